@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which backend a model gets that is left to Sightline: both run it on the same noise, the faster one is taken if the results are the same, and that
- * is remembered in ~/.cache/sightline/backends, a key file with a group for each model, machine and runtime.
+ * Which backend a model gets that is left to Sightline: both run it on the same noise, the faster
+ * one is taken if the results are the same, and that is remembered in ~/.cache/sightline/backends,
+ * a key file with a group for each model, machine and runtime.
  */
 #include "models/backend_choice.h"
 
@@ -49,7 +50,8 @@ void
 sl_backend_fill (const SlTensorInfo *tensor, const SlImageContract *image, guint item, void *data)
 {
   const gsize size = sl_dtype_size (tensor->dtype);
-  const gdouble gain = image != NULL && image->valid && image->range_known ? image->gain[0] : 1.0 / 255;
+  const gdouble gain =
+    image != NULL && image->valid && image->range_known ? image->gain[0] : 1.0 / 255;
   const gdouble offset = image != NULL && image->valid && image->range_known ? image->offset[0] : 0;
   for (gsize i = 0; i < tensor->bytes / size; i++) {
     const guint64 number = GUINT64_TO_LE ((guint64) i / ((item % COARSEST) * COARSER + 1));
@@ -73,10 +75,12 @@ static void
 compare (const SlTensorInfo *tensor, const void *a, const void *b, SlBackendTrial *trial)
 {
   const gdouble zero = tensor->scale > 0 ? tensor->zero_point : 0;
-  gdouble top = sl_dtype_is_float (tensor->dtype) ? MIN_TOP : 0, most = 0, largest[] = { -INFINITY, -INFINITY };
+  gdouble top = sl_dtype_is_float (tensor->dtype) ? MIN_TOP : 0, most = 0,
+          largest[] = { -INFINITY, -INFINITY };
   gsize at[] = { 0, 0 };
   for (gsize i = 0; i < tensor->bytes / sl_dtype_size (tensor->dtype); i++) {
-    const gdouble x = sl_dtype_value (tensor->dtype, a, i), y = sl_dtype_value (tensor->dtype, b, i);
+    const gdouble x = sl_dtype_value (tensor->dtype, a, i),
+                  y = sl_dtype_value (tensor->dtype, b, i);
     if (isfinite (x) != isfinite (y))
       most = INFINITY;
     if (!isfinite (x) || !isfinite (y))
@@ -125,10 +129,12 @@ run (const Side *side, const Buffers *buffers, guint count, SlEnergy *energy, GE
     sl_energy_read (energy);
   const gdouble before = cpu_ms ();
   const gint64 start = g_get_monotonic_time ();
-  const SlStatus status = sl_session_run (side->session, (const void *const *) buffers->inputs, side->outputs);
+  const SlStatus status =
+    sl_session_run (side->session, (const void *const *) buffers->inputs, side->outputs);
   const gdouble ms = (gdouble) (g_get_monotonic_time () - start) / 1e3;
   if (status != SL_STATUS_OK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s", sl_session_status_text (side->session, status));
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s",
+                 sl_session_status_text (side->session, status));
     return FALSE;
   }
   if (count > 0) {
@@ -140,8 +146,8 @@ run (const Side *side, const Buffers *buffers, guint count, SlEnergy *energy, GE
 }
 
 gboolean
-sl_backend_try (SlSession *ours, SlSession *theirs, const SlContract *contract, guint ms, SlEnergy *energy, SlBackendTrial *trial,
-                GError **error)
+sl_backend_try (SlSession *ours, SlSession *theirs, const SlContract *contract, guint ms,
+                SlEnergy *energy, SlBackendTrial *trial, GError **error)
 {
   g_auto (Buffers) buffers = { 0 };
   gboolean memory = TRUE;
@@ -149,7 +155,8 @@ sl_backend_try (SlSession *ours, SlSession *theirs, const SlContract *contract, 
   for (guint i = 0; i < contract->n_inputs; i++) {
     memory &= (buffers.inputs[i] = sl_tensor_buffer_new (contract->inputs[i].bytes)) != NULL;
     if (memory)
-      sl_backend_fill (&contract->inputs[i], i == 0 ? &contract->image : NULL, 0, buffers.inputs[i]);
+      sl_backend_fill (&contract->inputs[i], i == 0 ? &contract->image : NULL, 0,
+                       buffers.inputs[i]);
   }
   for (guint i = 0; i < contract->n_outputs; i++) {
     memory &= (buffers.ours[i] = sl_tensor_buffer_new (contract->outputs[i].bytes)) != NULL;
@@ -160,8 +167,10 @@ sl_backend_try (SlSession *ours, SlSession *theirs, const SlContract *contract, 
     return FALSE;
   }
   const gint64 end = g_get_monotonic_time () + (gint64) ms * 1000;
-  const Side first = { ours, buffers.ours, &trial->ours_ms, &trial->ours_cpu_ms, &trial->ours_joules };
-  const Side second = { theirs, buffers.theirs, &trial->theirs_ms, &trial->theirs_cpu_ms, &trial->theirs_joules };
+  const Side first = { ours, buffers.ours, &trial->ours_ms, &trial->ours_cpu_ms,
+                       &trial->ours_joules };
+  const Side second = { theirs, buffers.theirs, &trial->theirs_ms, &trial->theirs_cpu_ms,
+                        &trial->theirs_joules };
   guint n = 0;
   for (; n < 2 || (n <= MAX_RUNS && g_get_monotonic_time () < end); n++)
     if (!run (&first, &buffers, n, energy, error) || !run (&second, &buffers, n, energy, error))
@@ -178,7 +187,8 @@ sl_backend_try (SlSession *ours, SlSession *theirs, const SlContract *contract, 
 
 /* (transfer full): a name for what was measured: any of it changed is another name. */
 static char *
-name_of (const char *path, const SlModelLoadOptions *options, const char *version, const char *library)
+name_of (const char *path, const SlModelLoadOptions *options, const char *version,
+         const char *library)
 {
   SlFileStamp model = { 0 }, file = { 0 };
   sl_file_stamp_read (path, &model);
@@ -189,15 +199,19 @@ name_of (const char *path, const SlModelLoadOptions *options, const char *versio
   const char *name = cpu != NULL ? strstr (cpu, "model name") : NULL;
   g_autofree char *cpu_name = name != NULL ? g_strndup (name, strcspn (name, "\n")) : g_strdup ("");
   const SlBackendSettings *backend = &options->backend;
-  g_autofree char *text =
-    g_strdup_printf ("%s %" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " %" G_GINT64_FORMAT "|%s|%s %" G_GINT64_FORMAT
-                     "|%s|%u|%u|%s|%s|%s|%s|%s|%s|%s|%s|%s",
-                     path, model.device, model.inode, model.size, model.written, library, version, file.written, cpu_name,
-                     g_get_num_processors (), sl_threads_resolve (options->threads), SL_VERSION,
-                     backend->provider != NULL ? backend->provider : "", backend->options != NULL ? backend->options : "",
-                     backend->delegate != NULL ? backend->delegate : "", backend->precision != NULL ? backend->precision : "",
-                     options->input_shape != NULL ? options->input_shape : "", options->fixed_inputs != NULL ? options->fixed_inputs : "",
-                     options->state != NULL ? options->state : "", options->handed_inputs != NULL ? options->handed_inputs : "");
+  g_autofree char *text = g_strdup_printf (
+    "%s %" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " %" G_GINT64_FORMAT
+    "|%s|%s %" G_GINT64_FORMAT "|%s|%u|%u|%s|%s|%s|%s|%s|%s|%s|%s|%s",
+    path, model.device, model.inode, model.size, model.written, library, version, file.written,
+    cpu_name, g_get_num_processors (), sl_threads_resolve (options->threads), SL_VERSION,
+    backend->provider != NULL ? backend->provider : "",
+    backend->options != NULL ? backend->options : "",
+    backend->delegate != NULL ? backend->delegate : "",
+    backend->precision != NULL ? backend->precision : "",
+    options->input_shape != NULL ? options->input_shape : "",
+    options->fixed_inputs != NULL ? options->fixed_inputs : "",
+    options->state != NULL ? options->state : "",
+    options->handed_inputs != NULL ? options->handed_inputs : "");
   return g_strdup_printf ("%016" G_GINT64_MODIFIER "x", sl_xxh64 (text, strlen (text), 0));
 }
 
@@ -216,7 +230,9 @@ recall (const char *name, const char *runtime)
   if (!g_key_file_load_from_file (file, path, G_KEY_FILE_NONE, NULL))
     return NULL;
   backend = g_key_file_get_string (file, name, "backend", NULL);
-  return g_strcmp0 (backend, runtime) == 0 ? runtime : g_strcmp0 (backend, SL_BACKEND_OURS) == 0 ? SL_BACKEND_OURS : NULL;
+  return g_strcmp0 (backend, runtime) == 0           ? runtime
+         : g_strcmp0 (backend, SL_BACKEND_OURS) == 0 ? SL_BACKEND_OURS
+                                                     : NULL;
 }
 
 /* A cache that cannot be written is measured again. */
@@ -254,11 +270,15 @@ measure (SlModel *ours, const char *runtime, const SlLoadRequest *request, SlBac
   backend->backend = runtime;
   backend->fallback = FALSE;
   backend->precision = NULL;
-  g_autoptr (SlModel) theirs =
-    sl_backend_settings_check (backend, NULL) ? sl_model_load_settled (sl_model_path (ours), NULL, &whole, NULL) : NULL;
-  g_autoptr (SlSession) first = theirs != NULL ? sl_session_new (sl_model_graph (ours), threads, NULL) : NULL;
-  g_autoptr (SlSession) second = first != NULL ? sl_model_session_new (theirs, threads, &notice, NULL) : NULL;
-  if (second == NULL || !sl_backend_try (first, second, sl_model_contract (ours), TRIAL_MS, NULL, trial, NULL))
+  g_autoptr (SlModel) theirs = sl_backend_settings_check (backend, NULL)
+                                 ? sl_model_load_settled (sl_model_path (ours), NULL, &whole, NULL)
+                                 : NULL;
+  g_autoptr (SlSession) first =
+    theirs != NULL ? sl_session_new (sl_model_graph (ours), threads, NULL) : NULL;
+  g_autoptr (SlSession) second =
+    first != NULL ? sl_model_session_new (theirs, threads, &notice, NULL) : NULL;
+  if (second == NULL
+      || !sl_backend_try (first, second, sl_model_contract (ours), TRIAL_MS, NULL, trial, NULL))
     return SL_BACKEND_OURS;
   return trial->agrees && trial->theirs_ms * GAIN < trial->ours_ms ? runtime : SL_BACKEND_OURS;
 }
@@ -266,13 +286,15 @@ measure (SlModel *ours, const char *runtime, const SlLoadRequest *request, SlBac
 const char *
 sl_backend_choose (const char *path, const SlLoadRequest *request)
 {
-  const char *format = sl_model_probe_format (path), *runtime = format != NULL ? sl_external_for_format (format) : NULL, *library = NULL;
+  const char *format = sl_model_probe_format (path),
+             *runtime = format != NULL ? sl_external_for_format (format) : NULL, *library = NULL;
   const char *version = runtime != NULL ? sl_external_open (runtime, &library, NULL) : NULL;
   SlLoadRequest plain = *request;
   g_autoptr (GError) error = NULL;
   SlBackendTrial trial = { 0 };
   plain.options.skip_input_quantize = FALSE;
-  plain.options.backend = (SlBackendSettings){ .backend = SL_BACKEND_OURS, .precision = request->options.backend.precision };
+  plain.options.backend = (SlBackendSettings){ .backend = SL_BACKEND_OURS,
+                                               .precision = request->options.backend.precision };
   plain.by_file = FALSE;
   if (version == NULL)
     return SL_BACKEND_OURS;

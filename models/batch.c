@@ -58,10 +58,13 @@ trial_init (Trial *trial, const SlContract *contract, guint n, GError **error)
   trial->tensors = g_new0 (void *, n *all);
   for (guint i = 0; i < n * all; i++) {
     const guint place = i % all;
-    const SlTensorInfo *tensor = place < trial->n_inputs ? &contract->inputs[place] : &contract->outputs[place - trial->n_inputs];
+    const SlTensorInfo *tensor = place < trial->n_inputs
+                                   ? &contract->inputs[place]
+                                   : &contract->outputs[place - trial->n_inputs];
     trial->tensors[i] = sl_tensor_buffer_new (tensor->bytes);
     if (trial->tensors[i] == NULL) {
-      g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "no memory for the inputs and outputs of %u runs", n);
+      g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                   "no memory for the inputs and outputs of %u runs", n);
       return FALSE;
     }
     if (place < trial->n_inputs)
@@ -72,15 +75,18 @@ trial_init (Trial *trial, const SlContract *contract, guint n, GError **error)
 
 /* Whether @whole, of the batch, is @n times what @one is; nothing said of what the numbers are. */
 static gboolean
-check_tensor (const char *what, const SlTensor *whole, const SlTensorInfo *one, guint n, GError **error)
+check_tensor (const char *what, const SlTensor *whole, const SlTensorInfo *one, guint n,
+              GError **error)
 {
-  gboolean same = whole->dtype == one->dtype && whole->rank == one->rank && one->rank > 0 && whole->bytes == n * one->bytes;
+  gboolean same = whole->dtype == one->dtype && whole->rank == one->rank && one->rank > 0
+                  && whole->bytes == n * one->bytes;
   for (guint i = 0; same && i < one->rank; i++)
     same = whole->dims[i] == one->dims[i] * (i == 0 ? (gint32) n : 1);
   if (same)
     return TRUE;
   g_autofree char *got = sl_tensor_describe (whole), *single = sl_tensor_info_describe (one);
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s '%s' is %s, and %s of single inputs; expected %u of these one after the other",
+  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+               "%s '%s' is %s, and %s of single inputs; expected %u of these one after the other",
                what, whole->name, got, single, n);
   return FALSE;
 }
@@ -91,7 +97,8 @@ bind (SlBatchSession *batch, const SlGraph *graph, const SlContract *contract, G
   gboolean memory = TRUE;
   batch->n_inputs = contract->n_inputs;
   batch->n_outputs = contract->n_outputs;
-  if (sl_graph_n_inputs (graph) != contract->n_inputs || sl_graph_n_outputs (graph) != contract->n_outputs) {
+  if (sl_graph_n_inputs (graph) != contract->n_inputs
+      || sl_graph_n_outputs (graph) != contract->n_outputs) {
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "it has other inputs or outputs then");
     return FALSE;
   }
@@ -121,10 +128,12 @@ check_external (SlExternalModel *external, GError **error)
   guint n;
   const SlTensor *inputs = sl_external_model_edges (external, FALSE, &n);
   for (guint i = 0; i < n; i++)
-    if (strcmp (sl_external_model_name (external), "onnxruntime") == 0 && inputs[i].rank > 0 && inputs[i].dims[0] >= 0) {
-      g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                   "the file states %d as the first dimension of input '%s', and %s takes no other: export it with that one open",
-                   inputs[i].dims[0], inputs[i].name, sl_external_model_title (external));
+    if (strcmp (sl_external_model_name (external), "onnxruntime") == 0 && inputs[i].rank > 0
+        && inputs[i].dims[0] >= 0) {
+      g_set_error (
+        error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+        "the file states %d as the first dimension of input '%s', and %s takes no other: export it with that one open",
+        inputs[i].dims[0], inputs[i].name, sl_external_model_title (external));
       return FALSE;
     }
   return TRUE;
@@ -135,11 +144,15 @@ run_batch (SlBatchSession *batch, const SlBatchItem *items, guint k)
 {
   for (guint i = 0; i < batch->n_inputs; i++)
     for (guint item = 0; item < k; item++)
-      memcpy ((guint8 *) batch->inputs[i] + item * batch->input_bytes[i], items[item].inputs[i], batch->input_bytes[i]);
-  const SlStatus status = sl_session_run (batch->session, (const void *const *) batch->inputs, batch->outputs);
+      memcpy ((guint8 *) batch->inputs[i] + item * batch->input_bytes[i], items[item].inputs[i],
+              batch->input_bytes[i]);
+  const SlStatus status =
+    sl_session_run (batch->session, (const void *const *) batch->inputs, batch->outputs);
   for (guint i = 0; status == SL_STATUS_OK && i < batch->n_outputs; i++)
     for (guint item = 0; item < k; item++)
-      memcpy (items[item].outputs[i], (const guint8 *) batch->outputs[i] + item * batch->output_bytes[i], batch->output_bytes[i]);
+      memcpy (items[item].outputs[i],
+              (const guint8 *) batch->outputs[i] + item * batch->output_bytes[i],
+              batch->output_bytes[i]);
   return status;
 }
 
@@ -151,7 +164,8 @@ good (const SlSession *session, SlStatus status, GError **error)
   return status == SL_STATUS_OK;
 }
 
-/* All of them in a row, so that other programs have as long to get in the way as in a run of the batch. */
+/* All of them in a row, so that other programs have as long to get in the way as in a run of the
+ * batch. */
 static gboolean
 run_singles (SlBatchSession *batch, SlSession *single, const Trial *trial, GError **error)
 {
@@ -177,7 +191,8 @@ run_whole (SlBatchSession *batch, const SlBatchItem *items, GError **error)
 
 /* Results have to be the same, and of different inputs different, or nothing is proven. */
 static gboolean
-compare (const SlBatchSession *batch, const SlContract *contract, const Trial *trial, const SlBatchItem *items, GError **error)
+compare (const SlBatchSession *batch, const SlContract *contract, const Trial *trial,
+         const SlBatchItem *items, GError **error)
 {
   gboolean tells = FALSE;
   for (guint item = 0; item < batch->n; item++)
@@ -193,11 +208,14 @@ compare (const SlBatchSession *batch, const SlContract *contract, const Trial *t
           i, item, batch->n, apart, limit);
         return FALSE;
       }
-      tells |= item > 0 && sl_backend_difference (tensor, alone, trial_item (trial, item - 1).outputs[i]) > limit;
+      tells |=
+        item > 0
+        && sl_backend_difference (tensor, alone, trial_item (trial, item - 1).outputs[i]) > limit;
     }
   if (!tells)
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "different inputs, which are made up, give the same results, so nothing shows that those of a batch are right");
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+      "different inputs, which are made up, give the same results, so nothing shows that those of a batch are right");
   return tells;
 }
 
@@ -206,25 +224,29 @@ prove (SlBatchSession *batch, SlSession *single, const SlContract *contract, GEr
 {
   g_auto (Trial) alone = { 0 }, together = { 0 };
   SlBatchItem items[SL_MAX_BATCH];
-  if (!trial_init (&alone, contract, batch->n, error) || !trial_init (&together, contract, batch->n, error))
+  if (!trial_init (&alone, contract, batch->n, error)
+      || !trial_init (&together, contract, batch->n, error))
     return FALSE;
   for (guint i = 0; i < batch->n; i++)
     items[i] = trial_item (&together, i);
   batch->singles_us = batch->batch_us = G_MAXINT64;
-  if (!run_singles (batch, single, &alone, error) || !run_whole (batch, items, error) || !compare (batch, contract, &alone, items, error))
+  if (!run_singles (batch, single, &alone, error) || !run_whole (batch, items, error)
+      || !compare (batch, contract, &alone, items, error))
     return FALSE;
   const gint64 end = g_get_monotonic_time () + MEASURE_US;
   do {
     if (!run_whole (batch, items, error) || !run_singles (batch, single, &alone, error))
       return FALSE;
   } while (g_get_monotonic_time () < end);
-  batch->least = (guint) CLAMP (batch->batch_us * batch->n / batch->singles_us + 1, 2, (gint64) batch->n);
+  batch->least =
+    (guint) CLAMP (batch->batch_us * batch->n / batch->singles_us + 1, 2, (gint64) batch->n);
   return TRUE;
 }
 
 /* Who cancels the single session cancels all of it. */
 static gboolean
-prove_unless_cancelled (SlBatchSession *batch, SlSession *single, const SlContract *contract, GError **error)
+prove_unless_cancelled (SlBatchSession *batch, SlSession *single, const SlContract *contract,
+                        GError **error)
 {
   sl_session_link (single, batch->session);
   const gboolean proven = prove (batch, single, contract, error);
@@ -235,15 +257,17 @@ prove_unless_cancelled (SlBatchSession *batch, SlSession *single, const SlContra
 static gboolean
 goes_on (const SlSession *single, GError **error)
 {
-  return good (single, sl_session_is_cancelled (single) ? SL_STATUS_CANCELLED : SL_STATUS_OK, error);
+  return good (single, sl_session_is_cancelled (single) ? SL_STATUS_CANCELLED : SL_STATUS_OK,
+               error);
 }
 
 static SlSession *
 make_session (SlModel *model, SlSession *single, SlGraph *graph, GError **error)
 {
   SlExternalModel *external = sl_session_external (single);
-  return external != NULL ? sl_session_new_external (graph, external, sl_session_threads (single), error)
-                          : sl_session_new (graph, sl_session_threads (single), error);
+  return external != NULL
+           ? sl_session_new_external (graph, external, sl_session_threads (single), error)
+           : sl_session_new (graph, sl_session_threads (single), error);
 }
 
 static gboolean
@@ -253,16 +277,19 @@ make (SlBatchSession *batch, SlModel *model, SlSession *single, GError **error)
   if (!sl_state_refuse (sl_model_graph (model), "a batch has frames of several streams", error))
     return FALSE;
   if (sl_graph_n_held (sl_model_graph (model)) > 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "it has inputs from other branches, which are each stream's own");
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                 "it has inputs from other branches, which are each stream's own");
     return FALSE;
   }
   if (sl_model_external (model) != NULL && sl_session_external (single) == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s failed", sl_external_model_title (sl_model_external (model)));
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s failed",
+                 sl_external_model_title (sl_model_external (model)));
     return FALSE;
   }
   if (sl_model_external (model) != NULL && !check_external (sl_model_external (model), error))
     return FALSE;
-  g_autoptr (SlGraph) graph = goes_on (single, error) ? sl_model_batch_graph (model, batch->n, error) : NULL;
+  g_autoptr (SlGraph) graph =
+    goes_on (single, error) ? sl_model_batch_graph (model, batch->n, error) : NULL;
   if (graph == NULL || !bind (batch, graph, contract, error) || !goes_on (single, error))
     return FALSE;
   batch->session = make_session (model, single, graph, error);
@@ -274,14 +301,16 @@ sl_batch_session_new (SlModel *model, SlSession *single, guint n, GError **error
 {
   GError *failed = NULL;
   if (n < 2 || n > SL_MAX_BATCH) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "a batch of %u; expected 2..%d", n, SL_MAX_BATCH);
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "a batch of %u; expected 2..%d", n,
+                 SL_MAX_BATCH);
     return NULL;
   }
   g_autoptr (SlBatchSession) batch = g_new0 (SlBatchSession, 1);
   batch->n = n;
   if (make (batch, model, single, &failed))
     return g_steal_pointer (&batch);
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "the model cannot be run in batches of %u: %s", n, failed->message);
+  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+               "the model cannot be run in batches of %u: %s", n, failed->message);
   g_error_free (failed);
   return NULL;
 }
@@ -293,7 +322,8 @@ sl_batch_session_new_best (SlModel *model, SlSession *single, guint most, GError
   g_autoptr (GError) failed = NULL;
   gdouble gain = 0, batch_ms = 0, single_ms = 0;
   for (guint n = 2; n <= MIN (most, SL_MAX_BATCH); n *= 2) {
-    g_autoptr (SlBatchSession) next = sl_batch_session_new (model, single, n, best == NULL ? &failed : NULL);
+    g_autoptr (SlBatchSession) next =
+      sl_batch_session_new (model, single, n, best == NULL ? &failed : NULL);
     if (next == NULL || sl_batch_session_times (next, &batch_ms, &single_ms) <= gain)
       break;
     gain = sl_batch_session_times (next, &batch_ms, &single_ms);
@@ -305,7 +335,8 @@ sl_batch_session_new_best (SlModel *model, SlSession *single, guint most, GError
   if (failed != NULL)
     g_propagate_error (error, g_steal_pointer (&failed));
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "no batch is faster: a frame takes %.3g times as long in the best one",
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                 "no batch is faster: a frame takes %.3g times as long in the best one",
                  gain > 0 ? 1 / gain : 1);
   return NULL;
 }
@@ -352,7 +383,8 @@ sl_batch_session_run (SlBatchSession *batch, SlSession *single, const SlBatchIte
     status = run_batch (batch, items, k);
     if (status == SL_STATUS_BACKEND_FAILED) {
       batch->failed = TRUE;
-      g_strlcpy (batch->failure, sl_session_status_text (batch->session, status), sizeof batch->failure);
+      g_strlcpy (batch->failure, sl_session_status_text (batch->session, status),
+                 sizeof batch->failure);
     }
     if (status != SL_STATUS_BACKEND_FAILED || single == NULL)
       return status;

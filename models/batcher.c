@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Streams that share a batch. Invariant: a stream is in the queue while it waits; the thread that takes it out, under the lock, runs the
- * batch, and only that thread uses its tensors until it is done.
+ * Streams that share a batch. Invariant: a stream is in the queue while it waits; the thread that
+ * takes it out, under the lock, runs the batch, and only that thread uses its tensors until it is
+ * done.
  */
 #include "models/batcher.h"
 
@@ -53,7 +54,8 @@ struct _Batcher
   guint64 runs, inputs;
 };
 
-/* A batcher is in the table before its batch is made and proven, which is done with nothing locked. */
+/* A batcher is in the table before its batch is made and proven, which is done with nothing locked.
+ */
 static GMutex table_lock;
 static GCond table_changed; /* a batch is made, or will not be */
 static Batcher *table;
@@ -64,7 +66,8 @@ find (SlModel *model, guint threads, guint n, gint64 timeout)
 {
   Batcher *found = table;
   while (found != NULL
-         && (sl_model_graph (found->model) != sl_model_graph (model) || sl_model_external (found->model) != sl_model_external (model)
+         && (sl_model_graph (found->model) != sl_model_graph (model)
+             || sl_model_external (found->model) != sl_model_external (model)
              || found->threads != threads || found->n != n || found->timeout != timeout))
     found = found->up;
   return found;
@@ -109,7 +112,8 @@ let_go (Batcher *batcher)
   g_free (batcher);
 }
 
-/* (transfer full): one that was made, or, with *@found FALSE, one to make; NULL where @single was cancelled meanwhile. */
+/* (transfer full): one that was made, or, with *@found FALSE, one to make; NULL where @single was
+ * cancelled meanwhile. */
 static Batcher *
 find_or_add (SlModel *model, SlSession *single, guint n, gint64 timeout, gboolean *found)
 {
@@ -117,7 +121,8 @@ find_or_add (SlModel *model, SlSession *single, guint n, gint64 timeout, gboolea
   gboolean cancelled = FALSE;
   Batcher *batcher;
   g_mutex_lock (&table_lock);
-  while ((batcher = find (model, threads, n, timeout)) != NULL && batcher->batch == NULL && !cancelled) {
+  while ((batcher = find (model, threads, n, timeout)) != NULL && batcher->batch == NULL
+         && !cancelled) {
     g_cond_wait_until (&table_changed, &table_lock, g_get_monotonic_time () + LOOK_US);
     cancelled = sl_session_is_cancelled (single);
   }
@@ -139,7 +144,8 @@ join (SlModel *model, SlSession *single, guint n, gint64 timeout, GError **error
   gboolean found;
   Batcher *batcher = find_or_add (model, single, n, timeout, &found);
   if (batcher == NULL)
-    g_set_error_literal (error, SL_ERROR, SL_ERROR_UNSUPPORTED, sl_session_status_text (single, SL_STATUS_CANCELLED));
+    g_set_error_literal (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                         sl_session_status_text (single, SL_STATUS_CANCELLED));
   if (batcher == NULL || found)
     return batcher;
   SlBatchSession *batch = sl_batch_session_new (model, single, n, error);
@@ -208,10 +214,12 @@ static gboolean
 is_due (const Batcher *batcher, gint64 now)
 {
   return batcher->n_waiting >= batcher->n || sl_batch_session_failure (batcher->batch) != NULL
-         || now - batcher->first->since >= batcher->timeout || batcher->n_waiting >= count_expected (batcher, now);
+         || now - batcher->first->since >= batcher->timeout
+         || batcher->n_waiting >= count_expected (batcher, now);
 }
 
-/* When is_due() may change by itself: the first has waited long enough, or another is not expected any more. */
+/* When is_due() may change by itself: the first has waited long enough, or another is not expected
+ * any more. */
 static gint64
 next_look (const Batcher *batcher, gint64 now)
 {
@@ -249,7 +257,8 @@ dequeue (Batcher *batcher, SlBatchStream *stream)
   batcher->n_waiting--;
 }
 
-/* The first of the queue are run, by this thread or each by its own. Locked, but while the batch runs. */
+/* The first of the queue are run, by this thread or each by its own. Locked, but while the batch
+ * runs. */
 static void
 lead (Batcher *batcher, gint64 now)
 {
@@ -352,8 +361,9 @@ sl_batch_stream_take_notice (SlBatchStream *stream)
   if (!stream->told && !stream->batcher->running)
     failure = sl_batch_session_failure (stream->batcher->batch);
   stream->told |= failure != NULL;
-  char *notice = failure != NULL ? g_strdup_printf ("running %u inputs at once failed, so each is run by itself from here on: %s",
-                                                    stream->batcher->n, failure)
+  char *notice = failure != NULL ? g_strdup_printf (
+                   "running %u inputs at once failed, so each is run by itself from here on: %s",
+                   stream->batcher->n, failure)
                                  : NULL;
   g_mutex_unlock (&stream->batcher->lock);
   return notice;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Builds contracts. Four sources are laid over one another: the graph, the model's metadata, MODEL.modelinfo,
- * properties. Each value records its source, so that messages about contradictions can name it. Then the numbers are
- * worked out once: real = (byte - mean) / std, stored = real / scale + zero_point, both in gain and offset.
+ * Builds contracts. Four sources are laid over one another: the graph, the model's metadata,
+ * MODEL.modelinfo, properties. Each value records its source, so that messages about contradictions
+ * can name it. Then the numbers are worked out once: real = (byte - mean) / std, stored = real /
+ * scale + zero_point, both in gain and offset.
  */
 #include "models/contract_private.h"
 
@@ -28,9 +29,11 @@ typedef struct
 } Draft;
 
 static gboolean
-bad_value (GError **error, const char *author, const char *key, const char *expected, const char *got)
+bad_value (GError **error, const char *author, const char *key, const char *expected,
+           const char *got)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s %s: expected %s, got '%s'", author, key, expected, got);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s %s: expected %s, got '%s'", author, key,
+               expected, got);
   return FALSE;
 }
 
@@ -47,7 +50,8 @@ read_means (const SlModelSettings *layer, const char *author, Draft *draft, GErr
   if (stated (layer->mean)) {
     draft->n_mean = sl_numbers_parse (layer->mean, draft->mean, 3);
     if (draft->n_mean != 1 && draft->n_mean != 3)
-      return bad_value (error, author, "mean", "1 or 3 finite numbers with ',' between", layer->mean);
+      return bad_value (error, author, "mean", "1 or 3 finite numbers with ',' between",
+                        layer->mean);
     draft->mean_by = author;
   }
   if (stated (layer->std)) {
@@ -56,7 +60,8 @@ read_means (const SlModelSettings *layer, const char *author, Draft *draft, GErr
     for (guint i = 0; i < draft->n_std; i++)
       good = good && sl_std_is_valid (draft->std[i]);
     if (!good)
-      return bad_value (error, author, "std", "1 or 3 finite numbers above 0 with ',' between", layer->std);
+      return bad_value (error, author, "std", "1 or 3 finite numbers above 0 with ',' between",
+                        layer->std);
     draft->std_by = author;
   }
   return TRUE;
@@ -74,12 +79,16 @@ read_fit (const SlModelSettings *layer, const char *author, Draft *draft, GError
   }
   if (!stated (layer->crop_share))
     return TRUE;
-  if (sl_numbers_parse (layer->crop_share, &draft->crop_share, 1) != 1 || draft->crop_share < SL_LEAST_SHARE || draft->crop_share > 1)
-    return bad_value (error, author, "crop-share", "a number 0.01..1, such as 0.875 for 224 of 256 pixels", layer->crop_share);
+  if (sl_numbers_parse (layer->crop_share, &draft->crop_share, 1) != 1
+      || draft->crop_share < SL_LEAST_SHARE || draft->crop_share > 1)
+    return bad_value (error, author, "crop-share",
+                      "a number 0.01..1, such as 0.875 for 224 of 256 pixels", layer->crop_share);
   if (draft->fit_by != NULL && draft->fit != SL_FIT_LETTERBOX)
     return TRUE;
-  return bad_value (error, author, "crop-share", "fit=crop or fit=stretch beside it, since the share is that of the part that they show",
-                    layer->crop_share);
+  return bad_value (
+    error, author, "crop-share",
+    "fit=crop or fit=stretch beside it, since the share is that of the part that they show",
+    layer->crop_share);
 }
 
 static gboolean
@@ -101,7 +110,8 @@ apply_layer (const SlModelSettings *layer, const char *author, Draft *draft, GEr
   }
   if (stated (layer->pad_value)) {
     gdouble value;
-    if (sl_numbers_parse (layer->pad_value, &value, 1) != 1 || value < 0 || value > 255 || value != floor (value))
+    if (sl_numbers_parse (layer->pad_value, &value, 1) != 1 || value < 0 || value > 255
+        || value != floor (value))
       return bad_value (error, author, "pad-value", "a whole number 0..255", layer->pad_value);
     draft->pad_value = (gint32) value;
   }
@@ -127,17 +137,23 @@ apply_metadata (const SlModelMetadata *metadata, const SlTensorInfo *output, Dra
   memcpy (draft->std, metadata->std, sizeof draft->std);
   draft->mean_by = draft->std_by = draft->n_mean > 0 ? author : NULL;
   if (metadata->has_colour) {
-    draft->colour = metadata->colour_gray ? SL_COLOUR_GRAY : metadata->colour_bgr ? SL_COLOUR_BGR : SL_COLOUR_RGB;
+    draft->colour = metadata->colour_gray  ? SL_COLOUR_GRAY
+                    : metadata->colour_bgr ? SL_COLOUR_BGR
+                                           : SL_COLOUR_RGB;
     draft->colour_by = author;
   }
   if ((metadata->fit_letterbox || metadata->fit_crop || metadata->crop_share > 0) && !other) {
-    draft->fit = metadata->fit_letterbox ? SL_FIT_LETTERBOX : metadata->fit_crop ? SL_FIT_CROP : SL_FIT_STRETCH;
-    draft->crop_share = metadata->crop_share > 0 && !metadata->fit_letterbox ? metadata->crop_share : 1;
+    draft->fit = metadata->fit_letterbox ? SL_FIT_LETTERBOX
+                 : metadata->fit_crop    ? SL_FIT_CROP
+                                         : SL_FIT_STRETCH;
+    draft->crop_share =
+      metadata->crop_share > 0 && !metadata->fit_letterbox ? metadata->crop_share : 1;
     draft->fit_by = author;
   }
 }
 
-/* A range replaces the means of the layers below it; beside means of its own layer it is a contradiction. */
+/* A range replaces the means of the layers below it; beside means of its own layer it is a
+ * contradiction. */
 static gboolean
 apply_ranges (const SlModelInfo *info, const char *input, Draft *draft, GError **error)
 {
@@ -145,8 +161,9 @@ apply_ranges (const SlModelInfo *info, const char *input, Draft *draft, GError *
   if (tensor == NULL || tensor->n_ranges == 0)
     return TRUE;
   if (info->keys.mean != NULL || info->keys.std != NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: [%s] ranges: mean or std is stated too; expected one of the two ways", info->path,
-                 input);
+    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
+                 "%s: [%s] ranges: mean or std is stated too; expected one of the two ways",
+                 info->path, input);
     return FALSE;
   }
   draft->n_ranges = tensor->n_ranges;
@@ -196,7 +213,8 @@ is_real (const SlTensorInfo *input)
 /* Below this, a side of a tensor of rank 3 has the coordinates of points or the like. */
 #define SMALLEST_SIDE 4
 
-/* Size and layout of a picture of rank 3 or 4 with batch 1. FALSE when the shape is no picture in @layout. */
+/* Size and layout of a picture of rank 3 or 4 with batch 1. FALSE when the shape is no picture in
+ * @layout. */
 static gboolean
 shape_as (const SlTensorInfo *input, SlLayout layout, SlImageContract *image)
 {
@@ -210,7 +228,8 @@ shape_as (const SlTensorInfo *input, SlLayout layout, SlImageContract *image)
   image->channels = layout == SL_LAYOUT_NHWC ? d[2] : d[0];
   if (input->rank == 3 && MIN (image->width, image->height) < SMALLEST_SIDE)
     return FALSE;
-  return (image->channels == 1 || image->channels == 3) && image->width <= SL_MAX_SIDE && image->height <= SL_MAX_SIDE;
+  return (image->channels == 1 || image->channels == 3) && image->width <= SL_MAX_SIDE
+         && image->height <= SL_MAX_SIDE;
 }
 
 static gboolean
@@ -224,37 +243,45 @@ find_shape (const SlTensorInfo *input, const Draft *draft, SlImageContract *imag
   if (image->valid || draft->layout_by == NULL)
     return TRUE;
   g_autofree char *text = sl_tensor_info_describe (input);
-  g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s layout=%s contradicts input '%s' %s: expected 1 or 3 channels in the %s dimension",
-               draft->layout_by, sl_layout_name (draft->layout), input->name, text,
-               draft->layout == SL_LAYOUT_NHWC ? "last" : "first after the batch");
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_CONTRACT,
+    "%s layout=%s contradicts input '%s' %s: expected 1 or 3 channels in the %s dimension",
+    draft->layout_by, sl_layout_name (draft->layout), input->name, text,
+    draft->layout == SL_LAYOUT_NHWC ? "last" : "first after the batch");
   return FALSE;
 }
 
 static gboolean
-settle_colour (const SlTensorInfo *input, const Draft *draft, SlImageContract *image, GError **error)
+settle_colour (const SlTensorInfo *input, const Draft *draft, SlImageContract *image,
+               GError **error)
 {
   const gboolean gray = image->channels == 1;
   image->colour = draft->colour_by != NULL ? draft->colour : gray ? SL_COLOUR_GRAY : SL_COLOUR_RGB;
   if ((image->colour == SL_COLOUR_GRAY) == gray)
     return TRUE;
   g_autofree char *text = sl_tensor_info_describe (input);
-  g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s colour=%s contradicts input '%s' %s, which has %d channel%s: expected colour=%s",
-               draft->colour_by, sl_colour_name (image->colour), input->name, text, image->channels, gray ? "" : "s",
-               gray ? "GRAY" : "RGB or BGR");
+  g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
+               "%s colour=%s contradicts input '%s' %s, which has %d channel%s: expected colour=%s",
+               draft->colour_by, sl_colour_name (image->colour), input->name, text, image->channels,
+               gray ? "" : "s", gray ? "GRAY" : "RGB or BGR");
   return FALSE;
 }
 
 static gboolean
-check_count (guint n, const char *key, const char *author, const SlImageContract *image, GError **error)
+check_count (guint n, const char *key, const char *author, const SlImageContract *image,
+             GError **error)
 {
   if (n <= 1 || n == (guint) image->channels)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s %s: %u values for a picture of %d channel%s; expected %s", author, key, n,
-               image->channels, image->channels == 1 ? "" : "s", image->channels == 1 ? "1" : "1 or 3");
+  g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
+               "%s %s: %u values for a picture of %d channel%s; expected %s", author, key, n,
+               image->channels, image->channels == 1 ? "" : "s",
+               image->channels == 1 ? "1" : "1 or 3");
   return FALSE;
 }
 
-/* Mean and std of each channel, from a range of stored values or from what was stated. FALSE when nothing was. */
+/* Mean and std of each channel, from a range of stored values or from what was stated. FALSE when
+ * nothing was. */
 static gboolean
 settle_means (const SlTensorInfo *input, const Draft *draft, SlImageContract *image)
 {
@@ -292,7 +319,8 @@ near_bytes (const SlTensorInfo *input, const SlImageContract *image)
 {
   const gdouble offset = input->dtype == SL_DTYPE_I8 ? -128 : 0;
   for (gint c = 0; c < image->channels; c++)
-    if (!(fabs (image->offset[c] - offset) <= 1) || !(fabs (image->gain[c] * 255 + image->offset[c] - (255 + offset)) <= 1))
+    if (!(fabs (image->offset[c] - offset) <= 1)
+        || !(fabs (image->gain[c] * 255 + image->offset[c] - (255 + offset)) <= 1))
       return FALSE;
   return TRUE;
 }
@@ -303,7 +331,8 @@ settle_range (const SlTensorInfo *input, const Draft *draft, SlImageContract *im
   const gboolean quantised = !is_real (input);
   const gdouble scale = quantised && input->scale > 0 ? (gdouble) input->scale : 1;
   const gdouble zero = quantised ? input->zero_point : 0;
-  if (!check_count (draft->n_mean, "mean", draft->mean_by, image, error) || !check_count (draft->n_std, "std", draft->std_by, image, error)
+  if (!check_count (draft->n_mean, "mean", draft->mean_by, image, error)
+      || !check_count (draft->n_std, "std", draft->std_by, image, error)
       || !check_count (draft->n_ranges, "ranges", draft->ranges_by, image, error))
     return FALSE;
   image->range_known = settle_means (input, draft, image) || quantised;
@@ -316,7 +345,8 @@ settle_range (const SlTensorInfo *input, const Draft *draft, SlImageContract *im
     image->offset[c] = zero - image->mean[c] / (image->std[c] * scale);
     if (isfinite (image->gain[c]) && isfinite (image->offset[c]))
       continue;
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "mean %g and std %g of channel %d give no finite value; expected moderate numbers",
+    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
+                 "mean %g and std %g of channel %d give no finite value; expected moderate numbers",
                  image->mean[c], image->std[c], c);
     return FALSE;
   }
@@ -329,7 +359,9 @@ const char *
 sl_contract_channel_hint (const SlTensorInfo *input)
 {
   const gboolean four = input->rank == 4 && (input->dims[1] == 4 || input->dims[3] == 4);
-  return four ? "; fixed-inputs=0[3]=0 makes a constant of the last of 4 channels, such as a mask that nothing is known of" : "";
+  return four
+           ? "; fixed-inputs=0[3]=0 makes a constant of the last of 4 channels, such as a mask that nothing is known of"
+           : "";
 }
 
 static gboolean
@@ -341,7 +373,9 @@ settle_image (SlContract *contract, const Draft *draft, GError **error)
     return FALSE;
   if (!image->valid) {
     *image = (SlImageContract){ 0 };
-    const char *author = draft->colour_by != NULL ? draft->colour_by : draft->mean_by != NULL ? draft->mean_by : draft->fit_by;
+    const char *author = draft->colour_by != NULL ? draft->colour_by
+                         : draft->mean_by != NULL ? draft->mean_by
+                                                  : draft->fit_by;
     if (g_strcmp0 (author, "property") != 0)
       return TRUE;
     g_autofree char *text = sl_tensor_info_describe (input);
@@ -385,8 +419,8 @@ add_params (SlContract *contract, GHashTable *params)
 }
 
 static void
-settle_decoder (SlContract *contract, const SlGraph *graph, const SlModelMetadata *metadata, const SlModelInfo *info,
-                const SlModelSettings *overrides)
+settle_decoder (SlContract *contract, const SlGraph *graph, const SlModelMetadata *metadata,
+                const SlModelInfo *info, const SlModelSettings *overrides)
 {
   const char *decoder = ends_in_detection (graph) ? "ssd" : NULL;
   if (metadata->decoder != NULL)
@@ -407,10 +441,12 @@ settle_decoder (SlContract *contract, const SlGraph *graph, const SlModelMetadat
 }
 
 static gboolean
-settle_labels (SlContract *contract, const SlModelMetadata *metadata, const SlModelInfo *info, const SlModelSettings *overrides,
-               GError **error)
+settle_labels (SlContract *contract, const SlModelMetadata *metadata, const SlModelInfo *info,
+               const SlModelSettings *overrides, GError **error)
 {
-  const char *path = overrides != NULL && stated (overrides->labels) ? overrides->labels : info != NULL ? info->keys.labels : NULL;
+  const char *path = overrides != NULL && stated (overrides->labels) ? overrides->labels
+                     : info != NULL                                  ? info->keys.labels
+                                                                     : NULL;
   if (path != NULL) {
     contract->labels = sl_labels_load (path, error);
     return contract->labels != NULL;
@@ -421,10 +457,11 @@ settle_labels (SlContract *contract, const SlModelMetadata *metadata, const SlMo
   }
   if (metadata->missing_labels == NULL)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-               "its metadata names the labels file '%s', which is not in the archive behind the model: the file is truncated or lost its "
-               "archive; get a new copy, or state labels=FILE",
-               metadata->missing_labels);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_FORMAT,
+    "its metadata names the labels file '%s', which is not in the archive behind the model: the file is truncated or lost its "
+    "archive; get a new copy, or state labels=FILE",
+    metadata->missing_labels);
   return FALSE;
 }
 
@@ -433,21 +470,23 @@ static char *
 hint_of_scaling (const SlGraph *graph)
 {
   const gdouble scale = fabs (sl_graph_input_scale (graph));
-  return scale > 0 && 255 * scale <= SL_MAX_SCALED
-           ? g_strdup_printf ("the model itself multiplies its pixels by %.4g, so they are probably 0..255: mean=0 and std=1", scale)
-           : NULL;
+  return scale > 0 && 255 * scale <= SL_MAX_SCALED ? g_strdup_printf (
+           "the model itself multiplies its pixels by %.4g, so they are probably 0..255: mean=0 and std=1",
+           scale)
+                                                   : NULL;
 }
 
 SlContract *
-sl_contract_new (const char *path, const SlGraph *graph, const SlModelMetadata *metadata, SlModelInfo *info,
-                 const SlModelSettings *overrides, GError **error)
+sl_contract_new (const char *path, const SlGraph *graph, const SlModelMetadata *metadata,
+                 SlModelInfo *info, const SlModelSettings *overrides, GError **error)
 {
   g_autoptr (SlContract) contract = g_new0 (SlContract, 1);
   Draft draft = { .pad_value = SL_PAD_VALUE };
 
   g_atomic_ref_count_init (&contract->refs);
   contract->model = g_strdup (path);
-  contract->range_hint = metadata->range_hint != NULL ? g_strdup (metadata->range_hint) : hint_of_scaling (graph);
+  contract->range_hint =
+    metadata->range_hint != NULL ? g_strdup (metadata->range_hint) : hint_of_scaling (graph);
   contract->n_inputs = sl_graph_n_inputs (graph);
   contract->n_outputs = sl_graph_n_outputs (graph);
   for (guint i = 0; i < contract->n_inputs; i++)
@@ -460,13 +499,17 @@ sl_contract_new (const char *path, const SlGraph *graph, const SlModelMetadata *
 
   apply_metadata (metadata, &contract->outputs[0], &draft);
   if (metadata->info != NULL
-      && (!sl_modelinfo_check (metadata->info, graph, error) || !apply_info (metadata->info, contract->inputs[0].name, &draft, error)))
+      && (!sl_modelinfo_check (metadata->info, graph, error)
+          || !apply_info (metadata->info, contract->inputs[0].name, &draft, error)))
     return NULL;
-  if (info != NULL && (!sl_modelinfo_check (info, graph, error) || !apply_info (info, contract->inputs[0].name, &draft, error)))
+  if (info != NULL
+      && (!sl_modelinfo_check (info, graph, error)
+          || !apply_info (info, contract->inputs[0].name, &draft, error)))
     return NULL;
   if (overrides != NULL && !apply_overrides (overrides, &draft, error))
     return NULL;
-  if (!settle_image (contract, &draft, error) || !settle_labels (contract, metadata, info, overrides, error))
+  if (!settle_image (contract, &draft, error)
+      || !settle_labels (contract, metadata, info, overrides, error))
     return NULL;
   apply_ids (metadata->info, contract);
   apply_ids (info, contract);
@@ -474,7 +517,8 @@ sl_contract_new (const char *path, const SlGraph *graph, const SlModelMetadata *
   return g_steal_pointer (&contract);
 }
 
-/* (transfer full): what to state for an input that is known by its name, with a blank before it; "" for any other. */
+/* (transfer full): what to state for an input that is known by its name, with a blank before it; ""
+ * for any other. */
 static char *
 hint_of_input (const SlContract *contract, const SlTensorInfo *input)
 {
@@ -482,14 +526,17 @@ hint_of_input (const SlContract *contract, const SlTensorInfo *input)
   const gint32 width = contract->image.width, height = contract->image.height;
   if (!contract->image.valid)
     return g_strdup ("");
-  if (strstr (name, "target_size") != NULL || strstr (name, "orig_size") != NULL || strstr (name, "original_size") != NULL)
-    return g_strdup_printf ("; it is the size, width and height, in whose pixels boxes are: state that of the model's input, "
-                            "--fixed-inputs '%s=%d,%d', and not the frame's: boxes follow to the frame by themselves",
-                            input->name, width, height);
+  if (strstr (name, "target_size") != NULL || strstr (name, "orig_size") != NULL
+      || strstr (name, "original_size") != NULL)
+    return g_strdup_printf (
+      "; it is the size, width and height, in whose pixels boxes are: state that of the model's input, "
+      "--fixed-inputs '%s=%d,%d', and not the frame's: boxes follow to the frame by themselves",
+      input->name, width, height);
   if (strcmp (name, "im_shape") == 0)
-    return g_strdup_printf ("; they are the size of the model's input, height and width, and a factor: state --fixed-inputs "
-                            "'im_shape=%d,%d;scale_factor=1'",
-                            height, width);
+    return g_strdup_printf (
+      "; they are the size of the model's input, height and width, and a factor: state --fixed-inputs "
+      "'im_shape=%d,%d;scale_factor=1'",
+      height, width);
   return g_strdup ("");
 }
 
@@ -504,8 +551,10 @@ sl_contract_require_one_input (const SlContract *contract, GError **error)
     error, SL_ERROR, SL_ERROR_CONTRACT,
     "%s: beside '%s' the model has %u input%s, '%s'%s: %s: state what %s, as 'fixed-inputs=1=FILE.npy' or '1=0.5' (property of slinfer and "
     "slpredict, option --fixed-inputs, line under [sightline] of %s.modelinfo)%s",
-    contract->model, contract->inputs[0].name, contract->n_inputs - 1, contract->n_inputs > 2 ? "s" : "", contract->inputs[1].name,
-    contract->n_inputs > 2 ? ", ..." : "", others, contract->n_inputs > 2 ? "they are" : "it is", contract->model, hint);
+    contract->model, contract->inputs[0].name, contract->n_inputs - 1,
+    contract->n_inputs > 2 ? "s" : "", contract->inputs[1].name,
+    contract->n_inputs > 2 ? ", ..." : "", others, contract->n_inputs > 2 ? "they are" : "it is",
+    contract->model, hint);
   return FALSE;
 }
 
@@ -543,7 +592,8 @@ sl_contract_require_range (const SlContract *contract, GError **error)
     error, SL_ERROR, SL_ERROR_CONTRACT,
     "%s: input '%s' is %s and nothing states which values its pixels take; give mean and std, as properties or options (127.5 and "
     "127.5 for -1..1, 0 and 255 for 0..1, 0 and 1 for 0..255), or write 'ranges=-1.0,1.0' or 'ranges=0.0,1.0' under [%s] of %s.modelinfo%s%s",
-    contract->model, input->name, text, input->name, contract->model, contract->range_hint != NULL ? "; " : "",
+    contract->model, input->name, text, input->name, contract->model,
+    contract->range_hint != NULL ? "; " : "",
     contract->range_hint != NULL ? contract->range_hint : "");
   return FALSE;
 }
@@ -558,14 +608,16 @@ sl_contract_summary (const SlContract *contract)
     g_string_append_printf (text, "%s%s", i > 0 ? " + " : "", input);
   }
   if (image->valid) {
-    g_string_append_printf (text, " %s %s %s", sl_colour_name (image->colour), sl_layout_name (image->layout), sl_fit_name (image->fit));
+    g_string_append_printf (text, " %s %s %s", sl_colour_name (image->colour),
+                            sl_layout_name (image->layout), sl_fit_name (image->fit));
     if (image->crop_share != 1)
       g_string_append_printf (text, " of the central %g", image->crop_share);
     g_string_append (text, image->range_known ? "" : ", range unknown");
   }
   if (contract->skips_input_quantize)
     g_string_append (text, ", already quantised");
-  g_string_append_printf (text, ", decoder %s", contract->decoder != NULL ? contract->decoder : "by shape");
+  g_string_append_printf (text, ", decoder %s",
+                          contract->decoder != NULL ? contract->decoder : "by shape");
   if (contract->labels != NULL)
     g_string_append_printf (text, ", %u labels", sl_labels_count (contract->labels));
   else

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * SlContract: what a model expects of its input, and the meaning of its outputs. Read from the model, completed by MODEL.modelinfo beside
- * it, overridden by properties, in that order; then immutable and shared. slinfer offers it upstream in caps, slnormalize follows it,
- * slpostprocess decodes by it.
+ * SlContract: what a model expects of its input, and the meaning of its outputs. Read from the
+ * model, completed by MODEL.modelinfo beside it, overridden by properties, in that order; then
+ * immutable and shared. slinfer offers it upstream in caps, slnormalize follows it, slpostprocess
+ * decodes by it.
  */
 #ifndef SL_MODELS_CONTRACT_H
 #define SL_MODELS_CONTRACT_H
@@ -20,10 +21,13 @@
 #define SL_PAD_VALUE 114
 
 /**
- * SlImageContract: how the first input is made from a picture; only when @valid (rank 4 or 3, 1 or 3 channels).
+ * SlImageContract: how the first input is made from a picture; only when @valid (rank 4 or 3, 1 or
+ * 3 channels).
  * @mean, @std: real = (byte - mean) / std, in the tensor's channel order, byte in 0..255
- * @gain, @offset: stored = byte * gain + offset, rounded half to even and clamped for integer types: mean, std
- *   and quantisation in one. A quantised input whose values differ by at most one step from the picture's bytes
+ * @gain, @offset: stored = byte * gain + offset, rounded half to even and clamped for integer
+ * types: mean, std
+ *   and quantisation in one. A quantised input whose values differ by at most one step from the
+ * picture's bytes
  *   (uint8: byte, int8: byte - 128) gets exactly these.
  * @range_known: FALSE for a float input whose mean and std nothing states
  */
@@ -34,7 +38,8 @@ typedef struct
   SlLayout layout;
   SlColour colour;
   SlFit fit;
-  gdouble crop_share; /* with stretch and crop: the central share of each side that fills the input, above 0 and at most 1 */
+  gdouble crop_share; /* with stretch and crop: the central share of each side that fills the input,
+                         above 0 and at most 1 */
   gint32 pad_value;   /* 0..255, letterbox borders, before normalisation */
   gboolean range_known;
   gdouble mean[3], std[3];
@@ -52,27 +57,31 @@ struct _SlContract
   SlTensorInfo inputs[SL_MAX_IO];
   SlTensorInfo outputs[SL_MAX_IO];
   SlImageContract image;
-  gboolean skips_input_quantize; /* inputs[0] is what the model's first operator, a QUANTIZE, would have made of its input */
+  gboolean skips_input_quantize; /* inputs[0] is what the model's first operator, a QUANTIZE, would
+                                    have made of its input */
   SlTensorInfo declared;         /* that input, when @skips_input_quantize */
-  char *decoder;                 /* (nullable): "labels", "ssd", ...; NULL = choose from the outputs' shapes */
-  gboolean decoder_by_user;      /* the user states @decoder, and no file */
-  GHashTable *decoder_params;    /* (nullable): string -> string, the decoder's own parameters */
-  SlLabels *labels;              /* (nullable) */
-  char *range_hint;              /* (nullable): as in SlModelMetadata */
+  char *decoder; /* (nullable): "labels", "ssd", ...; NULL = choose from the outputs' shapes */
+  gboolean decoder_by_user;   /* the user states @decoder, and no file */
+  GHashTable *decoder_params; /* (nullable): string -> string, the decoder's own parameters */
+  SlLabels *labels;           /* (nullable) */
+  char *range_hint;           /* (nullable): as in SlModelMetadata */
 };
 
 SlContract *sl_contract_ref (SlContract *contract);
 void sl_contract_unref (SlContract *contract);
 
-/** sl_contract_channel_hint: a hint for messages about an input with one channel more than a picture; "" for any other. */
+/** sl_contract_channel_hint: a hint for messages about an input with one channel more than a
+ * picture; "" for any other. */
 const char *sl_contract_channel_hint (const SlTensorInfo *input);
-/** sl_contract_require_range: FALSE with SL_ERROR_CONTRACT when a float picture input has no known range; the
- *  message names the property and the modelinfo line that would state it. */
+/** sl_contract_require_range: FALSE with SL_ERROR_CONTRACT when a float picture input has no known
+ * range; the message names the property and the modelinfo line that would state it. */
 gboolean sl_contract_require_range (const SlContract *contract, GError **error);
-/** sl_contract_require_one_input: FALSE with SL_ERROR_CONTRACT when the model has other inputs beside the first; the message names them, the
- *  property and the modelinfo line that would state them. */
+/** sl_contract_require_one_input: FALSE with SL_ERROR_CONTRACT when the model has other inputs
+ * beside the first; the message names them, the property and the modelinfo line that would state
+ * them. */
 gboolean sl_contract_require_one_input (const SlContract *contract, GError **error);
-/** sl_contract_summary: (transfer full): one line: "uint8[1,224,224,3] RGB NHWC stretch, decoder labels, 1001 labels". */
+/** sl_contract_summary: (transfer full): one line: "uint8[1,224,224,3] RGB NHWC stretch, decoder
+ * labels, 1001 labels". */
 char *sl_contract_summary (const SlContract *contract);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlContract, sl_contract_unref)

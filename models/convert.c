@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The graph comes from models/tflite/express.h, the bytes from models/tflite/write.h, the metadata from the model's contract. */
+/* The graph comes from models/tflite/express.h, the bytes from models/tflite/write.h, the metadata
+ * from the model's contract. */
 #include "models/convert.h"
 
 #include "models/tflite/express.h"
@@ -9,7 +10,8 @@ SlGraph *
 sl_model_express (const SlModel *model, GError **error)
 {
   const SlImageContract *image = &sl_model_contract (model)->image;
-  SlGraph *graph = sl_tflite_express (sl_model_graph (model), image->valid && image->layout == SL_LAYOUT_NCHW, error);
+  SlGraph *graph = sl_tflite_express (sl_model_graph (model),
+                                      image->valid && image->layout == SL_LAYOUT_NCHW, error);
   if (graph == NULL)
     g_prefix_error (error, "%s: ", sl_model_path (model));
   return graph;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What was read of files beside a model: hashed as it is read, since a file may be another one later. */
+/* What was read of files beside a model: hashed as it is read, since a file may be another one
+ * later. */
 #include "models/data_file.h"
 
 #include "core/base/xxh64.h"
 
 void
-sl_data_files_note (GHashTable **files, const char *name, guint64 offset, const void *data, gsize size)
+sl_data_files_note (GHashTable **files, const char *name, guint64 offset, const void *data,
+                    gsize size)
 {
   const guint64 place[2] = { GUINT64_TO_LE (offset), GUINT64_TO_LE ((guint64) size) };
   if (*files == NULL)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Finds the model that is used when none is named. sl_model_load() asks; build folders state theirs in the environment
+ * Finds the model that is used when none is named. sl_model_load() asks; build folders state theirs
+ * in the environment
  * (`meson devenv`), so that nothing here knows of build folders.
  */
 #include "models/default.h"
@@ -19,18 +20,22 @@ sl_default_model_find (GError **error)
   if (stated != NULL && *stated != '\0') {
     if (g_file_test (stated, G_FILE_TEST_EXISTS))
       return g_strdup (stated);
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-                 "no model is named, and %s, which the environment variable " VARIABLE " names for that case, does not exist; name a model "
-                 "(model=FILE.tflite of the element, --model FILE of the program), or correct or unset " VARIABLE,
-                 stated);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_OPEN,
+      "no model is named, and %s, which the environment variable " VARIABLE
+      " names for that case, does not exist; name a model "
+      "(model=FILE.tflite of the element, --model FILE of the program), or correct or unset " VARIABLE,
+      stated);
     return NULL;
   }
   if (g_file_test (INSTALLED, G_FILE_TEST_EXISTS))
     return g_strdup (INSTALLED);
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-               "no model is named, and the one that comes with Sightline is neither in the environment variable " VARIABLE
-               " (not set) nor at " INSTALLED "; name a model (model=FILE.tflite of the element, --model FILE of the program), or install "
-               "Sightline");
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_OPEN,
+    "no model is named, and the one that comes with Sightline is neither in the environment variable " VARIABLE
+    " (not set) nor at " INSTALLED
+    "; name a model (model=FILE.tflite of the element, --model FILE of the program), or install "
+    "Sightline");
   return NULL;
 }
 

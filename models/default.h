@@ -11,14 +11,17 @@
 /**
  * sl_default_model_find:
  *
- * What the environment variable SIGHTLINE_MODEL names, else DATADIR/sightline/models/codes.tflite of the installation.
+ * What the environment variable SIGHTLINE_MODEL names, else DATADIR/sightline/models/codes.tflite
+ * of the installation.
  *
- * Returns: (transfer full): path of a file that exists; NULL with SL_ERROR_OPEN when there is none, the message says where
+ * Returns: (transfer full): path of a file that exists; NULL with SL_ERROR_OPEN when there is none,
+ * the message says where
  *   it was looked for
  */
 char *sl_default_model_find (GError **error);
 
-/** Least confidences of the code finder's objects (docs/codes.md): the default; if they were read; and if they were not read. */
+/** Least confidences of the code finder's objects (docs/codes.md): the default; if they were read;
+ * and if they were not read. */
 #define SL_FINDER_THRESHOLD 0.6
 #define SL_FINDER_READ_THRESHOLD 0.4
 #define SL_FINDER_UNREAD_THRESHOLD 0.9
@@ -27,7 +30,8 @@ char *sl_default_model_find (GError **error);
  * sl_default_model_is_finder:
  * @model: (nullable): that was named
  *
- * Whether that is the code finder: no model is named, and SIGHTLINE_MODEL names no file of another name.
+ * Whether that is the code finder: no model is named, and SIGHTLINE_MODEL names no file of another
+ * name.
  */
 gboolean sl_default_model_is_finder (const char *model);
 

@@ -11,7 +11,8 @@
 
 #define MAX_BYTES ((gsize) 1 << 31)
 
-/* (transfer full): the bytes as they are in the file: those of the graph may have been multiplied, or given back. */
+/* (transfer full): the bytes as they are in the file: those of the graph may have been multiplied,
+ * or given back. */
 static GBytes *
 read_bytes (const char *path, const SlFileStamp *stamp, GError **error)
 {
@@ -20,10 +21,13 @@ read_bytes (const char *path, const SlFileStamp *stamp, GError **error)
   if (bytes == NULL)
     return NULL;
   if (g_bytes_get_size (bytes) > MAX_BYTES)
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the file has more than %" G_GSIZE_FORMAT " bytes, which other runtimes do not take",
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                 "the file has more than %" G_GSIZE_FORMAT
+                 " bytes, which other runtimes do not take",
                  MAX_BYTES);
   else if (!sl_file_stamp_read (path, &now) || !sl_file_stamp_same_content (&now, stamp))
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "the file was written to while it was loaded; load it again");
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+                 "the file was written to while it was loaded; load it again");
   else
     return g_steal_pointer (&bytes);
   return NULL;
@@ -34,15 +38,19 @@ static char *
 identity_of (const SlExternalRequest *request, const SlFileStamp *stamp)
 {
   const SlBackendSettings *settings = request->settings;
-  return g_strdup_printf ("%s %" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " %" G_GINT64_FORMAT " %u|%s|%s|%s",
-                          request->runtime, stamp->device, stamp->inode, stamp->size, stamp->written, request->threads,
-                          settings->provider != NULL ? settings->provider : "", settings->options != NULL ? settings->options : "",
+  return g_strdup_printf ("%s %" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT
+                          " %" G_GINT64_FORMAT " %u|%s|%s|%s",
+                          request->runtime, stamp->device, stamp->inode, stamp->size,
+                          stamp->written, request->threads,
+                          settings->provider != NULL ? settings->provider : "",
+                          settings->options != NULL ? settings->options : "",
                           settings->delegate != NULL ? settings->delegate : "");
 }
 
 SlExternalModel *
-sl_external_file_open (const char *runtime, const char *path, const SlFileStamp *stamp, gboolean by_path, gboolean has_files,
-                       const SlModelLoadOptions *options, GError **error)
+sl_external_file_open (const char *runtime, const char *path, const SlFileStamp *stamp,
+                       gboolean by_path, gboolean has_files, const SlModelLoadOptions *options,
+                       GError **error)
 {
   SlExternalRequest request = { .runtime = runtime,
                                 .path = path,
@@ -58,7 +66,8 @@ sl_external_file_open (const char *runtime, const char *path, const SlFileStamp 
   g_autoptr (GBytes) bytes = read_bytes (path, stamp, error);
   request.bytes = bytes;
   model = bytes != NULL ? sl_external_model_new (&request, error) : NULL;
-  const gboolean same = model != NULL && shares && sl_file_stamp_read (path, &now) && sl_file_stamp_same_content (&now, stamp);
+  const gboolean same = model != NULL && shares && sl_file_stamp_read (path, &now)
+                        && sl_file_stamp_same_content (&now, stamp);
   return same ? sl_external_model_share (model, identity) : model;
 }
 
@@ -67,20 +76,27 @@ static gboolean
 settle_dims (SlTensor *tensor, const char *stated, GError **error)
 {
   gdouble numbers[SL_MAX_RANK];
-  const guint n = stated != NULL && stated[0] != '\0' ? sl_numbers_parse (stated, numbers, SL_MAX_RANK) : 0;
+  const guint n =
+    stated != NULL && stated[0] != '\0' ? sl_numbers_parse (stated, numbers, SL_MAX_RANK) : 0;
   g_autofree char *text = sl_tensor_describe (tensor);
   for (guint i = 0; i < tensor->rank; i++) {
-    const gboolean fits = n == tensor->rank && numbers[i] >= 1 && numbers[i] <= G_MAXINT32 && numbers[i] == floor (numbers[i]);
-    if (stated != NULL && stated[0] != '\0' && (!fits || (tensor->dims[i] > 0 && numbers[i] != (gdouble) tensor->dims[i]))) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "input-shape is '%s', but input '%s' is %s: expected as many whole numbers that fit",
-                   stated, tensor->name, text);
+    const gboolean fits = n == tensor->rank && numbers[i] >= 1 && numbers[i] <= G_MAXINT32
+                          && numbers[i] == floor (numbers[i]);
+    if (stated != NULL && stated[0] != '\0'
+        && (!fits || (tensor->dims[i] > 0 && numbers[i] != (gdouble) tensor->dims[i]))) {
+      g_set_error (
+        error, SL_ERROR, SL_ERROR_ARGUMENT,
+        "input-shape is '%s', but input '%s' is %s: expected as many whole numbers that fit",
+        stated, tensor->name, text);
       return FALSE;
     }
     if (tensor->dims[i] > 0)
       continue;
     if (!fits && i > 0) {
-      g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-                   "input '%s' is %s: its size is not fixed; state it, for example as input-shape=1,3,224,224", tensor->name, text);
+      g_set_error (
+        error, SL_ERROR, SL_ERROR_SHAPE,
+        "input '%s' is %s: its size is not fixed; state it, for example as input-shape=1,3,224,224",
+        tensor->name, text);
       return FALSE;
     }
     tensor->dims[i] = fits ? (gint32) numbers[i] : 1;
@@ -89,7 +105,8 @@ settle_dims (SlTensor *tensor, const char *stated, GError **error)
 }
 
 gboolean
-sl_external_file_skeleton (SlExternalModel *external, const char *input_shape, SlGraph *graph, GError **error)
+sl_external_file_skeleton (SlExternalModel *external, const char *input_shape, SlGraph *graph,
+                           GError **error)
 {
   guint n;
   const SlTensor *edges = sl_external_model_edges (external, FALSE, &n);
@@ -97,7 +114,8 @@ sl_external_file_skeleton (SlExternalModel *external, const char *input_shape, S
   const guint n_stated = g_strv_length (stated);
   g_autofree SlTensor *inputs = g_memdup2 (edges, n * sizeof edges[0]);
   for (guint i = 0; i < n; i++)
-    if (!settle_dims (&inputs[i], i < n_stated ? stated[i] : NULL, error) || !sl_graph_batch_input (graph, &inputs[i], error))
+    if (!settle_dims (&inputs[i], i < n_stated ? stated[i] : NULL, error)
+        || !sl_graph_batch_input (graph, &inputs[i], error))
       return FALSE;
   return sl_external_model_skeleton (external, inputs, graph, error);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Opening files by name. Pipes and devices are refused before they are opened: reading them could block for ever.
+ * Opening files by name. Pipes and devices are refused before they are opened: reading them could
+ * block for ever.
  */
 #include "models/file.h"
 
@@ -22,14 +23,17 @@ refuse (GError **error, const char *problem, const char *expected)
 static int
 refuse_errno (GError **error, int code, const char *expected)
 {
-  return refuse (error, code == ENOENT ? "no such file, check the path" : g_strerror (code), expected);
+  return refuse (error, code == ENOENT ? "no such file, check the path" : g_strerror (code),
+                 expected);
 }
 
 /* What kind of file it is, for a message; NULL for a regular file. */
 static const char *
 complaint (const struct stat *info)
 {
-  return S_ISREG (info->st_mode) ? NULL : S_ISDIR (info->st_mode) ? "is a directory" : "is not a regular file";
+  return S_ISREG (info->st_mode)   ? NULL
+         : S_ISDIR (info->st_mode) ? "is a directory"
+                                   : "is not a regular file";
 }
 
 int
@@ -50,7 +54,8 @@ sl_file_open (const char *path, const char *expected, SlFileStamp *stamp, GError
     return fd;
   }
   close (fd);
-  return failed != 0 ? refuse_errno (error, failed, expected) : refuse (error, complaint (&info), expected);
+  return failed != 0 ? refuse_errno (error, failed, expected)
+                     : refuse (error, complaint (&info), expected);
 }
 
 GBytes *

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Texts and files to constants. Files are read before the model is, since a graph is shared by those with the same constants.
+ * Texts and files to constants. Files are read before the model is, since a graph is shared by
+ * those with the same constants.
  */
 #include "models/fixed_inputs.h"
 
@@ -55,7 +56,8 @@ is_number (const char *value, gdouble *number)
   return end != value && *end == '\0' && isfinite (*number);
 }
 
-/* How many numbers @value is, with ',' between; 0 where it is something else. @numbers: (nullable) */
+/* How many numbers @value is, with ',' between; 0 where it is something else. @numbers: (nullable)
+ */
 static guint
 read_numbers (const char *value, gdouble numbers[MAX_NUMBERS])
 {
@@ -76,8 +78,10 @@ read_value (Fixed *fixed, const char *beside, GError **error)
 {
   if (read_numbers (fixed->value, NULL) > 0)
     return TRUE;
-  g_autofree char *folder = beside != NULL && !g_path_is_absolute (fixed->value) ? g_path_get_dirname (beside) : NULL;
-  g_autofree char *path = folder != NULL ? g_build_filename (folder, fixed->value, NULL) : g_strdup (fixed->value);
+  g_autofree char *folder =
+    beside != NULL && !g_path_is_absolute (fixed->value) ? g_path_get_dirname (beside) : NULL;
+  g_autofree char *path =
+    folder != NULL ? g_build_filename (folder, fixed->value, NULL) : g_strdup (fixed->value);
   fixed->bytes = sl_file_read (path, "a number or a file with the tensor", MAX_BYTES, error);
   if (fixed->bytes == NULL) {
     g_prefix_error (error, "fixed-inputs: %s: ", path);
@@ -85,7 +89,8 @@ read_value (Fixed *fixed, const char *beside, GError **error)
   }
   if (g_bytes_get_size (fixed->bytes) <= MAX_BYTES)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "fixed-inputs: %s: more than %" G_GSIZE_FORMAT " bytes", path, MAX_BYTES);
+  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+               "fixed-inputs: %s: more than %" G_GSIZE_FORMAT " bytes", path, MAX_BYTES);
   return FALSE;
 }
 
@@ -163,7 +168,8 @@ store_number (const SlTensor *tensor, gdouble number, void *element)
     number = number / (gdouble) scale + sl_tensor_zero_point (tensor);
   const gint64 whole = fabs (number) < 1e15 ? (gint64) nearbyint (number) : G_MAXINT64;
   const gboolean wide = tensor->dtype == SL_DTYPE_I64;
-  if ((!(scale > 0) && (gdouble) whole != number) || (!wide && (!sl_dtype_range (tensor->dtype, &lo, &hi) || whole < lo || whole > hi)))
+  if ((!(scale > 0) && (gdouble) whole != number)
+      || (!wide && (!sl_dtype_range (tensor->dtype, &lo, &hi) || whole < lo || whole > hi)))
     return FALSE;
   memcpy (element, &whole, size); /* little-endian */
   return TRUE;
@@ -173,7 +179,8 @@ static gboolean
 bad_value (const Fixed *fixed, const SlTensor *tensor, const char *got, GError **error)
 {
   g_autofree char *expected = sl_tensor_describe (tensor);
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "fixed-inputs: %s: expected %s for input '%s', got %s", fixed->value, expected,
+  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
+               "fixed-inputs: %s: expected %s for input '%s', got %s", fixed->value, expected,
                tensor->name, got);
   return FALSE;
 }
@@ -202,8 +209,11 @@ fill (const Fixed *fixed, const SlTensor *tensor, guint8 *data, gsize size, GErr
     g_prefix_error (error, "fixed-inputs: %s: ", fixed->value);
     return FALSE;
   }
-  g_autofree char *got = is_npy ? sl_tensor_info_describe (&info) : g_strdup_printf ("%" G_GSIZE_FORMAT " bytes", length);
-  if (is_npy ? info.dtype != tensor->dtype || !sl_dims_same_but_ones (tensor->dims, tensor->rank, info.dims, info.rank) : length != size)
+  g_autofree char *got = is_npy ? sl_tensor_info_describe (&info)
+                                : g_strdup_printf ("%" G_GSIZE_FORMAT " bytes", length);
+  if (is_npy ? info.dtype != tensor->dtype
+                 || !sl_dims_same_but_ones (tensor->dims, tensor->rank, info.dims, info.rank)
+             : length != size)
     return bad_value (fixed, tensor, got, error);
   memcpy (data, bytes + offset, size);
   return TRUE;
@@ -220,7 +230,8 @@ find_channels (const SlTensor *tensor)
 
 /* (nullable): the bytes that @tensor, input @input or a part of it, is to have, noted in @files. */
 static const void *
-make_constant (const Fixed *fixed, SlGraph *graph, const SlTensor *tensor, guint input, GHashTable **files, GError **error)
+make_constant (const Fixed *fixed, SlGraph *graph, const SlTensor *tensor, guint input,
+               GHashTable **files, GError **error)
 {
   gsize elements = 0, size = 0;
   gboolean good = FALSE;
@@ -229,7 +240,8 @@ make_constant (const Fixed *fixed, SlGraph *graph, const SlTensor *tensor, guint
       bad_value (fixed, tensor, "a value for a size that is open: state input-shape", error);
       return NULL;
     }
-  if (sl_tensor_elements (tensor, &elements) && g_size_checked_mul (&size, elements, sl_dtype_size (tensor->dtype)))
+  if (sl_tensor_elements (tensor, &elements)
+      && g_size_checked_mul (&size, elements, sl_dtype_size (tensor->dtype)))
     good = size > 0 && size <= sl_graph_limit (graph);
   if (!good) {
     bad_value (fixed, tensor, "a tensor of a type or a size that is not read", error);
@@ -251,16 +263,19 @@ fix_channel (const Fixed *fixed, SlGraph *graph, guint input, GHashTable **files
   if (axis < 0)
     return bad_value (fixed, &channel, "its channel [3]; expected an input of 4 channels", error);
   if (sl_graph_n_nodes (graph) == 0)
-    return bad_value (fixed, &channel, "its channel [3], which Sightline's own backend fixes alone", error);
+    return bad_value (fixed, &channel, "its channel [3], which Sightline's own backend fixes alone",
+                      error);
   channel.dims[axis] = 1;
   const void *data = make_constant (fixed, graph, &channel, input, files, error);
   return data != NULL && sl_graph_fix_channels (graph, input, (guint) axis, 1, data, error);
 }
 
 static gboolean
-fix (const Fixed *fixed, SlGraph *graph, guint input, SlState *state, GHashTable **files, GError **error)
+fix (const Fixed *fixed, SlGraph *graph, guint input, SlState *state, GHashTable **files,
+     GError **error)
 {
-  const void *data = make_constant (fixed, graph, sl_graph_input_tensor (graph, input), input, files, error);
+  const void *data =
+    make_constant (fixed, graph, sl_graph_input_tensor (graph, input), input, files, error);
   if (data == NULL)
     return FALSE;
   const gint held = sl_state_find (state, sl_graph_input (graph, input));
@@ -272,7 +287,8 @@ fix (const Fixed *fixed, SlGraph *graph, guint input, SlState *state, GHashTable
 }
 
 gboolean
-sl_fixed_inputs_apply (const SlFixedInputs *all, SlGraph *graph, SlState *state, GHashTable **files, GError **error)
+sl_fixed_inputs_apply (const SlFixedInputs *all, SlGraph *graph, SlState *state, GHashTable **files,
+                       GError **error)
 {
   const Fixed *by_input[SL_MAX_IO] = { NULL };
   gboolean of_channel[SL_MAX_IO] = { FALSE };
@@ -282,7 +298,8 @@ sl_fixed_inputs_apply (const SlFixedInputs *all, SlGraph *graph, SlState *state,
     gint at = sl_io_names_find (graph, FALSE, fixed->input, "fixed-inputs", NULL);
     const gboolean is_channel = at < 0 && g_str_has_suffix (fixed->input, LAST_CHANNEL);
     if (is_channel) {
-      g_autofree char *input = g_strndup (fixed->input, strlen (fixed->input) - strlen (LAST_CHANNEL));
+      g_autofree char *input =
+        g_strndup (fixed->input, strlen (fixed->input) - strlen (LAST_CHANNEL));
       at = sl_io_names_find (graph, FALSE, input, "fixed-inputs", NULL);
     }
     if (at < 0)
@@ -291,8 +308,10 @@ sl_fixed_inputs_apply (const SlFixedInputs *all, SlGraph *graph, SlState *state,
       return FALSE;
     const gboolean held = sl_state_find (state, sl_graph_input (graph, (guint) at)) >= 0;
     if (by_input[at] != NULL || (held && is_channel) || (!held && left == 1 && !is_channel)) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "fixed-inputs: input '%s' is %s", fixed->input,
-                   by_input[at] != NULL || held ? "stated twice" : "the last one; expected one to be left for pictures");
+      g_set_error (
+        error, SL_ERROR, SL_ERROR_ARGUMENT, "fixed-inputs: input '%s' is %s", fixed->input,
+        by_input[at] != NULL || held ? "stated twice"
+                                     : "the last one; expected one to be left for pictures");
       return FALSE;
     }
     by_input[at] = fixed;
@@ -302,7 +321,8 @@ sl_fixed_inputs_apply (const SlFixedInputs *all, SlGraph *graph, SlState *state,
   /* From the last on, so that the places of the others stay. */
   for (guint i = sl_graph_n_inputs (graph); i-- > 0;)
     if (by_input[i] != NULL
-        && !(of_channel[i] ? fix_channel (by_input[i], graph, i, files, error) : fix (by_input[i], graph, i, state, files, error)))
+        && !(of_channel[i] ? fix_channel (by_input[i], graph, i, files, error)
+                           : fix (by_input[i], graph, i, state, files, error)))
       return FALSE;
   return TRUE;
 }

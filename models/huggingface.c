@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Image processors compute (byte * rescale_factor - image_mean) / image_std; a contract says (byte - mean) / std. Files are untrusted and
- * small; unknown keys are skipped.
+ * Image processors compute (byte * rescale_factor - image_mean) / image_std; a contract says (byte
+ * - mean) / std. Files are untrusted and small; unknown keys are skipped.
  */
 #include "models/huggingface.h"
 
@@ -103,7 +103,8 @@ read_size (SlLiteral *c, GString *scratch, Size *size)
     return TRUE;
   }
   while (!sl_literal_accept (c, '}')) {
-    if (!sl_literal_scalar (c, key) || !sl_literal_accept (c, ':') || !read_numbers (c, scratch, values, &n))
+    if (!sl_literal_scalar (c, key) || !sl_literal_accept (c, ':')
+        || !read_numbers (c, scratch, values, &n))
       return FALSE;
     gint32 *side = strcmp (key->str, "height") == 0          ? &size->height
                    : strcmp (key->str, "width") == 0         ? &size->width
@@ -160,7 +161,8 @@ read_preprocessor_entry (SlLiteral *c, const char *key, GString *scratch, gpoint
     facts->flips = strcmp (key, "do_flip_channel_order") == 0 ? yes : facts->flips;
     return TRUE;
   }
-  facts->is_processor |= strcmp (key, "image_processor_type") == 0 || strcmp (key, "feature_extractor_type") == 0;
+  facts->is_processor |=
+    strcmp (key, "image_processor_type") == 0 || strcmp (key, "feature_extractor_type") == 0;
   return sl_literal_skip (c, scratch);
 }
 
@@ -168,7 +170,8 @@ static gboolean
 read_name (SlLiteral *c, const char *key, GString *scratch, gpointer data)
 {
   Facts *facts = data;
-  if (facts->n_names++ >= MAX_NAMES || strlen (key) > 9 || strspn (key, "0123456789") != strlen (key) || !sl_literal_scalar (c, scratch))
+  if (facts->n_names++ >= MAX_NAMES || strlen (key) > 9
+      || strspn (key, "0123456789") != strlen (key) || !sl_literal_scalar (c, scratch))
     return FALSE;
   g_strdelimit (scratch->str, "\r\n", ' ');
   g_string_append_printf (facts->names, "%s %s\n", key, scratch->str);
@@ -218,7 +221,8 @@ read_name_list (SlLiteral *c, GString *scratch, Facts *facts)
     return sl_literal_skip (c, scratch);
   while (!sl_literal_accept (c, ']')) {
     g_autofree char *number = g_strdup_printf ("%u", facts->n_names);
-    if (!read_name (c, number, scratch, facts) || (!sl_literal_accept (c, ',') && (c->p >= c->end || *c->p != ']')))
+    if (!read_name (c, number, scratch, facts)
+        || (!sl_literal_accept (c, ',') && (c->p >= c->end || *c->p != ']')))
       return FALSE;
   }
   return TRUE;
@@ -249,7 +253,8 @@ static void
 apply_crop (const Facts *facts, SlModelMetadata *metadata)
 {
   const Size *size = &facts->size, *crop = &facts->crop;
-  const gint32 rows = crop->height > 0 ? crop->height : crop->shortest, columns = crop->width > 0 ? crop->width : crop->shortest;
+  const gint32 rows = crop->height > 0 ? crop->height : crop->shortest,
+               columns = crop->width > 0 ? crop->width : crop->shortest;
   const gint32 edge = size->shortest > 0 ? size->shortest : size->single ? size->height : 0;
   metadata->fit_crop = facts->crops;
   if (facts->is_timm) {
@@ -258,9 +263,11 @@ apply_crop (const Facts *facts, SlModelMetadata *metadata)
     metadata->crop_share = share > 0 ? share_of (size->height, (gint32) (size->height / share)) : 0;
   } else if (rows == 0 && facts->crop_share > 0 && edge > 0) {
     metadata->fit_crop = edge < CONVNEXT_STRETCHES;
-    metadata->crop_share = metadata->fit_crop ? share_of (edge, (gint32) (edge / facts->crop_share)) : 0;
+    metadata->crop_share =
+      metadata->fit_crop ? share_of (edge, (gint32) (edge / facts->crop_share)) : 0;
   } else if (facts->crops && edge > 0) {
-    metadata->crop_share = share_of (MIN (rows, columns), facts->crop_share > 0 ? (gint32) (edge / facts->crop_share) : edge);
+    metadata->crop_share = share_of (
+      MIN (rows, columns), facts->crop_share > 0 ? (gint32) (edge / facts->crop_share) : edge);
   } else if (facts->crops && size->height > 0 && rows * size->width == columns * size->height) {
     metadata->fit_crop = FALSE;
     metadata->crop_share = share_of (rows, size->height);
@@ -272,15 +279,18 @@ apply_preprocessor (const char *file, const Facts *facts, SlModelMetadata *metad
 {
   const gdouble rescale = facts->no_rescale ? 1 : facts->rescale;
   const gboolean plain = facts->no_normalize || (facts->n_mean == 0 && facts->n_std == 0);
-  const guint n_mean = plain ? 1 : MAX (facts->n_mean, 1), n_std = plain ? 1 : MAX (facts->n_std, 1);
+  const guint n_mean = plain ? 1 : MAX (facts->n_mean, 1),
+              n_std = plain ? 1 : MAX (facts->n_std, 1);
   gboolean good = isfinite (rescale) && rescale > 0 && n_mean != 2 && n_std != 2;
   for (guint i = 0; i < 3 && good; i++) {
-    metadata->mean[i] = plain || facts->n_mean == 0 ? 0 : facts->mean[n_mean == 3 ? i : 0] / rescale;
+    metadata->mean[i] =
+      plain || facts->n_mean == 0 ? 0 : facts->mean[n_mean == 3 ? i : 0] / rescale;
     metadata->std[i] = (plain || facts->n_std == 0 ? 1 : facts->std[n_std == 3 ? i : 0]) / rescale;
     good = isfinite (metadata->mean[i]) && sl_std_is_valid (metadata->std[i]);
   }
   if (!good) {
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: %s give no pixel values; expected 1 or 3 finite numbers, those of %s above 0",
+    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
+                 "%s: %s give no pixel values; expected 1 or 3 finite numbers, those of %s above 0",
                  file, facts->is_timm ? "mean and std" : "image_mean, image_std and rescale_factor",
                  facts->is_timm ? "std" : "image_std and rescale_factor");
     return FALSE;
@@ -295,7 +305,8 @@ apply_preprocessor (const char *file, const Facts *facts, SlModelMetadata *metad
 char *
 sl_huggingface_find (const char *path, const char *name)
 {
-  g_autofree char *folder = g_path_get_dirname (path), *base = g_path_get_basename (folder), *above = g_path_get_dirname (folder);
+  g_autofree char *folder = g_path_get_dirname (path), *base = g_path_get_basename (folder),
+                  *above = g_path_get_dirname (folder);
   const char *folders[] = { folder, strcmp (base, "onnx") == 0 ? above : NULL };
   for (guint i = 0; i < G_N_ELEMENTS (folders) && folders[i] != NULL; i++) {
     g_autofree char *file = g_build_filename (folders[i], name, NULL);
@@ -317,14 +328,16 @@ read_file (const char *file, SlLiteralEntry read, Facts *facts, GError **error)
   SlLiteral cursor = { text, text + size };
   if (sl_literal_dictionary (&cursor, read, facts))
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-               "%s is no JSON object of a preprocessor or configuration: unexpected text at byte %" G_GSIZE_FORMAT, file,
-               (gsize) (cursor.p - text));
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_FORMAT,
+    "%s is no JSON object of a preprocessor or configuration: unexpected text at byte %" G_GSIZE_FORMAT,
+    file, (gsize) (cursor.p - text));
   return FALSE;
 }
 
 gboolean
-sl_huggingface_read (const char *path, SlModelMetadata *metadata, gint32 *height, gint32 *width, GError **error)
+sl_huggingface_read (const char *path, SlModelMetadata *metadata, gint32 *height, gint32 *width,
+                     GError **error)
 {
   g_auto (Facts) facts = { .rescale = RESCALE, .names = g_string_new (NULL) };
   g_autofree char *preprocessor = sl_huggingface_find (path, SL_HUGGINGFACE_PREPROCESSOR);
@@ -333,13 +346,15 @@ sl_huggingface_read (const char *path, SlModelMetadata *metadata, gint32 *height
   if (preprocessor != NULL && !read_file (preprocessor, read_preprocessor_entry, &facts, error))
     return FALSE;
   if (facts.is_processor || facts.n_mean > 0) {
-    const Size *size = facts.crops && (facts.crop.height > 0 || facts.crop.shortest > 0) ? &facts.crop : &facts.size;
+    const Size *size =
+      facts.crops && (facts.crop.height > 0 || facts.crop.shortest > 0) ? &facts.crop : &facts.size;
     *height = size->height > 0 ? size->height : size->shortest;
     *width = size->width > 0 ? size->width : size->shortest;
     if (!apply_preprocessor (preprocessor, &facts, metadata, error))
       return FALSE;
   }
-  /* Many programs have a config.json; one that is not Hugging Face's says nothing about the model. */
+  /* Many programs have a config.json; one that is not Hugging Face's says nothing about the model.
+   */
   g_auto (Facts) of_config = { .rescale = RESCALE, .names = g_string_new (NULL) };
   if (config == NULL || !read_file (config, read_config_entry, &of_config, NULL))
     return TRUE;

@@ -5,10 +5,12 @@
 #include "sightline/error.h"
 
 gint
-sl_io_names_find (const SlGraph *graph, gboolean outputs, const char *stated, const char *key, GError **error)
+sl_io_names_find (const SlGraph *graph, gboolean outputs, const char *stated, const char *key,
+                  GError **error)
 {
   const guint n = outputs ? sl_graph_n_outputs (graph) : sl_graph_n_inputs (graph);
-  const SlTensor *(*const get) (const SlGraph *, guint) = outputs ? sl_graph_output_tensor : sl_graph_input_tensor;
+  const SlTensor *(*const get) (const SlGraph *, guint) =
+    outputs ? sl_graph_output_tensor : sl_graph_input_tensor;
   g_autoptr (GString) list = g_string_new (NULL);
   guint64 number = 0;
   for (guint i = 0; i < n && stated[0] != '#'; i++)
@@ -20,7 +22,7 @@ sl_io_names_find (const SlGraph *graph, gboolean outputs, const char *stated, co
     g_autofree char *text = sl_tensor_describe (get (graph, i));
     g_string_append_printf (list, "%s%u '%s' %s", i > 0 ? ", " : "", i, get (graph, i)->name, text);
   }
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: no %s '%s'; the model has %s", key, outputs ? "output" : "input", stated,
-               list->str);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: no %s '%s'; the model has %s", key,
+               outputs ? "output" : "input", stated, list->str);
   return -1;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Class names from a table: lines of the same number of fields, with ',', ';', tabs, ':' or '=' between, of which one has the number of the class.
- * Which one that is, and which has the name, a first line may say. A list of names with commas in them has no such column and is not a
- * table.
+ * Class names from a table: lines of the same number of fields, with ',', ';', tabs, ':' or '='
+ * between, of which one has the number of the class. Which one that is, and which has the name, a
+ * first line may say. A list of names with commas in them has no such column and is not a table.
  */
 #include <string.h>
 
@@ -32,7 +32,8 @@ table_clear (Table *table)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Table, table_clear)
 
-/* Adds the fields of @line, without blanks and quotes around them; how many. @field: room for one. */
+/* Adds the fields of @line, without blanks and quotes around them; how many. @field: room for one.
+ */
 static guint
 split (Table *table, const char *line, char separator, GString *field)
 {
@@ -64,7 +65,8 @@ cell (const Table *table, guint row, guint column)
   return table->text->str + g_array_index (table->fields, guint32, row * table->columns + column);
 }
 
-/* Whether @column has a number below the limit in each row behind the header, none of them twice; with @dense also none left out. */
+/* Whether @column has a number below the limit in each row behind the header, none of them twice;
+ * with @dense also none left out. */
 static gboolean
 holds_numbers (const Table *table, guint column, gboolean dense)
 {
@@ -117,7 +119,8 @@ find_number_column (Table *table)
   table->number = -1;
   for (guint c = 0; c < table->columns; c++) {
     const char *title = table->header ? cell (table, 0, c) : "";
-    if (table->number < 0 && (!table->header || sl_label_key_is_number (title)) && holds_numbers (table, c, !table->header && c > 0))
+    if (table->number < 0 && (!table->header || sl_label_key_is_number (title))
+        && holds_numbers (table, c, !table->header && c > 0))
       table->number = (gint) c;
   }
   for (guint c = 0; c < table->columns && table->number < 0; c++)
@@ -125,7 +128,8 @@ find_number_column (Table *table)
       table->number = (gint) c;
 }
 
-/* Finds the columns. FALSE where none has numbers of classes, and the first line does not say which one has names. */
+/* Finds the columns. FALSE where none has numbers of classes, and the first line does not say which
+ * one has names. */
 static gboolean
 find_columns (Table *table)
 {
@@ -178,18 +182,23 @@ read (SlLabelList *list, const char *text, GError **error)
   g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
   guint64 number = 0;
   if (!find_table (&table, lines) || table.name < 0)
-    return sl_label_list_fail (list, error,
-                               "a table of %u columns, several of which may be names; expected two columns, or a first line that calls one "
-                               "of them name",
-                               table.columns);
+    return sl_label_list_fail (
+      list, error,
+      "a table of %u columns, several of which may be names; expected two columns, or a first line that calls one "
+      "of them name",
+      table.columns);
   for (guint i = table.header; i < table.lines->len; i++) {
     const SlLabelLine *line = table.lines->pdata[i];
     const char *name = cell (&table, i, (guint) table.name);
     if (table.number >= 0 && !sl_label_number (cell (&table, i, (guint) table.number), &number))
-      return sl_label_list_fail (list, error, "line %u: expected a number of a class", line->number);
+      return sl_label_list_fail (list, error, "line %u: expected a number of a class",
+                                 line->number);
     if (table.number < 0 && !g_hash_table_add (seen, (gpointer) name))
-      return sl_label_list_fail (list, error, "line %u: '%s' again; expected a table with one line a class", line->number, name);
-    if (!sl_label_list_set (list, table.number >= 0 ? number : list->names->len, name, line->number, error))
+      return sl_label_list_fail (list, error,
+                                 "line %u: '%s' again; expected a table with one line a class",
+                                 line->number, name);
+    if (!sl_label_list_set (list, table.number >= 0 ? number : list->names->len, name, line->number,
+                            error))
       return FALSE;
   }
   return TRUE;

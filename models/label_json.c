@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Class names from JSON, or from the literals of Python: a list of names or of objects with a name, a map of numbers to names or of names to
- * numbers, and a file of more, such as Hugging Face's config.json or COCO's annotations, with one of these in it.
+ * Class names from JSON, or from the literals of Python: a list of names or of objects with a name,
+ * a map of numbers to names or of names to numbers, and a file of more, such as Hugging Face's
+ * config.json or COCO's annotations, with one of these in it.
  */
 #include <string.h>
 
@@ -30,8 +31,10 @@ probe (const char *text, const char *extension)
   const char *second = p + first + strspn (p + first, "\r\n");
   const gsize length = strcspn (second, "\r\n");
   /* "{" above "|", or "[PAD]" above "[UNK]", is a list of lines. */
-  const gboolean characters = first == 1 && length > 0 && length <= SHORT_LINE && strchr ("{}[]\"' ", *second) == NULL;
-  const gboolean token = first > 2 && memchr (p, '"', first) == NULL && memchr (p, '\'', first) == NULL && memchr (p, ',', first) == NULL
+  const gboolean characters =
+    first == 1 && length > 0 && length <= SHORT_LINE && strchr ("{}[]\"' ", *second) == NULL;
+  const gboolean token = first > 2 && memchr (p, '"', first) == NULL
+                         && memchr (p, '\'', first) == NULL && memchr (p, ',', first) == NULL
                          && p[first - 1] == (*p == '[' ? ']' : '}') && length > 0;
   return g_strcmp0 (extension, "json") == 0 || (!characters && !token);
 }
@@ -48,7 +51,8 @@ line_of (const Reading *r)
 static gboolean
 unexpected (Reading *r, const char *expected, GError **error)
 {
-  return sl_label_list_fail (r->list, error, "line %u: expected JSON with %s", line_of (r), expected);
+  return sl_label_list_fail (r->list, error, "line %u: expected JSON with %s", line_of (r),
+                             expected);
 }
 
 static gboolean
@@ -78,7 +82,9 @@ read_object_name (Reading *r, GString *name, guint64 *number)
       return FALSE;
     const gboolean scalar = !next_is (r, '{') && !next_is (r, '[');
     const guint rank = sl_label_key_rank (key->str);
-    if (!(scalar ? sl_literal_scalar (&r->cursor, r->scratch) : sl_literal_skip (&r->cursor, r->scratch)) || !separated (r, '}'))
+    if (!(scalar ? sl_literal_scalar (&r->cursor, r->scratch)
+                 : sl_literal_skip (&r->cursor, r->scratch))
+        || !separated (r, '}'))
       return FALSE;
     if (scalar && rank > 0 && rank < best) {
       best = rank;
@@ -127,7 +133,8 @@ read_list (Reading *r, GError **error)
   return TRUE;
 }
 
-/* An object: @nested, one that is class names and nothing else; else it may also be a file with these in it. */
+/* An object: @nested, one that is class names and nothing else; else it may also be a file with
+ * these in it. */
 static gboolean
 read_object (Reading *r, gboolean nested, GError **error)
 {
@@ -159,8 +166,9 @@ read_object (Reading *r, gboolean nested, GError **error)
     return TRUE;
   r->found = nested || pairs->len > 0;
   if (!r->found)
-    return sl_label_list_fail (r->list, error,
-                               "a JSON file without class names; expected a list of names or a map such as {\"0\": \"cat\"}");
+    return sl_label_list_fail (
+      r->list, error,
+      "a JSON file without class names; expected a list of names or a map such as {\"0\": \"cat\"}");
   return sl_label_list_set_pairs (r->list, pairs, line, error);
 }
 
@@ -169,7 +177,8 @@ read (SlLabelList *list, const char *text, GError **error)
 {
   g_autoptr (GString) scratch = g_string_new (NULL);
   Reading reading = { list, text, { text, text + strlen (text) }, scratch, FALSE };
-  if (!(next_is (&reading, '[') ? read_list (&reading, error) : read_object (&reading, FALSE, error)))
+  if (!(next_is (&reading, '[') ? read_list (&reading, error)
+                                : read_object (&reading, FALSE, error)))
     return FALSE;
   if (reading.cursor.p + strspn (reading.cursor.p, " \t\r\n") != reading.cursor.end)
     return unexpected (&reading, "nothing behind it", error);

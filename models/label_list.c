@@ -8,10 +8,14 @@
 #include "sightline/error.h"
 
 /* Members and columns by what they hold, names in the order of preference. */
-static const char *const name_keys[] = { "displayname", "name", "label", "classname", "class", "labelname", "title", NULL };
-static const char *const number_keys[] = { "id", "index", "idx", "classid", "labelid", "categoryid", "classindex", "number", "", NULL };
-static const char *const list_keys[] = { "names",      "id2label", "labels",   "classes",  "classnames", "labelnames",
-                                         "categories", "labelmap", "classmap", "label2id", "classtoidx", NULL };
+static const char *const name_keys[] = { "displayname", "name",      "label", "classname",
+                                         "class",       "labelname", "title", NULL };
+static const char *const number_keys[] = { "id",      "index",      "idx",        "classid",
+                                           "labelid", "categoryid", "classindex", "number",
+                                           "",        NULL };
+static const char *const list_keys[] = { "names",      "id2label",   "labels",     "classes",
+                                         "classnames", "labelnames", "categories", "labelmap",
+                                         "classmap",   "label2id",   "classtoidx", NULL };
 
 gboolean
 sl_label_list_fail (const SlLabelList *list, GError **error, const char *format, ...)
@@ -28,14 +32,18 @@ gboolean
 sl_label_list_set (SlLabelList *list, guint64 number, const char *name, guint line, GError **error)
 {
   if (number >= SL_MAX_CLASSES)
-    return sl_label_list_fail (list, error, "class %" G_GUINT64_FORMAT " is over the limit of %d classes", number, SL_MAX_CLASSES);
+    return sl_label_list_fail (list, error,
+                               "class %" G_GUINT64_FORMAT " is over the limit of %d classes",
+                               number, SL_MAX_CLASSES);
   if (number >= list->names->len)
     g_ptr_array_set_size (list->names, (gint) number + 1);
   const char *before = list->names->pdata[number];
   if (before != NULL && line > 0)
-    return sl_label_list_fail (list, error, "line %u names class %u again; it is '%s' already", line, (guint) number, before);
+    return sl_label_list_fail (list, error, "line %u names class %u again; it is '%s' already",
+                               line, (guint) number, before);
   if (before != NULL)
-    return sl_label_list_fail (list, error, "class %u is named twice: '%s' and '%s'", (guint) number, before, name);
+    return sl_label_list_fail (list, error, "class %u is named twice: '%s' and '%s'",
+                               (guint) number, before, name);
   if (name != NULL && name[0] != '\0' && strcmp (name, "???") != 0)
     list->names->pdata[number] = g_strdelimit (g_strdup (name), "\r\n", ' ');
   return TRUE;
@@ -65,10 +73,12 @@ sl_label_list_set_pairs (SlLabelList *list, GPtrArray *pairs, guint line, GError
   for (guint i = 0; i < pairs->len; i++)
     numbers[i % 2] = numbers[i % 2] && sl_label_number (pairs->pdata[i], &number);
   if (pairs->len == 0 || (!numbers[0] && !numbers[1]))
-    return sl_label_list_fail (list, error, "line %u: expected a number and a name for each class, such as 0: cat", line);
+    return sl_label_list_fail (
+      list, error, "line %u: expected a number and a name for each class, such as 0: cat", line);
   for (guint i = 0; i < pairs->len; i += 2) {
     const guint key = numbers[0] ? i : i + 1, value = numbers[0] ? i + 1 : i;
-    if (!sl_label_number (pairs->pdata[key], &number) || !sl_label_list_set (list, number, pairs->pdata[value], 0, error))
+    if (!sl_label_number (pairs->pdata[key], &number)
+        || !sl_label_list_set (list, number, pairs->pdata[value], 0, error))
       return FALSE;
   }
   return TRUE;
@@ -109,7 +119,8 @@ sl_label_key_is_list (const char *key)
 static gboolean
 is_comment (const char *line)
 {
-  return (line[0] == '#' && line[1] != '\0') || (line[0] == '/' && line[1] == '/' && line[2] != '\0');
+  return (line[0] == '#' && line[1] != '\0')
+         || (line[0] == '/' && line[1] == '/' && line[2] != '\0');
 }
 
 static SlLabelLine *
@@ -131,9 +142,11 @@ sl_label_lines (const char *text)
   GPtrArray *lines = g_ptr_array_new_with_free_func (g_free);
   gboolean commented = FALSE;
   guint number = 0;
-  for (const char *at = text; at != NULL && lines->len <= SL_MAX_CLASSES + 1;) { /* one may be titles */
+  for (const char *at = text;
+       at != NULL && lines->len <= SL_MAX_CLASSES + 1;) { /* one may be titles */
     const char *end = strchr (at, '\n');
-    g_autofree SlLabelLine *line = line_new (at, end != NULL ? (gsize) (end - at) : strlen (at), ++number);
+    g_autofree SlLabelLine *line =
+      line_new (at, end != NULL ? (gsize) (end - at) : strlen (at), ++number);
     at = end != NULL ? end + 1 : NULL;
     const gboolean comment = is_comment (line->text);
     commented |= comment && lines->len == 0;

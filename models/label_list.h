@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Class names while a labels file is read, and the formats of such files: one file and one table row a format. For models/labels.c.
+ * Class names while a labels file is read, and the formats of such files: one file and one table
+ * row a format. For models/labels.c.
  */
 #ifndef SL_MODELS_LABEL_LIST_H
 #define SL_MODELS_LABEL_LIST_H
@@ -17,17 +18,22 @@ typedef struct
 } SlLabelList;
 
 /** sl_label_list_fail: sets an error that begins with the file's name; returns FALSE. */
-gboolean sl_label_list_fail (const SlLabelList *list, GError **error, const char *format, ...) G_GNUC_PRINTF (3, 4);
-/** sl_label_list_set: class @number is called @name; "", "???" and NULL = it has no name. FALSE when it has another one already, or with a number over
- *  the limit. @line: of the file, 0 = unknown. */
-gboolean sl_label_list_set (SlLabelList *list, guint64 number, const char *name, guint line, GError **error);
+gboolean sl_label_list_fail (const SlLabelList *list, GError **error, const char *format, ...)
+  G_GNUC_PRINTF (3, 4);
+/** sl_label_list_set: class @number is called @name; "", "???" and NULL = it has no name. FALSE
+ * when it has another one already, or with a number over the limit. @line: of the file, 0 =
+ * unknown. */
+gboolean sl_label_list_set (SlLabelList *list, guint64 number, const char *name, guint line,
+                            GError **error);
 /** sl_label_list_append: the same of the class behind the last one. */
 gboolean sl_label_list_append (SlLabelList *list, const char *name, GError **error);
 /** sl_label_number: whether @text is a number of up to 18 digits. */
 gboolean sl_label_number (const char *text, guint64 *number);
-/** sl_label_list_set_pairs: @pairs are char *: key, value, key, value, ... Either all keys or all values are numbers of classes. @line: where they begin. */
+/** sl_label_list_set_pairs: @pairs are char *: key, value, key, value, ... Either all keys or all
+ * values are numbers of classes. @line: where they begin. */
 gboolean sl_label_list_set_pairs (SlLabelList *list, GPtrArray *pairs, guint line, GError **error);
-/** sl_label_key_rank: how surely member @key of an object or column @key of a table holds names: 1 the most; 0 = it holds none. */
+/** sl_label_key_rank: how surely member @key of an object or column @key of a table holds names: 1
+ * the most; 0 = it holds none. */
 guint sl_label_key_rank (const char *key);
 /** sl_label_key_is_number: whether member or column @key holds numbers of classes. */
 gboolean sl_label_key_is_number (const char *key);
@@ -56,8 +62,10 @@ typedef struct
   char text[];
 } SlLabelLine;
 
-/** sl_label_lines: (transfer full): (element-type SlLabelLine): the lines of @text without comments, which are '#' or "//" with something behind it.
- *  Empty lines below a comment that no name stands above, and those at the end, are left out, and so is what lies behind the limit of classes. */
+/** sl_label_lines: (transfer full): (element-type SlLabelLine): the lines of @text without
+ * comments, which are '#' or "//" with something behind it. Empty lines below a comment that no
+ * name stands above, and those at the end, are left out, and so is what lies behind the limit of
+ * classes. */
 GPtrArray *sl_label_lines (const char *text);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Class names from a label map of TensorFlow's object detection: item { id: 1 name: 'cat' display_name: 'Cat' } */
+/* Class names from a label map of TensorFlow's object detection: item { id: 1 name: 'cat'
+ * display_name: 'Cat' } */
 #include <string.h>
 
 #include "models/label_list.h"
@@ -49,7 +50,8 @@ unexpected (Reading *r, const char *expected, GError **error)
   guint line = 1;
   for (const char *p = r->text; p < r->cursor.p; p++)
     line += *p == '\n';
-  return sl_label_list_fail (r->list, error, "line %u: expected %s, as in item { id: 1 name: 'cat' }", line, expected);
+  return sl_label_list_fail (
+    r->list, error, "line %u: expected %s, as in item { id: 1 name: 'cat' }", line, expected);
 }
 
 /* The fields of one item, behind its '{'. */
@@ -89,7 +91,8 @@ read (SlLabelList *list, const char *text, GError **error)
 {
   g_autoptr (GString) key = g_string_new (NULL), value = g_string_new (NULL);
   Reading reading = { list, text, { text, text + strlen (text) }, key, value };
-  while (reading.cursor.p = behind_space (reading.cursor.p), reading.cursor.p < reading.cursor.end) {
+  while (reading.cursor.p = behind_space (reading.cursor.p),
+         reading.cursor.p < reading.cursor.end) {
     if (!sl_literal_scalar (&reading.cursor, key) || strcmp (key->str, "item") != 0)
       return unexpected (&reading, "item", error);
     accept (&reading, ':');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Class names from YAML: a data.yaml of Ultralytics with names as a list or a map, in flow or block style, and a plain list of "- NAME". No more of
- * YAML than such files have.
+ * Class names from YAML: a data.yaml of Ultralytics with names as a list or a map, in flow or block
+ * style, and a plain list of "- NAME". No more of YAML than such files have.
  */
 #include <string.h>
 
@@ -35,7 +35,8 @@ static gboolean
 is_empty (const char *line)
 {
   const char *p = line + strspn (line, " \t\r");
-  return *p == '\0' || *p == '\n' || *p == '#' || g_str_has_prefix (p, "---") || g_str_has_prefix (p, "%YAML");
+  return *p == '\0' || *p == '\n' || *p == '#' || g_str_has_prefix (p, "---")
+         || g_str_has_prefix (p, "%YAML");
 }
 
 static gboolean
@@ -65,7 +66,8 @@ probe (const char *text, const char *extension)
   return any && items;
 }
 
-/* Where the text of a scalar ends: at @stops outside of quotes, at " #", or at the end of the line. */
+/* Where the text of a scalar ends: at @stops outside of quotes, at " #", or at the end of the line.
+ */
 static const char *
 scalar_end (const char *p, const char *stops)
 {
@@ -77,7 +79,8 @@ scalar_end (const char *p, const char *stops)
     return *p == quote ? p + 1 : p;
   }
   const char *start = p;
-  while (*p != '\0' && *p != '\n' && strchr (stops, *p) == NULL && !(*p == '#' && p > start && g_ascii_isspace (p[-1])))
+  while (*p != '\0' && *p != '\n' && strchr (stops, *p) == NULL
+         && !(*p == '#' && p > start && g_ascii_isspace (p[-1])))
     p++;
   return p;
 }
@@ -139,7 +142,8 @@ read_flow (Reading *r, const char *start, GError **error)
         return unexpected (r, "{0: cat, 1: dog} behind names", error);
     }
     if (pairs->len > 2 * SL_MAX_CLASSES)
-      return sl_label_list_fail (r->list, error, "names has more than %d classes, the limit", SL_MAX_CLASSES);
+      return sl_label_list_fail (r->list, error, "names has more than %d classes, the limit",
+                                 SL_MAX_CLASSES);
     if (*p != ',' && *p != closing && *p != '\n' && *p != '#')
       return unexpected (r, "a list such as [cat, dog] behind names", error);
   }
@@ -148,7 +152,8 @@ read_flow (Reading *r, const char *start, GError **error)
   return !map || sl_label_list_set_pairs (r->list, pairs, r->at + 1, error);
 }
 
-/* Lines "- cat" or "0: cat" from line r->at on, those of a key that is indented by @indent; -1 = of none. */
+/* Lines "- cat" or "0: cat" from line r->at on, those of a key that is indented by @indent; -1 = of
+ * none. */
 static gboolean
 read_block (Reading *r, gint indent, GError **error)
 {
@@ -166,7 +171,8 @@ read_block (Reading *r, gint indent, GError **error)
       of_block = of_line;
       items = is_item (p);
     }
-    if (of_line < of_block || of_line < indent || (of_line == indent && !items) || (of_line == of_block && items != is_item (p)))
+    if (of_line < of_block || of_line < indent || (of_line == indent && !items)
+        || (of_line == of_block && items != is_item (p)))
       break;
     if (of_line > of_block)
       return unexpected (r, "one name a line", error);
@@ -210,8 +216,9 @@ check_number (const Reading *r, GError **error)
     const char *p = r->lines[i] + 3 + strspn (r->lines[i] + 3, " ");
     g_autofree char *text = scalar_text (p, scalar_end (p, ""));
     if (sl_label_number (text, &nc) && nc != r->list->names->len)
-      return sl_label_list_fail (r->list, error, "line %u: nc is %s, but there are %u names; expected as many", i + 1, text,
-                                 r->list->names->len);
+      return sl_label_list_fail (r->list, error,
+                                 "line %u: nc is %s, but there are %u names; expected as many",
+                                 i + 1, text, r->list->names->len);
   }
   return TRUE;
 }
@@ -221,7 +228,8 @@ read_lines (Reading *r, GError **error)
 {
   while (r->lines[r->at] != NULL && is_empty (r->lines[r->at]))
     r->at++;
-  if (r->lines[r->at] != NULL && (is_item (r->lines[r->at]) || g_ascii_isdigit (r->lines[r->at][0])))
+  if (r->lines[r->at] != NULL
+      && (is_item (r->lines[r->at]) || g_ascii_isdigit (r->lines[r->at][0])))
     return read_block (r, -1, error);
   for (; r->lines[r->at] != NULL; r->at++) {
     const char *value = names_of (r->lines[r->at]);
@@ -230,11 +238,14 @@ read_lines (Reading *r, GError **error)
     if (*value == '[' || *value == '{')
       return read_flow (r, value, error);
     if (*value != '\0' && *value != '#')
-      return unexpected (r, "a list of names here; if this is another file with names, give that one", error);
+      return unexpected (
+        r, "a list of names here; if this is another file with names, give that one", error);
     const gint indent = (gint) indent_of (r->lines[r->at++]);
     return read_block (r, indent, error);
   }
-  return sl_label_list_fail (r->list, error, "a YAML file without class names; expected a line 'names:' with a list or a map of them");
+  return sl_label_list_fail (
+    r->list, error,
+    "a YAML file without class names; expected a line 'names:' with a list or a map of them");
 }
 
 static gboolean

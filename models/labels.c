@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Class names from text: one name a line, numbered or not, is read here; the other formats have files of their own (label_list.h).
+ * Class names from text: one name a line, numbered or not, is read here; the other formats have
+ * files of their own (label_list.h).
  */
 #include "models/labels.h"
 
@@ -22,7 +23,8 @@ struct _SlLabels
   GPtrArray *names; /* char *, NULL for a gap */
 };
 
-static const SlLabelFormat *const formats[] = { &sl_label_json, &sl_label_pbtxt, &sl_label_yaml, &sl_label_csv };
+static const SlLabelFormat *const formats[] = { &sl_label_json, &sl_label_pbtxt, &sl_label_yaml,
+                                                &sl_label_csv };
 
 /* Splits "17  cat" or "17: cat" into its number and name; FALSE for any other line. */
 static gboolean
@@ -60,7 +62,8 @@ assign_numbered (SlLabelList *list, const GPtrArray *lines, GError **error)
   const char *name;
   for (guint i = 0; i < lines->len; i++) {
     const SlLabelLine *line = lines->pdata[i];
-    if (line->text[0] != '\0' && split_number (line->text, &number, &name) && !sl_label_list_set (list, number, name, line->number, error))
+    if (line->text[0] != '\0' && split_number (line->text, &number, &name)
+        && !sl_label_list_set (list, number, name, line->number, error))
       return FALSE;
   }
   return TRUE;
@@ -72,12 +75,16 @@ check_line (const SlLabelList *list, const SlLabelLine *line, GError **error)
 {
   const char *text = line->text;
   if (strlen (text) > LONGEST_LINE)
-    return sl_label_list_fail (list, error, "line %u has %" G_GSIZE_FORMAT " characters, which is no name; expected one class name a line",
+    return sl_label_list_fail (list, error,
+                               "line %u has %" G_GSIZE_FORMAT
+                               " characters, which is no name; expected one class name a line",
                                line->number, strlen (text));
   if (g_str_has_prefix (text, "names") && text[5 + strspn (text + 5, " ")] == '=') {
     g_autofree char *file = sl_printable (text + 5 + strspn (text + 5, " ="), SL_PRINTABLE_NAME);
-    return sl_label_list_fail (list, error, "line %u: a file of Darknet that names the file with the class names; give that one, %s",
-                               line->number, file);
+    return sl_label_list_fail (
+      list, error,
+      "line %u: a file of Darknet that names the file with the class names; give that one, %s",
+      line->number, file);
   }
   return TRUE;
 }
@@ -101,15 +108,20 @@ foreign_kind (const char *text, const char *extension)
   {
     const char *begin, *kind;
   } kinds[] = {
-    { "<?xml", "XML" },    { "<!", "HTML" },
-    { "<html", "HTML" },   { "<annotation", "XML" },
-    { "#!", "a program" }, { "version https://git-lfs", "a pointer of Git LFS: fetch the real file with 'git lfs pull'" },
+    { "<?xml", "XML" },
+    { "<!", "HTML" },
+    { "<html", "HTML" },
+    { "<annotation", "XML" },
+    { "#!", "a program" },
+    { "version https://git-lfs", "a pointer of Git LFS: fetch the real file with 'git lfs pull'" },
   };
   const char *p = text + strspn (text, " \t\r\n");
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
     if (g_ascii_strncasecmp (p, kinds[i].begin, strlen (kinds[i].begin)) == 0)
       return kinds[i].kind;
-  return g_strcmp0 (extension, "pbtxt") == 0 ? "a .pbtxt file without items" : g_strcmp0 (extension, "py") == 0 ? "a program" : NULL;
+  return g_strcmp0 (extension, "pbtxt") == 0 ? "a .pbtxt file without items"
+         : g_strcmp0 (extension, "py") == 0  ? "a program"
+                                             : NULL;
 }
 
 static char *
@@ -134,7 +146,9 @@ read_names (SlLabelList *list, const char *text, GError **error)
   const char *kind = foreign_kind (text, extension);
   if (kind != NULL)
     return sl_label_list_fail (
-      list, error, "this is %s, and no list of names; expected one class name a line, a label map (.pbtxt), data.yaml, CSV or JSON", kind);
+      list, error,
+      "this is %s, and no list of names; expected one class name a line, a label map (.pbtxt), data.yaml, CSV or JSON",
+      kind);
   return assign_plain (list, lines, error);
 }
 
@@ -145,7 +159,8 @@ to_utf8 (const char *text, gsize length, const char *origin, GError **error)
   const char *bad = text;
   if (length >= 2 && (memcmp (text, "\xff\xfe", 2) == 0 || memcmp (text, "\xfe\xff", 2) == 0)) {
     gsize written = 0;
-    char *utf8 = g_convert (text + 2, (gssize) length - 2, "UTF-8", text[0] == '\xff' ? "UTF-16LE" : "UTF-16BE", NULL, &written, NULL);
+    char *utf8 = g_convert (text + 2, (gssize) length - 2, "UTF-8",
+                            text[0] == '\xff' ? "UTF-16LE" : "UTF-16BE", NULL, &written, NULL);
     if (utf8 != NULL && strlen (utf8) == written)
       return utf8;
     g_free (utf8);
@@ -154,8 +169,9 @@ to_utf8 (const char *text, gsize length, const char *origin, GError **error)
     return g_strndup (length > 0 ? text + mark : "", length - mark);
   }
   g_set_error (error, SL_ERROR, SL_ERROR_LABELS,
-               "labels %s: not UTF-8 text at byte %" G_GSIZE_FORMAT "; expected one class name a line, saved as UTF-8", origin,
-               (gsize) (bad - text));
+               "labels %s: not UTF-8 text at byte %" G_GSIZE_FORMAT
+               "; expected one class name a line, saved as UTF-8",
+               origin, (gsize) (bad - text));
   return NULL;
 }
 
@@ -173,7 +189,8 @@ SlLabels *
 sl_labels_parse (const char *text, gsize length, const char *origin, GError **error)
 {
   if (length > MAX_BYTES) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LABELS, "labels %s: %" G_GSIZE_FORMAT " bytes; a labels file has at most %" G_GSIZE_FORMAT,
+    g_set_error (error, SL_ERROR, SL_ERROR_LABELS,
+                 "labels %s: %" G_GSIZE_FORMAT " bytes; a labels file has at most %" G_GSIZE_FORMAT,
                  origin, length, MAX_BYTES);
     return NULL;
   }
@@ -204,7 +221,8 @@ SlLabels *
 sl_labels_load (const char *path, GError **error)
 {
   gsize length;
-  g_autoptr (GBytes) bytes = sl_file_read (path, "a text file with one class name a line", MAX_BYTES, error);
+  g_autoptr (GBytes) bytes =
+    sl_file_read (path, "a text file with one class name a line", MAX_BYTES, error);
   if (bytes == NULL) {
     g_prefix_error (error, "labels %s: ", path);
     sl_printable_error (error);

@@ -52,7 +52,8 @@ sl_literal_scalar (SlLiteral *c, GString *out)
   if (c->p >= c->end)
     return FALSE;
   if (*c->p != '"' && *c->p != '\'') {
-    while (c->p < c->end && (g_ascii_isalnum (*c->p) || strchr ("+-._", *c->p) != NULL) && *c->p != '\0')
+    while (c->p < c->end && (g_ascii_isalnum (*c->p) || strchr ("+-._", *c->p) != NULL)
+           && *c->p != '\0')
       g_string_append_c (out, *c->p++);
     return out->len > 0;
   }
@@ -105,7 +106,8 @@ sl_literal_dictionary (SlLiteral *c, SlLiteralEntry read, gpointer data)
   if (!sl_literal_accept (c, '{'))
     return FALSE;
   while (!sl_literal_accept (c, '}')) {
-    if (!sl_literal_scalar (c, key) || !sl_literal_accept (c, ':') || !read (c, key->str, scratch, data))
+    if (!sl_literal_scalar (c, key) || !sl_literal_accept (c, ':')
+        || !read (c, key->str, scratch, data))
       return FALSE;
     if (!sl_literal_accept (c, ',') && (c->p >= c->end || *c->p != '}'))
       return FALSE;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A cursor over the literals that Python's repr() and JSON share: dictionaries, lists, tuples, strings in either quote, numbers and words.
- * Untrusted text is allowed; nothing is read past its end.
+ * A cursor over the literals that Python's repr() and JSON share: dictionaries, lists, tuples,
+ * strings in either quote, numbers and words. Untrusted text is allowed; nothing is read past its
+ * end.
  */
 #ifndef SL_MODELS_LITERAL_H
 #define SL_MODELS_LITERAL_H
@@ -19,9 +20,11 @@ gboolean sl_literal_accept (SlLiteral *c, char wanted);
 gboolean sl_literal_scalar (SlLiteral *c, GString *out);
 /** SlLiteralEntry: reads the value of @key, behind its colon; @scratch is the callee's to use. */
 typedef gboolean (*SlLiteralEntry) (SlLiteral *c, const char *key, GString *scratch, gpointer data);
-/** sl_literal_dictionary: a dictionary, @read for each of its entries in order; FALSE when there is none, or @read gives FALSE. */
+/** sl_literal_dictionary: a dictionary, @read for each of its entries in order; FALSE when there is
+ * none, or @read gives FALSE. */
 gboolean sl_literal_dictionary (SlLiteral *c, SlLiteralEntry read, gpointer data);
-/** sl_literal_skip: moves over one value of any kind, @scratch changes; FALSE when there is none, or one nested more than 16 deep. */
+/** sl_literal_skip: moves over one value of any kind, @scratch changes; FALSE when there is none,
+ * or one nested more than 16 deep. */
 gboolean sl_literal_skip (SlLiteral *c, GString *scratch);
 
 #endif

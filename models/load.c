@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A model as its users see it. sl_model_load() completes what is stated by the key file beside the model, has a backend chosen where that is left
- * to Sightline, and loads the model for it. sl_model_session_new() makes the session of that backend.
+ * A model as its users see it. sl_model_load() completes what is stated by the key file beside the
+ * model, has a backend chosen where that is left to Sightline, and loads the model for it.
+ * sl_model_session_new() makes the session of that backend.
  */
 #include <string.h>
 
@@ -25,24 +26,28 @@ is_ours (const SlModelLoadOptions *options)
 static void
 add_way_out (const char *path, const SlModelLoadOptions *options, GError *error)
 {
-  const char *format = sl_model_probe_format (path), *runtime = format != NULL ? sl_external_for_format (format) : NULL;
+  const char *format = sl_model_probe_format (path),
+             *runtime = format != NULL ? sl_external_for_format (format) : NULL;
   const gboolean chosen = g_strcmp0 (options->backend.backend, SL_BACKEND_AUTO) == 0;
   g_autoptr (GError) missing = NULL;
-  if (runtime == NULL || (!is_ours (options) && !chosen) || !g_error_matches (error, SL_ERROR, SL_ERROR_UNSUPPORTED))
+  if (runtime == NULL || (!is_ours (options) && !chosen)
+      || !g_error_matches (error, SL_ERROR, SL_ERROR_UNSUPPORTED))
     return;
   if (chosen && sl_external_open (runtime, NULL, &missing) != NULL)
     return; /* it was asked, and said why not */
   char *message =
     chosen ? g_strdup_printf ("%s; what else might run it: %s", error->message, missing->message)
-           : g_strdup_printf ("%s; backend=%s, or auto, runs it where %s can", error->message, runtime, sl_external_title (runtime));
+           : g_strdup_printf ("%s; backend=%s, or auto, runs it where %s can", error->message,
+                              runtime, sl_external_title (runtime));
   g_free (error->message);
   error->message = message;
 }
 
-/* (transfer full) (nullable): what the key file says where @stated does not. What makes a library be loaded by its path is not for a model's file to
- * say. */
+/* (transfer full) (nullable): what the key file says where @stated does not. What makes a library
+ * be loaded by its path is not for a model's file to say. */
 static char *
-read_backend (const SlModelLoadOptions *options, const char *stated, const char *info, const char *key)
+read_backend (const SlModelLoadOptions *options, const char *stated, const char *info,
+              const char *key)
 {
   const gboolean given = stated != NULL && stated[0] != '\0';
   return options->any_backend && !given ? sl_modelinfo_early_key (info, key) : NULL;
@@ -58,18 +63,20 @@ number_of (const char *text)
 SlModelLoadOptions
 sl_model_load_options (const SlModelSettings *settings)
 {
-  SlModelLoadOptions options = { .tensor_limit = (gsize) MIN (number_of (settings->tensor_limit) << 20, G_MAXSIZE / 4),
-                                 .work_limit = number_of (settings->work_limit) * 1000000000,
-                                 .input_shape = settings->input_shape,
-                                 .fixed_inputs = settings->fixed_inputs,
-                                 .state = settings->state,
-                                 .backend = { .backend = settings->backend,
-                                              .provider = settings->provider,
-                                              .options = settings->provider_options,
-                                              .delegate = settings->delegate,
-                                              .precision = settings->precision,
-                                              .fallback = g_strcmp0 (settings->fallback, "true") == 0 },
-                                 .threads = 1 };
+  SlModelLoadOptions options = {
+    .tensor_limit = (gsize) MIN (number_of (settings->tensor_limit) << 20, G_MAXSIZE / 4),
+    .work_limit = number_of (settings->work_limit) * 1000000000,
+    .input_shape = settings->input_shape,
+    .fixed_inputs = settings->fixed_inputs,
+    .state = settings->state,
+    .backend = { .backend = settings->backend,
+                 .provider = settings->provider,
+                 .options = settings->provider_options,
+                 .delegate = settings->delegate,
+                 .precision = settings->precision,
+                 .fallback = g_strcmp0 (settings->fallback, "true") == 0 },
+    .threads = 1
+  };
   sl_threads_parse (settings->threads != NULL ? settings->threads : "1", &options.threads);
   return options;
 }
@@ -80,7 +87,8 @@ sl_model_load (const char *path, const SlModelSettings *overrides, GError **erro
   return sl_model_load_with (path, overrides, &(SlModelLoadOptions){ 0 }, error);
 }
 
-/* What the key file @info says of the backend, where @settled does not. The texts live as long as @request. */
+/* What the key file @info says of the backend, where @settled does not. The texts live as long as
+ * @request. */
 static void
 settle_backend (SlLoadRequest *request, const char *info, GPtrArray *texts)
 {
@@ -92,8 +100,10 @@ settle_backend (SlLoadRequest *request, const char *info, GPtrArray *texts)
   request->by_file = backend != NULL;
   const gboolean ours = is_ours (settled);
   const gboolean may_be_ours = ours || strcmp (settled->backend.backend, SL_BACKEND_AUTO) == 0;
-  char *precision = may_be_ours ? read_backend (settled, settled->backend.precision, info, "precision") : NULL;
-  char *provider = ours ? NULL : read_backend (settled, settled->backend.provider, info, "provider");
+  char *precision =
+    may_be_ours ? read_backend (settled, settled->backend.precision, info, "precision") : NULL;
+  char *provider =
+    ours ? NULL : read_backend (settled, settled->backend.provider, info, "provider");
   g_ptr_array_add (texts, precision);
   g_ptr_array_add (texts, provider);
   if (precision != NULL)
@@ -106,11 +116,13 @@ settle_backend (SlLoadRequest *request, const char *info, GPtrArray *texts)
 
 /* @request, whose backend is auto or a name, with a name. */
 static SlModel *
-load_chosen (const char *path, const SlModelSettings *overrides, const SlLoadRequest *request, GError **error)
+load_chosen (const char *path, const SlModelSettings *overrides, const SlLoadRequest *request,
+             GError **error)
 {
   SlLoadRequest named = *request;
   SlBackendSettings *backend = &named.options.backend;
-  if (!sl_backend_settings_check (backend, error) || !sl_precision_parse (backend->precision, &named.precision, error))
+  if (!sl_backend_settings_check (backend, error)
+      || !sl_precision_parse (backend->precision, &named.precision, error))
     return NULL;
   named.by_choice = g_strcmp0 (backend->backend, SL_BACKEND_AUTO) == 0;
   if (named.by_choice)
@@ -119,7 +131,8 @@ load_chosen (const char *path, const SlModelSettings *overrides, const SlLoadReq
 }
 
 SlModel *
-sl_model_load_with (const char *path, const SlModelSettings *overrides, const SlModelLoadOptions *options, GError **error)
+sl_model_load_with (const char *path, const SlModelSettings *overrides,
+                    const SlModelLoadOptions *options, GError **error)
 {
   g_autofree char *found = NULL;
   if (path == NULL) {
@@ -140,7 +153,8 @@ sl_model_load_with (const char *path, const SlModelSettings *overrides, const Sl
     settled->state = state;
   settle_backend (&request, info, texts);
   const gboolean by_user = settled->fixed_inputs != NULL && settled->fixed_inputs[0] != '\0';
-  g_autofree char *stated = by_user ? g_strdup (settled->fixed_inputs) : sl_modelinfo_early_key (info, "fixed-inputs");
+  g_autofree char *stated =
+    by_user ? g_strdup (settled->fixed_inputs) : sl_modelinfo_early_key (info, "fixed-inputs");
   GError *failed = NULL;
   g_autoptr (SlFixedInputs) fixed = sl_fixed_inputs_read (stated, by_user ? NULL : info, &failed);
   request.fixed = fixed;
@@ -249,7 +263,8 @@ gboolean
 sl_model_file_changed (const SlModel *model)
 {
   SlFileStamp now;
-  return sl_file_stamp_read (model->path, &now) && !sl_file_stamp_same_content (&now, &model->stamp);
+  return sl_file_stamp_read (model->path, &now)
+         && !sl_file_stamp_same_content (&now, &model->stamp);
 }
 
 /* Runs @session once on zeros. */
@@ -259,10 +274,13 @@ warm_up (SlSession *session, const SlGraph *graph, GError **error)
   void *inputs[SL_MAX_IO] = { NULL }, *outputs[SL_MAX_IO] = { NULL };
   gboolean memory = TRUE;
   for (guint i = 0; i < sl_graph_n_inputs (graph); i++)
-    memory &= (inputs[i] = sl_tensor_buffer_new (sl_graph_declared_input_tensor (graph, i)->bytes)) != NULL;
+    memory &=
+      (inputs[i] = sl_tensor_buffer_new (sl_graph_declared_input_tensor (graph, i)->bytes)) != NULL;
   for (guint i = 0; i < sl_graph_n_outputs (graph); i++)
-    memory &= (outputs[i] = sl_tensor_buffer_new (sl_graph_output_tensor (graph, i)->bytes)) != NULL;
-  const SlStatus status = memory ? sl_session_run (session, (const void *const *) inputs, outputs) : SL_STATUS_BACKEND_FAILED;
+    memory &=
+      (outputs[i] = sl_tensor_buffer_new (sl_graph_output_tensor (graph, i)->bytes)) != NULL;
+  const SlStatus status = memory ? sl_session_run (session, (const void *const *) inputs, outputs)
+                                 : SL_STATUS_BACKEND_FAILED;
   for (guint i = 0; i < SL_MAX_IO; i++) {
     sl_tensor_buffer_free (inputs[i]);
     sl_tensor_buffer_free (outputs[i]);
@@ -271,7 +289,8 @@ warm_up (SlSession *session, const SlGraph *graph, GError **error)
     g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "no memory for inputs and outputs");
   else if (status != SL_STATUS_OK)
     g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: a first run on zeros failed: %s",
-                 sl_external_model_title (sl_session_external (session)), sl_session_status_text (session, status));
+                 sl_external_model_title (sl_session_external (session)),
+                 sl_session_status_text (session, status));
   sl_session_reset (session);
   return status == SL_STATUS_OK;
 }

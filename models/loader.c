@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * File -> prepared graph and contract, for a backend that is named. The file is read into memory of our own, which lives as long as the graph,
- * because its constants point into it. A graph that some other model of the same file has already is taken as it is.
+ * File -> prepared graph and contract, for a backend that is named. The file is read into memory of
+ * our own, which lives as long as the graph, because its constants point into it. A graph that some
+ * other model of the same file has already is taken as it is.
  */
 #include "models/loader.h"
 
@@ -22,11 +23,13 @@
 #include "models/numbers.h"
 
 #define EXPECTED "a TensorFlow Lite, ONNX or TorchScript model"
-#define ALL_READERS (SL_KEEPS (reader, tflite) && SL_KEEPS (reader, onnx) && SL_KEEPS (reader, torchscript))
+#define ALL_READERS \
+  (SL_KEEPS (reader, tflite) && SL_KEEPS (reader, onnx) && SL_KEEPS (reader, torchscript))
 #define SHORTEST 16
 /* Bytes at the start and at the end that tell what a file is. */
 #define TELLING ((gsize) 65536)
-/* A program that updates the file may be writing it: how often it is read before that is an error, and the pause between, in us. */
+/* A program that updates the file may be writing it: how often it is read before that is an error,
+ * and the pause between, in us. */
 #define ATTEMPTS 5
 #define PAUSE 50000
 /* FlatBuffers have at most 2 GiB; what is behind them is data of the largest models. */
@@ -48,10 +51,12 @@ check_size (gint64 size, GError **error)
   if (size == 0)
     g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "the file is empty; expected " EXPECTED);
   else if (size < SHORTEST)
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "the file has %" G_GINT64_FORMAT " bytes, too few for " EXPECTED, size);
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "the file has %" G_GINT64_FORMAT " bytes, too few for " EXPECTED, size);
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the file has %" G_GINT64_FORMAT " bytes; at most %" G_GUINT64_FORMAT " are read", size,
-                 LARGEST);
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                 "the file has %" G_GINT64_FORMAT " bytes; at most %" G_GUINT64_FORMAT " are read",
+                 size, LARGEST);
   return FALSE;
 }
 
@@ -89,7 +94,9 @@ unknown_format (GBytes *bytes, const char *path, GError **error)
   if (what != NULL)
     g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "looks like %s; expected " EXPECTED, what);
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "not a known model format; expected " EXPECTED " (bytes 4..7 'TFL3', found '%s')%s",
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "not a known model format; expected " EXPECTED
+                 " (bytes 4..7 'TFL3', found '%s')%s",
                  found, ALL_READERS ? "" : "; or its reader " SL_LEFT_OUT);
   return NULL;
 }
@@ -99,16 +106,19 @@ static char *
 identity_of (const SlModel *model, const SlModelLoadOptions *options, gboolean skips)
 {
   const SlFileStamp *file = &model->stamp;
-  return g_strdup_printf ("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " bytes, written %" G_GINT64_FORMAT
-                          ", changed %" G_GINT64_FORMAT ", limits %" G_GSIZE_FORMAT " %" G_GUINT64_FORMAT
-                          ", %s, %s, %s, batch %u, inputs %016" G_GINT64_MODIFIER "x, shape %s, state %s, handed in %s",
-                          file->device, file->inode, file->size, file->written, file->changed,
-                          options->tensor_limit > 0 ? options->tensor_limit : SL_MAX_TENSOR_BYTES,
-                          options->work_limit > 0 ? options->work_limit : SL_MAX_WORK, skips ? "no quantize" : "whole",
-                          sl_precision_name (model->precision), options->keep_activations ? "activations kept" : "activations rounded",
-                          MAX (model->batch, 1), sl_fixed_inputs_hash (model->fixed),
-                          options->input_shape != NULL ? options->input_shape : "", options->state != NULL ? options->state : "",
-                          options->handed_inputs != NULL ? options->handed_inputs : "");
+  return g_strdup_printf (
+    "%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT
+    " bytes, written %" G_GINT64_FORMAT ", changed %" G_GINT64_FORMAT ", limits %" G_GSIZE_FORMAT
+    " %" G_GUINT64_FORMAT ", %s, %s, %s, batch %u, inputs %016" G_GINT64_MODIFIER
+    "x, shape %s, state %s, handed in %s",
+    file->device, file->inode, file->size, file->written, file->changed,
+    options->tensor_limit > 0 ? options->tensor_limit : SL_MAX_TENSOR_BYTES,
+    options->work_limit > 0 ? options->work_limit : SL_MAX_WORK, skips ? "no quantize" : "whole",
+    sl_precision_name (model->precision),
+    options->keep_activations ? "activations kept" : "activations rounded", MAX (model->batch, 1),
+    sl_fixed_inputs_hash (model->fixed), options->input_shape != NULL ? options->input_shape : "",
+    options->state != NULL ? options->state : "",
+    options->handed_inputs != NULL ? options->handed_inputs : "");
 }
 
 /* The reader of a file whose first bytes say what it is, before the rest of it is in memory. */
@@ -119,7 +129,8 @@ find_reader (int fd, gint64 size, const char *path, GError **error)
     return NULL;
   g_autoptr (GBytes) ends = read_ends (fd, (gsize) size);
   if (g_bytes_get_size (ends) < SHORTEST) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "cannot read its first bytes: %s", g_strerror (errno));
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "cannot read its first bytes: %s",
+                 g_strerror (errno));
     return NULL;
   }
   const SlModelReader *reader = sl_reader_find (ends);
@@ -164,7 +175,8 @@ check_input_shape (const SlGraph *graph, const char *stated, GError **error)
   if (stated == NULL || stated[0] == '\0' || stated[0] == ';')
     return TRUE;
   g_autofree char *first = g_strndup (stated, strcspn (stated, ";"));
-  const char *colon = strchr (first, ':'); /* a reader that takes a type before the numbers has checked it */
+  const char *colon =
+    strchr (first, ':'); /* a reader that takes a type before the numbers has checked it */
   const guint n = sl_numbers_parse (colon != NULL ? colon + 1 : first, numbers, SL_MAX_RANK);
   gboolean fits = n == input->rank;
   for (guint i = 0; i < n && fits; i++)
@@ -172,15 +184,18 @@ check_input_shape (const SlGraph *graph, const char *stated, GError **error)
   if (fits)
     return TRUE;
   g_autofree char *text = sl_tensor_describe (input);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "input-shape is '%s', but input '%s' is %s; a model of this format has the size that it was exported with", stated,
-               input->name, text);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_ARGUMENT,
+    "input-shape is '%s', but input '%s' is %s; a model of this format has the size that it was exported with",
+    stated, input->name, text);
   return FALSE;
 }
 
-/* (transfer full): an empty graph of the file, its SlModelSource with it; *@bytes (transfer full): the file's; *@fd is closed. */
+/* (transfer full): an empty graph of the file, its SlModelSource with it; *@bytes (transfer full):
+ * the file's; *@fd is closed. */
 static SlGraph *
-start_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, const SlModelReader **reader, GBytes **bytes, GError **error)
+start_graph (SlModel *model, int *fd, const SlModelLoadOptions *options,
+             const SlModelReader **reader, GBytes **bytes, GError **error)
 {
   g_autoptr (SlFileImage) image = read_file (model, fd, reader, error);
   if (image == NULL)
@@ -207,14 +222,17 @@ read_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, GError *
   if (graph == NULL)
     return NULL;
   SlModelSource *source = sl_graph_source (graph);
-  sl_graph_set_work_limit (graph, (options->work_limit > 0 ? options->work_limit : SL_MAX_WORK) * MAX (model->batch, 1));
-  if (!reader->read (bytes, &(SlReaderSource){ model->path, options->input_shape, options->keep_activations }, graph, &source->metadata,
-                     error)
+  sl_graph_set_work_limit (graph, (options->work_limit > 0 ? options->work_limit : SL_MAX_WORK)
+                                    * MAX (model->batch, 1));
+  if (!reader->read (
+        bytes, &(SlReaderSource){ model->path, options->input_shape, options->keep_activations },
+        graph, &source->metadata, error)
       || (model->batch <= 1 && !check_input_shape (graph, options->input_shape, error)))
     return NULL;
   const gint32 first = sl_graph_input (graph, 0);
   SlState state;
-  if (!sl_state_read (options->state, options->handed_inputs, source->metadata.state, source->metadata.state_first, graph, &state, error)
+  if (!sl_state_read (options->state, options->handed_inputs, source->metadata.state,
+                      source->metadata.state_first, graph, &state, error)
       || !sl_fixed_inputs_apply (model->fixed, graph, &state, &source->metadata.data_files, error))
     return NULL;
   if (!sl_graph_prepare (graph, error)) {
@@ -229,7 +247,8 @@ read_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, GError *
   return g_steal_pointer (&graph);
 }
 
-/* (transfer full): the inputs and outputs of a model that the reader refuses, as the runtime has them; *@fd is closed. */
+/* (transfer full): the inputs and outputs of a model that the reader refuses, as the runtime has
+ * them; *@fd is closed. */
 static SlGraph *
 read_skeleton (SlModel *model, int *fd, const SlModelLoadOptions *options, GError **error)
 {
@@ -244,16 +263,18 @@ read_skeleton (SlModel *model, int *fd, const SlModelLoadOptions *options, GErro
       || !sl_external_file_skeleton (model->external, options->input_shape, graph, error)
       || !sl_state_read (options->state, options->handed_inputs, NULL, NULL, graph, &state, error)
       || !sl_fixed_inputs_apply (model->fixed, graph, &state, &source->metadata.data_files, error)
-      || !sl_graph_set_whole (graph, sl_external_title (sl_external_model_name (model->external)), error)
+      || !sl_graph_set_whole (graph, sl_external_title (sl_external_model_name (model->external)),
+                              error)
       || !sl_state_apply (&state, graph, error))
     return NULL;
   return g_steal_pointer (&graph);
 }
 
-/* (transfer full): the contract of @graph; *@skips: whether it asks for what is behind the model's own QUANTIZE. */
+/* (transfer full): the contract of @graph; *@skips: whether it asks for what is behind the model's
+ * own QUANTIZE. */
 static SlContract *
-make_contract (const SlModel *model, const SlGraph *graph, const SlModelSettings *overrides, const SlModelLoadOptions *options,
-               gboolean *skips, GError **error)
+make_contract (const SlModel *model, const SlGraph *graph, const SlModelSettings *overrides,
+               const SlModelLoadOptions *options, gboolean *skips, GError **error)
 {
   const SlModelSource *source = sl_graph_source (graph);
   *skips = FALSE;
@@ -264,18 +285,22 @@ make_contract (const SlModel *model, const SlGraph *graph, const SlModelSettings
     if (info == NULL)
       return NULL;
   }
-  SlContract *contract = sl_contract_new (model->path, graph, &source->metadata, info, overrides, error);
+  SlContract *contract =
+    sl_contract_new (model->path, graph, &source->metadata, info, overrides, error);
   if (contract == NULL || !options->skip_input_quantize)
     return contract;
-  const SlTensor *quantized = sl_graph_skips_input_quantize (graph) ? sl_graph_input_tensor (graph, 0) : sl_graph_quantized_input (graph);
+  const SlTensor *quantized = sl_graph_skips_input_quantize (graph)
+                                ? sl_graph_input_tensor (graph, 0)
+                                : sl_graph_quantized_input (graph);
   *skips = quantized != NULL && sl_contract_skip_input_quantize (contract, quantized);
   return contract;
 }
 
-/* A living graph of the same file. TRUE with none where there is none that suits, or that could be of another state of the file; one with weights in
- * other files is found when these are read. */
+/* A living graph of the same file. TRUE with none where there is none that suits, or that could be
+ * of another state of the file; one with weights in other files is found when these are read. */
 static gboolean
-find_shared (SlModel *model, const SlModelSettings *overrides, const SlModelLoadOptions *options, GError **error)
+find_shared (SlModel *model, const SlModelSettings *overrides, const SlModelLoadOptions *options,
+             GError **error)
 {
   const gboolean fresh = sl_file_stamp_is_fresh (&model->stamp);
   for (gint skips = options->skip_input_quantize ? 1 : 0; skips >= 0 && !fresh; skips--) {
@@ -284,7 +309,8 @@ find_shared (SlModel *model, const SlModelSettings *overrides, const SlModelLoad
     gboolean wanted = FALSE;
     if (graph == NULL)
       continue;
-    g_autoptr (SlContract) contract = make_contract (model, graph, overrides, options, &wanted, error);
+    g_autoptr (SlContract) contract =
+      make_contract (model, graph, overrides, options, &wanted, error);
     if (contract == NULL)
       return FALSE;
     if (wanted != skips)
@@ -296,8 +322,8 @@ find_shared (SlModel *model, const SlModelSettings *overrides, const SlModelLoad
   return TRUE;
 }
 
-/* (transfer full): what tells a graph with weights in files beside the model's from others: the bytes that were read, since such a file may have
- * changed while the model's own did not. */
+/* (transfer full): what tells a graph with weights in files beside the model's from others: the
+ * bytes that were read, since such a file may have changed while the model's own did not. */
 static char *
 add_data_files (const SlGraph *graph, char *identity)
 {
@@ -319,7 +345,8 @@ add_data_files (const SlGraph *graph, char *identity)
 }
 
 static gboolean
-load_new (SlModel *model, int *fd, const SlModelSettings *overrides, const SlModelLoadOptions *options, GError **error)
+load_new (SlModel *model, int *fd, const SlModelSettings *overrides,
+          const SlModelLoadOptions *options, GError **error)
 {
   gboolean skips = FALSE;
   model->graph = read_graph (model, fd, options, error);
@@ -337,13 +364,15 @@ load_new (SlModel *model, int *fd, const SlModelSettings *overrides, const SlMod
 }
 
 static gboolean
-load (SlModel *model, const SlModelSettings *overrides, const SlModelLoadOptions *options, GError **error)
+load (SlModel *model, const SlModelSettings *overrides, const SlModelLoadOptions *options,
+      GError **error)
 {
   int fd = open_file (model->path, &model->stamp, error);
   if (fd < 0)
     return FALSE;
   const gboolean good =
-    find_shared (model, overrides, options, error) && (model->graph != NULL || load_new (model, &fd, overrides, options, error));
+    find_shared (model, overrides, options, error)
+    && (model->graph != NULL || load_new (model, &fd, overrides, options, error));
   if (fd >= 0)
     close (fd);
   return good;
@@ -354,11 +383,13 @@ static gboolean
 may_name_files (const SlModel *model)
 {
   g_autoptr (GBytes) bytes = sl_file_read (model->path, EXPECTED, LARGEST, NULL);
-  const SlModelReader *reader = bytes != NULL && g_bytes_get_size (bytes) >= SHORTEST ? sl_reader_find (bytes) : NULL;
+  const SlModelReader *reader =
+    bytes != NULL && g_bytes_get_size (bytes) >= SHORTEST ? sl_reader_find (bytes) : NULL;
   return reader == NULL || (reader->names_files != NULL && reader->names_files (bytes));
 }
 
-/* (transfer full): read_skeleton(), or the living graph of another model of the same file in the same runtime, where @shares allows it. */
+/* (transfer full): read_skeleton(), or the living graph of another model of the same file in the
+ * same runtime, where @shares allows it. */
 static SlGraph *
 load_skeleton (SlModel *model, const SlModelLoadOptions *options, gboolean shares, GError **error)
 {
@@ -367,16 +398,20 @@ load_skeleton (SlModel *model, const SlModelLoadOptions *options, gboolean share
   SlGraph *graph = fd >= 0 ? read_skeleton (model, &fd, options, error) : NULL;
   if (fd >= 0)
     close (fd);
-  if (graph == NULL || !shares || sl_file_stamp_is_fresh (&model->stamp) || !sl_file_stamp_same_content (&opened, &model->stamp))
+  if (graph == NULL || !shares || sl_file_stamp_is_fresh (&model->stamp)
+      || !sl_file_stamp_same_content (&opened, &model->stamp))
     return graph;
   g_autofree char *file = identity_of (model, options, FALSE);
-  g_autofree char *identity = g_strdup_printf ("%s, in %s", file, sl_external_model_title (model->external));
+  g_autofree char *identity =
+    g_strdup_printf ("%s, in %s", file, sl_external_model_title (model->external));
   return sl_graph_share (graph, identity);
 }
 
-/* The model that the runtime has, in our terms: our reader's graph, or, where it refuses the model, what the runtime says of it. */
+/* The model that the runtime has, in our terms: our reader's graph, or, where it refuses the model,
+ * what the runtime says of it. */
 static gboolean
-load_external (SlModel *model, const char *runtime, const SlModelSettings *overrides, const SlModelLoadOptions *options, GError **error)
+load_external (SlModel *model, const char *runtime, const SlModelSettings *overrides,
+               const SlModelLoadOptions *options, GError **error)
 {
   g_autoptr (GError) refused = NULL;
   gboolean skips;
@@ -392,15 +427,20 @@ load_external (SlModel *model, const char *runtime, const SlModelSettings *overr
       refused->message, runtime);
     return FALSE;
   }
-  /* Files beside the model, which one that was not read may have, the runtime finds by the model's path alone. */
+  /* Files beside the model, which one that was not read may have, the runtime finds by the model's
+   * path alone. */
   const gboolean has_files = read ? sl_model_data_files (model) != NULL : may_name_files (model);
-  model->external = sl_external_file_open (runtime, model->path, &model->stamp, !read, has_files, options, error);
+  model->external =
+    sl_external_file_open (runtime, model->path, &model->stamp, !read, has_files, options, error);
   if (model->external == NULL && !read)
-    g_prefix_error (error, "Sightline refuses it (%s), and so does the backend: ", refused->message);
+    g_prefix_error (error,
+                    "Sightline refuses it (%s), and so does the backend: ", refused->message);
   if (model->external == NULL || read)
     return model->external != NULL;
   model->graph = load_skeleton (model, options, !has_files, error);
-  model->contract = model->graph != NULL ? make_contract (model, model->graph, overrides, options, &skips, error) : NULL;
+  model->contract = model->graph != NULL
+                      ? make_contract (model, model->graph, overrides, options, &skips, error)
+                      : NULL;
   return model->contract != NULL;
 }
 
@@ -412,7 +452,8 @@ check_format (const SlModel *model, const char *runtime, GError **error)
   if (format == NULL || strcmp (format, wanted) == 0)
     return TRUE;
   const char *other = sl_external_for_format (format);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "backend=%s runs %s files, and this is one of %s: use backend=%s", runtime, wanted,
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "backend=%s runs %s files, and this is one of %s: use backend=%s", runtime, wanted,
                format, other != NULL ? other : SL_BACKEND_OURS);
   return FALSE;
 }
@@ -429,15 +470,17 @@ forget (SlModel *model)
 static void
 note_precision (SlModel *model)
 {
-  gboolean changes = model->precision == SL_PRECISION_FLOAT || model->external != NULL || model->notice != NULL;
+  gboolean changes =
+    model->precision == SL_PRECISION_FLOAT || model->external != NULL || model->notice != NULL;
   for (guint i = 0; i < sl_graph_n_nodes (model->graph) && !changes; i++) {
     const SlNode *node = sl_graph_node (model->graph, i);
-    changes =
-      (node->op == SL_OP_CONV_2D || node->op == SL_OP_FULLY_CONNECTED) && sl_node_input (model->graph, node, 0)->dtype == SL_DTYPE_F32;
+    changes = (node->op == SL_OP_CONV_2D || node->op == SL_OP_FULLY_CONNECTED)
+              && sl_node_input (model->graph, node, 0)->dtype == SL_DTYPE_F32;
   }
   if (!changes)
-    model->notice = g_strdup_printf ("precision=%s changes nothing: none of its convolutions and fully connected layers computes in floats",
-                                     sl_precision_name (model->precision));
+    model->notice = g_strdup_printf (
+      "precision=%s changes nothing: none of its convolutions and fully connected layers computes in floats",
+      sl_precision_name (model->precision));
 }
 
 /* Says where pixels are scaled twice: as stated, and by the model itself. */
@@ -446,8 +489,8 @@ note_scaling (SlModel *model)
 {
   const SlImageContract *image = &model->contract->image;
   const gdouble by_model = fabs (sl_graph_input_scale (model->graph));
-  if (model->notice != NULL || !image->valid || !image->range_known || by_model == 0 || 255 * by_model > SL_MAX_SCALED
-      || 255 / image->std[0] > SL_MAX_SCALED)
+  if (model->notice != NULL || !image->valid || !image->range_known || by_model == 0
+      || 255 * by_model > SL_MAX_SCALED || 255 / image->std[0] > SL_MAX_SCALED)
     return;
   model->notice = g_strdup_printf (
     "the model itself multiplies its pixels by %.4g (1/%.5g), and they are divided by %.5g before: state mean=0 and std=1 if its "
@@ -457,7 +500,8 @@ note_scaling (SlModel *model)
 
 /* As the backend wants it. */
 static gboolean
-load_for (SlModel *model, const SlModelSettings *overrides, const SlLoadRequest *request, GError **error)
+load_for (SlModel *model, const SlModelSettings *overrides, const SlLoadRequest *request,
+          GError **error)
 {
   const SlModelLoadOptions *options = &request->options;
   const char *backend = options->backend.backend;
@@ -466,7 +510,8 @@ load_for (SlModel *model, const SlModelSettings *overrides, const SlLoadRequest 
     return load (model, overrides, options, error);
   SlModelLoadOptions whole = *options;
   whole.skip_input_quantize = FALSE;
-  model->falls_back = options->backend.fallback || request->by_choice; /* nobody asked for that runtime */
+  model->falls_back =
+    options->backend.fallback || request->by_choice; /* nobody asked for that runtime */
   if (!check_format (model, backend, error))
     return FALSE;
   if (load_external (model, backend, overrides, &whole, &failed))
@@ -482,7 +527,8 @@ load_for (SlModel *model, const SlModelSettings *overrides, const SlLoadRequest 
 }
 
 SlModel *
-sl_model_load_settled (const char *path, const SlModelSettings *overrides, const SlLoadRequest *request, GError **error)
+sl_model_load_settled (const char *path, const SlModelSettings *overrides,
+                       const SlLoadRequest *request, GError **error)
 {
   const SlModelLoadOptions *options = &request->options;
   g_autoptr (SlModel) model = g_new0 (SlModel, 1);
@@ -526,7 +572,8 @@ sl_model_probe (const char *path)
   return sl_model_probe_format (path) != NULL;
 }
 
-/* (transfer full): of the file that is there now, which has to be the one that @model was read from. */
+/* (transfer full): of the file that is there now, which has to be the one that @model was read
+ * from. */
 static SlGraph *
 read_batch (SlModel *again, const SlModel *model, GError **error)
 {
@@ -540,22 +587,26 @@ read_batch (SlModel *again, const SlModel *model, GError **error)
   g_autoptr (SlGraph) graph = same ? sl_graph_find_shared (identity) : NULL;
   const gboolean found = graph != NULL;
   if (!found && same)
-    graph = sl_graph_whole (model->graph) != NULL ? read_skeleton (again, &fd, options, error) : read_graph (again, &fd, options, error);
+    graph = sl_graph_whole (model->graph) != NULL ? read_skeleton (again, &fd, options, error)
+                                                  : read_graph (again, &fd, options, error);
   if (fd >= 0)
     close (fd);
   if (!same || (graph != NULL && !sl_file_stamp_same_content (&again->stamp, &model->stamp))) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "the file was written to since it was loaded; load it again");
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+                 "the file was written to since it was loaded; load it again");
     return NULL;
   }
   if (graph == NULL || found)
     return g_steal_pointer (&graph);
   if (skips && sl_graph_quantized_input (graph) == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "the QUANTIZE of its input is not there any more");
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                 "the QUANTIZE of its input is not there any more");
     return NULL;
   }
   if (skips)
     sl_graph_skip_input_quantize (graph);
-  const gboolean shares = !sl_file_stamp_is_fresh (&again->stamp) && sl_graph_whole (graph) == NULL && sl_model_data_files (model) == NULL;
+  const gboolean shares = !sl_file_stamp_is_fresh (&again->stamp) && sl_graph_whole (graph) == NULL
+                          && sl_model_data_files (model) == NULL;
   SlGraph *made = g_steal_pointer (&graph);
   return shares ? sl_graph_share (made, identity) : made;
 }
@@ -570,7 +621,8 @@ sl_model_batch_graph (SlModel *model, guint n, GError **error)
   again->precision = model->precision;
   again->external = model->external != NULL ? sl_external_model_ref (model->external) : NULL;
   if (model->has_fixed) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "inputs are fixed (fixed-inputs), which have no batch");
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                 "inputs are fixed (fixed-inputs), which have no batch");
     return NULL;
   }
   g_autoptr (SlFixedInputs) none = sl_fixed_inputs_read (NULL, NULL, error);

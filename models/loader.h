@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The loader below the choice of a backend: it loads a model for the backend that it is told. sl_model_load() and the choice, which loads a model
- * in two backends, call it.
+ * The loader below the choice of a backend: it loads a model for the backend that it is told.
+ * sl_model_load() and the choice, which loads a model in two backends, call it.
  */
 #ifndef SL_MODELS_LOADER_H
 #define SL_MODELS_LOADER_H
@@ -11,7 +11,8 @@
 
 /**
  * SlLoadRequest:
- * @options: complete: what the key file says is in them, and their backend is a name other than auto
+ * @options: complete: what the key file says is in them, and their backend is a name other than
+ * auto
  * @precision: that of @options
  * @fixed: inputs that are always the same; @has_fixed: there are some
  * @by_choice: Sightline chose the backend, and may take over from it
@@ -25,7 +26,9 @@ typedef struct
   gboolean has_fixed, by_choice, by_file;
 } SlLoadRequest;
 
-/** sl_model_load_settled: the model file @path as @request has it; messages do not name the file. */
-SlModel *sl_model_load_settled (const char *path, const SlModelSettings *overrides, const SlLoadRequest *request, GError **error);
+/** sl_model_load_settled: the model file @path as @request has it; messages do not name the file.
+ */
+SlModel *sl_model_load_settled (const char *path, const SlModelSettings *overrides,
+                                const SlLoadRequest *request, GError **error);
 
 #endif

@@ -26,10 +26,11 @@ struct _SlModel
   SlExternalModel *external;  /* (nullable) */
   gboolean falls_back, backend_by_file;
   SlPrecision precision;
-  char *notice;               /* (nullable) */
-  SlModelLoadOptions options; /* what a graph of a batch is read by; of its texts @input_shape and @state */
-  char *input_shape, *state;  /* (nullable) */
-  gboolean has_fixed;         /* inputs are fixed */
+  char *notice; /* (nullable) */
+  SlModelLoadOptions
+    options; /* what a graph of a batch is read by; of its texts @input_shape and @state */
+  char *input_shape, *state; /* (nullable) */
+  gboolean has_fixed;        /* inputs are fixed */
 };
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads MODEL.modelinfo. Malformed values are refused here, contradictions of the graph in sl_modelinfo_check(), and contradictions of the
- * rest of the contract in contract.c. Messages name file, group and key.
+ * Reads MODEL.modelinfo. Malformed values are refused here, contradictions of the graph in
+ * sl_modelinfo_check(), and contradictions of the rest of the contract in contract.c. Messages name
+ * file, group and key.
  */
 #include "models/modelinfo.h"
 
@@ -20,9 +21,11 @@
 #define PARAM_PREFIX "decoder-"
 
 static gboolean
-bad_value (GError **error, const SlModelInfo *info, const char *group, const char *key, const char *expected, const char *got)
+bad_value (GError **error, const SlModelInfo *info, const char *group, const char *key,
+           const char *expected, const char *got)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: [%s] %s: expected %s, got '%s'", info->path, group, key, expected, got);
+  g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: [%s] %s: expected %s, got '%s'", info->path,
+               group, key, expected, got);
   return FALSE;
 }
 
@@ -51,7 +54,8 @@ read_dir (GKeyFile *file, const SlModelInfo *info, SlInfoTensor *tensor, GError 
   tensor->dir = g_ascii_strcasecmp (text, "input") == 0    ? SL_INFO_INPUT
                 : g_ascii_strcasecmp (text, "output") == 0 ? SL_INFO_OUTPUT
                                                            : SL_INFO_ANY;
-  return tensor->dir != SL_INFO_ANY || bad_value (error, info, tensor->name, "dir", "input or output", text);
+  return tensor->dir != SL_INFO_ANY
+         || bad_value (error, info, tensor->name, "dir", "input or output", text);
 }
 
 static gboolean
@@ -62,7 +66,8 @@ read_type (GKeyFile *file, const SlModelInfo *info, SlInfoTensor *tensor, GError
     return TRUE;
   tensor->dtype = sl_dtype_from_name (text);
   return tensor->dtype != SL_DTYPE_INVALID
-         || bad_value (error, info, tensor->name, "type", "an element type like uint8, int8 or float32", text);
+         || bad_value (error, info, tensor->name, "type",
+                       "an element type like uint8, int8 or float32", text);
 }
 
 static gboolean
@@ -80,16 +85,20 @@ read_dims (GKeyFile *file, const SlModelInfo *info, SlInfoTensor *tensor, GError
   for (guint i = 0; i < tensor->rank; i++) {
     const gdouble value = values[columns ? tensor->rank - 1 - i : i];
     if (value != -1 && (value < 1 || value > G_MAXINT32 || value != (gint32) value))
-      return bad_value (error, info, tensor->name, "dims", "sizes of 1 or more, -1 for any, ',' between", text);
+      return bad_value (error, info, tensor->name, "dims",
+                        "sizes of 1 or more, -1 for any, ',' between", text);
     tensor->dims[i] = (gint32) value;
   }
-  return tensor->rank > 0 || bad_value (error, info, tensor->name, "dims", "1 to 8 sizes with ',' between, -1 for any", text);
+  return tensor->rank > 0
+         || bad_value (error, info, tensor->name, "dims",
+                       "1 to 8 sizes with ',' between, -1 for any", text);
 }
 
 static gboolean
 read_ranges (GKeyFile *file, const SlModelInfo *info, SlInfoTensor *tensor, GError **error)
 {
-  static const char expected[] = "'min,max', or one such pair a channel with ';' between, min and max different";
+  static const char expected[] =
+    "'min,max', or one such pair a channel with ';' between, min and max different";
   g_autofree char *text = get_text (file, tensor->name, "ranges");
   if (text == NULL)
     return TRUE;
@@ -104,7 +113,8 @@ read_ranges (GKeyFile *file, const SlModelInfo *info, SlInfoTensor *tensor, GErr
     tensor->hi[i] = pair[1];
     tensor->n_ranges = i + 1;
   }
-  return tensor->n_ranges == 1 || tensor->n_ranges == 3 || bad_value (error, info, tensor->name, "ranges", "1 or 3 pairs", text);
+  return tensor->n_ranges == 1 || tensor->n_ranges == 3
+         || bad_value (error, info, tensor->name, "ranges", "1 or 3 pairs", text);
 }
 
 /* (nullable): what a generator of these files leaves to be filled in is nothing stated. */
@@ -112,21 +122,25 @@ static char *
 read_id (GKeyFile *file, const char *group)
 {
   g_autofree char *id = get_text (file, group, "id");
-  return id != NULL && id[0] != '\0' && !g_str_has_prefix (id, "PLACEHOLDER") ? g_steal_pointer (&id) : NULL;
+  return id != NULL && id[0] != '\0' && !g_str_has_prefix (id, "PLACEHOLDER")
+           ? g_steal_pointer (&id)
+           : NULL;
 }
 
 static gboolean
 read_tensor (GKeyFile *file, SlModelInfo *info, const char *group, GError **error)
 {
   SlInfoTensor tensor = { .name = g_strdup (group), .id = read_id (file, group) };
-  const gboolean good = read_dir (file, info, &tensor, error) && read_type (file, info, &tensor, error)
-                        && read_dims (file, info, &tensor, error) && read_ranges (file, info, &tensor, error);
+  const gboolean good =
+    read_dir (file, info, &tensor, error) && read_type (file, info, &tensor, error)
+    && read_dims (file, info, &tensor, error) && read_ranges (file, info, &tensor, error);
   g_array_append_val (info->tensors, tensor);
   return good;
 }
 
 static gboolean
-set_key (SlModelInfo *info, const char *group, const SlSetting *setting, const char *value, GError **error)
+set_key (SlModelInfo *info, const char *group, const SlSetting *setting, const char *value,
+         GError **error)
 {
   if (value == NULL || value[0] == '\0')
     return bad_value (error, info, group, setting->name, "a value", "");
@@ -135,7 +149,8 @@ set_key (SlModelInfo *info, const char *group, const SlSetting *setting, const c
     return bad_value (error, info, group, setting->name, expected, value);
   }
   if (sl_setting_get (setting, &info->keys) != NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: [%s] %s: stated in [" OURS "] too; expected it once", info->path, group,
+    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
+                 "%s: [%s] %s: stated in [" OURS "] too; expected it once", info->path, group,
                  setting->name);
     return FALSE;
   }
@@ -151,34 +166,41 @@ unknown_key (const SlModelInfo *info, const char *key, const SlSetting *setting,
   const SlSetting *table = sl_settings_table (&n);
   g_autoptr (GString) known = g_string_new (NULL);
   if (setting != NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-                 "%s: [" OURS "] %s: not taken from a file that comes with a model; expected it as property or option", info->path, key);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_CONTRACT,
+      "%s: [" OURS
+      "] %s: not taken from a file that comes with a model; expected it as property or option",
+      info->path, key);
     return FALSE;
   }
   for (guint i = 0; i < n; i++)
     if ((table[i].doors & SL_DOOR_KEY_FILE) != 0)
       g_string_append_printf (known, "%s, ", table[i].name);
-  g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: [" OURS "] %s: unknown key; expected one of %s" PARAM_PREFIX "NAME", info->path,
+  g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
+               "%s: [" OURS "] %s: unknown key; expected one of %s" PARAM_PREFIX "NAME", info->path,
                key, known->str);
   return FALSE;
 }
 
 static gboolean
-read_key (GKeyFile *file, SlModelInfo *info, const char *group, const char *key, gboolean strict, GError **error)
+read_key (GKeyFile *file, SlModelInfo *info, const char *group, const char *key, gboolean strict,
+          GError **error)
 {
   const SlSetting *setting = sl_setting_find (key);
   g_autofree char *value = get_text (file, group, key);
   if (setting != NULL && (setting->doors & SL_DOOR_KEY_FILE) != 0)
     return set_key (info, group, setting, value, error);
   if (g_str_has_prefix (key, PARAM_PREFIX)) {
-    g_hash_table_replace (info->params, g_strdup (key + strlen (PARAM_PREFIX)), g_steal_pointer (&value));
+    g_hash_table_replace (info->params, g_strdup (key + strlen (PARAM_PREFIX)),
+                          g_steal_pointer (&value));
     return TRUE;
   }
   return !strict || unknown_key (info, key, setting, error);
 }
 
 static gboolean
-read_our_keys (GKeyFile *file, SlModelInfo *info, const char *group, gboolean strict, GError **error)
+read_our_keys (GKeyFile *file, SlModelInfo *info, const char *group, gboolean strict,
+               GError **error)
 {
   g_auto (GStrv) keys = g_key_file_get_keys (file, group, NULL, NULL);
   for (guint i = 0; keys != NULL && keys[i] != NULL; i++)
@@ -190,9 +212,12 @@ read_our_keys (GKeyFile *file, SlModelInfo *info, const char *group, gboolean st
 static gboolean
 check_version (GKeyFile *file, const SlModelInfo *info, GError **error)
 {
-  g_autofree char *version = g_key_file_has_group (file, HEADER) ? get_text (file, HEADER, "version") : NULL;
+  g_autofree char *version =
+    g_key_file_has_group (file, HEADER) ? get_text (file, HEADER, "version") : NULL;
   if (version == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: [" HEADER "] version: missing; write 'version=" VERSION "' there", info->path);
+    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
+                 "%s: [" HEADER "] version: missing; write 'version=" VERSION "' there",
+                 info->path);
     return FALSE;
   }
   return strcmp (version, VERSION) == 0 || strcmp (version, NEXT_VERSION) == 0
@@ -216,7 +241,8 @@ read_groups (GKeyFile *file, SlModelInfo *info, const char *input, GError **erro
       return FALSE;
   }
   if (info->keys.labels != NULL && !g_path_is_absolute (info->keys.labels)) {
-    g_autofree char *dir = g_path_get_dirname (info->path), *path = g_build_filename (dir, info->keys.labels, NULL);
+    g_autofree char *dir = g_path_get_dirname (info->path),
+                    *path = g_build_filename (dir, info->keys.labels, NULL);
     sl_setting_set (sl_setting_find ("labels"), &info->keys, path);
   }
   return TRUE;
@@ -236,12 +262,14 @@ sl_modelinfo_parse (GBytes *bytes, const char *path, const char *input, GError *
   info->params = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   const char *text = g_bytes_get_data (bytes, &length);
   if (length > MAX_BYTES) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: %" G_GSIZE_FORMAT " bytes; a modelinfo file has at most %" G_GSIZE_FORMAT, path,
-                 length, MAX_BYTES);
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                 "%s: %" G_GSIZE_FORMAT " bytes; a modelinfo file has at most %" G_GSIZE_FORMAT,
+                 path, length, MAX_BYTES);
     return NULL;
   }
   if (!g_key_file_load_from_data (file, length > 0 ? text : "", length, G_KEY_FILE_NONE, &cause)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: not a key file: %s", path, cause->message);
+    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: not a key file: %s", path,
+                 cause->message);
     return NULL;
   }
   if (!read_groups (file, info, input, error))
@@ -276,11 +304,13 @@ sl_modelinfo_load (const char *path, const char *input, GError **error)
 char *
 sl_modelinfo_early_key (const char *path, const char *key)
 {
-  g_autoptr (GBytes) bytes = path != NULL ? sl_file_read (path, "a modelinfo key file", MAX_BYTES, NULL) : NULL;
+  g_autoptr (GBytes) bytes =
+    path != NULL ? sl_file_read (path, "a modelinfo key file", MAX_BYTES, NULL) : NULL;
   g_autoptr (GKeyFile) file = g_key_file_new ();
   gsize length = 0;
   const char *text = bytes != NULL ? g_bytes_get_data (bytes, &length) : NULL;
-  if (length == 0 || length > MAX_BYTES || !g_key_file_load_from_data (file, text, length, G_KEY_FILE_NONE, NULL))
+  if (length == 0 || length > MAX_BYTES
+      || !g_key_file_load_from_data (file, text, length, G_KEY_FILE_NONE, NULL))
     return NULL;
   return g_key_file_has_key (file, OURS, key, NULL) ? get_text (file, OURS, key) : NULL;
 }
@@ -330,7 +360,8 @@ static gboolean
 is_constant (const SlGraph *graph, const SlInfoTensor *wanted)
 {
   gboolean found = FALSE;
-  for (guint i = 0; i < sl_graph_n_tensors (graph) && wanted->dir != SL_INFO_OUTPUT && !found; i++) {
+  for (guint i = 0; i < sl_graph_n_tensors (graph) && wanted->dir != SL_INFO_OUTPUT && !found;
+       i++) {
     const SlTensor *tensor = sl_graph_tensor (graph, (gint32) i);
     found = tensor->data != NULL && strcmp (tensor->name, wanted->name) == 0;
   }
@@ -338,14 +369,17 @@ is_constant (const SlGraph *graph, const SlInfoTensor *wanted)
 }
 
 static gboolean
-no_such_tensor (const SlModelInfo *info, const SlInfoTensor *group, const SlGraph *graph, GError **error)
+no_such_tensor (const SlModelInfo *info, const SlInfoTensor *group, const SlGraph *graph,
+                GError **error)
 {
   g_autoptr (GString) names = g_string_new (NULL);
   for (guint i = 0; i < sl_graph_n_inputs (graph); i++)
-    g_string_append_printf (names, "%s'%s' (input)", i > 0 ? ", " : "", sl_graph_declared_input_tensor (graph, i)->name);
+    g_string_append_printf (names, "%s'%s' (input)", i > 0 ? ", " : "",
+                            sl_graph_declared_input_tensor (graph, i)->name);
   for (guint i = 0; i < sl_graph_n_outputs (graph); i++)
     g_string_append_printf (names, ", '%s' (output)", sl_graph_output_tensor (graph, i)->name);
-  g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: [%s]: the model has no %s of that name; it has %s", info->path, group->name,
+  g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
+               "%s: [%s]: the model has no %s of that name; it has %s", info->path, group->name,
                group->dir == SL_INFO_INPUT    ? "input"
                : group->dir == SL_INFO_OUTPUT ? "output"
                                               : "input or output",
@@ -381,12 +415,15 @@ find_alike (const SlModelInfo *info, const SlInfoTensor *group, const SlGraph *g
   if (group->dir == SL_INFO_ANY || group->dtype == SL_DTYPE_INVALID || group->rank == 0)
     return NULL;
   const gboolean input = group->dir == SL_INFO_INPUT;
-  const guint n = input ? sl_graph_n_inputs (graph) : sl_graph_n_outputs (graph), place = place_of (info, group);
+  const guint n = input ? sl_graph_n_inputs (graph) : sl_graph_n_outputs (graph),
+              place = place_of (info, group);
   const SlTensor *found = NULL;
   guint alike = 0;
   for (guint i = 0; i < n; i++) {
-    const SlTensor *tensor = input ? sl_graph_declared_input_tensor (graph, i) : sl_graph_output_tensor (graph, i);
-    if (tensor->dtype != group->dtype || !dims_match (group, tensor) || sl_modelinfo_find (info, tensor->name) != NULL)
+    const SlTensor *tensor =
+      input ? sl_graph_declared_input_tensor (graph, i) : sl_graph_output_tensor (graph, i);
+    if (tensor->dtype != group->dtype || !dims_match (group, tensor)
+        || sl_modelinfo_find (info, tensor->name) != NULL)
       continue;
     if (i == place)
       return tensor;
@@ -410,20 +447,25 @@ sl_modelinfo_check (SlModelInfo *info, const SlGraph *graph, GError **error)
     if (tensor == NULL)
       return no_such_tensor (info, stated, graph, error);
     if (stated->dtype != SL_DTYPE_INVALID && stated->dtype != tensor->dtype) {
-      g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: [%s] type: it says %s, the model's tensor is %s", info->path, stated->name,
+      g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
+                   "%s: [%s] type: it says %s, the model's tensor is %s", info->path, stated->name,
                    sl_dtype_name (stated->dtype), sl_dtype_name (tensor->dtype));
       return FALSE;
     }
     if (stated->rank > 0 && !dims_match (stated, tensor)) {
       SlTensor as_stated = { .dtype = tensor->dtype, .rank = stated->rank };
       memcpy (as_stated.dims, stated->dims, sizeof as_stated.dims);
-      g_autofree char *got = sl_tensor_describe (&as_stated), *expected = sl_tensor_describe (tensor);
-      g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: [%s] dims: it says %s, the model's tensor is %s", info->path, stated->name, got,
-                   expected);
+      g_autofree char *got = sl_tensor_describe (&as_stated),
+                      *expected = sl_tensor_describe (tensor);
+      g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
+                   "%s: [%s] dims: it says %s, the model's tensor is %s", info->path, stated->name,
+                   got, expected);
       return FALSE;
     }
     if (stated->n_ranges > 0 && dir == SL_INFO_OUTPUT) {
-      g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: [%s] ranges: it is an output; ranges are for inputs", info->path, stated->name);
+      g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
+                   "%s: [%s] ranges: it is an output; ranges are for inputs", info->path,
+                   stated->name);
       return FALSE;
     }
     if (strcmp (stated->name, tensor->name) != 0) {

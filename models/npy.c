@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The header is a literal of Python, a dictionary with three keys, behind magic, version and its length.
+ * The header is a literal of Python, a dictionary with three keys, behind magic, version and its
+ * length.
  */
 #include "models/npy.h"
 
@@ -17,15 +18,17 @@ static const struct
   const char *descr;
   SlDtype dtype;
 } types[] = {
-  { "<f4", SL_DTYPE_F32 }, { "<f2", SL_DTYPE_F16 }, { "<f8", SL_DTYPE_F64 }, { "|i1", SL_DTYPE_I8 },
-  { "|u1", SL_DTYPE_U8 },  { "<i2", SL_DTYPE_I16 }, { "<u2", SL_DTYPE_U16 }, { "<i4", SL_DTYPE_I32 },
-  { "<u4", SL_DTYPE_U32 }, { "<i8", SL_DTYPE_I64 }, { "<u8", SL_DTYPE_U64 }, { "|b1", SL_DTYPE_BOOL },
+  { "<f4", SL_DTYPE_F32 }, { "<f2", SL_DTYPE_F16 }, { "<f8", SL_DTYPE_F64 },
+  { "|i1", SL_DTYPE_I8 },  { "|u1", SL_DTYPE_U8 },  { "<i2", SL_DTYPE_I16 },
+  { "<u2", SL_DTYPE_U16 }, { "<i4", SL_DTYPE_I32 }, { "<u4", SL_DTYPE_U32 },
+  { "<i8", SL_DTYPE_I64 }, { "<u8", SL_DTYPE_U64 }, { "|b1", SL_DTYPE_BOOL },
 };
 
 static gboolean
 refuse (const char *why, GError **error)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s; expected an array that numpy.save() writes", why);
+  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s; expected an array that numpy.save() writes",
+               why);
   return FALSE;
 }
 
@@ -64,7 +67,8 @@ read_type (const char *header, SlTensorInfo *info)
 {
   const char *value = find_value (header, "descr");
   for (guint i = 0; i < G_N_ELEMENTS (types) && value != NULL; i++)
-    if ((value[0] == '\'' || value[0] == '"') && strncmp (value + 1, types[i].descr, 3) == 0 && value[4] == value[0])
+    if ((value[0] == '\'' || value[0] == '"') && strncmp (value + 1, types[i].descr, 3) == 0
+        && value[4] == value[0])
       info->dtype = types[i].dtype;
   return info->dtype != SL_DTYPE_INVALID;
 }
@@ -113,8 +117,9 @@ sl_npy_parse (GBytes *bytes, SlTensorInfo *info, gsize *offset, GError **error)
       return refuse ("more numbers than there can be", error);
   if (info->bytes != size - *offset) {
     g_autofree char *text = sl_tensor_info_describe (info);
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "expected %" G_GSIZE_FORMAT " bytes for %s, got %" G_GSIZE_FORMAT, info->bytes, text,
-                 size - *offset);
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "expected %" G_GSIZE_FORMAT " bytes for %s, got %" G_GSIZE_FORMAT, info->bytes,
+                 text, size - *offset);
     return FALSE;
   }
   return TRUE;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The table of model formats, and a guess at what other files are, so that a wrong file is named in its message.
+ * The table of model formats, and a guess at what other files are, so that a wrong file is named in
+ * its message.
  */
 #include "models/reader.h"
 
@@ -18,14 +19,16 @@ static const SlModelReader *const readers[] = {
 
 #define SEARCHED ((gsize) 65536)
 
-#define EXPORT_TORCH "export the model with torch.jit.script(model.eval()).save('model.pt'), or to ONNX with torch.onnx.export()"
+#define EXPORT_TORCH \
+  "export the model with torch.jit.script(model.eval()).save('model.pt'), or to ONNX with torch.onnx.export()"
 
 #define PROGRAM "a program or library"
 #define GIVE_SOURCE "give the ONNX, TorchScript or TensorFlow Lite model that it was made from"
 #define SAVED_MODEL \
   "a TensorFlow SavedModel; convert its folder in Python with tf.lite.TFLiteConverter.from_saved_model(), or to ONNX with tf2onnx"
 
-/* Bytes @start at @at of files that users take for models. @extra, when set, must occur near the start or the end. */
+/* Bytes @start at @at of files that users take for models. @extra, when set, must occur near the
+ * start or the end. */
 static const struct
 {
   gsize at;
@@ -40,23 +43,30 @@ static const struct
   { 4, "ET1", 3, NULL, "an ExecuTorch program (.pte); " EXPORT_TORCH },
   { 0, "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19", 14, NULL,
     "a PyTorch file of torch.save(): a pickled Python module, or weights alone (state_dict); " EXPORT_TORCH },
-  { 257, "ustar", 5, "storages", "a PyTorch file of torch.save() in the tar form of 2016; " EXPORT_TORCH },
+  { 257, "ustar", 5, "storages",
+    "a PyTorch file of torch.save() in the tar form of 2016; " EXPORT_TORCH },
   { 257, "ustar", 5, NULL, "a tar archive; unpack it first" },
   { 0, "PK\x03\x04", 4, "model.weights.h5",
     "a Keras model (.keras); convert it in Python with tf.lite.TFLiteConverter.from_keras_model(model), or to ONNX with "
     "model.export('model.onnx', format='onnx')" },
-  { 0, "PK\x03\x04", 4, "exported_program", "a PyTorch program of torch.export (.pt2); " EXPORT_TORCH },
-  { 0, "PK\x03\x04", 4, "models/model.json", "a PyTorch program of torch.export (.pt2); " EXPORT_TORCH },
+  { 0, "PK\x03\x04", 4, "exported_program",
+    "a PyTorch program of torch.export (.pt2); " EXPORT_TORCH },
+  { 0, "PK\x03\x04", 4, "models/model.json",
+    "a PyTorch program of torch.export (.pt2); " EXPORT_TORCH },
   { 0, "PK\x03\x04", 4, NULL, "a zip archive" },
-  { 0, "RKNN", 4, NULL, "a model for Rockchip's NPU (.rknn), which runs on that alone; " GIVE_SOURCE },
-  { 0, "\x01HEF", 4, NULL, "a model for Hailo's accelerators (.hef), which runs on these alone; " GIVE_SOURCE },
+  { 0, "RKNN", 4, NULL,
+    "a model for Rockchip's NPU (.rknn), which runs on that alone; " GIVE_SOURCE },
+  { 0, "\x01HEF", 4, NULL,
+    "a model for Hailo's accelerators (.hef), which runs on these alone; " GIVE_SOURCE },
   { 8, "{", 1, "\"data_offsets\"",
     "weights alone, without a graph (.safetensors); load them into the model in Python, then " EXPORT_TORCH },
   { 0, "{", 1, "\"modelTopology\"",
     "a TensorFlow.js model (model.json); convert the Keras model or SavedModel that it was made from, with tf.lite.TFLiteConverter" },
   { 0, "7767517", 7, NULL, "a model of ncnn (.param); " GIVE_SOURCE },
-  { 0, "\x47\x6b\x30\x01", 4, NULL, "weights of ncnn (.bin), of which the graph is another file (.param); " GIVE_SOURCE },
-  { 0, "\x38\x4b\x0d\x00", 4, NULL, "weights of ncnn (.bin), of which the graph is another file (.param); " GIVE_SOURCE },
+  { 0, "\x47\x6b\x30\x01", 4, NULL,
+    "weights of ncnn (.bin), of which the graph is another file (.param); " GIVE_SOURCE },
+  { 0, "\x38\x4b\x0d\x00", 4, NULL,
+    "weights of ncnn (.bin), of which the graph is another file (.param); " GIVE_SOURCE },
   { 0, "\n", 1, "Placeholder",
     "a frozen TensorFlow graph (.pb); convert it in Python with tf.compat.v1.lite.TFLiteConverter.from_frozen_graph(), or to ONNX with tf2onnx" },
   { 0, "ftrt", 4, NULL,
@@ -69,7 +79,8 @@ static const struct
     "an OpenVINO model; give the ONNX model that it was made from, with backend=onnxruntime provider=openvino, or convert the model that it was made from to TensorFlow Lite" },
   { 0, "<", 1, "html", "a web page, perhaps of a failed download" },
   { 0, "<", 1, "HTML", "a web page, perhaps of a failed download" },
-  { 0, "version https://git-lfs", 23, NULL, "a Git LFS pointer; fetch the real file with 'git lfs pull'" },
+  { 0, "version https://git-lfs", 23, NULL,
+    "a Git LFS pointer; fetch the real file with 'git lfs pull'" },
   { 0, "\x89HDF", 4, NULL, "an HDF5 file (Keras); convert it to TensorFlow Lite" },
   { 0, "\x1f\x8b", 2, NULL, "a gzip file; unpack it first" },
   { 0, "\x89PNG", 4, NULL, "a PNG picture" },
@@ -87,12 +98,16 @@ static const struct
   const char *suffix, *what;
 } named[] = {
   { ".mnn", "a model of MNN (.mnn); " GIVE_SOURCE },
-  { ".caffemodel", "weights of Caffe (.caffemodel); convert them to ONNX together with their .prototxt" },
-  { ".prototxt", "the layers of a Caffe model (.prototxt), without weights; convert them to ONNX together with their .caffemodel" },
+  { ".caffemodel",
+    "weights of Caffe (.caffemodel); convert them to ONNX together with their .prototxt" },
+  { ".prototxt",
+    "the layers of a Caffe model (.prototxt), without weights; convert them to ONNX together with their .caffemodel" },
   { ".weights", "weights of Darknet (.weights); convert them to ONNX together with their .cfg" },
   { ".pdmodel", "a PaddlePaddle model (.pdmodel); convert its folder to ONNX with paddle2onnx" },
-  { ".pdiparams", "weights of PaddlePaddle (.pdiparams); convert their folder to ONNX with paddle2onnx" },
-  { ".blob", "a model compiled for Intel's Myriad (.blob), which runs on that alone; " GIVE_SOURCE },
+  { ".pdiparams",
+    "weights of PaddlePaddle (.pdiparams); convert their folder to ONNX with paddle2onnx" },
+  { ".blob",
+    "a model compiled for Intel's Myriad (.blob), which runs on that alone; " GIVE_SOURCE },
 };
 
 gboolean
@@ -110,7 +125,8 @@ sl_reader_contains (GBytes *bytes, const char *text)
   return FALSE;
 }
 
-/* Protocol Buffers that begin as ONNX's do, with a number of the format: the second field is a message where ONNX has the name of its producer. */
+/* Protocol Buffers that begin as ONNX's do, with a number of the format: the second field is a
+ * message where ONNX has the name of its producer. */
 static gboolean
 is_other_protobuf (GBytes *bytes)
 {
@@ -150,10 +166,12 @@ describe_by_bytes (GBytes *bytes)
   gsize size;
   const guint8 *data = g_bytes_get_data (bytes, &size);
   if (is_other_protobuf (bytes))
-    return sl_reader_contains (bytes, "serve") || sl_reader_contains (bytes, "VarHandleOp") ? SAVED_MODEL
-                                                                                            : "a Core ML model (.mlmodel); " GIVE_SOURCE;
+    return sl_reader_contains (bytes, "serve") || sl_reader_contains (bytes, "VarHandleOp")
+             ? SAVED_MODEL
+             : "a Core ML model (.mlmodel); " GIVE_SOURCE;
   for (guint i = 0; i < G_N_ELEMENTS (lookalikes); i++) {
-    if (size < lookalikes[i].at + lookalikes[i].length || memcmp (data + lookalikes[i].at, lookalikes[i].start, lookalikes[i].length) != 0)
+    if (size < lookalikes[i].at + lookalikes[i].length
+        || memcmp (data + lookalikes[i].at, lookalikes[i].start, lookalikes[i].length) != 0)
       continue;
     if (lookalikes[i].extra == NULL || sl_reader_contains (bytes, lookalikes[i].extra))
       return lookalikes[i].what;
@@ -178,7 +196,8 @@ sl_reader_describe_folder (const char *path)
   static const struct
   {
     const char *file, *what;
-  } folders[] = { { "saved_model.pb", SAVED_MODEL }, { "Manifest.json", "a Core ML model (.mlpackage); " GIVE_SOURCE } };
+  } folders[] = { { "saved_model.pb", SAVED_MODEL },
+                  { "Manifest.json", "a Core ML model (.mlpackage); " GIVE_SOURCE } };
   for (guint i = 0; i < G_N_ELEMENTS (folders); i++) {
     g_autofree char *file = g_build_filename (path, folders[i].file, NULL);
     if (g_file_test (file, G_FILE_TEST_EXISTS))

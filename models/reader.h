@@ -18,15 +18,22 @@
  * @decoder: (nullable): decoder implied by the file (last op, task)
  * @params: (nullable): that decoder's parameters
  * @has_colour: whether the order of channels is stated: gray, BGR, or else RGB
- * @of_detector: @n_mean and @fit_letterbox hold for detectors and segmenters: an output that is a vector is a classifier's, of which they say nothing
- * @fit_letterbox: the model was trained on letterboxed pictures (Ultralytics); it wins over @fit_crop
- * @crop_share: with @fit_crop, else with stretch: the central share of each side that fills the input; 0 = not stated
- * @range_hint: (nullable): which mean and std the model was probably trained with; proposed in a message where nothing states them
+ * @of_detector: @n_mean and @fit_letterbox hold for detectors and segmenters: an output that is a
+ * vector is a classifier's, of which they say nothing
+ * @fit_letterbox: the model was trained on letterboxed pictures (Ultralytics); it wins over
+ * @fit_crop
+ * @crop_share: with @fit_crop, else with stretch: the central share of each side that fills the
+ * input; 0 = not stated
+ * @range_hint: (nullable): which mean and std the model was probably trained with; proposed in a
+ * message where nothing states them
  * @info: (nullable): a description file inside the model file
- * @data_files: (nullable): files beside the model's whose bytes are in the graph (models/data_file.h)
- * @state: (nullable): inputs that get an output of the run before, as sl_state_read() has them; @state_first: (nullable): by pair: what the first run
+ * @data_files: (nullable): files beside the model's whose bytes are in the graph
+ * (models/data_file.h)
+ * @state: (nullable): inputs that get an output of the run before, as sl_state_read() has them;
+ * @state_first: (nullable): by pair: what the first run
  *   gets, in the graph's arena
- * @missing_labels: (nullable): a labels file that the metadata names and the model file does not contain
+ * @missing_labels: (nullable): a labels file that the metadata names and the model file does not
+ * contain
  */
 typedef struct
 {
@@ -49,7 +56,8 @@ typedef struct
 
 /** sl_model_metadata_set_param: a parameter of the decoder; copies both. */
 void sl_model_metadata_set_param (SlModelMetadata *metadata, const char *key, const char *value);
-/** sl_model_metadata_forget_input: what the file says of its first input, which pictures do not go to. */
+/** sl_model_metadata_forget_input: what the file says of its first input, which pictures do not go
+ * to. */
 void sl_model_metadata_forget_input (SlModelMetadata *metadata);
 void sl_model_metadata_clear (SlModelMetadata *metadata);
 
@@ -72,14 +80,16 @@ typedef struct
  * @endings: of such files' names, ".pt, .ptl", for help texts
  * @probe: whether @bytes look like this format
  * @read: fills @graph (not yet prepared) and @metadata
- * @names_files: (nullable): whether a model, also one that @read refuses, may need files beside its own; NULL = none does
+ * @names_files: (nullable): whether a model, also one that @read refuses, may need files beside its
+ * own; NULL = none does
  * @describe: (nullable): fills @metadata alone, also of a model with operators that @read refuses
  */
 typedef struct
 {
   const char *name, *endings;
   gboolean (*probe) (GBytes *bytes);
-  gboolean (*read) (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModelMetadata *metadata, GError **error);
+  gboolean (*read) (GBytes *bytes, const SlReaderSource *source, SlGraph *graph,
+                    SlModelMetadata *metadata, GError **error);
   gboolean (*names_files) (GBytes *bytes);
   gboolean (*describe) (GBytes *bytes, SlModelMetadata *metadata, GError **error);
 } SlModelReader;
@@ -88,11 +98,14 @@ extern const SlModelReader sl_reader_tflite, sl_reader_onnx, sl_reader_torchscri
 
 /** sl_reader_find: (nullable): the reader whose format @bytes have. */
 const SlModelReader *sl_reader_find (GBytes *bytes);
-/** sl_reader_contains: whether @text occurs near the start or the end of @bytes: archives name their members there. */
+/** sl_reader_contains: whether @text occurs near the start or the end of @bytes: archives name
+ * their members there. */
 gboolean sl_reader_contains (GBytes *bytes, const char *text);
-/** sl_reader_describe_unknown: (transfer none) (nullable): what @bytes of @path, which no reader takes, look like, and what to do: "a GGUF model", ... */
+/** sl_reader_describe_unknown: (transfer none) (nullable): what @bytes of @path, which no reader
+ * takes, look like, and what to do: "a GGUF model", ... */
 const char *sl_reader_describe_unknown (GBytes *bytes, const char *path);
-/** sl_reader_describe_folder: (transfer none) (nullable): what the folder @path looks like that somebody takes for a model. */
+/** sl_reader_describe_folder: (transfer none) (nullable): what the folder @path looks like that
+ * somebody takes for a model. */
 const char *sl_reader_describe_folder (const char *path);
 
 #endif

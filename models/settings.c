@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The table of a model's settings. It is the only list of them: a list elsewhere is a loop over this table. Any thread.
+ * The table of a model's settings. It is the only list of them: a list elsewhere is a loop over
+ * this table. Any thread.
  *
- * What a key file may not state: limits, which protect from the model's file, and what has a library be loaded. A key file comes with the
- * model from wherever that comes from. A delegate is a library, and options of providers and delegates name libraries (QNN's backend_path,
- * TensorRT's trt_extra_plugin_lib_paths). So these are for the user alone.
+ * What a key file may not state: limits, which protect from the model's file, and what has a
+ * library be loaded. A key file comes with the model from wherever that comes from. A delegate is a
+ * library, and options of providers and delegates name libraries (QNN's backend_path, TensorRT's
+ * trt_extra_plugin_lib_paths). So these are for the user alone.
  */
 #include "models/settings.h"
 
@@ -30,8 +32,10 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_FILES,
     .doors = PROPERTIES,
     .offset = AT (model),
-    .help = "Path of the model file (" ENDINGS "), such as model=ssd.tflite; unset = the finder of codes (QR, barcodes) that comes with "
-            "Sightline",
+    .help =
+      "Path of the model file (" ENDINGS
+      "), such as model=ssd.tflite; unset = the finder of codes (QR, barcodes) that comes with "
+      "Sightline",
     .element_help =
       ". What it does not say about its input and output is read from MODEL.modelinfo beside it. While frames flow, another "
       "model is loaded beside and takes over between two frames; when it cannot, a warning says why and the old one goes on" },
@@ -41,8 +45,9 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_FILES,
     .doors = SL_DOOR_ELEMENTS,
     .offset = AT (threads),
-    .help = "CPU threads that run the model: 1..64, or auto: as many as run it fastest, found by running it when it is loaded, at most 4; "
-            "unset = 1" },
+    .help =
+      "CPU threads that run the model: 1..64, or auto: as many as run it fastest, found by running it when it is loaded, at most 4; "
+      "unset = 1" },
   { .name = "labels",
     .nick = "Labels",
     .kind = SL_SETTING_FILE,
@@ -59,8 +64,9 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_CONTRACT,
     .doors = EVERYWHERE,
     .offset = AT (mean),
-    .help = "Overrides the model: real input = (byte - mean) / std, byte in 0..255; one number or one a channel, such as mean=127.5 or "
-            "mean=123.7,116.3,103.5",
+    .help =
+      "Overrides the model: real input = (byte - mean) / std, byte in 0..255; one number or one a channel, such as mean=127.5 or "
+      "mean=123.7,116.3,103.5",
     .option_help = "Mean of the input, one number or one a channel, in 0..255",
     .value_name = "M[,M,M]" },
   { .name = "std",
@@ -69,7 +75,8 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_CONTRACT,
     .doors = EVERYWHERE,
     .offset = AT (std),
-    .help = "Overrides the model: real input = (byte - mean) / std; one number above 0 or one a channel, such as std=127.5",
+    .help =
+      "Overrides the model: real input = (byte - mean) / std; one number above 0 or one a channel, such as std=127.5",
     .option_help = "Divisor of the input, above 0: value = (byte - mean) / std",
     .value_name = "S[,S,S]" },
   { .name = "colour",
@@ -114,7 +121,8 @@ static const SlSetting table[] = {
     .help =
       "Overrides the model, with fit=crop or fit=stretch: the central share of each side that fills the input, 0.01..1, such as 0.875 "
       "where pictures are resized to 256 and 224 of that are cropped; unset = what the model says, else 1",
-    .option_help = "With fit crop or stretch: the central share of each side, such as 0.875 (default: the model's, else 1)",
+    .option_help =
+      "With fit crop or stretch: the central share of each side, such as 0.875 (default: the model's, else 1)",
     .value_name = "SHARE" },
   { .name = "pad-value",
     .nick = "Pad value",
@@ -125,7 +133,8 @@ static const SlSetting table[] = {
     .minimum = 0,
     .maximum = 255,
     .initial = -1,
-    .help = "Overrides the model: brightness of letterbox borders, 0..255; -1 = what the model says, 114 when nothing says",
+    .help =
+      "Overrides the model: brightness of letterbox borders, 0..255; -1 = what the model says, 114 when nothing says",
     .option_help = "Brightness of letterbox borders, 0..255 (default: the model's, else 114)",
     .value_name = "N" },
   { .name = "decoder",
@@ -134,8 +143,9 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_CONTRACT,
     .doors = EVERYWHERE,
     .offset = AT (decoder),
-    .help = "Overrides the model: what its outputs mean (labels, ssd, yolo, pose, ... with parameters, such as yolo,preset=v5); unset = "
-            "what the model says, else told by the outputs' shapes",
+    .help =
+      "Overrides the model: what its outputs mean (labels, ssd, yolo, pose, ... with parameters, such as yolo,preset=v5); unset = "
+      "what the model says, else told by the outputs' shapes",
     .element_help = ". The slpostprocess downstream decodes by it",
     .option_help = "What the outputs mean: labels, ssd, yolo, ...",
     .value_name = "NAME[,PARAMETER=VALUE...]" },
@@ -148,7 +158,8 @@ static const SlSetting table[] = {
     .minimum = 1,
     .maximum = SL_MAX_TENSOR_LIMIT,
     .initial = SL_MAX_TENSOR_BYTES >> 20,
-    .help = "Most memory that the model's tensors may take at once, in MiB; a file that needs more is refused",
+    .help =
+      "Most memory that the model's tensors may take at once, in MiB; a file that needs more is refused",
     .option_help = "Most MiB that the model's tensors may take, 1..1048576 (default 1024)",
     .value_name = "MIB" },
   { .name = "work-limit",
@@ -160,8 +171,9 @@ static const SlSetting table[] = {
     .minimum = 1,
     .maximum = 1000000,
     .initial = SL_MAX_WORK / 1000000000,
-    .help = "Most multiply-adds that a frame may take, in billions, or as much other work; a file that asks for more is refused "
-            "(sightline inspect shows them)",
+    .help =
+      "Most multiply-adds that a frame may take, in billions, or as much other work; a file that asks for more is refused "
+      "(sightline inspect shows them)",
     .option_help = "Most multiply-adds of a frame, in billions, 1..1000000 (default 250)",
     .value_name = "N" },
   { .name = "input-shape",
@@ -170,8 +182,9 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_LIMITS,
     .doors = EVERYWHERE,
     .offset = AT (input_shape),
-    .help = "Size of an input that the model leaves open, outermost dimension first, such as 1,3,224,224; for several inputs with ';' "
-            "between; unset = what the model says",
+    .help =
+      "Size of an input that the model leaves open, outermost dimension first, such as 1,3,224,224; for several inputs with ';' "
+      "between; unset = what the model says",
     .option_help = "Size of an input that the model leaves open, such as 1,3,224,224",
     .value_name = "N,N,..." },
   { .name = "fixed-inputs",
@@ -180,9 +193,10 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_LIMITS,
     .doors = EVERYWHERE,
     .offset = AT (fixed_inputs),
-    .help = "Inputs that are always the same, INPUT=VALUE with ';' between: an input's number, from 0 on, or name, and a number, a file of "
-            "NumPy (.npy), or a file with the tensor's bytes, such as 1=style.npy; frames are the input that is left; unset = what "
-            "MODEL.modelinfo says",
+    .help =
+      "Inputs that are always the same, INPUT=VALUE with ';' between: an input's number, from 0 on, or name, and a number, a file of "
+      "NumPy (.npy), or a file with the tensor's bytes, such as 1=style.npy; frames are the input that is left; unset = what "
+      "MODEL.modelinfo says",
     .option_help = "Inputs that are always the same, such as 1=style.npy or 1=0.5",
     .value_name = "INPUT=VALUE;..." },
   { .name = "state",
@@ -191,10 +205,12 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_LIMITS,
     .doors = EVERYWHERE,
     .offset = AT (state),
-    .help = "Inputs that get an output of the frame before, INPUT=OUTPUT with ',' between, each a number, from 0 on, or a name, such as "
-            "h0=hn,c0=cn; the first frame gets zeros, or what fixed-inputs says; none = nothing is carried; unset = what MODEL.modelinfo "
-            "says, else pairs whose names and sizes leave no doubt (sightline inspect shows them)",
-    .option_help = "Inputs that get an output of the frame before, such as h0=hn,c0=cn, or none (default: told by names)",
+    .help =
+      "Inputs that get an output of the frame before, INPUT=OUTPUT with ',' between, each a number, from 0 on, or a name, such as "
+      "h0=hn,c0=cn; the first frame gets zeros, or what fixed-inputs says; none = nothing is carried; unset = what MODEL.modelinfo "
+      "says, else pairs whose names and sizes leave no doubt (sightline inspect shows them)",
+    .option_help =
+      "Inputs that get an output of the frame before, such as h0=hn,c0=cn, or none (default: told by names)",
     .value_name = "INPUT=OUTPUT,..." },
   { .name = "backend",
     .nick = "Backend",
@@ -202,9 +218,10 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_BACKEND,
     .doors = EVERYWHERE,
     .offset = AT (backend),
-    .help = "Who runs the model: sightline; onnxruntime or tflite, the runtimes that vendors of GPUs and NPUs keep, where their library is "
-            "installed; auto: the runtime where it gives the same results faster, measured once and remembered, or runs a model that "
-            "Sightline refuses; unset = what MODEL.modelinfo says, else sightline",
+    .help =
+      "Who runs the model: sightline; onnxruntime or tflite, the runtimes that vendors of GPUs and NPUs keep, where their library is "
+      "installed; auto: the runtime where it gives the same results faster, measured once and remembered, or runs a model that "
+      "Sightline refuses; unset = what MODEL.modelinfo says, else sightline",
     .option_help = "Who runs the model: " SL_BACKEND_NAMES " (default sightline)",
     .value_name = "NAME" },
   { .name = "provider",
@@ -213,8 +230,9 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_BACKEND,
     .doors = EVERYWHERE,
     .offset = AT (provider),
-    .help = "Execution providers of ONNX Runtime, in order of preference with ',' between, such as cuda or tensorrt,cuda; unset = its own "
-            "on the CPU",
+    .help =
+      "Execution providers of ONNX Runtime, in order of preference with ',' between, such as cuda or tensorrt,cuda; unset = its own "
+      "on the CPU",
     .option_help = "Execution providers of ONNX Runtime, such as tensorrt,cuda",
     .value_name = "NAME,..." },
   { .name = "provider-options", /* no key: see above */
@@ -223,7 +241,8 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_BACKEND,
     .doors = BY_USER,
     .offset = AT (provider_options),
-    .help = "Options of the first provider, or of the delegate, KEY=VALUE with ',' between, such as device_id=0",
+    .help =
+      "Options of the first provider, or of the delegate, KEY=VALUE with ',' between, such as device_id=0",
     .option_help = "Options of the first provider, or of the delegate",
     .value_name = "KEY=VALUE,..." },
   { .name = "delegate", /* no key: see above */
@@ -232,8 +251,9 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_BACKEND,
     .doors = BY_USER,
     .offset = AT (delegate),
-    .help = "Path of an external delegate of TensorFlow Lite, such as delegate=/usr/lib/libvx_delegate.so; unset = the CPU, or what a "
-            "model was compiled for",
+    .help =
+      "Path of an external delegate of TensorFlow Lite, such as delegate=/usr/lib/libvx_delegate.so; unset = the CPU, or what a "
+      "model was compiled for",
     .option_help = "External delegate of TensorFlow Lite",
     .value_name = "FILE.so" },
   { .name = "fallback",
@@ -242,8 +262,9 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_BACKEND,
     .doors = EVERYWHERE,
     .offset = AT (fallback),
-    .help = "With another backend: Sightline runs the model, with a warning, where the backend is not there, refuses the model, or fails "
-            "while frames flow; else that is an error",
+    .help =
+      "With another backend: Sightline runs the model, with a warning, where the backend is not there, refuses the model, or fails "
+      "while frames flow; else that is an error",
     .option_help = "Sightline runs the model where the backend cannot" },
   { .name = "precision",
     .nick = "Precision",
@@ -251,9 +272,10 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_BACKEND,
     .doors = EVERYWHERE,
     .offset = AT (precision),
-    .help = "Of the model's layers of floats, where Sightline runs it: float; bf16 or fp16: their weights in 16 bits, faster and smaller "
-            "where the processor has instructions for that, with results that differ (sightline bench model --precision shows by how "
-            "much); unset = what MODEL.modelinfo says, else float",
+    .help =
+      "Of the model's layers of floats, where Sightline runs it: float; bf16 or fp16: their weights in 16 bits, faster and smaller "
+      "where the processor has instructions for that, with results that differ (sightline bench model --precision shows by how "
+      "much); unset = what MODEL.modelinfo says, else float",
     .option_help = "Of layers of floats: " SL_PRECISION_NAMES " (default float)",
     .value_name = "NAME" },
 };
@@ -360,7 +382,8 @@ sl_setting_check (const SlSetting *setting, const char *text, GError **error)
   if (good)
     return TRUE;
   g_autofree char *expected = sl_setting_expected (setting);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s=%s: expected %s", setting->name, text, expected);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s=%s: expected %s", setting->name, text,
+               expected);
   return FALSE;
 }
 

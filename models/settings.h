@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * The settings of a model, as one table: what users may say of a model, and where they may say it. The properties of elements and of
- * SlPredictor, the options of the program, the keys of MODEL.modelinfo and docs/settings.md follow from the table.
+ * The settings of a model, as one table: what users may say of a model, and where they may say it.
+ * The properties of elements and of SlPredictor, the options of the program, the keys of
+ * MODEL.modelinfo and docs/settings.md follow from the table.
  *
- * A new setting is a member of SlModelSettings and a row in settings.c. What the setting does lies where the model is loaded.
+ * A new setting is a member of SlModelSettings and a row in settings.c. What the setting does lies
+ * where the model is loaded.
  */
 #ifndef SL_MODELS_SETTINGS_H
 #define SL_MODELS_SETTINGS_H
@@ -14,13 +16,15 @@
 #include "core/base/picture.h"
 
 /**
- * SlModelSettings: what one author states: the user, or a key file. Every value is text; NULL or "" = not stated, so 0 and false can be stated.
- * Zeroed, nothing is stated. Functions that set a value copy it, and sl_model_settings_clear() frees the copies. A struct that is filled
- * by hand borrows its texts instead, and is not cleared.
+ * SlModelSettings: what one author states: the user, or a key file. Every value is text; NULL or ""
+ * = not stated, so 0 and false can be stated. Zeroed, nothing is stated. Functions that set a value
+ * copy it, and sl_model_settings_clear() frees the copies. A struct that is filled by hand borrows
+ * its texts instead, and is not cleared.
  */
 typedef struct
 {
-  const char *model, *labels, *threads, *mean, *std, *colour, *fit, *crop_share, *layout, *pad_value, *decoder;
+  const char *model, *labels, *threads, *mean, *std, *colour, *fit, *crop_share, *layout,
+    *pad_value, *decoder;
   const char *input_shape, *fixed_inputs, *state, *tensor_limit, *work_limit;
   const char *backend, *provider, *provider_options, *delegate, *fallback, *precision;
 } SlModelSettings;
@@ -37,7 +41,8 @@ typedef enum
 /** SlSettingGroup: commands have the options of whole groups. */
 typedef enum
 {
-  SL_SETTINGS_FILES = 1 << 0,    /* which model, and with how many threads: each command has options of its own */
+  SL_SETTINGS_FILES =
+    1 << 0, /* which model, and with how many threads: each command has options of its own */
   SL_SETTINGS_CONTRACT = 1 << 1, /* what the input and the outputs mean */
   SL_SETTINGS_LIMITS = 1 << 2,   /* sizes, other inputs, limits */
   SL_SETTINGS_BACKEND = 1 << 3,  /* what runs the model */
@@ -56,7 +61,8 @@ typedef enum
  * SlSetting:
  * @offset: of its text in SlModelSettings
  * @minimum, @maximum: of numbers
- * @initial: of numbers: what holds where nobody states the setting; below @minimum, that is for the model to say
+ * @initial: of numbers: what holds where nobody states the setting; below @minimum, that is for the
+ * model to say
  * @words: the names of choices; the default is what the model wants
  * @help: meaning, unit, meaning of the default, an example; use sl_setting_help()
  * @element_help: (nullable): what holds for elements alone, follows @help there
@@ -84,15 +90,18 @@ typedef struct
 const SlSetting *sl_settings_table (guint *n);
 /** sl_setting_find: (transfer none) (nullable): the row @name. */
 const SlSetting *sl_setting_find (const char *name);
-/** sl_setting_help: (transfer none): the help of a property; @door is SL_DOOR_ELEMENTS or SL_DOOR_PREDICTOR. */
+/** sl_setting_help: (transfer none): the help of a property; @door is SL_DOOR_ELEMENTS or
+ * SL_DOOR_PREDICTOR. */
 const char *sl_setting_help (const SlSetting *setting, SlSettingDoor door);
-/** sl_setting_expected: (transfer full): the values that a number, a choice or a bool takes, for messages: "1..64", "NHWC or NCHW". */
+/** sl_setting_expected: (transfer full): the values that a number, a choice or a bool takes, for
+ * messages: "1..64", "NHWC or NCHW". */
 char *sl_setting_expected (const SlSetting *setting);
 /** sl_setting_get: (transfer none) (nullable): what is stated; never "". */
 const char *sl_setting_get (const SlSetting *setting, const SlModelSettings *settings);
 /** sl_setting_set: copies @text (nullable) in place of what was stated. */
 void sl_setting_set (const SlSetting *setting, SlModelSettings *settings, const char *text);
-/** sl_setting_check: FALSE with SL_ERROR_ARGUMENT, "NAME=TEXT: expected ...", when @text (nullable) is not such a value. */
+/** sl_setting_check: FALSE with SL_ERROR_ARGUMENT, "NAME=TEXT: expected ...", when @text (nullable)
+ * is not such a value. */
 gboolean sl_setting_check (const SlSetting *setting, const char *text, GError **error);
 
 /** sl_model_settings_check: sl_setting_check() of everything that is stated. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pairs of inputs and outputs: stated ones, and those found by names. Positions of inputs change when others become constants or are held,
- * so pairs refer to tensors.
+ * Pairs of inputs and outputs: stated ones, and those found by names. Positions of inputs change
+ * when others become constants or are held, so pairs refer to tensors.
  */
 #include "models/state.h"
 
@@ -10,7 +10,9 @@
 #include "models/io_names.h"
 #include "sightline/error.h"
 
-#define SYNTAX "expected INPUT=OUTPUT with ',' between, each a number or a name, such as h0=hn,c0=cn, or " SL_STATE_NONE ", got '%s'"
+#define SYNTAX                                                                                              \
+  "expected INPUT=OUTPUT with ',' between, each a number or a name, such as h0=hn,c0=cn, or " SL_STATE_NONE \
+  ", got '%s'"
 
 /* How the names of a state's input and output differ, at the end or at the start. */
 typedef struct
@@ -46,13 +48,16 @@ static const Ending endings[] = {
 static gboolean
 ends_so (const Ending *ending, const char *input, const char *output)
 {
-  const gsize in = strlen (ending->in), out = strlen (ending->out), n = strlen (input), m = strlen (output);
+  const gsize in = strlen (ending->in), out = strlen (ending->out), n = strlen (input),
+              m = strlen (output);
   if (n <= in || m <= out || n - in != m - out)
     return FALSE;
   const gsize rest = n - in;
   if (ending->at_start)
-    return strncmp (input, ending->in, in) == 0 && strncmp (output, ending->out, out) == 0 && strcmp (input + in, output + out) == 0;
-  return strcmp (input + rest, ending->in) == 0 && strcmp (output + rest, ending->out) == 0 && strncmp (input, output, rest) == 0
+    return strncmp (input, ending->in, in) == 0 && strncmp (output, ending->out, out) == 0
+           && strcmp (input + in, output + out) == 0;
+  return strcmp (input + rest, ending->in) == 0 && strcmp (output + rest, ending->out) == 0
+         && strncmp (input, output, rest) == 0
          && (!ending->after_digit || g_ascii_isdigit (input[rest - 1]));
 }
 
@@ -69,7 +74,8 @@ named_alike (const char *input, const char *output)
 static gboolean
 same_kind (const SlTensor *input, const SlTensor *output)
 {
-  return input->dtype == output->dtype && sl_tensor_same_shape (input, output) && sl_tensor_scale (input) == sl_tensor_scale (output)
+  return input->dtype == output->dtype && sl_tensor_same_shape (input, output)
+         && sl_tensor_scale (input) == sl_tensor_scale (output)
          && sl_tensor_zero_point (input) == sl_tensor_zero_point (output);
 }
 
@@ -83,7 +89,8 @@ sl_state_find (const SlState *state, gint32 input)
 }
 
 static gboolean
-add (SlState *state, const SlGraph *graph, gint32 input, gint32 output, const char *text, GError **error)
+add (SlState *state, const SlGraph *graph, gint32 input, gint32 output, const char *text,
+     GError **error)
 {
   const gint place = sl_state_find (state, input);
   if (place >= 0 && state->outputs[place] == output)
@@ -93,7 +100,8 @@ add (SlState *state, const SlGraph *graph, gint32 input, gint32 output, const ch
     again |= state->outputs[i] == output;
   if (again || state->n + 1 == sl_graph_n_inputs (graph)) {
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "state: '%s': %s", text,
-                 again ? "an input or an output is stated twice" : "expected one input to be left for pictures");
+                 again ? "an input or an output is stated twice"
+                       : "expected one input to be left for pictures");
     return FALSE;
   }
   state->inputs[state->n] = input;
@@ -113,8 +121,11 @@ read_pairs (SlState *state, const char *text, const SlGraph *graph, GError **err
     }
     *equals = '\0';
     const gint input = sl_io_names_find (graph, FALSE, g_strstrip (piece), "state", error);
-    const gint output = input >= 0 ? sl_io_names_find (graph, TRUE, g_strstrip (equals + 1), "state", error) : -1;
-    if (output < 0 || !add (state, graph, sl_graph_input (graph, (guint) input), sl_graph_output (graph, (guint) output), text, error))
+    const gint output =
+      input >= 0 ? sl_io_names_find (graph, TRUE, g_strstrip (equals + 1), "state", error) : -1;
+    if (output < 0
+        || !add (state, graph, sl_graph_input (graph, (guint) input),
+                 sl_graph_output (graph, (guint) output), text, error))
       return FALSE;
   }
   return TRUE;
@@ -133,8 +144,8 @@ read_handed (SlState *state, const char *text, const SlGraph *graph, GError **er
 }
 
 gboolean
-sl_state_read (const char *text, const char *handed, const char *own, const void *const *own_first, const SlGraph *graph, SlState *state,
-               GError **error)
+sl_state_read (const char *text, const char *handed, const char *own, const void *const *own_first,
+               const SlGraph *graph, SlState *state, GError **error)
 {
   *state = (SlState){ .automatic = text == NULL || text[0] == '\0' };
   const gboolean stated = !state->automatic && strcmp (text, SL_STATE_NONE) != 0;
@@ -146,7 +157,8 @@ sl_state_read (const char *text, const char *handed, const char *own, const void
          && (handed == NULL || handed[0] == '\0' || read_handed (state, handed, graph, error));
 }
 
-/* The only output that may become input @input, by names, types and sizes; -1 = none, or more than one. */
+/* The only output that may become input @input, by names, types and sizes; -1 = none, or more than
+ * one. */
 static gint
 partner_of (const SlGraph *graph, guint input)
 {
@@ -169,8 +181,11 @@ find_pairs (SlState *state, const SlGraph *graph)
 {
   SlState found = *state;
   for (guint i = 1; i < sl_graph_n_inputs (graph); i++) {
-    const gint output = sl_state_find (state, sl_graph_input (graph, i)) < 0 ? partner_of (graph, i) : -1;
-    if (output >= 0 && !add (&found, graph, sl_graph_input (graph, i), sl_graph_output (graph, (guint) output), "", NULL))
+    const gint output =
+      sl_state_find (state, sl_graph_input (graph, i)) < 0 ? partner_of (graph, i) : -1;
+    if (output >= 0
+        && !add (&found, graph, sl_graph_input (graph, i), sl_graph_output (graph, (guint) output),
+                 "", NULL))
       return;
   }
   if (found.n < state->n + sl_graph_n_outputs (graph))
@@ -193,10 +208,11 @@ check_pair (const SlGraph *graph, gint32 input, gint32 output, GError **error)
   if (same_kind (in, out))
     return TRUE;
   g_autofree char *expected = sl_tensor_describe (in), *got = sl_tensor_describe (out);
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-               "state: input '%s' is %s, and output '%s', which it gets, %s%s: expected the same; sizes that the model leaves open are "
-               "stated with input-shape, for each input",
-               in->name, expected, out->name, got, strcmp (expected, got) == 0 ? " of another scale" : "");
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_SHAPE,
+    "state: input '%s' is %s, and output '%s', which it gets, %s%s: expected the same; sizes that the model leaves open are "
+    "stated with input-shape, for each input",
+    in->name, expected, out->name, got, strcmp (expected, got) == 0 ? " of another scale" : "");
   return FALSE;
 }
 
@@ -217,7 +233,8 @@ sl_state_apply (const SlState *stated, SlGraph *graph, GError **error)
   const gboolean shown = pairs == sl_graph_n_outputs (graph); /* else nothing would be left */
   for (guint i = 0; i < state.n; i++) {
     const gint output = state.outputs[i] < 0 ? -1 : (gint) place_of (graph, TRUE, state.outputs[i]);
-    sl_graph_hold_input (graph, place_of (graph, FALSE, state.inputs[i]), output, shown, state.first[i]);
+    sl_graph_hold_input (graph, place_of (graph, FALSE, state.inputs[i]), output, shown,
+                         state.first[i]);
   }
   return TRUE;
 }
@@ -244,9 +261,11 @@ sl_state_describe (const SlGraph *graph, gboolean names)
       continue;
     g_string_append (text, text->len > 0 ? "," : "");
     if (names)
-      g_string_append_printf (text, "%s=%s", sl_graph_tensor (graph, held->input)->name, sl_graph_tensor (graph, held->output)->name);
+      g_string_append_printf (text, "%s=%s", sl_graph_tensor (graph, held->input)->name,
+                              sl_graph_tensor (graph, held->output)->name);
     else
-      g_string_append_printf (text, "#%u=#%u", sl_graph_held_place (graph, i), output_place (graph, held->output));
+      g_string_append_printf (text, "#%u=#%u", sl_graph_held_place (graph, i),
+                              output_place (graph, held->output));
   }
   return text->len > 0 ? g_string_free (g_steal_pointer (&text), FALSE) : NULL;
 }
@@ -257,7 +276,8 @@ sl_state_describe_handed (const SlGraph *graph)
   g_autoptr (GString) text = g_string_new (NULL);
   for (guint i = 0; i < sl_graph_n_held (graph); i++)
     if (sl_graph_held (graph, i)->output < 0)
-      g_string_append_printf (text, "%s#%u", text->len > 0 ? "," : "", sl_graph_held_place (graph, i));
+      g_string_append_printf (text, "%s#%u", text->len > 0 ? "," : "",
+                              sl_graph_held_place (graph, i));
   return text->len > 0 ? g_string_free (g_steal_pointer (&text), FALSE) : NULL;
 }
 
@@ -267,6 +287,7 @@ sl_state_refuse (const SlGraph *graph, const char *why, GError **error)
   if (!sl_graph_carries_state (graph))
     return TRUE;
   g_autofree char *pairs = sl_state_describe (graph, TRUE);
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "the model carries state from frame to frame (%s), and %s", pairs, why);
+  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+               "the model carries state from frame to frame (%s), and %s", pairs, why);
   return FALSE;
 }

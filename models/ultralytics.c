@@ -13,7 +13,11 @@
 static const struct
 {
   const char *task, *decoder;
-} tasks[] = { { "classify", "labels" }, { "detect", "yolo" }, { "pose", "yolo" }, { "segment", "yolo" }, { "obb", "yolo" } };
+} tasks[] = { { "classify", "labels" },
+              { "detect", "yolo" },
+              { "pose", "yolo" },
+              { "segment", "yolo" },
+              { "obb", "yolo" } };
 
 typedef struct
 {
@@ -61,8 +65,8 @@ read_names (SlLiteral *c, Facts *facts)
       return FALSE;
     if (!numbered)
       g_string_printf (number, "%u", facts->n_names);
-    else if (!sl_literal_scalar (c, number) || number->len > 9 || strspn (number->str, "0123456789") != number->len
-             || !sl_literal_accept (c, ':'))
+    else if (!sl_literal_scalar (c, number) || number->len > 9
+             || strspn (number->str, "0123456789") != number->len || !sl_literal_accept (c, ':'))
       return FALSE;
     if (!sl_literal_scalar (c, name))
       return FALSE;
@@ -127,12 +131,15 @@ add_param (SlModelMetadata *metadata, const char *key, const char *value)
     sl_model_metadata_set_param (metadata, key, value);
 }
 
-/* RT-DETR, which is trained on stretched pictures: its head's class, or the description in exports of older versions. */
+/* RT-DETR, which is trained on stretched pictures: its head's class, or the description in exports
+ * of older versions. */
 static gboolean
 is_rtdetr (const Facts *facts)
 {
-  g_autofree char *description = facts->description != NULL ? g_ascii_strdown (facts->description, -1) : NULL;
-  return g_strcmp0 (facts->head, "RTDETRDecoder") == 0 || (description != NULL && strstr (description, "rtdetr") != NULL);
+  g_autofree char *description =
+    facts->description != NULL ? g_ascii_strdown (facts->description, -1) : NULL;
+  return g_strcmp0 (facts->head, "RTDETRDecoder") == 0
+         || (description != NULL && strstr (description, "rtdetr") != NULL);
 }
 
 /* YOLOv5 writes names and stride, and no task. */
@@ -167,7 +174,8 @@ apply (const Facts *facts, const char *origin, SlModelMetadata *metadata, GError
   add_param (metadata, "stride", facts->stride);
   add_param (metadata, "imgsz", facts->imgsz->str);
   add_param (metadata, "kpt_shape", facts->keypoints->str);
-  for (guint i = 0; i < G_N_ELEMENTS (tasks) && metadata->decoder == NULL && facts->task != NULL; i++)
+  for (guint i = 0; i < G_N_ELEMENTS (tasks) && metadata->decoder == NULL && facts->task != NULL;
+       i++)
     if (strcmp (facts->task, tasks[i].task) == 0)
       metadata->decoder = g_strdup (tasks[i].decoder);
   if (facts->description != NULL) {
@@ -178,14 +186,18 @@ apply (const Facts *facts, const char *origin, SlModelMetadata *metadata, GError
 }
 
 gboolean
-sl_ultralytics_read (const char *text, gsize length, const char *origin, SlModelMetadata *metadata, GError **error)
+sl_ultralytics_read (const char *text, gsize length, const char *origin, SlModelMetadata *metadata,
+                     GError **error)
 {
-  g_auto (Facts) facts = { .imgsz = g_string_new (NULL), .keypoints = g_string_new (NULL), .names = g_string_new (NULL) };
+  g_auto (Facts) facts = { .imgsz = g_string_new (NULL),
+                           .keypoints = g_string_new (NULL),
+                           .names = g_string_new (NULL) };
   SlLiteral cursor = { text, text + length };
   if (!sl_literal_dictionary (&cursor, read_entry, &facts)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "%s inside the model is not a dictionary of names, task, stride and imgsz: unexpected text at byte %" G_GSIZE_FORMAT,
-                 origin, (gsize) (cursor.p - text));
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_FORMAT,
+      "%s inside the model is not a dictionary of names, task, stride and imgsz: unexpected text at byte %" G_GSIZE_FORMAT,
+      origin, (gsize) (cursor.p - text));
     return FALSE;
   }
   return apply (&facts, origin, metadata, error);

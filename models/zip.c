@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Zip: the end record, found from the back, leads to the central directory, whose entries lead to the members.
- * Offsets may count from the start of the file or from the start of an archive appended to it; where the
- * directory lies tells which. Archives of the zip64 form have a second end record, with a locator behind it, before the first.
+ * Zip: the end record, found from the back, leads to the central directory, whose entries lead to
+ * the members. Offsets may count from the start of the file or from the start of an archive
+ * appended to it; where the directory lies tells which. Archives of the zip64 form have a second
+ * end record, with a locator behind it, before the first.
  */
 #include "models/zip.h"
 
@@ -28,7 +29,8 @@
 #define METHOD_STORED 0
 #define METHOD_DEFLATED 8
 #define FLAG_ENCRYPTED 1
-/* The extra field of directory entries with numbers of 64 bits, for those that are all ones in 32. */
+/* The extra field of directory entries with numbers of 64 bits, for those that are all ones in 32.
+ */
 #define EXTRA_WIDE 1
 
 typedef struct
@@ -40,7 +42,8 @@ typedef struct
   guint64 local; /* position of the local header */
 } Member;
 
-/** What the end record says: the directory of @size bytes ends at @at, and began at @offset of what was written. */
+/** What the end record says: the directory of @size bytes ends at @at, and began at @offset of what
+ * was written. */
 typedef struct
 {
   guint64 at, count, size, offset;
@@ -64,7 +67,8 @@ inside (const SlZip *zip, guint64 at, guint64 bytes)
 static gboolean
 damaged (GError **error, const char *what, guint64 at)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "the zip archive in the file is damaged: %s at byte %" G_GUINT64_FORMAT, what, at);
+  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+               "the zip archive in the file is damaged: %s at byte %" G_GUINT64_FORMAT, what, at);
   return FALSE;
 }
 
@@ -98,14 +102,18 @@ read_end (const SlZip *zip, gsize at)
   if (at >= LOCATOR_SIZE + END64_SIZE && sl_le32 (p - LOCATOR_SIZE) == LOCATOR_MAGIC) {
     const guint8 *wide = p - LOCATOR_SIZE - END64_SIZE;
     if (sl_le32 (wide) == END64_MAGIC && sl_le64 (wide + 4) == END64_SIZE - END64_HEAD)
-      return (End){
-        .at = at - LOCATOR_SIZE - END64_SIZE, .count = sl_le64 (wide + 32), .size = sl_le64 (wide + 40), .offset = sl_le64 (wide + 48)
-      };
+      return (End){ .at = at - LOCATOR_SIZE - END64_SIZE,
+                    .count = sl_le64 (wide + 32),
+                    .size = sl_le64 (wide + 40),
+                    .offset = sl_le64 (wide + 48) };
   }
-  return (End){ .at = at, .count = sl_le16 (p + 10), .size = sl_le32 (p + 12), .offset = sl_le32 (p + 16) };
+  return (End){
+    .at = at, .count = sl_le16 (p + 10), .size = sl_le32 (p + 12), .offset = sl_le32 (p + 16)
+  };
 }
 
-/* Numbers that are all ones stand in the wide extra field, in this order, those that are not do not. */
+/* Numbers that are all ones stand in the wide extra field, in this order, those that are not do
+ * not. */
 static void
 widen (Member *member, const guint8 *extra, gsize length)
 {
@@ -148,7 +156,9 @@ static gboolean
 read_directory (SlZip *zip, const End *end, GError **error)
 {
   if (end->count > SL_ZIP_MAX_MEMBERS) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the zip archive in the file has %" G_GUINT64_FORMAT " members; at most %d are read",
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                 "the zip archive in the file has %" G_GUINT64_FORMAT
+                 " members; at most %d are read",
                  end->count, SL_ZIP_MAX_MEMBERS);
     return FALSE;
   }
@@ -173,7 +183,10 @@ read_directory (SlZip *zip, const End *end, GError **error)
 static gboolean
 inflate_whole (const guint8 *data, gsize packed, guint8 *out, gsize unpacked)
 {
-  z_stream stream = { .next_in = data, .avail_in = (uInt) MIN (packed, G_MAXUINT32), .next_out = out, .avail_out = (uInt) unpacked };
+  z_stream stream = { .next_in = data,
+                      .avail_in = (uInt) MIN (packed, G_MAXUINT32),
+                      .next_out = out,
+                      .avail_out = (uInt) unpacked };
   if (unpacked > G_MAXUINT32 || inflateInit2 (&stream, -MAX_WBITS) != Z_OK)
     return FALSE;
   const int status = inflate (&stream, Z_FINISH);
@@ -185,7 +198,8 @@ inflate_whole (const guint8 *data, gsize packed, guint8 *out, gsize unpacked)
 static const guint8 *
 locate (const SlZip *zip, const Member *member, GError **error)
 {
-  if (!inside (zip, member->local, LOCAL_SIZE) || sl_le32 (zip->data + member->local) != LOCAL_MAGIC) {
+  if (!inside (zip, member->local, LOCAL_SIZE)
+      || sl_le32 (zip->data + member->local) != LOCAL_MAGIC) {
     damaged (error, "no member header", member->local);
     return NULL;
   }
@@ -250,9 +264,12 @@ sl_zip_find (const SlZip *zip, const char *name)
 static const guint8 *
 find_packed (const SlZip *zip, const Member *member, GError **error)
 {
-  if ((member->method != METHOD_STORED && member->method != METHOD_DEFLATED) || (member->flags & FLAG_ENCRYPTED) != 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "member '%s' is packed with method %u%s; expected stored (0) or deflated (8)",
-                 member->name, member->method, (member->flags & FLAG_ENCRYPTED) != 0 ? ", encrypted" : "");
+  if ((member->method != METHOD_STORED && member->method != METHOD_DEFLATED)
+      || (member->flags & FLAG_ENCRYPTED) != 0) {
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                 "member '%s' is packed with method %u%s; expected stored (0) or deflated (8)",
+                 member->name, member->method,
+                 (member->flags & FLAG_ENCRYPTED) != 0 ? ", encrypted" : "");
     return NULL;
   }
   const guint8 *packed = locate (zip, member, error);
@@ -270,7 +287,8 @@ sl_zip_peek (const SlZip *zip, guint index, gsize *size, GError **error)
   if (packed == NULL)
     return NULL;
   if (member->method != METHOD_STORED || member->packed != member->unpacked) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "member '%s' is packed; expected it stored as it is", member->name);
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                 "member '%s' is packed; expected it stored as it is", member->name);
     return NULL;
   }
   *size = (gsize) member->packed;
@@ -288,8 +306,8 @@ sl_zip_read (const SlZip *zip, guint index, GError **error)
   const guint64 most = MIN (SL_ZIP_MAX_MEMBER_BYTES, 4 * (guint64) zip->size + SL_ZIP_SMALL_BYTES);
   if (member->method == METHOD_DEFLATED && member->unpacked > most) {
     g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "member '%s' has %" G_GUINT64_FORMAT " bytes; of a file of %" G_GSIZE_FORMAT " bytes at most %" G_GUINT64_FORMAT
-                 " are read",
+                 "member '%s' has %" G_GUINT64_FORMAT " bytes; of a file of %" G_GSIZE_FORMAT
+                 " bytes at most %" G_GUINT64_FORMAT " are read",
                  member->name, member->unpacked, zip->size, most);
     return NULL;
   }

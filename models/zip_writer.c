@@ -33,7 +33,8 @@ packed (const ZipMember *member)
     return g_bytes_ref (member->data);
   gsize length;
   z_stream stream = { .next_in = g_bytes_get_data (member->data, &length) };
-  const int began = deflateInit2 (&stream, Z_BEST_COMPRESSION, Z_DEFLATED, -MAX_WBITS, MEMORY_LEVEL, Z_DEFAULT_STRATEGY);
+  const int began = deflateInit2 (&stream, Z_BEST_COMPRESSION, Z_DEFLATED, -MAX_WBITS, MEMORY_LEVEL,
+                                  Z_DEFAULT_STRATEGY);
   g_assert (length <= G_MAXUINT32 && began == Z_OK);
   const gsize most = deflateBound (&stream, length);
   guint8 *out = g_malloc (most);
@@ -88,7 +89,9 @@ zip_append (GByteArray *out, const ZipMember *members, guint n)
     put32 (out, 0x04034b50u);
     put_common (out, &members[i], body);
     const guint extra = out->len, name = (guint) strlen (members[i].name);
-    put16 (out, members[i].align ? EXTRA_HEAD + (2 * ALIGN - (extra + 2 + name + EXTRA_HEAD) % ALIGN) % ALIGN : 0);
+    put16 (out, members[i].align
+                  ? EXTRA_HEAD + (2 * ALIGN - (extra + 2 + name + EXTRA_HEAD) % ALIGN) % ALIGN
+                  : 0);
     g_byte_array_append (out, (const guint8 *) members[i].name, name);
     if (members[i].align)
       put_padding (out);
@@ -103,7 +106,8 @@ zip_append (GByteArray *out, const ZipMember *members, guint n)
     put16 (directory, 0);
     put32 (directory, 0);
     put32 (directory, at);
-    g_byte_array_append (directory, (const guint8 *) members[i].name, (guint) strlen (members[i].name));
+    g_byte_array_append (directory, (const guint8 *) members[i].name,
+                         (guint) strlen (members[i].name));
   }
   guint32 start = out->len;
   g_byte_array_append (out, directory->data, directory->len);

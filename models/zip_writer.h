@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Writes small zip archives, stored or deflated: the archive at the end of a .tflite file, and the archives of tests. */
+/* Writes small zip archives, stored or deflated: the archive at the end of a .tflite file, and the
+ * archives of tests. */
 #ifndef SL_MODELS_ZIP_WRITER_H
 #define SL_MODELS_ZIP_WRITER_H
 
@@ -13,7 +14,8 @@ typedef struct
   gboolean align; /* at a multiple of 64 bytes */
 } ZipMember;
 
-/** zip_append: appends an archive of the @n members to @out; offsets count from the start of @out. */
+/** zip_append: appends an archive of the @n members to @out; offsets count from the start of @out.
+ */
 void zip_append (GByteArray *out, const ZipMember *members, guint n);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The table of elements and their registration. Plugin files register elements, and so do programs and libraries that contain them. A
- * process can have the code of an element twice: in the program, and in a plugin file that GStreamer loads into it. The GType exists only
- * once, and the second registration uses the existing type.
+ * The table of elements and their registration. Plugin files register elements, and so do programs
+ * and libraries that contain them. A process can have the code of an element twice: in the program,
+ * and in a plugin file that GStreamer loads into it. The GType exists only once, and the second
+ * registration uses the existing type.
  */
 #include "config.h"
 #include "plugins/elements.h"
@@ -40,7 +41,8 @@ is_registered (const char *name, GType type)
 
 /* A class points to its first factory for ever, so that must not be replaced. */
 gboolean
-sl_plugin_register_element (GstPlugin *plugin, const char *name, const char *type_name, guint rank, GType (*type) (void))
+sl_plugin_register_element (GstPlugin *plugin, const char *name, const char *type_name, guint rank,
+                            GType (*type) (void))
 {
   const GType known = g_type_from_name (type_name);
   if (known == G_TYPE_INVALID)
@@ -52,7 +54,8 @@ gboolean
 sl_plugin_register_elements (GstPlugin *plugin)
 {
   for (guint i = 0; i < G_N_ELEMENTS (elements); i++)
-    if (!sl_plugin_register_element (plugin, elements[i].name, elements[i].type_name, elements[i].rank, elements[i].type))
+    if (!sl_plugin_register_element (plugin, elements[i].name, elements[i].type_name,
+                                     elements[i].rank, elements[i].type))
       return FALSE;
   return sl_bmp_register_type_finder (plugin);
 }

@@ -13,5 +13,6 @@ plugin_init (GstPlugin *plugin)
 
 #define PACKAGE "sightline"
 
-GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, sightline, "From camera frames to predictions: preprocessing, inference, decoding",
+GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, sightline,
+                   "From camera frames to predictions: preprocessing, inference, decoding",
                    plugin_init, SL_VERSION, "LGPL", "Sightline", SL_DOCS_URI)

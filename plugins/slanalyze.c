@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slanalyze: what tracked objects do in zones and at lines, over time; it writes an SlAnalysisMeta on each frame and posts its events as
- * messages. Pixels are neither read nor copied. What counts is analyze/'s; here are frames, clocks and messages.
+ * slanalyze: what tracked objects do in zones and at lines, over time; it writes an SlAnalysisMeta
+ * on each frame and posts its events as messages. Pixels are neither read nor copied. What counts
+ * is analyze/'s; here are frames, clocks and messages.
  *
  * A frame without inference changes nothing, and carries what was true before.
  */
@@ -32,9 +33,10 @@ typedef struct
   char *regions;               /* object lock */
   SlAnalyzerSettings settings; /* object lock */
   gboolean post_messages;      /* object lock */
-  GMutex lock;                 /* of what the analyzer knows, which "counts" reads, and of the two texts */
-  SlAnalyzer *analyzer;        /* (nullable): while started */
-  char *resume, *kept;         /* (nullable): what the next start goes on from, what the analyzer of the last one knew */
+  GMutex lock;          /* of what the analyzer knows, which "counts" reads, and of the two texts */
+  SlAnalyzer *analyzer; /* (nullable): while started */
+  char *resume, *kept;  /* (nullable): what the next start goes on from, what the analyzer of the
+                           last one knew */
   /* The rest is the streaming thread's. */
   SlPredictionReader reader;
   SlBytePool pool;
@@ -52,8 +54,10 @@ typedef GstBaseTransformClass SlAnalyzeClass;
 G_DEFINE_TYPE (SlAnalyze, sl_analyze, GST_TYPE_BASE_TRANSFORM)
 
 #define CAPS "video/x-raw(ANY)"
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
+static GstStaticPadTemplate sink_template =
+  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
+static GstStaticPadTemplate src_template =
+  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
 
 static GType
 anchor_get_type (void)
@@ -81,24 +85,28 @@ static const SlProperty properties[] = {
     "Zones and lines, points in 0..1 of the frame: \"[zone door] points=0.1,0.2 0.5,0.2 0.5,0.9; classes=person; [line way] points=0,0.5 "
     "1,0.5\"; more keys: anchor, dwell-after, left-behind-after, empty-after. Description files have groups instead",
     SL_PROPERTY_STRING, AT (regions) },
-  { "anchor", "Anchor", "The point of an object's box that is its position, for regions without an anchor", SL_PROPERTY_CHOICE,
-    AT (settings.anchor), 0, 0, SL_ANCHOR_BOTTOM, anchor_get_type },
-  { "margin", "Margin", "How far beyond an edge an object must be to have crossed it, as a fraction of the frame's shorter side",
+  { "anchor", "Anchor",
+    "The point of an object's box that is its position, for regions without an anchor",
+    SL_PROPERTY_CHOICE, AT (settings.anchor), 0, 0, SL_ANCHOR_BOTTOM, anchor_get_type },
+  { "margin", "Margin",
+    "How far beyond an edge an object must be to have crossed it, as a fraction of the frame's shorter side",
     SL_PROPERTY_DOUBLE, AT (settings.margin), 0, 0.5, 0.02 },
-  { "confirm", "Confirm", "Consecutive sightings beyond an edge until an object has crossed it", SL_PROPERTY_INT, AT (settings.confirm), 1,
-    1000, 2 },
-  { "patience", "Patience", "Seconds after which a missing object has left", SL_PROPERTY_DOUBLE, AT (settings.patience), 0, 3600, 2 },
+  { "confirm", "Confirm", "Consecutive sightings beyond an edge until an object has crossed it",
+    SL_PROPERTY_INT, AT (settings.confirm), 1, 1000, 2 },
+  { "patience", "Patience", "Seconds after which a missing object has left", SL_PROPERTY_DOUBLE,
+    AT (settings.patience), 0, 3600, 2 },
   { "relink", "Relink",
     "Seconds in which a lost object may continue under another id, if a new object of its class and size appears at its "
     "position; -1 = never",
     SL_PROPERTY_DOUBLE, AT (settings.relink), -1, 60, 0.5 },
-  { "still", "Still", "How far an object that was left behind may move, in sizes of its box", SL_PROPERTY_DOUBLE, AT (settings.still), 0,
-    10, 0.25 },
-  { "interval", "Interval", "Seconds of an interval for mean and peak occupancy; 0 = none", SL_PROPERTY_DOUBLE, AT (settings.interval), 0,
-    86400, 60 },
-  { "heat-map", "Heat map", "Columns of the heat map of positions and times of objects; 0 = no map", SL_PROPERTY_INT,
-    AT (settings.heat_columns), 0, SL_HEAT_MOST, 0 },
-  { "heat-half-life", "Half-life of heat", "Seconds after which half of the heat map has faded; 0 = it stays", SL_PROPERTY_DOUBLE,
+  { "still", "Still", "How far an object that was left behind may move, in sizes of its box",
+    SL_PROPERTY_DOUBLE, AT (settings.still), 0, 10, 0.25 },
+  { "interval", "Interval", "Seconds of an interval for mean and peak occupancy; 0 = none",
+    SL_PROPERTY_DOUBLE, AT (settings.interval), 0, 86400, 60 },
+  { "heat-map", "Heat map", "Columns of the heat map of positions and times of objects; 0 = no map",
+    SL_PROPERTY_INT, AT (settings.heat_columns), 0, SL_HEAT_MOST, 0 },
+  { "heat-half-life", "Half-life of heat",
+    "Seconds after which half of the heat map has faded; 0 = it stays", SL_PROPERTY_DOUBLE,
     AT (settings.heat_half_life), 0, 1e9, 0 },
   { "post-messages", "Post messages",
     "Post an element message \"slanalyze\" for each event, with the fields event, region, label (string), id (int), seconds (double), "
@@ -120,15 +128,18 @@ static GstStructure *
 region_counts (const SlRegionView *region)
 {
   GValue classes = G_VALUE_INIT;
-  GstStructure *counts =
-    gst_structure_new (sl_region_kind_name (region->kind), "name", G_TYPE_STRING, region->name, "inside", G_TYPE_UINT, region->inside,
-                       "entered", G_TYPE_UINT64, region->entered, "left", G_TYPE_UINT64, region->left, "longest", G_TYPE_DOUBLE,
-                       region->longest, "mean-dwell", G_TYPE_DOUBLE, region->mean_dwell, "empty", G_TYPE_DOUBLE, region->empty, NULL);
+  GstStructure *counts = gst_structure_new (
+    sl_region_kind_name (region->kind), "name", G_TYPE_STRING, region->name, "inside", G_TYPE_UINT,
+    region->inside, "entered", G_TYPE_UINT64, region->entered, "left", G_TYPE_UINT64, region->left,
+    "longest", G_TYPE_DOUBLE, region->longest, "mean-dwell", G_TYPE_DOUBLE, region->mean_dwell,
+    "empty", G_TYPE_DOUBLE, region->empty, NULL);
   g_value_init (&classes, GST_TYPE_LIST);
   for (guint i = 0; i < region->n_classes; i++)
-    append_structure (&classes, gst_structure_new ("class", "label", G_TYPE_STRING, region->classes[i].label, "inside", G_TYPE_UINT,
-                                                   region->classes[i].inside, "entered", G_TYPE_UINT64, region->classes[i].entered, "left",
-                                                   G_TYPE_UINT64, region->classes[i].left, NULL));
+    append_structure (&classes,
+                      gst_structure_new ("class", "label", G_TYPE_STRING, region->classes[i].label,
+                                         "inside", G_TYPE_UINT, region->classes[i].inside,
+                                         "entered", G_TYPE_UINT64, region->classes[i].entered,
+                                         "left", G_TYPE_UINT64, region->classes[i].left, NULL));
   gst_structure_take_value (counts, "classes", &classes);
   return counts;
 }
@@ -155,7 +166,8 @@ static char *
 dup_kept (SlAnalyze *self)
 {
   g_mutex_lock (&self->lock);
-  char *kept = self->analyzer != NULL ? sl_analyzer_save (self->analyzer) : g_strdup (self->resume != NULL ? self->resume : self->kept);
+  char *kept = self->analyzer != NULL ? sl_analyzer_save (self->analyzer)
+                                      : g_strdup (self->resume != NULL ? self->resume : self->kept);
   g_mutex_unlock (&self->lock);
   return kept;
 }
@@ -204,8 +216,10 @@ stream_time (SlAnalyze *self, GstBuffer *buffer)
 static void
 post (SlAnalyze *self, GstStructure *structure, guint64 timestamp)
 {
-  gst_structure_set (structure, "timestamp", G_TYPE_UINT64, timestamp, "json", G_TYPE_STRING, self->line->str, NULL);
-  gst_element_post_message (GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), structure));
+  gst_structure_set (structure, "timestamp", G_TYPE_UINT64, timestamp, "json", G_TYPE_STRING,
+                     self->line->str, NULL);
+  gst_element_post_message (GST_ELEMENT (self),
+                            gst_message_new_element (GST_OBJECT (self), structure));
 }
 
 static void
@@ -216,9 +230,11 @@ post_events (SlAnalyze *self, const SlAnalysis *analysis, guint64 timestamp)
     g_string_truncate (self->line, 0);
     sl_analysis_append_event (self->line, analysis, event);
     post (self,
-          gst_structure_new ("slanalyze", "event", G_TYPE_STRING, sl_analysis_event_name (event->kind), "region", G_TYPE_STRING,
-                             analysis->regions[event->region].name, "label", G_TYPE_STRING, event->label, "id", G_TYPE_INT,
-                             event->object_id, "seconds", G_TYPE_DOUBLE, event->seconds, NULL),
+          gst_structure_new ("slanalyze", "event", G_TYPE_STRING,
+                             sl_analysis_event_name (event->kind), "region", G_TYPE_STRING,
+                             analysis->regions[event->region].name, "label", G_TYPE_STRING,
+                             event->label, "id", G_TYPE_INT, event->object_id, "seconds",
+                             G_TYPE_DOUBLE, event->seconds, NULL),
           timestamp);
   }
   if (!analysis->interval_over)
@@ -239,11 +255,12 @@ watch_ids (SlAnalyze *self, const SlPredictionView *prediction)
   if (self->ids_settled || ++self->without_ids < FRAMES_WITHOUT_IDS)
     return;
   self->ids_settled = TRUE;
-  GST_ELEMENT_WARNING (self, STREAM, FORMAT,
-                       ("%d frames had objects without an id, which are not counted: expected sltrack (or slpredict track=true) before "
-                        "slanalyze",
-                        FRAMES_WITHOUT_IDS),
-                       (NULL));
+  GST_ELEMENT_WARNING (
+    self, STREAM, FORMAT,
+    ("%d frames had objects without an id, which are not counted: expected sltrack (or slpredict track=true) before "
+     "slanalyze",
+     FRAMES_WITHOUT_IDS),
+    (NULL));
 }
 
 /* Time of the frame; of one without, that of the last and a frame's duration. */
@@ -294,7 +311,8 @@ sl_analyze_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   watch_ids (self, &prediction);
   g_mutex_lock (&self->lock);
   sl_analyzer_set_utc (self->analyzer, g_get_real_time ());
-  const SlAnalysis *analysis = sl_analyzer_update (self->analyzer, prediction.objects, prediction.n_objects, time);
+  const SlAnalysis *analysis =
+    sl_analyzer_update (self->analyzer, prediction.objects, prediction.n_objects, time);
   g_mutex_unlock (&self->lock);
   sl_buffer_set_analysis (buffer, analysis, TRUE, &self->pool);
   if (post_messages)
@@ -308,10 +326,12 @@ sl_analyze_set_caps (GstBaseTransform *base, GstCaps *in, GstCaps *out)
   SlAnalyze *self = (SlAnalyze *) base;
   const GstStructure *structure = gst_caps_get_structure (in, 0);
   gint fps_n = 0, fps_d = 1;
-  if (!gst_structure_get_int (structure, "width", &self->width) || !gst_structure_get_int (structure, "height", &self->height))
+  if (!gst_structure_get_int (structure, "width", &self->width)
+      || !gst_structure_get_int (structure, "height", &self->height))
     return FALSE;
   gst_structure_get_fraction (structure, "framerate", &fps_n, &fps_d);
-  self->interval = fps_n > 0 ? gst_util_uint64_scale (GST_SECOND, (guint64) fps_d, (guint64) fps_n) : GST_SECOND / 25;
+  self->interval = fps_n > 0 ? gst_util_uint64_scale (GST_SECOND, (guint64) fps_d, (guint64) fps_n)
+                             : GST_SECOND / 25;
   g_mutex_lock (&self->lock);
   sl_analyzer_set_size (self->analyzer, self->width, self->height);
   g_mutex_unlock (&self->lock);
@@ -322,7 +342,8 @@ static gboolean
 sl_analyze_sink_event (GstBaseTransform *base, GstEvent *event)
 {
   SlAnalyze *self = (SlAnalyze *) base;
-  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START) {
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP
+      || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START) {
     self->last = GST_CLOCK_TIME_NONE;
     sl_analyzer_forget (self->analyzer);
   }
@@ -351,7 +372,8 @@ sl_analyze_start (GstBaseTransform *base)
   g_clear_pointer (&self->resume, g_free);
   g_mutex_unlock (&self->lock);
   if (error != NULL)
-    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("kept: %s: counts begin at 0", error->message), (NULL));
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("kept: %s: counts begin at 0", error->message),
+                         (NULL));
   self->last = GST_CLOCK_TIME_NONE;
   self->without_ids = 0;
   self->ids_settled = self->classes_known = FALSE;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slbmpparse: cuts a stream of bytes into whole BMP pictures. GStreamer has a BMP decoder (libav's) that wants a
- * picture a buffer, and no parser that makes them, so "filesrc ! decodebin" fails on every BMP file larger than one
- * block; with this parser ranked as the other picture parsers are, it decodes. The header's length is believed only
- * as far as it can be; without one a picture ends where the stream does.
- * Layout: BITMAPFILEHEADER and BITMAPINFOHEADER of the Windows SDK.
+ * slbmpparse: cuts a stream of bytes into whole BMP pictures. GStreamer has a BMP decoder (libav's)
+ * that wants a picture a buffer, and no parser that makes them, so "filesrc ! decodebin" fails on
+ * every BMP file larger than one block; with this parser ranked as the other picture parsers are,
+ * it decodes. The header's length is believed only as far as it can be; without one a picture ends
+ * where the stream does. Layout: BITMAPFILEHEADER and BITMAPINFOHEADER of the Windows SDK.
  */
 #include <gst/base/gstbaseparse.h>
 #include <string.h>
@@ -12,7 +12,8 @@
 #include "plugins/elements.h"
 #include "plugins/base/describe.h"
 
-/* Signature, length of file, two reserved words, offset of pixels; the bytes of all headers up to the height. */
+/* Signature, length of file, two reserved words, offset of pixels; the bytes of all headers up to
+ * the height. */
 #define LENGTH_AT 2
 #define PIXELS_AT 10
 #define INFO_SIZE_AT 14
@@ -34,9 +35,10 @@ struct _SlBmpParse
 G_DECLARE_FINAL_TYPE (SlBmpParse, sl_bmp_parse, SL, BMP_PARSE, GstBaseParse)
 G_DEFINE_TYPE (SlBmpParse, sl_bmp_parse, GST_TYPE_BASE_PARSE)
 
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("image/bmp"));
-static GstStaticPadTemplate src_template =
-  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("image/bmp, parsed = (boolean) true"));
+static GstStaticPadTemplate sink_template =
+  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("image/bmp"));
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
+  "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("image/bmp, parsed = (boolean) true"));
 
 /* Fields lie at odd addresses, where GST_READ_UINT32_LE would read a whole word. */
 static guint32
@@ -48,8 +50,8 @@ read_le (const guint8 *bytes, guint n)
   return value;
 }
 
-/* Bytes are pushed here, never pulled: a thread of its own would run while decodebin sets the element up, and decodebin drops the errors
- * that come meanwhile. */
+/* Bytes are pushed here, never pulled: a thread of its own would run while decodebin sets the
+ * element up, and decodebin drops the errors that come meanwhile. */
 static gboolean
 activate_sink (GstPad *pad, GstObject *parent)
 {
@@ -84,8 +86,8 @@ find_top_down (GstTypeFind *find, gpointer data)
 {
   gint64 width, height;
   const guint8 *header = gst_type_find_peek (find, 0, PLANES_AT + 2);
-  if (header == NULL || memcmp (header, "BM", 2) != 0 || read_le (header + INFO_SIZE_AT, 4) < MIN_INFO_SIZE
-      || read_le (header + PLANES_AT, 2) != 1)
+  if (header == NULL || memcmp (header, "BM", 2) != 0
+      || read_le (header + INFO_SIZE_AT, 4) < MIN_INFO_SIZE || read_le (header + PLANES_AT, 2) != 1)
     return;
   read_size (header, &width, &height);
   g_autoptr (GstCaps) caps = gst_caps_new_empty_simple ("image/bmp");
@@ -97,7 +99,8 @@ gboolean
 sl_bmp_register_type_finder (GstPlugin *plugin)
 {
   g_autoptr (GstCaps) caps = gst_caps_new_empty_simple ("image/bmp");
-  return gst_type_find_register (plugin, "slbmp", GST_RANK_MARGINAL, find_top_down, "bmp", caps, NULL, NULL);
+  return gst_type_find_register (plugin, "slbmp", GST_RANK_MARGINAL, find_top_down, "bmp", caps,
+                                 NULL, NULL);
 }
 
 /* FALSE, and said, for a size that nothing behind could take. */
@@ -108,17 +111,20 @@ set_caps (SlBmpParse *self, const guint8 *header)
   read_size (header, &width, &height);
   height = ABS (height);
   if (width < 1 || height < 1 || width > MAX_SIDE || height > MAX_SIDE) {
-    GST_ELEMENT_ERROR (
-      self, STREAM, DECODE,
-      ("the BMP header says %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT " pixels, expected sides of 1 to %d", width, height, MAX_SIDE), (NULL));
+    GST_ELEMENT_ERROR (self, STREAM, DECODE,
+                       ("the BMP header says %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
+                        " pixels, expected sides of 1 to %d",
+                        width, height, MAX_SIDE),
+                       (NULL));
     return FALSE;
   }
   if (width == self->width && height == self->height)
     return TRUE;
   self->width = (gint) width;
   self->height = (gint) height;
-  g_autoptr (GstCaps) caps = gst_caps_new_simple ("image/bmp", "parsed", G_TYPE_BOOLEAN, TRUE, "framerate", GST_TYPE_FRACTION, 0, 1,
-                                                  "width", G_TYPE_INT, self->width, "height", G_TYPE_INT, self->height, NULL);
+  g_autoptr (GstCaps) caps = gst_caps_new_simple (
+    "image/bmp", "parsed", G_TYPE_BOOLEAN, TRUE, "framerate", GST_TYPE_FRACTION, 0, 1, "width",
+    G_TYPE_INT, self->width, "height", G_TYPE_INT, self->height, NULL);
   gst_pad_set_caps (GST_BASE_PARSE_SRC_PAD (self), caps);
   return TRUE;
 }
@@ -139,7 +145,8 @@ sl_bmp_parse_handle_frame (GstBaseParse *parse, GstBaseParseFrame *frame, gint *
     bytes = G_MAXSIZE;
   if (bytes > available) {
     if (!GST_BASE_PARSE_DRAINING (parse)) {
-      gst_base_parse_set_min_frame_size (parse, bytes != G_MAXSIZE ? (guint) bytes : (guint) MIN (available * 2, MAX_BYTES));
+      gst_base_parse_set_min_frame_size (
+        parse, bytes != G_MAXSIZE ? (guint) bytes : (guint) MIN (available * 2, MAX_BYTES));
       return GST_FLOW_OK;
     }
     bytes = available;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slcamera: gives the frames of the camera at a URI. When the connection is lost, the element connects again.
+ * slcamera: gives the frames of the camera at a URI. When the connection is lost, the element
+ * connects again.
  *
- * The element is a GstBin with an appsrc in it. The camera itself runs in a pipeline of its own (plugins/camera/feed.c). Its errors, its
- * end of stream, new caps and a peer that stops in the middle of a handshake reach this pipeline only as frames, caps and messages. A live
- * camera holds one frame, the newest. A file waits for downstream. The encoded frames of the camera leave by a second appsrc, which exists
- * while the request pad exists.
- * Invariant: a feed runs from PAUSED to READY. Live frames begin at the first PLAYING, since they need the clock.
+ * The element is a GstBin with an appsrc in it. The camera itself runs in a pipeline of its own
+ * (plugins/camera/feed.c). Its errors, its end of stream, new caps and a peer that stops in the
+ * middle of a handshake reach this pipeline only as frames, caps and messages. A live camera holds
+ * one frame, the newest. A file waits for downstream. The encoded frames of the camera leave by a
+ * second appsrc, which exists while the request pad exists. Invariant: a feed runs from PAUSED to
+ * READY. Live frames begin at the first PLAYING, since they need the clock.
  */
 #include "plugins/elements.h"
 
@@ -43,10 +45,11 @@ typedef GstBinClass SlCameraClass;
 
 G_DEFINE_TYPE (SlCamera, sl_camera, GST_TYPE_BIN)
 
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw"));
+static GstStaticPadTemplate src_template =
+  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw"));
 
-static GstStaticPadTemplate encoded_template =
-  GST_STATIC_PAD_TEMPLATE (ENCODED, GST_PAD_SRC, GST_PAD_REQUEST, GST_STATIC_CAPS (SL_CAMERA_ENCODED_CAPS));
+static GstStaticPadTemplate encoded_template = GST_STATIC_PAD_TEMPLATE (
+  ENCODED, GST_PAD_SRC, GST_PAD_REQUEST, GST_STATIC_CAPS (SL_CAMERA_ENCODED_CAPS));
 
 #define AT(member) G_STRUCT_OFFSET (SlCamera, settings.member)
 /* GStreamer's converters take no more. */
@@ -59,12 +62,14 @@ static const SlProperty properties[] = {
     "https:// (MJPEG), file:///PATH, libcamera://NAME, pipewire://NODE, csi://0, test://?pattern=ball. Reads back without "
     "the password",
     SL_PROPERTY_STRING, AT (uri) },
-  { "user", "User name", "User name for the camera; overrides the one in the URI", SL_PROPERTY_STRING, AT (user) },
-  { "password", "Password", "Password for the camera; overrides the one in the URI. Never shown: reads back as unset", SL_PROPERTY_STRING,
-    AT (password) },
+  { "user", "User name", "User name for the camera; overrides the one in the URI",
+    SL_PROPERTY_STRING, AT (user) },
+  { "password", "Password",
+    "Password for the camera; overrides the one in the URI. Never shown: reads back as unset",
+    SL_PROPERTY_STRING, AT (password) },
   { "password-file", "Password file",
-    "File with the camera's password in one line, read at each start; replaces password and the one in the URI", SL_PROPERTY_STRING,
-    AT (password_file) },
+    "File with the camera's password in one line, read at each start; replaces password and the one in the URI",
+    SL_PROPERTY_STRING, AT (password_file) },
   { "width", "Width",
     "Width for cameras that offer several sizes (v4l2://, libcamera://, csi://, pipewire://, test://); 0 = the input width "
     "of the downstream model, 1280 without one",
@@ -73,38 +78,46 @@ static const SlProperty properties[] = {
     "Height for cameras that offer several sizes (v4l2://, libcamera://, csi://, pipewire://, test://); 0 = the input "
     "height of the downstream model, 720 without one",
     SL_PROPERTY_INT, AT (height), 0, MAX_SIZE, 0 },
-  { "framerate", "Frame rate", "Frames a second: the minimum (v4l2://) or the exact rate; 0 = 25 for v4l2://, else the camera's rate",
+  { "framerate", "Frame rate",
+    "Frames a second: the minimum (v4l2://) or the exact rate; 0 = 25 for v4l2://, else the camera's rate",
     SL_PROPERTY_DOUBLE, AT (framerate), 0, 1000, 0 },
-  { "latency", "Latency", "rtsp://: how long to wait for late or reordered packets, ms", SL_PROPERTY_INT, AT (latency), 0, 60000, 100 },
+  { "latency", "Latency", "rtsp://: how long to wait for late or reordered packets, ms",
+    SL_PROPERTY_INT, AT (latency), 0, 60000, 100 },
   { "drop-on-latency", "Drop on latency",
     "rtsp://: drop packets that are later than latency, before decoding; each time there is no frame until the next key frame",
     SL_PROPERTY_BOOL, AT (drop_on_latency), 0, 1, FALSE },
-  { "protocols", "Protocols", "rtsp://: transport protocols of the packets", SL_PROPERTY_CHOICE, AT (protocols), 0, 0, SL_CAMERA_TCP,
-    sl_camera_protocols_get_type },
+  { "protocols", "Protocols", "rtsp://: transport protocols of the packets", SL_PROPERTY_CHOICE,
+    AT (protocols), 0, 0, SL_CAMERA_TCP, sl_camera_protocols_get_type },
   { "tls-verify", "Verify TLS",
     "rtsps:// and https://: refuse certificates that no authority signed; false for a camera with a self-signed certificate",
     SL_PROPERTY_BOOL, AT (tls_verify), 0, 1, TRUE },
-  { "loop", "Loop", "file://: restart at the end of the file; timestamps continue", SL_PROPERTY_BOOL, AT (loop), 0, 1, FALSE },
+  { "loop", "Loop", "file://: restart at the end of the file; timestamps continue",
+    SL_PROPERTY_BOOL, AT (loop), 0, 1, FALSE },
   { "realtime", "Real time",
     "file://: play at the file's own speed and drop late frames, like a camera; false = as fast as downstream accepts "
     "frames, without drops",
     SL_PROPERTY_BOOL, AT (realtime), 0, 1, FALSE },
-  { "connect-timeout", "Connect timeout", "ms from the start of a connection attempt to its first frame; 0 = no limit", SL_PROPERTY_INT,
+  { "connect-timeout", "Connect timeout",
+    "ms from the start of a connection attempt to its first frame; 0 = no limit", SL_PROPERTY_INT,
     AT (connect_timeout), 0, MAX_MS, 15000 },
-  { "stall-timeout", "Stall timeout", "ms without a frame after which a connected camera counts as lost; 0 = never", SL_PROPERTY_INT,
+  { "stall-timeout", "Stall timeout",
+    "ms without a frame after which a connected camera counts as lost; 0 = never", SL_PROPERTY_INT,
     AT (stall_timeout), 0, MAX_MS, 5000 },
   { "reconnect-min", "Shortest delay",
-    "Delay before the second attempt in ms; doubled for each further one; a random part of up to a quarter is subtracted", SL_PROPERTY_INT,
-    AT (reconnect_min), 10, MAX_MS, 500 },
-  { "reconnect-max", "Longest delay", "Longest delay between attempts in ms; used at once after a wrong password", SL_PROPERTY_INT,
+    "Delay before the second attempt in ms; doubled for each further one; a random part of up to a quarter is subtracted",
+    SL_PROPERTY_INT, AT (reconnect_min), 10, MAX_MS, 500 },
+  { "reconnect-max", "Longest delay",
+    "Longest delay between attempts in ms; used at once after a wrong password", SL_PROPERTY_INT,
     AT (reconnect_max), 10, MAX_MS, 10000 },
-  { "max-attempts", "Attempts", "Give up with an error after so many failed attempts in a row; 0 = never", SL_PROPERTY_INT,
+  { "max-attempts", "Attempts",
+    "Give up with an error after so many failed attempts in a row; 0 = never", SL_PROPERTY_INT,
     AT (max_attempts), 0, G_MAXINT, 0 },
   { "max-part-bytes", "Largest part",
     "http://, rtsp://: most bytes of one encoded picture (a part of an MJPEG stream, the packets of a frame); more is an "
     "error, and slcamera reconnects",
     SL_PROPERTY_INT, AT (max_part_bytes), 1024, 1 << 30, 32 << 20 },
-  { "max-pixels", "Largest picture", "Most pixels of a picture, width times height; more is an error before memory is allocated",
+  { "max-pixels", "Largest picture",
+    "Most pixels of a picture, width times height; more is an error before memory is allocated",
     SL_PROPERTY_INT, AT (max_pixels), 1, (gdouble) MAX_SIZE *MAX_SIZE, 64 << 20 },
 };
 
@@ -115,13 +128,15 @@ enum
   PROP_DAMAGED,
 };
 
-/* (transfer full) (nullable): what is behind the request pad. @linked: only where something is linked to it */
+/* (transfer full) (nullable): what is behind the request pad. @linked: only where something is
+ * linked to it */
 static GstAppSrc *
 get_encoded_output (SlCamera *self, gboolean linked)
 {
   GST_OBJECT_LOCK (self);
-  GstAppSrc *output =
-    self->encoded != NULL && (!linked || gst_pad_is_linked (self->encoded)) ? gst_object_ref (self->encoded_output) : NULL;
+  GstAppSrc *output = self->encoded != NULL && (!linked || gst_pad_is_linked (self->encoded))
+                        ? gst_object_ref (self->encoded_output)
+                        : NULL;
   GST_OBJECT_UNLOCK (self);
   return output;
 }
@@ -132,12 +147,14 @@ check_output (SlCamera *self, GError **error)
 {
   if (self->output != NULL)
     return TRUE;
-  g_set_error (error, GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN,
-               "GStreamer's element 'appsrc' is missing, which slcamera needs: install gstreamer1.0-plugins-base (Debian's name)");
+  g_set_error (
+    error, GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN,
+    "GStreamer's element 'appsrc' is missing, which slcamera needs: install gstreamer1.0-plugins-base (Debian's name)");
   return FALSE;
 }
 
-/* Under the object lock: the settings' credentials into @uri. @warning: (out) (transfer full) (nullable) */
+/* Under the object lock: the settings' credentials into @uri. @warning: (out) (transfer full)
+ * (nullable) */
 static gboolean
 set_credentials (const SlCameraSettings *settings, SlCameraUri *uri, char **warning, GError **error)
 {
@@ -181,9 +198,10 @@ prepare (SlCamera *self)
   }
   sl_camera_uri_free (self->uri);
   self->uri = uri;
-  g_object_set (self->output, "is-live", self->live, "format", GST_FORMAT_TIME, "block", !self->live, "leaky-type",
-                self->live ? GST_APP_LEAKY_TYPE_DOWNSTREAM : GST_APP_LEAKY_TYPE_NONE, "max-bytes", G_GUINT64_CONSTANT (0), "max-buffers",
-                (guint64) (self->live ? 1 : FILE_FRAMES), NULL);
+  g_object_set (
+    self->output, "is-live", self->live, "format", GST_FORMAT_TIME, "block", !self->live,
+    "leaky-type", self->live ? GST_APP_LEAKY_TYPE_DOWNSTREAM : GST_APP_LEAKY_TYPE_NONE, "max-bytes",
+    G_GUINT64_CONSTANT (0), "max-buffers", (guint64) (self->live ? 1 : FILE_FRAMES), NULL);
   g_autoptr (GstAppSrc) encoded = get_encoded_output (self, FALSE);
   if (encoded != NULL)
     sl_camera_encoded_set_up (encoded, self->live);
@@ -199,7 +217,8 @@ start (SlCamera *self)
   SlCameraSettings settings = self->settings;
   GST_OBJECT_UNLOCK (self);
   g_autoptr (GstAppSrc) encoded = get_encoded_output (self, TRUE);
-  SlCameraFeed *feed = sl_camera_feed_start (GST_ELEMENT (self), self->output, encoded, g_steal_pointer (&self->uri), &settings);
+  SlCameraFeed *feed = sl_camera_feed_start (GST_ELEMENT (self), self->output, encoded,
+                                             g_steal_pointer (&self->uri), &settings);
   GST_OBJECT_LOCK (self);
   self->feed = feed;
   GST_OBJECT_UNLOCK (self);
@@ -214,8 +233,8 @@ stop (SlCamera *self)
   g_clear_pointer (&feed, sl_camera_feed_stop);
 }
 
-/* On its way to PAUSED a live appsrc begins to refuse frames, which would end the feed, and with GStreamer 1.26 its thread ends for good
- * where PLAYING comes before that has noticed. */
+/* On its way to PAUSED a live appsrc begins to refuse frames, which would end the feed, and with
+ * GStreamer 1.26 its thread ends for good where PLAYING comes before that has noticed. */
 static void
 keep_taking (SlCamera *self)
 {
@@ -229,10 +248,14 @@ static GstStateChangeReturn
 sl_camera_change_state (GstElement *element, GstStateChange transition)
 {
   SlCamera *self = (SlCamera *) element;
-  if ((transition == GST_STATE_CHANGE_NULL_TO_READY || transition == GST_STATE_CHANGE_READY_TO_PAUSED) && !prepare (self))
+  if ((transition == GST_STATE_CHANGE_NULL_TO_READY
+       || transition == GST_STATE_CHANGE_READY_TO_PAUSED)
+      && !prepare (self))
     return GST_STATE_CHANGE_FAILURE;
-  GstStateChangeReturn result = GST_ELEMENT_CLASS (sl_camera_parent_class)->change_state (element, transition);
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY || transition == GST_STATE_CHANGE_READY_TO_NULL)
+  GstStateChangeReturn result =
+    GST_ELEMENT_CLASS (sl_camera_parent_class)->change_state (element, transition);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY
+      || transition == GST_STATE_CHANGE_READY_TO_NULL)
     stop (self);
   if (transition == GST_STATE_CHANGE_READY_TO_NULL)
     g_clear_pointer (&self->uri, sl_camera_uri_free);
@@ -240,14 +263,17 @@ sl_camera_change_state (GstElement *element, GstStateChange transition)
     return result;
   if (transition == GST_STATE_CHANGE_PLAYING_TO_PAUSED && self->live)
     keep_taking (self);
-  if (transition == (self->live ? GST_STATE_CHANGE_PAUSED_TO_PLAYING : GST_STATE_CHANGE_READY_TO_PAUSED))
+  if (transition
+      == (self->live ? GST_STATE_CHANGE_PAUSED_TO_PLAYING : GST_STATE_CHANGE_READY_TO_PAUSED))
     start (self);
   return result;
 }
 
-/* NULL: the element runs, has the pad already, or is without appsrc, which it says when it is started. */
+/* NULL: the element runs, has the pad already, or is without appsrc, which it says when it is
+ * started. */
 static GstPad *
-sl_camera_request_new_pad (GstElement *element, GstPadTemplate *template, const gchar *name, const GstCaps *caps)
+sl_camera_request_new_pad (GstElement *element, GstPadTemplate *template, const gchar *name,
+                           const GstCaps *caps)
 {
   SlCamera *self = (SlCamera *) element;
   GST_OBJECT_LOCK (self);
@@ -280,7 +306,8 @@ sl_camera_release_pad (GstElement *element, GstPad *pad)
   gst_pad_set_active (pad, FALSE);
   gst_element_set_state (output, GST_STATE_NULL);
   gst_element_remove_pad (element, pad);
-  if (GST_OBJECT_PARENT (output) == GST_OBJECT (self)) /* a bin that is disposed of has none any more */
+  if (GST_OBJECT_PARENT (output)
+      == GST_OBJECT (self)) /* a bin that is disposed of has none any more */
     gst_bin_remove (GST_BIN (self), output);
   gst_object_unref (output);
 }
@@ -324,14 +351,16 @@ sl_camera_class_init (SlCameraClass *klass)
   element_class->release_pad = sl_camera_release_pad;
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
   object_class->get_property = sl_camera_get_property;
-  g_object_class_install_property (object_class, PROP_STATE,
-                                   g_param_spec_string ("state", "State",
-                                                        "stopped, connecting, playing, waiting, stalled, reconnecting or ended", "stopped",
-                                                        G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
-  g_object_class_install_property (object_class, PROP_AGE,
-                                   g_param_spec_int64 ("last-frame-age", "Age of the last frame",
-                                                       "ms since the last frame, -1 before the first", -1, G_MAXINT64, -1,
-                                                       G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (
+    object_class, PROP_STATE,
+    g_param_spec_string ("state", "State",
+                         "stopped, connecting, playing, waiting, stalled, reconnecting or ended",
+                         "stopped", G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (
+    object_class, PROP_AGE,
+    g_param_spec_int64 ("last-frame-age", "Age of the last frame",
+                        "ms since the last frame, -1 before the first", -1, G_MAXINT64, -1,
+                        G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   g_object_class_install_property (
     object_class, PROP_DAMAGED,
     g_param_spec_uint64 (
@@ -346,7 +375,8 @@ sl_camera_class_init (SlCameraClass *klass)
     "Outputs frames of the camera at uri (v4l2://, libcamera://, pipewire://, csi://, rtsp://, http:// MJPEG, file://, "
     "test://), always the newest one. Reconnects when the camera goes away or sends nothing, and posts 'slcamera' messages "
     "about it. Its pad 'encoded' has the encoded stream of the camera.",
-    "gst-launch-1.0 slcamera uri=rtsp://camera/stream ! slpredict model=ssd.tflite ! application/x-json ! fdsink", "cameras.md");
+    "gst-launch-1.0 slcamera uri=rtsp://camera/stream ! slpredict model=ssd.tflite ! application/x-json ! fdsink",
+    "cameras.md");
 }
 
 static void
@@ -364,8 +394,9 @@ sl_camera_init (SlCamera *self)
     sl_video_meta_guard (inner, GST_ELEMENT (self));
   }
   GstPadTemplate *template = gst_static_pad_template_get (&src_template);
-  gst_element_add_pad (GST_ELEMENT (self), inner != NULL ? gst_ghost_pad_new_from_template ("src", inner, template)
-                                                         : gst_ghost_pad_new_no_target_from_template ("src", template));
+  gst_element_add_pad (GST_ELEMENT (self),
+                       inner != NULL ? gst_ghost_pad_new_from_template ("src", inner, template)
+                                     : gst_ghost_pad_new_no_target_from_template ("src", template));
   gst_object_unref (template);
   gst_clear_object (&inner);
 }

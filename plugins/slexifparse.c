@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slexifparse: says how JPEG, PNG and WebP pictures are to be turned, as the image-orientation tag that other elements obey. GStreamer's
- * decoders do not read EXIF, and its parser that does is not what decodebin chooses (Debian 12) or not installed, so pictures of
- * phones would lie on their side; ranked as other picture parsers are, this one is put before the decoder.
- * Bytes pass untouched. The tag is sent before the first bytes of a JPEG picture's pixels, and before the last ones of others, behind which WebP
- * has its EXIF: so it is there before the decoder makes a frame of them.
+ * slexifparse: says how JPEG, PNG and WebP pictures are to be turned, as the image-orientation tag
+ * that other elements obey. GStreamer's decoders do not read EXIF, and its parser that does is not
+ * what decodebin chooses (Debian 12) or not installed, so pictures of phones would lie on their
+ * side; ranked as other picture parsers are, this one is put before the decoder. Bytes pass
+ * untouched. The tag is sent before the first bytes of a JPEG picture's pixels, and before the last
+ * ones of others, behind which WebP has its EXIF: so it is there before the decoder makes a frame
+ * of them.
  */
 #include <gst/base/gstbasetransform.h>
 
@@ -28,8 +30,10 @@ struct _SlExifParse
 G_DECLARE_FINAL_TYPE (SlExifParse, sl_exif_parse, SL, EXIF_PARSE, GstBaseTransform)
 G_DEFINE_TYPE (SlExifParse, sl_exif_parse, GST_TYPE_BASE_TRANSFORM)
 
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (MEDIA));
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (MEDIA));
+static GstStaticPadTemplate sink_template =
+  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (MEDIA));
+static GstStaticPadTemplate src_template =
+  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (MEDIA));
 
 /* How a picture of each orientation is turned upright. */
 static const char *const tags[SL_EXIF_LAST + 1] = {
@@ -58,22 +62,24 @@ sl_exif_parse_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   GstMapInfo map;
   if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
     return GST_FLOW_OK; /* the element that needs the bytes reports the error */
-  const guint stated =
-    self->in_chunks ? sl_exif_chunks_read (&self->chunks, map.data, map.size) : sl_exif_scanner_read (&self->scanner, map.data, map.size);
+  const guint stated = self->in_chunks ? sl_exif_chunks_read (&self->chunks, map.data, map.size)
+                                       : sl_exif_scanner_read (&self->scanner, map.data, map.size);
   gst_buffer_unmap (buffer, &map);
   if (stated == 0 || stated == self->told)
     return GST_FLOW_OK;
   self->told = stated;
   GST_INFO_OBJECT (self, "%s", tags[stated]);
-  gst_pad_push_event (GST_BASE_TRANSFORM_SRC_PAD (base),
-                      gst_event_new_tag (gst_tag_list_new (GST_TAG_IMAGE_ORIENTATION, tags[stated], NULL)));
+  gst_pad_push_event (
+    GST_BASE_TRANSFORM_SRC_PAD (base),
+    gst_event_new_tag (gst_tag_list_new (GST_TAG_IMAGE_ORIENTATION, tags[stated], NULL)));
   return GST_FLOW_OK;
 }
 
 static gboolean
 sl_exif_parse_sink_event (GstBaseTransform *base, GstEvent *event)
 {
-  if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START || GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
+  if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START
+      || GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
     begin (SL_EXIF_PARSE (base));
   return GST_BASE_TRANSFORM_CLASS (sl_exif_parse_parent_class)->sink_event (base, event);
 }
@@ -106,7 +112,8 @@ sl_exif_parse_class_init (SlExifParseClass *klass)
     element_class, "EXIF orientation parser", "Codec/Parser/Image",
     "Reads the orientation of JPEG, PNG and WebP pictures from their EXIF and sends it as image-orientation tag, which "
     "slnormalize, slresize and videoflip use; bytes pass unchanged. decodebin uses it automatically.",
-    "gst-launch-1.0 filesrc location=phone.jpg ! slexifparse ! jpegdec ! slresize ! videoconvert ! autovideosink", "architecture.md");
+    "gst-launch-1.0 filesrc location=phone.jpg ! slexifparse ! jpegdec ! slresize ! videoconvert ! autovideosink",
+    "architecture.md");
   base_class->passthrough_on_same_caps = TRUE;
   base_class->transform_ip_on_passthrough = TRUE;
   base_class->transform_ip = sl_exif_parse_transform_ip;

@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slinfer: runs a model. It takes input tensors and gives output tensors, and offers the model's contract upstream and downstream in caps.
+ * slinfer: runs a model. It takes input tensors and gives output tensors, and offers the model's
+ * contract upstream and downstream in caps.
  *
- * The element is a GstBaseTransform: one set of input tensors gives one set of output tensors. The model is loaded from NULL to READY, so
- * that it answers caps queries before data flows. The element's pools have the alignment and padding that kernels need. Tensors from other
- * pools are copied once when they lack it. Invariant: model and session exist from READY on.
+ * The element is a GstBaseTransform: one set of input tensors gives one set of output tensors. The
+ * model is loaded from NULL to READY, so that it answers caps queries before data flows. The
+ * element's pools have the alignment and padding that kernels need. Tensors from other pools are
+ * copied once when they lack it. Invariant: model and session exist from READY on.
  *
- * A model that starts by quantising its input is loaded without that step, and the contract asks for the quantised values. When upstream
- * offers the input that the model declares, the whole model is loaded instead.
+ * A model that starts by quantising its input is loaded without that step, and the contract asks
+ * for the quantised values. When upstream offers the input that the model declares, the whole model
+ * is loaded instead.
  *
- * Latency: the element is synchronous and holds no frame back. A live sink has to wait for the model all the same; see
- * plugins/tensor/stage_latency.h.
+ * Latency: the element is synchronous and holds no frame back. A live sink has to wait for the
+ * model all the same; see plugins/tensor/stage_latency.h.
  *
- * A model that is set while frames flow is loaded in parallel (plugins/tensor/model_swap.h). It is then offered upstream next to the
- * running model. The CAPS event that accepts the offer is the switch. Frames before that event go to the old model, also those in queues.
+ * A model that is set while frames flow is loaded in parallel (plugins/tensor/model_swap.h). It is
+ * then offered upstream next to the running model. The CAPS event that accepts the offer is the
+ * switch. Frames before that event go to the old model, also those in queues.
  *
- * plugins/tensor/held_inputs.h keeps the state that the model carries from frame to frame, and the inputs that come through their own pads.
+ * plugins/tensor/held_inputs.h keeps the state that the model carries from frame to frame, and the
+ * inputs that come through their own pads.
  *
- * This is one file, because the transform, its caps and the swap of models share one lock and one state.
+ * This is one file, because the transform, its caps and the swap of models share one lock and one
+ * state.
  */
 #include "plugins/elements.h"
 
@@ -52,8 +58,8 @@ typedef struct
   GstBaseTransform parent;
   SlInferSettings settings; /* object lock */
   gboolean stale;           /* object lock: settings changed since the model was loaded */
-  gboolean playing;         /* object lock: PAUSED or PLAYING, where new settings are loaded beside */
-  SlInferSettings active;   /* object lock: those that the model was loaded with */
+  gboolean playing;       /* object lock: PAUSED or PLAYING, where new settings are loaded beside */
+  SlInferSettings active; /* object lock: those that the model was loaded with */
   SlModelSwap *swap;
   SlFileWatch *watch;   /* (nullable): the model's file */
   SlContract *contract; /* object lock; a reference of its own, for queries from any thread */
@@ -72,13 +78,13 @@ typedef GstBaseTransformClass SlInferClass;
 
 G_DEFINE_TYPE (SlInfer, sl_infer, GST_TYPE_BASE_TRANSFORM)
 
-static GstStaticPadTemplate sink_template =
-  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
-static GstStaticPadTemplate src_template =
-  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
+  "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
+  "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
 
-static GstStaticPadTemplate input_template =
-  GST_STATIC_PAD_TEMPLATE ("input_%u", GST_PAD_SINK, GST_PAD_REQUEST, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
+static GstStaticPadTemplate input_template = GST_STATIC_PAD_TEMPLATE (
+  "input_%u", GST_PAD_SINK, GST_PAD_REQUEST, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
 
 #define AT_SETTINGS G_STRUCT_OFFSET (SlInfer, settings)
 
@@ -91,16 +97,20 @@ typedef enum
 } RunStatus;
 
 static GstFlowReturn
-fail (SlInfer *self, RunStatus status, SlTensorMappingStatus map_status, SlStatus run_status, GstBuffer *in)
+fail (SlInfer *self, RunStatus status, SlTensorMappingStatus map_status, SlStatus run_status,
+      GstBuffer *in)
 {
   g_autofree char *model = sl_printable (sl_model_path (self->model), SL_PRINTABLE_MESSAGE);
   if (status == RUN_BAD_INPUT) {
     g_autofree char *text = sl_tensor_mapping_complaint (&self->inputs, in, map_status);
     GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("%s: %s", model, text), (NULL));
   } else if (status == RUN_BAD_OUTPUT) {
-    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("%s: no memory for the output tensors", model), (NULL));
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
+                       ("%s: no memory for the output tensors", model), (NULL));
   } else {
-    GST_ELEMENT_ERROR (self, LIBRARY, FAILED, ("%s: %s", model, sl_session_status_text (self->session, run_status)), (NULL));
+    GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
+                       ("%s: %s", model, sl_session_status_text (self->session, run_status)),
+                       (NULL));
   }
   return GST_FLOW_ERROR;
 }
@@ -108,7 +118,8 @@ fail (SlInfer *self, RunStatus status, SlTensorMappingStatus map_status, SlStatu
 static void
 tell_recorder_failed (SlInfer *self, GError **error)
 {
-  GST_ELEMENT_WARNING (self, RESOURCE, WRITE, ("recording for black boxes: %s", (*error)->message), (NULL));
+  GST_ELEMENT_WARNING (self, RESOURCE, WRITE, ("recording for black boxes: %s", (*error)->message),
+                       (NULL));
   g_clear_error (error);
 }
 
@@ -135,12 +146,14 @@ run_recorded (SlInfer *self, GstClockTime pts, void *const *outputs)
     if (!sl_recorder_begin (recorder, pts, inputs, &error))
       tell_recorder_failed (self, &error);
   }
-  const SlStatus status = self->batch != NULL ? sl_batch_stream_run (self->batch, self->inputs.data, outputs)
-                                              : sl_session_run (self->session, self->inputs.data, outputs);
+  const SlStatus status = self->batch != NULL
+                            ? sl_batch_stream_run (self->batch, self->inputs.data, outputs)
+                            : sl_session_run (self->session, self->inputs.data, outputs);
   warn_of_backend (self, sl_session_take_notice (self->session));
   if (self->batch != NULL)
     warn_of_backend (self, sl_batch_stream_take_notice (self->batch));
-  if (recorder != NULL && status == SL_STATUS_OK && !sl_recorder_end (recorder, (const void *const *) outputs, &error))
+  if (recorder != NULL && status == SL_STATUS_OK
+      && !sl_recorder_end (recorder, (const void *const *) outputs, &error))
     tell_recorder_failed (self, &error);
   return status;
 }
@@ -152,7 +165,8 @@ run_into (SlInfer *self, GstBuffer *out, SlStatus *status)
   GstMapInfo maps[SL_MAX_IO];
   guint n = MIN (gst_buffer_n_memory (out), SL_MAX_IO);
   guint mapped = 0;
-  while (mapped < n && gst_memory_map (gst_buffer_peek_memory (out, mapped), &maps[mapped], GST_MAP_WRITE)) {
+  while (mapped < n
+         && gst_memory_map (gst_buffer_peek_memory (out, mapped), &maps[mapped], GST_MAP_WRITE)) {
     data[mapped] = maps[mapped].data;
     mapped++;
   }
@@ -177,7 +191,8 @@ sl_infer_transform (GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
   SlTensorMappingStatus map_status = sl_tensor_mapping_read (&self->inputs, in);
   if (map_status != SL_TENSOR_MAPPING_OK)
     return fail (self, RUN_BAD_INPUT, map_status, run_status, in);
-  const GstFlowReturn ready = sl_held_inputs_ready (self->held, self->session, in, (guint) self->active.input_wait);
+  const GstFlowReturn ready =
+    sl_held_inputs_ready (self->held, self->session, in, (guint) self->active.input_wait);
   RunStatus status = ready == GST_FLOW_OK ? run_into (self, out, &run_status) : RUN_OK;
   sl_tensor_mapping_done (&self->inputs);
   if (ready != GST_FLOW_OK)
@@ -236,18 +251,23 @@ get_contract (SlInfer *self)
 }
 
 static GstCaps *
-sl_infer_transform_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps, GstCaps *filter)
+sl_infer_transform_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps,
+                         GstCaps *filter)
 {
   SlInfer *self = (SlInfer *) base;
   g_autoptr (SlContract) offered = sl_model_swap_offer (self->swap);
   g_autoptr (SlContract) contract = get_contract (self);
-  /* Nothing has come yet, so nothing has to suit the old model, and a filter behind an untyped source cannot choose between two. */
-  const gboolean anew = direction == GST_PAD_SRC && offered != NULL && !gst_pad_has_current_caps (base->sinkpad);
-  return sl_model_caps_transform (direction, caps, filter, (SlContract *[2]){ offered, anew ? NULL : contract });
+  /* Nothing has come yet, so nothing has to suit the old model, and a filter behind an untyped
+   * source cannot choose between two. */
+  const gboolean anew =
+    direction == GST_PAD_SRC && offered != NULL && !gst_pad_has_current_caps (base->sinkpad);
+  return sl_model_caps_transform (direction, caps, filter,
+                                  (SlContract *[2]){ offered, anew ? NULL : contract });
 }
 
-/* Caps of other elements lack the contract's field, so they are no subset of ours; and tensors of any kind are let
- * through to set_caps(), which says what was expected and got; and video, when slnormalize was forgotten. */
+/* Caps of other elements lack the contract's field, so they are no subset of ours; and tensors of
+ * any kind are let through to set_caps(), which says what was expected and got; and video, when
+ * slnormalize was forgotten. */
 static gboolean
 sl_infer_accept_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps)
 {
@@ -267,8 +287,9 @@ is_video (GstEvent *event, GError **error)
   gst_event_parse_caps (event, &caps);
   if (!gst_structure_has_name (gst_caps_get_structure (caps, 0), "video/x-raw"))
     return FALSE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "expected tensors, got video frames: put slnormalize before slinfer, or slpredict in place of slinfer (and slpostprocess)");
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_ARGUMENT,
+    "expected tensors, got video frames: put slnormalize before slinfer, or slpredict in place of slinfer (and slpostprocess)");
   return TRUE;
 }
 
@@ -289,7 +310,8 @@ sl_infer_sink_event (GstBaseTransform *base, GstEvent *event)
   SlInfer *self = (SlInfer *) base;
   GError *error = NULL;
   sl_held_inputs_take_event (self->held, event);
-  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START || GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START
+      || GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
     set_cancelled (self, GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START);
   if (GST_EVENT_TYPE (event) == GST_EVENT_EOS && self->batch != NULL)
     sl_batch_stream_rest (self->batch);
@@ -304,7 +326,8 @@ static GstClockTime
 batch_wait (SlInfer *self)
 {
   GST_OBJECT_LOCK (self);
-  const GstClockTime wait = self->batch != NULL ? (GstClockTime) self->active.batch_timeout * GST_MSECOND : 0;
+  const GstClockTime wait =
+    self->batch != NULL ? (GstClockTime) self->active.batch_timeout * GST_MSECOND : 0;
   GST_OBJECT_UNLOCK (self);
   return wait;
 }
@@ -312,7 +335,8 @@ batch_wait (SlInfer *self)
 static gboolean
 sl_infer_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *query)
 {
-  gboolean answered = GST_BASE_TRANSFORM_CLASS (sl_infer_parent_class)->query (base, direction, query);
+  gboolean answered =
+    GST_BASE_TRANSFORM_CLASS (sl_infer_parent_class)->query (base, direction, query);
   if (answered && direction == GST_PAD_SINK && GST_QUERY_TYPE (query) == GST_QUERY_CAPS) {
     g_autoptr (SlContract) offered = sl_model_swap_offer (((SlInfer *) base)->swap);
     g_autoptr (SlContract) contract = get_contract ((SlInfer *) base);
@@ -321,7 +345,8 @@ sl_infer_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *que
   if (answered)
     sl_video_caps_open (base, direction, query);
   if (answered && direction == GST_PAD_SRC && GST_QUERY_TYPE (query) == GST_QUERY_LATENCY)
-    sl_stage_latency_add (&((SlInfer *) base)->latency, GST_ELEMENT (base), batch_wait ((SlInfer *) base), query);
+    sl_stage_latency_add (&((SlInfer *) base)->latency, GST_ELEMENT (base),
+                          batch_wait ((SlInfer *) base), query);
   return answered;
 }
 
@@ -352,16 +377,19 @@ told_of_box (const char *path, guint inferences, const GError *error, gpointer u
     sl_infer_signals_dumped (self, path, inferences, error);
 }
 
-/* A reference keeps the element alive until it has reported the black box, also when the pipeline is stopped or freed before. */
+/* A reference keeps the element alive until it has reported the black box, also when the pipeline
+ * is stopped or freed before. */
 static char *
 sl_infer_dump (SlInfer *self, const char *reason)
 {
   GST_OBJECT_LOCK (self);
-  g_autoptr (SlRecorder) recorder = self->recorder != NULL ? sl_recorder_ref (self->recorder) : NULL;
+  g_autoptr (SlRecorder) recorder =
+    self->recorder != NULL ? sl_recorder_ref (self->recorder) : NULL;
   GST_OBJECT_UNLOCK (self);
   if (recorder == NULL)
     return NULL;
-  return sl_recorder_dump (recorder, reason != NULL ? reason : "asked for", g_object_ref (self), g_object_unref);
+  return sl_recorder_dump (recorder, reason != NULL ? reason : "asked for", g_object_ref (self),
+                           g_object_unref);
 }
 
 static void
@@ -372,9 +400,11 @@ tell_place (SlInfer *self)
   if (path != NULL && in_memory)
     GST_INFO_OBJECT (self, "recording for black boxes: %s", path);
   else if (path != NULL)
-    GST_ELEMENT_INFO (self, RESOURCE, WRITE,
-                      ("recording for black boxes: memory has no room, so the disk wears with each frame that is written to %s", path),
-                      (NULL));
+    GST_ELEMENT_INFO (
+      self, RESOURCE, WRITE,
+      ("recording for black boxes: memory has no room, so the disk wears with each frame that is written to %s",
+       path),
+      (NULL));
 }
 
 /* The model that was loaded becomes the one that runs. */
@@ -382,7 +412,9 @@ static void
 use_model (SlInfer *self, SlLoadedModel *loaded)
 {
   SlContract *contract = sl_model_contract (loaded->model);
-  SlLoadedModel old = { .model = self->model, .session = self->session, .batch = self->batch, .recorder = self->recorder };
+  SlLoadedModel old = {
+    .model = self->model, .session = self->session, .batch = self->batch, .recorder = self->recorder
+  };
   g_clear_pointer (&self->watch, sl_file_watch_free);
   self->model = g_steal_pointer (&loaded->model);
   self->session = g_steal_pointer (&loaded->session);
@@ -400,7 +432,8 @@ use_model (SlInfer *self, SlLoadedModel *loaded)
   GST_OBJECT_UNLOCK (self);
   g_clear_pointer (&before, sl_contract_unref);
   sl_loaded_model_clear (&old);
-  self->watch = sl_file_watch_new (sl_model_path (self->model), sl_model_stamp (self->model), file_changed, self);
+  self->watch = sl_file_watch_new (sl_model_path (self->model), sl_model_stamp (self->model),
+                                   file_changed, self);
   tell_place (self);
   warn_of_backend (self, g_steal_pointer (&loaded->notice));
   g_autofree char *summary = sl_contract_summary (contract);
@@ -422,8 +455,10 @@ switch_model (SlInfer *self)
   use_model (self, &loaded);
   sl_loaded_model_clear (&loaded);
   GstStructure *structure =
-    gst_structure_new ("model-changed", "model", G_TYPE_STRING, sl_model_path (self->model), "before", G_TYPE_STRING, before, NULL);
-  gst_element_post_message (GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), structure));
+    gst_structure_new ("model-changed", "model", G_TYPE_STRING, sl_model_path (self->model),
+                       "before", G_TYPE_STRING, before, NULL);
+  gst_element_post_message (GST_ELEMENT (self),
+                            gst_message_new_element (GST_OBJECT (self), structure));
 }
 
 /* A model that is read anew and wants the same as before changes no caps, so it is taken here. */
@@ -461,8 +496,9 @@ take_tensors (SlInfer *self, const SlTensorInfo *tensors, guint n, GError **erro
   const SlContract *contract = self->contract;
   if (sl_tensors_same (contract->inputs, contract->n_inputs, tensors, n))
     return TRUE;
-  return sl_contract_suits (contract, tensors, n) ? load_whole (self, tensors, n, error)
-                                                  : sl_model_caps_refuse (contract, tensors, n, "slinfer", error);
+  return sl_contract_suits (contract, tensors, n)
+           ? load_whole (self, tensors, n, error)
+           : sl_model_caps_refuse (contract, tensors, n, "slinfer", error);
 }
 
 static gboolean
@@ -491,7 +527,8 @@ sl_infer_set_caps (GstBaseTransform *base, GstCaps *incaps, GstCaps *outcaps)
   return TRUE;
 }
 
-/* Outputs go into a pool of our own: one aligned and padded memory each, which no other pool promises. */
+/* Outputs go into a pool of our own: one aligned and padded memory each, which no other pool
+ * promises. */
 static gboolean
 sl_infer_decide_allocation (GstBaseTransform *base, GstQuery *query)
 {
@@ -518,7 +555,8 @@ sl_infer_propose_allocation (GstBaseTransform *base, GstQuery *decide_query, Gst
 static void
 unload (SlInfer *self)
 {
-  SlLoadedModel old = { .model = g_steal_pointer (&self->model), .session = g_steal_pointer (&self->session) };
+  SlLoadedModel old = { .model = g_steal_pointer (&self->model),
+                        .session = g_steal_pointer (&self->session) };
   g_clear_pointer (&self->watch, sl_file_watch_free);
   GST_OBJECT_LOCK (self);
   SlContract *contract = g_steal_pointer (&self->contract);
@@ -530,7 +568,8 @@ unload (SlInfer *self)
   sl_loaded_model_clear (&old);
 }
 
-/* Loads the model unless the one that the properties name is loaded already, from the file that is there now. */
+/* Loads the model unless the one that the properties name is loaded already, from the file that is
+ * there now. */
 static gboolean
 ensure_model (SlInfer *self)
 {
@@ -554,7 +593,8 @@ ensure_model (SlInfer *self)
   return FALSE;
 }
 
-/* In the swap's thread: loads what the properties say now, and asks around whether the pipeline can go on with it. */
+/* In the swap's thread: loads what the properties say now, and asks around whether the pipeline can
+ * go on with it. */
 static gboolean
 load_beside (gpointer user, SlLoadedModel *loaded, GError **error)
 {
@@ -570,11 +610,14 @@ load_beside (gpointer user, SlLoadedModel *loaded, GError **error)
   if (!sl_infer_settings_load (settings, TRUE, self->swap, told_of_box, self, loaded, error))
     return FALSE;
   SlContract *contract = sl_model_contract (loaded->model);
-  return sl_caps_probe_tensors (base->sinkpad, contract->inputs, contract->n_inputs, contract, error)
-         && sl_caps_probe_tensors (base->srcpad, contract->outputs, contract->n_outputs, contract, error);
+  return sl_caps_probe_tensors (base->sinkpad, contract->inputs, contract->n_inputs, contract,
+                                error)
+         && sl_caps_probe_tensors (base->srcpad, contract->outputs, contract->n_outputs, contract,
+                                   error);
 }
 
-/* In the swap's thread: offers the new model to upstream, or says what was wrong with it and has the properties say what runs. */
+/* In the swap's thread: offers the new model to upstream, or says what was wrong with it and has
+ * the properties say what runs. */
 static void
 loaded_beside (gpointer user, const GError *error)
 {
@@ -589,7 +632,8 @@ loaded_beside (gpointer user, const GError *error)
   if (!self->stale)
     sl_infer_settings_copy (&self->active, &self->settings);
   GST_OBJECT_UNLOCK (self);
-  GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("the model was not changed, %s goes on: %s", kept, error->message), (NULL));
+  GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
+                       ("the model was not changed, %s goes on: %s", kept, error->message), (NULL));
   g_object_notify (G_OBJECT (self), "model");
 }
 
@@ -645,27 +689,34 @@ static GstStateChangeReturn
 sl_infer_change_state (GstElement *element, GstStateChange transition)
 {
   SlInfer *self = (SlInfer *) element;
-  if ((transition == GST_STATE_CHANGE_NULL_TO_READY || transition == GST_STATE_CHANGE_READY_TO_PAUSED) && !ensure_model (self))
+  if ((transition == GST_STATE_CHANGE_NULL_TO_READY
+       || transition == GST_STATE_CHANGE_READY_TO_PAUSED)
+      && !ensure_model (self))
     return GST_STATE_CHANGE_FAILURE;
   gboolean given_up = FALSE;
   if (transition == GST_STATE_CHANGE_READY_TO_PAUSED)
     sl_held_inputs_start (self->held);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
     sl_held_inputs_stop (self->held);
-  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED || transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED
+      || transition == GST_STATE_CHANGE_PAUSED_TO_READY)
     set_playing (self, transition == GST_STATE_CHANGE_READY_TO_PAUSED);
-  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED || transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED
+      || transition == GST_STATE_CHANGE_PAUSED_TO_READY)
     set_cancelled (self, transition == GST_STATE_CHANGE_PAUSED_TO_READY);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
     given_up = sl_model_swap_stop (self->swap);
-  GstStateChangeReturn result = GST_ELEMENT_CLASS (sl_infer_parent_class)->change_state (element, transition);
-  const gboolean failed = transition == GST_STATE_CHANGE_READY_TO_PAUSED && result == GST_STATE_CHANGE_FAILURE;
+  GstStateChangeReturn result =
+    GST_ELEMENT_CLASS (sl_infer_parent_class)->change_state (element, transition);
+  const gboolean failed =
+    transition == GST_STATE_CHANGE_READY_TO_PAUSED && result == GST_STATE_CHANGE_FAILURE;
   if (failed) {
     set_playing (self, FALSE);
     sl_held_inputs_stop (self->held);
     given_up = sl_model_swap_stop (self->swap);
   }
-  if ((transition == GST_STATE_CHANGE_PAUSED_TO_READY || failed) && sl_held_inputs_drop_released (self->held))
+  if ((transition == GST_STATE_CHANGE_PAUSED_TO_READY || failed)
+      && sl_held_inputs_drop_released (self->held))
     state_handed_inputs (self);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY || given_up)
     forget_swap (self, given_up);
@@ -675,7 +726,8 @@ sl_infer_change_state (GstElement *element, GstStateChange transition)
 }
 
 static GstPad *
-sl_infer_request_new_pad (GstElement *element, GstPadTemplate *pads, const char *name, const GstCaps *caps)
+sl_infer_request_new_pad (GstElement *element, GstPadTemplate *pads, const char *name,
+                          const GstCaps *caps)
 {
   SlInfer *self = (SlInfer *) element;
   GST_OBJECT_LOCK (self);
@@ -686,7 +738,8 @@ sl_infer_request_new_pad (GstElement *element, GstPadTemplate *pads, const char 
     state_handed_inputs (self);
   else
     GST_WARNING_OBJECT (self, "no pad %s: %s", name != NULL ? name : "input_%u",
-                        late ? "pads are asked for before the element goes to PAUSED" : "there is one already, or its number is none");
+                        late ? "pads are asked for before the element goes to PAUSED"
+                             : "there is one already, or its number is none");
   return pad;
 }
 
@@ -749,7 +802,8 @@ sl_infer_class_init (SlInferClass *klass)
   object_class->finalize = sl_infer_finalize;
   sl_properties_install (object_class, properties, n);
   object_class->set_property = sl_infer_set_property;
-  sl_infer_signals_add (G_TYPE_FROM_CLASS (klass), G_CALLBACK (sl_infer_dump), G_CALLBACK (sl_infer_reset_state));
+  sl_infer_signals_add (G_TYPE_FROM_CLASS (klass), G_CALLBACK (sl_infer_dump),
+                        G_CALLBACK (sl_infer_reset_state));
   gst_element_class_add_static_pad_template (element_class, &input_template);
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);

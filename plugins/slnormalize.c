@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slnormalize: video frames -> the tensor a model wants, in one pass: crop, turn, scale, colour matrix, normalise or
- * quantise, channel order. The original frame rides along in an SlFrameMeta.
+ * slnormalize: video frames -> the tensor a model wants, in one pass: crop, turn, scale, colour
+ * matrix, normalise or quantise, channel order. The original frame rides along in an SlFrameMeta.
  *
- * A GstBaseTransform: the base class brings caps and allocation negotiation, QoS, latency and flushing, and its transform()
- * sees the input buffer while it is alive, so that the meta can reference it. Never in place, never passthrough. A frame gives
- * one tensor, or with objects=true one for each region on it, in one buffer list, so that a queue that drops what is old drops all
- * of a frame or nothing; a frame that gives none travels on in an empty buffer, so that order is kept.
- * Invariant: the maker of tensors is open exactly while caps are accepted.
+ * A GstBaseTransform: the base class brings caps and allocation negotiation, QoS, latency and
+ * flushing, and its transform() sees the input buffer while it is alive, so that the meta can
+ * reference it. Never in place, never passthrough. A frame gives one tensor, or with objects=true
+ * one for each region on it, in one buffer list, so that a queue that drops what is old drops all
+ * of a frame or nothing; a frame that gives none travels on in an empty buffer, so that order is
+ * kept. Invariant: the maker of tensors is open exactly while caps are accepted.
  */
 #include "plugins/elements.h"
 
@@ -60,9 +61,10 @@ typedef struct
   gint interval;                /* object lock */
   SlFrameParts parts;           /* object lock: its settings */
   gint corrupted;               /* object lock */
-  guint64 damaged, told;        /* object lock: corrupted frames that were dropped; as the last warning said */
-  gint64 told_at;               /* of that warning, monotonic us */
-  guint spoiled;                /* of sl_intact_is_whole() */
+  guint64 damaged,
+    told;         /* object lock: corrupted frames that were dropped; as the last warning said */
+  gint64 told_at; /* of that warning, monotonic us */
+  guint spoiled;  /* of sl_intact_is_whole() */
   GstVideoInfo video;
   SlImageInfo image; /* of video */
   GstVideoOrientationMethod tagged;
@@ -78,8 +80,8 @@ typedef GstBaseTransformClass SlNormalizeClass;
 
 G_DEFINE_TYPE (SlNormalize, sl_normalize, GST_TYPE_BASE_TRANSFORM)
 
-static GstStaticPadTemplate src_template =
-  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
+  "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
 
 static GType
 corrupted_get_type (void)
@@ -98,32 +100,37 @@ corrupted_get_type (void)
 #define AT(member) G_STRUCT_OFFSET (SlNormalize, settings.member)
 
 static const SlProperty properties[] = {
-  { "width", "Width", "Width of the tensor in pixels; 0 = the model's, or the frame's without a model", SL_PROPERTY_INT, AT (width), 0,
-    SL_MAX_SIDE, 0 },
-  { "height", "Height", "Height of the tensor in pixels; 0 = the model's, or the frame's without a model", SL_PROPERTY_INT, AT (height), 0,
-    SL_MAX_SIDE, 0 },
-  { "type", "Element type", "Element type of the tensor; auto = the model's; without a model uint8, or float32 if mean or std is set",
+  { "width", "Width",
+    "Width of the tensor in pixels; 0 = the model's, or the frame's without a model",
+    SL_PROPERTY_INT, AT (width), 0, SL_MAX_SIDE, 0 },
+  { "height", "Height",
+    "Height of the tensor in pixels; 0 = the model's, or the frame's without a model",
+    SL_PROPERTY_INT, AT (height), 0, SL_MAX_SIDE, 0 },
+  { "type", "Element type",
+    "Element type of the tensor; auto = the model's; without a model uint8, or float32 if mean or std is set",
     SL_PROPERTY_CHOICE, AT (type), 0, 0, SL_CHOICE_AUTO, sl_type_choice_get_type },
-  { "colour", "Colour", "Channels and their order; auto = those of the model, RGB without one (GRAY for GRAY8 frames)", SL_PROPERTY_CHOICE,
-    AT (colour), 0, 0, SL_CHOICE_AUTO, sl_colour_choice_get_type },
-  { "layout", "Layout", "Order of the dimensions; auto = the model's, NHWC without a model", SL_PROPERTY_CHOICE, AT (layout), 0, 0,
-    SL_CHOICE_AUTO, sl_layout_choice_get_type },
-  { "fit", "Fit", "How the frame is fitted into the tensor; results are mapped back to the frame", SL_PROPERTY_CHOICE, AT (fit), 0, 0,
-    SL_CHOICE_AUTO, sl_fit_choice_get_type },
-  { "filter", "Filter", "Interpolation filter when the size changes", SL_PROPERTY_CHOICE, AT (filter), 0, 0, SL_FILTER_AUTO,
-    sl_filter_get_type },
+  { "colour", "Colour",
+    "Channels and their order; auto = those of the model, RGB without one (GRAY for GRAY8 frames)",
+    SL_PROPERTY_CHOICE, AT (colour), 0, 0, SL_CHOICE_AUTO, sl_colour_choice_get_type },
+  { "layout", "Layout", "Order of the dimensions; auto = the model's, NHWC without a model",
+    SL_PROPERTY_CHOICE, AT (layout), 0, 0, SL_CHOICE_AUTO, sl_layout_choice_get_type },
+  { "fit", "Fit", "How the frame is fitted into the tensor; results are mapped back to the frame",
+    SL_PROPERTY_CHOICE, AT (fit), 0, 0, SL_CHOICE_AUTO, sl_fit_choice_get_type },
+  { "filter", "Filter", "Interpolation filter when the size changes", SL_PROPERTY_CHOICE,
+    AT (filter), 0, 0, SL_FILTER_AUTO, sl_filter_get_type },
   { "video-direction", "Video direction",
     "Orientation of frames before they are fitted; auto = by the image-orientation tag; custom is refused. Results are "
     "mapped back to the original frame",
-    SL_PROPERTY_CHOICE, AT (direction), 0, 0, GST_VIDEO_ORIENTATION_AUTO, gst_video_orientation_method_get_type },
-  { "crop-x", "Crop x", "Left edge of the used part of the frame, in pixels of the original frame", SL_PROPERTY_INT, AT (crop.x), 0,
-    SL_MAX_SIDE - 1, 0 },
-  { "crop-y", "Crop y", "Top edge of the used part of the frame, in pixels of the original frame", SL_PROPERTY_INT, AT (crop.y), 0,
-    SL_MAX_SIDE - 1, 0 },
-  { "crop-width", "Crop width", "Width of the used part of the frame; 0 = to the right edge", SL_PROPERTY_INT, AT (crop.width), 0,
-    SL_MAX_SIDE, 0 },
-  { "crop-height", "Crop height", "Height of the used part of the frame; 0 = to the bottom edge", SL_PROPERTY_INT, AT (crop.height), 0,
-    SL_MAX_SIDE, 0 },
+    SL_PROPERTY_CHOICE, AT (direction), 0, 0, GST_VIDEO_ORIENTATION_AUTO,
+    gst_video_orientation_method_get_type },
+  { "crop-x", "Crop x", "Left edge of the used part of the frame, in pixels of the original frame",
+    SL_PROPERTY_INT, AT (crop.x), 0, SL_MAX_SIDE - 1, 0 },
+  { "crop-y", "Crop y", "Top edge of the used part of the frame, in pixels of the original frame",
+    SL_PROPERTY_INT, AT (crop.y), 0, SL_MAX_SIDE - 1, 0 },
+  { "crop-width", "Crop width", "Width of the used part of the frame; 0 = to the right edge",
+    SL_PROPERTY_INT, AT (crop.width), 0, SL_MAX_SIDE, 0 },
+  { "crop-height", "Crop height", "Height of the used part of the frame; 0 = to the bottom edge",
+    SL_PROPERTY_INT, AT (crop.height), 0, SL_MAX_SIDE, 0 },
   { "threads", "Threads",
     "CPU threads that compute the tensor; 0 = the number of processors, at most 4; more than 1 helps for large tensors only",
     SL_PROPERTY_INT, AT (threads), 0, SL_MAX_THREADS, 1 },
@@ -135,8 +142,9 @@ static const SlProperty properties[] = {
     "For float types: value = (byte - mean) / std; one number above 0 or one a channel, such as std=127.5; unset = what "
     "the model states, else 1 when mean is set",
     SL_PROPERTY_STRING, AT (std) },
-  { "pad-value", "Pad value", "Brightness of letterbox borders, 0..255; -1 = the model's value, 114 without one", SL_PROPERTY_INT,
-    AT (pad_value), -1, 255, -1 },
+  { "pad-value", "Pad value",
+    "Brightness of letterbox borders, 0..255; -1 = the model's value, 114 without one",
+    SL_PROPERTY_INT, AT (pad_value), -1, 255, -1 },
   { "inference-interval", "Inference interval",
     "Run the model on every Nth frame, beginning with the first; the other frames pass slinfer and slpostprocess unchanged",
     SL_PROPERTY_INT, G_STRUCT_OFFSET (SlNormalize, interval), 1, G_MAXINT, 1, NULL, TRUE },
@@ -165,7 +173,8 @@ static const SlProperty properties[] = {
   { "max-objects", "Most objects",
     "With regions of interest as input: most regions of a frame, in the order of detection; tensors of all of them are in "
     "memory at once",
-    SL_PROPERTY_INT, G_STRUCT_OFFSET (SlNormalize, parts.max_objects), 1, SL_MAX_RESULTS, 16, NULL, TRUE },
+    SL_PROPERTY_INT, G_STRUCT_OFFSET (SlNormalize, parts.max_objects), 1, SL_MAX_RESULTS, 16, NULL,
+    TRUE },
   { "tiles", "Tiles",
     "Make a tensor of each of COLUMNSxROWS overlapping tiles of the frame, and one of the whole frame, such as tiles=2x2, "
     "to find small objects; slpostprocess merges the results. 2x2 takes five times the model's time; unset = the whole "
@@ -175,7 +184,8 @@ static const SlProperty properties[] = {
     "What to do with damaged frames: frames that their decoder flags as corrupted (GST_BUFFER_FLAG_CORRUPTED), such as gray "
     "ones before the first key frame of a stream, and frames between a gap in an upstream decoder's data and the next key "
     "frame",
-    SL_PROPERTY_CHOICE, G_STRUCT_OFFSET (SlNormalize, corrupted), 0, 0, CORRUPTED_DROP, corrupted_get_type },
+    SL_PROPERTY_CHOICE, G_STRUCT_OFFSET (SlNormalize, corrupted), 0, 0, CORRUPTED_DROP,
+    corrupted_get_type },
 };
 
 enum
@@ -193,7 +203,8 @@ convert (SlNormalize *self, GstBuffer *in, GstBuffer *out)
   GError *error = NULL;
   if (!sl_video_input_map (&frame, &image, &self->video, in, &error))
     return sl_element_refuse_frame (GST_ELEMENT (self), error);
-  const gboolean mapped = gst_buffer_map (out, &map, GST_MAP_WRITE), fits = mapped && map.size == self->tensor.bytes;
+  const gboolean mapped = gst_buffer_map (out, &map, GST_MAP_WRITE),
+                 fits = mapped && map.size == self->tensor.bytes;
   if (fits)
     sl_tensor_maker_run (&self->maker, &image, map.data);
   if (mapped)
@@ -201,17 +212,20 @@ convert (SlNormalize *self, GstBuffer *in, GstBuffer *out)
   gst_video_frame_unmap (&frame);
   if (fits)
     return GST_FLOW_OK;
-  GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
-                     ("tensor buffer: expected %" G_GSIZE_FORMAT " writable bytes, got %" G_GSIZE_FORMAT
-                      "; the element after slnormalize proposed a buffer pool that does not fit its caps",
-                      self->tensor.bytes, gst_buffer_get_size (out)),
-                     (NULL));
+  GST_ELEMENT_ERROR (
+    self, RESOURCE, WRITE,
+    ("tensor buffer: expected %" G_GSIZE_FORMAT " writable bytes, got %" G_GSIZE_FORMAT
+     "; the element after slnormalize proposed a buffer pool that does not fit its caps",
+     self->tensor.bytes, gst_buffer_get_size (out)),
+    (NULL));
   return GST_FLOW_ERROR;
 }
 
-/* @frame is attached to @out. It came in now, or when the meta that slpredict or an earlier model left on it says. */
+/* @frame is attached to @out. It came in now, or when the meta that slpredict or an earlier model
+ * left on it says. */
 static SlFrameMeta *
-attach_frame (SlNormalize *self, GstBuffer *out, GstBuffer *frame, SlFrameContent content, gint64 started)
+attach_frame (SlNormalize *self, GstBuffer *out, GstBuffer *frame, SlFrameContent content,
+              gint64 started)
 {
   const SlFrameMeta *earlier = sl_buffer_get_frame_meta (frame);
   SlFrameMeta *meta = sl_buffer_add_frame_meta (out, frame, self->caps, &self->video);
@@ -232,18 +246,21 @@ choose_part (SlNormalize *self, const SlObjectRegion *region)
     sl_tensor_maker_choose_whole (&self->maker);
     return TRUE;
   }
-  const SlNormalizeStatus status = sl_tensor_maker_choose (&self->maker, &region->part, &region->turned);
+  const SlNormalizeStatus status =
+    sl_tensor_maker_choose (&self->maker, &region->part, &region->turned);
   if (status != SL_NORMALIZE_OK)
     GST_ELEMENT_ERROR (self, RESOURCE, FAILED,
-                       ("an object of %dx%d pixels to a tensor of %dx%d: %s", region->part.width, region->part.height, self->spec.width,
-                        self->spec.height, sl_normalize_status_text (status)),
+                       ("an object of %dx%d pixels to a tensor of %dx%d: %s", region->part.width,
+                        region->part.height, self->spec.width, self->spec.height,
+                        sl_normalize_status_text (status)),
                        (NULL));
   return status == SL_NORMALIZE_OK;
 }
 
 /* @region: (nullable): the part of the frame that @out shows */
 static GstFlowReturn
-fill_tensor (SlNormalize *self, const SlObjectRegion *region, SlFrameContent content, GstBuffer *in, GstBuffer *out)
+fill_tensor (SlNormalize *self, const SlObjectRegion *region, SlFrameContent content, GstBuffer *in,
+             GstBuffer *out)
 {
   const gint64 started = g_get_monotonic_time ();
   if (!choose_part (self, region))
@@ -310,11 +327,15 @@ add_part (SlNormalize *self, GstBuffer *frame, guint i, gboolean tiles, GstBuffe
 {
   GstBaseTransform *base = GST_BASE_TRANSFORM (self);
   const gboolean last = i + 1 == self->parts.chosen->len;
-  const SlFrameContent content = tiles ? (last ? SL_FRAME_AFTER_TILES : SL_FRAME_TILE) : last ? SL_FRAME_LAST_OBJECT : SL_FRAME_OBJECT;
+  const SlFrameContent content = tiles  ? (last ? SL_FRAME_AFTER_TILES : SL_FRAME_TILE)
+                                 : last ? SL_FRAME_LAST_OBJECT
+                                        : SL_FRAME_OBJECT;
   GstBuffer *out = NULL;
-  GstFlowReturn flow = GST_BASE_TRANSFORM_GET_CLASS (base)->prepare_output_buffer (base, frame, &out);
+  GstFlowReturn flow =
+    GST_BASE_TRANSFORM_GET_CLASS (base)->prepare_output_buffer (base, frame, &out);
   if (flow == GST_FLOW_OK)
-    flow = fill_tensor (self, &g_array_index (self->parts.chosen, SlObjectRegion, i), content, frame, out);
+    flow = fill_tensor (self, &g_array_index (self->parts.chosen, SlObjectRegion, i), content,
+                        frame, out);
   if (flow == GST_FLOW_OK)
     gst_buffer_list_insert (tensors, -1, out);
   else
@@ -347,7 +368,8 @@ is_left_out (SlNormalize *self, const GstBuffer *frame)
   const gboolean out = self->corrupted == CORRUPTED_DROP;
   self->damaged += out;
   const gint64 now = g_get_monotonic_time ();
-  const guint64 news = out && (self->told == 0 || now - self->told_at >= REMIND_US) ? self->damaged - self->told : 0;
+  const guint64 news =
+    out && (self->told == 0 || now - self->told_at >= REMIND_US) ? self->damaged - self->told : 0;
   if (news > 0) {
     self->told = self->damaged;
     self->told_at = now;
@@ -356,7 +378,9 @@ is_left_out (SlNormalize *self, const GstBuffer *frame)
   if (news > 0)
     GST_ELEMENT_WARNING (
       self, STREAM, DECODE,
-      ("%" G_GUINT64_FORMAT " frames left out that are damaged or before a key frame; corrupted=keep has the model look at them", news),
+      ("%" G_GUINT64_FORMAT
+       " frames left out that are damaged or before a key frame; corrupted=keep has the model look at them",
+       news),
       (NULL));
   return out;
 }
@@ -369,7 +393,8 @@ sl_normalize_submit_input_buffer (GstBaseTransform *base, gboolean discont, GstB
     return GST_BASE_TRANSFORM_FLOW_DROPPED;
   }
   if (sl_element_has_format (GST_ELEMENT (base), base->sinkpad))
-    return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->submit_input_buffer (base, discont, frame);
+    return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)
+      ->submit_input_buffer (base, discont, frame);
   gst_buffer_unref (frame);
   return GST_FLOW_NOT_NEGOTIATED;
 }
@@ -385,8 +410,9 @@ sl_normalize_generate_output (GstBaseTransform *base, GstBuffer **out)
     *out = pass_frame (self, g_steal_pointer (&base->queued_buf), skipped_content (self));
     return GST_FLOW_OK;
   }
-  const SlFramePartsKind kind = sl_frame_parts_choose (&self->parts, base, &base->queued_buf, &self->video, &self->spec.crop,
-                                                       (double) self->spec.width / self->spec.height);
+  const SlFramePartsKind kind =
+    sl_frame_parts_choose (&self->parts, base, &base->queued_buf, &self->video, &self->spec.crop,
+                           (double) self->spec.width / self->spec.height);
   if (kind == SL_FRAME_PARTS_NONE)
     return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->generate_output (base, out);
   GstBuffer *frame = g_steal_pointer (&base->queued_buf);
@@ -413,14 +439,15 @@ sl_normalize_copy_metadata (GstBaseTransform *base, GstBuffer *in, GstBuffer *ou
   return TRUE;
 }
 
-/* Tensors that can be made from frames of one rate. Sizes stay open: downstream's contract or fixate_caps() decides,
- * and set_caps() refuses what properties contradict, with a sentence. */
+/* Tensors that can be made from frames of one rate. Sizes stay open: downstream's contract or
+ * fixate_caps() decides, and set_caps() refuses what properties contradict, with a sentence. */
 static GstCaps *
 tensor_caps (void)
 {
-  return gst_caps_from_string ("other/tensors, format=(string)static, num_tensors=(int)1, types=(string){ uint8, int8, float16, float32 }, "
-                               "framerate=(fraction)[0/1, max]; "
-                               "other/tensor, type=(string){ uint8, int8, float16, float32 }, framerate=(fraction)[0/1, max]");
+  return gst_caps_from_string (
+    "other/tensors, format=(string)static, num_tensors=(int)1, types=(string){ uint8, int8, float16, float32 }, "
+    "framerate=(fraction)[0/1, max]; "
+    "other/tensor, type=(string){ uint8, int8, float16, float32 }, framerate=(fraction)[0/1, max]");
 }
 
 /* (transfer full): of the sink pad */
@@ -443,9 +470,11 @@ all_frames (const GstCaps *tensors, gpointer filter)
 }
 
 static GstCaps *
-sl_normalize_transform_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps, GstCaps *filter)
+sl_normalize_transform_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps,
+                             GstCaps *filter)
 {
-  return sl_caps_transform (caps, filter, direction == GST_PAD_SINK ? all_tensors : all_frames, filter);
+  return sl_caps_transform (caps, filter, direction == GST_PAD_SINK ? all_tensors : all_frames,
+                            filter);
 }
 
 static gboolean
@@ -474,13 +503,14 @@ orientation (const SlNormalize *self)
 }
 
 static GstCaps *
-sl_normalize_fixate_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps, GstCaps *othercaps)
+sl_normalize_fixate_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps,
+                          GstCaps *othercaps)
 {
   SlNormalize *self = (SlNormalize *) base;
   GstVideoInfo video;
   g_autoptr (GstCaps) plain = sl_dmabuf_plain (caps);
-  if (direction == GST_PAD_SINK && sl_tensor_caps_contract (othercaps) == NULL && !gst_caps_is_empty (plain)
-      && gst_video_info_from_caps (&video, plain)) {
+  if (direction == GST_PAD_SINK && sl_tensor_caps_contract (othercaps) == NULL
+      && !gst_caps_is_empty (plain) && gst_video_info_from_caps (&video, plain)) {
     othercaps = gst_caps_make_writable (gst_caps_truncate (othercaps));
     GstStructure *structure = gst_caps_get_structure (othercaps, 0);
     gboolean single = gst_structure_has_name (structure, SL_TENSOR_CAPS_NAME);
@@ -489,34 +519,41 @@ sl_normalize_fixate_caps (GstBaseTransform *base, GstPadDirection direction, Gst
     GST_OBJECT_LOCK (self);
     sl_video_part_crop (&self->settings.crop, part.width, part.height, "", &part, NULL);
     gboolean transposed = sl_affine_turn (orientation (self)).transpose;
-    sl_normalize_spec_propose (&self->settings, transposed ? part.height : part.width, transposed ? part.width : part.height,
+    sl_normalize_spec_propose (&self->settings, transposed ? part.height : part.width,
+                               transposed ? part.width : part.height,
                                GST_VIDEO_INFO_IS_GRAY (&video), &tensor);
     GST_OBJECT_UNLOCK (self);
     g_autofree char *dimensions = sl_tensor_caps_dimensions (&tensor);
     prefer (structure, single ? "type" : "types", sl_dtype_name (tensor.dtype));
     prefer (structure, single ? "dimension" : "dimensions", dimensions);
   }
-  return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->fixate_caps (base, direction, caps, othercaps);
+  return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)
+    ->fixate_caps (base, direction, caps, othercaps);
 }
 
-/* Any raw video is let through to set_caps(), which can say what is wrong with it; the base class could not. */
+/* Any raw video is let through to set_caps(), which can say what is wrong with it; the base class
+ * could not. */
 static gboolean
 sl_normalize_accept_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps)
 {
   if (direction != GST_PAD_SINK)
-    return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->accept_caps (base, direction, caps);
+    return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)
+      ->accept_caps (base, direction, caps);
   return sl_video_caps_is_raw (caps);
 }
 
 static gboolean
-read_video (SlNormalize *self, GstCaps *caps, GstVideoInfo *video, SlImageInfo *image, GError **error)
+read_video (SlNormalize *self, GstCaps *caps, GstVideoInfo *video, SlImageInfo *image,
+            GError **error)
 {
-  if (!sl_video_input_read (caps, sl_element_shown_name (GST_ELEMENT (self)), SL_VIDEO_INPUT_FORMATS, video, image, error))
+  if (!sl_video_input_read (caps, sl_element_shown_name (GST_ELEMENT (self)),
+                            SL_VIDEO_INPUT_FORMATS, video, image, error))
     return FALSE;
-  if (image->width >= 1 && image->width <= SL_MAX_SIDE && image->height >= 1 && image->height <= SL_MAX_SIDE)
+  if (image->width >= 1 && image->width <= SL_MAX_SIDE && image->height >= 1
+      && image->height <= SL_MAX_SIDE)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "frames of %dx%d pixels: expected 1..%d each way", image->width, image->height,
-               SL_MAX_SIDE);
+  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "frames of %dx%d pixels: expected 1..%d each way",
+               image->width, image->height, SL_MAX_SIDE);
   return FALSE;
 }
 
@@ -527,10 +564,12 @@ open_maker (SlNormalize *self, GError **error)
   GST_OBJECT_LOCK (self);
   const guint threads = sl_threads_resolve ((guint) self->settings.threads);
   GST_OBJECT_UNLOCK (self);
-  const SlNormalizeStatus status = sl_tensor_maker_open (&self->maker, &self->image, &self->spec, threads);
+  const SlNormalizeStatus status =
+    sl_tensor_maker_open (&self->maker, &self->image, &self->spec, threads);
   if (status != SL_NORMALIZE_OK)
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "frames of %dx%d to a tensor of %dx%d: %s", self->image.width, self->image.height,
-                 self->spec.width, self->spec.height, sl_normalize_status_text (status));
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "frames of %dx%d to a tensor of %dx%d: %s",
+                 self->image.width, self->image.height, self->spec.width, self->spec.height,
+                 sl_normalize_status_text (status));
   return status == SL_NORMALIZE_OK;
 }
 
@@ -545,8 +584,10 @@ configure (SlNormalize *self, GstCaps *incaps, GstCaps *outcaps, GError **error)
     return FALSE;
   GST_OBJECT_LOCK (self);
   gboolean good = sl_video_part_check_direction (self->settings.direction, error)
-                  && sl_normalize_spec_choose (&self->settings, sl_tensor_caps_contract (outcaps), tensors, n, &self->spec, error)
-                  && sl_video_part_crop (&self->settings.crop, self->image.width, self->image.height, "", &self->spec.crop, error);
+                  && sl_normalize_spec_choose (&self->settings, sl_tensor_caps_contract (outcaps),
+                                               tensors, n, &self->spec, error)
+                  && sl_video_part_crop (&self->settings.crop, self->image.width,
+                                         self->image.height, "", &self->spec.crop, error);
   self->spec.orientation = orientation (self);
   good = good && sl_frame_parts_divide (&self->parts, error);
   GST_OBJECT_UNLOCK (self);
@@ -600,7 +641,8 @@ sl_normalize_sink_event (GstBaseTransform *base, GstEvent *event)
 {
   SlNormalize *self = (SlNormalize *) base;
   GstVideoOrientationMethod method;
-  if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START || GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
+  if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START
+      || GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
     sl_frame_parts_forget (&self->parts, self);
   if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START) {
     follow_orientation (self, GST_VIDEO_ORIENTATION_IDENTITY);
@@ -623,7 +665,8 @@ answer_probe (SlNormalize *self, GstCaps *caps, GstQuery *query)
   const guint n = sl_tensor_caps_parse (caps, tensors, &error);
   if (n > 0) {
     GST_OBJECT_LOCK (self);
-    sl_normalize_spec_choose (&self->settings, sl_tensor_caps_contract (caps), tensors, n, &spec, &error);
+    sl_normalize_spec_choose (&self->settings, sl_tensor_caps_contract (caps), tensors, n, &spec,
+                              &error);
     GST_OBJECT_UNLOCK (self);
     sl_tensor_infos_clear (tensors, n);
   }
@@ -635,7 +678,8 @@ sl_normalize_query (GstBaseTransform *base, GstPadDirection direction, GstQuery 
 {
   GstCaps *caps = direction == GST_PAD_SRC ? sl_caps_probe_asked (query) : NULL;
   if (caps == NULL) {
-    const gboolean answered = GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->query (base, direction, query);
+    const gboolean answered =
+      GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->query (base, direction, query);
     if (answered)
       sl_video_caps_open (base, direction, query);
     return answered;
@@ -644,13 +688,15 @@ sl_normalize_query (GstBaseTransform *base, GstPadDirection direction, GstQuery 
   return TRUE;
 }
 
-/* What is wanted downstream changes what is made of frames, never the frames: upstream need not hear of it, nor of landmarks. */
+/* What is wanted downstream changes what is made of frames, never the frames: upstream need not
+ * hear of it, nor of landmarks. */
 static gboolean
 sl_normalize_src_event (GstBaseTransform *base, GstEvent *event)
 {
   SlNormalize *self = (SlNormalize *) base;
   GST_OBJECT_LOCK (self);
-  const gboolean landmarks = self->parts.follows && sl_followed_receive (event, self->parts.followed);
+  const gboolean landmarks =
+    self->parts.follows && sl_followed_receive (event, self->parts.followed);
   GST_OBJECT_UNLOCK (self);
   if (!landmarks && GST_EVENT_TYPE (event) != GST_EVENT_RECONFIGURE)
     return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->src_event (base, event);
@@ -666,7 +712,8 @@ sl_normalize_decide_allocation (GstBaseTransform *base, GstQuery *query)
   return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->decide_allocation (base, query);
 }
 
-/* Upstream may use any strides, and should have a frame to spare: one is held while its tensor is in the model. */
+/* Upstream may use any strides, and should have a frame to spare: one is held while its tensor is
+ * in the model. */
 static gboolean
 sl_normalize_propose_allocation (GstBaseTransform *base, GstQuery *decide_query, GstQuery *query)
 {
@@ -740,11 +787,14 @@ sl_normalize_class_init (SlNormalizeClass *klass)
   object_class->finalize = sl_normalize_finalize;
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
   object_class->get_property = sl_normalize_get_property;
-  g_object_class_install_property (object_class, PROP_DAMAGED,
-                                   g_param_spec_uint64 ("damaged", "Damaged frames", "Frames since the start that corrupted=drop left out",
-                                                        0, G_MAXUINT64, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (
+    object_class, PROP_DAMAGED,
+    g_param_spec_uint64 ("damaged", "Damaged frames",
+                         "Frames since the start that corrupted=drop left out", 0, G_MAXUINT64, 0,
+                         G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   g_autoptr (GstCaps) frames = frame_caps ();
-  gst_element_class_add_pad_template (element_class, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, frames));
+  gst_element_class_add_pad_template (
+    element_class, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, frames));
   gst_element_class_add_static_pad_template (element_class, &src_template);
   sl_element_class_describe (
     element_class, "Sightline normalizer", "Filter/Converter/Video/Tensor",

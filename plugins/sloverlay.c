@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sloverlay: draws the predictions of a video frame into the frame, in place and in the frame's own format. It reads
- * GstVideoRegionOfInterestMeta and GstAnalyticsRelationMeta of any element, SlMaskMeta and SlAnalysisMeta. A frame without any of these
- * metas passes through unchanged, without a copy.
+ * sloverlay: draws the predictions of a video frame into the frame, in place and in the frame's own
+ * format. It reads GstVideoRegionOfInterestMeta and GstAnalyticsRelationMeta of any element,
+ * SlMaskMeta and SlAnalysisMeta. A frame without any of these metas passes through unchanged,
+ * without a copy.
  */
 #include "plugins/elements.h"
 
@@ -22,7 +23,8 @@
 GST_DEBUG_CATEGORY_STATIC (sl_overlay_debug);
 #define GST_CAT_DEFAULT sl_overlay_debug
 
-#define CAPS "video/x-raw, format=(string)" SL_CANVAS_FORMATS ", width=(int)[1,max], height=(int)[1,max]"
+#define CAPS \
+  "video/x-raw, format=(string)" SL_CANVAS_FORMATS ", width=(int)[1,max], height=(int)[1,max]"
 /* Frames per second are those of about this long. */
 #define STATS_INTERVAL (G_USEC_PER_SEC / 2)
 
@@ -46,33 +48,42 @@ typedef GstBaseTransformClass SlOverlayClass;
 
 G_DEFINE_TYPE (SlOverlay, sl_overlay, GST_TYPE_BASE_TRANSFORM)
 
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
+static GstStaticPadTemplate sink_template =
+  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
+static GstStaticPadTemplate src_template =
+  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
 
 #define AT(member) G_STRUCT_OFFSET (SlOverlay, member)
 
 static const SlProperty properties[] = {
-  { "boxes", "Boxes", "Draw a box around each object", SL_PROPERTY_BOOL, AT (style.boxes), 0, 0, TRUE, NULL, TRUE },
-  { "labels", "Labels", "Write the name of each object, of the whole picture's labels and of the mask's classes", SL_PROPERTY_BOOL,
-    AT (style.labels), 0, 0, TRUE, NULL, TRUE },
-  { "scores", "Scores", "Write confidences after names", SL_PROPERTY_BOOL, AT (style.scores), 0, 0, TRUE, NULL, TRUE },
-  { "ids", "Ids", "Write the ids of tracked objects after their names", SL_PROPERTY_BOOL, AT (style.ids), 0, 0, TRUE, NULL, TRUE },
-  { "masks", "Masks", "Draw segmentation masks and masks of objects in colour", SL_PROPERTY_BOOL, AT (style.masks), 0, 0, TRUE, NULL,
-    TRUE },
-  { "keypoints", "Keypoints", "Draw keypoints and the bones between them", SL_PROPERTY_BOOL, AT (style.keypoints), 0, 0, TRUE, NULL, TRUE },
-  { "regions", "Regions", "Draw slanalyze's zones and lines with their counts", SL_PROPERTY_BOOL, AT (style.regions), 0, 0, TRUE, NULL,
-    TRUE },
-  { "heat-map", "Heat map", "Draw the heat map of slanalyze", SL_PROPERTY_BOOL, AT (style.heat), 0, 0, TRUE, NULL, TRUE },
-  { "stats", "Statistics", "Write frames per second, and the time since capture if it is known, in the top right corner", SL_PROPERTY_BOOL,
-    AT (stats), 0, 0, FALSE, NULL, TRUE },
-  { "mask-opacity", "Opacity of masks", "Opacity of masks and heat maps, 0..1", SL_PROPERTY_DOUBLE, AT (style.opacity), 0, 1, 0.5, NULL,
-    TRUE },
-  { "point-threshold", "Point threshold", "Least confidence of drawn keypoints, 0..1", SL_PROPERTY_DOUBLE, AT (style.point_threshold), 0, 1,
-    0.2, NULL, TRUE },
-  { "thickness", "Thickness", "Thickness of lines in pixels; 0 = by the size of the frame", SL_PROPERTY_INT, AT (style.thickness), 0, 64, 0,
-    NULL, TRUE },
-  { "font-size", "Font size", "Height of letters in pixels; 0 = by the size of the frame", SL_PROPERTY_INT, AT (style.font_size), 0, 256, 0,
-    NULL, TRUE },
+  { "boxes", "Boxes", "Draw a box around each object", SL_PROPERTY_BOOL, AT (style.boxes), 0, 0,
+    TRUE, NULL, TRUE },
+  { "labels", "Labels",
+    "Write the name of each object, of the whole picture's labels and of the mask's classes",
+    SL_PROPERTY_BOOL, AT (style.labels), 0, 0, TRUE, NULL, TRUE },
+  { "scores", "Scores", "Write confidences after names", SL_PROPERTY_BOOL, AT (style.scores), 0, 0,
+    TRUE, NULL, TRUE },
+  { "ids", "Ids", "Write the ids of tracked objects after their names", SL_PROPERTY_BOOL,
+    AT (style.ids), 0, 0, TRUE, NULL, TRUE },
+  { "masks", "Masks", "Draw segmentation masks and masks of objects in colour", SL_PROPERTY_BOOL,
+    AT (style.masks), 0, 0, TRUE, NULL, TRUE },
+  { "keypoints", "Keypoints", "Draw keypoints and the bones between them", SL_PROPERTY_BOOL,
+    AT (style.keypoints), 0, 0, TRUE, NULL, TRUE },
+  { "regions", "Regions", "Draw slanalyze's zones and lines with their counts", SL_PROPERTY_BOOL,
+    AT (style.regions), 0, 0, TRUE, NULL, TRUE },
+  { "heat-map", "Heat map", "Draw the heat map of slanalyze", SL_PROPERTY_BOOL, AT (style.heat), 0,
+    0, TRUE, NULL, TRUE },
+  { "stats", "Statistics",
+    "Write frames per second, and the time since capture if it is known, in the top right corner",
+    SL_PROPERTY_BOOL, AT (stats), 0, 0, FALSE, NULL, TRUE },
+  { "mask-opacity", "Opacity of masks", "Opacity of masks and heat maps, 0..1", SL_PROPERTY_DOUBLE,
+    AT (style.opacity), 0, 1, 0.5, NULL, TRUE },
+  { "point-threshold", "Point threshold", "Least confidence of drawn keypoints, 0..1",
+    SL_PROPERTY_DOUBLE, AT (style.point_threshold), 0, 1, 0.2, NULL, TRUE },
+  { "thickness", "Thickness", "Thickness of lines in pixels; 0 = by the size of the frame",
+    SL_PROPERTY_INT, AT (style.thickness), 0, 64, 0, NULL, TRUE },
+  { "font-size", "Font size", "Height of letters in pixels; 0 = by the size of the frame",
+    SL_PROPERTY_INT, AT (style.font_size), 0, 256, 0, NULL, TRUE },
 };
 
 static gboolean
@@ -115,7 +126,8 @@ draw_stats (SlOverlay *self, GstBuffer *buffer, SlCanvas *canvas, const SlDrawSt
   const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
   char note[64];
   if (meta != NULL && meta->captured > 0)
-    g_snprintf (note, sizeof note, "%.1f fps %.1f ms", self->fps, (double) (g_get_monotonic_time () - meta->captured) / 1000);
+    g_snprintf (note, sizeof note, "%.1f fps %.1f ms", self->fps,
+                (double) (g_get_monotonic_time () - meta->captured) / 1000);
   else
     g_snprintf (note, sizeof note, "%.1f fps", self->fps);
   sl_draw_note (canvas, self->text, style, note);
@@ -129,7 +141,8 @@ sl_overlay_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   const SlDrawStyle style = self->style;
   const gboolean stats = self->stats;
   GST_OBJECT_UNLOCK (self);
-  SlPredictionView prediction = { .width = GST_VIDEO_INFO_WIDTH (&self->info), .height = GST_VIDEO_INFO_HEIGHT (&self->info) };
+  SlPredictionView prediction = { .width = GST_VIDEO_INFO_WIDTH (&self->info),
+                                  .height = GST_VIDEO_INFO_HEIGHT (&self->info) };
   const gboolean predicted = is_drawn (buffer);
   GstVideoFrame frame;
   SlCanvas canvas;
@@ -137,7 +150,8 @@ sl_overlay_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   count_frame (self);
   if (!predicted && !stats)
     return GST_FLOW_OK;
-  if (!sl_video_frame_map (&frame, &self->info, buffer, GST_MAP_READWRITE | GST_VIDEO_FRAME_MAP_FLAG_NO_REF, &error))
+  if (!sl_video_frame_map (&frame, &self->info, buffer,
+                           GST_MAP_READWRITE | GST_VIDEO_FRAME_MAP_FLAG_NO_REF, &error))
     return sl_element_refuse_frame (GST_ELEMENT (self), error);
   sl_canvas_init (&canvas, &frame);
   if (predicted) {
@@ -155,7 +169,8 @@ static GstFlowReturn
 sl_overlay_prepare_output_buffer (GstBaseTransform *base, GstBuffer *in, GstBuffer **out)
 {
   if (is_drawn (in) || wants_stats ((SlOverlay *) base))
-    return GST_BASE_TRANSFORM_CLASS (sl_overlay_parent_class)->prepare_output_buffer (base, in, out);
+    return GST_BASE_TRANSFORM_CLASS (sl_overlay_parent_class)
+      ->prepare_output_buffer (base, in, out);
   *out = in;
   return GST_FLOW_OK;
 }
@@ -164,7 +179,8 @@ static GstFlowReturn
 sl_overlay_submit_input_buffer (GstBaseTransform *base, gboolean discont, GstBuffer *frame)
 {
   if (sl_element_has_format (GST_ELEMENT (base), base->sinkpad))
-    return GST_BASE_TRANSFORM_CLASS (sl_overlay_parent_class)->submit_input_buffer (base, discont, frame);
+    return GST_BASE_TRANSFORM_CLASS (sl_overlay_parent_class)
+      ->submit_input_buffer (base, discont, frame);
   gst_buffer_unref (frame);
   return GST_FLOW_NOT_NEGOTIATED;
 }
@@ -181,7 +197,8 @@ sl_overlay_accept_caps (GstBaseTransform *base, GstPadDirection direction, GstCa
 static gboolean
 sl_overlay_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *query)
 {
-  const gboolean answered = GST_BASE_TRANSFORM_CLASS (sl_overlay_parent_class)->query (base, direction, query);
+  const gboolean answered =
+    GST_BASE_TRANSFORM_CLASS (sl_overlay_parent_class)->query (base, direction, query);
   if (answered)
     sl_video_caps_open (base, direction, query);
   return answered;
@@ -198,8 +215,9 @@ check_caps (SlOverlay *self, GstEvent *event)
   if (gst_caps_can_intersect (caps, template))
     self->refused = FALSE;
   else if (sl_video_caps_check_memory (caps, "sloverlay", &error))
-    sl_video_caps_refuse_format (gst_structure_get_string (gst_caps_get_structure (caps, 0), "format"), SL_CANVAS_FORMATS, "sloverlay",
-                                 &error);
+    sl_video_caps_refuse_format (
+      gst_structure_get_string (gst_caps_get_structure (caps, 0), "format"), SL_CANVAS_FORMATS,
+      "sloverlay", &error);
   return error == NULL || sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
 }
 
@@ -255,7 +273,8 @@ sl_overlay_class_init (SlOverlayClass *klass)
     element_class, "Sightline overlay", "Filter/Effect/Video",
     "Draws boxes, labels, masks and skeletons of predictions, zones and lines on YUV, RGB and gray frames, in place. Reads "
     "GstVideoRegionOfInterestMeta with the fields of slpostprocess and of DL Streamer, and GstAnalyticsRelationMeta.",
-    "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite ! sloverlay ! videoconvert ! autovideosink", "predictions.md");
+    "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite ! sloverlay ! videoconvert ! autovideosink",
+    "predictions.md");
   klass->transform_ip = sl_overlay_transform_ip;
   klass->prepare_output_buffer = sl_overlay_prepare_output_buffer;
   klass->set_caps = sl_overlay_set_caps;
@@ -272,5 +291,6 @@ sl_overlay_init (SlOverlay *self)
 {
   sl_properties_init (self, properties, G_N_ELEMENTS (properties));
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
-  gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE); /* as GStreamer's video filters */
+  gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self),
+                                      TRUE); /* as GStreamer's video filters */
 }

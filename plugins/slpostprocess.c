@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slpostprocess: output tensors -> predictions, as text, as JSON, or as metas on the original frame.
+ * slpostprocess: output tensors -> predictions, as text, as JSON, or as metas on the original
+ * frame.
  *
- * A GstElement with its own chain function, not a GstBaseTransform: in video mode the caps of the source pad are those of
- * the frame inside the first buffer's SlFrameMeta, which no caps event of the sink pad tells, and what is pushed is that
- * frame, not a buffer made from the input. So sticky events wait until the first buffer has chosen the output.
- * Invariant: nothing but STREAM_START (and EOS) leaves before the CAPS event.
+ * A GstElement with its own chain function, not a GstBaseTransform: in video mode the caps of the
+ * source pad are those of the frame inside the first buffer's SlFrameMeta, which no caps event of
+ * the sink pad tells, and what is pushed is that frame, not a buffer made from the input. So sticky
+ * events wait until the first buffer has chosen the output. Invariant: nothing but STREAM_START
+ * (and EOS) leaves before the CAPS event.
  */
 #include "plugins/elements.h"
 
@@ -36,7 +38,8 @@
 GST_DEBUG_CATEGORY_STATIC (sl_postprocess_debug);
 #define GST_CAT_DEFAULT sl_postprocess_debug
 
-/* Overlap above which the less confident of two objects goes that were found in tiles, where nothing else is said. */
+/* Overlap above which the less confident of two objects goes that were found in tiles, where
+ * nothing else is said. */
 #define TILE_IOU 0.45
 typedef struct
 {
@@ -86,23 +89,25 @@ G_DEFINE_TYPE (SlPostprocess, sl_postprocess, GST_TYPE_ELEMENT)
 
 static guint predictions_signal;
 
-static GstStaticPadTemplate sink_template =
-  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
-static GstStaticPadTemplate src_template =
-  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_RESULT_OUTPUT_CAPS));
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
+  "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
+  "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_RESULT_OUTPUT_CAPS));
 
 #define AT(member) G_STRUCT_OFFSET (SlPostprocess, settings.member)
 
 static const SlProperty properties[] = {
-  { "threshold", "Threshold", "Least confidence, 0..1; -1 = the decoder's default: 0.5 for most objects, 0 for labels of the whole picture",
+  { "threshold", "Threshold",
+    "Least confidence, 0..1; -1 = the decoder's default: 0.5 for most objects, 0 for labels of the whole picture",
     SL_PROPERTY_DOUBLE, AT (threshold), -1, 1, -1, NULL, TRUE },
   { "iou-threshold", "Overlap threshold",
     "Overlap (intersection over union) above which the less confident of two boxes is removed, 0..1; 0 = the decoder's default",
     SL_PROPERTY_DOUBLE, AT (iou_threshold), 0, 1, 0, NULL, TRUE },
-  { "max-results", "Most objects", "Most objects of a frame, best first", SL_PROPERTY_INT, AT (max_results), 1, SL_MAX_RESULTS, 100, NULL,
-    TRUE },
-  { "top-k", "Most labels", "Most labels of the whole picture for a frame, best first; text output shows the best one", SL_PROPERTY_INT,
-    AT (top_k), 1, SL_MAX_RESULTS, 1, NULL, TRUE },
+  { "max-results", "Most objects", "Most objects of a frame, best first", SL_PROPERTY_INT,
+    AT (max_results), 1, SL_MAX_RESULTS, 100, NULL, TRUE },
+  { "top-k", "Most labels",
+    "Most labels of the whole picture for a frame, best first; text output shows the best one",
+    SL_PROPERTY_INT, AT (top_k), 1, SL_MAX_RESULTS, 1, NULL, TRUE },
   { "decoder", "Decoder",
     "What the tensors mean: labels, ssd, yolo, pose, ... with parameters, such as yolo,preset=v5; unset = what the model says, else told by "
     "their shapes",
@@ -111,10 +116,12 @@ static const SlProperty properties[] = {
     "Path of a labels file, such as text with a class name in each line; unset = the model's; classes without a name get "
     "their number",
     SL_PROPERTY_STRING, AT (labels) },
-  { "classes", "Classes", "Reported classes, separated by ',', such as person,car, or with ! excluded classes, such as !dog; unset = all",
+  { "classes", "Classes",
+    "Reported classes, separated by ',', such as person,car, or with ! excluded classes, such as !dog; unset = all",
     SL_PROPERTY_STRING, AT (classes), 0, 0, 0, NULL, TRUE },
-  { "source", "Source", "Text for \"source\" of JSON output, such as the name of the file or camera; unset = null", SL_PROPERTY_STRING,
-    AT (source), 0, 0, 0, NULL, TRUE },
+  { "source", "Source",
+    "Text for \"source\" of JSON output, such as the name of the file or camera; unset = null",
+    SL_PROPERTY_STRING, AT (source), 0, 0, 0, NULL, TRUE },
   { "post-messages", "Post messages",
     "Post an element message \"prediction\" for each frame, with the fields frame and timestamp (uint64) and json (string)",
     SL_PROPERTY_BOOL, AT (post_messages), 0, 0, FALSE, NULL, TRUE },
@@ -128,30 +135,36 @@ static const SlProperty properties[] = {
 
 /* Tracking also wants the boxes that are too unsure to be reported by themselves. */
 static gboolean
-open_tracking (SlPostprocess *self, SlDecodingSettings *settings, const char *classes, GError **error)
+open_tracking (SlPostprocess *self, SlDecodingSettings *settings, const char *classes,
+               GError **error)
 {
   SlTrackSettings track = sl_track_defaults;
   gint fps_n = 0, fps_d = 1;
-  track.high = track.fresh = settings->threshold >= 0 ? settings->threshold : sl_decoding_threshold (self->tensors.decoding);
+  track.high = track.fresh =
+    settings->threshold >= 0 ? settings->threshold : sl_decoding_threshold (self->tensors.decoding);
   track.low = MIN (track.low, track.high);
   self->lowest = track.high;
-  gst_structure_get_fraction (gst_caps_get_structure (self->tensor_caps, 0), "framerate", &fps_n, &fps_d);
+  gst_structure_get_fraction (gst_caps_get_structure (self->tensor_caps, 0), "framerate", &fps_n,
+                              &fps_d);
   sl_tracking_set_rate (&self->tracking, fps_n, fps_d);
   sl_tracker_configure (self->tracking.tracker, &track);
   settings->threshold = track.low;
   return sl_tensor_decoding_open (&self->tensors, self->tensor_caps, settings, classes, error);
 }
 
-/* Opens a decoder for @caps by what is set now. @stale: (out) (nullable): cleared when it is opened for good */
+/* Opens a decoder for @caps by what is set now. @stale: (out) (nullable): cleared when it is opened
+ * for good */
 static gboolean
-open_for (SlPostprocess *self, SlTensorDecoding *tensors, GstCaps *caps, gboolean *stale, GError **error)
+open_for (SlPostprocess *self, SlTensorDecoding *tensors, GstCaps *caps, gboolean *stale,
+          GError **error)
 {
   GST_OBJECT_LOCK (self);
   g_autofree char *decoder = g_strdup (self->settings.decoder);
   g_autofree char *labels = g_strdup (self->settings.labels);
   g_autofree char *classes = g_strdup (self->settings.classes);
   SlDecodingSettings settings = { self->settings.threshold, self->settings.iou_threshold,
-                                  MAX (self->settings.max_results, self->settings.top_k), decoder, labels };
+                                  MAX (self->settings.max_results, self->settings.top_k), decoder,
+                                  labels };
   if (stale != NULL) {
     g_free (self->source);
     self->source = g_strdup (self->settings.source);
@@ -174,7 +187,8 @@ tell_vector (SlPostprocess *self)
   GST_OBJECT_LOCK (self);
   g_autofree char *stated = g_strdup (self->settings.decoder);
   GST_OBJECT_UNLOCK (self);
-  const char *note = sl_decoding_vector_note (self->tensors.decoding, sl_tensor_caps_contract (self->tensor_caps), stated);
+  const char *note = sl_decoding_vector_note (self->tensors.decoding,
+                                              sl_tensor_caps_contract (self->tensor_caps), stated);
   if (note == NULL || self->told_vector)
     return;
   self->told_vector = TRUE;
@@ -198,12 +212,14 @@ open_decoding (SlPostprocess *self)
     return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
   self->refused = FALSE;
   sl_prediction_mapper_choose (self->predictions, self->tensors.classes, self->max_results);
-  g_autoptr (GPtrArray) names = sl_decoding_class_names (self->tensors.decoding, self->tensors.labels);
+  g_autoptr (GPtrArray) names =
+    sl_decoding_class_names (self->tensors.decoding, self->tensors.labels);
   sl_class_names_offer (self->srcpad, names);
   gst_clear_caps (&self->picture.caps);
   name_model (self);
   tell_vector (self);
-  GST_INFO_OBJECT (self, "decoder %s for %" GST_PTR_FORMAT, sl_decoding_decoder (self->tensors.decoding)->name, self->tensor_caps);
+  GST_INFO_OBJECT (self, "decoder %s for %" GST_PTR_FORMAT,
+                   sl_decoding_decoder (self->tensors.decoding)->name, self->tensor_caps);
   return TRUE;
 }
 
@@ -230,7 +246,8 @@ settings_changed (SlPostprocess *self)
   return stale;
 }
 
-/* Whether the numbers of the frame can be what the decoder takes them for. What they decided is told. */
+/* Whether the numbers of the frame can be what the decoder takes them for. What they decided is
+ * told. */
 static gboolean
 agrees (SlPostprocess *self)
 {
@@ -239,7 +256,8 @@ agrees (SlPostprocess *self)
   g_autofree char *choice = sl_decoding_take_choice (self->tensors.decoding);
   if (choice != NULL)
     GST_ELEMENT_INFO (self, STREAM, DECODE, ("%s", choice), (NULL));
-  if (sl_decoding_agrees (self->tensors.decoding, contract != NULL ? contract->model : NULL, &error))
+  if (sl_decoding_agrees (self->tensors.decoding, contract != NULL ? contract->model : NULL,
+                          &error))
     return TRUE;
   sl_element_report (GST_ELEMENT (self), error);
   return FALSE;
@@ -253,7 +271,8 @@ fail_buffer (SlPostprocess *self, GstBuffer *buffer, SlTensorMappingStatus statu
   return GST_FLOW_ERROR;
 }
 
-/* Caps of what goes out as video: the picture that the decoder made, else the frame; NULL when there is neither. */
+/* Caps of what goes out as video: the picture that the decoder made, else the frame; NULL when
+ * there is neither. */
 static GstCaps *
 video_caps (const SlPostprocess *self, const SlFrameMeta *meta)
 {
@@ -269,7 +288,8 @@ negotiate (SlPostprocess *self, const SlFrameMeta *meta)
   GstCaps *video = video_caps (self, meta);
   if (!gst_pad_check_reconfigure (self->srcpad) && sl_result_output_fits (&self->output, video))
     return GST_FLOW_OK;
-  const GstFlowReturn flow = sl_result_output_choose (&self->output, GST_ELEMENT (self), self->srcpad, video, meta);
+  const GstFlowReturn flow =
+    sl_result_output_choose (&self->output, GST_ELEMENT (self), self->srcpad, video, meta);
   if (flow == GST_FLOW_OK)
     GST_INFO_OBJECT (self, "output %" GST_PTR_FORMAT, self->output.caps);
   return flow;
@@ -301,7 +321,8 @@ find_geometry (SlPostprocess *self, const SlFrameMeta *meta, SlFrameGeometry *ge
 
 /* What @prediction says about its frame as such. */
 static void
-name_frame (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, SlPredictionView *prediction)
+name_frame (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta,
+            SlPredictionView *prediction)
 {
   prediction->source = self->source;
   prediction->frame = self->frame;
@@ -311,13 +332,15 @@ name_frame (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, SlP
 static gboolean
 is_of_object (const SlFrameMeta *meta)
 {
-  return meta != NULL && (meta->content == SL_FRAME_OBJECT || meta->content == SL_FRAME_LAST_OBJECT);
+  return meta != NULL
+         && (meta->content == SL_FRAME_OBJECT || meta->content == SL_FRAME_LAST_OBJECT);
 }
 
-/* A mask of classes over one object is parts of it; FALSE when the tensors are about something else. */
+/* A mask of classes over one object is parts of it; FALSE when the tensors are about something
+ * else. */
 static gboolean
-decode_parts (SlPostprocess *self, const SlFrameMeta *meta, const SlResult *result, const SlFrameGeometry *geometry,
-              SlPredictionView *prediction)
+decode_parts (SlPostprocess *self, const SlFrameMeta *meta, const SlResult *result,
+              const SlFrameGeometry *geometry, SlPredictionView *prediction)
 {
   SlRect region;
   if (result->mask.width == 0 || !is_of_object (meta) || meta->frame == NULL
@@ -333,7 +356,8 @@ decode_parts (SlPostprocess *self, const SlFrameMeta *meta, const SlResult *resu
 
 /* Decodes @buffer into @prediction; the strings are the element's until the next frame. */
 static SlTensorMappingStatus
-decode (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, SlPredictionView *prediction)
+decode (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta,
+        SlPredictionView *prediction)
 {
   SlFrameGeometry geometry;
   SlTensorMappingStatus status = sl_tensor_mapping_read (&self->tensors.mapping, buffer);
@@ -344,13 +368,15 @@ decode (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, SlPredi
   sl_decoded_picture_take (&self->picture, &result->picture, self->tensor_caps);
   find_geometry (self, meta, &geometry);
   if (!decode_parts (self, meta, result, &geometry, prediction))
-    sl_prediction_mapper_fill (self->predictions, result, self->tensors.labels, sl_decoding_names (self->tensors.decoding, NULL), &geometry,
+    sl_prediction_mapper_fill (self->predictions, result, self->tensors.labels,
+                               sl_decoding_names (self->tensors.decoding, NULL), &geometry,
                                self->top_k, prediction);
   name_frame (self, buffer, meta, prediction);
   return SL_TENSOR_MAPPING_OK;
 }
 
-/* Timestamps of the stages and the frame's number travel on with the result; the frame itself does not, it may be the result. */
+/* Timestamps of the stages and the frame's number travel on with the result; the frame itself does
+ * not, it may be the result. */
 static void
 stamp (SlPostprocess *self, GstBuffer *out, const SlFrameMeta *from)
 {
@@ -363,8 +389,8 @@ stamp (SlPostprocess *self, GstBuffer *out, const SlFrameMeta *from)
   meta->number = self->frame - 1;
 }
 
-/* Takes @buffer, and returns the frame in it, writable. It is let go first: with it goes the last other reference to the frame,
- * which then needs no copy. */
+/* Takes @buffer, and returns the frame in it, writable. It is let go first: with it goes the last
+ * other reference to the frame, which then needs no copy. */
 static GstBuffer *
 unwrap_frame (GstBuffer *buffer)
 {
@@ -392,14 +418,16 @@ static GstFlowReturn
 push_gap (SlPostprocess *self, GstBuffer *buffer)
 {
   if (GST_BUFFER_PTS_IS_VALID (buffer))
-    gst_pad_push_event (self->srcpad, gst_event_new_gap (GST_BUFFER_PTS (buffer), GST_BUFFER_DURATION (buffer)));
+    gst_pad_push_event (self->srcpad,
+                        gst_event_new_gap (GST_BUFFER_PTS (buffer), GST_BUFFER_DURATION (buffer)));
   gst_buffer_unref (buffer);
   return GST_FLOW_OK;
 }
 
 /* Takes @buffer. */
 static GstFlowReturn
-push_picture (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, const SlPredictionView *prediction)
+push_picture (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta,
+              const SlPredictionView *prediction)
 {
   GstBuffer *out = sl_decoded_picture_copy (&self->picture);
   gst_buffer_copy_into (out, buffer, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
@@ -416,9 +444,11 @@ post_prediction (SlPostprocess *self, const SlPredictionView *prediction)
 {
   g_string_truncate (self->line, 0);
   sl_prediction_append_json (self->line, prediction);
-  GstStructure *structure = gst_structure_new ("prediction", "frame", G_TYPE_UINT64, prediction->frame, "timestamp", G_TYPE_UINT64,
-                                               prediction->timestamp, "json", G_TYPE_STRING, self->line->str, NULL);
-  gst_element_post_message (GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), structure));
+  GstStructure *structure = gst_structure_new (
+    "prediction", "frame", G_TYPE_UINT64, prediction->frame, "timestamp", G_TYPE_UINT64,
+    prediction->timestamp, "json", G_TYPE_STRING, self->line->str, NULL);
+  gst_element_post_message (GST_ELEMENT (self),
+                            gst_message_new_element (GST_OBJECT (self), structure));
 }
 
 /* A quarter of room, for lines with some digits more. */
@@ -432,7 +462,8 @@ reserve (GString *line)
 
 /* Takes @buffer. */
 static GstFlowReturn
-push_line (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, const SlPredictionView *prediction)
+push_line (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta,
+           const SlPredictionView *prediction)
 {
   g_string_truncate (self->line, 0);
   if (self->output.form == SL_RESULT_TEXT) {
@@ -453,7 +484,8 @@ push_line (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, cons
   return gst_pad_push (self->srcpad, out);
 }
 
-/* Takes @buffer, of a frame that it was not the turn of: video goes on, with a mark that says so, else there is nothing to tell. */
+/* Takes @buffer, of a frame that it was not the turn of: video goes on, with a mark that says so,
+ * else there is nothing to tell. */
 static GstFlowReturn
 push_skipped (SlPostprocess *self, GstBuffer *buffer)
 {
@@ -466,20 +498,22 @@ push_skipped (SlPostprocess *self, GstBuffer *buffer)
   GstBuffer *frame = unwrap_frame (buffer);
   SlFrameMeta *meta = sl_buffer_ensure_frame_meta (frame, &passed.info);
   meta->number = self->frame - 1;
-  if (passed.content == SL_FRAME_SKIPPED && !sl_buffer_was_looked_at (frame)) { /* not by a model before this one either */
+  if (passed.content == SL_FRAME_SKIPPED
+      && !sl_buffer_was_looked_at (frame)) { /* not by a model before this one either */
     meta->captured = passed.captured;
     meta->content = SL_FRAME_SKIPPED;
   }
   return gst_pad_push (self->srcpad, frame);
 }
 
-/* Takes @buffer, the last of a frame whose objects were looked at: what was said of them goes onto the frame, and what the frame
- * then carries goes out. */
+/* Takes @buffer, the last of a frame whose objects were looked at: what was said of them goes onto
+ * the frame, and what the frame then carries goes out. */
 static GstFlowReturn
 push_objects (SlPostprocess *self, GstBuffer *buffer)
 {
   const SlFrameMeta times = *sl_buffer_get_frame_meta (buffer);
-  SlPredictionView prediction = { .width = GST_VIDEO_INFO_WIDTH (&times.info), .height = GST_VIDEO_INFO_HEIGHT (&times.info) };
+  SlPredictionView prediction = { .width = GST_VIDEO_INFO_WIDTH (&times.info),
+                                  .height = GST_VIDEO_INFO_HEIGHT (&times.info) };
   if (self->gathering != times.frame)
     sl_object_results_clear (self->nested);
   gst_clear_buffer (&self->gathering);
@@ -489,7 +523,8 @@ push_objects (SlPostprocess *self, GstBuffer *buffer)
   self->frame++;
   sl_prediction_reader_read (&self->reader, frame, &prediction);
   if (times.follows)
-    sl_followed_send (self->sinkpad, &prediction, (double) times.tensor_width / times.tensor_height);
+    sl_followed_send (self->sinkpad, &prediction,
+                      (double) times.tensor_width / times.tensor_height);
   sl_prediction_signal_emit (self, predictions_signal, &prediction);
   if (self->post_messages)
     post_prediction (self, &prediction);
@@ -508,8 +543,10 @@ warn_left_out (SlPostprocess *self, const char *what)
   self->warned_left_out = TRUE;
   GST_ELEMENT_WARNING (
     self, STREAM, NOT_IMPLEMENTED,
-    ("%s made of single objects are left out; expected a model that gives labels, objects, poses or a mask of classes%s", what,
-     g_str_equal (what, "vectors") ? "; decoder=labels takes the numbers for scores of classes" : "; run this one on whole frames"),
+    ("%s made of single objects are left out; expected a model that gives labels, objects, poses or a mask of classes%s",
+     what,
+     g_str_equal (what, "vectors") ? "; decoder=labels takes the numbers for scores of classes"
+                                   : "; run this one on whole frames"),
     (NULL));
 }
 
@@ -520,7 +557,8 @@ gather (SlPostprocess *self, const SlFrameMeta *meta, const SlPredictionView *pr
   if (self->gathering != meta->frame)
     sl_object_results_clear (self->nested);
   gst_buffer_replace (&self->gathering, meta->frame);
-  sl_object_results_add (self->nested, meta->region, prediction, self->track ? self->lowest : 0, self->model);
+  sl_object_results_add (self->nested, meta->region, prediction, self->track ? self->lowest : 0,
+                         self->model);
   if (self->picture.last.width > 0)
     warn_left_out (self, "pictures");
   else if (prediction->vector.n > 0)
@@ -529,7 +567,8 @@ gather (SlPostprocess *self, const SlFrameMeta *meta, const SlPredictionView *pr
     warn_left_out (self, "tensors");
 }
 
-/* Whether @prediction is one of a tile, of which there is nothing to tell yet; one of the frame behind its tiles gets what they had. */
+/* Whether @prediction is one of a tile, of which there is nothing to tell yet; one of the frame
+ * behind its tiles gets what they had. */
 static gboolean
 gather_tiles (SlPostprocess *self, const SlFrameMeta *meta, SlPredictionView *prediction)
 {
@@ -592,7 +631,8 @@ take_tensors (SlPostprocess *self, GstBuffer *buffer)
     post_prediction (self, &prediction);
   if (self->output.form != SL_RESULT_VIDEO)
     return push_line (self, buffer, meta, &prediction);
-  return self->picture.caps != NULL ? push_picture (self, buffer, meta, &prediction) : push_frame (self, buffer, &prediction);
+  return self->picture.caps != NULL ? push_picture (self, buffer, meta, &prediction)
+                                    : push_frame (self, buffer, &prediction);
 }
 
 static GstFlowReturn
@@ -608,7 +648,8 @@ sl_postprocess_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
   const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
   GstFlowReturn flow = meta->frame != NULL ? negotiate (self, meta) : GST_FLOW_ERROR;
   if (flow == GST_FLOW_OK)
-    return meta->content == SL_FRAME_NO_OBJECTS ? push_objects (self, buffer) : push_skipped (self, buffer);
+    return meta->content == SL_FRAME_NO_OBJECTS ? push_objects (self, buffer)
+                                                : push_skipped (self, buffer);
   gst_buffer_unref (buffer);
   return flow;
 }
@@ -641,11 +682,13 @@ flush (SlPostprocess *self)
   sl_tracking_reset (&self->tracking);
 }
 
-/* A gap before the first buffer chooses the output when that is not video; else there is nothing to tell yet. */
+/* A gap before the first buffer chooses the output when that is not video; else there is nothing to
+ * tell yet. */
 static gboolean
 take_gap (SlPostprocess *self, GstEvent *event)
 {
-  if (self->output.form == SL_RESULT_NONE && (!sl_result_output_is_lines (self->srcpad) || negotiate (self, NULL) != GST_FLOW_OK)) {
+  if (self->output.form == SL_RESULT_NONE
+      && (!sl_result_output_is_lines (self->srcpad) || negotiate (self, NULL) != GST_FLOW_OK)) {
     gst_event_unref (event);
     return TRUE;
   }
@@ -677,7 +720,8 @@ sl_postprocess_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
     default:
       break;
   }
-  if (GST_EVENT_IS_STICKY (event) && GST_EVENT_TYPE (event) != GST_EVENT_EOS && self->output.form == SL_RESULT_NONE) {
+  if (GST_EVENT_IS_STICKY (event) && GST_EVENT_TYPE (event) != GST_EVENT_EOS
+      && self->output.form == SL_RESULT_NONE) {
     g_queue_push_tail (&self->output.held, event);
     return TRUE;
   }
@@ -698,7 +742,8 @@ sl_postprocess_change_state (GstElement *element, GstStateChange transition)
     sl_tracker_set_next_id (self->tracking.tracker, self->settings.next_id);
     GST_OBJECT_UNLOCK (self);
   }
-  GstStateChangeReturn result = GST_ELEMENT_CLASS (sl_postprocess_parent_class)->change_state (element, transition);
+  GstStateChangeReturn result =
+    GST_ELEMENT_CLASS (sl_postprocess_parent_class)->change_state (element, transition);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
     forget_output (self);
     sl_byte_pool_clear (&self->bytes);

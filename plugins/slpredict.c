@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slpredict: one element from frames to predictions. It is a bin of slnormalize ! queue ! slinfer ! slpostprocess with the most important
- * properties of these elements. slread follows them where codes are read.
+ * slpredict: one element from frames to predictions. It is a bin of slnormalize ! queue ! slinfer !
+ * slpostprocess with the most important properties of these elements. slread follows them where
+ * codes are read.
  *
- * Threads: the upstream thread, which captures or decodes, makes the tensor while the frame is in its cache, and puts it into the queue.
- * The queue's thread does the rest; the model may use more threads. The queue holds one frame: its tensor, or the list of tensors of its
- * objects. On live input a newer frame replaces it, so the model's input is at most one frame old, however slow the model is. On other
- * input upstream blocks, and every frame comes out, in order. A dropped frame costs the making of its tensor, a small part of the cost of
- * capturing. In return the model's thread never waits for a tensor.
- * Invariant: serials count the frames that came in. A gap in the serials downstream of the queue is the number of dropped frames.
+ * Threads: the upstream thread, which captures or decodes, makes the tensor while the frame is in
+ * its cache, and puts it into the queue. The queue's thread does the rest; the model may use more
+ * threads. The queue holds one frame: its tensor, or the list of tensors of its objects. On live
+ * input a newer frame replaces it, so the model's input is at most one frame old, however slow the
+ * model is. On other input upstream blocks, and every frame comes out, in order. A dropped frame
+ * costs the making of its tensor, a small part of the cost of capturing. In return the model's
+ * thread never waits for a tensor. Invariant: serials count the frames that came in. A gap in the
+ * serials downstream of the queue is the number of dropped frames.
  */
 #include "plugins/elements.h"
 
@@ -61,11 +64,12 @@ typedef struct
   gboolean read;       /* object lock */
   gboolean live_known; /* object lock: upstream has said whether it is live */
   guint64 taken;       /* object lock: serial of the last frame that came in */
-  guint64 passed;      /* object lock: serial of the last frame that left the queue; 0 = none since the start or a flush */
-  guint64 processed;   /* object lock */
-  guint64 dropped;     /* object lock */
-  guint spoiled;       /* of sl_intact_is_whole(); streaming thread */
-  guint held;          /* object lock: how often notifications of slinfer are held back */
+  guint64 passed; /* object lock: serial of the last frame that left the queue; 0 = none since the
+                     start or a flush */
+  guint64 processed; /* object lock */
+  guint64 dropped;   /* object lock */
+  guint spoiled;     /* of sl_intact_is_whole(); streaming thread */
+  guint held;        /* object lock: how often notifications of slinfer are held back */
 } SlPredict;
 
 typedef GstBinClass SlPredictClass;
@@ -88,7 +92,8 @@ typedef struct
   const char *name;
 } Forwarded;
 
-/* Properties of the elements inside that are slpredict's too. Those of slinfer are added: all but these names, and one that is about its pads. */
+/* Properties of the elements inside that are slpredict's too. Those of slinfer are added: all but
+ * these names, and one that is about its pads. */
 static const Forwarded named[] = {
   { POSTPROCESS, "threshold" },
   { POSTPROCESS, "iou-threshold" },
@@ -166,19 +171,23 @@ apply_region (SlPredict *self)
   GST_OBJECT_LOCK (self);
   g_autofree char *text = g_strdup (self->region);
   GST_OBJECT_UNLOCK (self);
-  g_object_get (self->children[NORMALIZE], "object-class", &classes, "object-alignment", &alignment, NULL);
-  const gboolean by_class = classes != NULL && *classes != '\0', aligned = alignment != NULL && *alignment != '\0';
-  if (sl_video_part_parse_region (text, &part, &objects, &error) && (by_class || aligned) && part.width > 0)
-    g_set_error (&error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "inference-region=%s and %s=%s: expected one of them, a rectangle or objects: remove the other", text,
-                 by_class ? "object-class" : "object-alignment", by_class ? classes : alignment);
+  g_object_get (self->children[NORMALIZE], "object-class", &classes, "object-alignment", &alignment,
+                NULL);
+  const gboolean by_class = classes != NULL && *classes != '\0',
+                 aligned = alignment != NULL && *alignment != '\0';
+  if (sl_video_part_parse_region (text, &part, &objects, &error) && (by_class || aligned)
+      && part.width > 0)
+    g_set_error (
+      &error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "inference-region=%s and %s=%s: expected one of them, a rectangle or objects: remove the other",
+      text, by_class ? "object-class" : "object-alignment", by_class ? classes : alignment);
   if (error != NULL) {
     sl_element_report (GST_ELEMENT (self), error);
     return FALSE;
   }
   objects |= by_class || aligned;
-  g_object_set (self->children[NORMALIZE], "objects", objects, "crop-x", part.x, "crop-y", part.y, "crop-width", part.width, "crop-height",
-                part.height, NULL);
+  g_object_set (self->children[NORMALIZE], "objects", objects, "crop-x", part.x, "crop-y", part.y,
+                "crop-width", part.width, "crop-height", part.height, NULL);
   return TRUE;
 }
 
@@ -207,8 +216,8 @@ choose_queueing (SlPredict *self)
   g_object_set (self->queue, "leaky", leaky ? LEAKY_DOWNSTREAM : LEAKY_NO, NULL);
 }
 
-/* Notes when the frame came, and the how-manieth it is. Metas of a frame that others hold, too, are written to a copy of its
- * buffer, which shares the pixels. */
+/* Notes when the frame came, and the how-manieth it is. Metas of a frame that others hold, too, are
+ * written to a copy of its buffer, which shares the pixels. */
 static GstBuffer *
 stamp (SlPredict *self, GstBuffer *frame)
 {
@@ -266,7 +275,8 @@ post_qos (SlPredict *self, GstPad *pad, GstBuffer *frame, guint64 processed, gui
     stream = gst_segment_to_stream_time (segment, GST_FORMAT_TIME, GST_BUFFER_PTS (frame));
     gst_event_unref (event);
   }
-  GstMessage *message = gst_message_new_qos (GST_OBJECT (self), TRUE, running, stream, GST_BUFFER_PTS (frame), GST_BUFFER_DURATION (frame));
+  GstMessage *message = gst_message_new_qos (GST_OBJECT (self), TRUE, running, stream,
+                                             GST_BUFFER_PTS (frame), GST_BUFFER_DURATION (frame));
   gst_message_set_qos_stats (message, GST_FORMAT_BUFFERS, processed, dropped);
   gst_element_post_message (GST_ELEMENT (self), message);
 }
@@ -303,13 +313,15 @@ frame_interval (SlPredict *self)
 {
   g_autoptr (GstCaps) caps = gst_pad_get_current_caps (self->sinkpad);
   gint n, d;
-  if (caps == NULL || !gst_structure_get_fraction (gst_caps_get_structure (caps, 0), "framerate", &n, &d) || n <= 0)
+  if (caps == NULL
+      || !gst_structure_get_fraction (gst_caps_get_structure (caps, 0), "framerate", &n, &d)
+      || n <= 0)
     return 0;
   return gst_util_uint64_scale (GST_SECOND, (guint64) d, (guint64) n);
 }
 
-/* The elements inside add the model's time. When that is longer than a frame's, a frame also waits for it, until the next one
- * takes its place. */
+/* The elements inside add the model's time. When that is longer than a frame's, a frame also waits
+ * for it, until the next one takes its place. */
 static void
 add_waiting (SlPredict *self, GstQuery *query)
 {
@@ -355,12 +367,14 @@ set_by_reading (SlPredict *self, gboolean by_reading)
     return;
   self->by_reading = by_reading;
   if (self->reader != NULL)
-    g_object_set (self->reader, "unread-threshold", by_reading ? SL_FINDER_UNREAD_THRESHOLD : 0.0, NULL);
-  g_object_set (self->children[POSTPROCESS], "threshold", by_reading ? SL_FINDER_READ_THRESHOLD : -1.0, NULL);
+    g_object_set (self->reader, "unread-threshold", by_reading ? SL_FINDER_UNREAD_THRESHOLD : 0.0,
+                  NULL);
+  g_object_set (self->children[POSTPROCESS], "threshold",
+                by_reading ? SL_FINDER_READ_THRESHOLD : -1.0, NULL);
 }
 
-/* Where codes are read that the code finder finds, and nobody states a threshold, reading has a say in which count (docs/codes.md). Messages are
- * posted before codes are read. */
+/* Where codes are read that the code finder finds, and nobody states a threshold, reading has a say
+ * in which count (docs/codes.md). Messages are posted before codes are read. */
 static void
 choose_threshold (SlPredict *self)
 {
@@ -368,11 +382,14 @@ choose_threshold (SlPredict *self)
   gboolean messages;
   gdouble threshold;
   g_object_get (self->children[INFER], "model", &model, NULL);
-  g_object_get (self->children[POSTPROCESS], "post-messages", &messages, "threshold", &threshold, NULL);
-  set_by_reading (self, self->reader != NULL && (self->by_reading || threshold < 0) && !messages && sl_default_model_is_finder (model));
+  g_object_get (self->children[POSTPROCESS], "post-messages", &messages, "threshold", &threshold,
+                NULL);
+  set_by_reading (self, self->reader != NULL && (self->by_reading || threshold < 0) && !messages
+                          && sl_default_model_is_finder (model));
 }
 
-/* slread is a plugin file of its own: it is in the bin only where it is asked for. Where it is not found, the change to READY tells. */
+/* slread is a plugin file of its own: it is in the bin only where it is asked for. Where it is not
+ * found, the change to READY tells. */
 static void
 choose_reading (SlPredict *self, gboolean wanted)
 {
@@ -406,15 +423,18 @@ sl_predict_change_state (GstElement *element, GstStateChange transition)
 {
   SlPredict *self = (SlPredict *) element;
   if (transition == GST_STATE_CHANGE_NULL_TO_READY && self->queue == NULL) {
-    GST_ELEMENT_ERROR (self, CORE, MISSING_PLUGIN,
-                       ("there is no queue element; expected GStreamer's coreelements plugin, which has it: reinstall GStreamer"), (NULL));
+    GST_ELEMENT_ERROR (
+      self, CORE, MISSING_PLUGIN,
+      ("there is no queue element; expected GStreamer's coreelements plugin, which has it: reinstall GStreamer"),
+      (NULL));
     return GST_STATE_CHANGE_FAILURE;
   }
   if (transition == GST_STATE_CHANGE_NULL_TO_READY && self->read && self->reader == NULL) {
-    GST_ELEMENT_ERROR (self, CORE, MISSING_PLUGIN,
-                       ("read=true: there is no element slread; expected it in a plugin file of Sightline, which is built where libzbar or "
-                        "zxing-cpp is found (Debian: libzbar-dev, libzxing-dev; meson options zbar, zxing)"),
-                       (NULL));
+    GST_ELEMENT_ERROR (
+      self, CORE, MISSING_PLUGIN,
+      ("read=true: there is no element slread; expected it in a plugin file of Sightline, which is built where libzbar or "
+       "zxing-cpp is found (Debian: libzbar-dev, libzxing-dev; meson options zbar, zxing)"),
+      (NULL));
     return GST_STATE_CHANGE_FAILURE;
   }
   if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
@@ -429,7 +449,8 @@ sl_predict_change_state (GstElement *element, GstStateChange transition)
   return GST_ELEMENT_CLASS (sl_predict_parent_class)->change_state (element, transition);
 }
 
-/* What is set together is passed on together: slinfer sees one change, not a model with the labels of another. */
+/* What is set together is passed on together: slinfer sees one change, not a model with the labels
+ * of another. */
 static void
 sl_predict_dispatch_properties_changed (GObject *object, guint n, GParamSpec **pspecs)
 {
@@ -529,27 +550,34 @@ sl_predict_finalize (GObject *object)
 static GParamSpec *
 like (GParamSpec *from)
 {
-  const char *name = from->name, *nick = g_param_spec_get_nick (from), *help = g_param_spec_get_blurb (from);
-  if (G_IS_PARAM_SPEC_INT (from)) { /* of the same type: what is out of range is for the child to refuse */
-    GParamSpecInt *spec = g_param_spec_internal (G_PARAM_SPEC_TYPE (from), name, nick, help, from->flags);
+  const char *name = from->name, *nick = g_param_spec_get_nick (from),
+             *help = g_param_spec_get_blurb (from);
+  if (G_IS_PARAM_SPEC_INT (
+        from)) { /* of the same type: what is out of range is for the child to refuse */
+    GParamSpecInt *spec =
+      g_param_spec_internal (G_PARAM_SPEC_TYPE (from), name, nick, help, from->flags);
     spec->minimum = G_PARAM_SPEC_INT (from)->minimum;
     spec->maximum = G_PARAM_SPEC_INT (from)->maximum;
     spec->default_value = G_PARAM_SPEC_INT (from)->default_value;
     return G_PARAM_SPEC (spec);
   }
   if (G_IS_PARAM_SPEC_DOUBLE (from)) {
-    GParamSpecDouble *spec = g_param_spec_internal (G_PARAM_SPEC_TYPE (from), name, nick, help, from->flags);
+    GParamSpecDouble *spec =
+      g_param_spec_internal (G_PARAM_SPEC_TYPE (from), name, nick, help, from->flags);
     spec->minimum = G_PARAM_SPEC_DOUBLE (from)->minimum;
     spec->maximum = G_PARAM_SPEC_DOUBLE (from)->maximum;
     spec->default_value = G_PARAM_SPEC_DOUBLE (from)->default_value;
     return G_PARAM_SPEC (spec);
   }
   if (G_IS_PARAM_SPEC_ENUM (from))
-    return g_param_spec_enum (name, nick, help, from->value_type, G_PARAM_SPEC_ENUM (from)->default_value, from->flags);
+    return g_param_spec_enum (name, nick, help, from->value_type,
+                              G_PARAM_SPEC_ENUM (from)->default_value, from->flags);
   if (G_IS_PARAM_SPEC_BOOLEAN (from))
-    return g_param_spec_boolean (name, nick, help, G_PARAM_SPEC_BOOLEAN (from)->default_value, from->flags);
+    return g_param_spec_boolean (name, nick, help, G_PARAM_SPEC_BOOLEAN (from)->default_value,
+                                 from->flags);
   g_assert (G_IS_PARAM_SPEC_STRING (from));
-  return g_param_spec_string (name, nick, help, G_PARAM_SPEC_STRING (from)->default_value, from->flags);
+  return g_param_spec_string (name, nick, help, G_PARAM_SPEC_STRING (from)->default_value,
+                              from->flags);
 }
 
 static void
@@ -558,8 +586,9 @@ install_properties (GObjectClass *object_class, GstElementClass *const children[
   list_forwarded (G_OBJECT_CLASS (children[INFER]));
   for (guint id = PROP_FORWARDED; id < PROP_FORWARDED + forwarded->len; id++) {
     const Forwarded *row = forwarded_of (id);
-    g_object_class_install_property (object_class, id,
-                                     like (g_object_class_find_property (G_OBJECT_CLASS (children[row->child]), row->name)));
+    g_object_class_install_property (
+      object_class, id,
+      like (g_object_class_find_property (G_OBJECT_CLASS (children[row->child]), row->name)));
   }
   g_object_class_install_property (
     object_class, PROP_REGION,
@@ -569,10 +598,12 @@ install_properties (GObjectClass *object_class, GstElementClass *const children[
       "other element; or a rectangle X,Y,WIDTH,HEIGHT in pixels of the frame, such as 0,120,640,360. Results are always in "
       "pixels of the whole frame",
       "full-frame", G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
-  g_object_class_install_property (object_class, PROP_DROP,
-                                   g_param_spec_enum ("drop", "Drop frames", "When newer frames replace frames that wait for the model",
-                                                      drop_get_type (), DROP_AUTO,
-                                                      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
+  g_object_class_install_property (
+    object_class, PROP_DROP,
+    g_param_spec_enum ("drop", "Drop frames",
+                       "When newer frames replace frames that wait for the model", drop_get_type (),
+                       DROP_AUTO,
+                       G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
   g_object_class_install_property (
     object_class, PROP_READ,
     g_param_spec_boolean (
@@ -592,12 +623,15 @@ install_properties (GObjectClass *object_class, GstElementClass *const children[
       FALSE, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property (
     object_class, PROP_DROPPED,
-    g_param_spec_uint64 ("dropped", "Dropped frames",
-                         "Frames since the start that newer ones replaced before the model ran on them; a QoS message reports each of them",
-                         0, G_MAXUINT64, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
-  g_object_class_install_property (object_class, PROP_DAMAGED,
-                                   g_param_spec_uint64 ("damaged", "Damaged frames", "Frames since the start that corrupted=drop left out",
-                                                        0, G_MAXUINT64, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+    g_param_spec_uint64 (
+      "dropped", "Dropped frames",
+      "Frames since the start that newer ones replaced before the model ran on them; a QoS message reports each of them",
+      0, G_MAXUINT64, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (
+    object_class, PROP_DAMAGED,
+    g_param_spec_uint64 ("damaged", "Damaged frames",
+                         "Frames since the start that corrupted=drop left out", 0, G_MAXUINT64, 0,
+                         G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   gst_type_mark_as_plugin_api (drop_get_type (), 0);
 }
 
@@ -606,13 +640,15 @@ add_template (GstElementClass *element_class, GstElementClass *child, const char
 {
   GstPadTemplate *like_it = gst_element_class_get_pad_template (child, name);
   gst_element_class_add_pad_template (
-    element_class, gst_pad_template_new (name, GST_PAD_TEMPLATE_DIRECTION (like_it), GST_PAD_ALWAYS, GST_PAD_TEMPLATE_CAPS (like_it)));
+    element_class, gst_pad_template_new (name, GST_PAD_TEMPLATE_DIRECTION (like_it), GST_PAD_ALWAYS,
+                                         GST_PAD_TEMPLATE_CAPS (like_it)));
 }
 
 static GType
 child_type (Child child)
 {
-  GType (*const types[N_CHILDREN]) (void) = { sl_normalize_get_type, sl_infer_get_type, sl_postprocess_get_type };
+  GType (*const types[N_CHILDREN]) (void) = { sl_normalize_get_type, sl_infer_get_type,
+                                              sl_postprocess_get_type };
   return types[child]();
 }
 
@@ -640,10 +676,12 @@ sl_predict_class_init (SlPredictClass *klass)
   /**
    * SlPredict::reset-state:
    *
-   * Has a model that carries state from frame to frame begin anew with the next frame that it is given, as after a seek. Any thread.
+   * Has a model that carries state from frame to frame begin anew with the next frame that it is
+   * given, as after a seek. Any thread.
    */
-  g_signal_new_class_handler ("reset-state", G_TYPE_FROM_CLASS (klass), (GSignalFlags) (G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION),
-                              G_CALLBACK (sl_predict_reset_state), NULL, NULL, NULL, G_TYPE_NONE, 0);
+  g_signal_new_class_handler (
+    "reset-state", G_TYPE_FROM_CLASS (klass), (GSignalFlags) (G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION),
+    G_CALLBACK (sl_predict_reset_state), NULL, NULL, NULL, G_TYPE_NONE, 0);
   add_template (element_class, children[NORMALIZE], "sink");
   add_template (element_class, children[POSTPROCESS], "src");
   for (guint i = 0; i < N_CHILDREN; i++)
@@ -658,7 +696,8 @@ sl_predict_class_init (SlPredictClass *klass)
     "live sources the newest frame counts and the model never falls behind; of files every frame is looked at. A second "
     "slpredict with object-class=LABEL runs its model on each such object that the first one found. The signal "
     "\"predictions\" tells applications what was found on each frame, in the streaming thread.",
-    "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite ! sloverlay ! videoconvert ! autovideosink", "slpredict.md");
+    "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite ! sloverlay ! videoconvert ! autovideosink",
+    "slpredict.md");
   element_class->change_state = sl_predict_change_state;
 }
 
@@ -666,7 +705,8 @@ static void
 add_pad (SlPredict *self, GstElement *inner, const char *name)
 {
   g_autoptr (GstPad) target = gst_element_get_static_pad (inner, name);
-  GstPadTemplate *template = gst_element_class_get_pad_template (GST_ELEMENT_GET_CLASS (self), name);
+  GstPadTemplate *template =
+    gst_element_class_get_pad_template (GST_ELEMENT_GET_CLASS (self), name);
   GstPad *pad = gst_ghost_pad_new_from_template (name, target, template);
   gst_pad_set_query_function (pad, GST_PAD_IS_SRC (pad) ? src_query : sink_query);
   if (GST_PAD_IS_SINK (pad))
@@ -677,7 +717,8 @@ add_pad (SlPredict *self, GstElement *inner, const char *name)
 }
 
 static void
-watch (SlPredict *self, GstElement *inner, const char *name, GstPadProbeType what, GstPadProbeCallback callback)
+watch (SlPredict *self, GstElement *inner, const char *name, GstPadProbeType what,
+       GstPadProbeCallback callback)
 {
   g_autoptr (GstPad) pad = gst_element_get_static_pad (inner, name);
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER | what, callback, self, NULL);
@@ -696,11 +737,14 @@ sl_predict_init (SlPredict *self)
   self->queue = gst_element_factory_make ("queue", "queue");
   if (self->queue == NULL)
     return;
-  g_object_set (self->queue, "max-size-buffers", 1, "max-size-bytes", 0, "max-size-time", (guint64) 0, "silent", TRUE, NULL);
+  g_object_set (self->queue, "max-size-buffers", 1, "max-size-bytes", 0, "max-size-time",
+                (guint64) 0, "silent", TRUE, NULL);
   gst_bin_add (GST_BIN (self), self->queue);
-  gst_element_link_many (self->children[NORMALIZE], self->queue, self->children[INFER], self->children[POSTPROCESS], NULL);
+  gst_element_link_many (self->children[NORMALIZE], self->queue, self->children[INFER],
+                         self->children[POSTPROCESS], NULL);
   watch (self, self->children[NORMALIZE], "sink", GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, frame_in);
-  watch (self, self->queue, "src", GST_PAD_PROBE_TYPE_BUFFER_LIST | GST_PAD_PROBE_TYPE_EVENT_FLUSH, frame_out);
+  watch (self, self->queue, "src", GST_PAD_PROBE_TYPE_BUFFER_LIST | GST_PAD_PROBE_TYPE_EVENT_FLUSH,
+         frame_out);
   add_pad (self, self->children[NORMALIZE], "sink");
   add_pad (self, self->children[POSTPROCESS], "src");
 }

@@ -2,15 +2,17 @@
 /*
  * slpublish: predictions as lines to a file, standard output, a socket, an MQTT broker or Kafka.
  *
- * A GstBaseSink whose render function only queues (publisher.h); a thread of the publisher's does all waiting, so a broker
- * that is away never holds a camera. What the thread has to say becomes element messages "slpublish" and, the first time
- * a connection is lost, a warning.
+ * A GstBaseSink whose render function only queues (publisher.h); a thread of the publisher's does
+ * all waiting, so a broker that is away never holds a camera. What the thread has to say becomes
+ * element messages "slpublish" and, the first time a connection is lost, a warning.
  *
- * The input is lines, or video frames whose metas become lines here (plugins/publish/frame_lines.h). Invariant: a frame is not kept once render returns:
- * other branches of a tee write into it, and a camera has few.
+ * The input is lines, or video frames whose metas become lines here
+ * (plugins/publish/frame_lines.h). Invariant: a frame is not kept once render returns: other
+ * branches of a tee write into it, and a camera has few.
  *
- * It prerolls, as other sinks do. Without that a decoder would be the only asynchronous element of a pipeline, which then can be PLAYING
- * while the decoder's thread still reports PAUSED, and never tells the end of a short stream.
+ * It prerolls, as other sinks do. Without that a decoder would be the only asynchronous element of
+ * a pipeline, which then can be PLAYING while the decoder's thread still reports PAUSED, and never
+ * tells the end of a short stream.
  */
 #include <gst/base/gstbasesink.h>
 #include <gst/video/video.h>
@@ -35,9 +37,10 @@ GST_DEBUG_CATEGORY_STATIC (sl_publish_debug);
 
 typedef struct
 {
-  char *location, *source, *client_id, *username, *password, *password_file, *file_mode, *ca_file, *certificate, *key, *availability,
-    *discovery, *classes, *message_key, *sasl_mechanism, *kept;
-  gint format, queue_bytes, retry_min, retry_max, drain_ms, file_bytes, file_seconds, keep_files, qos, keep_alive;
+  char *location, *source, *client_id, *username, *password, *password_file, *file_mode, *ca_file,
+    *certificate, *key, *availability, *discovery, *classes, *message_key, *sasl_mechanism, *kept;
+  gint format, queue_bytes, retry_min, retry_max, drain_ms, file_bytes, file_seconds, keep_files,
+    qos, keep_alive;
   gdouble interval, picture_interval;
   gboolean retain, counts, on_change, enabled;
 } Settings;
@@ -71,7 +74,8 @@ typedef GstBaseSinkClass SlPublishClass;
 G_DEFINE_TYPE (SlPublish, sl_publish, GST_TYPE_BASE_SINK)
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
-  "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-json; text/x-raw, format=(string)utf8; video/x-raw(ANY)"));
+  "sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+  GST_STATIC_CAPS ("application/x-json; text/x-raw, format=(string)utf8; video/x-raw(ANY)"));
 
 #define AT(member) G_STRUCT_OFFSET (SlPublish, settings.member)
 #define DAY 86400
@@ -89,49 +93,64 @@ static const SlProperty properties[] = {
     "Value of {source} in a topic, such as the camera's name; unset = \"unnamed\". For video also \"source\" of the lines; "
     "unset = null",
     SL_PROPERTY_STRING, AT (source) },
-  { "format", "Format", "Video: format of lines. Input lines of application/x-json or text/x-raw are published unchanged",
+  { "format", "Format",
+    "Video: format of lines. Input lines of application/x-json or text/x-raw are published unchanged",
     SL_PROPERTY_CHOICE, AT (format), 0, 0, SL_LINE_JSON, sl_line_format_get_type },
-  { "classes", "Classes", "Video: classes in the lines, such as person,car, or with ! excluded classes, such as !dog; unset = all",
+  { "classes", "Classes",
+    "Video: classes in the lines, such as person,car, or with ! excluded classes, such as !dog; unset = all",
     SL_PROPERTY_STRING, AT (classes) },
-  { "max-queue-bytes", "Queue", "Most bytes of lines that wait to be sent; beyond it the oldest are lost and counted in \"dropped\"",
+  { "max-queue-bytes", "Queue",
+    "Most bytes of lines that wait to be sent; beyond it the oldest are lost and counted in \"dropped\"",
     SL_PROPERTY_INT, AT (queue_bytes), 1024, G_MAXINT, 1 << 20 },
   { "retry-min", "First retry",
     "Milliseconds until the first attempt after a lost connection; doubled after each; a random part of up to a quarter is "
     "subtracted",
     SL_PROPERTY_INT, AT (retry_min), 10, DAY * 1000, 500 },
-  { "retry-max", "Longest retry", "Most milliseconds between two attempts", SL_PROPERTY_INT, AT (retry_max), 10, DAY * 1000, 30000 },
-  { "drain-timeout", "Drain", "Milliseconds that EOS waits for lines that could not be sent yet", SL_PROPERTY_INT, AT (drain_ms), 0, 60000,
-    2000 },
-  { "max-file-size", "File size", "Files: bytes after which the file is renamed to FILE.1 and a new one begins; 0 = never", SL_PROPERTY_INT,
-    AT (file_bytes), 0, G_MAXINT, 0 },
-  { "max-file-age", "File age", "Files: seconds after which the file is renamed to FILE.1 and a new one begins; 0 = never", SL_PROPERTY_INT,
-    AT (file_seconds), 0, 366 * DAY, 0 },
-  { "keep-files", "Files kept", "Files: number of rotated files that are kept, FILE.1 is the newest", SL_PROPERTY_INT, AT (keep_files), 0,
-    1000, 5 },
-  { "file-mode", "File mode", "Files: permissions of files that are made, in octal, 0600 to 0666; unset = 0640", SL_PROPERTY_STRING,
-    AT (file_mode) },
-  { "qos", "Quality of service", "MQTT: 0 = at most once, 1 = at least once, 2 = exactly once (with a client-id)", SL_PROPERTY_INT,
-    AT (qos), 0, 2, 1 },
-  { "retain", "Retain", "MQTT: the broker keeps the last line for later subscribers", SL_PROPERTY_BOOL, AT (retain) },
-  { "keep-alive", "Keep alive", "MQTT: seconds after which a silent connection is tested", SL_PROPERTY_INT, AT (keep_alive), 5, 3600, 30 },
+  { "retry-max", "Longest retry", "Most milliseconds between two attempts", SL_PROPERTY_INT,
+    AT (retry_max), 10, DAY * 1000, 30000 },
+  { "drain-timeout", "Drain", "Milliseconds that EOS waits for lines that could not be sent yet",
+    SL_PROPERTY_INT, AT (drain_ms), 0, 60000, 2000 },
+  { "max-file-size", "File size",
+    "Files: bytes after which the file is renamed to FILE.1 and a new one begins; 0 = never",
+    SL_PROPERTY_INT, AT (file_bytes), 0, G_MAXINT, 0 },
+  { "max-file-age", "File age",
+    "Files: seconds after which the file is renamed to FILE.1 and a new one begins; 0 = never",
+    SL_PROPERTY_INT, AT (file_seconds), 0, 366 * DAY, 0 },
+  { "keep-files", "Files kept",
+    "Files: number of rotated files that are kept, FILE.1 is the newest", SL_PROPERTY_INT,
+    AT (keep_files), 0, 1000, 5 },
+  { "file-mode", "File mode",
+    "Files: permissions of files that are made, in octal, 0600 to 0666; unset = 0640",
+    SL_PROPERTY_STRING, AT (file_mode) },
+  { "qos", "Quality of service",
+    "MQTT: 0 = at most once, 1 = at least once, 2 = exactly once (with a client-id)",
+    SL_PROPERTY_INT, AT (qos), 0, 2, 1 },
+  { "retain", "Retain", "MQTT: the broker keeps the last line for later subscribers",
+    SL_PROPERTY_BOOL, AT (retain) },
+  { "keep-alive", "Keep alive", "MQTT: seconds after which a silent connection is tested",
+    SL_PROPERTY_INT, AT (keep_alive), 5, 3600, 30 },
   { "client-id", "Client id",
     "MQTT, Kafka: name of this client. MQTT: unique at the broker; if set, the broker keeps the session across "
     "reconnections; unset = a random one",
     SL_PROPERTY_STRING, AT (client_id) },
-  { "username", "User name", "MQTT, Kafka: user name; replaces the location's", SL_PROPERTY_STRING, AT (username) },
-  { "password", "Password", "MQTT, Kafka: password; replaces the location's. Never shown: reads back as unset", SL_PROPERTY_STRING,
-    AT (password) },
+  { "username", "User name", "MQTT, Kafka: user name; replaces the location's", SL_PROPERTY_STRING,
+    AT (username) },
+  { "password", "Password",
+    "MQTT, Kafka: password; replaces the location's. Never shown: reads back as unset",
+    SL_PROPERTY_STRING, AT (password) },
   { "password-file", "Password file",
-    "MQTT, Kafka: file with the password in one line, read at each start; replaces password and the location's", SL_PROPERTY_STRING,
-    AT (password_file) },
+    "MQTT, Kafka: file with the password in one line, read at each start; replaces password and the location's",
+    SL_PROPERTY_STRING, AT (password_file) },
   { "ca-file", "Certificate authorities",
-    "mqtts://, kafkas://: PEM file of the authorities that sign the broker's certificate; unset = the system's", SL_PROPERTY_STRING,
-    AT (ca_file) },
-  { "certificate", "Certificate", "mqtts://, kafkas://: PEM file of this client's certificate", SL_PROPERTY_STRING, AT (certificate) },
-  { "private-key", "Private key", "mqtts://, kafkas://: PEM file of this client's key", SL_PROPERTY_STRING, AT (key) },
+    "mqtts://, kafkas://: PEM file of the authorities that sign the broker's certificate; unset = the system's",
+    SL_PROPERTY_STRING, AT (ca_file) },
+  { "certificate", "Certificate", "mqtts://, kafkas://: PEM file of this client's certificate",
+    SL_PROPERTY_STRING, AT (certificate) },
+  { "private-key", "Private key", "mqtts://, kafkas://: PEM file of this client's key",
+    SL_PROPERTY_STRING, AT (key) },
   { "availability-topic", "Availability topic",
-    "MQTT: topic of the retained words online and offline (also the last will); unset = TOPIC/available; \"\" = none", SL_PROPERTY_STRING,
-    AT (availability) },
+    "MQTT: topic of the retained words online and offline (also the last will); unset = TOPIC/available; \"\" = none",
+    SL_PROPERTY_STRING, AT (availability) },
   { "counts", "Counts",
     "MQTT, JSON lines: also publish the number of objects of each label, retained, to TOPIC/LABEL when it changes; and "
     "counts of zones and lines to TOPIC/zones/NAME, TOPIC/lines/NAME/in and out",
@@ -140,7 +159,8 @@ static const SlProperty properties[] = {
     "MQTT, JSON lines: announce the camera to Home Assistant under this prefix, usually \"homeassistant\", and accept its "
     "switch and its threshold; unset = off",
     SL_PROPERTY_STRING, AT (discovery) },
-  { "interval", "Interval", "Least seconds between two lines; a line with an event is sent at once; 0 = a line for each frame",
+  { "interval", "Interval",
+    "Least seconds between two lines; a line with an event is sent at once; 0 = a line for each frame",
     SL_PROPERTY_DOUBLE, AT (interval), 0, DAY, 0 },
   { "on-change", "On change",
     "JSON lines: publish only lines whose counts of labels, zones or lines differ from those of the last published one, and "
@@ -149,16 +169,19 @@ static const SlProperty properties[] = {
   { "picture-interval", "Picture interval",
     "MQTT, video: least seconds between two pictures with drawn predictions, as JPEG to TOPIC/picture, retained; 0 = none",
     SL_PROPERTY_DOUBLE, AT (picture_interval), 0, DAY, 0 },
-  { "enabled", "Enabled", "Whether lines are published; false = nothing is published, and no line counts as lost", SL_PROPERTY_BOOL,
-    AT (enabled), 0, 0, TRUE, NULL, TRUE },
-  { "kept", "Kept", "Last state of the broker's switch, ON or OFF; if set before the start, it overrides enabled", SL_PROPERTY_STRING,
-    AT (kept) },
+  { "enabled", "Enabled",
+    "Whether lines are published; false = nothing is published, and no line counts as lost",
+    SL_PROPERTY_BOOL, AT (enabled), 0, 0, TRUE, NULL, TRUE },
+  { "kept", "Kept",
+    "Last state of the broker's switch, ON or OFF; if set before the start, it overrides enabled",
+    SL_PROPERTY_STRING, AT (kept) },
   { "message-key", "Message key",
     "Kafka: key of each message; messages of one key stay in order, in one partition. {host}, {element} and {source} stand for names; unset = "
     "{source}, or {host}/{element} where source is unset",
     SL_PROPERTY_STRING, AT (message_key) },
-  { "sasl-mechanism", "SASL mechanism", "Kafka, with a user name: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512; unset = PLAIN", SL_PROPERTY_STRING,
-    AT (sasl_mechanism) },
+  { "sasl-mechanism", "SASL mechanism",
+    "Kafka, with a user name: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512; unset = PLAIN",
+    SL_PROPERTY_STRING, AT (sasl_mechanism) },
 };
 
 enum
@@ -203,20 +226,27 @@ notify (gpointer user_data, SlPublishState state, const char *reason, guint retr
   const SlPublishCounts counts = read_counts (self);
   g_autofree char *location = dup_display_location (self);
   GST_INFO_OBJECT (self, "%s: %s %s", location, names[state], reason != NULL ? reason : "");
-  GstStructure *structure = gst_structure_new ("slpublish", "state", G_TYPE_STRING, names[state], "location", G_TYPE_STRING, location,
-                                               "reason", G_TYPE_STRING, reason, "retry-ms", G_TYPE_UINT, retry_ms, "published",
-                                               G_TYPE_UINT64, counts.published, "dropped", G_TYPE_UINT64, counts.dropped, NULL);
-  gst_element_post_message (GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), structure));
+  GstStructure *structure = gst_structure_new (
+    "slpublish", "state", G_TYPE_STRING, names[state], "location", G_TYPE_STRING, location,
+    "reason", G_TYPE_STRING, reason, "retry-ms", G_TYPE_UINT, retry_ms, "published", G_TYPE_UINT64,
+    counts.published, "dropped", G_TYPE_UINT64, counts.dropped, NULL);
+  gst_element_post_message (GST_ELEMENT (self),
+                            gst_message_new_element (GST_OBJECT (self), structure));
   if (state == SL_PUBLISH_REFUSED && !self->told_refused) {
     self->told_refused = TRUE;
-    GST_ELEMENT_WARNING (self, RESOURCE, WRITE, ("%s; such lines are lost and counted in dropped", reason), (NULL));
+    GST_ELEMENT_WARNING (self, RESOURCE, WRITE,
+                         ("%s; such lines are lost and counted in dropped", reason), (NULL));
   } else if (state == SL_PUBLISH_FAILED) {
-    GST_ELEMENT_ERROR (self, RESOURCE, WRITE, ("%s: nothing can be published any more", reason), (NULL));
-  } else if (state == SL_PUBLISH_DISCONNECTED && (!self->warned || counts.published > self->warned_at)) {
+    GST_ELEMENT_ERROR (self, RESOURCE, WRITE, ("%s: nothing can be published any more", reason),
+                       (NULL));
+  } else if (state == SL_PUBLISH_DISCONNECTED
+             && (!self->warned || counts.published > self->warned_at)) {
     /* A full disk can be opened each time: only a line that got through ends what was warned of. */
     self->warned = TRUE;
     self->warned_at = counts.published;
-    GST_ELEMENT_WARNING (self, RESOURCE, WRITE, ("%s; trying again, lines are kept meanwhile up to max-queue-bytes", reason), (NULL));
+    GST_ELEMENT_WARNING (
+      self, RESOURCE, WRITE,
+      ("%s; trying again, lines are kept meanwhile up to max-queue-bytes", reason), (NULL));
   }
 }
 
@@ -224,7 +254,8 @@ static void
 tell_enabled (SlPublish *self, SlPublisher *publisher, gboolean enabled)
 {
   g_atomic_int_set (&self->told_enabled, enabled);
-  sl_publisher_put_extra (publisher, SL_PUBLISH_ENABLED, g_bytes_new_static (enabled ? "ON" : "OFF", enabled ? 2 : 3));
+  sl_publisher_put_extra (publisher, SL_PUBLISH_ENABLED,
+                          g_bytes_new_static (enabled ? "ON" : "OFF", enabled ? 2 : 3));
 }
 
 /* -1 means what the decoder takes, of which nothing is known here. */
@@ -236,21 +267,25 @@ tell_threshold (SlPublish *self, SlPublisher *publisher, GstElement *detector)
   if (detector != NULL)
     g_object_get (detector, "threshold", &threshold, NULL);
   if (threshold >= 0)
-    sl_publisher_put_extra (publisher, SL_PUBLISH_THRESHOLD,
-                            g_bytes_new (text, strlen (g_ascii_formatd (text, sizeof text, "%.4g", threshold))));
+    sl_publisher_put_extra (
+      publisher, SL_PUBLISH_THRESHOLD,
+      g_bytes_new (text, strlen (g_ascii_formatd (text, sizeof text, "%.4g", threshold))));
 }
 
 static void
-refuse_command (SlPublish *self, const char *name, const char *text, gsize bytes, const char *expected)
+refuse_command (SlPublish *self, const char *name, const char *text, gsize bytes,
+                const char *expected)
 {
-  g_autofree char *head = g_strndup (bytes > 0 ? text : "", MIN (bytes, 64)), *shown = sl_printable (head, SL_PRINTABLE_LABEL);
+  g_autofree char *head = g_strndup (bytes > 0 ? text : "", MIN (bytes, 64)),
+                  *shown = sl_printable (head, SL_PRINTABLE_LABEL);
   const gint64 now = g_get_monotonic_time ();
   GST_WARNING_OBJECT (self, "%s/set: expected %s, got '%s'", name, expected, shown);
   if (self->told_command != 0 && now - self->told_command < COMMAND_US)
     return;
   self->told_command = now;
-  GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("the broker's %s/set: expected %s, got '%s'; nothing changes", name, expected, shown),
-                       (NULL));
+  GST_ELEMENT_WARNING (
+    self, RESOURCE, SETTINGS,
+    ("the broker's %s/set: expected %s, got '%s'; nothing changes", name, expected, shown), (NULL));
 }
 
 /* Publisher's thread: what somebody wishes through the broker. */
@@ -258,7 +293,9 @@ static void
 obey (gpointer user_data, const char *name, const char *text, gsize bytes)
 {
   SlPublish *self = user_data;
-  const SlHomeCommand command = strcmp (name, sl_home_command_names[SL_HOME_ENABLED]) == 0 ? SL_HOME_ENABLED : SL_HOME_THRESHOLD;
+  const SlHomeCommand command = strcmp (name, sl_home_command_names[SL_HOME_ENABLED]) == 0
+                                  ? SL_HOME_ENABLED
+                                  : SL_HOME_THRESHOLD;
   gdouble number = 0;
   const char *expected;
   if (!sl_home_read (command, text, bytes, &number, &expected)) {
@@ -289,15 +326,18 @@ read_mode (const char *text, guint *mode, GError **error)
   *mode = 0640;
   if (text == NULL)
     return TRUE;
-  if (!g_ascii_string_to_unsigned (text, 8, 0600, 0666, &number, NULL) || (number & 0600) != 0600 || (number & 0111) != 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "file-mode=%s: expected permissions in octal, 0600 to 0666, such as 0640", text);
+  if (!g_ascii_string_to_unsigned (text, 8, 0600, 0666, &number, NULL) || (number & 0600) != 0600
+      || (number & 0111) != 0) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "file-mode=%s: expected permissions in octal, 0600 to 0666, such as 0640", text);
     return FALSE;
   }
   *mode = (guint) number;
   return TRUE;
 }
 
-/* The lock is held while settings are read: nothing that opening does waits for a peer. @warning: (out) (transfer full) (nullable) */
+/* The lock is held while settings are read: nothing that opening does waits for a peer. @warning:
+ * (out) (transfer full) (nullable) */
 static SlPublisher *
 open_publisher (SlPublish *self, char **warning, GError **error)
 {
@@ -305,7 +345,8 @@ open_publisher (SlPublish *self, char **warning, GError **error)
   g_autofree char *password = NULL;
   guint mode;
   GST_OBJECT_LOCK (self);
-  if (!read_mode (s->file_mode, &mode, error) || !sl_password_choose (s->password, s->password_file, &password, warning, error)) {
+  if (!read_mode (s->file_mode, &mode, error)
+      || !sl_password_choose (s->password, s->password_file, &password, warning, error)) {
     GST_OBJECT_UNLOCK (self);
     return NULL;
   }
@@ -340,7 +381,8 @@ open_publisher (SlPublish *self, char **warning, GError **error)
     .command = obey,
     .command_data = self,
   };
-  SlPublisher *publisher = sl_publisher_new (&settings, notify, gst_object_ref (self), gst_object_unref, error);
+  SlPublisher *publisher =
+    sl_publisher_new (&settings, notify, gst_object_ref (self), gst_object_unref, error);
   GST_OBJECT_UNLOCK (self);
   if (publisher == NULL)
     gst_object_unref (self);
@@ -400,7 +442,8 @@ sl_publish_stop (GstBaseSink *sink)
   self->counts = counts;
   GST_OBJECT_UNLOCK (self);
   if (counts.dropped > 0)
-    GST_WARNING_OBJECT (self, "%" G_GUINT64_FORMAT " lines published, %" G_GUINT64_FORMAT " lost", counts.published, counts.dropped);
+    GST_WARNING_OBJECT (self, "%" G_GUINT64_FORMAT " lines published, %" G_GUINT64_FORMAT " lost",
+                        counts.published, counts.dropped);
   return TRUE;
 }
 
@@ -423,19 +466,22 @@ static gboolean
 open_input (SlPublish *self, GstCaps *caps, GError **error)
 {
   const GstStructure *structure = gst_caps_get_structure (caps, 0);
-  const gboolean json = gst_structure_has_name (structure, "application/x-json"), text = gst_structure_has_name (structure, "text/x-raw");
+  const gboolean json = gst_structure_has_name (structure, "application/x-json"),
+                 text = gst_structure_has_name (structure, "text/x-raw");
   GST_OBJECT_LOCK (self);
   const gboolean home = self->settings.discovery != NULL && *self->settings.discovery != '\0';
-  const gboolean on_change = self->settings.on_change, reads = self->settings.counts || home || on_change;
+  const gboolean on_change = self->settings.on_change,
+                 reads = self->settings.counts || home || on_change;
   const gint64 interval = (gint64) (self->settings.interval * G_USEC_PER_SEC);
   const SlLineFormat format = (SlLineFormat) self->settings.format;
   g_autofree char *classes = g_strdup (self->settings.classes);
   GST_OBJECT_UNLOCK (self);
   self->lines.width = self->lines.height = 0;
   if ((json || text) && classes != NULL && *classes != '\0') {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "classes=%s: the input is lines, which go out as they are; expected video, or classes= of slpredict or slpostprocess",
-                 classes);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "classes=%s: the input is lines, which go out as they are; expected video, or classes= of slpredict or slpostprocess",
+      classes);
     return FALSE;
   }
   if (!sl_class_choice_set (&self->lines.choice, classes, GST_BASE_SINK_PAD (self), error))
@@ -444,15 +490,17 @@ open_input (SlPublish *self, GstCaps *caps, GError **error)
     return FALSE;
   sl_pace_init (&self->pace, interval, on_change, on_change || home);
   if (on_change && self->pace.counts == NULL) {
-    g_set_error_literal (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                         "on-change: this build has no JSON-GLib: install libjson-glib-dev and build again");
+    g_set_error_literal (
+      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+      "on-change: this build has no JSON-GLib: install libjson-glib-dev and build again");
     return FALSE;
   }
   if (!reads || json || (!text && format == SL_LINE_JSON))
     return TRUE;
   g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s predictions as JSON, and %s",
                on_change ? "on-change needs" : "counts and discovery-prefix need",
-               text ? "the input is text: ask for application/x-json before slpublish" : "format is text: expected format=json");
+               text ? "the input is text: ask for application/x-json before slpublish"
+                    : "format is text: expected format=json");
   return FALSE;
 }
 
@@ -461,7 +509,8 @@ sl_publish_set_caps (GstBaseSink *sink, GstCaps *caps)
 {
   SlPublish *self = (SlPublish *) sink;
   GError *error = NULL;
-  return open_input (self, caps, &error) || sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
+  return open_input (self, caps, &error)
+         || sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
 }
 
 /* Other video than raw is let through as far as its caps, which are refused with a sentence. */
@@ -471,7 +520,8 @@ sl_publish_query (GstBaseSink *sink, GstQuery *query)
   if (GST_QUERY_TYPE (query) == GST_QUERY_ACCEPT_CAPS) {
     GstCaps *caps;
     gst_query_parse_accept_caps (query, &caps);
-    const char *name = gst_caps_is_fixed (caps) ? gst_structure_get_name (gst_caps_get_structure (caps, 0)) : "";
+    const char *name =
+      gst_caps_is_fixed (caps) ? gst_structure_get_name (gst_caps_get_structure (caps, 0)) : "";
     if (g_str_has_prefix (name, "video/") || g_str_has_prefix (name, "image/")) {
       gst_query_set_accept_caps_result (query, TRUE);
       return TRUE;
@@ -480,7 +530,8 @@ sl_publish_query (GstBaseSink *sink, GstQuery *query)
   return GST_BASE_SINK_CLASS (sl_publish_parent_class)->query (sink, query);
 }
 
-/* Frames of any layout: without this answer a tee would have upstream copy frames into the plain one. */
+/* Frames of any layout: without this answer a tee would have upstream copy frames into the plain
+ * one. */
 static gboolean
 sl_publish_propose_allocation (GstBaseSink *sink, GstQuery *query)
 {
@@ -493,16 +544,21 @@ static void
 tell_losses (SlPublish *self, const SlPublishCounts *before)
 {
   const SlPublishCounts counts = read_counts (self);
-  if (self->loses ? counts.published <= self->told_published : counts.dropped - counts.refused == before->dropped - before->refused)
+  if (self->loses ? counts.published <= self->told_published
+                  : counts.dropped - counts.refused == before->dropped - before->refused)
     return;
   g_autofree char *location = dup_display_location (self);
   if (self->loses)
-    GST_ELEMENT_WARNING (self, RESOURCE, WRITE,
-                         ("%s: lines go out again; %" G_GUINT64_FORMAT " were lost so far", location, counts.dropped), (NULL));
+    GST_ELEMENT_WARNING (
+      self, RESOURCE, WRITE,
+      ("%s: lines go out again; %" G_GUINT64_FORMAT " were lost so far", location, counts.dropped),
+      (NULL));
   else
     GST_ELEMENT_WARNING (
       self, RESOURCE, WRITE,
-      ("%s: the queue (max-queue-bytes) is full, from now on the oldest lines are lost and counted in dropped", location), (NULL));
+      ("%s: the queue (max-queue-bytes) is full, from now on the oldest lines are lost and counted in dropped",
+       location),
+      (NULL));
   self->loses = !self->loses;
   self->told_published = counts.published;
 }
@@ -525,14 +581,16 @@ publish_picture (SlPublish *self, GstBuffer *frame)
   GST_OBJECT_LOCK (self);
   const gint64 interval = (gint64) (self->settings.picture_interval * G_USEC_PER_SEC);
   GST_OBJECT_UNLOCK (self);
-  if (interval == 0 || !sl_publisher_takes_extras (self->publisher) || (self->pictured != 0 && now - self->pictured < interval)
-      || !is_enabled (self))
+  if (interval == 0 || !sl_publisher_takes_extras (self->publisher)
+      || (self->pictured != 0 && now - self->pictured < interval) || !is_enabled (self))
     return;
   self->pictured = now;
   g_autoptr (GstCaps) caps = gst_pad_get_current_caps (GST_BASE_SINK_PAD (self));
   if (self->maker == NULL)
     self->maker = sl_picture_maker_new (PICTURE_WIDTH, &error);
-  GBytes *picture = self->maker != NULL && caps != NULL ? sl_picture_maker_make (self->maker, frame, caps, &error) : NULL;
+  GBytes *picture = self->maker != NULL && caps != NULL
+                      ? sl_picture_maker_make (self->maker, frame, caps, &error)
+                      : NULL;
   if (picture != NULL) {
     sl_publisher_put_extra (self->publisher, SL_PUBLISH_PICTURE, picture);
     return;
@@ -540,7 +598,9 @@ publish_picture (SlPublish *self, GstBuffer *frame)
   g_clear_pointer (&self->maker, sl_picture_maker_free);
   if (error != NULL && !self->told_pictures) {
     self->told_pictures = TRUE;
-    GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("picture-interval: %s; lines go on without pictures", error->message), (NULL));
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+                         ("picture-interval: %s; lines go on without pictures", error->message),
+                         (NULL));
   }
 }
 
@@ -554,15 +614,18 @@ publish (SlPublish *self, const char *line, gsize bytes)
   if (bytes == 0 || !enabled)
     return GST_FLOW_OK;
   const gboolean takes = sl_pace_takes (&self->pace, line, bytes, g_get_monotonic_time ());
-  char *confirmed = self->pace.counts != NULL ? sl_label_counts_take_confirmed (self->pace.counts) : NULL;
+  char *confirmed =
+    self->pace.counts != NULL ? sl_label_counts_take_confirmed (self->pace.counts) : NULL;
   if (confirmed != NULL)
-    sl_publisher_put_extra (self->publisher, SL_PUBLISH_CONFIRMED, g_bytes_new_take (confirmed, strlen (confirmed)));
+    sl_publisher_put_extra (self->publisher, SL_PUBLISH_CONFIRMED,
+                            g_bytes_new_take (confirmed, strlen (confirmed)));
   if (!takes)
     return GST_FLOW_OK;
   const SlPublishCounts before = read_counts (self);
   SlPut put = SL_PUT_TAKEN;
   GstFlowReturn flow = GST_FLOW_OK;
-  while (bytes > 0 && flow == GST_FLOW_OK && (put = sl_publisher_put (self->publisher, line, bytes)) == SL_PUT_UNLOCKED)
+  while (bytes > 0 && flow == GST_FLOW_OK
+         && (put = sl_publisher_put (self->publisher, line, bytes)) == SL_PUT_UNLOCKED)
     flow = gst_base_sink_wait_preroll (GST_BASE_SINK (self));
   tell_losses (self, &before);
   return put == SL_PUT_FAILED ? GST_FLOW_ERROR : flow;
@@ -571,13 +634,16 @@ publish (SlPublish *self, const char *line, gsize bytes)
 static GstFlowReturn
 publish_frame (SlPublish *self, GstBuffer *frame)
 {
-  const GString *line = sl_frame_lines_write (&self->lines, frame, &GST_BASE_SINK (self)->segment, self->line_source);
-  if (line->len == 0 && !self->told_bare && sl_buffer_get_frame_meta (frame) == NULL && !sl_buffer_has_predictions (frame)) {
+  const GString *line =
+    sl_frame_lines_write (&self->lines, frame, &GST_BASE_SINK (self)->segment, self->line_source);
+  if (line->len == 0 && !self->told_bare && sl_buffer_get_frame_meta (frame) == NULL
+      && !sl_buffer_has_predictions (frame)) {
     self->told_bare = TRUE;
-    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
-                         ("a frame came that no model has looked at: nothing is published for such frames; expected slpredict (or "
-                          "slpostprocess) before slpublish"),
-                         (NULL));
+    GST_ELEMENT_WARNING (
+      self, STREAM, FORMAT,
+      ("a frame came that no model has looked at: nothing is published for such frames; expected slpredict (or "
+       "slpostprocess) before slpublish"),
+      (NULL));
   }
   publish_picture (self, frame);
   return publish (self, line->str, line->len);
@@ -591,8 +657,10 @@ sl_publish_render (GstBaseSink *sink, GstBuffer *buffer)
   if (self->lines.width > 0)
     return publish_frame (self, buffer);
   if (!gst_buffer_map (buffer, &map, GST_MAP_READ)) {
-    GST_ELEMENT_ERROR (self, RESOURCE, READ, ("a buffer of %" G_GSIZE_FORMAT " bytes cannot be read", gst_buffer_get_size (buffer)),
-                       (NULL));
+    GST_ELEMENT_ERROR (
+      self, RESOURCE, READ,
+      ("a buffer of %" G_GSIZE_FORMAT " bytes cannot be read", gst_buffer_get_size (buffer)),
+      (NULL));
     return GST_FLOW_ERROR;
   }
   const GstFlowReturn flow = publish (self, (const char *) map.data, map.size);
@@ -610,11 +678,12 @@ tell_end (SlPublish *self, gint64 timeout)
   if (lost == 0)
     return;
   g_autofree char *location = dup_display_location (self);
-  GST_ELEMENT_WARNING (self, RESOURCE, WRITE,
-                       ("%s: at the end of the stream %" G_GUINT64_FORMAT " lines are published and %" G_GUINT64_FORMAT
-                        " are lost, %" G_GUINT64_FORMAT " of them because they could not be sent within drain-timeout",
-                        location, counts.published, lost, lost - counts.dropped),
-                       (NULL));
+  GST_ELEMENT_WARNING (
+    self, RESOURCE, WRITE,
+    ("%s: at the end of the stream %" G_GUINT64_FORMAT " lines are published and %" G_GUINT64_FORMAT
+     " are lost, %" G_GUINT64_FORMAT " of them because they could not be sent within drain-timeout",
+     location, counts.published, lost, lost - counts.dropped),
+    (NULL));
 }
 
 static gboolean
@@ -669,15 +738,20 @@ static void
 install_counts (GObjectClass *klass)
 {
   const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
+  g_object_class_install_property (klass, PROP_PUBLISHED,
+                                   g_param_spec_uint64 ("published", "Published",
+                                                        "Published lines since the last start", 0,
+                                                        G_MAXUINT64, 0, flags));
   g_object_class_install_property (
-    klass, PROP_PUBLISHED,
-    g_param_spec_uint64 ("published", "Published", "Published lines since the last start", 0, G_MAXUINT64, 0, flags));
-  g_object_class_install_property (klass, PROP_DROPPED,
-                                   g_param_spec_uint64 ("dropped", "Dropped",
-                                                        "Lines lost since the last start, because the queue was full or the stream ended",
-                                                        0, G_MAXUINT64, 0, flags));
+    klass, PROP_DROPPED,
+    g_param_spec_uint64 (
+      "dropped", "Dropped",
+      "Lines lost since the last start, because the queue was full or the stream ended", 0,
+      G_MAXUINT64, 0, flags));
   g_object_class_install_property (klass, PROP_CONNECTED,
-                                   g_param_spec_boolean ("connected", "Connected", "Whether lines can be sent right now", FALSE, flags));
+                                   g_param_spec_boolean ("connected", "Connected",
+                                                         "Whether lines can be sent right now",
+                                                         FALSE, flags));
 }
 
 static void

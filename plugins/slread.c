@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slread: reads the codes (bar codes, QR codes) that a model found on a frame. Objects are regions of interest. Objects that other elements
- * wrote only as relations get a region first. Pixels are read and not changed. The result is a structure on the object's region
- * (meta/regions/code.h).
+ * slread: reads the codes (bar codes, QR codes) that a model found on a frame. Objects are regions
+ * of interest. Objects that other elements wrote only as relations get a region first. Pixels are
+ * read and not changed. The result is a structure on the object's region (meta/regions/code.h).
  *
- * An object with an id is read once, and its result is kept with the id. A frame waits for its codes at most time-limit. The remaining
- * objects are tried on the next frame, which continues after the last tried object. So a slow object does not use the time of the others.
+ * An object with an id is read once, and its result is kept with the id. A frame waits for its
+ * codes at most time-limit. The remaining objects are tried on the next frame, which continues
+ * after the last tried object. So a slow object does not use the time of the others.
  */
 #include "plugins/elements.h"
 
@@ -71,8 +72,10 @@ G_DEFINE_TYPE (SlRead, sl_read, GST_TYPE_BASE_TRANSFORM)
 static guint predictions_signal;
 
 #define CAPS "video/x-raw, format = " SL_VIDEO_INPUT_FORMATS
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
+static GstStaticPadTemplate sink_template =
+  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
+static GstStaticPadTemplate src_template =
+  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
 
 #define AT(member) G_STRUCT_OFFSET (SlRead, member)
 
@@ -86,16 +89,17 @@ static const SlProperty properties[] = {
     "codes that it reads better. Takes effect when the element starts",
     SL_PROPERTY_STRING, AT (reader_name), 0, 0, 0, NULL, FALSE },
   { "time-limit", "Time limit",
-    "Most milliseconds that a frame waits for its codes; objects that were not tried by then come first in the next frame", SL_PROPERTY_INT,
-    AT (time_limit), 1, 600000, 100, NULL, TRUE },
-  { "max-tries", "Tries before patience", "After so many frames, a tracked object that was not read is tried only every retry-interval",
+    "Most milliseconds that a frame waits for its codes; objects that were not tried by then come first in the next frame",
+    SL_PROPERTY_INT, AT (time_limit), 1, 600000, 100, NULL, TRUE },
+  { "max-tries", "Tries before patience",
+    "After so many frames, a tracked object that was not read is tried only every retry-interval",
     SL_PROPERTY_INT, AT (max_tries), 1, 100000, 10, NULL, TRUE },
   { "retry-interval", "Interval of further tries",
     "Frames between tries after max-tries, and after a try that used most of time-limit without a result; 0 = no more tries",
     SL_PROPERTY_INT, AT (retry_interval), 0, 1000000, 30, NULL, TRUE },
   { "reread-interval", "Interval of readings",
-    "Frames after which a tracked object is read again, for screens whose code changes; 0 = never", SL_PROPERTY_INT, AT (reread_interval),
-    0, 1000000, 0, NULL, TRUE },
+    "Frames after which a tracked object is read again, for screens whose code changes; 0 = never",
+    SL_PROPERTY_INT, AT (reread_interval), 0, 1000000, 0, NULL, TRUE },
   { "unread-weight", "Weight of what does not read",
     "Factor for the confidence of a tracked object that is large enough to read and was not read in max-tries frames, 0..1; "
     "1 = unchanged",
@@ -122,7 +126,8 @@ take_settings (SlRead *self)
 {
   GST_OBJECT_LOCK (self);
   const gint64 limit = (gint64) self->time_limit * 1000;
-  const Settings settings = { { (guint) self->max_tries, (guint) self->retry_interval, (guint) self->reread_interval },
+  const Settings settings = { { (guint) self->max_tries, (guint) self->retry_interval,
+                                (guint) self->reread_interval },
                               limit,
                               g_get_monotonic_time () + limit,
                               self->unread_weight,
@@ -135,15 +140,16 @@ take_settings (SlRead *self)
 static const char *
 as_text (const SlReadCode *code)
 {
-  const gboolean text =
-    memchr (code->bytes, '\0', code->n_bytes) == NULL && g_utf8_validate ((const char *) code->bytes, code->n_bytes, NULL);
+  const gboolean text = memchr (code->bytes, '\0', code->n_bytes) == NULL
+                        && g_utf8_validate ((const char *) code->bytes, code->n_bytes, NULL);
   return text ? (const char *) code->bytes : NULL;
 }
 
 static void
 attach (GstVideoRegionOfInterestMeta *region, const SlReadCode *code)
 {
-  SlCodeView view = { code->symbology, as_text (code), code->bytes, code->n_bytes, code->is_checked, code->quality, { { 0 } } };
+  SlCodeView view = { code->symbology,  as_text (code), code->bytes, code->n_bytes,
+                      code->is_checked, code->quality,  { { 0 } } };
   memcpy (view.corners, code->corners, sizeof view.corners);
   sl_region_set_code (region, &view);
 }
@@ -153,8 +159,10 @@ static void
 place_in_box (SlReadCode *code, const SlObjectView *object, const SlLuma *luma)
 {
   for (guint i = 0; i < 4; i++) {
-    code->corners[i][0] = (code->corners[i][0] / luma->width - object->x_min) / MAX (object->x_max - object->x_min, 1e-9);
-    code->corners[i][1] = (code->corners[i][1] / luma->height - object->y_min) / MAX (object->y_max - object->y_min, 1e-9);
+    code->corners[i][0] = (code->corners[i][0] / luma->width - object->x_min)
+                          / MAX (object->x_max - object->x_min, 1e-9);
+    code->corners[i][1] = (code->corners[i][1] / luma->height - object->y_min)
+                          / MAX (object->y_max - object->y_min, 1e-9);
   }
 }
 
@@ -170,19 +178,23 @@ find_box (const SlObjectView *object, const SlLuma *luma, double box[4])
 
 /* Found is with self->code filled. */
 static SlScanResult
-read_object (SlRead *self, const SlLuma *luma, const SlObjectView *object, guint kinds, const Settings *settings)
+read_object (SlRead *self, const SlLuma *luma, const SlObjectView *object, guint kinds,
+             const Settings *settings)
 {
   double box[4];
   find_box (object, luma, box);
-  const SlScanResult result = sl_region_reader_read (self->regions, luma, box, kinds, settings->deadline, &self->code);
-  self->repeats = settings->unread_threshold > 0 && result == SL_SCAN_NOTHING && (kinds & (SL_READ_QR | SL_READ_MATRIX)) != 0
+  const SlScanResult result =
+    sl_region_reader_read (self->regions, luma, box, kinds, settings->deadline, &self->code);
+  self->repeats = settings->unread_threshold > 0 && result == SL_SCAN_NOTHING
+                  && (kinds & (SL_READ_QR | SL_READ_MATRIX)) != 0
                   && sl_region_reader_repeats (self->regions, object->confidence);
   if (result == SL_SCAN_FOUND)
     place_in_box (&self->code, object, luma);
   return result;
 }
 
-/* What can be read and never was is less likely a code; but not while a reader of its kinds does not answer. */
+/* What can be read and never was is less likely a code; but not while a reader of its kinds does
+ * not answer. */
 static void
 doubt (GstVideoRegionOfInterestMeta *region, const SlObjectView *object, gdouble weight)
 {
@@ -191,13 +203,14 @@ doubt (GstVideoRegionOfInterestMeta *region, const SlObjectView *object, gdouble
     gst_structure_set (detection, "confidence", G_TYPE_DOUBLE, object->confidence * weight, NULL);
 }
 
-/* From which confidence on an object counts. What reads does; what should and did not has to be surer than what could not be tried. What does not
- * read and @repeats itself never does. */
+/* From which confidence on an object counts. What reads does; what should and did not has to be
+ * surer than what could not be tried. What does not read and @repeats itself never does. */
 static gdouble
-least_confidence (const SlObjectView *object, const SlLuma *luma, const char *label, SlReadProof proof, SlScanResult result,
-                  gboolean repeats, gdouble unread)
+least_confidence (const SlObjectView *object, const SlLuma *luma, const char *label,
+                  SlReadProof proof, SlScanResult result, gboolean repeats, gdouble unread)
 {
-  const gdouble width = (object->x_max - object->x_min) * luma->width, height = (object->y_max - object->y_min) * luma->height;
+  const gdouble width = (object->x_max - object->x_min) * luma->width,
+                height = (object->y_max - object->y_min) * luma->height;
   if (proof != SL_READ_PROOF_READS)
     return SL_FINDER_THRESHOLD;
   if (result == SL_SCAN_FOUND)
@@ -209,27 +222,33 @@ least_confidence (const SlObjectView *object, const SlLuma *luma, const char *la
   return MAX (unread - sl_region_unread_slack (label), MIN (unread, SL_FINDER_THRESHOLD));
 }
 
-/* @result: of reading @region, in this frame or, where it is @track's (nullable), in one before. A track that counts does so for good. */
+/* @result: of reading @region, in this frame or, where it is @track's (nullable), in one before. A
+ * track that counts does so for good. */
 static void
-judge (SlRead *self, const SlLuma *luma, GstVideoRegionOfInterestMeta *region, const SlObjectView *object, SlReadTrack *track,
-       SlScanResult result, const Settings *settings)
+judge (SlRead *self, const SlLuma *luma, GstVideoRegionOfInterestMeta *region,
+       const SlObjectView *object, SlReadTrack *track, SlScanResult result,
+       const Settings *settings)
 {
   const char *label = sl_region_type_name (region);
   const SlReadProof proof = sl_region_reader_proof (self->regions, label);
-  if (settings->unread_threshold <= 0 || proof == SL_READ_PROOF_FOREIGN || (track != NULL && track->counts))
+  if (settings->unread_threshold <= 0 || proof == SL_READ_PROOF_FOREIGN
+      || (track != NULL && track->counts))
     return;
   const gboolean repeats = track != NULL ? track->repeats : self->repeats;
-  if (object->confidence < least_confidence (object, luma, label, proof, result, repeats, settings->unread_threshold))
+  if (object->confidence
+      < least_confidence (object, luma, label, proof, result, repeats, settings->unread_threshold))
     g_ptr_array_add (self->left_out, region);
   else if (track != NULL)
-    track->counts = proof != SL_READ_PROOF_READS || result == SL_SCAN_FOUND || result == SL_SCAN_NOTHING;
+    track->counts =
+      proof != SL_READ_PROOF_READS || result == SL_SCAN_FOUND || result == SL_SCAN_NOTHING;
 }
 
-/* An object that had most of a frame's time and was not done is one that takes long. Of one that had only what others left nothing is known: the
- * next frame begins with it, but not two in turn. */
+/* An object that had most of a frame's time and was not done is one that takes long. Of one that
+ * had only what others left nothing is known: the next frame begins with it, but not two in turn.
+ */
 static void
-try_track (SlRead *self, const SlLuma *luma, const SlObjectView *object, guint kinds, guint place, SlReadTrack *track,
-           const Settings *settings)
+try_track (SlRead *self, const SlLuma *luma, const SlObjectView *object, guint kinds, guint place,
+           SlReadTrack *track, const Settings *settings)
 {
   if (!sl_region_reader_wait (self->regions, settings->deadline))
     return;
@@ -241,7 +260,8 @@ try_track (SlRead *self, const SlLuma *luma, const SlObjectView *object, guint k
   self->next = place + 1;
   track->repeats = self->repeats;
   if (result != SL_SCAN_LATE)
-    sl_read_memory_note (self->memory, track, result == SL_SCAN_FOUND ? &self->code : NULL, &settings->patience);
+    sl_read_memory_note (self->memory, track, result == SL_SCAN_FOUND ? &self->code : NULL,
+                         &settings->patience);
   else if (left > settings->limit / 2)
     sl_read_memory_note_late (self->memory, track, &settings->patience);
   else if (place != self->first)
@@ -249,8 +269,8 @@ try_track (SlRead *self, const SlLuma *luma, const SlObjectView *object, guint k
 }
 
 static SlScanResult
-try_once (SlRead *self, const SlLuma *luma, GstVideoRegionOfInterestMeta *region, const SlObjectView *object, guint kinds, guint place,
-          const Settings *settings)
+try_once (SlRead *self, const SlLuma *luma, GstVideoRegionOfInterestMeta *region,
+          const SlObjectView *object, guint kinds, guint place, const Settings *settings)
 {
   const SlScanResult result = read_object (self, luma, object, kinds, settings);
   if (result == SL_SCAN_UNTRIED)
@@ -264,17 +284,20 @@ try_once (SlRead *self, const SlLuma *luma, GstVideoRegionOfInterestMeta *region
 
 /* @track: (nullable). What is known of the object then, by this frame or one before. */
 static SlScanResult
-try_region (SlRead *self, const SlLuma *luma, GstVideoRegionOfInterestMeta *region, const SlObjectView *object, guint kinds, guint place,
-            SlReadTrack *track, const Settings *settings)
+try_region (SlRead *self, const SlLuma *luma, GstVideoRegionOfInterestMeta *region,
+            const SlObjectView *object, guint kinds, guint place, SlReadTrack *track,
+            const Settings *settings)
 {
   const gboolean may_try = self->tried < MAX_TRIES;
   if (track == NULL)
-    return may_try ? try_once (self, luma, region, object, kinds, place, settings) : SL_SCAN_UNTRIED;
+    return may_try ? try_once (self, luma, region, object, kinds, place, settings)
+                   : SL_SCAN_UNTRIED;
   if (may_try && sl_read_memory_is_due (self->memory, track))
     try_track (self, luma, object, kinds, place, track, settings);
   if (track->code != NULL)
     attach (region, track->code);
-  else if (track->tries >= settings->patience.tries && (kinds & ~sl_region_reader_ready (self->regions)) == 0)
+  else if (track->tries >= settings->patience.tries
+           && (kinds & ~sl_region_reader_ready (self->regions)) == 0)
     doubt (region, object, settings->unread_weight);
   return track->code != NULL ? SL_SCAN_FOUND : track->tries > 0 ? SL_SCAN_NOTHING : SL_SCAN_UNTRIED;
 }
@@ -285,11 +308,17 @@ read_region (SlRead *self, const SlLuma *luma, guint place, const Settings *sett
   GstVideoRegionOfInterestMeta *region = g_ptr_array_index (self->objects, place);
   const char *label = sl_region_type_name (region);
   SlObjectView object;
-  const guint kinds = sl_class_filter_passes (self->choice.filter, label) ? sl_region_reader_kinds (self->regions, label) : 0;
-  if ((kinds == 0 && settings->unread_threshold <= 0) || !sl_region_read_object (region, luma->width, luma->height, &object))
+  const guint kinds = sl_class_filter_passes (self->choice.filter, label)
+                        ? sl_region_reader_kinds (self->regions, label)
+                        : 0;
+  if ((kinds == 0 && settings->unread_threshold <= 0)
+      || !sl_region_read_object (region, luma->width, luma->height, &object))
     return;
-  SlReadTrack *track = object.object_id > 0 ? sl_read_memory_track (self->memory, object.object_id) : NULL;
-  const SlScanResult result = kinds != 0 ? try_region (self, luma, region, &object, kinds, place, track, settings) : SL_SCAN_UNTRIED;
+  SlReadTrack *track =
+    object.object_id > 0 ? sl_read_memory_track (self->memory, object.object_id) : NULL;
+  const SlScanResult result =
+    kinds != 0 ? try_region (self, luma, region, &object, kinds, place, track, settings)
+               : SL_SCAN_UNTRIED;
   judge (self, luma, region, &object, track, result, settings);
 }
 
@@ -299,7 +328,9 @@ choose_objects (SlRead *self, const SlLuma *luma, GstBuffer *buffer)
   gpointer state = NULL;
   GstMeta *meta;
   g_ptr_array_set_size (self->objects, 0);
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL) {
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
+                                                   GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+         != NULL) {
     GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
     if (!sl_region_is_label (region, luma->width, luma->height))
       g_ptr_array_add (self->objects, region);
@@ -327,7 +358,8 @@ tell_boxes (SlRead *self, const SlLuma *luma)
 static void
 leave_out (GstBuffer *buffer, const SlLuma *luma, const GPtrArray *regions)
 {
-  sl_buffer_remove_related (buffer, luma->width, luma->height, (GstVideoRegionOfInterestMeta *const *) regions->pdata, regions->len);
+  sl_buffer_remove_related (buffer, luma->width, luma->height,
+                            (GstVideoRegionOfInterestMeta *const *) regions->pdata, regions->len);
   for (guint i = 0; i < regions->len; i++)
     gst_buffer_remove_meta (buffer, g_ptr_array_index (regions, i));
 }
@@ -346,7 +378,8 @@ read_regions (SlRead *self, const SlLuma *luma, GstBuffer *buffer, const Setting
   leave_out (buffer, luma, self->left_out);
   const gint64 now = g_get_monotonic_time ();
   if (self->tried > 0 || now >= settings->deadline)
-    sl_stage_latency_note (&self->latency, GST_ELEMENT (self), now - (settings->deadline - settings->limit));
+    sl_stage_latency_note (&self->latency, GST_ELEMENT (self),
+                           now - (settings->deadline - settings->limit));
 }
 
 /* To who listens: the frame with its codes. */
@@ -354,7 +387,8 @@ static void
 tell (SlRead *self, GstBuffer *buffer)
 {
   SlPredictionView prediction = { .width = self->image.width, .height = self->image.height };
-  sl_prediction_signal_emit_buffer (self, predictions_signal, &self->reader, buffer, &GST_BASE_TRANSFORM (self)->segment, self->frame - 1,
+  sl_prediction_signal_emit_buffer (self, predictions_signal, &self->reader, buffer,
+                                    &GST_BASE_TRANSFORM (self)->segment, self->frame - 1,
                                     &prediction);
 }
 
@@ -365,11 +399,13 @@ sl_read_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   GError *error = NULL;
   GstVideoFrame frame;
   SlImage image;
-  if (!sl_class_choice_follow (&self->choice, GST_ELEMENT (self), &self->classes, GST_BASE_TRANSFORM_SINK_PAD (self)))
+  if (!sl_class_choice_follow (&self->choice, GST_ELEMENT (self), &self->classes,
+                               GST_BASE_TRANSFORM_SINK_PAD (self)))
     return GST_FLOW_ERROR;
   self->frame++;
   sl_read_memory_next (self->memory);
-  if (!sl_buffer_has_objects (buffer, self->image.width, self->image.height) || !gst_buffer_is_writable (buffer)) {
+  if (!sl_buffer_has_objects (buffer, self->image.width, self->image.height)
+      || !gst_buffer_is_writable (buffer)) {
     if (sl_buffer_has_predictions (buffer) || sl_buffer_was_looked_at (buffer))
       tell (self, buffer);
     return GST_FLOW_OK;
@@ -390,7 +426,8 @@ sl_read_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
 static GstFlowReturn
 sl_read_prepare_output_buffer (GstBaseTransform *base, GstBuffer *in, GstBuffer **out)
 {
-  if (gst_buffer_get_meta (in, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) != NULL || sl_buffer_has_related (in, TRUE))
+  if (gst_buffer_get_meta (in, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) != NULL
+      || sl_buffer_has_related (in, TRUE))
     return GST_BASE_TRANSFORM_CLASS (sl_read_parent_class)->prepare_output_buffer (base, in, out);
   *out = in;
   return GST_FLOW_OK;
@@ -401,7 +438,8 @@ sl_read_set_caps (GstBaseTransform *base, GstCaps *in, GstCaps *out)
 {
   SlRead *self = (SlRead *) base;
   GError *error = NULL;
-  if (sl_video_input_read (in, "slread", SL_VIDEO_INPUT_FORMATS, &self->video, &self->image, &error))
+  if (sl_video_input_read (in, "slread", SL_VIDEO_INPUT_FORMATS, &self->video, &self->image,
+                           &error))
     return TRUE;
   return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
 }
@@ -409,7 +447,8 @@ sl_read_set_caps (GstBaseTransform *base, GstCaps *in, GstCaps *out)
 static gboolean
 sl_read_sink_event (GstBaseTransform *base, GstEvent *event)
 {
-  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP
+      || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
     sl_read_memory_reset (((SlRead *) base)->memory);
   return GST_BASE_TRANSFORM_CLASS (sl_read_parent_class)->sink_event (base, event);
 }
@@ -417,7 +456,8 @@ sl_read_sink_event (GstBaseTransform *base, GstEvent *event)
 static gboolean
 sl_read_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *query)
 {
-  const gboolean answered = GST_BASE_TRANSFORM_CLASS (sl_read_parent_class)->query (base, direction, query);
+  const gboolean answered =
+    GST_BASE_TRANSFORM_CLASS (sl_read_parent_class)->query (base, direction, query);
   if (answered && direction == GST_PAD_SRC && GST_QUERY_TYPE (query) == GST_QUERY_LATENCY)
     sl_stage_latency_add (&((SlRead *) base)->latency, GST_ELEMENT (base), 0, query);
   return answered;
@@ -448,14 +488,19 @@ refuse_reader (SlRead *self, const char *name)
   else if (n_wanted == 0)
     GST_ELEMENT_ERROR (
       self, RESOURCE, NOT_FOUND,
-      ("reader=%s: there is no such reader of codes here; expected %s, or nothing for all that are there", name, names->str), (NULL));
+      ("reader=%s: there is no such reader of codes here; expected %s, or nothing for all that are there",
+       name, names->str),
+      (NULL));
   else
     GST_ELEMENT_ERROR (
       self, RESOURCE, FAILED,
-      ("there is no thread or memory for a reader of codes (%s): expected one thread more", name != NULL ? name : names->str), (NULL));
+      ("there is no thread or memory for a reader of codes (%s): expected one thread more",
+       name != NULL ? name : names->str),
+      (NULL));
 }
 
-/* A reader that is not there is said once, and what it alone reads. @name: (nullable): that was asked for */
+/* A reader that is not there is said once, and what it alone reads. @name: (nullable): that was
+ * asked for */
 static void
 tell_missing (SlRead *self, const char *name)
 {
@@ -483,7 +528,8 @@ sl_read_start (GstBaseTransform *base)
   sl_class_choice_clear (&self->choice);
   sl_read_memory_reset (self->memory);
   GST_OBJECT_LOCK (self);
-  g_autofree char *name = self->reader_name != NULL && *self->reader_name != '\0' ? g_strdup (self->reader_name) : NULL;
+  g_autofree char *name =
+    self->reader_name != NULL && *self->reader_name != '\0' ? g_strdup (self->reader_name) : NULL;
   GST_OBJECT_UNLOCK (self);
   self->regions = sl_region_reader_new (name);
   if (self->regions == NULL)
@@ -529,7 +575,8 @@ sl_read_class_init (SlReadClass *klass)
     "Reads the codes that a model found; each is cut from the frame, turned upright and enlarged. ZBar or zxing-cpp reads "
     "QR and linear codes, zxing-cpp also Data Matrix, Aztec and PDF417. Text, bytes, symbology and corners are added to the "
     "object. A tracked object is read once.",
-    "gst-launch-1.0 v4l2src ! slpredict track=true ! slread ! sloverlay ! videoconvert ! autovideosink", "codes.md");
+    "gst-launch-1.0 v4l2src ! slpredict track=true ! slread ! sloverlay ! videoconvert ! autovideosink",
+    "codes.md");
   klass->transform_ip = sl_read_transform_ip;
   klass->prepare_output_buffer = sl_read_prepare_output_buffer;
   klass->set_caps = sl_read_set_caps;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slrecord: records clips around events. Frames pass from sink to src unchanged, and events on them begin clips. The frames of a clip come
- * encoded by the camera from the request pad, or are encoded here (plugins/record/encoder.h); source.h chooses. recorder.h decides when a
- * clip begins and ends. writer.h and clip.h write the files. This file has pads, clocks, properties and messages.
+ * slrecord: records clips around events. Frames pass from sink to src unchanged, and events on them
+ * begin clips. The frames of a clip come encoded by the camera from the request pad, or are encoded
+ * here (plugins/record/encoder.h); source.h chooses. recorder.h decides when a clip begins and
+ * ends. writer.h and clip.h write the files. This file has pads, clocks, properties and messages.
  *
  * Invariant: neither pad waits for an encoder or a disk.
  */
@@ -51,7 +52,8 @@ typedef struct
 typedef struct
 {
   GstSegment segment;
-  GstClockTime last, interval; /* running time of the last frame; what a frame without a timestamp is after it */
+  GstClockTime last,
+    interval; /* running time of the last frame; what a frame without a timestamp is after it */
 } Clock;
 
 typedef struct
@@ -77,7 +79,8 @@ typedef struct
   gboolean encoder_is_set;  /* by the property */
   gboolean encodes_nothing; /* it was told that frames of these caps cannot be encoded */
   gint64 retry;             /* monotonic time at which it is tried again */
-  guint64 left_out;         /* frames that the encoder had no time for; atomic is not needed: read for information */
+  guint64 left_out; /* frames that the encoder had no time for; atomic is not needed: read for
+                       information */
   SlTriggers triggers;
   SlPredictionReader reader;
   SlPredictionView prediction; /* of the frame, while @prediction_read */
@@ -89,44 +92,56 @@ typedef GstElementClass SlRecordClass;
 
 G_DEFINE_TYPE (SlRecord, sl_record, GST_TYPE_ELEMENT)
 
-static GstStaticPadTemplate sink_template =
-  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw(ANY)"));
-static GstStaticPadTemplate src_template =
-  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw(ANY)"));
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
+  "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw(ANY)"));
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
+  "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw(ANY)"));
 static GstStaticPadTemplate encoded_template = GST_STATIC_PAD_TEMPLATE (
   ENCODED, GST_PAD_SINK, GST_PAD_REQUEST,
-  GST_STATIC_CAPS ("video/x-h264, stream-format=(string){ avc, avc3 }, alignment=(string)au; "
-                   "video/x-h265, stream-format=(string){ hvc1, hev1 }, alignment=(string)au; image/jpeg, width=(int)[ 1, MAX ], "
-                   "height=(int)[ 1, MAX ]"));
+  GST_STATIC_CAPS (
+    "video/x-h264, stream-format=(string){ avc, avc3 }, alignment=(string)au; "
+    "video/x-h265, stream-format=(string){ hvc1, hev1 }, alignment=(string)au; image/jpeg, width=(int)[ 1, MAX ], "
+    "height=(int)[ 1, MAX ]"));
 
 #define AT(member) G_STRUCT_OFFSET (SlRecord, settings.member)
 #define DAY 86400
 
 static const SlProperty properties[] = {
-  { "location", "Location", "Folder that clips are written into; it must exist", SL_PROPERTY_STRING, AT (location) },
-  { "source", "Source", "Prefix of file names, such as the camera's name; unset = the element's name", SL_PROPERTY_STRING, AT (source) },
+  { "location", "Location", "Folder that clips are written into; it must exist", SL_PROPERTY_STRING,
+    AT (location) },
+  { "source", "Source",
+    "Prefix of file names, such as the camera's name; unset = the element's name",
+    SL_PROPERTY_STRING, AT (source) },
   { "on", "On",
     "Events that start clips, separated by \",\": entered, left, in, out, dwell, left-behind, empty (of slanalyze), object "
     "(a new object of sltrack; without a tracker every object); unset = all of slanalyze's; \"\" = none, only the signal "
     "record",
     SL_PROPERTY_STRING, AT (on) },
-  { "classes", "Classes", "Classes of objects that count, such as person,car, or with ! excluded classes, such as !dog; unset = all",
+  { "classes", "Classes",
+    "Classes of objects that count, such as person,car, or with ! excluded classes, such as !dog; unset = all",
     SL_PROPERTY_STRING, AT (classes) },
-  { "pre-roll", "Pre-roll", "Seconds before the event at which a clip begins, from the key frame before", SL_PROPERTY_DOUBLE, AT (pre_roll),
-    0, 600, 5 },
-  { "post-roll", "Post-roll", "Seconds that a clip continues after the last event", SL_PROPERTY_DOUBLE, AT (post_roll), 0, 3600, 5 },
-  { "max-length", "Longest clip", "Seconds after which the next clip begins, at a key frame; 0 = never", SL_PROPERTY_DOUBLE,
+  { "pre-roll", "Pre-roll",
+    "Seconds before the event at which a clip begins, from the key frame before",
+    SL_PROPERTY_DOUBLE, AT (pre_roll), 0, 600, 5 },
+  { "post-roll", "Post-roll", "Seconds that a clip continues after the last event",
+    SL_PROPERTY_DOUBLE, AT (post_roll), 0, 3600, 5 },
+  { "max-length", "Longest clip",
+    "Seconds after which the next clip begins, at a key frame; 0 = never", SL_PROPERTY_DOUBLE,
     AT (max_length), 0, DAY, 300 },
-  { "ring-size", "Ring", "Megabytes of encoded frames that are kept for pre-roll", SL_PROPERTY_DOUBLE, AT (ring_size), 0.001, 4000, 32 },
-  { "max-framerate", "Frame rate", "Most frames a second to encode if the pad encoded gets no frames; 0 = all", SL_PROPERTY_DOUBLE,
+  { "ring-size", "Ring", "Megabytes of encoded frames that are kept for pre-roll",
+    SL_PROPERTY_DOUBLE, AT (ring_size), 0.001, 4000, 32 },
+  { "max-framerate", "Frame rate",
+    "Most frames a second to encode if the pad encoded gets no frames; 0 = all", SL_PROPERTY_DOUBLE,
     AT (max_framerate), 0, 1000, 10 },
-  { "max-width", "Width", "Largest width in pixels of frames that slrecord encodes, and of pictures", SL_PROPERTY_INT, AT (max_width), 16,
-    16384, 1280 },
+  { "max-width", "Width",
+    "Largest width in pixels of frames that slrecord encodes, and of pictures", SL_PROPERTY_INT,
+    AT (max_width), 16, 16384, 1280 },
   { "encoder", "Encoder",
     "Encoder element if the pad encoded gets no frames: x264enc, openh264enc, vp8enc or jpegenc; unset = the first one that "
     "is installed",
     SL_PROPERTY_STRING, AT (encoder) },
-  { "keep", "Keep", "Days that clips are kept; 0 = for ever", SL_PROPERTY_DOUBLE, AT (keep), 0, 36500, 0 },
+  { "keep", "Keep", "Days that clips are kept; 0 = for ever", SL_PROPERTY_DOUBLE, AT (keep), 0,
+    36500, 0 },
   { "max-size", "Size of all",
     "Most megabytes of all clips of this source; beyond it the oldest are deleted, and a single clip of that size is cut; 0 "
     "= no limit",
@@ -145,10 +160,12 @@ clip_done (gpointer data, const SlClipDone *done)
 {
   SlRecord *self = data;
   GstStructure *structure =
-    gst_structure_new ("slrecord", "path", G_TYPE_STRING, done->path, "picture", G_TYPE_STRING, done->picture, "event", G_TYPE_STRING,
-                       done->event, "cut", G_TYPE_STRING, done->cut, "seconds", G_TYPE_DOUBLE, done->seconds, "frames", G_TYPE_UINT64,
+    gst_structure_new ("slrecord", "path", G_TYPE_STRING, done->path, "picture", G_TYPE_STRING,
+                       done->picture, "event", G_TYPE_STRING, done->event, "cut", G_TYPE_STRING,
+                       done->cut, "seconds", G_TYPE_DOUBLE, done->seconds, "frames", G_TYPE_UINT64,
                        done->frames, "bytes", G_TYPE_UINT64, done->bytes, NULL);
-  gst_element_post_message (GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), structure));
+  gst_element_post_message (GST_ELEMENT (self),
+                            gst_message_new_element (GST_OBJECT (self), structure));
 }
 
 /* Writer's thread. */
@@ -169,8 +186,9 @@ read_stats (SlRecord *self)
     sl_writer_counts (self->writer, &self->counts);
   const SlWriterCounts counts = self->counts;
   GST_OBJECT_UNLOCK (self);
-  return gst_structure_new ("stats", "clips", G_TYPE_UINT64, counts.clips, "bytes", G_TYPE_UINT64, counts.bytes, "dropped", G_TYPE_UINT64,
-                            counts.dropped + self->left_out, "failed", G_TYPE_UINT64, counts.failed, NULL);
+  return gst_structure_new ("stats", "clips", G_TYPE_UINT64, counts.clips, "bytes", G_TYPE_UINT64,
+                            counts.bytes, "dropped", G_TYPE_UINT64, counts.dropped + self->left_out,
+                            "failed", G_TYPE_UINT64, counts.failed, NULL);
 }
 
 static void
@@ -218,7 +236,8 @@ read_prediction (SlRecord *self, GstBuffer *frame)
 {
   if (!self->prediction_read) {
     self->prediction = (SlPredictionView){ .width = self->width, .height = self->height };
-    sl_prediction_reader_read_frame (&self->reader, frame, &self->clock.segment, self->frames, &self->prediction);
+    sl_prediction_reader_read_frame (&self->reader, frame, &self->clock.segment, self->frames,
+                                     &self->prediction);
     self->prediction_read = TRUE;
   }
   return &self->prediction;
@@ -238,7 +257,8 @@ new_start (const Moment *moment, const char *word)
 {
   SlRecord *self = moment->self;
   SlClipStart *start = g_new0 (SlClipStart, 1);
-  GstBuffer *frame = moment->frame->pool != NULL ? gst_buffer_copy_deep (moment->frame) : gst_buffer_ref (moment->frame);
+  GstBuffer *frame = moment->frame->pool != NULL ? gst_buffer_copy_deep (moment->frame)
+                                                 : gst_buffer_ref (moment->frame);
   GString *predictions = g_string_new (NULL);
   sl_prediction_append_json (predictions, read_prediction (self, moment->frame));
   start->moment = gst_sample_new (frame, self->caps, NULL, NULL);
@@ -293,9 +313,11 @@ look_at (SlRecord *self, GstBuffer *frame, GstClockTime time)
   Moment moment = { self, frame, time };
   const SlAnalysis *analysis = sl_buffer_get_analysis (frame);
   self->prediction_read = FALSE;
-  const gboolean objects = sl_triggers_reads_objects (&self->triggers) && sl_buffer_has_objects (frame, self->width, self->height);
+  const gboolean objects = sl_triggers_reads_objects (&self->triggers)
+                           && sl_buffer_has_objects (frame, self->width, self->height);
   if (objects || (analysis != NULL && analysis->n_events > 0))
-    sl_triggers_read (&self->triggers, analysis, objects ? read_prediction (self, frame) : NULL, time, event_found, &moment);
+    sl_triggers_read (&self->triggers, analysis, objects ? read_prediction (self, frame) : NULL,
+                      time, event_found, &moment);
   take_asked (&moment);
 }
 
@@ -320,16 +342,21 @@ encoder_ended (gpointer data)
   sl_clip_source_end (&((SlRecord *) data)->source, TRUE);
 }
 
-static const SlEncoderEvents encoder_events = { .caps = encoder_caps, .frame = encoder_frame, .ended = encoder_ended };
+static const SlEncoderEvents encoder_events = { .caps = encoder_caps,
+                                                .frame = encoder_frame,
+                                                .ended = encoder_ended };
 
-/* Where it has the choice, the next encoder is tried at once; else the first one again, later. It is told once, until that has gone well
- * for a while. */
+/* Where it has the choice, the next encoder is tried at once; else the first one again, later. It
+ * is told once, until that has gone well for a while. */
 static void
 cannot_encode (SlRecord *self, const GError *error)
 {
-  const char *next = self->encoder_name != NULL && !self->encoder_is_set ? sl_encoder_next (self->encoder_name) : NULL;
+  const char *next = self->encoder_name != NULL && !self->encoder_is_set
+                       ? sl_encoder_next (self->encoder_name)
+                       : NULL;
   const gboolean told = self->encodes_nothing;
-  g_autofree char *shown = sl_printable_message (error->message), *caps = gst_caps_to_string (self->caps);
+  g_autofree char *shown = sl_printable_message (error->message),
+                  *caps = gst_caps_to_string (self->caps);
   g_clear_pointer (&self->encoder, sl_encoder_free);
   GST_WARNING_OBJECT (self, "%s cannot encode %s: %s", self->encoder_name, caps, shown);
   if (next == NULL) {
@@ -337,10 +364,10 @@ cannot_encode (SlRecord *self, const GError *error)
     self->retry = g_get_monotonic_time () + RETRY_US;
   }
   if (next == NULL && !told)
-    GST_ELEMENT_WARNING (
-      self, STREAM, ENCODE,
-      ("%s cannot be encoded by %s: %s; nothing is recorded", caps, self->encoder_name != NULL ? self->encoder_name : "slrecord", shown),
-      (NULL));
+    GST_ELEMENT_WARNING (self, STREAM, ENCODE,
+                         ("%s cannot be encoded by %s: %s; nothing is recorded", caps,
+                          self->encoder_name != NULL ? self->encoder_name : "slrecord", shown),
+                         (NULL));
   self->encoder_name = next;
 }
 
@@ -356,12 +383,13 @@ new_encoder (SlRecord *self, GError **error)
   self->encoder_is_set = chosen != NULL && *chosen != '\0';
   if (self->encoder_is_set || self->encoder_name == NULL)
     self->encoder_name = sl_encoder_choose (chosen, error);
-  return self->encoder_name != NULL
-           ? sl_encoder_new (self->encoder_name, self->caps, rate, width, KEY_INTERVAL, &encoder_events, self, error)
-           : NULL;
+  return self->encoder_name != NULL ? sl_encoder_new (self->encoder_name, self->caps, rate, width,
+                                                      KEY_INTERVAL, &encoder_events, self, error)
+                                    : NULL;
 }
 
-/* What is in the encoder becomes part of clips if it is to, without anybody waiting; the next frame starts another. */
+/* What is in the encoder becomes part of clips if it is to, without anybody waiting; the next frame
+ * starts another. */
 static void
 end_encoder (SlRecord *self, gboolean drain)
 {
@@ -414,10 +442,12 @@ sl_record_chain (GstPad *pad, GstObject *parent, GstBuffer *frame)
   SlRecord *self = (SlRecord *) parent;
   if (self->caps == NULL) {
     gst_buffer_unref (frame);
-    return sl_element_has_format (GST_ELEMENT (self), pad) ? GST_FLOW_NOT_NEGOTIATED : GST_FLOW_ERROR;
+    return sl_element_has_format (GST_ELEMENT (self), pad) ? GST_FLOW_NOT_NEGOTIATED
+                                                           : GST_FLOW_ERROR;
   }
   const GstClockTime time = clock_time (&self->clock, GST_BUFFER_PTS (frame));
-  if (sl_clip_recorder_look (self->recorder, time)) /* encoders would wait for the time that they had reached */
+  if (sl_clip_recorder_look (self->recorder,
+                             time)) /* encoders would wait for the time that they had reached */
     end_encoder (self, FALSE);
   look_at (self, frame, time);
   encode (self, frame, time);
@@ -431,12 +461,16 @@ set_caps (SlRecord *self, GstCaps *caps)
 {
   const GstStructure *structure = gst_caps_get_structure (caps, 0);
   gint fps_n = 0, fps_d = 1;
-  if (!gst_structure_get_int (structure, "width", &self->width) || !gst_structure_get_int (structure, "height", &self->height))
+  if (!gst_structure_get_int (structure, "width", &self->width)
+      || !gst_structure_get_int (structure, "height", &self->height))
     return FALSE;
-  if (!sl_class_choice_follow (&self->triggers.choice, GST_ELEMENT (self), &self->settings.classes, self->sink))
+  if (!sl_class_choice_follow (&self->triggers.choice, GST_ELEMENT (self), &self->settings.classes,
+                               self->sink))
     return FALSE;
   gst_structure_get_fraction (structure, "framerate", &fps_n, &fps_d);
-  self->clock.interval = fps_n > 0 ? gst_util_uint64_scale (GST_SECOND, (guint64) fps_d, (guint64) fps_n) : USUAL_INTERVAL;
+  self->clock.interval = fps_n > 0
+                           ? gst_util_uint64_scale (GST_SECOND, (guint64) fps_d, (guint64) fps_n)
+                           : USUAL_INTERVAL;
   if (self->caps == NULL || !gst_caps_is_equal (self->caps, caps))
     end_encoder (self, TRUE);
   self->encodes_nothing = FALSE;
@@ -487,15 +521,19 @@ sl_record_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
 static GstBuffer *
 keep_frame (SlRecord *self, GstBuffer *frame)
 {
-  const GstBufferCopyFlags flags =
-    GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS | GST_BUFFER_COPY_MEMORY | (frame->pool != NULL ? GST_BUFFER_COPY_DEEP : 0);
+  const GstBufferCopyFlags flags = GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS
+                                   | GST_BUFFER_COPY_MEMORY
+                                   | (frame->pool != NULL ? GST_BUFFER_COPY_DEEP : 0);
   GstBuffer *kept = gst_buffer_copy_region (frame, flags, 0, -1);
   Clock *clock = &self->encoded_clock;
   const GstClockTime dts = sl_record_running_time (&clock->segment, GST_BUFFER_DTS (frame));
   const gboolean timed = GST_BUFFER_PTS_IS_VALID (frame);
-  const GstClockTime pts = timed ? sl_record_running_time (&clock->segment, GST_BUFFER_PTS (frame)) : dts;
-  clock->last = GST_BUFFER_PTS (kept) = GST_CLOCK_TIME_IS_VALID (pts) ? pts : clock_time (clock, GST_CLOCK_TIME_NONE);
-  GST_BUFFER_DTS (kept) = GST_CLOCK_TIME_IS_VALID (dts) && dts <= GST_BUFFER_PTS (kept) ? dts : GST_CLOCK_TIME_NONE;
+  const GstClockTime pts =
+    timed ? sl_record_running_time (&clock->segment, GST_BUFFER_PTS (frame)) : dts;
+  clock->last = GST_BUFFER_PTS (kept) =
+    GST_CLOCK_TIME_IS_VALID (pts) ? pts : clock_time (clock, GST_CLOCK_TIME_NONE);
+  GST_BUFFER_DTS (kept) =
+    GST_CLOCK_TIME_IS_VALID (dts) && dts <= GST_BUFFER_PTS (kept) ? dts : GST_CLOCK_TIME_NONE;
   if (GST_BUFFER_DURATION_IS_VALID (frame))
     clock->interval = GST_BUFFER_DURATION (frame);
   gst_buffer_unref (frame);
@@ -561,7 +599,8 @@ sl_record_links (GstPad *pad, GstObject *parent)
 }
 
 static GstPad *
-sl_record_request_new_pad (GstElement *element, GstPadTemplate *template, const gchar *name, const GstCaps *caps)
+sl_record_request_new_pad (GstElement *element, GstPadTemplate *template, const gchar *name,
+                           const GstCaps *caps)
 {
   SlRecord *self = (SlRecord *) element;
   GST_OBJECT_LOCK (self);
@@ -609,7 +648,8 @@ open_all (SlRecord *self, GError **error)
   SlFolder folder;
   GST_OBJECT_LOCK (self);
   const Settings *s = &self->settings;
-  g_autofree char *location = g_strdup (s->location), *source = g_strdup (s->source != NULL ? s->source : GST_OBJECT_NAME (self));
+  g_autofree char *location = g_strdup (s->location),
+                  *source = g_strdup (s->source != NULL ? s->source : GST_OBJECT_NAME (self));
   g_autofree char *on = g_strdup (s->on), *encoder = g_strdup (s->encoder);
   const SlClipRecorderSettings times = { .pre_roll = seconds (s->pre_roll),
                                          .post_roll = seconds (s->post_roll),
@@ -622,12 +662,14 @@ open_all (SlRecord *self, GError **error)
   GST_OBJECT_UNLOCK (self);
   if (!sl_triggers_open (&self->triggers, on, error))
     return FALSE;
-  if ((encodes && sl_encoder_choose (encoder, error) == NULL) || !sl_folder_open (&folder, location, source, error))
+  if ((encodes && sl_encoder_choose (encoder, error) == NULL)
+      || !sl_folder_open (&folder, location, source, error))
     return FALSE;
   folder.keep = keep;
   folder.max_bytes = max_bytes;
   folder.min_free = min_free;
-  SlWriter *writer = sl_writer_new (&folder, QUEUE_BYTES, width, &writer_events, gst_object_ref (self), gst_object_unref);
+  SlWriter *writer = sl_writer_new (&folder, QUEUE_BYTES, width, &writer_events,
+                                    gst_object_ref (self), gst_object_unref);
   self->recorder = sl_clip_recorder_new (&times, writer);
   sl_clip_source_start (&self->source, self->recorder, encodes);
   GST_OBJECT_LOCK (self);
@@ -680,7 +722,8 @@ sl_record_change_state (GstElement *element, GstStateChange transition)
   SlRecord *self = (SlRecord *) element;
   if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && !start (self))
     return GST_STATE_CHANGE_FAILURE;
-  const GstStateChangeReturn changed = GST_ELEMENT_CLASS (sl_record_parent_class)->change_state (element, transition);
+  const GstStateChangeReturn changed =
+    GST_ELEMENT_CLASS (sl_record_parent_class)->change_state (element, transition);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY
       || (transition == GST_STATE_CHANGE_READY_TO_PAUSED && changed == GST_STATE_CHANGE_FAILURE))
     stop (self);
@@ -713,8 +756,9 @@ sl_record_class_init (SlRecordClass *klass)
       "A structure with clips (complete ones), bytes (of their videos), dropped (frames that were not encoded or not written) "
       "and failed (clips that could not be saved), all uint64",
       GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
-  g_signal_new_class_handler ("record", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION, G_CALLBACK (ask), NULL, NULL, NULL,
-                              G_TYPE_NONE, 1, G_TYPE_STRING);
+  g_signal_new_class_handler ("record", G_TYPE_FROM_CLASS (klass),
+                              G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION, G_CALLBACK (ask), NULL, NULL,
+                              NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
   gst_element_class_add_static_pad_template (klass, &sink_template);
   gst_element_class_add_static_pad_template (klass, &src_template);
   gst_element_class_add_static_pad_template (klass, &encoded_template);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slremote: runs a model on other machines. It takes input tensors and gives output tensors as slinfer does. The workers publish the
- * contract at the broker.
+ * slremote: runs a model on other machines. It takes input tensors and gives output tensors as
+ * slinfer does. The workers publish the contract at the broker.
  *
- * The upstream thread pushes tensors into a client (pipelines/remote/client.h). A task on the source pad pops the results in the same
- * order. Serialised events keep their places. Invariant: the contract exists from READY on, and a frame is decoded by the contract that it
- * was made for.
+ * The upstream thread pushes tensors into a client (pipelines/remote/client.h). A task on the
+ * source pad pops the results in the same order. Serialised events keep their places. Invariant:
+ * the contract exists from READY on, and a frame is decoded by the contract that it was made for.
  *
- * A new contract at the broker is offered upstream next to the current one, as slinfer does with a new model. The CAPS event that accepts
- * the offer is the switch.
+ * A new contract at the broker is offered upstream next to the current one, as slinfer does with a
+ * new model. The CAPS event that accepts the offer is the switch.
  *
- * A frame that no worker computes in time is computed here, where there is a fallback. Else it passes as an empty frame without a model
- * result. The last tensor of a frame's regions then passes as the end of the regions; the other tensors of regions are left out.
+ * A frame that no worker computes in time is computed here, where there is a fallback. Else it
+ * passes as an empty frame without a model result. The last tensor of a frame's regions then passes
+ * as the end of the regions; the other tensors of regions are left out.
  */
 #include "plugins/elements.h"
 
@@ -50,17 +51,20 @@ typedef struct
   GstPad *sinkpad, *srcpad;
   Settings settings; /* object lock */
   SlRemoteClient *client;
-  SlContract *contract;        /* object lock */
-  char hash[SL_REMOTE_HASH];   /* object lock */
-  SlRemoteFigures figures;     /* object lock: of the client that was stopped last */
-  GstFlowReturn flow;          /* object lock: what downstream answered last, about the stream that comes in */
-  guint stream_in, stream_out; /* object lock: numbers of the streams that come in and that go out */
-  SlTensorMapping inputs;      /* streaming thread */
+  SlContract *contract;      /* object lock */
+  char hash[SL_REMOTE_HASH]; /* object lock */
+  SlRemoteFigures figures;   /* object lock: of the client that was stopped last */
+  GstFlowReturn
+    flow; /* object lock: what downstream answered last, about the stream that comes in */
+  guint stream_in,
+    stream_out;           /* object lock: numbers of the streams that come in and that go out */
+  SlTensorMapping inputs; /* streaming thread */
   gboolean refused, live, asked_live;
   gboolean interrupted;   /* object lock: it is to stop: the start waits for nobody */
   SlStageLatency latency; /* task */
-  gint64 frame_begun;     /* task: when the first tensor of a frame was sent of which more follow, else 0 */
-  GstEvent *unsent;       /* task (nullable): met a pad that flushes */
+  gint64
+    frame_begun; /* task: when the first tensor of a frame was sent of which more follow, else 0 */
+  GstEvent *unsent; /* task (nullable): met a pad that flushes */
   SlRemoteLocal *fallback;
   gboolean told_lost, told_trouble, fallback_failed; /* task, and connection's thread */
 } SlRemote;
@@ -69,10 +73,10 @@ typedef GstElementClass SlRemoteClass;
 
 G_DEFINE_TYPE (SlRemote, sl_remote, GST_TYPE_ELEMENT)
 
-static GstStaticPadTemplate sink_template =
-  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
-static GstStaticPadTemplate src_template =
-  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
+  "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
+  "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
 
 #define AT(member) G_STRUCT_OFFSET (SlRemote, settings.member)
 
@@ -81,19 +85,25 @@ static const SlProperty properties[] = {
     "The broker, the workers' prefix and the model's name: mqtt[s]://[user[:password]@]host[:port]/PREFIX/MODEL, such as "
     "mqtts://door@broker/models/ssd. Reads back without the password",
     SL_PROPERTY_STRING, AT (location) },
-  { "username", "User name", "User name; replaces the location's", SL_PROPERTY_STRING, AT (username) },
-  { "password", "Password", "Password; replaces the location's. Never shown: reads back as unset", SL_PROPERTY_STRING, AT (password) },
-  { "password-file", "Password file", "File with the password in one line, read at each start; replaces password and the location's",
+  { "username", "User name", "User name; replaces the location's", SL_PROPERTY_STRING,
+    AT (username) },
+  { "password", "Password", "Password; replaces the location's. Never shown: reads back as unset",
+    SL_PROPERTY_STRING, AT (password) },
+  { "password-file", "Password file",
+    "File with the password in one line, read at each start; replaces password and the location's",
     SL_PROPERTY_STRING, AT (password_file) },
-  { "ca-file", "Certificate authorities", "PEM file of the authorities that sign the broker's certificate; unset = the system's",
+  { "ca-file", "Certificate authorities",
+    "PEM file of the authorities that sign the broker's certificate; unset = the system's",
     SL_PROPERTY_STRING, AT (ca_file) },
-  { "certificate", "Certificate", "PEM file of this client's certificate", SL_PROPERTY_STRING, AT (certificate) },
+  { "certificate", "Certificate", "PEM file of this client's certificate", SL_PROPERTY_STRING,
+    AT (certificate) },
   { "private-key", "Private key", "PEM file of this client's key", SL_PROPERTY_STRING, AT (key) },
   { "fallback", "Fallback",
     "Path of the same model's file, for frames that no worker computes; loaded when it is first needed; unset = such frames pass without "
     "predictions",
     SL_PROPERTY_STRING, AT (fallback) },
-  { "window", "Window", "Most frames in flight to workers", SL_PROPERTY_INT, AT (window), 1, 1024, 4 },
+  { "window", "Window", "Most frames in flight to workers", SL_PROPERTY_INT, AT (window), 1, 1024,
+    4 },
   { "deadline", "Deadline",
     "Milliseconds until a frame without an answer is given up; it is sent again once at half of that time, and when a "
     "worker dies",
@@ -105,7 +115,8 @@ static const SlProperty properties[] = {
     "Encoding of tensors: none; lz4: compressed without loss; jpeg: uint8 pictures, much smaller, with loss. If the workers "
     "do not support it, a warning says so, and tensors are not encoded",
     SL_PROPERTY_CHOICE, AT (encoding), 0, 0, SL_REMOTE_ENCODING_NONE, sl_remote_encoding_get_type },
-  { "jpeg-quality", "JPEG quality", "Quality for encoding=jpeg, from 1 (smallest) to 100", SL_PROPERTY_INT, AT (jpeg_quality), 1, 100, 95 },
+  { "jpeg-quality", "JPEG quality", "Quality for encoding=jpeg, from 1 (smallest) to 100",
+    SL_PROPERTY_INT, AT (jpeg_quality), 1, 100, 95 },
 };
 
 #define FIRST_FIGURE (G_N_ELEMENTS (properties) + 1)
@@ -118,7 +129,8 @@ read_figures (SlRemote *self, SlRemoteFigures *figures)
   self->figures.workers = 0;
   self->figures.connected = FALSE;
   if (self->client != NULL)
-    sl_remote_client_counts (self->client, &self->figures.counts, &self->figures.workers, &self->figures.connected);
+    sl_remote_client_counts (self->client, &self->figures.counts, &self->figures.workers,
+                             &self->figures.connected);
   *figures = self->figures;
   figures->worker = figures->worker != NULL ? g_ref_string_acquire (figures->worker) : NULL;
   GST_OBJECT_UNLOCK (self);
@@ -166,10 +178,12 @@ post_state (SlRemote *self, const char *state, const char *reason)
 {
   g_auto (SlRemoteFigures) figures = { .worker = NULL };
   read_figures (self, &figures);
-  GstStructure *structure = gst_structure_new ("slremote", "state", G_TYPE_STRING, state, "reason", G_TYPE_STRING, reason, "answered",
-                                               G_TYPE_UINT64, figures.counts.answered, "lost", G_TYPE_UINT64, figures.counts.lost,
-                                               "dropped", G_TYPE_UINT64, figures.counts.dropped, NULL);
-  gst_element_post_message (GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), structure));
+  GstStructure *structure =
+    gst_structure_new ("slremote", "state", G_TYPE_STRING, state, "reason", G_TYPE_STRING, reason,
+                       "answered", G_TYPE_UINT64, figures.counts.answered, "lost", G_TYPE_UINT64,
+                       figures.counts.lost, "dropped", G_TYPE_UINT64, figures.counts.dropped, NULL);
+  gst_element_post_message (GST_ELEMENT (self),
+                            gst_message_new_element (GST_OBJECT (self), structure));
 }
 
 /* Connection's thread. */
@@ -191,7 +205,8 @@ notify (gpointer user, SlRemoteNews news, const char *text)
   } else if (news == SL_REMOTE_PLAIN) {
     GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("%s", text), (NULL));
   } else if (news == SL_REMOTE_TROUBLE && !told) {
-    GST_ELEMENT_WARNING (self, RESOURCE, READ, ("%s; further ones are counted in refused", text), (NULL));
+    GST_ELEMENT_WARNING (self, RESOURCE, READ, ("%s; further ones are counted in refused", text),
+                         (NULL));
   }
 }
 
@@ -203,16 +218,18 @@ open_client (SlRemote *self, char **warning, GError **error)
   SlRemoteClient *client = NULL;
   GST_OBJECT_LOCK (self);
   if (s->location == NULL)
-    g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT, "location is not set: expected one such as " SL_REMOTE_EXAMPLE);
+    g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                         "location is not set: expected one such as " SL_REMOTE_EXAMPLE);
   else if (sl_password_choose (s->password, s->password_file, &password, warning, error)) {
-    const SlRemoteClientSettings settings = { { s->location, s->username, password, s->ca_file, s->certificate, s->key },
+    const SlRemoteClientSettings settings = { { s->location, s->username, password, s->ca_file,
+                                                s->certificate, s->key },
                                               (guint) s->window,
                                               s->deadline * G_TIME_SPAN_MILLISECOND,
                                               (SlRemoteEncoding) s->encoding,
                                               s->jpeg_quality,
                                               s->fallback != NULL };
-    client =
-      sl_remote_client_new (&settings, notify, gst_object_ref (self), gst_object_unref, (GDestroyNotify) gst_mini_object_unref, error);
+    client = sl_remote_client_new (&settings, notify, gst_object_ref (self), gst_object_unref,
+                                   (GDestroyNotify) gst_mini_object_unref, error);
     if (client == NULL)
       gst_object_unref (self);
   }
@@ -252,7 +269,8 @@ find_contract (SlRemote *self, GError **error)
   GST_OBJECT_UNLOCK (self);
   SlContract *contract = sl_remote_client_wait (self->client, timeout, hash, &reason);
   if (contract == NULL && path != NULL && !is_interrupted (self)) {
-    GST_ELEMENT_WARNING (self, RESOURCE, READ, ("%s; frames are computed here by %s", reason->message, path), (NULL));
+    GST_ELEMENT_WARNING (self, RESOURCE, READ,
+                         ("%s; frames are computed here by %s", reason->message, path), (NULL));
     self->fallback = sl_remote_local_new (path, NULL, NULL, error);
     if (self->fallback == NULL)
       return FALSE;
@@ -272,7 +290,8 @@ close_client (SlRemote *self)
   GST_OBJECT_LOCK (self);
   SlRemoteClient *client = self->client;
   if (client != NULL)
-    sl_remote_client_counts (client, &self->figures.counts, &self->figures.workers, &self->figures.connected);
+    sl_remote_client_counts (client, &self->figures.counts, &self->figures.workers,
+                             &self->figures.connected);
   self->client = NULL;
   self->interrupted = FALSE;
   SlContract *contract = g_steal_pointer (&self->contract);
@@ -319,17 +338,20 @@ answer_caps (SlRemote *self, GstPad *pad, GstQuery *query)
   SlContract *contracts[] = { offer, contract };
   gst_query_parse_caps (query, &filter);
   g_autoptr (GstCaps) template = gst_static_pad_template_get_caps (&sink_template);
-  g_autoptr (GstCaps) caps = pad == self->sinkpad ? sl_remote_query_sink_caps (self->srcpad, filter, contracts)
-                                                  : sl_model_caps_transform (GST_PAD_SINK, template, filter, contracts);
+  g_autoptr (GstCaps) caps =
+    pad == self->sinkpad ? sl_remote_query_sink_caps (self->srcpad, filter, contracts)
+                         : sl_model_caps_transform (GST_PAD_SINK, template, filter, contracts);
   gst_query_set_caps_result (query, caps);
   if (pad == self->sinkpad)
     sl_model_caps_answer (query, contracts);
   return TRUE;
 }
 
-/* A CAPS event: @tensors must be what the contract asks for, or the offered one, which is used from here on. */
+/* A CAPS event: @tensors must be what the contract asks for, or the offered one, which is used from
+ * here on. */
 static gboolean
-take_tensors (SlRemote *self, const GstCaps *caps, const SlTensorInfo *tensors, guint n, GError **error)
+take_tensors (SlRemote *self, const GstCaps *caps, const SlTensorInfo *tensors, guint n,
+              GError **error)
 {
   char hash[SL_REMOTE_HASH];
   SlContract *offer = get_offer (self, hash), *made_for = sl_tensor_caps_contract (caps);
@@ -371,7 +393,8 @@ sink_query (GstPad *pad, GstObject *parent, GstQuery *query)
     case GST_QUERY_CAPS:
       return answer_caps (self, pad, query);
     case GST_QUERY_ACCEPT_CAPS: {
-      /* Caps of other elements lack the contract; tensors of any kind are let through to take_caps(), which says what was expected and got. */
+      /* Caps of other elements lack the contract; tensors of any kind are let through to
+       * take_caps(), which says what was expected and got. */
       g_autoptr (GstCaps) template = gst_static_pad_template_get_caps (&sink_template);
       gst_query_parse_accept_caps (query, &caps);
       gst_query_set_accept_caps_result (query, gst_caps_can_intersect (caps, template));
@@ -414,7 +437,8 @@ set_flow (SlRemote *self, GstFlowReturn flow)
   GST_OBJECT_UNLOCK (self);
 }
 
-/* Task: what downstream answers about an earlier stream than the one that comes in already is no matter of that one. */
+/* Task: what downstream answers about an earlier stream than the one that comes in already is no
+ * matter of that one. */
 static void
 set_stream_flow (SlRemote *self, GstFlowReturn flow)
 {
@@ -465,7 +489,8 @@ push_tensors (SlRemote *self, GstBuffer *buffer)
   GST_BUFFER_OFFSET (rest) = GST_BUFFER_OFFSET (buffer);
   GST_BUFFER_OFFSET_END (rest) = GST_BUFFER_OFFSET_END (buffer);
   const gboolean taken =
-    sl_remote_client_push (self->client, rest, self->contract, self->hash, self->inputs.data, live ? SL_REMOTE_LIVE : SL_REMOTE_KEPT);
+    sl_remote_client_push (self->client, rest, self->contract, self->hash, self->inputs.data,
+                           live ? SL_REMOTE_LIVE : SL_REMOTE_KEPT);
   sl_tensor_mapping_done (&self->inputs);
   gst_buffer_unref (buffer);
   return taken ? GST_FLOW_OK : GST_FLOW_FLUSHING;
@@ -482,7 +507,9 @@ sink_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
   }
   if (!sl_buffer_is_empty_frame (buffer))
     return push_tensors (self, buffer);
-  return sl_remote_client_push (self->client, buffer, NULL, NULL, NULL, SL_REMOTE_KEPT) ? GST_FLOW_OK : GST_FLOW_FLUSHING;
+  return sl_remote_client_push (self->client, buffer, NULL, NULL, NULL, SL_REMOTE_KEPT)
+           ? GST_FLOW_OK
+           : GST_FLOW_FLUSHING;
 }
 
 /* Results out. */
@@ -518,7 +545,8 @@ warn_lost (SlRemote *self, const SlRemoteEntry *entry)
   self->told_lost = TRUE;
   post_state (self, "lost", NULL);
   GST_ELEMENT_WARNING (self, RESOURCE, READ,
-                       ("no worker answers for %s: frames %s from now on, and are counted in lost", entry->contract->model,
+                       ("no worker answers for %s: frames %s from now on, and are counted in lost",
+                        entry->contract->model,
                         has_fallback (self) ? "are computed here" : "pass without predictions"),
                        (NULL));
 }
@@ -592,7 +620,8 @@ push_result (SlRemote *self, const SlRemoteEntry *entry, GstBuffer *buffer)
   if (entry->state == SL_REMOTE_LOST)
     warn_lost (self, entry);
   const gboolean lost = entry->state == SL_REMOTE_LOST;
-  if ((entry->state == SL_REMOTE_ANSWERED || (lost && has_fallback (self))) && fill (self, buffer, entry)) {
+  if ((entry->state == SL_REMOTE_ANSWERED || (lost && has_fallback (self)))
+      && fill (self, buffer, entry)) {
     note_result (self, buffer, entry);
   } else if (lost || entry->state == SL_REMOTE_ANSWERED) {
     note_loss (self, entry);
@@ -611,7 +640,8 @@ push_event (SlRemote *self, GstEvent *event)
   GST_OBJECT_LOCK (self);
   self->stream_out += type == GST_EVENT_STREAM_START;
   GST_OBJECT_UNLOCK (self);
-  if (!gst_pad_push_event (self->srcpad, gst_event_ref (event)) && GST_PAD_IS_FLUSHING (self->srcpad))
+  if (!gst_pad_push_event (self->srcpad, gst_event_ref (event))
+      && GST_PAD_IS_FLUSHING (self->srcpad))
     gst_event_replace (&self->unsent, event);
   gst_event_unref (event);
   if (type == GST_EVENT_EOS)
@@ -642,8 +672,8 @@ src_task (gpointer data)
 static void
 keep_event (SlRemote *self, gpointer object)
 {
-  if (GST_IS_EVENT (object) && GST_EVENT_IS_STICKY (object) && GST_EVENT_TYPE (object) != GST_EVENT_SEGMENT
-      && GST_EVENT_TYPE (object) != GST_EVENT_EOS)
+  if (GST_IS_EVENT (object) && GST_EVENT_IS_STICKY (object)
+      && GST_EVENT_TYPE (object) != GST_EVENT_SEGMENT && GST_EVENT_TYPE (object) != GST_EVENT_EOS)
     gst_pad_store_sticky_event (self->srcpad, object);
 }
 
@@ -724,7 +754,8 @@ sl_remote_change_state (GstElement *element, GstStateChange transition)
   if (transition == GST_STATE_CHANGE_NULL_TO_READY && !start (self))
     return GST_STATE_CHANGE_FAILURE;
   self->refused &= transition != GST_STATE_CHANGE_READY_TO_PAUSED;
-  const GstStateChangeReturn result = GST_ELEMENT_CLASS (sl_remote_parent_class)->change_state (element, transition);
+  const GstStateChangeReturn result =
+    GST_ELEMENT_CLASS (sl_remote_parent_class)->change_state (element, transition);
   if (transition == GST_STATE_CHANGE_READY_TO_NULL)
     close_client (self);
   return result;
@@ -744,7 +775,9 @@ sl_remote_get_property (GObject *object, guint id, GValue *value, GParamSpec *ps
   if (g_str_equal (pspec->name, "password"))
     g_value_set_string (value, NULL);
   else if (g_str_equal (pspec->name, "location"))
-    g_value_take_string (value, self->settings.location != NULL ? sl_redact_uri (self->settings.location, NULL) : NULL);
+    g_value_take_string (value, self->settings.location != NULL
+                                  ? sl_redact_uri (self->settings.location, NULL)
+                                  : NULL);
   else
     sl_property_get (self, &properties[id - 1], value);
   GST_OBJECT_UNLOCK (self);
@@ -771,7 +804,8 @@ sl_remote_class_init (SlRemoteClass *klass)
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
   object_class->get_property = sl_remote_get_property;
   sl_remote_figures_install (object_class, FIRST_FIGURE);
-  g_signal_new_class_handler ("interrupt", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION, G_CALLBACK (interrupt), NULL,
+  g_signal_new_class_handler ("interrupt", G_TYPE_FROM_CLASS (klass),
+                              G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION, G_CALLBACK (interrupt), NULL,
                               NULL, NULL, G_TYPE_NONE, 0);
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);

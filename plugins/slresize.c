@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slresize: YUV frames -> smaller YUV frames of the same format, before queues and tees: crop, turn, fit, scale.
+ * slresize: YUV frames -> smaller YUV frames of the same format, before queues and tees: crop,
+ * turn, fit, scale.
  *
- * A GstBaseTransform and not a GstVideoFilter, because that maps frames before anyone could say what is wrong with a buffer.
- * Passthrough, with the very same buffers, when nothing is to do and they are in system memory; linear DMABuf is mapped in place and read. Regions of interest and relations move with the pixels. Invariant: a
- * resizer exists exactly while caps are accepted.
+ * A GstBaseTransform and not a GstVideoFilter, because that maps frames before anyone could say
+ * what is wrong with a buffer. Passthrough, with the very same buffers, when nothing is to do and
+ * they are in system memory; linear DMABuf is mapped in place and read. Regions of interest and
+ * relations move with the pixels. Invariant: a resizer exists exactly while caps are accepted.
  */
 #include "plugins/elements.h"
 
@@ -55,40 +57,50 @@ typedef GstBaseTransformClass SlResizeClass;
 
 G_DEFINE_TYPE (SlResize, sl_resize, GST_TYPE_BASE_TRANSFORM)
 
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
+static GstStaticPadTemplate src_template =
+  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
 
 #define AT(member) G_STRUCT_OFFSET (SlResize, settings.member)
 
 static const SlProperty properties[] = {
-  { "width", "Width", "Width of the result in pixels; 0 = from downstream's caps, else from height and the picture's aspect ratio",
+  { "width", "Width",
+    "Width of the result in pixels; 0 = from downstream's caps, else from height and the picture's aspect ratio",
     SL_PROPERTY_INT, AT (width), 0, SL_RESIZE_MAX_SIZE, 0, .live = TRUE },
-  { "height", "Height", "Height of the result in pixels; 0 = from downstream's caps, else from width and the picture's aspect ratio",
+  { "height", "Height",
+    "Height of the result in pixels; 0 = from downstream's caps, else from width and the picture's aspect ratio",
     SL_PROPERTY_INT, AT (height), 0, SL_RESIZE_MAX_SIZE, 0, .live = TRUE },
-  { "crop-x", "Crop x", "Left edge of the used part of the frame, in pixels before rotation; rounded down to a whole chroma sample",
+  { "crop-x", "Crop x",
+    "Left edge of the used part of the frame, in pixels before rotation; rounded down to a whole chroma sample",
     SL_PROPERTY_INT, AT (crop.x), 0, SL_RESIZE_MAX_SIZE, 0, .live = TRUE },
-  { "crop-y", "Crop y", "Top edge of the used part of the frame, in pixels before rotation; rounded down to a whole chroma sample",
+  { "crop-y", "Crop y",
+    "Top edge of the used part of the frame, in pixels before rotation; rounded down to a whole chroma sample",
     SL_PROPERTY_INT, AT (crop.y), 0, SL_RESIZE_MAX_SIZE, 0, .live = TRUE },
-  { "crop-width", "Crop width", "Width of the used part of the frame, before rotation; 0 = to the right edge", SL_PROPERTY_INT,
+  { "crop-width", "Crop width",
+    "Width of the used part of the frame, before rotation; 0 = to the right edge", SL_PROPERTY_INT,
     AT (crop.width), 0, SL_RESIZE_MAX_SIZE, 0, .live = TRUE },
-  { "crop-height", "Crop height", "Height of the used part of the frame, before rotation; 0 = to the bottom edge", SL_PROPERTY_INT,
-    AT (crop.height), 0, SL_RESIZE_MAX_SIZE, 0, .live = TRUE },
-  { "fit", "Fit", "How the picture is fitted if its aspect ratio differs from that of the result", SL_PROPERTY_CHOICE, AT (fit), 0, 0,
-    SL_FIT_STRETCH, sl_resize_fit_get_type, TRUE },
+  { "crop-height", "Crop height",
+    "Height of the used part of the frame, before rotation; 0 = to the bottom edge",
+    SL_PROPERTY_INT, AT (crop.height), 0, SL_RESIZE_MAX_SIZE, 0, .live = TRUE },
+  { "fit", "Fit", "How the picture is fitted if its aspect ratio differs from that of the result",
+    SL_PROPERTY_CHOICE, AT (fit), 0, 0, SL_FIT_STRETCH, sl_resize_fit_get_type, TRUE },
   { "video-direction", "Video direction",
     "Orientation of the picture; auto = by the stream's image-orientation tag, which is then no longer forwarded; custom is "
     "refused",
-    SL_PROPERTY_CHOICE, AT (direction), 0, 0, GST_VIDEO_ORIENTATION_AUTO, gst_video_orientation_method_get_type, TRUE },
-  { "filter", "Filter", "Interpolation filter when the size changes", SL_PROPERTY_CHOICE, AT (filter), 0, 0, SL_FILTER_AUTO,
-    sl_filter_get_type, TRUE },
-  { "pad-value", "Pad value", "Luma of letterbox borders as stored in 8 bits, 0..255; their chroma is neutral", SL_PROPERTY_INT,
-    AT (pad_value), 0, 255, 114, .live = TRUE },
+    SL_PROPERTY_CHOICE, AT (direction), 0, 0, GST_VIDEO_ORIENTATION_AUTO,
+    gst_video_orientation_method_get_type, TRUE },
+  { "filter", "Filter", "Interpolation filter when the size changes", SL_PROPERTY_CHOICE,
+    AT (filter), 0, 0, SL_FILTER_AUTO, sl_filter_get_type, TRUE },
+  { "pad-value", "Pad value",
+    "Luma of letterbox borders as stored in 8 bits, 0..255; their chroma is neutral",
+    SL_PROPERTY_INT, AT (pad_value), 0, 255, 114, .live = TRUE },
 };
 
 static SlOrientation
 orientation_of (SlResize *self)
 {
   GST_OBJECT_LOCK (self);
-  const SlOrientation orientation = sl_video_part_orientation (self->settings.direction, self->tagged);
+  const SlOrientation orientation =
+    sl_video_part_orientation (self->settings.direction, self->tagged);
   GST_OBJECT_UNLOCK (self);
   return orientation;
 }
@@ -130,7 +142,8 @@ set_size_field (GstStructure *structure, const char *field, gint fixed)
 }
 
 static GstCaps *
-sl_resize_transform_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps, GstCaps *filter)
+sl_resize_transform_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps,
+                          GstCaps *filter)
 {
   const Settings settings = settings_of ((SlResize *) base);
   GstCaps *all = gst_caps_new_empty ();
@@ -140,7 +153,8 @@ sl_resize_transform_caps (GstBaseTransform *base, GstPadDirection direction, Gst
     set_size_field (other, "width", direction == GST_PAD_SINK ? settings.width : 0);
     set_size_field (other, "height", direction == GST_PAD_SINK ? settings.height : 0);
     if (gst_structure_has_field (other, "pixel-aspect-ratio"))
-      gst_structure_set (other, "pixel-aspect-ratio", GST_TYPE_FRACTION_RANGE, 1, G_MAXINT, G_MAXINT, 1, NULL);
+      gst_structure_set (other, "pixel-aspect-ratio", GST_TYPE_FRACTION_RANGE, 1, G_MAXINT,
+                         G_MAXINT, 1, NULL);
     all = gst_caps_merge_structure (all, other);
   }
   if (direction == GST_PAD_SRC && sl_dmabuf_is_wanted (filter))
@@ -162,7 +176,8 @@ fixed_int (const GstStructure *structure, const char *field, gint *value)
 static gint
 in_shape (gint length, gint num, gint den)
 {
-  return (gint) CLAMP (gst_util_uint64_scale_int_round ((guint64) length, num, den), 1, SL_RESIZE_MAX_SIZE);
+  return (gint) CLAMP (gst_util_uint64_scale_int_round ((guint64) length, num, den), 1,
+                       SL_RESIZE_MAX_SIZE);
 }
 
 /* What is open follows the picture: both sizes are its own, or one follows the other. */
@@ -170,18 +185,22 @@ static void
 fixate_size (GstStructure *structure, gint width, gint height)
 {
   gint w, h;
-  const gboolean has_width = fixed_int (structure, "width", &w), has_height = fixed_int (structure, "height", &h);
+  const gboolean has_width = fixed_int (structure, "width", &w),
+                 has_height = fixed_int (structure, "height", &h);
   if (!has_width)
-    gst_structure_fixate_field_nearest_int (structure, "width", has_height ? in_shape (h, width, height) : width);
+    gst_structure_fixate_field_nearest_int (structure, "width",
+                                            has_height ? in_shape (h, width, height) : width);
   if (!has_height) {
     gst_structure_get_int (structure, "width", &w);
-    gst_structure_fixate_field_nearest_int (structure, "height", has_width || w != width ? in_shape (w, height, width) : height);
+    gst_structure_fixate_field_nearest_int (
+      structure, "height", has_width || w != width ? in_shape (w, height, width) : height);
   }
 }
 
 /* Stretching changes the shape of pixels; letterbox and crop do not. */
 static void
-fixate_aspect (SlResize *self, const GstVideoInfo *video, GstStructure *structure, gint width, gint height)
+fixate_aspect (SlResize *self, const GstVideoInfo *video, GstStructure *structure, gint width,
+               gint height)
 {
   const gboolean exchanged = exchanges_axes (self);
   gint num = exchanged ? GST_VIDEO_INFO_PAR_D (video) : GST_VIDEO_INFO_PAR_N (video);
@@ -206,24 +225,27 @@ fixate_aspect (SlResize *self, const GstVideoInfo *video, GstStructure *structur
 }
 
 static GstCaps *
-sl_resize_fixate_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps, GstCaps *othercaps)
+sl_resize_fixate_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps,
+                       GstCaps *othercaps)
 {
   SlResize *self = (SlResize *) base;
   GstVideoInfo video;
   g_autoptr (GstCaps) plain = sl_dmabuf_plain (caps);
   othercaps = gst_caps_make_writable (gst_caps_truncate (othercaps));
-  if (direction == GST_PAD_SINK && !gst_caps_is_empty (plain) && gst_video_info_from_caps (&video, plain)
-      && gst_caps_get_size (othercaps) == 1) {
+  if (direction == GST_PAD_SINK && !gst_caps_is_empty (plain)
+      && gst_video_info_from_caps (&video, plain) && gst_caps_get_size (othercaps) == 1) {
     GstStructure *structure = gst_caps_get_structure (othercaps, 0);
     gint width, height;
-    turned_size (self, GST_VIDEO_INFO_WIDTH (&video), GST_VIDEO_INFO_HEIGHT (&video), &width, &height);
+    turned_size (self, GST_VIDEO_INFO_WIDTH (&video), GST_VIDEO_INFO_HEIGHT (&video), &width,
+                 &height);
     fixate_size (structure, width, height);
     fixate_aspect (self, &video, structure, width, height);
   }
   return gst_caps_fixate (othercaps);
 }
 
-/* Any raw video is let through to set_caps(), which can say what is wrong with it; the base class could not. */
+/* Any raw video is let through to set_caps(), which can say what is wrong with it; the base class
+ * could not. */
 static gboolean
 sl_resize_accept_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps)
 {
@@ -235,7 +257,8 @@ sl_resize_accept_caps (GstBaseTransform *base, GstPadDirection direction, GstCap
 static gboolean
 sl_resize_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *query)
 {
-  const gboolean answered = GST_BASE_TRANSFORM_CLASS (sl_resize_parent_class)->query (base, direction, query);
+  const gboolean answered =
+    GST_BASE_TRANSFORM_CLASS (sl_resize_parent_class)->query (base, direction, query);
   if (answered)
     sl_video_caps_open (base, direction, query);
   return answered;
@@ -262,11 +285,13 @@ configure (SlResize *self, GstCaps *incaps, GstCaps *outcaps, GError **error)
 {
   const Settings settings = settings_of (self);
   SlRect part;
-  if (!read_video (incaps, &self->from, &self->from_image, error) || !read_video (outcaps, &self->to, &self->to_image, error))
+  if (!read_video (incaps, &self->from, &self->from_image, error)
+      || !read_video (outcaps, &self->to, &self->to_image, error))
     return FALSE;
   if (!sl_video_part_check_direction (settings.direction, error)
-      || !sl_video_part_crop (&settings.crop, self->from_image.width, self->from_image.height,
-                              "; where the frame should be larger, put caps with its size before slresize", &part, error))
+      || !sl_video_part_crop (
+        &settings.crop, self->from_image.width, self->from_image.height,
+        "; where the frame should be larger, put caps with its size before slresize", &part, error))
     return FALSE;
   const SlResizeSpec spec = {
     .width = self->to_image.width,
@@ -284,8 +309,9 @@ configure (SlResize *self, GstCaps *incaps, GstCaps *outcaps, GError **error)
     GST_OBJECT_UNLOCK (self);
     return TRUE;
   }
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "frames of %dx%d to %dx%d: %s", self->from_image.width, self->from_image.height,
-               spec.width, spec.height, sl_resize_status_text (status));
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "frames of %dx%d to %dx%d: %s",
+               self->from_image.width, self->from_image.height, spec.width, spec.height,
+               sl_resize_status_text (status));
   return FALSE;
 }
 
@@ -299,14 +325,15 @@ sl_resize_set_caps (GstBaseTransform *base, GstCaps *incaps, GstCaps *outcaps)
   if (!configure (self, incaps, outcaps, &error))
     return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
   self->refused = FALSE;
-  const gboolean system = gst_caps_features_is_equal (gst_caps_get_features (incaps, 0), GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY);
+  const gboolean system = gst_caps_features_is_equal (gst_caps_get_features (incaps, 0),
+                                                      GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY);
   gst_base_transform_set_passthrough (base, system && sl_resizer_is_identity (self->resizer));
   GST_INFO_OBJECT (self, "%" GST_PTR_FORMAT " -> %" GST_PTR_FORMAT, incaps, outcaps);
   return TRUE;
 }
 
-/* The base class negotiates again after a change, but does not call set_caps() when caps come out the same. It must know before
- * that whether it needs buffers. */
+/* The base class negotiates again after a change, but does not call set_caps() when caps come out
+ * the same. It must know before that whether it needs buffers. */
 static GstFlowReturn
 sl_resize_submit_input_buffer (GstBaseTransform *base, gboolean is_discont, GstBuffer *in)
 {
@@ -323,7 +350,8 @@ sl_resize_submit_input_buffer (GstBaseTransform *base, gboolean is_discont, GstB
       return GST_FLOW_NOT_NEGOTIATED;
     }
   }
-  return GST_BASE_TRANSFORM_CLASS (sl_resize_parent_class)->submit_input_buffer (base, is_discont, in);
+  return GST_BASE_TRANSFORM_CLASS (sl_resize_parent_class)
+    ->submit_input_buffer (base, is_discont, in);
 }
 
 static gboolean
@@ -332,7 +360,8 @@ is_video_pool (GstBufferPool *pool)
   return gst_buffer_pool_has_option (pool, GST_BUFFER_POOL_OPTION_VIDEO_META);
 }
 
-/* A pool of video buffers, downstream's if it has one; strides of its own only when downstream reads GstVideoMeta. */
+/* A pool of video buffers, downstream's if it has one; strides of its own only when downstream
+ * reads GstVideoMeta. */
 static gboolean
 sl_resize_decide_allocation (GstBaseTransform *base, GstQuery *query)
 {
@@ -364,9 +393,11 @@ sl_resize_decide_allocation (GstBaseTransform *base, GstQuery *query)
 static gboolean
 sl_resize_propose_allocation (GstBaseTransform *base, GstQuery *decide_query, GstQuery *query)
 {
-  if (!GST_BASE_TRANSFORM_CLASS (sl_resize_parent_class)->propose_allocation (base, decide_query, query))
+  if (!GST_BASE_TRANSFORM_CLASS (sl_resize_parent_class)
+         ->propose_allocation (base, decide_query, query))
     return FALSE;
-  if (decide_query != NULL && !gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL))
+  if (decide_query != NULL
+      && !gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL))
     gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
   return TRUE;
 }
@@ -386,7 +417,8 @@ set_tagged (SlResize *self, GstVideoOrientationMethod method)
   return automatic;
 }
 
-/* The orientation tag is obeyed here, so nobody downstream may obey it again: the event to pass on. */
+/* The orientation tag is obeyed here, so nobody downstream may obey it again: the event to pass on.
+ */
 static GstEvent *
 read_tags (SlResize *self, GstEvent *event)
 {
@@ -412,7 +444,8 @@ check_caps (SlResize *self, GstEvent *event)
   SlImageInfo image;
   GError *error = NULL;
   gst_event_parse_caps (event, &caps);
-  return read_video (caps, &video, &image, &error) || sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
+  return read_video (caps, &video, &image, &error)
+         || sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
 }
 
 static gboolean
@@ -436,7 +469,8 @@ sl_resize_src_event (GstBaseTransform *base, GstEvent *event)
 {
   SlResize *self = (SlResize *) base;
   double x, y;
-  if (GST_EVENT_TYPE (event) == GST_EVENT_NAVIGATION && gst_navigation_event_get_coordinates (event, &x, &y)) {
+  if (GST_EVENT_TYPE (event) == GST_EVENT_NAVIGATION
+      && gst_navigation_event_get_coordinates (event, &x, &y)) {
     event = gst_event_make_writable (event);
     GST_OBJECT_LOCK (self);
     sl_affine_apply (&self->affine, x, y, &x, &y);
@@ -446,13 +480,15 @@ sl_resize_src_event (GstBaseTransform *base, GstEvent *event)
   return GST_BASE_TRANSFORM_CLASS (sl_resize_parent_class)->src_event (base, event);
 }
 
-/* Regions and relations move; what else is tied to pixel positions would be wrong in the result and is left out; the rest is copied. */
+/* Regions and relations move; what else is tied to pixel positions would be wrong in the result and
+ * is left out; the rest is copied. */
 static gboolean
 sl_resize_transform_meta (GstBaseTransform *base, GstBuffer *out, GstMeta *meta, GstBuffer *in)
 {
   SlResize *self = (SlResize *) base;
   if (meta->info->api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) {
-    sl_buffer_add_mapped_region (out, (GstVideoRegionOfInterestMeta *) meta, sl_resizer_map (self->resizer), &self->from, &self->to);
+    sl_buffer_add_mapped_region (out, (GstVideoRegionOfInterestMeta *) meta,
+                                 sl_resizer_map (self->resizer), &self->from, &self->to);
     return FALSE;
   }
   if (sl_meta_api_is_relations (meta->info->api)) {
@@ -477,10 +513,13 @@ static gboolean
 map_output (SlResize *self, GstBuffer *out, GstVideoFrame *frame, SlImageTarget *target)
 {
   g_autoptr (GError) error = NULL;
-  if (!sl_video_frame_map (frame, &self->to, out, GST_MAP_WRITE | GST_VIDEO_FRAME_MAP_FLAG_NO_REF, &error)) {
-    GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
-                       ("output buffer: %s; the element after slresize proposed a buffer pool that does not fit its caps", error->message),
-                       (NULL));
+  if (!sl_video_frame_map (frame, &self->to, out, GST_MAP_WRITE | GST_VIDEO_FRAME_MAP_FLAG_NO_REF,
+                           &error)) {
+    GST_ELEMENT_ERROR (
+      self, RESOURCE, WRITE,
+      ("output buffer: %s; the element after slresize proposed a buffer pool that does not fit its caps",
+       error->message),
+      (NULL));
     return FALSE;
   }
   for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES (&self->to); p++) {
@@ -509,7 +548,8 @@ sl_resize_transform (GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
   gst_video_frame_unmap (&from);
   if (status == SL_RESIZE_OK)
     return GST_FLOW_OK;
-  GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("frame or output buffer: %s", sl_resize_status_text (status)), (NULL));
+  GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+                     ("frame or output buffer: %s", sl_resize_status_text (status)), (NULL));
   return GST_FLOW_ERROR;
 }
 
@@ -557,7 +597,8 @@ sl_resize_class_init (SlResizeClass *klass)
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
   object_class->set_property = sl_resize_set_property;
   g_autoptr (GstCaps) taken = sl_dmabuf_offer (gst_caps_from_string (CAPS));
-  gst_element_class_add_pad_template (element_class, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, taken));
+  gst_element_class_add_pad_template (
+    element_class, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, taken));
   gst_element_class_add_static_pad_template (element_class, &src_template);
   sl_element_class_describe (
     element_class, "Sightline resizer", "Filter/Converter/Video/Scaler",
@@ -591,5 +632,6 @@ sl_resize_init (SlResize *self)
   sl_properties_init (self, properties, G_N_ELEMENTS (properties));
   self->tagged = GST_VIDEO_ORIENTATION_IDENTITY;
   sl_affine_identity (&self->affine);
-  gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE); /* as GStreamer's video filters */
+  gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self),
+                                      TRUE); /* as GStreamer's video filters */
 }

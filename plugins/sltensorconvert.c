@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sltensorconvert: between other/tensors, as slinfer and slpostprocess have them, and GstTensorMeta on frames, as GStreamer's own inference
- * elements and tensor decoders have them. What comes in decides the direction: tensors go onto the frame that they were made of, which goes
- * out; of a frame with tensors the tensors go out, with the frame as slnormalize leaves it. Nothing is copied.
+ * sltensorconvert: between other/tensors, as slinfer and slpostprocess have them, and GstTensorMeta
+ * on frames, as GStreamer's own inference elements and tensor decoders have them. What comes in
+ * decides the direction: tensors go onto the frame that they were made of, which goes out; of a
+ * frame with tensors the tensors go out, with the frame as slnormalize leaves it. Nothing is
+ * copied.
  *
- * A GstElement with its own chain function, for the reason that slpostprocess has: what goes out is known with the first buffer. Invariant:
- * nothing but STREAM_START (and EOS) leaves before the CAPS event.
+ * A GstElement with its own chain function, for the reason that slpostprocess has: what goes out is
+ * known with the first buffer. Invariant: nothing but STREAM_START (and EOS) leaves before the CAPS
+ * event.
  */
 #include "plugins/elements.h"
 
@@ -48,8 +51,10 @@ G_DEFINE_TYPE (SlTensorConvert, sl_tensor_convert, GST_TYPE_ELEMENT)
 
 #define TEMPLATE_CAPS SL_TENSOR_TEMPLATE_CAPS "; video/x-raw(ANY)"
 
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (TEMPLATE_CAPS));
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (TEMPLATE_CAPS));
+static GstStaticPadTemplate sink_template =
+  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (TEMPLATE_CAPS));
+static GstStaticPadTemplate src_template =
+  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (TEMPLATE_CAPS));
 
 #define AT(member) G_STRUCT_OFFSET (SlTensorConvert, member)
 
@@ -71,7 +76,8 @@ forget_tensors (SlTensorConvert *self)
   self->n_tensors = 0;
 }
 
-/* The ids that the property states; FALSE with @error set when they are not as many as the tensors. */
+/* The ids that the property states; FALSE with @error set when they are not as many as the tensors.
+ */
 static gboolean
 name_by_property (SlTensorConvert *self, const char *text, GError **error)
 {
@@ -79,8 +85,10 @@ name_by_property (SlTensorConvert *self, const char *text, GError **error)
   const guint n = g_strv_length (words);
   if (n != self->n_tensors) {
     g_autofree char *got = sl_tensor_infos_describe (self->tensors, self->n_tensors);
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "sltensorconvert: ids: expected %u with ',' between, one for each of %s, got %u in '%s'", self->n_tensors, got, n, text);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "sltensorconvert: ids: expected %u with ',' between, one for each of %s, got %u in '%s'",
+      self->n_tensors, got, n, text);
     return FALSE;
   }
   for (guint i = 0; i < n; i++)
@@ -118,8 +126,11 @@ name_tensors (SlTensorConvert *self, const GstCaps *caps, GError **error)
     return name_by_property (self, stated, error);
   sl_tensor_decoding_ids (caps, ids);
   for (guint i = 0; i < self->n_tensors; i++) {
-    const SlTensorInfo *output = contract != NULL && i < contract->n_outputs ? &contract->outputs[i] : &self->tensors[i];
-    const char *id = spell_id (output->id != NULL ? output->id : ids[i] != NULL ? ids[i] : output->name);
+    const SlTensorInfo *output =
+      contract != NULL && i < contract->n_outputs ? &contract->outputs[i] : &self->tensors[i];
+    const char *id = spell_id (output->id != NULL ? output->id
+                               : ids[i] != NULL   ? ids[i]
+                                                  : output->name);
     self->names[i] = id != NULL && id[0] != '\0' ? g_quark_from_string (id) : 0;
   }
   return TRUE;
@@ -141,7 +152,9 @@ take_video_caps (SlTensorConvert *self, GstCaps *caps)
   if (gst_video_info_from_caps (&self->info, caps))
     return TRUE;
   g_autofree char *text = gst_caps_to_string (caps);
-  GError *error = g_error_new (SL_ERROR, SL_ERROR_SHAPE, "sltensorconvert: expected caps of raw video with format and size, got %s", text);
+  GError *error =
+    g_error_new (SL_ERROR, SL_ERROR_SHAPE,
+                 "sltensorconvert: expected caps of raw video with format and size, got %s", text);
   return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
 }
 
@@ -170,11 +183,13 @@ fail_output (SlTensorConvert *self, GstCaps *caps, GstCaps *allowed)
   return GST_FLOW_NOT_NEGOTIATED;
 }
 
-/* Makes sure that downstream knows the caps of what comes next, the first of @possible that it takes. */
+/* Makes sure that downstream knows the caps of what comes next, the first of @possible that it
+ * takes. */
 static GstFlowReturn
 negotiate (SlTensorConvert *self, GstCaps *possible)
 {
-  if (!gst_pad_check_reconfigure (self->srcpad) && self->output_caps != NULL && gst_caps_can_intersect (self->output_caps, possible))
+  if (!gst_pad_check_reconfigure (self->srcpad) && self->output_caps != NULL
+      && gst_caps_can_intersect (self->output_caps, possible))
     return GST_FLOW_OK;
   g_autoptr (GstCaps) allowed = gst_pad_peer_query_caps (self->srcpad, NULL);
   GstCaps *caps = gst_caps_intersect_full (possible, allowed, GST_CAPS_INTERSECT_FIRST);
@@ -235,16 +250,19 @@ push_frame (SlTensorConvert *self, GstBuffer *buffer)
   SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
   if (meta == NULL || meta->frame == NULL) {
     gst_buffer_unref (buffer);
-    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-                       ("the tensors bring no frame to be put on: expected slnormalize before the element that makes them"), (NULL));
+    GST_ELEMENT_ERROR (
+      self, STREAM, FORMAT,
+      ("the tensors bring no frame to be put on: expected slnormalize before the element that makes them"),
+      (NULL));
     return GST_FLOW_ERROR;
   }
   if (meta->content == SL_FRAME_OBJECT || meta->content == SL_FRAME_LAST_OBJECT) {
     gst_buffer_unref (buffer);
-    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-                       ("the tensors are of single objects of a frame, and GStreamer's tensor decoders take those of a whole one: expected "
-                        "slnormalize without objects=true"),
-                       (NULL));
+    GST_ELEMENT_ERROR (
+      self, STREAM, FORMAT,
+      ("the tensors are of single objects of a frame, and GStreamer's tensor decoders take those of a whole one: expected "
+       "slnormalize without objects=true"),
+      (NULL));
     return GST_FLOW_ERROR;
   }
   if (meta->content == SL_FRAME_TILE) { /* the whole frame comes after them */
@@ -274,18 +292,22 @@ push_frame (SlTensorConvert *self, GstBuffer *buffer)
   return gst_pad_push (self->srcpad, frame);
 }
 
-/* The first meta of @frame with tensors that @contract (nullable) is of, else the first; (nullable). */
+/* The first meta of @frame with tensors that @contract (nullable) is of, else the first;
+ * (nullable). */
 static const GstTensorMeta *
 find_meta (const SlContract *contract, GstBuffer *frame)
 {
   const GstTensorMeta *first = NULL;
   gpointer state = NULL;
   GstMeta *meta;
-  while ((meta = gst_buffer_iterate_meta_filtered (frame, &state, GST_TENSOR_META_API_TYPE)) != NULL) {
+  while ((meta = gst_buffer_iterate_meta_filtered (frame, &state, GST_TENSOR_META_API_TYPE))
+         != NULL) {
     SlTensorInfo tensors[SL_MAX_IO];
     gboolean empty;
     first = first != NULL ? first : (const GstTensorMeta *) meta;
-    const guint n = contract != NULL ? sl_tensor_meta_describe ((const GstTensorMeta *) meta, tensors, &empty, NULL) : 0;
+    const guint n = contract != NULL ? sl_tensor_meta_describe ((const GstTensorMeta *) meta,
+                                                                tensors, &empty, NULL)
+                                     : 0;
     if (n > 0 && sl_tensors_same (contract->outputs, contract->n_outputs, tensors, n))
       return (const GstTensorMeta *) meta;
   }
@@ -308,9 +330,10 @@ check_tensors (const SlContract *contract, const SlTensorInfo *tensors, guint n,
     return TRUE;
   g_autofree char *expected = sl_tensor_infos_describe (contract->outputs, contract->n_outputs);
   g_autofree char *got = sl_tensor_infos_describe (tensors, n);
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-               "sltensorconvert: the model %s gives %s, but the tensors on the frame are %s: let model= name the model that made them",
-               contract->model, expected, got);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_SHAPE,
+    "sltensorconvert: the model %s gives %s, but the tensors on the frame are %s: let model= name the model that made them",
+    contract->model, expected, got);
   return FALSE;
 }
 
@@ -318,7 +341,8 @@ static GstFlowReturn
 negotiate_tensors (SlTensorConvert *self, const SlTensorInfo *tensors, guint n)
 {
   g_autoptr (GstCaps) caps = sl_tensor_caps_new (tensors, n, self->contract);
-  const GValue *rate = gst_structure_get_value (gst_caps_get_structure (self->input_caps, 0), "framerate");
+  const GValue *rate =
+    gst_structure_get_value (gst_caps_get_structure (self->input_caps, 0), "framerate");
   if (rate != NULL)
     gst_caps_set_value (caps, "framerate", rate);
   return negotiate (self, caps);
@@ -326,12 +350,15 @@ negotiate_tensors (SlTensorConvert *self, const SlTensorInfo *tensors, guint n)
 
 /* Takes @frame; pushes a buffer of @tensors (nullable: none) that brings it along. */
 static GstFlowReturn
-push_tensors (SlTensorConvert *self, GstBuffer *frame, const GstTensorMeta *tensors, SlFrameContent content)
+push_tensors (SlTensorConvert *self, GstBuffer *frame, const GstTensorMeta *tensors,
+              SlFrameContent content)
 {
   GstBuffer *out = gst_buffer_new ();
   const SlFrameMeta *before = sl_buffer_get_frame_meta (frame);
-  const gint64 now = g_get_monotonic_time (), captured = before != NULL && before->captured > 0 ? before->captured : now;
-  const SlImageContract *image = self->contract != NULL && self->contract->image.valid ? &self->contract->image : NULL;
+  const gint64 now = g_get_monotonic_time (),
+               captured = before != NULL && before->captured > 0 ? before->captured : now;
+  const SlImageContract *image =
+    self->contract != NULL && self->contract->image.valid ? &self->contract->image : NULL;
   if (tensors != NULL)
     sl_tensor_meta_append (tensors, out);
   gst_buffer_copy_into (out, frame, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
@@ -339,8 +366,8 @@ push_tensors (SlTensorConvert *self, GstBuffer *frame, const GstTensorMeta *tens
   gst_buffer_unref (frame);
   meta->tensor_width = image != NULL ? image->width : GST_VIDEO_INFO_WIDTH (&self->info);
   meta->tensor_height = image != NULL ? image->height : GST_VIDEO_INFO_HEIGHT (&self->info);
-  sl_affine_fit (&meta->affine, SL_FIT_STRETCH, GST_VIDEO_INFO_WIDTH (&self->info), GST_VIDEO_INFO_HEIGHT (&self->info), meta->tensor_width,
-                 meta->tensor_height);
+  sl_affine_fit (&meta->affine, SL_FIT_STRETCH, GST_VIDEO_INFO_WIDTH (&self->info),
+                 GST_VIDEO_INFO_HEIGHT (&self->info), meta->tensor_width, meta->tensor_height);
   meta->captured = meta->started = captured;
   meta->preprocessed = meta->inferred = now;
   meta->content = content;
@@ -348,13 +375,16 @@ push_tensors (SlTensorConvert *self, GstBuffer *frame, const GstTensorMeta *tens
   return gst_pad_push (self->srcpad, out);
 }
 
-/* Takes @frame. Before the first tensors nothing is known of their caps without a model; frames until then go nowhere. */
+/* Takes @frame. Before the first tensors nothing is known of their caps without a model; frames
+ * until then go nowhere. */
 static GstFlowReturn
 push_without (SlTensorConvert *self, GstBuffer *frame, SlFrameContent content)
 {
   const gboolean known = self->contract != NULL || self->output_caps != NULL;
   const GstFlowReturn flow =
-    self->contract != NULL ? negotiate_tensors (self, self->contract->outputs, self->contract->n_outputs) : GST_FLOW_OK;
+    self->contract != NULL
+      ? negotiate_tensors (self, self->contract->outputs, self->contract->n_outputs)
+      : GST_FLOW_OK;
   if (known && flow == GST_FLOW_OK)
     return push_tensors (self, frame, NULL, content);
   gst_buffer_unref (frame);
@@ -374,8 +404,9 @@ take_frame (SlTensorConvert *self, GstBuffer *frame)
   const guint n = sl_tensor_meta_describe (meta, tensors, &empty, &error);
   if (empty && error == NULL)
     return push_without (self, frame, SL_FRAME_NO_OBJECTS);
-  GstFlowReturn flow =
-    n > 0 && check_tensors (self->contract, tensors, n, &error) ? negotiate_tensors (self, tensors, n) : refuse_frame (self, error);
+  GstFlowReturn flow = n > 0 && check_tensors (self->contract, tensors, n, &error)
+                         ? negotiate_tensors (self, tensors, n)
+                         : refuse_frame (self, error);
   if (flow == GST_FLOW_OK)
     return push_tensors (self, frame, meta, SL_FRAME_WHOLE);
   gst_buffer_unref (frame);
@@ -408,7 +439,8 @@ sl_tensor_convert_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
     sl_held_events_flush (&self->held);
   if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)
     sl_held_events_push (&self->held, self->srcpad);
-  const gboolean waits = self->output_caps == NULL && GST_EVENT_TYPE (event) != GST_EVENT_STREAM_START;
+  const gboolean waits =
+    self->output_caps == NULL && GST_EVENT_TYPE (event) != GST_EVENT_STREAM_START;
   if (waits && GST_EVENT_IS_STICKY (event) && GST_EVENT_TYPE (event) != GST_EVENT_EOS) {
     g_queue_push_tail (&self->held, event);
     return TRUE;
@@ -455,7 +487,8 @@ sl_tensor_convert_change_state (GstElement *element, GstStateChange transition)
   SlTensorConvert *self = (SlTensorConvert *) element;
   if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && !load_model (self))
     return GST_STATE_CHANGE_FAILURE;
-  const GstStateChangeReturn result = GST_ELEMENT_CLASS (sl_tensor_convert_parent_class)->change_state (element, transition);
+  const GstStateChangeReturn result =
+    GST_ELEMENT_CLASS (sl_tensor_convert_parent_class)->change_state (element, transition);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
     stop (self);
   return result;

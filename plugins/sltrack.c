@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sltrack: gives the objects of video frames ids that stay the same from frame to frame. Objects are regions of interest. Objects that
- * other elements wrote only as relations get a region first. Pixels are neither read nor copied. A frame without objects passes unchanged.
+ * sltrack: gives the objects of video frames ids that stay the same from frame to frame. Objects
+ * are regions of interest. Objects that other elements wrote only as relations get a region first.
+ * Pixels are neither read nor copied. A frame without objects passes unchanged.
  *
- * A frame counts as analysed when it has objects, an empty relation meta, or an SlFrameMeta that says so; slpostprocess adds one to every
- * frame that went through a model. In any other frame the tracker predicts the positions of objects, and no object counts as missed.
+ * A frame counts as analysed when it has objects, an empty relation meta, or an SlFrameMeta that
+ * says so; slpostprocess adds one to every frame that went through a model. In any other frame the
+ * tracker predicts the positions of objects, and no object counts as missed.
  */
 #include "plugins/elements.h"
 
@@ -55,33 +57,38 @@ G_DEFINE_TYPE (SlTrack, sl_track, GST_TYPE_BASE_TRANSFORM)
 static guint predictions_signal;
 
 #define CAPS "video/x-raw(ANY)"
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
+static GstStaticPadTemplate sink_template =
+  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
+static GstStaticPadTemplate src_template =
+  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
 
 #define AT(member) G_STRUCT_OFFSET (SlTrack, member)
 
 static const SlProperty properties[] = {
-  { "high-threshold", "High threshold", "Least confidence of a detected object, 0..1", SL_PROPERTY_DOUBLE, AT (settings.high), 0, 1, 0.5,
-    NULL, TRUE },
+  { "high-threshold", "High threshold", "Least confidence of a detected object, 0..1",
+    SL_PROPERTY_DOUBLE, AT (settings.high), 0, 1, 0.5, NULL, TRUE },
   { "low-threshold", "Low threshold",
     "Least confidence of a box that may continue a known object, 0..1; high-threshold or more = only boxes above "
     "high-threshold. The detector must output such boxes: slpostprocess threshold=0.1",
     SL_PROPERTY_DOUBLE, AT (settings.low), 0, 1, 0.1, NULL, TRUE },
-  { "new-threshold", "Threshold of new objects", "Least confidence of a new object, 0..1; at least high-threshold is used",
-    SL_PROPERTY_DOUBLE, AT (settings.fresh), 0, 1, 0.5, NULL, TRUE },
+  { "new-threshold", "Threshold of new objects",
+    "Least confidence of a new object, 0..1; at least high-threshold is used", SL_PROPERTY_DOUBLE,
+    AT (settings.fresh), 0, 1, 0.5, NULL, TRUE },
   { "iou-threshold", "Overlap threshold",
     "Least overlap (intersection over union) of a box with the predicted box of its object, 0..1; lower for faster objects",
     SL_PROPERTY_DOUBLE, AT (settings.iou), 0, 1, 0.2, NULL, TRUE },
   { "low-iou-threshold", "Overlap threshold of unsure boxes",
-    "Least overlap of a box below high-threshold with the predicted box of its object, 0..1", SL_PROPERTY_DOUBLE, AT (settings.low_iou), 0,
-    1, 0.5, NULL, TRUE },
-  { "max-age", "Longest absence", "Frames that an object may be missing and keep its id; by the stream's frame rate, so lost frames count",
+    "Least overlap of a box below high-threshold with the predicted box of its object, 0..1",
+    SL_PROPERTY_DOUBLE, AT (settings.low_iou), 0, 1, 0.5, NULL, TRUE },
+  { "max-age", "Longest absence",
+    "Frames that an object may be missing and keep its id; by the stream's frame rate, so lost frames count",
     SL_PROPERTY_INT, AT (settings.max_age), 0, 10000, 30, NULL, TRUE },
   { "min-hits", "Hits before an id",
-    "Consecutive frames in which an object is found before it gets an id; objects of the first frame get theirs at once", SL_PROPERTY_INT,
-    AT (settings.min_hits), 1, 1000, 2, NULL, TRUE },
-  { "per-class", "Per class", "An object keeps its class; false = a box may continue an object of another class", SL_PROPERTY_BOOL,
-    AT (settings.per_class), 0, 0, TRUE, NULL, TRUE },
+    "Consecutive frames in which an object is found before it gets an id; objects of the first frame get theirs at once",
+    SL_PROPERTY_INT, AT (settings.min_hits), 1, 1000, 2, NULL, TRUE },
+  { "per-class", "Per class",
+    "An object keeps its class; false = a box may continue an object of another class",
+    SL_PROPERTY_BOOL, AT (settings.per_class), 0, 0, TRUE, NULL, TRUE },
   { "classes", "Classes",
     "Tracked classes, such as person,car, or with ! excluded classes, such as !dog; regions of other classes do not change "
     "and get no id; unset = all",
@@ -90,8 +97,8 @@ static const SlProperty properties[] = {
     "Add regions at predicted positions to frames without inference, such as those that slpredict inference-interval skips; "
     "their structure \"detection\" has predicted=true",
     SL_PROPERTY_BOOL, AT (interpolate), 0, 0, FALSE, NULL, TRUE },
-  { "drop-unsure", "Drop unsure boxes", "Remove regions below high-threshold that match no object", SL_PROPERTY_BOOL, AT (drop_unsure), 0,
-    0, TRUE, NULL, TRUE },
+  { "drop-unsure", "Drop unsure boxes", "Remove regions below high-threshold that match no object",
+    SL_PROPERTY_BOOL, AT (drop_unsure), 0, 0, TRUE, NULL, TRUE },
   { "next-id", "Next id", SL_TRACKING_NEXT_ID_HELP, SL_PROPERTY_INT, AT (next_id), 1, G_MAXINT, 1 },
 };
 
@@ -104,7 +111,8 @@ interpolates (SlTrack *self)
   return interpolate;
 }
 
-/* The region's box: exact where it has a detection with its edges, else in whole pixels; none outside of the frame. */
+/* The region's box: exact where it has a detection with its edges, else in whole pixels; none
+ * outside of the frame. */
 static SlTrackBox
 read_box (SlTrack *self, const GstVideoRegionOfInterestMeta *region)
 {
@@ -112,7 +120,8 @@ read_box (SlTrack *self, const GstVideoRegionOfInterestMeta *region)
   SlTrackBox box = { .key = region->roi_type, .label_id = -1 };
   SlObjectView object;
   if (sl_region_read_object (region, self->width, self->height, &object))
-    box = (SlTrackBox){ { object.x_min * width, object.y_min * height, object.x_max * width, object.y_max * height },
+    box = (SlTrackBox){ { object.x_min * width, object.y_min * height, object.x_max * width,
+                          object.y_max * height },
                         object.confidence,
                         region->roi_type,
                         object.label_id };
@@ -126,7 +135,9 @@ collect_regions (SlTrack *self, GstBuffer *buffer)
   GstMeta *meta;
   g_ptr_array_set_size (self->regions, 0);
   g_array_set_size (self->boxes, 0);
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL) {
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
+                                                   GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+         != NULL) {
     GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
     if (sl_region_is_label (region, self->width, self->height)
         || !sl_class_filter_passes (self->choice.filter, sl_region_type_name (region)))
@@ -143,8 +154,9 @@ track_regions (SlTrack *self, GstBuffer *buffer, guint steps, gboolean drop_unsu
 {
   collect_regions (self, buffer);
   const SlTrackMatch *matches = (const SlTrackMatch *) (gconstpointer) self->matches->data;
-  sl_tracker_update (self->tracking.tracker, (const SlTrackBox *) (gconstpointer) self->boxes->data, self->boxes->len, steps,
-                     GST_BUFFER_PTS (buffer), (SlTrackMatch *) (gpointer) self->matches->data);
+  sl_tracker_update (self->tracking.tracker, (const SlTrackBox *) (gconstpointer) self->boxes->data,
+                     self->boxes->len, steps, GST_BUFFER_PTS (buffer),
+                     (SlTrackMatch *) (gpointer) self->matches->data);
   GST_OBJECT_LOCK (self);
   self->next_id = sl_tracker_next_id (self->tracking.tracker);
   GST_OBJECT_UNLOCK (self);
@@ -153,12 +165,14 @@ track_regions (SlTrack *self, GstBuffer *buffer, guint steps, gboolean drop_unsu
     GstVideoRegionOfInterestMeta *region = g_ptr_array_index (self->regions, i);
     if (matches[i].id > 0) {
       sl_region_set_object_id (region, matches[i].id);
-      sl_buffer_relate_track (buffer, self->width, self->height, region, matches[i].id, matches[i].since, GST_BUFFER_PTS (buffer));
+      sl_buffer_relate_track (buffer, self->width, self->height, region, matches[i].id,
+                              matches[i].since, GST_BUFFER_PTS (buffer));
     } else if (matches[i].id == SL_TRACK_UNSURE && drop_unsure) {
       g_ptr_array_add (self->unsure, region);
     }
   }
-  sl_buffer_remove_related (buffer, self->width, self->height, (GstVideoRegionOfInterestMeta *const *) self->unsure->pdata,
+  sl_buffer_remove_related (buffer, self->width, self->height,
+                            (GstVideoRegionOfInterestMeta *const *) self->unsure->pdata,
                             self->unsure->len);
   for (guint i = 0; i < self->unsure->len; i++)
     gst_buffer_remove_meta (buffer, g_ptr_array_index (self->unsure, i));
@@ -182,8 +196,11 @@ mark_predicted (GstBuffer *buffer)
 {
   gpointer state = NULL;
   GstMeta *meta;
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL) {
-    GstStructure *detection = gst_video_region_of_interest_meta_get_param ((GstVideoRegionOfInterestMeta *) meta, "detection");
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
+                                                   GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+         != NULL) {
+    GstStructure *detection = gst_video_region_of_interest_meta_get_param (
+      (GstVideoRegionOfInterestMeta *) meta, "detection");
     if (detection != NULL)
       gst_structure_set (detection, "predicted", G_TYPE_BOOLEAN, TRUE, NULL);
   }
@@ -192,10 +209,13 @@ mark_predicted (GstBuffer *buffer)
 static void
 add_expected (SlTrack *self, GstBuffer *buffer)
 {
-  SlPredictionView prediction = { .width = self->width, .height = self->height, .objects = self->objects };
+  SlPredictionView prediction = { .width = self->width,
+                                  .height = self->height,
+                                  .objects = self->objects };
   const guint n = sl_tracker_expect (self->tracking.tracker, self->expected, SL_TRACK_MOST);
   for (guint i = 0; i < n; i++)
-    prediction.n_objects += to_object (self, &self->expected[i], &self->objects[prediction.n_objects]);
+    prediction.n_objects +=
+      to_object (self, &self->expected[i], &self->objects[prediction.n_objects]);
   sl_buffer_add_prediction (buffer, &prediction, NULL);
   mark_predicted (buffer);
 }
@@ -205,7 +225,8 @@ static void
 tell (SlTrack *self, GstBuffer *buffer)
 {
   SlPredictionView prediction = { .width = self->width, .height = self->height };
-  sl_prediction_signal_emit_buffer (self, predictions_signal, &self->reader, buffer, &GST_BASE_TRANSFORM (self)->segment, self->frame - 1,
+  sl_prediction_signal_emit_buffer (self, predictions_signal, &self->reader, buffer,
+                                    &GST_BASE_TRANSFORM (self)->segment, self->frame - 1,
                                     &prediction);
 }
 
@@ -213,7 +234,8 @@ static GstFlowReturn
 sl_track_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
 {
   SlTrack *self = (SlTrack *) base;
-  if (!sl_class_choice_follow (&self->choice, GST_ELEMENT (self), &self->classes, GST_BASE_TRANSFORM_SINK_PAD (self)))
+  if (!sl_class_choice_follow (&self->choice, GST_ELEMENT (self), &self->classes,
+                               GST_BASE_TRANSFORM_SINK_PAD (self)))
     return GST_FLOW_ERROR;
   GST_OBJECT_LOCK (self);
   const SlTrackSettings settings = self->settings;
@@ -244,8 +266,10 @@ static GstFlowReturn
 sl_track_prepare_output_buffer (GstBaseTransform *base, GstBuffer *in, GstBuffer **out)
 {
   SlTrack *self = (SlTrack *) base;
-  const gboolean regions = gst_buffer_get_meta (in, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) != NULL;
-  if (regions || sl_buffer_has_related (in, TRUE) || (interpolates (self) && !sl_buffer_has_objects (in, self->width, self->height)))
+  const gboolean regions =
+    gst_buffer_get_meta (in, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) != NULL;
+  if (regions || sl_buffer_has_related (in, TRUE)
+      || (interpolates (self) && !sl_buffer_has_objects (in, self->width, self->height)))
     return GST_BASE_TRANSFORM_CLASS (sl_track_parent_class)->prepare_output_buffer (base, in, out);
   *out = in;
   return GST_FLOW_OK;
@@ -257,7 +281,8 @@ sl_track_set_caps (GstBaseTransform *base, GstCaps *in, GstCaps *out)
   SlTrack *self = (SlTrack *) base;
   const GstStructure *structure = gst_caps_get_structure (in, 0);
   gint width = 0, height = 0, fps_n = 0, fps_d = 1;
-  if (!gst_structure_get_int (structure, "width", &width) || !gst_structure_get_int (structure, "height", &height))
+  if (!gst_structure_get_int (structure, "width", &width)
+      || !gst_structure_get_int (structure, "height", &height))
     return FALSE;
   gst_structure_get_fraction (structure, "framerate", &fps_n, &fps_d);
   /* Boxes of a frame of another size are elsewhere. */
@@ -272,7 +297,8 @@ sl_track_set_caps (GstBaseTransform *base, GstCaps *in, GstCaps *out)
 static gboolean
 sl_track_sink_event (GstBaseTransform *base, GstEvent *event)
 {
-  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP
+      || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
     sl_tracking_reset (&((SlTrack *) base)->tracking);
   return GST_BASE_TRANSFORM_CLASS (sl_track_parent_class)->sink_event (base, event);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * For programs that carry the elements inside and so need no plugin search path. gst_init() may load every plugin file into
- * the process, ours too, where it makes the registry and has no scanner to do it: the program's types are made before.
+ * For programs that carry the elements inside and so need no plugin search path. gst_init() may
+ * load every plugin file into the process, ours too, where it makes the registry and has no scanner
+ * to do it: the program's types are made before.
  */
 #include "config.h"
 #include "plugins/elements.h"
@@ -25,6 +26,7 @@ sl_elements_register_static (void)
   g_autoptr (GstPlugin) found = gst_registry_find_plugin (registry, NAME);
   if (found != NULL && !gst_plugin_is_loaded (found))
     gst_registry_remove_plugin (registry, found);
-  return gst_plugin_register_static (GST_VERSION_MAJOR, GST_VERSION_MINOR, NAME, "Sightline's elements", sl_plugin_register_elements,
+  return gst_plugin_register_static (GST_VERSION_MAJOR, GST_VERSION_MINOR, NAME,
+                                     "Sightline's elements", sl_plugin_register_elements,
                                      SL_VERSION, "LGPL", NAME, "Sightline", SL_DOCS_URI);
 }

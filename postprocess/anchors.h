@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Prior boxes: the boxes that a detector's numbers are offsets from; generated from a description or read from a file.
+ * Prior boxes: the boxes that a detector's numbers are offsets from; generated from a description
+ * or read from a file.
  */
 #ifndef SL_POSTPROCESS_ANCHORS_H
 #define SL_POSTPROCESS_ANCHORS_H
@@ -17,7 +18,8 @@ typedef struct
 
 /**
  * SlSsdAnchors: TensorFlow's SSD anchor generator.
- * @n_maps: feature maps, each half the size of the one before; 0 sizes = from the input's size and a stride of 16
+ * @n_maps: feature maps, each half the size of the one before; 0 sizes = from the input's size and
+ * a stride of 16
  * @scale_min, @scale_max: of the first and the last map, fractions of the input
  * @ratios: width / height
  * @reduce_lowest: the first map has three boxes: a small square and ratios 2 and 1/2
@@ -34,9 +36,11 @@ typedef struct
   double interpolated;
 } SlSsdAnchors;
 
-/** sl_anchors_ssd: (transfer full) (nullable): *@n anchors, map by map, row by row; NULL when there would be over 10 million. */
+/** sl_anchors_ssd: (transfer full) (nullable): *@n anchors, map by map, row by row; NULL when there
+ * would be over 10 million. */
 SlAnchor *sl_anchors_ssd (const SlSsdAnchors *spec, guint *n);
-/** sl_anchors_faces: (transfer full) (nullable): those of UltraFace for an input of @width x @height; NULL for no size. */
+/** sl_anchors_faces: (transfer full) (nullable): those of UltraFace for an input of @width x
+ * @height; NULL for no size. */
 SlAnchor *sl_anchors_faces (gint32 width, gint32 height, guint *n);
 /**
  * SlPyramidAnchors: EfficientDet's and RetinaNet's anchors.
@@ -53,13 +57,15 @@ typedef struct
   double shapes[SL_MAX_ASPECT_RATIOS][2];
 } SlPyramidAnchors;
 
-/** sl_anchors_pyramid: (transfer full) (nullable): *@n anchors, map by map, row by row, size by size; NULL when there would be over 10
- *  million, or none. */
+/** sl_anchors_pyramid: (transfer full) (nullable): *@n anchors, map by map, row by row, size by
+ * size; NULL when there would be over 10 million, or none. */
 SlAnchor *sl_anchors_pyramid (const SlPyramidAnchors *spec, gint32 width, gint32 height, guint *n);
-/** sl_anchors_load: (transfer full): box priors as text: four lines of equally many numbers: centre y, centre x, height,
- *  width, in 0..1. NULL with @error set. */
+/** sl_anchors_load: (transfer full): box priors as text: four lines of equally many numbers: centre
+ * y, centre x, height, width, in 0..1. NULL with @error set. */
 SlAnchor *sl_anchors_load (const char *path, guint *n, GError **error);
-/** sl_anchor_decode: corners of the box that @offsets (x, y, logarithms of width and height, times @scales) mean. */
-void sl_anchor_decode (const SlAnchor *anchor, const gfloat offsets[4], const gfloat scales[4], gfloat corners[4]);
+/** sl_anchor_decode: corners of the box that @offsets (x, y, logarithms of width and height, times
+ * @scales) mean. */
+void sl_anchor_decode (const SlAnchor *anchor, const gfloat offsets[4], const gfloat scales[4],
+                       gfloat corners[4]);
 
 #endif

@@ -35,12 +35,14 @@ struct _SlCalibration
 static gboolean
 malformed (GError **error, guint line, const char *expected, const char *got)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder parameter " SL_CALIBRATION_PARAM ", line %u: expected %s, got '%.80s'", line,
-               expected, got);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "decoder parameter " SL_CALIBRATION_PARAM ", line %u: expected %s, got '%.80s'",
+               line, expected, got);
   return FALSE;
 }
 
-/* Numbers with ',' between into @values, NAN where there is none; how many, 0 when one is not a finite number or there are more than @most.
+/* Numbers with ',' between into @values, NAN where there is none; how many, 0 when one is not a
+ * finite number or there are more than @most.
  * */
 static guint
 read_numbers (char **words, double *values, guint most)
@@ -78,7 +80,9 @@ read_row (SlCalibration *calibration, const char *line, guint number, GError **e
   Row row = { .known = line[0] != '\0' };
   const guint n = row.known ? read_numbers (words, values, 4) : 0;
   if (row.known && (n < 3 || values[0] < 0))
-    return malformed (error, number, "scale,slope,offset or scale,slope,offset,lowest, the scale not below 0", line);
+    return malformed (error, number,
+                      "scale,slope,offset or scale,slope,offset,lowest, the scale not below 0",
+                      line);
   row.scale = values[0];
   row.slope = values[1];
   row.offset = values[2];
@@ -88,7 +92,8 @@ read_row (SlCalibration *calibration, const char *line, guint number, GError **e
 }
 
 gboolean
-sl_calibration_new (const SlDecoderConfig *config, guint classes, SlCalibration **calibration, GError **error)
+sl_calibration_new (const SlDecoderConfig *config, guint classes, SlCalibration **calibration,
+                    GError **error)
 {
   const char *text = sl_decoder_param (config, SL_CALIBRATION_PARAM);
   *calibration = NULL;
@@ -107,7 +112,9 @@ sl_calibration_new (const SlDecoderConfig *config, guint classes, SlCalibration 
   }
   if (classes > 0 && last > classes) {
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "decoder parameter " SL_CALIBRATION_PARAM ": %u lines for %u classes; expected one a class", last, classes);
+                 "decoder parameter " SL_CALIBRATION_PARAM
+                 ": %u lines for %u classes; expected one a class",
+                 last, classes);
     return FALSE;
   }
   *calibration = g_steal_pointer (&made);
@@ -146,5 +153,8 @@ sl_calibration_apply (const SlCalibration *calibration, gint32 label_id, double 
     return score;
   if (row == NULL || !row->known || score < row->lowest)
     return fmin (calibration->fallback, 1);
-  return fmin (row->scale / (1 + exp (-(row->slope * transformed (calibration->transform, score) + row->offset))), 1);
+  return fmin (
+    row->scale
+      / (1 + exp (-(row->slope * transformed (calibration->transform, score) + row->offset))),
+    1);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Maxima over classes. Compiled with full optimisation in every build. Where candidates lie side by side, a block of them
- * stays in the first-level cache while all classes pass over it.
+ * Maxima over classes. Compiled with full optimisation in every build. Where candidates lie side by
+ * side, a block of them stays in the first-level cache while all classes pass over it.
  */
 #include "postprocess/classmax.h"
 
@@ -57,7 +57,8 @@ highest_float (const gfloat *scores, gsize n)
 }
 
 void
-sl_class_max_codes (const guint8 *data, gsize n, gsize classes, gsize class_step, gsize row_step, guint8 flip, guint8 *best)
+sl_class_max_codes (const guint8 *data, gsize n, gsize classes, gsize class_step, gsize row_step,
+                    guint8 flip, guint8 *best)
 {
   if (row_step != 1) {
     for (gsize i = 0; i < n; i++)
@@ -71,7 +72,8 @@ sl_class_max_codes (const guint8 *data, gsize n, gsize classes, gsize class_step
 }
 
 void
-sl_class_max_floats (const gfloat *data, gsize n, gsize classes, gsize class_step, gsize row_step, gfloat *best)
+sl_class_max_floats (const gfloat *data, gsize n, gsize classes, gsize class_step, gsize row_step,
+                     gfloat *best)
 {
   if (row_step != 1) {
     for (gsize i = 0; i < n; i++)
@@ -86,7 +88,8 @@ sl_class_max_floats (const gfloat *data, gsize n, gsize classes, gsize class_ste
 }
 
 void
-sl_class_max_objects (const gfloat *data, gsize n, gsize classes, gsize row_step, gfloat lowest, gfloat *best)
+sl_class_max_objects (const gfloat *data, gsize n, gsize classes, gsize row_step, gfloat lowest,
+                      gfloat *best)
 {
   for (gsize i = 0; i < n; i++) {
     const gfloat *row = data + i * row_step;

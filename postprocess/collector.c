@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Objects and labels are held in bounded heaps, so that a frame costs the same memory whatever is given. */
+/* Objects and labels are held in bounded heaps, so that a frame costs the same memory whatever is
+ * given. */
 #include "postprocess/collector.h"
 
 #include <math.h>
@@ -13,7 +14,8 @@
 #define MAX_OBJECTS 2048
 
 gboolean
-sl_collector_init (SlCollector *self, const SlDecoderConfig *config, const SlSkeleton *skeleton, gboolean suppress, GError **error)
+sl_collector_init (SlCollector *self, const SlDecoderConfig *config, const SlSkeleton *skeleton,
+                   gboolean suppress, GError **error)
 {
   const guint most = MAX (MAX_OBJECTS, config->max_results);
   *self = (SlCollector){ .threshold = config->threshold, .suppress = suppress };
@@ -52,7 +54,8 @@ sl_collector_begin (SlCollector *self, SlResult *result)
   self->labels.count = 0;
 }
 
-/* Room for an entry of @confidence: its place in arrays beside @top, -1 when the entries held are better. */
+/* Room for an entry of @confidence: its place in arrays beside @top, -1 when the entries held are
+ * better. */
 static gint
 take_place (SlTopK *top, gfloat confidence)
 {
@@ -67,15 +70,17 @@ take_place (SlTopK *top, gfloat confidence)
 static gboolean
 counts (const SlCollector *self, gint32 class_id, gfloat confidence)
 {
-  return isfinite (confidence) && confidence >= self->threshold && class_id >= 0 && class_id < MAX_CLASSES;
+  return isfinite (confidence) && confidence >= self->threshold && class_id >= 0
+         && class_id < MAX_CLASSES;
 }
 
 void
 sl_collector_add_object (SlCollector *self, const SlDetection *box, const SlDetectedPoint *points)
 {
   const guint n = self->skeleton.n_points;
-  if (!counts (self, box->label_id, box->confidence) || !isfinite (box->x_min + box->y_min + box->x_max + box->y_max)
-      || !(box->x_max > box->x_min) || !(box->y_max > box->y_min))
+  if (!counts (self, box->label_id, box->confidence)
+      || !isfinite (box->x_min + box->y_min + box->x_max + box->y_max) || !(box->x_max > box->x_min)
+      || !(box->y_max > box->y_min))
     return;
   const gint place = take_place (&self->detector.top, MIN (box->confidence, 1));
   if (place < 0)
@@ -109,7 +114,8 @@ sl_collector_set_values (SlCollector *self, const gfloat *values, guint n, gbool
 }
 
 void
-sl_collector_set_map (SlCollector *self, const guint8 *classes, guint width, guint height, gint background)
+sl_collector_set_map (SlCollector *self, const guint8 *classes, guint width, guint height,
+                      gint background)
 {
   const guint64 n = (guint64) width * height;
   if (n == 0 || n > MAX_CELLS)
@@ -120,21 +126,25 @@ sl_collector_set_map (SlCollector *self, const guint8 *classes, guint width, gui
     self->n_cells = n;
   }
   memcpy (self->cells, classes, n);
-  self->result->mask = (SlClassMask){ .width = width,
-                                      .height = height,
-                                      .classes = self->cells,
-                                      .background = background >= 0 && background < SL_MASK_VOID ? background : SL_NO_BACKGROUND };
+  self->result->mask =
+    (SlClassMask){ .width = width,
+                   .height = height,
+                   .classes = self->cells,
+                   .background =
+                     background >= 0 && background < SL_MASK_VOID ? background : SL_NO_BACKGROUND };
 }
 
 static void
 add_points (const SlCollector *self, guint place, SlDetection *found)
 {
   const guint n = self->skeleton.n_points;
-  SlDetectedPoint *out = self->has_points[place] ? sl_result_add_keypoints (self->result, found, n) : NULL;
+  SlDetectedPoint *out =
+    self->has_points[place] ? sl_result_add_keypoints (self->result, found, n) : NULL;
   for (guint k = 0; k < n && out != NULL; k++) {
     const SlDetectedPoint *point = &self->points[(gsize) place * n + k];
     const gboolean is_there = isfinite (point->x) && isfinite (point->y) && point->confidence >= 0;
-    out[k] = is_there ? (SlDetectedPoint){ point->x, point->y, MIN (point->confidence, 1) } : (SlDetectedPoint){ 0, 0, 0 };
+    out[k] = is_there ? (SlDetectedPoint){ point->x, point->y, MIN (point->confidence, 1) }
+                      : (SlDetectedPoint){ 0, 0, 0 };
   }
 }
 

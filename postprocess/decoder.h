@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Decoders make an SlResult from tensors. Each decoder is one file that ends in one const SlDecoder, and one line in
- * postprocess/decoders.c. Decoders know nothing of caps, drawing and the mapping to frames.
+ * Decoders make an SlResult from tensors. Each decoder is one file that ends in one const
+ * SlDecoder, and one line in postprocess/decoders.c. Decoders know nothing of caps, drawing and the
+ * mapping to frames.
  */
 #ifndef SL_POSTPROCESS_DECODER_H
 #define SL_POSTPROCESS_DECODER_H
@@ -20,18 +21,24 @@ typedef struct _SlDecoding SlDecoding;
 
 /**
  * SlDecoderConfig:
- * @tensors: the tensors to decode; their data changes every frame. The caller owns the names, which may be NULL. Sizes in bytes are ignored
- * @threshold: lowest confidence reported, 0..1; SL_OWN_THRESHOLD = the decoder's default, which its parameter "threshold" overrides
- * @iou_threshold: overlap (intersection over union) above which the less confident of two boxes is removed, 0..1; 0 = the
+ * @tensors: the tensors to decode; their data changes every frame. The caller owns the names, which
+ * may be NULL. Sizes in bytes are ignored
+ * @threshold: lowest confidence reported, 0..1; SL_OWN_THRESHOLD = the decoder's default, which its
+ * parameter "threshold" overrides
+ * @iou_threshold: overlap (intersection over union) above which the less confident of two boxes is
+ * removed, 0..1; 0 = the
  *   decoder's default, which its parameter "iou-threshold" overrides
  * @max_results: 1..SL_MAX_RESULTS
  * @n_labels: number of known class names, 0 = unknown
  * @first_label: (nullable): name of class 0; NULL where the names leave it out
- * @label_names: (nullable): the @n_labels names; NULL for a name that is left out. Only read while the decoder is opened
+ * @label_names: (nullable): the @n_labels names; NULL for a name that is left out. Only read while
+ * the decoder is opened
  * @input_width, @input_height: pixels of the model's input, 0 = unknown
  * @params: (nullable): string -> string, the decoder's own parameters (documented in its file)
- * @named: TRUE: the decoder is opened by its name; FALSE: it is chosen by the tensors. sl_decoding_new() sets it
- * @decoder: the row of the table that is opened, for functions that several rows share; sl_decoding_new() sets it
+ * @named: TRUE: the decoder is opened by its name; FALSE: it is chosen by the tensors.
+ * sl_decoding_new() sets it
+ * @decoder: the row of the table that is opened, for functions that several rows share;
+ * sl_decoding_new() sets it
  */
 typedef struct
 {
@@ -49,8 +56,8 @@ typedef struct
   const SlDecoder *decoder;
 } SlDecoderConfig;
 
-/** Whether the values of a frame fit the way in which the decoder reads them. SL_CHECK_CHANGED: the decoder reads them in another way from
- *  now on. */
+/** Whether the values of a frame fit the way in which the decoder reads them. SL_CHECK_CHANGED: the
+ * decoder reads them in another way from now on. */
 typedef enum
 {
   SL_CHECK_FITS,
@@ -64,21 +71,31 @@ typedef enum
  * @description: one sentence for `sightline inspect` and messages: the shapes that it takes
  * @params: (nullable): names of the parameters that it takes, NULL-terminated
  * @names: (nullable): default names of its classes, where there are no labels; NULL-terminated
- * @names_of: (nullable): the same for an open decoder; interned, or owned by the decoder; NULL = @names. *@own becomes TRUE where they
+ * @names_of: (nullable): the same for an open decoder; interned, or owned by the decoder; NULL =
+ * @names. *@own becomes TRUE where they
  *   replace labels
  * @threshold: the default threshold
- * @matches: (nullable): whether it can decode these tensors without being named; NULL = it must be named
- * @unmatched: (nullable): why it must be named for tensors of its shape, a clause; NULL = there is no such reason
- * @likely: (nullable): whether a message may propose it for tensors that it takes when it is named; NULL = it may
- * @open: checks @config and returns the decoder's state, or NULL with a message that names expected and got
- * @decode: fills @result from @data (one pointer per tensor, aligned to its elements); accepts NaN, infinities and any quantised value
+ * @matches: (nullable): whether it can decode these tensors without being named; NULL = it must be
+ * named
+ * @unmatched: (nullable): why it must be named for tensors of its shape, a clause; NULL = there is
+ * no such reason
+ * @likely: (nullable): whether a message may propose it for tensors that it takes when it is named;
+ * NULL = it may
+ * @open: checks @config and returns the decoder's state, or NULL with a message that names expected
+ * and got
+ * @decode: fills @result from @data (one pointer per tensor, aligned to its elements); accepts NaN,
+ * infinities and any quantised value
  * @close: frees the state
  * @classes: (nullable): number of classes in the tensors, 0 = the tensors do not tell it
- * @ids: (nullable): fills in the ids of GStreamer's tensor-id registry for each tensor. Only set where a tensor decoder of GStreamer
+ * @ids: (nullable): fills in the ids of GStreamer's tensor-id registry for each tensor. Only set
+ * where a tensor decoder of GStreamer
  *   decodes the same
- * @check: (nullable): called after @decode on the first frames: whether the values fit the way in which they are read. If not, the
- *   contradiction and the fitting reading are appended to @why. postprocess/plausible.h has shared code
- * @note: (nullable): the assumption of the decoder, a sentence for `sightline inspect`; NULL = no assumption
+ * @check: (nullable): called after @decode on the first frames: whether the values fit the way in
+ * which they are read. If not, the
+ *   contradiction and the fitting reading are appended to @why. postprocess/plausible.h has shared
+ * code
+ * @note: (nullable): the assumption of the decoder, a sentence for `sightline inspect`; NULL = no
+ * assumption
  */
 struct _SlDecoder
 {
@@ -100,37 +117,42 @@ struct _SlDecoder
   SlCheck (*check) (gpointer state, const void *const *data, GString *why);
 };
 
-/** sl_decoding_new: opens the decoder @name, which may be the name or the path of a plug-in (postprocess/plugin.h). NULL opens the first
- *  matching decoder of the table. Parameters may follow the name and override those of @config: "yolo,preset=v5,iou-threshold=0.6". A value
- *  may hold commas. A parameter after the name that the decoder does not take is SL_ERROR_ARGUMENT. So is a parameter of @config that no
- *  decoder takes. "threshold" and "check" are always accepted (check=no: values are not checked). So are parameters
- *  that exporters write into models: "task", "stride", "imgsz", "kpt_shape". */
+/** sl_decoding_new: opens the decoder @name, which may be the name or the path of a plug-in
+ * (postprocess/plugin.h). NULL opens the first matching decoder of the table. Parameters may follow
+ * the name and override those of @config: "yolo,preset=v5,iou-threshold=0.6". A value may hold
+ * commas. A parameter after the name that the decoder does not take is SL_ERROR_ARGUMENT. So is a
+ * parameter of @config that no decoder takes. "threshold" and "check" are always accepted
+ * (check=no: values are not checked). So are parameters that exporters write into models: "task",
+ * "stride", "imgsz", "kpt_shape". */
 SlDecoding *sl_decoding_new (const char *name, const SlDecoderConfig *config, GError **error);
-/** sl_decoding_new_row: opens @decoder, which need not be in the table. It gets all parameters of @config. */
-SlDecoding *sl_decoding_new_row (const SlDecoder *decoder, const SlDecoderConfig *config, GError **error);
+/** sl_decoding_new_row: opens @decoder, which need not be in the table. It gets all parameters of
+ * @config. */
+SlDecoding *sl_decoding_new_row (const SlDecoder *decoder, const SlDecoderConfig *config,
+                                 GError **error);
 void sl_decoding_free (SlDecoding *decoding);
-/** sl_decoding_run: (transfer none): the result, valid until the next run. One thread at a time. On the first frames it checks whether the
- *  values fit the decoder. After them it allocates nothing. */
+/** sl_decoding_run: (transfer none): the result, valid until the next run. One thread at a time. On
+ * the first frames it checks whether the values fit the decoder. After them it allocates nothing.
+ */
 const SlResult *sl_decoding_run (SlDecoding *decoding, const void *const *data);
-/** sl_decoding_contradiction: (transfer none) (nullable): why the values of the last run do not fit the decoder, and which setting to
- *  state, in one sentence. The result of that run is empty. */
+/** sl_decoding_contradiction: (transfer none) (nullable): why the values of the last run do not fit
+ * the decoder, and which setting to state, in one sentence. The result of that run is empty. */
 const char *sl_decoding_contradiction (const SlDecoding *decoding);
-/** sl_decoding_take_choice: (transfer full) (nullable): the setting that the decoder chose from the values, since nothing states it: a
- *  sentence for the log. Returned only once. */
+/** sl_decoding_take_choice: (transfer full) (nullable): the setting that the decoder chose from the
+ * values, since nothing states it: a sentence for the log. Returned only once. */
 char *sl_decoding_take_choice (SlDecoding *decoding);
 const SlDecoder *sl_decoding_decoder (const SlDecoding *decoding);
 /** sl_decoding_threshold: the lowest confidence that it reports. */
 double sl_decoding_threshold (const SlDecoding *decoding);
-/** sl_decoding_names: (transfer none) (nullable): the default names of its classes, where there are no labels; NULL-terminated. @own: (out)
- *  (optional): whether they replace labels */
+/** sl_decoding_names: (transfer none) (nullable): the default names of its classes, where there are
+ * no labels; NULL-terminated. @own: (out) (optional): whether they replace labels */
 const char *const *sl_decoding_names (const SlDecoding *decoding, gboolean *own);
 /** sl_decoding_classes: number of classes in the tensors, 0 = the tensors do not tell it. */
 guint sl_decoding_classes (const SlDecoding *decoding);
-/** sl_decoding_ids: the ids of GStreamer's tensor-id registry for each tensor. FALSE, with @ids unset, where no tensor decoder of GStreamer
- *  decodes the same. */
+/** sl_decoding_ids: the ids of GStreamer's tensor-id registry for each tensor. FALSE, with @ids
+ * unset, where no tensor decoder of GStreamer decodes the same. */
 gboolean sl_decoding_ids (const SlDecoding *decoding, const char *ids[SL_MAX_IO]);
-/** sl_decoding_note: (transfer none) (nullable): the assumption that the decoder makes because nothing states the setting, as a
- *  sentence. */
+/** sl_decoding_note: (transfer none) (nullable): the assumption that the decoder makes because
+ * nothing states the setting, as a sentence. */
 const char *sl_decoding_note (const SlDecoding *decoding);
 /** sl_decoder_names: (transfer full): the names of all decoders, separated by ", ". */
 char *sl_decoder_names (void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The table of decoders and the state around an open one. A decoding owns its result, allocated once;
- * running it allocates nothing.
+ * The table of decoders and the state around an open one. A decoding owns its result, allocated
+ * once; running it allocates nothing.
  */
 #include "postprocess/decoders.h"
 
@@ -26,17 +26,19 @@ struct _SlDecoding
   guint classes;
   guint n_labels; /* 0 = no list of names, or the tensors tell the number of classes */
   gfloat threshold;
-  gboolean checked;             /* of this table, and nothing states otherwise */
-  gboolean proposed;            /* of a proposal that is tried; its own ones are not */
-  SlDecoderConfig config;       /* as it came, with names of its own; what floats of 16 bits became */
-  guint frames, with_results;   /* looked at so far */
-  GString *why;                 /* room for either */
+  gboolean checked;           /* of this table, and nothing states otherwise */
+  gboolean proposed;          /* of a proposal that is tried; its own ones are not */
+  SlDecoderConfig config;     /* as it came, with names of its own; what floats of 16 bits became */
+  guint frames, with_results; /* looked at so far */
+  GString *why;               /* room for either */
   char *contradiction, *choice; /* (nullable) */
   SlHalves *halves;             /* (nullable) */
 };
 
-/* What every decoder takes: its threshold, whether numbers are checked, and what models say of themselves that no decoder needs to know. */
-static const char *const model_params[] = { THRESHOLD, CHECK, "task", "stride", "imgsz", "kpt_shape", NULL };
+/* What every decoder takes: its threshold, whether numbers are checked, and what models say of
+ * themselves that no decoder needs to know. */
+static const char *const model_params[] = { THRESHOLD, CHECK,       "task", "stride",
+                                            "imgsz",   "kpt_shape", NULL };
 
 /* For finding out which decoder it is, whose own threshold then counts. */
 #define ANY_THRESHOLD 0.5f
@@ -56,26 +58,32 @@ static gboolean
 check_config (const SlDecoderConfig *config, GError **error)
 {
   if (config->n_tensors == 0 || config->n_tensors > SL_MAX_IO) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder: expected 1..%d tensors, got %u", SL_MAX_IO, config->n_tensors);
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder: expected 1..%d tensors, got %u",
+                 SL_MAX_IO, config->n_tensors);
     return FALSE;
   }
-  if (config->threshold != SL_OWN_THRESHOLD && !(config->threshold >= 0 && config->threshold <= 1)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "threshold: expected 0..1, got %g", config->threshold);
+  if (config->threshold != SL_OWN_THRESHOLD
+      && !(config->threshold >= 0 && config->threshold <= 1)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "threshold: expected 0..1, got %g",
+                 config->threshold);
     return FALSE;
   }
   if (!(config->iou_threshold >= 0 && config->iou_threshold <= 1)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "iou-threshold: expected 0..1, got %g", config->iou_threshold);
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "iou-threshold: expected 0..1, got %g",
+                 config->iou_threshold);
     return FALSE;
   }
   if (config->max_results == 0 || config->max_results > SL_MAX_RESULTS) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "max-results: expected 1..%d, got %u", SL_MAX_RESULTS, config->max_results);
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "max-results: expected 1..%d, got %u",
+                 SL_MAX_RESULTS, config->max_results);
     return FALSE;
   }
   for (guint t = 0; t < config->n_tensors; t++)
     if (config->tensors[t].rank > SL_MAX_RANK || sl_decoder_elements (&config->tensors[t]) == 0) {
-      g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-                   "decoder: tensor %u: expected a rank of at most %d, dimensions of at least 1 and fewer than 2^31 elements", t,
-                   SL_MAX_RANK);
+      g_set_error (
+        error, SL_ERROR, SL_ERROR_SHAPE,
+        "decoder: tensor %u: expected a rank of at most %d, dimensions of at least 1 and fewer than 2^31 elements",
+        t, SL_MAX_RANK);
       return FALSE;
     }
   return TRUE;
@@ -93,8 +101,8 @@ would_take (const SlDecoder *decoder, const SlDecoderConfig *config)
   return state != NULL;
 }
 
-/* Says of which tensors no decoder is sure, why, and which lines state one that would take them: the most general decoders, which many
- * models share, stand last in the table. */
+/* Says of which tensors no decoder is sure, why, and which lines state one that would take them:
+ * the most general decoders, which many models share, stand last in the table. */
 static void
 refuse_all (const SlDecoderConfig *config, GError **error)
 {
@@ -110,11 +118,13 @@ refuse_all (const SlDecoderConfig *config, GError **error)
   const gboolean names_some = why != NULL && strstr (why, "decoder=") != NULL;
   for (guint i = G_N_ELEMENTS (decoders); i-- > 0 && n < MAX_SUGGESTED && !names_some;)
     if (would_take (decoders[i], config))
-      g_string_append_printf (text, "%sdecoder=%s", n++ == 0 ? "; try " : " or ", decoders[i]->name);
+      g_string_append_printf (text, "%sdecoder=%s", n++ == 0 ? "; try " : " or ",
+                              decoders[i]->name);
   if (left_out[0] != NULL)
     g_string_append (text, "; perhaps the one that does " SL_LEFT_OUT);
-  g_string_append (text, n == 0 ? "; sightline infer gives their numbers, docs/predictions.md lists the decoders"
-                                : "; docs/predictions.md lists all decoders");
+  g_string_append (
+    text, n == 0 ? "; sightline infer gives their numbers, docs/predictions.md lists the decoders"
+                 : "; docs/predictions.md lists all decoders");
   g_set_error_literal (error, SL_ERROR, SL_ERROR_SHAPE, text->str);
 }
 
@@ -122,7 +132,8 @@ static const SlDecoder *
 find_decoder (const char *name, const SlDecoderConfig *config, GError **error)
 {
   for (guint i = 0; i < G_N_ELEMENTS (decoders); i++)
-    if (name != NULL ? g_ascii_strcasecmp (decoders[i]->name, name) == 0 : decoders[i]->matches != NULL && decoders[i]->matches (config))
+    if (name != NULL ? g_ascii_strcasecmp (decoders[i]->name, name) == 0
+                     : decoders[i]->matches != NULL && decoders[i]->matches (config))
       return decoders[i];
   if (name == NULL) {
     refuse_all (config, error);
@@ -131,10 +142,12 @@ find_decoder (const char *name, const SlDecoderConfig *config, GError **error)
   g_autoptr (GError) cause = NULL;
   const SlDecoder *plugin = sl_decoder_plugin_find (name, &cause);
   if (plugin == NULL && cause == NULL && g_strv_contains (left_out, name)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder %s " SL_LEFT_OUT ", or with %s in its option decoders", name, name);
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "decoder %s " SL_LEFT_OUT ", or with %s in its option decoders", name, name);
   } else if (plugin == NULL && cause == NULL) {
     g_autofree char *names = sl_decoder_names ();
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder: expected one of %s, got '%s'; a plug-in is named by its path, ./%s.so",
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "decoder: expected one of %s, got '%s'; a plug-in is named by its path, ./%s.so",
                  names, name, name);
   } else if (plugin == NULL) {
     g_propagate_error (error, g_steal_pointer (&cause));
@@ -142,7 +155,8 @@ find_decoder (const char *name, const SlDecoderConfig *config, GError **error)
   return plugin;
 }
 
-/* Splits "NAME,KEY=VALUE,..." and adds the parameters to @params. A piece without '=' belongs to the value before it. */
+/* Splits "NAME,KEY=VALUE,..." and adds the parameters to @params. A piece without '=' belongs to
+ * the value before it. */
 static char *
 parse_name (const char *text, GHashTable *params, GError **error)
 {
@@ -151,13 +165,16 @@ parse_name (const char *text, GHashTable *params, GError **error)
   for (guint i = 1; pieces[0] != NULL && pieces[i] != NULL; i++) {
     char *equals = strchr (pieces[i], '=');
     if (equals == NULL && key == NULL) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder '%s': expected NAME or NAME,PARAMETER=VALUE,..., got '%s' after the name",
-                   text, pieces[i]);
+      g_set_error (
+        error, SL_ERROR, SL_ERROR_ARGUMENT,
+        "decoder '%s': expected NAME or NAME,PARAMETER=VALUE,..., got '%s' after the name", text,
+        pieces[i]);
       return NULL;
     }
     if (equals == NULL) {
       const char *before = g_hash_table_lookup (params, key);
-      g_hash_table_replace (params, g_strdup (key), g_strdup_printf ("%s,%s", before, g_strstrip (pieces[i])));
+      g_hash_table_replace (params, g_strdup (key),
+                            g_strdup_printf ("%s,%s", before, g_strstrip (pieces[i])));
       continue;
     }
     *equals = '\0';
@@ -174,7 +191,8 @@ takes (const SlDecoder *decoder, const char *key)
   return decoder->params != NULL && g_strv_contains (decoder->params, key);
 }
 
-/* Refuses what @decoder does not take; of the model's parameters, which may be another decoder's, what none takes. */
+/* Refuses what @decoder does not take; of the model's parameters, which may be another decoder's,
+ * what none takes. */
 static gboolean
 check_params (const SlDecoder *decoder, GHashTable *params, gboolean of_model, GError **error)
 {
@@ -189,9 +207,10 @@ check_params (const SlDecoder *decoder, GHashTable *params, gboolean of_model, G
       known = known || takes (decoders[i], key);
     if (known)
       continue;
-    g_autofree char *names = decoder->params != NULL ? g_strjoinv (", ", (char **) decoder->params) : g_strdup ("none");
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder %s: no parameter '%s'; there are: %s", decoder->name, (const char *) key,
-                 names);
+    g_autofree char *names =
+      decoder->params != NULL ? g_strjoinv (", ", (char **) decoder->params) : g_strdup ("none");
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder %s: no parameter '%s'; there are: %s",
+                 decoder->name, (const char *) key, names);
     return FALSE;
   }
   return TRUE;
@@ -201,7 +220,9 @@ static SlDecoding *
 open_decoding (const SlDecoder *decoder, SlDecoderConfig *config, gfloat threshold, GError **error)
 {
   double chosen = (double) threshold;
-  if (threshold == SL_OWN_THRESHOLD && !sl_decoder_param_double (config, THRESHOLD, (double) decoder->threshold, 0, 1, &chosen, error))
+  if (threshold == SL_OWN_THRESHOLD
+      && !sl_decoder_param_double (config, THRESHOLD, (double) decoder->threshold, 0, 1, &chosen,
+                                   error))
     return NULL;
   config->threshold = (gfloat) chosen;
   gboolean checked;
@@ -249,7 +270,8 @@ reads_halves (const SlDecoder *decoder)
 
 /* Keeps what proposals are opened with. @params: (nullable): the model's */
 static void
-keep_config (SlDecoding *decoding, const SlDecoderConfig *config, gfloat threshold, GHashTable *params)
+keep_config (SlDecoding *decoding, const SlDecoderConfig *config, gfloat threshold,
+             GHashTable *params)
 {
   decoding->config = *config;
   decoding->config.threshold = threshold;
@@ -300,7 +322,8 @@ sl_decoding_new (const char *name, const SlDecoderConfig *config, GError **error
     g_clear_pointer (&halves, sl_halves_free);
     memcpy (with_params.tensors, config->tensors, sizeof with_params.tensors);
   }
-  if (decoder == NULL || !check_params (decoder, stated, FALSE, error) || !check_params (decoder, config->params, TRUE, error))
+  if (decoder == NULL || !check_params (decoder, stated, FALSE, error)
+      || !check_params (decoder, config->params, TRUE, error))
     return NULL;
   SlDecoding *decoding = open_decoding (decoder, &with_params, config->threshold, error);
   if (decoding != NULL) {
@@ -315,7 +338,9 @@ sl_decoding_new_row (const SlDecoder *decoder, const SlDecoderConfig *config, GE
 {
   SlDecoderConfig of_row = *config;
   of_row.decoder = decoder;
-  SlDecoding *decoding = check_config (config, error) ? open_decoding (decoder, &of_row, config->threshold, error) : NULL;
+  SlDecoding *decoding = check_config (config, error)
+                           ? open_decoding (decoder, &of_row, config->threshold, error)
+                           : NULL;
   if (decoding != NULL)
     keep_config (decoding, config, config->threshold, config->params);
   return decoding;
@@ -358,7 +383,8 @@ decode (SlDecoding *decoding, const void *const *data)
   decoding->decoder->decode (decoding->state, data, decoding->result);
 }
 
-/* The list of names has one for every class that was found. Where the tensors tell the number of classes, the list was compared before. */
+/* The list of names has one for every class that was found. Where the tensors tell the number of
+ * classes, the list was compared before. */
 static gboolean
 names_reach (const SlDecoding *decoding, GString *why)
 {
@@ -366,9 +392,10 @@ names_reach (const SlDecoding *decoding, GString *why)
     const SlDetection *box = &decoding->result->detections[i];
     if (box->label_id < (gint32) decoding->n_labels)
       continue;
-    g_string_append_printf (why,
-                            "a box has class %d, and the labels name %u classes, 0..%u: give the labels file that belongs to the model",
-                            box->label_id, decoding->n_labels, decoding->n_labels - 1);
+    g_string_append_printf (
+      why,
+      "a box has class %d, and the labels name %u classes, 0..%u: give the labels file that belongs to the model",
+      box->label_id, decoding->n_labels, decoding->n_labels - 1);
     return FALSE;
   }
   return TRUE;
@@ -399,7 +426,9 @@ try_proposal (const SlDecoding *decoding, GString *why, const void *const *data)
   if (holds (decoding, proposal, data))
     return;
   g_string_truncate (why, (gsize) (at - why->str));
-  g_string_append (why, "; expected another decoder (docs/predictions.md lists them; sightline infer gives the numbers)");
+  g_string_append (
+    why,
+    "; expected another decoder (docs/predictions.md lists them; sightline infer gives the numbers)");
 }
 
 /* Looks whether the numbers of a frame can be what they were taken for. */
@@ -408,7 +437,8 @@ check (SlDecoding *decoding, const void *const *data)
 {
   const SlDecoder *decoder = decoding->decoder;
   GString *why = g_string_truncate (decoding->why, 0);
-  const SlCheck first = decoder->check != NULL ? decoder->check (decoding->state, data, why) : SL_CHECK_FITS;
+  const SlCheck first =
+    decoder->check != NULL ? decoder->check (decoding->state, data, why) : SL_CHECK_FITS;
   if (first == SL_CHECK_CONTRADICTS)
     try_proposal (decoding, why, data);
   decoding->frames++;
@@ -420,14 +450,16 @@ check (SlDecoding *decoding, const void *const *data)
   }
   decoding->with_results += decoding->result->n_detections + decoding->result->n_classes > 0;
   g_clear_pointer (&decoding->contradiction, g_free);
-  const gboolean plausible = first != SL_CHECK_CONTRADICTS && sl_plausible_result (decoding->result, why);
+  const gboolean plausible =
+    first != SL_CHECK_CONTRADICTS && sl_plausible_result (decoding->result, why);
   if (plausible && names_reach (decoding, why))
     return;
-  decoding->contradiction = g_strdup_printf ("decoder %s: %s%s", decoder->name, why->str,
-                                             first == SL_CHECK_CONTRADICTS || plausible
-                                               ? ""
-                                               : "; expected other parameters of the decoder (activation=, units=), or another one "
-                                                 "(docs/predictions.md lists them; sightline infer gives the numbers)");
+  decoding->contradiction = g_strdup_printf (
+    "decoder %s: %s%s", decoder->name, why->str,
+    first == SL_CHECK_CONTRADICTS || plausible
+      ? ""
+      : "; expected other parameters of the decoder (activation=, units=), or another one "
+        "(docs/predictions.md lists them; sightline infer gives the numbers)");
   clear_result (decoding);
 }
 
@@ -435,7 +467,8 @@ check (SlDecoding *decoding, const void *const *data)
 static gboolean
 is_checked (const SlDecoding *decoding)
 {
-  return decoding->checked && decoding->frames < SL_PLAUSIBLE_MAX_FRAMES && decoding->with_results < SL_PLAUSIBLE_FRAMES;
+  return decoding->checked && decoding->frames < SL_PLAUSIBLE_MAX_FRAMES
+         && decoding->with_results < SL_PLAUSIBLE_FRAMES;
 }
 
 const SlResult *
@@ -480,7 +513,8 @@ sl_decoding_names (const SlDecoding *decoding, gboolean *own)
 {
   const SlDecoder *decoder = decoding->decoder;
   gboolean before_labels = FALSE;
-  const char *const *names = decoder->names_of != NULL ? decoder->names_of (decoding->state, &before_labels) : NULL;
+  const char *const *names =
+    decoder->names_of != NULL ? decoder->names_of (decoding->state, &before_labels) : NULL;
   if (own != NULL)
     *own = before_labels;
   return names != NULL ? names : decoder->names;

@@ -21,9 +21,10 @@ check_scales (const SlDecoderConfig *config, GError **error)
   for (guint t = 0; t < config->n_tensors; t++) {
     const SlTensorInfo *tensor = &config->tensors[t];
     if ((tensor->dtype == SL_DTYPE_U8 || tensor->dtype == SL_DTYPE_I8) && !(tensor->scale > 0)) {
-      g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-                   "decoder: tensor %u is %s and nothing states its scale; expected tensors right behind slinfer, or float32", t,
-                   sl_dtype_name (tensor->dtype));
+      g_set_error (
+        error, SL_ERROR, SL_ERROR_CONTRACT,
+        "decoder: tensor %u is %s and nothing states its scale; expected tensors right behind slinfer, or float32",
+        t, sl_dtype_name (tensor->dtype));
       return FALSE;
     }
   }
@@ -31,11 +32,13 @@ check_scales (const SlDecoderConfig *config, GError **error)
 }
 
 gboolean
-sl_detector_init (SlDetector *self, const SlDecoderConfig *config, guint n, const SlValues *ranked, double iou, GError **error)
+sl_detector_init (SlDetector *self, const SlDecoderConfig *config, guint n, const SlValues *ranked,
+                  double iou, GError **error)
 {
   gboolean agnostic;
   double stated = iou;
-  if (!check_scales (config, error) || !sl_decoder_param_double (config, "iou-threshold", iou, 0, 1, &stated, error)
+  if (!check_scales (config, error)
+      || !sl_decoder_param_double (config, "iou-threshold", iou, 0, 1, &stated, error)
       || !sl_decoder_param_bool (config, "agnostic", FALSE, &agnostic, error))
     return FALSE;
   const guint capacity = MIN (n, MAX (MAX_CANDIDATES, CANDIDATES_PER_RESULT * config->max_results));
@@ -53,7 +56,8 @@ sl_detector_init (SlDetector *self, const SlDecoderConfig *config, guint n, cons
   self->candidates = g_new (SlDetection, capacity);
   self->origins = g_new (guint32, capacity);
   self->kept = g_new (guint, config->max_results);
-  sl_nms_init (&self->nms, config->iou_threshold > 0 ? config->iou_threshold : (gfloat) stated, agnostic, config->max_results);
+  sl_nms_init (&self->nms, config->iou_threshold > 0 ? config->iou_threshold : (gfloat) stated,
+               agnostic, config->max_results);
   return TRUE;
 }
 
@@ -97,12 +101,15 @@ sl_detector_select (SlDetector *self)
 }
 
 gboolean
-sl_detector_add (SlDetector *self, const gfloat corners[4], gfloat confidence, gint32 label_id, guint32 origin)
+sl_detector_add (SlDetector *self, const gfloat corners[4], gfloat confidence, gint32 label_id,
+                 guint32 origin)
 {
   self->highest = isfinite (confidence) ? MAX (self->highest, confidence) : self->highest;
-  const SlDetection box = { corners[0], corners[1], corners[2], corners[3], MIN (confidence, 1), label_id, 0, 0 };
-  if (self->n_candidates == self->top.capacity || !isfinite (box.x_min) || !isfinite (box.y_min) || !isfinite (box.x_max)
-      || !isfinite (box.y_max) || !isfinite (confidence) || !(box.x_max > box.x_min) || !(box.y_max > box.y_min))
+  const SlDetection box = { corners[0],          corners[1], corners[2], corners[3],
+                            MIN (confidence, 1), label_id,   0,          0 };
+  if (self->n_candidates == self->top.capacity || !isfinite (box.x_min) || !isfinite (box.y_min)
+      || !isfinite (box.x_max) || !isfinite (box.y_max) || !isfinite (confidence)
+      || !(box.x_max > box.x_min) || !(box.y_max > box.y_min))
     return FALSE;
   self->origins[self->n_candidates] = origin;
   self->candidates[self->n_candidates++] = box;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What box decoders share: the best candidates by score, their boxes, suppression, the result. A frame goes
+ * What box decoders share: the best candidates by score, their boxes, suppression, the result. A
+ * frame goes
  *
- *   scores of all candidates into @ranks or @scores -> sl_detector_select() -> sl_detector_add() for each entry of @top,
+ *   scores of all candidates into @ranks or @scores -> sl_detector_select() -> sl_detector_add()
+ * for each entry of @top,
  *   best first -> sl_detector_finish()
  *
- * All memory is allocated by sl_detector_init(). Of more candidates than fit, the best go on, so that a frame costs little
- * whatever a tensor holds.
+ * All memory is allocated by sl_detector_init(). Of more candidates than fit, the best go on, so
+ * that a frame costs little whatever a tensor holds.
  */
 #ifndef SL_POSTPROCESS_DETECTOR_H
 #define SL_POSTPROCESS_DETECTOR_H
@@ -45,22 +47,28 @@ typedef struct
   SlNms nms;
 } SlDetector;
 
-/** sl_detector_init: @ranked: (nullable): the scores' values when candidates compare by rank. @iou: where nobody states one. */
-gboolean sl_detector_init (SlDetector *self, const SlDecoderConfig *config, guint n, const SlValues *ranked, double iou, GError **error);
+/** sl_detector_init: @ranked: (nullable): the scores' values when candidates compare by rank. @iou:
+ * where nobody states one. */
+gboolean sl_detector_init (SlDetector *self, const SlDecoderConfig *config, guint n,
+                           const SlValues *ranked, double iou, GError **error);
 /** sl_detector_limit: at most @most candidates are selected, for who needs long for each. */
 void sl_detector_limit (SlDetector *self, guint most);
 /** sl_detector_clear: also for a zeroed struct. */
 void sl_detector_clear (SlDetector *self);
-/** sl_detector_close: SlDecoder.close of a state that begins with its SlDetector and owns nothing else. */
+/** sl_detector_close: SlDecoder.close of a state that begins with its SlDetector and owns nothing
+ * else. */
 void sl_detector_close (gpointer state);
 void sl_detector_select (SlDetector *self);
-/** sl_detector_add: a box of candidate @origin; one that is not finite or has no area is left out. FALSE then. */
-gboolean sl_detector_add (SlDetector *self, const gfloat corners[4], gfloat confidence, gint32 label_id, guint32 origin);
+/** sl_detector_add: a box of candidate @origin; one that is not finite or has no area is left out.
+ * FALSE then. */
+gboolean sl_detector_add (SlDetector *self, const gfloat corners[4], gfloat confidence,
+                          gint32 label_id, guint32 origin);
 /** sl_detector_scale: multiplies the corners of all boxes added. */
 void sl_detector_scale (SlDetector *self, gfloat x, gfloat y);
 /** sl_detector_finish: suppresses, unless @suppress is FALSE, and fills @result. */
 void sl_detector_finish (SlDetector *self, gboolean suppress, SlResult *result);
-/** sl_detector_keep: fills @result with the first @n candidates that @kept names, for who suppresses by itself. */
+/** sl_detector_keep: fills @result with the first @n candidates that @kept names, for who
+ * suppresses by itself. */
 void sl_detector_keep (const SlDetector *self, guint n, SlResult *result);
 /** sl_result_add_keypoints: (nullable): room for @n more, as the keypoints of @detection. */
 SlDetectedPoint *sl_result_add_keypoints (SlResult *result, SlDetection *detection, guint n);

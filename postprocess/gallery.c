@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The file is read once, a value after the other, and vectors are divided by their length. Searching is one product of a matrix and a vector. */
+/* The file is read once, a value after the other, and vectors are divided by their length.
+ * Searching is one product of a matrix and a vector. */
 #include "postprocess/gallery.h"
 
 #include <errno.h>
@@ -33,7 +34,9 @@ read_vector (SlGallery *self, SlJsonReader *reader, const char *name)
   double squares = 0;
   guint n = 0;
   if (self->n_vectors == MAX_VECTORS || self->numbers->len > MAX_NUMBERS - self->length)
-    return sl_json_reader_fail (reader, "more than %d vectors or %u numbers: expected a gallery of fewer", MAX_VECTORS, MAX_NUMBERS);
+    return sl_json_reader_fail (reader,
+                                "more than %d vectors or %u numbers: expected a gallery of fewer",
+                                MAX_VECTORS, MAX_NUMBERS);
   if (!sl_json_reader_enter (reader, SL_JSON_LIST))
     return FALSE;
   for (; sl_json_reader_next (reader); n++) {
@@ -50,13 +53,16 @@ read_vector (SlGallery *self, SlJsonReader *reader, const char *name)
   if (reader->error != NULL)
     return FALSE;
   if (n != self->length)
-    return sl_json_reader_fail (reader,
-                                "'%s': expected vectors of %u numbers, as the model's output has, got %u: was it made with another model?",
-                                name, self->length, n);
+    return sl_json_reader_fail (
+      reader,
+      "'%s': expected vectors of %u numbers, as the model's output has, got %u: was it made with another model?",
+      name, self->length, n);
   if (!(squares > 0))
-    return sl_json_reader_fail (reader, "'%s': expected a vector with a direction, got zeros", name);
+    return sl_json_reader_fail (reader, "'%s': expected a vector with a direction, got zeros",
+                                name);
   for (guint i = 0; i < n; i++)
-    g_array_index (self->numbers, gfloat, start + i) = (gfloat) (g_array_index (self->numbers, gfloat, start + i) / sqrt (squares));
+    g_array_index (self->numbers, gfloat, start + i) =
+      (gfloat) (g_array_index (self->numbers, gfloat, start + i) / sqrt (squares));
   self->n_vectors++;
   return TRUE;
 }
@@ -67,9 +73,11 @@ read_name (SlGallery *self, SlJsonReader *reader, GHashTable *seen)
   const guint before = self->n_vectors;
   const char *name = g_intern_string (reader->key->str);
   if (name[0] == '\0')
-    return sl_json_reader_fail (reader, "expected a name for each list of vectors, got an empty one");
+    return sl_json_reader_fail (reader,
+                                "expected a name for each list of vectors, got an empty one");
   if (!g_hash_table_add (seen, (gpointer) name))
-    return sl_json_reader_fail (reader, "'%s' stands there twice: expected each name once, with all its vectors", name);
+    return sl_json_reader_fail (
+      reader, "'%s' stands there twice: expected each name once, with all its vectors", name);
   if (!sl_json_reader_enter (reader, SL_JSON_LIST))
     return FALSE;
   while (sl_json_reader_next (reader))
@@ -106,12 +114,14 @@ read_file (const char *path, gsize *length, GError **error)
   g_autoptr (GError) cause = NULL;
   const int wrong = stat (path, &info) != 0 ? errno : 0;
   if (wrong != 0 || !S_ISREG (info.st_mode)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: %s; expected a gallery, a JSON file of names and vectors", path,
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+                 "%s: %s; expected a gallery, a JSON file of names and vectors", path,
                  wrong == ENOENT ? "no such file"
                  : wrong != 0    ? g_strerror (wrong)
                                  : "not a file");
   } else if ((guint64) info.st_size > MAX_BYTES) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: expected a gallery of at most 256 MiB, got %" G_GINT64_FORMAT " bytes", path,
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                 "%s: expected a gallery of at most 256 MiB, got %" G_GINT64_FORMAT " bytes", path,
                  (gint64) info.st_size);
   } else if (!g_file_get_contents (path, &text, length, &cause)) {
     g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: %s", path, cause->message);
@@ -135,7 +145,8 @@ sl_gallery_load (const char *path, guint length, GError **error)
   sl_json_reader_init (&reader, text, bytes);
   const gboolean good = read_gallery (self, &reader);
   if (!good)
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s: %s; expected a gallery: {\"NAME\": [[NUMBER, ...], ...], ...}", path,
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "%s: %s; expected a gallery: {\"NAME\": [[NUMBER, ...], ...], ...}", path,
                  reader.error->message);
   sl_json_reader_clear (&reader);
   if (!good)

@@ -5,7 +5,8 @@
 #include "postprocess/grid.h"
 
 gboolean
-sl_grid_init (SlGrid *grid, gint32 width, gint32 height, const guint *strides, guint n_strides, guint per_cell)
+sl_grid_init (SlGrid *grid, gint32 width, gint32 height, const guint *strides, guint n_strides,
+              guint per_cell)
 {
   guint64 rows = 0;
   *grid = (SlGrid){ 0 };

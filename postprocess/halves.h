@@ -14,10 +14,12 @@ typedef struct
   const void *data[SL_MAX_IO];
 } SlHalves;
 
-/** sl_halves_new: (transfer full) (nullable): for the tensors of @config, which become float32 there; NULL where none is float16. */
+/** sl_halves_new: (transfer full) (nullable): for the tensors of @config, which become float32
+ * there; NULL where none is float16. */
 SlHalves *sl_halves_new (SlDecoderConfig *config);
 void sl_halves_free (SlHalves *halves);
-/** sl_halves_read: (transfer none): the tensors at @data, those of float16 as float32; valid until the next call. */
+/** sl_halves_read: (transfer none): the tensors at @data, those of float16 as float32; valid until
+ * the next call. */
 const void *const *sl_halves_read (SlHalves *halves, const void *const *data);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlHalves, sl_halves_free)

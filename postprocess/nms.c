@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Greedy suppression. Kept boxes are held as one array a coordinate, so that a candidate meets many of them in one vector
- * instruction; compiled with full optimisation in every build.
+ * Greedy suppression. Kept boxes are held as one array a coordinate, so that a candidate meets many
+ * of them in one vector instruction; compiled with full optimisation in every build.
  */
 #include "postprocess/nms.h"
 
@@ -32,13 +32,15 @@ sl_nms_clear (SlNms *nms)
 
 /* How many of @count kept boxes from @start on overlap the box too much. */
 static guint
-count_overlaps (const SlNms *nms, guint start, guint count, const SlDetection *box, gfloat area, gint32 label)
+count_overlaps (const SlNms *nms, guint start, guint count, const SlDetection *box, gfloat area,
+                gint32 label)
 {
   const gfloat *restrict x_min = nms->x_min + start, *restrict y_min = nms->y_min + start;
   const gfloat *restrict x_max = nms->x_max + start, *restrict y_max = nms->y_max + start;
   const gfloat *restrict areas = nms->area + start;
   const gint32 *restrict labels = nms->label + start;
-  const gfloat left = box->x_min, top = box->y_min, right = box->x_max, bottom = box->y_max, iou = nms->iou;
+  const gfloat left = box->x_min, top = box->y_min, right = box->x_max, bottom = box->y_max,
+               iou = nms->iou;
   gint32 overlaps = 0;
   for (guint i = 0; i < count; i++) {
     const gfloat x0 = x_min[i] > left ? x_min[i] : left, x1 = x_max[i] < right ? x_max[i] : right;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Greedy non-maximum suppression: of boxes that overlap too much, the most confident one stays. The cost is O(n k) for n sorted candidates
- * of which k stay. The caller bounds both. Only sl_nms_init() allocates.
+ * Greedy non-maximum suppression: of boxes that overlap too much, the most confident one stays. The
+ * cost is O(n k) for n sorted candidates of which k stay. The caller bounds both. Only
+ * sl_nms_init() allocates.
  */
 #ifndef SL_POSTPROCESS_NMS_H
 #define SL_POSTPROCESS_NMS_H
@@ -26,8 +27,8 @@ typedef struct
 
 void sl_nms_init (SlNms *nms, gfloat iou, gboolean agnostic, guint max_results);
 void sl_nms_clear (SlNms *nms);
-/** sl_nms_run: @candidates best first, finite and not empty. Indices of those that stay go to @kept, which has room for
- *  max_results. Returns how many. */
+/** sl_nms_run: @candidates best first, finite and not empty. Indices of those that stay go to
+ * @kept, which has room for max_results. Returns how many. */
 guint sl_nms_run (SlNms *nms, const SlDetection *candidates, guint n, guint *kept);
 
 #endif

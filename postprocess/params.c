@@ -15,7 +15,8 @@ sl_decoder_param (const SlDecoderConfig *config, const char *key)
 }
 
 gboolean
-sl_decoder_param_int (const SlDecoderConfig *config, const char *key, gint fallback, gint lo, gint hi, gint *value, GError **error)
+sl_decoder_param_int (const SlDecoderConfig *config, const char *key, gint fallback, gint lo,
+                      gint hi, gint *value, GError **error)
 {
   const char *text = sl_decoder_param (config, key);
   *value = fallback;
@@ -24,7 +25,8 @@ sl_decoder_param_int (const SlDecoderConfig *config, const char *key, gint fallb
   gint64 number = 0;
   g_autofree char *trimmed = g_strstrip (g_strdup (text));
   if (!g_ascii_string_to_signed (trimmed, 10, lo, hi, &number, NULL)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder parameter %s: expected an integer %d..%d, got '%s'", key, lo, hi, text);
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "decoder parameter %s: expected an integer %d..%d, got '%s'", key, lo, hi, text);
     return FALSE;
   }
   *value = (gint) number;
@@ -32,7 +34,8 @@ sl_decoder_param_int (const SlDecoderConfig *config, const char *key, gint fallb
 }
 
 gboolean
-sl_decoder_param_choice (const SlDecoderConfig *config, const char *key, const char *const *choices, guint *value, GError **error)
+sl_decoder_param_choice (const SlDecoderConfig *config, const char *key, const char *const *choices,
+                         guint *value, GError **error)
 {
   const char *text = sl_decoder_param (config, key);
   *value = 0;
@@ -44,12 +47,14 @@ sl_decoder_param_choice (const SlDecoderConfig *config, const char *key, const c
       return TRUE;
     }
   g_autofree char *all = g_strjoinv (", ", (char **) choices);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder parameter %s: expected one of %s, got '%s'", key, all, text);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "decoder parameter %s: expected one of %s, got '%s'", key, all, text);
   return FALSE;
 }
 
 gboolean
-sl_decoder_param_bool (const SlDecoderConfig *config, const char *key, gboolean fallback, gboolean *value, GError **error)
+sl_decoder_param_bool (const SlDecoderConfig *config, const char *key, gboolean fallback,
+                       gboolean *value, GError **error)
 {
   static const char *const words[] = { "no", "false", "0", "yes", "true", "1", NULL };
   guint choice;
@@ -62,7 +67,8 @@ sl_decoder_param_bool (const SlDecoderConfig *config, const char *key, gboolean 
   return TRUE;
 }
 
-/* Reads numbers separated by ','. Returns 0 without numbers, with too many, or when one is outside @lo..@hi. */
+/* Reads numbers separated by ','. Returns 0 without numbers, with too many, or when one is outside
+ * @lo..@hi. */
 static guint
 parse_numbers (const char *text, double lo, double hi, double *values, guint max)
 {
@@ -84,20 +90,21 @@ parse_numbers (const char *text, double lo, double hi, double *values, guint max
 }
 
 gboolean
-sl_decoder_param_double (const SlDecoderConfig *config, const char *key, double fallback, double lo, double hi, double *value,
-                         GError **error)
+sl_decoder_param_double (const SlDecoderConfig *config, const char *key, double fallback, double lo,
+                         double hi, double *value, GError **error)
 {
   const char *text = sl_decoder_param (config, key);
   *value = fallback;
   if (text == NULL || parse_numbers (text, lo, hi, value, 1) == 1)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder parameter %s: expected a number %g..%g, got '%s'", key, lo, hi, text);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "decoder parameter %s: expected a number %g..%g, got '%s'", key, lo, hi, text);
   return FALSE;
 }
 
 gboolean
-sl_decoder_param_list (const SlDecoderConfig *config, const char *key, double lo, double hi, double *values, guint max, guint *n,
-                       GError **error)
+sl_decoder_param_list (const SlDecoderConfig *config, const char *key, double lo, double hi,
+                       double *values, guint max, guint *n, GError **error)
 {
   const char *text = sl_decoder_param (config, key);
   if (text == NULL)
@@ -105,13 +112,15 @@ sl_decoder_param_list (const SlDecoderConfig *config, const char *key, double lo
   *n = parse_numbers (text, lo, hi, values, max);
   if (*n > 0)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder parameter %s: expected 1 to %u numbers %g..%g with ',' between, got '%s'", key,
-               max, lo, hi, text);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "decoder parameter %s: expected 1 to %u numbers %g..%g with ',' between, got '%s'",
+               key, max, lo, hi, text);
   return FALSE;
 }
 
 gboolean
-sl_decoder_param_words (const SlDecoderConfig *config, const char *key, guint n, gboolean may_be_one, char ***words, GError **error)
+sl_decoder_param_words (const SlDecoderConfig *config, const char *key, guint n,
+                        gboolean may_be_one, char ***words, GError **error)
 {
   const char *text = sl_decoder_param (config, key);
   if (text == NULL)
@@ -120,10 +129,11 @@ sl_decoder_param_words (const SlDecoderConfig *config, const char *key, guint n,
   const guint count = g_strv_length (stated);
   const gboolean repeated = may_be_one && count == 1;
   if (count != n && !repeated) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "decoder parameter %s: expected %u words with ',' between, one a number of the vector%s, "
-                 "got %u",
-                 key, n, may_be_one ? ", or one for all" : "", count);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "decoder parameter %s: expected %u words with ',' between, one a number of the vector%s, "
+      "got %u",
+      key, n, may_be_one ? ", or one for all" : "", count);
     return FALSE;
   }
   *words = g_new0 (char *, n + 1);
@@ -145,10 +155,12 @@ sl_decoder_param_size (const SlDecoderConfig *config, gint32 *width, gint32 *hei
 }
 
 gpointer
-sl_decoder_refuse (const SlDecoderConfig *config, const char *decoder, const char *expected, GError **error)
+sl_decoder_refuse (const SlDecoderConfig *config, const char *decoder, const char *expected,
+                   GError **error)
 {
   g_autofree char *got = sl_decoder_describe (config);
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "decoder %s: expected %s, got %s", decoder, expected, got);
+  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "decoder %s: expected %s, got %s", decoder,
+               expected, got);
   return NULL;
 }
 
@@ -194,11 +206,13 @@ sl_decoder_describe (const SlDecoderConfig *config)
 }
 
 gboolean
-sl_decoder_find_rows (const SlDecoderConfig *config, guint rows, guint columns, guint skip, guint *at)
+sl_decoder_find_rows (const SlDecoderConfig *config, guint rows, guint columns, guint skip,
+                      guint *at)
 {
   for (*at = 0; *at < config->n_tensors; (*at)++) {
     const SlTensorInfo *tensor = &config->tensors[*at];
-    if (tensor->dtype == SL_DTYPE_F32 && tensor->rank >= 2 && (guint) tensor->dims[tensor->rank - 1] == columns
+    if (tensor->dtype == SL_DTYPE_F32 && tensor->rank >= 2
+        && (guint) tensor->dims[tensor->rank - 1] == columns
         && sl_decoder_elements (tensor) / columns == rows && skip-- == 0)
       return TRUE;
   }

@@ -5,7 +5,8 @@
 #include "postprocess/peaks.h"
 
 gboolean
-sl_map_is_peak (const SlPictureShape *map, const SlValues *values, const void *data, guint x, guint y, guint c)
+sl_map_is_peak (const SlPictureShape *map, const SlValues *values, const void *data, guint x,
+                guint y, guint c)
 {
   const guint right = MIN (x + 1, map->width - 1), bottom = MIN (y + 1, map->height - 1);
   const gfloat here = sl_map_number (map, values, data, x, y, c);

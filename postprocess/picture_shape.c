@@ -15,7 +15,8 @@ sl_picture_shape_find (SlPictureShape *shape, const SlTensorInfo *tensor, guint 
     return TRUE;
   }
   if ((guint) d[3] != likely && ((guint) d[1] == likely || (d[1] < d[2] && d[1] < d[3])))
-    *shape = (SlPictureShape){ (guint) d[3], (guint) d[2], (guint) d[1], 1, (gsize) d[2] * (gsize) d[3] };
+    *shape =
+      (SlPictureShape){ (guint) d[3], (guint) d[2], (guint) d[1], 1, (gsize) d[2] * (gsize) d[3] };
   else
     *shape = (SlPictureShape){ (guint) d[2], (guint) d[1], (guint) d[3], (gsize) d[3], 1 };
   return TRUE;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Checks of numbers. Only a part of a large tensor is looked at, so that the first frames are not late. Limits are wide: what a right model
- * gives passes, and what is read in a wrong way rarely does.
+ * Checks of numbers. Only a part of a large tensor is looked at, so that the first frames are not
+ * late. Limits are wide: what a right model gives passes, and what is read in a wrong way rarely
+ * does.
  */
 #include "postprocess/plausible.h"
 
@@ -18,7 +19,8 @@
 /* A box may reach out of the picture by half a side; its middle lies on the picture, or nearly. */
 #define BOX_SLACK 0.5f
 #define MIDDLE_SLACK 0.1f
-/* Of the boxes that are looked at, as many may have no size; of those of sure rows, as many may be impossible. */
+/* Of the boxes that are looked at, as many may have no size; of those of sure rows, as many may be
+ * impossible. */
 #define MAX_FLAT 0.05
 #define MAX_BAD 0.25
 /* Sizes are larger than places in a few boxes alone. */
@@ -54,7 +56,8 @@ look (SlColumn *found, gfloat number)
     return;
   found->low = found->n > 0 ? MIN (found->low, number) : number;
   found->high = found->n > 0 ? MAX (found->high, number) : number;
-  found->whole = found->whole && fabsf (number) < LARGEST_WHOLE && number == (gfloat) (gint32) number;
+  found->whole =
+    found->whole && fabsf (number) < LARGEST_WHOLE && number == (gfloat) (gint32) number;
   found->n++;
 }
 
@@ -85,15 +88,15 @@ sl_plausible_scores (const SlColumn *column, const SlRows *rows, guint at, GStri
     return TRUE;
   if (column->whole && !rows->values->quantised && column->low < column->high) {
     if (why != NULL)
-      g_string_append_printf (why, "column %u holds whole numbers %g..%g, which are no scores", at, (double) column->low,
-                              (double) column->high);
+      g_string_append_printf (why, "column %u holds whole numbers %g..%g, which are no scores", at,
+                              (double) column->low, (double) column->high);
     return FALSE;
   }
   if ((column->low >= -SLACK || column->low == PADDING) && column->high <= 1 + SLACK)
     return TRUE;
   if (why != NULL)
-    g_string_append_printf (why, "column %u holds numbers %g..%g, which are no scores of 0..1", at, (double) column->low,
-                            (double) column->high);
+    g_string_append_printf (why, "column %u holds numbers %g..%g, which are no scores of 0..1", at,
+                            (double) column->low, (double) column->high);
   return FALSE;
 }
 
@@ -103,8 +106,8 @@ sl_plausible_classes (const SlColumn *column, guint at, GString *why)
   if (column->n == 0 || (column->whole && column->low >= -1 && column->high < 1e6f))
     return TRUE;
   if (why != NULL)
-    g_string_append_printf (why, "column %u holds numbers %g..%g, which are no numbers of classes", at, (double) column->low,
-                            (double) column->high);
+    g_string_append_printf (why, "column %u holds numbers %g..%g, which are no numbers of classes",
+                            at, (double) column->low, (double) column->high);
   return FALSE;
 }
 
@@ -118,17 +121,22 @@ gboolean
 sl_plausible_box (const gfloat box[4], SlBoxForm form, gfloat width, gfloat height)
 {
   const gboolean corners = form == SL_BOX_CORNERS;
-  const gfloat x_min = (corners ? box[0] : box[0] - box[2] / 2) / width, x_max = (corners ? box[2] : box[0] + box[2] / 2) / width;
-  const gfloat y_min = (corners ? box[1] : box[1] - box[3] / 2) / height, y_max = (corners ? box[3] : box[1] + box[3] / 2) / height;
+  const gfloat x_min = (corners ? box[0] : box[0] - box[2] / 2) / width,
+               x_max = (corners ? box[2] : box[0] + box[2] / 2) / width;
+  const gfloat y_min = (corners ? box[1] : box[1] - box[3] / 2) / height,
+               y_max = (corners ? box[3] : box[1] + box[3] / 2) / height;
   const gfloat x = (x_min + x_max) / 2, y = (y_min + y_max) / 2;
-  return sl_plausible_box_has_size (box, form) && x_min >= -BOX_SLACK && y_min >= -BOX_SLACK && x_max <= 1 + BOX_SLACK
-         && y_max <= 1 + BOX_SLACK && x >= -MIDDLE_SLACK && x <= 1 + MIDDLE_SLACK && y >= -MIDDLE_SLACK && y <= 1 + MIDDLE_SLACK;
+  return sl_plausible_box_has_size (box, form) && x_min >= -BOX_SLACK && y_min >= -BOX_SLACK
+         && x_max <= 1 + BOX_SLACK && y_max <= 1 + BOX_SLACK && x >= -MIDDLE_SLACK
+         && x <= 1 + MIDDLE_SLACK && y >= -MIDDLE_SLACK && y <= 1 + MIDDLE_SLACK;
 }
 
 void
-sl_plausible_count_box (SlBoxCount *count, const gfloat box[4], SlBoxForm form, gfloat width, gfloat height, gfloat score)
+sl_plausible_count_box (SlBoxCount *count, const gfloat box[4], SlBoxForm form, gfloat width,
+                        gfloat height, gfloat score)
 {
-  const gboolean empty = box[0] == box[1] && box[0] == box[2] && box[0] == box[3], is_sure = score >= SL_PLAUSIBLE_SURE;
+  const gboolean empty = box[0] == box[1] && box[0] == box[2] && box[0] == box[3],
+                 is_sure = score >= SL_PLAUSIBLE_SURE;
   if (empty || !isfinite (box[0]) || !isfinite (box[1]) || !isfinite (box[2]) || !isfinite (box[3]))
     return;
   count->boxes++;
@@ -144,7 +152,8 @@ sl_plausible_boxes (const SlBoxCount *count, SlBoxForm form, gboolean exact)
   if (form == SL_BOX_CORNERS && exact && count->flat > count->boxes * MAX_FLAT)
     return FALSE;
   /* No box of many is nearer to the edge than it is wide: they are corners. */
-  if (form == SL_BOX_CENTRE && count->boxes >= MANY_BOXES && count->ordered > count->boxes * ALL_ORDERED)
+  if (form == SL_BOX_CENTRE && count->boxes >= MANY_BOXES
+      && count->ordered > count->boxes * ALL_ORDERED)
     return FALSE;
   return count->bad <= count->sure * MAX_BAD;
 }
@@ -153,15 +162,16 @@ sl_plausible_boxes (const SlBoxCount *count, SlBoxForm form, gboolean exact)
 static gboolean
 is_near_picture (const SlDetection *box)
 {
-  return box->x_max >= -1 && box->y_max >= -1 && box->x_min <= 2 && box->y_min <= 2 && box->x_max - box->x_min <= WIDEST
-         && box->y_max - box->y_min <= WIDEST;
+  return box->x_max >= -1 && box->y_max >= -1 && box->x_min <= 2 && box->y_min <= 2
+         && box->x_max - box->x_min <= WIDEST && box->y_max - box->y_min <= WIDEST;
 }
 
 gboolean
 sl_plausible_result (const SlResult *result, GString *why)
 {
   if (result->highest > 1 + SLACK) {
-    g_string_append_printf (why, "the highest score is %g, and scores are 0..1", (double) result->highest);
+    g_string_append_printf (why, "the highest score is %g, and scores are 0..1",
+                            (double) result->highest);
     return FALSE;
   }
   const SlDetection *off = NULL;
@@ -175,7 +185,10 @@ sl_plausible_result (const SlResult *result, GString *why)
   }
   if (off == NULL || 2 * bad < sure)
     return TRUE;
-  g_string_append_printf (why, "a box of the score %.2f is x %g..%g, y %g..%g of a picture of 0..1, so it is not on the picture",
-                          (double) off->confidence, (double) off->x_min, (double) off->x_max, (double) off->y_min, (double) off->y_max);
+  g_string_append_printf (
+    why,
+    "a box of the score %.2f is x %g..%g, y %g..%g of a picture of 0..1, so it is not on the picture",
+    (double) off->confidence, (double) off->x_min, (double) off->x_max, (double) off->y_min,
+    (double) off->y_max);
   return FALSE;
 }

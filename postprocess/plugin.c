@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Plug-ins: found, loaded once, checked, and run as any decoder. A collector makes a result of what a plug-in gives, which may be
- * anything. Shared objects stay loaded: predictions that are kept point to names in them.
+ * Plug-ins: found, loaded once, checked, and run as any decoder. A collector makes a result of what
+ * a plug-in gives, which may be anything. Shared objects stay loaded: predictions that are kept
+ * point to names in them.
  */
 #include "postprocess/plugin.h"
 
@@ -25,10 +26,12 @@
 
 /* SlDecoderType by SlDtype. */
 static const SlDecoderType types[SL_DTYPE_COUNT] = {
-  [SL_DTYPE_F32] = SL_DECODER_FLOAT32, [SL_DTYPE_F16] = SL_DECODER_FLOAT16, [SL_DTYPE_F64] = SL_DECODER_FLOAT64,
-  [SL_DTYPE_I8] = SL_DECODER_INT8,     [SL_DTYPE_U8] = SL_DECODER_UINT8,    [SL_DTYPE_I16] = SL_DECODER_INT16,
-  [SL_DTYPE_U16] = SL_DECODER_UINT16,  [SL_DTYPE_I32] = SL_DECODER_INT32,   [SL_DTYPE_U32] = SL_DECODER_UINT32,
-  [SL_DTYPE_I64] = SL_DECODER_INT64,   [SL_DTYPE_U64] = SL_DECODER_UINT64,  [SL_DTYPE_BOOL] = SL_DECODER_BOOL,
+  [SL_DTYPE_F32] = SL_DECODER_FLOAT32, [SL_DTYPE_F16] = SL_DECODER_FLOAT16,
+  [SL_DTYPE_F64] = SL_DECODER_FLOAT64, [SL_DTYPE_I8] = SL_DECODER_INT8,
+  [SL_DTYPE_U8] = SL_DECODER_UINT8,    [SL_DTYPE_I16] = SL_DECODER_INT16,
+  [SL_DTYPE_U16] = SL_DECODER_UINT16,  [SL_DTYPE_I32] = SL_DECODER_INT32,
+  [SL_DTYPE_U32] = SL_DECODER_UINT32,  [SL_DTYPE_I64] = SL_DECODER_INT64,
+  [SL_DTYPE_U64] = SL_DECODER_UINT64,  [SL_DTYPE_BOOL] = SL_DECODER_BOOL,
 };
 
 /* A plug-in's row in the words of the table. */
@@ -74,8 +77,10 @@ static void
 add_object (SlDecoderOutput *output, const SlDecoderBox *box, const SlDecoderPoint *points)
 {
   G_STATIC_ASSERT (sizeof *points == sizeof (SlDetectedPoint));
-  const SlDetection found = { box->x_min, box->y_min, box->x_max, box->y_max, box->confidence, box->class_id, 0, 0 };
-  sl_collector_add_object (&state_of_output (output)->collector, &found, (const SlDetectedPoint *) points);
+  const SlDetection found = { box->x_min,      box->y_min,    box->x_max, box->y_max,
+                              box->confidence, box->class_id, 0,          0 };
+  sl_collector_add_object (&state_of_output (output)->collector, &found,
+                           (const SlDetectedPoint *) points);
 }
 
 static void
@@ -91,7 +96,8 @@ set_values (SlDecoderOutput *output, const float *values, uint32_t n, int is_emb
 }
 
 static void
-set_class_map (SlDecoderOutput *output, const uint8_t *classes, uint32_t width, uint32_t height, int32_t background)
+set_class_map (SlDecoderOutput *output, const uint8_t *classes, uint32_t width, uint32_t height,
+               int32_t background)
 {
   sl_collector_set_map (&state_of_output (output)->collector, classes, width, height, background);
 }
@@ -149,11 +155,15 @@ open_plugin (const SlDecoderConfig *config, GError **error)
   state->row = row;
   state->params = copy_params (config->params);
   describe_tensors (state, config);
-  state->model =
-    (SlDecoderModel){ sizeof (SlDecoderModel), config->n_tensors, state->tensors,      config->threshold,    config->iou_threshold,
-                      config->max_results,     config->n_labels,  config->input_width, config->input_height, get_param };
-  state->output = (SlDecoderOutput){ sizeof (SlDecoderOutput), add_object, add_label, set_values, set_class_map };
-  if (!sl_collector_init (&state->collector, config, &row->skeleton, row->plugin->suppress != 0, error)) {
+  state->model = (SlDecoderModel){ sizeof (SlDecoderModel), config->n_tensors,
+                                   state->tensors,          config->threshold,
+                                   config->iou_threshold,   config->max_results,
+                                   config->n_labels,        config->input_width,
+                                   config->input_height,    get_param };
+  state->output =
+    (SlDecoderOutput){ sizeof (SlDecoderOutput), add_object, add_label, set_values, set_class_map };
+  if (!sl_collector_init (&state->collector, config, &row->skeleton, row->plugin->suppress != 0,
+                          error)) {
     close_plugin (state);
     return NULL;
   }
@@ -161,10 +171,11 @@ open_plugin (const SlDecoderConfig *config, GError **error)
   if (state->opened != NULL)
     return state;
   message[sizeof message - 1] = '\0';
-  g_autofree char *said = g_utf8_make_valid (message[0] != '\0' ? message : "it gives no reason", -1);
+  g_autofree char *said =
+    g_utf8_make_valid (message[0] != '\0' ? message : "it gives no reason", -1);
   g_autofree char *got = sl_decoder_describe (config);
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "decoder %s (%s): %s; it takes %s, got %s", row->decoder.name, row->path, said,
-               row->decoder.description, got);
+  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "decoder %s (%s): %s; it takes %s, got %s",
+               row->decoder.name, row->path, said, row->decoder.description, got);
   close_plugin (state);
   return NULL;
 }
@@ -181,7 +192,8 @@ decode_plugin (gpointer opened, const void *const *data, SlResult *result)
 static gboolean
 is_name (const char *text)
 {
-  return text != NULL && text[0] != '\0' && text[strspn (text, "abcdefghijklmnopqrstuvwxyz0123456789-_")] == '\0';
+  return text != NULL && text[0] != '\0'
+         && text[strspn (text, "abcdefghijklmnopqrstuvwxyz0123456789-_")] == '\0';
 }
 
 /* Whether a list of names ends. */
@@ -218,19 +230,24 @@ check_row (const char *path, const SlDecoderPlugin *plugin, GError **error)
 {
   if (plugin == NULL) {
     g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "decoder %s: it exports no '" ROW "'; expected a decoder plug-in, which has that row (" PAGE ")", path);
+                 "decoder %s: it exports no '" ROW
+                 "'; expected a decoder plug-in, which has that row (" PAGE ")",
+                 path);
     return FALSE;
   }
   if (plugin->abi != SL_DECODER_PLUGIN_ABI || plugin->size < sizeof *plugin) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "decoder %s: expected version %u of the decoder ABI and a row of at least %" G_GSIZE_FORMAT
-                 " bytes, got version %u and %" G_GSIZE_FORMAT " bytes: build it with the sightline/decoder_plugin.h of this version",
-                 path, SL_DECODER_PLUGIN_ABI, sizeof *plugin, plugin->abi, plugin->size);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+      "decoder %s: expected version %u of the decoder ABI and a row of at least %" G_GSIZE_FORMAT
+      " bytes, got version %u and %" G_GSIZE_FORMAT
+      " bytes: build it with the sightline/decoder_plugin.h of this version",
+      path, SL_DECODER_PLUGIN_ABI, sizeof *plugin, plugin->abi, plugin->size);
     return FALSE;
   }
   const char *fault = find_fault (plugin);
   if (fault != NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "decoder %s: its row is wrong: %s; correct '" ROW "' (" PAGE ")", path, fault);
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "decoder %s: its row is wrong: %s; correct '" ROW "' (" PAGE ")", path, fault);
   return fault == NULL;
 }
 
@@ -256,8 +273,10 @@ make_row (const char *path, const SlDecoderPlugin *plugin)
   Row *row = g_new0 (Row, 1);
   row->plugin = plugin;
   row->path = g_strdup (path);
-  row->skeleton = (SlSkeleton){ .n_points = plugin->n_points,
-                                .names = plugin->point_names != NULL ? plugin->point_names : g_new0 (const char *, plugin->n_points) };
+  row->skeleton =
+    (SlSkeleton){ .n_points = plugin->n_points,
+                  .names = plugin->point_names != NULL ? plugin->point_names
+                                                       : g_new0 (const char *, plugin->n_points) };
   row->decoder = (SlDecoder){ .name = plugin->name,
                               .description = plugin->description,
                               .params = join_params (plugin),
@@ -296,22 +315,27 @@ load (const char *path, GError **error)
   g_autofree char *absolute = g_canonicalize_filename (path, NULL);
   struct stat info;
   if (stat (absolute, &info) != 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "decoder %s: %s; expected the path of a decoder plug-in, a shared object (" PAGE ")", path,
-                 errno == ENOENT ? "no such file" : g_strerror (errno));
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+                 "decoder %s: %s; expected the path of a decoder plug-in, a shared object (" PAGE
+                 ")",
+                 path, errno == ENOENT ? "no such file" : g_strerror (errno));
     return NULL;
   }
   /* A pipe would keep the linker waiting. */
   if (!S_ISREG (info.st_mode)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-                 "decoder %s: not a file; expected the path of a decoder plug-in, a shared object (" PAGE ")", path);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_OPEN,
+      "decoder %s: not a file; expected the path of a decoder plug-in, a shared object (" PAGE ")",
+      path);
     return NULL;
   }
   void *handle = dlopen (absolute, RTLD_NOW | RTLD_LOCAL);
   if (handle != NULL)
     return take_row (path, handle, error);
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-               "decoder %s: the dynamic linker refuses it (%s); expected a shared object of this processor that brings all it needs", path,
-               dlerror ());
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_FORMAT,
+    "decoder %s: the dynamic linker refuses it (%s); expected a shared object of this processor that brings all it needs",
+    path, dlerror ());
   return NULL;
 }
 
@@ -329,7 +353,8 @@ sl_decoder_plugin_find (const char *name, GError **error)
   if (sl_decoder_plugin_is_path (name))
     return load (name, error);
   const char *stated = g_getenv (FOLDERS);
-  g_autofree char *all = g_strconcat (stated != NULL ? stated : "", G_SEARCHPATH_SEPARATOR_S, SL_DECODER_DIR, NULL);
+  g_autofree char *all =
+    g_strconcat (stated != NULL ? stated : "", G_SEARCHPATH_SEPARATOR_S, SL_DECODER_DIR, NULL);
   g_auto (GStrv) folders = g_strsplit (all, G_SEARCHPATH_SEPARATOR_S, -1);
   g_autofree char *file = g_strconcat (name, SUFFIX, NULL);
   for (guint i = 0; folders[i] != NULL && is_name (name); i++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sums of prototypes over boxes; compiled with full optimisation in every build. Codes are summed as integers: coefficients
- * become 16 bits, which is finer than what they were made from, and the scale comes last.
+ * Sums of prototypes over boxes; compiled with full optimisation in every build. Codes are summed
+ * as integers: coefficients become 16 bits, which is finer than what they were made from, and the
+ * scale comes last.
  */
 #include "postprocess/prototypes.h"
 
@@ -17,8 +18,12 @@ sl_prototypes_shape (const SlTensorInfo *tensor, SlPictureShape *shape)
 {
   const gint32 *d = tensor->dims;
   /* Two sides alike are those of the map; else 32 are the prototypes. */
-  const guint likely = tensor->rank != 4 ? 0 : d[1] == d[2] ? (guint) d[3] : d[2] == d[3] ? (guint) d[1] : 32;
-  return tensor->rank == 4 && sl_values_readable (tensor->dtype) && sl_picture_shape_find (shape, tensor, likely) && shape->channels >= 4
+  const guint likely = tensor->rank != 4 ? 0
+                       : d[1] == d[2]    ? (guint) d[3]
+                       : d[2] == d[3]    ? (guint) d[1]
+                                         : 32;
+  return tensor->rank == 4 && sl_values_readable (tensor->dtype)
+         && sl_picture_shape_find (shape, tensor, likely) && shape->channels >= 4
          && shape->channels <= SL_MAX_PROTOTYPES && shape->width > 1 && shape->height > 1;
 }
 
@@ -89,8 +94,8 @@ sum_floats (const guint8 *data, guint n, guint channels, const gfloat *weights, 
 
 /* The same for codes; @bias: what zero points add to the sum. */
 static void
-sum_codes (const guint8 *restrict data, guint n, guint channels, guint8 flip, const gint16 *restrict weights, gfloat scale, gfloat bias,
-           gfloat *restrict row)
+sum_codes (const guint8 *restrict data, guint n, guint channels, guint8 flip,
+           const gint16 *restrict weights, gfloat scale, gfloat bias, gfloat *restrict row)
 {
   for (guint x = 0; x < n; x++) {
     gint32 sum = 0;
@@ -150,7 +155,8 @@ to_shares (const SlPrototypes *self, gfloat *row, guint n, guint8 *cells)
     cells[x] = self->shares[(gint) row[x]];
 }
 
-/* Cells from @low to @high, in 0..1, with one more at each end; FALSE when none of the map's @n is among them. */
+/* Cells from @low to @high, in 0..1, with one more at each end; FALSE when none of the map's @n is
+ * among them. */
 static gboolean
 cover (gfloat low, gfloat high, guint n, guint *first, guint *count)
 {
@@ -189,7 +195,8 @@ sl_prototypes_cut (SlPrototypes *self, const gfloat *coefficients, const SlDetec
   *mask = (SlInstanceMask){ 0 };
   sum->height = 0;
   self->n = i + 1;
-  if (!to_weights (coefficients, shape->channels, sum->codes, &unit) || !cover (box->x_min, box->x_max, shape->width, &sum->x, &sum->width)
+  if (!to_weights (coefficients, shape->channels, sum->codes, &unit)
+      || !cover (box->x_min, box->x_max, shape->width, &sum->x, &sum->width)
       || !cover (box->y_min, box->y_max, shape->height, &sum->y, &sum->height)
       || (guint64) sum->width * sum->height > SL_MAX_OBJECT_CELLS - self->used) {
     sum->height = 0;
@@ -221,9 +228,11 @@ sum_row (SlPrototypes *self, const guint8 *data, const SlPrototypeSum *sum, guin
   if (self->shape.channel_step != 1)
     sum_planes (self, data, first, sum);
   else if (self->values.quantised)
-    sum_codes (data + first * channels, sum->width, channels, self->values.flip, sum->codes, sum->scale, sum->bias, self->row);
+    sum_codes (data + first * channels, sum->width, channels, self->values.flip, sum->codes,
+               sum->scale, sum->bias, self->row);
   else
-    sum_floats (data + first * channels * sizeof (gfloat), sum->width, channels, sum->weights, self->row);
+    sum_floats (data + first * channels * sizeof (gfloat), sum->width, channels, sum->weights,
+                self->row);
   to_shares (self, self->row, sum->width, sum->cells + (gsize) (y - sum->y) * sum->width);
 }
 

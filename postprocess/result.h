@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * The result of a decoder: boxes, keypoints, whole-picture classes, a mask of classes, a picture or a vector. Coordinates are 0..1 over
- * width and height of the model's input. The caller maps them to the frame.
+ * The result of a decoder: boxes, keypoints, whole-picture classes, a mask of classes, a picture or
+ * a vector. Coordinates are 0..1 over width and height of the model's input. The caller maps them
+ * to the frame.
  */
 #ifndef SL_POSTPROCESS_RESULT_H
 #define SL_POSTPROCESS_RESULT_H
@@ -33,7 +34,8 @@ typedef struct
   const guint8 (*bones)[2]; /* indices of two points */
 } SlSkeleton;
 
-/** A box; corners in 0..1 of the model's input, not clipped. It has @n_keypoints keypoints, beginning at the index @first_keypoint. */
+/** A box; corners in 0..1 of the model's input, not clipped. It has @n_keypoints keypoints,
+ * beginning at the index @first_keypoint. */
 typedef struct
 {
   gfloat x_min, y_min, x_max, y_max;
@@ -42,7 +44,8 @@ typedef struct
   guint32 first_keypoint, n_keypoints;
 } SlDetection;
 
-/** A class of the whole picture. With the @label_id SL_TEXT_ID it is a @text that was read in the picture; valid until the next run. */
+/** A class of the whole picture. With the @label_id SL_TEXT_ID it is a @text that was read in the
+ * picture; valid until the next run. */
 typedef struct
 {
   gint32 label_id;
@@ -56,8 +59,8 @@ typedef struct
 /** The @background of an SlClassMask without a background class. */
 #define SL_NO_BACKGROUND (-1)
 
-/** A class for each cell of a grid over the whole input, row by row. @background: the background class, SL_NO_BACKGROUND = there is no such
- *  class. @width 0 = no mask. */
+/** A class for each cell of a grid over the whole input, row by row. @background: the background
+ * class, SL_NO_BACKGROUND = there is no such class. @width 0 = no mask. */
 typedef struct
 {
   guint width, height;
@@ -68,9 +71,10 @@ typedef struct
 /** Most cells of the masks of all objects of a result together. */
 #define SL_MAX_OBJECT_CELLS (1u << 19)
 
-/** The mask of one detection: a grid, row by row. A cell is the confidence, 0..255, that it belongs to the object; from 128 on it does. The
- *  corners of the grid are in 0..1 of the model's input. The grid may be larger than the box. Without @is_cut, cells outside the box have
- *  no meaning. With @is_cut, the grid holds only the object. @width 0 = no mask. */
+/** The mask of one detection: a grid, row by row. A cell is the confidence, 0..255, that it belongs
+ * to the object; from 128 on it does. The corners of the grid are in 0..1 of the model's input. The
+ * grid may be larger than the box. Without @is_cut, cells outside the box have no meaning. With
+ * @is_cut, the grid holds only the object. @width 0 = no mask. */
 typedef struct
 {
   gfloat x_min, y_min, x_max, y_max;
@@ -79,15 +83,16 @@ typedef struct
   gboolean is_cut;
 } SlInstanceMask;
 
-/** A picture, rows without padding, @channels 1 (gray) or 3 (R, G, B) bytes per pixel. @width 0 = no picture. */
+/** A picture, rows without padding, @channels 1 (gray) or 3 (R, G, B) bytes per pixel. @width 0 =
+ * no picture. */
 typedef struct
 {
   guint width, height, channels;
   const guint8 *pixels;
 } SlPicture;
 
-/** A vector of numbers other than scores. @is_embedding: a vector of length 1 that is compared as a whole; else each number has its own
- *  meaning.
+/** A vector of numbers other than scores. @is_embedding: a vector of length 1 that is compared as a
+ * whole; else each number has its own meaning.
  *  @names, @units: (nullable): one for each number. @n 0 = no vector. */
 typedef struct
 {
@@ -98,7 +103,8 @@ typedef struct
   const char *const *units;
 } SlVector;
 
-/** The undecoded tensors: @n tensors, @infos with names (nullable) and sizes in bytes, @data with their values. */
+/** The undecoded tensors: @n tensors, @infos with names (nullable) and sizes in bytes, @data with
+ * their values. */
 typedef struct
 {
   guint n;
@@ -106,8 +112,8 @@ typedef struct
   const void *const *data;
 } SlOutputs;
 
-/** The result, filled by a decoder, best first. The memory is allocated once and reused for every frame. @highest: the highest score, as in
- *  the tensor. */
+/** The result, filled by a decoder, best first. The memory is allocated once and reused for every
+ * frame. @highest: the highest score, as in the tensor. */
 typedef struct
 {
   gfloat highest;
@@ -123,10 +129,12 @@ typedef struct
   SlOutputs outputs;
 } SlResult;
 
-/** The 17 points of COCO's persons, and the 5 points of face detectors (eyes, nose, corners of the mouth). */
+/** The 17 points of COCO's persons, and the 5 points of face detectors (eyes, nose, corners of the
+ * mouth). */
 extern const SlSkeleton sl_skeleton_person;
 extern const SlSkeleton sl_skeleton_face;
-/** Points of MediaPipe's detectors: of a face, of a palm, and two pairs of points for the position and the direction of a person. */
+/** Points of MediaPipe's detectors: of a face, of a palm, and two pairs of points for the position
+ * and the direction of a person. */
 extern const SlSkeleton sl_skeleton_face_and_ears;
 extern const SlSkeleton sl_skeleton_palm;
 extern const SlSkeleton sl_skeleton_alignment;

@@ -13,7 +13,8 @@
 void
 sl_rotated_corners (const SlRotated *box, double corners[4][2])
 {
-  const double c = cos (box->angle), s = sin (box->angle), w = (double) box->w / 2, h = (double) box->h / 2;
+  const double c = cos (box->angle), s = sin (box->angle), w = (double) box->w / 2,
+               h = (double) box->h / 2;
   static const gint signs[4][2] = { { 1, 1 }, { 1, -1 }, { -1, -1 }, { -1, 1 } };
   for (guint i = 0; i < 4; i++) {
     corners[i][0] = box->x + signs[i][0] * w * c - signs[i][1] * h * s;
@@ -72,7 +73,8 @@ is_suppressed (const SlDetector *detector, const SlRotated *boxes, guint n_kept,
   const SlDetection *box = &detector->candidates[i];
   for (guint k = 0; k < n_kept; k++) {
     const SlDetection *other = &detector->candidates[detector->kept[k]];
-    const gboolean apart = box->x_min > other->x_max || other->x_min > box->x_max || box->y_min > other->y_max || other->y_min > box->y_max;
+    const gboolean apart = box->x_min > other->x_max || other->x_min > box->x_max
+                           || box->y_min > other->y_max || other->y_min > box->y_max;
     if (!apart && (detector->nms.agnostic || box->label_id == other->label_id)
         && sl_rotated_overlap (&boxes[i], &boxes[detector->kept[k]]) > (double) detector->nms.iou)
       return TRUE;

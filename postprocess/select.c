@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Selection by histogram. Floats are ranked by their bits, turned so that they grow with the number: the upper half makes
- * the first histogram, the lower half of those in the bin where the cut falls the second.
+ * Selection by histogram. Floats are ranked by their bits, turned so that they grow with the
+ * number: the upper half makes the first histogram, the lower half of those in the bin where the
+ * cut falls the second.
  */
 #include "postprocess/select.h"
 

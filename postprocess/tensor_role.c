@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Names of tensors. A name may have several of the words: the first row of the table that has one counts, so "class_scores" are scores.
+ * Names of tensors. A name may have several of the words: the first row of the table that has one
+ * counts, so "class_scores" are scores.
  */
 #include "postprocess/tensor_role.h"
 
@@ -11,11 +12,16 @@ static const struct
   const char *word;
   SlTensorRole role;
 } words[] = {
-  { "raw_", SL_TENSOR_OTHER },     { "anchor", SL_TENSOR_OTHER },  { "multiclass", SL_TENSOR_OTHER }, { "mask", SL_TENSOR_OTHER },
-  { "keypoint", SL_TENSOR_OTHER }, { "num_", SL_TENSOR_COUNT },    { "_num", SL_TENSOR_COUNT },       { "count", SL_TENSOR_COUNT },
-  { "valid", SL_TENSOR_COUNT },    { "score", SL_TENSOR_SCORES },  { "conf", SL_TENSOR_SCORES },      { "prob", SL_TENSOR_SCORES },
-  { "logit", SL_TENSOR_SCORES },   { "class", SL_TENSOR_CLASSES }, { "label", SL_TENSOR_CLASSES },    { "categor", SL_TENSOR_CLASSES },
-  { "box", SL_TENSOR_BOXES },      { "dets", SL_TENSOR_BOXES },    { "location", SL_TENSOR_BOXES },   { "rects", SL_TENSOR_BOXES },
+  { "raw_", SL_TENSOR_OTHER },       { "anchor", SL_TENSOR_OTHER },
+  { "multiclass", SL_TENSOR_OTHER }, { "mask", SL_TENSOR_OTHER },
+  { "keypoint", SL_TENSOR_OTHER },   { "num_", SL_TENSOR_COUNT },
+  { "_num", SL_TENSOR_COUNT },       { "count", SL_TENSOR_COUNT },
+  { "valid", SL_TENSOR_COUNT },      { "score", SL_TENSOR_SCORES },
+  { "conf", SL_TENSOR_SCORES },      { "prob", SL_TENSOR_SCORES },
+  { "logit", SL_TENSOR_SCORES },     { "class", SL_TENSOR_CLASSES },
+  { "label", SL_TENSOR_CLASSES },    { "categor", SL_TENSOR_CLASSES },
+  { "box", SL_TENSOR_BOXES },        { "dets", SL_TENSOR_BOXES },
+  { "location", SL_TENSOR_BOXES },   { "rects", SL_TENSOR_BOXES },
 };
 
 gboolean

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The role of a detector's tensor by its name, as exporters name them: "detection_boxes", "det_scores", "labels", "num_dets".
+ * The role of a detector's tensor by its name, as exporters name them: "detection_boxes",
+ * "det_scores", "labels", "num_dets".
  */
 #ifndef SL_POSTPROCESS_TENSOR_ROLE_H
 #define SL_POSTPROCESS_TENSOR_ROLE_H

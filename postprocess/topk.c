@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Bounded min-heap. Invariant: items[0] is the worst entry held, so most candidates cost one comparison.
+ * Bounded min-heap. Invariant: items[0] is the worst entry held, so most candidates cost one
+ * comparison.
  */
 #include "postprocess/topk.h"
 

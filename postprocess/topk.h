@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The k best of a stream of scores, without sorting the rest: a bounded min-heap. Memory is the caller's, so
- * decoders allocate it once. Equal scores rank by index, lower first.
+ * The k best of a stream of scores, without sorting the rest: a bounded min-heap. Memory is the
+ * caller's, so decoders allocate it once. Equal scores rank by index, lower first.
  */
 #ifndef SL_POSTPROCESS_TOPK_H
 #define SL_POSTPROCESS_TOPK_H

@@ -48,7 +48,9 @@ sl_values_raw_threshold (const SlValues *values, gfloat threshold)
 {
   if (!values->sigmoid)
     return threshold;
-  return threshold <= 0 ? -INFINITY : threshold >= 1 ? INFINITY : (gfloat) log (threshold / (1.0 - threshold));
+  return threshold <= 0   ? -INFINITY
+         : threshold >= 1 ? INFINITY
+                          : (gfloat) log (threshold / (1.0 - threshold));
 }
 
 gfloat

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads the values of a tensor of uint8, int8 or float32. A quantised value of 8 bits is handled as its rank, an unsigned byte that grows
- * with the real value (quantised value XOR flip). So values are compared without a conversion to float. A table of 256 entries gives the
- * real value of each rank.
+ * Reads the values of a tensor of uint8, int8 or float32. A quantised value of 8 bits is handled as
+ * its rank, an unsigned byte that grows with the real value (quantised value XOR flip). So values
+ * are compared without a conversion to float. A table of 256 entries gives the real value of each
+ * rank.
  */
 #ifndef SL_POSTPROCESS_VALUES_H
 #define SL_POSTPROCESS_VALUES_H
@@ -41,7 +42,8 @@ gboolean sl_values_readable (SlDtype dtype);
 void sl_values_init (SlValues *values, const SlTensorInfo *tensor, SlScoreActivation activation);
 /** sl_values_lowest: lowest rank whose value is at least @threshold, SL_NO_RANK when none is. */
 guint sl_values_lowest (const SlValues *values, gfloat threshold);
-/** sl_values_raw_threshold: the number in a float tensor whose value after the activation is @threshold. */
+/** sl_values_raw_threshold: the number in a float tensor whose value after the activation is
+ * @threshold. */
 gfloat sl_values_raw_threshold (const SlValues *values, gfloat threshold);
 /** sl_values_activate: a number of a float tensor after the activation. */
 gfloat sl_values_activate (const SlValues *values, gfloat raw);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Converts a contract to the preprocessor's types, since contracts and the preprocessor do not know each other.
+ * Converts a contract to the preprocessor's types, since contracts and the preprocessor do not know
+ * each other.
  */
 #ifndef SL_PREDICT_CONTRACTSPEC_H
 #define SL_PREDICT_CONTRACTSPEC_H
@@ -11,8 +12,8 @@
 
 /** sl_contract_out_type: FALSE when the preprocessor makes no tensors of @dtype. */
 gboolean sl_contract_out_type (SlDtype dtype, SlOutType *type);
-/** sl_contract_spec: fills all of @spec but filter, orientation and crop, gain and offset as far as the contract knows them; FALSE when
- *  the first input is no picture that the preprocessor makes. */
+/** sl_contract_spec: fills all of @spec but filter, orientation and crop, gain and offset as far as
+ * the contract knows them; FALSE when the first input is no picture that the preprocessor makes. */
 gboolean sl_contract_spec (const SlContract *contract, SlNormalizeSpec *spec);
 
 #endif

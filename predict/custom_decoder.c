@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlCustomDecoder: an object as a row of the decoders' table, which is opened by itself and not found by a name. A decoding keeps the object.
+ * SlCustomDecoder: an object as a row of the decoders' table, which is opened by itself and not
+ * found by a name. A decoding keeps the object.
  */
 #include "predict/custom_decoder_private.h"
 
@@ -93,10 +94,18 @@ sl_findings_unref (SlFindings *findings)
  * Since: 0.1
  */
 void
-sl_findings_add_object (SlFindings *findings, gdouble x_min, gdouble y_min, gdouble x_max, gdouble y_max, gdouble confidence, gint label_id)
+sl_findings_add_object (SlFindings *findings, gdouble x_min, gdouble y_min, gdouble x_max,
+                        gdouble y_max, gdouble confidence, gint label_id)
 {
   g_return_if_fail (findings != NULL);
-  const SlDetection box = { (gfloat) x_min, (gfloat) y_min, (gfloat) x_max, (gfloat) y_max, (gfloat) confidence, label_id, 0, 0 };
+  const SlDetection box = { (gfloat) x_min,
+                            (gfloat) y_min,
+                            (gfloat) x_max,
+                            (gfloat) y_max,
+                            (gfloat) confidence,
+                            label_id,
+                            0,
+                            0 };
   if (findings->collector != NULL)
     sl_collector_add_object (findings->collector, &box, NULL);
 }
@@ -171,7 +180,8 @@ static void
 decode_custom (gpointer opened, const void *const *data, SlResult *result)
 {
   State *state = opened;
-  const SlPredictionView view = { .timestamp = G_MAXUINT64, .outputs = { state->n, state->infos, data } };
+  const SlPredictionView view = { .timestamp = G_MAXUINT64,
+                                  .outputs = { state->n, state->infos, data } };
   SlFindings *findings = g_new0 (SlFindings, 1);
   g_autoptr (SlPredictions) tensors = sl_predictions_new (&view);
   g_atomic_ref_count_init (&findings->refs);
@@ -194,14 +204,16 @@ sl_custom_decoder_row (SlCustomDecoder *self)
 static void
 sl_custom_decoder_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
-  SlCustomDecoderPrivate *priv = sl_custom_decoder_get_instance_private (SL_CUSTOM_DECODER (object));
+  SlCustomDecoderPrivate *priv =
+    sl_custom_decoder_get_instance_private (SL_CUSTOM_DECODER (object));
   priv->suppress = g_value_get_boolean (value);
 }
 
 static void
 sl_custom_decoder_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
-  const SlCustomDecoderPrivate *priv = sl_custom_decoder_get_instance_private (SL_CUSTOM_DECODER (object));
+  const SlCustomDecoderPrivate *priv =
+    sl_custom_decoder_get_instance_private (SL_CUSTOM_DECODER (object));
   g_value_set_boolean (value, priv->suppress);
 }
 
@@ -214,14 +226,17 @@ sl_custom_decoder_class_init (SlCustomDecoderClass *klass)
   /**
    * SlCustomDecoder:suppress:
    *
-   * Whether objects that overlap a better one of their class by more than #SlPredictor:iou-threshold, 0.5 where that is 0, are left out.
+   * Whether objects that overlap a better one of their class by more than
+   * #SlPredictor:iou-threshold, 0.5 where that is 0, are left out.
    *
    * Since: 0.1
    */
-  g_object_class_install_property (object_class, PROP_SUPPRESS,
-                                   g_param_spec_boolean ("suppress", "Suppress",
-                                                         "Whether objects that overlap a better one of their class are left out", TRUE,
-                                                         G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (
+    object_class, PROP_SUPPRESS,
+    g_param_spec_boolean ("suppress", "Suppress",
+                          "Whether objects that overlap a better one of their class are left out",
+                          TRUE,
+                          G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS));
 }
 
 static void

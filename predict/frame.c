@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Frames from applications: format names, extents checked against the memory given, colorimetry. Every byte that may be read
- * of a frame that exists lies in memory that its maker promised.
+ * Frames from applications: format names, extents checked against the memory given, colorimetry.
+ * Every byte that may be read of a frame that exists lies in memory that its maker promised.
  */
 #include "predict/frame_private.h"
 
@@ -30,7 +30,10 @@ static const struct
 {
   const char *name;
   SlPixelFormat format;
-} aliases[] = { { "RGBA", SL_PIXEL_RGBX }, { "BGRA", SL_PIXEL_BGRX }, { "ARGB", SL_PIXEL_XRGB }, { "ABGR", SL_PIXEL_XBGR } };
+} aliases[] = { { "RGBA", SL_PIXEL_RGBX },
+                { "BGRA", SL_PIXEL_BGRX },
+                { "ARGB", SL_PIXEL_XRGB },
+                { "ABGR", SL_PIXEL_XBGR } };
 
 static const char *
 find_format (const char *name, SlPixelFormat *format)
@@ -55,7 +58,8 @@ find_format (const char *name, SlPixelFormat *format)
  *
  * Memory layouts are those of GStreamer's formats of the same names.
  *
- * Returns: (array zero-terminated=1) (transfer full): the names of all pixel formats, then %NULL; free with g_strfreev()
+ * Returns: (array zero-terminated=1) (transfer full): the names of all pixel formats, then %NULL;
+ * free with g_strfreev()
  *
  * Since: 0.1
  */
@@ -79,11 +83,13 @@ find_info (const char *format, guint width, guint height, SlImageInfo *info, GEr
   if (name == NULL) {
     g_auto (GStrv) formats = sl_frame_dup_formats ();
     g_autofree char *names = g_strjoinv (", ", formats);
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "frame: pixel format '%s' is not supported; expected one of %s", format, names);
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                 "frame: pixel format '%s' is not supported; expected one of %s", format, names);
     return NULL;
   }
   if (width < 1 || width > SL_MAX_SIDE || height < 1 || height > SL_MAX_SIDE) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "frame of %ux%u pixels: expected 1..%d each way", width, height, SL_MAX_SIDE);
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "frame of %ux%u pixels: expected 1..%d each way",
+                 width, height, SL_MAX_SIDE);
     return NULL;
   }
   info->width = (int) width;
@@ -107,7 +113,8 @@ plane_bytes (const SlImageInfo *info, guint plane)
  *
  * Computes the size of a frame without padding, such as of a buffer for sl_frame_new().
  *
- * Returns: bytes of a frame whose rows and planes follow each other without padding; 0 when format or size are not possible
+ * Returns: bytes of a frame whose rows and planes follow each other without padding; 0 when format
+ * or size are not possible
  *
  * Since: 0.1
  */
@@ -128,9 +135,9 @@ sl_frame_packed_size (const char *format, guint width, guint height)
 static void
 apply_colorimetry (SlFrame *frame)
 {
-  static const SlMatrix matrices[] = {
-    [SL_FRAME_MATRIX_BT601] = SL_MATRIX_BT601, [SL_FRAME_MATRIX_BT709] = SL_MATRIX_BT709, [SL_FRAME_MATRIX_BT2020] = SL_MATRIX_BT2020
-  };
+  static const SlMatrix matrices[] = { [SL_FRAME_MATRIX_BT601] = SL_MATRIX_BT601,
+                                       [SL_FRAME_MATRIX_BT709] = SL_MATRIX_BT709,
+                                       [SL_FRAME_MATRIX_BT2020] = SL_MATRIX_BT2020 };
   if (frame->matrix == SL_FRAME_MATRIX_AUTO)
     frame->info.matrix = sl_matrix_of_height (frame->info.height);
   else
@@ -154,15 +161,18 @@ new_frame (const char *name, const SlImageInfo *info, const SlImage *image, GByt
 
 /**
  * sl_frame_new: (constructor)
- * @format: name of the pixel format as GStreamer has it, such as "NV12", "RGB" or "GRAY8"; see sl_frame_dup_formats()
+ * @format: name of the pixel format as GStreamer has it, such as "NV12", "RGB" or "GRAY8"; see
+ * sl_frame_dup_formats()
  * @width: pixels, 1..32768
  * @height: pixels, 1..32768
- * @data: the pixels: rows and planes follow each other without padding, exactly sl_frame_packed_size() bytes
+ * @data: the pixels: rows and planes follow each other without padding, exactly
+ * sl_frame_packed_size() bytes
  * @error: where an error goes
  *
  * Rows with padding at their ends are for sl_frame_new_with_layout(). The bytes are not copied.
  *
- * Returns: (transfer full): %NULL with @error set when the format is unknown, a size is out of range, or the data has another size
+ * Returns: (transfer full): %NULL with @error set when the format is unknown, a size is out of
+ * range, or the data has another size
  *
  * Since: 0.1
  */
@@ -181,7 +191,8 @@ sl_frame_new (const char *format, guint width, guint height, GBytes *data, GErro
   if (given != wanted) {
     g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
                  "frame %s %ux%u: expected %" G_GSIZE_FORMAT " bytes (rows of %" G_GSIZE_FORMAT
-                 " bytes without padding), got %" G_GSIZE_FORMAT ": correct format and size, or give offsets and strides",
+                 " bytes without padding), got %" G_GSIZE_FORMAT
+                 ": correct format and size, or give offsets and strides",
                  format, width, height, wanted, sl_image_row_bytes (&info, 0), given);
     return NULL;
   }
@@ -199,13 +210,15 @@ check_plane_count (const char *name, const SlImageInfo *info, guint n_planes, GE
   const guint wanted = (guint) sl_pixel_format_planes (info->format);
   if (n_planes == wanted)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "frame %s: expected %u plane%s, got %u", name, wanted, wanted > 1 ? "s" : "", n_planes);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "frame %s: expected %u plane%s, got %u", name,
+               wanted, wanted > 1 ? "s" : "", n_planes);
   return FALSE;
 }
 
 /* Whether all rows lie in their memory; the first plane that does not is named. */
 static gboolean
-check_extent (const char *name, const SlImageInfo *info, const SlImage *image, const SlMemory memory[MAX_PLANES], GError **error)
+check_extent (const char *name, const SlImageInfo *info, const SlImage *image,
+              const SlMemory memory[MAX_PLANES], GError **error)
 {
   const SlImageStatus status = sl_image_check (info, image, memory);
   if (status == SL_IMAGE_OK)
@@ -219,10 +232,11 @@ check_extent (const char *name, const SlImageInfo *info, const SlImage *image, c
       break;
   }
   g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-               "frame %s %dx%d: plane %u has %d rows of %" G_GSIZE_FORMAT " bytes, %td bytes from one to the next, but %s (%" G_GSIZE_FORMAT
-               " bytes given)",
-               name, info->width, info->height, bad, sl_image_plane_rows (info, (int) bad), sl_image_row_bytes (info, (int) bad),
-               image->stride[bad], sl_image_status_text (status), memory[bad].size);
+               "frame %s %dx%d: plane %u has %d rows of %" G_GSIZE_FORMAT
+               " bytes, %td bytes from one to the next, but %s (%" G_GSIZE_FORMAT " bytes given)",
+               name, info->width, info->height, bad, sl_image_plane_rows (info, (int) bad),
+               sl_image_row_bytes (info, (int) bad), image->stride[bad],
+               sl_image_status_text (status), memory[bad].size);
   return FALSE;
 }
 
@@ -233,19 +247,22 @@ check_extent (const char *name, const SlImageInfo *info, const SlImage *image, c
  * @height: pixels, 1..32768
  * @data: memory that all planes lie in
  * @offsets: (array length=n_planes): byte in @data at which each plane's first row starts
- * @strides: (array length=n_planes): bytes from each row of a plane to the next; below 0 for pictures that are stored upside down
+ * @strides: (array length=n_planes): bytes from each row of a plane to the next; below 0 for
+ * pictures that are stored upside down
  * @n_planes: number of the format's planes, 1..3
  * @error: where an error goes
  *
  * A frame with padding between rows or planes. The bytes are not copied.
  *
- * Returns: (transfer full): %NULL with @error set as for sl_frame_new(), or when a row is not inside @data
+ * Returns: (transfer full): %NULL with @error set as for sl_frame_new(), or when a row is not
+ * inside @data
  *
  * Since: 0.1
  */
 SlFrame *
-sl_frame_new_with_layout (const char *format, guint width, guint height, GBytes *data, const gsize *offsets, const gssize *strides,
-                          guint n_planes, GError **error)
+sl_frame_new_with_layout (const char *format, guint width, guint height, GBytes *data,
+                          const gsize *offsets, const gssize *strides, guint n_planes,
+                          GError **error)
 {
   SlImageInfo info;
   SlImage image = { 0 };
@@ -259,15 +276,17 @@ sl_frame_new_with_layout (const char *format, guint width, guint height, GBytes 
   for (guint p = 0; p < n_planes; p++) {
     if (offsets[p] > size) {
       g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-                   "frame %s %ux%u: plane %u starts at byte %" G_GSIZE_FORMAT ", but there are only %" G_GSIZE_FORMAT, name, width, height,
-                   p, offsets[p], size);
+                   "frame %s %ux%u: plane %u starts at byte %" G_GSIZE_FORMAT
+                   ", but there are only %" G_GSIZE_FORMAT,
+                   name, width, height, p, offsets[p], size);
       return NULL;
     }
     image.plane[p] = start + offsets[p];
     image.stride[p] = strides[p];
     memory[p] = (SlMemory){ start, size };
   }
-  return check_extent (name, &info, &image, memory, error) ? new_frame (name, &info, &image, data) : NULL;
+  return check_extent (name, &info, &image, memory, error) ? new_frame (name, &info, &image, data)
+                                                           : NULL;
 }
 
 /**
@@ -281,16 +300,16 @@ sl_frame_new_with_layout (const char *format, guint width, guint height, GBytes 
  * @n_planes: number of the format's planes, 1..3
  * @error: where an error goes
  *
- * A frame in memory of the caller's, who keeps it alive and unchanged as long as the frame is used: until
- * sl_predictor_predict() returns, or sl_pipeline_push_frame(), which copies it.
+ * A frame in memory of the caller's, who keeps it alive and unchanged as long as the frame is used:
+ * until sl_predictor_predict() returns, or sl_pipeline_push_frame(), which copies it.
  *
  * Returns: (transfer full): %NULL with @error set as for sl_frame_new_with_layout()
  *
  * Since: 0.1
  */
 SlFrame *
-sl_frame_new_for_planes (const char *format, guint width, guint height, const guint8 *const *planes, const gssize *strides,
-                         const gsize *sizes, guint n_planes, GError **error)
+sl_frame_new_for_planes (const char *format, guint width, guint height, const guint8 *const *planes,
+                         const gssize *strides, const gsize *sizes, guint n_planes, GError **error)
 {
   SlImageInfo info;
   SlImage image = { 0 };
@@ -305,7 +324,8 @@ sl_frame_new_for_planes (const char *format, guint width, guint height, const gu
     image.stride[p] = strides[p];
     memory[p] = (SlMemory){ planes[p], sizes[p] };
   }
-  return check_extent (name, &info, &image, memory, error) ? new_frame (name, &info, &image, NULL) : NULL;
+  return check_extent (name, &info, &image, memory, error) ? new_frame (name, &info, &image, NULL)
+                                                           : NULL;
 }
 
 /**
@@ -348,7 +368,8 @@ sl_frame_unref (SlFrame *frame)
  * sl_frame_set_colorimetry:
  * @frame: a frame that nothing uses yet
  * @matrix: the colour matrix
- * @full_range: whether samples range over 0..255, as in JPEG pictures, and not over 16..235, as in video
+ * @full_range: whether samples range over 0..255, as in JPEG pictures, and not over 16..235, as in
+ * video
  *
  * For YUV formats; RGB and gray need none. Default: %SL_FRAME_MATRIX_AUTO, limited range.
  *
@@ -513,7 +534,8 @@ sl_frame_get_n_planes (const SlFrame *frame)
  * Since: 0.1
  */
 const guint8 *
-sl_frame_get_plane (const SlFrame *frame, guint plane, gssize *stride, gsize *row_bytes, guint *rows)
+sl_frame_get_plane (const SlFrame *frame, guint plane, gssize *stride, gsize *row_bytes,
+                    guint *rows)
 {
   g_return_val_if_fail (frame != NULL && plane < sl_frame_get_n_planes (frame), NULL);
   if (stride != NULL)
@@ -531,7 +553,8 @@ sl_frame_get_plane (const SlFrame *frame, guint plane, gssize *stride, gsize *ro
  *
  * Gets the memory behind the frame, to read it without a copy.
  *
- * Returns: (transfer none) (nullable): the memory its planes lie in; %NULL for a frame of sl_frame_new_for_planes()
+ * Returns: (transfer none) (nullable): the memory its planes lie in; %NULL for a frame of
+ * sl_frame_new_for_planes()
  *
  * Since: 0.1
  */

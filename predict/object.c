@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlObject and what belongs to one: handles into a frame's predictions, made when somebody first asks for them.
+ * SlObject and what belongs to one: handles into a frame's predictions, made when somebody first
+ * asks for them.
  *
- * Handles lie in the predictions' arena and have no count of their own: a reference to one is a reference to its predictions.
+ * Handles lie in the predictions' arena and have no count of their own: a reference to one is a
+ * reference to its predictions.
  */
 #include "predict/object_private.h"
 
@@ -24,7 +26,8 @@ struct _SlObject
 G_DEFINE_BOXED_TYPE (SlObject, sl_object, sl_object_ref, sl_object_unref)
 
 static SlKeypoint *const *
-make_keypoints (SlArena *arena, SlPredictions *owner, const SlPredictionView *view, const SlObjectView *object)
+make_keypoints (SlArena *arena, SlPredictions *owner, const SlPredictionView *view,
+                const SlObjectView *object)
 {
   SlKeypoint **list = sl_arena_alloc (arena, (object->n_points + 1) * sizeof *list);
   SlKeypoint *keypoints = sl_arena_alloc (arena, object->n_points * sizeof *keypoints);
@@ -43,7 +46,8 @@ make_keypoints (SlArena *arena, SlPredictions *owner, const SlPredictionView *vi
 
 /* Of a code; none of what was not read. */
 static SlKeypoint *const *
-make_corners (SlArena *arena, SlPredictions *owner, const SlPredictionView *view, const SlObjectView *object)
+make_corners (SlArena *arena, SlPredictions *owner, const SlPredictionView *view,
+              const SlObjectView *object)
 {
   const guint n = object->code != NULL ? G_N_ELEMENTS (object->code->corners) : 0;
   SlKeypoint **list = sl_arena_alloc (arena, (n + 1) * sizeof *list);
@@ -51,7 +55,8 @@ make_corners (SlArena *arena, SlPredictions *owner, const SlPredictionView *view
   for (guint i = 0; i < n; i++) {
     const double x = object->x_min + object->code->corners[i][0] * (object->x_max - object->x_min);
     const double y = object->y_min + object->code->corners[i][1] * (object->y_max - object->y_min);
-    corners[i] = (SlKeypoint){ .owner = owner, .x = x * view->width, .y = y * view->height, .confidence = 1 };
+    corners[i] =
+      (SlKeypoint){ .owner = owner, .x = x * view->width, .y = y * view->height, .confidence = 1 };
     list[i] = &corners[i];
   }
   return list;
@@ -84,16 +89,19 @@ make_objects (SlArena *arena, SlPredictions *owner, const SlPredictionView *view
     const SlObjectView *value = &view->objects[i];
     const gdouble width = value->x_max - value->x_min, height = value->y_max - value->y_min;
     const SlBox pixels = { value->x, value->y, value->w, value->h };
-    objects[i] = (SlObject){ .owner = owner,
-                             .value = value,
-                             .index = i,
-                             .box = { value->x_min * view->width, value->y_min * view->height, width * view->width, height * view->height },
-                             .relative_box = { value->x_min, value->y_min, width, height },
-                             .parent = value->parent > 0 ? &objects[value->parent - 1] : NULL,
-                             .mask = make_mask (arena, (SlMask){ owner, value->mask.width, value->mask.height, value->mask.cells, pixels }),
-                             .keypoints = make_keypoints (arena, owner, view, value),
-                             .attributes = make_labels (arena, owner, value->labels, value->n_labels),
-                             .corners = make_corners (arena, owner, view, value) };
+    objects[i] =
+      (SlObject){ .owner = owner,
+                  .value = value,
+                  .index = i,
+                  .box = { value->x_min * view->width, value->y_min * view->height,
+                           width * view->width, height * view->height },
+                  .relative_box = { value->x_min, value->y_min, width, height },
+                  .parent = value->parent > 0 ? &objects[value->parent - 1] : NULL,
+                  .mask = make_mask (arena, (SlMask){ owner, value->mask.width, value->mask.height,
+                                                      value->mask.cells, pixels }),
+                  .keypoints = make_keypoints (arena, owner, view, value),
+                  .attributes = make_labels (arena, owner, value->labels, value->n_labels),
+                  .corners = make_corners (arena, owner, view, value) };
     list[i] = &objects[i];
   }
   return list;
@@ -124,8 +132,11 @@ sl_prediction_lists_new (SlArena *arena, SlPredictions *owner, const SlPredictio
   SlPredictionLists *lists = sl_arena_alloc (arena, sizeof *lists);
   lists->objects = make_objects (arena, owner, view);
   lists->labels = make_labels (arena, owner, view->labels, view->n_labels);
-  lists->class_mask =
-    make_mask (arena, (SlMask){ owner, view->mask.width, view->mask.height, view->mask.classes, { 0, 0, view->width, view->height } });
+  lists->class_mask = make_mask (arena, (SlMask){ owner,
+                                                  view->mask.width,
+                                                  view->mask.height,
+                                                  view->mask.classes,
+                                                  { 0, 0, view->width, view->height } });
   lists->keypoint_names = make_keypoint_names (arena, view->skeleton);
   lists->mask_class_names = make_mask_class_names (arena, view);
   lists->outputs = sl_output_list_new (arena, owner, &view->outputs);
@@ -290,7 +301,8 @@ sl_object_get_relative_box (const SlObject *object)
  *
  * Gets the number that a tracker gave to the object.
  *
- * Returns: a number from 1 on that stays with the object from frame to frame; 0 where objects are not tracked
+ * Returns: a number from 1 on that stays with the object from frame to frame; 0 where objects are
+ * not tracked
  *
  * Since: 0.1
  */
@@ -322,8 +334,8 @@ sl_object_get_parent (const SlObject *object)
  * sl_object_get_mask:
  * @object: an object
  *
- * Which part of its box the object covers: a grid over the box's whole pixels. A cell says how sure the model is that it belongs to the
- * object, 0..255; from 128 on it does.
+ * Which part of its box the object covers: a grid over the box's whole pixels. A cell says how sure
+ * the model is that it belongs to the object, 0..255; from 128 on it does.
  *
  * Returns: (transfer none) (nullable): the mask; %NULL when the model makes no masks of objects
  *
@@ -342,7 +354,8 @@ sl_object_get_mask (const SlObject *object)
  *
  * Gets the object's keypoints, such as the joints of a person.
  *
- * Returns: (array zero-terminated=1) (transfer none): its keypoints, then %NULL; the array belongs to @object
+ * Returns: (array zero-terminated=1) (transfer none): its keypoints, then %NULL; the array belongs
+ * to @object
  *
  * Since: 0.1
  */
@@ -359,7 +372,8 @@ sl_object_get_keypoints (const SlObject *object)
  *
  * Gets what further models said of the object.
  *
- * Returns: (array zero-terminated=1) (transfer none): labels that further models gave to the object, then %NULL; the array belongs to
+ * Returns: (array zero-terminated=1) (transfer none): labels that further models gave to the
+ * object, then %NULL; the array belongs to
  *   @object
  *
  * Since: 0.1
@@ -375,7 +389,8 @@ sl_object_get_attributes (const SlObject *object)
  * sl_object_get_symbology:
  * @object: an object
  *
- * What kind of code was read in the object's box: "qr-code", "ean-13", "code-128" and others that docs/codes.md lists.
+ * What kind of code was read in the object's box: "qr-code", "ean-13", "code-128" and others that
+ * docs/codes.md lists.
  *
  * Returns: (transfer none) (nullable): the symbology; %NULL where no code was read
  *
@@ -392,10 +407,11 @@ sl_object_get_symbology (const SlObject *object)
  * sl_object_get_text:
  * @object: an object
  *
- * What the code in the object's box says, where an element that reads codes, such as `slread`, read it. It is whatever somebody printed: it
- * may hold line breaks and control characters.
+ * What the code in the object's box says, where an element that reads codes, such as `slread`, read
+ * it. It is whatever somebody printed: it may hold line breaks and control characters.
  *
- * Returns: (transfer none) (nullable): the text, valid UTF-8; %NULL where no code was read, and where what it says is no UTF-8 or holds a zero
+ * Returns: (transfer none) (nullable): the text, valid UTF-8; %NULL where no code was read, and
+ * where what it says is no UTF-8 or holds a zero
  *   byte: sl_object_get_payload() has that
  *
  * Since: 0.1
@@ -414,7 +430,8 @@ sl_object_get_text (const SlObject *object)
  *
  * What the code in the object's box says, byte by byte, text or not.
  *
- * Returns: (array length=n_bytes) (transfer none) (nullable): the bytes; %NULL where no code was read
+ * Returns: (array length=n_bytes) (transfer none) (nullable): the bytes; %NULL where no code was
+ * read
  *
  * Since: 0.1
  */
@@ -432,10 +449,12 @@ sl_object_get_payload (const SlObject *object, gsize *n_bytes)
  * sl_object_get_corners:
  * @object: an object
  *
- * Where the code in the object's box lies: four points, in pixels of the frame, from the code's own upper left clockwise where that is known,
- * as it is of QR codes. Of linear codes they are the corners of the rectangle in which lines were read.
+ * Where the code in the object's box lies: four points, in pixels of the frame, from the code's own
+ * upper left clockwise where that is known, as it is of QR codes. Of linear codes they are the
+ * corners of the rectangle in which lines were read.
  *
- * Returns: (array zero-terminated=1) (transfer none): four points without names, then %NULL; none where no code was read. The array belongs to
+ * Returns: (array zero-terminated=1) (transfer none): four points without names, then %NULL; none
+ * where no code was read. The array belongs to
  *   @object
  *
  * Since: 0.1

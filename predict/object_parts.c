@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* SlBox, SlKeypoint, SlLabel and SlMask; object.c makes the latter three. A reference to one is a reference to its predictions. */
+/* SlBox, SlKeypoint, SlLabel and SlMask; object.c makes the latter three. A reference to one is a
+ * reference to its predictions. */
 #include "predict/object_parts.h"
 
 G_DEFINE_BOXED_TYPE (SlBox, sl_box, sl_box_copy, sl_box_free)
@@ -77,7 +78,8 @@ sl_keypoint_unref (SlKeypoint *keypoint)
  *
  * Gets the point's name.
  *
- * Returns: (transfer none) (nullable): what the point is called, such as "left_elbow"; %NULL when it has no name
+ * Returns: (transfer none) (nullable): what the point is called, such as "left_elbow"; %NULL when
+ * it has no name
  *
  * Since: 0.1
  */
@@ -229,7 +231,8 @@ sl_label_get_confidence (const SlLabel *label)
  *
  * Gets which model the label is from.
  *
- * Returns: (transfer none) (nullable): name of the model that gave an object's attribute; %NULL for a label of the frame
+ * Returns: (transfer none) (nullable): name of the model that gave an object's attribute; %NULL for
+ * a label of the frame
  *
  * Since: 0.1
  */
@@ -312,7 +315,8 @@ sl_mask_get_height (const SlMask *mask)
  * @mask: a mask
  * @n_cells: (out) (optional): width times height
  *
- * Row by row. What a cell's byte means is said by sl_object_get_mask() and sl_predictions_get_class_mask().
+ * Row by row. What a cell's byte means is said by sl_object_get_mask() and
+ * sl_predictions_get_class_mask().
  *
  * Returns: (array length=n_cells) (transfer none): a byte a cell
  *

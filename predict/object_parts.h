@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Keypoints, labels and masks of objects as applications get them: handles in the predictions' arena. */
+/* Keypoints, labels and masks of objects as applications get them: handles in the predictions'
+ * arena. */
 #ifndef SL_PREDICT_OBJECT_PARTS_H
 #define SL_PREDICT_OBJECT_PARTS_H
 

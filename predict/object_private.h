@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The objects, labels and names of a frame's predictions as applications get them: NULL-terminated arrays in the predictions' arena.
+ * The objects, labels and names of a frame's predictions as applications get them: NULL-terminated
+ * arrays in the predictions' arena.
  */
 #ifndef SL_PREDICT_OBJECT_PRIVATE_H
 #define SL_PREDICT_OBJECT_PRIVATE_H
@@ -21,9 +22,11 @@ typedef struct
 } SlPredictionLists;
 
 /** sl_prediction_lists_new: made in @arena; they refer to @owner, and to what @view points at. */
-const SlPredictionLists *sl_prediction_lists_new (SlArena *arena, SlPredictions *owner, const SlPredictionView *view);
+const SlPredictionLists *sl_prediction_lists_new (SlArena *arena, SlPredictions *owner,
+                                                  const SlPredictionView *view);
 
 /** sl_output_list_new: those of @outputs, NULL-terminated, likewise. */
-SlOutput *const *sl_output_list_new (SlArena *arena, SlPredictions *owner, const SlOutputs *outputs);
+SlOutput *const *sl_output_list_new (SlArena *arena, SlPredictions *owner,
+                                     const SlOutputs *outputs);
 
 #endif

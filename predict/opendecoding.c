@@ -15,10 +15,12 @@ static const char *
 advice (const SlDecoding *decoding, const SlLabels *labels, guint classes)
 {
   const guint names = sl_labels_count (labels);
-  const gboolean one_number = classes == 1 && g_str_equal (sl_decoding_decoder (decoding)->name, "labels");
+  const gboolean one_number =
+    classes == 1 && g_str_equal (sl_decoding_decoder (decoding)->name, "labels");
   if (one_number)
     return "a single number is the share of one class; give its name alone, or two names, of which it is the share of the second";
-  /* A list with one name more, or less, mostly differs from the model in the class "background", which shifts every name. */
+  /* A list with one name more, or less, mostly differs from the model in the class "background",
+   * which shifts every name. */
   if (names == classes + 1)
     return "remove the name that the model does not have, often the first, 'background'";
   if (names + 1 == classes)
@@ -28,33 +30,39 @@ advice (const SlDecoding *decoding, const SlLabels *labels, guint classes)
 
 /* As many names as classes, where the tensors say how many there are. */
 static gboolean
-check_labels (const SlDecoding *decoding, const SlLabels *labels, const SlContract *contract, GError **error)
+check_labels (const SlDecoding *decoding, const SlLabels *labels, const SlContract *contract,
+              GError **error)
 {
   const guint classes = sl_decoding_classes (decoding);
   if (labels == NULL || classes == 0 || sl_labels_count (labels) == classes)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_LABELS, "labels %s: %u name%s for the %u class%s%s%s; expected one a class: %s",
-               sl_labels_origin (labels), sl_labels_count (labels), sl_labels_count (labels) == 1 ? "" : "s", classes,
-               classes == 1 ? "" : "es", contract != NULL ? " of " : "", contract != NULL ? contract->model : "",
+  g_set_error (error, SL_ERROR, SL_ERROR_LABELS,
+               "labels %s: %u name%s for the %u class%s%s%s; expected one a class: %s",
+               sl_labels_origin (labels), sl_labels_count (labels),
+               sl_labels_count (labels) == 1 ? "" : "s", classes, classes == 1 ? "" : "es",
+               contract != NULL ? " of " : "", contract != NULL ? contract->model : "",
                advice (decoding, labels, classes));
   return FALSE;
 }
 
-/* What a model states may choose among the decoders that are installed. It may not bring code with it. */
+/* What a model states may choose among the decoders that are installed. It may not bring code with
+ * it. */
 static gboolean
 check_origin (const SlContract *contract, GError **error)
 {
   if (contract->decoder_by_user || !sl_decoder_plugin_is_path (contract->decoder))
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-               "decoder: the model's description names a file of code, '%s', which is loaded only if you state it; expected the name of a "
-               "decoder there: state decoder=%s yourself if you trust that file, or put it into a folder of SIGHTLINE_DECODERS",
-               contract->decoder, contract->decoder);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_CONTRACT,
+    "decoder: the model's description names a file of code, '%s', which is loaded only if you state it; expected the name of a "
+    "decoder there: state decoder=%s yourself if you trust that file, or put it into a folder of SIGHTLINE_DECODERS",
+    contract->decoder, contract->decoder);
   return FALSE;
 }
 
 static SlDecoding *
-open_with (const SlDecoder *row, const char *decoder, SlDecoderConfig *config, const SlLabels *names, GError **error)
+open_with (const SlDecoder *row, const char *decoder, SlDecoderConfig *config,
+           const SlLabels *names, GError **error)
 {
   g_autoptr (GPtrArray) all_names = g_ptr_array_new ();
   config->n_labels = names != NULL ? sl_labels_count (names) : 0;
@@ -62,11 +70,13 @@ open_with (const SlDecoder *row, const char *decoder, SlDecoderConfig *config, c
   for (guint i = 0; i < config->n_labels; i++)
     g_ptr_array_add (all_names, (gpointer) sl_labels_get (names, i));
   config->label_names = (const char *const *) all_names->pdata;
-  return row != NULL ? sl_decoding_new_row (row, config, error) : sl_decoding_new (decoder, config, error);
+  return row != NULL ? sl_decoding_new_row (row, config, error)
+                     : sl_decoding_new (decoder, config, error);
 }
 
-/* Names of @names that make a whole list: those from class 1 on where class 0 has none, as TensorFlow's label maps count; else those
- * before the first blank line, behind which a note may stand. NULL where it is one list. */
+/* Names of @names that make a whole list: those from class 1 on where class 0 has none, as
+ * TensorFlow's label maps count; else those before the first blank line, behind which a note may
+ * stand. NULL where it is one list. */
 static SlLabels *
 part_of (SlLabels *names)
 {
@@ -79,12 +89,15 @@ part_of (SlLabels *names)
   return named == 0 ? sl_labels_slice (names, 1, count - 1) : sl_labels_slice (names, 0, named);
 }
 
-/* Opens with a part of the names where the tensors have as many classes as that part has names; then *@names changes. Else NULL. */
+/* Opens with a part of the names where the tensors have as many classes as that part has names;
+ * then *@names changes. Else NULL. */
 static SlDecoding *
-open_with_part (const SlDecoder *row, const char *decoder, SlDecoderConfig *config, SlLabels **names)
+open_with_part (const SlDecoder *row, const char *decoder, SlDecoderConfig *config,
+                SlLabels **names)
 {
   g_autoptr (SlLabels) part = part_of (*names);
-  g_autoptr (SlDecoding) decoding = part != NULL ? open_with (row, decoder, config, part, NULL) : NULL;
+  g_autoptr (SlDecoding) decoding =
+    part != NULL ? open_with (row, decoder, config, part, NULL) : NULL;
   if (decoding == NULL || sl_decoding_classes (decoding) != sl_labels_count (part))
     return NULL;
   sl_labels_unref (*names);
@@ -93,11 +106,12 @@ open_with_part (const SlDecoder *row, const char *decoder, SlDecoderConfig *conf
 }
 
 SlDecoding *
-sl_decoding_open (SlContract *contract, const SlTensorInfo *tensors, guint n, const SlDecodingSettings *settings, SlLabels **labels,
-                  GError **error)
+sl_decoding_open (SlContract *contract, const SlTensorInfo *tensors, guint n,
+                  const SlDecodingSettings *settings, SlLabels **labels, GError **error)
 {
   SlDecoderConfig config = { .max_results = (guint) settings->max_results,
-                             .threshold = settings->threshold < 0 ? SL_OWN_THRESHOLD : (gfloat) settings->threshold,
+                             .threshold = settings->threshold < 0 ? SL_OWN_THRESHOLD
+                                                                  : (gfloat) settings->threshold,
                              .iou_threshold = (gfloat) MAX (settings->iou_threshold, 0) };
   const char *decoder = settings->decoder;
   g_autoptr (SlLabels) names = NULL;
@@ -134,23 +148,26 @@ sl_decoding_open (SlContract *contract, const SlTensorInfo *tensors, guint n, co
 const char *
 sl_decoding_scores_decoder (const SlDecoding *decoding, const SlContract *contract)
 {
-  const gboolean may_be = g_str_equal (sl_decoding_decoder (decoding)->name, "vector") && contract->decoder == NULL
-                          && contract->outputs[0].values != SL_VALUES_FEATURES && sl_decoder_elements (&contract->outputs[0]) > 1;
+  const gboolean may_be = g_str_equal (sl_decoding_decoder (decoding)->name, "vector")
+                          && contract->decoder == NULL
+                          && contract->outputs[0].values != SL_VALUES_FEATURES
+                          && sl_decoder_elements (&contract->outputs[0]) > 1;
   return may_be ? "labels" : NULL;
 }
 
 const char *
 sl_decoding_vector_note (const SlDecoding *decoding, const SlContract *contract, const char *stated)
 {
-  const gboolean told =
-    stated == NULL && (contract == NULL || contract->decoder == NULL) && g_str_equal (sl_decoding_decoder (decoding)->name, "vector");
+  const gboolean told = stated == NULL && (contract == NULL || contract->decoder == NULL)
+                        && g_str_equal (sl_decoding_decoder (decoding)->name, "vector");
   return told ? sl_decoding_note (decoding) : NULL;
 }
 
 gboolean
 sl_decoding_agrees (SlDecoding *decoding, const char *model, GError **error)
 {
-  const char *contradiction = sl_decoding_contradiction (decoding), *colon = model != NULL ? ": " : "";
+  const char *contradiction = sl_decoding_contradiction (decoding),
+             *colon = model != NULL ? ": " : "";
   g_autofree char *choice = sl_decoding_take_choice (decoding);
   model = model != NULL ? model : "";
   if (choice != NULL)
@@ -166,17 +183,23 @@ sl_decoding_class_names (const SlDecoding *decoding, const SlLabels *labels)
   GPtrArray *names = g_ptr_array_new ();
   const char *const *own = labels == NULL ? sl_decoding_names (decoding, NULL) : NULL;
   const guint n_own = own != NULL ? g_strv_length ((char **) own) : 0;
-  const guint n = MAX (MAX (labels != NULL ? sl_labels_count (labels) : 0, n_own), sl_decoding_classes (decoding));
+  const guint n = MAX (MAX (labels != NULL ? sl_labels_count (labels) : 0, n_own),
+                       sl_decoding_classes (decoding));
   for (guint i = 0; i < n; i++)
-    g_ptr_array_add (names, (gpointer) (labels != NULL ? sl_labels_get (labels, i) : i < n_own ? own[i] : NULL));
+    g_ptr_array_add (names, (gpointer) (labels != NULL ? sl_labels_get (labels, i)
+                                        : i < n_own    ? own[i]
+                                                       : NULL));
   return names;
 }
 
 gboolean
-sl_decoding_check_classes (const SlDecoding *decoding, const SlLabels *labels, const char *model, const SlClassFilter *filter,
-                           GError **error)
+sl_decoding_check_classes (const SlDecoding *decoding, const SlLabels *labels, const char *model,
+                           const SlClassFilter *filter, GError **error)
 {
   g_autoptr (GPtrArray) names = sl_decoding_class_names (decoding, labels);
-  const char *whose = labels != NULL ? sl_labels_origin (labels) : model != NULL ? model : "the model";
-  return sl_class_filter_check (filter, (const char *const *) names->pdata, names->len, whose, error);
+  const char *whose = labels != NULL  ? sl_labels_origin (labels)
+                      : model != NULL ? model
+                                      : "the model";
+  return sl_class_filter_check (filter, (const char *const *) names->pdata, names->len, whose,
+                                error);
 }

@@ -82,7 +82,8 @@ sl_output_get_name (const SlOutput *output)
  *
  * Gets the type of the tensor's numbers.
  *
- * Returns: (transfer none): type of its numbers as NumPy calls it: "float32", "float16", "float64", "int8", "uint8", "int16", "uint16",
+ * Returns: (transfer none): type of its numbers as NumPy calls it: "float32", "float16", "float64",
+ * "int8", "uint8", "int16", "uint16",
  *   "int32", "uint32", "int64", "uint64" or "bool"
  *
  * Since: 0.1
@@ -119,7 +120,8 @@ sl_output_get_shape (const SlOutput *output, guint *n_dims)
  *
  * Gets the scale of a quantised tensor.
  *
- * Returns: what (number - zero point) of a quantised tensor is multiplied with to get what it means; 0 where it is not quantised
+ * Returns: what (number - zero point) of a quantised tensor is multiplied with to get what it
+ * means; 0 where it is not quantised
  *
  * Since: 0.1
  */
@@ -154,7 +156,8 @@ sl_output_get_zero_point (const SlOutput *output)
  *
  * Gets the tensor's bytes, without a copy.
  *
- * Returns: (transfer none) (array length=size): its numbers, in the processor's order of bytes, aligned to 16
+ * Returns: (transfer none) (array length=size): its numbers, in the processor's order of bytes,
+ * aligned to 16
  *
  * Since: 0.1
  */
@@ -170,7 +173,8 @@ sl_output_get_data (const SlOutput *output, gsize *size)
  * sl_output_get_address:
  * @output: an output
  *
- * For languages whose arrays can lie over memory that is there already. It is the caller's to keep @output as long.
+ * For languages whose arrays can lie over memory that is there already. It is the caller's to keep
+ * @output as long.
  *
  * Returns: address of what sl_output_get_data() returns
  *

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A frame's predictions, copied out of the memory that the next frame overwrites. Everything is in one arena, so a copy takes a few
- * allocations for any number of objects; the mask is a separate GBytes, which callers may keep.
+ * A frame's predictions, copied out of the memory that the next frame overwrites. Everything is in
+ * one arena, so a copy takes a few allocations for any number of objects; the mask is a separate
+ * GBytes, which callers may keep.
  */
 #include "predict/predictions_private.h"
 
@@ -16,7 +17,7 @@ struct _SlPredictions
   GBytes *mask; /* (nullable) */
   SlLatency latency;
   SlPredictionView value; /* points into all of the above */
-  gsize lists;            /* a const SlPredictionLists * in the arena; 0 until somebody asks for one of them */
+  gsize lists; /* a const SlPredictionLists * in the arena; 0 until somebody asks for one of them */
 };
 
 G_DEFINE_BOXED_TYPE (SlPredictions, sl_predictions, sl_predictions_ref, sl_predictions_unref)
@@ -50,9 +51,11 @@ copy_skeleton (SlPredictions *self, const SlSkeleton *from)
   return skeleton;
 }
 
-/* (nullable): that of object @i, which objects before it may have, too; their copies are in @copies. */
+/* (nullable): that of object @i, which objects before it may have, too; their copies are in
+ * @copies. */
 static const SlSkeleton *
-copy_own_skeleton (SlPredictions *self, const SlPredictionView *prediction, const SlObjectView *copies, guint i)
+copy_own_skeleton (SlPredictions *self, const SlPredictionView *prediction,
+                   const SlObjectView *copies, guint i)
 {
   const SlSkeleton *from = prediction->objects[i].skeleton;
   for (guint k = 0; k < i; k++)
@@ -79,28 +82,30 @@ copy_objects (SlPredictions *self, const SlPredictionView *from)
   SlObjectView *objects = sl_arena_alloc (self->arena, from->n_objects * sizeof *objects);
   for (guint i = 0; i < from->n_objects; i++) {
     const SlObjectView *object = &from->objects[i];
-    objects[i] = (SlObjectView){ .x = object->x,
-                                 .y = object->y,
-                                 .w = object->w,
-                                 .h = object->h,
-                                 .x_min = object->x_min,
-                                 .y_min = object->y_min,
-                                 .x_max = object->x_max,
-                                 .y_max = object->y_max,
-                                 .confidence = object->confidence,
-                                 .label_id = object->label_id,
-                                 .label = sl_arena_strdup (self->arena, object->label),
-                                 .object_id = object->object_id,
-                                 .tracked_since = object->tracked_since,
-                                 .mask = { object->mask.width, object->mask.height,
-                                           copy (self, object->mask.cells, object->mask.width * object->mask.height, 1) },
-                                 .n_labels = object->n_labels,
-                                 .labels = copy_labels (self, object->labels, object->n_labels),
-                                 .code = copy_code (self, object->code),
-                                 .parent = object->parent,
-                                 .n_points = object->n_points,
-                                 .points = copy (self, object->points, object->n_points, sizeof *object->points),
-                                 .skeleton = copy_own_skeleton (self, from, objects, i) };
+    objects[i] = (SlObjectView){
+      .x = object->x,
+      .y = object->y,
+      .w = object->w,
+      .h = object->h,
+      .x_min = object->x_min,
+      .y_min = object->y_min,
+      .x_max = object->x_max,
+      .y_max = object->y_max,
+      .confidence = object->confidence,
+      .label_id = object->label_id,
+      .label = sl_arena_strdup (self->arena, object->label),
+      .object_id = object->object_id,
+      .tracked_since = object->tracked_since,
+      .mask = { object->mask.width, object->mask.height,
+                copy (self, object->mask.cells, object->mask.width * object->mask.height, 1) },
+      .n_labels = object->n_labels,
+      .labels = copy_labels (self, object->labels, object->n_labels),
+      .code = copy_code (self, object->code),
+      .parent = object->parent,
+      .n_points = object->n_points,
+      .points = copy (self, object->points, object->n_points, sizeof *object->points),
+      .skeleton = copy_own_skeleton (self, from, objects, i)
+    };
   }
   self->value.objects = objects;
 }
@@ -108,7 +113,8 @@ copy_objects (SlPredictions *self, const SlPredictionView *from)
 static void
 copy_mask (SlPredictions *self, const SlPredictionView *from)
 {
-  SlMaskClass *classes = copy (self, from->mask_classes, from->n_mask_classes, sizeof *from->mask_classes);
+  SlMaskClass *classes =
+    copy (self, from->mask_classes, from->n_mask_classes, sizeof *from->mask_classes);
   for (guint i = 0; i < from->n_mask_classes; i++)
     classes[i].label = sl_arena_strdup (self->arena, from->mask_classes[i].label);
   self->mask = g_bytes_new (from->mask.classes, (gsize) from->mask.width * from->mask.height);
@@ -139,7 +145,9 @@ copy_outputs (SlPredictions *self, const SlOutputs *from)
   SlTensorInfo *infos = copy (self, from->infos, from->n, sizeof *from->infos);
   const void **data = copy (self, from->data, from->n, sizeof *from->data);
   for (guint i = 0; i < from->n; i++) {
-    infos[i].name = from->infos[i].name != NULL ? (char *) sl_arena_strdup (self->arena, from->infos[i].name) : NULL;
+    infos[i].name = from->infos[i].name != NULL
+                      ? (char *) sl_arena_strdup (self->arena, from->infos[i].name)
+                      : NULL;
     data[i] = sl_arena_memdup (self->arena, from->data[i], infos[i].bytes);
   }
   self->value.outputs.infos = infos;
@@ -154,7 +162,8 @@ sl_predictions_new (const SlPredictionView *prediction)
   g_atomic_ref_count_init (&self->refs);
   self->arena = sl_arena_new ();
   self->value = *prediction;
-  self->value.source = prediction->source != NULL ? sl_arena_strdup (self->arena, prediction->source) : NULL;
+  self->value.source =
+    prediction->source != NULL ? sl_arena_strdup (self->arena, prediction->source) : NULL;
   copy_objects (self, prediction);
   self->value.labels = copy_labels (self, prediction->labels, prediction->n_labels);
   if (prediction->skeleton != NULL)
@@ -164,13 +173,15 @@ sl_predictions_new (const SlPredictionView *prediction)
   copy_vector (self, &prediction->vector);
   copy_outputs (self, &prediction->outputs);
   if (prediction->analysis != NULL)
-    self->value.analysis =
-      sl_analysis_copy (prediction->analysis, sl_arena_alloc (self->arena, sl_analysis_size (prediction->analysis)), TRUE);
+    self->value.analysis = sl_analysis_copy (
+      prediction->analysis, sl_arena_alloc (self->arena, sl_analysis_size (prediction->analysis)),
+      TRUE);
   if (prediction->latency != NULL) {
     self->latency = *prediction->latency;
     self->value.latency = &self->latency;
   }
-  self->value.worker = prediction->worker != NULL ? sl_arena_strdup (self->arena, prediction->worker) : NULL;
+  self->value.worker =
+    prediction->worker != NULL ? sl_arena_strdup (self->arena, prediction->worker) : NULL;
   return self;
 }
 
@@ -186,7 +197,8 @@ get_lists (const SlPredictions *predictions)
 {
   SlPredictions *self = (SlPredictions *) predictions;
   if (g_once_init_enter (&self->lists))
-    g_once_init_leave (&self->lists, (gsize) sl_prediction_lists_new (self->arena, self, &self->value));
+    g_once_init_leave (&self->lists,
+                       (gsize) sl_prediction_lists_new (self->arena, self, &self->value));
   return (const SlPredictionLists *) self->lists;
 }
 
@@ -233,7 +245,8 @@ sl_predictions_unref (SlPredictions *predictions)
  *
  * Gets the name of the camera or file.
  *
- * Returns: (transfer none) (nullable): where the frame came from, where something said so: slpostprocess' source property
+ * Returns: (transfer none) (nullable): where the frame came from, where something said so:
+ * slpostprocess' source property
  *
  * Since: 0.1
  */
@@ -323,7 +336,8 @@ set_time (gint64 *out, gint64 value)
  * sl_predictions_get_latency:
  * @predictions: predictions
  * @age: (out) (optional): microseconds from the frame's arrival to these predictions
- * @preprocess: (out) (optional): microseconds of that in which the model's input was made, without waiting
+ * @preprocess: (out) (optional): microseconds of that in which the model's input was made, without
+ * waiting
  * @inference: (out) (optional): microseconds that the model took, with waiting
  * @decode: (out) (optional): microseconds that its outputs took to decode, with waiting
  *
@@ -334,11 +348,13 @@ set_time (gint64 *out, gint64 value)
  * Since: 0.1
  */
 gboolean
-sl_predictions_get_latency (const SlPredictions *predictions, gint64 *age, gint64 *preprocess, gint64 *inference, gint64 *decode)
+sl_predictions_get_latency (const SlPredictions *predictions, gint64 *age, gint64 *preprocess,
+                            gint64 *inference, gint64 *decode)
 {
   static const SlLatency unknown = { -1, -1, -1, -1 };
   g_return_val_if_fail (predictions != NULL, FALSE);
-  const SlLatency *latency = predictions->value.latency != NULL ? predictions->value.latency : &unknown;
+  const SlLatency *latency =
+    predictions->value.latency != NULL ? predictions->value.latency : &unknown;
   set_time (age, latency->age);
   set_time (preprocess, latency->preprocess);
   set_time (inference, latency->inference);
@@ -350,7 +366,8 @@ sl_predictions_get_latency (const SlPredictions *predictions, gint64 *age, gint6
  * sl_predictions_get_worker:
  * @predictions: predictions
  *
- * Gets where the model ran, when that was another machine: the name of the worker (`sightline serve`) that computed the frame.
+ * Gets where the model ran, when that was another machine: the name of the worker (`sightline
+ * serve`) that computed the frame.
  *
  * Returns: (transfer none) (nullable): the worker's name; %NULL when the model ran in this process
  *
@@ -386,7 +403,8 @@ sl_predictions_get_n_objects (const SlPredictions *predictions)
  *
  * Gets what a detector found on the frame.
  *
- * Returns: (array zero-terminated=1) (transfer none): the objects, best first, then %NULL; the array belongs to @predictions
+ * Returns: (array zero-terminated=1) (transfer none): the objects, best first, then %NULL; the
+ * array belongs to @predictions
  *
  * Since: 0.1
  */
@@ -421,7 +439,8 @@ sl_predictions_get_object (const SlPredictions *predictions, guint index)
  *
  * Gets what a classifier says of the whole frame.
  *
- * Returns: (array zero-terminated=1) (transfer none): labels of the whole frame, best first, then %NULL; the array belongs to @predictions
+ * Returns: (array zero-terminated=1) (transfer none): labels of the whole frame, best first, then
+ * %NULL; the array belongs to @predictions
  *
  * Since: 0.1
  */
@@ -438,7 +457,8 @@ sl_predictions_get_labels (const SlPredictions *predictions)
  *
  * Gets the names of all keypoints.
  *
- * Returns: (array zero-terminated=1) (transfer none): what the keypoints of each object are called, in their order, "" for one without a
+ * Returns: (array zero-terminated=1) (transfer none): what the keypoints of each object are called,
+ * in their order, "" for one without a
  *   name, then %NULL; the array belongs to @predictions
  *
  * Since: 0.1
@@ -481,7 +501,8 @@ sl_predictions_get_n_bones (const SlPredictions *predictions)
 void
 sl_predictions_get_bone (const SlPredictions *predictions, guint bone, guint *from, guint *to)
 {
-  g_return_if_fail (predictions != NULL && bone < sl_predictions_get_n_bones (predictions) && from != NULL && to != NULL);
+  g_return_if_fail (predictions != NULL && bone < sl_predictions_get_n_bones (predictions)
+                    && from != NULL && to != NULL);
   *from = predictions->value.skeleton->bones[bone][0];
   *to = predictions->value.skeleton->bones[bone][1];
 }
@@ -490,8 +511,8 @@ sl_predictions_get_bone (const SlPredictions *predictions, guint bone, guint *fr
  * sl_predictions_get_class_mask:
  * @predictions: predictions
  *
- * The class of each part of the frame. A cell has the number of its class: 0 is the background where the model has one, 255 stands where
- * the model did not look.
+ * The class of each part of the frame. A cell has the number of its class: 0 is the background
+ * where the model has one, 255 stands where the model did not look.
  *
  * Returns: (transfer none) (nullable): a mask over the whole frame; %NULL when the model makes none
  *
@@ -510,7 +531,8 @@ sl_predictions_get_class_mask (const SlPredictions *predictions)
  *
  * Gets which classes the frame's mask has.
  *
- * Returns: (array zero-terminated=1) (transfer none): names of the classes that the mask has, the largest first, as
+ * Returns: (array zero-terminated=1) (transfer none): names of the classes that the mask has, the
+ * largest first, as
  *   sl_predictions_get_mask_class() counts them, then %NULL; the array belongs to @predictions
  *
  * Since: 0.1
@@ -553,9 +575,11 @@ sl_predictions_get_n_mask_classes (const SlPredictions *predictions)
  * Since: 0.1
  */
 const char *
-sl_predictions_get_mask_class (const SlPredictions *predictions, guint mask_class, gint *label_id, gdouble *fraction)
+sl_predictions_get_mask_class (const SlPredictions *predictions, guint mask_class, gint *label_id,
+                               gdouble *fraction)
 {
-  g_return_val_if_fail (predictions != NULL && mask_class < predictions->value.n_mask_classes, NULL);
+  g_return_val_if_fail (predictions != NULL && mask_class < predictions->value.n_mask_classes,
+                        NULL);
   const SlMaskClass *found = &predictions->value.mask_classes[mask_class];
   if (label_id != NULL)
     *label_id = found->label_id;
@@ -569,8 +593,8 @@ sl_predictions_get_mask_class (const SlPredictions *predictions, guint mask_clas
  * @predictions: predictions
  * @n: (out): how many there are
  *
- * The numbers of a model that neither names nor finds anything: an embedding, whose length is 1, or estimated values, in the order of the
- * model's output.
+ * The numbers of a model that neither names nor finds anything: an embedding, whose length is 1, or
+ * estimated values, in the order of the model's output.
  *
  * Returns: (transfer none) (array length=n) (nullable): the numbers; %NULL without any
  *
@@ -612,7 +636,8 @@ sl_predictions_get_value_name (const SlPredictions *predictions, guint value, co
  *
  * Gets the model's output tensors as they are.
  *
- * Returns: (array zero-terminated=1) (transfer none): the model's output tensors in its order, then %NULL: there are some where the decoder
+ * Returns: (array zero-terminated=1) (transfer none): the model's output tensors in its order, then
+ * %NULL: there are some where the decoder
  *   is "none"; the array belongs to @predictions
  *
  * Since: 0.1
@@ -649,7 +674,8 @@ sl_predictions_to_json (const SlPredictions *predictions)
  *
  * Writes the predictions for people to read.
  *
- * Returns: (transfer full): the best label, or a line an object "label confidence x y w h"; a newline after each
+ * Returns: (transfer full): the best label, or a line an object "label confidence x y w h"; a
+ * newline after each
  *
  * Since: 0.1
  */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlPredictor: normaliser, session and decoder in a row, for applications that hold frames in memory.
+ * SlPredictor: normaliser, session and decoder in a row, for applications that hold frames in
+ * memory.
  *
- * One mutex guards everything, so that bindings may call from any thread. Two flags say what the properties have outdated: the
- * model, or only its decoder. Invariant: with @session come @model, @input, @outputs and @decoding, and @spec fits them.
+ * One mutex guards everything, so that bindings may call from any thread. Two flags say what the
+ * properties have outdated: the model, or only its decoder. Invariant: with @session come @model,
+ * @input, @outputs and @decoding, and @spec fits them.
  */
 #include "sightline/predictor.h"
 
@@ -47,9 +49,10 @@ G_DEFINE_FINAL_TYPE (SlPredictor, sl_predictor, G_TYPE_OBJECT)
 static gboolean
 find_filter (const char *name, SlFilter *filter, GError **error)
 {
-  static const char *const names[] = {
-    [SL_FILTER_NEAREST] = "nearest", [SL_FILTER_BILINEAR] = "bilinear", [SL_FILTER_AREA] = "area", [SL_FILTER_AUTO] = "auto"
-  };
+  static const char *const names[] = { [SL_FILTER_NEAREST] = "nearest",
+                                       [SL_FILTER_BILINEAR] = "bilinear",
+                                       [SL_FILTER_AREA] = "area",
+                                       [SL_FILTER_AUTO] = "auto" };
   *filter = SL_FILTER_AUTO;
   for (guint i = 0; name != NULL && i < G_N_ELEMENTS (names); i++) {
     if (g_ascii_strcasecmp (name, names[i]) == 0) {
@@ -58,7 +61,8 @@ find_filter (const char *name, SlFilter *filter, GError **error)
     }
   }
   if (name != NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "filter=%s: expected nearest, bilinear, area or auto", name);
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "filter=%s: expected nearest, bilinear, area or auto", name);
   return name == NULL;
 }
 
@@ -87,12 +91,14 @@ choose_spec (SlPredictor *self, const SlContract *contract, GError **error)
     return FALSE;
   if (!sl_contract_spec (contract, &self->spec)) {
     g_autofree char *summary = sl_contract_summary (contract);
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-                 "%s: expected a model whose input is a picture (uint8, int8, float16 or float32; 1 or 3 channels), got %s",
-                 contract->model, summary);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_CONTRACT,
+      "%s: expected a model whose input is a picture (uint8, int8, float16 or float32; 1 or 3 channels), got %s",
+      contract->model, summary);
     return FALSE;
   }
-  return sl_contract_require_one_input (contract, error) && sl_contract_require_range (contract, error);
+  return sl_contract_require_one_input (contract, error)
+         && sl_contract_require_range (contract, error);
 }
 
 static gboolean
@@ -102,7 +108,8 @@ allocate (SlPredictor *self, const SlContract *contract, GError **error)
   for (guint i = 0; complete && i < contract->n_outputs; i++)
     complete = (self->outputs[i] = sl_tensor_buffer_new (contract->outputs[i].bytes)) != NULL;
   if (!complete)
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: no memory for the model's input and output", contract->model);
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND,
+                 "%s: no memory for the model's input and output", contract->model);
   return complete;
 }
 
@@ -118,9 +125,12 @@ open_decoding (SlPredictor *self, GError **error)
   const SlDecodingSettings how = { .threshold = settings->threshold,
                                    .iou_threshold = settings->iou_threshold,
                                    .max_results = classes != NULL ? SL_MAX_RESULTS : (gint) most,
-                                   .row = settings->custom != NULL ? sl_custom_decoder_row (settings->custom) : NULL };
+                                   .row = settings->custom != NULL
+                                            ? sl_custom_decoder_row (settings->custom)
+                                            : NULL };
   g_autoptr (SlLabels) labels = NULL;
-  g_autoptr (SlDecoding) decoding = sl_decoding_open (contract, contract->outputs, contract->n_outputs, &how, &labels, error);
+  g_autoptr (SlDecoding) decoding =
+    sl_decoding_open (contract, contract->outputs, contract->n_outputs, &how, &labels, error);
   if (decoding == NULL) {
     g_prefix_error (error, "%s: ", contract->model);
     return FALSE;
@@ -128,9 +138,10 @@ open_decoding (SlPredictor *self, GError **error)
   if (!sl_decoding_check_classes (decoding, labels, contract->model, classes, error))
     return FALSE;
   if (strcmp (sl_decoding_decoder (decoding)->name, "image") == 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "%s: makes pictures; expected a model that finds or names something. slpostprocess gives pictures as video",
-                 contract->model);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+      "%s: makes pictures; expected a model that finds or names something. slpostprocess gives pictures as video",
+      contract->model);
     return FALSE;
   }
   sl_prediction_mapper_choose (self->mapper, classes, most);
@@ -203,8 +214,9 @@ ensure_loaded (SlPredictor *self, GError **error)
 static gboolean
 same_image (const SlImageInfo *a, const SlImageInfo *b)
 {
-  return a->format == b->format && a->width == b->width && a->height == b->height && a->matrix == b->matrix
-         && a->full_range == b->full_range && a->site_h == b->site_h && a->site_v == b->site_v;
+  return a->format == b->format && a->width == b->width && a->height == b->height
+         && a->matrix == b->matrix && a->full_range == b->full_range && a->site_h == b->site_h
+         && a->site_v == b->site_v;
 }
 
 static gboolean
@@ -217,8 +229,9 @@ ensure_normalizer (SlPredictor *self, const SlImageInfo *image, GError **error)
   self->image = *image;
   if (status == SL_NORMALIZE_OK)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: frames of %s %dx%d: %s", sl_model_path (self->model),
-               sl_pixel_format_name (image->format), image->width, image->height, sl_normalize_status_text (status));
+  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: frames of %s %dx%d: %s",
+               sl_model_path (self->model), sl_pixel_format_name (image->format), image->width,
+               image->height, sl_normalize_status_text (status));
   return FALSE;
 }
 
@@ -226,16 +239,18 @@ ensure_normalizer (SlPredictor *self, const SlImageInfo *image, GError **error)
 static SlPredictions *
 collect (SlPredictor *self, const SlResult *result, const SlFrame *frame, const SlLatency *latency)
 {
-  SlPredictionView prediction = {
-    .source = self->settings.source, .frame = self->frame++, .timestamp = sl_frame_get_timestamp (frame), .latency = latency
-  };
+  SlPredictionView prediction = { .source = self->settings.source,
+                                  .frame = self->frame++,
+                                  .timestamp = sl_frame_get_timestamp (frame),
+                                  .latency = latency };
   const SlFrameGeometry geometry = { .affine = *sl_normalizer_map (self->normalizer),
                                      .tensor_width = self->spec.width,
                                      .tensor_height = self->spec.height,
                                      .frame_width = self->image.width,
                                      .frame_height = self->image.height };
-  sl_prediction_mapper_fill (self->mapper, result, self->labels, sl_decoding_names (self->decoding, NULL), &geometry, self->settings.top_k,
-                             &prediction);
+  sl_prediction_mapper_fill (self->mapper, result, self->labels,
+                             sl_decoding_names (self->decoding, NULL), &geometry,
+                             self->settings.top_k, &prediction);
   return sl_predictions_new (&prediction);
 }
 
@@ -256,7 +271,8 @@ predict (SlPredictor *self, const SlFrame *frame, GError **error)
   const SlStatus status = sl_session_run (self->session, &input, self->outputs);
   warn_of_backend (self, sl_session_take_notice (self->session));
   if (status != SL_STATUS_OK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: %s", sl_model_path (self->model), sl_session_status_text (self->session, status));
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: %s", sl_model_path (self->model),
+                 sl_session_status_text (self->session, status));
     return NULL;
   }
   const gint64 run = g_get_monotonic_time ();
@@ -264,7 +280,9 @@ predict (SlPredictor *self, const SlFrame *frame, GError **error)
   const gint64 end = g_get_monotonic_time ();
   if (!sl_decoding_agrees (self->decoding, sl_model_path (self->model), error))
     return NULL;
-  const SlLatency latency = { .age = end - start, .preprocess = made - start, .inference = run - made, .decode = end - run };
+  const SlLatency latency = {
+    .age = end - start, .preprocess = made - start, .inference = run - made, .decode = end - run
+  };
   return collect (self, result, frame, &latency);
 }
 
@@ -273,8 +291,8 @@ predict (SlPredictor *self, const SlFrame *frame, GError **error)
  * @model: path of a model file
  * @error: where an error goes
  *
- * Makes a predictor with default properties and loads the model. To set properties first, make one with g_object_new() and
- * call sl_predictor_load().
+ * Makes a predictor with default properties and loads the model. To set properties first, make one
+ * with g_object_new() and call sl_predictor_load().
  *
  * Returns: (transfer full): %NULL with @error set when the model cannot be loaded
  *
@@ -293,8 +311,9 @@ sl_predictor_new (const char *model, GError **error)
  * @other: a predictor
  * @error: where an error goes
  *
- * Makes a predictor with the properties of @other that shares its model, for another thread. Labels, contract and constants are
- * in memory once; working memory and threads are its own. The model of @other is loaded if it is not yet.
+ * Makes a predictor with the properties of @other that shares its model, for another thread.
+ * Labels, contract and constants are in memory once; working memory and threads are its own. The
+ * model of @other is loaded if it is not yet.
  *
  * Returns: (transfer full): %NULL with @error set when the model cannot be loaded
  *
@@ -320,7 +339,8 @@ sl_predictor_new_shared (SlPredictor *other, GError **error)
  * @self: a predictor
  * @error: where an error goes
  *
- * Loads the model that the properties name, unless it is loaded. Without it, the first prediction does.
+ * Loads the model that the properties name, unless it is loaded. Without it, the first prediction
+ * does.
  *
  * Returns: %FALSE with @error set when the model or a property is not as it should be
  *
@@ -344,7 +364,8 @@ sl_predictor_load (SlPredictor *self, GError **error)
  * @frame: the frame; formats and sizes may change from frame to frame
  * @error: where an error goes
  *
- * Runs the model on @frame, in the calling thread, and waits for it. A predictor stays usable after an error.
+ * Runs the model on @frame, in the calling thread, and waits for it. A predictor stays usable after
+ * an error.
  *
  * Returns: (transfer full): %NULL with @error set when the model cannot be loaded or fails
  *
@@ -378,7 +399,8 @@ sl_predictor_predict (SlPredictor *self, SlFrame *frame, GError **error)
  * Since: 0.1
  */
 SlPredictions *
-sl_predictor_predict_bytes (SlPredictor *self, const char *format, guint width, guint height, GBytes *data, GError **error)
+sl_predictor_predict_bytes (SlPredictor *self, const char *format, guint width, guint height,
+                            GBytes *data, GError **error)
 {
   g_return_val_if_fail (SL_IS_PREDICTOR (self) && format != NULL && data != NULL, NULL);
   g_autoptr (SlFrame) frame = sl_frame_new (format, width, height, data, error);
@@ -389,8 +411,9 @@ sl_predictor_predict_bytes (SlPredictor *self, const char *format, guint width, 
  * sl_predictor_reset:
  * @self: a predictor
  *
- * Has a model that carries state from frame to frame begin anew with the next frame: call it where the frames that follow are another sequence.
- * Without state it does nothing. Predictors of sl_predictor_new_shared() have a state each.
+ * Has a model that carries state from frame to frame begin anew with the next frame: call it where
+ * the frames that follow are another sequence. Without state it does nothing. Predictors of
+ * sl_predictor_new_shared() have a state each.
  *
  * Since: 0.1
  */
@@ -435,7 +458,8 @@ sl_predictor_get_input_size (SlPredictor *self, guint *width, guint *height)
  * Describes the model that is loaded.
  *
  * Returns: (transfer full) (nullable): one line that says what the model takes and means, such as
- *   "uint8[1,224,224,3] RGB NHWC stretch, decoder labels, 1001 labels"; %NULL when no model is loaded
+ *   "uint8[1,224,224,3] RGB NHWC stretch, decoder labels, 1001 labels"; %NULL when no model is
+ * loaded
  *
  * Since: 0.1
  */
@@ -444,7 +468,8 @@ sl_predictor_dup_summary (SlPredictor *self)
 {
   g_return_val_if_fail (SL_IS_PREDICTOR (self), NULL);
   g_mutex_lock (&self->lock);
-  char *summary = self->session != NULL ? sl_contract_summary (sl_model_contract (self->model)) : NULL;
+  char *summary =
+    self->session != NULL ? sl_contract_summary (sl_model_contract (self->model)) : NULL;
   g_mutex_unlock (&self->lock);
   return summary;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlPredictor's properties: the settings of a model by models/settings.h, as construct properties, and its own.
+ * SlPredictor's properties: the settings of a model by models/settings.h, as construct properties,
+ * and its own.
  *
  * A property at its default states nothing, so that MODEL.modelinfo counts.
  */
@@ -29,7 +30,8 @@ enum
 /**
  * SlPredictor:model:
  *
- * Path of the model file. Unset, the finder of codes (QR codes, barcodes) that comes with Sightline.
+ * Path of the model file. Unset, the finder of codes (QR codes, barcodes) that comes with
+ * Sightline.
  *
  * Since: 0.1
  */
@@ -45,7 +47,8 @@ enum
 /**
  * SlPredictor:decoder:
  *
- * What the model's outputs mean, as slpostprocess:decoder has it. Unset, what the model says or its shapes tell.
+ * What the model's outputs mean, as slpostprocess:decoder has it. Unset, what the model says or its
+ * shapes tell.
  *
  * Since: 0.1
  */
@@ -53,7 +56,8 @@ enum
 /**
  * SlPredictor:mean:
  *
- * Overrides the model: real input = (byte - mean) / std, byte in 0..255. One number, or one a channel.
+ * Overrides the model: real input = (byte - mean) / std, byte in 0..255. One number, or one a
+ * channel.
  *
  * Since: 0.1
  */
@@ -93,8 +97,8 @@ enum
 /**
  * SlPredictor:crop-share:
  *
- * Overrides the model: the central share of each side that a crop keeps, 0.01..1; 0.875 is a crop of 224 from 256 pixels. Unset, what the
- * model states, else 1.
+ * Overrides the model: the central share of each side that a crop keeps, 0.01..1; 0.875 is a crop
+ * of 224 from 256 pixels. Unset, what the model states, else 1.
  *
  * Since: 0.1
  */
@@ -102,7 +106,8 @@ enum
 /**
  * SlPredictor:pad-value:
  *
- * Overrides the model: brightness of letterbox borders, 0..255. -1, what the model says, 114 when nothing says.
+ * Overrides the model: brightness of letterbox borders, 0..255. -1, what the model says, 114 when
+ * nothing says.
  *
  * Since: 0.1
  */
@@ -118,9 +123,10 @@ enum
 /**
  * SlPredictor:classes:
  *
- * Classes whose objects and labels count, such as "person,car", or "!dog" for all but that one; see slpostprocess:classes. #SlPredictor:max-results
- * counts those alone. A mask keeps all its classes. A name that the model does not have is an error at the next load or prediction, which names
- * the nearest ones. Unset, all.
+ * Classes whose objects and labels count, such as "person,car", or "!dog" for all but that one; see
+ * slpostprocess:classes. #SlPredictor:max-results counts those alone. A mask keeps all its classes.
+ * A name that the model does not have is an error at the next load or prediction, which names the
+ * nearest ones. Unset, all.
  *
  * Since: 0.1
  */
@@ -136,8 +142,9 @@ enum
 /**
  * SlPredictor:backend:
  *
- * Who runs the model: sightline; onnxruntime or tflite, where their library is installed; auto, what gives the same results faster. Unset, what
- * MODEL.modelinfo says, else sightline. A runtime that is not there, refuses the model or fails is an error; with auto, and with
+ * Who runs the model: sightline; onnxruntime or tflite, where their library is installed; auto,
+ * what gives the same results faster. Unset, what MODEL.modelinfo says, else sightline. A runtime
+ * that is not there, refuses the model or fails is an error; with auto, and with
  * #SlPredictor:fallback, Sightline runs the model then, and g_warning() says so.
  *
  * Since: 0.1
@@ -146,7 +153,8 @@ enum
 /**
  * SlPredictor:provider:
  *
- * Execution providers of ONNX Runtime, in order of preference with ',' between, such as "tensorrt,cuda". Unset, its own on the CPU.
+ * Execution providers of ONNX Runtime, in order of preference with ',' between, such as
+ * "tensorrt,cuda". Unset, its own on the CPU.
  *
  * Since: 0.1
  */
@@ -162,7 +170,8 @@ enum
 /**
  * SlPredictor:delegate:
  *
- * Path of an external delegate of TensorFlow Lite. Unset, the CPU, or what a model was compiled for.
+ * Path of an external delegate of TensorFlow Lite. Unset, the CPU, or what a model was compiled
+ * for.
  *
  * Since: 0.1
  */
@@ -170,8 +179,9 @@ enum
 /**
  * SlPredictor:precision:
  *
- * Of the model's layers of floats, where Sightline runs it: float; bf16 or fp16, their weights in 16 bits, faster and smaller where the processor has
- * instructions for that, with results that differ. Unset, what MODEL.modelinfo says, else float.
+ * Of the model's layers of floats, where Sightline runs it: float; bf16 or fp16, their weights in
+ * 16 bits, faster and smaller where the processor has instructions for that, with results that
+ * differ. Unset, what MODEL.modelinfo says, else float.
  *
  * Since: 0.1
  */
@@ -187,7 +197,8 @@ enum
 /**
  * SlPredictor:work-limit:
  *
- * Most multiply-adds that a frame may take, in billions, or as much other work. A file that asks for more is refused.
+ * Most multiply-adds that a frame may take, in billions, or as much other work. A file that asks
+ * for more is refused.
  *
  * Since: 0.1
  */
@@ -195,7 +206,8 @@ enum
 /**
  * SlPredictor:input-shape:
  *
- * Size of an input that the model leaves open, such as "1,3,224,224"; for several inputs with ';' between. Unset, what the model says.
+ * Size of an input that the model leaves open, such as "1,3,224,224"; for several inputs with ';'
+ * between. Unset, what the model says.
  *
  * Since: 0.1
  */
@@ -203,8 +215,8 @@ enum
 /**
  * SlPredictor:fixed-inputs:
  *
- * Inputs that are always the same, INPUT=VALUE with ';' between, such as "1=style.npy". Frames are the input that is left. Unset, what
- * MODEL.modelinfo says.
+ * Inputs that are always the same, INPUT=VALUE with ';' between, such as "1=style.npy". Frames are
+ * the input that is left. Unset, what MODEL.modelinfo says.
  *
  * Since: 0.1
  */
@@ -212,8 +224,8 @@ enum
 /**
  * SlPredictor:state:
  *
- * Inputs that get an output of the frame before, INPUT=OUTPUT with ',' between, such as "h0=hn", or "none". Unset, what MODEL.modelinfo says, else
- * pairs whose names and sizes leave no doubt.
+ * Inputs that get an output of the frame before, INPUT=OUTPUT with ',' between, such as "h0=hn", or
+ * "none". Unset, what MODEL.modelinfo says, else pairs whose names and sizes leave no doubt.
  *
  * Since: 0.1
  */
@@ -221,8 +233,8 @@ enum
 /**
  * SlPredictor:fallback:
  *
- * With another backend: Sightline runs the model where the backend is not there, refuses the model, or fails, and g_warning() says so. Else that
- * is an error.
+ * With another backend: Sightline runs the model where the backend is not there, refuses the model,
+ * or fails, and g_warning() says so. Else that is an error.
  *
  * Since: 0.1
  */
@@ -241,7 +253,8 @@ spec_of (const SlSetting *setting, GParamFlags flags)
 {
   const char *help = sl_setting_help (setting, SL_DOOR_PREDICTOR);
   if (setting->kind == SL_SETTING_NUMBER)
-    return g_param_spec_int (setting->name, setting->nick, help, MIN (setting->minimum, setting->initial), setting->maximum,
+    return g_param_spec_int (setting->name, setting->nick, help,
+                             MIN (setting->minimum, setting->initial), setting->maximum,
                              setting->initial, flags);
   if (setting->kind == SL_SETTING_BOOL)
     return g_param_spec_boolean (setting->name, setting->nick, help, setting->initial != 0, flags);
@@ -262,7 +275,8 @@ text_of (const GValue *value, GParamSpec *spec)
 }
 
 static gboolean
-set_of_model (SlModelSettings *model, const SlSetting *setting, const GValue *value, GParamSpec *spec)
+set_of_model (SlModelSettings *model, const SlSetting *setting, const GValue *value,
+              GParamSpec *spec)
 {
   g_autofree char *text = text_of (value, spec);
   if (g_strcmp0 (G_STRUCT_MEMBER (const char *, model, setting->offset), text) == 0)
@@ -272,7 +286,8 @@ set_of_model (SlModelSettings *model, const SlSetting *setting, const GValue *va
 }
 
 static void
-get_of_model (const SlModelSettings *model, const SlSetting *setting, GValue *value, GParamSpec *spec)
+get_of_model (const SlModelSettings *model, const SlSetting *setting, GValue *value,
+              GParamSpec *spec)
 {
   const char *text = G_STRUCT_MEMBER (const char *, model, setting->offset);
   if (text == NULL)
@@ -297,7 +312,8 @@ set_text (char **place, const GValue *value)
 }
 
 gboolean
-sl_predictor_settings_set (SlPredictorSettings *settings, guint id, const GValue *value, GParamSpec *spec)
+sl_predictor_settings_set (SlPredictorSettings *settings, guint id, const GValue *value,
+                           GParamSpec *spec)
 {
   const guint threads = settings->threads;
   if (id >= PROP_OF_MODEL)
@@ -324,12 +340,15 @@ sl_predictor_settings_set (SlPredictorSettings *settings, guint id, const GValue
 }
 
 void
-sl_predictor_settings_get (const SlPredictorSettings *settings, guint id, GValue *value, GParamSpec *spec)
+sl_predictor_settings_get (const SlPredictorSettings *settings, guint id, GValue *value,
+                           GParamSpec *spec)
 {
   if (id >= PROP_OF_MODEL)
     get_of_model (&settings->model, setting_of (id), value, spec);
   else if (id <= PROP_SOURCE)
-    g_value_set_string (value, id == PROP_FILTER ? settings->filter : id == PROP_CLASSES ? settings->classes : settings->source);
+    g_value_set_string (value, id == PROP_FILTER    ? settings->filter
+                               : id == PROP_CLASSES ? settings->classes
+                                                    : settings->source);
   else if (id == PROP_THRESHOLD)
     g_value_set_double (value, settings->threshold);
   else if (id == PROP_IOU_THRESHOLD)
@@ -337,7 +356,9 @@ sl_predictor_settings_get (const SlPredictorSettings *settings, guint id, GValue
   else if (id == PROP_CUSTOM_DECODER)
     g_value_set_object (value, settings->custom);
   else
-    g_value_set_uint (value, id == PROP_MAX_RESULTS ? settings->max_results : id == PROP_TOP_K ? settings->top_k : settings->threads);
+    g_value_set_uint (value, id == PROP_MAX_RESULTS ? settings->max_results
+                             : id == PROP_TOP_K     ? settings->top_k
+                                                    : settings->threads);
 }
 
 void
@@ -370,17 +391,20 @@ install_texts (GObjectClass *klass, GParamFlags flags)
     klass, PROP_FILTER,
     g_param_spec_string (
       "filter", "Filter",
-      "How pixels are made when the size changes: nearest, bilinear, area or auto; unset = auto: area when reducing beyond 2", NULL,
-      flags));
+      "How pixels are made when the size changes: nearest, bilinear, area or auto; unset = auto: area when reducing beyond 2",
+      NULL, flags));
   g_object_class_install_property (
     klass, PROP_CLASSES,
-    g_param_spec_string ("classes", "Classes",
-                         "Classes whose objects and labels count, such as person,car, or !dog for all but that one; unset = all", NULL,
-                         flags));
-  g_object_class_install_property (klass, PROP_SOURCE,
-                                   g_param_spec_string ("source", "Source",
-                                                        "Text that the predictions carry as their source, such as the name of the camera",
-                                                        NULL, flags));
+    g_param_spec_string (
+      "classes", "Classes",
+      "Classes whose objects and labels count, such as person,car, or !dog for all but that one; unset = all",
+      NULL, flags));
+  g_object_class_install_property (
+    klass, PROP_SOURCE,
+    g_param_spec_string (
+      "source", "Source",
+      "Text that the predictions carry as their source, such as the name of the camera", NULL,
+      flags));
 }
 
 static void
@@ -397,20 +421,22 @@ install_results (GObjectClass *object_class, GParamFlags flags)
     object_class, PROP_THRESHOLD,
     g_param_spec_double (
       "threshold", "Threshold",
-      "Lowest confidence reported, 0..1; -1 = the decoder's own: 0.5 for most objects, 0 for labels of the whole picture", -1, 1, -1,
-      flags));
+      "Lowest confidence reported, 0..1; -1 = the decoder's own: 0.5 for most objects, 0 for labels of the whole picture",
+      -1, 1, -1, flags));
   /**
    * SlPredictor:iou-threshold:
    *
-   * Intersection over union above which the less confident of two boxes goes, 0..1. 0 = the decoder's own.
+   * Intersection over union above which the less confident of two boxes goes, 0..1. 0 = the
+   * decoder's own.
    *
    * Since: 0.1
    */
   g_object_class_install_property (
     object_class, PROP_IOU_THRESHOLD,
-    g_param_spec_double ("iou-threshold", "Overlap threshold",
-                         "Overlap (intersection over union) above which the less confident of two boxes goes, 0..1; 0 = the decoder's own",
-                         0, 1, 0, flags));
+    g_param_spec_double (
+      "iou-threshold", "Overlap threshold",
+      "Overlap (intersection over union) above which the less confident of two boxes goes, 0..1; 0 = the decoder's own",
+      0, 1, 0, flags));
   /**
    * SlPredictor:max-results:
    *
@@ -420,7 +446,9 @@ install_results (GObjectClass *object_class, GParamFlags flags)
    */
   g_object_class_install_property (
     object_class, PROP_MAX_RESULTS,
-    g_param_spec_uint ("max-results", "Most objects", "Most objects reported for a frame, best first", 1, SL_MAX_RESULTS, 100, flags));
+    g_param_spec_uint ("max-results", "Most objects",
+                       "Most objects reported for a frame, best first", 1, SL_MAX_RESULTS, 100,
+                       flags));
   /**
    * SlPredictor:top-k:
    *
@@ -428,10 +456,11 @@ install_results (GObjectClass *object_class, GParamFlags flags)
    *
    * Since: 0.1
    */
-  g_object_class_install_property (object_class, PROP_TOP_K,
-                                   g_param_spec_uint ("top-k", "Most labels",
-                                                      "Most labels of the whole picture reported for a frame, best first", 1,
-                                                      SL_MAX_RESULTS, 1, flags));
+  g_object_class_install_property (
+    object_class, PROP_TOP_K,
+    g_param_spec_uint ("top-k", "Most labels",
+                       "Most labels of the whole picture reported for a frame, best first", 1,
+                       SL_MAX_RESULTS, 1, flags));
 }
 
 static void
@@ -440,25 +469,30 @@ install_run (GObjectClass *object_class, GParamFlags flags)
   /**
    * SlPredictor:threads:
    *
-   * CPU threads that run the model. 0 = as many as run it fastest, at most 4: the model is run a few times when it is loaded.
+   * CPU threads that run the model. 0 = as many as run it fastest, at most 4: the model is run a
+   * few times when it is loaded.
    *
    * Since: 0.1
    */
-  g_object_class_install_property (object_class, PROP_THREADS,
-                                   g_param_spec_uint ("threads", "Threads",
-                                                      "CPU threads that run the model; 0 = as many as run it fastest, measured, at most 4",
-                                                      0, SL_MAX_THREADS, 1, flags));
+  g_object_class_install_property (
+    object_class, PROP_THREADS,
+    g_param_spec_uint (
+      "threads", "Threads",
+      "CPU threads that run the model; 0 = as many as run it fastest, measured, at most 4", 0,
+      SL_MAX_THREADS, 1, flags));
   /**
    * SlPredictor:custom-decoder:
    *
-   * A decoder of the application's own, which counts instead of #SlPredictor:decoder. Unset, that one.
+   * A decoder of the application's own, which counts instead of #SlPredictor:decoder. Unset, that
+   * one.
    *
    * Since: 0.1
    */
-  g_object_class_install_property (object_class, PROP_CUSTOM_DECODER,
-                                   g_param_spec_object ("custom-decoder", "Custom decoder",
-                                                        "A decoder of the application's own, which counts instead of decoder",
-                                                        SL_TYPE_CUSTOM_DECODER, flags));
+  g_object_class_install_property (
+    object_class, PROP_CUSTOM_DECODER,
+    g_param_spec_object ("custom-decoder", "Custom decoder",
+                         "A decoder of the application's own, which counts instead of decoder",
+                         SL_TYPE_CUSTOM_DECODER, flags));
 }
 
 void

@@ -20,9 +20,12 @@ typedef struct
 
 /** sl_predictor_settings_install: for the class of SlPredictor. */
 void sl_predictor_settings_install (GObjectClass *klass);
-/** sl_predictor_settings_set, sl_predictor_settings_get: the value of property @id. Setting it returns whether the model has to be loaded anew. */
-gboolean sl_predictor_settings_set (SlPredictorSettings *settings, guint id, const GValue *value, GParamSpec *spec);
-void sl_predictor_settings_get (const SlPredictorSettings *settings, guint id, GValue *value, GParamSpec *spec);
+/** sl_predictor_settings_set, sl_predictor_settings_get: the value of property @id. Setting it
+ * returns whether the model has to be loaded anew. */
+gboolean sl_predictor_settings_set (SlPredictorSettings *settings, guint id, const GValue *value,
+                                    GParamSpec *spec);
+void sl_predictor_settings_get (const SlPredictorSettings *settings, guint id, GValue *value,
+                                GParamSpec *spec);
 /** sl_predictor_settings_copy: what @to was is freed. */
 void sl_predictor_settings_copy (const SlPredictorSettings *from, SlPredictorSettings *to);
 void sl_predictor_settings_clear (SlPredictorSettings *settings);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tables of nearest, bilinear and area resizing. Positions are quotients of 64-bit integers: sizes are at most 2^15 and
- * parts of a share 2^20, so every numerator stays below 2^56.
+ * Tables of nearest, bilinear and area resizing. Positions are quotients of 64-bit integers: sizes
+ * are at most 2^15 and parts of a share 2^20, so every numerator stays below 2^56.
  */
 #include "preprocess/axis.h"
 
@@ -41,7 +41,8 @@ clamp (int64_t value, int64_t low, int64_t high)
 static int64_t
 centre (const SlAxisSpec *spec, int64_t i)
 {
-  return (2 * i + 1 - spec->tensor) * spec->scale.num + (2 * (int64_t) spec->origin + spec->frame) * spec->scale.den;
+  return (2 * i + 1 - spec->tensor) * spec->scale.num
+         + (2 * (int64_t) spec->origin + spec->frame) * spec->scale.den;
 }
 
 static bool
@@ -75,7 +76,8 @@ cover_nearest (const SlAxisSpec *spec, const Bounds *bounds, int64_t i)
 static Cover
 cover_bilinear (const SlAxisSpec *spec, const Bounds *bounds, int64_t i)
 {
-  /* Sample k of a halved axis lies at pixel coordinate 2k + 1 between its two pixels, or at 2k + 1/2 on the first. */
+  /* Sample k of a halved axis lies at pixel coordinate 2k + 1 between its two pixels, or at 2k +
+   * 1/2 on the first. */
   const bool between = spec->chroma_shift != 0 && spec->site == SL_SITE_CENTRE;
   const int64_t den = (2 * spec->scale.den) << spec->chroma_shift;
   const int64_t num = centre (spec, i) - (between ? 2 : 1) * spec->scale.den;
@@ -88,7 +90,8 @@ cover_bilinear (const SlAxisSpec *spec, const Bounds *bounds, int64_t i)
   return (Cover){ sample, fraction > 0.0 ? sample + 1 : sample, { 1.0 - fraction, fraction, 0.0 } };
 }
 
-/* Sample k of a halved axis covers the pixels 2k to 2k + 2, half a pixel less when it lies on the first. */
+/* Sample k of a halved axis covers the pixels 2k to 2k + 2, half a pixel less when it lies on the
+ * first. */
 static Cover
 cover_area (const SlAxisSpec *spec, const Bounds *bounds, int64_t i)
 {
@@ -97,15 +100,18 @@ cover_area (const SlAxisSpec *spec, const Bounds *bounds, int64_t i)
   const bool on_first = spec->chroma_shift != 0 && spec->site == SL_SITE_COSITED;
   const int64_t den = (2 * spec->scale.den) << spec->chroma_shift;
   const int64_t middle = centre (spec, i) + (on_first ? spec->scale.den : 0);
-  const int64_t left = clamp (middle - spec->scale.num, bounds->first * den, (bounds->last + 1) * den - 1);
+  const int64_t left =
+    clamp (middle - spec->scale.num, bounds->first * den, (bounds->last + 1) * den - 1);
   const int64_t right = clamp (middle + spec->scale.num, left + 1, (bounds->last + 1) * den);
   const double length = (double) (right - left);
   const int64_t first = floor_div (left, den);
   const int64_t last = floor_div (right - 1, den);
   if (first == last)
     return (Cover){ first, last, { 1.0, 0.0, 0.0 } };
-  return (
-    Cover){ first, last, { (double) ((first + 1) * den - left) / length, (double) (right - last * den) / length, (double) den / length } };
+  return (Cover){ first,
+                  last,
+                  { (double) ((first + 1) * den - left) / length,
+                    (double) (right - last * den) / length, (double) den / length } };
 }
 
 static Cover (*const filters[]) (const SlAxisSpec *spec, const Bounds *bounds, int64_t i) = {
@@ -136,7 +142,8 @@ fill_taps (const Cover *cover, int16_t *weight)
   }
 }
 
-/* The most by which a sum of @n samples can be shifted left in 16 unsigned bits; that of two bytes must stay below 2^15. */
+/* The most by which a sum of @n samples can be shifted left in 16 unsigned bits; that of two bytes
+ * must stay below 2^15. */
 static int
 sum_shift (int64_t n, int bits)
 {
@@ -146,7 +153,8 @@ sum_shift (int64_t n, int bits)
   return bits == 8 && n > 1 && shift > 6 ? 6 : shift;
 }
 
-/* Rounds down what is between and gives the rest to the ends, so that the weights never sum to more than one. */
+/* Rounds down what is between and gives the rest to the ends, so that the weights never sum to more
+ * than one. */
 static void
 fill_span (const Cover *cover, int64_t origin, int bits, SlSpan *span)
 {
@@ -155,7 +163,8 @@ fill_span (const Cover *cover, int64_t origin, int bits, SlSpan *span)
   span->last = (int32_t) (cover->last - origin);
   span->weight[2] = between > 0 ? (uint32_t) floor (cover->weight[2] * (double) SPAN_ONE) : 0;
   const int64_t ends = SPAN_ONE - between * span->weight[2];
-  span->weight[1] = (uint32_t) clamp ((int64_t) floor (cover->weight[1] * (double) SPAN_ONE), 0, ends);
+  span->weight[1] =
+    (uint32_t) clamp ((int64_t) floor (cover->weight[1] * (double) SPAN_ONE), 0, ends);
   span->weight[0] = (uint32_t) (ends - span->weight[1]);
   if (bits == 0)
     return;
@@ -164,10 +173,14 @@ fill_span (const Cover *cover, int64_t origin, int bits, SlSpan *span)
   if (shift < 0)
     return;
   const int64_t one = (int64_t) 1 << (31 - bits - shift);
-  span->narrow[2] = between > 0 ? (uint16_t) clamp ((int64_t) floor (cover->weight[2] * (double) one), 0, UINT16_MAX) : 0;
+  span->narrow[2] =
+    between > 0
+      ? (uint16_t) clamp ((int64_t) floor (cover->weight[2] * (double) one), 0, UINT16_MAX)
+      : 0;
   const int64_t unit = one / NARROW_ONE;
   const int64_t narrow_ends = NARROW_ONE - (between * span->narrow[2] + unit - 1) / unit;
-  span->narrow[1] = (uint16_t) clamp ((int64_t) floor (cover->weight[1] * NARROW_ONE + 0.5), 0, narrow_ends);
+  span->narrow[1] =
+    (uint16_t) clamp ((int64_t) floor (cover->weight[1] * NARROW_ONE + 0.5), 0, narrow_ends);
   span->narrow[0] = (uint16_t) (narrow_ends - span->narrow[1]);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One axis of a resize as a table: for every output position the source samples to read and their integer weights. Built once per stream
- * from exact quotients, so that rounding errors do not accumulate. Columns get taps (a weight for each sample), rows get spans (all samples
- * between the ends have the same weight); the filter computes the weights.
+ * One axis of a resize as a table: for every output position the source samples to read and their
+ * integer weights. Built once per stream from exact quotients, so that rounding errors do not
+ * accumulate. Columns get taps (a weight for each sample), rows get spans (all samples between the
+ * ends have the same weight); the filter computes the weights.
  */
 #ifndef SL_PREPROCESS_AXIS_H
 #define SL_PREPROCESS_AXIS_H
@@ -26,7 +27,8 @@
 /**
  * SlAxisSpec: a component along one axis.
  * @scale: frame pixels per tensor pixel
- * @origin, @frame: the part of the frame that is fitted, in pixels; @origin + @frame at most SL_MAX_SIDE
+ * @origin, @frame: the part of the frame that is fitted, in pixels; @origin + @frame at most
+ * SL_MAX_SIDE
  * @tensor: length in pixels, 1..SL_MAX_SIDE; its centre falls on the centre of the part
  * @flip: the last position comes first
  * @chroma_shift: 1 when the component has one sample for two pixels of the frame
@@ -46,10 +48,11 @@ typedef struct
 } SlAxisSpec;
 
 /**
- * SlSpan: the weights of one position: samples @first and @last, and one weight for all between. @last may be @first; then only the first
- * weight is used.
+ * SlSpan: the weights of one position: samples @first and @last, and one weight for all between.
+ * @last may be @first; then only the first weight is used.
  * @weight: of first, last and each one between, in units of 2^-30; they sum to 2^30
- * @narrow, @shift: the same for 16-bit arithmetic, see SlBand; @shift is negative when there are too many between
+ * @narrow, @shift: the same for 16-bit arithmetic, see SlBand; @shift is negative when there are
+ * too many between
  */
 typedef struct
 {
@@ -67,7 +70,8 @@ typedef struct
  * @stride: weights per position: 4, 8 or a multiple of 16
  * @start: first tap of each position, relative to @origin
  * @weight: @stride per position, 64-byte aligned; each position's sum to SL_TAP_ONE
- * @span: one per position, or NULL; numbers of samples are absolute for rows and relative to @origin for columns
+ * @span: one per position, or NULL; numbers of samples are absolute for rows and relative to
+ * @origin for columns
  * @gather: (nullable): the taps as SlGather has them, for kernels that want it
  */
 typedef struct

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * YUV -> RGB from the constants of the three recommendations (ITU-R BT.601, BT.709, BT.2020 non-constant
- * luminance) and the two ranges. The normaliser folds these rows with gain and offset.
+ * YUV -> RGB from the constants of the three recommendations (ITU-R BT.601, BT.709, BT.2020
+ * non-constant luminance) and the two ranges. The normaliser folds these rows with gain and offset.
  */
 #include "preprocess/colour.h"
 
@@ -45,7 +45,9 @@ sl_colour_yuv_to_rgb (SlMatrix matrix, bool full_range, int bits, SlColourRow rg
   const double c = 255.0 / range.chroma_span;
   const double u_blue = 2.0 * (1.0 - kb) * c;
   const double v_red = 2.0 * (1.0 - kr) * c;
-  const double chroma[3][2] = { { 0.0, v_red }, { -u_blue * kb / kg, -v_red * kr / kg }, { u_blue, 0.0 } };
+  const double chroma[3][2] = { { 0.0, v_red },
+                                { -u_blue * kb / kg, -v_red * kr / kg },
+                                { u_blue, 0.0 } };
   for (int i = 0; i < 3; i++) {
     rgb[i][0] = y;
     rgb[i][1] = chroma[i][0];

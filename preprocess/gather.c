@@ -43,8 +43,10 @@ fill_step (const SlAxis *axis, const SlGather *gather, int group, int number, Sl
     for (int half = 0; half < 2; half++) {
       const int tap = 2 * (number * gather->lanes + pair % gather->lanes) + half;
       const bool used = position < axis->count && tap < axis->taps;
-      step->index[2 * pair + half] = (int16_t) (used ? axis->start[position] - gather->base[group] + tap : 0);
-      step->weight[2 * pair + half] = (int16_t) (used ? axis->weight[position * axis->stride + tap] : 0);
+      step->index[2 * pair + half] =
+        (int16_t) (used ? axis->start[position] - gather->base[group] + tap : 0);
+      step->weight[2 * pair + half] =
+        (int16_t) (used ? axis->weight[position * axis->stride + tap] : 0);
     }
   }
 }

@@ -11,7 +11,8 @@
 
 #include "preprocess/axis.h"
 
-/** One multiplication of 32 pairs: lane i takes sample @index[i] (0..63) of the group's window times @weight[i]. */
+/** One multiplication of 32 pairs: lane i takes sample @index[i] (0..63) of the group's window
+ * times @weight[i]. */
 typedef struct
 {
   int16_t index[32];
@@ -19,7 +20,8 @@ typedef struct
 } SlGatherStep;
 
 /**
- * SlGather: positions in groups of 16 / @lanes; a group's sums over its @steps have @lanes adjacent 32-bit lanes a position.
+ * SlGather: positions in groups of 16 / @lanes; a group's sums over its @steps have @lanes adjacent
+ * 32-bit lanes a position.
  * @lanes: 1 or 2: as few as keep the samples of a group inside one window
  * @base: where each group's window starts in the row, at least 0
  * @step: 64-byte aligned, @steps per group
@@ -31,7 +33,8 @@ typedef struct SlGather
   SlGatherStep *step;
 } SlGather;
 
-/** sl_gather_attach: sets @axis->gather, with memory of @tables; leaves it NULL where windows are too narrow. False when out of memory. */
+/** sl_gather_attach: sets @axis->gather, with memory of @tables; leaves it NULL where windows are
+ * too narrow. False when out of memory. */
 bool sl_gather_attach (SlAxis *axis, SlTables *tables);
 
 #endif

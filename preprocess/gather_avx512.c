@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Columns reduced by picking 32 samples at once from a window of 64, as gather.h regroups the taps: in AVX-512 with VBMI this takes less time
- * than loading each column's samples. Other instruction sets cannot pick from so many.
+ * Columns reduced by picking 32 samples at once from a window of 64, as gather.h regroups the taps:
+ * in AVX-512 with VBMI this takes less time than loading each column's samples. Other instruction
+ * sets cannot pick from so many.
  */
 #include "core/base/unroll.h"
 #include "preprocess/simd_avx512.h"
 
 /* One group, of each row. */
 static ALWAYS_INLINE void
-gather_group (Vec sum[3], const int16_t *const row[3], const SlGatherStep *step, int32_t base, int steps, int rows)
+gather_group (Vec sum[3], const int16_t *const row[3], const SlGatherStep *step, int32_t base,
+              int steps, int rows)
 {
   Vec low[3], high[3];
   SL_UNROLL
@@ -21,15 +23,16 @@ gather_group (Vec sum[3], const int16_t *const row[3], const SlGatherStep *step,
     const Vec index = load (step[i].index), weight = load (step[i].weight);
     SL_UNROLL
     for (int r = 0; r < rows; r++)
-      sum[r] = _mm512_dpwssd_epi32 (sum[r], _mm512_permutex2var_epi16 (low[r], index, high[r]), weight);
+      sum[r] =
+        _mm512_dpwssd_epi32 (sum[r], _mm512_permutex2var_epi16 (low[r], index, high[r]), weight);
   }
 }
 
-/* All columns; @lanes and @rows are constants, @steps may be one. Pointers are copied, because stores could change the arrays they come
- * from. */
+/* All columns; @lanes and @rows are constants, @steps may be one. Pointers are copied, because
+ * stores could change the arrays they come from. */
 static ALWAYS_INLINE void
-gather_columns (int32_t *const dst[3], const int16_t *const row[3], const SlGather *gather, SlPrefetch *prefetch, int lanes, int steps,
-                int rows)
+gather_columns (int32_t *const dst[3], const int16_t *const row[3], const SlGather *gather,
+                SlPrefetch *prefetch, int lanes, int steps, int rows)
 {
   SlPrefetch lines = *prefetch;
   const int32_t *base = gather->base;
@@ -47,7 +50,8 @@ gather_columns (int32_t *const dst[3], const int16_t *const row[3], const SlGath
     sl_prefetch_step (&lines);
     gather_group (a, from, gather->step + (ptrdiff_t) group * steps, base[group], steps, rows);
     if (lanes == 2)
-      gather_group (b, from, gather->step + (ptrdiff_t) (group + 1) * steps, base[group + 1], steps, rows);
+      gather_group (b, from, gather->step + (ptrdiff_t) (group + 1) * steps, base[group + 1], steps,
+                    rows);
     SL_UNROLL
     for (int r = 0; r < rows; r++)
       keep (to[r] + x, lanes == 2 ? add_twos (a[r], b[r]) : a[r]);
@@ -56,7 +60,8 @@ gather_columns (int32_t *const dst[3], const int16_t *const row[3], const SlGath
 }
 
 static ALWAYS_INLINE void
-gather_rows (int32_t *const dst[3], const int16_t *const row[3], const SlGather *gather, SlPrefetch *prefetch, int rows)
+gather_rows (int32_t *const dst[3], const int16_t *const row[3], const SlGather *gather,
+             SlPrefetch *prefetch, int rows)
 {
   if (gather->lanes == 1 && gather->steps == 1)
     gather_columns (dst, row, gather, prefetch, 1, 1, rows);
@@ -71,7 +76,8 @@ gather_rows (int32_t *const dst[3], const int16_t *const row[3], const SlGather 
 }
 
 void
-sl_gather_reduce_avx512 (int32_t *const dst[3], const int16_t *const row[3], const SlGather *gather, int rows, SlPrefetch *prefetch)
+sl_gather_reduce_avx512 (int32_t *const dst[3], const int16_t *const row[3], const SlGather *gather,
+                         int rows, SlPrefetch *prefetch)
 {
   if (rows == 1)
     gather_rows (dst, row, gather, prefetch, 1);

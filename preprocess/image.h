@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * A picture in memory as the preprocessor takes it: format, size, planes, colorimetry. libc only; names and
- * memory layouts are GStreamer's.
+ * A picture in memory as the preprocessor takes it: format, size, planes, colorimetry. libc only;
+ * names and memory layouts are GStreamer's.
  */
 #ifndef SL_PREPROCESS_IMAGE_H
 #define SL_PREPROCESS_IMAGE_H
@@ -35,8 +35,8 @@ typedef enum
   SL_PIXEL_COUNT
 } SlPixelFormat;
 
-/** Where chroma samples lie relative to luma: horizontally co-sited with even luma columns (MPEG-2) or centred
- *  between two (JPEG); likewise vertically. */
+/** Where chroma samples lie relative to luma: horizontally co-sited with even luma columns (MPEG-2)
+ * or centred between two (JPEG); likewise vertically. */
 typedef enum
 {
   SL_SITE_CENTRE,
@@ -61,7 +61,8 @@ typedef enum
   SL_PACKING_YUV422 /* four samples for two pixels: Y every second, U and V each once */
 } SlPacking;
 
-/** Where one component lies: sample @lane of every group of @plane, and every second from there for Y of YUV422. */
+/** Where one component lies: sample @lane of every group of @plane, and every second from there for
+ * Y of YUV422. */
 typedef struct
 {
   uint8_t plane, lane;
@@ -85,7 +86,8 @@ typedef struct
   SlComponent component[3];
 } SlPixelLayout;
 
-/** What a stream of pictures has in common. RGB formats are full range whatever @full_range says. */
+/** What a stream of pictures has in common. RGB formats are full range whatever @full_range says.
+ */
 typedef struct
 {
   SlPixelFormat format;
@@ -95,9 +97,9 @@ typedef struct
   SlSite site_h, site_v;
 } SlImageInfo;
 
-/** One picture: planes in GStreamer's order of its format (I420: Y U V, YV12: Y V U); strides in bytes, negative allowed.
- *  Only the bytes of the picture's own samples are read, at any alignment; a row of YUY2 or UYVY holds ceil (width / 2) * 4
- *  bytes. */
+/** One picture: planes in GStreamer's order of its format (I420: Y U V, YV12: Y V U); strides in
+ * bytes, negative allowed. Only the bytes of the picture's own samples are read, at any alignment;
+ * a row of YUY2 or UYVY holds ceil (width / 2) * 4 bytes. */
 typedef struct
 {
   const uint8_t *plane[3];
@@ -121,20 +123,25 @@ typedef struct
 
 /** sl_image_plane_rows: rows of plane @plane, 0 when @info is bad or has no such plane. */
 int sl_image_plane_rows (const SlImageInfo *info, int plane);
-/** sl_image_row_bytes: bytes that the samples of one row of plane @plane take, 0 when @info is bad or has no such plane. */
+/** sl_image_row_bytes: bytes that the samples of one row of plane @plane take, 0 when @info is bad
+ * or has no such plane. */
 size_t sl_image_row_bytes (const SlImageInfo *info, int plane);
-/** sl_image_check_plane: whether @rows (from 1) rows of @row_bytes, the first one at @first, @stride bytes from one to the next (negative
- *  allowed), all lie in @memory. Nothing is read. */
-SlImageStatus sl_image_check_plane (int rows, size_t row_bytes, const void *first, ptrdiff_t stride, SlMemory memory);
-/** sl_image_check: whether every byte that sl_normalizer_run() may read lies in the plane's @memory. Call it for each picture
- *  whose planes and strides come from elsewhere. Nothing is read. */
-SlImageStatus sl_image_check (const SlImageInfo *info, const SlImage *image, const SlMemory memory[3]);
+/** sl_image_check_plane: whether @rows (from 1) rows of @row_bytes, the first one at @first,
+ * @stride bytes from one to the next (negative allowed), all lie in @memory. Nothing is read. */
+SlImageStatus sl_image_check_plane (int rows, size_t row_bytes, const void *first, ptrdiff_t stride,
+                                    SlMemory memory);
+/** sl_image_check: whether every byte that sl_normalizer_run() may read lies in the plane's
+ * @memory. Call it for each picture whose planes and strides come from elsewhere. Nothing is read.
+ */
+SlImageStatus sl_image_check (const SlImageInfo *info, const SlImage *image,
+                              const SlMemory memory[3]);
 /** sl_image_status_text: what is wrong and what was expected, without a full stop. */
 const char *sl_image_status_text (SlImageStatus status);
 
 /** sl_pixel_layout: (nullable): NULL when @format is not an SlPixelFormat. */
 const SlPixelLayout *sl_pixel_layout (SlPixelFormat format);
-/** sl_pixel_format_name: GStreamer's name, "NV12"; "unknown" when @format is not an SlPixelFormat. */
+/** sl_pixel_format_name: GStreamer's name, "NV12"; "unknown" when @format is not an SlPixelFormat.
+ */
 const char *sl_pixel_format_name (SlPixelFormat format);
 /** sl_pixel_format_planes: number of planes, 1..3; 0 when @format is not an SlPixelFormat. */
 int sl_pixel_format_planes (SlPixelFormat format);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The normaliser's row functions in C: the definition that other instruction sets are tested against, and what they
- * call for the ends of rows. Floats are computed operation by operation, without contraction.
+ * The normaliser's row functions in C: the definition that other instruction sets are tested
+ * against, and what they call for the ends of rows. Floats are computed operation by operation,
+ * without contraction.
  */
 #include <string.h>
 
@@ -9,7 +10,8 @@
 #include "preprocess/normalize.h"
 #include "preprocess/store_table.h"
 
-/* Samples at a time, so that sums stay in the first cache and compilers see loops without branches. */
+/* Samples at a time, so that sums stay in the first cache and compilers see loops without branches.
+ */
 #define CHUNK 128
 
 static inline uint16_t
@@ -73,10 +75,13 @@ blend_words (int16_t *dst, const SlBand *band, int left, int n, SlPrefetch *pref
     uint16_t sum[CHUNK] = { 0 };
     for (int i = 0; i < band->count; i++) {
       for (int x = begin; x < end; x++)
-        sum[x - begin] = (uint16_t) (sum[x - begin] + (read_word (band->between + i * band->stride, x, left) >> 6));
+        sum[x - begin] =
+          (uint16_t) (sum[x - begin]
+                      + (read_word (band->between + i * band->stride, x, left) >> 6));
     }
     for (int x = begin; x < end; x++)
-      dst[x] = weigh (band, read_word (band->first, x, left), read_word (last, x, left), sum[x - begin]);
+      dst[x] =
+        weigh (band, read_word (band->first, x, left), read_word (last, x, left), sum[x - begin]);
   }
 }
 
@@ -124,7 +129,8 @@ reduce_row (int32_t *dst, const int16_t *row, const SlAxis *columns)
 }
 
 static void
-reduce (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows, SlPrefetch *prefetch)
+reduce (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows,
+        SlPrefetch *prefetch)
 {
   for (int r = 0; r < rows; r++)
     reduce_row (dst[r], row[r], columns);
@@ -141,7 +147,8 @@ mix_pixel (const SlMix *mix, const int32_t *const src[3], int x)
   return value < mix->high ? value : mix->high;
 }
 
-/* Half to even for |value| < 2^22: adding 1.5 * 2^23 leaves the rounded integer in the low bits of the significand. */
+/* Half to even for |value| < 2^22: adding 1.5 * 2^23 leaves the rounded integer in the low bits of
+ * the significand. */
 static inline uint8_t
 to_byte (float value)
 {
@@ -182,7 +189,8 @@ put (void *dst, SlOutType type, size_t at, float value)
 }
 
 static inline __attribute__ ((always_inline)) void
-store (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n, SlOutType type, SlStoreLayout layout)
+store (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n, SlOutType type,
+       SlStoreLayout layout)
 {
   const int channels = layout == SL_STORE_ONE ? 1 : 3;
   for (int x = 0; x < n; x++) {

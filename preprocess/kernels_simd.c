@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The normaliser's row functions over the registers of simd.h, as kernels.h defines them and kernels_c.c does them. Ends of rows repeat the
- * last full block, or are left to C where there is none.
+ * The normaliser's row functions over the registers of simd.h, as kernels.h defines them and
+ * kernels_c.c does them. Ends of rows repeat the last full block, or are left to C where there is
+ * none.
  */
 #include "core/base/unroll.h"
 #include "preprocess/simd.h"
@@ -23,7 +24,8 @@ weigh (Sums sums, Weight weight)
   return (Sums){ multiply_high (sums.a, weight), multiply_high (sums.b, weight) };
 }
 
-/* The sum of the rows of @pairs, shifted. The row after the last one between exists: it is the band's last. */
+/* The sum of the rows of @pairs, shifted. The row after the last one between exists: it is the
+ * band's last. */
 static ALWAYS_INLINE Sums
 sum_rows (const uint8_t *row, ptrdiff_t stride, int pairs, const Weights *weights, bool split)
 {
@@ -35,7 +37,8 @@ sum_rows (const uint8_t *row, ptrdiff_t stride, int pairs, const Weights *weight
 
 /* The bytes from @x of the rows, to @dst[0] or, with @split, by pairs to both. */
 static ALWAYS_INLINE void
-blend_block (int16_t *const dst[2], const SlBand *band, const Weights *weights, ptrdiff_t x, int pairs, bool single, bool split)
+blend_block (int16_t *const dst[2], const SlBand *band, const Weights *weights, ptrdiff_t x,
+             int pairs, bool single, bool split)
 {
   Sums sums = weigh (widen (band->first + x, split), weights->first);
   if (!single)
@@ -43,7 +46,8 @@ blend_block (int16_t *const dst[2], const SlBand *band, const Weights *weights, 
   if (pairs == LONE)
     sums = add (sums, weigh (widen (band->between + x, split), weights->between));
   else if (pairs != 0)
-    sums = add (sums, weigh (sum_rows (band->between + x, band->stride, pairs, weights, split), weights->between));
+    sums = add (sums, weigh (sum_rows (band->between + x, band->stride, pairs, weights, split),
+                             weights->between));
   if (split) {
     keep (dst[0] + x / 2, sums.a);
     keep (dst[1] + x / 2, sums.b);
@@ -54,7 +58,8 @@ blend_block (int16_t *const dst[2], const SlBand *band, const Weights *weights, 
 
 /* @n bytes of the rows, at least a block. */
 static ALWAYS_INLINE void
-blend_rows (int16_t *const dst[2], const SlBand *band, int n, SlPrefetch *prefetch, int fixed, bool single, bool split)
+blend_rows (int16_t *const dst[2], const SlBand *band, int n, SlPrefetch *prefetch, int fixed,
+            bool single, bool split)
 {
   const Weights weights = load_weights (band);
   const SlBand local = *band;
@@ -164,12 +169,15 @@ split_triples (int16_t *const dst[3], const int16_t *src, int n)
   int x = 0;
   for (; x + WORDS <= n; x += WORDS)
     split_triple (dst, x, src + 3 * x);
-  sl_kernels_c.split_triples ((int16_t *const[3]){ dst[0] + x, dst[1] + x, dst[2] + x }, src + 3 * x, n - x);
+  sl_kernels_c.split_triples ((int16_t *const[3]){ dst[0] + x, dst[1] + x, dst[2] + x },
+                              src + 3 * x, n - x);
 }
 
-/* @rows share the weights; @stride may be a constant. Pointers are copied, because stores could change the arrays they come from. */
+/* @rows share the weights; @stride may be a constant. Pointers are copied, because stores could
+ * change the arrays they come from. */
 static ALWAYS_INLINE void
-reduce_rows (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, SlPrefetch *prefetch, int stride, int rows)
+reduce_rows (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns,
+             SlPrefetch *prefetch, int stride, int rows)
 {
   SlPrefetch lines = *prefetch;
   const int32_t *start = columns->start;
@@ -198,7 +206,8 @@ reduce_rows (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *c
 }
 
 static void
-reduce (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows, SlPrefetch *prefetch)
+reduce (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows,
+        SlPrefetch *prefetch)
 {
   const int stride = columns->stride;
 #ifdef GATHERS
@@ -250,7 +259,8 @@ interleave (void *dst, SlOutType type, ptrdiff_t x, const Pixels value[3])
 }
 
 static ALWAYS_INLINE void
-store (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n, SlOutType type, SlStoreLayout layout)
+store (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n, SlOutType type,
+       SlStoreLayout layout)
 {
   const int channels = layout == SL_STORE_ONE ? 1 : 3;
   const size_t element = type == SL_OUT_F32 ? 4 : type == SL_OUT_F16 ? 2 : 1;
@@ -287,7 +297,8 @@ store (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n,
   const size_t step = layout == SL_STORE_INTERLEAVED ? 3 * element : element;
   for (int c = 0; c < (layout == SL_STORE_PLANES ? 3 : 1); c++)
     rest[c] = (uint8_t *) dst[c] + (size_t) x * step;
-  sl_kernels_c.store[type][layout](rest, (const int32_t *const[3]){ src[0] + x, src[1] + x, src[2] + x }, mix, n - x);
+  sl_kernels_c.store[type][layout](
+    rest, (const int32_t *const[3]){ src[0] + x, src[1] + x, src[2] + x }, mix, n - x);
 }
 
 SL_STORES

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The normaliser: checks a spec, builds its tables once, then makes each tensor row from the component rows that
- * source.c reads: colour matrix, gain, offset, clamp and store in one kernel, borders copied from a row made before.
+ * The normaliser: checks a spec, builds its tables once, then makes each tensor row from the
+ * component rows that source.c reads: colour matrix, gain, offset, clamp and store in one kernel,
+ * borders copied from a row made before.
  *
- * Work goes by rows of the frame. Where the orientation exchanges rows and columns, thirty-two of them are collected and
- * stored as thirty-two columns of the tensor.
+ * Work goes by rows of the frame. Where the orientation exchanges rows and columns, thirty-two of
+ * them are collected and stored as thirty-two columns of the tensor.
  */
 #include "preprocess/normalize.h"
 
@@ -55,7 +56,8 @@ init_colours (SlNormalizer *self, const SlImageInfo *image)
   for (int i = 0; i < 3; i++) {
     const int from = spec->colour == SL_COLOUR_BGR ? 2 - i : i;
     self->input[i] = components == 3 ? i : 0;
-    sl_output_mix (&self->mix[i], rows[from], layout->bits, spec->gain[i], spec->offset[i], spec->type);
+    sl_output_mix (&self->mix[i], rows[from], layout->bits, spec->gain[i], spec->offset[i],
+                   spec->type);
   }
   return components;
 }
@@ -66,7 +68,8 @@ interleaved (const SlNormalizer *self)
   return self->spec.layout == SL_LAYOUT_NHWC && self->channels == 3;
 }
 
-/* The border goes through the same kernel: a row of pictures whose mix is the pad value whatever they hold. */
+/* The border goes through the same kernel: a row of pictures whose mix is the pad value whatever
+ * they hold. */
 static bool
 init_pad (SlNormalizer *self)
 {
@@ -78,11 +81,13 @@ init_pad (SlNormalizer *self)
   SlMix mix[3] = { { { 0.0f } } };
   for (int i = 0; i < self->channels; i++) {
     mix[i] = (SlMix){ .low = self->mix[i].low, .high = self->mix[i].high };
-    mix[i].constant = (float) (self->spec.pad_value * self->spec.gain[i] + (self->spec.offset[i] + sl_output_bias (self->spec.type)));
+    mix[i].constant = (float) (self->spec.pad_value * self->spec.gain[i]
+                               + (self->spec.offset[i] + sl_output_bias (self->spec.type)));
   }
   const size_t plane = width * self->element;
   const int32_t *const src[3] = { zeros, zeros, zeros };
-  void *const dst[3] = { self->pad, self->pad + (self->channels > 1 ? plane : 0), self->pad + (self->channels > 1 ? 2 * plane : 0) };
+  void *const dst[3] = { self->pad, self->pad + (self->channels > 1 ? plane : 0),
+                         self->pad + (self->channels > 1 ? 2 * plane : 0) };
   self->store (dst, src, mix, self->spec.width);
   return true;
 }
@@ -100,19 +105,23 @@ init_source (SlNormalizer *self, const SlImageInfo *image, int components)
     .flip_y = self->turn.flip_y,
     .filter = spec->filter,
   };
-  sl_affine_scale (spec->fit, spec->crop.width, spec->crop.height, wanted.columns, wanted.rows, &wanted.x, &wanted.y);
+  sl_affine_scale (spec->fit, spec->crop.width, spec->crop.height, wanted.columns, wanted.rows,
+                   &wanted.x, &wanted.y);
   wanted.x = sl_affine_share (wanted.x, spec->share);
   wanted.y = sl_affine_share (wanted.y, spec->share);
   const bool reduces = wanted.x.num > 2 * wanted.x.den || wanted.y.num > 2 * wanted.y.den;
   if (spec->filter == SL_FILTER_AUTO)
     wanted.filter = reduces ? SL_FILTER_AREA : SL_FILTER_BILINEAR;
-  return sl_source_init (&self->source, sl_kernels_get (), sl_pixel_layout (image->format), image, &wanted);
+  return sl_source_init (&self->source, sl_kernels_get (), sl_pixel_layout (image->format), image,
+                         &wanted);
 }
 
 static bool
 init_memory (SlNormalizer *self)
 {
-  const SlStoreLayout layout = self->channels == 1 ? SL_STORE_ONE : interleaved (self) ? SL_STORE_INTERLEAVED : SL_STORE_PLANES;
+  const SlStoreLayout layout = self->channels == 1  ? SL_STORE_ONE
+                               : interleaved (self) ? SL_STORE_INTERLEAVED
+                                                    : SL_STORE_PLANES;
   const size_t columns = (size_t) self->source.grid[0].columns.count;
   self->store = self->source.kernels->store[self->spec.type][layout];
   self->element = sl_output_bytes (self->spec.type);
@@ -134,17 +143,20 @@ sl_normalizer_set (SlNormalizer *self, const SlImageInfo *image, const SlNormali
   self->turn = sl_affine_turn (spec->orientation);
   if (spec->fit == SL_FIT_LETTERBOX)
     self->spec.share = 1;
-  sl_affine_view (&self->map, spec->fit, spec->orientation, &self->spec.crop, spec->width, spec->height);
+  sl_affine_view (&self->map, spec->fit, spec->orientation, &self->spec.crop, spec->width,
+                  spec->height);
   sl_affine_zoom (&self->map, self->spec.share, spec->width, spec->height);
   const int components = init_colours (self, image);
-  return init_source (self, image, components) && init_memory (self) ? SL_NORMALIZE_OK : SL_NORMALIZE_NO_MEMORY;
+  return init_source (self, image, components) && init_memory (self) ? SL_NORMALIZE_OK
+                                                                     : SL_NORMALIZE_NO_MEMORY;
 }
 
 SlNormalizeStatus
 sl_normalizer_new (SlNormalizer **out, const SlImageInfo *image, const SlNormalizeSpec *spec)
 {
   SlNormalizer *self = calloc (1, sizeof *self);
-  const SlNormalizeStatus status = self != NULL ? sl_normalizer_set (self, image, spec) : SL_NORMALIZE_NO_MEMORY;
+  const SlNormalizeStatus status =
+    self != NULL ? sl_normalizer_set (self, image, spec) : SL_NORMALIZE_NO_MEMORY;
   *out = status == SL_NORMALIZE_OK ? self : NULL;
   if (status != SL_NORMALIZE_OK)
     sl_normalizer_free (self);
@@ -192,9 +204,11 @@ fill_border (const SlNormalizer *self, uint8_t *tensor, int x, int y, int n)
 }
 
 static void
-store_pixels (const SlNormalizer *self, uint8_t *tensor, int x, int y, int32_t *const rows[3], int n)
+store_pixels (const SlNormalizer *self, uint8_t *tensor, int x, int y, int32_t *const rows[3],
+              int n)
 {
-  const int32_t *const src[3] = { rows[self->input[0]], rows[self->input[1]], rows[self->input[2]] };
+  const int32_t *const src[3] = { rows[self->input[0]], rows[self->input[1]],
+                                  rows[self->input[2]] };
   uint8_t *at[3];
   locate (self, tensor, x, y, at);
   self->store ((void *const[3]){ at[0], at[1], at[2] }, src, self->mix, n);
@@ -213,7 +227,8 @@ static bool
 has_content (const SlNormalizer *self, int y)
 {
   const SlAxis *rows = &self->source.grid[0].rows;
-  return y >= rows->first && y < rows->first + rows->count && self->source.grid[0].columns.count > 0;
+  return y >= rows->first && y < rows->first + rows->count
+         && self->source.grid[0].columns.count > 0;
 }
 
 static void
@@ -233,9 +248,11 @@ make_row (const SlNormalizer *self, const SlImage *image, uint8_t *tensor, int y
   fill_border (self, tensor, right, y, self->spec.width - right);
 }
 
-/* Rows of the frame become the tensor's columns @x to @x + @n - 1, all of them content or all border. */
+/* Rows of the frame become the tensor's columns @x to @x + @n - 1, all of them content or all
+ * border. */
 static void
-make_columns (const SlNormalizer *self, const SlImage *image, uint8_t *tensor, int x, int n, void *scratch)
+make_columns (const SlNormalizer *self, const SlImage *image, uint8_t *tensor, int x, int n,
+              void *scratch)
 {
   const SlAxis *columns = &self->source.grid[0].columns;
   const bool content = has_content (self, x);
@@ -273,21 +290,25 @@ size_t
 sl_normalizer_scratch_bytes (const SlNormalizer *normalizer)
 {
   const size_t rows = 3 + (normalizer->turn.transpose ? 3 * COLUMNS : 0);
-  return sl_source_scratch_bytes (&normalizer->source) + rows * normalizer->row_ints * sizeof (int32_t);
+  return sl_source_scratch_bytes (&normalizer->source)
+         + rows * normalizer->row_ints * sizeof (int32_t);
 }
 
 void
-sl_normalizer_run_slices (const SlNormalizer *normalizer, const SlImage *image, void *tensor, int first, int count, void *scratch)
+sl_normalizer_run_slices (const SlNormalizer *normalizer, const SlImage *image, void *tensor,
+                          int first, int count, void *scratch)
 {
   if (!normalizer->turn.transpose) {
     for (int y = first; y < first + count; y++)
       make_row (normalizer, image, tensor, y, scratch);
     return;
   }
-  const int end = (first + count) * COLUMNS < normalizer->spec.width ? (first + count) * COLUMNS : normalizer->spec.width;
+  const int end = (first + count) * COLUMNS < normalizer->spec.width ? (first + count) * COLUMNS
+                                                                     : normalizer->spec.width;
   for (int x = first * COLUMNS; x < end;) {
     int n = 1;
-    while (n < COLUMNS && x + n < end && has_content (normalizer, x + n) == has_content (normalizer, x))
+    while (n < COLUMNS && x + n < end
+           && has_content (normalizer, x + n) == has_content (normalizer, x))
       n++;
     make_columns (normalizer, image, tensor, x, n, scratch);
     x += n;
@@ -297,7 +318,8 @@ sl_normalizer_run_slices (const SlNormalizer *normalizer, const SlImage *image, 
 void
 sl_normalizer_run (SlNormalizer *normalizer, const SlImage *image, void *tensor)
 {
-  sl_normalizer_run_slices (normalizer, image, tensor, 0, sl_normalizer_slices (normalizer), normalizer->scratch);
+  sl_normalizer_run_slices (normalizer, image, tensor, 0, sl_normalizer_slices (normalizer),
+                            normalizer->scratch);
 }
 
 const SlAffine *
@@ -313,12 +335,15 @@ sl_normalize_status_text (SlNormalizeStatus status)
     [SL_NORMALIZE_OK] = "success",
     [SL_NORMALIZE_NO_MEMORY] = "not enough memory for the tables of this picture and tensor size",
     [SL_NORMALIZE_BAD_SIZE] =
-      "width and height of picture and tensor must be 1 to " SL_MAX_SIDE_TEXT " each, and the tensor must fit in memory",
+      "width and height of picture and tensor must be 1 to " SL_MAX_SIDE_TEXT
+      " each, and the tensor must fit in memory",
     [SL_NORMALIZE_BAD_FORMAT] = "the pixel format is none that the normaliser reads",
-    [SL_NORMALIZE_BAD_RANGE] = "gain and offset must be finite and at most 1e30 in size, the pad value 0 to 255, the share 0.01 to 1",
+    [SL_NORMALIZE_BAD_RANGE] =
+      "gain and offset must be finite and at most 1e30 in size, the pad value 0 to 255, the share 0.01 to 1",
     [SL_NORMALIZE_BAD_ENUM] =
       "colour matrix, chroma site, tensor type, layout, colour, fit, filter or orientation is not a value of its enum",
-    [SL_NORMALIZE_BAD_CROP] = "the crop rectangle must be at least 1x1 and lie inside the picture; all zero takes the whole picture",
+    [SL_NORMALIZE_BAD_CROP] =
+      "the crop rectangle must be at least 1x1 and lie inside the picture; all zero takes the whole picture",
   };
   return (unsigned int) status < sizeof texts / sizeof texts[0] ? texts[status] : "unknown status";
 }

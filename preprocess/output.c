@@ -41,10 +41,12 @@ valid_size (int size)
 static bool
 valid_enums (const SlImageInfo *image, const SlNormalizeSpec *spec)
 {
-  return (unsigned int) image->matrix <= SL_MATRIX_BT2020 && (unsigned int) image->site_h <= SL_SITE_COSITED
-         && (unsigned int) image->site_v <= SL_SITE_COSITED && (unsigned int) spec->type <= SL_OUT_F16
-         && (unsigned int) spec->layout <= SL_LAYOUT_NCHW && (unsigned int) spec->colour <= SL_COLOUR_GRAY
-         && (unsigned int) spec->fit <= SL_FIT_CROP && (unsigned int) spec->filter <= SL_FILTER_AUTO
+  return (unsigned int) image->matrix <= SL_MATRIX_BT2020
+         && (unsigned int) image->site_h <= SL_SITE_COSITED
+         && (unsigned int) image->site_v <= SL_SITE_COSITED
+         && (unsigned int) spec->type <= SL_OUT_F16 && (unsigned int) spec->layout <= SL_LAYOUT_NCHW
+         && (unsigned int) spec->colour <= SL_COLOUR_GRAY && (unsigned int) spec->fit <= SL_FIT_CROP
+         && (unsigned int) spec->filter <= SL_FILTER_AUTO
          && (unsigned int) spec->orientation <= SL_ORIENTATION_UR_LL;
 }
 
@@ -53,8 +55,9 @@ valid_crop (const SlImageInfo *image, const SlRect *crop)
 {
   if (crop->x == 0 && crop->y == 0 && crop->width == 0 && crop->height == 0)
     return true;
-  return crop->x >= 0 && crop->y >= 0 && crop->width >= 1 && crop->height >= 1 && crop->width <= image->width
-         && crop->height <= image->height && crop->x <= image->width - crop->width && crop->y <= image->height - crop->height;
+  return crop->x >= 0 && crop->y >= 0 && crop->width >= 1 && crop->height >= 1
+         && crop->width <= image->width && crop->height <= image->height
+         && crop->x <= image->width - crop->width && crop->y <= image->height - crop->height;
 }
 
 SlNormalizeStatus
@@ -64,12 +67,15 @@ sl_output_check (const SlImageInfo *image, const SlNormalizeSpec *spec)
     return SL_NORMALIZE_BAD_FORMAT;
   if (!valid_enums (image, spec))
     return SL_NORMALIZE_BAD_ENUM;
-  if (!valid_size (image->width) || !valid_size (image->height) || !valid_size (spec->width) || !valid_size (spec->height))
+  if (!valid_size (image->width) || !valid_size (image->height) || !valid_size (spec->width)
+      || !valid_size (spec->height))
     return SL_NORMALIZE_BAD_SIZE;
   if (!valid_crop (image, &spec->crop))
     return SL_NORMALIZE_BAD_CROP;
   const int channels = spec->colour == SL_COLOUR_GRAY ? 1 : 3;
-  if ((uint64_t) spec->width * (uint64_t) spec->height * (uint64_t) channels * out_types[spec->type].bytes > PTRDIFF_MAX)
+  if ((uint64_t) spec->width * (uint64_t) spec->height * (uint64_t) channels
+        * out_types[spec->type].bytes
+      > PTRDIFF_MAX)
     return SL_NORMALIZE_BAD_SIZE;
   if (spec->pad_value < 0 || spec->pad_value > 255)
     return SL_NORMALIZE_BAD_RANGE;
@@ -84,7 +90,8 @@ sl_output_check (const SlImageInfo *image, const SlNormalizeSpec *spec)
 }
 
 void
-sl_output_mix (SlMix *mix, const double row[4], int bits, double gain, double stored_offset, SlOutType type)
+sl_output_mix (SlMix *mix, const double row[4], int bits, double gain, double stored_offset,
+               SlOutType type)
 {
   const double code = ldexp (1.0, bits - SL_ROW_BITS - SL_TAP_BITS);
   const double offset = stored_offset + out_types[type].bias;

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Planes scaled and turned, by whichever does what the filter's name says in the least time:
- *  - bytes: the normaliser's row functions, a plane being a gray picture. libyuv's ScalePlane() is slower for area and wrong at
- *    its edges: its box is a box only beyond 2x on both axes, has its own edges on whole samples, darkens large boxes (its weight is
- *    65536 / samples cut to a whole number) and overflows beyond 257 rows; enlarging, it puts the first and last samples on
+ *  - bytes: the normaliser's row functions, a plane being a gray picture. libyuv's ScalePlane() is
+ * slower for area and wrong at
+ *    its edges: its box is a box only beyond 2x on both axes, has its own edges on whole samples,
+ *    darkens large boxes (its weight is
+ *    65536 / samples cut to a whole number) and overflows beyond 257 rows; enlarging, it puts the
+ *    first and last samples on
  *    the edges, so that a position would depend on both sizes;
- *  - bytes, bilinear, 2x or more on both axes: ScalePlane(), which then reads only the samples it needs, and is right but for
+ *  - bytes, bilinear, 2x or more on both axes: ScalePlane(), which then reads only the samples it
+ * needs, and is right but for
  *    3/8 on both axes, where it averages;
  *  - 16-bit samples, which libyuv scales one by one: the row functions again, into words;
  *  - bytes, nearest: ScalePlane(), but for 3/8 again, where it is a pixel off.
@@ -35,7 +39,8 @@ choose_method (const SlPlaneScaler *s, SlFilter filter)
     return s->bytes == 2 || special ? SL_PLANE_NEAREST : SL_PLANE_LIBYUV;
   if (s->bytes == 2)
     return SL_PLANE_SCALER10;
-  if (filter == SL_FILTER_BILINEAR && !special && s->src_w >= 2 * s->dst_w && s->src_h >= 2 * s->dst_h)
+  if (filter == SL_FILTER_BILINEAR && !special && s->src_w >= 2 * s->dst_w
+      && s->src_h >= 2 * s->dst_h)
     return SL_PLANE_LIBYUV;
   return SL_PLANE_NORMALIZER;
 }
@@ -43,7 +48,9 @@ choose_method (const SlPlaneScaler *s, SlFilter filter)
 static bool
 init_normalizer (SlPlaneScaler *s, SlFilter filter)
 {
-  const SlImageInfo gray = { .format = SL_PIXEL_GRAY8, .width = s->src_w, .height = s->src_h, .full_range = 1 };
+  const SlImageInfo gray = {
+    .format = SL_PIXEL_GRAY8, .width = s->src_w, .height = s->src_h, .full_range = 1
+  };
   const SlNormalizeSpec same = {
     .width = s->dst_w,
     .height = s->dst_h,
@@ -69,16 +76,19 @@ init_scaler10 (SlPlaneScaler *s, const SlPixelLayout *layout, bool pairs, SlFilt
 }
 
 bool
-sl_plane_scaler_init (SlPlaneScaler *scaler, int src_w, int src_h, int dst_w, int dst_h, const SlPixelLayout *layout, bool pairs,
-                      SlFilter filter)
+sl_plane_scaler_init (SlPlaneScaler *scaler, int src_w, int src_h, int dst_w, int dst_h,
+                      const SlPixelLayout *layout, bool pairs, SlFilter filter)
 {
   const int bytes = layout->bits > 8 ? 2 : 1;
-  *scaler = (SlPlaneScaler){ .src_w = src_w, .src_h = src_h, .dst_w = dst_w, .dst_h = dst_h, .bytes = bytes };
+  *scaler = (SlPlaneScaler){
+    .src_w = src_w, .src_h = src_h, .dst_w = dst_w, .dst_h = dst_h, .bytes = bytes
+  };
   scaler->method = choose_method (scaler, filter);
   scaler->nearest = filter == SL_FILTER_NEAREST;
   bool good = true;
   if (scaler->method == SL_PLANE_NEAREST)
-    good = positions_nearest (&scaler->x, src_w, dst_w) && positions_nearest (&scaler->y, src_h, dst_h);
+    good =
+      positions_nearest (&scaler->x, src_w, dst_w) && positions_nearest (&scaler->y, src_h, dst_h);
   else if (scaler->method == SL_PLANE_NORMALIZER)
     good = init_normalizer (scaler, filter);
   else if (scaler->method == SL_PLANE_SCALER10)
@@ -150,7 +160,8 @@ sl_plane_scaler_run (SlPlaneScaler *s, SlPlane src, SlPlane dst)
       run_nearest (s, src, dst);
       break;
     case SL_PLANE_LIBYUV:
-      ScalePlane (src.data, (int) src.stride, s->src_w, s->src_h, dst.data, (int) dst.stride, s->dst_w, s->dst_h, kFilterBilinear);
+      ScalePlane (src.data, (int) src.stride, s->src_w, s->src_h, dst.data, (int) dst.stride,
+                  s->dst_w, s->dst_h, kFilterBilinear);
       break;
     case SL_PLANE_NORMALIZER:
       run_normalizer (s, src, dst);
@@ -194,12 +205,14 @@ void
 sl_plane_split (SlPlane src, SlPlane u, SlPlane v, int width, int height, int bytes)
 {
   if (bytes == 1) {
-    SplitUVPlane (src.data, (int) src.stride, u.data, (int) u.stride, v.data, (int) v.stride, width, height);
+    SplitUVPlane (src.data, (int) src.stride, u.data, (int) u.stride, v.data, (int) v.stride, width,
+                  height);
     return;
   }
   for (int y = 0; y < height; y++) {
     const uint16_t *from = (const uint16_t *) (const void *) (src.data + y * src.stride);
-    uint16_t *to_u = (uint16_t *) (void *) (u.data + y * u.stride), *to_v = (uint16_t *) (void *) (v.data + y * v.stride);
+    uint16_t *to_u = (uint16_t *) (void *) (u.data + y * u.stride),
+             *to_v = (uint16_t *) (void *) (v.data + y * v.stride);
     for (int x = 0; x < width; x++) {
       to_u[x] = from[2 * x];
       to_v[x] = from[2 * x + 1];
@@ -211,7 +224,8 @@ void
 sl_plane_merge (SlPlane u, SlPlane v, SlPlane dst, int width, int height, int bytes)
 {
   if (bytes == 1) {
-    MergeUVPlane (u.data, (int) u.stride, v.data, (int) v.stride, dst.data, (int) dst.stride, width, height);
+    MergeUVPlane (u.data, (int) u.stride, v.data, (int) v.stride, dst.data, (int) dst.stride, width,
+                  height);
     return;
   }
   for (int y = 0; y < height; y++) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One plane of samples to another size, and turned: the steps that sl_resizer_run() is made of. plane_scale.c says what libyuv
- * does of it.
+ * One plane of samples to another size, and turned: the steps that sl_resizer_run() is made of.
+ * plane_scale.c says what libyuv does of it.
  *
- * Position i of an axis of @dst samples has its centre at (i + 0.5) * src / dst of the source, in our code and in libyuv's.
+ * Position i of an axis of @dst samples has its centre at (i + 0.5) * src / dst of the source, in
+ * our code and in libyuv's.
  */
 #ifndef SL_PREPROCESS_PLANE_SCALE_H
 #define SL_PREPROCESS_PLANE_SCALE_H
@@ -27,7 +28,8 @@ typedef enum
 /**
  * SlPlaneScaler:
  * @bytes: of a sample, 1 or 2 (a word in native order)
- * @normalizer, @tight: for SL_PLANE_NORMALIZER; its result when it cannot go where it belongs directly
+ * @normalizer, @tight: for SL_PLANE_NORMALIZER; its result when it cannot go where it belongs
+ * directly
  * @x, @y: the sample that each position takes, for SL_PLANE_NEAREST
  * @scaler10, @pairs10: for SL_PLANE_SCALER10; two components in turn, where they are
  */
@@ -49,10 +51,10 @@ typedef struct
   ptrdiff_t stride;
 } SlPlane;
 
-/** sl_plane_scaler_init: sizes 1..16384, samples as @layout has them, with @pairs two components in turn; @filter any but auto.
- *  False when out of memory, @scaler is then clear. */
-bool sl_plane_scaler_init (SlPlaneScaler *scaler, int src_w, int src_h, int dst_w, int dst_h, const SlPixelLayout *layout, bool pairs,
-                           SlFilter filter);
+/** sl_plane_scaler_init: sizes 1..16384, samples as @layout has them, with @pairs two components in
+ * turn; @filter any but auto. False when out of memory, @scaler is then clear. */
+bool sl_plane_scaler_init (SlPlaneScaler *scaler, int src_w, int src_h, int dst_w, int dst_h,
+                           const SlPixelLayout *layout, bool pairs, SlFilter filter);
 /** sl_plane_scaler_clear: legal on zeroed memory, and twice. */
 void sl_plane_scaler_clear (SlPlaneScaler *scaler);
 /** sl_plane_scaler_run: one thread at a time; @src is only read. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * See plane_scale10.h: a plane is a picture of one or two components whose 32-bit rows become words again.
+ * See plane_scale10.h: a plane is a picture of one or two components whose 32-bit rows become words
+ * again.
  */
 #include "preprocess/plane_scale10.h"
 
@@ -27,7 +28,8 @@ static bool
 init_memory (SlPlaneScaler10 *self)
 {
   const size_t ints = ((size_t) self->spec.dst_w + SL_AXIS_GROUP) / SL_AXIS_GROUP * SL_AXIS_GROUP;
-  const size_t source = sl_source_scratch_bytes (&self->source), bytes = source + 2 * ints * sizeof (int32_t);
+  const size_t source = sl_source_scratch_bytes (&self->source),
+               bytes = source + 2 * ints * sizeof (int32_t);
   self->scratch = sl_tables_take (&self->source.tables, bytes, 1);
   if (self->scratch == NULL)
     return false;
@@ -43,13 +45,14 @@ sl_plane_scaler10_new (const SlPlaneScale10Spec *spec)
   if (self == NULL)
     return NULL;
   self->spec = *spec;
-  self->layout = (SlPixelLayout){ .name = "words",
-                                  .planes = 1,
-                                  .bits = BITS,
-                                  .shift = (uint8_t) spec->shift,
-                                  .components = SL_COMPONENTS_RGB,
-                                  .packing = { spec->lanes == 2 ? SL_PACKING_PAIR : SL_PACKING_PLANAR },
-                                  .component = { { 0, 0 }, { 0, 1 } } };
+  self->layout =
+    (SlPixelLayout){ .name = "words",
+                     .planes = 1,
+                     .bits = BITS,
+                     .shift = (uint8_t) spec->shift,
+                     .components = SL_COMPONENTS_RGB,
+                     .packing = { spec->lanes == 2 ? SL_PACKING_PAIR : SL_PACKING_PLANAR },
+                     .component = { { 0, 0 }, { 0, 1 } } };
   const SlImageInfo plane = { .width = spec->src_w, .height = spec->src_h };
   const SlSourceSpec wanted = { .components = spec->lanes,
                                 .crop = { 0, 0, spec->src_w, spec->src_h },
@@ -58,7 +61,8 @@ sl_plane_scaler10_new (const SlPlaneScale10Spec *spec)
                                 .x = { spec->src_w, spec->dst_w },
                                 .y = { spec->src_h, spec->dst_h },
                                 .filter = spec->filter };
-  if (sl_source_init (&self->source, sl_kernels_get (), &self->layout, &plane, &wanted) && init_memory (self))
+  if (sl_source_init (&self->source, sl_kernels_get (), &self->layout, &plane, &wanted)
+      && init_memory (self))
     return self;
   sl_plane_scaler10_free (self);
   return NULL;
@@ -87,7 +91,8 @@ store_one (uint16_t *restrict dst, const int32_t *restrict row, int n, int up)
 }
 
 static void
-store_two (uint16_t *restrict dst, const int32_t *restrict even, const int32_t *restrict odd, int n, int up)
+store_two (uint16_t *restrict dst, const int32_t *restrict even, const int32_t *restrict odd, int n,
+           int up)
 {
   for (int x = 0; x < n; x++) {
     dst[2 * x] = to_word (even[x], up);
@@ -96,7 +101,8 @@ store_two (uint16_t *restrict dst, const int32_t *restrict even, const int32_t *
 }
 
 void
-sl_plane_scaler10_run (SlPlaneScaler10 *scaler, const uint8_t *src, ptrdiff_t src_stride, uint8_t *dst, ptrdiff_t dst_stride)
+sl_plane_scaler10_run (SlPlaneScaler10 *scaler, const uint8_t *src, ptrdiff_t src_stride,
+                       uint8_t *dst, ptrdiff_t dst_stride)
 {
   const SlPlaneScale10Spec *spec = &scaler->spec;
   const SlImage image = { .plane = { src }, .stride = { src_stride } };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Cache lines of the picture that the next row of the tensor needs. The row functions prefetch a few at a time between their own work, so
- * that memory is busy while they compute; many prefetches at once would stall them.
+ * Cache lines of the picture that the next row of the tensor needs. The row functions prefetch a
+ * few at a time between their own work, so that memory is busy while they compute; many prefetches
+ * at once would stall them.
  */
 #ifndef SL_PREPROCESS_PREFETCH_H
 #define SL_PREPROCESS_PREFETCH_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The row functions for reductions beyond what 16-bit sums and tap tables hold: more than 256 rows (64 of ten bits)
- * or 64 columns to one. They sum in 32 bits and weigh in 64, with SlSpan's 30-bit weights, on every processor.
+ * The row functions for reductions beyond what 16-bit sums and tap tables hold: more than 256 rows
+ * (64 of ten bits) or 64 columns to one. They sum in 32 bits and weigh in 64, with SlSpan's 30-bit
+ * weights, on every processor.
  */
 #include "preprocess/kernels.h"
 
@@ -25,7 +26,8 @@ weigh (const SlSpan *span, int32_t first, int32_t last, int32_t between, int shi
 }
 
 void
-sl_blend_tall (int16_t *dst, const uint8_t *rows, ptrdiff_t stride, const SlSpan *span, int bits, int left, int n)
+sl_blend_tall (int16_t *dst, const uint8_t *rows, ptrdiff_t stride, const SlSpan *span, int bits,
+               int left, int n)
 {
   const uint8_t *first = rows + span->first * stride;
   const uint8_t *last = rows + span->last * stride;
@@ -52,6 +54,7 @@ sl_reduce_wide (int32_t *dst, const int16_t *row, const SlAxis *columns)
     int32_t sum = 0;
     for (int32_t k = span->first + 1; k < span->last; k++)
       sum += row[k];
-    dst[i] = (int32_t) weigh (span, row[span->first], row[span->last], sum, WEIGHT_BITS - SL_TAP_BITS);
+    dst[i] =
+      (int32_t) weigh (span, row[span->first], row[span->last], sum, WEIGHT_BITS - SL_TAP_BITS);
   }
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The resizer: which rectangle becomes which, and each component along the steps unpack, scale, turn, pack. Scaling comes
- * before turning, which then moves fewer samples; reversed rows are a negative stride and cost nothing.
+ * The resizer: which rectangle becomes which, and each component along the steps unpack, scale,
+ * turn, pack. Scaling comes before turning, which then moves fewer samples; reversed rows are a
+ * negative stride and cost nothing.
  */
 #include "preprocess/resize.h"
 
@@ -113,7 +114,8 @@ place (SlResizer *self, const SlResizeSpec *spec)
   align_outward (&part->x, &part->width, step_w, self->from.width);
   align_outward (&part->y, &part->height, step_h, self->from.height);
   if (spec->fit == SL_FIT_CROP) {
-    const int width = turned ? spec->height : spec->width, height = turned ? spec->width : spec->height;
+    const int width = turned ? spec->height : spec->width,
+              height = turned ? spec->width : spec->height;
     int dx, dy;
     sl_affine_scale (SL_FIT_CROP, part->width, part->height, width, height, &x, &y);
     take_middle (part->width, scale_length (width, x.num, x.den), step_w, &dx, &part->width);
@@ -121,10 +123,13 @@ place (SlResizer *self, const SlResizeSpec *spec)
     part->x += dx;
     part->y += dy;
   } else if (spec->fit == SL_FIT_LETTERBOX) {
-    const int width = turned ? part->height : part->width, height = turned ? part->width : part->height;
+    const int width = turned ? part->height : part->width,
+              height = turned ? part->width : part->height;
     sl_affine_scale (SL_FIT_LETTERBOX, width, height, spec->width, spec->height, &x, &y);
-    take_middle (spec->width, scale_length (width, x.den, x.num), step_w, &content->x, &content->width);
-    take_middle (spec->height, scale_length (height, y.den, y.num), step_h, &content->y, &content->height);
+    take_middle (spec->width, scale_length (width, x.den, x.num), step_w, &content->x,
+                 &content->width);
+    take_middle (spec->height, scale_length (height, y.den, y.num), step_h, &content->y,
+                 &content->height);
   }
 }
 
@@ -145,7 +150,8 @@ choose_filter (const SlResizer *self, SlFilter filter)
     return filter;
   const int width = self->turn.transpose ? self->content.height : self->content.width;
   const int height = self->turn.transpose ? self->content.width : self->content.height;
-  return self->part.width > 2 * width || self->part.height > 2 * height ? SL_FILTER_AREA : SL_FILTER_BILINEAR;
+  return self->part.width > 2 * width || self->part.height > 2 * height ? SL_FILTER_AREA
+                                                                        : SL_FILTER_BILINEAR;
 }
 
 static bool
@@ -157,7 +163,8 @@ init_scalers (SlResizer *self, SlFilter filter)
     const int width = self->turn.transpose ? content.height : content.width;
     const int height = self->turn.transpose ? content.width : content.height;
     const bool pairs = i > 0 && self->layout->packing[1] == SL_PACKING_PAIR;
-    if (!sl_plane_scaler_init (&self->scaler[i], part.width, part.height, width, height, self->layout, pairs, filter))
+    if (!sl_plane_scaler_init (&self->scaler[i], part.width, part.height, width, height,
+                               self->layout, pairs, filter))
       return false;
   }
   return true;
@@ -201,7 +208,8 @@ init_memory (SlResizer *self)
   }
   for (int i = 0; i < 2; i++)
     border[i] = reserve (&total, sl_image_row_bytes (&self->to, i));
-  const size_t scaled = (size_t) self->content.width * (size_t) self->content.height * (size_t) sample_bytes (self->layout);
+  const size_t scaled = (size_t) self->content.width * (size_t) self->content.height
+                        * (size_t) sample_bytes (self->layout);
   const size_t scaled_at = reserve (&total, scaled);
   self->memory = aligned_alloc (64, total);
   if (self->memory == NULL)
@@ -247,8 +255,8 @@ crop_fits (const SlRect *crop, int width, int height)
 {
   if (crop->x == 0 && crop->y == 0 && crop->width == 0 && crop->height == 0)
     return true;
-  return crop->x >= 0 && crop->y >= 0 && crop->width >= 1 && crop->height >= 1 && crop->x < width && crop->y < height
-         && crop->width <= width - crop->x && crop->height <= height - crop->y;
+  return crop->x >= 0 && crop->y >= 0 && crop->width >= 1 && crop->height >= 1 && crop->x < width
+         && crop->y < height && crop->width <= width - crop->x && crop->height <= height - crop->y;
 }
 
 static SlResizeStatus
@@ -261,8 +269,10 @@ check (const SlImageInfo *image, const SlResizeSpec *spec)
     return SL_RESIZE_BAD_SIZE;
   if (!crop_fits (&spec->crop, image->width, image->height))
     return SL_RESIZE_BAD_CROP;
-  if ((unsigned int) spec->fit > SL_FIT_CROP || (unsigned int) spec->orientation > SL_ORIENTATION_UR_LL
-      || (unsigned int) spec->filter > SL_FILTER_AUTO || spec->pad_value < 0 || spec->pad_value > 255)
+  if ((unsigned int) spec->fit > SL_FIT_CROP
+      || (unsigned int) spec->orientation > SL_ORIENTATION_UR_LL
+      || (unsigned int) spec->filter > SL_FILTER_AUTO || spec->pad_value < 0
+      || spec->pad_value > 255)
     return SL_RESIZE_BAD_CHOICE;
   return SL_RESIZE_OK;
 }
@@ -319,8 +329,10 @@ static SlRect
 plane_rect (const SlResizer *self, SlRect rect, int plane)
 {
   int sw;
-  const int bytes = group_bytes (self, plane, &sw), sh = plane > 0 ? self->layout->chroma_shift_h : 0;
-  return (SlRect){ (rect.x >> sw) * bytes, rect.y >> sh, shrink (rect.width, sw) * bytes, shrink (rect.height, sh) };
+  const int bytes = group_bytes (self, plane, &sw),
+            sh = plane > 0 ? self->layout->chroma_shift_h : 0;
+  return (SlRect){ (rect.x >> sw) * bytes, rect.y >> sh, shrink (rect.width, sw) * bytes,
+                   shrink (rect.height, sh) };
 }
 
 static void
@@ -374,7 +386,8 @@ run_component (SlResizer *self, int component, SlPlane src, SlPlane dst)
   if (!self->turn.transpose)
     sl_plane_mirror (src, dst, width, height, bytes);
   else
-    sl_plane_transpose (src, self->turn.flip_x ? upside_down (dst, width) : dst, width, height, bytes);
+    sl_plane_transpose (src, self->turn.flip_x ? upside_down (dst, width) : dst, width, height,
+                        bytes);
 }
 
 static SlPlane
@@ -383,11 +396,13 @@ scratch_plane (const SlResizer *self, uint8_t *const scratch[3], SlRect rect, in
   return (SlPlane){ scratch[component], (ptrdiff_t) scratch_row (self, rect, component) };
 }
 
-/* UVScale() takes positions coarsely, except where they are the same for every sample; its nearest is wrong at 2x. */
+/* UVScale() takes positions coarsely, except where they are the same for every sample; its nearest
+ * is wrong at 2x. */
 static bool
 pair_scales_whole (const SlPlaneScaler *s)
 {
-  return s->method == SL_PLANE_LIBYUV && !s->nearest && s->src_w % s->dst_w == 0 && s->src_h % s->dst_h == 0;
+  return s->method == SL_PLANE_LIBYUV && !s->nearest && s->src_w % s->dst_w == 0
+         && s->src_h % s->dst_h == 0;
 }
 
 static void
@@ -401,8 +416,8 @@ run_pair (SlResizer *self, SlPlane src, SlPlane dst)
     return;
   }
   if (upright && pair_scales_whole (scaler)) {
-    UVScale (from.data, (int) from.stride, scaler->src_w, scaler->src_h, dst.data, (int) dst.stride, scaler->dst_w, scaler->dst_h,
-             kFilterBilinear);
+    UVScale (from.data, (int) from.stride, scaler->src_w, scaler->src_h, dst.data, (int) dst.stride,
+             scaler->dst_w, scaler->dst_h, kFilterBilinear);
     return;
   }
   const SlRect content = component_rect (self->layout, self->content, 1);
@@ -426,8 +441,9 @@ run_yuv422 (SlResizer *self, SlPlane src, SlPlane dst)
     in[c] = scratch_plane (self, self->unpacked, self->part, c);
     out[c] = scratch_plane (self, self->packed, self->content, c);
   }
-  (luma_first ? YUY2ToI422 : UYVYToI422) (src.data, (int) src.stride, in[0].data, (int) in[0].stride, in[1].data, (int) in[1].stride,
-                                          in[2].data, (int) in[2].stride, (int) in[0].stride, self->part.height);
+  (luma_first ? YUY2ToI422 : UYVYToI422) (
+    src.data, (int) src.stride, in[0].data, (int) in[0].stride, in[1].data, (int) in[1].stride,
+    in[2].data, (int) in[2].stride, (int) in[0].stride, self->part.height);
   for (int c = 0; c < 3; c++)
     run_component (self, c, in[c], out[c]);
   if (self->content.width % 2 != 0)
@@ -435,8 +451,9 @@ run_yuv422 (SlResizer *self, SlPlane src, SlPlane dst)
       uint8_t *end = out[0].data + y * out[0].stride + self->content.width;
       end[0] = end[-1];
     }
-  (luma_first ? I422ToYUY2 : I422ToUYVY) (out[0].data, (int) out[0].stride, out[1].data, (int) out[1].stride, out[2].data,
-                                          (int) out[2].stride, dst.data, (int) dst.stride, (int) out[0].stride, self->content.height);
+  (luma_first ? I422ToYUY2 : I422ToUYVY) (
+    out[0].data, (int) out[0].stride, out[1].data, (int) out[1].stride, out[2].data,
+    (int) out[2].stride, dst.data, (int) dst.stride, (int) out[0].stride, self->content.height);
 }
 
 static bool
@@ -450,7 +467,8 @@ run_plane (SlResizer *self, int plane, SlPlane src, SlPlane dst)
 {
   const SlRect part = plane_rect (self, self->part, plane);
   if (is_unscaled (self))
-    sl_plane_copy (self->turn.flip_y ? upside_down (src, part.height) : src, dst, (size_t) part.width, part.height);
+    sl_plane_copy (self->turn.flip_y ? upside_down (src, part.height) : src, dst,
+                   (size_t) part.width, part.height);
   else if (self->layout->packing[plane > 0] == SL_PACKING_PAIR)
     run_pair (self, src, dst);
   else if (self->layout->packing[plane > 0] == SL_PACKING_YUV422)
@@ -470,14 +488,18 @@ stride_fits (const SlResizer *self, const uint8_t *data, ptrdiff_t stride)
 SlResizeStatus
 sl_resizer_run (SlResizer *self, const SlImage *from, const SlImageTarget *to)
 {
-  const bool bordered = self->content.width != self->to.width || self->content.height != self->to.height;
+  const bool bordered =
+    self->content.width != self->to.width || self->content.height != self->to.height;
   for (int p = 0; p < self->layout->planes; p++)
-    if (!stride_fits (self, from->plane[p], from->stride[p]) || !stride_fits (self, to->plane[p], to->stride[p]))
+    if (!stride_fits (self, from->plane[p], from->stride[p])
+        || !stride_fits (self, to->plane[p], to->stride[p]))
       return SL_RESIZE_BAD_STRIDE;
   for (int p = 0; p < self->layout->planes; p++) {
     if (bordered)
       draw_border (self, to, p);
-    run_plane (self, p, plane_at ((uint8_t *) (uintptr_t) from->plane[p], from->stride[p], plane_rect (self, self->part, p)),
+    run_plane (self, p,
+               plane_at ((uint8_t *) (uintptr_t) from->plane[p], from->stride[p],
+                         plane_rect (self, self->part, p)),
                plane_at (to->plane[p], to->stride[p], plane_rect (self, self->content, p)));
   }
   return SL_RESIZE_OK;
@@ -498,8 +520,9 @@ sl_resizer_content (const SlResizer *self)
 bool
 sl_resizer_is_identity (const SlResizer *self)
 {
-  return is_unscaled (self) && !self->turn.flip_y && self->part.width == self->from.width && self->part.height == self->from.height
-         && self->to.width == self->from.width && self->to.height == self->from.height;
+  return is_unscaled (self) && !self->turn.flip_y && self->part.width == self->from.width
+         && self->part.height == self->from.height && self->to.width == self->from.width
+         && self->to.height == self->from.height;
 }
 
 const char *
@@ -511,8 +534,10 @@ sl_resize_status_text (SlResizeStatus status)
     [SL_RESIZE_BAD_FORMAT] = "expected a YUV or GRAY8 pixel format",
     [SL_RESIZE_BAD_SIZE] = "expected widths and heights of 1 to 16384",
     [SL_RESIZE_BAD_CROP] = "the crop rectangle is empty or not inside the frame",
-    [SL_RESIZE_BAD_CHOICE] = "fit, orientation or filter has no such value, or the pad value is outside 0 to 255",
-    [SL_RESIZE_BAD_STRIDE] = "expected rows at most 2^30 bytes apart, and for 10-bit formats at even addresses",
+    [SL_RESIZE_BAD_CHOICE] =
+      "fit, orientation or filter has no such value, or the pad value is outside 0 to 255",
+    [SL_RESIZE_BAD_STRIDE] =
+      "expected rows at most 2^30 bytes apart, and for 10-bit formats at even addresses",
   };
   return (unsigned int) status < sizeof texts / sizeof texts[0] ? texts[status] : "unknown status";
 }

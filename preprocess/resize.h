@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * YUV picture -> YUV picture of the same format in another size: a part of it, turned, fitted. The early and cheap step for
- * streams that several consumers share; slresize calls it. Tables and scratch memory are made in sl_resizer_new(); running
- * allocates nothing of its own (libyuv takes a few rows from malloc() inside its scalers). Needs libyuv.
+ * YUV picture -> YUV picture of the same format in another size: a part of it, turned, fitted. The
+ * early and cheap step for streams that several consumers share; slresize calls it. Tables and
+ * scratch memory are made in sl_resizer_new(); running allocates nothing of its own (libyuv takes a
+ * few rows from malloc() inside its scalers). Needs libyuv.
  *
- * Pixels and map are consistent: part and content are whole pixels, aligned to chroma samples, and sl_resizer_map() is the map between
- * these two rectangles. Chroma is scaled as the plane it is; where the caps place its samples is not changed, so with co-sited
- * chroma it ends up at most half a pixel of the result beside its luma.
+ * Pixels and map are consistent: part and content are whole pixels, aligned to chroma samples, and
+ * sl_resizer_map() is the map between these two rectangles. Chroma is scaled as the plane it is;
+ * where the caps place its samples is not changed, so with co-sited chroma it ends up at most half
+ * a pixel of the result beside its luma.
  */
 #ifndef SL_PREPROCESS_RESIZE_H
 #define SL_PREPROCESS_RESIZE_H
@@ -23,12 +25,16 @@
 /**
  * SlResizeSpec: the picture wanted.
  * @width, @height: 1..SL_RESIZE_MAX_SIZE
- * @crop: the part of the frame to take, inside the frame; all zero for the whole. Its edges are moved outward to whole
+ * @crop: the part of the frame to take, inside the frame; all zero for the whole. Its edges are
+ * moved outward to whole
  *   chroma samples
- * @fit: letterbox leaves borders, crop takes the middle of the part; both to the nearest whole chroma sample, at least one
- * @filter: nearest, bilinear, area, or auto: area when either axis is reduced beyond 2, else bilinear. An axis that is not
+ * @fit: letterbox leaves borders, crop takes the middle of the part; both to the nearest whole
+ * chroma sample, at least one
+ * @filter: nearest, bilinear, area, or auto: area when either axis is reduced beyond 2, else
+ * bilinear. An axis that is not
  *   reduced is bilinear with area
- * @pad_value: 0..255, stored 8-bit luma of letterbox borders (10-bit formats get it times 4); chroma is neutral
+ * @pad_value: 0..255, stored 8-bit luma of letterbox borders (10-bit formats get it times 4);
+ * chroma is neutral
  */
 typedef struct
 {
@@ -54,18 +60,22 @@ typedef enum
   SL_RESIZE_BAD_FORMAT, /* no SlPixelFormat, or RGB */
   SL_RESIZE_BAD_SIZE,   /* a size outside 1..SL_RESIZE_MAX_SIZE */
   SL_RESIZE_BAD_CROP,   /* crop empty or not inside the frame */
-  SL_RESIZE_BAD_CHOICE, /* fit, orientation or filter holds no value of its enum, or pad_value is outside 0..255 */
-  SL_RESIZE_BAD_STRIDE  /* a stride beyond 2^30 bytes, or 16-bit samples at an odd address or stride */
+  SL_RESIZE_BAD_CHOICE, /* fit, orientation or filter holds no value of its enum, or pad_value is
+                           outside 0..255 */
+  SL_RESIZE_BAD_STRIDE  /* a stride beyond 2^30 bytes, or 16-bit samples at an odd address or stride
+                         */
 } SlResizeStatus;
 
 typedef struct SlResizer SlResizer;
 
-/** sl_resizer_new: *@out is NULL unless SL_RESIZE_OK is returned. Of @image, format and size count. */
+/** sl_resizer_new: *@out is NULL unless SL_RESIZE_OK is returned. Of @image, format and size count.
+ */
 SlResizeStatus sl_resizer_new (SlResizer **out, const SlImageInfo *image, const SlResizeSpec *spec);
 /** sl_resizer_free: NULL is legal. */
 void sl_resizer_free (SlResizer *resizer);
-/** sl_resizer_run: writes every sample of @to, which must not overlap @from. Both must have passed sl_image_check(). One
- *  thread at a time. SL_RESIZE_OK, or SL_RESIZE_BAD_STRIDE with nothing read or written. */
+/** sl_resizer_run: writes every sample of @to, which must not overlap @from. Both must have passed
+ * sl_image_check(). One thread at a time. SL_RESIZE_OK, or SL_RESIZE_BAD_STRIDE with nothing read
+ * or written. */
 SlResizeStatus sl_resizer_run (SlResizer *resizer, const SlImage *from, const SlImageTarget *to);
 /** sl_resizer_map: picture -> frame, exactly what the pixels are. */
 const SlAffine *sl_resizer_map (const SlResizer *resizer);

@@ -158,7 +158,8 @@ static ALWAYS_INLINE Sums
 add_pair (Sums sums, const uint8_t *row, ptrdiff_t stride, const Weights *weights, bool split)
 {
   const uint8x16x2_t x = load_samples (row, split), y = load_samples (row + stride, split);
-  return (Sums){ add_bytes (add_bytes (sums.a, x.val[0]), y.val[0]), add_bytes (add_bytes (sums.b, x.val[1]), y.val[1]) };
+  return (Sums){ add_bytes (add_bytes (sums.a, x.val[0]), y.val[0]),
+                 add_bytes (add_bytes (sums.b, x.val[1]), y.val[1]) };
 }
 
 /* The sums are shifted when they are complete. */
@@ -267,7 +268,8 @@ apply_half (const Mix *mix, float32x4_t x, float32x4_t y, float32x4_t z)
   const float32x4_t low = vdupq_n_f32 (mix->low);
   const float32x4_t high = vdupq_n_f32 (mix->high);
   const float32x4_t xy = vaddq_f32 (vmulq_n_f32 (x, mix->m[0]), vmulq_n_f32 (y, mix->m[1]));
-  float32x4_t sum = vaddq_f32 (vaddq_f32 (xy, vmulq_n_f32 (z, mix->m[2])), vdupq_n_f32 (mix->constant));
+  float32x4_t sum =
+    vaddq_f32 (vaddq_f32 (xy, vmulq_n_f32 (z, mix->m[2])), vdupq_n_f32 (mix->constant));
   sum = vbslq_f32 (vcgtq_f32 (sum, low), sum, low);
   return vbslq_f32 (vcltq_f32 (sum, high), sum, high);
 }
@@ -281,14 +283,16 @@ load_pixels (const int32_t *src)
 static ALWAYS_INLINE Pixels
 apply (const Mix *mix, const Pixels in[3])
 {
-  return (Pixels){ apply_half (mix, in[0].low, in[1].low, in[2].low), apply_half (mix, in[0].high, in[1].high, in[2].high) };
+  return (Pixels){ apply_half (mix, in[0].low, in[1].low, in[2].low),
+                   apply_half (mix, in[0].high, in[1].high, in[2].high) };
 }
 
 static ALWAYS_INLINE uint8x8_t
 to_bytes (Pixels value, SlOutType type)
 {
   const int16x4_t low = vmovn_s32 (vcvtnq_s32_f32 (value.low));
-  const uint8x8_t bytes = vmovn_u16 (vreinterpretq_u16_s16 (vmovn_high_s32 (low, vcvtnq_s32_f32 (value.high))));
+  const uint8x8_t bytes =
+    vmovn_u16 (vreinterpretq_u16_s16 (vmovn_high_s32 (low, vcvtnq_s32_f32 (value.high))));
   return type == SL_OUT_I8 ? veor_u8 (bytes, vdup_n_u8 (0x80)) : bytes;
 }
 
@@ -327,13 +331,15 @@ interleave_floats (float *dst, const Pixels value[3])
 static ALWAYS_INLINE void
 interleave_halves (uint16_t *dst, const Pixels value[3])
 {
-  vst3q_u16 (dst, (uint16x8x3_t){ { to_halves (value[0]), to_halves (value[1]), to_halves (value[2]) } });
+  vst3q_u16 (
+    dst, (uint16x8x3_t){ { to_halves (value[0]), to_halves (value[1]), to_halves (value[2]) } });
 }
 
 static ALWAYS_INLINE void
 interleave_bytes (uint8_t *dst, SlOutType type, const Pixels value[3])
 {
-  vst3_u8 (dst, (uint8x8x3_t){ { to_bytes (value[0], type), to_bytes (value[1], type), to_bytes (value[2], type) } });
+  vst3_u8 (dst, (uint8x8x3_t){ { to_bytes (value[0], type), to_bytes (value[1], type),
+                                 to_bytes (value[2], type) } });
 }
 
 #endif

@@ -24,7 +24,8 @@ static ALWAYS_INLINE void
 split_pair (int16_t *even, int16_t *odd, const int16_t *src)
 {
   const __m128i halves = _mm_setr_epi8 (0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
-  const __m128i a = _mm_shuffle_epi8 (load (src), halves), b = _mm_shuffle_epi8 (load (src + WORDS), halves);
+  const __m128i a = _mm_shuffle_epi8 (load (src), halves),
+                b = _mm_shuffle_epi8 (load (src + WORDS), halves);
   keep (even, _mm_unpacklo_epi64 (a, b));
   keep (odd, _mm_unpackhi_epi64 (a, b));
 }
@@ -40,7 +41,8 @@ split_triple (int16_t *const dst[3], ptrdiff_t x, const int16_t *src)
   for (int c = 0; c < 3; c++) {
     const __m128i a = _mm_shuffle_epi8 (in[0], load_order (third_order[c][0]));
     const __m128i b = _mm_shuffle_epi8 (in[1], load_order (third_order[c][1]));
-    keep (dst[c] + x, _mm_or_si128 (_mm_or_si128 (a, b), _mm_shuffle_epi8 (in[2], load_order (third_order[c][2]))));
+    keep (dst[c] + x, _mm_or_si128 (_mm_or_si128 (a, b),
+                                    _mm_shuffle_epi8 (in[2], load_order (third_order[c][2]))));
   }
 }
 
@@ -54,7 +56,8 @@ add_fours (const __m128i in[4])
 static ALWAYS_INLINE __m128i
 load_two (const int16_t *low, const int16_t *high)
 {
-  return _mm_unpacklo_epi64 (_mm_loadl_epi64 ((const __m128i *) low), _mm_loadl_epi64 ((const __m128i *) high));
+  return _mm_unpacklo_epi64 (_mm_loadl_epi64 ((const __m128i *) low),
+                             _mm_loadl_epi64 ((const __m128i *) high));
 }
 
 /* Up to four taps: two columns a register. */
@@ -76,7 +79,8 @@ sum_sixteens (const int16_t *row, const int32_t *start, const int16_t *weight, i
     const int16_t *sample = row + start[k];
     product[k] = _mm_madd_epi16 (load (sample), load (weight));
     for (int t = 8; t < stride; t += 8)
-      product[k] = _mm_add_epi32 (product[k], _mm_madd_epi16 (load (sample + t), load (weight + t)));
+      product[k] =
+        _mm_add_epi32 (product[k], _mm_madd_epi16 (load (sample + t), load (weight + t)));
   }
   return add_fours (product);
 }
@@ -113,7 +117,8 @@ static ALWAYS_INLINE void
 put_bytes (uint8_t *dst, SlOutType type, Pixels value)
 {
   const __m128i order = _mm_setr_epi8 (0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
-  const int32_t bytes = _mm_cvtsi128_si32 (_mm_shuffle_epi8 (flip (_mm_cvtps_epi32 (value), type), order));
+  const int32_t bytes =
+    _mm_cvtsi128_si32 (_mm_shuffle_epi8 (flip (_mm_cvtps_epi32 (value), type), order));
   memcpy (dst, &bytes, sizeof bytes);
 }
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the registers of SSE4.1, AVX2 and AVX-512 have in common: the same instructions of 128, 256 and 512 bits. */
+/* What the registers of SSE4.1, AVX2 and AVX-512 have in common: the same instructions of 128, 256
+ * and 512 bits. */
 #ifndef SL_PREPROCESS_SIMD_X86_H
 #define SL_PREPROCESS_SIMD_X86_H
 
 #include "preprocess/kernels.h"
 #include "preprocess/normalize.h"
 
-#if defined(SL_PREPROCESS_FOR_AVX512) || defined(SL_PREPROCESS_FOR_AVX2) || defined(SL_PREPROCESS_FOR_SSE41)
+#if defined(SL_PREPROCESS_FOR_AVX512) || defined(SL_PREPROCESS_FOR_AVX2) \
+  || defined(SL_PREPROCESS_FOR_SSE41)
 #include <immintrin.h>
 
 #define ALWAYS_INLINE inline __attribute__ ((always_inline))
@@ -51,7 +53,8 @@ typedef struct
 
 /**
  * Weights: those of a band.
- * @unit, @rest: 1 << shift for the bytes of a pair of rows, and of the last pair, whose second row may not count
+ * @unit, @rest: 1 << shift for the bytes of a pair of rows, and of the last pair, whose second row
+ * may not count
  * @raise: the shift of a sum of words
  */
 typedef struct
@@ -141,13 +144,15 @@ even_odd (Vec x, Vec y)
 #endif
 }
 
-/* BYTES samples times 256: the lower and the upper half of each 128-bit lane, or with @split those at even and at odd places. */
+/* BYTES samples times 256: the lower and the upper half of each 128-bit lane, or with @split those
+ * at even and at odd places. */
 static ALWAYS_INLINE Sums
 widen (const uint8_t *row, bool split)
 {
   const Vec bytes = load (row);
   if (split)
-    return (Sums){ V (slli_epi16) (bytes, 8), V_SI (and) (bytes, V (set1_epi16) ((int16_t) 0xff00)) };
+    return (Sums){ V (slli_epi16) (bytes, 8),
+                   V_SI (and) (bytes, V (set1_epi16) ((int16_t) 0xff00)) };
   return (Sums){ V (unpacklo_epi8) (zero (), bytes), V (unpackhi_epi8) (zero (), bytes) };
 }
 
@@ -158,7 +163,8 @@ add_rows (Sums sums, const uint8_t *row, ptrdiff_t stride, Vec unit, bool split)
   const Vec x = load (row), y = load (row + stride);
   const Vec a = split ? even_odd (x, V (slli_epi16) (y, 8)) : V (unpacklo_epi8) (x, y);
   const Vec b = split ? even_odd (V (srli_epi16) (x, 8), y) : V (unpackhi_epi8) (x, y);
-  return (Sums){ plus (sums.a, V (maddubs_epi16) (a, unit)), plus (sums.b, V (maddubs_epi16) (b, unit)) };
+  return (Sums){ plus (sums.a, V (maddubs_epi16) (a, unit)),
+                 plus (sums.b, V (maddubs_epi16) (b, unit)) };
 }
 
 static ALWAYS_INLINE Sums
@@ -230,7 +236,8 @@ pack_pixels (SlOutType type, const Pixels value[3])
 }
 
 #ifndef SL_PREPROCESS_FOR_AVX512
-/* Bytes of 24 16-bit elements in three registers: what register [part] has of every third element from [first] on. */
+/* Bytes of 24 16-bit elements in three registers: what register [part] has of every third element
+ * from [first] on. */
 static const int8_t third_order[3][3][16] = {
   {
     { 0, 1, 6, 7, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 },

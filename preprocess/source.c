@@ -24,14 +24,17 @@ round_up (size_t n)
 static int
 group_samples (SlPacking packing)
 {
-  static const int samples[] = {
-    [SL_PACKING_PLANAR] = 1, [SL_PACKING_PAIR] = 2, [SL_PACKING_TRIPLE] = 3, [SL_PACKING_QUAD] = 4, [SL_PACKING_YUV422] = 4
-  };
+  static const int samples[] = { [SL_PACKING_PLANAR] = 1,
+                                 [SL_PACKING_PAIR] = 2,
+                                 [SL_PACKING_TRIPLE] = 3,
+                                 [SL_PACKING_QUAD] = 4,
+                                 [SL_PACKING_YUV422] = 4 };
   return samples[packing];
 }
 
 static bool
-init_grid (SlGrid *grid, const SlImageInfo *image, const SlSourceSpec *spec, int shift_w, int shift_h, int bits, SlTables *tables)
+init_grid (SlGrid *grid, const SlImageInfo *image, const SlSourceSpec *spec, int shift_w,
+           int shift_h, int bits, SlTables *tables)
 {
   const SlAxisSpec columns = {
     .scale = spec->x,
@@ -54,7 +57,8 @@ init_grid (SlGrid *grid, const SlImageInfo *image, const SlSourceSpec *spec, int
     .filter = spec->filter,
     .bits = bits,
   };
-  return sl_axis_init (&grid->columns, &columns, tables) && sl_axis_init (&grid->rows, &rows, tables);
+  return sl_axis_init (&grid->columns, &columns, tables)
+         && sl_axis_init (&grid->rows, &rows, tables);
 }
 
 static const SlGrid *
@@ -97,20 +101,26 @@ init_plane (SlSource *source, int number, int component)
   const int samples = group_samples (plane->packing);
   plane->offset = (ptrdiff_t) first * samples * (layout->bits > 8 ? 2 : 1);
   const size_t raw = round_up ((size_t) (plane->groups * samples)) + SL_AXIS_SLACK;
-  const size_t row = round_up ((size_t) plane->groups * (plane->packing == SL_PACKING_YUV422 ? 2 : 1)) + SL_AXIS_SLACK;
+  const size_t row =
+    round_up ((size_t) plane->groups * (plane->packing == SL_PACKING_YUV422 ? 2 : 1))
+    + SL_AXIS_SLACK;
   source->raw_samples = raw > source->raw_samples ? raw : source->raw_samples;
   source->row_samples = row > source->row_samples ? row : source->row_samples;
 }
 
 bool
-sl_source_init (SlSource *source, const SlKernels *kernels, const SlPixelLayout *layout, const SlImageInfo *image, const SlSourceSpec *spec)
+sl_source_init (SlSource *source, const SlKernels *kernels, const SlPixelLayout *layout,
+                const SlImageInfo *image, const SlSourceSpec *spec)
 {
-  *source = (SlSource){ .kernels = kernels, .layout = layout, .components = spec->components, .tables = source->tables };
+  *source = (SlSource){
+    .kernels = kernels, .layout = layout, .components = spec->components, .tables = source->tables
+  };
   SlTables *tables = &source->tables;
   const bool chroma = spec->components == 3 && layout->components == SL_COMPONENTS_YUV;
-  bool good =
-    init_grid (&source->grid[0], image, spec, 0, 0, layout->bits, tables)
-    && (!chroma || init_grid (&source->grid[1], image, spec, layout->chroma_shift_w, layout->chroma_shift_h, layout->bits, tables));
+  bool good = init_grid (&source->grid[0], image, spec, 0, 0, layout->bits, tables)
+              && (!chroma
+                  || init_grid (&source->grid[1], image, spec, layout->chroma_shift_w,
+                                layout->chroma_shift_h, layout->bits, tables));
   for (int i = 0; good && kernels->gathers && i < 2; i++)
     good = sl_gather_attach (&source->grid[i].columns, tables);
   if (!good)
@@ -137,10 +147,12 @@ sl_source_scratch_bytes (const SlSource *source)
   return (3 * source->row_samples + RAW_ROWS * source->raw_samples) * sizeof (int16_t);
 }
 
-/* The rows that position @y + 1 reads and @y does not, going either way. Blending asks for about half of their lines and
- * leaves the rest to the columns; of three planes all, because some share their columns with another. */
+/* The rows that position @y + 1 reads and @y does not, going either way. Blending asks for about
+ * half of their lines and leaves the rest to the columns; of three planes all, because some share
+ * their columns with another. */
 static void
-plan_prefetch (SlPrefetch *prefetch, const SlPlaneRead *plane, const SlPixelLayout *layout, const SlImage *image, int y)
+plan_prefetch (SlPrefetch *prefetch, const SlPlaneRead *plane, const SlPixelLayout *layout,
+               const SlImage *image, int y)
 {
   const SlSpan *span = &plane->rows->span[y];
   const SlSpan *next = y + 1 < plane->rows->count ? span + 1 : span;
@@ -154,8 +166,10 @@ plan_prefetch (SlPrefetch *prefetch, const SlPlaneRead *plane, const SlPixelLayo
   prefetch->rows = last < first ? 0 : last - first < MAX_PREFETCH ? last - first + 1 : MAX_PREFETCH;
   prefetch->pace = plane->number > 0 && three_planes ? prefetch->rows : (prefetch->rows + 1) / 2;
   prefetch->stride = stride;
-  prefetch->bytes = (ptrdiff_t) plane->groups * group_samples (plane->packing) * (layout->bits > 8 ? 2 : 1);
-  prefetch->at = prefetch->rows > 0 ? image->plane[plane->number] + plane->offset + first * stride : NULL;
+  prefetch->bytes =
+    (ptrdiff_t) plane->groups * group_samples (plane->packing) * (layout->bits > 8 ? 2 : 1);
+  prefetch->at =
+    prefetch->rows > 0 ? image->plane[plane->number] + plane->offset + first * stride : NULL;
   prefetch->end = prefetch->rows > 0 ? prefetch->at + prefetch->bytes : NULL;
 }
 
@@ -164,10 +178,12 @@ static void
 pace_columns (SlPrefetch *prefetch, const SlAxis *columns)
 {
   const int lines = (int) (prefetch->bytes / SL_CACHE_LINE + 1) * prefetch->rows;
-  prefetch->pace = prefetch->rows > 0 ? lines * SL_AXIS_GROUP / (columns->count + SL_AXIS_GROUP) + 1 : 0;
+  prefetch->pace =
+    prefetch->rows > 0 ? lines * SL_AXIS_GROUP / (columns->count + SL_AXIS_GROUP) + 1 : 0;
 }
 
-/* Sets members one by one: a copy of the whole right after would wait until all of them have left the store queue. */
+/* Sets members one by one: a copy of the whole right after would wait until all of them have left
+ * the store queue. */
 static void
 plan_band (SlBand *band, const SlPlaneRead *plane, const uint8_t *rows, ptrdiff_t stride, int y)
 {
@@ -185,8 +201,8 @@ plan_band (SlBand *band, const SlPlaneRead *plane, const uint8_t *rows, ptrdiff_
 
 /* A plane's samples as they come. */
 static void
-blend_samples (const SlSource *source, const SlPlaneRead *plane, const uint8_t *rows, ptrdiff_t stride, int y, int16_t *dst,
-               SlPrefetch *prefetch)
+blend_samples (const SlSource *source, const SlPlaneRead *plane, const uint8_t *rows,
+               ptrdiff_t stride, int y, int16_t *dst, SlPrefetch *prefetch)
 {
   const SlPixelLayout *layout = source->layout;
   const SlSpan *span = &plane->rows->span[y];
@@ -205,8 +221,8 @@ blend_samples (const SlSource *source, const SlPlaneRead *plane, const uint8_t *
 
 /* Every other sample of a plane to @even, the others to @odd. */
 static void
-blend_halves (const SlSource *source, const SlPlaneRead *plane, const uint8_t *rows, ptrdiff_t stride, int y, Rows *to, int16_t *even,
-              int16_t *odd, SlPrefetch *prefetch)
+blend_halves (const SlSource *source, const SlPlaneRead *plane, const uint8_t *rows,
+              ptrdiff_t stride, int y, Rows *to, int16_t *even, int16_t *odd, SlPrefetch *prefetch)
 {
   const int n = plane->groups * group_samples (plane->packing) / 2;
   if (source->layout->bits > 8 || plane->rows->span[y].shift < 0) {
@@ -219,7 +235,8 @@ blend_halves (const SlSource *source, const SlPlaneRead *plane, const uint8_t *r
   source->kernels->blend_pairs (even, odd, &band, n, prefetch);
 }
 
-/* The component rows by lane of the plane's groups; an unused lane gets a raw row as scratch space. */
+/* The component rows by lane of the plane's groups; an unused lane gets a raw row as scratch space.
+ */
 static void
 find_lanes (const SlSource *source, int plane, const Rows *to, int16_t *lanes[4])
 {
@@ -232,34 +249,38 @@ find_lanes (const SlSource *source, int plane, const Rows *to, int16_t *lanes[4]
 }
 
 static void
-read_yuv422 (const SlSource *source, const SlPlaneRead *plane, const uint8_t *rows, ptrdiff_t stride, int y, Rows *to, SlPrefetch *prefetch)
+read_yuv422 (const SlSource *source, const SlPlaneRead *plane, const uint8_t *rows,
+             ptrdiff_t stride, int y, Rows *to, SlPrefetch *prefetch)
 {
   const SlComponent *component = source->layout->component;
   int16_t *luma = to->component[0];
   int16_t *chroma = to->raw[1];
-  blend_halves (source, plane, rows, stride, y, to, component[0].lane == 0 ? luma : chroma, component[0].lane == 0 ? chroma : luma,
-                prefetch);
+  blend_halves (source, plane, rows, stride, y, to, component[0].lane == 0 ? luma : chroma,
+                component[0].lane == 0 ? chroma : luma, prefetch);
   if (source->components == 3)
-    source->kernels->split_pairs (to->component[component[1].lane / 2 == 0 ? 1 : 2], to->component[component[1].lane / 2 == 0 ? 2 : 1],
-                                  chroma, plane->groups);
+    source->kernels->split_pairs (to->component[component[1].lane / 2 == 0 ? 1 : 2],
+                                  to->component[component[1].lane / 2 == 0 ? 2 : 1], chroma,
+                                  plane->groups);
 }
 
 /* In parts that stay in the first cache between blending and splitting. */
 static void
-read_triples (const SlSource *source, const SlPlaneRead *plane, const uint8_t *rows, ptrdiff_t stride, int y, Rows *to,
-              int16_t *const lanes[3], SlPrefetch *prefetch)
+read_triples (const SlSource *source, const SlPlaneRead *plane, const uint8_t *rows,
+              ptrdiff_t stride, int y, Rows *to, int16_t *const lanes[3], SlPrefetch *prefetch)
 {
   SlPlaneRead part = *plane;
   for (int x = 0; x < plane->groups; x += part.groups) {
     const int left = plane->groups - x;
     part.groups = left < 2 * TRIPLES ? left : TRIPLES;
     blend_samples (source, &part, rows + 3 * x, stride, y, to->raw[1], prefetch);
-    source->kernels->split_triples ((int16_t *const[3]){ lanes[0] + x, lanes[1] + x, lanes[2] + x }, to->raw[1], part.groups);
+    source->kernels->split_triples ((int16_t *const[3]){ lanes[0] + x, lanes[1] + x, lanes[2] + x },
+                                    to->raw[1], part.groups);
   }
 }
 
 static void
-read_plane (const SlSource *source, const SlPlaneRead *plane, const SlImage *image, int y, Rows *to, SlPrefetch *prefetch)
+read_plane (const SlSource *source, const SlPlaneRead *plane, const SlImage *image, int y, Rows *to,
+            SlPrefetch *prefetch)
 {
   const SlKernels *kernels = source->kernels;
   const ptrdiff_t stride = image->stride[plane->number];
@@ -289,8 +310,8 @@ read_plane (const SlSource *source, const SlPlaneRead *plane, const SlImage *ima
 
 /* @n components from @first, which share @columns. */
 static void
-reduce_components (const SlSource *source, const SlAxis *columns, const Rows *from, int first, int n, int32_t *const out[3],
-                   SlPrefetch *prefetch)
+reduce_components (const SlSource *source, const SlAxis *columns, const Rows *from, int first,
+                   int n, int32_t *const out[3], SlPrefetch *prefetch)
 {
   const int16_t *row[3] = { NULL };
   for (int c = 0; c < n; c++)
@@ -304,7 +325,8 @@ reduce_components (const SlSource *source, const SlAxis *columns, const Rows *fr
 }
 
 void
-sl_source_row (const SlSource *source, const SlImage *image, int y, void *scratch, int32_t *const out[3])
+sl_source_row (const SlSource *source, const SlImage *image, int y, void *scratch,
+               int32_t *const out[3])
 {
   int16_t *next = scratch;
   SlPrefetch prefetch[3];

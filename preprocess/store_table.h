@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The stores of a table of row functions, one for each type and layout, out of the includer's store(), which takes these
- * as constants: define it always_inline, write SL_STORES behind it, and .store = SL_STORE_TABLE in the table.
+ * The stores of a table of row functions, one for each type and layout, out of the includer's
+ * store(), which takes these as constants: define it always_inline, write SL_STORES behind it, and
+ * .store = SL_STORE_TABLE in the table.
  */
 #ifndef SL_PREPROCESS_STORE_TABLE_H
 #define SL_PREPROCESS_STORE_TABLE_H

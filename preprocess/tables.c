@@ -48,7 +48,8 @@ sl_tables_take (SlTables *tables, size_t n, size_t size)
   return memset (memory, 0, bytes);
 }
 
-/* Half as much again as was needed, so that tables that grow a little from picture to picture soon find room. */
+/* Half as much again as was needed, so that tables that grow a little from picture to picture soon
+ * find room. */
 void
 sl_tables_reset (SlTables *tables)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Turned parts of pictures, in two steps: the normaliser makes the upright rectangle around the part, as bytes in the tensor's colours and
- * reduced by the whole number of times that the part is; from these each row of the tensor is read along a slanted line, and stored by
- * the normaliser's kernels.
- * Invariant: once set, @upright is NULL or makes @columns x @rows pixels in @pixels, and @read maps the tensor to these.
+ * Turned parts of pictures, in two steps: the normaliser makes the upright rectangle around the
+ * part, as bytes in the tensor's colours and reduced by the whole number of times that the part is;
+ * from these each row of the tensor is read along a slanted line, and stored by the normaliser's
+ * kernels. Invariant: once set, @upright is NULL or makes @columns x @rows pixels in @pixels, and
+ * @read maps the tensor to these.
  */
 #include "preprocess/warp.h"
 
@@ -51,18 +52,21 @@ sl_warp_free (SlWarp *warp)
 static bool
 valid_part (const SlTurnedRect *part)
 {
-  return fabs (part->x) <= MAX_PIXELS && fabs (part->y) <= MAX_PIXELS && part->width > 0 && part->width <= MAX_PIXELS && part->height > 0
-         && part->height <= MAX_PIXELS && isfinite (part->angle);
+  return fabs (part->x) <= MAX_PIXELS && fabs (part->y) <= MAX_PIXELS && part->width > 0
+         && part->width <= MAX_PIXELS && part->height > 0 && part->height <= MAX_PIXELS
+         && isfinite (part->angle);
 }
 
-/* The pixels of the picture that the part is read from: those it covers, and one for each side of the lines between them. */
+/* The pixels of the picture that the part is read from: those it covers, and one for each side of
+ * the lines between them. */
 static bool
 find_crop (const SlWarp *self, const SlImageInfo *image, int times, SlRect *crop)
 {
   double box[4];
   sl_affine_box (&self->map, (const double[4]){ 0, 0, self->spec.width, self->spec.height }, box);
   const double left = fmax (floor (box[0]) - times, 0), top = fmax (floor (box[1]) - times, 0);
-  const double right = fmin (ceil (box[2]) + times, image->width), bottom = fmin (ceil (box[3]) + times, image->height);
+  const double right = fmin (ceil (box[2]) + times, image->width),
+               bottom = fmin (ceil (box[3]) + times, image->height);
   if (!(right > left) || !(bottom > top))
     return false;
   *crop = (SlRect){ (int) left, (int) top, (int) (right - left), (int) (bottom - top) };
@@ -76,7 +80,10 @@ set_reading (SlWarp *self)
   SlAffine back;
   sl_affine_invert (sl_normalizer_map (self->normalizer), &back);
   const SlAffine *map = &self->map;
-  self->read = (SlAffine){ .xx = back.xx * map->xx, .xy = back.xx * map->xy, .yx = back.yy * map->yx, .yy = back.yy * map->yy };
+  self->read = (SlAffine){ .xx = back.xx * map->xx,
+                           .xy = back.xx * map->xy,
+                           .yx = back.yy * map->yx,
+                           .yy = back.yy * map->yy };
   sl_affine_apply (&back, map->x0, map->y0, &self->read.x0, &self->read.y0);
 }
 
@@ -95,8 +102,9 @@ set_upright (SlWarp *self, const SlImageInfo *image, const SlTurnedRect *part)
     return SL_NORMALIZE_OK;
   self->columns = upright.width = (upright.crop.width + times - 1) / times;
   self->rows = upright.height = (upright.crop.height + times - 1) / times;
-  const SlNormalizeStatus status = self->normalizer != NULL ? sl_normalizer_set (self->normalizer, image, &upright)
-                                                            : sl_normalizer_new (&self->normalizer, image, &upright);
+  const SlNormalizeStatus status = self->normalizer != NULL
+                                     ? sl_normalizer_set (self->normalizer, image, &upright)
+                                     : sl_normalizer_new (&self->normalizer, image, &upright);
   if (status == SL_NORMALIZE_OK)
     set_reading (self);
   return status;
@@ -107,8 +115,9 @@ take_memory (SlWarp *self)
 {
   sl_tables_reset (&self->tables);
   for (int c = 0; c < 3; c++) {
-    self->row[c] =
-      c < self->channels ? sl_tables_take (&self->tables, (size_t) self->spec.width + SL_AXIS_GROUP, sizeof (int32_t)) : self->row[0];
+    self->row[c] = c < self->channels ? sl_tables_take (
+                     &self->tables, (size_t) self->spec.width + SL_AXIS_GROUP, sizeof (int32_t))
+                                      : self->row[0];
     if (self->row[c] == NULL)
       return false;
   }
@@ -118,7 +127,8 @@ take_memory (SlWarp *self)
 }
 
 SlNormalizeStatus
-sl_warp_set (SlWarp *self, const SlImageInfo *image, const SlNormalizeSpec *spec, const SlTurnedRect *part)
+sl_warp_set (SlWarp *self, const SlImageInfo *image, const SlNormalizeSpec *spec,
+             const SlTurnedRect *part)
 {
   SlNormalizeStatus status = sl_output_check (image, spec);
   if (status != SL_NORMALIZE_OK)
@@ -132,7 +142,9 @@ sl_warp_set (SlWarp *self, const SlImageInfo *image, const SlNormalizeSpec *spec
     const double row[4] = { c == 0, c == 1, c == 2, 0 };
     sl_output_mix (&self->mix[c], row, BYTE_BITS, spec->gain[c], spec->offset[c], spec->type);
   }
-  const SlStoreLayout layout = self->channels == 1 ? SL_STORE_ONE : spec->layout == SL_LAYOUT_NHWC ? SL_STORE_INTERLEAVED : SL_STORE_PLANES;
+  const SlStoreLayout layout = self->channels == 1              ? SL_STORE_ONE
+                               : spec->layout == SL_LAYOUT_NHWC ? SL_STORE_INTERLEAVED
+                                                                : SL_STORE_PLANES;
   self->store = sl_kernels_get ()->store[spec->type][layout];
   status = set_upright (self, image, part);
   return status == SL_NORMALIZE_OK && !take_memory (self) ? SL_NORMALIZE_NO_MEMORY : status;
@@ -150,17 +162,20 @@ between (const uint8_t *upper, const uint8_t *lower, ptrdiff_t right, float fx, 
 {
   const float above = (float) upper[0] + fx * (float) (upper[right] - upper[0]);
   const float below = (float) lower[0] + fx * (float) (lower[right] - lower[0]);
-  return (int32_t) ((above + fy * (below - above)) * (float) (1 << (SL_ROW_BITS - BYTE_BITS + SL_TAP_BITS)));
+  return (int32_t) ((above + fy * (below - above))
+                    * (float) (1 << (SL_ROW_BITS - BYTE_BITS + SL_TAP_BITS)));
 }
 
-/* Pixel @x of the row: the picture at (@u, @v) of the upright rectangle, whose first pixel's centre is at (0.5, 0.5). */
+/* Pixel @x of the row: the picture at (@u, @v) of the upright rectangle, whose first pixel's centre
+ * is at (0.5, 0.5). */
 static inline void
 read_pixel (const SlWarp *self, double u, double v, int x)
 {
   const float px = (float) u - 0.5f, py = (float) v - 0.5f;
   const float left = floorf (px), top = floorf (py);
   const int x0 = limit ((int) left, self->columns - 1), y0 = limit ((int) top, self->rows - 1);
-  const int x1 = limit ((int) left + 1, self->columns - 1), y1 = limit ((int) top + 1, self->rows - 1);
+  const int x1 = limit ((int) left + 1, self->columns - 1),
+            y1 = limit ((int) top + 1, self->rows - 1);
   const ptrdiff_t n = self->channels, right = (x1 - x0) * n;
   const uint8_t *upper = self->pixels + ((ptrdiff_t) y0 * self->columns + x0) * n;
   const uint8_t *lower = self->pixels + ((ptrdiff_t) y1 * self->columns + x0) * n;
@@ -187,16 +202,19 @@ read_row (const SlWarp *self, int y)
 void
 sl_warp_run (SlWarp *self, const SlImage *image, void *tensor)
 {
-  const size_t element = sl_output_bytes (self->spec.type), plane = (size_t) self->spec.width * (size_t) self->spec.height * element;
+  const size_t element = sl_output_bytes (self->spec.type),
+               plane = (size_t) self->spec.width * (size_t) self->spec.height * element;
   const bool turns = self->channels == 3 && self->spec.layout == SL_LAYOUT_NHWC;
   if (self->has_content)
     sl_normalizer_run (self->normalizer, image, self->pixels);
   for (int y = 0; y < self->spec.height; y++) {
-    uint8_t *at = (uint8_t *) tensor + (size_t) y * (size_t) self->spec.width * element * (turns ? 3 : 1);
+    uint8_t *at =
+      (uint8_t *) tensor + (size_t) y * (size_t) self->spec.width * element * (turns ? 3 : 1);
     const size_t next = self->channels == 3 && !turns ? plane : 0;
     read_row (self, y);
-    self->store ((void *const[3]){ at, at + next, at + 2 * next }, (const int32_t *const[3]){ self->row[0], self->row[1], self->row[2] },
-                 self->mix, self->spec.width);
+    self->store ((void *const[3]){ at, at + next, at + 2 * next },
+                 (const int32_t *const[3]){ self->row[0], self->row[1], self->row[2] }, self->mix,
+                 self->spec.width);
   }
 }
 

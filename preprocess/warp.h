@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Part of a picture -> tensor, for a part that is rotated by any angle or reaches beyond the picture: the input of landmark models. For
- * other parts the normaliser is faster. libc only.
+ * Part of a picture -> tensor, for a part that is rotated by any angle or reaches beyond the
+ * picture: the input of landmark models. For other parts the normaliser is faster. libc only.
  */
 #ifndef SL_PREPROCESS_WARP_H
 #define SL_PREPROCESS_WARP_H
@@ -15,13 +15,15 @@ typedef struct SlWarp SlWarp;
 SlWarp *sl_warp_new (void);
 /** sl_warp_free: NULL is legal. */
 void sl_warp_free (SlWarp *warp);
-/** sl_warp_set: what to make of pictures of @image: @part, its sizes above 0, stretched over the tensor of @spec, whose fit, orientation, crop
- *  and filter do not count. A pixel of the tensor is interpolated between the four picture pixels around its centre; these are means if the
- *  part is reduced by more than 2. It is border if its centre falls outside the picture. Memory is kept from part to part. After any error
- *  it must be set
- *  again before it runs. */
-SlNormalizeStatus sl_warp_set (SlWarp *warp, const SlImageInfo *image, const SlNormalizeSpec *spec, const SlTurnedRect *part);
-/** sl_warp_run: fills @tensor (width * height * channels elements, aligned to its element). One thread at a time. */
+/** sl_warp_set: what to make of pictures of @image: @part, its sizes above 0, stretched over the
+ * tensor of @spec, whose fit, orientation, crop and filter do not count. A pixel of the tensor is
+ * interpolated between the four picture pixels around its centre; these are means if the part is
+ * reduced by more than 2. It is border if its centre falls outside the picture. Memory is kept from
+ * part to part. After any error it must be set again before it runs. */
+SlNormalizeStatus sl_warp_set (SlWarp *warp, const SlImageInfo *image, const SlNormalizeSpec *spec,
+                               const SlTurnedRect *part);
+/** sl_warp_run: fills @tensor (width * height * channels elements, aligned to its element). One
+ * thread at a time. */
 void sl_warp_run (SlWarp *warp, const SlImage *image, void *tensor);
 /** sl_warp_map: tensor -> picture. */
 const SlAffine *sl_warp_map (const SlWarp *warp);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The program's sub-commands and its exit statuses. A command gets its own arguments with argv[0] = its name, prints
- * results to stdout and everything else to stderr, and returns one of the statuses.
+ * The program's sub-commands and its exit statuses. A command gets its own arguments with argv[0] =
+ * its name, prints results to stdout and everything else to stderr, and returns one of the
+ * statuses.
  */
 #ifndef SL_TOOLS_COMMAND_H
 #define SL_TOOLS_COMMAND_H
@@ -38,13 +39,16 @@ extern const SlCommand sl_command_eval;
 extern const SlCommand sl_command_replay;
 extern const SlCommand sl_command_serve;
 
-/** The modules that sl_command_load() loads: of serve, and of the other commands that are not in the program. */
+/** The modules that sl_command_load() loads: of serve, and of the other commands that are not in
+ * the program. */
 #define SL_SERVE_MODULE "sightline-serve.so"
 #define SL_COMMANDS_MODULE "sightline-commands.so"
-/** sl_command_load: (nullable): the command of the module, a word such as "run"; NULL after a message on stderr. */
+/** sl_command_load: (nullable): the command of the module, a word such as "run"; NULL after a
+ * message on stderr. */
 const SlCommand *sl_command_load (const char *name);
 
-/** sl_complain: "sightline COMMAND: message" on stderr, with a newline; the message as sl_printable_message() makes it. */
+/** sl_complain: "sightline COMMAND: message" on stderr, with a newline; the message as
+ * sl_printable_message() makes it. */
 void sl_complain (const char *command, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 #endif

@@ -17,6 +17,7 @@ sl_complain (const char *command, const char *format, ...)
   va_end (args);
   g_autofree char *shown = sl_printable_message (message);
   sl_progress_hide ();
-  fprintf (stderr, "%ssightline%s%s:%s %s\n", sl_terminal_style (stderr, SL_STYLE_HEADING), command != NULL ? " " : "",
-           command != NULL ? command : "", sl_terminal_style (stderr, SL_STYLE_PLAIN), shown);
+  fprintf (stderr, "%ssightline%s%s:%s %s\n", sl_terminal_style (stderr, SL_STYLE_HEADING),
+           command != NULL ? " " : "", command != NULL ? command : "",
+           sl_terminal_style (stderr, SL_STYLE_PLAIN), shown);
 }

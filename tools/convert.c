@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * `sightline convert`: a model of any format as a TensorFlow Lite file, with all that its contract says.
+ * `sightline convert`: a model of any format as a TensorFlow Lite file, with all that its contract
+ * says.
  */
 #include <stdio.h>
 
@@ -16,7 +17,8 @@ convert (const SlModelOptions *options, const char *path, GError **error)
   SlModelLoadOptions how = sl_model_options_load (options, FALSE);
   how.keep_activations = TRUE;
   how.state = SL_STATE_NONE; /* the file has every input and output */
-  g_autoptr (SlModel) model = sl_model_load_with (options->settings.model, &options->settings, &how, error);
+  g_autoptr (SlModel) model =
+    sl_model_load_with (options->settings.model, &options->settings, &how, error);
   if (model == NULL)
     return FALSE;
   g_autoptr (GBytes) bytes = sl_model_to_tflite (model, error);
@@ -36,13 +38,15 @@ run_convert (int argc, char **argv)
   g_auto (GStrv) rest = NULL;
   g_autofree char *output = NULL;
   g_autoptr (GError) error = NULL;
-  g_autofree GOptionEntry *more = sl_model_options_entries (&options, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
+  g_autofree GOptionEntry *more =
+    sl_model_options_entries (&options, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
   const GOptionEntry entries[] = {
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &output, "The file to write", "FILE" },
     { NULL },
   };
-  int status = sl_options_parse ("convert", "MODEL", "Converts a model to a TensorFlow Lite file with its labels and metadata.", NULL, argc,
-                                 argv, entries, more, &rest);
+  int status = sl_options_parse (
+    "convert", "MODEL", "Converts a model to a TensorFlow Lite file with its labels and metadata.",
+    NULL, argc, argv, entries, more, &rest);
   if (status >= 0)
     goto done;
   status = SL_EXIT_USAGE;
@@ -50,7 +54,8 @@ run_convert (int argc, char **argv)
     sl_options_usage ("convert", "expected one MODEL, got %u arguments", g_strv_length (rest));
   else if (output == NULL)
     sl_options_usage ("convert", "--output FILE is required");
-  else if (sl_options_tflite ("convert", output) && sl_options_apart ("convert", "--output", output, "MODEL", rest[0])
+  else if (sl_options_tflite ("convert", output)
+           && sl_options_apart ("convert", "--output", output, "MODEL", rest[0])
            && sl_options_apart ("convert", "--output", output, "--labels", options.settings.labels)
            && sl_model_options_check ("convert", &options)) {
     options.settings.model = g_strdup (rest[0]);
@@ -63,4 +68,5 @@ done:
   return status;
 }
 
-const SlCommand sl_command_convert = { "convert", "write a model as a TensorFlow Lite file", run_convert };
+const SlCommand sl_command_convert = { "convert", "write a model as a TensorFlow Lite file",
+                                       run_convert };

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One pipeline a source: uridecodebin ! videoconvert ! deinterlace ! videoconvert ! appsink, or slcamera ! appsink. The sink takes only formats
- * that the preprocessor reads, so videoconvert passes buffers through untouched wherever the decoder's format is one of them. deinterlace passes
+ * One pipeline a source: uridecodebin ! videoconvert ! deinterlace ! videoconvert ! appsink, or
+ * slcamera ! appsink. The sink takes only formats that the preprocessor reads, so videoconvert
+ * passes buffers through untouched wherever the decoder's format is one of them. deinterlace passes
  * progressive frames through, and makes one frame of two fields.
- * A frame's orientation, which a tag tells, is noted on the frame when it comes to the sink, since there it may have to wait.
+ * A frame's orientation, which a tag tells, is noted on the frame when it comes to the sink, since
+ * there it may have to wait.
  */
 #include "tools/frames.h"
 
@@ -54,7 +56,8 @@ struct _SlFrames
   gint64 waited;    /* us for the frame that is to come */
   SlIntact *intact; /* of the decoders */
   SlIntactCounts told;
-  gint orientation; /* GstVideoOrientationMethod of the frames that come to the sink; its streaming thread */
+  gint orientation; /* GstVideoOrientationMethod of the frames that come to the sink; its streaming
+                       thread */
 };
 
 GstElement *
@@ -62,8 +65,10 @@ sl_make_element (GstBin *bin, const char *factory, GError **error)
 {
   GstElement *element = gst_element_factory_make (factory, NULL);
   if (element == NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "GStreamer has no element '%s': install its base plugins (Debian: gstreamer1.0-plugins-base)", factory);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+      "GStreamer has no element '%s': install its base plugins (Debian: gstreamer1.0-plugins-base)",
+      factory);
   else
     gst_bin_add (bin, element);
   return element;
@@ -92,11 +97,13 @@ no_more_pads (GstElement *decoder, gpointer data)
   SlFrames *frames = data;
   g_autoptr (GstPad) sink = gst_element_get_static_pad (frames->first, "sink");
   if (!gst_pad_is_linked (sink))
-    gst_element_post_message (decoder, gst_message_new_application (GST_OBJECT (decoder), gst_structure_new_empty ("no-video")));
+    gst_element_post_message (
+      decoder,
+      gst_message_new_application (GST_OBJECT (decoder), gst_structure_new_empty ("no-video")));
 }
 
-/* GStreamer 1.22 loses the range that the colr box of MP4 states, and decoders believe its demuxer more than the stream. Without a range the
- * stream's own counts. */
+/* GStreamer 1.22 loses the range that the colr box of MP4 states, and decoders believe its demuxer
+ * more than the stream. Without a range the stream's own counts. */
 static GstPadProbeReturn
 forget_range (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
@@ -107,7 +114,8 @@ forget_range (GstPad *pad, GstPadProbeInfo *info, gpointer data)
     return GST_PAD_PROBE_OK;
   gst_event_parse_caps (event, &caps);
   const char *text = gst_structure_get_string (gst_caps_get_structure (caps, 0), "colorimetry");
-  if (text == NULL || !gst_video_colorimetry_from_string (&colours, text) || colours.range != GST_VIDEO_COLOR_RANGE_16_235)
+  if (text == NULL || !gst_video_colorimetry_from_string (&colours, text)
+      || colours.range != GST_VIDEO_COLOR_RANGE_16_235)
     return GST_PAD_PROBE_OK;
   colours.range = GST_VIDEO_COLOR_RANGE_UNKNOWN;
   g_autofree char *open = gst_video_colorimetry_to_string (&colours);
@@ -137,8 +145,8 @@ begin_pictures (SlFrames *frames)
   g_object_set (frames->sink, "drop", TRUE, "max-buffers", 1, NULL);
 }
 
-/* GStreamer's JPEG decoder defaults to a fast inverse DCT that darkens chroma by half a code; models were trained on
- * the accurate one. */
+/* GStreamer's JPEG decoder defaults to a fast inverse DCT that darkens chroma by half a code;
+ * models were trained on the accurate one. */
 static void
 element_added (GstBin *bin, GstBin *sub_bin, GstElement *element, gpointer data)
 {
@@ -175,7 +183,8 @@ orientation_quark (void)
   return g_quark_from_static_string ("sl-orientation");
 }
 
-/* Whether the picture that begins with @buffer, of a pipe or a network, can be decoded as it comes. */
+/* Whether the picture that begins with @buffer, of a pipe or a network, can be decoded as it comes.
+ */
 static gboolean
 check_stream (GstBuffer *buffer, GError **error)
 {
@@ -199,8 +208,9 @@ buffer_read (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   if (check_stream (GST_PAD_PROBE_INFO_BUFFER (info), &error))
     return GST_PAD_PROBE_OK;
   gst_element_post_message (
-    frames->sink,
-    gst_message_new_application (GST_OBJECT (frames->sink), gst_structure_new ("refused", "problem", G_TYPE_STRING, error->message, NULL)));
+    frames->sink, gst_message_new_application (
+                    GST_OBJECT (frames->sink),
+                    gst_structure_new ("refused", "problem", G_TYPE_STRING, error->message, NULL)));
   return GST_PAD_PROBE_DROP;
 }
 
@@ -209,7 +219,8 @@ frame_made (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   SlFrames *frames = data;
   if ((info->type & GST_PAD_PROBE_TYPE_BUFFER) != 0) {
-    gst_mini_object_set_qdata (GST_MINI_OBJECT_CAST (info->data), orientation_quark (), GINT_TO_POINTER (frames->orientation), NULL);
+    gst_mini_object_set_qdata (GST_MINI_OBJECT_CAST (info->data), orientation_quark (),
+                               GINT_TO_POINTER (frames->orientation), NULL);
     g_atomic_int_inc (&frames->moves);
   } else if (GST_EVENT_TYPE (info->data) == GST_EVENT_STREAM_START) {
     frames->orientation = GST_VIDEO_ORIENTATION_IDENTITY;
@@ -230,7 +241,9 @@ look_for_mjpeg (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   SlFrames *frames = data;
   if (!sl_camera_type_is_mjpeg (sl_camera_content_type (GST_PAD_PROBE_INFO_EVENT (info))))
     return GST_PAD_PROBE_OK;
-  gst_element_post_message (frames->sink, gst_message_new_application (GST_OBJECT (frames->sink), gst_structure_new_empty ("mjpeg")));
+  gst_element_post_message (
+    frames->sink,
+    gst_message_new_application (GST_OBJECT (frames->sink), gst_structure_new_empty ("mjpeg")));
   return GST_PAD_PROBE_DROP;
 }
 
@@ -240,7 +253,8 @@ source_setup (GstElement *decoder, GstElement *source, gpointer data)
   g_autoptr (GstPad) pad = gst_element_get_static_pad (source, "src");
   if (pad == NULL)
     return;
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, buffer_read, data, NULL);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, buffer_read,
+                     data, NULL);
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, look_for_mjpeg, data, NULL);
 }
 
@@ -252,12 +266,15 @@ add_sink (SlFrames *frames, guint waiting, GError **error)
     return FALSE;
   g_autoptr (GstCaps) caps = gst_caps_from_string (GST_VIDEO_CAPS_MAKE (SL_VIDEO_INPUT_FORMATS));
   g_autoptr (GstPad) pad = gst_element_get_static_pad (frames->sink, "sink");
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, frame_made, frames, NULL);
-  g_object_set (frames->sink, "caps", caps, "sync", FALSE, "max-buffers", waiting, "enable-last-sample", FALSE, NULL);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+                     frame_made, frames, NULL);
+  g_object_set (frames->sink, "caps", caps, "sync", FALSE, "max-buffers", waiting,
+                "enable-last-sample", FALSE, NULL);
   return TRUE;
 }
 
-/* The last of them; NULL with @error set. Without deinterlace progressive video is decoded all the same. */
+/* The last of them; NULL with @error set. Without deinterlace progressive video is decoded all the
+ * same. */
 static GstElement *
 add_converters (SlFrames *frames, GError **error)
 {
@@ -276,7 +293,8 @@ add_converters (SlFrames *frames, GError **error)
   gst_util_set_object_arg (G_OBJECT (deinterlace), "mode", "auto-strict");
   gst_util_set_object_arg (G_OBJECT (deinterlace), "fields", "top");
   GstElement *last = sl_make_element (bin, "videoconvert", error);
-  return last != NULL && gst_element_link_many (frames->first, deinterlace, last, NULL) ? last : NULL;
+  return last != NULL && gst_element_link_many (frames->first, deinterlace, last, NULL) ? last
+                                                                                        : NULL;
 }
 
 static gboolean
@@ -301,7 +319,8 @@ build_decoder (SlFrames *frames, GError **error)
 static gboolean
 build_camera (SlFrames *frames, GError **error)
 {
-  GstElement *camera = frames->given != NULL ? frames->given : sl_camera_new (frames->uri, frames->connect_ms);
+  GstElement *camera =
+    frames->given != NULL ? frames->given : sl_camera_new (frames->uri, frames->connect_ms);
   gst_bin_add (GST_BIN (frames->pipeline), camera);
   return add_sink (frames, 1, error) && gst_element_link (camera, frames->sink);
 }
@@ -320,13 +339,15 @@ start (SlFrames *frames, GError **error)
   frames->pipeline = gst_object_ref_sink (gst_pipeline_new (NULL));
   if (!(frames->camera ? build_camera (frames, error) : build_decoder (frames, error)))
     return FALSE;
-  /* Live sources are not waited for: the newest frame counts. Why one does not start is on the bus. */
+  /* Live sources are not waited for: the newest frame counts. Why one does not start is on the bus.
+   */
   if (gst_element_set_state (frames->pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_NO_PREROLL)
     g_object_set (frames->sink, "drop", TRUE, "max-buffers", 1, NULL);
   return TRUE;
 }
 
-/* GStreamer's file source opens a file more than once, at which a pipe loses what was written into it. */
+/* GStreamer's file source opens a file more than once, at which a pipe loses what was written into
+ * it. */
 static gboolean
 open_pipe (SlFrames *frames, GError **error)
 {
@@ -341,7 +362,8 @@ open_pipe (SlFrames *frames, GError **error)
   return TRUE;
 }
 
-/* FALSE with @error set where the file at the path is a picture that is not decoded, or not by what is to decode it. */
+/* FALSE with @error set where the file at the path is a picture that is not decoded, or not by what
+ * is to decode it. */
 static gboolean
 open_picture (SlFrames *frames, GError **error)
 {
@@ -354,7 +376,8 @@ open_picture (SlFrames *frames, GError **error)
     return FALSE;
   if (!sl_picture_file_takes (&header))
     return TRUE;
-  frames->picture = sl_picture_file_open (&header, frames->path, bytes, g_mapped_file_get_length (file), error);
+  frames->picture =
+    sl_picture_file_open (&header, frames->path, bytes, g_mapped_file_get_length (file), error);
   return frames->picture != NULL;
 }
 
@@ -369,7 +392,8 @@ sl_frames_open (const char *uri, gboolean camera, guint connect_ms, GError **err
   frames->intact = sl_intact_new ();
   if (!camera && gst_uri_has_protocol (uri, "file"))
     frames->path = g_filename_from_uri (uri, NULL, NULL);
-  if (frames->path != NULL && !g_file_test (frames->path, G_FILE_TEST_IS_REGULAR) && !open_pipe (frames, error))
+  if (frames->path != NULL && !g_file_test (frames->path, G_FILE_TEST_IS_REGULAR)
+      && !open_pipe (frames, error))
     return NULL;
   if (frames->path != NULL && !open_picture (frames, error))
     return NULL;
@@ -411,10 +435,11 @@ sl_frames_close (SlFrames *frames)
 static void
 set_no_decoder (SlFrames *frames, GError **error)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-               "cannot be decoded: no %s is installed; install a GStreamer plugin that has one (Debian: gstreamer1.0-plugins-good "
-               "for PNG, JPEG and most containers, gstreamer1.0-libav for most codecs)",
-               frames->missing);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+    "cannot be decoded: no %s is installed; install a GStreamer plugin that has one (Debian: gstreamer1.0-plugins-good "
+    "for PNG, JPEG and most containers, gstreamer1.0-libav for most codecs)",
+    frames->missing);
 }
 
 static void
@@ -433,16 +458,22 @@ set_decode_error (SlFrames *frames, const GError *cause, GError **error)
   if (frames->missing != NULL)
     set_no_decoder (frames, error);
   else if (g_error_matches (cause, GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN))
-    set_no_video (frames, error); /* there is a decoder for all that is in it, and none of it is video */
+    set_no_video (frames,
+                  error); /* there is a decoder for all that is in it, and none of it is video */
   else if (g_error_matches (cause, GST_STREAM_ERROR, GST_STREAM_ERROR_TYPE_NOT_FOUND))
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "is no picture or video that GStreamer knows, or is damaged at its start");
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "is no picture or video that GStreamer knows, or is damaged at its start");
   else if (frames->delivered > 0)
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "decoding stopped after %" G_GUINT64_FORMAT " frames: %s", frames->delivered,
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "decoding stopped after %" G_GUINT64_FORMAT " frames: %s", frames->delivered,
                  cause->message);
   else
     g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "cannot be %s: %s; %s",
-                 cause->domain == GST_RESOURCE_ERROR || !is_local (frames) ? "read" : "decoded", cause->message,
-                 is_local (frames) ? "it is damaged or cut short" : "check the address, and that what it names is there and switched on");
+                 cause->domain == GST_RESOURCE_ERROR || !is_local (frames) ? "read" : "decoded",
+                 cause->message,
+                 is_local (frames)
+                   ? "it is damaged or cut short"
+                   : "check the address, and that what it names is there and switched on");
 }
 
 static void
@@ -472,14 +503,16 @@ decoder_posted (gpointer data, GstMessage *message)
   } else if (gst_structure_has_name (structure, "mjpeg")) {
     frames->is_mjpeg = TRUE;
   } else if (gst_structure_has_name (structure, "refused")) {
-    g_set_error_literal (&frames->failure, SL_ERROR, SL_ERROR_UNSUPPORTED, gst_structure_get_string (structure, "problem"));
+    g_set_error_literal (&frames->failure, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                         gst_structure_get_string (structure, "problem"));
   } else if (gst_structure_has_name (structure, "no-video")) {
     set_no_video (frames, &frames->failure);
   }
 }
 
-/* slcamera tries for ever; somebody at a terminal wants to hear at once that an address is wrong. So the first attempt that fails before
- * any frame came is the end, and whatever happens later is told and left to slcamera. */
+/* slcamera tries for ever; somebody at a terminal wants to hear at once that an address is wrong.
+ * So the first attempt that fails before any frame came is the end, and whatever happens later is
+ * told and left to slcamera. */
 static void
 camera_posted (gpointer data, GstMessage *message)
 {
@@ -503,7 +536,9 @@ camera_said (gpointer data, const char *element, const GError *said)
     frames->note = sl_camera_note (said, frames->uri);
 }
 
-static const SlBusEvents decoder_events = { .failed = decoder_failed, .warned = decoder_warned, .posted = decoder_posted };
+static const SlBusEvents decoder_events = { .failed = decoder_failed,
+                                            .warned = decoder_warned,
+                                            .posted = decoder_posted };
 static const SlBusEvents camera_events = {
   .failed = camera_failed, .warned = camera_said, .informed = camera_said, .posted = camera_posted
 };
@@ -513,7 +548,8 @@ static gboolean
 read_messages (SlFrames *frames, GError **error)
 {
   const SlBusEvents *events = frames->camera ? &camera_events : &decoder_events;
-  while (frames->failure == NULL && !frames->is_mjpeg && frames->note == NULL && sl_bus_read (frames->pipeline, events, frames))
+  while (frames->failure == NULL && !frames->is_mjpeg && frames->note == NULL
+         && sl_bus_read (frames->pipeline, events, frames))
     ;
   if (frames->failure == NULL)
     return TRUE;
@@ -521,7 +557,8 @@ read_messages (SlFrames *frames, GError **error)
   return FALSE;
 }
 
-/* Whether a JPEG file has no end of image behind the beginning of its pixels; decoders fill up with gray and say nothing. */
+/* Whether a JPEG file has no end of image behind the beginning of its pixels; decoders fill up with
+ * gray and say nothing. */
 static gboolean
 jpeg_is_cut_short (const char *path)
 {
@@ -546,8 +583,9 @@ end (SlFrames *frames, GError **error)
   SlIntactCounts counts;
   sl_intact_read (frames->intact, &counts);
   if (frames->delivered > 0 && frames->path != NULL && jpeg_is_cut_short (frames->path))
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "the JPEG picture is cut short: what is missing of it was gray to the model; get a new copy of the file");
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_FORMAT,
+      "the JPEG picture is cut short: what is missing of it was gray to the model; get a new copy of the file");
   else if (frames->delivered == 0 && counts.early > 0)
     g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
                  "cannot be decoded: none of its %" G_GUINT64_FORMAT
@@ -555,7 +593,8 @@ end (SlFrames *frames, GError **error)
                  counts.early);
   else if (frames->delivered == 0)
     g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "cannot be decoded: %s",
-                 frames->warning != NULL ? frames->warning : "no frame could be read; it is damaged or cut short");
+                 frames->warning != NULL ? frames->warning
+                                         : "no frame could be read; it is damaged or cut short");
   else
     return SL_FRAMES_END;
   return SL_FRAMES_FAILED;
@@ -564,27 +603,32 @@ end (SlFrames *frames, GError **error)
 static gboolean
 check_progressive (SlFrames *frames, GstSample *sample, GError **error)
 {
-  const char *mode = gst_structure_get_string (gst_caps_get_structure (gst_sample_get_caps (sample), 0), "interlace-mode");
+  const char *mode = gst_structure_get_string (
+    gst_caps_get_structure (gst_sample_get_caps (sample), 0), "interlace-mode");
   frames->delivered++;
   if (frames->camera || mode == NULL || g_str_equal (mode, "progressive"))
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-               "the video is interlaced (interlace-mode=%s), and GStreamer has no element 'deinterlace': install its good plugins (Debian: "
-               "gstreamer1.0-plugins-good)",
-               mode);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+    "the video is interlaced (interlace-mode=%s), and GStreamer has no element 'deinterlace': install its good plugins (Debian: "
+    "gstreamer1.0-plugins-good)",
+    mode);
   return FALSE;
 }
 
-/* A server may send no data for any time, or send data without video for ever. FALSE with @error set once that took too long. slcamera has
- * its own time limits. */
+/* A server may send no data for any time, or send data without video for ever. FALSE with @error
+ * set once that took too long. slcamera has its own time limits. */
 static gboolean
 may_wait (SlFrames *frames, gint64 since, GError **error)
 {
   frames->waited += g_get_monotonic_time () - since;
-  if (frames->camera || is_local (frames) || frames->connect_ms == 0 || frames->waited < frames->connect_ms * G_GINT64_CONSTANT (1000))
+  if (frames->camera || is_local (frames) || frames->connect_ms == 0
+      || frames->waited < frames->connect_ms * G_GINT64_CONSTANT (1000))
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "given up: no frame for %u s (--timeout), %s; check the address, or give it longer",
-               frames->connect_ms / 1000, sl_frames_moves (frames) > 0 ? "though data came" : "and no data came");
+  g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+               "given up: no frame for %u s (--timeout), %s; check the address, or give it longer",
+               frames->connect_ms / 1000,
+               sl_frames_moves (frames) > 0 ? "though data came" : "and no data came");
   return FALSE;
 }
 
@@ -617,8 +661,8 @@ sl_frames_pull (SlFrames *frames, guint ms, GstSample **sample, GError **error)
 GstVideoOrientationMethod
 sl_frames_orientation (GstSample *sample)
 {
-  return (GstVideoOrientationMethod) GPOINTER_TO_INT (
-    gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (gst_sample_get_buffer (sample)), orientation_quark ()));
+  return (GstVideoOrientationMethod) GPOINTER_TO_INT (gst_mini_object_get_qdata (
+    GST_MINI_OBJECT_CAST (gst_sample_get_buffer (sample)), orientation_quark ()));
 }
 
 guint
@@ -635,12 +679,15 @@ left_out (SlFrames *frames, gboolean at_end)
 {
   SlIntactCounts counts;
   sl_intact_read (frames->intact, &counts);
-  char *early = frames->delivered > 0 || at_end ? sl_camera_early_text (counts.early - frames->told.early) : NULL;
+  char *early = frames->delivered > 0 || at_end
+                  ? sl_camera_early_text (counts.early - frames->told.early)
+                  : NULL;
   if (early != NULL) {
     frames->told.early = counts.early;
     return early;
   }
-  char *damaged = at_end ? sl_camera_damaged_text (counts.damaged - frames->told.damaged, SL_CAMERA_TCP) : NULL;
+  char *damaged =
+    at_end ? sl_camera_damaged_text (counts.damaged - frames->told.damaged, SL_CAMERA_TCP) : NULL;
   frames->told.damaged = at_end ? counts.damaged : frames->told.damaged;
   return damaged;
 }

@@ -51,9 +51,11 @@ append_ticks (GString *page, const SlChart *chart)
 {
   char text[G_ASCII_DTOSTR_BUF_SIZE];
   for (guint i = 0; i <= TICKS; i++) {
-    const gdouble x = chart->x_min + (chart->x_max - chart->x_min) * i / TICKS, y = chart->y_max * i / TICKS;
-    g_string_append_printf (page, "<path class=\"grid\" d=\"M%.1f %.1fH%.1fM%.1f %.1fV%.1f\"/>\n", LEFT, down (chart, y), WIDTH - RIGHT,
-                            across (chart, x), TOP, HEIGHT - BOTTOM);
+    const gdouble x = chart->x_min + (chart->x_max - chart->x_min) * i / TICKS,
+                  y = chart->y_max * i / TICKS;
+    g_string_append_printf (page, "<path class=\"grid\" d=\"M%.1f %.1fH%.1fM%.1f %.1fV%.1f\"/>\n",
+                            LEFT, down (chart, y), WIDTH - RIGHT, across (chart, x), TOP,
+                            HEIGHT - BOTTOM);
     g_snprintf (text, sizeof text, "%.4g", x);
     append_text (page, across (chart, x), HEIGHT - BOTTOM + 16, "text-anchor=\"middle\"", text);
     g_snprintf (text, sizeof text, "%.4g", y);
@@ -64,25 +66,30 @@ append_ticks (GString *page, const SlChart *chart)
 void
 sl_chart_begin (GString *page, const SlChart *chart)
 {
-  g_string_append_printf (page, "<svg class=\"chart\" viewBox=\"0 0 %.0f %.0f\" role=\"img\">", WIDTH, HEIGHT);
+  g_string_append_printf (page, "<svg class=\"chart\" viewBox=\"0 0 %.0f %.0f\" role=\"img\">",
+                          WIDTH, HEIGHT);
   append_name (page, chart->title);
   append_text (page, LEFT, 18, "class=\"title\"", chart->title);
   append_ticks (page, chart);
-  append_text (page, (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, "text-anchor=\"middle\"", chart->x_name);
-  g_string_append_printf (page, "<g transform=\"translate(12 %.1f) rotate(-90)\">", (TOP + HEIGHT - BOTTOM) / 2);
+  append_text (page, (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, "text-anchor=\"middle\"",
+               chart->x_name);
+  g_string_append_printf (page, "<g transform=\"translate(12 %.1f) rotate(-90)\">",
+                          (TOP + HEIGHT - BOTTOM) / 2);
   append_text (page, 0, 0, "text-anchor=\"middle\"", chart->y_name);
   g_string_append (page, "</g>\n");
 }
 
 void
-sl_chart_line (GString *page, const SlChart *chart, const SlChartPoint *points, guint n, SlChartLine line, const char *name)
+sl_chart_line (GString *page, const SlChart *chart, const SlChartPoint *points, guint n,
+               SlChartLine line, const char *name)
 {
   static const char *const classes[] = { "main", "faint", "guide" };
   gdouble last_x = -WIDTH, last_y = -HEIGHT;
   g_string_append_printf (page, "<polyline class=\"%s\" points=\"", classes[line]);
   for (guint i = 0; i < n; i++) {
     const gdouble x = across (chart, points[i].x), y = down (chart, points[i].y);
-    if (!isfinite (x) || !isfinite (y) || (i + 1 < n && fabs (x - last_x) < APART && fabs (y - last_y) < APART))
+    if (!isfinite (x) || !isfinite (y)
+        || (i + 1 < n && fabs (x - last_x) < APART && fabs (y - last_y) < APART))
       continue;
     g_string_append_printf (page, "%.1f,%.1f ", x, y);
     last_x = x;
@@ -97,16 +104,20 @@ void
 sl_chart_dot (GString *page, const SlChart *chart, gdouble x, gdouble y, const char *text)
 {
   const gboolean left = across (chart, x) > (LEFT + WIDTH) / 2, below = down (chart, y) < TOP + 24;
-  g_string_append_printf (page, "<circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>\n", across (chart, x), down (chart, y));
+  g_string_append_printf (page, "<circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>\n",
+                          across (chart, x), down (chart, y));
   append_text (page, across (chart, x) + (left ? -8 : 8), down (chart, y) + (below ? 18 : -8),
                left ? "class=\"note\" text-anchor=\"end\"" : "class=\"note\"", text);
 }
 
 void
-sl_chart_bar (GString *page, const SlChart *chart, gdouble x, gdouble to, gdouble y, const char *name)
+sl_chart_bar (GString *page, const SlChart *chart, gdouble x, gdouble to, gdouble y,
+              const char *name)
 {
-  g_string_append_printf (page, "<rect class=\"bar\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\">", across (chart, x) + 0.5,
-                          down (chart, y), MAX (across (chart, to) - across (chart, x) - 1, 0.5), down (chart, 0) - down (chart, y));
+  g_string_append_printf (
+    page, "<rect class=\"bar\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\">",
+    across (chart, x) + 0.5, down (chart, y), MAX (across (chart, to) - across (chart, x) - 1, 0.5),
+    down (chart, 0) - down (chart, y));
   append_name (page, name);
   g_string_append (page, "</rect>\n");
 }

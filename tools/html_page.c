@@ -29,11 +29,13 @@ sl_html_page_new (const char *title, guint width)
 {
   GString *page = g_string_new (NULL);
   g_string_append (
-    page, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">\n"
-          "<meta name=\"viewport\" content=\"width=device-width\">\n");
+    page,
+    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width\">\n");
   sl_html_append (page, "title", title);
-  g_string_append_printf (page, "<style>\n%sbody{max-width:%urem}</style></head><body>\n", css, width);
+  g_string_append_printf (page, "<style>\n%sbody{max-width:%urem}</style></head><body>\n", css,
+                          width);
   return page;
 }
 
@@ -46,7 +48,8 @@ sl_html_page_end (GString *page)
 void
 sl_html_append_text (GString *page, const char *text)
 {
-  g_autofree char *shown = sl_printable (text, SL_PRINTABLE_MESSAGE), *escaped = g_markup_escape_text (shown, -1);
+  g_autofree char *shown = sl_printable (text, SL_PRINTABLE_MESSAGE),
+                  *escaped = g_markup_escape_text (shown, -1);
   g_string_append (page, escaped);
 }
 
@@ -74,5 +77,6 @@ sl_html_append_row (GString *page, const char *name, const char *format, ...)
 void
 sl_html_append_bar (GString *page, gdouble share)
 {
-  g_string_append_printf (page, "<td class=\"share\"><div style=\"width:%.1f%%\"></div></td>", 100 * CLAMP (share, 0, 1));
+  g_string_append_printf (page, "<td class=\"share\"><div style=\"width:%.1f%%\"></div></td>",
+                          100 * CLAMP (share, 0, 1));
 }

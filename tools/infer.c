@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * `sightline infer`: raw tensors in, raw tensors out, nothing in between but the model. What golden tests use, and
- * what a user compares with another runtime.
+ * `sightline infer`: raw tensors in, raw tensors out, nothing in between but the model. What golden
+ * tests use, and what a user compares with another runtime.
  */
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -49,14 +49,19 @@ static gboolean
 allocate (SlGraph *graph, Io *io, GError **error)
 {
   for (guint i = 0; i < sl_graph_n_inputs (graph); i++)
-    if ((io->inputs[io->n_inputs++] = sl_tensor_buffer_new (sl_graph_input_tensor (graph, i)->bytes)) == NULL)
+    if ((io->inputs[io->n_inputs++] =
+           sl_tensor_buffer_new (sl_graph_input_tensor (graph, i)->bytes))
+        == NULL)
       goto no_memory;
   for (guint i = 0; i < sl_graph_n_outputs (graph); i++)
-    if ((io->outputs[io->n_outputs++] = sl_tensor_buffer_new (sl_graph_output_tensor (graph, i)->bytes)) == NULL)
+    if ((io->outputs[io->n_outputs++] =
+           sl_tensor_buffer_new (sl_graph_output_tensor (graph, i)->bytes))
+        == NULL)
       goto no_memory;
   return TRUE;
 no_memory:
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "not enough memory for the model's inputs and outputs");
+  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+               "not enough memory for the model's inputs and outputs");
   return FALSE;
 }
 
@@ -64,8 +69,9 @@ static gboolean
 wrong_size (const char *path, guint index, const SlTensor *tensor, const char *got, GError **error)
 {
   g_autofree char *described = sl_tensor_describe (tensor);
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "%s: expected %" G_GSIZE_FORMAT " bytes for input %u '%s' %s, got %s", path, tensor->bytes,
-               index, tensor->name, described, got);
+  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
+               "%s: expected %" G_GSIZE_FORMAT " bytes for input %u '%s' %s, got %s", path,
+               tensor->bytes, index, tensor->name, described, got);
   return FALSE;
 }
 
@@ -75,8 +81,8 @@ read_input (const char *path, guint index, const SlTensor *tensor, void *buffer,
   GStatBuf status;
   FILE *file = g_stat (path, &status) == 0 ? g_fopen (path, "rb") : NULL;
   if (file == NULL || S_ISDIR (status.st_mode)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: expected a file with input %u, %s", path, index,
-                 file == NULL ? g_strerror (errno) : "got a directory");
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: expected a file with input %u, %s", path,
+                 index, file == NULL ? g_strerror (errno) : "got a directory");
     g_clear_pointer (&file, fclose);
     return FALSE;
   }
@@ -85,9 +91,10 @@ read_input (const char *path, guint index, const SlTensor *tensor, void *buffer,
   fclose (file);
   if (got == tensor->bytes && !more)
     return TRUE;
-  g_autofree char *size = S_ISREG (status.st_mode) ? g_strdup_printf ("%" G_GINT64_FORMAT, (gint64) status.st_size)
-                          : more                   ? g_strdup ("more")
-                                                   : g_strdup_printf ("%" G_GSIZE_FORMAT, got);
+  g_autofree char *size = S_ISREG (status.st_mode)
+                            ? g_strdup_printf ("%" G_GINT64_FORMAT, (gint64) status.st_size)
+                          : more ? g_strdup ("more")
+                                 : g_strdup_printf ("%" G_GSIZE_FORMAT, got);
   return wrong_size (path, index, tensor, size, error);
 }
 
@@ -100,10 +107,11 @@ read_inputs (SlModel *model, char **paths, Io *io, GError **error)
     GString *list = g_string_new (NULL);
     for (guint i = 0; i < wanted; i++) {
       g_autofree char *described = sl_tensor_describe (sl_graph_input_tensor (graph, i));
-      g_string_append_printf (list, "%s'%s' %s", i > 0 ? ", " : "", sl_graph_input_tensor (graph, i)->name, described);
+      g_string_append_printf (list, "%s'%s' %s", i > 0 ? ", " : "",
+                              sl_graph_input_tensor (graph, i)->name, described);
     }
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: expected %u times --input (%s), got %u", sl_model_path (model), wanted, list->str,
-                 given);
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: expected %u times --input (%s), got %u",
+                 sl_model_path (model), wanted, list->str, given);
     g_string_free (list, TRUE);
     return FALSE;
   }
@@ -113,7 +121,8 @@ read_inputs (SlModel *model, char **paths, Io *io, GError **error)
   return TRUE;
 }
 
-/* Not g_file_set_contents(): what is there already may be a device, a pipe or longer than the tensor. */
+/* Not g_file_set_contents(): what is there already may be a device, a pipe or longer than the
+ * tensor. */
 static gboolean
 write_file (const char *path, const void *data, gsize bytes, GError **error)
 {
@@ -125,25 +134,30 @@ write_file (const char *path, const void *data, gsize bytes, GError **error)
     problem = errno;
   }
   if (!written)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: cannot be written: %s", path, g_strerror (problem));
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: cannot be written: %s", path,
+                 g_strerror (problem));
   return written;
 }
 
 static gboolean
-write_output (const char *prefix, guint index, const SlTensor *tensor, const void *data, GError **error)
+write_output (const char *prefix, guint index, const SlTensor *tensor, const void *data,
+              GError **error)
 {
   char scale[G_ASCII_DTOSTR_BUF_SIZE];
   g_autofree char *path = g_strdup_printf ("%s.%u.bin", prefix, index);
-  g_autofree char *shape = shape_text (tensor), *name = sl_printable (tensor->name, SL_PRINTABLE_MESSAGE);
+  g_autofree char *shape = shape_text (tensor),
+                  *name = sl_printable (tensor->name, SL_PRINTABLE_MESSAGE);
   if (!write_file (path, data, tensor->bytes, error))
     return FALSE;
   printf ("%s\t%s\t%s\t%s\t%d\t%" G_GSIZE_FORMAT "\n", name, sl_dtype_name (tensor->dtype), shape,
-          g_ascii_formatd (scale, sizeof scale, "%.9g", sl_tensor_scale (tensor)), sl_tensor_zero_point (tensor), tensor->bytes);
+          g_ascii_formatd (scale, sizeof scale, "%.9g", sl_tensor_scale (tensor)),
+          sl_tensor_zero_point (tensor), tensor->bytes);
   return TRUE;
 }
 
 static gboolean
-infer (const SlModelOptions *options, char **inputs, const char *prefix, guint frames, GError **error)
+infer (const SlModelOptions *options, char **inputs, const char *prefix, guint frames,
+       GError **error)
 {
   g_auto (Io) io = { 0 };
   SlModelLoadOptions how = sl_model_options_load (options, FALSE);
@@ -168,7 +182,8 @@ infer (const SlModelOptions *options, char **inputs, const char *prefix, guint f
   if (notice != NULL)
     sl_complain ("infer", "%s: %s", options->settings.model, notice);
   if (status != SL_STATUS_OK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: %s", options->settings.model, sl_session_status_text (session, status));
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: %s", options->settings.model,
+                 sl_session_status_text (session, status));
     return FALSE;
   }
   for (guint i = 0; i < io.n_outputs; i++)
@@ -185,20 +200,24 @@ run_infer (int argc, char **argv)
   g_autofree char *prefix = NULL, *frames_text = NULL;
   guint frames = 1;
   g_autoptr (GError) error = NULL;
-  g_autofree GOptionEntry *more = sl_model_options_entries (&options, SL_SETTINGS_LIMITS | SL_SETTINGS_BACKEND);
+  g_autofree GOptionEntry *more =
+    sl_model_options_entries (&options, SL_SETTINGS_LIMITS | SL_SETTINGS_BACKEND);
   const GOptionEntry entries[] = {
     { "model", 'm', 0, G_OPTION_ARG_FILENAME, &options.settings.model, "The model", "FILE" },
     { "input", 'i', 0, G_OPTION_ARG_FILENAME_ARRAY, &inputs,
       "File with the bytes of an input; repeat it for each input, in the model's order", "FILE" },
-    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &prefix, "Write PREFIX.0.bin, PREFIX.1.bin, ...", "PREFIX" },
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &prefix, "Write PREFIX.0.bin, PREFIX.1.bin, ...",
+      "PREFIX" },
     { "frames", 'n', 0, G_OPTION_ARG_STRING, &frames_text,
       "Run N times on the same inputs, for a model with state, and write the last outputs", "N" },
-    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.settings.threads, "Threads to compute with, 1..64 or auto (default 1)", "N" },
+    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.settings.threads,
+      "Threads to compute with, 1..64 or auto (default 1)", "N" },
     { NULL },
   };
-  int status = sl_options_parse ("infer", "", "Runs a model on raw tensors.",
-                                 "Prints a line for each output: name, type, shape, scale, zero point and bytes, separated by tabs.", argc,
-                                 argv, entries, more, &rest);
+  int status = sl_options_parse (
+    "infer", "", "Runs a model on raw tensors.",
+    "Prints a line for each output: name, type, shape, scale, zero point and bytes, separated by tabs.",
+    argc, argv, entries, more, &rest);
   if (status >= 0)
     goto done;
   status = SL_EXIT_USAGE;
@@ -209,7 +228,8 @@ run_infer (int argc, char **argv)
                       options.settings.model == NULL ? "--model FILE"
                       : inputs == NULL               ? "--input FILE"
                                                      : "--output PREFIX");
-  else if (sl_model_options_check ("infer", &options) && sl_options_integer ("infer", "--frames", frames_text, 1, 1000000, &frames))
+  else if (sl_model_options_check ("infer", &options)
+           && sl_options_integer ("infer", "--frames", frames_text, 1, 1000000, &frames))
     status = infer (&options, inputs, prefix, frames, &error) ? SL_EXIT_OK : SL_EXIT_FAILED;
   if (error != NULL)
     sl_complain ("infer", "%s", error->message);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * `sightline inspect`: what a model takes and gives, what runs it, and what Sightline makes of it, for people or as
- * one JSON object. Both are printed from the same Report.
+ * `sightline inspect`: what a model takes and gives, what runs it, and what Sightline makes of it,
+ * for people or as one JSON object. Both are printed from the same Report.
  */
 #include <stdio.h>
 #include <string.h>
@@ -57,7 +57,8 @@ count_ops (Report *report)
 {
   const SlGraph *graph = sl_model_graph (report->model);
   while (report->n_backends < MAX_BACKENDS
-         && sl_session_backend_use (report->session, report->n_backends, &report->backends[report->n_backends]))
+         && sl_session_backend_use (report->session, report->n_backends,
+                                    &report->backends[report->n_backends]))
     report->n_backends++;
   for (guint i = 0; i < sl_graph_n_nodes (graph); i++) {
     OpCount *op = &report->ops[sl_graph_node (graph, i)->op];
@@ -96,17 +97,20 @@ report_fill (Report *report, const SlModelOptions *options, GError **error)
 }
 
 static void
-print_tensors (const char *heading, const SlGraph *graph, guint n, const SlTensor *(*get) (const SlGraph *, guint))
+print_tensors (const char *heading, const SlGraph *graph, guint n,
+               const SlTensor *(*get) (const SlGraph *, guint))
 {
   printf ("%s\n", heading);
   for (guint i = 0; i < n; i++) {
     const SlTensor *tensor = get (graph, i);
-    g_autofree char *described = sl_tensor_describe (tensor), *name = sl_printable (tensor->name, SL_PRINTABLE_NAME);
+    g_autofree char *described = sl_tensor_describe (tensor),
+                    *name = sl_printable (tensor->name, SL_PRINTABLE_NAME);
     printf ("  %u  %s  %s", i, described, name);
     if (tensor->quant.count > 1)
       printf ("  %u scales along axis %d", tensor->quant.count, tensor->quant.axis);
     else if (tensor->quant.count == 1)
-      printf ("  scale %.9g  zero point %d", (double) sl_tensor_scale (tensor), sl_tensor_zero_point (tensor));
+      printf ("  scale %.9g  zero point %d", (double) sl_tensor_scale (tensor),
+              sl_tensor_zero_point (tensor));
     printf ("  %" G_GSIZE_FORMAT " bytes\n", tensor->bytes);
   }
 }
@@ -131,14 +135,16 @@ print_picture (const Report *report)
     printf ("  the first input is no picture (expected 1 or 3 channels and rank 3 or 4)\n");
     return;
   }
-  printf ("  size      %dx%d, %s %s\n", image->width, image->height, sl_colour_name (image->colour), sl_layout_name (image->layout));
+  printf ("  size      %dx%d, %s %s\n", image->width, image->height, sl_colour_name (image->colour),
+          sl_layout_name (image->layout));
   if (image->crop_share == 1)
     printf ("  fit       %s\n", sl_fit_name (image->fit));
   else
     printf ("  fit       %s of the central %g\n", sl_fit_name (image->fit), image->crop_share);
   if (contract->skips_input_quantize)
-    printf ("  given as  %s  scale %.9g  zero point %d, behind the model's own QUANTIZE of its input, which is left out\n",
-            sl_dtype_name (input->dtype), (double) input->scale, input->zero_point);
+    printf (
+      "  given as  %s  scale %.9g  zero point %d, behind the model's own QUANTIZE of its input, which is left out\n",
+      sl_dtype_name (input->dtype), (double) input->scale, input->zero_point);
   if (report->input_problem != NULL) {
     printf ("  range     unknown: %s\n", report->input_problem);
     return;
@@ -152,15 +158,19 @@ print_picture (const Report *report)
 static void
 print_held (const SlGraph *graph)
 {
-  g_autofree char *pairs = sl_state_describe (graph, TRUE), *shown = pairs != NULL ? sl_printable (pairs, SL_PRINTABLE_MESSAGE) : NULL;
+  g_autofree char *pairs = sl_state_describe (graph, TRUE),
+                  *shown = pairs != NULL ? sl_printable (pairs, SL_PRINTABLE_MESSAGE) : NULL;
   if (pairs == NULL)
     return;
-  printf ("state\n  carried   %s: each of these inputs gets the output of the frame before\n", shown);
+  printf ("state\n  carried   %s: each of these inputs gets the output of the frame before\n",
+          shown);
   for (guint i = 0; i < sl_graph_n_held (graph); i++) {
     const SlHeldInput *held = sl_graph_held (graph, i);
     const SlTensor *tensor = sl_graph_tensor (graph, held->input);
-    g_autofree char *described = sl_tensor_describe (tensor), *name = sl_printable (tensor->name, SL_PRINTABLE_NAME);
-    printf ("  %u  %s  %s  first %s\n", i, described, name, held->first != NULL ? "as stated by fixed-inputs" : "zeros");
+    g_autofree char *described = sl_tensor_describe (tensor),
+                    *name = sl_printable (tensor->name, SL_PRINTABLE_NAME);
+    printf ("  %u  %s  %s  first %s\n", i, described, name,
+            held->first != NULL ? "as stated by fixed-inputs" : "zeros");
   }
 }
 
@@ -176,7 +186,8 @@ print_results (const Report *report)
     printf ("  problem   %s\n", report->decoder_problem);
   printf ("  labels    %u", n);
   for (guint i = 0; i < MIN (n, SHOWN_LABELS); i++) {
-    g_autofree char *label = sl_printable (sl_labels_get (labels, i) != NULL ? sl_labels_get (labels, i) : "-", SL_PRINTABLE_LABEL);
+    g_autofree char *label = sl_printable (
+      sl_labels_get (labels, i) != NULL ? sl_labels_get (labels, i) : "-", SL_PRINTABLE_LABEL);
     printf ("%s%s", i == 0 ? ": " : ", ", label);
   }
   printf ("%s\n", n > SHOWN_LABELS ? ", ..." : "");
@@ -200,7 +211,8 @@ print_operator_counts (const Report *report)
   }
 }
 
-/* In the order in which they run: what runs each, its operator, its result and its name in the file. */
+/* In the order in which they run: what runs each, its operator, its result and its name in the
+ * file. */
 static void
 print_nodes (const Report *report)
 {
@@ -210,7 +222,8 @@ print_nodes (const Report *report)
     const SlNode *node = sl_graph_node (graph, i);
     g_autofree char *result = sl_tensor_describe (sl_graph_tensor (graph, node->outputs[0])),
                     *name = sl_printable (node->name, SL_PRINTABLE_NAME);
-    printf ("  %-5u %-8s %-24s %s  %s\n", node->index, sl_session_backend (report->session, i), sl_op_name (node->op), result, name);
+    printf ("  %-5u %-8s %-24s %s  %s\n", node->index, sl_session_backend (report->session, i),
+            sl_op_name (node->op), result, name);
   }
 }
 
@@ -220,9 +233,11 @@ print_backends (const Report *report)
 {
   const char *separator = ", of them";
   printf ("run\n  nodes     %u", report->stats.nodes);
-  for (guint k = 0; k < report->n_backends; k++, separator = k + 1 < report->n_backends ? "," : " and") {
+  for (guint k = 0; k < report->n_backends;
+       k++, separator = k + 1 < report->n_backends ? "," : " and") {
     const SlBackendUse *use = &report->backends[k];
-    printf ("%s %u by %s%s%s", separator, use->nodes, use->title, use->cpu != NULL ? " for " : "", use->cpu != NULL ? use->cpu : "");
+    printf ("%s %u by %s%s%s", separator, use->nodes, use->title, use->cpu != NULL ? " for " : "",
+            use->cpu != NULL ? use->cpu : "");
   }
   printf (", in %u steps\n", report->stats.steps);
 }
@@ -241,10 +256,12 @@ print_text (const Report *report)
   print_results (report);
   print_operator_counts (report);
   print_backends (report);
-  printf ("  work      %.3f million multiply-adds a frame\n", (double) sl_graph_multiply_adds (graph) / 1e6);
-  printf ("  weights   %" G_GSIZE_FORMAT " bytes, %" G_GSIZE_FORMAT " packed\n", stats->weight_bytes, stats->packed_bytes);
-  printf ("  arena     %" G_GSIZE_FORMAT " bytes (at least %" G_GSIZE_FORMAT " are needed)\n", stats->arena_bytes,
-          stats->arena_lower_bound);
+  printf ("  work      %.3f million multiply-adds a frame\n",
+          (double) sl_graph_multiply_adds (graph) / 1e6);
+  printf ("  weights   %" G_GSIZE_FORMAT " bytes, %" G_GSIZE_FORMAT " packed\n",
+          stats->weight_bytes, stats->packed_bytes);
+  printf ("  arena     %" G_GSIZE_FORMAT " bytes (at least %" G_GSIZE_FORMAT " are needed)\n",
+          stats->arena_bytes, stats->arena_lower_bound);
 }
 
 static void
@@ -257,7 +274,8 @@ print_passes (const Report *report)
     const char *name = sl_graph_pass (graph, i, &changes);
     printf ("  %-28s %6u change%s\n", name, changes, changes != 1 ? "s" : "");
   }
-  printf ("  %-28s %6u node%s\n", "in_place", report->stats.in_place_nodes, report->stats.in_place_nodes != 1 ? "s" : "");
+  printf ("  %-28s %6u node%s\n", "in_place", report->stats.in_place_nodes,
+          report->stats.in_place_nodes != 1 ? "s" : "");
 }
 
 static void
@@ -274,7 +292,8 @@ json_passes (GString *out, const Report *report)
 }
 
 static void
-json_tensors (GString *out, const char *key, const SlGraph *graph, guint n, const SlTensor *(*get) (const SlGraph *, guint))
+json_tensors (GString *out, const char *key, const SlGraph *graph, guint n,
+              const SlTensor *(*get) (const SlGraph *, guint))
 {
   g_string_append_printf (out, ",\"%s\":[", key);
   for (guint i = 0; i < n; i++) {
@@ -316,9 +335,11 @@ json_contract (GString *out, const Report *report)
   const SlImageContract *image = &contract->image;
   g_string_append (out, ",\"picture\":");
   if (image->valid) {
-    g_string_append_printf (out, "{\"width\":%d,\"height\":%d,\"channels\":%d,\"colour\":\"%s\",\"layout\":\"%s\",\"fit\":\"%s\"",
-                            image->width, image->height, image->channels, sl_colour_name (image->colour), sl_layout_name (image->layout),
-                            sl_fit_name (image->fit));
+    g_string_append_printf (
+      out,
+      "{\"width\":%d,\"height\":%d,\"channels\":%d,\"colour\":\"%s\",\"layout\":\"%s\",\"fit\":\"%s\"",
+      image->width, image->height, image->channels, sl_colour_name (image->colour),
+      sl_layout_name (image->layout), sl_fit_name (image->fit));
     if (image->crop_share != 1) {
       g_string_append (out, ",\"crop_share\":");
       sl_json_append_double (out, image->crop_share, 9);
@@ -327,7 +348,8 @@ json_contract (GString *out, const Report *report)
     sl_json_append_double (out, (double) input->scale, 9);
     g_string_append_printf (out, ",\"zero_point\":%d,\"already_quantised\":%s", input->zero_point,
                             contract->skips_input_quantize ? "true" : "false");
-    g_string_append_printf (out, ",\"range_known\":%s", report->input_problem == NULL ? "true" : "false");
+    g_string_append_printf (out, ",\"range_known\":%s",
+                            report->input_problem == NULL ? "true" : "false");
     gint n = report->input_problem == NULL ? image->channels : 0;
     json_numbers (out, "mean", image->mean, n);
     json_numbers (out, "std", image->std, n);
@@ -341,7 +363,8 @@ json_contract (GString *out, const Report *report)
   g_string_append (out, ",\"note\":");
   sl_json_append_string (out, report->decoder_note);
   g_string_append (out, ",\"problem\":");
-  sl_json_append_string (out, report->input_problem != NULL ? report->input_problem : report->decoder_problem);
+  sl_json_append_string (out, report->input_problem != NULL ? report->input_problem
+                                                            : report->decoder_problem);
   g_string_append (out, ",\"labels\":[");
   for (guint i = 0; contract->labels != NULL && i < sl_labels_count (contract->labels); i++) {
     g_string_append (out, i > 0 ? "," : "");
@@ -354,7 +377,8 @@ static void
 json_operator (GString *out, const char *separator, const Report *report, SlOpType type)
 {
   const OpCount *op = &report->ops[type];
-  g_string_append_printf (out, "%s{\"name\":\"%s\",\"count\":%u", separator, sl_op_name (type), op->count);
+  g_string_append_printf (out, "%s{\"name\":\"%s\",\"count\":%u", separator, sl_op_name (type),
+                          op->count);
   for (guint k = 0; k < report->n_backends; k++)
     g_string_append_printf (out, ",\"%s\":%u", report->backends[k].name, op->on[k]);
   g_string_append_printf (out, ",\"view\":%u}", op->view);
@@ -382,7 +406,8 @@ print_json (const Report *report)
       json_operator (out, separator, report, (SlOpType) i);
       separator = ",";
     }
-  g_string_append_printf (out, "],\"multiply_adds\":%" G_GUINT64_FORMAT ",\"nodes\":%u", sl_graph_multiply_adds (graph), stats->nodes);
+  g_string_append_printf (out, "],\"multiply_adds\":%" G_GUINT64_FORMAT ",\"nodes\":%u",
+                          sl_graph_multiply_adds (graph), stats->nodes);
   for (guint k = 0; k < report->n_backends; k++) {
     const SlBackendUse *use = &report->backends[k];
     g_string_append_printf (out, ",\"%s_nodes\":%u", use->name, use->nodes);
@@ -390,9 +415,11 @@ print_json (const Report *report)
       g_string_append_printf (out, ",\"%s_cpu\":\"%s\"", use->name, use->cpu);
   }
   g_string_append_printf (out,
-                          ",\"steps\":%u,\"weight_bytes\":%" G_GSIZE_FORMAT ",\"packed_bytes\":%" G_GSIZE_FORMAT
-                          ",\"arena_bytes\":%" G_GSIZE_FORMAT ",\"arena_lower_bound\":%" G_GSIZE_FORMAT "}\n",
-                          stats->steps, stats->weight_bytes, stats->packed_bytes, stats->arena_bytes, stats->arena_lower_bound);
+                          ",\"steps\":%u,\"weight_bytes\":%" G_GSIZE_FORMAT
+                          ",\"packed_bytes\":%" G_GSIZE_FORMAT ",\"arena_bytes\":%" G_GSIZE_FORMAT
+                          ",\"arena_lower_bound\":%" G_GSIZE_FORMAT "}\n",
+                          stats->steps, stats->weight_bytes, stats->packed_bytes,
+                          stats->arena_bytes, stats->arena_lower_bound);
   fwrite (out->str, 1, out->len, stdout);
   g_string_free (out, TRUE);
 }
@@ -405,8 +432,8 @@ print_operators (void)
     printf ("%s\n", names[i]);
 }
 
-/* What `sightline predict` makes of @picture with the same options, which are those in @argv but inspect's own. It looks whether the numbers can
- * be what the decoder takes them for. */
+/* What `sightline predict` makes of @picture with the same options, which are those in @argv but
+ * inspect's own. It looks whether the numbers can be what the decoder takes them for. */
 static int
 predict_picture (int argc, char **argv, const char *model, const char *picture)
 {
@@ -419,7 +446,8 @@ predict_picture (int argc, char **argv, const char *model, const char *picture)
     json = json || g_str_equal (argv[i], "--json") || g_str_equal (argv[i], "-j");
     if (g_str_equal (argv[i], "--picture"))
       i++;
-    else if (!g_str_has_prefix (argv[i], "--picture=") && !g_strv_contains (own, argv[i]) && strcmp (argv[i], model) != 0)
+    else if (!g_str_has_prefix (argv[i], "--picture=") && !g_strv_contains (own, argv[i])
+             && strcmp (argv[i], model) != 0)
       g_ptr_array_add (arguments, argv[i]);
   }
   if (json)
@@ -429,7 +457,8 @@ predict_picture (int argc, char **argv, const char *model, const char *picture)
   g_ptr_array_add (arguments, (gpointer) picture);
   g_ptr_array_add (arguments, NULL);
   fflush (stdout);
-  return predict != NULL ? predict->run ((gint) arguments->len - 1, (char **) arguments->pdata) : SL_EXIT_FAILED;
+  return predict != NULL ? predict->run ((gint) arguments->len - 1, (char **) arguments->pdata)
+                         : SL_EXIT_FAILED;
 }
 
 static int
@@ -440,26 +469,35 @@ run_inspect (int argc, char **argv)
   g_autoptr (GError) error = NULL;
   g_auto (Report) report = { 0 };
   g_autofree char *picture = NULL;
-  g_autofree char **given = g_memdup2 (argv, (gsize) argc * sizeof *argv); /* which parsing takes options from */
+  g_autofree char **given =
+    g_memdup2 (argv, (gsize) argc * sizeof *argv); /* which parsing takes options from */
   const gint n_given = argc;
   gboolean json = FALSE, passes = FALSE, operators = FALSE, nodes = FALSE, needs = FALSE;
   const GOptionEntry entries[] = {
-    { "operators", 0, 0, G_OPTION_ARG_NONE, &operators, "List the supported operators, without a MODEL", NULL },
+    { "operators", 0, 0, G_OPTION_ARG_NONE, &operators,
+      "List the supported operators, without a MODEL", NULL },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL },
-    { "nodes", 0, 0, G_OPTION_ARG_NONE, &nodes, "Show each node, by the name of its result in the file", NULL },
-    { "needs", 0, 0, G_OPTION_ARG_NONE, &needs, "List what a build for the MODELs keeps, as input of meson's option operators", NULL },
+    { "nodes", 0, 0, G_OPTION_ARG_NONE, &nodes,
+      "Show each node, by the name of its result in the file", NULL },
+    { "needs", 0, 0, G_OPTION_ARG_NONE, &needs,
+      "List what a build for the MODELs keeps, as input of meson's option operators", NULL },
     { "picture", 0, 0, G_OPTION_ARG_FILENAME, &picture,
-      "Also run the model on a picture, as predict does, and check that its numbers fit the decoder", "FILE" },
-    { "passes", 0, 0, G_OPTION_ARG_NONE, &passes, "Show what each rewrite of the graph changed", NULL },
+      "Also run the model on a picture, as predict does, and check that its numbers fit the decoder",
+      "FILE" },
+    { "passes", 0, 0, G_OPTION_ARG_NONE, &passes, "Show what each rewrite of the graph changed",
+      NULL },
     { NULL }
   };
-  g_autofree GOptionEntry *more = sl_model_options_entries (&options, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
-  int status = sl_options_parse ("inspect", "MODEL...", "Shows a model's inputs, outputs, operators, backends and contract.", NULL, argc,
-                                 argv, entries, more, &rest);
+  g_autofree GOptionEntry *more =
+    sl_model_options_entries (&options, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
+  int status = sl_options_parse (
+    "inspect", "MODEL...", "Shows a model's inputs, outputs, operators, backends and contract.",
+    NULL, argc, argv, entries, more, &rest);
   if (status >= 0)
     goto done;
   if (operators && g_strv_length (rest) > 0) {
-    status = sl_options_usage ("inspect", "--operators lists what runs: expected no MODEL, got '%s'", rest[0]);
+    status = sl_options_usage ("inspect",
+                               "--operators lists what runs: expected no MODEL, got '%s'", rest[0]);
     goto done;
   }
   if (operators) {
@@ -468,7 +506,8 @@ run_inspect (int argc, char **argv)
     goto done;
   }
   if (needs ? g_strv_length (rest) == 0 : g_strv_length (rest) != 1) {
-    status = sl_options_usage ("inspect", "expected one MODEL%s, got %u", needs ? " or more" : "", g_strv_length (rest));
+    status = sl_options_usage ("inspect", "expected one MODEL%s, got %u", needs ? " or more" : "",
+                               g_strv_length (rest));
     goto done;
   }
   if (!sl_model_options_check ("inspect", &options)) {
@@ -500,4 +539,6 @@ done:
   return status;
 }
 
-const SlCommand sl_command_inspect = { "inspect", "show a model's inputs, outputs, operators and contract", run_inspect };
+const SlCommand sl_command_inspect = { "inspect",
+                                       "show a model's inputs, outputs, operators and contract",
+                                       run_inspect };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The flag, its signal handler, and the timer that the handler starts. SA_RESETHAND gives the second signal its default effect; SA_RESTART
- * keeps lines of results whole that are being written.
+ * The flag, its signal handler, and the timer that the handler starts. SA_RESETHAND gives the
+ * second signal its default effect; SA_RESTART keeps lines of results whole that are being written.
  */
 #include "tools/interrupt.h"
 

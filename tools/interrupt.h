@@ -7,8 +7,8 @@
 
 #include <glib.h>
 
-/** sl_interrupt_catch: from now on SIGINT and SIGTERM set the flag; the program that has not ended @patience_ms later is ended, with
- *  SL_EXIT_INTERRUPTED; 0 = it takes its time. */
+/** sl_interrupt_catch: from now on SIGINT and SIGTERM set the flag; the program that has not ended
+ * @patience_ms later is ended, with SL_EXIT_INTERRUPTED; 0 = it takes its time. */
 void sl_interrupt_catch (guint patience_ms);
 /** sl_interrupted: whether the program was asked to end. Any thread. */
 gboolean sl_interrupted (void);

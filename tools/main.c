@@ -19,7 +19,8 @@
 #include "tools/options.h"
 #include "tools/signals.h"
 
-/* In the order of --help. Those without a pointer are in modules. Those that end well on a signal get it once they listen: what comes earlier waits. */
+/* In the order of --help. Those without a pointer are in modules. Those that end well on a signal
+ * get it once they listen: what comes earlier waits. */
 static const struct
 {
   const char *name;
@@ -63,7 +64,8 @@ print_help (FILE *to)
     "Exit status: 0 done, 1 something failed, 2 wrong usage, 130 interrupted.\n");
 }
 
-/* JSON objects, one a line: each command by its summary, followed by the options that it has itself, or that its parts have. */
+/* JSON objects, one a line: each command by its summary, followed by the options that it has
+ * itself, or that its parts have. */
 static int
 describe_commands (void)
 {
@@ -88,18 +90,21 @@ describe_commands (void)
 static void
 print_version (void)
 {
-  printf ("sightline %s%s%s%s\n", SL_VERSION, SL_COMMIT[0] != '\0' ? " (" : "", SL_COMMIT, SL_COMMIT[0] != '\0' ? ")" : "");
+  printf ("sightline %s%s%s%s\n", SL_VERSION, SL_COMMIT[0] != '\0' ? " (" : "", SL_COMMIT,
+          SL_COMMIT[0] != '\0' ? ")" : "");
   printf ("with: %s\n", SL_BUILT_WITH);
   if (SL_BUILT_WITHOUT[0] != '\0')
     printf ("without: %s\n", SL_BUILT_WITHOUT);
 }
 
-/* A file that a library opens must not become standard output, nor results go into it: what is closed stays unusable, but taken. */
+/* A file that a library opens must not become standard output, nor results go into it: what is
+ * closed stays unusable, but taken. */
 static void
 keep_standard_streams (void)
 {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-    if (fcntl (fd, F_GETFD) < 0 && errno == EBADF && open ("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+    if (fcntl (fd, F_GETFD) < 0 && errno == EBADF
+        && open ("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
       exit (SL_EXIT_FAILED);
 }
 
@@ -111,9 +116,13 @@ refuse_command (const char *name)
     names[i] = commands[i].name;
   const char *near = sl_suggest (name, names, G_N_ELEMENTS (names));
   if (name[0] == '-')
-    sl_complain (NULL, "'%s' is not an option; expected --help, --version or a command first (see sightline --help)", name);
+    sl_complain (
+      NULL,
+      "'%s' is not an option; expected --help, --version or a command first (see sightline --help)",
+      name);
   else if (near != NULL)
-    sl_complain (NULL, "'%s' is not a command; did you mean '%s'? (see sightline --help)", name, near);
+    sl_complain (NULL, "'%s' is not a command; did you mean '%s'? (see sightline --help)", name,
+                 near);
   else
     sl_complain (
       NULL,
@@ -162,7 +171,7 @@ main (int argc, char **argv)
     errno = 0;
     written = putchar ('\n') != EOF && fflush (stdout) == 0;
   }
-  sl_complain (argv[1][0] != '-' ? argv[1] : NULL, "cannot write to standard output%s%s", written ? "" : ": ",
-               written ? "" : g_strerror (errno));
+  sl_complain (argv[1][0] != '-' ? argv[1] : NULL, "cannot write to standard output%s%s",
+               written ? "" : ": ", written ? "" : g_strerror (errno));
   return status == SL_EXIT_OK ? SL_EXIT_FAILED : status;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What models need of a build, for core/base/build_selection.h: a line is a kind and a name, such as "operator CONV_2D". The models are loaded here, so the list
- * is what reading, rewriting and decoding them took, and not a guess from their bytes.
+ * What models need of a build, for core/base/build_selection.h: a line is a kind and a name, such
+ * as "operator CONV_2D". The models are loaded here, so the list is what reading, rewriting and
+ * decoding them took, and not a guess from their bytes.
  */
 #include "tools/needs.h"
 
@@ -28,7 +29,8 @@ add_model (GHashTable *needs, const char *path, const SlModelOptions *options, G
   if (model == NULL)
     return FALSE;
   SlGraph *graph = sl_model_graph (model);
-  g_autoptr (SlSession) session = sl_session_new (graph, 1, error); /* starts the backends, which say what they support only then */
+  g_autoptr (SlSession) session = sl_session_new (
+    graph, 1, error); /* starts the backends, which say what they support only then */
   if (session == NULL) {
     g_prefix_error (error, "%s: ", path);
     return FALSE;

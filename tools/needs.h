@@ -5,7 +5,8 @@
 
 #include "tools/options.h"
 
-/** sl_print_needs: one line a reader, operator, row of ONNX's table and decoder that one of @models needs, sorted; an exit status. */
+/** sl_print_needs: one line a reader, operator, row of ONNX's table and decoder that one of @models
+ * needs, sorted; an exit status. */
 int sl_print_needs (char **models, const SlModelOptions *options);
 
 #endif

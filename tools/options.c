@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Command-line parsing shared by the commands. Numbers are taken as text, so that a wrong one is answered with its
- * range instead of being rounded or cut.
+ * Command-line parsing shared by the commands. Numbers are taken as text, so that a wrong one is
+ * answered with its range instead of being rounded or cut.
  */
 #include "tools/options.h"
 
@@ -43,12 +43,13 @@ sl_model_options_entries (SlModelOptions *options, guint groups)
     gpointer place = G_STRUCT_MEMBER_P (&options->settings, row->offset);
     if ((row->doors & SL_DOOR_OPTION) == 0 || (row->group & groups) == 0)
       continue;
-    entries[found++] = (GOptionEntry){ .long_name = row->name,
-                                       .short_name = row->letter,
-                                       .arg = kinds[row->kind],
-                                       .arg_data = row->kind == SL_SETTING_BOOL ? &options->flags[i] : place,
-                                       .description = row->option_help,
-                                       .arg_description = row->value_name };
+    entries[found++] =
+      (GOptionEntry){ .long_name = row->name,
+                      .short_name = row->letter,
+                      .arg = kinds[row->kind],
+                      .arg_data = row->kind == SL_SETTING_BOOL ? &options->flags[i] : place,
+                      .description = row->option_help,
+                      .arg_description = row->value_name };
   }
   return entries;
 }
@@ -72,14 +73,16 @@ sl_model_options_state (const SlModelOptions *options, guint groups)
   return FALSE;
 }
 
-/* (transfer full): "; did you mean --threads?" for an option that is nearly one of @lists, which may be NULL; else "". */
+/* (transfer full): "; did you mean --threads?" for an option that is nearly one of @lists, which
+ * may be NULL; else "". */
 static char *
 suggest_option (int argc, char **argv, const GOptionEntry *const *lists, guint n_lists)
 {
   const char *names[64];
   guint n = 0;
   for (guint i = 0; i < n_lists; i++)
-    for (const GOptionEntry *entry = lists[i]; entry != NULL && entry->long_name != NULL && n < G_N_ELEMENTS (names); entry++)
+    for (const GOptionEntry *entry = lists[i];
+         entry != NULL && entry->long_name != NULL && n < G_N_ELEMENTS (names); entry++)
       names[n++] = entry->long_name;
   for (int i = 1; i < argc && strcmp (argv[i], "--") != 0; i++) {
     if (!g_str_has_prefix (argv[i], "--"))
@@ -96,7 +99,8 @@ suggest_option (int argc, char **argv, const GOptionEntry *const *lists, guint n
 static void
 append_choices (GString *json, const GOptionEntry *entry)
 {
-  g_autofree char *all = g_str_equal (entry->long_name, "decoder") ? sl_decoder_names () : g_strdup ("");
+  g_autofree char *all =
+    g_str_equal (entry->long_name, "decoder") ? sl_decoder_names () : g_strdup ("");
   g_auto (GStrv) names = g_strsplit (all, ", ", -1);
   g_string_append (json, ",\"choices\":[");
   for (guint i = 0; names[i] != NULL; i++) {
@@ -106,21 +110,24 @@ append_choices (GString *json, const GOptionEntry *entry)
   g_string_append_c (json, ']');
 }
 
-/* {"long": "json", "short": "j", "value": "N" or null, "file": whether the value is one, "choices": its values, "help": "..."}, after a comma but
- * for the first. */
+/* {"long": "json", "short": "j", "value": "N" or null, "file": whether the value is one, "choices":
+ * its values, "help": "..."}, after a comma but for the first. */
 static void
 append_entry (GString *json, const GOptionEntry *entry)
 {
   const char short_name[] = { entry->short_name, '\0' };
-  const gboolean file = entry->arg == G_OPTION_ARG_FILENAME || entry->arg == G_OPTION_ARG_FILENAME_ARRAY;
-  const gboolean many = entry->arg == G_OPTION_ARG_FILENAME_ARRAY || entry->arg == G_OPTION_ARG_STRING_ARRAY;
+  const gboolean file =
+    entry->arg == G_OPTION_ARG_FILENAME || entry->arg == G_OPTION_ARG_FILENAME_ARRAY;
+  const gboolean many =
+    entry->arg == G_OPTION_ARG_FILENAME_ARRAY || entry->arg == G_OPTION_ARG_STRING_ARRAY;
   g_string_append (json, json->str[json->len - 1] == '[' ? "{\"long\":" : ",{\"long\":");
   sl_json_append_string (json, entry->long_name);
   g_string_append (json, ",\"short\":");
   sl_json_append_string (json, short_name[0] != '\0' ? short_name : NULL);
   g_string_append (json, ",\"value\":");
   sl_json_append_string (json, entry->arg != G_OPTION_ARG_NONE ? entry->arg_description : NULL);
-  g_string_append_printf (json, ",\"file\":%s,\"many\":%s", file ? "true" : "false", many ? "true" : "false");
+  g_string_append_printf (json, ",\"file\":%s,\"many\":%s", file ? "true" : "false",
+                          many ? "true" : "false");
   append_choices (json, entry);
   g_string_append (json, ",\"help\":");
   sl_json_append_string (json, entry->description);
@@ -129,8 +136,8 @@ append_entry (GString *json, const GOptionEntry *entry)
 
 /* One JSON object, from which manual pages and shell completions are made. */
 static void
-describe (const char *command, const char *arguments, const char *summary, const char *details, const GOptionEntry *const *lists,
-          guint n_lists)
+describe (const char *command, const char *arguments, const char *summary, const char *details,
+          const GOptionEntry *const *lists, guint n_lists)
 {
   g_autoptr (GString) json = g_string_new ("{\"command\":");
   sl_json_append_string (json, command);
@@ -149,14 +156,16 @@ describe (const char *command, const char *arguments, const char *summary, const
 }
 
 int
-sl_options_parse (const char *command, const char *arguments, const char *summary, const char *details, int argc, char **argv,
-                  const GOptionEntry *entries, const GOptionEntry *more, GStrv *rest)
+sl_options_parse (const char *command, const char *arguments, const char *summary,
+                  const char *details, int argc, char **argv, const GOptionEntry *entries,
+                  const GOptionEntry *more, GStrv *rest)
 {
   g_autoptr (GOptionContext) context = g_option_context_new (arguments);
   g_autoptr (GError) error = NULL;
   g_auto (GStrv) copy = g_new0 (char *, (gsize) argc + 1);
   gboolean help = FALSE;
-  const GOptionEntry own[] = { { "help", 'h', 0, G_OPTION_ARG_NONE, &help, "Show this help", NULL }, { NULL } };
+  const GOptionEntry own[] = { { "help", 'h', 0, G_OPTION_ARG_NONE, &help, "Show this help", NULL },
+                               { NULL } };
   const GOptionEntry *const lists[] = { entries, more, own };
   g_autofree char *program = g_strdup_printf ("sightline %s", command);
   if (argc == 2 && strcmp (argv[1], SL_OPTION_DESCRIBE) == 0) {
@@ -194,7 +203,8 @@ sl_options_parse (const char *command, const char *arguments, const char *summar
 }
 
 gboolean
-sl_options_integer (const char *command, const char *option, const char *text, guint lo, guint hi, guint *value)
+sl_options_integer (const char *command, const char *option, const char *text, guint lo, guint hi,
+                    guint *value)
 {
   guint64 number;
   if (text == NULL)
@@ -217,7 +227,8 @@ sl_options_threads (const char *command, const char *option, const char *text, g
 }
 
 gboolean
-sl_options_number (const char *command, const char *option, const char *text, double lo, double hi, double *value)
+sl_options_number (const char *command, const char *option, const char *text, double lo, double hi,
+                   double *value)
 {
   char *end = NULL;
   if (text == NULL)
@@ -237,7 +248,8 @@ sl_options_fraction (const char *command, const char *option, const char *text, 
   return sl_options_number (command, option, text, 0, 1, value);
 }
 
-/* Whether @path is there and holds no file: a pipe or a device, or what another program has open, as /dev/stdout is. */
+/* Whether @path is there and holds no file: a pipe or a device, or what another program has open,
+ * as /dev/stdout is. */
 static gboolean
 is_stream (const char *path)
 {
@@ -249,15 +261,18 @@ is_stream (const char *path)
 gboolean
 sl_options_target (const char *command, const char *option, const char *path)
 {
-  g_autofree char *folder = g_path_get_dirname (path), *shown = sl_printable (path, SL_PRINTABLE_MESSAGE);
+  g_autofree char *folder = g_path_get_dirname (path),
+                  *shown = sl_printable (path, SL_PRINTABLE_MESSAGE);
   if (!g_file_test (folder, G_FILE_TEST_IS_DIR))
-    sl_complain (command, "%s: '%s' cannot be written: there is no such folder; make it first", option, shown);
+    sl_complain (command, "%s: '%s' cannot be written: there is no such folder; make it first",
+                 option, shown);
   else if (g_access (folder, W_OK) != 0)
     sl_complain (command, "%s: '%s' cannot be written: %s", option, shown, g_strerror (errno));
   else if (path[0] == '\0' || g_file_test (path, G_FILE_TEST_IS_DIR))
     sl_complain (command, "%s: '%s' is a folder; expected the file to write", option, shown);
   else if (is_stream (path))
-    sl_complain (command, "%s: '%s' is a device or a pipe; expected the file to write", option, shown);
+    sl_complain (command, "%s: '%s' is a device or a pipe; expected the file to write", option,
+                 shown);
   else
     return TRUE;
   return FALSE;
@@ -270,7 +285,9 @@ sl_options_tflite (const char *command, const char *path)
   if (ending != NULL && g_ascii_strcasecmp (ending, ".tflite") == 0)
     return sl_options_target (command, "--output", path);
   g_autofree char *shown = sl_printable (path, SL_PRINTABLE_MESSAGE);
-  sl_complain (command, "--output: '%s' becomes a TensorFlow Lite file; expected a name that ends in .tflite", shown);
+  sl_complain (
+    command, "--output: '%s' becomes a TensorFlow Lite file; expected a name that ends in .tflite",
+    shown);
   return FALSE;
 }
 
@@ -279,7 +296,10 @@ write_whole (const char *option, const char *path, const char *data, gsize size,
 {
   if (g_file_set_contents (path, data, (gssize) size, error))
     return TRUE;
-  g_prefix_error (error, "%s: cannot be written, and what was there stays; make room, or state another %s: ", path, option);
+  g_prefix_error (
+    error,
+    "%s: cannot be written, and what was there stays; make room, or state another %s: ", path,
+    option);
   return FALSE;
 }
 
@@ -319,11 +339,14 @@ sl_options_same_file (const char *a, const char *b)
 }
 
 gboolean
-sl_options_apart (const char *command, const char *option, const char *path, const char *name, const char *other)
+sl_options_apart (const char *command, const char *option, const char *path, const char *name,
+                  const char *other)
 {
   if (path == NULL || other == NULL || !sl_options_same_file (path, other))
     return TRUE;
-  sl_options_usage (command, "%s and %s are one file, which would be lost; expected another name for %s", option, name, option);
+  sl_options_usage (command,
+                    "%s and %s are one file, which would be lost; expected another name for %s",
+                    option, name, option);
   return FALSE;
 }
 
@@ -360,7 +383,8 @@ check_setting (const char *command, const SlSetting *row, SlModelSettings *setti
   char **place = (char **) G_STRUCT_MEMBER_P (settings, row->offset);
   guint number;
   if (row->kind == SL_SETTING_NUMBER)
-    return sl_options_integer (command, option, *place, (guint) row->minimum, (guint) row->maximum, &number);
+    return sl_options_integer (command, option, *place, (guint) row->minimum, (guint) row->maximum,
+                               &number);
   return row->kind != SL_SETTING_CHOICE || check_words (command, option, row, place);
 }
 
@@ -375,7 +399,8 @@ sl_model_options_check (const char *command, SlModelOptions *options)
   for (guint i = 0; i < n; i++) {
     if (options->flags[i])
       sl_setting_set (&table[i], &options->settings, "true");
-    if ((table[i].doors & SL_DOOR_OPTION) != 0 && !check_setting (command, &table[i], &options->settings))
+    if ((table[i].doors & SL_DOOR_OPTION) != 0
+        && !check_setting (command, &table[i], &options->settings))
       return FALSE;
   }
   return TRUE;

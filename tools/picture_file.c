@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * GdkPixbuf repeats a GIF as often as it asks to be, so its frames are counted first (picture_header.h).
+ * GdkPixbuf repeats a GIF as often as it asks to be, so its frames are counted first
+ * (picture_header.h).
  */
 #include "config.h"
 #include "tools/picture_file.h"
 
 #include "sightline/error.h"
 
-static const char *const names[] = {
-  [SL_PICTURE_PNG] = "png", [SL_PICTURE_JPEG] = "jpeg", [SL_PICTURE_GIF] = "gif", [SL_PICTURE_TIFF] = "tiff", [SL_PICTURE_WEBP] = "webp"
-};
+static const char *const names[] = { [SL_PICTURE_PNG] = "png",
+                                     [SL_PICTURE_JPEG] = "jpeg",
+                                     [SL_PICTURE_GIF] = "gif",
+                                     [SL_PICTURE_TIFF] = "tiff",
+                                     [SL_PICTURE_WEBP] = "webp" };
 
 gboolean
 sl_picture_file_takes (const SlPictureHeader *header)
 {
-  return header->kind == SL_PICTURE_GIF || header->kind == SL_PICTURE_TIFF || (header->kind == SL_PICTURE_JPEG && header->channels == 4)
+  return header->kind == SL_PICTURE_GIF || header->kind == SL_PICTURE_TIFF
+         || (header->kind == SL_PICTURE_JPEG && header->channels == 4)
          || (header->kind == SL_PICTURE_PNG && header->channels == 3 && header->bits == 16);
 }
 
@@ -33,7 +37,8 @@ sl_picture_file_check_stream (const SlPictureHeader *header, GError **error)
 {
   if (!sl_picture_file_takes (header))
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s is decoded from a file alone: save it, and name the file", describe (header));
+  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+               "%s is decoded from a file alone: save it, and name the file", describe (header));
   return FALSE;
 }
 
@@ -73,7 +78,8 @@ load_bytes (const char *type, const guint8 *bytes, gsize n, GError **error)
     return NULL;
   const gboolean written = gdk_pixbuf_loader_write (loader, bytes, n, error);
   const gboolean closed = gdk_pixbuf_loader_close (loader, written ? error : NULL);
-  GdkPixbufAnimation *animation = written && closed ? gdk_pixbuf_loader_get_animation (loader) : NULL;
+  GdkPixbufAnimation *animation =
+    written && closed ? gdk_pixbuf_loader_get_animation (loader) : NULL;
   return animation != NULL ? g_object_ref (animation) : NULL;
 }
 
@@ -87,9 +93,11 @@ note_orientation (GdkPixbuf *still, const guint8 *bytes, gsize n)
   gdk_pixbuf_set_option (still, "orientation", number);
 }
 
-/* FALSE with @error (nullable) set. The tiles of TIFF are read from files alone, not from memory. */
+/* FALSE with @error (nullable) set. The tiles of TIFF are read from files alone, not from memory.
+ */
 static gboolean
-load (SlPictureFile *file, const SlPictureHeader *header, const char *path, const guint8 *bytes, gsize n, GError **error)
+load (SlPictureFile *file, const SlPictureHeader *header, const char *path, const guint8 *bytes,
+      gsize n, GError **error)
 {
   if (header->kind == SL_PICTURE_TIFF) {
     file->still = gdk_pixbuf_new_from_file (path, error);
@@ -110,7 +118,8 @@ load (SlPictureFile *file, const SlPictureHeader *header, const char *path, cons
 }
 
 SlPictureFile *
-sl_picture_file_open (const SlPictureHeader *header, const char *path, const guint8 *bytes, gsize n, GError **error)
+sl_picture_file_open (const SlPictureHeader *header, const char *path, const guint8 *bytes, gsize n,
+                      GError **error)
 {
   g_autoptr (GError) cause = NULL;
   g_autoptr (SlPictureFile) file = g_new0 (SlPictureFile, 1);
@@ -120,9 +129,10 @@ sl_picture_file_open (const SlPictureHeader *header, const char *path, const gui
     g_set_error_literal (&cause, SL_ERROR, SL_ERROR_FORMAT, "it states no size");
   else if (load (file, header, path, bytes, n, &cause))
     return g_steal_pointer (&file);
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-               "%s cannot be decoded: %s; it is damaged, or of a variety that GdkPixbuf does not read: convert it to PNG",
-               describe (header), cause != NULL ? cause->message : "there is no picture in it");
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_FORMAT,
+    "%s cannot be decoded: %s; it is damaged, or of a variety that GdkPixbuf does not read: convert it to PNG",
+    describe (header), cause != NULL ? cause->message : "there is no picture in it");
   return NULL;
 }
 
@@ -144,8 +154,9 @@ make_sample (const SlPictureFile *file, GdkPixbuf *pixels, guint delay)
   GstMapInfo map;
   GstSegment segment;
   gst_segment_init (&segment, GST_FORMAT_TIME);
-  gst_video_info_set_format (&info, gdk_pixbuf_get_has_alpha (pixels) ? GST_VIDEO_FORMAT_RGBA : GST_VIDEO_FORMAT_RGB,
-                             (guint) gdk_pixbuf_get_width (pixels), (guint) gdk_pixbuf_get_height (pixels));
+  gst_video_info_set_format (
+    &info, gdk_pixbuf_get_has_alpha (pixels) ? GST_VIDEO_FORMAT_RGBA : GST_VIDEO_FORMAT_RGB,
+    (guint) gdk_pixbuf_get_width (pixels), (guint) gdk_pixbuf_get_height (pixels));
   info.fps_n = (gint) file->rate_n;
   info.fps_d = (gint) file->rate_d;
   GstBuffer *buffer = gst_buffer_new_allocate (NULL, info.size, NULL);
@@ -153,7 +164,9 @@ make_sample (const SlPictureFile *file, GdkPixbuf *pixels, guint delay)
   const gsize stride = (gsize) GST_VIDEO_INFO_PLANE_STRIDE (&info, 0),
               row = (gsize) info.width * (gsize) gdk_pixbuf_get_n_channels (pixels);
   for (gint y = 0; y < info.height; y++)
-    memcpy (map.data + stride * (gsize) y, gdk_pixbuf_read_pixels (pixels) + (gsize) gdk_pixbuf_get_rowstride (pixels) * (gsize) y, row);
+    memcpy (map.data + stride * (gsize) y,
+            gdk_pixbuf_read_pixels (pixels) + (gsize) gdk_pixbuf_get_rowstride (pixels) * (gsize) y,
+            row);
   gst_buffer_unmap (buffer, &map);
   GST_BUFFER_PTS (buffer) = file->time;
   if (delay > 0)
@@ -194,10 +207,13 @@ sl_picture_file_next (SlPictureFile *file)
 }
 #else
 SlPictureFile *
-sl_picture_file_open (const SlPictureHeader *header, const char *path, const guint8 *bytes, gsize n, GError **error)
+sl_picture_file_open (const SlPictureHeader *header, const char *path, const guint8 *bytes, gsize n,
+                      GError **error)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-               "%s cannot be decoded: Sightline was built without GdkPixbuf; convert it to JPEG, or to PNG of 8 bits", describe (header));
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+    "%s cannot be decoded: Sightline was built without GdkPixbuf; convert it to JPEG, or to PNG of 8 bits",
+    describe (header));
   return NULL;
 }
 

@@ -64,8 +64,9 @@ colours_of (guint64 flags)
   return (flags & 0x80) != 0 ? (gsize) 3 << ((flags & 7) + 1) : 0;
 }
 
-/* The screen, then the frames: blocks that begin with ','. Those that begin with '!' say more of the next one. Memory is allocated for each frame
- * as it is, so one that is larger than the screen counts. */
+/* The screen, then the frames: blocks that begin with ','. Those that begin with '!' say more of
+ * the next one. Memory is allocated for each frame as it is, so one that is larger than the screen
+ * counts. */
 static void
 read_gif (Bytes *file, SlPictureHeader *header)
 {
@@ -106,12 +107,14 @@ read_jpeg (Bytes *file, SlPictureHeader *header)
   }
 }
 
-/* The first value of an entry of a TIFF folder of @entry: type, count, and the value or where values are. */
+/* The first value of an entry of a TIFF folder of @entry: type, count, and the value or where
+ * values are. */
 static guint64
 tiff_value (const Bytes *file, gsize entry, gboolean is_big)
 {
   static const guint sizes[] = { 0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8 };
-  const guint64 type = number (file, entry + 2, 2), count = number (file, entry + 4, is_big ? 8 : 4);
+  const guint64 type = number (file, entry + 2, 2),
+                count = number (file, entry + 4, is_big ? 8 : 4);
   const guint size = type < G_N_ELEMENTS (sizes) ? sizes[type] : 0;
   const gsize field = entry + (is_big ? 12 : 8);
   const guint room = is_big ? 8 : 4;
@@ -120,7 +123,8 @@ tiff_value (const Bytes *file, gsize entry, gboolean is_big)
   return number (file, count <= room / size ? field : (gsize) number (file, field, room), size);
 }
 
-/* As libtiff reads it: of several entries of one tag the first counts, and a folder has MAX_ENTRIES at most. */
+/* As libtiff reads it: of several entries of one tag the first counts, and a folder has MAX_ENTRIES
+ * at most. */
 static void
 read_tiff (Bytes *file, SlPictureHeader *header)
 {
@@ -189,7 +193,9 @@ digits (const Bytes *file, gsize *at)
 {
   guint64 value = 0;
   gboolean is_comment = FALSE;
-  for (; *at < file->n && (is_comment || file->bytes[*at] == '#' || g_ascii_isspace (file->bytes[*at])); ++*at)
+  for (; *at < file->n
+         && (is_comment || file->bytes[*at] == '#' || g_ascii_isspace (file->bytes[*at]));
+       ++*at)
     is_comment = file->bytes[*at] != '\n' && (is_comment || file->bytes[*at] == '#');
   for (; *at < file->n && g_ascii_isdigit (file->bytes[*at]); ++*at)
     value = MIN (10 * value + (guint64) (file->bytes[*at] - '0'), G_MAXUINT32);
@@ -217,7 +223,8 @@ find_kind (const Bytes *file)
     return SL_PICTURE_WEBP;
   if (starts_with (file, 0, "BM"))
     return SL_PICTURE_BMP;
-  if (file->n > 2 && file->bytes[0] == 'P' && file->bytes[1] >= '1' && file->bytes[1] <= '6' && g_ascii_isspace (file->bytes[2]))
+  if (file->n > 2 && file->bytes[0] == 'P' && file->bytes[1] >= '1' && file->bytes[1] <= '6'
+      && g_ascii_isspace (file->bytes[2]))
     return SL_PICTURE_PNM;
   const gboolean little = starts_with (file, 0, "II"), big = starts_with (file, 0, "MM");
   const guint64 version = number (&(Bytes){ file->bytes, file->n, little }, 2, 2);
@@ -228,8 +235,9 @@ SlPictureHeader
 sl_picture_header_read (const guint8 *bytes, gsize n)
 {
   static void (*const readers[]) (Bytes *, SlPictureHeader *) = {
-    [SL_PICTURE_PNG] = read_png,   [SL_PICTURE_JPEG] = read_jpeg, [SL_PICTURE_GIF] = read_gif, [SL_PICTURE_TIFF] = read_tiff,
-    [SL_PICTURE_WEBP] = read_webp, [SL_PICTURE_BMP] = read_bmp,   [SL_PICTURE_PNM] = read_pnm,
+    [SL_PICTURE_PNG] = read_png,   [SL_PICTURE_JPEG] = read_jpeg, [SL_PICTURE_GIF] = read_gif,
+    [SL_PICTURE_TIFF] = read_tiff, [SL_PICTURE_WEBP] = read_webp, [SL_PICTURE_BMP] = read_bmp,
+    [SL_PICTURE_PNM] = read_pnm,
   };
   Bytes file = { bytes, n, FALSE };
   SlPictureHeader header = { .kind = find_kind (&file) };
@@ -247,15 +255,18 @@ sl_picture_header_check (const SlPictureHeader *header, GError **error)
                  " pixels; expected %d million at most: reduce it, or cut it into parts",
                  header->width, header->height, SL_PICTURE_MAX_PIXELS / 1000000);
   else if (header->moves)
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "animated WebP is not supported: take out a frame (webpmux -get frame 1 FILE -o frame.webp), or make it a GIF or a video");
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+      "animated WebP is not supported: take out a frame (webpmux -get frame 1 FILE -o frame.webp), or make it a GIF or a video");
   else if (header->kind == SL_PICTURE_JPEG && header->channels == 4 && !header->is_adobe)
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "CMYK JPEG without Adobe's marker is not supported: convert it to RGB (convert FILE -colorspace sRGB picture.png)");
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+      "CMYK JPEG without Adobe's marker is not supported: convert it to RGB (convert FILE -colorspace sRGB picture.png)");
   else if (header->kind == SL_PICTURE_TIFF && (header->is_float || header->bits > 16))
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "TIFF with samples of %s is not supported; expected 1 to 16 bits: convert it to PNG",
-                 header->is_float ? "floating-point numbers" : "more than 16 bits");
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+      "TIFF with samples of %s is not supported; expected 1 to 16 bits: convert it to PNG",
+      header->is_float ? "floating-point numbers" : "more than 16 bits");
   else
     return TRUE;
   return FALSE;

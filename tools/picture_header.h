@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads the kind and the size of a picture from the first bytes of its file, before a decoder allocates memory for it.
+ * Reads the kind and the size of a picture from the first bytes of its file, before a decoder
+ * allocates memory for it.
  */
 #ifndef SL_TOOLS_PICTURE_HEADER_H
 #define SL_TOOLS_PICTURE_HEADER_H
@@ -21,7 +22,8 @@ typedef enum
 
 /**
  * SlPictureHeader:
- * @width, @height: in pixels; 0 = not stated where this looks; GIF: of the screen or of the largest frame
+ * @width, @height: in pixels; 0 = not stated where this looks; GIF: of the screen or of the largest
+ * frame
  * @frames: GIF: how many there are
  * @bits: of a sample
  * @channels: of PNG and JPEG
@@ -40,9 +42,11 @@ typedef struct
 /** Pixels of a picture that is decoded; the cameras of phones make up to 200 million. */
 #define SL_PICTURE_MAX_PIXELS 200000000
 
-/** sl_picture_header_read: of the file @bytes, or its beginning; nothing that it says need be true. */
+/** sl_picture_header_read: of the file @bytes, or its beginning; nothing that it says need be true.
+ */
 SlPictureHeader sl_picture_header_read (const guint8 *bytes, gsize n);
-/** sl_picture_header_check: FALSE with @error set for a picture that is too large, or of a kind that nothing here decodes. */
+/** sl_picture_header_check: FALSE with @error set for a picture that is too large, or of a kind
+ * that nothing here decodes. */
 gboolean sl_picture_header_check (const SlPictureHeader *header, GError **error);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The line is written with one write(), so a signal handler can remove it at any time. While it is there, a signal that ends the program
- * removes it first.
+ * The line is written with one write(), so a signal handler can remove it at any time. While it is
+ * there, a signal that ends the program removes it first.
  */
 #include "tools/progress.h"
 
@@ -57,7 +57,8 @@ guard (int number)
 {
   struct sigaction now, action = { .sa_handler = on_end, .sa_flags = SA_RESETHAND };
   sigemptyset (&action.sa_mask);
-  if (sigaction (number, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_DFL)
+  if (sigaction (number, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) == 0
+      && now.sa_handler == SIG_DFL)
     sigaction (number, &action, NULL);
 }
 
@@ -72,7 +73,8 @@ append_time (GString *line, gdouble seconds)
 {
   const guint64 whole = (guint64) MIN (seconds, 359999);
   if (whole >= 3600)
-    g_string_append_printf (line, "  %" G_GUINT64_FORMAT ":%02u:%02u left", whole / 3600, (guint) (whole / 60 % 60), (guint) (whole % 60));
+    g_string_append_printf (line, "  %" G_GUINT64_FORMAT ":%02u:%02u left", whole / 3600,
+                            (guint) (whole / 60 % 60), (guint) (whole % 60));
   else
     g_string_append_printf (line, "  %u:%02u left", (guint) (whole / 60), (guint) (whole % 60));
 }
@@ -107,7 +109,8 @@ describe (const SlProgress *progress, guint64 done, gdouble share, gdouble secon
     g_string_append_printf (line, "  %" G_GUINT64_FORMAT, done);
     if (progress->all > 0)
       g_string_append_printf (line, "/%" G_GUINT64_FORMAT, progress->all);
-    g_string_append_printf (line, " %s  %.1f/s", progress->unit, (gdouble) done / MAX (seconds, 1e-3));
+    g_string_append_printf (line, " %s  %.1f/s", progress->unit,
+                            (gdouble) done / MAX (seconds, 1e-3));
   }
   if (share > 0)
     append_time (line, seconds * (1 - share) / share);
@@ -118,7 +121,8 @@ static void
 draw (const SlProgress *progress, guint64 done, gdouble share, gdouble seconds)
 {
   const glong columns = sl_terminal_columns (stderr) - 1;
-  g_autofree char *name = sl_printable (progress->what, SL_PRINTABLE_NAME), *rest = describe (progress, done, share, seconds);
+  g_autofree char *name = sl_printable (progress->what, SL_PRINTABLE_NAME),
+                  *rest = describe (progress, done, share, seconds);
   /* A line that wraps could not be removed. The name gives way first, and then the bar. */
   const char *shown = fitting_end (name, columns - (glong) sl_terminal_width (rest));
   g_autofree char *line = g_strconcat (ERASE, shown, fitting_end (rest, columns), NULL);
@@ -133,7 +137,8 @@ void
 sl_progress_show_share (const SlProgress *progress, guint64 done, gdouble share)
 {
   const gint64 now = g_get_monotonic_time ();
-  if (now - progress->started < FIRST_AFTER || now - last_shown < INTERVAL || !sl_terminal_moves (stderr))
+  if (now - progress->started < FIRST_AFTER || now - last_shown < INTERVAL
+      || !sl_terminal_moves (stderr))
     return;
   last_shown = now;
   draw (progress, done, MIN (share, 1), (gdouble) (now - progress->started) / G_USEC_PER_SEC);

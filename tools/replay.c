@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * `sightline replay`: the inputs of a black box through the model again, and every output compared with the recorded one bit for bit. Exit
- * status: 0 all equal, 1 something differs or fails, 2 wrong usage or a file that cannot be used.
+ * `sightline replay`: the inputs of a black box through the model again, and every output compared
+ * with the recorded one bit for bit. Exit status: 0 all equal, 1 something differs or fails, 2
+ * wrong usage or a file that cannot be used.
  */
 #include <math.h>
 #include <stdio.h>
@@ -65,19 +66,24 @@ print_found (guint64 number, const SlReplayDifference *difference, const char *f
     return;
   }
   if (difference == NULL) {
-    printf ("inference %" G_GUINT64_FORMAT ": had not finished when it was recorded; it finishes here\n", number);
+    printf ("inference %" G_GUINT64_FORMAT
+            ": had not finished when it was recorded; it finishes here\n",
+            number);
     return;
   }
   g_autofree char *time = time_text (difference->pts);
   printf ("inference %" G_GUINT64_FORMAT "%s: output %u differs", number, time, difference->output);
   if (difference->stored)
-    printf (": %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT " values, most by %g: value %" G_GSIZE_FORMAT " is %.9g, expected %.9g",
-            difference->differing, difference->elements, difference->largest, difference->place, difference->got, difference->expected);
+    printf (": %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT
+            " values, most by %g: value %" G_GSIZE_FORMAT " is %.9g, expected %.9g",
+            difference->differing, difference->elements, difference->largest, difference->place,
+            difference->got, difference->expected);
   putchar ('\n');
 }
 
 static void
-take_found (guint64 number, const SlReplayDifference *difference, const char *failure, gpointer data)
+take_found (guint64 number, const SlReplayDifference *difference, const char *failure,
+            gpointer data)
 {
   Report *report = data;
   if (!report->options->json)
@@ -103,20 +109,25 @@ static void
 print_info (const SlBlackBoxInfo *info, const SlSession *session)
 {
   g_autofree char *here = sl_black_box_backends (session),
-                  *reason = sl_printable (info->reason != NULL ? info->reason : "", SL_PRINTABLE_MESSAGE);
-  g_autofree char *there = sl_printable (info->backends, SL_PRINTABLE_MESSAGE), *model = sl_printable (info->model, SL_PRINTABLE_MESSAGE);
-  g_autofree char *version = sl_printable (info->version, SL_PRINTABLE_NAME), *written = written_text (info);
+                  *reason =
+                    sl_printable (info->reason != NULL ? info->reason : "", SL_PRINTABLE_MESSAGE);
+  g_autofree char *there = sl_printable (info->backends, SL_PRINTABLE_MESSAGE),
+                  *model = sl_printable (info->model, SL_PRINTABLE_MESSAGE);
+  g_autofree char *version = sl_printable (info->version, SL_PRINTABLE_NAME),
+                  *written = written_text (info);
   const guint threads = sl_session_threads (session);
-  printf ("model     %s\nreason    %s\nwritten   %s by Sightline %s\nrecorded  %u thread%s, %s\nhere      %u thread%s, %s\n", model, reason,
-          written != NULL ? written : "unknown", version, info->threads, info->threads == 1 ? "" : "s", there, threads,
-          threads == 1 ? "" : "s", here);
+  printf (
+    "model     %s\nreason    %s\nwritten   %s by Sightline %s\nrecorded  %u thread%s, %s\nhere      %u thread%s, %s\n",
+    model, reason, written != NULL ? written : "unknown", version, info->threads,
+    info->threads == 1 ? "" : "s", there, threads, threads == 1 ? "" : "s", here);
 }
 
 static void
 print_sum (const SlReplaySum *sum, guint n)
 {
-  printf ("%u inferences: %" G_GUINT64_FORMAT " equal, %" G_GUINT64_FORMAT " different, %" G_GUINT64_FORMAT " had not finished", n,
-          sum->equal, sum->different, sum->unfinished);
+  printf ("%u inferences: %" G_GUINT64_FORMAT " equal, %" G_GUINT64_FORMAT
+          " different, %" G_GUINT64_FORMAT " had not finished",
+          n, sum->equal, sum->different, sum->unfinished);
   if (sum->failed > 0)
     printf (", %" G_GUINT64_FORMAT " failed", sum->failed);
   putchar ('\n');
@@ -125,10 +136,15 @@ print_sum (const SlReplaySum *sum, guint n)
 static void
 append_difference (GString *out, const SlReplayDifference *difference)
 {
-  g_string_append_printf (out, "{\"inference\":%" G_GUINT64_FORMAT ",\"output\":%u", difference->number, difference->output);
-  sl_json_append_number (out, "seconds", difference->pts == G_MAXUINT64 ? (gdouble) NAN : (gdouble) difference->pts / 1e9, 9);
+  g_string_append_printf (out, "{\"inference\":%" G_GUINT64_FORMAT ",\"output\":%u",
+                          difference->number, difference->output);
+  sl_json_append_number (
+    out, "seconds",
+    difference->pts == G_MAXUINT64 ? (gdouble) NAN : (gdouble) difference->pts / 1e9, 9);
   if (difference->stored) {
-    g_string_append_printf (out, ",\"values\":%" G_GSIZE_FORMAT ",\"differing\":%" G_GSIZE_FORMAT ",\"place\":%" G_GSIZE_FORMAT,
+    g_string_append_printf (out,
+                            ",\"values\":%" G_GSIZE_FORMAT ",\"differing\":%" G_GSIZE_FORMAT
+                            ",\"place\":%" G_GSIZE_FORMAT,
                             difference->elements, difference->differing, difference->place);
     sl_json_append_number (out, "got", difference->got, 9);
     sl_json_append_number (out, "expected", difference->expected, 9);
@@ -147,8 +163,8 @@ append_run (GString *out, const char *key, guint threads, const char *backends)
 }
 
 static void
-print_json (const char *path, const char *model, const SlBlackBox *box, const SlSession *session, const Report *report,
-            const SlReplaySum *sum)
+print_json (const char *path, const char *model, const SlBlackBox *box, const SlSession *session,
+            const Report *report, const SlReplaySum *sum)
 {
   const SlBlackBoxInfo *info = sl_black_box_info (box);
   g_autoptr (GString) out = g_string_new ("{\"file\":");
@@ -161,9 +177,11 @@ print_json (const char *path, const char *model, const SlBlackBox *box, const Sl
   append_run (out, "recorded", info->threads, info->backends);
   append_run (out, "here", sl_session_threads (session), here);
   g_string_append_printf (out,
-                          ",\"same\":%s,\"inferences\":%u,\"equal\":%" G_GUINT64_FORMAT ",\"different\":%" G_GUINT64_FORMAT
-                          ",\"unfinished\":%" G_GUINT64_FORMAT ",\"failed\":%" G_GUINT64_FORMAT ",\"first_difference\":",
-                          sum->different + sum->failed == 0 ? "true" : "false", sl_black_box_n_inferences (box), sum->equal, sum->different,
+                          ",\"same\":%s,\"inferences\":%u,\"equal\":%" G_GUINT64_FORMAT
+                          ",\"different\":%" G_GUINT64_FORMAT ",\"unfinished\":%" G_GUINT64_FORMAT
+                          ",\"failed\":%" G_GUINT64_FORMAT ",\"first_difference\":",
+                          sum->different + sum->failed == 0 ? "true" : "false",
+                          sl_black_box_n_inferences (box), sum->equal, sum->different,
                           sum->unfinished, sum->failed);
   if (report->differs)
     append_difference (out, &report->first);
@@ -197,20 +215,25 @@ replay (const Options *options, const char *path, GError **error)
     how.state = info->state != NULL ? info->state : SL_STATE_NONE;
   how.handed_inputs = info->handed;
   how.backend.precision = info->precision;
-  g_autoptr (SlModel) model =
-    sl_model_load_with (options->model.settings.model != NULL ? options->model.settings.model : info->model, NULL, &how, error);
+  g_autoptr (SlModel) model = sl_model_load_with (
+    options->model.settings.model != NULL ? options->model.settings.model : info->model, NULL, &how,
+    error);
   if (model == NULL) {
     if (options->model.settings.model == NULL)
-      g_prefix_error (error, "the model that was recorded cannot be loaded; name it with --model FILE: ");
+      g_prefix_error (error,
+                      "the model that was recorded cannot be loaded; name it with --model FILE: ");
     return SL_EXIT_USAGE;
   }
   if (!sl_black_box_check_model (info, model, options->any_model, error)) {
     if (!options->any_model)
-      g_prefix_error (error, "name the recorded model with --model FILE, or add --any-model to compare with this one: ");
+      g_prefix_error (
+        error,
+        "name the recorded model with --model FILE, or add --any-model to compare with this one: ");
     return SL_EXIT_USAGE;
   }
-  g_autoptr (SlSession) session =
-    sl_session_new (sl_model_graph (model), options->model.settings.threads != NULL ? options->model.threads : info->threads, error);
+  g_autoptr (SlSession) session = sl_session_new (
+    sl_model_graph (model),
+    options->model.settings.threads != NULL ? options->model.threads : info->threads, error);
   if (session == NULL)
     return SL_EXIT_USAGE;
   if (!options->json)
@@ -233,7 +256,8 @@ set_cpu (const char *cpu)
     return TRUE;
   sl_cpu_resolve (sl_cpu_detect (), g_getenv ("SIGHTLINE_CPU_MASK"), cpu, &choice);
   if (choice.warning[0] != '\0') {
-    sl_options_usage ("replay", "--cpu: expected an instruction set of this processor, got '%s'", cpu);
+    sl_options_usage ("replay", "--cpu: expected an instruction set of this processor, got '%s'",
+                      cpu);
     return FALSE;
   }
   g_setenv ("SIGHTLINE_CPU", cpu, TRUE);
@@ -248,16 +272,22 @@ run_replay (int argc, char **argv)
   g_autoptr (GError) error = NULL;
   g_autofree GOptionEntry *more = sl_model_options_entries (&options.model, SL_SETTINGS_LIMITS);
   const GOptionEntry entries[] = {
-    { "model", 'm', 0, G_OPTION_ARG_FILENAME, &options.model.settings.model, "The model (default: the recorded path)", "FILE" },
-    { "any-model", 0, 0, G_OPTION_ARG_NONE, &options.any_model, "Compare with --model even if it is not the recorded model", NULL },
+    { "model", 'm', 0, G_OPTION_ARG_FILENAME, &options.model.settings.model,
+      "The model (default: the recorded path)", "FILE" },
+    { "any-model", 0, 0, G_OPTION_ARG_NONE, &options.any_model,
+      "Compare with --model even if it is not the recorded model", NULL },
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads,
       "Threads to compute with, 1..64 or auto (default: as recorded)", "N" },
-    { "cpu", 0, 0, G_OPTION_ARG_STRING, &options.cpu, "Best instruction set to use, such as avx2, like SIGHTLINE_CPU", "SET" },
+    { "cpu", 0, 0, G_OPTION_ARG_STRING, &options.cpu,
+      "Best instruction set to use, such as avx2, like SIGHTLINE_CPU", "SET" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL },
     { NULL },
   };
-  int status = sl_options_parse ("replay", "FILE", "Runs the inferences of a black box again and compares the outputs bit for bit.",
-                                 "Exit status: 0 all are equal, 1 some differ, 2 a file cannot be used.", argc, argv, entries, more, &rest);
+  int status = sl_options_parse (
+    "replay", "FILE",
+    "Runs the inferences of a black box again and compares the outputs bit for bit.",
+    "Exit status: 0 all are equal, 1 some differ, 2 a file cannot be used.", argc, argv, entries,
+    more, &rest);
   if (status >= 0)
     return status;
   if (rest[0] == NULL || rest[1] != NULL)
@@ -272,4 +302,5 @@ run_replay (int argc, char **argv)
   return status;
 }
 
-const SlCommand sl_command_replay = { "replay", "run a black box's inferences again and compare", run_replay };
+const SlCommand sl_command_replay = { "replay", "run a black box's inferences again and compare",
+                                      run_replay };

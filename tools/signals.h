@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Signals that a command listens to: from the program's first moment until it does, they wait. Loading libraries and models takes seconds.
+ * Signals that a command listens to: from the program's first moment until it does, they wait.
+ * Loading libraries and models takes seconds.
  */
 #ifndef SL_TOOLS_SIGNALS_H
 #define SL_TOOLS_SIGNALS_H
@@ -28,7 +29,8 @@ sl_signals_hold (void)
   sl_signals_set (SIG_BLOCK);
 }
 
-/** sl_signals_release: this thread gets what came meanwhile. Threads that were made before get none. */
+/** sl_signals_release: this thread gets what came meanwhile. Threads that were made before get
+ * none. */
 static inline void
 sl_signals_release (void)
 {

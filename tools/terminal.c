@@ -16,7 +16,8 @@ guint
 sl_terminal_columns (FILE *stream)
 {
   struct winsize size;
-  return ioctl (fileno (stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : DEFAULT_COLUMNS;
+  return ioctl (fileno (stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col
+                                                                            : DEFAULT_COLUMNS;
 }
 
 guint

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Backends compute the nodes of a graph (internal to core). A backend is a folder beside this file and a row in the table of choose.c. The
- * runtime asks rows in the table's order which of them supports a node, and knows none by name.
+ * Backends compute the nodes of a graph (internal to core). A backend is a folder beside this file
+ * and a row in the table of choose.c. The runtime asks rows in the table's order which of them
+ * supports a node, and knows none by name.
  */
 #ifndef SL_CORE_BACKENDS_BACKEND_H
 #define SL_CORE_BACKENDS_BACKEND_H
@@ -16,8 +17,8 @@
 
 typedef struct _SlBackend SlBackend;
 
-/** SlScratch: memory that the steps of a session share, since they run one after the other: @bytes for each thread. Set after all are
- *  prepared. */
+/** SlScratch: memory that the steps of a session share, since they run one after the other: @bytes
+ * for each thread. Set after all are prepared. */
 typedef struct
 {
   guint8 *memory;
@@ -29,7 +30,8 @@ typedef struct
  * @backends: the backend of each node; NULL for views, which are not run
  * @weights: shared by all sessions of @graph
  * @arena: the session's, for memory that steps need as long as the session lives
- * @pool: (nullable): @threads threads that sleep between frames, where some node's backend uses them
+ * @pool: (nullable): @threads threads that sleep between frames, where some node's backend uses
+ * them
  * @scratch: prepare() raises its @bytes to what the step needs: sl_host_need_scratch()
  */
 typedef struct
@@ -45,8 +47,10 @@ typedef struct
 
 /**
  * SlStep: nodes that a backend runs at once.
- * @nodes: (element-type guint): positions in the graph, ascending; one where the backend does not join nodes
- * @operands: (element-type gint32): tensors whose memory a run is given. Of a backend that joins nodes: every variable tensor that the
+ * @nodes: (element-type guint): positions in the graph, ascending; one where the backend does not
+ * join nodes
+ * @operands: (element-type gint32): tensors whose memory a run is given. Of a backend that joins
+ * nodes: every variable tensor that the
  *   nodes read or write, once. Else the node's inputs, then its outputs, -1 for an omitted one.
  * @is_output: (element-type gboolean): for each of @operands whether the step produces it
  */
@@ -64,18 +68,26 @@ typedef struct
  * @joins_nodes: neighbouring nodes become one step
  * @packs_weights: layers read a packed copy of their weights, so that the model file's pages may go
  * @uses_pool: steps run on the host's pool
- * @keeps_halves: in most steps, one of two threads reads and writes the first half of the data, and the other the second
- * @may_refuse: @prepare may fail for a node that @supports takes, which then goes to a later row. Such steps are prepared first, while
+ * @keeps_halves: in most steps, one of two threads reads and writes the first half of the data, and
+ * the other the second
+ * @may_refuse: @prepare may fail for a node that @supports takes, which then goes to a later row.
+ * Such steps are prepared first, while
  *   all constants are readable.
  * @cpu: (nullable): the instruction set that its kernels are for
- * @open: (nullable): before anything else, for each session: FALSE with @error set where the backend cannot run on this machine
+ * @open: (nullable): before anything else, for each session: FALSE with @error set where the
+ * backend cannot run on this machine
  * @supports: whether it computes @node exactly
- * @faster: (nullable): whether it is faster than the rows after it on @node, which it supports; NULL = always
- * @start_threads: (nullable): threads of its own for @backend, a session that runs nodes on it; NULL without @error where it needs none
- * @rest_threads: (nullable): called after a run: the threads sleep until the next one; (nullable) @threads
+ * @faster: (nullable): whether it is faster than the rows after it on @node, which it supports;
+ * NULL = always
+ * @start_threads: (nullable): threads of its own for @backend, a session that runs nodes on it;
+ * NULL without @error where it needs none
+ * @rest_threads: (nullable): called after a run: the threads sleep until the next one; (nullable)
+ * @threads
  * @stop_threads: (nullable): (nullable) @threads
- * @prepare: what @run needs, made before the first run; NULL with @error set where the step is refused
- * @run: @memory has one pointer for each of the step's operands, NULL for an omitted one. Allocates nothing. FALSE when it failed.
+ * @prepare: what @run needs, made before the first run; NULL with @error set where the step is
+ * refused
+ * @run: @memory has one pointer for each of the step's operands, NULL for an omitted one. Allocates
+ * nothing. FALSE when it failed.
  * @free: (nullable): of what @prepare made
  */
 struct _SlBackend
@@ -97,22 +109,29 @@ struct _SlBackend
 /* One for each folder. */
 extern const SlBackend sl_backend_int8, sl_backend_float, sl_backend_xnnpack, sl_backend_plain;
 
-/** sl_host_need_scratch: a step needs @bytes of @host's scratch for each thread; they begin aligned as tensors do. */
+/** sl_host_need_scratch: a step needs @bytes of @host's scratch for each thread; they begin aligned
+ * as tensors do. */
 void sl_host_need_scratch (SlHost *host, gsize bytes);
-/** sl_backends_for: (transfer container): names of the backends that can run some node of @graph, NULL-terminated; which of them do may depend on
- *  the processor. */
+/** sl_backends_for: (transfer container): names of the backends that can run some node of @graph,
+ * NULL-terminated; which of them do may depend on the processor. */
 const char **sl_backends_for (const SlGraph *graph);
-/** sl_backends_get: (nullable): row @i of the table, the preferred ones first; NULL past the last. */
+/** sl_backends_get: (nullable): row @i of the table, the preferred ones first; NULL past the last.
+ */
 const SlBackend *sl_backends_get (guint i);
-/** sl_backends_choose: (transfer full): the backend of each node, NULL for views: the first row that supports it and is faster.
+/** sl_backends_choose: (transfer full): the backend of each node, NULL for views: the first row
+ * that supports it and is faster.
  *
- *  The environment's SIGHTLINE_BACKEND names a row that takes every node it supports; what it does not support goes to the rows after it.
+ *  The environment's SIGHTLINE_BACKEND names a row that takes every node it supports; what it does
+ * not support goes to the rows after it.
  */
 const SlBackend **sl_backends_choose (const SlGraph *graph);
-/** sl_backends_next: (transfer none): the first row after @backend that supports @node; the last row supports every node. */
-const SlBackend *sl_backends_next (const SlBackend *backend, const SlGraph *graph, const SlNode *node);
-/** sl_backends_heavy: whether the nodes of @backend are worth more than one thread of its own; these threads spin between steps. If an
- *  earlier row has nodes, too, only layers that no earlier row supports count: the others are small. */
+/** sl_backends_next: (transfer none): the first row after @backend that supports @node; the last
+ * row supports every node. */
+const SlBackend *sl_backends_next (const SlBackend *backend, const SlGraph *graph,
+                                   const SlNode *node);
+/** sl_backends_heavy: whether the nodes of @backend are worth more than one thread of its own;
+ * these threads spin between steps. If an earlier row has nodes, too, only layers that no earlier
+ * row supports count: the others are small. */
 gboolean sl_backends_heavy (const SlHost *host, const SlBackend *backend);
 
 #endif

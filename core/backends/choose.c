@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The table of backends, and which of them runs each node. The choice follows from the graph and the processor alone. */
+/* The table of backends, and which of them runs each node. The choice follows from the graph and
+ * the processor alone. */
 #include "core/backends/backend.h"
 
 #include <string.h>
@@ -25,7 +26,8 @@ G_STATIC_ASSERT (G_N_ELEMENTS (rows) <= SL_MAX_BACKENDS);
 void
 sl_host_need_scratch (SlHost *host, gsize bytes)
 {
-  host->scratch.bytes = MAX (host->scratch.bytes, (bytes + SL_TENSOR_ALIGN - 1) / SL_TENSOR_ALIGN * SL_TENSOR_ALIGN);
+  host->scratch.bytes =
+    MAX (host->scratch.bytes, (bytes + SL_TENSOR_ALIGN - 1) / SL_TENSOR_ALIGN * SL_TENSOR_ALIGN);
 }
 
 const SlBackend *
@@ -69,8 +71,10 @@ forced_backend (void)
   if (name != NULL && *name != '\0' && g_atomic_int_compare_and_exchange (&warned, 0, 1)) {
     g_autoptr (GString) names = g_string_new (rows[0]->name);
     for (guint i = 1; i < G_N_ELEMENTS (rows); i++)
-      g_string_append_printf (names, "%s%s", i + 1 < G_N_ELEMENTS (rows) ? ", " : " or ", rows[i]->name);
-    g_warning ("SIGHTLINE_BACKEND is '%s', expected %s: the backends are chosen as without it", name, names->str);
+      g_string_append_printf (names, "%s%s", i + 1 < G_N_ELEMENTS (rows) ? ", " : " or ",
+                              rows[i]->name);
+    g_warning ("SIGHTLINE_BACKEND is '%s', expected %s: the backends are chosen as without it",
+               name, names->str);
   }
   return NULL;
 }
@@ -79,7 +83,8 @@ static const SlBackend *
 choose (const SlGraph *graph, const SlNode *node, const SlBackend *forced)
 {
   guint i = forced != NULL ? position_of (forced) : 0;
-  while (!rows[i]->supports (graph, node) || (rows[i] != forced && rows[i]->faster != NULL && !rows[i]->faster (graph, node)))
+  while (!rows[i]->supports (graph, node)
+         || (rows[i] != forced && rows[i]->faster != NULL && !rows[i]->faster (graph, node)))
     i++;
   return rows[i];
 }
@@ -110,7 +115,8 @@ sl_backends_next (const SlBackend *backend, const SlGraph *graph, const SlNode *
 static gboolean
 is_layer (const SlNode *node)
 {
-  return node->op == SL_OP_CONV_2D || node->op == SL_OP_DEPTHWISE_CONV_2D || node->op == SL_OP_FULLY_CONNECTED;
+  return node->op == SL_OP_CONV_2D || node->op == SL_OP_DEPTHWISE_CONV_2D
+         || node->op == SL_OP_FULLY_CONNECTED;
 }
 
 gboolean
@@ -123,7 +129,8 @@ sl_backends_heavy (const SlHost *host, const SlBackend *backend)
     gboolean taken = FALSE;
     for (guint k = 0; k < position; k++) {
       before |= host->backends[i] == rows[k];
-      taken |= host->backends[i] == backend && is_layer (node) && rows[k]->supports (host->graph, node);
+      taken |=
+        host->backends[i] == backend && is_layer (node) && rows[k]->supports (host->graph, node);
     }
     any |= host->backends[i] == backend;
     heavy |= host->backends[i] == backend && is_layer (node) && !taken;

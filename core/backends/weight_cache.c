@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A list under a lock, which is not held while an entry is made: threads make different entries at the same time. */
+/* A list under a lock, which is not held while an entry is made: threads make different entries at
+ * the same time. */
 #include "core/backends/weight_cache.h"
 
 /* Beside their weights, entries hold little. */
@@ -75,7 +76,8 @@ add (SlWeightCache *cache, const void *key, const void *how, GDestroyNotify dest
 }
 
 void *
-sl_weight_cache_get (SlWeightCache *cache, const void *key, const void *how, SlWeightFunc make, gpointer data, GDestroyNotify destroy)
+sl_weight_cache_get (SlWeightCache *cache, const void *key, const void *how, SlWeightFunc make,
+                     gpointer data, GDestroyNotify destroy)
 {
   g_mutex_lock (&cache->mutex);
   Entry *entry = find (cache, key, how);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Packed weights that all sessions of a graph share (internal to core), in the order in which a backend reads them. The runtime attaches a
- * cache to each graph; backends fill it. The first session that needs an entry makes it; it lives as long as the graph.
+ * Packed weights that all sessions of a graph share (internal to core), in the order in which a
+ * backend reads them. The runtime attaches a cache to each graph; backends fill it. The first
+ * session that needs an entry makes it; it lives as long as the graph.
  */
 #ifndef SL_CORE_BACKENDS_WEIGHT_CACHE_H
 #define SL_CORE_BACKENDS_WEIGHT_CACHE_H
@@ -16,7 +17,8 @@ SlWeightCache *sl_weight_cache_new (void);
 void sl_weight_cache_free (SlWeightCache *cache);
 /**
  * sl_weight_cache_get:
- * @key, @how: identify the entry, such as a node and an instruction set; both are compared as pointers
+ * @key, @how: identify the entry, such as a node and an instruction set; both are compared as
+ * pointers
  * @make: makes the entry from @data if it does not exist
  * @destroy: (nullable): takes the entry before its arena is freed
  *
@@ -24,8 +26,8 @@ void sl_weight_cache_free (SlWeightCache *cache);
  *
  * Returns: (transfer none)
  */
-void *sl_weight_cache_get (SlWeightCache *cache, const void *key, const void *how, SlWeightFunc make, gpointer data,
-                           GDestroyNotify destroy);
+void *sl_weight_cache_get (SlWeightCache *cache, const void *key, const void *how,
+                           SlWeightFunc make, gpointer data, GDestroyNotify destroy);
 /** sl_weight_cache_count: @bytes more are packed outside of the arenas of entries; any thread. */
 void sl_weight_cache_count (SlWeightCache *cache, gsize bytes);
 /** sl_weight_cache_bytes: of all entries; any thread. */

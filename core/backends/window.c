@@ -4,7 +4,8 @@
 SlWindowShape
 sl_window_shape (const SlGraph *graph, const SlNode *node)
 {
-  const SlTensor *x = sl_node_input (graph, node, 0), *w = sl_node_input (graph, node, 1), *y = sl_node_output (graph, node, 0);
+  const SlTensor *x = sl_node_input (graph, node, 0), *w = sl_node_input (graph, node, 1),
+                 *y = sl_node_output (graph, node, 0);
   const SlWindow *window = &node->params.window;
   return (SlWindowShape){
     .h = x->dims[1],
@@ -26,6 +27,6 @@ sl_window_shape (const SlGraph *graph, const SlNode *node)
 gboolean
 sl_window_is_pixel (const SlWindowShape *w)
 {
-  return w->filter_h == 1 && w->filter_w == 1 && w->stride_h == 1 && w->stride_w == 1 && w->out_h == w->h && w->out_w == w->w && w->top == 0
-         && w->left == 0;
+  return w->filter_h == 1 && w->filter_w == 1 && w->stride_h == 1 && w->stride_w == 1
+         && w->out_h == w->h && w->out_w == w->w && w->top == 0 && w->left == 0;
 }

@@ -5,7 +5,8 @@
 
 #include "core/graph/graph.h"
 
-/** SlWindowShape: a window sliding over an NHWC tensor. @top, @left: pixels of padding before the first. */
+/** SlWindowShape: a window sliding over an NHWC tensor. @top, @left: pixels of padding before the
+ * first. */
 typedef struct
 {
   gint32 h, w, channels;

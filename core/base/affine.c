@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Turning and fitting a frame into a tensor, and the algebra of the affine map between them. The normaliser samples with the exact
- * scale computed here and the decoders map boxes with its affine map, so the two can never disagree.
+ * Turning and fitting a frame into a tensor, and the algebra of the affine map between them. The
+ * normaliser samples with the exact scale computed here and the decoders map boxes with its affine
+ * map, so the two can never disagree.
  */
 #include "core/base/affine.h"
 
@@ -30,7 +31,8 @@ sl_affine_identity (SlAffine *affine)
 }
 
 void
-sl_affine_scale (SlFit fit, int frame_w, int frame_h, int tensor_w, int tensor_h, SlRatio *x, SlRatio *y)
+sl_affine_scale (SlFit fit, int frame_w, int frame_h, int tensor_w, int tensor_h, SlRatio *x,
+                 SlRatio *y)
 {
   const SlRatio horizontal = { frame_w, tensor_w };
   const SlRatio vertical = { frame_h, tensor_h };
@@ -38,7 +40,8 @@ sl_affine_scale (SlFit fit, int frame_w, int frame_h, int tensor_w, int tensor_h
   *y = vertical;
   if (fit == SL_FIT_STRETCH)
     return;
-  /* One scale for both axes: letterbox shows everything (the larger one), crop fills everything (the smaller one). */
+  /* One scale for both axes: letterbox shows everything (the larger one), crop fills everything
+   * (the smaller one). */
   bool wide = horizontal.num * vertical.den >= vertical.num * horizontal.den;
   if (wide == (fit == SL_FIT_LETTERBOX))
     *y = horizontal;
@@ -62,7 +65,9 @@ sl_affine_fit (SlAffine *affine, SlFit fit, int frame_w, int frame_h, int tensor
 SlRatio
 sl_affine_share (SlRatio scale, double share)
 {
-  return share == 0 || share == 1 ? scale : (SlRatio){ scale.num * llround (share * SHARE_PARTS), scale.den * SHARE_PARTS };
+  return share == 0 || share == 1
+           ? scale
+           : (SlRatio){ scale.num * llround (share * SHARE_PARTS), scale.den * SHARE_PARTS };
 }
 
 void
@@ -83,16 +88,21 @@ SlTurn
 sl_affine_turn (SlOrientation orientation)
 {
   static const SlTurn turns[] = {
-    [SL_ORIENTATION_IDENTITY] = { false, false, false }, [SL_ORIENTATION_90R] = { false, true, true },
-    [SL_ORIENTATION_180] = { true, true, false },        [SL_ORIENTATION_90L] = { true, false, true },
-    [SL_ORIENTATION_HORIZ] = { true, false, false },     [SL_ORIENTATION_VERT] = { false, true, false },
-    [SL_ORIENTATION_UL_LR] = { false, false, true },     [SL_ORIENTATION_UR_LL] = { true, true, true },
+    [SL_ORIENTATION_IDENTITY] = { false, false, false },
+    [SL_ORIENTATION_90R] = { false, true, true },
+    [SL_ORIENTATION_180] = { true, true, false },
+    [SL_ORIENTATION_90L] = { true, false, true },
+    [SL_ORIENTATION_HORIZ] = { true, false, false },
+    [SL_ORIENTATION_VERT] = { false, true, false },
+    [SL_ORIENTATION_UL_LR] = { false, false, true },
+    [SL_ORIENTATION_UR_LL] = { true, true, true },
   };
   return turns[orientation];
 }
 
 void
-sl_affine_view (SlAffine *affine, SlFit fit, SlOrientation orientation, const SlRect *part, int tensor_w, int tensor_h)
+sl_affine_view (SlAffine *affine, SlFit fit, SlOrientation orientation, const SlRect *part,
+                int tensor_w, int tensor_h)
 {
   const SlTurn turn = sl_affine_turn (orientation);
   const int width = turn.transpose ? tensor_h : tensor_w;
@@ -112,7 +122,8 @@ sl_affine_view (SlAffine *affine, SlFit fit, SlOrientation orientation, const Sl
 void
 sl_affine_turned (SlAffine *affine, const SlTurnedRect *part, int tensor_w, int tensor_h)
 {
-  const double across = part->width / tensor_w, down = part->height / tensor_h, c = cos (part->angle), s = sin (part->angle);
+  const double across = part->width / tensor_w, down = part->height / tensor_h,
+               c = cos (part->angle), s = sin (part->angle);
   *affine = (SlAffine){ .xx = c * across, .xy = -s * down, .yx = s * across, .yy = c * down };
   affine->x0 = part->x - affine->xx * tensor_w / 2 - affine->xy * tensor_h / 2;
   affine->y0 = part->y - affine->yx * tensor_w / 2 - affine->yy * tensor_h / 2;

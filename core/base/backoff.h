@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How long to wait before something that failed is tried again: cameras, brokers and sockets, pipelines.
+ * How long to wait before something that failed is tried again: cameras, brokers and sockets,
+ * pipelines.
  */
 #ifndef SL_BASE_BACKOFF_H
 #define SL_BASE_BACKOFF_H
@@ -13,8 +14,9 @@
  * @longest: milliseconds that no delay exceeds; @shortest is used if it is larger
  * @failures: failures in a row, 1 or more
  *
- * The delay is @shortest, doubled with each further failure up to @longest, minus a random part of up to a quarter, so that many clients of
- * one peer do not reconnect at once. Since the random part only shortens the delay, it also works at @longest, where most clients wait.
+ * The delay is @shortest, doubled with each further failure up to @longest, minus a random part of
+ * up to a quarter, so that many clients of one peer do not reconnect at once. Since the random part
+ * only shortens the delay, it also works at @longest, where most clients wait.
  *
  * Returns: milliseconds until the next attempt. Any thread.
  */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Little-endian and big-endian numbers at any address. GST_READ_UINT16_BE() and its like read whole words, which need an aligned one. */
+/* Little-endian and big-endian numbers at any address. GST_READ_UINT16_BE() and its like read whole
+ * words, which need an aligned one. */
 #ifndef SL_BASE_BYTE_ORDER_H
 #define SL_BASE_BYTE_ORDER_H
 

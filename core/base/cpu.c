@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Detection of instruction sets, and what SIGHTLINE_CPU and SIGHTLINE_CPU_MASK make of it. An instruction set is a bit in cpu.h, a row of
- * core/base/meson.build with its flags and a line of sl_cpu_detect(); what users name is a row of the table below.
+ * Detection of instruction sets, and what SIGHTLINE_CPU and SIGHTLINE_CPU_MASK make of it. An
+ * instruction set is a bit in cpu.h, a row of core/base/meson.build with its flags and a line of
+ * sl_cpu_detect(); what users name is a row of the table below.
  */
 #include "core/base/cpu.h"
 
@@ -19,8 +20,8 @@
 #endif
 
 /**
- * Level: a processor of that level has at least @needs. @keeps is what a mask leaves: all that kernels use on a processor whose best
- * level it is.
+ * Level: a processor of that level has at least @needs. @keeps is what a mask leaves: all that
+ * kernels use on a processor whose best level it is.
  */
 typedef struct
 {
@@ -32,12 +33,16 @@ static const Level levels[SL_CPU_N_LEVELS] = {
   [SL_CPU_LEVEL_C] = { "c", 0, 0 },
   [SL_CPU_LEVEL_SSE41] = { "sse41", SL_CPU_SSE41, SL_CPU_SSE41 },
   [SL_CPU_LEVEL_AVX2] = { "avx2", SL_CPU_AVX2, SL_CPU_SSE41 | SL_CPU_AVX2 | SL_CPU_FMA },
-  [SL_CPU_LEVEL_AVXVNNI] = { "avxvnni", SL_CPU_AVX2 | SL_CPU_VNNI256, SL_CPU_SSE41 | SL_CPU_AVX2 | SL_CPU_FMA | SL_CPU_AVXVNNI },
+  [SL_CPU_LEVEL_AVXVNNI] = { "avxvnni", SL_CPU_AVX2 | SL_CPU_VNNI256,
+                             SL_CPU_SSE41 | SL_CPU_AVX2 | SL_CPU_FMA | SL_CPU_AVXVNNI },
   [SL_CPU_LEVEL_AVX512] = { "avx512", SL_CPU_AVX2 | SL_CPU_AVX512,
-                            SL_CPU_SSE41 | SL_CPU_AVX2 | SL_CPU_FMA | SL_CPU_AVX512 | SL_CPU_AVX512VBMI | SL_CPU_AVX512BF16 },
+                            SL_CPU_SSE41 | SL_CPU_AVX2 | SL_CPU_FMA | SL_CPU_AVX512
+                              | SL_CPU_AVX512VBMI | SL_CPU_AVX512BF16 },
   [SL_CPU_LEVEL_NEON] = { "neon", SL_CPU_NEON, SL_CPU_NEON },
-  [SL_CPU_LEVEL_DOTPROD] = { "dotprod", SL_CPU_NEON | SL_CPU_DOTPROD, SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_FP16 },
-  [SL_CPU_LEVEL_I8MM] = { "i8mm", SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_I8MM, SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_FP16 | SL_CPU_I8MM },
+  [SL_CPU_LEVEL_DOTPROD] = { "dotprod", SL_CPU_NEON | SL_CPU_DOTPROD,
+                             SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_FP16 },
+  [SL_CPU_LEVEL_I8MM] = { "i8mm", SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_I8MM,
+                          SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_FP16 | SL_CPU_I8MM },
 };
 
 /* A name from the environment in a message: no longer than this. */
@@ -65,8 +70,9 @@ detect (void)
   /* Leaf 7, subleaf 1, EAX bits 4 and 5; compilers' own tests are newer than those we support. */
   const unsigned int more = __get_cpuid_count (7, 1, &eax, &ebx, &ecx, &edx) != 0 ? eax : 0;
   found |= (more & 1u << 4) != 0 ? SL_CPU_AVXVNNI : 0;
-  if (!__builtin_cpu_supports ("avx512f") || !__builtin_cpu_supports ("avx512bw") || !__builtin_cpu_supports ("avx512dq")
-      || !__builtin_cpu_supports ("avx512vl") || !__builtin_cpu_supports ("avx512vnni"))
+  if (!__builtin_cpu_supports ("avx512f") || !__builtin_cpu_supports ("avx512bw")
+      || !__builtin_cpu_supports ("avx512dq") || !__builtin_cpu_supports ("avx512vl")
+      || !__builtin_cpu_supports ("avx512vnni"))
     return found;
   return found | SL_CPU_AVX512 | (__builtin_cpu_supports ("avx512vbmi") ? SL_CPU_AVX512VBMI : 0)
          | ((more & 1u << 5) != 0 ? SL_CPU_AVX512BF16 : 0);
@@ -76,8 +82,10 @@ static unsigned int
 detect (void)
 {
   const unsigned long caps = getauxval (AT_HWCAP), more = getauxval (AT_HWCAP2);
-  return ((caps & HWCAP_ASIMD) != 0 ? SL_CPU_NEON : 0) | ((caps & HWCAP_ASIMDDP) != 0 ? SL_CPU_DOTPROD : 0)
-         | ((caps & HWCAP_ASIMDHP) != 0 ? SL_CPU_FP16 : 0) | ((more & HWCAP2_I8MM) != 0 ? SL_CPU_I8MM : 0);
+  return ((caps & HWCAP_ASIMD) != 0 ? SL_CPU_NEON : 0)
+         | ((caps & HWCAP_ASIMDDP) != 0 ? SL_CPU_DOTPROD : 0)
+         | ((caps & HWCAP_ASIMDHP) != 0 ? SL_CPU_FP16 : 0)
+         | ((more & HWCAP2_I8MM) != 0 ? SL_CPU_I8MM : 0);
 }
 #else
 /* Where the system does not tell, the compiler's own target says what every processor has. */
@@ -123,7 +131,8 @@ reached (unsigned int features, SlCpuLevel level)
   return level < SL_CPU_N_LEVELS && (features & levels[level].needs) == levels[level].needs;
 }
 
-/* "c, avx2 and avxvnni" of the levels that @features reach, all of them with @features ~0; returns the best of them. */
+/* "c, avx2 and avxvnni" of the levels that @features reach, all of them with @features ~0; returns
+ * the best of them. */
 static SlCpuLevel
 list_levels (unsigned int features, const char *last_word, GString *list)
 {
@@ -133,7 +142,11 @@ list_levels (unsigned int features, const char *last_word, GString *list)
       best = level;
   for (SlCpuLevel level = SL_CPU_LEVEL_C; level <= best; level++)
     if (reached (features, level))
-      g_string_append_printf (list, "%s%s", level == SL_CPU_LEVEL_C ? "" : level == best ? last_word : ", ", levels[level].name);
+      g_string_append_printf (list, "%s%s",
+                              level == SL_CPU_LEVEL_C ? ""
+                              : level == best         ? last_word
+                                                      : ", ",
+                              levels[level].name);
   return best;
 }
 
@@ -145,7 +158,10 @@ apply_mask (const char *mask, SlCpuChoice *choice, GString *warning)
     choice->features = derive (choice->features & levels[level].keeps);
     return;
   }
-  g_string_append_printf (warning, "SIGHTLINE_CPU_MASK=" SHOWN_NAME " is not an instruction set, so nothing is hidden; expected ", mask);
+  g_string_append_printf (warning,
+                          "SIGHTLINE_CPU_MASK=" SHOWN_NAME
+                          " is not an instruction set, so nothing is hidden; expected ",
+                          mask);
   list_levels (~0u, " or ", warning);
 }
 
@@ -163,10 +179,12 @@ sl_cpu_resolve (unsigned int detected, const char *mask, const char *wanted, SlC
     if (reached (choice->features, level))
       choice->level = level;
     else
-      g_string_append_printf (warning, "%sSIGHTLINE_CPU=" SHOWN_NAME " %s, using %s; available %s %s%s", warning->len > 0 ? "; " : "",
-                              wanted, level < SL_CPU_N_LEVELS ? "is not available here" : "is not an instruction set",
-                              levels[choice->level].name, choice->level == SL_CPU_LEVEL_C ? "is" : "are", available->str,
-                              choice->features != detected ? ", SIGHTLINE_CPU_MASK hides more" : "");
+      g_string_append_printf (
+        warning, "%sSIGHTLINE_CPU=" SHOWN_NAME " %s, using %s; available %s %s%s",
+        warning->len > 0 ? "; " : "", wanted,
+        level < SL_CPU_N_LEVELS ? "is not available here" : "is not an instruction set",
+        levels[choice->level].name, choice->level == SL_CPU_LEVEL_C ? "is" : "are", available->str,
+        choice->features != detected ? ", SIGHTLINE_CPU_MASK hides more" : "");
   }
   g_strlcpy (choice->warning, warning->str, sizeof choice->warning);
 }
@@ -183,12 +201,14 @@ chosen (void)
   static SlCpuChoice choice;
   static gsize made;
   if (g_once_init_enter (&made)) {
-    sl_cpu_resolve (sl_cpu_detect (), g_getenv ("SIGHTLINE_CPU_MASK"), g_getenv ("SIGHTLINE_CPU"), &choice);
+    sl_cpu_resolve (sl_cpu_detect (), g_getenv ("SIGHTLINE_CPU_MASK"), g_getenv ("SIGHTLINE_CPU"),
+                    &choice);
     if (choice.warning[0] != '\0')
       g_warning ("%s", choice.warning);
     if (SL_CPU_BUILT == 0)
-      g_message ("Sightline has no SIMD kernels for this processor architecture: frames and 8-bit layers are computed in plain C, several "
-                 "times slower; on a 64-bit Arm processor use a 64-bit system");
+      g_message (
+        "Sightline has no SIMD kernels for this processor architecture: frames and 8-bit layers are computed in plain C, several "
+        "times slower; on a 64-bit Arm processor use a 64-bit system");
     g_once_init_leave (&made, 1);
   }
   return &choice;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The instruction sets of this processor, detected once per process, and how far kernels may use them. Every family of kernels has a
- * table of SlCpuRow, and takes the best row that sl_cpu_best() allows.
+ * The instruction sets of this processor, detected once per process, and how far kernels may use
+ * them. Every family of kernels has a table of SlCpuRow, and takes the best row that sl_cpu_best()
+ * allows.
  *
- * Two environment variables are read at the first call. SIGHTLINE_CPU=LEVEL limits every family to that level; if the processor does not
- * have it, a warning says which levels are available and which one is used. SIGHTLINE_CPU_MASK=LEVEL, for tests, hides instruction sets
- * above that level; it never adds any. XNNPACK detects the processor itself and ignores both.
+ * Two environment variables are read at the first call. SIGHTLINE_CPU=LEVEL limits every family to
+ * that level; if the processor does not have it, a warning says which levels are available and
+ * which one is used. SIGHTLINE_CPU_MASK=LEVEL, for tests, hides instruction sets above that level;
+ * it never adds any. XNNPACK detects the processor itself and ignores both.
  */
 #ifndef SL_BASE_CPU_H
 #define SL_BASE_CPU_H
@@ -29,7 +31,8 @@ typedef enum
   SL_CPU_FP16 = 1 << 11        /* Arm's arithmetic of binary16 in vectors */
 } SlCpuFeature;
 
-/** SlCpuLevel: what SIGHTLINE_CPU and SIGHTLINE_CPU_MASK name; of one architecture the better ones come later. */
+/** SlCpuLevel: what SIGHTLINE_CPU and SIGHTLINE_CPU_MASK name; of one architecture the better ones
+ * come later. */
 typedef enum
 {
   SL_CPU_LEVEL_C, /* on x86-64 nothing but SSE2 */
@@ -47,7 +50,8 @@ typedef enum
  * SlCpuChoice:
  * @features: bits of SlCpuFeature that this build and the processor have, and the mask leaves
  * @level: up to which kernels may use them
- * @warning: one line without a line break, or "" where both environment variables are empty or right
+ * @warning: one line without a line break, or "" where both environment variables are empty or
+ * right
  */
 typedef struct
 {
@@ -56,10 +60,12 @@ typedef struct
   char warning[512];
 } SlCpuChoice;
 
-/** sl_cpu_detect: what this processor has of what this build has kernels for, whatever the environment says. */
+/** sl_cpu_detect: what this processor has of what this build has kernels for, whatever the
+ * environment says. */
 unsigned int sl_cpu_detect (void);
 /** sl_cpu_resolve: what @mask and @wanted, both (nullable), make of @detected. */
-void sl_cpu_resolve (unsigned int detected, const char *mask, const char *wanted, SlCpuChoice *choice);
+void sl_cpu_resolve (unsigned int detected, const char *mask, const char *wanted,
+                     SlCpuChoice *choice);
 
 /** sl_cpu_reaches: whether @features make the level called @name; false for unknown names. */
 bool sl_cpu_reaches (unsigned int features, const char *name);
@@ -78,12 +84,14 @@ typedef struct
 
 /** sl_cpu_runs: whether the processor has what @row needs and no mask hides it; any thread. */
 bool sl_cpu_runs (const SlCpuRow *row);
-/** sl_cpu_best: kernels of the last of @n rows that run here and that SIGHTLINE_CPU allows; the first row must always run. Any thread. */
+/** sl_cpu_best: kernels of the last of @n rows that run here and that SIGHTLINE_CPU allows; the
+ * first row must always run. Any thread. */
 const void *sl_cpu_best (const SlCpuRow *rows, unsigned int n);
 
 /** sl_cpu_has: whether the processor has all of @features and no mask hides one; any thread. */
 bool sl_cpu_has (unsigned int features);
-/** sl_cpu_may_use: whether kernels of @level that need @features can run here and SIGHTLINE_CPU allows them; any thread. */
+/** sl_cpu_may_use: whether kernels of @level that need @features can run here and SIGHTLINE_CPU
+ * allows them; any thread. */
 bool sl_cpu_may_use (SlCpuLevel level, unsigned int features);
 
 #endif

@@ -11,7 +11,9 @@ static const struct
 {
   const char *unit;
   gdouble ms;
-} units[] = { { "", 1000 }, { "ms", 1 }, { "s", 1000 }, { "min", 60 * 1000 }, { "h", 60 * 60 * 1000 } };
+} units[] = {
+  { "", 1000 }, { "ms", 1 }, { "s", 1000 }, { "min", 60 * 1000 }, { "h", 60 * 60 * 1000 }
+};
 
 gboolean
 sl_duration_parse (const char *text, guint *ms)

@@ -79,13 +79,15 @@ add_place (SlEnergy *energy, int fd, int times, guint64 range)
     close (times);
 }
 
-/* Packages, and not their parts: "intel-rapl:0" and not "intel-rapl:0:1", nor the whole system's "psys", which has the packages in it. */
+/* Packages, and not their parts: "intel-rapl:0" and not "intel-rapl:0:1", nor the whole system's
+ * "psys", which has the packages in it. */
 static void
 find_packages (SlEnergy *energy, const char *folder, GDir *dir, gboolean *denied)
 {
   const char *name;
   while ((name = g_dir_read_name (dir)) != NULL) {
-    const char *number = g_str_has_prefix (name, "intel-rapl:") ? name + strlen ("intel-rapl:") : NULL;
+    const char *number =
+      g_str_has_prefix (name, "intel-rapl:") ? name + strlen ("intel-rapl:") : NULL;
     if (number == NULL || strchr (number, ':') != NULL)
       continue;
     g_autofree char *path = g_build_filename (folder, name, NULL), *what = read_line (path, "name");
@@ -120,11 +122,13 @@ find_sensors (SlEnergy *energy, const char *chip, gboolean *denied)
   const int power = open_number (chip, "power1_input", denied);
   add_place (energy, power >= 0 ? power : open_number (chip, "power1_average", denied), -1, 0);
   for (guint i = 1; i <= 8; i++) {
-    g_autofree char *label = g_strdup_printf ("in%u_label", i), *volts = g_strdup_printf ("in%u_input", i),
+    g_autofree char *label = g_strdup_printf ("in%u_label", i),
+                    *volts = g_strdup_printf ("in%u_input", i),
                     *amperes = g_strdup_printf ("curr%u_input", i), *what = read_line (chip, label);
     if (!g_strv_contains (totals, what))
       continue;
-    const int times = open_number (chip, volts, denied), fd = times >= 0 ? open_number (chip, amperes, denied) : -1;
+    const int times = open_number (chip, volts, denied),
+              fd = times >= 0 ? open_number (chip, amperes, denied) : -1;
     if (fd < 0) {
       if (times >= 0)
         close (times);
@@ -156,7 +160,8 @@ SlEnergy *
 sl_energy_open (const char *root, char **why)
 {
   g_autoptr (SlEnergy) energy = g_new0 (SlEnergy, 1);
-  g_autofree char *powercap = g_build_filename (root != NULL ? root : "/sys", "class", "powercap", NULL);
+  g_autofree char *powercap =
+    g_build_filename (root != NULL ? root : "/sys", "class", "powercap", NULL);
   g_autofree char *hwmon = g_build_filename (root != NULL ? root : "/sys", "class", "hwmon", NULL);
   g_autoptr (GDir) packages = g_dir_open (powercap, 0, NULL), chips = g_dir_open (hwmon, 0, NULL);
   gboolean denied = FALSE;
@@ -203,7 +208,8 @@ static gdouble
 read_watts (const Place *place)
 {
   guint64 value = 0, volts = 0;
-  if (!read_number (place->fd, &value) || (place->times >= 0 && !read_number (place->times, &volts)))
+  if (!read_number (place->fd, &value)
+      || (place->times >= 0 && !read_number (place->times, &volts)))
     return 0;
   return place->times >= 0 ? (gdouble) value * (gdouble) volts / 1e6 : (gdouble) value / 1e6;
 }
@@ -215,7 +221,8 @@ sl_energy_read (SlEnergy *energy)
   gdouble sum = 0;
   for (guint i = 0; i < energy->n; i++)
     sum += energy->counters ? read_counter (&energy->places[i]) : read_watts (&energy->places[i]);
-  const gdouble between = energy->counters ? sum : (energy->watts + sum) / 2 * (gdouble) (now - energy->at) / 1e6;
+  const gdouble between =
+    energy->counters ? sum : (energy->watts + sum) / 2 * (gdouble) (now - energy->at) / 1e6;
   const gboolean first = !energy->started;
   energy->started = TRUE;
   energy->watts = sum;

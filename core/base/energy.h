@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Energy that the system has used, if it reports that: counters of processors' packages (RAPL, of Intel and AMD alike), or sensors of
- * boards (INA chips of Jetson and
- * i.MX boards, power meters). It is the energy of the whole package or board, with that of other processes.
+ * Energy that the system has used, if it reports that: counters of processors' packages (RAPL, of
+ * Intel and AMD alike), or sensors of boards (INA chips of Jetson and i.MX boards, power meters).
+ * It is the energy of the whole package or board, with that of other processes.
  */
 #ifndef SL_BASE_ENERGY_H
 #define SL_BASE_ENERGY_H
@@ -23,8 +23,9 @@ SlEnergy *sl_energy_open (const char *root, char **why);
 void sl_energy_free (SlEnergy *energy);
 /** sl_energy_source: (transfer none): what is read, for people. */
 const char *sl_energy_source (const SlEnergy *energy);
-/** sl_energy_read: joules since the last call, the first one gives 0. Sensors report only power, which is interpolated linearly between two
- *  calls, so frequent calls are more accurate. Allocates nothing. */
+/** sl_energy_read: joules since the last call, the first one gives 0. Sensors report only power,
+ * which is interpolated linearly between two calls, so frequent calls are more accurate. Allocates
+ * nothing. */
 gdouble sl_energy_read (SlEnergy *energy);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlEnergy, sl_energy_free)

@@ -8,9 +8,10 @@ gfloat
 sl_half_to_float (guint16 half)
 {
   const guint exponent = half >> 10 & 31, fraction = half & 1023;
-  const gfloat magnitude = exponent == 0    ? ldexpf ((gfloat) fraction, -24)
-                           : exponent == 31 ? (fraction == 0 ? INFINITY : NAN)
-                                            : ldexpf ((gfloat) (fraction | 1024), (gint) exponent - 25);
+  const gfloat magnitude = exponent == 0 ? ldexpf ((gfloat) fraction, -24)
+                           : exponent == 31
+                             ? (fraction == 0 ? INFINITY : NAN)
+                             : ldexpf ((gfloat) (fraction | 1024), (gint) exponent - 25);
   return half & 0x8000 ? -magnitude : magnitude;
 }
 

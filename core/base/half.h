@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * 16-bit floats: IEEE 754's binary16, including subnormal numbers, infinities and NaN; and bfloat16, the upper half of a float.
+ * 16-bit floats: IEEE 754's binary16, including subnormal numbers, infinities and NaN; and
+ * bfloat16, the upper half of a float.
  */
 #ifndef SL_BASE_HALF_H
 #define SL_BASE_HALF_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * JSON strings and numbers. Used for predictions and by the program's --json outputs. The output is valid UTF-8 and JSON for any input and
- * in any locale.
+ * JSON strings and numbers. Used for predictions and by the program's --json outputs. The output is
+ * valid UTF-8 and JSON for any input and in any locale.
  */
 #include "core/base/json.h"
 
@@ -65,7 +65,8 @@ sl_json_append_double (GString *out, double value, guint digits)
 {
   char format[8], text[G_ASCII_DTOSTR_BUF_SIZE];
   g_snprintf (format, sizeof format, "%%.%ug", MIN (digits, 17));
-  g_string_append (out, isfinite (value) ? g_ascii_formatd (text, sizeof text, format, value) : "null");
+  g_string_append (out,
+                   isfinite (value) ? g_ascii_formatd (text, sizeof text, format, value) : "null");
 }
 
 void

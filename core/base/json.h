@@ -7,11 +7,14 @@
 
 #include <glib.h>
 
-/** sl_json_append_string: @text quoted and escaped, including characters that are not plain (core/base/printable.h); null for NULL. */
+/** sl_json_append_string: @text quoted and escaped, including characters that are not plain
+ * (core/base/printable.h); null for NULL. */
 void sl_json_append_string (GString *out, const char *text);
-/** sl_json_append_double: @digits (1..17) significant digits; null, JSON's only word for it, when @value is not finite. */
+/** sl_json_append_double: @digits (1..17) significant digits; null, JSON's only word for it, when
+ * @value is not finite. */
 void sl_json_append_double (GString *out, double value, guint digits);
-/** sl_json_append_key: "@key": of a member, behind a comma where @out does not end with an opening bracket. */
+/** sl_json_append_key: "@key": of a member, behind a comma where @out does not end with an opening
+ * bracket. */
 void sl_json_append_key (GString *out, const char *key);
 /** sl_json_append_text: a member with a string, sl_json_append_string(). */
 void sl_json_append_text (GString *out, const char *key, const char *text);
@@ -19,7 +22,8 @@ void sl_json_append_text (GString *out, const char *key, const char *text);
 void sl_json_append_number (GString *out, const char *key, double value, guint digits);
 /** sl_json_append_count: a member with a whole number. */
 void sl_json_append_count (GString *out, const char *key, guint64 count);
-/** sl_json_append_printf: g_string_append_printf() for text up to 255 bytes, which asks the heap for nothing. */
+/** sl_json_append_printf: g_string_append_printf() for text up to 255 bytes, which asks the heap
+ * for nothing. */
 void sl_json_append_printf (GString *out, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 #endif

@@ -7,7 +7,8 @@
 /* The part of an invalid text that a message shows. */
 #define SHOWN 20
 
-static const char *const kinds[] = { "nothing", "an object", "a list", "a string", "a number", "true", "false", "null" };
+static const char *const kinds[] = { "nothing",  "an object", "a list", "a string",
+                                     "a number", "true",      "false",  "null" };
 
 void
 sl_json_reader_init (SlJsonReader *reader, const char *text, gsize length)
@@ -32,7 +33,8 @@ sl_json_reader_fail (SlJsonReader *reader, const char *format, ...)
   guint line = 1;
   if (reader->error != NULL)
     return FALSE;
-  for (const char *at = reader->start; (at = memchr (at, '\n', (gsize) (reader->at - at))) != NULL; at++)
+  for (const char *at = reader->start; (at = memchr (at, '\n', (gsize) (reader->at - at))) != NULL;
+       at++)
     line++;
   va_start (arguments, format);
   g_autofree char *text = g_strdup_vprintf (format, arguments);
@@ -85,7 +87,8 @@ expect (SlJsonReader *reader, SlJsonKind kind)
     return sl_json_reader_fail (reader, "expected %s, got %s", kinds[kind], kinds[got]);
   if (reader->at == reader->end)
     return sl_json_reader_fail (reader, "expected %s, but the file ends", kinds[kind]);
-  return sl_json_reader_fail (reader, "expected %s, got '%.*s'", kinds[kind], (int) MIN (SHOWN, reader->end - reader->at), reader->at);
+  return sl_json_reader_fail (reader, "expected %s, got '%.*s'", kinds[kind],
+                              (int) MIN (SHOWN, reader->end - reader->at), reader->at);
 }
 
 gboolean
@@ -94,7 +97,8 @@ sl_json_reader_enter (SlJsonReader *reader, SlJsonKind kind)
   if (!expect (reader, kind))
     return FALSE;
   if (reader->depth == SL_JSON_MAX_DEPTH)
-    return sl_json_reader_fail (reader, "more than %d objects and lists within each other", SL_JSON_MAX_DEPTH);
+    return sl_json_reader_fail (reader, "more than %d objects and lists within each other",
+                                SL_JSON_MAX_DEPTH);
   const guint64 bit = G_GUINT64_CONSTANT (1) << reader->depth++;
   reader->objects = kind == SL_JSON_OBJECT ? reader->objects | bit : reader->objects & ~bit;
   reader->begun &= ~bit;
@@ -128,7 +132,8 @@ sl_json_reader_next (SlJsonReader *reader)
     return FALSE;
   }
   if (begun && c != ',')
-    return sl_json_reader_fail (reader, c == '\0' ? "expected ',' or '%c', but the file ends" : "expected ',' or '%c'", end);
+    return sl_json_reader_fail (
+      reader, c == '\0' ? "expected ',' or '%c', but the file ends" : "expected ',' or '%c'", end);
   reader->at += begun;
   reader->begun |= bit;
   return !is_object || read_key (reader);
@@ -143,7 +148,8 @@ sl_json_reader_number (SlJsonReader *reader, gdouble *number)
   const gsize length = strspn (reader->at, "+-.0123456789eE");
   *number = g_ascii_strtod (reader->at, &end);
   if (end != reader->at + length || !isfinite (*number))
-    return sl_json_reader_fail (reader, "expected a number, got '%.*s'", (int) MIN (length + 1, SHOWN), reader->at);
+    return sl_json_reader_fail (reader, "expected a number, got '%.*s'",
+                                (int) MIN (length + 1, SHOWN), reader->at);
   reader->at = end;
   return TRUE;
 }
@@ -155,8 +161,9 @@ sl_json_reader_integer (SlJsonReader *reader, gint64 low, gint64 high, gint64 *n
   if (!sl_json_reader_number (reader, &value))
     return FALSE;
   if (value != floor (value) || value < (gdouble) low || value > (gdouble) high)
-    return sl_json_reader_fail (reader, "expected a whole number from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT ", got %g", low, high,
-                                value);
+    return sl_json_reader_fail (
+      reader, "expected a whole number from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT ", got %g",
+      low, high, value);
   *number = (gint64) value;
   return TRUE;
 }
@@ -194,7 +201,8 @@ read_escape (SlJsonReader *reader)
     reader->at += 2;
     if (!read_unit (reader, &low))
       return FALSE;
-    unit = low >= 0xdc00 && low < 0xe000 ? 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00) : 0xfffd;
+    unit =
+      low >= 0xdc00 && low < 0xe000 ? 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00) : 0xfffd;
   }
   if (unit == 0)
     return sl_json_reader_fail (reader, "a string with a zero character");
@@ -219,9 +227,11 @@ sl_json_reader_string (SlJsonReader *reader)
       return FALSE;
   }
   if (reader->at >= reader->end || *reader->at != '"')
-    return sl_json_reader_fail (reader, reader->at < reader->end ? "a string with a zero character" : "a string without end");
+    return sl_json_reader_fail (reader, reader->at < reader->end ? "a string with a zero character"
+                                                                 : "a string without end");
   reader->at++;
-  return g_utf8_validate (reader->text->str, (gssize) reader->text->len, NULL) || sl_json_reader_fail (reader, "a string that is no UTF-8");
+  return g_utf8_validate (reader->text->str, (gssize) reader->text->len, NULL)
+         || sl_json_reader_fail (reader, "a string that is no UTF-8");
 }
 
 /* A value that holds no others. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads untrusted JSON value by value, without a tree: a file of any size needs only the memory that its reader keeps.
+ * Reads untrusted JSON value by value, without a tree: a file of any size needs only the memory
+ * that its reader keeps.
  *
  *   sl_json_reader_init (&r, text, length);
  *   if (sl_json_reader_enter (&r, SL_JSON_OBJECT))
@@ -45,15 +46,16 @@ typedef struct
   guint64 objects, begun; /* bits by depth */
 } SlJsonReader;
 
-/** sl_json_reader_init: @length bytes at @text, behind which is a zero; they must outlive the reader. */
+/** sl_json_reader_init: @length bytes at @text, behind which is a zero; they must outlive the
+ * reader. */
 void sl_json_reader_init (SlJsonReader *reader, const char *text, gsize length);
 void sl_json_reader_clear (SlJsonReader *reader);
 /** sl_json_reader_kind: of the value that comes next. */
 SlJsonKind sl_json_reader_kind (SlJsonReader *reader);
 /** sl_json_reader_enter: @kind: SL_JSON_OBJECT or SL_JSON_LIST. */
 gboolean sl_json_reader_enter (SlJsonReader *reader, SlJsonKind kind);
-/** sl_json_reader_next: whether the object or list that was entered has one more value, which must then be read or skipped; else it is
- *  left. */
+/** sl_json_reader_next: whether the object or list that was entered has one more value, which must
+ * then be read or skipped; else it is left. */
 gboolean sl_json_reader_next (SlJsonReader *reader);
 gboolean sl_json_reader_number (SlJsonReader *reader, gdouble *number);
 /** sl_json_reader_integer: a whole number from @low to @high. */

@@ -36,8 +36,10 @@ take (guint64 v[4], guint64 word)
 guint64
 sl_siphash (const void *data, gsize size, const guint64 key[2])
 {
-  guint64 v[4] = { key[0] ^ G_GUINT64_CONSTANT (0x736f6d6570736575), key[1] ^ G_GUINT64_CONSTANT (0x646f72616e646f6d),
-                   key[0] ^ G_GUINT64_CONSTANT (0x6c7967656e657261), key[1] ^ G_GUINT64_CONSTANT (0x7465646279746573) };
+  guint64 v[4] = { key[0] ^ G_GUINT64_CONSTANT (0x736f6d6570736575),
+                   key[1] ^ G_GUINT64_CONSTANT (0x646f72616e646f6d),
+                   key[0] ^ G_GUINT64_CONSTANT (0x6c7967656e657261),
+                   key[1] ^ G_GUINT64_CONSTANT (0x7465646279746573) };
   const guint8 *bytes = data;
   guint64 word;
   gsize at = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A hash for tables with keys from files or networks. An attacker who knows a hash function can choose keys that all collide, so that each
- * lookup takes as long as the table. This hash has a random key, drawn at its first use in the process.
+ * A hash for tables with keys from files or networks. An attacker who knows a hash function can
+ * choose keys that all collide, so that each lookup takes as long as the table. This hash has a
+ * random key, drawn at its first use in the process.
  */
 #ifndef SL_BASE_NAME_HASH_H
 #define SL_BASE_NAME_HASH_H

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Definitions of a picture for every folder: its limits, its layout in a tensor, and defaults. libc only.
+ * Definitions of a picture for every folder: its limits, its layout in a tensor, and defaults. libc
+ * only.
  */
 #ifndef SL_BASE_PICTURE_H
 #define SL_BASE_PICTURE_H
 
 #include <stdbool.h>
 
-/** SL_MAX_SIDE: most pixels of a side of a frame, a picture or a tensor made of one; the least is 1. */
+/** SL_MAX_SIDE: most pixels of a side of a frame, a picture or a tensor made of one; the least
+ * is 1. */
 #define SL_MAX_SIDE 32768
 /** SL_MAX_SIDE_TEXT: the same number in messages. */
 #define SL_MAX_SIDE_TEXT SL_PICTURE_TEXT (SL_MAX_SIDE)
@@ -47,7 +49,8 @@ typedef enum
 /** SL_LEAST_SHARE: the least share of a side that a crop may keep. */
 #define SL_LEAST_SHARE 0.01
 
-/** SlPictureWord: name of a value of an enumeration above, in properties, options and files, and its description. */
+/** SlPictureWord: name of a value of an enumeration above, in properties, options and files, and
+ * its description. */
 typedef struct
 {
   const char *name, *meaning;
@@ -66,7 +69,8 @@ bool sl_colour_from_name (const char *name, SlColour *colour);
 bool sl_layout_from_name (const char *name, SlLayout *layout);
 bool sl_fit_from_name (const char *name, SlFit *fit);
 
-/** Kr and Kb of the luma equation: BT.601 (0.299, 0.114), BT.709 (0.2126, 0.0722), BT.2020 (0.2627, 0.0593). */
+/** Kr and Kb of the luma equation: BT.601 (0.299, 0.114), BT.709 (0.2126, 0.0722), BT.2020 (0.2627,
+ * 0.0593). */
 typedef enum
 {
   SL_MATRIX_BT601,
@@ -74,8 +78,8 @@ typedef enum
   SL_MATRIX_BT2020
 } SlMatrix;
 
-/** sl_matrix_of_height: the default matrix of a picture: BT.601 up to 576 rows, which is standard definition, BT.709 above, as in players
- *  and GStreamer. */
+/** sl_matrix_of_height: the default matrix of a picture: BT.601 up to 576 rows, which is standard
+ * definition, BT.709 above, as in players and GStreamer. */
 SlMatrix sl_matrix_of_height (int height);
 
 #endif

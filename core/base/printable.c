@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Escapes before it counts, so that what is cut is never half an escape that somebody reads as another; words and messages are cut in the
- * middle, because a message begins with where and ends with what to do.
+ * Escapes before it counts, so that what is cut is never half an escape that somebody reads as
+ * another; words and messages are cut in the middle, because a message begins with where and ends
+ * with what to do.
  */
 #include "core/base/printable.h"
 
@@ -28,8 +29,8 @@ sl_utf8_next (const char **text)
 gboolean
 sl_is_plain (gunichar c)
 {
-  return c >= 0x20 && (c < 0x7f || c > 0x9f) && c != 0x2028 && c != 0x2029 && !(c >= 0x202a && c <= 0x202e)
-         && !(c >= 0x2066 && c <= 0x2069);
+  return c >= 0x20 && (c < 0x7f || c > 0x9f) && c != 0x2028 && c != 0x2029
+         && !(c >= 0x202a && c <= 0x202e) && !(c >= 0x2066 && c <= 0x2069);
 }
 
 static void
@@ -60,7 +61,8 @@ escape (const char *text)
   return g_string_free (out, FALSE);
 }
 
-/* Appends @length bytes of valid UTF-8, of more than @most characters the two ends, the first the longer. */
+/* Appends @length bytes of valid UTF-8, of more than @most characters the two ends, the first the
+ * longer. */
 static void
 append_ends (GString *out, const char *text, gsize length, gsize most)
 {

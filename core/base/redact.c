@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where the password of a URI begins and ends is for no parser to say here: people write '@', '#' and '/' into it and mistype the
- * scheme, and a text that no parser takes is the one that ends up in an error. So the rules are crude, and err towards hiding.
+ * Where the password of a URI begins and ends is for no parser to say here: people write '@', '#'
+ * and '/' into it and mistype the scheme, and a text that no parser takes is the one that ends up
+ * in an error. So the rules are crude, and err towards hiding.
  */
 #include "core/base/redact.h"
 
@@ -11,14 +12,17 @@
 /* What ends a part of a sentence, and is no end of what stands before it. */
 #define PUNCTUATION ":,;.)]"
 
-/* name=value in path and query, where the name tells a secret: a path ends the value at '/', a query does not. */
+/* name=value in path and query, where the name tells a secret: a path ends the value at '/', a
+ * query does not. */
 #define URI_NAME "((?:pas|pwd|token|secret|key|auth)[a-z0-9_-]*=|\\bpw=)"
 #define PATH_SECRET URI_NAME "([^&;/?#]+)"
 #define QUERY_SECRET URI_NAME "([^&;#]+)"
 /* The same in sentences and launch lines, where "key=" and "pass=" mean other things. */
-#define TEXT_NAME "(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|(?:\\b|[_-])pw)(?:=| = )"
+#define TEXT_NAME \
+  "(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|(?:\\b|[_-])pw)(?:=| = )"
 /* Schemes whose URIs are paths. */
-static const char *const local_schemes[] = { "file", "v4l2", "test", "unix", "libcamera", "pipewire", "csi" };
+static const char *const local_schemes[] = { "file",      "v4l2",     "test", "unix",
+                                             "libcamera", "pipewire", "csi" };
 
 static void
 keep (GPtrArray *secrets, const char *start, gsize length)
@@ -33,7 +37,8 @@ hide_values (const char *text, const char *pattern, GPtrArray *secrets)
 {
   g_autoptr (GRegex) regex = g_regex_new (pattern, G_REGEX_CASELESS | G_REGEX_RAW, 0, NULL);
   g_autoptr (GMatchInfo) match = NULL;
-  for (g_regex_match (regex, text, 0, &match); secrets != NULL && g_match_info_matches (match); g_match_info_next (match, NULL))
+  for (g_regex_match (regex, text, 0, &match); secrets != NULL && g_match_info_matches (match);
+       g_match_info_next (match, NULL))
     g_ptr_array_add (secrets, g_match_info_fetch (match, 2));
   return g_regex_replace (regex, text, -1, 0, "\\1" SL_HIDDEN, 0, NULL);
 }
@@ -44,7 +49,8 @@ hide_parameters (const char *uri, GPtrArray *secrets)
   const char *query = strchr (uri, '?');
   g_autofree char *path = query != NULL ? g_strndup (uri, (gsize) (query - uri)) : g_strdup (uri);
   g_autofree char *shown_path = hide_values (path, PATH_SECRET, secrets);
-  g_autofree char *shown_query = query != NULL ? hide_values (query, QUERY_SECRET, secrets) : g_strdup ("");
+  g_autofree char *shown_query =
+    query != NULL ? hide_values (query, QUERY_SECRET, secrets) : g_strdup ("");
   return g_strconcat (shown_path, shown_query, NULL);
 }
 
@@ -70,12 +76,14 @@ is_path (const char *uri)
   if (uri[0] == '.')
     return uri[1] == '/' || (uri[1] == '.' && uri[2] == '/');
   for (guint i = 0; scheme > 0 && i < G_N_ELEMENTS (local_schemes); i++)
-    if (strlen (local_schemes[i]) == scheme - 1 && g_ascii_strncasecmp (uri, local_schemes[i], scheme - 1) == 0)
+    if (strlen (local_schemes[i]) == scheme - 1
+        && g_ascii_strncasecmp (uri, local_schemes[i], scheme - 1) == 0)
       return TRUE;
   return FALSE;
 }
 
-/* A ':' before @end, not one within the brackets of an IPv6 address, also as "%3A"; @width: its bytes. NULL: none. */
+/* A ':' before @end, not one within the brackets of an IPv6 address, also as "%3A"; @width: its
+ * bytes. NULL: none. */
 static const char *
 find_colon (const char *at, const char *end, gsize *width)
 {
@@ -111,7 +119,8 @@ is_word (const char *start, const char *end, const char *word)
   return (gsize) (end - start) == strlen (word) && strncmp (start, word, strlen (word)) == 0;
 }
 
-/* Of one host, which ends at @end: what follows its ':', where that is no port; NULL where it is one, or there is none. */
+/* Of one host, which ends at @end: what follows its ':', where that is no port; NULL where it is
+ * one, or there is none. */
 static const char *
 find_no_port (const char *host, const char *end)
 {
@@ -121,17 +130,20 @@ find_no_port (const char *host, const char *end)
   gsize digits = 0;
   while (port + digits < end && g_ascii_isdigit (port[digits]))
     digits++;
-  return port + digits == end || is_word (port, end, "port") || is_word (port, end, "PORT") ? NULL : port;
+  return port + digits == end || is_word (port, end, "port") || is_word (port, end, "PORT") ? NULL
+                                                                                            : port;
 }
 
-/* What follows a host's ':' where that is no port: a password whose '@' was cut off. @end: behind it. Kafka's URIs have several hosts. */
+/* What follows a host's ':' where that is no port: a password whose '@' was cut off. @end: behind
+ * it. Kafka's URIs have several hosts. */
 static const char *
 find_cut_password (const char *uri, const char **end)
 {
   const char *slashes = strstr (uri, "://");
   if (slashes == NULL)
     return NULL;
-  const gboolean several = g_ascii_strncasecmp (uri, "kafka://", 8) == 0 || g_ascii_strncasecmp (uri, "kafkas://", 9) == 0;
+  const gboolean several =
+    g_ascii_strncasecmp (uri, "kafka://", 8) == 0 || g_ascii_strncasecmp (uri, "kafkas://", 9) == 0;
   const char *host = slashes + 3, *last = host + strcspn (host, "/?#"), *password = NULL;
   while (password == NULL && host <= last) {
     const char *comma = several ? memchr (host, ',', (gsize) (last - host)) : NULL;
@@ -163,7 +175,8 @@ ends_word (char c)
   return c == '\0' || g_ascii_isspace (c) || strchr ("\"'<>\\", c) != NULL;
 }
 
-/* The end of what may be a URI at @word. A password with a blank or a quote in it is not there in full: as far as the '@' then. */
+/* The end of what may be a URI at @word. A password with a blank or a quote in it is not there in
+ * full: as far as the '@' then. */
 static const char *
 find_end (const char *word)
 {
@@ -173,17 +186,21 @@ find_end (const char *word)
   const char *slashes = g_strstr_len (word, end - word, "://");
   if (slashes == NULL || memchr (word, '@', (gsize) (end - word)) != NULL)
     return end;
-  /* The next word too, where it has one; all of the line, where what is here of the password is no port. */
+  /* The next word too, where it has one; all of the line, where what is here of the password is no
+   * port. */
   g_autofree char *uri = g_strndup (word, (gsize) (end - word));
   const char *cut_end = NULL;
   gsize last = strlen (uri);
   while (last > 0 && strchr (PUNCTUATION, uri[last - 1]) != NULL)
     uri[--last] = '\0';
   const gboolean cut = !is_path (uri) && find_cut_password (uri, &cut_end) != NULL;
-  const gsize rest = cut ? strcspn (end, "\r\n") : strcspn (end + (*end != '\0'), " \t\r\n") + (*end != '\0');
-  const gboolean port = !is_path (uri) && strchr (slashes + 3, ':') != NULL && strchr (slashes + 3, ':') < end;
+  const gsize rest =
+    cut ? strcspn (end, "\r\n") : strcspn (end + (*end != '\0'), " \t\r\n") + (*end != '\0');
+  const gboolean port =
+    !is_path (uri) && strchr (slashes + 3, ':') != NULL && strchr (slashes + 3, ':') < end;
   const char *next = g_strstr_len (end, (gssize) rest, "://");
-  const char *at = cut || port ? g_strrstr_len (end, next != NULL ? next - end : (gssize) rest, "@") : NULL;
+  const char *at =
+    cut || port ? g_strrstr_len (end, next != NULL ? next - end : (gssize) rest, "@") : NULL;
   if (at == NULL)
     return end;
   while (!ends_word (*at))
@@ -209,10 +226,12 @@ static gboolean
 is_suspect (const char *word, const char *end)
 {
   const char *colon = memchr (word, ':', (gsize) (end - word));
-  return g_strstr_len (word, end - word, "://") != NULL || (colon != NULL && memchr (colon, '@', (gsize) (end - colon)) != NULL);
+  return g_strstr_len (word, end - word, "://") != NULL
+         || (colon != NULL && memchr (colon, '@', (gsize) (end - colon)) != NULL);
 }
 
-/* The quote that closes what begins behind @text, a quote of @width bytes (an escaped one has 2); NULL where none does. */
+/* The quote that closes what begins behind @text, a quote of @width bytes (an escaped one has 2);
+ * NULL where none does. */
 static const char *
 closing_quote (const char *text, gsize width)
 {
@@ -227,7 +246,8 @@ closing_quote (const char *text, gsize width)
   return NULL;
 }
 
-/* A URI in quotes, which may have blanks in it: appended up to its closing quote, behind which is returned. NULL: no such thing is here. */
+/* A URI in quotes, which may have blanks in it: appended up to its closing quote, behind which is
+ * returned. NULL: no such thing is here. */
 static const char *
 append_quoted (GString *out, const char *text)
 {
@@ -236,7 +256,8 @@ append_quoted (GString *out, const char *text)
   if (quote != '"' && quote != '\'')
     return NULL;
   const char *inside = text + width, *end = closing_quote (text, width);
-  if (end == NULL || scheme_length (inside) == 0 || !is_suspect (inside, end) || memchr (inside, '\n', (gsize) (end - inside)) != NULL)
+  if (end == NULL || scheme_length (inside) == 0 || !is_suspect (inside, end)
+      || memchr (inside, '\n', (gsize) (end - inside)) != NULL)
     return NULL;
   g_string_append_len (out, text, (gssize) width);
   append_word (out, inside, (gsize) (end - inside));
@@ -293,7 +314,8 @@ sl_redact (const char *text)
   g_autoptr (GMatchInfo) match = NULL;
   GString *out = g_string_new (NULL);
   const char *done = uris;
-  for (g_regex_match (regex, uris, 0, &match); g_match_info_matches (match); g_match_info_next (match, NULL)) {
+  for (g_regex_match (regex, uris, 0, &match); g_match_info_matches (match);
+       g_match_info_next (match, NULL)) {
     gint behind = 0;
     gsize quote = 0;
     g_match_info_fetch_pos (match, 0, NULL, &behind);

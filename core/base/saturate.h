@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Converts real numbers of a file to integers: in C the conversion of values out of range is undefined.
+ * Converts real numbers of a file to integers: in C the conversion of values out of range is
+ * undefined.
  */
 #ifndef SL_BASE_SATURATE_H
 #define SL_BASE_SATURATE_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A password in a separate file, which command lines, description files and process lists do not show.
+ * A password in a separate file, which command lines, description files and process lists do not
+ * show.
  */
 #ifndef SL_BASE_SECRETFILE_H
 #define SL_BASE_SECRETFILE_H
@@ -11,11 +12,12 @@
 #define SL_SECRET_MAX 4096
 
 /**
- * sl_secret_file_read: (transfer full): what is in the regular file @path, without the newline at its end.
+ * sl_secret_file_read: (transfer full): what is in the regular file @path, without the newline at
+ * its end.
  * @warning: (out) (transfer full): a sentence where others may read or change the file, else NULL
  *
- * Returns NULL with a G_FILE_ERROR whose message names the file: it cannot be read, is no regular file, is empty, is longer than
- * SL_SECRET_MAX, or has a second line or a NUL in it.
+ * Returns NULL with a G_FILE_ERROR whose message names the file: it cannot be read, is no regular
+ * file, is empty, is longer than SL_SECRET_MAX, or has a second line or a NUL in it.
  */
 char *sl_secret_file_read (const char *path, char **warning, GError **error);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Edit distance between short names. Called only to word an error; names from files are cut, so that its cost is bounded.
+ * Edit distance between short names. Called only to word an error; names from files are cut, so
+ * that its cost is bounded.
  */
 #include "core/base/suggest.h"
 
@@ -23,7 +24,8 @@ distance (const char *a, const char *b)
     const guint *above = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
     row[0] = i;
     for (guint j = 1; j <= m; j++) {
-      const guint change = above[j - 1] + (g_ascii_tolower (a[i - 1]) != g_ascii_tolower (b[j - 1]));
+      const guint change =
+        above[j - 1] + (g_ascii_tolower (a[i - 1]) != g_ascii_tolower (b[j - 1]));
       row[j] = MIN (change, MIN (above[j], row[j - 1]) + 1);
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
         row[j] = MIN (row[j], before[j - 2] + 1);
@@ -60,7 +62,8 @@ sl_suggest_text (const char *got, const char *const *names, guint n)
   return g_string_free (list, FALSE);
 }
 
-/* The index of the name with the least distance among those that are not in @taken, @n when there is none. */
+/* The index of the name with the least distance among those that are not in @taken, @n when there
+ * is none. */
 static guint
 nearest (const char *got, const char *const *names, guint n, const guint *taken, guint n_taken)
 {
@@ -87,6 +90,7 @@ sl_suggest_nearest (const char *got, const char *const *names, guint n)
     return g_steal_pointer (&text);
   GString *list = g_string_new (NULL);
   for (; found < MAX_NEAREST && (taken[found] = nearest (got, names, n, taken, found)) < n; found++)
-    g_string_append_printf (list, "%s'%s'", found == 0 ? "; the nearest are " : ", ", names[taken[found]]);
+    g_string_append_printf (list, "%s'%s'", found == 0 ? "; the nearest are " : ", ",
+                            names[taken[found]]);
   return g_string_free (list, FALSE);
 }

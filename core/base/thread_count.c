@@ -17,7 +17,8 @@ gboolean
 sl_threads_parse (const char *text, guint *threads)
 {
   guint64 number = 0;
-  if (strcmp (text, "auto") != 0 && !g_ascii_string_to_unsigned (text, 10, 0, SL_MAX_THREADS, &number, NULL))
+  if (strcmp (text, "auto") != 0
+      && !g_ascii_string_to_unsigned (text, 10, 0, SL_MAX_THREADS, &number, NULL))
     return FALSE;
   *threads = (guint) number;
   return TRUE;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Numbers of threads in properties and options: 1..SL_MAX_THREADS, or 0 for automatic; "auto" in text means 0. For 0, a session of a model
- * measures the best number; all other code uses sl_threads_resolve().
+ * Numbers of threads in properties and options: 1..SL_MAX_THREADS, or 0 for automatic; "auto" in
+ * text means 0. For 0, a session of a model measures the best number; all other code uses
+ * sl_threads_resolve().
  */
 #ifndef SL_BASE_THREAD_COUNT_H
 #define SL_BASE_THREAD_COUNT_H
@@ -13,9 +14,11 @@
 /** SL_THREADS_EXPECTED: for messages. */
 #define SL_THREADS_EXPECTED "1..64 or auto"
 
-/** sl_threads_resolve: @threads, or for 0 the most that suit this machine: its processors, at most 4. */
+/** sl_threads_resolve: @threads, or for 0 the most that suit this machine: its processors, at
+ * most 4. */
 guint sl_threads_resolve (guint threads);
-/** sl_threads_parse: FALSE unless @text is "auto", "0" or a number in 1..SL_MAX_THREADS; that is then 0. */
+/** sl_threads_parse: FALSE unless @text is "auto", "0" or a number in 1..SL_MAX_THREADS; that is
+ * then 0. */
 gboolean sl_threads_parse (const char *text, guint *threads);
 
 #endif

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Each thread has a share of the pieces, neighbours of each other and the same share of every work of as many pieces, so that what a thread
- * wrote is in its own cache when it reads it as the next work's input. A thread that has finished its own share claims items of others, one
- * at a time, so a thread that starts late or is held up does fewer. A claim is what makes a thread take part: one that still sleeps when
- * all pieces
- * are done is never waited for. What a claim refers to cannot change before the claimed piece is counted as done, so it is read only afterwards.
+ * Each thread has a share of the pieces, neighbours of each other and the same share of every work
+ * of as many pieces, so that what a thread wrote is in its own cache when it reads it as the next
+ * work's input. A thread that has finished its own share claims items of others, one at a time, so
+ * a thread that starts late or is held up does fewer. A claim is what makes a thread take part: one
+ * that still sleeps when all pieces are done is never waited for. What a claim refers to cannot
+ * change before the claimed piece is counted as done, so it is read only afterwards.
  */
 #include "core/base/thread_pool.h"
 
-/* How long threads spin for the next piece before they sleep, and the caller for the last one, microseconds. */
+/* How long threads spin for the next piece before they sleep, and the caller for the last one,
+ * microseconds. */
 #define SPIN_US 25
 #define SPINS_PER_LOOK 32
-/* Each thread's part of the work takes at least this long; threads that sleep take some 50 us to come. */
+/* Each thread's part of the work takes at least this long; threads that sleep take some 50 us to
+ * come. */
 #define SHARE_US 1
 #define WAKE_US 5
-/* Rows of works that take less than this are nearly done when threads that sleep have come and have read what they need. */
+/* Rows of works that take less than this are nearly done when threads that sleep have come and have
+ * read what they need. */
 #define ROW_US 200
 /* No two threads write to one line of a cache. */
 #define LINE 64
@@ -40,7 +44,8 @@ struct _SlPool
   /* Works between two rests are a row. */
   gint64 rested;         /* when the last row ended; 0 within one */
   guint64 row_us;        /* what shared works of this row take, or of the last one */
-  gboolean close, wakes; /* whether this row followed the last one within SPIN_US, and else whether it takes long */
+  gboolean close, wakes; /* whether this row followed the last one within SPIN_US, and else whether
+                            it takes long */
   guint8 apart[LINE];
   gint done; /* atomic: pieces done by others than the caller */
   guint8 apart_too[LINE];
@@ -68,7 +73,8 @@ relax (void)
 #endif
 }
 
-/* The first piece of a share; later ones are the larger, since the last piece of all often is not whole. */
+/* The first piece of a share; later ones are the larger, since the last piece of all often is not
+ * whole. */
 static inline guint
 share_start (guint items, guint parts, guint share)
 {
@@ -201,7 +207,9 @@ sl_pool_run (SlPool *pool, SlPoolFunc func, const void *data, guint items, guint
   pool->parts = parts;
   g_atomic_int_set (&pool->done, 0);
   for (guint i = 0; i < pool->n_threads; i++)
-    g_atomic_int_set (&pool->shares[i].left, i < parts ? (gint) (share_start (items, parts, i + 1) - share_start (items, parts, i)) : 0);
+    g_atomic_int_set (
+      &pool->shares[i].left,
+      i < parts ? (gint) (share_start (items, parts, i + 1) - share_start (items, parts, i)) : 0);
   if ((pool->close || (pool->wakes && cost_us >= WAKE_US)) && g_atomic_int_get (&pool->asleep))
     wake (pool);
   wait_for_others (pool, (gint) (items - work (pool, 0)));
@@ -234,7 +242,8 @@ sl_pool_new (guint threads, GError **error)
     GThread *thread = g_thread_try_new ("sl-pool", worker_main, worker, error);
     if (thread == NULL) {
       g_free (worker);
-      g_prefix_error (error, "cannot start %u threads, for want of memory or by a limit on threads: ", threads);
+      g_prefix_error (
+        error, "cannot start %u threads, for want of memory or by a limit on threads: ", threads);
       sl_pool_free (pool);
       return NULL;
     }

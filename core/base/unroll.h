@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SL_UNROLL before a loop with a constant number of at most 32 iterations unrolls it, so that arrays of registers never become arrays in
- * memory. GCC does not do so at -O2. It gives up on nested loops with many iterations.
+ * SL_UNROLL before a loop with a constant number of at most 32 iterations unrolls it, so that
+ * arrays of registers never become arrays in memory. GCC does not do so at -O2. It gives up on
+ * nested loops with many iterations.
  */
 #ifndef SL_BASE_UNROLL_H
 #define SL_BASE_UNROLL_H

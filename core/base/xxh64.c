@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* XXH64 by its specification: four lanes of 8 bytes each, then what is left over, then an avalanche. */
+/* XXH64 by its specification: four lanes of 8 bytes each, then what is left over, then an
+ * avalanche. */
 #include "core/base/xxh64.h"
 
 #include "core/base/byte_order.h"
@@ -32,7 +33,8 @@ mix_stripes (const guint8 *data, gsize stripes, guint64 seed)
   for (; stripes > 0; stripes--, data += STRIPE)
     for (guint i = 0; i < LANES; i++)
       lanes[i] = mix (lanes[i], sl_le64 (data + 8 * i));
-  guint64 hash = rotate (lanes[0], 1) + rotate (lanes[1], 7) + rotate (lanes[2], 12) + rotate (lanes[3], 18);
+  guint64 hash =
+    rotate (lanes[0], 1) + rotate (lanes[1], 7) + rotate (lanes[2], 12) + rotate (lanes[3], 18);
   for (guint i = 0; i < LANES; i++)
     hash = (hash ^ mix (0, lanes[i])) * PRIME1 + PRIME4;
   return hash;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Finds a runtime's library: the file that an environment variable names, else by its usual names. Libraries stay open, since they have threads
- * and state of their own that no dlclose() ends well.
+ * Finds a runtime's library: the file that an environment variable names, else by its usual names.
+ * Libraries stay open, since they have threads and state of their own that no dlclose() ends well.
  */
 #define _GNU_SOURCE /* dlinfo() */
 #include "core/external/library.h"
@@ -15,7 +15,8 @@
 #include "sightline/error.h"
 
 /* NULL: left out of this build. */
-static const SlRuntime *const rows[] = { SL_KEEPS (runtime, onnxruntime) ? &sl_runtime_onnxruntime : NULL,
+static const SlRuntime *const rows[] = { SL_KEEPS (runtime, onnxruntime) ? &sl_runtime_onnxruntime
+                                                                         : NULL,
                                          SL_KEEPS (runtime, tflite) ? &sl_runtime_tflite : NULL };
 
 /* A library that is open. */
@@ -43,8 +44,9 @@ static char *
 file_of (void *handle, const char *name)
 {
   char origin[4096];
-  return strchr (name, '/') == NULL && dlinfo (handle, RTLD_DI_ORIGIN, origin) == 0 ? g_build_filename (origin, name, NULL)
-                                                                                    : g_strdup (name);
+  return strchr (name, '/') == NULL && dlinfo (handle, RTLD_DI_ORIGIN, origin) == 0
+           ? g_build_filename (origin, name, NULL)
+           : g_strdup (name);
 }
 
 /* NULL with what the loader said of the last name that is there, or of the first. */
@@ -63,11 +65,13 @@ open_first (const SlRuntime *row, const char *stated, const char **name, GError 
       said = sl_printable (text != NULL ? text : "cannot be opened", SL_PRINTABLE_MESSAGE);
   }
   if (stated != NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "%s, which the environment variable %s names, cannot be opened as %s: %s: correct or unset %s", stated, row->variable,
-                 row->title, said, row->variable);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+      "%s, which the environment variable %s names, cannot be opened as %s: %s: correct or unset %s",
+      stated, row->variable, row->title, said, row->variable);
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s is not here (%s): %s, or name its library in the environment variable %s",
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                 "%s is not here (%s): %s, or name its library in the environment variable %s",
                  row->title, said, row->advice, row->variable);
   return NULL;
 }
@@ -88,8 +92,8 @@ open_library (const SlRuntime *row, Opened *into, GError **error)
   }
   dlclose (handle);
   const gboolean is_stated = stated != NULL && *stated != '\0';
-  g_set_error (error, failed->domain, failed->code, "%s: %s%s%s", file, failed->message, is_stated ? "; correct or unset " : "",
-               is_stated ? row->variable : "");
+  g_set_error (error, failed->domain, failed->code, "%s: %s%s%s", file, failed->message,
+               is_stated ? "; correct or unset " : "", is_stated ? row->variable : "");
   return FALSE;
 }
 
@@ -112,12 +116,14 @@ sl_runtime_open (const SlRuntime *row, const char **version, const char **file, 
 }
 
 gboolean
-sl_runtime_find_functions (void *handle, const SlRuntimeFunction *functions, guint n, gpointer into, GError **error)
+sl_runtime_find_functions (void *handle, const SlRuntimeFunction *functions, guint n, gpointer into,
+                           GError **error)
 {
   for (guint i = 0; i < n; i++) {
     void *function = dlsym (handle, functions[i].name);
     if (function == NULL) {
-      g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "it lacks the function %s: it is another library, or another version of it",
+      g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                   "it lacks the function %s: it is another library, or another version of it",
                    functions[i].name);
       return FALSE;
     }
@@ -130,7 +136,8 @@ const char *
 sl_external_open (const char *name, const char **library, GError **error)
 {
   const char *version = NULL;
-  return sl_runtime_open (sl_runtime_find (name), &version, library, error) != NULL ? version : NULL;
+  return sl_runtime_open (sl_runtime_find (name), &version, library, error) != NULL ? version
+                                                                                    : NULL;
 }
 
 const char *

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ONNX Runtime. Its sessions may be run by many threads at once, so a model is one of them, and a runner has what belongs to a stream: the values
- * that say where tensors are. A value is made once for each buffer that comes by, of which pools have a few, so that a frame makes none and both
+ * ONNX Runtime. Its sessions may be run by many threads at once, so a model is one of them, and a
+ * runner has what belongs to a stream: the values that say where tensors are. A value is made once
+ * for each buffer that comes by, of which pools have a few, so that a frame makes none and both
  * inputs and outputs stay where they are.
  */
 #include "core/external/onnxruntime.h"
@@ -64,9 +65,10 @@ static const SlRuntimeFunction functions[] = {
 
 /* By SlDtype. */
 static const int types[SL_DTYPE_COUNT] = {
-  [SL_DTYPE_F32] = SL_ORT_FLOAT,  [SL_DTYPE_F16] = SL_ORT_FLOAT16, [SL_DTYPE_F64] = SL_ORT_DOUBLE, [SL_DTYPE_I8] = SL_ORT_INT8,
-  [SL_DTYPE_U8] = SL_ORT_UINT8,   [SL_DTYPE_I16] = SL_ORT_INT16,   [SL_DTYPE_U16] = SL_ORT_UINT16, [SL_DTYPE_I32] = SL_ORT_INT32,
-  [SL_DTYPE_U32] = SL_ORT_UINT32, [SL_DTYPE_I64] = SL_ORT_INT64,   [SL_DTYPE_U64] = SL_ORT_UINT64, [SL_DTYPE_BOOL] = SL_ORT_BOOL,
+  [SL_DTYPE_F32] = SL_ORT_FLOAT,  [SL_DTYPE_F16] = SL_ORT_FLOAT16, [SL_DTYPE_F64] = SL_ORT_DOUBLE,
+  [SL_DTYPE_I8] = SL_ORT_INT8,    [SL_DTYPE_U8] = SL_ORT_UINT8,    [SL_DTYPE_I16] = SL_ORT_INT16,
+  [SL_DTYPE_U16] = SL_ORT_UINT16, [SL_DTYPE_I32] = SL_ORT_INT32,   [SL_DTYPE_U32] = SL_ORT_UINT32,
+  [SL_DTYPE_I64] = SL_ORT_INT64,  [SL_DTYPE_U64] = SL_ORT_UINT64,  [SL_DTYPE_BOOL] = SL_ORT_BOOL,
 };
 
 typedef struct
@@ -74,13 +76,14 @@ typedef struct
   const SlOrt *ort;
   SlOrtSession *session;
   guint n_inputs, n_outputs;
-  char *names[2 * SL_MAX_IO];              /* of inputs, then of outputs from SL_MAX_IO on; the allocator's */
-  gint32 passed[SL_MAX_IO];                /* by output: the input that it is, or -1 */
-  gint32 declared[SL_MAX_IO][SL_MAX_RANK]; /* dimensions of outputs as the model has them, which need not be those that a run gives */
+  char *names[2 * SL_MAX_IO]; /* of inputs, then of outputs from SL_MAX_IO on; the allocator's */
+  gint32 passed[SL_MAX_IO];   /* by output: the input that it is, or -1 */
+  gint32 declared[SL_MAX_IO][SL_MAX_RANK]; /* dimensions of outputs as the model has them, which
+                                              need not be those that a run gives */
 } Model;
 
-/* The values of a tensor, by where its bytes are. @own: the library gives an output in memory of its own, since it refuses ours for a size
- * that is not declared. */
+/* The values of a tensor, by where its bytes are. @own: the library gives an output in memory of
+ * its own, since it refuses ours for a size that is not declared. */
 typedef struct
 {
   SlTensor tensor;
@@ -116,13 +119,17 @@ open_library (void *handle, const char **version, GError **error)
   if (!sl_runtime_find_functions (handle, exported, G_N_ELEMENTS (exported), &get_base, error))
     return NULL;
   const SlOrtBase *base = get_base ();
-  /* A table of a version that the library lacks is refused by it with a line on the standard error, so its version is looked at before. */
+  /* A table of a version that the library lacks is refused by it with a line on the standard error,
+   * so its version is looked at before. */
   const char *number = base->get_version ();
   char *end = NULL;
-  const guint64 major = g_ascii_strtoull (number, &end, 10), minor = *end == '.' ? g_ascii_strtoull (end + 1, NULL, 10) : 0;
-  const void *const *table = major > 1 || (major == 1 && minor >= SL_ORT_API) ? base->get_api (SL_ORT_API) : NULL;
+  const guint64 major = g_ascii_strtoull (number, &end, 10),
+                minor = *end == '.' ? g_ascii_strtoull (end + 1, NULL, 10) : 0;
+  const void *const *table =
+    major > 1 || (major == 1 && minor >= SL_ORT_API) ? base->get_api (SL_ORT_API) : NULL;
   if (table == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "ONNX Runtime %s does not do: expected " SL_ORT_OLDEST " or newer: install that",
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                 "ONNX Runtime %s does not do: expected " SL_ORT_OLDEST " or newer: install that",
                  number);
     return NULL;
   }
@@ -130,9 +137,11 @@ open_library (void *handle, const char **version, GError **error)
   ort->handle = handle;
   ort->table = table;
   for (guint i = 0; i < G_N_ELEMENTS (functions); i++)
-    memcpy ((char *) &ort->api + functions[i].offset, &table[functions[i].position], sizeof table[0]);
+    memcpy ((char *) &ort->api + functions[i].offset, &table[functions[i].position],
+            sizeof table[0]);
   if (sl_ort_good (ort, ort->api.create_env (SL_ORT_LOG_FATAL, "sightline", &ort->env), error)
-      && sl_ort_good (ort, ort->api.create_cpu_memory (SL_ORT_ALLOCATOR, SL_ORT_MEMORY, &ort->memory), error)
+      && sl_ort_good (
+        ort, ort->api.create_cpu_memory (SL_ORT_ALLOCATOR, SL_ORT_MEMORY, &ort->memory), error)
       && sl_ort_good (ort, ort->api.default_allocator (&ort->allocator), error)) {
     *version = number;
     return ort;
@@ -155,8 +164,9 @@ read_shape (const SlOrt *ort, const SlOrtShape *shape, SlTensor *tensor, GError 
       tensor->dtype = (SlDtype) i;
   if (tensor->dtype == SL_DTYPE_INVALID || rank > SL_MAX_RANK) {
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "tensor '%s' has elements of type %d and %" G_GSIZE_FORMAT " dimensions, which is not supported", tensor->name, type,
-                 (gsize) rank);
+                 "tensor '%s' has elements of type %d and %" G_GSIZE_FORMAT
+                 " dimensions, which is not supported",
+                 tensor->name, type, (gsize) rank);
     return FALSE;
   }
   if (!sl_ort_good (ort, ort->api.get_dimensions (shape, dims, rank), error))
@@ -174,8 +184,13 @@ read_edge (Model *model, gboolean output, guint i, SlTensor *tensor, GError **er
   char **name = &model->names[(output ? SL_MAX_IO : 0) + i];
   SlOrtType *type = NULL;
   const SlOrtShape *shape = NULL;
-  if (!sl_ort_good (model->ort, (output ? api->output_name : api->input_name) (model->session, i, model->ort->allocator, name), error)
-      || !sl_ort_good (model->ort, (output ? api->output_type : api->input_type) (model->session, i, &type), error))
+  if (!sl_ort_good (model->ort,
+                    (output ? api->output_name : api->input_name) (model->session, i,
+                                                                   model->ort->allocator, name),
+                    error)
+      || !sl_ort_good (model->ort,
+                       (output ? api->output_type : api->input_type) (model->session, i, &type),
+                       error))
     return FALSE;
   tensor->name = g_strdup (*name);
   gboolean good = sl_ort_good (model->ort, api->type_to_shape (type, &shape), error);
@@ -204,8 +219,9 @@ read_edges (Model *model, SlRuntimeEdges *edges, GError **error)
     return FALSE;
   if (n_inputs < 1 || n_inputs > SL_MAX_IO || n_outputs < 1 || n_outputs > SL_MAX_IO) {
     g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "the model has %" G_GSIZE_FORMAT " inputs and %" G_GSIZE_FORMAT " outputs; expected 1 to %d each", (gsize) n_inputs,
-                 (gsize) n_outputs, SL_MAX_IO);
+                 "the model has %" G_GSIZE_FORMAT " inputs and %" G_GSIZE_FORMAT
+                 " outputs; expected 1 to %d each",
+                 (gsize) n_inputs, (gsize) n_outputs, SL_MAX_IO);
     return FALSE;
   }
   for (; edges->n_inputs < n_inputs; edges->n_inputs++, model->n_inputs++)
@@ -235,7 +251,8 @@ unload (gpointer data)
   Model *model = data;
   for (guint i = 0; i < G_N_ELEMENTS (model->names); i++)
     if (model->names[i] != NULL)
-      sl_ort_good (model->ort, model->ort->api.allocator_free (model->ort->allocator, model->names[i]), NULL);
+      sl_ort_good (model->ort,
+                   model->ort->api.allocator_free (model->ort->allocator, model->names[i]), NULL);
   if (model->session != NULL)
     model->ort->api.release_session (model->session);
   g_free (model);
@@ -253,16 +270,19 @@ create_session (Model *model, const SlExternalRequest *request, char **device, G
   const gboolean good =
     sl_ort_good (ort, ort->api.set_threads (options, (int) request->threads), error)
     && sl_ort_append_providers (ort, options, request->settings, device, error)
-    && sl_ort_good (ort,
-                    request->has_files ? ort->api.create_session (ort->env, request->path, options, &model->session)
-                                       : ort->api.create_session_from_array (ort->env, bytes, size, options, &model->session),
-                    error);
+    && sl_ort_good (
+      ort,
+      request->has_files
+        ? ort->api.create_session (ort->env, request->path, options, &model->session)
+        : ort->api.create_session_from_array (ort->env, bytes, size, options, &model->session),
+      error);
   ort->api.release_options (options);
   return good;
 }
 
 static gpointer
-load (gpointer library, const SlExternalRequest *request, SlRuntimeEdges *edges, char **device, GError **error)
+load (gpointer library, const SlExternalRequest *request, SlRuntimeEdges *edges, char **device,
+      GError **error)
 {
   Model *model = g_new0 (Model, 1);
   model->ort = library;
@@ -280,7 +300,8 @@ make_value (const SlOrt *ort, const SlTensor *tensor, const void *data, SlOrtVal
   int64_t dims[SL_MAX_RANK];
   for (guint i = 0; i < tensor->rank; i++)
     dims[i] = tensor->dims[i];
-  return ort->api.create_tensor (ort->memory, (void *) data, tensor->bytes, dims, tensor->rank, types[tensor->dtype], value);
+  return ort->api.create_tensor (ort->memory, (void *) data, tensor->bytes, dims, tensor->rank,
+                                 types[tensor->dtype], value);
 }
 
 static gboolean
@@ -301,8 +322,10 @@ run_once (const Model *model, SlOrtValue *const *inputs, SlRuntimeEdges *edges, 
   SlOrtValue *outputs[SL_MAX_IO] = { NULL };
   const SlOrtApi *api = &model->ort->api;
   gboolean good = sl_ort_good (model->ort,
-                               api->run (model->session, NULL, (const char *const *) model->names, (const SlOrtValue *const *) inputs,
-                                         model->n_inputs, (const char *const *) model->names + SL_MAX_IO, model->n_outputs, outputs),
+                               api->run (model->session, NULL, (const char *const *) model->names,
+                                         (const SlOrtValue *const *) inputs, model->n_inputs,
+                                         (const char *const *) model->names + SL_MAX_IO,
+                                         model->n_outputs, outputs),
                                error);
   for (guint i = 0; i < model->n_outputs; i++) {
     good = good && read_value (model->ort, outputs[i], &edges->outputs[i], error);
@@ -326,8 +349,12 @@ settle (gpointer data, SlRuntimeEdges *edges, GError **error)
     tensor->bytes = elements * sl_dtype_size (tensor->dtype);
     zeros[i] = sl_tensor_buffer_new (tensor->bytes);
     if (zeros[i] == NULL)
-      g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "no memory for %" G_GSIZE_FORMAT " bytes of input '%s'", tensor->bytes, tensor->name);
-    good = zeros[i] != NULL && sl_ort_good (model->ort, make_value (model->ort, tensor, zeros[i], &values[i]), error);
+      g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                   "no memory for %" G_GSIZE_FORMAT " bytes of input '%s'", tensor->bytes,
+                   tensor->name);
+    good =
+      zeros[i] != NULL
+      && sl_ort_good (model->ort, make_value (model->ort, tensor, zeros[i], &values[i]), error);
   }
   good = good && run_once (model, values, edges, error);
   for (guint i = 0; i < model->n_inputs; i++) {
@@ -344,7 +371,9 @@ stop (gpointer data)
   Runner *runner = data;
   const SlOrtApi *api = &runner->model->ort->api;
   for (guint i = 0; i < runner->model->n_inputs + runner->model->n_outputs; i++) {
-    const Place *place = i < runner->model->n_inputs ? &runner->inputs[i] : &runner->outputs[i - runner->model->n_inputs];
+    const Place *place = i < runner->model->n_inputs
+                           ? &runner->inputs[i]
+                           : &runner->outputs[i - runner->model->n_inputs];
     for (guint k = 0; k < KEPT; k++)
       if (place->values[k] != NULL)
         api->release_value (place->values[k]);
@@ -403,15 +432,18 @@ take_own (const SlOrt *ort, const SlTensor *tensor, SlOrtValue *value, void *int
   g_autoptr (GError) error = NULL;
   SlTensor given = { .name = tensor->name };
   void *bytes = NULL;
-  gboolean good = read_value (ort, value, &given, &error) && sl_ort_good (ort, ort->api.get_data (value, &bytes), &error);
+  gboolean good = read_value (ort, value, &given, &error)
+                  && sl_ort_good (ort, ort->api.get_data (value, &bytes), &error);
   if (good && given.dtype == tensor->dtype && given.rank == tensor->rank
       && memcmp (given.dims, tensor->dims, given.rank * sizeof given.dims[0]) == 0) {
     memcpy (into, bytes, tensor->bytes);
     return TRUE;
   }
-  g_autofree char *expected = sl_tensor_describe (tensor), *got = good ? sl_tensor_describe (&given) : NULL;
+  g_autofree char *expected = sl_tensor_describe (tensor),
+                  *got = good ? sl_tensor_describe (&given) : NULL;
   if (good)
-    g_snprintf (failure, SL_FAILURE_SIZE, "output '%s': expected %s, got %s", tensor->name, expected, got);
+    g_snprintf (failure, SL_FAILURE_SIZE, "output '%s': expected %s, got %s", tensor->name,
+                expected, got);
   else
     g_strlcpy (failure, error->message, SL_FAILURE_SIZE);
   return FALSE;
@@ -419,14 +451,16 @@ take_own (const SlOrt *ort, const SlTensor *tensor, SlOrtValue *value, void *int
 
 /* After a run that was @good: outputs that are not where they belong are brought there. */
 static gboolean
-finish (const Runner *runner, const void *const *inputs, SlOrtValue *const *values, void *const *outputs, gboolean good, char *failure)
+finish (const Runner *runner, const void *const *inputs, SlOrtValue *const *values,
+        void *const *outputs, gboolean good, char *failure)
 {
   const Model *model = runner->model;
   for (guint i = 0; i < model->n_outputs; i++) {
     const Place *place = &runner->outputs[i];
     const gint32 passed = model->passed[i];
     if (good && passed >= 0)
-      memcpy (outputs[i], inputs[passed], MIN (place->tensor.bytes, runner->inputs[passed].tensor.bytes));
+      memcpy (outputs[i], inputs[passed],
+              MIN (place->tensor.bytes, runner->inputs[passed].tensor.bytes));
     else if (good && place->own)
       good = take_own (model->ort, &place->tensor, values[i], outputs[i], failure);
     if (place->own && values[i] != NULL)
@@ -449,7 +483,8 @@ run (gpointer data, const void *const *inputs, void *const *outputs, char *failu
     if (!runner->outputs[i].own)
       status = find_value (model->ort, &runner->outputs[i], outputs[i], &out[i]);
   if (status == NULL)
-    status = api->run (model->session, runner->options, (const char *const *) model->names, (const SlOrtValue *const *) in, model->n_inputs,
+    status = api->run (model->session, runner->options, (const char *const *) model->names,
+                       (const SlOrtValue *const *) in, model->n_inputs,
                        (const char *const *) model->names + SL_MAX_IO, model->n_outputs, out);
   const gboolean good = finish (runner, inputs, out, outputs, status == NULL, failure);
   if (status == NULL)
@@ -464,7 +499,8 @@ cancel (gpointer data, gboolean cancelled)
 {
   const Runner *runner = data;
   const SlOrtApi *api = &runner->model->ort->api;
-  sl_ort_good (runner->model->ort, (cancelled ? api->set_terminate : api->unset_terminate) (runner->options), NULL);
+  sl_ort_good (runner->model->ort,
+               (cancelled ? api->set_terminate : api->unset_terminate) (runner->options), NULL);
 }
 
 const SlRuntime sl_runtime_onnxruntime = {

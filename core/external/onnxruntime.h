@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ONNX Runtime's library, opened, and its execution providers; for the files of core/external/onnxruntime*.c. */
+/* ONNX Runtime's library, opened, and its execution providers; for the files of
+ * core/external/onnxruntime*.c. */
 #ifndef SL_CORE_EXTERNAL_ONNXRUNTIME_H
 #define SL_CORE_EXTERNAL_ONNXRUNTIME_H
 
@@ -25,8 +26,9 @@ typedef struct
 
 /** sl_ort_good: TRUE for no @status; else SL_ERROR_BACKEND with its message, and it is released. */
 gboolean sl_ort_good (const SlOrt *ort, SlOrtStatus *status, GError **error);
-/** sl_ort_append_providers: those of @settings into @options. @device: (out) (transfer full): "CUDA", "TensorRT, CUDA" or "CPU". */
-gboolean sl_ort_append_providers (const SlOrt *ort, SlOrtOptions *options, const SlBackendSettings *settings, char **device,
-                                  GError **error);
+/** sl_ort_append_providers: those of @settings into @options. @device: (out) (transfer full):
+ * "CUDA", "TensorRT, CUDA" or "CPU". */
+gboolean sl_ort_append_providers (const SlOrt *ort, SlOrtOptions *options,
+                                  const SlBackendSettings *settings, char **device, GError **error);
 
 #endif

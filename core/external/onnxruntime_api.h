@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The part of ONNX Runtime's C interface that is used. Its library exports OrtGetApiBase() alone, which gives a table of functions for a version;
- * a function keeps its position in all later versions. Strings are UTF-8, and functions that return a status return NULL where all is well.
+ * The part of ONNX Runtime's C interface that is used. Its library exports OrtGetApiBase() alone,
+ * which gives a table of functions for a version; a function keeps its position in all later
+ * versions. Strings are UTF-8, and functions that return a status return NULL where all is well.
  */
 #ifndef SL_CORE_EXTERNAL_ONNXRUNTIME_API_H
 #define SL_CORE_EXTERNAL_ONNXRUNTIME_API_H
@@ -9,7 +10,8 @@
 #include <glib.h>
 #include <stdint.h>
 
-/** Version of the table: that of ONNX Runtime 1.14, the first whose functions below are all there. */
+/** Version of the table: that of ONNX Runtime 1.14, the first whose functions below are all there.
+ */
 #define SL_ORT_API 14
 #define SL_ORT_OLDEST "1.14"
 /** Log level, of messages for which the process ends. */
@@ -42,11 +44,13 @@ typedef struct
 {
   const char *(*get_message) (const SlOrtStatus *status);
   SlOrtStatus *(*create_env) (int level, const char *name, SlOrtEnv **env);
-  SlOrtStatus *(*create_session) (const SlOrtEnv *env, const char *path, const SlOrtOptions *options, SlOrtSession **session);
-  SlOrtStatus *(*create_session_from_array) (const SlOrtEnv *env, const void *data, size_t size, const SlOrtOptions *options,
-                                             SlOrtSession **session);
-  SlOrtStatus *(*run) (SlOrtSession *session, const SlOrtRunOptions *options, const char *const *input_names,
-                       const SlOrtValue *const *inputs, size_t n_inputs, const char *const *output_names, size_t n_outputs,
+  SlOrtStatus *(*create_session) (const SlOrtEnv *env, const char *path,
+                                  const SlOrtOptions *options, SlOrtSession **session);
+  SlOrtStatus *(*create_session_from_array) (const SlOrtEnv *env, const void *data, size_t size,
+                                             const SlOrtOptions *options, SlOrtSession **session);
+  SlOrtStatus *(*run) (SlOrtSession *session, const SlOrtRunOptions *options,
+                       const char *const *input_names, const SlOrtValue *const *inputs,
+                       size_t n_inputs, const char *const *output_names, size_t n_outputs,
                        SlOrtValue **outputs);
   SlOrtStatus *(*create_options) (SlOrtOptions **options);
   SlOrtStatus *(*set_threads) (SlOrtOptions *options, int n);
@@ -54,13 +58,15 @@ typedef struct
   SlOrtStatus *(*count_outputs) (const SlOrtSession *session, size_t *n);
   SlOrtStatus *(*input_type) (const SlOrtSession *session, size_t i, SlOrtType **type);
   SlOrtStatus *(*output_type) (const SlOrtSession *session, size_t i, SlOrtType **type);
-  SlOrtStatus *(*input_name) (const SlOrtSession *session, size_t i, SlOrtAllocator *allocator, char **name);
-  SlOrtStatus *(*output_name) (const SlOrtSession *session, size_t i, SlOrtAllocator *allocator, char **name);
+  SlOrtStatus *(*input_name) (const SlOrtSession *session, size_t i, SlOrtAllocator *allocator,
+                              char **name);
+  SlOrtStatus *(*output_name) (const SlOrtSession *session, size_t i, SlOrtAllocator *allocator,
+                               char **name);
   SlOrtStatus *(*create_run_options) (SlOrtRunOptions **options);
   SlOrtStatus *(*set_terminate) (SlOrtRunOptions *options);
   SlOrtStatus *(*unset_terminate) (SlOrtRunOptions *options);
-  SlOrtStatus *(*create_tensor) (const SlOrtMemory *memory, void *data, size_t size, const int64_t *shape, size_t rank, int type,
-                                 SlOrtValue **value);
+  SlOrtStatus *(*create_tensor) (const SlOrtMemory *memory, void *data, size_t size,
+                                 const int64_t *shape, size_t rank, int type, SlOrtValue **value);
   SlOrtStatus *(*get_data) (SlOrtValue *value, void **data);
   SlOrtStatus *(*type_to_shape) (const SlOrtType *type, const SlOrtShape **shape);
   SlOrtStatus *(*element_type) (const SlOrtShape *shape, int *type);
@@ -80,7 +86,8 @@ typedef struct
   SlOrtStatus *(*available_providers) (char ***names, int *n);
   SlOrtStatus *(*release_providers) (char **names, int n);
   SlOrtStatus *(*add_config) (SlOrtOptions *options, const char *key, const char *value);
-  SlOrtStatus *(*append_provider) (SlOrtOptions *options, const char *name, const char *const *keys, const char *const *values, size_t n);
+  SlOrtStatus *(*append_provider) (SlOrtOptions *options, const char *name, const char *const *keys,
+                                   const char *const *values, size_t n);
 } SlOrtApi;
 
 /** Functions of a provider that has options of a type of its own. */
@@ -88,7 +95,8 @@ typedef struct
 {
   SlOrtStatus *(*append) (SlOrtOptions *options, const SlOrtProviderOptions *provider);
   SlOrtStatus *(*create) (SlOrtProviderOptions **provider);
-  SlOrtStatus *(*update) (SlOrtProviderOptions *provider, const char *const *keys, const char *const *values, size_t n);
+  SlOrtStatus *(*update) (SlOrtProviderOptions *provider, const char *const *keys,
+                          const char *const *values, size_t n);
   void (*release) (SlOrtProviderOptions *provider);
 } SlOrtProviderApi;
 

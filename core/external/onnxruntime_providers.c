@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Execution providers of ONNX Runtime. Most take their options as texts through one function; some have a type of their own for them, and some are
- * appended by a function that the library exports beside its table.
+ * Execution providers of ONNX Runtime. Most take their options as texts through one function; some
+ * have a type of their own for them, and some are appended by a function that the library exports
+ * beside its table.
  */
 #include "core/external/onnxruntime.h"
 
@@ -18,7 +19,8 @@
  * @own: what the library calls it
  * @listed: what it is among the providers that a library was built with
  * @append: position of its append function in the table, 0 = the one for all
- * @exported: (nullable): the function that the library exports for it, with flags as second argument
+ * @exported: (nullable): the function that the library exports for it, with flags as second
+ * argument
  */
 typedef struct
 {
@@ -28,10 +30,12 @@ typedef struct
 } Provider;
 
 static const Provider providers[] = {
-  { "cuda", "CUDA", "CUDAExecutionProvider", SL_ORT_APPEND_CUDA, SL_ORT_CREATE_CUDA, SL_ORT_UPDATE_CUDA, SL_ORT_RELEASE_CUDA, NULL },
-  { "tensorrt", "TensorRT", "TensorrtExecutionProvider", SL_ORT_APPEND_TENSORRT, SL_ORT_CREATE_TENSORRT, SL_ORT_UPDATE_TENSORRT,
-    SL_ORT_RELEASE_TENSORRT, NULL },
-  { "cann", "CANN", "CANNExecutionProvider", SL_ORT_APPEND_CANN, SL_ORT_CREATE_CANN, SL_ORT_UPDATE_CANN, SL_ORT_RELEASE_CANN, NULL },
+  { "cuda", "CUDA", "CUDAExecutionProvider", SL_ORT_APPEND_CUDA, SL_ORT_CREATE_CUDA,
+    SL_ORT_UPDATE_CUDA, SL_ORT_RELEASE_CUDA, NULL },
+  { "tensorrt", "TensorRT", "TensorrtExecutionProvider", SL_ORT_APPEND_TENSORRT,
+    SL_ORT_CREATE_TENSORRT, SL_ORT_UPDATE_TENSORRT, SL_ORT_RELEASE_TENSORRT, NULL },
+  { "cann", "CANN", "CANNExecutionProvider", SL_ORT_APPEND_CANN, SL_ORT_CREATE_CANN,
+    SL_ORT_UPDATE_CANN, SL_ORT_RELEASE_CANN, NULL },
   { "openvino", "OpenVINO", "OpenVINOExecutionProvider", 0, 0, 0, 0, NULL },
   { "qnn", "QNN", "QNNExecutionProvider", 0, 0, 0, 0, NULL },
   { "migraphx", "MIGraphX", "MIGraphXExecutionProvider", 0, 0, 0, 0, NULL },
@@ -39,8 +43,10 @@ static const Provider providers[] = {
   { "webgpu", "WebGPU", "WebGpuExecutionProvider", 0, 0, 0, 0, NULL },
   { "xnnpack", "XNNPACK", "XnnpackExecutionProvider", 0, 0, 0, 0, NULL },
   { "coreml", "CoreML", "CoreMLExecutionProvider", 0, 0, 0, 0, NULL },
-  { "nnapi", "NNAPI", "NnapiExecutionProvider", 0, 0, 0, 0, "OrtSessionOptionsAppendExecutionProvider_Nnapi" },
-  { "vsinpu", "VSI NPU", "VSINPUExecutionProvider", 0, 0, 0, 0, "OrtSessionOptionsAppendExecutionProvider_VSINPU" },
+  { "nnapi", "NNAPI", "NnapiExecutionProvider", 0, 0, 0, 0,
+    "OrtSessionOptionsAppendExecutionProvider_Nnapi" },
+  { "vsinpu", "VSI NPU", "VSINPUExecutionProvider", 0, 0, 0, 0,
+    "OrtSessionOptionsAppendExecutionProvider_VSINPU" },
 };
 
 /** Options as a provider takes them. */
@@ -68,7 +74,8 @@ take_option (const char *key, const char *value, gpointer data)
   Options *options = data;
   if (g_str_has_prefix (key, "session.")) {
     if (options->error == NULL)
-      sl_ort_good (options->ort, options->ort->api.add_config (options->options, key, value), &options->error);
+      sl_ort_good (options->ort, options->ort->api.add_config (options->options, key, value),
+                   &options->error);
     return;
   }
   g_ptr_array_add (options->keys, g_strdup (key));
@@ -138,8 +145,8 @@ append_typed (const SlOrt *ort, const Provider *provider, const Options *options
   }
   SlOrtStatus *status = api.create (&made);
   if (status == NULL && options->keys->len > 0)
-    status =
-      api.update (made, (const char *const *) options->keys->pdata, (const char *const *) options->values->pdata, options->keys->len);
+    status = api.update (made, (const char *const *) options->keys->pdata,
+                         (const char *const *) options->values->pdata, options->keys->len);
   if (status == NULL)
     status = api.append (options->options, made);
   if (made != NULL)
@@ -153,7 +160,8 @@ append_exported (const SlOrt *ort, const Provider *provider, SlOrtOptions *optio
   SlOrtStatus *(*append) (SlOrtOptions * options, uint32_t flags);
   void *function = dlsym (ort->handle, provider->exported);
   if (function == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "it lacks the function %s", provider->exported);
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "it lacks the function %s",
+                 provider->exported);
     return FALSE;
   }
   memcpy (&append, &function, sizeof function);
@@ -172,20 +180,23 @@ append (const SlOrt *ort, const char *name, const Options *options, GError **err
   else if (provider != NULL && provider->append != 0)
     good = sl_ort_good (ort, append_typed (ort, provider, options), error);
   else
-    good = sl_ort_good (ort,
-                        ort->api.append_provider (options->options, provider != NULL ? provider->own : name,
-                                                  (const char *const *) options->keys->pdata, (const char *const *) options->values->pdata,
-                                                  options->keys->len),
-                        error);
+    good = sl_ort_good (
+      ort,
+      ort->api.append_provider (options->options, provider != NULL ? provider->own : name,
+                                (const char *const *) options->keys->pdata,
+                                (const char *const *) options->values->pdata, options->keys->len),
+      error);
   if (!good)
     g_prefix_error (error, "provider=%s: ", name);
   return good;
 }
 
 gboolean
-sl_ort_append_providers (const SlOrt *ort, SlOrtOptions *options, const SlBackendSettings *settings, char **device, GError **error)
+sl_ort_append_providers (const SlOrt *ort, SlOrtOptions *options, const SlBackendSettings *settings,
+                         char **device, GError **error)
 {
-  g_auto (Options) stated = { g_ptr_array_new_with_free_func (g_free), g_ptr_array_new_with_free_func (g_free), ort, options, NULL };
+  g_auto (Options) stated = { g_ptr_array_new_with_free_func (g_free),
+                              g_ptr_array_new_with_free_func (g_free), ort, options, NULL };
   g_auto (GStrv) names = g_strsplit (settings->provider != NULL ? settings->provider : "", ",", -1);
   g_autoptr (GString) title = g_string_new (NULL);
   sl_runtime_settings_each (settings->options, take_option, &stated);
@@ -200,7 +211,8 @@ sl_ort_append_providers (const SlOrt *ort, SlOrtOptions *options, const SlBacken
     g_autofree char *shown = sl_printable (name, SL_PRINTABLE_NAME);
     if (!append (ort, shown, &stated, error))
       return FALSE;
-    g_string_append_printf (title, "%s%s", title->len > 0 ? ", " : "", find_provider (name) != NULL ? find_provider (name)->own : shown);
+    g_string_append_printf (title, "%s%s", title->len > 0 ? ", " : "",
+                            find_provider (name) != NULL ? find_provider (name)->own : shown);
     if (find_provider (name) != NULL && find_provider (name)->exported != NULL)
       continue; /* takes no options */
     g_ptr_array_set_size (stated.keys, 0);

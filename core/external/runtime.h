@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The description of another runtime in core/external/: a row with the names of its library, and functions that adapt its C interface.
+ * The description of another runtime in core/external/: a row with the names of its library, and
+ * functions that adapt its C interface.
  */
 #ifndef SL_CORE_EXTERNAL_RUNTIME_H
 #define SL_CORE_EXTERNAL_RUNTIME_H
@@ -10,7 +11,8 @@
 /** SL_FAILURE_SIZE: bytes of a runtime's own words that are kept. */
 #define SL_FAILURE_SIZE 512
 
-/** SlRuntimeEdges: a model's inputs and outputs; the code that fills it in owns the names and frees them with g_free(). */
+/** SlRuntimeEdges: a model's inputs and outputs; the code that fills it in owns the names and frees
+ * them with g_free(). */
 typedef struct
 {
   guint n_inputs, n_outputs;
@@ -24,8 +26,10 @@ typedef struct
  * @variable: of the environment, names its library
  * @libraries: file names that are tried else, up to NULL
  * @advice: where to get the library
- * @resizes: dimensions of inputs that are 1 may be others in a session, since an open one is 1 in files of this format
- * @open: (transfer full): the functions of library @handle, kept as long as the process lives; NULL with @error set, where the version does not do
+ * @resizes: dimensions of inputs that are 1 may be others in a session, since an open one is 1 in
+ * files of this format
+ * @open: (transfer full): the functions of library @handle, kept as long as the process lives; NULL
+ * with @error set, where the version does not do
  * @load: (transfer full): a model, with its @edges and @device, what runs it, g_free() it
  * @settle: runs @model once on zeros of the inputs in @edges, and writes there what the outputs are
  * @start: (transfer full): what runs @model on tensors of @edges, in which no dimension is open
@@ -38,7 +42,8 @@ typedef struct
   const char *libraries[6];
   gboolean resizes;
   gpointer (*open) (void *handle, const char **version, GError **error);
-  gpointer (*load) (gpointer library, const SlExternalRequest *request, SlRuntimeEdges *edges, char **device, GError **error);
+  gpointer (*load) (gpointer library, const SlExternalRequest *request, SlRuntimeEdges *edges,
+                    char **device, GError **error);
   void (*unload) (gpointer model);
   gboolean (*settle) (gpointer model, SlRuntimeEdges *edges, GError **error);
   gpointer (*start) (gpointer model, const SlRuntimeEdges *edges, GError **error);
@@ -61,9 +66,14 @@ typedef struct
   gsize offset;
 } SlRuntimeFunction;
 
-/** sl_runtime_find_functions: fills in @functions of @into by name. FALSE with SL_ERROR_UNSUPPORTED that names the first that is missing. */
-gboolean sl_runtime_find_functions (void *handle, const SlRuntimeFunction *functions, guint n, gpointer into, GError **error);
-/** sl_runtime_settings_each: calls @take with each KEY and VALUE of @options (nullable), which sl_backend_settings_check() has passed. */
-void sl_runtime_settings_each (const char *options, void (*take) (const char *key, const char *value, gpointer data), gpointer data);
+/** sl_runtime_find_functions: fills in @functions of @into by name. FALSE with SL_ERROR_UNSUPPORTED
+ * that names the first that is missing. */
+gboolean sl_runtime_find_functions (void *handle, const SlRuntimeFunction *functions, guint n,
+                                    gpointer into, GError **error);
+/** sl_runtime_settings_each: calls @take with each KEY and VALUE of @options (nullable), which
+ * sl_backend_settings_check() has passed. */
+void sl_runtime_settings_each (const char *options,
+                               void (*take) (const char *key, const char *value, gpointer data),
+                               gpointer data);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Models and sessions of other runtimes: the mapping between the runtime's inputs and outputs and those of our graph, and the check that
- * they match. The rows of the table have the rest.
+ * Models and sessions of other runtimes: the mapping between the runtime's inputs and outputs and
+ * those of our graph, and the check that they match. The rows of the table have the rest.
  */
 #include "core/external/external.h"
 
@@ -27,7 +27,8 @@ struct _SlExternalSession
   SlExternalModel *model;
   gpointer runner;
   guint n_inputs;
-  gboolean resized;               /* inputs have sizes that the runtime has not seen yet, so its outputs may have others, too */
+  gboolean resized; /* inputs have sizes that the runtime has not seen yet, so its outputs may have
+                       others, too */
   gint32 from[SL_MAX_IO];         /* by input of the runtime: ours, or -1 for a constant */
   guint n_outputs, to[SL_MAX_IO]; /* by output of the runtime: ours */
   const void *data[SL_MAX_IO];    /* by input of the runtime: constants, and what is being run on */
@@ -152,10 +153,12 @@ add_edge (SlGraph *graph, const SlTensor *edge, GError **error)
   SlTensor tensor = *edge;
   gsize elements;
   g_autofree char *shown = sl_printable (edge->name, SL_PRINTABLE_NAME);
-  if (!sl_tensor_elements (edge, &elements) || !g_size_checked_mul (&tensor.bytes, elements, sl_dtype_size (edge->dtype))
+  if (!sl_tensor_elements (edge, &elements)
+      || !g_size_checked_mul (&tensor.bytes, elements, sl_dtype_size (edge->dtype))
       || tensor.bytes == 0 || tensor.bytes > sl_graph_limit (graph)) {
     g_autofree char *text = sl_tensor_describe (edge);
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "tensor '%s' is %s; expected 1 to %" G_GSIZE_FORMAT " bytes", shown, text,
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                 "tensor '%s' is %s; expected 1 to %" G_GSIZE_FORMAT " bytes", shown, text,
                  sl_graph_limit (graph));
     return -1;
   }
@@ -171,7 +174,8 @@ add_edge (SlGraph *graph, const SlTensor *edge, GError **error)
 }
 
 gboolean
-sl_external_model_skeleton (SlExternalModel *model, const SlTensor *inputs, SlGraph *graph, GError **error)
+sl_external_model_skeleton (SlExternalModel *model, const SlTensor *inputs, SlGraph *graph,
+                            GError **error)
 {
   SlRuntimeEdges edges = model->edges; /* names stay the model's */
   gint32 in[SL_MAX_IO], out[SL_MAX_IO];
@@ -191,7 +195,8 @@ sl_external_model_skeleton (SlExternalModel *model, const SlTensor *inputs, SlGr
 
 /* Whether the runtime's @theirs is what our graph has, where it says so. */
 static gboolean
-check_edge (const SlExternalModel *model, const char *what, guint i, const SlTensor *theirs, const SlTensor *ours, GError **error)
+check_edge (const SlExternalModel *model, const char *what, guint i, const SlTensor *theirs,
+            const SlTensor *ours, GError **error)
 {
   gboolean same = theirs->dtype == ours->dtype && theirs->rank == ours->rank;
   for (guint k = 0; same && k < ours->rank; k++)
@@ -199,13 +204,15 @@ check_edge (const SlExternalModel *model, const char *what, guint i, const SlTen
   if (same)
     return TRUE;
   g_autofree char *expected = sl_tensor_describe (ours), *got = sl_tensor_describe (theirs);
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-               "%s: %s %u '%s': expected %s, got %s: the two read the model differently; use " SL_BACKEND_OURS, model->title, what, i,
-               ours->name, expected, got);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_SHAPE,
+    "%s: %s %u '%s': expected %s, got %s: the two read the model differently; use " SL_BACKEND_OURS,
+    model->title, what, i, ours->name, expected, got);
   return FALSE;
 }
 
-/* (nullable): the input of @graph, or the constant that one became, which the runtime calls @name. */
+/* (nullable): the input of @graph, or the constant that one became, which the runtime calls @name.
+ */
 static const SlTensor *
 find_by_name (const SlGraph *graph, const char *name, gint32 *index)
 {
@@ -260,7 +267,8 @@ check_output (const SlExternalSession *session, guint i, const SlTensor *ours, G
 
 /* Which of ours each input of the runtime is; its shape into @edges. */
 static gboolean
-match_inputs (SlExternalSession *session, const SlGraph *graph, SlRuntimeEdges *edges, GError **error)
+match_inputs (SlExternalSession *session, const SlGraph *graph, SlRuntimeEdges *edges,
+              GError **error)
 {
   const SlRuntimeEdges *theirs = &session->model->edges;
   const guint8 *places;
@@ -270,11 +278,12 @@ match_inputs (SlExternalSession *session, const SlGraph *graph, SlRuntimeEdges *
   session->n_inputs = theirs->n_inputs;
   for (guint i = 0; i < theirs->n_inputs; i++) {
     gint32 index = (gint32) find_place (places, n, i);
-    const SlTensor *ours =
-      all ? sl_graph_declared_input_tensor (graph, (guint) index) : find_by_name (graph, theirs->inputs[i].name, &index);
+    const SlTensor *ours = all ? sl_graph_declared_input_tensor (graph, (guint) index)
+                               : find_by_name (graph, theirs->inputs[i].name, &index);
     if (ours == NULL) {
-      g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "%s: its input %u '%s' is none of the %u that are stated here", session->model->title,
-                   i, theirs->inputs[i].name, n);
+      g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
+                   "%s: its input %u '%s' is none of the %u that are stated here",
+                   session->model->title, i, theirs->inputs[i].name, n);
       return FALSE;
     }
     if (!check_input (session, i, ours, error))
@@ -287,19 +296,21 @@ match_inputs (SlExternalSession *session, const SlGraph *graph, SlRuntimeEdges *
   }
   if (taken == n)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "%s: it takes %u of the model's %u inputs", session->model->title, taken, n);
+  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "%s: it takes %u of the model's %u inputs",
+               session->model->title, taken, n);
   return FALSE;
 }
 
 static gboolean
-match_outputs (SlExternalSession *session, const SlGraph *graph, SlRuntimeEdges *edges, GError **error)
+match_outputs (SlExternalSession *session, const SlGraph *graph, SlRuntimeEdges *edges,
+               GError **error)
 {
   const SlRuntimeEdges *theirs = &session->model->edges;
   const guint8 *places;
   const gint32 *outputs = sl_graph_all_outputs (graph, &session->n_outputs, &places);
   if (theirs->n_outputs != session->n_outputs) {
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "%s: expected %u outputs, got %u", session->model->title, session->n_outputs,
-                 theirs->n_outputs);
+    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "%s: expected %u outputs, got %u",
+                 session->model->title, session->n_outputs, theirs->n_outputs);
     return FALSE;
   }
   for (guint i = 0; i < theirs->n_outputs; i++) {
@@ -321,7 +332,8 @@ sl_external_session_new (SlExternalModel *model, const SlGraph *graph, GError **
   g_autoptr (SlExternalSession) session = g_new0 (SlExternalSession, 1);
   SlRuntimeEdges edges = model->edges;
   session->model = sl_external_model_ref (model);
-  if (!match_inputs (session, graph, &edges, error) || !match_outputs (session, graph, &edges, error))
+  if (!match_inputs (session, graph, &edges, error)
+      || !match_outputs (session, graph, &edges, error))
     return NULL;
   session->runner = model->row->start (model->model, &edges, error);
   if (session->runner != NULL)
@@ -348,7 +360,8 @@ sl_external_session_model (const SlExternalSession *session)
 }
 
 gboolean
-sl_external_session_run (SlExternalSession *session, const void *const *inputs, void *const *outputs)
+sl_external_session_run (SlExternalSession *session, const void *const *inputs,
+                         void *const *outputs)
 {
   for (guint i = 0; i < session->n_inputs; i++)
     if (session->from[i] >= 0)

@@ -28,20 +28,24 @@ check_options (const char *options, GError **error)
     if (equals != NULL && equals > pairs[i])
       continue;
     g_autofree char *shown = sl_printable (pairs[i], SL_PRINTABLE_MESSAGE);
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "provider-options: expected KEY=VALUE with ',' between, such as device_id=0, got '%s'",
-                 shown);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "provider-options: expected KEY=VALUE with ',' between, such as device_id=0, got '%s'",
+      shown);
     return FALSE;
   }
   return TRUE;
 }
 
 static gboolean
-check_use (const char *option, const char *value, const char *backend, gboolean used, GError **error)
+check_use (const char *option, const char *value, const char *backend, gboolean used,
+           GError **error)
 {
   if (!is_set (value) || used)
     return TRUE;
   g_autofree char *shown = sl_printable (value, SL_PRINTABLE_MESSAGE);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s=%s goes with backend=%s or auto; state that, or leave %s away", option, shown,
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "%s=%s goes with backend=%s or auto; state that, or leave %s away", option, shown,
                backend, option);
   return FALSE;
 }
@@ -49,29 +53,39 @@ check_use (const char *option, const char *value, const char *backend, gboolean 
 gboolean
 sl_backend_settings_check (const SlBackendSettings *settings, GError **error)
 {
-  const gboolean ours = is_given (settings, SL_BACKEND_OURS), either = is_given (settings, SL_BACKEND_AUTO);
+  const gboolean ours = is_given (settings, SL_BACKEND_OURS),
+                 either = is_given (settings, SL_BACKEND_AUTO);
   if (!ours && !either && sl_runtime_find (settings->backend) == NULL) {
     g_autofree char *shown = sl_printable (settings->backend, SL_PRINTABLE_MESSAGE);
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "backend=%s: expected " SL_BACKEND_NAMES "%s", shown,
-                 SL_KEEPS (runtime, onnxruntime) ? "" : "; the runtimes of others are left out of this build, by meson's option runtimes");
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT, "backend=%s: expected " SL_BACKEND_NAMES "%s", shown,
+      SL_KEEPS (runtime, onnxruntime)
+        ? ""
+        : "; the runtimes of others are left out of this build, by meson's option runtimes");
     return FALSE;
   }
   SlPrecision precision;
   if (!sl_precision_parse (settings->precision, &precision, error))
     return FALSE;
   if (precision != SL_PRECISION_FLOAT && !ours && !either) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "precision=%s goes with backend=sightline or auto; leave one of them away",
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "precision=%s goes with backend=sightline or auto; leave one of them away",
                  settings->precision);
     return FALSE;
   }
   return check_options (settings->options, error)
-         && check_use ("provider", settings->provider, "onnxruntime", either || is_given (settings, "onnxruntime"), error)
-         && check_use ("delegate", settings->delegate, "tflite", either || is_given (settings, "tflite"), error)
-         && check_use ("provider-options", settings->options, "onnxruntime or tflite", !ours, error);
+         && check_use ("provider", settings->provider, "onnxruntime",
+                       either || is_given (settings, "onnxruntime"), error)
+         && check_use ("delegate", settings->delegate, "tflite",
+                       either || is_given (settings, "tflite"), error)
+         && check_use ("provider-options", settings->options, "onnxruntime or tflite", !ours,
+                       error);
 }
 
 void
-sl_runtime_settings_each (const char *options, void (*take) (const char *key, const char *value, gpointer data), gpointer data)
+sl_runtime_settings_each (const char *options,
+                          void (*take) (const char *key, const char *value, gpointer data),
+                          gpointer data)
 {
   g_auto (GStrv) pairs = g_strsplit (is_set (options) ? options : "", ",", -1);
   for (guint i = 0; pairs[i] != NULL; i++) {

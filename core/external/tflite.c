@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * TensorFlow Lite by its C library, with an external delegate where one is stated. An interpreter runs one frame at a time and has its tensors in
- * memory of its own, so a runner is an interpreter, and tensors are copied into and out of it.
+ * TensorFlow Lite by its C library, with an external delegate where one is stated. An interpreter
+ * runs one frame at a time and has its tensors in memory of its own, so a runner is an interpreter,
+ * and tensors are copied into and out of it.
  */
 #define _GNU_SOURCE /* memmem() */
 #include <dlfcn.h>
@@ -36,7 +37,9 @@ typedef struct
   void (*options_delete) (TfOptions *options);
   void (*options_set_threads) (TfOptions *options, int32_t n);
   void (*options_add_delegate) (TfOptions *options, TfDelegate *delegate);
-  void (*options_set_reporter) (TfOptions *options, void (*report) (void *data, const char *format, va_list args), void *data);
+  void (*options_set_reporter) (TfOptions *options,
+                                void (*report) (void *data, const char *format, va_list args),
+                                void *data);
   TfInterpreter *(*create) (const TfModel *model, const TfOptions *options);
   void (*delete) (TfInterpreter *interpreter);
   int32_t (*count_inputs) (const TfInterpreter *interpreter);
@@ -90,7 +93,8 @@ static const SlRuntimeFunction functions[] = {
 /* What a delegate's library exports. */
 typedef struct
 {
-  TfDelegate *(*create) (char **keys, char **values, size_t n, void (*report) (const char *message));
+  TfDelegate *(*create) (char **keys, char **values, size_t n,
+                         void (*report) (const char *message));
   void (*destroy) (TfDelegate *delegate);
 } Plugin;
 
@@ -101,8 +105,9 @@ static const SlRuntimeFunction plugin_functions[] = {
 
 /* The library's element types, by SlDtype; 0 is none. */
 static const int types[SL_DTYPE_COUNT] = {
-  [SL_DTYPE_F32] = 1, [SL_DTYPE_I32] = 2,  [SL_DTYPE_U8] = 3,   [SL_DTYPE_I64] = 4,  [SL_DTYPE_BOOL] = 6, [SL_DTYPE_I16] = 7,
-  [SL_DTYPE_I8] = 9,  [SL_DTYPE_F16] = 10, [SL_DTYPE_F64] = 11, [SL_DTYPE_U64] = 13, [SL_DTYPE_U32] = 16, [SL_DTYPE_U16] = 17,
+  [SL_DTYPE_F32] = 1,  [SL_DTYPE_I32] = 2,  [SL_DTYPE_U8] = 3,   [SL_DTYPE_I64] = 4,
+  [SL_DTYPE_BOOL] = 6, [SL_DTYPE_I16] = 7,  [SL_DTYPE_I8] = 9,   [SL_DTYPE_F16] = 10,
+  [SL_DTYPE_F64] = 11, [SL_DTYPE_U64] = 13, [SL_DTYPE_U32] = 16, [SL_DTYPE_U16] = 17,
 };
 
 /* Delegates of files that a compiler made for a device, whose one operator has that name. */
@@ -163,7 +168,8 @@ open_library (void *handle, const char **version, GError **error)
   *version = library->version ();
   if (g_ascii_strtoull (*version, NULL, 10) >= 2)
     return g_steal_pointer (&library);
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "TensorFlow Lite %s does not do: expected 2.0 or newer: install that", *version);
+  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+               "TensorFlow Lite %s does not do: expected 2.0 or newer: install that", *version);
   return NULL;
 }
 
@@ -204,12 +210,15 @@ open_delegate (Model *model, const char *path, GError **error)
     const char *said = dlerror ();
     g_autofree char *shown = sl_printable (said != NULL ? said : "", SL_PRINTABLE_MESSAGE),
                     *name = sl_printable (path, SL_PRINTABLE_MESSAGE);
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "the delegate %s cannot be opened: %s: install the library of the device's vendor, or state delegate=PATH", name, shown);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+      "the delegate %s cannot be opened: %s: install the library of the device's vendor, or state delegate=PATH",
+      name, shown);
     return FALSE;
   }
   model->delegate = g_strdup (path);
-  if (sl_runtime_find_functions (handle, plugin_functions, G_N_ELEMENTS (plugin_functions), &model->plugin, error))
+  if (sl_runtime_find_functions (handle, plugin_functions, G_N_ELEMENTS (plugin_functions),
+                                 &model->plugin, error))
     return TRUE;
   g_prefix_error (error, "the delegate %s: ", path);
   dlclose (handle);
@@ -234,7 +243,8 @@ fail (const Runner *runner, const char *what, GError **error)
 {
   g_autofree char *said = sl_printable (runner->said, SL_PRINTABLE_MESSAGE);
   g_strchomp (said);
-  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s%s%s", what, said[0] != '\0' ? ": " : "", said);
+  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s%s%s", what, said[0] != '\0' ? ": " : "",
+               said);
   return FALSE;
 }
 
@@ -246,14 +256,17 @@ make_delegate (Runner *runner, GError **error)
     return TRUE;
   g_private_replace (&last_report, NULL);
   runner->delegate =
-    model->plugin.create ((char **) model->keys->pdata, (char **) model->values->pdata, model->keys->len, report_of_delegate);
+    model->plugin.create ((char **) model->keys->pdata, (char **) model->values->pdata,
+                          model->keys->len, report_of_delegate);
   if (runner->delegate != NULL) {
     model->library->options_add_delegate (runner->options, runner->delegate);
     return TRUE;
   }
   const char *said = g_private_get (&last_report);
-  g_autofree char *shown = sl_printable (said != NULL ? said : "it does not say why", SL_PRINTABLE_MESSAGE);
-  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "the delegate %s refuses: %s", model->delegate, shown);
+  g_autofree char *shown =
+    sl_printable (said != NULL ? said : "it does not say why", SL_PRINTABLE_MESSAGE);
+  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "the delegate %s refuses: %s", model->delegate,
+               shown);
   return FALSE;
 }
 
@@ -268,15 +281,19 @@ resize_inputs (Runner *runner, const SlRuntimeEdges *edges, GError **error)
     gboolean same = TRUE;
     for (guint k = 0; k < wanted->rank; k++)
       same &= library->dim (input, (int32_t) k) == wanted->dims[k];
-    if (same || library->resize (runner->interpreter, (int32_t) i, wanted->dims, (int32_t) wanted->rank) == 0)
+    if (same
+        || library->resize (runner->interpreter, (int32_t) i, wanted->dims, (int32_t) wanted->rank)
+             == 0)
       continue;
-    g_autofree char *text = sl_tensor_describe (wanted), *what = g_strdup_printf ("input '%s' cannot be %s", wanted->name, text);
+    g_autofree char *text = sl_tensor_describe (wanted),
+                    *what = g_strdup_printf ("input '%s' cannot be %s", wanted->name, text);
     return fail (runner, what, error);
   }
   return TRUE;
 }
 
-/* (transfer full): an interpreter with its tensors; inputs are as in the file, or as @edges (nullable) have them. */
+/* (transfer full): an interpreter with its tensors; inputs are as in the file, or as @edges
+ * (nullable) have them. */
 static Runner *
 runner_new (const Model *model, const SlRuntimeEdges *edges, GError **error)
 {
@@ -325,7 +342,8 @@ read_tensor (Model *model, guint place, const TfTensor *from, SlTensor *tensor, 
     if (types[i] == type)
       tensor->dtype = (SlDtype) i;
   if (tensor->dtype == SL_DTYPE_INVALID || rank < 0 || rank > SL_MAX_RANK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "a tensor has elements of type %d and %d dimensions, which is not supported", type,
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                 "a tensor has elements of type %d and %d dimensions, which is not supported", type,
                  (int) rank);
     return FALSE;
   }
@@ -336,7 +354,9 @@ read_tensor (Model *model, guint place, const TfTensor *from, SlTensor *tensor, 
   if (quantization.scale > 0) {
     model->scales[place] = quantization.scale;
     model->zero_points[place] = quantization.zero_point;
-    tensor->quant = (SlQuant){ .count = 1, .scale = &model->scales[place], .zero_point = &model->zero_points[place] };
+    tensor->quant = (SlQuant){ .count = 1,
+                               .scale = &model->scales[place],
+                               .zero_point = &model->zero_points[place] };
   }
   return TRUE;
 }
@@ -345,16 +365,19 @@ static gboolean
 read_edges (Model *model, const Runner *runner, SlRuntimeEdges *edges, GError **error)
 {
   const Library *library = model->library;
-  const int32_t n_inputs = library->count_inputs (runner->interpreter), n_outputs = library->count_outputs (runner->interpreter);
+  const int32_t n_inputs = library->count_inputs (runner->interpreter),
+                n_outputs = library->count_outputs (runner->interpreter);
   if (n_inputs < 1 || n_inputs > SL_MAX_IO || n_outputs < 1 || n_outputs > SL_MAX_IO) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the model has %d inputs and %d outputs; expected 1 to %d each", (int) n_inputs,
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                 "the model has %d inputs and %d outputs; expected 1 to %d each", (int) n_inputs,
                  (int) n_outputs, SL_MAX_IO);
     return FALSE;
   }
   for (guint i = 0; i < (guint) (n_inputs + n_outputs); i++) {
     const gboolean output = i >= (guint) n_inputs;
     const guint k = output ? i - (guint) n_inputs : i;
-    const TfTensor *from = output ? library->output (runner->interpreter, (int32_t) k) : library->input (runner->interpreter, (int32_t) k);
+    const TfTensor *from = output ? library->output (runner->interpreter, (int32_t) k)
+                                  : library->input (runner->interpreter, (int32_t) k);
     SlTensor *to = output ? &edges->outputs[k] : &edges->inputs[k];
     if (!read_tensor (model, (output ? SL_MAX_IO : 0) + k, from, to, error))
       return FALSE;
@@ -369,7 +392,8 @@ read_edges (Model *model, const Runner *runner, SlRuntimeEdges *edges, GError **
 }
 
 static gpointer
-load (gpointer library, const SlExternalRequest *request, SlRuntimeEdges *edges, char **device, GError **error)
+load (gpointer library, const SlExternalRequest *request, SlRuntimeEdges *edges, char **device,
+      GError **error)
 {
   Model *model = g_new0 (Model, 1);
   const char *delegate = delegate_of (request);
@@ -426,7 +450,8 @@ check_bytes (const Library *library, const TfTensor *tensor, const SlTensor *our
   const gsize bytes = library->bytes (tensor);
   if (bytes == ours->bytes)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "tensor '%s': expected %" G_GSIZE_FORMAT " bytes, got %" G_GSIZE_FORMAT, ours->name,
+  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
+               "tensor '%s': expected %" G_GSIZE_FORMAT " bytes, got %" G_GSIZE_FORMAT, ours->name,
                ours->bytes, bytes);
   return FALSE;
 }
@@ -439,7 +464,8 @@ start (gpointer data, const SlRuntimeEdges *edges, GError **error)
   gboolean good = runner != NULL;
   for (guint i = 0; good && i < edges->n_inputs; i++) {
     runner->input_bytes[i] = edges->inputs[i].bytes;
-    good = check_bytes (model->library, model->library->input (runner->interpreter, (int32_t) i), &edges->inputs[i], error);
+    good = check_bytes (model->library, model->library->input (runner->interpreter, (int32_t) i),
+                        &edges->inputs[i], error);
   }
   for (guint i = 0; good && i < edges->n_outputs; i++)
     runner->output_bytes[i] = edges->outputs[i].bytes;
@@ -460,7 +486,8 @@ run (gpointer data, const void *const *inputs, void *const *outputs, char *failu
   const Library *library = runner->model->library;
   runner->said[0] = '\0';
   for (guint i = 0; i < runner->n_inputs; i++)
-    memcpy (library->data (library->input (runner->interpreter, (int32_t) i)), inputs[i], runner->input_bytes[i]);
+    memcpy (library->data (library->input (runner->interpreter, (int32_t) i)), inputs[i],
+            runner->input_bytes[i]);
   if (library->invoke (runner->interpreter) != 0) {
     g_strlcpy (failure, runner->said[0] != '\0' ? runner->said : "the run failed", SL_FAILURE_SIZE);
     return FALSE;
@@ -469,7 +496,8 @@ run (gpointer data, const void *const *inputs, void *const *outputs, char *failu
     const TfTensor *output = library->output (runner->interpreter, (int32_t) i);
     const gsize bytes = library->bytes (output);
     if (bytes != runner->output_bytes[i]) {
-      g_snprintf (failure, SL_FAILURE_SIZE, "output %u: expected %" G_GSIZE_FORMAT " bytes, got %" G_GSIZE_FORMAT, i,
+      g_snprintf (failure, SL_FAILURE_SIZE,
+                  "output %u: expected %" G_GSIZE_FORMAT " bytes, got %" G_GSIZE_FORMAT, i,
                   runner->output_bytes[i], bytes);
       return FALSE;
     }
@@ -484,7 +512,8 @@ const SlRuntime sl_runtime_tflite = {
   .format = "tflite",
   .variable = "SIGHTLINE_TFLITE",
   .libraries = { "libtensorflowlite_c.so", "libtensorflowlite_c.so.2", NULL },
-  .advice = "build its C library (tensorflow/lite/c, target tensorflowlite_c), or take the one of npm's tfjs-tflite-node",
+  .advice =
+    "build its C library (tensorflow/lite/c, target tensorflowlite_c), or take the one of npm's tfjs-tflite-node",
   .resizes = TRUE,
   .open = open_library,
   .load = load,

@@ -11,10 +11,12 @@
 typedef struct _SlArena SlArena;
 
 SlArena *sl_arena_new (void);
-/** sl_arena_new_sized: one that asks the heap for @chunk bytes at a time; for few and small or for large requests. */
+/** sl_arena_new_sized: one that asks the heap for @chunk bytes at a time; for few and small or for
+ * large requests. */
 SlArena *sl_arena_new_sized (gsize chunk);
 void sl_arena_free (SlArena *arena);
-/** sl_arena_alloc: zeroed memory, aligned to 16 bytes, valid until the arena is freed. Never NULL. */
+/** sl_arena_alloc: zeroed memory, aligned to 16 bytes, valid until the arena is freed. Never NULL.
+ */
 void *sl_arena_alloc (SlArena *arena, gsize bytes);
 /** sl_arena_memdup: a copy of @bytes bytes at @data. */
 void *sl_arena_memdup (SlArena *arena, const void *data, gsize bytes);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Greedy by size (Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020): the
- * largest block first, each at the lowest gap among the blocks already placed whose lifetimes it shares. For threads that have halves of
- * blocks, each where the middle of a larger one is, else behind all, while that leaves the arena small enough.
+ * Greedy by size (Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference",
+ * 2020): the largest block first, each at the lowest gap among the blocks already placed whose
+ * lifetimes it shares. For threads that have halves of blocks, each where the middle of a larger
+ * one is, else behind all, while that leaves the arena small enough.
  *
- * That takes the square of the number of blocks, so only the largest are placed so. Others, of models of thousands of nodes, share slots behind
- * them: step by step, each block takes one that is free, of about its size where there is one, and a slot is as large as its largest block.
+ * That takes the square of the number of blocks, so only the largest are placed so. Others, of
+ * models of thousands of nodes, share slots behind them: step by step, each block takes one that is
+ * free, of about its size where there is one, and a slot is as large as its largest block.
  */
 #include "core/graph/arena_plan.h"
 
@@ -35,7 +37,8 @@ larger_first (const void *a, const void *b)
   return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* @placed is sorted by offset: the lowest gap that holds @block between those it overlaps in time. */
+/* @placed is sorted by offset: the lowest gap that holds @block between those it overlaps in time.
+ */
 static gsize
 lowest_gap (SlBlock *const *placed, guint n, const SlBlock *block)
 {
@@ -57,16 +60,19 @@ is_free (SlBlock *const *placed, guint n, const SlBlock *block, gsize at, guint 
 {
   guint i = 0;
   while (i < n
-         && (placed[i]->last < block->first || placed[i]->first > block->last || placed[i]->offset >= at + padded (block->bytes)
+         && (placed[i]->last < block->first || placed[i]->first > block->last
+             || placed[i]->offset >= at + padded (block->bytes)
              || at >= placed[i]->offset + padded (placed[i]->bytes)))
     i++;
   *looks += i;
   return i == n;
 }
 
-/* Where the middle of @block is that of one of @placed, the largest first. FALSE where none is free below @limit, or too many were looked at. */
+/* Where the middle of @block is that of one of @placed, the largest first. FALSE where none is free
+ * below @limit, or too many were looked at. */
 static gboolean
-find_middle (SlBlock *const *placed, guint n, const SlBlock *block, gsize limit, guint *looks, gsize *at)
+find_middle (SlBlock *const *placed, guint n, const SlBlock *block, gsize limit, guint *looks,
+             gsize *at)
 {
   const gsize half = block->bytes / 2;
   for (guint i = 0; i < n && *looks < MAX_LOOKS; i++) {
@@ -105,7 +111,8 @@ place (SlBlock *const *order, guint n_blocks, gsize limit)
   g_autofree SlBlock **placed = g_new (SlBlock *, n_blocks + 1);
   for (guint i = 0; i < n_blocks; i++) {
     if (!find_middle (order, i, order[i], limit, &looks, &order[i]->offset))
-      order[i]->offset = size + padded (order[i]->bytes) <= limit ? size : lowest_gap (placed, i, order[i]);
+      order[i]->offset =
+        size + padded (order[i]->bytes) <= limit ? size : lowest_gap (placed, i, order[i]);
     size = MAX (size, order[i]->offset + padded (order[i]->bytes));
     guint k = i;
     for (; k > 0 && placed[k - 1]->offset > order[i]->offset; k--)
@@ -161,7 +168,8 @@ share (SlBlock *const *blocks, guint n_blocks, guint n_steps, gsize at)
 {
   Slots s = { .slots = g_new0 (Slot, n_blocks) };
   g_autofree Slot *slots = s.slots;
-  g_autofree guint *begins = g_new (guint, n_steps), *ends = g_new (guint, n_steps), *slot_of = g_new (guint, n_blocks);
+  g_autofree guint *begins = g_new (guint, n_steps), *ends = g_new (guint, n_steps),
+                   *slot_of = g_new (guint, n_blocks);
   g_autofree guint *next_begin = g_new (guint, n_blocks), *next_end = g_new (guint, n_blocks);
   memset (s.free, 0xff, sizeof s.free);
   memset (begins, 0xff, n_steps * sizeof begins[0]);
@@ -188,7 +196,8 @@ share (SlBlock *const *blocks, guint n_blocks, guint n_steps, gsize at)
 }
 
 gsize
-sl_arena_plan (SlBlock *blocks, guint n_blocks, guint n_steps, gboolean halves, gsize *lower_bound, guint *fullest)
+sl_arena_plan (SlBlock *blocks, guint n_blocks, guint n_steps, gboolean halves, gsize *lower_bound,
+               guint *fullest)
 {
   g_autofree SlBlock **order = g_new (SlBlock *, n_blocks + 1);
   for (guint i = 0; i < n_blocks; i++)

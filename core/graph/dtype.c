@@ -14,12 +14,18 @@ typedef struct
 } Row;
 
 static const Row rows[SL_DTYPE_COUNT] = {
-  [SL_DTYPE_F32] = { "float32", 4, 0, 0 },          [SL_DTYPE_F16] = { "float16", 2, 0, 0 },
-  [SL_DTYPE_F64] = { "float64", 8, 0, 0 },          [SL_DTYPE_I8] = { "int8", 1, G_MININT8, G_MAXINT8 },
-  [SL_DTYPE_U8] = { "uint8", 1, 0, G_MAXUINT8 },    [SL_DTYPE_I16] = { "int16", 2, G_MININT16, G_MAXINT16 },
-  [SL_DTYPE_U16] = { "uint16", 2, 0, G_MAXUINT16 }, [SL_DTYPE_I32] = { "int32", 4, G_MININT32, G_MAXINT32 },
-  [SL_DTYPE_U32] = { "uint32", 4, 0, 0 },           [SL_DTYPE_I64] = { "int64", 8, 0, 0 },
-  [SL_DTYPE_U64] = { "uint64", 8, 0, 0 },           [SL_DTYPE_BOOL] = { "bool", 1, 0, 1 },
+  [SL_DTYPE_F32] = { "float32", 4, 0, 0 },
+  [SL_DTYPE_F16] = { "float16", 2, 0, 0 },
+  [SL_DTYPE_F64] = { "float64", 8, 0, 0 },
+  [SL_DTYPE_I8] = { "int8", 1, G_MININT8, G_MAXINT8 },
+  [SL_DTYPE_U8] = { "uint8", 1, 0, G_MAXUINT8 },
+  [SL_DTYPE_I16] = { "int16", 2, G_MININT16, G_MAXINT16 },
+  [SL_DTYPE_U16] = { "uint16", 2, 0, G_MAXUINT16 },
+  [SL_DTYPE_I32] = { "int32", 4, G_MININT32, G_MAXINT32 },
+  [SL_DTYPE_U32] = { "uint32", 4, 0, 0 },
+  [SL_DTYPE_I64] = { "int64", 8, 0, 0 },
+  [SL_DTYPE_U64] = { "uint64", 8, 0, 0 },
+  [SL_DTYPE_BOOL] = { "bool", 1, 0, 1 },
 };
 
 gsize

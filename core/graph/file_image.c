@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * An anonymous mapping, filled by pread() and read-only afterwards, and a flag for each of its pages. The file stays open, so that
- * pages come back from the file that was read, also when another has its name by then.
+ * An anonymous mapping, filled by pread() and read-only afterwards, and a flag for each of its
+ * pages. The file stays open, so that pages come back from the file that was read, also when
+ * another has its name by then.
  */
 #include "core/graph/file_image.h"
 
@@ -14,7 +15,8 @@
 #include "sightline/error.h"
 #include "core/graph/tensor.h"
 
-/* Filesystems stamp files with the time of the last timer tick, up to 10 ms ago: two writes within a tick look like one. */
+/* Filesystems stamp files with the time of the last timer tick, up to 10 ms ago: two writes within
+ * a tick look like one. */
 #define TICK_NS (20 * G_GINT64_CONSTANT (1000000))
 
 #define CHECKSUM_PIECE ((gsize) 1 << 16)
@@ -27,7 +29,8 @@ enum
   PAGE_GONE = 4,  /* reads as zeros now */
 };
 
-/* Floats @first..@end, in floats from the start of the image, of which each is multiplied by by[i / window % n]. */
+/* Floats @first..@end, in floats from the start of the image, of which each is multiplied by by[i /
+ * window % n]. */
 typedef struct
 {
   gsize first, end, window, n;
@@ -81,7 +84,8 @@ sl_file_stamp_read (const char *path, SlFileStamp *stamp)
 gboolean
 sl_file_stamp_same_content (const SlFileStamp *a, const SlFileStamp *b)
 {
-  return a->device == b->device && a->inode == b->inode && a->size == b->size && a->written == b->written;
+  return a->device == b->device && a->inode == b->inode && a->size == b->size
+         && a->written == b->written;
 }
 
 /* A time to come is of a clock that is wrong, and no such moment. */
@@ -110,8 +114,9 @@ read_range (const SlFileImage *image, gsize from, gsize to, GError **error)
     if (n > 0)
       from += (gsize) n;
     else if (n == 0 || errno != EINTR) {
-      g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "cannot read byte %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT ": %s", from, image->size,
-                   n == 0 ? "the file was cut short" : g_strerror (errno));
+      g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+                   "cannot read byte %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT ": %s", from,
+                   image->size, n == 0 ? "the file was cut short" : g_strerror (errno));
       return FALSE;
     }
   }
@@ -146,13 +151,16 @@ fill (SlFileImage *image, gboolean *torn, GError **error)
 {
   g_autoptr (GError) failed = NULL;
   const gboolean good = read_range (image, 0, image->size, &failed);
-  *torn = !unchanged (image) || (good && sl_file_stamp_is_fresh (&image->stamp) && !read_again (image));
+  *torn =
+    !unchanged (image) || (good && sl_file_stamp_is_fresh (&image->stamp) && !read_again (image));
   if (good && !*torn) {
     mprotect (image->data, image->mapped, PROT_READ);
     return TRUE;
   }
   if (*torn)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "the file was written to while it was read; write a new file beside it and rename that");
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_OPEN,
+      "the file was written to while it was read; write a new file beside it and rename that");
   else
     g_propagate_error (error, g_steal_pointer (&failed));
   return FALSE;
@@ -164,9 +172,11 @@ allocate (SlFileImage *image, GError **error)
   image->page = (gsize) sysconf (_SC_PAGESIZE);
   image->size = (gsize) image->stamp.size;
   image->mapped = (image->size + SL_TENSOR_PADDING + image->page - 1) / image->page * image->page;
-  void *data = mmap (NULL, image->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void *data =
+    mmap (NULL, image->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "no memory for the %" G_GSIZE_FORMAT " bytes of the file", image->size);
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                 "no memory for the %" G_GSIZE_FORMAT " bytes of the file", image->size);
     return FALSE;
   }
   image->data = data;
@@ -230,7 +240,8 @@ drop_bytes (gpointer image)
 GBytes *
 sl_file_image_bytes (SlFileImage *image)
 {
-  return g_bytes_new_with_free_func (image->data, image->size, drop_bytes, sl_file_image_ref (image));
+  return g_bytes_new_with_free_func (image->data, image->size, drop_bytes,
+                                     sl_file_image_ref (image));
 }
 
 gboolean
@@ -246,18 +257,21 @@ multiply (const SlFileImage *image, const Product *product, gsize from, gsize to
   gfloat *floats = (gfloat *) (gpointer) image->data;
   gsize i = MAX (from, product->first);
   for (const gsize end = MIN (to, product->end); i < end;) {
-    const gsize at = i - product->first, stop = MIN (end, i + product->window - at % product->window);
+    const gsize at = i - product->first,
+                stop = MIN (end, i + product->window - at % product->window);
     for (const gfloat by = product->by[at / product->window % product->n]; i < stop; i++)
       floats[i] *= by;
   }
 }
 
 gboolean
-sl_file_image_multiply (SlFileImage *image, const gfloat *data, gsize n, const gfloat *by, gsize n_by, gsize window)
+sl_file_image_multiply (SlFileImage *image, const gfloat *data, gsize n, const gfloat *by,
+                        gsize n_by, gsize window)
 {
   const gsize at = (gsize) ((guintptr) data - (guintptr) image->data);
   g_return_val_if_fail (image->users == 0, FALSE);
-  if (!sl_file_image_holds (image, data) || n > (image->size - at) / sizeof *data || at % sizeof *data != 0)
+  if (!sl_file_image_holds (image, data) || n > (image->size - at) / sizeof *data
+      || at % sizeof *data != 0)
     return FALSE;
   /* The whole image would cost a look at each of its pages, for each layer. */
   guint8 *first = image->data + at / image->page * image->page;
@@ -290,7 +304,8 @@ sl_file_image_checksum (SlFileImage *image, GChecksumType type, gsize *size, GEr
   *size = image->size;
   if (at == image->size && unchanged (image))
     return g_strdup (g_checksum_get_string (sum));
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "the model file has changed since it was loaded; load the model again");
+  g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+               "the model file has changed since it was loaded; load the model again");
   return NULL;
 }
 
@@ -310,7 +325,8 @@ give_back (SlFileImage *image, gsize first, gsize end)
   const guint8 mask = PAGE_KEPT | PAGE_SPARE | PAGE_GONE;
   for (gsize i = first; i < end; i++) {
     const gsize stop = run_end (image, i, end, mask, PAGE_SPARE);
-    if (stop == i || madvise (image->data + i * image->page, (stop - i) * image->page, MADV_DONTNEED) != 0)
+    if (stop == i
+        || madvise (image->data + i * image->page, (stop - i) * image->page, MADV_DONTNEED) != 0)
       continue;
     for (; i < stop; i++)
       image->pages[i] |= PAGE_GONE;
@@ -323,15 +339,18 @@ bring_back (SlFileImage *image, GError **error)
 {
   const gsize n = image->mapped / image->page;
   gboolean good = TRUE, any = FALSE;
-  for (gsize i = run_end (image, 0, n, PAGE_GONE, 0); good && i < n; i = run_end (image, i, n, PAGE_GONE, 0)) {
-    if (!any && (!unchanged (image) || mprotect (image->data, image->mapped, PROT_READ | PROT_WRITE) != 0))
+  for (gsize i = run_end (image, 0, n, PAGE_GONE, 0); good && i < n;
+       i = run_end (image, i, n, PAGE_GONE, 0)) {
+    if (!any
+        && (!unchanged (image)
+            || mprotect (image->data, image->mapped, PROT_READ | PROT_WRITE) != 0))
       good = FALSE;
     any = TRUE;
     const gsize stop = run_end (image, i, n, PAGE_GONE, PAGE_GONE);
     good = good && read_range (image, i * image->page, MIN (stop * image->page, image->size), NULL);
     for (guint k = 0; good && k < image->products->len; k++)
-      multiply (image, &g_array_index (image->products, Product, k), i * image->page / sizeof (gfloat),
-                stop * image->page / sizeof (gfloat));
+      multiply (image, &g_array_index (image->products, Product, k),
+                i * image->page / sizeof (gfloat), stop * image->page / sizeof (gfloat));
     for (; good && i < stop; i++)
       image->pages[i] &= (guint8) ~PAGE_GONE;
   }
@@ -342,8 +361,9 @@ bring_back (SlFileImage *image, GError **error)
     return TRUE;
   for (gsize i = 0; i < n; i++)
     image->pages[i] |= (image->pages[i] & (PAGE_SPARE | PAGE_KEPT)) == PAGE_SPARE ? PAGE_GONE : 0;
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-               "the model file has changed since it was loaded, and its weights are needed once more; load the model again");
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_OPEN,
+    "the model file has changed since it was loaded, and its weights are needed once more; load the model again");
   return FALSE;
 }
 
@@ -359,12 +379,14 @@ sl_file_image_use (SlFileImage *image, GError **error)
 
 /* The pages that hold some of the bytes, or, @whole, nothing but those. */
 static gboolean
-find_pages (const SlFileImage *image, const void *data, gsize bytes, gboolean whole, gsize *first, gsize *end)
+find_pages (const SlFileImage *image, const void *data, gsize bytes, gboolean whole, gsize *first,
+            gsize *end)
 {
   const guintptr start = (guintptr) image->data, at = (guintptr) data;
   if (!sl_file_image_holds (image, data) || bytes == 0)
     return FALSE;
-  const gsize from = at - start, to = from + MIN (bytes, image->size - from), round = image->page - 1;
+  const gsize from = at - start, to = from + MIN (bytes, image->size - from),
+              round = image->page - 1;
   *first = (whole ? from + round : from) / image->page;
   *end = (whole ? to : to + round) / image->page;
   return *first < *end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The graph: tensors and nodes in one arena. Readers fill it through the checked functions here, core/passes/prepare.c
- * turns it into something runnable, sessions read it.
+ * The graph: tensors and nodes in one arena. Readers fill it through the checked functions here,
+ * core/passes/prepare.c turns it into something runnable, sessions read it.
  */
 #include "core/graph/graph.h"
 
@@ -137,11 +137,13 @@ sl_graph_batch_input (const SlGraph *graph, SlTensor *tensor, GError **error)
     return TRUE;
   if (tensor->rank > 1 && tensor->dims[0] == 1) {
     tensor->dims[0] = (gint32) n;
-    if (sl_tensor_elements (tensor, &elements) && g_size_checked_mul (&tensor->bytes, elements, sl_dtype_size (tensor->dtype)))
+    if (sl_tensor_elements (tensor, &elements)
+        && g_size_checked_mul (&tensor->bytes, elements, sl_dtype_size (tensor->dtype)))
       return TRUE;
   }
   g_autofree char *text = sl_tensor_describe (tensor);
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "input '%s' is %s; expected a first dimension of 1, for a batch of %u", tensor->name,
+  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+               "input '%s' is %s; expected a first dimension of 1, for a batch of %u", tensor->name,
                text, n);
   return FALSE;
 }
@@ -159,7 +161,8 @@ sl_graph_batch_shape (const SlGraph *graph, gsize elements, gint32 first, gint32
     if (dims[i] != -1 && (dims[i] < 1 || !g_size_checked_mul (&known, known, (gsize) dims[i])))
       return;
   }
-  const gboolean of_one = open > 0 ? dims[0] == 1 && first % n == 0 : known == elements / (gsize) n && elements % (gsize) n == 0;
+  const gboolean of_one = open > 0 ? dims[0] == 1 && first % n == 0
+                                   : known == elements / (gsize) n && elements % (gsize) n == 0;
   if (of_one)
     dims[0] *= n;
 }
@@ -197,8 +200,9 @@ sl_graph_add_tensor (SlGraph *graph, const SlTensor *tensor, GError **error)
     return -1;
   }
   if (tensor->rank > SL_MAX_RANK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "tensor '%s' has %u dimensions; at most %d are supported", tensor->name, tensor->rank,
-                 SL_MAX_RANK);
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                 "tensor '%s' has %u dimensions; at most %d are supported", tensor->name,
+                 tensor->rank, SL_MAX_RANK);
     return -1;
   }
   g_array_append_vals (graph->tensors, tensor, 1);
@@ -209,12 +213,14 @@ sl_graph_add_tensor (SlGraph *graph, const SlTensor *tensor, GError **error)
 }
 
 static gboolean
-check_indices (const SlGraph *graph, const char *what, const gint32 *indices, guint n, gint32 lowest, GError **error)
+check_indices (const SlGraph *graph, const char *what, const gint32 *indices, guint n,
+               gint32 lowest, GError **error)
 {
   for (guint i = 0; i < n; i++) {
     if (indices[i] >= lowest && indices[i] < (gint32) graph->tensors->len)
       continue;
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s %u is tensor %d; the model has tensors 0..%d", what, i, indices[i],
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "%s %u is tensor %d; the model has tensors 0..%d", what, i, indices[i],
                  (gint) graph->tensors->len - 1);
     return FALSE;
   }
@@ -225,24 +231,29 @@ static gboolean
 check_arity (const SlOp *op, guint index, guint n_inputs, guint n_outputs, GError **error)
 {
   const guint most = MAX (op->n_outputs, op->max_outputs);
-  if (n_inputs >= op->min_inputs && n_inputs <= op->max_inputs && n_outputs >= op->n_outputs && n_outputs <= most)
+  if (n_inputs >= op->min_inputs && n_inputs <= op->max_inputs && n_outputs >= op->n_outputs
+      && n_outputs <= most)
     return TRUE;
-  g_autofree char *outputs = op->n_outputs == most ? g_strdup_printf ("%u", most) : g_strdup_printf ("%u to %u", op->n_outputs, most);
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "node %u %s: expected %u to %u inputs and %s outputs, got %u and %u", index, op->name,
-               op->min_inputs, op->max_inputs, outputs, n_inputs, n_outputs);
+  g_autofree char *outputs = op->n_outputs == most
+                               ? g_strdup_printf ("%u", most)
+                               : g_strdup_printf ("%u to %u", op->n_outputs, most);
+  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+               "node %u %s: expected %u to %u inputs and %s outputs, got %u and %u", index,
+               op->name, op->min_inputs, op->max_inputs, outputs, n_inputs, n_outputs);
   return FALSE;
 }
 
 gboolean
-sl_graph_add_node (SlGraph *graph, SlOpType type, guint index, const gint32 *inputs, guint n_inputs, const gint32 *outputs, guint n_outputs,
-                   const SlOpParams *params, GError **error)
+sl_graph_add_node (SlGraph *graph, SlOpType type, guint index, const gint32 *inputs, guint n_inputs,
+                   const gint32 *outputs, guint n_outputs, const SlOpParams *params, GError **error)
 {
   g_return_val_if_fail (!graph->prepared, FALSE);
   g_return_val_if_fail (type > SL_OP_INVALID && type < SL_OP_COUNT, FALSE);
   const SlOp *op = sl_op_get (type);
 
   if (op == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "node %u: operator %s " SL_LEFT_OUT, index, sl_op_name (type));
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "node %u: operator %s " SL_LEFT_OUT, index,
+                 sl_op_name (type));
     return FALSE;
   }
   if (graph->nodes->len >= SL_MAX_NODES) {
@@ -251,7 +262,8 @@ sl_graph_add_node (SlGraph *graph, SlOpType type, guint index, const gint32 *inp
   }
   if (!check_arity (op, index, n_inputs, n_outputs, error))
     return FALSE;
-  if (!check_indices (graph, "input", inputs, n_inputs, -1, error) || !check_indices (graph, "output", outputs, n_outputs, 0, error)) {
+  if (!check_indices (graph, "input", inputs, n_inputs, -1, error)
+      || !check_indices (graph, "output", outputs, n_outputs, 0, error)) {
     g_prefix_error (error, "node %u %s: ", index, op->name);
     return FALSE;
   }
@@ -279,12 +291,14 @@ sl_graph_imports (const SlGraph *graph)
 }
 
 gboolean
-sl_graph_set_io (SlGraph *graph, const gint32 *inputs, guint n_inputs, const gint32 *outputs, guint n_outputs, GError **error)
+sl_graph_set_io (SlGraph *graph, const gint32 *inputs, guint n_inputs, const gint32 *outputs,
+                 guint n_outputs, GError **error)
 {
   g_return_val_if_fail (!graph->prepared, FALSE);
   if (n_inputs < 1 || n_inputs > SL_MAX_IO || n_outputs < 1 || n_outputs > SL_MAX_IO) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the model has %u inputs and %u outputs; expected 1 to %d of each", n_inputs, n_outputs,
-                 SL_MAX_IO);
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                 "the model has %u inputs and %u outputs; expected 1 to %d of each", n_inputs,
+                 n_outputs, SL_MAX_IO);
     return FALSE;
   }
   if (!check_indices (graph, "model input", inputs, n_inputs, 0, error)
@@ -305,8 +319,10 @@ sl_graph_fix_input (SlGraph *graph, guint i, const void *data)
   g_return_if_fail (!graph->prepared && i < graph->n_inputs && graph->n_inputs > 1);
   g_array_index (graph->tensors, SlTensor, graph->inputs[i]).data = data;
   graph->n_inputs--;
-  memmove (&graph->inputs[i], &graph->inputs[i + 1], (graph->n_inputs - i) * sizeof graph->inputs[0]);
-  memmove (&graph->input_at[i], &graph->input_at[i + 1], (graph->n_inputs - i) * sizeof graph->input_at[0]);
+  memmove (&graph->inputs[i], &graph->inputs[i + 1],
+           (graph->n_inputs - i) * sizeof graph->inputs[0]);
+  memmove (&graph->input_at[i], &graph->input_at[i + 1],
+           (graph->n_inputs - i) * sizeof graph->input_at[0]);
 }
 
 /* Tensor @i of the first *@n goes behind all @all of them. */
@@ -325,10 +341,15 @@ move_behind (gint32 *tensors, guint8 *places, guint *n, guint all, guint i)
 void
 sl_graph_hold_input (SlGraph *graph, guint i, gint output, gboolean shown, const void *first)
 {
-  g_return_if_fail (graph->prepared && i < graph->n_inputs && graph->n_inputs > 1 && output < (gint) graph->n_outputs);
+  g_return_if_fail (graph->prepared && i < graph->n_inputs && graph->n_inputs > 1
+                    && output < (gint) graph->n_outputs);
   SlHeldInput *held = &graph->held[graph->n_held];
-  *held = (SlHeldInput){ .input = graph->inputs[i], .output = output < 0 ? -1 : graph->outputs[output], .at = -1, .first = first };
-  move_behind (graph->inputs, graph->input_at, &graph->n_inputs, graph->n_inputs + graph->n_held, i);
+  *held = (SlHeldInput){ .input = graph->inputs[i],
+                         .output = output < 0 ? -1 : graph->outputs[output],
+                         .at = -1,
+                         .first = first };
+  move_behind (graph->inputs, graph->input_at, &graph->n_inputs, graph->n_inputs + graph->n_held,
+               i);
   graph->n_held++;
   if (output < 0)
     return;
@@ -337,7 +358,8 @@ sl_graph_hold_input (SlGraph *graph, guint i, gint output, gboolean shown, const
     return;
   }
   g_return_if_fail (graph->n_outputs > 1);
-  move_behind (graph->outputs, graph->output_at, &graph->n_outputs, graph->n_outputs + graph->n_carried, (guint) output);
+  move_behind (graph->outputs, graph->output_at, &graph->n_outputs,
+               graph->n_outputs + graph->n_carried, (guint) output);
   graph->n_carried++;
   for (guint k = 0; k + 1 < graph->n_held; k++)
     if (graph->held[k].at > output)
@@ -390,11 +412,13 @@ sl_graph_all_outputs (const SlGraph *graph, guint *n, const guint8 **places)
 }
 
 gboolean
-sl_graph_fix_channels (SlGraph *graph, guint i, guint axis, gint32 n, const void *data, GError **error)
+sl_graph_fix_channels (SlGraph *graph, guint i, guint axis, gint32 n, const void *data,
+                       GError **error)
 {
   const gint32 whole = graph->inputs[i];
   SlTensor input = *sl_graph_tensor (graph, whole), fixed = input;
-  g_return_val_if_fail (!graph->prepared && axis < input.rank && n > 0 && n < input.dims[axis], FALSE);
+  g_return_val_if_fail (!graph->prepared && axis < input.rank && n > 0 && n < input.dims[axis],
+                        FALSE);
   input.dims[axis] -= n;
   fixed.dims[axis] = n;
   fixed.data = data;
@@ -402,8 +426,8 @@ sl_graph_fix_channels (SlGraph *graph, guint i, guint axis, gint32 n, const void
   const gint32 constant = given >= 0 ? sl_graph_add_tensor (graph, &fixed, error) : -1;
   const SlOpParams params = { .concat = { .axis = (gint32) axis } };
   if (constant < 0
-      || !sl_graph_add_node (graph, SL_OP_CONCATENATION, graph->nodes->len, (const gint32[]){ given, constant }, 2, &whole, 1, &params,
-                             error))
+      || !sl_graph_add_node (graph, SL_OP_CONCATENATION, graph->nodes->len,
+                             (const gint32[]){ given, constant }, 2, &whole, 1, &params, error))
     return FALSE;
   const SlNode node = g_array_index (graph->nodes, SlNode, graph->nodes->len - 1);
   g_array_set_size (graph->nodes, graph->nodes->len - 1);
@@ -541,7 +565,8 @@ sl_graph_attach (SlGraph *graph, gpointer (*make) (void), GDestroyNotify destroy
 const SlTensor *
 sl_graph_declared_input_tensor (const SlGraph *graph, guint i)
 {
-  return graph->skipped && i == 0 ? sl_graph_tensor (graph, graph->declared_input) : sl_graph_input_tensor (graph, i);
+  return graph->skipped && i == 0 ? sl_graph_tensor (graph, graph->declared_input)
+                                  : sl_graph_input_tensor (graph, i);
 }
 
 gboolean
@@ -555,8 +580,11 @@ sl_graph_set_whole (SlGraph *graph, const char *runtime, GError **error)
 {
   gsize total = 0;
   for (guint i = 0; i < graph->tensors->len; i++)
-    if (!g_size_checked_add (&total, total, g_array_index (graph->tensors, SlTensor, i).bytes) || total > graph->limit) {
-      g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "its inputs and outputs take more than %" G_GSIZE_FORMAT " bytes; raise tensor-limit",
+    if (!g_size_checked_add (&total, total, g_array_index (graph->tensors, SlTensor, i).bytes)
+        || total > graph->limit) {
+      g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                   "its inputs and outputs take more than %" G_GSIZE_FORMAT
+                   " bytes; raise tensor-limit",
                    graph->limit);
       return FALSE;
     }

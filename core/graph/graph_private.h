@@ -20,8 +20,9 @@ struct _SlGraph
   GHashTable *imports;         /* sl_graph_note_import() */
   gboolean given[SL_OP_COUNT]; /* whether the reader added a node of it */
   guint n_inputs, n_outputs;
-  guint n_held, n_carried;                          /* the tensors of the inputs and outputs */
-  gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];     /* those of the model and, behind them, those of sl_graph_hold_input() */
+  guint n_held, n_carried; /* the tensors of the inputs and outputs */
+  gint32 inputs[SL_MAX_IO],
+    outputs[SL_MAX_IO]; /* those of the model and, behind them, those of sl_graph_hold_input() */
   guint8 input_at[SL_MAX_IO], output_at[SL_MAX_IO]; /* by place here: the place in the model */
   SlHeldInput held[SL_MAX_IO];
   guint pass_changes[SL_MAX_PASSES]; /* by position in the pass table */

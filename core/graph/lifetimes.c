@@ -66,7 +66,8 @@ block_to_reuse (const Layout *l, const SlNode *node, gint32 i)
     if (root < 0 || !in_arena (l, root) || l->last_use[root] != i || l->block_of[root] < 0)
       continue;
     const SlTensor *input = sl_node_input (l->graph, node, k);
-    if (input->bytes == output->bytes && sl_dtype_size (input->dtype) == sl_dtype_size (output->dtype)
+    if (input->bytes == output->bytes
+        && sl_dtype_size (input->dtype) == sl_dtype_size (output->dtype)
         && sl_graph_tensor (l->graph, root)->bytes == output->bytes)
       return l->block_of[root];
   }
@@ -86,7 +87,8 @@ add_outputs (Layout *l, const SlNode *node, gint32 i)
       l->in_place++;
     } else {
       l->block_of[root] = (gint32) l->n_blocks;
-      l->blocks[l->n_blocks++] = (SlBlock){ .bytes = sl_graph_tensor (l->graph, root)->bytes, .first = (guint) i };
+      l->blocks[l->n_blocks++] =
+        (SlBlock){ .bytes = sl_graph_tensor (l->graph, root)->bytes, .first = (guint) i };
     }
     SlBlock *block = &l->blocks[l->block_of[root]];
     block->last = MAX (block->last, (guint) MAX (l->last_use[root], i));
@@ -94,19 +96,26 @@ add_outputs (Layout *l, const SlNode *node, gint32 i)
 }
 
 void
-sl_memory_plan (const SlGraph *graph, const gint32 *roots, const guint8 *bound, gboolean halves, gssize *offsets, SlMemoryPlan *plan)
+sl_memory_plan (const SlGraph *graph, const gint32 *roots, const guint8 *bound, gboolean halves,
+                gssize *offsets, SlMemoryPlan *plan)
 {
   const guint n = sl_graph_n_tensors (graph), n_nodes = sl_graph_n_nodes (graph);
   g_autofree gint32 *block_of = g_new (gint32, n), *last_use = g_new (gint32, n);
   g_autofree SlBlock *blocks = g_new0 (SlBlock, n + 1);
-  Layout l = { .graph = graph, .roots = roots, .bound = bound, .block_of = block_of, .last_use = last_use, .blocks = blocks };
+  Layout l = { .graph = graph,
+               .roots = roots,
+               .bound = bound,
+               .block_of = block_of,
+               .last_use = last_use,
+               .blocks = blocks };
   memset (block_of, 0xff, n * sizeof block_of[0]);
   memset (last_use, 0xff, n * sizeof last_use[0]);
   find_last_uses (&l);
   for (guint i = 0; i < n_nodes; i++)
     add_outputs (&l, sl_graph_node (graph, i), (gint32) i);
   plan->in_place = l.in_place;
-  plan->bytes = sl_arena_plan (blocks, l.n_blocks, n_nodes + 1, halves, &plan->lower_bound, &plan->fullest);
+  plan->bytes =
+    sl_arena_plan (blocks, l.n_blocks, n_nodes + 1, halves, &plan->lower_bound, &plan->fullest);
   for (guint i = 0; i < n; i++)
     offsets[i] = block_of[i] < 0 ? -1 : (gssize) blocks[block_of[i]].offset;
 }
@@ -120,7 +129,8 @@ sl_memory_at_once (const SlGraph *graph, guint *fullest)
   g_autofree gssize *offsets = g_new (gssize, n);
   SlMemoryPlan plan;
   guint n_inputs, n_outputs;
-  const gint32 *inputs = sl_graph_all_inputs (graph, &n_inputs, NULL), *outputs = sl_graph_all_outputs (graph, &n_outputs, NULL);
+  const gint32 *inputs = sl_graph_all_inputs (graph, &n_inputs, NULL),
+               *outputs = sl_graph_all_outputs (graph, &n_outputs, NULL);
   gsize edges = 0;
   for (guint i = 0; i < n_inputs; i++) {
     bound[roots[inputs[i]]] = 1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Memory of intermediate tensors (internal to core): from the order of nodes to lifetimes to offsets in one arena.
+ * Memory of intermediate tensors (internal to core): from the order of nodes to lifetimes to
+ * offsets in one arena.
  */
 #ifndef SL_CORE_GRAPH_LIFETIMES_H
 #define SL_CORE_GRAPH_LIFETIMES_H
@@ -20,7 +21,8 @@ typedef struct
   guint in_place, fullest;
 } SlMemoryPlan;
 
-/** sl_roots_new: (transfer full): for each tensor the one that owns its bytes: itself, or the tensor that it is a view of. */
+/** sl_roots_new: (transfer full): for each tensor the one that owns its bytes: itself, or the
+ * tensor that it is a view of. */
 gint32 *sl_roots_new (const SlGraph *graph);
 
 /**
@@ -30,13 +32,16 @@ gint32 *sl_roots_new (const SlGraph *graph);
  * @halves: as for sl_arena_plan()
  * @offsets: (out): for each root its place in the arena, -1 = not there
  *
- * A tensor is alive from the node that writes it to the last that reads it or a view of it. An elementwise node
- * writes over an input of the same size that nothing reads afterwards.
+ * A tensor is alive from the node that writes it to the last that reads it or a view of it. An
+ * elementwise node writes over an input of the same size that nothing reads afterwards.
  */
-void sl_memory_plan (const SlGraph *graph, const gint32 *roots, const guint8 *bound, gboolean halves, gssize *offsets, SlMemoryPlan *plan);
+void sl_memory_plan (const SlGraph *graph, const gint32 *roots, const guint8 *bound,
+                     gboolean halves, gssize *offsets, SlMemoryPlan *plan);
 
-/** sl_memory_at_once: bytes that a run of @graph takes for tensors: its inputs and outputs, and the arena that sl_memory_plan() finds for the others.
- *  @fullest: (out): the node at which most is alive. All tensors have their bytes, the sum of which is no more than G_MAXSIZE / 4. */
+/** sl_memory_at_once: bytes that a run of @graph takes for tensors: its inputs and outputs, and the
+ * arena that sl_memory_plan() finds for the others.
+ *  @fullest: (out): the node at which most is alive. All tensors have their bytes, the sum of which
+ * is no more than G_MAXSIZE / 4. */
 gsize sl_memory_at_once (const SlGraph *graph, guint *fullest);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Operators: their types, parameters, and the table row that describes each (arity, check, shape inference,
- * plain kernel). Adding one is a line in the list below and a row in core/ops/.
+ * Operators: their types, parameters, and the table row that describes each (arity, check, shape
+ * inference, plain kernel). Adding one is a line in the list below and a row in core/ops/.
  *
- * Operand order and layouts are TensorFlow Lite's: activations NHWC, convolution weights OHWI, depthwise
- * weights 1HWC, bias last and optional (index -1).
+ * Operand order and layouts are TensorFlow Lite's: activations NHWC, convolution weights OHWI,
+ * depthwise weights 1HWC, bias last and optional (index -1).
  */
 #ifndef SL_CORE_GRAPH_OP_H
 #define SL_CORE_GRAPH_OP_H
@@ -130,23 +130,24 @@
  * ASIN to ATANH: the C library's functions
  * FMOD: the rest of a division towards zero
  * BITWISE_AND, BITWISE_OR, BITWISE_XOR: of whole numbers
- * RECURRENT: a layer of cells with a state, LSTM, GRU or plain, over what its inputs add to the gates
- * RESAMPLE: along one dimension, each element a weighted sum of stated ones
- * DYNAMIC_QUANTIZE: float to quantised values by the tensor's own range: values less their zero point, scale, zero point, all float
- * FAKE_QUANTIZE: float to the nearest of what 8 bits can say of a picture's or a pixel's own range, as float
- * RESIZE_ARG_MAX: RESIZE_BILINEAR of 8-bit values, then ARG_MAX of its channels
- * LOOKUP: 8-bit values through a constant table of 256 bytes
- * GATHER_ELEMENTS: each element is one of the data's, in the same place but along one dimension
- * SCATTER_ELEMENTS, SCATTER_ND: the data, with elements or slices at stated places replaced, or combined with what is there
+ * RECURRENT: a layer of cells with a state, LSTM, GRU or plain, over what its inputs add to the
+ * gates RESAMPLE: along one dimension, each element a weighted sum of stated ones DYNAMIC_QUANTIZE:
+ * float to quantised values by the tensor's own range: values less their zero point, scale, zero
+ * point, all float FAKE_QUANTIZE: float to the nearest of what 8 bits can say of a picture's or a
+ * pixel's own range, as float RESIZE_ARG_MAX: RESIZE_BILINEAR of 8-bit values, then ARG_MAX of its
+ * channels LOOKUP: 8-bit values through a constant table of 256 bytes GATHER_ELEMENTS: each element
+ * is one of the data's, in the same place but along one dimension SCATTER_ELEMENTS, SCATTER_ND: the
+ * data, with elements or slices at stated places replaced, or combined with what is there
  * GRID_SAMPLE: elements of the output are taken from stated places of a picture, between its pixels
- * ROI_ALIGN: rectangles of pictures, each cut into as many cells and brought to one number a cell and channel
- * HEAT_MAP_PEAKS: where maps over regions are highest, between their pixels
- * ROI_POOL: rectangles of pictures, each cut into cells of whole pixels: the greatest number of each
+ * ROI_ALIGN: rectangles of pictures, each cut into as many cells and brought to one number a cell
+ * and channel HEAT_MAP_PEAKS: where maps over regions are highest, between their pixels ROI_POOL:
+ * rectangles of pictures, each cut into cells of whole pixels: the greatest number of each
  * DEFORM_COLUMNS: the pixels of windows whose places are moved, for a convolution to weigh
  * DETERMINANT: of square matrices
  * UNIQUE: the different elements of a vector; as many as there can be, 0 behind the last
- * NON_ZERO: coordinates of elements that are not 0; as many columns as there are elements, -1 behind the last
- * NON_MAX_SUPPRESSION_BATCH: boxes of many pictures and classes; as many rows as there can be: batch, class and box, -1 behind the last
+ * NON_ZERO: coordinates of elements that are not 0; as many columns as there are elements, -1
+ * behind the last NON_MAX_SUPPRESSION_BATCH: boxes of many pictures and classes; as many rows as
+ * there can be: batch, class and box, -1 behind the last
  */
 #define SL_MADE_OPERATORS(X)             \
   X (ERF, erf)                           \
@@ -224,8 +225,8 @@ sl_activation_is_curve (SlActivation activation)
   return activation > SL_ACTIVATION_RELU_0_TO_1;
 }
 
-/** Window geometry shared by convolutions and pooling. Paddings count pixels; filled in by shape inference
- *  for SL_PADDING_SAME and SL_PADDING_VALID, given for SL_PADDING_EXPLICIT. */
+/** Window geometry shared by convolutions and pooling. Paddings count pixels; filled in by shape
+ * inference for SL_PADDING_SAME and SL_PADDING_VALID, given for SL_PADDING_EXPLICIT. */
 typedef struct
 {
   SlPadding padding;
@@ -236,7 +237,8 @@ typedef struct
   gint32 depth_multiplier; /* depthwise only */
   SlActivation activation;
   gfloat slope;           /* of SL_ACTIVATION_LEAKY_RELU */
-  gboolean by_reciprocal; /* 8-bit convolutions: sums are scaled as qnnpack does it, see sl_node_sum_scale() */
+  gboolean by_reciprocal; /* 8-bit convolutions: sums are scaled as qnnpack does it, see
+                             sl_node_sum_scale() */
 } SlWindow;
 
 /** How SCATTER_ELEMENTS and SCATTER_ND combine the value in place with the update. */
@@ -253,7 +255,8 @@ typedef enum
  * What GATHER and GATHER_ND make of indices outside the tensor.
  * @SL_INDEX_LIMITED: computed ones read the tensor's edge
  * @SL_INDEX_FROM_END: negative ones count from the end; computed ones beyond either end read 0
- * @SL_INDEX_OPEN: negative ones are rows that NON_MAX_SUPPRESSION_BATCH or NON_ZERO left open; these and others outside read 0
+ * @SL_INDEX_OPEN: negative ones are rows that NON_MAX_SUPPRESSION_BATCH or NON_ZERO left open;
+ * these and others outside read 0
  */
 typedef enum
 {
@@ -262,7 +265,8 @@ typedef enum
   SL_INDEX_OPEN
 } SlIndexing;
 
-/** Cells of RECURRENT: GRU resets its state behind or before the product with weights; the last two have no gates. */
+/** Cells of RECURRENT: GRU resets its state behind or before the product with weights; the last two
+ * have no gates. */
 typedef enum
 {
   SL_CELL_LSTM,
@@ -319,7 +323,8 @@ typedef union
   struct
   {
     SlActivation activation;
-    gboolean half_away; /* ADD of 8 bits: halves are rounded away from zero, as qnnpack does, else up, as XNNPACK does */
+    gboolean half_away; /* ADD of 8 bits: halves are rounded away from zero, as qnnpack does, else
+                           up, as XNNPACK does */
   } binary;             /* ADD, SUB, MUL, DIV */
   struct
   {
@@ -343,7 +348,8 @@ typedef union
   } softmax;
   struct
   {
-    gint32 before, after; /* neighbouring channels in the sum of squares, beside the channel itself */
+    gint32 before,
+      after; /* neighbouring channels in the sum of squares, beside the channel itself */
     gfloat bias, alpha, beta;
   } local_response; /* x / (bias + alpha * sum)^beta */
   struct
@@ -353,11 +359,13 @@ typedef union
   } recurrent;
   struct
   {
-    gboolean unstable; /* of all elements: equal ones are ordered as PyTorch's sort () does it, else the first one comes first */
+    gboolean unstable; /* of all elements: equal ones are ordered as PyTorch's sort () does it, else
+                          the first one comes first */
   } topk;
   struct
   {
-    guint count; /* dimensions of the new shape as written, -1 allowed once; 0 when it is the second input */
+    guint count; /* dimensions of the new shape as written, -1 allowed once; 0 when it is the second
+                    input */
     gint32 dims[SL_MAX_RANK];
   } reshape;
   struct
@@ -374,9 +382,10 @@ typedef union
   } axis;
   struct
   {
-    guint32 begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask; /* bit i = entry i */
-    gboolean end_is_size;                                                         /* ends count from the begins */
-  } slice;                                                                        /* STRIDED_SLICE */
+    guint32 begin_mask, end_mask, ellipsis_mask, new_axis_mask,
+      shrink_axis_mask;   /* bit i = entry i */
+    gboolean end_is_size; /* ends count from the begins */
+  } slice;                /* STRIDED_SLICE */
   struct
   {
     gboolean align_corners, half_pixel_centers;
@@ -401,7 +410,8 @@ typedef union
   struct
   {
     gboolean transpose_a, transpose_b;
-    gboolean flat; /* of 8 bits: all rows of the first operand are one matrix, and so is the output */
+    gboolean
+      flat; /* of 8 bits: all rows of the first operand are one matrix, and so is the output */
   } matmul;
   struct
   {
@@ -411,20 +421,25 @@ typedef union
   {
     gint32 axis; /* GATHER_ELEMENTS, SCATTER_ELEMENTS */
     SlScatter scatter;
-    gboolean open; /* negative indices are rows left open: 0 is read, nothing is written; otherwise they count from the end */
+    gboolean open; /* negative indices are rows left open: 0 is read, nothing is written; otherwise
+                      they count from the end */
   } elements;
   struct
   {
     gint32 height, width; /* cells of a region */
-    gint32 samples;       /* along each dimension of a cell; 0 = one for each pixel that it is long, rounded up */
+    gint32 samples;       /* along each dimension of a cell; 0 = one for each pixel that it is long,
+                             rounded up */
     gfloat scale;         /* pixels a unit of the regions */
-    gboolean half_pixel;  /* pixel centres lie at halves; else at whole numbers, and regions are at least a pixel large */
+    gboolean half_pixel;  /* pixel centres lie at halves; else at whole numbers, and regions are at
+                             least a pixel large */
     gboolean top;         /* the greatest contribution of a pixel, else the samples' mean */
   } roi_align;            /* ROI_ALIGN; of ROI_POOL the first two, and the scale */
   struct
   {
-    gint32 kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_left; /* pixels */
-    gint32 groups, offset_groups; /* of channels: with weights of their own, and with offsets of their own */
+    gint32 kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, pad_top,
+      pad_left; /* pixels */
+    gint32 groups,
+      offset_groups; /* of channels: with weights of their own, and with offsets of their own */
   } deform;
   struct
   {
@@ -432,20 +447,24 @@ typedef union
   } unique;
   struct
   {
-    gboolean symmetric; /* symmetric quantisation, else the range from the least to the largest value */
-    gboolean by_pixel;  /* each row of the last dimension has a range, else each entry of the first one */
+    gboolean
+      symmetric; /* symmetric quantisation, else the range from the least to the largest value */
+    gboolean
+      by_pixel; /* each row of the last dimension has a range, else each entry of the first one */
   } fake_quantize;
   struct
   {
     gint32 most; /* boxes of each class */
     gfloat iou_limit, score_limit;
-    gboolean centers; /* boxes are centre x, centre y, width and height, else two opposite corners */
+    gboolean
+      centers; /* boxes are centre x, centre y, width and height, else two opposite corners */
   } nms;
   struct
   {
     SlSampleMode mode;
     SlBorder border;
-    gboolean align_corners; /* -1 and 1 are the middles of the outermost pixels, else their outer edges */
+    gboolean
+      align_corners; /* -1 and 1 are the middles of the outermost pixels, else their outer edges */
   } grid_sample;
   struct
   {
@@ -487,17 +506,21 @@ typedef struct
   void (*run) (const SlKernelCall *call);
 } SlOp;
 
-/** SL_OP_ROW: begins the row of SL_OP_@op, whose name is @op's: from @least inputs, which must be there, to @most, and @outputs. */
-#define SL_OP_ROW(op, least, most, outputs) \
-  .type = SL_OP_##op, .name = #op, .min_inputs = (least), .max_inputs = (most), .required = (least), .n_outputs = (outputs)
+/** SL_OP_ROW: begins the row of SL_OP_@op, whose name is @op's: from @least inputs, which must be
+ * there, to @most, and @outputs. */
+#define SL_OP_ROW(op, least, most, outputs)                                     \
+  .type = SL_OP_##op, .name = #op, .min_inputs = (least), .max_inputs = (most), \
+  .required = (least), .n_outputs = (outputs)
 
 /** sl_op_get: (nullable): the row of @type. */
 const SlOp *sl_op_get (SlOpType type);
-/** sl_op_type_name: (transfer none): as in the list above, also of operators that are left out of this build. */
+/** sl_op_type_name: (transfer none): as in the list above, also of operators that are left out of
+ * this build. */
 const char *sl_op_type_name (SlOpType op);
 /** sl_op_name: (transfer none): TensorFlow Lite's name of the operator, "CONV_2D". */
 const char *sl_op_name (SlOpType op);
-/** sl_op_supported_names: (transfer container): every supported operator, sorted, NULL-terminated. */
+/** sl_op_supported_names: (transfer container): every supported operator, sorted, NULL-terminated.
+ */
 const char **sl_op_supported_names (void);
 
 #endif

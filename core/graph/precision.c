@@ -6,7 +6,9 @@
 #include "core/base/printable.h"
 #include "sightline/error.h"
 
-static const char *const names[] = { [SL_PRECISION_FLOAT] = "float", [SL_PRECISION_BF16] = "bf16", [SL_PRECISION_FP16] = "fp16" };
+static const char *const names[] = {
+  [SL_PRECISION_FLOAT] = "float", [SL_PRECISION_BF16] = "bf16", [SL_PRECISION_FP16] = "fp16"
+};
 
 gboolean
 sl_precision_parse (const char *text, SlPrecision *precision, GError **error)
@@ -20,7 +22,8 @@ sl_precision_parse (const char *text, SlPrecision *precision, GError **error)
       return TRUE;
     }
   g_autofree char *shown = sl_printable (text, SL_PRINTABLE_MESSAGE);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "precision=%s: expected " SL_PRECISION_NAMES, shown);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "precision=%s: expected " SL_PRECISION_NAMES,
+               shown);
   return FALSE;
 }
 

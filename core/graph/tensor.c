@@ -69,7 +69,8 @@ void *
 sl_tensor_buffer_new (gsize bytes)
 {
   void *buffer = NULL;
-  if (bytes > G_MAXSIZE - 2 * SL_TENSOR_PADDING || posix_memalign (&buffer, SL_TENSOR_ALIGN, bytes + SL_TENSOR_PADDING) != 0)
+  if (bytes > G_MAXSIZE - 2 * SL_TENSOR_PADDING
+      || posix_memalign (&buffer, SL_TENSOR_ALIGN, bytes + SL_TENSOR_PADDING) != 0)
     return NULL;
   memset (buffer, 0, bytes + SL_TENSOR_PADDING);
   return buffer;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * A tensor as the graph sees it: a name, an element type, a shape (outermost dimension first), quantisation
- * and, for constants, a pointer to its bytes. A tensor owns nothing; the arena of its graph does.
+ * A tensor as the graph sees it: a name, an element type, a shape (outermost dimension first),
+ * quantisation and, for constants, a pointer to its bytes. A tensor owns nothing; the arena of its
+ * graph does.
  *
- * Quantisation is affine: real = scale * (q - zero_point), q the quantised value, as in the TensorFlow Lite 8-bit specification.
+ * Quantisation is affine: real = scale * (q - zero_point), q the quantised value, as in the
+ * TensorFlow Lite 8-bit specification.
  */
 #ifndef SL_CORE_GRAPH_TENSOR_H
 #define SL_CORE_GRAPH_TENSOR_H
@@ -68,7 +70,8 @@ gboolean sl_dims_same_but_ones (const gint32 *a, guint rank_a, const gint32 *b, 
 /** sl_tensor_describe: (transfer full): "uint8[1,224,224,3]", for messages. */
 char *sl_tensor_describe (const SlTensor *tensor);
 
-/** sl_tensor_buffer_new: zeroed memory for @bytes and padding, aligned; free with sl_tensor_buffer_free(). NULL when there is none. */
+/** sl_tensor_buffer_new: zeroed memory for @bytes and padding, aligned; free with
+ * sl_tensor_buffer_free(). NULL when there is none. */
 void *sl_tensor_buffer_new (gsize bytes);
 void sl_tensor_buffer_free (void *buffer);
 /** sl_tensor_alloc: the same in @arena, never NULL. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * A tensor outside its graph: as input or output of a model, in caps, for a decoder. Messages write its dimensions as the graph does,
- * outermost first.
+ * A tensor outside its graph: as input or output of a model, in caps, for a decoder. Messages write
+ * its dimensions as the graph does, outermost first.
  */
 #ifndef SL_CORE_GRAPH_TENSOR_INFO_H
 #define SL_CORE_GRAPH_TENSOR_INFO_H

@@ -2,7 +2,8 @@
 /* From an output towards the input, until an operator tells. */
 #include "core/graph/value_kind.h"
 
-/* A LOOKUP may end this far beyond 1, in steps of the scale: 255/256 is rounded to the nearest step. */
+/* A LOOKUP may end this far beyond 1, in steps of the scale: 255/256 is rounded to the nearest
+ * step. */
 #define SLACK 1.0f
 
 static gboolean
@@ -18,8 +19,10 @@ makes (const SlNode *node, gint32 index)
 static gboolean
 is_looked_through (SlOpType op)
 {
-  return op == SL_OP_RESHAPE || op == SL_OP_SQUEEZE || op == SL_OP_EXPAND_DIMS || op == SL_OP_TRANSPOSE || op == SL_OP_SLICE
-         || op == SL_OP_STRIDED_SLICE || op == SL_OP_QUANTIZE || op == SL_OP_DEQUANTIZE || op == SL_OP_MEAN || op == SL_OP_AVERAGE_POOL_2D;
+  return op == SL_OP_RESHAPE || op == SL_OP_SQUEEZE || op == SL_OP_EXPAND_DIMS
+         || op == SL_OP_TRANSPOSE || op == SL_OP_SLICE || op == SL_OP_STRIDED_SLICE
+         || op == SL_OP_QUANTIZE || op == SL_OP_DEQUANTIZE || op == SL_OP_MEAN
+         || op == SL_OP_AVERAGE_POOL_2D;
 }
 
 static SlValueKind
@@ -47,7 +50,8 @@ kind_of_table (const SlGraph *graph, const SlNode *node)
   const guint8 *table = sl_node_input (graph, node, 1)->data;
   const gfloat scale = sl_tensor_scale (output);
   for (guint i = 0; i < 256; i++) {
-    const gint32 quantised = (output->dtype == SL_DTYPE_I8 ? (gint8) table[i] : table[i]) - sl_tensor_zero_point (output);
+    const gint32 quantised =
+      (output->dtype == SL_DTYPE_I8 ? (gint8) table[i] : table[i]) - sl_tensor_zero_point (output);
     if ((gfloat) quantised < -SLACK || (gfloat) quantised * scale > 1 + SLACK * scale)
       return SL_VALUES_UNKNOWN;
   }
@@ -88,12 +92,14 @@ is_between_floats (const SlGraph *graph, const SlNode *node)
 {
   if (node->op != SL_OP_CAST)
     return FALSE;
-  const SlDtype from = sl_node_input (graph, node, 0)->dtype, to = sl_node_output (graph, node, 0)->dtype;
-  return (from == SL_DTYPE_F32 || from == SL_DTYPE_F16) && (to == SL_DTYPE_F32 || to == SL_DTYPE_F16);
+  const SlDtype from = sl_node_input (graph, node, 0)->dtype,
+                to = sl_node_output (graph, node, 0)->dtype;
+  return (from == SL_DTYPE_F32 || from == SL_DTYPE_F16)
+         && (to == SL_DTYPE_F32 || to == SL_DTYPE_F16);
 }
 
-/* The node that makes tensor @index, behind those that are looked through; NULL = none. Nodes are in the order in which they run, so one
- * walk back meets every maker. */
+/* The node that makes tensor @index, behind those that are looked through; NULL = none. Nodes are
+ * in the order in which they run, so one walk back meets every maker. */
 static const SlNode *
 find_maker (const SlGraph *graph, gint32 index)
 {
@@ -120,12 +126,17 @@ sl_graph_class_count (const SlGraph *graph, gint32 index)
 {
   const SlNode *maker = find_maker (graph, index);
   if (maker != NULL && maker->op == SL_OP_DETECTION_POSTPROCESS)
-    return maker->n_outputs > 1 && maker->outputs[1] == index ? (guint) MAX (maker->params.detection.num_classes, 0) : 0;
+    return maker->n_outputs > 1 && maker->outputs[1] == index
+             ? (guint) MAX (maker->params.detection.num_classes, 0)
+             : 0;
   if (maker == NULL || (maker->op != SL_OP_ARG_MAX && maker->op != SL_OP_RESIZE_ARG_MAX))
     return 0;
-  const SlTensor *input = sl_node_input (graph, maker, 0), *output = sl_node_output (graph, maker, 0);
+  const SlTensor *input = sl_node_input (graph, maker, 0),
+                 *output = sl_node_output (graph, maker, 0);
   gsize numbers = 0, chosen = 0;
   if (maker->op == SL_OP_RESIZE_ARG_MAX)
     return (guint) input->dims[3];
-  return sl_tensor_elements (input, &numbers) && sl_tensor_elements (output, &chosen) && chosen > 0 ? (guint) (numbers / chosen) : 0;
+  return sl_tensor_elements (input, &numbers) && sl_tensor_elements (output, &chosen) && chosen > 0
+           ? (guint) (numbers / chosen)
+           : 0;
 }

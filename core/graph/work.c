@@ -33,8 +33,9 @@ span (const SlTensor *tensor, guint first, guint end)
   return product;
 }
 
-/* A sample takes up to four pixels. Where their number is not stated, those of a region that lie in the picture are at most as many in each
- * direction as the picture has pixels, the region cells, and two. */
+/* A sample takes up to four pixels. Where their number is not stated, those of a region that lie in
+ * the picture are at most as many in each direction as the picture has pixels, the region cells,
+ * and two. */
 static guint64
 roi_align (const SlGraph *graph, const SlNode *node)
 {
@@ -42,7 +43,8 @@ roi_align (const SlGraph *graph, const SlNode *node)
   const guint64 samples = (guint64) node->params.roi_align.samples;
   if (samples > 0)
     return times (times (elements_of (output), 4), times (samples, samples));
-  const guint64 rows = plus (span (input, 1, 2), span (output, 1, 2)) + 2, columns = plus (span (input, 2, 3), span (output, 2, 3)) + 2;
+  const guint64 rows = plus (span (input, 1, 2), span (output, 1, 2)) + 2,
+                columns = plus (span (input, 2, 3), span (output, 2, 3)) + 2;
   return times (times (span (output, 0, 1), span (output, 3, 4)), times (4, times (rows, columns)));
 }
 
@@ -52,7 +54,9 @@ lstm (const SlGraph *graph, const SlNode *node)
   guint64 weights = 0;
   for (guint i = 1; i < node->n_inputs; i++) {
     const SlTensor *tensor = sl_node_input (graph, node, i);
-    weights = plus (weights, tensor != NULL && tensor->rank == 2 && tensor->data != NULL ? elements_of (tensor) : 0);
+    weights =
+      plus (weights,
+            tensor != NULL && tensor->rank == 2 && tensor->data != NULL ? elements_of (tensor) : 0);
   }
   return times (weights, span (sl_node_input (graph, node, 0), 0, 2));
 }
@@ -72,9 +76,12 @@ sl_node_multiply_adds (const SlGraph *graph, const SlNode *node)
     case SL_OP_FULLY_CONNECTED:
       return times (elements_of (output), span (weights, 1, 2));
     case SL_OP_BATCH_MATMUL:
-      return times (elements_of (output), (guint64) input->dims[input->rank - (node->params.matmul.transpose_a ? 2 : 1)]);
+      return times (elements_of (output),
+                    (guint64) input->dims[input->rank - (node->params.matmul.transpose_a ? 2 : 1)]);
     case SL_OP_GRID_SAMPLE: /* one tap, two or four along each of two or three dimensions */
-      return times (elements_of (output), node->params.grid_sample.mode == SL_SAMPLE_CUBIC ? 16 : input->rank == 5 ? 8 : 4);
+      return times (elements_of (output), node->params.grid_sample.mode == SL_SAMPLE_CUBIC ? 16
+                                          : input->rank == 5                               ? 8
+                                                                                           : 4);
     case SL_OP_HEAT_MAP_PEAKS: /* four taps a place, and the others once for each column */
       return times (elements_of (input), 4 * SL_HEAT_MAP_STEPS * SL_HEAT_MAP_STEPS);
     case SL_OP_ROI_ALIGN:
@@ -82,9 +89,10 @@ sl_node_multiply_adds (const SlGraph *graph, const SlNode *node)
     case SL_OP_DEFORM_COLUMNS: /* four pixels an element */
       return times (elements_of (output), 4);
     case SL_OP_LOCAL_RESPONSE_NORMALIZATION: /* at most, the sum over its window and the power */
-      return times (
-        elements_of (output),
-        (guint64) MIN ((gint64) node->params.local_response.before + node->params.local_response.after, input->dims[input->rank - 1]) + 32);
+      return times (elements_of (output), (guint64) MIN ((gint64) node->params.local_response.before
+                                                           + node->params.local_response.after,
+                                                         input->dims[input->rank - 1])
+                                            + 32);
     case SL_OP_DETERMINANT:
       return times (elements_of (input), (guint64) input->dims[input->rank - 1]);
     case SL_OP_RESAMPLE:
@@ -98,7 +106,8 @@ sl_node_multiply_adds (const SlGraph *graph, const SlNode *node)
   }
 }
 
-/* What an element of the output takes, in multiply-adds: functions of the C library take as long as several. */
+/* What an element of the output takes, in multiply-adds: functions of the C library take as long as
+ * several. */
 static guint64
 per_element (const SlNode *node)
 {
@@ -139,7 +148,8 @@ per_element (const SlNode *node)
   }
 }
 
-/* For operators that compare elements with each other, or take each of what comes, however often it is for the same place. */
+/* For operators that compare elements with each other, or take each of what comes, however often it
+ * is for the same place. */
 static guint64
 comparisons (const SlGraph *graph, const SlNode *node)
 {
@@ -147,25 +157,32 @@ comparisons (const SlGraph *graph, const SlNode *node)
   switch (node->op) {
     case SL_OP_SCATTER_ELEMENTS:
     case SL_OP_SCATTER_ND:
-      return times (8, plus (elements_of (sl_node_input (graph, node, 1)), elements_of (sl_node_input (graph, node, 2))));
+      return times (8, plus (elements_of (sl_node_input (graph, node, 1)),
+                             elements_of (sl_node_input (graph, node, 2))));
     case SL_OP_ROI_POOL: /* cells share pixels at their edges */
-      return times (times (span (output, 0, 1), span (output, 3, 4)),
-                    times (plus (span (sl_node_input (graph, node, 0), 1, 2), 2 * span (output, 1, 2)),
-                           plus (span (sl_node_input (graph, node, 0), 2, 3), 2 * span (output, 2, 3))));
+      return times (
+        times (span (output, 0, 1), span (output, 3, 4)),
+        times (plus (span (sl_node_input (graph, node, 0), 1, 2), 2 * span (output, 1, 2)),
+               plus (span (sl_node_input (graph, node, 0), 2, 3), 2 * span (output, 2, 3))));
     case SL_OP_UNIQUE: /* sorts */
       return times (elements_of (sl_node_input (graph, node, 0)), 128);
     case SL_OP_TOPK_V2: /* moves up to k entries for each element */
-      return times (elements_of (sl_node_input (graph, node, 0)), (guint64) output->dims[output->rank - 1] / 4);
+      return times (elements_of (sl_node_input (graph, node, 0)),
+                    (guint64) output->dims[output->rank - 1] / 4);
     case SL_OP_NON_MAX_SUPPRESSION_V4:
     case SL_OP_NON_MAX_SUPPRESSION_V5:
       return times (elements_of (sl_node_input (graph, node, 1)), times (8, elements_of (output)));
     case SL_OP_NON_MAX_SUPPRESSION_BATCH: /* each box of a class with those kept before it */
-      return times (elements_of (sl_node_input (graph, node, 1)),
-                    times (4, (guint64) MIN (node->params.nms.most, sl_node_input (graph, node, 1)->dims[2])));
-    case SL_OP_POSENET_DECODER: /* each score may start a person of 17 points, 13 samples of 4 places each, and is compared with all before */
-      return times (elements_of (sl_node_input (graph, node, 0)), plus (1024, elements_of (sl_node_output (graph, node, 2))));
+      return times (
+        elements_of (sl_node_input (graph, node, 1)),
+        times (4, (guint64) MIN (node->params.nms.most, sl_node_input (graph, node, 1)->dims[2])));
+    case SL_OP_POSENET_DECODER: /* each score may start a person of 17 points, 13 samples of 4
+                                   places each, and is compared with all before */
+      return times (elements_of (sl_node_input (graph, node, 0)),
+                    plus (1024, elements_of (sl_node_output (graph, node, 2))));
     case SL_OP_DETECTION_POSTPROCESS:
-      return times (elements_of (sl_node_input (graph, node, 1)), times (8, elements_of (sl_node_output (graph, node, 2))));
+      return times (elements_of (sl_node_input (graph, node, 1)),
+                    times (8, elements_of (sl_node_output (graph, node, 2))));
     default:
       return 0;
   }

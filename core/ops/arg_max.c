@@ -13,7 +13,8 @@ arg_check (SlGraph *graph, SlNode *node, GError **error)
   const SlTensor *input = sl_node_input (graph, node, 0);
   gint32 axis = 0;
   return sl_node_check_dtype (node, "input", input, TYPES, error)
-         && sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), SL_DTYPES_INDEX, error)
+         && sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), SL_DTYPES_INDEX,
+                                 error)
          && sl_node_constant_axis (graph, node, 1, &axis, input->rank, error);
 }
 
@@ -37,13 +38,16 @@ topk_check (SlGraph *graph, SlNode *node, GError **error)
   const SlTensor *input = sl_node_input (graph, node, 0);
   gint32 k = 0;
   guint count = 0;
-  if (!sl_node_check_dtype (node, "input", input, TYPES, error) || !sl_node_check_copy (graph, node, 0, 0, error)
-      || !sl_node_check_dtype (node, "indices", sl_node_output (graph, node, 1), SL_DTYPE_BIT (SL_DTYPE_I32), error)
+  if (!sl_node_check_dtype (node, "input", input, TYPES, error)
+      || !sl_node_check_copy (graph, node, 0, 0, error)
+      || !sl_node_check_dtype (node, "indices", sl_node_output (graph, node, 1),
+                               SL_DTYPE_BIT (SL_DTYPE_I32), error)
       || !sl_node_constant (graph, node, 1, "k", &k, 1, &count, error))
     return FALSE;
   if (input->rank < 1 || count != 1 || k < 1 || k > input->dims[input->rank - 1]) {
     g_autofree char *text = sl_tensor_describe (input);
-    return sl_node_error (error, node, SL_ERROR_SHAPE, "k is %d for %s; expected 1 up to the last dimension", k, text);
+    return sl_node_error (error, node, SL_ERROR_SHAPE,
+                          "k is %d for %s; expected 1 up to the last dimension", k, text);
   }
   return TRUE;
 }
@@ -56,7 +60,8 @@ topk_infer (SlGraph *graph, SlNode *node, GError **error)
   guint count = 0;
   memcpy (dims, input->dims, sizeof dims);
   sl_constant_ints (sl_node_input (graph, node, 1), &dims[input->rank - 1], 1, &count);
-  return sl_node_set_shape (graph, node, 0, input->rank, dims, error) && sl_node_set_shape (graph, node, 1, input->rank, dims, error);
+  return sl_node_set_shape (graph, node, 0, input->rank, dims, error)
+         && sl_node_set_shape (graph, node, 1, input->rank, dims, error);
 }
 
 const SlOp sl_op_arg_max = {
@@ -74,5 +79,6 @@ const SlOp sl_op_arg_min = {
 };
 
 const SlOp sl_op_topk_v2 = {
-  SL_OP_ROW (TOPK_V2, 2, 2, 2), .check = topk_check, .infer = topk_infer, .prepare = sl_kernel_topk_prepare, .run = sl_kernel_topk,
+  SL_OP_ROW (TOPK_V2, 2, 2, 2),      .check = topk_check,   .infer = topk_infer,
+  .prepare = sl_kernel_topk_prepare, .run = sl_kernel_topk,
 };

@@ -7,7 +7,8 @@
 #include "core/ops/kernels/simd/loops.h"
 #include "core/ops/ops.h"
 
-/** One product of matrices: rows, columns and depth, and steps between elements of both operands. */
+/** One product of matrices: rows, columns and depth, and steps between elements of both operands.
+ */
 typedef struct
 {
   gsize rows, columns, depth;
@@ -20,17 +21,24 @@ typedef struct
 static gboolean
 check (SlGraph *graph, SlNode *node, GError **error)
 {
-  const guint32 types = SL_DTYPE_BIT (SL_DTYPE_F32) | SL_DTYPE_BIT (SL_DTYPE_I8) | SL_DTYPE_BIT (SL_DTYPE_I16);
-  const SlTensor *a = sl_node_input (graph, node, 0), *b = sl_node_input (graph, node, 1), *output = sl_node_output (graph, node, 0);
-  const gboolean hybrid = a->dtype == SL_DTYPE_F32 && b->data != NULL && b->dtype == SL_DTYPE_I8 && b->quant.count == 1;
-  if (!sl_node_check_dtype (node, "input", a, types, error) || (!hybrid && !sl_node_check_same_dtype (node, a, b, error))
-      || !sl_node_check_same_dtype (node, a, output, error) || !sl_node_check_quant (node, "input", a, error)
-      || !sl_node_check_quant (node, "input", b, error) || !sl_node_check_quant (node, "output", output, error))
+  const guint32 types =
+    SL_DTYPE_BIT (SL_DTYPE_F32) | SL_DTYPE_BIT (SL_DTYPE_I8) | SL_DTYPE_BIT (SL_DTYPE_I16);
+  const SlTensor *a = sl_node_input (graph, node, 0), *b = sl_node_input (graph, node, 1),
+                 *output = sl_node_output (graph, node, 0);
+  const gboolean hybrid =
+    a->dtype == SL_DTYPE_F32 && b->data != NULL && b->dtype == SL_DTYPE_I8 && b->quant.count == 1;
+  if (!sl_node_check_dtype (node, "input", a, types, error)
+      || (!hybrid && !sl_node_check_same_dtype (node, a, b, error))
+      || !sl_node_check_same_dtype (node, a, output, error)
+      || !sl_node_check_quant (node, "input", a, error)
+      || !sl_node_check_quant (node, "input", b, error)
+      || !sl_node_check_quant (node, "output", output, error))
     return FALSE;
   if (a->rank >= 2 && b->rank >= 2)
     return TRUE;
   g_autofree char *text_a = sl_tensor_describe (a), *text_b = sl_tensor_describe (b);
-  return sl_node_error (error, node, SL_ERROR_SHAPE, "%s times %s; expected at least 2 dimensions each", text_a, text_b);
+  return sl_node_error (error, node, SL_ERROR_SHAPE,
+                        "%s times %s; expected at least 2 dimensions each", text_a, text_b);
 }
 
 static gboolean
@@ -43,12 +51,16 @@ infer (SlGraph *graph, SlNode *node, GError **error)
   gint32 dims[SL_MAX_RANK];
   guint rank = 0;
   if (depth != depth_b)
-    return sl_node_error (error, node, SL_ERROR_SHAPE, "matrices of %dx%d and %dx%d do not multiply", rows, depth, depth_b, columns);
+    return sl_node_error (error, node, SL_ERROR_SHAPE,
+                          "matrices of %dx%d and %dx%d do not multiply", rows, depth, depth_b,
+                          columns);
   if (node->params.matmul.flat) {
     gsize elements = 0;
     if (!sl_tensor_elements (&a, &elements) || elements / (gsize) MAX (depth, 1) > G_MAXINT32)
-      return sl_node_error (error, node, SL_ERROR_LIMIT, "%" G_GSIZE_FORMAT " numbers are too many", elements);
-    return sl_node_set_shape (graph, node, 0, 2, (const gint32[]){ (gint32) (elements / (gsize) depth), columns }, error);
+      return sl_node_error (error, node, SL_ERROR_LIMIT, "%" G_GSIZE_FORMAT " numbers are too many",
+                            elements);
+    return sl_node_set_shape (
+      graph, node, 0, 2, (const gint32[]){ (gint32) (elements / (gsize) depth), columns }, error);
   }
   a.rank -= 2;
   b.rank -= 2;
@@ -123,7 +135,8 @@ quantised_row (const MatMul *p, const gint8 *a, const gint8 *b, gint8 *out)
     guint32 sum = 0;
     for (gsize k = 0; k < p->depth; k++)
       sum += (guint32) ((a[k * p->a_depth] - za) * (b[j * p->b_column + k * p->b_depth] - zb));
-    out[j] = (gint8) sl_requantize ((gfloat) (gint32) sum * p->scale, sl_tensor_zero_point (p->output), &p->clamp);
+    out[j] = (gint8) sl_requantize ((gfloat) (gint32) sum * p->scale,
+                                    sl_tensor_zero_point (p->output), &p->clamp);
   }
 }
 
@@ -135,7 +148,8 @@ row_of_words (const MatMul *p, const gint16 *a, const gint16 *b, gint16 *out)
     gint64 sum = 0;
     for (gsize k = 0; k < p->depth; k++)
       sum += (gint64) (a[k * p->a_depth] - za) * (b[j * p->b_column + k * p->b_depth] - zb);
-    out[j] = (gint16) sl_requantize ((gfloat) ((gdouble) sum * (gdouble) p->scale), sl_tensor_zero_point (p->output), &p->clamp);
+    out[j] = (gint16) sl_requantize ((gfloat) ((gdouble) sum * (gdouble) p->scale),
+                                     sl_tensor_zero_point (p->output), &p->clamp);
   }
 }
 
@@ -146,7 +160,8 @@ some_rows (void *data, gsize first, gsize n)
   const MatMul *p = call->state;
   for (gsize r = first; r < first + n; r++) {
     const gsize matrix = r / p->rows;
-    const gsize a = sl_matmul_operand (p->a, p->output, matrix) * p->rows * p->depth + r % p->rows * p->a_row;
+    const gsize a =
+      sl_matmul_operand (p->a, p->output, matrix) * p->rows * p->depth + r % p->rows * p->a_row;
     const gsize b = sl_matmul_operand (p->b, p->output, matrix) * p->depth * p->columns;
     if (p->a->dtype == SL_DTYPE_F32)
       row_of_floats (p, (const gfloat *) call->inputs[0] + a, (const gfloat *) call->inputs[1] + b,

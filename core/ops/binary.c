@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Operators of two operands with NumPy broadcasting: float32, 8-bit and int16 values, and whole numbers (int32, int64);
- * ADD, SUB, MUL and DIV with a fused activation.
+ * Operators of two operands with NumPy broadcasting: float32, 8-bit and int16 values, and whole
+ * numbers (int32, int64); ADD, SUB, MUL and DIV with a fused activation.
  */
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
@@ -12,12 +12,15 @@
 static gboolean
 check (SlGraph *graph, SlNode *node, GError **error)
 {
-  const SlTensor *tensors[] = { sl_node_input (graph, node, 0), sl_node_input (graph, node, 1), sl_node_output (graph, node, 0) };
-  const gboolean bitwise = node->op == SL_OP_BITWISE_AND || node->op == SL_OP_BITWISE_OR || node->op == SL_OP_BITWISE_XOR;
+  const SlTensor *tensors[] = { sl_node_input (graph, node, 0), sl_node_input (graph, node, 1),
+                                sl_node_output (graph, node, 0) };
+  const gboolean bitwise =
+    node->op == SL_OP_BITWISE_AND || node->op == SL_OP_BITWISE_OR || node->op == SL_OP_BITWISE_XOR;
   const guint32 types = node->op == SL_OP_PRELU ? REAL_TYPES : bitwise ? SL_DTYPES_INDEX : TYPES;
   for (guint i = 0; i < 3; i++) {
     const char *role = i < 2 ? "input" : "output";
-    if (!sl_node_check_dtype (node, role, tensors[i], types, error) || !sl_node_check_same_dtype (node, tensors[0], tensors[i], error)
+    if (!sl_node_check_dtype (node, role, tensors[i], types, error)
+        || !sl_node_check_same_dtype (node, tensors[0], tensors[i], error)
         || !sl_node_check_quant (node, role, tensors[i], error))
       return FALSE;
   }
@@ -29,16 +32,20 @@ infer (SlGraph *graph, SlNode *node, GError **error)
 {
   gint32 dims[SL_MAX_RANK];
   guint rank = 0;
-  return sl_node_broadcast (node, sl_node_input (graph, node, 0), sl_node_input (graph, node, 1), dims, &rank, error)
+  return sl_node_broadcast (node, sl_node_input (graph, node, 0), sl_node_input (graph, node, 1),
+                            dims, &rank, error)
          && sl_node_set_shape (graph, node, 0, rank, dims, error);
 }
 
-#define BINARY(symbol, op)                                                                                            \
-  const SlOp                                                                                                          \
-    symbol = {                                                                                                        \
-      SL_OP_ROW (op, 2, 2, 1), .in_place = TRUE, .check = check, .infer = infer, .prepare = sl_kernel_binary_prepare, \
-      .run = sl_kernel_binary,                                                                                        \
-    }
+#define BINARY(symbol, op)               \
+  const SlOp symbol = {                  \
+    SL_OP_ROW (op, 2, 2, 1),             \
+    .in_place = TRUE,                    \
+    .check = check,                      \
+    .infer = infer,                      \
+    .prepare = sl_kernel_binary_prepare, \
+    .run = sl_kernel_binary,             \
+  }
 
 BINARY (sl_op_add, ADD);
 BINARY (sl_op_sub, SUB);

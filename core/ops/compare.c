@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Comparisons, logic, SELECT and WHERE. The number of results of WHERE depends on its input, so only a constant
- * condition can be planned for; such a node is folded away while the graph is prepared.
+ * Comparisons, logic, SELECT and WHERE. The number of results of WHERE depends on its input, so
+ * only a constant condition can be planned for; such a node is folded away while the graph is
+ * prepared.
  */
 #include <string.h>
 
@@ -15,9 +16,11 @@ static gboolean
 compare_check (SlGraph *graph, SlNode *node, GError **error)
 {
   const SlTensor *a = sl_node_input (graph, node, 0), *b = sl_node_input (graph, node, 1);
-  const gboolean logic = node->op == SL_OP_LOGICAL_AND || node->op == SL_OP_LOGICAL_OR || node->op == SL_OP_LOGICAL_NOT;
+  const gboolean logic =
+    node->op == SL_OP_LOGICAL_AND || node->op == SL_OP_LOGICAL_OR || node->op == SL_OP_LOGICAL_NOT;
   const gboolean equality = node->op == SL_OP_EQUAL || node->op == SL_OP_NOT_EQUAL;
-  if (!sl_node_check_dtype (node, "input", a, logic ? BOOL_BIT : COMPARED | (equality ? BOOL_BIT : 0), error)
+  if (!sl_node_check_dtype (node, "input", a,
+                            logic ? BOOL_BIT : COMPARED | (equality ? BOOL_BIT : 0), error)
       || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), BOOL_BIT, error))
     return FALSE;
   return b == NULL || sl_node_check_same_dtype (node, a, b, error);
@@ -29,14 +32,16 @@ compare_infer (SlGraph *graph, SlNode *node, GError **error)
   const SlTensor *a = sl_node_input (graph, node, 0), *b = sl_node_input (graph, node, 1);
   gint32 dims[SL_MAX_RANK];
   guint rank = 0;
-  return sl_node_broadcast (node, a, b != NULL ? b : a, dims, &rank, error) && sl_node_set_shape (graph, node, 0, rank, dims, error);
+  return sl_node_broadcast (node, a, b != NULL ? b : a, dims, &rank, error)
+         && sl_node_set_shape (graph, node, 0, rank, dims, error);
 }
 
 static gboolean
 select_check (SlGraph *graph, SlNode *node, GError **error)
 {
   return sl_node_check_dtype (node, "condition", sl_node_input (graph, node, 0), BOOL_BIT, error)
-         && sl_node_check_copy (graph, node, 1, 0, error) && sl_node_check_copy (graph, node, 2, 0, error);
+         && sl_node_check_copy (graph, node, 1, 0, error)
+         && sl_node_check_copy (graph, node, 2, 0, error);
 }
 
 static gboolean
@@ -45,7 +50,8 @@ select_infer (SlGraph *graph, SlNode *node, GError **error)
   SlTensor values = *sl_node_input (graph, node, 1);
   gint32 dims[SL_MAX_RANK];
   guint rank = 0;
-  return sl_node_broadcast (node, sl_node_input (graph, node, 1), sl_node_input (graph, node, 2), values.dims, &values.rank, error)
+  return sl_node_broadcast (node, sl_node_input (graph, node, 1), sl_node_input (graph, node, 2),
+                            values.dims, &values.rank, error)
          && sl_node_broadcast (node, sl_node_input (graph, node, 0), &values, dims, &rank, error)
          && sl_node_set_shape (graph, node, 0, rank, dims, error);
 }
@@ -55,13 +61,15 @@ where_check (SlGraph *graph, SlNode *node, GError **error)
 {
   const SlTensor *condition = sl_node_input (graph, node, 0);
   if (!sl_node_check_dtype (node, "condition", condition, BOOL_BIT, error)
-      || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), SL_DTYPE_BIT (SL_DTYPE_I64), error))
+      || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0),
+                               SL_DTYPE_BIT (SL_DTYPE_I64), error))
     return FALSE;
   if (condition->data != NULL)
     return TRUE;
-  return sl_node_error (error, node, SL_ERROR_UNSUPPORTED,
-                        "condition '%s' is computed, so the number of results is not known before; expected a constant (use SELECT)",
-                        condition->name);
+  return sl_node_error (
+    error, node, SL_ERROR_UNSUPPORTED,
+    "condition '%s' is computed, so the number of results is not known before; expected a constant (use SELECT)",
+    condition->name);
 }
 
 static gboolean
@@ -72,7 +80,8 @@ where_infer (SlGraph *graph, SlNode *node, GError **error)
   for (gsize i = 0; i < condition->bytes; i++)
     dims[0] += ((const guint8 *) condition->data)[i] != 0;
   if (dims[0] == 0)
-    return sl_node_error (error, node, SL_ERROR_SHAPE, "condition '%s' is false everywhere; an empty result is not supported",
+    return sl_node_error (error, node, SL_ERROR_SHAPE,
+                          "condition '%s' is false everywhere; an empty result is not supported",
                           condition->name);
   return sl_node_set_shape (graph, node, 0, 2, dims, error);
 }
@@ -109,7 +118,8 @@ COMPARE (sl_op_logical_or, LOGICAL_OR, 2);
 COMPARE (sl_op_logical_not, LOGICAL_NOT, 1);
 
 const SlOp sl_op_select = {
-  SL_OP_ROW (SELECT, 3, 3, 1), .check = select_check, .infer = select_infer, .prepare = sl_kernel_select_prepare, .run = sl_kernel_select,
+  SL_OP_ROW (SELECT, 3, 3, 1),         .check = select_check,   .infer = select_infer,
+  .prepare = sl_kernel_select_prepare, .run = sl_kernel_select,
 };
 
 const SlOp sl_op_where = {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * CUMSUM: sums of all elements up to each one along a constant axis. "exclusive" leaves the element itself out, "reverse" sums from the
- * end. Floats are summed in the order of the axis, as TensorFlow Lite does; integers wrap.
+ * CUMSUM: sums of all elements up to each one along a constant axis. "exclusive" leaves the element
+ * itself out, "reverse" sums from the end. Floats are summed in the order of the axis, as
+ * TensorFlow Lite does; integers wrap.
  */
 #include <string.h>
 
@@ -13,7 +14,8 @@ check (SlGraph *graph, SlNode *node, GError **error)
 {
   const SlTensor *input = sl_node_input (graph, node, 0);
   gint32 axis = 0;
-  return sl_node_check_dtype (node, "input", input, SL_DTYPE_BIT (SL_DTYPE_F32) | SL_DTYPES_INDEX, error)
+  return sl_node_check_dtype (node, "input", input, SL_DTYPE_BIT (SL_DTYPE_F32) | SL_DTYPES_INDEX,
+                              error)
          && sl_node_check_same_dtype (node, input, sl_node_output (graph, node, 0), error)
          && sl_node_constant_axis (graph, node, 1, &axis, input->rank, error);
 }
@@ -58,7 +60,8 @@ some_blocks (void *data, gsize first, gsize n)
 {
   const SlKernelCall *call = data;
   const SlTensor *input = sl_node_input (call->graph, call->node, 0);
-  const gboolean exclusive = call->node->params.cumsum.exclusive, reverse = call->node->params.cumsum.reverse;
+  const gboolean exclusive = call->node->params.cumsum.exclusive,
+                 reverse = call->node->params.cumsum.reverse;
   const Shape shape = shape_of (call);
   const gsize rows = shape.rows, row = shape.inner * sl_dtype_size (input->dtype);
   for (gsize block = first; block < first + n; block++) {
@@ -67,7 +70,8 @@ some_blocks (void *data, gsize first, gsize n)
     for (gsize i = 0; i < rows; i++) {
       const gsize at = reverse ? rows - 1 - i : i, before = reverse ? at + 1 : at - 1;
       if (i > 0)
-        add_rows (input->dtype, out + at * row, out + before * row, in + (exclusive ? before : at) * row, shape.inner);
+        add_rows (input->dtype, out + at * row, out + before * row,
+                  in + (exclusive ? before : at) * row, shape.inner);
       else if (exclusive)
         memset (out + at * row, 0, row);
       else

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* DETERMINANT: of square matrices, the last two dimensions, by elimination in double precision, the largest of a column first. */
+/* DETERMINANT: of square matrices, the last two dimensions, by elimination in double precision, the
+ * largest of a column first. */
 #include <math.h>
 
 #include "core/ops/ops.h"
@@ -15,10 +16,13 @@ check (SlGraph *graph, SlNode *node, GError **error)
   if (!sl_node_check_dtype (node, "input", input, f32, error)
       || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), f32, error))
     return FALSE;
-  if (input->rank >= 2 && input->dims[input->rank - 1] == input->dims[input->rank - 2] && input->dims[input->rank - 1] <= MAX_ROWS)
+  if (input->rank >= 2 && input->dims[input->rank - 1] == input->dims[input->rank - 2]
+      && input->dims[input->rank - 1] <= MAX_ROWS)
     return TRUE;
   g_autofree char *text = sl_tensor_describe (input);
-  return sl_node_error (error, node, SL_ERROR_SHAPE, "the input is %s; expected square matrices of at most %d rows", text, MAX_ROWS);
+  return sl_node_error (error, node, SL_ERROR_SHAPE,
+                        "the input is %s; expected square matrices of at most %d rows", text,
+                        MAX_ROWS);
 }
 
 static gboolean

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * DYNAMIC_QUANTIZE: quantises a float tensor to 8 bits over its own range, which includes zero. Outputs, all float32: quantised values
- * less the zero point, the scale, the zero point. FAKE_QUANTIZE: the same for each picture of a batch or for each pixel, or symmetric with
- * 255 quantised values; its output is the dequantised tensor. Infinite values saturate; NaN gives the lowest quantised value.
+ * DYNAMIC_QUANTIZE: quantises a float tensor to 8 bits over its own range, which includes zero.
+ * Outputs, all float32: quantised values less the zero point, the scale, the zero point.
+ * FAKE_QUANTIZE: the same for each picture of a batch or for each pixel, or symmetric with 255
+ * quantised values; its output is the dequantised tensor. Infinite values saturate; NaN gives the
+ * lowest quantised value.
  */
 #include <math.h>
 
@@ -39,16 +41,19 @@ static gboolean
 check (SlGraph *graph, SlNode *node, GError **error)
 {
   for (guint i = 0; i < node->n_outputs; i++)
-    if (!sl_node_check_dtype (node, "output", sl_node_output (graph, node, i), SL_DTYPE_BIT (SL_DTYPE_F32), error))
+    if (!sl_node_check_dtype (node, "output", sl_node_output (graph, node, i),
+                              SL_DTYPE_BIT (SL_DTYPE_F32), error))
       return FALSE;
-  return sl_node_check_dtype (node, "input", sl_node_input (graph, node, 0), SL_DTYPE_BIT (SL_DTYPE_F32), error);
+  return sl_node_check_dtype (node, "input", sl_node_input (graph, node, 0),
+                              SL_DTYPE_BIT (SL_DTYPE_F32), error);
 }
 
 static gboolean
 infer (SlGraph *graph, SlNode *node, GError **error)
 {
   const SlTensor *input = sl_node_input (graph, node, 0);
-  return sl_node_set_shape (graph, node, 0, input->rank, input->dims, error) && sl_node_set_shape (graph, node, 1, 0, NULL, error)
+  return sl_node_set_shape (graph, node, 0, input->rank, input->dims, error)
+         && sl_node_set_shape (graph, node, 1, 0, NULL, error)
          && sl_node_set_shape (graph, node, 2, 0, NULL, error);
 }
 
@@ -56,7 +61,8 @@ static void
 round_part (void *data, gsize first, gsize n)
 {
   const SlKernelCall *call = data;
-  const gfloat scale = *(const gfloat *) call->outputs[1], zero = *(const gfloat *) call->outputs[2];
+  const gfloat scale = *(const gfloat *) call->outputs[1],
+               zero = *(const gfloat *) call->outputs[2];
   const gfloat *in = (const gfloat *) call->inputs[0] + first;
   gfloat *out = (gfloat *) call->outputs[0] + first;
   sl_simd_loops ()->round (in, out, n, scale, -zero, CODES - zero, 1);
@@ -83,7 +89,9 @@ fake_check (SlGraph *graph, SlNode *node, GError **error)
   if (!sl_node_check_dtype (node, "input", input, floats, error)
       || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), floats, error))
     return FALSE;
-  return input->rank > 0 || sl_node_error (error, node, SL_ERROR_SHAPE, "input is a single number; expected at least 1 dimension");
+  return input->rank > 0
+         || sl_node_error (error, node, SL_ERROR_SHAPE,
+                           "input is a single number; expected at least 1 dimension");
 }
 
 /* Elements that have their range together. */
@@ -93,7 +101,8 @@ row_elements (const SlKernelCall *call)
   const SlTensor *input = sl_node_input (call->graph, call->node, 0);
   gsize elements = 0;
   sl_tensor_elements (input, &elements);
-  return call->node->params.fake_quantize.by_pixel ? (gsize) input->dims[input->rank - 1] : elements / (gsize) input->dims[0];
+  return call->node->params.fake_quantize.by_pixel ? (gsize) input->dims[input->rank - 1]
+                                                   : elements / (gsize) input->dims[0];
 }
 
 static void
@@ -107,7 +116,8 @@ fake_rows (void *data, gsize first, gsize n)
     sl_simd_loops ()->widen (in, &least, &most, row);
     Codes codes = codes_of (least, most);
     if (call->node->params.fake_quantize.symmetric)
-      codes = (Codes){ scale_of (MAX (-least, most), CODES_BESIDE_ZERO), -CODES_BESIDE_ZERO, CODES_BESIDE_ZERO };
+      codes = (Codes){ scale_of (MAX (-least, most), CODES_BESIDE_ZERO), -CODES_BESIDE_ZERO,
+                       CODES_BESIDE_ZERO };
     sl_simd_loops ()->round (in, out, row, codes.scale, codes.lo, codes.hi, codes.scale);
   }
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * GRID_SAMPLE: output pixel [b,i,j] is the picture [batch,height,width,channels] at the place that the grid [batch,rows,columns,2] has
- * there: x, then y, -1..1 from edge to edge. A volume [batch,depth,height,width,channels] has a grid [batch,planes,rows,columns,3], with z
- * behind y. Places may be any numbers: large, infinite and NaN ones are clamped first.
+ * GRID_SAMPLE: output pixel [b,i,j] is the picture [batch,height,width,channels] at the place that
+ * the grid [batch,rows,columns,2] has there: x, then y, -1..1 from edge to edge. A volume
+ * [batch,depth,height,width,channels] has a grid [batch,planes,rows,columns,3], with z behind y.
+ * Places may be any numbers: large, infinite and NaN ones are clamped first.
  */
 #include <math.h>
 #include <string.h>
@@ -10,7 +11,8 @@
 #include "core/ops/kernels/parallel.h"
 #include "core/ops/ops.h"
 
-/* Places in pixels beyond this are this: whole numbers of it are exact in an int64, and nearly so in a float. */
+/* Places in pixels beyond this are this: whole numbers of it are exact in an int64, and nearly so
+ * in a float. */
 #define FAR 1e9f
 #define MAX_TAPS 4
 /* Of the cubic convolution: what PyTorch and ONNX fix. */
@@ -21,20 +23,23 @@ check (SlGraph *graph, SlNode *node, GError **error)
 {
   const SlTensor *input = sl_node_input (graph, node, 0), *grid = sl_node_input (graph, node, 1);
   const guint32 f32 = SL_DTYPE_BIT (SL_DTYPE_F32);
-  if (!sl_node_check_dtype (node, "input", input, f32, error) || !sl_node_check_dtype (node, "grid", grid, f32, error)
+  if (!sl_node_check_dtype (node, "input", input, f32, error)
+      || !sl_node_check_dtype (node, "grid", grid, f32, error)
       || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), f32, error))
     return FALSE;
   const gboolean volume = input->rank == 5;
   if (volume && node->params.grid_sample.mode == SL_SAMPLE_CUBIC)
-    return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "mode cubic of a volume; expected linear or nearest");
+    return sl_node_error (error, node, SL_ERROR_UNSUPPORTED,
+                          "mode cubic of a volume; expected linear or nearest");
   if ((input->rank == 4 || volume) && grid->rank == input->rank && grid->dims[0] == input->dims[0]
       && grid->dims[grid->rank - 1] == (gint32) input->rank - 2)
     return TRUE;
   g_autofree char *a = sl_tensor_describe (input), *b = sl_tensor_describe (grid);
-  return sl_node_error (error, node, SL_ERROR_SHAPE,
-                        "input %s and grid %s; expected [batch,height,width,channels] and [batch,rows,columns,2], or "
-                        "[batch,depth,height,width,channels] and [batch,planes,rows,columns,3]",
-                        a, b);
+  return sl_node_error (
+    error, node, SL_ERROR_SHAPE,
+    "input %s and grid %s; expected [batch,height,width,channels] and [batch,rows,columns,2], or "
+    "[batch,depth,height,width,channels] and [batch,planes,rows,columns,3]",
+    a, b);
 }
 
 static gboolean
@@ -85,8 +90,8 @@ cubic_weights (gfloat t, gfloat weights[MAX_TAPS])
 {
   for (gint k = 0; k < MAX_TAPS; k++) {
     const gfloat d = fabsf ((gfloat) (k - 1) - t);
-    weights[k] =
-      d <= 1 ? ((CUBIC_A + 2) * d - (CUBIC_A + 3)) * d * d + 1 : ((CUBIC_A * d - 5 * CUBIC_A) * d + 8 * CUBIC_A) * d - 4 * CUBIC_A;
+    weights[k] = d <= 1 ? ((CUBIC_A + 2) * d - (CUBIC_A + 3)) * d * d + 1
+                        : ((CUBIC_A * d - 5 * CUBIC_A) * d + 8 * CUBIC_A) * d - 4 * CUBIC_A;
   }
 }
 
@@ -97,7 +102,8 @@ find_taps (const SlNode *node, gfloat place, gint32 size, Taps *taps)
   const SlSampleMode mode = node->params.grid_sample.mode;
   const SlBorder border = node->params.grid_sample.border;
   const gboolean align = node->params.grid_sample.align_corners;
-  const gfloat wide = align ? (place + 1) / 2 * (gfloat) (size - 1) : ((place + 1) * (gfloat) size - 1) / 2;
+  const gfloat wide =
+    align ? (place + 1) / 2 * (gfloat) (size - 1) : ((place + 1) * (gfloat) size - 1) / 2;
   gfloat x = wide > -FAR ? (wide < FAR ? wide : FAR) : -FAR, weights[MAX_TAPS];
   const gfloat low = align ? 0 : -0.5f, high = align ? (gfloat) (size - 1) : (gfloat) size - 0.5f;
   taps->n = 0;
@@ -142,10 +148,13 @@ static void
 some_pixels (void *data, gsize first, gsize n)
 {
   const SlKernelCall *call = data;
-  const SlTensor *input = sl_node_input (call->graph, call->node, 0), *grid = sl_node_input (call->graph, call->node, 1);
+  const SlTensor *input = sl_node_input (call->graph, call->node, 0),
+                 *grid = sl_node_input (call->graph, call->node, 1);
   const guint rank = input->rank;
-  const gsize area = pixels_of (grid), channels = (gsize) input->dims[rank - 1], row = (gsize) input->dims[rank - 2] * channels,
-              plane = (gsize) input->dims[rank - 3] * row, volume = rank == 5 ? (gsize) input->dims[1] * plane : plane;
+  const gsize area = pixels_of (grid), channels = (gsize) input->dims[rank - 1],
+              row = (gsize) input->dims[rank - 2] * channels,
+              plane = (gsize) input->dims[rank - 3] * row,
+              volume = rank == 5 ? (gsize) input->dims[1] * plane : plane;
   for (gsize at = first; at < first + n; at++) {
     const gfloat *place = (const gfloat *) call->inputs[1] + (rank - 2) * at;
     const gfloat *picture = (const gfloat *) call->inputs[0] + at / area * volume;
@@ -158,7 +167,8 @@ some_pixels (void *data, gsize first, gsize n)
     memset (to, 0, channels * sizeof to[0]);
     for (guint i = 0; i < z.n; i++)
       for (guint k = 0; k < y.n; k++)
-        add_row (to, picture + z.pixels[i] * plane + y.pixels[k] * row, &x, z.weights[i] * y.weights[k], channels);
+        add_row (to, picture + z.pixels[i] * plane + y.pixels[k] * row, &x,
+                 z.weights[i] * y.weights[k], channels);
   }
 }
 

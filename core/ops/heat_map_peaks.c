@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * HEAT_MAP_PEAKS: where heat maps are highest. Maps [n,height,width,points] lie over regions [n,4], x, y, x, y of two corners; each map is
- * resized to whole pixels of its region by cubic interpolation, and the pixel of the highest value is the point: [n,points,3] of x, y and the
- * value. Keypoint R-CNN reads its maps so (K. He et al., "Mask R-CNN", 2017). No enlarged map is kept: parts of a map that cannot be higher
- * than what was found are passed over, and no part is looked at in more than FINEST steps along a dimension, whatever the region is.
+ * HEAT_MAP_PEAKS: where heat maps are highest. Maps [n,height,width,points] lie over regions [n,4],
+ * x, y, x, y of two corners; each map is resized to whole pixels of its region by cubic
+ * interpolation, and the pixel of the highest value is the point: [n,points,3] of x, y and the
+ * value. Keypoint R-CNN reads its maps so (K. He et al., "Mask R-CNN", 2017). No enlarged map is
+ * kept: parts of a map that cannot be higher than what was found are passed over, and no part is
+ * looked at in more than FINEST steps along a dimension, whatever the region is.
  */
 #include <math.h>
 
 #include "core/ops/kernels/parallel.h"
 #include "core/ops/ops.h"
 
-/* The interpolation's parameter, as torch has it, and by how much of their range values between four by four pixels can exceed these: what
- * the negative weights sum up to halfway between pixels. */
+/* The interpolation's parameter, as torch has it, and by how much of their range values between
+ * four by four pixels can exceed these: what the negative weights sum up to halfway between pixels.
+ */
 #define CUBIC (-0.75f)
 #define OVERSHOOT 0.4454f
 #define FINEST SL_HEAT_MAP_STEPS
@@ -21,13 +24,17 @@ check (SlGraph *graph, SlNode *node, GError **error)
 {
   const SlTensor *maps = sl_node_input (graph, node, 0), *regions = sl_node_input (graph, node, 1);
   const guint32 f32 = SL_DTYPE_BIT (SL_DTYPE_F32);
-  if (!sl_node_check_dtype (node, "maps", maps, f32, error) || !sl_node_check_dtype (node, "regions", regions, f32, error)
-      || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), f32, error) || !sl_node_check_rank4 (graph, node, 0, error))
+  if (!sl_node_check_dtype (node, "maps", maps, f32, error)
+      || !sl_node_check_dtype (node, "regions", regions, f32, error)
+      || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), f32, error)
+      || !sl_node_check_rank4 (graph, node, 0, error))
     return FALSE;
   if (regions->rank == 2 && regions->dims[1] == 4 && regions->dims[0] == maps->dims[0])
     return TRUE;
   g_autofree char *a = sl_tensor_describe (maps), *b = sl_tensor_describe (regions);
-  return sl_node_error (error, node, SL_ERROR_SHAPE, "maps %s over regions %s; expected [n,height,width,points] and [n,4]", a, b);
+  return sl_node_error (error, node, SL_ERROR_SHAPE,
+                        "maps %s over regions %s; expected [n,height,width,points] and [n,4]", a,
+                        b);
 }
 
 static gboolean
@@ -70,7 +77,8 @@ place_of (const Axis *axis, gint32 step)
 static gint32
 first_step (const Axis *axis, gint32 pixel)
 {
-  gint32 step = (gint32) CLAMP (((gfloat) pixel + 0.5f) / axis->scale - 0.5f, 0, (gfloat) axis->steps);
+  gint32 step =
+    (gint32) CLAMP (((gfloat) pixel + 0.5f) / axis->scale - 0.5f, 0, (gfloat) axis->steps);
   while (step > 0 && place_of (axis, step - 1) >= (gfloat) pixel)
     step--;
   while (step < axis->steps && place_of (axis, step) < (gfloat) pixel)
@@ -92,7 +100,8 @@ weights_at (gfloat t, gfloat weights[4])
 static gfloat
 weigh (const gfloat values[4], const gfloat weights[4])
 {
-  return values[0] * weights[0] + values[1] * weights[1] + values[2] * weights[2] + values[3] * weights[3];
+  return values[0] * weights[0] + values[1] * weights[1] + values[2] * weights[2]
+         + values[3] * weights[3];
 }
 
 /** One map, whose neighbouring values are @points apart, and the highest place so far. */
@@ -105,14 +114,17 @@ typedef struct
   gfloat best;
 } Search;
 
-/* The pixels around the places between pixels @row and @row + 1, @column and @column + 1; those of the edge are repeated. */
+/* The pixels around the places between pixels @row and @row + 1, @column and @column + 1; those of
+ * the edge are repeated. */
 static void
 read_patch (const Search *s, gint32 row, gint32 column, gfloat patch[4][4])
 {
   for (gint32 i = 0; i < 4; i++) {
     const gsize y = (gsize) CLAMP (row + i - 1, 0, s->y.size - 1);
     for (gint32 k = 0; k < 4; k++)
-      patch[i][k] = s->map[(y * (gsize) s->x.size + (gsize) CLAMP (column + k - 1, 0, s->x.size - 1)) * s->points];
+      patch[i][k] =
+        s->map[(y * (gsize) s->x.size + (gsize) CLAMP (column + k - 1, 0, s->x.size - 1))
+               * s->points];
   }
 }
 
@@ -142,7 +154,8 @@ search_patch (Search *s, gint32 row, gint32 column, gfloat patch[4][4])
     for (gint32 y = y_first; y < y_end; y++) {
       weights_at (place_of (&s->y, y) - (gfloat) row, weights);
       const gfloat value = weigh (values, weights);
-      if (!(value > s->best) && !(value == s->best && (y < s->best_y || (y == s->best_y && x < s->best_x))))
+      if (!(value > s->best)
+          && !(value == s->best && (y < s->best_y || (y == s->best_y && x < s->best_x))))
         continue;
       s->best = value;
       s->best_y = y;
@@ -189,11 +202,13 @@ some_maps (void *data, gsize first, gsize n)
 {
   const SlKernelCall *call = data;
   const SlTensor *maps = sl_node_input (call->graph, call->node, 0);
-  const gsize points = (gsize) maps->dims[3], size = (gsize) maps->dims[1] * (gsize) maps->dims[2] * points;
+  const gsize points = (gsize) maps->dims[3],
+              size = (gsize) maps->dims[1] * (gsize) maps->dims[2] * points;
   for (gsize at = first; at < first + n; at++) {
     const gfloat *region = (const gfloat *) call->inputs[1] + 4 * (at / points);
     gfloat *to = (gfloat *) call->outputs[0] + 3 * at;
-    Search s = { .map = (const gfloat *) call->inputs[0] + at / points * size + at % points, .points = points };
+    Search s = { .map = (const gfloat *) call->inputs[0] + at / points * size + at % points,
+                 .points = points };
     axis_init (&s.x, maps->dims[2], region[0], region[2]);
     axis_init (&s.y, maps->dims[1], region[1], region[3]);
     search_map (&s);
@@ -207,7 +222,8 @@ static void
 run (const SlKernelCall *call)
 {
   const SlTensor *output = sl_node_output (call->graph, call->node, 0);
-  sl_parallel (call, (gsize) output->dims[0] * (gsize) output->dims[1], 1, some_maps, (void *) call);
+  sl_parallel (call, (gsize) output->dims[0] * (gsize) output->dims[1], 1, some_maps,
+               (void *) call);
 }
 
 const SlOp sl_op_heat_map_peaks = {

@@ -15,22 +15,28 @@ sl_node_error (GError **error, const SlNode *node, SlError code, const char *for
   va_start (args, format);
   g_autofree char *text = g_strdup_vprintf (format, args);
   va_end (args);
-  g_set_error (error, SL_ERROR, code, "node %u %s '%s': %s", node->index, sl_op_name (node->op), node->name, text);
+  g_set_error (error, SL_ERROR, code, "node %u %s '%s': %s", node->index, sl_op_name (node->op),
+               node->name, text);
   return FALSE;
 }
 
 gboolean
-sl_node_set_shape (SlGraph *graph, const SlNode *node, guint i, guint rank, const gint32 *dims, GError **error)
+sl_node_set_shape (SlGraph *graph, const SlNode *node, guint i, guint rank, const gint32 *dims,
+                   GError **error)
 {
   SlTensor *tensor = sl_node_output (graph, node, i);
   if (tensor->data != NULL)
-    return sl_node_error (error, node, SL_ERROR_FORMAT, "output %u '%s' is a constant", i, tensor->name);
+    return sl_node_error (error, node, SL_ERROR_FORMAT, "output %u '%s' is a constant", i,
+                          tensor->name);
   if (rank > SL_MAX_RANK)
-    return sl_node_error (error, node, SL_ERROR_LIMIT, "output %u would have %u dimensions; at most %d are supported", i, rank,
+    return sl_node_error (error, node, SL_ERROR_LIMIT,
+                          "output %u would have %u dimensions; at most %d are supported", i, rank,
                           SL_MAX_RANK);
   for (guint k = 0; k < rank; k++)
     if (dims[k] < 1)
-      return sl_node_error (error, node, SL_ERROR_SHAPE, "dimension %u of output %u would be %d; expected at least 1", k, i, dims[k]);
+      return sl_node_error (error, node, SL_ERROR_SHAPE,
+                            "dimension %u of output %u would be %d; expected at least 1", k, i,
+                            dims[k]);
   tensor->rank = rank;
   if (rank > 0)
     memcpy (tensor->dims, dims, rank * sizeof dims[0]);
@@ -38,16 +44,18 @@ sl_node_set_shape (SlGraph *graph, const SlNode *node, guint i, guint rank, cons
 }
 
 gboolean
-sl_node_check_dtype (const SlNode *node, const char *role, const SlTensor *tensor, guint32 mask, GError **error)
+sl_node_check_dtype (const SlNode *node, const char *role, const SlTensor *tensor, guint32 mask,
+                     GError **error)
 {
   if (mask & SL_DTYPE_BIT (tensor->dtype))
     return TRUE;
   GString *expected = g_string_new (NULL);
   for (guint i = 1; i < SL_DTYPE_COUNT; i++)
     if (mask & SL_DTYPE_BIT (i))
-      g_string_append_printf (expected, "%s%s", expected->len > 0 ? ", " : "", sl_dtype_name ((SlDtype) i));
-  sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "%s '%s' is %s; supported: %s", role, tensor->name, sl_dtype_name (tensor->dtype),
-                 expected->str);
+      g_string_append_printf (expected, "%s%s", expected->len > 0 ? ", " : "",
+                              sl_dtype_name ((SlDtype) i));
+  sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "%s '%s' is %s; supported: %s", role,
+                 tensor->name, sl_dtype_name (tensor->dtype), expected->str);
   g_string_free (expected, TRUE);
   return FALSE;
 }
@@ -58,12 +66,14 @@ sl_node_check_quant (const SlNode *node, const char *role, const SlTensor *tenso
   if (tensor->dtype != SL_DTYPE_I8 && tensor->dtype != SL_DTYPE_U8 && tensor->dtype != SL_DTYPE_I16)
     return TRUE;
   if (tensor->quant.count != 1)
-    return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "%s '%s' is %s with %u scales; expected one scale and zero point", role,
+    return sl_node_error (error, node, SL_ERROR_UNSUPPORTED,
+                          "%s '%s' is %s with %u scales; expected one scale and zero point", role,
                           tensor->name, sl_dtype_name (tensor->dtype), tensor->quant.count);
   gint32 lo = 0, hi = 0;
   sl_dtype_range (tensor->dtype, &lo, &hi);
   if (tensor->quant.zero_point[0] < lo || tensor->quant.zero_point[0] > hi)
-    return sl_node_error (error, node, SL_ERROR_FORMAT, "%s '%s' has zero point %d; expected %d..%d for %s", role, tensor->name,
+    return sl_node_error (error, node, SL_ERROR_FORMAT,
+                          "%s '%s' has zero point %d; expected %d..%d for %s", role, tensor->name,
                           tensor->quant.zero_point[0], lo, hi, sl_dtype_name (tensor->dtype));
   return TRUE;
 }
@@ -73,7 +83,8 @@ sl_node_check_same_dtype (const SlNode *node, const SlTensor *a, const SlTensor 
 {
   if (a->dtype == b->dtype)
     return TRUE;
-  return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "'%s' is %s but '%s' is %s; expected the same type", a->name,
+  return sl_node_error (error, node, SL_ERROR_UNSUPPORTED,
+                        "'%s' is %s but '%s' is %s; expected the same type", a->name,
                         sl_dtype_name (a->dtype), b->name, sl_dtype_name (b->dtype));
 }
 
@@ -84,18 +95,21 @@ sl_node_check_activations (const SlGraph *graph, const SlNode *node, guint n_inp
 }
 
 gboolean
-sl_node_check_typed (const SlGraph *graph, const SlNode *node, guint n_inputs, guint32 types, GError **error)
+sl_node_check_typed (const SlGraph *graph, const SlNode *node, guint n_inputs, guint32 types,
+                     GError **error)
 {
   const SlTensor *first = sl_node_input (graph, node, 0);
   for (guint i = 0; i < n_inputs; i++) {
     const SlTensor *input = sl_node_input (graph, node, i);
-    if (!sl_node_check_dtype (node, "input", input, types, error) || !sl_node_check_same_dtype (node, first, input, error)
+    if (!sl_node_check_dtype (node, "input", input, types, error)
+        || !sl_node_check_same_dtype (node, first, input, error)
         || !sl_node_check_quant (node, "input", input, error))
       return FALSE;
   }
   for (guint i = 0; i < node->n_outputs; i++) {
     const SlTensor *output = sl_node_output (graph, node, i);
-    if (!sl_node_check_same_dtype (node, first, output, error) || !sl_node_check_quant (node, "output", output, error))
+    if (!sl_node_check_same_dtype (node, first, output, error)
+        || !sl_node_check_quant (node, "output", output, error))
       return FALSE;
   }
   return TRUE;
@@ -114,14 +128,16 @@ sl_node_same_shape_infer (SlGraph *graph, SlNode *node, GError **error)
 gboolean
 sl_node_by_reciprocal (const SlNode *node)
 {
-  return node->op == SL_OP_FULLY_CONNECTED ? node->params.fully_connected.by_reciprocal : node->params.window.by_reciprocal;
+  return node->op == SL_OP_FULLY_CONNECTED ? node->params.fully_connected.by_reciprocal
+                                           : node->params.window.by_reciprocal;
 }
 
 gfloat
 sl_node_sum_scale (const SlGraph *graph, const SlNode *node, guint from, gint32 channel)
 {
   const SlQuant *weights = &sl_node_input (graph, node, 1)->quant;
-  const gfloat product = sl_tensor_scale (sl_node_input (graph, node, from)) * weights->scale[weights->count > 1 ? channel : 0];
+  const gfloat product = sl_tensor_scale (sl_node_input (graph, node, from))
+                         * weights->scale[weights->count > 1 ? channel : 0];
   const gfloat output = sl_tensor_scale (sl_node_output (graph, node, 0));
   return sl_node_by_reciprocal (node) ? product * (1 / output) : product / output;
 }
@@ -135,41 +151,48 @@ sl_add_shift (gfloat most, gboolean half_away)
 gboolean
 sl_node_check_copy (const SlGraph *graph, const SlNode *node, guint from, guint i, GError **error)
 {
-  const SlTensor *input = sl_node_input (graph, node, from), *output = sl_node_output (graph, node, i);
+  const SlTensor *input = sl_node_input (graph, node, from),
+                 *output = sl_node_output (graph, node, i);
   if (!sl_node_check_same_dtype (node, input, output, error))
     return FALSE;
-  if (sl_tensor_scale (input) == sl_tensor_scale (output) && sl_tensor_zero_point (input) == sl_tensor_zero_point (output))
+  if (sl_tensor_scale (input) == sl_tensor_scale (output)
+      && sl_tensor_zero_point (input) == sl_tensor_zero_point (output))
     return TRUE;
-  return sl_node_error (error, node, SL_ERROR_UNSUPPORTED,
-                        "input and output are quantised differently (scale %g, zero point %d and %g, %d); this operator keeps codes",
-                        (double) sl_tensor_scale (input), sl_tensor_zero_point (input), (double) sl_tensor_scale (output),
-                        sl_tensor_zero_point (output));
+  return sl_node_error (
+    error, node, SL_ERROR_UNSUPPORTED,
+    "input and output are quantised differently (scale %g, zero point %d and %g, %d); this operator keeps codes",
+    (double) sl_tensor_scale (input), sl_tensor_zero_point (input),
+    (double) sl_tensor_scale (output), sl_tensor_zero_point (output));
 }
 
 gboolean
-sl_node_constant (const SlGraph *graph, const SlNode *node, guint i, const char *what, gint32 *values, guint max, guint *count,
-                  GError **error)
+sl_node_constant (const SlGraph *graph, const SlNode *node, guint i, const char *what,
+                  gint32 *values, guint max, guint *count, GError **error)
 {
   const SlTensor *tensor = sl_node_input (graph, node, i);
   if (sl_constant_ints (tensor, values, max, count))
     return TRUE;
   g_autofree char *text = tensor != NULL ? sl_tensor_describe (tensor) : g_strdup ("missing");
-  return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "the %s, input %u, must be a constant of at most %u int32 or int64; got %s%s",
-                        what, i, max, tensor != NULL && tensor->data == NULL ? "variable " : "", text);
+  return sl_node_error (
+    error, node, SL_ERROR_UNSUPPORTED,
+    "the %s, input %u, must be a constant of at most %u int32 or int64; got %s%s", what, i, max,
+    tensor != NULL && tensor->data == NULL ? "variable " : "", text);
 }
 
 gboolean
 sl_node_axis (const SlNode *node, gint32 *axis, guint rank, GError **error)
 {
   if (*axis < -(gint32) rank || *axis >= (gint32) rank)
-    return sl_node_error (error, node, SL_ERROR_FORMAT, "axis %d is outside a tensor of %u dimensions", *axis, rank);
+    return sl_node_error (error, node, SL_ERROR_FORMAT,
+                          "axis %d is outside a tensor of %u dimensions", *axis, rank);
   if (*axis < 0)
     *axis += (gint32) rank;
   return TRUE;
 }
 
 gboolean
-sl_node_constant_axis (const SlGraph *graph, const SlNode *node, guint i, gint32 *axis, guint rank, GError **error)
+sl_node_constant_axis (const SlGraph *graph, const SlNode *node, guint i, gint32 *axis, guint rank,
+                       GError **error)
 {
   guint count = 0;
   if (!sl_node_constant (graph, node, i, "axis", axis, 1, &count, error))
@@ -180,7 +203,8 @@ sl_node_constant_axis (const SlGraph *graph, const SlNode *node, guint i, gint32
 }
 
 gboolean
-sl_node_broadcast (const SlNode *node, const SlTensor *a, const SlTensor *b, gint32 *dims, guint *rank, GError **error)
+sl_node_broadcast (const SlNode *node, const SlTensor *a, const SlTensor *b, gint32 *dims,
+                   guint *rank, GError **error)
 {
   *rank = MAX (a->rank, b->rank);
   for (guint i = 0; i < *rank; i++) {
@@ -188,7 +212,8 @@ sl_node_broadcast (const SlNode *node, const SlTensor *a, const SlTensor *b, gin
     const gint32 db = i + b->rank >= *rank ? b->dims[i + b->rank - *rank] : 1;
     if (da != db && da != 1 && db != 1) {
       g_autofree char *text_a = sl_tensor_describe (a), *text_b = sl_tensor_describe (b);
-      return sl_node_error (error, node, SL_ERROR_SHAPE, "%s and %s do not broadcast", text_a, text_b);
+      return sl_node_error (error, node, SL_ERROR_SHAPE, "%s and %s do not broadcast", text_a,
+                            text_b);
     }
     dims[i] = MAX (da, db);
   }
@@ -202,7 +227,8 @@ sl_node_check_rank4 (const SlGraph *graph, const SlNode *node, guint i, GError *
   if (input->rank == 4)
     return TRUE;
   g_autofree char *text = sl_tensor_describe (input);
-  return sl_node_error (error, node, SL_ERROR_SHAPE, "input '%s' is %s; expected 4 dimensions (NHWC)", input->name, text);
+  return sl_node_error (error, node, SL_ERROR_SHAPE,
+                        "input '%s' is %s; expected 4 dimensions (NHWC)", input->name, text);
 }
 
 gboolean
@@ -229,7 +255,8 @@ sl_constant_ints (const SlTensor *tensor, gint32 *values, guint max, guint *coun
 
 /* One dimension of a window: output size and paddings, as TensorFlow defines SAME and VALID. */
 static gboolean
-resolve_axis (SlPadding padding, gint32 in, gint32 filter, gint32 stride, gint32 dilation, gint32 *before, gint32 *after, gint32 *out)
+resolve_axis (SlPadding padding, gint32 in, gint32 filter, gint32 stride, gint32 dilation,
+              gint32 *before, gint32 *after, gint32 *out)
 {
   const gint64 extent = ((gint64) filter - 1) * dilation + 1;
   gint64 size;
@@ -253,26 +280,34 @@ resolve_axis (SlPadding padding, gint32 in, gint32 filter, gint32 stride, gint32
 }
 
 gboolean
-sl_window_resolve (const SlNode *node, SlWindow *window, gint32 in_h, gint32 in_w, gint32 filter_h, gint32 filter_w, gint32 *out_h,
-                   gint32 *out_w, GError **error)
+sl_window_resolve (const SlNode *node, SlWindow *window, gint32 in_h, gint32 in_w, gint32 filter_h,
+                   gint32 filter_w, gint32 *out_h, gint32 *out_w, GError **error)
 {
-  const gint32 limits[] = { window->stride_h, window->stride_w, window->dilation_h, window->dilation_w, filter_h, filter_w };
-  static const char *const names[] = { "vertical stride",     "horizontal stride", "vertical dilation",
-                                       "horizontal dilation", "filter height",     "filter width" };
+  const gint32 limits[] = { window->stride_h,   window->stride_w, window->dilation_h,
+                            window->dilation_w, filter_h,         filter_w };
+  static const char *const names[] = { "vertical stride",   "horizontal stride",
+                                       "vertical dilation", "horizontal dilation",
+                                       "filter height",     "filter width" };
   for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
     if (limits[i] < 1 || limits[i] > G_MAXINT16)
-      return sl_node_error (error, node, SL_ERROR_FORMAT, "%s is %d; expected 1..%d", names[i], limits[i], G_MAXINT16);
-  const gint32 pads[] = { window->pad_top, window->pad_bottom, window->pad_left, window->pad_right };
+      return sl_node_error (error, node, SL_ERROR_FORMAT, "%s is %d; expected 1..%d", names[i],
+                            limits[i], G_MAXINT16);
+  const gint32 pads[] = { window->pad_top, window->pad_bottom, window->pad_left,
+                          window->pad_right };
   for (guint i = 0; window->padding == SL_PADDING_EXPLICIT && i < G_N_ELEMENTS (pads); i++)
     if (pads[i] < 0 || pads[i] > G_MAXINT16)
-      return sl_node_error (error, node, SL_ERROR_FORMAT, "padding is %d; expected 0..%d", pads[i], G_MAXINT16);
-  if (!resolve_axis (window->padding, in_h, filter_h, window->stride_h, window->dilation_h, &window->pad_top, &window->pad_bottom, out_h)
-      || !resolve_axis (window->padding, in_w, filter_w, window->stride_w, window->dilation_w, &window->pad_left, &window->pad_right,
-                        out_w))
-    return sl_node_error (error, node, SL_ERROR_SHAPE, "a %dx%d window does not fit a %dx%d input", filter_h, filter_w, in_h, in_w);
+      return sl_node_error (error, node, SL_ERROR_FORMAT, "padding is %d; expected 0..%d", pads[i],
+                            G_MAXINT16);
+  if (!resolve_axis (window->padding, in_h, filter_h, window->stride_h, window->dilation_h,
+                     &window->pad_top, &window->pad_bottom, out_h)
+      || !resolve_axis (window->padding, in_w, filter_w, window->stride_w, window->dilation_w,
+                        &window->pad_left, &window->pad_right, out_w))
+    return sl_node_error (error, node, SL_ERROR_SHAPE, "a %dx%d window does not fit a %dx%d input",
+                          filter_h, filter_w, in_h, in_w);
   if ((gdouble) filter_h * filter_w * *out_h * *out_w > MAX_READS)
-    return sl_node_error (error, node, SL_ERROR_LIMIT, "a %dx%d window at %dx%d places is over the limit of %d reads a channel", filter_h,
-                          filter_w, *out_h, *out_w, MAX_READS);
+    return sl_node_error (error, node, SL_ERROR_LIMIT,
+                          "a %dx%d window at %dx%d places is over the limit of %d reads a channel",
+                          filter_h, filter_w, *out_h, *out_w, MAX_READS);
   return TRUE;
 }
 
@@ -340,7 +375,8 @@ sl_node_slope (const SlNode *node)
 {
   if (node->op == SL_OP_LEAKY_RELU)
     return node->params.leaky_relu.alpha;
-  return node->op == SL_OP_FULLY_CONNECTED ? node->params.fully_connected.slope : node->params.window.slope;
+  return node->op == SL_OP_FULLY_CONNECTED ? node->params.fully_connected.slope
+                                           : node->params.window.slope;
 }
 
 void
@@ -348,7 +384,8 @@ sl_node_fuse (SlNode *node, SlActivation activation, gfloat slope)
 {
   *sl_node_activation (node) = activation;
   if (activation == SL_ACTIVATION_LEAKY_RELU)
-    *(node->op == SL_OP_FULLY_CONNECTED ? &node->params.fully_connected.slope : &node->params.window.slope) = slope;
+    *(node->op == SL_OP_FULLY_CONNECTED ? &node->params.fully_connected.slope
+                                        : &node->params.window.slope) = slope;
 }
 
 SlActivation

@@ -31,7 +31,8 @@ enum
   SL_N_GATES
 };
 
-/** sl_lstm_integer_check, sl_lstm_integer_prepare, sl_lstm_integer_run: the functions of the operator's row, for int8 inputs. */
+/** sl_lstm_integer_check, sl_lstm_integer_prepare, sl_lstm_integer_run: the functions of the
+ * operator's row, for int8 inputs. */
 gboolean sl_lstm_integer_check (const SlGraph *graph, const SlNode *node, GError **error);
 void *sl_lstm_integer_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
 void sl_lstm_integer_run (const SlKernelCall *call);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * MediaPipe's MaxPoolingWithArgmax2D and MaxUnpooling2D, of floats over NHWC: maxima of windows with the place that each had in its window,
- * counted row by row, and a picture of zeros with values at such places. Places come from a tensor: what is outside of its window, or of the
+ * MediaPipe's MaxPoolingWithArgmax2D and MaxUnpooling2D, of floats over NHWC: maxima of windows
+ * with the place that each had in its window, counted row by row, and a picture of zeros with
+ * values at such places. Places come from a tensor: what is outside of its window, or of the
  * picture, is not written.
  */
 #include <string.h>
@@ -15,7 +16,8 @@ check_floats (const SlGraph *graph, const SlNode *node, GError **error)
 {
   const guint32 floats = SL_DTYPE_BIT (SL_DTYPE_F32);
   for (guint i = 0; i < node->n_inputs; i++)
-    if (!sl_node_check_dtype (node, "input", sl_node_input (graph, node, i), floats, error) || !sl_node_check_rank4 (graph, node, i, error))
+    if (!sl_node_check_dtype (node, "input", sl_node_input (graph, node, i), floats, error)
+        || !sl_node_check_rank4 (graph, node, i, error))
       return FALSE;
   for (guint i = 0; i < node->n_outputs; i++)
     if (!sl_node_check_dtype (node, "output", sl_node_output (graph, node, i), floats, error))
@@ -35,8 +37,10 @@ pool_infer (SlGraph *graph, SlNode *node, GError **error)
   const SlTensor *input = sl_node_input (graph, node, 0);
   SlWindow *window = &node->params.window;
   gint32 dims[4] = { input->dims[0], 0, 0, input->dims[3] };
-  return sl_window_resolve (node, window, input->dims[1], input->dims[2], window->filter_h, window->filter_w, &dims[1], &dims[2], error)
-         && sl_node_set_shape (graph, node, 0, 4, dims, error) && sl_node_set_shape (graph, node, 1, 4, dims, error);
+  return sl_window_resolve (node, window, input->dims[1], input->dims[2], window->filter_h,
+                            window->filter_w, &dims[1], &dims[2], error)
+         && sl_node_set_shape (graph, node, 0, 4, dims, error)
+         && sl_node_set_shape (graph, node, 1, 4, dims, error);
 }
 
 /* Rows of output pixels, counted over all pictures. */
@@ -45,20 +49,24 @@ pool_rows (void *data, gsize first, gsize n)
 {
   const SlKernelCall *call = data;
   const SlWindow *w = &call->node->params.window;
-  const SlTensor *input = sl_node_input (call->graph, call->node, 0), *output = sl_node_output (call->graph, call->node, 0);
+  const SlTensor *input = sl_node_input (call->graph, call->node, 0),
+                 *output = sl_node_output (call->graph, call->node, 0);
   const gsize channels = (gsize) input->dims[3];
   for (gsize i = first * (gsize) output->dims[2]; i < (first + n) * (gsize) output->dims[2]; i++) {
     const gsize row = i / (gsize) output->dims[2], picture = row / (gsize) output->dims[1];
     const gint32 top = (gint32) (row % (gsize) output->dims[1]) * w->stride_h - w->pad_top;
     const gint32 left = (gint32) (i % (gsize) output->dims[2]) * w->stride_w - w->pad_left;
-    gfloat *most = (gfloat *) call->outputs[0] + i * channels, *place = (gfloat *) call->outputs[1] + i * channels;
+    gfloat *most = (gfloat *) call->outputs[0] + i * channels,
+           *place = (gfloat *) call->outputs[1] + i * channels;
     for (gsize c = 0; c < channels; c++) {
       most[c] = -G_MAXFLOAT;
       place[c] = 0;
     }
     for (gint32 y = MAX (-top, 0); y < MIN (w->filter_h, input->dims[1] - top); y++)
       for (gint32 x = MAX (-left, 0); x < MIN (w->filter_w, input->dims[2] - left); x++) {
-        const gsize pixel = (picture * (gsize) input->dims[1] + (gsize) (top + y)) * (gsize) input->dims[2] + (gsize) (left + x);
+        const gsize pixel =
+          (picture * (gsize) input->dims[1] + (gsize) (top + y)) * (gsize) input->dims[2]
+          + (gsize) (left + x);
         const gfloat *in = (const gfloat *) call->inputs[0] + pixel * channels;
         for (gsize c = 0; c < channels; c++)
           if (in[c] > most[c]) {
@@ -77,7 +85,8 @@ static void
 pool_run (const SlKernelCall *call)
 {
   const SlTensor *output = sl_node_output (call->graph, call->node, 0);
-  sl_parallel (call, (gsize) output->dims[0] * (gsize) output->dims[1], 1, pool_rows, (void *) call);
+  sl_parallel (call, (gsize) output->dims[0] * (gsize) output->dims[1], 1, pool_rows,
+               (void *) call);
 }
 
 static gboolean
@@ -90,7 +99,8 @@ unpool_check (SlGraph *graph, SlNode *node, GError **error)
     return TRUE;
   g_autofree char *text = sl_tensor_describe (input);
   g_autofree char *got = sl_tensor_describe (places);
-  return sl_node_error (error, node, SL_ERROR_SHAPE, "values are %s and their places %s; expected the same shape", text, got);
+  return sl_node_error (error, node, SL_ERROR_SHAPE,
+                        "values are %s and their places %s; expected the same shape", text, got);
 }
 
 static gint32
@@ -105,10 +115,13 @@ unpool_infer (SlGraph *graph, SlNode *node, GError **error)
 {
   const SlTensor *input = sl_node_input (graph, node, 0);
   SlWindow *w = &node->params.window;
-  const gint64 h = (gint64) input->dims[1] * w->filter_h, width = (gint64) input->dims[2] * w->filter_w;
-  if (w->filter_h < 1 || w->filter_w < 1 || w->filter_h > G_MAXINT16 || w->filter_w > G_MAXINT16 || h > G_MAXINT32 || width > G_MAXINT32)
-    return sl_node_error (error, node, SL_ERROR_LIMIT, "%dx%d windows for %dx%d pixels are over the limit", w->filter_h, w->filter_w,
-                          input->dims[1], input->dims[2]);
+  const gint64 h = (gint64) input->dims[1] * w->filter_h,
+               width = (gint64) input->dims[2] * w->filter_w;
+  if (w->filter_h < 1 || w->filter_w < 1 || w->filter_h > G_MAXINT16 || w->filter_w > G_MAXINT16
+      || h > G_MAXINT32 || width > G_MAXINT32)
+    return sl_node_error (error, node, SL_ERROR_LIMIT,
+                          "%dx%d windows for %dx%d pixels are over the limit", w->filter_h,
+                          w->filter_w, input->dims[1], input->dims[2]);
   const gint32 dims[4] = { input->dims[0], (gint32) h, (gint32) width, input->dims[3] };
   w->pad_top = pad_before (input->dims[1], dims[1], w->stride_h, w->filter_h);
   w->pad_left = pad_before (input->dims[2], dims[2], w->stride_w, w->filter_w);
@@ -120,8 +133,10 @@ unpool_pictures (void *data, gsize first, gsize n)
 {
   const SlKernelCall *call = data;
   const SlWindow *w = &call->node->params.window;
-  const SlTensor *input = sl_node_input (call->graph, call->node, 0), *output = sl_node_output (call->graph, call->node, 0);
-  const gsize channels = (gsize) input->dims[3], size = output->bytes / sizeof (gfloat) / (gsize) output->dims[0];
+  const SlTensor *input = sl_node_input (call->graph, call->node, 0),
+                 *output = sl_node_output (call->graph, call->node, 0);
+  const gsize channels = (gsize) input->dims[3],
+              size = output->bytes / sizeof (gfloat) / (gsize) output->dims[0];
   const gsize pixels = (gsize) input->dims[1] * (gsize) input->dims[2];
   for (gsize picture = first; picture < first + n; picture++) {
     gfloat *out = (gfloat *) call->outputs[0] + picture * size;
@@ -131,10 +146,13 @@ unpool_pictures (void *data, gsize first, gsize n)
       const gfloat place = ((const gfloat *) call->inputs[1])[at];
       if (!(place >= 0 && place < (gfloat) (w->filter_h * w->filter_w)))
         continue;
-      const gint64 y = (gint64) (pixel / (gsize) input->dims[2]) * w->stride_h - w->pad_top + (gint32) place / w->filter_w;
-      const gint64 x = (gint64) (pixel % (gsize) input->dims[2]) * w->stride_w - w->pad_left + (gint32) place % w->filter_w;
+      const gint64 y = (gint64) (pixel / (gsize) input->dims[2]) * w->stride_h - w->pad_top
+                       + (gint32) place / w->filter_w;
+      const gint64 x = (gint64) (pixel % (gsize) input->dims[2]) * w->stride_w - w->pad_left
+                       + (gint32) place % w->filter_w;
       if (y >= 0 && y < output->dims[1] && x >= 0 && x < output->dims[2])
-        out[((gsize) y * (gsize) output->dims[2] + (gsize) x) * channels + at % channels] = ((const gfloat *) call->inputs[0])[at];
+        out[((gsize) y * (gsize) output->dims[2] + (gsize) x) * channels + at % channels] =
+          ((const gfloat *) call->inputs[0])[at];
     }
   }
 }
@@ -142,7 +160,8 @@ unpool_pictures (void *data, gsize first, gsize n)
 static void
 unpool_run (const SlKernelCall *call)
 {
-  sl_parallel (call, (gsize) sl_node_output (call->graph, call->node, 0)->dims[0], 1, unpool_pictures, (void *) call);
+  sl_parallel (call, (gsize) sl_node_output (call->graph, call->node, 0)->dims[0], 1,
+               unpool_pictures, (void *) call);
 }
 
 const SlOp sl_op_max_pool_with_argmax = {

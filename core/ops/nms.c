@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * NON_MAX_SUPPRESSION_V4 and V5 (soft): boxes [N,4] as two opposite corners, scores [N], then constants: the most
- * results, the overlap and the score from which boxes count, and for V5 sigma. Outputs have room for all results and
- * are zero behind the last. NON_MAX_SUPPRESSION_BATCH is ONNX's form: boxes [B,N,4] and scores [B,C,N], of which each class
- * is suppressed by itself; results are rows of batch, class and box, and -1 behind the last.
+ * NON_MAX_SUPPRESSION_V4 and V5 (soft): boxes [N,4] as two opposite corners, scores [N], then
+ * constants: the most results, the overlap and the score from which boxes count, and for V5 sigma.
+ * Outputs have room for all results and are zero behind the last. NON_MAX_SUPPRESSION_BATCH is
+ * ONNX's form: boxes [B,N,4] and scores [B,C,N], of which each class is suppressed by itself;
+ * results are rows of batch, class and box, and -1 behind the last.
  */
 #include <string.h>
 
@@ -24,12 +25,14 @@ check_constants (const SlGraph *graph, const SlNode *node, GError **error)
   if (!sl_node_constant (graph, node, 2, "largest number of results", &most, 1, &count, error))
     return FALSE;
   if (count != 1 || most < 1)
-    return sl_node_error (error, node, SL_ERROR_FORMAT, "the largest number of results is %d; expected at least 1", most);
+    return sl_node_error (error, node, SL_ERROR_FORMAT,
+                          "the largest number of results is %d; expected at least 1", most);
   for (guint i = 3; i < node->n_inputs; i++) {
     const SlTensor *tensor = sl_node_input (graph, node, i);
     if (tensor->data == NULL || tensor->dtype != SL_DTYPE_F32 || tensor->bytes != sizeof (gfloat)) {
       g_autofree char *text = sl_tensor_describe (tensor);
-      return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "input %u is %s%s; expected a constant of one float32", i,
+      return sl_node_error (error, node, SL_ERROR_UNSUPPORTED,
+                            "input %u is %s%s; expected a constant of one float32", i,
                             tensor->data == NULL ? "variable " : "", text);
     }
   }
@@ -43,16 +46,20 @@ check (SlGraph *graph, SlNode *node, GError **error)
   const guint32 f32 = SL_DTYPE_BIT (SL_DTYPE_F32), i32 = SL_DTYPE_BIT (SL_DTYPE_I32);
   for (guint i = 0; i < node->n_outputs; i++) {
     const gboolean is_scores = node->n_outputs == 3 && i == 1;
-    if (!sl_node_check_dtype (node, "output", sl_node_output (graph, node, i), is_scores ? f32 : i32, error))
+    if (!sl_node_check_dtype (node, "output", sl_node_output (graph, node, i),
+                              is_scores ? f32 : i32, error))
       return FALSE;
   }
-  if (!sl_node_check_dtype (node, "boxes", boxes, f32, error) || !sl_node_check_dtype (node, "scores", scores, f32, error)
+  if (!sl_node_check_dtype (node, "boxes", boxes, f32, error)
+      || !sl_node_check_dtype (node, "scores", scores, f32, error)
       || !check_constants (graph, node, error))
     return FALSE;
-  if (boxes->rank == 2 && boxes->dims[1] == 4 && scores->rank == 1 && scores->dims[0] == boxes->dims[0])
+  if (boxes->rank == 2 && boxes->dims[1] == 4 && scores->rank == 1
+      && scores->dims[0] == boxes->dims[0])
     return TRUE;
   g_autofree char *b = sl_tensor_describe (boxes), *s = sl_tensor_describe (scores);
-  return sl_node_error (error, node, SL_ERROR_SHAPE, "boxes %s and scores %s; expected [N,4] and [N]", b, s);
+  return sl_node_error (error, node, SL_ERROR_SHAPE,
+                        "boxes %s and scores %s; expected [N,4] and [N]", b, s);
 }
 
 static gboolean
@@ -77,14 +84,17 @@ typedef struct
 static void *
 prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
 {
-  return sl_arena_alloc (arena, (gsize) sl_node_input (graph, node, 1)->dims[0] * sizeof (Candidate));
+  return sl_arena_alloc (arena,
+                         (gsize) sl_node_input (graph, node, 1)->dims[0] * sizeof (Candidate));
 }
 
 static gfloat
 overlap (const gfloat *a, const gfloat *b)
 {
-  const gfloat ay0 = MIN (a[0], a[2]), ay1 = MAX (a[0], a[2]), ax0 = MIN (a[1], a[3]), ax1 = MAX (a[1], a[3]);
-  const gfloat by0 = MIN (b[0], b[2]), by1 = MAX (b[0], b[2]), bx0 = MIN (b[1], b[3]), bx1 = MAX (b[1], b[3]);
+  const gfloat ay0 = MIN (a[0], a[2]), ay1 = MAX (a[0], a[2]), ax0 = MIN (a[1], a[3]),
+               ax1 = MAX (a[1], a[3]);
+  const gfloat by0 = MIN (b[0], b[2]), by1 = MAX (b[0], b[2]), bx0 = MIN (b[1], b[3]),
+               bx1 = MAX (b[1], b[3]);
   const gfloat area_a = (ay1 - ay0) * (ax1 - ax0), area_b = (by1 - by0) * (bx1 - bx0);
   const gfloat h = MIN (ay1, by1) - MAX (ay0, by0), w = MIN (ax1, bx1) - MAX (ax0, bx0);
   if (!(area_a > 0) || !(area_b > 0) || !(h > 0) || !(w > 0))
@@ -119,7 +129,8 @@ static void
 run (const SlKernelCall *call)
 {
   const gfloat *boxes = call->inputs[0], *scores = call->inputs[1];
-  const gfloat iou_limit = constant_real (call->graph, call->node, 3), score_limit = constant_real (call->graph, call->node, 4);
+  const gfloat iou_limit = constant_real (call->graph, call->node, 3),
+               score_limit = constant_real (call->graph, call->node, 4);
   const gfloat sigma = call->node->n_inputs > 5 ? constant_real (call->graph, call->node, 5) : 0;
   const gsize n_boxes = (gsize) sl_node_input (call->graph, call->node, 1)->dims[0];
   const gint32 most = sl_node_output (call->graph, call->node, 0)->dims[0];
@@ -163,26 +174,31 @@ batch_check (SlGraph *graph, SlNode *node, GError **error)
   const SlTensor *boxes = sl_node_input (graph, node, 0), *scores = sl_node_input (graph, node, 1);
   const guint32 f32 = SL_DTYPE_BIT (SL_DTYPE_F32);
   const gfloat iou = node->params.nms.iou_limit;
-  if (!sl_node_check_dtype (node, "boxes", boxes, f32, error) || !sl_node_check_dtype (node, "scores", scores, f32, error)
-      || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), SL_DTYPE_BIT (SL_DTYPE_I32), error))
+  if (!sl_node_check_dtype (node, "boxes", boxes, f32, error)
+      || !sl_node_check_dtype (node, "scores", scores, f32, error)
+      || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0),
+                               SL_DTYPE_BIT (SL_DTYPE_I32), error))
     return FALSE;
   if (node->params.nms.most < 1 || !(iou >= 0 && iou <= 1) || isnan (node->params.nms.score_limit))
-    return sl_node_error (error, node, SL_ERROR_FORMAT,
-                          "%d boxes of a class, overlaps up to %g and scores from %g; expected at least 1, 0..1 "
-                          "and a number",
-                          node->params.nms.most, (gdouble) iou, (gdouble) node->params.nms.score_limit);
-  if (boxes->rank == 3 && scores->rank == 3 && boxes->dims[2] == 4 && boxes->dims[0] == scores->dims[0]
-      && boxes->dims[1] == scores->dims[2])
+    return sl_node_error (
+      error, node, SL_ERROR_FORMAT,
+      "%d boxes of a class, overlaps up to %g and scores from %g; expected at least 1, 0..1 "
+      "and a number",
+      node->params.nms.most, (gdouble) iou, (gdouble) node->params.nms.score_limit);
+  if (boxes->rank == 3 && scores->rank == 3 && boxes->dims[2] == 4
+      && boxes->dims[0] == scores->dims[0] && boxes->dims[1] == scores->dims[2])
     return TRUE;
   g_autofree char *b = sl_tensor_describe (boxes), *s = sl_tensor_describe (scores);
-  return sl_node_error (error, node, SL_ERROR_SHAPE, "boxes %s and scores %s; expected [B,N,4] and [B,C,N]", b, s);
+  return sl_node_error (error, node, SL_ERROR_SHAPE,
+                        "boxes %s and scores %s; expected [B,N,4] and [B,C,N]", b, s);
 }
 
 static gboolean
 batch_infer (SlGraph *graph, SlNode *node, GError **error)
 {
   const SlTensor *scores = sl_node_input (graph, node, 1);
-  const gdouble rows = (gdouble) scores->dims[0] * scores->dims[1] * MIN (node->params.nms.most, scores->dims[2]);
+  const gdouble rows =
+    (gdouble) scores->dims[0] * scores->dims[1] * MIN (node->params.nms.most, scores->dims[2]);
   if (rows > G_MAXINT32)
     return sl_node_error (error, node, SL_ERROR_LIMIT, "there can be %g results", rows);
   return sl_node_set_shape (graph, node, 0, 2, (const gint32[]){ (gint32) rows, 3 }, error);
@@ -220,7 +236,8 @@ to_corners (const SlNode *node, const gfloat *boxes, gfloat *corners, gsize n)
 
 /* One class of one picture, to @rows; how many there are. */
 static gint32
-suppress_class (const SlNode *node, const Batch *batch, const gfloat *scores, gsize n_boxes, gint32 picture, gint32 klass, gint32 *rows)
+suppress_class (const SlNode *node, const Batch *batch, const gfloat *scores, gsize n_boxes,
+                gint32 picture, gint32 klass, gint32 *rows)
 {
   Candidate *heap = batch->heap;
   gint32 found = 0;
@@ -234,7 +251,9 @@ suppress_class (const SlNode *node, const Batch *batch, const gfloat *scores, gs
     const gint32 index = heap[0].index;
     gboolean kept = TRUE;
     for (gint32 k = 0; k < found && kept; k++)
-      kept = !(overlap (batch->corners + 4 * (gsize) index, batch->corners + 4 * (gsize) rows[3 * k + 2]) > node->params.nms.iou_limit);
+      kept =
+        !(overlap (batch->corners + 4 * (gsize) index, batch->corners + 4 * (gsize) rows[3 * k + 2])
+          > node->params.nms.iou_limit);
     if (kept) {
       memcpy (rows + 3 * found, (const gint32[]){ picture, klass, index }, 3 * sizeof rows[0]);
       found++;
@@ -248,13 +267,15 @@ suppress_class (const SlNode *node, const Batch *batch, const gfloat *scores, gs
 static void
 batch_run (const SlKernelCall *call)
 {
-  const SlTensor *scores = sl_node_input (call->graph, call->node, 1), *output = sl_node_output (call->graph, call->node, 0);
+  const SlTensor *scores = sl_node_input (call->graph, call->node, 1),
+                 *output = sl_node_output (call->graph, call->node, 0);
   const gsize n_boxes = (gsize) scores->dims[2];
   const gfloat *score = call->inputs[1];
   const Batch *batch = call->state;
   gint32 *row = call->outputs[0], *const end = row + 3 * (gsize) output->dims[0];
   for (gint32 picture = 0; picture < scores->dims[0]; picture++) {
-    to_corners (call->node, (const gfloat *) call->inputs[0] + 4 * (gsize) picture * n_boxes, batch->corners, n_boxes);
+    to_corners (call->node, (const gfloat *) call->inputs[0] + 4 * (gsize) picture * n_boxes,
+                batch->corners, n_boxes);
     for (gint32 klass = 0; klass < scores->dims[1]; klass++, score += n_boxes)
       row += 3 * (gsize) suppress_class (call->node, batch, score, n_boxes, picture, klass, row);
   }
@@ -263,13 +284,25 @@ batch_run (const SlKernelCall *call)
 }
 
 const SlOp sl_op_non_max_suppression_v4 = {
-  SL_OP_ROW (NON_MAX_SUPPRESSION_V4, 5, 5, 2), .check = check, .infer = infer, .prepare = prepare, .run = run,
+  SL_OP_ROW (NON_MAX_SUPPRESSION_V4, 5, 5, 2),
+  .check = check,
+  .infer = infer,
+  .prepare = prepare,
+  .run = run,
 };
 
 const SlOp sl_op_non_max_suppression_v5 = {
-  SL_OP_ROW (NON_MAX_SUPPRESSION_V5, 6, 6, 3), .check = check, .infer = infer, .prepare = prepare, .run = run,
+  SL_OP_ROW (NON_MAX_SUPPRESSION_V5, 6, 6, 3),
+  .check = check,
+  .infer = infer,
+  .prepare = prepare,
+  .run = run,
 };
 
 const SlOp sl_op_non_max_suppression_batch = {
-  SL_OP_ROW (NON_MAX_SUPPRESSION_BATCH, 2, 2, 1), .check = batch_check, .infer = batch_infer, .prepare = batch_prepare, .run = batch_run,
+  SL_OP_ROW (NON_MAX_SUPPRESSION_BATCH, 2, 2, 1),
+  .check = batch_check,
+  .infer = batch_infer,
+  .prepare = batch_prepare,
+  .run = batch_run,
 };

@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * NON_ZERO: where elements are not 0, in order: a row of coordinates for each dimension of the input, a column for each element that
- * there is. How many are not 0 is known when it runs, so the columns behind the last one are open: -1.
+ * NON_ZERO: where elements are not 0, in order: a row of coordinates for each dimension of the
+ * input, a column for each element that there is. How many are not 0 is known when it runs, so the
+ * columns behind the last one are open: -1.
  */
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
 
-#define TYPES (SL_DTYPE_BIT (SL_DTYPE_BOOL) | SL_DTYPE_BIT (SL_DTYPE_F32) | SL_DTYPE_BIT (SL_DTYPE_I32))
+#define TYPES \
+  (SL_DTYPE_BIT (SL_DTYPE_BOOL) | SL_DTYPE_BIT (SL_DTYPE_F32) | SL_DTYPE_BIT (SL_DTYPE_I32))
 
 static gboolean
 check (SlGraph *graph, SlNode *node, GError **error)
 {
   const SlTensor *input = sl_node_input (graph, node, 0);
   if (!sl_node_check_dtype (node, "input", input, TYPES, error)
-      || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), SL_DTYPE_BIT (SL_DTYPE_I32), error))
+      || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0),
+                               SL_DTYPE_BIT (SL_DTYPE_I32), error))
     return FALSE;
-  return input->rank > 0 || sl_node_error (error, node, SL_ERROR_SHAPE, "the input is a scalar; expected at least 1 dimension");
+  return input->rank > 0
+         || sl_node_error (error, node, SL_ERROR_SHAPE,
+                           "the input is a scalar; expected at least 1 dimension");
 }
 
 static gboolean
@@ -24,8 +29,10 @@ infer (SlGraph *graph, SlNode *node, GError **error)
   const SlTensor *input = sl_node_input (graph, node, 0);
   gsize elements = 0;
   if (!sl_tensor_elements (input, &elements) || elements > G_MAXINT32)
-    return sl_node_error (error, node, SL_ERROR_LIMIT, "the input has more than %d elements", G_MAXINT32);
-  return sl_node_set_shape (graph, node, 0, 2, (const gint32[]){ (gint32) input->rank, (gint32) elements }, error);
+    return sl_node_error (error, node, SL_ERROR_LIMIT, "the input has more than %d elements",
+                          G_MAXINT32);
+  return sl_node_set_shape (graph, node, 0, 2,
+                            (const gint32[]){ (gint32) input->rank, (gint32) elements }, error);
 }
 
 static gboolean

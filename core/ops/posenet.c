@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * PosenetDecoderOp, Coral's custom operator: persons from PoseNet's fields (Papandreou et al., "PersonLab", arXiv:1803.08225). A person
- * starts at the point that is surest among those not yet taken, a local maximum of its score, and grows along the edges of the skeleton:
- * a displacement leads to the neighbouring point, short offsets bring it nearer. Inputs, of one picture: scores [1,H,W,17] before the
- * logistic function; short offsets [1,H,W,34], y before x; displacements [1,H,W,64]: y and x of the 16 edges away from the nose, then
- * towards it; offsets in pixels. Outputs: points [1,N,17,2] as y, x in pixels; scores of the points [1,N,17]; of the persons [1,N],
- * descending; how many there are [1].
+ * PosenetDecoderOp, Coral's custom operator: persons from PoseNet's fields (Papandreou et al.,
+ * "PersonLab", arXiv:1803.08225). A person starts at the point that is surest among those not yet
+ * taken, a local maximum of its score, and grows along the edges of the skeleton: a displacement
+ * leads to the neighbouring point, short offsets bring it nearer. Inputs, of one picture: scores
+ * [1,H,W,17] before the logistic function; short offsets [1,H,W,34], y before x; displacements
+ * [1,H,W,64]: y and x of the 16 edges away from the nose, then towards it; offsets in pixels.
+ * Outputs: points [1,N,17,2] as y, x in pixels; scores of the points [1,N,17]; of the persons
+ * [1,N], descending; how many there are [1].
  */
 #include <math.h>
 #include <string.h>
@@ -28,8 +30,10 @@ enum
 };
 
 /* From the first to the second away from the nose, in the order of the displacements. */
-static const guint8 edges[EDGES][2] = { { 0, 1 },   { 1, 3 },   { 0, 2 }, { 2, 4 }, { 0, 5 },  { 5, 7 },  { 7, 9 },   { 5, 11 },
-                                        { 11, 13 }, { 13, 15 }, { 0, 6 }, { 6, 8 }, { 8, 10 }, { 6, 12 }, { 12, 14 }, { 14, 16 } };
+static const guint8 edges[EDGES][2] = { { 0, 1 },   { 1, 3 },   { 0, 2 },   { 2, 4 },
+                                        { 0, 5 },   { 5, 7 },   { 7, 9 },   { 5, 11 },
+                                        { 11, 13 }, { 13, 15 }, { 0, 6 },   { 6, 8 },
+                                        { 8, 10 },  { 6, 12 },  { 12, 14 }, { 14, 16 } };
 
 typedef struct
 {
@@ -66,13 +70,17 @@ check_params (const SlNode *node, GError **error)
 {
   const SlPosenetParams *p = &node->params.posenet;
   if (p->max_detections < 1 || p->max_detections > MAX_PERSONS)
-    return sl_node_error (error, node, SL_ERROR_LIMIT, "max_detections is %d; expected 1..%d", p->max_detections, MAX_PERSONS);
+    return sl_node_error (error, node, SL_ERROR_LIMIT, "max_detections is %d; expected 1..%d",
+                          p->max_detections, MAX_PERSONS);
   if (p->stride < 1 || p->stride > G_MAXINT16)
-    return sl_node_error (error, node, SL_ERROR_FORMAT, "stride is %d; expected 1..%d", p->stride, G_MAXINT16);
+    return sl_node_error (error, node, SL_ERROR_FORMAT, "stride is %d; expected 1..%d", p->stride,
+                          G_MAXINT16);
   if (!(p->score_threshold >= 0 && p->score_threshold <= 1))
-    return sl_node_error (error, node, SL_ERROR_FORMAT, "score_threshold is %g; expected 0..1", (double) p->score_threshold);
+    return sl_node_error (error, node, SL_ERROR_FORMAT, "score_threshold is %g; expected 0..1",
+                          (double) p->score_threshold);
   return (p->nms_radius >= 0 && isfinite (p->nms_radius))
-         || sl_node_error (error, node, SL_ERROR_FORMAT, "nms_radius is %g; expected 0 or more", (double) p->nms_radius);
+         || sl_node_error (error, node, SL_ERROR_FORMAT, "nms_radius is %g; expected 0 or more",
+                           (double) p->nms_radius);
 }
 
 static gboolean
@@ -84,20 +92,25 @@ check (SlGraph *graph, SlNode *node, GError **error)
     return FALSE;
   for (guint i = 0; i < N_INPUTS; i++) {
     const SlTensor *tensor = sl_node_input (graph, node, i);
-    if (!sl_node_check_dtype (node, roles[i], tensor, SL_DTYPES_ACTIVATION, error) || !sl_node_check_quant (node, roles[i], tensor, error))
+    if (!sl_node_check_dtype (node, roles[i], tensor, SL_DTYPES_ACTIVATION, error)
+        || !sl_node_check_quant (node, roles[i], tensor, error))
       return FALSE;
-    if (tensor->rank == 4 && tensor->dims[0] == 1 && tensor->dims[3] == columns[i] && tensor->dims[1] == scores->dims[1]
-        && tensor->dims[2] == scores->dims[2])
+    if (tensor->rank == 4 && tensor->dims[0] == 1 && tensor->dims[3] == columns[i]
+        && tensor->dims[1] == scores->dims[1] && tensor->dims[2] == scores->dims[2])
       continue;
     g_autofree char *text = sl_tensor_describe (tensor);
-    return sl_node_error (error, node, SL_ERROR_SHAPE, "the tensor of %s is %s; expected [1,H,W,%d], of one size with the others", roles[i],
-                          text, columns[i]);
+    return sl_node_error (
+      error, node, SL_ERROR_SHAPE,
+      "the tensor of %s is %s; expected [1,H,W,%d], of one size with the others", roles[i], text,
+      columns[i]);
   }
   if ((gint64) scores->dims[1] * scores->dims[2] > MAX_SCORES / POINTS)
-    return sl_node_error (error, node, SL_ERROR_LIMIT, "%dx%d cells of %d scores are over the limit of %d scores", scores->dims[1],
-                          scores->dims[2], POINTS, MAX_SCORES);
+    return sl_node_error (error, node, SL_ERROR_LIMIT,
+                          "%dx%d cells of %d scores are over the limit of %d scores",
+                          scores->dims[1], scores->dims[2], POINTS, MAX_SCORES);
   for (guint i = 0; i < node->n_outputs; i++)
-    if (!sl_node_check_dtype (node, "output", sl_node_output (graph, node, i), SL_DTYPE_BIT (SL_DTYPE_F32), error))
+    if (!sl_node_check_dtype (node, "output", sl_node_output (graph, node, i),
+                              SL_DTYPE_BIT (SL_DTYPE_F32), error))
       return FALSE;
   return TRUE;
 }
@@ -106,8 +119,10 @@ static gboolean
 infer (SlGraph *graph, SlNode *node, GError **error)
 {
   const gint32 dims[4] = { 1, node->params.posenet.max_detections, POINTS, 2 };
-  return sl_node_set_shape (graph, node, 0, 4, dims, error) && sl_node_set_shape (graph, node, 1, 3, dims, error)
-         && sl_node_set_shape (graph, node, 2, 2, dims, error) && sl_node_set_shape (graph, node, 3, 1, dims, error);
+  return sl_node_set_shape (graph, node, 0, 4, dims, error)
+         && sl_node_set_shape (graph, node, 1, 3, dims, error)
+         && sl_node_set_shape (graph, node, 2, 2, dims, error)
+         && sl_node_set_shape (graph, node, 3, 1, dims, error);
 }
 
 static void *
@@ -119,20 +134,25 @@ prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
     p->tensors[i] = sl_node_input (graph, node, i);
   p->height = p->tensors[SCORES]->dims[1];
   p->width = p->tensors[SCORES]->dims[2];
-  p->candidates = sl_arena_alloc (arena, (gsize) p->height * (gsize) p->width * POINTS * sizeof p->candidates[0]);
+  p->candidates =
+    sl_arena_alloc (arena, (gsize) p->height * (gsize) p->width * POINTS * sizeof p->candidates[0]);
   p->persons = sl_arena_alloc (arena, most * sizeof p->persons[0]);
   p->ranks = sl_arena_alloc (arena, most * sizeof p->ranks[0]);
   return p;
 }
 
 static gfloat
-value_at (const SlKernelCall *call, const Posenet *p, guint input, gint32 y, gint32 x, gint32 column)
+value_at (const SlKernelCall *call, const Posenet *p, guint input, gint32 y, gint32 x,
+          gint32 column)
 {
   const SlTensor *tensor = p->tensors[input];
-  const gsize i = ((gsize) y * (gsize) p->width + (gsize) x) * (gsize) columns[input] + (gsize) column;
+  const gsize i =
+    ((gsize) y * (gsize) p->width + (gsize) x) * (gsize) columns[input] + (gsize) column;
   if (tensor->dtype == SL_DTYPE_F32)
     return ((const gfloat *) call->inputs[input])[i];
-  return (gfloat) (sl_load_8bit (call->inputs[input], tensor->dtype, i) - sl_tensor_zero_point (tensor)) * sl_tensor_scale (tensor);
+  return (gfloat) (sl_load_8bit (call->inputs[input], tensor->dtype, i)
+                   - sl_tensor_zero_point (tensor))
+         * sl_tensor_scale (tensor);
 }
 
 /* NaN gives the first place. */
@@ -146,15 +166,21 @@ within (gfloat value, gint32 size)
 static gfloat
 sample (const SlKernelCall *call, const Posenet *p, guint input, Place at, gint32 column)
 {
-  const gint32 y0 = (gint32) at.y, x0 = (gint32) at.x, y1 = MIN (y0 + 1, p->height - 1), x1 = MIN (x0 + 1, p->width - 1);
+  const gint32 y0 = (gint32) at.y, x0 = (gint32) at.x, y1 = MIN (y0 + 1, p->height - 1),
+               x1 = MIN (x0 + 1, p->width - 1);
   const gfloat y = at.y - (gfloat) y0, x = at.x - (gfloat) x0;
-  return (1 - y) * ((1 - x) * value_at (call, p, input, y0, x0, column) + x * value_at (call, p, input, y0, x1, column))
-         + y * ((1 - x) * value_at (call, p, input, y1, x0, column) + x * value_at (call, p, input, y1, x1, column));
+  return (1 - y)
+           * ((1 - x) * value_at (call, p, input, y0, x0, column)
+              + x * value_at (call, p, input, y0, x1, column))
+         + y
+             * ((1 - x) * value_at (call, p, input, y1, x0, column)
+                + x * value_at (call, p, input, y1, x1, column));
 }
 
 /* @at, moved by what @input has there, y in the first column and x in the second. */
 static Place
-moved (const SlKernelCall *call, const Posenet *p, guint input, Place at, gint32 y_column, gint32 x_column)
+moved (const SlKernelCall *call, const Posenet *p, guint input, Place at, gint32 y_column,
+       gint32 x_column)
 {
   const gfloat stride = (gfloat) call->node->params.posenet.stride;
   return (Place){ within (at.y + sample (call, p, input, at, y_column) / stride, p->height),
@@ -162,7 +188,8 @@ moved (const SlKernelCall *call, const Posenet *p, guint input, Place at, gint32
 }
 
 static gboolean
-is_local_maximum (const SlKernelCall *call, const Posenet *p, gint32 y, gint32 x, gint32 point, gfloat score)
+is_local_maximum (const SlKernelCall *call, const Posenet *p, gint32 y, gint32 x, gint32 point,
+                  gfloat score)
 {
   for (gint32 v = MAX (y - 1, 0); v <= MIN (y + 1, p->height - 1); v++)
     for (gint32 u = MAX (x - 1, 0); u <= MIN (x + 1, p->width - 1); u++)
@@ -249,7 +276,8 @@ rank (Posenet *p, guint n)
   }
 }
 
-/* A person's score is the mean of its points', without those that lie where a person of a higher rank has them. */
+/* A person's score is the mean of its points', without those that lie where a person of a higher
+ * rank has them. */
 static void
 score_again (Posenet *p, guint n, gfloat radius)
 {

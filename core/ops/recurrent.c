@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * RECURRENT: layers whose cells remember, one direction, float32. What each step's input adds to the gates comes computed, x = [time, batch,
- * gates * cells]; here the state's part is added and the cells are run. Gates lie as in ONNX: input, output, forget, cell of LSTM; update,
- * reset, hidden of GRU. Weights are [cells, gates * cells], so that a step is a sum of rows. States that are not stated are zeros.
+ * RECURRENT: layers whose cells remember, one direction, float32. What each step's input adds to
+ * the gates comes computed, x = [time, batch, gates * cells]; here the state's part is added and
+ * the cells are run. Gates lie as in ONNX: input, output, forget, cell of LSTM; update, reset,
+ * hidden of GRU. Weights are [cells, gates * cells], so that a step is a sum of rows. States that
+ * are not stated are zeros.
  */
 #include <math.h>
 #include <string.h>
@@ -28,17 +30,20 @@ gates_of (const SlNode *node)
 }
 
 static gboolean
-check_shape (const SlGraph *graph, const SlNode *node, guint i, guint rank, gint32 rows, gint32 columns, GError **error)
+check_shape (const SlGraph *graph, const SlNode *node, guint i, guint rank, gint32 rows,
+             gint32 columns, GError **error)
 {
   const SlTensor *tensor = i < node->n_inputs ? sl_node_input (graph, node, i) : NULL;
   if (tensor == NULL && i >= BIAS)
     return TRUE;
-  if (tensor != NULL && tensor->dtype == SL_DTYPE_F32 && tensor->rank == rank && tensor->dims[0] == rows
-      && (rank == 1 || tensor->dims[1] == columns))
+  if (tensor != NULL && tensor->dtype == SL_DTYPE_F32 && tensor->rank == rank
+      && tensor->dims[0] == rows && (rank == 1 || tensor->dims[1] == columns))
     return TRUE;
   g_autofree char *text = tensor != NULL ? sl_tensor_describe (tensor) : g_strdup ("missing");
-  g_autofree char *expected = rank == 1 ? g_strdup_printf ("[%d]", rows) : g_strdup_printf ("[%d,%d]", rows, columns);
-  return sl_node_error (error, node, SL_ERROR_SHAPE, "input %u is %s; expected float32%s", i, text, expected);
+  g_autofree char *expected =
+    rank == 1 ? g_strdup_printf ("[%d]", rows) : g_strdup_printf ("[%d,%d]", rows, columns);
+  return sl_node_error (error, node, SL_ERROR_SHAPE, "input %u is %s; expected float32%s", i, text,
+                        expected);
 }
 
 static gboolean
@@ -48,11 +53,14 @@ check (SlGraph *graph, SlNode *node, GError **error)
   const gint32 gates = (gint32) gates_of (node);
   if (x->dtype != SL_DTYPE_F32 || x->rank != 3 || x->dims[2] % gates != 0) {
     g_autofree char *text = sl_tensor_describe (x);
-    return sl_node_error (error, node, SL_ERROR_SHAPE, "input is %s; expected float32[time,batch,%d cells]", text, gates);
+    return sl_node_error (error, node, SL_ERROR_SHAPE,
+                          "input is %s; expected float32[time,batch,%d cells]", text, gates);
   }
   const gint32 cells = x->dims[2] / gates, batch = x->dims[1];
-  return check_shape (graph, node, WEIGHTS, 2, cells, x->dims[2], error) && check_shape (graph, node, BIAS, 1, x->dims[2], 0, error)
-         && check_shape (graph, node, HIDDEN, 2, batch, cells, error) && check_shape (graph, node, CELL, 2, batch, cells, error)
+  return check_shape (graph, node, WEIGHTS, 2, cells, x->dims[2], error)
+         && check_shape (graph, node, BIAS, 1, x->dims[2], 0, error)
+         && check_shape (graph, node, HIDDEN, 2, batch, cells, error)
+         && check_shape (graph, node, CELL, 2, batch, cells, error)
          && check_shape (graph, node, PEEPHOLES, 1, 3 * cells, 0, error);
 }
 
@@ -62,7 +70,8 @@ infer (SlGraph *graph, SlNode *node, GError **error)
 {
   const SlTensor *x = sl_node_input (graph, node, INPUT);
   const gint32 dims[3] = { x->dims[0], x->dims[1], x->dims[2] / (gint32) gates_of (node) };
-  return sl_node_set_shape (graph, node, 0, 3, dims, error) && sl_node_set_shape (graph, node, 1, 2, dims + 1, error)
+  return sl_node_set_shape (graph, node, 0, 3, dims, error)
+         && sl_node_set_shape (graph, node, 1, 2, dims + 1, error)
          && sl_node_set_shape (graph, node, 2, 2, dims + 1, error);
 }
 
@@ -102,10 +111,12 @@ static void
 add_state (const Run *run, const gfloat *state, gsize first, gsize end)
 {
   const Recurrent *p = run->sizes;
-  run->loops->add_rows (run->weights + first, p->width, state, p->cells, p->gates + first, end - first);
+  run->loops->add_rows (run->weights + first, p->width, state, p->cells, p->gates + first,
+                        end - first);
 }
 
-/* Gates begin as the state's bias, and as the input's part besides, but for columns from @end on. */
+/* Gates begin as the state's bias, and as the input's part besides, but for columns from @end on.
+ */
 static void
 start_gates (const Run *run, gsize end)
 {
@@ -128,7 +139,8 @@ static void
 step_with_peepholes (const Run *run)
 {
   const gsize n = run->sizes->cells;
-  gfloat *input = run->sizes->gates, *output = input + n, *forget = output + n, *new = forget + n, *cell = run->cell;
+  gfloat *input = run->sizes->gates, *output = input + n, *forget = output + n, *new = forget + n,
+         *cell = run->cell;
   start_gates (run, 4 * n);
   add_state (run, run->hidden, 0, 4 * n);
   look (run, 0, input);
@@ -149,7 +161,8 @@ static void
 step_lstm (const Run *run)
 {
   const gsize n = run->sizes->cells;
-  gfloat *input = run->sizes->gates, *output = input + n, *forget = output + n, *new = forget + n, *cell = run->cell;
+  gfloat *input = run->sizes->gates, *output = input + n, *forget = output + n, *new = forget + n,
+         *cell = run->cell;
   start_gates (run, 4 * n);
   add_state (run, run->hidden, 0, 4 * n);
   run->loops->activate (SL_ACTIVATION_LOGISTIC, input, input, 3 * n);
@@ -210,7 +223,9 @@ sl_recurrent_run (const SlKernelCall *call, const SlRecurrentLoops *loops)
   const Recurrent *p = call->state;
   const gboolean back = call->node->params.recurrent.back;
   gfloat *hidden = call->outputs[1], *cell = call->outputs[2];
-  Run run = { .sizes = p, .loops = loops, .weights = call->inputs[WEIGHTS], .bias = call->inputs[BIAS] };
+  Run run = {
+    .sizes = p, .loops = loops, .weights = call->inputs[WEIGHTS], .bias = call->inputs[BIAS]
+  };
   run.peepholes = call->node->n_inputs > PEEPHOLES ? call->inputs[PEEPHOLES] : NULL;
   start (hidden, call->inputs[HIDDEN], p->batch * p->cells);
   start (cell, call->inputs[CELL], p->batch * p->cells);
@@ -229,12 +244,14 @@ sl_recurrent_run (const SlKernelCall *call, const SlRecurrentLoops *loops)
       else
         step_plain (&run);
     }
-    memcpy ((gfloat *) call->outputs[0] + t * p->batch * p->cells, hidden, p->batch * p->cells * sizeof hidden[0]);
+    memcpy ((gfloat *) call->outputs[0] + t * p->batch * p->cells, hidden,
+            p->batch * p->cells * sizeof hidden[0]);
   }
 }
 
 static void
-add_rows (const gfloat *rows, gsize stride, const gfloat *factors, gsize n_rows, gfloat *restrict sums, gsize n)
+add_rows (const gfloat *rows, gsize stride, const gfloat *factors, gsize n_rows,
+          gfloat *restrict sums, gsize n)
 {
   for (gsize k = 0; k < n_rows; k++)
     for (gsize i = 0; i < n; i++)

@@ -12,11 +12,13 @@
  */
 typedef struct
 {
-  void (*add_rows) (const gfloat *rows, gsize stride, const gfloat *factors, gsize n_rows, gfloat *sums, gsize n);
+  void (*add_rows) (const gfloat *rows, gsize stride, const gfloat *factors, gsize n_rows,
+                    gfloat *sums, gsize n);
   void (*activate) (SlActivation activation, const gfloat *in, gfloat *out, gsize n);
 } SlRecurrentLoops;
 
-/** sl_recurrent_run: the node of @call, whose state is what the prepare() of RECURRENT's row made. */
+/** sl_recurrent_run: the node of @call, whose state is what the prepare() of RECURRENT's row made.
+ */
 void sl_recurrent_run (const SlKernelCall *call, const SlRecurrentLoops *loops);
 
 #endif

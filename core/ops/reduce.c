@@ -14,14 +14,18 @@ check (SlGraph *graph, SlNode *node, GError **error)
   gint32 axes[SL_MAX_RANK];
   guint count = 0;
   const SlTensor *input = sl_node_input (graph, node, 0), *output = sl_node_output (graph, node, 0);
-  if (!sl_node_check_dtype (node, "input", input, TYPES, error) || !sl_node_check_same_dtype (node, input, output, error)
-      || !sl_node_check_quant (node, "input", input, error) || !sl_node_check_quant (node, "output", output, error))
+  if (!sl_node_check_dtype (node, "input", input, TYPES, error)
+      || !sl_node_check_same_dtype (node, input, output, error)
+      || !sl_node_check_quant (node, "input", input, error)
+      || !sl_node_check_quant (node, "output", output, error))
     return FALSE;
   if (!sl_constant_ints (sl_node_input (graph, node, 1), axes, SL_MAX_RANK, &count))
-    return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "the axes must be a constant of at most %d int32 or int64", SL_MAX_RANK);
+    return sl_node_error (error, node, SL_ERROR_UNSUPPORTED,
+                          "the axes must be a constant of at most %d int32 or int64", SL_MAX_RANK);
   for (guint i = 0; i < count; i++)
     if (axes[i] < -(gint32) input->rank || axes[i] >= (gint32) input->rank)
-      return sl_node_error (error, node, SL_ERROR_FORMAT, "axis %d is outside a tensor of %u dimensions", axes[i], input->rank);
+      return sl_node_error (error, node, SL_ERROR_FORMAT,
+                            "axis %d is outside a tensor of %u dimensions", axes[i], input->rank);
   return TRUE;
 }
 
@@ -44,13 +48,15 @@ infer (SlGraph *graph, SlNode *node, GError **error)
     }
   }
   if (sums > MAX_SUMS)
-    return sl_node_error (error, node, SL_ERROR_LIMIT, "%.0f averages are over the limit of %d", sums, MAX_SUMS);
+    return sl_node_error (error, node, SL_ERROR_LIMIT, "%.0f averages are over the limit of %d",
+                          sums, MAX_SUMS);
   return sl_node_set_shape (graph, node, 0, rank, dims, error);
 }
 
-#define REDUCE(symbol, op)                                                                                                 \
-  const SlOp symbol = {                                                                                                    \
-    SL_OP_ROW (op, 2, 2, 1), .check = check, .infer = infer, .prepare = sl_kernel_reduce_prepare, .run = sl_kernel_reduce, \
+#define REDUCE(symbol, op)                                                                        \
+  const SlOp symbol = {                                                                           \
+    SL_OP_ROW (op, 2, 2, 1), .check = check, .infer = infer, .prepare = sl_kernel_reduce_prepare, \
+    .run = sl_kernel_reduce,                                                                      \
   }
 
 REDUCE (sl_op_mean, MEAN);

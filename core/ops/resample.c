@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * RESAMPLE along one dimension: element i is the sum of the elements that row i of a table names, by that row's weights. Inputs: the
- * tensor, the places and the weights, both constants of [elements, taps].
+ * RESAMPLE along one dimension: element i is the sum of the elements that row i of a table names,
+ * by that row's weights. Inputs: the tensor, the places and the weights, both constants of
+ * [elements, taps].
  */
 #include <string.h>
 
@@ -19,15 +20,18 @@ check (SlGraph *graph, SlNode *node, GError **error)
       || !sl_node_check_dtype (node, "weights", weights, SL_DTYPE_BIT (SL_DTYPE_F32), error)
       || !sl_node_axis (node, &node->params.axis.axis, input->rank, error))
     return FALSE;
-  if (places->data == NULL || weights->data == NULL || places->rank != 2 || !sl_tensor_same_shape (places, weights)) {
+  if (places->data == NULL || weights->data == NULL || places->rank != 2
+      || !sl_tensor_same_shape (places, weights)) {
     g_autofree char *text_a = sl_tensor_describe (places), *text_b = sl_tensor_describe (weights);
-    return sl_node_error (error, node, SL_ERROR_SHAPE, "places %s and weights %s must be constants of one shape and 2 dimensions", text_a,
-                          text_b);
+    return sl_node_error (
+      error, node, SL_ERROR_SHAPE,
+      "places %s and weights %s must be constants of one shape and 2 dimensions", text_a, text_b);
   }
   const gint32 dim = input->dims[node->params.axis.axis], *place = places->data;
   for (gsize i = 0; i < places->bytes / sizeof place[0]; i++)
     if (place[i] < 0 || place[i] >= dim)
-      return sl_node_error (error, node, SL_ERROR_FORMAT, "place %d is outside 0..%d", place[i], dim - 1);
+      return sl_node_error (error, node, SL_ERROR_FORMAT, "place %d is outside 0..%d", place[i],
+                            dim - 1);
   return TRUE;
 }
 
@@ -46,9 +50,11 @@ static void
 some_rows (void *data, gsize first, gsize n)
 {
   const SlKernelCall *call = data;
-  const SlTensor *input = sl_node_input (call->graph, call->node, 0), *places = sl_node_input (call->graph, call->node, 1);
+  const SlTensor *input = sl_node_input (call->graph, call->node, 0),
+                 *places = sl_node_input (call->graph, call->node, 1);
   const guint axis = (guint) call->node->params.axis.axis;
-  const gsize out = (gsize) places->dims[0], taps = (gsize) places->dims[1], in = (gsize) input->dims[axis];
+  const gsize out = (gsize) places->dims[0], taps = (gsize) places->dims[1],
+              in = (gsize) input->dims[axis];
   gsize inner = 1;
   for (guint i = axis + 1; i < input->rank; i++)
     inner *= (gsize) input->dims[i];

@@ -8,18 +8,24 @@ check (SlGraph *graph, SlNode *node, GError **error)
 {
   gint32 size[2];
   guint count = 0;
-  if (!sl_node_check_copy (graph, node, 0, 0, error) || !sl_node_check_rank4 (graph, node, 0, error))
+  if (!sl_node_check_copy (graph, node, 0, 0, error)
+      || !sl_node_check_rank4 (graph, node, 0, error))
     return FALSE;
   if (node->op == SL_OP_RESIZE_BILINEAR
-      && !sl_node_check_dtype (node, "input", sl_node_input (graph, node, 0), SL_DTYPES_ACTIVATION | SL_DTYPE_BIT (SL_DTYPE_I16), error))
+      && !sl_node_check_dtype (node, "input", sl_node_input (graph, node, 0),
+                               SL_DTYPES_ACTIVATION | SL_DTYPE_BIT (SL_DTYPE_I16), error))
     return FALSE;
   if (!sl_node_constant (graph, node, 1, "size", size, 2, &count, error))
     return FALSE;
   if (count != 2)
-    return sl_node_error (error, node, SL_ERROR_SHAPE, "the size has %u entries; expected height and width", count);
-  g_assert (!node->params.resize.fused || (node->op == SL_OP_RESIZE_BILINEAR && sl_node_input (graph, node, 0)->dtype == SL_DTYPE_F32));
+    return sl_node_error (error, node, SL_ERROR_SHAPE,
+                          "the size has %u entries; expected height and width", count);
+  g_assert (!node->params.resize.fused
+            || (node->op == SL_OP_RESIZE_BILINEAR
+                && sl_node_input (graph, node, 0)->dtype == SL_DTYPE_F32));
   if (node->params.resize.align_corners && node->params.resize.half_pixel_centers)
-    return sl_node_error (error, node, SL_ERROR_FORMAT, "align_corners and half_pixel_centers exclude each other");
+    return sl_node_error (error, node, SL_ERROR_FORMAT,
+                          "align_corners and half_pixel_centers exclude each other");
   return TRUE;
 }
 
@@ -35,7 +41,10 @@ infer (SlGraph *graph, SlNode *node, GError **error)
 }
 
 const SlOp sl_op_resize_bilinear = {
-  SL_OP_ROW (RESIZE_BILINEAR, 2, 2, 1), .check = check, .infer = infer, .prepare = sl_kernel_resize_prepare,
+  SL_OP_ROW (RESIZE_BILINEAR, 2, 2, 1),
+  .check = check,
+  .infer = infer,
+  .prepare = sl_kernel_resize_prepare,
   .run = sl_kernel_resize_bilinear,
 };
 

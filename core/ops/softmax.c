@@ -10,7 +10,8 @@ check (SlGraph *graph, SlNode *node, GError **error)
   if (!sl_node_check_typed (graph, node, 1, SL_DTYPES_ACTIVATION | int16, error))
     return FALSE;
   if (sl_node_input (graph, node, 0)->rank < 1)
-    return sl_node_error (error, node, SL_ERROR_SHAPE, "input is a scalar; expected at least one dimension");
+    return sl_node_error (error, node, SL_ERROR_SHAPE,
+                          "input is a scalar; expected at least one dimension");
   if (node->op == SL_OP_SOFTMAX && !isfinite (node->params.softmax.beta))
     return sl_node_error (error, node, SL_ERROR_FORMAT, "beta is not a finite number");
   return TRUE;

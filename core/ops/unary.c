@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Elementwise operators of one operand, shape kept: float32, 8-bit and int16 values; whole numbers where that makes
- * sense. LOOKUP stands for any 8-bit one that a pass has made a table of.
+ * Elementwise operators of one operand, shape kept: float32, 8-bit and int16 values; whole numbers
+ * where that makes sense. LOOKUP stands for any 8-bit one that a pass has made a table of.
  */
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
@@ -9,18 +9,22 @@
 static gboolean
 is_whole_op (SlOpType op)
 {
-  return op == SL_OP_ABS || op == SL_OP_NEG || op == SL_OP_SIGN || op == SL_OP_SQUARE || op == SL_OP_RELU;
+  return op == SL_OP_ABS || op == SL_OP_NEG || op == SL_OP_SIGN || op == SL_OP_SQUARE
+         || op == SL_OP_RELU;
 }
 
 static gboolean
 check (SlGraph *graph, SlNode *node, GError **error)
 {
   const SlTensor *input = sl_node_input (graph, node, 0), *output = sl_node_output (graph, node, 0);
-  const guint32 types = SL_DTYPES_ACTIVATION | SL_DTYPE_BIT (SL_DTYPE_I16) | (is_whole_op (node->op) ? SL_DTYPES_INDEX : 0);
+  const guint32 types = SL_DTYPES_ACTIVATION | SL_DTYPE_BIT (SL_DTYPE_I16)
+                        | (is_whole_op (node->op) ? SL_DTYPES_INDEX : 0);
   if (node->op == SL_OP_LEAKY_RELU && !isfinite (node->params.leaky_relu.alpha))
     return sl_node_error (error, node, SL_ERROR_FORMAT, "alpha is not a finite number");
-  return sl_node_check_dtype (node, "input", input, types, error) && sl_node_check_same_dtype (node, input, output, error)
-         && sl_node_check_quant (node, "input", input, error) && sl_node_check_quant (node, "output", output, error);
+  return sl_node_check_dtype (node, "input", input, types, error)
+         && sl_node_check_same_dtype (node, input, output, error)
+         && sl_node_check_quant (node, "input", input, error)
+         && sl_node_check_quant (node, "output", output, error);
 }
 
 static gboolean
@@ -28,15 +32,21 @@ lookup_check (SlGraph *graph, SlNode *node, GError **error)
 {
   const SlTensor *table = sl_node_input (graph, node, 1);
   if (table->data == NULL || table->dtype != SL_DTYPE_U8 || table->bytes != 256)
-    return sl_node_error (error, node, SL_ERROR_FORMAT, "the table must be a constant of 256 bytes");
+    return sl_node_error (error, node, SL_ERROR_FORMAT,
+                          "the table must be a constant of 256 bytes");
   return sl_node_check_dtype (node, "input", sl_node_input (graph, node, 0), SL_DTYPES_8BIT, error)
-         && sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), SL_DTYPES_8BIT, error);
+         && sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), SL_DTYPES_8BIT,
+                                 error);
 }
 
-#define UNARY(symbol, op)                                                                                                             \
-  const SlOp symbol = {                                                                                                               \
-    SL_OP_ROW (op, 1, 1, 1), .in_place = TRUE, .check = check, .infer = sl_node_same_shape_infer, .prepare = sl_kernel_unary_prepare, \
-    .run = sl_kernel_unary,                                                                                                           \
+#define UNARY(symbol, op)               \
+  const SlOp symbol = {                 \
+    SL_OP_ROW (op, 1, 1, 1),            \
+    .in_place = TRUE,                   \
+    .check = check,                     \
+    .infer = sl_node_same_shape_infer,  \
+    .prepare = sl_kernel_unary_prepare, \
+    .run = sl_kernel_unary,             \
   }
 
 UNARY (sl_op_logistic, LOGISTIC);
@@ -75,5 +85,6 @@ UNARY (sl_op_acosh, ACOSH);
 UNARY (sl_op_atanh, ATANH);
 
 const SlOp sl_op_lookup = {
-  SL_OP_ROW (LOOKUP, 2, 2, 1), .in_place = TRUE, .check = lookup_check, .infer = sl_node_same_shape_infer, .run = sl_kernel_lookup,
+  SL_OP_ROW (LOOKUP, 2, 2, 1),       .in_place = TRUE,        .check = lookup_check,
+  .infer = sl_node_same_shape_infer, .run = sl_kernel_lookup,
 };

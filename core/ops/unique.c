@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * UNIQUE: the different elements of a vector, in order or as they come first; where each is first; for each element of the input which it is; how
- * often each is there. How many there are is known when it runs, so all have a place for each element of the input: behind the last one
- * elements and counts are 0, and places are open: -1. Elements that are no number differ from each other.
+ * UNIQUE: the different elements of a vector, in order or as they come first; where each is first;
+ * for each element of the input which it is; how often each is there. How many there are is known
+ * when it runs, so all have a place for each element of the input: behind the last one elements and
+ * counts are 0, and places are open: -1. Elements that are no number differ from each other.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,12 +30,15 @@ check (SlGraph *graph, SlNode *node, GError **error)
       || !sl_node_check_same_dtype (node, input, sl_node_output (graph, node, 0), error))
     return FALSE;
   for (guint i = 1; i < node->n_outputs; i++)
-    if (!sl_node_check_dtype (node, "output", sl_node_output (graph, node, i), SL_DTYPE_BIT (SL_DTYPE_I32), error))
+    if (!sl_node_check_dtype (node, "output", sl_node_output (graph, node, i),
+                              SL_DTYPE_BIT (SL_DTYPE_I32), error))
       return FALSE;
   if (input->rank == 1 && input->dims[0] <= MAX_ELEMENTS)
     return TRUE;
   g_autofree char *text = sl_tensor_describe (input);
-  return sl_node_error (error, node, SL_ERROR_LIMIT, "the input is %s; expected a vector of at most %d elements", text, MAX_ELEMENTS);
+  return sl_node_error (error, node, SL_ERROR_LIMIT,
+                        "the input is %s; expected a vector of at most %d elements", text,
+                        MAX_ELEMENTS);
 }
 
 static void *
@@ -71,7 +75,8 @@ put (const SlTensor *tensor, void *data, gsize i, gdouble value)
     ((gint32 *) data)[i] = (gint32) value;
 }
 
-/* Sorts @e and keeps the first of equal ones: their number. @inverse gets which of them each element is, @counts how many each stands for. */
+/* Sorts @e and keeps the first of equal ones: their number. @inverse gets which of them each
+ * element is, @counts how many each stands for. */
 static gsize
 gather (Element *e, gsize n, gint32 *inverse, gint32 *counts)
 {
@@ -90,7 +95,8 @@ gather (Element *e, gsize n, gint32 *inverse, gint32 *counts)
 
 /* By first places, with @counts and @inverse to match; @order gets which sorted one comes where. */
 static void
-in_order_of_coming (Element *e, gsize found, gint32 *inverse, gint32 *counts, gint32 *order, gsize n)
+in_order_of_coming (Element *e, gsize found, gint32 *inverse, gint32 *counts, gint32 *order,
+                    gsize n)
 {
   qsort (e, found, sizeof e[0], compare_places);
   for (gsize i = 0; i < found; i++)
@@ -110,9 +116,10 @@ run (const SlKernelCall *call)
   Element *e = call->state;
   gint32 *first = call->outputs[1], *inverse = call->outputs[2], *counts = call->outputs[3];
   for (gsize i = 0; i < n; i++)
-    e[i] = (Element){ input->dtype == SL_DTYPE_F32 ? (gdouble) ((const gfloat *) call->inputs[0])[i]
-                                                   : (gdouble) ((const gint32 *) call->inputs[0])[i],
-                      (gint32) i };
+    e[i] =
+      (Element){ input->dtype == SL_DTYPE_F32 ? (gdouble) ((const gfloat *) call->inputs[0])[i]
+                                              : (gdouble) ((const gint32 *) call->inputs[0])[i],
+                 (gint32) i };
   const gsize found = gather (e, n, inverse, counts);
   if (!call->node->params.unique.sorted)
     in_order_of_coming (e, found, inverse, counts, first, n);
@@ -124,5 +131,6 @@ run (const SlKernelCall *call)
 }
 
 const SlOp sl_op_unique = {
-  SL_OP_ROW (UNIQUE, 1, 1, 4), .check = check, .infer = sl_node_same_shape_infer, .prepare = prepare, .run = run,
+  SL_OP_ROW (UNIQUE, 1, 1, 4), .check = check, .infer = sl_node_same_shape_infer,
+  .prepare = prepare,          .run = run,
 };

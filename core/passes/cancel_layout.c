@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Layout nodes that undo or repeat each other: TRANSPOSE of TRANSPOSE becomes one; a TRANSPOSE that only moves
- * dimensions of one element, and a SLICE, TILE, PAD or RESIZE that changes nothing, become a RESHAPE; a RESHAPE of a
- * RESHAPE reads the first one's input. RESHAPEs are views and cost nothing.
+ * Layout nodes that undo or repeat each other: TRANSPOSE of TRANSPOSE becomes one; a TRANSPOSE that
+ * only moves dimensions of one element, and a SLICE, TILE, PAD or RESIZE that changes nothing,
+ * become a RESHAPE; a RESHAPE of a RESHAPE reads the first one's input. RESHAPEs are views and cost
+ * nothing.
  */
 #include <string.h>
 
@@ -68,7 +69,8 @@ changes_nothing (const SlGraph *graph, const SlNode *node)
     case SL_OP_BROADCAST_TO:
     case SL_OP_RESIZE_BILINEAR:
     case SL_OP_RESIZE_NEAREST_NEIGHBOR: {
-      const SlTensor *input = sl_node_input (graph, node, 0), *output = sl_node_output (graph, node, 0);
+      const SlTensor *input = sl_node_input (graph, node, 0),
+                     *output = sl_node_output (graph, node, 0);
       return sl_tensor_same_shape (input, output);
     }
     default:
@@ -87,9 +89,12 @@ merge_transposes (SlGraph *graph, SlNode *node, const SlNode *before)
   both = sl_arena_alloc (graph->arena, rank * sizeof both[0]);
   for (guint i = 0; i < rank; i++)
     both[i] = inner[outer[i]];
-  const SlTensor order = {
-    .name = "order", .dtype = SL_DTYPE_I32, .rank = 1, .dims = { (gint32) rank }, .data = both, .bytes = rank * sizeof both[0]
-  };
+  const SlTensor order = { .name = "order",
+                           .dtype = SL_DTYPE_I32,
+                           .rank = 1,
+                           .dims = { (gint32) rank },
+                           .data = both,
+                           .bytes = rank * sizeof both[0] };
   const gint32 index = sl_graph_add_tensor (graph, &order, NULL);
   if (index < 0)
     return FALSE;
@@ -102,14 +107,18 @@ static guint
 step (SlGraph *graph, SlPassIndex *index, SlNode *node)
 {
   guint changes = 0;
-  const SlNode *before = node->n_inputs > 0 && node->inputs[0] >= 0 ? sl_pass_producer (index, graph, node->inputs[0]) : NULL;
-  if (node->op == SL_OP_TRANSPOSE && before != NULL && before->op == SL_OP_TRANSPOSE && merge_transposes (graph, node, before))
+  const SlNode *before = node->n_inputs > 0 && node->inputs[0] >= 0
+                           ? sl_pass_producer (index, graph, node->inputs[0])
+                           : NULL;
+  if (node->op == SL_OP_TRANSPOSE && before != NULL && before->op == SL_OP_TRANSPOSE
+      && merge_transposes (graph, node, before))
     changes++;
   if (changes_nothing (graph, node)) {
     make_reshape (graph, node);
     changes++;
   }
-  if (node->op == SL_OP_RESHAPE && before != NULL && before->op == SL_OP_RESHAPE && node->inputs[0] == before->outputs[0]) {
+  if (node->op == SL_OP_RESHAPE && before != NULL && before->op == SL_OP_RESHAPE
+      && node->inputs[0] == before->outputs[0]) {
     set_input (graph, node, 0, before->inputs[0]);
     changes++;
   }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Removes pairs of DEQUANTIZE and QUANTIZE with the same quantisation, and a QUANTIZE whose input already has its quantisation. Pairs that
- * would change a value stay.
+ * Removes pairs of DEQUANTIZE and QUANTIZE with the same quantisation, and a QUANTIZE whose input
+ * already has its quantisation. Pairs that would change a value stay.
  */
 #include "core/ops/ops.h"
 #include "core/passes/passes.h"
@@ -9,7 +9,8 @@
 static gboolean
 same_quantisation (const SlTensor *a, const SlTensor *b)
 {
-  return a->dtype == b->dtype && a->quant.count == 1 && b->quant.count == 1 && sl_tensor_scale (a) == sl_tensor_scale (b)
+  return a->dtype == b->dtype && a->quant.count == 1 && b->quant.count == 1
+         && sl_tensor_scale (a) == sl_tensor_scale (b)
          && sl_tensor_zero_point (a) == sl_tensor_zero_point (b);
 }
 
@@ -21,7 +22,8 @@ repeated (const SlPassIndex *index, SlGraph *graph, const SlNode *node)
   if (same_quantisation (sl_node_input (graph, node, 0), output))
     return node->inputs[0];
   const SlNode *before = sl_pass_producer (index, graph, node->inputs[0]);
-  if (before != NULL && before->op == SL_OP_DEQUANTIZE && same_quantisation (sl_node_input (graph, before, 0), output))
+  if (before != NULL && before->op == SL_OP_DEQUANTIZE
+      && same_quantisation (sl_node_input (graph, before, 0), output))
     return before->inputs[0];
   return -1;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Constant folding: a node that reads constants only, or shapes only, is run once with its own kernel and its outputs
- * become constants. It happens node by node while the graph is verified, since the shapes of later nodes may depend
- * on the values; results much larger than their inputs are computed at run time. So is everything once a graph's
- * folding has taken as much work as a file of its size may cost at load: a few bytes of FILL, TILE and BATCH_MATMUL can ask for hours.
+ * Constant folding: a node that reads constants only, or shapes only, is run once with its own
+ * kernel and its outputs become constants. It happens node by node while the graph is verified,
+ * since the shapes of later nodes may depend on the values; results much larger than their inputs
+ * are computed at run time. So is everything once a graph's folding has taken as much work as a
+ * file of its size may cost at load: a few bytes of FILL, TILE and BATCH_MATMUL can ask for hours.
  */
 #include "core/ops/ops.h"
 #include "core/passes/passes.h"
@@ -13,7 +14,8 @@
 #define ALWAYS_BYTES 65536
 /* Larger ones may be this many times their inputs: int8 to float32. */
 #define GROWTH 4
-/* Work that folding may take, for any file, and for each of its bytes: enough to make float16 weights float32 and turn them around. */
+/* Work that folding may take, for any file, and for each of its bytes: enough to make float16
+ * weights float32 and turn them around. */
 #define ANY_WORK (G_GUINT64_CONSTANT (1) << 26)
 #define BYTE_WORK 32
 
@@ -51,7 +53,8 @@ is_graph_output (const SlGraph *graph, const SlNode *node)
 static gboolean
 take_work (SlGraph *graph, const SlNode *node)
 {
-  const guint64 most = ANY_WORK + BYTE_WORK * (graph->bytes != NULL ? (guint64) g_bytes_get_size (graph->bytes) : 0);
+  const guint64 most =
+    ANY_WORK + BYTE_WORK * (graph->bytes != NULL ? (guint64) g_bytes_get_size (graph->bytes) : 0);
   const guint64 work = sl_node_work (graph, node);
   if (work > most - graph->folding)
     return FALSE;
@@ -77,7 +80,8 @@ sl_constant_fold (SlGraph *graph, SlNode *node)
   for (guint i = 0; i < node->n_inputs; i++)
     call->inputs[i] = node->inputs[i] < 0 ? NULL : sl_node_input (graph, node, i)->data;
   for (guint i = 0; i < node->n_outputs; i++)
-    call->outputs[i] = sl_arena_alloc (graph->arena, sl_node_output (graph, node, i)->bytes + SL_TENSOR_PADDING);
+    call->outputs[i] =
+      sl_arena_alloc (graph->arena, sl_node_output (graph, node, i)->bytes + SL_TENSOR_PADDING);
   if (op->prepare != NULL)
     call->state = op->prepare (graph, node, scratch);
   op->run (call);

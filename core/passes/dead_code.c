@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Drops nodes of whose outputs nothing is read. Backwards, so that whole branches go in one sweep. */
+/* Drops nodes of whose outputs nothing is read. Backwards, so that whole branches go in one sweep.
+ */
 #include "core/passes/passes.h"
 
 static gboolean

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Weights stored as 8-bit values under float activations (dynamic-range quantisation) become float weights, once, so
- * that such layers run as float ones. Where another runtime rounds the activations to 8 bits, a reader says so by a FAKE_QUANTIZE before the
- * layer. Layers that share weights share the floats.
+ * Weights stored as 8-bit values under float activations (dynamic-range quantisation) become float
+ * weights, once, so that such layers run as float ones. Where another runtime rounds the
+ * activations to 8 bits, a reader says so by a FAKE_QUANTIZE before the layer. Layers that share
+ * weights share the floats.
  */
 #include "core/ops/ops.h"
 #include "core/passes/passes.h"
 
-/* Operands of a layer that may be such weights: input @data of the node says whether it computes in floats. */
+/* Operands of a layer that may be such weights: input @data of the node says whether it computes in
+ * floats. */
 static gboolean
 is_layer (SlOpType op, guint *data)
 {
   *data = sl_op_data_at (op);
-  return op == SL_OP_CONV_2D || op == SL_OP_DEPTHWISE_CONV_2D || op == SL_OP_FULLY_CONNECTED || op == SL_OP_TRANSPOSE_CONV
-         || op == SL_OP_BATCH_MATMUL || op == SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM;
+  return op == SL_OP_CONV_2D || op == SL_OP_DEPTHWISE_CONV_2D || op == SL_OP_FULLY_CONNECTED
+         || op == SL_OP_TRANSPOSE_CONV || op == SL_OP_BATCH_MATMUL
+         || op == SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM;
 }
 
 static gint32
@@ -28,7 +31,8 @@ dequantized (SlGraph *graph, gint32 index)
   gfloat *data = sl_arena_alloc (graph->arena, elements * sizeof data[0] + SL_TENSOR_PADDING);
   for (gsize i = 0; i < elements; i++) {
     const gsize channel = stored.quant.count > 1 ? i / inner % stored.quant.count : 0;
-    const gint32 value = stored.dtype == SL_DTYPE_I8 ? ((const gint8 *) stored.data)[i] : ((const guint8 *) stored.data)[i];
+    const gint32 value = stored.dtype == SL_DTYPE_I8 ? ((const gint8 *) stored.data)[i]
+                                                     : ((const guint8 *) stored.data)[i];
     data[i] = (gfloat) (value - stored.quant.zero_point[channel]) * stored.quant.scale[channel];
   }
   tensor.dtype = SL_DTYPE_F32;
@@ -41,7 +45,8 @@ dequantized (SlGraph *graph, gint32 index)
 static gboolean
 is_quantised (const SlTensor *tensor)
 {
-  return tensor != NULL && tensor->data != NULL && (tensor->dtype == SL_DTYPE_I8 || tensor->dtype == SL_DTYPE_U8)
+  return tensor != NULL && tensor->data != NULL
+         && (tensor->dtype == SL_DTYPE_I8 || tensor->dtype == SL_DTYPE_U8)
          && tensor->quant.count > 0;
 }
 
@@ -68,7 +73,8 @@ run (SlGraph *graph)
 {
   guint changes = 0;
   const guint n = graph->tensors->len;
-  g_autofree gint32 *known = g_new0 (gint32, n); /* by tensor: its float weights, 0 = not made, -1 = no room */
+  g_autofree gint32 *known =
+    g_new0 (gint32, n); /* by tensor: its float weights, 0 = not made, -1 = no room */
   for (guint i = 0; i < graph->nodes->len; i++) {
     SlNode *node = &g_array_index (graph->nodes, SlNode, i);
     for (guint k = 0; k < node->n_inputs; k++) {
@@ -79,7 +85,8 @@ run (SlGraph *graph)
         known[from] = dequantized (graph, from);
       if (known[from] < 0)
         continue;
-      gint32 *inputs = sl_arena_memdup (graph->arena, node->inputs, node->n_inputs * sizeof inputs[0]);
+      gint32 *inputs =
+        sl_arena_memdup (graph->arena, node->inputs, node->n_inputs * sizeof inputs[0]);
       inputs[k] = known[from];
       node->inputs = inputs;
       changes++;

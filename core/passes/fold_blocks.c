@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Blocks of pixels moved into channels before a float convolution become a larger window with a larger stride: SPACE_TO_DEPTH, or four
- * strided slices joined on the channels, as YOLOv5's and YOLOX's Focus is written. The weights are put in another order, so nothing is
- * moved in a frame. Together the copies of weights take no more memory than the constants do already.
+ * Blocks of pixels moved into channels before a float convolution become a larger window with a
+ * larger stride: SPACE_TO_DEPTH, or four strided slices joined on the channels, as YOLOv5's and
+ * YOLOX's Focus is written. The weights are put in another order, so nothing is moved in a frame.
+ * Together the copies of weights take no more memory than the constants do already.
  */
 #include "core/ops/ops.h"
 #include "core/passes/passes.h"
@@ -21,14 +22,18 @@ typedef struct
   gint32 y[MAX_PLACES], x[MAX_PLACES];
 } Blocks;
 
-/* Follows slices of slices to the tensor they are taken from. @place: where in blocks of two by two. */
+/* Follows slices of slices to the tensor they are taken from. @place: where in blocks of two by
+ * two. */
 static gboolean
-find_slice (SlGraph *graph, const SlPassIndex *index, gint32 tensor, Blocks *blocks, gint32 place[2])
+find_slice (SlGraph *graph, const SlPassIndex *index, gint32 tensor, Blocks *blocks,
+            gint32 place[2])
 {
-  gint64 from[SL_MAX_RANK] = { 0 }, by[SL_MAX_RANK] = { 1, 1, 1, 1 }, start[SL_MAX_RANK], step[SL_MAX_RANK];
+  gint64 from[SL_MAX_RANK] = { 0 }, by[SL_MAX_RANK] = { 1, 1, 1, 1 }, start[SL_MAX_RANK],
+         step[SL_MAX_RANK];
   const SlTensor *taken = sl_graph_tensor (graph, tensor);
   const SlNode *node = sl_pass_producer (index, graph, tensor);
-  for (; node != NULL && sl_slice_axes (graph, node, start, step); node = sl_pass_producer (index, graph, tensor)) {
+  for (; node != NULL && sl_slice_axes (graph, node, start, step);
+       node = sl_pass_producer (index, graph, tensor)) {
     if (sl_node_input (graph, node, 0)->rank != 4 || sl_node_output (graph, node, 0)->rank != 4)
       return FALSE;
     for (guint i = 0; i < 4; i++) {
@@ -40,26 +45,31 @@ find_slice (SlGraph *graph, const SlPassIndex *index, gint32 tensor, Blocks *blo
   const SlTensor *whole = sl_graph_tensor (graph, tensor);
   const guint row = blocks->first ? 2 : 1, channel = blocks->first ? 1 : 3;
   for (guint i = 0; i < 2; i++) {
-    if (by[row + i] != 2 || (from[row + i] != 0 && from[row + i] != 1) || whole->dims[row + i] != 2 * taken->dims[row + i])
+    if (by[row + i] != 2 || (from[row + i] != 0 && from[row + i] != 1)
+        || whole->dims[row + i] != 2 * taken->dims[row + i])
       return FALSE;
     place[i] = (gint32) from[row + i];
   }
   blocks->source = tensor;
-  return whole->dims[0] == taken->dims[0] && whole->dims[channel] == taken->dims[channel] && by[0] == 1 && by[channel] == 1;
+  return whole->dims[0] == taken->dims[0] && whole->dims[channel] == taken->dims[channel]
+         && by[0] == 1 && by[channel] == 1;
 }
 
 static gboolean
 find_joined (SlGraph *graph, const SlPassIndex *index, const SlNode *concat, Blocks *blocks)
 {
   guint seen = 0;
-  if (concat->op != SL_OP_CONCATENATION || concat->n_inputs != 4 || concat->params.concat.axis != (blocks->first ? 1 : 3)
-      || sl_node_fused_activation (concat) != SL_ACTIVATION_NONE || sl_node_output (graph, concat, 0)->rank != 4)
+  if (concat->op != SL_OP_CONCATENATION || concat->n_inputs != 4
+      || concat->params.concat.axis != (blocks->first ? 1 : 3)
+      || sl_node_fused_activation (concat) != SL_ACTIVATION_NONE
+      || sl_node_output (graph, concat, 0)->rank != 4)
     return FALSE;
   blocks->size = 2;
   for (guint i = 0; i < 4; i++) {
     gint32 place[2] = { 0 };
     const gint32 before = blocks->source;
-    if (!find_slice (graph, index, concat->inputs[i], blocks, place) || (i > 0 && before != blocks->source))
+    if (!find_slice (graph, index, concat->inputs[i], blocks, place)
+        || (i > 0 && before != blocks->source))
       return FALSE;
     blocks->y[i] = place[0];
     blocks->x[i] = place[1];
@@ -74,8 +84,10 @@ behind_transpose (SlGraph *graph, const SlPassIndex *index, const SlNode *transp
 {
   gint32 order[4];
   guint n = 0;
-  if (transpose->op != SL_OP_TRANSPOSE || !sl_constant_ints (sl_node_input (graph, transpose, 1), order, 4, &n) || n != 4 || order[0] != 0
-      || order[1] != 2 || order[2] != 3 || order[3] != 1 || index->consumers[transpose->outputs[0]] != 1)
+  if (transpose->op != SL_OP_TRANSPOSE
+      || !sl_constant_ints (sl_node_input (graph, transpose, 1), order, 4, &n) || n != 4
+      || order[0] != 0 || order[1] != 2 || order[2] != 3 || order[3] != 1
+      || index->consumers[transpose->outputs[0]] != 1)
     return NULL;
   return sl_pass_producer (index, graph, transpose->inputs[0]);
 }
@@ -126,12 +138,14 @@ static gboolean
 is_plain_conv (const SlGraph *graph, const SlNode *conv)
 {
   const SlTensor *weights = sl_node_input (graph, conv, 1);
-  return conv->op == SL_OP_CONV_2D && conv->params.window.dilation_h == 1 && conv->params.window.dilation_w == 1
-         && weights->dtype == SL_DTYPE_F32 && weights->data != NULL && sl_node_input (graph, conv, 0)->dtype == SL_DTYPE_F32
+  return conv->op == SL_OP_CONV_2D && conv->params.window.dilation_h == 1
+         && conv->params.window.dilation_w == 1 && weights->dtype == SL_DTYPE_F32
+         && weights->data != NULL && sl_node_input (graph, conv, 0)->dtype == SL_DTYPE_F32
          && weights->dims[3] == sl_node_input (graph, conv, 0)->dims[3];
 }
 
-/* What @conv reads instead of blocks: the source, which @transpose, where that is one, now brings to channels last. */
+/* What @conv reads instead of blocks: the source, which @transpose, where that is one, now brings
+ * to channels last. */
 static gint32
 whole_pixels (SlGraph *graph, const Blocks *blocks, SlNode *transpose)
 {
@@ -156,15 +170,18 @@ static guint
 step (SlGraph *graph, SlPassIndex *index, SlNode *conv, gsize *may_copy)
 {
   Blocks blocks;
-  SlNode *node = is_plain_conv (graph, conv) ? sl_pass_producer (index, graph, conv->inputs[0]) : NULL;
-  if (node == NULL || !find_blocks (graph, index, node, &blocks) || sl_node_input (graph, conv, 1)->bytes > *may_copy)
+  SlNode *node =
+    is_plain_conv (graph, conv) ? sl_pass_producer (index, graph, conv->inputs[0]) : NULL;
+  if (node == NULL || !find_blocks (graph, index, node, &blocks)
+      || sl_node_input (graph, conv, 1)->bytes > *may_copy)
     return 0;
   *may_copy -= sl_node_input (graph, conv, 1)->bytes;
   const gint32 weights = spread_weights (graph, &blocks, sl_node_input (graph, conv, 1));
   const gint32 pixels = weights >= 0 ? whole_pixels (graph, &blocks, node) : -1;
   if (pixels < 0)
     return 0;
-  gint32 *inputs = sl_arena_memdup (graph->arena, conv->inputs, conv->n_inputs * sizeof conv->inputs[0]);
+  gint32 *inputs =
+    sl_arena_memdup (graph->arena, conv->inputs, conv->n_inputs * sizeof conv->inputs[0]);
   inputs[0] = pixels;
   inputs[1] = weights;
   conv->inputs = inputs;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * DEQUANTIZE, an operator, QUANTIZE: models that state quantisation so mean the operator on codes. It takes the codes and makes codes, as
- * TensorFlow Lite's quantised models have it; the bias of a layer becomes int32 of its scale. Results are within a code of the long way,
- * which rounds to float in between. Operators that keep codes move only where both sides are quantised alike.
+ * DEQUANTIZE, an operator, QUANTIZE: models that state quantisation so mean the operator on codes.
+ * It takes the codes and makes codes, as TensorFlow Lite's quantised models have it; the bias of a
+ * layer becomes int32 of its scale. Results are within a code of the long way, which rounds to
+ * float in between. Operators that keep codes move only where both sides are quantised alike.
  */
 #include <math.h>
 #include <string.h>
@@ -71,7 +72,8 @@ is_codes (const SlTensor *tensor)
 static gboolean
 same_quant (const SlTensor *a, const SlTensor *b)
 {
-  return sl_tensor_scale (a) == sl_tensor_scale (b) && sl_tensor_zero_point (a) == sl_tensor_zero_point (b);
+  return sl_tensor_scale (a) == sl_tensor_scale (b)
+         && sl_tensor_zero_point (a) == sl_tensor_zero_point (b);
 }
 
 /* The codes that float tensor @index is made of, -1 = it is not. */
@@ -85,7 +87,8 @@ codes_of (const SlPassIndex *index, SlGraph *graph, gint32 tensor, SlDtype dtype
   return is_codes (codes) && codes->dtype == dtype ? node->inputs[0] : -1;
 }
 
-/* The bias of a layer in units of input scale times weight scale, -1 when it does not fit 32 bits. */
+/* The bias of a layer in units of input scale times weight scale, -1 when it does not fit 32 bits.
+ */
 static gint32
 whole_bias (SlGraph *graph, const SlTensor *bias, const SlTensor *input, const SlTensor *weights)
 {
@@ -93,7 +96,8 @@ whole_bias (SlGraph *graph, const SlTensor *bias, const SlTensor *input, const S
   const gsize n = bias->bytes / sizeof (gfloat);
   gint32 *codes = sl_arena_alloc (graph->arena, n * sizeof codes[0] + SL_TENSOR_PADDING);
   for (gsize i = 0; i < n; i++) {
-    const gfloat scale = sl_tensor_scale (input) * weights->quant.scale[weights->quant.count > 1 ? i : 0];
+    const gfloat scale =
+      sl_tensor_scale (input) * weights->quant.scale[weights->quant.count > 1 ? i : 0];
     const gdouble code = rint ((gdouble) ((const gfloat *) bias->data)[i] / (gdouble) scale);
     if (!(fabs (code) < 0x1p+30))
       return -1;
@@ -127,11 +131,13 @@ take_layer (SlGraph *graph, const SlNode *node, gint32 *inputs, const SlTensor *
 static gboolean
 is_parameter (const SlTensor *tensor)
 {
-  return tensor != NULL && tensor->data != NULL && (tensor->dtype == SL_DTYPE_I32 || tensor->dtype == SL_DTYPE_I64);
+  return tensor != NULL && tensor->data != NULL
+         && (tensor->dtype == SL_DTYPE_I32 || tensor->dtype == SL_DTYPE_I64);
 }
 
 static gboolean
-take_inputs (const SlPassIndex *index, SlGraph *graph, const SlNode *node, Kind kind, const SlTensor *output, gint32 *inputs)
+take_inputs (const SlPassIndex *index, SlGraph *graph, const SlNode *node, Kind kind,
+             const SlTensor *output, gint32 *inputs)
 {
   const guint n = kind == LAYER ? 1 : node->n_inputs;
   for (guint i = 0; i < n; i++) {
@@ -149,7 +155,8 @@ static guint
 swap_reshape (SlGraph *graph, SlPassIndex *index, SlNode *reshape)
 {
   SlNode *dequantize = sl_pass_producer (index, graph, reshape->inputs[0]);
-  if (dequantize == NULL || dequantize->op != SL_OP_DEQUANTIZE || reshape->n_inputs != 1 || index->consumers[reshape->inputs[0]] != 1
+  if (dequantize == NULL || dequantize->op != SL_OP_DEQUANTIZE || reshape->n_inputs != 1
+      || index->consumers[reshape->inputs[0]] != 1
       || !is_codes (sl_node_input (graph, dequantize, 0)))
     return 0;
   SlTensor codes = *sl_node_input (graph, dequantize, 0);
@@ -169,13 +176,15 @@ swap_reshape (SlGraph *graph, SlPassIndex *index, SlNode *reshape)
   return 1;
 }
 
-/* The mean of a whole picture, quantised alike on both sides, is a pool's: TensorFlow Lite rounds that in integers. */
+/* The mean of a whole picture, quantised alike on both sides, is a pool's: TensorFlow Lite rounds
+ * that in integers. */
 static void
 pool_of_mean (SlGraph *graph, SlNode *node, gint32 codes, const SlTensor *output)
 {
   const SlTensor *input = sl_graph_tensor (graph, codes);
-  if (input->rank != 4 || output->rank != 4 || !same_quant (input, output) || output->dims[1] != 1 || output->dims[2] != 1
-      || output->dims[3] != input->dims[3] || output->dims[0] != input->dims[0] || input->dims[1] > G_MAXINT16
+  if (input->rank != 4 || output->rank != 4 || !same_quant (input, output) || output->dims[1] != 1
+      || output->dims[2] != 1 || output->dims[3] != input->dims[3]
+      || output->dims[0] != input->dims[0] || input->dims[1] > G_MAXINT16
       || input->dims[2] > G_MAXINT16)
     return;
   node->op = SL_OP_AVERAGE_POOL_2D;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * MUL, ADD and SUB of a float layer's output with a constant for each channel, which is what BatchNormalization is, become part of the
- * layer's weights and bias; behind a CONCATENATION of layers' channels they become part of each layer. Weights that lie in the model file's
- * image, and that nothing else reads, are multiplied there; copies of the others take together no more memory than the constants do already.
+ * MUL, ADD and SUB of a float layer's output with a constant for each channel, which is what
+ * BatchNormalization is, become part of the layer's weights and bias; behind a CONCATENATION of
+ * layers' channels they become part of each layer. Weights that lie in the model file's image, and
+ * that nothing else reads, are multiplied there; copies of the others take together no more memory
+ * than the constants do already.
  */
 #include <string.h>
 
@@ -15,11 +17,13 @@ typedef struct
   SlPassIndex index;
   guint before; /* tensors from here on are this pass's own */
   gsize may_copy;
-  guint8 *alone;      /* for each tensor before: 1 where no byte of its data is another's that is read */
-  GHashTable *scales; /* of Scale, by the weights' tensor: applied once, however many nodes multiply a layer's output */
+  guint8 *alone; /* for each tensor before: 1 where no byte of its data is another's that is read */
+  GHashTable *scales; /* of Scale, by the weights' tensor: applied once, however many nodes multiply
+                         a layer's output */
 } Fold;
 
-/* What a layer's weights are multiplied with: a factor for each channel, the same for @window elements that follow each other. */
+/* What a layer's weights are multiplied with: a factor for each channel, the same for @window
+ * elements that follow each other. */
 typedef struct
 {
   SlNode *layer;
@@ -64,7 +68,8 @@ find_alone (const SlGraph *graph, const guint *readers)
   }
   qsort (ranges, n, sizeof ranges[0], compare_starts);
   for (guint i = 0; i < n; i++) {
-    alone[ranges[i].tensor] = reached <= ranges[i].start && (i + 1 == n || ranges[i].end <= ranges[i + 1].start);
+    alone[ranges[i].tensor] =
+      reached <= ranges[i].start && (i + 1 == n || ranges[i].end <= ranges[i + 1].start);
     reached = MAX (reached, ranges[i].end);
   }
   return alone;
@@ -89,20 +94,24 @@ is_by_channel (const SlTensor *tensor, gint32 channels)
 {
   gsize elements = 0;
   return is_float_constant (tensor) && sl_tensor_elements (tensor, &elements)
-         && (elements == 1 || (elements == (gsize) channels && tensor->dims[tensor->rank - 1] == channels));
+         && (elements == 1
+             || (elements == (gsize) channels && tensor->dims[tensor->rank - 1] == channels));
 }
 
 /* (nullable): the layer that makes @tensor for one reader alone, and applies nothing to it. */
 static SlNode *
 layer_of (const Fold *fold, gint32 tensor)
 {
-  SlNode *layer = fold->index.consumers[tensor] == 1 ? sl_pass_producer (&fold->index, fold->graph, tensor) : NULL;
+  SlNode *layer = fold->index.consumers[tensor] == 1
+                    ? sl_pass_producer (&fold->index, fold->graph, tensor)
+                    : NULL;
   if (layer == NULL
-      || (layer->op != SL_OP_CONV_2D && layer->op != SL_OP_DEPTHWISE_CONV_2D && layer->op != SL_OP_FULLY_CONNECTED
-          && layer->op != SL_OP_TRANSPOSE_CONV))
+      || (layer->op != SL_OP_CONV_2D && layer->op != SL_OP_DEPTHWISE_CONV_2D
+          && layer->op != SL_OP_FULLY_CONNECTED && layer->op != SL_OP_TRANSPOSE_CONV))
     return NULL;
   const SlTensor *bias = sl_node_input (fold->graph, layer, sl_op_bias_at (layer->op));
-  return sl_node_fused_activation (layer) == SL_ACTIVATION_NONE && is_float_constant (sl_node_input (fold->graph, layer, 1))
+  return sl_node_fused_activation (layer) == SL_ACTIVATION_NONE
+             && is_float_constant (sl_node_input (fold->graph, layer, 1))
              && (bias == NULL || is_float_constant (bias))
            ? layer
            : NULL;
@@ -112,8 +121,11 @@ layer_of (const Fold *fold, gint32 tensor)
 static SlNode *
 joint_of (const Fold *fold, gint32 tensor)
 {
-  SlNode *joint = fold->index.consumers[tensor] == 1 ? sl_pass_producer (&fold->index, fold->graph, tensor) : NULL;
-  if (joint == NULL || joint->op != SL_OP_CONCATENATION || sl_node_fused_activation (joint) != SL_ACTIVATION_NONE
+  SlNode *joint = fold->index.consumers[tensor] == 1
+                    ? sl_pass_producer (&fold->index, fold->graph, tensor)
+                    : NULL;
+  if (joint == NULL || joint->op != SL_OP_CONCATENATION
+      || sl_node_fused_activation (joint) != SL_ACTIVATION_NONE
       || joint->params.concat.axis + 1 != (gint32) sl_graph_tensor (fold->graph, tensor)->rank)
     return NULL;
   for (guint i = 0; i < joint->n_inputs; i++)
@@ -151,7 +163,8 @@ own_input (Fold *fold, const SlNode *layer, guint i)
   return copy_constant (fold, tensor);
 }
 
-/* Whether the weights of @layer, its own, of the file or made while the graph was built, can be multiplied where they are. */
+/* Whether the weights of @layer, its own, of the file or made while the graph was built, can be
+ * multiplied where they are. */
 static gboolean
 changes_in_place (const Fold *fold, const SlNode *layer)
 {
@@ -169,9 +182,11 @@ own_bias (Fold *fold, const SlNode *layer, gint32 channels)
 {
   if (sl_node_input (fold->graph, layer, sl_op_bias_at (layer->op)) != NULL)
     return own_input (fold, layer, sl_op_bias_at (layer->op));
-  const SlTensor like = {
-    .dtype = SL_DTYPE_F32, .rank = 1, .dims = { channels }, .name = layer->name, .bytes = (gsize) channels * sizeof (gfloat)
-  };
+  const SlTensor like = { .dtype = SL_DTYPE_F32,
+                          .rank = 1,
+                          .dims = { channels },
+                          .name = layer->name,
+                          .bytes = (gsize) channels * sizeof (gfloat) };
   gfloat *data = sl_arena_alloc (fold->graph->arena, like.bytes + SL_TENSOR_PADDING);
   memset (data, 0, like.bytes);
   return add_constant (fold, &like, data);
@@ -186,7 +201,9 @@ scale_weights (Fold *fold, SlNode *layer, const gfloat *by, gboolean one)
     const gsize channels = (gsize) channels_of (fold->graph, layer);
     const gsize elements = sl_node_input (fold->graph, layer, 1)->bytes / sizeof (gfloat);
     scale = g_new (Scale, 1);
-    *scale = (Scale){ layer, channels, layer->op == SL_OP_DEPTHWISE_CONV_2D ? 1 : elements / channels, g_new (gfloat, channels) };
+    *scale =
+      (Scale){ layer, channels, layer->op == SL_OP_DEPTHWISE_CONV_2D ? 1 : elements / channels,
+               g_new (gfloat, channels) };
     for (gsize c = 0; c < channels; c++)
       scale->by[c] = 1;
     g_hash_table_insert (fold->scales, GINT_TO_POINTER (layer->inputs[1]), scale);
@@ -202,8 +219,10 @@ apply_scale (gpointer tensor, gpointer data, gpointer user)
   const Scale *scale = data;
   const SlTensor *weights = sl_graph_tensor (fold->graph, GPOINTER_TO_INT (tensor));
   const gsize elements = weights->bytes / sizeof (gfloat);
-  if (GPOINTER_TO_INT (tensor) < (gint32) fold->before && !sl_arena_holds (fold->graph->arena, weights->data)) {
-    if (sl_file_image_multiply (fold->graph->file, weights->data, elements, scale->by, scale->channels, scale->window))
+  if (GPOINTER_TO_INT (tensor) < (gint32) fold->before
+      && !sl_arena_holds (fold->graph->arena, weights->data)) {
+    if (sl_file_image_multiply (fold->graph->file, weights->data, elements, scale->by,
+                                scale->channels, scale->window))
       return;
     const gint32 copy = copy_constant (fold, weights);
     ((gint32 *) (gpointer) scale->layer->inputs)[1] = copy; /* own_layer() made them */
@@ -214,17 +233,20 @@ apply_scale (gpointer tensor, gpointer data, gpointer user)
     floats[i] *= scale->by[i / scale->window % scale->channels];
 }
 
-/* Gives @layer a bias, and weights where @scaled, that this pass may change; the layer computes what it did. FALSE where copies take too
- * much. */
+/* Gives @layer a bias, and weights where @scaled, that this pass may change; the layer computes
+ * what it did. FALSE where copies take too much. */
 static gboolean
 own_layer (Fold *fold, SlNode *layer, gboolean scaled)
 {
   const gint32 bias = own_bias (fold, layer, channels_of (fold->graph, layer));
-  const gint32 weights = scaled && !changes_in_place (fold, layer) ? own_input (fold, layer, 1) : layer->inputs[1];
+  const gint32 weights =
+    scaled && !changes_in_place (fold, layer) ? own_input (fold, layer, 1) : layer->inputs[1];
   if (bias < 0 || weights < 0)
     return FALSE;
-  gint32 *inputs = sl_arena_alloc (fold->graph->arena, (sl_op_bias_at (layer->op) + 1) * sizeof inputs[0]);
-  memcpy (inputs, layer->inputs, MIN (layer->n_inputs, sl_op_bias_at (layer->op)) * sizeof inputs[0]);
+  gint32 *inputs =
+    sl_arena_alloc (fold->graph->arena, (sl_op_bias_at (layer->op) + 1) * sizeof inputs[0]);
+  memcpy (inputs, layer->inputs,
+          MIN (layer->n_inputs, sl_op_bias_at (layer->op)) * sizeof inputs[0]);
   inputs[1] = weights;
   inputs[sl_op_bias_at (layer->op)] = bias;
   layer->inputs = inputs;
@@ -237,11 +259,14 @@ static void
 fold_into (Fold *fold, SlNode *layer, SlOpType op, const gfloat *by, gboolean one)
 {
   const gsize channels = (gsize) channels_of (fold->graph, layer);
-  gfloat *sums = (gfloat *) (gpointer) sl_node_input (fold->graph, layer, sl_op_bias_at (layer->op))->data;
+  gfloat *sums =
+    (gfloat *) (gpointer) sl_node_input (fold->graph, layer, sl_op_bias_at (layer->op))->data;
   if (op == SL_OP_MUL)
     scale_weights (fold, layer, by, one);
   for (gsize c = 0; c < channels; c++)
-    sums[c] = op == SL_OP_MUL ? sums[c] * by[one ? 0 : c] : op == SL_OP_ADD ? sums[c] + by[one ? 0 : c] : sums[c] - by[one ? 0 : c];
+    sums[c] = op == SL_OP_MUL   ? sums[c] * by[one ? 0 : c]
+              : op == SL_OP_ADD ? sums[c] + by[one ? 0 : c]
+                                : sums[c] - by[one ? 0 : c];
 }
 
 /* The layers whose channels @joint joins, or @layer alone, each with its part of the constant. */
@@ -252,7 +277,8 @@ fold_all (Fold *fold, SlNode *layer, const SlNode *joint, SlOpType op, const SlT
   const gfloat *by = constant->data;
   const guint n = joint != NULL ? joint->n_inputs : 1;
   for (guint i = 0; i < n; i++)
-    if (!own_layer (fold, joint != NULL ? layer_of (fold, joint->inputs[i]) : layer, op == SL_OP_MUL))
+    if (!own_layer (fold, joint != NULL ? layer_of (fold, joint->inputs[i]) : layer,
+                    op == SL_OP_MUL))
       return FALSE;
   for (guint i = 0; i < n; i++) {
     SlNode *part = joint != NULL ? layer_of (fold, joint->inputs[i]) : layer;
@@ -272,8 +298,10 @@ step (Fold *fold, SlNode *node)
     SlNode *layer = layer_of (fold, sums), *joint = layer == NULL ? joint_of (fold, sums) : NULL;
     SlNode *maker = layer != NULL ? layer : joint;
     if (maker == NULL || (joint != NULL && node->params.binary.activation != SL_ACTIVATION_NONE)
-        || !is_by_channel (sl_node_input (fold->graph, node, 1 - i), channels_of (fold->graph, maker))
-        || !sl_tensor_same_shape (sl_node_output (fold->graph, node, 0), sl_node_output (fold->graph, maker, 0))
+        || !is_by_channel (sl_node_input (fold->graph, node, 1 - i),
+                           channels_of (fold->graph, maker))
+        || !sl_tensor_same_shape (sl_node_output (fold->graph, node, 0),
+                                  sl_node_output (fold->graph, maker, 0))
         || !fold_all (fold, layer, joint, node->op, sl_node_input (fold->graph, node, 1 - i)))
       continue;
     if (layer != NULL)
@@ -291,7 +319,9 @@ static guint
 run (SlGraph *graph)
 {
   guint changes = 0;
-  Fold fold = { .graph = graph, .before = graph->tensors->len, .may_copy = sl_graph_constant_bytes (graph) };
+  Fold fold = { .graph = graph,
+                .before = graph->tensors->len,
+                .may_copy = sl_graph_constant_bytes (graph) };
   sl_pass_index_init (&fold.index, graph);
   fold.alone = find_alone (graph, fold.index.consumers);
   fold.scales = g_hash_table_new_full (NULL, NULL, NULL, scale_free);

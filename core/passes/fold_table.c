@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What an elementwise node makes of one 8-bit tensor, constants of one value beside it, is a function of a byte: such a
- * node becomes a LOOKUP in a table of 256 bytes. Chains of them become one table, through float tensors too, and so does
- * a node all of whose operands are functions of the same tensor (x * LOGISTIC (x)). Tables are made by running the
- * nodes' plain kernels on all 256 values, so every rounding between them is kept.
+ * What an elementwise node makes of one 8-bit tensor, constants of one value beside it, is a
+ * function of a byte: such a node becomes a LOOKUP in a table of 256 bytes. Chains of them become
+ * one table, through float tensors too, and so does a node all of whose operands are functions of
+ * the same tensor (x * LOGISTIC (x)). Tables are made by running the nodes' plain kernels on all
+ * 256 values, so every rounding between them is kept.
  */
 #include <string.h>
 
@@ -51,7 +52,8 @@ is_uniform (const SlTensor *tensor)
   return TRUE;
 }
 
-/* The tensor that every variable operand of @node is a function of, -1 = none; the others must be uniform and broadcast into it. */
+/* The tensor that every variable operand of @node is a function of, -1 = none; the others must be
+ * uniform and broadcast into it. */
 static gint32
 source_of (const SlGraph *graph, const SlNode *node, const Known *known)
 {
@@ -68,13 +70,16 @@ source_of (const SlGraph *graph, const SlNode *node, const Known *known)
         return -1;
       continue;
     }
-    const gint32 from = known[index].source >= 0 ? known[index].source : is_byte (input) ? index : -1;
+    const gint32 from = known[index].source >= 0 ? known[index].source
+                        : is_byte (input)        ? index
+                                                 : -1;
     if (from < 0 || (source >= 0 && from != source))
       return -1;
     source = from;
   }
   const SlTensor *output = sl_node_output (graph, node, 0);
-  return source >= 0 && sl_tensor_same_shape (sl_graph_tensor (graph, source), output) ? source : -1;
+  return source >= 0 && sl_tensor_same_shape (sl_graph_tensor (graph, source), output) ? source
+                                                                                       : -1;
 }
 
 /* The 256 values themselves, as a tensor holds them. */
@@ -104,7 +109,8 @@ run_on_all (SlGraph *graph, const SlNode *node, const Known *known)
     SlTensor input = *sl_graph_tensor (graph, node->inputs[i]);
     const gboolean table = node->op == SL_OP_LOOKUP && i == 1;
     if (input.data == NULL)
-      call->inputs[i] = known[node->inputs[i]].values != NULL ? known[node->inputs[i]].values : identity_values (graph);
+      call->inputs[i] = known[node->inputs[i]].values != NULL ? known[node->inputs[i]].values
+                                                              : identity_values (graph);
     else
       call->inputs[i] = input.data;
     input.rank = input.data == NULL || table ? 1 : 0;
@@ -113,7 +119,8 @@ run_on_all (SlGraph *graph, const SlNode *node, const Known *known)
   }
   const gint32 out = sl_graph_add_tensor (small, &output, NULL);
   void *values = sl_arena_alloc (graph->arena, output.bytes + SL_TENSOR_PADDING);
-  if (sl_graph_add_node (small, node->op, 0, inputs, node->n_inputs, &out, 1, &node->params, NULL)) {
+  if (sl_graph_add_node (small, node->op, 0, inputs, node->n_inputs, &out, 1, &node->params,
+                         NULL)) {
     call->graph = small;
     call->node = sl_graph_node (small, 0);
     call->outputs[0] = values;
@@ -130,17 +137,25 @@ run_on_all (SlGraph *graph, const SlNode *node, const Known *known)
 static gint32
 add_table (SlGraph *graph, const void *values)
 {
-  const SlTensor table = { .name = "table", .dtype = SL_DTYPE_U8, .rank = 1, .dims = { N_BYTES }, .data = values, .bytes = N_BYTES };
+  const SlTensor table = { .name = "table",
+                           .dtype = SL_DTYPE_U8,
+                           .rank = 1,
+                           .dims = { N_BYTES },
+                           .data = values,
+                           .bytes = N_BYTES };
   return sl_graph_add_tensor (graph, &table, NULL);
 }
 
-/* Worth it for chains, and for what XNNPACK has no fast operator for; a single node of its own stays as it is. */
+/* Worth it for chains, and for what XNNPACK has no fast operator for; a single node of its own
+ * stays as it is. */
 static gboolean
 is_gain (const SlNode *node, const Known *made)
 {
   if (node->op == SL_OP_LOOKUP)
     return made->cost > 1;
-  return made->cost > 1 || !(node->op == SL_OP_QUANTIZE || node->op == SL_OP_LOGISTIC || node->op == SL_OP_RELU || node->op == SL_OP_RELU6);
+  return made->cost > 1
+         || !(node->op == SL_OP_QUANTIZE || node->op == SL_OP_LOGISTIC || node->op == SL_OP_RELU
+              || node->op == SL_OP_RELU6);
 }
 
 static guint

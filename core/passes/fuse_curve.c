@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Float products that are an activation written out become that activation: SILU, HARD_SWISH, GELU and MISH as converters spell them. Such a
- * product is of a tensor, of something computed from it alone, and of constants, in any order.
+ * Float products that are an activation written out become that activation: SILU, HARD_SWISH, GELU
+ * and MISH as converters spell them. Such a product is of a tensor, of something computed from it
+ * alone, and of constants, in any order.
  */
 #include <math.h>
 
@@ -48,7 +49,8 @@ is_number (const Fuse *fuse, gint32 tensor, gdouble *value)
 static SlNode *
 only_for_one (const Fuse *fuse, gint32 tensor)
 {
-  return fuse->index->consumers[tensor] == 1 ? sl_pass_producer (fuse->index, fuse->graph, tensor) : NULL;
+  return fuse->index->consumers[tensor] == 1 ? sl_pass_producer (fuse->index, fuse->graph, tensor)
+                                             : NULL;
 }
 
 /* Whether @node is @op, without an activation, of a tensor and a constant. */
@@ -74,7 +76,8 @@ is_multiple (const Fuse *fuse, gint32 tensor, gint32 x, gdouble factor)
   const SlNode *node = only_for_one (fuse, tensor);
   if (is_with_number (fuse, node, SL_OP_MUL, &of, &value))
     return of == x && is_near (value, factor);
-  return is_with_number (fuse, node, SL_OP_DIV, &of, &value) && of == x && is_near (1 / value, factor);
+  return is_with_number (fuse, node, SL_OP_DIV, &of, &value) && of == x
+         && is_near (1 / value, factor);
 }
 
 static gboolean add_factors (const Fuse *fuse, const SlNode *node, guint depth, Factors *factors);
@@ -102,7 +105,8 @@ add_factors (const Fuse *fuse, const SlNode *node, guint depth, Factors *factors
 {
   gdouble divisor = 1;
   if (node->op == SL_OP_MUL)
-    return add_factor (fuse, node->inputs[0], depth, factors) && add_factor (fuse, node->inputs[1], depth, factors);
+    return add_factor (fuse, node->inputs[0], depth, factors)
+           && add_factor (fuse, node->inputs[1], depth, factors);
   if (!is_number (fuse, node->inputs[1], &divisor))
     return FALSE;
   factors->constant /= divisor;
@@ -136,7 +140,8 @@ is_softplus (const Fuse *fuse, gint32 tensor, gint32 x)
     return TRUE;
   const SlNode *sum = only_for_one (fuse, tensor);
   for (guint i = 0; sum != NULL && sum->op == SL_OP_ADD && i < 2; i++) {
-    const gint32 size = behind (fuse, behind (fuse, behind_log1p (fuse, sum->inputs[1 - i]), SL_OP_EXP), SL_OP_NEG);
+    const gint32 size =
+      behind (fuse, behind (fuse, behind_log1p (fuse, sum->inputs[1 - i]), SL_OP_EXP), SL_OP_NEG);
     if (behind (fuse, sum->inputs[i], SL_OP_RELU) == x && behind (fuse, size, SL_OP_ABS) == x)
       return sum->params.binary.activation == SL_ACTIVATION_NONE;
   }
@@ -171,14 +176,18 @@ combine (const Fuse *fuse, const SlNode *node, gint32 x, guint depth, Cubic *cub
 {
   Cubic second = { { 0 } };
   gdouble exponent = 0;
-  if (node->op == SL_OP_SQUARE || (node->op == SL_OP_POW && is_number (fuse, node->inputs[1], &exponent))) {
-    if (!as_cubic (fuse, node->inputs[0], x, depth, cubic) || (exponent != 2 && exponent != 3 && node->op == SL_OP_POW))
+  if (node->op == SL_OP_SQUARE
+      || (node->op == SL_OP_POW && is_number (fuse, node->inputs[1], &exponent))) {
+    if (!as_cubic (fuse, node->inputs[0], x, depth, cubic)
+        || (exponent != 2 && exponent != 3 && node->op == SL_OP_POW))
       return FALSE;
     second = *cubic;
     return multiply (cubic, &second) && (exponent != 3 || multiply (cubic, &second));
   }
-  if ((node->op != SL_OP_ADD && node->op != SL_OP_MUL) || node->params.binary.activation != SL_ACTIVATION_NONE
-      || !as_cubic (fuse, node->inputs[0], x, depth, cubic) || !as_cubic (fuse, node->inputs[1], x, depth, &second))
+  if ((node->op != SL_OP_ADD && node->op != SL_OP_MUL)
+      || node->params.binary.activation != SL_ACTIVATION_NONE
+      || !as_cubic (fuse, node->inputs[0], x, depth, cubic)
+      || !as_cubic (fuse, node->inputs[1], x, depth, &second))
     return FALSE;
   if (node->op == SL_OP_MUL)
     return multiply (cubic, &second);
@@ -207,11 +216,13 @@ is_gelu_tangent (const Fuse *fuse, gint32 tensor, gint32 x)
   const gdouble slope = sqrt (M_2_PI);
   Cubic cubic;
   const gint32 of = behind (fuse, tensor, SL_OP_TANH);
-  return of >= 0 && as_cubic (fuse, of, x, 0, &cubic) && cubic.of[0] == 0 && is_near (cubic.of[1], slope) && cubic.of[2] == 0
+  return of >= 0 && as_cubic (fuse, of, x, 0, &cubic) && cubic.of[0] == 0
+         && is_near (cubic.of[1], slope) && cubic.of[2] == 0
          && is_near (cubic.of[3], slope * 0.044715);
 }
 
-/* What @x times @gate times @constant is; SL_OP_INVALID for none of these. @approximate: GELU by a tangent */
+/* What @x times @gate times @constant is; SL_OP_INVALID for none of these. @approximate: GELU by a
+ * tangent */
 static SlOpType
 kind_of (const Fuse *fuse, gint32 x, gint32 gate, gdouble constant, gboolean *approximate)
 {
@@ -223,22 +234,28 @@ kind_of (const Fuse *fuse, gint32 x, gint32 gate, gdouble constant, gboolean *ap
   if (node->op == SL_OP_LOGISTIC)
     return node->inputs[0] == x && is_near (constant, 1) ? SL_OP_SILU : SL_OP_INVALID;
   if (node->op == SL_OP_TANH)
-    return is_near (constant, 1) && is_softplus (fuse, node->inputs[0], x) ? SL_OP_MISH : SL_OP_INVALID;
+    return is_near (constant, 1) && is_softplus (fuse, node->inputs[0], x) ? SL_OP_MISH
+                                                                           : SL_OP_INVALID;
   if (node->op == SL_OP_RELU6 || node->op == SL_OP_RELU_0_TO_1) {
     const SlNode *line = only_for_one (fuse, node->inputs[0]);
     if (!is_with_number (fuse, line, SL_OP_ADD, &of, &value))
       return SL_OP_INVALID;
-    const gboolean is_gate = node->op == SL_OP_RELU6 ? of == x && value == 3 && is_near (constant, 1 / 6.0)
-                                                     : value == 0.5 && is_near (constant, 1) && is_multiple (fuse, of, x, 1 / 6.0);
+    const gboolean is_gate =
+      node->op == SL_OP_RELU6
+        ? of == x && value == 3 && is_near (constant, 1 / 6.0)
+        : value == 0.5 && is_near (constant, 1) && is_multiple (fuse, of, x, 1 / 6.0);
     return is_gate ? SL_OP_HARD_SWISH : SL_OP_INVALID;
   }
-  if (!is_with_number (fuse, node, SL_OP_ADD, &of, &value) || value != 1 || !is_near (constant, 0.5))
+  if (!is_with_number (fuse, node, SL_OP_ADD, &of, &value) || value != 1
+      || !is_near (constant, 0.5))
     return SL_OP_INVALID;
   *approximate = is_gelu_tangent (fuse, of, x);
   if (*approximate)
     return SL_OP_GELU;
   const SlNode *erf = only_for_one (fuse, of);
-  return erf != NULL && erf->op == SL_OP_ERF && is_multiple (fuse, erf->inputs[0], x, M_SQRT1_2) ? SL_OP_GELU : SL_OP_INVALID;
+  return erf != NULL && erf->op == SL_OP_ERF && is_multiple (fuse, erf->inputs[0], x, M_SQRT1_2)
+           ? SL_OP_GELU
+           : SL_OP_INVALID;
 }
 
 /* Removes what only @tensor needed, up to @x. */
@@ -260,14 +277,17 @@ step (SlGraph *graph, SlPassIndex *index, SlNode *node)
 {
   const Fuse fuse = { graph, index };
   Factors factors = { .constant = 1 };
-  if ((node->op != SL_OP_MUL && node->op != SL_OP_DIV) || node->params.binary.activation != SL_ACTIVATION_NONE
-      || sl_node_output (graph, node, 0)->dtype != SL_DTYPE_F32 || !add_factors (&fuse, node, 0, &factors) || factors.n != 2)
+  if ((node->op != SL_OP_MUL && node->op != SL_OP_DIV)
+      || node->params.binary.activation != SL_ACTIVATION_NONE
+      || sl_node_output (graph, node, 0)->dtype != SL_DTYPE_F32
+      || !add_factors (&fuse, node, 0, &factors) || factors.n != 2)
     return 0;
   for (guint i = 0; i < 2; i++) {
     const gint32 x = factors.tensors[i];
     gboolean approximate = FALSE;
     const SlOpType op = kind_of (&fuse, x, factors.tensors[1 - i], factors.constant, &approximate);
-    if (op == SL_OP_INVALID || !sl_tensor_same_shape (sl_graph_tensor (graph, x), sl_node_output (graph, node, 0)))
+    if (op == SL_OP_INVALID
+        || !sl_tensor_same_shape (sl_graph_tensor (graph, x), sl_node_output (graph, node, 0)))
       continue;
     for (guint k = 0; k < 2; k++)
       remove_behind (&fuse, node->inputs[k], x);

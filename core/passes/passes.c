@@ -7,9 +7,20 @@
 static const SlPass constant_fold = { "constant_fold", NULL };
 
 static const SlPass *const passes[] = {
-  &constant_fold,    &sl_pass_join_groups,        &sl_pass_fold_scale,        &sl_pass_fuse_curve,    &sl_pass_fuse_activation,
-  &sl_pass_fold_qdq, &sl_pass_dequantize_weights, &sl_pass_collapse_quantize, &sl_pass_cancel_layout, &sl_pass_fold_blocks,
-  &sl_pass_fold_pad, &sl_pass_fold_table,         &sl_pass_fuse_arg_max,      &sl_pass_dead_code,
+  &constant_fold,
+  &sl_pass_join_groups,
+  &sl_pass_fold_scale,
+  &sl_pass_fuse_curve,
+  &sl_pass_fuse_activation,
+  &sl_pass_fold_qdq,
+  &sl_pass_dequantize_weights,
+  &sl_pass_collapse_quantize,
+  &sl_pass_cancel_layout,
+  &sl_pass_fold_blocks,
+  &sl_pass_fold_pad,
+  &sl_pass_fold_table,
+  &sl_pass_fuse_arg_max,
+  &sl_pass_dead_code,
 };
 
 G_STATIC_ASSERT (G_N_ELEMENTS (passes) <= SL_MAX_PASSES);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Graph rewrites (internal to core). A pass never changes the results of the graph. Each is one file and one row in passes.c, and runs on a
- * verified graph; the graph is verified again after all of them.
+ * Graph rewrites (internal to core). A pass never changes the results of the graph. Each is one
+ * file and one row in passes.c, and runs on a verified graph; the graph is verified again after all
+ * of them.
  */
 #ifndef SL_CORE_PASSES_H
 #define SL_CORE_PASSES_H
@@ -22,7 +23,8 @@ typedef struct
 /**
  * SlPass: has one of
  * @run: rewrites @graph once over; returns how many places it changed
- * @step: the same for one node after another, in order; those whose op it makes SL_OP_INVALID are removed in the end
+ * @step: the same for one node after another, in order; those whose op it makes SL_OP_INVALID are
+ * removed in the end
  */
 typedef struct
 {
@@ -31,15 +33,19 @@ typedef struct
   guint (*step) (SlGraph *graph, SlPassIndex *index, SlNode *node);
 } SlPass;
 
-extern const SlPass sl_pass_cancel_layout, sl_pass_collapse_quantize, sl_pass_dead_code, sl_pass_dequantize_weights, sl_pass_fold_blocks,
-  sl_pass_fold_pad, sl_pass_fold_qdq, sl_pass_fold_table, sl_pass_fuse_activation, sl_pass_fuse_arg_max, sl_pass_fuse_curve,
+extern const SlPass sl_pass_cancel_layout, sl_pass_collapse_quantize, sl_pass_dead_code,
+  sl_pass_dequantize_weights, sl_pass_fold_blocks, sl_pass_fold_pad, sl_pass_fold_qdq,
+  sl_pass_fold_table, sl_pass_fuse_activation, sl_pass_fuse_arg_max, sl_pass_fuse_curve,
   sl_pass_fold_scale, sl_pass_join_groups;
 
-/** sl_node_has_stored_weights: @node computes in floats with 8-bit weights, which dequantize_weights makes float: no kernel runs it before. */
+/** sl_node_has_stored_weights: @node computes in floats with 8-bit weights, which
+ * dequantize_weights makes float: no kernel runs it before. */
 gboolean sl_node_has_stored_weights (const SlGraph *graph, const SlNode *node);
-/** sl_constant_fold: 1 when @node, just verified, was replaced by constants (its op is then SL_OP_INVALID), else 0. */
+/** sl_constant_fold: 1 when @node, just verified, was replaced by constants (its op is then
+ * SL_OP_INVALID), else 0. */
 guint sl_constant_fold (SlGraph *graph, SlNode *node);
-/** sl_passes_run: every pass in the table's order, counted in the graph; returns the number of changes. */
+/** sl_passes_run: every pass in the table's order, counted in the graph; returns the number of
+ * changes. */
 guint sl_passes_run (SlGraph *graph);
 /** sl_passes_count, sl_passes_name: of the rows of the table; (transfer none). */
 guint sl_passes_count (void);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sl_graph_prepare(): proves that a graph read from a file can run. Every tensor is produced once and before
- * it is used, every node passes its operator's check, every shape is inferred, sizes stay under the limits;
- * then the passes rewrite it, and the same proof runs again over what they made.
+ * sl_graph_prepare(): proves that a graph read from a file can run. Every tensor is produced once
+ * and before it is used, every node passes its operator's check, every shape is inferred, sizes
+ * stay under the limits; then the passes rewrite it, and the same proof runs again over what they
+ * made.
  */
 #include "core/passes/prepare.h"
 
@@ -18,15 +19,18 @@
 #define RAISE_LIMIT "; set tensor-limit (MiB) higher if the model is meant to be that large"
 #define RAISE_WORK_LIMIT "; set work-limit (billions) higher if the model is meant to be that slow"
 
-/* Rounds of all passes. Each may make work for the others; real models need a few, and what is left undone costs time only. */
+/* Rounds of all passes. Each may make work for the others; real models need a few, and what is left
+ * undone costs time only. */
 #define MAX_ROUNDS 32
 
-/* Sets the bytes of @tensor: 0 where a dimension is 0 or the type unknown. FALSE = no size has so many, or a dimension is below 0. */
+/* Sets the bytes of @tensor: 0 where a dimension is 0 or the type unknown. FALSE = no size has so
+ * many, or a dimension is below 0. */
 static gboolean
 measure (SlTensor *tensor)
 {
   gsize elements = 0;
-  return sl_tensor_elements (tensor, &elements) && g_size_checked_mul (&tensor->bytes, elements, sl_dtype_size (tensor->dtype));
+  return sl_tensor_elements (tensor, &elements)
+         && g_size_checked_mul (&tensor->bytes, elements, sl_dtype_size (tensor->dtype));
 }
 
 static gboolean
@@ -36,17 +40,21 @@ finish_tensor (const SlGraph *graph, const char *role, SlTensor *tensor, GError 
     if (tensor->dims[i] >= 1)
       continue;
     g_autofree char *text = sl_tensor_describe (tensor);
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "%s '%s' is %s: dynamic or empty shapes are not supported; export the model with a fixed shape", role, tensor->name, text);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+      "%s '%s' is %s: dynamic or empty shapes are not supported; export the model with a fixed shape",
+      role, tensor->name, text);
     return FALSE;
   }
   if (sl_dtype_size (tensor->dtype) == 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s '%s' has no known element type", role, tensor->name);
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s '%s' has no known element type", role,
+                 tensor->name);
     return FALSE;
   }
   if (!measure (tensor) || tensor->bytes > graph->limit) {
     g_autofree char *text = sl_tensor_describe (tensor);
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s '%s' is %s: over the limit of %" G_GSIZE_FORMAT " bytes" RAISE_LIMIT, role,
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                 "%s '%s' is %s: over the limit of %" G_GSIZE_FORMAT " bytes" RAISE_LIMIT, role,
                  tensor->name, text, graph->limit);
     return FALSE;
   }
@@ -67,7 +75,8 @@ start_tensors (SlGraph *graph, GByteArray *defined, GError **error)
   for (guint i = 0; i < graph->n_inputs; i++) {
     SlTensor *tensor = &g_array_index (graph->tensors, SlTensor, graph->inputs[i]);
     if (defined->data[graph->inputs[i]]) {
-      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "model input %u '%s' is a constant or listed twice", i, tensor->name);
+      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                   "model input %u '%s' is a constant or listed twice", i, tensor->name);
       return FALSE;
     }
     if (!finish_tensor (graph, "input", tensor, error))
@@ -78,7 +87,8 @@ start_tensors (SlGraph *graph, GByteArray *defined, GError **error)
 }
 
 static gboolean
-check_node_inputs (const SlGraph *graph, const SlNode *node, const GByteArray *defined, GError **error)
+check_node_inputs (const SlGraph *graph, const SlNode *node, const GByteArray *defined,
+                   GError **error)
 {
   const SlOp *op = sl_op_get (node->op);
   for (guint i = 0; i < node->n_inputs; i++) {
@@ -88,7 +98,8 @@ check_node_inputs (const SlGraph *graph, const SlNode *node, const GByteArray *d
       continue;
     }
     if (!defined->data[node->inputs[i]])
-      return sl_node_error (error, node, SL_ERROR_FORMAT, "input %u, tensor %d '%s', is used before anything produces it", i,
+      return sl_node_error (error, node, SL_ERROR_FORMAT,
+                            "input %u, tensor %d '%s', is used before anything produces it", i,
                             node->inputs[i], sl_graph_tensor (graph, node->inputs[i])->name);
   }
   return TRUE;
@@ -100,7 +111,8 @@ finish_node_outputs (SlGraph *graph, const SlNode *node, GByteArray *defined, GE
   for (guint i = 0; i < node->n_outputs; i++) {
     SlTensor *tensor = sl_node_output (graph, node, i);
     if (defined->data[node->outputs[i]])
-      return sl_node_error (error, node, SL_ERROR_FORMAT, "output %u, tensor %d '%s', already has a producer or is a constant", i,
+      return sl_node_error (error, node, SL_ERROR_FORMAT,
+                            "output %u, tensor %d '%s', already has a producer or is a constant", i,
                             node->outputs[i], tensor->name);
     defined->data[node->outputs[i]] = 1;
     if (!finish_tensor (graph, "tensor", tensor, error)) {
@@ -111,8 +123,9 @@ finish_node_outputs (SlGraph *graph, const SlNode *node, GByteArray *defined, GE
   return TRUE;
 }
 
-/* Weights that several layers read are packed for each of them: what all layers read together beyond what a file may hold, four times
- * its size as floats, counts as tensors do, which take @taken bytes. */
+/* Weights that several layers read are packed for each of them: what all layers read together
+ * beyond what a file may hold, four times its size as floats, counts as tensors do, which take
+ * @taken bytes. */
 static gboolean
 check_shared (const SlGraph *graph, gsize taken, GError **error)
 {
@@ -124,13 +137,16 @@ check_shared (const SlGraph *graph, gsize taken, GError **error)
       continue;
     for (guint i = 0; i < node->n_inputs; i++) {
       const SlTensor *tensor = sl_node_input (graph, node, i);
-      if (tensor != NULL && tensor->data != NULL && !g_size_checked_add (&weights, weights, tensor->bytes))
+      if (tensor != NULL && tensor->data != NULL
+          && !g_size_checked_add (&weights, weights, tensor->bytes))
         weights = G_MAXSIZE;
     }
     if (weights > held && weights - held > graph->limit - taken)
-      return sl_node_error (error, node, SL_ERROR_LIMIT,
-                            "the model's tensors, and weights that layers share, need more than %" G_GSIZE_FORMAT " bytes" RAISE_LIMIT,
-                            graph->limit);
+      return sl_node_error (
+        error, node, SL_ERROR_LIMIT,
+        "the model's tensors, and weights that layers share, need more than %" G_GSIZE_FORMAT
+        " bytes" RAISE_LIMIT,
+        graph->limit);
   }
   return TRUE;
 }
@@ -138,7 +154,8 @@ check_shared (const SlGraph *graph, gsize taken, GError **error)
 static gboolean
 add_bytes (gsize *total, const SlTensor *tensor)
 {
-  return tensor->data != NULL || (g_size_checked_add (total, *total, tensor->bytes) && *total <= G_MAXSIZE / 8);
+  return tensor->data != NULL
+         || (g_size_checked_add (total, *total, tensor->bytes) && *total <= G_MAXSIZE / 8);
 }
 
 /* The sum of all tensors that are computed or given. FALSE = there is no measure for it. */
@@ -157,7 +174,8 @@ sum_tensors (const SlGraph *graph, gsize *total)
   return known;
 }
 
-/* What lies in memory at once is within the limit, and so are weights beside it. It is counted only where all tensors together are not. */
+/* What lies in memory at once is within the limit, and so are weights beside it. It is counted only
+ * where all tensors together are not. */
 static gboolean
 check_memory (const SlGraph *graph, GError **error)
 {
@@ -169,8 +187,9 @@ check_memory (const SlGraph *graph, GError **error)
   if (known && total <= graph->limit)
     return check_shared (graph, total, error);
   const SlNode *node = at < graph->nodes->len ? &g_array_index (graph->nodes, SlNode, at) : NULL;
-  g_autofree char *text =
-    g_strdup_printf ("the model's tensors need more than %" G_GSIZE_FORMAT " bytes at once" RAISE_LIMIT, graph->limit);
+  g_autofree char *text = g_strdup_printf ("the model's tensors need more than %" G_GSIZE_FORMAT
+                                           " bytes at once" RAISE_LIMIT,
+                                           graph->limit);
   const guint64 needed = ((guint64) total >> 20) + 1;
   if (known && needed <= SL_MAX_TENSOR_LIMIT) {
     char *more = g_strdup_printf ("%s: tensor-limit=%" G_GUINT64_FORMAT " would do", text, needed);
@@ -199,16 +218,19 @@ adds_nothing (const SlTensor *tensor)
   return TRUE;
 }
 
-/* A fully connected layer whose weights are computed for each run, as attention is written in 8 bits, is a product of two matrices. */
+/* A fully connected layer whose weights are computed for each run, as attention is written in 8
+ * bits, is a product of two matrices. */
 static void
 settle_product (const SlGraph *graph, SlNode *node)
 {
-  if (node->op != SL_OP_FULLY_CONNECTED || node->n_inputs < 2 || (node->n_inputs > 2 && !adds_nothing (sl_node_input (graph, node, 2)))
+  if (node->op != SL_OP_FULLY_CONNECTED || node->n_inputs < 2
+      || (node->n_inputs > 2 && !adds_nothing (sl_node_input (graph, node, 2)))
       || node->params.fully_connected.activation != SL_ACTIVATION_NONE)
     return;
   const SlTensor *input = sl_node_input (graph, node, 0), *weights = sl_node_input (graph, node, 1);
   const gboolean flat = input->rank > 2 && !node->params.fully_connected.keep_dims;
-  if (weights->data != NULL || weights->rank != 2 || input->rank < 2 || weights->dtype != input->dtype
+  if (weights->data != NULL || weights->rank != 2 || input->rank < 2
+      || weights->dtype != input->dtype
       || (weights->dtype != SL_DTYPE_I8 && (weights->dtype != SL_DTYPE_F32 || flat)))
     return;
   node->op = SL_OP_BATCH_MATMUL;
@@ -216,7 +238,8 @@ settle_product (const SlGraph *graph, SlNode *node)
   node->params = (SlOpParams){ .matmul = { .transpose_b = TRUE, .flat = flat } };
 }
 
-/* An operator relies on inputs that are there and have sizes; those of nodes before it do once their outputs are finished. */
+/* An operator relies on inputs that are there and have sizes; those of nodes before it do once
+ * their outputs are finished. */
 static gboolean
 prove_node (SlGraph *graph, SlNode *node, const GByteArray *defined, GError **error)
 {
@@ -227,8 +250,8 @@ prove_node (SlGraph *graph, SlNode *node, const GByteArray *defined, GError **er
   return op->check (graph, node, error) && op->infer (graph, node, error);
 }
 
-/* MiB that tensors take at once, where nodes from @first on, which is proven, are not over a limit; 0 = their shapes are not known, or no limit is
- * as large. @defined is used up. */
+/* MiB that tensors take at once, where nodes from @first on, which is proven, are not over a limit;
+ * 0 = their shapes are not known, or no limit is as large. @defined is used up. */
 static guint64
 count_rest (SlGraph *graph, guint first, GByteArray *defined)
 {
@@ -256,10 +279,13 @@ count_rest (SlGraph *graph, guint first, GByteArray *defined)
 static void
 name_limit (SlGraph *graph, guint first, GByteArray *defined, GError **error)
 {
-  const guint64 needed = error != NULL && g_error_matches (*error, SL_ERROR, SL_ERROR_LIMIT) ? count_rest (graph, first, defined) : 0;
+  const guint64 needed = error != NULL && g_error_matches (*error, SL_ERROR, SL_ERROR_LIMIT)
+                           ? count_rest (graph, first, defined)
+                           : 0;
   if (needed == 0)
     return;
-  char *text = g_strdup_printf ("%s: tensor-limit=%" G_GUINT64_FORMAT " would do", (*error)->message, needed);
+  char *text =
+    g_strdup_printf ("%s: tensor-limit=%" G_GUINT64_FORMAT " would do", (*error)->message, needed);
   g_free ((*error)->message);
   (*error)->message = text;
 }
@@ -323,9 +349,10 @@ check_work (const SlGraph *graph, GError **error)
   const guint64 work = sl_graph_work (graph);
   if (work <= graph->work_limit)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-               "a frame takes about %.4g billion multiply-adds, or as much other work: over the limit of %.4g" RAISE_WORK_LIMIT,
-               (gdouble) work / 1e9, (gdouble) graph->work_limit / 1e9);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_LIMIT,
+    "a frame takes about %.4g billion multiply-adds, or as much other work: over the limit of %.4g" RAISE_WORK_LIMIT,
+    (gdouble) work / 1e9, (gdouble) graph->work_limit / 1e9);
   return FALSE;
 }
 
@@ -336,9 +363,10 @@ check_weights (const SlGraph *graph, GError **error)
   for (guint i = 0; i < graph->nodes->len; i++) {
     const SlNode *node = &g_array_index (graph->nodes, SlNode, i);
     if (sl_node_has_stored_weights (graph, node))
-      return sl_node_error (error, node, SL_ERROR_LIMIT,
-                            "its weights of 8 bits become float, for which %u tensors leave no room; at most %d", graph->tensors->len,
-                            SL_MAX_TENSORS);
+      return sl_node_error (
+        error, node, SL_ERROR_LIMIT,
+        "its weights of 8 bits become float, for which %u tensors leave no room; at most %d",
+        graph->tensors->len, SL_MAX_TENSORS);
   }
   return TRUE;
 }

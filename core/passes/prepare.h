@@ -10,21 +10,26 @@
 
 /** sl_graph_prepare: checks nodes, infers shapes, runs the passes. Idempotent. */
 gboolean sl_graph_prepare (SlGraph *graph, GError **error);
-/** sl_graph_input_scale: the factor by which the first operators of a prepared graph multiply its first input, one number for all pixels; 0
- *  = unknown. */
+/** sl_graph_input_scale: the factor by which the first operators of a prepared graph multiply its
+ * first input, one number for all pixels; 0 = unknown. */
 gdouble sl_graph_input_scale (const SlGraph *graph);
-/** sl_graph_find_input_scale: the same of a graph that is not prepared yet, whose operators still are those of the file. */
+/** sl_graph_find_input_scale: the same of a graph that is not prepared yet, whose operators still
+ * are those of the file. */
 gdouble sl_graph_find_input_scale (const SlGraph *graph);
 /** sl_graph_n_passes: rewrites that sl_graph_prepare() tries. */
 guint sl_graph_n_passes (const SlGraph *graph);
-/** sl_graph_pass: (transfer none): name of rewrite @i and in how many places it changed the graph. */
+/** sl_graph_pass: (transfer none): name of rewrite @i and in how many places it changed the graph.
+ */
 const char *sl_graph_pass (const SlGraph *graph, guint i, guint *changes);
-/** sl_graph_may_need: (nullable): sl_op_type_name() of @op where the graph has a node of it, as it was read or as rewrites may leave it. */
+/** sl_graph_may_need: (nullable): sl_op_type_name() of @op where the graph has a node of it, as it
+ * was read or as rewrites may leave it. */
 const char *sl_graph_may_need (const SlGraph *graph, SlOpType op);
-/** sl_graph_quantized_input: (transfer none) (nullable): what the QUANTIZE of a prepared graph's only input makes; NULL when
- *  there is none, when something else reads the input too, and when its result is an output of the model. */
+/** sl_graph_quantized_input: (transfer none) (nullable): what the QUANTIZE of a prepared graph's
+ * only input makes; NULL when there is none, when something else reads the input too, and when its
+ * result is an output of the model. */
 const SlTensor *sl_graph_quantized_input (const SlGraph *graph);
-/** sl_graph_skip_input_quantize: makes that tensor the graph's input and drops the QUANTIZE. Before the graph is shared. */
+/** sl_graph_skip_input_quantize: makes that tensor the graph's input and drops the QUANTIZE. Before
+ * the graph is shared. */
 void sl_graph_skip_input_quantize (SlGraph *graph);
 
 #endif

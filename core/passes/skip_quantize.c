@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The QUANTIZE of a model's only input, left out on request: the maker of the input tensor can write the quantised values
- * itself. In no table of passes, because it changes what the model takes; sl_model_load_with() asks for it.
+ * The QUANTIZE of a model's only input, left out on request: the maker of the input tensor can
+ * write the quantised values itself. In no table of passes, because it changes what the model
+ * takes; sl_model_load_with() asks for it.
  */
 #include "core/graph/op.h"
 #include "core/passes/passes.h"
@@ -32,7 +33,8 @@ const SlTensor *
 sl_graph_quantized_input (const SlGraph *graph)
 {
   const gint found = find_node (graph);
-  return found >= 0 ? sl_graph_tensor (graph, sl_graph_node (graph, (guint) found)->outputs[0]) : NULL;
+  return found >= 0 ? sl_graph_tensor (graph, sl_graph_node (graph, (guint) found)->outputs[0])
+                    : NULL;
 }
 
 void

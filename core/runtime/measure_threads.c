@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sl_session_new(): the number of threads that runs a graph fastest on this machine is found by running it on zeros with 1, 2 and 4, as far
- * as there are processors, and going on while twice as many save a seventh of the time. Small models lose by being divided, and a container
- * may be granted less than the processors it sees.
+ * sl_session_new(): the number of threads that runs a graph fastest on this machine is found by
+ * running it on zeros with 1, 2 and 4, as far as there are processors, and going on while twice as
+ * many save a seventh of the time. Small models lose by being divided, and a container may be
+ * granted less than the processors it sees.
  */
 #include "core/runtime/session.h"
 
 #include "core/base/thread_count.h"
 
-/* Runs of a trial, fewer where they take longer than this in all. The first one meets cold memory. */
+/* Runs of a trial, fewer where they take longer than this in all. The first one meets cold memory.
+ */
 #define TRIAL_RUNS 6
 #define TRIAL_US 40000
 /* More threads must save so much: they also take processors from everything else. */
@@ -35,9 +37,11 @@ buffers_init (Buffers *buffers, const SlGraph *graph)
 {
   gboolean good = TRUE;
   for (guint i = 0; good && i < sl_graph_n_inputs (graph); i++)
-    good = (buffers->inputs[i] = sl_tensor_buffer_new (sl_graph_input_tensor (graph, i)->bytes)) != NULL;
+    good =
+      (buffers->inputs[i] = sl_tensor_buffer_new (sl_graph_input_tensor (graph, i)->bytes)) != NULL;
   for (guint i = 0; good && i < sl_graph_n_outputs (graph); i++)
-    good = (buffers->outputs[i] = sl_tensor_buffer_new (sl_graph_output_tensor (graph, i)->bytes)) != NULL;
+    good = (buffers->outputs[i] = sl_tensor_buffer_new (sl_graph_output_tensor (graph, i)->bytes))
+           != NULL;
   return good;
 }
 
@@ -49,7 +53,9 @@ try (SlSession *session, const Buffers *buffers)
   gint64 least = G_MAXINT64, now = begin;
   for (guint i = 0; i < TRIAL_RUNS && (i == 0 || now - begin < TRIAL_US); i++) {
     const gint64 start = now;
-    if (sl_session_run (session, (const void *const *) buffers->inputs, (void *const *) buffers->outputs) != SL_STATUS_OK)
+    if (sl_session_run (session, (const void *const *) buffers->inputs,
+                        (void *const *) buffers->outputs)
+        != SL_STATUS_OK)
       return G_MAXINT64;
     now = g_get_monotonic_time ();
     least = MIN (least, MAX (now - start, 1));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One sweep assigns nodes to steps, a second lists what each step reads and writes. Every variable tensor is an operand
- * of a step of joined nodes, also where one of them writes it and another reads it: so all of them live in one arena with one
- * plan, and a step, which runs its nodes in order, may read a view of what it wrote.
+ * One sweep assigns nodes to steps, a second lists what each step reads and writes. Every variable
+ * tensor is an operand of a step of joined nodes, also where one of them writes it and another
+ * reads it: so all of them live in one arena with one plan, and a step, which runs its nodes in
+ * order, may read a view of what it wrote.
  */
 #include "core/runtime/partition.h"
 
@@ -65,11 +66,13 @@ add_operand (SlStep *step, gint32 tensor, gboolean is_output)
   g_array_append_val (step->is_output, is_output);
 }
 
-/* Whether step @s, of joined nodes, has to be given the memory of an input of one of them, which was not met before. */
+/* Whether step @s, of joined nodes, has to be given the memory of an input of one of them, which
+ * was not met before. */
 static gboolean
 is_new_input (const Partition *p, guint s, gint32 tensor, guint *seen)
 {
-  if (tensor < 0 || sl_graph_tensor (p->graph, tensor)->data != NULL || p->producer[tensor] == (gint32) s || seen[tensor] == s + 1)
+  if (tensor < 0 || sl_graph_tensor (p->graph, tensor)->data != NULL
+      || p->producer[tensor] == (gint32) s || seen[tensor] == s + 1)
     return FALSE;
   seen[tensor] = s + 1;
   return TRUE;

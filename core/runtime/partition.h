@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Splits the nodes of a graph into steps (internal to core): runs of neighbouring nodes for backends that join them, single nodes for
- * the others. Views are no steps: their output is their input's memory.
+ * Splits the nodes of a graph into steps (internal to core): runs of neighbouring nodes for
+ * backends that join them, single nodes for the others. Views are no steps: their output is their
+ * input's memory.
  */
 #ifndef SL_CORE_RUNTIME_PARTITION_H
 #define SL_CORE_RUNTIME_PARTITION_H
 
 #include "core/backends/backend.h"
 
-/** sl_partition: (transfer full) (element-type SlStep): @backends has one for each node; with @single every node is a step. */
+/** sl_partition: (transfer full) (element-type SlStep): @backends has one for each node; with
+ * @single every node is a step. */
 GPtrArray *sl_partition (const SlGraph *graph, const SlBackend *const *backends, gboolean single);
 /** sl_step_new_alone: (transfer full): node @index by itself on @backend. */
 SlStep *sl_step_new_alone (const SlGraph *graph, const SlBackend *backend, guint index);

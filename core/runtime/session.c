@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sessions: partition -> steps prepared by their backends -> memory plan at creation; session_run.c runs them. Each tensor has one memory: the arena, a constant, or the
- * caller's buffer; views share that of their root.
+ * Sessions: partition -> steps prepared by their backends -> memory plan at creation; session_run.c
+ * runs them. Each tensor has one memory: the arena, a constant, or the caller's buffer; views share
+ * that of their root.
  */
 #include "core/runtime/session_private.h"
 
@@ -49,7 +50,8 @@ free_prepared (const SlBackend *backend, gpointer prepared)
     backend->free (prepared);
 }
 
-/* Finds the nodes that the step's backend supports by definition but refuses to run, each in a step of its own. */
+/* Finds the nodes that the step's backend supports by definition but refuses to run, each in a step
+ * of its own. */
 static guint
 drop_refused_nodes (SlSession *session, const SlStep *step)
 {
@@ -59,7 +61,8 @@ drop_refused_nodes (SlSession *session, const SlStep *step)
     g_autoptr (SlStep) alone = sl_step_new_alone (session->graph, step->backend, node);
     gpointer prepared = prepare (session, alone, NULL);
     if (prepared == NULL) {
-      session->host.backends[node] = sl_backends_next (step->backend, session->graph, sl_graph_node (session->graph, node));
+      session->host.backends[node] =
+        sl_backends_next (step->backend, session->graph, sl_graph_node (session->graph, node));
       dropped++;
     }
     free_prepared (step->backend, prepared);
@@ -77,12 +80,14 @@ clear_steps (SlSession *session)
   session->n_steps = 0;
 }
 
-/* Prepares each step that may be refused. *@dropped counts the nodes of refused ones, which now have another backend. */
+/* Prepares each step that may be refused. *@dropped counts the nodes of refused ones, which now
+ * have another backend. */
 static gboolean
 try_steps (SlSession *session, guint *dropped, GError **error)
 {
   *dropped = 0;
-  session->partition = sl_partition (session->graph, session->host.backends, session->node_ns != NULL);
+  session->partition =
+    sl_partition (session->graph, session->host.backends, session->node_ns != NULL);
   session->n_steps = session->partition->len;
   session->steps = g_new0 (ReadyStep, session->n_steps + 1);
   for (guint i = 0; i < session->n_steps; i++) {
@@ -92,7 +97,8 @@ try_steps (SlSession *session, guint *dropped, GError **error)
     if (!step->backend->may_refuse)
       continue;
     session->steps[i].prepared = prepare (session, step, &refused);
-    const guint refused_nodes = session->steps[i].prepared == NULL ? drop_refused_nodes (session, step) : 0;
+    const guint refused_nodes =
+      session->steps[i].prepared == NULL ? drop_refused_nodes (session, step) : 0;
     *dropped += refused_nodes;
     if (session->steps[i].prepared == NULL && refused_nodes == 0) {
       g_propagate_error (error, g_steal_pointer (&refused));
@@ -115,13 +121,14 @@ make_steps (SlSession *session, GError **error)
   return FALSE;
 }
 
-/* (nullable): the weights of node @index, when it reads a packed copy of them and not the model file's. */
+/* (nullable): the weights of node @index, when it reads a packed copy of them and not the model
+ * file's. */
 static const SlTensor *
 packed_weights (const SlSession *session, guint index)
 {
   const SlNode *node = sl_graph_node (session->graph, index);
-  const gboolean layer = node->op == SL_OP_CONV_2D || node->op == SL_OP_DEPTHWISE_CONV_2D || node->op == SL_OP_FULLY_CONNECTED
-                         || node->op == SL_OP_TRANSPOSE_CONV;
+  const gboolean layer = node->op == SL_OP_CONV_2D || node->op == SL_OP_DEPTHWISE_CONV_2D
+                         || node->op == SL_OP_FULLY_CONNECTED || node->op == SL_OP_TRANSPOSE_CONV;
   const SlBackend *backend = session->host.backends[index];
   const gboolean packs = backend != NULL && backend->packs_weights;
   const SlTensor *weights = layer && packs ? sl_node_input (session->graph, node, 1) : NULL;
@@ -222,12 +229,13 @@ ready_steps (SlSession *session, GError **error)
     keep_scales (session, file);
     sl_file_image_spare_rest (file);
   }
-  session->host.scratch.memory = sl_tensor_alloc (session->host.arena, session->host.scratch.bytes * session->host.threads);
+  session->host.scratch.memory =
+    sl_tensor_alloc (session->host.arena, session->host.scratch.bytes * session->host.threads);
   return TRUE;
 }
 
-/* Which outputs are written where the caller wants them, and which are copied there: those that show an input, a constant, or bytes
- * that another output already shows. */
+/* Which outputs are written where the caller wants them, and which are copied there: those that
+ * show an input, a constant, or bytes that another output already shows. */
 static void
 bind_outputs (SlSession *session, guint8 *bound)
 {
@@ -241,7 +249,8 @@ bind_outputs (SlSession *session, guint8 *bound)
       continue;
     }
     session->output_root[i] = -1;
-    session->copies[session->n_copies++] = (CopyOut){ i, root, sl_graph_tensor (session->graph, session->outputs[i])->bytes };
+    session->copies[session->n_copies++] =
+      (CopyOut){ i, root, sl_graph_tensor (session->graph, session->outputs[i])->bytes };
   }
 }
 
@@ -268,12 +277,15 @@ plan_memory (SlSession *session, GError **error)
   session->stats.in_place_nodes = plan.in_place;
   session->block = sl_tensor_buffer_new (plan.bytes);
   if (session->block == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "no memory for %" G_GSIZE_FORMAT " bytes of intermediate tensors", plan.bytes);
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                 "no memory for %" G_GSIZE_FORMAT " bytes of intermediate tensors", plan.bytes);
     return FALSE;
   }
   for (guint i = 0; i < n; i++) {
     const SlTensor *tensor = sl_graph_tensor (session->graph, (gint32) i);
-    session->memory[i] = tensor->data != NULL ? (void *) tensor->data : offsets[i] < 0 ? NULL : (guint8 *) session->block + offsets[i];
+    session->memory[i] = tensor->data != NULL ? (void *) tensor->data
+                         : offsets[i] < 0     ? NULL
+                                              : (guint8 *) session->block + offsets[i];
   }
   return TRUE;
 }
@@ -285,7 +297,8 @@ count_nodes (SlSession *session)
   session->stats.packed_bytes = sl_weight_cache_bytes (session->host.weights);
   session->stats.steps = session->n_steps;
   for (guint i = 0; i < session->n_steps; i++)
-    session->stats.nodes += ((const SlStep *) g_ptr_array_index (session->partition, i))->nodes->len;
+    session->stats.nodes +=
+      ((const SlStep *) g_ptr_array_index (session->partition, i))->nodes->len;
 }
 
 static guint
@@ -316,12 +329,14 @@ start_threads (SlSession *session, GError **error)
   return FALSE;
 }
 
-/* While every byte of the model file is there. Intermediate tensors get memory once weights that are packed have given theirs back. */
+/* While every byte of the model file is there. Intermediate tensors get memory once weights that
+ * are packed have given theirs back. */
 static gboolean
 make (SlSession *session, GError **error)
 {
   session->host.backends = sl_backends_choose (session->graph);
-  if (!start_threads (session, error) || !make_steps (session, error) || !ready_steps (session, error) || !plan_memory (session, error))
+  if (!start_threads (session, error) || !make_steps (session, error)
+      || !ready_steps (session, error) || !plan_memory (session, error))
     return FALSE;
   count_nodes (session);
   return TRUE;
@@ -379,11 +394,13 @@ SlSession *
 sl_session_new_full (SlGraph *graph, guint threads, gboolean profile, GError **error)
 {
   if (threads < 1 || threads > SL_MAX_THREADS) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "threads is %u; expected 1..%d", threads, SL_MAX_THREADS);
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "threads is %u; expected 1..%d", threads,
+                 SL_MAX_THREADS);
     return NULL;
   }
   if (sl_graph_whole (graph) != NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "only %s runs it, see backend", sl_graph_whole (graph));
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "only %s runs it, see backend",
+                 sl_graph_whole (graph));
     return NULL;
   }
   if (!open_backends (error))
@@ -413,7 +430,9 @@ sl_session_new_external (SlGraph *graph, SlExternalModel *model, guint threads, 
   if (session == NULL)
     return NULL;
   session->host = (SlHost){ .graph = graph, .threads = sl_threads_resolve (threads) };
-  session->stats = (SlSessionStats){ .nodes = sl_graph_n_nodes (graph), .steps = 1, .weight_bytes = sl_graph_constant_bytes (graph) };
+  session->stats = (SlSessionStats){ .nodes = sl_graph_n_nodes (graph),
+                                     .steps = 1,
+                                     .weight_bytes = sl_graph_constant_bytes (graph) };
   session->external = sl_external_session_new (model, graph, error);
   return session->external != NULL ? g_steal_pointer (&session) : NULL;
 }
@@ -455,7 +474,9 @@ sl_session_free (SlSession *session)
 SlExternalModel *
 sl_session_external (const SlSession *session)
 {
-  return session->external != NULL && session->instead == NULL ? sl_external_session_model (session->external) : NULL;
+  return session->external != NULL && session->instead == NULL
+           ? sl_external_session_model (session->external)
+           : NULL;
 }
 
 char *
@@ -506,12 +527,15 @@ sl_session_backend_use (const SlSession *session, guint i, SlBackendUse *use)
     return sl_session_backend_use (session->instead, i, use);
   if (session->external != NULL) {
     const SlExternalModel *model = sl_external_session_model (session->external);
-    *use = (SlBackendUse){ sl_external_model_name (model), sl_external_model_title (model), NULL, MAX (session->stats.nodes, 1) };
+    *use = (SlBackendUse){ sl_external_model_name (model), sl_external_model_title (model), NULL,
+                           MAX (session->stats.nodes, 1) };
     return i == 0;
   }
   const SlBackend *backend = sl_backends_get (i);
   if (backend == NULL)
     return FALSE;
-  *use = (SlBackendUse){ backend->name, backend->title, backend->cpu != NULL ? backend->cpu () : NULL, nodes_on (session, backend) };
+  *use =
+    (SlBackendUse){ backend->name, backend->title, backend->cpu != NULL ? backend->cpu () : NULL,
+                    nodes_on (session, backend) };
   return TRUE;
 }

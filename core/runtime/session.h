@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * A session runs a prepared graph. sl_session_new() divides the nodes among backends, places intermediate tensors in one block of memory
- * and starts threads; sl_session_run() only runs.
+ * A session runs a prepared graph. sl_session_new() divides the nodes among backends, places
+ * intermediate tensors in one block of memory and starts threads; sl_session_run() only runs.
  *
- * Any number of sessions, on any threads, may share a graph: they share the file's bytes, every constant and the packed
- * weights, as far as backends can share them.
+ * Any number of sessions, on any threads, may share a graph: they share the file's bytes, every
+ * constant and the packed weights, as far as backends can share them.
  */
 #ifndef SL_CORE_RUNTIME_SESSION_H
 #define SL_CORE_RUNTIME_SESSION_H
@@ -44,7 +44,8 @@ typedef struct
 /**
  * SlBackendUse: a session's use of a backend.
  * @name, @title: "int8" and "int8 kernels"
- * @cpu: (nullable): the instruction set of its kernels, where it chooses one: "c", "avx2", "avxvnni", "avx512", "neon", "dotprod" or "i8mm"
+ * @cpu: (nullable): the instruction set of its kernels, where it chooses one: "c", "avx2",
+ * "avxvnni", "avx512", "neon", "dotprod" or "i8mm"
  * @nodes: how many it runs
  */
 typedef struct
@@ -56,49 +57,63 @@ typedef struct
 /**
  * sl_session_new:
  * @graph: (transfer none): a prepared graph; the session keeps a reference
- * @threads: 1..SL_MAX_THREADS, or 0 for as many as run it fastest: it is run a few times to find out
+ * @threads: 1..SL_MAX_THREADS, or 0 for as many as run it fastest: it is run a few times to find
+ * out
  *
  * Returns: (transfer full): NULL with @error set when memory, threads or a backend refuse
  */
 SlSession *sl_session_new (SlGraph *graph, guint threads, GError **error);
-/** sl_session_new_full: of 1..SL_MAX_THREADS threads; with @profile every node runs by itself and its time is kept; slower than without. */
+/** sl_session_new_full: of 1..SL_MAX_THREADS threads; with @profile every node runs by itself and
+ * its time is kept; slower than without. */
 SlSession *sl_session_new_full (SlGraph *graph, guint threads, gboolean profile, GError **error);
-/** sl_session_new_external: a session that another runtime runs as a whole; @graph is of the same file as @model, or its skeleton. It has
- *  one step, because nodes and steps are internal to that runtime. */
-SlSession *sl_session_new_external (SlGraph *graph, SlExternalModel *model, guint threads, GError **error);
-/** sl_session_set_fallback: whether one of our sessions repeats a run that failed in the other runtime; it then does all later runs, too.
+/** sl_session_new_external: a session that another runtime runs as a whole; @graph is of the same
+ * file as @model, or its skeleton. It has one step, because nodes and steps are internal to that
+ * runtime. */
+SlSession *sl_session_new_external (SlGraph *graph, SlExternalModel *model, guint threads,
+                                    GError **error);
+/** sl_session_set_fallback: whether one of our sessions repeats a run that failed in the other
+ * runtime; it then does all later runs, too.
  *  */
 void sl_session_set_fallback (SlSession *session, gboolean fallback);
-/** sl_session_external: (transfer none) (nullable): the runtime's model that runs now; NULL of a session of ours, and after a fallback. */
+/** sl_session_external: (transfer none) (nullable): the runtime's model that runs now; NULL of a
+ * session of ours, and after a fallback. */
 SlExternalModel *sl_session_external (const SlSession *session);
-/** sl_session_take_notice: (transfer full) (nullable): once after a run that fell back: the reason, for a warning. Call it from the thread that runs the session. */
+/** sl_session_take_notice: (transfer full) (nullable): once after a run that fell back: the reason,
+ * for a warning. Call it from the thread that runs the session. */
 char *sl_session_take_notice (SlSession *session);
 void sl_session_free (SlSession *session);
 
 /**
  * sl_session_run:
- * @inputs: one pointer per graph input, in order, to tensor->bytes bytes plus SL_TENSOR_PADDING readable ones,
+ * @inputs: one pointer per graph input, in order, to tensor->bytes bytes plus SL_TENSOR_PADDING
+ * readable ones,
  *          aligned to the element size (SL_TENSOR_ALIGN is fastest); read only
- * @outputs: one pointer per graph output, to tensor->bytes bytes plus SL_TENSOR_PADDING writable ones
+ * @outputs: one pointer per graph output, to tensor->bytes bytes plus SL_TENSOR_PADDING writable
+ * ones
  *
- * Not thread-safe: one run at a time per session. Does not allocate after the first run with given pointers.
+ * Not thread-safe: one run at a time per session. Does not allocate after the first run with given
+ * pointers.
  */
 SlStatus sl_session_run (SlSession *session, const void *const *inputs, void *const *outputs);
-/** sl_session_reset: every held input gets its value from before the first run. Between runs, in their thread. */
+/** sl_session_reset: every held input gets its value from before the first run. Between runs, in
+ * their thread. */
 void sl_session_reset (SlSession *session);
 /** sl_session_forget: the same only for state from run to run. */
 void sl_session_forget (SlSession *session);
-/** sl_session_held: (transfer none): memory of held input @i (core/graph/graph.h), to read or to write between runs; another one after each run. */
+/** sl_session_held: (transfer none): memory of held input @i (core/graph/graph.h), to read or to
+ * write between runs; another one after each run. */
 void *sl_session_held (SlSession *session, guint i);
-/** sl_session_all_inputs: fills @all, of up to SL_MAX_IO: @inputs of the next run and, behind them, what is held. */
+/** sl_session_all_inputs: fills @all, of up to SL_MAX_IO: @inputs of the next run and, behind them,
+ * what is held. */
 void sl_session_all_inputs (const SlSession *session, const void *const *inputs, const void **all);
 /** sl_session_status_text: (transfer none): what the last run's status means. */
 const char *sl_session_status_text (const SlSession *session, SlStatus status);
-/** sl_session_cancel: any thread: makes a run return SL_STATUS_CANCELLED before its next step, and later runs at once, until called with
- *  FALSE. */
+/** sl_session_cancel: any thread: makes a run return SL_STATUS_CANCELLED before its next step, and
+ * later runs at once, until called with FALSE. */
 void sl_session_cancel (SlSession *session, gboolean cancelled);
 gboolean sl_session_is_cancelled (const SlSession *session);
-/** sl_session_link: cancelling @session also cancels @other (nullable), until the next call, which replaces @other. */
+/** sl_session_link: cancelling @session also cancels @other (nullable), until the next call, which
+ * replaces @other. */
 void sl_session_link (SlSession *session, SlSession *other);
 /** sl_session_node_ns: nanoseconds spent in node @node over all runs; 0 unless profiling. */
 guint64 sl_session_node_ns (const SlSession *session, guint node);
@@ -107,10 +122,11 @@ guint64 sl_session_node_ns (const SlSession *session, guint node);
 guint sl_session_threads (const SlSession *session);
 SlGraph *sl_session_graph (SlSession *session); /* (transfer none) */
 void sl_session_stats (const SlSession *session, SlSessionStats *stats);
-/** sl_session_backend: (transfer none): the backend of node @node: "int8" (fast 8-bit kernels), "xnnpack" or "plain", or "view" for a node
- *  that is not run. */
+/** sl_session_backend: (transfer none): the backend of node @node: "int8" (fast 8-bit kernels),
+ * "xnnpack" or "plain", or "view" for a node that is not run. */
 const char *sl_session_backend (const SlSession *session, guint node);
-/** sl_session_backend_use: the session's use of backend @i, in the order of preference; FALSE when there are no more. */
+/** sl_session_backend_use: the session's use of backend @i, in the order of preference; FALSE when
+ * there are no more. */
 gboolean sl_session_backend_use (const SlSession *session, guint i, SlBackendUse *use);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlSession, sl_session_free)

@@ -29,7 +29,8 @@ typedef struct
   gsize bytes;
 } CopyOut;
 
-/** Memory of a held input (core/graph/graph.h). @next is where a run writes what the next one gets; NULL where the caller gets that, too. */
+/** Memory of a held input (core/graph/graph.h). @next is where a run writes what the next one gets;
+ * NULL where the caller gets that, too. */
 typedef struct
 {
   void *now, *next;
@@ -53,14 +54,15 @@ struct _SlSession
   CopyOut copies[SL_MAX_IO];
   guint n_copies;
   SlSessionStats stats;
-  gint cancelled;              /* atomic */
-  SlSession *linked;           /* (nullable): cancelled with it; under link_lock */
-  const SlBackend *failed;     /* whose step failed last */
-  guint64 *node_ns;            /* by node: time spent in it; NULL unless profiling */
-  SlExternalSession *external; /* (nullable): runs the model whole, and nothing above but the graph is there */
-  gboolean fallback;           /* a session of ours takes over when it fails */
-  SlSession *instead;          /* (nullable): that session, then */
-  char *notice;                /* (nullable): why */
+  gint cancelled;          /* atomic */
+  SlSession *linked;       /* (nullable): cancelled with it; under link_lock */
+  const SlBackend *failed; /* whose step failed last */
+  guint64 *node_ns;        /* by node: time spent in it; NULL unless profiling */
+  SlExternalSession
+    *external; /* (nullable): runs the model whole, and nothing above but the graph is there */
+  gboolean fallback;  /* a session of ours takes over when it fails */
+  SlSession *instead; /* (nullable): that session, then */
+  char *notice;       /* (nullable): why */
 };
 
 #endif

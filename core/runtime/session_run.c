@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A session runs: the caller's inputs and outputs are bound and the steps executed, by us or by a runtime that has the model whole. What held
- * inputs carry from run to run, and who cancels a run, is here, too.
+ * A session runs: the caller's inputs and outputs are bound and the steps executed, by us or by a
+ * runtime that has the model whole. What held inputs carry from run to run, and who cancels a run,
+ * is here, too.
  */
 #include "core/runtime/session_private.h"
 
@@ -108,7 +109,8 @@ run_steps (SlSession *session)
   for (guint i = 0; i < session->n_steps; i++) {
     if (g_atomic_int_get (&session->cancelled))
       return SL_STATUS_CANCELLED;
-    const SlStatus status = session->node_ns != NULL ? run_timed_step (session, i) : run_step (session, &session->steps[i]);
+    const SlStatus status = session->node_ns != NULL ? run_timed_step (session, i)
+                                                     : run_step (session, &session->steps[i]);
     if (status != SL_STATUS_OK)
       return status;
   }
@@ -129,7 +131,8 @@ run_ours (SlSession *session, const void *const *inputs, void *const *outputs)
   if (status != SL_STATUS_OK)
     return status;
   for (guint i = 0; i < session->n_copies; i++)
-    memcpy (outputs[session->copies[i].output], session->memory[session->copies[i].root], session->copies[i].bytes);
+    memcpy (outputs[session->copies[i].output], session->memory[session->copies[i].root],
+            session->copies[i].bytes);
   return SL_STATUS_OK;
 }
 
@@ -139,11 +142,13 @@ fall_back (SlSession *session, const void *const *inputs, void *const *outputs)
 {
   g_autoptr (GError) error = NULL;
   const char *title = sl_external_model_title (sl_external_session_model (session->external));
-  g_autofree char *said = sl_printable (sl_external_session_failure (session->external), SL_PRINTABLE_MESSAGE);
+  g_autofree char *said =
+    sl_printable (sl_external_session_failure (session->external), SL_PRINTABLE_MESSAGE);
   session->instead = sl_session_new_full (session->graph, session->host.threads, FALSE, &error);
   if (session->instead == NULL)
     return SL_STATUS_BACKEND_FAILED;
-  session->notice = g_strdup_printf ("%s failed, so Sightline runs the model on the CPU from here on: %s", title, said);
+  session->notice = g_strdup_printf (
+    "%s failed, so Sightline runs the model on the CPU from here on: %s", title, said);
   return run_ours (session->instead, inputs, outputs);
 }
 
@@ -189,8 +194,9 @@ run_held (SlSession *session, const void *const *inputs, void *const *outputs)
   for (guint i = 0; i < session->n_held; i++)
     if (session->held[i].next != NULL)
       all_outputs[n_outputs++] = session->held[i].next;
-  const SlStatus status =
-    session->external != NULL ? run_external (session, all_inputs, all_outputs) : run_ours (session, all_inputs, all_outputs);
+  const SlStatus status = session->external != NULL
+                            ? run_external (session, all_inputs, all_outputs)
+                            : run_ours (session, all_inputs, all_outputs);
   if (status == SL_STATUS_OK)
     carry (session, outputs);
   return status;
@@ -201,7 +207,8 @@ sl_session_run (SlSession *session, const void *const *inputs, void *const *outp
 {
   if (session->n_held > 0)
     return run_held (session, inputs, outputs);
-  return session->external != NULL ? run_external (session, inputs, outputs) : run_ours (session, inputs, outputs);
+  return session->external != NULL ? run_external (session, inputs, outputs)
+                                   : run_ours (session, inputs, outputs);
 }
 
 /* Of those who cancel a session and those who link it. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A decoder plug-in: maps [1,H,W,C] of scores, one a class, as FOMO and other finders of centre points give them. Each cell whose best
- * score reaches the threshold is an object of that cell's size times the parameter "size" (1).
+ * A decoder plug-in: maps [1,H,W,C] of scores, one a class, as FOMO and other finders of centre
+ * points give them. Each cell whose best score reaches the threshold is an object of that cell's
+ * size times the parameter "size" (1).
  *
  *   cc -shared -fPIC -O2 $(pkg-config --cflags sightline-1.0) cells_decoder.c -o cells.so
  *   sightline predict --model MODEL --decoder ./cells.so,size=2 PICTURE
@@ -25,7 +26,9 @@ open_cells (const SlDecoderModel *model, char *message, size_t message_size)
   if (model->n_tensors != 1 || map->rank != 4 || map->dims[0] != 1)
     return snprintf (message, message_size, "expected one map"), NULL;
   if (!(cells.size > 0 && cells.size <= 100))
-    return snprintf (message, message_size, "size: expected a number above 0, up to 100, got '%s'", size), NULL;
+    return snprintf (message, message_size, "size: expected a number above 0, up to 100, got '%s'",
+                     size),
+           NULL;
   Cells *state = malloc (sizeof *state);
   return state != NULL ? memcpy (state, &cells, sizeof cells) : NULL;
 }
@@ -34,23 +37,29 @@ static void
 decode_cells (void *opened, const void *const *data, SlDecoderOutput *output)
 {
   const Cells *cells = opened;
-  const int height = cells->map->dims[1], width = cells->map->dims[2], classes = cells->map->dims[3];
+  const int height = cells->map->dims[1], width = cells->map->dims[2],
+            classes = cells->map->dims[3];
   for (int y = 0; y < height; y++)
     for (int x = 0; x < width; x++)
       for (int c = 0; c < classes; c++) {
-        const float score = sl_decoder_tensor_value (cells->map, data[0], (uint32_t) ((y * width + x) * classes + c));
+        const float score =
+          sl_decoder_tensor_value (cells->map, data[0], (uint32_t) ((y * width + x) * classes + c));
         const float w = cells->size / (float) width / 2, h = cells->size / (float) height / 2;
-        const float cx = ((float) x + 0.5f) / (float) width, cy = ((float) y + 0.5f) / (float) height;
-        output->add_object (output, &(SlDecoderBox){ cx - w, cy - h, cx + w, cy + h, score, c }, NULL);
+        const float cx = ((float) x + 0.5f) / (float) width,
+                    cy = ((float) y + 0.5f) / (float) height;
+        output->add_object (output, &(SlDecoderBox){ cx - w, cy - h, cx + w, cy + h, score, c },
+                            NULL);
       }
 }
 
-const SlDecoderPlugin sightline_decoder = { SL_DECODER_PLUGIN_HEAD,
-                                            .name = "cells",
-                                            .description = "one map [1,H,W,C] of scores of centre points, one a class",
-                                            .params = (const char *const[]){ "size", NULL },
-                                            .threshold = 0.5f,
-                                            .suppress = 1,
-                                            .open = open_cells,
-                                            .decode = decode_cells,
-                                            .close = free };
+const SlDecoderPlugin sightline_decoder = {
+  SL_DECODER_PLUGIN_HEAD,
+  .name = "cells",
+  .description = "one map [1,H,W,C] of scores of centre points, one a class",
+  .params = (const char *const[]){ "size", NULL },
+  .threshold = 0.5f,
+  .suppress = 1,
+  .open = open_cells,
+  .decode = decode_cells,
+  .close = free
+};

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * kiosk FILE.pipeline [NAME=VALUE...]: a camera's picture on the whole screen, and a sentence for who steps before it. The pipeline has an
- * slanalyze, and an appsink with name=picture for RGBA frames, as kiosk.pipeline does.
+ * kiosk FILE.pipeline [NAME=VALUE...]: a camera's picture on the whole screen, and a sentence for
+ * who steps before it. The pipeline has an slanalyze, and an appsink with name=picture for RGBA
+ * frames, as kiosk.pipeline does.
  *
- *   cc kiosk.c -o kiosk $(pkg-config --cflags --libs sightline-pipeline-1.0 gtk4 gstreamer-app-1.0 gstreamer-video-1.0)
+ *   cc kiosk.c -o kiosk $(pkg-config --cflags --libs sightline-pipeline-1.0 gtk4 gstreamer-app-1.0
+ * gstreamer-video-1.0)
  */
 #include <gst/app/app.h>
 #include <gst/video/video.h>
@@ -23,8 +25,10 @@ show_frame (GtkWidget *picture, GdkFrameClock *clock, gpointer sink)
   if (gst_video_info_from_caps (&info, gst_sample_get_caps (sample))
       && gst_video_frame_map (&frame, &info, gst_sample_get_buffer (sample), GST_MAP_READ)) {
     const gsize stride = (gsize) GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0);
-    g_autoptr (GBytes) pixels = g_bytes_new (GST_VIDEO_FRAME_PLANE_DATA (&frame, 0), stride * (gsize) info.height);
-    g_autoptr (GdkTexture) texture = gdk_memory_texture_new (info.width, info.height, GDK_MEMORY_R8G8B8A8, pixels, stride);
+    g_autoptr (GBytes) pixels =
+      g_bytes_new (GST_VIDEO_FRAME_PLANE_DATA (&frame, 0), stride * (gsize) info.height);
+    g_autoptr (GdkTexture) texture =
+      gdk_memory_texture_new (info.width, info.height, GDK_MEMORY_R8G8B8A8, pixels, stride);
     gtk_picture_set_paintable (GTK_PICTURE (picture), GDK_PAINTABLE (texture));
     gst_video_frame_unmap (&frame);
   }
@@ -33,7 +37,8 @@ show_frame (GtkWidget *picture, GdkFrameClock *clock, gpointer sink)
 }
 
 static void
-on_event (SlPipeline *pipeline, const char *event, const char *region, GVariant *details, GtkLabel *words)
+on_event (SlPipeline *pipeline, const char *event, const char *region, GVariant *details,
+          GtkLabel *words)
 {
   if (strcmp (event, "entered") == 0)
     gtk_label_set_text (words, "Good day! Touch the screen to begin.");
@@ -53,11 +58,16 @@ main (int argc, char **argv)
   g_autoptr (GError) error = NULL;
   g_autoptr (GHashTable) parameters = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   for (int i = 2; i < argc && strchr (argv[i], '=') != NULL; i++)
-    g_hash_table_insert (parameters, g_strndup (argv[i], strcspn (argv[i], "=")), strchr (argv[i], '=') + 1);
-  g_autoptr (SlPipeline) pipeline = argc > 1 && gtk_init_check () ? sl_pipeline_new_from_file (argv[1], parameters, &error) : NULL;
-  g_autoptr (GObject) sink = pipeline != NULL ? sl_pipeline_dup_element (pipeline, "picture", &error) : NULL;
+    g_hash_table_insert (parameters, g_strndup (argv[i], strcspn (argv[i], "=")),
+                         strchr (argv[i], '=') + 1);
+  g_autoptr (SlPipeline) pipeline =
+    argc > 1 && gtk_init_check () ? sl_pipeline_new_from_file (argv[1], parameters, &error) : NULL;
+  g_autoptr (GObject) sink =
+    pipeline != NULL ? sl_pipeline_dup_element (pipeline, "picture", &error) : NULL;
   if (sink == NULL) {
-    g_printerr ("kiosk: %s\n", error != NULL ? error->message : "expected a display, and kiosk FILE.pipeline [NAME=VALUE...]");
+    g_printerr ("kiosk: %s\n", error != NULL
+                                 ? error->message
+                                 : "expected a display, and kiosk FILE.pipeline [NAME=VALUE...]");
     return 1;
   }
   GtkWidget *window = gtk_window_new (), *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * push_frames MODEL [FRAMES]: a program that makes its frames itself, pushes them into a pipeline and pulls the predictions, without a
- * main loop. block=true waits for the model, so that no frame is lost; without it the newest frame wins.
+ * push_frames MODEL [FRAMES]: a program that makes its frames itself, pushes them into a pipeline
+ * and pulls the predictions, without a main loop. block=true waits for the model, so that no frame
+ * is lost; without it the newest frame wins.
  *
  *   cc push_frames.c -o push_frames $(pkg-config --cflags --libs sightline-pipeline-1.0)
  */
@@ -11,7 +12,8 @@
 
 #define WIDTH 320
 #define HEIGHT 240
-#define LAUNCH "appsrc name=source block=true ! slnormalize ! slinfer model=${model} ! slpostprocess ! fakesink"
+#define LAUNCH \
+  "appsrc name=source block=true ! slnormalize ! slinfer model=${model} ! slpostprocess ! fakesink"
 
 /* Stands for a camera: red, green and blue in turn, in the order that many cameras have. */
 static SlFrame *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * run_pipeline FILE.pipeline [NAME=VALUE...]: a pipeline from a description file, its predictions as signals of a main loop, until
- * it ends or fails.
+ * run_pipeline FILE.pipeline [NAME=VALUE...]: a pipeline from a description file, its predictions
+ * as signals of a main loop, until it ends or fails.
  *
  *   cc run_pipeline.c -o run_pipeline $(pkg-config --cflags --libs sightline-pipeline-1.0)
  */
@@ -48,7 +48,8 @@ main (int argc, char **argv)
   for (int i = 2; i < argc; i++) {
     const char *equals = strchr (argv[i], '=');
     if (equals != NULL)
-      g_hash_table_insert (parameters, g_strndup (argv[i], (gsize) (equals - argv[i])), (gpointer) (equals + 1));
+      g_hash_table_insert (parameters, g_strndup (argv[i], (gsize) (equals - argv[i])),
+                           (gpointer) (equals + 1));
   }
   g_autoptr (GMainLoop) loop = g_main_loop_new (NULL, FALSE);
   App app = { loop, 0 };

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * static_elements MODEL: a program that has Sightline's elements and its library inside, so no plugin file is looked for. Needs a Sightline that
- * was built with -Dstatic-plugin=true; of what the program does not use, the linker takes nothing.
+ * static_elements MODEL: a program that has Sightline's elements and its library inside, so no
+ * plugin file is looked for. Needs a Sightline that was built with -Dstatic-plugin=true; of what
+ * the program does not use, the linker takes nothing.
  *
  *   cc static_elements.c -o static_elements $(pkg-config --cflags --libs gstsightline)
  *
- * gstsightline.pc lies where GStreamer's plugins have theirs: PKG_CONFIG_PATH=LIBDIR/gstreamer-1.0/pkgconfig.
+ * gstsightline.pc lies where GStreamer's plugins have theirs:
+ * PKG_CONFIG_PATH=LIBDIR/gstreamer-1.0/pkgconfig.
  */
 #include <gst/gst.h>
 #include <stdio.h>
 
-/* sloverlay is in sightlineoverlay, slpublish in sightlinepublish, slread in sightlineread, slremote in sightlineremote. */
+/* sloverlay is in sightlineoverlay, slpublish in sightlinepublish, slread in sightlineread,
+ * slremote in sightlineremote. */
 GST_PLUGIN_STATIC_DECLARE (sightline);
 
 #define LAUNCH                                                                                                                              \
@@ -23,7 +26,8 @@ run (GstElement *pipeline)
 {
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_autoptr (GstMessage) message =
+    gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS)
     return TRUE;
   g_autoptr (GError) error = NULL;

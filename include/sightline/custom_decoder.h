@@ -15,9 +15,9 @@ G_BEGIN_DECLS
 /**
  * SlFindings:
  *
- * The results of a custom decoder for one frame. It accepts all results: those with NaN or infinite values, below the threshold or without
- * area are dropped, and the best are kept. After SlCustomDecoderClass.decode() has returned, additions are ignored. It belongs to one
- * thread.
+ * The results of a custom decoder for one frame. It accepts all results: those with NaN or infinite
+ * values, below the threshold or without area are dropped, and the best are kept. After
+ * SlCustomDecoderClass.decode() has returned, additions are ignored. It belongs to one thread.
  *
  * Since: 0.1
  */
@@ -26,16 +26,17 @@ typedef struct _SlFindings SlFindings;
 GType sl_findings_get_type (void);
 SlFindings *sl_findings_ref (SlFindings *findings);
 void sl_findings_unref (SlFindings *findings);
-void sl_findings_add_object (SlFindings *findings, gdouble x_min, gdouble y_min, gdouble x_max, gdouble y_max, gdouble confidence,
-                             gint label_id);
+void sl_findings_add_object (SlFindings *findings, gdouble x_min, gdouble y_min, gdouble x_max,
+                             gdouble y_max, gdouble confidence, gint label_id);
 void sl_findings_add_label (SlFindings *findings, gint label_id, gdouble confidence);
-void sl_findings_set_values (SlFindings *findings, const gfloat *values, guint n, gboolean is_embedding);
+void sl_findings_set_values (SlFindings *findings, const gfloat *values, guint n,
+                             gboolean is_embedding);
 
 /**
  * SlCustomDecoder:
  *
- * A decoder to subclass, for a model that no built-in decoder supports. An instance is the property #SlPredictor:custom-decoder of any
- * number of predictors.
+ * A decoder to subclass, for a model that no built-in decoder supports. An instance is the property
+ * #SlPredictor:custom-decoder of any number of predictors.
  *
  * Since: 0.1
  */
@@ -47,8 +48,8 @@ G_DECLARE_DERIVABLE_TYPE (SlCustomDecoder, sl_custom_decoder, SL, CUSTOM_DECODER
  * @tensors: has the model's output tensors, sl_predictions_get_outputs(), and nothing else
  * @findings: gets the results
  *
- * Called for each frame, in the thread that predicts. It must neither predict with the predictor that calls it nor read or set that
- * predictor's properties: these calls would deadlock.
+ * Called for each frame, in the thread that predicts. It must neither predict with the predictor
+ * that calls it nor read or set that predictor's properties: these calls would deadlock.
  *
  * Since: 0.1
  */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Plug-in decoders: a shared object exports one SlDecoderPlugin, the table `sightline_decoder`, and links none of our libraries.
+ * Plug-in decoders: a shared object exports one SlDecoderPlugin, the table `sightline_decoder`, and
+ * links none of our libraries.
  *
  *   const SlDecoderPlugin sightline_decoder = { SL_DECODER_PLUGIN_HEAD, .name = "mine", ... };
  *
- * It is opened by its path, decoder=./mine.so, or by its file's name in a folder, decoder=mine (docs/decoder-plugins.md).
+ * It is opened by its path, decoder=./mine.so, or by its file's name in a folder, decoder=mine
+ * (docs/decoder-plugins.md).
  */
 #ifndef SL_DECODER_PLUGIN_H
 #define SL_DECODER_PLUGIN_H
@@ -17,8 +19,8 @@
 extern "C" {
 #endif
 
-/** Version of these declarations. It grows when an existing member changes. A member that is added at the end of a struct changes
- *  only @size. */
+/** Version of these declarations. It grows when an existing member changes. A member that is added
+ * at the end of a struct changes only @size. */
 #define SL_DECODER_PLUGIN_ABI 1u
 /** The first members of a row. */
 #define SL_DECODER_PLUGIN_HEAD .abi = SL_DECODER_PLUGIN_ABI, .size = sizeof (SlDecoderPlugin)
@@ -84,7 +86,8 @@ struct _SlDecoderModel
   const char *(*param) (const SlDecoderModel *model, const char *name);
 };
 
-/** SlDecoderBox: edges in 0..1 of the model's input, not clipped; @confidence in 0..1; @class_id at least 0. */
+/** SlDecoderBox: edges in 0..1 of the model's input, not clipped; @confidence in 0..1; @class_id at
+ * least 0. */
 typedef struct
 {
   float x_min, y_min, x_max, y_max;
@@ -103,20 +106,25 @@ typedef struct _SlDecoderOutput SlDecoderOutput;
 /**
  * SlDecoderOutput:
  * @size: of this struct as the library has it
- * @add_object: an object; @points: NULL, or as many as the table's @n_points. Objects may come in any order and number: the best are kept.
+ * @add_object: an object; @points: NULL, or as many as the table's @n_points. Objects may come in
+ * any order and number: the best are kept.
  *   Objects with NaN or infinite numbers, without area or below the threshold are dropped
  * @add_label: a class of the whole picture, likewise
- * @set_values: @n numbers that are not scores, 1 to 65536, which are copied; @is_embedding: whether they are an embedding
- * @set_class_map: a class for each cell of a grid over the input, row by row, 255 = unknown; @background: the background class, -1 = there
+ * @set_values: @n numbers that are not scores, 1 to 65536, which are copied; @is_embedding: whether
+ * they are an embedding
+ * @set_class_map: a class for each cell of a grid over the input, row by row, 255 = unknown;
+ * @background: the background class, -1 = there
  *   is none. The cells are copied
  */
 struct _SlDecoderOutput
 {
   size_t size;
-  void (*add_object) (SlDecoderOutput *output, const SlDecoderBox *box, const SlDecoderPoint *points);
+  void (*add_object) (SlDecoderOutput *output, const SlDecoderBox *box,
+                      const SlDecoderPoint *points);
   void (*add_label) (SlDecoderOutput *output, int32_t class_id, float confidence);
   void (*set_values) (SlDecoderOutput *output, const float *values, uint32_t n, int is_embedding);
-  void (*set_class_map) (SlDecoderOutput *output, const uint8_t *classes, uint32_t width, uint32_t height, int32_t background);
+  void (*set_class_map) (SlDecoderOutput *output, const uint8_t *classes, uint32_t width,
+                         uint32_t height, int32_t background);
 };
 
 /**
@@ -124,15 +132,20 @@ struct _SlDecoderOutput
  * @abi, @size: SL_DECODER_PLUGIN_HEAD
  * @name: its name in messages: a-z, 0-9, '-' and '_'
  * @description: the tensors that it takes, for messages
- * @params: (nullable): names of its parameters, NULL-terminated; decoder=./mine.so,NAME=VALUE and decoder-NAME=VALUE of a description state them
+ * @params: (nullable): names of its parameters, NULL-terminated; decoder=./mine.so,NAME=VALUE and
+ * decoder-NAME=VALUE of a description state them
  * @class_names: (nullable): names of its classes if there are no labels, NULL-terminated
  * @threshold: used where the user states none, 0..1
- * @suppress: whether the library suppresses objects that overlap a better one of their class; "iou-threshold" (0.5) and "agnostic" are
+ * @suppress: whether the library suppresses objects that overlap a better one of their class;
+ * "iou-threshold" (0.5) and "agnostic" are
  *   parameters then
- * @n_points: keypoints of each object, 0 to 512; @point_names: (nullable): @n_points names, each of which may be NULL
- * @open: returns the decoder's state, not NULL; or NULL if it does not support the tensors or a parameter. Then it writes a clause with
+ * @n_points: keypoints of each object, 0 to 512; @point_names: (nullable): @n_points names, each of
+ * which may be NULL
+ * @open: returns the decoder's state, not NULL; or NULL if it does not support the tensors or a
+ * parameter. Then it writes a clause with
  *   what was expected and what was found into @message. It may be opened several times at once
- * @decode: a frame; @data has a pointer for each tensor, aligned to its elements. It may contain any number, including NaN. @decode must
+ * @decode: a frame; @data has a pointer for each tensor, aligned to its elements. It may contain
+ * any number, including NaN. @decode must
  *   not block, and is called by one thread at a time
  * @close: (nullable): frees the state
  */
@@ -152,7 +165,8 @@ typedef struct
   void (*close) (void *state);
 } SlDecoderPlugin;
 
-/** sl_decoder_tensor_value: element @i of @data as a number: of float32, int8 and uint8; 0 of other types. */
+/** sl_decoder_tensor_value: element @i of @data as a number: of float32, int8 and uint8; 0 of other
+ * types. */
 static inline float
 sl_decoder_tensor_value (const SlDecoderTensor *tensor, const void *data, uint32_t i)
 {

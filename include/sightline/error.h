@@ -2,8 +2,9 @@
 /*
  * The one GError domain of the library.
  *
- * Every message names what failed (file, node, tensor, property), what was expected, what was found, and
- * what the user can do. The detector of an error writes that sentence; callers add a prefix at most.
+ * Every message names what failed (file, node, tensor, property), what was expected, what was
+ * found, and what the user can do. The detector of an error writes that sentence; callers add a
+ * prefix at most.
  */
 #ifndef SL_ERROR_H
 #define SL_ERROR_H
@@ -15,8 +16,10 @@ G_BEGIN_DECLS
 /**
  * SlError:
  * @SL_ERROR_OPEN: a file is missing, unreadable, a directory or empty
- * @SL_ERROR_FORMAT: the bytes are not what their format says (truncated, wrong magic, offsets out of bounds)
- * @SL_ERROR_UNSUPPORTED: valid, but this build cannot do it (op, data type, dynamic shape, backend limit)
+ * @SL_ERROR_FORMAT: the bytes are not what their format says (truncated, wrong magic, offsets out
+ * of bounds)
+ * @SL_ERROR_UNSUPPORTED: valid, but this build cannot do it (op, data type, dynamic shape, backend
+ * limit)
  * @SL_ERROR_SHAPE: a shape, data type or layout differs from the one expected
  * @SL_ERROR_LIMIT: a size, count or depth is over the documented limit
  * @SL_ERROR_CONTRACT: the model's contract is incomplete or contradicts the request

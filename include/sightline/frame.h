@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlFrame: a picture in memory, checked once when it is made, so that later readers need no check. SlPredictor
- * takes it, and an application pushes it into an SlPipeline.
+ * SlFrame: a picture in memory, checked once when it is made, so that later readers need no check.
+ * SlPredictor takes it, and an application pushes it into an SlPipeline.
  */
 #ifndef SL_FRAME_H
 #define SL_FRAME_H
@@ -15,8 +15,8 @@ G_BEGIN_DECLS
 /**
  * SlFrame:
  *
- * A picture in memory: pixel format, size, planes. Its bytes are not copied. Immutable once it is in use; references may be
- * taken and dropped by any thread.
+ * A picture in memory: pixel format, size, planes. Its bytes are not copied. Immutable once it is
+ * in use; references may be taken and dropped by any thread.
  *
  * Since: 0.1
  */
@@ -44,9 +44,11 @@ typedef enum
 GType sl_frame_get_type (void);
 
 SlFrame *sl_frame_new (const char *format, guint width, guint height, GBytes *data, GError **error);
-SlFrame *sl_frame_new_with_layout (const char *format, guint width, guint height, GBytes *data, const gsize *offsets, const gssize *strides,
-                                   guint n_planes, GError **error);
-SlFrame *sl_frame_new_for_planes (const char *format, guint width, guint height, const guint8 *const *planes, const gssize *strides,
+SlFrame *sl_frame_new_with_layout (const char *format, guint width, guint height, GBytes *data,
+                                   const gsize *offsets, const gssize *strides, guint n_planes,
+                                   GError **error);
+SlFrame *sl_frame_new_for_planes (const char *format, guint width, guint height,
+                                  const guint8 *const *planes, const gssize *strides,
                                   const gsize *sizes, guint n_planes, GError **error);
 SlFrame *sl_frame_ref (SlFrame *frame);
 void sl_frame_unref (SlFrame *frame);
@@ -61,7 +63,8 @@ guint64 sl_frame_get_timestamp (const SlFrame *frame);
 SlFrameMatrix sl_frame_get_matrix (const SlFrame *frame);
 gboolean sl_frame_get_full_range (const SlFrame *frame);
 guint sl_frame_get_n_planes (const SlFrame *frame);
-const guint8 *sl_frame_get_plane (const SlFrame *frame, guint plane, gssize *stride, gsize *row_bytes, guint *rows);
+const guint8 *sl_frame_get_plane (const SlFrame *frame, guint plane, gssize *stride,
+                                  gsize *row_bytes, guint *rows);
 GBytes *sl_frame_get_data (const SlFrame *frame);
 
 char **sl_frame_dup_formats (void);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlObject: an object that a model found in a frame, and its parts: SlBox, SlKeypoint, SlLabel, SlMask.
+ * SlObject: an object that a model found in a frame, and its parts: SlBox, SlKeypoint, SlLabel,
+ * SlMask.
  *
- * All of them but SlBox belong to the SlPredictions that they came from. A reference to one keeps those predictions as a whole.
+ * All of them but SlBox belong to the SlPredictions that they came from. A reference to one keeps
+ * those predictions as a whole.
  */
 #ifndef SL_OBJECT_H
 #define SL_OBJECT_H
@@ -39,7 +41,8 @@ typedef struct
 /**
  * SlKeypoint:
  *
- * A named point of an object, such as an elbow. Immutable; any thread may read it, take and drop references.
+ * A named point of an object, such as an elbow. Immutable; any thread may read it, take and drop
+ * references.
  *
  * Since: 0.1
  */
@@ -48,8 +51,8 @@ typedef struct _SlKeypoint SlKeypoint;
 /**
  * SlLabel:
  *
- * The name of a class and the model's confidence: a label of the whole frame, or an attribute of an object. Immutable; any thread may
- * read it, take and drop references.
+ * The name of a class and the model's confidence: a label of the whole frame, or an attribute of an
+ * object. Immutable; any thread may read it, take and drop references.
  *
  * Since: 0.1
  */
@@ -58,8 +61,8 @@ typedef struct _SlLabel SlLabel;
 /**
  * SlMask:
  *
- * A grid of cells over a part of the frame, a byte a cell: where an object is, or what class each part of the frame has. Immutable; any
- * thread may read it, take and drop references.
+ * A grid of cells over a part of the frame, a byte a cell: where an object is, or what class each
+ * part of the frame has. Immutable; any thread may read it, take and drop references.
  *
  * Since: 0.1
  */
@@ -68,7 +71,8 @@ typedef struct _SlMask SlMask;
 /**
  * SlObject:
  *
- * An object that a model found in a frame. Immutable; any thread may read it, take and drop references.
+ * An object that a model found in a frame. Immutable; any thread may read it, take and drop
+ * references.
  *
  * Since: 0.1
  */
@@ -77,8 +81,8 @@ typedef struct _SlObject SlObject;
 /**
  * SlPredictions:
  *
- * The predictions of one frame: objects (boxes, with keypoints), labels of the whole frame, a mask. Best first. Immutable;
- * any thread may read it, take and drop references.
+ * The predictions of one frame: objects (boxes, with keypoints), labels of the whole frame, a mask.
+ * Best first. Immutable; any thread may read it, take and drop references.
  *
  * Since: 0.1
  */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlOutput: one of a model's output tensors as the model gives it, of predictions that decoder "none" made.
+ * SlOutput: one of a model's output tensors as the model gives it, of predictions that decoder
+ * "none" made.
  *
- * It belongs to the SlPredictions that it came from. A reference to it keeps those predictions as a whole.
+ * It belongs to the SlPredictions that it came from. A reference to it keeps those predictions as a
+ * whole.
  */
 #ifndef SL_OUTPUT_H
 #define SL_OUTPUT_H
@@ -16,8 +18,8 @@ G_BEGIN_DECLS
 /**
  * SlOutput:
  *
- * An output tensor of a model: name, type and shape, and its numbers in order, the last dimension changing fastest. Immutable; any thread
- * may read it, take and drop references.
+ * An output tensor of a model: name, type and shape, and its numbers in order, the last dimension
+ * changing fastest. Immutable; any thread may read it, take and drop references.
  *
  * Since: 0.1
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlPipeline: a camera pipeline inside an application, without a line of GStreamer: from a description file or a launch line,
- * with predictions as a signal or to pull.
+ * SlPipeline: a camera pipeline inside an application, without a line of GStreamer: from a
+ * description file or a launch line, with predictions as a signal or to pull.
  */
 #ifndef SL_PIPELINE_H
 #define SL_PIPELINE_H
@@ -44,9 +44,10 @@ GType sl_pipeline_state_get_type (void);
 /**
  * SlPipeline:
  *
- * Every function may be called from any thread, but not from handlers of signals of the elements inside. Signals are emitted in the
- * thread-default main context of the thread that made the pipeline, and only while that context is iterated. Without a main
- * loop, sl_pipeline_pull_predictions() brings predictions and errors.
+ * Every function may be called from any thread, but not from handlers of signals of the elements
+ * inside. Signals are emitted in the thread-default main context of the thread that made the
+ * pipeline, and only while that context is iterated. Without a main loop,
+ * sl_pipeline_pull_predictions() brings predictions and errors.
  *
  * Since: 0.1
  */
@@ -55,7 +56,8 @@ G_DECLARE_FINAL_TYPE (SlPipeline, sl_pipeline, SL, PIPELINE, GObject)
 SlPipeline *sl_pipeline_new_from_file (const char *path, GHashTable *parameters, GError **error);
 SlPipeline *sl_pipeline_new_from_string (const char *text, GHashTable *parameters, GError **error);
 
-gboolean sl_pipeline_set_parameter (SlPipeline *self, const char *name, const char *value, GError **error);
+gboolean sl_pipeline_set_parameter (SlPipeline *self, const char *name, const char *value,
+                                    GError **error);
 char *sl_pipeline_dup_parameter (SlPipeline *self, const char *name);
 char **sl_pipeline_list_parameters (SlPipeline *self);
 GObject *sl_pipeline_dup_element (SlPipeline *self, const char *name, GError **error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlPredictions: the results of a model for one frame, reference counted. Made by SlPredictor and by slpostprocess;
- * read through typed getters, or as JSON.
+ * SlPredictions: the results of a model for one frame, reference counted. Made by SlPredictor and
+ * by slpostprocess; read through typed getters, or as JSON.
  */
 #ifndef SL_PREDICTIONS_H
 #define SL_PREDICTIONS_H
@@ -23,7 +23,8 @@ guint64 sl_predictions_get_frame_number (const SlPredictions *predictions);
 guint64 sl_predictions_get_timestamp (const SlPredictions *predictions);
 guint sl_predictions_get_width (const SlPredictions *predictions);
 guint sl_predictions_get_height (const SlPredictions *predictions);
-gboolean sl_predictions_get_latency (const SlPredictions *predictions, gint64 *age, gint64 *preprocess, gint64 *inference, gint64 *decode);
+gboolean sl_predictions_get_latency (const SlPredictions *predictions, gint64 *age,
+                                     gint64 *preprocess, gint64 *inference, gint64 *decode);
 const char *sl_predictions_get_worker (const SlPredictions *predictions);
 
 guint sl_predictions_get_n_objects (const SlPredictions *predictions);
@@ -34,11 +35,13 @@ const char *const *sl_predictions_get_keypoint_names (const SlPredictions *predi
 SlMask *sl_predictions_get_class_mask (const SlPredictions *predictions);
 const char *const *sl_predictions_get_mask_class_names (const SlPredictions *predictions);
 guint sl_predictions_get_n_mask_classes (const SlPredictions *predictions);
-const char *sl_predictions_get_mask_class (const SlPredictions *predictions, guint mask_class, gint *label_id, gdouble *fraction);
+const char *sl_predictions_get_mask_class (const SlPredictions *predictions, guint mask_class,
+                                           gint *label_id, gdouble *fraction);
 guint sl_predictions_get_n_bones (const SlPredictions *predictions);
 void sl_predictions_get_bone (const SlPredictions *predictions, guint bone, guint *from, guint *to);
 const gfloat *sl_predictions_get_values (const SlPredictions *predictions, guint *n);
-const char *sl_predictions_get_value_name (const SlPredictions *predictions, guint value, const char **unit);
+const char *sl_predictions_get_value_name (const SlPredictions *predictions, guint value,
+                                           const char **unit);
 SlOutput *const *sl_predictions_get_outputs (const SlPredictions *predictions);
 
 char *sl_predictions_to_json (const SlPredictions *predictions);

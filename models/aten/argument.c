@@ -11,10 +11,12 @@ ts_item (TsProgram *program, TsValue tensor)
   if (ts_failed (program))
     return ts_none ();
   if (data == NULL)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED,
-                      "a number is needed that depends on the picture; only what follows from shapes and constants is supported here");
+    return ts_refuse (
+      program, SL_ERROR_UNSUPPORTED,
+      "a number is needed that depends on the picture; only what follows from shapes and constants is supported here");
   if (n != 1)
-    return ts_refuse (program, SL_ERROR_FORMAT, "a tensor of %" G_GSIZE_FORMAT " elements where one number is needed", n);
+    return ts_refuse (program, SL_ERROR_FORMAT,
+                      "a tensor of %" G_GSIZE_FORMAT " elements where one number is needed", n);
   switch (lower_dtype (&program->lower, value)) {
     case SL_DTYPE_F32:
       return ts_float ((gdouble) * (const gfloat *) data);
@@ -27,7 +29,8 @@ ts_item (TsProgram *program, TsValue tensor)
     case SL_DTYPE_I8:
       return ts_int (*(const gint8 *) data);
     default:
-      return ts_refuse (program, SL_ERROR_UNSUPPORTED, "a number of %s is not supported", ts_dtype_name (tensor.tensor->dtype));
+      return ts_refuse (program, SL_ERROR_UNSUPPORTED, "a number of %s is not supported",
+                        ts_dtype_name (tensor.tensor->dtype));
   }
 }
 
@@ -46,7 +49,8 @@ ts_to_int (TsProgram *program, TsValue value)
     return value.kind == TS_INT ? value.number : value.truth != FALSE;
   if (value.kind == TS_FLOAT && value.real > -9e18 && value.real < 9e18)
     return (gint64) value.real;
-  ts_refuse (program, SL_ERROR_FORMAT, "a value of type %s where a whole number is needed", ts_kind_name (value.kind));
+  ts_refuse (program, SL_ERROR_FORMAT, "a value of type %s where a whole number is needed",
+             ts_kind_name (value.kind));
   return 0;
 }
 
@@ -70,7 +74,8 @@ ts_to_ints (TsProgram *program, TsValue value, gint64 *ints, guint most, guint *
     return !ts_failed (program);
   }
   if (value.list->n > most) {
-    ts_refuse (program, SL_ERROR_UNSUPPORTED, "a list of %u numbers; expected at most %u", value.list->n, most);
+    ts_refuse (program, SL_ERROR_UNSUPPORTED, "a list of %u numbers; expected at most %u",
+               value.list->n, most);
     return FALSE;
   }
   for (; *n < value.list->n; ++*n)
@@ -84,7 +89,8 @@ ts_axis_of (TsProgram *program, gint64 axis, guint rank)
   const gint64 dims = MAX (rank, 1);
   if (axis >= -dims && axis < dims)
     return (guint) (axis < 0 ? axis + dims : axis);
-  ts_refuse (program, SL_ERROR_FORMAT, "dimension %" G_GINT64_FORMAT " of a tensor of %u dimensions", axis, rank);
+  ts_refuse (program, SL_ERROR_FORMAT,
+             "dimension %" G_GINT64_FORMAT " of a tensor of %u dimensions", axis, rank);
   return 0;
 }
 
@@ -125,12 +131,16 @@ index_list (TsProgram *program, const TsList *list, TsValue index)
 {
   if (index.kind == TS_TENSOR)
     index = ts_item (program, index);
-  const gint64 at = index.kind == TS_INT && index.number < 0 ? index.number + list->n : index.number;
+  const gint64 at =
+    index.kind == TS_INT && index.number < 0 ? index.number + list->n : index.number;
   if (index.kind == TS_INT && at >= 0 && at < list->n)
     return list->items[at];
   if (index.kind != TS_INT)
-    return ts_refuse (program, SL_ERROR_FORMAT, "a list is indexed by a value of type %s", ts_kind_name (index.kind));
-  return ts_refuse (program, SL_ERROR_FORMAT, "index %" G_GINT64_FORMAT " is outside a list of %u elements", index.number, list->n);
+    return ts_refuse (program, SL_ERROR_FORMAT, "a list is indexed by a value of type %s",
+                      ts_kind_name (index.kind));
+  return ts_refuse (program, SL_ERROR_FORMAT,
+                    "index %" G_GINT64_FORMAT " is outside a list of %u elements", index.number,
+                    list->n);
 }
 
 TsValue
@@ -145,14 +155,19 @@ ts_index (TsProgram *program, TsValue base, TsValue index)
     return ts_run_op (program, "aten::select", args, NULL, 3);
   }
   if (base.kind == TS_STRING) {
-    const glong n = g_utf8_strlen (base.text, -1), at = index.kind != TS_INT ? -1 : (glong) (index.number + (index.number < 0 ? n : 0));
+    const glong n = g_utf8_strlen (base.text, -1),
+                at =
+                  index.kind != TS_INT ? -1 : (glong) (index.number + (index.number < 0 ? n : 0));
     g_autofree char *one = at >= 0 && at < n ? g_utf8_substring (base.text, at, at + 1) : NULL;
-    return one != NULL ? ts_string (program->heap, one) : ts_refuse (program, SL_ERROR_FORMAT, "an index is outside a string");
+    return one != NULL ? ts_string (program->heap, one)
+                       : ts_refuse (program, SL_ERROR_FORMAT, "an index is outside a string");
   }
   if (base.kind != TS_DICT)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "a value of type %s has no elements", ts_kind_name (base.kind));
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "a value of type %s has no elements",
+                      ts_kind_name (base.kind));
   const TsValue *value = ts_dict_get (base.dict, index);
   if (value == NULL)
-    return ts_refuse (program, SL_ERROR_FORMAT, "a dictionary has no entry '%s'", index.kind == TS_STRING ? index.text : "?");
+    return ts_refuse (program, SL_ERROR_FORMAT, "a dictionary has no entry '%s'",
+                      index.kind == TS_STRING ? index.text : "?");
   return *value;
 }

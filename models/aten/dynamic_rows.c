@@ -21,7 +21,9 @@ reshaped_one (TsProgram *program, LowerValue *x, gint64 first, guint rank)
 static LowerValue *
 both (TsProgram *program, LowerValue *a, LowerValue *b)
 {
-  return a == NULL ? b : b == NULL ? a : ts_onnx (program, "And", (LowerValue *[]){ a, b }, 2, NULL, 0);
+  return a == NULL   ? b
+         : b == NULL ? a
+                     : ts_onnx (program, "And", (LowerValue *[]){ a, b }, 2, NULL, 0);
 }
 
 /* One truth value a row as @times of them. */
@@ -30,7 +32,8 @@ repeated (TsProgram *program, LowerValue *valid, gint64 times)
 {
   const gint64 n = valid->dims[0], wide[2] = { n, times };
   LowerValue *x = reshaped_one (program, valid, n, 2);
-  x = ts_onnx (program, "Expand", (LowerValue *[]){ x, ts_constant_ints (program, wide, 2) }, 2, NULL, 0);
+  x = ts_onnx (program, "Expand", (LowerValue *[]){ x, ts_constant_ints (program, wide, 2) }, 2,
+               NULL, 0);
   return reshaped_one (program, x, n * times, 1);
 }
 
@@ -53,7 +56,8 @@ static void
 pass (TsProgram *program, const TsTensor *from, TsTensor *to)
 {
   const gint32 n = from->valid->dims[0];
-  if (to->rank == 0 && (strcmp (program->op, "aten::max") == 0 || strcmp (program->op, "aten::min") == 0))
+  if (to->rank == 0
+      && (strcmp (program->op, "aten::max") == 0 || strcmp (program->op, "aten::min") == 0))
     return;
   if (to == from || to->valid != NULL || ts_failed (program))
     return;
@@ -65,11 +69,13 @@ pass (TsProgram *program, const TsTensor *from, TsTensor *to)
   } else if (reshaped && rows > n && rows % n == 0) {
     to->valid = repeated (program, from->valid, rows / n);
     to->valid_each = rows / n;
-  } else if (reshaped && n % rows == 0 && from->valid_each > 0 && from->valid_each % (n / rows) == 0) {
+  } else if (reshaped && n % rows == 0 && from->valid_each > 0
+             && from->valid_each % (n / rows) == 0) {
     to->valid = ts_slice_of (program, from->valid, 0, 0, n, n / rows);
   } else {
-    ts_refuse (program, SL_ERROR_UNSUPPORTED,
-               "the number of its rows depends on the picture; only operators that treat each row alike are supported");
+    ts_refuse (
+      program, SL_ERROR_UNSUPPORTED,
+      "the number of its rows depends on the picture; only operators that treat each row alike are supported");
   }
 }
 
@@ -78,25 +84,30 @@ ts_pass_rows (TsProgram *program, const TsValue *args, guint n, TsValue result)
 {
   if (ts_failed (program))
     return;
-  const gboolean first_only = strcmp (program->op, "aten::to") == 0 || strcmp (program->op, "aten::type_as") == 0
+  const gboolean first_only = strcmp (program->op, "aten::to") == 0
+                              || strcmp (program->op, "aten::type_as") == 0
                               || g_str_has_prefix (program->op, "aten::index_put");
   const TsTensor *from = find_rows (args, first_only ? MIN (n, 1) : n);
   if (from == NULL)
     return;
   if (result.kind == TS_TENSOR)
     pass (program, from, result.tensor);
-  for (guint i = 0; (result.kind == TS_LIST || result.kind == TS_TUPLE) && i < MIN (result.list->n, SL_MAX_OPERANDS); i++)
+  for (guint i = 0; (result.kind == TS_LIST || result.kind == TS_TUPLE)
+                    && i < MIN (result.list->n, SL_MAX_OPERANDS);
+       i++)
     if (result.list->items[i].kind == TS_TENSOR)
       pass (program, from, result.list->items[i].tensor);
 }
 
 void
-ts_slice_rows (TsProgram *program, const TsTensor *from, TsTensor *to, gint64 first, gint64 end, gint64 step)
+ts_slice_rows (TsProgram *program, const TsTensor *from, TsTensor *to, gint64 first, gint64 end,
+               gint64 step)
 {
   if (from->valid == NULL)
     return;
   to->valid = ts_slice_of (program, from->valid, 0, first, end, step);
-  to->valid_each = step == 1 && from->valid_each > 0 && first % from->valid_each == 0 ? from->valid_each : 0;
+  to->valid_each =
+    step == 1 && from->valid_each > 0 && first % from->valid_each == 0 ? from->valid_each : 0;
 }
 
 LowerValue *
@@ -113,9 +124,11 @@ ts_joined_rows (TsProgram *program, const TsList *list)
       continue;
     any |= tensor->valid != NULL;
     LowerValue *all = ts_scalar (program, ts_bool (TRUE), TS_BOOLEAN);
-    parts[n++] = tensor->valid != NULL
-                   ? tensor->valid
-                   : ts_onnx (program, "Expand", (LowerValue *[]){ all, ts_constant_ints (program, rows, 1) }, 2, NULL, 0);
+    parts[n++] =
+      tensor->valid != NULL
+        ? tensor->valid
+        : ts_onnx (program, "Expand", (LowerValue *[]){ all, ts_constant_ints (program, rows, 1) },
+                   2, NULL, 0);
   }
   return !any ? NULL : n == 1 ? parts[0] : ts_onnx (program, "Concat", parts, n, &axis, 1);
 }
@@ -134,7 +147,8 @@ ts_choose_rows (TsProgram *program, TsValue x, TsValue mask)
     rows *= chosen->dims[i];
   }
   if (rows < 1 || rows > MAX_ROWS)
-    return ts_refuse (program, SL_ERROR_LIMIT, "a choice among %" G_GINT64_FORMAT " rows; expected 1 to %d", rows, MAX_ROWS);
+    return ts_refuse (program, SL_ERROR_LIMIT,
+                      "a choice among %" G_GINT64_FORMAT " rows; expected 1 to %d", rows, MAX_ROWS);
   for (guint i = chosen->rank; i < from->rank; i++)
     dims[rank++] = from->dims[i];
   dims[0] = rows;
@@ -172,7 +186,8 @@ ts_put_rows (TsProgram *program, LowerValue *x, TsValue places, LowerValue *rows
   if (x == NULL || index == NULL || rows == NULL)
     return NULL;
   const gint64 n = x->dims[0], column[2] = { index->dims[0], 1 };
-  LowerValue *const choice[3] = { places.tensor->valid, index, ts_scalar (program, ts_int (n), TS_INT32) };
+  LowerValue *const choice[3] = { places.tensor->valid, index,
+                                  ts_scalar (program, ts_int (n), TS_INT32) };
   index = ts_reshaped (program, ts_onnx (program, "Where", choice, 3, NULL, 0), column, 2);
   LowerValue *const parts[2] = { x, ts_slice_of (program, x, 0, 0, 1, 1) };
   LowerValue *const inputs[3] = { ts_onnx (program, "Concat", parts, 2, &axis, 1), index, rows };
@@ -190,17 +205,21 @@ all_places (TsProgram *program, const gint32 *dims, guint rank, gint32 rows)
     for (guint k = rank; k-- > 0; rest /= dims[k])
       places[(gsize) i * rank + k] = rest % dims[k];
   }
-  return lower_value_new (&program->lower, lower_constant (&program->lower, SL_DTYPE_I32, 2, shape, places), FALSE);
+  return lower_value_new (&program->lower,
+                          lower_constant (&program->lower, SL_DTYPE_I32, 2, shape, places), FALSE);
 }
 
 static TsValue
 nonzero (TsProgram *program, const TsCall *call)
 {
   const TsValue args[] = { call->args[0], ts_int (TS_BOOLEAN) };
-  const TsValue mask = ts_run_op (program, "aten::to", args, NULL, 2), chosen = ts_choose_rows (program, mask, mask);
+  const TsValue mask = ts_run_op (program, "aten::to", args, NULL, 2),
+                chosen = ts_choose_rows (program, mask, mask);
   if (chosen.kind != TS_TENSOR || mask.tensor->rank == 0)
     return ts_refuse (program, SL_ERROR_UNSUPPORTED, "of a tensor without dimensions");
-  const TsValue result = ts_new (program, all_places (program, mask.tensor->dims, mask.tensor->rank, chosen.tensor->dims[0]), TS_INT64);
+  const TsValue result = ts_new (
+    program, all_places (program, mask.tensor->dims, mask.tensor->rank, chosen.tensor->dims[0]),
+    TS_INT64);
   if (result.kind == TS_TENSOR)
     result.tensor->valid = chosen.tensor->valid;
   return result;
@@ -222,25 +241,31 @@ nonzero_columns (TsProgram *program, const TsCall *call)
 static TsValue
 nms (TsProgram *program, const TsCall *call)
 {
-  LowerValue *boxes = ts_read (program, call->args[0]), *scores = ts_filled_rows (program, call->args[1], (gdouble) LOWEST);
+  LowerValue *boxes = ts_read (program, call->args[0]),
+             *scores = ts_filled_rows (program, call->args[1], (gdouble) LOWEST);
   if (boxes != NULL)
     scores = fill (program, scores, call->args[0].tensor->valid, (gdouble) LOWEST, TS_FLOAT32);
-  if (boxes == NULL || scores == NULL || boxes->rank != 2 || boxes->dims[1] != 4 || scores->rank != 1 || scores->dims[0] != boxes->dims[0])
+  if (boxes == NULL || scores == NULL || boxes->rank != 2 || boxes->dims[1] != 4
+      || scores->rank != 1 || scores->dims[0] != boxes->dims[0])
     return ts_refuse (program, SL_ERROR_SHAPE, "expected boxes of four edges and a score for each");
   const gint64 n = boxes->dims[0], most[1] = { n }, column[2] = { 2, 3 }, axis = 1;
   const gfloat overlap = (gfloat) ts_to_float (program, call->args[2]), least = LOWEST / 10;
   LowerValue *const inputs[5] = { ts_reshaped (program, boxes, (const gint64[]){ 1, n, 4 }, 3),
-                                  ts_reshaped (program, scores, (const gint64[]){ 1, 1, n }, 3), ts_constant_ints (program, most, 1),
-                                  ts_constant_floats (program, &overlap, 1), ts_constant_floats (program, &least, 1) };
+                                  ts_reshaped (program, scores, (const gint64[]){ 1, 1, n }, 3),
+                                  ts_constant_ints (program, most, 1),
+                                  ts_constant_floats (program, &overlap, 1),
+                                  ts_constant_floats (program, &least, 1) };
   LowerValue *kept = ts_onnx (program, "NonMaxSuppression", inputs, 5, NULL, 0);
   kept = ts_slice_of (program, kept, axis, column[0], column[1], 1);
   if (kept == NULL)
     return ts_none ();
   kept = ts_reshaped (program, kept, (const gint64[]){ kept->dims[0] }, 1);
   LowerValue *zero = ts_scalar (program, ts_int (0), TS_INT32);
-  const TsValue result = ts_new (program, ts_onnx (program, "Max", (LowerValue *[]){ kept, zero }, 2, NULL, 0), TS_INT64);
+  const TsValue result = ts_new (
+    program, ts_onnx (program, "Max", (LowerValue *[]){ kept, zero }, 2, NULL, 0), TS_INT64);
   if (result.kind == TS_TENSOR)
-    result.tensor->valid = ts_onnx (program, "GreaterOrEqual", (LowerValue *[]){ kept, zero }, 2, NULL, 0);
+    result.tensor->valid =
+      ts_onnx (program, "GreaterOrEqual", (LowerValue *[]){ kept, zero }, 2, NULL, 0);
   return result;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tensors of the program in the graph: arguments read, results boxed, operators of ONNX called with them. */
+/* Tensors of the program in the graph: arguments read, results boxed, operators of ONNX called with
+ * them. */
 #include <string.h>
 
 #include "core/base/saturate.h"
@@ -15,7 +16,8 @@ ts_read (TsProgram *program, TsValue value)
   if (ts_failed (program))
     return NULL;
   if (value.kind != TS_TENSOR) {
-    ts_refuse (program, SL_ERROR_UNSUPPORTED, "an argument is of type %s; expected Tensor", ts_kind_name (value.kind));
+    ts_refuse (program, SL_ERROR_UNSUPPORTED, "an argument is of type %s; expected Tensor",
+               ts_kind_name (value.kind));
     return NULL;
   }
   ts_refresh (program, value.tensor);
@@ -34,19 +36,24 @@ ts_write (TsProgram *program, TsTensor *box, TsValue result)
 TsValue
 ts_new (TsProgram *program, LowerValue *value, TsDtype dtype)
 {
-  return ts_failed (program) || value == NULL ? ts_none () : ts_tensor (program->heap, value, dtype);
+  return ts_failed (program) || value == NULL ? ts_none ()
+                                              : ts_tensor (program->heap, value, dtype);
 }
 
 TsValue
 ts_new_plain (TsProgram *program, gint32 tensor, TsDtype dtype)
 {
-  return ts_failed (program) ? ts_none () : ts_new (program, lower_value_new (&program->lower, tensor, FALSE), dtype);
+  return ts_failed (program)
+           ? ts_none ()
+           : ts_new (program, lower_value_new (&program->lower, tensor, FALSE), dtype);
 }
 
 TsValue
 ts_new_last (TsProgram *program, gint32 tensor, TsDtype dtype)
 {
-  return ts_failed (program) ? ts_none () : ts_new (program, lower_value_new (&program->lower, tensor, TRUE), dtype);
+  return ts_failed (program)
+           ? ts_none ()
+           : ts_new (program, lower_value_new (&program->lower, tensor, TRUE), dtype);
 }
 
 LowerValue *
@@ -57,14 +64,17 @@ ts_constant_ints (TsProgram *program, const gint64 *values, guint n)
     narrow[i] = (gint32) CLAMP (values[i], G_MININT32, G_MAXINT32);
   if (n == 0)
     return lower_value_empty (&program->lower, 1, (const gint32[]){ 0 });
-  return lower_value_new (&program->lower, lower_ints_constant (&program->lower, narrow, MIN (n, SL_MAX_OPERANDS)), FALSE);
+  return lower_value_new (&program->lower,
+                          lower_ints_constant (&program->lower, narrow, MIN (n, SL_MAX_OPERANDS)),
+                          FALSE);
 }
 
 LowerValue *
 ts_constant_floats (TsProgram *program, const gfloat *values, guint n)
 {
   const gint32 dims[1] = { (gint32) n };
-  return lower_value_new (&program->lower, lower_constant (&program->lower, SL_DTYPE_F32, 1, dims, values), FALSE);
+  return lower_value_new (&program->lower,
+                          lower_constant (&program->lower, SL_DTYPE_F32, 1, dims, values), FALSE);
 }
 
 LowerValue *
@@ -74,14 +84,17 @@ ts_scalar (TsProgram *program, TsValue number, TsDtype dtype)
   if (ts_failed (program))
     return NULL;
   const gdouble real = ts_to_float (program, number);
-  const gint32 whole = number.kind == TS_INT ? (gint32) CLAMP (number.number, G_MININT32, G_MAXINT32) : sl_saturate (real);
+  const gint32 whole = number.kind == TS_INT
+                         ? (gint32) CLAMP (number.number, G_MININT32, G_MAXINT32)
+                         : sl_saturate (real);
   switch (ts_dtype_graph (dtype)) {
     case SL_DTYPE_F32:
       return lower_value_new (o, lower_float (o, (gfloat) real), FALSE);
     case SL_DTYPE_I32:
       return lower_value_new (o, lower_int_scalar (o, whole), FALSE);
     default:
-      return lower_value_new (o, lower_cast (o, lower_int_scalar (o, whole), ts_dtype_graph (dtype)), FALSE);
+      return lower_value_new (
+        o, lower_cast (o, lower_int_scalar (o, whole), ts_dtype_graph (dtype)), FALSE);
   }
 }
 
@@ -94,7 +107,8 @@ ts_cast (TsProgram *program, LowerValue *value, TsDtype dtype)
   if (ts_failed (program) || value == NULL || value->empty || lower_dtype (o, value) == type)
     return value;
   if (type == SL_DTYPE_INVALID) {
-    ts_refuse (program, SL_ERROR_UNSUPPORTED, "tensors of %s are not supported", ts_dtype_name (dtype));
+    ts_refuse (program, SL_ERROR_UNSUPPORTED, "tensors of %s are not supported",
+               ts_dtype_name (dtype));
     return NULL;
   }
   const gint32 tensor = lower_any (o, value, &last);
@@ -116,8 +130,11 @@ ts_attr_float (const char *name, gdouble f)
 LowerAttribute
 ts_attr_ints (TsProgram *program, const char *name, const gint64 *ints, guint n)
 {
-  return (
-    LowerAttribute){ .name = name, .n_ints = n, .ints = n > 0 ? sl_arena_memdup (program->heap->arena, ints, n * sizeof ints[0]) : NULL };
+  return (LowerAttribute){
+    .name = name,
+    .n_ints = n,
+    .ints = n > 0 ? sl_arena_memdup (program->heap->arena, ints, n * sizeof ints[0]) : NULL
+  };
 }
 
 LowerAttribute
@@ -135,8 +152,9 @@ output_name (const TsProgram *program)
 }
 
 gboolean
-ts_onnx_all (TsProgram *program, const char *op, LowerValue *const *inputs, guint n, const LowerAttribute *attributes, guint n_attributes,
-             LowerValue **outputs, guint n_outputs)
+ts_onnx_all (TsProgram *program, const char *op, LowerValue *const *inputs, guint n,
+             const LowerAttribute *attributes, guint n_attributes, LowerValue **outputs,
+             guint n_outputs)
 {
   const char *names[2 * MAX_EDGES];
   char texts[MAX_EDGES][8];
@@ -144,7 +162,8 @@ ts_onnx_all (TsProgram *program, const char *op, LowerValue *const *inputs, guin
   if (ts_failed (program))
     return FALSE;
   if (n > MAX_EDGES - n_outputs) {
-    ts_refuse (program, SL_ERROR_LIMIT, "%u tensors for one operator; expected at most %u", n, MAX_EDGES - n_outputs);
+    ts_refuse (program, SL_ERROR_LIMIT, "%u tensors for one operator; expected at most %u", n,
+               MAX_EDGES - n_outputs);
     return FALSE;
   }
   const LowerNode node = { .op = op,
@@ -177,7 +196,8 @@ ts_onnx_all (TsProgram *program, const char *op, LowerValue *const *inputs, guin
 }
 
 LowerValue *
-ts_onnx (TsProgram *program, const char *op, LowerValue *const *inputs, guint n, const LowerAttribute *attributes, guint n_attributes)
+ts_onnx (TsProgram *program, const char *op, LowerValue *const *inputs, guint n,
+         const LowerAttribute *attributes, guint n_attributes)
 {
   LowerValue *output = NULL;
   return ts_onnx_all (program, op, inputs, n, attributes, n_attributes, &output, 1) ? output : NULL;

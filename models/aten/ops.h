@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Torch's operators: a row has the arguments and the function of an operator. Operators on tensors are lowered to ONNX operators, as in
- * torch's own exporter, whose converters build the nodes; if there is no such form, nodes of the core are added. Rows know only values, not
- * the text of a program.
+ * Torch's operators: a row has the arguments and the function of an operator. Operators on tensors
+ * are lowered to ONNX operators, as in torch's own exporter, whose converters build the nodes; if
+ * there is no such form, nodes of the core are added. Rows know only values, not the text of a
+ * program.
  */
 #ifndef SL_MODELS_ATEN_OPS_H
 #define SL_MODELS_ATEN_OPS_H
@@ -14,7 +15,8 @@
 
 typedef struct _TsOp TsOp;
 
-/** TsCall: @args are as many as the row names; @n_given of them came by place. @rest: what "..." in the row takes. */
+/** TsCall: @args are as many as the row names; @n_given of them came by place. @rest: what "..." in
+ * the row takes. */
 struct _TsCall
 {
   const TsOp *op;
@@ -26,8 +28,10 @@ struct _TsCall
 
 /**
  * TsOp:
- * @name: "aten::add"; "aten::add_" then writes the result into its first argument, unless it has a row of its own
- * @arguments: names, with defaults as torch has them: "self,other,alpha=1"; "..." at the end takes any number
+ * @name: "aten::add"; "aten::add_" then writes the result into its first argument, unless it has a
+ * row of its own
+ * @arguments: names, with defaults as torch has them: "self,other,alpha=1"; "..." at the end takes
+ * any number
  * @onnx, @type: for functions of many rows
  */
 struct _TsOp
@@ -39,13 +43,15 @@ struct _TsOp
 };
 
 /** Tables, each ending in a row without a name. */
-extern const TsOp ts_ops_scalar[], ts_ops_text[], ts_ops_list[], ts_ops_elementwise[], ts_ops_window[], ts_ops_shape[], ts_ops_axis[],
-  ts_ops_index[], ts_ops_rows[], ts_ops_make[], ts_ops_norm[], ts_ops_quantized[], ts_ops_packed[], ts_ops_resize[], ts_ops_detect[],
+extern const TsOp ts_ops_scalar[], ts_ops_text[], ts_ops_list[], ts_ops_elementwise[],
+  ts_ops_window[], ts_ops_shape[], ts_ops_axis[], ts_ops_index[], ts_ops_rows[], ts_ops_make[],
+  ts_ops_norm[], ts_ops_quantized[], ts_ops_packed[], ts_ops_resize[], ts_ops_detect[],
   ts_ops_query[], ts_ops_recurrent[], ts_ops_composite[], ts_ops_patches[];
 
 /* Arguments (argument.c): what is none of the kind asked for is an error. */
 
-/** ts_item: (of a tensor with one element that follows from shapes and constants) its element as a number. */
+/** ts_item: (of a tensor with one element that follows from shapes and constants) its element as a
+ * number. */
 TsValue ts_item (TsProgram *program, TsValue tensor);
 gint64 ts_to_int (TsProgram *program, TsValue value);
 gdouble ts_to_float (TsProgram *program, TsValue value);
@@ -72,7 +78,8 @@ LowerValue *ts_read (TsProgram *program, TsValue value);
 void ts_write (TsProgram *program, TsTensor *box, TsValue result);
 /** ts_new: a new box for @value. */
 TsValue ts_new (TsProgram *program, LowerValue *value, TsDtype dtype);
-/** ts_new_plain, ts_new_last: the same of a tensor of the graph in torch's order, or with channels last. */
+/** ts_new_plain, ts_new_last: the same of a tensor of the graph in torch's order, or with channels
+ * last. */
 TsValue ts_new_plain (TsProgram *program, gint32 tensor, TsDtype dtype);
 TsValue ts_new_last (TsProgram *program, gint32 tensor, TsDtype dtype);
 /** ts_constant_ints, ts_constant_floats: new constants. */
@@ -90,11 +97,12 @@ LowerAttribute ts_attr_ints (TsProgram *program, const char *name, const gint64 
 LowerAttribute ts_attr_text (const char *name, const char *text);
 
 /** ts_onnx: (nullable): the output of ONNX's operator @op; NULL among @inputs = omitted. */
-LowerValue *ts_onnx (TsProgram *program, const char *op, LowerValue *const *inputs, guint n, const LowerAttribute *attributes,
-                     guint n_attributes);
+LowerValue *ts_onnx (TsProgram *program, const char *op, LowerValue *const *inputs, guint n,
+                     const LowerAttribute *attributes, guint n_attributes);
 /** ts_onnx_all: the same of @n_outputs outputs; FALSE after an error. */
-gboolean ts_onnx_all (TsProgram *program, const char *op, LowerValue *const *inputs, guint n, const LowerAttribute *attributes,
-                      guint n_attributes, LowerValue **outputs, guint n_outputs);
+gboolean ts_onnx_all (TsProgram *program, const char *op, LowerValue *const *inputs, guint n,
+                      const LowerAttribute *attributes, guint n_attributes, LowerValue **outputs,
+                      guint n_outputs);
 
 /* Shared by several tables. */
 
@@ -106,7 +114,8 @@ TsValue ts_unary_scalar (TsProgram *program, const TsCall *call);
 TsValue ts_list_slice (TsProgram *program, const TsCall *call);
 /** TS_MAX_POOL_PLACES: the operator that gives max_pool2d_with_indices() its second result. */
 #define TS_MAX_POOL_PLACES "sightline::max_pool_places"
-/** ts_composite: runs @call's row as a function written in TorchScript, whose body is its @onnx (ops_composite.c), by the program's @run_body. */
+/** ts_composite: runs @call's row as a function written in TorchScript, whose body is its @onnx
+ * (ops_composite.c), by the program's @run_body. */
 TsValue ts_composite (TsProgram *program, const TsCall *call);
 /** ts_promote: the type of an operation on both. */
 TsDtype ts_promote (TsValue a, TsValue b);

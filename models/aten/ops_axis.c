@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Operators along dimensions: sums, extremes, orders, softmax, elements by their indices; products of matrices. */
+/* Operators along dimensions: sums, extremes, orders, softmax, elements by their indices; products
+ * of matrices. */
 #include <math.h>
 #include <string.h>
 
@@ -23,13 +24,15 @@ read_axes (TsProgram *program, TsValue value, guint rank, gint64 *axes, guint *n
 }
 
 static LowerValue *
-reduced (TsProgram *program, const char *onnx, LowerValue *x, const gint64 *axes, guint n, gboolean keep)
+reduced (TsProgram *program, const char *onnx, LowerValue *x, const gint64 *axes, guint n,
+         gboolean keep)
 {
   LowerAttribute attributes[2] = { ts_attr_int ("keepdims", keep) };
   if (ts_failed (program) || x == NULL || n == 0)
     return x;
   if (strcmp (onnx, "ReduceSum") == 0)
-    return ts_onnx (program, onnx, (LowerValue *[]){ x, ts_constant_ints (program, axes, n) }, 2, attributes, 1);
+    return ts_onnx (program, onnx, (LowerValue *[]){ x, ts_constant_ints (program, axes, n) }, 2,
+                    attributes, 1);
   attributes[1] = ts_attr_ints (program, "axes", axes, n);
   return ts_onnx (program, onnx, &x, 1, attributes, 2);
 }
@@ -58,7 +61,8 @@ reduce (TsProgram *program, const TsCall *call)
   if (call->args[0].kind == TS_LIST)
     return sum_of_list (program, call);
   LowerValue *x = ts_read (program, call->args[0]);
-  const gboolean has_list = call->args[1].kind == TS_LIST || (call->args[1].kind == TS_INT && call->op->type != 0);
+  const gboolean has_list =
+    call->args[1].kind == TS_LIST || (call->args[1].kind == TS_INT && call->op->type != 0);
   if (x == NULL || !read_axes (program, has_list ? call->args[1] : ts_none (), x->rank, axes, &n))
     return ts_none ();
   TsDtype dtype = call->args[0].tensor->dtype;
@@ -66,13 +70,16 @@ reduce (TsProgram *program, const TsCall *call)
     dtype = TS_INT64;
   if (!ts_is_quantized (dtype))
     x = ts_cast (program, x, dtype);
-  return ts_new (program, reduced (program, call->op->onnx, x, axes, n, ts_truth (program, call->args[2])), dtype);
+  return ts_new (program,
+                 reduced (program, call->op->onnx, x, axes, n, ts_truth (program, call->args[2])),
+                 dtype);
 }
 
 static LowerValue *
 arg_of (TsProgram *program, const char *onnx, LowerValue *x, gint64 axis, gboolean keep)
 {
-  const LowerAttribute attributes[2] = { ts_attr_int ("axis", axis), ts_attr_int ("keepdims", keep) };
+  const LowerAttribute attributes[2] = { ts_attr_int ("axis", axis),
+                                         ts_attr_int ("keepdims", keep) };
   return ts_onnx (program, onnx, &x, 1, attributes, 2);
 }
 
@@ -96,11 +103,12 @@ extreme (TsProgram *program, const TsCall *call)
   const gboolean keep = ts_truth (program, call->args[2]);
   if (call->args[1].kind == TS_NONE)
     x = ts_filled_rows (program, call->args[0], max ? -1e30 : 1e30);
-  const TsValue value = ts_new (program, reduced (program, max ? "ReduceMax" : "ReduceMin", x, axes, n, keep), dtype);
+  const TsValue value =
+    ts_new (program, reduced (program, max ? "ReduceMax" : "ReduceMin", x, axes, n, keep), dtype);
   if (call->args[1].kind == TS_NONE)
     return value;
-  LowerValue *places =
-    x->rank > 0 ? arg_of (program, max ? "ArgMax" : "ArgMin", x, axes[0], keep) : ts_scalar (program, ts_int (0), TS_INT64);
+  LowerValue *places = x->rank > 0 ? arg_of (program, max ? "ArgMax" : "ArgMin", x, axes[0], keep)
+                                   : ts_scalar (program, ts_int (0), TS_INT64);
   const TsValue pair[] = { value, ts_new (program, places, TS_INT64) };
   return ts_tuple (program->heap, pair, 2);
 }
@@ -113,10 +121,15 @@ arg (TsProgram *program, const TsCall *call)
   if (x == NULL)
     return ts_none ();
   if (call->args[1].kind == TS_NONE)
-    x = ts_onnx (program, "Reshape", (LowerValue *[]){ x, ts_constant_ints (program, &flat, 1) }, 2, NULL, 0);
-  const guint axis = call->args[1].kind == TS_NONE ? 0 : ts_axis (program, call->args[1], x != NULL ? x->rank : 0);
-  return ts_failed (program) ? ts_none ()
-                             : ts_new (program, arg_of (program, call->op->onnx, x, axis, ts_truth (program, call->args[2])), TS_INT64);
+    x = ts_onnx (program, "Reshape", (LowerValue *[]){ x, ts_constant_ints (program, &flat, 1) }, 2,
+                 NULL, 0);
+  const guint axis =
+    call->args[1].kind == TS_NONE ? 0 : ts_axis (program, call->args[1], x != NULL ? x->rank : 0);
+  return ts_failed (program)
+           ? ts_none ()
+           : ts_new (program,
+                     arg_of (program, call->op->onnx, x, axis, ts_truth (program, call->args[2])),
+                     TS_INT64);
 }
 
 /* any and all: of truth values as numbers. */
@@ -132,13 +145,15 @@ any (TsProgram *program, const TsCall *call)
         return ts_bool (!all);
     return ts_bool (all);
   }
-  const TsValue truth = ts_run_op (program, "aten::to", (const TsValue[]){ call->args[0], ts_int (TS_BOOLEAN) }, NULL, 2);
+  const TsValue truth = ts_run_op (
+    program, "aten::to", (const TsValue[]){ call->args[0], ts_int (TS_BOOLEAN) }, NULL, 2);
   LowerValue *x = ts_read (program, truth);
   if (x == NULL || !read_axes (program, call->args[1], x->rank, axes, &n))
     return ts_none ();
   if (x->empty)
     return ts_new (program, ts_scalar (program, ts_bool (all), TS_BOOLEAN), TS_BOOLEAN);
-  x = reduced (program, all ? "ReduceMin" : "ReduceMax", ts_cast (program, x, TS_INT32), axes, n, ts_truth (program, call->args[2]));
+  x = reduced (program, all ? "ReduceMin" : "ReduceMax", ts_cast (program, x, TS_INT32), axes, n,
+               ts_truth (program, call->args[2]));
   return ts_new (program, ts_cast (program, x, TS_BOOLEAN), TS_BOOLEAN);
 }
 
@@ -159,10 +174,14 @@ cumsum (TsProgram *program, const TsCall *call)
   LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL)
     return ts_none ();
-  const TsDtype dtype = call->args[0].tensor->dtype == TS_BOOLEAN ? TS_INT64 : call->args[0].tensor->dtype;
+  const TsDtype dtype =
+    call->args[0].tensor->dtype == TS_BOOLEAN ? TS_INT64 : call->args[0].tensor->dtype;
   const gint64 axis = ts_axis (program, call->args[1], x->rank);
   return ts_new (
-    program, ts_onnx (program, "CumSum", (LowerValue *[]){ ts_cast (program, x, dtype), ts_constant_ints (program, &axis, 1) }, 2, NULL, 0),
+    program,
+    ts_onnx (program, "CumSum",
+             (LowerValue *[]){ ts_cast (program, x, dtype), ts_constant_ints (program, &axis, 1) },
+             2, NULL, 0),
     dtype);
 }
 
@@ -170,15 +189,20 @@ cumsum (TsProgram *program, const TsCall *call)
 static TsValue
 top (TsProgram *program, TsValue tensor, gint64 k, guint axis, gboolean largest, gboolean unstable)
 {
-  const LowerAttribute attributes[4] = { ts_attr_int ("axis", axis), ts_attr_int ("largest", largest), ts_attr_int ("sorted", 1),
+  const LowerAttribute attributes[4] = { ts_attr_int ("axis", axis),
+                                         ts_attr_int ("largest", largest),
+                                         ts_attr_int ("sorted", 1),
                                          ts_attr_int ("unstable", unstable) };
   LowerValue *outputs[2] = { NULL }, *valid = tensor.tensor->valid;
   if (valid != NULL && tensor.tensor->rank != 1)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "of a tensor of several dimensions whose rows depend on the picture");
-  LowerValue *const inputs[2] = { ts_filled_rows (program, tensor, largest ? -1e30 : 1e30), ts_constant_ints (program, &k, 1) };
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED,
+                      "of a tensor of several dimensions whose rows depend on the picture");
+  LowerValue *const inputs[2] = { ts_filled_rows (program, tensor, largest ? -1e30 : 1e30),
+                                  ts_constant_ints (program, &k, 1) };
   if (!ts_onnx_all (program, "TopK", inputs, 2, attributes, 4, outputs, 2))
     return ts_none ();
-  const TsValue pair[] = { ts_new (program, outputs[0], tensor.tensor->dtype), ts_new (program, outputs[1], TS_INT64) };
+  const TsValue pair[] = { ts_new (program, outputs[0], tensor.tensor->dtype),
+                           ts_new (program, outputs[1], TS_INT64) };
   if (valid != NULL)
     valid = ts_onnx (program, "Gather", (LowerValue *[]){ valid, outputs[1] }, 2, NULL, 0);
   for (guint i = 0; i < 2 && !ts_failed (program); i++)
@@ -192,8 +216,8 @@ topk (TsProgram *program, const TsCall *call)
   LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL)
     return ts_none ();
-  return top (program, call->args[0], ts_to_int (program, call->args[1]), ts_axis (program, call->args[2], x->rank),
-              ts_truth (program, call->args[3]), FALSE);
+  return top (program, call->args[0], ts_to_int (program, call->args[1]),
+              ts_axis (program, call->args[2], x->rank), ts_truth (program, call->args[3]), FALSE);
 }
 
 static TsValue
@@ -204,8 +228,11 @@ sort (TsProgram *program, const TsCall *call)
   if (x == NULL || x->rank == 0)
     return ts_refuse (program, SL_ERROR_SHAPE, "a tensor without dimensions");
   const guint axis = ts_axis (program, call->args[1], x->rank);
-  pair = top (program, call->args[0], x->dims[axis], axis, ts_truth (program, call->args[2]), !ts_truth (program, call->args[3]));
-  return pair.kind == TS_TUPLE && strcmp (call->op->name, "aten::argsort") == 0 ? pair.list->items[1] : pair;
+  pair = top (program, call->args[0], x->dims[axis], axis, ts_truth (program, call->args[2]),
+              !ts_truth (program, call->args[3]));
+  return pair.kind == TS_TUPLE && strcmp (call->op->name, "aten::argsort") == 0
+           ? pair.list->items[1]
+           : pair;
 }
 
 /* std and var: of the sample, unless told otherwise. */
@@ -214,9 +241,12 @@ variance (TsProgram *program, const TsCall *call)
 {
   gint64 axes[SL_MAX_RANK], count = 1;
   guint n = 0;
-  const gboolean has_list = call->args[1].kind == TS_LIST, keep = has_list && ts_truth (program, call->args[3]);
-  const gboolean stated = ts_truth (program, has_list || call->args[1].kind == TS_NONE ? call->args[2] : call->args[1]);
-  const gboolean unbiased = call->args[4].kind == TS_NONE ? stated : ts_truth (program, call->args[4]);
+  const gboolean has_list = call->args[1].kind == TS_LIST,
+                 keep = has_list && ts_truth (program, call->args[3]);
+  const gboolean stated =
+    ts_truth (program, has_list || call->args[1].kind == TS_NONE ? call->args[2] : call->args[1]);
+  const gboolean unbiased =
+    call->args[4].kind == TS_NONE ? stated : ts_truth (program, call->args[4]);
   LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL || !read_axes (program, has_list ? call->args[1] : ts_none (), x->rank, axes, &n))
     return ts_none ();
@@ -224,10 +254,15 @@ variance (TsProgram *program, const TsCall *call)
     count *= x->dims[axes[i]];
   LowerValue *mean = reduced (program, "ReduceMean", x, axes, n, TRUE);
   LowerValue *apart = ts_onnx (program, "Sub", (LowerValue *[]){ x, mean }, 2, NULL, 0);
-  LowerValue *y = reduced (program, "ReduceMean", ts_onnx (program, "Mul", (LowerValue *[]){ apart, apart }, 2, NULL, 0), axes, n, keep);
+  LowerValue *y =
+    reduced (program, "ReduceMean",
+             ts_onnx (program, "Mul", (LowerValue *[]){ apart, apart }, 2, NULL, 0), axes, n, keep);
   if (unbiased && count > 1)
-    y = ts_onnx (program, "Mul", (LowerValue *[]){ y, ts_scalar (program, ts_float ((gdouble) count / (gdouble) (count - 1)), TS_FLOAT32) },
-                 2, NULL, 0);
+    y = ts_onnx (
+      program, "Mul",
+      (LowerValue *[]){
+        y, ts_scalar (program, ts_float ((gdouble) count / (gdouble) (count - 1)), TS_FLOAT32) },
+      2, NULL, 0);
   if (strcmp (call->op->name, "aten::std") == 0)
     y = ts_onnx (program, "Sqrt", &y, 1, NULL, 0);
   return ts_new (program, y, TS_FLOAT32);
@@ -245,7 +280,10 @@ norm (TsProgram *program, const TsCall *call)
     return ts_none ();
   if (p != 1 && p != 2)
     return ts_refuse (program, SL_ERROR_UNSUPPORTED, "order %g; expected 1 or 2", p);
-  return ts_new (program, reduced (program, p == 1 ? "ReduceL1" : "ReduceL2", x, axes, n, ts_truth (program, call->args[3])), TS_FLOAT32);
+  return ts_new (program,
+                 reduced (program, p == 1 ? "ReduceL1" : "ReduceL2", x, axes, n,
+                          ts_truth (program, call->args[3])),
+                 TS_FLOAT32);
 }
 
 static TsValue
@@ -264,23 +302,32 @@ product (TsProgram *program, LowerValue *a, LowerValue *b)
 static TsValue
 matmul (TsProgram *program, const TsCall *call)
 {
-  return ts_new (program, product (program, ts_read (program, call->args[0]), ts_read (program, call->args[1])), TS_FLOAT32);
+  return ts_new (
+    program, product (program, ts_read (program, call->args[0]), ts_read (program, call->args[1])),
+    TS_FLOAT32);
 }
 
 /* beta * self + alpha * a b */
 static TsValue
 addmm (TsProgram *program, const TsCall *call)
 {
-  LowerValue *y = product (program, ts_read (program, call->args[1]), ts_read (program, call->args[2]));
+  LowerValue *y =
+    product (program, ts_read (program, call->args[1]), ts_read (program, call->args[2]));
   LowerValue *c = ts_read (program, call->args[0]);
-  const gdouble beta = ts_to_float (program, call->args[3]), alpha = ts_to_float (program, call->args[4]);
+  const gdouble beta = ts_to_float (program, call->args[3]),
+                alpha = ts_to_float (program, call->args[4]);
   if (alpha != 1)
-    y = ts_onnx (program, "Mul", (LowerValue *[]){ y, ts_scalar (program, ts_float (alpha), TS_FLOAT32) }, 2, NULL, 0);
+    y = ts_onnx (program, "Mul",
+                 (LowerValue *[]){ y, ts_scalar (program, ts_float (alpha), TS_FLOAT32) }, 2, NULL,
+                 0);
   if (beta == 0)
     return ts_new (program, y, TS_FLOAT32);
   if (beta != 1)
-    c = ts_onnx (program, "Mul", (LowerValue *[]){ c, ts_scalar (program, ts_float (beta), TS_FLOAT32) }, 2, NULL, 0);
-  return ts_new (program, ts_onnx (program, "Add", (LowerValue *[]){ y, c }, 2, NULL, 0), TS_FLOAT32);
+    c =
+      ts_onnx (program, "Mul",
+               (LowerValue *[]){ c, ts_scalar (program, ts_float (beta), TS_FLOAT32) }, 2, NULL, 0);
+  return ts_new (program, ts_onnx (program, "Add", (LowerValue *[]){ y, c }, 2, NULL, 0),
+                 TS_FLOAT32);
 }
 
 static TsValue
@@ -291,9 +338,12 @@ linear (TsProgram *program, const TsCall *call)
   LowerValue *x = ts_read (program, call->args[0]), *w = ts_read (program, call->args[1]);
   LowerValue *bias = call->args[2].kind != TS_NONE ? ts_read (program, call->args[2]) : NULL;
   if (x == NULL || w == NULL || w->rank != 2)
-    return ts_refuse (program, SL_ERROR_SHAPE, "weights of %u dimensions; expected 2", w != NULL ? w->rank : 0);
+    return ts_refuse (program, SL_ERROR_SHAPE, "weights of %u dimensions; expected 2",
+                      w != NULL ? w->rank : 0);
   if (x->rank == 2)
-    return ts_new (program, ts_onnx (program, "Gemm", (LowerValue *[]){ x, w, bias }, 3, &transposed, 1), TS_FLOAT32);
+    return ts_new (program,
+                   ts_onnx (program, "Gemm", (LowerValue *[]){ x, w, bias }, 3, &transposed, 1),
+                   TS_FLOAT32);
   LowerValue *y = product (program, x, ts_permuted (program, w, order, 2));
   if (bias != NULL)
     y = ts_onnx (program, "Add", (LowerValue *[]){ y, bias }, 2, NULL, 0);
@@ -304,17 +354,22 @@ static TsValue
 attention (TsProgram *program, const TsCall *call)
 {
   Lower *o = &program->lower;
-  LowerValue *q = ts_read (program, call->args[0]), *k = ts_read (program, call->args[1]), *v = ts_read (program, call->args[2]);
+  LowerValue *q = ts_read (program, call->args[0]), *k = ts_read (program, call->args[1]),
+             *v = ts_read (program, call->args[2]);
   LowerValue *mask = call->args[3].kind == TS_TENSOR ? ts_read (program, call->args[3]) : NULL;
   if (ts_to_float (program, call->args[4]) != 0)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "dropout is not supported; export the module after eval()");
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED,
+                      "dropout is not supported; export the module after eval()");
   if (call->args[6].kind != TS_NONE && ts_to_float (program, call->args[6]) == 0)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "a scale of 0; expected another number, or None");
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED,
+                      "a scale of 0; expected another number, or None");
   const LowerAttention a = { .q = lower_plain (o, q),
                              .k = lower_plain (o, k),
                              .v = lower_plain (o, v),
                              .mask = mask != NULL ? lower_plain (o, mask) : -1,
-                             .scale = call->args[6].kind != TS_NONE ? (gfloat) ts_to_float (program, call->args[6]) : 0,
+                             .scale = call->args[6].kind != TS_NONE
+                                        ? (gfloat) ts_to_float (program, call->args[6])
+                                        : 0,
                              .causal = ts_truth (program, call->args[5]) };
   return ts_new_plain (program, ts_failed (program) ? -1 : lower_attend (o, &a), TS_FLOAT32);
 }
@@ -324,12 +379,14 @@ einsum (TsProgram *program, const TsCall *call)
 {
   LowerValue *values[8];
   const TsValue list = call->args[1];
-  if (call->args[0].kind != TS_STRING || list.kind != TS_LIST || list.list->n > G_N_ELEMENTS (values))
+  if (call->args[0].kind != TS_STRING || list.kind != TS_LIST
+      || list.list->n > G_N_ELEMENTS (values))
     return ts_refuse (program, SL_ERROR_UNSUPPORTED, "expected an equation and a few tensors");
   for (guint i = 0; i < list.list->n; i++)
     values[i] = ts_read (program, list.list->items[i]);
   const LowerAttribute equation = ts_attr_text ("equation", call->args[0].text);
-  return ts_new (program, ts_onnx (program, "Einsum", values, list.list->n, &equation, 1), TS_FLOAT32);
+  return ts_new (program, ts_onnx (program, "Einsum", values, list.list->n, &equation, 1),
+                 TS_FLOAT32);
 }
 
 const TsOp ts_ops_axis[] = {
@@ -364,7 +421,8 @@ const TsOp ts_ops_axis[] = {
   { "aten::addmm", "self,mat1,mat2,beta=1,alpha=1", addmm, NULL, 0 },
   { "aten::baddbmm", "self,batch1,batch2,beta=1,alpha=1", addmm, NULL, 0 },
   { "aten::linear", "input,weight,bias=None", linear, NULL, 0 },
-  { "aten::scaled_dot_product_attention", "query,key,value,attn_mask=None,dropout_p=0,is_causal=False,scale=None,enable_gqa=False",
+  { "aten::scaled_dot_product_attention",
+    "query,key,value,attn_mask=None,dropout_p=0,is_causal=False,scale=None,enable_gqa=False",
     attention, NULL, 0 },
   { "aten::einsum", "equation,tensors,path=None", einsum, NULL, 0 },
   { NULL, NULL, NULL, NULL, 0 },

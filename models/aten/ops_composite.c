@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Operators that are a few others, written as TorchScript itself has them: a row has the body of a function with the operator's arguments. A reader
- * that has TorchScript runs it.
+ * Operators that are a few others, written as TorchScript itself has them: a row has the body of a
+ * function with the operator's arguments. A reader that has TorchScript runs it.
  */
 #include "models/aten/ops.h"
 
@@ -9,8 +9,9 @@ TsValue
 ts_composite (TsProgram *program, const TsCall *call)
 {
   if (program->run_body == NULL)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED,
-                      "this operator is not supported in this format; export the model to TorchScript or ONNX");
+    return ts_refuse (
+      program, SL_ERROR_UNSUPPORTED,
+      "this operator is not supported in this format; export the model to TorchScript or ONNX");
   return program->run_body (program, call);
 }
 
@@ -61,7 +62,8 @@ ts_composite (TsProgram *program, const TsCall *call)
   "    _0 = torch.append(d, i)\n"   \
   "return torch.mul(v, torch.div(g, torch.sqrt(torch.sum(torch.mul(v, v), d, True))))"
 
-/* What the pictures of a batch have in common is taken from the corners, as the module is used with pictures. */
+/* What the pictures of a batch have in common is taken from the corners, as the module is used with
+ * pictures. */
 #define AFFINE_GRID                                                                                      \
   "h = size[2]\n"                                                                                        \
   "w = size[3]\n"                                                                                        \
@@ -281,9 +283,12 @@ const TsOp ts_ops_composite[] = {
   { "aten::diagonal", "self,diagonal=0,dim1=0,dim2=1", ts_composite, DIAGONAL, 0 },
   { "aten::diag", "self,diagonal=0", ts_composite, DIAG, 0 },
   { "quantized::add_scalar", "qa,b", ts_composite, ADD_NUMBER, 0 },
-  { "quantized::batch_norm2d", "qx,weight,bias,mean,var,eps,output_scale,output_zero_point", ts_composite, QUANTIZED_NORM, 0 },
-  { "quantized::batch_norm2d_relu", "qx,weight,bias,mean,var,eps,output_scale,output_zero_point", ts_composite, QUANTIZED_NORM_RELU, 0 },
-  { "aten::eye", "n,m=None,dtype=None,layout=None,device=None,pin_memory=None", ts_composite, EYE, 0 },
+  { "quantized::batch_norm2d", "qx,weight,bias,mean,var,eps,output_scale,output_zero_point",
+    ts_composite, QUANTIZED_NORM, 0 },
+  { "quantized::batch_norm2d_relu", "qx,weight,bias,mean,var,eps,output_scale,output_zero_point",
+    ts_composite, QUANTIZED_NORM_RELU, 0 },
+  { "aten::eye", "n,m=None,dtype=None,layout=None,device=None,pin_memory=None", ts_composite, EYE,
+    0 },
   { "aten::exp2", "self", ts_composite, "return torch.pow(2., self)", 0 },
   { "aten::cosine_similarity", "x1,x2,dim=1,eps=0.00000001", ts_composite,
     "a = torch.sqrt(torch.clamp(torch.mul(torch.sum(torch.mul(x1, x1), [dim]), torch.sum(torch.mul(x2, x2), [dim])), torch.mul(eps, eps)))\n"
@@ -291,13 +296,16 @@ const TsOp ts_ops_composite[] = {
     0 },
   { "aten::pairwise_distance", "x1,x2,p=2,eps=0.000001,keepdim=False", ts_composite,
     "return torch.norm(torch.add(torch.sub(x1, x2), eps), p, [-1], keepdim)", 0 },
-  { "aten::softshrink", "self,lambd=0.5", ts_composite, "return torch.sub(self, torch.clamp(self, torch.neg(lambd), lambd))", 0 },
+  { "aten::softshrink", "self,lambd=0.5", ts_composite,
+    "return torch.sub(self, torch.clamp(self, torch.neg(lambd), lambd))", 0 },
   { "aten::hardshrink", "self,lambd=0.5", ts_composite,
     "return torch.where(torch.gt(torch.abs(self), lambd), self, torch.zeros_like(self))", 0 },
-  { "aten::outer", "self,vec2", ts_composite, "return torch.mul(torch.unsqueeze(self, 1), torch.unsqueeze(vec2, 0))", 0 },
+  { "aten::outer", "self,vec2", ts_composite,
+    "return torch.mul(torch.unsqueeze(self, 1), torch.unsqueeze(vec2, 0))", 0 },
   { "aten::mv", "self,vec", ts_composite, "return torch.matmul(self, vec)", 0 },
   { "aten::dot", "self,tensor", ts_composite, "return torch.sum(torch.mul(self, tensor))", 0 },
-  { "aten::count_nonzero", "self,dim=None", ts_composite, "return torch.sum(torch.to(torch.ne(self, 0), 4), dim)", 0 },
+  { "aten::count_nonzero", "self,dim=None", ts_composite,
+    "return torch.sum(torch.to(torch.ne(self, 0), 4), dim)", 0 },
   { "aten::aminmax", "self,dim=None,keepdim=False", ts_composite,
     "if torch.__is__(dim, None):\n"
     "  r = (torch.min(self), torch.max(self))\n"
@@ -319,14 +327,16 @@ const TsOp ts_ops_composite[] = {
     "  r = (torch.std(self, dim, unbiased, keepdim), torch.mean(self, dim, keepdim))\n"
     "return r",
     0 },
-  { "aten::rrelu", "self,lower=0.125,upper=0.33333333333333331,training=False,generator=None", ts_composite,
-    "return torch.leaky_relu(self, torch.div(torch.add(lower, upper), 2.))", 0 },
+  { "aten::rrelu", "self,lower=0.125,upper=0.33333333333333331,training=False,generator=None",
+    ts_composite, "return torch.leaky_relu(self, torch.div(torch.add(lower, upper), 2.))", 0 },
   { "aten::fmax", "self,other", ts_composite, NUMBER_OF ("maximum"), 0 },
   { "aten::fmin", "self,other", ts_composite, NUMBER_OF ("minimum"), 0 },
-  { "aten::hypot", "self,other", ts_composite, "return torch.sqrt(torch.add(torch.mul(self, self), torch.mul(other, other)))", 0 },
+  { "aten::hypot", "self,other", ts_composite,
+    "return torch.sqrt(torch.add(torch.mul(self, self), torch.mul(other, other)))", 0 },
   { "aten::logaddexp", "self,other", ts_composite, LOGADDEXP, 0 },
   { "aten::addbmm", "self,batch1,batch2,beta=1,alpha=1", ts_composite,
-    "return torch.add(torch.mul(self, beta), torch.mul(torch.sum(torch.bmm(batch1, batch2), [0]), alpha))", 0 },
+    "return torch.add(torch.mul(self, beta), torch.mul(torch.sum(torch.bmm(batch1, batch2), [0]), alpha))",
+    0 },
   { "aten::xlogy", "self,other", ts_composite, XLOGY, 0 },
   { "aten::special_expit", "self", ts_composite, "return torch.sigmoid(self)", 0 },
   { "aten::erfc", "self", ts_composite, "return torch.rsub(torch.erf(self), 1.)", 0 },
@@ -338,16 +348,20 @@ const TsOp ts_ops_composite[] = {
   { "aten::isfinite", "self", ts_composite, "return torch.lt(torch.abs(self), torch.inf)", 0 },
   { "aten::nan_to_num", "self,nan=None,posinf=None,neginf=None", ts_composite, NAN_TO_NUM, 0 },
   { "aten::bucketize", "self,boundaries,out_int32=False,right=False", ts_composite, BUCKETIZE, 0 },
-  { "aten::linalg_norm", "self,ord=None,dim=None,keepdim=False,dtype=None", ts_composite, LINALG_NORM, 0 },
-  { "quantized::instance_norm", "input,weight,bias,eps,output_scale,output_zero_point", ts_composite,
+  { "aten::linalg_norm", "self,ord=None,dim=None,keepdim=False,dtype=None", ts_composite,
+    LINALG_NORM, 0 },
+  { "quantized::instance_norm", "input,weight,bias,eps,output_scale,output_zero_point",
+    ts_composite,
     "x = torch.dequantize(input)\n"
     "return torch.quantize_per_tensor(torch.instance_norm(x, weight, bias, None, None, True, 0., eps, False), output_scale, output_zero_point, 13)",
     0 },
-  { "quantized::layer_norm", "input,normalized_shape,weight,bias,eps,output_scale,output_zero_point", ts_composite,
+  { "quantized::layer_norm",
+    "input,normalized_shape,weight,bias,eps,output_scale,output_zero_point", ts_composite,
     "x = torch.dequantize(input)\n"
     "return torch.quantize_per_tensor(torch.layer_norm(x, normalized_shape, weight, bias, eps, False), output_scale, output_zero_point, 13)",
     0 },
-  { "quantized::group_norm", "input,num_groups,weight,bias,eps,output_scale,output_zero_point", ts_composite,
+  { "quantized::group_norm", "input,num_groups,weight,bias,eps,output_scale,output_zero_point",
+    ts_composite,
     "x = torch.dequantize(input)\n"
     "return torch.quantize_per_tensor(torch.group_norm(x, num_groups, weight, bias, eps, False), output_scale, output_zero_point, 13)",
     0 },

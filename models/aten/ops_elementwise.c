@@ -69,9 +69,12 @@ arithmetic (TsProgram *program, const TsCall *call)
   if (are_scalars (call))
     return ts_binary_scalar (program, call);
   const TsDtype dtype = ts_promote (call->args[0], call->args[1]);
-  LowerValue *pair[2] = { operand (program, call->args[0], dtype), operand (program, call->args[1], dtype) };
+  LowerValue *pair[2] = { operand (program, call->args[0], dtype),
+                          operand (program, call->args[1], dtype) };
   if (ts_is_number (call->args[2]) && ts_to_float (program, call->args[2]) != 1)
-    pair[1] = ts_onnx (program, "Mul", (LowerValue *[]){ pair[1], ts_scalar (program, call->args[2], dtype) }, 2, NULL, 0);
+    pair[1] =
+      ts_onnx (program, "Mul",
+               (LowerValue *[]){ pair[1], ts_scalar (program, call->args[2], dtype) }, 2, NULL, 0);
   return ts_new (program, ts_onnx (program, call->op->onnx, pair, 2, NULL, 0), dtype);
 }
 
@@ -98,7 +101,8 @@ add_relu (TsProgram *program, const TsCall *call)
   add.op = &op;
   const TsValue sum = arithmetic (program, &add);
   LowerValue *x = ts_read (program, sum);
-  return x == NULL ? sum : ts_new (program, ts_onnx (program, "Relu", &x, 1, NULL, 0), sum.tensor->dtype);
+  return x == NULL ? sum
+                   : ts_new (program, ts_onnx (program, "Relu", &x, 1, NULL, 0), sum.tensor->dtype);
 }
 
 static TsValue
@@ -110,11 +114,13 @@ divide (TsProgram *program, const TsCall *call)
   TsDtype dtype = ts_promote (call->args[0], call->args[1]);
   if (category (dtype) < 2 && mode.kind != TS_STRING)
     dtype = TS_FLOAT32;
-  LowerValue *pair[2] = { operand (program, call->args[0], dtype), operand (program, call->args[1], dtype) };
+  LowerValue *pair[2] = { operand (program, call->args[0], dtype),
+                          operand (program, call->args[1], dtype) };
   if (mode.kind == TS_STRING && strcmp (mode.text, "floor") == 0)
     return core_binary (program, SL_OP_FLOOR_DIV, pair[0], pair[1], dtype);
   if (mode.kind == TS_STRING && category (dtype) == 2)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "rounding_mode '%s' of floats is not supported", mode.text);
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED,
+                      "rounding_mode '%s' of floats is not supported", mode.text);
   return ts_new (program, ts_onnx (program, "Div", pair, 2, NULL, 0), dtype);
 }
 
@@ -124,7 +130,8 @@ floor_operation (TsProgram *program, const TsCall *call)
   if (are_scalars (call))
     return ts_binary_scalar (program, call);
   const TsDtype dtype = ts_promote (call->args[0], call->args[1]);
-  return core_binary (program, call->op->type, operand (program, call->args[0], dtype), operand (program, call->args[1], dtype), dtype);
+  return core_binary (program, call->op->type, operand (program, call->args[0], dtype),
+                      operand (program, call->args[1], dtype), dtype);
 }
 
 static TsValue
@@ -134,7 +141,8 @@ compare (TsProgram *program, const TsCall *call)
     return ts_binary_scalar (program, call);
   const TsDtype dtype = ts_promote (call->args[0], call->args[1]);
   const TsDtype both = dtype == TS_BOOLEAN && call->op->type == 0 ? TS_INT32 : dtype;
-  LowerValue *pair[2] = { operand (program, call->args[0], both), operand (program, call->args[1], both) };
+  LowerValue *pair[2] = { operand (program, call->args[0], both),
+                          operand (program, call->args[1], both) };
   LowerValue *result = ts_onnx (program, call->op->onnx, pair, 2, NULL, 0);
   if (strcmp (call->op->name, "aten::ne") == 0)
     result = ts_onnx (program, "Not", &result, 1, NULL, 0);
@@ -147,8 +155,10 @@ logical (TsProgram *program, const TsCall *call)
   if (are_scalars (call))
     return ts_binary_scalar (program, call);
   if (call->op->name[6] != 'l' && category (ts_promote (call->args[0], call->args[1])) != 0)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "bits of whole numbers are not supported; only truth values are");
-  LowerValue *pair[2] = { operand (program, call->args[0], TS_BOOLEAN), operand (program, call->args[1], TS_BOOLEAN) };
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED,
+                      "bits of whole numbers are not supported; only truth values are");
+  LowerValue *pair[2] = { operand (program, call->args[0], TS_BOOLEAN),
+                          operand (program, call->args[1], TS_BOOLEAN) };
   return ts_new (program, ts_onnx (program, call->op->onnx, pair, 2, NULL, 0), TS_BOOLEAN);
 }
 
@@ -209,7 +219,8 @@ core_unary (TsProgram *program, const TsCall *call)
   LowerValue *x = real_operand (program, call->args[0], &dtype);
   if (x == NULL)
     return ts_none ();
-  const gint32 input = lower_any (&program->lower, x, &last), y = lower_unary (&program->lower, call->op->type, input);
+  const gint32 input = lower_any (&program->lower, x, &last),
+               y = lower_unary (&program->lower, call->op->type, input);
   return last ? ts_new_last (program, y, dtype) : ts_new_plain (program, y, dtype);
 }
 
@@ -287,8 +298,12 @@ logarithm (TsProgram *program, const TsCall *call)
   LowerValue *x = real_operand (program, call->args[0], &dtype);
   const gdouble base = strcmp (call->op->name, "aten::log2") == 0 ? log (2) : log (10);
   x = ts_onnx (program, "Log", &x, 1, NULL, 0);
-  return ts_new (program, ts_onnx (program, "Mul", (LowerValue *[]){ x, ts_scalar (program, ts_float (1 / base), TS_FLOAT32) }, 2, NULL, 0),
-                 dtype);
+  return ts_new (
+    program,
+    ts_onnx (program, "Mul",
+             (LowerValue *[]){ x, ts_scalar (program, ts_float (1 / base), TS_FLOAT32) }, 2, NULL,
+             0),
+    dtype);
 }
 
 /* log (1 / (1 + exp (-x))) */
@@ -308,7 +323,8 @@ static TsValue
 near_one (TsProgram *program, const TsCall *call)
 {
   TsDtype dtype;
-  LowerValue *x = real_operand (program, call->args[0], &dtype), *one = ts_scalar (program, ts_float (1), TS_FLOAT32);
+  LowerValue *x = real_operand (program, call->args[0], &dtype),
+             *one = ts_scalar (program, ts_float (1), TS_FLOAT32);
   const gboolean log1p = strcmp (call->op->name, "aten::log1p") == 0;
   if (log1p)
     x = ts_onnx (program, "Add", (LowerValue *[]){ x, one }, 2, NULL, 0);
@@ -323,7 +339,8 @@ static TsValue
 clip (TsProgram *program, TsValue x, TsValue low, TsValue high)
 {
   if (ts_failed (program) || x.kind != TS_TENSOR)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "of a value of type %s", ts_kind_name (x.kind));
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "of a value of type %s",
+                      ts_kind_name (x.kind));
   if (ts_is_quantized (x.tensor->dtype))
     return ts_quantized_clip (program, x, low, high);
   TsDtype dtype = x.tensor->dtype;
@@ -334,7 +351,9 @@ clip (TsProgram *program, TsValue x, TsValue low, TsValue high)
     for (guint i = 1; i < 3; i++) {
       const TsValue limit = i == 1 ? low : high;
       if (limit.kind != TS_NONE)
-        inputs[0] = ts_onnx (program, i == 1 ? "Max" : "Min", (LowerValue *[]){ inputs[0], operand (program, limit, dtype) }, 2, NULL, 0);
+        inputs[0] =
+          ts_onnx (program, i == 1 ? "Max" : "Min",
+                   (LowerValue *[]){ inputs[0], operand (program, limit, dtype) }, 2, NULL, 0);
     }
     return ts_new (program, inputs[0], dtype);
   }
@@ -371,9 +390,12 @@ prelu (TsProgram *program, const TsCall *call)
   if (lower_elements (slope) > 1 && x->rank >= 2) { /* one a channel */
     for (guint i = 0; i + 1 < x->rank; i++)
       dims[i] = i == 0 ? (gint64) lower_elements (slope) : 1;
-    slope = ts_onnx (program, "Reshape", (LowerValue *[]){ slope, ts_constant_ints (program, dims, x->rank - 1) }, 2, NULL, 0);
+    slope = ts_onnx (program, "Reshape",
+                     (LowerValue *[]){ slope, ts_constant_ints (program, dims, x->rank - 1) }, 2,
+                     NULL, 0);
   }
-  return ts_new (program, ts_onnx (program, "PRelu", (LowerValue *[]){ x, slope }, 2, NULL, 0), call->args[0].tensor->dtype);
+  return ts_new (program, ts_onnx (program, "PRelu", (LowerValue *[]){ x, slope }, 2, NULL, 0),
+                 call->args[0].tensor->dtype);
 }
 
 /* x where it is above the threshold, else a value. */
@@ -384,7 +406,9 @@ threshold (TsProgram *program, const TsCall *call)
   if (x == NULL)
     return ts_none ();
   const TsDtype dtype = call->args[0].tensor->dtype;
-  LowerValue *above = ts_onnx (program, "Greater", (LowerValue *[]){ x, ts_scalar (program, call->args[1], dtype) }, 2, NULL, 0);
+  LowerValue *above =
+    ts_onnx (program, "Greater", (LowerValue *[]){ x, ts_scalar (program, call->args[1], dtype) },
+             2, NULL, 0);
   LowerValue *const inputs[3] = { above, x, ts_scalar (program, call->args[2], dtype) };
   return ts_new (program, ts_onnx (program, "Where", inputs, 3, NULL, 0), dtype);
 }
@@ -395,7 +419,8 @@ power (TsProgram *program, const TsCall *call)
   if (are_scalars (call))
     return ts_binary_scalar (program, call);
   const TsDtype dtype = ts_promote (call->args[0], call->args[1]);
-  LowerValue *pair[2] = { operand (program, call->args[0], dtype), operand (program, call->args[1], dtype) };
+  LowerValue *pair[2] = { operand (program, call->args[0], dtype),
+                          operand (program, call->args[1], dtype) };
   return ts_new (program, ts_onnx (program, "Pow", pair, 2, NULL, 0), dtype);
 }
 
@@ -403,8 +428,10 @@ static TsValue
 square (TsProgram *program, const TsCall *call)
 {
   LowerValue *x = ts_read (program, call->args[0]);
-  return x == NULL ? ts_none ()
-                   : ts_new (program, ts_onnx (program, "Mul", (LowerValue *[]){ x, x }, 2, NULL, 0), call->args[0].tensor->dtype);
+  return x == NULL
+           ? ts_none ()
+           : ts_new (program, ts_onnx (program, "Mul", (LowerValue *[]){ x, x }, 2, NULL, 0),
+                     call->args[0].tensor->dtype);
 }
 
 static TsValue
@@ -413,7 +440,8 @@ where (TsProgram *program, const TsCall *call)
   if (call->args[1].kind == TS_NONE)
     return ts_run_op (program, "aten::nonzero_numpy", call->args, NULL, 1);
   const TsDtype dtype = ts_promote (call->args[1], call->args[2]);
-  LowerValue *const inputs[3] = { ts_cast (program, ts_read (program, call->args[0]), TS_BOOLEAN), operand (program, call->args[1], dtype),
+  LowerValue *const inputs[3] = { ts_cast (program, ts_read (program, call->args[0]), TS_BOOLEAN),
+                                  operand (program, call->args[1], dtype),
                                   operand (program, call->args[2], dtype) };
   return ts_new (program, ts_onnx (program, "Where", inputs, 3, NULL, 0), dtype);
 }
@@ -425,8 +453,8 @@ masked_fill (TsProgram *program, const TsCall *call)
   if (x == NULL)
     return ts_none ();
   const TsDtype dtype = call->args[0].tensor->dtype;
-  LowerValue *const inputs[3] = { ts_cast (program, ts_read (program, call->args[1]), TS_BOOLEAN), operand (program, call->args[2], dtype),
-                                  x };
+  LowerValue *const inputs[3] = { ts_cast (program, ts_read (program, call->args[1]), TS_BOOLEAN),
+                                  operand (program, call->args[2], dtype), x };
   return ts_new (program, ts_onnx (program, "Where", inputs, 3, NULL, 0), dtype);
 }
 
@@ -435,11 +463,17 @@ static TsValue
 add_product (TsProgram *program, const TsCall *call)
 {
   const TsDtype dtype = ts_promote (call->args[0], call->args[1]);
-  LowerValue *pair[2] = { operand (program, call->args[1], dtype), operand (program, call->args[2], dtype) };
+  LowerValue *pair[2] = { operand (program, call->args[1], dtype),
+                          operand (program, call->args[2], dtype) };
   LowerValue *product = ts_onnx (program, call->op->onnx, pair, 2, NULL, 0);
   if (ts_to_float (program, call->args[3]) != 1)
-    product = ts_onnx (program, "Mul", (LowerValue *[]){ product, ts_scalar (program, call->args[3], dtype) }, 2, NULL, 0);
-  return ts_new (program, ts_onnx (program, "Add", (LowerValue *[]){ operand (program, call->args[0], dtype), product }, 2, NULL, 0),
+    product =
+      ts_onnx (program, "Mul",
+               (LowerValue *[]){ product, ts_scalar (program, call->args[3], dtype) }, 2, NULL, 0);
+  return ts_new (program,
+                 ts_onnx (program, "Add",
+                          (LowerValue *[]){ operand (program, call->args[0], dtype), product }, 2,
+                          NULL, 0),
                  dtype);
 }
 
@@ -454,8 +488,11 @@ run (TsProgram *program, const char *name, TsValue a, TsValue b)
 static TsValue
 truncate_real (TsProgram *program, const TsCall *call)
 {
-  const TsValue x = call->args[0], size = run (program, "aten::floor", run (program, "aten::abs", x, ts_none ()), ts_none ());
-  const TsValue whole = run (program, "aten::mul", run (program, "aten::sign", x, ts_none ()), size);
+  const TsValue x = call->args[0],
+                size = run (program, "aten::floor", run (program, "aten::abs", x, ts_none ()),
+                            ts_none ());
+  const TsValue whole =
+    run (program, "aten::mul", run (program, "aten::sign", x, ts_none ()), size);
   return strcmp (call->op->name, "aten::frac") == 0 ? run (program, "aten::sub", x, whole) : whole;
 }
 
@@ -475,7 +512,8 @@ glu (TsProgram *program, const TsCall *call)
   const TsValue halves = ts_run_op (program, "aten::chunk", args, NULL, 3);
   if (halves.kind != TS_LIST || halves.list->n != 2)
     return ts_refuse (program, SL_ERROR_SHAPE, "a dimension that has no halves");
-  return run (program, "aten::mul", halves.list->items[0], run (program, "aten::sigmoid", halves.list->items[1], ts_none ()));
+  return run (program, "aten::mul", halves.list->items[0],
+              run (program, "aten::sigmoid", halves.list->items[1], ts_none ()));
 }
 
 const TsOp ts_ops_elementwise[] = {

@@ -12,7 +12,9 @@ index_select (TsProgram *program, const TsCall *call)
   if (x == NULL || places == NULL)
     return ts_none ();
   const LowerAttribute attribute = ts_attr_int ("axis", ts_axis (program, call->args[1], x->rank));
-  return ts_new (program, ts_onnx (program, "Gather", (LowerValue *[]){ x, places }, 2, &attribute, 1), call->args[0].tensor->dtype);
+  return ts_new (program,
+                 ts_onnx (program, "Gather", (LowerValue *[]){ x, places }, 2, &attribute, 1),
+                 call->args[0].tensor->dtype);
 }
 
 static TsValue
@@ -22,8 +24,9 @@ gather (TsProgram *program, const TsCall *call)
   if (x == NULL || places == NULL)
     return ts_none ();
   const LowerAttribute attribute = ts_attr_int ("axis", ts_axis (program, call->args[1], x->rank));
-  return ts_new (program, ts_onnx (program, "GatherElements", (LowerValue *[]){ x, places }, 2, &attribute, 1),
-                 call->args[0].tensor->dtype);
+  return ts_new (
+    program, ts_onnx (program, "GatherElements", (LowerValue *[]){ x, places }, 2, &attribute, 1),
+    call->args[0].tensor->dtype);
 }
 
 /**
@@ -51,8 +54,11 @@ broadcast (TsProgram *program, Places *places)
       *dim = MAX (*dim, places->indices[i]->dims[k]);
     }
   for (guint i = 0; i < places->n && places->n > 1; i++)
-    places->indices[i] = ts_onnx (
-      program, "Expand", (LowerValue *[]){ places->indices[i], ts_constant_ints (program, places->dims, places->rank) }, 2, NULL, 0);
+    places->indices[i] =
+      ts_onnx (program, "Expand",
+               (LowerValue *[]){ places->indices[i],
+                                 ts_constant_ints (program, places->dims, places->rank) },
+               2, NULL, 0);
   return !ts_failed (program);
 }
 
@@ -70,9 +76,11 @@ read_places (TsProgram *program, TsValue list, guint rank, Places *places)
       continue;
     LowerValue *index = ts_read (program, item);
     if (index != NULL && (item.tensor->dtype == TS_BOOLEAN || item.tensor->dtype == TS_UINT8))
-      ts_refuse (program, SL_ERROR_UNSUPPORTED, "elements chosen by truth values: their number depends on the picture");
+      ts_refuse (program, SL_ERROR_UNSUPPORTED,
+                 "elements chosen by truth values: their number depends on the picture");
     if (places->n > 0 && places->axis + places->n != i)
-      ts_refuse (program, SL_ERROR_UNSUPPORTED, "indices along dimensions that are not neighbours are not supported");
+      ts_refuse (program, SL_ERROR_UNSUPPORTED,
+                 "indices along dimensions that are not neighbours are not supported");
     if (ts_failed (program))
       return FALSE;
     if (places->n == 0)
@@ -89,9 +97,11 @@ coordinates (TsProgram *program, Places *places)
   const gint64 last = places->rank;
   const LowerAttribute axis = ts_attr_int ("axis", last);
   for (guint i = 0; i < places->n; i++)
-    places->indices[i] =
-      ts_onnx (program, "Unsqueeze", (LowerValue *[]){ places->indices[i], ts_constant_ints (program, &last, 1) }, 2, NULL, 0);
-  return places->n == 1 ? places->indices[0] : ts_onnx (program, "Concat", places->indices, places->n, &axis, 1);
+    places->indices[i] = ts_onnx (
+      program, "Unsqueeze",
+      (LowerValue *[]){ places->indices[i], ts_constant_ints (program, &last, 1) }, 2, NULL, 0);
+  return places->n == 1 ? places->indices[0]
+                        : ts_onnx (program, "Concat", places->indices, places->n, &axis, 1);
 }
 
 /* Rows by their places: those count whose place and whose row at that place do. */
@@ -99,15 +109,19 @@ static TsValue
 gather_rows (TsProgram *program, TsValue x, TsValue places)
 {
   LowerValue *const inputs[2] = { ts_read (program, x), ts_read (program, places) };
-  const TsValue result = ts_new (program, ts_onnx (program, "Gather", inputs, 2, NULL, 0), x.tensor->dtype);
+  const TsValue result =
+    ts_new (program, ts_onnx (program, "Gather", inputs, 2, NULL, 0), x.tensor->dtype);
   if (result.kind != TS_TENSOR || (x.tensor->valid == NULL && places.tensor->valid == NULL))
     return result;
   result.tensor->valid = places.tensor->valid;
   if (x.tensor->valid == NULL || places.tensor->rank != 1)
     return result;
-  LowerValue *rows = ts_onnx (program, "Gather", (LowerValue *[]){ x.tensor->valid, inputs[1] }, 2, NULL, 0);
+  LowerValue *rows =
+    ts_onnx (program, "Gather", (LowerValue *[]){ x.tensor->valid, inputs[1] }, 2, NULL, 0);
   result.tensor->valid =
-    places.tensor->valid == NULL ? rows : ts_onnx (program, "And", (LowerValue *[]){ rows, places.tensor->valid }, 2, NULL, 0);
+    places.tensor->valid == NULL
+      ? rows
+      : ts_onnx (program, "And", (LowerValue *[]){ rows, places.tensor->valid }, 2, NULL, 0);
   return result;
 }
 
@@ -117,7 +131,9 @@ index_tensors (TsProgram *program, const TsCall *call)
 {
   gint64 order[2 * SL_MAX_RANK];
   Places places;
-  const TsValue first = call->args[1].kind == TS_LIST && call->args[1].list->n > 0 ? call->args[1].list->items[0] : ts_none ();
+  const TsValue first = call->args[1].kind == TS_LIST && call->args[1].list->n > 0
+                          ? call->args[1].list->items[0]
+                          : ts_none ();
   if (first.kind == TS_TENSOR && first.tensor->dtype == TS_BOOLEAN && call->args[1].list->n == 1)
     return ts_choose_rows (program, call->args[0], first);
   LowerValue *x = ts_read (program, call->args[0]);
@@ -130,34 +146,49 @@ index_tensors (TsProgram *program, const TsCall *call)
   if (places.n == 1 && places.axis == 0)
     return gather_rows (program, call->args[0], first);
   if (places.n == 1)
-    return ts_new (program, ts_onnx (program, "Gather", (LowerValue *[]){ x, places.indices[0] }, 2, &axis, 1), dtype);
+    return ts_new (
+      program, ts_onnx (program, "Gather", (LowerValue *[]){ x, places.indices[0] }, 2, &axis, 1),
+      dtype);
   if (places.rank + x->rank - places.n > SL_MAX_RANK)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "a result of more than %d dimensions", SL_MAX_RANK);
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "a result of more than %d dimensions",
+                      SL_MAX_RANK);
   for (guint i = 0; i < x->rank; i++) /* what is pointed into comes first */
     order[i] = i < places.n ? places.axis + i : i < places.n + places.axis ? i - places.n : i;
-  LowerValue *y =
-    ts_onnx (program, "GatherND", (LowerValue *[]){ ts_permuted (program, x, order, x->rank), coordinates (program, &places) }, 2, NULL, 0);
+  LowerValue *y = ts_onnx (
+    program, "GatherND",
+    (LowerValue *[]){ ts_permuted (program, x, order, x->rank), coordinates (program, &places) }, 2,
+    NULL, 0);
   for (guint i = 0; y != NULL && i < y->rank; i++)
-    order[i] = i < places.axis ? places.rank + i : i < places.axis + places.rank ? i - places.axis : i;
+    order[i] = i < places.axis                 ? places.rank + i
+               : i < places.axis + places.rank ? i - places.axis
+                                               : i;
   return ts_new (program, y != NULL ? ts_permuted (program, y, order, y->rank) : NULL, dtype);
 }
 
 static LowerValue *
 updates_of (TsProgram *program, TsValue value, TsDtype dtype, const gint64 *dims, guint rank)
 {
-  LowerValue *x = value.kind == TS_TENSOR ? ts_cast (program, ts_read (program, value), dtype) : ts_scalar (program, value, dtype);
-  return rank == 0 ? x : ts_onnx (program, "Expand", (LowerValue *[]){ x, ts_constant_ints (program, dims, rank) }, 2, NULL, 0);
+  LowerValue *x = value.kind == TS_TENSOR ? ts_cast (program, ts_read (program, value), dtype)
+                                          : ts_scalar (program, value, dtype);
+  return rank == 0
+           ? x
+           : ts_onnx (program, "Expand",
+                      (LowerValue *[]){ x, ts_constant_ints (program, dims, rank) }, 2, NULL, 0);
 }
 
-/* x[mask] = value of one element, the truth values being of the first dimensions; FALSE for anything else. */
+/* x[mask] = value of one element, the truth values being of the first dimensions; FALSE for
+ * anything else. */
 static gboolean
 put_where (TsProgram *program, const TsCall *call, TsValue *result)
 {
   gint64 dims[SL_MAX_RANK];
   const TsValue list = call->args[1], value = call->args[2];
   const TsTensor *mask =
-    list.kind == TS_LIST && list.list->n == 1 && list.list->items[0].kind == TS_TENSOR ? list.list->items[0].tensor : NULL;
-  if (mask == NULL || mask->dtype != TS_BOOLEAN || (value.kind == TS_TENSOR && ts_tensor_elements (value.tensor) != 1))
+    list.kind == TS_LIST && list.list->n == 1 && list.list->items[0].kind == TS_TENSOR
+      ? list.list->items[0].tensor
+      : NULL;
+  if (mask == NULL || mask->dtype != TS_BOOLEAN
+      || (value.kind == TS_TENSOR && ts_tensor_elements (value.tensor) != 1))
     return FALSE;
   LowerValue *x = ts_read (program, call->args[0]), *where = ts_read (program, list.list->items[0]);
   if (x == NULL || where == NULL)
@@ -174,8 +205,11 @@ put_where (TsProgram *program, const TsCall *call, TsValue *result)
   put = put != NULL ? ts_reshaped (program, put, (const gint64[]){ 1 }, 1) : NULL;
   if (put != NULL && ts_truth (program, call->args[3]))
     put = ts_onnx (program, "Add", (LowerValue *[]){ x, put }, 2, NULL, 0);
-  *result = ts_new (program,
-                    ts_onnx (program, "Where", (LowerValue *[]){ ts_reshaped (program, where, dims, x->rank), put, x }, 3, NULL, 0), dtype);
+  *result = ts_new (
+    program,
+    ts_onnx (program, "Where",
+             (LowerValue *[]){ ts_reshaped (program, where, dims, x->rank), put, x }, 3, NULL, 0),
+    dtype);
   return TRUE;
 }
 
@@ -192,13 +226,18 @@ index_put (TsProgram *program, const TsCall *call)
   if (x == NULL || !read_places (program, call->args[1], x->rank, &places))
     return ts_none ();
   const TsDtype dtype = call->args[0].tensor->dtype;
-  const LowerAttribute attributes[2] = { ts_attr_int ("axis", places.axis),
-                                         ts_attr_text ("reduction", ts_truth (program, call->args[3]) ? "add" : "none") };
+  const LowerAttribute attributes[2] = {
+    ts_attr_int ("axis", places.axis),
+    ts_attr_text ("reduction", ts_truth (program, call->args[3]) ? "add" : "none")
+  };
   const TsValue first = call->args[1].list->n > 0 ? call->args[1].list->items[0] : ts_none ();
   if (places.n == 1 && places.rank == 1 && first.kind == TS_TENSOR && first.tensor->valid != NULL) {
     for (guint i = 0; i < x->rank; i++)
       dims[i] = i == 0 ? places.dims[0] : x->dims[i];
-    return ts_new (program, ts_put_rows (program, x, first, updates_of (program, call->args[2], dtype, dims, x->rank)), dtype);
+    return ts_new (
+      program,
+      ts_put_rows (program, x, first, updates_of (program, call->args[2], dtype, dims, x->rank)),
+      dtype);
   }
   if (places.n == 1 && places.rank == 1) {
     for (guint i = 0; i < x->rank; i++) {
@@ -206,16 +245,21 @@ index_put (TsProgram *program, const TsCall *call)
       shape[i] = i == places.axis ? places.dims[0] : 1;
     }
     LowerValue *index = ts_reshaped (program, places.indices[0], shape, x->rank);
-    index = ts_onnx (program, "Expand", (LowerValue *[]){ index, ts_constant_ints (program, dims, x->rank) }, 2, NULL, 0);
-    LowerValue *const inputs[3] = { x, index, updates_of (program, call->args[2], dtype, dims, x->rank) };
+    index =
+      ts_onnx (program, "Expand",
+               (LowerValue *[]){ index, ts_constant_ints (program, dims, x->rank) }, 2, NULL, 0);
+    LowerValue *const inputs[3] = { x, index,
+                                    updates_of (program, call->args[2], dtype, dims, x->rank) };
     return ts_new (program, ts_onnx (program, "ScatterElements", inputs, 3, attributes, 2), dtype);
   }
   if (places.n == 0 || places.axis != 0 || places.rank + x->rank - places.n > SL_MAX_RANK)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "indices along other dimensions than the first are not supported");
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED,
+                      "indices along other dimensions than the first are not supported");
   for (guint i = 0; i < places.rank + x->rank - places.n; i++)
     dims[i] = i < places.rank ? places.dims[i] : x->dims[places.n + i - places.rank];
   LowerValue *const inputs[3] = { x, coordinates (program, &places),
-                                  updates_of (program, call->args[2], dtype, dims, places.rank + x->rank - places.n) };
+                                  updates_of (program, call->args[2], dtype, dims,
+                                              places.rank + x->rank - places.n) };
   return ts_new (program, ts_onnx (program, "ScatterND", inputs, 3, attributes + 1, 1), dtype);
 }
 
@@ -227,11 +271,13 @@ scatter (TsProgram *program, const TsCall *call)
   if (x == NULL || index == NULL)
     return ts_none ();
   const TsDtype dtype = call->args[0].tensor->dtype;
-  const LowerAttribute attributes[2] = { ts_attr_int ("axis", ts_axis (program, call->args[1], x->rank)),
+  const LowerAttribute attributes[2] = { ts_attr_int ("axis",
+                                                      ts_axis (program, call->args[1], x->rank)),
                                          ts_attr_text ("reduction", call->op->onnx) };
   for (guint i = 0; i < index->rank; i++)
     dims[i] = index->dims[i];
-  LowerValue *const inputs[3] = { x, index, updates_of (program, call->args[3], dtype, dims, index->rank) };
+  LowerValue *const inputs[3] = { x, index,
+                                  updates_of (program, call->args[3], dtype, dims, index->rank) };
   return ts_new (program, ts_onnx (program, "ScatterElements", inputs, 3, attributes, 2), dtype);
 }
 
@@ -243,7 +289,10 @@ triangle (TsProgram *program, const TsCall *call)
   LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL)
     return ts_none ();
-  return ts_new (program, ts_onnx (program, "Trilu", (LowerValue *[]){ x, ts_constant_ints (program, &diagonal, 1) }, 2, &upper, 1),
+  return ts_new (program,
+                 ts_onnx (program, "Trilu",
+                          (LowerValue *[]){ x, ts_constant_ints (program, &diagonal, 1) }, 2,
+                          &upper, 1),
                  call->args[0].tensor->dtype);
 }
 
@@ -251,7 +300,8 @@ triangle (TsProgram *program, const TsCall *call)
 static TsValue
 embedding (TsProgram *program, const TsCall *call)
 {
-  LowerValue *const inputs[2] = { ts_read (program, call->args[0]), ts_read (program, call->args[1]) };
+  LowerValue *const inputs[2] = { ts_read (program, call->args[0]),
+                                  ts_read (program, call->args[1]) };
   return ts_new (program, ts_onnx (program, "Gather", inputs, 2, NULL, 0), TS_FLOAT32);
 }
 
@@ -264,6 +314,7 @@ const TsOp ts_ops_index[] = {
   { "aten::scatter_add", "self,dim,index,src", scatter, "add", 0 },
   { "aten::triu", "self,diagonal=0", triangle, NULL, 0 },
   { "aten::tril", "self,diagonal=0", triangle, NULL, 0 },
-  { "aten::embedding", "weight,indices,padding_idx=-1,scale_grad_by_freq=False,sparse=False", embedding, NULL, 0 },
+  { "aten::embedding", "weight,indices,padding_idx=-1,scale_grad_by_freq=False,sparse=False",
+    embedding, NULL, 0 },
   { NULL, NULL, NULL, NULL, 0 },
 };

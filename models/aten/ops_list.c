@@ -10,7 +10,8 @@ is_list (TsProgram *program, TsValue value)
 {
   if (value.kind == TS_LIST || value.kind == TS_TUPLE)
     return TRUE;
-  ts_refuse (program, SL_ERROR_FORMAT, "a value of type %s; expected a list", ts_kind_name (value.kind));
+  ts_refuse (program, SL_ERROR_FORMAT, "a value of type %s; expected a list",
+             ts_kind_name (value.kind));
   return FALSE;
 }
 
@@ -19,7 +20,8 @@ is_dict (TsProgram *program, TsValue value)
 {
   if (value.kind == TS_DICT)
     return TRUE;
-  ts_refuse (program, SL_ERROR_FORMAT, "a value of type %s; expected a dictionary", ts_kind_name (value.kind));
+  ts_refuse (program, SL_ERROR_FORMAT, "a value of type %s; expected a dictionary",
+             ts_kind_name (value.kind));
   return FALSE;
 }
 
@@ -36,7 +38,9 @@ length (TsProgram *program, const TsCall *call)
     case TS_STRING:
       return ts_int (g_utf8_strlen (x.text, -1));
     case TS_TENSOR:
-      return x.tensor->rank > 0 ? ts_int (x.tensor->dims[0]) : ts_refuse (program, SL_ERROR_FORMAT, "of a tensor without dimensions");
+      return x.tensor->rank > 0
+               ? ts_int (x.tensor->dims[0])
+               : ts_refuse (program, SL_ERROR_FORMAT, "of a tensor without dimensions");
     default:
       return ts_refuse (program, SL_ERROR_FORMAT, "of a value of type %s", ts_kind_name (x.kind));
   }
@@ -58,9 +62,12 @@ set_item (TsProgram *program, const TsCall *call)
   }
   if (!is_list (program, base))
     return ts_none ();
-  const gint64 number = ts_to_int (program, index), at = number < 0 ? number + base.list->n : number;
+  const gint64 number = ts_to_int (program, index),
+               at = number < 0 ? number + base.list->n : number;
   if (at < 0 || at >= base.list->n)
-    return ts_refuse (program, SL_ERROR_FORMAT, "index %" G_GINT64_FORMAT " is outside a list of %u elements", number, base.list->n);
+    return ts_refuse (program, SL_ERROR_FORMAT,
+                      "index %" G_GINT64_FORMAT " is outside a list of %u elements", number,
+                      base.list->n);
   base.list->items[at] = call->args[2];
   return base;
 }
@@ -92,7 +99,8 @@ insert (TsProgram *program, const TsCall *call)
     return ts_none ();
   const gint64 number = ts_to_int (program, call->args[1]), last = (gint64) x.list->n - 1;
   const gint64 at = CLAMP (number < 0 ? number + last : number, 0, last);
-  memmove (x.list->items + at + 1, x.list->items + at, (gsize) (last - at) * sizeof x.list->items[0]);
+  memmove (x.list->items + at + 1, x.list->items + at,
+           (gsize) (last - at) * sizeof x.list->items[0]);
   x.list->items[at] = call->args[2];
   return x;
 }
@@ -101,12 +109,14 @@ insert (TsProgram *program, const TsCall *call)
 static TsValue
 pop (TsProgram *program, const TsCall *call)
 {
-  const TsValue x = call->args[0], index = call->args[1].kind == TS_NONE ? ts_int (-1) : call->args[1];
+  const TsValue x = call->args[0],
+                index = call->args[1].kind == TS_NONE ? ts_int (-1) : call->args[1];
   const TsValue result = is_list (program, x) ? ts_index (program, x, index) : ts_none ();
   if (ts_failed (program))
     return ts_none ();
   const gint64 number = ts_to_int (program, index), at = number < 0 ? number + x.list->n : number;
-  memmove (x.list->items + at, x.list->items + at + 1, (gsize) (x.list->n - 1 - at) * sizeof x.list->items[0]);
+  memmove (x.list->items + at, x.list->items + at + 1,
+           (gsize) (x.list->n - 1 - at) * sizeof x.list->items[0]);
   x.list->n--;
   return result;
 }
@@ -147,8 +157,9 @@ index_of (TsProgram *program, const TsCall *call)
       return ts_int (i);
     found++;
   }
-  return strcmp (call->op->name, "aten::count") == 0 ? ts_int (found)
-                                                     : ts_refuse (program, SL_ERROR_FORMAT, "the list has no such element");
+  return strcmp (call->op->name, "aten::count") == 0
+           ? ts_int (found)
+           : ts_refuse (program, SL_ERROR_FORMAT, "the list has no such element");
 }
 
 static TsValue
@@ -183,7 +194,8 @@ ts_list_slice (TsProgram *program, const TsCall *call)
   const gint64 n = x.list->n;
   const gint64 step = call->args[3].kind == TS_NONE ? 1 : ts_to_int (program, call->args[3]);
   if (step == 0 || step < -G_MAXINT32)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "elements of a list in steps of %" G_GINT64_FORMAT, step);
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED,
+                      "elements of a list in steps of %" G_GINT64_FORMAT, step);
   /* Backwards, from the last element to before the first. */
   const gint64 low = step > 0 ? 0 : -1, high = step > 0 ? n : n - 1;
   gint64 start = step > 0 ? low : high, end = step > 0 ? high : low;
@@ -191,7 +203,8 @@ ts_list_slice (TsProgram *program, const TsCall *call)
     start = place_within (ts_to_int (program, call->args[1]), n, low, high);
   if (call->args[2].kind != TS_NONE)
     end = place_within (ts_to_int (program, call->args[2]), n, low, high);
-  for (gint64 i = start; (step > 0 ? i < end : i > end) && !ts_failed (program); i += step > 0 ? MIN (step, end - i) : MAX (step, end - i))
+  for (gint64 i = start; (step > 0 ? i < end : i > end) && !ts_failed (program);
+       i += step > 0 ? MIN (step, end - i) : MAX (step, end - i))
     ts_list_append (program->heap, result.list, x.list->items[i]);
   return result;
 }
@@ -227,7 +240,10 @@ entries (TsProgram *program, const TsCall *call)
   const char which = call->op->name[strlen ("aten::")];
   for (guint i = 0; i < dict->n && !ts_failed (program); i++) {
     const TsValue pair[] = { dict->entries[i].key, dict->entries[i].value };
-    ts_list_append (program->heap, list.list, which == 'k' ? pair[0] : which == 'v' ? pair[1] : ts_tuple (program->heap, pair, 2));
+    ts_list_append (program->heap, list.list,
+                    which == 'k'   ? pair[0]
+                    : which == 'v' ? pair[1]
+                                   : ts_tuple (program->heap, pair, 2));
   }
   return list;
 }
@@ -248,7 +264,8 @@ to_dict (TsProgram *program, const TsCall *call)
   const TsValue from = call->args[0], dict = ts_dict (program->heap);
   if (from.kind == TS_DICT)
     for (guint i = 0; i < from.dict->n && !ts_failed (program); i++)
-      ts_dict_set (program->heap, dict.dict, from.dict->entries[i].key, from.dict->entries[i].value);
+      ts_dict_set (program->heap, dict.dict, from.dict->entries[i].key,
+                   from.dict->entries[i].value);
   else if (from.kind == TS_LIST)
     for (guint i = 0; i < from.list->n && !ts_failed (program); i++)
       ts_dict_set (program->heap, dict.dict, ts_index (program, from.list->items[i], ts_int (0)),
@@ -271,8 +288,10 @@ static int
 by_number (gconstpointer a, gconstpointer b)
 {
   const TsValue *x = a, *y = b;
-  const gdouble p = x->kind == TS_FLOAT ? x->real : (gdouble) x->number, q = y->kind == TS_FLOAT ? y->real : (gdouble) y->number;
-  return x->kind == TS_STRING && y->kind == TS_STRING ? strcmp (x->text, y->text) : (p > q) - (p < q);
+  const gdouble p = x->kind == TS_FLOAT ? x->real : (gdouble) x->number,
+                q = y->kind == TS_FLOAT ? y->real : (gdouble) y->number;
+  return x->kind == TS_STRING && y->kind == TS_STRING ? strcmp (x->text, y->text)
+                                                      : (p > q) - (p < q);
 }
 
 static TsValue

@@ -18,8 +18,10 @@ type_or (TsProgram *program, TsValue value, TsDtype fallback)
   if (value.kind == TS_NONE)
     return fallback;
   const gint64 number = ts_to_int (program, value);
-  if (number < 0 || number >= TS_N_DTYPES || ts_dtype_graph ((TsDtype) number) == SL_DTYPE_INVALID || ts_is_quantized ((TsDtype) number))
-    ts_refuse (program, SL_ERROR_UNSUPPORTED, "tensors of %s are not supported", ts_dtype_name ((TsDtype) CLAMP (number, 0, TS_N_DTYPES)));
+  if (number < 0 || number >= TS_N_DTYPES || ts_dtype_graph ((TsDtype) number) == SL_DTYPE_INVALID
+      || ts_is_quantized ((TsDtype) number))
+    ts_refuse (program, SL_ERROR_UNSUPPORTED, "tensors of %s are not supported",
+               ts_dtype_name ((TsDtype) CLAMP (number, 0, TS_N_DTYPES)));
   return (TsDtype) number;
 }
 
@@ -40,7 +42,8 @@ filled (TsProgram *program, const gint64 *dims, guint rank, TsValue number, TsDt
   if (empty)
     return ts_new (program, lower_value_empty (&program->lower, rank, shape), dtype);
   if (rank > 0)
-    one = ts_onnx (program, "Expand", (LowerValue *[]){ one, ts_constant_ints (program, dims, rank) }, 2, NULL, 0);
+    one = ts_onnx (program, "Expand",
+                   (LowerValue *[]){ one, ts_constant_ints (program, dims, rank) }, 2, NULL, 0);
   return ts_new (program, one, dtype);
 }
 
@@ -52,9 +55,13 @@ make (TsProgram *program, const TsCall *call)
   guint rank = 0;
   const gboolean full = strcmp (call->op->name, "aten::full") == 0;
   const TsValue number = full ? call->args[1] : ts_int (call->op->type);
-  const TsDtype fallback = !full || number.kind == TS_FLOAT ? TS_FLOAT32 : number.kind == TS_BOOL ? TS_BOOLEAN : TS_INT64;
+  const TsDtype fallback = !full || number.kind == TS_FLOAT ? TS_FLOAT32
+                           : number.kind == TS_BOOL         ? TS_BOOLEAN
+                                                            : TS_INT64;
   const TsDtype dtype = type_or (program, call->args[full ? 2 : 1], fallback);
-  return ts_to_ints (program, call->args[0], dims, SL_MAX_RANK, &rank) ? filled (program, dims, rank, number, dtype) : ts_none ();
+  return ts_to_ints (program, call->args[0], dims, SL_MAX_RANK, &rank)
+           ? filled (program, dims, rank, number, dtype)
+           : ts_none ();
 }
 
 /* The same of another tensor's size and type. */
@@ -64,7 +71,8 @@ make_like (TsProgram *program, const TsCall *call)
   gint64 dims[SL_MAX_RANK];
   const gboolean full = strcmp (call->op->name, "aten::full_like") == 0;
   if (call->args[0].kind != TS_TENSOR)
-    return ts_refuse (program, SL_ERROR_FORMAT, "of a value of type %s", ts_kind_name (call->args[0].kind));
+    return ts_refuse (program, SL_ERROR_FORMAT, "of a value of type %s",
+                      ts_kind_name (call->args[0].kind));
   const TsTensor *t = call->args[0].tensor;
   for (guint i = 0; i < t->rank; i++)
     dims[i] = t->dims[i];
@@ -79,8 +87,10 @@ make_new (TsProgram *program, const TsCall *call)
   gint64 dims[SL_MAX_RANK];
   guint rank = 0;
   const gboolean full = strcmp (call->op->name, "aten::new_full") == 0;
-  if (call->args[0].kind != TS_TENSOR || !ts_to_ints (program, call->args[1], dims, SL_MAX_RANK, &rank))
-    return ts_refuse (program, SL_ERROR_FORMAT, "of a value of type %s", ts_kind_name (call->args[0].kind));
+  if (call->args[0].kind != TS_TENSOR
+      || !ts_to_ints (program, call->args[1], dims, SL_MAX_RANK, &rank))
+    return ts_refuse (program, SL_ERROR_FORMAT, "of a value of type %s",
+                      ts_kind_name (call->args[0].kind));
   const TsDtype dtype = type_or (program, call->args[full ? 3 : 2], call->args[0].tensor->dtype);
   return filled (program, dims, rank, full ? call->args[2] : ts_int (call->op->type), dtype);
 }
@@ -92,10 +102,14 @@ count_up (TsProgram *program, gint32 n, TsValue first, TsValue step, TsDtype dty
   LowerValue *x = lower_value_new (&program->lower, lower_count (&program->lower, 0, n), FALSE);
   x = ts_cast (program, x, dtype);
   x = ts_onnx (program, "Mul", (LowerValue *[]){ x, ts_scalar (program, step, dtype) }, 2, NULL, 0);
-  return ts_new (program, ts_onnx (program, "Add", (LowerValue *[]){ x, ts_scalar (program, first, dtype) }, 2, NULL, 0), dtype);
+  return ts_new (
+    program,
+    ts_onnx (program, "Add", (LowerValue *[]){ x, ts_scalar (program, first, dtype) }, 2, NULL, 0),
+    dtype);
 }
 
-/* arange (end), (start, end) and (start, end, step); options come by name, or as four arguments more by place. */
+/* arange (end), (start, end) and (start, end, step); options come by name, or as four arguments
+ * more by place. */
 static TsValue
 arange (TsProgram *program, const TsCall *call)
 {
@@ -122,30 +136,36 @@ arange (TsProgram *program, const TsCall *call)
   g_autofree gfloat *values = g_new (gfloat, (gsize) n);
   for (gint32 i = 0; i < n; i++)
     values[i] = (gfloat) (range[0] + i * range[2]);
-  return ts_new (program, ts_cast (program, ts_constant_floats (program, values, (guint) n), dtype), dtype);
+  return ts_new (program, ts_cast (program, ts_constant_floats (program, values, (guint) n), dtype),
+                 dtype);
 }
 
 static TsValue
 linspace (TsProgram *program, const TsCall *call)
 {
-  const gdouble first = ts_to_float (program, call->args[0]), last = ts_to_float (program, call->args[1]);
+  const gdouble first = ts_to_float (program, call->args[0]),
+                last = ts_to_float (program, call->args[1]);
   const gint64 n = ts_to_int (program, call->args[2]);
   if (n < 1 || n > MAX_ELEMENTS)
-    return ts_refuse (program, SL_ERROR_LIMIT, "%" G_GINT64_FORMAT " elements; expected 1 to %d", n, MAX_ELEMENTS);
+    return ts_refuse (program, SL_ERROR_LIMIT, "%" G_GINT64_FORMAT " elements; expected 1 to %d", n,
+                      MAX_ELEMENTS);
   g_autofree gfloat *values = g_new (gfloat, (gsize) n);
   const gfloat step = n > 1 ? (gfloat) ((last - first) / (gdouble) (n - 1)) : 0;
   for (gint64 i = 0; i < n; i++) /* from both ends, as torch does it */
-    values[i] = i < n / 2 ? (gfloat) first + step * (gfloat) i : (gfloat) last - step * (gfloat) (n - 1 - i);
+    values[i] =
+      i < n / 2 ? (gfloat) first + step * (gfloat) i : (gfloat) last - step * (gfloat) (n - 1 - i);
   return ts_new (program, ts_constant_floats (program, values, (guint) n), TS_FLOAT32);
 }
 
 /* Numbers of nested lists, one after the other; FALSE when they are no rectangle. */
 static gboolean
-collect (TsProgram *program, TsValue value, guint depth, gint64 *dims, guint *rank, GArray *numbers, gboolean *real)
+collect (TsProgram *program, TsValue value, guint depth, gint64 *dims, guint *rank, GArray *numbers,
+         gboolean *real)
 {
   if (value.kind != TS_LIST && value.kind != TS_TUPLE) {
     const gfloat number = (gfloat) ts_to_float (program, value);
-    *real |= value.kind == TS_FLOAT || (value.kind == TS_TENSOR && ts_dtype_graph (value.tensor->dtype) == SL_DTYPE_F32);
+    *real |= value.kind == TS_FLOAT
+             || (value.kind == TS_TENSOR && ts_dtype_graph (value.tensor->dtype) == SL_DTYPE_F32);
     g_array_append_val (numbers, number);
     return *rank == depth && numbers->len <= MAX_ELEMENTS && !ts_failed (program);
   }
@@ -173,16 +193,20 @@ tensor (TsProgram *program, const TsCall *call)
                         : data.kind == TS_BOOL  ? TS_BOOLEAN
                                                 : TS_INT64;
     const TsDtype dtype = type_or (program, call->args[1], own);
-    LowerValue *x = data.kind == TS_TENSOR ? ts_cast (program, ts_read (program, data), dtype) : ts_scalar (program, data, dtype);
+    LowerValue *x = data.kind == TS_TENSOR ? ts_cast (program, ts_read (program, data), dtype)
+                                           : ts_scalar (program, data, dtype);
     return ts_new (program, x, dtype);
   }
   if (!collect (program, data, 0, dims, &rank, numbers, &real))
-    return ts_refuse (program, SL_ERROR_FORMAT, "expected a number, or lists of numbers of one length, at most %d", MAX_ELEMENTS);
+    return ts_refuse (program, SL_ERROR_FORMAT,
+                      "expected a number, or lists of numbers of one length, at most %d",
+                      MAX_ELEMENTS);
   const TsDtype dtype = type_or (program, call->args[1], real ? TS_FLOAT32 : TS_INT64);
   const gint32 none = 0;
   if (numbers->len == 0)
     return ts_new (program, lower_value_empty (&program->lower, 1, &none), dtype);
-  LowerValue *x = ts_constant_floats (program, (const gfloat *) (gconstpointer) numbers->data, numbers->len);
+  LowerValue *x =
+    ts_constant_floats (program, (const gfloat *) (gconstpointer) numbers->data, numbers->len);
   return ts_new (program, ts_reshaped (program, ts_cast (program, x, dtype), dims, rank), dtype);
 }
 
@@ -191,7 +215,10 @@ static TsValue
 number (TsProgram *program, const TsCall *call)
 {
   const TsValue x = call->args[0];
-  const TsDtype dtype = type_or (program, call->args[1], x.kind == TS_FLOAT ? TS_FLOAT32 : x.kind == TS_BOOL ? TS_BOOLEAN : TS_INT64);
+  const TsDtype dtype = type_or (program, call->args[1],
+                                 x.kind == TS_FLOAT  ? TS_FLOAT32
+                                 : x.kind == TS_BOOL ? TS_BOOLEAN
+                                                     : TS_INT64);
   return x.kind == TS_TENSOR ? x : ts_new (program, ts_scalar (program, x, dtype), dtype);
 }
 
@@ -200,9 +227,11 @@ meshgrid (TsProgram *program, const TsCall *call)
 {
   gint64 dims[SL_MAX_RANK], shape[SL_MAX_RANK];
   const TsValue list = call->args[0], results = ts_list (program->heap);
-  const gboolean swapped = call->args[1].kind == TS_STRING && strcmp (call->args[1].text, "xy") == 0;
+  const gboolean swapped =
+    call->args[1].kind == TS_STRING && strcmp (call->args[1].text, "xy") == 0;
   if (list.kind != TS_LIST || list.list->n > SL_MAX_RANK || (swapped && list.list->n < 2))
-    return ts_refuse (program, SL_ERROR_FORMAT, "expected a list of at most %d tensors", SL_MAX_RANK);
+    return ts_refuse (program, SL_ERROR_FORMAT, "expected a list of at most %d tensors",
+                      SL_MAX_RANK);
   const guint n = list.list->n;
   for (guint i = 0; i < n; i++) {
     const guint at = swapped && i < 2 ? 1 - i : i;
@@ -215,8 +244,10 @@ meshgrid (TsProgram *program, const TsCall *call)
     for (guint k = 0; k < n; k++)
       shape[k] = k == at ? dims[k] : 1;
     LowerValue *x = ts_reshaped (program, ts_read (program, list.list->items[i]), shape, n);
-    x = ts_onnx (program, "Expand", (LowerValue *[]){ x, ts_constant_ints (program, dims, n) }, 2, NULL, 0);
-    ts_list_append (program->heap, results.list, ts_new (program, x, list.list->items[i].tensor->dtype));
+    x = ts_onnx (program, "Expand", (LowerValue *[]){ x, ts_constant_ints (program, dims, n) }, 2,
+                 NULL, 0);
+    ts_list_append (program->heap, results.list,
+                    ts_new (program, x, list.list->items[i].tensor->dtype));
   }
   return results;
 }
@@ -226,15 +257,19 @@ static TsValue
 overwrite (TsProgram *program, const TsCall *call)
 {
   gint64 dims[SL_MAX_RANK];
-  const TsValue box = call->args[0], from = strcmp (call->op->name, "aten::zero_") == 0 ? ts_int (0) : call->args[1];
+  const TsValue box = call->args[0],
+                from = strcmp (call->op->name, "aten::zero_") == 0 ? ts_int (0) : call->args[1];
   if (box.kind != TS_TENSOR)
     return ts_refuse (program, SL_ERROR_FORMAT, "of a value of type %s", ts_kind_name (box.kind));
   const TsDtype dtype = box.tensor->dtype;
   for (guint i = 0; i < box.tensor->rank; i++)
     dims[i] = box.tensor->dims[i];
-  LowerValue *x = from.kind == TS_TENSOR ? ts_cast (program, ts_read (program, from), dtype) : ts_scalar (program, from, dtype);
+  LowerValue *x = from.kind == TS_TENSOR ? ts_cast (program, ts_read (program, from), dtype)
+                                         : ts_scalar (program, from, dtype);
   if (x != NULL && !x->empty && box.tensor->rank > 0)
-    x = ts_onnx (program, "Expand", (LowerValue *[]){ x, ts_constant_ints (program, dims, box.tensor->rank) }, 2, NULL, 0);
+    x = ts_onnx (program, "Expand",
+                 (LowerValue *[]){ x, ts_constant_ints (program, dims, box.tensor->rank) }, 2, NULL,
+                 0);
   const TsValue result = ts_new (program, x, dtype);
   if (result.kind == TS_TENSOR)
     ts_write (program, box.tensor, result);
@@ -245,7 +280,9 @@ static TsValue
 chance (TsProgram *program, const TsCall *call)
 {
   (void) call;
-  return ts_refuse (program, SL_ERROR_UNSUPPORTED, "random numbers are not supported; call model.eval() before the model is exported");
+  return ts_refuse (
+    program, SL_ERROR_UNSUPPORTED,
+    "random numbers are not supported; call model.eval() before the model is exported");
 }
 
 #define OPTIONS "dtype=None,layout=None,device=None,pin_memory=None,memory_format=None"
@@ -263,8 +300,9 @@ const TsOp ts_ops_make[] = {
   { "aten::new_ones", "self,size," OPTIONS, make_new, NULL, 1 },
   { "aten::new_empty", "self,size," OPTIONS, make_new, NULL, 0 },
   { "aten::new_full", "self,size,fill_value," OPTIONS, make_new, NULL, 0 },
-  { "aten::arange", "a=None,b=None,c=None,d=None,e=None,f=None,g=None,dtype=None,layout=None,device=None,pin_memory=None", arange, NULL,
-    0 },
+  { "aten::arange",
+    "a=None,b=None,c=None,d=None,e=None,f=None,g=None,dtype=None,layout=None,device=None,pin_memory=None",
+    arange, NULL, 0 },
   { "aten::linspace", "start,end,steps," OPTIONS, linspace, NULL, 0 },
   { "aten::tensor", "data,dtype=None,device=None,requires_grad=None", tensor, NULL, 0 },
   { "aten::as_tensor", "data,dtype=None,device=None", tensor, NULL, 0 },

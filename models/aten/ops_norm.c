@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Normalisations with learnt or measured statistics. Without weights they count as one, without biases as zero. */
+/* Normalisations with learnt or measured statistics. Without weights they count as one, without
+ * biases as zero. */
 #include <math.h>
 
 #include "models/aten/ops.h"
@@ -29,14 +30,18 @@ batch_norm (TsProgram *program, const TsCall *call)
   const LowerAttribute epsilon = ts_attr_float ("epsilon", ts_to_float (program, call->args[7]));
   LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL || x->rank < 2)
-    return ts_refuse (program, SL_ERROR_SHAPE, "a tensor of %u dimensions", x != NULL ? x->rank : 0);
+    return ts_refuse (program, SL_ERROR_SHAPE, "a tensor of %u dimensions",
+                      x != NULL ? x->rank : 0);
   if (ts_truth (program, call->args[5]) || call->args[3].kind == TS_NONE)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED,
-                      "it has no measured mean, or is in training; call model.eval() before the model is exported");
+    return ts_refuse (
+      program, SL_ERROR_UNSUPPORTED,
+      "it has no measured mean, or is in training; call model.eval() before the model is exported");
   LowerValue *const inputs[5] = { x, or_constant (program, call->args[1], x->dims[1], 1),
-                                  or_constant (program, call->args[2], x->dims[1], 0), ts_read (program, call->args[3]),
+                                  or_constant (program, call->args[2], x->dims[1], 0),
+                                  ts_read (program, call->args[3]),
                                   ts_read (program, call->args[4]) };
-  return ts_new (program, ts_onnx (program, "BatchNormalization", inputs, 5, &epsilon, 1), TS_FLOAT32);
+  return ts_new (program, ts_onnx (program, "BatchNormalization", inputs, 5, &epsilon, 1),
+                 TS_FLOAT32);
 }
 
 static TsValue
@@ -45,14 +50,19 @@ instance_norm (TsProgram *program, const TsCall *call)
   const LowerAttribute epsilon = ts_attr_float ("epsilon", ts_to_float (program, call->args[7]));
   LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL || x->rank < 3)
-    return ts_refuse (program, SL_ERROR_SHAPE, "a tensor of %u dimensions", x != NULL ? x->rank : 0);
-  LowerValue *const inputs[5] = { x, or_constant (program, call->args[1], x->dims[1], 1),
-                                  or_constant (program, call->args[2], x->dims[1], 0),
-                                  call->args[3].kind != TS_NONE ? ts_read (program, call->args[3]) : NULL,
-                                  call->args[4].kind != TS_NONE ? ts_read (program, call->args[4]) : NULL };
-  const gboolean measured = !ts_truth (program, call->args[5]) && inputs[3] != NULL && inputs[4] != NULL;
+    return ts_refuse (program, SL_ERROR_SHAPE, "a tensor of %u dimensions",
+                      x != NULL ? x->rank : 0);
+  LowerValue *const inputs[5] = {
+    x, or_constant (program, call->args[1], x->dims[1], 1),
+    or_constant (program, call->args[2], x->dims[1], 0),
+    call->args[3].kind != TS_NONE ? ts_read (program, call->args[3]) : NULL,
+    call->args[4].kind != TS_NONE ? ts_read (program, call->args[4]) : NULL
+  };
+  const gboolean measured =
+    !ts_truth (program, call->args[5]) && inputs[3] != NULL && inputs[4] != NULL;
   return ts_new (program,
-                 ts_onnx (program, measured ? "BatchNormalization" : "InstanceNormalization", inputs, measured ? 5 : 3, &epsilon, 1),
+                 ts_onnx (program, measured ? "BatchNormalization" : "InstanceNormalization",
+                          inputs, measured ? 5 : 3, &epsilon, 1),
                  TS_FLOAT32);
 }
 
@@ -66,15 +76,20 @@ layer_norm (TsProgram *program, const TsCall *call)
     return ts_none ();
   for (guint i = 0; i < n; i++)
     count *= CLAMP (shape[i], 1, G_MAXINT16);
-  const LowerAttribute attributes[2] = { ts_attr_float ("epsilon", ts_to_float (program, call->args[4])),
+  const LowerAttribute attributes[2] = { ts_attr_float ("epsilon",
+                                                        ts_to_float (program, call->args[4])),
                                          ts_attr_int ("axis", -(gint64) n) };
-  LowerValue *scale = or_constant (program, call->args[2], (gint32) CLAMP (count, 1, G_MAXINT32), 1);
+  LowerValue *scale =
+    or_constant (program, call->args[2], (gint32) CLAMP (count, 1, G_MAXINT32), 1);
   LowerValue *const inputs[3] = { x, ts_reshaped (program, scale, shape, n),
-                                  call->args[3].kind != TS_NONE ? ts_read (program, call->args[3]) : NULL };
-  return ts_new (program, ts_onnx (program, "LayerNormalization", inputs, 3, attributes, 2), TS_FLOAT32);
+                                  call->args[3].kind != TS_NONE ? ts_read (program, call->args[3])
+                                                                : NULL };
+  return ts_new (program, ts_onnx (program, "LayerNormalization", inputs, 3, attributes, 2),
+                 TS_FLOAT32);
 }
 
-/* As torch's exporter has it: instance normalisation of the groups, then scale and bias of the channels. */
+/* As torch's exporter has it: instance normalisation of the groups, then scale and bias of the
+ * channels. */
 static TsValue
 group_norm (TsProgram *program, const TsCall *call)
 {
@@ -83,27 +98,38 @@ group_norm (TsProgram *program, const TsCall *call)
   const LowerAttribute epsilon = ts_attr_float ("epsilon", ts_to_float (program, call->args[4]));
   LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL || x->rank < 2 || groups < 1 || groups > G_MAXINT16 || x->dims[1] % groups != 0)
-    return ts_refuse (program, SL_ERROR_SHAPE, "%" G_GINT64_FORMAT " groups do not fit the tensor", groups);
+    return ts_refuse (program, SL_ERROR_SHAPE, "%" G_GINT64_FORMAT " groups do not fit the tensor",
+                      groups);
   for (guint i = 0; i < x->rank; i++) {
     dims[i] = x->dims[i];
     per_channel[i] = i == 0 ? x->dims[1] : 1;
   }
-  const gint64 flat[3] = { x->dims[0], groups, (gint64) lower_elements (x) / MAX (x->dims[0] * groups, 1) };
-  LowerValue *const inputs[3] = { ts_reshaped (program, x, flat, 3), or_constant (program, ts_none (), (gint32) groups, 1),
+  const gint64 flat[3] = { x->dims[0], groups,
+                           (gint64) lower_elements (x) / MAX (x->dims[0] * groups, 1) };
+  LowerValue *const inputs[3] = { ts_reshaped (program, x, flat, 3),
+                                  or_constant (program, ts_none (), (gint32) groups, 1),
                                   or_constant (program, ts_none (), (gint32) groups, 0) };
-  LowerValue *y = ts_reshaped (program, ts_onnx (program, "InstanceNormalization", inputs, 3, &epsilon, 1), dims, x->rank);
+  LowerValue *y = ts_reshaped (
+    program, ts_onnx (program, "InstanceNormalization", inputs, 3, &epsilon, 1), dims, x->rank);
   for (guint i = 2; i < 4; i++)
     if (call->args[i].kind != TS_NONE)
       y = ts_onnx (program, i == 2 ? "Mul" : "Add",
-                   (LowerValue *[]){ y, ts_reshaped (program, ts_read (program, call->args[i]), per_channel, x->rank - 1) }, 2, NULL, 0);
+                   (LowerValue *[]){ y, ts_reshaped (program, ts_read (program, call->args[i]),
+                                                     per_channel, x->rank - 1) },
+                   2, NULL, 0);
   return ts_new (program, y, TS_FLOAT32);
 }
 
 const TsOp ts_ops_norm[] = {
-  { "aten::batch_norm", "input,weight,bias,running_mean,running_var,training,momentum,eps,cudnn_enabled=None", batch_norm, NULL, 0 },
-  { "aten::instance_norm", "input,weight,bias,running_mean,running_var,use_input_stats,momentum,eps,cudnn_enabled=None", instance_norm,
-    NULL, 0 },
-  { "aten::layer_norm", "input,normalized_shape,weight=None,bias=None,eps=1e-05,cudnn_enable=None", layer_norm, NULL, 0 },
-  { "aten::group_norm", "input,num_groups,weight=None,bias=None,eps=1e-05,cudnn_enabled=None", group_norm, NULL, 0 },
+  { "aten::batch_norm",
+    "input,weight,bias,running_mean,running_var,training,momentum,eps,cudnn_enabled=None",
+    batch_norm, NULL, 0 },
+  { "aten::instance_norm",
+    "input,weight,bias,running_mean,running_var,use_input_stats,momentum,eps,cudnn_enabled=None",
+    instance_norm, NULL, 0 },
+  { "aten::layer_norm", "input,normalized_shape,weight=None,bias=None,eps=1e-05,cudnn_enable=None",
+    layer_norm, NULL, 0 },
+  { "aten::group_norm", "input,num_groups,weight=None,bias=None,eps=1e-05,cudnn_enabled=None",
+    group_norm, NULL, 0 },
   { NULL, NULL, NULL, NULL, 0 },
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Convolutions and linear layers with packed weights: those of torch.utils.mobile_optimizer, which are float and clamp, and quantised ones. */
+/* Convolutions and linear layers with packed weights: those of torch.utils.mobile_optimizer, which
+ * are float and clamp, and quantised ones. */
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +13,8 @@ packed_of (TsProgram *program, TsValue value)
 {
   if (value.kind == TS_PACKED && value.packed->weight != NULL)
     return value.packed;
-  ts_refuse (program, SL_ERROR_FORMAT, "a value of type %s; expected packed parameters", ts_kind_name (value.kind));
+  ts_refuse (program, SL_ERROR_FORMAT, "a value of type %s; expected packed parameters",
+             ts_kind_name (value.kind));
   return NULL;
 }
 
@@ -27,7 +29,8 @@ clamped (TsProgram *program, const TsPacked *packed, TsValue y)
 {
   const TsValue args[3] = { y, packed->has_low ? ts_float (packed->low) : ts_none (),
                             packed->has_high ? ts_float (packed->high) : ts_none () };
-  return packed->has_low || packed->has_high ? ts_run_op (program, "aten::clamp", args, NULL, 3) : y;
+  return packed->has_low || packed->has_high ? ts_run_op (program, "aten::clamp", args, NULL, 3)
+                                             : y;
 }
 
 static TsValue
@@ -60,7 +63,8 @@ float_linear (TsProgram *program, const TsCall *call)
 
 /* The bias in units of what a product of codes stands for; -1 without one, or after an error. */
 static gint32
-whole_bias (TsProgram *program, const TsPacked *packed, const SlTensor *input, const SlQuant *weights, gint32 channels)
+whole_bias (TsProgram *program, const TsPacked *packed, const SlTensor *input,
+            const SlQuant *weights, gint32 channels)
 {
   gsize n = 0;
   Lower *o = &program->lower;
@@ -69,18 +73,24 @@ whole_bias (TsProgram *program, const TsPacked *packed, const SlTensor *input, c
   if (ts_failed (program) || packed->bias == NULL)
     return -1;
   if (weights->count > 1 && weights->count != (guint) channels) {
-    ts_refuse (program, SL_ERROR_FORMAT, "its weights have %u scales along dimension %d; expected one, or %d along the output channels",
-               weights->count, weights->axis, channels);
+    ts_refuse (
+      program, SL_ERROR_FORMAT,
+      "its weights have %u scales along dimension %d; expected one, or %d along the output channels",
+      weights->count, weights->axis, channels);
     return -1;
   }
   if (real == NULL || n != (gsize) channels || lower_dtype (o, bias) != SL_DTYPE_F32) {
-    ts_refuse (program, SL_ERROR_FORMAT, "its bias has %" G_GSIZE_FORMAT " numbers; expected %d of float32", n, channels);
+    ts_refuse (program, SL_ERROR_FORMAT,
+               "its bias has %" G_GSIZE_FORMAT " numbers; expected %d of float32", n, channels);
     return -1;
   }
   g_autofree gint32 *whole = g_new (gint32, n);
   for (gsize i = 0; i < n; i++) {
-    const gfloat scale = sl_tensor_scale (input) * weights->scale[weights->count > 1 ? i : 0], units = rintf (real[i] * (1 / scale));
-    whole[i] = units >= 2147483648.0f ? G_MAXINT32 : units >= -2147483648.0f ? (gint32) units : G_MININT32;
+    const gfloat scale = sl_tensor_scale (input) * weights->scale[weights->count > 1 ? i : 0],
+                 units = rintf (real[i] * (1 / scale));
+    whole[i] = units >= 2147483648.0f    ? G_MAXINT32
+               : units >= -2147483648.0f ? (gint32) units
+                                         : G_MININT32;
   }
   return lower_constant (o, SL_DTYPE_I32, 1, &channels, whole);
 }
@@ -94,12 +104,15 @@ begin (TsProgram *program, const TsCall *call, LowerValue **x, LowerValue **weig
   if (p == NULL || *x == NULL)
     return FALSE;
   if (!ts_is_quantized (call->args[0].tensor->dtype) || !ts_is_quantized (p->weight->dtype)) {
-    ts_refuse (program, SL_ERROR_UNSUPPORTED, "its input is %s and its weights are %s; expected quantised ones",
+    ts_refuse (program, SL_ERROR_UNSUPPORTED,
+               "its input is %s and its weights are %s; expected quantised ones",
                ts_dtype_name (call->args[0].tensor->dtype), ts_dtype_name (p->weight->dtype));
     return FALSE;
   }
   *weights = ts_read (program, tensor_of (p->weight));
-  return *weights != NULL && ts_quantized_result (program, call->args[0].tensor->dtype, call->args[2], call->args[3], like);
+  return *weights != NULL
+         && ts_quantized_result (program, call->args[0].tensor->dtype, call->args[2], call->args[3],
+                                 like);
 }
 
 static SlActivation
@@ -113,13 +126,16 @@ static gboolean
 check_window (TsProgram *program, const TsPacked *p, const LowerValue *x, const LowerValue *w)
 {
   for (guint i = 0; i < 2; i++)
-    if (p->stride[i] < 1 || p->dilation[i] < 1 || p->padding[i] < 0 || p->output_padding[i] < 0 || p->stride[i] > G_MAXINT16
-        || p->dilation[i] > G_MAXINT16 || p->padding[i] > G_MAXINT16 || p->output_padding[i] > G_MAXINT16) {
-      ts_refuse (program, SL_ERROR_FORMAT, "a stride, dilation or padding is outside 0..%d", G_MAXINT16);
+    if (p->stride[i] < 1 || p->dilation[i] < 1 || p->padding[i] < 0 || p->output_padding[i] < 0
+        || p->stride[i] > G_MAXINT16 || p->dilation[i] > G_MAXINT16 || p->padding[i] > G_MAXINT16
+        || p->output_padding[i] > G_MAXINT16) {
+      ts_refuse (program, SL_ERROR_FORMAT, "a stride, dilation or padding is outside 0..%d",
+                 G_MAXINT16);
       return FALSE;
     }
   if (x->rank != 4 || w->rank != 4)
-    ts_refuse (program, SL_ERROR_UNSUPPORTED, "a quantised convolution along %u dimensions; expected 1 or 2", x->rank - 2);
+    ts_refuse (program, SL_ERROR_UNSUPPORTED,
+               "a quantised convolution along %u dimensions; expected 1 or 2", x->rank - 2);
   return !ts_failed (program);
 }
 
@@ -141,12 +157,16 @@ window_of (const TsCall *call, const TsPacked *p)
 
 /* The size of a transposed convolution's result along both dimensions; FALSE after an error. */
 static gboolean
-transposed_size (TsProgram *program, const TsPacked *p, const LowerValue *x, const LowerValue *w, gint32 size[2])
+transposed_size (TsProgram *program, const TsPacked *p, const LowerValue *x, const LowerValue *w,
+                 gint32 size[2])
 {
   for (guint i = 0; i < 2; i++) {
-    const gint64 whole = (gint64) (x->dims[2 + i] - 1) * p->stride[i] - 2 * p->padding[i] + w->dims[2 + i] + p->output_padding[i];
+    const gint64 whole = (gint64) (x->dims[2 + i] - 1) * p->stride[i] - 2 * p->padding[i]
+                         + w->dims[2 + i] + p->output_padding[i];
     if (whole < 1 || whole > G_MAXINT16) {
-      ts_refuse (program, SL_ERROR_SHAPE, "its result has %" G_GINT64_FORMAT " rows or columns; expected 1 to %d", whole, G_MAXINT16);
+      ts_refuse (program, SL_ERROR_SHAPE,
+                 "its result has %" G_GINT64_FORMAT " rows or columns; expected 1 to %d", whole,
+                 G_MAXINT16);
       return FALSE;
     }
     size[i] = (gint32) whole;
@@ -156,37 +176,49 @@ transposed_size (TsProgram *program, const TsPacked *p, const LowerValue *x, con
 
 /* Weights are [in, out of a group, height, width]; groups are convolutions of their own. */
 static TsValue
-quantized_transposed (TsProgram *program, const TsCall *call, LowerValue *x, LowerValue *w, const SlTensor *like)
+quantized_transposed (TsProgram *program, const TsCall *call, LowerValue *x, LowerValue *w,
+                      const SlTensor *like)
 {
   const gint32 order[4] = { 1, 2, 3, 0 };
   gint32 size[2], parts[SL_MAX_OPERANDS];
   Lower *o = &program->lower;
   const TsPacked *p = call->args[1].packed;
-  if (p->groups < 1 || p->groups > SL_MAX_OPERANDS || x->dims[1] % p->groups != 0 || w->dims[0] != x->dims[1])
-    return ts_refuse (program, SL_ERROR_SHAPE, "%" G_GINT64_FORMAT " groups of %d channels and weights of %d; expected 1 to %d that fit",
+  if (p->groups < 1 || p->groups > SL_MAX_OPERANDS || x->dims[1] % p->groups != 0
+      || w->dims[0] != x->dims[1])
+    return ts_refuse (program, SL_ERROR_SHAPE,
+                      "%" G_GINT64_FORMAT
+                      " groups of %d channels and weights of %d; expected 1 to %d that fit",
                       p->groups, x->dims[1], w->dims[0], SL_MAX_OPERANDS);
   if (p->dilation[0] != 1 || p->dilation[1] != 1)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "quantised transposed convolutions with a dilation are not supported");
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED,
+                      "quantised transposed convolutions with a dilation are not supported");
   if (!transposed_size (program, p, x, w, size))
     return ts_none ();
-  const gint32 input = lower_last (o, x), plain = lower_plain (o, w), step = x->dims[1] / (gint32) p->groups, channels = w->dims[1];
+  const gint32 input = lower_last (o, x), plain = lower_plain (o, w),
+               step = x->dims[1] / (gint32) p->groups, channels = w->dims[1];
   if (ts_failed (program))
     return ts_none ();
   const SlTensor t = *lower_t (o, input);
   const SlQuant quant = lower_t (o, plain)->quant;
   if (quant.count > 1 && (quant.axis != 1 || p->groups > 1))
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "transposed weights with scales along dimension %d; expected 1, of one group",
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED,
+                      "transposed weights with scales along dimension %d; expected 1, of one group",
                       quant.axis);
   const gint32 bias = whole_bias (program, p, &t, &quant, channels * (gint32) p->groups);
   const gint32 shape[4] = { x->dims[0], size[0], size[1], channels };
   const SlOpParams params = window_of (call, p), join = { .concat = { .axis = 3 } };
   for (gint32 g = 0; g < (gint32) p->groups; g++) {
-    const gint32 filter = lower_transpose (o, lower_cut (o, plain, 0, g * step, (g + 1) * step), order);
-    const gint32 inputs[4] = { lower_ints_constant (o, shape, 4), filter, lower_cut (o, input, 3, g * step, (g + 1) * step),
-                               bias >= 0 ? lower_cut (o, bias, 0, g * channels, (g + 1) * channels) : -1 };
+    const gint32 filter =
+      lower_transpose (o, lower_cut (o, plain, 0, g * step, (g + 1) * step), order);
+    const gint32 inputs[4] = { lower_ints_constant (o, shape, 4), filter,
+                               lower_cut (o, input, 3, g * step, (g + 1) * step),
+                               bias >= 0 ? lower_cut (o, bias, 0, g * channels, (g + 1) * channels)
+                                         : -1 };
     parts[g] = lower_settled (o, SL_OP_TRANSPOSE_CONV, inputs, bias >= 0 ? 4 : 3, &params, like);
   }
-  const gint32 y = p->groups == 1 ? parts[0] : lower_settled (o, SL_OP_CONCATENATION, parts, (guint) p->groups, &join, like);
+  const gint32 y =
+    p->groups == 1 ? parts[0]
+                   : lower_settled (o, SL_OP_CONCATENATION, parts, (guint) p->groups, &join, like);
   return ts_new_last (program, y, call->args[0].tensor->dtype);
 }
 
@@ -226,8 +258,10 @@ quantized_conv (TsProgram *program, const TsCall *call)
     return ts_none ();
   const SlTensor t = *lower_t (o, input);
   const SlQuant quant = lower_t (o, plain)->quant;
-  const gint32 bias = whole_bias (program, p, &t, &quant, w->dims[0]), inputs[3] = { input, filter, bias };
-  return ts_new_last (program, lower_settled (o, op, inputs, bias >= 0 ? 3 : 2, &params, &like), call->args[0].tensor->dtype);
+  const gint32 bias = whole_bias (program, p, &t, &quant, w->dims[0]),
+               inputs[3] = { input, filter, bias };
+  return ts_new_last (program, lower_settled (o, op, inputs, bias >= 0 ? 3 : 2, &params, &like),
+                      call->args[0].tensor->dtype);
 }
 
 static TsValue
@@ -238,33 +272,43 @@ quantized_linear (TsProgram *program, const TsCall *call)
   LowerValue *x, *w;
   if (!begin (program, call, &x, &w, &like))
     return ts_none ();
-  const SlOpParams params = { .fully_connected = { .keep_dims = TRUE, .activation = activation_of (call), .by_reciprocal = TRUE } };
+  const SlOpParams params = { .fully_connected = { .keep_dims = TRUE,
+                                                   .activation = activation_of (call),
+                                                   .by_reciprocal = TRUE } };
   const gint32 input = lower_plain (o, x), weights = lower_plain (o, w);
   if (ts_failed (program))
     return ts_none ();
   const SlTensor t = *lower_t (o, input);
   const SlQuant quant = lower_t (o, weights)->quant;
-  const gint32 bias = whole_bias (program, call->args[1].packed, &t, &quant, w->dims[0]), inputs[3] = { input, weights, bias };
-  return ts_new_plain (program, lower_settled (o, SL_OP_FULLY_CONNECTED, inputs, bias >= 0 ? 3 : 2, &params, &like),
-                       call->args[0].tensor->dtype);
+  const gint32 bias = whole_bias (program, call->args[1].packed, &t, &quant, w->dims[0]),
+               inputs[3] = { input, weights, bias };
+  return ts_new_plain (
+    program, lower_settled (o, SL_OP_FULLY_CONNECTED, inputs, bias >= 0 ? 3 : 2, &params, &like),
+    call->args[0].tensor->dtype);
 }
 
-/* Weights of 8 bits, activations that stay real: closer to the float network than what quantises them for each picture. */
+/* Weights of 8 bits, activations that stay real: closer to the float network than what quantises
+ * them for each picture. */
 static TsValue
 dynamic_linear (TsProgram *program, const TsCall *call)
 {
   const TsPacked *p = packed_of (program, call->args[1]);
   Lower *o = &program->lower;
-  LowerValue *x = ts_read (program, call->args[0]), *w = p != NULL ? ts_read (program, tensor_of (p->weight)) : NULL;
+  LowerValue *x = ts_read (program, call->args[0]),
+             *w = p != NULL ? ts_read (program, tensor_of (p->weight)) : NULL;
   if (x == NULL || w == NULL)
     return ts_none ();
   const SlOpParams params = { .fully_connected = { .keep_dims = TRUE,
                                                    .activation =
-                                                     strstr (call->op->name, "relu") != NULL ? SL_ACTIVATION_RELU : SL_ACTIVATION_NONE } };
-  const gint32 bias = p->bias != NULL ? lower_plain (o, ts_read (program, tensor_of (p->bias))) : -1;
+                                                     strstr (call->op->name, "relu") != NULL
+                                                       ? SL_ACTIVATION_RELU
+                                                       : SL_ACTIVATION_NONE } };
+  const gint32 bias =
+    p->bias != NULL ? lower_plain (o, ts_read (program, tensor_of (p->bias))) : -1;
   const gint32 inputs[3] = { lower_plain (o, x), lower_plain (o, w), bias };
   return ts_new_plain (program,
-                       lower_settled (o, SL_OP_FULLY_CONNECTED, inputs, bias >= 0 ? 3 : 2, &params, &(SlTensor){ .dtype = SL_DTYPE_F32 }),
+                       lower_settled (o, SL_OP_FULLY_CONNECTED, inputs, bias >= 0 ? 3 : 2, &params,
+                                      &(SlTensor){ .dtype = SL_DTYPE_F32 }),
                        TS_FLOAT32);
 }
 
@@ -283,12 +327,15 @@ new_packed (TsProgram *program, TsPacked packed, TsValue weight, TsValue bias)
 static TsValue
 pack_linear (TsProgram *program, const TsCall *call)
 {
-  return new_packed (program, (TsPacked){ .kind = TS_PACKED_QUANTIZED_LINEAR }, call->args[0], call->args[1]);
+  return new_packed (program, (TsPacked){ .kind = TS_PACKED_QUANTIZED_LINEAR }, call->args[0],
+                     call->args[1]);
 }
 
-/* Pairs of a convolution, from @call's arguments from the third on; along one dimension those of a row, which has the weights' height. */
+/* Pairs of a convolution, from @call's arguments from the third on; along one dimension those of a
+ * row, which has the weights' height. */
 static TsValue
-pack_pairs (TsProgram *program, const TsCall *call, TsPacked *packed, gint64 *const *pairs, guint n_pairs)
+pack_pairs (TsProgram *program, const TsCall *call, TsPacked *packed, gint64 *const *pairs,
+            guint n_pairs)
 {
   TsValue weight = call->args[0];
   guint n = 0;
@@ -312,15 +359,21 @@ pack_pairs (TsProgram *program, const TsCall *call, TsPacked *packed, gint64 *co
 static TsValue
 pack_conv (TsProgram *program, const TsCall *call)
 {
-  TsPacked packed = { .kind = TS_PACKED_QUANTIZED_CONV, .groups = ts_to_int (program, call->args[5]) };
-  return pack_pairs (program, call, &packed, (gint64 *const[]){ packed.stride, packed.padding, packed.dilation }, 3);
+  TsPacked packed = { .kind = TS_PACKED_QUANTIZED_CONV,
+                      .groups = ts_to_int (program, call->args[5]) };
+  return pack_pairs (program, call, &packed,
+                     (gint64 *const[]){ packed.stride, packed.padding, packed.dilation }, 3);
 }
 
 static TsValue
 pack_transposed_conv (TsProgram *program, const TsCall *call)
 {
-  TsPacked packed = { .kind = TS_PACKED_QUANTIZED_CONV, .groups = ts_to_int (program, call->args[6]), .transposed = TRUE };
-  return pack_pairs (program, call, &packed, (gint64 *const[]){ packed.stride, packed.padding, packed.output_padding, packed.dilation }, 4);
+  TsPacked packed = { .kind = TS_PACKED_QUANTIZED_CONV,
+                      .groups = ts_to_int (program, call->args[6]),
+                      .transposed = TRUE };
+  return pack_pairs (
+    program, call, &packed,
+    (gint64 *const[]){ packed.stride, packed.padding, packed.output_padding, packed.dilation }, 4);
 }
 
 static TsValue
@@ -344,7 +397,9 @@ pack_float_conv (TsProgram *program, const TsCall *call)
 static TsValue
 pack_float_linear (TsProgram *program, const TsCall *call)
 {
-  TsPacked packed = { .kind = TS_PACKED_LINEAR, .has_low = call->args[2].kind != TS_NONE, .has_high = call->args[3].kind != TS_NONE };
+  TsPacked packed = { .kind = TS_PACKED_LINEAR,
+                      .has_low = call->args[2].kind != TS_NONE,
+                      .has_high = call->args[3].kind != TS_NONE };
   packed.low = packed.has_low ? ts_to_float (program, call->args[2]) : 0;
   packed.high = packed.has_high ? ts_to_float (program, call->args[3]) : 0;
   return new_packed (program, packed, call->args[0], call->args[1]);
@@ -364,8 +419,10 @@ const TsOp ts_ops_packed[] = {
   { "prepacked::conv2d_clamp_run", "x,packed", float_conv, NULL, 0 },
   { "prepacked::conv2d_transpose_clamp_run", "x,packed", float_conv, NULL, 0 },
   { "prepacked::linear_clamp_run", "x,packed", float_linear, NULL, 0 },
-  { "prepacked::conv2d_clamp_prepack", "weight,bias,stride,padding,dilation,groups,min=None,max=None", pack_float_conv, NULL, 0 },
-  { "prepacked::linear_clamp_prepack", "weight,bias,min=None,max=None", pack_float_linear, NULL, 0 },
+  { "prepacked::conv2d_clamp_prepack",
+    "weight,bias,stride,padding,dilation,groups,min=None,max=None", pack_float_conv, NULL, 0 },
+  { "prepacked::linear_clamp_prepack", "weight,bias,min=None,max=None", pack_float_linear, NULL,
+    0 },
   { "quantized::conv2d", "qx,packed,scale,zero_point", quantized_conv, NULL, 0 },
   { "quantized::conv2d_relu", "qx,packed,scale,zero_point", quantized_conv, NULL, 0 },
   { "quantized::linear", "qx,packed,scale,zero_point", quantized_linear, NULL, 0 },
@@ -380,8 +437,10 @@ const TsOp ts_ops_packed[] = {
   { "quantized::conv_transpose1d", "qx,packed,scale,zero_point", quantized_conv, NULL, 0 },
   { "quantized::conv_transpose2d", "qx,packed,scale,zero_point", quantized_conv, NULL, 0 },
   { "quantized::conv1d_prepack", "weight,bias,stride,padding,dilation,groups", pack_conv, NULL, 0 },
-  { "quantized::conv_transpose1d_prepack", "weight,bias,stride,padding,output_padding,dilation,groups", pack_transposed_conv, NULL, 0 },
-  { "quantized::conv_transpose2d_prepack", "weight,bias,stride,padding,output_padding,dilation,groups", pack_transposed_conv, NULL, 0 },
+  { "quantized::conv_transpose1d_prepack",
+    "weight,bias,stride,padding,output_padding,dilation,groups", pack_transposed_conv, NULL, 0 },
+  { "quantized::conv_transpose2d_prepack",
+    "weight,bias,stride,padding,output_padding,dilation,groups", pack_transposed_conv, NULL, 0 },
   { "quantized::conv_transpose2d_unpack", "packed", unpack, NULL, 0 },
   { "quantized::linear_unpack", "packed", unpack, NULL, 0 },
   { "quantized::conv2d_unpack", "packed", unpack, NULL, 0 },

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Operators on windows, pieces and places of tensors that are a few others, written as TorchScript itself has them; see ops_composite.c. */
+/* Operators on windows, pieces and places of tensors that are a few others, written as TorchScript
+ * itself has them; see ops_composite.c. */
 #include "models/aten/ops.h"
 
-/* Windows that overlap have the same highest value, so that it does not matter which is written last. */
+/* Windows that overlap have the same highest value, so that it does not matter which is written
+ * last. */
 #define MAX_UNPOOL2D                                                                \
   "p = torch.slice(torch.size(self), None, -2)\n"                                   \
   "h = output_size[-2]\n"                                                           \
@@ -11,7 +13,8 @@
   "y = torch.scatter(z, -1, torch.flatten(indices, -2), torch.flatten(self, -2))\n" \
   "return torch.reshape(y, torch.add(p, [h, w]))"
 
-/* The sum of overlapping windows is a transposed convolution whose weights put each number of a column where it belongs. */
+/* The sum of overlapping windows is a transposed convolution whose weights put each number of a
+ * column where it belongs. */
 #define COL2IM                                                                                            \
   "r = torch.dim(self)\n"                                                                                 \
   "x = self\n"                                                                                            \
@@ -131,7 +134,8 @@
   "d = ops.prim.min(torch.sub(torch.dim(self), 1), 1)\n" \
   "return torch.tensor_split(self, indices_or_sections, d)"
 
-/* STACKED: lists of tensors joined after each has been given what dimensions it lacks, by @lines. */
+/* STACKED: lists of tensors joined after each has been given what dimensions it lacks, by @lines.
+ */
 #define STACKED(lines, axis)                               \
   "l = annotate(List[Tensor], [])\n"                       \
   "for i in range(torch.len(tensors)):\n"                  \
@@ -157,7 +161,8 @@
   "  r = (torch.select(a, dim, i), torch.select(b, dim, i))\n"       \
   "return r"
 
-/* Window by window, which pixel of the picture is the highest: the first of equal ones, the last that is not a number; never one outside. */
+/* Window by window, which pixel of the picture is the highest: the first of equal ones, the last
+ * that is not a number; never one outside. */
 #define PLACES                                                                                                              \
   "h = torch.size(self, -2)\n"                                                                                              \
   "w = torch.size(self, -1)\n"                                                                                              \
@@ -190,9 +195,12 @@
 const TsOp ts_ops_patches[] = {
   { TS_MAX_POOL_PLACES, "self,kernel,stride,padding,dilation,size", ts_composite, PLACES, 0 },
   { "aten::max_unpool2d", "self,indices,output_size", ts_composite, MAX_UNPOOL2D, 0 },
-  { "aten::col2im", "self,output_size,kernel_size,dilation,padding,stride", ts_composite, COL2IM, 0 },
+  { "aten::col2im", "self,output_size,kernel_size,dilation,padding,stride", ts_composite, COL2IM,
+    0 },
   { "aten::unfold", "self,dimension,size,step", ts_composite, UNFOLD, 0 },
-  { "torchvision::ps_roi_align", "input,rois,spatial_scale,pooled_height,pooled_width,sampling_ratio", ts_composite, PS_ROI_ALIGN, 0 },
+  { "torchvision::ps_roi_align",
+    "input,rois,spatial_scale,pooled_height,pooled_width,sampling_ratio", ts_composite,
+    PS_ROI_ALIGN, 0 },
   { "aten::tensor_split", "self,indices_or_sections,dim=0", ts_composite, TENSOR_SPLIT, 0 },
   { "aten::index_fill", "self,dim,index,value", ts_composite, INDEX_FILL, 0 },
   { "aten::index_add", "self,dim,index,source,alpha=1", ts_composite, INDEX_ADD, 0 },
@@ -201,10 +209,13 @@ const TsOp ts_ops_patches[] = {
   { "aten::diff", "self,n=1,dim=-1,prepend=None,append=None", ts_composite, DIFF, 0 },
   { "aten::rot90", "self,k,dims", ts_composite, ROT90, 0 },
   { "aten::kthvalue", "self,k,dim=-1,keepdim=False", ts_composite, KTHVALUE, 0 },
-  { "aten::take_along_dim", "self,indices,dim", ts_composite, "return torch.gather(self, dim, indices)", 0 },
+  { "aten::take_along_dim", "self,indices,dim", ts_composite,
+    "return torch.gather(self, dim, indices)", 0 },
   { "aten::hsplit", "self,indices_or_sections", ts_composite, HSPLIT, 0 },
-  { "aten::vsplit", "self,indices_or_sections", ts_composite, "return torch.tensor_split(self, indices_or_sections, 0)", 0 },
-  { "aten::hstack", "tensors", ts_composite, STACKED (AS_LINE, "ops.prim.min(torch.sub(torch.dim(l[0]), 1), 1)"), 0 },
+  { "aten::vsplit", "self,indices_or_sections", ts_composite,
+    "return torch.tensor_split(self, indices_or_sections, 0)", 0 },
+  { "aten::hstack", "tensors", ts_composite,
+    STACKED (AS_LINE, "ops.prim.min(torch.sub(torch.dim(l[0]), 1), 1)"), 0 },
   { "aten::dstack", "tensors", ts_composite, STACKED (AS_DEEP, "2"), 0 },
   { "aten::vstack", "tensors", ts_composite, STACKED (AS_ROW, "0"), 0 },
   { NULL, NULL, NULL, NULL, 0 },

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What programs ask of tensors: sizes, types, places. All of it is known while the model is loaded. */
+/* What programs ask of tensors: sizes, types, places. All of it is known while the model is loaded.
+ */
 #include <string.h>
 
 #include "models/aten/ops.h"
@@ -23,7 +24,8 @@ size (TsProgram *program, const TsCall *call)
     return list;
   if (call->args[1].kind != TS_NONE) {
     const guint axis = ts_axis (program, call->args[1], t->rank);
-    return t->rank == 0 ? ts_refuse (program, SL_ERROR_SHAPE, "of a tensor without dimensions") : ts_int (t->dims[axis]);
+    return t->rank == 0 ? ts_refuse (program, SL_ERROR_SHAPE, "of a tensor without dimensions")
+                        : ts_int (t->dims[axis]);
   }
   for (guint i = 0; i < t->rank; i++)
     ts_list_append (program->heap, list.list, ts_int (t->dims[i]));
@@ -42,7 +44,8 @@ stride (TsProgram *program, const TsCall *call)
       step *= t->dims[k];
     ts_list_append (program->heap, list.list, ts_int (step));
   }
-  return call->args[1].kind == TS_NONE || t == NULL ? list : ts_index (program, list, call->args[1]);
+  return call->args[1].kind == TS_NONE || t == NULL ? list
+                                                    : ts_index (program, list, call->args[1]);
 }
 
 static TsValue
@@ -88,8 +91,9 @@ device (TsProgram *program, const TsCall *call)
   return (TsValue){ .kind = TS_DEVICE, .text = "cpu" };
 }
 
-/* Questions with one answer here: graphics processors, tracing; layout 0 is strided. Gradients are said to be wanted, so that programs take
- * their plain way instead of an operator that fuses many. */
+/* Questions with one answer here: graphics processors, tracing; layout 0 is strided. Gradients are
+ * said to be wanted, so that programs take their plain way instead of an operator that fuses many.
+ */
 static TsValue
 no (TsProgram *program, const TsCall *call)
 {

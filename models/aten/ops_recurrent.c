@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Layers of cells with a memory: each layer is ONNX's operator of both directions, with torch's gates brought into its order. A cell alone is
- * a sequence of one step.
+ * Layers of cells with a memory: each layer is ONNX's operator of both directions, with torch's
+ * gates brought into its order. A cell alone is a sequence of one step.
  */
 #include <string.h>
 
@@ -10,15 +10,18 @@
 
 #define MAX_LAYERS 64
 
-/** RecurrentKind: a row of them for each operator of ONNX. @order: where its gates lie in torch's weights. */
+/** RecurrentKind: a row of them for each operator of ONNX. @order: where its gates lie in torch's
+ * weights. */
 typedef struct
 {
   const char *op, *activation;
   guint gates, order[4];
 } RecurrentKind;
 
-static const RecurrentKind lstm = { "LSTM", NULL, 4, { 0, 3, 1, 2 } }, gru = { "GRU", NULL, 3, { 1, 0, 2 } },
-                           rnn_tanh = { "RNN", NULL, 1, { 0 } }, rnn_relu = { "RNN", "Relu", 1, { 0 } };
+static const RecurrentKind lstm = { "LSTM", NULL, 4, { 0, 3, 1, 2 } },
+                           gru = { "GRU", NULL, 3, { 1, 0, 2 } },
+                           rnn_tanh = { "RNN", NULL, 1, { 0 } },
+                           rnn_relu = { "RNN", "Relu", 1, { 0 } };
 
 static const RecurrentKind *
 kind_of (const TsCall *call)
@@ -46,7 +49,9 @@ gates_of (TsProgram *program, const RecurrentKind *kind, TsValue value)
   if (x == NULL)
     return NULL;
   if (x->rank < 1 || x->rank > 2 || x->dims[0] % (gint32) kind->gates != 0) {
-    ts_refuse (program, SL_ERROR_SHAPE, "weights or biases of %u dimensions; expected %u gates in 1 or 2", x->rank, kind->gates);
+    ts_refuse (program, SL_ERROR_SHAPE,
+               "weights or biases of %u dimensions; expected %u gates in 1 or 2", x->rank,
+               kind->gates);
     return NULL;
   }
   const gint64 cells = x->dims[0] / (gint32) kind->gates;
@@ -59,8 +64,8 @@ gates_of (TsProgram *program, const RecurrentKind *kind, TsValue value)
 
 /* One layer: @params are four tensors a direction, or two without biases; @states may be NULL. */
 static gboolean
-run_layer (TsProgram *program, const RecurrentKind *kind, LowerValue *x, const TsValue *params, guint directions, gboolean biases,
-           LowerValue *const states[2], LowerValue *outputs[3])
+run_layer (TsProgram *program, const RecurrentKind *kind, LowerValue *x, const TsValue *params,
+           guint directions, gboolean biases, LowerValue *const states[2], LowerValue *outputs[3])
 {
   LowerValue *parts[3][2];
   const guint each = biases ? 4 : 2;
@@ -69,15 +74,19 @@ run_layer (TsProgram *program, const RecurrentKind *kind, LowerValue *x, const T
     parts[1][d] = gates_of (program, kind, params[1]);
     if (!biases)
       continue;
-    LowerValue *const pair[2] = { gates_of (program, kind, params[2]), gates_of (program, kind, params[3]) };
+    LowerValue *const pair[2] = { gates_of (program, kind, params[2]),
+                                  gates_of (program, kind, params[3]) };
     parts[2][d] = joined (program, pair, 2, 1);
   }
   if (ts_failed (program))
     return FALSE;
-  const LowerText word = ts_attr_text ("", kind->activation != NULL ? kind->activation : "").text, words[2] = { word, word };
-  const LowerAttribute attributes[3] = { ts_attr_text ("direction", directions == 2 ? "bidirectional" : "forward"),
-                                         ts_attr_int ("linear_before_reset", 1),
-                                         { .name = "activations", .texts = words, .n_texts = kind->activation != NULL ? directions : 0 } };
+  const LowerText word = ts_attr_text ("", kind->activation != NULL ? kind->activation : "").text,
+                  words[2] = { word, word };
+  const LowerAttribute attributes[3] = {
+    ts_attr_text ("direction", directions == 2 ? "bidirectional" : "forward"),
+    ts_attr_int ("linear_before_reset", 1),
+    { .name = "activations", .texts = words, .n_texts = kind->activation != NULL ? directions : 0 }
+  };
   LowerValue *const inputs[7] = { x,
                                   joined (program, parts[0], directions, 0),
                                   joined (program, parts[1], directions, 0),
@@ -85,7 +94,8 @@ run_layer (TsProgram *program, const RecurrentKind *kind, LowerValue *x, const T
                                   NULL,
                                   states[0],
                                   states[1] };
-  return ts_onnx_all (program, kind->op, inputs, kind == &lstm ? 7 : 6, attributes, 3, outputs, kind == &lstm ? 3 : 2);
+  return ts_onnx_all (program, kind->op, inputs, kind == &lstm ? 7 : 6, attributes, 3, outputs,
+                      kind == &lstm ? 3 : 2);
 }
 
 /* [time,directions,batch,cells] as [time,batch,directions * cells]. */
@@ -114,7 +124,8 @@ read_stack (TsProgram *program, const TsCall *call, Stack *stack)
   const TsValue *a = call->args;
   const gboolean is_lstm = kind_of (call) == &lstm;
   if (a[2].kind != TS_LIST || (is_lstm && (a[1].kind != TS_LIST || a[1].list->n != 2))) {
-    ts_refuse (program, SL_ERROR_UNSUPPORTED, "sequences of different lengths, packed, are not supported");
+    ts_refuse (program, SL_ERROR_UNSUPPORTED,
+               "sequences of different lengths, packed, are not supported");
     return FALSE;
   }
   const gint64 layers = ts_to_int (program, a[4]);
@@ -123,13 +134,17 @@ read_stack (TsProgram *program, const TsCall *call, Stack *stack)
                     .directions = ts_truth (program, a[7]) ? 2 : 1,
                     .batch_first = ts_truth (program, a[8]) };
   if (ts_truth (program, a[6]) && ts_to_float (program, a[5]) > 0)
-    ts_refuse (program, SL_ERROR_UNSUPPORTED, "the model was saved while training; call model.eval() before it is exported");
+    ts_refuse (program, SL_ERROR_UNSUPPORTED,
+               "the model was saved while training; call model.eval() before it is exported");
   for (guint i = 0; i < (is_lstm ? 2 : 1); i++)
     stack->states[i] = ts_read (program, is_lstm ? a[1].list->items[i] : a[1]);
   if (ts_failed (program))
     return FALSE;
-  if (layers < 1 || layers > MAX_LAYERS || stack->params->n != (guint) layers * stack->directions * (stack->biases ? 4 : 2)) {
-    ts_refuse (program, SL_ERROR_UNSUPPORTED, "%u tensors of weights for %" G_GINT64_FORMAT " layers; projections are not supported",
+  if (layers < 1 || layers > MAX_LAYERS
+      || stack->params->n != (guint) layers * stack->directions * (stack->biases ? 4 : 2)) {
+    ts_refuse (program, SL_ERROR_UNSUPPORTED,
+               "%u tensors of weights for %" G_GINT64_FORMAT
+               " layers; projections are not supported",
                stack->params->n, layers);
     return FALSE;
   }
@@ -149,15 +164,18 @@ sequence (TsProgram *program, const TsCall *call)
   if (x == NULL || !read_stack (program, call, &s))
     return ts_none ();
   if (x->rank != 3)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "an input of %u dimensions; expected time, batch and inputs", x->rank);
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED,
+                      "an input of %u dimensions; expected time, batch and inputs", x->rank);
   if (s.batch_first)
     x = ts_permuted (program, x, turned, 3);
   for (guint i = 0; i < s.layers; i++) {
     LowerValue *states[2] = { NULL }, *outputs[3] = { NULL };
     for (guint k = 0; k < n_states; k++)
-      states[k] = ts_slice_of (program, s.states[k], 0, i * s.directions, (i + 1) * s.directions, 1);
+      states[k] =
+        ts_slice_of (program, s.states[k], 0, i * s.directions, (i + 1) * s.directions, 1);
     if (ts_failed (program)
-        || !run_layer (program, kind, x, s.params->items + i * s.directions * (s.biases ? 4 : 2), s.directions, s.biases, states, outputs))
+        || !run_layer (program, kind, x, s.params->items + i * s.directions * (s.biases ? 4 : 2),
+                       s.directions, s.biases, states, outputs))
       return ts_none ();
     x = side_by_side (program, outputs[0]);
     for (guint k = 0; k < n_states; k++)
@@ -185,7 +203,8 @@ cell (TsProgram *program, const TsCall *call)
     LowerValue *state = ts_read (program, kind == &lstm ? a[1].list->items[i] : a[1]);
     if (x == NULL || state == NULL || x->rank != 2 || state->rank != 2)
       return ts_refuse (program, SL_ERROR_SHAPE, "expected an input and states of two dimensions");
-    states[i] = ts_reshaped (program, state, (const gint64[]){ 1, state->dims[0], state->dims[1] }, 3);
+    states[i] =
+      ts_reshaped (program, state, (const gint64[]){ 1, state->dims[0], state->dims[1] }, 3);
   }
   x = ts_reshaped (program, x, (const gint64[]){ 1, x->dims[0], x->dims[1] }, 3);
   if (!run_layer (program, kind, x, a + 2, 1, a[4].kind != TS_NONE, states, outputs))
@@ -198,7 +217,8 @@ cell (TsProgram *program, const TsCall *call)
   return n_states == 1 ? results[0] : ts_tuple (program->heap, results, 2);
 }
 
-#define SEQUENCE "input,hx,params,has_biases,num_layers,dropout,train,bidirectional,batch_first=False"
+#define SEQUENCE \
+  "input,hx,params,has_biases,num_layers,dropout,train,bidirectional,batch_first=False"
 #define CELL "input,hx,w_ih,w_hh,b_ih=None,b_hh=None"
 
 const TsOp ts_ops_recurrent[] = {

@@ -23,13 +23,16 @@ static TsValue
 view_of (TsProgram *program, LowerValue *value, TsValue operand, const TsView *view)
 {
   static const TsView shape = { .kind = TS_VIEW_SHAPE };
-  return ts_note_view (program, like (program, value, operand), operand.tensor, view != NULL ? view : &shape);
+  return ts_note_view (program, like (program, value, operand), operand.tensor,
+                       view != NULL ? view : &shape);
 }
 
 static TsView
 part (guint axis, gint64 first, gint64 n, gboolean dropped)
 {
-  return (TsView){ .kind = TS_VIEW_PART, .axis = axis, .first = first, .n = n, .step = 1, .dropped = dropped };
+  return (TsView){
+    .kind = TS_VIEW_PART, .axis = axis, .first = first, .n = n, .step = 1, .dropped = dropped
+  };
 }
 
 LowerValue *
@@ -49,10 +52,13 @@ ts_reshaped (TsProgram *program, LowerValue *x, const gint64 *dims, guint rank)
   for (guint i = 0; i < rank; i++)
     shape[i] = (gint32) dims[i];
   if (rank == 0)
-    return lower_value_new (&program->lower, lower_reshape (&program->lower, lower_plain (&program->lower, x), shape, 0), FALSE);
+    return lower_value_new (
+      &program->lower, lower_reshape (&program->lower, lower_plain (&program->lower, x), shape, 0),
+      FALSE);
   if (x->empty)
     return lower_value_empty (&program->lower, rank, shape);
-  return ts_onnx (program, "Reshape", (LowerValue *[]){ x, ts_constant_ints (program, dims, rank) }, 2, &zero, 1);
+  return ts_onnx (program, "Reshape", (LowerValue *[]){ x, ts_constant_ints (program, dims, rank) },
+                  2, &zero, 1);
 }
 
 /* Fills in a -1 and compares the number of elements. */
@@ -80,7 +86,8 @@ resolve (TsProgram *program, const LowerValue *x, gint64 *dims, guint rank)
   g_autoptr (GString) text = g_string_new (NULL);
   for (guint i = 0; i < rank; i++)
     g_string_append_printf (text, "%s%" G_GINT64_FORMAT, i > 0 ? "," : "", dims[i]);
-  ts_refuse (program, SL_ERROR_SHAPE, "%" G_GINT64_FORMAT " elements do not fit the shape [%s]", total, text->str);
+  ts_refuse (program, SL_ERROR_SHAPE, "%" G_GINT64_FORMAT " elements do not fit the shape [%s]",
+             total, text->str);
   return FALSE;
 }
 
@@ -90,7 +97,8 @@ reshape (TsProgram *program, const TsCall *call)
   gint64 dims[SL_MAX_RANK];
   guint rank = 0;
   LowerValue *x = ts_read (program, call->args[0]);
-  if (x == NULL || !ts_to_ints (program, call->args[1], dims, SL_MAX_RANK, &rank) || !resolve (program, x, dims, rank))
+  if (x == NULL || !ts_to_ints (program, call->args[1], dims, SL_MAX_RANK, &rank)
+      || !resolve (program, x, dims, rank))
     return ts_none ();
   return view_of (program, ts_reshaped (program, x, dims, rank), call->args[0], NULL);
 }
@@ -102,7 +110,8 @@ flatten (TsProgram *program, const TsCall *call)
   LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL)
     return ts_none ();
-  const guint first = ts_axis (program, call->args[1], x->rank), last = ts_axis (program, call->args[2], x->rank);
+  const guint first = ts_axis (program, call->args[1], x->rank),
+              last = ts_axis (program, call->args[2], x->rank);
   guint n = x->rank == 0 ? 1 : 0;
   for (guint i = 0; i < x->rank; i++) {
     if (i > first && i <= last) {
@@ -111,7 +120,9 @@ flatten (TsProgram *program, const TsCall *call)
     }
     dims[n++] = x->dims[i];
   }
-  return ts_failed (program) ? ts_none () : view_of (program, ts_reshaped (program, x, dims, n), call->args[0], NULL);
+  return ts_failed (program)
+           ? ts_none ()
+           : view_of (program, ts_reshaped (program, x, dims, n), call->args[0], NULL);
 }
 
 static TsValue
@@ -124,8 +135,9 @@ reshape_as (TsProgram *program, const TsCall *call)
     return ts_none ();
   for (guint i = 0; i < other->rank; i++)
     dims[i] = other->dims[i];
-  return resolve (program, x, dims, other->rank) ? view_of (program, ts_reshaped (program, x, dims, other->rank), call->args[0], NULL)
-                                                 : ts_none ();
+  return resolve (program, x, dims, other->rank)
+           ? view_of (program, ts_reshaped (program, x, dims, other->rank), call->args[0], NULL)
+           : ts_none ();
 }
 
 /* One dimension as several. */
@@ -167,7 +179,8 @@ squeeze (TsProgram *program, const TsCall *call)
   LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL)
     return ts_none ();
-  const guint axis = call->args[1].kind == TS_NONE ? SL_MAX_RANK : ts_axis (program, call->args[1], x->rank);
+  const guint axis =
+    call->args[1].kind == TS_NONE ? SL_MAX_RANK : ts_axis (program, call->args[1], x->rank);
   for (guint i = 0; i < x->rank; i++)
     if (x->dims[i] != 1 || (axis != SL_MAX_RANK && i != axis))
       dims[n++] = x->dims[i];
@@ -183,7 +196,8 @@ ts_permuted (TsProgram *program, LowerValue *x, const gint64 *order, guint rank)
     return x;
   for (guint i = 0; i < rank; i++)
     dims[i] = x->dims[order[i]];
-  return x->empty ? lower_value_empty (&program->lower, rank, dims) : ts_onnx (program, "Transpose", &x, 1, &perm, 1);
+  return x->empty ? lower_value_empty (&program->lower, rank, dims)
+                  : ts_onnx (program, "Transpose", &x, 1, &perm, 1);
 }
 
 static TsValue
@@ -207,7 +221,8 @@ permute (TsProgram *program, const TsCall *call)
     seen |= 1u << order[i];
   }
   if (n != x->rank || seen != (1u << n) - 1)
-    return ts_refuse (program, SL_ERROR_FORMAT, "an order that does not name each of %u dimensions once", x->rank);
+    return ts_refuse (program, SL_ERROR_FORMAT,
+                      "an order that does not name each of %u dimensions once", x->rank);
   return permuted (program, call->args[0], x, order);
 }
 
@@ -221,7 +236,8 @@ transpose (TsProgram *program, const TsCall *call)
     return ts_none ();
   if (x->rank < 2)
     return call->args[0];
-  const guint a = ts_axis (program, call->args[1], x->rank), b = ts_axis (program, call->args[2], x->rank);
+  const guint a = ts_axis (program, call->args[1], x->rank),
+              b = ts_axis (program, call->args[2], x->rank);
   for (guint i = 0; i < x->rank; i++)
     order[i] = i == a ? b : i == b ? a : i;
   return permuted (program, call->args[0], x, order);
@@ -278,7 +294,8 @@ expand (TsProgram *program, const TsCall *call)
   for (guint i = 0; i < x->rank; i++)
     if (dims[n - x->rank + i] == -1)
       dims[n - x->rank + i] = x->dims[i];
-  x = ts_onnx (program, "Expand", (LowerValue *[]){ x, ts_constant_ints (program, dims, n) }, 2, NULL, 0);
+  x = ts_onnx (program, "Expand", (LowerValue *[]){ x, ts_constant_ints (program, dims, n) }, 2,
+               NULL, 0);
   return view_of (program, x, call->args[0], &(TsView){ .kind = TS_VIEW_OTHER });
 }
 
@@ -301,20 +318,26 @@ repeat (TsProgram *program, const TsCall *call)
   for (guint i = 0; i < n; i++)
     dims[i] = i < n - x->rank ? 1 : x->dims[i - (n - x->rank)];
   x = ts_reshaped (program, x, dims, n);
-  return like (program, ts_onnx (program, "Tile", (LowerValue *[]){ x, ts_constant_ints (program, times, n) }, 2, NULL, 0), call->args[0]);
+  return like (program,
+               ts_onnx (program, "Tile",
+                        (LowerValue *[]){ x, ts_constant_ints (program, times, n) }, 2, NULL, 0),
+               call->args[0]);
 }
 
 LowerValue *
 ts_slice_of (TsProgram *program, LowerValue *x, gint64 axis, gint64 first, gint64 end, gint64 step)
 {
-  LowerValue *const inputs[5] = { x, ts_constant_ints (program, &first, 1), ts_constant_ints (program, &end, 1),
-                                  ts_constant_ints (program, &axis, 1), ts_constant_ints (program, &step, 1) };
+  LowerValue *const inputs[5] = { x, ts_constant_ints (program, &first, 1),
+                                  ts_constant_ints (program, &end, 1),
+                                  ts_constant_ints (program, &axis, 1),
+                                  ts_constant_ints (program, &step, 1) };
   gint32 dims[SL_MAX_RANK];
   if (ts_failed (program) || x == NULL || (first == 0 && end == x->dims[axis] && step == 1))
     return x;
   memcpy (dims, x->dims, sizeof dims);
   dims[axis] = end > first ? (gint32) ((end - first - 1) / step + 1) : 0;
-  return dims[axis] == 0 || x->empty ? lower_value_empty (&program->lower, x->rank, dims) : ts_onnx (program, "Slice", inputs, 5, NULL, 0);
+  return dims[axis] == 0 || x->empty ? lower_value_empty (&program->lower, x->rank, dims)
+                                     : ts_onnx (program, "Slice", inputs, 5, NULL, 0);
 }
 
 static TsValue
@@ -329,7 +352,8 @@ slice (TsProgram *program, const TsCall *call)
   if (x == NULL || x->rank == 0)
     return ts_refuse (program, SL_ERROR_SHAPE, "a tensor without dimensions");
   const guint axis = ts_axis (program, call->args[1], x->rank);
-  const gint64 n = x->dims[axis], stated = ts_to_int (program, call->args[4]), step = MIN (stated, MAX (n, 1));
+  const gint64 n = x->dims[axis], stated = ts_to_int (program, call->args[4]),
+               step = MIN (stated, MAX (n, 1));
   gint64 first = call->args[2].kind == TS_NONE ? 0 : ts_to_int (program, call->args[2]);
   gint64 end = call->args[3].kind == TS_NONE ? n : ts_to_int (program, call->args[3]);
   if (step < 1)
@@ -338,7 +362,8 @@ slice (TsProgram *program, const TsCall *call)
   end = CLAMP (end < 0 ? end + n : end, first, n);
   TsView view = part (axis, first, (end - first + step - 1) / step, FALSE);
   view.step = step;
-  const TsValue result = view_of (program, ts_slice_of (program, x, axis, first, end, step), call->args[0], &view);
+  const TsValue result =
+    view_of (program, ts_slice_of (program, x, axis, first, end, step), call->args[0], &view);
   if (axis == 0 && result.kind == TS_TENSOR)
     ts_slice_rows (program, call->args[0].tensor, result.tensor, first, end, step);
   return result;
@@ -354,9 +379,12 @@ narrow (TsProgram *program, const TsCall *call)
   const gint64 start = ts_to_int (program, call->args[2]), n = ts_to_int (program, call->args[3]),
                first = start < 0 ? start + x->dims[axis] : start;
   if (first < 0 || n < 0 || first > x->dims[axis] || n > x->dims[axis] - first)
-    return ts_refuse (program, SL_ERROR_SHAPE, "%" G_GINT64_FORMAT " elements from %" G_GINT64_FORMAT " of %d", n, first, x->dims[axis]);
+    return ts_refuse (program, SL_ERROR_SHAPE,
+                      "%" G_GINT64_FORMAT " elements from %" G_GINT64_FORMAT " of %d", n, first,
+                      x->dims[axis]);
   const TsView view = part (axis, first, n, FALSE);
-  return view_of (program, ts_slice_of (program, x, axis, first, first + n, 1), call->args[0], &view);
+  return view_of (program, ts_slice_of (program, x, axis, first, first + n, 1), call->args[0],
+                  &view);
 }
 
 /* Without @axis, of which the tensor has one element. */
@@ -380,22 +408,27 @@ select_one (TsProgram *program, const TsCall *call)
   if (x == NULL || x->rank == 0)
     return ts_refuse (program, SL_ERROR_SHAPE, "a tensor without dimensions");
   const guint axis = ts_axis (program, call->args[1], x->rank);
-  const gint64 stated = ts_to_int (program, call->args[2]), at = stated < 0 ? stated + x->dims[axis] : stated;
+  const gint64 stated = ts_to_int (program, call->args[2]),
+               at = stated < 0 ? stated + x->dims[axis] : stated;
   if (at < 0 || at >= x->dims[axis])
-    return ts_refuse (program, SL_ERROR_SHAPE, "index %" G_GINT64_FORMAT " of a dimension of %d", stated, x->dims[axis]);
+    return ts_refuse (program, SL_ERROR_SHAPE, "index %" G_GINT64_FORMAT " of a dimension of %d",
+                      stated, x->dims[axis]);
   const TsView view = part (axis, at, 1, TRUE);
-  return view_of (program, drop (program, ts_slice_of (program, x, axis, at, at + 1, 1), axis), call->args[0], &view);
+  return view_of (program, drop (program, ts_slice_of (program, x, axis, at, at + 1, 1), axis),
+                  call->args[0], &view);
 }
 
 /* Consecutive parts of @sizes along a dimension, as a list. */
 static TsValue
-parts (TsProgram *program, TsValue tensor, LowerValue *x, guint axis, const gint64 *sizes, guint n, gboolean dropped)
+parts (TsProgram *program, TsValue tensor, LowerValue *x, guint axis, const gint64 *sizes, guint n,
+       gboolean dropped)
 {
   const LowerAttribute attribute = ts_attr_int ("axis", axis);
   LowerValue *outputs[MAX_PARTS] = { x };
   const TsValue list = ts_list (program->heap);
   if (n > 1)
-    ts_onnx_all (program, "Split", (LowerValue *[]){ x, ts_constant_ints (program, sizes, n) }, 2, &attribute, 1, outputs, n);
+    ts_onnx_all (program, "Split", (LowerValue *[]){ x, ts_constant_ints (program, sizes, n) }, 2,
+                 &attribute, 1, outputs, n);
   gint64 first = 0;
   for (guint i = 0; i < n && !ts_failed (program); first += sizes[i++]) {
     const TsView view = part (axis, first, sizes[i], dropped);
@@ -427,8 +460,10 @@ split (TsProgram *program, const TsCall *call)
       sizes[n] = MIN (size, total - sum);
   }
   if (sum != total || n == 0)
-    return ts_refuse (program, SL_ERROR_SHAPE, "parts that do not make up a dimension of %" G_GINT64_FORMAT ", or more than %d", total,
-                      MAX_PARTS);
+    return ts_refuse (program, SL_ERROR_SHAPE,
+                      "parts that do not make up a dimension of %" G_GINT64_FORMAT
+                      ", or more than %d",
+                      total, MAX_PARTS);
   return parts (program, call->args[0], x, axis, sizes, n, FALSE);
 }
 
@@ -444,7 +479,9 @@ unbind (TsProgram *program, const TsCall *call)
   for (guint i = 0; i < MAX_PARTS; i++)
     ones[i] = 1;
   if (n > MAX_PARTS || x->empty)
-    return n == 0 ? ts_list (program->heap) : ts_refuse (program, SL_ERROR_LIMIT, "%u parts; expected at most %d", n, MAX_PARTS);
+    return n == 0
+             ? ts_list (program->heap)
+             : ts_refuse (program, SL_ERROR_LIMIT, "%u parts; expected at most %d", n, MAX_PARTS);
   return parts (program, call->args[0], x, axis, ones, n, TRUE);
 }
 
@@ -458,7 +495,8 @@ join (TsProgram *program, const TsCall *call)
   guint n = 0;
   TsValue first = ts_none ();
   if (list.kind != TS_LIST && list.kind != TS_TUPLE)
-    return ts_refuse (program, SL_ERROR_FORMAT, "a value of type %s; expected a list of tensors", ts_kind_name (list.kind));
+    return ts_refuse (program, SL_ERROR_FORMAT, "a value of type %s; expected a list of tensors",
+                      ts_kind_name (list.kind));
   for (guint i = 0; i < list.list->n && !ts_failed (program); i++) {
     LowerValue *x = ts_read (program, list.list->items[i]);
     if (x == NULL || (x->empty && !stack && n + 1 < list.list->n))
@@ -483,10 +521,13 @@ join (TsProgram *program, const TsCall *call)
   for (guint i = 0; i < n; i++) {
     values[i] = ts_cast (program, values[i], dtype);
     if (stack)
-      values[i] = ts_onnx (program, "Unsqueeze", (LowerValue *[]){ values[i], ts_constant_ints (program, &at, 1) }, 2, NULL, 0);
+      values[i] =
+        ts_onnx (program, "Unsqueeze",
+                 (LowerValue *[]){ values[i], ts_constant_ints (program, &at, 1) }, 2, NULL, 0);
   }
   const LowerAttribute attribute = ts_attr_int ("axis", axis);
-  const TsValue result = ts_new (program, n == 1 ? values[0] : ts_onnx (program, "Concat", values, n, &attribute, 1), dtype);
+  const TsValue result = ts_new (
+    program, n == 1 ? values[0] : ts_onnx (program, "Concat", values, n, &attribute, 1), dtype);
   if (result.kind == TS_TENSOR && axis == 0 && !stack)
     result.tensor->valid = ts_joined_rows (program, list.list);
   return result;
@@ -496,8 +537,12 @@ static TsValue
 pixel_shuffle (TsProgram *program, const TsCall *call)
 {
   LowerValue *x = ts_read (program, call->args[0]);
-  const LowerAttribute attributes[2] = { ts_attr_int ("blocksize", ts_to_int (program, call->args[1])), ts_attr_text ("mode", "CRD") };
-  return x == NULL ? ts_none () : like (program, ts_onnx (program, "DepthToSpace", &x, 1, attributes, 2), call->args[0]);
+  const LowerAttribute attributes[2] = {
+    ts_attr_int ("blocksize", ts_to_int (program, call->args[1])), ts_attr_text ("mode", "CRD")
+  };
+  return x == NULL
+           ? ts_none ()
+           : like (program, ts_onnx (program, "DepthToSpace", &x, 1, attributes, 2), call->args[0]);
 }
 
 /* [n, c, h, w] -> [n, c * r * r, h / r, w / r], the other way round than SpaceToDepth orders it. */
@@ -508,11 +553,14 @@ pixel_unshuffle (TsProgram *program, const TsCall *call)
   LowerValue *x = ts_read (program, call->args[0]);
   const gint64 r = ts_to_int (program, call->args[1]);
   if (x == NULL || x->rank != 4 || r < 1 || x->dims[2] % r != 0 || x->dims[3] % r != 0)
-    return ts_refuse (program, SL_ERROR_SHAPE, "a factor of %" G_GINT64_FORMAT " does not fit the tensor", r);
+    return ts_refuse (program, SL_ERROR_SHAPE,
+                      "a factor of %" G_GINT64_FORMAT " does not fit the tensor", r);
   const gint64 d[4] = { x->dims[0], x->dims[1], x->dims[2] / r, x->dims[3] / r };
   x = ts_reshaped (program, x, (const gint64[]){ d[0], d[1], d[2], r, d[3], r }, 6);
   x = ts_permuted (program, x, order, 6);
-  return like (program, ts_reshaped (program, x, (const gint64[]){ d[0], d[1] * r * r, d[2], d[3] }, 4), call->args[0]);
+  return like (program,
+               ts_reshaped (program, x, (const gint64[]){ d[0], d[1] * r * r, d[2], d[3] }, 4),
+               call->args[0]);
 }
 
 static TsValue
@@ -522,10 +570,12 @@ channel_shuffle (TsProgram *program, const TsCall *call)
   LowerValue *x = ts_read (program, call->args[0]);
   const gint64 groups = ts_to_int (program, call->args[1]);
   if (x == NULL || x->rank != 4 || groups < 1 || x->dims[1] % groups != 0)
-    return ts_refuse (program, SL_ERROR_SHAPE, "%" G_GINT64_FORMAT " groups do not fit the tensor", groups);
+    return ts_refuse (program, SL_ERROR_SHAPE, "%" G_GINT64_FORMAT " groups do not fit the tensor",
+                      groups);
   const gint64 d[4] = { x->dims[0], x->dims[1], x->dims[2], x->dims[3] };
   x = ts_reshaped (program, x, (const gint64[]){ d[0], groups, d[1] / groups, d[2], d[3] }, 5);
-  return like (program, ts_reshaped (program, ts_permuted (program, x, order, 5), d, 4), call->args[0]);
+  return like (program, ts_reshaped (program, ts_permuted (program, x, order, 5), d, 4),
+               call->args[0]);
 }
 
 static TsValue
@@ -538,8 +588,10 @@ flip (TsProgram *program, const TsCall *call)
     return ts_none ();
   for (guint i = 0; i < n && !ts_failed (program); i++) {
     const gint64 axis = ts_axis_of (program, axes[i], x->rank), first = -1, end = -G_MAXINT32;
-    LowerValue *const inputs[5] = { x, ts_constant_ints (program, &first, 1), ts_constant_ints (program, &end, 1),
-                                    ts_constant_ints (program, &axis, 1), ts_constant_ints (program, &first, 1) };
+    LowerValue *const inputs[5] = { x, ts_constant_ints (program, &first, 1),
+                                    ts_constant_ints (program, &end, 1),
+                                    ts_constant_ints (program, &axis, 1),
+                                    ts_constant_ints (program, &first, 1) };
     x = ts_onnx (program, "Slice", inputs, 5, NULL, 0);
   }
   return like (program, x, call->args[0]);
@@ -570,8 +622,8 @@ roll (TsProgram *program, const TsCall *call)
   return like (program, x, call->args[0]);
 }
 
-/* What changes neither values nor shape: memory formats, devices, gradients, dropout. A new box, so that operations in place leave the
- * operand alone. */
+/* What changes neither values nor shape: memory formats, devices, gradients, dropout. A new box, so
+ * that operations in place leave the operand alone. */
 static TsValue
 copy (TsProgram *program, const TsCall *call)
 {
@@ -590,7 +642,8 @@ static TsValue
 dropout (TsProgram *program, const TsCall *call)
 {
   if (ts_truth (program, call->args[2]) && ts_to_float (program, call->args[1]) != 0)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "the model is in training; call model.eval() before it is exported");
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED,
+                      "the model is in training; call model.eval() before it is exported");
   return copy (program, call);
 }
 
@@ -602,8 +655,10 @@ convert (TsProgram *program, TsValue tensor, TsDtype dtype)
     return ts_none ();
   if (dtype == tensor.tensor->dtype)
     return tensor;
-  if ((guint) dtype >= TS_N_DTYPES || ts_is_quantized (dtype) || ts_is_quantized (tensor.tensor->dtype))
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "%s as %s", ts_dtype_name (tensor.tensor->dtype), ts_dtype_name (dtype));
+  if ((guint) dtype >= TS_N_DTYPES || ts_is_quantized (dtype)
+      || ts_is_quantized (tensor.tensor->dtype))
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "%s as %s",
+                      ts_dtype_name (tensor.tensor->dtype), ts_dtype_name (dtype));
   if (dtype == TS_BOOLEAN && !x->empty && lower_dtype (&program->lower, x) != SL_DTYPE_BOOL) {
     LowerValue *zero = ts_scalar (program, ts_int (0), tensor.tensor->dtype);
     x = ts_onnx (program, "Equal", (LowerValue *[]){ x, zero }, 2, NULL, 0);
@@ -618,18 +673,25 @@ to (TsProgram *program, const TsCall *call)
 {
   const TsValue *a = call->args;
   const gboolean device = a[1].kind == TS_DEVICE || a[1].kind == TS_NONE;
-  const TsValue type = a[8].kind == TS_INT ? a[8] : a[1].kind == TS_INT ? a[1] : device && a[2].kind == TS_INT ? a[2] : ts_none ();
+  const TsValue type = a[8].kind == TS_INT             ? a[8]
+                       : a[1].kind == TS_INT           ? a[1]
+                       : device && a[2].kind == TS_INT ? a[2]
+                                                       : ts_none ();
   if (a[0].kind != TS_TENSOR)
     return ts_refuse (program, SL_ERROR_FORMAT, "of a value of type %s", ts_kind_name (a[0].kind));
   if (a[1].kind == TS_TENSOR)
     return convert (program, a[0], a[1].tensor->dtype);
-  return type.kind == TS_INT ? convert (program, a[0], (TsDtype) CLAMP (type.number, 0, TS_N_DTYPES)) : a[0];
+  return type.kind == TS_INT
+           ? convert (program, a[0], (TsDtype) CLAMP (type.number, 0, TS_N_DTYPES))
+           : a[0];
 }
 
 static TsValue
 type_as (TsProgram *program, const TsCall *call)
 {
-  return call->args[1].kind == TS_TENSOR ? convert (program, call->args[0], call->args[1].tensor->dtype) : call->args[0];
+  return call->args[1].kind == TS_TENSOR
+           ? convert (program, call->args[0], call->args[1].tensor->dtype)
+           : call->args[0];
 }
 
 static TsValue
@@ -646,7 +708,8 @@ broadcast_tensors (TsProgram *program, const TsCall *call)
       if (x == NULL)
         return ts_none ();
       if (pass == 1) {
-        x = ts_onnx (program, "Expand", (LowerValue *[]){ x, ts_constant_ints (program, dims, rank) }, 2, NULL, 0);
+        x = ts_onnx (program, "Expand",
+                     (LowerValue *[]){ x, ts_constant_ints (program, dims, rank) }, 2, NULL, 0);
         ts_list_append (program->heap, results.list, like (program, x, list.list->items[i]));
         continue;
       }

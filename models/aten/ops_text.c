@@ -48,7 +48,8 @@ format (TsProgram *program, const TsCall *call)
   g_autoptr (GString) out = g_string_new (NULL);
   guint next = 0;
   if (call->args[0].kind != TS_STRING)
-    return ts_refuse (program, SL_ERROR_FORMAT, "a value of type %s; expected a string", ts_kind_name (call->args[0].kind));
+    return ts_refuse (program, SL_ERROR_FORMAT, "a value of type %s; expected a string",
+                      ts_kind_name (call->args[0].kind));
   for (const char *p = call->args[0].text; *p != '\0' && out->len <= TS_MAX_STRING; p++) {
     if (p[0] != '{' || p[1] != '}') {
       g_string_append_c (out, *p);
@@ -75,16 +76,19 @@ raise_error (TsProgram *program, const TsCall *call)
   g_autoptr (GString) out = g_string_new (NULL);
   append_value (out, call->args[0], 0);
   program->op = NULL;
-  return ts_refuse (program, SL_ERROR_SHAPE, "the model's own code refuses this input: %s", out->len > 0 ? out->str : "without a reason");
+  return ts_refuse (program, SL_ERROR_SHAPE, "the model's own code refuses this input: %s",
+                    out->len > 0 ? out->str : "without a reason");
 }
 
 static TsValue
 change_case (TsProgram *program, const TsCall *call)
 {
   if (call->args[0].kind != TS_STRING)
-    return ts_refuse (program, SL_ERROR_FORMAT, "a value of type %s; expected a string", ts_kind_name (call->args[0].kind));
-  g_autofree char *text =
-    strcmp (call->op->name, "aten::lower") == 0 ? g_ascii_strdown (call->args[0].text, -1) : g_ascii_strup (call->args[0].text, -1);
+    return ts_refuse (program, SL_ERROR_FORMAT, "a value of type %s; expected a string",
+                      ts_kind_name (call->args[0].kind));
+  g_autofree char *text = strcmp (call->op->name, "aten::lower") == 0
+                            ? g_ascii_strdown (call->args[0].text, -1)
+                            : g_ascii_strup (call->args[0].text, -1);
   return ts_string (program->heap, text);
 }
 
@@ -93,8 +97,9 @@ has_end (TsProgram *program, const TsCall *call)
 {
   if (call->args[0].kind != TS_STRING || call->args[1].kind != TS_STRING)
     return ts_refuse (program, SL_ERROR_FORMAT, "expected two strings");
-  return ts_bool (strcmp (call->op->name, "aten::startswith") == 0 ? g_str_has_prefix (call->args[0].text, call->args[1].text)
-                                                                   : g_str_has_suffix (call->args[0].text, call->args[1].text));
+  return ts_bool (strcmp (call->op->name, "aten::startswith") == 0
+                    ? g_str_has_prefix (call->args[0].text, call->args[1].text)
+                    : g_str_has_suffix (call->args[0].text, call->args[1].text));
 }
 
 static TsValue

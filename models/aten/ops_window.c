@@ -38,7 +38,9 @@ with_batch (TsProgram *program, LowerValue *x, guint spatial, gboolean *added)
 {
   const gint64 axis = 0;
   *added = x != NULL && x->rank == spatial + 1;
-  return *added ? ts_onnx (program, "Unsqueeze", (LowerValue *[]){ x, ts_constant_ints (program, &axis, 1) }, 2, NULL, 0) : x;
+  return *added ? ts_onnx (program, "Unsqueeze",
+                           (LowerValue *[]){ x, ts_constant_ints (program, &axis, 1) }, 2, NULL, 0)
+                : x;
 }
 
 static TsValue
@@ -46,7 +48,8 @@ without_batch (TsProgram *program, LowerValue *y, gboolean added, TsDtype dtype)
 {
   const gint64 axis = 0;
   if (added)
-    y = ts_onnx (program, "Squeeze", (LowerValue *[]){ y, ts_constant_ints (program, &axis, 1) }, 2, NULL, 0);
+    y = ts_onnx (program, "Squeeze", (LowerValue *[]){ y, ts_constant_ints (program, &axis, 1) }, 2,
+                 NULL, 0);
   return ts_new (program, y, dtype);
 }
 
@@ -68,8 +71,10 @@ convolve (TsProgram *program, const Convolution *c)
     return ts_none ();
   const guint spatial = weight->rank > 2 ? weight->rank - 2 : 0;
   if (spatial < 1 || spatial > 2)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "weights of %u dimensions; only convolutions along 1 or 2 dimensions are supported",
-                      weight->rank);
+    return ts_refuse (
+      program, SL_ERROR_UNSUPPORTED,
+      "weights of %u dimensions; only convolutions along 1 or 2 dimensions are supported",
+      weight->rank);
   spread (program, c->stride, spatial, stride);
   spread (program, c->dilation, spatial, dilation);
   attributes[n++] = ts_attr_ints (program, "strides", stride, spatial);
@@ -88,15 +93,22 @@ convolve (TsProgram *program, const Convolution *c)
   }
   LowerValue *const inputs[3] = { with_batch (program, x, spatial, &added), weight,
                                   c->bias.kind != TS_NONE ? ts_read (program, c->bias) : NULL };
-  return without_batch (program, ts_onnx (program, c->transposed ? "ConvTranspose" : "Conv", inputs, 3, attributes, n), added,
-                        c->x.tensor->dtype);
+  return without_batch (
+    program, ts_onnx (program, c->transposed ? "ConvTranspose" : "Conv", inputs, 3, attributes, n),
+    added, c->x.tensor->dtype);
 }
 
 static TsValue
 conv (TsProgram *program, const TsCall *call)
 {
   const TsValue *a = call->args;
-  const Convolution c = { .x = a[0], .weight = a[1], .bias = a[2], .stride = a[3], .padding = a[4], .dilation = a[5], .groups = a[6] };
+  const Convolution c = { .x = a[0],
+                          .weight = a[1],
+                          .bias = a[2],
+                          .stride = a[3],
+                          .padding = a[4],
+                          .dilation = a[5],
+                          .groups = a[6] };
   return convolve (program, &c);
 }
 
@@ -140,7 +152,8 @@ is_given (TsValue value)
 
 /* The attributes that all pools have. */
 static guint
-pool_attributes (TsProgram *program, const TsValue *a, guint spatial, TsValue ceil_mode, LowerAttribute *attributes)
+pool_attributes (TsProgram *program, const TsValue *a, guint spatial, TsValue ceil_mode,
+                 LowerAttribute *attributes)
 {
   gint64 kernel[3], stride[3], padding[3];
   spread (program, a[1], spatial, kernel);
@@ -174,10 +187,12 @@ max_pool (TsProgram *program, const TsCall *call)
   if (ts_failed (program))
     return ts_none ();
   attributes[n++] = ts_attr_ints (program, "dilations", dilation, spatial);
-  return without_batch (program, ts_onnx (program, "MaxPool", &x, 1, attributes, n), added, call->args[0].tensor->dtype);
+  return without_batch (program, ts_onnx (program, "MaxPool", &x, 1, attributes, n), added,
+                        call->args[0].tensor->dtype);
 }
 
-/* Places of real numbers alone, and of windows as unpooling reads them; where nothing does, their nodes are dropped. */
+/* Places of real numbers alone, and of windows as unpooling reads them; where nothing does, their
+ * nodes are dropped. */
 static TsValue
 max_pool_with_indices (TsProgram *program, const TsCall *call)
 {
@@ -186,9 +201,12 @@ max_pool_with_indices (TsProgram *program, const TsCall *call)
   const TsTensor *y = pair[0].kind == TS_TENSOR ? pair[0].tensor : NULL;
   if (ts_failed (program) || y == NULL || ts_is_quantized (y->dtype))
     return ts_tuple (program->heap, pair, 2);
-  const TsValue given[4] = { call->args[1], is_given (call->args[2]) ? call->args[2] : call->args[1], call->args[3], call->args[4] };
+  const TsValue given[4] = { call->args[1],
+                             is_given (call->args[2]) ? call->args[2] : call->args[1],
+                             call->args[3], call->args[4] };
   const gint64 size[2] = { y->dims[y->rank - 2], y->dims[y->rank - 1] };
-  TsValue args[6] = { call->args[0], ts_none (), ts_none (), ts_none (), ts_none (), ts_int_list (program->heap, size, 2) };
+  TsValue args[6] = { call->args[0], ts_none (), ts_none (),
+                      ts_none (),    ts_none (), ts_int_list (program->heap, size, 2) };
   for (guint i = 0; i < 4; i++) {
     spread (program, given[i], 2, numbers[i]);
     args[1 + i] = ts_int_list (program->heap, numbers[i], 2);
@@ -212,7 +230,8 @@ real_average_pool (TsProgram *program, const TsCall *call)
   if (call->args[6].kind != TS_NONE)
     return ts_refuse (program, SL_ERROR_UNSUPPORTED, "divisor_override is not supported");
   attributes[n++] = ts_attr_int ("count_include_pad", ts_truth (program, call->args[5]));
-  return without_batch (program, ts_onnx (program, "AveragePool", &x, 1, attributes, n), added, call->args[0].tensor->dtype);
+  return without_batch (program, ts_onnx (program, "AveragePool", &x, 1, attributes, n), added,
+                        call->args[0].tensor->dtype);
 }
 
 /* Of codes, parts of a window that lie outside count as zero, too. */
@@ -221,10 +240,12 @@ average_pool (TsProgram *program, const TsCall *call)
 {
   const TsValue x = call->args[0];
   const gboolean codes = x.kind == TS_TENSOR && ts_is_quantized (x.tensor->dtype);
-  return codes ? ts_through_codes (program, call, real_average_pool) : real_average_pool (program, call);
+  return codes ? ts_through_codes (program, call, real_average_pool)
+               : real_average_pool (program, call);
 }
 
-/* Cell @i of @out along a dimension of @in elements, as torch cuts it: cells may overlap by an element. */
+/* Cell @i of @out along a dimension of @in elements, as torch cuts it: cells may overlap by an
+ * element. */
 static void
 cell (gint64 i, gint64 in, gint64 out, gint64 *first, gint64 *end)
 {
@@ -235,23 +256,27 @@ cell (gint64 i, gint64 in, gint64 out, gint64 *first, gint64 *end)
 static LowerValue *
 cut (TsProgram *program, LowerValue *x, gint64 axis, gint64 first, gint64 end)
 {
-  LowerValue *const inputs[4] = { x, ts_constant_ints (program, &first, 1), ts_constant_ints (program, &end, 1),
+  LowerValue *const inputs[4] = { x, ts_constant_ints (program, &first, 1),
+                                  ts_constant_ints (program, &end, 1),
                                   ts_constant_ints (program, &axis, 1) };
   return ts_onnx (program, "Slice", inputs, 4, NULL, 0);
 }
 
-/* Cells of different sizes: along one dimension after the other each cell is cut out and reduced. */
+/* Cells of different sizes: along one dimension after the other each cell is cut out and reduced.
+ */
 static LowerValue *
 uneven_cells (TsProgram *program, LowerValue *x, gint64 axis, gint64 out, gboolean average)
 {
   LowerValue *cells[MAX_CELLS];
   const gint64 in = x != NULL ? x->dims[axis] : 1;
-  const LowerAttribute keep[2] = { ts_attr_ints (program, "axes", &axis, 1), ts_attr_int ("keepdims", 1) };
+  const LowerAttribute keep[2] = { ts_attr_ints (program, "axes", &axis, 1),
+                                   ts_attr_int ("keepdims", 1) };
   const LowerAttribute join = ts_attr_int ("axis", axis);
   if (out == in || ts_failed (program))
     return x;
   if (out < 1 || out >= MAX_CELLS) {
-    ts_refuse (program, SL_ERROR_UNSUPPORTED, "%" G_GINT64_FORMAT " uneven cells along one dimension", out);
+    ts_refuse (program, SL_ERROR_UNSUPPORTED,
+               "%" G_GINT64_FORMAT " uneven cells along one dimension", out);
     return NULL;
   }
   for (gint64 i = 0; i < out; i++) {
@@ -263,7 +288,8 @@ uneven_cells (TsProgram *program, LowerValue *x, gint64 axis, gint64 out, gboole
   return out == 1 ? cells[0] : ts_onnx (program, "Concat", cells, (guint) out, &join, 1);
 }
 
-/* Pools of a stated output size: one value, the same size, windows that divide the picture, or cells cut one by one. */
+/* Pools of a stated output size: one value, the same size, windows that divide the picture, or
+ * cells cut one by one. */
 static TsValue
 real_adaptive_pool (TsProgram *program, const TsCall *call)
 {
@@ -274,9 +300,11 @@ real_adaptive_pool (TsProgram *program, const TsCall *call)
   LowerValue *x = with_batch (program, ts_read (program, call->args[0]), spatial, &added);
   const TsValue size = call->args[1];
   if (x == NULL || x->rank != spatial + 2)
-    return ts_refuse (program, SL_ERROR_SHAPE, "a tensor of %u dimensions", x != NULL ? x->rank : 0);
+    return ts_refuse (program, SL_ERROR_SHAPE, "a tensor of %u dimensions",
+                      x != NULL ? x->rank : 0);
   for (guint i = 0; i < spatial; i++) {
-    const TsValue item = size.kind == TS_LIST || size.kind == TS_TUPLE ? ts_index (program, size, ts_int (i)) : size;
+    const TsValue item =
+      size.kind == TS_LIST || size.kind == TS_TUPLE ? ts_index (program, size, ts_int (i)) : size;
     out[i] = item.kind == TS_NONE ? x->dims[2 + i] : ts_to_int (program, item);
     if (ts_failed (program) || out[i] < 1)
       return ts_refuse (program, SL_ERROR_SHAPE, "an output of %" G_GINT64_FORMAT " cells", out[i]);
@@ -307,7 +335,8 @@ adaptive_pool (TsProgram *program, const TsCall *call)
     return real_adaptive_pool (program, call);
   ts_to_ints (program, call->args[1], sizes, 3, &n);
   const gboolean one = n > 0 && sizes[0] == 1 && (n == 1 || sizes[1] == 1);
-  return one ? real_adaptive_pool (program, call) : ts_through_codes (program, call, real_adaptive_pool);
+  return one ? real_adaptive_pool (program, call)
+             : ts_through_codes (program, call, real_adaptive_pool);
 }
 
 static TsValue
@@ -328,16 +357,23 @@ average_pool_3d (TsProgram *program, const TsCall *call)
   spread (program, call->args[3], 3, padding);
   if (x == NULL || ts_failed (program))
     return ts_none ();
-  if (x->rank != 5 || kernel[1] != 1 || kernel[2] != 1 || stride[1] != 1 || stride[2] != 1 || padding[0] + padding[1] + padding[2] != 0)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "only windows along the first of three dimensions, without padding, are supported");
+  if (x->rank != 5 || kernel[1] != 1 || kernel[2] != 1 || stride[1] != 1 || stride[2] != 1
+      || padding[0] + padding[1] + padding[2] != 0)
+    return ts_refuse (
+      program, SL_ERROR_UNSUPPORTED,
+      "only windows along the first of three dimensions, without padding, are supported");
   const gint64 flat[4] = { x->dims[0], x->dims[1], x->dims[2], (gint64) x->dims[3] * x->dims[4] };
-  const LowerAttribute attributes[2] = { ts_attr_ints (program, "kernel_shape", kernel, 2), ts_attr_ints (program, "strides", stride, 2) };
+  const LowerAttribute attributes[2] = { ts_attr_ints (program, "kernel_shape", kernel, 2),
+                                         ts_attr_ints (program, "strides", stride, 2) };
   LowerValue *planes = ts_reshaped (program, x, flat, 4);
   LowerValue *y = ts_onnx (program, "AveragePool", &planes, 1, attributes, 2);
   if (y == NULL)
     return ts_none ();
-  return ts_new (program, ts_reshaped (program, y, (const gint64[]){ x->dims[0], x->dims[1], y->dims[2], x->dims[3], x->dims[4] }, 5),
-                 TS_FLOAT32);
+  return ts_new (
+    program,
+    ts_reshaped (program, y,
+                 (const gint64[]){ x->dims[0], x->dims[1], y->dims[2], x->dims[3], x->dims[4] }, 5),
+    TS_FLOAT32);
 }
 
 /* unfold: the windows' elements as channels, one column for each window. */
@@ -356,17 +392,23 @@ windows (TsProgram *program, const TsCall *call)
     return ts_none ();
   const gint64 pads[8] = { 0, 0, padding[0], padding[1], 0, 0, padding[0], padding[1] }, axis = 2;
   const LowerAttribute mode = ts_attr_text ("mode", "constant"), join = ts_attr_int ("axis", axis);
-  x = ts_onnx (program, "Pad", (LowerValue *[]){ x, ts_constant_ints (program, pads, 8) }, 2, &mode, 1);
+  x = ts_onnx (program, "Pad", (LowerValue *[]){ x, ts_constant_ints (program, pads, 8) }, 2, &mode,
+               1);
   gint64 out[2] = { 0, 0 };
   for (guint i = 0; x != NULL && i < 2; i++)
-    out[i] = stride[i] < 1 || dilation[i] < 1 || kernel[i] < 1 ? 0 : (x->dims[2 + i] - dilation[i] * (kernel[i] - 1) - 1) / stride[i] + 1;
+    out[i] = stride[i] < 1 || dilation[i] < 1 || kernel[i] < 1
+               ? 0
+               : (x->dims[2 + i] - dilation[i] * (kernel[i] - 1) - 1) / stride[i] + 1;
   if (x == NULL || out[0] < 1 || out[1] < 1 || kernel[0] * kernel[1] > MAX_CELLS)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "windows that do not fit the tensor, or of more than %d elements", MAX_CELLS);
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED,
+                      "windows that do not fit the tensor, or of more than %d elements", MAX_CELLS);
   for (gint64 k = 0; k < kernel[0] * kernel[1]; k++) {
     const gint64 y = k / kernel[1] * dilation[0], z = k % kernel[1] * dilation[1];
     LowerValue *rows = ts_slice_of (program, x, 2, y, y + (out[0] - 1) * stride[0] + 1, stride[0]);
     rows = ts_slice_of (program, rows, 3, z, z + (out[1] - 1) * stride[1] + 1, stride[1]);
-    cells[n++] = ts_onnx (program, "Unsqueeze", (LowerValue *[]){ rows, ts_constant_ints (program, &axis, 1) }, 2, NULL, 0);
+    cells[n++] =
+      ts_onnx (program, "Unsqueeze", (LowerValue *[]){ rows, ts_constant_ints (program, &axis, 1) },
+               2, NULL, 0);
   }
   LowerValue *all = n == 1 ? cells[0] : ts_onnx (program, "Concat", cells, n, &join, 1);
   const gint64 dims[3] = { x->dims[0], (gint64) x->dims[1] * n, out[0] * out[1] };
@@ -376,26 +418,41 @@ windows (TsProgram *program, const TsCall *call)
 const TsOp ts_ops_window[] = {
   { "aten::adaptive_max_pool1d", "self,output_size", adaptive_max_pool, NULL, 0 },
   { "aten::adaptive_max_pool2d", "self,output_size", adaptive_max_pool, NULL, 0 },
-  { "aten::avg_pool3d", "self,kernel_size,stride=[],padding=0,ceil_mode=False,count_include_pad=True,divisor_override=None",
+  { "aten::avg_pool3d",
+    "self,kernel_size,stride=[],padding=0,ceil_mode=False,count_include_pad=True,divisor_override=None",
     average_pool_3d, NULL, 0 },
   { "aten::im2col", "self,kernel_size,dilation,padding,stride", windows, NULL, 0 },
-  { "aten::conv1d", "input,weight,bias=None,stride=1,padding=0,dilation=1,groups=1", conv, NULL, 0 },
-  { "aten::conv2d", "input,weight,bias=None,stride=1,padding=0,dilation=1,groups=1", conv, NULL, 0 },
-  { "aten::conv_transpose1d", "input,weight,bias=None,stride=1,padding=0,output_padding=0,groups=1,dilation=1", conv_transpose, NULL, 0 },
-  { "aten::conv_transpose2d", "input,weight,bias=None,stride=1,padding=0,output_padding=0,groups=1,dilation=1", conv_transpose, NULL, 0 },
+  { "aten::conv1d", "input,weight,bias=None,stride=1,padding=0,dilation=1,groups=1", conv, NULL,
+    0 },
+  { "aten::conv2d", "input,weight,bias=None,stride=1,padding=0,dilation=1,groups=1", conv, NULL,
+    0 },
+  { "aten::conv_transpose1d",
+    "input,weight,bias=None,stride=1,padding=0,output_padding=0,groups=1,dilation=1",
+    conv_transpose, NULL, 0 },
+  { "aten::conv_transpose2d",
+    "input,weight,bias=None,stride=1,padding=0,output_padding=0,groups=1,dilation=1",
+    conv_transpose, NULL, 0 },
   { "aten::_convolution_mode", "input,weight,bias,stride,padding,dilation,groups", conv, NULL, 0 },
-  { "aten::convolution", "input,weight,bias,stride,padding,dilation,transposed,output_padding,groups", convolution, NULL, 0 },
+  { "aten::convolution",
+    "input,weight,bias,stride,padding,dilation,transposed,output_padding,groups", convolution, NULL,
+    0 },
   { "aten::_convolution",
     "input,weight,bias,stride,padding,dilation,transposed,output_padding,groups,benchmark=None,deterministic=None,cudnn_enabled=None,"
     "allow_tf32=None",
     convolution, NULL, 0 },
-  { "aten::max_pool1d", "self,kernel_size,stride=[],padding=0,dilation=1,ceil_mode=False", max_pool, NULL, 0 },
-  { "aten::max_pool2d", "self,kernel_size,stride=[],padding=0,dilation=1,ceil_mode=False", max_pool, NULL, 0 },
-  { "aten::max_pool2d_with_indices", "self,kernel_size,stride=[],padding=0,dilation=1,ceil_mode=False", max_pool_with_indices, NULL, 0 },
-  { "aten::avg_pool1d", "self,kernel_size,stride=[],padding=0,ceil_mode=False,count_include_pad=True,divisor_override=None", average_pool,
+  { "aten::max_pool1d", "self,kernel_size,stride=[],padding=0,dilation=1,ceil_mode=False", max_pool,
     NULL, 0 },
-  { "aten::avg_pool2d", "self,kernel_size,stride=[],padding=0,ceil_mode=False,count_include_pad=True,divisor_override=None", average_pool,
+  { "aten::max_pool2d", "self,kernel_size,stride=[],padding=0,dilation=1,ceil_mode=False", max_pool,
     NULL, 0 },
+  { "aten::max_pool2d_with_indices",
+    "self,kernel_size,stride=[],padding=0,dilation=1,ceil_mode=False", max_pool_with_indices, NULL,
+    0 },
+  { "aten::avg_pool1d",
+    "self,kernel_size,stride=[],padding=0,ceil_mode=False,count_include_pad=True,divisor_override=None",
+    average_pool, NULL, 0 },
+  { "aten::avg_pool2d",
+    "self,kernel_size,stride=[],padding=0,ceil_mode=False,count_include_pad=True,divisor_override=None",
+    average_pool, NULL, 0 },
   { "aten::adaptive_avg_pool1d", "self,output_size", adaptive_pool, NULL, 0 },
   { "aten::adaptive_avg_pool2d", "self,output_size", adaptive_pool, NULL, 0 },
   { NULL, NULL, NULL, NULL, 0 },

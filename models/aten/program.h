@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A program of torch's operators while it is lowered: the values that it computes with, and the graph that its operators on tensors build. A reader
- * calls one operator after the other, whatever its file looks like.
+ * A program of torch's operators while it is lowered: the values that it computes with, and the
+ * graph that its operators on tensors build. A reader calls one operator after the other, whatever
+ * its file looks like.
  *
- * Errors stick, those of the heap and those of the builder alike; what is called after one does nothing.
+ * Errors stick, those of the heap and those of the builder alike; what is called after one does
+ * nothing.
  */
 #ifndef SL_MODELS_ATEN_PROGRAM_H
 #define SL_MODELS_ATEN_PROGRAM_H
@@ -56,6 +58,7 @@ GError *ts_take_error (TsProgram *program);
 /** ts_ops_new: (transfer full): name -> const TsOp *. */
 GHashTable *ts_ops_new (void);
 /** ts_run_op: operator @name, "aten::add". */
-TsValue ts_run_op (TsProgram *program, const char *name, const TsValue *args, const char *const *keywords, guint n);
+TsValue ts_run_op (TsProgram *program, const char *name, const TsValue *args,
+                   const char *const *keywords, guint n);
 
 #endif

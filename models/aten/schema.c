@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds the operator that a program calls and gives it its arguments, with torch's defaults for those that are not written. */
+/* Finds the operator that a program calls and gives it its arguments, with torch's defaults for
+ * those that are not written. */
 #include <string.h>
 
 #include "core/base/name_hash.h"
@@ -10,10 +11,12 @@
 GHashTable *
 ts_ops_new (void)
 {
-  static const TsOp *const tables[] = { ts_ops_scalar, ts_ops_text,      ts_ops_list,      ts_ops_elementwise, ts_ops_window,
-                                        ts_ops_shape,  ts_ops_axis,      ts_ops_index,     ts_ops_rows,        ts_ops_make,
-                                        ts_ops_norm,   ts_ops_quantized, ts_ops_packed,    ts_ops_resize,      ts_ops_detect,
-                                        ts_ops_query,  ts_ops_recurrent, ts_ops_composite, ts_ops_patches };
+  static const TsOp *const tables[] = {
+    ts_ops_scalar, ts_ops_text,      ts_ops_list,      ts_ops_elementwise, ts_ops_window,
+    ts_ops_shape,  ts_ops_axis,      ts_ops_index,     ts_ops_rows,        ts_ops_make,
+    ts_ops_norm,   ts_ops_quantized, ts_ops_packed,    ts_ops_resize,      ts_ops_detect,
+    ts_ops_query,  ts_ops_recurrent, ts_ops_composite, ts_ops_patches
+  };
   GHashTable *ops = g_hash_table_new (sl_name_hash, g_str_equal);
   for (guint i = 0; i < G_N_ELEMENTS (tables); i++)
     for (const TsOp *op = tables[i]; op->name != NULL; op++)
@@ -90,9 +93,11 @@ bind (TsProgram *program, TsCall *call, const TsValue *args, const char *const *
     call->rest = args + MIN (i, n);
     call->n_rest = n - MIN (i, n);
   } else if (call->n_given > i) {
-    ts_refuse (program, SL_ERROR_UNSUPPORTED, "%u arguments; expected at most %u: %s", n, i, call->op->arguments);
+    ts_refuse (program, SL_ERROR_UNSUPPORTED, "%u arguments; expected at most %u: %s", n, i,
+               call->op->arguments);
   } else if (found < n - call->n_given) {
-    ts_refuse (program, SL_ERROR_UNSUPPORTED, "an argument that is not supported; expected %s", call->op->arguments);
+    ts_refuse (program, SL_ERROR_UNSUPPORTED, "an argument that is not supported; expected %s",
+               call->op->arguments);
   }
   return !ts_failed (program);
 }
@@ -113,7 +118,8 @@ find_op (TsProgram *program, const char *name, gboolean *in_place)
 }
 
 TsValue
-ts_run_op (TsProgram *program, const char *name, const TsValue *args, const char *const *keywords, guint n)
+ts_run_op (TsProgram *program, const char *name, const TsValue *args, const char *const *keywords,
+           guint n)
 {
   TsCall call = { 0 };
   gboolean in_place;

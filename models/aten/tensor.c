@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tensors of the file: their elements in torch's order, and as constants of the graph. Elements that lie in that order, or channels last,
- * stay where they are; others, and types that the graph does not have, are copied, and copies are counted with the graph's others.
+ * Tensors of the file: their elements in torch's order, and as constants of the graph. Elements
+ * that lie in that order, or channels last, stay where they are; others, and types that the graph
+ * does not have, are copied, and copies are counted with the graph's others.
  */
 #include <float.h>
 #include <math.h>
@@ -22,7 +23,8 @@ ts_tensor_elements (const TsTensor *tensor)
   return n;
 }
 
-/* The next element's place behind @at, of the one that @index counts; dimension @rank - 1 runs fastest. */
+/* The next element's place behind @at, of the one that @index counts; dimension @rank - 1 runs
+ * fastest. */
 static gsize
 next_place (const TsTensor *tensor, gint32 index[SL_MAX_RANK], gsize at)
 {
@@ -79,9 +81,12 @@ is_real (TsDtype dtype)
 static void *
 room (TsHeap *heap, const TsTensor *tensor, gboolean right_type, gsize most, gsize size)
 {
-  if (tensor->storage == NULL || tensor->storage->bytes == NULL || !right_type || ts_tensor_elements (tensor) > most) {
-    ts_fail (heap, SL_ERROR_UNSUPPORTED, "a tensor of %s is not a constant of at most %" G_GSIZE_FORMAT " %s numbers",
-             ts_dtype_name (tensor->dtype), most, size == sizeof (gdouble) && is_real (tensor->dtype) ? "real" : "whole");
+  if (tensor->storage == NULL || tensor->storage->bytes == NULL || !right_type
+      || ts_tensor_elements (tensor) > most) {
+    ts_fail (heap, SL_ERROR_UNSUPPORTED,
+             "a tensor of %s is not a constant of at most %" G_GSIZE_FORMAT " %s numbers",
+             ts_dtype_name (tensor->dtype), most,
+             size == sizeof (gdouble) && is_real (tensor->dtype) ? "real" : "whole");
     return NULL;
   }
   return ts_alloc (heap, MAX (ts_tensor_elements (tensor), 1) * size);
@@ -93,7 +98,8 @@ ts_tensor_ints (TsHeap *heap, const TsTensor *tensor, gsize most)
   gint32 index[SL_MAX_RANK] = { 0 };
   gint64 *numbers = room (heap, tensor, !is_real (tensor->dtype), most, sizeof numbers[0]);
   gsize at = tensor->offset;
-  for (gsize i = 0; numbers != NULL && i < ts_tensor_elements (tensor); i++, at = next_place (tensor, index, at))
+  for (gsize i = 0; numbers != NULL && i < ts_tensor_elements (tensor);
+       i++, at = next_place (tensor, index, at))
     numbers[i] = load_whole (tensor->dtype, tensor->storage->bytes, at);
   return numbers;
 }
@@ -104,7 +110,8 @@ ts_tensor_floats (TsHeap *heap, const TsTensor *tensor, gsize most)
   gint32 index[SL_MAX_RANK] = { 0 };
   gdouble *numbers = room (heap, tensor, is_real (tensor->dtype), most, sizeof numbers[0]);
   gsize at = tensor->offset;
-  for (gsize i = 0; numbers != NULL && i < ts_tensor_elements (tensor); i++, at = next_place (tensor, index, at))
+  for (gsize i = 0; numbers != NULL && i < ts_tensor_elements (tensor);
+       i++, at = next_place (tensor, index, at))
     numbers[i] = load_real (tensor->dtype, tensor->storage->bytes, at);
   return numbers;
 }
@@ -131,13 +138,15 @@ copy_elements (Lower *o, TsHeap *heap, const TsTensor *tensor, SlDtype dtype)
   gsize at = tensor->offset;
   o->copied += n * size;
   if (o->copied > o->may_copy) {
-    ts_fail (heap, SL_ERROR_LIMIT, "copies of the file's tensors would be much larger than the file");
+    ts_fail (heap, SL_ERROR_LIMIT,
+             "copies of the file's tensors would be much larger than the file");
     return NULL;
   }
   guint8 *copy = sl_arena_alloc (o->arena, n * size + SL_TENSOR_PADDING);
   for (gsize i = 0; i < n; i++, at = next_place (tensor, index, at)) {
     if (dtype == SL_DTYPE_F32) {
-      ((gfloat *) (gpointer) copy)[i] = (gfloat) load_real (tensor->dtype, tensor->storage->bytes, at);
+      ((gfloat *) (gpointer) copy)[i] =
+        (gfloat) load_real (tensor->dtype, tensor->storage->bytes, at);
       continue;
     }
     const gint64 whole = load_whole (tensor->dtype, tensor->storage->bytes, at);
@@ -146,7 +155,8 @@ copy_elements (Lower *o, TsHeap *heap, const TsTensor *tensor, SlDtype dtype)
     else
       ((gint32 *) (gpointer) copy)[i] = (gint32) CLAMP (whole, G_MININT32, G_MAXINT32);
     if (size > 1 && whole != (gint32) whole && whole < FAR && whole > -FAR) {
-      ts_fail (heap, SL_ERROR_UNSUPPORTED, "a tensor holds %" G_GINT64_FORMAT ", which does not fit 32 bits", whole);
+      ts_fail (heap, SL_ERROR_UNSUPPORTED,
+               "a tensor holds %" G_GINT64_FORMAT ", which does not fit 32 bits", whole);
       return NULL;
     }
   }
@@ -163,19 +173,23 @@ convert_quant (Lower *o, TsHeap *heap, const TsTensor *tensor, SlDtype dtype, Sl
   if (from->n == 0)
     return TRUE;
   if (!sl_dtype_range (dtype, &lo, &hi) || sl_dtype_size (dtype) != 1)
-    return ts_fail (heap, SL_ERROR_UNSUPPORTED, "a quantised tensor is %s; expected qint8 or quint8", ts_dtype_name (tensor->dtype));
+    return ts_fail (heap, SL_ERROR_UNSUPPORTED,
+                    "a quantised tensor is %s; expected qint8 or quint8",
+                    ts_dtype_name (tensor->dtype));
   gfloat *scale = sl_arena_alloc (o->arena, from->n * sizeof scale[0]);
   gint32 *zero_point = sl_arena_alloc (o->arena, from->n * sizeof zero_point[0]);
   for (guint i = 0; i < from->n; i++) {
     scale[i] = from->scales[i] == 0 ? FLT_MIN : (gfloat) from->scales[i];
-    if (!isfinite (scale[i]) || scale[i] <= 0 || from->zero_points[i] < lo || from->zero_points[i] > hi)
+    if (!isfinite (scale[i]) || scale[i] <= 0 || from->zero_points[i] < lo
+        || from->zero_points[i] > hi)
       return ts_fail (heap, SL_ERROR_FORMAT,
                       "a quantised tensor has scale %g and zero point %" G_GINT64_FORMAT
                       "; expected a finite number above 0, and one from %d to %d",
                       from->scales[i], from->zero_points[i], lo, hi);
     zero_point[i] = (gint32) from->zero_points[i];
   }
-  *quant = (SlQuant){ .count = from->n, .axis = from->axis, .scale = scale, .zero_point = zero_point };
+  *quant =
+    (SlQuant){ .count = from->n, .axis = from->axis, .scale = scale, .zero_point = zero_point };
   return TRUE;
 }
 
@@ -186,14 +200,18 @@ ts_tensor_value (Lower *o, TsHeap *heap, TsTensor *tensor)
   const gsize n = ts_tensor_elements (tensor), size = ts_dtype_size (tensor->dtype);
   if (tensor->value != NULL || heap->error != NULL || o->error != NULL)
     return tensor->value;
-  if (tensor->storage == NULL || tensor->storage->bytes == NULL || constant.dtype == SL_DTYPE_INVALID) {
-    ts_fail (heap, SL_ERROR_UNSUPPORTED, "a tensor of %s is not supported", ts_dtype_name (tensor->dtype));
+  if (tensor->storage == NULL || tensor->storage->bytes == NULL
+      || constant.dtype == SL_DTYPE_INVALID) {
+    ts_fail (heap, SL_ERROR_UNSUPPORTED, "a tensor of %s is not supported",
+             ts_dtype_name (tensor->dtype));
     return NULL;
   }
   if (n == 0)
     return tensor->value = lower_value_empty (o, tensor->rank, tensor->dims);
-  const gboolean same_type = sl_dtype_size (constant.dtype) == size && tensor->dtype != TS_BFLOAT16 && tensor->dtype != TS_FLOAT16;
-  const gboolean last = same_type && tensor->rank > 2 && !is_packed (tensor, FALSE) && is_packed (tensor, TRUE);
+  const gboolean same_type = sl_dtype_size (constant.dtype) == size && tensor->dtype != TS_BFLOAT16
+                             && tensor->dtype != TS_FLOAT16;
+  const gboolean last =
+    same_type && tensor->rank > 2 && !is_packed (tensor, FALSE) && is_packed (tensor, TRUE);
   if (!convert_quant (o, heap, tensor, constant.dtype, &constant.quant))
     return NULL;
   if (same_type && (last || is_packed (tensor, FALSE)))

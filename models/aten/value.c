@@ -60,7 +60,8 @@ ts_alloc (TsHeap *heap, gsize bytes)
   const gsize used = sl_arena_used (heap->arena);
   if (bytes <= heap->most_bytes && used <= heap->most_bytes - bytes)
     return sl_arena_alloc (heap->arena, bytes);
-  ts_fail (heap, SL_ERROR_LIMIT, "the program's values take more than %" G_GSIZE_FORMAT " bytes", heap->most_bytes);
+  ts_fail (heap, SL_ERROR_LIMIT, "the program's values take more than %" G_GSIZE_FORMAT " bytes",
+           heap->most_bytes);
   return NULL;
 }
 
@@ -68,7 +69,9 @@ const char *
 ts_text (TsHeap *heap, const char *text, gsize length)
 {
   if (length > TS_MAX_STRING || memchr (text, '\0', length) != NULL) {
-    ts_fail (heap, SL_ERROR_FORMAT, "a string of %" G_GSIZE_FORMAT " bytes is too long, or has a zero byte inside", length);
+    ts_fail (heap, SL_ERROR_FORMAT,
+             "a string of %" G_GSIZE_FORMAT " bytes is too long, or has a zero byte inside",
+             length);
     return NULL;
   }
   char *copy = ts_alloc (heap, length + 1);
@@ -100,7 +103,9 @@ grow (TsHeap *heap, void *data, guint n, guint *allocated, gsize size)
   if (n < *allocated)
     return TRUE;
   if (n >= TS_MAX_ELEMENTS)
-    return ts_fail (heap, SL_ERROR_LIMIT, "a list or dictionary has more than %" G_GSIZE_FORMAT " elements", TS_MAX_ELEMENTS);
+    return ts_fail (heap, SL_ERROR_LIMIT,
+                    "a list or dictionary has more than %" G_GSIZE_FORMAT " elements",
+                    TS_MAX_ELEMENTS);
   const guint more = MAX (2 * n, FIRST_ITEMS);
   larger = ts_alloc (heap, more * size);
   if (larger == NULL)
@@ -157,7 +162,8 @@ ts_object (TsHeap *heap, const char *class_name)
   const TsValue attributes = ts_dict (heap);
   if (object == NULL || attributes.kind != TS_DICT)
     return ts_none ();
-  *object = (TsObject){ .class_name = ts_text (heap, class_name, strlen (class_name)), .attributes = attributes.dict };
+  *object = (TsObject){ .class_name = ts_text (heap, class_name, strlen (class_name)),
+                        .attributes = attributes.dict };
   return object->class_name != NULL ? (TsValue){ .kind = TS_OBJECT, .object = object } : ts_none ();
 }
 
@@ -207,7 +213,8 @@ may_be_key (TsKind kind)
   return kind == TS_STRING || kind == TS_INT || kind == TS_FLOAT || kind == TS_BOOL;
 }
 
-/* Slot @*at of @key: where its entry is, or would be. FALSE when too many keys crowd there, as only made ones do. */
+/* Slot @*at of @key: where its entry is, or would be. FALSE when too many keys crowd there, as only
+ * made ones do. */
 static gboolean
 find_slot (const TsDict *dict, TsValue key, guint *at)
 {
@@ -249,7 +256,9 @@ ts_dict_set (TsHeap *heap, TsDict *dict, TsValue key, TsValue value)
     return TRUE;
   }
   if (!may_be_key (key.kind))
-    return ts_fail (heap, SL_ERROR_UNSUPPORTED, "a dictionary has a key of type %s; expected strings or numbers", ts_kind_name (key.kind));
+    return ts_fail (heap, SL_ERROR_UNSUPPORTED,
+                    "a dictionary has a key of type %s; expected strings or numbers",
+                    ts_kind_name (key.kind));
   if (!grow (heap, &dict->entries, dict->n, &dict->allocated, sizeof dict->entries[0]))
     return FALSE;
   if (2 * (dict->n + 1) > dict->n_slots) {
@@ -291,8 +300,9 @@ ts_set_attribute (TsHeap *heap, TsObject *object, const char *name, TsValue valu
 const char *
 ts_kind_name (TsKind kind)
 {
-  static const char *const names[] = { "None",    "bool",  "int",  "float",  "str",    "Device",
-                                       "List",    "Tuple", "Dict", "object", "Tensor", "packed parameters",
+  static const char *const names[] = { "None",    "bool",   "int",    "float",
+                                       "str",     "Device", "List",   "Tuple",
+                                       "Dict",    "object", "Tensor", "packed parameters",
                                        "function" };
   return kind < G_N_ELEMENTS (names) ? names[kind] : "unknown";
 }

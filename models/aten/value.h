@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Values of a TorchScript program: the contents of its pickles, and the values of its code while a model is loaded. A value is a kind and a
- * word;
- * lists, dictionaries, objects and tensors are boxes that several values may point to, as in Python.
+ * Values of a TorchScript program: the contents of its pickles, and the values of its code while a
+ * model is loaded. A value is a kind and a word; lists, dictionaries, objects and tensors are boxes
+ * that several values may point to, as in Python.
  *
- * All memory is from one heap of limited size, which is freed when the model is loaded. Errors are sticky: the first one is kept, and later
- * calls do as little as possible.
+ * All memory is from one heap of limited size, which is freed when the model is loaded. Errors are
+ * sticky: the first one is kept, and later calls do as little as possible.
  */
 #ifndef SL_MODELS_ATEN_VALUE_H
 #define SL_MODELS_ATEN_VALUE_H
@@ -103,7 +103,8 @@ typedef struct
   TsValue key, value;
 } TsEntry;
 
-/** TsDict: entries in the order of insertion, found by hash. Keys are strings, whole numbers, truth values and floats. */
+/** TsDict: entries in the order of insertion, found by hash. Keys are strings, whole numbers, truth
+ * values and floats. */
 struct _TsDict
 {
   guint n, allocated;
@@ -116,7 +117,8 @@ struct _TsDict
  * TsObject: a module or another instance of a class.
  * @class_name: qualified, "__torch__.torch.nn.modules.conv.Conv2d"
  * @attributes: by name
- * @state: what its class's __setstate__ is to be called with, where @has_state; the file then has no attributes
+ * @state: what its class's __setstate__ is to be called with, where @has_state; the file then has
+ * no attributes
  */
 struct _TsObject
 {
@@ -126,7 +128,8 @@ struct _TsObject
   TsValue state;
 };
 
-/** TsQuant: affine; of one pair of @scale and @zero_point, or of @n pairs along @axis. @n: 0 = not quantised. */
+/** TsQuant: affine; of one pair of @scale and @zero_point, or of @n pairs along @axis. @n: 0 = not
+ * quantised. */
 typedef struct
 {
   guint n;
@@ -152,7 +155,8 @@ typedef struct
  * @offset, @strides: of that, in elements
  * @quant: of quantised tensors
  * @valid: (nullable): which rows count, where their number depends on the picture (dynamic_rows.h)
- * @valid_each: rows that came of one, neighbours of which all or none count; 0 and 1 = each for itself
+ * @valid_each: rows that came of one, neighbours of which all or none count; 0 and 1 = each for
+ * itself
  */
 struct _TsTensor
 {
@@ -178,7 +182,8 @@ typedef enum
 } TsPackedKind;
 
 /**
- * TsPacked: weights and what goes with them, as quantisation and torch.utils.mobile_optimizer pack them.
+ * TsPacked: weights and what goes with them, as quantisation and torch.utils.mobile_optimizer pack
+ * them.
  * @weight: OIHW or [out, in]; @bias: (nullable): float32
  * @low, @high: of the clamp where @has_low, @has_high
  * @stride to @output_padding: height, width; of convolutions, as @groups and @transposed
@@ -200,7 +205,8 @@ void ts_heap_clear (TsHeap *heap);
 gboolean ts_fail (TsHeap *heap, SlError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
 /** ts_alloc: (nullable): zeroed memory; NULL with the error set over the heap's bound. */
 void *ts_alloc (TsHeap *heap, gsize bytes);
-/** ts_text: (nullable): a NUL-terminated copy; NULL with the error set for text with NUL inside, or too long. */
+/** ts_text: (nullable): a NUL-terminated copy; NULL with the error set for text with NUL inside, or
+ * too long. */
 const char *ts_text (TsHeap *heap, const char *text, gsize length);
 
 /* Values of one word. */
@@ -246,7 +252,8 @@ TsValue ts_tensor (TsHeap *heap, LowerValue *value, TsDtype dtype);
 gboolean ts_list_append (TsHeap *heap, TsList *list, TsValue item);
 /** ts_dict_get: (nullable): the value of @key, to be read or changed until the dictionary grows. */
 TsValue *ts_dict_get (const TsDict *dict, TsValue key);
-/** ts_dict_set: FALSE with the error set for a @key of another kind than keys have, or over the bounds. */
+/** ts_dict_set: FALSE with the error set for a @key of another kind than keys have, or over the
+ * bounds. */
 gboolean ts_dict_set (TsHeap *heap, TsDict *dict, TsValue key, TsValue value);
 /** ts_attribute: (nullable): attribute @name of @object. */
 TsValue *ts_attribute (const TsObject *object, const char *name);
@@ -258,7 +265,8 @@ const char *ts_kind_name (TsKind kind);
 const char *ts_dtype_name (TsDtype dtype);
 /** ts_dtype_size: bytes of an element; 0 for a type that is not supported. */
 gsize ts_dtype_size (TsDtype dtype);
-/** ts_dtype_graph: the type that the graph computes in: int64 becomes int32, float64 and float16 float32. SL_DTYPE_INVALID: none. */
+/** ts_dtype_graph: the type that the graph computes in: int64 becomes int32, float64 and float16
+ * float32. SL_DTYPE_INVALID: none. */
 SlDtype ts_dtype_graph (TsDtype dtype);
 /** ts_is_quantized: of qint8, quint8 and qint32. */
 gboolean ts_is_quantized (TsDtype dtype);
@@ -266,10 +274,11 @@ gboolean ts_is_quantized (TsDtype dtype);
 /* Tensors of the file (tensor.c). */
 
 gsize ts_tensor_elements (const TsTensor *tensor);
-/** ts_tensor_value: (nullable): @tensor in the graph: its bytes stay in the file where their order allows it. A quantised one is its codes,
- *  with scales and zero points. */
+/** ts_tensor_value: (nullable): @tensor in the graph: its bytes stay in the file where their order
+ * allows it. A quantised one is its codes, with scales and zero points. */
 LowerValue *ts_tensor_value (Lower *lower, TsHeap *heap, TsTensor *tensor);
-/** ts_tensor_ints, ts_tensor_floats: (nullable): the elements of a tensor of the file in torch's order; NULL of another type, with an error, and over
+/** ts_tensor_ints, ts_tensor_floats: (nullable): the elements of a tensor of the file in torch's
+ * order; NULL of another type, with an error, and over
  *  @most elements. */
 const gint64 *ts_tensor_ints (TsHeap *heap, const TsTensor *tensor, gsize most);
 const gdouble *ts_tensor_floats (TsHeap *heap, const TsTensor *tensor, gsize most);

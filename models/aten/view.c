@@ -28,7 +28,9 @@ ts_note_view (TsProgram *program, TsValue result, TsTensor *base, const TsView *
   Record *record = ts_alloc (program->heap, sizeof *record);
   if (record == NULL)
     return result;
-  *record = (Record){ .view = *view, .base = base, .seen = base->value, .depth = below != NULL ? below->depth + 1 : 1 };
+  *record = (Record){
+    .view = *view, .base = base, .seen = base->value, .depth = below != NULL ? below->depth + 1 : 1
+  };
   if (record->depth > MAX_DEPTH) {
     record->view.kind = TS_VIEW_OTHER;
     record->depth = 1;
@@ -69,7 +71,8 @@ ts_refresh (TsProgram *program, TsTensor *box)
   if (record->base->value == record->seen)
     return;
   if (record->view.kind == TS_VIEW_OTHER) {
-    ts_refuse (program, SL_ERROR_UNSUPPORTED, "its input shares elements with a tensor that has been changed in place");
+    ts_refuse (program, SL_ERROR_UNSUPPORTED,
+               "its input shares elements with a tensor that has been changed in place");
     return;
   }
   record->seen = record->base->value;
@@ -78,7 +81,8 @@ ts_refresh (TsProgram *program, TsTensor *box)
     box->value = value;
 }
 
-/* The base with @part, of as many dimensions, at every step-th place: both joined, and each place taken from where it is. */
+/* The base with @part, of as many dimensions, at every step-th place: both joined, and each place
+ * taken from where it is. */
 static LowerValue *
 interleave (TsProgram *program, const Record *record, LowerValue *part)
 {
@@ -88,7 +92,8 @@ interleave (TsProgram *program, const Record *record, LowerValue *part)
   Lower *o = &program->lower;
   o->copied += (gsize) whole * sizeof (gint32);
   if (o->copied > o->may_copy) {
-    ts_refuse (program, SL_ERROR_LIMIT, "writes through stepped slices take more memory than the file's size allows");
+    ts_refuse (program, SL_ERROR_LIMIT,
+               "writes through stepped slices take more memory than the file's size allows");
     return NULL;
   }
   g_autofree gint32 *places = g_new (gint32, (gsize) whole);
@@ -98,8 +103,10 @@ interleave (TsProgram *program, const Record *record, LowerValue *part)
     places[i] = written ? whole + (gint32) (from / view->step) : i;
   }
   LowerValue *const pieces[2] = { record->base->value, part };
-  LowerValue *const inputs[2] = { ts_onnx (program, "Concat", pieces, 2, &axis, 1),
-                                  lower_value_new (o, lower_constant (o, SL_DTYPE_I32, 1, &whole, places), FALSE) };
+  LowerValue *const inputs[2] = {
+    ts_onnx (program, "Concat", pieces, 2, &axis, 1),
+    lower_value_new (o, lower_constant (o, SL_DTYPE_I32, 1, &whole, places), FALSE)
+  };
   return ts_failed (program) ? NULL : ts_onnx (program, "Gather", inputs, 2, &axis, 1);
 }
 
@@ -142,7 +149,9 @@ ts_write_back (TsProgram *program, TsTensor *box)
     if (box->value == NULL || box->value->empty)
       return;
     if (record->view.kind == TS_VIEW_OTHER) {
-      ts_refuse (program, SL_ERROR_UNSUPPORTED, "its operand shares elements with another tensor in a way that cannot be written in place");
+      ts_refuse (
+        program, SL_ERROR_UNSUPPORTED,
+        "its operand shares elements with another tensor in a way that cannot be written in place");
       return;
     }
     ts_refresh (program, record->base);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Views: tensors that share elements with another, their base. Values of the graph never change, so an in-place write through a view
- * creates a new value of its base, and a view whose base has changed is created again when it is read.
+ * Views: tensors that share elements with another, their base. Values of the graph never change, so
+ * an in-place write through a view creates a new value of its base, and a view whose base has
+ * changed is created again when it is read.
  */
 #ifndef SL_MODELS_ATEN_VIEW_H
 #define SL_MODELS_ATEN_VIEW_H
@@ -16,7 +17,8 @@ typedef enum
   TS_VIEW_OTHER  /* what cannot be written through */
 } TsViewKind;
 
-/** @order: dimension i of the view is dimension order[i] of the base. @n elements from @first on along @axis, every
+/** @order: dimension i of the view is dimension order[i] of the base. @n elements from @first on
+ * along @axis, every
  *  @step-th. */
 typedef struct
 {

@@ -7,7 +7,8 @@
 /* What may be made of shapes alone, beside what may be copied. */
 #define MADE_ALLOWANCE ((guint64) 32 << 20)
 #define MAX_NAME 4096
-/* What codes of few bits may become, in units of what may be copied: a byte is up to four floats. */
+/* What codes of few bits may become, in units of what may be copied: a byte is up to four floats.
+ */
 #define GRANTS 4
 
 static const SlTensor nothing = { .name = "", .dtype = SL_DTYPE_F32 };
@@ -25,8 +26,10 @@ lower_fail (Lower *o, SlError code, const char *format, ...)
   if (node == NULL || o->is_foreign)
     g_set_error (&o->error, SL_ERROR, code, "%s", text);
   else
-    g_set_error (&o->error, SL_ERROR, code, "node %u %s '%s' (opset %" G_GINT64_FORMAT "): %s", node->index, node->op,
-                 node->name[0] != '\0' || node->n_outputs == 0 ? node->name : node->outputs[0], o->opset, text);
+    g_set_error (&o->error, SL_ERROR, code, "node %u %s '%s' (opset %" G_GINT64_FORMAT "): %s",
+                 node->index, node->op,
+                 node->name[0] != '\0' || node->n_outputs == 0 ? node->name : node->outputs[0],
+                 o->opset, text);
   return -1;
 }
 
@@ -76,12 +79,15 @@ lower_new_tensor (Lower *o, const SlTensor *like)
   return sl_graph_add_tensor (o->graph, &tensor, &o->error);
 }
 
-/* Passes on what the core says of a node, less the node's number and name, which lower_fail() says. */
+/* Passes on what the core says of a node, less the node's number and name, which lower_fail() says.
+ */
 static void
 fail_node (Lower *o, const GError *error)
 {
-  const char *op = g_str_has_prefix (error->message, "node ") ? strchr (error->message + 5, ' ') : NULL;
-  const char *end = op != NULL ? strchr (op + 1, ' ') : NULL, *text = end != NULL ? strstr (end, "': ") : NULL;
+  const char *op =
+    g_str_has_prefix (error->message, "node ") ? strchr (error->message + 5, ' ') : NULL;
+  const char *end = op != NULL ? strchr (op + 1, ' ') : NULL,
+             *text = end != NULL ? strstr (end, "': ") : NULL;
   if (text != NULL)
     lower_fail (o, (SlError) error->code, "%.*s: %s", (gint) (end - op - 1), op + 1, text + 3);
   else
@@ -94,12 +100,16 @@ lower_is_open (const Lower *o, gint32 index)
   return index >= 0 && g_hash_table_contains (o->open, GINT_TO_POINTER (index));
 }
 
-/* Numbers computed of open rows are open; an operator that gathers or scatters gives its data, whatever its indices are. */
+/* Numbers computed of open rows are open; an operator that gathers or scatters gives its data,
+ * whatever its indices are. */
 static void
-note_open (Lower *o, SlOpType op, const gint32 *inputs, guint n, const gint32 *outputs, guint n_outputs)
+note_open (Lower *o, SlOpType op, const gint32 *inputs, guint n, const gint32 *outputs,
+           guint n_outputs)
 {
-  const gboolean of_data = op == SL_OP_GATHER || op == SL_OP_GATHER_ND || op == SL_OP_GATHER_ELEMENTS;
-  gboolean open = op == SL_OP_NON_MAX_SUPPRESSION_BATCH || op == SL_OP_NON_ZERO || op == SL_OP_UNIQUE;
+  const gboolean of_data =
+    op == SL_OP_GATHER || op == SL_OP_GATHER_ND || op == SL_OP_GATHER_ELEMENTS;
+  gboolean open =
+    op == SL_OP_NON_MAX_SUPPRESSION_BATCH || op == SL_OP_NON_ZERO || op == SL_OP_UNIQUE;
   for (guint i = 0; i < (of_data ? 1 : n); i++)
     open |= lower_is_open (o, inputs[i]);
   for (guint i = 0; i < n_outputs && open; i++)
@@ -107,8 +117,8 @@ note_open (Lower *o, SlOpType op, const gint32 *inputs, guint n, const gint32 *o
 }
 
 gboolean
-lower_emit_all (Lower *o, SlOpType op, const gint32 *inputs, guint n, const SlOpParams *params, const SlDtype *dtypes, gint32 *outputs,
-                guint n_outputs)
+lower_emit_all (Lower *o, SlOpType op, const gint32 *inputs, guint n, const SlOpParams *params,
+                const SlDtype *dtypes, gint32 *outputs, guint n_outputs)
 {
   GError *error = NULL;
   const SlTensor *first = lower_t (o, n > 0 ? inputs[0] : -1);
@@ -123,7 +133,8 @@ lower_emit_all (Lower *o, SlOpType op, const gint32 *inputs, guint n, const SlOp
   }
   const guint index = o->node != NULL ? o->node->index : 0;
   note_open (o, op, inputs, n, outputs, n_outputs);
-  if (sl_graph_add_node (o->graph, op, index, inputs, n, outputs, n_outputs, params, &error) && sl_graph_settle_node (o->graph, &error))
+  if (sl_graph_add_node (o->graph, op, index, inputs, n, outputs, n_outputs, params, &error)
+      && sl_graph_settle_node (o->graph, &error))
     return TRUE;
   fail_node (o, error);
   g_error_free (error);
@@ -131,21 +142,24 @@ lower_emit_all (Lower *o, SlOpType op, const gint32 *inputs, guint n, const SlOp
 }
 
 gint32
-lower_emit (Lower *o, SlOpType op, const gint32 *inputs, guint n, const SlOpParams *params, SlDtype dtype)
+lower_emit (Lower *o, SlOpType op, const gint32 *inputs, guint n, const SlOpParams *params,
+            SlDtype dtype)
 {
   gint32 output = -1;
   return lower_emit_all (o, op, inputs, n, params, &dtype, &output, 1) ? output : -1;
 }
 
 gint32
-lower_settled (Lower *o, SlOpType op, const gint32 *inputs, guint n, const SlOpParams *params, const SlTensor *like)
+lower_settled (Lower *o, SlOpType op, const gint32 *inputs, guint n, const SlOpParams *params,
+               const SlTensor *like)
 {
   GError *error = NULL;
   const gint32 output = lower_new_tensor (o, like);
   const guint index = o->node != NULL ? o->node->index : 0;
   if (output < 0)
     return -1;
-  if (sl_graph_add_node (o->graph, op, index, inputs, n, &output, 1, params, &error) && sl_graph_settle_node (o->graph, &error))
+  if (sl_graph_add_node (o->graph, op, index, inputs, n, &output, 1, params, &error)
+      && sl_graph_settle_node (o->graph, &error))
     return output;
   fail_node (o, error);
   g_error_free (error);
@@ -171,7 +185,8 @@ lower_reshape (Lower *o, gint32 input, const gint32 *dims, guint rank)
   const SlTensor *tensor = lower_t (o, input);
   if (o->error != NULL)
     return -1;
-  if (tensor->rank == rank && (rank == 0 || memcmp (tensor->dims, dims, rank * sizeof dims[0]) == 0))
+  if (tensor->rank == rank
+      && (rank == 0 || memcmp (tensor->dims, dims, rank * sizeof dims[0]) == 0))
     return input;
   if (rank > 0)
     memcpy (params.reshape.dims, dims, rank * sizeof dims[0]);
@@ -193,9 +208,11 @@ lower_transpose (Lower *o, gint32 input, const gint32 *order)
   }
   const SlQuant quant = tensor->quant;
   const guint rank = tensor->rank;
-  const gint32 y = moves ? lower_emit (o, SL_OP_TRANSPOSE, (const gint32[]){ input, lower_ints_constant (o, order, rank) }, 2, NULL,
-                                       lower_tensor_type (o, input))
-                         : lower_reshape (o, input, dims, rank);
+  const gint32 y = moves
+                     ? lower_emit (o, SL_OP_TRANSPOSE,
+                                   (const gint32[]){ input, lower_ints_constant (o, order, rank) },
+                                   2, NULL, lower_tensor_type (o, input))
+                     : lower_reshape (o, input, dims, rank);
   for (guint i = 0; i < rank && quant.count > 1; i++)
     if (order[i] == quant.axis)
       lower_change_tensor (o, y)->quant.axis = (gint) i;
@@ -205,14 +222,16 @@ lower_transpose (Lower *o, gint32 input, const gint32 *order)
 gint32
 lower_cast (Lower *o, gint32 input, SlDtype dtype)
 {
-  return lower_tensor_type (o, input) == dtype ? input : lower_emit (o, SL_OP_CAST, &input, 1, NULL, dtype);
+  return lower_tensor_type (o, input) == dtype ? input
+                                               : lower_emit (o, SL_OP_CAST, &input, 1, NULL, dtype);
 }
 
 gint32
 lower_reduce (Lower *o, SlOpType op, gint32 input, const gint32 *axes, guint n, gboolean keep_dims)
 {
   const SlOpParams params = { .reduce = { .keep_dims = keep_dims } };
-  return lower_emit (o, op, (const gint32[]){ input, lower_ints_constant (o, axes, n) }, 2, &params, lower_tensor_type (o, input));
+  return lower_emit (o, op, (const gint32[]){ input, lower_ints_constant (o, axes, n) }, 2, &params,
+                     lower_tensor_type (o, input));
 }
 
 gint32
@@ -226,7 +245,9 @@ lower_cut (Lower *o, gint32 input, guint axis, gint32 first, gint32 end)
   begins[axis] = first;
   sizes[axis] = end - first;
   const guint rank = tensor->rank;
-  return lower_emit (o, SL_OP_SLICE, (const gint32[]){ input, lower_ints_constant (o, begins, rank), lower_ints_constant (o, sizes, rank) },
+  return lower_emit (o, SL_OP_SLICE,
+                     (const gint32[]){ input, lower_ints_constant (o, begins, rank),
+                                       lower_ints_constant (o, sizes, rank) },
                      3, NULL, lower_tensor_type (o, input));
 }
 
@@ -242,8 +263,10 @@ lower_pad (Lower *o, gint32 input, const gint32 *amounts, gfloat value)
     return input;
   const gint32 pads = lower_constant (o, SL_DTYPE_I32, 2, dims, amounts);
   if (value == 0)
-    return lower_emit (o, SL_OP_PAD, (const gint32[]){ input, pads }, 2, NULL, lower_tensor_type (o, input));
-  return lower_emit (o, SL_OP_PADV2, (const gint32[]){ input, pads, lower_float_like (o, input, value) }, 3, NULL,
+    return lower_emit (o, SL_OP_PAD, (const gint32[]){ input, pads }, 2, NULL,
+                       lower_tensor_type (o, input));
+  return lower_emit (o, SL_OP_PADV2,
+                     (const gint32[]){ input, pads, lower_float_like (o, input, value) }, 3, NULL,
                      lower_tensor_type (o, input));
 }
 
@@ -263,8 +286,9 @@ lower_may_make (Lower *o, guint64 bytes)
   if (o->made <= o->may_copy + o->granted + MADE_ALLOWANCE)
     return TRUE;
   lower_fail (o, SL_ERROR_LIMIT,
-              "what is made of the shapes of the model's nodes takes %" G_GUINT64_FORMAT " bytes, over %" G_GUINT64_FORMAT, o->made,
-              o->may_copy + o->granted + MADE_ALLOWANCE);
+              "what is made of the shapes of the model's nodes takes %" G_GUINT64_FORMAT
+              " bytes, over %" G_GUINT64_FORMAT,
+              o->made, o->may_copy + o->granted + MADE_ALLOWANCE);
   return FALSE;
 }
 
@@ -303,8 +327,10 @@ lower_int_scalar (Lower *o, gint32 value)
 gint32
 lower_count (Lower *o, gint64 first, gint64 end)
 {
-  const gint32 ends[2] = { (gint32) CLAMP (first, G_MININT32, G_MAXINT32), (gint32) CLAMP (end, G_MININT32, G_MAXINT32) };
-  const gint32 inputs[3] = { lower_int_scalar (o, ends[0]), lower_int_scalar (o, ends[1]), lower_int_scalar (o, 1) };
+  const gint32 ends[2] = { (gint32) CLAMP (first, G_MININT32, G_MAXINT32),
+                           (gint32) CLAMP (end, G_MININT32, G_MAXINT32) };
+  const gint32 inputs[3] = { lower_int_scalar (o, ends[0]), lower_int_scalar (o, ends[1]),
+                             lower_int_scalar (o, 1) };
   return lower_emit (o, SL_OP_RANGE, inputs, 3, NULL, SL_DTYPE_I32);
 }
 
@@ -331,7 +357,8 @@ lower_unsigned (Lower *o, gint32 tensor)
   gint32 *zero = sl_arena_memdup (o->arena, t.quant.zero_point, sizeof zero[0]);
   zero[0] += 128;
   const SlQuant quant = { .count = 1, .scale = t.quant.scale, .zero_point = zero };
-  return lower_settled (o, SL_OP_QUANTIZE, &tensor, 1, NULL, &(SlTensor){ .dtype = SL_DTYPE_U8, .quant = quant });
+  return lower_settled (o, SL_OP_QUANTIZE, &tensor, 1, NULL,
+                        &(SlTensor){ .dtype = SL_DTYPE_U8, .quant = quant });
 }
 
 static gboolean
@@ -351,15 +378,21 @@ static gint32
 copy_output (Lower *o, gint32 tensor)
 {
   const gint32 copy = lower_new_tensor (o, &(SlTensor){ .dtype = lower_tensor_type (o, tensor) });
-  if (o->error != NULL || !sl_graph_add_node (o->graph, SL_OP_CAST, 0, &tensor, 1, &copy, 1, NULL, &o->error))
+  if (o->error != NULL
+      || !sl_graph_add_node (o->graph, SL_OP_CAST, 0, &tensor, 1, &copy, 1, NULL, &o->error))
     return -1;
-  return lower_t (o, tensor)->data != NULL || sl_graph_settle_node (o->graph, &o->error) ? copy : -1;
+  return lower_t (o, tensor)->data != NULL || sl_graph_settle_node (o->graph, &o->error) ? copy
+                                                                                         : -1;
 }
 
 gint32
-lower_own_output (Lower *o, gint32 tensor, const gint32 *inputs, guint n_inputs, const gint32 *outputs, guint n_outputs)
+lower_own_output (Lower *o, gint32 tensor, const gint32 *inputs, guint n_inputs,
+                  const gint32 *outputs, guint n_outputs)
 {
   if (o->error != NULL)
     return tensor;
-  return lower_t (o, tensor)->data != NULL || is_taken (tensor, inputs, n_inputs, outputs, n_outputs) ? copy_output (o, tensor) : tensor;
+  return lower_t (o, tensor)->data != NULL
+             || is_taken (tensor, inputs, n_inputs, outputs, n_outputs)
+           ? copy_output (o, tensor)
+           : tensor;
 }

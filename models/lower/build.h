@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What readers and their converters build a graph with. A format is lowered to operators as ONNX defines them, whose converters build the nodes.
- * Nothing here knows a file. Every node that they add is settled at once, so shapes are known and everything that
- * follows from constants and shapes is a constant.
+ * What readers and their converters build a graph with. A format is lowered to operators as ONNX
+ * defines them, whose converters build the nodes. Nothing here knows a file. Every node that they
+ * add is settled at once, so shapes are known and everything that follows from constants and shapes
+ * is a constant.
  *
- * Layout: ONNX has channels second, our kernels have them last. A value is held plain (ONNX's order), channels last (dimension 1 moved
- * to the end), or both; the other form is made when somebody asks for it, once. So a convolution network stays channels last throughout.
+ * Layout: ONNX has channels second, our kernels have them last. A value is held plain (ONNX's
+ * order), channels last (dimension 1 moved to the end), or both; the other form is made when
+ * somebody asks for it, once. So a convolution network stays channels last throughout.
  *
- * Errors stick: the first one is kept, every later call does nothing and gives -1 or NULL, so converters need not ask after each step.
+ * Errors stick: the first one is kept, every later call does nothing and gives -1 or NULL, so
+ * converters need not ask after each step.
  */
 #ifndef SL_MODELS_LOWER_BUILD_H
 #define SL_MODELS_LOWER_BUILD_H
@@ -22,12 +25,14 @@
 /**
  * LowerValue: what a name in the file stands for.
  * @plain, @last: tensors of the graph, -1 = not made yet; both -1 for a value without elements
- * @codes: of a constant that the file holds quantised: its codes, plain; @plain is then what they stand for
+ * @codes: of a constant that the file holds quantised: its codes, plain; @plain is then what they
+ * stand for
  * @zero: of what DynamicQuantizeLinear makes, less its zero point: that
  * @type: OnnxType that the file states, where it says more than the tensor's type; else 0
  * @widened: of packed codes: the memory for what they stand for has been granted
  * @dims: in ONNX's order
- * @split: (nullable): a value held channels last, whose channels were split here in @parts parts of neighbours; @exchanged: parts come
+ * @split: (nullable): a value held channels last, whose channels were split here in @parts parts of
+ * neighbours; @exchanged: parts come
  *         behind their members
  * @is_missing: of an optional value: it is not there
  * @is_list: it stands for the sequence @items, and has no elements itself
@@ -69,27 +74,31 @@ typedef const LowerOp *(*LowerFindOp) (const char *domain, const char *op);
 struct _Lower
 {
   SlGraph *graph;
-  SlArena *arena;                  /* the graph's */
-  SlArena *scratch;                /* freed when the model is loaded */
-  GStringChunk *names;             /* as long as @scratch */
-  gint64 opset;                    /* the version of ONNX's operators that the nodes mean */
-  gpointer reader;                 /* (nullable): the state of the file's reader */
-  LowerFindOp find_op;             /* (nullable): rows of the reader beside those that formats share */
+  SlArena *arena;      /* the graph's */
+  SlArena *scratch;    /* freed when the model is loaded */
+  GStringChunk *names; /* as long as @scratch */
+  gint64 opset;        /* the version of ONNX's operators that the nodes mean */
+  gpointer reader;     /* (nullable): the state of the file's reader */
+  LowerFindOp find_op; /* (nullable): rows of the reader beside those that formats share */
   LowerReadConstant read_constant; /* (nullable): for names that are no values yet */
   LowerScope *scope;
-  const LowerNode *node;   /* being converted */
-  const LowerNode *caller; /* (nullable): the node of the file that is made of @node and others: errors name it */
-  const LowerOp *row;      /* of @node */
-  gboolean is_foreign;     /* the nodes stand for another format's operators, whose reader says where a problem is */
+  const LowerNode *node; /* being converted */
+  const LowerNode
+    *caller; /* (nullable): the node of the file that is made of @node and others: errors name it */
+  const LowerOp *row;  /* of @node */
+  gboolean is_foreign; /* the nodes stand for another format's operators, whose reader says where a
+                          problem is */
   guint64 copied, may_copy, made;
   guint64 granted;  /* bytes beside @may_copy, for what packed codes become */
-  GHashTable *open; /* indices of tensors made of the rows of NonMaxSuppression or NonZero, of which those left open are -1 */
+  GHashTable *open; /* indices of tensors made of the rows of NonMaxSuppression or NonZero, of which
+                       those left open are -1 */
   GError *error;    /* (nullable): the first problem */
 };
 
 /* The graph. */
 
-/** lower_times: @a * @b; the greatest number where that does not fit, to which nothing can be reshaped. */
+/** lower_times: @a * @b; the greatest number where that does not fit, to which nothing can be
+ * reshaped. */
 static inline gint32
 lower_times (gint32 a, gint32 b)
 {
@@ -98,44 +107,55 @@ lower_times (gint32 a, gint32 b)
 
 /** lower_fail: "node 12 Conv 'name' (opset 13): ..."; returns -1. */
 gint32 lower_fail (Lower *o, SlError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
-/** lower_t: (transfer none): tensor @index of the graph, until another is added; a scalar float once there was an error. */
+/** lower_t: (transfer none): tensor @index of the graph, until another is added; a scalar float
+ * once there was an error. */
 const SlTensor *lower_t (const Lower *o, gint32 index);
-/** lower_tensor_type: of tensor @index; for arguments beside calls that add tensors, which move them. */
+/** lower_tensor_type: of tensor @index; for arguments beside calls that add tensors, which move
+ * them. */
 SlDtype lower_tensor_type (const Lower *o, gint32 index);
 /** lower_emit: adds a node of one output of @dtype and gives that; -1 among @inputs = omitted. */
-gint32 lower_emit (Lower *o, SlOpType op, const gint32 *inputs, guint n, const SlOpParams *params, SlDtype dtype);
+gint32 lower_emit (Lower *o, SlOpType op, const gint32 *inputs, guint n, const SlOpParams *params,
+                   SlDtype dtype);
 /** lower_emit_all: the same of several outputs, written to @outputs; FALSE after an error. */
-gboolean lower_emit_all (Lower *o, SlOpType op, const gint32 *inputs, guint n, const SlOpParams *params, const SlDtype *dtypes,
-                         gint32 *outputs, guint n_outputs);
-/** lower_is_open: whether negative numbers of tensor @index are rows that NonMaxSuppression or NonZero left open, moved or not. */
+gboolean lower_emit_all (Lower *o, SlOpType op, const gint32 *inputs, guint n,
+                         const SlOpParams *params, const SlDtype *dtypes, gint32 *outputs,
+                         guint n_outputs);
+/** lower_is_open: whether negative numbers of tensor @index are rows that NonMaxSuppression or
+ * NonZero left open, moved or not. */
 gboolean lower_is_open (const Lower *o, gint32 index);
 /** lower_unary, lower_binary: a node whose output has the first input's type. */
 gint32 lower_unary (Lower *o, SlOpType op, gint32 input);
 gint32 lower_binary (Lower *o, SlOpType op, gint32 a, gint32 b);
 /** lower_settled: adds a node of one output that is @like. */
-gint32 lower_settled (Lower *o, SlOpType op, const gint32 *inputs, guint n, const SlOpParams *params, const SlTensor *like);
+gint32 lower_settled (Lower *o, SlOpType op, const gint32 *inputs, guint n,
+                      const SlOpParams *params, const SlTensor *like);
 /** lower_reshape: @dims may be NULL for a scalar. */
 gint32 lower_reshape (Lower *o, gint32 input, const gint32 *dims, guint rank);
 gint32 lower_transpose (Lower *o, gint32 input, const gint32 *order);
 gint32 lower_cast (Lower *o, gint32 input, SlDtype dtype);
-gint32 lower_reduce (Lower *o, SlOpType op, gint32 input, const gint32 *axes, guint n, gboolean keep_dims);
+gint32 lower_reduce (Lower *o, SlOpType op, gint32 input, const gint32 *axes, guint n,
+                     gboolean keep_dims);
 /** lower_cut: elements @first up to @end along @axis. */
 gint32 lower_cut (Lower *o, gint32 input, guint axis, gint32 first, gint32 end);
 gint32 lower_pad (Lower *o, gint32 input, const gint32 *amounts, gfloat value);
-/** lower_grant: codes that the file holds packed become @bytes. A file whose codes are read many times gets no more for that. */
+/** lower_grant: codes that the file holds packed become @bytes. A file whose codes are read many
+ * times gets no more for that. */
 void lower_grant (Lower *o, guint64 bytes);
-/** lower_may_make: whether constants of @bytes more may be made of what a file says in a few bytes; an error else. */
+/** lower_may_make: whether constants of @bytes more may be made of what a file says in a few bytes;
+ * an error else. */
 gboolean lower_may_make (Lower *o, guint64 bytes);
 /** lower_constant: a tensor of @data, which is copied. */
 gint32 lower_constant (Lower *o, SlDtype dtype, guint rank, const gint32 *dims, const void *data);
 gint32 lower_ints_constant (Lower *o, const gint32 *values, guint n);
 gint32 lower_int_scalar (Lower *o, gint32 value);
-/** lower_count: @first, @first + 1, ... @end - 1, int32; computed in the graph, so that a large one takes no memory now. */
+/** lower_count: @first, @first + 1, ... @end - 1, int32; computed in the graph, so that a large one
+ * takes no memory now. */
 gint32 lower_count (Lower *o, gint64 first, gint64 end);
 gint32 lower_float (Lower *o, gfloat value);
 /** lower_float_like: @value as a constant of the type of @like, float32 or int32. */
 gint32 lower_float_like (Lower *o, gint32 like, gfloat value);
-/** lower_new_tensor: adds a tensor that is @like; without a name it gets that of the node being converted. */
+/** lower_new_tensor: adds a tensor that is @like; without a name it gets that of the node being
+ * converted. */
 gint32 lower_new_tensor (Lower *o, const SlTensor *like);
 /** lower_unsigned: int8 codes as the uint8 ones that they were. */
 gint32 lower_unsigned (Lower *o, gint32 tensor);
@@ -176,22 +196,29 @@ gfloat lower_attr_float (const Lower *o, const char *name, gfloat fallback);
 const char *lower_attr_text (Lower *o, const char *name, const char *fallback);
 /** lower_attr_choice: which of @words, NULL-terminated, it is; the first where it is absent. */
 guint lower_attr_choice (Lower *o, const char *name, const char *const *words);
-/** lower_attr_ints: FALSE when it is absent; more than @most and numbers beyond 32 bits are errors. */
+/** lower_attr_ints: FALSE when it is absent; more than @most and numbers beyond 32 bits are errors.
+ */
 gboolean lower_attr_ints (Lower *o, const char *name, gint32 *values, guint most, guint *n);
 /** lower_input_ints: the elements of a constant integer input; FALSE when it is omitted. */
-gboolean lower_input_ints (Lower *o, guint i, const char *what, gint32 *values, guint most, guint *n);
+gboolean lower_input_ints (Lower *o, guint i, const char *what, gint32 *values, guint most,
+                           guint *n);
 /** lower_input_floats: the same of floats. */
-gboolean lower_input_floats (Lower *o, guint i, const char *what, gfloat *values, guint most, guint *n);
+gboolean lower_input_floats (Lower *o, guint i, const char *what, gfloat *values, guint most,
+                             guint *n);
 /** lower_list: an attribute before opset @since, input @i from then on. */
-gboolean lower_list (Lower *o, const char *name, guint i, gint64 since, gint32 *values, guint most, guint *n);
+gboolean lower_list (Lower *o, const char *name, guint i, gint64 since, gint32 *values, guint most,
+                     guint *n);
 /** lower_norm_axis: @axis within @rank, counted from the end when negative. */
 guint lower_norm_axis (Lower *o, gint64 axis, guint rank);
 
-/** lower_change_tensor: (transfer none): tensor @index, to be completed before anything reads it. */
+/** lower_change_tensor: (transfer none): tensor @index, to be completed before anything reads it.
+ */
 SlTensor *lower_change_tensor (Lower *o, gint32 index);
 
-/** lower_own_output: what stands for output @tensor of the model: a copy where it is a constant, one of @inputs or one of @outputs, too. */
-gint32 lower_own_output (Lower *o, gint32 tensor, const gint32 *inputs, guint n_inputs, const gint32 *outputs, guint n_outputs);
+/** lower_own_output: what stands for output @tensor of the model: a copy where it is a constant,
+ * one of @inputs or one of @outputs, too. */
+gint32 lower_own_output (Lower *o, gint32 tensor, const gint32 *inputs, guint n_inputs,
+                         const gint32 *outputs, guint n_outputs);
 
 /** lower_lookup: (nullable): what @name stands for here. */
 LowerValue *lower_lookup (Lower *o, const char *name);
@@ -208,12 +235,14 @@ struct _LowerOp
 
 /** lower_convert: the current node by its row, which there is. */
 void lower_convert (Lower *o);
-/** lower_call: (nullable): what operator @op of ONNX's own domain gives, for operators that are made of others. NULL among @inputs = omitted; errors name
- *  the node being converted. */
-LowerValue *lower_call (Lower *o, const char *op, LowerValue *const *inputs, guint n, const LowerAttribute *attributes, guint n_attributes);
+/** lower_call: (nullable): what operator @op of ONNX's own domain gives, for operators that are
+ * made of others. NULL among @inputs = omitted; errors name the node being converted. */
+LowerValue *lower_call (Lower *o, const char *op, LowerValue *const *inputs, guint n,
+                        const LowerAttribute *attributes, guint n_attributes);
 /** lower_row: (nullable): the row of @op among @n rows sorted by name. */
 const LowerOp *lower_row (const LowerOp *rows, gsize n, const char *op);
-/** lower_find_op: (nullable): the row of an operator of ONNX's own domain that every format may be lowered to. */
+/** lower_find_op: (nullable): the row of an operator of ONNX's own domain that every format may be
+ * lowered to. */
 const LowerOp *lower_find_op (const char *op);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A node as converters read it: an operator by its name in ONNX, the names of its inputs and outputs, its attributes. A reader fills it of its file;
- * what is of that file alone stays opaque here.
+ * A node as converters read it: an operator by its name in ONNX, the names of its inputs and
+ * outputs, its attributes. A reader fills it of its file; what is of that file alone stays opaque
+ * here.
  */
 #ifndef SL_MODELS_LOWER_NODE_H
 #define SL_MODELS_LOWER_NODE_H

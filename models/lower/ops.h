@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Converters of the operators that several formats are lowered to, one line for each; table.c says which operator each is for. */
+/* Converters of the operators that several formats are lowered to, one line for each; table.c says
+ * which operator each is for. */
 #ifndef SL_MODELS_LOWER_OPS_H
 #define SL_MODELS_LOWER_OPS_H
 
 #include "core/base/build_selection.h"
 #include "models/lower/build.h"
 
-/** LOWER_ROW: the first two members of a row; a build that leaves the operator out has no converter. */
+/** LOWER_ROW: the first two members of a row; a build that leaves the operator out has no
+ * converter. */
 #define LOWER_ROW(name, convert) #name, SL_KEEPS(onnx, name) ? convert : NULL
 
 /* ops_elementwise.c */
@@ -46,23 +48,28 @@ void lower_deform_conv (Lower *o);
 void lower_pool (Lower *o);
 void lower_global_pool (Lower *o);
 void lower_global_lp_pool (Lower *o);
-/** lower_conv_input, lower_conv_filter: what a convolution reads: [batch, height, width, channels], and weights of 4 dimensions in ONNX's
- *  order. */
+/** lower_conv_input, lower_conv_filter: what a convolution reads: [batch, height, width, channels],
+ * and weights of 4 dimensions in ONNX's order. */
 gint32 lower_conv_input (Lower *o, LowerValue *x);
 gint32 lower_conv_filter (Lower *o, LowerValue *weights);
-/** lower_conv_weights: such weights as the core has them, and its operator for that many groups of @channels. */
+/** lower_conv_weights: such weights as the core has them, and its operator for that many groups of
+ * @channels. */
 gint32 lower_conv_weights (Lower *o, gint32 weights, gint64 group, gint32 channels, SlOpType *op);
-/** lower_conv_2d: the convolution by the node's attributes; @bias may be -1, and the result is a tensor like @result. */
-gint32 lower_conv_2d (Lower *o, LowerValue *x, gint32 input, gint32 weights, gint32 bias, const SlTensor *result);
+/** lower_conv_2d: the convolution by the node's attributes; @bias may be -1, and the result is a
+ * tensor like @result. */
+gint32 lower_conv_2d (Lower *o, LowerValue *x, gint32 input, gint32 weights, gint32 bias,
+                      const SlTensor *result);
 /** lower_conv_set: the node's output, in as many dimensions as its input @x has. */
 void lower_conv_set (Lower *o, const LowerValue *x, gint32 y);
 
-/** lower_pool_of, lower_global_pool_of: the pool of the node's attributes over @x, channels last. */
+/** lower_pool_of, lower_global_pool_of: the pool of the node's attributes over @x, channels last.
+ */
 gint32 lower_pool_of (Lower *o, LowerValue *x);
 gint32 lower_global_pool_of (Lower *o, LowerValue *x);
 
 /* ops_volume.c */
-/** lower_conv_volume, lower_pool_volume: the node, whose input @x has three dimensions behind batch and channels. */
+/** lower_conv_volume, lower_pool_volume: the node, whose input @x has three dimensions behind batch
+ * and channels. */
 void lower_conv_volume (Lower *o, LowerValue *x, LowerValue *weights, LowerValue *bias);
 void lower_pool_volume (Lower *o, LowerValue *x);
 
@@ -121,8 +128,10 @@ gint32 lower_swap_last (Lower *o, gint32 x);
 
 /**
  * LowerAttention: softmax (scale q k' + mask) v
- * @q, @k, @v: tensors [...,rows,depth]; of 4 dimensions, heads of @q may be a multiple of those of @k and @v
- * @mask: -1, or what is added to scores [...,queries,keys], or truth values that say which keys count
+ * @q, @k, @v: tensors [...,rows,depth]; of 4 dimensions, heads of @q may be a multiple of those of
+ * @k and @v
+ * @mask: -1, or what is added to scores [...,queries,keys], or truth values that say which keys
+ * count
  * @scale: 0 = one over the root of the depth
  * @softcap: above 0: scores become that times the hyperbolic tangent of scores divided by it
  * @causal: a query sees keys up to its own place, which is @past behind the first key
@@ -162,7 +171,8 @@ void lower_grid_sample (Lower *o);
 void lower_affine_grid (Lower *o);
 void lower_roi_align (Lower *o);
 void lower_max_roi_pool (Lower *o);
-/** lower_heat_map_peaks: (nullable): of maps [n,points,height,width] over regions [n,4]: [n,points,3] of x, y and the value there. */
+/** lower_heat_map_peaks: (nullable): of maps [n,points,height,width] over regions [n,4]:
+ * [n,points,3] of x, y and the value there. */
 LowerValue *lower_heat_map_peaks (Lower *o, LowerValue *maps, LowerValue *regions);
 void lower_non_max_suppression (Lower *o);
 

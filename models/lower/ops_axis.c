@@ -23,14 +23,20 @@ lower_concat (Lower *o)
     lower_set_value (o, 0, lower_required (o, 0));
     return;
   }
-  const guint rank = values[0]->rank, axis = lower_norm_axis (o, lower_attr_int (o, "axis", 1), rank);
+  const guint rank = values[0]->rank,
+              axis = lower_norm_axis (o, lower_attr_int (o, "axis", 1), rank);
   for (guint i = 0; i < n; i++) {
     if (values[i]->rank != rank)
-      lower_fail (o, SL_ERROR_SHAPE, "its inputs have %u and %u dimensions; expected as many", rank, values[i]->rank);
+      lower_fail (o, SL_ERROR_SHAPE, "its inputs have %u and %u dimensions; expected as many", rank,
+                  values[i]->rank);
     inputs[i] = last ? lower_last (o, values[i]) : lower_plain (o, values[i]);
   }
   const SlOpParams params = { .concat = { .axis = (gint32) lower_axis (axis, rank, last) } };
-  lower_set (o, 0, n == 1 ? inputs[0] : lower_emit (o, SL_OP_CONCATENATION, inputs, n, &params, lower_tensor_type (o, inputs[0])), last);
+  lower_set (o, 0,
+             n == 1 ? inputs[0]
+                    : lower_emit (o, SL_OP_CONCATENATION, inputs, n, &params,
+                                  lower_tensor_type (o, inputs[0])),
+             last);
 }
 
 /* The sizes of Split's outputs: stated, or as even as possible. */
@@ -43,8 +49,9 @@ split_sizes (Lower *o, gint32 whole, gint32 *sizes, guint n)
     for (guint i = 0; i < stated; i++)
       sum += sizes[i] < 0 ? G_MAXINT32 : sizes[i];
     if (o->error == NULL && (stated != n || sum != whole))
-      lower_fail (o, SL_ERROR_SHAPE, "%u sizes with the sum %" G_GINT64_FORMAT " for %u outputs of a dimension of %d", stated, sum, n,
-                  whole);
+      lower_fail (o, SL_ERROR_SHAPE,
+                  "%u sizes with the sum %" G_GINT64_FORMAT " for %u outputs of a dimension of %d",
+                  stated, sum, n, whole);
     return o->error == NULL;
   }
   const gint32 part = (gint32) (((gint64) whole + n - 1) / n);
@@ -68,14 +75,16 @@ lower_split (Lower *o)
     return;
   for (guint i = 0; i < n; at += sizes[i++])
     if (lower_has_output (o, i))
-      lower_set (o, i, lower_cut (o, input, lower_axis (axis, x->rank, last), at, at + sizes[i]), last);
+      lower_set (o, i, lower_cut (o, input, lower_axis (axis, x->rank, last), at, at + sizes[i]),
+                 last);
 }
 
 void
 lower_slice (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
-  gint32 begins[SL_MAX_RANK], ends[SL_MAX_RANK], axes[SL_MAX_RANK], steps[SL_MAX_RANK], all[3][SL_MAX_RANK];
+  gint32 begins[SL_MAX_RANK], ends[SL_MAX_RANK], axes[SL_MAX_RANK], steps[SL_MAX_RANK],
+    all[3][SL_MAX_RANK];
   guint n = 0, n_ends = 0, n_axes = 0, n_steps = 0, touched = 0;
   gboolean last = FALSE, whole = TRUE;
   SlOpParams params = { 0 };
@@ -88,7 +97,9 @@ lower_slice (Lower *o)
     return;
   const guint rank = x->rank;
   if (n != n_ends || (n_axes != 0 && n_axes != n) || (n_steps != 0 && n_steps != n) || n > rank) {
-    lower_fail (o, SL_ERROR_SHAPE, "%u starts, %u ends, %u axes and %u steps do not fit %u dimensions", n, n_ends, n_axes, n_steps, rank);
+    lower_fail (o, SL_ERROR_SHAPE,
+                "%u starts, %u ends, %u axes and %u steps do not fit %u dimensions", n, n_ends,
+                n_axes, n_steps, rank);
     return;
   }
   for (guint i = 0; i < rank; i++) {
@@ -96,13 +107,15 @@ lower_slice (Lower *o)
     all[2][i] = 1;
   }
   for (guint i = 0; i < n; i++) {
-    const guint logical = n_axes > 0 ? lower_norm_axis (o, axes[i], rank) : i, axis = lower_axis (logical, rank, last);
+    const guint logical = n_axes > 0 ? lower_norm_axis (o, axes[i], rank) : i,
+                axis = lower_axis (logical, rank, last);
     const gint32 step = n_steps > 0 ? steps[i] : 1, dim = x->dims[logical];
     if (step == 0 || o->error != NULL) {
       lower_fail (o, SL_ERROR_FORMAT, "step %u is 0", i);
       return;
     }
-    gint64 begin = begins[i] < 0 ? (gint64) begins[i] + dim : begins[i], end = ends[i] < 0 ? (gint64) ends[i] + dim : ends[i];
+    gint64 begin = begins[i] < 0 ? (gint64) begins[i] + dim : begins[i],
+           end = ends[i] < 0 ? (gint64) ends[i] + dim : ends[i];
     begin = CLAMP (begin, 0, step > 0 ? dim : dim - 1);
     end = CLAMP (end, step > 0 ? 0 : -1, dim);
     touched |= 1u << axis;
@@ -127,9 +140,12 @@ lower_slice (Lower *o)
     lower_set_value (o, 0, x);
     return;
   }
-  const gint32 inputs[4] = { input, lower_ints_constant (o, all[0], rank), lower_ints_constant (o, all[1], rank),
+  const gint32 inputs[4] = { input, lower_ints_constant (o, all[0], rank),
+                             lower_ints_constant (o, all[1], rank),
                              lower_ints_constant (o, all[2], rank) };
-  lower_set (o, 0, lower_emit (o, SL_OP_STRIDED_SLICE, inputs, 4, &params, lower_tensor_type (o, input)), last);
+  lower_set (o, 0,
+             lower_emit (o, SL_OP_STRIDED_SLICE, inputs, 4, &params, lower_tensor_type (o, input)),
+             last);
 }
 
 /* What negative @indices mean: rows left open, or a count from the end. */
@@ -147,23 +163,35 @@ lower_gather (Lower *o)
   if (o->error != NULL)
     return;
   const guint axis = lower_norm_axis (o, lower_attr_int (o, "axis", 0), x->rank);
-  const gboolean keeps = indices->rank == 1; /* one dimension stays one, so the layout may stay, too */
+  const gboolean keeps =
+    indices->rank == 1; /* one dimension stays one, so the layout may stay, too */
   const gint32 input = keeps ? lower_any (o, x, &last) : lower_plain (o, x);
   const gint32 places = lower_plain (o, indices);
-  const SlOpParams params = { .axis = { .axis = (gint32) lower_axis (axis, x->rank, last), .indexing = indexing (o, places) } };
-  lower_set (o, 0, lower_emit (o, SL_OP_GATHER, (const gint32[]){ input, places }, 2, &params, lower_tensor_type (o, input)), last);
+  const SlOpParams params = { .axis = { .axis = (gint32) lower_axis (axis, x->rank, last),
+                                        .indexing = indexing (o, places) } };
+  lower_set (o, 0,
+             lower_emit (o, SL_OP_GATHER, (const gint32[]){ input, places }, 2, &params,
+                         lower_tensor_type (o, input)),
+             last);
 }
 
 void
 lower_gather_nd (Lower *o)
 {
-  const gint32 x = lower_plain (o, lower_required (o, 0)), places = lower_plain (o, lower_required (o, 1));
-  const SlOpParams params = { .axis = { .batch_dims = (gint32) CLAMP (lower_attr_int (o, "batch_dims", 0), G_MININT32, G_MAXINT32),
+  const gint32 x = lower_plain (o, lower_required (o, 0)),
+               places = lower_plain (o, lower_required (o, 1));
+  const SlOpParams params = { .axis = { .batch_dims =
+                                          (gint32) CLAMP (lower_attr_int (o, "batch_dims", 0),
+                                                          G_MININT32, G_MAXINT32),
                                         .indexing = indexing (o, places) } };
-  lower_set (o, 0, lower_emit (o, SL_OP_GATHER_ND, (const gint32[]){ x, places }, 2, &params, lower_tensor_type (o, x)), FALSE);
+  lower_set (o, 0,
+             lower_emit (o, SL_OP_GATHER_ND, (const gint32[]){ x, places }, 2, &params,
+                         lower_tensor_type (o, x)),
+             FALSE);
 }
 
-/* Slices along one dimension, of all elements where none is named, that a constant condition chooses. */
+/* Slices along one dimension, of all elements where none is named, that a constant condition
+ * chooses. */
 void
 lower_compress (Lower *o)
 {
@@ -179,7 +207,10 @@ lower_compress (Lower *o)
   const guint axis = flat ? 0 : lower_norm_axis (o, lower_attr_int (o, "axis", 0), x->rank);
   const gsize dim = flat ? lower_elements (x) : (gsize) x->dims[axis];
   if (set == NULL || lower_dtype (o, condition) != SL_DTYPE_BOOL || n > dim) {
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "its condition, input 1, must be a constant of at most %" G_GSIZE_FORMAT " elements of bool", dim);
+    lower_fail (o, SL_ERROR_UNSUPPORTED,
+                "its condition, input 1, must be a constant of at most %" G_GSIZE_FORMAT
+                " elements of bool",
+                dim);
     return;
   }
   g_autofree gint32 *places = g_new (gint32, MAX (n, 1));
@@ -193,10 +224,13 @@ lower_compress (Lower *o)
     lower_set_value (o, 0, lower_value_empty (o, flat ? 1 : x->rank, dims));
     return;
   }
-  const gint32 whole[1] = { (gint32) MIN (dim, (gsize) G_MAXINT32) }, data = flat ? lower_reshape (o, input, whole, 1) : input;
-  const SlOpParams params = { .axis = { .axis = flat ? 0 : (gint32) lower_axis (axis, x->rank, last) } };
+  const gint32 whole[1] = { (gint32) MIN (dim, (gsize) G_MAXINT32) },
+               data = flat ? lower_reshape (o, input, whole, 1) : input;
+  const SlOpParams params = { .axis = { .axis =
+                                          flat ? 0 : (gint32) lower_axis (axis, x->rank, last) } };
   const gint32 inputs[2] = { data, lower_ints_constant (o, places, kept) };
-  lower_set (o, 0, lower_emit (o, SL_OP_GATHER, inputs, 2, &params, lower_tensor_type (o, data)), last);
+  lower_set (o, 0, lower_emit (o, SL_OP_GATHER, inputs, 2, &params, lower_tensor_type (o, data)),
+             last);
 }
 
 /* The value that a constant padding has: an attribute before opset 11, an input since. */
@@ -230,7 +264,8 @@ pad_by_gather (Lower *o, gint32 x, guint axis, gint32 before, gint32 after, gboo
   for (gint32 i = 0; i < n; i++)
     places[i] = wrap ? ((i - before) % dim + dim) % dim : CLAMP (i - before, 0, dim - 1);
   const SlOpParams params = { .axis = { .axis = (gint32) axis } };
-  return lower_emit (o, SL_OP_GATHER, (const gint32[]){ x, lower_ints_constant (o, places, (guint) n) }, 2, &params,
+  return lower_emit (o, SL_OP_GATHER,
+                     (const gint32[]){ x, lower_ints_constant (o, places, (guint) n) }, 2, &params,
                      lower_tensor_type (o, x));
 }
 
@@ -243,11 +278,13 @@ pad_as (Lower *o, const char *mode, gint32 x, const gint32 *amounts)
     return lower_pad (o, x, amounts, pad_value (o));
   if (strcmp (mode, "reflect") == 0) {
     const SlOpParams params = { .mirror = { .symmetric = FALSE } };
-    return lower_emit (o, SL_OP_MIRROR_PAD, (const gint32[]){ x, lower_constant (o, SL_DTYPE_I32, 2, dims, amounts) }, 2, &params,
-                       lower_tensor_type (o, x));
+    return lower_emit (o, SL_OP_MIRROR_PAD,
+                       (const gint32[]){ x, lower_constant (o, SL_DTYPE_I32, 2, dims, amounts) }, 2,
+                       &params, lower_tensor_type (o, x));
   }
   if (strcmp (mode, "edge") != 0 && strcmp (mode, "wrap") != 0)
-    return lower_fail (o, SL_ERROR_UNSUPPORTED, "attribute mode is %s; expected constant, reflect, edge or wrap", mode);
+    return lower_fail (o, SL_ERROR_UNSUPPORTED,
+                       "attribute mode is %s; expected constant, reflect, edge or wrap", mode);
   for (guint i = 0; i < rank; i++)
     x = pad_by_gather (o, x, i, amounts[2 * i], amounts[2 * i + 1], strcmp (mode, "wrap") == 0);
   return x;
@@ -260,7 +297,8 @@ lower_pad_op (Lower *o)
   gint32 pads[2 * SL_MAX_RANK], axes[SL_MAX_RANK], amounts[2 * SL_MAX_RANK] = { 0 };
   guint n = 0, n_axes = 0;
   gboolean last = FALSE;
-  if (!lower_list (o, o->opset < 2 ? "paddings" : "pads", 1, 11, pads, 2 * SL_MAX_RANK, &n) && o->error == NULL)
+  if (!lower_list (o, o->opset < 2 ? "paddings" : "pads", 1, 11, pads, 2 * SL_MAX_RANK, &n)
+      && o->error == NULL)
     lower_fail (o, SL_ERROR_FORMAT, "its pads are missing");
   lower_input_ints (o, 3, "axes", axes, SL_MAX_RANK, &n_axes);
   gint32 input = lower_any (o, x, &last);
@@ -272,10 +310,13 @@ lower_pad_op (Lower *o)
     return;
   }
   for (guint i = 0; i < named; i++) {
-    const guint logical = n_axes > 0 ? lower_norm_axis (o, axes[i], x->rank) : i, axis = lower_axis (logical, x->rank, last);
+    const guint logical = n_axes > 0 ? lower_norm_axis (o, axes[i], x->rank) : i,
+                axis = lower_axis (logical, x->rank, last);
     const gint32 before = pads[i], after = pads[i + named];
-    if (before < -x->dims[logical] || after < -x->dims[logical] || before > G_MAXINT16 || after > G_MAXINT16) {
-      lower_fail (o, SL_ERROR_FORMAT, "pads %d and %d of dimension %u are out of range", before, after, logical);
+    if (before < -x->dims[logical] || after < -x->dims[logical] || before > G_MAXINT16
+        || after > G_MAXINT16) {
+      lower_fail (o, SL_ERROR_FORMAT, "pads %d and %d of dimension %u are out of range", before,
+                  after, logical);
       return;
     }
     amounts[2 * axis] = MAX (before, 0);
@@ -285,7 +326,8 @@ lower_pad_op (Lower *o)
   lower_set (o, 0, pad_as (o, lower_attr_text (o, "mode", "constant"), input, amounts), last);
 }
 
-/* Each dimension brought to a size: what is too much is cut, what lacks is 0, as evenly on both sides as can be. */
+/* Each dimension brought to a size: what is too much is cut, what lacks is 0, as evenly on both
+ * sides as can be. */
 void
 lower_center_crop_pad (Lower *o)
 {
@@ -300,11 +342,13 @@ lower_center_crop_pad (Lower *o)
   if (o->error != NULL)
     return;
   if (n != (named ? n_axes : x->rank)) {
-    lower_fail (o, SL_ERROR_SHAPE, "a shape of %u dimensions; expected %u", n, named ? n_axes : x->rank);
+    lower_fail (o, SL_ERROR_SHAPE, "a shape of %u dimensions; expected %u", n,
+                named ? n_axes : x->rank);
     return;
   }
   for (guint i = 0; i < n && o->error == NULL; i++) {
-    const guint logical = named ? lower_norm_axis (o, axes[i], x->rank) : i, axis = lower_axis (logical, x->rank, last);
+    const guint logical = named ? lower_norm_axis (o, axes[i], x->rank) : i,
+                axis = lower_axis (logical, x->rank, last);
     const gint32 dim = x->dims[logical], cut = (dim - sizes[i]) / 2, pad = (sizes[i] - dim) / 2;
     if (sizes[i] < 1 || sizes[i] > G_MAXINT32 / 2) {
       lower_fail (o, SL_ERROR_SHAPE, "dimension %u of the shape is %d", i, sizes[i]);
@@ -318,7 +362,8 @@ lower_center_crop_pad (Lower *o)
   lower_set (o, 0, lower_pad (o, input, amounts, 0), last);
 }
 
-/* Crop, of opset 6 and before: borders left, top, right, bottom; with a size, that much from the left and the top on. */
+/* Crop, of opset 6 and before: borders left, top, right, bottom; with a size, that much from the
+ * left and the top on. */
 void
 lower_crop (Lower *o)
 {
@@ -339,8 +384,10 @@ lower_crop (Lower *o)
     fits = first >= 0 && ends[i] > first && ends[i] <= dim;
   }
   if (!fits) {
-    lower_fail (o, SL_ERROR_SHAPE,
-                "its border and scale do not lie in an input of %u dimensions; expected [N,C,H,W], 4 borders and 0 or 2 sizes", x->rank);
+    lower_fail (
+      o, SL_ERROR_SHAPE,
+      "its border and scale do not lie in an input of %u dimensions; expected [N,C,H,W], 4 borders and 0 or 2 sizes",
+      x->rank);
     return;
   }
   const gint32 rows = lower_cut (o, input, lower_axis (2, 4, last), border[1], (gint32) ends[0]);
@@ -354,7 +401,9 @@ before_sum (Lower *o, gint32 x)
   const char *op = o->node->op;
   if (strcmp (op, "ReduceL1") == 0)
     return lower_unary (o, SL_OP_ABS, x);
-  return strcmp (op, "ReduceL2") == 0 || strcmp (op, "ReduceSumSquare") == 0 ? lower_unary (o, SL_OP_SQUARE, x) : x;
+  return strcmp (op, "ReduceL2") == 0 || strcmp (op, "ReduceSumSquare") == 0
+           ? lower_unary (o, SL_OP_SQUARE, x)
+           : x;
 }
 
 static gint32
@@ -371,11 +420,14 @@ reduce_as (Lower *o, gint32 x, const gint32 *axes, guint n, gboolean keep)
 {
   const SlOpType type = o->row->type;
   if (lower_tensor_type (o, x) == SL_DTYPE_BOOL)
-    return lower_cast (o, lower_reduce (o, type, lower_cast (o, x, SL_DTYPE_I32), axes, n, keep), SL_DTYPE_BOOL);
+    return lower_cast (o, lower_reduce (o, type, lower_cast (o, x, SL_DTYPE_I32), axes, n, keep),
+                       SL_DTYPE_BOOL);
   if (strcmp (o->node->op, "ReduceLogSumExp") == 0) {
     const gint32 top = lower_reduce (o, SL_OP_REDUCE_MAX, x, axes, n, TRUE);
-    const gint32 sum = lower_reduce (o, type, lower_unary (o, SL_OP_EXP, lower_binary (o, SL_OP_SUB, x, top)), axes, n, keep);
-    return lower_binary (o, SL_OP_ADD, lower_unary (o, SL_OP_LOG, sum), keep ? top : lower_reduce (o, SL_OP_REDUCE_MAX, x, axes, n, FALSE));
+    const gint32 sum = lower_reduce (
+      o, type, lower_unary (o, SL_OP_EXP, lower_binary (o, SL_OP_SUB, x, top)), axes, n, keep);
+    return lower_binary (o, SL_OP_ADD, lower_unary (o, SL_OP_LOG, sum),
+                         keep ? top : lower_reduce (o, SL_OP_REDUCE_MAX, x, axes, n, FALSE));
   }
   return behind_sum (o, lower_reduce (o, type, before_sum (o, x), axes, n, keep));
 }
@@ -398,7 +450,9 @@ lower_reduce_op (Lower *o)
     lower_set (o, 0, alone, last);
     return;
   }
-  const gint32 input = keep ? lower_any (o, x, &last) : lower_is_last (x) ? x->last : lower_plain (o, x);
+  const gint32 input = keep                ? lower_any (o, x, &last)
+                       : lower_is_last (x) ? x->last
+                                           : lower_plain (o, x);
   const gboolean moved = last || lower_is_last (x);
   guint reduced = 0;
   if (n == 0)
@@ -409,7 +463,8 @@ lower_reduce_op (Lower *o)
     reduced |= 1u << axis;
     axes[i] = (gint32) lower_axis (axis, x->rank, moved);
   }
-  /* Without the reduced dimensions, the rest is in ONNX's order when the channels are gone, or all behind them. */
+  /* Without the reduced dimensions, the rest is in ONNX's order when the channels are gone, or all
+   * behind them. */
   gboolean ordered = !moved || keep || reduced >> 1 & 1, behind = TRUE;
   for (guint i = 2; i < x->rank; i++)
     behind &= (reduced >> i & 1) != 0;
@@ -437,7 +492,8 @@ turned (Lower *o, gint32 x, guint axis)
   }
   begins[axis] = ends[axis] - 1;
   const SlOpParams params = { .slice = { .end_mask = 1u << axis } };
-  const gint32 inputs[4] = { x, lower_ints_constant (o, begins, rank), lower_ints_constant (o, ends, rank),
+  const gint32 inputs[4] = { x, lower_ints_constant (o, begins, rank),
+                             lower_ints_constant (o, ends, rank),
                              lower_ints_constant (o, steps, rank) };
   return lower_emit (o, SL_OP_STRIDED_SLICE, inputs, 4, &params, lower_tensor_type (o, x));
 }
@@ -456,7 +512,9 @@ lower_arg (Lower *o)
   const gint32 stated = moved && axis != 1 ? lower_plain (o, x) : input;
   const guint at = moved && axis == 1 ? x->rank - 1 : axis;
   const gint32 tensor = from_end ? turned (o, stated, at) : stated;
-  gint32 y = lower_emit (o, o->row->type, (const gint32[]){ tensor, lower_int_scalar (o, (gint32) at) }, 2, NULL, SL_DTYPE_I32);
+  gint32 y =
+    lower_emit (o, o->row->type, (const gint32[]){ tensor, lower_int_scalar (o, (gint32) at) }, 2,
+                NULL, SL_DTYPE_I32);
   if (from_end)
     y = lower_binary (o, SL_OP_SUB, lower_int_scalar (o, x->dims[axis] - 1), y);
   memcpy (dims, x->dims, sizeof dims);
@@ -480,7 +538,8 @@ lower_top_k (Lower *o)
   LowerValue *x = lower_required (o, 0);
   const gboolean largest = lower_attr_int (o, "largest", 1) != 0;
   const SlDtype types[2] = { lower_dtype (o, x), SL_DTYPE_I32 };
-  const SlOpParams params = { .topk = { .unstable = o->is_foreign && lower_attr_int (o, "unstable", 0) != 0 } };
+  const SlOpParams params = { .topk = { .unstable = o->is_foreign
+                                                    && lower_attr_int (o, "unstable", 0) != 0 } };
   gint32 k = 0, outputs[2], order[SL_MAX_RANK];
   guint n = 0;
   if (o->opset < 10)
@@ -488,14 +547,16 @@ lower_top_k (Lower *o)
   else
     lower_input_ints (o, 1, "k", &k, 1, &n);
   gint32 input = lower_plain (o, x);
-  const guint axis = o->error == NULL ? lower_norm_axis (o, lower_attr_int (o, "axis", -1), x->rank) : 0;
+  const guint axis =
+    o->error == NULL ? lower_norm_axis (o, lower_attr_int (o, "axis", -1), x->rank) : 0;
   if (o->error != NULL)
     return;
   order_with_last (x->rank, axis, order);
   input = lower_transpose (o, input, order);
   if (!largest)
     input = lower_unary (o, SL_OP_NEG, input);
-  if (!lower_emit_all (o, SL_OP_TOPK_V2, (const gint32[]){ input, lower_int_scalar (o, k) }, 2, &params, types, outputs, 2))
+  if (!lower_emit_all (o, SL_OP_TOPK_V2, (const gint32[]){ input, lower_int_scalar (o, k) }, 2,
+                       &params, types, outputs, 2))
     return;
   if (!largest)
     outputs[0] = lower_unary (o, SL_OP_NEG, outputs[0]);
@@ -520,9 +581,13 @@ hardmax (Lower *o, gint32 x)
     count[i] = i;
   dims[rank - 1] = 1;
   column[0] = n;
-  const gint32 top = lower_emit (o, SL_OP_ARG_MAX, (const gint32[]){ x, lower_int_scalar (o, (gint32) rank - 1) }, 2, NULL, SL_DTYPE_I32);
+  const gint32 top =
+    lower_emit (o, SL_OP_ARG_MAX, (const gint32[]){ x, lower_int_scalar (o, (gint32) rank - 1) }, 2,
+                NULL, SL_DTYPE_I32);
   const gint32 places = lower_constant (o, SL_DTYPE_I32, 1, column, count);
-  const gint32 same = lower_emit (o, SL_OP_EQUAL, (const gint32[]){ lower_reshape (o, top, dims, rank), places }, 2, NULL, SL_DTYPE_BOOL);
+  const gint32 same =
+    lower_emit (o, SL_OP_EQUAL, (const gint32[]){ lower_reshape (o, top, dims, rank), places }, 2,
+                NULL, SL_DTYPE_BOOL);
   return lower_cast (o, same, SL_DTYPE_F32);
 }
 
@@ -531,10 +596,12 @@ softmax (Lower *o, gint32 x)
 {
   const SlOpType type = o->row->type;
   const SlOpParams params = { .softmax = { .beta = 1 } };
-  return type == SL_OP_INVALID ? hardmax (o, x) : lower_emit (o, type, &x, 1, &params, SL_DTYPE_F32);
+  return type == SL_OP_INVALID ? hardmax (o, x)
+                               : lower_emit (o, type, &x, 1, &params, SL_DTYPE_F32);
 }
 
-/* Before opset 13 everything from the axis on is one row, and the axis is 1 where nothing states it. */
+/* Before opset 13 everything from the axis on is one row, and the axis is 1 where nothing states
+ * it. */
 void
 lower_softmax (Lower *o)
 {
@@ -563,7 +630,9 @@ lower_softmax (Lower *o)
     return;
   }
   order_with_last (x->rank, axis, order);
-  lower_set (o, 0, lower_transpose (o, softmax (o, lower_transpose (o, lower_plain (o, x), order)), order), FALSE);
+  lower_set (
+    o, 0, lower_transpose (o, softmax (o, lower_transpose (o, lower_plain (o, x), order)), order),
+    FALSE);
 }
 
 void
@@ -581,8 +650,12 @@ lower_cum_sum (Lower *o)
   const gint32 input = lower_any (o, x, &last);
   if (o->error != NULL)
     return;
-  const gint32 axis = lower_int_scalar (o, (gint32) lower_axis (lower_norm_axis (o, stated, x->rank), x->rank, last));
-  lower_set (o, 0, lower_emit (o, SL_OP_CUMSUM, (const gint32[]){ input, axis }, 2, &params, lower_tensor_type (o, input)), last);
+  const gint32 axis =
+    lower_int_scalar (o, (gint32) lower_axis (lower_norm_axis (o, stated, x->rank), x->rank, last));
+  lower_set (o, 0,
+             lower_emit (o, SL_OP_CUMSUM, (const gint32[]){ input, axis }, 2, &params,
+                         lower_tensor_type (o, input)),
+             last);
 }
 
 /* Matrices above or below diagonal k: the rest is 0. */
@@ -604,10 +677,14 @@ lower_trilu (Lower *o)
   const gint32 height = x->dims[x->rank - 2], width = x->dims[x->rank - 1];
   const gint64 diagonal = CLAMP (k, -MAX_DIAGONAL, MAX_DIAGONAL);
   const gint32 columns = lower_count (o, 0, width),
-               rows = lower_reshape (o, lower_count (o, diagonal, diagonal + height), (const gint32[]){ height, 1 }, 2);
+               rows = lower_reshape (o, lower_count (o, diagonal, diagonal + height),
+                                     (const gint32[]){ height, 1 }, 2);
   const gint32 kept = lower_emit (o, op, (const gint32[]){ columns, rows }, 2, NULL, SL_DTYPE_BOOL);
   const gint32 none = lower_cast (o, lower_float (o, 0), lower_tensor_type (o, input));
-  lower_set (o, 0, lower_emit (o, SL_OP_SELECT, (const gint32[]){ kept, input, none }, 3, NULL, lower_tensor_type (o, input)), FALSE);
+  lower_set (o, 0,
+             lower_emit (o, SL_OP_SELECT, (const gint32[]){ kept, input, none }, 3, NULL,
+                         lower_tensor_type (o, input)),
+             FALSE);
 }
 
 void
@@ -626,9 +703,12 @@ lower_depth_to_space (Lower *o)
   }
   if (to_space && strcmp (lower_attr_text (o, "mode", "DCR"), "CRD") == 0) {
     /* Depth is stored column, row, depth here: bring the depth of a place behind the place. */
-    const gint32 apart[5] = { x->dims[0], x->dims[2], x->dims[3], x->dims[1] / (b * b), b * b }, order[5] = { 0, 1, 2, 4, 3 };
+    const gint32 apart[5] = { x->dims[0], x->dims[2], x->dims[3], x->dims[1] / (b * b), b * b },
+                 order[5] = { 0, 1, 2, 4, 3 };
     const gint32 whole[4] = { x->dims[0], x->dims[2], x->dims[3], x->dims[1] };
-    input = lower_reshape (o, lower_transpose (o, lower_reshape (o, input, apart, 5), order), whole, 4);
+    input =
+      lower_reshape (o, lower_transpose (o, lower_reshape (o, input, apart, 5), order), whole, 4);
   }
-  lower_set (o, 0, lower_emit (o, o->row->type, &input, 1, &params, lower_tensor_type (o, input)), TRUE);
+  lower_set (o, 0, lower_emit (o, o->row->type, &input, 1, &params, lower_tensor_type (o, input)),
+             TRUE);
 }

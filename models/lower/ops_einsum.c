@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Einsum of any number of operands: "bhid,bhjd->bhij". Operands join from left to right; each time a label that nothing needs any more is
- * summed, in the product of two matrices where both have it. The dimensions of an ellipsis are labels, too: '0' for its last one, '1' for
- * the one before.
+ * Einsum of any number of operands: "bhid,bhjd->bhij". Operands join from left to right; each time
+ * a label that nothing needs any more is summed, in the product of two matrices where both have it.
+ * The dimensions of an ellipsis are labels, too: '0' for its last one, '1' for the one before.
  */
 #include <string.h>
 
@@ -15,10 +15,12 @@ typedef struct
   char labels[SL_MAX_RANK + 1];
 } Term;
 
-/** What becomes of the labels of two terms: of both and needed, of both and summed, of one alone. */
+/** What becomes of the labels of two terms: of both and needed, of both and summed, of one alone.
+ */
 typedef struct
 {
-  char batch[2 * SL_MAX_RANK + 1], sum[2 * SL_MAX_RANK + 1], left[2 * SL_MAX_RANK + 1], right[2 * SL_MAX_RANK + 1];
+  char batch[2 * SL_MAX_RANK + 1], sum[2 * SL_MAX_RANK + 1], left[2 * SL_MAX_RANK + 1],
+    right[2 * SL_MAX_RANK + 1];
 } Labels;
 
 static void
@@ -61,7 +63,8 @@ read_labels (const char *text, gint dots, char *labels)
   return seen || dots == 0;
 }
 
-/* Labels of an operand of @rank; *@most becomes the dimensions that the widest ellipsis stands for. */
+/* Labels of an operand of @rank; *@most becomes the dimensions that the widest ellipsis stands for.
+ */
 static gboolean
 read_operand (const char *text, guint rank, char *labels, gint *most)
 {
@@ -136,7 +139,8 @@ ordered (Lower *o, const Term *term, const char *order)
   return lower_transpose (o, term->tensor, places);
 }
 
-/* A label that stands twice in a term: the diagonal of both dimensions, which becomes the last one. */
+/* A label that stands twice in a term: the diagonal of both dimensions, which becomes the last one.
+ */
 static void
 take_diagonal (Lower *o, Term *term, guint first, guint second)
 {
@@ -149,12 +153,14 @@ take_diagonal (Lower *o, Term *term, guint first, guint second)
     return;
   const gint32 size = t.dims[first];
   if (size > G_MAXINT16 && t.dims[second] == size) {
-    lower_fail (o, SL_ERROR_LIMIT, "the diagonal of %d by %d elements is not supported; at most %d", size, size, G_MAXINT16);
+    lower_fail (o, SL_ERROR_LIMIT, "the diagonal of %d by %d elements is not supported; at most %d",
+                size, size, G_MAXINT16);
     return;
   }
   if (t.dims[second] != size) {
-    lower_fail (o, SL_ERROR_SHAPE, "label '%c' stands for dimensions of %d and %d; expected equal ones", term->labels[first], size,
-                t.dims[second]);
+    lower_fail (o, SL_ERROR_SHAPE,
+                "label '%c' stands for dimensions of %d and %d; expected equal ones",
+                term->labels[first], size, t.dims[second]);
     return;
   }
   for (guint i = 0; i < rank; i++)
@@ -170,9 +176,11 @@ take_diagonal (Lower *o, Term *term, guint first, guint second)
   dims[n] = size * size;
   strides[n++] = size + 1;
   const gint32 flat = lower_reshape (o, lower_transpose (o, term->tensor, places), dims, n);
-  const gint32 inputs[4] = { flat, lower_ints_constant (o, begins, n), lower_ints_constant (o, dims, n),
+  const gint32 inputs[4] = { flat, lower_ints_constant (o, begins, n),
+                             lower_ints_constant (o, dims, n),
                              lower_ints_constant (o, strides, n) };
-  term->tensor = lower_emit (o, SL_OP_STRIDED_SLICE, inputs, 4, &(SlOpParams){ 0 }, lower_tensor_type (o, flat));
+  term->tensor =
+    lower_emit (o, SL_OP_STRIDED_SLICE, inputs, 4, &(SlOpParams){ 0 }, lower_tensor_type (o, flat));
   memcpy (term->labels, labels, sizeof labels);
 }
 
@@ -188,7 +196,8 @@ take_diagonals (Lower *o, Term *term)
   }
 }
 
-/* Leaves out dimensions whose labels neither @needed nor @other has, summed, and those of one element where the other term has more. */
+/* Leaves out dimensions whose labels neither @needed nor @other has, summed, and those of one
+ * element where the other term has more. */
 static void
 leave_out (Lower *o, Term *term, const Term *other, const char *needed)
 {
@@ -196,11 +205,15 @@ leave_out (Lower *o, Term *term, const Term *other, const char *needed)
   char labels[SL_MAX_RANK + 1] = "";
   guint n = 0;
   for (guint i = 0; term->labels[i] != '\0' && o->error == NULL; i++) {
-    const char label = term->labels[i], *there = other != NULL ? strchr (other->labels, label) : NULL;
+    const char label = term->labels[i],
+               *there = other != NULL ? strchr (other->labels, label) : NULL;
     const gint32 dim = lower_t (o, term->tensor)->dims[i],
-                 more = there != NULL ? lower_t (o, other->tensor)->dims[there - other->labels] : dim;
+                 more =
+                   there != NULL ? lower_t (o, other->tensor)->dims[there - other->labels] : dim;
     if (dim != more && dim != 1 && more != 1)
-      lower_fail (o, SL_ERROR_SHAPE, "label '%c' stands for dimensions of %d and %d; expected equal ones", label, dim, more);
+      lower_fail (o, SL_ERROR_SHAPE,
+                  "label '%c' stands for dimensions of %d and %d; expected equal ones", label, dim,
+                  more);
     if ((there == NULL && strchr (needed, label) == NULL) || (dim == 1 && more > 1))
       axes[n++] = (gint32) i;
     else
@@ -217,7 +230,10 @@ sort_labels (const Term *a, const Term *b, const char *needed, Labels *l)
 {
   memset (l, 0, sizeof *l);
   for (const char *p = a->labels; *p != '\0'; p++)
-    append (strchr (b->labels, *p) == NULL ? l->left : strchr (needed, *p) != NULL ? l->batch : l->sum, *p);
+    append (strchr (b->labels, *p) == NULL ? l->left
+            : strchr (needed, *p) != NULL  ? l->batch
+                                           : l->sum,
+            *p);
   for (const char *p = b->labels; *p != '\0'; p++)
     if (strchr (a->labels, *p) == NULL)
       append (l->right, *p);
@@ -232,28 +248,36 @@ span_of (const SlTensor *t, guint first, guint end)
   return (gint32) n;
 }
 
-/* Both terms as one of the labels batch, left, right: a product of matrices, or of elements where nothing is summed. */
+/* Both terms as one of the labels batch, left, right: a product of matrices, or of elements where
+ * nothing is summed. */
 static void
 join (Lower *o, Term *a, const Term *b, const Labels *l)
 {
-  g_autofree char *order_a = g_strconcat (l->batch, l->left, l->sum, NULL), *order_b = g_strconcat (l->batch, l->sum, l->right, NULL);
+  g_autofree char *order_a = g_strconcat (l->batch, l->left, l->sum, NULL),
+                  *order_b = g_strconcat (l->batch, l->sum, l->right, NULL);
   g_autofree char *order = g_strconcat (l->batch, l->left, l->right, NULL);
-  const guint nb = (guint) strlen (l->batch), nl = (guint) strlen (l->left), ns = (guint) strlen (l->sum), n = (guint) strlen (order);
+  const guint nb = (guint) strlen (l->batch), nl = (guint) strlen (l->left),
+              ns = (guint) strlen (l->sum), n = (guint) strlen (order);
   gint32 dims[SL_MAX_RANK];
   if (n > SL_MAX_RANK) {
-    lower_fail (o, SL_ERROR_LIMIT, "its operands join to %u dimensions; at most %d are supported", n, SL_MAX_RANK);
+    lower_fail (o, SL_ERROR_LIMIT, "its operands join to %u dimensions; at most %d are supported",
+                n, SL_MAX_RANK);
     return;
   }
   const gint32 x = ordered (o, a, order_a), w = ordered (o, b, order_b);
   const SlTensor tx = *lower_t (o, x), tw = *lower_t (o, w);
   if (o->error != NULL)
     return;
-  const gint32 ma[3] = { span_of (&tx, 0, nb), span_of (&tx, nb, nb + nl), span_of (&tx, nb + nl, tx.rank) };
-  const gint32 mb[3] = { span_of (&tw, 0, nb), span_of (&tw, nb, nb + ns), span_of (&tw, nb + ns, tw.rank) };
-  const gint32 left = lower_reshape (o, x, ma, 3), right = nb > 0 ? lower_reshape (o, w, mb, 3) : lower_reshape (o, w, mb + 1, 2);
+  const gint32 ma[3] = { span_of (&tx, 0, nb), span_of (&tx, nb, nb + nl),
+                         span_of (&tx, nb + nl, tx.rank) };
+  const gint32 mb[3] = { span_of (&tw, 0, nb), span_of (&tw, nb, nb + ns),
+                         span_of (&tw, nb + ns, tw.rank) };
+  const gint32 left = lower_reshape (o, x, ma, 3),
+               right = nb > 0 ? lower_reshape (o, w, mb, 3) : lower_reshape (o, w, mb + 1, 2);
   for (guint i = 0; i < n; i++)
     dims[i] = i < nb + nl ? tx.dims[i] : tw.dims[nb + ns + i - nb - nl];
-  a->tensor = lower_reshape (o, ns > 0 ? lower_product (o, left, right) : lower_binary (o, SL_OP_MUL, left, right), dims, n);
+  a->tensor = lower_reshape (
+    o, ns > 0 ? lower_product (o, left, right) : lower_binary (o, SL_OP_MUL, left, right), dims, n);
   memcpy (a->labels, order, n + 1);
 }
 
@@ -288,9 +312,10 @@ lower_einsum (Lower *o)
   if (o->error != NULL)
     return;
   if (n == 0 || !read_equation (o, equation, terms, n, result) || !has_all (terms, n, result)) {
-    lower_fail (o, SL_ERROR_FORMAT,
-                "equation '%s' does not fit its %u inputs; expected a letter for each dimension of each, such as 'bij,bjk->bik'", equation,
-                n);
+    lower_fail (
+      o, SL_ERROR_FORMAT,
+      "equation '%s' does not fit its %u inputs; expected a letter for each dimension of each, such as 'bij,bjk->bik'",
+      equation, n);
     return;
   }
   lower_set (o, 0, einsum (o, terms, n, result), FALSE);

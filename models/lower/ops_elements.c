@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Elements by their indices: read, written, or made of an index. Indices count along ONNX's dimensions, so all of it is in that order. */
+/* Elements by their indices: read, written, or made of an index. Indices count along ONNX's
+ * dimensions, so all of it is in that order. */
 #include "models/lower/ops.h"
 
 void
@@ -9,9 +10,13 @@ lower_gather_elements (Lower *o)
   const gint32 inputs[2] = { lower_plain (o, x), lower_plain (o, lower_required (o, 1)) };
   if (o->error != NULL)
     return;
-  const SlOpParams params = { .elements = { .axis = (gint32) lower_norm_axis (o, lower_attr_int (o, "axis", 0), x->rank),
+  const SlOpParams params = { .elements = { .axis = (gint32) lower_norm_axis (
+                                              o, lower_attr_int (o, "axis", 0), x->rank),
                                             .open = lower_is_open (o, inputs[1]) } };
-  lower_set (o, 0, lower_emit (o, SL_OP_GATHER_ELEMENTS, inputs, 2, &params, lower_tensor_type (o, inputs[0])), FALSE);
+  lower_set (
+    o, 0,
+    lower_emit (o, SL_OP_GATHER_ELEMENTS, inputs, 2, &params, lower_tensor_type (o, inputs[0])),
+    FALSE);
 }
 
 /* Scatter, ScatterElements and ScatterND, which has no axis. */
@@ -19,10 +24,12 @@ void
 lower_scatter (Lower *o)
 {
   static const char *const words[] = { "none", "add", "mul", "max", "min", NULL };
-  static const SlScatter scatters[] = { SL_SCATTER_REPLACE, SL_SCATTER_ADD, SL_SCATTER_MUL, SL_SCATTER_MAX, SL_SCATTER_MIN };
+  static const SlScatter scatters[] = { SL_SCATTER_REPLACE, SL_SCATTER_ADD, SL_SCATTER_MUL,
+                                        SL_SCATTER_MAX, SL_SCATTER_MIN };
   const SlOpType op = o->row->type;
   LowerValue *values[3] = { lower_required (o, 0), lower_required (o, 1), lower_required (o, 2) };
-  SlOpParams params = { .elements = { .scatter = scatters[lower_attr_choice (o, "reduction", words)] } };
+  SlOpParams params = { .elements = { .scatter =
+                                        scatters[lower_attr_choice (o, "reduction", words)] } };
   gint32 inputs[3];
   if (o->error != NULL)
     return;
@@ -31,14 +38,16 @@ lower_scatter (Lower *o)
     return;
   }
   if (op == SL_OP_SCATTER_ELEMENTS)
-    params.elements.axis = (gint32) lower_norm_axis (o, lower_attr_int (o, "axis", 0), values[0]->rank);
+    params.elements.axis =
+      (gint32) lower_norm_axis (o, lower_attr_int (o, "axis", 0), values[0]->rank);
   for (guint i = 0; i < 3; i++)
     inputs[i] = lower_plain (o, values[i]);
   params.elements.open = lower_is_open (o, inputs[1]);
   lower_set (o, 0, lower_emit (o, op, inputs, 3, &params, lower_tensor_type (o, inputs[0])), FALSE);
 }
 
-/* Whether the index is the place along the new dimension; @first = -depth for indices that count from the end. */
+/* Whether the index is the place along the new dimension; @first = -depth for indices that count
+ * from the end. */
 static gint32
 is_place (Lower *o, gint32 indices, gint64 first, gint64 end, const gint32 *dims, guint rank)
 {
@@ -55,27 +64,36 @@ lower_one_hot (Lower *o)
   lower_input_ints (o, 1, "depth", &depth, 1, &n);
   if (o->error != NULL)
     return;
-  const guint rank = indices->rank + 1, axis = lower_norm_axis (o, lower_attr_int (o, "axis", -1), rank);
+  const guint rank = indices->rank + 1,
+              axis = lower_norm_axis (o, lower_attr_int (o, "axis", -1), rank);
   if (o->error != NULL)
     return;
   if (depth < 1 || rank > SL_MAX_RANK || values->rank != 1 || values->dims[0] != 2) {
-    lower_fail (o, SL_ERROR_SHAPE,
-                "indices of %u dimensions, a depth of %d and values of %u dimensions; expected at most %d, at least 1 and [2]",
-                indices->rank, depth, values->rank, SL_MAX_RANK - 1);
+    lower_fail (
+      o, SL_ERROR_SHAPE,
+      "indices of %u dimensions, a depth of %d and values of %u dimensions; expected at most %d, at least 1 and [2]",
+      indices->rank, depth, values->rank, SL_MAX_RANK - 1);
     return;
   }
   for (guint i = 0; i < rank; i++) {
     dims[i] = i == axis ? 1 : indices->dims[from++];
     places[i] = i == axis ? depth : 1;
   }
-  const gint32 index = lower_reshape (o, lower_cast (o, lower_plain (o, indices), SL_DTYPE_I32), dims, rank);
-  const gint32 either[2] = { is_place (o, index, 0, depth, places, rank), is_place (o, index, -(gint64) depth, 0, places, rank) };
-  const gint32 pair = lower_plain (o, values), off = lower_cut (o, pair, 0, 0, 1), on = lower_cut (o, pair, 0, 1, 2);
+  const gint32 index =
+    lower_reshape (o, lower_cast (o, lower_plain (o, indices), SL_DTYPE_I32), dims, rank);
+  const gint32 either[2] = { is_place (o, index, 0, depth, places, rank),
+                             is_place (o, index, -(gint64) depth, 0, places, rank) };
+  const gint32 pair = lower_plain (o, values), off = lower_cut (o, pair, 0, 0, 1),
+               on = lower_cut (o, pair, 0, 1, 2);
   const gint32 set = lower_emit (o, SL_OP_LOGICAL_OR, either, 2, NULL, SL_DTYPE_BOOL);
-  lower_set (o, 0, lower_emit (o, SL_OP_SELECT, (const gint32[]){ set, on, off }, 3, NULL, lower_tensor_type (o, pair)), FALSE);
+  lower_set (o, 0,
+             lower_emit (o, SL_OP_SELECT, (const gint32[]){ set, on, off }, 3, NULL,
+                         lower_tensor_type (o, pair)),
+             FALSE);
 }
 
-/* Of a vector, or of all elements. The number of results depends on the picture: there is a place for each that can be. */
+/* Of a vector, or of all elements. The number of results depends on the picture: there is a place
+ * for each that can be. */
 void
 lower_unique (Lower *o)
 {
@@ -85,11 +103,14 @@ lower_unique (Lower *o)
   gint32 outputs[4];
   if (o->error != NULL)
     return;
-  const SlDtype types[4] = { lower_tensor_type (o, input), SL_DTYPE_I32, SL_DTYPE_I32, SL_DTYPE_I32 };
+  const SlDtype types[4] = { lower_tensor_type (o, input), SL_DTYPE_I32, SL_DTYPE_I32,
+                             SL_DTYPE_I32 };
   const gsize n = lower_elements (x);
   if (n > G_MAXINT32 || (lower_attribute (o, "axis") != NULL && x->rank != 1)) {
     lower_fail (o, SL_ERROR_UNSUPPORTED,
-                "attribute axis of an input of %u dimensions and %" G_GSIZE_FORMAT " elements; expected a vector, or no axis", x->rank, n);
+                "attribute axis of an input of %u dimensions and %" G_GSIZE_FORMAT
+                " elements; expected a vector, or no axis",
+                x->rank, n);
     return;
   }
   const gint32 flat = lower_reshape (o, input, (const gint32[]){ (gint32) n }, 1);
@@ -103,7 +124,8 @@ void
 lower_reverse_sequence (Lower *o)
 {
   LowerValue *x = lower_required (o, 0), *lengths = lower_required (o, 1);
-  const gint64 time = lower_attr_int (o, "time_axis", 0), batch = lower_attr_int (o, "batch_axis", 1);
+  const gint64 time = lower_attr_int (o, "time_axis", 0),
+               batch = lower_attr_int (o, "batch_axis", 1);
   if (o->error != NULL)
     return;
   if (x->rank < 2 || !((time == 0 && batch == 1) || (time == 1 && batch == 0)) || lengths->rank != 1
@@ -115,15 +137,20 @@ lower_reverse_sequence (Lower *o)
     return;
   }
   gint32 swap[SL_MAX_RANK] = { 1, 0, 2, 3, 4, 5, 6, 7 };
-  const gint32 input = time == 0 ? lower_transpose (o, lower_plain (o, x), swap) : lower_plain (o, x), sequences = x->dims[batch],
-               steps = x->dims[time];
+  const gint32 input =
+                 time == 0 ? lower_transpose (o, lower_plain (o, x), swap) : lower_plain (o, x),
+               sequences = x->dims[batch], steps = x->dims[time];
   const gint32 n = lower_reshape (o, lower_plain (o, lengths), (const gint32[]){ sequences, 1 }, 2);
   const gint32 t = lower_reshape (o, lower_count (o, 0, steps), (const gint32[]){ 1, steps }, 2);
   const gint32 whole = lower_binary (o, SL_OP_MINIMUM, n, lower_int_scalar (o, steps));
-  const gint32 mirrored = lower_binary (o, SL_OP_SUB, lower_binary (o, SL_OP_SUB, whole, lower_int_scalar (o, 1)), t);
-  const gint32 inside = lower_emit (o, SL_OP_LESS, (const gint32[]){ t, whole }, 2, NULL, SL_DTYPE_BOOL);
-  const gint32 places = lower_emit (o, SL_OP_SELECT, (const gint32[]){ inside, mirrored, t }, 3, NULL, SL_DTYPE_I32);
+  const gint32 mirrored =
+    lower_binary (o, SL_OP_SUB, lower_binary (o, SL_OP_SUB, whole, lower_int_scalar (o, 1)), t);
+  const gint32 inside =
+    lower_emit (o, SL_OP_LESS, (const gint32[]){ t, whole }, 2, NULL, SL_DTYPE_BOOL);
+  const gint32 places =
+    lower_emit (o, SL_OP_SELECT, (const gint32[]){ inside, mirrored, t }, 3, NULL, SL_DTYPE_I32);
   const SlOpParams params = { .axis = { .axis = 1, .batch_dims = 1 } };
-  const gint32 y = lower_emit (o, SL_OP_GATHER, (const gint32[]){ input, places }, 2, &params, lower_tensor_type (o, input));
+  const gint32 y = lower_emit (o, SL_OP_GATHER, (const gint32[]){ input, places }, 2, &params,
+                               lower_tensor_type (o, input));
   lower_set (o, 0, time == 0 ? lower_transpose (o, y, swap) : y, FALSE);
 }

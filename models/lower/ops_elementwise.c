@@ -59,8 +59,10 @@ lower_reciprocal (Lower *o)
 static gint32
 softplus (Lower *o, gint32 x)
 {
-  const gint32 small = lower_unary (o, SL_OP_EXP, lower_unary (o, SL_OP_NEG, lower_unary (o, SL_OP_ABS, x)));
-  return lower_binary (o, SL_OP_ADD, lower_unary (o, SL_OP_RELU, x), lower_unary (o, SL_OP_LOG, add (o, small, 1)));
+  const gint32 small =
+    lower_unary (o, SL_OP_EXP, lower_unary (o, SL_OP_NEG, lower_unary (o, SL_OP_ABS, x)));
+  return lower_binary (o, SL_OP_ADD, lower_unary (o, SL_OP_RELU, x),
+                       lower_unary (o, SL_OP_LOG, add (o, small, 1)));
 }
 
 void
@@ -96,7 +98,9 @@ lower_tan (Lower *o)
 static gint32
 swish (Lower *o, gint32 x)
 {
-  return lower_binary (o, SL_OP_MUL, x, lower_unary (o, SL_OP_LOGISTIC, times (o, x, lower_attr_float (o, "alpha", 1))));
+  return lower_binary (
+    o, SL_OP_MUL, x,
+    lower_unary (o, SL_OP_LOGISTIC, times (o, x, lower_attr_float (o, "alpha", 1))));
 }
 
 void
@@ -108,7 +112,9 @@ lower_swish (Lower *o)
 static gint32
 gelu (Lower *o, gint32 x)
 {
-  const SlOpParams params = { .gelu = { .approximate = strcmp (lower_attr_text (o, "approximate", "none"), "tanh") == 0 } };
+  const SlOpParams params = {
+    .gelu = { .approximate = strcmp (lower_attr_text (o, "approximate", "none"), "tanh") == 0 }
+  };
   return lower_emit (o, SL_OP_GELU, &x, 1, &params, SL_DTYPE_F32);
 }
 
@@ -147,7 +153,8 @@ elu (Lower *o, gint32 x)
 {
   const char *op = o->node->op;
   if (strcmp (op, "Selu") == 0)
-    return elu_of (o, x, lower_attr_float (o, "alpha", 1.6732632f), lower_attr_float (o, "gamma", 1.050701f), 1);
+    return elu_of (o, x, lower_attr_float (o, "alpha", 1.6732632f),
+                   lower_attr_float (o, "gamma", 1.050701f), 1);
   const gfloat alpha = lower_attr_float (o, "alpha", 1);
   return elu_of (o, x, alpha, 1, strcmp (op, "Celu") == 0 ? alpha : 1);
 }
@@ -161,9 +168,11 @@ lower_elu (Lower *o)
 static gint32
 thresholded_relu (Lower *o, gint32 x)
 {
-  const gint32 above =
-    lower_emit (o, SL_OP_GREATER, (const gint32[]){ x, lower_float (o, lower_attr_float (o, "alpha", 1)) }, 2, NULL, SL_DTYPE_BOOL);
-  return lower_emit (o, SL_OP_SELECT, (const gint32[]){ above, x, lower_float (o, 0) }, 3, NULL, SL_DTYPE_F32);
+  const gint32 above = lower_emit (
+    o, SL_OP_GREATER, (const gint32[]){ x, lower_float (o, lower_attr_float (o, "alpha", 1)) }, 2,
+    NULL, SL_DTYPE_BOOL);
+  return lower_emit (o, SL_OP_SELECT, (const gint32[]){ above, x, lower_float (o, 0) }, 3, NULL,
+                     SL_DTYPE_F32);
 }
 
 void
@@ -178,11 +187,16 @@ shrink (Lower *o, gint32 x)
 {
   const gfloat limit = lower_attr_float (o, "lambd", 0.5f), bias = lower_attr_float (o, "bias", 0);
   const SlDtype dtype = lower_tensor_type (o, x);
-  const gint32 below = lower_emit (o, SL_OP_LESS, (const gint32[]){ x, lower_float_like (o, x, -limit) }, 2, NULL, SL_DTYPE_BOOL);
-  const gint32 above = lower_emit (o, SL_OP_GREATER, (const gint32[]){ x, lower_float_like (o, x, limit) }, 2, NULL, SL_DTYPE_BOOL);
-  const gint32 upper =
-    lower_emit (o, SL_OP_SELECT, (const gint32[]){ above, add (o, x, -bias), lower_float_like (o, x, 0) }, 3, NULL, dtype);
-  return lower_emit (o, SL_OP_SELECT, (const gint32[]){ below, add (o, x, bias), upper }, 3, NULL, dtype);
+  const gint32 below = lower_emit (
+    o, SL_OP_LESS, (const gint32[]){ x, lower_float_like (o, x, -limit) }, 2, NULL, SL_DTYPE_BOOL);
+  const gint32 above =
+    lower_emit (o, SL_OP_GREATER, (const gint32[]){ x, lower_float_like (o, x, limit) }, 2, NULL,
+                SL_DTYPE_BOOL);
+  const gint32 upper = lower_emit (
+    o, SL_OP_SELECT, (const gint32[]){ above, add (o, x, -bias), lower_float_like (o, x, 0) }, 3,
+    NULL, dtype);
+  return lower_emit (o, SL_OP_SELECT, (const gint32[]){ below, add (o, x, bias), upper }, 3, NULL,
+                     dtype);
 }
 
 void
@@ -191,7 +205,8 @@ lower_shrink (Lower *o)
   map (o, shrink);
 }
 
-/* Operators of opset 6 and before that exporters went on writing: alpha x + beta, and alpha tanh (beta x). */
+/* Operators of opset 6 and before that exporters went on writing: alpha x + beta, and alpha tanh
+ * (beta x). */
 static gint32
 affine (Lower *o, gint32 x)
 {
@@ -207,7 +222,8 @@ lower_affine (Lower *o)
 static gint32
 scaled_tanh (Lower *o, gint32 x)
 {
-  return times (o, lower_unary (o, SL_OP_TANH, times (o, x, lower_attr_float (o, "beta", 1))), lower_attr_float (o, "alpha", 1));
+  return times (o, lower_unary (o, SL_OP_TANH, times (o, x, lower_attr_float (o, "beta", 1))),
+                lower_attr_float (o, "alpha", 1));
 }
 
 void
@@ -219,7 +235,8 @@ lower_scaled_tanh (Lower *o)
 static gint32
 parametric_softplus (Lower *o, gint32 x)
 {
-  return times (o, softplus (o, times (o, x, lower_attr_float (o, "beta", 1))), lower_attr_float (o, "alpha", 1));
+  return times (o, softplus (o, times (o, x, lower_attr_float (o, "beta", 1))),
+                lower_attr_float (o, "alpha", 1));
 }
 
 void
@@ -239,20 +256,25 @@ lower_image_scaler (Lower *o)
     return;
   const guint n = bias != NULL ? bias->n_floats : 0;
   if (x->rank != 4 || (n != 0 && (gint32) n != x->dims[1])) {
-    lower_fail (o, SL_ERROR_SHAPE, "attribute bias has %u numbers for an input of %u dimensions; expected one a channel of [N,C,H,W]", n,
-                x->rank);
+    lower_fail (
+      o, SL_ERROR_SHAPE,
+      "attribute bias has %u numbers for an input of %u dimensions; expected one a channel of [N,C,H,W]",
+      n, x->rank);
     return;
   }
   gint32 y = times (o, input, lower_attr_float (o, "scale", 1));
   if (n > 0)
-    y = lower_binary (o, SL_OP_ADD, y, lower_constant (o, SL_DTYPE_F32, 1, (const gint32[]){ (gint32) n }, bias->floats));
+    y = lower_binary (
+      o, SL_OP_ADD, y,
+      lower_constant (o, SL_DTYPE_F32, 1, (const gint32[]){ (gint32) n }, bias->floats));
   lower_set (o, 0, y, TRUE);
 }
 
 static gint32
 hard_sigmoid (Lower *o, gint32 x)
 {
-  const gint32 line = add (o, times (o, x, lower_attr_float (o, "alpha", 0.2f)), lower_attr_float (o, "beta", 0.5f));
+  const gint32 line =
+    add (o, times (o, x, lower_attr_float (o, "alpha", 0.2f)), lower_attr_float (o, "beta", 0.5f));
   return lower_unary (o, SL_OP_RELU_0_TO_1, line);
 }
 
@@ -339,8 +361,12 @@ pair (Lower *o, SlOpType op, SlDtype result)
   if (pass_empty (o, values, 2))
     return;
   const guint rank = common_rank (o, values, 2, &last);
-  const gint32 inputs[2] = { lower_operand (o, values[0], rank, last), lower_operand (o, values[1], rank, last) };
-  lower_set (o, 0, lower_emit (o, op, inputs, 2, NULL, result != SL_DTYPE_INVALID ? result : lower_tensor_type (o, inputs[0])), last);
+  const gint32 inputs[2] = { lower_operand (o, values[0], rank, last),
+                             lower_operand (o, values[1], rank, last) };
+  lower_set (o, 0,
+             lower_emit (o, op, inputs, 2, NULL,
+                         result != SL_DTYPE_INVALID ? result : lower_tensor_type (o, inputs[0])),
+             last);
 }
 
 void
@@ -382,7 +408,8 @@ lower_is_nan (Lower *o)
 static gint32
 is_inf (Lower *o, gint32 x)
 {
-  const gboolean below = lower_attr_int (o, "detect_negative", 1) != 0, above = lower_attr_int (o, "detect_positive", 1) != 0;
+  const gboolean below = lower_attr_int (o, "detect_negative", 1) != 0,
+                 above = lower_attr_int (o, "detect_positive", 1) != 0;
   if (below && above)
     return same (o, SL_OP_EQUAL, lower_unary (o, SL_OP_ABS, x), lower_float (o, INFINITY));
   if (!below && !above)
@@ -403,7 +430,8 @@ lower_mod (Lower *o)
   pair (o, lower_attr_int (o, "fmod", 0) != 0 ? SL_OP_FMOD : SL_OP_FLOOR_MOD, SL_DTYPE_INVALID);
 }
 
-/* The exponent may be of another type than the base; squares and roots have operators of their own. */
+/* The exponent may be of another type than the base; squares and roots have operators of their own.
+ */
 void
 lower_pow (Lower *o)
 {
@@ -412,7 +440,8 @@ lower_pow (Lower *o)
   gsize n = 0;
   const guint rank = common_rank (o, values, 2, &last);
   const gint32 x = lower_operand (o, values[0], rank, last);
-  const gint32 y = lower_cast (o, lower_operand (o, values[1], rank, last), lower_tensor_type (o, x));
+  const gint32 y =
+    lower_cast (o, lower_operand (o, values[1], rank, last), lower_tensor_type (o, x));
   const gfloat *exponent = lower_tensor_type (o, y) == SL_DTYPE_F32 ? lower_t (o, y)->data : NULL;
   if (!sl_tensor_elements (lower_t (o, y), &n) || n != 1)
     exponent = NULL;
@@ -455,7 +484,8 @@ lower_where (Lower *o)
   gint32 inputs[3];
   for (guint i = 0; i < 3; i++)
     inputs[i] = lower_operand (o, values[i], rank, last);
-  lower_set (o, 0, lower_emit (o, SL_OP_SELECT, inputs, 3, NULL, lower_tensor_type (o, inputs[1])), last);
+  lower_set (o, 0, lower_emit (o, SL_OP_SELECT, inputs, 3, NULL, lower_tensor_type (o, inputs[1])),
+             last);
 }
 
 /* The slope broadcasts from the last dimension on, as everywhere in ONNX. */
@@ -465,12 +495,15 @@ lower_prelu (Lower *o)
   LowerValue *values[2] = { lower_required (o, 0), lower_required (o, 1) };
   const guint rank = values[0] != NULL ? values[0]->rank : 0;
   const gboolean last = values[0] != NULL && values[0]->last >= 0;
-  if (values[1] != NULL && values[1]->rank == 1 && rank > 2 && values[1]->dims[0] == values[0]->dims[1]
+  if (values[1] != NULL && values[1]->rank == 1 && rank > 2
+      && values[1]->dims[0] == values[0]->dims[1]
       && values[1]->dims[0] != values[0]->dims[rank - 1]) {
     /* Files of opset 6 and older: one slope a channel. */
     gint32 dims[SL_MAX_RANK] = { values[1]->dims[0], 1, 1, 1, 1, 1, 1, 1 };
-    values[1] = lower_value_new (o, lower_reshape (o, lower_plain (o, values[1]), dims, rank - 1), FALSE);
+    values[1] =
+      lower_value_new (o, lower_reshape (o, lower_plain (o, values[1]), dims, rank - 1), FALSE);
   }
-  const gint32 inputs[2] = { lower_operand (o, values[0], rank, last), lower_operand (o, values[1], rank, last) };
+  const gint32 inputs[2] = { lower_operand (o, values[0], rank, last),
+                             lower_operand (o, values[1], rank, last) };
   lower_set (o, 0, lower_binary (o, SL_OP_PRELU, inputs[0], inputs[1]), last);
 }

@@ -25,7 +25,8 @@ scaled (Lower *o, gint32 x, gfloat factor)
   return factor == 1 ? x : lower_binary (o, SL_OP_MUL, x, lower_float (o, factor));
 }
 
-/* @weights constant, one row an output. @bias (or -1) joins in where it is a constant of one number an output. */
+/* @weights constant, one row an output. @bias (or -1) joins in where it is a constant of one number
+ * an output. */
 gint32
 lower_layer (Lower *o, gint32 x, gint32 weights, gint32 bias)
 {
@@ -34,8 +35,11 @@ lower_layer (Lower *o, gint32 x, gint32 weights, gint32 bias)
   const gint32 n = lower_t (o, weights)->dims[0];
   if (o->error == NULL && bias >= 0 && b->data != NULL && b->rank >= 1 && b->dims[b->rank - 1] == n
       && b->bytes == (gsize) n * sizeof (gfloat))
-    return lower_emit (o, SL_OP_FULLY_CONNECTED, (const gint32[]){ x, weights, lower_reshape (o, bias, &n, 1) }, 3, &params, SL_DTYPE_F32);
-  const gint32 y = lower_emit (o, SL_OP_FULLY_CONNECTED, (const gint32[]){ x, weights }, 2, &params, SL_DTYPE_F32);
+    return lower_emit (o, SL_OP_FULLY_CONNECTED,
+                       (const gint32[]){ x, weights, lower_reshape (o, bias, &n, 1) }, 3, &params,
+                       SL_DTYPE_F32);
+  const gint32 y =
+    lower_emit (o, SL_OP_FULLY_CONNECTED, (const gint32[]){ x, weights }, 2, &params, SL_DTYPE_F32);
   return bias >= 0 ? lower_binary (o, SL_OP_ADD, y, bias) : y;
 }
 
@@ -45,12 +49,14 @@ lower_gemm (Lower *o)
   LowerValue *second = lower_required (o, 1);
   const gfloat alpha = lower_attr_float (o, "alpha", 1), beta = lower_attr_float (o, "beta", 1);
   gint32 a = lower_plain (o, lower_required (o, 0));
-  const gint32 b = second != NULL && second->codes >= 0 && alpha == 1 ? second->codes : lower_plain (o, second);
+  const gint32 b =
+    second != NULL && second->codes >= 0 && alpha == 1 ? second->codes : lower_plain (o, second);
   LowerValue *c = lower_input (o, 2);
   const gboolean tb = lower_attr_int (o, "transB", 0) != 0;
   const gint32 bias = c != NULL && !c->empty ? scaled (o, lower_plain (o, c), beta) : -1;
   if (o->error == NULL && (lower_t (o, a)->rank != 2 || lower_t (o, b)->rank != 2)) {
-    lower_fail (o, SL_ERROR_SHAPE, "its matrices have %u and %u dimensions; expected 2", lower_t (o, a)->rank, lower_t (o, b)->rank);
+    lower_fail (o, SL_ERROR_SHAPE, "its matrices have %u and %u dimensions; expected 2",
+                lower_t (o, a)->rank, lower_t (o, b)->rank);
     return;
   }
   if (lower_attr_int (o, "transA", 0) != 0)
@@ -58,14 +64,17 @@ lower_gemm (Lower *o)
   if (lower_t (o, b)->data != NULL) {
     const gint32 weights = scaled (o, tb ? b : lower_swap_last (o, b), alpha);
     if (o->error == NULL && lower_t (o, a)->dims[1] != lower_t (o, weights)->dims[1]) {
-      lower_fail (o, SL_ERROR_SHAPE, "matrices of depth %d and %d do not multiply", lower_t (o, a)->dims[1], lower_t (o, weights)->dims[1]);
+      lower_fail (o, SL_ERROR_SHAPE, "matrices of depth %d and %d do not multiply",
+                  lower_t (o, a)->dims[1], lower_t (o, weights)->dims[1]);
       return;
     }
     lower_set (o, 0, lower_layer (o, a, weights, bias), FALSE);
     return;
   }
   const SlOpParams params = { .matmul = { .transpose_b = tb } };
-  const gint32 y = scaled (o, lower_emit (o, SL_OP_BATCH_MATMUL, (const gint32[]){ a, b }, 2, &params, SL_DTYPE_F32), alpha);
+  const gint32 y = scaled (
+    o, lower_emit (o, SL_OP_BATCH_MATMUL, (const gint32[]){ a, b }, 2, &params, SL_DTYPE_F32),
+    alpha);
   lower_set (o, 0, bias >= 0 ? lower_binary (o, SL_OP_ADD, y, bias) : y, FALSE);
 }
 
@@ -75,10 +84,12 @@ lower_product (Lower *o, gint32 a, gint32 b)
   const SlTensor x = *lower_t (o, a), y = *lower_t (o, b);
   if (o->error == NULL && (x.rank == 0 || y.rank == 0))
     return lower_fail (o, SL_ERROR_SHAPE, "a scalar is no matrix");
-  if (o->error == NULL && y.data != NULL && y.rank == 2 && x.data == NULL && x.dims[x.rank - 1] == y.dims[0])
+  if (o->error == NULL && y.data != NULL && y.rank == 2 && x.data == NULL
+      && x.dims[x.rank - 1] == y.dims[0])
     return lower_layer (o, a, lower_swap_last (o, b), -1);
   const SlOpParams params = { 0 };
-  return lower_emit (o, SL_OP_BATCH_MATMUL, (const gint32[]){ a, b }, 2, &params, lower_tensor_type (o, a));
+  return lower_emit (o, SL_OP_BATCH_MATMUL, (const gint32[]){ a, b }, 2, &params,
+                     lower_tensor_type (o, a));
 }
 
 /* Vectors are matrices of one row or column, which the result loses again. */
@@ -87,7 +98,8 @@ lower_mat_mul (Lower *o)
 {
   LowerValue *values[2] = { lower_required (o, 0), lower_required (o, 1) };
   gint32 a = lower_plain (o, values[0]), dims[SL_MAX_RANK];
-  gint32 b = values[1] != NULL && values[1]->codes >= 0 && values[1]->rank == 2 && values[0] != values[1] && lower_t (o, a)->data == NULL
+  gint32 b = values[1] != NULL && values[1]->codes >= 0 && values[1]->rank == 2
+                 && values[0] != values[1] && lower_t (o, a)->data == NULL
                ? values[1]->codes
                : lower_plain (o, values[1]);
   if (o->error != NULL)
@@ -119,12 +131,15 @@ channel_input (Lower *o, guint i)
 
 /* (x - mean) / sqrt (variance + epsilon) over @axes. */
 static gint32
-standardise (Lower *o, gint32 x, const gint32 *axes, guint n, gfloat epsilon, gint32 *mean_out, gint32 *inverse_out)
+standardise (Lower *o, gint32 x, const gint32 *axes, guint n, gfloat epsilon, gint32 *mean_out,
+             gint32 *inverse_out)
 {
   const gint32 mean = lower_reduce (o, SL_OP_MEAN, x, axes, n, TRUE);
   const gint32 centred = lower_binary (o, SL_OP_SUB, x, mean);
-  const gint32 variance = lower_reduce (o, SL_OP_MEAN, lower_unary (o, SL_OP_SQUARE, centred), axes, n, TRUE);
-  const gint32 inverse = lower_unary (o, SL_OP_RSQRT, lower_binary (o, SL_OP_ADD, variance, lower_float (o, epsilon)));
+  const gint32 variance =
+    lower_reduce (o, SL_OP_MEAN, lower_unary (o, SL_OP_SQUARE, centred), axes, n, TRUE);
+  const gint32 inverse =
+    lower_unary (o, SL_OP_RSQRT, lower_binary (o, SL_OP_ADD, variance, lower_float (o, epsilon)));
   if (mean_out != NULL)
     *mean_out = mean;
   if (inverse_out != NULL)
@@ -132,7 +147,8 @@ standardise (Lower *o, gint32 x, const gint32 *axes, guint n, gfloat epsilon, gi
   return lower_binary (o, SL_OP_MUL, centred, inverse);
 }
 
-/* Trained models have statistics of their own; a file exported for training takes those of the batch. */
+/* Trained models have statistics of their own; a file exported for training takes those of the
+ * batch. */
 static gboolean
 takes_batch_statistics (const Lower *o)
 {
@@ -149,8 +165,8 @@ of_batch (Lower *o, const LowerValue *x, gint32 input, gint32 scale, gint32 bias
   return lower_binary (o, SL_OP_ADD, lower_binary (o, SL_OP_MUL, y, scale), bias);
 }
 
-/* What a channel is multiplied by, and what is added: here, where all four are known vectors of floats, so that no step between stays in
- * memory. */
+/* What a channel is multiplied by, and what is added: here, where all four are known vectors of
+ * floats, so that no step between stays in memory. */
 static gboolean
 known_factors (Lower *o, const gint32 *inputs, gfloat epsilon, gint32 *factor, gint32 *offset)
 {
@@ -158,7 +174,8 @@ known_factors (Lower *o, const gint32 *inputs, gfloat epsilon, gint32 *factor, g
   const gsize bytes = lower_t (o, inputs[0])->bytes, n = bytes / sizeof (gfloat);
   for (guint i = 0; i < 4; i++) {
     const SlTensor *tensor = lower_t (o, inputs[i]);
-    if (tensor->dtype != SL_DTYPE_F32 || tensor->rank != 1 || tensor->bytes != bytes || tensor->data == NULL)
+    if (tensor->dtype != SL_DTYPE_F32 || tensor->rank != 1 || tensor->bytes != bytes
+        || tensor->data == NULL)
       return FALSE;
     data[i] = tensor->data;
   }
@@ -177,7 +194,8 @@ void
 lower_batch_norm (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
-  const gint32 scale = channel_input (o, 1), bias = channel_input (o, 2), mean = channel_input (o, 3), variance = channel_input (o, 4);
+  const gint32 scale = channel_input (o, 1), bias = channel_input (o, 2),
+               mean = channel_input (o, 3), variance = channel_input (o, 4);
   const gfloat epsilon = lower_attr_float (o, "epsilon", 1e-5f);
   const gint32 input = lower_last (o, x);
   if (o->error != NULL)
@@ -187,12 +205,15 @@ lower_batch_norm (Lower *o)
     return;
   }
   gint32 factor, offset;
-  if (!known_factors (o, (const gint32[]){ scale, bias, mean, variance }, epsilon, &factor, &offset)) {
-    const gint32 root = lower_unary (o, SL_OP_SQRT, lower_binary (o, SL_OP_ADD, variance, lower_float (o, epsilon)));
+  if (!known_factors (o, (const gint32[]){ scale, bias, mean, variance }, epsilon, &factor,
+                      &offset)) {
+    const gint32 root =
+      lower_unary (o, SL_OP_SQRT, lower_binary (o, SL_OP_ADD, variance, lower_float (o, epsilon)));
     factor = lower_binary (o, SL_OP_DIV, scale, root);
     offset = lower_binary (o, SL_OP_SUB, bias, lower_binary (o, SL_OP_MUL, mean, factor));
   }
-  lower_set (o, 0, lower_binary (o, SL_OP_ADD, lower_binary (o, SL_OP_MUL, input, factor), offset), TRUE);
+  lower_set (o, 0, lower_binary (o, SL_OP_ADD, lower_binary (o, SL_OP_MUL, input, factor), offset),
+             TRUE);
 }
 
 void
@@ -207,7 +228,8 @@ lower_instance_norm (Lower *o)
   }
   for (guint i = 0; i + 2 < x->rank; i++)
     axes[i] = (gint32) i + 1;
-  const gint32 y = standardise (o, input, axes, x->rank - 2, lower_attr_float (o, "epsilon", 1e-5f), NULL, NULL);
+  const gint32 y =
+    standardise (o, input, axes, x->rank - 2, lower_attr_float (o, "epsilon", 1e-5f), NULL, NULL);
   lower_set (o, 0, lower_binary (o, SL_OP_ADD, lower_binary (o, SL_OP_MUL, y, scale), bias), TRUE);
 }
 
@@ -227,9 +249,12 @@ lower_mean_variance_norm (Lower *o)
     return;
   for (guint i = 0; i < n; i++)
     axes[i] = (gint32) lower_axis (lower_norm_axis (o, axes[i], x->rank), x->rank, last);
-  const gint32 centred = lower_binary (o, SL_OP_SUB, input, lower_reduce (o, SL_OP_MEAN, input, axes, n, TRUE));
-  const gint32 variance = lower_reduce (o, SL_OP_MEAN, lower_unary (o, SL_OP_SQUARE, centred), axes, n, TRUE);
-  const gint32 deviation = lower_binary (o, SL_OP_ADD, lower_unary (o, SL_OP_SQRT, variance), lower_float (o, 1e-9f));
+  const gint32 centred =
+    lower_binary (o, SL_OP_SUB, input, lower_reduce (o, SL_OP_MEAN, input, axes, n, TRUE));
+  const gint32 variance =
+    lower_reduce (o, SL_OP_MEAN, lower_unary (o, SL_OP_SQUARE, centred), axes, n, TRUE);
+  const gint32 deviation =
+    lower_binary (o, SL_OP_ADD, lower_unary (o, SL_OP_SQRT, variance), lower_float (o, 1e-9f));
   lower_set (o, 0, lower_binary (o, SL_OP_DIV, centred, deviation), last);
 }
 
@@ -237,24 +262,28 @@ lower_mean_variance_norm (Lower *o)
 void
 lower_group_norm (Lower *o)
 {
-  LowerValue *x = lower_required (o, 0), *scale = lower_required (o, 1), *bias = lower_required (o, 2);
+  LowerValue *x = lower_required (o, 0), *scale = lower_required (o, 1),
+             *bias = lower_required (o, 2);
   const gint64 groups = lower_attr_int (o, "num_groups", 0);
   gint32 apart[3] = { 0 }, one[3] = { 1, 0, 1 };
   if (o->error != NULL)
     return;
   if (x->rank < 3 || groups < 1 || groups > x->dims[1] || x->dims[1] % groups != 0) {
-    lower_fail (o, SL_ERROR_SHAPE, "%" G_GINT64_FORMAT " groups do not divide its channels", groups);
+    lower_fail (o, SL_ERROR_SHAPE, "%" G_GINT64_FORMAT " groups do not divide its channels",
+                groups);
     return;
   }
   apart[0] = x->dims[0];
   apart[1] = one[1] = (gint32) groups;
   apart[2] = (gint32) (lower_elements (x) / (gsize) x->dims[0] / (gsize) groups);
   const gint32 axes[1] = { 2 };
-  gint32 y = standardise (o, lower_reshape (o, lower_plain (o, x), apart, 3), axes, 1, lower_attr_float (o, "epsilon", 1e-5f), NULL, NULL);
+  gint32 y = standardise (o, lower_reshape (o, lower_plain (o, x), apart, 3), axes, 1,
+                          lower_attr_float (o, "epsilon", 1e-5f), NULL, NULL);
   gint32 factor = lower_plain (o, scale), offset = lower_plain (o, bias);
   if (scale->dims[0] == groups && scale->dims[0] != x->dims[1]) {
     y = lower_binary (o, SL_OP_MUL, y, lower_reshape (o, factor, one, 3));
-    y = lower_reshape (o, lower_binary (o, SL_OP_ADD, y, lower_reshape (o, offset, one, 3)), x->dims, x->rank);
+    y = lower_reshape (o, lower_binary (o, SL_OP_ADD, y, lower_reshape (o, offset, one, 3)),
+                       x->dims, x->rank);
   } else {
     gint32 channel[SL_MAX_RANK] = { x->dims[1], 1, 1, 1, 1, 1, 1, 1 };
     y = lower_reshape (o, y, x->dims, x->rank);
@@ -275,7 +304,8 @@ lower_layer_norm (Lower *o)
     return;
   for (guint i = lower_norm_axis (o, lower_attr_int (o, "axis", -1), x->rank); i < x->rank; i++)
     axes[n++] = (gint32) i;
-  gint32 y = standardise (o, input, axes, n, lower_attr_float (o, "epsilon", 1e-5f), &mean, &inverse);
+  gint32 y =
+    standardise (o, input, axes, n, lower_attr_float (o, "epsilon", 1e-5f), &mean, &inverse);
   y = lower_binary (o, SL_OP_MUL, y, scale);
   lower_set (o, 0, bias != NULL ? lower_binary (o, SL_OP_ADD, y, lower_plain (o, bias)) : y, FALSE);
   lower_set (o, 1, mean, FALSE);
@@ -293,10 +323,13 @@ lower_rms_norm (Lower *o)
     return;
   for (guint i = lower_norm_axis (o, lower_attr_int (o, "axis", -1), x->rank); i < x->rank; i++)
     axes[n++] = (gint32) i;
-  const gint32 square = lower_reduce (o, SL_OP_MEAN, lower_unary (o, SL_OP_SQUARE, input), axes, n, TRUE);
-  const gint32 inverse =
-    lower_unary (o, SL_OP_RSQRT, lower_binary (o, SL_OP_ADD, square, lower_float (o, lower_attr_float (o, "epsilon", 1e-5f))));
-  lower_set (o, 0, lower_binary (o, SL_OP_MUL, lower_binary (o, SL_OP_MUL, input, inverse), scale), FALSE);
+  const gint32 square =
+    lower_reduce (o, SL_OP_MEAN, lower_unary (o, SL_OP_SQUARE, input), axes, n, TRUE);
+  const gint32 inverse = lower_unary (
+    o, SL_OP_RSQRT,
+    lower_binary (o, SL_OP_ADD, square, lower_float (o, lower_attr_float (o, "epsilon", 1e-5f))));
+  lower_set (o, 0, lower_binary (o, SL_OP_MUL, lower_binary (o, SL_OP_MUL, input, inverse), scale),
+             FALSE);
   lower_set (o, 1, inverse, FALSE);
 }
 
@@ -311,8 +344,10 @@ lower_lp_norm (Lower *o)
     return;
   if (p != 1 && p != 2)
     lower_fail (o, SL_ERROR_UNSUPPORTED, "attribute p is %" G_GINT64_FORMAT "; expected 1 or 2", p);
-  const gint32 axes[1] = { (gint32) lower_axis (lower_norm_axis (o, lower_attr_int (o, "axis", -1), x->rank), x->rank, last) };
-  gint32 norm = lower_reduce (o, SL_OP_SUM, lower_unary (o, p == 1 ? SL_OP_ABS : SL_OP_SQUARE, input), axes, 1, TRUE);
+  const gint32 axes[1] = { (gint32) lower_axis (
+    lower_norm_axis (o, lower_attr_int (o, "axis", -1), x->rank), x->rank, last) };
+  gint32 norm = lower_reduce (
+    o, SL_OP_SUM, lower_unary (o, p == 1 ? SL_OP_ABS : SL_OP_SQUARE, input), axes, 1, TRUE);
   norm = p == 2 ? lower_unary (o, SL_OP_SQRT, norm) : norm;
   lower_set (o, 0, lower_binary (o, SL_OP_DIV, input, norm), last);
 }
@@ -326,7 +361,8 @@ lower_lrn (Lower *o)
   if (o->error != NULL)
     return;
   if (x->rank < 2) {
-    lower_fail (o, SL_ERROR_SHAPE, "input has %u dimensions; expected at least 2, a batch and channels", x->rank);
+    lower_fail (o, SL_ERROR_SHAPE,
+                "input has %u dimensions; expected at least 2, a batch and channels", x->rank);
     return;
   }
   if (size < 1 || size > G_MAXINT32) {
@@ -336,13 +372,18 @@ lower_lrn (Lower *o)
   const SlOpParams params = { .local_response = { .before = (gint32) ((size - 1) / 2),
                                                   .after = (gint32) (size / 2),
                                                   .bias = lower_attr_float (o, "bias", 1),
-                                                  .alpha = lower_attr_float (o, "alpha", 1e-4f) / (gfloat) size,
+                                                  .alpha = lower_attr_float (o, "alpha", 1e-4f)
+                                                           / (gfloat) size,
                                                   .beta = lower_attr_float (o, "beta", 0.75f) } };
-  lower_set (o, 0, lower_emit (o, SL_OP_LOCAL_RESPONSE_NORMALIZATION, &input, 1, &params, lower_tensor_type (o, input)), TRUE);
+  lower_set (o, 0,
+             lower_emit (o, SL_OP_LOCAL_RESPONSE_NORMALIZATION, &input, 1, &params,
+                         lower_tensor_type (o, input)),
+             TRUE);
 }
 
 void
 lower_det (Lower *o)
 {
-  lower_set (o, 0, lower_unary (o, SL_OP_DETERMINANT, lower_plain (o, lower_required (o, 0))), FALSE);
+  lower_set (o, 0, lower_unary (o, SL_OP_DETERMINANT, lower_plain (o, lower_required (o, 0))),
+             FALSE);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Resize and Upsample. Each dimension is resized by a table of which elements make one of the result, with which weights: every mode is
- * such a table. Where the table is that of an operator of the core for pictures, that runs instead.
+ * Resize and Upsample. Each dimension is resized by a table of which elements make one of the
+ * result, with which weights: every mode is such a table. Where the table is that of an operator of
+ * the core for pictures, that runs instead.
  */
 #include <math.h>
 #include <string.h>
@@ -32,7 +33,8 @@ is (const char *a, const char *b)
   return strcmp (a, b) == 0;
 }
 
-/* Where element @i of the result lies in the input. In single precision, as everybody computes it: ties decide which neighbour is near. */
+/* Where element @i of the result lies in the input. In single precision, as everybody computes it:
+ * ties decide which neighbour is near. */
 static gfloat
 source (const Resize *r, guint axis, guint rank, gint32 i, gint32 in, gint32 out)
 {
@@ -49,7 +51,8 @@ source (const Resize *r, guint axis, guint rank, gint32 i, gint32 in, gint32 out
   }
   if (is (r->coordinates, "tf_crop_and_resize")) {
     const gfloat start = r->roi[axis], end = r->roi[rank + axis];
-    return out == 1 ? 0.5f * (start + end) * (size - 1) : start * (size - 1) + x * (end - start) * (size - 1) / (gfloat) (out - 1);
+    return out == 1 ? 0.5f * (start + end) * (size - 1)
+                    : start * (size - 1) + x * (end - start) * (size - 1) / (gfloat) (out - 1);
   }
   return (x + 0.5f) / scale - 0.5f;
 }
@@ -117,7 +120,8 @@ fill_table (Lower *o, const Resize *r, Table *table, guint axis, guint rank, gin
   const gdouble width = ceil (2 * reach (r, axis)) + 1;
   table->taps = nearest ? 1 : (guint) MIN (width, 1e6);
   if ((gdouble) table->taps * out > (1 << 22)) {
-    lower_fail (o, SL_ERROR_LIMIT, "dimension %u: %d elements from %u each are not supported", axis, out, table->taps);
+    lower_fail (o, SL_ERROR_LIMIT, "dimension %u: %d elements from %u each are not supported", axis,
+                out, table->taps);
     return FALSE;
   }
   table->places = g_new0 (gint32, (gsize) out * table->taps);
@@ -140,15 +144,17 @@ resample (Lower *o, gint32 x, guint axis, const Table *table, gint32 out)
   const gint32 dims[2] = { out, (gint32) table->taps };
   const SlOpParams params = { .axis = { .axis = (gint32) axis } };
   if (table->taps == 1)
-    return lower_emit (o, SL_OP_GATHER, (const gint32[]){ x, lower_ints_constant (o, table->places, (guint) out) }, 2, &params,
-                       lower_tensor_type (o, x));
+    return lower_emit (o, SL_OP_GATHER,
+                       (const gint32[]){ x, lower_ints_constant (o, table->places, (guint) out) },
+                       2, &params, lower_tensor_type (o, x));
   return lower_emit (o, SL_OP_RESAMPLE,
                      (const gint32[]){ x, lower_constant (o, SL_DTYPE_I32, 2, dims, table->places),
                                        lower_constant (o, SL_DTYPE_F32, 2, dims, table->weights) },
                      3, &params, SL_DTYPE_F32);
 }
 
-/* Whether a dimension is resized as the core's nearest neighbour does it: element floor (i * in / out). */
+/* Whether a dimension is resized as the core's nearest neighbour does it: element floor (i * in /
+ * out). */
 static gboolean
 plain_nearest (const Table *table, gint32 in, gint32 out)
 {
@@ -172,21 +178,27 @@ resize_picture (Lower *o, const Resize *r, gint32 x, const Table tables[SL_MAX_R
   } else if (is (r->mode, "linear") && !r->antialias && !r->exclude_outside) {
     gboolean exact = TRUE;
     for (guint i = 0; i < 2; i++)
-      exact &= fabsf (r->scales[2 + i] * (gfloat) in[i] - (gfloat) out[i]) < 1e-4f * (gfloat) out[i] && out[i] > 1;
+      exact &= fabsf (r->scales[2 + i] * (gfloat) in[i] - (gfloat) out[i]) < 1e-4f * (gfloat) out[i]
+               && out[i] > 1;
     params.resize.align_corners = is (r->coordinates, "align_corners");
-    params.resize.half_pixel_centers = is (r->coordinates, "half_pixel") || is (r->coordinates, "pytorch_half_pixel");
-    if (params.resize.align_corners ? out[0] > 1 && out[1] > 1
-                                    : exact && (params.resize.half_pixel_centers || is (r->coordinates, "asymmetric")))
+    params.resize.half_pixel_centers =
+      is (r->coordinates, "half_pixel") || is (r->coordinates, "pytorch_half_pixel");
+    if (params.resize.align_corners
+          ? out[0] > 1 && out[1] > 1
+          : exact && (params.resize.half_pixel_centers || is (r->coordinates, "asymmetric")))
       op = SL_OP_RESIZE_BILINEAR;
   }
   if (op == SL_OP_INVALID)
     return -1;
-  return lower_emit (o, op, (const gint32[]){ x, lower_ints_constant (o, out, 2) }, 2, &params, lower_tensor_type (o, x));
+  return lower_emit (o, op, (const gint32[]){ x, lower_ints_constant (o, out, 2) }, 2, &params,
+                     lower_tensor_type (o, x));
 }
 
-/* Elements whose place lies outside the input get the extrapolation value; only tf_crop_and_resize has such. */
+/* Elements whose place lies outside the input get the extrapolation value; only tf_crop_and_resize
+ * has such. */
 static gint32
-extrapolate (Lower *o, const Resize *r, gint32 y, guint axis, guint rank, guint at, gint32 in, gint32 out)
+extrapolate (Lower *o, const Resize *r, gint32 y, guint axis, guint rank, guint at, gint32 in,
+             gint32 out)
 {
   gint32 dims[SL_MAX_RANK] = { 1, 1, 1, 1, 1, 1, 1, 1 };
   g_autofree guint8 *inside = g_new (guint8, (gsize) out);
@@ -200,7 +212,9 @@ extrapolate (Lower *o, const Resize *r, gint32 y, guint axis, guint rank, guint 
     return y;
   dims[at] = out;
   const gint32 mask = lower_constant (o, SL_DTYPE_BOOL, rank, dims, inside);
-  return lower_emit (o, SL_OP_SELECT, (const gint32[]){ mask, y, lower_float (o, r->extrapolation) }, 3, NULL, SL_DTYPE_F32);
+  return lower_emit (o, SL_OP_SELECT,
+                     (const gint32[]){ mask, y, lower_float (o, r->extrapolation) }, 3, NULL,
+                     SL_DTYPE_F32);
 }
 
 static void
@@ -208,15 +222,17 @@ run_resize (Lower *o, LowerValue *x, const Resize *r)
 {
   Table tables[SL_MAX_RANK] = { { 0 } };
   gboolean last = FALSE;
-  gint32 y = x->rank == 4 && x->dims[0] == r->dims[0] && x->dims[1] == r->dims[1] ? lower_last (o, x) : lower_any (o, x, &last);
+  gint32 y = x->rank == 4 && x->dims[0] == r->dims[0] && x->dims[1] == r->dims[1]
+               ? lower_last (o, x)
+               : lower_any (o, x, &last);
   last |= x->rank == 4 && x->dims[0] == r->dims[0] && x->dims[1] == r->dims[1];
   const gboolean crop = is (r->coordinates, "tf_crop_and_resize");
   for (guint i = 0; i < x->rank && o->error == NULL; i++)
     if (x->dims[i] != r->dims[i] || r->scales[i] != 1 || crop)
       fill_table (o, r, &tables[i], i, x->rank, x->dims[i], r->dims[i]);
   gint32 picture = -1;
-  if (o->error == NULL && last && x->rank == 4 && tables[2].places != NULL && tables[3].places != NULL && !crop && tables[0].places == NULL
-      && tables[1].places == NULL)
+  if (o->error == NULL && last && x->rank == 4 && tables[2].places != NULL
+      && tables[3].places != NULL && !crop && tables[0].places == NULL && tables[1].places == NULL)
     picture = resize_picture (o, r, y, tables);
   for (guint i = 0; i < x->rank && picture < 0; i++) {
     const guint at = lower_axis (i, x->rank, last);
@@ -233,10 +249,11 @@ run_resize (Lower *o, LowerValue *x, const Resize *r)
   lower_set (o, 0, picture >= 0 ? picture : y, last);
 }
 
-/* Sizes of the result from scales, or scales from sizes; @axes names the dimensions that are given. */
+/* Sizes of the result from scales, or scales from sizes; @axes names the dimensions that are given.
+ */
 static void
-settle_size (Lower *o, const LowerValue *x, Resize *r, const gfloat *scales, guint n_scales, const gint32 *sizes, guint n_sizes,
-             const gint32 *axes, guint n_axes)
+settle_size (Lower *o, const LowerValue *x, Resize *r, const gfloat *scales, guint n_scales,
+             const gint32 *sizes, guint n_sizes, const gint32 *axes, guint n_axes)
 {
   const guint n = n_scales > 0 ? n_scales : n_sizes;
   gfloat common = 0;
@@ -245,14 +262,18 @@ settle_size (Lower *o, const LowerValue *x, Resize *r, const gfloat *scales, gui
     r->dims[i] = x->dims[i];
   }
   if ((n_scales > 0) == (n_sizes > 0) || n != (n_axes > 0 ? n_axes : x->rank)) {
-    lower_fail (o, SL_ERROR_SHAPE, "%u scales and %u sizes for %u dimensions; expected one of the two", n_scales, n_sizes, x->rank);
+    lower_fail (o, SL_ERROR_SHAPE,
+                "%u scales and %u sizes for %u dimensions; expected one of the two", n_scales,
+                n_sizes, x->rank);
     return;
   }
   for (guint i = 0; i < n && o->error == NULL; i++) {
     const guint axis = n_axes > 0 ? lower_norm_axis (o, axes[i], x->rank) : i;
-    const gdouble size = n_scales > 0 ? (gdouble) floorf ((gfloat) x->dims[axis] * scales[i]) : sizes[i];
+    const gdouble size =
+      n_scales > 0 ? (gdouble) floorf ((gfloat) x->dims[axis] * scales[i]) : sizes[i];
     if (!(size >= 1) || size > G_MAXINT32) {
-      lower_fail (o, SL_ERROR_SHAPE, "dimension %u of size %d would become %g", axis, x->dims[axis], size);
+      lower_fail (o, SL_ERROR_SHAPE, "dimension %u of size %d would become %g", axis, x->dims[axis],
+                  size);
       return;
     }
     r->dims[axis] = (gint32) size;
@@ -271,21 +292,31 @@ settle_size (Lower *o, const LowerValue *x, Resize *r, const gfloat *scales, gui
 static gboolean
 check_modes (Lower *o, const Resize *r)
 {
-  static const char *const coordinates[] = {
-    "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "tf_crop_and_resize", "asymmetric", NULL
-  };
+  static const char *const coordinates[] = { "half_pixel",
+                                             "half_pixel_symmetric",
+                                             "pytorch_half_pixel",
+                                             "align_corners",
+                                             "tf_crop_and_resize",
+                                             "asymmetric",
+                                             NULL };
   static const char *const modes[] = { "nearest", "linear", "cubic", NULL };
-  static const char *const nearest[] = { "round_prefer_floor", "round_prefer_ceil", "floor", "ceil", NULL };
+  static const char *const nearest[] = { "round_prefer_floor", "round_prefer_ceil", "floor", "ceil",
+                                         NULL };
   if (!g_strv_contains (coordinates, r->coordinates))
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "attribute coordinate_transformation_mode is '%s', which is not supported", r->coordinates);
+    lower_fail (o, SL_ERROR_UNSUPPORTED,
+                "attribute coordinate_transformation_mode is '%s', which is not supported",
+                r->coordinates);
   else if (!g_strv_contains (modes, r->mode))
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "attribute mode is '%s'; expected nearest, linear or cubic", r->mode);
+    lower_fail (o, SL_ERROR_UNSUPPORTED,
+                "attribute mode is '%s'; expected nearest, linear or cubic", r->mode);
   else if (!g_strv_contains (nearest, r->nearest))
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "attribute nearest_mode is '%s', which is not supported", r->nearest);
+    lower_fail (o, SL_ERROR_UNSUPPORTED, "attribute nearest_mode is '%s', which is not supported",
+                r->nearest);
   return o->error == NULL;
 }
 
-/* Two-stage models with masks end so: each mask is brought to its box's size, which the picture decides. */
+/* Two-stage models with masks end so: each mask is brought to its box's size, which the picture
+ * decides. */
 static gboolean
 follows_from_shapes (Lower *o, guint i, const char *what)
 {
@@ -293,21 +324,24 @@ follows_from_shapes (Lower *o, guint i, const char *what)
   LowerValue *value = lower_has_input (o, i) ? lower_input (o, i) : NULL;
   if (value == NULL || value->empty || lower_data (o, value, &n) != NULL)
     return o->error == NULL;
-  lower_fail (o, SL_ERROR_UNSUPPORTED,
-              "the %s, input %u, are computed from the picture, as those of masks brought to the size of their boxes are; export the model "
-              "without that step (of torchvision's Mask R-CNN: without paste_masks_in_image), and bring masks to size in the application",
-              what, i);
+  lower_fail (
+    o, SL_ERROR_UNSUPPORTED,
+    "the %s, input %u, are computed from the picture, as those of masks brought to the size of their boxes are; export the model "
+    "without that step (of torchvision's Mask R-CNN: without paste_masks_in_image), and bring masks to size in the application",
+    what, i);
   return FALSE;
 }
 
-/* A region's first and last places, of the dimensions that are named: of all, where what is not named stays whole. */
+/* A region's first and last places, of the dimensions that are named: of all, where what is not
+ * named stays whole. */
 static void
 spread_region (Lower *o, Resize *r, guint n, guint rank, const gint32 *axes, guint n_axes)
 {
   const guint named = n_axes > 0 ? n_axes : rank;
   gfloat stated[2 * SL_MAX_RANK];
   if (n != 2 * named) {
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "a region of %u numbers for %u dimensions; expected %u", n, named, 2 * named);
+    lower_fail (o, SL_ERROR_UNSUPPORTED, "a region of %u numbers for %u dimensions; expected %u", n,
+                named, 2 * named);
     return;
   }
   memcpy (stated, r->roi, sizeof stated);
@@ -328,7 +362,9 @@ lower_resize (Lower *o)
   gfloat scales[SL_MAX_RANK];
   gint32 sizes[SL_MAX_RANK], axes[SL_MAX_RANK];
   guint n_scales = 0, n_sizes = 0, n_axes = 0, n_roi = 0;
-  Resize r = { .coordinates = old ? "asymmetric" : lower_attr_text (o, "coordinate_transformation_mode", "half_pixel"),
+  Resize r = { .coordinates =
+                 old ? "asymmetric"
+                     : lower_attr_text (o, "coordinate_transformation_mode", "half_pixel"),
                .mode = lower_attr_text (o, "mode", "nearest"),
                .nearest = old ? "floor" : lower_attr_text (o, "nearest_mode", "round_prefer_floor"),
                .policy = lower_attr_text (o, "keep_aspect_ratio_policy", "stretch"),
@@ -357,7 +393,8 @@ lower_resize (Lower *o)
     spread_region (o, &r, n_roi, x->rank, axes, n_axes);
   if (o->error != NULL)
     return;
-  if (n_sizes > 0 && n_axes == 0 && sizes[0] == 1 && (guint) x->dims[0] == sl_graph_batch (o->graph))
+  if (n_sizes > 0 && n_axes == 0 && sizes[0] == 1
+      && (guint) x->dims[0] == sl_graph_batch (o->graph))
     sizes[0] = x->dims[0];
   settle_size (o, x, &r, scales, n_scales, sizes, n_sizes, axes, n_axes);
   if (o->error == NULL)

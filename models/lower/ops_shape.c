@@ -25,15 +25,16 @@ lower_size (Lower *o)
 {
   const LowerValue *x = lower_required (o, 0);
   if (o->error == NULL)
-    lower_set (o, 0, lower_int_scalar (o, (gint32) MIN (lower_elements (x), (gsize) G_MAXINT32)), FALSE);
+    lower_set (o, 0, lower_int_scalar (o, (gint32) MIN (lower_elements (x), (gsize) G_MAXINT32)),
+               FALSE);
 }
 
 /* Whether @dims are those of @x with its channels split in two dimensions. */
 static gboolean
 splits_channels (const LowerValue *x, const gint32 *dims, guint rank)
 {
-  gboolean splits =
-    lower_is_last (x) && rank == x->rank + 1 && rank > 3 && dims[0] == x->dims[0] && dims[1] * (gint64) dims[2] == x->dims[1];
+  gboolean splits = lower_is_last (x) && rank == x->rank + 1 && rank > 3 && dims[0] == x->dims[0]
+                    && dims[1] * (gint64) dims[2] == x->dims[1];
   for (guint i = 3; splits && i < rank; i++)
     splits = dims[i] == x->dims[i - 1];
   return splits;
@@ -45,7 +46,8 @@ has_dims (const LowerValue *x, const gint32 *dims, guint rank)
   return rank == x->rank && memcmp (dims, x->dims, rank * sizeof dims[0]) == 0;
 }
 
-/* Channels that were split in parts, exchanged with these and joined again, which shuffles them, stay channels last. */
+/* Channels that were split in parts, exchanged with these and joined again, which shuffles them,
+ * stay channels last. */
 static gint32
 shuffled (Lower *o, const LowerValue *x, gint32 parts)
 {
@@ -108,7 +110,9 @@ fill_open (Lower *o, const LowerValue *x, gint32 *dims, guint rank)
     return;
   const gsize elements = lower_elements (x);
   if (known == 0 || elements % known != 0 || elements / known > G_MAXINT32)
-    lower_fail (o, SL_ERROR_SHAPE, "%" G_GSIZE_FORMAT " elements do not fit the new shape, whose other dimensions have %" G_GSIZE_FORMAT,
+    lower_fail (o, SL_ERROR_SHAPE,
+                "%" G_GSIZE_FORMAT
+                " elements do not fit the new shape, whose other dimensions have %" G_GSIZE_FORMAT,
                 elements, known);
   else
     dims[open] = (gint32) (elements / known);
@@ -127,9 +131,11 @@ lower_reshape_op (Lower *o)
       if (i < x->rank)
         dims[i] = x->dims[i];
       else
-        lower_fail (o, SL_ERROR_SHAPE, "dimension %u of the new shape copies one that the input does not have", i);
+        lower_fail (o, SL_ERROR_SHAPE,
+                    "dimension %u of the new shape copies one that the input does not have", i);
     }
-  if (o->error == NULL && x->rank > 0 && !x->empty && lower_t (o, x->plain >= 0 ? x->plain : x->last)->data == NULL)
+  if (o->error == NULL && x->rank > 0 && !x->empty
+      && lower_t (o, x->plain >= 0 ? x->plain : x->last)->data == NULL)
     sl_graph_batch_shape (o->graph, lower_elements (x), x->dims[0], dims, rank);
   if (o->error == NULL)
     fill_open (o, x, dims, rank);
@@ -182,7 +188,8 @@ lower_unsqueeze (Lower *o)
     return;
   const guint rank = x->rank + n;
   if (rank > SL_MAX_RANK) {
-    lower_fail (o, SL_ERROR_LIMIT, "the result has %u dimensions; at most %d are supported", rank, SL_MAX_RANK);
+    lower_fail (o, SL_ERROR_LIMIT, "the result has %u dimensions; at most %d are supported", rank,
+                SL_MAX_RANK);
     return;
   }
   for (guint i = 0; i < n; i++)
@@ -230,7 +237,8 @@ lower_transpose_op (Lower *o)
   for (guint i = 0; i < n; i++)
     seen |= perm[i] >= 0 && perm[i] < (gint32) x->rank ? 1u << perm[i] : 0;
   if (n != x->rank || seen != (1u << n) - 1) {
-    lower_fail (o, SL_ERROR_FORMAT, "attribute perm does not name each of %u dimensions once", x->rank);
+    lower_fail (o, SL_ERROR_FORMAT, "attribute perm does not name each of %u dimensions once",
+                x->rank);
     return;
   }
   const gint32 tensor = x->plain >= 0 && x->last >= 0 ? x->plain : lower_any (o, x, &last);
@@ -242,7 +250,8 @@ lower_transpose_op (Lower *o)
     lower_set (o, 0, tensor, TRUE);
     return;
   }
-  LowerValue *value = lower_value_new (o, in_order (plain, n) ? tensor : lower_transpose (o, tensor, plain), FALSE);
+  LowerValue *value =
+    lower_value_new (o, in_order (plain, n) ? tensor : lower_transpose (o, tensor, plain), FALSE);
   if (o->error == NULL && x->split != NULL && !x->exchanged && exchanges_parts (perm, n)) {
     value->split = x->split;
     value->parts = x->parts;
@@ -261,7 +270,8 @@ lower_expand (Lower *o)
     return;
   const guint rank = MAX (n, x->rank);
   for (guint i = 0; i < rank; i++) {
-    const gint32 a = i + x->rank >= rank ? x->dims[i + x->rank - rank] : 1, b = i + n >= rank ? wanted[i + n - rank] : 1;
+    const gint32 a = i + x->rank >= rank ? x->dims[i + x->rank - rank] : 1,
+                 b = i + n >= rank ? wanted[i + n - rank] : 1;
     dims[i] = a == 1 ? b : a;
     if (a != 1 && b != 1 && a != b)
       lower_fail (o, SL_ERROR_SHAPE, "dimension of size %d cannot be expanded to %d", a, b);
@@ -272,7 +282,8 @@ lower_expand (Lower *o)
   }
   const gint32 input = lower_plain (o, x);
   lower_set (o, 0,
-             lower_emit (o, SL_OP_BROADCAST_TO, (const gint32[]){ input, lower_ints_constant (o, dims, rank) }, 2, NULL,
+             lower_emit (o, SL_OP_BROADCAST_TO,
+                         (const gint32[]){ input, lower_ints_constant (o, dims, rank) }, 2, NULL,
                          lower_tensor_type (o, input)),
              FALSE);
 }
@@ -286,9 +297,11 @@ lower_tile (Lower *o)
   if (!lower_input_ints (o, 1, "repeats", repeats, SL_MAX_RANK, &n) || o->error != NULL)
     return;
   const gint32 input = lower_plain (o, x);
-  lower_set (
-    o, 0, lower_emit (o, SL_OP_TILE, (const gint32[]){ input, lower_ints_constant (o, repeats, n) }, 2, NULL, lower_tensor_type (o, input)),
-    FALSE);
+  lower_set (o, 0,
+             lower_emit (o, SL_OP_TILE,
+                         (const gint32[]){ input, lower_ints_constant (o, repeats, n) }, 2, NULL,
+                         lower_tensor_type (o, input)),
+             FALSE);
 }
 
 void
@@ -298,12 +311,17 @@ lower_range (Lower *o)
   for (guint i = 0; i < 3; i++) {
     inputs[i] = lower_plain (o, lower_required (o, i));
     if (lower_t (o, inputs[i])->data == NULL)
-      lower_fail (o, SL_ERROR_UNSUPPORTED, "input %u is computed from the picture; expected what follows from constants and shapes", i);
+      lower_fail (
+        o, SL_ERROR_UNSUPPORTED,
+        "input %u is computed from the picture; expected what follows from constants and shapes",
+        i);
   }
-  lower_set (o, 0, lower_emit (o, SL_OP_RANGE, inputs, 3, NULL, lower_tensor_type (o, inputs[0])), FALSE);
+  lower_set (o, 0, lower_emit (o, SL_OP_RANGE, inputs, 3, NULL, lower_tensor_type (o, inputs[0])),
+             FALSE);
 }
 
-/* Which elements are not zero, as a matrix of coordinates: of a constant exactly, else with open columns behind the last. */
+/* Which elements are not zero, as a matrix of coordinates: of a constant exactly, else with open
+ * columns behind the last. */
 void
 lower_non_zero (Lower *o)
 {
@@ -313,9 +331,10 @@ lower_non_zero (Lower *o)
     return;
   }
   const gint32 none = lower_float_like (o, input, 0);
-  const gint32 set = lower_tensor_type (o, input) == SL_DTYPE_BOOL
-                       ? input
-                       : lower_emit (o, SL_OP_NOT_EQUAL, (const gint32[]){ input, none }, 2, NULL, SL_DTYPE_BOOL);
+  const gint32 set =
+    lower_tensor_type (o, input) == SL_DTYPE_BOOL
+      ? input
+      : lower_emit (o, SL_OP_NOT_EQUAL, (const gint32[]){ input, none }, 2, NULL, SL_DTYPE_BOOL);
   const gint32 places = lower_emit (o, SL_OP_WHERE, &set, 1, NULL, SL_DTYPE_I64);
   lower_set (o, 0, lower_transpose (o, lower_cast (o, places, SL_DTYPE_I32), order), FALSE);
 }

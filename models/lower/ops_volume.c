@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Convolutions and pools of volumes, [batch,channels,depth,height,width]. The core's windows have two dimensions: planes are pictures of a larger
- * batch. A convolution is a sum over the planes of its kernel; a pool is one within planes, then one across them.
+ * Convolutions and pools of volumes, [batch,channels,depth,height,width]. The core's windows have
+ * two dimensions: planes are pictures of a larger batch. A convolution is a sum over the planes of
+ * its kernel; a pool is one within planes, then one across them.
  */
 #include <string.h>
 
@@ -25,11 +26,13 @@ static gint32
 bounded (Lower *o, const char *name, gint64 value, gint32 least)
 {
   if (value < least || value > G_MAXINT16)
-    lower_fail (o, SL_ERROR_FORMAT, "attribute %s has %" G_GINT64_FORMAT "; expected %d to %d", name, value, least, G_MAXINT16);
+    lower_fail (o, SL_ERROR_FORMAT, "attribute %s has %" G_GINT64_FORMAT "; expected %d to %d",
+                name, value, least, G_MAXINT16);
   return (gint32) CLAMP (value, least, G_MAXINT16);
 }
 
-/* Attribute @i, a list for three dimensions, or of paddings for six, as one for two dimensions and one for the depth. */
+/* Attribute @i, a list for three dimensions, or of paddings for six, as one for two dimensions and
+ * one for the depth. */
 static void
 split_list (Lower *o, Split *s, guint i)
 {
@@ -37,12 +40,17 @@ split_list (Lower *o, Split *s, guint i)
   const gboolean pads = strcmp (planes->name, "pads") == 0;
   const gint64 *from = planes->ints, other = pads ? 0 : 1;
   if (planes->n_ints != (pads ? 6 : 3)) {
-    lower_fail (o, SL_ERROR_FORMAT, "attribute %s has %u numbers; expected %u", planes->name, planes->n_ints, pads ? 6 : 3);
+    lower_fail (o, SL_ERROR_FORMAT, "attribute %s has %u numbers; expected %u", planes->name,
+                planes->n_ints, pads ? 6 : 3);
     return;
   }
-  memcpy (s->ints[0][i], pads ? (gint64[]){ from[1], from[2], from[4], from[5] } : (gint64[]){ from[1], from[2], 0, 0 },
+  memcpy (s->ints[0][i],
+          pads ? (gint64[]){ from[1], from[2], from[4], from[5] }
+               : (gint64[]){ from[1], from[2], 0, 0 },
           sizeof s->ints[0][i]);
-  memcpy (s->ints[1][i], pads ? (gint64[]){ from[0], 0, from[3], 0 } : (gint64[]){ from[0], other, 0, 0 }, sizeof s->ints[1][i]);
+  memcpy (s->ints[1][i],
+          pads ? (gint64[]){ from[0], 0, from[3], 0 } : (gint64[]){ from[0], other, 0, 0 },
+          sizeof s->ints[1][i]);
   for (guint k = 0; k < planes->n_ints; k++)
     s->whole_planes &= k % 3 == 0 || strcmp (planes->name, "dilations") == 0 || from[k] == other;
   if (strcmp (planes->name, "kernel_shape") == 0)
@@ -63,9 +71,12 @@ split_list (Lower *o, Split *s, guint i)
 static gboolean
 split_attributes (Lower *o, Split *s)
 {
-  *s = (Split){ .kernel = 1, .stride = 1, .dilation = 1, .whole_planes = TRUE, .n = o->node->n_attributes };
+  *s = (Split){
+    .kernel = 1, .stride = 1, .dilation = 1, .whole_planes = TRUE, .n = o->node->n_attributes
+  };
   if (s->n > MAX_ATTRIBUTES)
-    lower_fail (o, SL_ERROR_FORMAT, "it has %u attributes; expected at most %d", s->n, MAX_ATTRIBUTES);
+    lower_fail (o, SL_ERROR_FORMAT, "it has %u attributes; expected at most %d", s->n,
+                MAX_ATTRIBUTES);
   for (guint i = 0; i < s->n && o->error == NULL; i++) {
     s->planes[i] = s->across[i] = o->node->attributes[i];
     if (s->planes[i].n_ints > 0)
@@ -83,7 +94,9 @@ pad_depth (Lower *o, Split *s, gint32 depth)
   if (word == 0)
     return;
   const gint64 out = ((gint64) depth + s->stride - 1) / s->stride;
-  const gint64 total = word == 3 ? 0 : MAX ((out - 1) * s->stride + (gint64) (s->kernel - 1) * s->dilation + 1 - depth, 0);
+  const gint64 total =
+    word == 3 ? 0
+              : MAX ((out - 1) * s->stride + (gint64) (s->kernel - 1) * s->dilation + 1 - depth, 0);
   s->begin = (gint32) (word == 2 ? total - total / 2 : total / 2);
   s->end = (gint32) total - s->begin;
 }
@@ -95,9 +108,12 @@ some_planes (Lower *o, gint32 x, const Split *s, gint32 at, gint32 n)
   const SlTensor t = *lower_t (o, x);
   if (o->error != NULL)
     return NULL;
-  const gint32 begins[5] = { 0, at, 0, 0, 0 }, ends[5] = { t.dims[0], at + (n - 1) * s->stride + 1, t.dims[2], t.dims[3], t.dims[4] };
-  const gint32 steps[5] = { 1, s->stride, 1, 1, 1 }, flat[4] = { lower_times (t.dims[0], n), t.dims[2], t.dims[3], t.dims[4] };
-  const gint32 inputs[4] = { x, lower_ints_constant (o, begins, 5), lower_ints_constant (o, ends, 5), lower_ints_constant (o, steps, 5) };
+  const gint32 begins[5] = { 0, at, 0, 0, 0 }, ends[5] = { t.dims[0], at + (n - 1) * s->stride + 1,
+                                                           t.dims[2], t.dims[3], t.dims[4] };
+  const gint32 steps[5] = { 1, s->stride, 1, 1, 1 },
+               flat[4] = { lower_times (t.dims[0], n), t.dims[2], t.dims[3], t.dims[4] };
+  const gint32 inputs[4] = { x, lower_ints_constant (o, begins, 5),
+                             lower_ints_constant (o, ends, 5), lower_ints_constant (o, steps, 5) };
   const gint32 planes = lower_emit (o, SL_OP_STRIDED_SLICE, inputs, 4, &(SlOpParams){ 0 }, t.dtype);
   return lower_value_new (o, lower_reshape (o, planes, flat, 4), TRUE);
 }
@@ -109,7 +125,10 @@ set_volume (Lower *o, LowerValue *pictures, gint32 batch, gint32 depth)
   const gint32 y = lower_last (o, pictures);
   const SlTensor t = *lower_t (o, y);
   if (o->error == NULL)
-    lower_set (o, 0, lower_reshape (o, y, (const gint32[]){ batch, depth, t.dims[1], t.dims[2], t.dims[3] }, 5), TRUE);
+    lower_set (
+      o, 0,
+      lower_reshape (o, y, (const gint32[]){ batch, depth, t.dims[1], t.dims[2], t.dims[3] }, 5),
+      TRUE);
 }
 
 void
@@ -119,22 +138,30 @@ lower_conv_volume (Lower *o, LowerValue *x, LowerValue *weights, LowerValue *bia
   LowerValue *sum = NULL;
   if (!split_attributes (o, &s))
     return;
-  if (weights->rank != 5 || (lower_attribute (o, "kernel_shape") != NULL && s.kernel != weights->dims[2])) {
-    lower_fail (o, SL_ERROR_SHAPE, "its weights have %u dimensions, %d planes of a kernel of %d; expected 5, and as many", weights->rank,
-                weights->rank > 2 ? weights->dims[2] : 0, s.kernel);
+  if (weights->rank != 5
+      || (lower_attribute (o, "kernel_shape") != NULL && s.kernel != weights->dims[2])) {
+    lower_fail (
+      o, SL_ERROR_SHAPE,
+      "its weights have %u dimensions, %d planes of a kernel of %d; expected 5, and as many",
+      weights->rank, weights->rank > 2 ? weights->dims[2] : 0, s.kernel);
     return;
   }
   s.kernel = weights->dims[2];
   pad_depth (o, &s, x->dims[2]);
-  const gint64 room = (gint64) x->dims[2] + s.begin + s.end - ((gint64) (s.kernel - 1) * s.dilation + 1);
+  const gint64 room =
+    (gint64) x->dims[2] + s.begin + s.end - ((gint64) (s.kernel - 1) * s.dilation + 1);
   if (o->error == NULL && (room < 0 || s.kernel > MAX_PLANES))
-    lower_fail (o, SL_ERROR_SHAPE, "a kernel of %d planes over %d; expected at most %d that fit", s.kernel, x->dims[2], MAX_PLANES);
-  const gint32 input = lower_pad (o, lower_last (o, x), (const gint32[]){ 0, 0, s.begin, s.end, 0, 0, 0, 0, 0, 0 }, 0);
+    lower_fail (o, SL_ERROR_SHAPE, "a kernel of %d planes over %d; expected at most %d that fit",
+                s.kernel, x->dims[2], MAX_PLANES);
+  const gint32 input =
+    lower_pad (o, lower_last (o, x), (const gint32[]){ 0, 0, s.begin, s.end, 0, 0, 0, 0, 0, 0 }, 0);
   const gint32 n = (gint32) (room / s.stride) + 1, w = lower_plain (o, weights);
   const gint32 flat[4] = { weights->dims[0], weights->dims[1], weights->dims[3], weights->dims[4] };
   for (gint32 k = 0; k < s.kernel && o->error == NULL; k++) {
-    LowerValue *plane = lower_value_new (o, lower_reshape (o, lower_cut (o, w, 2, k, k + 1), flat, 4), FALSE);
-    LowerValue *inputs[3] = { some_planes (o, input, &s, k * s.dilation, n), plane, k == 0 ? bias : NULL };
+    LowerValue *plane =
+      lower_value_new (o, lower_reshape (o, lower_cut (o, w, 2, k, k + 1), flat, 4), FALSE);
+    LowerValue *inputs[3] = { some_planes (o, input, &s, k * s.dilation, n), plane,
+                              k == 0 ? bias : NULL };
     LowerValue *y = lower_call (o, "Conv", inputs, 3, s.planes, s.n);
     sum = sum == NULL ? y : lower_call (o, "Add", (LowerValue *[]){ sum, y }, 2, NULL, 0);
   }
@@ -148,7 +175,9 @@ lower_pool_volume (Lower *o, LowerValue *x)
   static const Split every = { .stride = 1 };
   Split s;
   if (lower_has_output (o, 1))
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "Indices of an input of 5 dimensions are not supported; export the model without them");
+    lower_fail (
+      o, SL_ERROR_UNSUPPORTED,
+      "Indices of an input of 5 dimensions are not supported; export the model without them");
   if (lower_attribute (o, "kernel_shape") == NULL)
     lower_fail (o, SL_ERROR_FORMAT, "attribute kernel_shape is missing");
   if (!split_attributes (o, &s))
@@ -159,10 +188,15 @@ lower_pool_volume (Lower *o, LowerValue *x)
   const SlTensor t = *lower_t (o, planes);
   if (o->error != NULL)
     return;
-  const gint32 columns[4] = { x->dims[0], x->dims[2], lower_times (t.dims[1], t.dims[2]), t.dims[3] };
+  const gint32 columns[4] = { x->dims[0], x->dims[2], lower_times (t.dims[1], t.dims[2]),
+                              t.dims[3] };
   y = lower_value_new (o, lower_reshape (o, planes, columns, 4), TRUE);
   const gint32 z = lower_last (o, lower_call (o, o->node->op, &y, 1, s.across, s.n));
   const SlTensor result = *lower_t (o, z);
   if (o->error == NULL)
-    lower_set (o, 0, lower_reshape (o, z, (const gint32[]){ x->dims[0], result.dims[1], t.dims[1], t.dims[2], t.dims[3] }, 5), TRUE);
+    lower_set (
+      o, 0,
+      lower_reshape (
+        o, z, (const gint32[]){ x->dims[0], result.dims[1], t.dims[1], t.dims[2], t.dims[3] }, 5),
+      TRUE);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Convolutions and pools. Everything is computed channels last; one-dimensional ones are two-dimensional of height 1. */
+/* Convolutions and pools. Everything is computed channels last; one-dimensional ones are
+ * two-dimensional of height 1. */
 #include <math.h>
 #include <string.h>
 
@@ -24,7 +25,8 @@ read_list (Lower *o, const Window *w, const char *name, gint32 fallback, gint32 
   if (!lower_attr_ints (o, name, list, 2, &n) || n == 0)
     return;
   if (n != w->spatial)
-    lower_fail (o, SL_ERROR_FORMAT, "attribute %s has %u numbers; expected %u", name, n, w->spatial);
+    lower_fail (o, SL_ERROR_FORMAT, "attribute %s has %u numbers; expected %u", name, n,
+                w->spatial);
   else
     memcpy (values + 2 - n, list, n * sizeof list[0]);
 }
@@ -47,8 +49,10 @@ static gboolean
 check_rank (Lower *o, const LowerValue *x)
 {
   if (o->error == NULL && x->rank != 3 && x->rank != 4)
-    lower_fail (o, SL_ERROR_UNSUPPORTED,
-                "its input has %u dimensions; only 1 or 2 behind batch and channels are supported, of Conv and pools 3", x->rank);
+    lower_fail (
+      o, SL_ERROR_UNSUPPORTED,
+      "its input has %u dimensions; only 1 or 2 behind batch and channels are supported, of Conv and pools 3",
+      x->rank);
   return o->error == NULL;
 }
 
@@ -60,9 +64,10 @@ read_kernel (Lower *o, Window *w, const gint32 kernel[2])
   if (kernel == NULL)
     return;
   if (lower_attribute (o, "kernel_shape") != NULL
-      && memcmp (w->kernel + 2 - w->spatial, kernel + 2 - w->spatial, w->spatial * sizeof kernel[0]) != 0)
-    lower_fail (o, SL_ERROR_SHAPE, "attribute kernel_shape is %d,%d, but its weights are for %d,%d", w->kernel[0], w->kernel[1], kernel[0],
-                kernel[1]);
+      && memcmp (w->kernel + 2 - w->spatial, kernel + 2 - w->spatial, w->spatial * sizeof kernel[0])
+           != 0)
+    lower_fail (o, SL_ERROR_SHAPE, "attribute kernel_shape is %d,%d, but its weights are for %d,%d",
+                w->kernel[0], w->kernel[1], kernel[0], kernel[1]);
   memcpy (w->kernel, kernel, sizeof w->kernel);
 }
 
@@ -88,8 +93,10 @@ read_window (Lower *o, Window *w, const LowerValue *x, const gint32 kernel[2])
     w->out_shape[0] = w->out_shape[1] > 0 ? 1 : 0;
   }
   w->auto_pad = words[lower_attr_choice (o, "auto_pad", words)];
-  if (strcmp (w->auto_pad, "NOTSET") == 0 && lower_attr_ints (o, "pads", pads, 4, &n) && n != 2 * w->spatial && n != 0)
-    lower_fail (o, SL_ERROR_FORMAT, "attribute pads has %u numbers; expected %u", n, 2 * w->spatial);
+  if (strcmp (w->auto_pad, "NOTSET") == 0 && lower_attr_ints (o, "pads", pads, 4, &n)
+      && n != 2 * w->spatial && n != 0)
+    lower_fail (o, SL_ERROR_FORMAT, "attribute pads has %u numbers; expected %u", n,
+                2 * w->spatial);
   for (guint i = 0; i < 2; i++) {
     const gboolean stated = n > 0 && i + w->spatial >= 2;
     w->begin[i] = stated ? pads[i + w->spatial - 2] : 0;
@@ -97,11 +104,14 @@ read_window (Lower *o, Window *w, const LowerValue *x, const gint32 kernel[2])
     const gint32 values[] = { w->kernel[i], w->stride[i], w->dilation[i] };
     for (guint k = 0; k < G_N_ELEMENTS (values); k++)
       if (values[k] < 1 || values[k] > G_MAXINT16)
-        lower_fail (o, SL_ERROR_FORMAT, "a kernel size, stride or dilation is %d; expected 1..%d", values[k], G_MAXINT16);
+        lower_fail (o, SL_ERROR_FORMAT, "a kernel size, stride or dilation is %d; expected 1..%d",
+                    values[k], G_MAXINT16);
     if (w->begin[i] < 0 || w->end[i] < 0 || w->begin[i] > G_MAXINT16 || w->end[i] > G_MAXINT16)
-      lower_fail (o, SL_ERROR_UNSUPPORTED, "a padding is %d; expected 0..%d", MIN (w->begin[i], w->end[i]), G_MAXINT16);
+      lower_fail (o, SL_ERROR_UNSUPPORTED, "a padding is %d; expected 0..%d",
+                  MIN (w->begin[i], w->end[i]), G_MAXINT16);
     if (w->out_padding[i] < 0 || w->out_padding[i] > G_MAXINT16)
-      lower_fail (o, SL_ERROR_FORMAT, "an output_padding is %d; expected 0..%d", w->out_padding[i], G_MAXINT16);
+      lower_fail (o, SL_ERROR_FORMAT, "an output_padding is %d; expected 0..%d", w->out_padding[i],
+                  G_MAXINT16);
   }
   return o->error == NULL;
 }
@@ -113,7 +123,8 @@ pad_automatically (Window *w)
   for (guint i = 0; i < 2 && g_str_has_prefix (w->auto_pad, "SAME_"); i++) {
     const gint64 out = ((gint64) w->in[i] + w->stride[i] - 1) / w->stride[i];
     const gint64 total = CLAMP ((out - 1) * w->stride[i] + extent (w, i) - w->in[i], 0, G_MAXINT16);
-    w->begin[i] = (gint32) (strcmp (w->auto_pad, "SAME_LOWER") == 0 ? total - total / 2 : total / 2);
+    w->begin[i] =
+      (gint32) (strcmp (w->auto_pad, "SAME_LOWER") == 0 ? total - total / 2 : total / 2);
     w->end[i] = (gint32) total - w->begin[i];
   }
 }
@@ -163,8 +174,10 @@ square_weights (Lower *o, LowerValue *value)
   if (o->error != NULL || value->rank == 4)
     return w;
   if (value->rank == 3)
-    return lower_reshape (o, w, (const gint32[]){ value->dims[0], value->dims[1], 1, value->dims[2] }, 4);
-  return lower_fail (o, SL_ERROR_UNSUPPORTED, "its weights have %u dimensions; expected 3 or 4", value->rank);
+    return lower_reshape (o, w,
+                          (const gint32[]){ value->dims[0], value->dims[1], 1, value->dims[2] }, 4);
+  return lower_fail (o, SL_ERROR_UNSUPPORTED, "its weights have %u dimensions; expected 3 or 4",
+                     value->rank);
 }
 
 gint32
@@ -175,9 +188,12 @@ lower_conv_weights (Lower *o, gint32 w, gint64 group, gint32 channels, SlOpType 
   *op = SL_OP_CONV_2D;
   if (o->error != NULL)
     return -1;
-  if (group < 1 || group > channels || channels % group != 0 || t->dims[1] != channels / group || t->dims[0] % group != 0) {
+  if (group < 1 || group > channels || channels % group != 0 || t->dims[1] != channels / group
+      || t->dims[0] % group != 0) {
     g_autofree char *text = sl_tensor_describe (t);
-    return lower_fail (o, SL_ERROR_SHAPE, "weights %s and %" G_GINT64_FORMAT " groups do not fit %d channels", text, group, channels);
+    return lower_fail (o, SL_ERROR_SHAPE,
+                       "weights %s and %" G_GINT64_FORMAT " groups do not fit %d channels", text,
+                       group, channels);
   }
   if (group > 1 && group == channels) {
     *op = SL_OP_DEPTHWISE_CONV_2D;
@@ -194,7 +210,8 @@ add_bias (Lower *o, gint32 y, LowerValue *bias)
 }
 
 gint32
-lower_conv_2d (Lower *o, LowerValue *x, gint32 input, gint32 weights, gint32 bias, const SlTensor *result)
+lower_conv_2d (Lower *o, LowerValue *x, gint32 input, gint32 weights, gint32 bias,
+               const SlTensor *result)
 {
   Window w = { 0 };
   SlOpType op;
@@ -203,19 +220,22 @@ lower_conv_2d (Lower *o, LowerValue *x, gint32 input, gint32 weights, gint32 bia
     return -1;
   pad_automatically (&w);
   const SlOpParams params = window_params (&w);
-  const gint32 filter = lower_conv_weights (o, weights, lower_attr_int (o, "group", 1), x->dims[1], &op);
+  const gint32 filter =
+    lower_conv_weights (o, weights, lower_attr_int (o, "group", 1), x->dims[1], &op);
   const gint32 inputs[3] = { input, filter, bias };
   return lower_settled (o, op, inputs, bias >= 0 ? 3 : 2, &params, result);
 }
 
-/* The size of a pool's output. With ceil_mode the last window may hang over, but not start in the padding behind. */
+/* The size of a pool's output. With ceil_mode the last window may hang over, but not start in the
+ * padding behind. */
 static void
 pool_size (const Window *w, gboolean ceil_mode, gint32 out[2])
 {
   for (guint i = 0; i < 2; i++) {
     const gint64 room = (gint64) w->in[i] + w->begin[i] + w->end[i] - extent (w, i);
     gint64 size = room < 0 ? 0 : room / w->stride[i] + 1;
-    if (ceil_mode && room >= 0 && room % w->stride[i] != 0 && size * w->stride[i] < (gint64) w->in[i] + w->begin[i])
+    if (ceil_mode && room >= 0 && room % w->stride[i] != 0
+        && size * w->stride[i] < (gint64) w->in[i] + w->begin[i])
       size++;
     out[i] = (gint32) size;
   }
@@ -227,33 +247,44 @@ at_place (Lower *o, gint32 picture, const Window *w, const gint32 out[2], gint32
 {
   const SlTensor t = *lower_t (o, picture);
   const gint32 begins[4] = { 0, fy, fx, 0 }, strides[4] = { 1, w->stride[0], w->stride[1], 1 };
-  const gint32 ends[4] = { t.dims[0], fy + (out[0] - 1) * w->stride[0] + 1, fx + (out[1] - 1) * w->stride[1] + 1, t.dims[3] };
-  const gint32 inputs[4] = { picture, lower_ints_constant (o, begins, 4), lower_ints_constant (o, ends, 4),
+  const gint32 ends[4] = { t.dims[0], fy + (out[0] - 1) * w->stride[0] + 1,
+                           fx + (out[1] - 1) * w->stride[1] + 1, t.dims[3] };
+  const gint32 inputs[4] = { picture, lower_ints_constant (o, begins, 4),
+                             lower_ints_constant (o, ends, 4),
                              lower_ints_constant (o, strides, 4) };
   return lower_emit (o, SL_OP_STRIDED_SLICE, inputs, 4, &(SlOpParams){ 0 }, t.dtype);
 }
 
-/* What the pixels at one place of all windows, [batch,rows,columns,channels], add: each group of channels times its weights [inputs,outputs]. */
+/* What the pixels at one place of all windows, [batch,rows,columns,channels], add: each group of
+ * channels times its weights [inputs,outputs]. */
 static gint32
 times_place (Lower *o, gint32 pixels, gint32 weights, gint32 groups)
 {
   const SlTensor x = *lower_t (o, pixels), w = *lower_t (o, weights);
   if (o->error != NULL)
     return -1;
-  const gint32 depth = w.dims[0], all = w.dims[1], each = all / groups, area = lower_times (x.dims[1], x.dims[2]);
+  const gint32 depth = w.dims[0], all = w.dims[1], each = all / groups,
+               area = lower_times (x.dims[1], x.dims[2]);
   if (depth == 1) { /* each channel has its own */
-    const gint32 apart[5] = { x.dims[0], x.dims[1], x.dims[2], groups, 1 }, result[4] = { x.dims[0], x.dims[1], x.dims[2], all };
+    const gint32 apart[5] = { x.dims[0], x.dims[1], x.dims[2], groups, 1 },
+                 result[4] = { x.dims[0], x.dims[1], x.dims[2], all };
     const gint32 factors = lower_reshape (o, weights, (const gint32[]){ groups, each }, 2);
-    return lower_reshape (o, lower_binary (o, SL_OP_MUL, lower_reshape (o, pixels, apart, 5), factors), result, 4);
+    return lower_reshape (
+      o, lower_binary (o, SL_OP_MUL, lower_reshape (o, pixels, apart, 5), factors), result, 4);
   }
-  const gint32 apart[4] = { x.dims[0], area, groups, depth }, swap[4] = { 0, 2, 1, 3 }, split[3] = { depth, groups, each };
+  const gint32 apart[4] = { x.dims[0], area, groups, depth }, swap[4] = { 0, 2, 1, 3 },
+               split[3] = { depth, groups, each };
   const gint32 rows = lower_transpose (o, lower_reshape (o, pixels, apart, 4), swap);
-  const gint32 matrices = lower_transpose (o, lower_reshape (o, weights, split, 3), (const gint32[]){ 1, 0, 2 });
-  const gint32 y = lower_emit (o, SL_OP_BATCH_MATMUL, (const gint32[]){ rows, matrices }, 2, &(SlOpParams){ 0 }, SL_DTYPE_F32);
-  return lower_reshape (o, lower_transpose (o, y, swap), (const gint32[]){ x.dims[0], x.dims[1], x.dims[2], all }, 4);
+  const gint32 matrices =
+    lower_transpose (o, lower_reshape (o, weights, split, 3), (const gint32[]){ 1, 0, 2 });
+  const gint32 y = lower_emit (o, SL_OP_BATCH_MATMUL, (const gint32[]){ rows, matrices }, 2,
+                               &(SlOpParams){ 0 }, SL_DTYPE_F32);
+  return lower_reshape (o, lower_transpose (o, y, swap),
+                        (const gint32[]){ x.dims[0], x.dims[1], x.dims[2], all }, 4);
 }
 
-/* A convolution whose weights are computed or given, as of trackers that look for a part of the picture: a sum over the places of the window. */
+/* A convolution whose weights are computed or given, as of trackers that look for a part of the
+ * picture: a sum over the places of the window. */
 static void
 conv_computed (Lower *o, LowerValue *x, LowerValue *value, LowerValue *bias)
 {
@@ -266,17 +297,23 @@ conv_computed (Lower *o, LowerValue *x, LowerValue *value, LowerValue *bias)
     return;
   pad_automatically (&w);
   pool_size (&w, FALSE, out);
-  if (group < 1 || group > x->dims[1] || x->dims[1] % group != 0 || t.dims[1] != x->dims[1] / group || t.dims[0] % group != 0) {
+  if (group < 1 || group > x->dims[1] || x->dims[1] % group != 0 || t.dims[1] != x->dims[1] / group
+      || t.dims[0] % group != 0) {
     g_autofree char *text = sl_tensor_describe (&t);
-    lower_fail (o, SL_ERROR_SHAPE, "weights %s and %" G_GINT64_FORMAT " groups do not fit %d channels", text, group, x->dims[1]);
+    lower_fail (o, SL_ERROR_SHAPE,
+                "weights %s and %" G_GINT64_FORMAT " groups do not fit %d channels", text, group,
+                x->dims[1]);
     return;
   }
   if (out[0] < 1 || out[1] < 1 || (gint64) t.dims[2] * t.dims[3] > MAX_COMPUTED) {
-    lower_fail (o, SL_ERROR_LIMIT, "a window of %dx%d with weights that are computed, over %dx%d; expected at most %d pixels that fit",
-                t.dims[2], t.dims[3], w.in[0], w.in[1], MAX_COMPUTED);
+    lower_fail (
+      o, SL_ERROR_LIMIT,
+      "a window of %dx%d with weights that are computed, over %dx%d; expected at most %d pixels that fit",
+      t.dims[2], t.dims[3], w.in[0], w.in[1], MAX_COMPUTED);
     return;
   }
-  const gint32 padded = lower_pad (o, input, (const gint32[]){ 0, 0, w.begin[0], w.end[0], w.begin[1], w.end[1], 0, 0 }, 0);
+  const gint32 padded = lower_pad (
+    o, input, (const gint32[]){ 0, 0, w.begin[0], w.end[0], w.begin[1], w.end[1], 0, 0 }, 0);
   const gint32 places = lower_transpose (o, filter, (const gint32[]){ 2, 3, 1, 0 });
   for (gint32 k = 0; k < t.dims[2] * t.dims[3] && o->error == NULL; k++) {
     const gint32 fy = k / t.dims[3], fx = k % t.dims[3];
@@ -292,7 +329,8 @@ conv_computed (Lower *o, LowerValue *x, LowerValue *value, LowerValue *bias)
 void
 lower_conv (Lower *o)
 {
-  LowerValue *x = lower_required (o, 0), *weights = lower_required (o, 1), *bias = lower_input (o, 2);
+  LowerValue *x = lower_required (o, 0), *weights = lower_required (o, 1),
+             *bias = lower_input (o, 2);
   gsize n = 0;
   const gboolean constant = bias == NULL || lower_data (o, bias, &n) != NULL;
   if (o->error == NULL && x->rank == 5) {
@@ -305,7 +343,8 @@ lower_conv (Lower *o)
   }
   const gint32 input = o->error == NULL ? picture (o, x) : -1;
   const gint32 w = o->error == NULL ? square_weights (o, weights) : -1;
-  gint32 y = lower_conv_2d (o, x, input, w, constant && bias != NULL ? lower_plain (o, bias) : -1, &(SlTensor){ .dtype = SL_DTYPE_F32 });
+  gint32 y = lower_conv_2d (o, x, input, w, constant && bias != NULL ? lower_plain (o, bias) : -1,
+                            &(SlTensor){ .dtype = SL_DTYPE_F32 });
   if (!constant)
     y = add_bias (o, y, bias);
   if (o->error == NULL)
@@ -337,30 +376,39 @@ check_deformed (Lower *o, const Window *w, const LowerValue *x, const LowerValue
 {
   gint32 out[2];
   pool_size (w, FALSE, out);
-  if (offsets->rank == 4 && out[0] > 0 && out[1] > 0 && offsets->dims[2] == out[0] && offsets->dims[3] == out[1])
+  if (offsets->rank == 4 && out[0] > 0 && out[1] > 0 && offsets->dims[2] == out[0]
+      && offsets->dims[3] == out[1])
     return TRUE;
-  lower_fail (o, SL_ERROR_SHAPE, "its offsets have %u dimensions, for %dx%d places; expected [%d,offsets,%d,%d]", offsets->rank,
-              offsets->rank == 4 ? offsets->dims[2] : 0, offsets->rank == 4 ? offsets->dims[3] : 0, x->dims[0], MAX (out[0], 0),
+  lower_fail (o, SL_ERROR_SHAPE,
+              "its offsets have %u dimensions, for %dx%d places; expected [%d,offsets,%d,%d]",
+              offsets->rank, offsets->rank == 4 ? offsets->dims[2] : 0,
+              offsets->rank == 4 ? offsets->dims[3] : 0, x->dims[0], MAX (out[0], 0),
               MAX (out[1], 0));
   return FALSE;
 }
 
-/* The core gathers the pixels that the moved windows read; what is left is a convolution of one pixel. */
+/* The core gathers the pixels that the moved windows read; what is left is a convolution of one
+ * pixel. */
 void
 lower_deform_conv (Lower *o)
 {
-  LowerValue *x = lower_required (o, 0), *weights = lower_required (o, 1), *offsets = lower_required (o, 2), *bias = lower_input (o, 3);
-  const gint64 group = lower_attr_int (o, "group", 1), moved = lower_attr_int (o, "offset_group", 1);
+  LowerValue *x = lower_required (o, 0), *weights = lower_required (o, 1),
+             *offsets = lower_required (o, 2), *bias = lower_input (o, 3);
+  const gint64 group = lower_attr_int (o, "group", 1),
+               moved = lower_attr_int (o, "offset_group", 1);
   Window w = { 0 };
   if (o->error == NULL && (x->rank != 4 || weights->rank != 4))
-    lower_fail (o, SL_ERROR_SHAPE, "its input and weights have %u and %u dimensions; expected 4", x->rank, weights->rank);
-  if (o->error != NULL || !read_window (o, &w, x, weights->dims + 2) || !check_deformed (o, &w, x, offsets))
+    lower_fail (o, SL_ERROR_SHAPE, "its input and weights have %u and %u dimensions; expected 4",
+                x->rank, weights->rank);
+  if (o->error != NULL || !read_window (o, &w, x, weights->dims + 2)
+      || !check_deformed (o, &w, x, offsets))
     return;
-  if (group < 1 || moved < 1 || group > x->dims[1] || moved > x->dims[1] || weights->dims[1] != x->dims[1] / group
-      || weights->dims[0] % group != 0) {
+  if (group < 1 || moved < 1 || group > x->dims[1] || moved > x->dims[1]
+      || weights->dims[1] != x->dims[1] / group || weights->dims[0] % group != 0) {
     lower_fail (o, SL_ERROR_SHAPE,
-                "%" G_GINT64_FORMAT " groups, and %" G_GINT64_FORMAT " of offsets, do not fit %d channels and its weights", group, moved,
-                x->dims[1]);
+                "%" G_GINT64_FORMAT " groups, and %" G_GINT64_FORMAT
+                " of offsets, do not fit %d channels and its weights",
+                group, moved, x->dims[1]);
     return;
   }
   const SlOpParams params = { .deform = { .kernel_h = w.kernel[0],
@@ -373,13 +421,16 @@ lower_deform_conv (Lower *o)
                                           .pad_left = w.begin[1],
                                           .groups = (gint32) group,
                                           .offset_groups = (gint32) moved } };
-  const gint32 inputs[3] = { lower_last (o, x), lower_last (o, offsets), lower_has_input (o, 4) ? lower_last (o, lower_input (o, 4)) : -1 };
-  const gint32 columns = lower_emit (o, SL_OP_DEFORM_COLUMNS, inputs, inputs[2] >= 0 ? 3 : 2, &params, SL_DTYPE_F32);
+  const gint32 inputs[3] = { lower_last (o, x), lower_last (o, offsets),
+                             lower_has_input (o, 4) ? lower_last (o, lower_input (o, 4)) : -1 };
+  const gint32 columns =
+    lower_emit (o, SL_OP_DEFORM_COLUMNS, inputs, inputs[2] >= 0 ? 3 : 2, &params, SL_DTYPE_F32);
   const gint32 rows = lower_transpose (o, lower_plain (o, weights), (const gint32[]){ 0, 2, 3, 1 });
   const gint64 taps = (gint64) w.kernel[0] * w.kernel[1] * weights->dims[1];
   const gint32 dims[4] = { weights->dims[0], (gint32) MIN (taps, G_MAXINT32), 1, 1 };
   const LowerAttribute groups = { .name = "group", .i = group };
-  LowerValue *parts[3] = { lower_value_new (o, columns, TRUE), lower_value_new (o, lower_reshape (o, rows, dims, 4), FALSE), bias };
+  LowerValue *parts[3] = { lower_value_new (o, columns, TRUE),
+                           lower_value_new (o, lower_reshape (o, rows, dims, 4), FALSE), bias };
   lower_set_value (o, 0, lower_call (o, "Conv", parts, 3, &groups, 1));
 }
 
@@ -417,7 +468,8 @@ transposed_size (Window *w, gint32 size[2])
       out = (gint64) w->in[i] * w->stride[i];
     if (out > 0) {
       const gint64 total = MAX (whole - out, 0);
-      w->begin[i] = (gint32) (strcmp (w->auto_pad, "SAME_UPPER") == 0 ? total / 2 : total - total / 2);
+      w->begin[i] =
+        (gint32) (strcmp (w->auto_pad, "SAME_UPPER") == 0 ? total / 2 : total - total / 2);
       w->end[i] = (gint32) total - w->begin[i];
     }
     size[i] = (gint32) CLAMP (out > 0 ? out : whole - w->begin[i] - w->end[i], 0, G_MAXINT32);
@@ -431,23 +483,32 @@ transposed_group (Lower *o, gint32 x, gint32 weights, const Window *w, const gin
   const gint32 filter = lower_transpose (o, weights, order);
   SlOpParams params = window_params (w);
   params.window.filter_h = params.window.filter_w = 0;
-  const gint32 shape[4] = { lower_t (o, x)->dims[0], size[0], size[1], lower_t (o, filter)->dims[0] };
-  return lower_emit (o, SL_OP_TRANSPOSE_CONV, (const gint32[]){ lower_ints_constant (o, shape, 4), filter, x }, 3, &params, SL_DTYPE_F32);
+  const gint32 shape[4] = { lower_t (o, x)->dims[0], size[0], size[1],
+                            lower_t (o, filter)->dims[0] };
+  return lower_emit (o, SL_OP_TRANSPOSE_CONV,
+                     (const gint32[]){ lower_ints_constant (o, shape, 4), filter, x }, 3, &params,
+                     SL_DTYPE_F32);
 }
 
 void
 lower_conv_transpose (Lower *o)
 {
-  LowerValue *x = lower_required (o, 0), *weights = lower_required (o, 1), *bias = lower_input (o, 2);
+  LowerValue *x = lower_required (o, 0), *weights = lower_required (o, 1),
+             *bias = lower_input (o, 2);
   const gint64 group = lower_attr_int (o, "group", 1);
   gint32 parts[SL_MAX_OPERANDS], size[2];
   Window w = { 0 };
   const gint32 input = o->error == NULL ? picture (o, x) : -1;
   gint32 filter = o->error == NULL ? square_weights (o, weights) : -1;
-  if (o->error != NULL || !read_window (o, &w, x, (const gint32[]){ lower_t (o, filter)->dims[2], lower_t (o, filter)->dims[3] }))
+  if (o->error != NULL
+      || !read_window (
+        o, &w, x, (const gint32[]){ lower_t (o, filter)->dims[2], lower_t (o, filter)->dims[3] }))
     return;
-  if (group < 1 || group > SL_MAX_OPERANDS || x->dims[1] % group != 0 || lower_t (o, filter)->dims[0] != x->dims[1]) {
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "%" G_GINT64_FORMAT " groups of %d channels; expected 1..%d that divide them and fit the weights",
+  if (group < 1 || group > SL_MAX_OPERANDS || x->dims[1] % group != 0
+      || lower_t (o, filter)->dims[0] != x->dims[1]) {
+    lower_fail (o, SL_ERROR_UNSUPPORTED,
+                "%" G_GINT64_FORMAT
+                " groups of %d channels; expected 1..%d that divide them and fit the weights",
                 group, x->dims[1], SL_MAX_OPERANDS);
     return;
   }
@@ -455,10 +516,12 @@ lower_conv_transpose (Lower *o)
   filter = spread_weights (o, filter, &w);
   const gint32 step = x->dims[1] / (gint32) group;
   for (gint32 g = 0; g < (gint32) group; g++)
-    parts[g] =
-      transposed_group (o, lower_cut (o, input, 3, g * step, (g + 1) * step), lower_cut (o, filter, 0, g * step, (g + 1) * step), &w, size);
+    parts[g] = transposed_group (o, lower_cut (o, input, 3, g * step, (g + 1) * step),
+                                 lower_cut (o, filter, 0, g * step, (g + 1) * step), &w, size);
   const SlOpParams join = { .concat = { .axis = 3 } };
-  const gint32 y = group == 1 ? parts[0] : lower_emit (o, SL_OP_CONCATENATION, parts, (guint) group, &join, SL_DTYPE_F32);
+  const gint32 y =
+    group == 1 ? parts[0]
+               : lower_emit (o, SL_OP_CONCATENATION, parts, (guint) group, &join, SL_DTYPE_F32);
   lower_conv_set (o, x, add_bias (o, y, bias));
 }
 
@@ -496,9 +559,10 @@ static gint32
 coverage (Lower *o, const Window *w, const gint32 out[2], Counted counted, gfloat power)
 {
   const gint32 dims[4] = { 1, out[0], out[1], 1 };
-  if (out[0] < 1 || out[1] < 1 || (gint64) out[0] * out[1] > (1 << 22) || (gint64) out[0] * w->kernel[0] > (1 << 24)
-      || (gint64) out[1] * w->kernel[1] > (1 << 24))
-    return lower_fail (o, SL_ERROR_LIMIT, "an output of %dx%d windows is not supported", out[0], out[1]);
+  if (out[0] < 1 || out[1] < 1 || (gint64) out[0] * out[1] > (1 << 22)
+      || (gint64) out[0] * w->kernel[0] > (1 << 24) || (gint64) out[1] * w->kernel[1] > (1 << 24))
+    return lower_fail (o, SL_ERROR_LIMIT, "an output of %dx%d windows is not supported", out[0],
+                       out[1]);
   g_autofree gfloat *values = g_new (gfloat, (gsize) out[0] * (gsize) out[1]);
   g_autofree gfloat *columns = g_new (gfloat, (gsize) out[1]);
   for (gint32 x = 0; x < out[1]; x++)
@@ -506,7 +570,8 @@ coverage (Lower *o, const Window *w, const gint32 out[2], Counted counted, gfloa
   for (gint32 y = 0; y < out[0]; y++) {
     const gfloat row = count_of (w, 0, y, counted);
     for (gint32 x = 0; x < out[1]; x++)
-      values[(gsize) y * (gsize) out[1] + (gsize) x] = row * columns[x] > 0 ? powf (row * columns[x], power) : 0;
+      values[(gsize) y * (gsize) out[1] + (gsize) x] =
+        row * columns[x] > 0 ? powf (row * columns[x], power) : 0;
   }
   return lower_constant (o, SL_DTYPE_F32, 4, dims, values);
 }
@@ -523,20 +588,23 @@ fit_windows (Window *w, const gint32 out[2])
 static gint32
 outside (Lower *o, const Window *w)
 {
-  const gint32 h = w->in[0] + w->begin[0] + w->end[0], width = w->in[1] + w->begin[1] + w->end[1], dims[4] = { 1, h, width, 1 };
+  const gint32 h = w->in[0] + w->begin[0] + w->end[0], width = w->in[1] + w->begin[1] + w->end[1],
+               dims[4] = { 1, h, width, 1 };
   const gsize n = (gsize) h * (gsize) width;
   if (!lower_may_make (o, n * sizeof (gint32)))
     return -1;
   g_autofree gint32 *values = g_new (gint32, n);
   for (gsize i = 0; i < n; i++) {
-    const gint32 row = (gint32) (i / (gsize) width) - w->begin[0], column = (gint32) (i % (gsize) width) - w->begin[1];
+    const gint32 row = (gint32) (i / (gsize) width) - w->begin[0],
+                 column = (gint32) (i % (gsize) width) - w->begin[1];
     values[i] = row >= 0 && row < w->in[0] && column >= 0 && column < w->in[1] ? 0 : -1;
   }
   return lower_constant (o, SL_DTYPE_I32, 4, dims, values);
 }
 
-/* A maximum over windows with gaps: one strided picture for each place of the window. @places: (nullable): the pixels from a window's first
- * one to the first of the largest, which is none outside of the picture. */
+/* A maximum over windows with gaps: one strided picture for each place of the window. @places:
+ * (nullable): the pixels from a window's first one to the first of the largest, which is none
+ * outside of the picture. */
 static gint32
 dilated_max (Lower *o, gint32 x, const Window *w, const gint32 out[2], gint32 *places)
 {
@@ -546,47 +614,65 @@ dilated_max (Lower *o, gint32 x, const Window *w, const gint32 out[2], gint32 *p
   const gint32 edges = edged ? outside (o, w) : -1, zero = edged ? lower_int_scalar (o, 0) : -1;
   gint32 y = -1, edge = -1;
   if (w->kernel[0] * w->kernel[1] > 1024)
-    return lower_fail (o, SL_ERROR_LIMIT, "a window of %dx%d, dilated or with Indices, is not supported", w->kernel[0], w->kernel[1]);
+    return lower_fail (o, SL_ERROR_LIMIT,
+                       "a window of %dx%d, dilated or with Indices, is not supported", w->kernel[0],
+                       w->kernel[1]);
   for (gint32 k = 0; k < w->kernel[0] * w->kernel[1] && o->error == NULL; k++) {
     const gint32 fy = k / w->kernel[1] * w->dilation[0], fx = k % w->kernel[1] * w->dilation[1];
     const gint32 one = at_place (o, padded, w, out, fy, fx);
     if (places != NULL) {
-      const gint32 place = lower_int_scalar (o, fy * w->in[1] + fx), here = edged ? at_place (o, edges, w, out, fy, fx) : -1;
-      gint32 more = y >= 0 ? lower_emit (o, SL_OP_GREATER, (const gint32[]){ one, y }, 2, NULL, SL_DTYPE_BOOL) : -1;
+      const gint32 place = lower_int_scalar (o, fy * w->in[1] + fx),
+                   here = edged ? at_place (o, edges, w, out, fy, fx) : -1;
+      gint32 more =
+        y >= 0 ? lower_emit (o, SL_OP_GREATER, (const gint32[]){ one, y }, 2, NULL, SL_DTYPE_BOOL)
+               : -1;
       if (edged && y >= 0) {
-        const gint32 none = lower_emit (o, SL_OP_LESS, (const gint32[]){ edge, zero }, 2, NULL, SL_DTYPE_BOOL);
-        more = lower_emit (o, SL_OP_LOGICAL_OR, (const gint32[]){ more, none }, 2, NULL, SL_DTYPE_BOOL);
-        edge = lower_emit (o, SL_OP_SELECT, (const gint32[]){ none, here, edge }, 3, NULL, SL_DTYPE_I32);
+        const gint32 none =
+          lower_emit (o, SL_OP_LESS, (const gint32[]){ edge, zero }, 2, NULL, SL_DTYPE_BOOL);
+        more =
+          lower_emit (o, SL_OP_LOGICAL_OR, (const gint32[]){ more, none }, 2, NULL, SL_DTYPE_BOOL);
+        edge =
+          lower_emit (o, SL_OP_SELECT, (const gint32[]){ none, here, edge }, 3, NULL, SL_DTYPE_I32);
       } else {
         edge = here;
       }
-      *places = y < 0 ? place : lower_emit (o, SL_OP_SELECT, (const gint32[]){ more, place, *places }, 3, NULL, SL_DTYPE_I32);
+      *places = y < 0 ? place
+                      : lower_emit (o, SL_OP_SELECT, (const gint32[]){ more, place, *places }, 3,
+                                    NULL, SL_DTYPE_I32);
     }
     y = y < 0 ? one : lower_binary (o, SL_OP_MAXIMUM, y, one);
   }
   return y;
 }
 
-/* Indices: which elements of the whole input, counted in ONNX's order, lie @places behind the first ones of windows. */
+/* Indices: which elements of the whole input, counted in ONNX's order, lie @places behind the first
+ * ones of windows. */
 static gint32
 number_elements (Lower *o, const LowerValue *x, gint32 places, const Window *w, const gint32 out[2])
 {
-  const gsize pixels = (gsize) w->in[0] * (gsize) w->in[1], planes = (gsize) x->dims[0] * (gsize) x->dims[1];
+  const gsize pixels = (gsize) w->in[0] * (gsize) w->in[1],
+              planes = (gsize) x->dims[0] * (gsize) x->dims[1];
   const gsize n = (gsize) out[0] * (gsize) out[1];
   if (lower_attr_int (o, "storage_order", 0) != 0)
-    return lower_fail (o, SL_ERROR_UNSUPPORTED, "attribute storage_order is 1; expected 0: Indices count row by row");
-  if (o->error != NULL || lower_elements (x) > G_MAXINT32 || n > MAX_WEIGHTS || planes > MAX_WEIGHTS)
-    return lower_fail (o, SL_ERROR_LIMIT, "Indices of %" G_GSIZE_FORMAT " planes and %dx%d windows are not supported", planes, out[0],
-                       out[1]);
+    return lower_fail (o, SL_ERROR_UNSUPPORTED,
+                       "attribute storage_order is 1; expected 0: Indices count row by row");
+  if (o->error != NULL || lower_elements (x) > G_MAXINT32 || n > MAX_WEIGHTS
+      || planes > MAX_WEIGHTS)
+    return lower_fail (o, SL_ERROR_LIMIT,
+                       "Indices of %" G_GSIZE_FORMAT " planes and %dx%d windows are not supported",
+                       planes, out[0], out[1]);
   g_autofree gint32 *numbers = g_new (gint32, MAX (n, planes));
   for (gsize i = 0; i < n; i++) {
-    const gint32 y = (gint32) i / out[1] * w->stride[0] - w->begin[0], column = (gint32) i % out[1] * w->stride[1] - w->begin[1];
+    const gint32 y = (gint32) i / out[1] * w->stride[0] - w->begin[0],
+                 column = (gint32) i % out[1] * w->stride[1] - w->begin[1];
     numbers[i] = y * w->in[1] + column;
   }
-  const gint32 windows = lower_constant (o, SL_DTYPE_I32, 4, (const gint32[]){ 1, out[0], out[1], 1 }, numbers);
+  const gint32 windows =
+    lower_constant (o, SL_DTYPE_I32, 4, (const gint32[]){ 1, out[0], out[1], 1 }, numbers);
   for (gsize i = 0; i < planes; i++)
     numbers[i] = (gint32) (i * pixels);
-  const gint32 first = lower_constant (o, SL_DTYPE_I32, 4, (const gint32[]){ x->dims[0], 1, 1, x->dims[1] }, numbers);
+  const gint32 first =
+    lower_constant (o, SL_DTYPE_I32, 4, (const gint32[]){ x->dims[0], 1, 1, x->dims[1] }, numbers);
   return lower_binary (o, SL_OP_ADD, lower_binary (o, SL_OP_ADD, windows, places), first);
 }
 
@@ -606,7 +692,8 @@ window_sum (Lower *o, gint32 x, const Window *w)
   const gint32 dims[4] = { 1, w->kernel[0], w->kernel[1], lower_t (o, x)->dims[3] };
   SlOpParams params = window_params (w);
   if (o->error != NULL || n > MAX_WEIGHTS || n / dims[3] > MAX_TAPS)
-    return lower_fail (o, SL_ERROR_LIMIT, "a sum over %dx%d pixels of %d channels is not supported", dims[1], dims[2], dims[3]);
+    return lower_fail (o, SL_ERROR_LIMIT, "a sum over %dx%d pixels of %d channels is not supported",
+                       dims[1], dims[2], dims[3]);
   /* Backends pack whole registers of channels. */
   if (!lower_may_make (o, (guint64) n / (guint64) dims[3] * LANES * sizeof (gfloat)))
     return -1;
@@ -615,8 +702,9 @@ window_sum (Lower *o, gint32 x, const Window *w)
     ones[i] = 1;
   params.window.filter_h = params.window.filter_w = 0;
   params.window.depth_multiplier = 1;
-  return lower_emit (o, SL_OP_DEPTHWISE_CONV_2D, (const gint32[]){ x, lower_constant (o, SL_DTYPE_F32, 4, dims, ones) }, 2, &params,
-                     SL_DTYPE_F32);
+  return lower_emit (o, SL_OP_DEPTHWISE_CONV_2D,
+                     (const gint32[]){ x, lower_constant (o, SL_DTYPE_F32, 4, dims, ones) }, 2,
+                     &params, SL_DTYPE_F32);
 }
 
 /* Padding that the core's pools do not take: at least as wide as the window. */
@@ -628,7 +716,8 @@ pad_widely (Lower *o, gint32 x, Window *w, gfloat value)
     wide |= w->begin[i] >= w->kernel[i] || w->end[i] >= w->kernel[i];
   if (!wide)
     return x;
-  x = lower_pad (o, x, (const gint32[]){ 0, 0, w->begin[0], w->end[0], w->begin[1], w->end[1], 0, 0 }, value);
+  x = lower_pad (
+    o, x, (const gint32[]){ 0, 0, w->begin[0], w->end[0], w->begin[1], w->end[1], 0, 0 }, value);
   memset (w->begin, 0, sizeof w->begin);
   memset (w->end, 0, sizeof w->end);
   return x;
@@ -654,10 +743,12 @@ lower_pool_of (Lower *o, LowerValue *x)
   if (lower_attribute (o, "kernel_shape") == NULL)
     return lower_fail (o, SL_ERROR_FORMAT, "attribute kernel_shape is missing");
   pad_automatically (&w);
-  pool_size (&w, lower_attr_int (o, "ceil_mode", 0) != 0 && strcmp (w.auto_pad, "NOTSET") == 0, out);
+  pool_size (&w, lower_attr_int (o, "ceil_mode", 0) != 0 && strcmp (w.auto_pad, "NOTSET") == 0,
+             out);
   const Window stated = w;
   fit_windows (&w, out);
-  const gboolean padded = w.begin[0] + w.begin[1] + w.end[0] + w.end[1] > 0, dilated = w.dilation[0] > 1 || w.dilation[1] > 1;
+  const gboolean padded = w.begin[0] + w.begin[1] + w.end[0] + w.end[1] > 0,
+                 dilated = w.dilation[0] > 1 || w.dilation[1] > 1;
   gint32 y;
   if (op == SL_OP_MAX_POOL_2D) {
     if (lower_has_output (o, 1)) {
@@ -673,15 +764,20 @@ lower_pool_of (Lower *o, LowerValue *x)
   } else if (op == SL_OP_L2_POOL_2D) {
     const gint64 p = lower_attr_int (o, "p", 2);
     if (p < 1 || p > G_MAXINT8)
-      return lower_fail (o, SL_ERROR_UNSUPPORTED, "attribute p is %" G_GINT64_FORMAT "; expected 1 to %d", p, G_MAXINT8);
+      return lower_fail (o, SL_ERROR_UNSUPPORTED,
+                         "attribute p is %" G_GINT64_FORMAT "; expected 1 to %d", p, G_MAXINT8);
     if (dilated || p > 2) {
-      y = power_of (o, window_sum (o, power_of (o, lower_unary (o, SL_OP_ABS, input), (gfloat) p), &w), 1 / (gfloat) p);
+      y = power_of (o,
+                    window_sum (o, power_of (o, lower_unary (o, SL_OP_ABS, input), (gfloat) p), &w),
+                    1 / (gfloat) p);
     } else {
-      y = p == 1 ? pool (o, SL_OP_AVERAGE_POOL_2D, lower_unary (o, SL_OP_ABS, input), &w) : pool (o, op, input, &w);
+      y = p == 1 ? pool (o, SL_OP_AVERAGE_POOL_2D, lower_unary (o, SL_OP_ABS, input), &w)
+                 : pool (o, op, input, &w);
       y = lower_binary (o, SL_OP_MUL, y, coverage (o, &stated, out, INSIDE, p == 1 ? 1 : 0.5f));
     }
   } else if (dilated) {
-    y = lower_binary (o, SL_OP_MUL, window_sum (o, input, &w), coverage (o, &stated, out, include ? WITH_PADDING : INSIDE, -1));
+    y = lower_binary (o, SL_OP_MUL, window_sum (o, input, &w),
+                      coverage (o, &stated, out, include ? WITH_PADDING : INSIDE, -1));
   } else {
     y = pool (o, op, input, &w);
     if (include && padded)
@@ -724,8 +820,9 @@ lower_global_lp_pool (Lower *o)
     return;
   if (x->rank < 3 || p < 1 || p > G_MAXINT8) {
     lower_fail (o, SL_ERROR_UNSUPPORTED,
-                "attribute p is %" G_GINT64_FORMAT " and its input has %u dimensions; expected 1 to %d, and at least 3", p, x->rank,
-                G_MAXINT8);
+                "attribute p is %" G_GINT64_FORMAT
+                " and its input has %u dimensions; expected 1 to %d, and at least 3",
+                p, x->rank, G_MAXINT8);
     return;
   }
   for (guint i = 0; i + 2 < x->rank; i++)
@@ -734,7 +831,8 @@ lower_global_lp_pool (Lower *o)
   if (p > 1)
     input = lower_binary (o, SL_OP_POW, input, lower_float (o, (gfloat) p));
   const gint32 sum = lower_reduce (o, SL_OP_SUM, input, axes, x->rank - 2, TRUE);
-  lower_set (o, 0, p > 1 ? lower_binary (o, SL_OP_POW, sum, lower_float (o, 1 / (gfloat) p)) : sum, TRUE);
+  lower_set (o, 0, p > 1 ? lower_binary (o, SL_OP_POW, sum, lower_float (o, 1 / (gfloat) p)) : sum,
+             TRUE);
 }
 
 void

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Operators that formats are lowered to, as ONNX defines them: one row each, and how a node is converted by its row. */
+/* Operators that formats are lowered to, as ONNX defines them: one row each, and how a node is
+ * converted by its row. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,7 +185,8 @@ void
 lower_convert (Lower *o)
 {
   const LowerOp *outer = o->row;
-  o->row = o->find_op != NULL ? o->find_op (o->node->domain, o->node->op) : lower_find_op (o->node->op);
+  o->row =
+    o->find_op != NULL ? o->find_op (o->node->domain, o->node->op) : lower_find_op (o->node->op);
   sl_graph_note_import (o->graph, o->row->op);
   if (o->row->convert != NULL)
     o->row->convert (o);
@@ -194,7 +196,8 @@ lower_convert (Lower *o)
 }
 
 LowerValue *
-lower_call (Lower *o, const char *op, LowerValue *const *inputs, guint n, const LowerAttribute *attributes, guint n_attributes)
+lower_call (Lower *o, const char *op, LowerValue *const *inputs, guint n,
+            const LowerAttribute *attributes, guint n_attributes)
 {
   static const char *const places[MAX_CALLED] = { "<0>", "<1>", "<2>", "<3>" };
   const char *names[MAX_CALLED], *output;

@@ -28,7 +28,8 @@ LowerValue *
 lower_value_empty (Lower *o, guint rank, const gint32 *dims)
 {
   LowerValue *value = sl_arena_alloc (o->scratch, sizeof *value);
-  *value = (LowerValue){ .plain = -1, .last = -1, .codes = -1, .zero = -1, .rank = rank, .empty = TRUE };
+  *value =
+    (LowerValue){ .plain = -1, .last = -1, .codes = -1, .zero = -1, .rank = rank, .empty = TRUE };
   if (rank > 0)
     memcpy (value->dims, dims, rank * sizeof dims[0]);
   return value;
@@ -53,7 +54,8 @@ need_elements (Lower *o, const LowerValue *value)
 {
   if (value->is_list)
     return lower_fail (o, SL_ERROR_UNSUPPORTED, "an input is a sequence; expected a tensor");
-  return lower_fail (o, SL_ERROR_UNSUPPORTED, "an input has no elements; tensors without elements are not supported here");
+  return lower_fail (o, SL_ERROR_UNSUPPORTED,
+                     "an input has no elements; tensors without elements are not supported here");
 }
 
 gint32
@@ -67,7 +69,8 @@ lower_plain (Lower *o, LowerValue *value)
   for (guint i = 0; i < value->rank; i++)
     order[i] = (gint32) lower_axis (i, value->rank, TRUE);
   if (value->plain < 0 && value->last < 0)
-    value->plain = lower_settled (o, SL_OP_DEQUANTIZE, &value->codes, 1, NULL, &(SlTensor){ .dtype = SL_DTYPE_F32 });
+    value->plain = lower_settled (o, SL_OP_DEQUANTIZE, &value->codes, 1, NULL,
+                                  &(SlTensor){ .dtype = SL_DTYPE_F32 });
   if (value->plain < 0)
     value->plain = lower_transpose (o, value->last, order);
   return value->plain;
@@ -122,7 +125,9 @@ lower_dtype (const Lower *o, const LowerValue *value)
 {
   if (value != NULL && value->plain < 0 && value->last < 0 && !value->empty)
     return SL_DTYPE_F32;
-  return value == NULL || value->empty ? SL_DTYPE_INVALID : lower_t (o, value->plain >= 0 ? value->plain : value->last)->dtype;
+  return value == NULL || value->empty
+           ? SL_DTYPE_INVALID
+           : lower_t (o, value->plain >= 0 ? value->plain : value->last)->dtype;
 }
 
 gsize
@@ -174,7 +179,8 @@ lower_input (Lower *o, guint i)
     return NULL;
   LowerValue *value = lower_lookup (o, o->node->inputs[i]);
   if (value == NULL && o->error == NULL)
-    lower_fail (o, SL_ERROR_FORMAT, "input %u '%s' is used before anything produces it", i, o->node->inputs[i]);
+    lower_fail (o, SL_ERROR_FORMAT, "input %u '%s' is used before anything produces it", i,
+                o->node->inputs[i]);
   return value;
 }
 
@@ -198,7 +204,8 @@ lower_set_value (Lower *o, guint i, LowerValue *value)
   if (o->error != NULL || value == NULL || !lower_has_output (o, i))
     return;
   if (g_hash_table_contains (o->scope->values, o->node->outputs[i])) {
-    lower_fail (o, SL_ERROR_FORMAT, "output %u '%s' already has a producer", i, o->node->outputs[i]);
+    lower_fail (o, SL_ERROR_FORMAT, "output %u '%s' already has a producer", i,
+                o->node->outputs[i]);
     return;
   }
   g_hash_table_insert (o->scope->values, (gpointer) o->node->outputs[i], value);
@@ -240,8 +247,11 @@ lower_attr_text (Lower *o, const char *name, const char *fallback)
   const LowerAttribute *attribute = lower_attribute (o, name);
   const gsize size = attribute != NULL ? attribute->text.size : 0;
   if (size > MAX_WORD)
-    lower_fail (o, SL_ERROR_FORMAT, "attribute '%s' has %" G_GSIZE_FORMAT " bytes; expected a word", name, size);
-  return size > 0 && size <= MAX_WORD ? g_string_chunk_insert_len (o->names, attribute->text.data, (gssize) size) : fallback;
+    lower_fail (o, SL_ERROR_FORMAT, "attribute '%s' has %" G_GSIZE_FORMAT " bytes; expected a word",
+                name, size);
+  return size > 0 && size <= MAX_WORD
+           ? g_string_chunk_insert_len (o->names, attribute->text.data, (gssize) size)
+           : fallback;
 }
 
 guint
@@ -264,7 +274,8 @@ lower_attr_ints (Lower *o, const char *name, gint32 *values, guint most, guint *
   if (attribute == NULL || o->error != NULL)
     return FALSE;
   if (attribute->n_ints > most) {
-    lower_fail (o, SL_ERROR_FORMAT, "attribute %s has %u numbers; expected at most %u", name, attribute->n_ints, most);
+    lower_fail (o, SL_ERROR_FORMAT, "attribute %s has %u numbers; expected at most %u", name,
+                attribute->n_ints, most);
     return FALSE;
   }
   *n = attribute->n_ints;
@@ -283,11 +294,15 @@ constant_input (Lower *o, guint i, const char *what, SlDtype dtype, guint most, 
     return NULL;
   const void *data = lower_data (o, value, &elements);
   if (data == NULL)
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "the %s, input %u, is computed from the picture; expected what follows from constants and shapes",
-                what, i);
+    lower_fail (
+      o, SL_ERROR_UNSUPPORTED,
+      "the %s, input %u, is computed from the picture; expected what follows from constants and shapes",
+      what, i);
   else if (lower_dtype (o, value) != dtype || elements > most)
-    lower_fail (o, SL_ERROR_FORMAT, "the %s, input %u, is %s with %" G_GSIZE_FORMAT " elements; expected at most %u of %s", what, i,
-                sl_dtype_name (lower_dtype (o, value)), elements, most, sl_dtype_name (dtype));
+    lower_fail (
+      o, SL_ERROR_FORMAT,
+      "the %s, input %u, is %s with %" G_GSIZE_FORMAT " elements; expected at most %u of %s", what,
+      i, sl_dtype_name (lower_dtype (o, value)), elements, most, sl_dtype_name (dtype));
   if (o->error != NULL)
     return NULL;
   *n = (guint) elements;
@@ -324,7 +339,8 @@ guint
 lower_norm_axis (Lower *o, gint64 axis, guint rank)
 {
   if (axis < -(gint64) rank || axis >= (gint64) rank) {
-    lower_fail (o, SL_ERROR_FORMAT, "axis %" G_GINT64_FORMAT " is outside a tensor of %u dimensions", axis, rank);
+    lower_fail (o, SL_ERROR_FORMAT,
+                "axis %" G_GINT64_FORMAT " is outside a tensor of %u dimensions", axis, rank);
     return 0;
   }
   return (guint) (axis < 0 ? axis + rank : axis);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * TensorProto -> constant. Suitable bytes are used in place in the file; unaligned, packed, narrowed or external ones are copied, and
- * copies are counted: a small file that refers to the same bytes many times cannot make the graph large.
+ * TensorProto -> constant. Suitable bytes are used in place in the file; unaligned, packed,
+ * narrowed or external ones are copied, and copies are counted: a small file that refers to the
+ * same bytes many times cannot make the graph large.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -92,7 +93,8 @@ add_dim (Lower *o, Tensor *t, guint64 dim)
 {
   if (t->rank >= SL_MAX_RANK)
     return bad (o, t, SL_ERROR_LIMIT, "more than 8 dimensions");
-  if (dim > G_MAXINT32 || !g_size_checked_mul (&t->elements, t->elements, (gsize) dim) || t->elements > MAX_ELEMENTS)
+  if (dim > G_MAXINT32 || !g_size_checked_mul (&t->elements, t->elements, (gsize) dim)
+      || t->elements > MAX_ELEMENTS)
     return bad (o, t, SL_ERROR_LIMIT, "its dimensions overflow");
   t->dims[t->rank++] = (gint32) dim;
   return TRUE;
@@ -209,7 +211,8 @@ may_copy (Lower *o, const Tensor *t, guint64 bytes)
 {
   o->copied += bytes;
   return o->copied <= o->may_copy + o->granted
-         || bad (o, t, SL_ERROR_LIMIT, "copies of the constants would be much larger than the files that hold them");
+         || bad (o, t, SL_ERROR_LIMIT,
+                 "copies of the constants would be much larger than the files that hold them");
 }
 
 /* Opens @relative below @folder without following a link: neither name has one left. */
@@ -233,29 +236,37 @@ static gboolean
 stays_inside (const char *location)
 {
   g_auto (GStrv) parts = g_strsplit (location, "/", -1);
-  gboolean inside = location[0] != '\0' && !g_path_is_absolute (location) && strchr (location, '\\') == NULL;
+  gboolean inside =
+    location[0] != '\0' && !g_path_is_absolute (location) && strchr (location, '\\') == NULL;
   for (guint i = 0; parts[i] != NULL; i++)
     inside = inside && strcmp (parts[i], "..") != 0;
   return inside;
 }
 
-/* A file beside the model, or below it: names that lead elsewhere are refused, links that do, too. */
+/* A file beside the model, or below it: names that lead elsewhere are refused, links that do, too.
+ */
 static int
 open_beside (Lower *o, const Tensor *t)
 {
   struct stat status;
   if (!stays_inside (t->location)) {
-    lower_fail (o, SL_ERROR_FORMAT, "constant '%s': its data would lie in '%s'; expected a file inside the model's folder", t->name,
-                t->location);
+    lower_fail (
+      o, SL_ERROR_FORMAT,
+      "constant '%s': its data would lie in '%s'; expected a file inside the model's folder",
+      t->name, t->location);
     return -1;
   }
   g_autofree char *path = g_build_filename (onnx_reader (o)->folder, t->location, NULL);
-  g_autofree char *folder = realpath (onnx_reader (o)->folder, NULL), *real = folder != NULL ? realpath (path, NULL) : NULL;
+  g_autofree char *folder = realpath (onnx_reader (o)->folder, NULL),
+                  *real = folder != NULL ? realpath (path, NULL) : NULL;
   int failed = errno;
   const gsize length = folder != NULL ? strlen (folder) : 0, skipped = length > 1 ? length + 1 : 1;
-  if (real != NULL && (strncmp (real, folder, length) != 0 || (length > 1 && real[length] != '/'))) {
-    lower_fail (o, SL_ERROR_FORMAT, "constant '%s': '%s' is a link out of the model's folder; put the file itself there", t->name,
-                t->location);
+  if (real != NULL
+      && (strncmp (real, folder, length) != 0 || (length > 1 && real[length] != '/'))) {
+    lower_fail (
+      o, SL_ERROR_FORMAT,
+      "constant '%s': '%s' is a link out of the model's folder; put the file itself there", t->name,
+      t->location);
     return -1;
   }
   const int fd = real != NULL ? open_below (folder, real + skipped) : -1;
@@ -263,8 +274,9 @@ open_beside (Lower *o, const Tensor *t)
     failed = errno;
   if (fd >= 0 && fstat (fd, &status) == 0 && S_ISREG (status.st_mode))
     return fd;
-  lower_fail (o, SL_ERROR_OPEN, "constant '%s': cannot read its data in '%s': %s; put that file beside the model", t->name, path,
-              fd >= 0 ? "not a file" : g_strerror (failed));
+  lower_fail (o, SL_ERROR_OPEN,
+              "constant '%s': cannot read its data in '%s': %s; put that file beside the model",
+              t->name, path, fd >= 0 ? "not a file" : g_strerror (failed));
   if (fd >= 0)
     close (fd);
   return -1;
@@ -280,11 +292,12 @@ read_external_bytes (Lower *o, const Tensor *t, gsize bytes)
     return NULL;
   if (bytes > MAX_EXTERNAL) {
     bad (o, t, SL_ERROR_LIMIT, "it has more than 1 GiB");
-  } else if (fstat (fd, &status) != 0 || t->offset > (guint64) status.st_size || bytes > (guint64) status.st_size - t->offset
+  } else if (fstat (fd, &status) != 0 || t->offset > (guint64) status.st_size
+             || bytes > (guint64) status.st_size - t->offset
              || (t->has_length && t->length != bytes)) {
     lower_fail (o, SL_ERROR_FORMAT,
-                "constant '%s': %" G_GSIZE_FORMAT " bytes from byte %" G_GUINT64_FORMAT " of '%s', which has %" G_GINT64_FORMAT
-                "; the files do not belong together",
+                "constant '%s': %" G_GSIZE_FORMAT " bytes from byte %" G_GUINT64_FORMAT
+                " of '%s', which has %" G_GINT64_FORMAT "; the files do not belong together",
                 t->name, bytes, t->offset, t->location, (gint64) status.st_size);
   } else {
     const guint64 size = MIN ((guint64) status.st_size, MAX_COPIED / 4);
@@ -327,8 +340,9 @@ unpack_numbers (Lower *o, const Tensor *t, gsize size)
 {
   const gsize units = units_of (t);
   if (t->numbers->len != units) {
-    lower_fail (o, SL_ERROR_FORMAT, "constant '%s' has %s%u numbers; expected %" G_GSIZE_FORMAT, t->name,
-                t->numbers->len > units ? "more than " : "", MIN (t->numbers->len, (guint) units), units);
+    lower_fail (o, SL_ERROR_FORMAT, "constant '%s' has %s%u numbers; expected %" G_GSIZE_FORMAT,
+                t->name, t->numbers->len > units ? "more than " : "",
+                MIN (t->numbers->len, (guint) units), units);
     return NULL;
   }
   if (!may_copy (o, t, units * size))
@@ -348,8 +362,9 @@ find_bytes (Lower *o, const Tensor *t, gsize size)
   if (!t->has_raw)
     return unpack_numbers (o, t, size);
   if (sl_pb_size (&t->raw) != bytes) {
-    lower_fail (o, SL_ERROR_FORMAT, "constant '%s' has %" G_GSIZE_FORMAT " bytes; expected %" G_GSIZE_FORMAT, t->name, sl_pb_size (&t->raw),
-                bytes);
+    lower_fail (o, SL_ERROR_FORMAT,
+                "constant '%s' has %" G_GSIZE_FORMAT " bytes; expected %" G_GSIZE_FORMAT, t->name,
+                sl_pb_size (&t->raw), bytes);
     return NULL;
   }
   const guint8 *data = sl_pb_data (&t->raw);
@@ -386,7 +401,9 @@ narrow_ints (Lower *o, const Tensor *t, const guint8 *data)
     copy[i] = (gint32) CLAMP (value, G_MININT32, G_MAXINT32);
     if (value == copy[i] || value >= FAR || value <= -FAR)
       continue;
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "constant '%s' holds %" G_GINT64_FORMAT ", which does not fit 32 bits", t->name, value);
+    lower_fail (o, SL_ERROR_UNSUPPORTED,
+                "constant '%s' holds %" G_GINT64_FORMAT ", which does not fit 32 bits", t->name,
+                value);
     return NULL;
   }
   return copy;
@@ -405,12 +422,14 @@ narrow_floats (Lower *o, const Tensor *t, const guint8 *data)
       continue;
     }
     const guint16 half = ((const guint16 *) (gconstpointer) data)[i];
-    copy[i] = t->type == ONNX_BFLOAT16 ? sl_pb_float ((guint64) half << 16) : sl_half_to_float (half);
+    copy[i] =
+      t->type == ONNX_BFLOAT16 ? sl_pb_float ((guint64) half << 16) : sl_half_to_float (half);
   }
   return copy;
 }
 
-/* Numbers of 8 and 4 bits with a sign, an exponent and a mantissa. Of those called "uz" and of 4 bits none is infinite. */
+/* Numbers of 8 and 4 bits with a sign, an exponent and a mantissa. Of those called "uz" and of 4
+ * bits none is infinite. */
 static gfloat
 small_float (guint type, guint code)
 {
@@ -424,18 +443,21 @@ small_float (guint type, guint code)
                 [ONNX_FLOAT8E5M2FNUZ] = { 2, 5, 16 },
                 [ONNX_FLOAT4E2M1] = { 1, 2, 1 } };
   const guint m = forms[type].mantissa, e = forms[type].exponent, sign = code >> (m + e) & 1;
-  const guint mantissa = code & ((1u << m) - 1), exponent = code >> m & ((1u << e) - 1), magnitude = code & ((1u << (m + e)) - 1);
+  const guint mantissa = code & ((1u << m) - 1), exponent = code >> m & ((1u << e) - 1),
+              magnitude = code & ((1u << (m + e)) - 1);
   const gboolean zero_only = type == ONNX_FLOAT8E4M3FNUZ || type == ONNX_FLOAT8E5M2FNUZ;
   if (zero_only ? code == 0x80 : type == ONNX_FLOAT8E4M3FN && magnitude == 0x7f)
     return NAN;
   if (type == ONNX_FLOAT8E5M2 && exponent == 31)
     return mantissa != 0 ? NAN : sign ? -INFINITY : INFINITY;
   const gfloat value = exponent == 0 ? ldexpf ((gfloat) mantissa, 1 - forms[type].bias - (gint) m)
-                                     : ldexpf ((gfloat) (mantissa | 1u << m), (gint) exponent - forms[type].bias - (gint) m);
+                                     : ldexpf ((gfloat) (mantissa | 1u << m),
+                                               (gint) exponent - forms[type].bias - (gint) m);
   return sign ? -value : value;
 }
 
-/* Elements of 8 bits and fewer: floats, or whole numbers of a byte each. What they become counts beside what files may be copied to. */
+/* Elements of 8 bits and fewer: floats, or whole numbers of a byte each. What they become counts
+ * beside what files may be copied to. */
 static const void *
 widen_small (Lower *o, const Tensor *t, const guint8 *data)
 {
@@ -443,7 +465,8 @@ widen_small (Lower *o, const Tensor *t, const guint8 *data)
   lower_grant (o, 2 * sizeof (gfloat) * (guint64) t->elements);
   if (!may_copy (o, t, t->elements * (whole ? 1 : sizeof (gfloat))))
     return NULL;
-  guint8 *codes = sl_arena_alloc (o->arena, t->elements * (whole ? 1 : sizeof (gfloat)) + SL_TENSOR_PADDING);
+  guint8 *codes =
+    sl_arena_alloc (o->arena, t->elements * (whole ? 1 : sizeof (gfloat)) + SL_TENSOR_PADDING);
   gfloat *reals = (gfloat *) (gpointer) codes;
   for (gsize i = 0; i < t->elements; i++) {
     const guint8 code = is_packed (t->type) ? data[i / 2] >> (i % 2 * 4) & 15 : data[i];
@@ -460,7 +483,11 @@ make_value (Lower *o, const Tensor *t)
 {
   const SlDtype dtype = types[t->type].graph;
   const guint8 *bytes = find_bytes (o, t, types[t->type].size);
-  SlTensor tensor = { .name = t->name, .dtype = dtype, .rank = t->rank, .data = bytes, .bytes = t->elements * sl_dtype_size (dtype) };
+  SlTensor tensor = { .name = t->name,
+                      .dtype = dtype,
+                      .rank = t->rank,
+                      .data = bytes,
+                      .bytes = t->elements * sl_dtype_size (dtype) };
   if (bytes == NULL)
     return NULL;
   if (t->type > ONNX_BFLOAT16)
@@ -487,7 +514,8 @@ onnx_read_constant (Lower *o, SlPbMessage message, const char *name)
     return NULL;
   t.name = name;
   if (t.type >= G_N_ELEMENTS (types) || types[t.type].size == 0) {
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "constant '%s' is of %s, which is not supported", name, onnx_type_name (t.type));
+    lower_fail (o, SL_ERROR_UNSUPPORTED, "constant '%s' is of %s, which is not supported", name,
+                onnx_type_name (t.type));
     return NULL;
   }
   if (t.elements == 0)

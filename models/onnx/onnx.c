@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ONNX reader: a file of opset 7 or later -> graph. The file is parsed whole, its nodes are converted in order, and everything that
- * follows from constants and shapes is computed on the way. Inputs and outputs stay what the file declares, channels second where it has
- * them so. What the graph means is checked once more by sl_graph_prepare().
+ * ONNX reader: a file of opset 7 or later -> graph. The file is parsed whole, its nodes are
+ * converted in order, and everything that follows from constants and shapes is computed on the way.
+ * Inputs and outputs stay what the file declares, channels second where it has them so. What the
+ * graph means is checked once more by sl_graph_prepare().
  */
 #define _GNU_SOURCE /* memmem() */
 #include <math.h>
@@ -39,10 +40,13 @@ check_versions (Lower *o)
 {
   const OnnxFile *file = onnx_reader (o)->file;
   if (file->ir_version < OLDEST_IR)
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "ONNX IR version %" G_GINT64_FORMAT "; expected %d or newer", file->ir_version, OLDEST_IR);
+    lower_fail (o, SL_ERROR_UNSUPPORTED,
+                "ONNX IR version %" G_GINT64_FORMAT "; expected %d or newer", file->ir_version,
+                OLDEST_IR);
   else if (file->opset < OLDEST_OPSET || file->opset > NEWEST_OPSET)
     lower_fail (o, SL_ERROR_UNSUPPORTED,
-                "ONNX opset %" G_GINT64_FORMAT "; expected %d to %d: export the model for one of them, or convert it with "
+                "ONNX opset %" G_GINT64_FORMAT
+                "; expected %d to %d: export the model for one of them, or convert it with "
                 "onnx.version_converter",
                 file->opset, OLDEST_OPSET, NEWEST_OPSET);
   return o->error == NULL;
@@ -67,7 +71,8 @@ describe_edge (const OnnxEdge *edge)
   return g_string_free (text, FALSE);
 }
 
-/* The shape to write for an input: what the file fixes, 1 for the batch, and an example for the rest. */
+/* The shape to write for an input: what the file fixes, 1 for the batch, and an example for the
+ * rest. */
 static void
 refuse_open_shape (Lower *o, const OnnxEdge *edge)
 {
@@ -81,10 +86,11 @@ refuse_open_shape (Lower *o, const OnnxEdge *edge)
                                                         : EXAMPLE_SIDE);
   if (edge->rank == 0)
     g_string_append (example, "1,3,224,224");
-  lower_fail (o, SL_ERROR_SHAPE,
-              "input '%s' is %s: its size is not fixed; state it, for example as input-shape=%s: property of slinfer, option --input-shape "
-              "of the program, or line under [sightline] of the model's .modelinfo",
-              edge->name, text, example->str);
+  lower_fail (
+    o, SL_ERROR_SHAPE,
+    "input '%s' is %s: its size is not fixed; state it, for example as input-shape=%s: property of slinfer, option --input-shape "
+    "of the program, or line under [sightline] of the model's .modelinfo",
+    edge->name, text, example->str);
 }
 
 /* The size that files beside the model state, where the model leaves that of a picture open. */
@@ -92,7 +98,8 @@ static gint64
 known_dim (const Lower *o, const OnnxEdge *edge, guint i)
 {
   const gint32 dims[] = { 1, 3, onnx_reader (o)->height, onnx_reader (o)->width };
-  if (edge->dims[i] > 0 || edge->rank != G_N_ELEMENTS (dims) || onnx_reader (o)->height == 0 || onnx_reader (o)->width == 0)
+  if (edge->dims[i] > 0 || edge->rank != G_N_ELEMENTS (dims) || onnx_reader (o)->height == 0
+      || onnx_reader (o)->width == 0)
     return edge->dims[i] > 0 ? edge->dims[i] : i == 0 ? 1 : -1;
   return dims[i];
 }
@@ -108,7 +115,8 @@ settle_shape (Lower *o, const OnnxEdge *edge, const char *given, SlTensor *tenso
   for (guint i = 0; i < edge->rank; i++) {
     const gint64 dim = known_dim (o, edge, i);
     if (dim > G_MAXINT32) {
-      lower_fail (o, SL_ERROR_LIMIT, "input '%s': dimension %u is %" G_GINT64_FORMAT, edge->name, i, dim);
+      lower_fail (o, SL_ERROR_LIMIT, "input '%s': dimension %u is %" G_GINT64_FORMAT, edge->name, i,
+                  dim);
       return FALSE;
     }
     tensor->dims[i] = (gint32) dim;
@@ -122,8 +130,10 @@ settle_shape (Lower *o, const OnnxEdge *edge, const char *given, SlTensor *tenso
              && (!edge->has_shape || edge->dims[i] < 0 || numbers[i] == (gdouble) edge->dims[i]);
     if (!fits) {
       g_autofree char *text = describe_edge (edge);
-      lower_fail (o, SL_ERROR_ARGUMENT, "input-shape is '%s', but input '%s' is %s: expected as many whole numbers that fit", given,
-                  edge->name, text);
+      lower_fail (
+        o, SL_ERROR_ARGUMENT,
+        "input-shape is '%s', but input '%s' is %s: expected as many whole numbers that fit", given,
+        edge->name, text);
       return FALSE;
     }
     tensor->rank = n;
@@ -142,11 +152,13 @@ add_input (Lower *o, const OnnxEdge *edge, const char *given)
   SlTensor tensor = { .name = printable (o, edge->name), .dtype = onnx_file_type (edge->type) };
   gsize elements = 0;
   if (!edge->is_tensor || tensor.dtype == SL_DTYPE_INVALID)
-    return lower_fail (o, SL_ERROR_UNSUPPORTED, "input '%s' is %s, which is not supported", edge->name,
-                       edge->is_tensor ? onnx_type_name (edge->type) : "no tensor");
-  if (!settle_shape (o, edge, given, &tensor) || !sl_graph_batch_input (o->graph, &tensor, &o->error))
+    return lower_fail (o, SL_ERROR_UNSUPPORTED, "input '%s' is %s, which is not supported",
+                       edge->name, edge->is_tensor ? onnx_type_name (edge->type) : "no tensor");
+  if (!settle_shape (o, edge, given, &tensor)
+      || !sl_graph_batch_input (o->graph, &tensor, &o->error))
     return -1;
-  if (!sl_tensor_elements (&tensor, &elements) || !g_size_checked_mul (&tensor.bytes, elements, sl_dtype_size (tensor.dtype)))
+  if (!sl_tensor_elements (&tensor, &elements)
+      || !g_size_checked_mul (&tensor.bytes, elements, sl_dtype_size (tensor.dtype)))
     return lower_fail (o, SL_ERROR_LIMIT, "input '%s': its dimensions overflow", edge->name);
   return lower_new_tensor (o, &tensor);
 }
@@ -175,7 +187,8 @@ read_inputs (Lower *o, const char *input_shape, gint32 inputs[SL_MAX_IO])
       g_hash_table_insert (o->scope->values, (gpointer) edge->name, value);
   }
   if (o->error == NULL && n_given > MAX (n, 1))
-    lower_fail (o, SL_ERROR_ARGUMENT, "input-shape states %u shapes; the model has %u inputs", n_given, n);
+    lower_fail (o, SL_ERROR_ARGUMENT, "input-shape states %u shapes; the model has %u inputs",
+                n_given, n);
   return n;
 }
 
@@ -193,13 +206,19 @@ read_outputs (Lower *o, const gint32 *inputs, guint n_inputs, gint32 outputs[SL_
       break;
     }
     if (value->empty) {
-      lower_fail (o, SL_ERROR_UNSUPPORTED, "model output %u '%s' has no elements; export the model without it", i, edge->name);
+      lower_fail (o, SL_ERROR_UNSUPPORTED,
+                  "model output %u '%s' has no elements; export the model without it", i,
+                  edge->name);
       break;
     }
     gint32 tensor = onnx_output_tensor (o, value, declared);
-    const SlDtype made = lower_tensor_type (o, tensor); /* sums of integer operators are float here */
-    const gboolean whole = declared == SL_DTYPE_I32 || (value->type == edge->type && onnx_code_range (edge->type, &low, &high));
-    if (declared != SL_DTYPE_INVALID && (onnx_ir_type (edge->type) == made || (whole && made == SL_DTYPE_F32)))
+    const SlDtype made =
+      lower_tensor_type (o, tensor); /* sums of integer operators are float here */
+    const gboolean whole =
+      declared == SL_DTYPE_I32
+      || (value->type == edge->type && onnx_code_range (edge->type, &low, &high));
+    if (declared != SL_DTYPE_INVALID
+        && (onnx_ir_type (edge->type) == made || (whole && made == SL_DTYPE_F32)))
       tensor = lower_cast (o, tensor, declared);
     tensor = lower_own_output (o, tensor, inputs, n_inputs, outputs, i);
     outputs[i] = tensor;
@@ -217,9 +236,10 @@ is_signed_weights (SlPbMessage tensor)
   guint rank = 0;
   gboolean is_signed = FALSE;
   while (sl_pb_next (&tensor, &field)) {
-    rank += sl_pb_is (&field, 1, SL_PB_VARINT)               ? 1
-            : field.number == 1 && field.wire == SL_PB_BYTES ? (guint) MIN (sl_pb_size (&field.bytes), 8)
-                                                             : 0;
+    rank += sl_pb_is (&field, 1, SL_PB_VARINT) ? 1
+            : field.number == 1 && field.wire == SL_PB_BYTES
+              ? (guint) MIN (sl_pb_size (&field.bytes), 8)
+              : 0;
     is_signed |= sl_pb_is (&field, 2, SL_PB_VARINT) && field.value == ONNX_INT8;
   }
   return is_signed && rank >= 2;
@@ -249,12 +269,16 @@ property (const OnnxFile *file, const char *key)
   return g_hash_table_lookup (file->metadata, key);
 }
 
-/* Ultralytics' exporters write one property a key; together they are the dictionary that they put into other formats. */
+/* Ultralytics' exporters write one property a key; together they are the dictionary that they put
+ * into other formats. */
 static gboolean
 read_ultralytics (const OnnxFile *file, SlModelMetadata *metadata, GError **error)
 {
-  static const char *const keys[] = { "names", "stride", "imgsz", "kpt_shape" }, *const words[] = { "task", "head", "description" };
-  if (property (file, "names") == NULL || (property (file, "task") == NULL && property (file, "stride") == NULL))
+  static const char *const keys[] = { "names", "stride", "imgsz", "kpt_shape" }, *const words[] = {
+    "task", "head", "description"
+  };
+  if (property (file, "names") == NULL
+      || (property (file, "task") == NULL && property (file, "stride") == NULL))
     return TRUE;
   g_autoptr (GString) text = g_string_new ("{'of': 'ONNX'");
   for (guint i = 0; i < G_N_ELEMENTS (words); i++) {
@@ -269,23 +293,29 @@ read_ultralytics (const OnnxFile *file, SlModelMetadata *metadata, GError **erro
   return sl_ultralytics_read (text->str, text->len, "metadata_props", metadata, error);
 }
 
-/* The same properties say how an output is drawn that the file calls a picture, since it has no others. */
+/* The same properties say how an output is drawn that the file calls a picture, since it has no
+ * others. */
 static void
-read_output_image (const OnnxFile *file, const char *format, const char *range, SlModelMetadata *metadata)
+read_output_image (const OnnxFile *file, const char *format, const char *range,
+                   SlModelMetadata *metadata)
 {
   static const struct
   {
     const char *name, *numbers;
-  } ranges[] = {
-    { "NominalRange_0_255", "0,255" }, { "NominalRange_16_235", "16,235" }, { "Normalized_0_1", "0,1" }, { "Normalized_1_1", "-1,1" }
-  };
+  } ranges[] = { { "NominalRange_0_255", "0,255" },
+                 { "NominalRange_16_235", "16,235" },
+                 { "Normalized_0_1", "0,1" },
+                 { "Normalized_1_1", "-1,1" } };
   const GArray *outputs = file->graph->outputs;
   if (outputs->len == 0 || !g_array_index (outputs, OnnxEdge, 0).is_image)
     return;
   if (metadata->decoder == NULL)
     metadata->decoder = g_strdup ("image");
-  if (format != NULL && (g_ascii_strncasecmp (format, "Bgr", 3) == 0 || g_ascii_strncasecmp (format, "Rgb", 3) == 0))
-    sl_model_metadata_set_param (metadata, "colour", g_ascii_strncasecmp (format, "Bgr", 3) == 0 ? "BGR" : "RGB");
+  if (format != NULL
+      && (g_ascii_strncasecmp (format, "Bgr", 3) == 0
+          || g_ascii_strncasecmp (format, "Rgb", 3) == 0))
+    sl_model_metadata_set_param (metadata, "colour",
+                                 g_ascii_strncasecmp (format, "Bgr", 3) == 0 ? "BGR" : "RGB");
   for (guint i = 0; range != NULL && i < G_N_ELEMENTS (ranges); i++)
     if (g_ascii_strcasecmp (range, ranges[i].name) == 0)
       sl_model_metadata_set_param (metadata, "range", ranges[i].numbers);
@@ -303,11 +333,13 @@ read_image_properties (const OnnxFile *file, SlModelMetadata *metadata)
                  { "NominalRange_16_235", -18.630136986301369, 255.0 / 219 },
                  { "Normalized_0_1", 0, 255 },
                  { "Normalized_1_1", 127.5, 127.5 } };
-  const char *format = property (file, "Image.BitmapPixelFormat"), *range = property (file, "Image.NominalPixelRange");
+  const char *format = property (file, "Image.BitmapPixelFormat"),
+             *range = property (file, "Image.NominalPixelRange");
   if (format != NULL) {
     metadata->colour_gray = g_ascii_strncasecmp (format, "Gray", 4) == 0;
     metadata->colour_bgr = g_ascii_strncasecmp (format, "Bgr", 3) == 0;
-    metadata->has_colour = metadata->colour_gray || metadata->colour_bgr || g_ascii_strncasecmp (format, "Rgb", 3) == 0;
+    metadata->has_colour =
+      metadata->colour_gray || metadata->colour_bgr || g_ascii_strncasecmp (format, "Rgb", 3) == 0;
   }
   for (guint i = 0; range != NULL && i < G_N_ELEMENTS (ranges); i++) {
     if (g_ascii_strcasecmp (range, ranges[i].name) != 0)
@@ -330,7 +362,8 @@ probe (GBytes *bytes)
 static void
 convert (Lower *o, const char *input_shape)
 {
-  LowerScope scope = { .graph = onnx_reader (o)->file->graph, .values = g_hash_table_new (sl_name_hash, g_str_equal) };
+  LowerScope scope = { .graph = onnx_reader (o)->file->graph,
+                       .values = g_hash_table_new (sl_name_hash, g_str_equal) };
   gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];
   guint n_inputs = 0, n_outputs = 0;
   o->scope = &scope;
@@ -347,7 +380,8 @@ convert (Lower *o, const char *input_shape)
 }
 
 static gboolean
-read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModelMetadata *metadata, GError **error)
+read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModelMetadata *metadata,
+            GError **error)
 {
   g_auto (OnnxFile) file = { 0 };
   gsize size;
@@ -391,16 +425,21 @@ describe (GBytes *bytes, SlModelMetadata *metadata, GError **error)
   return read_ultralytics (&file, metadata, error);
 }
 
-/* Weights are named in any attribute of any subgraph, by that key; what is compiled for a device, by that operator. */
+/* Weights are named in any attribute of any subgraph, by that key; what is compiled for a device,
+ * by that operator. */
 static gboolean
 names_files (GBytes *bytes)
 {
   static const char key[] = "location", compiled[] = "EPContext";
   gsize size;
   const char *data = g_bytes_get_data (bytes, &size);
-  return memmem (data, size, key, sizeof key - 1) != NULL || memmem (data, size, compiled, sizeof compiled - 1) != NULL;
+  return memmem (data, size, key, sizeof key - 1) != NULL
+         || memmem (data, size, compiled, sizeof compiled - 1) != NULL;
 }
 
-const SlModelReader sl_reader_onnx = {
-  .name = "onnx", .endings = ".onnx", .probe = probe, .read = read_model, .names_files = names_files, .describe = describe
-};
+const SlModelReader sl_reader_onnx = { .name = "onnx",
+                                       .endings = ".onnx",
+                                       .probe = probe,
+                                       .read = read_model,
+                                       .names_files = names_files,
+                                       .describe = describe };

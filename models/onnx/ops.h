@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Converters of the operators that ONNX files alone have, one line for each; table.c says which operator each is for. */
+/* Converters of the operators that ONNX files alone have, one line for each; table.c says which
+ * operator each is for. */
 #ifndef SL_MODELS_ONNX_OPS_H
 #define SL_MODELS_ONNX_OPS_H
 
@@ -8,8 +9,8 @@
 
 /* run.c */
 /** onnx_run_inner: runs an inner graph with @inputs; the values of its outputs in @outputs. */
-gboolean onnx_run_inner (Lower *o, const OnnxGraph *graph, LowerValue *const *inputs, guint n_inputs, LowerValue **outputs,
-                         guint n_outputs);
+gboolean onnx_run_inner (Lower *o, const OnnxGraph *graph, LowerValue *const *inputs,
+                         guint n_inputs, LowerValue **outputs, guint n_outputs);
 
 /* ops_control.c */
 void onnx_if (Lower *o);
@@ -21,7 +22,8 @@ void onnx_optional_has (Lower *o);
 void onnx_optional_get (Lower *o);
 
 /* two_stage.c */
-/** onnx_loop_of_objects: whether the loop with @body is one of torchvision's over what was found; then its outputs are set, or the error. */
+/** onnx_loop_of_objects: whether the loop with @body is one of torchvision's over what was found;
+ * then its outputs are set, or the error. */
 gboolean onnx_loop_of_objects (Lower *o, const OnnxGraph *body);
 
 /* ops_bits.c */
@@ -48,12 +50,14 @@ void onnx_split_to_sequence (Lower *o);
 /* ops_codes.c */
 /** onnx_code_range: what codes of OnnxType @type may be; FALSE for other types. */
 gboolean onnx_code_range (guint type, gfloat *low, gfloat *high);
-/** onnx_quantize_real, onnx_dequantize_real: the node, with codes as whole numbers in float tensors. */
+/** onnx_quantize_real, onnx_dequantize_real: the node, with codes as whole numbers in float
+ * tensors. */
 void onnx_quantize_real (Lower *o, guint type);
 void onnx_dequantize_real (Lower *o);
 void onnx_mat_mul_few_bits (Lower *o);
 void onnx_qgemm (Lower *o);
-/** onnx_qlinear_product: QLinearMatMul of matrices that are both computed, or of more than 2 dimensions. */
+/** onnx_qlinear_product: QLinearMatMul of matrices that are both computed, or of more than 2
+ * dimensions. */
 void onnx_qlinear_product (Lower *o);
 void onnx_qlinear_softmax (Lower *o);
 
@@ -74,7 +78,8 @@ void onnx_skip_layer_norm (Lower *o);
 void onnx_skip_rms_norm (Lower *o);
 
 /* ops_quant.c */
-/** onnx_output_tensor: @value as an output of the model of type @declared: codes as the file has them. */
+/** onnx_output_tensor: @value as an output of the model of type @declared: codes as the file has
+ * them. */
 gint32 onnx_output_tensor (Lower *o, LowerValue *value, SlDtype declared);
 void onnx_quantize_linear (Lower *o);
 void onnx_dequantize_linear (Lower *o);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Operators on the bits of whole numbers. Types of 8 bits are widened, and what comes of them is cut to the type again. */
+/* Operators on the bits of whole numbers. Types of 8 bits are widened, and what comes of them is
+ * cut to the type again. */
 #include <string.h>
 
 #include "models/onnx/ops.h"
@@ -14,8 +15,9 @@ operands (Lower *o, gint32 inputs[2], gboolean *last, SlDtype *dtype)
   if (o->error != NULL)
     return FALSE;
   if (*dtype == SL_DTYPE_F32 || *dtype != lower_dtype (o, values[1])) {
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "its inputs are %s and %s; expected whole numbers of one type", sl_dtype_name (*dtype),
-                sl_dtype_name (lower_dtype (o, values[1])));
+    lower_fail (o, SL_ERROR_UNSUPPORTED,
+                "its inputs are %s and %s; expected whole numbers of one type",
+                sl_dtype_name (*dtype), sl_dtype_name (lower_dtype (o, values[1])));
     return FALSE;
   }
   const guint rank = MAX (values[0]->rank, values[1]->rank);
@@ -33,7 +35,8 @@ onnx_bitwise (Lower *o)
   SlDtype dtype = SL_DTYPE_I32;
   gint32 inputs[2];
   if (operands (o, inputs, &last, &dtype))
-    lower_set (o, 0, lower_cast (o, lower_binary (o, o->row->type, inputs[0], inputs[1]), dtype), last);
+    lower_set (o, 0, lower_cast (o, lower_binary (o, o->row->type, inputs[0], inputs[1]), dtype),
+               last);
 }
 
 void
@@ -46,7 +49,11 @@ onnx_bitwise_not (Lower *o)
   if (o->error != NULL)
     return;
   const gint32 ones = lower_int_scalar (o, dtype == SL_DTYPE_U8 ? 255 : -1);
-  lower_set (o, 0, lower_cast (o, lower_binary (o, SL_OP_BITWISE_XOR, lower_cast (o, x, SL_DTYPE_I32), ones), dtype), last);
+  lower_set (o, 0,
+             lower_cast (o,
+                         lower_binary (o, SL_OP_BITWISE_XOR, lower_cast (o, x, SL_DTYPE_I32), ones),
+                         dtype),
+             last);
 }
 
 /* By n to the left is times 2^n, to the right divided by it: the numbers are unsigned. */
@@ -59,7 +66,8 @@ onnx_bit_shift (Lower *o)
   SlDtype dtype = SL_DTYPE_I32;
   gint32 inputs[2];
   if (!left && strcmp (direction, "RIGHT") != 0)
-    lower_fail (o, SL_ERROR_FORMAT, "attribute direction is '%s'; expected LEFT or RIGHT", direction);
+    lower_fail (o, SL_ERROR_FORMAT, "attribute direction is '%s'; expected LEFT or RIGHT",
+                direction);
   if (!operands (o, inputs, &last, &dtype))
     return;
   const gint32 power = lower_binary (o, SL_OP_POW, lower_int_scalar (o, 2), inputs[1]);

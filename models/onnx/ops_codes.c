@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Codes that no quantised tensor of the core has: of 4 and 16 bits, with scales for each block or channel, or with scales that are computed. They
- * are whole numbers in float tensors here, which holds them exactly. Also weights of few bits (MatMulNBits), and operators of com.microsoft
- * that are made of QuantizeLinear, DequantizeLinear and another one.
+ * Codes that no quantised tensor of the core has: of 4 and 16 bits, with scales for each block or
+ * channel, or with scales that are computed. They are whole numbers in float tensors here, which
+ * holds them exactly. Also weights of few bits (MatMulNBits), and operators of com.microsoft that
+ * are made of QuantizeLinear, DequantizeLinear and another one.
  */
 #include <string.h>
 
@@ -41,7 +42,8 @@ static gboolean
 find_blocks (Lower *o, const LowerValue *x, const LowerValue *scale, Blocks *b)
 {
   const gint64 size = lower_attr_int (o, "block_size", 0);
-  const guint axis = lower_elements (scale) > 1 ? lower_norm_axis (o, lower_attr_int (o, "axis", 1), x->rank) : 0;
+  const guint axis =
+    lower_elements (scale) > 1 ? lower_norm_axis (o, lower_attr_int (o, "axis", 1), x->rank) : 0;
   *b = (Blocks){ .rank = x->rank };
   if (o->error != NULL)
     return FALSE;
@@ -54,7 +56,8 @@ find_blocks (Lower *o, const LowerValue *x, const LowerValue *scale, Blocks *b)
     b->scale_dims[axis] = scale->dims[0];
     return TRUE;
   }
-  gboolean fits = size > 0 && size <= x->dims[axis] && scale->rank == x->rank && x->rank < SL_MAX_RANK && x->dims[axis] % size == 0;
+  gboolean fits = size > 0 && size <= x->dims[axis] && scale->rank == x->rank
+                  && x->rank < SL_MAX_RANK && x->dims[axis] % size == 0;
   for (guint i = 0; fits && i < x->rank; i++)
     fits = scale->dims[i] == (i == axis ? x->dims[axis] / (gint32) size : x->dims[i]);
   if (!fits) {
@@ -70,7 +73,8 @@ find_blocks (Lower *o, const LowerValue *x, const LowerValue *scale, Blocks *b)
   b->dims[axis] = scale->dims[axis];
   b->dims[axis + 1] = (gint32) size;
   memcpy (b->scale_dims, scale->dims, axis * sizeof b->dims[0] + sizeof b->dims[0]);
-  memcpy (b->scale_dims + axis + 2, scale->dims + axis + 1, (x->rank - axis - 1) * sizeof b->dims[0]);
+  memcpy (b->scale_dims + axis + 2, scale->dims + axis + 1,
+          (x->rank - axis - 1) * sizeof b->dims[0]);
   b->scale_dims[axis + 1] = 1;
   return TRUE;
 }
@@ -86,10 +90,12 @@ spread (Lower *o, guint i, const Blocks *b)
   for (guint k = 0; k < b->rank; k++)
     n *= (gsize) b->scale_dims[k];
   if (lower_elements (value) != n && lower_elements (value) != 1)
-    return lower_fail (o, SL_ERROR_SHAPE, "input %u has %" G_GSIZE_FORMAT " elements; expected 1 or %" G_GSIZE_FORMAT, i,
-                       lower_elements (value), n);
+    return lower_fail (o, SL_ERROR_SHAPE,
+                       "input %u has %" G_GSIZE_FORMAT " elements; expected 1 or %" G_GSIZE_FORMAT,
+                       i, lower_elements (value), n);
   const gboolean one = lower_elements (value) == 1;
-  return lower_cast (o, lower_reshape (o, lower_plain (o, value), b->scale_dims, one ? 0 : b->rank), SL_DTYPE_F32);
+  return lower_cast (o, lower_reshape (o, lower_plain (o, value), b->scale_dims, one ? 0 : b->rank),
+                     SL_DTYPE_F32);
 }
 
 void
@@ -101,18 +107,22 @@ onnx_quantize_real (Lower *o, guint type)
   if (o->error != NULL)
     return;
   if (!onnx_code_range (type, &low, &high)) {
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "its codes are %s; expected whole numbers of 4, 8 or 16 bits", onnx_type_name (type));
+    lower_fail (o, SL_ERROR_UNSUPPORTED,
+                "its codes are %s; expected whole numbers of 4, 8 or 16 bits",
+                onnx_type_name (type));
     return;
   }
   if (lower_dtype (o, x) != SL_DTYPE_F32 || !find_blocks (o, x, scale, &b)) {
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "its input is %s; expected float", sl_dtype_name (lower_dtype (o, x)));
+    lower_fail (o, SL_ERROR_UNSUPPORTED, "its input is %s; expected float",
+                sl_dtype_name (lower_dtype (o, x)));
     return;
   }
   const gint32 s = spread (o, 1, &b), zero = spread (o, 2, &b);
   gint32 y = lower_binary (o, SL_OP_DIV, lower_reshape (o, lower_plain (o, x), b.dims, b.rank), s);
   y = lower_unary (o, SL_OP_ROUND, y);
   y = zero >= 0 ? lower_binary (o, SL_OP_ADD, y, zero) : y;
-  y = lower_binary (o, SL_OP_MINIMUM, lower_binary (o, SL_OP_MAXIMUM, y, lower_float (o, low)), lower_float (o, high));
+  y = lower_binary (o, SL_OP_MINIMUM, lower_binary (o, SL_OP_MAXIMUM, y, lower_float (o, low)),
+                    lower_float (o, high));
   LowerValue *value = lower_value_new (o, lower_reshape (o, y, x->dims, x->rank), FALSE);
   if (value != NULL)
     value->type = type;
@@ -133,7 +143,8 @@ onnx_dequantize_real (Lower *o)
   lower_set (o, 0, lower_reshape (o, lower_binary (o, SL_OP_MUL, y, s), x->dims, x->rank), FALSE);
 }
 
-/** Weights in blocks of few bits: @codes [outputs,blocks,bytes], @scales [outputs * blocks], @zeros packed likewise, or as floats, or NULL */
+/** Weights in blocks of few bits: @codes [outputs,blocks,bytes], @scales [outputs * blocks], @zeros
+ * packed likewise, or as floats, or NULL */
 typedef struct
 {
   gint64 outputs, depth, bits, size, blocks, bytes;
@@ -153,9 +164,13 @@ constant_of (Lower *o, guint i, SlDtype dtype, gint64 elements)
   gsize n = 0;
   LowerValue *value = lower_required (o, i);
   const void *data = lower_data (o, value, &n);
-  if (o->error == NULL && (data == NULL || lower_dtype (o, value) != dtype || n != (gsize) elements))
-    lower_fail (o, SL_ERROR_SHAPE, "input %u is %s with %" G_GSIZE_FORMAT " elements%s; expected a constant %s with %" G_GINT64_FORMAT, i,
-                sl_dtype_name (lower_dtype (o, value)), value->empty ? 0 : lower_elements (value),
+  if (o->error == NULL
+      && (data == NULL || lower_dtype (o, value) != dtype || n != (gsize) elements))
+    lower_fail (o, SL_ERROR_SHAPE,
+                "input %u is %s with %" G_GSIZE_FORMAT
+                " elements%s; expected a constant %s with %" G_GINT64_FORMAT,
+                i, sl_dtype_name (lower_dtype (o, value)),
+                value->empty ? 0 : lower_elements (value),
                 data == NULL ? ", computed from the picture" : "", sl_dtype_name (dtype), elements);
   return o->error == NULL ? data : NULL;
 }
@@ -168,21 +183,28 @@ read_few_bits (Lower *o, FewBits *w)
                   .bits = lower_attr_int (o, "bits", 4),
                   .size = lower_attr_int (o, "block_size", 0) };
   if (w->outputs < 1 || w->outputs > G_MAXINT32 || w->depth < 1 || w->depth > G_MAXINT32)
-    lower_fail (o, SL_ERROR_FORMAT, "attributes N and K are %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT "; expected at least 1", w->outputs,
-                w->depth);
+    lower_fail (o, SL_ERROR_FORMAT,
+                "attributes N and K are %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT
+                "; expected at least 1",
+                w->outputs, w->depth);
   else if (w->bits != 2 && w->bits != 4 && w->bits != 8)
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "attribute bits is %" G_GINT64_FORMAT "; expected 2, 4 or 8", w->bits);
-  else if (w->size < 16 || w->size > G_MAXINT32 || (w->size & (w->size - 1)) != 0)
-    lower_fail (o, SL_ERROR_FORMAT, "attribute block_size is %" G_GINT64_FORMAT "; expected a power of two from 16", w->size);
-  else if (lower_has_input (o, 4))
     lower_fail (o, SL_ERROR_UNSUPPORTED,
-                "input 4, groups of its columns, is not supported; quantise the model without an order of columns");
+                "attribute bits is %" G_GINT64_FORMAT "; expected 2, 4 or 8", w->bits);
+  else if (w->size < 16 || w->size > G_MAXINT32 || (w->size & (w->size - 1)) != 0)
+    lower_fail (o, SL_ERROR_FORMAT,
+                "attribute block_size is %" G_GINT64_FORMAT "; expected a power of two from 16",
+                w->size);
+  else if (lower_has_input (o, 4))
+    lower_fail (
+      o, SL_ERROR_UNSUPPORTED,
+      "input 4, groups of its columns, is not supported; quantise the model without an order of columns");
   if (o->error != NULL)
     return FALSE;
   w->blocks = (w->depth + w->size - 1) / w->size;
   w->bytes = w->size * w->bits / 8;
   if (w->blocks > MAX_BLOCKS) {
-    lower_fail (o, SL_ERROR_LIMIT, "%" G_GINT64_FORMAT " blocks in a row are over the limit of %d", w->blocks, MAX_BLOCKS);
+    lower_fail (o, SL_ERROR_LIMIT, "%" G_GINT64_FORMAT " blocks in a row are over the limit of %d",
+                w->blocks, MAX_BLOCKS);
     return FALSE;
   }
   w->codes = constant_of (o, 1, SL_DTYPE_U8, w->outputs * w->blocks * w->bytes);
@@ -202,14 +224,16 @@ fill_row (const FewBits *w, gint64 row, gfloat *to)
     const guint8 *codes = w->codes + (row * w->blocks + b) * w->bytes;
     const gint64 at = row * w->blocks + b, end = MIN (w->size, w->depth - b * w->size);
     const gfloat zero = w->real_zeros != NULL ? w->real_zeros[at]
-                        : w->zeros != NULL    ? (gfloat) code_of (w->zeros + row * zero_bytes, b, w->bits)
-                                              : (gfloat) (1 << (w->bits - 1));
+                        : w->zeros != NULL
+                          ? (gfloat) code_of (w->zeros + row * zero_bytes, b, w->bits)
+                          : (gfloat) (1 << (w->bits - 1));
     for (gint64 i = 0; i < end; i++)
       to[b * w->size + i] = ((gfloat) code_of (codes, i, w->bits) - zero) * w->scales[at];
   }
 }
 
-/* The weights become float while loading. Their number is bounded by that of the codes in the file, which count once. */
+/* The weights become float while loading. Their number is bounded by that of the codes in the file,
+ * which count once. */
 void
 onnx_mat_mul_few_bits (Lower *o)
 {
@@ -222,8 +246,10 @@ onnx_mat_mul_few_bits (Lower *o)
     lower_grant (o, bytes);
   codes->widened = TRUE;
   if (bytes > SL_MAX_TENSOR_BYTES) {
-    lower_fail (o, SL_ERROR_LIMIT, "weights of %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " numbers are over the limit of 1 GiB", w.outputs,
-                w.depth);
+    lower_fail (o, SL_ERROR_LIMIT,
+                "weights of %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
+                " numbers are over the limit of 1 GiB",
+                w.outputs, w.depth);
     return;
   }
   const gint32 dims[2] = { (gint32) w.outputs, (gint32) w.depth };
@@ -231,34 +257,45 @@ onnx_mat_mul_few_bits (Lower *o)
   for (gint64 row = 0; row < w.outputs; row++)
     fill_row (&w, row, real + row * w.depth);
   const gint32 weights = lower_constant (o, SL_DTYPE_F32, 2, dims, real);
-  lower_set (o, 0, lower_layer (o, lower_plain (o, lower_required (o, 0)), weights, bias != NULL ? lower_plain (o, bias) : -1), FALSE);
+  lower_set (o, 0,
+             lower_layer (o, lower_plain (o, lower_required (o, 0)), weights,
+                          bias != NULL ? lower_plain (o, bias) : -1),
+             FALSE);
 }
 
 static LowerValue *
 real_input (Lower *o, guint i, gint64 axis)
 {
   const LowerAttribute along = { .name = "axis", .i = axis };
-  LowerValue *inputs[3] = { lower_required (o, i), lower_required (o, i + 1), lower_input (o, i + 2) };
+  LowerValue *inputs[3] = { lower_required (o, i), lower_required (o, i + 1),
+                            lower_input (o, i + 2) };
   return lower_call (o, "DequantizeLinear", inputs, 3, &along, 1);
 }
 
 static LowerValue *
 quantised (Lower *o, LowerValue *y, guint i)
 {
-  return lower_call (o, "QuantizeLinear", (LowerValue *[]){ y, lower_required (o, i), lower_input (o, i + 1) }, 3, NULL, 0);
+  return lower_call (o, "QuantizeLinear",
+                     (LowerValue *[]){ y, lower_required (o, i), lower_input (o, i + 1) }, 3, NULL,
+                     0);
 }
 
-/* Both matrices with scale and zero point, whole numbers that are added, scale and zero point of the result, which is real without them. */
+/* Both matrices with scale and zero point, whole numbers that are added, scale and zero point of
+ * the result, which is real without them. */
 void
 onnx_qgemm (Lower *o)
 {
   static const LowerAttribute first = { .name = "axis", .i = 0 };
-  LowerValue *a = real_input (o, 0, 1), *b = real_input (o, 3, lower_attr_int (o, "transB", 0) != 0 ? 0 : 1), *c = lower_input (o, 6);
+  LowerValue *a = real_input (o, 0, 1),
+             *b = real_input (o, 3, lower_attr_int (o, "transB", 0) != 0 ? 0 : 1),
+             *c = lower_input (o, 6);
   if (c != NULL) {
-    LowerValue *scale = lower_call (o, "Mul", (LowerValue *[]){ lower_required (o, 1), lower_required (o, 4) }, 2, NULL, 0);
+    LowerValue *scale = lower_call (
+      o, "Mul", (LowerValue *[]){ lower_required (o, 1), lower_required (o, 4) }, 2, NULL, 0);
     c = lower_call (o, "DequantizeLinear", (LowerValue *[]){ c, scale }, 2, &first, 1);
   }
-  LowerValue *y = lower_call (o, "Gemm", (LowerValue *[]){ a, b, c }, 3, o->node->attributes, o->node->n_attributes);
+  LowerValue *y = lower_call (o, "Gemm", (LowerValue *[]){ a, b, c }, 3, o->node->attributes,
+                              o->node->n_attributes);
   lower_set_value (o, 0, lower_has_input (o, 7) ? quantised (o, y, 7) : y);
 }
 
@@ -277,8 +314,11 @@ onnx_qlinear_softmax (Lower *o)
   if (o->error != NULL)
     return;
   const guint along = lower_norm_axis (o, axis.i, x->rank);
-  if (o->error == NULL && (lower_attr_int (o, "opset", 13) < 13) != (o->opset < 13) && along + 1 != x->rank) {
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "attribute opset is %" G_GINT64_FORMAT " along dimension %u of %u; expected the last one",
+  if (o->error == NULL && (lower_attr_int (o, "opset", 13) < 13) != (o->opset < 13)
+      && along + 1 != x->rank) {
+    lower_fail (o, SL_ERROR_UNSUPPORTED,
+                "attribute opset is %" G_GINT64_FORMAT
+                " along dimension %u of %u; expected the last one",
                 lower_attr_int (o, "opset", 13), along, x->rank);
     return;
   }

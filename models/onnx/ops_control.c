@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * If, Loop, Scan and SequenceMap: their inner graphs are run while loading, once for each iteration, and nothing of them is left. Conditions that
- * the picture decides: both branches of an If are computed, and one is taken; a Loop goes on to its greatest number of trips and keeps what it had
- * when the condition ended. How often a loop runs must be bounded by a constant, since the work of a frame is.
+ * If, Loop, Scan and SequenceMap: their inner graphs are run while loading, once for each
+ * iteration, and nothing of them is left. Conditions that the picture decides: both branches of an
+ * If are computed, and one is taken; a Loop goes on to its greatest number of trips and keeps what
+ * it had when the condition ended. How often a loop runs must be bounded by a constant, since the
+ * work of a frame is.
  */
 #include <string.h>
 
@@ -28,8 +30,10 @@ chosen (Lower *o, LowerValue *condition, LowerValue *yes, LowerValue *no, guint 
 {
   if (o->error != NULL || yes == no)
     return yes;
-  const gboolean same = !yes->empty && !no->empty && yes->rank == no->rank && lower_dtype (o, yes) == lower_dtype (o, no)
-                        && (yes->rank == 0 || memcmp (yes->dims, no->dims, yes->rank * sizeof yes->dims[0]) == 0);
+  const gboolean same =
+    !yes->empty && !no->empty && yes->rank == no->rank
+    && lower_dtype (o, yes) == lower_dtype (o, no)
+    && (yes->rank == 0 || memcmp (yes->dims, no->dims, yes->rank * sizeof yes->dims[0]) == 0);
   if (!same) {
     lower_fail (
       o, SL_ERROR_UNSUPPORTED,
@@ -39,11 +43,13 @@ chosen (Lower *o, LowerValue *condition, LowerValue *yes, LowerValue *no, guint 
     return NULL;
   }
   if (lower_elements (condition) != 1 || lower_dtype (o, condition) != SL_DTYPE_BOOL) {
-    lower_fail (o, SL_ERROR_FORMAT, "its condition is %s with %" G_GSIZE_FORMAT " elements; expected one truth value",
+    lower_fail (o, SL_ERROR_FORMAT,
+                "its condition is %s with %" G_GSIZE_FORMAT " elements; expected one truth value",
                 sl_dtype_name (lower_dtype (o, condition)), lower_elements (condition));
     return NULL;
   }
-  LowerValue *one = lower_value_new (o, lower_reshape (o, lower_plain (o, condition), NULL, 0), FALSE);
+  LowerValue *one =
+    lower_value_new (o, lower_reshape (o, lower_plain (o, condition), NULL, 0), FALSE);
   return lower_call (o, "Where", (LowerValue *[]){ one, yes, no }, 3, NULL, 0);
 }
 
@@ -52,13 +58,17 @@ static void
 choose_branch (Lower *o, LowerValue *condition)
 {
   LowerValue *yes[MAX_OUTPUTS], *no[MAX_OUTPUTS];
-  const LowerAttribute *then_branch = lower_attribute (o, "then_branch"), *else_branch = lower_attribute (o, "else_branch");
+  const LowerAttribute *then_branch = lower_attribute (o, "then_branch"),
+                       *else_branch = lower_attribute (o, "else_branch");
   const guint n = o->node->n_outputs;
-  if (then_branch == NULL || then_branch->graph == NULL || else_branch == NULL || else_branch->graph == NULL || n > MAX_OUTPUTS) {
-    lower_fail (o, SL_ERROR_FORMAT, "it has no graph for its condition, or more than %d outputs", MAX_OUTPUTS);
+  if (then_branch == NULL || then_branch->graph == NULL || else_branch == NULL
+      || else_branch->graph == NULL || n > MAX_OUTPUTS) {
+    lower_fail (o, SL_ERROR_FORMAT, "it has no graph for its condition, or more than %d outputs",
+                MAX_OUTPUTS);
     return;
   }
-  if (!onnx_run_inner (o, then_branch->graph, NULL, 0, yes, n) || !onnx_run_inner (o, else_branch->graph, NULL, 0, no, n))
+  if (!onnx_run_inner (o, then_branch->graph, NULL, 0, yes, n)
+      || !onnx_run_inner (o, else_branch->graph, NULL, 0, no, n))
     return;
   for (guint i = 0; i < n; i++)
     lower_set_value (o, i, chosen (o, condition, yes[i], no[i], i));
@@ -70,17 +80,20 @@ onnx_if (Lower *o)
   LowerValue *outputs[MAX_OUTPUTS];
   LowerValue *value = lower_required (o, 0);
   const gint condition = known_bool (o, value);
-  const LowerAttribute *branch = lower_attribute (o, condition == 1 ? "then_branch" : "else_branch");
+  const LowerAttribute *branch =
+    lower_attribute (o, condition == 1 ? "then_branch" : "else_branch");
   if (condition < 0)
     choose_branch (o, value);
   else if (branch == NULL || branch->graph == NULL || o->node->n_outputs > MAX_OUTPUTS)
-    lower_fail (o, SL_ERROR_FORMAT, "it has no graph for its condition, or more than %d outputs", MAX_OUTPUTS);
+    lower_fail (o, SL_ERROR_FORMAT, "it has no graph for its condition, or more than %d outputs",
+                MAX_OUTPUTS);
   else if (onnx_run_inner (o, branch->graph, NULL, 0, outputs, o->node->n_outputs))
     for (guint i = 0; i < o->node->n_outputs; i++)
       lower_set_value (o, i, outputs[i]);
 }
 
-/* What the iterations gave for one scan output, one behind the other along a new first dimension. */
+/* What the iterations gave for one scan output, one behind the other along a new first dimension.
+ */
 static LowerValue *
 join_scans (Lower *o, const GArray *parts)
 {
@@ -94,11 +107,13 @@ join_scans (Lower *o, const GArray *parts)
     const LowerValue *value = g_array_index (parts, LowerValue *, i);
     gint32 dims[SL_MAX_RANK + 1] = { 1 };
     if (value->rank + 1 > SL_MAX_RANK) {
-      lower_fail (o, SL_ERROR_LIMIT, "a scan output of %u dimensions; at most %d are supported", value->rank + 1, SL_MAX_RANK);
+      lower_fail (o, SL_ERROR_LIMIT, "a scan output of %u dimensions; at most %d are supported",
+                  value->rank + 1, SL_MAX_RANK);
       return NULL;
     }
     memcpy (dims + 1, value->dims, value->rank * sizeof dims[0]);
-    const gint32 row = lower_reshape (o, lower_plain (o, g_array_index (parts, LowerValue *, i)), dims, value->rank + 1);
+    const gint32 row = lower_reshape (o, lower_plain (o, g_array_index (parts, LowerValue *, i)),
+                                      dims, value->rank + 1);
     g_array_append_val (tensors, row);
   }
   while (tensors->len > 1 && o->error == NULL) { /* as many at once as an operator takes */
@@ -106,7 +121,9 @@ join_scans (Lower *o, const GArray *parts)
     for (guint i = 0; i < tensors->len && o->error == NULL; i += SL_MAX_OPERANDS) {
       const gint32 *inputs = &g_array_index (tensors, gint32, i);
       const guint few = MIN (tensors->len - i, SL_MAX_OPERANDS);
-      const gint32 all = few == 1 ? inputs[0] : lower_emit (o, SL_OP_CONCATENATION, inputs, few, &params, lower_tensor_type (o, inputs[0]));
+      const gint32 all = few == 1 ? inputs[0]
+                                  : lower_emit (o, SL_OP_CONCATENATION, inputs, few, &params,
+                                                lower_tensor_type (o, inputs[0]));
       g_array_index (tensors, gint32, n++) = all;
     }
     g_array_set_size (tensors, n);
@@ -140,7 +157,8 @@ static LowerValue *
 zeros_like (Lower *o, LowerValue *value)
 {
   const gint32 tensor = lower_plain (o, value);
-  return lower_value_new (o, lower_emit (o, SL_OP_ZEROS_LIKE, &tensor, 1, NULL, lower_tensor_type (o, tensor)), FALSE);
+  return lower_value_new (
+    o, lower_emit (o, SL_OP_ZEROS_LIKE, &tensor, 1, NULL, lower_tensor_type (o, tensor)), FALSE);
 }
 
 /* A trip that may not count changes nothing then. */
@@ -191,8 +209,10 @@ refuse_trips (Lower *o, gint go, gint32 trip, gint32 trips, gboolean counted)
       "work of a frame must be bounded",
       MAX_KEPT_TRIPS);
   else if (trip >= MAX_TRIPS)
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "the number of its iterations %s; at most %d that follow from constants and shapes are supported",
-                counted ? "is too high" : "has no end", MAX_TRIPS);
+    lower_fail (
+      o, SL_ERROR_UNSUPPORTED,
+      "the number of its iterations %s; at most %d that follow from constants and shapes are supported",
+      counted ? "is too high" : "has no end", MAX_TRIPS);
   return o->error != NULL;
 }
 
@@ -221,8 +241,9 @@ onnx_loop (Lower *o)
   const guint carried = o->node->n_inputs > 2 ? o->node->n_inputs - 2 : 0;
   gboolean counted;
   Loop l = { .carried = carried };
-  if (body == NULL || body->graph == NULL || carried + 2 > MAX_OUTPUTS || body->graph->outputs->len > MAX_OUTPUTS
-      || body->graph->outputs->len < carried + 1 || o->node->n_outputs + 1 > body->graph->outputs->len) {
+  if (body == NULL || body->graph == NULL || carried + 2 > MAX_OUTPUTS
+      || body->graph->outputs->len > MAX_OUTPUTS || body->graph->outputs->len < carried + 1
+      || o->node->n_outputs + 1 > body->graph->outputs->len) {
     lower_fail (o, SL_ERROR_FORMAT, "its body does not fit its inputs and outputs");
     return;
   }
@@ -247,10 +268,12 @@ onnx_loop (Lower *o)
   }
   for (guint i = 0; i < o->node->n_outputs && o->error == NULL; i++)
     if (lower_has_output (o, i))
-      lower_set_value (o, i, i < carried ? l.state[i + 2] : join_scans (o, parts->pdata[i - carried]));
+      lower_set_value (o, i,
+                       i < carried ? l.state[i + 2] : join_scans (o, parts->pdata[i - carried]));
 }
 
-/** Scan: @along, @back: by sequence that it reads or writes: its dimension, and whether it goes from the end to the begin */
+/** Scan: @along, @back: by sequence that it reads or writes: its dimension, and whether it goes
+ * from the end to the begin */
 typedef struct
 {
   guint states, reads, writes;
@@ -268,14 +291,16 @@ read_ways (Lower *o, Scan *s, guint which, const char *axes, const char *directi
   lower_attr_ints (o, axes, list, MAX_OUTPUTS, &n_axes);
   lower_attr_ints (o, directions, ways, MAX_OUTPUTS, &n_ways);
   if (o->error == NULL && ((n_axes != 0 && n_axes != n) || (n_ways != 0 && n_ways != n)))
-    lower_fail (o, SL_ERROR_FORMAT, "attributes %s and %s have %u and %u numbers; expected %u", axes, directions, n_axes, n_ways, n);
+    lower_fail (o, SL_ERROR_FORMAT, "attributes %s and %s have %u and %u numbers; expected %u",
+                axes, directions, n_axes, n_ways, n);
   for (guint i = 0; i < n && o->error == NULL; i++) {
     if (which == 0)
       s->along[0][i] = lower_norm_axis (o, list[i], s->sequences[i]->rank);
     else
       s->along[1][i] = (guint) MAX (list[i], 0);
     if (which == 1 && list[i] < 0)
-      lower_fail (o, SL_ERROR_UNSUPPORTED, "attribute %s has %d; expected a dimension counted from 0", axes, list[i]);
+      lower_fail (o, SL_ERROR_UNSUPPORTED,
+                  "attribute %s has %d; expected a dimension counted from 0", axes, list[i]);
     s->back[which][i] = ways[i] != 0;
   }
 }
@@ -286,11 +311,15 @@ read_scan (Lower *o, Scan *s, const OnnxGraph *body)
   const gint64 reads = lower_attr_int (o, "num_scan_inputs", 0);
   const guint n = o->node->n_inputs;
   if (o->opset < 9)
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "Scan of opset %" G_GINT64_FORMAT " is not supported; expected 9 or newer", o->opset);
-  else if (reads < 1 || reads > n || n > MAX_OUTPUTS || body->outputs->len > MAX_OUTPUTS || body->outputs->len < n - (guint) reads
-           || o->node->n_outputs > body->outputs->len)
-    lower_fail (o, SL_ERROR_FORMAT, "its body does not fit its %u inputs, of which %" G_GINT64_FORMAT " are sequences, and its outputs", n,
-                reads);
+    lower_fail (o, SL_ERROR_UNSUPPORTED,
+                "Scan of opset %" G_GINT64_FORMAT " is not supported; expected 9 or newer",
+                o->opset);
+  else if (reads < 1 || reads > n || n > MAX_OUTPUTS || body->outputs->len > MAX_OUTPUTS
+           || body->outputs->len < n - (guint) reads || o->node->n_outputs > body->outputs->len)
+    lower_fail (o, SL_ERROR_FORMAT,
+                "its body does not fit its %u inputs, of which %" G_GINT64_FORMAT
+                " are sequences, and its outputs",
+                n, reads);
   if (o->error != NULL)
     return FALSE;
   s->reads = (guint) reads;
@@ -305,8 +334,9 @@ read_scan (Lower *o, Scan *s, const OnnxGraph *body)
     const gint32 steps = s->sequences[i]->dims[s->along[0][i]];
     s->steps = i == 0 ? steps : s->steps;
     if (steps != s->steps || steps < 1 || steps > MAX_TRIPS)
-      lower_fail (o, SL_ERROR_SHAPE, "sequence %u has %d elements, the first one %d; expected as many, 1 to %d", i, steps, s->steps,
-                  MAX_TRIPS);
+      lower_fail (o, SL_ERROR_SHAPE,
+                  "sequence %u has %d elements, the first one %d; expected as many, 1 to %d", i,
+                  steps, s->steps, MAX_TRIPS);
   }
   return o->error == NULL;
 }
@@ -317,7 +347,8 @@ element_of (Lower *o, const Scan *s, guint i, gint32 at)
 {
   LowerValue *x = s->sequences[i];
   const guint axis = s->along[0][i];
-  const gint32 place = s->back[0][i] ? s->steps - 1 - at : at, cut = lower_cut (o, lower_plain (o, x), axis, place, place + 1);
+  const gint32 place = s->back[0][i] ? s->steps - 1 - at : at,
+               cut = lower_cut (o, lower_plain (o, x), axis, place, place + 1);
   gint32 dims[SL_MAX_RANK];
   memcpy (dims, x->dims, sizeof dims);
   memmove (dims + axis, dims + axis + 1, (x->rank - 1 - axis) * sizeof dims[0]);
@@ -337,7 +368,8 @@ set_written (Lower *o, const Scan *s, guint i, GArray *parts)
   LowerValue *all = join_scans (o, parts);
   const guint axis = s->along[1][i];
   if (o->error == NULL && axis >= all->rank)
-    lower_fail (o, SL_ERROR_FORMAT, "output %u is written along dimension %u of %u", s->states + i, axis, all->rank);
+    lower_fail (o, SL_ERROR_FORMAT, "output %u is written along dimension %u of %u", s->states + i,
+                axis, all->rank);
   if (o->error != NULL)
     return;
   for (guint k = 0; k < all->rank; k++)
@@ -378,7 +410,8 @@ onnx_scan (Lower *o)
       set_written (o, &s, i - s.states, parts->pdata[i - s.states]);
 }
 
-/* Each item of the first sequence, with those of other sequences in the same place, and tensors as they are. */
+/* Each item of the first sequence, with those of other sequences in the same place, and tensors as
+ * they are. */
 void
 onnx_sequence_map (Lower *o)
 {
@@ -386,7 +419,9 @@ onnx_sequence_map (Lower *o)
   const LowerValue *first = lower_required (o, 0);
   const guint n_in = o->node->n_inputs, n_out = o->node->n_outputs;
   LowerValue *inputs[MAX_OUTPUTS], *outputs[MAX_OUTPUTS], *lists[MAX_OUTPUTS];
-  if (o->error == NULL && (body == NULL || body->graph == NULL || !first->is_list || n_in > MAX_OUTPUTS || n_out > MAX_OUTPUTS))
+  if (o->error == NULL
+      && (body == NULL || body->graph == NULL || !first->is_list || n_in > MAX_OUTPUTS
+          || n_out > MAX_OUTPUTS))
     lower_fail (o, SL_ERROR_FORMAT, "it has no body, or its first input is no sequence");
   for (guint i = 0; i < n_out; i++)
     lists[i] = o->error == NULL ? onnx_list_new (o, first->n_items) : NULL;
@@ -394,7 +429,8 @@ onnx_sequence_map (Lower *o)
     for (guint i = 0; i < n_in && o->error == NULL; i++) {
       LowerValue *value = lower_required (o, i);
       if (o->error == NULL && value->is_list && value->n_items != first->n_items)
-        lower_fail (o, SL_ERROR_SHAPE, "its sequences have %u and %u items; expected as many", first->n_items, value->n_items);
+        lower_fail (o, SL_ERROR_SHAPE, "its sequences have %u and %u items; expected as many",
+                    first->n_items, value->n_items);
       inputs[i] = o->error == NULL && value->is_list ? value->items[at] : value;
     }
     if (o->error == NULL && onnx_run_inner (o, body->graph, inputs, n_in, outputs, n_out))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Nodes of the domain com.microsoft, which ONNX Runtime's optimiser fuses: they are split again, since the passes here fuse nodes
- * themselves. */
+/* Nodes of the domain com.microsoft, which ONNX Runtime's optimiser fuses: they are split again,
+ * since the passes here fuse nodes themselves. */
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +16,8 @@ number (const char *name, gfloat value)
 static LowerValue *
 limited (Lower *o, LowerValue *x, gfloat low, gfloat high)
 {
-  LowerValue *ends[2] = { lower_value_new (o, lower_float (o, low), FALSE), lower_value_new (o, lower_float (o, high), FALSE) };
+  LowerValue *ends[2] = { lower_value_new (o, lower_float (o, low), FALSE),
+                          lower_value_new (o, lower_float (o, high), FALSE) };
   x = lower_call (o, "Max", (LowerValue *[]){ x, ends[0] }, 2, NULL, 0);
   return lower_call (o, "Min", (LowerValue *[]){ x, ends[1] }, 2, NULL, 0);
 }
@@ -25,7 +26,8 @@ limited (Lower *o, LowerValue *x, gfloat low, gfloat high)
 static LowerValue *
 activated (Lower *o, LowerValue *x, const gfloat *params, guint n)
 {
-  static const char *const plain[] = { "Relu", "Sigmoid", "Tanh", "HardSwish", "Softplus", "Softsign" };
+  static const char *const plain[] = { "Relu",      "Sigmoid",  "Tanh",
+                                       "HardSwish", "Softplus", "Softsign" };
   const char *name = lower_attr_text (o, "activation", "");
   LowerAttribute attributes[2];
   if (name[0] == '\0' || o->error != NULL)
@@ -46,7 +48,8 @@ activated (Lower *o, LowerValue *x, const gfloat *params, guint n)
   }
   lower_fail (
     o, SL_ERROR_UNSUPPORTED,
-    "attribute activation is '%s'; expected Relu, Sigmoid, Tanh, LeakyRelu, Elu, Clip, HardSigmoid, HardSwish, Softplus or Softsign", name);
+    "attribute activation is '%s'; expected Relu, Sigmoid, Tanh, LeakyRelu, Elu, Clip, HardSigmoid, HardSwish, Softplus or Softsign",
+    name);
   return NULL;
 }
 
@@ -54,20 +57,26 @@ activated (Lower *o, LowerValue *x, const gfloat *params, guint n)
 void
 onnx_fused_conv (Lower *o)
 {
-  LowerValue *inputs[3] = { lower_required (o, 0), lower_required (o, 1), lower_input (o, 2) }, *more = lower_input (o, 3);
+  LowerValue *inputs[3] = { lower_required (o, 0), lower_required (o, 1), lower_input (o, 2) },
+             *more = lower_input (o, 3);
   const LowerAttribute *params = lower_attribute (o, "activation_params");
   LowerValue *y = lower_call (o, "Conv", inputs, 3, o->node->attributes, o->node->n_attributes);
   if (more != NULL)
     y = lower_call (o, "Add", (LowerValue *[]){ y, more }, 2, NULL, 0);
-  lower_set_value (o, 0, activated (o, y, params != NULL ? params->floats : NULL, params != NULL ? params->n_floats : 0));
+  lower_set_value (o, 0,
+                   activated (o, y, params != NULL ? params->floats : NULL,
+                              params != NULL ? params->n_floats : 0));
 }
 
 void
 onnx_fused_gemm (Lower *o)
 {
   LowerValue *inputs[3] = { lower_required (o, 0), lower_required (o, 1), lower_input (o, 2) };
-  const gfloat params[2] = { lower_attr_float (o, "activation_alpha", 0), lower_attr_float (o, "activation_beta", 0) };
-  const guint n = lower_attribute (o, "activation_beta") != NULL ? 2 : lower_attribute (o, "activation_alpha") != NULL;
+  const gfloat params[2] = { lower_attr_float (o, "activation_alpha", 0),
+                             lower_attr_float (o, "activation_beta", 0) };
+  const guint n = lower_attribute (o, "activation_beta") != NULL
+                    ? 2
+                    : lower_attribute (o, "activation_alpha") != NULL;
   LowerValue *y = lower_call (o, "Gemm", inputs, 3, o->node->attributes, o->node->n_attributes);
   lower_set_value (o, 0, activated (o, y, params, n));
 }
@@ -77,7 +86,8 @@ void
 onnx_fused_mat_mul (Lower *o)
 {
   LowerValue *values[2] = { lower_required (o, 0), lower_required (o, 1) };
-  static const char *const names[2] = { "transA", "transB" }, *const batches[2] = { "transBatchA", "transBatchB" };
+  static const char *const names[2] = { "transA", "transB" }, *const batches[2] = { "transBatchA",
+                                                                                    "transBatchB" };
   const gint32 alpha = lower_float (o, lower_attr_float (o, "alpha", 1));
   gsize n = 0;
   for (guint i = 0; i < 2 && o->error == NULL; i++) {
@@ -87,11 +97,14 @@ onnx_fused_mat_mul (Lower *o)
       values[i] = lower_value_new (o, lower_swap_last (o, lower_plain (o, values[i])), FALSE);
   }
   LowerValue *factor = lower_value_new (o, alpha, FALSE);
-  const gboolean scaled = lower_attr_float (o, "alpha", 1) != 1, constant = lower_data (o, values[1], &n) != NULL;
+  const gboolean scaled = lower_attr_float (o, "alpha", 1) != 1,
+                 constant = lower_data (o, values[1], &n) != NULL;
   if (scaled && constant)
     values[1] = lower_call (o, "Mul", (LowerValue *[]){ values[1], factor }, 2, NULL, 0);
   LowerValue *y = lower_call (o, "MatMul", values, 2, NULL, 0);
-  lower_set_value (o, 0, scaled && !constant ? lower_call (o, "Mul", (LowerValue *[]){ y, factor }, 2, NULL, 0) : y);
+  lower_set_value (
+    o, 0,
+    scaled && !constant ? lower_call (o, "Mul", (LowerValue *[]){ y, factor }, 2, NULL, 0) : y);
 }
 
 /* With a bias, input 1, before it. */
@@ -122,7 +135,8 @@ onnx_quick_gelu (Lower *o)
 {
   gboolean last = FALSE;
   const gint32 x = lower_any (o, lower_required (o, 0), &last);
-  const gint32 wide = lower_binary (o, SL_OP_MUL, x, lower_float (o, lower_attr_float (o, "alpha", 1.702f)));
+  const gint32 wide =
+    lower_binary (o, SL_OP_MUL, x, lower_float (o, lower_attr_float (o, "alpha", 1.702f)));
   lower_set (o, 0, lower_binary (o, SL_OP_MUL, x, lower_unary (o, SL_OP_LOGISTIC, wide)), last);
 }
 
@@ -130,12 +144,16 @@ onnx_quick_gelu (Lower *o)
 static void
 skip_norm (Lower *o, const char *op, LowerValue *offset, guint bias)
 {
-  const LowerAttribute attributes[2] = { number ("epsilon", lower_attr_float (o, "epsilon", 1e-12f)), { .name = "axis", .i = -1 } };
-  gint32 sum = lower_binary (o, SL_OP_ADD, lower_plain (o, lower_required (o, 0)), lower_plain (o, lower_required (o, 1)));
+  const LowerAttribute attributes[2] = {
+    number ("epsilon", lower_attr_float (o, "epsilon", 1e-12f)), { .name = "axis", .i = -1 }
+  };
+  gint32 sum = lower_binary (o, SL_OP_ADD, lower_plain (o, lower_required (o, 0)),
+                             lower_plain (o, lower_required (o, 1)));
   if (lower_has_input (o, bias))
     sum = lower_binary (o, SL_OP_ADD, sum, lower_plain (o, lower_input (o, bias)));
   if (lower_has_output (o, 1) || lower_has_output (o, 2))
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "outputs 1 and 2, of training, are not supported; export the model for inference");
+    lower_fail (o, SL_ERROR_UNSUPPORTED,
+                "outputs 1 and 2, of training, are not supported; export the model for inference");
   LowerValue *inputs[3] = { lower_value_new (o, sum, FALSE), lower_required (o, 2), offset };
   LowerValue *y = lower_call (o, op, inputs, offset != NULL ? 3 : 2, attributes, 2);
   lower_set_value (o, 0, y);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sequences of tensors: lists of names that are known while the model is loaded; nothing of them is left in the graph. */
+/* Sequences of tensors: lists of names that are known while the model is loaded; nothing of them is
+ * left in the graph. */
 #include <string.h>
 
 #include "models/onnx/ops.h"
@@ -11,8 +12,10 @@ onnx_list_new (Lower *o, guint n)
     return NULL;
   o->copied += n * sizeof (LowerValue *);
   if (n > SL_MAX_OPERANDS || o->copied > o->may_copy) {
-    lower_fail (o, SL_ERROR_LIMIT, "a sequence of %u tensors; at most %d are supported, and fewer where a small file makes many", n,
-                SL_MAX_OPERANDS);
+    lower_fail (
+      o, SL_ERROR_LIMIT,
+      "a sequence of %u tensors; at most %d are supported, and fewer where a small file makes many",
+      n, SL_MAX_OPERANDS);
     return NULL;
   }
   LowerValue *list = lower_value_empty (o, 0, NULL);
@@ -42,7 +45,8 @@ item_input (Lower *o, guint i)
   return o->error == NULL ? value : NULL;
 }
 
-/* A place in a sequence of @n, counted from the end when negative; the last where none is stated. */
+/* A place in a sequence of @n, counted from the end when negative; the last where none is stated.
+ */
 static guint
 place_input (Lower *o, guint i, guint n, guint last)
 {
@@ -74,7 +78,8 @@ void
 onnx_sequence_insert (Lower *o)
 {
   const LowerValue *from = first_list (o);
-  LowerValue *item = item_input (o, 1), *list = onnx_list_new (o, from != NULL ? from->n_items + 1 : 0);
+  LowerValue *item = item_input (o, 1),
+             *list = onnx_list_new (o, from != NULL ? from->n_items + 1 : 0);
   const guint at = o->error == NULL ? place_input (o, 2, from->n_items, from->n_items) : 0;
   if (o->error != NULL)
     return;
@@ -136,8 +141,9 @@ onnx_concat_from_sequence (Lower *o)
   if (list == NULL)
     return;
   if (list->n_items == 0 || lower_attribute (o, "axis") == NULL) {
-    lower_fail (o, SL_ERROR_FORMAT, "a sequence of %u tensors, and %s attribute axis; expected at least 1 and one", list->n_items,
-                lower_attribute (o, "axis") != NULL ? "an" : "no");
+    lower_fail (o, SL_ERROR_FORMAT,
+                "a sequence of %u tensors, and %s attribute axis; expected at least 1 and one",
+                list->n_items, lower_attribute (o, "axis") != NULL ? "an" : "no");
     return;
   }
   const guint rank = list->items[0]->rank + (fresh ? 1 : 0);
@@ -148,10 +154,13 @@ onnx_concat_from_sequence (Lower *o)
   if (fresh)
     params = (SlOpParams){ .axis = { .axis = axis, .count = (gint32) list->n_items } };
   const SlOpType op = fresh ? SL_OP_PACK : SL_OP_CONCATENATION;
-  lower_set (o, 0, lower_emit (o, op, inputs, list->n_items, &params, lower_tensor_type (o, inputs[0])), FALSE);
+  lower_set (o, 0,
+             lower_emit (o, op, inputs, list->n_items, &params, lower_tensor_type (o, inputs[0])),
+             FALSE);
 }
 
-/* Parts of one size, the last with the remainder, or of stated sizes; of one element, whose dimension may go, where nothing is stated. */
+/* Parts of one size, the last with the remainder, or of stated sizes; of one element, whose
+ * dimension may go, where nothing is stated. */
 void
 onnx_split_to_sequence (Lower *o)
 {
@@ -175,7 +184,8 @@ onnx_split_to_sequence (Lower *o)
   LowerValue *list = onnx_list_new (o, n);
   for (guint i = 0; i < n && o->error == NULL; i++) {
     if (sizes[i] < 1 || sizes[i] > dim - at) {
-      lower_fail (o, SL_ERROR_SHAPE, "part %u of %d elements does not fit a dimension of %d", i, sizes[i], dim);
+      lower_fail (o, SL_ERROR_SHAPE, "part %u of %d elements does not fit a dimension of %d", i,
+                  sizes[i], dim);
       return;
     }
     const gint32 part = lower_cut (o, input, lower_axis (axis, x->rank, last), at, at + sizes[i]);
@@ -185,7 +195,8 @@ onnx_split_to_sequence (Lower *o)
       gint32 dims[SL_MAX_RANK];
       memcpy (dims, x->dims, sizeof dims);
       memmove (dims + axis, dims + axis + 1, (x->rank - 1 - axis) * sizeof dims[0]);
-      list->items[i] = lower_value_new (o, lower_reshape (o, lower_plain (o, list->items[i]), dims, x->rank - 1), FALSE);
+      list->items[i] = lower_value_new (
+        o, lower_reshape (o, lower_plain (o, list->items[i]), dims, x->rank - 1), FALSE);
     }
   }
   if (o->error == NULL && at != dim)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Quantised operators: QuantizeLinear and DequantizeLinear, QLinear*, and the integer ones of dynamic quantisation, whose activations stay
- * float here. uint8 codes beside int8 weights become int8, which changes no value.
+ * Quantised operators: QuantizeLinear and DequantizeLinear, QLinear*, and the integer ones of
+ * dynamic quantisation, whose activations stay float here. uint8 codes beside int8 weights become
+ * int8, which changes no value.
  */
 #include <float.h>
 #include <math.h>
@@ -18,7 +19,8 @@ code_at (SlDtype dtype, const void *codes, gsize i)
   return dtype == SL_DTYPE_U8 ? ((const guint8 *) codes)[i] : ((const gint8 *) codes)[i];
 }
 
-/* Reads scale input @at and zero point input @at + 1 (which may be omitted) for codes of @dtype; *@dtype without codes of its own is set. */
+/* Reads scale input @at and zero point input @at + 1 (which may be omitted) for codes of @dtype;
+ * *@dtype without codes of its own is set. */
 static gboolean
 read_quant (Lower *o, guint at, SlDtype *dtype, SlQuant *quant)
 {
@@ -28,13 +30,19 @@ read_quant (Lower *o, guint at, SlDtype *dtype, SlQuant *quant)
   const void *zero = zeros != NULL ? lower_data (o, zeros, &n_zero) : NULL;
   if (o->error != NULL)
     return FALSE;
-  if (from == NULL || lower_dtype (o, scales) != SL_DTYPE_F32 || (zeros != NULL && (zero == NULL || (n_zero != n && n_zero != 1)))) {
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "its scale and zero point, inputs %u and %u, must be constants of as many elements", at, at + 1);
+  if (from == NULL || lower_dtype (o, scales) != SL_DTYPE_F32
+      || (zeros != NULL && (zero == NULL || (n_zero != n && n_zero != 1)))) {
+    lower_fail (o, SL_ERROR_UNSUPPORTED,
+                "its scale and zero point, inputs %u and %u, must be constants of as many elements",
+                at, at + 1);
     return FALSE;
   }
-  const SlDtype type = zeros != NULL ? lower_dtype (o, zeros) : *dtype != SL_DTYPE_INVALID ? *dtype : SL_DTYPE_U8;
+  const SlDtype type = zeros != NULL                ? lower_dtype (o, zeros)
+                       : *dtype != SL_DTYPE_INVALID ? *dtype
+                                                    : SL_DTYPE_U8;
   if (zeros != NULL && type != SL_DTYPE_U8 && type != SL_DTYPE_I8 && type != SL_DTYPE_I32) {
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "its zero point is %s; expected uint8, int8 or int32", sl_dtype_name (type));
+    lower_fail (o, SL_ERROR_UNSUPPORTED, "its zero point is %s; expected uint8, int8 or int32",
+                sl_dtype_name (type));
     return FALSE;
   }
   gfloat *scale = sl_arena_alloc (o->arena, n * sizeof scale[0]);
@@ -43,7 +51,9 @@ read_quant (Lower *o, guint at, SlDtype *dtype, SlQuant *quant)
     const gsize k = n_zero == 1 ? 0 : i;
     scale[i] = from[i] == 0 ? FLT_MIN : from[i];
     if (!isfinite (scale[i]) || scale[i] < 0) {
-      lower_fail (o, SL_ERROR_FORMAT, "scale %" G_GSIZE_FORMAT " is %g; expected a finite number above 0", i, (gdouble) scale[i]);
+      lower_fail (o, SL_ERROR_FORMAT,
+                  "scale %" G_GSIZE_FORMAT " is %g; expected a finite number above 0", i,
+                  (gdouble) scale[i]);
       return FALSE;
     }
     if (zero != NULL)
@@ -71,7 +81,8 @@ check_codes (Lower *o, SlDtype dtype)
 {
   if (dtype == SL_DTYPE_U8 || dtype == SL_DTYPE_I8)
     return TRUE;
-  lower_fail (o, SL_ERROR_UNSUPPORTED, "its codes are %s; expected uint8 or int8", sl_dtype_name (dtype));
+  lower_fail (o, SL_ERROR_UNSUPPORTED, "its codes are %s; expected uint8 or int8",
+              sl_dtype_name (dtype));
   return FALSE;
 }
 
@@ -114,18 +125,23 @@ find_axis (Lower *o, const LowerValue *x, SlQuant *quant)
   const guint axis = lower_norm_axis (o, lower_attr_int (o, "axis", 1), x->rank);
   quant->axis = (gint) axis;
   if (lower_attr_int (o, "block_size", 0) != 0) {
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "attribute block_size is %" G_GINT64_FORMAT "; expected 0 where constants are quantised",
+    lower_fail (o, SL_ERROR_UNSUPPORTED,
+                "attribute block_size is %" G_GINT64_FORMAT
+                "; expected 0 where constants are quantised",
                 lower_attr_int (o, "block_size", 0));
     return FALSE;
   }
   if (o->error == NULL && quant->count == (guint) x->dims[axis])
     return TRUE;
-  lower_fail (o, SL_ERROR_UNSUPPORTED, "%u scales along dimension %u of size %d; expected one, or one for each element of the dimension",
-              quant->count, axis, o->error == NULL ? x->dims[axis] : 0);
+  lower_fail (
+    o, SL_ERROR_UNSUPPORTED,
+    "%u scales along dimension %u of size %d; expected one, or one for each element of the dimension",
+    quant->count, axis, o->error == NULL ? x->dims[axis] : 0);
   return FALSE;
 }
 
-/* The type of codes that QuantizeLinear makes: stated, or that of the zero point; 0 where neither says it. */
+/* The type of codes that QuantizeLinear makes: stated, or that of the zero point; 0 where neither
+ * says it. */
 static guint
 code_type (Lower *o)
 {
@@ -134,7 +150,8 @@ code_type (Lower *o)
   return stated != 0 || zero == NULL ? stated : zero->type;
 }
 
-/* Whether what is computed from the picture has scales that the core's quantised tensors have not: several, or computed ones. */
+/* Whether what is computed from the picture has scales that the core's quantised tensors have not:
+ * several, or computed ones. */
 static gboolean
 needs_reals (Lower *o, LowerValue *x)
 {
@@ -170,17 +187,22 @@ onnx_quantize_linear (Lower *o)
   }
   make_signed (o, &dtype, &quant);
   const gint32 input = lower_any (o, x, &last);
-  lower_set (o, 0, lower_settled (o, SL_OP_QUANTIZE, &input, 1, NULL, &(SlTensor){ .dtype = dtype, .quant = quant }), last);
+  lower_set (o, 0,
+             lower_settled (o, SL_OP_QUANTIZE, &input, 1, NULL,
+                            &(SlTensor){ .dtype = dtype, .quant = quant }),
+             last);
 }
 
-/* @tensor as codes of that quantisation. What the file says beside each use must agree with where they come from. */
+/* @tensor as codes of that quantisation. What the file says beside each use must agree with where
+ * they come from. */
 static gint32
 as_codes (Lower *o, gint32 tensor, SlDtype dtype, SlQuant quant)
 {
   SlTensor like = *lower_t (o, tensor);
   if (o->error != NULL)
     return -1;
-  if (like.quant.count == 0 && like.data == NULL && like.dtype == dtype) { /* an input of the model */
+  if (like.quant.count == 0 && like.data == NULL
+      && like.dtype == dtype) { /* an input of the model */
     lower_change_tensor (o, tensor)->quant = quant;
     if (!onnx_reader (o)->signed_codes || dtype != SL_DTYPE_U8 || quant.count != 1)
       return tensor;
@@ -192,17 +214,22 @@ as_codes (Lower *o, gint32 tensor, SlDtype dtype, SlQuant quant)
   }
   make_signed (o, &dtype, &quant);
   like = *lower_t (o, tensor);
-  if (like.dtype == dtype && like.quant.count == 1 && quant.count == 1 && like.quant.scale[0] == quant.scale[0]
-      && like.quant.zero_point[0] == quant.zero_point[0])
+  if (like.dtype == dtype && like.quant.count == 1 && quant.count == 1
+      && like.quant.scale[0] == quant.scale[0] && like.quant.zero_point[0] == quant.zero_point[0])
     return tensor;
   if (like.quant.count != 1 || quant.count != 1 || like.quant.scale[0] != quant.scale[0]
-      || like.quant.zero_point[0] - (like.dtype == SL_DTYPE_I8 ? -128 : 0) != quant.zero_point[0] - (dtype == SL_DTYPE_I8 ? -128 : 0))
-    return lower_fail (o, SL_ERROR_UNSUPPORTED, "its input's codes were made with scale %g and are read with %g; expected the same",
-                       (gdouble) sl_tensor_scale (&like), (gdouble) quant.scale[0]);
-  return lower_settled (o, SL_OP_QUANTIZE, &tensor, 1, NULL, &(SlTensor){ .dtype = dtype, .quant = quant });
+      || like.quant.zero_point[0] - (like.dtype == SL_DTYPE_I8 ? -128 : 0)
+           != quant.zero_point[0] - (dtype == SL_DTYPE_I8 ? -128 : 0))
+    return lower_fail (
+      o, SL_ERROR_UNSUPPORTED,
+      "its input's codes were made with scale %g and are read with %g; expected the same",
+      (gdouble) sl_tensor_scale (&like), (gdouble) quant.scale[0]);
+  return lower_settled (o, SL_OP_QUANTIZE, &tensor, 1, NULL,
+                        &(SlTensor){ .dtype = dtype, .quant = quant });
 }
 
-/* Constants that become real at once: whole numbers of 32 bits, which are biases, and weights of codes that no layer takes. */
+/* Constants that become real at once: whole numbers of 32 bits, which are biases, and weights of
+ * codes that no layer takes. */
 static gint32
 dequantise_constant (Lower *o, LowerValue *x, const SlQuant *quant)
 {
@@ -216,7 +243,8 @@ dequantise_constant (Lower *o, LowerValue *x, const SlQuant *quant)
   g_autofree gfloat *to = g_new (gfloat, MAX (n, 1));
   for (gsize i = 0; i < n; i++) {
     const gsize c = quant->count > 1 ? i / inner % quant->count : 0;
-    to[i] = (gfloat) (((gdouble) code_at (dtype, from, i) - quant->zero_point[c]) * (gdouble) quant->scale[c]);
+    to[i] = (gfloat) (((gdouble) code_at (dtype, from, i) - quant->zero_point[c])
+                      * (gdouble) quant->scale[c]);
   }
   return lower_constant (o, SL_DTYPE_F32, x->rank, x->dims, to);
 }
@@ -243,7 +271,8 @@ dequantise_blocks (Lower *o, LowerValue *x, const SlQuant *quant)
   const void *codes = lower_data (o, x, &n);
   if (o->error != NULL)
     return -1;
-  const gsize dim = (gsize) x->dims[axis], blocks = size > 0 ? (dim + (gsize) size - 1) / (gsize) size : 0;
+  const gsize dim = (gsize) x->dims[axis],
+              blocks = size > 0 ? (dim + (gsize) size - 1) / (gsize) size : 0;
   gboolean fits = codes != NULL && scales->rank == x->rank;
   for (guint i = 0; fits && i < x->rank; i++)
     fits = (gsize) scales->dims[i] == (i == axis ? blocks : (gsize) x->dims[i]);
@@ -257,7 +286,8 @@ dequantise_blocks (Lower *o, LowerValue *x, const SlQuant *quant)
   g_autofree gfloat *to = g_new (gfloat, MAX (n, 1));
   for (gsize i = 0; i < n; i++) {
     const gsize s = (i / inner / dim * blocks + i / inner % dim / (gsize) size) * inner + i % inner;
-    to[i] = (gfloat) (((gdouble) code_at (dtype, codes, i) - quant->zero_point[s]) * (gdouble) quant->scale[s]);
+    to[i] = (gfloat) (((gdouble) code_at (dtype, codes, i) - quant->zero_point[s])
+                      * (gdouble) quant->scale[s]);
   }
   return lower_constant (o, SL_DTYPE_F32, x->rank, x->dims, to);
 }
@@ -275,16 +305,19 @@ onnx_dequantize_linear (Lower *o)
     return;
   const SlTensor *tensor = lower_t (o, x->plain >= 0 ? x->plain : x->last);
   const gboolean computed = lower_data (o, x, &n) == NULL;
-  if (stored == SL_DTYPE_F32 || (stored == SL_DTYPE_I32 && computed) || (tensor->quant.count == 0 && needs_reals (o, x))) {
+  if (stored == SL_DTYPE_F32 || (stored == SL_DTYPE_I32 && computed)
+      || (tensor->quant.count == 0 && needs_reals (o, x))) {
     onnx_dequantize_real (o);
     return;
   }
   if (!read_quant (o, 1, &dtype, &quant))
     return;
-  if (quant.count > 1 && lower_attr_int (o, "block_size", 0) != 0 && (dtype == SL_DTYPE_I32 || check_codes (o, dtype))) {
+  if (quant.count > 1 && lower_attr_int (o, "block_size", 0) != 0
+      && (dtype == SL_DTYPE_I32 || check_codes (o, dtype))) {
     if (dtype != stored)
-      lower_fail (o, SL_ERROR_FORMAT, "its zero point is %s for values of %s; expected the same type", sl_dtype_name (dtype),
-                  sl_dtype_name (stored));
+      lower_fail (o, SL_ERROR_FORMAT,
+                  "its zero point is %s for values of %s; expected the same type",
+                  sl_dtype_name (dtype), sl_dtype_name (stored));
     else
       lower_set (o, 0, dequantise_blocks (o, x, &quant), FALSE);
     return;
@@ -307,7 +340,10 @@ onnx_dequantize_linear (Lower *o)
     return;
   }
   const gint32 codes = as_codes (o, lower_any (o, x, &last), dtype, quant);
-  lower_set (o, 0, lower_settled (o, SL_OP_DEQUANTIZE, &codes, 1, NULL, &(SlTensor){ .dtype = SL_DTYPE_F32 }), last);
+  lower_set (
+    o, 0,
+    lower_settled (o, SL_OP_DEQUANTIZE, &codes, 1, NULL, &(SlTensor){ .dtype = SL_DTYPE_F32 }),
+    last);
 }
 
 /* Input @i with the scale and zero point that follow it, in the layout asked for. */
@@ -352,7 +388,8 @@ onnx_qlinear_conv (Lower *o)
   gint32 shaped = input;
   if (o->error == NULL && x->rank == 3)
     shaped = lower_reshape (o, input, (const gint32[]){ x->dims[0], 1, x->dims[2], x->dims[1] }, 4);
-  lower_conv_set (o, x, lower_conv_2d (o, x, shaped, weights, bias != NULL ? lower_plain (o, bias) : -1, &like));
+  lower_conv_set (
+    o, x, lower_conv_2d (o, x, shaped, weights, bias != NULL ? lower_plain (o, bias) : -1, &like));
 }
 
 /* A row of the left matrix against columns of the right one, which is constant weights. */
@@ -375,7 +412,10 @@ onnx_qlinear_mat_mul (Lower *o)
     return;
   quant.axis = 1;
   const gint32 weights = lower_transpose (o, as_codes (o, lower_plain (o, b), dtype, quant), order);
-  lower_set (o, 0, lower_settled (o, SL_OP_FULLY_CONNECTED, (const gint32[]){ input, weights }, 2, &params, &like), FALSE);
+  lower_set (
+    o, 0,
+    lower_settled (o, SL_OP_FULLY_CONNECTED, (const gint32[]){ input, weights }, 2, &params, &like),
+    FALSE);
 }
 
 /* The layout of a quantised operator of equal inputs: channels last where its first input is so. */
@@ -394,10 +434,12 @@ onnx_qlinear_binary (Lower *o)
   const gboolean last = layout_of (o, 0) || layout_of (o, 3);
   LowerValue *second = lower_required (o, 3);
   const gboolean same = o->error == NULL && second->rank == lower_required (o, 0)->rank;
-  const gint32 x = quantised_input (o, 0, last && same, &a), y = quantised_input (o, 3, last && same, &b);
+  const gint32 x = quantised_input (o, 0, last && same, &a),
+               y = quantised_input (o, 3, last && same, &b);
   if (o->error != NULL || !quantised_output (o, 6, &like))
     return;
-  lower_set (o, 0, lower_settled (o, o->row->type, (const gint32[]){ x, y }, 2, NULL, &like), last && same);
+  lower_set (o, 0, lower_settled (o, o->row->type, (const gint32[]){ x, y }, 2, NULL, &like),
+             last && same);
 }
 
 static gdouble
@@ -426,11 +468,14 @@ onnx_qlinear_unary (Lower *o)
   for (gint32 i = 0; i < 256; i++) {
     const gint32 code = t.dtype == SL_DTYPE_I8 ? (gint8) i : i;
     const gfloat real = (gfloat) (code - sl_tensor_zero_point (&t)) * sl_tensor_scale (&t);
-    const gfloat value = rintf ((gfloat) real_of (o, (gdouble) real) / sl_tensor_scale (&like)) + (gfloat) sl_tensor_zero_point (&like);
+    const gfloat value = rintf ((gfloat) real_of (o, (gdouble) real) / sl_tensor_scale (&like))
+                         + (gfloat) sl_tensor_zero_point (&like);
     table[i] = (guint8) code_within (value, lo, hi);
   }
   const gint32 constant = lower_constant (o, SL_DTYPE_U8, 1, dims, table);
-  lower_set (o, 0, lower_settled (o, SL_OP_LOOKUP, (const gint32[]){ input, constant }, 2, NULL, &like), last);
+  lower_set (o, 0,
+             lower_settled (o, SL_OP_LOOKUP, (const gint32[]){ input, constant }, 2, NULL, &like),
+             last);
 }
 
 void
@@ -466,13 +511,17 @@ onnx_qlinear_pool (Lower *o)
   const gint32 codes = quantised_input (o, 0, !behind, &x);
   if (o->error != NULL || !quantised_output (o, 3, &like))
     return;
-  LowerValue *real = lower_value_new (o, lower_settled (o, SL_OP_DEQUANTIZE, &codes, 1, NULL, &(SlTensor){ .dtype = SL_DTYPE_F32 }), TRUE);
-  const gint32 y = o->row->type == SL_OP_MEAN ? lower_global_pool_of (o, real) : lower_pool_of (o, real);
+  LowerValue *real = lower_value_new (
+    o, lower_settled (o, SL_OP_DEQUANTIZE, &codes, 1, NULL, &(SlTensor){ .dtype = SL_DTYPE_F32 }),
+    TRUE);
+  const gint32 y =
+    o->row->type == SL_OP_MEAN ? lower_global_pool_of (o, real) : lower_pool_of (o, real);
   const gint32 z = lower_settled (o, SL_OP_QUANTIZE, &y, 1, NULL, &like);
   lower_set (o, 0, z, !behind);
 }
 
-/* Codes less their zero point, as real numbers: convolutions and products of them are exact up to 24 bits. */
+/* Codes less their zero point, as real numbers: convolutions and products of them are exact up to
+ * 24 bits. */
 void
 onnx_dynamic_quantize (Lower *o)
 {
@@ -513,10 +562,12 @@ integer_weights (Lower *o, gint32 weights, guint zero_input)
   if (o->error != NULL || !check_codes (o, dtype))
     return -1;
   if ((zeros != NULL && zero == NULL) || lower_t (o, weights)->data == NULL)
-    return lower_fail (o, SL_ERROR_UNSUPPORTED, "its weights and their zero point must be constants");
+    return lower_fail (o, SL_ERROR_UNSUPPORTED,
+                       "its weights and their zero point must be constants");
   for (gsize i = 1; i < n; i++)
     if (memcmp ((const guint8 *) zero + i, zero, 1) != 0)
-      return lower_fail (o, SL_ERROR_UNSUPPORTED, "its weights have several zero points; expected one");
+      return lower_fail (o, SL_ERROR_UNSUPPORTED,
+                         "its weights have several zero points; expected one");
   if (n > 0)
     zero_point[0] = code_at (dtype, zero, 0);
   SlTensor like = *lower_t (o, weights);
@@ -525,12 +576,15 @@ integer_weights (Lower *o, gint32 weights, guint zero_input)
   return lower_new_tensor (o, &like);
 }
 
-/* The other side's codes are real numbers, unless something else than DynamicQuantizeLinear made them. */
+/* The other side's codes are real numbers, unless something else than DynamicQuantizeLinear made
+ * them. */
 static gboolean
 check_float (Lower *o, const LowerValue *x)
 {
   if (o->error == NULL && lower_dtype (o, x) != SL_DTYPE_F32)
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "its input is %s; expected what DynamicQuantizeLinear makes", sl_dtype_name (lower_dtype (o, x)));
+    lower_fail (o, SL_ERROR_UNSUPPORTED,
+                "its input is %s; expected what DynamicQuantizeLinear makes",
+                sl_dtype_name (lower_dtype (o, x)));
   return o->error == NULL;
 }
 
@@ -541,7 +595,9 @@ onnx_conv_integer (Lower *o)
   if (!check_float (o, x))
     return;
   const gint32 weights = integer_weights (o, lower_conv_filter (o, w), 3);
-  lower_conv_set (o, x, lower_conv_2d (o, x, lower_conv_input (o, x), weights, -1, &(SlTensor){ .dtype = SL_DTYPE_F32 }));
+  lower_conv_set (o, x,
+                  lower_conv_2d (o, x, lower_conv_input (o, x), weights, -1,
+                                 &(SlTensor){ .dtype = SL_DTYPE_F32 }));
 }
 
 void
@@ -557,7 +613,8 @@ onnx_mat_mul_integer (Lower *o)
   const gint32 weights = integer_weights (o, lower_plain (o, w), 3);
   const gint32 real = o->error == NULL && w->rank == 2
                         ? weights
-                        : lower_settled (o, SL_OP_DEQUANTIZE, &weights, 1, NULL, &(SlTensor){ .dtype = SL_DTYPE_F32 });
+                        : lower_settled (o, SL_OP_DEQUANTIZE, &weights, 1, NULL,
+                                         &(SlTensor){ .dtype = SL_DTYPE_F32 });
   lower_set (o, 0, lower_product (o, lower_plain (o, x), real), FALSE);
 }
 
@@ -566,7 +623,9 @@ static gint32
 sums_as_reals (Lower *o, gint32 sums, gint32 a, gint32 b, guint bias)
 {
   const gint32 y = lower_binary (o, SL_OP_MUL, sums, lower_binary (o, SL_OP_MUL, a, b));
-  return lower_has_input (o, bias) ? lower_binary (o, SL_OP_ADD, y, lower_plain (o, lower_input (o, bias))) : y;
+  return lower_has_input (o, bias)
+           ? lower_binary (o, SL_OP_ADD, y, lower_plain (o, lower_input (o, bias)))
+           : y;
 }
 
 /* Of com.microsoft: matrices of codes, their scales, their zero points, a bias. */
@@ -576,12 +635,14 @@ onnx_mat_mul_integer_to_float (Lower *o)
   LowerValue *x = lower_required (o, 0), *w = lower_required (o, 1);
   if (!check_float (o, x))
     return;
-  const gint32 weights = integer_weights (o, lower_plain (o, w), 5), a = lower_plain (o, lower_required (o, 2));
+  const gint32 weights = integer_weights (o, lower_plain (o, w), 5),
+               a = lower_plain (o, lower_required (o, 2));
   const gint32 sums = lower_product (o, lower_plain (o, x), weights);
   lower_set (o, 0, sums_as_reals (o, sums, a, lower_plain (o, lower_required (o, 3)), 6), FALSE);
 }
 
-/* Of com.microsoft: a matrix that is quantised by its own range, codes of weights, their scale and zero point, a bias. */
+/* Of com.microsoft: a matrix that is quantised by its own range, codes of weights, their scale and
+ * zero point, a bias. */
 void
 onnx_dynamic_quantize_mat_mul (Lower *o)
 {
@@ -592,5 +653,6 @@ onnx_dynamic_quantize_mat_mul (Lower *o)
   if (o->error != NULL || !lower_emit_all (o, SL_OP_DYNAMIC_QUANTIZE, &x, 1, NULL, types, codes, 3))
     return;
   const gint32 sums = lower_product (o, codes[0], integer_weights (o, lower_plain (o, w), 3));
-  lower_set (o, 0, sums_as_reals (o, sums, codes[1], lower_plain (o, lower_required (o, 2)), 4), FALSE);
+  lower_set (o, 0, sums_as_reals (o, sums, codes[1], lower_plain (o, lower_required (o, 2)), 4),
+             FALSE);
 }

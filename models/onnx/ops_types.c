@@ -2,7 +2,8 @@
 /* Operators that name an element type by ONNX's number for it, or hold a constant of the file. */
 #include "models/onnx/ops.h"
 
-/* float64 and float16 are float32 here, and whole numbers int32; what a file stores at its edges is another matter. */
+/* float64 and float16 are float32 here, and whole numbers int32; what a file stores at its edges is
+ * another matter. */
 void
 onnx_cast_op (Lower *o)
 {
@@ -11,7 +12,8 @@ onnx_cast_op (Lower *o)
   gboolean last = FALSE;
   LowerValue *value = lower_required (o, 0);
   if (dtype == SL_DTYPE_INVALID) {
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "attribute to is %s, which is not supported", onnx_type_name ((guint) CLAMP (to, 0, 64)));
+    lower_fail (o, SL_ERROR_UNSUPPORTED, "attribute to is %s, which is not supported",
+                onnx_type_name ((guint) CLAMP (to, 0, 64)));
     return;
   }
   if (value != NULL && value->empty) {
@@ -19,7 +21,8 @@ onnx_cast_op (Lower *o)
     return;
   }
   gint32 x = lower_any (o, value, &last);
-  if (lower_t (o, x)->dtype == SL_DTYPE_I8 && lower_t (o, x)->quant.count == 1 && onnx_reader (o)->signed_codes) {
+  if (lower_t (o, x)->dtype == SL_DTYPE_I8 && lower_t (o, x)->quant.count == 1
+      && onnx_reader (o)->signed_codes) {
     /* The file's codes are uint8; here they are int8, which only a type of more bits tells. */
     if (dtype == SL_DTYPE_U8 || dtype == SL_DTYPE_I8) {
       lower_set_value (o, 0, value);
@@ -50,20 +53,25 @@ onnx_constant_op (Lower *o)
 {
   const LowerAttribute *a = NULL;
   if ((a = lower_attribute (o, "value")) != NULL && a->tensor != NULL) {
-    lower_set_value (o, 0, onnx_read_constant (o, *a->tensor, o->node->n_outputs > 0 ? o->node->outputs[0] : ""));
+    lower_set_value (
+      o, 0, onnx_read_constant (o, *a->tensor, o->node->n_outputs > 0 ? o->node->outputs[0] : ""));
   } else if ((a = lower_attribute (o, "value_float")) != NULL) {
     lower_set (o, 0, lower_float (o, a->f), FALSE);
   } else if ((a = lower_attribute (o, "value_int")) != NULL) {
     lower_set (o, 0, lower_int_scalar (o, (gint32) CLAMP (a->i, G_MININT32, G_MAXINT32)), FALSE);
   } else if ((a = lower_attribute (o, "value_floats")) != NULL && a->n_floats > 0) {
-    lower_set (o, 0, lower_constant (o, SL_DTYPE_F32, 1, (const gint32[]){ (gint32) a->n_floats }, a->floats), FALSE);
+    lower_set (
+      o, 0,
+      lower_constant (o, SL_DTYPE_F32, 1, (const gint32[]){ (gint32) a->n_floats }, a->floats),
+      FALSE);
   } else if ((a = lower_attribute (o, "value_ints")) != NULL && a->n_ints > 0) {
     g_autofree gint32 *values = g_new (gint32, a->n_ints);
     for (guint i = 0; i < a->n_ints; i++)
       values[i] = (gint32) CLAMP (a->ints[i], G_MININT32, G_MAXINT32);
     lower_set (o, 0, lower_ints_constant (o, values, a->n_ints), FALSE);
   } else {
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "%s; expected value, value_float, value_int, value_floats or value_ints",
+    lower_fail (o, SL_ERROR_UNSUPPORTED,
+                "%s; expected value, value_float, value_int, value_floats or value_ints",
                 lower_attribute (o, "sparse_value") != NULL
                   ? "attribute sparse_value is not supported: export the model with dense constants"
                   : "it has no value that is supported");
@@ -90,10 +98,11 @@ onnx_constant_of_shape (Lower *o)
   if (o->error == NULL && rank == 0)
     lower_set (o, 0, lower_reshape (o, value, NULL, 0), FALSE);
   else
-    lower_set (
-      o, 0,
-      lower_emit (o, SL_OP_FILL, (const gint32[]){ lower_ints_constant (o, dims, rank), value }, 2, NULL, lower_tensor_type (o, value)),
-      FALSE);
+    lower_set (o, 0,
+               lower_emit (o, SL_OP_FILL,
+                           (const gint32[]){ lower_ints_constant (o, dims, rank), value }, 2, NULL,
+                           lower_tensor_type (o, value)),
+               FALSE);
 }
 
 /* Ones on a diagonal, in the shape of the input. */
@@ -101,17 +110,25 @@ void
 onnx_eye_like (Lower *o)
 {
   const LowerValue *x = lower_required (o, 0);
-  const gint64 k = CLAMP (lower_attr_int (o, "k", 0), -MAX_DIAGONAL, MAX_DIAGONAL), to = lower_attr_int (o, "dtype", 0);
+  const gint64 k = CLAMP (lower_attr_int (o, "k", 0), -MAX_DIAGONAL, MAX_DIAGONAL),
+               to = lower_attr_int (o, "dtype", 0);
   const SlDtype dtype = to > 0 && to < 64 ? onnx_ir_type ((guint) to) : lower_dtype (o, x);
   if (o->error != NULL)
     return;
   if (x->rank != 2 || x->empty || dtype == SL_DTYPE_INVALID) {
     lower_fail (o, SL_ERROR_SHAPE,
-                "its input has %u dimensions, and attribute dtype is %" G_GINT64_FORMAT "; expected a matrix and a type of numbers",
+                "its input has %u dimensions, and attribute dtype is %" G_GINT64_FORMAT
+                "; expected a matrix and a type of numbers",
                 x->rank, to);
     return;
   }
   const gint32 columns = lower_count (o, 0, x->dims[1]),
-               rows = lower_reshape (o, lower_count (o, k, k + x->dims[0]), (const gint32[]){ x->dims[0], 1 }, 2);
-  lower_set (o, 0, lower_cast (o, lower_emit (o, SL_OP_EQUAL, (const gint32[]){ columns, rows }, 2, NULL, SL_DTYPE_BOOL), dtype), FALSE);
+               rows = lower_reshape (o, lower_count (o, k, k + x->dims[0]),
+                                     (const gint32[]){ x->dims[0], 1 }, 2);
+  lower_set (o, 0,
+             lower_cast (o,
+                         lower_emit (o, SL_OP_EQUAL, (const gint32[]){ columns, rows }, 2, NULL,
+                                     SL_DTYPE_BOOL),
+                         dtype),
+             FALSE);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The order of a graph's nodes. The format asks for producers before consumers; ONNX Runtime sorts, and tools that add casts at the end of the
- * list rely on that. Called once for each graph when its file is read.
+ * The order of a graph's nodes. The format asks for producers before consumers; ONNX Runtime sorts,
+ * and tools that add casts at the end of the list rely on that. Called once for each graph when its
+ * file is read.
  */
 #include "models/onnx/parse.h"
 
@@ -87,15 +88,16 @@ begin (Sorter *sorter, guint node)
   g_array_append_val (sorter->stack, visit);
 }
 
-/* The node on top of the stack goes on to the next one that it waits for, or is done. Of nodes that wait for each other one comes too early, which
- * who builds the graph says. */
+/* The node on top of the stack goes on to the next one that it waits for, or is done. Of nodes that
+ * wait for each other one comes too early, which who builds the graph says. */
 static void
 step (Sorter *sorter)
 {
   Visit *visit = &g_array_index (sorter->stack, Visit, sorter->stack->len - 1);
   guint at;
   while (visit->next < visit->names->len)
-    if (find_producer (sorter->producers, g_ptr_array_index (visit->names, visit->next++), &at) && !sorter->begun[at]) {
+    if (find_producer (sorter->producers, g_ptr_array_index (visit->names, visit->next++), &at)
+        && !sorter->begun[at]) {
       begin (sorter, at);
       return;
     }
@@ -113,7 +115,8 @@ onnx_graph_sort (OnnxGraph *graph)
     return;
   g_autofree guint8 *begun = g_new0 (guint8, n);
   g_autoptr (GArray) stack = g_array_new (FALSE, FALSE, sizeof (Visit));
-  Sorter sorter = { graph, producers, begun, stack, g_array_sized_new (FALSE, FALSE, sizeof (LowerNode), n) };
+  Sorter sorter = { graph, producers, begun, stack,
+                    g_array_sized_new (FALSE, FALSE, sizeof (LowerNode), n) };
   for (guint i = 0; i < n; i++) {
     if (!begun[i])
       begin (&sorter, i);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ModelProto, GraphProto, NodeProto, AttributeProto and ValueInfoProto. Field numbers are those of onnx.proto. */
+/* ModelProto, GraphProto, NodeProto, AttributeProto and ValueInfoProto. Field numbers are those of
+ * onnx.proto. */
 #include "models/onnx/parse.h"
 
 #include <string.h>
@@ -22,16 +23,21 @@ const char *
 onnx_text (OnnxFile *file, const SlPbMessage *bytes)
 {
   const gsize size = sl_pb_size (bytes);
-  return size > 0 ? g_string_chunk_insert_len (file->names, (const char *) sl_pb_data (bytes), (gssize) size) : "";
+  return size > 0 ? g_string_chunk_insert_len (file->names, (const char *) sl_pb_data (bytes),
+                                               (gssize) size)
+                  : "";
 }
 
 const char *
 onnx_type_name (guint type)
 {
   static const char *const names[] = {
-    "no type",        "float32",    "uint8",          "int8",   "uint16", "int16",      "int32",      "int64",    "string",
-    "bool",           "float16",    "float64",        "uint32", "uint64", "complex64",  "complex128", "bfloat16", "float8e4m3fn",
-    "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "uint4",  "int4",   "float4e2m1", "float8e8m0", "uint2",    "int2"
+    "no type",        "float32",  "uint8",        "int8",           "uint16",
+    "int16",          "int32",    "int64",        "string",         "bool",
+    "float16",        "float64",  "uint32",       "uint64",         "complex64",
+    "complex128",     "bfloat16", "float8e4m3fn", "float8e4m3fnuz", "float8e5m2",
+    "float8e5m2fnuz", "uint4",    "int4",         "float4e2m1",     "float8e8m0",
+    "uint2",          "int2"
   };
   return type < G_N_ELEMENTS (names) ? names[type] : "a type newer than int2";
 }
@@ -48,7 +54,8 @@ check_packed (OnnxFile *file, const SlPbField *field, gsize element, GError **er
 {
   if (field->wire != SL_PB_BYTES || sl_pb_size (&field->bytes) % element == 0)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "byte %" G_GSIZE_FORMAT ": a list of numbers is cut off", field->bytes.at);
+  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+               "byte %" G_GSIZE_FORMAT ": a list of numbers is cut off", field->bytes.at);
   return FALSE;
 }
 
@@ -96,7 +103,8 @@ text_of (const SlPbMessage *bytes)
 }
 
 static gboolean
-parse_attribute (OnnxFile *file, SlPbMessage message, guint depth, LowerAttribute *attribute, GError **error)
+parse_attribute (OnnxFile *file, SlPbMessage message, guint depth, LowerAttribute *attribute,
+                 GError **error)
 {
   g_autoptr (GArray) ints = g_array_new (FALSE, FALSE, sizeof (gint64));
   g_autoptr (GArray) floats = g_array_new (FALSE, FALSE, sizeof (gfloat));
@@ -144,10 +152,12 @@ parse_attribute (OnnxFile *file, SlPbMessage message, guint depth, LowerAttribut
 }
 
 static gboolean
-add_name (OnnxFile *file, const SlPbField *field, GPtrArray *names, const char *what, guint index, GError **error)
+add_name (OnnxFile *file, const SlPbField *field, GPtrArray *names, const char *what, guint index,
+          GError **error)
 {
   if (names->len >= SL_MAX_OPERANDS) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "node %u has more than %d %s", index, SL_MAX_OPERANDS, what);
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "node %u has more than %d %s", index,
+                 SL_MAX_OPERANDS, what);
     return FALSE;
   }
   g_ptr_array_add (names, (gpointer) onnx_text (file, &field->bytes));
@@ -190,7 +200,8 @@ parse_node (OnnxFile *file, SlPbMessage message, guint depth, LowerNode *node, G
   node->n_attributes = attributes->len;
   node->inputs = sl_arena_memdup (file->arena, inputs->pdata, inputs->len * sizeof (char *));
   node->outputs = sl_arena_memdup (file->arena, outputs->pdata, outputs->len * sizeof (char *));
-  node->attributes = sl_arena_memdup (file->arena, attributes->data, attributes->len * sizeof (LowerAttribute));
+  node->attributes =
+    sl_arena_memdup (file->arena, attributes->data, attributes->len * sizeof (LowerAttribute));
   return sl_pb_check (&file->pb, error);
 }
 
@@ -199,7 +210,8 @@ parse_dim (OnnxFile *file, SlPbMessage message, OnnxEdge *edge, GError **error)
 {
   SlPbField field;
   if (edge->rank >= SL_MAX_RANK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "'%s' has more than %d dimensions", edge->name, SL_MAX_RANK);
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "'%s' has more than %d dimensions", edge->name,
+                 SL_MAX_RANK);
     return FALSE;
   }
   edge->dims[edge->rank] = -1;
@@ -271,7 +283,8 @@ static void
 add_initializer (OnnxFile *file, OnnxGraph *graph, const SlPbMessage *tensor)
 {
   const char *name = text_field (file, *tensor, 8);
-  g_hash_table_replace (graph->initializers, (gpointer) name, sl_arena_memdup (file->arena, tensor, sizeof *tensor));
+  g_hash_table_replace (graph->initializers, (gpointer) name,
+                        sl_arena_memdup (file->arena, tensor, sizeof *tensor));
 }
 
 static void
@@ -294,13 +307,16 @@ refuse_sparse (OnnxFile *file, SlPbMessage message, GError **error)
   while (sl_pb_next (&message, &field))
     if (sl_pb_is (&field, 1, SL_PB_BYTES))
       name = text_field (file, field.bytes, 8);
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-               "initializer '%.200s' is sparse, which is not supported; export the model with dense weights", name);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+    "initializer '%.200s' is sparse, which is not supported; export the model with dense weights",
+    name);
   return FALSE;
 }
 
 static gboolean
-parse_graph_field (OnnxFile *file, OnnxGraph *graph, const SlPbField *field, guint depth, GError **error)
+parse_graph_field (OnnxFile *file, OnnxGraph *graph, const SlPbField *field, guint depth,
+                   GError **error)
 {
   LowerNode node = { .index = graph->nodes->len };
   switch (field->number) {
@@ -332,7 +348,8 @@ parse_graph (OnnxFile *file, SlPbMessage message, guint depth, GError **error)
 {
   SlPbField field;
   if (depth > MAX_DEPTH) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "graphs within graphs are nested more than %d deep", MAX_DEPTH);
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                 "graphs within graphs are nested more than %d deep", MAX_DEPTH);
     return NULL;
   }
   if (file->graphs->len >= MAX_GRAPHS) {
@@ -367,7 +384,8 @@ parse_opset (OnnxFile *file, SlPbMessage message)
   if (domain[0] == '\0' || strcmp (domain, "ai.onnx") == 0)
     file->opset = version;
   else if (g_hash_table_size (file->domains) < MAX_METADATA)
-    g_hash_table_replace (file->domains, (gpointer) domain, GINT_TO_POINTER ((gint) CLAMP (version, 0, G_MAXINT16)));
+    g_hash_table_replace (file->domains, (gpointer) domain,
+                          GINT_TO_POINTER ((gint) CLAMP (version, 0, G_MAXINT16)));
 }
 
 static void
@@ -406,10 +424,11 @@ parse_model_field (OnnxFile *file, const SlPbField *field, GError **error)
       parse_metadata (file, field->bytes);
       return TRUE;
     case 25:
-      g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                   "the model defines function '%.200s' of the domain '%.200s', and functions are not supported; inline them with "
-                   "onnx.inliner.inline_local_functions(), or export the model without them",
-                   text_field (file, field->bytes, 1), text_field (file, field->bytes, 10));
+      g_set_error (
+        error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+        "the model defines function '%.200s' of the domain '%.200s', and functions are not supported; inline them with "
+        "onnx.inliner.inline_local_functions(), or export the model without them",
+        text_field (file, field->bytes, 1), text_field (file, field->bytes, 10));
       return FALSE;
     default:
       return TRUE;
@@ -433,12 +452,14 @@ onnx_file_parse (OnnxFile *file, const void *data, gsize size, GError **error)
   if (!sl_pb_check (&file->pb, error))
     return FALSE;
   if (file->graph == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "the model has no graph; the file is damaged or truncated");
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "the model has no graph; the file is damaged or truncated");
     return FALSE;
   }
   const guint n_outputs = file->graph->outputs->len;
   if (n_outputs == 0 || n_outputs > SL_MAX_IO) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the model has %u outputs; expected 1 to %d", n_outputs, SL_MAX_IO);
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the model has %u outputs; expected 1 to %d",
+                 n_outputs, SL_MAX_IO);
     return FALSE;
   }
   for (guint i = 0; i < file->graphs->len; i++)
@@ -461,6 +482,6 @@ gboolean
 onnx_looks_like (const guint8 *data, gsize size)
 {
   return size >= 8 && data[0] == 0x08 && data[1] >= 1 && data[1] <= 32
-         && (data[2] == 0x12 || data[2] == 0x1a || data[2] == 0x22 || data[2] == 0x28 || data[2] == 0x32 || data[2] == 0x3a
-             || data[2] == 0x42);
+         && (data[2] == 0x12 || data[2] == 0x1a || data[2] == 0x22 || data[2] == 0x28
+             || data[2] == 0x32 || data[2] == 0x3a || data[2] == 0x42);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A parsed ONNX file: nodes with their attributes, names, and positions of initialisers. It does not interpret operators. Counts are
- * limited, so the memory is a small multiple of the file's size. Weights are not read.
+ * A parsed ONNX file: nodes with their attributes, names, and positions of initialisers. It does
+ * not interpret operators. Counts are limited, so the memory is a small multiple of the file's
+ * size. Weights are not read.
  */
 #ifndef SL_MODELS_ONNX_PARSE_H
 #define SL_MODELS_ONNX_PARSE_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The protocol buffer cursor: varints of at most 10 bytes, lengths within the message, no groups. */
+/* The protocol buffer cursor: varints of at most 10 bytes, lengths within the message, no groups.
+ */
 #include "models/onnx/protobuf.h"
 
 #include <string.h>
@@ -31,7 +32,8 @@ sl_pb_check (const SlProtobuf *pb, GError **error)
 {
   if (pb->problem == NULL)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "byte %" G_GSIZE_FORMAT ": %s; the file is damaged or truncated", pb->problem_at,
+  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+               "byte %" G_GSIZE_FORMAT ": %s; the file is damaged or truncated", pb->problem_at,
                pb->problem);
   return FALSE;
 }
@@ -79,13 +81,15 @@ sl_pb_next (SlPbMessage *message, SlPbField *field)
   field->wire = (SlPbWire) (key & 7);
   switch (field->wire) {
     case SL_PB_VARINT:
-      return message->at < message->end ? sl_pb_varint (message, &field->value) : fail (message, start, "a number is cut off");
+      return message->at < message->end ? sl_pb_varint (message, &field->value)
+                                        : fail (message, start, "a number is cut off");
     case SL_PB_FIXED64:
       return read_fixed (message, field, 8);
     case SL_PB_FIXED32:
       return read_fixed (message, field, 4);
     case SL_PB_BYTES:
-      if (message->at >= message->end || !sl_pb_varint (message, &length) || length > message->end - message->at)
+      if (message->at >= message->end || !sl_pb_varint (message, &length)
+          || length > message->end - message->at)
         return fail (message, start, "a field is longer than what holds it");
       field->bytes = (SlPbMessage){ message->pb, message->at, message->at + (gsize) length };
       message->at += (gsize) length;

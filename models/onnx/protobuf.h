@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads untrusted protocol buffers, field by field. Every access is checked against the buffer. Errors are sticky: the first one is
- * remembered, and every later read finds no more fields. So callers walk a whole message and call sl_pb_check() once before they use the
- * values.
+ * Reads untrusted protocol buffers, field by field. Every access is checked against the buffer.
+ * Errors are sticky: the first one is remembered, and every later read finds no more fields. So
+ * callers walk a whole message and call sl_pb_check() once before they use the values.
  */
 #ifndef SL_MODELS_ONNX_PROTOBUF_H
 #define SL_MODELS_ONNX_PROTOBUF_H
@@ -18,7 +18,8 @@ typedef struct
   gsize problem_at;
 } SlProtobuf;
 
-/** A message: bytes @at up to @end that lie inside the buffer; all zero = absent, without fields. */
+/** A message: bytes @at up to @end that lie inside the buffer; all zero = absent, without fields.
+ */
 typedef struct _SlPbMessage SlPbMessage;
 struct _SlPbMessage
 {

@@ -27,9 +27,11 @@ onnx_reader (const Lower *o)
   return o->reader;
 }
 
-/** onnx_read_constant: a TensorProto as a value. int64 and float64 become int32 and float32, float16 becomes float32. */
+/** onnx_read_constant: a TensorProto as a value. int64 and float64 become int32 and float32,
+ * float16 becomes float32. */
 LowerValue *onnx_read_constant (Lower *o, SlPbMessage tensor, const char *name);
-/** onnx_ir_type: the type in the graph of an ONNX element type, SL_DTYPE_INVALID for one that is not supported. */
+/** onnx_ir_type: the type in the graph of an ONNX element type, SL_DTYPE_INVALID for one that is
+ * not supported. */
 SlDtype onnx_ir_type (guint type);
 /** onnx_file_type: the type of a tensor at the model's edge. */
 SlDtype onnx_file_type (guint type);

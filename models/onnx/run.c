@@ -81,7 +81,8 @@ advice (const char *domain)
 static char *
 full_name (const LowerNode *node)
 {
-  return node->domain[0] != '\0' ? g_strdup_printf ("%s.%s", node->domain, node->op) : g_strdup (node->op);
+  return node->domain[0] != '\0' ? g_strdup_printf ("%s.%s", node->domain, node->op)
+                                 : g_strdup (node->op);
 }
 
 /* One sentence for all operators that are missing. */
@@ -94,7 +95,8 @@ check_operators (Lower *o, const OnnxGraph *graph, const guint8 *live)
   for (guint i = 0; i < graph->nodes->len; i++) {
     const LowerNode *node = &g_array_index (graph->nodes, LowerNode, i);
     char *name = full_name (node);
-    if (!live[i] || onnx_op_find (node->domain, node->op) != NULL || g_hash_table_contains (seen, name)) {
+    if (!live[i] || onnx_op_find (node->domain, node->op) != NULL
+        || g_hash_table_contains (seen, name)) {
       g_free (name);
       continue;
     }
@@ -110,7 +112,8 @@ check_operators (Lower *o, const OnnxGraph *graph, const guint8 *live)
     g_string_append_c (others, ')');
   o->node = first;
   g_autofree char *name = full_name (first);
-  lower_fail (o, SL_ERROR_UNSUPPORTED, "operator %s is not supported%s; %s", name, others->str, advice (first->domain));
+  lower_fail (o, SL_ERROR_UNSUPPORTED, "operator %s is not supported%s; %s", name, others->str,
+              advice (first->domain));
   return FALSE;
 }
 
@@ -122,7 +125,8 @@ onnx_run_graph (Lower *o)
   onnx_reader (o)->steps += graph->nodes->len + 1;
   g_autofree guint8 *live = onnx_reader (o)->steps <= ONNX_MAX_STEPS ? find_live (o, graph) : NULL;
   if (onnx_reader (o)->steps > ONNX_MAX_STEPS) {
-    lower_fail (o, SL_ERROR_LIMIT, "the iterations of the model's loops have more than %d nodes", ONNX_MAX_STEPS);
+    lower_fail (o, SL_ERROR_LIMIT, "the iterations of the model's loops have more than %d nodes",
+                ONNX_MAX_STEPS);
     return FALSE;
   }
   if (!check_operators (o, graph, live))
@@ -138,22 +142,28 @@ onnx_run_graph (Lower *o)
 }
 
 gboolean
-onnx_run_inner (Lower *o, const OnnxGraph *graph, LowerValue *const *inputs, guint n_inputs, LowerValue **outputs, guint n_outputs)
+onnx_run_inner (Lower *o, const OnnxGraph *graph, LowerValue *const *inputs, guint n_inputs,
+                LowerValue **outputs, guint n_outputs)
 {
-  LowerScope scope = { .outer = o->scope, .graph = graph, .values = g_hash_table_new (sl_name_hash, g_str_equal) };
+  LowerScope scope = { .outer = o->scope,
+                       .graph = graph,
+                       .values = g_hash_table_new (sl_name_hash, g_str_equal) };
   if (++onnx_reader (o)->depth > MAX_DEPTH)
     lower_fail (o, SL_ERROR_LIMIT, "graphs within graphs are nested more than %d deep", MAX_DEPTH);
   for (guint i = 0; i < MIN (n_inputs, graph->inputs->len); i++)
-    g_hash_table_insert (scope.values, (gpointer) g_array_index (graph->inputs, OnnxEdge, i).name, inputs[i]);
+    g_hash_table_insert (scope.values, (gpointer) g_array_index (graph->inputs, OnnxEdge, i).name,
+                         inputs[i]);
   o->scope = &scope;
   if (o->error == NULL && graph->outputs->len < n_outputs)
-    lower_fail (o, SL_ERROR_FORMAT, "its inner graph has %u outputs; expected %u", graph->outputs->len, n_outputs);
+    lower_fail (o, SL_ERROR_FORMAT, "its inner graph has %u outputs; expected %u",
+                graph->outputs->len, n_outputs);
   if (o->error == NULL && onnx_run_graph (o))
     for (guint i = 0; i < n_outputs && o->error == NULL; i++) {
       const char *name = g_array_index (graph->outputs, OnnxEdge, i).name;
       outputs[i] = lower_lookup (o, name);
       if (outputs[i] == NULL)
-        lower_fail (o, SL_ERROR_FORMAT, "output '%s' of its inner graph is produced by no node", name);
+        lower_fail (o, SL_ERROR_FORMAT, "output '%s' of its inner graph is produced by no node",
+                    name);
     }
   o->scope = scope.outer;
   onnx_reader (o)->depth--;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Operators that ONNX files alone have, one row each; those that formats share are in models/lower/table.c. */
+/* Operators that ONNX files alone have, one row each; those that formats share are in
+ * models/lower/table.c. */
 #include <string.h>
 
 #include "models/onnx/ops.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A session gives back a graph's outputs only, and a graph has few of them. So the graph is cut into pieces of neighbouring nodes, each a
- * graph of its own whose outputs are all that its nodes make.
+ * A session gives back a graph's outputs only, and a graph has few of them. So the graph is cut
+ * into pieces of neighbouring nodes, each a graph of its own whose outputs are all that its nodes
+ * make.
  */
 #include "models/quantize/activation_trace.h"
 
@@ -71,7 +72,8 @@ add (Draft *draft, const SlNode *node, GError **error)
     inputs[i] = take (draft, node->inputs[i], FALSE, error);
   for (guint i = 0; i < node->n_outputs; i++)
     outputs[i] = take (draft, node->outputs[i], TRUE, error);
-  return sl_graph_add_node (draft->graph, node->op, node->index, inputs, node->n_inputs, outputs, node->n_outputs, &node->params, error);
+  return sl_graph_add_node (draft->graph, node->op, node->index, inputs, node->n_inputs, outputs,
+                            node->n_outputs, &node->params, error);
 }
 
 static gboolean
@@ -90,7 +92,8 @@ finish (Draft *draft, guint threads, GError **error)
   g_array_append_val (draft->tape->pieces, piece);
   draft->graph = NULL;
   Piece *added = &g_array_index (draft->tape->pieces, Piece, draft->tape->pieces->len - 1);
-  if (!sl_graph_set_io (added->graph, inputs, draft->n_inputs, outputs, draft->n_outputs, error) || !sl_graph_prepare (added->graph, error))
+  if (!sl_graph_set_io (added->graph, inputs, draft->n_inputs, outputs, draft->n_outputs, error)
+      || !sl_graph_prepare (added->graph, error))
     return FALSE;
   added->session = sl_session_new (added->graph, threads, error);
   return added->session != NULL;
@@ -100,7 +103,8 @@ finish (Draft *draft, guint threads, GError **error)
 static gboolean
 fits (const Draft *draft, const SlNode *node)
 {
-  return draft->n_outputs + node->n_outputs <= MAX_RESULTS && draft->n_inputs + node->n_inputs <= MAX_READ;
+  return draft->n_outputs + node->n_outputs <= MAX_RESULTS
+         && draft->n_inputs + node->n_inputs <= MAX_READ;
 }
 
 static gboolean
@@ -131,7 +135,8 @@ allocate (SlActivationTrace *tape, gint32 tensor, GError **error)
   tape->buffers[tensor] = sl_tensor_buffer_new (sl_graph_tensor (tape->graph, tensor)->bytes);
   if (tape->buffers[tensor] != NULL)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "not enough memory for what the model's nodes make");
+  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+               "not enough memory for what the model's nodes make");
   return FALSE;
 }
 
@@ -175,7 +180,8 @@ sl_activation_trace_run (SlActivationTrace *tape, const void *input, GError **er
     const SlStatus status = sl_session_run (piece->session, piece->inputs, piece->outputs);
     if (status == SL_STATUS_OK)
       continue;
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s", sl_session_status_text (piece->session, status));
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s",
+                 sl_session_status_text (piece->session, status));
     return FALSE;
   }
   return TRUE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Outputs are decoded as in a pipeline. Boxes match as COCO has it: best first, each with the free true box of its class that it overlaps
- * most. */
+/* Outputs are decoded as in a pipeline. Boxes match as COCO has it: best first, each with the free
+ * true box of its class that it overlaps most. */
 #include "models/quantize/agreement.h"
 
 #include <math.h>
@@ -33,7 +33,9 @@ struct _SlAgreement
 static SlDecoding *
 open_with (SlContract *contract, const char *decoder, gdouble threshold, SlLabels **labels)
 {
-  const SlDecodingSettings how = { .decoder = decoder, .threshold = threshold, .max_results = MAX_BOXES };
+  const SlDecodingSettings how = { .decoder = decoder,
+                                   .threshold = threshold,
+                                   .max_results = MAX_BOXES };
   return sl_decoding_open (contract, contract->outputs, contract->n_outputs, &how, labels, NULL);
 }
 
@@ -57,8 +59,10 @@ sl_agreement_new (SlContract *contract)
     g_clear_pointer (&agreement->first_labels, sl_labels_unref);
     agreement->first = open_with (contract, decoder, 0, &agreement->first_labels);
   }
-  agreement->second = open_with (contract, decoder, agreement->is_labels ? 0 : SL_AGREEMENT_COUNTED, &agreement->second_labels);
-  return agreement->first != NULL && agreement->second != NULL ? g_steal_pointer (&agreement) : NULL;
+  agreement->second = open_with (contract, decoder, agreement->is_labels ? 0 : SL_AGREEMENT_COUNTED,
+                                 &agreement->second_labels);
+  return agreement->first != NULL && agreement->second != NULL ? g_steal_pointer (&agreement)
+                                                               : NULL;
 }
 
 void
@@ -78,9 +82,11 @@ sl_agreement_free (SlAgreement *agreement)
 static gfloat
 overlap (const SlDetection *a, const SlDetection *b)
 {
-  const gfloat w = MIN (a->x_max, b->x_max) - MAX (a->x_min, b->x_min), h = MIN (a->y_max, b->y_max) - MAX (a->y_min, b->y_min);
+  const gfloat w = MIN (a->x_max, b->x_max) - MAX (a->x_min, b->x_min),
+               h = MIN (a->y_max, b->y_max) - MAX (a->y_min, b->y_min);
   const gfloat inner = w > 0 && h > 0 ? w * h : 0;
-  const gfloat both = (a->x_max - a->x_min) * (a->y_max - a->y_min) + (b->x_max - b->x_min) * (b->y_max - b->y_min) - inner;
+  const gfloat both = (a->x_max - a->x_min) * (a->y_max - a->y_min)
+                      + (b->x_max - b->x_min) * (b->y_max - b->y_min) - inner;
   return both > 0 ? inner / both : 0;
 }
 
@@ -90,14 +96,17 @@ add_boxes (SlAgreement *agreement, const SlResult *first, const SlResult *second
   g_autofree gboolean *taken = g_new0 (gboolean, MAX (first->n_detections, 1));
   for (guint i = 0; i < first->n_detections; i++) {
     const gpointer label = GINT_TO_POINTER (first->detections[i].label_id);
-    g_hash_table_replace (agreement->truth, label, GINT_TO_POINTER (GPOINTER_TO_INT (g_hash_table_lookup (agreement->truth, label)) + 1));
+    g_hash_table_replace (
+      agreement->truth, label,
+      GINT_TO_POINTER (GPOINTER_TO_INT (g_hash_table_lookup (agreement->truth, label)) + 1));
   }
   for (guint i = 0; i < second->n_detections; i++) {
     const SlDetection *box = &second->detections[i];
     gint best = -1;
     gfloat most = OVERLAP;
     for (guint k = 0; k < first->n_detections; k++) {
-      if (taken[k] || first->detections[k].label_id != box->label_id || overlap (box, &first->detections[k]) < most)
+      if (taken[k] || first->detections[k].label_id != box->label_id
+          || overlap (box, &first->detections[k]) < most)
         continue;
       most = overlap (box, &first->detections[k]);
       best = (gint) k;
@@ -112,11 +121,14 @@ add_boxes (SlAgreement *agreement, const SlResult *first, const SlResult *second
 void
 sl_agreement_add (SlAgreement *agreement, const void *const *first, const void *const *second)
 {
-  const SlResult *one = sl_decoding_run (agreement->first, first), *two = sl_decoding_run (agreement->second, second);
+  const SlResult *one = sl_decoding_run (agreement->first, first),
+                 *two = sl_decoding_run (agreement->second, second);
   if (agreement->is_labels) {
     agreement->compared++;
-    agreement->same += one->n_classes > 0 && two->n_classes > 0 && one->classes[0].label_id == two->classes[0].label_id;
-  } else if (one->mask.width > 0 && one->mask.width == two->mask.width && one->mask.height == two->mask.height) {
+    agreement->same += one->n_classes > 0 && two->n_classes > 0
+                       && one->classes[0].label_id == two->classes[0].label_id;
+  } else if (one->mask.width > 0 && one->mask.width == two->mask.width
+             && one->mask.height == two->mask.height) {
     agreement->has_cells = TRUE;
     for (gsize i = 0; i < (gsize) one->mask.width * one->mask.height; i++)
       agreement->same += one->mask.classes[i] == two->mask.classes[i];
@@ -145,7 +157,8 @@ best_first (gconstpointer a, gconstpointer b)
   return (one->confidence < two->confidence) - (one->confidence > two->confidence);
 }
 
-/* Area under precision over recall of one class, precision being the best at that recall or beyond; @found best first. */
+/* Area under precision over recall of one class, precision being the best at that recall or beyond;
+ * @found best first. */
 static gdouble
 average_precision (const GArray *found, gint32 label, guint truths)
 {
@@ -182,6 +195,7 @@ sl_agreement_value (const SlAgreement *agreement)
   g_array_sort (agreement->found, best_first);
   g_hash_table_iter_init (&iter, agreement->truth);
   while (g_hash_table_iter_next (&iter, &label, &truths))
-    sum += average_precision (agreement->found, GPOINTER_TO_INT (label), (guint) GPOINTER_TO_INT (truths));
+    sum += average_precision (agreement->found, GPOINTER_TO_INT (label),
+                              (guint) GPOINTER_TO_INT (truths));
   return sum / g_hash_table_size (agreement->truth);
 }

@@ -68,7 +68,9 @@ owns_constants (const Equalizer *e, const SlNode *node)
 {
   for (guint i = 1; i < node->n_inputs; i++) {
     const SlTensor *tensor = sl_node_input (e->graph, node, i);
-    if (tensor != NULL && (tensor->data == NULL || tensor->dtype != SL_DTYPE_F32 || e->readers[node->inputs[i]] != 1))
+    if (tensor != NULL
+        && (tensor->data == NULL || tensor->dtype != SL_DTYPE_F32
+            || e->readers[node->inputs[i]] != 1))
       return FALSE;
   }
   return TRUE;
@@ -100,7 +102,8 @@ find_next (const Equalizer *e, const SlNode *first, Pair *pair)
   return is_layer (node->op) && owns_constants (e, node) && splits_channels (e, node);
 }
 
-/* The channel of the first layer's results, or with @input of the next one's input, that weight @i belongs to. */
+/* The channel of the first layer's results, or with @input of the next one's input, that weight @i
+ * belongs to. */
 static gsize
 channel_of (const SlNode *node, const SlTensor *weights, gsize i, gboolean input)
 {
@@ -131,14 +134,18 @@ values_of (const Equalizer *e, const SlNode *node, guint input)
 static void
 equalize_pair (const Equalizer *e, const Pair *pair)
 {
-  const SlTensor *weights = sl_node_input (e->graph, pair->first, 1), *behind = sl_node_input (e->graph, pair->next, 1);
+  const SlTensor *weights = sl_node_input (e->graph, pair->first, 1),
+                 *behind = sl_node_input (e->graph, pair->next, 1);
   const gsize channels = (gsize) sl_node_output (e->graph, pair->first, 0)->dims[3];
   g_autofree gfloat *before = g_new0 (gfloat, channels), *after = g_new0 (gfloat, channels);
   magnitudes (e, pair->first, FALSE, before);
   magnitudes (e, pair->next, TRUE, after);
-  gfloat *factor = before, *first = values_of (e, pair->first, 1), *next = values_of (e, pair->next, 1);
+  gfloat *factor = before, *first = values_of (e, pair->first, 1),
+         *next = values_of (e, pair->next, 1);
   for (gsize c = 0; c < channels; c++)
-    factor[c] = before[c] > 0 && after[c] > 0 ? CLAMP (sqrtf (before[c] / after[c]), 1 / MAX_FACTOR, MAX_FACTOR) : 1;
+    factor[c] = before[c] > 0 && after[c] > 0
+                  ? CLAMP (sqrtf (before[c] / after[c]), 1 / MAX_FACTOR, MAX_FACTOR)
+                  : 1;
   for (gsize i = 0; i < weights->bytes / sizeof (gfloat); i++)
     first[i] /= factor[channel_of (pair->first, weights, i, FALSE)];
   for (gsize i = 0; i < behind->bytes / sizeof (gfloat); i++)

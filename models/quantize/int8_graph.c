@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Weights are symmetric int8, a scale for each output channel (FULLY_CONNECTED, or where the plan says so: one), biases int32 of input scale times weight scale,
- * constants of other operators int8 by their own extremes, as TensorFlow Lite's specification of 8-bit quantisation has it.
+ * Weights are symmetric int8, a scale for each output channel (FULLY_CONNECTED, or where the plan
+ * says so: one), biases int32 of input scale times weight scale, constants of other operators int8
+ * by their own extremes, as TensorFlow Lite's specification of 8-bit quantisation has it.
  */
 #include "models/quantize/int8_graph.h"
 
@@ -23,7 +24,8 @@ typedef struct
   const SlPlan *plan;
   const SlRanges *ranges;
   gboolean *is_quantized; /* by tensor: it is made as int8 values */
-  gint32 *other;          /* by tensor: its float form where it is quantised, its int8 form where it is float; -1 = not made yet */
+  gint32 *other; /* by tensor: its float form where it is quantised, its int8 form where it is
+                    float; -1 = not made yet */
   GError **error;
 } Rewrite;
 
@@ -37,12 +39,14 @@ add_tensor (Rewrite *c, const SlTensor *like, const char *suffix)
 }
 
 static void
-set_quant (Rewrite *c, SlTensor *tensor, guint n, gint axis, const gfloat *scales, gint32 zero_point)
+set_quant (Rewrite *c, SlTensor *tensor, guint n, gint axis, const gfloat *scales,
+           gint32 zero_point)
 {
   gint32 *zero_points = sl_arena_alloc (c->arena, n * sizeof zero_points[0]);
   for (guint i = 0; i < n; i++)
     zero_points[i] = zero_point;
-  tensor->quant = (SlQuant){ n, axis, sl_arena_memdup (c->arena, scales, n * sizeof scales[0]), zero_points };
+  tensor->quant =
+    (SlQuant){ n, axis, sl_arena_memdup (c->arena, scales, n * sizeof scales[0]), zero_points };
 }
 
 /* Makes @tensor, of floats, the int8 one that the plan has for it. */
@@ -59,13 +63,15 @@ static gboolean
 convert (Rewrite *c, gint32 tensor, const SlNode *node)
 {
   const gboolean to_float = c->is_quantized[tensor];
-  const gint32 made = add_tensor (c, sl_graph_tensor (c->from, tensor), to_float ? "/float" : "/int8");
+  const gint32 made =
+    add_tensor (c, sl_graph_tensor (c->from, tensor), to_float ? "/float" : "/int8");
   if (made < 0)
     return FALSE;
   if (!to_float)
     quantize_tensor (c, (SlTensor *) sl_graph_tensor (c->to, made), tensor);
   c->other[tensor] = made;
-  return sl_graph_add_node (c->to, to_float ? SL_OP_DEQUANTIZE : SL_OP_QUANTIZE, node->index, &tensor, 1, &made, 1, NULL, c->error);
+  return sl_graph_add_node (c->to, to_float ? SL_OP_DEQUANTIZE : SL_OP_QUANTIZE, node->index,
+                            &tensor, 1, &made, 1, NULL, c->error);
 }
 
 /* The form of @tensor that @node reads, quantised or not. */
@@ -81,10 +87,12 @@ form_of (Rewrite *c, const SlNode *node, gint32 tensor, gboolean quantized)
 static gint8
 quantized_value (gfloat value, gfloat scale, gint32 zero_point, gint32 least)
 {
-  return (gint8) CLAMP (nearbyintf (value / scale) + (gfloat) zero_point, (gfloat) least, (gfloat) MAX_VALUE);
+  return (gint8) CLAMP (nearbyintf (value / scale) + (gfloat) zero_point, (gfloat) least,
+                        (gfloat) MAX_VALUE);
 }
 
-/* A constant of a node that is no layer, with the scale of @planned, or with its own where that is -1. */
+/* A constant of a node that is no layer, with the scale of @planned, or with its own where that is
+ * -1. */
 static gint32
 add_constant (Rewrite *c, gint32 constant, gint32 planned)
 {
@@ -113,7 +121,8 @@ add_constant (Rewrite *c, gint32 constant, gint32 planned)
   return add_tensor (c, &tensor, "/int8");
 }
 
-/** A layer's weights: element (i, o, k) of outer * channels * inner elements belongs to output channel o. */
+/** A layer's weights: element (i, o, k) of outer * channels * inner elements belongs to output
+ * channel o. */
 typedef struct
 {
   const SlNode *node;
@@ -132,7 +141,10 @@ layer_init (Rewrite *c, const SlNode *node, Layer *layer)
   const SlTensor *weights = sl_node_input (c->from, node, 1);
   const gboolean depthwise = node->op == SL_OP_DEPTHWISE_CONV_2D;
   const gsize n = weights->bytes / sizeof (gfloat);
-  *layer = (Layer){ .node = node, .weights = weights, .bias = sl_node_input (c->from, node, 2), .axis = depthwise ? 3 : 0 };
+  *layer = (Layer){ .node = node,
+                    .weights = weights,
+                    .bias = sl_node_input (c->from, node, 2),
+                    .axis = depthwise ? 3 : 0 };
   layer->single = c->plan->per_tensor || node->op == SL_OP_FULLY_CONNECTED;
   layer->channels = (gsize) weights->dims[layer->axis];
   layer->inner = depthwise ? 1 : n / layer->channels;
@@ -149,21 +161,22 @@ place (const Layer *layer, gsize i, gsize o, gsize k)
   return (i * layer->channels + o) * layer->inner + k;
 }
 
-/* The least scale that holds the weights, leaves the bias room, and that kernels can come from to the output's: channels of tiny weights
- * need
- * that. */
+/* The least scale that holds the weights, leaves the bias room, and that kernels can come from to
+ * the output's: channels of tiny weights need that. */
 static void
 choose_weight_scales (const Layer *layer)
 {
   const gfloat least = MIN_RATIO * layer->output_scale / layer->input_scale;
-  const gfloat *weights = layer->weights->data, *bias = layer->bias != NULL ? layer->bias->data : NULL;
+  const gfloat *weights = layer->weights->data,
+               *bias = layer->bias != NULL ? layer->bias->data : NULL;
   gfloat whole = 0;
   for (gsize o = 0; o < layer->channels; o++) {
     gfloat most = 0;
     for (gsize i = 0; i < layer->outer; i++)
       for (gsize k = 0; k < layer->inner; k++)
         most = MAX (most, fabsf (weights[place (layer, i, o, k)]));
-    const gdouble room = bias != NULL ? fabs ((gdouble) bias[o]) / (MAX_BIAS * (gdouble) layer->input_scale) : 0;
+    const gdouble room =
+      bias != NULL ? fabs ((gdouble) bias[o]) / (MAX_BIAS * (gdouble) layer->input_scale) : 0;
     layer->scales[o] = MAX (most / MAX_VALUE, MAX ((gfloat) room, least));
     whole = MAX (whole, layer->scales[o]);
   }
@@ -198,7 +211,9 @@ round_weights (const Rewrite *c, const Layer *layer, gdouble *bias)
       for (gsize k = 0; k < layer->inner; k++) {
         const gsize at = place (layer, i, o, k);
         layer->values[at] = quantized_value (weights[at], layer->scales[o], 0, -MAX_VALUE);
-        bias[o] -= ((gdouble) layer->values[at] * (gdouble) layer->scales[o] - (gdouble) weights[at]) * mean_behind (c, layer, o, k);
+        bias[o] -=
+          ((gdouble) layer->values[at] * (gdouble) layer->scales[o] - (gdouble) weights[at])
+          * mean_behind (c, layer, o, k);
       }
 }
 
@@ -209,14 +224,17 @@ add_weights (Rewrite *c, const Layer *layer)
   tensor.dtype = SL_DTYPE_I8;
   tensor.bytes /= sizeof (gfloat);
   tensor.data = layer->values;
-  set_quant (c, &tensor, layer->single ? 1 : (guint) layer->channels, layer->single ? 0 : layer->axis, layer->scales, 0);
+  set_quant (c, &tensor, layer->single ? 1 : (guint) layer->channels,
+             layer->single ? 0 : layer->axis, layer->scales, 0);
   return add_tensor (c, &tensor, "/int8");
 }
 
 static gint32
 add_bias (Rewrite *c, const Layer *layer, const gdouble *bias)
 {
-  SlTensor tensor = { .name = layer->bias != NULL ? layer->bias->name : "bias", .dtype = SL_DTYPE_I32, .rank = 1 };
+  SlTensor tensor = { .name = layer->bias != NULL ? layer->bias->name : "bias",
+                      .dtype = SL_DTYPE_I32,
+                      .rank = 1 };
   gint32 *quantized = sl_tensor_alloc (c->arena, layer->channels * sizeof quantized[0]);
   gfloat *scales = sl_arena_alloc (c->arena, layer->channels * sizeof scales[0]);
   for (gsize o = 0; o < layer->channels; o++) {
@@ -246,7 +264,8 @@ add_layer (Rewrite *c, const SlNode *node)
   inputs[1] = add_weights (c, &layer);
   inputs[2] = add_bias (c, &layer, bias);
   return inputs[0] >= 0 && inputs[1] >= 0 && inputs[2] >= 0
-         && sl_graph_add_node (c->to, node->op, node->index, inputs, 3, node->outputs, 1, &node->params, c->error);
+         && sl_graph_add_node (c->to, node->op, node->index, inputs, 3, node->outputs, 1,
+                               &node->params, c->error);
 }
 
 /* Parts of a CONCATENATION that have a stated scale come to that of the whole. */
@@ -254,14 +273,19 @@ static gint32
 rescaled (Rewrite *c, const SlNode *node, gint32 input)
 {
   const gint32 output = node->outputs[0];
-  if (c->plan->scale[input] == c->plan->scale[output] && c->plan->zero_point[input] == c->plan->zero_point[output])
+  if (c->plan->scale[input] == c->plan->scale[output]
+      && c->plan->zero_point[input] == c->plan->zero_point[output])
     return form_of (c, node, input, TRUE);
   const gint32 quantized = form_of (c, node, input, TRUE),
-               made = quantized >= 0 ? add_tensor (c, sl_graph_tensor (c->from, input), "/rescaled") : -1;
+               made = quantized >= 0 ? add_tensor (c, sl_graph_tensor (c->from, input), "/rescaled")
+                                     : -1;
   if (made < 0)
     return -1;
   quantize_tensor (c, (SlTensor *) sl_graph_tensor (c->to, made), output);
-  return sl_graph_add_node (c->to, SL_OP_QUANTIZE, node->index, &quantized, 1, &made, 1, NULL, c->error) ? made : -1;
+  return sl_graph_add_node (c->to, SL_OP_QUANTIZE, node->index, &quantized, 1, &made, 1, NULL,
+                            c->error)
+           ? made
+           : -1;
 }
 
 static gboolean
@@ -282,7 +306,8 @@ add_other (Rewrite *c, const SlNode *node, gboolean quantized)
     if (value && inputs[i] < 0)
       return FALSE;
   }
-  return sl_graph_add_node (c->to, node->op, node->index, inputs, node->n_inputs, node->outputs, node->n_outputs, &node->params, c->error);
+  return sl_graph_add_node (c->to, node->op, node->index, inputs, node->n_inputs, node->outputs,
+                            node->n_outputs, &node->params, c->error);
 }
 
 static gboolean
@@ -291,7 +316,8 @@ add_nodes (Rewrite *c)
   for (guint i = 0; i < sl_graph_n_nodes (c->from); i++) {
     const SlNode *node = sl_graph_node (c->from, i);
     const gboolean quantized = c->plan->quantized[i];
-    if (!(quantized && sl_scales_of (node->op) == SL_SCALES_LAYER ? add_layer (c, node) : add_other (c, node, quantized)))
+    if (!(quantized && sl_scales_of (node->op) == SL_SCALES_LAYER ? add_layer (c, node)
+                                                                  : add_other (c, node, quantized)))
       return FALSE;
   }
   return TRUE;
@@ -341,7 +367,8 @@ set_io (Rewrite *c)
       return FALSE;
     if (outputs[i] == output)
       continue;
-    SlTensor *quantized = (SlTensor *) sl_graph_tensor (c->to, output), *floats = (SlTensor *) sl_graph_tensor (c->to, outputs[i]);
+    SlTensor *quantized = (SlTensor *) sl_graph_tensor (c->to, output),
+             *floats = (SlTensor *) sl_graph_tensor (c->to, outputs[i]);
     floats->name = sl_graph_tensor (c->from, output)->name;
     g_autofree char *name = g_strconcat (floats->name, "/int8", NULL);
     quantized->name = sl_arena_strdup (c->arena, name);
@@ -376,7 +403,8 @@ sl_int8_graph_to_uint8 (SlGraph *graph)
     if (tensor->dtype != SL_DTYPE_I8)
       continue;
     tensor->dtype = SL_DTYPE_U8;
-    gint32 *zero_points = sl_arena_memdup (sl_graph_arena (graph), tensor->quant.zero_point, tensor->quant.count * sizeof zero_points[0]);
+    gint32 *zero_points = sl_arena_memdup (sl_graph_arena (graph), tensor->quant.zero_point,
+                                           tensor->quant.count * sizeof zero_points[0]);
     for (guint k = 0; k < tensor->quant.count; k++)
       zero_points[k] += 128;
     tensor->quant.zero_point = zero_points;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Every node that TensorFlow Lite has for int8 is quantised, then parts that it would spoil are not: the heads of detectors, where boxes
- * and scores meet in one tensor, where softmax turns bins into distances, and whatever follows. Tensors that must share a scale are groups
- * (union and find); each gets the range that suits the values of all.
+ * Every node that TensorFlow Lite has for int8 is quantised, then parts that it would spoil are
+ * not: the heads of detectors, where boxes and scores meet in one tensor, where softmax turns bins
+ * into distances, and whatever follows. Tensors that must share a scale are groups (union and
+ * find); each gets the range that suits the values of all.
  */
 #include "models/quantize/plan.h"
 
@@ -67,7 +68,8 @@ static const struct
   { SL_OP_DEPTH_TO_SPACE, SL_SCALES_SAME, 0, 0 },
 };
 
-/** Who makes and who reads each tensor; readers of tensor t are readers[first[t]] to readers[first[t + 1] - 1]. */
+/** Who makes and who reads each tensor; readers of tensor t are readers[first[t]] to
+ * readers[first[t + 1] - 1]. */
 typedef struct
 {
   SlGraph *graph;
@@ -146,7 +148,8 @@ is_constant (const SlTensor *tensor)
 static gboolean
 has_codes (const SlTensor *tensor)
 {
-  return is_constant (tensor) && tensor->dtype == SL_DTYPE_F32 && sl_constant_is_within (tensor, FLT_MAX);
+  return is_constant (tensor) && tensor->dtype == SL_DTYPE_F32
+         && sl_constant_is_within (tensor, FLT_MAX);
 }
 
 static gboolean
@@ -169,7 +172,8 @@ can_be_quantized (const Planner *p, const SlNode *node)
       continue;
     if (input->dtype != SL_DTYPE_F32)
       return FALSE;
-    if (is_constant (input) ? !has_codes (input) : sl_ranges_get (p->ranges, node->inputs[i]) == NULL)
+    if (is_constant (input) ? !has_codes (input)
+                            : sl_ranges_get (p->ranges, node->inputs[i]) == NULL)
       return FALSE;
     variables += !is_constant (input);
   }
@@ -194,19 +198,22 @@ is_output (const Planner *p, gint32 tensor)
   return FALSE;
 }
 
-/* Whether boxes and scores meet here: parts of stated scale beside others, or ranges that no scale suits. */
+/* Whether boxes and scores meet here: parts of stated scale beside others, or ranges that no scale
+ * suits. */
 static gboolean
 is_unlike (const Planner *p, const SlNode *node)
 {
   gdouble least = INFINITY, most = 0;
   guint fixed = 0, variables = 0;
   for (guint i = 0; i < node->n_inputs; i++) {
-    const SlObserved *seen = node->inputs[i] >= 0 ? sl_ranges_get (p->ranges, node->inputs[i]) : NULL;
+    const SlObserved *seen =
+      node->inputs[i] >= 0 ? sl_ranges_get (p->ranges, node->inputs[i]) : NULL;
     if (seen == NULL)
       continue;
     const gint32 maker = p->producer[node->inputs[i]];
     const gdouble extreme = MAX (seen->range.high, -seen->range.low);
-    fixed += maker >= 0 && sl_scales_of (sl_graph_node (p->graph, (guint) maker)->op) == SL_SCALES_FIXED;
+    fixed +=
+      maker >= 0 && sl_scales_of (sl_graph_node (p->graph, (guint) maker)->op) == SL_SCALES_FIXED;
     variables++;
     least = MIN (least, extreme);
     most = MAX (most, extreme);
@@ -229,7 +236,8 @@ find_bodies (const Planner *p)
   return before;
 }
 
-/* What is float because of what it is, or because it follows such a node and the network's body does not come after it. */
+/* What is float because of what it is, or because it follows such a node and the network's body
+ * does not come after it. */
 static void
 spread_float (Planner *p)
 {
@@ -242,7 +250,8 @@ spread_float (Planner *p)
       if (node->inputs[k] >= 0 && p->producer[node->inputs[k]] >= 0)
         follows |= is_head[p->producer[node->inputs[k]]];
     const gboolean inner_softmax = node->op == SL_OP_SOFTMAX && !is_output (p, node->outputs[0]);
-    const gboolean begins = inner_softmax || !p->plan->quantized[i] || (node->op == SL_OP_CONCATENATION && is_unlike (p, node));
+    const gboolean begins = inner_softmax || !p->plan->quantized[i]
+                            || (node->op == SL_OP_CONCATENATION && is_unlike (p, node));
     const gboolean passes = sl_scales_of (node->op) != SL_SCALES_LAYER || !is_heavy (p, node);
     if (begins && p->plan->quantized[i])
       p->plan->quantized[i] = FALSE;
@@ -270,10 +279,12 @@ feeds_float (const Planner *p, const SlNode *node)
 static gboolean
 is_better_quantized (SlOpType op)
 {
-  return op == SL_OP_FULLY_CONNECTED || op == SL_OP_RESIZE_BILINEAR || op == SL_OP_RESIZE_NEAREST_NEIGHBOR;
+  return op == SL_OP_FULLY_CONNECTED || op == SL_OP_RESIZE_BILINEAR
+         || op == SL_OP_RESIZE_NEAREST_NEIGHBOR;
 }
 
-/* What only moves values to float nodes is float, too, and so are the last layers before them, if they are light. */
+/* What only moves values to float nodes is float, too, and so are the last layers before them, if
+ * they are light. */
 static void
 widen_head (Planner *p)
 {
@@ -360,7 +371,8 @@ set_quantization (SlPlan *plan, gint32 tensor, SlRange range)
   const gdouble width = range.high - range.low;
   const gfloat scale = width > 1e-30 ? (gfloat) (width / 255) : 1.0f / 128;
   plan->scale[tensor] = scale;
-  plan->zero_point[tensor] = (gint32) CLAMP (nearbyint (-128 - range.low / (gdouble) scale), -128, 127);
+  plan->zero_point[tensor] =
+    (gint32) CLAMP (nearbyint (-128 - range.low / (gdouble) scale), -128, 127);
 }
 
 /* A stated scale of any of its tensors is the whole group's. */
@@ -387,14 +399,16 @@ set_fixed (Planner *p, const GArray *members, gint32 group)
 static gboolean
 is_bordered (const Planner *p, gint32 tensor)
 {
-  return p->producer[tensor] >= 0 && sl_graph_node (p->graph, (guint) p->producer[tensor])->op == SL_OP_PADV2;
+  return p->producer[tensor] >= 0
+         && sl_graph_node (p->graph, (guint) p->producer[tensor])->op == SL_OP_PADV2;
 }
 
 static void
 choose_scales (Planner *p, const SlPlanOptions *options)
 {
   const guint n = sl_graph_n_tensors (p->graph);
-  g_autoptr (GHashTable) groups = g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_array_unref);
+  g_autoptr (GHashTable) groups =
+    g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_array_unref);
   for (gint32 i = 0; i < (gint32) n; i++) {
     if (sl_ranges_get (p->ranges, i) == NULL)
       continue;
@@ -416,7 +430,8 @@ choose_scales (Planner *p, const SlPlanOptions *options)
       if (!is_bordered (p, g_array_index (members, gint32, k)))
         seen[n_seen++] = sl_ranges_get (p->ranges, g_array_index (members, gint32, k));
     const SlCurve curve = members->len == 1 ? curve_of (p, i) : NULL;
-    set_quantization (p->plan, i, sl_ranges_choose (seen, n_seen, options->method, options->percent, curve));
+    set_quantization (p->plan, i,
+                      sl_ranges_choose (seen, n_seen, options->method, options->percent, curve));
   }
   for (gint32 i = 0; i < (gint32) n; i++) {
     p->plan->scale[i] = p->plan->scale[find (p, i)];
@@ -424,16 +439,20 @@ choose_scales (Planner *p, const SlPlanOptions *options)
   }
 }
 
-/* Noise of quantising a layer's input, as it comes out of the layer, against the variance of what should come out; dB. */
+/* Noise of quantising a layer's input, as it comes out of the layer, against the variance of what
+ * should come out; dB. */
 static gdouble
 snr_through (const Planner *p, const SlNode *node)
 {
-  const SlObserved *in = sl_ranges_get (p->ranges, node->inputs[0]), *out = sl_ranges_get (p->ranges, node->outputs[0]);
-  const SlTensor *weights = sl_node_input (p->graph, node, 1), *output = sl_node_output (p->graph, node, 0);
+  const SlObserved *in = sl_ranges_get (p->ranges, node->inputs[0]),
+                   *out = sl_ranges_get (p->ranges, node->outputs[0]);
+  const SlTensor *weights = sl_node_input (p->graph, node, 1),
+                 *output = sl_node_output (p->graph, node, 0);
   const gfloat *w = weights->data;
   const gfloat scale = p->plan->scale[node->inputs[0]];
   const gint32 zero_point = p->plan->zero_point[node->inputs[0]];
-  const SlRange range = { (gdouble) (scale * (gfloat) (-128 - zero_point)), (gdouble) (scale * (gfloat) (127 - zero_point)) };
+  const SlRange range = { (gdouble) (scale * (gfloat) (-128 - zero_point)),
+                          (gdouble) (scale * (gfloat) (127 - zero_point)) };
   gdouble squares = 0, variance = 0;
   for (gsize i = 0; i < weights->bytes / sizeof (gfloat); i++)
     squares += (gdouble) w[i] * (gdouble) w[i];
@@ -456,7 +475,8 @@ make_float (Planner *p, gint32 tensor)
     make_float (p, node->inputs[i]);
 }
 
-/* Layers that a scale for the whole of their input leaves too little of stay float. Returns how many became so. */
+/* Layers that a scale for the whole of their input leaves too little of stay float. Returns how
+ * many became so. */
 static guint
 keep_precise (Planner *p, gdouble least)
 {
@@ -494,7 +514,8 @@ sl_plan_new (SlGraph *graph, const SlRanges *ranges, const SlPlanOptions *option
   p.group = g_new (gint32, n);
   index_readers (&p);
   for (guint i = 0; i < nodes; i++) {
-    plan->quantized[i] = can_be_quantized (&p, sl_graph_node (graph, i)) && (options->kept == NULL || !options->kept[i]);
+    plan->quantized[i] = can_be_quantized (&p, sl_graph_node (graph, i))
+                         && (options->kept == NULL || !options->kept[i]);
     p.work += sl_node_multiply_adds (graph, sl_graph_node (graph, i));
   }
   if (options->float_head) {

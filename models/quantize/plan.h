@@ -37,7 +37,8 @@ typedef struct
  * @float_head: parts that 8 bits spoil stay float
  * @kept: (nullable): by node of the graph: it stays float
  * @per_tensor: layers have one scale for all their weights
- * @least_snr: a layer is such a part where quantising its input alone leaves less signal to noise in its result, dB
+ * @least_snr: a layer is such a part where quantising its input alone leaves less signal to noise
+ * in its result, dB
  */
 typedef struct
 {

@@ -56,10 +56,12 @@ sl_prune (SlGraph *graph, gdouble share, gboolean blocks)
     if (node->op != SL_OP_CONV_2D && node->op != SL_OP_FULLY_CONNECTED)
       continue;
     const SlTensor *weights = sl_node_input (graph, node, 1);
-    const gsize block = blocks && weights->dims[weights->rank - 1] % SL_PRUNE_BLOCK == 0 ? SL_PRUNE_BLOCK : 1;
-    const gsize n = weights->bytes / sizeof (gfloat), most = (gsize) (share * (gdouble) (n / block));
-    if (seen[node->inputs[1]] || weights->data == NULL || weights->dtype != SL_DTYPE_F32 || n < LEAST || most == 0
-        || !sl_constant_is_within (weights, FLT_MAX))
+    const gsize block =
+      blocks && weights->dims[weights->rank - 1] % SL_PRUNE_BLOCK == 0 ? SL_PRUNE_BLOCK : 1;
+    const gsize n = weights->bytes / sizeof (gfloat),
+                most = (gsize) (share * (gdouble) (n / block));
+    if (seen[node->inputs[1]] || weights->data == NULL || weights->dtype != SL_DTYPE_F32
+        || n < LEAST || most == 0 || !sl_constant_is_within (weights, FLT_MAX))
       continue;
     zero_smallest (sl_constant_writable (graph, node->inputs[1]), n / block, block, most);
     seen[node->inputs[1]] = TRUE;

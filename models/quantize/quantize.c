@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The steps in order: activation_trace.h runs the float graph, ranges.h learns from it, plan.h decides, int8_graph.h makes the int8 graph, the writer
- * its file. The comparison is between the file, read like any other, and the graph written without quantisation.
+ * The steps in order: activation_trace.h runs the float graph, ranges.h learns from it, plan.h
+ * decides, int8_graph.h makes the int8 graph, the writer its file. The comparison is between the
+ * file, read like any other, and the graph written without quantisation.
  */
 #include "models/quantize/quantize.h"
 
@@ -24,7 +25,8 @@
 
 /* Pictures that the noise of each node is measured on. */
 #define NOISE_PICTURES 8
-/* What quantising a layer's input must leave of its result, dB: edges of boxes and masks want more than the choice of a class. */
+/* What quantising a layer's input must leave of its result, dB: edges of boxes and masks want more
+ * than the choice of a class. */
 #define CLASSES_SNR 10.0
 #define BOXES_SNR 24.0
 /* Of the quantised layers, one of so many is kept float at a time. */
@@ -101,20 +103,25 @@ check_model (const SlModel *model, GError **error)
   const SlContract *contract = sl_model_contract (model);
   const SlTensorInfo *input = &contract->inputs[0];
   if (!sl_contract_require_range (contract, error)
-      || !sl_state_refuse (sl_model_graph (model), "models are quantised by pictures one by one: this one stays as it is", error))
+      || !sl_state_refuse (sl_model_graph (model),
+                           "models are quantised by pictures one by one: this one stays as it is",
+                           error))
     return FALSE;
   if (contract->n_inputs == 1 && contract->image.valid && input->dtype == SL_DTYPE_F32)
     return TRUE;
   g_autofree char *text = sl_tensor_infos_describe (contract->inputs, contract->n_inputs);
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-               "%s: takes %s; expected one picture of float32, as models have before they are quantised", sl_model_path (model), text);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+    "%s: takes %s; expected one picture of float32, as models have before they are quantised",
+    sl_model_path (model), text);
   return FALSE;
 }
 
 static gboolean
 has_weights (SlOpType op)
 {
-  return op == SL_OP_CONV_2D || op == SL_OP_DEPTHWISE_CONV_2D || op == SL_OP_FULLY_CONNECTED || op == SL_OP_TRANSPOSE_CONV;
+  return op == SL_OP_CONV_2D || op == SL_OP_DEPTHWISE_CONV_2D || op == SL_OP_FULLY_CONNECTED
+         || op == SL_OP_TRANSPOSE_CONV;
 }
 
 /* Refuses a model whose layers' weights have 8 bits. */
@@ -130,9 +137,10 @@ check_weights (const SlQuantizer *q, GError **error)
   }
   if (codes == 0 || floats > 0)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-               "%s: its %u layers have weights of 8 bits: it is quantised already; expected the float model that it was made from",
-               sl_model_path (q->model), codes);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+    "%s: its %u layers have weights of 8 bits: it is quantised already; expected the float model that it was made from",
+    sl_model_path (q->model), codes);
   return FALSE;
 }
 
@@ -151,7 +159,8 @@ start (Whole *whole, SlGraph *graph, guint threads, GError **error)
     whole->outputs[i] = sl_tensor_buffer_new (sl_graph_output_tensor (graph, i)->bytes);
     good = whole->outputs[i] != NULL && whole->input != NULL;
     if (!good)
-      g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "not enough memory for the model's inputs and outputs");
+      g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                   "not enough memory for the model's inputs and outputs");
   }
   return good;
 }
@@ -211,7 +220,9 @@ sl_quantizer_spec (const SlQuantizer *q, SlNormalizeSpec *spec)
   const gint32 *dims = input->dims + (input->rank == 4 ? 1 : 0);
   sl_contract_spec (sl_model_contract (q->model), spec);
   /* The graph takes NHWC where the model began by making it that. */
-  spec->layout = dims[2] == sl_model_contract (q->model)->image.channels && dims[0] == spec->height ? SL_LAYOUT_NHWC : SL_LAYOUT_NCHW;
+  spec->layout = dims[2] == sl_model_contract (q->model)->image.channels && dims[0] == spec->height
+                   ? SL_LAYOUT_NHWC
+                   : SL_LAYOUT_NCHW;
 }
 
 gsize
@@ -255,7 +266,9 @@ start_comparison (SlQuantizer *q, GBytes *file, GError **error)
     sl_graph_unref (q->int8_graph);
     q->int8_graph = sl_weights_graph_new (q->graph, SL_WEIGHTS_F16, TRUE, &n, error);
   }
-  q->int8_tape = q->int8_graph != NULL ? sl_activation_trace_new (q->int8_graph, q->options.threads, error) : NULL;
+  q->int8_tape = q->int8_graph != NULL
+                   ? sl_activation_trace_new (q->int8_graph, q->options.threads, error)
+                   : NULL;
   return q->int8_tape != NULL;
 }
 
@@ -275,7 +288,8 @@ make_int8 (SlQuantizer *q, GError **error)
   q->ended = TRUE;
   q->plan = sl_plan_new (q->graph, q->ranges, &how);
   q->n_quantized = q->plan->n_quantized;
-  SlGraph *graph = q->n_quantized > 0 ? sl_int8_graph_new (q->graph, q->plan, q->ranges, error) : NULL;
+  SlGraph *graph =
+    q->n_quantized > 0 ? sl_int8_graph_new (q->graph, q->plan, q->ranges, error) : NULL;
   if (graph != NULL && q->options.uint8)
     sl_int8_graph_to_uint8 (graph);
   return graph;
@@ -300,15 +314,20 @@ sl_quantizer_finish (SlQuantizer *q, GError **error)
   const SlQuantizeWhat what = q->options.what;
   reset (q);
   q->agreement = sl_agreement_new (sl_model_contract (q->model));
-  q->int8_graph = what == SL_QUANTIZE_ALL ? make_int8 (q, error)
-                                          : sl_weights_graph_new (q->graph, what == SL_QUANTIZE_FLOAT16 ? SL_WEIGHTS_F16 : SL_WEIGHTS_I8,
-                                                                  FALSE, &q->n_quantized, error);
+  q->int8_graph = what == SL_QUANTIZE_ALL
+                    ? make_int8 (q, error)
+                    : sl_weights_graph_new (
+                      q->graph, what == SL_QUANTIZE_FLOAT16 ? SL_WEIGHTS_F16 : SL_WEIGHTS_I8, FALSE,
+                      &q->n_quantized, error);
   if (q->n_quantized == 0 && (error == NULL || *error == NULL)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s: no node of it can %s: there is nothing to quantise", sl_model_path (q->model),
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                 "%s: no node of it can %s: there is nothing to quantise", sl_model_path (q->model),
                  what == SL_QUANTIZE_ALL ? "compute with 8 bits" : "have such weights");
     return NULL;
   }
-  g_autoptr (GBytes) file = q->int8_graph != NULL ? sl_tflite_write (q->int8_graph, sl_model_contract (q->model), error) : NULL;
+  g_autoptr (GBytes) file = q->int8_graph != NULL
+                              ? sl_tflite_write (q->int8_graph, sl_model_contract (q->model), error)
+                              : NULL;
   if (file == NULL || !start_comparison (q, file, error)) {
     g_prefix_error (error, "%s: ", sl_model_path (q->model));
     return NULL;
@@ -324,7 +343,8 @@ put_input (const SlTensor *tensor, const gfloat *values, void *input)
     memcpy (input, values, tensor->bytes);
     return;
   }
-  const gfloat scale = sl_tensor_scale (tensor), zero_point = (gfloat) sl_tensor_zero_point (tensor);
+  const gfloat scale = sl_tensor_scale (tensor),
+               zero_point = (gfloat) sl_tensor_zero_point (tensor);
   const gboolean is_signed = tensor->dtype == SL_DTYPE_I8;
   for (gsize i = 0; i < tensor->bytes; i++) {
     const gfloat value = nearbyintf (values[i] / scale + zero_point);
@@ -346,7 +366,8 @@ run_whole (Whole *whole, const void *tensor, GError **error)
   g_array_append_val (whole->times, took);
   if (status == SL_STATUS_OK)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s", sl_session_status_text (whole->session, status));
+  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s",
+               sl_session_status_text (whole->session, status));
   return FALSE;
 }
 
@@ -357,7 +378,9 @@ add_power (Power *power, const SlTensor *tensor, const gfloat *want, const void 
   const gint32 zero_point = sl_tensor_zero_point (tensor);
   const gboolean floats = tensor->dtype == SL_DTYPE_F32, is_signed = tensor->dtype == SL_DTYPE_I8;
   for (gsize i = 0; i < tensor->bytes / sl_dtype_size (tensor->dtype); i++) {
-    const gint32 code = floats ? 0 : is_signed ? ((const gint8 *) got)[i] : ((const guint8 *) got)[i];
+    const gint32 code = floats      ? 0
+                        : is_signed ? ((const gint8 *) got)[i]
+                                    : ((const guint8 *) got)[i];
     const gfloat value = floats ? ((const gfloat *) got)[i] : scale * (gfloat) (code - zero_point);
     /* Infinity that stays what it is, as in a mask, says nothing of the others. */
     if (isinf (want[i]) && want[i] == value)
@@ -373,11 +396,13 @@ measure_nodes (SlQuantizer *q, const void *tensor, GError **error)
   const SlTensor *input = sl_graph_input_tensor (q->int8_graph, 0);
   g_autofree void *values = g_malloc (input->bytes);
   put_input (input, tensor, values);
-  if (!sl_activation_trace_run (q->tape, tensor, error) || !sl_activation_trace_run (q->int8_tape, values, error))
+  if (!sl_activation_trace_run (q->tape, tensor, error)
+      || !sl_activation_trace_run (q->int8_tape, values, error))
     return FALSE;
   for (gint32 i = 0; i < (gint32) sl_graph_n_tensors (q->graph); i++) {
     const SlTensor *made = sl_graph_tensor (q->int8_graph, i);
-    const void *want = sl_activation_trace_data (q->tape, i), *got = sl_activation_trace_data (q->int8_tape, i);
+    const void *want = sl_activation_trace_data (q->tape, i),
+               *got = sl_activation_trace_data (q->int8_tape, i);
     if (want != NULL && got != NULL && sl_graph_tensor (q->graph, i)->dtype == SL_DTYPE_F32)
       add_power (&q->noise[i], made, want, got);
   }
@@ -393,9 +418,11 @@ sl_quantizer_compare (SlQuantizer *q, const void *tensor, GError **error)
   q->compared++;
   for (guint i = 0; i < sl_graph_n_outputs (q->whole.graph); i++)
     if (sl_graph_output_tensor (q->whole.graph, i)->dtype == SL_DTYPE_F32)
-      add_power (&q->output_noise, sl_graph_output_tensor (q->int8.graph, i), q->whole.outputs[i], q->int8.outputs[i]);
+      add_power (&q->output_noise, sl_graph_output_tensor (q->int8.graph, i), q->whole.outputs[i],
+                 q->int8.outputs[i]);
   if (q->agreement != NULL)
-    sl_agreement_add (q->agreement, (const void *const *) q->whole.outputs, (const void *const *) q->int8.outputs);
+    sl_agreement_add (q->agreement, (const void *const *) q->whole.outputs,
+                      (const void *const *) q->int8.outputs);
   return TRUE;
 }
 
@@ -405,7 +432,8 @@ snr_of (const Power *power)
 {
   if (!isfinite (power->signal) || !isfinite (power->noise))
     return -BEST_SNR;
-  return power->noise > 0 ? CLAMP (10 * log10 (power->signal / power->noise), -BEST_SNR, BEST_SNR) : BEST_SNR;
+  return power->noise > 0 ? CLAMP (10 * log10 (power->signal / power->noise), -BEST_SNR, BEST_SNR)
+                          : BEST_SNR;
 }
 
 /* Puts @layer among the worst, which are in order. */
@@ -472,7 +500,9 @@ sl_quantizer_keep (SlQuantizer *q)
 void
 sl_quantizer_report (SlQuantizer *q, SlQuantizeReport *report)
 {
-  *report = (SlQuantizeReport){ .agreement = NAN, .compared = q->compared, .what = q->options.what, .quantized = q->n_quantized };
+  *report = (SlQuantizeReport){
+    .agreement = NAN, .compared = q->compared, .what = q->options.what, .quantized = q->n_quantized
+  };
   report->nodes = sl_graph_n_nodes (q->int8_graph);
   report->equalized = q->equalized;
   report->pruned = q->pruned;
@@ -497,6 +527,7 @@ sl_quantizer_report (SlQuantizer *q, SlQuantizeReport *report)
     /* Its border is the lowest float, or the lowest code. */
     if (node->op == SL_OP_PADV2)
       continue;
-    add_worst (report, (SlLayerNoise){ sl_op_name (node->op), node->name, snr_of (&q->noise[node->outputs[0]]) });
+    add_worst (report, (SlLayerNoise){ sl_op_name (node->op), node->name,
+                                       snr_of (&q->noise[node->outputs[0]]) });
   }
 }

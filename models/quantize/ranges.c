@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The least squares are searched on histograms: values inside a range are off by a uniform error of one step, values outside by their
- * distance from its edge. The edges are moved in turn until neither gains. A histogram of one pass covers more than the limits so far, so that
- * it grows seldom, and is fitted to them at the end.
+ * The least squares are searched on histograms: values inside a range are off by a uniform error of
+ * one step, values outside by their distance from its edge. The edges are moved in turn until
+ * neither gains. A histogram of one pass covers more than the limits so far, so that it grows
+ * seldom, and is fitted to them at the end.
  */
 #include "models/quantize/ranges.h"
 
 #include <math.h>
 
-/* Places of an edge that are tried, in equal parts from 0 to the extreme, and rounds of both edges. */
+/* Places of an edge that are tried, in equal parts from 0 to the extreme, and rounds of both edges.
+ */
 #define PLACES 64
 #define ROUNDS 3
 #define STEPS 255.0
@@ -71,7 +73,9 @@ channels_of (const SlTensor *tensor)
 static const gfloat *
 values_of (const SlRanges *ranges, const SlActivationTrace *tape, guint tensor)
 {
-  return is_observed (ranges->graph, (gint32) tensor) ? sl_activation_trace_data (tape, (gint32) tensor) : NULL;
+  return is_observed (ranges->graph, (gint32) tensor)
+           ? sl_activation_trace_data (tape, (gint32) tensor)
+           : NULL;
 }
 
 static void
@@ -92,7 +96,8 @@ sl_ranges_limits (SlRanges *ranges, const SlActivationTrace *tape)
   for (guint i = 0; i < ranges->tensors->len; i++) {
     const gfloat *values = values_of (ranges, tape, i);
     if (values != NULL)
-      widen (&g_array_index (ranges->tensors, SlObserved, i).range, values, elements_of (sl_graph_tensor (ranges->graph, (gint32) i)));
+      widen (&g_array_index (ranges->tensors, SlObserved, i).range, values,
+             elements_of (sl_graph_tensor (ranges->graph, (gint32) i)));
   }
 }
 
@@ -161,7 +166,8 @@ refit (SlObserved *seen, SlRange from, SlRange to)
   seen->bins = bins;
 }
 
-/* Has the histogram over @span cover the limits that @seen has now. Infinity is covered by nothing. */
+/* Has the histogram over @span cover the limits that @seen has now. Infinity is covered by nothing.
+ */
 static void
 grow (SlObserved *seen, SlRange *span)
 {
@@ -201,9 +207,12 @@ sl_ranges_end (SlRanges *ranges)
   for (guint i = 0; i < ranges->tensors->len; i++) {
     SlObserved *seen = &g_array_index (ranges->tensors, SlObserved, i);
     gboolean finite = TRUE;
-    for (guint c = 0; seen->means != NULL && c < channels_of (sl_graph_tensor (ranges->graph, (gint32) i)); c++) {
+    for (guint c = 0;
+         seen->means != NULL && c < channels_of (sl_graph_tensor (ranges->graph, (gint32) i));
+         c++) {
       seen->means[c] /= (gdouble) ranges->pictures;
-      seen->variances[c] = MAX (seen->variances[c] / (gdouble) ranges->pictures - seen->means[c] * seen->means[c], 0);
+      seen->variances[c] =
+        MAX (seen->variances[c] / (gdouble) ranges->pictures - seen->means[c] * seen->means[c], 0);
       finite = finite && isfinite (seen->means[c]);
     }
     /* No scale suits infinity or NaN. */
@@ -270,7 +279,8 @@ least_squares (const SlObserved *const *observed, guint n, SlRange whole, SlCurv
       const gdouble part = (gdouble) (k / 2 + 1) / PLACES;
       SlRange tried = best;
       *(k % 2 == 0 ? &tried.high : &tried.low) = part * (k % 2 == 0 ? whole.high : whole.low);
-      const gdouble error = tried.high > tried.low ? error_of_all (observed, n, tried, curve) : INFINITY;
+      const gdouble error =
+        tried.high > tried.low ? error_of_all (observed, n, tried, curve) : INFINITY;
       if (error < least) {
         least = error;
         best = tried;
@@ -296,15 +306,18 @@ percentile (const SlObserved *seen, gdouble percent)
   while (last > first && (gdouble) (above + seen->bins[last]) <= cut)
     above += seen->bins[last--];
   const gdouble bin = (seen->range.high - seen->range.low) / SL_RANGE_BINS;
-  return (SlRange){ MIN (seen->range.low + bin * first, 0), MAX (seen->range.low + bin * (last + 1), 0) };
+  return (SlRange){ MIN (seen->range.low + bin * first, 0),
+                    MAX (seen->range.low + bin * (last + 1), 0) };
 }
 
 SlRange
-sl_ranges_choose (const SlObserved *const *observed, guint n, SlRangeMethod method, gdouble percent, SlCurve curve)
+sl_ranges_choose (const SlObserved *const *observed, guint n, SlRangeMethod method, gdouble percent,
+                  SlCurve curve)
 {
   SlRange whole = { 0, 0 };
   for (guint i = 0; i < n; i++) {
-    const SlRange range = method == SL_RANGE_PERCENTILE ? percentile (observed[i], percent) : observed[i]->range;
+    const SlRange range =
+      method == SL_RANGE_PERCENTILE ? percentile (observed[i], percent) : observed[i]->range;
     whole.low = MIN (whole.low, range.low);
     whole.high = MAX (whole.high, range.high);
   }

@@ -65,8 +65,11 @@ add_halves (Rewrite *c, const SlNode *node, gint32 constant)
   stored.bytes = n * sizeof halves[0];
   stored.data = halves;
   floats.data = NULL;
-  const gint32 input = add_tensor (c, &stored, "/float16"), output = input >= 0 ? add_tensor (c, &floats, "/float") : -1;
-  if (output < 0 || !sl_graph_add_node (c->to, SL_OP_DEQUANTIZE, node->index, &input, 1, &output, 1, NULL, c->error))
+  const gint32 input = add_tensor (c, &stored, "/float16"),
+               output = input >= 0 ? add_tensor (c, &floats, "/float") : -1;
+  if (output < 0
+      || !sl_graph_add_node (c->to, SL_OP_DEQUANTIZE, node->index, &input, 1, &output, 1, NULL,
+                             c->error))
     return -1;
   return output;
 }
@@ -78,7 +81,9 @@ add_codes (Rewrite *c, const SlNode *node, gint32 constant)
   const SlTensor *from = sl_graph_tensor (c->from, constant);
   const gboolean depthwise = node->op == SL_OP_DEPTHWISE_CONV_2D;
   const gint axis = depthwise ? 3 : 0;
-  const gsize n = count_of (from), channels = node->op == SL_OP_FULLY_CONNECTED ? 1 : (gsize) from->dims[axis], inner = n / channels;
+  const gsize n = count_of (from),
+              channels = node->op == SL_OP_FULLY_CONNECTED ? 1 : (gsize) from->dims[axis],
+              inner = n / channels;
   const gfloat *values = from->data;
   gfloat *scales = sl_arena_alloc (c->arena, channels * sizeof scales[0]);
   gint32 *zero_points = sl_arena_alloc (c->arena, channels * sizeof zero_points[0]);
@@ -92,7 +97,8 @@ add_codes (Rewrite *c, const SlNode *node, gint32 constant)
   for (gsize o = 0; o < channels; o++)
     scales[o] = MAX (scales[o], 1e-30f);
   for (gsize i = 0; i < n; i++)
-    codes[i] = (gint8) CLAMP (nearbyintf (values[i] / scales[depthwise ? i % channels : i / inner]), -MAX_VALUE, MAX_VALUE);
+    codes[i] = (gint8) CLAMP (nearbyintf (values[i] / scales[depthwise ? i % channels : i / inner]),
+                              -MAX_VALUE, MAX_VALUE);
   SlTensor stored = *from;
   stored.dtype = SL_DTYPE_I8;
   stored.bytes = n;
@@ -105,13 +111,15 @@ add_codes (Rewrite *c, const SlNode *node, gint32 constant)
 static gboolean
 can_store (const Rewrite *c, const SlNode *node, guint i)
 {
-  const SlTensor *tensor = sl_node_input (c->from, node, i), *first = sl_node_input (c->from, node, 0);
+  const SlTensor *tensor = sl_node_input (c->from, node, i),
+                 *first = sl_node_input (c->from, node, 0);
   if (tensor == NULL || tensor->data == NULL || tensor->dtype != SL_DTYPE_F32)
     return FALSE;
   if (c->how == SL_WEIGHTS_F16)
     return count_of (tensor) >= MIN_F16 && sl_constant_is_within (tensor, SL_HALF_MOST);
   const gboolean whole = node->op == SL_OP_CONV_2D && tensor->dims[3] == first->dims[3];
-  return i == 1 && count_of (tensor) >= MIN_I8 && (whole || node->op == SL_OP_DEPTHWISE_CONV_2D || node->op == SL_OP_FULLY_CONNECTED)
+  return i == 1 && count_of (tensor) >= MIN_I8
+         && (whole || node->op == SL_OP_DEPTHWISE_CONV_2D || node->op == SL_OP_FULLY_CONNECTED)
          && sl_constant_is_within (tensor, FLT_MAX);
 }
 
@@ -134,7 +142,8 @@ add_node (Rewrite *c, const SlNode *node, guint *n)
     stored = TRUE;
   }
   *n += stored;
-  return sl_graph_add_node (c->to, node->op, node->index, inputs, node->n_inputs, node->outputs, node->n_outputs, &node->params, c->error);
+  return sl_graph_add_node (c->to, node->op, node->index, inputs, node->n_inputs, node->outputs,
+                            node->n_outputs, &node->params, c->error);
 }
 
 static void
@@ -151,7 +160,13 @@ sl_weights_graph_new (SlGraph *graph, SlWeights how, gboolean decoded, guint *n,
   const gint32 input = sl_graph_input (graph, 0);
   g_autoptr (SlGraph) to = sl_graph_new (NULL);
   g_autofree gint32 *other = g_new (gint32, MAX (tensors, 1));
-  Rewrite c = { .from = graph, .to = to, .arena = sl_graph_arena (to), .how = how, .decoded = decoded, .other = other, .error = error };
+  Rewrite c = { .from = graph,
+                .to = to,
+                .arena = sl_graph_arena (to),
+                .how = how,
+                .decoded = decoded,
+                .other = other,
+                .error = error };
   *n = 0;
   sl_graph_set_source (to, sl_graph_ref (graph), drop_reference);
   memset (other, 0xff, tensors * sizeof other[0]);

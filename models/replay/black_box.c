@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reading black boxes, which anyone may have written. Every section's length is checked against the rest of the file, and every checksum is
- * compared, before any value is used; then positions of inferences are kept, and nothing is copied.
+ * Reading black boxes, which anyone may have written. Every section's length is checked against the
+ * rest of the file, and every checksum is compared, before any value is used; then positions of
+ * inferences are kept, and nothing is copied.
  */
 #include "models/replay/black_box.h"
 
@@ -48,17 +49,23 @@ static gboolean G_GNUC_PRINTF (3, 4) refuse (GError **error, SlError code, const
 static gboolean
 read_header (const guint8 *data, gsize size, guint32 *sections, GError **error)
 {
-  if (size < SL_BLACK_BOX_HEADER || memcmp (data, SL_BLACK_BOX_MAGIC, strlen (SL_BLACK_BOX_MAGIC)) != 0)
-    return refuse (error, SL_ERROR_FORMAT, "expected " EXPECTED ", got %" G_GSIZE_FORMAT " bytes of something else", size);
+  if (size < SL_BLACK_BOX_HEADER
+      || memcmp (data, SL_BLACK_BOX_MAGIC, strlen (SL_BLACK_BOX_MAGIC)) != 0)
+    return refuse (error, SL_ERROR_FORMAT,
+                   "expected " EXPECTED ", got %" G_GSIZE_FORMAT " bytes of something else", size);
   if (sl_le32 (data + 8) != SL_BLACK_BOX_VERSION)
-    return refuse (error, SL_ERROR_UNSUPPORTED,
-                   "expected a black box of version %u, got version %u: read it with the Sightline that wrote it", SL_BLACK_BOX_VERSION,
-                   sl_le32 (data + 8));
+    return refuse (
+      error, SL_ERROR_UNSUPPORTED,
+      "expected a black box of version %u, got version %u: read it with the Sightline that wrote it",
+      SL_BLACK_BOX_VERSION, sl_le32 (data + 8));
   if (sl_le64 (data + 24) != sl_xxh64 (data, 24, 0))
-    return refuse (error, SL_ERROR_FORMAT, "the header is damaged: its checksum is not the one that it states; copy the file again");
+    return refuse (
+      error, SL_ERROR_FORMAT,
+      "the header is damaged: its checksum is not the one that it states; copy the file again");
   if (sl_le64 (data + 16) != size)
     return refuse (error, SL_ERROR_FORMAT,
-                   "expected %" G_GUINT64_FORMAT " bytes, as its header says, got %" G_GSIZE_FORMAT ": copy the file again",
+                   "expected %" G_GUINT64_FORMAT " bytes, as its header says, got %" G_GSIZE_FORMAT
+                   ": copy the file again",
                    sl_le64 (data + 16), size);
   *sections = sl_le32 (data + 12);
   return TRUE;
@@ -73,15 +80,18 @@ read_section (const guint8 *data, gsize size, gsize *at, Section *section, GErro
   const guint64 length = left >= SL_BLACK_BOX_SECTION ? sl_le64 (head + 8) : 0;
   if (left < SL_BLACK_BOX_SECTION || length > left - SL_BLACK_BOX_SECTION)
     return refuse (error, SL_ERROR_FORMAT,
-                   "section %u ends behind the file's end: expected at most %" G_GSIZE_FORMAT " bytes, got %" G_GUINT64_FORMAT,
-                   section->number, left, left < SL_BLACK_BOX_SECTION ? SL_BLACK_BOX_SECTION : length);
+                   "section %u ends behind the file's end: expected at most %" G_GSIZE_FORMAT
+                   " bytes, got %" G_GUINT64_FORMAT,
+                   section->number, left,
+                   left < SL_BLACK_BOX_SECTION ? SL_BLACK_BOX_SECTION : length);
   section->content = head + SL_BLACK_BOX_SECTION;
   section->length = (gsize) length;
   for (guint i = 0; i < 4; i++)
     section->tag[i] = g_ascii_isprint ((char) head[i]) ? (char) head[i] : '.';
   if (sl_le64 (head + 16) != sl_xxh64 (section->content, section->length, sl_xxh64 (head, 16, 0)))
     return refuse (error, SL_ERROR_FORMAT,
-                   "section %u, at byte %" G_GSIZE_FORMAT ", is damaged: its checksum is not the one that it states; copy the file again",
+                   "section %u, at byte %" G_GSIZE_FORMAT
+                   ", is damaged: its checksum is not the one that it states; copy the file again",
                    section->number, *at);
   *at += SL_BLACK_BOX_SECTION + section->length;
   return TRUE;
@@ -91,7 +101,9 @@ static gboolean
 read_info (SlBlackBox *box, const Section *section, GError **error)
 {
   if (strcmp (section->tag, SL_BLACK_BOX_INFO) != 0 || section->length > INFO_LARGEST)
-    return refuse (error, SL_ERROR_FORMAT, "section 0: expected '" SL_BLACK_BOX_INFO "' of at most %u bytes, got '%s' of %" G_GSIZE_FORMAT,
+    return refuse (error, SL_ERROR_FORMAT,
+                   "section 0: expected '" SL_BLACK_BOX_INFO
+                   "' of at most %u bytes, got '%s' of %" G_GSIZE_FORMAT,
                    INFO_LARGEST, section->tag, section->length);
   box->info = sl_black_box_info_from_text ((const char *) section->content, section->length, error);
   g_prefix_error (error, box->info == NULL ? "section 0: " : "");
@@ -119,12 +131,20 @@ read_inference (SlBlackBox *box, const Section *section, GError **error)
 {
   const gsize rows = SL_BLACK_BOX_FIXED + box->info->n_outputs * (gsize) SL_BLACK_BOX_ROW;
   if (strcmp (section->tag, SL_BLACK_BOX_INFERENCE) != 0)
-    return refuse (error, SL_ERROR_FORMAT, "section %u: expected '" SL_BLACK_BOX_INFERENCE "', got '%s'", section->number, section->tag);
-  const gsize expected = section->length >= rows ? inference_bytes (box->info, section->content + SL_BLACK_BOX_FIXED) : rows;
+    return refuse (error, SL_ERROR_FORMAT,
+                   "section %u: expected '" SL_BLACK_BOX_INFERENCE "', got '%s'", section->number,
+                   section->tag);
+  const gsize expected = section->length >= rows
+                           ? inference_bytes (box->info, section->content + SL_BLACK_BOX_FIXED)
+                           : rows;
   if (expected == 0)
-    return refuse (error, SL_ERROR_FORMAT, "section %u: expected all or nothing of each output, got a part", section->number);
+    return refuse (error, SL_ERROR_FORMAT,
+                   "section %u: expected all or nothing of each output, got a part",
+                   section->number);
   if (expected != section->length)
-    return refuse (error, SL_ERROR_FORMAT, "section %u: expected the %" G_GSIZE_FORMAT " bytes of an inference, got %" G_GSIZE_FORMAT,
+    return refuse (error, SL_ERROR_FORMAT,
+                   "section %u: expected the %" G_GSIZE_FORMAT
+                   " bytes of an inference, got %" G_GSIZE_FORMAT,
                    section->number, expected, section->length);
   g_ptr_array_add (box->inferences, (gpointer) section->content);
   return TRUE;
@@ -139,7 +159,8 @@ read_box (SlBlackBox *box, GError **error)
   if (!read_header (data, size, &sections, error))
     return FALSE;
   if (sections == 0)
-    return refuse (error, SL_ERROR_FORMAT, "expected a section '" SL_BLACK_BOX_INFO "', got no section");
+    return refuse (error, SL_ERROR_FORMAT,
+                   "expected a section '" SL_BLACK_BOX_INFO "', got no section");
   for (guint i = 0; i < sections; i++) {
     Section section = { .number = i };
     if (!read_section (data, size, &at, &section, error)
@@ -148,8 +169,9 @@ read_box (SlBlackBox *box, GError **error)
   }
   if (at != size)
     return refuse (error, SL_ERROR_FORMAT,
-                   "expected the end of the file behind %u sections, at byte %" G_GSIZE_FORMAT ", got %" G_GSIZE_FORMAT " more", sections,
-                   at, size - at);
+                   "expected the end of the file behind %u sections, at byte %" G_GSIZE_FORMAT
+                   ", got %" G_GSIZE_FORMAT " more",
+                   sections, at, size - at);
   return TRUE;
 }
 
@@ -179,15 +201,17 @@ check_start (const char *path, GError **error)
   if (!got)
     return refuse (error, SL_ERROR_OPEN, "%s", g_strerror (code));
   if ((guint64) info.st_size > SL_BLACK_BOX_LARGEST)
-    return refuse (error, SL_ERROR_LIMIT, "expected at most %" G_GSIZE_FORMAT " bytes, got %" G_GUINT64_FORMAT, SL_BLACK_BOX_LARGEST,
-                   (guint64) info.st_size);
+    return refuse (error, SL_ERROR_LIMIT,
+                   "expected at most %" G_GSIZE_FORMAT " bytes, got %" G_GUINT64_FORMAT,
+                   SL_BLACK_BOX_LARGEST, (guint64) info.st_size);
   return read_header (head, (gsize) info.st_size, &sections, error);
 }
 
 SlBlackBox *
 sl_black_box_open (const char *path, GError **error)
 {
-  g_autoptr (GBytes) bytes = check_start (path, error) ? sl_file_read (path, EXPECTED, SL_BLACK_BOX_LARGEST, error) : NULL;
+  g_autoptr (GBytes) bytes =
+    check_start (path, error) ? sl_file_read (path, EXPECTED, SL_BLACK_BOX_LARGEST, error) : NULL;
   SlBlackBox *box = bytes != NULL ? sl_black_box_new (bytes, error) : NULL;
   if (box == NULL)
     g_prefix_error (error, "%s: ", path);

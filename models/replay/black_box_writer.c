@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writing black boxes: beside the name that the file is to have, and renamed to it once it is whole and on the disk. The header, which
- * counts sections and bytes, is written last. A lock on the open file says that somebody is writing it (models/replay/folder.c).
+ * Writing black boxes: beside the name that the file is to have, and renamed to it once it is whole
+ * and on the disk. The header, which counts sections and bytes, is written last. A lock on the open
+ * file says that somebody is writing it (models/replay/folder.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -67,7 +68,8 @@ write_all (SlBlackBoxWriter *writer, const void *data, gsize size, GError **erro
 
 /* The pieces of a section's content are hashed as one. */
 static gboolean
-write_section (SlBlackBoxWriter *writer, const char *tag, const struct iovec *pieces, guint n, GError **error)
+write_section (SlBlackBoxWriter *writer, const char *tag, const struct iovec *pieces, guint n,
+               GError **error)
 {
   guint8 head[SL_BLACK_BOX_SECTION] = { 0 };
   guint64 length = 0;
@@ -92,10 +94,12 @@ write_info (SlBlackBoxWriter *writer, GError **error)
   static const guint8 room[SL_BLACK_BOX_HEADER];
   g_autofree char *text = sl_black_box_info_to_text (writer->info);
   const struct iovec piece = { text, strlen (text) };
-  return write_all (writer, room, sizeof room, error) && write_section (writer, SL_BLACK_BOX_INFO, &piece, 1, error);
+  return write_all (writer, room, sizeof room, error)
+         && write_section (writer, SL_BLACK_BOX_INFO, &piece, 1, error);
 }
 
-/* Another process that tidies the folder may delete the file before it is locked. Where there are no locks none does. */
+/* Another process that tidies the folder may delete the file before it is locked. Where there are
+ * no locks none does. */
 static int
 create (const char *part)
 {
@@ -125,7 +129,8 @@ sl_black_box_writer_new (const char *path, const SlBlackBoxInfo *info, GError **
 }
 
 gboolean
-sl_black_box_writer_add (SlBlackBoxWriter *writer, const SlBlackBoxInference *inference, GError **error)
+sl_black_box_writer_add (SlBlackBoxWriter *writer, const SlBlackBoxInference *inference,
+                         GError **error)
 {
   const SlBlackBoxInfo *info = writer->info;
   guint8 fixed[SL_BLACK_BOX_FIXED + SL_MAX_IO * SL_BLACK_BOX_ROW] = { 0 };
@@ -135,7 +140,8 @@ sl_black_box_writer_add (SlBlackBoxWriter *writer, const SlBlackBoxInference *in
   put64 (fixed + 8, inference->pts);
   put64 (fixed + 16, (guint64) inference->time);
   put32 (fixed + 24, inference->finished ? 1 : 0);
-  pieces[n++] = (struct iovec){ fixed, SL_BLACK_BOX_FIXED + info->n_outputs * (gsize) SL_BLACK_BOX_ROW };
+  pieces[n++] =
+    (struct iovec){ fixed, SL_BLACK_BOX_FIXED + info->n_outputs * (gsize) SL_BLACK_BOX_ROW };
   for (guint i = 0; i < info->n_inputs; i++)
     pieces[n++] = (struct iovec){ (void *) inference->inputs[i], info->inputs[i].bytes };
   for (guint i = 0; inference->finished && i < info->n_outputs; i++) {

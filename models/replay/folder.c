@@ -36,12 +36,14 @@ sl_black_box_path (const char *folder, const char *model, gint64 *created)
   g_mutex_unlock (&lock);
   g_autoptr (GDateTime) time = g_date_time_new_from_unix_utc (at / G_USEC_PER_SEC);
   g_autofree char *second = g_date_time_format (time, "%Y%m%dT%H%M%S");
-  g_autofree char *name = g_strdup_printf (BEGIN "%s.%06dZ-%d-%08x" END, second, (int) (at % G_USEC_PER_SEC), (int) getpid (), tag);
+  g_autofree char *name = g_strdup_printf (BEGIN "%s.%06dZ-%d-%08x" END, second,
+                                           (int) (at % G_USEC_PER_SEC), (int) getpid (), tag);
   return g_build_filename (folder, name, NULL);
 }
 
-/* (nullable): where the model's tag begins in @name, if that is one of ours that ends so: digits, where the pattern has one, and any number of
- * them behind it. Names of older versions have no tag: where it would end. */
+/* (nullable): where the model's tag begins in @name, if that is one of ours that ends so: digits,
+ * where the pattern has one, and any number of them behind it. Names of older versions have no tag:
+ * where it would end. */
 static const char *
 find_tag (const char *name, const char *end)
 {
@@ -51,7 +53,10 @@ find_tag (const char *name, const char *end)
   const char *tag = name + strspn (name, "0123456789");
   if (strcmp (tag, end) == 0)
     return tag;
-  return tag[0] == '-' && strspn (tag + 1, "0123456789abcdef") == TAG && strcmp (tag + 1 + TAG, end) == 0 ? tag + 1 : NULL;
+  return tag[0] == '-' && strspn (tag + 1, "0123456789abcdef") == TAG
+             && strcmp (tag + 1 + TAG, end) == 0
+           ? tag + 1
+           : NULL;
 }
 
 /* Microseconds since 1970 that the name of one of ours says; 0 for no time. */
@@ -72,7 +77,8 @@ sl_black_box_lock (int fd, const char *path, gboolean wait)
   while (flock (fd, wait ? LOCK_EX : LOCK_EX | LOCK_NB) != 0)
     if (errno != EINTR)
       return FALSE;
-  return fstat (fd, &opened) == 0 && lstat (path, &named) == 0 && opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+  return fstat (fd, &opened) == 0 && lstat (path, &named) == 0 && opened.st_ino == named.st_ino
+         && opened.st_dev == named.st_dev;
 }
 
 /* What nobody has locked, nobody is writing. */
@@ -99,7 +105,8 @@ list (const char *folder, const char *end)
 {
   GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
   GDir *dir = g_dir_open (folder, 0, NULL);
-  for (const char *name = dir != NULL ? g_dir_read_name (dir) : NULL; name != NULL; name = g_dir_read_name (dir))
+  for (const char *name = dir != NULL ? g_dir_read_name (dir) : NULL; name != NULL;
+       name = g_dir_read_name (dir))
     if (find_tag (name, end) != NULL)
       g_ptr_array_add (names, g_strdup (name));
   g_clear_pointer (&dir, g_dir_close);
@@ -117,7 +124,8 @@ sl_black_box_look (const char *folder)
   g_mutex_unlock (&lock);
 }
 
-/* How many of the model of @name are kept with it; names without a tag are as those of one model. @kept: tags to numbers */
+/* How many of the model of @name are kept with it; names without a tag are as those of one model.
+ * @kept: tags to numbers */
 static guint
 keep_one (GHashTable *kept, const char *name)
 {
@@ -149,9 +157,12 @@ sl_black_box_prune (const char *folder, guint keep, const char *spare)
 gboolean
 sl_black_box_check_folder (const char *folder, GError **error)
 {
-  const int code = g_access (folder, W_OK | X_OK) != 0 ? errno : g_file_test (folder, G_FILE_TEST_IS_DIR) ? 0 : ENOTDIR;
+  const int code = g_access (folder, W_OK | X_OK) != 0        ? errno
+                   : g_file_test (folder, G_FILE_TEST_IS_DIR) ? 0
+                                                              : ENOTDIR;
   if (code != 0)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "black-box=%s: expected a folder that can be written to, got: %s", folder,
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+                 "black-box=%s: expected a folder that can be written to, got: %s", folder,
                  g_strerror (code));
   return code == 0;
 }

@@ -28,13 +28,15 @@ noise (gsize i)
   return (guint8) sl_xxh64 (&number, sizeof number, 0);
 }
 
-/* What a picture whose byte @i is noise becomes, as the contract has it; 0..1 where the input is no picture. */
+/* What a picture whose byte @i is noise becomes, as the contract has it; 0..1 where the input is no
+ * picture. */
 static gfloat
 real (const SlImageContract *image, gsize i)
 {
   if (!image->valid || !image->range_known)
     return noise (i) / 255.0f;
-  const gsize channels = (gsize) image->channels, area = (gsize) image->width * (gsize) image->height;
+  const gsize channels = (gsize) image->channels,
+              area = (gsize) image->width * (gsize) image->height;
   const gsize channel = (image->layout == SL_LAYOUT_NHWC ? i : i / area) % channels;
   return (gfloat) (noise (i) * image->gain[channel] + image->offset[channel]);
 }
@@ -55,7 +57,8 @@ fill (void *data, const SlTensorInfo *tensor, const SlImageContract *image)
     else if (size == 1 && tensor->dtype != SL_DTYPE_BOOL)
       bytes[i] = noise (i);
     else
-      bytes[i * size + (G_BYTE_ORDER == G_LITTLE_ENDIAN ? 0 : size - 1)] = noise (i) & 1; /* indices and the like stay small */
+      bytes[i * size + (G_BYTE_ORDER == G_LITTLE_ENDIAN ? 0 : size - 1)] =
+        noise (i) & 1; /* indices and the like stay small */
   }
 }
 
@@ -64,15 +67,19 @@ run (SlModel *model, SlSession *session, SlReplayBuffers *buffers, GError **erro
 {
   const SlStatus status = sl_replay_buffers_run (buffers, session);
   if (status != SL_STATUS_OK)
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: %s", sl_model_path (model), sl_session_status_text (session, status));
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: %s", sl_model_path (model),
+                 sl_session_status_text (session, status));
   sl_session_reset (session);
   return status == SL_STATUS_OK;
 }
 
 static gboolean
-write_file (const char *path, const SlBlackBoxInfo *info, const SlReplayBuffers *buffers, GError **error)
+write_file (const char *path, const SlBlackBoxInfo *info, const SlReplayBuffers *buffers,
+            GError **error)
 {
-  SlBlackBoxInference inference = { .number = 1, .pts = G_MAXUINT64, .time = info->created, .finished = TRUE };
+  SlBlackBoxInference inference = {
+    .number = 1, .pts = G_MAXUINT64, .time = info->created, .finished = TRUE
+  };
   for (guint i = 0; i < info->n_inputs; i++)
     inference.inputs[i] = buffers->inputs[i];
   for (guint i = 0; i < info->n_outputs; i++) {
@@ -80,7 +87,8 @@ write_file (const char *path, const SlBlackBoxInfo *info, const SlReplayBuffers 
     inference.hashes[i] = sl_xxh64 (buffers->outputs[i], info->outputs[i].bytes, 0);
   }
   g_autoptr (SlBlackBoxWriter) writer = sl_black_box_writer_new (path, info, error);
-  return writer != NULL && sl_black_box_writer_add (writer, &inference, error) && sl_black_box_writer_finish (writer, error);
+  return writer != NULL && sl_black_box_writer_add (writer, &inference, error)
+         && sl_black_box_writer_finish (writer, error);
 }
 
 gboolean
@@ -97,7 +105,8 @@ sl_golden_make (SlModel *model, SlSession *session, const char *input_shape, GEr
   const SlImageContract none = { 0 };
   for (guint i = 0; i < info->n_inputs; i++)
     fill (buffers.inputs[i], &info->inputs[i], i == 0 ? &contract->image : &none);
-  /* Left by a process that was killed. The file holds noise, so it may be read by all who may read the model. */
+  /* Left by a process that was killed. The file holds noise, so it may be read by all who may read
+   * the model. */
   g_autofree char *part = g_strconcat (path, ".part", NULL);
   g_unlink (part);
   if (!run (model, session, &buffers, error) || !write_file (path, info, &buffers, error))
@@ -109,20 +118,26 @@ sl_golden_make (SlModel *model, SlSession *session, const char *input_shape, GEr
 static gboolean
 is_float (const SlTensorInfo *output)
 {
-  return output->dtype == SL_DTYPE_F32 || output->dtype == SL_DTYPE_F16 || output->dtype == SL_DTYPE_F64;
+  return output->dtype == SL_DTYPE_F32 || output->dtype == SL_DTYPE_F16
+         || output->dtype == SL_DTYPE_F64;
 }
 
 static gboolean
-refuse (const SlBlackBoxInfo *info, const SlSession *session, guint output, const SlReplayDifference *difference, GError **error)
+refuse (const SlBlackBoxInfo *info, const SlSession *session, guint output,
+        const SlReplayDifference *difference, GError **error)
 {
-  g_autofree char *here = sl_black_box_backends (session), *there = sl_printable (info->backends, SL_PRINTABLE_NAME);
+  g_autofree char *here = sl_black_box_backends (session),
+                  *there = sl_printable (info->backends, SL_PRINTABLE_NAME);
   g_set_error (
     error, SL_ERROR, SL_ERROR_BACKEND,
-    "this machine computes the model differently: value %" G_GSIZE_FORMAT " of output %u of the self-test: expected %.9g, got %.9g "
-    "(%" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT " values differ; expected of %s, got of %s): test its memory and processor; "
+    "this machine computes the model differently: value %" G_GSIZE_FORMAT
+    " of output %u of the self-test: expected %.9g, got %.9g "
+    "(%" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT
+    " values differ; expected of %s, got of %s): test its memory and processor; "
     "SIGHTLINE_CPU=c tells whether its vector instructions are to blame; where the model is known to be right here, make the file "
     "anew with " MAKE,
-    difference->place, output, difference->expected, difference->got, difference->differing, difference->elements, there, here);
+    difference->place, output, difference->expected, difference->got, difference->differing,
+    difference->elements, there, here);
   return FALSE;
 }
 
@@ -136,8 +151,9 @@ compare (const SlBlackBox *box, SlModel *model, SlSession *session, GError **err
     sl_black_box_inference (box, 0, &golden);
   for (guint i = 0; i < info->n_outputs; i++)
     if (golden.outputs[i] == NULL) {
-      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                   "expected an inference with all its outputs, got a black box without: make the file with " MAKE);
+      g_set_error (
+        error, SL_ERROR, SL_ERROR_FORMAT,
+        "expected an inference with all its outputs, got a black box without: make the file with " MAKE);
       return FALSE;
     }
   if (!sl_replay_buffers_init (&buffers, info, error))
@@ -149,8 +165,8 @@ compare (const SlBlackBox *box, SlModel *model, SlSession *session, GError **err
   for (guint i = 0; i < info->n_outputs; i++) {
     static const SlReplayTolerance tolerance = { SL_GOLDEN_OF_VALUE, SL_GOLDEN_OF_RANGE };
     SlReplayDifference difference;
-    sl_replay_compare (&info->outputs[i], golden.outputs[i], buffers.outputs[i], is_float (&info->outputs[i]) ? &tolerance : NULL,
-                       &difference);
+    sl_replay_compare (&info->outputs[i], golden.outputs[i], buffers.outputs[i],
+                       is_float (&info->outputs[i]) ? &tolerance : NULL, &difference);
     if (difference.differing > 0)
       return refuse (info, session, i, &difference, error);
   }
@@ -169,7 +185,10 @@ sl_golden_check (SlModel *model, SlSession *session, GError **error)
     return FALSE;
   if (!sl_black_box_check_model (sl_black_box_info (box), model, FALSE, error)) {
     g_prefix_error (
-      error, "%s: made for another model, another input-shape or other fixed inputs; make it anew with " MAKE ", or delete it: ", path);
+      error,
+      "%s: made for another model, another input-shape or other fixed inputs; make it anew with " MAKE
+      ", or delete it: ",
+      path);
     return FALSE;
   }
   if (compare (box, model, session, error))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A black box's text, made of a running model and read back from files that anyone may have written. */
+/* A black box's text, made of a running model and read back from files that anyone may have
+ * written. */
 #include "models/replay/info.h"
 
 #include <stdlib.h>
@@ -18,7 +19,8 @@ static char *
 hash_file (SlModel *model, guint64 *size, GError **error)
 {
   gsize bytes = 0;
-  char *hash = sl_file_image_checksum (sl_graph_file (sl_model_graph (model)), G_CHECKSUM_SHA256, &bytes, error);
+  char *hash = sl_file_image_checksum (sl_graph_file (sl_model_graph (model)), G_CHECKSUM_SHA256,
+                                       &bytes, error);
   if (hash == NULL)
     g_prefix_error (error, "%s: ", sl_model_path (model));
   *size = bytes;
@@ -42,7 +44,8 @@ static void
 copy_data (SlBlackBoxInfo *info, GHashTable *files)
 {
   guint n = 0;
-  g_autofree const char **names = files != NULL ? (const char **) g_hash_table_get_keys_as_array (files, &n) : NULL;
+  g_autofree const char **names =
+    files != NULL ? (const char **) g_hash_table_get_keys_as_array (files, &n) : NULL;
   if (n > 1)
     qsort (names, n, sizeof *names, compare_names);
   info->knows_data = TRUE;
@@ -67,8 +70,9 @@ sl_black_box_backends (const SlSession *session)
   SlBackendUse use;
   for (guint i = 0; sl_session_backend_use (session, i, &use); i++)
     if (use.nodes > 0)
-      g_string_append_printf (text, "%s%s%s%s: %u", text->len > 0 ? ", " : "", use.name, use.cpu != NULL ? " " : "",
-                              use.cpu != NULL ? use.cpu : "", use.nodes);
+      g_string_append_printf (text, "%s%s%s%s: %u", text->len > 0 ? ", " : "", use.name,
+                              use.cpu != NULL ? " " : "", use.cpu != NULL ? use.cpu : "",
+                              use.nodes);
   return g_string_free (text, FALSE);
 }
 
@@ -104,9 +108,11 @@ sl_black_box_info_new (SlModel *model, SlSession *session, const char *input_sha
   info->sha256 = sha256;
   info->model_bytes = size;
   info->contract = sl_contract_summary (contract);
-  info->input_shape = input_shape != NULL && input_shape[0] != '\0' ? g_utf8_make_valid (input_shape, -1) : NULL;
+  info->input_shape =
+    input_shape != NULL && input_shape[0] != '\0' ? g_utf8_make_valid (input_shape, -1) : NULL;
   const SlPrecision precision = sl_graph_precision (sl_model_graph (model));
-  info->precision = precision != SL_PRECISION_FLOAT ? g_strdup (sl_precision_name (precision)) : NULL;
+  info->precision =
+    precision != SL_PRECISION_FLOAT ? g_strdup (sl_precision_name (precision)) : NULL;
   info->skips_input_quantize = contract->skips_input_quantize;
   info->threads = sl_session_threads (session);
   info->backends = sl_black_box_backends (session);
@@ -142,7 +148,8 @@ static char *
 time_text (gint64 created)
 {
   g_autoptr (GDateTime) second = g_date_time_new_from_unix_utc (created / G_USEC_PER_SEC);
-  g_autoptr (GDateTime) time = second != NULL ? g_date_time_add (second, created % G_USEC_PER_SEC) : NULL;
+  g_autoptr (GDateTime) time =
+    second != NULL ? g_date_time_add (second, created % G_USEC_PER_SEC) : NULL;
   return time != NULL ? g_date_time_format_iso8601 (time) : g_strdup ("");
 }
 
@@ -168,10 +175,12 @@ set_data (GKeyFile *file, const SlBlackBoxInfo *info)
 {
   g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
   for (guint i = 0; i < info->n_data; i++)
-    g_ptr_array_add (texts, g_strdup_printf ("%016" G_GINT64_MODIFIER "x %" G_GUINT64_FORMAT " %s", info->data[i].hash, info->data[i].bytes,
-                                             info->data[i].name));
+    g_ptr_array_add (texts,
+                     g_strdup_printf ("%016" G_GINT64_MODIFIER "x %" G_GUINT64_FORMAT " %s",
+                                      info->data[i].hash, info->data[i].bytes, info->data[i].name));
   if (info->knows_data)
-    g_key_file_set_string_list (file, GROUP, "data-files", (const char *const *) texts->pdata, texts->len);
+    g_key_file_set_string_list (file, GROUP, "data-files", (const char *const *) texts->pdata,
+                                texts->len);
 }
 
 char *
@@ -220,12 +229,14 @@ parse_tensor (const char *text, SlTensorInfo *tensor)
   for (const char *at = open + 1; *at != ']'; at += *at == ',') {
     char *end = NULL;
     const guint64 value = g_ascii_isdigit (*at) ? g_ascii_strtoull (at, &end, 10) : 0;
-    if (value < 1 || value > G_MAXINT32 || shape.rank == SL_MAX_RANK || (*end != ',' && *end != ']'))
+    if (value < 1 || value > G_MAXINT32 || shape.rank == SL_MAX_RANK
+        || (*end != ',' && *end != ']'))
       return FALSE;
     shape.dims[shape.rank++] = (gint32) value;
     at = end;
   }
-  if (!sl_tensor_elements (&shape, &elements) || elements > SL_MAX_TENSOR_BYTES / sl_dtype_size (shape.dtype))
+  if (!sl_tensor_elements (&shape, &elements)
+      || elements > SL_MAX_TENSOR_BYTES / sl_dtype_size (shape.dtype))
     return FALSE;
   shape.bytes = elements * sl_dtype_size (shape.dtype);
   shape.name = NULL;
@@ -236,7 +247,8 @@ parse_tensor (const char *text, SlTensorInfo *tensor)
 static gboolean
 get_tensors (GKeyFile *file, const char *key, SlTensorInfo *tensors, guint *n, GError **error)
 {
-  static const char expected[] = "1.." G_STRINGIFY (SL_MAX_IO) " tensors such as uint8[1,224,224,3]";
+  static const char expected[] =
+    "1.." G_STRINGIFY (SL_MAX_IO) " tensors such as uint8[1,224,224,3]";
   gsize length = 0;
   g_auto (GStrv) texts = g_key_file_get_string_list (file, GROUP, key, &length, NULL);
   if (texts == NULL || length < 1 || length > SL_MAX_IO) {
@@ -269,7 +281,8 @@ get_sha256 (GKeyFile *file, SlBlackBoxInfo *info, GError **error)
 static gboolean
 get_data (GKeyFile *file, SlBlackBoxInfo *info, GError **error)
 {
-  static const char expected[] = "at most " G_STRINGIFY (SL_BLACK_BOX_DATA_FILES) " files, each with XXH64, bytes and name";
+  static const char expected[] =
+    "at most " G_STRINGIFY (SL_BLACK_BOX_DATA_FILES) " files, each with XXH64, bytes and name";
   gsize length = 0;
   info->knows_data = g_key_file_has_key (file, GROUP, "data-files", NULL);
   g_auto (GStrv) texts = g_key_file_get_string_list (file, GROUP, "data-files", &length, NULL);
@@ -307,14 +320,18 @@ sl_black_box_info_from_text (const char *text, gsize size, GError **error)
   g_autoptr (GKeyFile) file = g_key_file_new ();
   g_autoptr (SlBlackBoxInfo) info = g_new0 (SlBlackBoxInfo, 1);
   g_autoptr (GError) bad = NULL;
-  if (size == 0 || memchr (text, '\0', size) != NULL || !g_key_file_load_from_data (file, text, size, G_KEY_FILE_NONE, &bad)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "expected a key file: %s", bad != NULL ? bad->message : "it is empty, or has a byte 0");
+  if (size == 0 || memchr (text, '\0', size) != NULL
+      || !g_key_file_load_from_data (file, text, size, G_KEY_FILE_NONE, &bad)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "expected a key file: %s",
+                 bad != NULL ? bad->message : "it is empty, or has a byte 0");
     return NULL;
   }
   g_autofree char *created = g_key_file_get_string (file, GROUP, "created", NULL);
-  g_autoptr (GDateTime) time = created != NULL ? g_date_time_new_from_iso8601 (created, NULL) : NULL;
+  g_autoptr (GDateTime) time =
+    created != NULL ? g_date_time_new_from_iso8601 (created, NULL) : NULL;
   if (time != NULL)
-    info->created = g_date_time_to_unix (time) * G_USEC_PER_SEC + g_date_time_get_microsecond (time);
+    info->created =
+      g_date_time_to_unix (time) * G_USEC_PER_SEC + g_date_time_get_microsecond (time);
   info->reason = g_key_file_get_string (file, GROUP, "reason", NULL);
   info->contract = g_key_file_get_string (file, GROUP, "contract", NULL);
   info->input_shape = g_key_file_get_string (file, GROUP, "input-shape", NULL);
@@ -323,9 +340,11 @@ sl_black_box_info_from_text (const char *text, gsize size, GError **error)
   info->precision = g_key_file_get_string (file, GROUP, "precision", NULL);
   info->model_bytes = g_key_file_get_uint64 (file, GROUP, "model-bytes", NULL);
   info->skips_input_quantize = g_key_file_get_boolean (file, GROUP, "skips-input-quantize", NULL);
-  if (!get_text (file, "sightline", "a version", &info->version, error) || !get_text (file, "model", "a path", &info->model, error)
-      || !get_text (file, "backends", "who ran the model", &info->backends, error) || !get_sha256 (file, info, error)
-      || !get_data (file, info, error) || !get_threads (file, info, error)
+  if (!get_text (file, "sightline", "a version", &info->version, error)
+      || !get_text (file, "model", "a path", &info->model, error)
+      || !get_text (file, "backends", "who ran the model", &info->backends, error)
+      || !get_sha256 (file, info, error) || !get_data (file, info, error)
+      || !get_threads (file, info, error)
       || !get_tensors (file, "inputs", info->inputs, &info->n_inputs, error)
       || !get_tensors (file, "outputs", info->outputs, &info->n_outputs, error))
     return NULL;
@@ -333,12 +352,15 @@ sl_black_box_info_from_text (const char *text, gsize size, GError **error)
 }
 
 static gboolean
-same_tensors (const SlTensorInfo *expected, guint n_expected, const SlTensorInfo *got, guint n_got, const char *what, GError **error)
+same_tensors (const SlTensorInfo *expected, guint n_expected, const SlTensorInfo *got, guint n_got,
+              const char *what, GError **error)
 {
-  g_autofree char *wanted = sl_tensor_infos_describe (expected, n_expected), *found = sl_tensor_infos_describe (got, n_got);
+  g_autofree char *wanted = sl_tensor_infos_describe (expected, n_expected),
+                  *found = sl_tensor_infos_describe (got, n_got);
   if (strcmp (wanted, found) == 0)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "expected %s %s, as they were recorded, got %s", what, wanted, found);
+  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "expected %s %s, as they were recorded, got %s",
+               what, wanted, found);
   return FALSE;
 }
 
@@ -347,7 +369,8 @@ static char *
 describe_data (const SlBlackBoxInfo *info, guint i)
 {
   return i < info->n_data
-           ? g_strdup_printf ("%" G_GUINT64_FORMAT " bytes with XXH64 %016" G_GINT64_MODIFIER "x", info->data[i].bytes, info->data[i].hash)
+           ? g_strdup_printf ("%" G_GUINT64_FORMAT " bytes with XXH64 %016" G_GINT64_MODIFIER "x",
+                              info->data[i].bytes, info->data[i].hash)
            : g_strdup ("none");
 }
 
@@ -365,18 +388,23 @@ same_data (const SlBlackBoxInfo *expected, SlModel *model, GError **error)
   guint i = 0;
   copy_data (&got, sl_model_data_files (model));
   while (i < got.n_data && i < expected->n_data && got.data[i].bytes == expected->data[i].bytes
-         && got.data[i].hash == expected->data[i].hash && strcmp (got.data[i].name, expected->data[i].name) == 0)
+         && got.data[i].hash == expected->data[i].hash
+         && strcmp (got.data[i].name, expected->data[i].name) == 0)
     i++;
   const gboolean same = i == got.n_data && i == expected->n_data;
   if (!same) {
     const gboolean gone = is_first (expected, &got, i), added = is_first (&got, expected, i);
-    g_autofree char *name = sl_printable (gone ? expected->data[i].name : got.data[i].name, SL_PRINTABLE_NAME);
-    g_autofree char *wanted = describe_data (expected, added ? G_MAXUINT : i), *found = describe_data (&got, gone ? G_MAXUINT : i);
+    g_autofree char *name =
+      sl_printable (gone ? expected->data[i].name : got.data[i].name, SL_PRINTABLE_NAME);
+    g_autofree char *wanted = describe_data (expected, added ? G_MAXUINT : i),
+                    *found = describe_data (&got, gone ? G_MAXUINT : i);
     if (strcmp (name, SL_DATA_FIXED_INPUTS) == 0)
-      g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: fixed-inputs: expected the values that were recorded, %s, got %s",
+      g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
+                   "%s: fixed-inputs: expected the values that were recorded, %s, got %s",
                    sl_model_path (model), wanted, found);
     else
-      g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: weights in '%s': expected those that were recorded, %s, got %s",
+      g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
+                   "%s: weights in '%s': expected those that were recorded, %s, got %s",
                    sl_model_path (model), name, wanted, found);
   }
   for (i = 0; i < got.n_data; i++)
@@ -394,8 +422,8 @@ sl_black_box_check_model (const SlBlackBoxInfo *info, SlModel *model, gboolean a
     return FALSE;
   if (!any && strcmp (sha256, info->sha256) != 0) {
     g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-                 "%s: expected the model that was recorded, %" G_GUINT64_FORMAT " bytes with SHA-256 %s, got %" G_GUINT64_FORMAT
-                 " bytes with %s",
+                 "%s: expected the model that was recorded, %" G_GUINT64_FORMAT
+                 " bytes with SHA-256 %s, got %" G_GUINT64_FORMAT " bytes with %s",
                  sl_model_path (model), info->model_bytes, info->sha256, size, sha256);
     return FALSE;
   }
@@ -404,7 +432,8 @@ sl_black_box_check_model (const SlBlackBoxInfo *info, SlModel *model, gboolean a
   SlBlackBoxInfo own = { 0 };
   copy_tensors (&own, contract, sl_model_graph (model));
   if (same_tensors (info->inputs, info->n_inputs, own.inputs, own.n_inputs, "inputs", error)
-      && same_tensors (info->outputs, info->n_outputs, contract->outputs, contract->n_outputs, "outputs", error))
+      && same_tensors (info->outputs, info->n_outputs, contract->outputs, contract->n_outputs,
+                       "outputs", error))
     return TRUE;
   g_prefix_error (error, "%s: ", sl_model_path (model));
   return FALSE;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Information of a black box beside its inferences: the model, how it ran, and why the box was written. As text it is the first section of
- * a file (models/replay/black_box.h), a key file that people can read.
+ * Information of a black box beside its inferences: the model, how it ran, and why the box was
+ * written. As text it is the first section of a file (models/replay/black_box.h), a key file that
+ * people can read.
  */
 #ifndef SL_REPLAY_INFO_H
 #define SL_REPLAY_INFO_H
@@ -13,8 +14,8 @@
 #define SL_BLACK_BOX_DATA_FILES 16
 #define SL_BLACK_BOX_DATA_NAME 256
 
-/** SlBlackBoxData: a file beside the model's that has weights of it, as SlDataFile says. @name: relative to the model's folder. Of more files
- *  than fit the last row stands for the rest. */
+/** SlBlackBoxData: a file beside the model's that has weights of it, as SlDataFile says. @name:
+ * relative to the model's folder. Of more files than fit the last row stands for the rest. */
 typedef struct
 {
   char *name;
@@ -41,7 +42,8 @@ typedef struct
  */
 typedef struct
 {
-  char *model, *sha256, *contract, *input_shape, *precision, *state, *handed, *backends, *version, *reason;
+  char *model, *sha256, *contract, *input_shape, *precision, *state, *handed, *backends, *version,
+    *reason;
   guint64 model_bytes;
   gboolean skips_input_quantize;
   guint threads;
@@ -53,19 +55,23 @@ typedef struct
   SlTensorInfo inputs[SL_MAX_IO], outputs[SL_MAX_IO];
 } SlBlackBoxInfo;
 
-/** sl_black_box_info_new: (transfer full): of a @session of @model; its file is hashed, 1 ms for 0.5 MB. @input_shape: (nullable): what it
- *  was loaded with. NULL with @error set when the file's bytes cannot be read any more. */
-SlBlackBoxInfo *sl_black_box_info_new (SlModel *model, SlSession *session, const char *input_shape, GError **error);
+/** sl_black_box_info_new: (transfer full): of a @session of @model; its file is hashed, 1 ms for
+ * 0.5 MB. @input_shape: (nullable): what it was loaded with. NULL with @error set when the file's
+ * bytes cannot be read any more. */
+SlBlackBoxInfo *sl_black_box_info_new (SlModel *model, SlSession *session, const char *input_shape,
+                                       GError **error);
 void sl_black_box_info_free (SlBlackBoxInfo *info);
 /** sl_black_box_info_to_text: (transfer full): the key file. */
 char *sl_black_box_info_to_text (const SlBlackBoxInfo *info);
-/** sl_black_box_info_from_text: (transfer full): of the @size bytes of @text, which anyone may have written; NULL with SL_ERROR_FORMAT. */
+/** sl_black_box_info_from_text: (transfer full): of the @size bytes of @text, which anyone may have
+ * written; NULL with SL_ERROR_FORMAT. */
 SlBlackBoxInfo *sl_black_box_info_from_text (const char *text, gsize size, GError **error);
 /** sl_black_box_backends: (transfer full): @backends of a session. */
 char *sl_black_box_backends (const SlSession *session);
-/** sl_black_box_check_model: FALSE with @error set unless @model is the one of @info, going by the bytes of its files, as far as @info says; with @any, unless its
- *  tensors are those of @info. */
-gboolean sl_black_box_check_model (const SlBlackBoxInfo *info, SlModel *model, gboolean any, GError **error);
+/** sl_black_box_check_model: FALSE with @error set unless @model is the one of @info, going by the
+ * bytes of its files, as far as @info says; with @any, unless its tensors are those of @info. */
+gboolean sl_black_box_check_model (const SlBlackBoxInfo *info, SlModel *model, gboolean any,
+                                   GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlBlackBoxInfo, sl_black_box_info_free)
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A ring, and one thread that writes black boxes from it, one after the other. Neither the inference thread nor the thread that frees the
- * recorder blocks on it. The thread frees all memory at its end.
+ * A ring, and one thread that writes black boxes from it, one after the other. Neither the
+ * inference thread nor the thread that frees the recorder blocks on it. The thread frees all memory
+ * at its end.
  */
 #include "models/replay/recorder.h"
 
@@ -100,7 +101,8 @@ write_view (SlRecorder *recorder, const Job *job)
   info.reason = job->reason;
   info.created = job->created;
   g_autoptr (SlBlackBoxWriter) writer = sl_black_box_writer_new (job->path, &info, &error);
-  if (writer != NULL && sl_ring_write (job->view, writer, &n, &error) && sl_black_box_writer_finish (writer, &error))
+  if (writer != NULL && sl_ring_write (job->view, writer, &n, &error)
+      && sl_black_box_writer_finish (writer, &error))
     sl_black_box_prune (recorder->folder, recorder->files, job->path);
   recorder->written (job->path, n, error, recorder->data);
 }
@@ -171,15 +173,16 @@ push (SlRecorder *recorder, Job *job)
 
 /* What a black box needs beside the thread; FALSE with @error set. */
 static gboolean
-open_ring (SlRecorder *recorder, SlModel *model, SlSession *session, const char *input_shape, const SlRecorderSettings *settings,
-           GError **error)
+open_ring (SlRecorder *recorder, SlModel *model, SlSession *session, const char *input_shape,
+           const SlRecorderSettings *settings, GError **error)
 {
   if (!sl_black_box_check_folder (settings->folder, error))
     return FALSE;
   sl_black_box_look (settings->folder);
   recorder->info = sl_black_box_info_new (model, session, input_shape, error);
   if (recorder->info != NULL)
-    recorder->ring = sl_ring_new (recorder->info, settings->folder, settings->seconds, settings->limit, error);
+    recorder->ring =
+      sl_ring_new (recorder->info, settings->folder, settings->seconds, settings->limit, error);
   return recorder->ring != NULL;
 }
 
@@ -193,12 +196,14 @@ start (SlRecorder *recorder, GError **error)
   if (recorder->threaded)
     g_thread_unref (thread);
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "no thread can be started that writes black boxes: %s", failed->message);
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+                 "no thread can be started that writes black boxes: %s", failed->message);
   return recorder->threaded;
 }
 
 SlRecorder *
-sl_recorder_new (SlModel *model, SlSession *session, const char *input_shape, const SlRecorderSettings *settings, GError **error)
+sl_recorder_new (SlModel *model, SlSession *session, const char *input_shape,
+                 const SlRecorderSettings *settings, GError **error)
 {
   g_autoptr (SlRecorder) recorder = g_new0 (SlRecorder, 1);
   g_autoptr (GError) failed = NULL;
@@ -234,7 +239,8 @@ sl_recorder_ref (SlRecorder *recorder)
   return recorder;
 }
 
-/* Where no black box is being written, the ring goes at once: a process may end before the thread does. */
+/* Where no black box is being written, the ring goes at once: a process may end before the thread
+ * does. */
 void
 sl_recorder_unref (SlRecorder *recorder)
 {
@@ -273,14 +279,16 @@ sl_recorder_begin (SlRecorder *recorder, guint64 pts, const void *const *inputs,
   GError *failed = NULL;
   if (recorder->no_ring != NULL)
     return fail_once (recorder, g_steal_pointer (&recorder->no_ring), error);
-  return recorder->ring == NULL || sl_ring_begin (recorder->ring, pts, inputs, &failed) || fail_once (recorder, failed, error);
+  return recorder->ring == NULL || sl_ring_begin (recorder->ring, pts, inputs, &failed)
+         || fail_once (recorder, failed, error);
 }
 
 gboolean
 sl_recorder_end (SlRecorder *recorder, const void *const *outputs, GError **error)
 {
   GError *failed = NULL;
-  return recorder->ring == NULL || sl_ring_end (recorder->ring, outputs, &failed) || fail_once (recorder, failed, error);
+  return recorder->ring == NULL || sl_ring_end (recorder->ring, outputs, &failed)
+         || fail_once (recorder, failed, error);
 }
 
 char *

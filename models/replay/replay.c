@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs recorded inputs in a session again. Hashes decide about equality; stored values only give the size of differences. */
+/* Runs recorded inputs in a session again. Hashes decide about equality; stored values only give
+ * the size of differences. */
 #include "models/replay/replay.h"
 
 #include <math.h>
@@ -13,11 +14,16 @@ sl_replay_buffers_init (SlReplayBuffers *buffers, const SlBlackBoxInfo *info, GE
 {
   gboolean good = TRUE;
   for (; good && buffers->n_inputs < info->n_inputs; buffers->n_inputs++)
-    good = (buffers->inputs[buffers->n_inputs] = sl_tensor_buffer_new (info->inputs[buffers->n_inputs].bytes)) != NULL;
+    good = (buffers->inputs[buffers->n_inputs] =
+              sl_tensor_buffer_new (info->inputs[buffers->n_inputs].bytes))
+           != NULL;
   for (; good && buffers->n_outputs < info->n_outputs; buffers->n_outputs++)
-    good = (buffers->outputs[buffers->n_outputs] = sl_tensor_buffer_new (info->outputs[buffers->n_outputs].bytes)) != NULL;
+    good = (buffers->outputs[buffers->n_outputs] =
+              sl_tensor_buffer_new (info->outputs[buffers->n_outputs].bytes))
+           != NULL;
   if (!good)
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "not enough memory for the model's inputs and outputs");
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                 "not enough memory for the model's inputs and outputs");
   return good;
 }
 
@@ -57,12 +63,13 @@ static gboolean
 is_near (gdouble wanted, gdouble found, gdouble range, const SlReplayTolerance *tolerance)
 {
   return tolerance != NULL && isfinite (wanted) && isfinite (found)
-         && fabs (wanted - found) <= tolerance->of_value * fabs (wanted) + tolerance->of_range * range;
+         && fabs (wanted - found)
+              <= tolerance->of_value * fabs (wanted) + tolerance->of_range * range;
 }
 
 void
-sl_replay_compare (const SlTensorInfo *tensor, const void *expected, const void *got, const SlReplayTolerance *tolerance,
-                   SlReplayDifference *difference)
+sl_replay_compare (const SlTensorInfo *tensor, const void *expected, const void *got,
+                   const SlReplayTolerance *tolerance, SlReplayDifference *difference)
 {
   const gsize size = sl_dtype_size (tensor->dtype);
   const guint8 *a = expected, *b = got;
@@ -74,8 +81,8 @@ sl_replay_compare (const SlTensorInfo *tensor, const void *expected, const void 
   for (gsize i = 0; i < difference->elements; i++) {
     if (memcmp (a + i * size, b + i * size, size) == 0)
       continue;
-    const gdouble wanted = sl_dtype_value (tensor->dtype, a, i), found = sl_dtype_value (tensor->dtype, b, i),
-                  apart = fabs (wanted - found);
+    const gdouble wanted = sl_dtype_value (tensor->dtype, a, i),
+                  found = sl_dtype_value (tensor->dtype, b, i), apart = fabs (wanted - found);
     if (is_near (wanted, found, difference->range, tolerance))
       continue;
     difference->differing++;
@@ -93,16 +100,19 @@ sl_replay_compare (const SlTensorInfo *tensor, const void *expected, const void 
 
 /* Whether all outputs of @inference are what the session gave; tells of those that are not. */
 static gboolean
-compare_outputs (const SlBlackBoxInfo *info, const SlBlackBoxInference *inference, const SlReplayBuffers *buffers, SlReplayFound found,
-                 gpointer data)
+compare_outputs (const SlBlackBoxInfo *info, const SlBlackBoxInference *inference,
+                 const SlReplayBuffers *buffers, SlReplayFound found, gpointer data)
 {
   gboolean equal = TRUE;
   for (guint i = 0; i < info->n_outputs; i++) {
-    SlReplayDifference difference = { .number = inference->number, .pts = inference->pts, .output = i };
+    SlReplayDifference difference = { .number = inference->number,
+                                      .pts = inference->pts,
+                                      .output = i };
     if (sl_xxh64 (buffers->outputs[i], info->outputs[i].bytes, 0) == inference->hashes[i])
       continue;
     if (inference->outputs[i] != NULL)
-      sl_replay_compare (&info->outputs[i], inference->outputs[i], buffers->outputs[i], NULL, &difference);
+      sl_replay_compare (&info->outputs[i], inference->outputs[i], buffers->outputs[i], NULL,
+                         &difference);
     found (inference->number, &difference, NULL, data);
     equal = FALSE;
   }
@@ -110,7 +120,8 @@ compare_outputs (const SlBlackBoxInfo *info, const SlBlackBoxInference *inferenc
 }
 
 gboolean
-sl_replay_run (const SlBlackBox *box, SlSession *session, SlReplayFound found, gpointer data, SlReplaySum *sum, GError **error)
+sl_replay_run (const SlBlackBox *box, SlSession *session, SlReplayFound found, gpointer data,
+               SlReplaySum *sum, GError **error)
 {
   const SlBlackBoxInfo *info = sl_black_box_info (box);
   g_auto (SlReplayBuffers) buffers = { 0 };

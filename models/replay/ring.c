@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which slot an inference goes to, and which slots a black box is made of. Slots of a live ring, and those that a process left behind. */
+/* Which slot an inference goes to, and which slots a black box is made of. Slots of a live ring,
+ * and those that a process left behind. */
 #include "models/replay/ring.h"
 
 #include <errno.h>
@@ -66,19 +67,22 @@ prefix_of (const char *folder)
 {
   char *real = realpath (folder, NULL);
   const char *place = real != NULL ? real : folder;
-  char *prefix = g_strdup_printf (BEGIN "%016" G_GINT64_MODIFIER "x-", sl_xxh64 (place, strlen (place), 0));
+  char *prefix =
+    g_strdup_printf (BEGIN "%016" G_GINT64_MODIFIER "x-", sl_xxh64 (place, strlen (place), 0));
   free (real);
   return prefix;
 }
 
-/* A file that is ours until it is closed, in @where; -1 with errno set. Processes in containers have the same numbers again and again. */
+/* A file that is ours until it is closed, in @where; -1 with errno set. Processes in containers
+ * have the same numbers again and again. */
 static int
 create (const char *where, const char *folder, char **path)
 {
   g_autofree char *prefix = prefix_of (folder);
   int fd = -1;
   for (guint i = 0; i < ATTEMPTS && fd < 0; i++) {
-    g_autofree char *name = g_strdup_printf ("%s%d-%08x" END, prefix, (int) getpid (), g_random_int ());
+    g_autofree char *name =
+      g_strdup_printf ("%s%d-%08x" END, prefix, (int) getpid (), g_random_int ());
     g_free (*path);
     *path = g_build_filename (where, name, NULL);
     fd = open (*path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -90,13 +94,15 @@ create (const char *where, const char *folder, char **path)
   return fd;
 }
 
-/* (transfer full): a folder in memory: what a service manager gave this service for its life and its restarts, else the machine's. systemd
- * empties /dev/shm of the files of a service's user whenever such a service ends. */
+/* (transfer full): a folder in memory: what a service manager gave this service for its life and
+ * its restarts, else the machine's. systemd empties /dev/shm of the files of a service's user
+ * whenever such a service ends. */
 static char *
 memory_folder (void)
 {
   const char *given = g_getenv ("RUNTIME_DIRECTORY");
-  return given != NULL && given[0] == '/' ? g_strndup (given, strcspn (given, ":")) : g_strdup (SHARED_MEMORY);
+  return given != NULL && given[0] == '/' ? g_strndup (given, strcspn (given, ":"))
+                                          : g_strdup (SHARED_MEMORY);
 }
 
 static gboolean
@@ -105,8 +111,9 @@ is_memory (const struct statfs *info)
   return info->f_type == TMPFS_MAGIC || info->f_type == RAMFS_MAGIC;
 }
 
-/* Bytes that the ring may take there beside the @used that it has: half of the memory stays free for other processes; on a
- * disk at least as much as the ring takes stays free, for the black box. */
+/* Bytes that the ring may take there beside the @used that it has: half of the memory stays free
+ * for other processes; on a disk at least as much as the ring takes stays free, for the black box.
+ */
 static guint64
 room (const char *where, guint64 used)
 {
@@ -121,7 +128,8 @@ room (const char *where, guint64 used)
 static gboolean
 refuse (const SlRing *ring, int code, GError **error)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: cannot be written: %s", ring->path, g_strerror (code));
+  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: cannot be written: %s", ring->path,
+               g_strerror (code));
   return FALSE;
 }
 
@@ -148,7 +156,8 @@ sl_ring_path (const SlRing *ring, gboolean *in_memory)
 }
 
 SlRing *
-sl_ring_new (const SlBlackBoxInfo *info, const char *folder, guint seconds, guint64 limit, GError **error)
+sl_ring_new (const SlBlackBoxInfo *info, const char *folder, guint seconds, guint64 limit,
+             GError **error)
 {
   g_autoptr (SlRing) ring = g_new0 (SlRing, 1);
   g_mutex_init (&ring->lock);
@@ -157,7 +166,8 @@ sl_ring_new (const SlBlackBoxInfo *info, const char *folder, guint seconds, guin
   ring->most = (guint) MIN (limit / ring->slots.size, MAX_SLOTS);
   if (ring->most == 0) {
     g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "expected at least %" G_GSIZE_FORMAT " bytes for the black box, what an inference of this "
+                 "expected at least %" G_GSIZE_FORMAT
+                 " bytes for the black box, what an inference of this "
                  "model takes, got %" G_GUINT64_FORMAT ": set black-box-limit",
                  ring->slots.size, limit);
     return NULL;
@@ -194,14 +204,17 @@ is_wanted (const SlRing *ring, const Used *used)
 {
   for (const GList *link = ring->views; link != NULL; link = link->next) {
     const SlRingView *view = link->data;
-    const Used *first = view->next < view->slots->len ? &g_array_index (view->slots, Used, view->next) : NULL;
-    if (first != NULL && used->number >= first->number && used->number <= g_array_index (view->slots, Used, view->slots->len - 1).number)
+    const Used *first =
+      view->next < view->slots->len ? &g_array_index (view->slots, Used, view->next) : NULL;
+    if (first != NULL && used->number >= first->number
+        && used->number <= g_array_index (view->slots, Used, view->slots->len - 1).number)
       return TRUE;
   }
   return FALSE;
 }
 
-/* One slot more, all of whose bytes are there. FALSE, and not asked again for a while, where there is no room. */
+/* One slot more, all of whose bytes are there. FALSE, and not asked again for a while, where there
+ * is no room. */
 static gboolean
 grow (SlRing *ring, gint64 now)
 {
@@ -221,7 +234,8 @@ grow (SlRing *ring, gint64 now)
   return FALSE;
 }
 
-/* (nullable): where the next inference goes: the oldest that is out of time or, where all have theirs, a new one, as long as there is room.
+/* (nullable): where the next inference goes: the oldest that is out of time or, where all have
+ * theirs, a new one, as long as there is room.
  * @tight: (out): there was none */
 static GList *
 next_slot (SlRing *ring, gint64 now, gboolean *tight)
@@ -230,7 +244,8 @@ next_slot (SlRing *ring, gint64 now, gboolean *tight)
   GList *oldest = g_queue_peek_head_link (&ring->used);
   const Used *used = oldest != NULL ? oldest->data : NULL;
   const gboolean wanted = used != NULL && is_wanted (ring, used);
-  const gboolean spent = used != NULL && !wanted && now - used->clock > (gint64) ring->seconds * G_USEC_PER_SEC;
+  const gboolean spent =
+    used != NULL && !wanted && now - used->clock > (gint64) ring->seconds * G_USEC_PER_SEC;
   g_mutex_unlock (&ring->lock);
   if (!spent && grow (ring, now)) {
     Used *fresh = g_new0 (Used, 1);
@@ -253,8 +268,9 @@ tell_tight (SlRing *ring, gboolean tight, GError **error)
   if (!tight || ring->told)
     return TRUE;
   ring->told = TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: there is room for %u inferences, fewer than in %u seconds", ring->path, ring->n_slots,
-               ring->seconds);
+  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+               "%s: there is room for %u inferences, fewer than in %u seconds", ring->path,
+               ring->n_slots, ring->seconds);
   return FALSE;
 }
 
@@ -274,7 +290,8 @@ sl_ring_begin (SlRing *ring, guint64 pts, const void *const *inputs, GError **er
   g_mutex_lock (&ring->lock);
   g_queue_push_tail_link (&ring->used, place);
   g_mutex_unlock (&ring->lock);
-  ring->head = (SlSlotHead){ .number = number, .pts = pts, .time = g_get_real_time (), .clock = now };
+  ring->head =
+    (SlSlotHead){ .number = number, .pts = pts, .time = g_get_real_time (), .clock = now };
   if (!sl_slots_begin (&ring->slots, used->slot, &ring->head, inputs))
     return refuse (ring, errno, error);
   ring->now = used;
@@ -286,7 +303,8 @@ sl_ring_end (SlRing *ring, const void *const *outputs, GError **error)
 {
   const Used *used = ring->now;
   ring->now = NULL;
-  return used == NULL || sl_slots_end (&ring->slots, used->slot, &ring->head, outputs) || refuse (ring, errno, error);
+  return used == NULL || sl_slots_end (&ring->slots, used->slot, &ring->head, outputs)
+         || refuse (ring, errno, error);
 }
 
 static gboolean
@@ -336,18 +354,21 @@ advance (SlRingView *view, guint next)
 
 /* @view: (nullable): whose places they are */
 static gboolean
-write_slots (const SlSlots *slots, const GArray *places, SlRingView *view, SlBlackBoxWriter *writer, guint *n, GError **error)
+write_slots (const SlSlots *slots, const GArray *places, SlRingView *view, SlBlackBoxWriter *writer,
+             guint *n, GError **error)
 {
   g_autofree guint8 *buffer = g_try_malloc (slots->size);
   *n = 0;
   if (buffer == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "no memory for an inference of %" G_GSIZE_FORMAT " bytes", slots->size);
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                 "no memory for an inference of %" G_GSIZE_FORMAT " bytes", slots->size);
     return FALSE;
   }
   for (guint i = 0; i < places->len; i++) {
     const Used *used = &g_array_index (places, Used, i);
     SlBlackBoxInference inference;
-    const gboolean whole = sl_slots_read (slots, used->slot, buffer, &inference) && inference.number == used->number;
+    const gboolean whole =
+      sl_slots_read (slots, used->slot, buffer, &inference) && inference.number == used->number;
     if (view != NULL)
       advance (view, i + 1);
     if (!whole)
@@ -365,7 +386,8 @@ sl_ring_write (SlRingView *view, SlBlackBoxWriter *writer, guint *n, GError **er
   if (!write_slots (&view->ring->slots, view->slots, view, writer, n, error))
     return FALSE;
   if (*n == 0)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: none of its inferences could be read", view->ring->path);
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: none of its inferences could be read",
+                 view->ring->path);
   return *n > 0;
 }
 
@@ -381,7 +403,9 @@ static GArray *
 find_slots (const SlSlots *slots, guint64 size, guint seconds)
 {
   GArray *places = g_array_new (FALSE, FALSE, sizeof (Used));
-  const guint64 n = size > slots->first ? MIN ((size - slots->first + slots->size - 1) / slots->size, MAX_SLOTS) : 0;
+  const guint64 n = size > slots->first
+                      ? MIN ((size - slots->first + slots->size - 1) / slots->size, MAX_SLOTS)
+                      : 0;
   for (guint i = 0; i < n; i++) {
     SlSlotHead head;
     if (sl_slots_peek (slots, i, &head))
@@ -389,14 +413,17 @@ find_slots (const SlSlots *slots, guint64 size, guint seconds)
   }
   g_array_sort (places, by_number);
   guint old = 0;
-  while (old < places->len && !is_recent (&g_array_index (places, Used, old), &g_array_index (places, Used, places->len - 1), seconds))
+  while (old < places->len
+         && !is_recent (&g_array_index (places, Used, old),
+                        &g_array_index (places, Used, places->len - 1), seconds))
     old++;
   return g_array_remove_range (places, 0, old);
 }
 
 /* TRUE when there is nothing left to do with the ring. */
 static gboolean
-recover_file (int fd, const char *ring, guint64 size, const char *folder, SlRingRecovered recovered, gpointer data)
+recover_file (int fd, const char *ring, guint64 size, const char *folder, SlRingRecovered recovered,
+              gpointer data)
 {
   guint seconds = 0, n = 0;
   g_autoptr (GError) error = NULL;
@@ -433,7 +460,8 @@ recover_path (const char *path, const char *folder, SlRingRecovered recovered, g
   const int fd = open (path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0)
     return;
-  if (fstat (fd, &info) == 0 && S_ISREG (info.st_mode) && info.st_uid == geteuid () && sl_black_box_lock (fd, path, FALSE)
+  if (fstat (fd, &info) == 0 && S_ISREG (info.st_mode) && info.st_uid == geteuid ()
+      && sl_black_box_lock (fd, path, FALSE)
       && recover_file (fd, path, (guint64) info.st_size, folder, recovered, data))
     g_unlink (path);
   close (fd);
@@ -448,7 +476,8 @@ sl_ring_recover (const char *folder, guint keep, SlRingRecovered recovered, gpoi
   g_autofree char *prefix = prefix_of (folder);
   for (guint i = 0; i < n; i++) {
     GDir *dir = g_dir_open (places[i], 0, NULL);
-    for (const char *name = dir != NULL ? g_dir_read_name (dir) : NULL; name != NULL; name = g_dir_read_name (dir)) {
+    for (const char *name = dir != NULL ? g_dir_read_name (dir) : NULL; name != NULL;
+         name = g_dir_read_name (dir)) {
       g_autofree char *path = g_build_filename (places[i], name, NULL);
       if (g_str_has_prefix (name, prefix) && g_str_has_suffix (name, END))
         recover_path (path, folder, recovered, data);

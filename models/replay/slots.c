@@ -35,7 +35,8 @@ is_small (const SlTensorInfo *output)
 void
 sl_slots_init (SlSlots *slots, const SlBlackBoxInfo *info, int fd)
 {
-  *slots = (SlSlots){ .info = info, .fd = fd, .first = round_up (sizeof (FileHead) + TEXT_LARGEST, PAGE) };
+  *slots =
+    (SlSlots){ .info = info, .fd = fd, .first = round_up (sizeof (FileHead) + TEXT_LARGEST, PAGE) };
   slots->inputs = sizeof (SlSlotHead) + info->n_outputs * sizeof (guint64);
   for (guint i = 0; i < info->n_outputs; i++)
     slots->inputs += is_small (&info->outputs[i]) ? info->outputs[i].bytes : 0;
@@ -61,7 +62,8 @@ write_at (int fd, struct iovec *pieces, guint n, gsize at)
     for (; n > 0 && (gsize) done >= pieces->iov_len; pieces++, n--)
       done -= (gssize) pieces->iov_len;
     if (n > 0)
-      *pieces = (struct iovec){ (guint8 *) pieces->iov_base + done, pieces->iov_len - (gsize) done };
+      *pieces =
+        (struct iovec){ (guint8 *) pieces->iov_base + done, pieces->iov_len - (gsize) done };
   }
   return TRUE;
 }
@@ -85,7 +87,9 @@ sl_slots_write_head (const SlSlots *slots, guint seconds)
 {
   g_autofree char *text = sl_black_box_info_to_text (slots->info);
   const gsize size = strlen (text);
-  FileHead head = { .magic = MAGIC, .version = SL_BLACK_BOX_VERSION, .seconds = seconds, .text_bytes = size };
+  FileHead head = {
+    .magic = MAGIC, .version = SL_BLACK_BOX_VERSION, .seconds = seconds, .text_bytes = size
+  };
   head.text_hash = sl_xxh64 (text, size, 0);
   struct iovec pieces[] = { { &head, sizeof head }, { text, size } };
   if (size <= TEXT_LARGEST)
@@ -101,7 +105,8 @@ sl_slots_read_head (int fd, guint *seconds, GError **error)
   errno = 0;
   if (!read_at (fd, &head, sizeof head, 0)) {
     if (errno != 0)
-      g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "what another process recorded cannot be read: %s", g_strerror (errno));
+      g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+                   "what another process recorded cannot be read: %s", g_strerror (errno));
     return NULL;
   }
   if (memcmp (head.magic, MAGIC, sizeof head.magic) != 0)
@@ -116,7 +121,8 @@ sl_slots_read_head (int fd, guint *seconds, GError **error)
   if (head.text_bytes > TEXT_LARGEST)
     return NULL;
   g_autofree char *text = g_malloc (head.text_bytes + 1);
-  if (!read_at (fd, text, head.text_bytes, sizeof head) || sl_xxh64 (text, head.text_bytes, 0) != head.text_hash)
+  if (!read_at (fd, text, head.text_bytes, sizeof head)
+      || sl_xxh64 (text, head.text_bytes, 0) != head.text_hash)
     return NULL;
   *seconds = (guint) MIN (head.seconds, G_MAXUINT / 2);
   return sl_black_box_info_from_text (text, head.text_bytes, NULL);
@@ -125,7 +131,8 @@ sl_slots_read_head (int fd, guint *seconds, GError **error)
 static guint64
 hash_head (const SlSlotHead *head, const guint64 *hashes, guint n)
 {
-  return sl_xxh64 (hashes, n * sizeof *hashes, sl_xxh64 (head, G_STRUCT_OFFSET (SlSlotHead, check), 0));
+  return sl_xxh64 (hashes, n * sizeof *hashes,
+                   sl_xxh64 (head, G_STRUCT_OFFSET (SlSlotHead, check), 0));
 }
 
 static guint64
@@ -148,7 +155,8 @@ sl_slots_begin (const SlSlots *slots, guint slot, SlSlotHead *head, const void *
 {
   static const guint64 none[SL_MAX_IO];
   const SlBlackBoxInfo *info = slots->info;
-  struct iovec pieces[SL_MAX_IO], begin[] = { { head, sizeof *head }, { (void *) none, info->n_outputs * sizeof *none } };
+  struct iovec pieces[SL_MAX_IO],
+    begin[] = { { head, sizeof *head }, { (void *) none, info->n_outputs * sizeof *none } };
   for (guint i = 0; i < info->n_inputs; i++)
     pieces[i] = (struct iovec){ (void *) inputs[i], info->inputs[i].bytes };
   head->finished = 0;
@@ -182,8 +190,9 @@ sl_slots_peek (const SlSlots *slots, guint slot, SlSlotHead *head)
 {
   guint64 hashes[SL_MAX_IO];
   return read_at (slots->fd, head, sizeof *head, place_of (slots, slot))
-         && read_at (slots->fd, hashes, slots->info->n_outputs * sizeof *hashes, place_of (slots, slot) + sizeof *head) && head->number > 0
-         && head->check == hash_head (head, hashes, slots->info->n_outputs);
+         && read_at (slots->fd, hashes, slots->info->n_outputs * sizeof *hashes,
+                     place_of (slots, slot) + sizeof *head)
+         && head->number > 0 && head->check == hash_head (head, hashes, slots->info->n_outputs);
 }
 
 /* Where outputs are not what their hashes say, the process ended while it wrote them. */
@@ -218,6 +227,8 @@ sl_slots_read (const SlSlots *slots, guint slot, guint8 *buffer, SlBlackBoxInfer
       || head.input_hash != hash_inputs (info, inference->inputs))
     return FALSE;
   inference->finished =
-    head.finished == 1 && take_outputs (info, buffer + sizeof head + info->n_outputs * sizeof *inference->hashes, inference);
+    head.finished == 1
+    && take_outputs (info, buffer + sizeof head + info->n_outputs * sizeof *inference->hashes,
+                     inference);
   return TRUE;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The passes of core/passes/ made nodes that only our kernels have; here they are undone, and what no reader of TensorFlow Lite's files
- * ever gives is refused. Tensors keep their numbers; those that are added come behind.
+ * The passes of core/passes/ made nodes that only our kernels have; here they are undone, and what
+ * no reader of TensorFlow Lite's files ever gives is refused. Tensors keep their numbers; those
+ * that are added come behind.
  */
 #include "models/tflite/express.h"
 
@@ -27,10 +28,11 @@ refuse (const Express *e, const SlNode *node, const char *what)
 }
 
 static gboolean
-add_node (Express *e, const SlNode *node, SlOpType op, const gint32 *inputs, guint n_inputs, const gint32 *outputs, guint n_outputs,
-          const SlOpParams *params)
+add_node (Express *e, const SlNode *node, SlOpType op, const gint32 *inputs, guint n_inputs,
+          const gint32 *outputs, guint n_outputs, const SlOpParams *params)
 {
-  return sl_graph_add_node (e->to, op, node->index, inputs, n_inputs, outputs, n_outputs, params, e->error);
+  return sl_graph_add_node (e->to, op, node->index, inputs, n_inputs, outputs, n_outputs, params,
+                            e->error);
 }
 
 /* A variable tensor like @like, its name with @suffix behind; -1 with the error set. */
@@ -45,7 +47,8 @@ add_like (Express *e, gint32 like, const char *suffix)
 }
 
 static gint32
-add_constant (Express *e, const char *name, SlDtype dtype, guint rank, const gint32 *dims, const void *data, gsize bytes)
+add_constant (Express *e, const char *name, SlDtype dtype, guint rank, const gint32 *dims,
+              const void *data, gsize bytes)
 {
   SlTensor tensor = { .name = name, .dtype = dtype, .rank = rank, .bytes = bytes };
   for (guint i = 0; i < rank; i++)
@@ -55,7 +58,8 @@ add_constant (Express *e, const char *name, SlDtype dtype, guint rank, const gin
 }
 
 static gboolean
-add_unary (Express *e, const SlNode *node, SlOpType op, gint32 input, gint32 output, const SlOpParams *params)
+add_unary (Express *e, const SlNode *node, SlOpType op, gint32 input, gint32 output,
+           const SlOpParams *params)
 {
   return add_node (e, node, op, &input, 1, &output, 1, params);
 }
@@ -66,27 +70,36 @@ add_silu (Express *e, const SlNode *node, gint32 input, gint32 output)
 {
   const gint32 gate = add_like (e, output, "/gate");
   const gint32 factors[2] = { input, gate };
-  return gate >= 0 && add_unary (e, node, SL_OP_LOGISTIC, input, gate, NULL) && add_node (e, node, SL_OP_MUL, factors, 2, &output, 1, NULL);
+  return gate >= 0 && add_unary (e, node, SL_OP_LOGISTIC, input, gate, NULL)
+         && add_node (e, node, SL_OP_MUL, factors, 2, &output, 1, NULL);
 }
 
-/* x (1 - q) / (1 + q), q = logistic (-x)^2: what x tanh (log (1 + exp x)) is, without numbers that overflow. */
+/* x (1 - q) / (1 + q), q = logistic (-x)^2: what x tanh (log (1 + exp x)) is, without numbers that
+ * overflow. */
 static gboolean
 add_mish (Express *e, const SlNode *node, gint32 input, gint32 output)
 {
   static const gfloat unit = 1;
-  static const char *const names[] = { "/negative", "/gate", "/square", "/less", "/more", "/share" };
+  static const char *const names[] = {
+    "/negative", "/gate", "/square", "/less", "/more", "/share"
+  };
   gint32 parts[G_N_ELEMENTS (names)];
-  const gint32 one = add_constant (e, "one", SL_DTYPE_F32, 1, (const gint32[]){ 1 }, &unit, sizeof unit);
+  const gint32 one =
+    add_constant (e, "one", SL_DTYPE_F32, 1, (const gint32[]){ 1 }, &unit, sizeof unit);
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
     parts[i] = add_like (e, output, names[i]);
     if (one < 0 || parts[i] < 0)
       return FALSE;
   }
-  const gint32 square[2] = { parts[1], parts[1] }, sides[2] = { one, parts[2] }, share[2] = { parts[3], parts[4] };
+  const gint32 square[2] = { parts[1], parts[1] }, sides[2] = { one, parts[2] },
+               share[2] = { parts[3], parts[4] };
   const gint32 factors[2] = { input, parts[5] };
-  return add_unary (e, node, SL_OP_NEG, input, parts[0], NULL) && add_unary (e, node, SL_OP_LOGISTIC, parts[0], parts[1], NULL)
-         && add_node (e, node, SL_OP_MUL, square, 2, &parts[2], 1, NULL) && add_node (e, node, SL_OP_SUB, sides, 2, &parts[3], 1, NULL)
-         && add_node (e, node, SL_OP_ADD, sides, 2, &parts[4], 1, NULL) && add_node (e, node, SL_OP_DIV, share, 2, &parts[5], 1, NULL)
+  return add_unary (e, node, SL_OP_NEG, input, parts[0], NULL)
+         && add_unary (e, node, SL_OP_LOGISTIC, parts[0], parts[1], NULL)
+         && add_node (e, node, SL_OP_MUL, square, 2, &parts[2], 1, NULL)
+         && add_node (e, node, SL_OP_SUB, sides, 2, &parts[3], 1, NULL)
+         && add_node (e, node, SL_OP_ADD, sides, 2, &parts[4], 1, NULL)
+         && add_node (e, node, SL_OP_DIV, share, 2, &parts[5], 1, NULL)
          && add_node (e, node, SL_OP_MUL, factors, 2, &output, 1, NULL);
 }
 
@@ -96,13 +109,15 @@ add_relu_0_to_1 (Express *e, const SlNode *node, gint32 input, gint32 output)
 {
   static const gfloat one = 1;
   const gint32 positive = add_like (e, output, "/positive");
-  const gint32 operands[2] = { positive, add_constant (e, "one", SL_DTYPE_F32, 1, (const gint32[]){ 1 }, &one, sizeof one) };
+  const gint32 operands[2] = { positive, add_constant (e, "one", SL_DTYPE_F32, 1,
+                                                       (const gint32[]){ 1 }, &one, sizeof one) };
   return positive >= 0 && operands[1] >= 0 && add_unary (e, node, SL_OP_RELU, input, positive, NULL)
          && add_node (e, node, SL_OP_MINIMUM, operands, 2, &output, 1, NULL);
 }
 
 static gboolean
-add_activation (Express *e, const SlNode *node, SlActivation activation, gint32 input, gint32 output)
+add_activation (Express *e, const SlNode *node, SlActivation activation, gint32 input,
+                gint32 output)
 {
   static const SlOpType ops[] = {
     [SL_ACTIVATION_RELU] = SL_OP_RELU,
@@ -142,7 +157,8 @@ is_same (const SlWindow *w, const SlTensor *input, gint32 filter_h, gint32 filte
   gint32 total_h, total_w;
   const gint32 top = same_padding (input->dims[1], filter_h, w->stride_h, w->dilation_h, &total_h);
   const gint32 left = same_padding (input->dims[2], filter_w, w->stride_w, w->dilation_w, &total_w);
-  return w->pad_top == top && w->pad_bottom == total_h - top && w->pad_left == left && w->pad_right == total_w - left;
+  return w->pad_top == top && w->pad_bottom == total_h - top && w->pad_left == left
+         && w->pad_right == total_w - left;
 }
 
 /* *@input becomes itself with a border of zeros, or of the lowest value for a maximum. */
@@ -161,26 +177,34 @@ add_pad (Express *e, const SlNode *node, const SlWindow *w, gint32 *input)
   tensor->dims[1] += w->pad_top + w->pad_bottom;
   tensor->dims[2] += w->pad_left + w->pad_right;
   gsize elements = 0;
-  if (!sl_tensor_elements (tensor, &elements) || !g_size_checked_mul (&tensor->bytes, elements, sl_dtype_size (tensor->dtype)))
+  if (!sl_tensor_elements (tensor, &elements)
+      || !g_size_checked_mul (&tensor->bytes, elements, sl_dtype_size (tensor->dtype)))
     return sl_node_error (e->error, node, SL_ERROR_LIMIT, "its input with borders is too large");
-  const gint32 operands[3] = { *input, add_constant (e, "paddings", SL_DTYPE_I32, 2, (const gint32[]){ 4, 2 }, pads, sizeof pads),
-                               maximum ? add_constant (e, "lowest", SL_DTYPE_F32, 0, NULL, &lowest, sizeof lowest) : -1 };
+  const gint32 operands[3] = {
+    *input,
+    add_constant (e, "paddings", SL_DTYPE_I32, 2, (const gint32[]){ 4, 2 }, pads, sizeof pads),
+    maximum ? add_constant (e, "lowest", SL_DTYPE_F32, 0, NULL, &lowest, sizeof lowest) : -1
+  };
   *input = padded;
   return operands[1] >= 0 && (!maximum || operands[2] >= 0)
-         && add_node (e, node, maximum ? SL_OP_PADV2 : SL_OP_PAD, operands, maximum ? 3 : 2, &padded, 1, NULL);
+         && add_node (e, node, maximum ? SL_OP_PADV2 : SL_OP_PAD, operands, maximum ? 3 : 2,
+                      &padded, 1, NULL);
 }
 
 static gboolean
 settle_padding (Express *e, const SlNode *node, SlOpParams *params, gint32 *inputs)
 {
   SlWindow *w = &params->window;
-  const gboolean pools = node->op == SL_OP_MAX_POOL_2D || node->op == SL_OP_AVERAGE_POOL_2D || node->op == SL_OP_L2_POOL_2D;
+  const gboolean pools = node->op == SL_OP_MAX_POOL_2D || node->op == SL_OP_AVERAGE_POOL_2D
+                         || node->op == SL_OP_L2_POOL_2D;
   const gboolean layer = node->op == SL_OP_CONV_2D || node->op == SL_OP_DEPTHWISE_CONV_2D;
   if ((!pools && !layer && node->op != SL_OP_TRANSPOSE_CONV) || w->padding != SL_PADDING_EXPLICIT)
     return TRUE;
   const SlTensor *weights = pools ? NULL : sl_graph_tensor (e->to, inputs[1]);
-  const SlTensor *outer = node->op == SL_OP_TRANSPOSE_CONV ? sl_node_output (e->from, node, 0) : sl_graph_tensor (e->to, inputs[0]);
-  const gint32 filter_h = pools ? w->filter_h : weights->dims[1], filter_w = pools ? w->filter_w : weights->dims[2];
+  const SlTensor *outer = node->op == SL_OP_TRANSPOSE_CONV ? sl_node_output (e->from, node, 0)
+                                                           : sl_graph_tensor (e->to, inputs[0]);
+  const gint32 filter_h = pools ? w->filter_h : weights->dims[1],
+               filter_w = pools ? w->filter_w : weights->dims[2];
   if (w->pad_top == 0 && w->pad_bottom == 0 && w->pad_left == 0 && w->pad_right == 0)
     w->padding = SL_PADDING_VALID;
   else if (is_same (w, outer, filter_h, filter_w))
@@ -202,7 +226,8 @@ are_plain_indices (const SlTensor *indices)
   if (indices == NULL || indices->data == NULL || !sl_tensor_elements (indices, &n))
     return FALSE;
   for (gsize i = 0; i < n; i++)
-    if (indices->dtype == SL_DTYPE_I64 ? ((const gint64 *) indices->data)[i] < 0 : ((const gint32 *) indices->data)[i] < 0)
+    if (indices->dtype == SL_DTYPE_I64 ? ((const gint64 *) indices->data)[i] < 0
+                                       : ((const gint32 *) indices->data)[i] < 0)
       return FALSE;
   return TRUE;
 }
@@ -212,13 +237,16 @@ check_node (const Express *e, const SlNode *node)
 {
   if (node->op != SL_OP_SILU && node->op != SL_OP_MISH && tfl_op_row (node->op) == NULL)
     return refuse (e, node, "such operator");
-  if ((node->op == SL_OP_GATHER || node->op == SL_OP_GATHER_ND) && node->params.axis.indexing != SL_INDEX_LIMITED
+  if ((node->op == SL_OP_GATHER || node->op == SL_OP_GATHER_ND)
+      && node->params.axis.indexing != SL_INDEX_LIMITED
       && !are_plain_indices (sl_node_input (e->from, node, 1)))
     return refuse (e, node, "indices that count from the end");
   for (guint i = 0; i < node->n_outputs; i++) {
     const SlDtype dtype = sl_node_output (e->from, node, i)->dtype;
     if (dtype == SL_DTYPE_F16 || dtype == SL_DTYPE_F64)
-      return refuse (e, node, dtype == SL_DTYPE_F16 ? "kernels for float16 results" : "kernels for float64 results");
+      return refuse (e, node,
+                     dtype == SL_DTYPE_F16 ? "kernels for float16 results"
+                                           : "kernels for float64 results");
   }
   return TRUE;
 }
@@ -266,7 +294,8 @@ express_node (Express *e, const SlNode *node)
     if (before < 0)
       return FALSE;
   }
-  if (!add_node (e, node, node->op, inputs, copy.n_inputs, before >= 0 ? &before : node->outputs, node->n_outputs, &copy.params))
+  if (!add_node (e, node, node->op, inputs, copy.n_inputs, before >= 0 ? &before : node->outputs,
+                 node->n_outputs, &copy.params))
     return FALSE;
   return before < 0 || add_activation (e, node, stated, before, node->outputs[0]);
 }
@@ -287,8 +316,10 @@ find_transpose (const SlGraph *graph)
       found = node;
     }
   }
-  const SlTensor *order = readers == 1 && found->op == SL_OP_TRANSPOSE ? sl_node_input (graph, found, 1) : NULL;
-  const gboolean fits = order != NULL && order->dtype == SL_DTYPE_I32 && order->bytes == sizeof to_nhwc && order->data != NULL;
+  const SlTensor *order =
+    readers == 1 && found->op == SL_OP_TRANSPOSE ? sl_node_input (graph, found, 1) : NULL;
+  const gboolean fits = order != NULL && order->dtype == SL_DTYPE_I32
+                        && order->bytes == sizeof to_nhwc && order->data != NULL;
   return fits && memcmp (order->data, to_nhwc, sizeof to_nhwc) == 0 ? found : NULL;
 }
 
@@ -311,7 +342,8 @@ copy_io (Express *e)
     inputs[i] = e->alias[sl_graph_input (e->from, i)];
   for (guint i = 0; i < sl_graph_n_outputs (e->from); i++)
     outputs[i] = sl_graph_output (e->from, i);
-  return sl_graph_set_io (e->to, inputs, sl_graph_n_inputs (e->from), outputs, sl_graph_n_outputs (e->from), e->error);
+  return sl_graph_set_io (e->to, inputs, sl_graph_n_inputs (e->from), outputs,
+                          sl_graph_n_outputs (e->from), e->error);
 }
 
 static void

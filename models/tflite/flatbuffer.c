@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The FlatBuffer cursor. Offsets in the format are 32 bits relative to where they are stored; positions here are
- * 64 bits until they are proven to lie inside the buffer, so no sum can wrap.
+ * The FlatBuffer cursor. Offsets in the format are 32 bits relative to where they are stored;
+ * positions here are 64 bits until they are proven to lie inside the buffer, so no sum can wrap.
  */
 #include "models/tflite/flatbuffer.h"
 
@@ -25,7 +25,8 @@ inside (const SlFlatBuffer *fb, guint64 at, guint64 bytes)
   return at <= fb->size && bytes <= fb->size - at;
 }
 
-/* Follows the offset stored at @at, which is inside the buffer. FALSE when it leads to fewer than @bytes bytes. */
+/* Follows the offset stored at @at, which is inside the buffer. FALSE when it leads to fewer than
+ * @bytes bytes. */
 static gboolean
 follow (SlFlatBuffer *fb, gsize at, gsize bytes, gsize *target)
 {
@@ -53,8 +54,8 @@ open_table (SlFlatBuffer *fb, gsize offset_at)
   table.vtable = (gsize) vtable;
   table.vtable_size = sl_le16 (fb->data + table.vtable);
   table.size = sl_le16 (fb->data + table.vtable + 2);
-  if (table.vtable_size < 4 || table.vtable_size % 2 != 0 || table.size < 4 || !inside (fb, table.vtable, table.vtable_size)
-      || !inside (fb, table.at, table.size)) {
+  if (table.vtable_size < 4 || table.vtable_size % 2 != 0 || table.size < 4
+      || !inside (fb, table.vtable, table.vtable_size) || !inside (fb, table.at, table.size)) {
     fail (fb, table.vtable, "a table is larger than the file or smaller than its header");
     return absent;
   }
@@ -91,7 +92,8 @@ sl_fb_check (const SlFlatBuffer *fb, GError **error)
   if (fb->problem == NULL)
     return TRUE;
   g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-               "the FlatBuffer is damaged or truncated: at byte %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT " %s; get a new copy of the file",
+               "the FlatBuffer is damaged or truncated: at byte %" G_GSIZE_FORMAT
+               " of %" G_GSIZE_FORMAT " %s; get a new copy of the file",
                fb->problem_at, fb->size, fb->problem);
   return FALSE;
 }

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads untrusted FlatBuffers. Every access is checked against the buffer and loaded without any assumption on alignment. Errors are
- * sticky: the first one is remembered, and every later read returns the default. So callers read a whole table and call sl_fb_check() once
- * before they use the values.
+ * Reads untrusted FlatBuffers. Every access is checked against the buffer and loaded without any
+ * assumption on alignment. Errors are sticky: the first one is remembered, and every later read
+ * returns the default. So callers read a whole table and call sl_fb_check() once before they use
+ * the values.
  *
- * There is no recursion: callers walk a fixed number of levels, so depth needs no limit. Counts are bounded by
- * the buffer's size.
+ * There is no recursion: callers walk a fixed number of levels, so depth needs no limit. Counts are
+ * bounded by the buffer's size.
  */
 #ifndef SL_MODELS_TFLITE_FLATBUFFER_H
 #define SL_MODELS_TFLITE_FLATBUFFER_H
 
 #include <glib.h>
 
-/** The buffer and the first problem found in it. On the caller's stack; tables and vectors point to it. */
+/** The buffer and the first problem found in it. On the caller's stack; tables and vectors point to
+ * it. */
 typedef struct
 {
   const guint8 *data;

@@ -101,7 +101,8 @@ set_field (FbNode *table, guint field, const void *value, guint size, FbNode *ch
   g_array_append_val (table->fields, f);
 }
 
-/* Places the fields of a table, widest first. Returns the table's size; *vtable gets one offset a field number. */
+/* Places the fields of a table, widest first. Returns the table's size; *vtable gets one offset a
+ * field number. */
 static guint16
 lay_out (const FbNode *node, GArray *vtable)
 {
@@ -153,7 +154,8 @@ emit_vector (FbNode *node, GByteArray *out)
 {
   static const guint8 zero = 0;
   guint align = MAX (node->align, 4);
-  /* Only the data can be off alignment; the length before it then is too, as a sloppy writer would leave it. */
+  /* Only the data can be off alignment; the length before it then is too, as a sloppy writer would
+   * leave it. */
   pad_to (out, align, align - 4 + node->shift);
   node->position = out->len;
   guint32 n = node->n;

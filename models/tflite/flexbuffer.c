@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * FlexBuffers are read from their end: last byte the root's width, before it the root's type, before that the
- * root. Offsets point backwards. A map has, before its values: offset to the vector of keys, that vector's width,
- * the number of values; behind its values one type byte each.
+ * FlexBuffers are read from their end: last byte the root's width, before it the root's type,
+ * before that the root. Offsets point backwards. A map has, before its values: offset to the vector
+ * of keys, that vector's width, the number of values; behind its values one type byte each.
  */
 #include "models/tflite/flexbuffer.h"
 
@@ -10,7 +10,8 @@
 
 #include "sightline/error.h"
 
-/* Types, stored in the upper six bits of a type byte; the lower two are the logarithm of the width. */
+/* Types, stored in the upper six bits of a type byte; the lower two are the logarithm of the width.
+ */
 enum
 {
   FLEX_INT = 1,
@@ -97,13 +98,15 @@ open_map (SlFlexMap *map)
     return FALSE;
   const guint64 key_width = load_uint (map, map->values - 2u * map->width, map->width);
   const guint64 count = load_uint (map, map->values - map->width, map->width);
-  if (!valid_width (key_width) || count > MAX_ENTRIES || !follow (map, map->values - 3u * map->width, map->width, &keys))
+  if (!valid_width (key_width) || count > MAX_ENTRIES
+      || !follow (map, map->values - 3u * map->width, map->width, &keys))
     return FALSE;
   map->key_width = (guint8) key_width;
   map->count = (guint32) count;
   map->keys = keys;
   map->types = map->values + (gsize) map->count * map->width;
-  return inside (map, map->values, (guint64) map->count * (map->width + 1u)) && inside (map, keys, (guint64) map->count * key_width);
+  return inside (map, map->values, (guint64) map->count * (map->width + 1u))
+         && inside (map, keys, (guint64) map->count * key_width);
 }
 
 static gboolean
@@ -122,7 +125,8 @@ sl_flex_map_open (SlFlexMap *map, const void *data, gsize size, GError **error)
   *map = (SlFlexMap){ .data = data, .size = size };
   if (open_map (map))
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "the %" G_GSIZE_FORMAT " bytes of custom options are not a FlexBuffer map", size);
+  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+               "the %" G_GSIZE_FORMAT " bytes of custom options are not a FlexBuffer map", size);
   return FALSE;
 }
 

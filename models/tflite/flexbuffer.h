@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads one FlexBuffer map of scalars: how TensorFlow Lite stores the options of custom operators. Bounds-checked,
- * without recursion; values that are not numbers count as absent.
+ * Reads one FlexBuffer map of scalars: how TensorFlow Lite stores the options of custom operators.
+ * Bounds-checked, without recursion; values that are not numbers count as absent.
  */
 #ifndef SL_MODELS_TFLITE_FLEXBUFFER_H
 #define SL_MODELS_TFLITE_FLEXBUFFER_H
@@ -19,7 +19,8 @@ typedef struct
   guint8 width, key_width; /* bytes of a value, of a key offset: 1, 2, 4 or 8 */
 } SlFlexMap;
 
-/** sl_flex_map_open: FALSE with SL_ERROR_FORMAT when @data is not a FlexBuffer whose root is a map. */
+/** sl_flex_map_open: FALSE with SL_ERROR_FORMAT when @data is not a FlexBuffer whose root is a map.
+ */
 gboolean sl_flex_map_open (SlFlexMap *map, const void *data, gsize size, GError **error);
 /** sl_flex_map_number: the number at @key, booleans as 0 and 1. FALSE when there is none. */
 gboolean sl_flex_map_number (const SlFlexMap *map, const char *key, gdouble *value);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * TFLite Metadata: a FlatBuffer of its own ("M001") that states normalisation, colour space and names files in
- * the zip behind the model. Ultralytics puts its text into the same zip, and so do we: the member sightline.modelinfo is
- * what a file beside the model would be. Only the first input, the labels of the outputs and the calibration of their
- * scores matter here.
+ * TFLite Metadata: a FlatBuffer of its own ("M001") that states normalisation, colour space and
+ * names files in the zip behind the model. Ultralytics puts its text into the same zip, and so do
+ * we: the member sightline.modelinfo is what a file beside the model would be. Only the first
+ * input, the labels of the outputs and the calibration of their scores matter here.
  */
 #include "models/tflite/metadata.h"
 
@@ -17,7 +17,8 @@
 #include "models/ultralytics.h"
 #include "models/zip.h"
 
-/* Most tensors and files looked at, so that lists that refer to one table again and again cost nothing. */
+/* Most tensors and files looked at, so that lists that refer to one table again and again cost
+ * nothing. */
 #define MAX_ENTRIES 256
 
 static char *
@@ -36,8 +37,10 @@ read_normalisation (const SlFbTable *options, SlModelMetadata *metadata, GError 
   const guint n = MAX (mean.count, std.count);
   if (mean.count == 0 && std.count == 0)
     return TRUE;
-  if ((n != 1 && n != 3) || (mean.count != 1 && mean.count != n) || (std.count != 1 && std.count != n)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "the metadata states %u means and %u standard deviations; expected 1 or 3 of each",
+  if ((n != 1 && n != 3) || (mean.count != 1 && mean.count != n)
+      || (std.count != 1 && std.count != n)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "the metadata states %u means and %u standard deviations; expected 1 or 3 of each",
                  mean.count, std.count);
     return FALSE;
   }
@@ -46,9 +49,10 @@ read_normalisation (const SlFbTable *options, SlModelMetadata *metadata, GError 
     metadata->std[i] = (gdouble) sl_fb_vector_f32 (&std, std.count == n ? i : 0);
     if (isfinite (metadata->mean[i]) && sl_std_is_valid (metadata->std[i]))
       continue;
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "the metadata states mean %g and standard deviation %g; expected finite numbers, the second above 0", metadata->mean[i],
-                 metadata->std[i]);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_FORMAT,
+      "the metadata states mean %g and standard deviation %g; expected finite numbers, the second above 0",
+      metadata->mean[i], metadata->std[i]);
     return FALSE;
   }
   metadata->n_mean = n;
@@ -120,7 +124,8 @@ find_calibration (const SlFbTable *subgraph, Files *names)
   const SlFbVector outputs = sl_fb_vector (subgraph, TFM_SUBGRAPH_OUTPUTS, 4);
   for (guint i = 0; i < MIN (outputs.count, MAX_ENTRIES) && !names->calibrated; i++) {
     const SlFbTable output = sl_fb_vector_table (&outputs, i);
-    const SlFbVector units = sl_fb_vector (&output, TFM_TENSOR_PROCESS_UNITS, 4), files = sl_fb_vector (&output, TFM_TENSOR_FILES, 4);
+    const SlFbVector units = sl_fb_vector (&output, TFM_TENSOR_PROCESS_UNITS, 4),
+                     files = sl_fb_vector (&output, TFM_TENSOR_FILES, 4);
     for (guint k = 0; k < MIN (units.count, MAX_ENTRIES) && !names->calibrated; k++) {
       const SlFbTable unit = sl_fb_vector_table (&units, k);
       if (sl_fb_u8 (&unit, TFM_UNIT_TYPE, 0) != TFM_UNIT_SCORE_CALIBRATION)
@@ -129,7 +134,8 @@ find_calibration (const SlFbTable *subgraph, Files *names)
       names->calibrated = TRUE;
       names->transformation = sl_fb_u8 (&options, TFM_CALIBRATION_TRANSFORMATION, 0);
       names->default_score = sl_fb_f32 (&options, TFM_CALIBRATION_DEFAULT, 0.0f);
-      names->calibration = find_file (&files, TFM_FILE_SCORE_CALIBRATION, TFM_FILE_SCORE_CALIBRATION);
+      names->calibration =
+        find_file (&files, TFM_FILE_SCORE_CALIBRATION, TFM_FILE_SCORE_CALIBRATION);
     }
   }
 }
@@ -156,7 +162,8 @@ find_labels_name (const SlFbTable *model, const SlFbTable *subgraph)
 }
 
 static gboolean
-read_buffer (const guint8 *buffer, gsize size, SlModelMetadata *metadata, Files *files, GError **error)
+read_buffer (const guint8 *buffer, gsize size, SlModelMetadata *metadata, Files *files,
+             GError **error)
 {
   SlFlatBuffer fb;
   gboolean good = TRUE;
@@ -203,20 +210,24 @@ read_labels (const SlZip *zip, const char *name, SlModelMetadata *metadata, GErr
   return metadata->labels != NULL;
 }
 
-/* As the decoders' parameter takes it: the transformation and the default score, then the file's lines. */
+/* As the decoders' parameter takes it: the transformation and the default score, then the file's
+ * lines. */
 static gboolean
 read_calibration (const SlZip *zip, const Files *files, SlModelMetadata *metadata, GError **error)
 {
   static const char *const transformations[] = { "identity", "log", "inverse-logistic" };
-  const gint index = zip != NULL && files->calibration != NULL ? sl_zip_find (zip, files->calibration) : -1;
+  const gint index =
+    zip != NULL && files->calibration != NULL ? sl_zip_find (zip, files->calibration) : -1;
   char number[G_ASCII_DTOSTR_BUF_SIZE];
   gsize length;
-  if (index < 0 || files->transformation >= G_N_ELEMENTS (transformations) || !isfinite (files->default_score)) {
+  if (index < 0 || files->transformation >= G_N_ELEMENTS (transformations)
+      || !isfinite (files->default_score)) {
     g_set_error (
       error, SL_ERROR, SL_ERROR_FORMAT,
       "the metadata calibrates scores with transformation %u, default score %g and the file '%s'; expected transformation 0..2, a "
       "finite score and a file in the archive behind the model: get a new copy of the model",
-      files->transformation, (gdouble) files->default_score, files->calibration != NULL ? files->calibration : "");
+      files->transformation, (gdouble) files->default_score,
+      files->calibration != NULL ? files->calibration : "");
     return FALSE;
   }
   g_autoptr (GBytes) text = sl_zip_read (zip, (guint) index, error);
@@ -225,7 +236,8 @@ read_calibration (const SlZip *zip, const Files *files, SlModelMetadata *metadat
   const char *data = g_bytes_get_data (text, &length);
   g_autofree char *lines = g_strndup (length > 0 ? data : "", length);
   g_ascii_formatd (number, sizeof number, "%.9g", (gdouble) files->default_score);
-  g_autofree char *value = g_strdup_printf ("%s,%s\n%s", transformations[files->transformation], number, lines);
+  g_autofree char *value =
+    g_strdup_printf ("%s,%s\n%s", transformations[files->transformation], number, lines);
   sl_model_metadata_set_param (metadata, "score-calibration", value);
   return TRUE;
 }
@@ -248,7 +260,8 @@ read_ultralytics (const SlZip *zip, SlModelMetadata *metadata, GError **error)
   return TRUE;
 }
 
-/* Files that a description inside a model names are not there when the model is moved; it has labels in its own way. */
+/* Files that a description inside a model names are not there when the model is moved; it has
+ * labels in its own way. */
 static gboolean
 read_modelinfo (const SlZip *zip, SlModelMetadata *metadata, GError **error)
 {
@@ -261,14 +274,16 @@ read_modelinfo (const SlZip *zip, SlModelMetadata *metadata, GError **error)
   metadata->info = sl_modelinfo_parse (text, TFL_METADATA_MEMBER " inside the model", "", error);
   if (metadata->info == NULL || metadata->info->keys.labels == NULL)
     return metadata->info != NULL;
-  g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-               "%s: [sightline] labels: names the file %s, which is not inside the model; expected labels to be a file of the metadata",
-               metadata->info->path, metadata->info->keys.labels);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_CONTRACT,
+    "%s: [sightline] labels: names the file %s, which is not inside the model; expected labels to be a file of the metadata",
+    metadata->info->path, metadata->info->keys.labels);
   return FALSE;
 }
 
 gboolean
-tfl_metadata_read (GBytes *bytes, const guint8 *buffer, gsize size, SlModelMetadata *metadata, GError **error)
+tfl_metadata_read (GBytes *bytes, const guint8 *buffer, gsize size, SlModelMetadata *metadata,
+                   GError **error)
 {
   g_auto (Files) files = { 0 };
   g_autoptr (GError) cause = NULL;

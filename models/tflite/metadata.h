@@ -17,6 +17,7 @@
  *
  * Fills @metadata. A damaged buffer or zip is an error; what the file does not say stays zero.
  */
-gboolean tfl_metadata_read (GBytes *bytes, const guint8 *buffer, gsize size, SlModelMetadata *metadata, GError **error);
+gboolean tfl_metadata_read (GBytes *bytes, const guint8 *buffer, gsize size,
+                            SlModelMetadata *metadata, GError **error);
 
 #endif

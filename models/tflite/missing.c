@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sentences about operators that do not run here. Most say something of the whole file: it was compiled for one accelerator, or
- * converted with operators of TensorFlow itself, or needs the program that it was made for.
+ * Sentences about operators that do not run here. Most say something of the whole file: it was
+ * compiled for one accelerator, or converted with operators of TensorFlow itself, or needs the
+ * program that it was made for.
  */
 #include "models/tflite/missing.h"
 
@@ -59,7 +60,8 @@ list_others (const TflMissing *missing, guint n, guint chosen)
       g_string_append (text, ", ...");
       break;
     }
-    const char *name = missing[i].custom != NULL ? missing[i].custom : tfl_builtin_name (missing[i].builtin);
+    const char *name =
+      missing[i].custom != NULL ? missing[i].custom : tfl_builtin_name (missing[i].builtin);
     g_string_append_printf (text, "%s%s", text->len > 0 ? ", " : " (nor ", name);
   }
   if (text->len > 0)
@@ -73,19 +75,23 @@ explain (const TflMissing *missing)
 {
   const gint target = find_compiled (missing);
   if (target >= 0)
-    return g_strdup_printf ("the file was compiled for %s and runs only there; take the file that %s was given, whose name usually "
-                            "lacks %s",
-                            compiled[target].device, compiled[target].compiler, compiled[target].suffix);
+    return g_strdup_printf (
+      "the file was compiled for %s and runs only there; take the file that %s was given, whose name usually "
+      "lacks %s",
+      compiled[target].device, compiled[target].compiler, compiled[target].suffix);
   if (runs_subgraphs (missing))
-    return g_strdup ("control flow, which runs further subgraphs, is not supported; export the model without loops, conditions and calls");
+    return g_strdup (
+      "control flow, which runs further subgraphs, is not supported; export the model without loops, conditions and calls");
   if (missing->custom != NULL && g_str_has_prefix (missing->custom, "Flex"))
-    return g_strdup_printf ("it is TensorFlow's own operator %s (SELECT_TF_OPS), which needs TensorFlow to run; convert the model with "
-                            "TFLITE_BUILTINS alone, and replace in it what the converter then refuses",
-                            missing->custom + strlen ("Flex"));
+    return g_strdup_printf (
+      "it is TensorFlow's own operator %s (SELECT_TF_OPS), which needs TensorFlow to run; convert the model with "
+      "TFLITE_BUILTINS alone, and replace in it what the converter then refuses",
+      missing->custom + strlen ("Flex"));
   if (missing->custom != NULL)
     return g_strdup (
       "not supported: custom operators belong to the program that the model was made for; convert the model to built-in ones");
-  return g_strdup ("not supported; convert the model without it: 'sightline inspect --operators' lists what runs");
+  return g_strdup (
+    "not supported; convert the model without it: 'sightline inspect --operators' lists what runs");
 }
 
 guint
@@ -98,10 +104,12 @@ tfl_missing_choose (const TflMissing *missing, guint n)
 }
 
 void
-tfl_missing_report (const TflMissing *missing, guint n, guint chosen, const char *name, GError **error)
+tfl_missing_report (const TflMissing *missing, guint n, guint chosen, const char *name,
+                    GError **error)
 {
   g_autofree char *what = describe (&missing[chosen]);
   g_autofree char *others = list_others (missing, n, chosen);
   g_autofree char *why = explain (&missing[chosen]);
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s at node %u '%s'%s: %s", what, missing[chosen].node, name, others, why);
+  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s at node %u '%s'%s: %s", what,
+               missing[chosen].node, name, others, why);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Names of TensorFlow Lite's builtin operators by their number in the public schema, for messages about operators
- * that are not supported.
+ * Names of TensorFlow Lite's builtin operators by their number in the public schema, for messages
+ * about operators that are not supported.
  */
 #include "models/tflite/operators.h"
 

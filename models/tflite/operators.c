@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The operator table of the TFLite reader and the writer: a new operator is one row, with a parser when it has options. Parsers
- * refuse values outside the schema; what fits an operator's tensors is checked later, by its row in core/ops.
+ * The operator table of the TFLite reader and the writer: a new operator is one row, with a parser
+ * when it has options. Parsers refuse values outside the schema; what fits an operator's tensors is
+ * checked later, by its row in core/ops.
  */
 #include "models/tflite/operators.h"
 
@@ -20,14 +21,16 @@ bad_option (GError **error, SlError code, const char *name, gint value, const ch
 }
 
 /* By number in the schema. */
-static const SlActivation activations[] = { SL_ACTIVATION_NONE, SL_ACTIVATION_RELU, SL_ACTIVATION_RELU_N1_TO_1, SL_ACTIVATION_RELU6 };
+static const SlActivation activations[] = { SL_ACTIVATION_NONE, SL_ACTIVATION_RELU,
+                                            SL_ACTIVATION_RELU_N1_TO_1, SL_ACTIVATION_RELU6 };
 
 static gboolean
 read_activation (const SlFbTable *options, guint field, SlActivation *activation, GError **error)
 {
   const guint8 value = sl_fb_u8 (options, field, 0);
   if (value >= G_N_ELEMENTS (activations))
-    return bad_option (error, SL_ERROR_UNSUPPORTED, "fused_activation_function", value, "0 NONE, 1 RELU, 2 RELU_N1_TO_1 or 3 RELU6");
+    return bad_option (error, SL_ERROR_UNSUPPORTED, "fused_activation_function", value,
+                       "0 NONE, 1 RELU, 2 RELU_N1_TO_1 or 3 RELU6");
   *activation = activations[value];
   return TRUE;
 }
@@ -43,7 +46,8 @@ read_padding (const SlFbTable *options, guint field, SlPadding *padding, GError 
 }
 
 static gboolean
-read_positive (const SlFbTable *options, guint field, gint32 fallback, const char *name, gint32 *value, GError **error)
+read_positive (const SlFbTable *options, guint field, gint32 fallback, const char *name,
+               gint32 *value, GError **error)
 {
   *value = sl_fb_i32 (options, field, fallback);
   return *value >= 1 || bad_option (error, SL_ERROR_FORMAT, name, *value, "1 or more");
@@ -52,7 +56,8 @@ read_positive (const SlFbTable *options, guint field, gint32 fallback, const cha
 static gboolean
 read_strides (const SlFbTable *options, SlWindow *window, GError **error)
 {
-  return read_padding (options, 0, &window->padding, error) && read_positive (options, 1, 0, "stride_w", &window->stride_w, error)
+  return read_padding (options, 0, &window->padding, error)
+         && read_positive (options, 1, 0, "stride_w", &window->stride_w, error)
          && read_positive (options, 2, 0, "stride_h", &window->stride_h, error);
 }
 
@@ -60,7 +65,8 @@ static gboolean
 parse_conv (const TflOptions *o, SlOpParams *params, GError **error)
 {
   SlWindow *w = &params->window;
-  return read_strides (&o->options, w, error) && read_activation (&o->options, 3, &w->activation, error)
+  return read_strides (&o->options, w, error)
+         && read_activation (&o->options, 3, &w->activation, error)
          && read_positive (&o->options, 4, 1, "dilation_w_factor", &w->dilation_w, error)
          && read_positive (&o->options, 5, 1, "dilation_h_factor", &w->dilation_h, error);
 }
@@ -71,7 +77,8 @@ parse_depthwise (const TflOptions *o, SlOpParams *params, GError **error)
 {
   SlWindow *w = &params->window;
   w->depth_multiplier = sl_fb_i32 (&o->options, 3, 0);
-  return read_strides (&o->options, w, error) && read_activation (&o->options, 4, &w->activation, error)
+  return read_strides (&o->options, w, error)
+         && read_activation (&o->options, 4, &w->activation, error)
          && read_positive (&o->options, 5, 1, "dilation_w_factor", &w->dilation_w, error)
          && read_positive (&o->options, 6, 1, "dilation_h_factor", &w->dilation_h, error);
 }
@@ -81,7 +88,8 @@ parse_pool (const TflOptions *o, SlOpParams *params, GError **error)
 {
   SlWindow *w = &params->window;
   w->dilation_w = w->dilation_h = 1;
-  return read_strides (&o->options, w, error) && read_positive (&o->options, 3, 0, "filter_width", &w->filter_w, error)
+  return read_strides (&o->options, w, error)
+         && read_positive (&o->options, 3, 0, "filter_width", &w->filter_w, error)
          && read_positive (&o->options, 4, 0, "filter_height", &w->filter_h, error)
          && read_activation (&o->options, 5, &w->activation, error);
 }
@@ -127,11 +135,14 @@ parse_softmax (const TflOptions *o, SlOpParams *params, GError **error)
 }
 
 static gboolean
-read_dims (const SlFbTable *options, const char *name, guint *count, gint32 dims[SL_MAX_RANK], GError **error)
+read_dims (const SlFbTable *options, const char *name, guint *count, gint32 dims[SL_MAX_RANK],
+           GError **error)
 {
   const SlFbVector vector = sl_fb_vector (options, 0, 4);
   if (vector.count > SL_MAX_RANK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "option %s has %u entries; at most %d are supported", name, vector.count, SL_MAX_RANK);
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                 "option %s has %u entries; at most %d are supported", name, vector.count,
+                 SL_MAX_RANK);
     return FALSE;
   }
   *count = vector.count;
@@ -152,11 +163,13 @@ parse_reshape (const TflOptions *o, SlOpParams *params, GError **error)
 static gboolean
 parse_squeeze (const TflOptions *o, SlOpParams *params, GError **error)
 {
-  return read_dims (&o->options, "squeeze_dims", &params->squeeze.count, params->squeeze.axes, error);
+  return read_dims (&o->options, "squeeze_dims", &params->squeeze.count, params->squeeze.axes,
+                    error);
 }
 
 static gboolean
-flex_int (const SlFlexMap *map, const char *key, gint32 lowest, gboolean required, gint32 *value, GError **error)
+flex_int (const SlFlexMap *map, const char *key, gint32 lowest, gboolean required, gint32 *value,
+          GError **error)
 {
   gdouble number;
   if (!sl_flex_map_number (map, key, &number)) {
@@ -169,7 +182,9 @@ flex_int (const SlFlexMap *map, const char *key, gint32 lowest, gboolean require
     *value = (gint32) number;
     return TRUE;
   }
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "custom option %s is %g; expected a whole number from %d to 1000000", key, number, lowest);
+  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+               "custom option %s is %g; expected a whole number from %d to 1000000", key, number,
+               lowest);
   return FALSE;
 }
 
@@ -181,12 +196,13 @@ flex_float (const SlFlexMap *map, const char *key, gboolean positive, gfloat *va
     g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "custom option %s is missing", key);
     return FALSE;
   }
-  if (isfinite (number) && fabs (number) <= (gdouble) G_MAXFLOAT && (!positive || (gfloat) number > 0.0f)) {
+  if (isfinite (number) && fabs (number) <= (gdouble) G_MAXFLOAT
+      && (!positive || (gfloat) number > 0.0f)) {
     *value = (gfloat) number;
     return TRUE;
   }
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "custom option %s is %g; expected a %s number", key, number,
-               positive ? "positive" : "finite");
+  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "custom option %s is %g; expected a %s number",
+               key, number, positive ? "positive" : "finite");
   return FALSE;
 }
 
@@ -202,13 +218,16 @@ parse_detection (const TflOptions *o, SlOpParams *params, GError **error)
   sl_flex_map_number (&map, "use_regular_nms", &regular);
   d->use_regular_nms = regular != 0;
   return flex_int (&map, "max_detections", 1, TRUE, &d->max_detections, error)
-         && flex_int (&map, "max_classes_per_detection", 1, TRUE, &d->max_classes_per_detection, error)
+         && flex_int (&map, "max_classes_per_detection", 1, TRUE, &d->max_classes_per_detection,
+                      error)
          && flex_int (&map, "detections_per_class", 1, FALSE, &d->detections_per_class, error)
          && flex_int (&map, "num_classes", 1, TRUE, &d->num_classes, error)
          && flex_float (&map, "nms_score_threshold", FALSE, &d->nms_score_threshold, error)
          && flex_float (&map, "nms_iou_threshold", TRUE, &d->nms_iou_threshold, error)
-         && flex_float (&map, "y_scale", TRUE, &d->scale_y, error) && flex_float (&map, "x_scale", TRUE, &d->scale_x, error)
-         && flex_float (&map, "h_scale", TRUE, &d->scale_h, error) && flex_float (&map, "w_scale", TRUE, &d->scale_w, error);
+         && flex_float (&map, "y_scale", TRUE, &d->scale_y, error)
+         && flex_float (&map, "x_scale", TRUE, &d->scale_x, error)
+         && flex_float (&map, "h_scale", TRUE, &d->scale_h, error)
+         && flex_float (&map, "w_scale", TRUE, &d->scale_w, error);
 }
 
 static gboolean
@@ -284,7 +303,8 @@ parse_transpose_conv (const TflOptions *o, SlOpParams *params, GError **error)
 {
   SlWindow *w = &params->window;
   w->dilation_w = w->dilation_h = 1;
-  return read_strides (&o->options, w, error) && read_activation (&o->options, 3, &w->activation, error);
+  return read_strides (&o->options, w, error)
+         && read_activation (&o->options, 3, &w->activation, error);
 }
 
 /* MediaPipe's: padding, and strides across and down, as three numbers of 32 bits. */
@@ -295,21 +315,31 @@ parse_transpose_bias (const TflOptions *o, SlOpParams *params, GError **error)
   SlWindow *w = &params->window;
   if (o->custom == NULL || o->custom_size < 3 * sizeof (guint32)) {
     g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "its custom options have %" G_GSIZE_FORMAT " bytes; expected padding and two strides, 12", o->custom_size);
+                 "its custom options have %" G_GSIZE_FORMAT
+                 " bytes; expected padding and two strides, 12",
+                 o->custom_size);
     return FALSE;
   }
-  const guint32 padding = sl_le32 (o->custom), across = sl_le32 (o->custom + 4), down = sl_le32 (o->custom + 8);
-  if (padding < 1 || padding > 2 || across < 1 || across > G_MAXINT16 || down < 1 || down > G_MAXINT16) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "its custom options state padding %u and strides %u and %u; expected 1 (SAME) or 2 (VALID), and strides from 1 to 32767",
-                 padding, across, down);
+  const guint32 padding = sl_le32 (o->custom), across = sl_le32 (o->custom + 4),
+                down = sl_le32 (o->custom + 8);
+  if (padding < 1 || padding > 2 || across < 1 || across > G_MAXINT16 || down < 1
+      || down > G_MAXINT16) {
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_FORMAT,
+      "its custom options state padding %u and strides %u and %u; expected 1 (SAME) or 2 (VALID), and strides from 1 to 32767",
+      padding, across, down);
     return FALSE;
   }
-  *w = (SlWindow){ .padding = paddings[padding], .stride_h = (gint32) down, .stride_w = (gint32) across, .dilation_h = 1, .dilation_w = 1 };
+  *w = (SlWindow){ .padding = paddings[padding],
+                   .stride_h = (gint32) down,
+                   .stride_w = (gint32) across,
+                   .dilation_h = 1,
+                   .dilation_w = 1 };
   return TRUE;
 }
 
-/* TfLitePoolParams as the C compiler lays them out: padding, strides across and down, the window's width and height, activation. */
+/* TfLitePoolParams as the C compiler lays them out: padding, strides across and down, the window's
+ * width and height, activation. */
 static gboolean
 parse_custom_pool (const TflOptions *o, SlOpParams *params, GError **error)
 {
@@ -326,21 +356,25 @@ parse_custom_pool (const TflOptions *o, SlOpParams *params, GError **error)
   guint32 fields[N_FIELDS];
   if (o->custom == NULL || o->custom_size < sizeof fields) {
     g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "its custom options have %" G_GSIZE_FORMAT " bytes; expected padding, strides, window and activation, %" G_GSIZE_FORMAT,
+                 "its custom options have %" G_GSIZE_FORMAT
+                 " bytes; expected padding, strides, window and activation, %" G_GSIZE_FORMAT,
                  o->custom_size, sizeof fields);
     return FALSE;
   }
   for (guint i = 0; i < N_FIELDS; i++)
     fields[i] = sl_le32 (o->custom + 4 * i);
-  if (fields[PADDING] < 1 || fields[PADDING] > 2 || fields[ACTIVATION] >= G_N_ELEMENTS (activations)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "its custom options state padding %u and activation %u; expected 1 (SAME) or 2 (VALID), and 0 to 3", fields[PADDING],
-                 fields[ACTIVATION]);
+  if (fields[PADDING] < 1 || fields[PADDING] > 2
+      || fields[ACTIVATION] >= G_N_ELEMENTS (activations)) {
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_FORMAT,
+      "its custom options state padding %u and activation %u; expected 1 (SAME) or 2 (VALID), and 0 to 3",
+      fields[PADDING], fields[ACTIVATION]);
     return FALSE;
   }
   for (guint i = STRIDE_W; i <= FILTER_H; i++)
     if (fields[i] < 1 || fields[i] > G_MAXINT16) {
-      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "its custom options state a stride or window of %u; expected 1 to %d", fields[i],
+      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                   "its custom options state a stride or window of %u; expected 1 to %d", fields[i],
                    G_MAXINT16);
       return FALSE;
     }
@@ -360,8 +394,10 @@ parse_posenet (const TflOptions *o, SlOpParams *params, GError **error)
 {
   SlPosenetParams *p = &params->posenet;
   SlFlexMap map;
-  return sl_flex_map_open (&map, o->custom, o->custom_size, error) && flex_int (&map, "max_detections", 1, TRUE, &p->max_detections, error)
-         && flex_int (&map, "stride", 1, TRUE, &p->stride, error) && flex_float (&map, "score_threshold", FALSE, &p->score_threshold, error)
+  return sl_flex_map_open (&map, o->custom, o->custom_size, error)
+         && flex_int (&map, "max_detections", 1, TRUE, &p->max_detections, error)
+         && flex_int (&map, "stride", 1, TRUE, &p->stride, error)
+         && flex_float (&map, "score_threshold", FALSE, &p->score_threshold, error)
          && flex_float (&map, "nms_radius", FALSE, &p->nms_radius, error);
 }
 
@@ -389,7 +425,8 @@ parse_lstm (const TflOptions *o, SlOpParams *params, GError **error)
   params->lstm.cell_clip = sl_fb_f32 (&o->options, 1, 0.0f);
   params->lstm.projection_clip = sl_fb_f32 (&o->options, 2, 0.0f);
   params->lstm.time_major = sl_fb_u8 (&o->options, 3, 0) != 0;
-  return params->lstm.activation_is_tanh || read_activation (&o->options, 0, &params->lstm.activation, error);
+  return params->lstm.activation_is_tanh
+         || read_activation (&o->options, 0, &params->lstm.activation, error);
 }
 
 static gboolean
@@ -514,11 +551,14 @@ static const TflOp table[] = {
   { 150, NULL, SL_OP_GELU, 120, parse_gelu },
   { 152, NULL, SL_OP_RELU_0_TO_1, 0, NULL },
   { 158, NULL, SL_OP_SIGN, 0, NULL },
-  { TFL_BUILTIN_CUSTOM, "Convolution2DTransposeBias", SL_OP_TRANSPOSE_CONV, 0, parse_transpose_bias },
-  { TFL_BUILTIN_CUSTOM, "MaxPoolingWithArgmax2D", SL_OP_MAX_POOL_WITH_ARGMAX, 0, parse_custom_pool },
+  { TFL_BUILTIN_CUSTOM, "Convolution2DTransposeBias", SL_OP_TRANSPOSE_CONV, 0,
+    parse_transpose_bias },
+  { TFL_BUILTIN_CUSTOM, "MaxPoolingWithArgmax2D", SL_OP_MAX_POOL_WITH_ARGMAX, 0,
+    parse_custom_pool },
   { TFL_BUILTIN_CUSTOM, "MaxUnpooling2D", SL_OP_MAX_UNPOOL, 0, parse_custom_pool },
   { TFL_BUILTIN_CUSTOM, "PosenetDecoderOp", SL_OP_POSENET_DECODER, 0, parse_posenet },
-  { TFL_BUILTIN_CUSTOM, "TFLite_Detection_PostProcess", SL_OP_DETECTION_POSTPROCESS, 0, parse_detection },
+  { TFL_BUILTIN_CUSTOM, "TFLite_Detection_PostProcess", SL_OP_DETECTION_POSTPROCESS, 0,
+    parse_detection },
 };
 
 gboolean

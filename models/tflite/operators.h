@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * TensorFlow Lite operators -> SlOpType and parameters: one table row each, for the TFLite reader; the writer finds numbers in them.
+ * TensorFlow Lite operators -> SlOpType and parameters: one table row each, for the TFLite reader;
+ * the writer finds numbers in them.
  */
 #ifndef SL_MODELS_TFLITE_OPERATORS_H
 #define SL_MODELS_TFLITE_OPERATORS_H
@@ -24,9 +25,11 @@ typedef struct
 
 /**
  * TflOp:
- * @builtin: number in the schema, @custom the name of a custom operator (@builtin is then TFL_BUILTIN_CUSTOM)
+ * @builtin: number in the schema, @custom the name of a custom operator (@builtin is then
+ * TFL_BUILTIN_CUSTOM)
  * @options_type: union member of the options table; 0 when nobody needs its options
- * @first_state, @n_states: inputs that are state kept by TFLite; they are left away, so every run starts anew
+ * @first_state, @n_states: inputs that are state kept by TFLite; they are left away, so every run
+ * starts anew
  * @parse: (nullable): fills @params; NULL = the operator has none
  */
 typedef struct

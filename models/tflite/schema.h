@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Field numbers and enumerations of TensorFlow Lite's public FlatBuffer schema, version 3, as far as the reader
- * and the writer use them; and of its metadata schema ("M001").
+ * Field numbers and enumerations of TensorFlow Lite's public FlatBuffer schema, version 3, as far
+ * as the reader and the writer use them; and of its metadata schema ("M001").
  */
 #ifndef SL_MODELS_TFLITE_SCHEMA_H
 #define SL_MODELS_TFLITE_SCHEMA_H

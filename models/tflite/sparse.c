@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * See sparse.h. A tensor of n dimensions, k of them cut into blocks, is a tree of n + k levels: the dimensions in the order that the file
- * states, those inside of blocks last. A dense level has all places of its dimension; a sparse one has, for each node of the level before,
- * a range of a list of places. The leaves are the values. All lists are checked before the first value is read.
+ * See sparse.h. A tensor of n dimensions, k of them cut into blocks, is a tree of n + k levels: the
+ * dimensions in the order that the file states, those inside of blocks last. A dense level has all
+ * places of its dimension; a sparse one has, for each node of the level before, a range of a list
+ * of places. The leaves are the values. All lists are checked before the first value is read.
  */
 #include "models/tflite/sparse.h"
 
@@ -22,7 +23,8 @@ typedef struct
   guint size;
 } Numbers;
 
-/* @dimension: from the tensor's rank on, a block's; @stride: elements of the dense tensor from one place of the level to the next. */
+/* @dimension: from the tensor's rank on, a block's; @stride: elements of the dense tensor from one
+ * place of the level to the next. */
 typedef struct
 {
   gboolean is_sparse;
@@ -67,14 +69,17 @@ read_numbers (const SlFbTable *level, guint field)
 static gboolean
 read_order (const SlFbTable *sparsity, guint rank, Tree *tree, guint *n_blocks, GError **error)
 {
-  const SlFbVector order = sl_fb_vector (sparsity, TFL_SPARSITY_ORDER, 4), blocks = sl_fb_vector (sparsity, TFL_SPARSITY_BLOCKS, 4);
+  const SlFbVector order = sl_fb_vector (sparsity, TFL_SPARSITY_ORDER, 4),
+                   blocks = sl_fb_vector (sparsity, TFL_SPARSITY_BLOCKS, 4);
   const SlFbVector levels = sl_fb_vector (sparsity, TFL_SPARSITY_LEVELS, 4);
   guint32 seen = 0;
-  if (blocks.count > rank || order.count != rank + blocks.count || levels.count != order.count || !sl_fb_check (sparsity->fb, error)) {
+  if (blocks.count > rank || order.count != rank + blocks.count || levels.count != order.count
+      || !sl_fb_check (sparsity->fb, error)) {
     if (error != NULL && *error == NULL)
-      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                   "its sparsity has %u levels and %u blocks; expected one level for each of %u dimensions and each block", levels.count,
-                   blocks.count, rank);
+      g_set_error (
+        error, SL_ERROR, SL_ERROR_FORMAT,
+        "its sparsity has %u levels and %u blocks; expected one level for each of %u dimensions and each block",
+        levels.count, blocks.count, rank);
     return FALSE;
   }
   tree->n_levels = order.count;
@@ -83,8 +88,10 @@ read_order (const SlFbTable *sparsity, guint rank, Tree *tree, guint *n_blocks, 
     const gint32 dimension = sl_fb_vector_i32 (&order, i);
     if (dimension < 0 || (guint32) dimension >= order.count || (seen >> dimension & 1) != 0
         || (dimension >= (gint32) rank) != (i >= rank)) {
-      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "level %u of its sparsity is dimension %d; expected each of %u once, blocks last", i,
-                   dimension, order.count);
+      g_set_error (
+        error, SL_ERROR, SL_ERROR_FORMAT,
+        "level %u of its sparsity is dimension %d; expected each of %u once, blocks last", i,
+        dimension, order.count);
       return FALSE;
     }
     seen |= (guint32) 1 << dimension;
@@ -109,9 +116,10 @@ read_levels (const SlFbTable *sparsity, guint rank, Tree *tree, gint32 *sizes, G
     if (!sl_fb_check (sparsity->fb, error))
       return FALSE;
     if (format > 1 || (level->is_sparse ? level->dimension >= rank : level->size < 1)) {
-      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                   "level %u of its sparsity has format %u and %d places; expected 0 dense with 1 or more, or 1 sparse outside of blocks",
-                   i, format, level->size);
+      g_set_error (
+        error, SL_ERROR, SL_ERROR_FORMAT,
+        "level %u of its sparsity has format %u and %d places; expected 0 dense with 1 or more, or 1 sparse outside of blocks",
+        i, format, level->size);
       return FALSE;
     }
     if (level->dimension >= rank)
@@ -122,7 +130,8 @@ read_levels (const SlFbTable *sparsity, guint rank, Tree *tree, gint32 *sizes, G
 
 /* Sizes of the levels from the tensor's, and how far their places lie apart. */
 static gboolean
-fit_blocks (const SlFbTable *sparsity, const SlTensor *tensor, guint n_blocks, Tree *tree, gint32 *sizes, GError **error)
+fit_blocks (const SlFbTable *sparsity, const SlTensor *tensor, guint n_blocks, Tree *tree,
+            gint32 *sizes, GError **error)
 {
   const SlFbVector blocks = sl_fb_vector (sparsity, TFL_SPARSITY_BLOCKS, 4);
   gsize strides[MAX_LEVELS], stride = 1;
@@ -133,9 +142,12 @@ fit_blocks (const SlFbTable *sparsity, const SlTensor *tensor, guint n_blocks, T
   }
   for (guint i = 0; i < n_blocks; i++) {
     const gint32 dimension = sl_fb_vector_i32 (&blocks, i), size = sizes[tensor->rank + i];
-    if (dimension < 0 || dimension >= (gint32) tensor->rank || (cut >> dimension & 1) != 0 || tensor->dims[dimension] % size != 0) {
-      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                   "block %u of its sparsity cuts dimension %d by %d; expected another dimension, which that divides", i, dimension, size);
+    if (dimension < 0 || dimension >= (gint32) tensor->rank || (cut >> dimension & 1) != 0
+        || tensor->dims[dimension] % size != 0) {
+      g_set_error (
+        error, SL_ERROR, SL_ERROR_FORMAT,
+        "block %u of its sparsity cuts dimension %d by %d; expected another dimension, which that divides",
+        i, dimension, size);
       return FALSE;
     }
     cut |= (guint32) 1 << dimension;
@@ -147,7 +159,8 @@ fit_blocks (const SlFbTable *sparsity, const SlTensor *tensor, guint n_blocks, T
     Level *level = &tree->levels[i];
     level->stride = strides[level->dimension];
     if (!level->is_sparse && level->size != sizes[level->dimension]) {
-      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "level %u of its sparsity has %d places; expected %d", i, level->size,
+      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                   "level %u of its sparsity has %d places; expected %d", i, level->size,
                    sizes[level->dimension]);
       return FALSE;
     }
@@ -182,8 +195,9 @@ check_lists (const Level *level, guint i, gsize nodes, GError **error)
     good = number (&level->places, k) < (guint32) level->size;
   if (!good || last != level->places.count) {
     g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "level %u of its sparsity: %u segments and %u indices do not fit %" G_GSIZE_FORMAT " rows of %d places", i,
-                 level->segments.count, level->places.count, nodes, level->size);
+                 "level %u of its sparsity: %u segments and %u indices do not fit %" G_GSIZE_FORMAT
+                 " rows of %d places",
+                 i, level->segments.count, level->places.count, nodes, level->size);
     return FALSE;
   }
   return TRUE;
@@ -206,7 +220,9 @@ check_levels (const Tree *tree, gsize elements, gsize n, GError **error)
   }
   if (nodes == n)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "its sparsity has room for %" G_GSIZE_FORMAT " values; the file has %" G_GSIZE_FORMAT,
+  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+               "its sparsity has room for %" G_GSIZE_FORMAT
+               " values; the file has %" G_GSIZE_FORMAT,
                nodes, n);
   return FALSE;
 }
@@ -224,19 +240,23 @@ fill (const Tree *tree, guint i, gsize node, gsize at)
   const gsize end = level->is_sparse ? number (&level->segments, node + 1) : (gsize) level->size;
   for (gsize k = first; k < end; k++) {
     const gsize place = level->is_sparse ? number (&level->places, k) : k;
-    fill (tree, i + 1, level->is_sparse ? k : node * (gsize) level->size + k, at + place * level->stride);
+    fill (tree, i + 1, level->is_sparse ? k : node * (gsize) level->size + k,
+          at + place * level->stride);
   }
 }
 
 gboolean
-tfl_sparse_read (const SlFbTable *sparsity, const SlTensor *tensor, const guint8 *values, gsize n, guint8 *dense, GError **error)
+tfl_sparse_read (const SlFbTable *sparsity, const SlTensor *tensor, const guint8 *values, gsize n,
+                 guint8 *dense, GError **error)
 {
   Tree tree = { .values = values, .dense = dense, .size = sl_dtype_size (tensor->dtype) };
   gint32 sizes[MAX_LEVELS] = { 0 };
   guint n_blocks = 0;
   gsize elements = 0;
-  if (!sl_tensor_elements (tensor, &elements) || !read_order (sparsity, tensor->rank, &tree, &n_blocks, error)
-      || !read_levels (sparsity, tensor->rank, &tree, sizes, error) || !fit_blocks (sparsity, tensor, n_blocks, &tree, sizes, error)
+  if (!sl_tensor_elements (tensor, &elements)
+      || !read_order (sparsity, tensor->rank, &tree, &n_blocks, error)
+      || !read_levels (sparsity, tensor->rank, &tree, sizes, error)
+      || !fit_blocks (sparsity, tensor, n_blocks, &tree, sizes, error)
       || !check_levels (&tree, elements, n, error))
     return FALSE;
   drop_single (&tree);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * TensorFlow Lite reader: schema version 3 -> graph. The first subgraph's operators are resolved first, so that
- * an unsupported model is refused for its operators; then its tensors are read, constants in place; then nodes,
- * inputs and outputs; then metadata. What the graph means is checked later by sl_graph_prepare().
+ * TensorFlow Lite reader: schema version 3 -> graph. The first subgraph's operators are resolved
+ * first, so that an unsupported model is refused for its operators; then its tensors are read,
+ * constants in place; then nodes, inputs and outputs; then metadata. What the graph means is
+ * checked later by sl_graph_prepare().
  *
- * Invariant: everything copied out of the file is counted against the file's size, so a small file that refers
- * to the same bytes many times cannot make the graph large.
+ * Invariant: everything copied out of the file is counted against the file's size, so a small file
+ * that refers to the same bytes many times cannot make the graph large.
  */
 #include <math.h>
 #include <string.h>
@@ -79,7 +80,8 @@ may_copy (Reader *reader, guint64 bytes, GError **error)
   reader->copied += bytes;
   if (reader->copied <= (guint64) reader->fb.size * 4 + COPY_ALLOWANCE)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "names and quantisation of the tensors are larger than the file that holds them");
+  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+               "names and quantisation of the tensors are larger than the file that holds them");
   return FALSE;
 }
 
@@ -89,7 +91,8 @@ dup_name (const SlFbTable *table, guint field)
 {
   gsize length;
   const char *text = sl_fb_string (table, field, &length);
-  char *name = text != NULL ? g_utf8_make_valid (text, (gssize) MIN (length, MAX_NAME)) : g_strdup ("");
+  char *name =
+    text != NULL ? g_utf8_make_valid (text, (gssize) MIN (length, MAX_NAME)) : g_strdup ("");
   for (char *p = name; *p != '\0'; p++)
     if (g_ascii_iscntrl (*p))
       *p = '?';
@@ -103,19 +106,22 @@ find_buffer (Reader *reader, guint32 index, const guint8 **data, gsize *bytes, G
   *data = NULL;
   *bytes = 0;
   if (index >= reader->buffers.count) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "buffer %u does not exist; the file has %u", index, reader->buffers.count);
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "buffer %u does not exist; the file has %u",
+                 index, reader->buffers.count);
     return FALSE;
   }
   const SlFbTable table = sl_fb_vector_table (&reader->buffers, index);
   const SlFbVector inline_data = sl_fb_vector (&table, TFL_BUFFER_DATA, 1);
-  const guint64 offset = sl_fb_u64 (&table, TFL_BUFFER_OFFSET, 0), size = sl_fb_u64 (&table, TFL_BUFFER_SIZE, 0);
+  const guint64 offset = sl_fb_u64 (&table, TFL_BUFFER_OFFSET, 0),
+                size = sl_fb_u64 (&table, TFL_BUFFER_SIZE, 0);
   if (inline_data.count > 0) {
     *data = sl_fb_vector_data (&inline_data);
     *bytes = inline_data.count;
   } else if (offset > 1 && size > 0) {
     if (offset > reader->fb.size || size > reader->fb.size - offset) {
       g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                   "buffer %u lies at byte %" G_GUINT64_FORMAT " with %" G_GUINT64_FORMAT " bytes; the file ends at %" G_GSIZE_FORMAT,
+                   "buffer %u lies at byte %" G_GUINT64_FORMAT " with %" G_GUINT64_FORMAT
+                   " bytes; the file ends at %" G_GSIZE_FORMAT,
                    index, offset, size, reader->fb.size);
       return FALSE;
     }
@@ -134,11 +140,13 @@ open_model (Reader *reader, SlFbTable *model, GError **error)
   if (!sl_fb_check (&reader->fb, error))
     return FALSE;
   if (version != TFL_VERSION) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "TensorFlow Lite schema version %d; expected %d", version, TFL_VERSION);
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                 "TensorFlow Lite schema version %d; expected %d", version, TFL_VERSION);
     return FALSE;
   }
   if (subgraphs.count == 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "the model has no subgraph; expected at least 1");
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "the model has no subgraph; expected at least 1");
     return FALSE;
   }
   const SlFbTable subgraph = sl_fb_vector_table (&subgraphs, 0);
@@ -151,20 +159,23 @@ open_model (Reader *reader, SlFbTable *model, GError **error)
   if (!sl_fb_check (&reader->fb, error))
     return FALSE;
   if (reader->tensors.count > SL_MAX_TENSORS || reader->operators.count > SL_MAX_NODES) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the model has %u tensors and %u nodes; at most %d and %d are read",
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                 "the model has %u tensors and %u nodes; at most %d and %d are read",
                  reader->tensors.count, reader->operators.count, SL_MAX_TENSORS, SL_MAX_NODES);
     return FALSE;
   }
   return TRUE;
 }
 
-/* Operator codes: before 2020 an 8-bit number, since then a 32-bit one beside it; the larger counts. */
+/* Operator codes: before 2020 an 8-bit number, since then a 32-bit one beside it; the larger
+ * counts. */
 static gboolean
 read_codes (Reader *reader, const SlFbTable *model, GError **error)
 {
   const SlFbVector codes = sl_fb_vector (model, TFL_MODEL_OPERATOR_CODES, 4);
   if (codes.count > MAX_CODES) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the model has %u operator codes; at most %d are read", codes.count, MAX_CODES);
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                 "the model has %u operator codes; at most %d are read", codes.count, MAX_CODES);
     return FALSE;
   }
   for (guint i = 0; i < codes.count; i++) {
@@ -204,15 +215,18 @@ may_copy_more (gpointer data, guint64 bytes, GError **error)
 
 /* @variable: number of an operator of variables, whose handles are no tensors; -1 = another. */
 static gboolean
-mark_used (Reader *reader, const SlFbVector *indices, const TflOp *op, gint32 variable, const char *what, gint32 lowest, GError **error)
+mark_used (Reader *reader, const SlFbVector *indices, const TflOp *op, gint32 variable,
+           const char *what, gint32 lowest, GError **error)
 {
   for (guint32 i = 0; i < indices->count; i++) {
     const gint32 index = sl_fb_vector_i32 (indices, i);
     if (index < lowest || index >= (gint64) reader->tensors.count) {
-      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s %u is tensor %d; the model has %u tensors", what, i, index, reader->tensors.count);
+      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s %u is tensor %d; the model has %u tensors",
+                   what, i, index, reader->tensors.count);
       return FALSE;
     }
-    if (index >= 0 && !tfl_op_is_state (op, i) && (variable < 0 || tfl_variables_is_value (variable, lowest == 0, i)))
+    if (index >= 0 && !tfl_op_is_state (op, i)
+        && (variable < 0 || tfl_variables_is_value (variable, lowest == 0, i)))
       reader->used[index] = 1;
   }
   return TRUE;
@@ -240,7 +254,8 @@ report_missing (Reader *reader, const GArray *missing, GError **error)
   tfl_missing_report (all, missing->len, chosen, name, error);
 }
 
-/* Looks at every operator before any is built: codes, operands, and whether all of them are supported. */
+/* Looks at every operator before any is built: codes, operands, and whether all of them are
+ * supported. */
 static gboolean
 scan_operators (Reader *reader, GError **error)
 {
@@ -252,15 +267,18 @@ scan_operators (Reader *reader, GError **error)
     const SlFbVector outputs = sl_fb_vector (&node, TFL_OPERATOR_OUTPUTS, 4);
     if (!sl_fb_check (&reader->fb, error))
       return FALSE;
-    if (index >= reader->codes->len || inputs.count > SL_MAX_OPERANDS || outputs.count > SL_MAX_OPERANDS) {
-      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                   "node %u has operator code %u, %u inputs and %u outputs; expected a code below %u and at most %d of each", i, index,
-                   inputs.count, outputs.count, reader->codes->len, SL_MAX_OPERANDS);
+    if (index >= reader->codes->len || inputs.count > SL_MAX_OPERANDS
+        || outputs.count > SL_MAX_OPERANDS) {
+      g_set_error (
+        error, SL_ERROR, SL_ERROR_FORMAT,
+        "node %u has operator code %u, %u inputs and %u outputs; expected a code below %u and at most %d of each",
+        i, index, inputs.count, outputs.count, reader->codes->len, SL_MAX_OPERANDS);
       return FALSE;
     }
     const TflOp *op = g_array_index (reader->codes, Code, index).op;
     Code *code = &g_array_index (reader->codes, Code, index);
-    const gint32 variable = code->custom == NULL && tfl_variables_is_op (code->builtin) ? code->builtin : -1;
+    const gint32 variable =
+      code->custom == NULL && tfl_variables_is_op (code->builtin) ? code->builtin : -1;
     if (!mark_used (reader, &inputs, op, variable, "input", -1, error)
         || !mark_used (reader, &outputs, NULL, variable, "output", 0, error)) {
       g_prefix_error (error, "node %u: ", i);
@@ -286,11 +304,13 @@ read_type (const SlFbTable *table, SlTensor *tensor, GError **error)
   const guint8 type = sl_fb_u8 (table, TFL_TENSOR_TYPE, 0);
   tensor->dtype = tfl_type_dtype (type);
   if (tensor->dtype == SL_DTYPE_INVALID) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "element type %u %s is not supported", type, tfl_type_name (type));
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "element type %u %s is not supported", type,
+                 tfl_type_name (type));
     return FALSE;
   }
   if (sl_fb_u8 (table, TFL_TENSOR_IS_VARIABLE, 0) != 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "variable tensors (state kept between frames) are not supported");
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                 "variable tensors (state kept between frames) are not supported");
     return FALSE;
   }
   return TRUE;
@@ -301,7 +321,8 @@ read_shape (const SlFbTable *table, SlTensor *tensor, GError **error)
 {
   const SlFbVector shape = sl_fb_vector (table, TFL_TENSOR_SHAPE, 4);
   if (shape.count > SL_MAX_RANK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%u dimensions; at most %d are supported", shape.count, SL_MAX_RANK);
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%u dimensions; at most %d are supported",
+                 shape.count, SL_MAX_RANK);
     return FALSE;
   }
   tensor->rank = shape.count;
@@ -310,7 +331,8 @@ read_shape (const SlFbTable *table, SlTensor *tensor, GError **error)
   return TRUE;
 }
 
-/* Dimensions that the file leaves open: -1 in shape_signature, which becomes a placeholder of 1 in the shape. A batch may stay that. */
+/* Dimensions that the file leaves open: -1 in shape_signature, which becomes a placeholder of 1 in
+ * the shape. A batch may stay that. */
 static guint32
 open_dims (const SlFbVector *signature, const SlTensor *tensor)
 {
@@ -339,7 +361,8 @@ refuse_open_shape (const SlTensor *tensor, guint32 open, GError **error)
   g_autofree char *text = describe_open (tensor, open);
   g_autoptr (GString) example = g_string_new (NULL);
   for (guint i = 0; i < tensor->rank; i++)
-    g_string_append_printf (example, "%s%d", i > 0 ? "," : "", (open & 1u << i) == 0 || i == 0 ? tensor->dims[i] : EXAMPLE_SIDE);
+    g_string_append_printf (example, "%s%d", i > 0 ? "," : "",
+                            (open & 1u << i) == 0 || i == 0 ? tensor->dims[i] : EXAMPLE_SIDE);
   g_set_error (
     error, SL_ERROR, SL_ERROR_SHAPE,
     "its size is not fixed, %s; state it, for example as input-shape=%s: property of slinfer, option --input-shape of the program, "
@@ -348,14 +371,15 @@ refuse_open_shape (const SlTensor *tensor, guint32 open, GError **error)
   return FALSE;
 }
 
-/* The height and the width of a picture that the file does not leave open become those that are stated, where all else is the same: a model
- * of convolutions takes any; whether the others do, shape inference finds out. */
+/* The height and the width of a picture that the file does not leave open become those that are
+ * stated, where all else is the same: a model of convolutions takes any; whether the others do,
+ * shape inference finds out. */
 static void
 resize_picture (const char *given, SlTensor *tensor)
 {
   gdouble numbers[SL_MAX_RANK];
-  if (given == NULL || tensor->rank != 4 || sl_numbers_parse (given, numbers, SL_MAX_RANK) != 4 || numbers[0] != (gdouble) tensor->dims[0]
-      || numbers[3] != (gdouble) tensor->dims[3])
+  if (given == NULL || tensor->rank != 4 || sl_numbers_parse (given, numbers, SL_MAX_RANK) != 4
+      || numbers[0] != (gdouble) tensor->dims[0] || numbers[3] != (gdouble) tensor->dims[3])
     return;
   for (guint i = 1; i <= 2; i++)
     if (!(numbers[i] >= 1 && numbers[i] <= G_MAXINT32 && numbers[i] == floor (numbers[i])))
@@ -364,7 +388,8 @@ resize_picture (const char *given, SlTensor *tensor)
   tensor->dims[2] = (gint32) numbers[2];
 }
 
-/* The shape of an input of the model: the stored one, or, where the file leaves dimensions open, what @given (nullable) states. */
+/* The shape of an input of the model: the stored one, or, where the file leaves dimensions open,
+ * what @given (nullable) states. */
 static gboolean
 settle_input (const SlFbTable *table, const char *given, SlTensor *tensor, GError **error)
 {
@@ -387,8 +412,9 @@ settle_input (const SlFbTable *table, const char *given, SlTensor *tensor, GErro
            && ((open & 1u << i) != 0 || numbers[i] == (gdouble) tensor->dims[i]);
   if (!fits) {
     g_autofree char *text = describe_open (tensor, open);
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "input-shape is '%s', but it is %s: expected as many whole numbers that fit", given,
-                 text);
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "input-shape is '%s', but it is %s: expected as many whole numbers that fit",
+                 given, text);
     return FALSE;
   }
   for (guint i = 0; i < n; i++)
@@ -403,11 +429,13 @@ settle_shape (Reader *reader, guint index, const SlFbTable *table, SlTensor *ten
   const guint n = g_strv_length (reader->given);
   for (guint i = 0; i < MIN (reader->inputs.count, SL_MAX_IO); i++)
     if (sl_fb_vector_i32 (&reader->inputs, i) == (gint32) index)
-      return settle_input (table, i < n ? reader->given[i] : NULL, tensor, error) && sl_graph_batch_input (reader->graph, tensor, error);
+      return settle_input (table, i < n ? reader->given[i] : NULL, tensor, error)
+             && sl_graph_batch_input (reader->graph, tensor, error);
   return TRUE;
 }
 
-/* The channel dimension of @n scales. A wrong number in the file is forgiven where one dimension only fits. */
+/* The channel dimension of @n scales. A wrong number in the file is forgiven where one dimension
+ * only fits. */
 static gint
 find_axis (const SlTensor *tensor, gint32 stated, guint n)
 {
@@ -425,8 +453,8 @@ find_axis (const SlTensor *tensor, gint32 stated, guint n)
 }
 
 static gboolean
-fill_quantisation (const SlFbVector *scales, const SlFbVector *zeros, const SlTensor *tensor, gfloat *scale, gint32 *zero_point,
-                   GError **error)
+fill_quantisation (const SlFbVector *scales, const SlFbVector *zeros, const SlTensor *tensor,
+                   gfloat *scale, gint32 *zero_point, GError **error)
 {
   gint32 lo = 0, hi = 0;
   sl_dtype_range (tensor->dtype, &lo, &hi);
@@ -435,11 +463,13 @@ fill_quantisation (const SlFbVector *scales, const SlFbVector *zeros, const SlTe
     scale[i] = sl_fb_vector_f32 (scales, i);
     zero_point[i] = (gint32) zero;
     if (!isfinite (scale[i]) || scale[i] <= 0.0f) {
-      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "scale %u is %g; expected a finite number above 0", i, (gdouble) scale[i]);
+      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                   "scale %u is %g; expected a finite number above 0", i, (gdouble) scale[i]);
       return FALSE;
     }
     if (zero < lo || zero > hi) {
-      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "zero point %u is %" G_GINT64_FORMAT "; expected %d..%d for %s", i, zero, lo, hi,
+      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                   "zero point %u is %" G_GINT64_FORMAT "; expected %d..%d for %s", i, zero, lo, hi,
                    sl_dtype_name (tensor->dtype));
       return FALSE;
     }
@@ -458,13 +488,15 @@ read_quantisation (Reader *reader, const SlFbTable *table, SlTensor *tensor, GEr
   if (n == 0 || !sl_dtype_range (tensor->dtype, &lo, &hi) || tensor->dtype == SL_DTYPE_BOOL)
     return TRUE;
   if (sl_fb_u8 (&quant, TFL_QUANT_DETAILS_TYPE, 0) != 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "custom quantisation is not supported; expected scales and zero points");
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                 "custom quantisation is not supported; expected scales and zero points");
     return FALSE;
   }
   const gint axis = n > 1 ? find_axis (tensor, sl_fb_i32 (&quant, TFL_QUANT_DIMENSION, 0), n) : 0;
   if (axis < 0 || (zeros.count > 1 && zeros.count != n)) {
     g_autofree char *text = sl_tensor_describe (tensor);
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%u scales and %u zero points do not fit %s; expected 1 or one a channel", n,
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "%u scales and %u zero points do not fit %s; expected 1 or one a channel", n,
                  zeros.count, text);
     return FALSE;
   }
@@ -478,19 +510,23 @@ read_quantisation (Reader *reader, const SlFbTable *table, SlTensor *tensor, GEr
 
 /* Sparse constants take the memory of dense ones, which may be much more than the file has. */
 static gboolean
-read_sparse (Reader *reader, const SlFbTable *sparsity, SlTensor *tensor, const guint8 *data, gsize bytes, gsize dense, GError **error)
+read_sparse (Reader *reader, const SlFbTable *sparsity, SlTensor *tensor, const guint8 *data,
+             gsize bytes, gsize dense, GError **error)
 {
   const gsize size = sl_dtype_size (tensor->dtype);
   if (bytes % size != 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "a sparse tensor has %" G_GSIZE_FORMAT " bytes of %s", bytes,
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "a sparse tensor has %" G_GSIZE_FORMAT " bytes of %s", bytes,
                  sl_dtype_name (tensor->dtype));
     return FALSE;
   }
   reader->dense += dense;
-  const guint64 most = MIN ((guint64) reader->fb.size * DENSE_GROWTH + COPY_ALLOWANCE, sl_graph_limit (reader->graph));
+  const guint64 most =
+    MIN ((guint64) reader->fb.size * DENSE_GROWTH + COPY_ALLOWANCE, sl_graph_limit (reader->graph));
   if (reader->dense > most) {
     g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "sparse tensors of %" G_GUINT64_FORMAT " bytes, over %" G_GUINT64_FORMAT "; export the model with dense weights",
+                 "sparse tensors of %" G_GUINT64_FORMAT " bytes, over %" G_GUINT64_FORMAT
+                 "; export the model with dense weights",
                  reader->dense, most);
     return FALSE;
   }
@@ -513,10 +549,12 @@ read_constant (Reader *reader, const SlFbTable *table, SlTensor *tensor, GError 
   const gboolean is_sparse = sl_fb_present (&sparsity);
   if (data == NULL && !is_sparse)
     return TRUE;
-  if (!sl_tensor_elements (tensor, &elements) || !g_size_checked_mul (&expected, elements, sl_dtype_size (tensor->dtype))
+  if (!sl_tensor_elements (tensor, &elements)
+      || !g_size_checked_mul (&expected, elements, sl_dtype_size (tensor->dtype))
       || (!is_sparse && expected != bytes)) {
     g_autofree char *text = sl_tensor_describe (tensor);
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "the file has %" G_GSIZE_FORMAT " bytes of data for %s", bytes, text);
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "the file has %" G_GSIZE_FORMAT " bytes of data for %s", bytes, text);
     return FALSE;
   }
   if (is_sparse)
@@ -542,52 +580,62 @@ read_tensor (Reader *reader, guint index, GError **error)
   tensor.name = sl_arena_strdup (reader->arena, name);
   if (reader->used[index]
       && (!read_type (&table, &tensor, error) || !read_shape (&table, &tensor, error)
-          || !settle_shape (reader, index, &table, &tensor, error) || !read_quantisation (reader, &table, &tensor, error)
+          || !settle_shape (reader, index, &table, &tensor, error)
+          || !read_quantisation (reader, &table, &tensor, error)
           || !read_constant (reader, &table, &tensor, error))) {
     g_prefix_error (error, "tensor %u '%s': ", index, name);
     return FALSE;
   }
-  return sl_fb_check (&reader->fb, error) && sl_graph_add_tensor (reader->graph, &tensor, error) >= 0;
+  return sl_fb_check (&reader->fb, error)
+         && sl_graph_add_tensor (reader->graph, &tensor, error) >= 0;
 }
 
 static gboolean
-read_options (Reader *reader, const SlFbTable *node, const TflOp *op, TflOptions *options, GError **error)
+read_options (Reader *reader, const SlFbTable *node, const TflOp *op, TflOptions *options,
+              GError **error)
 {
   const guint8 type = sl_fb_u8 (node, TFL_OPERATOR_OPTIONS_TYPE, 0);
   const SlFbVector custom = sl_fb_vector (node, TFL_OPERATOR_CUSTOM_OPTIONS, 1);
-  const guint64 offset = sl_fb_u64 (node, TFL_OPERATOR_LARGE_OFFSET, 0), size = sl_fb_u64 (node, TFL_OPERATOR_LARGE_SIZE, 0);
+  const guint64 offset = sl_fb_u64 (node, TFL_OPERATOR_LARGE_OFFSET, 0),
+                size = sl_fb_u64 (node, TFL_OPERATOR_LARGE_SIZE, 0);
   if (op->options_type != 0 && type != 0 && type != op->options_type) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "its options are of type %u; expected %u", type, op->options_type);
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "its options are of type %u; expected %u", type,
+                 op->options_type);
     return FALSE;
   }
   if (op->options_type != 0 && type != 0)
     options->options = sl_fb_table (node, TFL_OPERATOR_OPTIONS);
   options->custom = sl_fb_vector_data (&custom);
   options->custom_size = custom.count;
-  if (custom.count == 0 && offset > 1 && offset <= reader->fb.size && size <= reader->fb.size - offset) {
+  if (custom.count == 0 && offset > 1 && offset <= reader->fb.size
+      && size <= reader->fb.size - offset) {
     options->custom = reader->fb.data + (gsize) offset;
     options->custom_size = (gsize) size;
   }
   return TRUE;
 }
 
-/* Whether converters of the time before TensorType INT8 wrote symmetric int8 weights of this operator as UINT8 with zero point 0. */
+/* Whether converters of the time before TensorType INT8 wrote symmetric int8 weights of this
+ * operator as UINT8 with zero point 0. */
 static gboolean
 had_signed_weights (SlOpType op)
 {
-  return op == SL_OP_CONV_2D || op == SL_OP_FULLY_CONNECTED || op == SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM;
+  return op == SL_OP_CONV_2D || op == SL_OP_FULLY_CONNECTED
+         || op == SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM;
 }
 
-/* Such weights as int8. Only under float activations: there TensorFlow Lite reads them so, and no other meaning was ever written. */
+/* Such weights as int8. Only under float activations: there TensorFlow Lite reads them so, and no
+ * other meaning was ever written. */
 static gboolean
 read_signed_weights (Reader *reader, SlOpType op, gint32 *inputs, guint n, GError **error)
 {
-  if (!had_signed_weights (op) || n < 2 || inputs[0] < 0 || sl_graph_tensor (reader->graph, inputs[0])->dtype != SL_DTYPE_F32)
+  if (!had_signed_weights (op) || n < 2 || inputs[0] < 0
+      || sl_graph_tensor (reader->graph, inputs[0])->dtype != SL_DTYPE_F32)
     return TRUE;
   for (guint i = 1; i < n; i++) {
     const SlTensor *tensor = inputs[i] < 0 ? NULL : sl_graph_tensor (reader->graph, inputs[i]);
-    if (tensor == NULL || tensor->dtype != SL_DTYPE_U8 || tensor->data == NULL || tensor->quant.count != 1
-        || tensor->quant.zero_point[0] != 0)
+    if (tensor == NULL || tensor->dtype != SL_DTYPE_U8 || tensor->data == NULL
+        || tensor->quant.count != 1 || tensor->quant.zero_point[0] != 0)
       continue;
     gint32 *copy = &reader->signed_copies[inputs[i]];
     if (*copy == 0) {
@@ -602,43 +650,55 @@ read_signed_weights (Reader *reader, SlOpType op, gint32 *inputs, guint n, GErro
   return TRUE;
 }
 
-/* A convolution of float activations with 8-bit weights: TensorFlow Lite rounds the activations to 8 bits first. XNNPACK, which takes the
- * weights of type INT8, does so from the least number to the most, and for each pixel of windows of one pixel; the kernel that takes older
- * converters' weights does so alike on both sides of zero. */
+/* A convolution of float activations with 8-bit weights: TensorFlow Lite rounds the activations to
+ * 8 bits first. XNNPACK, which takes the weights of type INT8, does so from the least number to the
+ * most, and for each pixel of windows of one pixel; the kernel that takes older converters' weights
+ * does so alike on both sides of zero. */
 static gboolean
-round_activations (Reader *reader, guint index, const SlWindow *window, gint32 *inputs, guint n, GError **error)
+round_activations (Reader *reader, guint index, const SlWindow *window, gint32 *inputs, guint n,
+                   GError **error)
 {
   const SlTensor *x = n >= 2 && inputs[0] >= 0 ? sl_graph_tensor (reader->graph, inputs[0]) : NULL;
-  const SlTensor *weights = x != NULL && inputs[1] >= 0 ? sl_graph_tensor (reader->graph, inputs[1]) : NULL;
-  if (reader->keep_activations || weights == NULL || x->dtype != SL_DTYPE_F32 || sl_dtype_size (weights->dtype) != 1
-      || weights->data == NULL || weights->quant.count == 0 || weights->rank != 4)
+  const SlTensor *weights =
+    x != NULL && inputs[1] >= 0 ? sl_graph_tensor (reader->graph, inputs[1]) : NULL;
+  if (reader->keep_activations || weights == NULL || x->dtype != SL_DTYPE_F32
+      || sl_dtype_size (weights->dtype) != 1 || weights->data == NULL || weights->quant.count == 0
+      || weights->rank != 4)
     return TRUE;
-  const gboolean one_pixel = weights->dims[1] == 1 && weights->dims[2] == 1 && window->stride_h == 1 && window->stride_w == 1;
+  const gboolean one_pixel = weights->dims[1] == 1 && weights->dims[2] == 1 && window->stride_h == 1
+                             && window->stride_w == 1;
   const gboolean is_old = weights->dtype == SL_DTYPE_U8;
-  const SlOpParams params = { .fake_quantize = { .symmetric = is_old, .by_pixel = one_pixel && !is_old } };
+  const SlOpParams params = { .fake_quantize = { .symmetric = is_old,
+                                                 .by_pixel = one_pixel && !is_old } };
   SlTensor rounded = *x;
   rounded.data = NULL;
   const gint32 made = sl_graph_add_tensor (reader->graph, &rounded, error);
-  if (made < 0 || !sl_graph_add_node (reader->graph, SL_OP_FAKE_QUANTIZE, index, inputs, 1, &made, 1, &params, error))
+  if (made < 0
+      || !sl_graph_add_node (reader->graph, SL_OP_FAKE_QUANTIZE, index, inputs, 1, &made, 1,
+                             &params, error))
     return FALSE;
   inputs[0] = made;
   return TRUE;
 }
 
-/* MediaPipe's transposed convolution has data, weights and a bias, and no shape of the output, which follows from its window. */
+/* MediaPipe's transposed convolution has data, weights and a bias, and no shape of the output,
+ * which follows from its window. */
 static gboolean
 add_output_shape (Reader *reader, const SlWindow *window, gint32 *inputs, guint *n, GError **error)
 {
   const SlTensor *x = *n == 3 && inputs[0] >= 0 ? sl_graph_tensor (reader->graph, inputs[0]) : NULL;
-  const SlTensor *weights = x != NULL && inputs[1] >= 0 ? sl_graph_tensor (reader->graph, inputs[1]) : NULL;
+  const SlTensor *weights =
+    x != NULL && inputs[1] >= 0 ? sl_graph_tensor (reader->graph, inputs[1]) : NULL;
   if (weights == NULL || x->rank != 4 || weights->rank != 4) {
-    g_set_error_literal (error, SL_ERROR, SL_ERROR_SHAPE, "expected data and weights of 4 dimensions and a bias");
+    g_set_error_literal (error, SL_ERROR, SL_ERROR_SHAPE,
+                         "expected data and weights of 4 dimensions and a bias");
     return FALSE;
   }
   const gboolean same = window->padding == SL_PADDING_SAME;
   const gint64 h = ((gint64) x->dims[1] - !same) * window->stride_h + (same ? 0 : weights->dims[1]);
   const gint64 w = ((gint64) x->dims[2] - !same) * window->stride_w + (same ? 0 : weights->dims[2]);
-  const gint32 shape[4] = { x->dims[0], (gint32) CLAMP (h, 0, G_MAXINT32), (gint32) CLAMP (w, 0, G_MAXINT32), weights->dims[0] };
+  const gint32 shape[4] = { x->dims[0], (gint32) CLAMP (h, 0, G_MAXINT32),
+                            (gint32) CLAMP (w, 0, G_MAXINT32), weights->dims[0] };
   const SlTensor constant = { .name = "shape",
                               .dtype = SL_DTYPE_I32,
                               .rank = 1,
@@ -673,7 +733,8 @@ read_operator (Reader *reader, guint index, GError **error)
 {
   const SlFbTable node = sl_fb_vector_table (&reader->operators, index);
   const Code *code = &g_array_index (reader->codes, Code, sl_fb_u32 (&node, TFL_OPERATOR_CODE, 0));
-  const SlFbVector in = sl_fb_vector (&node, TFL_OPERATOR_INPUTS, 4), out = sl_fb_vector (&node, TFL_OPERATOR_OUTPUTS, 4);
+  const SlFbVector in = sl_fb_vector (&node, TFL_OPERATOR_INPUTS, 4),
+                   out = sl_fb_vector (&node, TFL_OPERATOR_OUTPUTS, 4);
   if (code->op == NULL)
     return tfl_variables_read_node (reader->variables, &reader->subgraphs, &node, index, error);
   gint32 inputs[SL_MAX_OPERANDS], outputs[SL_MAX_OPERANDS];
@@ -687,24 +748,29 @@ read_operator (Reader *reader, guint index, GError **error)
   }
   for (guint i = 0; i < out.count; i++)
     outputs[i] = sl_fb_vector_i32 (&out, i);
-  if (code->builtin == TFL_BUILTIN_DENSIFY && in.count > 0 && inputs[0] >= 0) { /* sparse constants are dense by now */
+  if (code->builtin == TFL_BUILTIN_DENSIFY && in.count > 0
+      && inputs[0] >= 0) { /* sparse constants are dense by now */
     const SlTensor *constant = sl_graph_tensor (reader->graph, inputs[0]);
     params.reshape.count = constant->rank;
     memcpy (params.reshape.dims, constant->dims, sizeof params.reshape.dims);
   }
-  if (!read_options (reader, &node, code->op, &options, error) || (code->op->parse != NULL && !code->op->parse (&options, &params, error))
+  if (!read_options (reader, &node, code->op, &options, error)
+      || (code->op->parse != NULL && !code->op->parse (&options, &params, error))
       || (code->op->op == SL_OP_TRANSPOSE_CONV && code->custom != NULL
           && !add_output_shape (reader, &params.window, inputs, &n_inputs, error))) {
     g_autofree char *name = node_name (reader, &node);
     g_prefix_error (error, "node %u %s '%s': ", index, sl_op_name (code->op->op), name);
     return FALSE;
   }
-  if (code->op->op == SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM) /* states are no operands here, but the cell's scale is said there */
+  if (code->op->op == SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM) /* states are no operands here, but the
+                                                             cell's scale is said there */
     params.lstm.cell_scale = scale_of (reader, &in, code->op->first_state + 1);
   return sl_fb_check (&reader->fb, error)
-         && (code->op->op != SL_OP_CONV_2D || round_activations (reader, index, &params.window, inputs, n_inputs, error))
+         && (code->op->op != SL_OP_CONV_2D
+             || round_activations (reader, index, &params.window, inputs, n_inputs, error))
          && read_signed_weights (reader, code->op->op, inputs, n_inputs, error)
-         && sl_graph_add_node (reader->graph, code->op->op, index, inputs, n_inputs, outputs, out.count, &params, error);
+         && sl_graph_add_node (reader->graph, code->op->op, index, inputs, n_inputs, outputs,
+                               out.count, &params, error);
 }
 
 static gboolean
@@ -713,8 +779,9 @@ read_io (Reader *reader, SlModelMetadata *metadata, GError **error)
   guint n_inputs = reader->inputs.count, n_outputs = reader->outputs.count;
   gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];
   if (reader->inputs.count > SL_MAX_IO || reader->outputs.count > SL_MAX_IO) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the model has %u inputs and %u outputs; expected 1 to %d of each", reader->inputs.count,
-                 reader->outputs.count, SL_MAX_IO);
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                 "the model has %u inputs and %u outputs; expected 1 to %d of each",
+                 reader->inputs.count, reader->outputs.count, SL_MAX_IO);
     return FALSE;
   }
   for (guint i = 0; i < reader->inputs.count; i++)
@@ -722,12 +789,14 @@ read_io (Reader *reader, SlModelMetadata *metadata, GError **error)
   for (guint i = 0; i < reader->outputs.count; i++)
     outputs[i] = sl_fb_vector_i32 (&reader->outputs, i);
   return sl_fb_check (&reader->fb, error)
-         && tfl_variables_finish (reader->variables, reader->operators.count, inputs, &n_inputs, outputs, &n_outputs, metadata, error)
+         && tfl_variables_finish (reader->variables, reader->operators.count, inputs, &n_inputs,
+                                  outputs, &n_outputs, metadata, error)
          && sl_graph_set_io (reader->graph, inputs, n_inputs, outputs, n_outputs, error);
 }
 
 static gboolean
-read_metadata (Reader *reader, const SlFbTable *model, GBytes *bytes, SlModelMetadata *metadata, GError **error)
+read_metadata (Reader *reader, const SlFbTable *model, GBytes *bytes, SlModelMetadata *metadata,
+               GError **error)
 {
   const SlFbVector entries = sl_fb_vector (model, TFL_MODEL_METADATA, 4);
   const guint8 *buffer = NULL;
@@ -738,13 +807,15 @@ read_metadata (Reader *reader, const SlFbTable *model, GBytes *bytes, SlModelMet
     const char *name = sl_fb_string (&entry, TFL_METADATA_ENTRY_NAME, &length);
     if (length != strlen (TFL_METADATA_NAME) || memcmp (name, TFL_METADATA_NAME, length) != 0)
       continue;
-    if (!find_buffer (reader, sl_fb_u32 (&entry, TFL_METADATA_ENTRY_BUFFER, 0), &buffer, &size, error)) {
+    if (!find_buffer (reader, sl_fb_u32 (&entry, TFL_METADATA_ENTRY_BUFFER, 0), &buffer, &size,
+                      error)) {
       g_prefix_error (error, "metadata: ");
       return FALSE;
     }
     break;
   }
-  return sl_fb_check (&reader->fb, error) && tfl_metadata_read (bytes, buffer, size, metadata, error);
+  return sl_fb_check (&reader->fb, error)
+         && tfl_metadata_read (bytes, buffer, size, metadata, error);
 }
 
 static gboolean
@@ -756,20 +827,25 @@ probe (GBytes *bytes)
 }
 
 static gboolean
-read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModelMetadata *metadata, GError **error)
+read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModelMetadata *metadata,
+            GError **error)
 {
-  g_auto (Reader) reader = { .graph = graph, .arena = sl_graph_arena (graph), .keep_activations = source->keep_activations };
+  g_auto (Reader) reader = { .graph = graph,
+                             .arena = sl_graph_arena (graph),
+                             .keep_activations = source->keep_activations };
   SlFbTable model;
   gsize size;
   const void *data = g_bytes_get_data (bytes, &size);
 
   sl_fb_init (&reader.fb, data, size);
-  reader.given = g_strsplit (source->input_shape != NULL ? source->input_shape : "", ";", SL_MAX_IO + 1);
+  reader.given =
+    g_strsplit (source->input_shape != NULL ? source->input_shape : "", ";", SL_MAX_IO + 1);
   reader.codes = g_array_new (FALSE, TRUE, sizeof (Code));
   g_array_set_clear_func (reader.codes, code_clear);
   if (!open_model (&reader, &model, error) || !read_codes (&reader, &model, error))
     return FALSE;
-  reader.variables = tfl_variables_new (&(TflVariableFile){ &reader, &reader.fb, graph, find_any_buffer, builtin_of, may_copy_more });
+  reader.variables = tfl_variables_new (
+    &(TflVariableFile){ &reader, &reader.fb, graph, find_any_buffer, builtin_of, may_copy_more });
   reader.used = g_new0 (guint8, MAX (reader.tensors.count, 1));
   reader.signed_copies = g_new0 (gint32, MAX (reader.tensors.count, 1));
   if (!scan_operators (&reader, error))
@@ -780,7 +856,8 @@ read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModel
   for (guint i = 0; i < reader.operators.count; i++)
     if (!read_operator (&reader, i, error))
       return FALSE;
-  return read_io (&reader, metadata, error) && read_metadata (&reader, &model, bytes, metadata, error);
+  return read_io (&reader, metadata, error)
+         && read_metadata (&reader, &model, bytes, metadata, error);
 }
 
 static gboolean
@@ -791,7 +868,10 @@ describe (GBytes *bytes, SlModelMetadata *metadata, GError **error)
   gsize size;
   const void *data = g_bytes_get_data (bytes, &size);
   sl_fb_init (&reader.fb, data, size);
-  return open_model (&reader, &model, error) && read_metadata (&reader, &model, bytes, metadata, error);
+  return open_model (&reader, &model, error)
+         && read_metadata (&reader, &model, bytes, metadata, error);
 }
 
-const SlModelReader sl_reader_tflite = { .name = "tflite", .endings = ".tflite", .probe = probe, .read = read_model, .describe = describe };
+const SlModelReader sl_reader_tflite = {
+  .name = "tflite", .endings = ".tflite", .probe = probe, .read = read_model, .describe = describe
+};

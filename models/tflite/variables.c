@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Variables by their names. Reading one gives its tensor of the moment: at first the graph's input, after an assignment what was assigned.
+ * Variables by their names. Reading one gives its tensor of the moment: at first the graph's input,
+ * after an assignment what was assigned.
  */
 #include "models/tflite/variables.h"
 
@@ -84,21 +85,25 @@ bad (GError **error, const char *what)
   return FALSE;
 }
 
-/* Place of the variable that a VAR_HANDLE names, which is made where it is new; -1 with @error set for too many. */
+/* Place of the variable that a VAR_HANDLE names, which is made where it is new; -1 with @error set
+ * for too many. */
 static gint
 find_variable (TflVariables *variables, const SlFbTable *node, GError **error)
 {
   gsize lengths[2];
   const SlFbTable options = sl_fb_table (node, TFL_OPERATOR_OPTIONS);
-  const char *container = sl_fb_string (&options, OPTION_CONTAINER, &lengths[0]), *name = sl_fb_string (&options, OPTION_NAME, &lengths[1]);
-  g_autofree char *raw = g_strdup_printf ("%.*s%s%.*s", (int) MIN (lengths[0], 256), container != NULL ? container : "",
-                                          lengths[0] > 0 ? "/" : "", (int) MIN (lengths[1], 256), name != NULL ? name : "");
+  const char *container = sl_fb_string (&options, OPTION_CONTAINER, &lengths[0]),
+             *name = sl_fb_string (&options, OPTION_NAME, &lengths[1]);
+  g_autofree char *raw = g_strdup_printf (
+    "%.*s%s%.*s", (int) MIN (lengths[0], 256), container != NULL ? container : "",
+    lengths[0] > 0 ? "/" : "", (int) MIN (lengths[1], 256), name != NULL ? name : "");
   g_autofree char *whole = sl_printable (raw, SL_PRINTABLE_NAME);
   for (guint i = 0; i < variables->all->len; i++)
     if (strcmp (g_array_index (variables->all, Variable, i).name, whole) == 0)
       return (gint) i;
   if (variables->all->len == SL_MAX_IO) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the model has more than %d variables", SL_MAX_IO);
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the model has more than %d variables",
+                 SL_MAX_IO);
     return -1;
   }
   const Variable variable = { .name = g_steal_pointer (&whole), .input = -1, .current = -1 };
@@ -123,11 +128,14 @@ take_first (TflVariables *variables, Variable *variable, const SlFbTable *tensor
   const TflVariableFile *file = &variables->file;
   const guint8 *data;
   gsize bytes;
-  if (!file->find_buffer (file->reader, sl_fb_u32 (tensor, TFL_TENSOR_BUFFER, 0), &data, &bytes, error)
+  if (!file->find_buffer (file->reader, sl_fb_u32 (tensor, TFL_TENSOR_BUFFER, 0), &data, &bytes,
+                          error)
       || !file->may_copy (file->reader, bytes, error))
     return FALSE;
   if (data == NULL)
-    return bad (error, "a first value is computed; expected a constant: export the model with variables that start as constants");
+    return bad (
+      error,
+      "a first value is computed; expected a constant: export the model with variables that start as constants");
   guint8 *copy = sl_arena_alloc (sl_graph_arena (file->graph), bytes + SL_TENSOR_PADDING);
   memcpy (copy, data, bytes);
   variable->first = copy;
@@ -137,18 +145,23 @@ take_first (TflVariables *variables, Variable *variable, const SlFbTable *tensor
 
 /* A node of the subgraph that runs once. */
 static gboolean
-read_first_node (TflVariables *variables, GHashTable *handles, const SlFbVector *tensors, const SlFbTable *node, GError **error)
+read_first_node (TflVariables *variables, GHashTable *handles, const SlFbVector *tensors,
+                 const SlFbTable *node, GError **error)
 {
   const TflVariableFile *file = &variables->file;
   const gint32 builtin = file->builtin (file->reader, sl_fb_u32 (node, TFL_OPERATOR_CODE, 0));
-  const SlFbVector in = sl_fb_vector (node, TFL_OPERATOR_INPUTS, 4), out = sl_fb_vector (node, TFL_OPERATOR_OUTPUTS, 4);
+  const SlFbVector in = sl_fb_vector (node, TFL_OPERATOR_INPUTS, 4),
+                   out = sl_fb_vector (node, TFL_OPERATOR_OUTPUTS, 4);
   if (builtin == VAR_HANDLE && out.count == 1) {
     const gint place = find_variable (variables, node, error);
-    g_hash_table_insert (handles, GINT_TO_POINTER (sl_fb_vector_i32 (&out, 0)), GINT_TO_POINTER (place + 1));
+    g_hash_table_insert (handles, GINT_TO_POINTER (sl_fb_vector_i32 (&out, 0)),
+                         GINT_TO_POINTER (place + 1));
     return place >= 0;
   }
   if (builtin != ASSIGN_VARIABLE || in.count != 2)
-    return bad (error, "CALL_ONCE runs more than VAR_HANDLE and ASSIGN_VARIABLE; export the model with variables that start as constants");
+    return bad (
+      error,
+      "CALL_ONCE runs more than VAR_HANDLE and ASSIGN_VARIABLE; export the model with variables that start as constants");
   Variable *variable = operand (variables, handles, sl_fb_vector_i32 (&in, 0), error);
   const gint32 value = sl_fb_vector_i32 (&in, 1);
   if (variable == NULL)
@@ -160,7 +173,8 @@ read_first_node (TflVariables *variables, GHashTable *handles, const SlFbVector 
 }
 
 static gboolean
-call_once (TflVariables *variables, const SlFbVector *subgraphs, const SlFbTable *node, GError **error)
+call_once (TflVariables *variables, const SlFbVector *subgraphs, const SlFbTable *node,
+           GError **error)
 {
   const SlFbTable options = sl_fb_table (node, TFL_OPERATOR_OPTIONS);
   const gint32 index = sl_fb_i32 (&options, OPTION_SUBGRAPH, 0);
@@ -204,18 +218,22 @@ read_variable (TflVariables *variables, Variable *variable, gint32 out, guint in
 }
 
 gboolean
-tfl_variables_read_node (TflVariables *variables, const SlFbVector *subgraphs, const SlFbTable *node, guint index, GError **error)
+tfl_variables_read_node (TflVariables *variables, const SlFbVector *subgraphs,
+                         const SlFbTable *node, guint index, GError **error)
 {
   const TflVariableFile *file = &variables->file;
   const gint32 builtin = file->builtin (file->reader, sl_fb_u32 (node, TFL_OPERATOR_CODE, 0));
-  const SlFbVector in = sl_fb_vector (node, TFL_OPERATOR_INPUTS, 4), out = sl_fb_vector (node, TFL_OPERATOR_OUTPUTS, 4);
+  const SlFbVector in = sl_fb_vector (node, TFL_OPERATOR_INPUTS, 4),
+                   out = sl_fb_vector (node, TFL_OPERATOR_OUTPUTS, 4);
   if (builtin == CALL_ONCE)
     return call_once (variables, subgraphs, node, error);
-  if (out.count != (builtin == ASSIGN_VARIABLE ? 0 : 1) || in.count != (guint32) (builtin - VAR_HANDLE))
+  if (out.count != (builtin == ASSIGN_VARIABLE ? 0 : 1)
+      || in.count != (guint32) (builtin - VAR_HANDLE))
     return bad (error, "a node has another number of inputs or outputs than its operator");
   if (builtin == VAR_HANDLE) {
     const gint place = find_variable (variables, node, error);
-    g_hash_table_insert (variables->handles, GINT_TO_POINTER (sl_fb_vector_i32 (&out, 0)), GINT_TO_POINTER (place + 1));
+    g_hash_table_insert (variables->handles, GINT_TO_POINTER (sl_fb_vector_i32 (&out, 0)),
+                         GINT_TO_POINTER (place + 1));
     return place >= 0;
   }
   Variable *variable = operand (variables, variables->handles, sl_fb_vector_i32 (&in, 0), error);
@@ -232,18 +250,20 @@ check_first (const Variable *variable, const SlTensor *tensor, GError **error)
 {
   gsize elements, bytes;
   if (variable->first == NULL
-      || (sl_tensor_elements (tensor, &elements) && g_size_checked_mul (&bytes, elements, sl_dtype_size (tensor->dtype))
+      || (sl_tensor_elements (tensor, &elements)
+          && g_size_checked_mul (&bytes, elements, sl_dtype_size (tensor->dtype))
           && bytes == variable->first_bytes))
     return TRUE;
   g_autofree char *text = sl_tensor_describe (tensor);
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "variables: '%s' is %s, but its first value has %" G_GSIZE_FORMAT " bytes", variable->name,
-               text, variable->first_bytes);
+  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+               "variables: '%s' is %s, but its first value has %" G_GSIZE_FORMAT " bytes",
+               variable->name, text, variable->first_bytes);
   return FALSE;
 }
 
 gboolean
-tfl_variables_finish (TflVariables *variables, guint index, gint32 *inputs, guint *n_inputs, gint32 *outputs, guint *n_outputs,
-                      SlModelMetadata *metadata, GError **error)
+tfl_variables_finish (TflVariables *variables, guint index, gint32 *inputs, guint *n_inputs,
+                      gint32 *outputs, guint *n_outputs, SlModelMetadata *metadata, GError **error)
 {
   SlGraph *graph = variables->file.graph;
   g_autoptr (GString) pairs = g_string_new (NULL);
@@ -253,11 +273,13 @@ tfl_variables_finish (TflVariables *variables, guint index, gint32 *inputs, guin
     if (variable->input < 0)
       continue;
     if (*n_inputs == SL_MAX_IO || *n_outputs == SL_MAX_IO) {
-      g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the model has more than %d inputs or outputs with its variables", SL_MAX_IO);
+      g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                   "the model has more than %d inputs or outputs with its variables", SL_MAX_IO);
       return FALSE;
     }
     SlTensor after = *sl_graph_tensor (graph, variable->input);
-    const gint32 out = check_first (variable, &after, error) ? sl_graph_add_tensor (graph, &after, error) : -1;
+    const gint32 out =
+      check_first (variable, &after, error) ? sl_graph_add_tensor (graph, &after, error) : -1;
     if (out < 0 || !add_view (graph, index, variable->current, out, error))
       return FALSE;
     g_string_append_printf (pairs, "%s#%u=#%u", n > 0 ? "," : "", *n_inputs, *n_outputs);

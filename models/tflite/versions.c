@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A table by element type, as TensorFlow Lite's own tools have it (tensorflow/lite/tools/versioning), and the few operators of which a
- * parameter or a rank counts, too.
+ * A table by element type, as TensorFlow Lite's own tools have it
+ * (tensorflow/lite/tools/versioning), and the few operators of which a parameter or a rank counts,
+ * too.
  */
 #include "models/tflite/versions.h"
 
-/* Operators whose kernels of later versions take more types: the version for 8 bits with a sign, for bool, and for all others. */
+/* Operators whose kernels of later versions take more types: the version for 8 bits with a sign,
+ * for bool, and for all others. */
 static const struct
 {
   SlOpType op;
@@ -81,7 +83,9 @@ by_type (SlOpType op, SlDtype dtype)
 {
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     if (rows[i].op == op)
-      return dtype == SL_DTYPE_I8 ? rows[i].i8 : dtype == SL_DTYPE_BOOL ? rows[i].boolean : rows[i].other;
+      return dtype == SL_DTYPE_I8     ? rows[i].i8
+             : dtype == SL_DTYPE_BOOL ? rows[i].boolean
+                                      : rows[i].other;
   return 1;
 }
 
@@ -95,7 +99,8 @@ broadcasts (const SlGraph *graph, const SlNode *node)
 static gboolean
 is_hybrid (const SlGraph *graph, const SlNode *node)
 {
-  return sl_node_input (graph, node, 0)->dtype == SL_DTYPE_F32 && sl_node_input (graph, node, 1)->dtype == SL_DTYPE_I8;
+  return sl_node_input (graph, node, 0)->dtype == SL_DTYPE_F32
+         && sl_node_input (graph, node, 1)->dtype == SL_DTYPE_I8;
 }
 
 /* The highest of the versions that parameters ask for; 1 where they ask for none. */
@@ -107,13 +112,22 @@ by_parameters (const SlGraph *graph, const SlNode *node, const SlTensor *first)
   const guint rank = MAX (first->rank, sl_node_output (graph, node, 0)->rank);
   switch (node->op) {
     case SL_OP_CONV_2D:
-      return sl_node_input (graph, node, 1)->dims[3] != first->dims[3] ? 6 : is_hybrid (graph, node) ? 5 : 1;
+      return sl_node_input (graph, node, 1)->dims[3] != first->dims[3] ? 6
+             : is_hybrid (graph, node)                                 ? 5
+                                                                       : 1;
     case SL_OP_DEPTHWISE_CONV_2D:
-      return is_hybrid (graph, node) ? 6 : p->window.dilation_h != 1 || p->window.dilation_w != 1 ? 2 : 1;
+      return is_hybrid (graph, node)                                  ? 6
+             : p->window.dilation_h != 1 || p->window.dilation_w != 1 ? 2
+                                                                      : 1;
     case SL_OP_FULLY_CONNECTED:
-      return sl_node_input (graph, node, 2) == NULL ? 6 : p->fully_connected.keep_dims ? 5 : is_hybrid (graph, node) ? 3 : 1;
+      return sl_node_input (graph, node, 2) == NULL ? 6
+             : p->fully_connected.keep_dims         ? 5
+             : is_hybrid (graph, node)              ? 3
+                                                    : 1;
     case SL_OP_TRANSPOSE_CONV:
-      return p->window.activation != SL_ACTIVATION_NONE ? 4 : sl_node_input (graph, node, 3) != NULL ? 3 : 1;
+      return p->window.activation != SL_ACTIVATION_NONE ? 4
+             : sl_node_input (graph, node, 3) != NULL   ? 3
+                                                        : 1;
     case SL_OP_DEQUANTIZE:
       return dtype == SL_DTYPE_F16 ? 3 : 1;
     case SL_OP_ADD:
@@ -121,8 +135,12 @@ by_parameters (const SlGraph *graph, const SlNode *node, const SlTensor *first)
     case SL_OP_SUB:
       return dtype == SL_DTYPE_I64 ? 4 : rank > 4 && broadcasts (graph, node) ? 3 : 1;
     case SL_OP_MUL: {
-      const gfloat scale = sl_tensor_scale (first) * sl_tensor_scale (sl_node_input (graph, node, 1));
-      return dtype == SL_DTYPE_I64 ? 6 : dtype == SL_DTYPE_I8 && scale >= sl_tensor_scale (sl_node_output (graph, node, 0)) ? 3 : 1;
+      const gfloat scale =
+        sl_tensor_scale (first) * sl_tensor_scale (sl_node_input (graph, node, 1));
+      return dtype == SL_DTYPE_I64 ? 6
+             : dtype == SL_DTYPE_I8 && scale >= sl_tensor_scale (sl_node_output (graph, node, 0))
+               ? 3
+               : 1;
     }
     case SL_OP_DIV:
       return rank > 4 && broadcasts (graph, node) ? 2 : 1;
@@ -138,7 +156,10 @@ by_parameters (const SlGraph *graph, const SlNode *node, const SlTensor *first)
     case SL_OP_TRANSPOSE:
       return rank > 5 ? 6 : rank > 4 ? 4 : 1;
     case SL_OP_STRIDED_SLICE:
-      return p->slice.end_is_size ? 8 : p->slice.ellipsis_mask != 0 || p->slice.new_axis_mask != 0 ? 6 : rank > 4 ? 4 : 1;
+      return p->slice.end_is_size                                         ? 8
+             : p->slice.ellipsis_mask != 0 || p->slice.new_axis_mask != 0 ? 6
+             : rank > 4                                                   ? 4
+                                                                          : 1;
     case SL_OP_SLICE:
       return rank > 4 ? 5 : 1;
     case SL_OP_GATHER:

@@ -7,7 +7,8 @@
 
 #include "core/graph/graph.h"
 
-/** tfl_version: 1 or more; TensorFlow Lite refuses a file that states a lower one, or a higher one than it knows. */
+/** tfl_version: 1 or more; TensorFlow Lite refuses a file that states a lower one, or a higher one
+ * than it knows. */
 gint32 tfl_version (const SlGraph *graph, const SlNode *node);
 
 #endif

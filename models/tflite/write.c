@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Graph -> FlatBuffer. Tensors that no node and no edge of the model names are left out, operator codes and buffers come in the order in
- * which nodes need them, so the bytes follow from the graph alone.
+ * Graph -> FlatBuffer. Tensors that no node and no edge of the model names are left out, operator
+ * codes and buffers come in the order in which nodes need them, so the bytes follow from the graph
+ * alone.
  */
 #include "models/tflite/write.h"
 
@@ -86,7 +87,8 @@ number_of (Writer *w, gint32 index)
   FbNode *table = fb_table (w->fb);
   fb_ref (table, TFL_TENSOR_SHAPE, fb_vector (w->fb, tensor->dims, tensor->rank, 4, 4, 0));
   fb_u8 (table, TFL_TENSOR_TYPE, tfl_type_of (tensor->dtype));
-  fb_i32 (table, TFL_TENSOR_BUFFER, tensor->data != NULL ? (gint32) add_buffer (w, tensor->data, tensor->bytes) : 0);
+  fb_i32 (table, TFL_TENSOR_BUFFER,
+          tensor->data != NULL ? (gint32) add_buffer (w, tensor->data, tensor->bytes) : 0);
   fb_ref (table, TFL_TENSOR_NAME, fb_string (w->fb, tensor->name));
   if (tensor->quant.count > 0)
     fb_ref (table, TFL_TENSOR_QUANTISATION, quantisation (w, &tensor->quant));
@@ -111,7 +113,8 @@ write_node (Writer *w, const SlNode *node, GError **error)
   FbNode *table = fb_table (w->fb);
   FbNode *options = op != NULL ? tfl_write_options (w->fb, w->graph, node, op) : NULL;
   if (op == NULL || op->custom != NULL || (options == NULL && op->options_type != 0))
-    return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "cannot be written to a TensorFlow Lite file");
+    return sl_node_error (error, node, SL_ERROR_UNSUPPORTED,
+                          "cannot be written to a TensorFlow Lite file");
   fb_i32 (table, TFL_OPERATOR_CODE, (gint32) code_of (w, op, tfl_version (w->graph, node)));
   fb_ref (table, TFL_OPERATOR_INPUTS, numbers_of (w, node->inputs, node->n_inputs));
   fb_ref (table, TFL_OPERATOR_OUTPUTS, numbers_of (w, node->outputs, node->n_outputs));
@@ -169,12 +172,15 @@ write_model (Writer *w, const SlContract *contract, GError **error)
     return NULL;
   if (w->weights > MAX_WEIGHTS) {
     g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "its weights have %" G_GSIZE_FORMAT " bytes; a TensorFlow Lite file takes %" G_GSIZE_FORMAT, w->weights, MAX_WEIGHTS);
+                 "its weights have %" G_GSIZE_FORMAT
+                 " bytes; a TensorFlow Lite file takes %" G_GSIZE_FORMAT,
+                 w->weights, MAX_WEIGHTS);
     return NULL;
   }
   g_autoptr (GBytes) metadata = tfl_metadata_write (contract, sl_graph_n_outputs (w->graph));
   fb_ref (entry, TFL_METADATA_ENTRY_NAME, fb_string (w->fb, TFL_METADATA_NAME));
-  fb_i32 (entry, TFL_METADATA_ENTRY_BUFFER, (gint32) add_buffer (w, g_bytes_get_data (metadata, NULL), g_bytes_get_size (metadata)));
+  fb_i32 (entry, TFL_METADATA_ENTRY_BUFFER,
+          (gint32) add_buffer (w, g_bytes_get_data (metadata, NULL), g_bytes_get_size (metadata)));
   fb_push (entries, entry);
   fb_i32 (model, TFL_MODEL_VERSION, TFL_VERSION);
   fb_ref (model, TFL_MODEL_OPERATOR_CODES, write_codes (w));

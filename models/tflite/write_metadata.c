@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * TFLite Metadata has no words for fit, borders, decoders and BGR, so the contract lies behind the model as a description file, too. What
- * both say is the same, for other readers.
+ * TFLite Metadata has no words for fit, borders, decoders and BGR, so the contract lies behind the
+ * model as a description file, too. What both say is the same, for other readers.
  */
 #include "models/tflite/write_metadata.h"
 
@@ -14,7 +14,8 @@
 #include "models/zip_writer.h"
 
 #define LABELS "labels.txt"
-/* Layout of the picture that the written file takes is in its shape, unless that could be either. */
+/* Layout of the picture that the written file takes is in its shape, unless that could be either.
+ */
 #define OURS "sightline"
 
 static void
@@ -29,7 +30,8 @@ put_numbers (GKeyFile *file, const char *key, const gdouble *values, guint n)
   g_autoptr (GString) text = g_string_new (NULL);
   char number[G_ASCII_DTOSTR_BUF_SIZE];
   for (guint i = 0; i < n; i++)
-    g_string_append_printf (text, "%s%s", i > 0 ? "," : "", g_ascii_dtostr (number, sizeof number, values[i]));
+    g_string_append_printf (text, "%s%s", i > 0 ? "," : "",
+                            g_ascii_dtostr (number, sizeof number, values[i]));
   put_text (file, key, text->str);
 }
 
@@ -115,9 +117,11 @@ vector_of (FbWriter *fb, const gdouble *values, guint n)
 static FbNode *
 input_of (FbWriter *fb, const SlImageContract *image)
 {
-  FbNode *inputs = fb_refs (fb), *input = fb_table (fb), *content = fb_table (fb), *properties = fb_table (fb);
+  FbNode *inputs = fb_refs (fb), *input = fb_table (fb), *content = fb_table (fb),
+         *properties = fb_table (fb);
   if (image->colour != SL_COLOUR_BGR) {
-    fb_u8 (properties, TFM_IMAGE_COLOUR, image->colour == SL_COLOUR_GRAY ? TFM_COLOUR_GRAY : TFM_COLOUR_RGB);
+    fb_u8 (properties, TFM_IMAGE_COLOUR,
+           image->colour == SL_COLOUR_GRAY ? TFM_COLOUR_GRAY : TFM_COLOUR_RGB);
     fb_u8 (content, TFM_CONTENT_TYPE, TFM_CONTENT_IMAGE);
     fb_ref (content, TFM_CONTENT_PROPERTIES, properties);
     fb_ref (input, TFM_TENSOR_CONTENT, content);
@@ -170,7 +174,8 @@ tfl_metadata_write (const SlContract *contract, guint n_outputs)
 void
 tfl_metadata_append (GByteArray *out, const SlContract *contract)
 {
-  ZipMember members[2] = { { .name = (char *) TFL_METADATA_MEMBER, .data = modelinfo_of (contract) } };
+  ZipMember members[2] = { { .name = (char *) TFL_METADATA_MEMBER,
+                             .data = modelinfo_of (contract) } };
   guint n = 1;
   if (contract->labels != NULL)
     members[n++] = (ZipMember){ .name = (char *) LABELS, .data = labels_of (contract->labels) };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A function for each kind of options, found by the type that the operator's row has. Fields are in the order of the schema. */
+/* A function for each kind of options, found by the type that the operator's row has. Fields are in
+ * the order of the schema. */
 #include "models/tflite/write_options.h"
 
 #include "models/tflite/types.h"
@@ -41,7 +42,8 @@ static void
 put_depthwise (const Options *o)
 {
   const SlWindow *w = &o->node->params.window;
-  const SlTensor *input = sl_node_input (o->graph, o->node, 0), *output = sl_node_output (o->graph, o->node, 0);
+  const SlTensor *input = sl_node_input (o->graph, o->node, 0),
+                 *output = sl_node_output (o->graph, o->node, 0);
   put_strides (o);
   fb_i32 (o->table, 3, output->dims[3] / input->dims[3]);
   put_activation (o, 4, w->activation);
@@ -106,7 +108,8 @@ put_nearest (const Options *o)
   fb_u8 (o->table, 1, o->node->params.resize.half_pixel_centers != 0);
 }
 
-/* The shape that the result has, so that older readers, which take no tensor for it, find it here. */
+/* The shape that the result has, so that older readers, which take no tensor for it, find it here.
+ */
 static void
 put_reshape (const Options *o)
 {
@@ -117,7 +120,8 @@ put_reshape (const Options *o)
 static void
 put_squeeze (const Options *o)
 {
-  fb_ref (o->table, 0, fb_vector (o->fb, o->node->params.squeeze.axes, o->node->params.squeeze.count, 4, 4, 0));
+  fb_ref (o->table, 0,
+          fb_vector (o->fb, o->node->params.squeeze.axes, o->node->params.squeeze.count, 4, 4, 0));
 }
 
 static void
@@ -229,21 +233,30 @@ static const struct
   guint8 type; /* union member */
   void (*put) (const Options *options);
 } kinds[] = {
-  { 1, put_conv },         { 2, put_depthwise },       { 5, put_pool },         { 8, put_fully_connected },
-  { 9, put_softmax },      { 10, put_concat },         { 11, put_binary },      { 13, put_local_response },
-  { 15, put_bilinear },    { 17, put_reshape },        { 19, put_block },       { 21, put_binary },
-  { 23, put_gather },      { 27, put_reducer },        { 28, put_binary },      { 29, put_binary },
-  { 30, put_squeeze },     { 32, put_slice },          { 35, put_split },       { 37, put_cast },
-  { 40, put_result_type }, { 49, put_transpose_conv }, { 55, put_result_type }, { 57, put_result_type },
-  { 59, put_pack },        { 64, put_unpack },         { 74, put_nearest },     { 75, put_leaky_relu },
-  { 77, put_mirror },      { 79, put_split },          { 94, put_block },       { 101, put_matmul },
+  { 1, put_conv },         { 2, put_depthwise },
+  { 5, put_pool },         { 8, put_fully_connected },
+  { 9, put_softmax },      { 10, put_concat },
+  { 11, put_binary },      { 13, put_local_response },
+  { 15, put_bilinear },    { 17, put_reshape },
+  { 19, put_block },       { 21, put_binary },
+  { 23, put_gather },      { 27, put_reducer },
+  { 28, put_binary },      { 29, put_binary },
+  { 30, put_squeeze },     { 32, put_slice },
+  { 35, put_split },       { 37, put_cast },
+  { 40, put_result_type }, { 49, put_transpose_conv },
+  { 55, put_result_type }, { 57, put_result_type },
+  { 59, put_pack },        { 64, put_unpack },
+  { 74, put_nearest },     { 75, put_leaky_relu },
+  { 77, put_mirror },      { 79, put_split },
+  { 94, put_block },       { 101, put_matmul },
   { 102, put_cumsum },     { 120, put_gelu },
 };
 
 FbNode *
 tfl_write_options (FbWriter *fb, const SlGraph *graph, const SlNode *node, const TflOp *op)
 {
-  if (node->op == SL_OP_LOCAL_RESPONSE_NORMALIZATION && node->params.local_response.before != node->params.local_response.after)
+  if (node->op == SL_OP_LOCAL_RESPONSE_NORMALIZATION
+      && node->params.local_response.before != node->params.local_response.after)
     return NULL; /* TensorFlow Lite has one radius for both sides */
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
     if (kinds[i].type != op->options_type)

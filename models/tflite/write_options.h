@@ -7,7 +7,8 @@
 #include "models/tflite/flatbuffer_writer.h"
 #include "models/tflite/operators.h"
 
-/** tfl_write_options: (nullable): the table of @node, whose row @op has an options type; NULL for a type that nothing writes. */
+/** tfl_write_options: (nullable): the table of @node, whose row @op has an options type; NULL for a
+ * type that nothing writes. */
 FbNode *tfl_write_options (FbWriter *fb, const SlGraph *graph, const SlNode *node, const TflOp *op);
 
 #endif

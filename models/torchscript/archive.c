@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Finds the archive's folder and its members. Elements of tensors stay where they are in the file; members that are packed or lie at an
- * odd place are copied once, and copies are counted.
+ * Finds the archive's folder and its members. Elements of tensors stay where they are in the file;
+ * members that are packed or lie at an odd place are copied once, and copies are counted.
  */
 #include "models/torchscript/archive.h"
 
@@ -15,7 +15,8 @@
 #define UNPACKED_ALLOWANCE ((gsize) 64 << 10)
 #define MODULE "data.pkl"
 #define EXTRA "extra/"
-#define EXPORT "torch.jit.script(model.eval()).save('model.pt'), or torch.jit.trace(model.eval(), example).save('model.pt')"
+#define EXPORT \
+  "torch.jit.script(model.eval()).save('model.pt'), or torch.jit.trace(model.eval(), example).save('model.pt')"
 
 struct _TsArchive
 {
@@ -69,10 +70,13 @@ refuse_other (const SlZip *zip, GError **error)
   const char *what = "no data.pkl in it, as torch.jit.save() writes it";
   for (guint i = 0; i < sl_zip_count (zip); i++) {
     const char *name = sl_zip_name (zip, i);
-    if (g_str_has_suffix (name, "archive_format") || g_str_has_suffix (name, "serialized_exported_program.json"))
-      what = "a program of torch.export (.pt2); export the model with " EXPORT ", or to ONNX with torch.onnx.export()";
+    if (g_str_has_suffix (name, "archive_format")
+        || g_str_has_suffix (name, "serialized_exported_program.json"))
+      what = "a program of torch.export (.pt2); export the model with " EXPORT
+             ", or to ONNX with torch.onnx.export()";
     else if (g_str_has_suffix (name, "/model.json"))
-      what = "TorchScript of PyTorch before 1.4; load it in such a version and export it with a later one";
+      what =
+        "TorchScript of PyTorch before 1.4; load it in such a version and export it with a later one";
   }
   g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "a zip archive of PyTorch's: %s", what);
 }
@@ -102,7 +106,8 @@ ts_archive_open (GBytes *bytes, SlArena *arena, GError **error)
   archive->zip = sl_zip_open (bytes, &cause);
   if (archive->zip == NULL) {
     if (cause == NULL)
-      g_set_error (&cause, SL_ERROR, SL_ERROR_FORMAT, "the zip archive has no directory at its end: the file is damaged or truncated");
+      g_set_error (&cause, SL_ERROR, SL_ERROR_FORMAT,
+                   "the zip archive has no directory at its end: the file is damaged or truncated");
     g_propagate_error (error, cause);
     return NULL;
   }
@@ -116,7 +121,8 @@ ts_archive_open (GBytes *bytes, SlArena *arena, GError **error)
   g_autofree char *extra = g_strconcat (archive->folder, EXTRA, NULL);
   for (guint i = 0; i < sl_zip_count (archive->zip); i++)
     if (g_str_has_prefix (sl_zip_name (archive->zip, i), extra))
-      g_ptr_array_add (archive->extras, (gpointer) (sl_zip_name (archive->zip, i) + strlen (extra)));
+      g_ptr_array_add (archive->extras,
+                       (gpointer) (sl_zip_name (archive->zip, i) + strlen (extra)));
   return g_steal_pointer (&archive);
 }
 
@@ -144,7 +150,8 @@ ts_archive_read (const TsArchive *archive, const char *name, GError **error)
   const gint index = find (archive, name);
   if (index >= 0)
     return sl_zip_read (archive->zip, (guint) index, error);
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "the archive has no member '%s%s'", archive->folder, name);
+  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "the archive has no member '%s%s'",
+               archive->folder, name);
   return NULL;
 }
 
@@ -164,7 +171,9 @@ copy_elements (TsArchive *archive, const char *name, gsize *length, GError **err
       return NULL;
     Copy copy = { .size = g_bytes_get_size (bytes) };
     if (copy.size > archive->may_unpack) {
-      g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the tensors of the archive are much larger when unpacked; save it again with torch");
+      g_set_error (
+        error, SL_ERROR, SL_ERROR_LIMIT,
+        "the tensors of the archive are much larger when unpacked; save it again with torch");
       return NULL;
     }
     archive->may_unpack -= copy.size;
@@ -180,7 +189,8 @@ copy_elements (TsArchive *archive, const char *name, gsize *length, GError **err
 }
 
 const void *
-ts_archive_elements (TsArchive *archive, const char *folder, const char *key, gsize size, gsize *length, GError **error)
+ts_archive_elements (TsArchive *archive, const char *folder, const char *key, gsize size,
+                     gsize *length, GError **error)
 {
   g_autofree char *name = g_strconcat (folder, "/", key, NULL);
   const gint index = find (archive, name);

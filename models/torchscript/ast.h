@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The syntax tree of a file of code/: functions and classes, statements, expressions. Everything is in one arena. Types in annotations are
- * expressions, too.
+ * The syntax tree of a file of code/: functions and classes, statements, expressions. Everything is
+ * in one arena. Types in annotations are expressions, too.
  */
 #ifndef SL_MODELS_TORCHSCRIPT_AST_H
 #define SL_MODELS_TORCHSCRIPT_AST_H
@@ -70,7 +70,8 @@ typedef enum
 
 /**
  * TsStmt:
- * @target: (nullable): of an assignment or a loop: a name, an attribute, a subscript or a tuple of them
+ * @target: (nullable): of an assignment or a loop: a name, an attribute, a subscript or a tuple of
+ * them
  * @value: (nullable): what is assigned, returned, evaluated, tested or iterated over
  */
 struct _TsStmt
@@ -97,7 +98,8 @@ typedef struct
   TsBlock body;
 } TsDef;
 
-/** @fields: what the class declares: attributes in order, and values that belong to the class where they have one. */
+/** @fields: what the class declares: attributes in order, and values that belong to the class where
+ * they have one. */
 typedef struct
 {
   const char *name, *base;
@@ -117,8 +119,9 @@ typedef struct
   gboolean is_built_in;
 } TsUnit;
 
-/** ts_parse: (nullable): a file of code/, @name its path in the archive; @text is copied. What is not of the subset is SL_ERROR_FORMAT with
- *  file and line. Free with ts_unit_free(); the arena has the rest. */
+/** ts_parse: (nullable): a file of code/, @name its path in the archive; @text is copied. What is
+ * not of the subset is SL_ERROR_FORMAT with file and line. Free with ts_unit_free(); the arena has
+ * the rest. */
 TsUnit *ts_parse (const char *name, const char *text, gsize length, SlArena *arena, GError **error);
 void ts_unit_free (TsUnit *unit);
 /** ts_unit_line: (transfer full): line @number of the text, cut to what a message can show. */

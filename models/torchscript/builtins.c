@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Python's own functions as torch.jit writes them: conversions, getattr, range, and the notes on types, which change nothing. */
+/* Python's own functions as torch.jit writes them: conversions, getattr, range, and the notes on
+ * types, which change nothing. */
 #include <string.h>
 
 #include "models/torchscript/code.h"
@@ -9,7 +10,8 @@ argument (TsProgram *program, const TsExpr *call, guint i)
 {
   if (i < call->n)
     return ts_eval (program, call->items[i]);
-  return ts_refuse (program, SL_ERROR_FORMAT, "a call with %u arguments; expected at least %u", call->n, i + 1);
+  return ts_refuse (program, SL_ERROR_FORMAT, "a call with %u arguments; expected at least %u",
+                    call->n, i + 1);
 }
 
 static TsValue
@@ -29,7 +31,8 @@ static TsValue
 convert_float (TsProgram *program, const TsExpr *call)
 {
   TsValue value = argument (program, call, 0);
-  return ts_float (value.kind == TS_STRING ? g_ascii_strtod (value.text, NULL) : ts_to_float (program, value));
+  return ts_float (value.kind == TS_STRING ? g_ascii_strtod (value.text, NULL)
+                                           : ts_to_float (program, value));
 }
 
 static TsValue
@@ -50,9 +53,10 @@ static TsValue
 annotate (TsProgram *program, const TsExpr *call)
 {
   const TsValue value = argument (program, call, 1);
-  const char *type = call->n > 0 && call->items[0]->kind == TS_EXPR_NAME ? call->items[0]->text : "";
-  const gboolean wants_number =
-    strcmp (type, "int") == 0 || strcmp (type, "float") == 0 || strcmp (type, "number") == 0 || strcmp (type, "bool") == 0;
+  const char *type =
+    call->n > 0 && call->items[0]->kind == TS_EXPR_NAME ? call->items[0]->text : "";
+  const gboolean wants_number = strcmp (type, "int") == 0 || strcmp (type, "float") == 0
+                                || strcmp (type, "number") == 0 || strcmp (type, "bool") == 0;
   return value.kind == TS_TENSOR && wants_number ? ts_item (program, value) : value;
 }
 
@@ -88,7 +92,8 @@ range (TsProgram *program, const TsExpr *call)
   if (call->n < 1 || call->n > 3)
     return ts_refuse (program, SL_ERROR_FORMAT, "range() with %u arguments", call->n);
   for (guint i = 0; i < call->n; i++)
-    numbers[call->n == 1 ? 1 : i] = CLAMP (ts_to_int (program, argument (program, call, i)), -G_MAXINT32, G_MAXINT32);
+    numbers[call->n == 1 ? 1 : i] =
+      CLAMP (ts_to_int (program, argument (program, call, i)), -G_MAXINT32, G_MAXINT32);
   if (numbers[0] == 0 && numbers[2] == 1)
     return ts_int (MAX (numbers[1], 0));
   const TsValue list = ts_list (program->heap);
@@ -106,8 +111,9 @@ is_instance (TsValue value, const TsExpr *type)
     const char *name;
     TsKind kind;
   } names[] = {
-    { "Tensor", TS_TENSOR }, { "int", TS_INT },   { "float", TS_FLOAT }, { "bool", TS_BOOL },   { "str", TS_STRING },
-    { "NoneType", TS_NONE }, { "List", TS_LIST }, { "Dict", TS_DICT },   { "Tuple", TS_TUPLE }, { "Device", TS_DEVICE },
+    { "Tensor", TS_TENSOR }, { "int", TS_INT },       { "float", TS_FLOAT }, { "bool", TS_BOOL },
+    { "str", TS_STRING },    { "NoneType", TS_NONE }, { "List", TS_LIST },   { "Dict", TS_DICT },
+    { "Tuple", TS_TUPLE },   { "Device", TS_DEVICE },
   };
   const TsExpr *head = type->kind == TS_EXPR_SUBSCRIPT ? type->base : type;
   if (type->kind == TS_EXPR_TUPLE || type->kind == TS_EXPR_LIST) {
@@ -122,7 +128,8 @@ is_instance (TsValue value, const TsExpr *type)
     return value.kind == TS_NONE || is_instance (value, type->items[0]);
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     if (strcmp (head->text, names[i].name) == 0 && value.kind == names[i].kind)
-      return value.kind != TS_LIST || head == type || value.list->n == 0 || is_instance (value.list->items[0], type->items[0]);
+      return value.kind != TS_LIST || head == type || value.list->n == 0
+             || is_instance (value.list->items[0], type->items[0]);
   return FALSE;
 }
 

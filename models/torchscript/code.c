@@ -5,8 +5,9 @@
 #include "core/base/name_hash.h"
 #include "models/torchscript/code.h"
 
-/* Torchvision suppresses boxes of many classes one class after the other, or at once with each class moved to a place of its own. The boxes that
- * it keeps are the same; the classes of a picture are not known here. */
+/* Torchvision suppresses boxes of many classes one class after the other, or at once with each
+ * class moved to a place of its own. The boxes that it keeps are the same; the classes of a picture
+ * are not known here. */
 #define ONE_BY_ONE "_batched_nms_vanilla"
 #define AT_ONCE "_batched_nms_coordinate_trick"
 /* How a program makes an object without calling its class's __init__(). */
@@ -18,7 +19,8 @@ void
 ts_code_init (TsCode *code, TsProgram *program, TsReadCode read_code, gpointer archive)
 {
   *code = (TsCode){ .read_code = read_code, .archive = archive };
-  code->units = g_hash_table_new_full (sl_name_hash, g_str_equal, NULL, (GDestroyNotify) ts_unit_free);
+  code->units =
+    g_hash_table_new_full (sl_name_hash, g_str_equal, NULL, (GDestroyNotify) ts_unit_free);
   program->reader = code;
   program->run_body = ts_run_body;
 }
@@ -48,7 +50,8 @@ find_unit (TsProgram *program, const char *name, const char **last)
     ts_fail (program->heap, SL_ERROR_LIMIT, "the program has more than %d files", MAX_UNITS);
     return NULL;
   }
-  g_autoptr (GBytes) bytes = ts_code (program)->read_code (ts_code (program)->archive, path, &error);
+  g_autoptr (GBytes) bytes =
+    ts_code (program)->read_code (ts_code (program)->archive, path, &error);
   if (bytes != NULL) {
     gsize length;
     const char *text = g_bytes_get_data (bytes, &length);
@@ -110,8 +113,10 @@ ts_find_global (TsProgram *program, const char *name)
     const TsUnit *unit;
     const TsClass *type = ts_find_class (program, class_name, &unit);
     return new_function (
-      program,
-      (TsFunction){ .unit = unit, .type = type, .is_bare = TRUE, .class_name = sl_arena_strdup (program->heap->arena, class_name) });
+      program, (TsFunction){ .unit = unit,
+                             .type = type,
+                             .is_bare = TRUE,
+                             .class_name = sl_arena_strdup (program->heap->arena, class_name) });
   }
   const TsUnit *unit = find_unit (program, name, &last);
   if (strcmp (last, ONE_BY_ONE) == 0)
@@ -119,14 +124,16 @@ ts_find_global (TsProgram *program, const char *name)
   const TsDef *def = unit != NULL ? g_hash_table_lookup (unit->functions, last) : NULL;
   const TsClass *type = unit != NULL ? g_hash_table_lookup (unit->classes, last) : NULL;
   if (def != NULL || type != NULL)
-    return new_function (program, (TsFunction){ .unit = unit, .def = def, .type = type, .class_name = name });
+    return new_function (
+      program, (TsFunction){ .unit = unit, .def = def, .type = type, .class_name = name });
   TsValue member = ts_none ();
   if (unit == NULL && strchr (name, '.') != NULL && find_member (program, name, &member))
     return member;
   return ts_refuse (program, SL_ERROR_FORMAT, "the archive has nothing called %s", name);
 }
 
-/* An object of which the file has what __getstate__() gave becomes one by its class's own __setstate__(). */
+/* An object of which the file has what __getstate__() gave becomes one by its class's own
+ * __setstate__(). */
 static void
 restore (TsProgram *program, TsObject *object)
 {
@@ -142,7 +149,9 @@ restore (TsProgram *program, TsObject *object)
     ts_refuse (program, SL_ERROR_FORMAT, "class %s has no __setstate__", object->class_name);
     return;
   }
-  const TsFunction function = { .unit = unit, .def = def, .is_bound = TRUE, .self = { .kind = TS_OBJECT, .object = object } };
+  const TsFunction function = {
+    .unit = unit, .def = def, .is_bound = TRUE, .self = { .kind = TS_OBJECT, .object = object }
+  };
   ts_call (program, &function, &object->state, NULL, 1);
 }
 
@@ -156,7 +165,9 @@ class_attribute (TsProgram *program, TsObject *object, const char *name, TsValue
     return FALSE;
   const TsDef *def = ts_class_method (type, name);
   if (def != NULL) {
-    const TsFunction method = { .unit = unit, .def = def, .is_bound = TRUE, .self = { .kind = TS_OBJECT, .object = object } };
+    const TsFunction method = {
+      .unit = unit, .def = def, .is_bound = TRUE, .self = { .kind = TS_OBJECT, .object = object }
+    };
     *result = new_function (program, method);
     return TRUE;
   }
@@ -178,13 +189,15 @@ ts_get_attribute (TsProgram *program, TsValue base, const char *name)
   if ((base.kind == TS_STRING || base.kind == TS_INT) && strcmp (name, "value") == 0)
     return base;
   if (base.kind != TS_OBJECT)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "attribute '%s' of a value of type %s", name, ts_kind_name (base.kind));
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "attribute '%s' of a value of type %s", name,
+                      ts_kind_name (base.kind));
   restore (program, base.object);
   const TsValue *found = ts_attribute (base.object, name);
   if (found != NULL)
     return *found;
   if (!class_attribute (program, base.object, name, &result) && !ts_failed (program))
-    return ts_refuse (program, SL_ERROR_FORMAT, "an object of %s has no attribute '%s'", base.object->class_name, name);
+    return ts_refuse (program, SL_ERROR_FORMAT, "an object of %s has no attribute '%s'",
+                      base.object->class_name, name);
   return result;
 }
 
@@ -195,5 +208,6 @@ ts_has_attribute (TsProgram *program, TsValue base, const char *name)
   if (base.kind != TS_OBJECT || ts_failed (program))
     return FALSE;
   restore (program, base.object);
-  return ts_attribute (base.object, name) != NULL || class_attribute (program, base.object, name, &result);
+  return ts_attribute (base.object, name) != NULL
+         || class_attribute (program, base.object, name, &result);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The code of a TorchScript archive while it is run once, at load: its files of code/, their names, and the function that runs. The operators
- * that it calls build the graph (models/aten/). Values that depend only on shapes and constants are computed; values that depend on the
- * picture become nodes.
+ * The code of a TorchScript archive while it is run once, at load: its files of code/, their names,
+ * and the function that runs. The operators that it calls build the graph (models/aten/). Values
+ * that depend only on shapes and constants are computed; values that depend on the picture become
+ * nodes.
  */
 #ifndef SL_MODELS_TORCHSCRIPT_CODE_H
 #define SL_MODELS_TORCHSCRIPT_CODE_H
@@ -14,8 +15,8 @@
 #define TS_MAX_STEPS 10000000
 #define TS_MAX_CALLS 200
 
-/** TsReadCode: (nullable) (transfer full): the text of member @path of the archive, "code/__torch__/a.py"; NULL without an error when there
- *  is none. */
+/** TsReadCode: (nullable) (transfer full): the text of member @path of the archive,
+ * "code/__torch__/a.py"; NULL without an error when there is none. */
 typedef GBytes *(*TsReadCode) (gpointer archive, const char *path, GError **error);
 
 typedef struct _TsFrame TsFrame;
@@ -63,21 +64,25 @@ ts_code (const TsProgram *program)
 const TsClass *ts_find_class (TsProgram *program, const char *name, const TsUnit **unit);
 /** ts_find_global: what a dotted name from __torch__ on stands for: a function. */
 TsValue ts_find_global (TsProgram *program, const char *name);
-/** ts_get_attribute: of an object: an attribute, a method, or a value of its class; of a tuple with names an element. */
+/** ts_get_attribute: of an object: an attribute, a method, or a value of its class; of a tuple with
+ * names an element. */
 TsValue ts_get_attribute (TsProgram *program, TsValue base, const char *name);
 /** ts_has_attribute: whether ts_get_attribute() would find it. */
 gboolean ts_has_attribute (TsProgram *program, TsValue base, const char *name);
 
 /* Running (interpret.c). */
 
-/** ts_call: a function with @args and, where @keywords is not NULL, a name for each that has one. */
-TsValue ts_call (TsProgram *program, const TsFunction *function, const TsValue *args, const char *const *keywords, guint n);
+/** ts_call: a function with @args and, where @keywords is not NULL, a name for each that has one.
+ */
+TsValue ts_call (TsProgram *program, const TsFunction *function, const TsValue *args,
+                 const char *const *keywords, guint n);
 /** ts_evaluate: an expression without variables: defaults, values of classes. */
 TsValue ts_evaluate (TsProgram *program, const TsUnit *unit, const TsExpr *expr);
 
 /* Python's own functions (builtins.c). */
 
-/** ts_builtin: calls int, float, getattr, annotate and the like; FALSE when @name is none of them. @args are not evaluated yet. */
+/** ts_builtin: calls int, float, getattr, annotate and the like; FALSE when @name is none of them.
+ * @args are not evaluated yet. */
 gboolean ts_builtin (TsProgram *program, const char *name, const TsExpr *call, TsValue *result);
 /** ts_eval: an expression in the function that runs. */
 TsValue ts_eval (TsProgram *program, const TsExpr *expr);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rows whose bodies are code: a body is parsed when it is first called. Messages say where the model's own code called it. */
+/* Rows whose bodies are code: a body is parsed when it is first called. Messages say where the
+ * model's own code called it. */
 #include <string.h>
 
 #include "models/torchscript/code.h"
@@ -12,7 +13,8 @@ definition (TsProgram *program, const TsOp *op, const TsUnit **unit)
   if (parsed == NULL) {
     g_autoptr (GError) error = NULL;
     g_autoptr (GString) text = g_string_new ("def f(");
-    g_auto (GStrv) names = g_strsplit (op->arguments, ",", -1), lines = g_strsplit (op->onnx, "\n", -1);
+    g_auto (GStrv) names = g_strsplit (op->arguments, ",", -1),
+                   lines = g_strsplit (op->onnx, "\n", -1);
     for (guint i = 0; names[i] != NULL; i++) {
       char *equals = strchr (names[i], '=');
       if (equals != NULL)

@@ -21,7 +21,8 @@ typedef struct
   TsValue module, constants;
 } TsModule;
 
-/** ts_forward: fills @graph with what forward() does to inputs of the @n shapes, 1 or more. FALSE with the heap's error set. */
+/** ts_forward: fills @graph with what forward() does to inputs of the @n shapes, 1 or more. FALSE
+ * with the heap's error set. */
 gboolean ts_forward (const TsModule *module, const TsShape *shapes, guint n, SlGraph *graph);
 
 #endif

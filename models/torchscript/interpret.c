@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Runs the program: statements and expressions of the function that was called, with its variables. Every statement and expression is a
- * step; steps, calls and nesting are limited, so no program runs for long or deep.
+ * Runs the program: statements and expressions of the function that was called, with its variables.
+ * Every statement and expression is a step; steps, calls and nesting are limited, so no program
+ * runs for long or deep.
  */
 #include <math.h>
 #include <string.h>
@@ -9,7 +10,8 @@
 #include "core/base/name_hash.h"
 #include "models/torchscript/code.h"
 
-/* Frames of the interpreter itself inside each other: a few for each call and each nested expression. */
+/* Frames of the interpreter itself inside each other: a few for each call and each nested
+ * expression. */
 #define MAX_NESTING 2400
 /* Arguments of a call that lie on the stack. */
 #define FEW_ARGUMENTS 8
@@ -36,7 +38,8 @@ step (TsProgram *program)
   if (ts_failed (program))
     return FALSE;
   if (++program->steps > TS_MAX_STEPS)
-    ts_fail (program->heap, SL_ERROR_LIMIT, "its code takes more than %d steps; loops must have an end", TS_MAX_STEPS);
+    ts_fail (program->heap, SL_ERROR_LIMIT,
+             "its code takes more than %d steps; loops must have an end", TS_MAX_STEPS);
   else if (ts_code (program)->nesting >= MAX_NESTING)
     ts_fail (program->heap, SL_ERROR_LIMIT, "its code is nested too deeply");
   return !ts_failed (program);
@@ -79,9 +82,11 @@ global (TsProgram *program, const char *name)
   guint64 index = 0;
   if (g_str_has_prefix (name, "CONSTANTS.c")) {
     const guint n = ts_code (program)->constants != NULL ? ts_code (program)->constants->n : 0;
-    if (g_ascii_string_to_unsigned (name + strlen ("CONSTANTS.c"), 10, 0, G_MAXUINT32, &index, NULL) && index < n)
+    if (g_ascii_string_to_unsigned (name + strlen ("CONSTANTS.c"), 10, 0, G_MAXUINT32, &index, NULL)
+        && index < n)
       return ts_code (program)->constants->items[index];
-    return ts_refuse (program, SL_ERROR_FORMAT, "%s is not among the %u constants of the archive", name, n);
+    return ts_refuse (program, SL_ERROR_FORMAT, "%s is not among the %u constants of the archive",
+                      name, n);
   }
   if (strcmp (name, "math.inf") == 0 || strcmp (name, "torch.inf") == 0)
     return ts_float ((gdouble) INFINITY);
@@ -108,14 +113,16 @@ eval_dict (TsProgram *program, const TsExpr *expr)
 {
   const TsValue dict = ts_dict (program->heap);
   for (guint i = 0; i + 1 < expr->n && !ts_failed (program); i += 2) {
-    const TsValue key = ts_eval (program, expr->items[i]), value = ts_eval (program, expr->items[i + 1]);
+    const TsValue key = ts_eval (program, expr->items[i]),
+                  value = ts_eval (program, expr->items[i + 1]);
     if (!ts_failed (program))
       ts_dict_set (program->heap, dict.dict, key, value);
   }
   return dict;
 }
 
-/* "aten::add" for torch.add, "quantized::conv2d" for ops.quantized.conv2d; NULL for another name. */
+/* "aten::add" for torch.add, "quantized::conv2d" for ops.quantized.conv2d; NULL for another name.
+ */
 static const char *
 operator_name (TsProgram *program, const char *global_name)
 {
@@ -125,7 +132,8 @@ operator_name (TsProgram *program, const char *global_name)
   const char *rest = strchr (global_name, '.') + 1, *dot = strchr (rest, '.');
   if (!torch && dot == NULL)
     return NULL;
-  g_autofree char *name = torch ? g_strdup_printf ("aten::%s", rest) : g_strdup_printf ("%.*s::%s", (int) (dot - rest), rest, dot + 1);
+  g_autofree char *name = torch ? g_strdup_printf ("aten::%s", rest)
+                                : g_strdup_printf ("%.*s::%s", (int) (dot - rest), rest, dot + 1);
   return ts_text (program->heap, name, strlen (name));
 }
 
@@ -133,8 +141,10 @@ static TsValue
 eval_call (TsProgram *program, const TsExpr *expr)
 {
   TsValue few[FEW_ARGUMENTS], result = ts_none ();
-  const char *op = expr->base->kind == TS_EXPR_GLOBAL ? operator_name (program, expr->base->text) : NULL;
-  if (expr->base->kind == TS_EXPR_NAME && variable (ts_code (program)->frame, expr->base->text) == NULL
+  const char *op =
+    expr->base->kind == TS_EXPR_GLOBAL ? operator_name (program, expr->base->text) : NULL;
+  if (expr->base->kind == TS_EXPR_NAME
+      && variable (ts_code (program)->frame, expr->base->text) == NULL
       && ts_builtin (program, expr->base->text, expr, &result))
     return result;
   g_autofree TsValue *many = expr->n > FEW_ARGUMENTS ? g_new (TsValue, expr->n) : NULL;
@@ -149,9 +159,12 @@ eval_call (TsProgram *program, const TsExpr *expr)
   if (callee.kind == TS_FUNCTION)
     return ts_call (program, callee.function, args, expr->keywords, expr->n);
   if (callee.kind != TS_OBJECT)
-    return ts_refuse (program, SL_ERROR_FORMAT, "a value of type %s is called", ts_kind_name (callee.kind));
+    return ts_refuse (program, SL_ERROR_FORMAT, "a value of type %s is called",
+                      ts_kind_name (callee.kind));
   const TsValue forward = ts_get_attribute (program, callee, "forward");
-  return forward.kind == TS_FUNCTION ? ts_call (program, forward.function, args, expr->keywords, expr->n) : ts_none ();
+  return forward.kind == TS_FUNCTION
+           ? ts_call (program, forward.function, args, expr->keywords, expr->n)
+           : ts_none ();
 }
 
 static TsValue
@@ -160,7 +173,8 @@ eval_name (TsProgram *program, const char *name)
   const TsValue *value = variable (ts_code (program)->frame, name);
   if (value == NULL && (strcmp (name, "inf") == 0 || strcmp (name, "nan") == 0))
     return ts_float (name[0] == 'i' ? (gdouble) INFINITY : (gdouble) NAN);
-  return value != NULL ? *value : ts_refuse (program, SL_ERROR_FORMAT, "nothing is called '%s' here", name);
+  return value != NULL ? *value
+                       : ts_refuse (program, SL_ERROR_FORMAT, "nothing is called '%s' here", name);
 }
 
 static TsValue
@@ -233,7 +247,8 @@ assign (TsProgram *program, const TsExpr *target, TsValue value)
     set_variable (ts_code (program)->frame, target->text, value);
   } else if (target->kind == TS_EXPR_TUPLE) {
     if ((value.kind != TS_TUPLE && value.kind != TS_LIST) || value.list->n != target->n) {
-      ts_refuse (program, SL_ERROR_FORMAT, "%u names for a value of type %s with %u elements", target->n, ts_kind_name (value.kind),
+      ts_refuse (program, SL_ERROR_FORMAT, "%u names for a value of type %s with %u elements",
+                 target->n, ts_kind_name (value.kind),
                  value.kind == TS_TUPLE || value.kind == TS_LIST ? value.list->n : 1);
       return;
     }
@@ -247,7 +262,8 @@ assign (TsProgram *program, const TsExpr *target, TsValue value)
       const TsValue args[] = { base, ts_eval (program, target->items[0]), value };
       ts_run_op (program, "aten::_set_item", args, NULL, 3);
     } else {
-      ts_refuse (program, SL_ERROR_FORMAT, "a value of type %s has no attributes to set", ts_kind_name (base.kind));
+      ts_refuse (program, SL_ERROR_FORMAT, "a value of type %s has no attributes to set",
+                 ts_kind_name (base.kind));
     }
   }
 }
@@ -259,12 +275,16 @@ run_for (TsProgram *program, const TsStmt *stmt)
   if (ts_failed (program))
     return;
   if (over.kind != TS_INT && over.kind != TS_LIST && over.kind != TS_TUPLE) {
-    ts_refuse (program, SL_ERROR_UNSUPPORTED, "a loop over a value of type %s", ts_kind_name (over.kind));
+    ts_refuse (program, SL_ERROR_UNSUPPORTED, "a loop over a value of type %s",
+               ts_kind_name (over.kind));
     return;
   }
   const gint64 n = over.kind == TS_INT ? over.number : over.list->n;
   for (gint64 i = 0; i < n && !ts_code (program)->frame->returned && step (program); i++) {
-    assign (program, stmt->target, over.kind == TS_INT ? ts_int (i) : i < over.list->n ? over.list->items[i] : ts_none ());
+    assign (program, stmt->target,
+            over.kind == TS_INT ? ts_int (i)
+            : i < over.list->n  ? over.list->items[i]
+                                : ts_none ());
     run_block (program, &stmt->body);
   }
 }
@@ -287,10 +307,12 @@ run_stmt (TsProgram *program, const TsStmt *stmt)
       frame->returned = TRUE;
       break;
     case TS_STMT_IF:
-      run_block (program, ts_truth (program, ts_eval (program, stmt->value)) ? &stmt->body : &stmt->otherwise);
+      run_block (program, ts_truth (program, ts_eval (program, stmt->value)) ? &stmt->body
+                                                                             : &stmt->otherwise);
       break;
     case TS_STMT_WHILE:
-      while (!frame->returned && step (program) && ts_truth (program, ts_eval (program, stmt->value)))
+      while (!frame->returned && step (program)
+             && ts_truth (program, ts_eval (program, stmt->value)))
         run_block (program, &stmt->body);
       break;
     case TS_STMT_FOR:
@@ -312,7 +334,8 @@ run_block (TsProgram *program, const TsBlock *block)
 
 /* Arguments by place and by name; defaults for the rest. */
 static void
-bind (TsProgram *program, const TsFunction *function, const TsValue *args, const char *const *keywords, guint n)
+bind (TsProgram *program, const TsFunction *function, const TsValue *args,
+      const char *const *keywords, guint n)
 {
   const TsDef *def = function->def;
   guint next = 0;
@@ -322,7 +345,8 @@ bind (TsProgram *program, const TsFunction *function, const TsValue *args, const
   for (guint i = 0; i < n; i++) {
     const char *name = keywords != NULL ? keywords[i] : NULL;
     if (name == NULL && next >= def->n) {
-      ts_refuse (program, SL_ERROR_FORMAT, "%s() gets %u arguments; expected at most %u", def->name, n, def->n);
+      ts_refuse (program, SL_ERROR_FORMAT, "%s() gets %u arguments; expected at most %u", def->name,
+                 n, def->n);
       return;
     }
     set_variable (frame, name != NULL ? name : def->parameters[next++].name, args[i]);
@@ -359,7 +383,8 @@ pop (TsProgram *program)
 
 /* A new object, whose __init__() sets its attributes; of a named tuple a tuple. */
 static TsValue
-construct (TsProgram *program, const TsFunction *function, const TsValue *args, const char *const *keywords, guint n)
+construct (TsProgram *program, const TsFunction *function, const TsValue *args,
+           const char *const *keywords, guint n)
 {
   const TsClass *type = function->type;
   if (strcmp (type->base, "NamedTuple") == 0)
@@ -368,28 +393,36 @@ construct (TsProgram *program, const TsFunction *function, const TsValue *args, 
   const TsDef *init = ts_class_method (type, "__init__");
   if (init == NULL || function->is_bare || ts_failed (program))
     return object;
-  const TsFunction method = { .unit = function->unit, .def = init, .is_bound = TRUE, .self = object };
+  const TsFunction method = {
+    .unit = function->unit, .def = init, .is_bound = TRUE, .self = object
+  };
   ts_call (program, &method, args, keywords, n);
   return object;
 }
 
-/* (nullable): the operator that does what torchvision's @function does, where its own steps depend on the picture. */
+/* (nullable): the operator that does what torchvision's @function does, where its own steps depend
+ * on the picture. */
 static const char *
 known_function (const TsFunction *function)
 {
   const TsDef *def = function->def;
-  static const char *const names[] = { "paste_masks_in_image", "_onnx_paste_masks_in_image_loop", "heatmaps_to_keypoints",
+  static const char *const names[] = { "paste_masks_in_image", "_onnx_paste_masks_in_image_loop",
+                                       "heatmaps_to_keypoints",
                                        "_onnx_heatmaps_to_keypoints_loop" };
-  static const char *const ops[] = { "torchvision::paste_masks_in_image", "torchvision::_onnx_paste_masks_in_image_loop",
-                                     "torchvision::heatmaps_to_keypoints", "torchvision::_onnx_heatmaps_to_keypoints_loop" };
+  static const char *const ops[] = { "torchvision::paste_masks_in_image",
+                                     "torchvision::_onnx_paste_masks_in_image_loop",
+                                     "torchvision::heatmaps_to_keypoints",
+                                     "torchvision::_onnx_heatmaps_to_keypoints_loop" };
   for (guint i = 0; i < G_N_ELEMENTS (names) && strcmp (function->unit->name, ROI_HEADS) == 0; i++)
-    if (strcmp (def->name, names[i]) == 0 && def->n >= 2 && strcmp (def->parameters[0].name, i < 2 ? "masks" : "maps") == 0)
+    if (strcmp (def->name, names[i]) == 0 && def->n >= 2
+        && strcmp (def->parameters[0].name, i < 2 ? "masks" : "maps") == 0)
       return ops[i];
   return NULL;
 }
 
 TsValue
-ts_call (TsProgram *program, const TsFunction *function, const TsValue *args, const char *const *keywords, guint n)
+ts_call (TsProgram *program, const TsFunction *function, const TsValue *args,
+         const char *const *keywords, guint n)
 {
   TsFrame frame;
   const char *op = program->op;
@@ -404,7 +437,8 @@ ts_call (TsProgram *program, const TsFunction *function, const TsValue *args, co
   if (known_function (function) != NULL)
     return ts_run_op (program, known_function (function), args, keywords, n);
   if (++ts_code (program)->calls > TS_MAX_CALLS)
-    ts_refuse (program, SL_ERROR_LIMIT, "its functions call each other more than %d deep", TS_MAX_CALLS);
+    ts_refuse (program, SL_ERROR_LIMIT, "its functions call each other more than %d deep",
+               TS_MAX_CALLS);
   push (program, &frame, function->unit);
   bind (program, function, args, keywords, n);
   run_block (program, &function->def->body);

@@ -18,7 +18,8 @@ ts_lexer_fail (TsLexer *lexer, const char *format, ...)
     va_start (args, format);
     g_autofree char *text = g_strdup_vprintf (format, args);
     va_end (args);
-    g_set_error (&lexer->error, SL_ERROR, SL_ERROR_FORMAT, "%s:%u: %s", lexer->name, lexer->line, text);
+    g_set_error (&lexer->error, SL_ERROR, SL_ERROR_FORMAT, "%s:%u: %s", lexer->name, lexer->line,
+                 text);
   }
   lexer->token = (TsToken){ .kind = TS_TOKEN_END, .line = lexer->line, .text = "" };
 }
@@ -32,7 +33,9 @@ ts_lexer_is (const TsLexer *lexer, TsTokenKind kind, const char *text)
 static void
 set_token (TsLexer *lexer, TsTokenKind kind, const char *from, gsize length)
 {
-  lexer->token = (TsToken){ .kind = kind, .line = lexer->line, .text = sl_arena_strndup (lexer->arena, from, length) };
+  lexer->token = (TsToken){ .kind = kind,
+                            .line = lexer->line,
+                            .text = sl_arena_strndup (lexer->arena, from, length) };
 }
 
 static gboolean
@@ -50,7 +53,8 @@ read_number (TsLexer *lexer)
   gboolean is_float = FALSE;
   while (lexer->p < lexer->end) {
     const char c = *lexer->p;
-    const gboolean sign = (c == '-' || c == '+') && lexer->p > from && (lexer->p[-1] == 'e' || lexer->p[-1] == 'E');
+    const gboolean sign =
+      (c == '-' || c == '+') && lexer->p > from && (lexer->p[-1] == 'e' || lexer->p[-1] == 'E');
     if (!g_ascii_isdigit (c) && c != '.' && c != 'e' && c != 'E' && !sign)
       break;
     is_float |= c == '.' || c == 'e' || c == 'E';
@@ -58,7 +62,8 @@ read_number (TsLexer *lexer)
   }
   const gsize length = (gsize) (lexer->p - from);
   if (length > MAX_NUMBER || (lexer->p < lexer->end && is_name_byte (*lexer->p))) {
-    ts_lexer_fail (lexer, "a number of a kind that is not supported: '%.*s'", (int) MIN (length + 1, MAX_NUMBER), from);
+    ts_lexer_fail (lexer, "a number of a kind that is not supported: '%.*s'",
+                   (int) MIN (length + 1, MAX_NUMBER), from);
     return;
   }
   memcpy (text, from, length);
@@ -129,7 +134,8 @@ read_string (TsLexer *lexer)
   set_token (lexer, TS_TOKEN_STRING, valid, strlen (valid));
 }
 
-/* Blank lines and comments count for nothing; otherwise a line's indentation opens or closes blocks. FALSE when a token came of it. */
+/* Blank lines and comments count for nothing; otherwise a line's indentation opens or closes
+ * blocks. FALSE when a token came of it. */
 static gboolean
 start_line (TsLexer *lexer)
 {
@@ -191,9 +197,12 @@ read_mark (TsLexer *lexer)
 {
   const char c = *lexer->p;
   const gsize left = (gsize) (lexer->end - lexer->p);
-  const gsize length = left >= 2 && memcmp (lexer->p, "->", 2) == 0 ? 2 : left >= 3 && memcmp (lexer->p, "...", 3) == 0 ? 3 : 1;
+  const gsize length = left >= 2 && memcmp (lexer->p, "->", 2) == 0    ? 2
+                       : left >= 3 && memcmp (lexer->p, "...", 3) == 0 ? 3
+                                                                       : 1;
   if (length == 1 && (c == '\0' || strchr ("()[]{},:=.-*", c) == NULL)) {
-    ts_lexer_fail (lexer, "the character '%c' is not of the Python that torch.jit writes", g_ascii_isprint (c) ? c : '?');
+    ts_lexer_fail (lexer, "the character '%c' is not of the Python that torch.jit writes",
+                   g_ascii_isprint (c) ? c : '?');
     return;
   }
   if (strchr ("([{", c) != NULL)
@@ -224,7 +233,8 @@ ts_lexer_next (TsLexer *lexer)
   }
   lexer->in_line = TRUE;
   const char c = *lexer->p;
-  if (g_ascii_isdigit (c) || (c == '.' && lexer->p + 1 < lexer->end && g_ascii_isdigit (lexer->p[1]))) {
+  if (g_ascii_isdigit (c)
+      || (c == '.' && lexer->p + 1 < lexer->end && g_ascii_isdigit (lexer->p[1]))) {
     read_number (lexer);
   } else if (c == '"' || c == '\'') {
     read_string (lexer);
@@ -241,6 +251,12 @@ ts_lexer_next (TsLexer *lexer)
 void
 ts_lexer_init (TsLexer *lexer, const char *name, const char *text, gsize length, SlArena *arena)
 {
-  *lexer = (TsLexer){ .name = name, .p = text, .end = text + length, .arena = arena, .line = 1, .n_indents = 1, .at_line_start = TRUE };
+  *lexer = (TsLexer){ .name = name,
+                      .p = text,
+                      .end = text + length,
+                      .arena = arena,
+                      .line = 1,
+                      .n_indents = 1,
+                      .at_line_start = TRUE };
   ts_lexer_next (lexer);
 }

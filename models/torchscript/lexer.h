@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Words of the Python subset that TorchScript archives hold in code/: names, numbers, strings, punctuation, and the lines' indentation as
- * tokens of its own. The text is untrusted: anything outside of the subset is an error that names its line.
+ * Words of the Python subset that TorchScript archives hold in code/: names, numbers, strings,
+ * punctuation, and the lines' indentation as tokens of its own. The text is untrusted: anything
+ * outside of the subset is an error that names its line.
  */
 #ifndef SL_MODELS_TORCHSCRIPT_LEXER_H
 #define SL_MODELS_TORCHSCRIPT_LEXER_H
@@ -48,9 +49,12 @@ typedef struct
   GError *error; /* (nullable): the first problem */
 } TsLexer;
 
-/** ts_lexer_init: @text of @length bytes must live as long as the lexer. The first token is current. */
-void ts_lexer_init (TsLexer *lexer, const char *name, const char *text, gsize length, SlArena *arena);
-/** ts_lexer_next: makes the next token current; TS_TOKEN_END after an error, and for ever at the end. */
+/** ts_lexer_init: @text of @length bytes must live as long as the lexer. The first token is
+ * current. */
+void ts_lexer_init (TsLexer *lexer, const char *name, const char *text, gsize length,
+                    SlArena *arena);
+/** ts_lexer_next: makes the next token current; TS_TOKEN_END after an error, and for ever at the
+ * end. */
 void ts_lexer_next (TsLexer *lexer);
 /** ts_lexer_fail: "file.py:12: ..."; the first error counts. */
 void ts_lexer_fail (TsLexer *lexer, const char *format, ...) G_GNUC_PRINTF (2, 3);

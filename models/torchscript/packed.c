@@ -5,7 +5,8 @@
 #include <string.h>
 
 #define CLASSES "__torch__.torch.classes."
-/* Numbers of a convolution's configuration: dimensions, then pairs of stride, padding, dilation and output padding, groups, flags. */
+/* Numbers of a convolution's configuration: dimensions, then pairs of stride, padding, dilation and
+ * output padding, groups, flags. */
 #define CONFIG 11
 #define SPATIAL 2
 
@@ -38,16 +39,18 @@ ts_packed_new (TsHeap *heap, const char *class_name, TsValue *value)
     *value = (TsValue){ .kind = TS_PACKED, .packed = packed };
     return TRUE;
   }
-  ts_fail (heap, SL_ERROR_UNSUPPORTED,
-           "class %s is not supported; expected packed convolutions or linear layers of qnnpack, fbgemm or xnnpack",
-           class_name + strlen ("__torch__."));
+  ts_fail (
+    heap, SL_ERROR_UNSUPPORTED,
+    "class %s is not supported; expected packed convolutions or linear layers of qnnpack, fbgemm or xnnpack",
+    class_name + strlen ("__torch__."));
   return TRUE;
 }
 
 static gboolean
 bad_state (TsHeap *heap)
 {
-  return ts_fail (heap, SL_ERROR_FORMAT, "the state of packed parameters is not what its class writes");
+  return ts_fail (heap, SL_ERROR_FORMAT,
+                  "the state of packed parameters is not what its class writes");
 }
 
 static gboolean
@@ -83,15 +86,19 @@ take_bound (TsHeap *heap, TsValue value, gboolean *has, gdouble *bound)
 {
   *has = value.kind != TS_NONE;
   *bound = value.kind == TS_FLOAT ? value.real : value.kind == TS_INT ? (gdouble) value.number : 0;
-  return value.kind == TS_NONE || value.kind == TS_FLOAT || value.kind == TS_INT || bad_state (heap);
+  return value.kind == TS_NONE || value.kind == TS_FLOAT || value.kind == TS_INT
+         || bad_state (heap);
 }
 
 static gboolean
 set_config (TsHeap *heap, TsPacked *packed, const gint64 config[CONFIG])
 {
-  gint64 *const pairs[] = { packed->stride, packed->padding, packed->dilation, packed->output_padding };
+  gint64 *const pairs[] = { packed->stride, packed->padding, packed->dilation,
+                            packed->output_padding };
   if (config[0] != SPATIAL)
-    return ts_fail (heap, SL_ERROR_UNSUPPORTED, "packed parameters of a convolution over %" G_GINT64_FORMAT " dimensions; expected 2",
+    return ts_fail (heap, SL_ERROR_UNSUPPORTED,
+                    "packed parameters of a convolution over %" G_GINT64_FORMAT
+                    " dimensions; expected 2",
                     config[0]);
   for (guint i = 0; i < G_N_ELEMENTS (pairs); i++)
     memcpy (pairs[i], config + 1 + SPATIAL * i, SPATIAL * sizeof config[0]);
@@ -104,7 +111,9 @@ set_config (TsHeap *heap, TsPacked *packed, const gint64 config[CONFIG])
 static gboolean
 take_number (TsHeap *heap, TsValue value, gint64 *number)
 {
-  const gint64 *ints = value.kind == TS_TENSOR && ts_tensor_elements (value.tensor) == 1 ? ts_tensor_ints (heap, value.tensor, 1) : NULL;
+  const gint64 *ints = value.kind == TS_TENSOR && ts_tensor_elements (value.tensor) == 1
+                         ? ts_tensor_ints (heap, value.tensor, 1)
+                         : NULL;
   if (ints == NULL)
     return bad_state (heap);
   *number = ints[0];
@@ -120,20 +129,26 @@ fill_conv_of_tensors (TsHeap *heap, TsPacked *packed, const TsValue *items, guin
     return bad_state (heap);
   for (guint i = 0; i < 3; i++)
     for (guint k = 0; k < SPATIAL; k++)
-      if (!is_sequence (items[2 + i], SPATIAL) || !take_number (heap, items[2 + i].list->items[k], config + 1 + SPATIAL * i + k))
+      if (!is_sequence (items[2 + i], SPATIAL)
+          || !take_number (heap, items[2 + i].list->items[k], config + 1 + SPATIAL * i + k))
         return bad_state (heap);
-  return take_number (heap, items[5], config + CONFIG - 2) && take_tensor (heap, items[0], FALSE, &packed->weight)
+  return take_number (heap, items[5], config + CONFIG - 2)
+         && take_tensor (heap, items[0], FALSE, &packed->weight)
          && take_tensor (heap, items[1], TRUE, &packed->bias) && set_config (heap, packed, config);
 }
 
-/* Form 2: ("2", [configuration, weight], [bias]), the configuration a tensor; form 3: (3, [configuration], [nothing, weight, bias]). */
+/* Form 2: ("2", [configuration, weight], [bias]), the configuration a tensor; form 3: (3,
+ * [configuration], [nothing, weight, bias]). */
 static gboolean
 fill_quantized_conv (TsHeap *heap, TsPacked *packed, const TsValue *items, guint n)
 {
   if (n >= 6 && items[0].kind == TS_TENSOR)
     return fill_conv_of_tensors (heap, packed, items, n);
-  if (n != 3 || (items[0].kind == TS_INT && items[0].number != 3) || (items[0].kind == TS_STRING && strcmp (items[0].text, "2") != 0))
-    return ts_fail (heap, SL_ERROR_UNSUPPORTED, "packed parameters of a convolution are of a form that is not known; expected 1, 2 or 3");
+  if (n != 3 || (items[0].kind == TS_INT && items[0].number != 3)
+      || (items[0].kind == TS_STRING && strcmp (items[0].text, "2") != 0))
+    return ts_fail (
+      heap, SL_ERROR_UNSUPPORTED,
+      "packed parameters of a convolution are of a form that is not known; expected 1, 2 or 3");
   const gboolean numbers = items[0].kind == TS_INT;
   if (!is_sequence (items[1], numbers ? CONFIG : 2) || !is_sequence (items[2], numbers ? 3 : 1))
     return bad_state (heap);
@@ -141,7 +156,9 @@ fill_quantized_conv (TsHeap *heap, TsPacked *packed, const TsValue *items, guint
   const TsValue *first = items[1].list->items, *second = items[2].list->items;
   if (!numbers) {
     const gint64 *ints =
-      first[0].kind == TS_TENSOR && ts_tensor_elements (first[0].tensor) == CONFIG ? ts_tensor_ints (heap, first[0].tensor, CONFIG) : NULL;
+      first[0].kind == TS_TENSOR && ts_tensor_elements (first[0].tensor) == CONFIG
+        ? ts_tensor_ints (heap, first[0].tensor, CONFIG)
+        : NULL;
     if (ints == NULL)
       return bad_state (heap);
     memcpy (config, ints, sizeof config);
@@ -152,10 +169,12 @@ fill_quantized_conv (TsHeap *heap, TsPacked *packed, const TsValue *items, guint
     config[i] = first[i].number;
   }
   return take_tensor (heap, numbers ? second[1] : first[1], FALSE, &packed->weight)
-         && take_tensor (heap, numbers ? second[2] : second[0], TRUE, &packed->bias) && set_config (heap, packed, config);
+         && take_tensor (heap, numbers ? second[2] : second[0], TRUE, &packed->bias)
+         && set_config (heap, packed, config);
 }
 
-/* (weight, bias, [stride], [padding], [dilation], groups, low, high), with [output padding] behind the padding where it is transposed. */
+/* (weight, bias, [stride], [padding], [dilation], groups, low, high), with [output padding] behind
+ * the padding where it is transposed. */
 static gboolean
 fill_conv (TsHeap *heap, TsPacked *packed, const TsValue *items, guint n)
 {
@@ -164,9 +183,12 @@ fill_conv (TsHeap *heap, TsPacked *packed, const TsValue *items, guint n)
   if (n < 8 + more || items[5 + more].kind != TS_INT)
     return bad_state (heap);
   packed->groups = items[5 + more].number;
-  return take_tensor (heap, items[0], FALSE, &packed->weight) && take_tensor (heap, items[1], TRUE, &packed->bias)
-         && take_pair (heap, items[2], packed->stride) && take_pair (heap, items[3], packed->padding)
-         && (more == 0 || take_pair (heap, items[4], packed->output_padding)) && take_pair (heap, items[4 + more], packed->dilation)
+  return take_tensor (heap, items[0], FALSE, &packed->weight)
+         && take_tensor (heap, items[1], TRUE, &packed->bias)
+         && take_pair (heap, items[2], packed->stride)
+         && take_pair (heap, items[3], packed->padding)
+         && (more == 0 || take_pair (heap, items[4], packed->output_padding))
+         && take_pair (heap, items[4 + more], packed->dilation)
          && take_bound (heap, items[6 + more], &packed->has_low, &packed->low)
          && take_bound (heap, items[7 + more], &packed->has_high, &packed->high);
 }
@@ -177,7 +199,8 @@ fill_linear (TsHeap *heap, TsPacked *packed, const TsValue *items, guint n)
   const gboolean clamped = packed->kind == TS_PACKED_LINEAR;
   if (n < (clamped ? 4 : 2))
     return bad_state (heap);
-  return take_tensor (heap, items[0], FALSE, &packed->weight) && take_tensor (heap, items[1], TRUE, &packed->bias)
+  return take_tensor (heap, items[0], FALSE, &packed->weight)
+         && take_tensor (heap, items[1], TRUE, &packed->bias)
          && (!clamped
              || (take_bound (heap, items[2], &packed->has_low, &packed->low)
                  && take_bound (heap, items[3], &packed->has_high, &packed->high)));

@@ -5,8 +5,9 @@
 
 #include "models/aten/value.h"
 
-/** ts_packed_new: an empty box of class @class_name, "__torch__.torch.classes.quantized.Conv2dPackedParamsBase"; FALSE when that is no
- *  class of packed parameters. */
+/** ts_packed_new: an empty box of class @class_name,
+ * "__torch__.torch.classes.quantized.Conv2dPackedParamsBase"; FALSE when that is no class of packed
+ * parameters. */
 gboolean ts_packed_new (TsHeap *heap, const char *class_name, TsValue *value);
 /** ts_packed_fill: sets @packed from @state, which __getstate__ gave. */
 gboolean ts_packed_fill (TsHeap *heap, TsPacked *packed, TsValue state);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Recursive descent over the Python that torch.jit writes: class, def, if/else, for, while, return, pass, assignments and calls. Depth and
- * the number of nodes are limited, so the memory is a small multiple of the text's size.
+ * Recursive descent over the Python that torch.jit writes: class, def, if/else, for, while, return,
+ * pass, assignments and calls. Depth and the number of nodes are limited, so the memory is a small
+ * multiple of the text's size.
  */
 #include <string.h>
 
@@ -70,7 +71,8 @@ skip_newline (Parser *parser)
   if (parser->lexer.token.kind == TS_TOKEN_NEWLINE)
     ts_lexer_next (&parser->lexer);
   else if (parser->lexer.token.kind != TS_TOKEN_END)
-    ts_lexer_fail (&parser->lexer, "expected the end of the line, got '%s'", parser->lexer.token.text);
+    ts_lexer_fail (&parser->lexer, "expected the end of the line, got '%s'",
+                   parser->lexer.token.text);
 }
 
 static gboolean
@@ -78,7 +80,9 @@ enter (Parser *parser)
 {
   if (parser->depth++ < MAX_DEPTH && parser->nodes++ < MAX_NODES)
     return TRUE;
-  ts_lexer_fail (&parser->lexer, parser->depth > MAX_DEPTH ? "nested more than %d deep" : "more than %d expressions and statements",
+  ts_lexer_fail (&parser->lexer,
+                 parser->depth > MAX_DEPTH ? "nested more than %d deep"
+                                           : "more than %d expressions and statements",
                  parser->depth > MAX_DEPTH ? MAX_DEPTH : MAX_NODES);
   return FALSE;
 }
@@ -101,14 +105,16 @@ set_items (Parser *parser, TsExpr *expr, const GPtrArray *items)
     expr->items = sl_arena_memdup (parser->arena, items->pdata, items->len * sizeof (gpointer));
 }
 
-/* Expressions up to the mark @end, with ',' between. @keywords, when not NULL, takes a name or NULL for each. *@commas counts. */
+/* Expressions up to the mark @end, with ',' between. @keywords, when not NULL, takes a name or NULL
+ * for each. *@commas counts. */
 static void
 parse_list (Parser *parser, const char *end, GPtrArray *items, GPtrArray *keywords, guint *commas)
 {
   while (parser->lexer.error == NULL && !is_mark (parser, end)) {
     const char *keyword = NULL;
     const TsExpr *item = parse_expr (parser);
-    if (keywords != NULL && item != NULL && item->kind == TS_EXPR_NAME && accept_mark (parser, "=")) {
+    if (keywords != NULL && item != NULL && item->kind == TS_EXPR_NAME
+        && accept_mark (parser, "=")) {
       keyword = item->text;
       item = parse_expr (parser);
     }
@@ -163,8 +169,9 @@ parse_word (Parser *parser)
     const char *word;
     TsExprKind kind;
   } words[] = {
-    { "None", TS_EXPR_NONE },  { "True", TS_EXPR_TRUE },        { "False", TS_EXPR_FALSE },      { "torch", TS_EXPR_GLOBAL },
-    { "ops", TS_EXPR_GLOBAL }, { "__torch__", TS_EXPR_GLOBAL }, { "CONSTANTS", TS_EXPR_GLOBAL }, { "math", TS_EXPR_GLOBAL },
+    { "None", TS_EXPR_NONE },        { "True", TS_EXPR_TRUE },   { "False", TS_EXPR_FALSE },
+    { "torch", TS_EXPR_GLOBAL },     { "ops", TS_EXPR_GLOBAL },  { "__torch__", TS_EXPR_GLOBAL },
+    { "CONSTANTS", TS_EXPR_GLOBAL }, { "math", TS_EXPR_GLOBAL },
   };
   TsExpr *expr = new_expr (parser, TS_EXPR_NAME);
   expr->text = expect_name (parser);
@@ -192,7 +199,8 @@ parse_atom (Parser *parser)
     return parse_brackets (parser, TS_EXPR_LIST, "]");
   if (is_mark (parser, "{"))
     return parse_dict (parser);
-  if (token->kind != TS_TOKEN_INT && token->kind != TS_TOKEN_FLOAT && token->kind != TS_TOKEN_STRING) {
+  if (token->kind != TS_TOKEN_INT && token->kind != TS_TOKEN_FLOAT
+      && token->kind != TS_TOKEN_STRING) {
     ts_lexer_fail (&parser->lexer, "expected an expression, got '%s'", token->text);
     return new_expr (parser, TS_EXPR_NONE);
   }
@@ -220,7 +228,8 @@ parse_call (Parser *parser, const TsExpr *base)
   for (guint i = 0; i < keywords->len; i++)
     any |= keywords->pdata[i] != NULL;
   if (any)
-    expr->keywords = sl_arena_memdup (parser->arena, keywords->pdata, keywords->len * sizeof (gpointer));
+    expr->keywords =
+      sl_arena_memdup (parser->arena, keywords->pdata, keywords->len * sizeof (gpointer));
   return expr;
 }
 
@@ -245,7 +254,8 @@ parse_postfix (Parser *parser)
       break;
     }
     if (chained >= MAX_DEPTH)
-      ts_lexer_fail (&parser->lexer, "more than %d calls, attributes and indices in one chain", MAX_DEPTH);
+      ts_lexer_fail (&parser->lexer, "more than %d calls, attributes and indices in one chain",
+                     MAX_DEPTH);
   }
   return expr;
 }
@@ -281,7 +291,8 @@ parse_tuple (Parser *parser)
     return first;
   TsExpr *expr = new_expr (parser, TS_EXPR_TUPLE);
   g_ptr_array_add (items, (gpointer) first);
-  while (accept_mark (parser, ",") && !is_mark (parser, "=") && parser->lexer.token.kind != TS_TOKEN_NEWLINE && !is_word (parser, "in"))
+  while (accept_mark (parser, ",") && !is_mark (parser, "=")
+         && parser->lexer.token.kind != TS_TOKEN_NEWLINE && !is_word (parser, "in"))
     g_ptr_array_add (items, (gpointer) parse_expr (parser));
   set_items (parser, expr, items);
   return expr;
@@ -290,7 +301,8 @@ parse_tuple (Parser *parser)
 static gboolean
 is_target (const TsExpr *expr)
 {
-  if (expr->kind == TS_EXPR_NAME || expr->kind == TS_EXPR_ATTRIBUTE || expr->kind == TS_EXPR_SUBSCRIPT)
+  if (expr->kind == TS_EXPR_NAME || expr->kind == TS_EXPR_ATTRIBUTE
+      || expr->kind == TS_EXPR_SUBSCRIPT)
     return TRUE;
   if (expr->kind != TS_EXPR_TUPLE)
     return FALSE;
@@ -343,7 +355,8 @@ parse_stmt (Parser *parser)
     const char *word;
     TsStmtKind kind;
   } words[] = {
-    { "if", TS_STMT_IF }, { "for", TS_STMT_FOR }, { "while", TS_STMT_WHILE }, { "return", TS_STMT_RETURN }, { "pass", TS_STMT_PASS },
+    { "if", TS_STMT_IF },         { "for", TS_STMT_FOR },   { "while", TS_STMT_WHILE },
+    { "return", TS_STMT_RETURN }, { "pass", TS_STMT_PASS },
   };
   TsStmt *stmt = sl_arena_alloc (parser->arena, sizeof *stmt);
   stmt->line = parser->lexer.token.line;
@@ -439,12 +452,14 @@ parse_function (Parser *parser)
     parse_expr (parser);
   function->n = parameters->len;
   if (parameters->len > 0)
-    function->parameters = sl_arena_memdup (parser->arena, parameters->data, parameters->len * sizeof (TsParameter));
+    function->parameters =
+      sl_arena_memdup (parser->arena, parameters->data, parameters->len * sizeof (TsParameter));
   parse_block (parser, &function->body);
   return function;
 }
 
-/* "name : type", "name : type = value", "name = value"; assignments to entries of a dictionary say nothing to us. */
+/* "name : type", "name : type = value", "name = value"; assignments to entries of a dictionary say
+ * nothing to us. */
 static void
 parse_field (Parser *parser, GArray *fields)
 {
@@ -488,10 +503,12 @@ parse_class (Parser *parser)
   }
   type->n_methods = methods->len;
   if (methods->len > 0)
-    type->methods = sl_arena_memdup (parser->arena, methods->pdata, methods->len * sizeof (gpointer));
+    type->methods =
+      sl_arena_memdup (parser->arena, methods->pdata, methods->len * sizeof (gpointer));
   type->n_fields = fields->len;
   if (fields->len > 0)
-    type->fields = sl_arena_memdup (parser->arena, fields->data, fields->len * sizeof (TsParameter));
+    type->fields =
+      sl_arena_memdup (parser->arena, fields->data, fields->len * sizeof (TsParameter));
   return type;
 }
 
@@ -544,7 +561,8 @@ ts_unit_line (const TsUnit *unit, guint number)
   for (guint line = 1; line < number && p < end; p++)
     line += *p == '\n';
   const char *stop = memchr (p, '\n', (gsize) (end - p));
-  g_autofree char *line = g_strndup (p, MIN ((gsize) ((stop != NULL ? stop : end) - p), LINE_SHOWN));
+  g_autofree char *line =
+    g_strndup (p, MIN ((gsize) ((stop != NULL ? stop : end) - p), LINE_SHOWN));
   g_autofree char *valid = g_utf8_make_valid (g_strstrip (line), -1);
   for (char *c = valid; *c != '\0'; c++)
     if (g_ascii_iscntrl (*c))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The machine of pickles: instructions take values from a stack and put others there. Names of classes and functions are strings on
- * that stack, taken from a closed list; "calling" one is a case in a table here. Nothing recurses; stack, memory and values are bounded.
+ * The machine of pickles: instructions take values from a stack and put others there. Names of
+ * classes and functions are strings on that stack, taken from a closed list; "calling" one is a
+ * case in a table here. Nothing recurses; stack, memory and values are bounded.
  */
 #include "models/torchscript/pickle.h"
 
@@ -33,10 +34,12 @@ static const struct
   const char *name;
   TsDtype dtype;
 } storages[] = {
-  { "torch FloatStorage", TS_FLOAT32 },     { "torch DoubleStorage", TS_FLOAT64 }, { "torch HalfStorage", TS_FLOAT16 },
-  { "torch LongStorage", TS_INT64 },        { "torch IntStorage", TS_INT32 },      { "torch ShortStorage", TS_INT16 },
-  { "torch CharStorage", TS_INT8 },         { "torch ByteStorage", TS_UINT8 },     { "torch BoolStorage", TS_BOOLEAN },
-  { "torch QInt8Storage", TS_QINT8 },       { "torch QUInt8Storage", TS_QUINT8 },  { "torch QInt32Storage", TS_QINT32 },
+  { "torch FloatStorage", TS_FLOAT32 },     { "torch DoubleStorage", TS_FLOAT64 },
+  { "torch HalfStorage", TS_FLOAT16 },      { "torch LongStorage", TS_INT64 },
+  { "torch IntStorage", TS_INT32 },         { "torch ShortStorage", TS_INT16 },
+  { "torch CharStorage", TS_INT8 },         { "torch ByteStorage", TS_UINT8 },
+  { "torch BoolStorage", TS_BOOLEAN },      { "torch QInt8Storage", TS_QINT8 },
+  { "torch QUInt8Storage", TS_QUINT8 },     { "torch QInt32Storage", TS_QINT32 },
   { "torch BFloat16Storage", TS_BFLOAT16 },
 };
 
@@ -82,7 +85,8 @@ push (Pickle *p, TsValue value)
 static guint
 above_mark (const Pickle *p)
 {
-  return p->stack->len - (p->marks->len > 0 ? g_array_index (p->marks, guint, p->marks->len - 1) : 0);
+  return p->stack->len
+         - (p->marks->len > 0 ? g_array_index (p->marks, guint, p->marks->len - 1) : 0);
 }
 
 static gboolean
@@ -126,7 +130,8 @@ find_box (Pickle *p, guint n, TsKind kind, TsValue *box)
   if (above_mark (p) <= n)
     return damaged (p, "an instruction needs more values than there are");
   *box = g_array_index (p->stack, TsValue, p->stack->len - 1 - n);
-  return box->kind == kind || damaged (p, "an instruction fills what is no list, dictionary or object");
+  return box->kind == kind
+         || damaged (p, "an instruction fills what is no list, dictionary or object");
 }
 
 /* Simple values. */
@@ -137,7 +142,9 @@ op_proto (Pickle *p)
   guint64 version;
   return take_whole (p, 1, &version)
          && (version == 2
-             || ts_fail (p->heap, SL_ERROR_UNSUPPORTED, "pickle protocol %" G_GUINT64_FORMAT "; expected 2, as torch.jit.save() writes",
+             || ts_fail (p->heap, SL_ERROR_UNSUPPORTED,
+                         "pickle protocol %" G_GUINT64_FORMAT
+                         "; expected 2, as torch.jit.save() writes",
                          version));
 }
 
@@ -188,7 +195,8 @@ op_long (Pickle *p)
   if (!take_whole (p, 1, &bytes))
     return FALSE;
   if (bytes > 8)
-    return ts_fail (p->heap, SL_ERROR_UNSUPPORTED, "a whole number of %" G_GUINT64_FORMAT " bytes; expected at most 8", bytes);
+    return ts_fail (p->heap, SL_ERROR_UNSUPPORTED,
+                    "a whole number of %" G_GUINT64_FORMAT " bytes; expected at most 8", bytes);
   if (!take_whole (p, (gsize) bytes, &number))
     return FALSE;
   if (bytes > 0 && bytes < 8 && (number >> (8 * bytes - 1) & 1) != 0)
@@ -352,8 +360,9 @@ remember (Pickle *p, guint64 place)
     return damaged (p, "an instruction needs more values than there are");
   const TsValue value = g_array_index (p->stack, TsValue, p->stack->len - 1);
   if (place > p->memo->len || place >= MAX_VALUES)
-    return ts_fail (p->heap, SL_ERROR_LIMIT, "a value is remembered at place %" G_GUINT64_FORMAT "; expected at most %u", place,
-                    p->memo->len);
+    return ts_fail (p->heap, SL_ERROR_LIMIT,
+                    "a value is remembered at place %" G_GUINT64_FORMAT "; expected at most %u",
+                    place, p->memo->len);
   if (place == p->memo->len)
     g_array_append_val (p->memo, value);
   else
@@ -399,7 +408,8 @@ op_long_get (Pickle *p)
 
 /* Tensors. */
 
-/* ("storage", type, key, device, elements) becomes a tensor of all its elements; the device is of no interest. */
+/* ("storage", type, key, device, elements) becomes a tensor of all its elements; the device is of
+ * no interest. */
 static gboolean
 op_storage (Pickle *p)
 {
@@ -410,7 +420,8 @@ op_storage (Pickle *p)
   if (!pop (p, &id) || storage == NULL || tensor == NULL)
     return FALSE;
   const TsValue *items = id.kind == TS_TUPLE && id.list->n == 5 ? id.list->items : NULL;
-  if (items == NULL || items[1].kind != TS_STRING || items[2].kind != TS_STRING || items[4].kind != TS_INT || items[4].number < 0
+  if (items == NULL || items[1].kind != TS_STRING || items[2].kind != TS_STRING
+      || items[4].kind != TS_INT || items[4].number < 0
       || (guint64) items[4].number > G_MAXSIZE / 16)
     return damaged (p, "a storage is not named as torch does it");
   guint i = 0;
@@ -422,14 +433,17 @@ op_storage (Pickle *p)
   *storage = (TsStorage){ .dtype = storages[i].dtype, .elements = (gsize) items[4].number };
   gsize length = storage->elements * size;
   if (!p->shapes_only)
-    storage->bytes = ts_archive_elements (p->archive, p->name, items[2].text, size, &length, &error);
+    storage->bytes =
+      ts_archive_elements (p->archive, p->name, items[2].text, size, &length, &error);
   if (error != NULL) {
     ts_fail (p->heap, (SlError) error->code, "%s", error->message);
     g_error_free (error);
     return FALSE;
   }
   if (length / size < storage->elements)
-    return ts_fail (p->heap, SL_ERROR_FORMAT, "storage '%s' has %" G_GSIZE_FORMAT " bytes; expected %" G_GSIZE_FORMAT " elements of %s",
+    return ts_fail (p->heap, SL_ERROR_FORMAT,
+                    "storage '%s' has %" G_GSIZE_FORMAT " bytes; expected %" G_GSIZE_FORMAT
+                    " elements of %s",
                     items[2].text, length, storage->elements, ts_dtype_name (storage->dtype));
   *tensor = (TsTensor){ .dtype = storage->dtype, .rank = 1, .storage = storage, .strides = { 1 } };
   tensor->dims[0] = (gint32) MIN (storage->elements, G_MAXINT32);
@@ -445,10 +459,11 @@ fits (const TsTensor *tensor)
   for (guint i = 0; i < tensor->rank && good; i++) {
     gsize way;
     empty |= tensor->dims[i] == 0;
-    good = g_size_checked_mul (&elements, elements, (gsize) MAX (tensor->dims[i], 1)) && elements <= G_MAXINT32
-           && (tensor->strides[i] <= G_MAXINT32 || tensor->dims[i] <= 1)
-           && g_size_checked_mul (&way, (gsize) MAX (tensor->dims[i] - 1, 0), (gsize) tensor->strides[i])
-           && g_size_checked_add (&last, last, way);
+    good =
+      g_size_checked_mul (&elements, elements, (gsize) MAX (tensor->dims[i], 1))
+      && elements <= G_MAXINT32 && (tensor->strides[i] <= G_MAXINT32 || tensor->dims[i] <= 1)
+      && g_size_checked_mul (&way, (gsize) MAX (tensor->dims[i] - 1, 0), (gsize) tensor->strides[i])
+      && g_size_checked_add (&last, last, way);
   }
   return good && (empty || last < tensor->storage->elements);
 }
@@ -457,21 +472,24 @@ fits (const TsTensor *tensor)
 static gboolean
 rebuild (Pickle *p, const TsValue *args, guint n, TsTensor **made)
 {
-  if (n < 4 || args[0].kind != TS_TENSOR || args[0].tensor->storage == NULL || args[1].kind != TS_INT || args[1].number < 0
-      || (guint64) args[1].number > G_MAXSIZE / 16 || args[2].kind != TS_TUPLE || args[3].kind != TS_TUPLE
-      || args[2].list->n != args[3].list->n)
+  if (n < 4 || args[0].kind != TS_TENSOR || args[0].tensor->storage == NULL
+      || args[1].kind != TS_INT || args[1].number < 0 || (guint64) args[1].number > G_MAXSIZE / 16
+      || args[2].kind != TS_TUPLE || args[3].kind != TS_TUPLE || args[2].list->n != args[3].list->n)
     return damaged (p, "a tensor is not described as torch does it");
   if (args[2].list->n > SL_MAX_RANK)
-    return ts_fail (p->heap, SL_ERROR_LIMIT, "a tensor has %u dimensions; expected at most %d", args[2].list->n, SL_MAX_RANK);
+    return ts_fail (p->heap, SL_ERROR_LIMIT, "a tensor has %u dimensions; expected at most %d",
+                    args[2].list->n, SL_MAX_RANK);
   TsTensor *tensor = ts_alloc (p->heap, sizeof *tensor);
   if (tensor == NULL)
     return FALSE;
-  *tensor = (TsTensor){
-    .dtype = args[0].tensor->dtype, .rank = args[2].list->n, .storage = args[0].tensor->storage, .offset = (gsize) args[1].number
-  };
+  *tensor = (TsTensor){ .dtype = args[0].tensor->dtype,
+                        .rank = args[2].list->n,
+                        .storage = args[0].tensor->storage,
+                        .offset = (gsize) args[1].number };
   for (guint i = 0; i < tensor->rank; i++) {
     const TsValue size = args[2].list->items[i], stride = args[3].list->items[i];
-    if (size.kind != TS_INT || stride.kind != TS_INT || size.number < 0 || size.number > G_MAXINT32 || stride.number < 0)
+    if (size.kind != TS_INT || stride.kind != TS_INT || size.number < 0 || size.number > G_MAXINT32
+        || stride.number < 0)
       return damaged (p, "a tensor's sizes and strides are not whole numbers from 0 on");
     tensor->dims[i] = (gint32) size.number;
     tensor->strides[i] = stride.number;
@@ -494,11 +512,14 @@ static gboolean
 call_rebuild_tensor (Pickle *p, const TsValue *args, guint n)
 {
   TsTensor *tensor = NULL;
-  return rebuild (p, args, n, &tensor) && (!ts_is_quantized (tensor->dtype) || damaged (p, "a tensor of a quantised type without a scale"))
+  return rebuild (p, args, n, &tensor)
+         && (!ts_is_quantized (tensor->dtype)
+             || damaged (p, "a tensor of a quantised type without a scale"))
          && push_tensor (p, tensor);
 }
 
-/* Scales and zero points: (scheme, scale, zero point), or (scheme, scales, zero points, axis) with tensors. */
+/* Scales and zero points: (scheme, scale, zero point), or (scheme, scales, zero points, axis) with
+ * tensors. */
 static gboolean
 read_quant (Pickle *p, TsTensor *tensor, TsValue scheme)
 {
@@ -506,7 +527,8 @@ read_quant (Pickle *p, TsTensor *tensor, TsValue scheme)
   TsQuant *quant = &tensor->quant;
   if (items == NULL || items[0].kind != TS_STRING || !ts_is_quantized (tensor->dtype))
     return damaged (p, "a quantised tensor has no scale and zero point");
-  if (strcmp (items[0].text, PER_TENSOR) == 0 && items[1].kind == TS_FLOAT && items[2].kind == TS_INT) {
+  if (strcmp (items[0].text, PER_TENSOR) == 0 && items[1].kind == TS_FLOAT
+      && items[2].kind == TS_INT) {
     gdouble *scale = ts_alloc (p->heap, sizeof *scale);
     gint64 *zero_point = ts_alloc (p->heap, sizeof *zero_point);
     if (scale == NULL || zero_point == NULL)
@@ -516,14 +538,17 @@ read_quant (Pickle *p, TsTensor *tensor, TsValue scheme)
     *quant = (TsQuant){ .n = 1, .scales = scale, .zero_points = zero_point };
     return TRUE;
   }
-  if (strcmp (items[0].text, PER_CHANNEL) != 0 || scheme.list->n < 4 || items[1].kind != TS_TENSOR || items[2].kind != TS_TENSOR
-      || items[3].kind != TS_INT || items[3].number < 0 || items[3].number >= tensor->rank)
-    return ts_fail (p->heap, SL_ERROR_UNSUPPORTED,
-                    "a tensor is quantised in a way that is not supported; expected one scale, or one for each channel (%s)",
-                    items[0].text);
+  if (strcmp (items[0].text, PER_CHANNEL) != 0 || scheme.list->n < 4 || items[1].kind != TS_TENSOR
+      || items[2].kind != TS_TENSOR || items[3].kind != TS_INT || items[3].number < 0
+      || items[3].number >= tensor->rank)
+    return ts_fail (
+      p->heap, SL_ERROR_UNSUPPORTED,
+      "a tensor is quantised in a way that is not supported; expected one scale, or one for each channel (%s)",
+      items[0].text);
   const gsize n = (gsize) tensor->dims[items[3].number];
   if (ts_tensor_elements (items[1].tensor) != n || ts_tensor_elements (items[2].tensor) != n)
-    return damaged (p, "a quantised tensor has another number of scales or zero points than channels");
+    return damaged (p,
+                    "a quantised tensor has another number of scales or zero points than channels");
   *quant = (TsQuant){ .n = (guint) n,
                       .axis = (gint) items[3].number,
                       .scales = ts_tensor_floats (p->heap, items[1].tensor, n),
@@ -583,7 +608,8 @@ static const struct
 static gboolean
 is_known (const char *name)
 {
-  gboolean known = g_str_has_prefix (name, CLASSES) || strcmp (name, PER_TENSOR) == 0 || strcmp (name, PER_CHANNEL) == 0;
+  gboolean known = g_str_has_prefix (name, CLASSES) || strcmp (name, PER_TENSOR) == 0
+                   || strcmp (name, PER_CHANNEL) == 0;
   for (guint i = 0; i < G_N_ELEMENTS (functions); i++)
     known |= strcmp (name, functions[i].name) == 0;
   for (guint i = 0; i < G_N_ELEMENTS (storages); i++)
@@ -597,18 +623,22 @@ op_global (Pickle *p)
 {
   const char *text = (const char *) p->data + p->at;
   const char *first = memchr (text, '\n', p->size - p->at);
-  const char *second = first != NULL ? memchr (first + 1, '\n', (gsize) ((const char *) p->data + p->size - first - 1)) : NULL;
+  const char *second =
+    first != NULL ? memchr (first + 1, '\n', (gsize) ((const char *) p->data + p->size - first - 1))
+                  : NULL;
   if (second == NULL || !g_utf8_validate (text, second - text, NULL))
     return damaged (p, "it ends within a name");
   g_autofree char *name = g_strndup (text, (gsize) (second - text));
-  /* A class by its qualified name, whose module may be "__torch__" alone; any other name with its module before it. */
+  /* A class by its qualified name, whose module may be "__torch__" alone; any other name with its
+   * module before it. */
   name[first - text] = '.';
   if (!g_str_has_prefix (name, CLASSES))
     name[first - text] = ' ';
   if (!is_known (name))
     return ts_fail (
       p->heap, SL_ERROR_UNSUPPORTED,
-      "it names '%s', which no program of torch.jit needs; expected a file of torch.jit.save(), and nothing of this one is run", name);
+      "it names '%s', which no program of torch.jit needs; expected a file of torch.jit.save(), and nothing of this one is run",
+      name);
   p->at += (gsize) (second + 1 - text);
   return push_text (p, name, strlen (name));
 }
@@ -619,14 +649,16 @@ op_reduce (Pickle *p)
   TsValue args = ts_none (), function = ts_none ();
   if (!pop (p, &args) || !pop (p, &function))
     return FALSE;
-  if (function.kind == TS_STRING && g_str_has_prefix (function.text, CLASSES) && args.kind != TS_TUPLE)
+  if (function.kind == TS_STRING && g_str_has_prefix (function.text, CLASSES)
+      && args.kind != TS_TUPLE)
     return push (p, args); /* a member of an enumeration is its value */
   if (function.kind != TS_STRING || args.kind != TS_TUPLE)
     return damaged (p, "a function is called that is none");
   for (guint i = 0; i < G_N_ELEMENTS (functions); i++)
     if (strcmp (function.text, functions[i].name) == 0)
       return functions[i].call (p, args.list->items, args.list->n);
-  return ts_fail (p->heap, SL_ERROR_UNSUPPORTED, "it calls '%s', which is not supported", function.text);
+  return ts_fail (p->heap, SL_ERROR_UNSUPPORTED, "it calls '%s', which is not supported",
+                  function.text);
 }
 
 static gboolean
@@ -642,7 +674,8 @@ op_new_object (Pickle *p)
   return push (p, value);
 }
 
-/* Of modules the state is a dictionary of attributes, of others whatever their __getstate__ gave. */
+/* Of modules the state is a dictionary of attributes, of others whatever their __getstate__ gave.
+ */
 static gboolean
 op_build (Pickle *p)
 {
@@ -667,12 +700,14 @@ op_build (Pickle *p)
 }
 
 static gboolean (*const instructions[256]) (Pickle *p) = {
-  [0x80] = op_proto,  ['('] = op_mark,       ['N'] = op_none,     [0x88] = op_true,     [0x89] = op_false,     ['J'] = op_int4,
-  ['K'] = op_int1,    ['M'] = op_int2,       [0x8a] = op_long,    ['G'] = op_float,     ['X'] = op_unicode,    [')'] = op_empty_tuple,
-  ['t'] = op_tuple,   [0x85] = op_tuple1,    [0x86] = op_tuple2,  [0x87] = op_tuple3,   [']'] = op_empty_list, ['a'] = op_append,
-  ['e'] = op_appends, ['}'] = op_empty_dict, ['s'] = op_set_item, ['u'] = op_set_items, ['q'] = op_put,        ['r'] = op_long_put,
-  ['h'] = op_get,     ['j'] = op_long_get,   ['Q'] = op_storage,  ['c'] = op_global,    ['R'] = op_reduce,     [0x81] = op_new_object,
-  ['b'] = op_build,
+  [0x80] = op_proto,     ['('] = op_mark,        ['N'] = op_none,    [0x88] = op_true,
+  [0x89] = op_false,     ['J'] = op_int4,        ['K'] = op_int1,    ['M'] = op_int2,
+  [0x8a] = op_long,      ['G'] = op_float,       ['X'] = op_unicode, [')'] = op_empty_tuple,
+  ['t'] = op_tuple,      [0x85] = op_tuple1,     [0x86] = op_tuple2, [0x87] = op_tuple3,
+  [']'] = op_empty_list, ['a'] = op_append,      ['e'] = op_appends, ['}'] = op_empty_dict,
+  ['s'] = op_set_item,   ['u'] = op_set_items,   ['q'] = op_put,     ['r'] = op_long_put,
+  ['h'] = op_get,        ['j'] = op_long_get,    ['Q'] = op_storage, ['c'] = op_global,
+  ['R'] = op_reduce,     [0x81] = op_new_object, ['b'] = op_build,
 };
 
 #define STOP '.'
@@ -687,7 +722,8 @@ run (Pickle *p, TsValue *value)
     if (*instruction == STOP)
       return pop (p, value);
     if (instructions[*instruction] == NULL)
-      return ts_fail (p->heap, SL_ERROR_UNSUPPORTED, "instruction 0x%02x, which torch.jit.save() does not write", *instruction);
+      return ts_fail (p->heap, SL_ERROR_UNSUPPORTED,
+                      "instruction 0x%02x, which torch.jit.save() does not write", *instruction);
     if (!instructions[*instruction](p))
       return FALSE;
   }
@@ -695,7 +731,8 @@ run (Pickle *p, TsValue *value)
 }
 
 static gboolean
-read_pickle (TsHeap *heap, TsArchive *archive, const char *name, gboolean shapes_only, TsValue *value)
+read_pickle (TsHeap *heap, TsArchive *archive, const char *name, gboolean shapes_only,
+             TsValue *value)
 {
   g_autofree char *member = g_strconcat (name, ".pkl", NULL);
   GError *error = NULL;
@@ -706,7 +743,11 @@ read_pickle (TsHeap *heap, TsArchive *archive, const char *name, gboolean shapes
     g_error_free (error);
     return FALSE;
   }
-  Pickle p = { .heap = heap, .archive = archive, .name = name, .size = g_bytes_get_size (bytes), .shapes_only = shapes_only };
+  Pickle p = { .heap = heap,
+               .archive = archive,
+               .name = name,
+               .size = g_bytes_get_size (bytes),
+               .shapes_only = shapes_only };
   p.data = g_bytes_get_data (bytes, NULL);
   p.stack = g_array_new (FALSE, FALSE, sizeof (TsValue));
   p.memo = g_array_new (FALSE, FALSE, sizeof (TsValue));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * TorchScript reader: an archive of torch.jit.save(), of torch.utils.mobile_optimizer or of the lite interpreter -> graph. The pickles
- * contain the module; its program runs once with inputs of a stated size, and its operators become the graph.
+ * TorchScript reader: an archive of torch.jit.save(), of torch.utils.mobile_optimizer or of the
+ * lite interpreter -> graph. The pickles contain the module; its program runs once with inputs of a
+ * stated size, and its operators become the graph.
  */
 #include <math.h>
 #include <string.h>
@@ -19,7 +20,8 @@
 #define HEAP_FOR_EACH_BYTE 8
 #define HEAP_MOST ((gsize) 1 << 30)
 
-/* Where the local header of a zip's first member has the lengths of its name and of its extra field, and where the name begins. */
+/* Where the local header of a zip's first member has the lengths of its name and of its extra
+ * field, and where the name begins. */
 #define NAME_LENGTH 26
 #define NAME 30
 /* The extra field by which torch moves each member to a multiple of 64 bytes. */
@@ -38,7 +40,8 @@ probe (GBytes *bytes)
   const gsize extra = (gsize) data[NAME_LENGTH + 2] | (gsize) data[NAME_LENGTH + 3] << 8;
   if (name > size - NAME)
     return FALSE;
-  if (extra >= 4 && size - NAME - name >= 4 && memcmp (data + NAME + name, PADDING, strlen (PADDING)) == 0)
+  if (extra >= 4 && size - NAME - name >= 4
+      && memcmp (data + NAME + name, PADDING, strlen (PADDING)) == 0)
     return TRUE;
   return sl_reader_contains (bytes, MODULE);
 }
@@ -53,9 +56,11 @@ parse_type (const char **text)
   {
     const char *name;
     TsDtype dtype;
-  } types[] = {
-    { "float32:", TS_FLOAT32 }, { "int32:", TS_INT32 }, { "int64:", TS_INT64 }, { "uint8:", TS_UINT8 }, { "bool:", TS_BOOLEAN }
-  };
+  } types[] = { { "float32:", TS_FLOAT32 },
+                { "int32:", TS_INT32 },
+                { "int64:", TS_INT64 },
+                { "uint8:", TS_UINT8 },
+                { "bool:", TS_BOOLEAN } };
   for (guint i = 0; i < G_N_ELEMENTS (types); i++)
     if (g_str_has_prefix (*text, types[i].name)) {
       *text += strlen (types[i].name);
@@ -101,14 +106,16 @@ find_traced (TsHeap *heap, TsArchive *archive, TsShape shapes[SL_MAX_IO])
 {
   TsValue traced;
   guint n = 0;
-  if (!ts_archive_has (archive, "traced_inputs.pkl") || !ts_pickle_read_shapes (heap, archive, "traced_inputs", &traced)
-      || traced.kind != TS_DICT)
+  if (!ts_archive_has (archive, "traced_inputs.pkl")
+      || !ts_pickle_read_shapes (heap, archive, "traced_inputs", &traced) || traced.kind != TS_DICT)
     return 0;
-  const TsValue *inputs = ts_dict_get (traced.dict, (TsValue){ .kind = TS_STRING, .text = "forward" });
+  const TsValue *inputs =
+    ts_dict_get (traced.dict, (TsValue){ .kind = TS_STRING, .text = "forward" });
   if (inputs == NULL || (inputs->kind != TS_LIST && inputs->kind != TS_TUPLE))
     return 0;
   for (guint i = 0; i < inputs->list->n && n < SL_MAX_IO; i++) {
-    const TsTensor *tensor = inputs->list->items[i].kind == TS_TENSOR ? inputs->list->items[i].tensor : NULL;
+    const TsTensor *tensor =
+      inputs->list->items[i].kind == TS_TENSOR ? inputs->list->items[i].tensor : NULL;
     if (tensor == NULL || ts_tensor_elements (tensor) == 0)
       return 0;
     shapes[n] = (TsShape){ .dtype = tensor->dtype, .rank = tensor->rank };
@@ -127,18 +134,21 @@ set_picture (TsShape *shape, gint32 channels, gint32 height, gint32 width)
 static gboolean
 find_described (const SlModelMetadata *metadata, TsShape *shape)
 {
-  const char *sizes = metadata->params != NULL ? g_hash_table_lookup (metadata->params, "imgsz") : NULL;
+  const char *sizes =
+    metadata->params != NULL ? g_hash_table_lookup (metadata->params, "imgsz") : NULL;
   TsShape picture;
   if (sizes == NULL || !parse_shape (sizes, &picture) || picture.rank > 2)
     return FALSE;
-  set_picture (shape, metadata->colour_gray ? 1 : 3, picture.dims[0], picture.dims[picture.rank - 1]);
+  set_picture (shape, metadata->colour_gray ? 1 : 3, picture.dims[0],
+               picture.dims[picture.rank - 1]);
   return TRUE;
 }
 
-/* What is stated first: by the user, in the archive's description, by its traced inputs, by other descriptions. */
+/* What is stated first: by the user, in the archive's description, by its traced inputs, by other
+ * descriptions. */
 static gboolean
-find_shapes (const TsModule *module, const SlReaderSource *source, SlModelMetadata *metadata, TsShape shapes[SL_MAX_IO], guint *n,
-             GError **error)
+find_shapes (const TsModule *module, const SlReaderSource *source, SlModelMetadata *metadata,
+             TsShape shapes[SL_MAX_IO], guint *n, GError **error)
 {
   gint32 height = 0, width = 0;
   const char *inside = metadata->info != NULL ? metadata->info->keys.input_shape : NULL;
@@ -164,11 +174,13 @@ find_shapes (const TsModule *module, const SlReaderSource *source, SlModelMetada
   return FALSE;
 }
 
-/* Torchvision's models, alone or as parts of a module, were trained with known values, which their files do not state. */
+/* Torchvision's models, alone or as parts of a module, were trained with known values, which their
+ * files do not state. */
 static const char *
 guess_range (const TsObject *module)
 {
-  static const char family[] = "__torch__.torchvision.models.", detection[] = "__torch__.torchvision.models.detection.";
+  static const char family[] = "__torch__.torchvision.models.",
+                    detection[] = "__torch__.torchvision.models.detection.";
   const TsObject *found = g_str_has_prefix (module->class_name, family) ? module : NULL;
   for (guint i = 0; i < module->attributes->n && found == NULL; i++) {
     const TsValue value = module->attributes->entries[i].value;
@@ -185,7 +197,8 @@ guess_range (const TsObject *module)
 /* Extra files. */
 
 static gboolean
-read_labels (const char *text, gsize length, const char *name, SlModelMetadata *metadata, GError **error)
+read_labels (const char *text, gsize length, const char *name, SlModelMetadata *metadata,
+             GError **error)
 {
   g_autofree char *origin = g_strdup_printf ("extra file %s inside the model", name);
   g_clear_pointer (&metadata->labels, sl_labels_unref);
@@ -193,7 +206,8 @@ read_labels (const char *text, gsize length, const char *name, SlModelMetadata *
   return metadata->labels != NULL;
 }
 
-/* Files that a description inside a model names are not there when the model is moved; an extra file labels.txt is. */
+/* Files that a description inside a model names are not there when the model is moved; an extra
+ * file labels.txt is. */
 static gboolean
 read_info (GBytes *bytes, const char *name, SlModelMetadata *metadata, GError **error)
 {
@@ -202,24 +216,29 @@ read_info (GBytes *bytes, const char *name, SlModelMetadata *metadata, GError **
   metadata->info = sl_modelinfo_parse (bytes, origin, "", error);
   if (metadata->info == NULL || metadata->info->keys.labels == NULL)
     return metadata->info != NULL;
-  g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-               "%s: [sightline] labels: names the file %s, which is not inside the model; expected the labels as extra file labels.txt",
-               origin, metadata->info->keys.labels);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_CONTRACT,
+    "%s: [sightline] labels: names the file %s, which is not inside the model; expected the labels as extra file labels.txt",
+    origin, metadata->info->keys.labels);
   return FALSE;
 }
 
-/* @had: kinds that were read; each is once in a model, so that many entries of one large member cost no more than one. */
+/* @had: kinds that were read; each is once in a model, so that many entries of one large member
+ * cost no more than one. */
 static gboolean
-read_extra (const TsArchive *archive, const char *name, guint *had, SlModelMetadata *metadata, GError **error)
+read_extra (const TsArchive *archive, const char *name, guint *had, SlModelMetadata *metadata,
+            GError **error)
 {
-  const gboolean labels = strcmp (name, "labels.txt") == 0, ultralytics = strcmp (name, "config.txt") == 0;
+  const gboolean labels = strcmp (name, "labels.txt") == 0,
+                 ultralytics = strcmp (name, "config.txt") == 0;
   const gboolean info = g_str_has_suffix (name, ".modelinfo");
   const guint kind = labels ? 1 : ultralytics ? 2 : 4;
   gsize length;
   if (!labels && !ultralytics && !info)
     return TRUE;
   if ((*had & kind) != 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "extra file %s inside the model: expected one of its kind, got another", name);
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "extra file %s inside the model: expected one of its kind, got another", name);
     return FALSE;
   }
   *had |= kind;
@@ -230,7 +249,8 @@ read_extra (const TsArchive *archive, const char *name, guint *had, SlModelMetad
   const char *text = g_bytes_get_data (bytes, &length);
   if (info)
     return read_info (bytes, name, metadata, error);
-  return labels ? read_labels (text, length, name, metadata, error) : sl_ultralytics_read (text, length, name, metadata, error);
+  return labels ? read_labels (text, length, name, metadata, error)
+                : sl_ultralytics_read (text, length, name, metadata, error);
 }
 
 static gboolean
@@ -258,34 +278,42 @@ batch_shapes (const SlGraph *graph, TsShape *shapes, guint n, GError **error)
 }
 
 static gboolean
-run (TsModule *module, const SlReaderSource *source, SlGraph *graph, SlModelMetadata *metadata, GError **error)
+run (TsModule *module, const SlReaderSource *source, SlGraph *graph, SlModelMetadata *metadata,
+     GError **error)
 {
   TsShape shapes[SL_MAX_IO];
   guint n = 0;
-  if (!read_extras (module->archive, metadata, error) || !ts_pickle_read (module->heap, module->archive, "data", &module->module)
+  if (!read_extras (module->archive, metadata, error)
+      || !ts_pickle_read (module->heap, module->archive, "data", &module->module)
       || !ts_pickle_read (module->heap, module->archive, "constants", &module->constants))
     return FALSE;
   if (module->module.kind != TS_OBJECT || module->constants.kind != TS_TUPLE)
-    return ts_fail (module->heap, SL_ERROR_FORMAT, "data.pkl holds a %s and constants.pkl a %s; expected a module and a tuple",
+    return ts_fail (module->heap, SL_ERROR_FORMAT,
+                    "data.pkl holds a %s and constants.pkl a %s; expected a module and a tuple",
                     ts_kind_name (module->module.kind), ts_kind_name (module->constants.kind));
   if (metadata->description == NULL)
     metadata->description = g_strdup (strrchr (module->module.object->class_name, '.') + 1);
   metadata->range_hint = g_strdup (guess_range (module->module.object));
-  return find_shapes (module, source, metadata, shapes, &n, error) && batch_shapes (graph, shapes, n, error) && module->heap->error == NULL
+  return find_shapes (module, source, metadata, shapes, &n, error)
+         && batch_shapes (graph, shapes, n, error) && module->heap->error == NULL
          && ts_forward (module, shapes, n, graph);
 }
 
-/* What a program reads as whole numbers was taken for real ones, since nothing states its type; or an input has no shape. */
+/* What a program reads as whole numbers was taken for real ones, since nothing states its type; or
+ * an input has no shape. */
 static void
 doubt_type (GError **failed)
 {
   const char *text = (*failed)->message;
-  const gboolean type = strstr (text, "is float32; supported: int32") != NULL, few = strstr (text, "forward() gets no '") != NULL;
+  const gboolean type = strstr (text, "is float32; supported: int32") != NULL,
+                 few = strstr (text, "forward() gets no '") != NULL;
   if (!type && !few)
     return;
   g_autoptr (GError) plain = g_steal_pointer (failed);
-  *failed = g_error_new (SL_ERROR, plain->code, "%s; %s, as in input-shape=1,3,224,224;int64:1,77", plain->message,
-                         type ? "state the type of an input that is no float32 before its shape" : "state a shape for each input");
+  *failed = g_error_new (SL_ERROR, plain->code, "%s; %s, as in input-shape=1,3,224,224;int64:1,77",
+                         plain->message,
+                         type ? "state the type of an input that is no float32 before its shape"
+                              : "state a shape for each input");
 }
 
 /* Shapes that do not fit each other come most often of a size that was stated wrong. */
@@ -295,12 +323,14 @@ doubt_shape (const char *stated, GError **failed)
   if (stated == NULL || stated[0] == '\0' || !g_error_matches (*failed, SL_ERROR, SL_ERROR_SHAPE))
     return;
   g_autoptr (GError) plain = g_steal_pointer (failed);
-  *failed =
-    g_error_new (SL_ERROR, SL_ERROR_SHAPE, "%s; input-shape is '%s': state the size that the model was made for", plain->message, stated);
+  *failed = g_error_new (SL_ERROR, SL_ERROR_SHAPE,
+                         "%s; input-shape is '%s': state the size that the model was made for",
+                         plain->message, stated);
 }
 
 static gboolean
-read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModelMetadata *metadata, GError **error)
+read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModelMetadata *metadata,
+            GError **error)
 {
   const gsize size = g_bytes_get_size (bytes);
   g_autoptr (TsArchive) archive = ts_archive_open (bytes, sl_graph_arena (graph), error);
@@ -308,7 +338,9 @@ read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModel
   GError *failed = NULL;
   if (archive == NULL)
     return FALSE;
-  ts_heap_init (&heap, size < (HEAP_MOST - HEAP_BYTES) / HEAP_FOR_EACH_BYTE ? HEAP_BYTES + HEAP_FOR_EACH_BYTE * size : HEAP_MOST);
+  ts_heap_init (&heap, size < (HEAP_MOST - HEAP_BYTES) / HEAP_FOR_EACH_BYTE
+                         ? HEAP_BYTES + HEAP_FOR_EACH_BYTE * size
+                         : HEAP_MOST);
   TsModule module = { .heap = &heap, .archive = archive };
   const gboolean good = run (&module, source, graph, metadata, &failed);
   if (!good && failed == NULL)
@@ -325,4 +357,6 @@ read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModel
   return good;
 }
 
-const SlModelReader sl_reader_torchscript = { .name = "torchscript", .endings = ".pt, .ptl", .probe = probe, .read = read_model };
+const SlModelReader sl_reader_torchscript = {
+  .name = "torchscript", .endings = ".pt, .ptl", .probe = probe, .read = read_model
+};

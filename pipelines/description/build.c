@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Launch lines and element groups to pipelines, with GStreamer's errors completed by file, line and the name probably meant.
+ * Launch lines and element groups to pipelines, with GStreamer's errors completed by file, line and
+ * the name probably meant.
  */
 #include "config.h"
 #include "pipelines/description/build.h"
@@ -31,23 +32,27 @@ suggest_element (const char *name)
   for (GList *link = features; link != NULL; link = link->next)
     g_ptr_array_add (names, GST_OBJECT_NAME (link->data));
   const char *near = sl_suggest (name, (const char *const *) names->pdata, names->len);
-  char *hint = near != NULL ? g_strdup_printf ("; did you mean '%s'?", near) : g_strdup ("; is its GStreamer plugin installed?");
+  char *hint = near != NULL ? g_strdup_printf ("; did you mean '%s'?", near)
+                            : g_strdup ("; is its GStreamer plugin installed?");
   gst_plugin_feature_list_free (features);
   return hint;
 }
 
-/* (transfer full): @message has the property's name in its first quotes, and the element's kind or name in the second. */
+/* (transfer full): @message has the property's name in its first quotes, and the element's kind or
+ * name in the second. */
 static char *
 suggest_property (const char *message)
 {
   g_auto (GStrv) quoted = g_strsplit (message, "\"", 5);
-  GstElement *element = g_strv_length (quoted) == 5 ? gst_element_factory_make (quoted[3], NULL) : NULL;
+  GstElement *element =
+    g_strv_length (quoted) == 5 ? gst_element_factory_make (quoted[3], NULL) : NULL;
   if (element == NULL)
     return g_strdup ("; gst-inspect-1.0 ELEMENT lists an element's properties");
   g_autoptr (GError) unknown = NULL;
   char *hint = NULL;
   gst_object_ref_sink (element);
-  if (!sl_property_from_text (G_OBJECT (element), quoted[1], "", &unknown) && strchr (unknown->message, ';') != NULL)
+  if (!sl_property_from_text (G_OBJECT (element), quoted[1], "", &unknown)
+      && strchr (unknown->message, ';') != NULL)
     hint = g_strdup (strchr (unknown->message, ';'));
   gst_object_unref (element);
   return hint != NULL ? hint : g_strdup ("");
@@ -57,22 +62,27 @@ static char *
 suggest (GstParseContext *context, const GError *problem)
 {
   g_auto (GStrv) missing = gst_parse_context_get_missing_elements (context);
-  if (g_error_matches (problem, GST_PARSE_ERROR, GST_PARSE_ERROR_NO_SUCH_ELEMENT) && missing != NULL)
+  if (g_error_matches (problem, GST_PARSE_ERROR, GST_PARSE_ERROR_NO_SUCH_ELEMENT)
+      && missing != NULL)
     return suggest_element (missing[0]);
   if (g_error_matches (problem, GST_PARSE_ERROR, GST_PARSE_ERROR_NO_SUCH_PROPERTY))
     return suggest_property (problem->message);
   if (g_error_matches (problem, GST_PARSE_ERROR, GST_PARSE_ERROR_SYNTAX))
-    return g_strdup ("; expected ELEMENT PROPERTY=VALUE ... ! ELEMENT ..., with one '!' between two elements and none at the ends");
+    return g_strdup (
+      "; expected ELEMENT PROPERTY=VALUE ... ! ELEMENT ..., with one '!' between two elements and none at the ends");
   return g_strdup ("");
 }
 
 static void
-launch_error (const SlDescription *description, GstParseContext *context, const GError *problem, GError **error)
+launch_error (const SlDescription *description, GstParseContext *context, const GError *problem,
+              GError **error)
 {
-  const gboolean unknown = g_error_matches (problem, GST_PARSE_ERROR, GST_PARSE_ERROR_NO_SUCH_ELEMENT);
+  const gboolean unknown =
+    g_error_matches (problem, GST_PARSE_ERROR, GST_PARSE_ERROR_NO_SUCH_ELEMENT);
   g_autofree char *hint = suggest (context, problem);
-  g_set_error (error, SL_ERROR, unknown ? SL_ERROR_UNSUPPORTED : SL_ERROR_FORMAT, "%s:%u: [pipeline] launch: %s%s",
-               description->launch_file, description->launch_line, problem->message, hint);
+  g_set_error (error, SL_ERROR, unknown ? SL_ERROR_UNSUPPORTED : SL_ERROR_FORMAT,
+               "%s:%u: [pipeline] launch: %s%s", description->launch_file, description->launch_line,
+               problem->message, hint);
 }
 
 /* A launch line of one element, or of one bin, is no pipeline yet. */
@@ -99,7 +109,8 @@ set_up_added (GstBin *bin, GstBin *sub, GstElement *element, gpointer data)
   sl_decoder_use_own_memory (element);
 }
 
-/* Decoders that the launch line names, and those that elements such as decodebin make later; before the properties of element groups. */
+/* Decoders that the launch line names, and those that elements such as decodebin make later; before
+ * the properties of element groups. */
 static void
 set_up_decoders (GstElement *pipeline)
 {
@@ -109,7 +120,8 @@ set_up_decoders (GstElement *pipeline)
   g_signal_connect (pipeline, "deep-element-added", G_CALLBACK (set_up_added), NULL);
 }
 
-/* What GObject says of values that properties do not take, while this thread reads a launch line: they stay as they are, and the line is taken. */
+/* What GObject says of values that properties do not take, while this thread reads a launch line:
+ * they stay as they are, and the line is taken. */
 static GPrivate refusals = G_PRIVATE_INIT (NULL);
 
 static void
@@ -130,7 +142,8 @@ what_it_takes (GstElement *pipeline, const char *property)
   GValue item = G_VALUE_INIT;
   char *takes = NULL;
   while (takes == NULL && gst_iterator_next (elements, &item) == GST_ITERATOR_OK) {
-    GParamSpec *spec = g_object_class_find_property (G_OBJECT_GET_CLASS (g_value_get_object (&item)), property);
+    GParamSpec *spec =
+      g_object_class_find_property (G_OBJECT_GET_CLASS (g_value_get_object (&item)), property);
     takes = spec != NULL && !G_IS_PARAM_SPEC_BOOLEAN (spec) ? sl_property_describe (spec) : NULL;
     g_value_reset (&item);
   }
@@ -140,16 +153,20 @@ what_it_takes (GstElement *pipeline, const char *property)
   return takes;
 }
 
-/* @message: 'value "7.000000" of type 'gdouble' is invalid or out of range for property 'threshold' of type 'gdouble'' */
+/* @message: 'value "7.000000" of type 'gdouble' is invalid or out of range for property 'threshold'
+ * of type 'gdouble'' */
 static void
-refuse_value (const SlDescription *description, GstElement *pipeline, const char *message, GError **error)
+refuse_value (const SlDescription *description, GstElement *pipeline, const char *message,
+              GError **error)
 {
   g_auto (GStrv) quoted = g_strsplit_set (message, "\"'", -1);
   const gboolean known = g_strv_length (quoted) > 6 && g_str_has_prefix (message, "value \"");
   g_autofree char *takes = known ? what_it_takes (pipeline, quoted[5]) : NULL;
-  g_autofree char *said = takes != NULL ? g_strdup_printf ("%s: expected %s, got %s", quoted[5], takes, quoted[1]) : g_strdup (message);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s:%u: [pipeline] launch: %s", description->launch_file, description->launch_line,
-               said);
+  g_autofree char *said =
+    takes != NULL ? g_strdup_printf ("%s: expected %s, got %s", quoted[5], takes, quoted[1])
+                  : g_strdup (message);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s:%u: [pipeline] launch: %s",
+               description->launch_file, description->launch_line, said);
 }
 
 /* (transfer full) (nullable) */
@@ -160,7 +177,8 @@ parse_watched (const char *launch, GstParseContext *context, GPtrArray *refused,
   g_mutex_lock (&lock);
   const guint handler = g_log_set_handler ("GLib-GObject", G_LOG_LEVEL_WARNING, take_refusal, NULL);
   g_private_set (&refusals, refused);
-  GstElement *parsed = gst_parse_launch_full (launch, context, GST_PARSE_FLAG_FATAL_ERRORS, problem);
+  GstElement *parsed =
+    gst_parse_launch_full (launch, context, GST_PARSE_FLAG_FATAL_ERRORS, problem);
   g_private_set (&refusals, NULL);
   g_log_remove_handler ("GLib-GObject", handler);
   g_mutex_unlock (&lock);
@@ -202,9 +220,12 @@ unknown_element (GstElement *pipeline, const SlElementOverride *override, GError
   GstIterator *elements = gst_bin_iterate_recurse (GST_BIN (pipeline));
   gst_iterator_foreach (elements, collect_name, names);
   gst_iterator_free (elements);
-  g_autofree char *hint = sl_suggest_text (override->element, (const char *const *) names->pdata, names->len);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s:%u: [element %s] %s: the launch line has no element with name=%s%s", override->file,
-               override->line, override->element, override->property, override->element, hint);
+  g_autofree char *hint =
+    sl_suggest_text (override->element, (const char *const *) names->pdata, names->len);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "%s:%u: [element %s] %s: the launch line has no element with name=%s%s",
+               override->file, override->line, override->element, override->property,
+               override->element, hint);
   return FALSE;
 }
 
@@ -214,9 +235,11 @@ apply (GstElement *pipeline, const SlElementOverride *override, GError **error)
   GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), override->element);
   if (element == NULL)
     return unknown_element (pipeline, override, error);
-  const gboolean good = sl_property_from_text (G_OBJECT (element), override->property, override->value, error);
+  const gboolean good =
+    sl_property_from_text (G_OBJECT (element), override->property, override->value, error);
   if (!good)
-    g_prefix_error (error, "%s:%u: [element %s] %s: ", override->file, override->line, override->element, override->property);
+    g_prefix_error (error, "%s:%u: [element %s] %s: ", override->file, override->line,
+                    override->element, override->property);
   gst_object_unref (element);
   return good;
 }
@@ -235,7 +258,8 @@ sl_find_elements (GstElement *pipeline, const char *factory)
   GstIterator *elements = gst_bin_iterate_recurse (GST_BIN (pipeline));
   GstIteratorResult result;
   GValue item = G_VALUE_INIT;
-  while ((result = gst_iterator_next (elements, &item)) == GST_ITERATOR_OK || result == GST_ITERATOR_RESYNC) {
+  while ((result = gst_iterator_next (elements, &item)) == GST_ITERATOR_OK
+         || result == GST_ITERATOR_RESYNC) {
     if (result == GST_ITERATOR_RESYNC) {
       g_ptr_array_set_size (found, 0);
       gst_iterator_resync (elements);
@@ -262,38 +286,45 @@ apply_regions (GstElement *pipeline, const SlDescription *description, GError **
   if (analyzers->len == 1)
     g_object_get (g_ptr_array_index (analyzers, 0), "regions", &stated, NULL);
   if (analyzers->len != 1 || stated != NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s:%u: [zone NAME] and [line NAME]: %s", description->regions_file,
-                 description->regions_line,
-                 stated != NULL        ? "slanalyze has regions=, too; expected one of both"
-                 : analyzers->len == 0 ? "the launch line has no slanalyze; expected one behind sltrack"
-                                       : "the launch line has several slanalyze; expected one, or regions= of each in [element NAME]");
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT, "%s:%u: [zone NAME] and [line NAME]: %s",
+      description->regions_file, description->regions_line,
+      stated != NULL ? "slanalyze has regions=, too; expected one of both"
+      : analyzers->len == 0
+        ? "the launch line has no slanalyze; expected one behind sltrack"
+        : "the launch line has several slanalyze; expected one, or regions= of each in [element NAME]");
     return FALSE;
   }
   g_object_set (g_ptr_array_index (analyzers, 0), "regions", description->regions, NULL);
   return TRUE;
 }
 
-/* Puts an slrecord between @before and what follows it. NULL without @error: there is nothing to put it between. */
+/* Puts an slrecord between @before and what follows it. NULL without @error: there is nothing to
+ * put it between. */
 static GstElement *
 insert_recorder (GstElement *before, GError **error)
 {
   g_autoptr (GstPad) source = gst_element_get_static_pad (before, "src");
   g_autoptr (GstPad) next = source != NULL ? gst_pad_get_peer (source) : NULL;
-  g_autoptr (GstElement) bin = next != NULL ? GST_ELEMENT (gst_object_get_parent (GST_OBJECT (before))) : NULL;
+  g_autoptr (GstElement) bin =
+    next != NULL ? GST_ELEMENT (gst_object_get_parent (GST_OBJECT (before))) : NULL;
   GstElement *recorder = bin != NULL ? gst_element_factory_make ("slrecord", NULL) : NULL;
   if (recorder == NULL)
     return NULL;
   gst_bin_add (GST_BIN (bin), recorder);
-  g_autoptr (GstPad) in = gst_element_get_static_pad (recorder, "sink"), out = gst_element_get_static_pad (recorder, "src");
+  g_autoptr (GstPad) in = gst_element_get_static_pad (recorder, "sink"),
+                     out = gst_element_get_static_pad (recorder, "src");
   gst_pad_unlink (source, next);
   if (gst_pad_link (source, in) == GST_PAD_LINK_OK && gst_pad_link (out, next) == GST_PAD_LINK_OK)
     return recorder;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "no slrecord fits between %s and what follows; expected raw video there",
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "no slrecord fits between %s and what follows; expected raw video there",
                GST_OBJECT_NAME (before));
   return NULL;
 }
 
-/* (transfer none) (nullable): the one of the launch line, else a new one behind the last element that says what is on frames. */
+/* (transfer none) (nullable): the one of the launch line, else a new one behind the last element
+ * that says what is on frames. */
 static GstElement *
 find_recorder (GstElement *pipeline, GError **error)
 {
@@ -302,8 +333,9 @@ find_recorder (GstElement *pipeline, GError **error)
   if (recorders->len == 1)
     return g_ptr_array_index (recorders, 0);
   if (recorders->len > 1) {
-    g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                         "the launch line has several slrecord; expected one, or properties of each in [element NAME]");
+    g_set_error_literal (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "the launch line has several slrecord; expected one, or properties of each in [element NAME]");
     return NULL;
   }
   for (guint i = 0; i < G_N_ELEMENTS (before); i++) {
@@ -338,15 +370,19 @@ apply_record (GstElement *pipeline, const SlDescription *description, GError **e
   GstElement *recorder = NULL;
   g_autofree char *source = NULL;
   for (guint i = 0; i < description->overrides->len; i++) {
-    const SlElementOverride *override = &g_array_index (description->overrides, SlElementOverride, i);
+    const SlElementOverride *override =
+      &g_array_index (description->overrides, SlElementOverride, i);
     if (!is_of_recorder (override))
       continue;
     if (recorder == NULL && (recorder = find_recorder (pipeline, error)) == NULL) {
       g_prefix_error (error, "%s:%u: [record]: ", override->file, override->line);
       return FALSE;
     }
-    if (*override->property != '\0' && !sl_property_from_text (G_OBJECT (recorder), override->property, override->value, error)) {
-      g_prefix_error (error, "%s:%u: [record] %s: ", override->file, override->line, override->property);
+    if (*override->property != '\0'
+        && !sl_property_from_text (G_OBJECT (recorder), override->property, override->value,
+                                   error)) {
+      g_prefix_error (error, "%s:%u: [record] %s: ", override->file, override->line,
+                      override->property);
       return FALSE;
     }
   }
@@ -385,10 +421,12 @@ sl_description_build (const SlDescription *description, GError **error)
     set_up_decoders (pipeline);
   }
   for (guint i = 0; good && i < description->overrides->len; i++) {
-    const SlElementOverride *override = &g_array_index (description->overrides, SlElementOverride, i);
+    const SlElementOverride *override =
+      &g_array_index (description->overrides, SlElementOverride, i);
     good = is_of_recorder (override) || apply (pipeline, override, error);
   }
-  good = good && apply_regions (pipeline, description, error) && apply_record (pipeline, description, error);
+  good = good && apply_regions (pipeline, description, error)
+         && apply_record (pipeline, description, error);
   if (good) {
     sl_number_elements (pipeline, description->launch); /* the recorder, too */
     apply_black_box (pipeline, description);

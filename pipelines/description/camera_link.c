@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A clip must not show more than the launch line passes on. So elements that cover or crop a part of the picture also apply to clips. */
+/* A clip must not show more than the launch line passes on. So elements that cover or crop a part
+ * of the picture also apply to clips. */
 #include "pipelines/description/camera_link.h"
 
 #include <string.h>
@@ -66,6 +67,6 @@ sl_camera_link_recorder (GstElement *recorder)
   g_autoptr (GstElement) camera = camera_before (recorder);
   g_autofree char *encoder = NULL;
   g_object_get (recorder, "encoder", &encoder, NULL);
-  return camera != NULL && (encoder == NULL || *encoder == '\0') && !is_in_use (camera) && !is_in_use (recorder)
-         && gst_element_link_pads (camera, ENCODED, recorder, ENCODED);
+  return camera != NULL && (encoder == NULL || *encoder == '\0') && !is_in_use (camera)
+         && !is_in_use (recorder) && gst_element_link_pads (camera, ENCODED, recorder, ENCODED);
 }

@@ -7,8 +7,9 @@
 
 #include <gst/gst.h>
 
-/** sl_camera_link_recorder: links the pad encoded of the slcamera before @recorder, an slrecord, to its own, where between them are only
- *  elements that leave pictures as they are, neither pad is in use, and no encoder is set. FALSE: it does not. */
+/** sl_camera_link_recorder: links the pad encoded of the slcamera before @recorder, an slrecord, to
+ * its own, where between them are only elements that leave pictures as they are, neither pad is in
+ * use, and no encoder is set. FALSE: it does not. */
 gboolean sl_camera_link_recorder (GstElement *recorder);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * From keys to a description: groups are told apart, parameters resolved, then every other value substituted and read. Later keys
- * win; each is looked at all the same, so that a mistake in an overridden key is still an error.
+ * From keys to a description: groups are told apart, parameters resolved, then every other value
+ * substituted and read. Later keys win; each is looked at all the same, so that a mistake in an
+ * overridden key is still an error.
  */
 #include "pipelines/description/description.h"
 
@@ -42,7 +43,8 @@ sl_restart_name (SlRestart restart)
 }
 
 static gboolean
-take_text (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value, GError **error)
+take_text (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value,
+           GError **error)
 {
   char **text = slot;
   if (value[0] == '\0')
@@ -53,12 +55,16 @@ take_text (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const ch
 }
 
 static gboolean
-take_launch (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value, GError **error)
+take_launch (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value,
+             GError **error)
 {
   if (strlen (value) > MAX_LAUNCH)
-    return sl_key_fail (entry, error, "expected at most %d bytes, got %" G_GSIZE_FORMAT, MAX_LAUNCH, strlen (value));
+    return sl_key_fail (entry, error, "expected at most %d bytes, got %" G_GSIZE_FORMAT, MAX_LAUNCH,
+                        strlen (value));
   if (sl_launch_count (value) > MAX_ELEMENTS)
-    return sl_key_fail (entry, error, "more than %d elements, caps among them; expected several descriptions", MAX_ELEMENTS);
+    return sl_key_fail (entry, error,
+                        "more than %d elements, caps among them; expected several descriptions",
+                        MAX_ELEMENTS);
   g_clear_pointer (&self->launch_file, g_ref_string_release);
   self->launch_file = g_ref_string_acquire (entry->file);
   self->launch_line = entry->line;
@@ -66,7 +72,8 @@ take_launch (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const 
 }
 
 static gboolean
-take_restart (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value, GError **error)
+take_restart (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value,
+              GError **error)
 {
   guint restart = 0;
   if (!sl_value_choice (entry, value, restart_names, G_N_ELEMENTS (restart_names), &restart, error))
@@ -76,14 +83,16 @@ take_restart (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const
 }
 
 static gboolean
-take_time (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value, GError **error)
+take_time (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value,
+           GError **error)
 {
   return sl_value_time (entry, value, slot, error);
 }
 
 /* A pipeline that may go without a frame for no time is never well. */
 static gboolean
-take_stall (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value, GError **error)
+take_stall (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value,
+            GError **error)
 {
   guint ms;
   if (!sl_value_time (entry, value, &ms, error))
@@ -95,37 +104,44 @@ take_stall (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const c
 }
 
 static gboolean
-take_number (const SlKeyEntry *entry, const char *value, gdouble least, gdouble most, gdouble *number, GError **error)
+take_number (const SlKeyEntry *entry, const char *value, gdouble least, gdouble most,
+             gdouble *number, GError **error)
 {
   if (sl_value_number (value, number) && *number >= least && *number <= most)
     return TRUE;
-  return sl_key_fail (entry, error, "expected a number from %g to %g, got '%s'", least, most, value);
+  return sl_key_fail (entry, error, "expected a number from %g to %g, got '%s'", least, most,
+                      value);
 }
 
 static gboolean
-take_whole (const SlKeyEntry *entry, const char *value, guint least, guint most, guint *whole, GError **error)
+take_whole (const SlKeyEntry *entry, const char *value, guint least, guint most, guint *whole,
+            GError **error)
 {
   guint64 number;
   if (!g_ascii_string_to_unsigned (value, 10, least, most, &number, NULL))
-    return sl_key_fail (entry, error, "expected a whole number from %u to %u, got '%s'", least, most, value);
+    return sl_key_fail (entry, error, "expected a whole number from %u to %u, got '%s'", least,
+                        most, value);
   *whole = (guint) number;
   return TRUE;
 }
 
 static gboolean
-take_rate (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value, GError **error)
+take_rate (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value,
+           GError **error)
 {
   return take_number (entry, value, 0.1, 60, slot, error);
 }
 
 static gboolean
-take_width (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value, GError **error)
+take_width (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value,
+            GError **error)
 {
   return take_whole (entry, value, 64, 3840, slot, error);
 }
 
 static gboolean
-take_viewers (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value, GError **error)
+take_viewers (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value,
+              GError **error)
 {
   return take_whole (entry, value, 1, 64, slot, error);
 }
@@ -167,7 +183,8 @@ static const Key http_keys[] = {
 
 /* @first: (nullable): a key that is known beside @keys. */
 static gboolean
-take_key (SlDescription *self, SlParameterSet *set, const Key *keys, guint n, const char *first, const SlKeyEntry *entry, GError **error)
+take_key (SlDescription *self, SlParameterSet *set, const Key *keys, guint n, const char *first,
+          const SlKeyEntry *entry, GError **error)
 {
   g_autoptr (GPtrArray) known = g_ptr_array_new ();
   if (first != NULL)
@@ -176,19 +193,23 @@ take_key (SlDescription *self, SlParameterSet *set, const Key *keys, guint n, co
     g_ptr_array_add (known, (gpointer) keys[i].key);
     if (strcmp (entry->key, keys[i].key) != 0)
       continue;
-    g_autofree char *value = sl_substitute (entry->value, keys[i].launch, sl_parameter_set_lookup, set, error);
+    g_autofree char *value =
+      sl_substitute (entry->value, keys[i].launch, sl_parameter_set_lookup, set, error);
     if (value == NULL)
       return sl_key_prefix (entry, error);
     return keys[i].take (self, G_STRUCT_MEMBER_P (self, keys[i].offset), entry, value, error);
   }
-  g_autofree char *hint = sl_suggest_text (entry->key, (const char *const *) known->pdata, known->len);
+  g_autofree char *hint =
+    sl_suggest_text (entry->key, (const char *const *) known->pdata, known->len);
   return sl_key_fail (entry, error, "unknown key%s", hint);
 }
 
 static gboolean
-take_pipeline_key (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, GError **error)
+take_pipeline_key (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry,
+                   GError **error)
 {
-  return take_key (self, set, pipeline_keys, G_N_ELEMENTS (pipeline_keys), SL_INCLUDE_KEY, entry, error);
+  return take_key (self, set, pipeline_keys, G_N_ELEMENTS (pipeline_keys), SL_INCLUDE_KEY, entry,
+                   error);
 }
 
 static gboolean
@@ -245,7 +266,8 @@ find_override (SlDescription *self, const char *element, const char *property)
 }
 
 static gboolean
-take_override (SlDescription *self, SlParameterSet *set, const char *element, const SlKeyEntry *entry, GError **error)
+take_override (SlDescription *self, SlParameterSet *set, const char *element,
+               const SlKeyEntry *entry, GError **error)
 {
   g_autofree char *value = sl_substitute (entry->value, FALSE, sl_parameter_set_lookup, set, error);
   if (value == NULL)
@@ -254,8 +276,9 @@ take_override (SlDescription *self, SlParameterSet *set, const char *element, co
     return sl_key_fail (entry, error, "more than %d properties of elements", MAX_OVERRIDES);
   SlElementOverride *override = find_override (self, element, entry->key);
   override_clear (override);
-  *override = (SlElementOverride){ g_strdup (element), g_strdup (entry->key), g_steal_pointer (&value), g_ref_string_acquire (entry->file),
-                                   entry->line };
+  *override =
+    (SlElementOverride){ g_strdup (element), g_strdup (entry->key), g_steal_pointer (&value),
+                         g_ref_string_acquire (entry->file), entry->line };
   return TRUE;
 }
 
@@ -279,7 +302,8 @@ take_region (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, 
     self->regions_line = entry->line;
   }
   g_autofree char *before = g_steal_pointer (&self->regions);
-  self->regions = g_strdup_printf ("%s[%s] %s=%s\n", before != NULL ? before : "", entry->group, entry->key, value);
+  self->regions = g_strdup_printf ("%s[%s] %s=%s\n", before != NULL ? before : "", entry->group,
+                                   entry->key, value);
   return TRUE;
 }
 
@@ -292,24 +316,29 @@ is_named_group (const SlKeyEntry *entry, const char *prefix)
 static gboolean
 unknown_group (const SlKeyEntry *entry, GError **error)
 {
-  static const char *const groups[] = { SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP,  RECORD_GROUP,
-                                        "parameter NAME",  "element NAME",      "zone NAME", "line NAME" };
+  static const char *const groups[] = { SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP,
+                                        RECORD_GROUP,      "parameter NAME",    "element NAME",
+                                        "zone NAME",       "line NAME" };
   g_autofree char *word = g_strdup (entry->group);
   word[strcspn (word, " ")] = '\0';
-  const char *first[] = { SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP, RECORD_GROUP, "parameter", "element", "zone", "line" };
-  const char *near = strchr (entry->group, ' ') == NULL ? sl_suggest (entry->group, first, 4) : sl_suggest (word, first + 4, 4);
+  const char *first[] = { SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP, RECORD_GROUP,
+                          "parameter",       "element",           "zone",     "line" };
+  const char *near = strchr (entry->group, ' ') == NULL ? sl_suggest (entry->group, first, 4)
+                                                        : sl_suggest (word, first + 4, 4);
   g_autofree char *hint = NULL;
   for (guint i = 0; near != NULL && i < G_N_ELEMENTS (first); i++)
     if (near == first[i])
       hint = g_strdup_printf ("; did you mean [%s]?", groups[i]);
   if (hint == NULL)
-    hint = g_strdup ("; expected [pipeline], [parameters], [http], [record], [parameter NAME], [element NAME], [zone NAME] or [line NAME]");
+    hint = g_strdup (
+      "; expected [pipeline], [parameters], [http], [record], [parameter NAME], [element NAME], [zone NAME] or [line NAME]");
   return sl_key_fail (entry, error, "unknown group%s", hint);
 }
 
 /* First pass: what declares parameters; second pass: the rest, which may use them. */
 static gboolean
-take_entry (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, gboolean second, GError **error)
+take_entry (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, gboolean second,
+            GError **error)
 {
   if (sl_regions_is_group (entry->group))
     return !second || take_region (self, set, entry, error);
@@ -320,11 +349,14 @@ take_entry (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, g
   if (strcmp (entry->group, SL_PARAMETERS_GROUP) == 0)
     return second || sl_parameter_set_default (set, entry, error);
   if (is_named_group (entry, SL_PARAMETER_PREFIX))
-    return second || sl_parameter_set_detail (set, entry->group + strlen (SL_PARAMETER_PREFIX), entry, error);
+    return second
+           || sl_parameter_set_detail (set, entry->group + strlen (SL_PARAMETER_PREFIX), entry,
+                                       error);
   if (strcmp (entry->group, SL_PIPELINE_GROUP) == 0)
     return !second || take_pipeline_key (self, set, entry, error);
   if (is_named_group (entry, ELEMENT_PREFIX))
-    return !second || take_override (self, set, entry->group + strlen (ELEMENT_PREFIX), entry, error);
+    return !second
+           || take_override (self, set, entry->group + strlen (ELEMENT_PREFIX), entry, error);
   if (strcmp (entry->group, HTTP_GROUP) == 0)
     return !second || take_http_key (self, set, entry, error);
   return unknown_group (entry, error);
@@ -347,7 +379,8 @@ check_regions (const SlDescription *self, const GArray *entries, GError **error)
   const SlKeyEntry *place = NULL;
   for (guint i = 0; fault != NULL && i < entries->len; i++) {
     const SlKeyEntry *entry = &g_array_index (entries, SlKeyEntry, i);
-    if (sl_region_is_of (fault, entry->group) && (place == NULL || strcmp (entry->key, "points") == 0))
+    if (sl_region_is_of (fault, entry->group)
+        && (place == NULL || strcmp (entry->key, "points") == 0))
       place = entry;
   }
   if (place != NULL)
@@ -359,11 +392,13 @@ static gboolean
 complete (SlDescription *self, const GArray *entries, GError **error)
 {
   if (self->launch == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s: [pipeline] launch: missing; expected launch=SOURCE ! ... ! SINK", self->path);
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "%s: [pipeline] launch: missing; expected launch=SOURCE ! ... ! SINK", self->path);
     return FALSE;
   }
   if (self->backoff_min > self->backoff_max) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s: [pipeline] backoff-min: %u ms is more than backoff-max, %u ms", self->path,
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "%s: [pipeline] backoff-min: %u ms is more than backoff-max, %u ms", self->path,
                  self->backoff_min, self->backoff_max);
     return FALSE;
   }
@@ -397,9 +432,10 @@ description_new (const char *path)
   self->backoff_max = DEFAULT_BACKOFF_MAX;
   self->watchdog = DEFAULT_WATCHDOG;
   self->start_timeout = DEFAULT_START_TIMEOUT;
-  self->http = (SlHttpSettings){
-    .stall = DEFAULT_HTTP_STALL, .frame_rate = DEFAULT_HTTP_RATE, .width = DEFAULT_HTTP_WIDTH, .viewers = DEFAULT_HTTP_VIEWERS
-  };
+  self->http = (SlHttpSettings){ .stall = DEFAULT_HTTP_STALL,
+                                 .frame_rate = DEFAULT_HTTP_RATE,
+                                 .width = DEFAULT_HTTP_WIDTH,
+                                 .viewers = DEFAULT_HTTP_VIEWERS };
   self->overrides = g_array_new (FALSE, TRUE, sizeof (SlElementOverride));
   g_array_set_clear_func (self->overrides, override_clear);
   self->files = g_ptr_array_new_with_free_func (g_free);
@@ -412,18 +448,21 @@ sl_description_load (const char *path, GHashTable *parameters, GError **error)
 {
   g_autoptr (SlDescription) self = description_new (path);
   g_autoptr (GArray) entries = sl_key_entries_new ();
-  if (sl_sources_load (path, entries, self->files, error) && interpret (self, entries, parameters, error))
+  if (sl_sources_load (path, entries, self->files, error)
+      && interpret (self, entries, parameters, error))
     return g_steal_pointer (&self);
   sl_printable_error (error);
   return NULL;
 }
 
 SlDescription *
-sl_description_new_from_string (const char *text, gssize length, const char *path, GHashTable *parameters, GError **error)
+sl_description_new_from_string (const char *text, gssize length, const char *path,
+                                GHashTable *parameters, GError **error)
 {
   g_autoptr (SlDescription) self = description_new (path);
   g_autoptr (GArray) entries = sl_key_entries_new ();
-  if (sl_sources_parse (text, length < 0 ? strlen (text) : (gsize) length, path, entries, self->files, error)
+  if (sl_sources_parse (text, length < 0 ? strlen (text) : (gsize) length, path, entries,
+                        self->files, error)
       && interpret (self, entries, parameters, error))
     return g_steal_pointer (&self);
   sl_printable_error (error);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * SlDescription: a pipeline description file with its includes and drop-ins, merged, and with parameters substituted. It does not use
- * GStreamer: launch lines and element properties are text here, and build.h makes a pipeline from them. It is immutable and shared.
- * docs/pipelines.md has the grammar.
+ * SlDescription: a pipeline description file with its includes and drop-ins, merged, and with
+ * parameters substituted. It does not use GStreamer: launch lines and element properties are text
+ * here, and build.h makes a pipeline from them. It is immutable and shared. docs/pipelines.md has
+ * the grammar.
  */
 #ifndef SL_PIPELINES_DESCRIPTION_DESCRIPTION_H
 #define SL_PIPELINES_DESCRIPTION_DESCRIPTION_H
@@ -22,8 +23,8 @@ typedef enum
 /** The @element of settings in the group [record]: they are for its slrecord. */
 #define SL_RECORDER ""
 
-/** One property of [element NAME] or of [record] (@element is SL_RECORDER), with its file and line. @file is a GRefString.
- *  The group [record] itself also has an entry, without @property. */
+/** One property of [element NAME] or of [record] (@element is SL_RECORDER), with its file and line.
+ * @file is a GRefString. The group [record] itself also has an entry, without @property. */
 typedef struct
 {
   char *element, *property, *value;
@@ -36,7 +37,8 @@ typedef struct
  * @listen: (nullable): ADDR:PORT; NULL = no server, unless the caller gives an address
  * @password_file: (nullable): a file whose one line is the password of every client
  * @certificate, @private_key: (nullable): PEM files, for TLS
- * @stall: milliseconds without a frame, at least 1, after which a running pipeline is reported as not healthy
+ * @stall: milliseconds without a frame, at least 1, after which a running pipeline is reported as
+ * not healthy
  * @frame_rate: most pictures per second, 0.1..60
  * @width: most pixels in a row of a picture, 64..3840
  * @viewers: most clients of the live picture at a time, 1..64
@@ -58,17 +60,21 @@ typedef struct
  * @description: (nullable)
  * @launch: a gst-launch line
  * @launch_file, @launch_line: the file and the line of @launch
- * @backoff_min, @backoff_max: milliseconds before the first restart, and the most milliseconds before later restarts
- * @watchdog: milliseconds without a frame after which a running pipeline counts as failed; 0 = never
+ * @backoff_min, @backoff_max: milliseconds before the first restart, and the most milliseconds
+ * before later restarts
+ * @watchdog: milliseconds without a frame after which a running pipeline counts as failed; 0 =
+ * never
  * @start_timeout: the same for the first frame
  * @black_box: (nullable): folder where each slinfer writes black boxes
  * @state: (nullable): folder where counts are kept when the program ends
  * @http: [http]
  * @parameters: of SlParameter, in the order of the files
  * @overrides: of SlElementOverride, one for each property
- * @regions: (nullable): the groups [zone NAME] and [line NAME], as text for the property regions of slanalyze
+ * @regions: (nullable): the groups [zone NAME] and [line NAME], as text for the property regions of
+ * slanalyze
  * @regions_file, @regions_line: the place of the first of them
- * @files: every file and drop-in directory that was looked for, also missing ones. While they do not change, the description does not
+ * @files: every file and drop-in directory that was looked for, also missing ones. While they do
+ * not change, the description does not
  *   change
  */
 typedef struct
@@ -94,15 +100,18 @@ typedef struct
  * @path: a file; its drop-ins are PATH.d/\*.conf
  * @parameters: (nullable) (element-type utf8 utf8): values that replace the defaults
  *
- * Returns: (transfer full): NULL with @error set (SL_ERROR_OPEN, SL_ERROR_FORMAT, SL_ERROR_LIMIT, SL_ERROR_ARGUMENT). The message
+ * Returns: (transfer full): NULL with @error set (SL_ERROR_OPEN, SL_ERROR_FORMAT, SL_ERROR_LIMIT,
+ * SL_ERROR_ARGUMENT). The message
  *   begins with FILE:LINE: [group] key, as far as these are known
  */
 SlDescription *sl_description_load (const char *path, GHashTable *parameters, GError **error);
-/** sl_description_new_from_string: as sl_description_load(), but reads @length bytes of @text (-1: up to the NUL) instead of the file
+/** sl_description_new_from_string: as sl_description_load(), but reads @length bytes of @text (-1:
+ * up to the NUL) instead of the file
  *  @path, without drop-ins. Includes and relative paths are relative to the folder of @path. */
-SlDescription *sl_description_new_from_string (const char *text, gssize length, const char *path, GHashTable *parameters, GError **error);
-/** sl_description_declared: (transfer full) (element-type utf8): the set of the parameter names of the file at @path. NULL with @error set
- *  when the file cannot be read. */
+SlDescription *sl_description_new_from_string (const char *text, gssize length, const char *path,
+                                               GHashTable *parameters, GError **error);
+/** sl_description_declared: (transfer full) (element-type utf8): the set of the parameter names of
+ * the file at @path. NULL with @error set when the file cannot be read. */
 GHashTable *sl_description_declared (const char *path, GError **error);
 void sl_description_free (SlDescription *description);
 /** sl_description_find: (transfer none) (nullable): the parameter @name. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One pass over the lines of a key file. Everything that is not a comment, a group or a key = value is an error with its line;
- * nothing is dropped in silence.
+ * One pass over the lines of a key file. Everything that is not a comment, a group or a key = value
+ * is an error with its line; nothing is dropped in silence.
  */
 #include "pipelines/description/key_text.h"
 
@@ -42,7 +42,8 @@ sl_key_entries_new (void)
   return entries;
 }
 
-static gboolean G_GNUC_PRINTF (4, 5) fail (const Reader *reader, guint line, GError **error, const char *format, ...)
+static gboolean G_GNUC_PRINTF (4, 5)
+  fail (const Reader *reader, guint line, GError **error, const char *format, ...)
 {
   va_list args;
   va_start (args, format);
@@ -112,7 +113,9 @@ shown (const char *text)
 static void
 add_entry (Reader *reader, guint number, const char *key, const char *value)
 {
-  SlKeyEntry entry = { .file = g_ref_string_acquire (reader->ref), .line = number, .group = g_strdup (reader->group) };
+  SlKeyEntry entry = { .file = g_ref_string_acquire (reader->ref),
+                       .line = number,
+                       .group = g_strdup (reader->group) };
   entry.key = g_strdup (key);
   entry.value = g_strstrip (g_strdup (value));
   g_array_append_val (reader->entries, entry);
@@ -124,10 +127,13 @@ take_group (Reader *reader, const char *line, guint number, GError **error)
   const gsize length = strlen (line);
   g_autofree char *got = shown (line);
   if (line[length - 1] != ']')
-    return fail (reader, number, error, "expected [GROUP] with ']' at the end of the line, got %s", got);
+    return fail (reader, number, error, "expected [GROUP] with ']' at the end of the line, got %s",
+                 got);
   g_autofree char *name = g_strstrip (g_strndup (line + 1, length - 2));
   if (name[0] == '\0' || strlen (name) > MAX_NAME || strpbrk (name, "[]") != NULL)
-    return fail (reader, number, error, "expected a group's name of 1 to %d bytes without brackets, got %s", MAX_NAME, got);
+    return fail (reader, number, error,
+                 "expected a group's name of 1 to %d bytes without brackets, got %s", MAX_NAME,
+                 got);
   g_free (reader->group);
   reader->group = g_steal_pointer (&name);
   add_entry (reader, number, "", "");
@@ -142,7 +148,8 @@ check_once (Reader *reader, const char *key, guint number, GError **error)
   g_autofree char *both = g_strdup_printf ("%s\n%s", reader->group, key);
   const guint before = GPOINTER_TO_UINT (g_hash_table_lookup (reader->seen, both));
   if (before != 0)
-    return fail (reader, number, error, "[%s] %s: stated on line %u already; expected it once", reader->group, key, before);
+    return fail (reader, number, error, "[%s] %s: stated on line %u already; expected it once",
+                 reader->group, key, before);
   g_hash_table_insert (reader->seen, g_steal_pointer (&both), GUINT_TO_POINTER (number));
   return TRUE;
 }
@@ -156,7 +163,9 @@ take_key (Reader *reader, const char *line, guint number, GError **error)
     return fail (reader, number, error, "expected KEY=VALUE, [GROUP] or # comment, got %s", got);
   g_autofree char *key = g_strstrip (g_strndup (line, (gsize) (equals - line)));
   if (key[0] == '\0' || strlen (key) > MAX_NAME || strpbrk (key, " \t[]") != NULL)
-    return fail (reader, number, error, "expected a key of 1 to %d bytes without blanks before '=', got %s", MAX_NAME, got);
+    return fail (reader, number, error,
+                 "expected a key of 1 to %d bytes without blanks before '=', got %s", MAX_NAME,
+                 got);
   if (reader->group == NULL)
     return fail (reader, number, error, "%s: expected a [GROUP] before the first key", key);
   if (!check_once (reader, key, number, error))
@@ -200,22 +209,28 @@ check_bytes (const Reader *reader, const char *text, gsize length, GError **erro
 {
   const char *bad;
   if (!g_utf8_validate_len (text, length, &bad))
-    return fail (reader, line_of (text, bad), error, "byte 0x%02x is no UTF-8; expected a text file", (guint8) *bad);
+    return fail (reader, line_of (text, bad), error,
+                 "byte 0x%02x is no UTF-8; expected a text file", (guint8) *bad);
   for (gsize i = 0; i < length; i++)
     if (g_ascii_iscntrl (text[i]) && text[i] != '\n' && text[i] != '\r' && text[i] != '\t')
-      return fail (reader, line_of (text, text + i), error, "control character 0x%02x; expected a text file", (guint8) text[i]);
+      return fail (reader, line_of (text, text + i), error,
+                   "control character 0x%02x; expected a text file", (guint8) text[i]);
   return TRUE;
 }
 
 gboolean
-sl_key_text_parse (const char *text, gsize length, const char *file, const char *repeated, GArray *entries, GError **error)
+sl_key_text_parse (const char *text, gsize length, const char *file, const char *repeated,
+                   GArray *entries, GError **error)
 {
   if (length > SL_KEY_TEXT_MAX) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: %" G_GSIZE_FORMAT " bytes; expected at most %" G_GSIZE_FORMAT, file, length,
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                 "%s: %" G_GSIZE_FORMAT " bytes; expected at most %" G_GSIZE_FORMAT, file, length,
                  SL_KEY_TEXT_MAX);
     return FALSE;
   }
-  Reader reader = { .file = file, .at = text, .end = text + length, .repeated = repeated, .entries = entries };
+  Reader reader = {
+    .file = file, .at = text, .end = text + length, .repeated = repeated, .entries = entries
+  };
   if (!check_bytes (&reader, text, length, error))
     return FALSE;
   reader.ref = g_ref_string_new (file);

@@ -37,7 +37,8 @@ static gboolean
 is_numbered (const char *name, const char *stem)
 {
   const gsize length = strlen (stem);
-  return g_str_has_prefix (name, stem) && name[length] != '\0' && strspn (name + length, "0123456789") == strlen (name + length);
+  return g_str_has_prefix (name, stem) && name[length] != '\0'
+         && strspn (name + length, "0123456789") == strlen (name + length);
 }
 
 /* Elements of the launch line in its order; what is inside elements has names of its own. */
@@ -70,7 +71,8 @@ sl_number_elements (GstElement *pipeline, const char *launch)
   for (guint i = 0; i < elements->len; i++) {
     GstElement *element = g_ptr_array_index (elements, i);
     g_autofree char *stem = stem_of (element);
-    if (is_numbered (GST_OBJECT_NAME (element), stem) && !mentions (launch, GST_OBJECT_NAME (element)))
+    if (is_numbered (GST_OBJECT_NAME (element), stem)
+        && !mentions (launch, GST_OBJECT_NAME (element)))
       g_ptr_array_add (unnamed, element);
     else
       g_hash_table_add (taken, g_strdup (GST_OBJECT_NAME (element)));

@@ -20,8 +20,10 @@ typedef enum
 /**
  * SlParameter:
  * @value: the text that is substituted
- * @is_default: @value is the default in the file; neither the caller nor the environment gives a value
- * @environment: (nullable): name of an environment variable. Its value is used where it is set and the caller gives no value
+ * @is_default: @value is the default in the file; neither the caller nor the environment gives a
+ * value
+ * @environment: (nullable): name of an environment variable. Its value is used where it is set and
+ * the caller gives no value
  * @description: (nullable)
  * @choices: (nullable): the values of an SL_PARAMETER_CHOICE
  * @minimum, @maximum: range of integers and numbers

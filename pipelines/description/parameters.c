@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Parameters are resolved on demand: looking one up resolves its default, which may look up others. A parameter found open on the
- * way is a cycle. Values of the caller are literal: nothing is substituted in them.
+ * Parameters are resolved on demand: looking one up resolves its default, which may look up others.
+ * A parameter found open on the way is a cycle. Values of the caller are literal: nothing is
+ * substituted in them.
  */
 #include "pipelines/description/parameters.h"
 
@@ -42,7 +43,9 @@ struct _SlParameterSet
   guint nesting;
 };
 
-static const char *const type_names[] = { "string", "integer", "number", "boolean", "path", "choice" };
+static const char *const type_names[] = {
+  "string", "integer", "number", "boolean", "path", "choice"
+};
 
 static const char *
 type_name (SlParameterType type)
@@ -95,8 +98,9 @@ declare (SlParameterSet *set, const char *name, const SlKeyEntry *entry, GError 
   if (declared != NULL)
     return declared;
   if (!sl_parameter_name_valid (name)) {
-    sl_key_fail (entry, error, "'%s' is no name for a parameter; expected letters, digits, _ and -, at most %d", name,
-                 SL_PARAMETER_NAME_MAX);
+    sl_key_fail (entry, error,
+                 "'%s' is no name for a parameter; expected letters, digits, _ and -, at most %d",
+                 name, SL_PARAMETER_NAME_MAX);
     return NULL;
   }
   if (set->declared->len >= MAX_PARAMETERS) {
@@ -134,8 +138,10 @@ static gboolean
 take_environment (Declared *declared, const SlKeyEntry *entry, GError **error)
 {
   const char *name = entry->value;
-  if (name[0] == '\0' || g_ascii_isdigit (name[0]) || name[strspn (name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_")] != '\0')
-    return sl_key_fail (entry, error, "expected the name of a variable (letters, digits and _), got '%s'", name);
+  if (name[0] == '\0' || g_ascii_isdigit (name[0])
+      || name[strspn (name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_")] != '\0')
+    return sl_key_fail (entry, error,
+                        "expected the name of a variable (letters, digits and _), got '%s'", name);
   g_free (declared->parameter.environment);
   declared->parameter.environment = g_strdup (name);
   return TRUE;
@@ -145,7 +151,8 @@ static gboolean
 take_type (Declared *declared, const SlKeyEntry *entry, GError **error)
 {
   guint type = 0;
-  if (!sl_value_choice (entry, entry->value, type_names, G_N_ELEMENTS (type_names) - 1, &type, error))
+  if (!sl_value_choice (entry, entry->value, type_names, G_N_ELEMENTS (type_names) - 1, &type,
+                        error))
     return FALSE;
   declared->parameter.type = (SlParameterType) type;
   return TRUE;
@@ -172,7 +179,8 @@ take_limit (Declared *declared, const SlKeyEntry *entry, GError **error)
 {
   const gboolean is_maximum = strcmp (entry->key, "maximum") == 0;
   declared->limit_at[is_maximum] = *entry;
-  return sl_value_number (entry->value, is_maximum ? &declared->parameter.maximum : &declared->parameter.minimum)
+  return sl_value_number (entry->value,
+                          is_maximum ? &declared->parameter.maximum : &declared->parameter.minimum)
          || sl_key_fail (entry, error, "expected a number, got '%s'", entry->value);
 }
 
@@ -182,8 +190,12 @@ static const struct
   const char *key;
   gboolean (*take) (Declared *, const SlKeyEntry *, GError **);
 } details[] = {
-  { "default", take_default },         { "description", take_description }, { "type", take_type },
-  { "choices", take_choices },         { "minimum", take_limit },           { "maximum", take_limit },
+  { "default", take_default },
+  { "description", take_description },
+  { "type", take_type },
+  { "choices", take_choices },
+  { "minimum", take_limit },
+  { "maximum", take_limit },
   { "environment", take_environment },
 };
 
@@ -195,7 +207,8 @@ sl_parameter_set_default (SlParameterSet *set, const SlKeyEntry *entry, GError *
 }
 
 gboolean
-sl_parameter_set_detail (SlParameterSet *set, const char *name, const SlKeyEntry *entry, GError **error)
+sl_parameter_set_detail (SlParameterSet *set, const char *name, const SlKeyEntry *entry,
+                         GError **error)
 {
   const char *known[G_N_ELEMENTS (details)];
   Declared *declared = declare (set, name, entry, error);
@@ -215,11 +228,14 @@ complain_about_number (const SlParameter *parameter, const char *value)
 {
   const gboolean integer = parameter->type == SL_PARAMETER_INTEGER;
   gdouble number = 0;
-  if (!sl_value_number (value, &number) || (integer && value[strspn (value, "+-0123456789")] != '\0'))
+  if (!sl_value_number (value, &number)
+      || (integer && value[strspn (value, "+-0123456789")] != '\0'))
     return g_strdup_printf ("expected %s, got '%s'", integer ? "an integer" : "a number", value);
   if (number < parameter->minimum)
     return g_strdup_printf ("expected at least %g, got '%s'", parameter->minimum, value);
-  return number > parameter->maximum ? g_strdup_printf ("expected at most %g, got '%s'", parameter->maximum, value) : NULL;
+  return number > parameter->maximum
+           ? g_strdup_printf ("expected at most %g, got '%s'", parameter->maximum, value)
+           : NULL;
 }
 
 static char *
@@ -237,8 +253,9 @@ complaint (const SlParameter *parameter, const char *value)
 {
   switch (parameter->type) {
     case SL_PARAMETER_BOOLEAN:
-      return strcmp (value, "true") == 0 || strcmp (value, "false") == 0 ? NULL
-                                                                         : g_strdup_printf ("expected true or false, got '%s'", value);
+      return strcmp (value, "true") == 0 || strcmp (value, "false") == 0
+               ? NULL
+               : g_strdup_printf ("expected true or false, got '%s'", value);
     case SL_PARAMETER_CHOICE:
       return complain_about_choice (parameter, value);
     case SL_PARAMETER_INTEGER:
@@ -260,9 +277,11 @@ take_value (SlParameterSet *set, Declared *declared, const char *value, GError *
   else
     wrong = complaint (&declared->parameter, value);
   if (wrong != NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: parameter %s%s%s: %s", set->path, declared->parameter.name,
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: parameter %s%s%s: %s", set->path,
+                 declared->parameter.name,
                  declared->parameter.from_environment ? ", from the environment's " : "",
-                 declared->parameter.from_environment ? declared->parameter.environment : "", wrong);
+                 declared->parameter.from_environment ? declared->parameter.environment : "",
+                 wrong);
   declared->parameter.value = g_strdup (value);
   return wrong == NULL;
 }
@@ -273,7 +292,8 @@ beside (const char *file, char *value)
   if (g_path_is_absolute (value))
     return value;
   g_autofree char *folder = g_path_get_dirname (file);
-  char *path = strcmp (folder, ".") == 0 ? g_strdup (value) : g_build_filename (folder, value, NULL);
+  char *path =
+    strcmp (folder, ".") == 0 ? g_strdup (value) : g_build_filename (folder, value, NULL);
   g_free (value);
   return path;
 }
@@ -296,8 +316,10 @@ static gboolean
 resolve (SlParameterSet *set, Declared *declared, GError **error)
 {
   const char *variable = declared->parameter.environment;
-  const char *value = set->values != NULL ? g_hash_table_lookup (set->values, declared->parameter.name) : NULL;
-  declared->parameter.from_environment = value == NULL && variable != NULL && (value = g_getenv (variable)) != NULL;
+  const char *value =
+    set->values != NULL ? g_hash_table_lookup (set->values, declared->parameter.name) : NULL;
+  declared->parameter.from_environment =
+    value == NULL && variable != NULL && (value = g_getenv (variable)) != NULL;
   gboolean good = FALSE;
   declared->progress = OPEN;
   set->nesting++;
@@ -306,9 +328,11 @@ resolve (SlParameterSet *set, Declared *declared, GError **error)
   else if (declared->text != NULL)
     good = take_text (set, declared, error);
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s:%u: parameter %s has no default and no value: give one with --set %s=VALUE%s%s",
-                 declared->at.file, declared->at.line, declared->parameter.name, declared->parameter.name,
-                 variable != NULL ? ", or in the environment as " : "", variable != NULL ? variable : "");
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "%s:%u: parameter %s has no default and no value: give one with --set %s=VALUE%s%s",
+      declared->at.file, declared->at.line, declared->parameter.name, declared->parameter.name,
+      variable != NULL ? ", or in the environment as " : "", variable != NULL ? variable : "");
   set->nesting--;
   declared->progress = RESOLVED;
   return good;
@@ -344,7 +368,9 @@ sl_parameter_set_lookup (const char *name, gpointer data, GError **error)
   }
   if (declared->progress == OPEN || set->nesting > SL_DESCRIPTION_MAX_NESTING) {
     g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 declared->progress == OPEN ? "${%s} stands for itself" : "${%s}: parameters within parameters too deep", name);
+                 declared->progress == OPEN ? "${%s} stands for itself"
+                                            : "${%s}: parameters within parameters too deep",
+                 name);
     return NULL;
   }
   if (declared->progress == WAITING && !resolve (set, declared, error))
@@ -356,13 +382,16 @@ static gboolean
 check_declaration (const Declared *declared, GError **error)
 {
   const SlParameter *parameter = &declared->parameter;
-  const gboolean numeric = parameter->type == SL_PARAMETER_INTEGER || parameter->type == SL_PARAMETER_NUMBER;
+  const gboolean numeric =
+    parameter->type == SL_PARAMETER_INTEGER || parameter->type == SL_PARAMETER_NUMBER;
   for (guint i = 0; i < 2; i++)
     if (declared->limit_at[i].key != NULL && !numeric)
-      return sl_key_fail (&declared->limit_at[i], error, "only for type=integer and type=number; this parameter is a %s",
+      return sl_key_fail (&declared->limit_at[i], error,
+                          "only for type=integer and type=number; this parameter is a %s",
                           type_name (parameter->type));
   if (parameter->choices != NULL && parameter->type != SL_PARAMETER_CHOICE)
-    return sl_key_fail (&declared->choices_at, error, "only without type; this parameter is a %s", type_name (parameter->type));
+    return sl_key_fail (&declared->choices_at, error, "only without type; this parameter is a %s",
+                        type_name (parameter->type));
   return TRUE;
 }
 
@@ -391,7 +420,8 @@ sl_parameter_set_resolve (SlParameterSet *set, GHashTable *values, const char *p
   gboolean good = check_values (set, error);
   for (guint i = 0; good && i < set->declared->len; i++) {
     Declared *declared = set->declared->pdata[i];
-    good = check_declaration (declared, error) && (declared->progress != WAITING || resolve (set, declared, error));
+    good = check_declaration (declared, error)
+           && (declared->progress != WAITING || resolve (set, declared, error));
   }
   return good;
 }

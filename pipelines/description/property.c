@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Properties from text, for [element NAME] groups. GObject silently clamps values out of range; here they are an error that states the
- * property's range.
+ * Properties from text, for [element NAME] groups. GObject silently clamps values out of range;
+ * here they are an error that states the property's range.
  */
 #include <string.h>
 
@@ -42,17 +42,22 @@ sl_property_describe (GParamSpec *pspec)
   if (G_IS_PARAM_SPEC_FLAGS (pspec))
     return describe_flags (pspec);
   if (G_IS_PARAM_SPEC_INT (pspec))
-    return g_strdup_printf ("an integer in %d..%d", G_PARAM_SPEC_INT (pspec)->minimum, G_PARAM_SPEC_INT (pspec)->maximum);
+    return g_strdup_printf ("an integer in %d..%d", G_PARAM_SPEC_INT (pspec)->minimum,
+                            G_PARAM_SPEC_INT (pspec)->maximum);
   if (G_IS_PARAM_SPEC_UINT (pspec))
-    return g_strdup_printf ("an integer in %u..%u", G_PARAM_SPEC_UINT (pspec)->minimum, G_PARAM_SPEC_UINT (pspec)->maximum);
+    return g_strdup_printf ("an integer in %u..%u", G_PARAM_SPEC_UINT (pspec)->minimum,
+                            G_PARAM_SPEC_UINT (pspec)->maximum);
   if (G_IS_PARAM_SPEC_INT64 (pspec))
-    return g_strdup_printf ("an integer in %" G_GINT64_FORMAT "..%" G_GINT64_FORMAT, G_PARAM_SPEC_INT64 (pspec)->minimum,
+    return g_strdup_printf ("an integer in %" G_GINT64_FORMAT "..%" G_GINT64_FORMAT,
+                            G_PARAM_SPEC_INT64 (pspec)->minimum,
                             G_PARAM_SPEC_INT64 (pspec)->maximum);
   if (G_IS_PARAM_SPEC_UINT64 (pspec))
-    return g_strdup_printf ("an integer in %" G_GUINT64_FORMAT "..%" G_GUINT64_FORMAT, G_PARAM_SPEC_UINT64 (pspec)->minimum,
+    return g_strdup_printf ("an integer in %" G_GUINT64_FORMAT "..%" G_GUINT64_FORMAT,
+                            G_PARAM_SPEC_UINT64 (pspec)->minimum,
                             G_PARAM_SPEC_UINT64 (pspec)->maximum);
   if (G_IS_PARAM_SPEC_DOUBLE (pspec))
-    return g_strdup_printf ("a number in %g..%g", G_PARAM_SPEC_DOUBLE (pspec)->minimum, G_PARAM_SPEC_DOUBLE (pspec)->maximum);
+    return g_strdup_printf ("a number in %g..%g", G_PARAM_SPEC_DOUBLE (pspec)->minimum,
+                            G_PARAM_SPEC_DOUBLE (pspec)->maximum);
   if (G_IS_PARAM_SPEC_FLOAT (pspec))
     return g_strdup_printf ("a number in %g..%g", (double) G_PARAM_SPEC_FLOAT (pspec)->minimum,
                             (double) G_PARAM_SPEC_FLOAT (pspec)->maximum);
@@ -72,8 +77,8 @@ is_whole_number (GParamSpec *pspec, const char *text)
 {
   const GType type = G_PARAM_SPEC_VALUE_TYPE (pspec);
   char *end = NULL;
-  if (type != G_TYPE_INT && type != G_TYPE_UINT && type != G_TYPE_INT64 && type != G_TYPE_UINT64 && type != G_TYPE_FLOAT
-      && type != G_TYPE_DOUBLE)
+  if (type != G_TYPE_INT && type != G_TYPE_UINT && type != G_TYPE_INT64 && type != G_TYPE_UINT64
+      && type != G_TYPE_FLOAT && type != G_TYPE_DOUBLE)
     return TRUE;
   if ((type == G_TYPE_UINT || type == G_TYPE_UINT64) && text[0] == '-')
     return FALSE;
@@ -83,7 +88,8 @@ is_whole_number (GParamSpec *pspec, const char *text)
     g_ascii_strtoll (text, &end, 0);
   else
     g_ascii_strtoull (text, &end, 0);
-  return end != text && (*end == '\0' || g_ascii_isalpha (text[0])); /* names such as max stay GStreamer's */
+  return end != text
+         && (*end == '\0' || g_ascii_isalpha (text[0])); /* names such as max stay GStreamer's */
 }
 
 /* Elements of ours take any number, and say at their start what is wrong with it. */
@@ -91,7 +97,8 @@ static gboolean
 is_in_range (GParamSpec *pspec, const GValue *value)
 {
   if (G_IS_PARAM_SPEC_INT (pspec))
-    return g_value_get_int (value) >= G_PARAM_SPEC_INT (pspec)->minimum && g_value_get_int (value) <= G_PARAM_SPEC_INT (pspec)->maximum;
+    return g_value_get_int (value) >= G_PARAM_SPEC_INT (pspec)->minimum
+           && g_value_get_int (value) <= G_PARAM_SPEC_INT (pspec)->maximum;
   if (G_IS_PARAM_SPEC_DOUBLE (pspec))
     return g_value_get_double (value) >= G_PARAM_SPEC_DOUBLE (pspec)->minimum
            && g_value_get_double (value) <= G_PARAM_SPEC_DOUBLE (pspec)->maximum;
@@ -107,9 +114,11 @@ set_value (GObject *object, GParamSpec *pspec, const char *text, GError **error)
   g_value_init (&value, type);
   if (type == G_TYPE_STRING)
     g_value_set_string (&value, text);
-  else if (!is_whole_number (pspec, text) || !gst_value_deserialize_with_pspec (&value, text, pspec))
+  else if (!is_whole_number (pspec, text)
+           || !gst_value_deserialize_with_pspec (&value, text, pspec))
     return refuse (error, expected, text);
-  if (!is_in_range (pspec, &value) || (g_param_value_validate (pspec, &value) && type != G_TYPE_STRING))
+  if (!is_in_range (pspec, &value)
+      || (g_param_value_validate (pspec, &value) && type != G_TYPE_STRING))
     return refuse (error, expected, text);
   g_object_set_property (object, pspec->name, &value);
   return TRUE;
@@ -125,9 +134,10 @@ unknown_property (GObject *object, const char *name, GError **error)
     names[i] = (all[i]->flags & G_PARAM_WRITABLE) != 0 ? all[i]->name : NULL;
   g_autofree char *hint = sl_suggest_text (name, names, n);
   const gboolean near = *hint != '\0';
-  const char *kind = GST_IS_ELEMENT (object) && gst_element_get_factory (GST_ELEMENT (object)) != NULL
-                       ? GST_OBJECT_NAME (gst_element_get_factory (GST_ELEMENT (object)))
-                       : G_OBJECT_TYPE_NAME (object);
+  const char *kind =
+    GST_IS_ELEMENT (object) && gst_element_get_factory (GST_ELEMENT (object)) != NULL
+      ? GST_OBJECT_NAME (gst_element_get_factory (GST_ELEMENT (object)))
+      : G_OBJECT_TYPE_NAME (object);
   g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s has no such property%s%s%s", kind, hint,
                near ? "" : "; all of them: gst-inspect-1.0 ", near ? "" : kind);
   return FALSE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reading files in the order in which they override each other. The stack of open includes finds cycles; depth and count are
- * limited, so that no set of files takes long to refuse.
+ * Reading files in the order in which they override each other. The stack of open includes finds
+ * cycles; depth and count are limited, so that no set of files takes long to refuse.
  */
 #include "pipelines/description/sources.h"
 
@@ -39,7 +39,9 @@ read_whole (const char *path, GString *text, GError **error)
     return cannot_read (path, errno == ENOENT ? "no such file" : g_strerror (errno), error);
   if (fstat (fd, &info) != 0 || !S_ISREG (info.st_mode)) {
     close (fd);
-    return cannot_read (path, S_ISDIR (info.st_mode) ? "expected a pipeline description, got a directory" : "expected a regular file",
+    return cannot_read (path,
+                        S_ISDIR (info.st_mode) ? "expected a pipeline description, got a directory"
+                                               : "expected a regular file",
                         error);
   }
   while (got > 0 && text->len <= SL_KEY_TEXT_MAX) {
@@ -61,11 +63,13 @@ enter (Reading *reading, const char *canonical, const char *path, GError **error
     return FALSE;
   }
   if (reading->stack->len > SL_DESCRIPTION_MAX_DEPTH) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: included more than %d deep", path, SL_DESCRIPTION_MAX_DEPTH);
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: included more than %d deep", path,
+                 SL_DESCRIPTION_MAX_DEPTH);
     return FALSE;
   }
   if (reading->files->len >= SL_DESCRIPTION_MAX_FILES) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: more than %d files make one description", path, SL_DESCRIPTION_MAX_FILES);
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: more than %d files make one description",
+                 path, SL_DESCRIPTION_MAX_FILES);
     return FALSE;
   }
   g_ptr_array_add (reading->files, g_strdup (path));
@@ -85,9 +89,11 @@ read_include (Reading *reading, const SlKeyEntry *entry, const char *path, GErro
 {
   g_autofree char *folder = g_path_get_dirname (path);
   const gboolean here = strcmp (folder, ".") == 0 || g_path_is_absolute (entry->value);
-  g_autofree char *included = here ? g_strdup (entry->value) : g_build_filename (folder, entry->value, NULL);
+  g_autofree char *included =
+    here ? g_strdup (entry->value) : g_build_filename (folder, entry->value, NULL);
   if (entry->value[0] == '\0') {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s:%u: [pipeline] include: expected the path of a file, got ''", entry->file,
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "%s:%u: [pipeline] include: expected the path of a file, got ''", entry->file,
                  entry->line);
     return FALSE;
   }
@@ -103,7 +109,8 @@ read_text (Reading *reading, const char *text, gsize length, const char *path, G
 {
   g_autoptr (GArray) own = sl_key_entries_new ();
   g_autofree char *canonical = g_canonicalize_filename (path, NULL);
-  if (!enter (reading, canonical, path, error) || !sl_key_text_parse (text, length, path, SL_INCLUDE_KEY, own, error))
+  if (!enter (reading, canonical, path, error)
+      || !sl_key_text_parse (text, length, path, SL_INCLUDE_KEY, own, error))
     return FALSE;
   g_ptr_array_add (reading->stack, canonical);
   gboolean good = TRUE;
@@ -115,8 +122,8 @@ read_text (Reading *reading, const char *text, gsize length, const char *path, G
     const SlKeyEntry *entry = &g_array_index (own, SlKeyEntry, i);
     if (is_include (entry))
       continue;
-    SlKeyEntry copy = { g_ref_string_acquire (entry->file), entry->line, g_strdup (entry->group), g_strdup (entry->key),
-                        g_strdup (entry->value) };
+    SlKeyEntry copy = { g_ref_string_acquire (entry->file), entry->line, g_strdup (entry->group),
+                        g_strdup (entry->key), g_strdup (entry->value) };
     g_array_append_val (reading->entries, copy);
   }
   return good;
@@ -172,7 +179,8 @@ sl_sources_load (const char *path, GArray *entries, GPtrArray *files, GError **e
 }
 
 gboolean
-sl_sources_parse (const char *text, gsize length, const char *path, GArray *entries, GPtrArray *files, GError **error)
+sl_sources_parse (const char *text, gsize length, const char *path, GArray *entries,
+                  GPtrArray *files, GError **error)
 {
   g_autoptr (GPtrArray) stack = g_ptr_array_new ();
   Reading reading = { entries, files, stack };

@@ -15,10 +15,11 @@
 #define SL_PIPELINE_GROUP "pipeline"
 #define SL_INCLUDE_KEY "include"
 
-/** sl_sources_load: appends the keys of @path, its includes and its drop-ins to @entries (key_text.h), later ones winning, and the files
- *  to @files (of char *). */
+/** sl_sources_load: appends the keys of @path, its includes and its drop-ins to @entries
+ * (key_text.h), later ones winning, and the files to @files (of char *). */
 gboolean sl_sources_load (const char *path, GArray *entries, GPtrArray *files, GError **error);
 /** sl_sources_parse: the same of text that stands for the file @path, without drop-ins. */
-gboolean sl_sources_parse (const char *text, gsize length, const char *path, GArray *entries, GPtrArray *files, GError **error);
+gboolean sl_sources_parse (const char *text, gsize length, const char *path, GArray *entries,
+                           GPtrArray *files, GError **error);
 
 #endif

@@ -2,12 +2,14 @@
 /*
  * Substitution, and the escaping that keeps a value from becoming elements and links.
  *
- * gst-launch's lexer takes the longest match, and its backslash may stand for itself or escape what follows. An escaped value is
- * therefore unambiguous only while no backslash ends it: the blank, quote or '!' behind it would join it. Inside quotes, single or
- * double, the same escapes mean the same.
+ * gst-launch's lexer takes the longest match, and its backslash may stand for itself or escape what
+ * follows. An escaped value is therefore unambiguous only while no backslash ends it: the blank,
+ * quote or '!' behind it would join it. Inside quotes, single or double, the same escapes mean the
+ * same.
  *
- * In the place of an element the grammar reads more than names: "file:///x" makes an element that writes a file, and "name.pad" a link. So a value there
- * must be a name, which chooses an element and nothing more.
+ * In the place of an element the grammar reads more than names: "file:///x" makes an element that
+ * writes a file, and "name.pad" a link. So a value there must be a name, which chooses an element
+ * and nothing more.
  */
 #include "pipelines/description/substitute.h"
 
@@ -15,7 +17,8 @@
 
 #include "sightline/error.h"
 
-/* What needs no backslash in any place of the grammar. '=' is not among it: a bare word with one would set a property. */
+/* What needs no backslash in any place of the grammar. '=' is not among it: a bare word with one
+ * would set a property. */
 static gboolean
 is_plain (char c)
 {
@@ -30,7 +33,8 @@ typedef struct
   gboolean assigned; /* behind '=', perhaps with blanks: a value begins */
   gboolean caps;     /* until the next '!' */
   guint depth;       /* of lists in a value */
-  gboolean element;  /* in a word that may be an element, of which there are letters of a name alone, or none */
+  gboolean element; /* in a word that may be an element, of which there are letters of a name alone,
+                       or none */
 } Place;
 
 static gboolean
@@ -74,7 +78,8 @@ go_on (Place *place, char c)
     const gboolean begins = place->assigned && c != '=' && !g_ascii_isspace (c);
     go_on_word (place, c);
     place->assigned = place->assigned && !begins;
-    place->element = place->element && !begins && (is_name (c) || g_ascii_isspace (c) || strchr ("!()", c) != NULL);
+    place->element = place->element && !begins
+                     && (is_name (c) || g_ascii_isspace (c) || strchr ("!()", c) != NULL);
   }
 }
 
@@ -111,14 +116,16 @@ check_element (const char *value, GError **error)
   return FALSE;
 }
 
-/* Appends @value to @to as one word of gst-launch's grammar. FALSE with @error set when the grammar cannot say it. */
+/* Appends @value to @to as one word of gst-launch's grammar. FALSE with @error set when the grammar
+ * cannot say it. */
 static gboolean
 launch_escape (GString *to, const char *value, GError **error)
 {
   const gsize length = strlen (value);
   for (gsize i = 0; i < length; i++) {
     if (g_ascii_iscntrl (value[i])) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "control character 0x%02x; a launch line cannot hold it", (guint8) value[i]);
+      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                   "control character 0x%02x; a launch line cannot hold it", (guint8) value[i]);
       return FALSE;
     }
     if (!is_plain (value[i]))
@@ -126,7 +133,9 @@ launch_escape (GString *to, const char *value, GError **error)
     g_string_append_c (to, value[i]);
   }
   if (length > 0 && value[length - 1] == '\\') {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "ends with a backslash; a launch line cannot hold that, state it in [element NAME]");
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "ends with a backslash; a launch line cannot hold that, state it in [element NAME]");
     return FALSE;
   }
   return TRUE;
@@ -151,26 +160,34 @@ is_word_of_its_own (const GString *before, const char *behind)
   return (last == '=' || g_ascii_isspace (last)) && (*behind == '\0' || g_ascii_isspace (*behind));
 }
 
-/* Appends the value of the parameter at @at, behind "${"; what follows it is returned, NULL with @error set. */
+/* Appends the value of the parameter at @at, behind "${"; what follows it is returned, NULL with
+ * @error set. */
 static const char *
-append_value (GString *out, const char *at, gboolean launch, const Place *place, SlLookup lookup, gpointer data, GError **error)
+append_value (GString *out, const char *at, gboolean launch, const Place *place, SlLookup lookup,
+              gpointer data, GError **error)
 {
   const char *close = strchr (at, '}');
-  g_autofree char *name = close != NULL && close - at <= 2 * SL_PARAMETER_NAME_MAX ? g_strndup (at, (gsize) (close - at)) : NULL;
+  g_autofree char *name = close != NULL && close - at <= 2 * SL_PARAMETER_NAME_MAX
+                            ? g_strndup (at, (gsize) (close - at))
+                            : NULL;
   if (close == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "expected '}' behind '${' (write '$${' for '${' itself)");
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "expected '}' behind '${' (write '$${' for '${' itself)");
     return NULL;
   }
   if (name == NULL || !sl_parameter_name_valid (name)) {
     g_autofree char *cut = g_utf8_make_valid (at, MIN (close - at, 30));
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "expected a parameter's name (letters, digits, _ and -) in '${...}', got '%s'", cut);
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "expected a parameter's name (letters, digits, _ and -) in '${...}', got '%s'",
+                 cut);
     return NULL;
   }
   const char *value = lookup (name, data, error);
   if (value == NULL)
     return NULL;
   if (out->len + strlen (value) > SL_SUBSTITUTE_MAX) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "${%s}: the text grows beyond %" G_GSIZE_FORMAT " bytes", name, SL_SUBSTITUTE_MAX);
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                 "${%s}: the text grows beyond %" G_GSIZE_FORMAT " bytes", name, SL_SUBSTITUTE_MAX);
     return NULL;
   }
   if (!launch) {

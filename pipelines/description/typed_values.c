@@ -15,7 +15,8 @@ sl_key_fail (const SlKeyEntry *entry, GError **error, const char *format, ...)
   va_start (args, format);
   g_autofree char *message = g_strdup_vprintf (format, args);
   va_end (args);
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s:%u: [%s] %s: %s", entry->file, entry->line, entry->group, entry->key, message);
+  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s:%u: [%s] %s: %s", entry->file, entry->line,
+               entry->group, entry->key, message);
   return FALSE;
 }
 
@@ -39,11 +40,13 @@ sl_value_number (const char *text, gdouble *number)
 gboolean
 sl_value_time (const SlKeyEntry *entry, const char *text, guint *ms, GError **error)
 {
-  return sl_duration_parse (text, ms) || sl_key_fail (entry, error, "expected " SL_DURATION_EXPECTED ", got '%s'", text);
+  return sl_duration_parse (text, ms)
+         || sl_key_fail (entry, error, "expected " SL_DURATION_EXPECTED ", got '%s'", text);
 }
 
 gboolean
-sl_value_choice (const SlKeyEntry *entry, const char *text, const char *const *names, guint n, guint *index, GError **error)
+sl_value_choice (const SlKeyEntry *entry, const char *text, const char *const *names, guint n,
+                 guint *index, GError **error)
 {
   for (guint i = 0; i < n; i++)
     if (strcmp (text, names[i]) == 0) {

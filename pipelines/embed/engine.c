@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The bus is read where messages are posted, so nothing waits for a main loop and nothing piles up. Handlers are taken off before the
- * pipeline is let go.
+ * The bus is read where messages are posted, so nothing waits for a main loop and nothing piles up.
+ * Handlers are taken off before the pipeline is let go.
  */
 #include "pipelines/embed/engine.h"
 
@@ -82,7 +82,8 @@ take_posted (gpointer data, GstMessage *message)
   gint id;
   gdouble seconds;
   guint64 timestamp;
-  if (!gst_structure_has_name (structure, "slanalyze") || gst_structure_get_string (structure, "event") == NULL)
+  if (!gst_structure_has_name (structure, "slanalyze")
+      || gst_structure_get_string (structure, "event") == NULL)
     return;
   g_variant_builder_init (&builder, G_VARIANT_TYPE_VARDICT);
   for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
@@ -98,7 +99,9 @@ take_posted (gpointer data, GstMessage *message)
   engine->events->analysed (engine->owner, analysis);
 }
 
-static const SlBusEvents bus_events = { .failed = take_error, .posted = take_posted, .reached = take_state, .ended = take_end };
+static const SlBusEvents bus_events = {
+  .failed = take_error, .posted = take_posted, .reached = take_state, .ended = take_end
+};
 
 static GstBusSyncReply
 take_message (GstBus *bus, GstMessage *message, gpointer data)
@@ -110,7 +113,8 @@ take_message (GstBus *bus, GstMessage *message, gpointer data)
 }
 
 SlEngine *
-sl_engine_new (const SlDescription *description, const SlEngineEvents *events, gpointer owner, GError **error)
+sl_engine_new (const SlDescription *description, const SlEngineEvents *events, gpointer owner,
+               GError **error)
 {
   GstElement *pipeline = sl_description_build (description, error);
   if (pipeline == NULL)
@@ -122,7 +126,8 @@ sl_engine_new (const SlDescription *description, const SlEngineEvents *events, g
   engine->source = sl_frame_source_new (GST_BIN (pipeline));
   engine->emitters = sl_emitters_find (GST_BIN (pipeline));
   for (guint i = 0; i < engine->emitters->len; i++)
-    g_signal_connect (g_ptr_array_index (engine->emitters, i), "predictions", G_CALLBACK (take_predictions), engine);
+    g_signal_connect (g_ptr_array_index (engine->emitters, i), "predictions",
+                      G_CALLBACK (take_predictions), engine);
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   gst_bus_set_sync_handler (bus, take_message, engine, NULL);
   return engine;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A bounded queue. Newer predictions and analysis events displace older ones of their kind. Other entries are displaced only when the
- * application never reads the queue. Also SlPipelineState as a GType, and by name.
+ * A bounded queue. Newer predictions and analysis events displace older ones of their kind. Other
+ * entries are displaced only when the application never reads the queue. Also SlPipelineState as a
+ * GType, and by name.
  */
 #include "pipelines/embed/events.h"
 
-/* Changes of state and errors kept for an application that does not iterate its main context, and events of analyses for one that is slow. */
+/* Changes of state and errors kept for an application that does not iterate its main context, and
+ * events of analyses for one that is slow. */
 #define MAX_NEWS 256
 #define MAX_ANALYSES 256
 
@@ -67,7 +69,8 @@ sl_events_add_predictions (SlEvents *events, SlPredictions *predictions, guint m
   const gboolean full = events->n_predictions >= most;
   if (full)
     sl_event_free (take_first (events, 1u << SL_EVENT_PREDICTIONS));
-  add (events, (SlEvent){ .kind = SL_EVENT_PREDICTIONS, .predictions = sl_predictions_ref (predictions) });
+  add (events,
+       (SlEvent){ .kind = SL_EVENT_PREDICTIONS, .predictions = sl_predictions_ref (predictions) });
   return full;
 }
 
@@ -90,13 +93,16 @@ sl_events_add_state (SlEvents *events, SlPipelineState before, SlPipelineState s
 void
 sl_events_add_error (SlEvents *events, const GError *error, const char *element)
 {
-  add (events, (SlEvent){ .kind = SL_EVENT_ERROR, .error = g_error_copy (error), .element = g_strdup (element) });
+  add (events, (SlEvent){ .kind = SL_EVENT_ERROR,
+                          .error = g_error_copy (error),
+                          .element = g_strdup (element) });
 }
 
 SlEvent *
 sl_events_take (SlEvents *events, gboolean predictions)
 {
-  return take_first (events, NEWS | 1u << SL_EVENT_ANALYSIS | (predictions ? 1u << SL_EVENT_PREDICTIONS : 0));
+  return take_first (events, NEWS | 1u << SL_EVENT_ANALYSIS
+                               | (predictions ? 1u << SL_EVENT_PREDICTIONS : 0));
 }
 
 SlPredictions *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The events of a running pipeline for the application, in order. Their number is bounded, and the newest predictions are kept. The owner
- * holds a lock.
+ * The events of a running pipeline for the application, in order. Their number is bounded, and the
+ * newest predictions are kept. The owner holds a lock.
  */
 #ifndef SL_PIPELINES_EMBED_EVENTS_H
 #define SL_PIPELINES_EMBED_EVENTS_H
@@ -24,7 +24,8 @@ typedef struct
   SlPipelineState state, before;
   GError *error;
   char *element;      /* name of the element that failed */
-  GVariant *analysis; /* a{sv}, as SlPipeline::analysis-event has its details, with "event" and "region" besides */
+  GVariant *analysis; /* a{sv}, as SlPipeline::analysis-event has its details, with "event" and
+                         "region" besides */
 } SlEvent;
 
 typedef struct
@@ -37,7 +38,8 @@ void sl_events_init (SlEvents *events);
 void sl_events_clear (SlEvents *events);
 /** sl_events_add_predictions: at most @most are kept; TRUE when the oldest had to go. */
 gboolean sl_events_add_predictions (SlEvents *events, SlPredictions *predictions, guint most);
-/** sl_events_add_analysis: @analysis (transfer none), not floating; the newest are kept; TRUE when the oldest had to go. */
+/** sl_events_add_analysis: @analysis (transfer none), not floating; the newest are kept; TRUE when
+ * the oldest had to go. */
 gboolean sl_events_add_analysis (SlEvents *events, GVariant *analysis);
 void sl_events_add_state (SlEvents *events, SlPipelineState before, SlPipelineState state);
 void sl_events_add_error (SlEvents *events, const GError *error, const char *element);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlFrame -> GstBuffer with a GstVideoMeta, so that strides travel and nothing need be copied. Invariant: pushed = gone on +
- * waiting + displaced, by which the last is counted.
+ * SlFrame -> GstBuffer with a GstVideoMeta, so that strides travel and nothing need be copied.
+ * Invariant: pushed = gone on + waiting + displaced, by which the last is counted.
  */
 #include "pipelines/embed/frame_source.h"
 
@@ -78,7 +78,8 @@ sl_frame_source_new (GstBin *pipeline)
   g_mutex_init (&source->lock);
   configure (appsrc);
   source->pad = gst_element_get_static_pad (GST_ELEMENT (appsrc), "src");
-  source->probe = gst_pad_add_probe (source->pad, GST_PAD_PROBE_TYPE_BUFFER, count_gone, source, NULL);
+  source->probe =
+    gst_pad_add_probe (source->pad, GST_PAD_PROBE_TYPE_BUFFER, count_gone, source, NULL);
   return source;
 }
 
@@ -98,25 +99,30 @@ sl_frame_source_free (SlFrameSource *source)
 static void
 set_colorimetry (GstVideoInfo *info, const SlFrame *frame)
 {
-  static const GstVideoColorMatrix stated[] = { [SL_FRAME_MATRIX_BT601] = GST_VIDEO_COLOR_MATRIX_BT601,
-                                                [SL_FRAME_MATRIX_BT709] = GST_VIDEO_COLOR_MATRIX_BT709,
-                                                [SL_FRAME_MATRIX_BT2020] = GST_VIDEO_COLOR_MATRIX_BT2020 };
-  static const GstVideoColorMatrix unstated[] = {
-    [SL_MATRIX_BT601] = GST_VIDEO_COLOR_MATRIX_BT601, [SL_MATRIX_BT709] = GST_VIDEO_COLOR_MATRIX_BT709
+  static const GstVideoColorMatrix stated[] = {
+    [SL_FRAME_MATRIX_BT601] = GST_VIDEO_COLOR_MATRIX_BT601,
+    [SL_FRAME_MATRIX_BT709] = GST_VIDEO_COLOR_MATRIX_BT709,
+    [SL_FRAME_MATRIX_BT2020] = GST_VIDEO_COLOR_MATRIX_BT2020
   };
+  static const GstVideoColorMatrix unstated[] = { [SL_MATRIX_BT601] = GST_VIDEO_COLOR_MATRIX_BT601,
+                                                  [SL_MATRIX_BT709] =
+                                                    GST_VIDEO_COLOR_MATRIX_BT709 };
   const SlFrameMatrix matrix = sl_frame_get_matrix (frame);
   if (!GST_VIDEO_INFO_IS_YUV (info))
     return;
-  info->colorimetry.matrix = matrix != SL_FRAME_MATRIX_AUTO ? stated[matrix] : unstated[sl_matrix_of_height (GST_VIDEO_INFO_HEIGHT (info))];
-  info->colorimetry.range = sl_frame_get_full_range (frame) ? GST_VIDEO_COLOR_RANGE_0_255 : GST_VIDEO_COLOR_RANGE_16_235;
+  info->colorimetry.matrix = matrix != SL_FRAME_MATRIX_AUTO
+                               ? stated[matrix]
+                               : unstated[sl_matrix_of_height (GST_VIDEO_INFO_HEIGHT (info))];
+  info->colorimetry.range =
+    sl_frame_get_full_range (frame) ? GST_VIDEO_COLOR_RANGE_0_255 : GST_VIDEO_COLOR_RANGE_16_235;
 }
 
 /* (transfer full): caps of @frame; the same as those before when it looks the same. */
 static GstCaps *
 take_caps (SlFrameSource *source, const SlFrame *frame, GstVideoInfo *info)
 {
-  gst_video_info_set_format (info, gst_video_format_from_string (sl_frame_get_format (frame)), sl_frame_get_width (frame),
-                             sl_frame_get_height (frame));
+  gst_video_info_set_format (info, gst_video_format_from_string (sl_frame_get_format (frame)),
+                             sl_frame_get_width (frame), sl_frame_get_height (frame));
   set_colorimetry (info, frame);
   g_mutex_lock (&source->lock);
   if (source->caps == NULL || !gst_video_info_is_equal (info, &source->info)) {
@@ -129,7 +135,8 @@ take_caps (SlFrameSource *source, const SlFrame *frame, GstVideoInfo *info)
   return caps;
 }
 
-/* Whether GstVideoMeta can say where the planes lie: rows after each other, in memory of the frame's own. */
+/* Whether GstVideoMeta can say where the planes lie: rows after each other, in memory of the
+ * frame's own. */
 static gboolean
 can_reference (const SlFrame *frame)
 {
@@ -196,10 +203,12 @@ sl_frame_source_push (SlFrameSource *source, const SlFrame *frame)
   gsize offsets[GST_VIDEO_MAX_PLANES] = { 0 };
   gint strides[GST_VIDEO_MAX_PLANES] = { 0 };
   g_autoptr (GstCaps) caps = take_caps (source, frame, &info);
-  GstBuffer *buffer = can_reference (frame) ? reference (frame, offsets, strides) : copy (frame, offsets, strides);
+  GstBuffer *buffer =
+    can_reference (frame) ? reference (frame, offsets, strides) : copy (frame, offsets, strides);
   const guint64 timestamp = sl_frame_get_timestamp (frame);
-  gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT (&info), sl_frame_get_width (frame),
-                                  sl_frame_get_height (frame), sl_frame_get_n_planes (frame), offsets, strides);
+  gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT (&info),
+                                  sl_frame_get_width (frame), sl_frame_get_height (frame),
+                                  sl_frame_get_n_planes (frame), offsets, strides);
   GST_BUFFER_PTS (buffer) = timestamp != G_MAXUINT64 ? timestamp : running_time (source);
   g_autoptr (GstSample) sample = gst_sample_new (buffer, caps, NULL, NULL);
   gst_buffer_unref (buffer);
@@ -220,7 +229,8 @@ sl_frame_source_counts (SlFrameSource *source, guint64 *pushed, guint64 *displac
 {
   guint64 waiting;
   g_object_get (source->appsrc, "current-level-buffers", &waiting, NULL);
-  const guint in = (guint) g_atomic_int_get (&source->pushed), out = (guint) g_atomic_int_get (&source->gone);
+  const guint in = (guint) g_atomic_int_get (&source->pushed),
+              out = (guint) g_atomic_int_get (&source->gone);
   *pushed = in;
   *displaced = in > out + waiting ? in - out - waiting : 0;
 }

@@ -11,11 +11,13 @@
 
 typedef struct _SlFrameSource SlFrameSource;
 
-/** sl_frame_source_new: (nullable): for the appsrc called "source" of @pipeline, else its first one; NULL when it has none. An appsrc
- *  that does not block gets room for two frames, newer ones taking the place of older ones. */
+/** sl_frame_source_new: (nullable): for the appsrc called "source" of @pipeline, else its first
+ * one; NULL when it has none. An appsrc that does not block gets room for two frames, newer ones
+ * taking the place of older ones. */
 SlFrameSource *sl_frame_source_new (GstBin *pipeline);
 void sl_frame_source_free (SlFrameSource *source);
-/** sl_frame_source_push: any thread; references the memory of @frame where it can, else copies it. */
+/** sl_frame_source_push: any thread; references the memory of @frame where it can, else copies it.
+ */
 GstFlowReturn sl_frame_source_push (SlFrameSource *source, const SlFrame *frame);
 void sl_frame_source_end (SlFrameSource *source);
 /** sl_frame_source_counts: frames pushed, and those of them that newer ones displaced. */

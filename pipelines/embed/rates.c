@@ -39,7 +39,8 @@ rate (const SlPipelineStats *stats, gint64 now)
     recent += stats->times[i] > since;
   if (recent == SL_PIPELINE_STATS_WINDOW) /* faster than the ring: it spans less */
     since = stats->times[stats->total % SL_PIPELINE_STATS_WINDOW];
-  return recent > 0 && now > since ? recent * (gdouble) G_USEC_PER_SEC / (gdouble) (now - since) : 0;
+  return recent > 0 && now > since ? recent * (gdouble) G_USEC_PER_SEC / (gdouble) (now - since)
+                                   : 0;
 }
 
 static int
@@ -67,7 +68,8 @@ age_of (const SlPipelineStats *stats, guint percent)
 void
 sl_pipeline_stats_write (const SlPipelineStats *stats, gint64 now, GVariantBuilder *builder)
 {
-  const gdouble seconds = stats->started > 0 ? (gdouble) (now - stats->started) / G_USEC_PER_SEC : 0;
+  const gdouble seconds =
+    stats->started > 0 ? (gdouble) (now - stats->started) / G_USEC_PER_SEC : 0;
   g_variant_builder_add (builder, "{sv}", "seconds", g_variant_new_double (seconds));
   g_variant_builder_add (builder, "{sv}", "predictions", g_variant_new_uint64 (stats->total));
   g_variant_builder_add (builder, "{sv}", "rate", g_variant_new_double (rate (stats, now)));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Files, texts and launch lines as descriptions. Invariant: @description was made with the current @parameters. */
+/* Files, texts and launch lines as descriptions. Invariant: @description was made with the current
+ * @parameters. */
 #include "pipelines/embed/recipe.h"
 
 #include "pipelines/description/substitute.h"
@@ -37,7 +38,8 @@ read_description (SlRecipe *recipe, GError **error)
   } else {
     const gboolean whole = recipe->text[0] == '[';
     g_autofree char *text = whole ? g_strdup (recipe->text) : describe_line (recipe);
-    description = sl_description_new_from_string (text, -1, whole ? "description" : "launch line", recipe->parameters, error);
+    description = sl_description_new_from_string (text, -1, whole ? "description" : "launch line",
+                                                  recipe->parameters, error);
   }
   if (description == NULL)
     return FALSE;

@@ -24,7 +24,8 @@ weak_free (gpointer data)
 }
 
 GSource *
-sl_weak_source_attach (GSource *source, GMainContext *context, gpointer object, GSourceFunc callback)
+sl_weak_source_attach (GSource *source, GMainContext *context, gpointer object,
+                       GSourceFunc callback)
 {
   GWeakRef *weak = g_new0 (GWeakRef, 1);
   g_weak_ref_init (weak, object);
@@ -51,29 +52,35 @@ sl_pipeline_signals_add (GObjectClass *klass)
    * @self: the pipeline
    * @predictions: what was found in one frame
    *
-   * A frame has been looked at. When handlers are slower than frames come, the newest predictions are told.
+   * A frame has been looked at. When handlers are slower than frames come, the newest predictions
+   * are told.
    *
    * Since: 0.1
    */
-  signals[SIGNAL_PREDICTIONS] =
-    g_signal_new ("predictions", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, SL_TYPE_PREDICTIONS);
+  signals[SIGNAL_PREDICTIONS] = g_signal_new ("predictions", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                              NULL, G_TYPE_NONE, 1, SL_TYPE_PREDICTIONS);
   /**
    * SlPipeline::analysis-event:
    * @self: the pipeline
-   * @event: what happened, the signal's detail, too: "entered" or "left" (a zone), "in" or "out" (over a line), "dwell", "left-behind",
+   * @event: what happened, the signal's detail, too: "entered" or "left" (a zone), "in" or "out"
+   * (over a line), "dwell", "left-behind",
    *   "empty", or "interval"
    * @region: (nullable): name of the zone or line; %NULL = of all, which "interval" is
-   * @details: a dictionary of type a{sv} with what is known of "label" (s) and "id" (i) of the object, "seconds" (d), "timestamp" (t) of the
-   *   frame in nanoseconds of the stream, "json" (s): the event, and "element" (s): name of the slanalyze
+   * @details: a dictionary of type a{sv} with what is known of "label" (s) and "id" (i) of the
+   * object, "seconds" (d), "timestamp" (t) of the
+   *   frame in nanoseconds of the stream, "json" (s): the event, and "element" (s): name of the
+   * slanalyze
    *
-   * An slanalyze of the pipeline says what became of an object, in a zone or at a line. A handler of "analysis-event::entered" hears of
-   * that event alone. Connect before sl_pipeline_start(): events that nobody listens to are not kept. Of events that wait for slow handlers
-   * the newest 256 are told. An slanalyze with post-messages=false says nothing.
+   * An slanalyze of the pipeline says what became of an object, in a zone or at a line. A handler
+   * of "analysis-event::entered" hears of that event alone. Connect before sl_pipeline_start():
+   * events that nobody listens to are not kept. Of events that wait for slow handlers the newest
+   * 256 are told. An slanalyze with post-messages=false says nothing.
    *
    * Since: 0.1
    */
-  signals[SIGNAL_ANALYSIS_EVENT] = g_signal_new ("analysis-event", type, G_SIGNAL_RUN_LAST | G_SIGNAL_DETAILED, 0, NULL, NULL, NULL,
-                                                 G_TYPE_NONE, 3, G_TYPE_STRING, G_TYPE_STRING, G_TYPE_VARIANT);
+  signals[SIGNAL_ANALYSIS_EVENT] =
+    g_signal_new ("analysis-event", type, G_SIGNAL_RUN_LAST | G_SIGNAL_DETAILED, 0, NULL, NULL,
+                  NULL, G_TYPE_NONE, 3, G_TYPE_STRING, G_TYPE_STRING, G_TYPE_VARIANT);
   /**
    * SlPipeline::error:
    * @self: the pipeline
@@ -84,7 +91,8 @@ sl_pipeline_signals_add (GObjectClass *klass)
    *
    * Since: 0.1
    */
-  signals[SIGNAL_ERROR] = g_signal_new ("error", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 2, G_TYPE_ERROR, G_TYPE_STRING);
+  signals[SIGNAL_ERROR] = g_signal_new ("error", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                                        G_TYPE_NONE, 2, G_TYPE_ERROR, G_TYPE_STRING);
   /**
    * SlPipeline::state-changed:
    * @self: the pipeline
@@ -95,8 +103,9 @@ sl_pipeline_signals_add (GObjectClass *klass)
    *
    * Since: 0.1
    */
-  signals[SIGNAL_STATE_CHANGED] = g_signal_new ("state-changed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 2,
-                                                SL_TYPE_PIPELINE_STATE, SL_TYPE_PIPELINE_STATE);
+  signals[SIGNAL_STATE_CHANGED] =
+    g_signal_new ("state-changed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 2,
+                  SL_TYPE_PIPELINE_STATE, SL_TYPE_PIPELINE_STATE);
   /**
    * SlPipeline::stats:
    * @self: the pipeline
@@ -106,7 +115,8 @@ sl_pipeline_signals_add (GObjectClass *klass)
    *
    * Since: 0.1
    */
-  signals[SIGNAL_STATS] = g_signal_new ("stats", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_VARIANT);
+  signals[SIGNAL_STATS] = g_signal_new ("stats", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                                        G_TYPE_NONE, 1, G_TYPE_VARIANT);
 }
 
 static void
@@ -115,7 +125,8 @@ emit_analysis (gpointer pipeline, GVariant *analysis)
   const char *event = "", *region = NULL;
   g_variant_lookup (analysis, "event", "&s", &event);
   g_variant_lookup (analysis, "region", "&s", &region);
-  g_signal_emit (pipeline, signals[SIGNAL_ANALYSIS_EVENT], g_quark_try_string (event), event, region, analysis);
+  g_signal_emit (pipeline, signals[SIGNAL_ANALYSIS_EVENT], g_quark_try_string (event), event,
+                 region, analysis);
 }
 
 void

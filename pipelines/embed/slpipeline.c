@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlPipeline: one GstPipeline at a time. Its messages become events, and these become signals in the creator's main context, or are pulled.
+ * SlPipeline: one GstPipeline at a time. Its messages become events, and these become signals in
+ * the creator's main context, or are pulled.
  *
- * Two locks. @control serialises building, starting and stopping, which wait for the pipeline's threads. @lock guards data that those
- * threads use; it is held briefly, and never while GStreamer is called. The handlers in the pipeline's threads (predictions, bus) are
- * disconnected before the pipeline is released.
+ * Two locks. @control serialises building, starting and stopping, which wait for the pipeline's
+ * threads. @lock guards data that those threads use; it is held briefly, and never while GStreamer
+ * is called. The handlers in the pipeline's threads (predictions, bus) are disconnected before the
+ * pipeline is released.
  */
 #include "sightline/pipeline.h"
 
@@ -67,7 +69,8 @@ dispatch (gpointer data)
   }
   while (more) {
     g_mutex_lock (&self->lock);
-    g_autoptr (SlEvent) event = sl_events_take (&self->events, sl_pipeline_signals_hears_predictions (self));
+    g_autoptr (SlEvent) event =
+      sl_events_take (&self->events, sl_pipeline_signals_hears_predictions (self));
     g_mutex_unlock (&self->lock);
     more = event != NULL;
     if (event != NULL)
@@ -149,7 +152,8 @@ take_failure (gpointer owner, const GError *error, const char *element)
 static gboolean
 is_alive (SlPipelineState state)
 {
-  return state == SL_PIPELINE_STATE_STARTING || state == SL_PIPELINE_STATE_RUNNING || state == SL_PIPELINE_STATE_PAUSED;
+  return state == SL_PIPELINE_STATE_STARTING || state == SL_PIPELINE_STATE_RUNNING
+         || state == SL_PIPELINE_STATE_PAUSED;
 }
 
 static void
@@ -158,7 +162,8 @@ take_state (gpointer owner, GstState state)
   SlPipeline *self = owner;
   g_mutex_lock (&self->lock);
   if (is_alive (self->state))
-    set_state (self, state == GST_STATE_PLAYING ? SL_PIPELINE_STATE_RUNNING : SL_PIPELINE_STATE_PAUSED);
+    set_state (self,
+               state == GST_STATE_PLAYING ? SL_PIPELINE_STATE_RUNNING : SL_PIPELINE_STATE_PAUSED);
   g_mutex_unlock (&self->lock);
 }
 
@@ -172,9 +177,11 @@ take_end (gpointer owner)
   g_mutex_unlock (&self->lock);
 }
 
-static const SlEngineEvents engine_events = {
-  .predictions = take_predictions, .analysed = take_analysis, .failed = take_failure, .reached = take_state, .ended = take_end
-};
+static const SlEngineEvents engine_events = { .predictions = take_predictions,
+                                              .analysed = take_analysis,
+                                              .failed = take_failure,
+                                              .reached = take_state,
+                                              .ended = take_end };
 
 /* With @control: stops and forgets the engine, all its threads with it. */
 static void
@@ -233,10 +240,12 @@ new_pipeline (const char *path, const char *text, GHashTable *parameters, GError
  * @parameters: (nullable) (element-type utf8 utf8): values for the file's parameters
  * @error: where an error goes
  *
- * Reads and builds a pipeline; nothing is opened or loaded yet. The file's restart policy is for `sightline run`; an application
- * decides for itself, with sl_pipeline_start(), when #SlPipeline::error comes.
+ * Reads and builds a pipeline; nothing is opened or loaded yet. The file's restart policy is for
+ * `sightline run`; an application decides for itself, with sl_pipeline_start(), when
+ * #SlPipeline::error comes.
  *
- * Returns: (transfer full): %NULL with @error set, naming file and line, when the description cannot be read or built
+ * Returns: (transfer full): %NULL with @error set, naming file and line, when the description
+ * cannot be read or built
  *
  * Since: 0.1
  */
@@ -249,12 +258,14 @@ sl_pipeline_new_from_file (const char *path, GHashTable *parameters, GError **er
 
 /**
  * sl_pipeline_new_from_string: (constructor)
- * @text: a launch line, such as "v4l2src ! slnormalize ! slinfer model=${model} ! slpostprocess ! fakesink"; or, when it begins with
+ * @text: a launch line, such as "v4l2src ! slnormalize ! slinfer model=${model} ! slpostprocess !
+ * fakesink"; or, when it begins with
  *   "[", a whole description
  * @parameters: (nullable) (element-type utf8 utf8): values for ${name} in it
  * @error: where an error goes
  *
- * Builds a pipeline; nothing is opened or loaded yet. In a launch line every parameter needs a value.
+ * Builds a pipeline; nothing is opened or loaded yet. In a launch line every parameter needs a
+ * value.
  *
  * Returns: (transfer full): %NULL with @error set when the text cannot be read or built
  *
@@ -276,7 +287,8 @@ sl_pipeline_new_from_string (const char *text, GHashTable *parameters, GError **
  *
  * Elements got with sl_pipeline_dup_element() before belong to no pipeline any more.
  *
- * Returns: %FALSE with @error set, and nothing changed, when the pipeline runs, has no such parameter, or @value does not suit it
+ * Returns: %FALSE with @error set, and nothing changed, when the pipeline runs, has no such
+ * parameter, or @value does not suit it
  *
  * Since: 0.1
  */
@@ -289,7 +301,8 @@ sl_pipeline_set_parameter (SlPipeline *self, const char *name, const char *value
   if (!is_alive (sl_pipeline_get_state (self)))
     good = sl_recipe_set (self->recipe, name, value, error);
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "parameter %s: the pipeline runs; stop it before parameters are set", name);
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "parameter %s: the pipeline runs; stop it before parameters are set", name);
   if (good)
     tear_down (self);
   g_mutex_unlock (&self->control);
@@ -347,8 +360,8 @@ sl_pipeline_list_parameters (SlPipeline *self)
  * @name: what the launch line calls it with name=
  * @error: where an error goes
  *
- * For setting properties of an element, such as its threshold, also while the pipeline runs. It is a GstElement. A pipeline that
- * is started again is built again: get its elements again, too.
+ * For setting properties of an element, such as its threshold, also while the pipeline runs. It is
+ * a GstElement. A pipeline that is started again is built again: get its elements again, too.
  *
  * Returns: (transfer full): %NULL with @error set when there is no such element
  *
@@ -363,7 +376,8 @@ sl_pipeline_dup_element (SlPipeline *self, const char *name, GError **error)
   if (is_alive (sl_pipeline_get_state (self)) || ensure_built (self, error)) {
     element = sl_engine_find (self->engine, name);
     if (element == NULL)
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "the pipeline has no element with name=%s", name);
+      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "the pipeline has no element with name=%s",
+                   name);
   }
   g_mutex_unlock (&self->control);
   return (GObject *) element;
@@ -394,7 +408,8 @@ begin_run (SlPipeline *self)
   self->dropped = self->events_dropped = 0;
   set_state (self, SL_PIPELINE_STATE_STARTING);
   if (self->stats_interval > 0)
-    self->timer = sl_weak_source_attach (g_timeout_source_new (self->stats_interval), self->context, self, emit_stats);
+    self->timer = sl_weak_source_attach (g_timeout_source_new (self->stats_interval), self->context,
+                                         self, emit_stats);
   g_mutex_unlock (&self->lock);
 }
 
@@ -441,10 +456,11 @@ run (SlPipeline *self, GstState target, GError **error)
  * @self: a pipeline
  * @error: where an error goes
  *
- * Opens, loads and runs what the pipeline consists of; also after it was paused, stopped, ended or failed. Comes back when all models
- * are loaded, before the first frame has come.
+ * Opens, loads and runs what the pipeline consists of; also after it was paused, stopped, ended or
+ * failed. Comes back when all models are loaded, before the first frame has come.
  *
- * Returns: %FALSE with @error set when an element does not start. Errors after that are #SlPipeline::error, and come from
+ * Returns: %FALSE with @error set when an element does not start. Errors after that are
+ * #SlPipeline::error, and come from
  *   sl_pipeline_pull_predictions().
  *
  * Since: 0.1
@@ -478,8 +494,8 @@ sl_pipeline_pause (SlPipeline *self, GError **error)
  * sl_pipeline_stop:
  * @self: a pipeline
  *
- * Ends all threads of the pipeline, releases its cameras and models, and waits until that is done. Predictions that were not taken yet can
- * still be pulled.
+ * Ends all threads of the pipeline, releases its cameras and models, and waits until that is done.
+ * Predictions that were not taken yet can still be pulled.
  *
  * Since: 0.1
  */
@@ -531,11 +547,13 @@ borrow_source (SlPipeline *self, GError **error)
   if (source != NULL)
     self->pushing++;
   else if (!alive)
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "frames can be pushed while a pipeline runs; this one is %s",
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "frames can be pushed while a pipeline runs; this one is %s",
                  sl_pipeline_state_name (state));
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "the pipeline takes no frames from the application: expected an appsrc in it, such as 'appsrc name=source ! ...'");
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "the pipeline takes no frames from the application: expected an appsrc in it, such as 'appsrc name=source ! ...'");
   g_mutex_unlock (&self->lock);
   return source;
 }
@@ -555,9 +573,9 @@ release_source (SlPipeline *self)
  * @frame: the frame; its memory is referenced, and must not change, until its predictions are there
  * @error: where an error goes
  *
- * Gives a frame of the application's to the pipeline and comes back at once: of frames that wait for the model the newest two are
- * kept. With block=true on the appsrc it waits instead, and no frame is lost. A frame without timestamp gets the time since the
- * pipeline runs.
+ * Gives a frame of the application's to the pipeline and comes back at once: of frames that wait
+ * for the model the newest two are kept. With block=true on the appsrc it waits instead, and no
+ * frame is lost. A frame without timestamp gets the time since the pipeline runs.
  *
  * Returns: %FALSE with @error set when the pipeline does not run or takes no frames
  *
@@ -573,7 +591,8 @@ sl_pipeline_push_frame (SlPipeline *self, SlFrame *frame, GError **error)
   const GstFlowReturn flow = sl_frame_source_push (source, frame);
   release_source (self);
   if (flow != GST_FLOW_OK)
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "the frame was not taken: the pipeline has been stopped or its frames ended (%s)",
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "the frame was not taken: the pipeline has been stopped or its frames ended (%s)",
                  gst_flow_get_name (flow));
   return flow == GST_FLOW_OK;
 }
@@ -583,7 +602,8 @@ sl_pipeline_push_frame (SlPipeline *self, SlFrame *frame, GError **error)
  * @self: a pipeline with an appsrc
  * @error: where an error goes
  *
- * Says that no more frames come. When those pushed are done, the state becomes %SL_PIPELINE_STATE_ENDED.
+ * Says that no more frames come. When those pushed are done, the state becomes
+ * %SL_PIPELINE_STATE_ENDED.
  *
  * Returns: %FALSE with @error set as sl_pipeline_push_frame()
  *
@@ -607,12 +627,15 @@ sl_pipeline_end_frames (SlPipeline *self, GError **error)
  * @timeout: microseconds to wait for, 0 = not at all, below 0 = for ever
  * @error: where an error goes
  *
- * The oldest predictions not taken yet. At most #SlPipeline:max-predictions wait to be taken; newer ones displace older ones, which
- * are counted. Each prediction goes either to this function or to the handlers of #SlPipeline::predictions, to the one that takes it first.
- * Use only one of the two.
+ * The oldest predictions not taken yet. At most #SlPipeline:max-predictions wait to be taken; newer
+ * ones displace older ones, which are counted. Each prediction goes either to this function or to
+ * the handlers of #SlPipeline::predictions, to the one that takes it first. Use only one of the
+ * two.
  *
- * Returns: (transfer full) (nullable): %NULL with @error set when the pipeline failed; %NULL without when the time is over, or when
- *   nothing more will come: then sl_pipeline_get_state() is %SL_PIPELINE_STATE_ENDED or %SL_PIPELINE_STATE_STOPPED
+ * Returns: (transfer full) (nullable): %NULL with @error set when the pipeline failed; %NULL
+ * without when the time is over, or when
+ *   nothing more will come: then sl_pipeline_get_state() is %SL_PIPELINE_STATE_ENDED or
+ * %SL_PIPELINE_STATE_STOPPED
  *
  * Since: 0.1
  */
@@ -640,10 +663,11 @@ sl_pipeline_pull_predictions (SlPipeline *self, gint64 timeout, GError **error)
  * sl_pipeline_get_stats:
  * @self: a pipeline
  *
- * Since the last start: "state" (s), "seconds" (d), "frames-pushed" (t) by the application and "frames-displaced" (t) of them,
- * "predictions" (t) and "predictions-dropped" (t) of them because nobody took them in time, "analysis-events-dropped" (t) for the same
- * reason, "rate" (d) in predictions a second over the last two seconds, "age-p50" and "age-p95" (x): microseconds from a frame's arrival
- * to its predictions, for the last 512; -1 = unknown.
+ * Since the last start: "state" (s), "seconds" (d), "frames-pushed" (t) by the application and
+ * "frames-displaced" (t) of them, "predictions" (t) and "predictions-dropped" (t) of them because
+ * nobody took them in time, "analysis-events-dropped" (t) for the same reason, "rate" (d) in
+ * predictions a second over the last two seconds, "age-p50" and "age-p95" (x): microseconds from a
+ * frame's arrival to its predictions, for the last 512; -1 = unknown.
  *
  * Returns: (transfer full): a dictionary of type a{sv}
  *
@@ -659,11 +683,14 @@ sl_pipeline_get_stats (SlPipeline *self)
   g_mutex_lock (&self->lock);
   if (self->source != NULL)
     sl_frame_source_counts (self->source, &pushed, &displaced);
-  g_variant_builder_add (&builder, "{sv}", "state", g_variant_new_string (sl_pipeline_state_name (self->state)));
+  g_variant_builder_add (&builder, "{sv}", "state",
+                         g_variant_new_string (sl_pipeline_state_name (self->state)));
   g_variant_builder_add (&builder, "{sv}", "frames-pushed", g_variant_new_uint64 (pushed));
   g_variant_builder_add (&builder, "{sv}", "frames-displaced", g_variant_new_uint64 (displaced));
-  g_variant_builder_add (&builder, "{sv}", "predictions-dropped", g_variant_new_uint64 (self->dropped));
-  g_variant_builder_add (&builder, "{sv}", "analysis-events-dropped", g_variant_new_uint64 (self->events_dropped));
+  g_variant_builder_add (&builder, "{sv}", "predictions-dropped",
+                         g_variant_new_uint64 (self->dropped));
+  g_variant_builder_add (&builder, "{sv}", "analysis-events-dropped",
+                         g_variant_new_uint64 (self->events_dropped));
   sl_pipeline_stats_write (&self->stats, g_get_monotonic_time (), &builder);
   g_mutex_unlock (&self->lock);
   return g_variant_ref_sink (g_variant_builder_end (&builder));
@@ -689,7 +716,8 @@ sl_pipeline_get_property (GObject *object, guint id, GValue *value, GParamSpec *
   if (id == PROP_STATE)
     g_value_set_enum (value, (gint) self->state);
   else
-    g_value_set_uint (value, id == PROP_MAX_PREDICTIONS ? self->max_predictions : self->stats_interval);
+    g_value_set_uint (value,
+                      id == PROP_MAX_PREDICTIONS ? self->max_predictions : self->stats_interval);
   g_mutex_unlock (&self->lock);
 }
 
@@ -737,18 +765,21 @@ sl_pipeline_class_init (SlPipelineClass *klass)
    *
    * Since: 0.1
    */
-  properties[PROP_STATE] = g_param_spec_enum ("state", "State", "What the pipeline is doing; notified with ::state-changed",
-                                              SL_TYPE_PIPELINE_STATE, SL_PIPELINE_STATE_STOPPED, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+  properties[PROP_STATE] = g_param_spec_enum (
+    "state", "State", "What the pipeline is doing; notified with ::state-changed",
+    SL_TYPE_PIPELINE_STATE, SL_PIPELINE_STATE_STOPPED, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
   /**
    * SlPipeline:max-predictions:
    *
-   * Most frames whose predictions wait to be taken. Newer ones displace older ones, which are counted.
+   * Most frames whose predictions wait to be taken. Newer ones displace older ones, which are
+   * counted.
    *
    * Since: 0.1
    */
-  properties[PROP_MAX_PREDICTIONS] = g_param_spec_uint ("max-predictions", "Most predictions",
-                                                        "Most frames whose predictions wait to be taken; newer ones displace older ones", 1,
-                                                        MAX_PREDICTIONS, 4, G_PARAM_READWRITE | G_PARAM_CONSTRUCT | G_PARAM_STATIC_STRINGS);
+  properties[PROP_MAX_PREDICTIONS] = g_param_spec_uint (
+    "max-predictions", "Most predictions",
+    "Most frames whose predictions wait to be taken; newer ones displace older ones", 1,
+    MAX_PREDICTIONS, 4, G_PARAM_READWRITE | G_PARAM_CONSTRUCT | G_PARAM_STATIC_STRINGS);
   /**
    * SlPipeline:stats-interval:
    *
@@ -756,9 +787,10 @@ sl_pipeline_class_init (SlPipelineClass *klass)
    *
    * Since: 0.1
    */
-  properties[PROP_STATS_INTERVAL] = g_param_spec_uint ("stats-interval", "Interval of statistics",
-                                                       "Milliseconds between emissions of ::stats, 0 = none; counts from the next start on",
-                                                       0, G_MAXUINT, 0, G_PARAM_READWRITE | G_PARAM_CONSTRUCT | G_PARAM_STATIC_STRINGS);
+  properties[PROP_STATS_INTERVAL] = g_param_spec_uint (
+    "stats-interval", "Interval of statistics",
+    "Milliseconds between emissions of ::stats, 0 = none; counts from the next start on", 0,
+    G_MAXUINT, 0, G_PARAM_READWRITE | G_PARAM_CONSTRUCT | G_PARAM_STATIC_STRINGS);
   g_object_class_install_properties (object_class, N_PROPERTIES, properties);
   sl_pipeline_signals_add (object_class);
 }

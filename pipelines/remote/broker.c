@@ -2,8 +2,9 @@
 /*
  * The thread of a connection, and what other threads may do meanwhile.
  *
- * Invariant: @client is made and destroyed by the thread alone, under the lock. Others use it under the lock; the thread needs none to use it. No lock is
- * held while a call runs. The structure is shared by its owner and the thread and freed by the later of the two.
+ * Invariant: @client is made and destroyed by the thread alone, under the lock. Others use it under
+ * the lock; the thread needs none to use it. No lock is held while a call runs. The structure is
+ * shared by its owner and the thread and freed by the later of the two.
  */
 #include "pipelines/remote/broker.h"
 
@@ -84,7 +85,8 @@ is_stopping (SlBroker *self)
 }
 
 static void
-on_connect (struct mosquitto *client, void *data, int code, int flags, const mosquitto_property *properties)
+on_connect (struct mosquitto *client, void *data, int code, int flags,
+            const mosquitto_property *properties)
 {
   SlBroker *self = data;
   self->answered = TRUE;
@@ -92,7 +94,8 @@ on_connect (struct mosquitto *client, void *data, int code, int flags, const mos
 }
 
 static void
-on_publish (struct mosquitto *client, void *data, int id, int code, const mosquitto_property *properties)
+on_publish (struct mosquitto *client, void *data, int id, int code,
+            const mosquitto_property *properties)
 {
   SlBroker *self = data;
   g_mutex_lock (&self->lock);
@@ -102,24 +105,27 @@ on_publish (struct mosquitto *client, void *data, int id, int code, const mosqui
                             : code >= ERRORS                        ? SL_SENT_REFUSED
                                                                     : SL_SENT_CONFIRMED;
   if (!is_stopping (self))
-    self->calls.confirmed (self->user, id, sent, sent == SL_SENT_REFUSED ? mosquitto_reason_string (code) : NULL);
+    self->calls.confirmed (self->user, id, sent,
+                           sent == SL_SENT_REFUSED ? mosquitto_reason_string (code) : NULL);
 }
 
 static void
-on_subscribe (struct mosquitto *client, void *data, int id, int n, const int *granted, const mosquitto_property *properties)
+on_subscribe (struct mosquitto *client, void *data, int id, int n, const int *granted,
+              const mosquitto_property *properties)
 {
   SlBroker *self = data;
   for (int i = 0; i < n; i++)
     if (granted[i] >= ERRORS && !is_stopping (self)) {
-      g_autofree char *reason =
-        g_strdup_printf ("MQTT broker %s:%u: it does not let this user read: %s: check its access control (docs/remote.md has one)",
-                         self->target.host, self->target.port, mosquitto_reason_string (granted[i]));
+      g_autofree char *reason = g_strdup_printf (
+        "MQTT broker %s:%u: it does not let this user read: %s: check its access control (docs/remote.md has one)",
+        self->target.host, self->target.port, mosquitto_reason_string (granted[i]));
       self->calls.denied (self->user, reason);
     }
 }
 
 static void
-on_message (struct mosquitto *client, void *data, const struct mosquitto_message *message, const mosquitto_property *properties)
+on_message (struct mosquitto *client, void *data, const struct mosquitto_message *message,
+            const mosquitto_property *properties)
 {
   SlBroker *self = data;
   char *response = NULL;
@@ -128,9 +134,11 @@ on_message (struct mosquitto *client, void *data, const struct mosquitto_message
   if (is_stopping (self))
     return;
   mosquitto_property_read_string (properties, MQTT_PROP_RESPONSE_TOPIC, &response, false);
-  mosquitto_property_read_binary (properties, MQTT_PROP_CORRELATION_DATA, &correlation, &size, false);
-  self->calls.heard (self->user,
-                     &(SlBrokerMessage){ message->topic, message->payload, (gsize) message->payloadlen, response, correlation, size });
+  mosquitto_property_read_binary (properties, MQTT_PROP_CORRELATION_DATA, &correlation, &size,
+                                  false);
+  self->calls.heard (self->user, &(SlBrokerMessage){ message->topic, message->payload,
+                                                     (gsize) message->payloadlen, response,
+                                                     correlation, size });
   free (response);
   free (correlation);
 }
@@ -139,7 +147,9 @@ on_message (struct mosquitto *client, void *data, const struct mosquitto_message
 static gboolean
 make_client (SlBroker *self, GError **error)
 {
-  const SlMqttAccess access = { .ca_file = self->ca_file, .certificate = self->certificate, .key = self->key };
+  const SlMqttAccess access = { .ca_file = self->ca_file,
+                                .certificate = self->certificate,
+                                .key = self->key };
   struct mosquitto *client = mosquitto_new (self->client_id, true, self);
   if (client == NULL)
     return sl_mqtt_fail (&self->target, MOSQ_ERR_NOMEM, error);
@@ -183,9 +193,11 @@ static gint
 ask_for_connection (SlBroker *self)
 {
   mosquitto_property *properties = NULL;
-  mosquitto_property_add_int32 (&properties, MQTT_PROP_MAXIMUM_PACKET_SIZE, (guint32) self->most_bytes);
+  mosquitto_property_add_int32 (&properties, MQTT_PROP_MAXIMUM_PACKET_SIZE,
+                                (guint32) self->most_bytes);
   const gint code =
-    mosquitto_connect_bind_v5 (self->client, self->target.host, (int) self->target.port, (int) self->keep_alive, NULL, properties);
+    mosquitto_connect_bind_v5 (self->client, self->target.host, (int) self->target.port,
+                               (int) self->keep_alive, NULL, properties);
   mosquitto_property_free_all (&properties);
   return code;
 }
@@ -204,7 +216,8 @@ open_connection (SlBroker *self, GError **error)
     g_autoptr (GError) reason = NULL;
     if (is_stopping (self) || g_get_monotonic_time () > until)
       return sl_mqtt_silent (&self->target, error);
-    if (!sl_mqtt_step (self->client, &self->target, self->wake[0], STEP_MS, &reason) && !self->answered) {
+    if (!sl_mqtt_step (self->client, &self->target, self->wake[0], STEP_MS, &reason)
+        && !self->answered) {
       g_propagate_error (error, g_steal_pointer (&reason));
       return FALSE;
     }
@@ -229,7 +242,8 @@ static void
 serve (SlBroker *self, GError **error)
 {
   while (!is_stopping (self)) {
-    const guint wait = self->calls.tick != NULL ? MIN (self->calls.tick (self->user), IDLE_MS) : IDLE_MS;
+    const guint wait =
+      self->calls.tick != NULL ? MIN (self->calls.tick (self->user), IDLE_MS) : IDLE_MS;
     if (!sl_mqtt_step (self->client, &self->target, self->wake[0], (gint) wait, error))
       return;
     clear_wake (self);
@@ -242,7 +256,8 @@ back_off (SlBroker *self, guint delay_ms)
 {
   const gint64 until = g_get_monotonic_time () + delay_ms * G_TIME_SPAN_MILLISECOND;
   while (!is_stopping (self) && g_get_monotonic_time () < until) {
-    const guint wait = self->calls.tick != NULL ? MIN (self->calls.tick (self->user), IDLE_MS) : IDLE_MS;
+    const guint wait =
+      self->calls.tick != NULL ? MIN (self->calls.tick (self->user), IDLE_MS) : IDLE_MS;
     const gint64 next = MIN (until, g_get_monotonic_time () + wait * G_TIME_SPAN_MILLISECOND);
     g_mutex_lock (&self->lock);
     if (!self->stopping)
@@ -296,8 +311,10 @@ broker_thread (gpointer data)
     if (is_stopping (self))
       break;
     const guint delay = sl_backoff_delay (self->retry_min_ms, self->retry_max_ms, failures);
-    g_autofree char *reason = sl_printable_message (error != NULL ? error->message : "the connection is gone");
-    self->calls.lost (self->user, reason, delay, g_error_matches (error, G_IO_ERROR, G_IO_ERROR_PERMISSION_DENIED));
+    g_autofree char *reason =
+      sl_printable_message (error != NULL ? error->message : "the connection is gone");
+    self->calls.lost (self->user, reason, delay,
+                      g_error_matches (error, G_IO_ERROR, G_IO_ERROR_PERMISSION_DENIED));
     back_off (self, delay);
   }
   g_mutex_lock (&self->lock);
@@ -312,8 +329,10 @@ broker_thread (gpointer data)
 static gboolean
 check_settings (SlBroker *self, GError **error)
 {
-  if (self->will_topic != NULL && mosquitto_pub_topic_check (self->will_topic) != MOSQ_ERR_SUCCESS) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "topic \"%s\": expected at most 65535 bytes without + and #", self->will_topic);
+  if (self->will_topic != NULL
+      && mosquitto_pub_topic_check (self->will_topic) != MOSQ_ERR_SUCCESS) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "topic \"%s\": expected at most 65535 bytes without + and #", self->will_topic);
     return FALSE;
   }
   const gboolean good = make_client (self, error);
@@ -322,7 +341,8 @@ check_settings (SlBroker *self, GError **error)
 }
 
 SlBroker *
-sl_broker_new (const SlBrokerSettings *settings, const SlBrokerCalls *calls, gpointer user, GError **error)
+sl_broker_new (const SlBrokerSettings *settings, const SlBrokerCalls *calls, gpointer user,
+               GError **error)
 {
   SlBroker *self = g_new0 (SlBroker, 1);
   const SlMqttAccess *access = &settings->access;
@@ -343,8 +363,8 @@ sl_broker_new (const SlBrokerSettings *settings, const SlBrokerCalls *calls, gpo
   self->retry_min_ms = MAX (settings->retry_min_ms, 1);
   self->retry_max_ms = MAX (settings->retry_max_ms, self->retry_min_ms);
   self->most_bytes = settings->most_bytes;
-  if (!sl_mqtt_target_parse (&self->target, access, settings->example, error) || !check_settings (self, error)
-      || !g_unix_open_pipe (self->wake, FD_CLOEXEC, error)) {
+  if (!sl_mqtt_target_parse (&self->target, access, settings->example, error)
+      || !check_settings (self, error) || !g_unix_open_pipe (self->wake, FD_CLOEXEC, error)) {
     self->calls.gone = NULL;
     unref_broker (self);
     return NULL;
@@ -375,7 +395,9 @@ gboolean
 sl_broker_subscribe (SlBroker *self, const char *topic)
 {
   g_mutex_lock (&self->lock);
-  const gboolean sent = self->ready && mosquitto_subscribe_v5 (self->client, NULL, topic, 1, 0, NULL) == MOSQ_ERR_SUCCESS;
+  const gboolean sent =
+    self->ready
+    && mosquitto_subscribe_v5 (self->client, NULL, topic, 1, 0, NULL) == MOSQ_ERR_SUCCESS;
   g_mutex_unlock (&self->lock);
   sl_broker_wake (self);
   return sent;
@@ -385,7 +407,8 @@ gboolean
 sl_broker_unsubscribe (SlBroker *self, const char *topic)
 {
   g_mutex_lock (&self->lock);
-  const gboolean sent = self->ready && mosquitto_unsubscribe_v5 (self->client, NULL, topic, NULL) == MOSQ_ERR_SUCCESS;
+  const gboolean sent =
+    self->ready && mosquitto_unsubscribe_v5 (self->client, NULL, topic, NULL) == MOSQ_ERR_SUCCESS;
   g_mutex_unlock (&self->lock);
   sl_broker_wake (self);
   return sent;
@@ -401,12 +424,14 @@ sl_broker_send (SlBroker *self, const SlBrokerSend *message)
   if (message->response != NULL)
     mosquitto_property_add_string (&properties, MQTT_PROP_RESPONSE_TOPIC, message->response);
   if (message->correlation != NULL)
-    mosquitto_property_add_binary (&properties, MQTT_PROP_CORRELATION_DATA, message->correlation, message->correlation_size);
+    mosquitto_property_add_binary (&properties, MQTT_PROP_CORRELATION_DATA, message->correlation,
+                                   message->correlation_size);
   g_mutex_lock (&self->lock);
-  const int code = !self->ready                 ? MOSQ_ERR_NO_CONN
-                   : message->size > G_MAXINT32 ? MOSQ_ERR_PAYLOAD_SIZE
-                                                : mosquitto_publish_v5 (self->client, &id, message->topic, (int) message->size,
-                                                                        message->data, 1, message->retain, properties);
+  const int code = !self->ready ? MOSQ_ERR_NO_CONN
+                   : message->size > G_MAXINT32
+                     ? MOSQ_ERR_PAYLOAD_SIZE
+                     : mosquitto_publish_v5 (self->client, &id, message->topic, (int) message->size,
+                                             message->data, 1, message->retain, properties);
   if (code == MOSQ_ERR_NO_CONN || code == MOSQ_ERR_CONN_LOST)
     id = 0;
   else if (code != MOSQ_ERR_SUCCESS)
@@ -422,8 +447,11 @@ char *
 sl_broker_explain (gint sent, const char *what, gsize size)
 {
   return sent == -MOSQ_ERR_OVERSIZE_PACKET
-           ? g_strdup_printf ("%s of %" G_GSIZE_FORMAT " bytes: the broker's limit is smaller: raise its max_packet_size", what, size)
-           : g_strdup_printf ("%s of %" G_GSIZE_FORMAT " bytes: %s", what, size, mosquitto_strerror (-sent));
+           ? g_strdup_printf ("%s of %" G_GSIZE_FORMAT
+                              " bytes: the broker's limit is smaller: raise its max_packet_size",
+                              what, size)
+           : g_strdup_printf ("%s of %" G_GSIZE_FORMAT " bytes: %s", what, size,
+                              mosquitto_strerror (-sent));
 }
 
 guint
@@ -441,7 +469,8 @@ sl_broker_free (SlBroker *self)
   if (self == NULL)
     return;
   g_mutex_lock (&self->lock);
-  /* Without a connection there is nobody to say goodbye to, and the thread may be in a call of the system's that nothing wakes. */
+  /* Without a connection there is nobody to say goodbye to, and the thread may be in a call of the
+   * system's that nothing wakes. */
   const gint64 until = g_get_monotonic_time () + (self->ready ? STOP_US : UNCONNECTED_US);
   self->stopping = TRUE;
   g_cond_broadcast (&self->changed);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * A connection to an MQTT 5 broker with a thread of its own. The thread connects, reconnects with back-off and jitter, and passes messages
- * on. Each connection is a new session: the caller decides whether to send unconfirmed messages of the last connection again.
+ * A connection to an MQTT 5 broker with a thread of its own. The thread connects, reconnects with
+ * back-off and jitter, and passes messages on. Each connection is a new session: the caller decides
+ * whether to send unconfirmed messages of the last connection again.
  */
 #ifndef SL_REMOTE_BROKER_H
 #define SL_REMOTE_BROKER_H
@@ -11,7 +12,8 @@
 
 typedef struct _SlBroker SlBroker;
 
-/** SlBrokerMessage: a received message; valid during the call. @response, @correlation: (nullable) */
+/** SlBrokerMessage: a received message; valid during the call. @response, @correlation: (nullable)
+ */
 typedef struct
 {
   const char *topic;
@@ -30,15 +32,19 @@ typedef enum
 } SlBrokerSent;
 
 /**
- * SlBrokerCalls: all callbacks come from the broker's thread. No callback but @gone begins after sl_broker_free().
+ * SlBrokerCalls: all callbacks come from the broker's thread. No callback but @gone begins after
+ * sl_broker_free().
  * @connected: the place to subscribe to topics
- * @lost: the connection is lost or failed; the next attempt is in @retry_ms. Its argument @denied: the broker refuses this client, or its
+ * @lost: the connection is lost or failed; the next attempt is in @retry_ms. Its argument @denied:
+ * the broker refuses this client, or its
  *   certificate is not trusted; a person has to correct that
  * @denied: the broker refuses the subscription to a topic
  * @heard: a message has come
- * @confirmed: the broker answered to the message with the @id of sl_broker_send(); @reason: the broker's words when it refused
+ * @confirmed: the broker answered to the message with the @id of sl_broker_send(); @reason: the
+ * broker's words when it refused
  * @tick: (nullable): called again after at most the milliseconds that it returned
- * @gone: (nullable): called once after the last callback, from either thread; not after a failed sl_broker_new()
+ * @gone: (nullable): called once after the last callback, from either thread; not after a failed
+ * sl_broker_new()
  */
 typedef struct
 {
@@ -53,10 +59,12 @@ typedef struct
 
 /**
  * SlBrokerSettings:
- * @access: location and credentials. These and all other strings are only used during sl_broker_new()
+ * @access: location and credentials. These and all other strings are only used during
+ * sl_broker_new()
  * @example: a location, for messages
  * @client_id: unique on the broker
- * @will_topic: (nullable): gets an empty retained message (the will) when this client is lost without a disconnect
+ * @will_topic: (nullable): gets an empty retained message (the will) when this client is lost
+ * without a disconnect
  * @receive_maximum: most unacknowledged messages from the broker; 0 = no limit
  * @most_bytes: most bytes of a packet from the broker
  */
@@ -81,25 +89,29 @@ typedef struct
   guint16 correlation_size;
 } SlBrokerSend;
 
-/** sl_broker_new: checks @settings and starts the thread. Errors: SL_ERROR_ARGUMENT, SL_ERROR_OPEN. */
-SlBroker *sl_broker_new (const SlBrokerSettings *settings, const SlBrokerCalls *calls, gpointer user, GError **error);
+/** sl_broker_new: checks @settings and starts the thread. Errors: SL_ERROR_ARGUMENT, SL_ERROR_OPEN.
+ */
+SlBroker *sl_broker_new (const SlBrokerSettings *settings, const SlBrokerCalls *calls,
+                         gpointer user, GError **error);
 /** sl_broker_target: (transfer none): the parsed location; immutable. */
 const SlMqttTarget *sl_broker_target (const SlBroker *broker);
 /** sl_broker_subscribe, sl_broker_unsubscribe: any thread; FALSE when there is no connection. */
 gboolean sl_broker_subscribe (SlBroker *broker, const char *topic);
 gboolean sl_broker_unsubscribe (SlBroker *broker, const char *topic);
-/** sl_broker_send: any thread, QoS 1. Returns the id of the message, 0 when there is no connection, below 0 when the message cannot be sent
- *  at all: see sl_broker_explain(). The bytes are copied. */
+/** sl_broker_send: any thread, QoS 1. Returns the id of the message, 0 when there is no connection,
+ * below 0 when the message cannot be sent at all: see sl_broker_explain(). The bytes are copied. */
 gint sl_broker_send (SlBroker *broker, const SlBrokerSend *message);
-/** sl_broker_explain: (transfer full): why sl_broker_send() returned @sent, below 0. @what: the kind of message, such as "request", of
+/** sl_broker_explain: (transfer full): why sl_broker_send() returned @sent, below 0. @what: the
+ * kind of message, such as "request", of
  *  @size bytes */
 char *sl_broker_explain (gint sent, const char *what, gsize size);
 /** sl_broker_unconfirmed: the number of messages that the broker has not confirmed yet. */
 guint sl_broker_unconfirmed (SlBroker *broker);
 /** sl_broker_wake: makes the thread call @tick now. */
 void sl_broker_wake (SlBroker *broker);
-/** sl_broker_free: disconnects, so that the broker does not publish the will. Returns within two seconds. A thread that is blocked longer
- *  by a system call or inside a callback ends by itself later. */
+/** sl_broker_free: disconnects, so that the broker does not publish the will. Returns within two
+ * seconds. A thread that is blocked longer by a system call or inside a callback ends by itself
+ * later. */
 void sl_broker_free (SlBroker *broker);
 
 #endif

@@ -2,8 +2,9 @@
 /*
  * A window (pipelines/remote/window.h) behind a lock, and a connection that fills and empties it.
  *
- * A frame goes out from the thread that pushes it where there is room, else from the connection's when an answer makes some. The answer's topic and the
- * correlation data have a number in them that was drawn at the start, so no client takes another's answer.
+ * A frame goes out from the thread that pushes it where there is room, else from the connection's
+ * when an answer makes some. The answer's topic and the correlation data have a number in them that
+ * was drawn at the start, so no client takes another's answer.
  */
 #include "pipelines/remote/client.h"
 
@@ -19,7 +20,8 @@
 #define PACKET_ROOM 65536
 #define MAX_WORKERS 4096
 
-/* Shared by its owner and the connection's thread. The thread may be inside a call when the owner drops its reference. */
+/* Shared by its owner and the connection's thread. The thread may be inside a call when the owner
+ * drops its reference. */
 struct _SlRemoteClient
 {
   gatomicrefcount refs;
@@ -80,16 +82,18 @@ send_entry (SlRemoteClient *self, SlRemoteEntry *entry, gint64 now)
   guint8 correlation[SL_REMOTE_CORRELATION];
   const gint64 begun = entry->state == SL_REMOTE_SENT ? entry->begun : now;
   const gint64 left = MAX (begun + self->window.deadline_us - now, 1000);
-  g_autofree char *topic = sl_remote_topic_work (self->prefix, self->model, entry->hash, self->asker);
+  g_autofree char *topic =
+    sl_remote_topic_work (self->prefix, self->model, entry->hash, self->asker);
   make_correlation (self, entry->id, correlation);
   sl_remote_request_renew (entry->request, (guint) (left / 1000));
-  const gint message = sl_broker_send (self->broker, &(SlBrokerSend){ .topic = topic,
-                                                                      .data = entry->request,
-                                                                      .size = entry->request_size,
-                                                                      .expiry = (guint) (left / G_USEC_PER_SEC) + 1,
-                                                                      .response = self->answers_topic,
-                                                                      .correlation = correlation,
-                                                                      .correlation_size = sizeof correlation });
+  const gint message =
+    sl_broker_send (self->broker, &(SlBrokerSend){ .topic = topic,
+                                                   .data = entry->request,
+                                                   .size = entry->request_size,
+                                                   .expiry = (guint) (left / G_USEC_PER_SEC) + 1,
+                                                   .response = self->answers_topic,
+                                                   .correlation = correlation,
+                                                   .correlation_size = sizeof correlation });
   if (message > 0)
     sl_remote_window_sent (&self->window, entry, message, now);
   else if (message < 0)
@@ -97,8 +101,9 @@ send_entry (SlRemoteClient *self, SlRemoteEntry *entry, gint64 now)
   return message != 0;
 }
 
-/* Under the lock: whether the broker takes another message: the connection queues what a slow network does not take, frames that were given up
- * meanwhile too, so that more of them would only make the next later. */
+/* Under the lock: whether the broker takes another message: the connection queues what a slow
+ * network does not take, frames that were given up meanwhile too, so that more of them would only
+ * make the next later. */
 static gboolean
 may_send (SlRemoteClient *self)
 {
@@ -118,7 +123,8 @@ advance (SlRemoteClient *self)
 {
   const gint64 now = g_get_monotonic_time ();
   SlRemoteEntry *entry;
-  sl_remote_window_expire (&self->window, now, is_stuck (self), !self->connected && self->impatient);
+  sl_remote_window_expire (&self->window, now, is_stuck (self),
+                           !self->connected && self->impatient);
   while (may_send (self) && (entry = sl_remote_window_next (&self->window, now)) != NULL)
     if (!send_entry (self, entry, now))
       break;
@@ -173,21 +179,24 @@ on_denied (gpointer user, const char *reason)
   tell (self, SL_REMOTE_TROUBLE, reason);
 }
 
-/* Under the lock: (nullable) (transfer full): why requests are not encoded as was asked for, told once until they are again. */
+/* Under the lock: (nullable) (transfer full): why requests are not encoded as was asked for, told
+ * once until they are again. */
 static char *
 explain_plain (SlRemoteClient *self)
 {
   const gboolean read = (self->encodings & 1u << self->encoding) != 0;
   const SlTensorInfo *input = self->contract != NULL ? &self->contract->inputs[0] : NULL;
-  const gboolean suits = input == NULL || sl_remote_encoding_suits (self->encoding, input), told = self->told_plain;
+  const gboolean suits = input == NULL || sl_remote_encoding_suits (self->encoding, input),
+                 told = self->told_plain;
   const char *name = sl_remote_encoding_name (self->encoding);
   self->told_plain = !read || !suits;
   if (told || !self->told_plain)
     return NULL;
   if (!read) {
     char list[SL_REMOTE_ENCODINGS_MOST];
-    return g_strdup_printf ("encoding=%s: this build and the workers of %s/%s read %s: frames travel as they are", name, self->prefix,
-                            self->model, sl_remote_encodings_list (self->encodings, list));
+    return g_strdup_printf (
+      "encoding=%s: this build and the workers of %s/%s read %s: frames travel as they are", name,
+      self->prefix, self->model, sl_remote_encodings_list (self->encodings, list));
   }
   g_autofree char *got = sl_tensor_infos_describe (input, 1);
   return g_strdup_printf (
@@ -205,7 +214,8 @@ heard_contract (SlRemoteClient *self, const SlBrokerMessage *message)
   guint encodings = 0;
   if (message->size == 0) /* it was taken away; workers may go on by it */
     return;
-  SlContract *contract = sl_remote_contract_read (message->data, message->size, message->topic, hash, &encodings, &error);
+  SlContract *contract = sl_remote_contract_read (message->data, message->size, message->topic,
+                                                  hash, &encodings, &error);
   g_mutex_lock (&self->lock);
   const gboolean other = contract != NULL && strcmp (hash, self->hash) != 0;
   if (contract != NULL)
@@ -245,26 +255,30 @@ heard_worker (SlRemoteClient *self, const SlBrokerMessage *message)
   g_mutex_unlock (&self->lock);
 }
 
-/* Under the lock: the answer's tensors as they were, in memory of ours. (nullable) (transfer full): NULL with @error set. */
+/* Under the lock: the answer's tensors as they were, in memory of ours. (nullable) (transfer full):
+ * NULL with @error set. */
 static guint8 *
-read_answer (const SlRemoteEntry *entry, const SlBrokerMessage *message, SlRemoteAnswer *answer, GError **error)
+read_answer (const SlRemoteEntry *entry, const SlBrokerMessage *message, SlRemoteAnswer *answer,
+             GError **error)
 {
   g_autofree guint8 *copy = g_memdup2 (message->data, message->size);
   if (!sl_remote_answer_read (copy, message->size, entry->contract, entry->encoding, answer, error))
     return NULL;
-  return answer->outputs.encoding == SL_REMOTE_ENCODING_NONE ? g_steal_pointer (&copy)
-                                                             : sl_remote_answer_plain (answer, entry->contract, error);
+  return answer->outputs.encoding == SL_REMOTE_ENCODING_NONE
+           ? g_steal_pointer (&copy)
+           : sl_remote_answer_plain (answer, entry->contract, error);
 }
 
-/* Under the lock: a worker does not read the encoding of @entry, whatever the contract says; one that does may answer the first message yet. FALSE: it has
- * none. */
+/* Under the lock: a worker does not read the encoding of @entry, whatever the contract says; one
+ * that does may answer the first message yet. FALSE: it has none. */
 static gboolean
 make_plain (SlRemoteClient *self, SlRemoteEntry *entry)
 {
   gsize size;
   if (entry->plain || entry->encoding == SL_REMOTE_ENCODING_NONE)
     return FALSE;
-  guint8 *plain = sl_remote_request_plain (entry->request, entry->request_size, entry->contract, entry->hash, &size);
+  guint8 *plain = sl_remote_request_plain (entry->request, entry->request_size, entry->contract,
+                                           entry->hash, &size);
   if (plain == NULL)
     return FALSE;
   self->encodings &= ~(1u << entry->encoding);
@@ -276,7 +290,8 @@ make_plain (SlRemoteClient *self, SlRemoteEntry *entry)
   return TRUE;
 }
 
-/* Under the lock: an answer with our correlation data. (nullable) (transfer full): what is wrong with it. */
+/* Under the lock: an answer with our correlation data. (nullable) (transfer full): what is wrong
+ * with it. */
 static char *
 take_answer (SlRemoteClient *self, guint64 id, const SlBrokerMessage *message)
 {
@@ -306,7 +321,8 @@ heard_answer (SlRemoteClient *self, const SlBrokerMessage *message)
 {
   guint64 big;
   g_autofree char *trouble = NULL, *plain = NULL;
-  if (message->correlation_size == SL_REMOTE_CORRELATION && memcmp (message->correlation, self->instance, sizeof self->instance) == 0) {
+  if (message->correlation_size == SL_REMOTE_CORRELATION
+      && memcmp (message->correlation, self->instance, sizeof self->instance) == 0) {
     memcpy (&big, (const guint8 *) message->correlation + sizeof self->instance, sizeof big);
     g_mutex_lock (&self->lock);
     trouble = take_answer (self, GUINT64_FROM_BE (big), message);
@@ -314,8 +330,10 @@ heard_answer (SlRemoteClient *self, const SlBrokerMessage *message)
     advance (self);
     g_mutex_unlock (&self->lock);
   } else {
-    trouble = g_strdup_printf ("answer: expected %d bytes of correlation data of this client, got %" G_GSIZE_FORMAT " of another",
-                               SL_REMOTE_CORRELATION, message->correlation_size);
+    trouble = g_strdup_printf (
+      "answer: expected %d bytes of correlation data of this client, got %" G_GSIZE_FORMAT
+      " of another",
+      SL_REMOTE_CORRELATION, message->correlation_size);
     g_mutex_lock (&self->lock);
     self->window.counts.refused++;
     g_mutex_unlock (&self->lock);
@@ -353,8 +371,9 @@ on_confirmed (gpointer user, gint id, SlBrokerSent sent, const char *reason)
   advance (self);
   g_mutex_unlock (&self->lock);
   if (sent == SL_SENT_REFUSED) {
-    g_autofree char *text =
-      g_strdup_printf ("the broker does not let this user ask: %s: check its access control (docs/remote.md has one)", reason);
+    g_autofree char *text = g_strdup_printf (
+      "the broker does not let this user ask: %s: check its access control (docs/remote.md has one)",
+      reason);
     tell (self, SL_REMOTE_TROUBLE, text);
   }
 }
@@ -370,7 +389,8 @@ on_tick (gpointer user)
   g_mutex_unlock (&self->lock);
   if (untold != NULL)
     tell (self, SL_REMOTE_TROUBLE, untold);
-  const gint64 left = due == G_MAXINT64 ? G_USEC_PER_SEC : CLAMP (due - g_get_monotonic_time (), 0, G_USEC_PER_SEC);
+  const gint64 left =
+    due == G_MAXINT64 ? G_USEC_PER_SEC : CLAMP (due - g_get_monotonic_time (), 0, G_USEC_PER_SEC);
   return (guint) (left / 1000) + 1;
 }
 
@@ -380,7 +400,8 @@ find_topics (SlRemoteClient *self, const SlMqttAccess *access, GError **error)
   SlMqttTarget target = { NULL };
   g_autofree char *client = g_strdup_printf ("%08x%08x", g_random_int (), g_random_int ());
   const gboolean found = sl_mqtt_target_parse (&target, access, SL_REMOTE_EXAMPLE, error)
-                         && sl_remote_split (target.topic, &self->prefix, &self->model, error) && sl_remote_check_user (target.user, error);
+                         && sl_remote_split (target.topic, &self->prefix, &self->model, error)
+                         && sl_remote_check_user (target.user, error);
   if (found) {
     self->contract_topic = sl_remote_topic_contract (self->prefix, self->model);
     self->workers_topic = sl_remote_topic_worker (self->prefix, "+");
@@ -416,10 +437,11 @@ unref_client (gpointer data)
 }
 
 SlRemoteClient *
-sl_remote_client_new (const SlRemoteClientSettings *settings, SlRemoteNotify notify, gpointer user, GDestroyNotify free_user,
-                      GDestroyNotify free_data, GError **error)
+sl_remote_client_new (const SlRemoteClientSettings *settings, SlRemoteNotify notify, gpointer user,
+                      GDestroyNotify free_user, GDestroyNotify free_data, GError **error)
 {
-  static const SlBrokerCalls calls = { on_connected, on_lost, on_denied, on_heard, on_confirmed, on_tick, unref_client };
+  static const SlBrokerCalls calls = { on_connected, on_lost, on_denied,   on_heard,
+                                       on_confirmed, on_tick, unref_client };
   SlRemoteClient *self = g_new0 (SlRemoteClient, 1);
   g_atomic_ref_count_init (&self->refs);
   g_mutex_init (&self->lock);
@@ -434,7 +456,8 @@ sl_remote_client_new (const SlRemoteClientSettings *settings, SlRemoteNotify not
   sl_remote_window_init (&self->window, settings->window, settings->deadline_us, free_data);
   for (guint i = 0; i < sizeof self->instance; i++)
     self->instance[i] = (guint8) g_random_int_range (0, 256);
-  g_autofree char *client_id = g_strdup_printf ("sightline-%08x%08x", g_random_int (), g_random_int ());
+  g_autofree char *client_id =
+    g_strdup_printf ("sightline-%08x%08x", g_random_int (), g_random_int ());
   const SlBrokerSettings broker = {
     .access = settings->access,
     .example = SL_REMOTE_EXAMPLE,
@@ -445,7 +468,9 @@ sl_remote_client_new (const SlRemoteClientSettings *settings, SlRemoteNotify not
     .most_bytes = SL_REMOTE_MAX_CONTRACT + SL_MAX_TENSOR_BYTES / 4 + PACKET_ROOM,
   };
   g_atomic_ref_count_inc (&self->refs);
-  SlBroker *connection = find_topics (self, &settings->access, error) ? sl_broker_new (&broker, &calls, self, error) : NULL;
+  SlBroker *connection = find_topics (self, &settings->access, error)
+                           ? sl_broker_new (&broker, &calls, self, error)
+                           : NULL;
   if (connection == NULL) {
     unref_client (self);
     unref_client (self);
@@ -471,23 +496,29 @@ sl_remote_client_free (SlRemoteClient *self)
 }
 
 SlContract *
-sl_remote_client_wait (SlRemoteClient *self, gint64 timeout_us, char hash[SL_REMOTE_HASH], GError **error)
+sl_remote_client_wait (SlRemoteClient *self, gint64 timeout_us, char hash[SL_REMOTE_HASH],
+                       GError **error)
 {
   const gint64 until = g_get_monotonic_time () + timeout_us;
   g_mutex_lock (&self->lock);
-  while (self->contract == NULL && !self->unlocked && !self->denied && g_cond_wait_until (&self->changed, &self->lock, until))
+  while (self->contract == NULL && !self->unlocked && !self->denied
+         && g_cond_wait_until (&self->changed, &self->lock, until))
     continue;
   SlContract *contract = self->contract != NULL ? sl_contract_ref (self->contract) : NULL;
   g_strlcpy (hash, self->hash, SL_REMOTE_HASH);
   if (contract == NULL && self->unlocked)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s/%s: the wait for the model's contract was interrupted", self->prefix, self->model);
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+                 "%s/%s: the wait for the model's contract was interrupted", self->prefix,
+                 self->model);
   else if (contract == NULL && self->trouble != NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s/%s: %s", self->prefix, self->model, self->trouble);
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s/%s: %s", self->prefix, self->model,
+                 self->trouble);
   else if (contract == NULL && !self->connected) {
     const SlMqttTarget *target = sl_broker_target (self->broker);
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-                 "%s/%s: the broker at %s:%u does not answer: correct the location, or raise contract-timeout", self->prefix, self->model,
-                 target->host, target->port);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_OPEN,
+      "%s/%s: the broker at %s:%u does not answer: correct the location, or raise contract-timeout",
+      self->prefix, self->model, target->host, target->port);
   } else if (contract == NULL) {
     g_autofree char *name = sl_remote_name (self->model); /* as serve calls it */
     g_set_error (
@@ -509,11 +540,13 @@ sl_remote_client_offer (SlRemoteClient *self, char hash[SL_REMOTE_HASH])
   return contract;
 }
 
-/* Under the lock: whether what is pushed waits for room; live input waits for nobody who takes frames. */
+/* Under the lock: whether what is pushed waits for room; live input waits for nobody who takes
+ * frames. */
 static gboolean
 must_wait (SlRemoteClient *self, gboolean has_tensors, SlRemotePush how)
 {
-  return (has_tensors && self->window.n_waiting > 0) || (how == SL_REMOTE_KEPT && !sl_remote_window_has_room (&self->window));
+  return (has_tensors && self->window.n_waiting > 0)
+         || (how == SL_REMOTE_KEPT && !sl_remote_window_has_room (&self->window));
 }
 
 static SlRemoteEncoding
@@ -526,8 +559,8 @@ choose_encoding (SlRemoteClient *self)
 }
 
 gboolean
-sl_remote_client_push (SlRemoteClient *self, gpointer data, SlContract *contract, const char *hash, const void *const *inputs,
-                       SlRemotePush how)
+sl_remote_client_push (SlRemoteClient *self, gpointer data, SlContract *contract, const char *hash,
+                       const void *const *inputs, SlRemotePush how)
 {
   const gboolean live = how == SL_REMOTE_LIVE;
   SlRemoteEntry *entry = g_new0 (SlRemoteEntry, 1);
@@ -540,14 +573,16 @@ sl_remote_client_push (SlRemoteClient *self, gpointer data, SlContract *contract
     entry->contract = sl_contract_ref (contract);
     g_strlcpy (entry->hash, hash, sizeof entry->hash);
     entry->encoding = choose_encoding (self);
-    entry->request = sl_remote_request_new (contract, hash, 0, entry->encoding, self->quality, inputs, &entry->request_size);
+    entry->request = sl_remote_request_new (contract, hash, 0, entry->encoding, self->quality,
+                                            inputs, &entry->request_size);
   }
   g_mutex_lock (&self->lock);
   if (live)
     sl_remote_window_displace (&self->window, is_stuck (self));
   while (must_wait (self, contract != NULL, how) && !self->unlocked)
     g_cond_wait (&self->changed, &self->lock);
-  const gboolean unlocked = self->unlocked, taken = !unlocked && (!entry->frame || sl_remote_window_has_room (&self->window));
+  const gboolean unlocked = self->unlocked,
+                 taken = !unlocked && (!entry->frame || sl_remote_window_has_room (&self->window));
   if (taken)
     sl_remote_window_push (&self->window, entry);
   if (!unlocked)
@@ -612,7 +647,8 @@ sl_remote_client_unlock (SlRemoteClient *self, gboolean unlocked)
 }
 
 void
-sl_remote_client_counts (SlRemoteClient *self, SlRemoteCounts *counts, guint *workers, gboolean *connected)
+sl_remote_client_counts (SlRemoteClient *self, SlRemoteCounts *counts, guint *workers,
+                         gboolean *connected)
 {
   g_mutex_lock (&self->lock);
   *counts = self->window.counts;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads a contract from JSON. The text is untrusted: any client that may write to the topic can send it. So every number is checked against
- * its range, and fields that depend on each other are compared. Settings that only a user may make, such as the path of a decoder, are not
- * read.
+ * Reads a contract from JSON. The text is untrusted: any client that may write to the topic can
+ * send it. So every number is checked against its range, and fields that depend on each other are
+ * compared. Settings that only a user may make, such as the path of a decoder, are not read.
  */
 #include <string.h>
 
@@ -31,7 +31,8 @@ read_text (SlJsonReader *json)
   if (!sl_json_reader_string (json))
     return NULL;
   if (json->text->len > MAX_TEXT || memchr (json->text->str, '\0', json->text->len) != NULL) {
-    sl_json_reader_fail (json, "%s: expected a text of at most %d bytes, got %" G_GSIZE_FORMAT, json->key->str, MAX_TEXT, json->text->len);
+    sl_json_reader_fail (json, "%s: expected a text of at most %d bytes, got %" G_GSIZE_FORMAT,
+                         json->key->str, MAX_TEXT, json->text->len);
     return NULL;
   }
   return g_strdup (json->text->str);
@@ -84,7 +85,8 @@ read_type (SlJsonReader *json, SlTensorInfo *tensor)
   tensor->dtype = sl_dtype_from_name (json->text->str);
   if (tensor->dtype == SL_DTYPE_INVALID) {
     g_autofree char *shown = sl_printable (json->text->str, SL_PRINTABLE_NAME);
-    sl_json_reader_fail (json, "type: expected uint8, int8, float32 or another NumPy name, got \"%s\"", shown);
+    sl_json_reader_fail (
+      json, "type: expected uint8, int8, float32 or another NumPy name, got \"%s\"", shown);
   }
 }
 
@@ -99,7 +101,8 @@ read_values (SlJsonReader *json, SlTensorInfo *tensor)
       return;
     }
   g_autofree char *shown = sl_printable (json->text->str, SL_PRINTABLE_NAME);
-  sl_json_reader_fail (json, "values: expected unknown, probabilities, logits, features or shares, got \"%s\"", shown);
+  sl_json_reader_fail (
+    json, "values: expected unknown, probabilities, logits, features or shares, got \"%s\"", shown);
 }
 
 static void
@@ -111,8 +114,10 @@ count_bytes (SlJsonReader *json, SlTensorInfo *tensor)
   }
   tensor->bytes = sl_dtype_size (tensor->dtype);
   for (guint i = 0; i < tensor->rank; i++)
-    if (!g_size_checked_mul (&tensor->bytes, tensor->bytes, (gsize) tensor->dims[i]) || tensor->bytes > SL_MAX_TENSOR_BYTES) {
-      sl_json_reader_fail (json, "a tensor is larger than %" G_GSIZE_FORMAT " bytes", SL_MAX_TENSOR_BYTES);
+    if (!g_size_checked_mul (&tensor->bytes, tensor->bytes, (gsize) tensor->dims[i])
+        || tensor->bytes > SL_MAX_TENSOR_BYTES) {
+      sl_json_reader_fail (json, "a tensor is larger than %" G_GSIZE_FORMAT " bytes",
+                           SL_MAX_TENSOR_BYTES);
       return;
     }
 }
@@ -200,7 +205,11 @@ read_word (SlJsonReader *json, SlImageContract *image)
                : sl_fit_from_name (text, &image->fit))
     return;
   g_autofree char *shown = sl_printable (text, SL_PRINTABLE_NAME);
-  sl_json_reader_fail (json, "%s: expected %s, got \"%s\"", key, layout ? SL_LAYOUT_NAMES : colour ? SL_COLOUR_NAMES : SL_FIT_NAMES, shown);
+  sl_json_reader_fail (json, "%s: expected %s, got \"%s\"", key,
+                       layout   ? SL_LAYOUT_NAMES
+                       : colour ? SL_COLOUR_NAMES
+                                : SL_FIT_NAMES,
+                       shown);
 }
 
 static void
@@ -331,7 +340,8 @@ contradiction (const SlContract *contract)
   if ((image->colour == SL_COLOUR_GRAY) != (image->channels == 1))
     return "image: expected 1 channel with colour GRAY and 3 with RGB and BGR";
   const gsize pixels = (gsize) image->width * (gsize) image->height * (gsize) image->channels;
-  if (pixels == 0 || contract->inputs[0].bytes != pixels * sl_dtype_size (contract->inputs[0].dtype))
+  if (pixels == 0
+      || contract->inputs[0].bytes != pixels * sl_dtype_size (contract->inputs[0].dtype))
     return "image: width, height and channels are not those of the first input";
   if (!(image->crop_share >= SL_LEAST_SHARE && image->crop_share <= 1))
     return "image: expected crop-share 0.01 to 1";
@@ -354,7 +364,8 @@ read_hashed (Reading *reading, char hash[SL_REMOTE_HASH])
   const char *wrong = contradiction (reading->contract);
   if (wrong != NULL)
     sl_json_reader_fail (json, "%s", wrong);
-  g_autofree char *sum = g_compute_checksum_for_data (G_CHECKSUM_SHA256, (const guchar *) begin, (gsize) (json->at - begin));
+  g_autofree char *sum = g_compute_checksum_for_data (G_CHECKSUM_SHA256, (const guchar *) begin,
+                                                      (gsize) (json->at - begin));
   g_strlcpy (hash, sum, SL_REMOTE_HASH);
 }
 
@@ -402,7 +413,8 @@ read_announcement (Reading *reading, char hash[SL_REMOTE_HASH])
     sl_json_reader_fail (json, "expected the members sightline-contract, hash and contract");
   else if (json->error == NULL && g_strcmp0 (stated, hash) != 0) {
     g_autofree char *shown = sl_printable (stated != NULL ? stated : "none", SL_PRINTABLE_NAME);
-    sl_json_reader_fail (json, "hash: expected %s, got %s: the announcement is damaged", hash, shown);
+    sl_json_reader_fail (json, "hash: expected %s, got %s: the announcement is damaged", hash,
+                         shown);
   }
 }
 
@@ -417,12 +429,15 @@ new_contract (void)
 }
 
 SlContract *
-sl_remote_contract_read (const void *data, gsize size, const char *origin, char hash[SL_REMOTE_HASH], guint *encodings, GError **error)
+sl_remote_contract_read (const void *data, gsize size, const char *origin,
+                         char hash[SL_REMOTE_HASH], guint *encodings, GError **error)
 {
   if (size == 0 || size > SL_REMOTE_MAX_CONTRACT || !g_utf8_validate_len (data, size, NULL)) {
     g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-                 "%s: no contract: expected JSON in UTF-8 of at most %" G_GSIZE_FORMAT " bytes, got %" G_GSIZE_FORMAT " bytes%s", origin,
-                 SL_REMOTE_MAX_CONTRACT, size, size == 0 || size > SL_REMOTE_MAX_CONTRACT ? "" : " that are no UTF-8 text");
+                 "%s: no contract: expected JSON in UTF-8 of at most %" G_GSIZE_FORMAT
+                 " bytes, got %" G_GSIZE_FORMAT " bytes%s",
+                 origin, SL_REMOTE_MAX_CONTRACT, size,
+                 size == 0 || size > SL_REMOTE_MAX_CONTRACT ? "" : " that are no UTF-8 text");
     return NULL;
   }
   g_autofree char *text = g_strndup (data, size);
@@ -432,11 +447,13 @@ sl_remote_contract_read (const void *data, gsize size, const char *origin, char 
   g_autoptr (SlContract) contract = reading.contract;
   g_autoptr (GError) reason = NULL;
   g_autofree char *model = g_steal_pointer (&contract->model);
-  contract->model = sl_printable (model != NULL ? model : origin, SL_PRINTABLE_NAME); /* it is for messages */
+  contract->model =
+    sl_printable (model != NULL ? model : origin, SL_PRINTABLE_NAME); /* it is for messages */
   if (sl_json_reader_end (&reading.json) && reading.labels != NULL && reading.labels->len > 0)
     contract->labels = sl_labels_parse (reading.labels->str, reading.labels->len, origin, &reason);
   if (reading.json.error != NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: no contract of this version of Sightline: %s", origin,
+    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
+                 "%s: no contract of this version of Sightline: %s", origin,
                  reading.json.error->message);
   else if (reason != NULL)
     g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: %s", origin, reason->message);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Contract to JSON. Numbers have all the digits that bring them back to the bit, and members one order, so that equal contracts are equal
- * texts, and the hash of the text is the contract's.
+ * Contract to JSON. Numbers have all the digits that bring them back to the bit, and members one
+ * order, so that equal contracts are equal texts, and the hash of the text is the contract's.
  */
 #include <string.h>
 
@@ -166,7 +166,8 @@ write_contract (const SlContract *contract)
 static void
 hash_text (const char *text, gsize length, char hash[SL_REMOTE_HASH])
 {
-  g_autofree char *sum = g_compute_checksum_for_data (G_CHECKSUM_SHA256, (const guchar *) text, length);
+  g_autofree char *sum =
+    g_compute_checksum_for_data (G_CHECKSUM_SHA256, (const guchar *) text, length);
   g_strlcpy (hash, sum, SL_REMOTE_HASH);
 }
 

@@ -22,7 +22,8 @@ sl_remote_encoding_name (SlRemoteEncoding encoding)
 guint
 sl_remote_encodings_built (void)
 {
-  return 1u << SL_REMOTE_ENCODING_NONE | (guint) SL_HAVE_LZ4 << SL_REMOTE_ENCODING_LZ4 | (guint) SL_HAVE_JPEG << SL_REMOTE_ENCODING_JPEG;
+  return 1u << SL_REMOTE_ENCODING_NONE | (guint) SL_HAVE_LZ4 << SL_REMOTE_ENCODING_LZ4
+         | (guint) SL_HAVE_JPEG << SL_REMOTE_ENCODING_JPEG;
 }
 
 const char *
@@ -47,7 +48,8 @@ find_picture (const SlTensorInfo *tensor, SlRemotePicture *picture)
     dims++;
     rank--;
   }
-  if (tensor->dtype != SL_DTYPE_U8 || rank != 3 || (dims[2] != 1 && dims[2] != 3) || dims[0] > G_MAXUINT16 || dims[1] > G_MAXUINT16)
+  if (tensor->dtype != SL_DTYPE_U8 || rank != 3 || (dims[2] != 1 && dims[2] != 3)
+      || dims[0] > G_MAXUINT16 || dims[1] > G_MAXUINT16)
     return FALSE;
   *picture = (SlRemotePicture){ (guint) dims[1], (guint) dims[0], (guint) dims[2] };
   return TRUE;
@@ -61,7 +63,8 @@ sl_remote_encoding_suits (SlRemoteEncoding encoding, const SlTensorInfo *tensor)
 }
 
 gsize
-sl_remote_encode (SlRemoteEncoding encoding, const SlTensorInfo *tensor, gint quality, const void *raw, void *out)
+sl_remote_encode (SlRemoteEncoding encoding, const SlTensorInfo *tensor, gint quality,
+                  const void *raw, void *out)
 {
   if (tensor->bytes < 2 || tensor->bytes > G_MAXINT32)
     return 0;
@@ -79,14 +82,17 @@ sl_remote_encode (SlRemoteEncoding encoding, const SlTensorInfo *tensor, gint qu
 
 /* (nullable) (transfer full): what is wrong. */
 static char *
-decode (SlRemoteEncoding encoding, const SlTensorInfo *tensor, const void *data, gsize size, void *out)
+decode (SlRemoteEncoding encoding, const SlTensorInfo *tensor, const void *data, gsize size,
+        void *out)
 {
 #if SL_HAVE_LZ4
   if (encoding == SL_REMOTE_ENCODING_LZ4) {
-    const int got = LZ4_decompress_safe (data, out, (int) size, (int) MIN (tensor->bytes, G_MAXINT32));
+    const int got =
+      LZ4_decompress_safe (data, out, (int) size, (int) MIN (tensor->bytes, G_MAXINT32));
     if (got >= 0 && (gsize) got == tensor->bytes)
       return NULL;
-    return g_strdup_printf ("expected an LZ4 block of %" G_GSIZE_FORMAT " bytes, got %" G_GSIZE_FORMAT " bytes that are none",
+    return g_strdup_printf ("expected an LZ4 block of %" G_GSIZE_FORMAT
+                            " bytes, got %" G_GSIZE_FORMAT " bytes that are none",
                             tensor->bytes, size);
   }
 #endif
@@ -95,13 +101,14 @@ decode (SlRemoteEncoding encoding, const SlTensorInfo *tensor, const void *data,
   if (encoding == SL_REMOTE_ENCODING_JPEG && find_picture (tensor, &picture))
     return sl_remote_jpeg_read (&picture, data, size, out);
 #endif
-  return g_strdup_printf ("expected %" G_GSIZE_FORMAT " bytes, got %" G_GSIZE_FORMAT " in encoding %s", tensor->bytes, size,
-                          sl_remote_encoding_name (encoding));
+  return g_strdup_printf ("expected %" G_GSIZE_FORMAT " bytes, got %" G_GSIZE_FORMAT
+                          " in encoding %s",
+                          tensor->bytes, size, sl_remote_encoding_name (encoding));
 }
 
 gboolean
-sl_remote_decode (SlRemoteEncoding encoding, const SlTensorInfo *tensor, const void *data, gsize size, void *out, const char *what,
-                  GError **error)
+sl_remote_decode (SlRemoteEncoding encoding, const SlTensorInfo *tensor, const void *data,
+                  gsize size, void *out, const char *what, GError **error)
 {
   if (size == tensor->bytes) {
     memcpy (out, data, size);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libjpeg, which tells of errors by a jump. What a stranger's file may cost is bounded before anything is decoded: it has the size that was agreed on, and one
- * scan, since each further one goes over the whole picture again. What libjpeg would only warn of is an error.
+ * libjpeg, which tells of errors by a jump. What a stranger's file may cost is bounded before
+ * anything is decoded: it has the size that was agreed on, and one scan, since each further one
+ * goes over the whole picture again. What libjpeg would only warn of is an error.
  *
- * The jumps leave functions that own nothing: what is to be freed belongs to libjpeg's structures, and is freed behind the jump.
+ * The jumps leave functions that own nothing: what is to be freed belongs to libjpeg's structures,
+ * and is freed behind the jump.
  */
 #include "pipelines/remote/jpeg.h"
 
@@ -76,7 +78,8 @@ end_output (j_compress_ptr compress)
 }
 
 static void
-compress_rows (j_compress_ptr compress, const SlRemotePicture *picture, gint quality, const guint8 *raw)
+compress_rows (j_compress_ptr compress, const SlRemotePicture *picture, gint quality,
+               const guint8 *raw)
 {
   const gsize stride = (gsize) picture->width * picture->channels;
   compress->image_width = picture->width;
@@ -85,7 +88,8 @@ compress_rows (j_compress_ptr compress, const SlRemotePicture *picture, gint qua
   compress->in_color_space = picture->channels == 3 ? JCS_RGB : JCS_GRAYSCALE;
   jpeg_set_defaults (compress);
   jpeg_set_quality (compress, quality, TRUE);
-  for (int i = 0; i < compress->num_components; i++) /* colours as fine as the rest: a tensor is small already */
+  for (int i = 0; i < compress->num_components;
+       i++) /* colours as fine as the rest: a tensor is small already */
     compress->comp_info[i].h_samp_factor = compress->comp_info[i].v_samp_factor = 1;
   jpeg_start_compress (compress, TRUE);
   while (compress->next_scanline < compress->image_height) {
@@ -96,11 +100,16 @@ compress_rows (j_compress_ptr compress, const SlRemotePicture *picture, gint qua
 }
 
 gsize
-sl_remote_jpeg_write (const SlRemotePicture *picture, gint quality, const void *raw, void *out, gsize most)
+sl_remote_jpeg_write (const SlRemotePicture *picture, gint quality, const void *raw, void *out,
+                      gsize most)
 {
   struct jpeg_compress_struct compress = { .err = NULL };
   Trouble trouble;
-  Destination to = { { .init_destination = begin_output, .empty_output_buffer = on_full, .term_destination = end_output }, out, most };
+  Destination to = { { .init_destination = begin_output,
+                       .empty_output_buffer = on_full,
+                       .term_destination = end_output },
+                     out,
+                     most };
   volatile gboolean done = FALSE;
   set_trouble (&trouble);
   compress.err = &trouble.manager;
@@ -120,9 +129,11 @@ check_head (j_decompress_ptr decompress, const SlRemotePicture *picture)
 {
   if (decompress->image_width != picture->width || decompress->image_height != picture->height
       || decompress->num_components != (int) picture->channels)
-    return g_strdup_printf ("expected %ux%ux%u, got %ux%ux%d", picture->height, picture->width, picture->channels, decompress->image_height,
-                            decompress->image_width, decompress->num_components);
-  if (decompress->progressive_mode || decompress->arith_code || jpeg_has_multiple_scans (decompress))
+    return g_strdup_printf ("expected %ux%ux%u, got %ux%ux%d", picture->height, picture->width,
+                            picture->channels, decompress->image_height, decompress->image_width,
+                            decompress->num_components);
+  if (decompress->progressive_mode || decompress->arith_code
+      || jpeg_has_multiple_scans (decompress))
     return g_strdup ("expected a baseline JPEG with one scan");
   return NULL;
 }

@@ -13,11 +13,12 @@ typedef struct
   guint width, height, channels;
 } SlRemotePicture;
 
-/** sl_remote_jpeg_write: @raw, rows without gaps, as a JPEG of @quality into @out. Returns its bytes; 0: they would be more than @most, or there is no
- *  memory. */
-gsize sl_remote_jpeg_write (const SlRemotePicture *picture, gint quality, const void *raw, void *out, gsize most);
-/** sl_remote_jpeg_read: the picture of @size bytes at @data, which must be @picture's size and baseline, into @out. (nullable) (transfer full): what is
- *  wrong with it. */
+/** sl_remote_jpeg_write: @raw, rows without gaps, as a JPEG of @quality into @out. Returns its
+ * bytes; 0: they would be more than @most, or there is no memory. */
+gsize sl_remote_jpeg_write (const SlRemotePicture *picture, gint quality, const void *raw,
+                            void *out, gsize most);
+/** sl_remote_jpeg_read: the picture of @size bytes at @data, which must be @picture's size and
+ * baseline, into @out. (nullable) (transfer full): what is wrong with it. */
 char *sl_remote_jpeg_read (const SlRemotePicture *picture, const void *data, gsize size, void *out);
 
 #endif

@@ -26,12 +26,15 @@ readable (const char *property, const char *path, GError **error)
 {
   if (path == NULL || access (path, R_OK) == 0)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s=%s: no such file, or it cannot be read: expected a file in PEM form", property, path);
+  g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+               "%s=%s: no such file, or it cannot be read: expected a file in PEM form", property,
+               path);
   return FALSE;
 }
 
-/* libcrypto frees its tables when the process ends, and a connection that is being made cannot be waited for: its thread would read freed memory.
- * The system takes the memory anyway. Only libcrypto's first call in a process can say so. */
+/* libcrypto frees its tables when the process ends, and a connection that is being made cannot be
+ * waited for: its thread would read freed memory. The system takes the memory anyway. Only
+ * libcrypto's first call in a process can say so. */
 static void
 keep_tables_to_the_end (void)
 {
@@ -51,7 +54,8 @@ keep_tables_to_the_end (void)
 }
 
 gboolean
-sl_mqtt_set_tls (struct mosquitto *client, const SlMqttTarget *target, const SlMqttAccess *access, GError **error)
+sl_mqtt_set_tls (struct mosquitto *client, const SlMqttTarget *target, const SlMqttAccess *access,
+                 GError **error)
 {
   if (!target->tls) {
     if (access->ca_file == NULL && access->certificate == NULL && access->key == NULL)
@@ -61,22 +65,27 @@ sl_mqtt_set_tls (struct mosquitto *client, const SlMqttTarget *target, const SlM
       "ca-file, certificate and private-key are for mqtts://, and the location says mqtt://: write mqtts:// or leave them unset");
     return FALSE;
   }
-  if (!readable ("ca-file", access->ca_file, error) || !readable ("certificate", access->certificate, error)
+  if (!readable ("ca-file", access->ca_file, error)
+      || !readable ("certificate", access->certificate, error)
       || !readable ("private-key", access->key, error))
     return FALSE;
   if ((access->certificate == NULL) != (access->key == NULL)) {
-    g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT, "certificate and private-key belong together: set both or neither");
+    g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                         "certificate and private-key belong together: set both or neither");
     return FALSE;
   }
   keep_tables_to_the_end ();
   const gboolean system = access->ca_file == NULL;
-  gint code = system ? mosquitto_int_option (client, MOSQ_OPT_TLS_USE_OS_CERTS, 1) : MOSQ_ERR_SUCCESS;
+  gint code =
+    system ? mosquitto_int_option (client, MOSQ_OPT_TLS_USE_OS_CERTS, 1) : MOSQ_ERR_SUCCESS;
   /* The library takes a client's certificate only together with authorities of some kind. */
   if (code == MOSQ_ERR_SUCCESS && (!system || access->certificate != NULL))
-    code = mosquitto_tls_set (client, access->ca_file, system ? SYSTEM_AUTHORITIES : NULL, access->certificate, access->key, NULL);
+    code = mosquitto_tls_set (client, access->ca_file, system ? SYSTEM_AUTHORITIES : NULL,
+                              access->certificate, access->key, NULL);
   if (code == MOSQ_ERR_SUCCESS)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "TLS cannot be set up: %s: check ca-file, certificate and private-key",
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "TLS cannot be set up: %s: check ca-file, certificate and private-key",
                mosquitto_strerror (code));
   return FALSE;
 }
@@ -84,35 +93,43 @@ sl_mqtt_set_tls (struct mosquitto *client, const SlMqttTarget *target, const SlM
 gboolean
 sl_mqtt_fail (const SlMqttTarget *target, int code, GError **error)
 {
-  if (target->tls && code == MOSQ_ERR_ERRNO && errno == EPROTO) /* how the library hands on an error of TLS that it met in a read */
+  if (target->tls && code == MOSQ_ERR_ERRNO
+      && errno == EPROTO) /* how the library hands on an error of TLS that it met in a read */
     code = MOSQ_ERR_TLS;
-  g_set_error (error, G_IO_ERROR, code == MOSQ_ERR_TLS ? G_IO_ERROR_PERMISSION_DENIED : G_IO_ERROR_FAILED, "MQTT broker %s:%u: %s%s",
-               target->host, target->port, code == MOSQ_ERR_ERRNO ? g_strerror (errno) : mosquitto_strerror (code),
-               code == MOSQ_ERR_TLS ? " Is its certificate made for this host name, and signed by ca-file or the system's authorities?"
-                                    : "");
+  g_set_error (
+    error, G_IO_ERROR, code == MOSQ_ERR_TLS ? G_IO_ERROR_PERMISSION_DENIED : G_IO_ERROR_FAILED,
+    "MQTT broker %s:%u: %s%s", target->host, target->port,
+    code == MOSQ_ERR_ERRNO ? g_strerror (errno) : mosquitto_strerror (code),
+    code == MOSQ_ERR_TLS
+      ? " Is its certificate made for this host name, and signed by ca-file or the system's authorities?"
+      : "");
   return FALSE;
 }
 
 gboolean
 sl_mqtt_refused (const SlMqttTarget *target, const char *reason, GError **error)
 {
-  g_set_error (error, G_IO_ERROR, G_IO_ERROR_PERMISSION_DENIED, "MQTT broker %s:%u: %s: check username and password", target->host,
-               target->port, reason);
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_PERMISSION_DENIED,
+               "MQTT broker %s:%u: %s: check username and password", target->host, target->port,
+               reason);
   return FALSE;
 }
 
 gboolean
 sl_mqtt_silent (const SlMqttTarget *target, GError **error)
 {
-  g_set_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT, "MQTT broker %s:%u: it does not answer", target->host, target->port);
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT, "MQTT broker %s:%u: it does not answer",
+               target->host, target->port);
   return FALSE;
 }
 
 gboolean
-sl_mqtt_step (struct mosquitto *client, const SlMqttTarget *target, int wake_fd, int timeout_ms, GError **error)
+sl_mqtt_step (struct mosquitto *client, const SlMqttTarget *target, int wake_fd, int timeout_ms,
+              GError **error)
 {
   struct pollfd pollers[] = {
-    { .fd = mosquitto_socket (client), .events = (short) (POLLIN | (mosquitto_want_write (client) ? POLLOUT : 0)) },
+    { .fd = mosquitto_socket (client),
+      .events = (short) (POLLIN | (mosquitto_want_write (client) ? POLLOUT : 0)) },
     { .fd = wake_fd, .events = POLLIN },
   };
   gint code = MOSQ_ERR_SUCCESS;

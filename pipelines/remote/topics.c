@@ -14,18 +14,22 @@
 char *
 sl_remote_name (const char *text)
 {
-  return *text == '\0' ? g_strdup ("unnamed") : g_strcanon (g_strdup (text), G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-_.", '_');
+  return *text == '\0'
+           ? g_strdup ("unnamed")
+           : g_strcanon (g_strdup (text), G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-_.", '_');
 }
 
 gboolean
 sl_remote_check_prefix (const char *path, GError **error)
 {
   const gsize length = strlen (path);
-  if (length > 0 && length <= MAX_BYTES && path[0] != '/' && path[0] != '$' && path[length - 1] != '/' && strstr (path, "//") == NULL
-      && strpbrk (path, "+#") == NULL)
+  if (length > 0 && length <= MAX_BYTES && path[0] != '/' && path[0] != '$'
+      && path[length - 1] != '/' && strstr (path, "//") == NULL && strpbrk (path, "+#") == NULL)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "topic \"%s\": expected levels with '/' between and no wildcards, at most %d bytes, such as models", path, MAX_BYTES);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_ARGUMENT,
+    "topic \"%s\": expected levels with '/' between and no wildcards, at most %d bytes, such as models",
+    path, MAX_BYTES);
   return FALSE;
 }
 
@@ -35,8 +39,10 @@ sl_remote_check_user (const char *user, GError **error)
   if (user == NULL || strpbrk (user, "+#/") == NULL)
     return TRUE;
   g_autofree char *shown = sl_printable (user, SL_PRINTABLE_NAME);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "user name \"%s\": expected one without +, # and /, because it is a level of the topic that answers come to", shown);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_ARGUMENT,
+    "user name \"%s\": expected one without +, # and /, because it is a level of the topic that answers come to",
+    shown);
   return FALSE;
 }
 
@@ -47,8 +53,10 @@ sl_remote_split (const char *path, char **prefix, char **model, GError **error)
     return FALSE;
   const char *slash = strrchr (path, '/');
   if (slash == NULL || strcmp (slash + 1, WORKERS) == 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "topic \"%s\": expected the prefix that the workers serve under and a model's name, such as models/ssd", path);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "topic \"%s\": expected the prefix that the workers serve under and a model's name, such as models/ssd",
+      path);
     return FALSE;
   }
   *prefix = g_strndup (path, (gsize) (slash - path));
@@ -81,7 +89,8 @@ sl_remote_topic_share (const char *work)
 }
 
 char *
-sl_remote_topic_answers (const char *prefix, const char *model, const char *user, const char *client)
+sl_remote_topic_answers (const char *prefix, const char *model, const char *user,
+                         const char *client)
 {
   return g_strconcat (prefix, "/", model, "/answers/", level_of (user), "/", client, NULL);
 }
@@ -96,7 +105,8 @@ gboolean
 sl_remote_may_answer (const char *prefix, const char *model, const char *work, const char *response)
 {
   const char *slash = strrchr (work, '/');
-  g_autofree char *begin = g_strconcat (prefix, "/", model, "/answers", slash != NULL ? slash : "/", "/", NULL);
-  return response != NULL && g_str_has_prefix (response, begin) && response[strlen (begin)] != '\0' && strlen (response) <= MAX_BYTES
-         && strpbrk (response, "+#") == NULL;
+  g_autofree char *begin =
+    g_strconcat (prefix, "/", model, "/answers", slash != NULL ? slash : "/", "/", NULL);
+  return response != NULL && g_str_has_prefix (response, begin) && response[strlen (begin)] != '\0'
+         && strlen (response) <= MAX_BYTES && strpbrk (response, "+#") == NULL;
 }

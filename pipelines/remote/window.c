@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A frame is sent again once, at half of its deadline. So a dead worker costs half of the deadline, and a slow worker does not get all its
- * work twice. A frame that no worker took is sent again after pauses, which grow.
+ * A frame is sent again once, at half of its deadline. So a dead worker costs half of the deadline,
+ * and a slow worker does not get all its work twice. A frame that no worker took is sent again
+ * after pauses, which grow.
  */
 #include "pipelines/remote/window.h"
 
@@ -9,9 +10,12 @@
 #define FIRST_PAUSE_US 50000
 
 void
-sl_remote_window_init (SlRemoteWindow *window, guint most_sent, gint64 deadline_us, GDestroyNotify free_data)
+sl_remote_window_init (SlRemoteWindow *window, guint most_sent, gint64 deadline_us,
+                       GDestroyNotify free_data)
 {
-  *window = (SlRemoteWindow){ .most_sent = most_sent, .deadline_us = deadline_us, .free_data = free_data, .next_id = 1 };
+  *window = (SlRemoteWindow){
+    .most_sent = most_sent, .deadline_us = deadline_us, .free_data = free_data, .next_id = 1
+  };
   g_queue_init (&window->entries);
 }
 
@@ -77,7 +81,8 @@ sl_remote_window_displace (SlRemoteWindow *window, gboolean stuck)
       drop (window, at);
     stuck = FALSE;
   }
-  for (GList *at = window->entries.head; at != NULL && !sl_remote_window_has_room (window); at = at->next) {
+  for (GList *at = window->entries.head; at != NULL && !sl_remote_window_has_room (window);
+       at = at->next) {
     const SlRemoteEntry *entry = at->data;
     if (entry->state == SL_REMOTE_LOST && entry->droppable) {
       drop (window, at);
@@ -183,7 +188,8 @@ sl_remote_window_by_id (SlRemoteWindow *window, guint64 id)
 }
 
 void
-sl_remote_window_answered (SlRemoteWindow *window, SlRemoteEntry *entry, guint8 *answer, const SlRemoteAnswer *result)
+sl_remote_window_answered (SlRemoteWindow *window, SlRemoteEntry *entry, guint8 *answer,
+                           const SlRemoteAnswer *result)
 {
   entry->state = SL_REMOTE_ANSWERED;
   entry->answer = answer;
@@ -209,7 +215,8 @@ sl_remote_window_expire (SlRemoteWindow *window, gint64 now, gboolean stuck, gbo
   for (GList *at = window->entries.head; at != NULL; at = at->next) {
     SlRemoteEntry *entry = at->data;
     const gboolean old = now - entry->begun >= window->deadline_us;
-    if ((entry->state == SL_REMOTE_SENT && (old || hopeless)) || (entry->state == SL_REMOTE_WAITING && ((old && stuck) || hopeless)))
+    if ((entry->state == SL_REMOTE_SENT && (old || hopeless))
+        || (entry->state == SL_REMOTE_WAITING && ((old && stuck) || hopeless)))
       sl_remote_window_lose (window, entry);
   }
 }

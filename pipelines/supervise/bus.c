@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The only code that distinguishes kinds of messages and that makes texts for users from GStreamer's errors. */
+/* The only code that distinguishes kinds of messages and that makes texts for users from
+ * GStreamer's errors. */
 #include "pipelines/supervise/bus.h"
 
 #include <string.h>
@@ -15,7 +16,8 @@ parse_error (GstMessage *message)
   gst_message_parse_error (message, &error, &debug);
   const char *reason = debug != NULL ? strstr (debug, "reason ") : NULL;
   if (g_error_matches (error, GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED) && reason != NULL)
-    return g_error_new (error->domain, error->code, "%s (%s)", error->message, reason + strlen ("reason "));
+    return g_error_new (error->domain, error->code, "%s (%s)", error->message,
+                        reason + strlen ("reason "));
   /* Where the message itself is general, the details say why. */
   g_autofree char *why = sl_message_detail (debug);
   if (why != NULL && strcmp (why, error->message) != 0)
@@ -24,8 +26,8 @@ parse_error (GstMessage *message)
 }
 
 static void
-tell (void (*listener) (gpointer, const char *, const GError *), gpointer owner, GstMessage *message,
-      void (*parse) (GstMessage *, GError **, char **))
+tell (void (*listener) (gpointer, const char *, const GError *), gpointer owner,
+      GstMessage *message, void (*parse) (GstMessage *, GError **, char **))
 {
   g_autoptr (GError) said = NULL;
   if (listener == NULL)
@@ -44,7 +46,8 @@ tell_state (GstElement *pipeline, GstMessage *message, const SlBusEvents *events
   if (events->reached == NULL || GST_MESSAGE_SRC (message) != GST_OBJECT (pipeline))
     return;
   gst_message_parse_state_changed (message, NULL, &state, &pending);
-  if (state == GST_STATE_PLAYING || (state == GST_STATE_PAUSED && pending == GST_STATE_VOID_PENDING))
+  if (state == GST_STATE_PLAYING
+      || (state == GST_STATE_PAUSED && pending == GST_STATE_VOID_PENDING))
     events->reached (owner, state);
 }
 
@@ -54,8 +57,8 @@ recalculate_latency (GstElement *pipeline, gpointer data)
   gst_bin_recalculate_latency (GST_BIN (pipeline));
 }
 
-/* The clock went away with its element: a new one is chosen on the way from paused to playing. A pipeline that was stopped meanwhile
- * stays stopped. */
+/* The clock went away with its element: a new one is chosen on the way from paused to playing. A
+ * pipeline that was stopped meanwhile stays stopped. */
 static void
 renew_clock (GstElement *pipeline, gpointer data)
 {
@@ -140,7 +143,8 @@ gboolean
 sl_bus_wait_for_end (GstElement *pipeline, GstClockTime wait, GError **error)
 {
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
-  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, wait, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_autoptr (GstMessage) message =
+    gst_bus_timed_pop_filtered (bus, wait, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   if (message == NULL || GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS)
     return message != NULL;
   g_propagate_error (error, parse_error (message));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The walk downstream, in and out of bins. It looks at links that exist; elements that add pads while playing (demuxers, decoders)
- * stand in front of models, not behind.
+ * The walk downstream, in and out of bins. It looks at links that exist; elements that add pads
+ * while playing (demuxers, decoders) stand in front of models, not behind.
  */
 #include "pipelines/supervise/emitters.h"
 
@@ -18,7 +18,8 @@ emits (GstElement *element)
   return query.n_params == 1 && query.param_types[0] == SL_TYPE_PREDICTIONS;
 }
 
-/* (transfer full) (nullable): the element whose sink pad the data of source pad @pad comes to, bins seen through. */
+/* (transfer full) (nullable): the element whose sink pad the data of source pad @pad comes to, bins
+ * seen through. */
 static GstElement *
 next_element (GstPad *pad)
 {
@@ -50,7 +51,8 @@ another_behind (GstElement *element, GHashTable *seen)
   if (!g_hash_table_add (seen, element))
     return FALSE;
   GST_OBJECT_LOCK (element);
-  GList *pads = g_list_copy_deep (element->srcpads, (GCopyFunc) (void (*) (void)) gst_object_ref, NULL);
+  GList *pads =
+    g_list_copy_deep (element->srcpads, (GCopyFunc) (void (*) (void)) gst_object_ref, NULL);
   GST_OBJECT_UNLOCK (element);
   for (GList *link = pads; link != NULL && !found; link = link->next) {
     GstElement *next = next_element (link->data);

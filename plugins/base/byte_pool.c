@@ -6,7 +6,8 @@
 
 #define MIN_BYTES 256u
 
-/* With a quarter of room: lines of a stream differ by some digits. Without a pool, or from one that refuses, buffers are still had from the heap. */
+/* With a quarter of room: lines of a stream differ by some digits. Without a pool, or from one that
+ * refuses, buffers are still had from the heap. */
 static void
 grow (SlBytePool *pool, gsize bytes)
 {
@@ -17,7 +18,8 @@ grow (SlBytePool *pool, gsize bytes)
   pool->pool = gst_buffer_pool_new ();
   GstStructure *config = gst_buffer_pool_get_config (pool->pool);
   gst_buffer_pool_config_set_params (config, NULL, pool->bytes, 0, 0);
-  if (!gst_buffer_pool_set_config (pool->pool, config) || !gst_buffer_pool_set_active (pool->pool, TRUE))
+  if (!gst_buffer_pool_set_config (pool->pool, config)
+      || !gst_buffer_pool_set_active (pool->pool, TRUE))
     gst_clear_object (&pool->pool);
 }
 

@@ -7,9 +7,10 @@
 
 #include <gst/gst.h>
 
-/** sl_element_class_describe: for class_init. @name, @kinds and @text as of gst_element_class_set_static_metadata(); @example: a line that
- *  gst-launch-1.0 takes; @page: file in docs/ that has more. All of them live as long as the process. */
-void sl_element_class_describe (GstElementClass *klass, const char *name, const char *kinds, const char *text, const char *example,
-                                const char *page);
+/** sl_element_class_describe: for class_init. @name, @kinds and @text as of
+ * gst_element_class_set_static_metadata(); @example: a line that gst-launch-1.0 takes; @page: file
+ * in docs/ that has more. All of them live as long as the process. */
+void sl_element_class_describe (GstElementClass *klass, const char *name, const char *kinds,
+                                const char *text, const char *example, const char *page);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sticky events that wait until an element knows the caps of what it sends, for elements whose first buffer decides them. The queue is the
- * element's, of GstEvent, used in its streaming thread.
+ * Sticky events that wait until an element knows the caps of what it sends, for elements whose
+ * first buffer decides them. The queue is the element's, of GstEvent, used in its streaming thread.
  */
 #ifndef SL_PLUGINS_BASE_HELD_EVENTS_H
 #define SL_PLUGINS_BASE_HELD_EVENTS_H

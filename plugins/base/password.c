@@ -5,7 +5,8 @@
 #include "sightline/error.h"
 
 gboolean
-sl_password_choose (const char *stated, const char *file, char **password, char **warning, GError **error)
+sl_password_choose (const char *stated, const char *file, char **password, char **warning,
+                    GError **error)
 {
   g_autoptr (GError) reason = NULL;
   if (file == NULL) {
@@ -13,7 +14,8 @@ sl_password_choose (const char *stated, const char *file, char **password, char 
     return TRUE;
   }
   if (stated != NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "password and password-file are both set: expected one of them");
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "password and password-file are both set: expected one of them");
     return FALSE;
   }
   *password = sl_secret_file_read (file, warning, &reason);

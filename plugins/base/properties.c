@@ -30,7 +30,8 @@ fault_free (gpointer data)
   g_free (fault);
 }
 
-/* GObject answers numbers out of range with a warning, and the default stays: so they come here, and are refused with a sentence at the start. */
+/* GObject answers numbers out of range with a warning, and the default stays: so they come here,
+ * and are refused with a sentence at the start. */
 static gboolean
 take_any (GParamSpec *spec, GValue *value)
 {
@@ -43,7 +44,8 @@ any_class_init (gpointer klass, gpointer data)
   ((GParamSpecClass *) klass)->value_validate = take_any;
 }
 
-/* A kind of @parent's specifications that takes any number. Each plugin file has this code, and the process one type. */
+/* A kind of @parent's specifications that takes any number. Each plugin file has this code, and the
+ * process one type. */
 static GType
 any_type (GType parent, const char *name)
 {
@@ -66,7 +68,8 @@ static GParamSpec *
 int_spec (const SlProperty *property, GParamFlags flags)
 {
   GParamSpecInt *spec =
-    g_param_spec_internal (any_type (G_TYPE_PARAM_INT, "SlParamInt"), property->name, property->nick, property->help, flags);
+    g_param_spec_internal (any_type (G_TYPE_PARAM_INT, "SlParamInt"), property->name,
+                           property->nick, property->help, flags);
   spec->minimum = (gint) property->minimum;
   spec->maximum = (gint) property->maximum;
   spec->default_value = (gint) property->initial;
@@ -77,7 +80,8 @@ static GParamSpec *
 double_spec (const SlProperty *property, GParamFlags flags)
 {
   GParamSpecDouble *spec =
-    g_param_spec_internal (any_type (G_TYPE_PARAM_DOUBLE, "SlParamDouble"), property->name, property->nick, property->help, flags);
+    g_param_spec_internal (any_type (G_TYPE_PARAM_DOUBLE, "SlParamDouble"), property->name,
+                           property->nick, property->help, flags);
   spec->minimum = property->minimum;
   spec->maximum = property->maximum;
   spec->default_value = property->initial;
@@ -91,7 +95,8 @@ property_spec (const SlProperty *property)
   flags |= property->live ? GST_PARAM_MUTABLE_PLAYING : GST_PARAM_MUTABLE_READY;
   switch (property->kind) {
     case SL_PROPERTY_BOOL:
-      return g_param_spec_boolean (property->name, property->nick, property->help, property->initial != 0, flags);
+      return g_param_spec_boolean (property->name, property->nick, property->help,
+                                   property->initial != 0, flags);
     case SL_PROPERTY_INT:
       return int_spec (property, flags);
     case SL_PROPERTY_DOUBLE:
@@ -99,7 +104,8 @@ property_spec (const SlProperty *property)
     case SL_PROPERTY_STRING:
       return g_param_spec_string (property->name, property->nick, property->help, NULL, flags);
     case SL_PROPERTY_CHOICE:
-      return g_param_spec_enum (property->name, property->nick, property->help, property->choices (), (gint) property->initial, flags);
+      return g_param_spec_enum (property->name, property->nick, property->help,
+                                property->choices (), (gint) property->initial, flags);
   }
   g_assert_not_reached ();
 }
@@ -136,8 +142,9 @@ check_number (gpointer instance, const SlProperty *property, const GValue *value
     return TRUE;
   Fault *fault = g_new0 (Fault, 1);
   fault->property = property;
-  fault->text = g_strdup_printf ("%s=%.15g: expected %s in %.15g..%.15g", property->name, number, whole ? "an integer" : "a number",
-                                 property->minimum, property->maximum);
+  fault->text =
+    g_strdup_printf ("%s=%.15g: expected %s in %.15g..%.15g", property->name, number,
+                     whole ? "an integer" : "a number", property->minimum, property->maximum);
   if (GST_IS_ELEMENT (instance) && GST_STATE (instance) != GST_STATE_NULL)
     g_warning ("%s: %s; it stays as it was", GST_OBJECT_NAME (instance), fault->text);
   g_ptr_array_add (faults, fault);
@@ -153,7 +160,8 @@ check_faults (gpointer instance, GError **error)
     return TRUE;
   g_autoptr (GString) text = g_string_new (NULL);
   for (guint i = 0; i < faults->len; i++)
-    g_string_append_printf (text, "%s%s", i > 0 ? "; " : "", ((const Fault *) g_ptr_array_index (faults, i))->text);
+    g_string_append_printf (text, "%s%s", i > 0 ? "; " : "",
+                            ((const Fault *) g_ptr_array_index (faults, i))->text);
   g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT, text->str);
   return FALSE;
 }
@@ -166,7 +174,9 @@ text_of (const SlProperty *property, const GValue *value)
     case SL_PROPERTY_BOOL:
       return g_strdup (g_value_get_boolean (value) ? "true" : "false");
     case SL_PROPERTY_INT:
-      return g_value_get_int (value) != property->initial ? g_strdup_printf ("%d", g_value_get_int (value)) : NULL;
+      return g_value_get_int (value) != property->initial
+               ? g_strdup_printf ("%d", g_value_get_int (value))
+               : NULL;
     case SL_PROPERTY_CHOICE:
       return g_strdup (sl_choice_nick (property->choices (), g_value_get_enum (value)));
     case SL_PROPERTY_STRING:
@@ -196,15 +206,18 @@ get_from_text (const SlProperty *property, const char *text, GValue *value)
   else if (property->kind == SL_PROPERTY_BOOL)
     g_value_set_boolean (value, text != NULL ? g_str_equal (text, "true") : property->initial != 0);
   else if (property->kind == SL_PROPERTY_INT)
-    g_value_set_int (value, text != NULL ? (gint) g_ascii_strtoll (text, NULL, 10) : (gint) property->initial);
+    g_value_set_int (value, text != NULL ? (gint) g_ascii_strtoll (text, NULL, 10)
+                                         : (gint) property->initial);
   else
-    g_value_set_enum (value, text != NULL ? choice_of (property->choices (), text) : (gint) property->initial);
+    g_value_set_enum (value, text != NULL ? choice_of (property->choices (), text)
+                                          : (gint) property->initial);
 }
 
 void
 sl_property_set (gpointer instance, const SlProperty *property, const GValue *value)
 {
-  if ((property->kind == SL_PROPERTY_INT || property->kind == SL_PROPERTY_DOUBLE) && !check_number (instance, property, value))
+  if ((property->kind == SL_PROPERTY_INT || property->kind == SL_PROPERTY_DOUBLE)
+      && !check_number (instance, property, value))
     return;
   gpointer place = G_STRUCT_MEMBER_P (instance, property->offset);
   if (property->as_text) {
@@ -307,7 +320,8 @@ change_state (GstElement *element, GstStateChange transition)
   return GST_STATE_CHANGE_FAILURE;
 }
 
-/* Of the first element of a type: its class is whole by now, with what the element itself does when its state changes. */
+/* Of the first element of a type: its class is whole by now, with what the element itself does when
+ * its state changes. */
 static void
 constructed (GObject *object)
 {
@@ -367,7 +381,8 @@ sl_properties_clear (gpointer instance, const SlProperty *table, guint n)
       g_clear_pointer ((char **) G_STRUCT_MEMBER_P (instance, table[i].offset), g_free);
 }
 
-/* @words as an enumeration; with @automatic (nullable), what "auto" means, which then comes first and moves the others by one. */
+/* @words as an enumeration; with @automatic (nullable), what "auto" means, which then comes first
+ * and moves the others by one. */
 static GType
 register_words (const char *name, const char *automatic, const SlPictureWord *words, gint n)
 {
@@ -385,7 +400,8 @@ sl_colour_choice_get_type (void)
 {
   static GType type = 0;
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type, register_words ("SlColourChoice", "What the model wants", sl_colour_words, SL_N_COLOURS));
+    g_once_init_leave (&type, register_words ("SlColourChoice", "What the model wants",
+                                              sl_colour_words, SL_N_COLOURS));
   return type;
 }
 
@@ -394,7 +410,8 @@ sl_layout_choice_get_type (void)
 {
   static GType type = 0;
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type, register_words ("SlLayoutChoice", "What the model wants", sl_layout_words, SL_N_LAYOUTS));
+    g_once_init_leave (&type, register_words ("SlLayoutChoice", "What the model wants",
+                                              sl_layout_words, SL_N_LAYOUTS));
   return type;
 }
 
@@ -403,8 +420,9 @@ sl_fit_choice_get_type (void)
 {
   static GType type = 0;
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type,
-                       register_words ("SlFitChoice", "What the model wants, stretch when it does not say", sl_fit_words, SL_N_FITS));
+    g_once_init_leave (&type, register_words ("SlFitChoice",
+                                              "What the model wants, stretch when it does not say",
+                                              sl_fit_words, SL_N_FITS));
   return type;
 }
 
@@ -440,7 +458,9 @@ sl_filter_get_type (void)
   static GType type = 0;
   static const GEnumValue values[] = {
     { SL_FILTER_NEAREST, "The nearest pixel: fast, jagged", "nearest" },
-    { SL_FILTER_BILINEAR, "Between the nearest four pixels, centres aligned: aliases when reducing beyond 2", "bilinear" },
+    { SL_FILTER_BILINEAR,
+      "Between the nearest four pixels, centres aligned: aliases when reducing beyond 2",
+      "bilinear" },
     { SL_FILTER_AREA, "Mean of the area that a pixel of the result covers", "area" },
     { SL_FILTER_AUTO, "area when reducing beyond 2, else bilinear", "auto" },
     { 0, NULL, NULL },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Properties as data: an element declares a table, one row a property with the place where its value is stored, and
- * gets installation, defaults, setting, reading and freeing from it.
+ * Properties as data: an element declares a table, one row a property with the place where its
+ * value is stored, and gets installation, defaults, setting, reading and freeing from it.
  */
 #ifndef SL_PLUGINS_BASE_PROPERTIES_H
 #define SL_PLUGINS_BASE_PROPERTIES_H
@@ -24,7 +24,8 @@ typedef enum
  * @minimum, @maximum, @initial: numbers and choices only
  * @choices: enumerations only
  * @live: may change while playing; others take effect at the next change from READY to PAUSED
- * @as_text: the value is stored as text, owned, NULL at first, for "auto" and for the initial number; not for doubles
+ * @as_text: the value is stored as text, owned, NULL at first, for "auto" and for the initial
+ * number; not for doubles
  */
 typedef struct
 {
@@ -36,9 +37,11 @@ typedef struct
   gboolean live, as_text;
 } SlProperty;
 
-/** sl_properties_install: for a class of elements without subclasses. Property ids are 1 + the row's index. @table must outlive the class. Numbers out of
- *  range are not taken: the change from NULL to READY fails with a sentence then; later there is a warning. Sets and gets values under the
- *  object lock; an element that does more when one is set or read gives @klass functions of its own after this. */
+/** sl_properties_install: for a class of elements without subclasses. Property ids are 1 + the
+ * row's index. @table must outlive the class. Numbers out of range are not taken: the change from
+ * NULL to READY fails with a sentence then; later there is a warning. Sets and gets values under
+ * the object lock; an element that does more when one is set or read gives @klass functions of its
+ * own after this. */
 void sl_properties_install (GObjectClass *klass, const SlProperty *table, guint n);
 /** sl_properties_init, sl_properties_clear: defaults into @instance; free its strings. */
 void sl_properties_init (gpointer instance, const SlProperty *table, guint n);

@@ -50,12 +50,14 @@ sl_element_report (GstElement *element, const GError *error)
 {
   Domain domain = DOMAIN_LIBRARY;
   gint code = GST_LIBRARY_ERROR_FAILED;
-  if (error->domain == SL_ERROR && error->code >= 0 && (gsize) error->code < G_N_ELEMENTS (gst_errors)) {
+  if (error->domain == SL_ERROR && error->code >= 0
+      && (gsize) error->code < G_N_ELEMENTS (gst_errors)) {
     domain = gst_errors[error->code].domain;
     code = gst_errors[error->code].code;
   }
-  gst_element_message_full (element, GST_MESSAGE_ERROR, domain_quark (domain), code, sl_printable_message (error->message), NULL, __FILE__,
-                            GST_FUNCTION, __LINE__);
+  gst_element_message_full (element, GST_MESSAGE_ERROR, domain_quark (domain), code,
+                            sl_printable_message (error->message), NULL, __FILE__, GST_FUNCTION,
+                            __LINE__);
 }
 
 gboolean
@@ -70,7 +72,9 @@ sl_element_is_inside (GstElement *element, const char *type)
 const char *
 sl_element_shown_name (GstElement *element)
 {
-  return sl_element_is_inside (element, "SlPredict") ? "slpredict" : GST_OBJECT_NAME (gst_element_get_factory (element));
+  return sl_element_is_inside (element, "SlPredict")
+           ? "slpredict"
+           : GST_OBJECT_NAME (gst_element_get_factory (element));
 }
 
 gboolean
@@ -79,7 +83,8 @@ sl_element_has_format (GstElement *element, GstPad *pad)
   if (gst_pad_has_current_caps (pad))
     return TRUE;
   g_autoptr (GError) error = g_error_new (
-    SL_ERROR, SL_ERROR_ARGUMENT, "got bytes that nothing states the format of (no caps), expected raw video: put decodebin before %s",
+    SL_ERROR, SL_ERROR_ARGUMENT,
+    "got bytes that nothing states the format of (no caps), expected raw video: put decodebin before %s",
     sl_element_shown_name (element));
   sl_element_report (element, error);
   return FALSE;

@@ -8,17 +8,21 @@
 
 #include <gst/gst.h>
 
-/** sl_element_report: posts @error as an error message of @element, in the GStreamer domain that fits its code. */
+/** sl_element_report: posts @error as an error message of @element, in the GStreamer domain that
+ * fits its code. */
 void sl_element_report (GstElement *element, const GError *error);
-/** sl_element_is_inside: whether the parent of @element is a bin whose type has the name @type. The type need not be registered. */
+/** sl_element_is_inside: whether the parent of @element is a bin whose type has the name @type. The
+ * type need not be registered. */
 gboolean sl_element_is_inside (GstElement *element, const char *type);
-/** sl_element_shown_name: the name of @element for messages: the name of its factory, or "slpredict" for an element inside slpredict. */
+/** sl_element_shown_name: the name of @element for messages: the name of its factory, or
+ * "slpredict" for an element inside slpredict. */
 const char *sl_element_shown_name (GstElement *element);
-/** sl_element_has_format: whether @pad has caps. If not, posts an error that says which element to put upstream of @element. Call it at the
- *  first buffer. */
+/** sl_element_has_format: whether @pad has caps. If not, posts an error that says which element to
+ * put upstream of @element. Call it at the first buffer. */
 gboolean sl_element_has_format (GstElement *element, GstPad *pad);
-/** sl_element_refuse: posts @error as sl_element_report() does, but only once: GStreamer may repeat a negotiation. It posts while *@refused
- *  is FALSE, and then sets it. Frees @error (transfer full) and returns FALSE. */
+/** sl_element_refuse: posts @error as sl_element_report() does, but only once: GStreamer may repeat
+ * a negotiation. It posts while *@refused is FALSE, and then sets it. Frees @error (transfer full)
+ * and returns FALSE. */
 gboolean sl_element_refuse (GstElement *element, gboolean *refused, GError *error);
 
 #endif

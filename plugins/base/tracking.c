@@ -44,7 +44,8 @@ sl_tracking_advance (SlTracking *tracking, GstClockTime pts)
   tracking->last = pts;
   if (!GST_CLOCK_TIME_IS_VALID (last) || pts <= last || tracking->fps_n <= 0)
     return 1;
-  const guint64 steps = gst_util_uint64_scale_round (pts - last, (guint64) tracking->fps_n, (guint64) tracking->fps_d * GST_SECOND);
+  const guint64 steps = gst_util_uint64_scale_round (pts - last, (guint64) tracking->fps_n,
+                                                     (guint64) tracking->fps_d * GST_SECOND);
   return (guint) CLAMP (steps, 1, G_MAXINT);
 }
 
@@ -67,11 +68,12 @@ sl_tracking_run (SlTracking *tracking, SlPredictionView *prediction, GstClockTim
   g_return_if_fail (n <= SL_MAX_RESULTS);
   for (guint i = 0; i < n; i++) {
     const SlObjectView *object = &prediction->objects[i];
-    tracking->boxes[i] = (SlTrackBox){ { object->x_min * prediction->width, object->y_min * prediction->height,
-                                         object->x_max * prediction->width, object->y_max * prediction->height },
-                                       object->confidence,
-                                       (guint32) object->label_id,
-                                       object->label_id };
+    tracking->boxes[i] =
+      (SlTrackBox){ { object->x_min * prediction->width, object->y_min * prediction->height,
+                      object->x_max * prediction->width, object->y_max * prediction->height },
+                    object->confidence,
+                    (guint32) object->label_id,
+                    object->label_id };
   }
   const guint steps = sl_tracking_advance (tracking, pts);
   sl_tracker_update (tracking->tracker, tracking->boxes, n, steps, pts, tracking->matches);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A tracker on a stream: how many frames have passed since the last, and when to begin anew. Used by sltrack and
- * slpostprocess, one thread at a time.
+ * A tracker on a stream: how many frames have passed since the last, and when to begin anew. Used
+ * by sltrack and slpostprocess, one thread at a time.
  */
 #ifndef SL_PLUGINS_BASE_TRACKING_H
 #define SL_PLUGINS_BASE_TRACKING_H
@@ -22,7 +22,8 @@ typedef struct
 } SlTracking;
 
 /** What the property "next-id" of elements that track says. */
-#define SL_TRACKING_NEXT_ID_HELP "Id of the next new object; set before the start to continue the ids of an earlier pipeline"
+#define SL_TRACKING_NEXT_ID_HELP \
+  "Id of the next new object; set before the start to continue the ids of an earlier pipeline"
 
 void sl_tracking_init (SlTracking *tracking);
 /** sl_tracking_clear: also for a zeroed struct. */
@@ -31,13 +32,14 @@ void sl_tracking_clear (SlTracking *tracking);
 void sl_tracking_reset (SlTracking *tracking);
 /** sl_tracking_set_rate: frames per second of the stream, 0/1 = unknown. */
 void sl_tracking_set_rate (SlTracking *tracking, gint fps_n, gint fps_d);
-/** sl_tracking_advance: frames from the last one to that of time @pts, at least 1; 1 where times or rate are not known. Time that
- *  runs backwards resets. */
+/** sl_tracking_advance: frames from the last one to that of time @pts, at least 1; 1 where times or
+ * rate are not known. Time that runs backwards resets. */
 guint sl_tracking_advance (SlTracking *tracking, GstClockTime pts);
 /** sl_tracking_skip: a frame of time @pts without inference. */
 void sl_tracking_skip (SlTracking *tracking, GstClockTime pts);
-/** sl_tracking_run: gives objects of @prediction their ids, and drops those below the high threshold that continue none. The objects
- *  are then memory of @tracking, valid until the next run. */
+/** sl_tracking_run: gives objects of @prediction their ids, and drops those below the high
+ * threshold that continue none. The objects are then memory of @tracking, valid until the next run.
+ */
 void sl_tracking_run (SlTracking *tracking, SlPredictionView *prediction, GstClockTime pts);
 
 #endif

@@ -22,7 +22,8 @@ sl_bits_read (SlBits *bits, guint n)
 {
   guint value = 0;
   for (; n > 0; n--, bits->at++)
-    value = value << 1 | (bits->at / 8 < bits->n ? bits->bytes[bits->at / 8] >> (7 - bits->at % 8) & 1u : 0);
+    value = value << 1
+            | (bits->at / 8 < bits->n ? bits->bytes[bits->at / 8] >> (7 - bits->at % 8) & 1u : 0);
   return value;
 }
 

@@ -7,7 +7,8 @@
 
 #include <glib.h>
 
-/** As much as is looked at: a recovery point lies among the first SEI messages, and what is read of parameter sets in front. */
+/** As much as is looked at: a recovery point lies among the first SEI messages, and what is read of
+ * parameter sets in front. */
 #define SL_BITS_BYTES 512
 
 /** SlBits: beyond the end there are zeros. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Why not the flag DELTA_UNIT of GStreamer's parsers: h264parse unsets it for each picture that has an intra slice, so for every picture of a
- * stream that refreshes itself slice by slice.
+ * Why not the flag DELTA_UNIT of GStreamer's parsers: h264parse unsets it for each picture that has
+ * an intra slice, so for every picture of a stream that refreshes itself slice by slice.
  */
 #define _GNU_SOURCE /* memmem */
 #include "plugins/camera/coded.h"
@@ -13,7 +13,8 @@
 
 /* The next NAL unit of @bytes from *@at on, which moves behind it. FALSE: there is none. */
 static gboolean
-next_unit (const SlCodedFormat *format, const guint8 *bytes, gsize n, gsize *at, const guint8 **unit, gsize *length)
+next_unit (const SlCodedFormat *format, const guint8 *bytes, gsize n, gsize *at,
+           const guint8 **unit, gsize *length)
 {
   static const guint8 start[] = { 0, 0, 1 };
   if (format->length_bytes > 0) {
@@ -126,7 +127,8 @@ see_mpeg4 (Seen *seen, const guint8 *unit, gsize n)
 void
 sl_coded_picture_read (SlCodedFormat *format, const guint8 *bytes, gsize n, SlCodedPicture *picture)
 {
-  static void (*const see[]) (Seen *, const guint8 *, gsize) = { NULL, see_h264, see_h265, see_mpeg4 };
+  static void (*const see[]) (Seen *, const guint8 *, gsize) = { NULL, see_h264, see_h265,
+                                                                 see_mpeg4 };
   Seen seen = { .numbers = &format->numbers, .recovery = -1, .number = -1 };
   const guint8 *unit;
   gsize at = 0, length;
@@ -152,20 +154,23 @@ static guint
 length_bytes (const GstStructure *structure, gsize at)
 {
   const GValue *value = gst_structure_get_value (structure, "codec_data");
-  GstBuffer *data = value != NULL && GST_VALUE_HOLDS_BUFFER (value) ? gst_value_get_buffer (value) : NULL;
+  GstBuffer *data =
+    value != NULL && GST_VALUE_HOLDS_BUFFER (value) ? gst_value_get_buffer (value) : NULL;
   guint8 byte = 3;
   if (data != NULL)
     gst_buffer_extract (data, at, &byte, 1);
   return (byte & 3u) + 1;
 }
 
-/* Parameter sets that are in the caps: two lists, each of a number of units behind their lengths. */
+/* Parameter sets that are in the caps: two lists, each of a number of units behind their lengths.
+ */
 static void
 read_avc_sets (const GstStructure *structure, SlFrameNumbers *numbers)
 {
   const GValue *value = gst_structure_get_value (structure, "codec_data");
   GstMapInfo map;
-  if (value == NULL || !GST_VALUE_HOLDS_BUFFER (value) || !gst_buffer_map (gst_value_get_buffer (value), &map, GST_MAP_READ))
+  if (value == NULL || !GST_VALUE_HOLDS_BUFFER (value)
+      || !gst_buffer_map (gst_value_get_buffer (value), &map, GST_MAP_READ))
     return;
   gsize at = 5;
   for (guint list = 0; list < 2 && at < map.size; list++) {
@@ -174,7 +179,8 @@ read_avc_sets (const GstStructure *structure, SlFrameNumbers *numbers)
       size = MIN ((gsize) sl_be16 (map.data + at), map.size - at - 2);
       at += 2;
       if (size > 0)
-        (list == 0 ? sl_frame_numbers_sps : sl_frame_numbers_pps) (numbers, map.data + at + 1, size - 1);
+        (list == 0 ? sl_frame_numbers_sps : sl_frame_numbers_pps) (numbers, map.data + at + 1,
+                                                                   size - 1);
     }
   }
   gst_buffer_unmap (gst_value_get_buffer (value), &map);
@@ -184,7 +190,8 @@ void
 sl_coded_format_read (const GstCaps *caps, SlCodedFormat *format)
 {
   const GstStructure *structure = gst_caps_get_structure (caps, 0);
-  const char *name = gst_structure_get_name (structure), *units = gst_structure_get_string (structure, "stream-format");
+  const char *name = gst_structure_get_name (structure),
+             *units = gst_structure_get_string (structure, "stream-format");
   const gboolean codes = units == NULL || strcmp (units, "byte-stream") == 0;
   gint version = 0;
   *format = (SlCodedFormat){ SL_CODED_OTHER };
@@ -192,7 +199,8 @@ sl_coded_format_read (const GstCaps *caps, SlCodedFormat *format)
     *format = (SlCodedFormat){ SL_CODED_H264, codes ? 0 : length_bytes (structure, 4) };
   else if (strcmp (name, "video/x-h265") == 0)
     *format = (SlCodedFormat){ SL_CODED_H265, codes ? 0 : length_bytes (structure, 21) };
-  else if (strcmp (name, "video/mpeg") == 0 && gst_structure_get_int (structure, "mpegversion", &version) && version == 4)
+  else if (strcmp (name, "video/mpeg") == 0
+           && gst_structure_get_int (structure, "mpegversion", &version) && version == 4)
     *format = (SlCodedFormat){ SL_CODED_MPEG4 };
   if (format->codec == SL_CODED_H264 && !codes)
     read_avc_sets (structure, &format->numbers);
@@ -201,14 +209,16 @@ sl_coded_format_read (const GstCaps *caps, SlCodedFormat *format)
 /* RTP */
 
 static void
-see_unit (SlCodedPacket *packet, gboolean h265, const guint8 *unit, guint type, gsize n, gboolean first)
+see_unit (SlCodedPacket *packet, gboolean h265, const guint8 *unit, guint type, gsize n,
+          gboolean first)
 {
   const gsize header = h265 ? 2 : 1;
   const gboolean slice = h265 ? type <= 31 : type >= 1 && type <= 5;
   packet->sets |= h265 ? type == 33 : type == 7;
   packet->picture |= slice;
   packet->key |= h265 ? type >= 16 && type <= 23 : type == 5;
-  /* Both begin with a 1 in the first slice of a picture: first_mb_in_slice is 0, or first_slice_segment_in_pic_flag. */
+  /* Both begin with a 1 in the first slice of a picture: first_mb_in_slice is 0, or
+   * first_slice_segment_in_pic_flag. */
   if (first && slice)
     packet->begins = n > header && (unit[header] & 0x80) != 0;
   else if (first)
@@ -263,7 +273,8 @@ sl_coded_packet_read (const char *encoding, const guint8 *payload, gsize n, SlCo
     packet->picture = FALSE;
     (encoding[3] == '4' ? see_h264_packet : see_h265_packet) (packet, payload, n);
   } else if (g_ascii_strcasecmp (encoding, "JPEG") == 0) {
-    packet->begins = n >= 4 && payload[1] == 0 && payload[2] == 0 && payload[3] == 0; /* the fragment's offset */
+    packet->begins =
+      n >= 4 && payload[1] == 0 && payload[2] == 0 && payload[3] == 0; /* the fragment's offset */
   } else if (g_ascii_strcasecmp (encoding, "MP4V-ES") == 0) {
     packet->begins = n > 3 && memcmp (payload, start, sizeof start) == 0;
   } else if (g_ascii_strcasecmp (encoding, "VP8") == 0) {

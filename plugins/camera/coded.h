@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads the first bytes of encoded video: whether decoding can begin there, and which RTP packets begin a picture. The bytes come from a
- * camera, so they are untrusted.
+ * Reads the first bytes of encoded video: whether decoding can begin there, and which RTP packets
+ * begin a picture. The bytes come from a camera, so they are untrusted.
  */
 #ifndef SL_PLUGINS_CAMERA_CODED_H
 #define SL_PLUGINS_CAMERA_CODED_H
@@ -18,7 +18,8 @@ typedef enum
   SL_CODED_MPEG4, /* part 2 */
 } SlCodec;
 
-/** SlCodedFormat: @length_bytes: of the length in front of each NAL unit, 0 = start codes; @numbers: of H.264, as its sets say. */
+/** SlCodedFormat: @length_bytes: of the length in front of each NAL unit, 0 = start codes;
+ * @numbers: of H.264, as its sets say. */
 typedef struct
 {
   SlCodec codec;
@@ -37,9 +38,11 @@ typedef enum
 
 /**
  * SlCodedPicture:
- * @recovery: pictures that are referred to from here on until all are whole, where the stream says so; 0 = it says nothing
+ * @recovery: pictures that are referred to from here on until all are whole, where the stream says
+ * so; 0 = it says nothing
  * @referred: other pictures may refer to it
- * @number, @modulus: H.264's frame_num and what it counts up to; @number is -1 where it tells nothing
+ * @number, @modulus: H.264's frame_num and what it counts up to; @number is -1 where it tells
+ * nothing
  */
 typedef struct
 {
@@ -52,11 +55,14 @@ typedef struct
 
 /** sl_coded_format_read: of a decoder's @caps. */
 void sl_coded_format_read (const GstCaps *caps, SlCodedFormat *format);
-/** sl_coded_picture_read: of one buffer, whose parameter sets @format then knows. SL_CODED_OTHER is always SL_CODED_KEY. */
-void sl_coded_picture_read (SlCodedFormat *format, const guint8 *bytes, gsize n, SlCodedPicture *picture);
+/** sl_coded_picture_read: of one buffer, whose parameter sets @format then knows. SL_CODED_OTHER is
+ * always SL_CODED_KEY. */
+void sl_coded_picture_read (SlCodedFormat *format, const guint8 *bytes, gsize n,
+                            SlCodedPicture *picture);
 
 /**
- * SlCodedPacket: @begins: the first packet of its picture, as far as its bytes tell; @sets: parameter sets; @key: a part of a key frame;
+ * SlCodedPacket: @begins: the first packet of its picture, as far as its bytes tell; @sets:
+ * parameter sets; @key: a part of a key frame;
  * @picture: a part of any picture
  */
 typedef struct
@@ -65,6 +71,7 @@ typedef struct
 } SlCodedPacket;
 
 /** sl_coded_packet_read: of an RTP payload, by the encoding name of its caps (nullable). */
-void sl_coded_packet_read (const char *encoding, const guint8 *payload, gsize n, SlCodedPacket *packet);
+void sl_coded_packet_read (const char *encoding, const guint8 *payload, gsize n,
+                           SlCodedPacket *packet);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Why not multipartdemux: it holds a part of any size, takes lengths of 4 GiB modulo that, and passes empty parts on for ever.
+ * Why not multipartdemux: it holds a part of any size, takes lengths of 4 GiB modulo that, and
+ * passes empty parts on for ever.
  */
 #include "plugins/camera/demux.h"
 
@@ -22,10 +23,12 @@ struct _SlCameraDemux
 G_DEFINE_TYPE (SlCameraDemux, sl_camera_demux, GST_TYPE_ELEMENT)
 
 /* Where it is linked by hand, sources have any caps. */
-static GstStaticPadTemplate any_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
-static GstStaticPadTemplate sink_template =
-  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("multipart/x-mixed-replace"));
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("image/jpeg"));
+static GstStaticPadTemplate any_template =
+  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
+  "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("multipart/x-mixed-replace"));
+static GstStaticPadTemplate src_template =
+  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("image/jpeg"));
 
 static void
 push_picture (GBytes *part, guint64 stamp, gpointer data)
@@ -91,7 +94,8 @@ static GstStateChangeReturn
 sl_camera_demux_change_state (GstElement *element, GstStateChange transition)
 {
   SlCameraDemux *self = SL_CAMERA_DEMUX (element);
-  const GstStateChangeReturn result = GST_ELEMENT_CLASS (sl_camera_demux_parent_class)->change_state (element, transition);
+  const GstStateChangeReturn result =
+    GST_ELEMENT_CLASS (sl_camera_demux_parent_class)->change_state (element, transition);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
     g_clear_pointer (&self->parts, sl_camera_parts_free);
   return result;
@@ -113,7 +117,8 @@ sl_camera_demux_class_init (SlCameraDemuxClass *klass)
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class, "MJPEG demuxer", "Codec/Depayloader",
-                                         "Parts of a multipart stream, inside slcamera", "The Sightline authors");
+                                         "Parts of a multipart stream, inside slcamera",
+                                         "The Sightline authors");
 }
 
 static void

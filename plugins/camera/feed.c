@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Three parties share a SlCameraFeed: its thread, which runs the whole life of the camera below; the inner pipeline's
- * threads, which deliver frames and messages; and the element, which starts and stops it. One lock guards what they share,
- * and is held neither while posting a message nor while pushing a frame nor while changing a state. After
- * sl_camera_feed_stop() the feed no longer knows its element.
+ * Three parties share a SlCameraFeed: its thread, which runs the whole life of the camera below;
+ * the inner pipeline's threads, which deliver frames and messages; and the element, which starts
+ * and stops it. One lock guards what they share, and is held neither while posting a message nor
+ * while pushing a frame nor while changing a state. After sl_camera_feed_stop() the feed no longer
+ * knows its element.
  */
 #include "plugins/camera/feed_private.h"
 
@@ -19,7 +20,8 @@ GST_DEBUG_CATEGORY_STATIC (sl_camera_feed_debug);
 #define STEADY_US (5 * G_USEC_PER_SEC)
 #define STOP_PATIENCE_US (3 * G_USEC_PER_SEC / 2)
 #define DEVICE_POLL_US (G_USEC_PER_SEC / 5)
-/* How often the bytes of a connection are counted, and how long an element may take to stop before its connection is cut. */
+/* How often the bytes of a connection are counted, and how long an element may take to stop before
+ * its connection is cut. */
 #define TRAFFIC_POLL_US (G_USEC_PER_SEC / 10)
 /* Of RTSP before the first packet, and between two. */
 #define HANDSHAKE_BYTES (64 * 1024)
@@ -96,7 +98,8 @@ age_of (const SlCameraFeed *feed)
 }
 
 void
-sl_camera_feed_tell_people (SlCameraFeed *feed, GstMessageType type, const GError *fault, const char *text)
+sl_camera_feed_tell_people (SlCameraFeed *feed, GstMessageType type, const GError *fault,
+                            const char *text)
 {
   g_autoptr (GstElement) camera = sl_camera_feed_dup_camera (feed);
   g_autofree char *line = g_strdup_printf ("%s: %s", feed->uri->display, text);
@@ -110,10 +113,11 @@ static GError *
 missing_decoder (const GstStructure *structure)
 {
   const char *name = gst_structure_get_string (structure, "name");
-  return g_error_new (GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN,
-                      "no element is installed for %s: install gstreamer1.0-libav (decoders) or gstreamer1.0-plugins-good (RTP), by "
-                      "Debian's names",
-                      name != NULL ? name : "this stream");
+  return g_error_new (
+    GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN,
+    "no element is installed for %s: install gstreamer1.0-libav (decoders) or gstreamer1.0-plugins-good (RTP), by "
+    "Debian's names",
+    name != NULL ? name : "this stream");
 }
 
 /* rtspsrc says so in the thread that connects. */
@@ -173,12 +177,17 @@ tell_aged (SlCameraFeed *feed, const char *state, const char *reason, guint next
     return;
   g_mutex_lock (&feed->lock);
   feed->state = state;
-  g_autoptr (GstCaps) caps = feed->caps != NULL && g_str_equal (state, "playing") ? gst_caps_ref (feed->caps) : NULL;
+  g_autoptr (GstCaps) caps =
+    feed->caps != NULL && g_str_equal (state, "playing") ? gst_caps_ref (feed->caps) : NULL;
   g_mutex_unlock (&feed->lock);
   GST_INFO_OBJECT (camera, "%s: %s %s", feed->uri->display, state, reason != NULL ? reason : "");
-  sl_camera_post_status (
-    camera, feed->uri,
-    &(SlCameraStatus){ .state = state, .reason = reason, .attempt = feed->attempt, .next_delay = next_delay, .age = age, .caps = caps });
+  sl_camera_post_status (camera, feed->uri,
+                         &(SlCameraStatus){ .state = state,
+                                            .reason = reason,
+                                            .attempt = feed->attempt,
+                                            .next_delay = next_delay,
+                                            .age = age,
+                                            .caps = caps });
 }
 
 static void
@@ -211,7 +220,8 @@ tell_playing (SlCameraFeed *feed)
 {
   tell (feed, "playing", NULL, 0);
   if (feed->warned != NULL) {
-    g_autofree char *text = g_strdup_printf ("back after %.1f s", (gdouble) (g_get_monotonic_time () - feed->down_since) / G_USEC_PER_SEC);
+    g_autofree char *text = g_strdup_printf (
+      "back after %.1f s", (gdouble) (g_get_monotonic_time () - feed->down_since) / G_USEC_PER_SEC);
     sl_camera_feed_tell_people (feed, GST_MESSAGE_INFO, NULL, text);
   }
   g_clear_pointer (&feed->warned, g_free);
@@ -225,7 +235,8 @@ tell_left_out (SlCameraFeed *feed, gboolean now)
   SlIntactCounts counts;
   sl_intact_read (feed->intact, &counts);
   g_autofree char *early = sl_camera_early_text (counts.early - feed->told.early);
-  g_autofree char *damaged = sl_camera_damaged_text (counts.damaged - feed->told.damaged, feed->settings.protocols);
+  g_autofree char *damaged =
+    sl_camera_damaged_text (counts.damaged - feed->told.damaged, feed->settings.protocols);
   const gboolean slow = counts.slow > feed->told.slow;
   if (early != NULL)
     sl_camera_feed_tell_people (feed, GST_MESSAGE_INFO, NULL, early);
@@ -243,7 +254,8 @@ tell_left_out (SlCameraFeed *feed, gboolean now)
   feed->told_at = g_get_monotonic_time ();
 }
 
-/* With the lock held. @since: when a frame came last, or the connection was begun; @ms: the limit */
+/* With the lock held. @since: when a frame came last, or the connection was begun; @ms: the limit
+ */
 static GError *
 no_frames (SlCameraFeed *feed, gboolean playing, gint64 since, gint ms)
 {
@@ -258,7 +270,8 @@ no_frames (SlCameraFeed *feed, gboolean playing, gint64 since, gint ms)
       (gdouble) (g_get_monotonic_time () - since) / G_USEC_PER_SEC);
   return g_error_new (GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ, "%s %.1f s%s%s",
                       playing ? "no frame for" : "connected, but no frame within", ms / 1000.0,
-                      remark != NULL ? "; the last warning was: " : "", remark != NULL ? remark : "");
+                      remark != NULL ? "; the last warning was: " : "",
+                      remark != NULL ? remark : "");
 }
 
 /* With the lock held. */
@@ -271,7 +284,8 @@ check_traffic (SlCameraFeed *feed)
     return;
   feed->fault =
     g_error_new (GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
-                 "the RTSP connection: expected a packet within %" G_GUINT64_FORMAT " bytes (max-part-bytes and %d), got %" G_GUINT64_FORMAT
+                 "the RTSP connection: expected a packet within %" G_GUINT64_FORMAT
+                 " bytes (max-part-bytes and %d), got %" G_GUINT64_FORMAT
                  " without one; where the camera has such pictures, raise max-part-bytes",
                  most, HANDSHAKE_BYTES, held);
   sl_camera_sockets_cut (feed->sockets);
@@ -314,11 +328,13 @@ tell_waiting (SlCameraFeed *feed, gboolean waiting)
   g_mutex_lock (&feed->lock);
 }
 
-/* With the lock held, which it gives up: the next thing that may happen. @since: see no_frames(); @ms: the limit, 0 = none */
+/* With the lock held, which it gives up: the next thing that may happen. @since: see no_frames();
+ * @ms: the limit, 0 = none */
 static void
 watch_frames (SlCameraFeed *feed, gboolean playing, gint64 since, gint ms)
 {
-  const gint64 now = g_get_monotonic_time (), due = since + ms * G_GINT64_CONSTANT (1000), deadline = deadline_of (feed, since, ms);
+  const gint64 now = g_get_monotonic_time (), due = since + ms * G_GINT64_CONSTANT (1000),
+               deadline = deadline_of (feed, since, ms);
   if ((playing && !feed->live) || ms == 0) {
     wait_until (feed, -1);
   } else if (feed->waiting && now < due) {
@@ -398,7 +414,8 @@ tear_down (GstElement *pipeline, gpointer data)
   g_mutex_unlock (&feed->lock);
 }
 
-/* To NULL. rtspsrc says good-bye to the camera, and cannot be stopped while that goes on talking. */
+/* To NULL. rtspsrc says good-bye to the camera, and cannot be stopped while that goes on talking.
+ */
 static void
 end_pipeline (SlCameraFeed *feed, GstElement *pipeline)
 {
@@ -420,8 +437,10 @@ end_pipeline (SlCameraFeed *feed, GstElement *pipeline)
 static Outcome
 run_pipeline (SlCameraFeed *feed, GstElement *camera, const SlCameraPlan *plan)
 {
-  GstElement *pipeline = feed->pipeline = gst_object_ref_sink (gst_pipeline_new ("slcamera-source"));
-  GstElement *sink = sl_camera_sink_new (plan->downstream, &sl_camera_feed_sink_calls, feed_ref (feed), feed_unref);
+  GstElement *pipeline = feed->pipeline =
+    gst_object_ref_sink (gst_pipeline_new ("slcamera-source"));
+  GstElement *sink =
+    sl_camera_sink_new (plan->downstream, &sl_camera_feed_sink_calls, feed_ref (feed), feed_unref);
   gst_bin_add (GST_BIN (pipeline), sink);
   GstBus *bus = gst_element_get_bus (pipeline);
   gst_bus_set_sync_handler (bus, take_message, feed_ref (feed), feed_unref);
@@ -430,14 +449,16 @@ run_pipeline (SlCameraFeed *feed, GstElement *camera, const SlCameraPlan *plan)
     gst_pipeline_use_clock (GST_PIPELINE (pipeline), clock);
   GError *error = NULL;
   const gboolean built = sl_camera_build (plan, GST_BIN (pipeline), sink, &error);
-  const gboolean started = built && gst_element_set_state (pipeline, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE;
+  const gboolean started =
+    built && gst_element_set_state (pipeline, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE;
   g_mutex_lock (&feed->lock);
   if (!started && feed->fault == NULL)
     feed->fault =
       error != NULL
         ? g_steal_pointer (&error)
-        : g_error_new (GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ,
-                       "no format, size and rate are common to the source, slcamera's width, height and framerate, and the caps after it");
+        : g_error_new (
+          GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ,
+          "no format, size and rate are common to the source, slcamera's width, height and framerate, and the caps after it");
   const Outcome outcome = watch (feed, GST_BIN (pipeline), sink);
   g_mutex_unlock (&feed->lock);
   g_clear_error (&error);
@@ -466,7 +487,8 @@ connect_once (SlCameraFeed *feed)
   SlCameraPlan plan;
   plan_init (feed, camera, &plan);
   sl_camera_encoded_begin (&feed->taken);
-  plan.tap = feed->taps ? sl_camera_tap_new (&sl_camera_feed_tap_calls, feed_ref (feed), feed_unref) : NULL;
+  plan.tap =
+    feed->taps ? sl_camera_tap_new (&sl_camera_feed_tap_calls, feed_ref (feed), feed_unref) : NULL;
   GError *error = NULL;
   Outcome outcome = FAILED;
   if (sl_camera_probe (&plan, feed->cancel, &error))
@@ -488,7 +510,8 @@ next_delay (SlCameraFeed *feed)
 {
   const SlCameraSettings *settings = &feed->settings;
   const guint failures = sl_camera_fault_is_login (feed->fault) ? G_MAXUINT : feed->attempt;
-  return sl_backoff_delay ((guint) settings->reconnect_min, (guint) settings->reconnect_max, failures);
+  return sl_backoff_delay ((guint) settings->reconnect_min, (guint) settings->reconnect_max,
+                           failures);
 }
 
 /* A device that was unplugged is opened as soon as it is back; FALSE when stopped. */
@@ -504,7 +527,9 @@ wait_for (SlCameraFeed *feed, guint ms)
     back = unplugged && there;
     unplugged |= !there;
     if (!back)
-      g_cond_wait_until (&feed->cond, &feed->lock, device != NULL ? MIN (deadline, g_get_monotonic_time () + DEVICE_POLL_US) : deadline);
+      g_cond_wait_until (&feed->cond, &feed->lock,
+                         device != NULL ? MIN (deadline, g_get_monotonic_time () + DEVICE_POLL_US)
+                                        : deadline);
   }
   const gboolean stopped = feed->stop;
   g_mutex_unlock (&feed->lock);
@@ -520,7 +545,8 @@ recover (SlCameraFeed *feed)
   const gboolean missing = g_error_matches (fault, GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN);
   if (sl_camera_may_end (feed->uri) || missing || (limit > 0 && feed->attempt >= (guint) limit)) {
     g_autofree char *text = limit > 0 && !missing && !sl_camera_may_end (feed->uri)
-                              ? g_strdup_printf ("%s; gave up after %u attempts (max-attempts)", fault->message, feed->attempt)
+                              ? g_strdup_printf ("%s; gave up after %u attempts (max-attempts)",
+                                                 fault->message, feed->attempt)
                               : g_strdup (fault->message);
     sl_camera_feed_tell_people (feed, GST_MESSAGE_ERROR, fault, text);
     return FALSE;
@@ -532,7 +558,8 @@ recover (SlCameraFeed *feed)
     g_mutex_unlock (&feed->lock);
   }
   if (g_strcmp0 (feed->warned, fault->message) != 0) {
-    g_autofree char *text = g_strdup_printf ("%s; trying again in %.1f s, and so on until it works", fault->message, delay / 1000.0);
+    g_autofree char *text = g_strdup_printf ("%s; trying again in %.1f s, and so on until it works",
+                                             fault->message, delay / 1000.0);
     sl_camera_feed_tell_people (feed, GST_MESSAGE_WARNING, fault, text);
     g_free (feed->warned);
     feed->warned = g_strdup (fault->message);
@@ -549,7 +576,8 @@ finish_stream (SlCameraFeed *feed)
   const gboolean empty = feed->frames == 0;
   if (empty || !sl_camera_may_end (feed->uri))
     feed->fault = g_error_new (GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
-                               empty ? "the stream ended without a picture that could be decoded" : "the camera ended the stream");
+                               empty ? "the stream ended without a picture that could be decoded"
+                                     : "the camera ended the stream");
   g_mutex_unlock (&feed->lock);
   if (feed->fault != NULL)
     return recover (feed);
@@ -558,7 +586,8 @@ finish_stream (SlCameraFeed *feed)
     return TRUE;
   }
   tell (feed, "ended", NULL, 0);
-  g_autoptr (GstAppSrc) output = sl_camera_feed_dup_output (feed), encoded = sl_camera_feed_dup_encoded (feed);
+  g_autoptr (GstAppSrc) output = sl_camera_feed_dup_output (feed),
+                        encoded = sl_camera_feed_dup_encoded (feed);
   if (encoded != NULL)
     gst_app_src_end_of_stream (encoded);
   if (output != NULL)
@@ -590,7 +619,8 @@ run (gpointer data)
 }
 
 SlCameraFeed *
-sl_camera_feed_start (GstElement *camera, GstAppSrc *output, GstAppSrc *encoded, SlCameraUri *uri, const SlCameraSettings *settings)
+sl_camera_feed_start (GstElement *camera, GstAppSrc *output, GstAppSrc *encoded, SlCameraUri *uri,
+                      const SlCameraSettings *settings)
 {
   static gsize once = 0;
   if (g_once_init_enter (&once)) {
@@ -603,7 +633,8 @@ sl_camera_feed_start (GstElement *camera, GstAppSrc *output, GstAppSrc *encoded,
   g_cond_init (&feed->cond);
   feed->uri = uri;
   feed->settings = *settings;
-  feed->settings.uri = feed->settings.user = feed->settings.password = feed->settings.password_file = NULL;
+  feed->settings.uri = feed->settings.user = feed->settings.password =
+    feed->settings.password_file = NULL;
   feed->live = sl_camera_is_live (uri, settings);
   feed->cancel = g_cancellable_new ();
   feed->sockets = uri->kind == SL_CAMERA_RTSP ? sl_camera_sockets_new () : NULL;
@@ -631,7 +662,8 @@ sl_camera_feed_stop (SlCameraFeed *feed)
   g_mutex_unlock (&feed->lock);
   g_cancellable_cancel (feed->cancel);
   g_mutex_lock (&feed->lock);
-  while (thread != g_thread_self () && !feed->finished && g_cond_wait_until (&feed->cond, &feed->lock, deadline))
+  while (thread != g_thread_self () && !feed->finished
+         && g_cond_wait_until (&feed->cond, &feed->lock, deadline))
     continue;
   const gboolean finished = feed->finished;
   g_mutex_unlock (&feed->lock);

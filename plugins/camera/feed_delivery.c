@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Frames of the inner pipeline, decoded and encoded, on their way to the element: they get times of the outer pipeline. These functions run
- * in the inner pipeline's streaming threads.
+ * Frames of the inner pipeline, decoded and encoded, on their way to the element: they get times of
+ * the outer pipeline. These functions run in the inner pipeline's streaming threads.
  */
 #include "plugins/camera/feed_private.h"
 
@@ -17,7 +17,8 @@ trust_of (const SlCameraFeed *feed)
 }
 
 static GstClockTime
-stamp (SlCameraFeed *feed, GstElement *camera, GstClockTime running, GstClockTime inner_base, GstClockTime duration)
+stamp (SlCameraFeed *feed, GstElement *camera, GstClockTime running, GstClockTime inner_base,
+       GstClockTime duration)
 {
   if (!feed->live)
     return sl_camera_stamper_file (&feed->stamper, running, duration);
@@ -25,8 +26,10 @@ stamp (SlCameraFeed *feed, GstElement *camera, GstClockTime running, GstClockTim
   if (clock == NULL)
     return sl_camera_stamper_file (&feed->stamper, running, duration);
   const GstClockTime taken =
-    GST_CLOCK_TIME_IS_VALID (running) && GST_CLOCK_TIME_IS_VALID (inner_base) ? running + inner_base : GST_CLOCK_TIME_NONE;
-  return sl_camera_stamper_live (&feed->stamper, taken, gst_clock_get_time (clock), gst_element_get_base_time (camera), trust_of (feed));
+    GST_CLOCK_TIME_IS_VALID (running) && GST_CLOCK_TIME_IS_VALID (inner_base) ? running + inner_base
+                                                                              : GST_CLOCK_TIME_NONE;
+  return sl_camera_stamper_live (&feed->stamper, taken, gst_clock_get_time (clock),
+                                 gst_element_get_base_time (camera), trust_of (feed));
 }
 
 /* Or on its way there. Time stands still in PAUSED, so what comes then could not be stamped. */
@@ -39,8 +42,8 @@ is_playing (GstElement *camera)
   return playing;
 }
 
-/* Reports to the consumer of encoded frames that no frame will come. For files and test pictures this is final; for a camera it holds for
- * this connection. */
+/* Reports to the consumer of encoded frames that no frame will come. For files and test pictures
+ * this is final; for a camera it holds for this connection. */
 static void
 end_empty (SlCameraFeed *feed)
 {
@@ -50,8 +53,10 @@ end_empty (SlCameraFeed *feed)
   if (sl_camera_may_end (feed->uri))
     gst_app_src_end_of_stream (encoded);
   else
-    gst_element_send_event (GST_ELEMENT (encoded),
-                            gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM_OOB, gst_structure_new_empty (SL_CAMERA_ENCODED_NONE)));
+    gst_element_send_event (
+      GST_ELEMENT (encoded),
+      gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM_OOB,
+                            gst_structure_new_empty (SL_CAMERA_ENCODED_NONE)));
 }
 
 static GstFlowReturn
@@ -74,7 +79,8 @@ take_frame (gpointer data, GstBuffer *buffer, GstClockTime running, GstClockTime
     end_empty (feed);
   if (feed->live && !is_playing (camera))
     return GST_FLOW_OK;
-  GstBuffer *frame = gst_buffer_is_writable (buffer) ? gst_buffer_ref (buffer) : gst_buffer_copy (buffer);
+  GstBuffer *frame =
+    gst_buffer_is_writable (buffer) ? gst_buffer_ref (buffer) : gst_buffer_copy (buffer);
   GST_BUFFER_PTS (frame) = stamp (feed, camera, running, base, GST_BUFFER_DURATION (buffer));
   GST_BUFFER_DTS (frame) = GST_CLOCK_TIME_NONE;
   GST_BUFFER_OFFSET (frame) = GST_BUFFER_OFFSET_END (frame) = GST_BUFFER_OFFSET_NONE;
@@ -110,12 +116,14 @@ const SlCameraSinkCalls sl_camera_feed_sink_calls = { take_frame, take_caps, tak
 
 /* Encoded frames: called by the tap in front of the decoder. */
 
-/* A live frame's time is when it was taken, like that of what becomes of it. Before the inner pipeline runs, it is about to. */
+/* A live frame's time is when it was taken, like that of what becomes of it. Before the inner
+ * pipeline runs, it is about to. */
 static void
 stamp_encoded (gpointer data, GstBuffer *frame)
 {
   SlCameraFeed *feed = data;
-  const GstClockTime running = GST_BUFFER_PTS_IS_VALID (frame) ? GST_BUFFER_PTS (frame) : GST_BUFFER_DTS (frame);
+  const GstClockTime running =
+    GST_BUFFER_PTS_IS_VALID (frame) ? GST_BUFFER_PTS (frame) : GST_BUFFER_DTS (frame);
   feed->taken.came = TRUE;
   g_autoptr (GstElement) camera = sl_camera_feed_dup_camera (feed);
   g_autoptr (GstClock) clock = camera != NULL && feed->live ? gst_element_get_clock (camera) : NULL;
@@ -126,7 +134,8 @@ stamp_encoded (gpointer data, GstBuffer *frame)
   const GstClockTime now = gst_clock_get_time (clock), base = gst_element_get_base_time (camera);
   const GstClockTime inner_base = gst_element_get_base_time (feed->pipeline);
   const gboolean timed = GST_CLOCK_TIME_IS_VALID (running);
-  const GstClockTime taken = timed ? running + (inner_base > 0 ? inner_base : now) : GST_CLOCK_TIME_NONE;
+  const GstClockTime taken =
+    timed ? running + (inner_base > 0 ? inner_base : now) : GST_CLOCK_TIME_NONE;
   const GstClockTime time = sl_camera_stamp_live (taken, now, base, trust_of (feed));
   if (timed)
     sl_camera_encoded_move (frame, running, time);
@@ -148,8 +157,9 @@ take_encoded (gpointer data, GstBuffer *frame)
   }
   sl_camera_encoded_push (&feed->taken, encoded, feed->live, frame);
   if (!crowded && feed->taken.crowded)
-    sl_camera_feed_tell_people (feed, GST_MESSAGE_WARNING, NULL,
-                                "encoded: what takes its frames is too slow: they are left out, each time up to the next key frame");
+    sl_camera_feed_tell_people (
+      feed, GST_MESSAGE_WARNING, NULL,
+      "encoded: what takes its frames is too slow: they are left out, each time up to the next key frame");
 }
 
 static void
@@ -160,4 +170,5 @@ take_encoded_caps (gpointer data, GstCaps *caps)
     gst_app_src_set_caps (encoded, caps);
 }
 
-const SlCameraTapCalls sl_camera_feed_tap_calls = { stamp_encoded, take_encoded_caps, take_encoded };
+const SlCameraTapCalls sl_camera_feed_tap_calls = { stamp_encoded, take_encoded_caps,
+                                                    take_encoded };

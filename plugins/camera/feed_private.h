@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Shared by the two parts of a SlCameraFeed: its thread (feed.c), and what delivers frames (feed_delivery.c).
+ * Shared by the two parts of a SlCameraFeed: its thread (feed.c), and what delivers frames
+ * (feed_delivery.c).
  */
 #ifndef SL_PLUGINS_CAMERA_FEED_PRIVATE_H
 #define SL_PLUGINS_CAMERA_FEED_PRIVATE_H
@@ -48,15 +49,19 @@ struct _SlCameraFeed
   gint64 told_at;
 };
 
-/** sl_camera_feed_dup_camera, sl_camera_feed_dup_output, sl_camera_feed_dup_encoded: (transfer full) (nullable): NULL once the feed is
- *  stopped; the last one also where nobody wants what the camera encoded. Any thread. */
+/** sl_camera_feed_dup_camera, sl_camera_feed_dup_output, sl_camera_feed_dup_encoded: (transfer
+ * full) (nullable): NULL once the feed is stopped; the last one also where nobody wants what the
+ * camera encoded. Any thread. */
 GstElement *sl_camera_feed_dup_camera (SlCameraFeed *feed);
 GstAppSrc *sl_camera_feed_dup_output (SlCameraFeed *feed);
 GstAppSrc *sl_camera_feed_dup_encoded (SlCameraFeed *feed);
-/** sl_camera_feed_tell_people: posts an info, warning or error message of the element. @fault: (nullable): its code. Any thread. */
-void sl_camera_feed_tell_people (SlCameraFeed *feed, GstMessageType type, const GError *fault, const char *text);
+/** sl_camera_feed_tell_people: posts an info, warning or error message of the element. @fault:
+ * (nullable): its code. Any thread. */
+void sl_camera_feed_tell_people (SlCameraFeed *feed, GstMessageType type, const GError *fault,
+                                 const char *text);
 
-/** What the sink of the inner pipeline calls with frames, and the tap before its decoder with encoded ones; @data is the feed. */
+/** What the sink of the inner pipeline calls with frames, and the tap before its decoder with
+ * encoded ones; @data is the feed. */
 extern const SlCameraSinkCalls sl_camera_feed_sink_calls;
 extern const SlCameraTapCalls sl_camera_feed_tap_calls;
 

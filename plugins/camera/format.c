@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Choosing a format. Devices list many sizes in many formats, some as ranges; each structure is narrowed to the size and
- * rate nearest to the wish from above, format by format, and the cheapest candidate wins. Costs are bytes-like weights:
- * a raw pixel is read once, a converted one written and read again, a JPEG pixel decoded.
+ * Choosing a format. Devices list many sizes in many formats, some as ranges; each structure is
+ * narrowed to the size and rate nearest to the wish from above, format by format, and the cheapest
+ * candidate wins. Costs are bytes-like weights: a raw pixel is read once, a converted one written
+ * and read again, a JPEG pixel decoded.
  */
 #include "plugins/camera/format.h"
 
@@ -64,7 +65,8 @@ nearest_int (const GValue *value, gint wanted)
   if (G_VALUE_HOLDS_INT (value))
     return g_value_get_int (value);
   if (GST_VALUE_HOLDS_INT_RANGE (value)) {
-    const gint low = gst_value_get_int_range_min (value), high = gst_value_get_int_range_max (value);
+    const gint low = gst_value_get_int_range_min (value),
+               high = gst_value_get_int_range_max (value);
     const gint step = MAX (gst_value_get_int_range_step (value), 1);
     if (wanted <= low)
       return low;
@@ -88,10 +90,12 @@ fix_size (GstStructure *structure, const char *field, gint wanted)
 }
 
 static void
-consider_rates (const GstStructure *sized, const GstCaps *downstream, const SlCameraWish *wish, Score *best, GstStructure **chosen)
+consider_rates (const GstStructure *sized, const GstCaps *downstream, const SlCameraWish *wish,
+                Score *best, GstStructure **chosen)
 {
   const GValue *rates = gst_structure_get_value (sized, "framerate");
-  const guint n = rates != NULL && GST_VALUE_HOLDS_LIST (rates) ? gst_value_list_get_size (rates) : 1;
+  const guint n =
+    rates != NULL && GST_VALUE_HOLDS_LIST (rates) ? gst_value_list_get_size (rates) : 1;
   for (guint i = 0; i < n; i++) {
     GstStructure *fixed = gst_structure_copy (sized);
     if (rates != NULL && GST_VALUE_HOLDS_LIST (rates))
@@ -111,10 +115,12 @@ consider_rates (const GstStructure *sized, const GstCaps *downstream, const SlCa
 }
 
 static void
-consider (const GstStructure *offered, const GstCaps *downstream, const SlCameraWish *wish, Score *best, GstStructure **chosen)
+consider (const GstStructure *offered, const GstCaps *downstream, const SlCameraWish *wish,
+          Score *best, GstStructure **chosen)
 {
   const GValue *formats = gst_structure_get_value (offered, "format");
-  const guint n = formats != NULL && GST_VALUE_HOLDS_LIST (formats) ? gst_value_list_get_size (formats) : 1;
+  const guint n =
+    formats != NULL && GST_VALUE_HOLDS_LIST (formats) ? gst_value_list_get_size (formats) : 1;
   for (guint i = 0; i < n; i++) {
     GstStructure *sized = gst_structure_copy (offered);
     if (formats != NULL && GST_VALUE_HOLDS_LIST (formats))
@@ -126,7 +132,8 @@ consider (const GstStructure *offered, const GstCaps *downstream, const SlCamera
   }
 }
 
-/* @device as far as it has sizes and rates that @downstream takes; all of it if that leaves nothing. */
+/* @device as far as it has sizes and rates that @downstream takes; all of it if that leaves
+ * nothing. */
 static GstCaps *
 restrict_sizes (const GstCaps *device, const GstCaps *downstream)
 {
@@ -160,8 +167,9 @@ sl_camera_choose_caps (const GstCaps *device, const GstCaps *downstream, const S
   for (guint i = 0; i < gst_caps_get_size (limited); i++) {
     const GstStructure *offered = gst_caps_get_structure (limited, i);
     const char *format = gst_structure_get_string (offered, "format");
-    const gboolean raw = gst_structure_has_name (offered, "video/x-raw")
-                         && (format == NULL || gst_video_format_from_string (format) != GST_VIDEO_FORMAT_UNKNOWN);
+    const gboolean raw =
+      gst_structure_has_name (offered, "video/x-raw")
+      && (format == NULL || gst_video_format_from_string (format) != GST_VIDEO_FORMAT_UNKNOWN);
     if (raw || gst_structure_has_name (offered, "image/jpeg"))
       consider (offered, downstream, wish, &best, &chosen);
   }
@@ -189,7 +197,8 @@ static void
 walk (GstPad *src, gint *width, gint *height, guint depth)
 {
   g_autoptr (GstPad) peer = gst_pad_get_peer (src);
-  GstIterator *links = peer != NULL && depth < MAX_DEPTH ? gst_pad_iterate_internal_links (peer) : NULL;
+  GstIterator *links =
+    peer != NULL && depth < MAX_DEPTH ? gst_pad_iterate_internal_links (peer) : NULL;
   GValue item = G_VALUE_INIT;
   while (links != NULL && gst_iterator_next (links, &item) == GST_ITERATOR_OK) {
     GstPad *next = g_value_get_object (&item);

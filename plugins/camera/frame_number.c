@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Parameter sets are read as far as needed. After an invalid parameter set the frame numbers are unknown, and no gap is detected. */
+/* Parameter sets are read as far as needed. After an invalid parameter set the frame numbers are
+ * unknown, and no gap is detected. */
 #include "plugins/camera/frame_number.h"
 
 /* Of a signed code only the length counts here. */
@@ -18,14 +19,16 @@ skip_scaling_list (SlBits *bits, guint n)
   for (guint i = 0; i < n && bits->at / 8 < bits->n; i++) {
     if (next != 0) {
       const guint code = sl_bits_read_ue (bits);
-      const guint delta = (code & 1) != 0 ? code / 2 + 1 : -(code / 2); /* of 256 values, so that none overflows */
+      const guint delta =
+        (code & 1) != 0 ? code / 2 + 1 : -(code / 2); /* of 256 values, so that none overflows */
       next = (last + delta) & 255;
     }
     last = next == 0 ? last : next;
   }
 }
 
-/* What the profiles from High on have in front. FALSE: nonsense. @planes: colours are pictures of their own */
+/* What the profiles from High on have in front. FALSE: nonsense. @planes: colours are pictures of
+ * their own */
 static gboolean
 skip_high (SlBits *bits, gboolean *planes)
 {

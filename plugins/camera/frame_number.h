@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads frame_num of H.264. Each reference picture increments it, so that a missing reference picture is detected.
+ * Reads frame_num of H.264. Each reference picture increments it, so that a missing reference
+ * picture is detected.
  */
 #ifndef SL_PLUGINS_CAMERA_FRAME_NUMBER_H
 #define SL_PLUGINS_CAMERA_FRAME_NUMBER_H
@@ -10,7 +11,8 @@
 #define SL_H264_SPS 32
 #define SL_H264_PPS 256
 
-/** SlFrameNumbers: what parameter sets say of them. @bits: of a number, 0 = not known, or gaps mean nothing; @sps: of each PPS */
+/** SlFrameNumbers: what parameter sets say of them. @bits: of a number, 0 = not known, or gaps mean
+ * nothing; @sps: of each PPS */
 typedef struct
 {
   guint8 bits[SL_H264_SPS];
@@ -22,7 +24,8 @@ typedef struct
 void sl_frame_numbers_sps (SlFrameNumbers *numbers, const guint8 *payload, gsize n);
 /** sl_frame_numbers_pps: the same of a picture parameter set. */
 void sl_frame_numbers_pps (SlFrameNumbers *numbers, const guint8 *payload, gsize n);
-/** sl_frame_numbers_slice: the number of a picture, of a slice header behind slice_type; -1 = not known. @modulus: (out): what it counts up to */
+/** sl_frame_numbers_slice: the number of a picture, of a slice header behind slice_type; -1 = not
+ * known. @modulus: (out): what it counts up to */
 gint sl_frame_numbers_slice (const SlFrameNumbers *numbers, SlBits *slice, guint *modulus);
 
 #endif

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * There is a gate at the input and one at the output of a decoder. The input gate numbers groups of pictures. A key frame begins a group,
- * and a gap in the data ends it. After a gap the gate drops everything up to the next key frame. Each buffer carries the number in a meta,
- * which decoders copy to the decoded frame. So the output gate knows the group of a frame that the decoder marks as corrupted, and drops
- * the rest of that group. A gap is a discontinuity or, in H.264, a missing frame number.
- * The decoder's marks are not enough: avdec_h264 marks frames before the first key frame as corrupted, but not frames after a later loss.
+ * There is a gate at the input and one at the output of a decoder. The input gate numbers groups of
+ * pictures. A key frame begins a group, and a gap in the data ends it. After a gap the gate drops
+ * everything up to the next key frame. Each buffer carries the number in a meta, which decoders
+ * copy to the decoded frame. So the output gate knows the group of a frame that the decoder marks
+ * as corrupted, and drops the rest of that group. A gap is a discontinuity or, in H.264, a missing
+ * frame number. The decoder's marks are not enough: avdec_h264 marks frames before the first key
+ * frame as corrupted, but not frames after a later loss.
  */
 #include "plugins/camera/intact.h"
 
@@ -17,7 +19,8 @@
 #define FLAGGED_WRONG 300
 /* How long a key frame is waited for where it is not known whether there was one. */
 #define DOUBT_US (30 * G_USEC_PER_SEC)
-/* Pictures at the recovery point are nearly whole alone, since blocks refer beyond what is refreshed: the next ones are better. */
+/* Pictures at the recovery point are nearly whole alone, since blocks refer beyond what is
+ * refreshed: the next ones are better. */
 #define LATE_BY 2
 /* In place of a group: all frames that have no mark yet. */
 #define DOUBTED G_MAXUINT
@@ -37,16 +40,18 @@ typedef struct
   gatomicrefcount refs;
   SlIntact *intact; /* (nullable): frames are marked, and none is left out */
   SlCodedFormat format;
-  gboolean fresh;    /* a stream or a part of it begins */
-  gboolean begun;    /* a key frame came */
-  gboolean open;     /* pictures go in, and are whole */
-  gboolean leads;    /* the key frame that opened may have pictures behind it that are shown before it */
+  gboolean fresh; /* a stream or a part of it begins */
+  gboolean begun; /* a key frame came */
+  gboolean open;  /* pictures go in, and are whole */
+  gboolean
+    leads; /* the key frame that opened may have pictures behind it that are shown before it */
   GstClockTime from; /* when that key frame is shown */
   guint recovering;  /* pictures that go in and are not whole yet */
   guint intras;      /* intra pictures that came without a key frame ever */
   gint64 until;      /* when it opens without a key frame, monotonic us; 0 = never */
   gint number;       /* of the last picture that others refer to, -1 = not known */
-  gint untold;       /* atomic: the stream has no key frames, so that the decoder calls all frames corrupted */
+  gint untold;       /* atomic: the stream has no key frames, so that the decoder calls all frames
+                        corrupted */
   guint group;       /* number of the group; 0 = none */
   guint spoiled;     /* the group that a corrupted frame was of; the thread behind the decoder */
 } Gate;
@@ -92,8 +97,9 @@ group_meta_info (void)
 {
   static const GstMetaInfo *info = NULL;
   if (g_once_init_enter (&info))
-    g_once_init_leave (
-      &info, gst_meta_register (group_meta_api (), "SlIntactGroup", sizeof (GroupMeta), group_meta_init, NULL, group_meta_transform));
+    g_once_init_leave (&info,
+                       gst_meta_register (group_meta_api (), "SlIntactGroup", sizeof (GroupMeta),
+                                          group_meta_init, NULL, group_meta_transform));
   return info;
 }
 
@@ -170,16 +176,19 @@ open_gate (Gate *gate, const GstBuffer *key)
   gate->group++;
 }
 
-/* Shown before the key frame that opened the gate, behind which it comes: it needs pictures that did not go in. */
+/* Shown before the key frame that opened the gate, behind which it comes: it needs pictures that
+ * did not go in. */
 static gboolean
 is_leading (const Gate *gate, const SlCodedPicture *picture, const GstBuffer *buffer)
 {
   return gate->leads
          && (picture->kind == SL_CODED_LEADING
-             || (GST_BUFFER_PTS_IS_VALID (buffer) && GST_CLOCK_TIME_IS_VALID (gate->from) && GST_BUFFER_PTS (buffer) < gate->from));
+             || (GST_BUFFER_PTS_IS_VALID (buffer) && GST_CLOCK_TIME_IS_VALID (gate->from)
+                 && GST_BUFFER_PTS (buffer) < gate->from));
 }
 
-/* Streams that refresh themselves piece by piece have no key frames, but say how many pictures that takes. */
+/* Streams that refresh themselves piece by piece have no key frames, but say how many pictures that
+ * takes. */
 static void
 recover (Gate *gate, const SlCodedPicture *picture)
 {
@@ -192,22 +201,26 @@ recover (Gate *gate, const SlCodedPicture *picture)
   }
 }
 
-/* Whether a picture that others refer to is missing before this one. Encoders may begin to count anew within a group. */
+/* Whether a picture that others refer to is missing before this one. Encoders may begin to count
+ * anew within a group. */
 static gboolean
 has_gap (Gate *gate, const SlCodedPicture *picture)
 {
   const gint before = gate->number, now = picture->number;
   if (picture->kind == SL_CODED_KEY || picture->referred)
     gate->number = now;
-  return picture->kind != SL_CODED_KEY && before >= 0 && now > 1 && now != before && now != (before + 1) % (gint) picture->modulus;
+  return picture->kind != SL_CODED_KEY && before >= 0 && now > 1 && now != before
+         && now != (before + 1) % (gint) picture->modulus;
 }
 
-/* The number of the group that @buffer is of, 0 = of one that is not whole yet, -1 = it must not go in. */
+/* The number of the group that @buffer is of, 0 = of one that is not whole yet, -1 = it must not go
+ * in. */
 static gint
 admit (Gate *gate, const SlCodedPicture *picture, const GstBuffer *buffer)
 {
   const gboolean key = picture->kind == SL_CODED_KEY;
-  const gboolean gap = GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_DISCONT), fresh = gate->fresh;
+  const gboolean gap = GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_DISCONT),
+                 fresh = gate->fresh;
   if (!key && gap)
     close_gate (gate);
   if (picture->kind == SL_CODED_NONE)
@@ -220,10 +233,12 @@ admit (Gate *gate, const SlCodedPicture *picture, const GstBuffer *buffer)
     close_gate (gate);
     return -1;
   }
-  /* The second intra picture without any key frame: this encoder makes none, and such pictures begin its groups. */
-  const gboolean intra =
-    !gate->begun
-    && (picture->kind == SL_CODED_INTRA ? gate->intras++ > 0 : gate->format.codec == SL_CODED_OTHER && gate->intras++ > FLAGGED_WRONG);
+  /* The second intra picture without any key frame: this encoder makes none, and such pictures
+   * begin its groups. */
+  const gboolean intra = !gate->begun
+                         && (picture->kind == SL_CODED_INTRA ? gate->intras++ > 0
+                                                             : gate->format.codec == SL_CODED_OTHER
+                                                                 && gate->intras++ > FLAGGED_WRONG);
   if (key || intra || (picture->kind == SL_CODED_INTRA && g_atomic_int_get (&gate->untold))) {
     g_atomic_int_set (&gate->untold, !key);
     open_gate (gate, buffer);
@@ -244,8 +259,10 @@ take_coded (Gate *gate, GstPadProbeInfo *info)
   GstMapInfo map;
   GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
   if (gate->format.codec == SL_CODED_OTHER) {
-    picture =
-      (SlCodedPicture){ .number = -1, .kind = GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_DELTA_UNIT) ? SL_CODED_DELTA : SL_CODED_KEY };
+    picture = (SlCodedPicture){ .number = -1,
+                                .kind = GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_DELTA_UNIT)
+                                          ? SL_CODED_DELTA
+                                          : SL_CODED_KEY };
   } else if (gst_buffer_map (buffer, &map, GST_MAP_READ)) {
     sl_coded_picture_read (&gate->format, map.data, map.size, &picture);
     gst_buffer_unmap (buffer, &map);
@@ -259,7 +276,8 @@ take_coded (Gate *gate, GstPadProbeInfo *info)
   }
   buffer = gst_buffer_make_writable (buffer);
   GST_PAD_PROBE_INFO_DATA (info) = buffer;
-  ((GroupMeta *) gst_buffer_add_meta (buffer, group_meta_info (), NULL))->group = (guint) MAX (group, 0);
+  ((GroupMeta *) gst_buffer_add_meta (buffer, group_meta_info (), NULL))->group =
+    (guint) MAX (group, 0);
   return GST_PAD_PROBE_OK;
 }
 
@@ -304,7 +322,9 @@ behind_decoder (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   }
   if (sl_intact_is_whole (buffer, &gate->spoiled))
     return GST_PAD_PROBE_OK;
-  sl_intact_note (gate->intact, meta != NULL && meta->group == 0 && !gate->begun ? SL_INTACT_EARLY : SL_INTACT_DAMAGED);
+  sl_intact_note (gate->intact, meta != NULL && meta->group == 0 && !gate->begun
+                                  ? SL_INTACT_EARLY
+                                  : SL_INTACT_DAMAGED);
   return GST_PAD_PROBE_DROP;
 }
 
@@ -312,7 +332,8 @@ static gboolean
 is_decoder (GstElement *element)
 {
   const char *klass = gst_element_get_metadata (element, GST_ELEMENT_METADATA_KLASS);
-  return klass != NULL && strstr (klass, "Decoder") != NULL && strstr (klass, "Audio") == NULL && !GST_IS_BIN (element);
+  return klass != NULL && strstr (klass, "Decoder") != NULL && strstr (klass, "Audio") == NULL
+         && !GST_IS_BIN (element);
 }
 
 /* @intact: (nullable): see Gate */
@@ -323,8 +344,10 @@ watch_sink (GstPad *sink, SlIntact *intact)
   g_atomic_ref_count_init (&gate->refs);
   gate->intact = intact != NULL ? sl_intact_ref (intact) : NULL;
   gate->number = -1;
-  gst_pad_add_probe (sink, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM | GST_PAD_PROBE_TYPE_EVENT_FLUSH, before_decoder,
-                     gate, gate_unref);
+  gst_pad_add_probe (sink,
+                     GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM
+                       | GST_PAD_PROBE_TYPE_EVENT_FLUSH,
+                     before_decoder, gate, gate_unref);
   return gate;
 }
 
@@ -349,7 +372,8 @@ unref_intact (gpointer intact, GClosure *closure)
 void
 sl_intact_watch (SlIntact *intact, GstBin *bin)
 {
-  g_signal_connect_data (bin, "deep-element-added", G_CALLBACK (on_element_added), sl_intact_ref (intact), unref_intact, 0);
+  g_signal_connect_data (bin, "deep-element-added", G_CALLBACK (on_element_added),
+                         sl_intact_ref (intact), unref_intact, 0);
 }
 
 /* (transfer full) (nullable): what pushes into @sink, behind the walls of bins. */
@@ -404,8 +428,9 @@ is_live (GstPad *sink)
   return live;
 }
 
-/* One that has begun: files begin with a key frame. A live stream may not, which decoders of H.264 tell by their flag, and those of H.265 do not: it
- * is asked for a key frame, and is in doubt up to that. */
+/* One that has begun: files begin with a key frame. A live stream may not, which decoders of H.264
+ * tell by their flag, and those of H.265 do not: it is asked for a key frame, and is in doubt up to
+ * that. */
 static void
 mark_decoder (GstPad *sink, guint *spoiled)
 {
@@ -416,14 +441,16 @@ mark_decoder (GstPad *sink, guint *spoiled)
   if (caps == NULL)
     return;
   sl_coded_format_read (caps, &gate->format);
-  gate->open = gate->format.codec != SL_CODED_H265 || !GST_IS_VIDEO_DECODER (GST_PAD_PARENT (sink)) || !is_live (sink);
+  gate->open = gate->format.codec != SL_CODED_H265 || !GST_IS_VIDEO_DECODER (GST_PAD_PARENT (sink))
+               || !is_live (sink);
   gate->begun = TRUE;
   gate->group = 1;
   if (gate->open)
     return;
   *spoiled = DOUBTED;
   gate->until = g_get_monotonic_time () + DOUBT_US;
-  gst_pad_push_event (sink, gst_video_event_new_upstream_force_key_unit (GST_CLOCK_TIME_NONE, TRUE, 0));
+  gst_pad_push_event (sink,
+                      gst_video_event_new_upstream_force_key_unit (GST_CLOCK_TIME_NONE, TRUE, 0));
 }
 
 void
@@ -447,7 +474,8 @@ sl_intact_mark (GstPad *pad, guint *spoiled)
 gboolean
 sl_intact_is_whole (const GstBuffer *frame, guint *spoiled)
 {
-  const GroupMeta *meta = (const GroupMeta *) gst_buffer_get_meta ((GstBuffer *) frame, group_meta_api ());
+  const GroupMeta *meta =
+    (const GroupMeta *) gst_buffer_get_meta ((GstBuffer *) frame, group_meta_api ());
   const gboolean corrupted = GST_BUFFER_FLAG_IS_SET (frame, GST_BUFFER_FLAG_CORRUPTED);
   if (meta == NULL)
     return !corrupted && *spoiled != DOUBTED;

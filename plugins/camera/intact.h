@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Finds damaged frames, drops and counts them. A frame is damaged when data is missing from it or from a frame that it refers to. Frames
- * before the first key frame are damaged. So are frames with packet loss, and all following frames up to the next key frame.
+ * Finds damaged frames, drops and counts them. A frame is damaged when data is missing from it or
+ * from a frame that it refers to. Frames before the first key frame are damaged. So are frames with
+ * packet loss, and all following frames up to the next key frame.
  */
 #ifndef SL_PLUGINS_CAMERA_INTACT_H
 #define SL_PLUGINS_CAMERA_INTACT_H
@@ -38,14 +39,16 @@ void sl_intact_unref (gpointer intact);
 void sl_intact_read (SlIntact *intact, SlIntactCounts *counts);
 /** sl_intact_note: counts one more frame, which the caller dropped before it was decoded. */
 void sl_intact_note (SlIntact *intact, SlIntactReason reason);
-/** sl_intact_watch: from now on, decoders that are added to @bin, at any depth, get no damaged frames and output none. */
+/** sl_intact_watch: from now on, decoders that are added to @bin, at any depth, get no damaged
+ * frames and output none. */
 void sl_intact_watch (SlIntact *intact, GstBin *bin);
 
-/** sl_intact_mark: finds the decoder upstream of @sink, a sink pad. From now on it marks each damaged frame, but drops none, since other
- *  branches may need them. A decoder is set up only once, also with several calls. @spoiled: see sl_intact_is_whole() */
+/** sl_intact_mark: finds the decoder upstream of @sink, a sink pad. From now on it marks each
+ * damaged frame, but drops none, since other branches may need them. A decoder is set up only once,
+ * also with several calls. @spoiled: see sl_intact_is_whole() */
 void sl_intact_mark (GstPad *sink, guint *spoiled);
-/** sl_intact_is_whole: whether @frame is not damaged, by the marks of sl_intact_mark(). @spoiled: 0 at first, kept between the frames of a
- *  stream. */
+/** sl_intact_is_whole: whether @frame is not damaged, by the marks of sl_intact_mark(). @spoiled: 0
+ * at first, kept between the frames of a stream. */
 gboolean sl_intact_is_whole (const GstBuffer *frame, guint *spoiled);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlIntact, sl_intact_unref)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Walks over the markers of ITU-T T.81, annex B, as decoders do. Bytes outside segments are skipped. A picture ends at EOI, at the next
- * SOI, or at the end of the data. Nothing is decoded.
+ * Walks over the markers of ITU-T T.81, annex B, as decoders do. Bytes outside segments are
+ * skipped. A picture ends at EOI, at the next SOI, or at the end of the data. Nothing is decoded.
  */
 #define _GNU_SOURCE /* memmem */
 #include "plugins/camera/jpeg.h"
@@ -53,7 +53,8 @@ leave_out (Walk *walk, gsize from, gsize to)
   walk->kept = to;
 }
 
-/* The code of the next marker, @at behind it; 0 where there is none. Fill bytes stay, other bytes before it are left out. */
+/* The code of the next marker, @at behind it; 0 where there is none. Fill bytes stay, other bytes
+ * before it are left out. */
 static guint8
 next_marker (Walk *walk)
 {
@@ -160,14 +161,16 @@ static gboolean
 check_limits (const Walk *walk, guint max_pixels, GError **error)
 {
   if (walk->pixels > max_pixels)
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "a JPEG picture of %ux%u: expected at most %u pixels (max-pixels), got %" G_GUINT64_FORMAT
-                 "; where the camera has such pictures, raise max-pixels",
-                 walk->width, walk->height, max_pixels, walk->pixels);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_LIMIT,
+      "a JPEG picture of %ux%u: expected at most %u pixels (max-pixels), got %" G_GUINT64_FORMAT
+      "; where the camera has such pictures, raise max-pixels",
+      walk->width, walk->height, max_pixels, walk->pixels);
   else if (walk->scans > SL_CAMERA_JPEG_SCANS)
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "a JPEG picture: expected at most %d scans, got %u; no property raises this, no camera makes so many",
-                 SL_CAMERA_JPEG_SCANS, walk->scans);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_LIMIT,
+      "a JPEG picture: expected at most %d scans, got %u; no property raises this, no camera makes so many",
+      SL_CAMERA_JPEG_SCANS, walk->scans);
   else
     return TRUE;
   return FALSE;
@@ -205,7 +208,8 @@ sl_camera_jpeg_size (const guint8 *data, gsize n, guint *width, guint *height)
     return FALSE;
   do
     code = next_marker (&walk);
-  while (code != 0 && code != EOI && code != SOI && (is_restart (code) || code == TEM || pass_segment (&walk, code)) && walk.pixels == 0
+  while (code != 0 && code != EOI && code != SOI
+         && (is_restart (code) || code == TEM || pass_segment (&walk, code)) && walk.pixels == 0
          && walk.scans == 0);
   g_clear_pointer (&walk.clean, g_byte_array_unref);
   *width = walk.width;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Limits are enforced by pad probes. A probe cannot refuse caps, since elements ignore that a sticky event was dropped. So a stream that is
- * too large is reported as an error, which ends the connection. Until then its data is dropped, or the memory for its frames is refused.
+ * Limits are enforced by pad probes. A probe cannot refuse caps, since elements ignore that a
+ * sticky event was dropped. So a stream that is too large is reported as an error, which ends the
+ * connection. Until then its data is dropped, or the memory for its frames is refused.
  */
 #include "plugins/camera/limits.h"
 
@@ -20,7 +21,8 @@ GType sl_no_pool_get_type (void);
 G_DEFINE_TYPE (SlNoPool, sl_no_pool, GST_TYPE_BUFFER_POOL)
 
 static GstFlowReturn
-sl_no_pool_acquire_buffer (GstBufferPool *pool, GstBuffer **buffer, GstBufferPoolAcquireParams *params)
+sl_no_pool_acquire_buffer (GstBufferPool *pool, GstBuffer **buffer,
+                           GstBufferPoolAcquireParams *params)
 {
   return GST_FLOW_ERROR;
 }
@@ -57,13 +59,16 @@ check_size (const GstCaps *caps, guint max_pixels, GError **error)
 {
   const GstStructure *structure = gst_caps_get_structure (caps, 0);
   gint width, height;
-  if (!gst_structure_get_int (structure, "width", &width) || !gst_structure_get_int (structure, "height", &height) || width <= 0
-      || height <= 0 || (guint64) width * (guint64) height <= max_pixels)
+  if (!gst_structure_get_int (structure, "width", &width)
+      || !gst_structure_get_int (structure, "height", &height) || width <= 0 || height <= 0
+      || (guint64) width * (guint64) height <= max_pixels)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-               "a picture of %dx%d (%s): expected at most %u pixels (max-pixels), got %" G_GUINT64_FORMAT
-               "; where the camera has such pictures, raise max-pixels",
-               width, height, gst_structure_get_name (structure), max_pixels, (guint64) width * (guint64) height);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_LIMIT,
+    "a picture of %dx%d (%s): expected at most %u pixels (max-pixels), got %" G_GUINT64_FORMAT
+    "; where the camera has such pictures, raise max-pixels",
+    width, height, gst_structure_get_name (structure), max_pixels,
+    (guint64) width * (guint64) height);
   return FALSE;
 }
 
@@ -102,7 +107,8 @@ void
 sl_camera_limit_jpeg (GstElement *decoder, const SlCameraLimits *limits)
 {
   g_autoptr (GstPad) pad = gst_element_get_static_pad (decoder, "sink");
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, check_jpeg, GUINT_TO_POINTER (limits->max_pixels), NULL);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, check_jpeg,
+                     GUINT_TO_POINTER (limits->max_pixels), NULL);
 }
 
 /* Decoded frames */
@@ -133,7 +139,8 @@ check_allocation (GstPad *pad, GstPadProbeInfo *info, gpointer limit)
   gst_query_parse_allocation (query, &caps, NULL);
   if (caps == NULL || check_size (caps, GPOINTER_TO_UINT (limit), NULL))
     return GST_PAD_PROBE_OK;
-  g_autoptr (GstBufferPool) none = gst_object_ref_sink (g_object_new (sl_no_pool_get_type (), NULL));
+  g_autoptr (GstBufferPool) none =
+    gst_object_ref_sink (g_object_new (sl_no_pool_get_type (), NULL));
   gst_query_add_allocation_pool (query, none, 1, 0, 0);
   return GST_PAD_PROBE_HANDLED;
 }
@@ -149,7 +156,8 @@ sl_camera_limit_frames (GstElement *convert, const SlCameraLimits *limits)
 
 /* Encoded streams: what decodebin puts together */
 
-/* Of a decoder's sink pad: after caps that are too large no data goes in. Only its streaming thread looks at it. */
+/* Of a decoder's sink pad: after caps that are too large no data goes in. Only its streaming thread
+ * looks at it. */
 typedef struct
 {
   guint max_pixels;
@@ -174,7 +182,8 @@ guard_decoder (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_DROP;
 }
 
-/* Of a depayloader or parser: bytes that went in since something came out. Both happen in one thread. */
+/* Of a depayloader or parser: bytes that went in since something came out. Both happen in one
+ * thread. */
 typedef struct
 {
   gatomicrefcount refs;
@@ -201,10 +210,11 @@ size_of (GstPadProbeInfo *info)
 GError *
 sl_camera_part_error (guint max_part_bytes, guint64 got)
 {
-  return g_error_new (SL_ERROR, SL_ERROR_LIMIT,
-                      "a picture of the stream: expected at most %u bytes (max-part-bytes), got %" G_GUINT64_FORMAT
-                      " and no end; where the camera has such pictures, raise max-part-bytes",
-                      max_part_bytes, got);
+  return g_error_new (
+    SL_ERROR, SL_ERROR_LIMIT,
+    "a picture of the stream: expected at most %u bytes (max-part-bytes), got %" G_GUINT64_FORMAT
+    " and no end; where the camera has such pictures, raise max-part-bytes",
+    max_part_bytes, got);
 }
 
 static GstPadProbeReturn
@@ -254,7 +264,9 @@ on_element_added (GstBin *bin, GstBin *sub, GstElement *element, gpointer data)
     sl_decoder_use_own_memory (element);
     Gate *gate = g_new0 (Gate, 1);
     gate->max_pixels = limits->max_pixels;
-    gst_pad_add_probe (sink, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM | GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST,
+    gst_pad_add_probe (sink,
+                       GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM | GST_PAD_PROBE_TYPE_BUFFER
+                         | GST_PAD_PROBE_TYPE_BUFFER_LIST,
                        guard_decoder, gate, g_free);
   } else if (strstr (klass, "Depayloader") != NULL || strstr (klass, "Parser") != NULL) {
     guard_holder (sink, src, limits->max_part_bytes);
@@ -270,5 +282,6 @@ free_limits (gpointer data, GClosure *closure)
 void
 sl_camera_limit_decoding (GstBin *bin, const SlCameraLimits *limits)
 {
-  g_signal_connect_data (bin, "deep-element-added", G_CALLBACK (on_element_added), g_memdup2 (limits, sizeof *limits), free_limits, 0);
+  g_signal_connect_data (bin, "deep-element-added", G_CALLBACK (on_element_added),
+                         g_memdup2 (limits, sizeof *limits), free_limits, 0);
 }

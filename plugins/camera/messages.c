@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Elements say "Could not read from resource." and put what happened into their debug text, behind a line with file and
- * function; so that line is cut off and the rest is told too.
+ * Elements say "Could not read from resource." and put what happened into their debug text, behind
+ * a line with file and function; so that line is cut off and the rest is told too.
  */
 #include "plugins/camera/messages.h"
 
@@ -16,9 +16,10 @@ void
 sl_camera_post_status (GstElement *camera, const SlCameraUri *uri, const SlCameraStatus *status)
 {
   g_autofree char *reason = sl_printable_message (status->reason != NULL ? status->reason : "");
-  GstStructure *structure = gst_structure_new (SL_CAMERA_MESSAGE, "state", G_TYPE_STRING, status->state, "uri", G_TYPE_STRING, uri->display,
-                                               "attempt", G_TYPE_UINT, status->attempt, "reason", G_TYPE_STRING, reason, "next-delay-ms",
-                                               G_TYPE_UINT, status->next_delay, "last-frame-age-ms", G_TYPE_INT64, status->age, NULL);
+  GstStructure *structure = gst_structure_new (
+    SL_CAMERA_MESSAGE, "state", G_TYPE_STRING, status->state, "uri", G_TYPE_STRING, uri->display,
+    "attempt", G_TYPE_UINT, status->attempt, "reason", G_TYPE_STRING, reason, "next-delay-ms",
+    G_TYPE_UINT, status->next_delay, "last-frame-age-ms", G_TYPE_INT64, status->age, NULL);
   if (status->caps != NULL)
     gst_structure_set (structure, "caps", GST_TYPE_CAPS, status->caps, NULL);
   gst_element_post_message (camera, gst_message_new_element (GST_OBJECT (camera), structure));
@@ -27,14 +28,16 @@ sl_camera_post_status (GstElement *camera, const SlCameraUri *uri, const SlCamer
 static gboolean
 is_gstreamers (GQuark domain)
 {
-  return domain == GST_RESOURCE_ERROR || domain == GST_STREAM_ERROR || domain == GST_CORE_ERROR || domain == GST_LIBRARY_ERROR;
+  return domain == GST_RESOURCE_ERROR || domain == GST_STREAM_ERROR || domain == GST_CORE_ERROR
+         || domain == GST_LIBRARY_ERROR;
 }
 
 void
 sl_camera_post (GstElement *camera, GstMessageType type, const GError *error, const char *text)
 {
   const gboolean known = error != NULL && is_gstreamers (error->domain);
-  gst_element_message_full (camera, type, known ? error->domain : GST_RESOURCE_ERROR, known ? error->code : GST_RESOURCE_ERROR_READ,
+  gst_element_message_full (camera, type, known ? error->domain : GST_RESOURCE_ERROR,
+                            known ? error->code : GST_RESOURCE_ERROR_READ,
                             sl_printable_message (text), NULL, __FILE__, GST_FUNCTION, __LINE__);
 }
 
@@ -42,7 +45,8 @@ sl_camera_post (GstElement *camera, GstMessageType type, const GError *error, co
 static gboolean
 is_http_source (GstObject *object)
 {
-  GstElementFactory *factory = GST_IS_ELEMENT (object) ? gst_element_get_factory (GST_ELEMENT (object)) : NULL;
+  GstElementFactory *factory =
+    GST_IS_ELEMENT (object) ? gst_element_get_factory (GST_ELEMENT (object)) : NULL;
   return factory != NULL && g_str_equal (GST_OBJECT_NAME (factory), "souphttpsrc");
 }
 
@@ -55,7 +59,8 @@ sentence (GstMessage *message, const GError *error, const char *more)
   if (more != NULL && strstr (more, "not-negotiated") != NULL)
     return "the picture's format or size is not what the elements after slcamera take: put videoscale behind it, or take the size out of the "
            "caps there";
-  if (more != NULL && strstr (more, "streaming stopped, reason error") != NULL && is_http_source (GST_MESSAGE_SRC (message)))
+  if (more != NULL && strstr (more, "streaming stopped, reason error") != NULL
+      && is_http_source (GST_MESSAGE_SRC (message)))
     return "the server's answer is not HTTP, or its header is larger than 100 KiB, which no property raises";
   if (more != NULL && strstr (more, "streaming stopped, reason error") != NULL)
     return "what the server sends is not what its address promises";
@@ -75,7 +80,8 @@ sl_camera_message_fault (GstMessage *message, const SlCameraUri *uri)
   const char *better = sentence (message, error, more);
   if (better != NULL)
     return g_error_new_literal (error->domain, error->code, better);
-  g_autofree char *text = more != NULL ? g_strdup_printf ("%s (%s)", error->message, more) : g_strdup (error->message);
+  g_autofree char *text =
+    more != NULL ? g_strdup_printf ("%s (%s)", error->message, more) : g_strdup (error->message);
   g_autofree char *clean = sl_redact_secrets (text, uri->secrets);
   return g_error_new_literal (error->domain, error->code, clean);
 }
@@ -89,14 +95,17 @@ sl_camera_fault_is_login (const GError *fault)
 char *
 sl_camera_early_text (guint64 n)
 {
-  return n > 0 ? g_strdup_printf ("%" G_GUINT64_FORMAT " frames left out: they came before the first key frame", n) : NULL;
+  return n > 0 ? g_strdup_printf (
+           "%" G_GUINT64_FORMAT " frames left out: they came before the first key frame", n)
+               : NULL;
 }
 
 char *
 sl_camera_damaged_text (guint64 n, gint protocols)
 {
-  return n > 0
-           ? g_strdup_printf ("%" G_GUINT64_FORMAT " frames left out: they lack data, or follow one that does, up to the next key frame%s",
-                              n, protocols != SL_CAMERA_TCP ? "; protocols=tcp loses no packets" : "")
-           : NULL;
+  return n > 0 ? g_strdup_printf (
+           "%" G_GUINT64_FORMAT
+           " frames left out: they lack data, or follow one that does, up to the next key frame%s",
+           n, protocols != SL_CAMERA_TCP ? "; protocols=tcp loses no packets" : "")
+               : NULL;
 }

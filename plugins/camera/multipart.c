@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Each state takes what it needs from the bytes at hand and keeps in @held what it could not finish: a line, or the body of a part. So every
- * byte is copied once, and looked at twice at most.
+ * Each state takes what it needs from the bytes at hand and keeps in @held what it could not
+ * finish: a line, or the body of a part. So every byte is copied once, and looked at twice at most.
  */
 #define _GNU_SOURCE /* memmem */
 #include "plugins/camera/multipart.h"
@@ -73,16 +73,19 @@ enter (SlCameraParts *parts, State state)
   g_byte_array_set_size (parts->held, 0);
 }
 
-/* TRUE when @held is a whole line, of @most bytes at most, without its end; all of it is taken from @input. */
+/* TRUE when @held is a whole line, of @most bytes at most, without its end; all of it is taken from
+ * @input. */
 static gboolean
 take_line (SlCameraParts *parts, Input *input, gsize most)
 {
   const guint8 *newline = memchr (input->at, '\n', (gsize) (input->end - input->at));
   const gsize n = (gsize) ((newline != NULL ? newline : input->end) - input->at);
-  g_byte_array_append (parts->held, input->at, (guint) MIN (n, most - MIN (most, parts->held->len)));
+  g_byte_array_append (parts->held, input->at,
+                       (guint) MIN (n, most - MIN (most, parts->held->len)));
   input->at += n + (newline != NULL);
   parts->passed += n + (newline != NULL);
-  while (newline != NULL && parts->held->len > 0 && g_ascii_isspace (parts->held->data[parts->held->len - 1]))
+  while (newline != NULL && parts->held->len > 0
+         && g_ascii_isspace (parts->held->data[parts->held->len - 1]))
     g_byte_array_set_size (parts->held, parts->held->len - 1);
   return newline != NULL;
 }
@@ -115,10 +118,11 @@ seek (SlCameraParts *parts, Input *input, GError **error)
     g_byte_array_set_size (parts->held, 0);
     return TRUE;
   }
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-               "the MJPEG stream: expected a boundary, a line that begins with --, got %" G_GUINT64_FORMAT
-               " bytes without one; is this the camera's MJPEG address?",
-               parts->passed);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_FORMAT,
+    "the MJPEG stream: expected a boundary, a line that begins with --, got %" G_GUINT64_FORMAT
+    " bytes without one; is this the camera's MJPEG address?",
+    parts->passed);
   return FALSE;
 }
 
@@ -144,10 +148,11 @@ check_header (const SlCameraParts *parts, GError **error)
 {
   if (parts->passed <= SL_CAMERA_PART_HEADER)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-               "a part of the MJPEG stream: expected a header of at most %d bytes, got %" G_GUINT64_FORMAT
-               " and no end; no property raises this, no camera sends so much",
-               SL_CAMERA_PART_HEADER, parts->passed);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_LIMIT,
+    "a part of the MJPEG stream: expected a header of at most %d bytes, got %" G_GUINT64_FORMAT
+    " and no end; no property raises this, no camera sends so much",
+    SL_CAMERA_PART_HEADER, parts->passed);
   return FALSE;
 }
 
@@ -167,8 +172,8 @@ read_header (SlCameraParts *parts, Input *input, GError **error)
   }
   g_byte_array_append (parts->held, (const guint8 *) "", 1);
   char *line = (char *) parts->held->data;
-  const gboolean good =
-    g_ascii_strncasecmp (line, name, strlen (name)) != 0 || take_length (parts, g_strchug (line + strlen (name)), error);
+  const gboolean good = g_ascii_strncasecmp (line, name, strlen (name)) != 0
+                        || take_length (parts, g_strchug (line + strlen (name)), error);
   g_byte_array_set_size (parts->held, 0);
   return good;
 }
@@ -192,9 +197,10 @@ finish_part (SlCameraParts *parts, gsize n, State next, GError **error)
     parts->empty = 0;
     parts->take (part, parts->stamp, parts->data);
   } else if (++parts->empty > SL_CAMERA_EMPTY_PARTS) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "the MJPEG stream: expected JPEG pictures, got %u parts in a row without one; is this the camera's MJPEG address?",
-                 parts->empty);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_FORMAT,
+      "the MJPEG stream: expected JPEG pictures, got %u parts in a row without one; is this the camera's MJPEG address?",
+      parts->empty);
     return FALSE;
   }
   parts->length = UNKNOWN;
@@ -207,7 +213,8 @@ read_body (SlCameraParts *parts, Input *input, GError **error)
 {
   const GByteArray *mark = parts->boundary;
   const gsize before = parts->held->len;
-  const guint64 most = parts->length != UNKNOWN ? parts->length : (guint64) parts->max_bytes + mark->len + 1;
+  const guint64 most =
+    parts->length != UNKNOWN ? parts->length : (guint64) parts->max_bytes + mark->len + 1;
   gsize n = (gsize) MIN ((guint64) (input->end - input->at), most - before);
   const guint8 *near = memmem (input->at, n, mark->data, mark->len);
   if (near != NULL)
@@ -216,7 +223,8 @@ read_body (SlCameraParts *parts, Input *input, GError **error)
   input->at += n;
   /* The boundary's first bytes may have come before. */
   const gsize from = before - MIN (before, mark->len - 1);
-  const guint8 *found = memmem (parts->held->data + from, parts->held->len - from, mark->data, mark->len);
+  const guint8 *found =
+    memmem (parts->held->data + from, parts->held->len - from, mark->data, mark->len);
   if (found != NULL) {
     gsize end = (gsize) (found - parts->held->data);
     input->at -= parts->held->len - (end + mark->len);
@@ -253,7 +261,8 @@ step (SlCameraParts *parts, Input *input, GError **error)
 }
 
 gboolean
-sl_camera_parts_push (SlCameraParts *parts, const guint8 *bytes, gsize n, guint64 stamp, GError **error)
+sl_camera_parts_push (SlCameraParts *parts, const guint8 *bytes, gsize n, guint64 stamp,
+                      GError **error)
 {
   Input input = { bytes, bytes + n, stamp };
   while (input.at < input.end)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The parts of a multipart stream (RFC 2046, section 5.1, as cameras send multipart/x-mixed-replace), cut out as their bytes come. What is
- * held never exceeds a bound, whatever comes.
+ * The parts of a multipart stream (RFC 2046, section 5.1, as cameras send
+ * multipart/x-mixed-replace), cut out as their bytes come. What is held never exceeds a bound,
+ * whatever comes.
  */
 #ifndef SL_PLUGINS_CAMERA_MULTIPART_H
 #define SL_PLUGINS_CAMERA_MULTIPART_H
@@ -15,7 +16,8 @@
 
 typedef struct _SlCameraParts SlCameraParts;
 
-/** SlCameraPart: called with each part in which a JPEG picture begins; @stamp: that of the bytes with which it began. */
+/** SlCameraPart: called with each part in which a JPEG picture begins; @stamp: that of the bytes
+ * with which it began. */
 typedef void (*SlCameraPart) (GBytes *part, guint64 stamp, gpointer data);
 
 /** sl_camera_parts_new: @max_bytes: most bytes a part may have. */
@@ -25,14 +27,16 @@ void sl_camera_parts_free (SlCameraParts *parts);
  * sl_camera_parts_push:
  * @bytes: the @n bytes that follow those pushed before
  * @stamp: when they came, in any unit
- * @error: SL_ERROR_LIMIT or SL_ERROR_FORMAT: what was expected, what came, and the property that raises the bound
+ * @error: SL_ERROR_LIMIT or SL_ERROR_FORMAT: what was expected, what came, and the property that
+ * raises the bound
  *
- * The boundary is the stream's own first line that begins with "--", since cameras announce others. A part ends at the boundary, or after
- * Content-Length bytes where that comes first, so that a picture does not wait for the next. A Content-Length that is 0 or not a number is
- * ignored.
+ * The boundary is the stream's own first line that begins with "--", since cameras announce others.
+ * A part ends at the boundary, or after Content-Length bytes where that comes first, so that a
+ * picture does not wait for the next. A Content-Length that is 0 or not a number is ignored.
  *
  * Returns: FALSE when a bound is exceeded; nothing may be pushed then.
  */
-gboolean sl_camera_parts_push (SlCameraParts *parts, const guint8 *bytes, gsize n, guint64 stamp, GError **error);
+gboolean sl_camera_parts_push (SlCameraParts *parts, const guint8 *bytes, gsize n, guint64 stamp,
+                               GError **error);
 
 #endif

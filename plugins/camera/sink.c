@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Why not appsink: appsink keeps a reference to the frame it handed out last, so the frame could not be stamped without
- * a copy and one buffer of a camera's few would always be held. Here a frame has one owner when it is stamped.
+ * Why not appsink: appsink keeps a reference to the frame it handed out last, so the frame could
+ * not be stamped without a copy and one buffer of a camera's few would always be held. Here a frame
+ * has one owner when it is stamped.
  */
 #include "plugins/camera/sink.h"
 
@@ -18,13 +19,15 @@ struct _SlCameraSink
 
 G_DEFINE_TYPE (SlCameraSink, sl_camera_sink, GST_TYPE_BASE_SINK)
 
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw"));
+static GstStaticPadTemplate sink_template =
+  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw"));
 
 static GstCaps *
 sl_camera_sink_get_caps (GstBaseSink *sink, GstCaps *filter)
 {
   SlCameraSink *self = SL_CAMERA_SINK (sink);
-  return filter != NULL ? gst_caps_intersect_full (filter, self->wanted, GST_CAPS_INTERSECT_FIRST) : gst_caps_ref (self->wanted);
+  return filter != NULL ? gst_caps_intersect_full (filter, self->wanted, GST_CAPS_INTERSECT_FIRST)
+                        : gst_caps_ref (self->wanted);
 }
 
 static gboolean
@@ -58,8 +61,10 @@ sl_camera_sink_render (GstBaseSink *sink, GstBuffer *buffer)
   SlCameraSink *self = SL_CAMERA_SINK (sink);
   GstClockTime running = GST_CLOCK_TIME_NONE;
   if (sink->segment.format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID (buffer))
-    running = gst_segment_to_running_time (&sink->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
-  return self->calls->frame (self->data, buffer, running, gst_element_get_base_time (GST_ELEMENT (sink)));
+    running =
+      gst_segment_to_running_time (&sink->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
+  return self->calls->frame (self->data, buffer, running,
+                             gst_element_get_base_time (GST_ELEMENT (sink)));
 }
 
 static void
@@ -83,7 +88,8 @@ sl_camera_sink_class_init (SlCameraSinkClass *klass)
   sink_class->event = sl_camera_sink_event;
   sink_class->render = sl_camera_sink_render;
   gst_element_class_add_static_pad_template (GST_ELEMENT_CLASS (klass), &sink_template);
-  gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass), "Camera sink", "Sink/Video", "Ends the pipeline inside slcamera",
+  gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass), "Camera sink", "Sink/Video",
+                                         "Ends the pipeline inside slcamera",
                                          "The Sightline authors");
 }
 
@@ -98,7 +104,8 @@ sl_camera_sink_init (SlCameraSink *self)
 }
 
 GstElement *
-sl_camera_sink_new (const GstCaps *wanted, const SlCameraSinkCalls *calls, gpointer data, GDestroyNotify free_data)
+sl_camera_sink_new (const GstCaps *wanted, const SlCameraSinkCalls *calls, gpointer data,
+                    GDestroyNotify free_data)
 {
   SlCameraSink *self = g_object_new (SL_TYPE_CAMERA_SINK, NULL);
   self->wanted = gst_caps_copy (wanted);

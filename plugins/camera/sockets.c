@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * GSocketClient tells of each connection in a signal of its own, which is watched for all instances; a connection is somebody's only when the
- * thread that makes it has said so before.
+ * GSocketClient tells of each connection in a signal of its own, which is watched for all
+ * instances; a connection is somebody's only when the thread that makes it has said so before.
  */
 #include "config.h"
 #include "plugins/camera/sockets.h"
@@ -18,7 +18,8 @@ struct _SlCameraSockets
   gint given; /* atomic */
   GMutex lock;
   GPtrArray *list; /* of GSocket; under the lock */
-  gint seen;       /* value of @given at @baseline; these two are the caller's of sl_camera_sockets_held() */
+  gint
+    seen; /* value of @given at @baseline; these two are the caller's of sl_camera_sockets_held() */
   guint64 baseline;
 };
 
@@ -53,7 +54,8 @@ on_event (GSignalInvocationHint *hint, guint n, const GValue *values, gpointer d
   GObject *connection = g_value_get_object (&values[3]);
   if (G_IS_SOCKET_CONNECTION (connection)) {
     g_mutex_lock (&sockets->lock);
-    g_ptr_array_add (sockets->list, g_object_ref (g_socket_connection_get_socket (G_SOCKET_CONNECTION (connection))));
+    g_ptr_array_add (sockets->list, g_object_ref (g_socket_connection_get_socket (
+                                      G_SOCKET_CONNECTION (connection))));
     g_mutex_unlock (&sockets->lock);
   }
   g_private_replace (&claimed, NULL);
@@ -66,7 +68,8 @@ sl_camera_sockets_new (void)
   static gsize once = 0;
   if (g_once_init_enter (&once)) {
     GTypeClass *klass = g_type_class_ref (G_TYPE_SOCKET_CLIENT);
-    g_signal_add_emission_hook (g_signal_lookup ("event", G_TYPE_SOCKET_CLIENT), 0, on_event, NULL, NULL);
+    g_signal_add_emission_hook (g_signal_lookup ("event", G_TYPE_SOCKET_CLIENT), 0, on_event, NULL,
+                                NULL);
     g_type_class_unref (klass);
     g_once_init_leave (&once, 1);
   }
@@ -104,7 +107,8 @@ received (GSocket *socket)
 #ifdef SL_HAVE_TCP_BYTES_RECEIVED
   struct tcp_info info = { 0 };
   socklen_t size = sizeof info;
-  if (!g_socket_is_closed (socket) && getsockopt (g_socket_get_fd (socket), IPPROTO_TCP, TCP_INFO, &info, &size) == 0)
+  if (!g_socket_is_closed (socket)
+      && getsockopt (g_socket_get_fd (socket), IPPROTO_TCP, TCP_INFO, &info, &size) == 0)
     return info.tcpi_bytes_received;
 #endif
   return 0;
@@ -126,13 +130,15 @@ sl_camera_sockets_held (SlCameraSockets *sockets)
   return total - sockets->baseline;
 }
 
-/* A peer that goes on sending after shutdown(2) is still read. Linux takes a TCP connection down, with all that came, when it is asked to
- * connect to nothing; the descriptor stays, since others use it. */
+/* A peer that goes on sending after shutdown(2) is still read. Linux takes a TCP connection down,
+ * with all that came, when it is asked to connect to nothing; the descriptor stays, since others
+ * use it. */
 static void
 cut (GSocket *socket)
 {
   const struct sockaddr nothing = { .sa_family = AF_UNSPEC };
-  if (!g_socket_is_closed (socket) && connect (g_socket_get_fd (socket), &nothing, sizeof nothing) != 0)
+  if (!g_socket_is_closed (socket)
+      && connect (g_socket_get_fd (socket), &nothing, sizeof nothing) != 0)
     g_socket_shutdown (socket, TRUE, TRUE, NULL);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One row a kind of camera: the elements it needs, whether it is there at all, and how its pipeline is put together.
- * Everything ends in videoconvert, which costs nothing where the formats already agree, and the sink. Elements see
- * locations without user names and passwords, which they get as properties, so none can print them.
+ * One row a kind of camera: the elements it needs, whether it is there at all, and how its pipeline
+ * is put together. Everything ends in videoconvert, which costs nothing where the formats already
+ * agree, and the sink. Elements see locations without user names and passwords, which they get as
+ * properties, so none can print them.
  */
 #include "plugins/camera/source.h"
 
@@ -25,7 +26,8 @@
 #define WAITING_TIME (5 * GST_SECOND)
 #define WAITING_PICTURES 2
 
-typedef gboolean (*Build) (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError **error);
+typedef gboolean (*Build) (const SlCameraPlan *plan, GstBin *bin, GstElement *convert,
+                           GError **error);
 
 typedef struct
 {
@@ -39,13 +41,20 @@ static const struct
 {
   const char *element, *package;
 } packages[] = {
-  { "v4l2src", "gstreamer1.0-plugins-good" },      { "libcamerasrc", "gstreamer1.0-libcamera" },
-  { "pipewiresrc", "gstreamer1.0-pipewire" },      { "nvvidconv", "nvidia-l4t-gstreamer, of NVIDIA's repository" },
-  { "rtspsrc", "gstreamer1.0-plugins-good" },      { "souphttpsrc", "gstreamer1.0-plugins-good" },
-  { "jpegdec", "gstreamer1.0-plugins-good" },      { "decodebin", "gstreamer1.0-plugins-base" },
-  { "videotestsrc", "gstreamer1.0-plugins-base" }, { "videoconvert", "gstreamer1.0-plugins-base" },
-  { "appsrc", "gstreamer1.0-plugins-base" },       { "filesrc", "libgstreamer1.0-0" },
-  { "capsfilter", "libgstreamer1.0-0" },           { "queue", "libgstreamer1.0-0" },
+  { "v4l2src", "gstreamer1.0-plugins-good" },
+  { "libcamerasrc", "gstreamer1.0-libcamera" },
+  { "pipewiresrc", "gstreamer1.0-pipewire" },
+  { "nvvidconv", "nvidia-l4t-gstreamer, of NVIDIA's repository" },
+  { "rtspsrc", "gstreamer1.0-plugins-good" },
+  { "souphttpsrc", "gstreamer1.0-plugins-good" },
+  { "jpegdec", "gstreamer1.0-plugins-good" },
+  { "decodebin", "gstreamer1.0-plugins-base" },
+  { "videotestsrc", "gstreamer1.0-plugins-base" },
+  { "videoconvert", "gstreamer1.0-plugins-base" },
+  { "appsrc", "gstreamer1.0-plugins-base" },
+  { "filesrc", "libgstreamer1.0-0" },
+  { "capsfilter", "libgstreamer1.0-0" },
+  { "queue", "libgstreamer1.0-0" },
 };
 
 GType
@@ -53,7 +62,8 @@ sl_camera_protocols_get_type (void)
 {
   static GType type = 0;
   static const GEnumValue values[] = {
-    { SL_CAMERA_TCP, "Interleaved in the RTSP connection: nothing is lost, passes firewalls", "tcp" },
+    { SL_CAMERA_TCP, "Interleaved in the RTSP connection: nothing is lost, passes firewalls",
+      "tcp" },
     { SL_CAMERA_UDP, "Unicast UDP: least delay, lost packets are seen", "udp" },
     { SL_CAMERA_UDP_MULTICAST, "Multicast UDP: one stream for many receivers", "udp-mcast" },
     { SL_CAMERA_ANY_TRANSPORT, "UDP, multicast, TCP: whatever the camera takes first", "any" },
@@ -98,11 +108,13 @@ decoded_pad (GstElement *decoder, GstPad *pad, gpointer convert)
 static SlCameraLimits
 limits_of (const SlCameraPlan *plan)
 {
-  return (SlCameraLimits){ .max_part_bytes = (guint) plan->settings->max_part_bytes, .max_pixels = (guint) plan->settings->max_pixels };
+  return (SlCameraLimits){ .max_part_bytes = (guint) plan->settings->max_part_bytes,
+                           .max_pixels = (guint) plan->settings->max_pixels };
 }
 
 static GstElement *
-add_decoder (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, const SlCameraLimits *limits)
+add_decoder (const SlCameraPlan *plan, GstBin *bin, GstElement *convert,
+             const SlCameraLimits *limits)
 {
   sl_camera_limit_decoding (bin, limits);
   if (plan->tap != NULL)
@@ -123,7 +135,8 @@ build_test (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError *
   const SlCameraSettings *settings = plan->settings;
   GstElement *source = add (bin, "videotestsrc"), *filter = add (bin, "capsfilter");
   gst_util_set_object_arg (G_OBJECT (source), "pattern", plan->uri->pattern);
-  g_object_set (source, "is-live", plan->uri->test_live, "num-buffers", plan->uri->test_frames > 0 ? plan->uri->test_frames : -1, NULL);
+  g_object_set (source, "is-live", plan->uri->test_live, "num-buffers",
+                plan->uri->test_frames > 0 ? plan->uri->test_frames : -1, NULL);
   g_autoptr (GstCaps) caps = gst_caps_from_string ("video/x-raw, format = (string) I420");
   if (!gst_caps_can_intersect (caps, plan->downstream))
     gst_structure_remove_field (gst_caps_get_structure (caps, 0), "format");
@@ -148,7 +161,8 @@ probe_file (const SlCameraPlan *plan, GCancellable *cancel, GError **error)
   g_autoptr (GFile) file = g_file_new_for_path (plan->uri->location);
   g_autoptr (GError) missing = NULL;
   g_autoptr (GFileInfo) info =
-    g_file_query_info (file, G_FILE_ATTRIBUTE_STANDARD_TYPE "," G_FILE_ATTRIBUTE_ACCESS_CAN_READ, G_FILE_QUERY_INFO_NONE, cancel, &missing);
+    g_file_query_info (file, G_FILE_ATTRIBUTE_STANDARD_TYPE "," G_FILE_ATTRIBUTE_ACCESS_CAN_READ,
+                       G_FILE_QUERY_INFO_NONE, cancel, &missing);
   if (g_error_matches (missing, G_IO_ERROR, G_IO_ERROR_NOT_FOUND))
     g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "there is no file %s", plan->uri->location);
   else if (info == NULL)
@@ -184,19 +198,25 @@ element_timeout (const SlCameraSettings *settings)
   return settings->connect_timeout > 0 ? (guint) settings->connect_timeout / 1000 + 5 : 0;
 }
 
-/* Cameras are near: no proxy is asked for the way to them, except where the environment names one for HTTP. */
+/* Cameras are near: no proxy is asked for the way to them, except where the environment names one
+ * for HTTP. */
 static gboolean
 probe_port (const SlCameraPlan *plan, GCancellable *cancel, GError **error)
 {
-  if (plan->uri->kind == SL_CAMERA_HTTP && (g_getenv ("http_proxy") != NULL || g_getenv ("https_proxy") != NULL))
+  if (plan->uri->kind == SL_CAMERA_HTTP
+      && (g_getenv ("http_proxy") != NULL || g_getenv ("https_proxy") != NULL))
     return TRUE;
-  const gboolean tls = g_str_has_prefix (plan->uri->location, "https://") || g_str_has_prefix (plan->uri->location, "rtsps://");
+  const gboolean tls = g_str_has_prefix (plan->uri->location, "https://")
+                       || g_str_has_prefix (plan->uri->location, "rtsps://");
   g_autoptr (GError) reason = NULL;
   g_autoptr (GSocketClient) client = g_socket_client_new ();
   g_socket_client_set_enable_proxy (client, FALSE);
-  g_socket_client_set_tls (client, tls && plan->settings->tls_verify); /* the elements do not say what they have against it */
+  g_socket_client_set_tls (
+    client,
+    tls && plan->settings->tls_verify); /* the elements do not say what they have against it */
   g_socket_client_set_timeout (client, (guint) MAX (plan->settings->connect_timeout / 1000, 1));
-  g_autoptr (GSocketConnection) connection = g_socket_client_connect_to_uri (client, plan->uri->location, plan->uri->port, cancel, &reason);
+  g_autoptr (GSocketConnection) connection =
+    g_socket_client_connect_to_uri (client, plan->uri->location, plan->uri->port, cancel, &reason);
   if (connection != NULL)
     return TRUE;
   if (g_error_matches (reason, G_TLS_ERROR, G_TLS_ERROR_BAD_CERTIFICATE))
@@ -214,7 +234,8 @@ select_video (GstElement *source, guint number, GstCaps *caps, gpointer data)
 {
   gint *chosen = g_object_get_data (G_OBJECT (source), "sl-video");
   const char *media = gst_structure_get_string (gst_caps_get_structure (caps, 0), "media");
-  if (g_strcmp0 (media, "video") != 0 || (chosen != NULL && GPOINTER_TO_UINT (chosen) != number + 1))
+  if (g_strcmp0 (media, "video") != 0
+      || (chosen != NULL && GPOINTER_TO_UINT (chosen) != number + 1))
     return FALSE;
   g_object_set_data (G_OBJECT (source), "sl-video", GUINT_TO_POINTER (number + 1));
   return TRUE;
@@ -230,8 +251,8 @@ note_packet (GstPad *pad, GstPadProbeInfo *info, gpointer sockets)
 static void
 watch_packets (GstElement *source, GstPad *pad, gpointer sockets)
 {
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, note_packet, sl_camera_sockets_ref (sockets),
-                     sl_camera_sockets_unref);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, note_packet,
+                     sl_camera_sockets_ref (sockets), sl_camera_sockets_unref);
 }
 
 static void
@@ -265,18 +286,20 @@ unref_intact (gpointer intact, GClosure *closure)
   sl_intact_unref (intact);
 }
 
-/* Packets of whole pictures, and a thread of its own for decoding: what waits for that, waits here, and never where single packets would be
- * dropped. */
+/* Packets of whole pictures, and a thread of its own for decoding: what waits for that, waits here,
+ * and never where single packets would be dropped. */
 static GstElement *
 add_packet_filter (const SlCameraPlan *plan, GstBin *bin, GstElement *decoder)
 {
   const guint max_bytes = (guint) plan->settings->max_part_bytes;
   GstElement *whole = sl_camera_whole_new (plan->intact, max_bytes), *queue = add (bin, "queue");
   gst_bin_add (bin, whole);
-  g_object_set (queue, "max-size-buffers", 0, "max-size-bytes", MIN (max_bytes, G_MAXUINT / WAITING_PICTURES) * WAITING_PICTURES,
-                "max-size-time", WAITING_TIME, NULL);
+  g_object_set (queue, "max-size-buffers", 0, "max-size-bytes",
+                MIN (max_bytes, G_MAXUINT / WAITING_PICTURES) * WAITING_PICTURES, "max-size-time",
+                WAITING_TIME, NULL);
   gst_util_set_object_arg (G_OBJECT (queue), "leaky", "downstream");
-  g_signal_connect_data (queue, "overrun", G_CALLBACK (decoder_behind), sl_intact_ref (plan->intact), unref_intact, 0);
+  g_signal_connect_data (queue, "overrun", G_CALLBACK (decoder_behind),
+                         sl_intact_ref (plan->intact), unref_intact, 0);
   gst_element_link_many (whole, queue, decoder, NULL);
   return whole;
 }
@@ -291,15 +314,18 @@ build_rtsp (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError *
   const SlCameraSettings *settings = plan->settings;
   const SlCameraLimits limits = limits_of (plan);
   GstElement *source = add (bin, "rtspsrc"), *decoder = add_decoder (plan, bin, convert, &limits);
-  g_object_set (source, "location", plan->uri->location, "user-id", plan->uri->user, "user-pw", plan->uri->password, "latency",
-                (guint) settings->latency, "drop-on-latency", settings->drop_on_latency, "tcp-timeout",
+  g_object_set (source, "location", plan->uri->location, "user-id", plan->uri->user, "user-pw",
+                plan->uri->password, "latency", (guint) settings->latency, "drop-on-latency",
+                settings->drop_on_latency, "tcp-timeout",
                 (guint64) element_timeout (settings) * G_USEC_PER_SEC, NULL);
   gst_util_set_object_arg (G_OBJECT (source), "protocols", transports[settings->protocols]);
   if (!settings->tls_verify)
     gst_util_set_object_arg (G_OBJECT (source), "tls-validation-flags", "0");
   g_signal_connect (source, "select-stream", G_CALLBACK (select_video), NULL);
-  g_signal_connect_data (source, "pad-added", G_CALLBACK (watch_packets), sl_camera_sockets_ref (plan->sockets), unref_sockets, 0);
-  g_signal_connect_object (source, "pad-added", G_CALLBACK (rtsp_pad), add_packet_filter (plan, bin, decoder), 0);
+  g_signal_connect_data (source, "pad-added", G_CALLBACK (watch_packets),
+                         sl_camera_sockets_ref (plan->sockets), unref_sockets, 0);
+  g_signal_connect_object (source, "pad-added", G_CALLBACK (rtsp_pad),
+                           add_packet_filter (plan, bin, decoder), 0);
   g_signal_connect (source, "no-more-pads", G_CALLBACK (rtsp_pads_done), NULL);
   return TRUE;
 }
@@ -309,9 +335,11 @@ const char *
 sl_camera_content_type (GstEvent *event)
 {
   const GstStructure *headers = gst_event_get_structure (event);
-  const GValue *value =
-    headers != NULL && gst_structure_has_name (headers, "http-headers") ? gst_structure_get_value (headers, "response-headers") : NULL;
-  const GstStructure *response = value != NULL && GST_VALUE_HOLDS_STRUCTURE (value) ? gst_value_get_structure (value) : NULL;
+  const GValue *value = headers != NULL && gst_structure_has_name (headers, "http-headers")
+                          ? gst_structure_get_value (headers, "response-headers")
+                          : NULL;
+  const GstStructure *response =
+    value != NULL && GST_VALUE_HOLDS_STRUCTURE (value) ? gst_value_get_structure (value) : NULL;
   for (gint i = 0; response != NULL && i < gst_structure_n_fields (response); i++) {
     const char *name = gst_structure_nth_field_name (response, (guint) i);
     if (g_ascii_strcasecmp (name, "Content-Type") == 0)
@@ -330,7 +358,9 @@ sl_camera_type_is_mjpeg (const char *type)
 static gboolean
 may_be_mjpeg (const char *type)
 {
-  static const char *const others[] = { "image/", "text/", "audio/", "application/json", "application/xml", "video/mp4", "video/mp2t" };
+  static const char *const others[] = { "image/",           "text/",           "audio/",
+                                        "application/json", "application/xml", "video/mp4",
+                                        "video/mp2t" };
   for (guint i = 0; i < G_N_ELEMENTS (others); i++)
     if (g_ascii_strncasecmp (type, others[i], strlen (others[i])) == 0)
       return FALSE;
@@ -344,8 +374,11 @@ check_content_type (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   if (type == NULL || may_be_mjpeg (type))
     return GST_PAD_PROBE_OK;
   g_autoptr (GstElement) source = gst_pad_get_parent_element (pad);
-  GST_ELEMENT_ERROR (source, STREAM, WRONG_TYPE,
-                     ("the server answers %s, expected multipart/x-mixed-replace (MJPEG): use the camera's MJPEG address", type), (NULL));
+  GST_ELEMENT_ERROR (
+    source, STREAM, WRONG_TYPE,
+    ("the server answers %s, expected multipart/x-mixed-replace (MJPEG): use the camera's MJPEG address",
+     type),
+    (NULL));
   return GST_PAD_PROBE_REMOVE;
 }
 
@@ -364,11 +397,12 @@ add_jpeg_decoder (const SlCameraPlan *plan, GstBin *bin)
 static gboolean
 build_http (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError **error)
 {
-  GstElement *source = add (bin, "souphttpsrc"), *demuxer = sl_camera_demux_new ((guint) plan->settings->max_part_bytes);
+  GstElement *source = add (bin, "souphttpsrc"),
+             *demuxer = sl_camera_demux_new ((guint) plan->settings->max_part_bytes);
   gst_bin_add (bin, demuxer);
-  g_object_set (source, "location", plan->uri->location, "user-id", plan->uri->user, "user-pw", plan->uri->password, "is-live", TRUE,
-                "do-timestamp", TRUE, "retries", 0, "timeout", element_timeout (plan->settings), "ssl-strict", plan->settings->tls_verify,
-                NULL);
+  g_object_set (source, "location", plan->uri->location, "user-id", plan->uri->user, "user-pw",
+                plan->uri->password, "is-live", TRUE, "do-timestamp", TRUE, "retries", 0, "timeout",
+                element_timeout (plan->settings), "ssl-strict", plan->settings->tls_verify, NULL);
   g_autoptr (GstPad) pad = gst_element_get_static_pad (source, "src");
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, check_content_type, NULL, NULL);
   return gst_element_link_many (source, demuxer, add_jpeg_decoder (plan, bin), convert, NULL);
@@ -381,13 +415,15 @@ probe_device (const SlCameraPlan *plan, GCancellable *cancel, GError **error)
 {
   const char *device = plan->uri->location;
   if (!g_file_test (device, G_FILE_TEST_EXISTS)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "there is no %s: is the camera plugged in? 'v4l2-ctl --list-devices' lists cameras",
-                 device);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_OPEN,
+      "there is no %s: is the camera plugged in? 'v4l2-ctl --list-devices' lists cameras", device);
     return FALSE;
   }
   if (g_access (device, R_OK | W_OK) != 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: permission denied; add this user to the group that 'ls -l %s' shows (video)", device,
-                 device);
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+                 "%s: permission denied; add this user to the group that 'ls -l %s' shows (video)",
+                 device, device);
     return FALSE;
   }
   return TRUE;
@@ -433,7 +469,8 @@ build_v4l2 (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError *
   g_autoptr (GstCaps) chosen = sl_camera_choose_caps (offered, plan->downstream, &wish);
   if (chosen == NULL) {
     g_autofree char *text = gst_caps_to_string (offered);
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s: expected raw video or JPEG, it offers %s", plan->uri->location, text);
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                 "%s: expected raw video or JPEG, it offers %s", plan->uri->location, text);
     return FALSE;
   }
   g_object_set (filter, "caps", chosen, NULL);
@@ -446,10 +483,13 @@ build_v4l2 (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError *
 
 /**
  * Sensor:
- * @name: the property for the camera's name or number; @name_before: (nullable): what older versions have in its place
- * @exposure: (nullable): the property for an exposure: microseconds, or with @in_ns a range of nanoseconds
+ * @name: the property for the camera's name or number; @name_before: (nullable): what older
+ * versions have in its place
+ * @exposure: (nullable): the property for an exposure: microseconds, or with @in_ns a range of
+ * nanoseconds
  * @scales: makes pictures of any size, so that one must be asked for
- * @memory: (nullable): the caps feature of its pictures, from which @converter brings them to system memory
+ * @memory: (nullable): the caps feature of its pictures, from which @converter brings them to
+ * system memory
  */
 typedef struct
 {
@@ -458,9 +498,13 @@ typedef struct
   const char *memory, *converter;
 } Sensor;
 
-static const Sensor libcamera = { "libcamerasrc", "camera-name", NULL, "exposure-time", FALSE, TRUE, NULL, NULL };
-static const Sensor pipewire = { "pipewiresrc", "target-object", "path", NULL, FALSE, FALSE, NULL, NULL };
-static const Sensor argus = { "nvarguscamerasrc", "sensor-id", NULL, "exposuretimerange", TRUE, TRUE, "memory:NVMM", "nvvidconv" };
+static const Sensor libcamera = { "libcamerasrc", "camera-name", NULL, "exposure-time",
+                                  FALSE,          TRUE,          NULL, NULL };
+static const Sensor pipewire = { "pipewiresrc", "target-object", "path", NULL,
+                                 FALSE,         FALSE,           NULL,   NULL };
+static const Sensor argus = { "nvarguscamerasrc",  "sensor-id", NULL,
+                              "exposuretimerange", TRUE,        TRUE,
+                              "memory:NVMM",       "nvvidconv" };
 
 static gboolean
 is_there (const char *element)
@@ -489,16 +533,20 @@ static gboolean
 check_sensor (const SlCameraUri *uri, GError **error)
 {
   const Sensor *sensor = sensor_of (uri);
-  g_autoptr (GstElement) source = gst_object_ref_sink (gst_element_factory_make (sensor->element, NULL));
+  g_autoptr (GstElement) source =
+    gst_object_ref_sink (gst_element_factory_make (sensor->element, NULL));
   if (uri->exposure > 0 && !has_property (source, sensor->exposure)) {
-    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
-                 "uri=%s: exposure: %s has no property for it here: expected width=, height= or framerate=", uri->display, sensor->element);
+    g_set_error (
+      error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+      "uri=%s: exposure: %s has no property for it here: expected width=, height= or framerate=",
+      uri->display, sensor->element);
     return FALSE;
   }
   if (sensor == &libcamera && uri->kind == SL_CAMERA_CSI && !g_str_equal (uri->location, "0")) {
-    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
-                 "uri=%s: libcamera knows cameras by their names: expected csi://0, the first, or libcamera://NAME; 'cam -l' lists names",
-                 uri->display);
+    g_set_error (
+      error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+      "uri=%s: libcamera knows cameras by their names: expected csi://0, the first, or libcamera://NAME; 'cam -l' lists names",
+      uri->display);
     return FALSE;
   }
   return TRUE;
@@ -508,13 +556,16 @@ static void
 name_sensor (const Sensor *sensor, const SlCameraUri *uri, GstElement *source)
 {
   const char *name = has_property (source, sensor->name) ? sensor->name : sensor->name_before;
-  if (uri->location[0] != '\0' && has_property (source, name) && (sensor != &libcamera || uri->kind == SL_CAMERA_LIBCAMERA))
+  if (uri->location[0] != '\0' && has_property (source, name)
+      && (sensor != &libcamera || uri->kind == SL_CAMERA_LIBCAMERA))
     gst_util_set_object_arg (G_OBJECT (source), name, uri->location);
   if (uri->exposure > 0) {
     const gint64 time = (gint64) uri->exposure * (sensor->in_ns ? 1000 : 1);
     g_autofree char *text =
-      sensor->in_ns ? g_strdup_printf ("%" G_GINT64_FORMAT " %" G_GINT64_FORMAT, time, time) : g_strdup_printf ("%" G_GINT64_FORMAT, time);
-    if (has_property (source, "exposure-time-mode")) /* of newer libcamera, which leaves the time alone unless this says so */
+      sensor->in_ns ? g_strdup_printf ("%" G_GINT64_FORMAT " %" G_GINT64_FORMAT, time, time)
+                    : g_strdup_printf ("%" G_GINT64_FORMAT, time);
+    if (has_property (source, "exposure-time-mode")) /* of newer libcamera, which leaves the time
+                                                        alone unless this says so */
       gst_util_set_object_arg (G_OBJECT (source), "exposure-time-mode", "manual");
     gst_util_set_object_arg (G_OBJECT (source), sensor->exposure, text);
   }
@@ -553,17 +604,24 @@ build_sensor (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError
   g_object_set (filter, "caps", caps, NULL);
   if (sensor->converter != NULL)
     return gst_element_link_many (source, filter, add (bin, sensor->converter), convert, NULL);
-  return gst_element_link_many (source, filter, sensor->scales ? convert : add_decoder (plan, bin, convert, &limits), NULL);
+  return gst_element_link_many (
+    source, filter, sensor->scales ? convert : add_decoder (plan, bin, convert, &limits), NULL);
 }
 
 static const Kind kinds[] = {
-  [SL_CAMERA_V4L2] = { "v4l2://", { "v4l2src", "capsfilter", "jpegdec" }, probe_device, build_v4l2 },
+  [SL_CAMERA_V4L2] = { "v4l2://",
+                       { "v4l2src", "capsfilter", "jpegdec" },
+                       probe_device,
+                       build_v4l2 },
   [SL_CAMERA_RTSP] = { "rtsp://", { "rtspsrc", "queue", "decodebin" }, probe_port, build_rtsp },
   [SL_CAMERA_HTTP] = { "http://", { "souphttpsrc", "jpegdec" }, probe_port, build_http },
   [SL_CAMERA_FILE] = { "file://", { "filesrc", "decodebin" }, probe_file, build_file },
   [SL_CAMERA_TEST] = { "test://", { "videotestsrc", "capsfilter" }, NULL, build_test },
   [SL_CAMERA_LIBCAMERA] = { "libcamera://", { "libcamerasrc", "capsfilter" }, NULL, build_sensor },
-  [SL_CAMERA_PIPEWIRE] = { "pipewire://", { "pipewiresrc", "capsfilter", "decodebin" }, NULL, build_sensor },
+  [SL_CAMERA_PIPEWIRE] = { "pipewire://",
+                           { "pipewiresrc", "capsfilter", "decodebin" },
+                           NULL,
+                           build_sensor },
   [SL_CAMERA_CSI] = { "csi://", { "capsfilter" }, NULL, build_sensor },
 };
 
@@ -596,16 +654,18 @@ has_element (const char *name, const char *scheme, GError **error)
   for (guint i = 0; i < G_N_ELEMENTS (packages); i++)
     if (g_str_equal (packages[i].element, name))
       package = packages[i].package;
-  g_set_error (error, GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN,
-               "GStreamer's element '%s' is missing, which slcamera needs for %s: install %s (Debian's name of the package)", name, scheme,
-               package);
+  g_set_error (
+    error, GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN,
+    "GStreamer's element '%s' is missing, which slcamera needs for %s: install %s (Debian's name of the package)",
+    name, scheme, package);
   return FALSE;
 }
 
 static gboolean
 check_pattern (const SlCameraUri *uri, GError **error)
 {
-  g_autoptr (GstElement) source = gst_object_ref_sink (gst_element_factory_make ("videotestsrc", NULL));
+  g_autoptr (GstElement) source =
+    gst_object_ref_sink (gst_element_factory_make ("videotestsrc", NULL));
   GParamSpec *spec = g_object_class_find_property (G_OBJECT_GET_CLASS (source), "pattern");
   GEnumClass *patterns = G_PARAM_SPEC_ENUM (spec)->enum_class;
   g_autoptr (GString) names = g_string_new (NULL);
@@ -614,8 +674,9 @@ check_pattern (const SlCameraUri *uri, GError **error)
       return TRUE;
     g_string_append_printf (names, "%s%s", i > 0 ? ", " : "", patterns->values[i].value_nick);
   }
-  g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "uri=%s: '%s' is no pattern: expected one of %s", uri->display,
-               uri->pattern, names->str);
+  g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+               "uri=%s: '%s' is no pattern: expected one of %s", uri->display, uri->pattern,
+               names->str);
   return FALSE;
 }
 
@@ -631,16 +692,18 @@ sl_camera_check (const SlCameraUri *uri, GError **error)
   if (uri->kind == SL_CAMERA_TEST)
     return check_pattern (uri, error);
   if (uri->kind == SL_CAMERA_V4L2 && uri->exposure > 0) {
-    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
-                 "uri=%s: exposure: v4l2src has no property for it: expected width=, height= or framerate=; 'v4l2-ctl --set-ctrl' sets it",
-                 uri->display);
+    g_set_error (
+      error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+      "uri=%s: exposure: v4l2src has no property for it: expected width=, height= or framerate=; 'v4l2-ctl --set-ctrl' sets it",
+      uri->display);
     return FALSE;
   }
   if (kind->build != build_sensor)
     return TRUE;
   const Sensor *sensor = sensor_of (uri);
   return has_element (sensor->element, kind->name, error)
-         && (sensor->converter == NULL || has_element (sensor->converter, kind->name, error)) && check_sensor (uri, error);
+         && (sensor->converter == NULL || has_element (sensor->converter, kind->name, error))
+         && check_sensor (uri, error);
 }
 
 gboolean
@@ -650,7 +713,8 @@ sl_camera_probe (const SlCameraPlan *plan, GCancellable *cancel, GError **error)
   return kind->probe == NULL || kind->probe (plan, cancel, error);
 }
 
-/* By what the elements behind it take, too; videoconvert answers accept-caps queries for itself alone. */
+/* By what the elements behind it take, too; videoconvert answers accept-caps queries for itself
+ * alone. */
 static gboolean
 takes_caps (GstPad *pad, GstCaps *caps)
 {
@@ -658,7 +722,8 @@ takes_caps (GstPad *pad, GstCaps *caps)
   return gst_caps_can_intersect (caps, taken);
 }
 
-/* Refused caps are an error at once: a demuxer may have read all of a short file by then, and nobody else would tell. */
+/* Refused caps are an error at once: a demuxer may have read all of a short file by then, and
+ * nobody else would tell. */
 static GstPadProbeReturn
 check_caps (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
@@ -674,8 +739,9 @@ check_caps (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
-/* Interlaced frames are deinterlaced at the same frame rate; progressive frames pass through unchanged. Where deinterlace is not installed,
- * a downstream element that takes no interlaced video refuses the caps with an error message. */
+/* Interlaced frames are deinterlaced at the same frame rate; progressive frames pass through
+ * unchanged. Where deinterlace is not installed, a downstream element that takes no interlaced
+ * video refuses the caps with an error message. */
 static GstElement *
 add_deinterlacer (GstBin *pipeline)
 {
@@ -697,6 +763,8 @@ sl_camera_build (const SlCameraPlan *plan, GstBin *pipeline, GstElement *sink, G
   if (plan->settings->realtime && plan->uri->kind == SL_CAMERA_FILE)
     g_object_set (sink, "sync", TRUE, "async", TRUE, NULL);
   GstElement *deinterlace = add_deinterlacer (pipeline);
-  const gboolean linked = deinterlace != NULL ? gst_element_link_many (convert, deinterlace, sink, NULL) : gst_element_link (convert, sink);
+  const gboolean linked = deinterlace != NULL
+                            ? gst_element_link_many (convert, deinterlace, sink, NULL)
+                            : gst_element_link (convert, sink);
   return linked && kinds[plan->uri->kind].build (plan, pipeline, convert, error);
 }

@@ -55,24 +55,30 @@ typedef struct
   SlIntact *intact;
 } SlCameraPlan;
 
-/** sl_camera_is_live: whether the source sets the pace of the frames. Then late frames are dropped, and a source without frames is an
- *  error. */
+/** sl_camera_is_live: whether the source sets the pace of the frames. Then late frames are dropped,
+ * and a source without frames is an error. */
 gboolean sl_camera_is_live (const SlCameraUri *uri, const SlCameraSettings *settings);
-/** sl_camera_may_end: whether an end of stream or a failure of @uri is final. If not, slcamera connects again. */
+/** sl_camera_may_end: whether an end of stream or a failure of @uri is final. If not, slcamera
+ * connects again. */
 gboolean sl_camera_may_end (const SlCameraUri *uri);
-/** sl_camera_check: FALSE with @error set, in a GStreamer domain, when an element for @uri is not installed, or when the elements lack a
- *  feature that @uri needs. The message names the element and its Debian package. */
+/** sl_camera_check: FALSE with @error set, in a GStreamer domain, when an element for @uri is not
+ * installed, or when the elements lack a feature that @uri needs. The message names the element and
+ * its Debian package. */
 gboolean sl_camera_check (const SlCameraUri *uri, GError **error);
-/** sl_camera_probe: whether the target exists: a device node, a listening port or a file. Blocks until @cancel or connect-timeout. FALSE
- *  with
+/** sl_camera_probe: whether the target exists: a device node, a listening port or a file. Blocks
+ * until @cancel or connect-timeout. FALSE with
  *  @error set to the system's reason. */
 gboolean sl_camera_probe (const SlCameraPlan *plan, GCancellable *cancel, GError **error);
-/** sl_camera_build: (transfer floating) (nullable): puts the source into @pipeline and links it to @sink, which @pipeline owns.
- *  May block on a device. Errors of elements are messages of @pipeline. */
-gboolean sl_camera_build (const SlCameraPlan *plan, GstBin *pipeline, GstElement *sink, GError **error);
-/** sl_camera_content_type: (transfer none) (nullable): the content type that a web server sent, where @event holds it. */
+/** sl_camera_build: (transfer floating) (nullable): puts the source into @pipeline and links it to
+ * @sink, which @pipeline owns. May block on a device. Errors of elements are messages of @pipeline.
+ */
+gboolean sl_camera_build (const SlCameraPlan *plan, GstBin *pipeline, GstElement *sink,
+                          GError **error);
+/** sl_camera_content_type: (transfer none) (nullable): the content type that a web server sent,
+ * where @event holds it. */
 const char *sl_camera_content_type (GstEvent *event);
-/** sl_camera_type_is_mjpeg: whether @type (nullable) is the type of an endless stream of pictures (multipart). */
+/** sl_camera_type_is_mjpeg: whether @type (nullable) is the type of an endless stream of pictures
+ * (multipart). */
 gboolean sl_camera_type_is_mjpeg (const char *type);
 
 #endif

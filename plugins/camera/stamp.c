@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Timestamps are arithmetic on four numbers, apart from the thread that feeds them, so that tests can try any clock.
+ * Timestamps are arithmetic on four numbers, apart from the thread that feeds them, so that tests
+ * can try any clock.
  */
 #include "plugins/camera/stamp.h"
 
@@ -38,7 +39,8 @@ sl_camera_stamp_live (GstClockTime taken, GstClockTime now, GstClockTime base, G
 }
 
 GstClockTime
-sl_camera_stamper_live (SlCameraStamper *stamper, GstClockTime taken, GstClockTime now, GstClockTime base, GstClockTime trust)
+sl_camera_stamper_live (SlCameraStamper *stamper, GstClockTime taken, GstClockTime now,
+                        GstClockTime base, GstClockTime trust)
 {
   return grow (stamper, sl_camera_stamp_live (taken, now, base, trust));
 }
@@ -46,7 +48,9 @@ sl_camera_stamper_live (SlCameraStamper *stamper, GstClockTime taken, GstClockTi
 GstClockTime
 sl_camera_stamper_file (SlCameraStamper *stamper, GstClockTime running, GstClockTime duration)
 {
-  const GstClockTime time = grow (stamper, GST_CLOCK_TIME_IS_VALID (running) ? stamper->offset + running : stamper->end);
-  stamper->end = time + (GST_CLOCK_TIME_IS_VALID (duration) && duration > 0 ? duration : FRAME_TIME);
+  const GstClockTime time =
+    grow (stamper, GST_CLOCK_TIME_IS_VALID (running) ? stamper->offset + running : stamper->end);
+  stamper->end =
+    time + (GST_CLOCK_TIME_IS_VALID (duration) && duration > 0 ? duration : FRAME_TIME);
   return time;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Timestamps of slcamera's frames: running time of the outer pipeline, growing across reconnections and loops.
+ * Timestamps of slcamera's frames: running time of the outer pipeline, growing across reconnections
+ * and loops.
  */
 #ifndef SL_PLUGINS_CAMERA_STAMP_H
 #define SL_PLUGINS_CAMERA_STAMP_H
@@ -15,14 +16,20 @@ typedef struct
 } SlCameraStamper;
 
 void sl_camera_stamper_init (SlCameraStamper *stamper);
-/** sl_camera_stamper_pass: the next frame begins a pass over the same file: its time 0 is where the last pass ended. */
+/** sl_camera_stamper_pass: the next frame begins a pass over the same file: its time 0 is where the
+ * last pass ended. */
 void sl_camera_stamper_pass (SlCameraStamper *stamper);
-/** sl_camera_stamp_live: running time of what was taken at clock time @taken (or NONE) and arrived at @now, while the outer base time is @base.
- *  A time that is not within @trust of @now is no time. */
-GstClockTime sl_camera_stamp_live (GstClockTime taken, GstClockTime now, GstClockTime base, GstClockTime trust);
+/** sl_camera_stamp_live: running time of what was taken at clock time @taken (or NONE) and arrived
+ * at @now, while the outer base time is @base. A time that is not within @trust of @now is no time.
+ */
+GstClockTime sl_camera_stamp_live (GstClockTime taken, GstClockTime now, GstClockTime base,
+                                   GstClockTime trust);
 /** sl_camera_stamper_live: the same, of a frame, later than the one before. */
-GstClockTime sl_camera_stamper_live (SlCameraStamper *stamper, GstClockTime taken, GstClockTime now, GstClockTime base, GstClockTime trust);
-/** sl_camera_stamper_file: a frame at @running (or NONE) of the running pass, of @duration (or NONE). */
-GstClockTime sl_camera_stamper_file (SlCameraStamper *stamper, GstClockTime running, GstClockTime duration);
+GstClockTime sl_camera_stamper_live (SlCameraStamper *stamper, GstClockTime taken, GstClockTime now,
+                                     GstClockTime base, GstClockTime trust);
+/** sl_camera_stamper_file: a frame at @running (or NONE) of the running pass, of @duration (or
+ * NONE). */
+GstClockTime sl_camera_stamper_file (SlCameraStamper *stamper, GstClockTime running,
+                                     GstClockTime duration);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A probe on the decoder's sink pad. Frames are copied there, because cameras have few buffers, and a small frame may be a part of a large
- * block of memory. A parser in between, which belongs to no pipeline and runs in the thread that pushes, makes other forms of H.264 and H.265
- * what files hold.
+ * A probe on the decoder's sink pad. Frames are copied there, because cameras have few buffers, and
+ * a small frame may be a part of a large block of memory. A parser in between, which belongs to no
+ * pipeline and runs in the thread that pushes, makes other forms of H.264 and H.265 what files
+ * hold.
  */
 #include "plugins/camera/tap.h"
 
@@ -33,8 +34,8 @@ struct _Inlet
   GstPad *to_parser, *parsed; /* as long as there is a parser */
 };
 
-static GstStaticPadTemplate parsed_template =
-  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_CAMERA_ENCODED_CAPS));
+static GstStaticPadTemplate parsed_template = GST_STATIC_PAD_TEMPLATE (
+  "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_CAMERA_ENCODED_CAPS));
 
 SlCameraTap *
 sl_camera_tap_new (const SlCameraTapCalls *calls, gpointer data, GDestroyNotify free_data)
@@ -119,7 +120,8 @@ make_parser (Inlet *inlet, const char *name)
   if (parser == NULL)
     return FALSE;
   GstSegment segment;
-  g_autoptr (GstPad) sink = gst_element_get_static_pad (parser, "sink"), src = gst_element_get_static_pad (parser, "src");
+  g_autoptr (GstPad) sink = gst_element_get_static_pad (parser, "sink"),
+                     src = gst_element_get_static_pad (parser, "src");
   inlet->parser = gst_object_ref_sink (parser);
   inlet->to_parser = gst_object_ref_sink (gst_pad_new ("src", GST_PAD_SRC));
   inlet->parsed = gst_object_ref_sink (gst_pad_new_from_static_template (&parsed_template, "sink"));
@@ -143,7 +145,8 @@ make_parser (Inlet *inlet, const char *name)
 static gboolean
 is_open (Inlet *inlet)
 {
-  return g_atomic_pointer_get (&inlet->tap->open) == inlet || g_atomic_pointer_compare_and_exchange (&inlet->tap->open, NULL, inlet);
+  return g_atomic_pointer_get (&inlet->tap->open) == inlet
+         || g_atomic_pointer_compare_and_exchange (&inlet->tap->open, NULL, inlet);
 }
 
 static gboolean
@@ -158,7 +161,8 @@ take_as_they_are (Inlet *inlet, GstCaps *caps)
 static gboolean
 take_parsed_caps (Inlet *inlet, GstCaps *caps, const char *parser)
 {
-  const char *there = inlet->parser != NULL ? GST_OBJECT_NAME (gst_element_get_factory (inlet->parser)) : NULL;
+  const char *there =
+    inlet->parser != NULL ? GST_OBJECT_NAME (gst_element_get_factory (inlet->parser)) : NULL;
   if (g_strcmp0 (there, parser) != 0) {
     drop_parser (inlet);
     if (!make_parser (inlet, parser))
@@ -174,7 +178,9 @@ take_caps (Inlet *inlet, GstCaps *caps)
   g_autoptr (GstCaps) whole = gst_static_caps_get (&given);
   const char *type = gst_structure_get_name (gst_caps_get_structure (caps, 0));
   const gboolean jpeg = strcmp (type, "image/jpeg") == 0;
-  const char *parser = strcmp (type, "video/x-h264") == 0 ? "h264parse" : strcmp (type, "video/x-h265") == 0 ? "h265parse" : NULL;
+  const char *parser = strcmp (type, "video/x-h264") == 0   ? "h264parse"
+                       : strcmp (type, "video/x-h265") == 0 ? "h265parse"
+                                                            : NULL;
   gst_clear_caps (&inlet->jpeg);
   inlet->takes = FALSE;
   if ((!jpeg && parser == NULL) || !is_open (inlet))
@@ -206,7 +212,8 @@ take_jpeg_size (Inlet *inlet, GstBuffer *frame)
   inlet->width = (gint) width;
   inlet->height = (gint) height;
   g_autoptr (GstCaps) caps = gst_caps_copy (inlet->jpeg);
-  gst_caps_set_simple (caps, "width", G_TYPE_INT, inlet->width, "height", G_TYPE_INT, inlet->height, NULL);
+  gst_caps_set_simple (caps, "width", G_TYPE_INT, inlet->width, "height", G_TYPE_INT, inlet->height,
+                       NULL);
   inlet->tap->calls->caps (inlet->tap->data, caps);
   return TRUE;
 }
@@ -216,26 +223,33 @@ take_jpeg_size (Inlet *inlet, GstBuffer *frame)
 static GstClockTime
 running_time (const GstSegment *segment, GstClockTime time)
 {
-  return segment->format == GST_FORMAT_TIME && GST_CLOCK_TIME_IS_VALID (time) ? gst_segment_to_running_time (segment, GST_FORMAT_TIME, time)
-                                                                              : GST_CLOCK_TIME_NONE;
+  return segment->format == GST_FORMAT_TIME && GST_CLOCK_TIME_IS_VALID (time)
+           ? gst_segment_to_running_time (segment, GST_FORMAT_TIME, time)
+           : GST_CLOCK_TIME_NONE;
 }
 
-/* Of streams with reordered frames the first ones are decoded before the stream's time begins, which timestamps cannot say: as it begins, then.
- * Without it they would have none, which muxers take for their PTS, and the next ones would go back. */
+/* Of streams with reordered frames the first ones are decoded before the stream's time begins,
+ * which timestamps cannot say: as it begins, then. Without it they would have none, which muxers
+ * take for their PTS, and the next ones would go back. */
 static GstClockTime
 decoding_time (const GstSegment *segment, const GstBuffer *frame)
 {
-  const gboolean early = segment->format == GST_FORMAT_TIME && GST_BUFFER_DTS_IS_VALID (frame) && GST_BUFFER_DTS (frame) < segment->start
-                         && GST_CLOCK_TIME_IS_VALID (running_time (segment, GST_BUFFER_PTS (frame)));
+  const gboolean early =
+    segment->format == GST_FORMAT_TIME && GST_BUFFER_DTS_IS_VALID (frame)
+    && GST_BUFFER_DTS (frame) < segment->start
+    && GST_CLOCK_TIME_IS_VALID (running_time (segment, GST_BUFFER_PTS (frame)));
   return running_time (segment, early ? segment->start : GST_BUFFER_DTS (frame));
 }
 
 static void
 take_frame (Inlet *inlet, GstBuffer *buffer)
 {
-  const GstBufferCopyFlags flags =
-    GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS | GST_BUFFER_COPY_MEMORY | GST_BUFFER_COPY_MERGE | GST_BUFFER_COPY_DEEP;
-  GstBuffer *frame = inlet->takes && gst_buffer_get_size (buffer) > 0 ? gst_buffer_copy_region (buffer, flags, 0, -1) : NULL;
+  const GstBufferCopyFlags flags = GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS
+                                   | GST_BUFFER_COPY_MEMORY | GST_BUFFER_COPY_MERGE
+                                   | GST_BUFFER_COPY_DEEP;
+  GstBuffer *frame = inlet->takes && gst_buffer_get_size (buffer) > 0
+                       ? gst_buffer_copy_region (buffer, flags, 0, -1)
+                       : NULL;
   if (frame == NULL)
     return;
   GST_BUFFER_PTS (frame) = running_time (&inlet->segment, GST_BUFFER_PTS (buffer));
@@ -289,7 +303,8 @@ sl_camera_tap_decoder (SlCameraTap *tap, GstElement *decoder)
   Inlet *inlet = g_new0 (Inlet, 1);
   inlet->tap = tap_ref (tap);
   gst_segment_init (&inlet->segment, GST_FORMAT_UNDEFINED);
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, take, inlet, inlet_free);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, take,
+                     inlet, inlet_free);
 }
 
 static void
@@ -309,5 +324,6 @@ unref_tap (gpointer tap, GClosure *closure)
 void
 sl_camera_tap_decoders (SlCameraTap *tap, GstBin *bin)
 {
-  g_signal_connect_data (bin, "deep-element-added", G_CALLBACK (on_element_added), tap_ref (tap), unref_tap, 0);
+  g_signal_connect_data (bin, "deep-element-added", G_CALLBACK (on_element_added), tap_ref (tap),
+                         unref_tap, 0);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Copies the input of the decoder in slcamera's inner pipeline: whole encoded frames from the camera.
+ * Copies the input of the decoder in slcamera's inner pipeline: whole encoded frames from the
+ * camera.
  */
 #ifndef SL_PLUGINS_CAMERA_TAP_H
 #define SL_PLUGINS_CAMERA_TAP_H
@@ -14,7 +15,8 @@
 
 /**
  * SlCameraTapCalls: all are called from the decoder's streaming thread, which waits meanwhile.
- * @stamp: @frame's timestamps, running time of the inner pipeline or NONE, become those of the outer one
+ * @stamp: @frame's timestamps, running time of the inner pipeline or NONE, become those of the
+ * outer one
  * @caps: of the frames that follow
  * @frame: @frame (transfer full), with the timestamps that @stamp gave it
  */
@@ -29,10 +31,11 @@ typedef struct
 typedef struct _SlCameraTap SlCameraTap;
 
 /** sl_camera_tap_new: @free_data frees @data with the tap. */
-SlCameraTap *sl_camera_tap_new (const SlCameraTapCalls *calls, gpointer data, GDestroyNotify free_data);
+SlCameraTap *sl_camera_tap_new (const SlCameraTapCalls *calls, gpointer data,
+                                GDestroyNotify free_data);
 void sl_camera_tap_unref (SlCameraTap *tap);
-/** sl_camera_tap_decoder: takes what reaches the sink pad of @decoder. Of several decoders it is the first that gets a stream of
- *  SL_CAMERA_ENCODED_CAPS, as long as that one exists. */
+/** sl_camera_tap_decoder: takes what reaches the sink pad of @decoder. Of several decoders it is
+ * the first that gets a stream of SL_CAMERA_ENCODED_CAPS, as long as that one exists. */
 void sl_camera_tap_decoder (SlCameraTap *tap, GstElement *decoder);
 /** sl_camera_tap_decoders: the same for all decoders that @bin gets from now on, at any depth. */
 void sl_camera_tap_decoders (SlCameraTap *tap, GstBin *bin);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * URIs of cameras. Credentials are cut out by hand before anything parses the rest: people paste passwords with '@'
- * and '#' in them, and no text of a library may show them. So the user information ends at the last '@' before the path.
+ * URIs of cameras. Credentials are cut out by hand before anything parses the rest: people paste
+ * passwords with '@' and '#' in them, and no text of a library may show them. So the user
+ * information ends at the last '@' before the path.
  */
 #include "plugins/camera/uri.h"
 
@@ -23,15 +24,17 @@ static const struct
   SlCameraKind kind;
   guint16 port;
 } schemes[] = {
-  { "v4l2", SL_CAMERA_V4L2, 0 },  { "rtsp", SL_CAMERA_RTSP, 554 },         { "rtsps", SL_CAMERA_RTSP, 322 },
-  { "http", SL_CAMERA_HTTP, 80 }, { "https", SL_CAMERA_HTTP, 443 },        { "file", SL_CAMERA_FILE, 0 },
-  { "test", SL_CAMERA_TEST, 0 },  { "libcamera", SL_CAMERA_LIBCAMERA, 0 }, { "pipewire", SL_CAMERA_PIPEWIRE, 0 },
-  { "csi", SL_CAMERA_CSI, 0 },
+  { "v4l2", SL_CAMERA_V4L2, 0 },         { "rtsp", SL_CAMERA_RTSP, 554 },
+  { "rtsps", SL_CAMERA_RTSP, 322 },      { "http", SL_CAMERA_HTTP, 80 },
+  { "https", SL_CAMERA_HTTP, 443 },      { "file", SL_CAMERA_FILE, 0 },
+  { "test", SL_CAMERA_TEST, 0 },         { "libcamera", SL_CAMERA_LIBCAMERA, 0 },
+  { "pipewire", SL_CAMERA_PIPEWIRE, 0 }, { "csi", SL_CAMERA_CSI, 0 },
 };
 
 typedef struct
 {
-  char *scheme, *user, *password, *authority, *tail; /* user and password NULL where the URI has none */
+  char *scheme, *user, *password, *authority,
+    *tail; /* user and password NULL where the URI has none */
 } Parts;
 
 static void
@@ -46,7 +49,8 @@ parts_clear (Parts *parts)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Parts, parts_clear)
 
-/* Whether what stands between the slashes may be HOST or HOST:PORT; if not, a password with a '/' in it began there. */
+/* Whether what stands between the slashes may be HOST or HOST:PORT; if not, a password with a '/'
+ * in it began there. */
 static gboolean
 is_host (const char *start, const char *end)
 {
@@ -113,12 +117,16 @@ static gboolean
 parse_network (SlCameraUri *uri, const Parts *parts, guint16 port, GError **error)
 {
   uri->location = g_strconcat (parts->scheme, "://", parts->authority, parts->tail, NULL);
-  g_autoptr (GUri) parsed = g_uri_parse (uri->location, G_URI_FLAGS_PARSE_RELAXED | G_URI_FLAGS_ENCODED, NULL);
-  if (parsed == NULL || g_uri_get_host (parsed) == NULL || *g_uri_get_host (parsed) == '\0' || g_uri_get_port (parsed) == 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "uri=%s: expected %s://HOST/PATH or %s://USER:PASSWORD@HOST:PORT/PATH, got no host or a wrong port in '%s'; in a password "
-                 "write '/' as %%2F",
-                 uri->display, parts->scheme, parts->scheme, parts->password != NULL ? SL_HIDDEN : parts->authority);
+  g_autoptr (GUri) parsed =
+    g_uri_parse (uri->location, G_URI_FLAGS_PARSE_RELAXED | G_URI_FLAGS_ENCODED, NULL);
+  if (parsed == NULL || g_uri_get_host (parsed) == NULL || *g_uri_get_host (parsed) == '\0'
+      || g_uri_get_port (parsed) == 0) {
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "uri=%s: expected %s://HOST/PATH or %s://USER:PASSWORD@HOST:PORT/PATH, got no host or a wrong port in '%s'; in a password "
+      "write '/' as %%2F",
+      uri->display, parts->scheme, parts->scheme,
+      parts->password != NULL ? SL_HIDDEN : parts->authority);
     return FALSE;
   }
   uri->port = g_uri_get_port (parsed) > 0 ? (guint16) g_uri_get_port (parsed) : port;
@@ -126,7 +134,8 @@ parse_network (SlCameraUri *uri, const Parts *parts, guint16 port, GError **erro
 }
 
 /* One option of a URI's query. */
-typedef gboolean (*TakeOption) (SlCameraUri *uri, const char *name, const char *value, GError **error);
+typedef gboolean (*TakeOption) (SlCameraUri *uri, const char *name, const char *value,
+                                GError **error);
 
 static gboolean
 take_options (SlCameraUri *uri, const char *query, TakeOption take, GError **error)
@@ -152,11 +161,14 @@ take_wish (SlCameraUri *uri, const char *name, const char *value, GError **error
   {
     const char *name;
     gint *at, most;
-  } numbers[] = { { "width", &uri->width, MAX_SIDE }, { "height", &uri->height, MAX_SIDE }, { "exposure", &uri->exposure, MAX_EXPOSURE } };
+  } numbers[] = { { "width", &uri->width, MAX_SIDE },
+                  { "height", &uri->height, MAX_SIDE },
+                  { "exposure", &uri->exposure, MAX_EXPOSURE } };
   guint64 number = 0;
   char *end = NULL;
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
-    if (g_str_equal (name, numbers[i].name) && g_ascii_string_to_unsigned (value, 10, 1, (guint64) numbers[i].most, &number, NULL)) {
+    if (g_str_equal (name, numbers[i].name)
+        && g_ascii_string_to_unsigned (value, 10, 1, (guint64) numbers[i].most, &number, NULL)) {
       *numbers[i].at = (gint) number;
       return TRUE;
     }
@@ -165,10 +177,11 @@ take_wish (SlCameraUri *uri, const char *name, const char *value, GError **error
     uri->framerate = rate;
     return TRUE;
   }
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "uri=%s: '%s=%s' is no option of a camera: expected width=PIXELS, height=PIXELS, framerate=NUMBER or exposure=MICROSECONDS, "
-               "joined by '&', such as libcamera://?width=1280&height=720&framerate=30",
-               uri->display, name, value);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_ARGUMENT,
+    "uri=%s: '%s=%s' is no option of a camera: expected width=PIXELS, height=PIXELS, framerate=NUMBER or exposure=MICROSECONDS, "
+    "joined by '&', such as libcamera://?width=1280&height=720&framerate=30",
+    uri->display, name, value);
   return FALSE;
 }
 
@@ -177,22 +190,27 @@ static char *
 take_query (SlCameraUri *uri, const char *path, GError **error)
 {
   const char *query = strchr (path, '?');
-  return take_options (uri, query, take_wish, error) ? g_strndup (path, query != NULL ? (gsize) (query - path) : strlen (path)) : NULL;
+  return take_options (uri, query, take_wish, error)
+           ? g_strndup (path, query != NULL ? (gsize) (query - path) : strlen (path))
+           : NULL;
 }
 
 static gboolean
 parse_local (SlCameraUri *uri, const Parts *parts, GError **error)
 {
   g_autofree char *whole = g_strconcat (parts->authority, parts->tail, NULL);
-  g_autofree char *path = uri->kind == SL_CAMERA_V4L2 ? take_query (uri, whole, error) : g_strdup (whole);
+  g_autofree char *path =
+    uri->kind == SL_CAMERA_V4L2 ? take_query (uri, whole, error) : g_strdup (whole);
   if (path == NULL)
     return FALSE;
   uri->location = unescape (path);
   if (*uri->location == '/' && uri->location[1] != '\0')
     return TRUE;
-  const char *example = uri->kind == SL_CAMERA_FILE ? "file:///home/user/video.mp4" : "v4l2:///dev/video0";
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "uri=%s: expected an absolute path after %s://, got '%s': such as uri=%s", uri->display,
-               parts->scheme, path, example);
+  const char *example =
+    uri->kind == SL_CAMERA_FILE ? "file:///home/user/video.mp4" : "v4l2:///dev/video0";
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "uri=%s: expected an absolute path after %s://, got '%s': such as uri=%s",
+               uri->display, parts->scheme, path, example);
   return FALSE;
 }
 
@@ -205,11 +223,13 @@ parse_named (SlCameraUri *uri, const char *text, GError **error)
   if (path == NULL)
     return FALSE;
   uri->location = unescape (path);
-  if (uri->kind != SL_CAMERA_CSI || g_ascii_string_to_unsigned (uri->location, 10, 0, MAX_SENSOR, &number, NULL))
+  if (uri->kind != SL_CAMERA_CSI
+      || g_ascii_string_to_unsigned (uri->location, 10, 0, MAX_SENSOR, &number, NULL))
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "uri=%s: expected the sensor's number after csi://, 0 to %d, got '%s': such as uri=csi://0", uri->display, MAX_SENSOR,
-               uri->location);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_ARGUMENT,
+    "uri=%s: expected the sensor's number after csi://, 0 to %d, got '%s': such as uri=csi://0",
+    uri->display, MAX_SENSOR, uri->location);
   return FALSE;
 }
 
@@ -226,7 +246,8 @@ parse_test_option (SlCameraUri *uri, const char *name, const char *value, GError
     uri->test_live = g_str_equal (value, "true");
     return TRUE;
   }
-  if (g_str_equal (name, "frames") && g_ascii_string_to_unsigned (value, 10, 0, G_MAXINT, &number, NULL)) {
+  if (g_str_equal (name, "frames")
+      && g_ascii_string_to_unsigned (value, 10, 0, G_MAXINT, &number, NULL)) {
     uri->test_frames = (gint) number;
     return TRUE;
   }
@@ -265,7 +286,8 @@ parse_kind (SlCameraUri *uri, const char *text, const Parts *parts, GError **err
     i++;
   if (i == G_N_ELEMENTS (schemes)) {
     g_autofree char *scheme = sl_redact_uri (parts->scheme, NULL);
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "uri=%s: slcamera has no scheme '%s': expected " SCHEMES, uri->display, scheme);
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "uri=%s: slcamera has no scheme '%s': expected " SCHEMES, uri->display, scheme);
     return FALSE;
   }
   uri->kind = schemes[i].kind;
@@ -289,7 +311,8 @@ SlCameraUri *
 sl_camera_uri_parse (const char *text, GError **error)
 {
   if (text == NULL || *text == '\0') {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "slcamera's uri property is not set: expected " SCHEMES ", such as uri=test://");
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "slcamera's uri property is not set: expected " SCHEMES ", such as uri=test://");
     return NULL;
   }
   g_auto (Parts) parts = { 0 };
@@ -298,7 +321,8 @@ sl_camera_uri_parse (const char *text, GError **error)
   uri->display = sl_redact_uri (text, uri->secrets);
   if (!split (text, &parts)) {
     if (uri->secrets->len > 0) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "uri=%s: an address without a scheme: expected " SCHEMES, uri->display);
+      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                   "uri=%s: an address without a scheme: expected " SCHEMES, uri->display);
       return NULL;
     }
     plain_path (text, &parts);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Parses the property uri of slcamera. User name and password are kept out of all texts that are shown.
+ * Parses the property uri of slcamera. User name and password are kept out of all texts that are
+ * shown.
  */
 #ifndef SL_PLUGINS_CAMERA_URI_H
 #define SL_PLUGINS_CAMERA_URI_H
@@ -21,12 +22,14 @@ typedef enum
 
 /**
  * SlCameraUri:
- * @location: for the GStreamer element: device, path of the file, the URI without user name and password, the camera's name (empty: the
+ * @location: for the GStreamer element: device, path of the file, the URI without user name and
+ * password, the camera's name (empty: the
  *   first), the PipeWire node (empty: the default), or the number of the sensor
  * @display: for messages: the URI as sl_redact_uri() shows it
  * @user, @password: (nullable): decoded
  * @pattern, @test_live, @test_frames: test:// only; 0 frames = for ever
- * @width, @height, @framerate, @exposure: what the query of a camera of this machine asks for, exposure in us; 0 = nothing
+ * @width, @height, @framerate, @exposure: what the query of a camera of this machine asks for,
+ * exposure in us; 0 = nothing
  * @port: the scheme's where the URI names none
  */
 typedef struct
@@ -40,11 +43,13 @@ typedef struct
   gint width, height, exposure;
   gdouble framerate;
   guint16 port;
-  GPtrArray *secrets; /* of char *, as they are spelt in the URI or decoded: for sl_redact_secrets() */
+  GPtrArray
+    *secrets; /* of char *, as they are spelt in the URI or decoded: for sl_redact_secrets() */
 } SlCameraUri;
 
-/** sl_camera_uri_parse: (nullable): NULL with SL_ERROR_ARGUMENT, whose message shows no secret. A path without a scheme is
- *  a device below /dev, else a file. User name and password may hold '@', ':', '#' and '?' unescaped. */
+/** sl_camera_uri_parse: (nullable): NULL with SL_ERROR_ARGUMENT, whose message shows no secret. A
+ * path without a scheme is a device below /dev, else a file. User name and password may hold '@',
+ * ':', '#' and '?' unescaped. */
 SlCameraUri *sl_camera_uri_parse (const char *text, GError **error);
 /** sl_camera_uri_set_credentials: each overrides the URI's unless NULL or empty. */
 void sl_camera_uri_set_credentials (SlCameraUri *uri, const char *user, const char *password);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A probe on the pad: it reads the answer to each allocation query, and copies those frames whose GstVideoMeta differs from
- * what caps say when the answer did not have that meta. Decoders may so always write frames with their own borders.
+ * A probe on the pad: it reads the answer to each allocation query, and copies those frames whose
+ * GstVideoMeta differs from what caps say when the answer did not have that meta. Decoders may so
+ * always write frames with their own borders.
  */
 #include "plugins/camera/video_meta_guard.h"
 
@@ -17,7 +18,8 @@ static gboolean
 is_plain (const GstVideoMeta *meta, const GstVideoInfo *info)
 {
   for (guint i = 0; i < MIN (meta->n_planes, GST_VIDEO_MAX_PLANES); i++)
-    if (meta->offset[i] != GST_VIDEO_INFO_PLANE_OFFSET (info, i) || meta->stride[i] != GST_VIDEO_INFO_PLANE_STRIDE (info, i))
+    if (meta->offset[i] != GST_VIDEO_INFO_PLANE_OFFSET (info, i)
+        || meta->stride[i] != GST_VIDEO_INFO_PLANE_STRIDE (info, i))
       return FALSE;
   return TRUE;
 }
@@ -46,8 +48,11 @@ static GstPadProbeReturn
 drop (Guard *guard, const GError *error)
 {
   if (!guard->warned)
-    GST_ELEMENT_WARNING (guard->element, STREAM, FORMAT,
-                         ("frame dropped: %s; the camera or its decoder sends something else than its caps say", error->message), (NULL));
+    GST_ELEMENT_WARNING (
+      guard->element, STREAM, FORMAT,
+      ("frame dropped: %s; the camera or its decoder sends something else than its caps say",
+       error->message),
+      (NULL));
   guard->warned = TRUE;
   return GST_PAD_PROBE_DROP;
 }
@@ -78,8 +83,8 @@ guard_probe (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
     return guard->meta_welcome ? GST_PAD_PROBE_OK : straighten (guard, pad, probe);
   GstQuery *query = GST_PAD_PROBE_INFO_QUERY (probe);
   if (GST_QUERY_TYPE (query) == GST_QUERY_ALLOCATION) {
-    guard->meta_welcome =
-      (probe->type & GST_PAD_PROBE_TYPE_PULL) != 0 && gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+    guard->meta_welcome = (probe->type & GST_PAD_PROBE_TYPE_PULL) != 0
+                          && gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
     guard->warned = FALSE;
   }
   return GST_PAD_PROBE_OK;
@@ -90,5 +95,6 @@ sl_video_meta_guard (GstPad *src, GstElement *element)
 {
   Guard *guard = g_new0 (Guard, 1);
   guard->element = element;
-  gst_pad_add_probe (src, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, guard_probe, guard, g_free);
+  gst_pad_add_probe (src, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM,
+                     guard_probe, guard, g_free);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Why not leave it to depayloaders: they pass on what is left of a picture, and decoders paint the rest over, and say nothing. A picture's
- * packets are held until its last one is here, as depayloaders hold them, too, so this costs no time. A gap in the numbers is seen by the
+ * Why not leave it to depayloaders: they pass on what is left of a picture, and decoders paint the
+ * rest over, and say nothing. A picture's packets are held until its last one is here, as
+ * depayloaders hold them, too, so this costs no time. A gap in the numbers is seen by the
  * depayloader as well, so the next picture has the flag DISCONT.
- * Caps wait, too: up to the first key frame, which shows whether the stream has its parameter sets inside. Where it has, the depayloader is not
- * told those of the session's description, which may be another encoding's.
+ * Caps wait, too: up to the first key frame, which shows whether the stream has its parameter sets
+ * inside. Where it has, the depayloader is not told those of the session's description, which may
+ * be another encoding's.
  */
 #include "plugins/camera/whole.h"
 
@@ -18,7 +20,8 @@
 #define RTP_HEADER 12
 /* A packet that is held takes about that much memory beside its bytes, so none counts as less. */
 #define PACKET_COST 256
-/* How long the first key frame is waited for here. Then the gate at the decoder knows more of the stream. */
+/* How long the first key frame is waited for here. Then the gate at the decoder knows more of the
+ * stream. */
 #define KEY_PATIENCE_US (12 * G_USEC_PER_SEC)
 
 /* How parameter sets come, which a key frame cannot do without. */
@@ -55,10 +58,10 @@ struct _SlCameraWhole
 
 G_DEFINE_TYPE (SlCameraWhole, sl_camera_whole, GST_TYPE_ELEMENT)
 
-static GstStaticPadTemplate sink_template =
-  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-rtp"));
-static GstStaticPadTemplate src_template =
-  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-rtp"));
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
+  "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-rtp"));
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
+  "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-rtp"));
 
 typedef struct
 {
@@ -84,9 +87,11 @@ read_packet (const guint8 *bytes, gsize n, Packet *packet)
   const gsize padding = (bytes[0] & 0x20) != 0 ? bytes[n - 1] : 0;
   if (at + padding > n)
     return FALSE;
-  *packet = (Packet){
-    .number = sl_be16 (bytes + 2), .time = sl_be32 (bytes + 4), .last = (bytes[1] & 0x80) != 0, .payload = bytes + at, .n = n - at - padding
-  };
+  *packet = (Packet){ .number = sl_be16 (bytes + 2),
+                      .time = sl_be32 (bytes + 4),
+                      .last = (bytes[1] & 0x80) != 0,
+                      .payload = bytes + at,
+                      .n = n - at - padding };
   return TRUE;
 }
 
@@ -99,7 +104,8 @@ ask_for_key (SlCameraWhole *self)
     return;
   g_autoptr (GstPad) sink = gst_element_get_static_pad (GST_ELEMENT (self), "sink");
   self->asked = now;
-  gst_pad_push_event (sink, gst_video_event_new_upstream_force_key_unit (GST_CLOCK_TIME_NONE, TRUE, 0));
+  gst_pad_push_event (sink,
+                      gst_video_event_new_upstream_force_key_unit (GST_CLOCK_TIME_NONE, TRUE, 0));
 }
 
 static void
@@ -126,7 +132,8 @@ without_sets (GstEvent *event)
   GstCaps *caps;
   gst_event_parse_caps (event, &caps);
   g_autoptr (GstCaps) plain = gst_caps_copy (caps);
-  gst_structure_remove_fields (gst_caps_get_structure (plain, 0), "sprop-parameter-sets", "sprop-vps", "sprop-sps", "sprop-pps", NULL);
+  gst_structure_remove_fields (gst_caps_get_structure (plain, 0), "sprop-parameter-sets",
+                               "sprop-vps", "sprop-sps", "sprop-pps", NULL);
   gst_event_unref (event);
   return gst_event_new_caps (plain);
 }
@@ -134,7 +141,9 @@ without_sets (GstEvent *event)
 static void
 push_event (SlCameraWhole *self, GstEvent *event)
 {
-  gst_pad_push_event (self->src, GST_EVENT_TYPE (event) == GST_EVENT_CAPS && self->how == INSIDE ? without_sets (event) : event);
+  gst_pad_push_event (self->src, GST_EVENT_TYPE (event) == GST_EVENT_CAPS && self->how == INSIDE
+                                   ? without_sets (event)
+                                   : event);
 }
 
 static void
@@ -192,7 +201,8 @@ mind_gap (SlCameraWhole *self, const Packet *packet, const SlCodedPacket *coded,
   self->told &= same;
   self->skipping = FALSE;
   self->sets = self->key = self->picture = FALSE;
-  /* A key frame whose parameter sets may be among what is missing would be decoded with old ones. */
+  /* A key frame whose parameter sets may be among what is missing would be decoded with old ones.
+   */
   const gboolean bare = !first && coded->key && !coded->sets && self->how != APART;
   if (same || !coded->begins || bare)
     skip (self, first ? SL_INTACT_EARLY : SL_INTACT_DAMAGED);
@@ -271,18 +281,21 @@ take_caps (SlCameraWhole *self, GstEvent *event)
   g_free (self->encoding);
   self->encoding = g_strdup (gst_structure_get_string (structure, "encoding-name"));
   /* In transport streams the mark says something else. */
-  self->passes = g_strcmp0 (gst_structure_get_string (structure, "media"), "video") != 0 || self->encoding == NULL
-                 || g_ascii_strcasecmp (self->encoding, "MP2T") == 0 || g_ascii_strcasecmp (self->encoding, "MP2P") == 0
+  self->passes = g_strcmp0 (gst_structure_get_string (structure, "media"), "video") != 0
+                 || self->encoding == NULL || g_ascii_strcasecmp (self->encoding, "MP2T") == 0
+                 || g_ascii_strcasecmp (self->encoding, "MP2P") == 0
                  || g_ascii_strcasecmp (self->encoding, "MP1S") == 0;
-  const gboolean sets =
-    !self->passes && (g_ascii_strcasecmp (self->encoding, "H264") == 0 || g_ascii_strcasecmp (self->encoding, "H265") == 0);
+  const gboolean sets = !self->passes
+                        && (g_ascii_strcasecmp (self->encoding, "H264") == 0
+                            || g_ascii_strcasecmp (self->encoding, "H265") == 0);
   if (sets && self->how == UNKNOWN && self->since == 0)
     self->since = g_get_monotonic_time ();
   else if (!sets)
     push_events (self);
 }
 
-/* A packet loss is forwarded at once, while buffers are held. Every other serialised event is sent after the held buffers. */
+/* A packet loss is forwarded at once, while buffers are held. Every other serialised event is sent
+ * after the held buffers. */
 static gboolean
 take_event (GstPad *pad, GstObject *parent, GstEvent *event)
 {
@@ -290,7 +303,8 @@ take_event (GstPad *pad, GstObject *parent, GstEvent *event)
   const GstEventType type = GST_EVENT_TYPE (event);
   if (type == GST_EVENT_FLUSH_STOP)
     begin (self);
-  if (!GST_EVENT_IS_SERIALIZED (event) || type == GST_EVENT_FLUSH_STOP || type == GST_EVENT_STREAM_START)
+  if (!GST_EVENT_IS_SERIALIZED (event) || type == GST_EVENT_FLUSH_STOP
+      || type == GST_EVENT_STREAM_START)
     return gst_pad_event_default (pad, parent, event);
   if (type == GST_EVENT_CUSTOM_DOWNSTREAM || type == GST_EVENT_GAP) {
     if (self->since == 0)
@@ -313,7 +327,8 @@ take_event (GstPad *pad, GstObject *parent, GstEvent *event)
 static GstStateChangeReturn
 sl_camera_whole_change_state (GstElement *element, GstStateChange transition)
 {
-  const GstStateChangeReturn result = GST_ELEMENT_CLASS (sl_camera_whole_parent_class)->change_state (element, transition);
+  const GstStateChangeReturn result =
+    GST_ELEMENT_CLASS (sl_camera_whole_parent_class)->change_state (element, transition);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
     begin (SL_CAMERA_WHOLE (element));
   return result;
@@ -338,7 +353,8 @@ sl_camera_whole_class_init (SlCameraWholeClass *klass)
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class, "Whole pictures", "Filter/Network/RTP",
-                                         "Packets of whole pictures, inside slcamera", "The Sightline authors");
+                                         "Packets of whole pictures, inside slcamera",
+                                         "The Sightline authors");
 }
 
 static void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * An element inside slcamera, upstream of the depayloader. It passes only the RTP packets of pictures whose packets have all come.
+ * An element inside slcamera, upstream of the depayloader. It passes only the RTP packets of
+ * pictures whose packets have all come.
  */
 #ifndef SL_PLUGINS_CAMERA_WHOLE_H
 #define SL_PLUGINS_CAMERA_WHOLE_H
@@ -12,8 +13,9 @@
 #define SL_TYPE_CAMERA_WHOLE (sl_camera_whole_get_type ())
 G_DECLARE_FINAL_TYPE (SlCameraWhole, sl_camera_whole, SL, CAMERA_WHOLE, GstElement)
 
-/** sl_camera_whole_new: (transfer floating): with pads "sink" and "src". Pictures without all of their packets are counted in @intact; one
- *  larger than @max_part_bytes is an error message of the element. */
+/** sl_camera_whole_new: (transfer floating): with pads "sink" and "src". Pictures without all of
+ * their packets are counted in @intact; one larger than @max_part_bytes is an error message of the
+ * element. */
 GstElement *sl_camera_whole_new (SlIntact *intact, guint max_part_bytes);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlAnalysisMeta: registration, and the three things a GstMeta does. Pointers of an analysis point into its own block, which is written once
- * and then shared by all copies of the meta.
+ * SlAnalysisMeta: registration, and the three things a GstMeta does. Pointers of an analysis point
+ * into its own block, which is written once and then shared by all copies of the meta.
  */
 #include "plugins/meta/analysis_meta.h"
 
@@ -32,7 +32,8 @@ add_meta (GstBuffer *buffer, const SlAnalysis *analysis, GstBuffer *block)
   GstMapInfo map;
   if (!gst_buffer_map (block, &map, GST_MAP_READ))
     return FALSE;
-  SlAnalysisMeta *self = (SlAnalysisMeta *) gst_buffer_add_meta (buffer, sl_analysis_meta_get_info (), NULL);
+  SlAnalysisMeta *self =
+    (SlAnalysisMeta *) gst_buffer_add_meta (buffer, sl_analysis_meta_get_info (), NULL);
   if (self == NULL) {
     gst_buffer_unmap (block, &map);
     return FALSE;
@@ -44,7 +45,8 @@ add_meta (GstBuffer *buffer, const SlAnalysis *analysis, GstBuffer *block)
 }
 
 static gboolean
-analysis_meta_transform (GstBuffer *dest, GstMeta *meta, GstBuffer *buffer, GQuark type, gpointer data)
+analysis_meta_transform (GstBuffer *dest, GstMeta *meta, GstBuffer *buffer, GQuark type,
+                         gpointer data)
 {
   const SlAnalysisMeta *self = (const SlAnalysisMeta *) meta;
   return GST_META_TRANSFORM_IS_COPY (type) && add_meta (dest, self->analysis, self->buffer);
@@ -61,8 +63,9 @@ const GstMetaInfo *
 sl_analysis_meta_get_info (void)
 {
   static const GstMetaInfo *info = NULL;
-  return sl_meta_info (&info, sl_analysis_meta_api_get_type (), "SlAnalysisMeta", sizeof (SlAnalysisMeta), analysis_meta_init,
-                       analysis_meta_free, analysis_meta_transform);
+  return sl_meta_info (&info, sl_analysis_meta_api_get_type (), "SlAnalysisMeta",
+                       sizeof (SlAnalysisMeta), analysis_meta_init, analysis_meta_free,
+                       analysis_meta_transform);
 }
 
 static SlAnalysisMeta *
@@ -72,7 +75,8 @@ find_meta (GstBuffer *buffer)
 }
 
 void
-sl_buffer_set_analysis (GstBuffer *buffer, const SlAnalysis *analysis, gboolean events, SlBytePool *pool)
+sl_buffer_set_analysis (GstBuffer *buffer, const SlAnalysis *analysis, gboolean events,
+                        SlBytePool *pool)
 {
   g_return_if_fail (gst_buffer_is_writable (buffer));
   SlAnalysisMeta *old = find_meta (buffer);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The query is a structure "sightline-class-names" with the field names. Each element with class names adds its own to it. */
+/* The query is a structure "sightline-class-names" with the field names. Each element with class
+ * names adds its own to it. */
 #include "plugins/meta/class_names.h"
 
 #include "plugins/base/report.h"
@@ -35,7 +36,8 @@ answer (GstQuery *query, const char *const *more)
 static gboolean
 query_function (GstPad *pad, GstObject *parent, GstQuery *query)
 {
-  if (GST_QUERY_TYPE (query) != GST_QUERY_CUSTOM || !gst_structure_has_name (gst_query_get_structure (query), NAME))
+  if (GST_QUERY_TYPE (query) != GST_QUERY_CUSTOM
+      || !gst_structure_has_name (gst_query_get_structure (query), NAME))
     return gst_pad_query_default (pad, parent, query);
   GST_OBJECT_LOCK (pad);
   const char *const *names = g_object_get_qdata (G_OBJECT (pad), names_quark ());
@@ -82,7 +84,9 @@ gboolean
 sl_class_names_check (GstPad *pad, const SlClassFilter *filter, GError **error)
 {
   g_auto (GStrv) names = filter != NULL ? ask (pad) : NULL;
-  return names == NULL || sl_class_filter_check (filter, (const char *const *) names, g_strv_length (names), "the model before", error);
+  return names == NULL
+         || sl_class_filter_check (filter, (const char *const *) names, g_strv_length (names),
+                                   "the model before", error);
 }
 
 gboolean
@@ -105,7 +109,8 @@ sl_class_choice_set (SlClassChoice *choice, const char *text, GstPad *pad, GErro
 }
 
 gboolean
-sl_class_choice_follow (SlClassChoice *choice, GstElement *element, char *const *classes, GstPad *pad)
+sl_class_choice_follow (SlClassChoice *choice, GstElement *element, char *const *classes,
+                        GstPad *pad)
 {
   g_autoptr (GError) error = NULL;
   GST_OBJECT_LOCK (element);

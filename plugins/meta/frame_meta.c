@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlFrameMeta: registration, and the three things a GstMeta does. It is never pooled: a tensor buffer that goes back
- * to its pool drops the frame it came from. Copying a buffer copies the meta (a reference to the same frame).
+ * SlFrameMeta: registration, and the three things a GstMeta does. It is never pooled: a tensor
+ * buffer that goes back to its pool drops the frame it came from. Copying a buffer copies the meta
+ * (a reference to the same frame).
  */
 #include "plugins/meta/frame_meta.h"
 
@@ -82,12 +83,13 @@ static const GstMetaInfo *
 frame_meta_info (void)
 {
   static const GstMetaInfo *info = NULL;
-  return sl_meta_info (&info, sl_frame_meta_api_get_type (), "SlFrameMeta", sizeof (SlFrameMeta), frame_meta_init, frame_meta_free,
-                       frame_meta_transform);
+  return sl_meta_info (&info, sl_frame_meta_api_get_type (), "SlFrameMeta", sizeof (SlFrameMeta),
+                       frame_meta_init, frame_meta_free, frame_meta_transform);
 }
 
 SlFrameMeta *
-sl_buffer_add_frame_meta (GstBuffer *buffer, GstBuffer *frame, GstCaps *caps, const GstVideoInfo *info)
+sl_buffer_add_frame_meta (GstBuffer *buffer, GstBuffer *frame, GstCaps *caps,
+                          const GstVideoInfo *info)
 {
   g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
   SlFrameMeta *self = (SlFrameMeta *) gst_buffer_add_meta (buffer, frame_meta_info (), NULL);
@@ -151,5 +153,6 @@ gboolean
 sl_buffer_was_looked_at (GstBuffer *buffer)
 {
   const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
-  return (meta != NULL && meta->decoded > 0 && meta->content != SL_FRAME_SKIPPED) || sl_buffer_has_none_related (buffer);
+  return (meta != NULL && meta->decoded > 0 && meta->content != SL_FRAME_SKIPPED)
+         || sl_buffer_has_none_related (buffer);
 }

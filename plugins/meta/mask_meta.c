@@ -54,15 +54,16 @@ const GstMetaInfo *
 sl_mask_meta_get_info (void)
 {
   static const GstMetaInfo *info = NULL;
-  return sl_meta_info (&info, sl_mask_meta_api_get_type (), "SlMaskMeta", sizeof (SlMaskMeta), mask_meta_init, mask_meta_free,
-                       mask_meta_transform);
+  return sl_meta_info (&info, sl_mask_meta_api_get_type (), "SlMaskMeta", sizeof (SlMaskMeta),
+                       mask_meta_init, mask_meta_free, mask_meta_transform);
 }
 
 SlMaskMeta *
 sl_buffer_add_mask_meta (GstBuffer *buffer, guint width, guint height, GstBuffer *cells)
 {
   g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
-  g_return_val_if_fail (GST_IS_BUFFER (cells) && gst_buffer_get_size (cells) == (gsize) width * height, NULL);
+  g_return_val_if_fail (
+    GST_IS_BUFFER (cells) && gst_buffer_get_size (cells) == (gsize) width * height, NULL);
   GstMapInfo map;
   if (!gst_buffer_map (cells, &map, GST_MAP_READ))
     return NULL;

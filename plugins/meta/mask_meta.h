@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * SlMaskMeta: the result of a segmentation: a class for each cell of a grid over a video frame. The grid does not depend on the frame's
- * size or format, so the frame may be converted or scaled.
+ * SlMaskMeta: the result of a segmentation: a class for each cell of a grid over a video frame. The
+ * grid does not depend on the frame's size or format, so the frame may be converted or scaled.
  */
 #ifndef SL_PLUGINS_META_MASK_META_H
 #define SL_PLUGINS_META_MASK_META_H
@@ -30,9 +30,10 @@ typedef struct
 
 GType sl_mask_meta_api_get_type (void);
 const GstMetaInfo *sl_mask_meta_get_info (void);
-/** sl_buffer_add_mask_meta: (nullable): @cells (transfer none) has @width * @height bytes, which must not change afterwards. NULL when it
- *  cannot be mapped. */
-SlMaskMeta *sl_buffer_add_mask_meta (GstBuffer *buffer, guint width, guint height, GstBuffer *cells);
+/** sl_buffer_add_mask_meta: (nullable): @cells (transfer none) has @width * @height bytes, which
+ * must not change afterwards. NULL when it cannot be mapped. */
+SlMaskMeta *sl_buffer_add_mask_meta (GstBuffer *buffer, guint width, guint height,
+                                     GstBuffer *cells);
 /** sl_buffer_get_mask_meta: (transfer none) (nullable) */
 SlMaskMeta *sl_buffer_get_mask_meta (GstBuffer *buffer);
 

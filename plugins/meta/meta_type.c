@@ -16,7 +16,8 @@ sl_meta_api_type (GType *type, const char *name)
 }
 
 const GstMetaInfo *
-sl_meta_info (const GstMetaInfo **info, GType api, const char *name, gsize size, GstMetaInitFunction init, GstMetaFreeFunction clear,
+sl_meta_info (const GstMetaInfo **info, GType api, const char *name, gsize size,
+              GstMetaInitFunction init, GstMetaFreeFunction clear,
               GstMetaTransformFunction transform)
 {
   if (g_once_init_enter ((GstMetaInfo **) info)) {

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Registration of metas whose code is in more than one plugin file of Sightline. The first file registers the meta, the others find it. All
- * files have the same version, so the structs are equal.
+ * Registration of metas whose code is in more than one plugin file of Sightline. The first file
+ * registers the meta, the others find it. All files have the same version, so the structs are
+ * equal.
  */
 #ifndef SL_PLUGINS_META_META_TYPE_H
 #define SL_PLUGINS_META_META_TYPE_H
 
 #include <gst/gst.h>
 
-/** sl_meta_api_type: the API type called @name, without tags. @type: where the caller keeps it, 0 at first. Any thread. */
+/** sl_meta_api_type: the API type called @name, without tags. @type: where the caller keeps it, 0
+ * at first. Any thread. */
 GType sl_meta_api_type (GType *type, const char *name);
-/** sl_meta_info: what is registered as @name, by these functions when nobody was first. @info: where the caller keeps it, NULL at
- *  first. Any thread. */
-const GstMetaInfo *sl_meta_info (const GstMetaInfo **info, GType api, const char *name, gsize size, GstMetaInitFunction init,
-                                 GstMetaFreeFunction clear, GstMetaTransformFunction transform);
+/** sl_meta_info: what is registered as @name, by these functions when nobody was first. @info:
+ * where the caller keeps it, NULL at first. Any thread. */
+const GstMetaInfo *sl_meta_info (const GstMetaInfo **info, GType api, const char *name, gsize size,
+                                 GstMetaInitFunction init, GstMetaFreeFunction clear,
+                                 GstMetaTransformFunction transform);
 
 #endif

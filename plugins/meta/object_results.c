@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Labels and objects waiting for their frame. Words are interned: they come from label files, of which there are few; texts that a model
- * read are not.
+ * Labels and objects waiting for their frame. Words are interned: they come from label files, of
+ * which there are few; texts that a model read are not.
  */
 #include "plugins/meta/object_results.h"
 
@@ -74,7 +74,8 @@ sl_object_results_clear (SlObjectResults *nested)
 }
 
 static void
-add_object (SlObjectResults *nested, guint region, const SlObjectView *object, const SlSkeleton *skeleton)
+add_object (SlObjectResults *nested, guint region, const SlObjectView *object,
+            const SlSkeleton *skeleton)
 {
   NestedObject copy = { region, nested->points->len, nested->cells->len, *object, skeleton };
   const gsize cells = (gsize) object->mask.width * object->mask.height;
@@ -89,11 +90,13 @@ add_object (SlObjectResults *nested, guint region, const SlObjectView *object, c
 }
 
 void
-sl_object_results_add (SlObjectResults *nested, guint region, const SlPredictionView *prediction, double lowest, const char *model)
+sl_object_results_add (SlObjectResults *nested, guint region, const SlPredictionView *prediction,
+                       double lowest, const char *model)
 {
   for (guint i = 0; i < prediction->n_labels; i++) {
     SlLabelled label = prediction->labels[i];
-    label.label = label.label_id == SL_TEXT_ID ? g_string_chunk_insert (nested->texts, label.label) : g_intern_string (label.label);
+    label.label = label.label_id == SL_TEXT_ID ? g_string_chunk_insert (nested->texts, label.label)
+                                               : g_intern_string (label.label);
     label.model = model != NULL ? g_intern_string (model) : NULL;
     g_array_append_val (nested->labels, label);
     g_array_append_val (nested->label_regions, region);
@@ -111,7 +114,9 @@ list_regions (GPtrArray *regions, GstBuffer *frame)
   GstMeta *meta;
   gint highest = 0;
   g_ptr_array_set_size (regions, 0);
-  while ((meta = gst_buffer_iterate_meta_filtered (frame, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL) {
+  while ((meta = gst_buffer_iterate_meta_filtered (frame, &state,
+                                                   GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+         != NULL) {
     highest = MAX (highest, ((GstVideoRegionOfInterestMeta *) meta)->id);
     g_ptr_array_add (regions, meta);
   }
@@ -125,25 +130,32 @@ attach_labels (SlObjectResults *nested, guint first, GPtrArray *regions, GstBuff
   const guint region = g_array_index (nested->label_regions, guint, first);
   const SlLabelled *labels = &g_array_index (nested->labels, SlLabelled, first);
   guint n = 0;
-  while (first + n < nested->labels->len && g_array_index (nested->label_regions, guint, first + n) == region)
+  while (first + n < nested->labels->len
+         && g_array_index (nested->label_regions, guint, first + n) == region)
     n++;
   if (region >= regions->len)
     return first + n;
   for (guint i = 0; i < n; i++)
     sl_region_add_label (g_ptr_array_index (regions, region), &labels[i]);
-  sl_buffer_relate_labels (frame, nested->width, nested->height, g_ptr_array_index (regions, region), labels, n);
+  sl_buffer_relate_labels (frame, nested->width, nested->height,
+                           g_ptr_array_index (regions, region), labels, n);
   return first + n;
 }
 
 static void
-attach_object (SlObjectResults *nested, NestedObject *object, GstVideoRegionOfInterestMeta *parent, gint *last_id, GstBuffer *frame)
+attach_object (SlObjectResults *nested, NestedObject *object, GstVideoRegionOfInterestMeta *parent,
+               gint *last_id, GstBuffer *frame)
 {
   /* An array to which nothing was appended has no data. */
-  object->object.points = object->object.n_points > 0 ? &g_array_index (nested->points, SlPoint, object->first_point) : NULL;
-  object->object.mask.cells = nested->cells->len > 0 ? nested->cells->data + object->first_cell : NULL;
+  object->object.points = object->object.n_points > 0
+                            ? &g_array_index (nested->points, SlPoint, object->first_point)
+                            : NULL;
+  object->object.mask.cells =
+    nested->cells->len > 0 ? nested->cells->data + object->first_cell : NULL;
   if (parent->id <= 0)
     parent->id = ++*last_id;
-  GstVideoRegionOfInterestMeta *child = sl_buffer_add_object (frame, &object->object, object->skeleton);
+  GstVideoRegionOfInterestMeta *child =
+    sl_buffer_add_object (frame, &object->object, object->skeleton);
   child->id = ++*last_id;
   child->parent_id = parent->id;
   sl_buffer_relate_part (frame, nested->width, nested->height, parent, &object->object);

@@ -43,7 +43,8 @@ outputs_meta_free (GstMeta *meta, GstBuffer *buffer)
 static SlOutputsMeta *
 add (GstBuffer *buffer, Shared *shared)
 {
-  SlOutputsMeta *self = (SlOutputsMeta *) gst_buffer_add_meta (buffer, sl_outputs_meta_get_info (), NULL);
+  SlOutputsMeta *self =
+    (SlOutputsMeta *) gst_buffer_add_meta (buffer, sl_outputs_meta_get_info (), NULL);
   if (self == NULL) {
     g_atomic_rc_box_release_full (shared, clear_shared);
     return NULL;
@@ -54,9 +55,11 @@ add (GstBuffer *buffer, Shared *shared)
 }
 
 static gboolean
-outputs_meta_transform (GstBuffer *dest, GstMeta *meta, GstBuffer *buffer, GQuark type, gpointer data)
+outputs_meta_transform (GstBuffer *dest, GstMeta *meta, GstBuffer *buffer, GQuark type,
+                        gpointer data)
 {
-  return GST_META_TRANSFORM_IS_COPY (type) && add (dest, g_atomic_rc_box_acquire (((SlOutputsMeta *) meta)->shared)) != NULL;
+  return GST_META_TRANSFORM_IS_COPY (type)
+         && add (dest, g_atomic_rc_box_acquire (((SlOutputsMeta *) meta)->shared)) != NULL;
 }
 
 GType
@@ -70,14 +73,16 @@ const GstMetaInfo *
 sl_outputs_meta_get_info (void)
 {
   static const GstMetaInfo *info = NULL;
-  return sl_meta_info (&info, sl_outputs_meta_api_get_type (), "SlOutputsMeta", sizeof (SlOutputsMeta), outputs_meta_init,
-                       outputs_meta_free, outputs_meta_transform);
+  return sl_meta_info (&info, sl_outputs_meta_api_get_type (), "SlOutputsMeta",
+                       sizeof (SlOutputsMeta), outputs_meta_init, outputs_meta_free,
+                       outputs_meta_transform);
 }
 
 SlOutputsMeta *
 sl_buffer_add_outputs_meta (GstBuffer *buffer, const SlOutputs *outputs)
 {
-  g_return_val_if_fail (GST_IS_BUFFER (buffer) && outputs != NULL && outputs->n > 0 && outputs->n <= SL_MAX_IO, NULL);
+  g_return_val_if_fail (
+    GST_IS_BUFFER (buffer) && outputs != NULL && outputs->n > 0 && outputs->n <= SL_MAX_IO, NULL);
   Shared *shared = g_atomic_rc_box_new0 (Shared);
   shared->n = outputs->n;
   for (guint i = 0; i < outputs->n; i++) {
@@ -91,6 +96,7 @@ sl_buffer_add_outputs_meta (GstBuffer *buffer, const SlOutputs *outputs)
 const SlOutputs *
 sl_buffer_get_outputs (GstBuffer *buffer)
 {
-  const SlOutputsMeta *meta = (const SlOutputsMeta *) gst_buffer_get_meta (buffer, sl_outputs_meta_api_get_type ());
+  const SlOutputsMeta *meta =
+    (const SlOutputsMeta *) gst_buffer_get_meta (buffer, sl_outputs_meta_api_get_type ());
   return meta != NULL ? &meta->outputs : NULL;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlOutputsMeta: the undecoded tensors of a model that looked at a video frame. Frames that are copies of each other share them.
+ * SlOutputsMeta: the undecoded tensors of a model that looked at a video frame. Frames that are
+ * copies of each other share them.
  */
 #ifndef SL_PLUGINS_META_OUTPUTS_META_H
 #define SL_PLUGINS_META_OUTPUTS_META_H

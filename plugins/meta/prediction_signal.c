@@ -15,7 +15,8 @@ outer_quark (void)
 guint
 sl_prediction_signal_add (GObjectClass *klass)
 {
-  return g_signal_new (NAME, G_OBJECT_CLASS_TYPE (klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, SL_TYPE_PREDICTIONS);
+  return g_signal_new (NAME, G_OBJECT_CLASS_TYPE (klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                       G_TYPE_NONE, 1, SL_TYPE_PREDICTIONS);
 }
 
 void
@@ -44,7 +45,8 @@ sl_prediction_signal_emit (gpointer element, guint signal, const SlPredictionVie
 {
   guint outer_signal;
   gpointer outer = outer_of (element, &outer_signal);
-  const gboolean inside = somebody_listens (element, signal), outside = somebody_listens (outer, outer_signal);
+  const gboolean inside = somebody_listens (element, signal),
+                 outside = somebody_listens (outer, outer_signal);
   if (!inside && !outside)
     return;
   g_autoptr (SlPredictions) predictions = sl_predictions_new (prediction);
@@ -55,8 +57,9 @@ sl_prediction_signal_emit (gpointer element, guint signal, const SlPredictionVie
 }
 
 void
-sl_prediction_signal_emit_buffer (gpointer element, guint signal, SlPredictionReader *reader, GstBuffer *buffer, const GstSegment *segment,
-                                  guint64 counted, SlPredictionView *prediction)
+sl_prediction_signal_emit_buffer (gpointer element, guint signal, SlPredictionReader *reader,
+                                  GstBuffer *buffer, const GstSegment *segment, guint64 counted,
+                                  SlPredictionView *prediction)
 {
   guint outer_signal;
   gpointer outer = outer_of (element, &outer_signal);

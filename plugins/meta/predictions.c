@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Predictions as metas of a buffer: GstVideoRegionOfInterestMeta on every GStreamer, and what relations/write.c adds. Reading takes objects from
- * the region metas, and from relations/read.c what no region stands for. Metas may be anyone's: numbers are checked.
+ * Predictions as metas of a buffer: GstVideoRegionOfInterestMeta on every GStreamer, and what
+ * relations/write.c adds. Reading takes objects from the region metas, and from relations/read.c
+ * what no region stands for. Metas may be anyone's: numbers are checked.
  */
 #include "plugins/meta/predictions.h"
 
@@ -30,12 +31,14 @@ static void
 add_mask (GstBuffer *buffer, const SlPredictionView *prediction, SlBytePool *pool)
 {
   const SlClassMask *mask = &prediction->mask;
-  g_autoptr (GstBuffer) cells = sl_byte_pool_take (pool, mask->classes, (gsize) mask->width * mask->height);
+  g_autoptr (GstBuffer) cells =
+    sl_byte_pool_take (pool, mask->classes, (gsize) mask->width * mask->height);
   SlMaskMeta *meta = sl_buffer_add_mask_meta (buffer, mask->width, mask->height, cells);
   if (meta != NULL)
     meta->background = mask->background;
   for (guint i = 0; i < prediction->n_mask_classes && meta != NULL; i++)
-    meta->names[prediction->mask_classes[i].label_id & 0xff] = g_intern_string (prediction->mask_classes[i].label);
+    meta->names[prediction->mask_classes[i].label_id & 0xff] =
+      g_intern_string (prediction->mask_classes[i].label);
 }
 
 void
@@ -47,8 +50,10 @@ sl_buffer_add_prediction (GstBuffer *buffer, const SlPredictionView *prediction,
   for (guint i = 0; i < prediction->n_labels; i++) {
     const SlLabelled *label = &prediction->labels[i];
     const char *type = label->label_id == SL_TEXT_ID ? TEXT : label->label;
-    sl_region_add_label (
-      gst_buffer_add_video_region_of_interest_meta (buffer, type, 0, 0, (guint) prediction->width, (guint) prediction->height), label);
+    sl_region_add_label (gst_buffer_add_video_region_of_interest_meta (buffer, type, 0, 0,
+                                                                       (guint) prediction->width,
+                                                                       (guint) prediction->height),
+                         label);
   }
   if (prediction->mask.width > 0)
     add_mask (buffer, prediction, pool);
@@ -63,8 +68,9 @@ sl_buffer_add_prediction (GstBuffer *buffer, const SlPredictionView *prediction,
 gboolean
 sl_buffer_has_predictions (GstBuffer *buffer)
 {
-  return gst_buffer_get_meta (buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) != NULL || sl_buffer_get_mask_meta (buffer) != NULL
-         || sl_buffer_get_vector (buffer) != NULL || sl_buffer_get_outputs (buffer) != NULL || sl_buffer_has_related (buffer, FALSE);
+  return gst_buffer_get_meta (buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) != NULL
+         || sl_buffer_get_mask_meta (buffer) != NULL || sl_buffer_get_vector (buffer) != NULL
+         || sl_buffer_get_outputs (buffer) != NULL || sl_buffer_has_related (buffer, FALSE);
 }
 
 void
@@ -118,11 +124,13 @@ read_related (SlPredictionReader *reader, SlRelatedObject *found, guint first, S
 static gboolean
 same_skeleton (const SlSkeleton *a, const SlSkeleton *b)
 {
-  return a->n_points == b->n_points && a->n_bones == b->n_bones && memcmp (a->names, b->names, a->n_points * sizeof *a->names) == 0
+  return a->n_points == b->n_points && a->n_bones == b->n_bones
+         && memcmp (a->names, b->names, a->n_points * sizeof *a->names) == 0
          && memcmp (a->bones, b->bones, a->n_bones * sizeof *a->bones) == 0;
 }
 
-/* Points, and the one of the reader's skeletons that has their names; names that are too many kinds' are left out. */
+/* Points, and the one of the reader's skeletons that has their names; names that are too many
+ * kinds' are left out. */
 static void
 read_points (SlPredictionReader *reader, GstVideoRegionOfInterestMeta *region, SlObjectView *object)
 {
@@ -130,7 +138,8 @@ read_points (SlPredictionReader *reader, GstVideoRegionOfInterestMeta *region, S
   if (reader->skeletons[reader->n_skeletons] == NULL)
     reader->skeletons[reader->n_skeletons] = g_new0 (SlReadSkeleton, 1);
   const SlSkeleton *read = &reader->skeletons[reader->n_skeletons]->skeleton;
-  object->n_points = sl_region_read_points (region, object, reader->points, reader->skeletons[reader->n_skeletons]);
+  object->n_points =
+    sl_region_read_points (region, object, reader->points, reader->skeletons[reader->n_skeletons]);
   if (object->n_points == 0 || read->n_points == 0)
     return;
   while (at < reader->n_skeletons && !same_skeleton (&reader->skeletons[at]->skeleton, read))
@@ -153,7 +162,8 @@ read_code (SlPredictionReader *reader, GstVideoRegionOfInterestMeta *region, SlO
 }
 
 static void
-read_object (SlPredictionReader *reader, GstVideoRegionOfInterestMeta *region, const SlPredictionView *prediction)
+read_object (SlPredictionReader *reader, GstVideoRegionOfInterestMeta *region,
+             const SlPredictionView *prediction)
 {
   const guint first = reader->object_labels->len;
   const SlRegionIds ids = { region->id, region->parent_id, 0 };
@@ -180,9 +190,12 @@ read_unclaimed (SlPredictionReader *reader, guint i, const SlPredictionView *pre
   SlRelatedObject *found = sl_related_object (reader->related, i);
   SlObjectView object = { .confidence = found->confidence, .label_id = -1, .label = found->label };
   SlRegionIds ids = { 0 };
-  if (found->region || !sl_object_set_box (&object, found->box, MAX (prediction->width, 1), MAX (prediction->height, 1)))
+  if (found->region
+      || !sl_object_set_box (&object, found->box, MAX (prediction->width, 1),
+                             MAX (prediction->height, 1)))
     return;
-  const guint parent = found->parent > 0 ? sl_related_object (reader->related, found->parent - 1)->place : 0;
+  const guint parent =
+    found->parent > 0 ? sl_related_object (reader->related, found->parent - 1)->place : 0;
   if (parent > 0 && g_array_index (reader->ids, SlRegionIds, parent - 1).depth < MAX_DEPTH) {
     ids.depth = g_array_index (reader->ids, SlRegionIds, parent - 1).depth + 1;
     object.parent = parent;
@@ -213,13 +226,15 @@ read_mask (SlPredictionReader *reader, GstBuffer *buffer, SlPredictionView *pred
   if (meta != NULL)
     *mask = (SlClassMask){ meta->width, meta->height, meta->cells, meta->background };
   else
-    sl_related_frame_mask (reader->related, prediction->width, prediction->height, reader->frame_cells, mask, related_names);
+    sl_related_frame_mask (reader->related, prediction->width, prediction->height,
+                           reader->frame_cells, mask, related_names);
   if (mask->width > 0) {
     const gsize n = (gsize) mask->width * mask->height;
     for (gsize i = 0; i < n; i++)
       cells[mask->classes[i]]++;
     for (guint i = 0; i < SL_MASK_VOID; i++) {
-      const SlMaskClass found = { (gint32) i, names[i] != NULL ? names[i] : "unknown", cells[i] / (double) n };
+      const SlMaskClass found = { (gint32) i, names[i] != NULL ? names[i] : "unknown",
+                                  cells[i] / (double) n };
       if (cells[i] > 0)
         g_array_append_val (reader->mask_classes, found);
     }
@@ -229,7 +244,8 @@ read_mask (SlPredictionReader *reader, GstBuffer *buffer, SlPredictionView *pred
   prediction->mask_classes = (const SlMaskClass *) (gconstpointer) reader->mask_classes->data;
 }
 
-/* Points, labels, codes and cells are appended while objects are read, which may move them: only now have they an address. */
+/* Points, labels, codes and cells are appended while objects are read, which may move them: only
+ * now have they an address. */
 static void
 place_parts (SlPredictionReader *reader)
 {
@@ -239,7 +255,8 @@ place_parts (SlPredictionReader *reader)
     guint n_cells = object->mask.width * object->mask.height;
     /* An array to which nothing was appended has no data. */
     object->points = object->n_points > 0 ? &g_array_index (reader->points, SlPoint, point) : NULL;
-    object->labels = object->n_labels > 0 ? &g_array_index (reader->object_labels, SlLabelled, label) : NULL;
+    object->labels =
+      object->n_labels > 0 ? &g_array_index (reader->object_labels, SlLabelled, label) : NULL;
     object->code = object->code != NULL ? &g_array_index (reader->codes, SlCodeView, code++) : NULL;
     object->mask.cells = n_cells > 0 ? &g_array_index (reader->cells, guint8, cell) : NULL;
     point += object->n_points;
@@ -282,14 +299,18 @@ forget (SlPredictionReader *reader)
 }
 
 void
-sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPredictionView *prediction)
+sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer,
+                           SlPredictionView *prediction)
 {
   gpointer state = NULL;
   GstMeta *meta;
-  const guint n_related = sl_related_list (reader->related, buffer, prediction->width, prediction->height);
+  const guint n_related =
+    sl_related_list (reader->related, buffer, prediction->width, prediction->height);
   forget (reader);
   for (guint i = 0; i < MAX_REGIONS; i++) {
-    if ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) == NULL)
+    if ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
+                                                  GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+        == NULL)
       break;
     GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
     if (sl_region_is_label (region, prediction->width, prediction->height))
@@ -325,9 +346,12 @@ has_unclaimed (SlPredictionReader *reader, GstBuffer *buffer, gint width, gint h
   GstMeta *meta;
   guint claimed = 0;
   for (guint i = 0; i < MAX_REGIONS && n_related > 0; i++) {
-    if ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) == NULL)
+    if ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
+                                                  GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+        == NULL)
       break;
-    claimed += sl_related_claim (reader->related, (const GstVideoRegionOfInterestMeta *) meta) != NULL;
+    claimed +=
+      sl_related_claim (reader->related, (const GstVideoRegionOfInterestMeta *) meta) != NULL;
   }
   return claimed < n_related;
 }
@@ -359,14 +383,17 @@ sl_prediction_reader_adopt (SlPredictionReader *reader, GstBuffer **buffer, gint
     const SlObjectView *object = &prediction.objects[i];
     GstVideoRegionOfInterestMeta *region = adopt (*buffer, object);
     ids->id = region->id = last_id < G_MAXINT ? ++last_id : 0;
-    region->parent_id = object->parent > 0 ? g_array_index (reader->ids, SlRegionIds, object->parent - 1).id : 0;
+    region->parent_id =
+      object->parent > 0 ? g_array_index (reader->ids, SlRegionIds, object->parent - 1).id : 0;
   }
   sl_buffer_keep_regions (*buffer);
 }
 
-/* The depth of an object's ids becomes its new place, or that of what it is in, from 1 on: objects come behind those that they are in. */
+/* The depth of an object's ids becomes its new place, or that of what it is in, from 1 on: objects
+ * come behind those that they are in. */
 void
-sl_prediction_reader_choose (SlPredictionReader *reader, const SlClassFilter *filter, SlPredictionView *prediction)
+sl_prediction_reader_choose (SlPredictionReader *reader, const SlClassFilter *filter,
+                             SlPredictionView *prediction)
 {
   guint kept = 0;
   if (filter == NULL)
@@ -374,7 +401,8 @@ sl_prediction_reader_choose (SlPredictionReader *reader, const SlClassFilter *fi
   for (guint i = 0; i < reader->objects->len; i++) {
     SlObjectView object = g_array_index (reader->objects, SlObjectView, i);
     guint *place = &g_array_index (reader->ids, SlRegionIds, i).depth;
-    object.parent = object.parent > 0 ? g_array_index (reader->ids, SlRegionIds, object.parent - 1).depth : 0;
+    object.parent =
+      object.parent > 0 ? g_array_index (reader->ids, SlRegionIds, object.parent - 1).depth : 0;
     *place = object.parent;
     if (!sl_class_filter_passes (filter, object.label))
       continue;
@@ -385,24 +413,28 @@ sl_prediction_reader_choose (SlPredictionReader *reader, const SlClassFilter *fi
   kept = 0;
   for (guint i = 0; i < reader->labels->len; i++)
     if (sl_class_filter_passes (filter, g_array_index (reader->labels, SlLabelled, i).label))
-      g_array_index (reader->labels, SlLabelled, kept++) = g_array_index (reader->labels, SlLabelled, i);
+      g_array_index (reader->labels, SlLabelled, kept++) =
+        g_array_index (reader->labels, SlLabelled, i);
   prediction->n_labels = kept;
 }
 
 void
-sl_prediction_set_times (SlPredictionView *prediction, GstBuffer *buffer, const GstSegment *segment, const SlFrameMeta *meta,
-                         SlLatency *latency)
+sl_prediction_set_times (SlPredictionView *prediction, GstBuffer *buffer, const GstSegment *segment,
+                         const SlFrameMeta *meta, SlLatency *latency)
 {
   prediction->timestamp = G_MAXUINT64;
   if (segment->format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID (buffer))
-    prediction->timestamp = gst_segment_to_stream_time (segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
-  prediction->latency = sl_frame_meta_latency (meta, g_get_monotonic_time (), latency) ? latency : NULL;
+    prediction->timestamp =
+      gst_segment_to_stream_time (segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
+  prediction->latency =
+    sl_frame_meta_latency (meta, g_get_monotonic_time (), latency) ? latency : NULL;
   prediction->utc = g_get_real_time () - (prediction->latency != NULL ? latency->age : 0);
   prediction->worker = meta != NULL ? meta->worker : NULL;
 }
 
 void
-sl_prediction_reader_read_frame (SlPredictionReader *reader, GstBuffer *buffer, const GstSegment *segment, guint64 counted,
+sl_prediction_reader_read_frame (SlPredictionReader *reader, GstBuffer *buffer,
+                                 const GstSegment *segment, guint64 counted,
                                  SlPredictionView *prediction)
 {
   const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);

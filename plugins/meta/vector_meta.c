@@ -23,9 +23,11 @@ vector_meta_free (GstMeta *meta, GstBuffer *buffer)
 }
 
 static gboolean
-vector_meta_transform (GstBuffer *dest, GstMeta *meta, GstBuffer *buffer, GQuark type, gpointer data)
+vector_meta_transform (GstBuffer *dest, GstMeta *meta, GstBuffer *buffer, GQuark type,
+                       gpointer data)
 {
-  return GST_META_TRANSFORM_IS_COPY (type) && sl_buffer_add_vector_meta (dest, &((SlVectorMeta *) meta)->vector) != NULL;
+  return GST_META_TRANSFORM_IS_COPY (type)
+         && sl_buffer_add_vector_meta (dest, &((SlVectorMeta *) meta)->vector) != NULL;
 }
 
 GType
@@ -39,8 +41,8 @@ const GstMetaInfo *
 sl_vector_meta_get_info (void)
 {
   static const GstMetaInfo *info = NULL;
-  return sl_meta_info (&info, sl_vector_meta_api_get_type (), "SlVectorMeta", sizeof (SlVectorMeta), vector_meta_init, vector_meta_free,
-                       vector_meta_transform);
+  return sl_meta_info (&info, sl_vector_meta_api_get_type (), "SlVectorMeta", sizeof (SlVectorMeta),
+                       vector_meta_init, vector_meta_free, vector_meta_transform);
 }
 
 /* (transfer full) (nullable) */
@@ -57,20 +59,23 @@ SlVectorMeta *
 sl_buffer_add_vector_meta (GstBuffer *buffer, const SlVector *vector)
 {
   g_return_val_if_fail (GST_IS_BUFFER (buffer) && vector != NULL && vector->n > 0, NULL);
-  SlVectorMeta *self = (SlVectorMeta *) gst_buffer_add_meta (buffer, sl_vector_meta_get_info (), NULL);
+  SlVectorMeta *self =
+    (SlVectorMeta *) gst_buffer_add_meta (buffer, sl_vector_meta_get_info (), NULL);
   if (self == NULL)
     return NULL;
-  self->vector = (SlVector){ .n = vector->n,
-                             .values = g_memdup2 (vector->values, vector->n * sizeof *vector->values),
-                             .is_embedding = vector->is_embedding,
-                             .names = intern (vector->names, vector->n),
-                             .units = intern (vector->units, vector->n) };
+  self->vector =
+    (SlVector){ .n = vector->n,
+                .values = g_memdup2 (vector->values, vector->n * sizeof *vector->values),
+                .is_embedding = vector->is_embedding,
+                .names = intern (vector->names, vector->n),
+                .units = intern (vector->units, vector->n) };
   return self;
 }
 
 const SlVector *
 sl_buffer_get_vector (GstBuffer *buffer)
 {
-  const SlVectorMeta *meta = (const SlVectorMeta *) gst_buffer_get_meta (buffer, sl_vector_meta_api_get_type ());
+  const SlVectorMeta *meta =
+    (const SlVectorMeta *) gst_buffer_get_meta (buffer, sl_vector_meta_api_get_type ());
   return meta != NULL ? &meta->vector : NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlVectorMeta: numbers about a video frame, an embedding or estimated values. It says nothing about pixels, so a frame may be
- * converted or scaled under it.
+ * SlVectorMeta: numbers about a video frame, an embedding or estimated values. It says nothing
+ * about pixels, so a frame may be converted or scaled under it.
  */
 #ifndef SL_PLUGINS_META_VECTOR_META_H
 #define SL_PLUGINS_META_VECTOR_META_H

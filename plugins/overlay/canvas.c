@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Rectangles, lines and stencils, component by component. A subsampled component is touched where any of its pixels is.
- * Compiled with full optimisation in every build.
+ * Rectangles, lines and stencils, component by component. A subsampled component is touched where
+ * any of its pixels is. Compiled with full optimisation in every build.
  */
 #include "plugins/overlay/canvas.h"
 
@@ -21,7 +21,8 @@ sl_canvas_init (SlCanvas *canvas, GstVideoFrame *frame)
   canvas->width = GST_VIDEO_INFO_WIDTH (info);
   canvas->height = GST_VIDEO_INFO_HEIGHT (info);
   canvas->yuv = GST_VIDEO_INFO_IS_YUV (info) || GST_VIDEO_INFO_IS_GRAY (info);
-  canvas->n_components = MIN (GST_VIDEO_INFO_N_COMPONENTS (info), GST_VIDEO_INFO_IS_GRAY (info) ? 1 : 3);
+  canvas->n_components =
+    MIN (GST_VIDEO_INFO_N_COMPONENTS (info), GST_VIDEO_INFO_IS_GRAY (info) ? 1 : 3);
   for (guint c = 0; c < canvas->n_components; c++)
     canvas->components[c] = (SlCanvasGrid){
       .data = GST_VIDEO_FRAME_COMP_DATA (frame, c),
@@ -34,13 +35,15 @@ sl_canvas_init (SlCanvas *canvas, GstVideoFrame *frame)
     };
   if (!canvas->yuv)
     return;
-  static const GstVideoColorMatrix unstated[] = {
-    [SL_MATRIX_BT601] = GST_VIDEO_COLOR_MATRIX_BT601, [SL_MATRIX_BT709] = GST_VIDEO_COLOR_MATRIX_BT709
-  };
+  static const GstVideoColorMatrix unstated[] = { [SL_MATRIX_BT601] = GST_VIDEO_COLOR_MATRIX_BT601,
+                                                  [SL_MATRIX_BT709] =
+                                                    GST_VIDEO_COLOR_MATRIX_BT709 };
   const GstVideoColorMatrix matrix = info->colorimetry.matrix;
   if (!gst_video_color_matrix_get_Kr_Kb (matrix, &canvas->kr, &canvas->kb))
-    gst_video_color_matrix_get_Kr_Kb (unstated[sl_matrix_of_height (canvas->height)], &canvas->kr, &canvas->kb);
-  gst_video_color_range_offsets (info->colorimetry.range, info->finfo, canvas->offset, canvas->scale);
+    gst_video_color_matrix_get_Kr_Kb (unstated[sl_matrix_of_height (canvas->height)], &canvas->kr,
+                                      &canvas->kb);
+  gst_video_color_range_offsets (info->colorimetry.range, info->finfo, canvas->offset,
+                                 canvas->scale);
 }
 
 static guint8
@@ -67,7 +70,8 @@ sl_canvas_ink (const SlCanvas *canvas, guint32 rgb)
 static gboolean
 clip (const SlCanvas *canvas, gint *x, gint *y, gint *width, gint *height)
 {
-  const gint64 right = MIN ((gint64) *x + *width, canvas->width), bottom = MIN ((gint64) *y + *height, canvas->height);
+  const gint64 right = MIN ((gint64) *x + *width, canvas->width),
+               bottom = MIN ((gint64) *y + *height, canvas->height);
   *x = MAX (*x, 0);
   *y = MAX (*y, 0);
   *width = (gint) MAX (right - *x, 0);
@@ -75,14 +79,17 @@ clip (const SlCanvas *canvas, gint *x, gint *y, gint *width, gint *height)
   return *width > 0 && *height > 0;
 }
 
-/* The part of a component under a clipped rectangle: its first byte; *@n bytes in each of *@rows rows. */
+/* The part of a component under a clipped rectangle: its first byte; *@n bytes in each of *@rows
+ * rows. */
 static guint8 *
-part_of (const SlCanvasGrid *component, gint x, gint y, gint width, gint height, gint *n, gint *rows)
+part_of (const SlCanvasGrid *component, gint x, gint y, gint width, gint height, gint *n,
+         gint *rows)
 {
   const gint left = x >> component->x_shift, top = y >> component->y_shift;
   *n = MIN (((x + width - 1) >> component->x_shift) + 1, component->width) - left;
   *rows = MIN (((y + height - 1) >> component->y_shift) + 1, component->height) - top;
-  return component->data + (gssize) top * component->row_stride + (gssize) left * component->pixel_stride;
+  return component->data + (gssize) top * component->row_stride
+         + (gssize) left * component->pixel_stride;
 }
 
 static void
@@ -137,8 +144,10 @@ sl_canvas_blend (SlCanvas *canvas, gint x, gint y, gint width, gint height, SlIn
     const SlCanvasGrid *component = &canvas->components[c];
     const guint mask_x = (1u << component->x_shift) - 1, mask_y = (1u << component->y_shift) - 1;
     gint n, rows;
-    /* Neighbouring rectangles must not mix a shared chroma sample twice: it belongs to the one that has its first pixel. */
-    const gint left = (gint) (((guint) x + mask_x) & ~mask_x), top = (gint) (((guint) y + mask_y) & ~mask_y);
+    /* Neighbouring rectangles must not mix a shared chroma sample twice: it belongs to the one that
+     * has its first pixel. */
+    const gint left = (gint) (((guint) x + mask_x) & ~mask_x),
+               top = (gint) (((guint) y + mask_y) & ~mask_y);
     if (left >= x + width || top >= y + height)
       continue;
     guint8 *row = part_of (component, left, top, x + width - left, y + height - top, &n, &rows);
@@ -148,7 +157,8 @@ sl_canvas_blend (SlCanvas *canvas, gint x, gint y, gint width, gint height, SlIn
 }
 
 void
-sl_canvas_outline (SlCanvas *canvas, gint x, gint y, gint width, gint height, gint thickness, SlInk ink)
+sl_canvas_outline (SlCanvas *canvas, gint x, gint y, gint width, gint height, gint thickness,
+                   SlInk ink)
 {
   /* Edges far outside are moved to just outside, where sums of coordinates are small. */
   const gint64 left = CLAMP ((gint64) x, -thickness, canvas->width + thickness),
@@ -166,7 +176,8 @@ sl_canvas_outline (SlCanvas *canvas, gint x, gint y, gint width, gint height, gi
   sl_canvas_fill (canvas, x + width - t, y + t, t, height - 2 * t, ink);
 }
 
-/* Cuts the line from (@x0, @y0) along (@dx, @dy) to where @position + t * @step lies in [0, @size]; t in [*@from, *@to]. */
+/* Cuts the line from (@x0, @y0) along (@dx, @dy) to where @position + t * @step lies in [0, @size];
+ * t in [*@from, *@to]. */
 static gboolean
 clip_axis (double position, double step, double size, double *from, double *to)
 {
@@ -179,11 +190,13 @@ clip_axis (double position, double step, double size, double *from, double *to)
 }
 
 void
-sl_canvas_line (SlCanvas *canvas, double x0, double y0, double x1, double y1, gint thickness, SlInk ink)
+sl_canvas_line (SlCanvas *canvas, double x0, double y0, double x1, double y1, gint thickness,
+                SlInk ink)
 {
   const double dx = x1 - x0, dy = y1 - y0;
   double from = 0, to = 1;
-  if (!isfinite (x0 + y0 + x1 + y1) || !isfinite (dx) || !isfinite (dy) || !clip_axis (x0, dx, canvas->width, &from, &to)
+  if (!isfinite (x0 + y0 + x1 + y1) || !isfinite (dx) || !isfinite (dy)
+      || !clip_axis (x0, dx, canvas->width, &from, &to)
       || !clip_axis (y0, dy, canvas->height, &from, &to))
     return;
   const gint steps = (gint) ceil (MAX (fabs (dx), fabs (dy)) * (to - from));
@@ -194,7 +207,8 @@ sl_canvas_line (SlCanvas *canvas, double x0, double y0, double x1, double y1, gi
   for (gint i = 0; i <= steps; i++) {
     const double t = steps > 0 ? from + (to - from) * i / steps : from;
     const double x = x0 + dx * t, y = y0 + dy * t;
-    sl_canvas_fill (canvas, (gint) floor (flat ? x : x - half + 0.5), (gint) floor (flat ? y - half + 0.5 : y), width, height, ink);
+    sl_canvas_fill (canvas, (gint) floor (flat ? x : x - half + 0.5),
+                    (gint) floor (flat ? y - half + 0.5 : y), width, height, ink);
   }
 }
 
@@ -213,7 +227,8 @@ sl_canvas_disc (SlCanvas *canvas, double x, double y, double radius, SlInk ink)
   }
 }
 
-/* Mean coverage of the pixels under the sample at (@x, @y) of a component, both relative to the stencil and in pixels. */
+/* Mean coverage of the pixels under the sample at (@x, @y) of a component, both relative to the
+ * stencil and in pixels. */
 static guint8
 coverage_at (const SlStencil *stencil, gint x, gint y, guint x_shift, guint y_shift)
 {
@@ -227,7 +242,8 @@ coverage_at (const SlStencil *stencil, gint x, gint y, guint x_shift, guint y_sh
 
 /* Means of pairs, or of squares of four, that lie wholly inside the stencil. */
 static void
-average_row (const guint8 *restrict upper, const guint8 *restrict lower, gint n, guint8 *restrict out)
+average_row (const guint8 *restrict upper, const guint8 *restrict lower, gint n,
+             guint8 *restrict out)
 {
   for (gint i = 0; i < n; i++)
     out[i] = (guint8) ((upper[2 * i] + upper[2 * i + 1] + lower[2 * i] + lower[2 * i + 1]) >> 2);
@@ -235,7 +251,8 @@ average_row (const guint8 *restrict upper, const guint8 *restrict lower, gint n,
 
 /* Coverage of @n samples from pixel (@x, @y) of the stencil on. */
 static void
-coverage_row (const SlStencil *stencil, gint x, gint y, gint n, const SlCanvasGrid *component, guint8 *out)
+coverage_row (const SlStencil *stencil, gint x, gint y, gint n, const SlCanvasGrid *component,
+              guint8 *out)
 {
   const guint x_shift = component->x_shift, y_shift = component->y_shift;
   const guint8 *row = stencil->data + (gssize) y * stencil->stride;
@@ -243,11 +260,13 @@ coverage_row (const SlStencil *stencil, gint x, gint y, gint n, const SlCanvasGr
   if (y >= 0 && y + (1 << y_shift) <= stencil->height && x_shift <= 1 && y_shift <= 1) {
     for (; i < n && x + (i << x_shift) < 0; i++)
       out[i] = coverage_at (stencil, x + (i << x_shift), y, x_shift, y_shift);
-    const gint first = x + (i << x_shift), inside = CLAMP ((stencil->width - first) >> x_shift, 0, n - i);
+    const gint first = x + (i << x_shift),
+               inside = CLAMP ((stencil->width - first) >> x_shift, 0, n - i);
     if (x_shift == 0 && y_shift == 0)
       memcpy (out + i, row + first, (gsize) inside);
     else if (x_shift == 1)
-      average_row (row + first, row + first + (y_shift == 1 ? stencil->stride : 0), inside, out + i);
+      average_row (row + first, row + first + (y_shift == 1 ? stencil->stride : 0), inside,
+                   out + i);
     i += x_shift == 1 || y_shift == 0 ? inside : 0;
   }
   for (; i < n; i++)
@@ -284,9 +303,10 @@ sl_canvas_stencil (SlCanvas *canvas, gint x, gint y, const SlStencil *stencil, S
     for (gint j = 0; j < rows; j++, row += component->row_stride)
       for (gint i = 0; i < n; i += CHUNK) {
         const gint count = MIN (n - i, CHUNK);
-        coverage_row (stencil, ((first_x + i) << component->x_shift) - x, ((first_y + j) << component->y_shift) - y, count, component,
-                      alpha);
-        cover_row (row + (gssize) i * component->pixel_stride, count, component->pixel_stride, ink.value[c], alpha);
+        coverage_row (stencil, ((first_x + i) << component->x_shift) - x,
+                      ((first_y + j) << component->y_shift) - y, count, component, alpha);
+        cover_row (row + (gssize) i * component->pixel_stride, count, component->pixel_stride,
+                   ink.value[c], alpha);
       }
   }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The look of predictions. Sizes follow the shorter side of the frame, so that a picture of 320x240 and one of 4K show
- * the same.
+ * The look of predictions. Sizes follow the shorter side of the frame, so that a picture of 320x240
+ * and one of 4K show the same.
  */
 #include "plugins/overlay/draw.h"
 
@@ -23,9 +23,11 @@ draw_label (const SlPen *pen, const SlObjectView *object)
   const char *word = pen->style->labels ? object->label : NULL;
   const gboolean named = pen->style->ids && object->object_id > 0;
   if (pen->style->scores && isfinite (object->confidence))
-    g_snprintf (score, sizeof score, "%s%.2f", word != NULL || named ? " " : "", CLAMP (object->confidence, -9, 9));
+    g_snprintf (score, sizeof score, "%s%.2f", word != NULL || named ? " " : "",
+                CLAMP (object->confidence, -9, 9));
   if (named)
-    g_snprintf (number, sizeof number, "%s#%d%s", word != NULL ? " " : "", object->object_id, score);
+    g_snprintf (number, sizeof number, "%s#%d%s", word != NULL ? " " : "", object->object_id,
+                score);
   else
     g_strlcpy (number, score, sizeof number);
   const gint width = sl_text_cache_measure (pen->text, word, number, &height) + 2 * pen->padding;
@@ -35,13 +37,16 @@ draw_label (const SlPen *pen, const SlObjectView *object)
   sl_pen_tag (pen, MAX (x, 0), y, word, number, sl_draw_colour (object->label_id, object->label));
   if (object->code != NULL && object->code->text != NULL && pen->style->labels) {
     y += height;
-    sl_pen_tag (pen, MAX (x, 0), y, object->code->text, NULL, sl_draw_colour (object->label_id, object->label));
+    sl_pen_tag (pen, MAX (x, 0), y, object->code->text, NULL,
+                sl_draw_colour (object->label_id, object->label));
   }
   for (guint i = 0; i < object->n_labels && i < MAX_NOTES && pen->style->labels; i++) {
     const SlLabelled *said = &object->labels[i];
     y += height;
-    g_snprintf (number, sizeof number, " %.2f", isfinite (said->confidence) ? CLAMP (said->confidence, -9, 9) : 0);
-    sl_pen_tag (pen, MAX (x, 0), y, said->label, pen->style->scores ? number : NULL, sl_draw_colour (said->label_id, said->label));
+    g_snprintf (number, sizeof number, " %.2f",
+                isfinite (said->confidence) ? CLAMP (said->confidence, -9, 9) : 0);
+    sl_pen_tag (pen, MAX (x, 0), y, said->label, pen->style->scores ? number : NULL,
+                sl_draw_colour (said->label_id, said->label));
   }
 }
 
@@ -54,17 +59,20 @@ draw_skeleton (const SlPen *pen, const SlObjectView *object, const SlSkeleton *c
   const SlInk joint = sl_canvas_ink (pen->canvas, WHITE);
   for (guint i = 0; skeleton != NULL && i < skeleton->n_bones; i++) {
     const guint a = skeleton->bones[i][0], b = skeleton->bones[i][1];
-    if (a >= object->n_points || b >= object->n_points || object->points[a].confidence < pen->style->point_threshold
+    if (a >= object->n_points || b >= object->n_points
+        || object->points[a].confidence < pen->style->point_threshold
         || object->points[b].confidence < pen->style->point_threshold)
       continue;
-    sl_canvas_line (pen->canvas, object->points[a].x * width, object->points[a].y * height, object->points[b].x * width,
-                    object->points[b].y * height, pen->thickness, bone);
+    sl_canvas_line (pen->canvas, object->points[a].x * width, object->points[a].y * height,
+                    object->points[b].x * width, object->points[b].y * height, pen->thickness,
+                    bone);
   }
   for (guint i = 0; i < object->n_points; i++) {
     const SlPoint *point = &object->points[i];
     if (point->confidence < pen->style->point_threshold)
       continue;
-    sl_canvas_disc (pen->canvas, point->x * width, point->y * height, pen->thickness * 1.5 + 1, joint);
+    sl_canvas_disc (pen->canvas, point->x * width, point->y * height, pen->thickness * 1.5 + 1,
+                    joint);
     sl_canvas_disc (pen->canvas, point->x * width, point->y * height, pen->thickness * 1.5, bone);
   }
 }
@@ -88,12 +96,14 @@ draw_mask (const SlPen *pen, const SlClassMask *mask)
         continue;
       const gint left = (gint) ((guint64) start * (guint) pen->canvas->width / mask->width);
       const gint right = (gint) ((guint64) end * (guint) pen->canvas->width / mask->width);
-      sl_canvas_blend (pen->canvas, left, top, right - left, bottom - top, inks[cells[start]], alpha);
+      sl_canvas_blend (pen->canvas, left, top, right - left, bottom - top, inks[cells[start]],
+                       alpha);
     }
   }
 }
 
-/* A row of an object's mask, between the rows above and below; the first and last cell count beyond their middles. */
+/* A row of an object's mask, between the rows above and below; the first and last cell count beyond
+ * their middles. */
 static void
 mix_rows (const SlObjectMask *mask, double row, guint8 *shares)
 {
@@ -121,7 +131,8 @@ draw_object_mask (const SlPen *pen, const SlObjectView *object, guint8 *shares)
   const guint alpha = (guint) lrint (CLAMP (pen->style->opacity, 0, 1) * 256);
   const SlInk ink = sl_canvas_ink (pen->canvas, sl_draw_colour (object->label_id, object->label));
   const double pixels = (double) object->w / mask->width;
-  const gint top = MAX (object->y, 0), bottom = (gint) MIN ((gint64) object->y + object->h, pen->canvas->height);
+  const gint top = MAX (object->y, 0),
+             bottom = (gint) MIN ((gint64) object->y + object->h, pen->canvas->height);
   for (gint y = top; y < bottom; y++) {
     mix_rows (mask, ((double) y - object->y + 0.5) * mask->height / object->h - 0.5, shares);
     double start = 0;
@@ -149,7 +160,8 @@ draw_object_masks (const SlPen *pen, const SlPredictionView *prediction)
     return;
   g_autofree guint8 *shares = g_malloc (widest);
   for (guint i = prediction->n_objects; i > 0; i--)
-    if (prediction->objects[i - 1].mask.width > 0 && prediction->objects[i - 1].w > 0 && prediction->objects[i - 1].h > 0)
+    if (prediction->objects[i - 1].mask.width > 0 && prediction->objects[i - 1].w > 0
+        && prediction->objects[i - 1].h > 0)
       draw_object_mask (pen, &prediction->objects[i - 1], shares);
 }
 
@@ -160,19 +172,25 @@ draw_notes (const SlPen *pen, const SlPredictionView *prediction)
   gint y = 0, height;
   char number[16];
   guint lines = 0;
-  for (guint i = 0; i < prediction->n_labels && lines < MAX_NOTES && pen->style->labels; i++, lines++) {
+  for (guint i = 0; i < prediction->n_labels && lines < MAX_NOTES && pen->style->labels;
+       i++, lines++) {
     const SlLabelled *label = &prediction->labels[i];
-    g_snprintf (number, sizeof number, " %.2f", isfinite (label->confidence) ? CLAMP (label->confidence, -9, 9) : 0);
-    sl_pen_tag (pen, 0, y, label->label, pen->style->scores ? number : NULL, sl_draw_colour (label->label_id, label->label));
+    g_snprintf (number, sizeof number, " %.2f",
+                isfinite (label->confidence) ? CLAMP (label->confidence, -9, 9) : 0);
+    sl_pen_tag (pen, 0, y, label->label, pen->style->scores ? number : NULL,
+                sl_draw_colour (label->label_id, label->label));
     sl_text_cache_measure (pen->text, label->label, NULL, &height);
     y += height;
   }
-  for (guint i = 0; i < prediction->n_mask_classes && lines < MAX_NOTES && pen->style->labels && pen->style->masks; i++) {
+  for (guint i = 0; i < prediction->n_mask_classes && lines < MAX_NOTES && pen->style->labels
+                    && pen->style->masks;
+       i++) {
     const SlMaskClass *found = &prediction->mask_classes[i];
     if (found->label_id == prediction->mask.background)
       continue;
     g_snprintf (number, sizeof number, " %.0f%%", CLAMP (found->fraction, 0, 1) * 100);
-    sl_pen_tag (pen, 0, y, found->label, pen->style->scores ? number : NULL, sl_draw_colour (found->label_id, found->label));
+    sl_pen_tag (pen, 0, y, found->label, pen->style->scores ? number : NULL,
+                sl_draw_colour (found->label_id, found->label));
     sl_text_cache_measure (pen->text, found->label, NULL, &height);
     y += height;
     lines++;
@@ -180,7 +198,8 @@ draw_notes (const SlPen *pen, const SlPredictionView *prediction)
 }
 
 void
-sl_draw_prediction (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *style, const SlPredictionView *prediction)
+sl_draw_prediction (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *style,
+                    const SlPredictionView *prediction)
 {
   const SlPen pen = sl_pen_make (canvas, text, style);
   if (style->heat && prediction->analysis != NULL)
@@ -198,7 +217,8 @@ sl_draw_prediction (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *styl
   }
   for (guint i = 0; i < prediction->n_objects && style->keypoints; i++)
     draw_skeleton (&pen, &prediction->objects[i], prediction->skeleton);
-  for (guint i = prediction->n_objects; i > 0 && (style->labels || style->scores || style->ids); i--)
+  for (guint i = prediction->n_objects; i > 0 && (style->labels || style->scores || style->ids);
+       i--)
     draw_label (&pen, &prediction->objects[i - 1]);
   draw_notes (&pen, prediction);
 }

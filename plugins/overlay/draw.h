@@ -9,7 +9,8 @@
 #include "postprocess/predictions/prediction.h"
 
 /** sl_draw_prediction: everything that @style shows of @prediction. */
-void sl_draw_prediction (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *style, const SlPredictionView *prediction);
+void sl_draw_prediction (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *style,
+                         const SlPredictionView *prediction);
 /** sl_draw_note: a line of plain text in the top right corner. */
 void sl_draw_note (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *style, const char *note);
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Regions in one colour, so that they are no objects; those where something happened in this frame in another. */
+/* Regions in one colour, so that they are no objects; those where something happened in this frame
+ * in another. */
 #include "plugins/overlay/draw_regions.h"
 
 #include <math.h>
@@ -26,7 +27,8 @@ draw_line (const SlPen *pen, SlRegionPoint a, SlRegionPoint b, SlInk ink)
 static void
 draw_arrow (const SlPen *pen, SlRegionPoint a, SlRegionPoint b, SlInk ink)
 {
-  const gdouble length = MAX (hypot (b.x - a.x, b.y - a.y), 1), x = (a.y - b.y) / length, y = (b.x - a.x) / length;
+  const gdouble length = MAX (hypot (b.x - a.x, b.y - a.y), 1), x = (a.y - b.y) / length,
+                y = (b.x - a.x) / length;
   const gdouble shaft = ARROW * pen->thickness, head = HEAD * pen->thickness;
   const SlRegionPoint middle = { (a.x + b.x) / 2, (a.y + b.y) / 2 };
   const SlRegionPoint tip = { middle.x + shaft * x, middle.y + shaft * y };
@@ -51,11 +53,13 @@ draw_name (const SlPen *pen, const SlRegionView *region, SlRegionPoint at, guint
   char number[96];
   gint height;
   if (region->kind == SL_REGION_ZONE)
-    g_snprintf (number, sizeof number, " %u (+%" G_GUINT64_FORMAT " -%" G_GUINT64_FORMAT ")", region->inside, region->entered,
-                region->left);
+    g_snprintf (number, sizeof number, " %u (+%" G_GUINT64_FORMAT " -%" G_GUINT64_FORMAT ")",
+                region->inside, region->entered, region->left);
   else
-    g_snprintf (number, sizeof number, " in %" G_GUINT64_FORMAT " out %" G_GUINT64_FORMAT, region->entered, region->left);
-  const gint width = sl_text_cache_measure (pen->text, region->name, number, &height) + 2 * pen->padding;
+    g_snprintf (number, sizeof number, " in %" G_GUINT64_FORMAT " out %" G_GUINT64_FORMAT,
+                region->entered, region->left);
+  const gint width =
+    sl_text_cache_measure (pen->text, region->name, number, &height) + 2 * pen->padding;
   const gint x = CLAMP ((gint) at.x, 0, MAX (pen->canvas->width - width, 0));
   const gint y = CLAMP ((gint) at.y, 0, MAX (pen->canvas->height - height, 0));
   sl_pen_tag (pen, x, y, region->name, number, colour);
@@ -71,8 +75,9 @@ sl_draw_regions (const SlPen *pen, const SlAnalysis *analysis)
     if (region->n_points < 2)
       continue;
     for (guint k = region->kind == SL_REGION_LINE ? 1 : 0; k < region->n_points; k++)
-      draw_line (pen, in_pixels (pen, region->points[(k + region->n_points - 1) % region->n_points]), in_pixels (pen, region->points[k]),
-                 ink);
+      draw_line (pen,
+                 in_pixels (pen, region->points[(k + region->n_points - 1) % region->n_points]),
+                 in_pixels (pen, region->points[k]), ink);
     if (region->kind == SL_REGION_LINE)
       draw_arrow (pen, in_pixels (pen, region->points[0]), in_pixels (pen, region->points[1]), ink);
     if (pen->style->labels)
@@ -104,7 +109,8 @@ sl_draw_heat (const SlPen *pen, const SlHeatMap *heat)
       const gint left = (gint) ((guint64) column * (guint) pen->canvas->width / heat->width);
       const gint right = (gint) ((guint64) (column + 1) * (guint) pen->canvas->width / heat->width);
       if (value > 0)
-        sl_canvas_blend (pen->canvas, left, top, right - left, bottom - top, sl_canvas_ink (pen->canvas, heat_colour (value)),
+        sl_canvas_blend (pen->canvas, left, top, right - left, bottom - top,
+                         sl_canvas_ink (pen->canvas, heat_colour (value)),
                          (guint) lrint (opacity * (64 + value * 192 / 255)));
     }
   }

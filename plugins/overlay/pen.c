@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Colours, sizes, and words on a coloured field. Classes take ten colours in turn, then the same ones darker, then lighter.
+ * Colours, sizes, and words on a coloured field. Classes take ten colours in turn, then the same
+ * ones darker, then lighter.
  */
 #include "plugins/overlay/pen.h"
 
@@ -10,7 +11,8 @@
 guint32
 sl_draw_colour (gint32 label_id, const char *label)
 {
-  static const guint32 palette[] = { 0x00e640, 0xff3838, 0x3890ff, 0xffb21d, 0xc95dff, 0x00d4d4, 0xff5fc0, 0xffee32, 0x9a5a2b, 0x9fb8c8 };
+  static const guint32 palette[] = { 0x00e640, 0xff3838, 0x3890ff, 0xffb21d, 0xc95dff,
+                                     0x00d4d4, 0xff5fc0, 0xffee32, 0x9a5a2b, 0x9fb8c8 };
   const guint key = label_id >= 0 ? (guint) label_id : g_str_hash (label != NULL ? label : "");
   const guint shade = key / G_N_ELEMENTS (palette) % 3;
   guint32 colour = 0;
@@ -27,7 +29,9 @@ sl_pen_make (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *style)
   const gint side = MIN (canvas->width, canvas->height);
   const gint font = style->font_size > 0 ? style->font_size : 10 + side / 60;
   sl_text_cache_set_size (text, font);
-  return (SlPen){ canvas, text, style, style->thickness > 0 ? style->thickness : MAX (2, (side + 150) / 300), MAX (1, font / 8) };
+  return (SlPen){ canvas, text, style,
+                  style->thickness > 0 ? style->thickness : MAX (2, (side + 150) / 300),
+                  MAX (1, font / 8) };
 }
 
 /* Black or white, whichever reads better on @rgb. */
@@ -43,6 +47,8 @@ sl_pen_tag (const SlPen *pen, gint x, gint y, const char *word, const char *numb
 {
   gint height;
   const gint width = sl_text_cache_measure (pen->text, word, number, &height);
-  sl_canvas_fill (pen->canvas, x, y, width + 2 * pen->padding, height, sl_canvas_ink (pen->canvas, colour));
-  sl_text_cache_draw (pen->text, pen->canvas, x + pen->padding, y, word, number, sl_canvas_ink (pen->canvas, contrast (colour)));
+  sl_canvas_fill (pen->canvas, x, y, width + 2 * pen->padding, height,
+                  sl_canvas_ink (pen->canvas, colour));
+  sl_text_cache_draw (pen->text, pen->canvas, x + pen->padding, y, word, number,
+                      sl_canvas_ink (pen->canvas, contrast (colour)));
 }

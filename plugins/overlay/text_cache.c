@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pango lays words out, Cairo renders them to coverage. The font map is the cache's own, because Pango's shared one belongs
- * to a thread.
+ * Pango lays words out, Cairo renders them to coverage. The font map is the cache's own, because
+ * Pango's shared one belongs to a thread.
  */
 #include "plugins/overlay/text_cache.h"
 
@@ -81,8 +81,8 @@ render (SlTextCache *cache, const char *word)
   stencil->height = CLAMP (height, 1, MAX_PIXELS);
   stencil->stride = cairo_format_stride_for_width (CAIRO_FORMAT_A8, stencil->width);
   stencil->data = g_malloc0 ((gsize) stencil->stride * (gsize) stencil->height);
-  cairo_surface_t *surface =
-    cairo_image_surface_create_for_data (stencil->data, CAIRO_FORMAT_A8, stencil->width, stencil->height, stencil->stride);
+  cairo_surface_t *surface = cairo_image_surface_create_for_data (
+    stencil->data, CAIRO_FORMAT_A8, stencil->width, stencil->height, stencil->stride);
   cairo_t *cairo = cairo_create (surface);
   pango_cairo_update_layout (cairo, cache->layout);
   pango_cairo_show_layout (cairo, cache->layout);
@@ -107,7 +107,8 @@ find_word (SlTextCache *cache, const char *word)
 
 /* Width of everything, drawn when there is a canvas. */
 static gint
-walk (SlTextCache *cache, SlCanvas *canvas, gint x, gint y, const char *word, const char *number, SlInk ink, gint *height)
+walk (SlTextCache *cache, SlCanvas *canvas, gint x, gint y, const char *word, const char *number,
+      SlInk ink, gint *height)
 {
   const gint start = x;
   *height = 0;
@@ -136,7 +137,8 @@ sl_text_cache_measure (SlTextCache *cache, const char *word, const char *number,
 }
 
 void
-sl_text_cache_draw (SlTextCache *cache, SlCanvas *canvas, gint x, gint y, const char *word, const char *number, SlInk ink)
+sl_text_cache_draw (SlTextCache *cache, SlCanvas *canvas, gint x, gint y, const char *word,
+                    const char *number, SlInk ink)
 {
   gint height;
   walk (cache, canvas, x, y, word, number, ink, &height);

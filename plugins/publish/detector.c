@@ -22,7 +22,9 @@ element_before (GstPad *pad)
   while (peer != NULL) {
     GstPad *next = NULL;
     GstElement *element = gst_pad_get_parent_element (peer);
-    if (element != NULL && (!GST_IS_GHOST_PAD (peer) || finds (element) || G_OBJECT_TYPE (element) != GST_TYPE_BIN)) {
+    if (element != NULL
+        && (!GST_IS_GHOST_PAD (peer) || finds (element)
+            || G_OBJECT_TYPE (element) != GST_TYPE_BIN)) {
       gst_object_unref (peer);
       return element;
     }

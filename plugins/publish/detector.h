@@ -5,7 +5,8 @@
 
 #include <gst/gst.h>
 
-/** sl_detector_find: (transfer full) (nullable): the first slpredict, or slpostprocess, of those that data comes through to sink @pad. */
+/** sl_detector_find: (transfer full) (nullable): the first slpredict, or slpostprocess, of those
+ * that data comes through to sink @pad. */
 GstElement *sl_detector_find (GstPad *pad);
 
 #endif

@@ -40,22 +40,28 @@ sl_frame_lines_open (SlFrameLines *lines, GstCaps *caps, SlLineFormat format, GE
   const GstStructure *structure = gst_caps_get_structure (caps, 0);
   g_autofree char *got = NULL;
   lines->format = format;
-  if (gst_structure_has_name (structure, "video/x-raw") && gst_structure_get_int (structure, "width", &lines->width)
-      && gst_structure_get_int (structure, "height", &lines->height) && lines->width > 0 && lines->height > 0)
+  if (gst_structure_has_name (structure, "video/x-raw")
+      && gst_structure_get_int (structure, "width", &lines->width)
+      && gst_structure_get_int (structure, "height", &lines->height) && lines->width > 0
+      && lines->height > 0)
     return TRUE;
   lines->width = lines->height = 0;
   got = gst_caps_to_string (caps);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "the input is %s: expected video/x-raw with width and height and predictions on its frames, application/x-json or "
-               "text/x-raw: encoded video carries no predictions; take the frames after slpredict and before the encoder",
-               got);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_ARGUMENT,
+    "the input is %s: expected video/x-raw with width and height and predictions on its frames, application/x-json or "
+    "text/x-raw: encoded video carries no predictions; take the frames after slpredict and before the encoder",
+    got);
   return FALSE;
 }
 
 const GString *
-sl_frame_lines_write (SlFrameLines *lines, GstBuffer *frame, const GstSegment *segment, const char *source)
+sl_frame_lines_write (SlFrameLines *lines, GstBuffer *frame, const GstSegment *segment,
+                      const char *source)
 {
-  SlPredictionView prediction = { .source = source, .width = lines->width, .height = lines->height };
+  SlPredictionView prediction = { .source = source,
+                                  .width = lines->width,
+                                  .height = lines->height };
   const guint64 counted = lines->frames++;
   g_string_truncate (lines->line, 0);
   if (!sl_buffer_has_predictions (frame) && !sl_buffer_was_looked_at (frame))

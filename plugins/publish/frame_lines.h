@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Lines from video frames that carry predictions: the metas of a frame are read as slpostprocess reads them and written as it writes
- * them. Pixels are never mapped. One thread at a time.
+ * Lines from video frames that carry predictions: the metas of a frame are read as slpostprocess
+ * reads them and written as it writes them. Pixels are never mapped. One thread at a time.
  */
 #ifndef SL_PLUGINS_PUBLISH_FRAME_LINES_H
 #define SL_PLUGINS_PUBLISH_FRAME_LINES_H
@@ -32,10 +32,14 @@ typedef struct
 
 void sl_frame_lines_init (SlFrameLines *lines);
 void sl_frame_lines_clear (SlFrameLines *lines);
-/** sl_frame_lines_open: for frames of @caps, raw video of any format in any memory. FALSE with @error set for other caps. */
-gboolean sl_frame_lines_open (SlFrameLines *lines, GstCaps *caps, SlLineFormat format, GError **error);
-/** sl_frame_lines_write: (transfer none): the line of @frame, of @segment; empty when no model has looked at it and there are no
- *  predictions of others on it, and as text when nothing was found; valid until the next. @source: (nullable): of the line */
-const GString *sl_frame_lines_write (SlFrameLines *lines, GstBuffer *frame, const GstSegment *segment, const char *source);
+/** sl_frame_lines_open: for frames of @caps, raw video of any format in any memory. FALSE with
+ * @error set for other caps. */
+gboolean sl_frame_lines_open (SlFrameLines *lines, GstCaps *caps, SlLineFormat format,
+                              GError **error);
+/** sl_frame_lines_write: (transfer none): the line of @frame, of @segment; empty when no model has
+ * looked at it and there are no predictions of others on it, and as text when nothing was found;
+ * valid until the next. @source: (nullable): of the line */
+const GString *sl_frame_lines_write (SlFrameLines *lines, GstBuffer *frame,
+                                     const GstSegment *segment, const char *source);
 
 #endif

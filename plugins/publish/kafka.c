@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Transport to Kafka, through librdkafka. The library has threads of its own, which connect and send; what they have to say (delivery reports,
- * errors) is heard in the publisher's thread alone.
+ * Transport to Kafka, through librdkafka. The library has threads of its own, which connect and
+ * send; what they have to say (delivery reports, errors) is heard in the publisher's thread alone.
  *
- * Invariant: lines handed to the library weigh at most max-queue-bytes (or are one line), and it sends each until the cluster has it or
- * refuses it: messages have no time limit, and the producer is idempotent, so a line that is sent again is written once and in its place. All
- * other lines wait in the publisher's bounded queue.
+ * Invariant: lines handed to the library weigh at most max-queue-bytes (or are one line), and it
+ * sends each until the cluster has it or refuses it: messages have no time limit, and the producer
+ * is idempotent, so a line that is sent again is written once and in its place. All other lines
+ * wait in the publisher's bounded queue.
  */
 #include <librdkafka/rdkafka.h>
 #include <poll.h>
@@ -36,29 +37,35 @@ typedef struct
   guint on_the_way, refused;
   char *refusal;           /* (nullable): why the last line was refused */
   rd_kafka_resp_err_t why; /* of @reason */
-  char *reason;            /* (nullable): the last trouble with a broker since the connection was there */
+  char *reason; /* (nullable): the last trouble with a broker since the connection was there */
   gboolean up, down, fatal;
 } Kafka;
 
 static gboolean
 fail (const Kafka *self, GError **error)
 {
-  const gboolean tls = self->why == RD_KAFKA_RESP_ERR__SSL || (self->reason != NULL && strstr (self->reason, "certificate") != NULL);
+  const gboolean tls = self->why == RD_KAFKA_RESP_ERR__SSL
+                       || (self->reason != NULL && strstr (self->reason, "certificate") != NULL);
   const gboolean user = self->why == RD_KAFKA_RESP_ERR__AUTHENTICATION;
   if (self->reason != NULL)
-    g_set_error (error, G_IO_ERROR, tls || user ? G_IO_ERROR_PERMISSION_DENIED : G_IO_ERROR_FAILED, "Kafka broker %s%s", self->reason,
-                 user  ? ": check username, password and sasl-mechanism"
-                 : tls ? ": is its certificate made for this host name, and signed by ca-file or the system's authorities?"
-                       : "");
+    g_set_error (
+      error, G_IO_ERROR, tls || user ? G_IO_ERROR_PERMISSION_DENIED : G_IO_ERROR_FAILED,
+      "Kafka broker %s%s", self->reason,
+      user ? ": check username, password and sasl-mechanism"
+      : tls
+        ? ": is its certificate made for this host name, and signed by ca-file or the system's authorities?"
+        : "");
   else
-    g_set_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT, "Kafka broker %s: it does not answer", self->at.brokers);
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT, "Kafka broker %s: it does not answer",
+                 self->at.brokers);
   return FALSE;
 }
 
 static gboolean
 fail_topic (const Kafka *self, rd_kafka_resp_err_t code, GError **error)
 {
-  g_set_error (error, G_IO_ERROR, G_IO_ERROR_FAILED, "Kafka topic %s: %s: make the topic, or give this user the right to write to it",
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_FAILED,
+               "Kafka topic %s: %s: make the topic, or give this user the right to write to it",
                self->at.topic, rd_kafka_err2str (code));
   return FALSE;
 }
@@ -95,7 +102,8 @@ refuse (Kafka *self, rd_kafka_resp_err_t code)
 {
   self->refused++;
   g_free (self->refusal);
-  self->refusal = g_strdup_printf ("Kafka topic %s: a line was refused: %s", self->at.topic, rd_kafka_err2str (code));
+  self->refusal = g_strdup_printf ("Kafka topic %s: a line was refused: %s", self->at.topic,
+                                   rd_kafka_err2str (code));
 }
 
 static void
@@ -118,7 +126,8 @@ static gboolean
 set (rd_kafka_conf_t *conf, const char *name, const char *value, GError **error)
 {
   char reason[256];
-  if (value == NULL || rd_kafka_conf_set (conf, name, value, reason, sizeof reason) == RD_KAFKA_CONF_OK)
+  if (value == NULL
+      || rd_kafka_conf_set (conf, name, value, reason, sizeof reason) == RD_KAFKA_CONF_OK)
     return TRUE;
   g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "Kafka cannot be set up: %s", reason);
   return FALSE;
@@ -133,7 +142,8 @@ set_number (rd_kafka_conf_t *conf, const char *name, guint value, GError **error
 }
 
 static gboolean
-set_tls (rd_kafka_conf_t *conf, const SlKafkaLocation *at, const SlPublishSettings *settings, GError **error)
+set_tls (rd_kafka_conf_t *conf, const SlKafkaLocation *at, const SlPublishSettings *settings,
+         GError **error)
 {
   const struct
   {
@@ -151,7 +161,8 @@ set_tls (rd_kafka_conf_t *conf, const SlKafkaLocation *at, const SlPublishSettin
       return FALSE;
     }
     if (files[i].path != NULL && access (files[i].path, R_OK) != 0) {
-      g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s=%s: no such file, or it cannot be read: expected a file in PEM form",
+      g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+                   "%s=%s: no such file, or it cannot be read: expected a file in PEM form",
                    files[i].property, files[i].path);
       return FALSE;
     }
@@ -159,33 +170,41 @@ set_tls (rd_kafka_conf_t *conf, const SlKafkaLocation *at, const SlPublishSettin
       return FALSE;
   }
   if ((settings->certificate == NULL) != (settings->key == NULL)) {
-    g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT, "certificate and private-key belong together: set both or neither");
+    g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                         "certificate and private-key belong together: set both or neither");
     return FALSE;
   }
   return !at->tls || set (conf, "ssl.endpoint.identification.algorithm", "https", error);
 }
 
 static gboolean
-set_user (rd_kafka_conf_t *conf, const SlKafkaLocation *at, const SlPublishSettings *settings, GError **error)
+set_user (rd_kafka_conf_t *conf, const SlKafkaLocation *at, const SlPublishSettings *settings,
+          GError **error)
 {
   static const char *const mechanisms[] = { "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", NULL };
-  const char *mechanism = settings->sasl_mechanism != NULL ? settings->sasl_mechanism : mechanisms[0];
+  const char *mechanism =
+    settings->sasl_mechanism != NULL ? settings->sasl_mechanism : mechanisms[0];
   if (!g_strv_contains (mechanisms, mechanism)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "sasl-mechanism=%s: expected PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512", mechanism);
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "sasl-mechanism=%s: expected PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512", mechanism);
     return FALSE;
   }
   if (at->user == NULL) {
     if (settings->sasl_mechanism == NULL && at->password == NULL)
       return set (conf, "security.protocol", at->tls ? "ssl" : "plaintext", error);
-    g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                         "password and sasl-mechanism need a user: set username, or user@ in the location");
+    g_set_error_literal (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "password and sasl-mechanism need a user: set username, or user@ in the location");
     return FALSE;
   }
-  return set (conf, "security.protocol", at->tls ? "sasl_ssl" : "sasl_plaintext", error) && set (conf, "sasl.mechanisms", mechanism, error)
-         && set (conf, "sasl.username", at->user, error) && set (conf, "sasl.password", at->password != NULL ? at->password : "", error);
+  return set (conf, "security.protocol", at->tls ? "sasl_ssl" : "sasl_plaintext", error)
+         && set (conf, "sasl.mechanisms", mechanism, error)
+         && set (conf, "sasl.username", at->user, error)
+         && set (conf, "sasl.password", at->password != NULL ? at->password : "", error);
 }
 
-/* "message.timeout.ms": none, as for lines that wait for an MQTT broker. Partitions are chosen as Java's clients choose them. */
+/* "message.timeout.ms": none, as for lines that wait for an MQTT broker. Partitions are chosen as
+ * Java's clients choose them. */
 static gboolean
 configure (Kafka *self, const SlPublishSettings *settings, GError **error)
 {
@@ -195,11 +214,15 @@ configure (Kafka *self, const SlPublishSettings *settings, GError **error)
   rd_kafka_conf_set_error_cb (conf, on_error);
   rd_kafka_conf_set_dr_msg_cb (conf, on_delivery);
   rd_kafka_conf_set_log_cb (conf, on_log);
-  return set (conf, "bootstrap.servers", self->at.brokers, error) && set (conf, "enable.idempotence", "true", error)
-         && set (conf, "message.timeout.ms", "0", error) && set (conf, "partitioner", "murmur2_random", error)
-         && set (conf, "client.id", settings->client_id != NULL ? settings->client_id : "sightline", error)
+  return set (conf, "bootstrap.servers", self->at.brokers, error)
+         && set (conf, "enable.idempotence", "true", error)
+         && set (conf, "message.timeout.ms", "0", error)
+         && set (conf, "partitioner", "murmur2_random", error)
+         && set (conf, "client.id", settings->client_id != NULL ? settings->client_id : "sightline",
+                 error)
          && set_number (conf, "reconnect.backoff.ms", MIN (settings->retry_min_ms, longest), error)
-         && set_number (conf, "reconnect.backoff.max.ms", longest, error) && set_tls (conf, &self->at, settings, error)
+         && set_number (conf, "reconnect.backoff.max.ms", longest, error)
+         && set_tls (conf, &self->at, settings, error)
          && set_user (conf, &self->at, settings, error);
 }
 
@@ -231,8 +254,8 @@ make_client (Kafka *self, GError **error)
   }
   self->topic = rd_kafka_topic_new (self->client, self->at.topic, NULL);
   if (self->topic == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "Kafka topic %s cannot be set up: %s", self->at.topic,
-                 rd_kafka_err2str (rd_kafka_last_error ()));
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "Kafka topic %s cannot be set up: %s",
+                 self->at.topic, rd_kafka_err2str (rd_kafka_last_error ()));
     drop_client (self);
     return FALSE;
   }
@@ -265,15 +288,17 @@ kafka_open (const SlPublishSettings *settings, GError **error)
   self->window = settings->queue_bytes;
   self->conf = rd_kafka_conf_new ();
   if (self->events < 0)
-    g_set_error_literal (error, SL_ERROR, SL_ERROR_OPEN, "no more files can be opened: raise the limit (ulimit -n)");
-  else if (sl_kafka_location_parse (&self->at, settings, error) && configure (self, settings, error) && make_client (self, error))
+    g_set_error_literal (error, SL_ERROR, SL_ERROR_OPEN,
+                         "no more files can be opened: raise the limit (ulimit -n)");
+  else if (sl_kafka_location_parse (&self->at, settings, error) && configure (self, settings, error)
+           && make_client (self, error))
     return self;
   kafka_close (self);
   return NULL;
 }
 
-/* A producer that lost count of what it sent is of no use any more; another begins anew, and what was on its way is lost. Where none
- * can be made, there is none until the next attempt. */
+/* A producer that lost count of what it sent is of no use any more; another begins anew, and what
+ * was on its way is lost. Where none can be made, there is none until the next attempt. */
 static gboolean
 renew (Kafka *self, GError **error)
 {
@@ -286,8 +311,9 @@ renew (Kafka *self, GError **error)
     self->on_the_way = 0;
     self->bytes_on_the_way = 0;
     g_free (self->refusal);
-    self->refusal = g_strdup_printf ("Kafka topic %s: what was on its way was refused: %s", self->at.topic,
-                                     self->reason != NULL ? self->reason : "the connection's state was lost");
+    self->refusal =
+      g_strdup_printf ("Kafka topic %s: what was on its way was refused: %s", self->at.topic,
+                       self->reason != NULL ? self->reason : "the connection's state was lost");
   }
   if (!make_client (self, error))
     return FALSE;
@@ -295,7 +321,8 @@ renew (Kafka *self, GError **error)
   return TRUE;
 }
 
-/* Asks for the topic. TRUE: it is there. @code: (out): what is wrong with it, RD_KAFKA_RESP_ERR__TIMED_OUT where there was no answer. */
+/* Asks for the topic. TRUE: it is there. @code: (out): what is wrong with it,
+ * RD_KAFKA_RESP_ERR__TIMED_OUT where there was no answer. */
 static gboolean
 find_topic (Kafka *self, gint timeout_ms, rd_kafka_resp_err_t *code)
 {
@@ -322,12 +349,14 @@ static gboolean
 kafka_connect (gpointer state, GCancellable *cancellable, GError **error)
 {
   Kafka *self = state;
-  const gint64 begun = g_get_monotonic_time (), until = begun + (self->reason != NULL ? RETRY_US : CONNECT_US);
+  const gint64 begun = g_get_monotonic_time (),
+               until = begun + (self->reason != NULL ? RETRY_US : CONNECT_US);
   rd_kafka_resp_err_t code;
   if (!renew (self, error))
     return FALSE;
   self->down = FALSE;
-  for (gint step = STEP_MS; !find_topic (self, step, &code); step = MIN (2 * step, LONGEST_STEP_MS)) {
+  for (gint step = STEP_MS; !find_topic (self, step, &code);
+       step = MIN (2 * step, LONGEST_STEP_MS)) {
     rd_kafka_poll (self->client, code == RD_KAFKA_RESP_ERR__TIMED_OUT ? 0 : STEP_MS);
     const gint64 now = g_get_monotonic_time ();
     if (g_cancellable_set_error_if_cancelled (cancellable, error))
@@ -355,7 +384,8 @@ hear (Kafka *self, gint timeout_ms, GError **error)
 }
 
 static gboolean
-kafka_send (gpointer state, const char *line, gsize bytes, GCancellable *cancellable, GError **error)
+kafka_send (gpointer state, const char *line, gsize bytes, GCancellable *cancellable,
+            GError **error)
 {
   Kafka *self = state;
   const gsize length = bytes - 1; /* A message ends where its length says: no newline. */
@@ -364,11 +394,13 @@ kafka_send (gpointer state, const char *line, gsize bytes, GCancellable *cancell
     return FALSE;
   while (code == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
     if (self->on_the_way == 0 || self->bytes_on_the_way + length <= self->window)
-      code =
-        rd_kafka_producev (self->client, RD_KAFKA_V_RKT (self->topic), RD_KAFKA_V_MSGFLAGS (RD_KAFKA_MSG_F_COPY),
-                           RD_KAFKA_V_KEY (self->at.key, strlen (self->at.key)), RD_KAFKA_V_VALUE ((void *) line, length), RD_KAFKA_V_END);
+      code = rd_kafka_producev (self->client, RD_KAFKA_V_RKT (self->topic),
+                                RD_KAFKA_V_MSGFLAGS (RD_KAFKA_MSG_F_COPY),
+                                RD_KAFKA_V_KEY (self->at.key, strlen (self->at.key)),
+                                RD_KAFKA_V_VALUE ((void *) line, length), RD_KAFKA_V_END);
     if (code == RD_KAFKA_RESP_ERR__QUEUE_FULL
-        && (g_cancellable_set_error_if_cancelled (cancellable, error) || !hear (self, STEP_MS, error)))
+        && (g_cancellable_set_error_if_cancelled (cancellable, error)
+            || !hear (self, STEP_MS, error)))
       return FALSE;
   }
   if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
@@ -388,7 +420,8 @@ kafka_idle (gpointer state, gint wake_fd, gint timeout_ms, GError **error)
 {
   Kafka *self = state;
   guint64 times;
-  struct pollfd pollers[] = { { .fd = self->events, .events = POLLIN }, { .fd = wake_fd, .events = POLLIN } };
+  struct pollfd pollers[] = { { .fd = self->events, .events = POLLIN },
+                              { .fd = wake_fd, .events = POLLIN } };
   poll (pollers, G_N_ELEMENTS (pollers), timeout_ms);
   while (read (self->events, &times, sizeof times) > 0)
     continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Kafka locations, topics and keys. A location names several brokers, which no URI does, so its parts are found here: user and password end at
- * the last '@' before the first '/'.
+ * Kafka locations, topics and keys. A location names several brokers, which no URI does, so its
+ * parts are found here: user and password end at the last '@' before the first '/'.
  */
 #include "plugins/publish/kafka_location.h"
 
@@ -33,7 +33,8 @@ fits_key (gunichar c)
 static gboolean
 append_broker (GString *brokers, const char *text)
 {
-  g_autoptr (GSocketConnectable) address = *text != '\0' ? g_network_address_parse (text, KAFKA_PORT, NULL) : NULL;
+  g_autoptr (GSocketConnectable) address =
+    *text != '\0' ? g_network_address_parse (text, KAFKA_PORT, NULL) : NULL;
   if (address == NULL)
     return FALSE;
   const char *host = g_network_address_get_hostname (G_NETWORK_ADDRESS (address));
@@ -41,7 +42,8 @@ append_broker (GString *brokers, const char *text)
   const gboolean v6 = strchr (host, ':') != NULL;
   if (*host == '\0' || port == 0 || strpbrk (host, " \t{}") != NULL)
     return FALSE;
-  g_string_append_printf (brokers, "%s%s%s%s:%u", brokers->len > 0 ? "," : "", v6 ? "[" : "", host, v6 ? "]" : "", port);
+  g_string_append_printf (brokers, "%s%s%s%s:%u", brokers->len > 0 ? "," : "", v6 ? "[" : "", host,
+                          v6 ? "]" : "", port);
   return TRUE;
 }
 
@@ -80,22 +82,26 @@ split (SlKafkaLocation *self, const char *rest, char **topic)
   if (at != NULL)
     *at = '\0';
   *topic = g_strdup (slash + 1);
-  return (at == NULL || set_user (self, authority)) && set_brokers (self, at != NULL ? at + 1 : authority);
+  return (at == NULL || set_user (self, authority))
+         && set_brokers (self, at != NULL ? at + 1 : authority);
 }
 
 static gboolean
-set_topic (SlKafkaLocation *self, const char *template, const char *shown, const SlPublishSettings *settings, GError **error)
+set_topic (SlKafkaLocation *self, const char *template, const char *shown,
+           const SlPublishSettings *settings, GError **error)
 {
   const char *bad = NULL;
   self->topic = sl_template_expand (template, settings, fits_topic, "}", &bad);
   for (const char *c = self->topic; bad == NULL && *c != '\0'; c++)
     if (!fits_topic ((guchar) *c))
       bad = c;
-  if (bad == NULL && strlen (self->topic) <= MAX_TOPIC && strcmp (self->topic, ".") != 0 && strcmp (self->topic, "..") != 0)
+  if (bad == NULL && strlen (self->topic) <= MAX_TOPIC && strcmp (self->topic, ".") != 0
+      && strcmp (self->topic, "..") != 0)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "location=%s: expected a topic of 1 to %d letters, digits, '.', '_' and '-', with {host}, {element} or {source} in it",
-               shown, MAX_TOPIC);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_ARGUMENT,
+    "location=%s: expected a topic of 1 to %d letters, digits, '.', '_' and '-', with {host}, {element} or {source} in it",
+    shown, MAX_TOPIC);
   return FALSE;
 }
 
@@ -109,7 +115,8 @@ set_key (SlKafkaLocation *self, const SlPublishSettings *settings, GError **erro
   self->key = sl_template_expand (template, settings, fits_key, "", &bad);
   if (self->key != NULL)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "message-key=%s: expected {host}, {element} or {source}, got \"%s\"", template, bad);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "message-key=%s: expected {host}, {element} or {source}, got \"%s\"", template, bad);
   return FALSE;
 }
 
@@ -121,10 +128,12 @@ sl_kafka_location_parse (SlKafkaLocation *self, const SlPublishSettings *setting
   g_autoptr (GPtrArray) secrets = g_ptr_array_new_with_free_func (g_free);
   g_autofree char *shown = sl_redact_uri (location, secrets), *topic = NULL;
   if (strpbrk (rest, "#?") != NULL || !split (self, rest, &topic) || strchr (topic, '@') != NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "location=%s: expected " FORM "%s", shown,
-                 secrets->len > 0 ? ", with %23 for '#', %2F for '/', %3A for ':', %3F for '?', %40 for '@' and %25 for '%' in user and "
-                                    "password; or take password= or password-file= for it"
-                                  : ", such as kafka://localhost/predictions");
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT, "location=%s: expected " FORM "%s", shown,
+      secrets->len > 0
+        ? ", with %23 for '#', %2F for '/', %3A for ':', %3F for '?', %40 for '@' and %25 for '%' in user and "
+          "password; or take password= or password-file= for it"
+        : ", such as kafka://localhost/predictions");
     return FALSE;
   }
   self->tls = g_str_has_prefix (location, "kafkas://");

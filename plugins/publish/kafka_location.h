@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where a Kafka location points, and under which names: the parts of publishing to Kafka that need no broker.
+ * Where a Kafka location points, and under which names: the parts of publishing to Kafka that need
+ * no broker.
  */
 #ifndef SL_PLUGINS_PUBLISH_KAFKA_LOCATION_H
 #define SL_PLUGINS_PUBLISH_KAFKA_LOCATION_H
@@ -15,9 +16,11 @@ typedef struct
   gboolean tls;
 } SlKafkaLocation;
 
-/** sl_kafka_location_parse: kafka[s]://[user[:password]@]host[:port][,host[:port]...]/topic, with names in place of placeholders. Errors:
- *  SL_ERROR_ARGUMENT, without the password. @location is zeroed before, and may be cleared after an error. */
-gboolean sl_kafka_location_parse (SlKafkaLocation *location, const SlPublishSettings *settings, GError **error);
+/** sl_kafka_location_parse: kafka[s]://[user[:password]@]host[:port][,host[:port]...]/topic, with
+ * names in place of placeholders. Errors: SL_ERROR_ARGUMENT, without the password. @location is
+ * zeroed before, and may be cleared after an error. */
+gboolean sl_kafka_location_parse (SlKafkaLocation *location, const SlPublishSettings *settings,
+                                  GError **error);
 void sl_kafka_location_clear (SlKafkaLocation *location);
 
 #endif

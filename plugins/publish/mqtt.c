@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Transport to an MQTT broker, through libmosquitto driven from the publisher's thread: no thread of the library's.
+ * Transport to an MQTT broker, through libmosquitto driven from the publisher's thread: no thread
+ * of the library's.
  *
- * At most WINDOW lines are on their way at once; the library sends those that the broker had not confirmed again after a
- * reconnection, all others wait in the publisher's bounded queue. With a client-id the session outlives the
- * connection, which makes QoS 2 exactly once for as long as the broker keeps sessions.
+ * At most WINDOW lines are on their way at once; the library sends those that the broker had not
+ * confirmed again after a reconnection, all others wait in the publisher's bounded queue. With a
+ * client-id the session outlives the connection, which makes QoS 2 exactly once for as long as the
+ * broker keeps sessions.
  */
 #include <mosquitto.h>
 #include <string.h>
@@ -79,18 +81,21 @@ mqtt_close (gpointer state)
   mosquitto_lib_cleanup ();
 }
 
-/* Commands come to TOPIC/NAME/set; those that the broker kept are old, and nobody's wish any more. */
+/* Commands come to TOPIC/NAME/set; those that the broker kept are old, and nobody's wish any more.
+ */
 static void
 on_message (struct mosquitto *client, void *data, const struct mosquitto_message *message)
 {
   Mqtt *self = data;
   const gsize length = strlen (self->target.topic);
-  if (message->retain || strncmp (message->topic, self->target.topic, length) != 0 || message->payloadlen < 0)
+  if (message->retain || strncmp (message->topic, self->target.topic, length) != 0
+      || message->payloadlen < 0)
     return;
   for (guint i = 0; i < SL_HOME_N_COMMANDS; i++) {
     g_autofree char *end = g_strdup_printf ("/%s/set", sl_home_command_names[i]);
     if (strcmp (message->topic + length, end) == 0)
-      self->command (self->command_data, sl_home_command_names[i], message->payload, (gsize) message->payloadlen);
+      self->command (self->command_data, sl_home_command_names[i], message->payload,
+                     (gsize) message->payloadlen);
   }
 }
 
@@ -125,11 +130,13 @@ set_topics (Mqtt *self, const SlPublishSettings *settings, GError **error)
   const char *all[] = { topic, self->availability, self->discovery };
   for (guint i = 0; i < G_N_ELEMENTS (all); i++)
     if (all[i] != NULL && mosquitto_pub_topic_check (all[i]) != MOSQ_ERR_SUCCESS) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "topic \"%s\": expected at most 65535 bytes without + and #", all[i]);
+      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                   "topic \"%s\": expected at most 65535 bytes without + and #", all[i]);
       return FALSE;
     }
   if (self->availability != NULL)
-    mosquitto_will_set (self->client, self->availability, (int) strlen ("offline"), "offline", self->qos, true);
+    mosquitto_will_set (self->client, self->availability, (int) strlen ("offline"), "offline",
+                        self->qos, true);
   return TRUE;
 }
 
@@ -147,7 +154,8 @@ mqtt_open (const SlPublishSettings *settings, GError **error)
     goto fail;
   self->client = mosquitto_new (settings->client_id, settings->client_id == NULL, self);
   if (self->client == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "client-id=%s: not one that MQTT allows: expected 1 to 23 letters and digits",
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "client-id=%s: not one that MQTT allows: expected 1 to 23 letters and digits",
                  settings->client_id);
     goto fail;
   }
@@ -157,7 +165,8 @@ mqtt_open (const SlPublishSettings *settings, GError **error)
   if (self->target.user != NULL)
     mosquitto_username_pw_set (self->client, self->target.user, self->target.password);
   const SlMqttAccess access = sl_mqtt_access (settings);
-  if (sl_mqtt_set_tls (self->client, &self->target, &access, error) && set_topics (self, settings, error))
+  if (sl_mqtt_set_tls (self->client, &self->target, &access, error)
+      && set_topics (self, settings, error))
     return self;
 fail:
   mqtt_close (self);
@@ -186,7 +195,8 @@ static void
 announce_count (Mqtt *self, const char *label)
 {
   const SlHome home = { self->discovery, self->target.topic, self->availability, self->device };
-  if (self->discovery == NULL || !g_hash_table_contains (self->confirmed, label) || !g_hash_table_add (self->announced, g_strdup (label)))
+  if (self->discovery == NULL || !g_hash_table_contains (self->confirmed, label)
+      || !g_hash_table_add (self->announced, g_strdup (label)))
     return;
   sl_home_announce_count (&home, label, publish_retained, self);
 }
@@ -219,9 +229,9 @@ announce_confirmed (Mqtt *self, GBytes *list)
 static void
 publish_extra (Mqtt *self, SlPublishExtra extra, GBytes *what)
 {
-  static const char *const names[] = {
-    [SL_PUBLISH_ENABLED] = "enabled", [SL_PUBLISH_THRESHOLD] = "threshold", [SL_PUBLISH_PICTURE] = "picture"
-  };
+  static const char *const names[] = { [SL_PUBLISH_ENABLED] = "enabled",
+                                       [SL_PUBLISH_THRESHOLD] = "threshold",
+                                       [SL_PUBLISH_PICTURE] = "picture" };
   gsize length = 0;
   gconstpointer data = g_bytes_get_data (what, &length);
   if (extra == SL_PUBLISH_CONFIRMED) {
@@ -231,7 +241,8 @@ publish_extra (Mqtt *self, SlPublishExtra extra, GBytes *what)
   if (extra == SL_PUBLISH_ENABLED && self->labels != NULL && length == strlen ("OFF"))
     sl_label_counts_leave (self->labels, publish_count, self);
   g_autofree char *topic = g_strdup_printf ("%s/%s", self->target.topic, names[extra]);
-  mosquitto_publish (self->client, NULL, topic, (int) length, data, extra == SL_PUBLISH_PICTURE ? 0 : self->qos, true);
+  mosquitto_publish (self->client, NULL, topic, (int) length, data,
+                     extra == SL_PUBLISH_PICTURE ? 0 : self->qos, true);
 }
 
 static gboolean
@@ -250,7 +261,8 @@ greet_home (Mqtt *self)
   const SlHome home = { self->discovery, self->target.topic, self->availability, self->device };
   sl_home_announce_device (&home, self->pictures, self->has_threshold, publish_retained, self);
   for (guint i = 0; i < SL_HOME_N_COMMANDS; i++) {
-    g_autofree char *topic = g_strdup_printf ("%s/%s/set", self->target.topic, sl_home_command_names[i]);
+    g_autofree char *topic =
+      g_strdup_printf ("%s/%s/set", self->target.topic, sl_home_command_names[i]);
     mosquitto_subscribe (self->client, NULL, topic, self->qos);
   }
 }
@@ -277,7 +289,8 @@ mqtt_connect (gpointer state, GCancellable *cancellable, GError **error)
   const gint64 until = g_get_monotonic_time () + CONNECT_US;
   self->answered = FALSE;
   g_clear_error (&self->broken);
-  const gint code = mosquitto_connect (self->client, self->target.host, (int) self->target.port, self->keep_alive);
+  const gint code =
+    mosquitto_connect (self->client, self->target.host, (int) self->target.port, self->keep_alive);
   if (code != MOSQ_ERR_SUCCESS)
     return sl_mqtt_fail (&self->target, code, error);
   while (!self->answered) {
@@ -297,13 +310,15 @@ mqtt_connect (gpointer state, GCancellable *cancellable, GError **error)
   return TRUE;
 }
 
-/* The library keeps a line of QoS 1 or 2 before it writes to the socket: one that the socket then refuses is sent again
- * by the library, and must not be handed to it a second time. */
+/* The library keeps a line of QoS 1 or 2 before it writes to the socket: one that the socket then
+ * refuses is sent again by the library, and must not be handed to it a second time. */
 static gboolean
 takes (const Mqtt *self, gint code)
 {
   return code == MOSQ_ERR_SUCCESS
-         || (self->qos > 0 && (code == MOSQ_ERR_ERRNO || code == MOSQ_ERR_CONN_LOST || code == MOSQ_ERR_NO_CONN || code == MOSQ_ERR_TLS));
+         || (self->qos > 0
+             && (code == MOSQ_ERR_ERRNO || code == MOSQ_ERR_CONN_LOST || code == MOSQ_ERR_NO_CONN
+                 || code == MOSQ_ERR_TLS));
 }
 
 static gboolean
@@ -312,10 +327,12 @@ mqtt_send (gpointer state, const char *line, gsize bytes, GCancellable *cancella
   Mqtt *self = state;
   gint id = 0;
   while (self->broken != NULL || self->n_on_the_way == WINDOW)
-    if (g_cancellable_set_error_if_cancelled (cancellable, error) || !step (self, -1, STEP_MS, error))
+    if (g_cancellable_set_error_if_cancelled (cancellable, error)
+        || !step (self, -1, STEP_MS, error))
       return FALSE;
   /* A message ends where its length says: no newline. */
-  const gint code = mosquitto_publish (self->client, &id, self->target.topic, (int) bytes - 1, line, self->qos, self->retain);
+  const gint code = mosquitto_publish (self->client, &id, self->target.topic, (int) bytes - 1, line,
+                                       self->qos, self->retain);
   const gboolean taken = takes (self, code);
   if (code != MOSQ_ERR_SUCCESS)
     sl_mqtt_fail (&self->target, code, taken ? &self->broken : error);
@@ -353,7 +370,8 @@ mqtt_disconnect (gpointer state)
   if (mosquitto_socket (self->client) < 0)
     return;
   if (self->answered && self->answer == 0 && self->availability != NULL)
-    mosquitto_publish (self->client, NULL, self->availability, (int) strlen ("offline"), "offline", 0, true);
+    mosquitto_publish (self->client, NULL, self->availability, (int) strlen ("offline"), "offline",
+                       0, true);
   while (mosquitto_want_write (self->client) && g_get_monotonic_time () < until)
     if (!step (self, -1, STEP_MS, NULL))
       return;

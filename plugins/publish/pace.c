@@ -8,7 +8,9 @@ void
 sl_pace_init (SlPace *pace, gint64 interval, gboolean on_change, gboolean reads)
 {
   sl_pace_clear (pace);
-  *pace = (SlPace){ .interval = interval, .on_change = on_change, .counts = reads ? sl_label_counts_new () : NULL };
+  *pace = (SlPace){ .interval = interval,
+                    .on_change = on_change,
+                    .counts = reads ? sl_label_counts_new () : NULL };
 }
 
 void

@@ -2,8 +2,9 @@
 /*
  * The queue and the thread behind slpublish.
  *
- * Invariant: a line leaves the queue only after its transport took it, so a lost connection loses none but what the bound
- * of the queue pushes out. The structure is shared by the element and the thread and freed by the later of the two.
+ * Invariant: a line leaves the queue only after its transport took it, so a lost connection loses
+ * none but what the bound of the queue pushes out. The structure is shared by the element and the
+ * thread and freed by the later of the two.
  */
 #include "config.h"
 #include "plugins/publish/publisher.h"
@@ -74,8 +75,8 @@ static const struct
   { "kafkas://", "Kafka", "librdkafka-dev" },
 };
 
-/* "mqtt:host/t", "tcp:host:1", and whatever has a password in it: a path like that is a URI that went wrong, and a file of that name would
- * show the password. */
+/* "mqtt:host/t", "tcp:host:1", and whatever has a password in it: a path like that is a URI that
+ * went wrong, and a file of that name would show the password. */
 static gboolean
 is_mistyped (const char *location, const char *shown)
 {
@@ -86,8 +87,9 @@ is_mistyped (const char *location, const char *shown)
   return strstr (location, "://") != NULL || strcmp (location, shown) != 0;
 }
 
-/* A location without a scheme is a file's path, so the file's row comes last and takes what no other does. @plain: (out) (transfer full): the
- * location with its scheme as the transports write it, because schemes are not case-sensitive (RFC 3986, 3.1). */
+/* A location without a scheme is a file's path, so the file's row comes last and takes what no
+ * other does. @plain: (out) (transfer full): the location with its scheme as the transports write
+ * it, because schemes are not case-sensitive (RFC 3986, 3.1). */
 static const SlTransport *
 find_transport (const char *location, char **plain, GError **error)
 {
@@ -103,17 +105,19 @@ find_transport (const char *location, char **plain, GError **error)
   g_autofree char *shown = sl_redact_uri (location, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (optional); i++)
     if (g_ascii_strncasecmp (location, optional[i].scheme, strlen (optional[i].scheme)) == 0) {
-      g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "location=%s: this build has no %s: install %s and build again", shown,
+      g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                   "location=%s: this build has no %s: install %s and build again", shown,
                    optional[i].what, optional[i].package);
       return NULL;
     }
   if (!is_mistyped (location, shown))
     return &sl_transport_file;
   const char *slashes = strstr (shown, "://");
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "location=%s: expected a path, \"-\", file://, unix:/path, tcp://host:port, mqtt[s]://host/topic or kafka[s]://host/topic, "
-               "got scheme \"%.*s\"",
-               shown, slashes != NULL ? (gint) (slashes - shown) : 0, shown);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_ARGUMENT,
+    "location=%s: expected a path, \"-\", file://, unix:/path, tcp://host:port, mqtt[s]://host/topic or kafka[s]://host/topic, "
+    "got scheme \"%.*s\"",
+    shown, slashes != NULL ? (gint) (slashes - shown) : 0, shown);
   return NULL;
 }
 
@@ -171,7 +175,8 @@ next_line (SlPublisher *self)
 static guint
 unacknowledged (SlPublisher *self)
 {
-  return self->transport->unacknowledged != NULL ? self->transport->unacknowledged (self->state) : 0;
+  return self->transport->unacknowledged != NULL ? self->transport->unacknowledged (self->state)
+                                                 : 0;
 }
 
 /* Lines that were taken, and of which the peer says now that it will not have them. */
@@ -179,7 +184,8 @@ static void
 count_refused (SlPublisher *self)
 {
   const char *reason = NULL;
-  const guint refused = self->transport->refused != NULL ? self->transport->refused (self->state, &reason) : 0;
+  const guint refused =
+    self->transport->refused != NULL ? self->transport->refused (self->state, &reason) : 0;
   if (refused == 0)
     return;
   g_mutex_lock (&self->lock);
@@ -251,7 +257,8 @@ fail (SlPublisher *self, const char *reason)
   g_mutex_unlock (&self->lock);
 }
 
-/* The connection is gone or was not to be had, the @failures-th time in a row: says so and waits. */
+/* The connection is gone or was not to be had, the @failures-th time in a row: says so and waits.
+ */
 static void
 lose (SlPublisher *self, guint failures, GError *error)
 {
@@ -282,7 +289,8 @@ send_extras (SlPublisher *self, GError **error)
     g_mutex_lock (&self->lock);
     g_autoptr (GBytes) extra = g_steal_pointer (&self->extras[i]);
     g_mutex_unlock (&self->lock);
-    alive = extra == NULL || self->transport->extra == NULL || self->transport->extra (self->state, (SlPublishExtra) i, extra, error);
+    alive = extra == NULL || self->transport->extra == NULL
+            || self->transport->extra (self->state, (SlPublishExtra) i, extra, error);
   }
   return alive;
 }
@@ -362,7 +370,8 @@ publish_thread (gpointer data)
 }
 
 SlPublisher *
-sl_publisher_new (const SlPublishSettings *settings, SlPublishNotify notify, gpointer user_data, GDestroyNotify destroy, GError **error)
+sl_publisher_new (const SlPublishSettings *settings, SlPublishNotify notify, gpointer user_data,
+                  GDestroyNotify destroy, GError **error)
 {
   const char *location = settings->location;
   if (location == NULL || *location == '\0') {
@@ -411,7 +420,8 @@ static void
 make_room (SlPublisher *self, gsize bytes)
 {
   GBytes *oldest;
-  while (self->counts.queued_bytes + bytes > self->queue_bytes && (oldest = g_queue_pop_head (&self->lines)) != NULL) {
+  while (self->counts.queued_bytes + bytes > self->queue_bytes
+         && (oldest = g_queue_pop_head (&self->lines)) != NULL) {
     self->counts.queued_bytes -= weight (oldest);
     self->counts.dropped++;
     g_bytes_unref (oldest);
@@ -422,8 +432,8 @@ make_room (SlPublisher *self, gsize bytes)
 static gboolean
 must_wait (const SlPublisher *self, gsize bytes)
 {
-  return self->transport->waits && self->counts.connected && !self->failed && self->counts.queued_bytes > 0
-         && self->counts.queued_bytes + bytes > self->queue_bytes;
+  return self->transport->waits && self->counts.connected && !self->failed
+         && self->counts.queued_bytes > 0 && self->counts.queued_bytes + bytes > self->queue_bytes;
 }
 
 static GBytes *

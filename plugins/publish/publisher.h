@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Lines to somewhere: a bounded queue, a thread that empties it, and the transports it writes to. slpublish puts
- * lines in; where they go is a row of a table. The thread connects, reconnects with back-off and jitter, and is
- * the only one that ever waits for a disk or a peer. Nothing here knows GStreamer.
+ * Lines to somewhere: a bounded queue, a thread that empties it, and the transports it writes to.
+ * slpublish puts lines in; where they go is a row of a table. The thread connects, reconnects with
+ * back-off and jitter, and is the only one that ever waits for a disk or a peer. Nothing here knows
+ * GStreamer.
  */
 #ifndef SL_PLUGINS_PUBLISH_PUBLISHER_H
 #define SL_PLUGINS_PUBLISH_PUBLISHER_H
@@ -19,10 +20,13 @@ typedef enum
   SL_PUBLISH_N_EXTRAS
 } SlPublishExtra;
 
-/** SlPublishCommand: from the publisher's thread: the @bytes at @text came for @name, the last but one level of the topic. */
-typedef void (*SlPublishCommand) (gpointer user_data, const char *name, const char *text, gsize bytes);
+/** SlPublishCommand: from the publisher's thread: the @bytes at @text came for @name, the last but
+ * one level of the topic. */
+typedef void (*SlPublishCommand) (gpointer user_data, const char *name, const char *text,
+                                  gsize bytes);
 
-/** SlPublishSettings: what the element's properties say; strings are borrowed while a publisher is opened. */
+/** SlPublishSettings: what the element's properties say; strings are borrowed while a publisher is
+ * opened. */
 typedef struct
 {
   const char *location;
@@ -36,7 +40,8 @@ typedef struct
   guint file_mode; /* permissions of new files */
   guint qos, keep_alive;
   gboolean retain, counts;
-  const char *client_id, *username, *password, *ca_file, *certificate, *key, *availability, *discovery;
+  const char *client_id, *username, *password, *ca_file, *certificate, *key, *availability,
+    *discovery;
   const char *message_key, *sasl_mechanism;
   gboolean pictures, has_threshold; /* these extras will come */
   SlPublishCommand command;
@@ -49,11 +54,14 @@ typedef struct
  * @waits: while connected, a full queue makes the writer wait instead of losing the oldest line
  * @open: checks settings; touches nothing that could make it wait but the file's own folder
  * @connect: may wait; @cancellable ends it where the system allows
- * @send: one line with its newline. FALSE: the connection is gone, and the line has to be sent again on the next
+ * @send: one line with its newline. FALSE: the connection is gone, and the line has to be sent
+ * again on the next
  * @extra: something beside lines (nullable: none of it goes out). FALSE: the connection is gone
- * @idle: nothing to send: serves the peer once, @wake_fd is readable or @timeout_ms passed. FALSE: the connection is gone
+ * @idle: nothing to send: serves the peer once, @wake_fd is readable or @timeout_ms passed. FALSE:
+ * the connection is gone
  * @unacknowledged: lines sent that the peer has yet to confirm (nullable: it never does)
- * @refused: the number of sent lines that the peer has refused since the last call, and the reason of the last one (nullable: the transport
+ * @refused: the number of sent lines that the peer has refused since the last call, and the reason
+ * of the last one (nullable: the transport
  *   refuses no line)
  * @final: errors of this transport that no second attempt mends (nullable)
  */
@@ -63,7 +71,8 @@ typedef struct
   gboolean waits;
   gpointer (*open) (const SlPublishSettings *settings, GError **error);
   gboolean (*connect) (gpointer state, GCancellable *cancellable, GError **error);
-  gboolean (*send) (gpointer state, const char *line, gsize bytes, GCancellable *cancellable, GError **error);
+  gboolean (*send) (gpointer state, const char *line, gsize bytes, GCancellable *cancellable,
+                    GError **error);
   gboolean (*extra) (gpointer state, SlPublishExtra extra, GBytes *what, GError **error);
   gboolean (*idle) (gpointer state, gint wake_fd, gint timeout_ms, GError **error);
   guint (*unacknowledged) (gpointer state);
@@ -87,8 +96,10 @@ typedef enum
   SL_PUBLISH_FAILED        /* for good */
 } SlPublishState;
 
-/** SlPublishNotify: from the publisher's thread. @reason: NULL when connected. @retry_ms: until the next attempt. */
-typedef void (*SlPublishNotify) (gpointer user_data, SlPublishState state, const char *reason, guint retry_ms);
+/** SlPublishNotify: from the publisher's thread. @reason: NULL when connected. @retry_ms: until the
+ * next attempt. */
+typedef void (*SlPublishNotify) (gpointer user_data, SlPublishState state, const char *reason,
+                                 guint retry_ms);
 
 typedef struct
 {
@@ -100,10 +111,11 @@ typedef struct
 
 typedef struct _SlPublisher SlPublisher;
 
-/** sl_publisher_new: checks the location and starts the thread. Errors: SL_ERROR_ARGUMENT, SL_ERROR_OPEN, SL_ERROR_UNSUPPORTED.
+/** sl_publisher_new: checks the location and starts the thread. Errors: SL_ERROR_ARGUMENT,
+ * SL_ERROR_OPEN, SL_ERROR_UNSUPPORTED.
  *  @user_data is let go with @destroy when no notification can come any more. */
-SlPublisher *sl_publisher_new (const SlPublishSettings *settings, SlPublishNotify notify, gpointer user_data, GDestroyNotify destroy,
-                               GError **error);
+SlPublisher *sl_publisher_new (const SlPublishSettings *settings, SlPublishNotify notify,
+                               gpointer user_data, GDestroyNotify destroy, GError **error);
 typedef enum
 {
   SL_PUT_TAKEN,
@@ -111,19 +123,22 @@ typedef enum
   SL_PUT_FAILED    /* the publisher has failed for good */
 } SlPut;
 
-/** sl_publisher_put: queues a copy of @line. Waits for room only where the transport says so, until sl_publisher_unlock(). */
+/** sl_publisher_put: queues a copy of @line. Waits for room only where the transport says so, until
+ * sl_publisher_unlock(). */
 SlPut sl_publisher_put (SlPublisher *publisher, const char *line, gsize bytes);
 /** sl_publisher_takes_extras: whether they go anywhere. */
 gboolean sl_publisher_takes_extras (const SlPublisher *publisher);
-/** sl_publisher_put_extra: @what (transfer full) goes out as soon as it can, in the place of the one before it. */
+/** sl_publisher_put_extra: @what (transfer full) goes out as soon as it can, in the place of the
+ * one before it. */
 void sl_publisher_put_extra (SlPublisher *publisher, SlPublishExtra extra, GBytes *what);
 /** sl_publisher_unlock: waiting calls return, and no call waits, until undone with FALSE. */
 void sl_publisher_unlock (SlPublisher *publisher, gboolean unlocked);
-/** sl_publisher_drain: waits until all lines are out; for at most @timeout_us where there is no connection or it is slow. */
+/** sl_publisher_drain: waits until all lines are out; for at most @timeout_us where there is no
+ * connection or it is slow. */
 gboolean sl_publisher_drain (SlPublisher *publisher, gint64 timeout_us);
 void sl_publisher_counts (SlPublisher *publisher, SlPublishCounts *counts);
-/** sl_publisher_stop: frees @publisher. Lines still queued count as dropped. Returns within two seconds: a thread that a
- *  system call holds longer ends by itself later. */
+/** sl_publisher_stop: frees @publisher. Lines still queued count as dropped. Returns within two
+ * seconds: a thread that a system call holds longer ends by itself later. */
 void sl_publisher_stop (SlPublisher *publisher, SlPublishCounts *counts);
 
 #endif

@@ -2,9 +2,10 @@
 /*
  * Transport to a stream socket, UNIX or TCP: connects as a client and writes lines.
  *
- * TCP says nothing of what the peer's program read: a line counts as published when the system took all of it. A line
- * cut short by the end of a connection is sent whole on the next, so a reader sees whole lines once and may see, at the end
- * of a broken connection, part of one without its newline.
+ * TCP says nothing of what the peer's program read: a line counts as published when the system took
+ * all of it. A line cut short by the end of a connection is sent whole on the next, so a reader
+ * sees whole lines once and may see, at the end of a broken connection, part of one without its
+ * newline.
  */
 #include <gio/gio.h>
 #include <gio/gunixsocketaddress.h>
@@ -56,7 +57,9 @@ parse_address (const char *location, GError **error)
       path += 2;
     if (*path == '/' && strlen (path) < sizeof (((struct sockaddr_un *) NULL)->sun_path))
       return G_SOCKET_CONNECTABLE (g_unix_socket_address_new (path));
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "location=%s: expected unix:/path with an absolute path of at most 107 bytes", shown);
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "location=%s: expected unix:/path with an absolute path of at most 107 bytes",
+                 shown);
     return NULL;
   }
   const char *host = location + strlen ("tcp://");
@@ -65,8 +68,10 @@ parse_address (const char *location, GError **error)
       && *g_network_address_get_hostname (G_NETWORK_ADDRESS (address)) != '\0')
     return address;
   g_clear_object (&address);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "location=%s: expected tcp://host:port with a port of 1 to 65535, such as tcp://localhost:9000", shown);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_ARGUMENT,
+    "location=%s: expected tcp://host:port with a port of 1 to 65535, such as tcp://localhost:9000",
+    shown);
   return NULL;
 }
 
@@ -99,7 +104,8 @@ socket_connect (gpointer state, GCancellable *cancellable, GError **error)
 }
 
 static gboolean
-socket_send (gpointer state, const char *line, gsize bytes, GCancellable *cancellable, GError **error)
+socket_send (gpointer state, const char *line, gsize bytes, GCancellable *cancellable,
+             GError **error)
 {
   Socket *self = state;
   GOutputStream *stream = g_io_stream_get_output_stream (G_IO_STREAM (self->connection));
@@ -115,15 +121,18 @@ socket_idle (gpointer state, gint wake_fd, gint timeout_ms, GError **error)
 {
   Socket *self = state;
   GSocket *plain = g_socket_connection_get_socket (self->connection);
-  struct pollfd pollers[] = { { .fd = wake_fd, .events = POLLIN }, { .fd = g_socket_get_fd (plain), .events = POLLIN } };
+  struct pollfd pollers[] = { { .fd = wake_fd, .events = POLLIN },
+                              { .fd = g_socket_get_fd (plain), .events = POLLIN } };
   char ignored[512];
   if (poll (pollers, G_N_ELEMENTS (pollers), timeout_ms) <= 0 || pollers[1].revents == 0)
     return TRUE;
-  const gssize got = g_socket_receive_with_blocking (plain, ignored, sizeof ignored, FALSE, NULL, error);
+  const gssize got =
+    g_socket_receive_with_blocking (plain, ignored, sizeof ignored, FALSE, NULL, error);
   if (got > 0)
     return TRUE;
   if (got == 0)
-    g_set_error (error, G_IO_ERROR, G_IO_ERROR_CONNECTION_CLOSED, "%s: the peer closed the connection", self->location);
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_CONNECTION_CLOSED,
+                 "%s: the peer closed the connection", self->location);
   else
     g_prefix_error (error, "%s: ", self->location);
   return FALSE;

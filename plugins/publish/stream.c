@@ -2,9 +2,10 @@
 /*
  * Transports to a file and to standard output.
  *
- * Lines are appended to a file. The file is renamed to FILE.1, FILE.2, ... when it is full or old. Invariant: after every failure the file
- * ends with a whole line. A line that a full disk cut short is removed. A symbolic link in place of the file is not followed: any user who
- * may write to the folder could have put it there to choose the target.
+ * Lines are appended to a file. The file is renamed to FILE.1, FILE.2, ... when it is full or old.
+ * Invariant: after every failure the file ends with a whole line. A line that a full disk cut short
+ * is removed. A symbolic link in place of the file is not followed: any user who may write to the
+ * folder could have put it there to choose the target.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -55,16 +56,19 @@ set_io_error (GError **error, const char *path, const char *what, gint code)
 {
   g_autofree char *shown = path != NULL ? sl_redact_uri (path, NULL) : g_strdup ("standard output");
   if (code == ELOOP)
-    g_set_error (error, G_IO_ERROR, G_IO_ERROR_TOO_MANY_LINKS,
-                 "%s: %s: it is a symbolic link, which is not followed: give the path that it leads to, or remove it (standard output is "
-                 "location=-)",
-                 shown, what);
+    g_set_error (
+      error, G_IO_ERROR, G_IO_ERROR_TOO_MANY_LINKS,
+      "%s: %s: it is a symbolic link, which is not followed: give the path that it leads to, or remove it (standard output is "
+      "location=-)",
+      shown, what);
   else
-    g_set_error (error, G_IO_ERROR, (gint) g_io_error_from_errno (code), "%s: %s: %s", shown, what, g_strerror (code));
+    g_set_error (error, G_IO_ERROR, (gint) g_io_error_from_errno (code), "%s: %s: %s", shown, what,
+                 g_strerror (code));
   return FALSE;
 }
 
-/* A program that was killed, or a machine without power, may have left half a line: it ends here, and no new one joins it. */
+/* A program that was killed, or a machine without power, may have left half a line: it ends here,
+ * and no new one joins it. */
 static void
 end_last_line (Stream *self)
 {
@@ -77,7 +81,8 @@ end_last_line (Stream *self)
   close (fd);
 }
 
-/* A file that is there keeps its permissions; a new one gets those asked for, whatever the process's mask. */
+/* A file that is there keeps its permissions; a new one gets those asked for, whatever the
+ * process's mask. */
 static gint
 open_file (const Stream *self)
 {
@@ -110,7 +115,8 @@ stream_connect (gpointer state, GCancellable *cancellable, GError **error)
   return TRUE;
 }
 
-/* The first opening is here, so that a path that cannot work is an error at start and not a file tried again for ever. */
+/* The first opening is here, so that a path that cannot work is an error at start and not a file
+ * tried again for ever. */
 static gpointer
 stream_open (const SlPublishSettings *settings, GError **error)
 {
@@ -129,8 +135,9 @@ stream_open (const SlPublishSettings *settings, GError **error)
   if (self->path != NULL && stream_connect (self, NULL, &reason))
     return self;
   g_autofree char *shown = sl_redact_uri (path, NULL);
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "location=%s: %s: expected a file in a folder that exists and may be written to", shown,
-               reason->message);
+  g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+               "location=%s: %s: expected a file in a folder that exists and may be written to",
+               shown, reason->message);
   stream_close (self);
   return NULL;
 }
@@ -146,9 +153,11 @@ stdout_open (const SlPublishSettings *settings, GError **error)
 static gboolean
 cannot_rename (const char *from, const char *to, gint code, GError **error)
 {
-  g_set_error (error, G_IO_ERROR, (gint) g_io_error_from_errno (code), "%s: cannot be renamed to %s: %s: %s", from, to, g_strerror (code),
-               code == EISDIR || code == ENOTEMPTY || code == EEXIST ? "move that folder away"
-                                                                     : "give this user the right to write to the folder");
+  g_set_error (error, G_IO_ERROR, (gint) g_io_error_from_errno (code),
+               "%s: cannot be renamed to %s: %s: %s", from, to, g_strerror (code),
+               code == EISDIR || code == ENOTEMPTY || code == EEXIST
+                 ? "move that folder away"
+                 : "give this user the right to write to the folder");
   return FALSE;
 }
 
@@ -158,7 +167,8 @@ rotate (Stream *self, GError **error)
 {
   stream_disconnect (self);
   for (guint i = self->keep; i > 0; i--) {
-    g_autofree char *from = i > 1 ? g_strdup_printf ("%s.%u", self->path, i - 1) : g_strdup (self->path);
+    g_autofree char *from =
+      i > 1 ? g_strdup_printf ("%s.%u", self->path, i - 1) : g_strdup (self->path);
     g_autofree char *to = g_strdup_printf ("%s.%u", self->path, i);
     if (g_rename (from, to) != 0 && errno != ENOENT)
       return cannot_rename (from, to, errno, error);
@@ -191,7 +201,8 @@ wait_writable (const Stream *self, GCancellable *cancellable, GError **error)
 }
 
 static gboolean
-stream_send (gpointer state, const char *line, gsize bytes, GCancellable *cancellable, GError **error)
+stream_send (gpointer state, const char *line, gsize bytes, GCancellable *cancellable,
+             GError **error)
 {
   Stream *self = state;
   if (is_due (self, bytes) && !rotate (self, error))

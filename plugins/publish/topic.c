@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Topic templates of MQTT locations, counts of labels. Counts a label under the topic: the topics that Frigate's users have.
+ * Topic templates of MQTT locations, counts of labels. Counts a label under the topic: the topics
+ * that Frigate's users have.
  */
 #include "plugins/publish/topic.h"
 
@@ -16,7 +17,8 @@
 /* Lines in a row after which a class is no false alarm. */
 #define CONFIRM_LINES 5
 
-/* In one level of a topic: no separators or wildcards, and only what MQTT takes, UTF-8 without control characters. */
+/* In one level of a topic: no separators or wildcards, and only what MQTT takes, UTF-8 without
+ * control characters. */
 static gboolean
 fits_level (gunichar c)
 {
@@ -33,8 +35,8 @@ append_name (GString *text, const char *name, gboolean (*fits) (gunichar))
 }
 
 char *
-sl_template_expand (const char *template, const SlPublishSettings *settings, gboolean (*fits) (gunichar), const char *refused,
-                    const char **bad)
+sl_template_expand (const char *template, const SlPublishSettings *settings,
+                    gboolean (*fits) (gunichar), const char *refused, const char **bad)
 {
   const struct
   {
@@ -65,8 +67,8 @@ sl_template_expand (const char *template, const SlPublishSettings *settings, gbo
 SlMqttAccess
 sl_mqtt_access (const SlPublishSettings *settings)
 {
-  return (
-    SlMqttAccess){ settings->location, settings->username, settings->password, settings->ca_file, settings->certificate, settings->key };
+  return (SlMqttAccess){ settings->location, settings->username,    settings->password,
+                         settings->ca_file,  settings->certificate, settings->key };
 }
 
 gboolean
@@ -82,9 +84,10 @@ sl_mqtt_topic_target (SlMqttTarget *target, const SlPublishSettings *settings, G
     return TRUE;
   /* It has as much of the template as may be told. */
   g_autofree char *shown = sl_redact_uri (settings->location, NULL);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "location=%s: in the topic expected levels with {host}, {element} or {source} in them and no wildcards, got \"%.*s\"", shown,
-               strstr (shown, SL_HIDDEN) != NULL ? 1 : (gint) strlen (bad), bad);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_ARGUMENT,
+    "location=%s: in the topic expected levels with {host}, {element} or {source} in them and no wildcards, got \"%.*s\"",
+    shown, strstr (shown, SL_HIDDEN) != NULL ? 1 : (gint) strlen (bad), bad);
   return FALSE;
 }
 
@@ -117,11 +120,15 @@ sl_label_counts_new (void)
   return counts;
 }
 
-/* Counts of zones and lines: the array and the member that has the number, and what follows the name in the topic. */
+/* Counts of zones and lines: the array and the member that has the number, and what follows the
+ * name in the topic. */
 static const struct
 {
   const char *kind, *member, *more;
-} sums[] = { { "zones", "inside", "" }, { "zones", "entered", "/entered" }, { "lines", "in", "/in" }, { "lines", "out", "/out" } };
+} sums[] = { { "zones", "inside", "" },
+             { "zones", "entered", "/entered" },
+             { "lines", "in", "/in" },
+             { "lines", "out", "/out" } };
 
 /* A string as a level of a topic, empty for a value of another kind. */
 static void
@@ -188,7 +195,8 @@ count_region (SlJsonReader *reader, const Line *now, const char *kind)
     return;
   while (sl_json_reader_next (reader)) {
     guint i = 0;
-    while (i < G_N_ELEMENTS (sums) && !(strcmp (sums[i].kind, kind) == 0 && strcmp (sums[i].member, reader->key->str) == 0))
+    while (i < G_N_ELEMENTS (sums)
+           && !(strcmp (sums[i].kind, kind) == 0 && strcmp (sums[i].member, reader->key->str) == 0))
       i++;
     if (i < G_N_ELEMENTS (sums))
       numbers[i] = read_count (reader);
@@ -199,7 +207,8 @@ count_region (SlJsonReader *reader, const Line *now, const char *kind)
   }
   for (guint i = 0; name->len > 0 && i < G_N_ELEMENTS (sums); i++)
     if (numbers[i] >= 0)
-      g_hash_table_insert (now->counts, g_strdup_printf ("%s/%s%s", kind, name->str, sums[i].more), GINT_TO_POINTER (numbers[i]));
+      g_hash_table_insert (now->counts, g_strdup_printf ("%s/%s%s", kind, name->str, sums[i].more),
+                           GINT_TO_POINTER (numbers[i]));
 }
 
 static void
@@ -208,7 +217,9 @@ count_analysis (SlJsonReader *reader, const Line *now)
   if (!enter (reader, SL_JSON_OBJECT))
     return;
   while (sl_json_reader_next (reader)) {
-    const char *kind = strcmp (reader->key->str, "zones") == 0 ? "zones" : strcmp (reader->key->str, "lines") == 0 ? "lines" : NULL;
+    const char *kind = strcmp (reader->key->str, "zones") == 0   ? "zones"
+                       : strcmp (reader->key->str, "lines") == 0 ? "lines"
+                                                                 : NULL;
     if (kind == NULL)
       sl_json_reader_skip (reader);
     else if (enter (reader, SL_JSON_LIST))
@@ -240,11 +251,13 @@ count_line (const char *line, gsize bytes, const Line *now)
   return found;
 }
 
-/* Zones and lines are there by themselves; a class is after some lines in a row with an object that is followed, where any is. */
+/* Zones and lines are there by themselves; a class is after some lines in a row with an object that
+ * is followed, where any is. */
 static void
 confirm (SlLabelCounts *counts, const Line *now, const char *label, Seen *seen)
 {
-  const gboolean there = seen->count > 0 && (!counts->ids || g_hash_table_contains (now->tracked, label));
+  const gboolean there =
+    seen->count > 0 && (!counts->ids || g_hash_table_contains (now->tracked, label));
   seen->run = there ? seen->run + 1 : 0;
   if (seen->confirmed || (seen->run < CONFIRM_LINES && strchr (label, '/') == NULL))
     return;
@@ -252,7 +265,8 @@ confirm (SlLabelCounts *counts, const Line *now, const char *label, Seen *seen)
 }
 
 void
-sl_label_counts_update (SlLabelCounts *counts, const char *line, gsize bytes, SlLabelChanged changed, gpointer user_data)
+sl_label_counts_update (SlLabelCounts *counts, const char *line, gsize bytes,
+                        SlLabelChanged changed, gpointer user_data)
 {
   g_autoptr (GHashTable) numbers = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   g_autoptr (GHashTable) tracked = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
@@ -263,7 +277,8 @@ sl_label_counts_update (SlLabelCounts *counts, const char *line, gsize bytes, Sl
     return;
   counts->ids = counts->ids || g_hash_table_size (tracked) > 0;
   g_hash_table_iter_init (&iter, numbers);
-  while (g_hash_table_iter_next (&iter, &label, &value) && g_hash_table_size (counts->seen) < MAX_LABELS)
+  while (g_hash_table_iter_next (&iter, &label, &value)
+         && g_hash_table_size (counts->seen) < MAX_LABELS)
     if (!g_hash_table_contains (counts->seen, label)) {
       Seen *fresh = g_new0 (Seen, 1);
       fresh->count = G_MAXUINT; /* that of no line: it has changed */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The plugin "sightlineread": slread in a file of its own, so that a reader's libraries are loaded only where codes are read.
+ * The plugin "sightlineread": slread in a file of its own, so that a reader's libraries are loaded
+ * only where codes are read.
  */
 #include "config.h"
 #include "plugins/elements.h"
@@ -13,5 +14,6 @@ plugin_init (GstPlugin *plugin)
 
 #define PACKAGE "sightline"
 
-GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, sightlineread, "Reads the codes that a model found", plugin_init, SL_VERSION,
-                   "LGPL", "Sightline", SL_DOCS_URI)
+GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, sightlineread,
+                   "Reads the codes that a model found", plugin_init, SL_VERSION, "LGPL",
+                   "Sightline", SL_DOCS_URI)

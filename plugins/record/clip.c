@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A picture that cannot be made costs the picture, not the clip: the notes say why there is none. */
+/* A picture that cannot be made costs the picture, not the clip: the notes say why there is none.
+ */
 #include "plugins/record/clip.h"
 
 #include <fcntl.h>
@@ -56,8 +57,10 @@ is_taken (const SlFolder *folder, const char *stem)
   gboolean taken = FALSE;
   for (guint i = 0; i < SL_CLIP_FILES && !taken; i++) {
     struct stat status;
-    g_autofree char *name = sl_clip_name (stem, (SlClipFile) i), *part = sl_clip_part_name (stem, (SlClipFile) i);
-    taken = fstatat (folder->fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 || fstatat (folder->fd, part, &status, AT_SYMLINK_NOFOLLOW) == 0;
+    g_autofree char *name = sl_clip_name (stem, (SlClipFile) i),
+                    *part = sl_clip_part_name (stem, (SlClipFile) i);
+    taken = fstatat (folder->fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0
+            || fstatat (folder->fd, part, &status, AT_SYMLINK_NOFOLLOW) == 0;
   }
   return taken;
 }
@@ -78,7 +81,9 @@ static GBytes *
 make_picture (GstSample *moment, gint width, GError **error)
 {
   g_autoptr (SlPictureMaker) maker = sl_picture_maker_new ((guint) width, error);
-  return maker != NULL ? sl_picture_maker_make (maker, gst_sample_get_buffer (moment), gst_sample_get_caps (moment), error) : NULL;
+  return maker != NULL ? sl_picture_maker_make (maker, gst_sample_get_buffer (moment),
+                                                gst_sample_get_caps (moment), error)
+                       : NULL;
 }
 
 /* FALSE with @error set when it cannot be written, not when it cannot be made. */
@@ -95,7 +100,8 @@ write_picture (SlClip *clip, gint width, GError **error)
     return TRUE;
   }
   return sl_part_file_open (file, clip->folder->fd, clip->stem, SL_CLIP_PICTURE, error)
-         && sl_part_file_write (file, g_bytes_get_data (picture, NULL), g_bytes_get_size (picture), error)
+         && sl_part_file_write (file, g_bytes_get_data (picture, NULL), g_bytes_get_size (picture),
+                                error)
          && sl_part_file_sync (file, error);
 }
 
@@ -124,7 +130,8 @@ sl_clip_new (SlFolder *folder, const SlClipStart *start, gint picture_width, GEr
 static GstClockTime
 from_zero (const SlClip *clip, GstClockTime time)
 {
-  return !GST_CLOCK_TIME_IS_VALID (time) || time < clip->zero ? GST_CLOCK_TIME_NONE : time - clip->zero;
+  return !GST_CLOCK_TIME_IS_VALID (time) || time < clip->zero ? GST_CLOCK_TIME_NONE
+                                                              : time - clip->zero;
 }
 
 gboolean
@@ -135,9 +142,11 @@ sl_clip_push (SlClip *clip, GstBuffer *frame, GError **error)
     clip->zero = GST_BUFFER_PTS (frame);
   GST_BUFFER_PTS (frame) = from_zero (clip, GST_BUFFER_PTS (frame));
   GST_BUFFER_DTS (frame) = from_zero (clip, GST_BUFFER_DTS (frame));
-  if (!GST_BUFFER_PTS_IS_VALID (frame)) /* shown before the key frame that the clip begins with: nobody can decode it */
+  if (!GST_BUFFER_PTS_IS_VALID (
+        frame)) /* shown before the key frame that the clip begins with: nobody can decode it */
     return gst_buffer_unref (frame), TRUE;
-  const GstClockTime duration = GST_BUFFER_DURATION_IS_VALID (frame) ? GST_BUFFER_DURATION (frame) : 0;
+  const GstClockTime duration =
+    GST_BUFFER_DURATION_IS_VALID (frame) ? GST_BUFFER_DURATION (frame) : 0;
   clip->end = MAX (clip->end, GST_BUFFER_PTS (frame) + duration);
   clip->frames++;
   clip->bytes += gst_buffer_get_size (frame);
@@ -172,7 +181,8 @@ append_events (const SlClip *clip, GString *out)
   g_string_append_printf (out, ",\"n_events\":%u,\"events\":[", clip->n_events);
   for (guint i = 0; i < clip->events->len; i++) {
     g_string_append (out, i > 0 ? ",{\"at\":" : "{\"at\":");
-    sl_json_append_double (out, seconds_from_zero (clip, g_array_index (clip->times, GstClockTime, i)), 9);
+    sl_json_append_double (
+      out, seconds_from_zero (clip, g_array_index (clip->times, GstClockTime, i)), 9);
     g_string_append_printf (out, ",\"what\":%s}", (const char *) clip->events->pdata[i]);
   }
   g_string_append_c (out, ']');
@@ -199,11 +209,13 @@ make_notes (SlClip *clip, const char *cut)
   sl_json_append_text (notes, "time", time);
   sl_json_append_number (notes, "at", seconds_from_zero (clip, start->time), 9);
   sl_json_append_number (notes, "seconds", (gdouble) clip->end / GST_SECOND, 9);
-  g_string_append_printf (notes, ",\"frames\":%" G_GUINT64_FORMAT ",\"format\":\"%s\",\"width\":%d,\"height\":%d", clip->frames,
-                          gst_structure_get_name (structure), width, height);
+  g_string_append_printf (
+    notes, ",\"frames\":%" G_GUINT64_FORMAT ",\"format\":\"%s\",\"width\":%d,\"height\":%d",
+    clip->frames, gst_structure_get_name (structure), width, height);
   sl_json_append_text (notes, "cut", cut);
   append_events (clip, notes);
-  g_string_append_printf (notes, ",\"predictions\":%s}\n", start->predictions != NULL ? start->predictions : "null");
+  g_string_append_printf (notes, ",\"predictions\":%s}\n",
+                          start->predictions != NULL ? start->predictions : "null");
   return notes;
 }
 
@@ -212,8 +224,9 @@ write_notes (SlClip *clip, const char *cut, GError **error)
 {
   SlPartFile *file = &clip->files[SL_CLIP_NOTES];
   GString *notes = make_notes (clip, cut);
-  const gboolean written = sl_part_file_open (file, clip->folder->fd, clip->stem, SL_CLIP_NOTES, error)
-                           && sl_part_file_write (file, notes->str, notes->len, error) && sl_part_file_sync (file, error);
+  const gboolean written =
+    sl_part_file_open (file, clip->folder->fd, clip->stem, SL_CLIP_NOTES, error)
+    && sl_part_file_write (file, notes->str, notes->len, error) && sl_part_file_sync (file, error);
   g_string_free (notes, TRUE);
   return written;
 }
@@ -223,7 +236,8 @@ static gboolean
 commit (SlClip *clip, GError **error)
 {
   for (guint i = 0; i < SL_CLIP_FILES; i++) {
-    /* Not every file system keeps the order of names: the notes and the picture have theirs on the disk before the video has. */
+    /* Not every file system keeps the order of names: the notes and the picture have theirs on the
+     * disk before the video has. */
     if (i == SL_CLIP_VIDEO)
       fsync (clip->folder->fd);
     if (clip->files[i].fd < 0 || sl_part_file_commit (&clip->files[i], error))
@@ -251,13 +265,16 @@ sl_clip_finish (SlClip *clip, const char *cut, SlClipDone *done, GError **error)
   const gboolean pictured = clip->files[SL_CLIP_PICTURE].fd >= 0;
   struct stat status;
   if (clip->frames == 0) {
-    g_set_error_literal (error, SL_ERROR, SL_ERROR_FORMAT, "no frame came that the clip could begin with");
+    g_set_error_literal (error, SL_ERROR, SL_ERROR_FORMAT,
+                         "no frame came that the clip could begin with");
     return FALSE;
   }
-  if (!sl_mux_finish (clip->mux, error) || !sl_part_file_sync (&clip->files[SL_CLIP_VIDEO], error) || !write_notes (clip, cut, error))
+  if (!sl_mux_finish (clip->mux, error) || !sl_part_file_sync (&clip->files[SL_CLIP_VIDEO], error)
+      || !write_notes (clip, cut, error))
     return FALSE;
   g_clear_pointer (&clip->mux, sl_mux_free);
-  const guint64 bytes = fstat (clip->files[SL_CLIP_VIDEO].fd, &status) == 0 ? (guint64) status.st_size : clip->bytes;
+  const guint64 bytes =
+    fstat (clip->files[SL_CLIP_VIDEO].fd, &status) == 0 ? (guint64) status.st_size : clip->bytes;
   if (!commit (clip, error))
     return FALSE;
   *done = (SlClipDone){ .path = path_of (clip, SL_CLIP_VIDEO),

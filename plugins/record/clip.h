@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One clip while it is written: the video, the picture of its moment, and the notes beside them. All get their names together when the clip is
- * whole, the video last; of one that fails nothing is left. One thread, which waits for the disk.
+ * One clip while it is written: the video, the picture of its moment, and the notes beside them.
+ * All get their names together when the clip is whole, the video last; of one that fails nothing is
+ * left. One thread, which waits for the disk.
  */
 #ifndef SL_PLUGINS_RECORD_CLIP_H
 #define SL_PLUGINS_RECORD_CLIP_H
@@ -47,16 +48,18 @@ void sl_clip_done_clear (SlClipDone *done);
 
 typedef struct _SlClip SlClip;
 
-/** sl_clip_new: opens its files. @folder and @start outlive it; @picture_width: pixels. NULL with @error set. */
-SlClip *sl_clip_new (SlFolder *folder, const SlClipStart *start, gint picture_width, GError **error);
+/** sl_clip_new: opens its files. @folder and @start outlive it; @picture_width: pixels. NULL with
+ * @error set. */
+SlClip *sl_clip_new (SlFolder *folder, const SlClipStart *start, gint picture_width,
+                     GError **error);
 /** sl_clip_push: takes @frame, whose timestamps are running time. */
 gboolean sl_clip_push (SlClip *clip, GstBuffer *frame, GError **error);
 /** sl_clip_note: an event at running time @time. @json: an object */
 void sl_clip_note (SlClip *clip, GstClockTime time, const char *json);
 /** sl_clip_bytes: that were given to the video so far. */
 guint64 sl_clip_bytes (const SlClip *clip);
-/** sl_clip_finish: the files get their names. @cut: (nullable): why it ends before its time. A clip without frames leaves nothing and is
- *  an error. */
+/** sl_clip_finish: the files get their names. @cut: (nullable): why it ends before its time. A clip
+ * without frames leaves nothing and is an error. */
 gboolean sl_clip_finish (SlClip *clip, const char *cut, SlClipDone *done, GError **error);
 /** sl_clip_free: of a clip that is not finished nothing is left. */
 void sl_clip_free (SlClip *clip);

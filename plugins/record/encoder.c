@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * appsrc ! videoconvert ! videoscale ! SIZE ! ENCODER ! PARSER ! FORMAT ! appsink. Two frames are in it before they are smaller at most: one
- * that waits, one that is converted. Making all that takes as long as a frame or longer, so a thread does it, and one frame waits meanwhile.
+ * appsrc ! videoconvert ! videoscale ! SIZE ! ENCODER ! PARSER ! FORMAT ! appsink. Two frames are
+ * in it before they are smaller at most: one that waits, one that is converted. Making all that
+ * takes as long as a frame or longer, so a thread does it, and one frame waits meanwhile.
  *
- * Encoders may shift timestamps and say so in their segment: x264enc adds 1000 hours. What comes out has running time, as what goes in.
+ * Encoders may shift timestamps and say so in their segment: x264enc adds 1000 hours. What comes
+ * out has running time, as what goes in.
  */
 #include "plugins/record/encoder.h"
 
@@ -28,18 +30,20 @@ typedef struct
 {
   const char *name;
   const char *settings; /* a structure's fields */
-  const char *key;      /* (nullable): property of the number of frames from a key frame to the next */
-  const char *parser;   /* (nullable) */
-  const char *format;   /* caps */
+  const char *key; /* (nullable): property of the number of frames from a key frame to the next */
+  const char *parser; /* (nullable) */
+  const char *format; /* caps */
 } Row;
 
 static const Row rows[] = {
-  { "x264enc", "s,tune=(string)zerolatency,speed-preset=(string)veryfast,threads=(string)1", "key-int-max", "h264parse",
-    "video/x-h264,stream-format=avc,alignment=au" },
-  { "openh264enc", "s,complexity=(string)low,rate-control=(string)quality,bitrate=(string)2000000,multi-thread=(string)1", "gop-size",
-    "h264parse", "video/x-h264,stream-format=avc,alignment=au" },
-  { "vp8enc", "s,deadline=(string)1,cpu-used=(string)8,target-bitrate=(string)1500000,threads=(string)1", "keyframe-max-dist", NULL,
-    "video/x-vp8" },
+  { "x264enc", "s,tune=(string)zerolatency,speed-preset=(string)veryfast,threads=(string)1",
+    "key-int-max", "h264parse", "video/x-h264,stream-format=avc,alignment=au" },
+  { "openh264enc",
+    "s,complexity=(string)low,rate-control=(string)quality,bitrate=(string)2000000,multi-thread=(string)1",
+    "gop-size", "h264parse", "video/x-h264,stream-format=avc,alignment=au" },
+  { "vp8enc",
+    "s,deadline=(string)1,cpu-used=(string)8,target-bitrate=(string)1500000,threads=(string)1",
+    "keyframe-max-dist", NULL, "video/x-vp8" },
   { "jpegenc", "s,quality=(string)80", NULL, NULL, "image/jpeg" },
 };
 
@@ -91,9 +95,10 @@ sl_encoder_choose (const char *name, GError **error)
     if (row != NULL && is_installed (row))
       return row->name;
     if (row != NULL) {
-      g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                   "encoder=%s: it is not installed, or its parser is not: install %s (Debian's name)", name,
-                   sl_record_package (row->name));
+      g_set_error (
+        error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+        "encoder=%s: it is not installed, or its parser is not: install %s (Debian's name)", name,
+        sl_record_package (row->name));
       return NULL;
     }
     for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
@@ -105,8 +110,9 @@ sl_encoder_choose (const char *name, GError **error)
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     if (is_installed (&rows[i]))
       return rows[i].name;
-  g_set_error_literal (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                       "no encoder is installed: expected x264enc, openh264enc, vp8enc or jpegenc: install gstreamer1.0-plugins-good");
+  g_set_error_literal (
+    error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+    "no encoder is installed: expected x264enc, openh264enc, vp8enc or jpegenc: install gstreamer1.0-plugins-good");
   return NULL;
 }
 
@@ -126,18 +132,20 @@ set_field (GQuark field, const GValue *value, gpointer element)
   return TRUE;
 }
 
-/* Whether a frame of running time @time can be one that went in. If not, the encoder has failed: a clip of it would show another time. */
+/* Whether a frame of running time @time can be one that went in. If not, the encoder has failed: a
+ * clip of it would show another time. */
 static gboolean
 check_time (SlEncoder *self, GstClockTime time)
 {
   g_mutex_lock (&self->lock);
-  const gboolean known = GST_CLOCK_TIME_IS_VALID (time) && GST_CLOCK_TIME_IS_VALID (self->oldest) && time + ROUNDING >= self->oldest
-                         && time <= self->newest + ROUNDING;
+  const gboolean known = GST_CLOCK_TIME_IS_VALID (time) && GST_CLOCK_TIME_IS_VALID (self->oldest)
+                         && time + ROUNDING >= self->oldest && time <= self->newest + ROUNDING;
   if (!known && self->failed == NULL)
-    self->failed =
-      g_error_new (SL_ERROR, SL_ERROR_BACKEND, "a frame of %.3f s came out, expected %.3f to %.3f s, as went in; choose another encoder",
-                   GST_CLOCK_TIME_IS_VALID (time) ? (gdouble) time / GST_SECOND : -1, (gdouble) self->oldest / GST_SECOND,
-                   (gdouble) self->newest / GST_SECOND);
+    self->failed = g_error_new (
+      SL_ERROR, SL_ERROR_BACKEND,
+      "a frame of %.3f s came out, expected %.3f to %.3f s, as went in; choose another encoder",
+      GST_CLOCK_TIME_IS_VALID (time) ? (gdouble) time / GST_SECOND : -1,
+      (gdouble) self->oldest / GST_SECOND, (gdouble) self->newest / GST_SECOND);
   g_mutex_unlock (&self->lock);
   return known;
 }
@@ -171,7 +179,8 @@ size_caps (const GstVideoInfo *info, gint most)
     height = (gint) ((gint64) height * most / width);
     width = most;
   }
-  return gst_caps_new_simple ("video/x-raw", "width", G_TYPE_INT, MAX (width & ~1, 2), "height", G_TYPE_INT, MAX (height & ~1, 2), NULL);
+  return gst_caps_new_simple ("video/x-raw", "width", G_TYPE_INT, MAX (width & ~1, 2), "height",
+                              G_TYPE_INT, MAX (height & ~1, 2), NULL);
 }
 
 static gboolean
@@ -186,14 +195,16 @@ build (SlEncoder *self, GError **error)
     return FALSE;
   GstElement *size = sl_record_add (bin, "capsfilter", &last, error);
   self->encoder = size != NULL ? sl_record_add (bin, row->name, &last, error) : NULL;
-  if (self->encoder == NULL || (row->parser != NULL && sl_record_add (bin, row->parser, &last, error) == NULL))
+  if (self->encoder == NULL
+      || (row->parser != NULL && sl_record_add (bin, row->parser, &last, error) == NULL))
     return FALSE;
   GstElement *format = sl_record_add (bin, "capsfilter", &last, error);
   self->sink = format != NULL ? sl_record_add (bin, "appsink", &last, error) : NULL;
   if (self->sink == NULL)
     return FALSE;
   g_autoptr (GstCaps) plain = sl_record_plain (self->caps);
-  g_autoptr (GstCaps) small = size_caps (&self->info, self->width), out = gst_caps_from_string (row->format);
+  g_autoptr (GstCaps) small = size_caps (&self->info, self->width),
+                      out = gst_caps_from_string (row->format);
   g_autoptr (GstStructure) settings = gst_structure_from_string (row->settings, NULL);
   g_object_set (self->source, "caps", plain, "format", GST_FORMAT_TIME, "block", FALSE, NULL);
   g_object_set (size, "caps", small, NULL);
@@ -202,7 +213,8 @@ build (SlEncoder *self, GError **error)
   if (row->key != NULL)
     g_object_set (self->encoder, row->key, (gint) self->key_frames, NULL);
   g_object_set (self->sink, "sync", FALSE, "async", FALSE, "enable-last-sample", FALSE, NULL);
-  gst_app_sink_set_callbacks (GST_APP_SINK (self->sink), &(GstAppSinkCallbacks){ .new_sample = new_sample }, self, NULL);
+  gst_app_sink_set_callbacks (GST_APP_SINK (self->sink),
+                              &(GstAppSinkCallbacks){ .new_sample = new_sample }, self, NULL);
   return TRUE;
 }
 
@@ -225,7 +237,8 @@ start (SlEncoder *self, GError **error)
   if (gst_element_set_state (self->pipeline, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE)
     return TRUE;
   if (!take_message (self, error))
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "encoder=%s: it does not start", self->row->name);
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "encoder=%s: it does not start",
+                 self->row->name);
   return FALSE;
 }
 
@@ -245,8 +258,8 @@ make_thread (gpointer data)
 }
 
 SlEncoder *
-sl_encoder_new (const char *name, GstCaps *caps, gdouble rate, gint width, guint key_interval, const SlEncoderEvents *events, gpointer data,
-                GError **error)
+sl_encoder_new (const char *name, GstCaps *caps, gdouble rate, gint width, guint key_interval,
+                const SlEncoderEvents *events, gpointer data, GError **error)
 {
   g_autoptr (SlEncoder) self = g_new0 (SlEncoder, 1);
   g_mutex_init (&self->lock);
@@ -260,11 +273,14 @@ sl_encoder_new (const char *name, GstCaps *caps, gdouble rate, gint width, guint
   self->caps = gst_caps_ref (caps);
   self->width = width;
   if (!sl_record_reads (caps, &self->info)) {
-    g_set_error_literal (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                         "expected raw video of whole frames in system memory, or the camera's own stream at the pad encoded");
+    g_set_error_literal (
+      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+      "expected raw video of whole frames in system memory, or the camera's own stream at the pad encoded");
     return NULL;
   }
-  gdouble frames = self->info.fps_n > 0 && self->info.fps_d > 0 ? (gdouble) self->info.fps_n / self->info.fps_d : 25;
+  gdouble frames = self->info.fps_n > 0 && self->info.fps_d > 0
+                     ? (gdouble) self->info.fps_n / self->info.fps_d
+                     : 25;
   if (rate > 0) {
     self->interval = (GstClockTime) MIN ((gdouble) GST_SECOND / rate, (gdouble) INTERVAL_MOST);
     frames = MIN (frames, rate);
@@ -282,9 +298,11 @@ is_due (SlEncoder *self, GstClockTime time)
 {
   if (self->interval == 0)
     return TRUE;
-  if (GST_CLOCK_TIME_IS_VALID (self->due) && time + self->interval / 8 < self->due && self->due - time <= self->interval)
+  if (GST_CLOCK_TIME_IS_VALID (self->due) && time + self->interval / 8 < self->due
+      && self->due - time <= self->interval)
     return FALSE;
-  const gboolean steady = GST_CLOCK_TIME_IS_VALID (self->due) && time < self->due + self->interval && time + self->interval > self->due;
+  const gboolean steady = GST_CLOCK_TIME_IS_VALID (self->due) && time < self->due + self->interval
+                          && time + self->interval > self->due;
   self->due = (steady ? self->due : time) + self->interval;
   return TRUE;
 }
@@ -293,10 +311,12 @@ is_due (SlEncoder *self, GstClockTime time)
 static void
 ask_for_key (SlEncoder *self, GstClockTime time)
 {
-  if (GST_CLOCK_TIME_IS_VALID (self->key) && time >= self->key && time - self->key < self->key_interval)
+  if (GST_CLOCK_TIME_IS_VALID (self->key) && time >= self->key
+      && time - self->key < self->key_interval)
     return;
   if (GST_CLOCK_TIME_IS_VALID (self->key)) /* the first frame is one */
-    gst_element_send_event (self->encoder, gst_video_event_new_upstream_force_key_unit (GST_CLOCK_TIME_NONE, TRUE, 0));
+    gst_element_send_event (
+      self->encoder, gst_video_event_new_upstream_force_key_unit (GST_CLOCK_TIME_NONE, TRUE, 0));
   self->key = time;
 }
 
@@ -305,7 +325,9 @@ static gboolean
 has_room (SlEncoder *self)
 {
   g_mutex_lock (&self->lock);
-  const gboolean room = self->ready ? gst_app_src_get_current_level_buffers (GST_APP_SRC (self->source)) == 0 : self->waiting == NULL;
+  const gboolean room = self->ready
+                          ? gst_app_src_get_current_level_buffers (GST_APP_SRC (self->source)) == 0
+                          : self->waiting == NULL;
   g_mutex_unlock (&self->lock);
   return room;
 }
@@ -320,8 +342,8 @@ sl_encoder_push (SlEncoder *self, GstBuffer *frame, GstClockTime time)
   GstBuffer *copy = gst_buffer_copy_region (frame, GST_BUFFER_COPY_MEMORY, 0, -1);
   GstVideoMeta *video = gst_buffer_get_video_meta (frame);
   if (video != NULL)
-    gst_buffer_add_video_meta_full (copy, video->flags, video->format, video->width, video->height, video->n_planes, video->offset,
-                                    video->stride);
+    gst_buffer_add_video_meta_full (copy, video->flags, video->format, video->width, video->height,
+                                    video->n_planes, video->offset, video->stride);
   GST_BUFFER_PTS (copy) = time;
   g_mutex_lock (&self->lock);
   self->oldest = GST_CLOCK_TIME_IS_VALID (self->oldest) ? MIN (self->oldest, time) : time;
@@ -346,7 +368,8 @@ end_thread (gpointer data)
   if (self->ready)
     gst_app_src_end_of_stream (GST_APP_SRC (self->source));
   g_autoptr (GstMessage) message =
-    gst_bus_timed_pop_filtered (self->bus, self->ready ? DRAIN : 0, GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_APPLICATION);
+    gst_bus_timed_pop_filtered (self->bus, self->ready ? DRAIN : 0,
+                                GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_APPLICATION);
   if (message == NULL || GST_MESSAGE_TYPE (message) != GST_MESSAGE_APPLICATION)
     self->events.ended (self->data);
   g_atomic_int_set (&self->has_ended, 1);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Encodes raw frames for clips with an installed encoder, at a bounded rate and size, in threads of its own. Putting a frame in never
- * blocks: a frame that comes while others wait is dropped.
+ * Encodes raw frames for clips with an installed encoder, at a bounded rate and size, in threads of
+ * its own. Putting a frame in never blocks: a frame that comes while others wait is dropped.
  */
 #ifndef SL_PLUGINS_RECORD_ENCODER_H
 #define SL_PLUGINS_RECORD_ENCODER_H
 
 #include <gst/gst.h>
 
-/** SlEncoderEvents: called from the encoder's threads. @caps: (transfer none); @frame: (transfer full); @ended: nothing more comes */
+/** SlEncoderEvents: called from the encoder's threads. @caps: (transfer none); @frame: (transfer
+ * full); @ended: nothing more comes */
 typedef struct
 {
   void (*caps) (gpointer data, GstCaps *caps);
@@ -18,10 +19,12 @@ typedef struct
 
 typedef struct _SlEncoder SlEncoder;
 
-/** sl_encoder_choose: (transfer none): the encoder's element: @name, or with NULL the first one that is installed. NULL with @error set when it is
- *  unknown, with the nearest names, or missing. */
+/** sl_encoder_choose: (transfer none): the encoder's element: @name, or with NULL the first one
+ * that is installed. NULL with @error set when it is unknown, with the nearest names, or missing.
+ */
 const char *sl_encoder_choose (const char *name, GError **error);
-/** sl_encoder_next: (transfer none) (nullable): the installed one after @name, where sl_encoder_choose() has the choice. */
+/** sl_encoder_next: (transfer none) (nullable): the installed one after @name, where
+ * sl_encoder_choose() has the choice. */
 const char *sl_encoder_next (const char *name);
 /**
  * sl_encoder_new:
@@ -31,14 +34,17 @@ const char *sl_encoder_next (const char *name);
  * @width: pixels at most
  * @key_interval: seconds between key frames
  *
- * Returns: at once, while a thread makes it; what that cannot do sl_encoder_take_error() says. NULL with @error set for frames that none encodes.
+ * Returns: at once, while a thread makes it; what that cannot do sl_encoder_take_error() says. NULL
+ * with @error set for frames that none encodes.
  */
-SlEncoder *sl_encoder_new (const char *name, GstCaps *caps, gdouble rate, gint width, guint key_interval, const SlEncoderEvents *events,
-                           gpointer data, GError **error);
-/** sl_encoder_push: refers to @frame, of running time @time, until it is made smaller. FALSE: it is left out, as another one
- *  waits; not where @rate leaves it out. */
+SlEncoder *sl_encoder_new (const char *name, GstCaps *caps, gdouble rate, gint width,
+                           guint key_interval, const SlEncoderEvents *events, gpointer data,
+                           GError **error);
+/** sl_encoder_push: refers to @frame, of running time @time, until it is made smaller. FALSE: it is
+ * left out, as another one waits; not where @rate leaves it out. */
 gboolean sl_encoder_push (SlEncoder *encoder, GstBuffer *frame, GstClockTime time);
-/** sl_encoder_end: takes no more frames; what is in it comes out in a thread of its own, within two seconds, and then @ended is called. Once. */
+/** sl_encoder_end: takes no more frames; what is in it comes out in a thread of its own, within two
+ * seconds, and then @ended is called. Once. */
 void sl_encoder_end (SlEncoder *encoder);
 /** sl_encoder_has_ended: whether it has, after sl_encoder_end(). */
 gboolean sl_encoder_has_ended (SlEncoder *encoder);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Everything goes by the folder's descriptor, so that nobody can put another folder in its place while a clip is written. */
+/* Everything goes by the folder's descriptor, so that nobody can put another folder in its place
+ * while a clip is written. */
 #include "plugins/record/folder.h"
 
 #include <dirent.h>
@@ -27,19 +28,23 @@ typedef struct
 static gboolean
 fail (const char *path, const char *reason, GError **error)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-               "location=%s: %s; expected a folder that this process may write into: make it, or change its owner", path, reason);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_OPEN,
+    "location=%s: %s; expected a folder that this process may write into: make it, or change its owner",
+    path, reason);
   return FALSE;
 }
 
-/* Whether a file can be made: permissions alone do not tell, as of a file system that is read-only. A full one may have room again. */
+/* Whether a file can be made: permissions alone do not tell, as of a file system that is read-only.
+ * A full one may have room again. */
 static gboolean
 try_file (SlFolder *folder, GError **error)
 {
   SlPartFile file = SL_PART_FILE_NONE;
   g_autofree char *stem = sl_clip_stem (folder->source, g_get_real_time (), "trial");
   g_autoptr (GError) reason = NULL;
-  if (!sl_part_file_open (&file, folder->fd, stem, SL_CLIP_NOTES, &reason) && !g_error_matches (reason, G_FILE_ERROR, G_FILE_ERROR_NOSPC)
+  if (!sl_part_file_open (&file, folder->fd, stem, SL_CLIP_NOTES, &reason)
+      && !g_error_matches (reason, G_FILE_ERROR, G_FILE_ERROR_NOSPC)
       && !g_error_matches (reason, G_FILE_ERROR, G_FILE_ERROR_EXIST))
     return fail (folder->path, reason->message, error);
   sl_part_file_abandon (&file);
@@ -51,7 +56,8 @@ sl_folder_open (SlFolder *folder, const char *path, const char *source, GError *
 {
   *folder = (SlFolder){ .fd = -1 };
   if (path == NULL || *path == '\0') {
-    g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT, "location is not set: expected the folder that clips are written into");
+    g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                         "location is not set: expected the folder that clips are written into");
     return FALSE;
   }
   folder->fd = open (path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -71,7 +77,8 @@ static gboolean
 is_there (const SlFolder *folder)
 {
   struct stat there, open;
-  return stat (folder->path, &there) == 0 && fstat (folder->fd, &open) == 0 && there.st_dev == open.st_dev && there.st_ino == open.st_ino;
+  return stat (folder->path, &there) == 0 && fstat (folder->fd, &open) == 0
+         && there.st_dev == open.st_dev && there.st_ino == open.st_ino;
 }
 
 gboolean
@@ -81,7 +88,8 @@ sl_folder_follow (SlFolder *folder, GError **error)
     return TRUE;
   const gint fd = open (folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "the folder is not there any more (%s): make it again", g_strerror (errno));
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+                 "the folder is not there any more (%s): make it again", g_strerror (errno));
     return FALSE;
   }
   close (folder->fd);
@@ -140,7 +148,8 @@ remove_clip (const SlFolder *folder, const char *stem)
   remove_file (folder, stem, SL_CLIP_PICTURE);
 }
 
-/* The clip got its name last: what has its name already goes with it, and before it, or nobody would find it. */
+/* The clip got its name last: what has its name already goes with it, and before it, or nobody
+ * would find it. */
 static gboolean
 clean_part (const SlFolder *folder, const char *hidden, const char *stem, SlClipFile file)
 {
@@ -217,7 +226,8 @@ list_clips (const SlFolder *folder, guint64 *total)
     SlClipFile file;
     gint64 us;
     guint64 bytes;
-    if (!sl_clip_name_read (entry->d_name, folder->source, &part, &stem, &file, &us) || part || !measure (folder, entry->d_name, &bytes))
+    if (!sl_clip_name_read (entry->d_name, folder->source, &part, &stem, &file, &us) || part
+        || !measure (folder, entry->d_name, &bytes))
       continue;
     Clip *clip = g_hash_table_lookup (by_stem, stem);
     if (clip == NULL) {
@@ -270,7 +280,8 @@ sl_folder_trim (SlFolder *folder, gint64 now, guint *sacrificed)
   for (guint i = 0; i < clips->len; i++) {
     const Clip *clip = clips->pdata[i];
     const gboolean many = folder->max_bytes > 0 && total > folder->max_bytes && i + 1 < clips->len;
-    const gboolean old = is_old (folder, clip, now), space = !old && !many && helps && !sl_folder_has_room (folder);
+    const gboolean old = is_old (folder, clip, now),
+                   space = !old && !many && helps && !sl_folder_has_room (folder);
     if (!old && !many && !space)
       continue;
     remove_clip (folder, clip->stem);

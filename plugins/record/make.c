@@ -26,7 +26,8 @@ sl_record_package (const char *factory)
   return "gstreamer1.0-plugins-base";
 }
 
-/* (transfer floating) (nullable): programs that carry sloverlay inside have its type, and no factory. */
+/* (transfer floating) (nullable): programs that carry sloverlay inside have its type, and no
+ * factory. */
 static GstElement *
 make (const char *factory)
 {
@@ -41,13 +42,15 @@ sl_record_add (GstBin *bin, const char *factory, GstElement **last, GError **err
 {
   GstElement *element = make (factory);
   if (element == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "GStreamer's element '%s' is missing: install %s (Debian's name)", factory,
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                 "GStreamer's element '%s' is missing: install %s (Debian's name)", factory,
                  sl_record_package (factory));
     return NULL;
   }
   gst_bin_add (bin, element);
   if (*last != NULL && !gst_element_link (*last, element)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s cannot be linked behind %s", factory, GST_OBJECT_NAME (*last));
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s cannot be linked behind %s", factory,
+                 GST_OBJECT_NAME (*last));
     return NULL;
   }
   *last = element;
@@ -58,7 +61,9 @@ gboolean
 sl_record_has (const char *factory)
 {
   g_autoptr (GstElementFactory) found = gst_element_factory_find (factory);
-  return found != NULL || (strcmp (factory, "sloverlay") == 0 && g_type_from_name ("SlOverlay") != G_TYPE_INVALID);
+  return found != NULL
+         || (strcmp (factory, "sloverlay") == 0
+             && g_type_from_name ("SlOverlay") != G_TYPE_INVALID);
 }
 
 gboolean
@@ -67,7 +72,8 @@ sl_record_reads (GstCaps *caps, GstVideoInfo *info)
   const GstCapsFeatures *features = gst_caps_get_features (caps, 0);
   for (guint i = 0; i < gst_caps_features_get_size (features); i++) {
     const char *feature = gst_caps_features_get_nth (features, i);
-    if (!g_str_has_prefix (feature, "meta:") && strcmp (feature, GST_CAPS_FEATURE_MEMORY_SYSTEM_MEMORY) != 0)
+    if (!g_str_has_prefix (feature, "meta:")
+        && strcmp (feature, GST_CAPS_FEATURE_MEMORY_SYSTEM_MEMORY) != 0)
       return FALSE;
   }
   return gst_video_info_from_caps (info, caps);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* appsrc ! matroskamux ! fdsink. What waits for the disk is the sink's thread; behind a bounded queue also who pushes. */
+/* appsrc ! matroskamux ! fdsink. What waits for the disk is the sink's thread; behind a bounded
+ * queue also who pushes. */
 #include "plugins/record/mux.h"
 
 #include <gst/app/gstappsrc.h>
@@ -48,7 +49,8 @@ sl_mux_new (gint fd, GstCaps *caps, GError **error)
   if (mux->source == NULL)
     return NULL;
   /* Before it is linked: the muxer chooses a kind of track by them. */
-  g_object_set (mux->source, "caps", caps, "format", GST_FORMAT_TIME, "max-bytes", (guint64) WAITING, "block", FALSE, NULL);
+  g_object_set (mux->source, "caps", caps, "format", GST_FORMAT_TIME, "max-bytes",
+                (guint64) WAITING, "block", FALSE, NULL);
   GstElement *muxer = sl_record_add (bin, "matroskamux", &last, error);
   GstElement *sink = muxer != NULL ? sl_record_add (bin, "fdsink", &last, error) : NULL;
   if (sink == NULL)
@@ -72,7 +74,8 @@ sl_mux_push (SlMux *mux, GstBuffer *frame, GError **error)
       return TRUE;
     }
     if (waited >= PATIENCE) {
-      g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_IO, "the disk took nothing for %u s", (guint) (PATIENCE / GST_SECOND));
+      g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_IO, "the disk took nothing for %u s",
+                   (guint) (PATIENCE / GST_SECOND));
       break;
     }
     g_usleep (STEP / 1000);
@@ -86,9 +89,11 @@ gboolean
 sl_mux_finish (SlMux *mux, GError **error)
 {
   gst_app_src_end_of_stream (GST_APP_SRC (mux->source));
-  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (mux->bus, PATIENCE, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  g_autoptr (GstMessage) message =
+    gst_bus_timed_pop_filtered (mux->bus, PATIENCE, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
   if (message == NULL)
-    g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_IO, "the disk took nothing for %u s", (guint) (PATIENCE / GST_SECOND));
+    g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_IO, "the disk took nothing for %u s",
+                 (guint) (PATIENCE / GST_SECOND));
   return message != NULL && check (mux, message, error);
 }
 

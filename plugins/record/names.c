@@ -24,7 +24,8 @@ sl_clip_source (const char *text)
     return g_strdup ("clip");
   GString *source = g_string_new (NULL);
   for (const char *c = text; *c != '\0'; c++)
-    g_string_append_c (source, g_ascii_isalnum (*c) || *c == '_' || (*c == '.' && source->len > 0) ? *c : '_');
+    g_string_append_c (
+      source, g_ascii_isalnum (*c) || *c == '_' || (*c == '.' && source->len > 0) ? *c : '_');
   if (source->len > SOURCE_MOST || strcmp (source->str, text) != 0) {
     g_autofree char *hash = g_compute_checksum_for_string (G_CHECKSUM_SHA256, text, -1);
     g_string_truncate (source, MIN (source->len, SOURCE_MOST - HASH - 1));
@@ -82,8 +83,9 @@ read_stamp (const char *text, gint64 *us)
   for (guint i = 0; i < strlen (STAMP); i++)
     if (STAMP[i] == 'd' ? !g_ascii_isdigit (text[i]) : text[i] != STAMP[i])
       return FALSE;
-  g_autoptr (GDateTime) time = g_date_time_new_utc (digits (text, 4), digits (text + 5, 2), digits (text + 8, 2), digits (text + 11, 2),
-                                                    digits (text + 14, 2), digits (text + 17, 2));
+  g_autoptr (GDateTime) time =
+    g_date_time_new_utc (digits (text, 4), digits (text + 5, 2), digits (text + 8, 2),
+                         digits (text + 11, 2), digits (text + 14, 2), digits (text + 17, 2));
   if (time == NULL)
     return FALSE;
   *us = g_date_time_to_unix (time) * G_USEC_PER_SEC + digits (text + 20, 3) * 1000;
@@ -101,7 +103,8 @@ event_length (const char *text, gsize n)
 }
 
 gboolean
-sl_clip_name_read (const char *name, const char *source, gboolean *part, char **stem, SlClipFile *file, gint64 *us)
+sl_clip_name_read (const char *name, const char *source, gboolean *part, char **stem,
+                   SlClipFile *file, gint64 *us)
 {
   const gsize before = strlen (source), stamp = strlen (STAMP);
   const gboolean hidden = name[0] == '.';
@@ -110,8 +113,8 @@ sl_clip_name_read (const char *name, const char *source, gboolean *part, char **
   if (hidden && !g_str_has_suffix (begin, PART))
     return FALSE;
   length -= hidden ? strlen (PART) : 0;
-  if (length < before + 1 + stamp + 1 || memcmp (begin, source, before) != 0 || begin[before] != '-' || !read_stamp (begin + before + 1, us)
-      || begin[before + 1 + stamp] != '-')
+  if (length < before + 1 + stamp + 1 || memcmp (begin, source, before) != 0 || begin[before] != '-'
+      || !read_stamp (begin + before + 1, us) || begin[before + 1 + stamp] != '-')
     return FALSE;
   const gsize event = before + 1 + stamp + 1, word = event_length (begin + event, length - event);
   const gsize left = length - event - word;

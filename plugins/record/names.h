@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Names of the files of a clip: SOURCE-2026-11-23T19-56-34.123Z-entered.mkv, with the same name a .jpg and a .json; while they are written,
+ * Names of the files of a clip: SOURCE-2026-11-23T19-56-34.123Z-entered.mkv, with the same name a
+ * .jpg and a .json; while they are written,
  * ".", that name and ".part". What is deleted has such a name, of the same source.
  */
 #ifndef SL_PLUGINS_RECORD_NAMES_H
@@ -18,11 +19,12 @@ typedef enum
 
 #define SL_CLIP_FILES 3
 
-/** sl_clip_source: (transfer full): @text as it stands in names: letters, digits, "." and "_" of ASCII, all else "_", at most 64 bytes, no "." at the
- *  beginning; behind a text that this changes, "_" and six digits that tell it from others; "clip" of nothing. */
+/** sl_clip_source: (transfer full): @text as it stands in names: letters, digits, "." and "_" of
+ * ASCII, all else "_", at most 64 bytes, no "." at the beginning; behind a text that this changes,
+ * "_" and six digits that tell it from others; "clip" of nothing. */
 char *sl_clip_source (const char *text);
-/** sl_clip_stem: (transfer full): a name without its ending. @source: of sl_clip_source(); @us: microseconds since 1970, UTC; @event: a word of
- *  lower case letters and "-" */
+/** sl_clip_stem: (transfer full): a name without its ending. @source: of sl_clip_source(); @us:
+ * microseconds since 1970, UTC; @event: a word of lower case letters and "-" */
 char *sl_clip_stem (const char *source, gint64 us, const char *event);
 /** sl_clip_name: (transfer full): of a whole file. */
 char *sl_clip_name (const char *stem, SlClipFile file);
@@ -37,6 +39,7 @@ char *sl_clip_time (gint64 us);
  * @stem: (out) (transfer full): the name without ending
  * @us: (out): the time in it
  */
-gboolean sl_clip_name_read (const char *name, const char *source, gboolean *part, char **stem, SlClipFile *file, gint64 *us);
+gboolean sl_clip_name_read (const char *name, const char *source, gboolean *part, char **stem,
+                            SlClipFile *file, gint64 *us);
 
 #endif

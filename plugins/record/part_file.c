@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The lock is flock(2)'s: it ends with the process, and holds between containers that share a folder but no process ids. Between the making
- * of a file and its lock, another process may take it for one that is left: then it has no name any more, and is made again.
+ * The lock is flock(2)'s: it ends with the process, and holds between containers that share a
+ * folder but no process ids. Between the making of a file and its lock, another process may take it
+ * for one that is left: then it has no name any more, and is made again.
  */
 #include "plugins/record/part_file.h"
 
@@ -19,7 +20,8 @@ static gboolean
 fail (SlPartFile *file, const char *what, GError **error)
 {
   const int saved = errno;
-  g_set_error (error, G_FILE_ERROR, (gint) g_file_error_from_errno (saved), "%s: %s: %s", file->name, what, g_strerror (saved));
+  g_set_error (error, G_FILE_ERROR, (gint) g_file_error_from_errno (saved), "%s: %s: %s",
+               file->name, what, g_strerror (saved));
   return FALSE;
 }
 
@@ -44,13 +46,19 @@ has_name (int fd)
 gboolean
 sl_part_file_open (SlPartFile *file, gint folder, const char *stem, SlClipFile kind, GError **error)
 {
-  *file = (SlPartFile){ .fd = -1, .folder = folder, .hidden = sl_clip_part_name (stem, kind), .name = sl_clip_name (stem, kind) };
+  *file = (SlPartFile){ .fd = -1,
+                        .folder = folder,
+                        .hidden = sl_clip_part_name (stem, kind),
+                        .name = sl_clip_name (stem, kind) };
   for (guint i = 0; i < ATTEMPTS; i++) {
-    file->fd = openat (folder, file->hidden, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, MODE);
+    file->fd =
+      openat (folder, file->hidden, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, MODE);
     if (file->fd < 0)
       break;
-    /* A file system without locks has no others' files that are left, either: sl_part_file_claim() gives none. */
-    if ((lock (file->fd, LOCK_EX) == 0 || errno == ENOLCK || errno == EOPNOTSUPP) && has_name (file->fd))
+    /* A file system without locks has no others' files that are left, either: sl_part_file_claim()
+     * gives none. */
+    if ((lock (file->fd, LOCK_EX) == 0 || errno == ENOLCK || errno == EOPNOTSUPP)
+        && has_name (file->fd))
       return TRUE;
     close (file->fd);
     file->fd = -1;
@@ -118,7 +126,8 @@ static gboolean
 is_named (int fd, gint folder, const char *hidden)
 {
   struct stat status, named;
-  return fstat (fd, &status) == 0 && S_ISREG (status.st_mode) && fstatat (folder, hidden, &named, AT_SYMLINK_NOFOLLOW) == 0
+  return fstat (fd, &status) == 0 && S_ISREG (status.st_mode)
+         && fstatat (folder, hidden, &named, AT_SYMLINK_NOFOLLOW) == 0
          && status.st_dev == named.st_dev && status.st_ino == named.st_ino;
 }
 
@@ -130,7 +139,8 @@ sl_part_file_claim (gint folder, const char *hidden)
   if (fd < 0)
     return -1;
   /* Its writer may have given it its name before the lock was free. */
-  if (is_named (fd, folder, hidden) && lock (fd, LOCK_EX | LOCK_NB) == 0 && is_named (fd, folder, hidden))
+  if (is_named (fd, folder, hidden) && lock (fd, LOCK_EX | LOCK_NB) == 0
+      && is_named (fd, folder, hidden))
     return fd;
   close (fd);
   return -1;

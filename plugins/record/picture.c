@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * appsrc ! videoconvert ! slresize ! SIZE ! sloverlay ! videoconvert ! jpegenc ! appsink, one frame in flight. The picture is made smaller
- * before anything is drawn, so that lines and letters have the size of the picture that is seen. Builds without libyuv scale with
- * videoscale, where sloverlay is not installed nothing is drawn.
+ * appsrc ! videoconvert ! slresize ! SIZE ! sloverlay ! videoconvert ! jpegenc ! appsink, one frame
+ * in flight. The picture is made smaller before anything is drawn, so that lines and letters have
+ * the size of the picture that is seen. Builds without libyuv scale with videoscale, where
+ * sloverlay is not installed nothing is drawn.
  */
 #include "plugins/record/picture.h"
 
@@ -42,7 +43,8 @@ build (SlPictureMaker *maker, GError **error)
     return FALSE;
   if (sl_record_add (bin, SCALER, &last, error) != NULL)
     maker->size = sl_record_add (bin, "capsfilter", &last, error);
-  if (maker->size == NULL || (sl_record_has ("sloverlay") && sl_record_add (bin, "sloverlay", &last, error) == NULL)
+  if (maker->size == NULL
+      || (sl_record_has ("sloverlay") && sl_record_add (bin, "sloverlay", &last, error) == NULL)
       || sl_record_add (bin, "videoconvert", &last, error) == NULL)
     return FALSE;
   GstElement *encoder = sl_record_add (bin, "jpegenc", &last, error);
@@ -54,7 +56,8 @@ build (SlPictureMaker *maker, GError **error)
   g_object_set (maker->sink, "sync", FALSE, "async", FALSE, "enable-last-sample", FALSE, NULL);
   if (gst_element_set_state (maker->pipeline, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE)
     return TRUE;
-  g_set_error_literal (error, SL_ERROR, SL_ERROR_BACKEND, "the pipeline that makes pictures does not start");
+  g_set_error_literal (error, SL_ERROR, SL_ERROR_BACKEND,
+                       "the pipeline that makes pictures does not start");
   return FALSE;
 }
 
@@ -85,7 +88,8 @@ set_size (SlPictureMaker *maker, GstCaps *caps, GError **error)
     return TRUE;
   if (!sl_record_reads (caps, &info)) {
     g_autofree char *got = gst_caps_to_string (caps);
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "no pictures of %s: expected raw video in system memory", got);
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                 "no pictures of %s: expected raw video in system memory", got);
     return FALSE;
   }
   gint width = info.width, height = info.height;
@@ -93,7 +97,8 @@ set_size (SlPictureMaker *maker, GstCaps *caps, GError **error)
     height = (gint) MAX (2, (gint64) height * maker->width / width) & ~1;
     width = (gint) maker->width & ~1;
   }
-  g_autoptr (GstCaps) size = gst_caps_new_simple ("video/x-raw", "width", G_TYPE_INT, width, "height", G_TYPE_INT, height, NULL);
+  g_autoptr (GstCaps) size = gst_caps_new_simple ("video/x-raw", "width", G_TYPE_INT, width,
+                                                  "height", G_TYPE_INT, height, NULL);
   g_object_set (maker->size, "caps", size, NULL);
   gst_caps_replace (&maker->caps, caps);
   return TRUE;
@@ -122,7 +127,8 @@ take_error (SlPictureMaker *maker, GError **error)
   if (message != NULL)
     gst_message_parse_error (message, error, NULL);
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "no picture was made of a frame within %u s", (guint) (PATIENCE / GST_SECOND));
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "no picture was made of a frame within %u s",
+                 (guint) (PATIENCE / GST_SECOND));
 }
 
 GBytes *

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Makes JPEG pictures of frames, with their predictions drawn. Without sloverlay nothing is drawn. For one thread.
+ * Makes JPEG pictures of frames, with their predictions drawn. Without sloverlay nothing is drawn.
+ * For one thread.
  */
 #ifndef SL_PLUGINS_RECORD_PICTURE_H
 #define SL_PLUGINS_RECORD_PICTURE_H
@@ -10,12 +11,15 @@
 
 typedef struct _SlPictureMaker SlPictureMaker;
 
-/** sl_picture_maker_new: makes pictures of at most @width pixels in a row. NULL with @error set when a needed element is not installed. */
+/** sl_picture_maker_new: makes pictures of at most @width pixels in a row. NULL with @error set
+ * when a needed element is not installed. */
 SlPictureMaker *sl_picture_maker_new (guint width, GError **error);
 void sl_picture_maker_free (SlPictureMaker *maker);
-/** sl_picture_maker_make: (transfer full): the JPEG picture of @frame with @caps, with its metas drawn. Blocks for some milliseconds, 5
- *  seconds at most. NULL with @error set when the frame cannot be drawn; then the maker cannot be used again. */
-GBytes *sl_picture_maker_make (SlPictureMaker *maker, GstBuffer *frame, GstCaps *caps, GError **error);
+/** sl_picture_maker_make: (transfer full): the JPEG picture of @frame with @caps, with its metas
+ * drawn. Blocks for some milliseconds, 5 seconds at most. NULL with @error set when the frame
+ * cannot be drawn; then the maker cannot be used again. */
+GBytes *sl_picture_maker_make (SlPictureMaker *maker, GstBuffer *frame, GstCaps *caps,
+                               GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlPictureMaker, sl_picture_maker_free)
 

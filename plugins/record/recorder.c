@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A clip takes frames from the ring as far as its end is known: frames beyond it wait there, in case an event moves the end. It is over when
- * both clocks have passed the end, or one of them by PATIENCE.
+ * A clip takes frames from the ring as far as its end is known: frames beyond it wait there, in
+ * case an event moves the end. It is over when both clocks have passed the end, or one of them by
+ * PATIENCE.
  */
 #include "plugins/record/recorder.h"
 
@@ -40,7 +41,8 @@ struct _SlRecorder
   GQueue notes;       /* of Note *: while there is @start */
   guint64 written;    /* serial of the last frame that it took */
   GstClockTime begin, end, moment;
-  GstClockTime counted; /* from where max-length counts: the first moment, or the beginning of a clip that follows */
+  GstClockTime counted; /* from where max-length counts: the first moment, or the beginning of a
+                           clip that follows */
   gint64 moment_us;
 };
 
@@ -113,7 +115,8 @@ give_notes (SlClipRecorder *self)
   }
 }
 
-/* The clip that waits for @first, its first frame, begins. It shows post-roll even if that frame came late. */
+/* The clip that waits for @first, its first frame, begins. It shows post-roll even if that frame
+ * came late. */
 static void
 open_clip (SlClipRecorder *self, const SlRingFrame *first)
 {
@@ -155,7 +158,8 @@ is_long (const SlClipRecorder *self, const SlRingFrame *frame)
 static gboolean
 give (SlClipRecorder *self, const SlRingFrame *frame)
 {
-  if (self->settings.max_length > 0 && frame->time > self->counted && frame->time - self->counted >= 2 * self->settings.max_length) {
+  if (self->settings.max_length > 0 && frame->time > self->counted
+      && frame->time - self->counted >= 2 * self->settings.max_length) {
     stop (self, "no key frame comes within max-length");
     return FALSE;
   }
@@ -169,7 +173,8 @@ give (SlClipRecorder *self, const SlRingFrame *frame)
 static void
 take_frames (SlClipRecorder *self)
 {
-  for (GList *link = sl_ring_after (&self->ring, self->written); link != NULL && self->on; link = link->next) {
+  for (GList *link = sl_ring_after (&self->ring, self->written); link != NULL && self->on;
+       link = link->next) {
     const SlRingFrame *frame = link->data;
     if (frame->time > self->end)
       return;
@@ -203,23 +208,28 @@ trim (SlClipRecorder *self)
   GstClockTime now = self->newest;
   if (GST_CLOCK_TIME_IS_VALID (self->seen) && self->seen < now)
     now = MAX (self->seen, now > PATIENCE ? now - PATIENCE : 0);
-  sl_ring_trim (&self->ring, now > self->settings.pre_roll ? now - self->settings.pre_roll : 0, self->settings.ring_bytes);
+  sl_ring_trim (&self->ring, now > self->settings.pre_roll ? now - self->settings.pre_roll : 0,
+                self->settings.ring_bytes);
 }
 
-/* At a key frame: the ring was empty before it, if what came since the last one was more than it holds. */
+/* At a key frame: the ring was empty before it, if what came since the last one was more than it
+ * holds. */
 static void
 check_ring (SlClipRecorder *self)
 {
   const gsize ring = self->settings.ring_bytes;
   if (self->told_small || self->gop == 0 || self->gop_bytes <= ring)
     return;
-  const gdouble needed = (gdouble) self->gop_bytes * (1 + (gdouble) self->settings.pre_roll / (gdouble) self->gop);
+  const gdouble needed =
+    (gdouble) self->gop_bytes * (1 + (gdouble) self->settings.pre_roll / (gdouble) self->gop);
   self->told_small = TRUE;
-  sl_writer_remark (self->writer,
-                    g_strdup_printf ("ring-size (%.1f MB) is less than a key frame with all before the next one (%.1f MB): clips begin "
-                                     "late; set ring-size=%.0f, or have the camera send key frames more often than every %.1f s",
-                                     (gdouble) ring / 1e6, (gdouble) self->gop_bytes / 1e6, needed / 1e6 + 1,
-                                     (gdouble) self->gop / GST_SECOND));
+  sl_writer_remark (
+    self->writer,
+    g_strdup_printf (
+      "ring-size (%.1f MB) is less than a key frame with all before the next one (%.1f MB): clips begin "
+      "late; set ring-size=%.0f, or have the camera send key frames more often than every %.1f s",
+      (gdouble) ring / 1e6, (gdouble) self->gop_bytes / 1e6, needed / 1e6 + 1,
+      (gdouble) self->gop / GST_SECOND));
 }
 
 static void

@@ -42,7 +42,8 @@ sl_ring_put (SlRing *ring, GstBuffer *buffer, GstClockTime time, gboolean key)
 static GList *
 next_key (SlRing *ring)
 {
-  for (GList *link = ring->frames.head != NULL ? ring->frames.head->next : NULL; link != NULL; link = link->next)
+  for (GList *link = ring->frames.head != NULL ? ring->frames.head->next : NULL; link != NULL;
+       link = link->next)
     if (((SlRingFrame *) link->data)->key)
       return link;
   return NULL;
@@ -77,7 +78,8 @@ GList *
 sl_ring_after (SlRing *ring, guint64 serial)
 {
   GList *found = NULL;
-  for (GList *link = ring->frames.tail; link != NULL && ((SlRingFrame *) link->data)->serial > serial; link = link->prev)
+  for (GList *link = ring->frames.tail;
+       link != NULL && ((SlRingFrame *) link->data)->serial > serial; link = link->prev)
     found = link;
   return found;
 }

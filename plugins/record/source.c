@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Frames that are looked at were decoded of the camera's stream, which so is never behind them for long. */
+/* Frames that are looked at were decoded of the camera's stream, which so is never behind them for
+ * long. */
 #include "plugins/record/source.h"
 
 void
@@ -45,7 +46,9 @@ sl_clip_source_is_own (SlClipSource *source, gboolean linked, GstClockTime time)
   else if (!GST_CLOCK_TIME_IS_VALID (source->alone) || time < source->alone)
     source->alone = time;
   const gboolean alone = GST_CLOCK_TIME_IS_VALID (source->alone);
-  const gboolean own = source->own || !linked || (alone && (source->ended || time - source->alone >= SL_CLIP_SOURCE_SILENCE));
+  const gboolean own =
+    source->own || !linked
+    || (alone && (source->ended || time - source->alone >= SL_CLIP_SOURCE_SILENCE));
   if (own && !source->own)
     source->newest = GST_CLOCK_TIME_NONE;
   source->own = own;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Ids that were not seen for a while are forgotten, so that a stream of years keeps no more of them than a minute has. */
+/* Ids that were not seen for a while are forgotten, so that a stream of years keeps no more of them
+ * than a minute has. */
 #include "plugins/record/triggers.h"
 
 #include <string.h>
@@ -80,8 +81,8 @@ is_old (gpointer id, gpointer time, gpointer now)
 static void
 sweep (SlTriggers *triggers, GstClockTime now)
 {
-  if (GST_CLOCK_TIME_IS_VALID (triggers->swept) && now >= triggers->swept && now - triggers->swept < FORGOTTEN
-      && g_hash_table_size (triggers->seen) < IDS_MOST)
+  if (GST_CLOCK_TIME_IS_VALID (triggers->swept) && now >= triggers->swept
+      && now - triggers->swept < FORGOTTEN && g_hash_table_size (triggers->seen) < IDS_MOST)
     return;
   g_hash_table_foreach_remove (triggers->seen, is_old, &now);
   if (g_hash_table_size (triggers->seen) >= IDS_MOST)
@@ -123,13 +124,15 @@ object_line (SlTriggers *triggers, const SlObjectView *object)
 }
 
 void
-sl_triggers_read (SlTriggers *triggers, const SlAnalysis *analysis, const SlPredictionView *prediction, GstClockTime time,
+sl_triggers_read (SlTriggers *triggers, const SlAnalysis *analysis,
+                  const SlPredictionView *prediction, GstClockTime time,
                   void (*found) (gpointer data, const char *word, const char *json), gpointer data)
 {
   const SlClassFilter *filter = triggers->choice.filter;
   for (guint i = 0; analysis != NULL && i < analysis->n_events; i++) {
     const SlAnalysisEvent *event = &analysis->events[i];
-    if ((triggers->events & 1u << event->kind) == 0 || (event->label != NULL && !sl_class_filter_passes (filter, event->label)))
+    if ((triggers->events & 1u << event->kind) == 0
+        || (event->label != NULL && !sl_class_filter_passes (filter, event->label)))
       continue;
     g_string_truncate (triggers->line, 0);
     sl_analysis_append_event (triggers->line, analysis, event);
@@ -140,7 +143,8 @@ sl_triggers_read (SlTriggers *triggers, const SlAnalysis *analysis, const SlPred
   sweep (triggers, time);
   for (guint i = 0; i < prediction->n_objects; i++) {
     const SlObjectView *object = &prediction->objects[i];
-    if (sl_class_filter_passes (filter, object->label) && is_new (triggers, object->object_id, time))
+    if (sl_class_filter_passes (filter, object->label)
+        && is_new (triggers, object->object_id, time))
       found (data, OBJECT, object_line (triggers, object));
   }
 }

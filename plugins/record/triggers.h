@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What on a frame is an event that clips are about: slanalyze's events, and objects that were not there before. One thread.
+ * What on a frame is an event that clips are about: slanalyze's events, and objects that were not
+ * there before. One thread.
  */
 #ifndef SL_PLUGINS_RECORD_TRIGGERS_H
 #define SL_PLUGINS_RECORD_TRIGGERS_H
@@ -18,15 +19,18 @@ typedef struct
   GString *line;
 } SlTriggers;
 
-/** sl_triggers_open: @on: (nullable): names of events with "," between; NULL = all of slanalyze's, "" = none. FALSE with @error set, and the nearest
- *  names in its message, for an unknown one. */
+/** sl_triggers_open: @on: (nullable): names of events with "," between; NULL = all of slanalyze's,
+ * "" = none. FALSE with @error set, and the nearest names in its message, for an unknown one. */
 gboolean sl_triggers_open (SlTriggers *triggers, const char *on, GError **error);
 /** sl_triggers_clear: also of a zeroed struct. */
 void sl_triggers_clear (SlTriggers *triggers);
 /** sl_triggers_reads_objects: whether objects of a frame matter, and not only its analysis. */
 gboolean sl_triggers_reads_objects (const SlTriggers *triggers);
-/** sl_triggers_read: calls @found for each event of a frame of running time @time: its word and JSON. @analysis, @prediction: (nullable): of the frame */
-void sl_triggers_read (SlTriggers *triggers, const SlAnalysis *analysis, const SlPredictionView *prediction, GstClockTime time,
-                       void (*found) (gpointer data, const char *word, const char *json), gpointer data);
+/** sl_triggers_read: calls @found for each event of a frame of running time @time: its word and
+ * JSON. @analysis, @prediction: (nullable): of the frame */
+void sl_triggers_read (SlTriggers *triggers, const SlAnalysis *analysis,
+                       const SlPredictionView *prediction, GstClockTime time,
+                       void (*found) (gpointer data, const char *word, const char *json),
+                       gpointer data);
 
 #endif

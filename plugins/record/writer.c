@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Commands in a queue. Frames of a clip that could not be begun, or failed, are counted and thrown away until the next one begins. The structure
- * is shared with the thread and freed by the later of the two.
+ * Commands in a queue. Frames of a clip that could not be begun, or failed, are counted and thrown
+ * away until the next one begins. The structure is shared with the thread and freed by the later of
+ * the two.
  */
 #include "plugins/record/writer.h"
 
@@ -126,8 +127,10 @@ trim (SlWriter *self)
   guint sacrificed;
   const gboolean room = sl_folder_trim (&self->folder, g_get_real_time (), &sacrificed);
   if (sacrificed > 0 && !self->sacrifices)
-    tell (self, "less than min-free (%.1f MB) was free: %u of the oldest clips were deleted, and more will be as they are in the way",
-          (gdouble) self->folder.min_free / 1e6, sacrificed);
+    tell (
+      self,
+      "less than min-free (%.1f MB) was free: %u of the oldest clips were deleted, and more will be as they are in the way",
+      (gdouble) self->folder.min_free / 1e6, sacrificed);
   self->sacrifices = self->sacrifices || sacrificed > 0;
   return room;
 }
@@ -175,7 +178,8 @@ end (SlWriter *self, const char *cut)
 static char *
 no_room (SlWriter *self)
 {
-  return g_strdup_printf ("less than min-free (%.1f MB) is free", (gdouble) self->folder.min_free / 1e6);
+  return g_strdup_printf ("less than min-free (%.1f MB) is free",
+                          (gdouble) self->folder.min_free / 1e6);
 }
 
 static void
@@ -229,7 +233,8 @@ static gboolean
 is_too_large (const SlWriter *self, GstBuffer *frame)
 {
   const guint64 bytes = sl_clip_bytes (self->clip);
-  return self->folder.max_bytes > 0 && bytes > 0 && bytes + gst_buffer_get_size (frame) > self->folder.max_bytes;
+  return self->folder.max_bytes > 0 && bytes > 0
+         && bytes + gst_buffer_get_size (frame) > self->folder.max_bytes;
 }
 
 static void
@@ -305,7 +310,8 @@ next (SlWriter *self)
 {
   Command *command = NULL;
   g_mutex_lock (&self->lock);
-  while (self->lost != NULL || ((command = g_queue_pop_head (&self->commands)) == NULL && !self->stopping))
+  while (self->lost != NULL
+         || ((command = g_queue_pop_head (&self->commands)) == NULL && !self->stopping))
     if (self->lost != NULL)
       tell_lost (self);
     else if (!g_cond_wait_until (&self->changed, &self->lock, g_get_monotonic_time () + IDLE_US)) {
@@ -336,7 +342,8 @@ write_thread (gpointer data)
 }
 
 SlWriter *
-sl_writer_new (SlFolder *folder, gsize queue_bytes, gint picture_width, const SlWriterEvents *events, gpointer data, GDestroyNotify destroy)
+sl_writer_new (SlFolder *folder, gsize queue_bytes, gint picture_width,
+               const SlWriterEvents *events, gpointer data, GDestroyNotify destroy)
 {
   SlWriter *self = g_new0 (SlWriter, 1);
   self->folder = *folder;
@@ -389,7 +396,8 @@ sl_writer_begin (SlWriter *self, SlClipStart *start)
   const gsize bytes = weight (start);
   g_mutex_lock (&self->lock);
   /* One moment alone may be larger than the queue. */
-  const gboolean full = self->begins >= BEGINS_MOST || (self->moments > 0 && self->moments + bytes > self->queue_bytes);
+  const gboolean full =
+    self->begins >= BEGINS_MOST || (self->moments > 0 && self->moments + bytes > self->queue_bytes);
   if (full) {
     lose (self, TOO_SLOW);
     sl_clip_start_free (start);

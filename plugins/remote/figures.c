@@ -9,17 +9,24 @@ static const struct
   const char *name, *nick, *help;
   gsize offset;
 } counts[] = {
-  { "answered", "Answered", "Frames that workers computed", G_STRUCT_OFFSET (SlRemoteFigures, counts.answered) },
-  { "lost", "Lost", "Frames that no worker computed before their deadline", G_STRUCT_OFFSET (SlRemoteFigures, counts.lost) },
+  { "answered", "Answered", "Frames that workers computed",
+    G_STRUCT_OFFSET (SlRemoteFigures, counts.answered) },
+  { "lost", "Lost", "Frames that no worker computed before their deadline",
+    G_STRUCT_OFFSET (SlRemoteFigures, counts.lost) },
   { "dropped", "Dropped",
     "Frames of live input that newer ones replaced before they were sent, or that were dropped because downstream blocked",
     G_STRUCT_OFFSET (SlRemoteFigures, counts.dropped) },
-  { "resent", "Sent again", "Messages that were sent again", G_STRUCT_OFFSET (SlRemoteFigures, counts.resent) },
-  { "late", "Late", "Answers that came after their frame was given up", G_STRUCT_OFFSET (SlRemoteFigures, counts.late) },
-  { "repeated", "Repeated", "Second answers for a frame, which are ignored", G_STRUCT_OFFSET (SlRemoteFigures, counts.repeated) },
-  { "refused", "Refused", "Answers with an error, invalid messages, and frames that the broker refuses",
+  { "resent", "Sent again", "Messages that were sent again",
+    G_STRUCT_OFFSET (SlRemoteFigures, counts.resent) },
+  { "late", "Late", "Answers that came after their frame was given up",
+    G_STRUCT_OFFSET (SlRemoteFigures, counts.late) },
+  { "repeated", "Repeated", "Second answers for a frame, which are ignored",
+    G_STRUCT_OFFSET (SlRemoteFigures, counts.repeated) },
+  { "refused", "Refused",
+    "Answers with an error, invalid messages, and frames that the broker refuses",
     G_STRUCT_OFFSET (SlRemoteFigures, counts.refused) },
-  { "local", "Local", "Frames that the fallback computed", G_STRUCT_OFFSET (SlRemoteFigures, local) },
+  { "local", "Local", "Frames that the fallback computed",
+    G_STRUCT_OFFSET (SlRemoteFigures, local) },
 };
 
 enum
@@ -51,19 +58,27 @@ sl_remote_figures_install (GObjectClass *klass, guint first)
   const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
   for (guint i = 0; i < G_N_ELEMENTS (counts); i++)
     g_object_class_install_property (klass, first + i,
-                                     g_param_spec_uint64 (counts[i].name, counts[i].nick, counts[i].help, 0, G_MAXUINT64, 0, flags));
+                                     g_param_spec_uint64 (counts[i].name, counts[i].nick,
+                                                          counts[i].help, 0, G_MAXUINT64, 0,
+                                                          flags));
   g_object_class_install_property (klass, first + WORKERS,
-                                   g_param_spec_uint ("workers", "Workers", "Workers that report to the broker", 0, G_MAXUINT, 0, flags));
+                                   g_param_spec_uint ("workers", "Workers",
+                                                      "Workers that report to the broker", 0,
+                                                      G_MAXUINT, 0, flags));
   g_object_class_install_property (
-    klass, first + CONNECTED, g_param_spec_boolean ("connected", "Connected", "Whether there is a connection to the broker", FALSE, flags));
+    klass, first + CONNECTED,
+    g_param_spec_boolean ("connected", "Connected", "Whether there is a connection to the broker",
+                          FALSE, flags));
   g_object_class_install_property (
-    klass, first + WORKER, g_param_spec_string ("worker", "Worker", "Name of the worker that computed the last frame", NULL, flags));
+    klass, first + WORKER,
+    g_param_spec_string ("worker", "Worker", "Name of the worker that computed the last frame",
+                         NULL, flags));
   g_object_class_install_property (
     klass, first + SILENCE,
     g_param_spec_uint64 (
       "silence", "Silence",
-      "Milliseconds since the oldest frame without a result, if no later frame had one; 0 if the last frame had a result", 0, G_MAXUINT64,
-      0, flags));
+      "Milliseconds since the oldest frame without a result, if no later frame had one; 0 if the last frame had a result",
+      0, G_MAXUINT64, 0, flags));
 }
 
 void
@@ -76,7 +91,9 @@ sl_remote_figures_get (const SlRemoteFigures *figures, guint index, GValue *valu
   else if (index == WORKER)
     g_value_set_string (value, figures->worker);
   else if (index == SILENCE)
-    g_value_set_uint64 (value, figures->lost_since > 0 ? (guint64) (g_get_monotonic_time () - figures->lost_since) / 1000 : 0);
+    g_value_set_uint64 (value, figures->lost_since > 0
+                                 ? (guint64) (g_get_monotonic_time () - figures->lost_since) / 1000
+                                 : 0);
   else
     g_value_set_uint64 (value, G_STRUCT_MEMBER (guint64, figures, counts[index].offset));
 }

@@ -9,8 +9,9 @@
 
 #include "pipelines/remote/window.h"
 
-/** SlRemoteFigures: @local: frames computed here; @lost_since: monotonic time at which the oldest frame came of those that had no result since the last
- *  one that had; 0 = there is none; @workers: that report to the broker; @worker: (nullable): a GRefString: who computed last */
+/** SlRemoteFigures: @local: frames computed here; @lost_since: monotonic time at which the oldest
+ * frame came of those that had no result since the last one that had; 0 = there is none; @workers:
+ * that report to the broker; @worker: (nullable): a GRefString: who computed last */
 typedef struct
 {
   SlRemoteCounts counts;

@@ -29,19 +29,23 @@ sl_remote_local_free (SlRemoteLocal *local)
 }
 
 static gboolean
-open_model (SlRemoteLocal *local, const char *path, const SlContract *contract, const char *hash, GError **error)
+open_model (SlRemoteLocal *local, const char *path, const SlContract *contract, const char *hash,
+            GError **error)
 {
-  const SlModelLoadOptions options = { .skip_input_quantize = contract == NULL || contract->skips_input_quantize };
+  const SlModelLoadOptions options = { .skip_input_quantize =
+                                         contract == NULL || contract->skips_input_quantize };
   local->model = sl_model_load_with (path, NULL, &options, error);
   if (local->model == NULL
-      || !sl_state_refuse (sl_model_graph (local->model), "some of the frames go to workers: run it with slinfer", error))
+      || !sl_state_refuse (sl_model_graph (local->model),
+                           "some of the frames go to workers: run it with slinfer", error))
     return FALSE;
   const SlContract *own = sl_model_contract (local->model);
   sl_remote_contract_hash (own, local->hash);
   if (contract != NULL && strcmp (hash, local->hash) != 0) {
     g_autofree char *expected = sl_contract_summary (contract), *got = sl_contract_summary (own);
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: expected the model that the workers serve, %s (%s), got %s (%s)", path, expected,
-                 hash, got, local->hash);
+    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
+                 "%s: expected the model that the workers serve, %s (%s), got %s (%s)", path,
+                 expected, hash, got, local->hash);
     return FALSE;
   }
   local->session = sl_session_new (sl_model_graph (local->model), 1, error);
@@ -77,16 +81,20 @@ sl_remote_local_suits (const SlRemoteLocal *local, const char *hash)
 }
 
 gboolean
-sl_remote_local_run (SlRemoteLocal *local, const SlRemoteEntry *entry, void *const *outputs, GError **error)
+sl_remote_local_run (SlRemoteLocal *local, const SlRemoteEntry *entry, void *const *outputs,
+                     GError **error)
 {
   const SlContract *contract = entry->contract;
   SlRemoteRequest request;
-  if (!sl_remote_request_read (entry->request, entry->request_size, contract, entry->hash, &request, error))
+  if (!sl_remote_request_read (entry->request, entry->request_size, contract, entry->hash, &request,
+                               error))
     return FALSE;
   for (guint i = 0; i < contract->n_inputs; i++)
-    if (!sl_remote_tensor_read (&request.inputs, &contract->inputs[i], i, local->inputs[i], "request", error))
+    if (!sl_remote_tensor_read (&request.inputs, &contract->inputs[i], i, local->inputs[i],
+                                "request", error))
       return FALSE;
-  const SlStatus status = sl_session_run (local->session, (const void *const *) local->inputs, outputs);
+  const SlStatus status =
+    sl_session_run (local->session, (const void *const *) local->inputs, outputs);
   if (status != SL_STATUS_OK)
     g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: %s", sl_model_path (local->model),
                  sl_session_status_text (local->session, status));

@@ -20,19 +20,23 @@ sl_remote_query_sink_caps (GstPad *srcpad, GstCaps *filter, SlContract *contract
 GstCaps *
 sl_remote_choose_output (GstPad *srcpad, GstCaps *caps, SlContract *contract, GError **error)
 {
-  g_autoptr (GstCaps) all = sl_model_caps_transform (GST_PAD_SINK, caps, NULL, (SlContract *[2]){ NULL, contract });
+  g_autoptr (GstCaps) all =
+    sl_model_caps_transform (GST_PAD_SINK, caps, NULL, (SlContract *[2]){ NULL, contract });
   g_autoptr (GstCaps) taken = gst_pad_peer_query_caps (srcpad, all);
   g_autoptr (GstCaps) both = gst_caps_intersect_full (all, taken, GST_CAPS_INTERSECT_FIRST);
   if (!gst_caps_is_empty (both))
     return gst_caps_fixate (gst_caps_truncate (g_steal_pointer (&both)));
   g_autofree char *gives = sl_tensor_infos_describe (contract->outputs, contract->n_outputs);
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "%s gives %s, which the element after slremote does not take: expected slpostprocess there",
-               contract->model, gives);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_SHAPE,
+    "%s gives %s, which the element after slremote does not take: expected slpostprocess there",
+    contract->model, gives);
   return NULL;
 }
 
 gboolean
-sl_remote_append_outputs (GstBuffer *buffer, const SlContract *contract, GstMapInfo maps[SL_MAX_IO], void **outputs)
+sl_remote_append_outputs (GstBuffer *buffer, const SlContract *contract, GstMapInfo maps[SL_MAX_IO],
+                          void **outputs)
 {
   GstAllocationParams params = { .align = SL_TENSOR_ALIGN - 1, .padding = SL_TENSOR_PADDING };
   for (guint i = 0; i < contract->n_outputs; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The source pad of slremote: caps, where downstream takes only some of the outputs, and buffers, with outputs or without a result.
+ * The source pad of slremote: caps, where downstream takes only some of the outputs, and buffers,
+ * with outputs or without a result.
  */
 #ifndef SL_PLUGINS_REMOTE_SOURCE_PAD_H
 #define SL_PLUGINS_REMOTE_SOURCE_PAD_H
@@ -9,16 +10,19 @@
 
 #include "models/contract.h"
 
-/** sl_remote_query_sink_caps: (transfer full): of the sink pad. @srcpad: the source pad, whose peer is asked; @contracts: as
- *  sl_model_caps_transform() has them */
+/** sl_remote_query_sink_caps: (transfer full): of the sink pad. @srcpad: the source pad, whose peer
+ * is asked; @contracts: as sl_model_caps_transform() has them */
 GstCaps *sl_remote_query_sink_caps (GstPad *srcpad, GstCaps *filter, SlContract *contracts[2]);
-/** sl_remote_choose_output: (transfer full) (nullable): the source pad's caps for what comes in with @caps. NULL with @error set, SL_ERROR_SHAPE: the
- *  element behind takes none. */
-GstCaps *sl_remote_choose_output (GstPad *srcpad, GstCaps *caps, SlContract *contract, GError **error);
-/** sl_remote_append_outputs: appends memory for the output tensors of @contract to @buffer, aligned and padded, and maps it: @outputs. The caller
- *  unmaps @maps. FALSE: there is no memory. */
-gboolean sl_remote_append_outputs (GstBuffer *buffer, const SlContract *contract, GstMapInfo maps[SL_MAX_IO], void **outputs);
-/** sl_remote_make_empty: (transfer full) (nullable): what goes on of @buffer (transfer full), without memory, of a frame that nobody computed. */
+/** sl_remote_choose_output: (transfer full) (nullable): the source pad's caps for what comes in
+ * with @caps. NULL with @error set, SL_ERROR_SHAPE: the element behind takes none. */
+GstCaps *sl_remote_choose_output (GstPad *srcpad, GstCaps *caps, SlContract *contract,
+                                  GError **error);
+/** sl_remote_append_outputs: appends memory for the output tensors of @contract to @buffer, aligned
+ * and padded, and maps it: @outputs. The caller unmaps @maps. FALSE: there is no memory. */
+gboolean sl_remote_append_outputs (GstBuffer *buffer, const SlContract *contract,
+                                   GstMapInfo maps[SL_MAX_IO], void **outputs);
+/** sl_remote_make_empty: (transfer full) (nullable): what goes on of @buffer (transfer full),
+ * without memory, of a frame that nobody computed. */
 GstBuffer *sl_remote_make_empty (GstBuffer *buffer);
 
 #endif

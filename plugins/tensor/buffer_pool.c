@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The pool of tensor buffers. Alignment and padding are enforced here, whatever the configuration says, so that a
- * buffer from this pool never has to be copied before the model runs.
+ * The pool of tensor buffers. Alignment and padding are enforced here, whatever the configuration
+ * says, so that a buffer from this pool never has to be copied before the model runs.
  */
 #include "plugins/tensor/buffer_pool.h"
 
@@ -26,7 +26,8 @@ raise_params (GstAllocationParams *params)
 {
   params->align |= SL_TENSOR_ALIGN - 1;
   params->padding = MAX (params->padding, SL_TENSOR_PADDING);
-  params->flags |= GST_MEMORY_FLAG_ZERO_PADDED; /* XNNPACK reads it, if only to multiply it by zero */
+  params->flags |=
+    GST_MEMORY_FLAG_ZERO_PADDED; /* XNNPACK reads it, if only to multiply it by zero */
 }
 
 static gboolean
@@ -45,7 +46,8 @@ sl_tensor_pool_set_config (GstBufferPool *pool, GstStructure *config)
 }
 
 static GstFlowReturn
-sl_tensor_pool_alloc_buffer (GstBufferPool *pool, GstBuffer **buffer, GstBufferPoolAcquireParams *acquire)
+sl_tensor_pool_alloc_buffer (GstBufferPool *pool, GstBuffer **buffer,
+                             GstBufferPoolAcquireParams *acquire)
 {
   SlTensorPool *self = SL_TENSOR_POOL (pool);
   GstBuffer *fresh = gst_buffer_new ();
@@ -87,15 +89,18 @@ sl_tensor_pool_init (GTypeInstance *instance, gpointer klass)
   raise_params (&self->params);
 }
 
-/* More than one plugin file has this code, and each copy its own type: two of a name cannot be registered in one process. */
+/* More than one plugin file has this code, and each copy its own type: two of a name cannot be
+ * registered in one process. */
 GType
 sl_tensor_pool_get_type (void)
 {
   static GType type = 0;
   if (g_once_init_enter (&type)) {
     g_autofree char *name = g_strdup_printf ("SlTensorPool-%p", (void *) &type);
-    g_once_init_leave (&type, g_type_register_static_simple (GST_TYPE_BUFFER_POOL, g_intern_string (name), sizeof (SlTensorPoolClass),
-                                                             sl_tensor_pool_class_init, sizeof (SlTensorPool), sl_tensor_pool_init, 0));
+    g_once_init_leave (
+      &type, g_type_register_static_simple (GST_TYPE_BUFFER_POOL, g_intern_string (name),
+                                            sizeof (SlTensorPoolClass), sl_tensor_pool_class_init,
+                                            sizeof (SlTensorPool), sl_tensor_pool_init, 0));
   }
   return type;
 }

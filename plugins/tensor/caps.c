@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tensor caps, written and read. A shape has several spellings among elements that negotiate other/tensors: trailing
- * ones (outermost dimensions) kept, dropped, or added up to a fixed rank; "," or "." between tensors. Caps written
- * here list all of them, the model's own first, so that fixating picks that one; reading takes any.
+ * Tensor caps, written and read. A shape has several spellings among elements that negotiate
+ * other/tensors: trailing ones (outermost dimensions) kept, dropped, or added up to a fixed rank;
+ * "," or "." between tensors. Caps written here list all of them, the model's own first, so that
+ * fixating picks that one; reading takes any.
  */
 #include "plugins/tensor/caps.h"
 
@@ -10,8 +11,8 @@
 
 #include <string.h>
 
-/* Ranks to spell a shape at: 0 stands for the tensor's own, 1 for no trailing ones, the rest are what other
- * elements pad to. */
+/* Ranks to spell a shape at: 0 stands for the tensor's own, 1 for no trailing ones, the rest are
+ * what other elements pad to. */
 static const guint spelled_ranks[] = { 0, 1, 4, 8, 16 };
 #define MAX_SPELLED_RANK 16
 
@@ -26,7 +27,8 @@ static const CapsNames tensor_names = { SL_TENSOR_CAPS_NAME, "dimension", "type"
 static gboolean
 same_image (const SlImageContract *a, const SlImageContract *b)
 {
-  return a->valid == b->valid && a->range_known == b->range_known && memcmp (a->gain, b->gain, sizeof a->gain) == 0
+  return a->valid == b->valid && a->range_known == b->range_known
+         && memcmp (a->gain, b->gain, sizeof a->gain) == 0
          && memcmp (a->offset, b->offset, sizeof a->offset) == 0;
 }
 
@@ -36,7 +38,8 @@ contract_compare (const GValue *a, const GValue *b)
   const SlContract *left = g_value_get_boxed (a), *right = g_value_get_boxed (b);
   if (left == right)
     return GST_VALUE_EQUAL;
-  if (left == NULL || right == NULL || g_strcmp0 (left->model, right->model) != 0 || !same_image (&left->image, &right->image))
+  if (left == NULL || right == NULL || g_strcmp0 (left->model, right->model) != 0
+      || !same_image (&left->image, &right->image))
     return GST_VALUE_UNORDERED;
   g_autofree char *left_text = sl_contract_summary (left);
   g_autofree char *right_text = sl_contract_summary (right);
@@ -49,7 +52,8 @@ contract_serialize (const GValue *value)
   const SlContract *contract = g_value_get_boxed (value);
   GValue text = G_VALUE_INIT;
   g_value_init (&text, G_TYPE_STRING);
-  g_value_take_string (&text, contract != NULL ? sl_contract_summary (contract) : g_strdup ("none"));
+  g_value_take_string (&text,
+                       contract != NULL ? sl_contract_summary (contract) : g_strdup ("none"));
   gchar *serialized = gst_value_serialize (&text);
   g_value_unset (&text);
   return serialized;
@@ -63,8 +67,10 @@ sl_contract_get_type (void)
     /* Another plugin file may have it already. */
     GType registered = g_type_from_name ("SlContract");
     if (registered == G_TYPE_INVALID) {
-      registered = g_boxed_type_register_static ("SlContract", (GBoxedCopyFunc) sl_contract_ref, (GBoxedFreeFunc) sl_contract_unref);
-      static GstValueTable table = { 0, contract_compare, contract_serialize, NULL }; /* GStreamer keeps the pointer */
+      registered = g_boxed_type_register_static ("SlContract", (GBoxedCopyFunc) sl_contract_ref,
+                                                 (GBoxedFreeFunc) sl_contract_unref);
+      static GstValueTable table = { 0, contract_compare, contract_serialize,
+                                     NULL }; /* GStreamer keeps the pointer */
       table.type = registered;
       gst_value_register (&table);
     }
@@ -85,9 +91,11 @@ significant_rank (const SlTensorInfo *tensor)
 static void
 append_dimensions (GString *out, const SlTensorInfo *tensor, guint spelled_rank)
 {
-  guint rank = spelled_rank == 0 ? MAX (tensor->rank, 1) : MAX (significant_rank (tensor), spelled_rank);
+  guint rank =
+    spelled_rank == 0 ? MAX (tensor->rank, 1) : MAX (significant_rank (tensor), spelled_rank);
   for (guint i = 0; i < rank; i++)
-    g_string_append_printf (out, "%s%d", i > 0 ? ":" : "", i < tensor->rank ? tensor->dims[tensor->rank - 1 - i] : 1);
+    g_string_append_printf (out, "%s%d", i > 0 ? ":" : "",
+                            i < tensor->rank ? tensor->dims[tensor->rank - 1 - i] : 1);
 }
 
 static void
@@ -146,11 +154,13 @@ set_tensors (GstStructure *structure, const CapsNames *names, const SlTensorInfo
 }
 
 static void
-append_tensors (GstCaps *caps, const CapsNames *names, const SlTensorInfo *tensors, guint n, SlContract *contract)
+append_tensors (GstCaps *caps, const CapsNames *names, const SlTensorInfo *tensors, guint n,
+                SlContract *contract)
 {
   GstStructure *structure = gst_structure_new_empty (names->structure);
   if (names == &tensors_names)
-    gst_structure_set (structure, "format", G_TYPE_STRING, "static", "num_tensors", G_TYPE_INT, (gint) n, NULL);
+    gst_structure_set (structure, "format", G_TYPE_STRING, "static", "num_tensors", G_TYPE_INT,
+                       (gint) n, NULL);
   set_tensors (structure, names, tensors, n);
   gst_structure_set (structure, "framerate", GST_TYPE_FRACTION_RANGE, 0, 1, G_MAXINT, 1, NULL);
   if (contract != NULL)
@@ -178,11 +188,13 @@ parse_dimensions (const char *text, SlTensorInfo *tensor, GError **error)
   for (;;) {
     char *end = NULL;
     gint64 value = g_ascii_isdigit (*at) ? g_ascii_strtoll (at, &end, 10) : 0;
-    if (end == NULL || value < 1 || value > G_MAXINT32 || (*end != ':' && *end != '\0') || rank == MAX_SPELLED_RANK) {
-      g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-                   "tensor caps: dimensions \"%s\": expected up to %d numbers from 1 with ':' between, "
-                   "innermost first, such as 3:224:224:1",
-                   text, MAX_SPELLED_RANK);
+    if (end == NULL || value < 1 || value > G_MAXINT32 || (*end != ':' && *end != '\0')
+        || rank == MAX_SPELLED_RANK) {
+      g_set_error (
+        error, SL_ERROR, SL_ERROR_SHAPE,
+        "tensor caps: dimensions \"%s\": expected up to %d numbers from 1 with ':' between, "
+        "innermost first, such as 3:224:224:1",
+        text, MAX_SPELLED_RANK);
       return FALSE;
     }
     inner[rank++] = (gint32) value;
@@ -193,17 +205,21 @@ parse_dimensions (const char *text, SlTensorInfo *tensor, GError **error)
   while (rank > SL_MAX_RANK && inner[rank - 1] == 1)
     rank--;
   if (rank > SL_MAX_RANK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "tensor caps: dimensions \"%s\": expected at most %d besides trailing ones, got %u", text,
-                 SL_MAX_RANK, rank);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_SHAPE,
+      "tensor caps: dimensions \"%s\": expected at most %d besides trailing ones, got %u", text,
+      SL_MAX_RANK, rank);
     return FALSE;
   }
   tensor->rank = rank;
   tensor->bytes = sl_dtype_size (tensor->dtype);
   for (guint i = 0; i < rank; i++) {
     tensor->dims[rank - 1 - i] = inner[i];
-    if (!g_size_checked_mul (&tensor->bytes, tensor->bytes, (gsize) inner[i]) || tensor->bytes > SL_MAX_TENSOR_BYTES) {
-      g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "tensor caps: dimensions \"%s\" of %s are more than %" G_GSIZE_FORMAT " bytes", text,
-                   sl_dtype_name (tensor->dtype), SL_MAX_TENSOR_BYTES);
+    if (!g_size_checked_mul (&tensor->bytes, tensor->bytes, (gsize) inner[i])
+        || tensor->bytes > SL_MAX_TENSOR_BYTES) {
+      g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                   "tensor caps: dimensions \"%s\" of %s are more than %" G_GSIZE_FORMAT " bytes",
+                   text, sl_dtype_name (tensor->dtype), SL_MAX_TENSOR_BYTES);
       return FALSE;
     }
   }
@@ -218,8 +234,10 @@ parse_tensor (const char *dimensions, const char *type, SlTensorInfo *tensor, GE
   memset (tensor, 0, sizeof *tensor);
   tensor->dtype = sl_dtype_from_name (name);
   if (tensor->dtype == SL_DTYPE_INVALID) {
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-                 "tensor caps: type \"%s\" is unknown; expected uint8, int8, float32 or another NumPy name", name);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_SHAPE,
+      "tensor caps: type \"%s\" is unknown; expected uint8, int8, float32 or another NumPy name",
+      name);
     return FALSE;
   }
   if (!parse_dimensions (shape, tensor, error))
@@ -237,23 +255,29 @@ sl_tensor_caps_parse (const GstCaps *caps, SlTensorInfo tensors[SL_MAX_IO], GErr
     return 0;
   }
   const GstStructure *structure = gst_caps_get_structure (caps, 0);
-  const CapsNames *names = gst_structure_has_name (structure, tensor_names.structure) ? &tensor_names : &tensors_names;
+  const CapsNames *names =
+    gst_structure_has_name (structure, tensor_names.structure) ? &tensor_names : &tensors_names;
   const char *dimensions = gst_structure_get_string (structure, names->dimensions);
   const char *types = gst_structure_get_string (structure, names->types);
   gint n = 1;
   if (names == &tensors_names)
     gst_structure_get_int (structure, "num_tensors", &n);
-  if (!gst_structure_has_name (structure, names->structure) || dimensions == NULL || types == NULL || n < 1 || n > SL_MAX_IO) {
+  if (!gst_structure_has_name (structure, names->structure) || dimensions == NULL || types == NULL
+      || n < 1 || n > SL_MAX_IO) {
     g_autofree char *text = gst_caps_to_string (caps);
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-                 "tensor caps: expected other/tensors,format=static,num_tensors=1..%d,dimensions=...,types=..., got %s", SL_MAX_IO, text);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_SHAPE,
+      "tensor caps: expected other/tensors,format=static,num_tensors=1..%d,dimensions=...,types=..., got %s",
+      SL_MAX_IO, text);
     return 0;
   }
   g_auto (GStrv) shapes = g_strsplit_set (dimensions, ",.", -1);
   g_auto (GStrv) kinds = g_strsplit_set (types, ",.", -1);
   if (g_strv_length (shapes) != (guint) n || g_strv_length (kinds) != (guint) n) {
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "tensor caps: num_tensors=%d, but dimensions \"%s\" name %u and types \"%s\" name %u", n,
-                 dimensions, g_strv_length (shapes), types, g_strv_length (kinds));
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_SHAPE,
+      "tensor caps: num_tensors=%d, but dimensions \"%s\" name %u and types \"%s\" name %u", n,
+      dimensions, g_strv_length (shapes), types, g_strv_length (kinds));
     return 0;
   }
   for (gint i = 0; i < n; i++) {
@@ -271,7 +295,8 @@ sl_tensor_caps_contract (const GstCaps *caps)
   if (caps == NULL || gst_caps_is_any (caps) || gst_caps_is_empty (caps))
     return NULL;
   const GValue *value = gst_structure_get_value (gst_caps_get_structure (caps, 0), "contract");
-  return value != NULL && G_VALUE_HOLDS (value, SL_TYPE_CONTRACT) ? g_value_get_boxed (value) : NULL;
+  return value != NULL && G_VALUE_HOLDS (value, SL_TYPE_CONTRACT) ? g_value_get_boxed (value)
+                                                                  : NULL;
 }
 
 char *

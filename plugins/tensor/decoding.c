@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Opening a decoder for negotiated tensors. With a contract, shapes, quantisation, decoder, parameters and labels are the
- * model's; without one, only types and dimensions are known, and values count as real numbers.
+ * Opening a decoder for negotiated tensors. With a contract, shapes, quantisation, decoder,
+ * parameters and labels are the model's; without one, only types and dimensions are known, and
+ * values count as real numbers.
  */
 #include "plugins/tensor/decoding.h"
 
@@ -24,22 +25,25 @@ check_outputs (const SlContract *contract, const SlTensorInfo *tensors, guint n,
     return TRUE;
   g_autofree char *expected = sl_tensor_infos_describe (contract->outputs, contract->n_outputs);
   g_autofree char *got = sl_tensor_infos_describe (tensors, n);
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-               "slpostprocess: the model %s gives %s, but the caps say %s: link slpostprocess right behind slinfer", contract->model,
-               expected, got);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_SHAPE,
+    "slpostprocess: the model %s gives %s, but the caps say %s: link slpostprocess right behind slinfer",
+    contract->model, expected, got);
   return FALSE;
 }
 
 static gboolean
-open_tensors (SlTensorDecoding *self, SlContract *contract, const SlTensorInfo *tensors, guint n, const SlDecodingSettings *settings,
-              GError **error)
+open_tensors (SlTensorDecoding *self, SlContract *contract, const SlTensorInfo *tensors, guint n,
+              const SlDecodingSettings *settings, GError **error)
 {
   if (contract != NULL && !check_outputs (contract, tensors, n, error))
     return FALSE;
   tensors = contract != NULL ? contract->outputs : tensors;
   self->decoding = sl_decoding_open (contract, tensors, n, settings, &self->labels, error);
   if (self->decoding == NULL
-      || !sl_decoding_check_classes (self->decoding, self->labels, contract != NULL ? contract->model : NULL, self->classes, error))
+      || !sl_decoding_check_classes (self->decoding, self->labels,
+                                     contract != NULL ? contract->model : NULL, self->classes,
+                                     error))
     return FALSE;
   gboolean picture = contract != NULL && contract->image.valid;
   self->tensor_width = picture ? contract->image.width : 1;
@@ -49,8 +53,8 @@ open_tensors (SlTensorDecoding *self, SlContract *contract, const SlTensorInfo *
 }
 
 gboolean
-sl_tensor_decoding_open (SlTensorDecoding *self, const GstCaps *caps, const SlDecodingSettings *settings, const char *classes,
-                         GError **error)
+sl_tensor_decoding_open (SlTensorDecoding *self, const GstCaps *caps,
+                         const SlDecodingSettings *settings, const char *classes, GError **error)
 {
   SlTensorInfo tensors[SL_MAX_IO];
   SlDecodingSettings all = *settings;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tensor caps and settings -> an open decoder with its class names: everything slpostprocess decides before frames.
+ * Tensor caps and settings -> an open decoder with its class names: everything slpostprocess
+ * decides before frames.
  */
 #ifndef SL_PLUGINS_TENSOR_DECODING_H
 #define SL_PLUGINS_TENSOR_DECODING_H
@@ -27,13 +28,16 @@ typedef struct
   gint tensor_width, tensor_height;
 } SlTensorDecoding;
 
-/** sl_tensor_decoding_open: for fixed tensor @caps, by their contract when they carry one. @self is cleared first, and
- *  stays empty when FALSE is returned with @error set. @classes: (nullable): list of classes that are reported, as class_filter.h reads it;
- *  with one the decoder gives all it can, since only what is left of it counts against a limit */
-gboolean sl_tensor_decoding_open (SlTensorDecoding *self, const GstCaps *caps, const SlDecodingSettings *settings, const char *classes,
+/** sl_tensor_decoding_open: for fixed tensor @caps, by their contract when they carry one. @self is
+ * cleared first, and stays empty when FALSE is returned with @error set. @classes: (nullable): list
+ * of classes that are reported, as class_filter.h reads it; with one the decoder gives all it can,
+ * since only what is left of it counts against a limit */
+gboolean sl_tensor_decoding_open (SlTensorDecoding *self, const GstCaps *caps,
+                                  const SlDecodingSettings *settings, const char *classes,
                                   GError **error);
-/** sl_tensor_decoding_ids: what GStreamer's own tensor decoders call the tensors of fixed @caps, by the decoder that their contract or shapes
- *  ask for; nothing in @ids where none decodes the same. */
+/** sl_tensor_decoding_ids: what GStreamer's own tensor decoders call the tensors of fixed @caps, by
+ * the decoder that their contract or shapes ask for; nothing in @ids where none decodes the same.
+ */
 void sl_tensor_decoding_ids (const GstCaps *caps, const char *ids[SL_MAX_IO]);
 /** sl_tensor_decoding_clear: also for a zeroed struct. */
 void sl_tensor_decoding_clear (SlTensorDecoding *self);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One list, one thread. Invariant: the thread looks at files without a lock, and calls back under the watch's own lock, which
- * sl_file_watch_free() takes, so no call comes after that.
+ * One list, one thread. Invariant: the thread looks at files without a lock, and calls back under
+ * the watch's own lock, which sl_file_watch_free() takes, so no call comes after that.
  */
 #include "plugins/tensor/file_watch.h"
 
@@ -58,7 +58,8 @@ copy_list (GPtrArray *copy)
   }
 }
 
-/* @data: an array, of the thread's own from now on; made before, so that a thread that starts late takes no memory while frames run. */
+/* @data: an array, of the thread's own from now on; made before, so that a thread that starts late
+ * takes no memory while frames run. */
 static gpointer
 run (gpointer data)
 {
@@ -82,7 +83,8 @@ run (gpointer data)
 }
 
 SlFileWatch *
-sl_file_watch_new (const char *path, const SlFileStamp *stamp, SlFileWatchFunc changed, gpointer user)
+sl_file_watch_new (const char *path, const SlFileStamp *stamp, SlFileWatchFunc changed,
+                   gpointer user)
 {
   SlFileWatch *watch = g_new0 (SlFileWatch, 1);
   g_atomic_ref_count_init (&watch->refs);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The choice of parts. Properties may change between two frames: each frame is chosen from by those that are set when it comes.
+ * The choice of parts. Properties may change between two frames: each frame is chosen from by those
+ * that are set when it comes.
  */
 #include "plugins/tensor/frame_parts.h"
 
@@ -45,8 +46,10 @@ sl_frame_parts_divide (SlFrameParts *parts, GError **error)
     return FALSE;
   if (parts->columns * parts->rows == 1 || !parts->objects)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "tiles=%s and objects=true: expected one of them, tiles of the frame or its objects: unset the other", parts->tiles);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_ARGUMENT,
+    "tiles=%s and objects=true: expected one of them, tiles of the frame or its objects: unset the other",
+    parts->tiles);
   return FALSE;
 }
 
@@ -60,7 +63,8 @@ sl_frame_parts_forget (SlFrameParts *parts, gpointer owner)
 
 /* Whether tensors are made of objects. */
 static gboolean
-choose_objects (SlFrameParts *parts, gpointer owner, GstBuffer **frame, const GstVideoInfo *video, double aspect)
+choose_objects (SlFrameParts *parts, gpointer owner, GstBuffer **frame, const GstVideoInfo *video,
+                double aspect)
 {
   GST_OBJECT_LOCK (owner);
   const gboolean objects = parts->objects;
@@ -76,10 +80,13 @@ choose_objects (SlFrameParts *parts, gpointer owner, GstBuffer **frame, const Gs
   GST_OBJECT_UNLOCK (owner);
   if (!objects)
     return FALSE;
-  sl_prediction_reader_adopt (&parts->reader, frame, GST_VIDEO_INFO_WIDTH (video), GST_VIDEO_INFO_HEIGHT (video));
-  sl_object_regions_choose (*frame, video, (const char *const *) parts->classes, most, parts->chosen);
+  sl_prediction_reader_adopt (&parts->reader, frame, GST_VIDEO_INFO_WIDTH (video),
+                              GST_VIDEO_INFO_HEIGHT (video));
+  sl_object_regions_choose (*frame, video, (const char *const *) parts->classes, most,
+                            parts->chosen);
   if (parts->aligns)
-    sl_object_regions_align (*frame, video, &parts->alignment, aspect, &parts->points, parts->chosen);
+    sl_object_regions_align (*frame, video, &parts->alignment, aspect, &parts->points,
+                             parts->chosen);
   if (followed != NULL)
     sl_followed_choose (followed, frame, video, most, parts->chosen);
   return TRUE;
@@ -94,16 +101,19 @@ choose_tiles (SlFrameParts *parts, const SlRect *crop)
     return FALSE;
   g_array_set_size (parts->chosen, 0);
   for (guint i = 0; i <= n; i++) {
-    const SlObjectRegion tile = { i, i < n ? sl_tiles_place (crop, parts->columns, parts->rows, i) : *crop };
+    const SlObjectRegion tile = { i, i < n ? sl_tiles_place (crop, parts->columns, parts->rows, i)
+                                           : *crop };
     g_array_append_val (parts->chosen, tile);
   }
   return TRUE;
 }
 
 SlFramePartsKind
-sl_frame_parts_choose (SlFrameParts *parts, gpointer owner, GstBuffer **frame, const GstVideoInfo *video, const SlRect *crop, double aspect)
+sl_frame_parts_choose (SlFrameParts *parts, gpointer owner, GstBuffer **frame,
+                       const GstVideoInfo *video, const SlRect *crop, double aspect)
 {
   if (choose_tiles (parts, crop))
     return SL_FRAME_PARTS_TILES;
-  return choose_objects (parts, owner, frame, video, aspect) ? SL_FRAME_PARTS_OBJECTS : SL_FRAME_PARTS_NONE;
+  return choose_objects (parts, owner, frame, video, aspect) ? SL_FRAME_PARTS_OBJECTS
+                                                             : SL_FRAME_PARTS_NONE;
 }

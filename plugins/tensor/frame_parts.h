@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlFrameParts: which parts of a frame slnormalize makes tensors of: the objects on it, its tiles, or none, which is the whole frame.
+ * SlFrameParts: which parts of a frame slnormalize makes tensors of: the objects on it, its tiles,
+ * or none, which is the whole frame.
  */
 #ifndef SL_PLUGINS_TENSOR_FRAME_PARTS_H
 #define SL_PLUGINS_TENSOR_FRAME_PARTS_H
@@ -17,7 +18,8 @@ typedef enum
 
 /**
  * SlFrameParts:
- * @objects, @object_class, @object_alignment, @follows, @max_objects, @tiles: slnormalize's properties, under its object lock
+ * @objects, @object_class, @object_alignment, @follows, @max_objects, @tiles: slnormalize's
+ * properties, under its object lock
  * @followed: of SlFollowed: of the last frame that landmarks came of; under its object lock
  * @chosen: of SlObjectRegion: of the frame at hand; after the tiles the whole part that they divide
  * @following: @follows, of the frame at hand
@@ -45,15 +47,19 @@ typedef struct
 /** sl_frame_parts_init, sl_frame_parts_clear: all but the properties. */
 void sl_frame_parts_init (SlFrameParts *parts);
 void sl_frame_parts_clear (SlFrameParts *parts);
-/** sl_frame_parts_start: reads object-alignment. FALSE with @error set when it is wrong. @owner: the element, whose object lock is free */
+/** sl_frame_parts_start: reads object-alignment. FALSE with @error set when it is wrong. @owner:
+ * the element, whose object lock is free */
 gboolean sl_frame_parts_start (SlFrameParts *parts, gpointer owner, GError **error);
-/** sl_frame_parts_divide: reads tiles, under the object lock. FALSE with @error set when it is wrong, or objects are looked at, too. */
+/** sl_frame_parts_divide: reads tiles, under the object lock. FALSE with @error set when it is
+ * wrong, or objects are looked at, too. */
 gboolean sl_frame_parts_divide (SlFrameParts *parts, GError **error);
 /** sl_frame_parts_forget: forgets followed objects. @owner: as above */
 void sl_frame_parts_forget (SlFrameParts *parts, gpointer owner);
-/** sl_frame_parts_choose: chooses parts of *@frame, of @video, whose part @crop is looked at, for tensors of @aspect. With objects, *@frame
- *  has a region for each of them then; a writable copy replaces it where it must. @owner: as above */
-SlFramePartsKind sl_frame_parts_choose (SlFrameParts *parts, gpointer owner, GstBuffer **frame, const GstVideoInfo *video,
-                                        const SlRect *crop, double aspect);
+/** sl_frame_parts_choose: chooses parts of *@frame, of @video, whose part @crop is looked at, for
+ * tensors of @aspect. With objects, *@frame has a region for each of them then; a writable copy
+ * replaces it where it must. @owner: as above */
+SlFramePartsKind sl_frame_parts_choose (SlFrameParts *parts, gpointer owner, GstBuffer **frame,
+                                        const GstVideoInfo *video, const SlRect *crop,
+                                        double aspect);
 
 #endif

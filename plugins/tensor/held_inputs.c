@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One lock for the pads and what came through them: it is held while a tensor is copied, never while anybody waits for a model or a branch.
+ * One lock for the pads and what came through them: it is held while a tensor is copied, never
+ * while anybody waits for a model or a branch.
  */
 #include "plugins/tensor/held_inputs.h"
 
@@ -188,8 +189,10 @@ take_caps (Input *input, const GstCaps *caps, GError **error)
     return FALSE;
   input->suits = input->held >= 0 && n == 1 && same_elements (tensors, &input->tensor);
   if (!input->suits) {
-    g_autofree char *expected = sl_tensor_info_describe (&input->tensor), *got = sl_tensor_infos_describe (tensors, n);
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, PAD_NAME "%u: expected %s, which the model's input '%s' is, got %s", input->number,
+    g_autofree char *expected = sl_tensor_info_describe (&input->tensor),
+                    *got = sl_tensor_infos_describe (tensors, n);
+    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
+                 PAD_NAME "%u: expected %s, which the model's input '%s' is, got %s", input->number,
                  expected, input->tensor.name, got);
   }
   sl_tensor_infos_clear (tensors, n);
@@ -210,7 +213,8 @@ pad_event (GstPad *pad, GstObject *parent, GstEvent *event)
     taken = take_caps (input, caps, input->refused ? NULL : &error);
     input->refused = !taken;
   } else if (input != NULL
-             && (GST_EVENT_TYPE (event) == GST_EVENT_EOS || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START
+             && (GST_EVENT_TYPE (event) == GST_EVENT_EOS
+                 || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START
                  || GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP))
     input->ended = GST_EVENT_TYPE (event) == GST_EVENT_EOS;
   g_cond_broadcast (&held->changed);
@@ -246,7 +250,9 @@ pad_query (GstPad *pad, GstObject *parent, GstQuery *query)
   GstCaps *filter;
   g_autoptr (GstCaps) caps = pad_caps (gst_pad_get_element_private (pad), pad);
   gst_query_parse_caps (query, &filter);
-  g_autoptr (GstCaps) result = filter != NULL ? gst_caps_intersect_full (filter, caps, GST_CAPS_INTERSECT_FIRST) : gst_caps_ref (caps);
+  g_autoptr (GstCaps) result = filter != NULL
+                                 ? gst_caps_intersect_full (filter, caps, GST_CAPS_INTERSECT_FIRST)
+                                 : gst_caps_ref (caps);
   gst_query_set_caps_result (query, result);
   return TRUE;
 }
@@ -255,8 +261,9 @@ pad_query (GstPad *pad, GstObject *parent, GstQuery *query)
 static SlTensorMappingStatus
 keep (Input *input, GstBuffer *buffer)
 {
-  const SlTensorMappingStatus status =
-    input->latest != NULL ? sl_tensor_mapping_read (&input->mapping, buffer) : SL_TENSOR_MAPPING_NO_MEMORY;
+  const SlTensorMappingStatus status = input->latest != NULL
+                                         ? sl_tensor_mapping_read (&input->mapping, buffer)
+                                         : SL_TENSOR_MAPPING_NO_MEMORY;
   if (status != SL_TENSOR_MAPPING_OK)
     return status;
   memcpy (input->latest, input->mapping.data[0], input->tensor.bytes);
@@ -291,9 +298,10 @@ static gboolean
 choose_number (SlHeldInputs *held, const char *name, guint *number)
 {
   guint64 stated = 1;
-  gboolean good =
-    name == NULL
-    || (g_str_has_prefix (name, PAD_NAME) && g_ascii_string_to_unsigned (name + strlen (PAD_NAME), 10, 0, SL_MAX_IO - 1, &stated, NULL));
+  gboolean good = name == NULL
+                  || (g_str_has_prefix (name, PAD_NAME)
+                      && g_ascii_string_to_unsigned (name + strlen (PAD_NAME), 10, 0, SL_MAX_IO - 1,
+                                                     &stated, NULL));
   g_mutex_lock (&held->lock);
   while (name == NULL && !is_free (held, (guint) stated))
     stated++;
@@ -348,7 +356,8 @@ sl_held_inputs_stated (SlHeldInputs *held)
   g_autoptr (GString) text = g_string_new (NULL);
   g_mutex_lock (&held->lock);
   for (guint i = 0; i < held->inputs->len; i++)
-    g_string_append_printf (text, "%s#%u", i > 0 ? "," : "", ((const Input *) held->inputs->pdata[i])->number);
+    g_string_append_printf (text, "%s#%u", i > 0 ? "," : "",
+                            ((const Input *) held->inputs->pdata[i])->number);
   g_mutex_unlock (&held->lock);
   return text->len > 0 ? g_string_free (g_steal_pointer (&text), FALSE) : NULL;
 }
@@ -426,13 +435,17 @@ wait_for_first (SlHeldInputs *held, guint seconds, char **complaint)
   gboolean in_time = TRUE;
   while (!held->stopped && !held->flushing && (input = missing (held)) != NULL) {
     if (!gst_pad_is_linked (input->pad))
-      *complaint = g_strdup_printf (PAD_NAME "%u: nothing is linked to it; expected a branch that makes its tensor", input->number);
+      *complaint = g_strdup_printf (
+        PAD_NAME "%u: nothing is linked to it; expected a branch that makes its tensor",
+        input->number);
     else if (input->ended)
-      *complaint = g_strdup_printf (PAD_NAME "%u: its branch ended without a tensor", input->number);
+      *complaint =
+        g_strdup_printf (PAD_NAME "%u: its branch ended without a tensor", input->number);
     else if (!in_time)
       *complaint = g_strdup_printf (
-        PAD_NAME "%u: no tensor came for %u s while a frame waited for the first one: see whether its branch runs, and has a "
-                 "queue where it begins at a tee; input-wait is how long is waited",
+        PAD_NAME
+        "%u: no tensor came for %u s while a frame waited for the first one: see whether its branch runs, and has a "
+        "queue where it begins at a tee; input-wait is how long is waited",
         input->number, seconds);
     if (*complaint != NULL)
       return GST_FLOW_ERROR;
@@ -446,7 +459,8 @@ take_tensors (SlHeldInputs *held, SlSession *session, guint seconds)
 {
   g_autofree char *complaint = NULL;
   g_mutex_lock (&held->lock);
-  const GstFlowReturn flow = held->inputs->len > 0 ? wait_for_first (held, seconds, &complaint) : GST_FLOW_OK;
+  const GstFlowReturn flow =
+    held->inputs->len > 0 ? wait_for_first (held, seconds, &complaint) : GST_FLOW_OK;
   for (guint i = 0; flow == GST_FLOW_OK && i < held->inputs->len; i++) {
     Input *input = held->inputs->pdata[i];
     if (input->fresh)
@@ -467,7 +481,8 @@ follows (SlHeldInputs *held, GstBuffer *buffer)
   held->last = now;
   if (!GST_BUFFER_IS_DISCONT (buffer))
     return TRUE;
-  return GST_CLOCK_TIME_IS_VALID (last) && GST_CLOCK_TIME_IS_VALID (now) && now > last && now - last <= LONGEST_GAP;
+  return GST_CLOCK_TIME_IS_VALID (last) && GST_CLOCK_TIME_IS_VALID (now) && now > last
+         && now - last <= LONGEST_GAP;
 }
 
 /* Objects and tiles of frames are no sequence. */
@@ -476,11 +491,12 @@ check_whole (SlHeldInputs *held, const SlGraph *graph, GstBuffer *buffer)
 {
   g_autoptr (GError) error = NULL;
   const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
-  if (meta == NULL || meta->content == SL_FRAME_WHOLE
-      || sl_state_refuse (
-        graph,
-        "objects and tiles of a frame are no sequence: give it whole frames (no objects, no tiles), or state=none and its state as inputs",
-        &error))
+  if (
+    meta == NULL || meta->content == SL_FRAME_WHOLE
+    || sl_state_refuse (
+      graph,
+      "objects and tiles of a frame are no sequence: give it whole frames (no objects, no tiles), or state=none and its state as inputs",
+      &error))
     return TRUE;
   sl_element_report (held->element, error);
   return FALSE;

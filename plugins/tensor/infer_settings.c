@@ -28,13 +28,14 @@ static const SlProperty own[] = {
     "dump, and at the next start after a crash; unset = nothing is recorded. While frames flow, a change of this property "
     "or of the black-box properties below reloads the model and starts a new recording",
     SL_PROPERTY_STRING, AT (black_box), 0, 0, 0, NULL, TRUE },
-  { "black-box-seconds", "Black box seconds", "Length of a black box: seconds before it is written", SL_PROPERTY_INT,
-    AT (black_box_seconds), 1, 3600, 10, NULL, TRUE },
+  { "black-box-seconds", "Black box seconds", "Length of a black box: seconds before it is written",
+    SL_PROPERTY_INT, AT (black_box_seconds), 1, 3600, 10, NULL, TRUE },
   { "black-box-limit", "Black box limit",
     "Largest recording in MiB; in $RUNTIME_DIRECTORY or /dev/shm, of which half stays free for other programs, or in the "
     "folder itself if there is not enough memory",
     SL_PROPERTY_INT, AT (black_box_limit), 1, 1024, 256, NULL, TRUE },
-  { "black-box-files", "Black box files", "Number of newest black boxes of a model that are kept in the folder", SL_PROPERTY_INT,
+  { "black-box-files", "Black box files",
+    "Number of newest black boxes of a model that are kept in the folder", SL_PROPERTY_INT,
     AT (black_box_files), 1, 10000, 10, NULL, TRUE },
 };
 
@@ -90,16 +91,20 @@ parse_threads (const char *text, guint *threads, GError **error)
   if (text == NULL || sl_threads_parse (text, threads))
     return TRUE;
   g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "threads=%s: expected " SL_THREADS_EXPECTED " (CPU threads that run the model), such as threads=2", text);
+               "threads=%s: expected " SL_THREADS_EXPECTED
+               " (CPU threads that run the model), such as threads=2",
+               text);
   return FALSE;
 }
 
 static gboolean
-load_session (const SlModelSettings *settings, const SlModelLoadOptions *options, SlLoadedModel *loaded, GError **error)
+load_session (const SlModelSettings *settings, const SlModelLoadOptions *options,
+              SlLoadedModel *loaded, GError **error)
 {
   loaded->model = sl_model_load_with (settings->model, settings, options, error);
   if (loaded->model != NULL)
-    loaded->session = sl_model_session_new (loaded->model, options->threads, &loaded->notice, error);
+    loaded->session =
+      sl_model_session_new (loaded->model, options->threads, &loaded->notice, error);
   if (loaded->session != NULL)
     return TRUE;
   if (loaded->model != NULL)
@@ -111,11 +116,12 @@ static gboolean
 join_batch (const SlInferSettings *settings, SlLoadedModel *loaded, GError **error)
 {
   /* What fell back at its first run runs single frames, as its notice has it. */
-  const gboolean fell_back = sl_model_external (loaded->model) != NULL && sl_session_external (loaded->session) == NULL;
+  const gboolean fell_back =
+    sl_model_external (loaded->model) != NULL && sl_session_external (loaded->session) == NULL;
   if (settings->batch <= 1 || fell_back)
     return TRUE;
-  loaded->batch =
-    sl_batch_stream_new (loaded->model, loaded->session, (guint) settings->batch, (gint64) settings->batch_timeout * 1000, error);
+  loaded->batch = sl_batch_stream_new (loaded->model, loaded->session, (guint) settings->batch,
+                                       (gint64) settings->batch_timeout * 1000, error);
   if (loaded->batch == NULL)
     g_prefix_error (error, "%s: batch=%d: ", sl_model_path (loaded->model), settings->batch);
   return loaded->batch != NULL;
@@ -129,7 +135,8 @@ free_weak_ref (gpointer weak)
 }
 
 static gboolean
-start_recorder (const SlInferSettings *settings, SlRecorderWritten written, gpointer owner, SlLoadedModel *loaded, GError **error)
+start_recorder (const SlInferSettings *settings, SlRecorderWritten written, gpointer owner,
+                SlLoadedModel *loaded, GError **error)
 {
   if (settings->black_box == NULL || settings->black_box[0] == '\0')
     return TRUE;
@@ -142,13 +149,15 @@ start_recorder (const SlInferSettings *settings, SlRecorderWritten written, gpoi
                                    .written = written,
                                    .data = weak,
                                    .free_data = free_weak_ref };
-  loaded->recorder = sl_recorder_new (loaded->model, loaded->session, settings->model.input_shape, &how, error);
+  loaded->recorder =
+    sl_recorder_new (loaded->model, loaded->session, settings->model.input_shape, &how, error);
   return loaded->recorder != NULL;
 }
 
 gboolean
-sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlModelSwap *swap, SlRecorderWritten written, gpointer owner,
-                        SlLoadedModel *loaded, GError **error)
+sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlModelSwap *swap,
+                        SlRecorderWritten written, gpointer owner, SlLoadedModel *loaded,
+                        GError **error)
 {
   guint threads;
   if (!parse_threads (settings->model.threads, &threads, error))
@@ -161,7 +170,8 @@ sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlModelS
   const gboolean made = load_session (&settings->model, &options, loaded, error);
   if (swap != NULL && made)
     sl_model_swap_note (swap, loaded->session);
-  if (made && (!skip || sl_golden_check (loaded->model, loaded->session, error)) && join_batch (settings, loaded, error)
+  if (made && (!skip || sl_golden_check (loaded->model, loaded->session, error))
+      && join_batch (settings, loaded, error)
       && start_recorder (settings, written, owner, loaded, error))
     return TRUE;
   if (swap != NULL)

@@ -9,7 +9,8 @@
 #include "plugins/base/properties.h"
 #include "plugins/tensor/model_swap.h"
 
-/** SlInferSettings: the texts are nullable; zeroed = what may be cleared. @handed_inputs is of no property: what sl_held_inputs_stated() says. */
+/** SlInferSettings: the texts are nullable; zeroed = what may be cleared. @handed_inputs is of no
+ * property: what sl_held_inputs_stated() says. */
 typedef struct
 {
   SlModelSettings model;
@@ -17,8 +18,8 @@ typedef struct
   gint input_wait, black_box_seconds, black_box_limit, black_box_files, batch, batch_timeout;
 } SlInferSettings;
 
-/** sl_infer_settings_properties: (transfer none): the properties of slinfer, of which there is one class. @offset: of its SlInferSettings in
- *  the instance. */
+/** sl_infer_settings_properties: (transfer none): the properties of slinfer, of which there is one
+ * class. @offset: of its SlInferSettings in the instance. */
 const SlProperty *sl_infer_settings_properties (gsize offset, guint *n);
 void sl_infer_settings_clear (SlInferSettings *settings);
 /** sl_infer_settings_copy: what @to was is freed. */
@@ -31,10 +32,12 @@ void sl_infer_settings_free (gpointer settings);
  * @swap: (nullable): the swap in whose thread this runs. Stopping the swap stops the loading
  * @written, @owner: @written is called for each black box, with a GWeakRef of @owner
  *
- * Fills all of @loaded but its settings. FALSE with @error set; then @loaded is empty. Where there is a golden file
- * (models/replay/golden.h), the model has passed it. Without @skip it passed when it was loaded before.
+ * Fills all of @loaded but its settings. FALSE with @error set; then @loaded is empty. Where there
+ * is a golden file (models/replay/golden.h), the model has passed it. Without @skip it passed when
+ * it was loaded before.
  */
-gboolean sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlModelSwap *swap, SlRecorderWritten written,
-                                 gpointer owner, SlLoadedModel *loaded, GError **error);
+gboolean sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlModelSwap *swap,
+                                 SlRecorderWritten written, gpointer owner, SlLoadedModel *loaded,
+                                 GError **error);
 
 #endif

@@ -10,31 +10,36 @@ sl_infer_signals_add (GType type, GCallback dump, GCallback reset_state)
    * SlInfer::dump:
    * @reason: (nullable): a sentence that the file carries
    *
-   * Writes the current recording to a black box file. A thread of its own does it, which continues when the element stops. When the program
-   * ends before dumped is emitted, the writing ends, too. The next program that records to the folder completes the file.
+   * Writes the current recording to a black box file. A thread of its own does it, which continues
+   * when the element stops. When the program ends before dumped is emitted, the writing ends, too.
+   * The next program that records to the folder completes the file.
    *
-   * Returns: (transfer full) (nullable): the path of the new file. NULL without black-box, before the first inference, or while several
+   * Returns: (transfer full) (nullable): the path of the new file. NULL without black-box, before
+   * the first inference, or while several
    *   files are being written
    */
-  g_signal_new_class_handler ("dump", type, (GSignalFlags) (G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION), dump, NULL, NULL, NULL, G_TYPE_STRING, 1,
-                              G_TYPE_STRING);
+  g_signal_new_class_handler ("dump", type, (GSignalFlags) (G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION),
+                              dump, NULL, NULL, NULL, G_TYPE_STRING, 1, G_TYPE_STRING);
   /**
    * SlInfer::dumped:
    * @path: of the black box
    * @inferences: how many it holds
    * @message: (nullable): why it could not be written; NULL = it is there, whole
    *
-   * In the thread that wrote it, after dump, and for what a process left that is no more. The handler may stop the pipeline. It may be called
-   * after the element has stopped.
+   * In the thread that wrote it, after dump, and for what a process left that is no more. The
+   * handler may stop the pipeline. It may be called after the element has stopped.
    */
-  dumped = g_signal_new ("dumped", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 3, G_TYPE_STRING, G_TYPE_UINT, G_TYPE_STRING);
+  dumped = g_signal_new ("dumped", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 3,
+                         G_TYPE_STRING, G_TYPE_UINT, G_TYPE_STRING);
   /**
    * SlInfer::reset-state:
    *
-   * Has a model that carries state from frame to frame begin anew with the next frame, as after a seek. Any thread.
+   * Has a model that carries state from frame to frame begin anew with the next frame, as after a
+   * seek. Any thread.
    */
-  g_signal_new_class_handler ("reset-state", type, (GSignalFlags) (G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION), reset_state, NULL, NULL, NULL,
-                              G_TYPE_NONE, 0);
+  g_signal_new_class_handler ("reset-state", type,
+                              (GSignalFlags) (G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION), reset_state,
+                              NULL, NULL, NULL, G_TYPE_NONE, 0);
 }
 
 void

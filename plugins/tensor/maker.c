@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The choice among normalizers and the warp, for slnormalize. The slicer is set anew only where another normalizer is chosen.
+ * The choice among normalizers and the warp, for slnormalize. The slicer is set anew only where
+ * another normalizer is chosen.
  */
 #include "plugins/tensor/maker.h"
 
 SlNormalizeStatus
-sl_tensor_maker_open (SlTensorMaker *maker, const SlImageInfo *image, const SlNormalizeSpec *spec, guint threads)
+sl_tensor_maker_open (SlTensorMaker *maker, const SlImageInfo *image, const SlNormalizeSpec *spec,
+                      guint threads)
 {
   sl_tensor_maker_close (maker);
   const SlNormalizeStatus status = sl_normalizer_new (&maker->whole, image, spec);
@@ -40,7 +42,8 @@ choose (SlTensorMaker *maker, SlNormalizer *normalizer)
 {
   const gboolean whole = normalizer == maker->whole;
   maker->chosen = normalizer;
-  maker->sliced = maker->slicer != NULL && ((whole && !maker->slices_part) || sl_slicer_set (maker->slicer, normalizer));
+  maker->sliced = maker->slicer != NULL
+                  && ((whole && !maker->slices_part) || sl_slicer_set (maker->slicer, normalizer));
   maker->slices_part = !whole || !maker->sliced;
 }
 
@@ -56,7 +59,8 @@ choose_turned (SlTensorMaker *maker, const SlTurnedRect *turned)
   if (maker->turned == NULL)
     maker->turned = sl_warp_new ();
   maker->chosen = NULL;
-  return maker->turned != NULL ? sl_warp_set (maker->turned, &maker->image, &maker->spec, turned) : SL_NORMALIZE_NO_MEMORY;
+  return maker->turned != NULL ? sl_warp_set (maker->turned, &maker->image, &maker->spec, turned)
+                               : SL_NORMALIZE_NO_MEMORY;
 }
 
 SlNormalizeStatus
@@ -66,8 +70,9 @@ sl_tensor_maker_choose (SlTensorMaker *maker, const SlRect *part, const SlTurned
   if (turned->width > 0)
     return choose_turned (maker, turned);
   spec.crop = *part;
-  const SlNormalizeStatus status =
-    maker->part != NULL ? sl_normalizer_set (maker->part, &maker->image, &spec) : sl_normalizer_new (&maker->part, &maker->image, &spec);
+  const SlNormalizeStatus status = maker->part != NULL
+                                     ? sl_normalizer_set (maker->part, &maker->image, &spec)
+                                     : sl_normalizer_new (&maker->part, &maker->image, &spec);
   if (status == SL_NORMALIZE_OK)
     choose (maker, maker->part);
   return status;

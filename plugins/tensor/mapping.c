@@ -9,7 +9,8 @@
 #include <string.h>
 
 void
-sl_tensor_mapping_init (SlTensorMapping *mapping, const SlTensorInfo *tensors, guint n, gsize padding)
+sl_tensor_mapping_init (SlTensorMapping *mapping, const SlTensorInfo *tensors, guint n,
+                        gsize padding)
 {
   memset (mapping, 0, sizeof *mapping);
   mapping->n = n;
@@ -55,7 +56,8 @@ copy_tensor (SlTensorMapping *mapping, GstBuffer *buffer, guint i, gsize offset)
     mapping->scratch[i] = sl_tensor_buffer_new (mapping->bytes[i]);
   if (mapping->scratch[i] == NULL)
     return SL_TENSOR_MAPPING_NO_MEMORY;
-  if (gst_buffer_extract (buffer, offset, mapping->scratch[i], mapping->bytes[i]) != mapping->bytes[i])
+  if (gst_buffer_extract (buffer, offset, mapping->scratch[i], mapping->bytes[i])
+      != mapping->bytes[i])
     return SL_TENSOR_MAPPING_UNREADABLE;
   mapping->data[i] = mapping->scratch[i];
   return SL_TENSOR_MAPPING_OK;
@@ -69,7 +71,8 @@ map_in_place (SlTensorMapping *mapping, GstBuffer *buffer, guint i)
   if (!gst_memory_map (memory, &mapping->info[i], GST_MAP_READ))
     return FALSE;
   gsize behind = mapping->info[i].maxsize - mapping->info[i].size;
-  if (behind < mapping->padding || GPOINTER_TO_SIZE (mapping->info[i].data) % mapping->align[i] != 0) {
+  if (behind < mapping->padding
+      || GPOINTER_TO_SIZE (mapping->info[i].data) % mapping->align[i] != 0) {
     gst_memory_unmap (memory, &mapping->info[i]);
     return FALSE;
   }
@@ -117,20 +120,26 @@ append_sizes (GString *text, const SlTensorMapping *mapping)
 }
 
 char *
-sl_tensor_mapping_complaint (const SlTensorMapping *mapping, GstBuffer *buffer, SlTensorMappingStatus status)
+sl_tensor_mapping_complaint (const SlTensorMapping *mapping, GstBuffer *buffer,
+                             SlTensorMappingStatus status)
 {
   if (status == SL_TENSOR_MAPPING_NO_MEMORY)
-    return g_strdup_printf ("no memory for a copy of %" G_GSIZE_FORMAT " bytes of tensors", total_bytes (mapping));
+    return g_strdup_printf ("no memory for a copy of %" G_GSIZE_FORMAT " bytes of tensors",
+                            total_bytes (mapping));
   if (status == SL_TENSOR_MAPPING_UNREADABLE)
-    return g_strdup_printf ("a tensor buffer of %" G_GSIZE_FORMAT " bytes cannot be mapped for reading", gst_buffer_get_size (buffer));
+    return g_strdup_printf ("a tensor buffer of %" G_GSIZE_FORMAT
+                            " bytes cannot be mapped for reading",
+                            gst_buffer_get_size (buffer));
   GString *text = g_string_new ("tensor buffer: expected ");
   append_sizes (text, mapping);
-  g_string_append_printf (text, " bytes in %u %s, got ", mapping->n, mapping->n == 1 ? "memory" : "memories");
+  g_string_append_printf (text, " bytes in %u %s, got ", mapping->n,
+                          mapping->n == 1 ? "memory" : "memories");
   guint n = gst_buffer_n_memory (buffer);
   for (guint i = 0; i < n; i++)
     g_string_append_printf (text, "%s%" G_GSIZE_FORMAT, i > 0 ? " + " : "",
                             gst_memory_get_sizes (gst_buffer_peek_memory (buffer, i), NULL, NULL));
-  g_string_append_printf (text, "%s bytes in %u %s; the element before this one sends less or more than its caps say", n == 0 ? "0" : "", n,
-                          n == 1 ? "memory" : "memories");
+  g_string_append_printf (
+    text, "%s bytes in %u %s; the element before this one sends less or more than its caps say",
+    n == 0 ? "0" : "", n, n == 1 ? "memory" : "memories");
   return g_string_free (text, FALSE);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reading tensors out of a buffer that anyone may have made: sizes checked first, memory used in place where it is
- * aligned and padded as needed, copied once where it is not. Used by slinfer and slpostprocess, one thread at a time.
+ * Reading tensors out of a buffer that anyone may have made: sizes checked first, memory used in
+ * place where it is aligned and padded as needed, copied once where it is not. Used by slinfer and
+ * slpostprocess, one thread at a time.
  */
 #ifndef SL_PLUGINS_TENSOR_MAPPING_H
 #define SL_PLUGINS_TENSOR_MAPPING_H
@@ -38,14 +39,18 @@ typedef struct
   GstMapInfo info[SL_MAX_IO];
 } SlTensorMapping;
 
-void sl_tensor_mapping_init (SlTensorMapping *mapping, const SlTensorInfo *tensors, guint n, gsize padding);
+void sl_tensor_mapping_init (SlTensorMapping *mapping, const SlTensorInfo *tensors, guint n,
+                             gsize padding);
 /** sl_tensor_mapping_clear: also for a zeroed mapping. */
 void sl_tensor_mapping_clear (SlTensorMapping *mapping);
-/** sl_tensor_mapping_read: @buffer (transfer none) must stay until sl_tensor_mapping_done(), which is only needed after
- *  SL_TENSOR_MAPPING_OK. Tensors are one GstMemory each, or lie one behind the other however the memories are cut. */
+/** sl_tensor_mapping_read: @buffer (transfer none) must stay until sl_tensor_mapping_done(), which
+ * is only needed after SL_TENSOR_MAPPING_OK. Tensors are one GstMemory each, or lie one behind the
+ * other however the memories are cut. */
 SlTensorMappingStatus sl_tensor_mapping_read (SlTensorMapping *mapping, GstBuffer *buffer);
 void sl_tensor_mapping_done (SlTensorMapping *mapping);
-/** sl_tensor_mapping_complaint: (transfer full): the sentence for @status, with expected and got bytes. */
-char *sl_tensor_mapping_complaint (const SlTensorMapping *mapping, GstBuffer *buffer, SlTensorMappingStatus status);
+/** sl_tensor_mapping_complaint: (transfer full): the sentence for @status, with expected and got
+ * bytes. */
+char *sl_tensor_mapping_complaint (const SlTensorMapping *mapping, GstBuffer *buffer,
+                                   SlTensorMappingStatus status);
 
 #endif

@@ -25,18 +25,23 @@ gboolean
 sl_contract_suits (const SlContract *contract, const SlTensorInfo *tensors, guint n)
 {
   return sl_tensors_same (contract->inputs, contract->n_inputs, tensors, n)
-         || (contract->skips_input_quantize && sl_tensors_same (&contract->declared, 1, tensors, n));
+         || (contract->skips_input_quantize
+             && sl_tensors_same (&contract->declared, 1, tensors, n));
 }
 
-/* What the sink pad takes: what the contract asks for, then what the model declares where that is another type. */
+/* What the sink pad takes: what the contract asks for, then what the model declares where that is
+ * another type. */
 static GstCaps *
 input_caps (SlContract *contract)
 {
   GstCaps *caps = sl_tensor_caps_new (contract->inputs, contract->n_inputs, contract);
-  return contract->skips_input_quantize ? gst_caps_merge (caps, sl_tensor_caps_new (&contract->declared, 1, NULL)) : caps;
+  return contract->skips_input_quantize
+           ? gst_caps_merge (caps, sl_tensor_caps_new (&contract->declared, 1, NULL))
+           : caps;
 }
 
-/* Whether tensors of @caps (one structure) are what the model of @contract wants: made for it, or just alike. */
+/* Whether tensors of @caps (one structure) are what the model of @contract wants: made for it, or
+ * just alike. */
 static gboolean
 caps_suit (const GstCaps *caps, SlContract *contract)
 {
@@ -56,8 +61,8 @@ typedef struct
   SlContract **contracts;
 } Sides;
 
-/* The other side's caps for @one structure on the side of @direction. Input that suits one of two models gives that one's
- * output; what leaves both open gets both, the new one first. */
+/* The other side's caps for @one structure on the side of @direction. Input that suits one of two
+ * models gives that one's output; what leaves both open gets both, the new one first. */
 static GstCaps *
 other_side (const GstCaps *one, gpointer data)
 {
@@ -71,7 +76,9 @@ other_side (const GstCaps *one, gpointer data)
     SlContract *contract = sides->contracts[i];
     if (contract == NULL || ((chosen[0] || chosen[1]) && !chosen[i]) || (chosen[0] && i > 0))
       continue;
-    all = gst_caps_merge (all, sink ? sl_tensor_caps_new (contract->outputs, contract->n_outputs, contract) : input_caps (contract));
+    all = gst_caps_merge (
+      all, sink ? sl_tensor_caps_new (contract->outputs, contract->n_outputs, contract)
+                : input_caps (contract));
   }
   if (sides->contracts[0] == NULL && sides->contracts[1] == NULL)
     all = gst_caps_merge (all, gst_caps_from_string (SL_TENSOR_TEMPLATE_CAPS));
@@ -79,7 +86,8 @@ other_side (const GstCaps *one, gpointer data)
 }
 
 GstCaps *
-sl_model_caps_transform (GstPadDirection direction, GstCaps *caps, GstCaps *filter, SlContract *contracts[2])
+sl_model_caps_transform (GstPadDirection direction, GstCaps *caps, GstCaps *filter,
+                         SlContract *contracts[2])
 {
   return sl_caps_transform (caps, filter, other_side, &(Sides){ direction, contracts });
 }
@@ -98,7 +106,9 @@ is_input (GstCapsFeatures *features, GstStructure *structure, gpointer data)
   g_autoptr (GstCaps) one = gst_caps_new_full (gst_structure_copy (structure), NULL);
   SlContract *made_for = sl_tensor_caps_contract (one);
   for (guint i = 0; made_for != NULL && i < 2; i++)
-    if (inputs->contracts[i] != NULL && (made_for == inputs->contracts[i] || sl_contracts_equal (made_for, inputs->contracts[i])))
+    if (inputs->contracts[i] != NULL
+        && (made_for == inputs->contracts[i]
+            || sl_contracts_equal (made_for, inputs->contracts[i])))
       return gst_caps_can_intersect (one, inputs->inputs[i]);
   return TRUE;
 }
@@ -108,7 +118,10 @@ sl_model_caps_keep_inputs (GstCaps *caps, SlContract *contracts[2])
 {
   Inputs inputs = { contracts, { NULL } };
   for (guint i = 0; i < 2; i++)
-    inputs.inputs[i] = contracts[i] != NULL ? sl_tensor_caps_new (contracts[i]->inputs, contracts[i]->n_inputs, contracts[i]) : NULL;
+    inputs.inputs[i] =
+      contracts[i] != NULL
+        ? sl_tensor_caps_new (contracts[i]->inputs, contracts[i]->n_inputs, contracts[i])
+        : NULL;
   caps = gst_caps_make_writable (caps);
   gst_caps_filter_and_map_in_place (caps, is_input, &inputs);
   for (guint i = 0; i < 2; i++)
@@ -133,12 +146,14 @@ sl_model_caps_answer (GstQuery *query, SlContract *contracts[2])
 }
 
 gboolean
-sl_model_caps_refuse (const SlContract *contract, const SlTensorInfo *tensors, guint n, const char *element, GError **error)
+sl_model_caps_refuse (const SlContract *contract, const SlTensorInfo *tensors, guint n,
+                      const char *element, GError **error)
 {
   g_autofree char *expected = sl_tensor_infos_describe (contract->inputs, contract->n_inputs);
   g_autofree char *got = sl_tensor_infos_describe (tensors, n);
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-               "%s: expected %s (innermost dimension first), got %s: let slnormalize make the tensor, or correct the caps before %s",
-               contract->model, expected, got, element);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_SHAPE,
+    "%s: expected %s (innermost dimension first), got %s: let slnormalize make the tensor, or correct the caps before %s",
+    contract->model, expected, got, element);
   return FALSE;
 }

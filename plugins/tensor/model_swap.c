@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The thread that loads a model beside another, for slinfer. It lives while there is something to load.
- * Invariant: a model is ready only after a run of it has succeeded, and is never replaced, only taken.
+ * The thread that loads a model beside another, for slinfer. It lives while there is something to
+ * load. Invariant: a model is ready only after a run of it has succeeded, and is never replaced,
+ * only taken.
  */
 #include "plugins/tensor/model_swap.h"
 
@@ -59,25 +60,30 @@ allocate (const SlTensorInfo *tensors, guint n, void **buffers)
 }
 
 static gboolean
-run_once (const SlContract *contract, SlSession *session, void **inputs, void **outputs, GError **error)
+run_once (const SlContract *contract, SlSession *session, void **inputs, void **outputs,
+          GError **error)
 {
-  if (!allocate (contract->inputs, contract->n_inputs, inputs) || !allocate (contract->outputs, contract->n_outputs, outputs)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: no memory to try the model in", contract->model);
+  if (!allocate (contract->inputs, contract->n_inputs, inputs)
+      || !allocate (contract->outputs, contract->n_outputs, outputs)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: no memory to try the model in",
+                 contract->model);
     return FALSE;
   }
   const SlStatus status = sl_session_run (session, (const void *const *) inputs, outputs);
   if (status != SL_STATUS_OK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: trying the model: %s", contract->model, sl_session_status_text (session, status));
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: trying the model: %s", contract->model,
+                 sl_session_status_text (session, status));
     return FALSE;
   }
   sl_session_reset (session);
   for (guint i = 0; i < contract->n_outputs; i++) {
     const gsize odd = count_odd (&contract->outputs[i], outputs[i]);
     if (odd > 0) {
-      g_set_error (error, SL_ERROR, SL_ERROR_BACKEND,
-                   "%s: trying the model on zeros: expected numbers in output %u, got %" G_GSIZE_FORMAT
-                   " values that are infinite or not a number: its weights are damaged, convert the model again",
-                   contract->model, i, odd);
+      g_set_error (
+        error, SL_ERROR, SL_ERROR_BACKEND,
+        "%s: trying the model on zeros: expected numbers in output %u, got %" G_GSIZE_FORMAT
+        " values that are infinite or not a number: its weights are damaged, convert the model again",
+        contract->model, i, odd);
       return FALSE;
     }
   }
@@ -99,7 +105,8 @@ static gboolean
 try_model (SlLoadedModel *loaded, GError **error)
 {
   void *inputs[SL_MAX_IO] = { NULL }, *outputs[SL_MAX_IO] = { NULL };
-  const gboolean good = run_once (sl_model_contract (loaded->model), loaded->session, inputs, outputs, error);
+  const gboolean good =
+    run_once (sl_model_contract (loaded->model), loaded->session, inputs, outputs, error);
   for (guint i = 0; i < SL_MAX_IO; i++) {
     sl_tensor_buffer_free (inputs[i]);
     sl_tensor_buffer_free (outputs[i]);
@@ -190,7 +197,9 @@ sl_model_swap_request (SlModelSwap *swap)
   if (cause == NULL)
     return;
   g_autoptr (GError) error = g_error_new (
-    SL_ERROR, SL_ERROR_LIMIT, "cannot start a thread to load it, for want of memory or by a limit on threads: %s", cause->message);
+    SL_ERROR, SL_ERROR_LIMIT,
+    "cannot start a thread to load it, for want of memory or by a limit on threads: %s",
+    cause->message);
   swap->done (swap->user, error);
 }
 
@@ -198,7 +207,8 @@ SlContract *
 sl_model_swap_offer (SlModelSwap *swap)
 {
   g_mutex_lock (&swap->lock);
-  SlContract *contract = swap->ready.model != NULL ? sl_contract_ref (sl_model_contract (swap->ready.model)) : NULL;
+  SlContract *contract =
+    swap->ready.model != NULL ? sl_contract_ref (sl_model_contract (swap->ready.model)) : NULL;
   g_mutex_unlock (&swap->lock);
   return contract;
 }

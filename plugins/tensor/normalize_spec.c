@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The decision what slnormalize makes. With a contract, the model decides and properties may only repeat it (fit,
- * filter and pad-value, which change nothing the model declares, are free); without one, the negotiated tensor and the
- * properties decide, and a float tensor needs its value range stated: it is never guessed.
+ * The decision what slnormalize makes. With a contract, the model decides and properties may only
+ * repeat it (fit, filter and pad-value, which change nothing the model declares, are free); without
+ * one, the negotiated tensor and the properties decide, and a float tensor needs its value range
+ * stated: it is never guessed.
  */
 #include "plugins/tensor/normalize_spec.h"
 
@@ -16,17 +17,19 @@
 #include <string.h>
 
 /* By the choice of the type property. */
-static const SlDtype out_dtypes[] = {
-  [SL_OUT_U8] = SL_DTYPE_U8, [SL_OUT_I8] = SL_DTYPE_I8, [SL_OUT_F32] = SL_DTYPE_F32, [SL_OUT_F16] = SL_DTYPE_F16
-};
+static const SlDtype out_dtypes[] = { [SL_OUT_U8] = SL_DTYPE_U8,
+                                      [SL_OUT_I8] = SL_DTYPE_I8,
+                                      [SL_OUT_F32] = SL_DTYPE_F32,
+                                      [SL_OUT_F16] = SL_DTYPE_F16 };
 
 void
-sl_normalize_spec_propose (const SlNormalizeSettings *settings, gint frame_width, gint frame_height, gboolean frame_gray,
-                           SlTensorInfo *tensor)
+sl_normalize_spec_propose (const SlNormalizeSettings *settings, gint frame_width, gint frame_height,
+                           gboolean frame_gray, SlTensorInfo *tensor)
 {
   gint width = settings->width > 0 ? settings->width : frame_width;
   gint height = settings->height > 0 ? settings->height : frame_height;
-  gboolean gray = settings->colour == SL_CHOICE_AUTO ? frame_gray : settings->colour == 1 + SL_COLOUR_GRAY;
+  gboolean gray =
+    settings->colour == SL_CHOICE_AUTO ? frame_gray : settings->colour == 1 + SL_COLOUR_GRAY;
   gboolean planar = settings->layout == 1 + SL_LAYOUT_NCHW;
   gint channels = gray ? 1 : 3;
   memset (tensor, 0, sizeof *tensor);
@@ -43,7 +46,8 @@ sl_normalize_spec_propose (const SlNormalizeSettings *settings, gint frame_width
 }
 
 static gboolean
-parse_values (const char *name, const char *text, guint channels, gboolean positive, gdouble values[3], GError **error)
+parse_values (const char *name, const char *text, guint channels, gboolean positive,
+              gdouble values[3], GError **error)
 {
   const guint n = sl_numbers_parse (text, values, 3);
   gboolean good = n == 1 || n == channels;
@@ -52,35 +56,42 @@ parse_values (const char *name, const char *text, guint channels, gboolean posit
     good = !positive || sl_std_is_valid (values[i]);
   }
   if (!good)
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s=%s: expected 1 or %u numbers%s with ',' between, such as %s=127.5", name, text,
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "%s=%s: expected 1 or %u numbers%s with ',' between, such as %s=127.5", name, text,
                  channels, positive ? " above 0" : "", name);
   return good;
 }
 
 /* mean and std of the properties; 0 and 1 for the one that is not set. */
 static gboolean
-parse_range (const SlNormalizeSettings *settings, guint channels, gdouble mean[3], gdouble std[3], GError **error)
+parse_range (const SlNormalizeSettings *settings, guint channels, gdouble mean[3], gdouble std[3],
+             GError **error)
 {
   for (guint i = 0; i < 3; i++) {
     mean[i] = 0;
     std[i] = 1;
   }
-  return (settings->mean == NULL || parse_values ("mean", settings->mean, channels, FALSE, mean, error))
-         && (settings->std == NULL || parse_values ("std", settings->std, channels, TRUE, std, error));
+  return (settings->mean == NULL
+          || parse_values ("mean", settings->mean, channels, FALSE, mean, error))
+         && (settings->std == NULL
+             || parse_values ("std", settings->std, channels, TRUE, std, error));
 }
 
 static gboolean
-contradiction (const SlContract *contract, const char *property, const char *wanted, const char *got, GError **error)
+contradiction (const SlContract *contract, const char *property, const char *wanted,
+               const char *got, GError **error)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-               "the model %s wants %s=%s, but slnormalize's property says %s=%s: remove the property, or correct the model's contract with "
-               "slinfer's properties or MODEL.modelinfo",
-               contract->model, property, wanted, property, got);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_CONTRACT,
+    "the model %s wants %s=%s, but slnormalize's property says %s=%s: remove the property, or correct the model's contract with "
+    "slinfer's properties or MODEL.modelinfo",
+    contract->model, property, wanted, property, got);
   return FALSE;
 }
 
 static gboolean
-check_number (const SlContract *contract, const char *property, gint wanted, gint got, GError **error)
+check_number (const SlContract *contract, const char *property, gint wanted, gint got,
+              GError **error)
 {
   if (got == 0 || got == wanted)
     return TRUE;
@@ -90,7 +101,8 @@ check_number (const SlContract *contract, const char *property, gint wanted, gin
 }
 
 static gboolean
-check_choice (const SlContract *contract, const char *property, const char *wanted, GType type, gint got, GError **error)
+check_choice (const SlContract *contract, const char *property, const char *wanted, GType type,
+              gint got, GError **error)
 {
   const char *nick = sl_choice_nick (type, got);
   if (nick == NULL || g_ascii_strcasecmp (nick, wanted) == 0)
@@ -99,7 +111,8 @@ check_choice (const SlContract *contract, const char *property, const char *want
 }
 
 static gboolean
-check_values (const SlContract *contract, const char *property, const gdouble *wanted, const gdouble *got, const char *text, GError **error)
+check_values (const SlContract *contract, const char *property, const gdouble *wanted,
+              const gdouble *got, const char *text, GError **error)
 {
   const gint channels = contract->image.channels;
   GString *wanted_text = g_string_new (NULL);
@@ -107,7 +120,8 @@ check_values (const SlContract *contract, const char *property, const gdouble *w
   for (gint i = 0; i < channels; i++) {
     char number[G_ASCII_DTOSTR_BUF_SIZE];
     good = good && fabs (wanted[i] - got[i]) <= 1e-3 * MAX (1, fabs (wanted[i]));
-    g_string_append_printf (wanted_text, "%s%s", i > 0 ? "," : "", g_ascii_formatd (number, sizeof number, "%.7g", wanted[i]));
+    g_string_append_printf (wanted_text, "%s%s", i > 0 ? "," : "",
+                            g_ascii_formatd (number, sizeof number, "%.7g", wanted[i]));
   }
   if (!good)
     contradiction (contract, property, wanted_text->str, text, error);
@@ -121,14 +135,18 @@ check_properties (const SlNormalizeSettings *settings, const SlContract *contrac
   const SlImageContract *image = &contract->image;
   return check_number (contract, "width", image->width, settings->width, error)
          && check_number (contract, "height", image->height, settings->height, error)
-         && check_choice (contract, "type", sl_dtype_name (contract->inputs[0].dtype), sl_type_choice_get_type (), settings->type, error)
-         && check_choice (contract, "colour", sl_colour_name (image->colour), sl_colour_choice_get_type (), settings->colour, error)
-         && check_choice (contract, "layout", sl_layout_name (image->layout), sl_layout_choice_get_type (), settings->layout, error);
+         && check_choice (contract, "type", sl_dtype_name (contract->inputs[0].dtype),
+                          sl_type_choice_get_type (), settings->type, error)
+         && check_choice (contract, "colour", sl_colour_name (image->colour),
+                          sl_colour_choice_get_type (), settings->colour, error)
+         && check_choice (contract, "layout", sl_layout_name (image->layout),
+                          sl_layout_choice_get_type (), settings->layout, error);
 }
 
 /* Gain and offset by the contract, or by mean and std where only the properties state the range. */
 static gboolean
-choose_range (const SlNormalizeSettings *settings, const SlContract *contract, SlNormalizeSpec *spec, GError **error)
+choose_range (const SlNormalizeSettings *settings, const SlContract *contract,
+              SlNormalizeSpec *spec, GError **error)
 {
   const SlImageContract *image = &contract->image;
   gdouble mean[3], std[3];
@@ -143,20 +161,23 @@ choose_range (const SlNormalizeSettings *settings, const SlContract *contract, S
     }
     return TRUE;
   }
-  return (settings->mean == NULL || check_values (contract, "mean", image->mean, mean, settings->mean, error))
-         && (settings->std == NULL || check_values (contract, "std", image->std, std, settings->std, error));
+  return (settings->mean == NULL
+          || check_values (contract, "mean", image->mean, mean, settings->mean, error))
+         && (settings->std == NULL
+             || check_values (contract, "std", image->std, std, settings->std, error));
 }
 
 static gboolean
-choose_by_contract (const SlNormalizeSettings *settings, const SlContract *contract, const SlTensorInfo *tensors, guint n,
-                    SlNormalizeSpec *spec, GError **error)
+choose_by_contract (const SlNormalizeSettings *settings, const SlContract *contract,
+                    const SlTensorInfo *tensors, guint n, SlNormalizeSpec *spec, GError **error)
 {
   if (contract->image.valid && !sl_contract_require_one_input (contract, error))
     return FALSE;
   if (!sl_tensors_same (contract->inputs, contract->n_inputs, tensors, n)) {
     g_autofree char *wanted = sl_tensor_infos_describe (contract->inputs, contract->n_inputs);
     g_autofree char *got = sl_tensor_infos_describe (tensors, n);
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "the model %s wants %s, but the caps between say %s: remove the capsfilter",
+    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
+                 "the model %s wants %s, but the caps between say %s: remove the capsfilter",
                  contract->model, wanted, got);
     return FALSE;
   }
@@ -180,9 +201,11 @@ choose_by_contract (const SlNormalizeSettings *settings, const SlContract *contr
   return choose_range (settings, contract, spec, error);
 }
 
-/* Reads a picture's sizes from a tensor: NHWC unless only NCHW is possible or the property says so. */
+/* Reads a picture's sizes from a tensor: NHWC unless only NCHW is possible or the property says so.
+ */
 static gboolean
-choose_shape (const SlNormalizeSettings *settings, const SlTensorInfo *tensor, gint *width, gint *height, gint *channels, SlLayout *layout)
+choose_shape (const SlNormalizeSettings *settings, const SlTensorInfo *tensor, gint *width,
+              gint *height, gint *channels, SlLayout *layout)
 {
   gint32 inner[4] = { 1, 1, 1, 1 };
   for (guint i = 0; i < tensor->rank; i++) {
@@ -208,14 +231,15 @@ static gboolean
 mismatch (const SlTensorInfo *tensor, const char *property, const char *got, GError **error)
 {
   g_autofree char *wanted = sl_tensor_infos_describe (tensor, 1);
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "the caps after slnormalize say %s, but its property says %s=%s: change one of them",
+  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
+               "the caps after slnormalize say %s, but its property says %s=%s: change one of them",
                wanted, property, got);
   return FALSE;
 }
 
 static gboolean
-check_against_caps (const SlNormalizeSettings *settings, const SlTensorInfo *tensor, const SlNormalizeSpec *spec, gint channels,
-                    GError **error)
+check_against_caps (const SlNormalizeSettings *settings, const SlTensorInfo *tensor,
+                    const SlNormalizeSpec *spec, gint channels, GError **error)
 {
   g_autofree char *width = g_strdup_printf ("%d", settings->width);
   g_autofree char *height = g_strdup_printf ("%d", settings->height);
@@ -224,14 +248,18 @@ check_against_caps (const SlNormalizeSettings *settings, const SlTensorInfo *ten
   if (settings->height > 0 && settings->height != spec->height)
     return mismatch (tensor, "height", height, error);
   if (settings->type != SL_CHOICE_AUTO && settings->type - 1 != (gint) spec->type)
-    return mismatch (tensor, "type", sl_choice_nick (sl_type_choice_get_type (), settings->type), error);
-  if (settings->colour != SL_CHOICE_AUTO && (settings->colour == 1 + SL_COLOUR_GRAY) != (channels == 1))
-    return mismatch (tensor, "colour", sl_choice_nick (sl_colour_choice_get_type (), settings->colour), error);
+    return mismatch (tensor, "type", sl_choice_nick (sl_type_choice_get_type (), settings->type),
+                     error);
+  if (settings->colour != SL_CHOICE_AUTO
+      && (settings->colour == 1 + SL_COLOUR_GRAY) != (channels == 1))
+    return mismatch (tensor, "colour",
+                     sl_choice_nick (sl_colour_choice_get_type (), settings->colour), error);
   return TRUE;
 }
 
 static gboolean
-choose_alone (const SlNormalizeSettings *settings, const SlTensorInfo *tensors, guint n, SlNormalizeSpec *spec, GError **error)
+choose_alone (const SlNormalizeSettings *settings, const SlTensorInfo *tensors, guint n,
+              SlNormalizeSpec *spec, GError **error)
 {
   gint channels = 0;
   SlLayout layout = SL_LAYOUT_NHWC;
@@ -247,24 +275,28 @@ choose_alone (const SlNormalizeSettings *settings, const SlTensorInfo *tensors, 
       got, settings->layout != SL_CHOICE_AUTO ? " (mind the layout property)" : "");
     return FALSE;
   }
-  if (!check_against_caps (settings, &tensors[0], spec, channels, error) || !parse_range (settings, (guint) channels, mean, std, error))
+  if (!check_against_caps (settings, &tensors[0], spec, channels, error)
+      || !parse_range (settings, (guint) channels, mean, std, error))
     return FALSE;
   gboolean real = spec->type == SL_OUT_F32 || spec->type == SL_OUT_F16;
   if (real && !ranged) {
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-                 "%s tensors are wanted, but nothing states their range: set slnormalize's mean and std, value = (byte - mean) / std; "
-                 "mean=0 std=255 gives 0..1, mean=127.5 std=127.5 gives -1..1, mean=0 std=1 keeps 0..255",
-                 sl_dtype_name (tensors[0].dtype));
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_CONTRACT,
+      "%s tensors are wanted, but nothing states their range: set slnormalize's mean and std, value = (byte - mean) / std; "
+      "mean=0 std=255 gives 0..1, mean=127.5 std=127.5 gives -1..1, mean=0 std=1 keeps 0..255",
+      sl_dtype_name (tensors[0].dtype));
     return FALSE;
   }
   if (!real && ranged) {
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-                 "slnormalize's mean and std apply to float tensors, but %s is wanted, which takes the picture's bytes: remove them or set "
-                 "type=float32",
-                 sl_dtype_name (tensors[0].dtype));
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_CONTRACT,
+      "slnormalize's mean and std apply to float tensors, but %s is wanted, which takes the picture's bytes: remove them or set "
+      "type=float32",
+      sl_dtype_name (tensors[0].dtype));
     return FALSE;
   }
-  const SlColour colour = settings->colour != SL_CHOICE_AUTO ? (SlColour) (settings->colour - 1) : SL_COLOUR_RGB;
+  const SlColour colour =
+    settings->colour != SL_CHOICE_AUTO ? (SlColour) (settings->colour - 1) : SL_COLOUR_RGB;
   spec->layout = layout;
   spec->colour = channels == 1 ? SL_COLOUR_GRAY : colour;
   spec->fit = settings->fit != SL_CHOICE_AUTO ? (SlFit) (settings->fit - 1) : SL_FIT_STRETCH;
@@ -277,8 +309,9 @@ choose_alone (const SlNormalizeSettings *settings, const SlTensorInfo *tensors, 
 }
 
 gboolean
-sl_normalize_spec_choose (const SlNormalizeSettings *settings, const SlContract *contract, const SlTensorInfo *tensors, guint n,
-                          SlNormalizeSpec *spec, GError **error)
+sl_normalize_spec_choose (const SlNormalizeSettings *settings, const SlContract *contract,
+                          const SlTensorInfo *tensors, guint n, SlNormalizeSpec *spec,
+                          GError **error)
 {
   memset (spec, 0, sizeof *spec);
   spec->filter = (SlFilter) settings->filter;

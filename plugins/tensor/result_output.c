@@ -24,7 +24,8 @@ choose_form (GstCaps *allowed, GstCaps *video, GstCaps **caps)
   };
   guint n = gst_caps_is_any (allowed) ? 1 : gst_caps_get_size (allowed);
   for (guint i = 0; i < n; i++) {
-    g_autoptr (GstCaps) one = gst_caps_is_any (allowed) ? gst_caps_new_any () : gst_caps_copy_nth (allowed, i);
+    g_autoptr (GstCaps) one =
+      gst_caps_is_any (allowed) ? gst_caps_new_any () : gst_caps_copy_nth (allowed, i);
     for (guint o = 0; o < G_N_ELEMENTS (offers); o++) {
       if (offers[o].caps != NULL && gst_caps_can_intersect (one, offers[o].caps)) {
         *caps = gst_caps_ref (offers[o].caps);
@@ -48,9 +49,11 @@ fail (GstElement *owner, const GstCaps *allowed, const SlFrameMeta *meta)
       (NULL));
   } else {
     g_autofree char *got = gst_caps_to_string (meta->caps);
-    GST_ELEMENT_ERROR (owner, STREAM, FORMAT,
-                       ("the element after slpostprocess wants %s, but the frame is %s: put videoconvert after slpostprocess", wanted, got),
-                       (NULL));
+    GST_ELEMENT_ERROR (
+      owner, STREAM, FORMAT,
+      ("the element after slpostprocess wants %s, but the frame is %s: put videoconvert after slpostprocess",
+       wanted, got),
+      (NULL));
   }
   return GST_FLOW_NOT_NEGOTIATED;
 }
@@ -64,7 +67,8 @@ sl_result_output_fits (const SlResultOutput *output, const GstCaps *video)
 }
 
 GstFlowReturn
-sl_result_output_choose (SlResultOutput *output, GstElement *owner, GstPad *pad, GstCaps *video, const SlFrameMeta *meta)
+sl_result_output_choose (SlResultOutput *output, GstElement *owner, GstPad *pad, GstCaps *video,
+                         const SlFrameMeta *meta)
 {
   g_autoptr (GstCaps) allowed = gst_pad_peer_query_caps (pad, NULL);
   g_autoptr (GstCaps) caps = NULL;

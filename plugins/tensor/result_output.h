@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlResultOutput: the form in which slpostprocess sends predictions: video, text or JSON, as downstream takes it. Sticky events wait until
- * the form is chosen. One thread at a time.
+ * SlResultOutput: the form in which slpostprocess sends predictions: video, text or JSON, as
+ * downstream takes it. Sticky events wait until the form is chosen. One thread at a time.
  */
 #ifndef SL_PLUGINS_TENSOR_RESULT_OUTPUT_H
 #define SL_PLUGINS_TENSOR_RESULT_OUTPUT_H
@@ -33,11 +33,14 @@ typedef struct
   GQueue held;
 } SlResultOutput;
 
-/** sl_result_output_fits: whether what was chosen also serves a buffer whose video is of caps @video (nullable). */
+/** sl_result_output_fits: whether what was chosen also serves a buffer whose video is of caps
+ * @video (nullable). */
 gboolean sl_result_output_fits (const SlResultOutput *output, const GstCaps *video);
-/** sl_result_output_choose: asks downstream of @pad and sends it caps and the held events. @video: (nullable): caps of the video that there
- *  is; @meta: (nullable): the frame's meta. An error message of @owner says what does not fit. */
-GstFlowReturn sl_result_output_choose (SlResultOutput *output, GstElement *owner, GstPad *pad, GstCaps *video, const SlFrameMeta *meta);
+/** sl_result_output_choose: asks downstream of @pad and sends it caps and the held events. @video:
+ * (nullable): caps of the video that there is; @meta: (nullable): the frame's meta. An error
+ * message of @owner says what does not fit. */
+GstFlowReturn sl_result_output_choose (SlResultOutput *output, GstElement *owner, GstPad *pad,
+                                       GstCaps *video, const SlFrameMeta *meta);
 /** sl_result_output_is_lines: whether downstream of @pad takes text or JSON rather than video. */
 gboolean sl_result_output_is_lines (GstPad *pad);
 /** sl_result_output_clear: nothing is chosen then. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The rows of models/settings.h that elements have, as rows of plugins/base/properties.h. Values are stored as text. Any thread. */
+/* The rows of models/settings.h that elements have, as rows of plugins/base/properties.h. Values
+ * are stored as text. Any thread. */
 #include "plugins/tensor/setting_properties.h"
 
 #include <string.h>
@@ -63,7 +64,9 @@ read_text (GObject *element, const char *name)
   if (G_VALUE_HOLDS_STRING (&value))
     return g_value_dup_string (&value);
   if (G_VALUE_HOLDS_ENUM (&value))
-    return g_strdup (g_enum_get_value (G_PARAM_SPEC_ENUM (spec)->enum_class, g_value_get_enum (&value))->value_nick);
+    return g_strdup (
+      g_enum_get_value (G_PARAM_SPEC_ENUM (spec)->enum_class, g_value_get_enum (&value))
+        ->value_nick);
   if (G_VALUE_HOLDS_BOOLEAN (&value))
     return g_strdup (g_value_get_boolean (&value) ? "true" : "false");
   return g_strdup_printf ("%d", g_value_get_int (&value));

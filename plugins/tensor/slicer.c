@@ -31,7 +31,8 @@ sl_slicer_set (SlSlicer *slicer, const SlNormalizer *normalizer)
   slicer->normalizer = normalizer;
   slicer->slices = sl_normalizer_slices (normalizer);
   slicer->shares = MIN (slicer->threads, (guint) slicer->slices);
-  slicer->scratch_bytes = (sl_normalizer_scratch_bytes (normalizer) + SCRATCH_ALIGN - 1) / SCRATCH_ALIGN * SCRATCH_ALIGN;
+  slicer->scratch_bytes =
+    (sl_normalizer_scratch_bytes (normalizer) + SCRATCH_ALIGN - 1) / SCRATCH_ALIGN * SCRATCH_ALIGN;
   const gsize needed = slicer->scratch_bytes * slicer->shares;
   if (needed > slicer->room) {
     free (slicer->scratch);

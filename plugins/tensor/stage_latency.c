@@ -20,10 +20,12 @@ sl_stage_latency_note (SlStageLatency *latency, GstElement *element, gint64 elap
 {
   elapsed_us += latency->parts_us;
   latency->parts_us = 0;
-  latency->mean_us = latency->mean_us == 0 ? elapsed_us : latency->mean_us + (elapsed_us - latency->mean_us) / 8;
+  latency->mean_us =
+    latency->mean_us == 0 ? elapsed_us : latency->mean_us + (elapsed_us - latency->mean_us) / 8;
   GstClockTime mean = (GstClockTime) MAX (latency->mean_us, 0) * GST_USECOND;
   GST_OBJECT_LOCK (element);
-  GstClockTime change = mean > latency->announced ? mean - latency->announced : latency->announced - mean;
+  GstClockTime change =
+    mean > latency->announced ? mean - latency->announced : latency->announced - mean;
   gboolean announce = latency->live && change > latency->announced / 4 && change > 2 * GST_MSECOND;
   if (announce)
     latency->announced = mean;
@@ -33,7 +35,8 @@ sl_stage_latency_note (SlStageLatency *latency, GstElement *element, gint64 elap
 }
 
 void
-sl_stage_latency_add (SlStageLatency *latency, GstElement *element, GstClockTime wait, GstQuery *query)
+sl_stage_latency_add (SlStageLatency *latency, GstElement *element, GstClockTime wait,
+                      GstQuery *query)
 {
   gboolean live;
   GstClockTime min, max;

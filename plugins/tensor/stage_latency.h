@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a model adds to a live pipeline's latency: the running mean of its time is added to upstream's, announced again when it moves by a quarter; the
- * mean, because one hiccup must not delay the pipeline for good. For slinfer, slremote and slread.
+ * What a model adds to a live pipeline's latency: the running mean of its time is added to
+ * upstream's, announced again when it moves by a quarter; the mean, because one hiccup must not
+ * delay the pipeline for good. For slinfer, slremote and slread.
  */
 #ifndef SL_PLUGINS_TENSOR_STAGE_LATENCY_H
 #define SL_PLUGINS_TENSOR_STAGE_LATENCY_H
@@ -23,11 +24,15 @@ typedef struct
 } SlStageLatency;
 
 void sl_stage_latency_start (SlStageLatency *latency, GstElement *element);
-/** sl_stage_latency_note_part: a tensor took @elapsed_us, and more of the same frame follow: their time is the frame's. */
+/** sl_stage_latency_note_part: a tensor took @elapsed_us, and more of the same frame follow: their
+ * time is the frame's. */
 void sl_stage_latency_note_part (SlStageLatency *latency, gint64 elapsed_us);
-/** sl_stage_latency_note: a frame, or the last tensor of one, took @elapsed_us; announces the mean when a live pipeline has to know. */
+/** sl_stage_latency_note: a frame, or the last tensor of one, took @elapsed_us; announces the mean
+ * when a live pipeline has to know. */
 void sl_stage_latency_note (SlStageLatency *latency, GstElement *element, gint64 elapsed_us);
-/** sl_stage_latency_add: adds to upstream's answer to a LATENCY @query; of a live one @wait, too, for which a tensor may wait beside the time that is noted. */
-void sl_stage_latency_add (SlStageLatency *latency, GstElement *element, GstClockTime wait, GstQuery *query);
+/** sl_stage_latency_add: adds to upstream's answer to a LATENCY @query; of a live one @wait, too,
+ * for which a tensor may wait beside the time that is noted. */
+void sl_stage_latency_add (SlStageLatency *latency, GstElement *element, GstClockTime wait,
+                           GstQuery *query);
 
 #endif

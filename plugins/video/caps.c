@@ -15,7 +15,8 @@ static const struct
   const char *feature, *advice;
 } memories[] = {
   { "memory:GLMemory", "put gldownload before %s" },
-  { "memory:DMABuf", "have the element upstream write system memory (v4l2src io-mode=mmap), or put glupload ! gldownload before %s" },
+  { "memory:DMABuf",
+    "have the element upstream write system memory (v4l2src io-mode=mmap), or put glupload ! gldownload before %s" },
   { "memory:VAMemory", "put vapostproc ! video/x-raw before %s" },
   { "memory:VASurface", "put vaapipostproc ! video/x-raw before %s" },
   { "memory:CUDAMemory", "put cudadownload before %s" },
@@ -24,7 +25,8 @@ static const struct
   { "memory:D3D11Memory", "put d3d11download before %s" },
 };
 
-/* (transfer full) (nullable): the pad of an element, not of a bin, that @sink gets its data from. */
+/* (transfer full) (nullable): the pad of an element, not of a bin, that @sink gets its data from.
+ */
 static GstPad *
 find_source (GstPad *sink)
 {
@@ -89,11 +91,12 @@ static void
 open_sink (GstPad *sink, GstQuery *query, GstCaps *filter, GstCaps *answer)
 {
   g_autoptr (GstCaps) strict = gst_pad_get_pad_template_caps (sink);
-  if (gst_caps_is_any (answer) || (filter != NULL && gst_caps_can_intersect (filter, strict)) || has_choice (sink, strict))
+  if (gst_caps_is_any (answer) || (filter != NULL && gst_caps_can_intersect (filter, strict))
+      || has_choice (sink, strict))
     return;
   g_autoptr (GstCaps) raw = gst_caps_from_string ("video/x-raw(ANY)");
-  g_autoptr (GstCaps) opened =
-    gst_caps_merge (gst_caps_ref (answer), filter != NULL ? gst_caps_intersect (filter, raw) : gst_caps_ref (raw));
+  g_autoptr (GstCaps) opened = gst_caps_merge (
+    gst_caps_ref (answer), filter != NULL ? gst_caps_intersect (filter, raw) : gst_caps_ref (raw));
   gst_query_set_caps_result (query, opened);
 }
 
@@ -104,7 +107,8 @@ open_source (GstBaseTransform *base, GstQuery *query, GstCaps *filter, GstCaps *
   if (!gst_caps_is_empty (answer) || has_choice (base->sinkpad, strict))
     return;
   g_autoptr (GstCaps) made = gst_pad_get_pad_template_caps (base->srcpad);
-  g_autoptr (GstCaps) opened = filter != NULL ? gst_caps_intersect (filter, made) : gst_caps_ref (made);
+  g_autoptr (GstCaps) opened =
+    filter != NULL ? gst_caps_intersect (filter, made) : gst_caps_ref (made);
   gst_query_set_caps_result (query, opened);
 }
 
@@ -131,7 +135,8 @@ find_memory (GstCaps *caps)
   GstCapsFeatures *features = gst_caps_get_features (caps, 0);
   for (guint i = 0; i < gst_caps_features_get_size (features); i++) {
     const char *feature = gst_caps_features_get_nth (features, i);
-    if (g_str_has_prefix (feature, "memory:") && !g_str_equal (feature, GST_CAPS_FEATURE_MEMORY_SYSTEM_MEMORY))
+    if (g_str_has_prefix (feature, "memory:")
+        && !g_str_equal (feature, GST_CAPS_FEATURE_MEMORY_SYSTEM_MEMORY))
       return feature;
   }
   return NULL;
@@ -140,13 +145,15 @@ find_memory (GstCaps *caps)
 static gboolean
 in_system_memory (GstCaps *caps)
 {
-  return gst_caps_features_is_equal (gst_caps_get_features (caps, 0), GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY);
+  return gst_caps_features_is_equal (gst_caps_get_features (caps, 0),
+                                     GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY);
 }
 
 gboolean
 sl_video_caps_is_raw (GstCaps *caps)
 {
-  return gst_caps_get_size (caps) == 1 && gst_structure_has_name (gst_caps_get_structure (caps, 0), "video/x-raw")
+  return gst_caps_get_size (caps) == 1
+         && gst_structure_has_name (gst_caps_get_structure (caps, 0), "video/x-raw")
          && (in_system_memory (caps) || find_memory (caps) != NULL);
 }
 
@@ -156,20 +163,24 @@ sl_video_caps_check_memory (GstCaps *caps, const char *element, GError **error)
   if (gst_caps_is_empty (caps) || gst_caps_is_any (caps) || in_system_memory (caps))
     return TRUE;
   const char *memory = find_memory (caps);
-  g_autoptr (GString) advice = g_string_new ("put an element before %s that gives video/x-raw in system memory");
+  g_autoptr (GString) advice =
+    g_string_new ("put an element before %s that gives video/x-raw in system memory");
   g_autofree char *features = gst_caps_features_to_string (gst_caps_get_features (caps, 0));
   for (guint i = 0; i < G_N_ELEMENTS (memories); i++)
     if (g_strcmp0 (memory, memories[i].feature) == 0)
       g_string_assign (advice, memories[i].advice);
   g_string_replace (advice, "%s", element, 1);
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "expected video/x-raw in system memory, got video/x-raw(%s): %s", features,
+  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+               "expected video/x-raw in system memory, got video/x-raw(%s): %s", features,
                advice->str);
   return FALSE;
 }
 
 void
-sl_video_caps_refuse_format (const char *got, const char *formats, const char *element, GError **error)
+sl_video_caps_refuse_format (const char *got, const char *formats, const char *element,
+                             GError **error)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "pixel format %s is not supported; expected one of %s: put videoconvert before %s",
+  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+               "pixel format %s is not supported; expected one of %s: put videoconvert before %s",
                got, formats, element);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Raw video that an element does not take. GStreamer would say "not-negotiated" or "not-linked", and nobody what to do. So such video is
- * let through as far as its CAPS event, which is refused with a sentence.
+ * Raw video that an element does not take. GStreamer would say "not-negotiated" or "not-linked",
+ * and nobody what to do. So such video is let through as far as its CAPS event, which is refused
+ * with a sentence.
  */
 #ifndef SL_PLUGINS_VIDEO_CAPS_H
 #define SL_PLUGINS_VIDEO_CAPS_H
@@ -9,16 +10,21 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/gst.h>
 
-/** sl_video_caps_open: for a query that the sink pad or source pad of @base has answered. Where upstream has nothing of the sink pad's
- *  template, or is not linked yet, caps of the sink pad get raw video of any format and memory, and those of the source pad are its
- *  template's even when nothing can come of the input. Elements that have a choice see no difference. */
+/** sl_video_caps_open: for a query that the sink pad or source pad of @base has answered. Where
+ * upstream has nothing of the sink pad's template, or is not linked yet, caps of the sink pad get
+ * raw video of any format and memory, and those of the source pad are its template's even when
+ * nothing can come of the input. Elements that have a choice see no difference. */
 void sl_video_caps_open (GstBaseTransform *base, GstPadDirection direction, GstQuery *query);
-/** sl_video_caps_is_raw: for accept_caps: whether @caps are raw video in any format, in system memory or in another kind of memory. Caps
- *  with other features are refused, so that upstream does not use those features. */
+/** sl_video_caps_is_raw: for accept_caps: whether @caps are raw video in any format, in system
+ * memory or in another kind of memory. Caps with other features are refused, so that upstream does
+ * not use those features. */
 gboolean sl_video_caps_is_raw (GstCaps *caps);
-/** sl_video_caps_check_memory: FALSE with @error set when @caps are not in system memory: what to put before @element. */
+/** sl_video_caps_check_memory: FALSE with @error set when @caps are not in system memory: what to
+ * put before @element. */
 gboolean sl_video_caps_check_memory (GstCaps *caps, const char *element, GError **error);
-/** sl_video_caps_refuse_format: sets @error: @element does not take the pixel format @got, but those of the list @formats. */
-void sl_video_caps_refuse_format (const char *got, const char *formats, const char *element, GError **error);
+/** sl_video_caps_refuse_format: sets @error: @element does not take the pixel format @got, but
+ * those of the list @formats. */
+void sl_video_caps_refuse_format (const char *got, const char *formats, const char *element,
+                                  GError **error);
 
 #endif

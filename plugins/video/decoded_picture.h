@@ -23,8 +23,10 @@ typedef struct
   SlBytePool pool;
 } SlDecodedPicture;
 
-/** sl_decoded_picture_take: @picture is the last one from now on. @tensors: caps whose frame rate the pictures have */
-void sl_decoded_picture_take (SlDecodedPicture *decoded, const SlPicture *picture, const GstCaps *tensors);
+/** sl_decoded_picture_take: @picture is the last one from now on. @tensors: caps whose frame rate
+ * the pictures have */
+void sl_decoded_picture_take (SlDecodedPicture *decoded, const SlPicture *picture,
+                              const GstCaps *tensors);
 /** sl_decoded_picture_copy: (transfer full): the last picture as a frame of @caps. */
 GstBuffer *sl_decoded_picture_copy (SlDecodedPicture *decoded);
 /** sl_decoded_picture_clear: frees caps and memory. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Caps of DMABuf. The kernel names formats by four letters (drm_fourcc.h), of a little-endian word where GStreamer names bytes in their
- * order; behind a colon comes the modifier, which says how pixels lie in memory, and whose highest byte is a vendor's number.
+ * Caps of DMABuf. The kernel names formats by four letters (drm_fourcc.h), of a little-endian word
+ * where GStreamer names bytes in their order; behind a colon comes the modifier, which says how
+ * pixels lie in memory, and whose highest byte is a vendor's number.
  */
 #include "plugins/video/dmabuf.h"
 
@@ -17,10 +18,11 @@ static const struct
 {
   const char *format, *drm;
 } formats[] = {
-  { "NV12", "NV12" }, { "NV21", "NV21" }, { "I420", "YU12" }, { "YV12", "YV12" },      { "YUY2", "YUYV" },
-  { "UYVY", "UYVY" }, { "Y42B", "YU16" }, { "Y444", "YU24" }, { "P010_10LE", "P010" }, { "GRAY8", "R8  " },
-  { "RGB", "BG24" },  { "BGR", "RG24" },  { "RGBx", "XB24" }, { "BGRx", "XR24" },      { "RGBA", "AB24" },
-  { "BGRA", "AR24" }, { "xRGB", "BX24" }, { "ARGB", "BA24" }, { "xBGR", "RX24" },      { "ABGR", "RA24" },
+  { "NV12", "NV12" },      { "NV21", "NV21" },  { "I420", "YU12" }, { "YV12", "YV12" },
+  { "YUY2", "YUYV" },      { "UYVY", "UYVY" },  { "Y42B", "YU16" }, { "Y444", "YU24" },
+  { "P010_10LE", "P010" }, { "GRAY8", "R8  " }, { "RGB", "BG24" },  { "BGR", "RG24" },
+  { "RGBx", "XB24" },      { "BGRx", "XR24" },  { "RGBA", "AB24" }, { "BGRA", "AR24" },
+  { "xRGB", "BX24" },      { "ARGB", "BA24" },  { "xBGR", "RX24" }, { "ABGR", "RA24" },
 };
 
 /* By the modifier's highest byte; what makes linear frames in system memory of theirs. */
@@ -54,7 +56,9 @@ static gboolean
 read_modifier (const char *drm, guint64 *modifier)
 {
   const char *colon = strchr (drm, ':');
-  const char *digits = colon == NULL ? "0" : g_str_has_prefix (colon + 1, "0x") ? colon + 3 : colon + 1;
+  const char *digits = colon == NULL                        ? "0"
+                       : g_str_has_prefix (colon + 1, "0x") ? colon + 3
+                                                            : colon + 1;
   return g_ascii_string_to_unsigned (digits, 16, 0, G_MAXUINT64, modifier, NULL);
 }
 
@@ -72,9 +76,11 @@ format_of (const char *drm)
   return NULL;
 }
 
-/* Sets @field of @structure to what @rename makes of the strings of @value, a string or a list of strings; FALSE when of none. */
+/* Sets @field of @structure to what @rename makes of the strings of @value, a string or a list of
+ * strings; FALSE when of none. */
 static gboolean
-set_renamed (GstStructure *structure, const char *field, const GValue *value, const char *(*rename) (const char *) )
+set_renamed (GstStructure *structure, const char *field, const GValue *value,
+             const char *(*rename) (const char *) )
 {
   const gboolean listed = GST_VALUE_HOLDS_LIST (value);
   const guint n = listed ? gst_value_list_get_size (value) : 1;
@@ -82,7 +88,9 @@ set_renamed (GstStructure *structure, const char *field, const GValue *value, co
   g_value_init (&names, GST_TYPE_LIST);
   for (guint i = 0; i < n; i++) {
     const GValue *one = listed ? gst_value_list_get_value (value, i) : value;
-    const char *name = G_VALUE_HOLDS_STRING (one) && g_value_get_string (one) != NULL ? rename (g_value_get_string (one)) : NULL;
+    const char *name = G_VALUE_HOLDS_STRING (one) && g_value_get_string (one) != NULL
+                         ? rename (g_value_get_string (one))
+                         : NULL;
     GValue renamed = G_VALUE_INIT;
     if (name == NULL)
       continue;
@@ -92,7 +100,8 @@ set_renamed (GstStructure *structure, const char *field, const GValue *value, co
   }
   const guint found = gst_value_list_get_size (&names);
   if (found > 0)
-    gst_structure_set_value (structure, field, found == 1 ? gst_value_list_get_value (&names, 0) : &names);
+    gst_structure_set_value (structure, field,
+                             found == 1 ? gst_value_list_get_value (&names, 0) : &names);
   return found > 0;
 }
 
@@ -104,7 +113,8 @@ sl_dmabuf_offer (GstCaps *caps)
   for (guint i = 0; i < n; i++) {
     GstStructure *drm = gst_structure_copy (gst_caps_get_structure (caps, i));
     const GValue *format = gst_structure_get_value (drm, "format");
-    gst_caps_append_structure_full (caps, gst_structure_copy (drm), gst_caps_features_new (MEMORY, NULL));
+    gst_caps_append_structure_full (caps, gst_structure_copy (drm),
+                                    gst_caps_features_new (MEMORY, NULL));
     if (format != NULL && !set_renamed (drm, "drm-format", format, drm_of)) {
       gst_structure_free (drm);
       continue;
@@ -122,7 +132,8 @@ sl_dmabuf_is_wanted (GstCaps *filter)
     return TRUE;
   for (guint i = 0; i < gst_caps_get_size (filter); i++)
     if (gst_structure_has_name (gst_caps_get_structure (filter, i), "video/x-raw")
-        && gst_caps_features_is_equal (gst_caps_get_features (filter, i), GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY))
+        && gst_caps_features_is_equal (gst_caps_get_features (filter, i),
+                                       GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY))
       return FALSE;
   return TRUE;
 }
@@ -144,11 +155,14 @@ sl_dmabuf_plain (GstCaps *caps)
 {
   GstCaps *plain = gst_caps_new_empty ();
   for (guint i = 0; i < gst_caps_get_size (caps); i++) {
-    if (!in_dmabuf (caps, i) && !gst_caps_features_is_equal (gst_caps_get_features (caps, i), GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY))
+    if (!in_dmabuf (caps, i)
+        && !gst_caps_features_is_equal (gst_caps_get_features (caps, i),
+                                        GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY))
       continue;
     GstStructure *structure = gst_structure_copy (gst_caps_get_structure (caps, i));
     const GValue *drm = gst_structure_get_value (structure, "drm-format");
-    const gboolean known = !is_drm (structure) || (drm != NULL && set_renamed (structure, "format", drm, format_of));
+    const gboolean known =
+      !is_drm (structure) || (drm != NULL && set_renamed (structure, "format", drm, format_of));
     gst_structure_remove_field (structure, "drm-format");
     if (known)
       plain = gst_caps_merge_structure (plain, structure);
@@ -168,14 +182,15 @@ refuse_drm (const char *drm, const char *element, GError **error)
   for (guint i = 0; i < G_N_ELEMENTS (vendors); i++)
     if (vendors[i].vendor == modifier >> 56)
       vendor = vendors[i].name, advice = vendors[i].advice;
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-               "expected DMABuf frames whose rows lie one after another (linear, such as drm-format=NV12) and of a known format, got "
-               "drm-format=%s%s%s%s: have the element upstream write those, or system memory, or put %s before %s",
-               drm,
-               !numbered || modifier == 0 ? ""
-               : vendor != NULL           ? ", tiled or compressed as hardware of "
-                                          : ", of an unknown layout",
-               vendor != NULL ? vendor : "", vendor != NULL ? " does" : "", advice, element);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+    "expected DMABuf frames whose rows lie one after another (linear, such as drm-format=NV12) and of a known format, got "
+    "drm-format=%s%s%s%s: have the element upstream write those, or system memory, or put %s before %s",
+    drm,
+    !numbered || modifier == 0 ? ""
+    : vendor != NULL           ? ", tiled or compressed as hardware of "
+                               : ", of an unknown layout",
+    vendor != NULL ? vendor : "", vendor != NULL ? " does" : "", advice, element);
   return FALSE;
 }
 

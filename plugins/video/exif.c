@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A JPEG picture is a start of image, segments of a marker, a length and that many bytes, and the pixels behind the last one, in which a
- * marker ends what came before (ITU-T T.81, B.1.1). The first APP1 segment named "Exif" holds a TIFF file, whose first directory
- * may state the orientation (Exif 2.32, 4.5.4 and 4.6.5). Every length is checked against what is there; what makes no
- * sense states nothing.
+ * A JPEG picture is a start of image, segments of a marker, a length and that many bytes, and the
+ * pixels behind the last one, in which a marker ends what came before (ITU-T T.81, B.1.1). The
+ * first APP1 segment named "Exif" holds a TIFF file, whose first directory may state the
+ * orientation (Exif 2.32, 4.5.4 and 4.6.5). Every length is checked against what is there; what
+ * makes no sense states nothing.
  */
 #include "plugins/video/exif.h"
 
@@ -55,7 +56,8 @@ sl_exif_orientation (const guint8 *bytes, gsize n)
   if (directory > n || n - directory < 2)
     return 0;
   const guint8 *entry = bytes + directory + 2;
-  const gsize fits = (n - directory - 2) / ENTRY_BYTES, entries = MIN (read_number (bytes + directory, 2, big), fits);
+  const gsize fits = (n - directory - 2) / ENTRY_BYTES,
+              entries = MIN (read_number (bytes + directory, 2, big), fits);
   for (gsize i = 0; i < entries; i++, entry += ENTRY_BYTES) {
     const guint value = read_number (entry + 8, 2, big);
     if (read_number (entry, 2, big) == TAG_ORIENTATION)

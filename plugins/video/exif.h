@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The orientation in the EXIF segment of JPEG pictures, read from bytes as they pass, in pieces of any size.
+ * The orientation in the EXIF segment of JPEG pictures, read from bytes as they pass, in pieces of
+ * any size.
  */
 #ifndef SL_PLUGINS_VIDEO_EXIF_H
 #define SL_PLUGINS_VIDEO_EXIF_H
@@ -12,7 +13,8 @@
 #define SL_EXIF_LAST 8
 
 /**
- * SlExifScanner: where in a stream of JPEG pictures the next byte lies; all zero at its beginning, sl_exif_scanner_clear() at its end.
+ * SlExifScanner: where in a stream of JPEG pictures the next byte lies; all zero at its beginning,
+ * sl_exif_scanner_clear() at its end.
  */
 typedef struct
 {
@@ -23,10 +25,11 @@ typedef struct
   guint orientation;   /* of the picture at hand, 0 = not stated so far */
 } SlExifScanner;
 
-/** sl_exif_orientation: of a TIFF file in @n bytes, which may begin with the name of JPEG's segment; 0 where it states none. */
+/** sl_exif_orientation: of a TIFF file in @n bytes, which may begin with the name of JPEG's
+ * segment; 0 where it states none. */
 guint sl_exif_orientation (const guint8 *bytes, gsize n);
-/** sl_exif_scanner_read: takes the next @n bytes. Returns the orientation of a picture whose header ended in them, the last one's where
- *  there are several; 0 where none did. */
+/** sl_exif_scanner_read: takes the next @n bytes. Returns the orientation of a picture whose header
+ * ended in them, the last one's where there are several; 0 where none did. */
 guint sl_exif_scanner_read (SlExifScanner *scanner, const guint8 *bytes, gsize n);
 void sl_exif_scanner_clear (SlExifScanner *scanner);
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A PNG picture is a signature and chunks of a length, a type, the data and a checksum, up to IEND (PNG 3, 5.3); the chunk eXIf holds a TIFF
- * file. A WebP picture is a RIFF file of chunks of a type, a length and the data, padded to an even number of bytes; the chunk EXIF, behind the pixels,
- * holds the same, with or without the name that JPEG's segment has. Every length is checked against what is there. A file that makes no sense states
- * nothing, and the next one begins with its stream.
+ * A PNG picture is a signature and chunks of a length, a type, the data and a checksum, up to IEND
+ * (PNG 3, 5.3); the chunk eXIf holds a TIFF file. A WebP picture is a RIFF file of chunks of a
+ * type, a length and the data, padded to an even number of bytes; the chunk EXIF, behind the
+ * pixels, holds the same, with or without the name that JPEG's segment has. Every length is checked
+ * against what is there. A file that makes no sense states nothing, and the next one begins with
+ * its stream.
  */
 #include "plugins/video/exif_chunks.h"
 
@@ -22,8 +24,10 @@
 static guint32
 read_number (const guint8 *bytes, gboolean big)
 {
-  return big ? (guint32) bytes[0] << 24 | (guint32) bytes[1] << 16 | (guint32) bytes[2] << 8 | bytes[3]
-             : (guint32) bytes[3] << 24 | (guint32) bytes[2] << 16 | (guint32) bytes[1] << 8 | bytes[0];
+  return big ? (guint32) bytes[0] << 24 | (guint32) bytes[1] << 16 | (guint32) bytes[2] << 8
+                 | bytes[3]
+             : (guint32) bytes[3] << 24 | (guint32) bytes[2] << 16 | (guint32) bytes[1] << 8
+                 | bytes[0];
 }
 
 /* The file's header is complete. */
@@ -96,7 +100,8 @@ sl_exif_chunks_read (SlExifChunks *chunks, const guint8 *bytes, gsize n)
     if (chunks->left > 0) {
       const gsize take = (gsize) MIN (chunks->left, n - i);
       if (chunks->is_exif && chunks->part->len < MAX_KEPT)
-        g_byte_array_append (chunks->part, bytes + i, (guint) MIN (take, MAX_KEPT - chunks->part->len));
+        g_byte_array_append (chunks->part, bytes + i,
+                             (guint) MIN (take, MAX_KEPT - chunks->part->len));
       chunks->left -= take;
       i += take;
     } else {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * The orientation in the EXIF chunk of PNG and WebP pictures, read from bytes as they pass, in pieces of any size.
+ * The orientation in the EXIF chunk of PNG and WebP pictures, read from bytes as they pass, in
+ * pieces of any size.
  */
 #ifndef SL_PLUGINS_VIDEO_EXIF_CHUNKS_H
 #define SL_PLUGINS_VIDEO_EXIF_CHUNKS_H
@@ -16,8 +17,8 @@ typedef enum
 } SlExifFile;
 
 /**
- * SlExifChunks: where in a stream of pictures of one kind the next byte lies; all zero but for @file at its beginning, sl_exif_chunks_clear()
- * at its end.
+ * SlExifChunks: where in a stream of pictures of one kind the next byte lies; all zero but for
+ * @file at its beginning, sl_exif_chunks_clear() at its end.
  */
 typedef struct
 {
@@ -30,8 +31,8 @@ typedef struct
   guint orientation; /* of the picture at hand, 0 = not stated so far */
 } SlExifChunks;
 
-/** sl_exif_chunks_read: takes the next @n bytes. Returns the orientation of a picture that ended in them, the last one's where there are
- *  several; 0 where none did. */
+/** sl_exif_chunks_read: takes the next @n bytes. Returns the orientation of a picture that ended in
+ * them, the last one's where there are several; 0 where none did. */
 guint sl_exif_chunks_read (SlExifChunks *chunks, const guint8 *bytes, gsize n);
 void sl_exif_chunks_clear (SlExifChunks *chunks);
 

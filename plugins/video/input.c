@@ -16,14 +16,17 @@ static const struct
   GstVideoFormat video;
   SlPixelFormat pixel;
 } formats[] = {
-  { GST_VIDEO_FORMAT_NV12, SL_PIXEL_NV12 },         { GST_VIDEO_FORMAT_NV21, SL_PIXEL_NV21 }, { GST_VIDEO_FORMAT_I420, SL_PIXEL_I420 },
-  { GST_VIDEO_FORMAT_YV12, SL_PIXEL_YV12 },         { GST_VIDEO_FORMAT_YUY2, SL_PIXEL_YUY2 }, { GST_VIDEO_FORMAT_UYVY, SL_PIXEL_UYVY },
-  { GST_VIDEO_FORMAT_Y42B, SL_PIXEL_Y42B },         { GST_VIDEO_FORMAT_Y444, SL_PIXEL_Y444 }, { GST_VIDEO_FORMAT_P010_10LE, SL_PIXEL_P010 },
-  { GST_VIDEO_FORMAT_I420_10LE, SL_PIXEL_I420_10 }, { GST_VIDEO_FORMAT_RGBP, SL_PIXEL_RGBP }, { GST_VIDEO_FORMAT_GRAY8, SL_PIXEL_GRAY8 },
-  { GST_VIDEO_FORMAT_RGB, SL_PIXEL_RGB },           { GST_VIDEO_FORMAT_BGR, SL_PIXEL_BGR },   { GST_VIDEO_FORMAT_RGBx, SL_PIXEL_RGBX },
-  { GST_VIDEO_FORMAT_RGBA, SL_PIXEL_RGBX },         { GST_VIDEO_FORMAT_BGRx, SL_PIXEL_BGRX }, { GST_VIDEO_FORMAT_BGRA, SL_PIXEL_BGRX },
-  { GST_VIDEO_FORMAT_xRGB, SL_PIXEL_XRGB },         { GST_VIDEO_FORMAT_ARGB, SL_PIXEL_XRGB }, { GST_VIDEO_FORMAT_xBGR, SL_PIXEL_XBGR },
-  { GST_VIDEO_FORMAT_ABGR, SL_PIXEL_XBGR },
+  { GST_VIDEO_FORMAT_NV12, SL_PIXEL_NV12 },      { GST_VIDEO_FORMAT_NV21, SL_PIXEL_NV21 },
+  { GST_VIDEO_FORMAT_I420, SL_PIXEL_I420 },      { GST_VIDEO_FORMAT_YV12, SL_PIXEL_YV12 },
+  { GST_VIDEO_FORMAT_YUY2, SL_PIXEL_YUY2 },      { GST_VIDEO_FORMAT_UYVY, SL_PIXEL_UYVY },
+  { GST_VIDEO_FORMAT_Y42B, SL_PIXEL_Y42B },      { GST_VIDEO_FORMAT_Y444, SL_PIXEL_Y444 },
+  { GST_VIDEO_FORMAT_P010_10LE, SL_PIXEL_P010 }, { GST_VIDEO_FORMAT_I420_10LE, SL_PIXEL_I420_10 },
+  { GST_VIDEO_FORMAT_RGBP, SL_PIXEL_RGBP },      { GST_VIDEO_FORMAT_GRAY8, SL_PIXEL_GRAY8 },
+  { GST_VIDEO_FORMAT_RGB, SL_PIXEL_RGB },        { GST_VIDEO_FORMAT_BGR, SL_PIXEL_BGR },
+  { GST_VIDEO_FORMAT_RGBx, SL_PIXEL_RGBX },      { GST_VIDEO_FORMAT_RGBA, SL_PIXEL_RGBX },
+  { GST_VIDEO_FORMAT_BGRx, SL_PIXEL_BGRX },      { GST_VIDEO_FORMAT_BGRA, SL_PIXEL_BGRX },
+  { GST_VIDEO_FORMAT_xRGB, SL_PIXEL_XRGB },      { GST_VIDEO_FORMAT_ARGB, SL_PIXEL_XRGB },
+  { GST_VIDEO_FORMAT_xBGR, SL_PIXEL_XBGR },      { GST_VIDEO_FORMAT_ABGR, SL_PIXEL_XBGR },
 };
 
 /* @taken: the formats that the element takes. */
@@ -74,15 +77,21 @@ GstCaps *
 sl_video_input_complete (GstCaps *caps)
 {
   const GstStructure *structure = gst_caps_get_structure (caps, 0);
-  const char *text = gst_structure_get_string (structure, "colorimetry"), *format = gst_structure_get_string (structure, "format");
-  const GstVideoFormat video = format != NULL ? gst_video_format_from_string (format) : GST_VIDEO_FORMAT_UNKNOWN;
+  const char *text = gst_structure_get_string (structure, "colorimetry"),
+             *format = gst_structure_get_string (structure, "format");
+  const GstVideoFormat video =
+    format != NULL ? gst_video_format_from_string (format) : GST_VIDEO_FORMAT_UNKNOWN;
   GstVideoColorimetry colours;
   gint height;
-  if (text == NULL || video == GST_VIDEO_FORMAT_UNKNOWN || !GST_VIDEO_FORMAT_INFO_IS_YUV (gst_video_format_get_info (video))
-      || !gst_structure_get_int (structure, "height", &height) || !gst_video_colorimetry_from_string (&colours, text))
+  if (text == NULL || video == GST_VIDEO_FORMAT_UNKNOWN
+      || !GST_VIDEO_FORMAT_INFO_IS_YUV (gst_video_format_get_info (video))
+      || !gst_structure_get_int (structure, "height", &height)
+      || !gst_video_colorimetry_from_string (&colours, text))
     return gst_caps_ref (caps);
-  if (colours.matrix == GST_VIDEO_COLOR_MATRIX_UNKNOWN || colours.matrix == GST_VIDEO_COLOR_MATRIX_RGB)
-    colours.matrix = sl_matrix_of_height (height) == SL_MATRIX_BT709 ? GST_VIDEO_COLOR_MATRIX_BT709 : GST_VIDEO_COLOR_MATRIX_BT601;
+  if (colours.matrix == GST_VIDEO_COLOR_MATRIX_UNKNOWN
+      || colours.matrix == GST_VIDEO_COLOR_MATRIX_RGB)
+    colours.matrix = sl_matrix_of_height (height) == SL_MATRIX_BT709 ? GST_VIDEO_COLOR_MATRIX_BT709
+                                                                     : GST_VIDEO_COLOR_MATRIX_BT601;
   if (colours.range == GST_VIDEO_COLOR_RANGE_UNKNOWN)
     colours.range = GST_VIDEO_COLOR_RANGE_16_235;
   g_autofree char *complete = gst_video_colorimetry_to_string (&colours);
@@ -92,7 +101,8 @@ sl_video_input_complete (GstCaps *caps)
 }
 
 gboolean
-sl_video_input_read (GstCaps *caps, const char *element, const char *taken, GstVideoInfo *video, SlImageInfo *image, GError **error)
+sl_video_input_read (GstCaps *caps, const char *element, const char *taken, GstVideoInfo *video,
+                     SlImageInfo *image, GError **error)
 {
   memset (image, 0, sizeof *image);
   if (!sl_dmabuf_check (caps, element, error))
@@ -101,17 +111,20 @@ sl_video_input_read (GstCaps *caps, const char *element, const char *taken, GstV
   g_autoptr (GstCaps) complete = gst_caps_is_empty (plain) ? NULL : sl_video_input_complete (plain);
   if (complete == NULL || !gst_video_info_from_caps (video, complete)) {
     g_autofree char *text = gst_caps_to_string (caps);
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "frame caps: expected video/x-raw with format, width and height, got %s", text);
+    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
+                 "frame caps: expected video/x-raw with format, width and height, got %s", text);
     return FALSE;
   }
   if (!find_format (GST_VIDEO_INFO_FORMAT (video), taken, &image->format)) {
-    sl_video_caps_refuse_format (gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (video)), taken, element, error);
+    sl_video_caps_refuse_format (gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (video)), taken,
+                                 element, error);
     return FALSE;
   }
   if (GST_VIDEO_INFO_IS_INTERLACED (video)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "interlaced video (interlace-mode=%s) is not supported; expected progressive: put deinterlace before %s",
-                 gst_video_interlace_mode_to_string (GST_VIDEO_INFO_INTERLACE_MODE (video)), element);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+      "interlaced video (interlace-mode=%s) is not supported; expected progressive: put deinterlace before %s",
+      gst_video_interlace_mode_to_string (GST_VIDEO_INFO_INTERLACE_MODE (video)), element);
     return FALSE;
   }
   image->width = GST_VIDEO_INFO_WIDTH (video);
@@ -123,9 +136,11 @@ sl_video_input_read (GstCaps *caps, const char *element, const char *taken, GstV
 }
 
 gboolean
-sl_video_input_map (GstVideoFrame *frame, SlImage *image, const GstVideoInfo *video, GstBuffer *buffer, GError **error)
+sl_video_input_map (GstVideoFrame *frame, SlImage *image, const GstVideoInfo *video,
+                    GstBuffer *buffer, GError **error)
 {
-  if (!sl_video_frame_map (frame, video, buffer, GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF, error))
+  if (!sl_video_frame_map (frame, video, buffer, GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF,
+                           error))
     return FALSE;
   for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES (video); p++) {
     image->plane[p] = GST_VIDEO_FRAME_PLANE_DATA (frame, p);

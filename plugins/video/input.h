@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Converts raw video to the input of the preprocessor: GstVideoInfo -> SlImageInfo, a buffer -> SlImage.
+ * Converts raw video to the input of the preprocessor: GstVideoInfo -> SlImageInfo, a buffer ->
+ * SlImage.
  */
 #ifndef SL_PLUGINS_VIDEO_INPUT_H
 #define SL_PLUGINS_VIDEO_INPUT_H
@@ -15,16 +16,18 @@
 #define SL_VIDEO_INPUT_FORMATS \
   "{ NV12, NV21, I420, YV12, YUY2, UYVY, Y42B, Y444, P010_10LE, I420_10LE, GRAY8, RGB, BGR, RGBx, BGRx, RGBA, BGRA, xRGB, ARGB, xBGR, ABGR, RGBP }"
 
-/** sl_video_input_complete: (transfer full): @caps, fixed and not empty, with a complete colorimetry where YUV frames state only a part of
- *  it. GStreamer ignores a colorimetry without a matrix, and so loses its range. A missing matrix is chosen by the height. A missing range
- *  becomes 16 to 235. */
+/** sl_video_input_complete: (transfer full): @caps, fixed and not empty, with a complete
+ * colorimetry where YUV frames state only a part of it. GStreamer ignores a colorimetry without a
+ * matrix, and so loses its range. A missing matrix is chosen by the height. A missing range becomes
+ * 16 to 235. */
 GstCaps *sl_video_input_complete (GstCaps *caps);
-/** sl_video_input_read: fills @video and @image from @caps. @formats: the formats that @element takes, a subset of SL_VIDEO_INPUT_FORMATS.
- *  FALSE with @error set for incomplete caps, for memory other than system memory and linear DMABuf, for another format, and for interlaced
- *  video. */
-gboolean sl_video_input_read (GstCaps *caps, const char *element, const char *formats, GstVideoInfo *video, SlImageInfo *image,
-                              GError **error);
+/** sl_video_input_read: fills @video and @image from @caps. @formats: the formats that @element
+ * takes, a subset of SL_VIDEO_INPUT_FORMATS. FALSE with @error set for incomplete caps, for memory
+ * other than system memory and linear DMABuf, for another format, and for interlaced video. */
+gboolean sl_video_input_read (GstCaps *caps, const char *element, const char *formats,
+                              GstVideoInfo *video, SlImageInfo *image, GError **error);
 /** sl_video_input_map: maps @buffer for reading with sl_video_frame_map(), and fills @image. */
-gboolean sl_video_input_map (GstVideoFrame *frame, SlImage *image, const GstVideoInfo *video, GstBuffer *buffer, GError **error);
+gboolean sl_video_input_map (GstVideoFrame *frame, SlImage *image, const GstVideoInfo *video,
+                             GstBuffer *buffer, GError **error);
 
 #endif

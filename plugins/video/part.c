@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One table says which directions there are. slnormalize and slresize take these and refuse "custom", which names no turn. */
+/* One table says which directions there are. slnormalize and slresize take these and refuse
+ * "custom", which names no turn. */
 #include "plugins/video/part.h"
 
 #include <stdio.h>
@@ -23,11 +24,13 @@ static const struct
 };
 
 gboolean
-sl_video_part_crop (const SlRect *wanted, gint width, gint height, const char *advice, SlRect *part, GError **error)
+sl_video_part_crop (const SlRect *wanted, gint width, gint height, const char *advice, SlRect *part,
+                    GError **error)
 {
   const gint part_width = wanted->width > 0 ? wanted->width : width - wanted->x;
   const gint part_height = wanted->height > 0 ? wanted->height : height - wanted->y;
-  if (wanted->x < width && wanted->y < height && part_width <= width - wanted->x && part_height <= height - wanted->y) {
+  if (wanted->x < width && wanted->y < height && part_width <= width - wanted->x
+      && part_height <= height - wanted->y) {
     *part = (SlRect){ wanted->x, wanted->y, part_width, part_height };
     return TRUE;
   }
@@ -56,8 +59,10 @@ sl_video_part_check_direction (gint direction, GError **error)
     return TRUE;
   g_autoptr (GString) words = g_string_new (NULL);
   for (guint i = 0; i < G_N_ELEMENTS (turns); i++)
-    g_string_append_printf (words, "%s%s", i + 1 < G_N_ELEMENTS (turns) ? ", " : " or ", turns[i].word);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "video-direction=custom is not supported; expected auto%s", words->str);
+    g_string_append_printf (words, "%s%s", i + 1 < G_N_ELEMENTS (turns) ? ", " : " or ",
+                            turns[i].word);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "video-direction=custom is not supported; expected auto%s", words->str);
   return FALSE;
 }
 
@@ -69,13 +74,14 @@ sl_video_part_parse_region (const char *text, SlRect *part, gboolean *objects, G
   *objects = g_strcmp0 (text, "roi-list") == 0;
   if (text == NULL || *text == '\0' || *objects || g_str_equal (text, "full-frame"))
     return TRUE;
-  if (sscanf (text, "%5d,%5d,%5d,%5d%n", &part->x, &part->y, &part->width, &part->height, &end) == 4 && text[end] == '\0' && part->x >= 0
-      && part->y >= 0 && part->width > 0 && part->height > 0 && MAX (part->x, part->y) < SL_MAX_SIDE
-      && MAX (part->width, part->height) <= SL_MAX_SIDE)
+  if (sscanf (text, "%5d,%5d,%5d,%5d%n", &part->x, &part->y, &part->width, &part->height, &end) == 4
+      && text[end] == '\0' && part->x >= 0 && part->y >= 0 && part->width > 0 && part->height > 0
+      && MAX (part->x, part->y) < SL_MAX_SIDE && MAX (part->width, part->height) <= SL_MAX_SIDE)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "inference-region=%s: expected full-frame, roi-list (each object found upstream), or X,Y,WIDTH,HEIGHT in pixels of the "
-               "frame, such as inference-region=0,120,640,360",
-               text);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_ARGUMENT,
+    "inference-region=%s: expected full-frame, roi-list (each object found upstream), or X,Y,WIDTH,HEIGHT in pixels of the "
+    "frame, such as inference-region=0,120,640,360",
+    text);
   return FALSE;
 }

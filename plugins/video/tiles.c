@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Objects of tiles, merged. slnormalize places the tiles, slpostprocess adds what each gave. Predictions are copied as a whole
- * (SlPredictions), since the decoder's memory is the next tile's.
+ * Objects of tiles, merged. slnormalize places the tiles, slpostprocess adds what each gave.
+ * Predictions are copied as a whole (SlPredictions), since the decoder's memory is the next tile's.
  */
 #include "plugins/video/tiles.h"
 
@@ -18,7 +18,8 @@
 struct _SlTiles
 {
   GPtrArray *parts; /* of SlPredictions */
-  GArray *objects;  /* of SlObjectView: they point into parts, and the last of them into the prediction of the whole frame */
+  GArray *objects;  /* of SlObjectView: they point into parts, and the last of them into the
+                       prediction of the whole frame */
 };
 
 static gboolean
@@ -38,7 +39,9 @@ sl_tiles_parse (const char *text, guint *columns, guint *rows, GError **error)
     *rows = (guint) (text[2] - '0');
     return TRUE;
   }
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "tiles=%s: expected COLUMNSxROWS, each 1..%d, such as tiles=2x2", text, SL_MAX_TILES);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "tiles=%s: expected COLUMNSxROWS, each 1..%d, such as tiles=2x2", text,
+               SL_MAX_TILES);
   return FALSE;
 }
 
@@ -47,7 +50,8 @@ static void
 place (gint size, guint n, guint i, int *start, int *length)
 {
   const double piece = size / (n - (n - 1) * OVERLAP);
-  const gint first = (gint) (i * piece * (1 - OVERLAP)), end = i + 1 == n ? size : (gint) (i * piece * (1 - OVERLAP) + piece + 0.5);
+  const gint first = (gint) (i * piece * (1 - OVERLAP)),
+             end = i + 1 == n ? size : (gint) (i * piece * (1 - OVERLAP) + piece + 0.5);
   *start = CLAMP (first, 0, size - 1);
   *length = CLAMP (end - *start, 1, size - *start);
 }
@@ -101,25 +105,29 @@ sl_tiles_clear (SlTiles *tiles)
   g_array_set_size (tiles->objects, 0);
 }
 
-/* Whether @low..@high ends at an edge of @start..@start + @length that is inside @first..@last; all in pixels. */
+/* Whether @low..@high ends at an edge of @start..@start + @length that is inside @first..@last; all
+ * in pixels. */
 static gboolean
 ends_inside (double low, double high, gint start, gint length, gint first, gint last)
 {
   const double near = MAX (CUT * length, 2);
-  return (start > first && low < start + near) || (start + length < last && high > start + length - near);
+  return (start > first && low < start + near)
+         || (start + length < last && high > start + length - near);
 }
 
 static gboolean
-is_cut (const SlObjectView *object, const SlPredictionView *frame, const SlRect *tile, const SlRect *divided)
+is_cut (const SlObjectView *object, const SlPredictionView *frame, const SlRect *tile,
+        const SlRect *divided)
 {
-  return ends_inside (object->x_min * frame->width, object->x_max * frame->width, tile->x, tile->width, divided->x,
-                      divided->x + divided->width)
-         || ends_inside (object->y_min * frame->height, object->y_max * frame->height, tile->y, tile->height, divided->y,
-                         divided->y + divided->height);
+  return ends_inside (object->x_min * frame->width, object->x_max * frame->width, tile->x,
+                      tile->width, divided->x, divided->x + divided->width)
+         || ends_inside (object->y_min * frame->height, object->y_max * frame->height, tile->y,
+                         tile->height, divided->y, divided->y + divided->height);
 }
 
 void
-sl_tiles_add (SlTiles *tiles, const SlPredictionView *prediction, const SlRect *tile, const SlRect *divided)
+sl_tiles_add (SlTiles *tiles, const SlPredictionView *prediction, const SlRect *tile,
+              const SlRect *divided)
 {
   SlPredictions *copy = sl_predictions_new (prediction);
   const SlPredictionView *view = sl_predictions_view (copy);
@@ -132,9 +140,11 @@ sl_tiles_add (SlTiles *tiles, const SlPredictionView *prediction, const SlRect *
 static double
 overlap (const SlObjectView *a, const SlObjectView *b)
 {
-  const double width = MIN (a->x_max, b->x_max) - MAX (a->x_min, b->x_min), height = MIN (a->y_max, b->y_max) - MAX (a->y_min, b->y_min);
+  const double width = MIN (a->x_max, b->x_max) - MAX (a->x_min, b->x_min),
+               height = MIN (a->y_max, b->y_max) - MAX (a->y_min, b->y_min);
   const double both = width > 0 && height > 0 ? width * height : 0;
-  const double all = (a->x_max - a->x_min) * (a->y_max - a->y_min) + (b->x_max - b->x_min) * (b->y_max - b->y_min) - both;
+  const double all = (a->x_max - a->x_min) * (a->y_max - a->y_min)
+                     + (b->x_max - b->x_min) * (b->y_max - b->y_min) - both;
   return all > 0 ? both / all : 0;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Tiles: a model runs on overlapping tiles of a frame, and then on the whole frame. This part places the tiles and merges their predictions
- * into one.
+ * Tiles: a model runs on overlapping tiles of a frame, and then on the whole frame. This part
+ * places the tiles and merges their predictions into one.
  */
 #ifndef SL_PLUGINS_VIDEO_TILES_H
 #define SL_PLUGINS_VIDEO_TILES_H
@@ -13,10 +13,11 @@
 /** Most tiles each way. */
 #define SL_MAX_TILES 8
 
-/** sl_tiles_parse: reads "2x2" as columns and rows, 1..SL_MAX_TILES each. NULL and "" give 1 and 1. FALSE with @error set. */
+/** sl_tiles_parse: reads "2x2" as columns and rows, 1..SL_MAX_TILES each. NULL and "" give 1 and 1.
+ * FALSE with @error set. */
 gboolean sl_tiles_parse (const char *text, guint *columns, guint *rows, GError **error);
-/** sl_tiles_place: the @i-th of @columns x @rows tiles of @part, row by row. Neighbours overlap by a fifth of a tile. Each side of a tile
- *  is at least one pixel. */
+/** sl_tiles_place: the @i-th of @columns x @rows tiles of @part, row by row. Neighbours overlap by
+ * a fifth of a tile. Each side of a tile is at least one pixel. */
 SlRect sl_tiles_place (const SlRect *part, guint columns, guint rows, guint i);
 
 typedef struct _SlTiles SlTiles;
@@ -26,18 +27,22 @@ SlTiles *sl_tiles_new (void);
 void sl_tiles_free (SlTiles *tiles);
 /** sl_tiles_clear: removes all added objects. */
 void sl_tiles_clear (SlTiles *tiles);
-/** sl_tiles_seen: the part of @tile that a tensor of @width x @height, mapped by @affine, shows. It is smaller than @tile where
- *  preprocessing crops. */
+/** sl_tiles_seen: the part of @tile that a tensor of @width x @height, mapped by @affine, shows. It
+ * is smaller than @tile where preprocessing crops. */
 SlRect sl_tiles_seen (const SlRect *tile, const SlAffine *affine, gint width, gint height);
-/** sl_tiles_add: copies the objects that a model found in @tile. @prediction has the size of the whole frame. @divided is the part of the
- *  frame that all tiles cover. Objects that touch an edge of @tile inside @divided are left out: they are cut there, and the next tile or
- *  the whole part has them. */
-void sl_tiles_add (SlTiles *tiles, const SlPredictionView *prediction, const SlRect *tile, const SlRect *divided);
-/** sl_tiles_merge: adds the objects of the tiles to @prediction, the prediction of the whole frame: at most @most objects, best first. Of
- *  two objects of one class that overlap by more than @iou, the less confident one is removed; so it is for two objects of any classes
- *  above SL_TILES_SAME. @tiles owns the objects until the next sl_tiles_clear(). */
+/** sl_tiles_add: copies the objects that a model found in @tile. @prediction has the size of the
+ * whole frame. @divided is the part of the frame that all tiles cover. Objects that touch an edge
+ * of @tile inside @divided are left out: they are cut there, and the next tile or the whole part
+ * has them. */
+void sl_tiles_add (SlTiles *tiles, const SlPredictionView *prediction, const SlRect *tile,
+                   const SlRect *divided);
+/** sl_tiles_merge: adds the objects of the tiles to @prediction, the prediction of the whole frame:
+ * at most @most objects, best first. Of two objects of one class that overlap by more than @iou,
+ * the less confident one is removed; so it is for two objects of any classes above SL_TILES_SAME.
+ * @tiles owns the objects until the next sl_tiles_clear(). */
 void sl_tiles_merge (SlTiles *tiles, SlPredictionView *prediction, double iou, guint most);
-/** Overlap (intersection over union) from which two boxes are the same object, whatever their classes. */
+/** Overlap (intersection over union) from which two boxes are the same object, whatever their
+ * classes. */
 #define SL_TILES_SAME 0.7
 
 #endif

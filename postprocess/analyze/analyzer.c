@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The state machine: what is known of each object, and where it is to each region. Memory is taken once, for the objects that were there
- * at the same time at most.
+ * The state machine: what is known of each object, and where it is to each region. Memory is taken
+ * once, for the objects that were there at the same time at most.
  */
 #include "postprocess/analyze/analyzer_private.h"
 
@@ -11,19 +11,25 @@
 #define SECOND 1e9
 /* Seconds between two views of the heat map. */
 #define HEAT_REFRESH 0.5
-/* A box that goes on as another differs in size by at most this factor, and in place by this part of its size. */
+/* A box that goes on as another differs in size by at most this factor, and in place by this part
+ * of its size. */
 #define RELINK_SIZE 2
 #define RELINK_DISTANCE 0.5
-/* Seconds without a frame after which objects may go on; how many sizes of its box one may move in each, and in all. */
+/* Seconds without a frame after which objects may go on; how many sizes of its box one may move in
+ * each, and in all. */
 #define CARRY_MOST 60
 #define CARRY_SPEED 2
 #define CARRY_FARTHEST 2
 /* Most boxes that are kept of an object that waits for what it is. */
 #define MAX_WAITED 256
 
-const SlAnalyzerSettings sl_analyzer_defaults = {
-  .anchor = SL_ANCHOR_BOTTOM, .confirm = 2, .margin = 0.02, .patience = 2, .relink = 0.5, .still = 0.25, .interval = 60
-};
+const SlAnalyzerSettings sl_analyzer_defaults = { .anchor = SL_ANCHOR_BOTTOM,
+                                                  .confirm = 2,
+                                                  .margin = 0.02,
+                                                  .patience = 2,
+                                                  .relink = 0.5,
+                                                  .still = 0.25,
+                                                  .interval = 60 };
 
 static gdouble
 seconds_between (guint64 from, guint64 to)
@@ -43,7 +49,9 @@ sl_analyzer_new (SlRegions *regions, const SlAnalyzerSettings *settings)
   for (guint i = 0; i < self->n_regions; i++) {
     const SlRegion *spec = &g_array_index (regions->list, SlRegion, i);
     self->regions[i].spec = spec;
-    self->views[i] = (SlRegionView){ .kind = spec->kind, .name = spec->name, .n_points = spec->n_points, .points = spec->points };
+    self->views[i] = (SlRegionView){
+      .kind = spec->kind, .name = spec->name, .n_points = spec->n_points, .points = spec->points
+    };
     self->views[i].classes = self->regions[i].counts.classes;
   }
   self->events = g_array_new (FALSE, FALSE, sizeof (SlAnalysisEvent));
@@ -77,12 +85,15 @@ sl_analyzer_set_size (SlAnalyzer *self, gint width, gint height)
   self->width = MAX (width, 1);
   self->height = MAX (height, 1);
   for (guint i = 0; i < self->n_regions; i++)
-    sl_area_init (&self->regions[i].area, self->regions[i].spec, self->width, self->height, self->settings.margin);
+    sl_area_init (&self->regions[i].area, self->regions[i].spec, self->width, self->height,
+                  self->settings.margin);
   g_clear_pointer (&self->heat, sl_heat_free);
   self->analysis.heat = (SlHeatMap){ 0 };
   if (columns > 0)
-    self->heat = sl_heat_new (columns, (guint) CLAMP (lrint ((gdouble) columns * self->height / self->width), 1, SL_HEAT_MOST),
-                              self->settings.heat_half_life);
+    self->heat = sl_heat_new (
+      columns,
+      (guint) CLAMP (lrint ((gdouble) columns * self->height / self->width), 1, SL_HEAT_MOST),
+      self->settings.heat_half_life);
 }
 
 static Place *
@@ -92,9 +103,11 @@ place_of (SlAnalyzer *self, guint known, guint region)
 }
 
 static void
-add_event (SlAnalyzer *self, SlAnalysisEventKind kind, guint region, const Known *object, gdouble seconds)
+add_event (SlAnalyzer *self, SlAnalysisEventKind kind, guint region, const Known *object,
+           gdouble seconds)
 {
-  const SlAnalysisEvent event = { kind, region, object != NULL ? MAX (object->id, 0) : 0, object != NULL ? object->label : NULL, seconds };
+  const SlAnalysisEvent event = { kind, region, object != NULL ? MAX (object->id, 0) : 0,
+                                  object != NULL ? object->label : NULL, seconds };
   g_array_append_val (self->events, event);
 }
 
@@ -157,7 +170,8 @@ change_side (SlAnalyzer *self, guint r, const Known *object, Place *place, gint 
   place->through = 0;
 }
 
-/* The object is gone, since it was seen last; where that was beyond an edge, nothing speaks against it any more. */
+/* The object is gone, since it was seen last; where that was beyond an edge, nothing speaks against
+ * it any more. */
 static void
 remove_known (SlAnalyzer *self, guint i)
 {
@@ -165,7 +179,10 @@ remove_known (SlAnalyzer *self, guint i)
   for (guint r = 0; r < self->n_regions; r++) {
     Place *place = place_of (self, i, r);
     if (self->regions[r].spec->kind == SL_REGION_ZONE && place->side > 0)
-      leave (self, r, object, place, place->other > 0 ? place->other_since : object->carried ? object->gone : object->seen);
+      leave (self, r, object, place,
+             place->other > 0  ? place->other_since
+             : object->carried ? object->gone
+                               : object->seen);
     else if (self->regions[r].spec->kind == SL_REGION_LINE && place->other > 0)
       change_side (self, r, object, place, -place->side);
   }
@@ -201,8 +218,8 @@ sl_analyzer_free (SlAnalyzer *self)
 static gboolean
 read_corners (const SlAnalyzer *self, const SlObjectView *object, gdouble corners[4])
 {
-  const gdouble edges[4] = { object->x_min * self->width, object->y_min * self->height, object->x_max * self->width,
-                             object->y_max * self->height };
+  const gdouble edges[4] = { object->x_min * self->width, object->y_min * self->height,
+                             object->x_max * self->width, object->y_max * self->height };
   for (guint i = 0; i < 4; i++) {
     if (!isfinite (edges[i]) || fabs (edges[i]) > 1e6)
       return FALSE;
@@ -217,7 +234,8 @@ rests (const SlAnalyzer *self, const Known *object, const gdouble corners[4])
 {
   const gdouble x = (corners[0] + corners[2]) / 2, y = (corners[1] + corners[3]) / 2;
   const gdouble side = (corners[2] - corners[0] + corners[3] - corners[1]) / 2;
-  return object->rest_since > 0 && hypot (x - object->rest_x, y - object->rest_y) <= side * self->settings.still;
+  return object->rest_since > 0
+         && hypot (x - object->rest_x, y - object->rest_y) <= side * self->settings.still;
 }
 
 static void
@@ -251,13 +269,15 @@ find_known (const SlAnalyzer *self, gint32 id)
   return -1;
 }
 
-/* Two boxes that are about as large, and not farther from each other than so many @sizes; how far they are, below 0 = they are not. */
+/* Two boxes that are about as large, and not farther from each other than so many @sizes; how far
+ * they are, below 0 = they are not. */
 static gdouble
 likeness (const gdouble a[4], const gdouble b[4], gdouble sizes)
 {
   const gdouble side_a = (a[2] - a[0] + a[3] - a[1]) / 2, side_b = (b[2] - b[0] + b[3] - b[1]) / 2;
   const gdouble distance = hypot ((a[0] + a[2] - b[0] - b[2]) / 2, (a[1] + a[3] - b[1] - b[3]) / 2);
-  if (MAX (side_a, side_b) > RELINK_SIZE * MIN (side_a, side_b) || distance > sizes * (side_a + side_b) / 2)
+  if (MAX (side_a, side_b) > RELINK_SIZE * MIN (side_a, side_b)
+      || distance > sizes * (side_a + side_b) / 2)
     return -1;
   return distance;
 }
@@ -273,13 +293,15 @@ has_heir (const SlAnalyzer *self, gint32 id)
 
 /* The id of the object not in this frame that may go on as a new one, 0 = there is none. */
 static gint32
-find_lost (const SlAnalyzer *self, const SlObjectView *object, const gdouble corners[4], guint64 time)
+find_lost (const SlAnalyzer *self, const SlObjectView *object, const gdouble corners[4],
+           guint64 time)
 {
   gdouble least = HUGE_VAL;
   gint32 best = 0;
   for (guint i = 0; i < self->n_known; i++) {
     const Known *lost = &self->known[i];
-    if (lost->here || lost->carried || lost->heir_of > 0 || seconds_between (lost->seen, time) > self->settings.relink
+    if (lost->here || lost->carried || lost->heir_of > 0
+        || seconds_between (lost->seen, time) > self->settings.relink
         || strcmp (lost->label, object->label) != 0)
       continue;
     const gdouble distance = likeness (lost->corners, corners, RELINK_DISTANCE);
@@ -301,7 +323,8 @@ find_carried (const SlAnalyzer *self, const SlObjectView *object, const gdouble 
     const Known *known = &self->known[i];
     if (!known->carried || strcmp (known->label, object->label) != 0)
       continue;
-    const gdouble distance = likeness (known->corners, corners, MIN (RELINK_DISTANCE + CARRY_SPEED * self->gap, CARRY_FARTHEST));
+    const gdouble distance = likeness (
+      known->corners, corners, MIN (RELINK_DISTANCE + CARRY_SPEED * self->gap, CARRY_FARTHEST));
     if (distance >= 0 && distance < least) {
       least = distance;
       best = (gint) i;
@@ -327,8 +350,9 @@ add_known (SlAnalyzer *self, const SlObjectView *object, const gdouble corners[4
     self->known[i].waited = g_array_new (FALSE, FALSE, sizeof (Sighting));
   self->n_known++;
   for (guint r = 0; r < self->n_regions; r++)
-    *place_of (self, i, r) = (Place){ .counts = sl_class_filter_passes (self->regions[r].spec->classes, object->label),
-                                      .side = self->regions[r].spec->kind == SL_REGION_ZONE ? -1 : 0 };
+    *place_of (self, i, r) =
+      (Place){ .counts = sl_class_filter_passes (self->regions[r].spec->classes, object->label),
+               .side = self->regions[r].spec->kind == SL_REGION_ZONE ? -1 : 0 };
   see (self, i, corners, time);
 }
 
@@ -366,10 +390,14 @@ see_objects (SlAnalyzer *self, const SlObjectView *objects, guint n, guint64 tim
 static SlRegionPoint
 anchor_of (const SlAnalyzer *self, const SlRegion *spec, const gdouble corners[4])
 {
-  static const SlRegionPoint parts[SL_ANCHOR_DEFAULT] = { { 0.5, 1 }, { 0.5, 0.5 }, { 0.5, 0 }, { 0, 0.5 }, { 1, 0.5 } };
-  const guint anchor = spec->anchor == SL_ANCHOR_DEFAULT ? (guint) self->settings.anchor : spec->anchor;
+  static const SlRegionPoint parts[SL_ANCHOR_DEFAULT] = {
+    { 0.5, 1 }, { 0.5, 0.5 }, { 0.5, 0 }, { 0, 0.5 }, { 1, 0.5 }
+  };
+  const guint anchor =
+    spec->anchor == SL_ANCHOR_DEFAULT ? (guint) self->settings.anchor : spec->anchor;
   const SlRegionPoint part = parts[anchor < SL_ANCHOR_DEFAULT ? anchor : SL_ANCHOR_BOTTOM];
-  return (SlRegionPoint){ corners[0] + part.x * (corners[2] - corners[0]), corners[1] + part.y * (corners[3] - corners[1]) };
+  return (SlRegionPoint){ corners[0] + part.x * (corners[2] - corners[0]),
+                          corners[1] + part.y * (corners[3] - corners[1]) };
 }
 
 /* Whether the object, seen on @side, now is there; until then it stays where it was. */
@@ -389,7 +417,8 @@ has_changed (const SlAnalyzer *self, Place *place, gint side, guint64 time)
 }
 
 static void
-place_in_zone (SlAnalyzer *self, guint r, const Known *object, Place *place, SlRegionPoint point, guint64 time)
+place_in_zone (SlAnalyzer *self, guint r, const Known *object, Place *place, SlRegionPoint point,
+               guint64 time)
 {
   const gint side = sl_area_side (&self->regions[r].area, point);
   if (!has_changed (self, place, side, time))
@@ -403,7 +432,8 @@ place_in_zone (SlAnalyzer *self, guint r, const Known *object, Place *place, SlR
 }
 
 static void
-place_at_line (SlAnalyzer *self, guint r, const Known *object, Place *place, SlRegionPoint point, guint64 time)
+place_at_line (SlAnalyzer *self, guint r, const Known *object, Place *place, SlRegionPoint point,
+               guint64 time)
 {
   Region *region = &self->regions[r];
   if (place->has_point)
@@ -434,7 +464,8 @@ place_object (SlAnalyzer *self, guint i, const gdouble corners[4], guint64 time)
   }
 }
 
-/* The heir is the lost one from now on: where that was to each region, and since when it rests, if the heir is still there. */
+/* The heir is the lost one from now on: where that was to each region, and since when it rests, if
+ * the heir is still there. */
 static void
 inherit (SlAnalyzer *self, guint i, guint lost)
 {
@@ -451,8 +482,9 @@ inherit (SlAnalyzer *self, guint i, guint lost)
   heir->rest_since = from->rest_since;
 }
 
-/* What objects that wait beside a lost one are: new when that one is back; that one when it stays away. An object whose box is missing for a
- * frame so loses nothing to one that comes up near it just then. */
+/* What objects that wait beside a lost one are: new when that one is back; that one when it stays
+ * away. An object whose box is missing for a frame so loses nothing to one that comes up near it
+ * just then. */
 static void
 settle_heirs (SlAnalyzer *self, guint64 time)
 {
@@ -490,7 +522,8 @@ static void
 remove_lost (SlAnalyzer *self, guint64 time)
 {
   for (guint i = self->n_known; i > 0; i--)
-    if (!self->known[i - 1].here && seconds_between (self->known[i - 1].seen, time) > self->settings.patience)
+    if (!self->known[i - 1].here
+        && seconds_between (self->known[i - 1].seen, time) > self->settings.patience)
       remove_known (self, i - 1);
 }
 
@@ -526,7 +559,8 @@ watch_zone (SlAnalyzer *self, guint r, guint64 time)
       add_event (self, SL_EVENT_LEFT_BEHIND, r, object, still);
   }
   view->empty = region->counts.inside == 0 ? seconds_between (region->empty_since, time) : 0;
-  if (region->counts.inside == 0 && is_due (region->spec->empty_after, view->empty, &region->told_empty))
+  if (region->counts.inside == 0
+      && is_due (region->spec->empty_after, view->empty, &region->told_empty))
     add_event (self, SL_EVENT_EMPTY, r, NULL, view->empty);
 }
 
@@ -544,7 +578,8 @@ sl_analyzer_update_views (SlAnalyzer *self, guint64 time)
     view->inside = counts->inside;
     view->entered = counts->entered;
     view->left = counts->left;
-    view->mean_dwell = view->kind == SL_REGION_ZONE && counts->left > 0 ? counts->dwell / (gdouble) counts->left : 0;
+    view->mean_dwell =
+      view->kind == SL_REGION_ZONE && counts->left > 0 ? counts->dwell / (gdouble) counts->left : 0;
     view->occupancy = counts->occupancy;
   }
   self->analysis.n_events = self->events->len;
@@ -561,12 +596,14 @@ pass_time (SlAnalyzer *self, guint64 time)
     sl_counts_pass (&self->regions[r].counts, seconds);
 }
 
-/* What this frame says of those who were lost before it counts, where it finds others belongs to the next interval. */
+/* What this frame says of those who were lost before it counts, where it finds others belongs to
+ * the next interval. */
 static void
 end_interval (SlAnalyzer *self, guint64 time)
 {
   const gdouble interval = seconds_between (self->interval_since, time);
-  self->analysis.interval_over = self->begun && self->settings.interval > 0 && interval >= self->settings.interval;
+  self->analysis.interval_over =
+    self->begun && self->settings.interval > 0 && interval >= self->settings.interval;
   if (!self->analysis.interval_over)
     return;
   for (guint r = 0; r < self->n_regions; r++)
@@ -574,7 +611,8 @@ end_interval (SlAnalyzer *self, guint64 time)
   self->interval_since = time;
 }
 
-/* Where the objects of this frame are counts for the time since the last one, unless there was no inference for long. */
+/* Where the objects of this frame are counts for the time since the last one, unless there was no
+ * inference for long. */
 static void
 heat_up (SlAnalyzer *self, guint64 time)
 {
@@ -587,9 +625,11 @@ heat_up (SlAnalyzer *self, guint64 time)
     if (!self->known[i].here)
       continue;
     const SlRegionPoint point = anchor_of (self, &plain, self->known[i].corners);
-    sl_heat_add (self->heat, point.x / self->width, point.y / self->height, MIN (seconds, self->settings.patience));
+    sl_heat_add (self->heat, point.x / self->width, point.y / self->height,
+                 MIN (seconds, self->settings.patience));
   }
-  if (self->analysis.heat.width == 0 || self->analysis.interval_over || seconds_between (self->heat_since, time) >= HEAT_REFRESH) {
+  if (self->analysis.heat.width == 0 || self->analysis.interval_over
+      || seconds_between (self->heat_since, time) >= HEAT_REFRESH) {
     self->analysis.heat = sl_heat_view (self->heat);
     self->heat_since = time;
   }
@@ -612,19 +652,22 @@ start_clock (SlAnalyzer *self, guint64 time)
 static void
 resume (SlAnalyzer *self, guint64 time)
 {
-  const gint64 us = self->utc > self->resumed_utc && self->resumed_utc > 0 ? self->utc - self->resumed_utc : 0;
+  const gint64 us =
+    self->utc > self->resumed_utc && self->resumed_utc > 0 ? self->utc - self->resumed_utc : 0;
   self->offset = self->last + (guint64) MIN (us, G_GINT64_CONSTANT (3600000000)) * 1000 - time;
   self->begun = us <= CARRY_MOST * G_USEC_PER_SEC;
-  self->forgetting = !self->begun || self->width != self->resumed_width || self->height != self->resumed_height;
+  self->forgetting =
+    !self->begun || self->width != self->resumed_width || self->height != self->resumed_height;
 }
 
-/* Nobody could see objects while no frame came, so that they are not gone for that: they go on where one like them is seen next. Those that
- * are not seen have left when they were seen last. */
+/* Nobody could see objects while no frame came, so that they are not gone for that: they go on
+ * where one like them is seen next. Those that are not seen have left when they were seen last. */
 static void
 carry_over (SlAnalyzer *self, guint64 time)
 {
   const gdouble gap = seconds_between (self->last, time);
-  if (!self->begun || (!self->resumed && (gap <= MAX (self->settings.patience, 1) || gap > CARRY_MOST)))
+  if (!self->begun
+      || (!self->resumed && (gap <= MAX (self->settings.patience, 1) || gap > CARRY_MOST)))
     return;
   self->gap = gap;
   for (guint i = self->n_known; i > 0; i--) {

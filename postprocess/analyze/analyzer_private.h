@@ -14,11 +14,13 @@ typedef struct
   guint64 time;
 } Sighting;
 
-/* @heir_of: the lost object that this one may continue under another id, 0 = none. Until that one is back, or has left, this one has no
- *   state of its own, and @waited (of Sighting) records its positions. @corners: its last box, in pixels; @rest_x, @rest_y: where it has
+/* @heir_of: the lost object that this one may continue under another id, 0 = none. Until that one
+ * is back, or has left, this one has no
+ *   state of its own, and @waited (of Sighting) records its positions. @corners: its last box, in
+ * pixels; @rest_x, @rest_y: where it has
  *   been, more or
- * less, since @rest_since; @here: in the frame at hand; @carried: it was there before a gap without frames, until @gone, and has not been
- * seen since; @id is then negative if ids were restarted */
+ * less, since @rest_since; @here: in the frame at hand; @carried: it was there before a gap without
+ * frames, until @gone, and has not been seen since; @id is then negative if ids were restarted */
 typedef struct
 {
   gint32 id, heir_of;
@@ -30,9 +32,10 @@ typedef struct
   gboolean here, carried;
 } Known;
 
-/* An object to a region: @side: 1 = inside, or right of the line, -1 = outside, or left of it, 0 = of a line, not known yet; @through: passes through
- * the line's segment since the side was sure, those to the right less those to the left; @other: times in a row that it was seen on the
- * other side, the first of them at @other_since. */
+/* An object to a region: @side: 1 = inside, or right of the line, -1 = outside, or left of it, 0 =
+ * of a line, not known yet; @through: passes through the line's segment since the side was sure,
+ * those to the right less those to the left; @other: times in a row that it was seen on the other
+ * side, the first of them at @other_since. */
 typedef struct
 {
   gboolean counts; /* by its class */
@@ -66,8 +69,8 @@ struct _SlAnalyzer
   gboolean resumed; /* the state is of an earlier analyzer, and no frame has come yet */
   gint resumed_width, resumed_height;
   gint64 utc, resumed_utc; /* microseconds since 1970, of the last frame; 0 = unknown */
-  guint64 offset;          /* offset of this clock to that of frames: it continues the earlier one */
-  gdouble gap;             /* seconds without a frame, after which objects were carried over */
+  guint64 offset; /* offset of this clock to that of frames: it continues the earlier one */
+  gdouble gap;    /* seconds without a frame, after which objects were carried over */
   guint64 now, last, interval_since, heat_since;
   SlHeat *heat; /* (nullable) */
   GArray *events, *presences, *fresh;
@@ -75,7 +78,8 @@ struct _SlAnalyzer
   SlAnalysis analysis;
 };
 
-/** sl_analyzer_update_views: updates what readers see to the state at @time, of the analyzer's clock. */
+/** sl_analyzer_update_views: updates what readers see to the state at @time, of the analyzer's
+ * clock. */
 void sl_analyzer_update_views (SlAnalyzer *analyzer, guint64 time);
 
 #endif

@@ -30,7 +30,8 @@ inner_radius (const SlArea *area)
   gdouble most = 0;
   for (guint i = 0; i < GRID * GRID; i++) {
     const SlRegionPoint point = { area->left + (area->right - area->left) * (i % GRID + 0.5) / GRID,
-                                  area->top + (area->bottom - area->top) * (i / GRID + 0.5) / GRID };
+                                  area->top
+                                    + (area->bottom - area->top) * (i / GRID + 0.5) / GRID };
     if (sl_polygon_has (area->points, area->n, point))
       most = MAX (most, edge_distance (area, point));
   }
@@ -46,7 +47,9 @@ same_border (gdouble a, gdouble b)
 void
 sl_area_init (SlArea *area, const SlRegion *region, gint width, gint height, gdouble margin)
 {
-  *area = (SlArea){ .n = region->n_points, .width = width, .height = height, .margin = margin * MIN (width, height) };
+  *area = (SlArea){
+    .n = region->n_points, .width = width, .height = height, .margin = margin * MIN (width, height)
+  };
   area->left = area->top = HUGE_VAL;
   area->right = area->bottom = -HUGE_VAL;
   for (guint i = 0, k = area->n - 1; i < area->n; k = i++) {
@@ -59,7 +62,8 @@ sl_area_init (SlArea *area, const SlRegion *region, gint width, gint height, gdo
     area->top = MIN (area->top, point.y);
     area->bottom = MAX (area->bottom, point.y);
   }
-  area->inner_margin = region->kind == SL_REGION_ZONE ? MIN (area->margin, inner_radius (area) / 2) : area->margin;
+  area->inner_margin =
+    region->kind == SL_REGION_ZONE ? MIN (area->margin, inner_radius (area) / 2) : area->margin;
   area->left -= area->margin;
   area->top -= area->margin;
   area->right += area->margin;
@@ -71,7 +75,8 @@ sl_area_side (const SlArea *area, SlRegionPoint point)
 {
   point.x = CLAMP (point.x, INWARDS, area->width - INWARDS);
   point.y = CLAMP (point.y, INWARDS, area->height - INWARDS);
-  if (point.x < area->left || point.x > area->right || point.y < area->top || point.y > area->bottom)
+  if (point.x < area->left || point.x > area->right || point.y < area->top
+      || point.y > area->bottom)
     return -1;
   const gboolean inside = sl_polygon_has (area->points, area->n, point);
   const gdouble distance = edge_distance (area, point);
@@ -88,7 +93,8 @@ sl_area_passes (const SlArea *area, SlRegionPoint from, SlRegionPoint to)
   if ((before > 0) == (after > 0))
     return 0;
   const gdouble part = before / (before - after);
-  const gdouble x = from.x + part * (to.x - from.x) - a.x, y = from.y + part * (to.y - from.y) - a.y;
+  const gdouble x = from.x + part * (to.x - from.x) - a.x,
+                y = from.y + part * (to.y - from.y) - a.y;
   const gdouble dx = b.x - a.x, dy = b.y - a.y, along = (x * dx + y * dy) / (dx * dx + dy * dy);
   if (along < 0 || along > 1)
     return 0;

@@ -13,7 +13,8 @@ sl_counts_class (SlCounts *counts, const char *label)
   if (counts->n_classes == SL_COUNTS_MAX_CLASSES)
     return SL_COUNTS_MAX_CLASSES - 1;
   const gboolean last = counts->n_classes == SL_COUNTS_MAX_CLASSES - 1;
-  counts->classes[counts->n_classes] = (SlClassCount){ .label = last ? g_intern_static_string ("others") : label };
+  counts->classes[counts->n_classes] =
+    (SlClassCount){ .label = last ? g_intern_static_string ("others") : label };
   return counts->n_classes++;
 }
 

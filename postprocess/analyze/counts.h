@@ -24,8 +24,8 @@ typedef struct
 
 /** sl_counts_class: the place of @label among the classes, which is interned. */
 guint sl_counts_class (SlCounts *counts, const char *label);
-/** sl_counts_enter, sl_counts_leave: one object of the class at @class. @seconds: it was inside; @ago: seconds of the interval since then,
- *  before it was known */
+/** sl_counts_enter, sl_counts_leave: one object of the class at @class. @seconds: it was inside;
+ * @ago: seconds of the interval since then, before it was known */
 void sl_counts_enter (SlCounts *counts, guint class, gdouble ago);
 void sl_counts_leave (SlCounts *counts, guint class, gdouble seconds, gdouble ago);
 /** sl_counts_cross: of lines, which have no inside. */

@@ -11,7 +11,8 @@
 gboolean sl_polygon_has (const SlRegionPoint *points, guint n, SlRegionPoint point);
 /** sl_segment_distance: from @point to the nearest of the segment from @a to @b. */
 gdouble sl_segment_distance (SlRegionPoint a, SlRegionPoint b, SlRegionPoint point);
-/** sl_line_distance: from @point to the straight line through @a and @b, which differ: above 0 on its right, seen from @a to @b. */
+/** sl_line_distance: from @point to the straight line through @a and @b, which differ: above 0 on
+ * its right, seen from @a to @b. */
 gdouble sl_line_distance (SlRegionPoint a, SlRegionPoint b, SlRegionPoint point);
 /** sl_segments_cross: whether the segments have a point in common. */
 gboolean sl_segments_cross (SlRegionPoint a, SlRegionPoint b, SlRegionPoint c, SlRegionPoint d);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Instead of fading all cells at each frame, what is added later counts for more, until numbers become large. */
+/* Instead of fading all cells at each frame, what is added later counts for more, until numbers
+ * become large. */
 #include "postprocess/analyze/heat.h"
 
 #include <math.h>
@@ -53,8 +54,10 @@ sl_heat_pass (SlHeat *heat, gdouble seconds)
 void
 sl_heat_add (SlHeat *heat, gdouble x, gdouble y, gdouble seconds)
 {
-  const guint column = (guint) (CLAMP (x, 0, 1) * heat->columns), row = (guint) (CLAMP (y, 0, 1) * heat->rows);
-  heat->seconds[(gsize) MIN (row, heat->rows - 1) * heat->columns + MIN (column, heat->columns - 1)] += seconds * heat->weight;
+  const guint column = (guint) (CLAMP (x, 0, 1) * heat->columns),
+              row = (guint) (CLAMP (y, 0, 1) * heat->rows);
+  heat->seconds[(gsize) MIN (row, heat->rows - 1) * heat->columns
+                + MIN (column, heat->columns - 1)] += seconds * heat->weight;
 }
 
 SlHeatMap

@@ -16,7 +16,8 @@
 #define ZONE_PREFIX "zone "
 #define LINE_PREFIX "line "
 
-const char *const sl_anchor_names[SL_ANCHOR_DEFAULT] = { "bottom", "centre", "top", "left", "right" };
+const char *const sl_anchor_names[SL_ANCHOR_DEFAULT] = { "bottom", "centre", "top", "left",
+                                                         "right" };
 
 static void
 region_clear (gpointer data)
@@ -75,8 +76,10 @@ find_region (SlRegions *regions, SlRegionKind kind, const char *name)
 gboolean
 sl_region_is_of (const SlRegion *region, const char *group)
 {
-  g_autofree char *name = sl_regions_is_group (group) ? g_strstrip (g_strdup (group + strlen (ZONE_PREFIX))) : NULL;
-  return name != NULL && g_str_has_prefix (group, sl_region_kind_name (region->kind)) && strcmp (name, region->name) == 0;
+  g_autofree char *name =
+    sl_regions_is_group (group) ? g_strstrip (g_strdup (group + strlen (ZONE_PREFIX))) : NULL;
+  return name != NULL && g_str_has_prefix (group, sl_region_kind_name (region->kind))
+         && strcmp (name, region->name) == 0;
 }
 
 /* The region of @group, which is made when it is new. */
@@ -93,13 +96,16 @@ open_region (SlRegions *regions, const char *group, GError **error)
   SlRegion *known = find_region (regions, kind, name);
   if (known != NULL)
     return known;
-  if (*name == '\0' || strlen (name) > SL_REGION_NAME_MAX || !g_utf8_validate (name, -1, NULL) || strpbrk (name, ";[]\n") != NULL)
-    fail (error, "[%s]: expected a name of 1 to %d bytes of UTF-8 without ';' behind '%s'", group, SL_REGION_NAME_MAX,
-          sl_region_kind_name (kind));
+  if (*name == '\0' || strlen (name) > SL_REGION_NAME_MAX || !g_utf8_validate (name, -1, NULL)
+      || strpbrk (name, ";[]\n") != NULL)
+    fail (error, "[%s]: expected a name of 1 to %d bytes of UTF-8 without ';' behind '%s'", group,
+          SL_REGION_NAME_MAX, sl_region_kind_name (kind));
   else if (regions->list->len >= SL_REGIONS_MOST)
     fail (error, "[%s]: more than %d zones and lines", group, SL_REGIONS_MOST);
   else {
-    const SlRegion fresh = { .kind = kind, .name = g_intern_string (name), .anchor = SL_ANCHOR_DEFAULT };
+    const SlRegion fresh = { .kind = kind,
+                             .name = g_intern_string (name),
+                             .anchor = SL_ANCHOR_DEFAULT };
     g_array_append_val (regions->list, fresh);
     return &g_array_index (regions->list, SlRegion, regions->list->len - 1);
   }
@@ -134,12 +140,16 @@ set_points (SlRegion *region, const char *value, GError **error)
   while (*at != '\0') {
     SlRegionPoint point;
     if (!take_number (&at, &point.x) || !take_number (&at, &point.y))
-      return fail (error, "expected points x,y of numbers from 0 to 1, such as 0.1,0.2 0.5,0.2 0.5,0.9, got '%s' in '%s'", at, value);
+      return fail (
+        error,
+        "expected points x,y of numbers from 0 to 1, such as 0.1,0.2 0.5,0.2 0.5,0.9, got '%s' in '%s'",
+        at, value);
     if (n == SL_REGION_MAX_POINTS)
       return fail (error, "more than %d points", SL_REGION_MAX_POINTS);
     region->points[n++] = point;
   }
-  if (region->kind == SL_REGION_ZONE && n > 3 && is_same (&region->points[0], &region->points[n - 1]))
+  if (region->kind == SL_REGION_ZONE && n > 3
+      && is_same (&region->points[0], &region->points[n - 1]))
     n--; /* a closed ring */
   region->n_points = n;
   return TRUE;
@@ -171,7 +181,8 @@ set_anchor (SlRegion *region, const char *value, GError **error)
 static const struct
 {
   const char *key;
-  gboolean (*set) (SlRegion *region, const char *value, GError **error); /* NULL: a time, at @offset */
+  gboolean (*set) (SlRegion *region, const char *value,
+                   GError **error); /* NULL: a time, at @offset */
   gsize offset;
   gboolean lines; /* lines have it, too */
 } keys[] = {
@@ -190,7 +201,8 @@ sl_regions_open (SlRegions *regions, const char *group, GError **error)
 }
 
 gboolean
-sl_regions_set (SlRegions *regions, const char *group, const char *key, const char *value, GError **error)
+sl_regions_set (SlRegions *regions, const char *group, const char *key, const char *value,
+                GError **error)
 {
   const char *known[G_N_ELEMENTS (keys)] = { NULL };
   SlRegion *region = open_region (regions, group, error);
@@ -218,7 +230,8 @@ find_crossing (const SlRegion *region, guint *first, guint *second)
   const guint n = region->n_points;
   for (guint i = 0; i < n; i++)
     for (guint k = i + 2; k < n && !(i == 0 && k == n - 1); k++)
-      if (sl_segments_cross (region->points[i], region->points[i + 1], region->points[k], region->points[(k + 1) % n])) {
+      if (sl_segments_cross (region->points[i], region->points[i + 1], region->points[k],
+                             region->points[(k + 1) % n])) {
         *first = i + 1;
         *second = k + 1;
         return TRUE;
@@ -231,16 +244,22 @@ check_zone (const SlRegion *region, GError **error)
 {
   guint first, second;
   if (region->n_points < 3)
-    return fail (error, "[zone %s] points: expected at least 3 corners x,y of 0..1, got %u", region->name, region->n_points);
+    return fail (error, "[zone %s] points: expected at least 3 corners x,y of 0..1, got %u",
+                 region->name, region->n_points);
   if (sl_polygon_area (region->points, region->n_points) < MIN_AREA)
-    return fail (error, "[zone %s] points: the zone has no area; expected corners of 0..1 of the frame, in the order around it",
-                 region->name);
+    return fail (
+      error,
+      "[zone %s] points: the zone has no area; expected corners of 0..1 of the frame, in the order around it",
+      region->name);
   for (guint i = 1; i < region->n_points; i++)
     if (is_same (&region->points[i - 1], &region->points[i]))
-      return fail (error, "[zone %s] points: corners %u and %u are the same", region->name, i, i + 1);
+      return fail (error, "[zone %s] points: corners %u and %u are the same", region->name, i,
+                   i + 1);
   if (find_crossing (region, &first, &second))
-    return fail (error, "[zone %s] points: sides %u and %u cross; expected corners in the order around the zone", region->name, first,
-                 second);
+    return fail (
+      error,
+      "[zone %s] points: sides %u and %u cross; expected corners in the order around the zone",
+      region->name, first, second);
   return TRUE;
 }
 
@@ -248,10 +267,13 @@ static gboolean
 check_line (const SlRegion *region, GError **error)
 {
   if (region->n_points != 2)
-    return fail (error, "[line %s] points: expected 2 points x,y of 0..1, got %u", region->name, region->n_points);
-  if (hypot (region->points[1].x - region->points[0].x, region->points[1].y - region->points[0].y) >= MIN_LENGTH)
+    return fail (error, "[line %s] points: expected 2 points x,y of 0..1, got %u", region->name,
+                 region->n_points);
+  if (hypot (region->points[1].x - region->points[0].x, region->points[1].y - region->points[0].y)
+      >= MIN_LENGTH)
     return TRUE;
-  return fail (error, "[line %s] points: the line is shorter than %g of the frame", region->name, MIN_LENGTH);
+  return fail (error, "[line %s] points: the line is shorter than %g of the frame", region->name,
+               MIN_LENGTH);
 }
 
 const SlRegion *
@@ -265,7 +287,8 @@ sl_regions_find_fault (const SlRegions *regions, GError **error)
   return NULL;
 }
 
-/* Takes what stands in front of the next entry's end, without its comment. @group: (inout) (nullable) */
+/* Takes what stands in front of the next entry's end, without its comment. @group: (inout)
+ * (nullable) */
 static gboolean
 parse_entry (SlRegions *regions, char *entry, char **group, GError **error)
 {
@@ -284,7 +307,8 @@ parse_entry (SlRegions *regions, char *entry, char **group, GError **error)
     return TRUE;
   char *equals = strchr (entry, '=');
   if (*group == NULL || equals == NULL)
-    return fail (error, "'%s': expected %s", entry, *group == NULL ? "[zone NAME] or [line NAME] first" : "KEY=VALUE");
+    return fail (error, "'%s': expected %s", entry,
+                 *group == NULL ? "[zone NAME] or [line NAME] first" : "KEY=VALUE");
   *equals = '\0';
   const char *key = g_strstrip (entry), *value = g_strstrip (equals + 1);
   if (sl_regions_set (regions, *group, key, value, error))

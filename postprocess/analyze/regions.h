@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Reads and checks the descriptions of zones and lines. docs/analytics.md has the grammar: groups [zone NAME] and [line NAME] with keys.
- * Each entry is on its own line, or entries are separated by ";".
+ * Reads and checks the descriptions of zones and lines. docs/analytics.md has the grammar: groups
+ * [zone NAME] and [line NAME] with keys. Each entry is on its own line, or entries are separated by
+ * ";".
  */
 #ifndef SL_ANALYZE_REGIONS_H
 #define SL_ANALYZE_REGIONS_H
@@ -32,7 +33,8 @@ extern const char *const sl_anchor_names[SL_ANCHOR_DEFAULT];
  * SlRegion:
  * @name: interned
  * @classes: (nullable): the classes of the objects that count
- * @dwell_after, @left_behind_after, @empty_after: only zones: milliseconds after which these events come; 0 = never
+ * @dwell_after, @left_behind_after, @empty_after: only zones: milliseconds after which these events
+ * come; 0 = never
  */
 typedef struct
 {
@@ -53,17 +55,20 @@ typedef struct
 SlRegions *sl_regions_new (void);
 /** sl_regions_free: NULL is legal. */
 void sl_regions_free (SlRegions *regions);
-/** sl_regions_is_group: whether @group, the text between the brackets, is the group of a zone or a line. */
+/** sl_regions_is_group: whether @group, the text between the brackets, is the group of a zone or a
+ * line. */
 gboolean sl_regions_is_group (const char *group);
 /** sl_region_is_of: whether @group is the group of @region. */
 gboolean sl_region_is_of (const SlRegion *region, const char *group);
-/** sl_regions_open: adds the region of @group with default values, unless it exists already. FALSE with @error set (SL_ERROR_ARGUMENT); the
- *  message names the group. */
+/** sl_regions_open: adds the region of @group with default values, unless it exists already. FALSE
+ * with @error set (SL_ERROR_ARGUMENT); the message names the group. */
 gboolean sl_regions_open (SlRegions *regions, const char *group, GError **error);
-/** sl_regions_set: sets one key of @group; a later value of the same key wins. FALSE with @error set (SL_ERROR_ARGUMENT); the message does
- *  not have group and key. */
-gboolean sl_regions_set (SlRegions *regions, const char *group, const char *key, const char *value, GError **error);
-/** sl_regions_find_fault: (transfer none) (nullable): checks all regions once all keys are set. Returns the first invalid region with
+/** sl_regions_set: sets one key of @group; a later value of the same key wins. FALSE with @error
+ * set (SL_ERROR_ARGUMENT); the message does not have group and key. */
+gboolean sl_regions_set (SlRegions *regions, const char *group, const char *key, const char *value,
+                         GError **error);
+/** sl_regions_find_fault: (transfer none) (nullable): checks all regions once all keys are set.
+ * Returns the first invalid region with
  *  @error set (SL_ERROR_ARGUMENT); the message names it. */
 const SlRegion *sl_regions_find_fault (const SlRegions *regions, GError **error);
 /** sl_regions_parse: (transfer full): reads and checks the whole @text; NULL with @error set. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What an analyzer knows as text, a key file: [analysis], a group [region N] for each region, [object N] for each object inside or beside
- * them. Times are those of the analyzer's clock, in nanoseconds. The text may come from a file that somebody has changed, so every number is
- * checked before anything of it counts.
+ * What an analyzer knows as text, a key file: [analysis], a group [region N] for each region,
+ * [object N] for each object inside or beside them. Times are those of the analyzer's clock, in
+ * nanoseconds. The text may come from a file that somebody has changed, so every number is checked
+ * before anything of it counts.
  */
 #include "postprocess/analyze/analyzer_private.h"
 
@@ -109,17 +110,23 @@ static void
 save_object (GKeyFile *file, const char *group, const SlAnalyzer *self, guint i)
 {
   const Known *known = &self->known[i];
-  gdouble numbers[N_OBJECT] = {
-    known->corners[0], known->corners[1], known->corners[2],           known->corners[3],
-    known->rest_x,     known->rest_y,     (gdouble) known->rest_since, (gdouble) (known->carried ? known->gone : known->seen)
-  };
+  gdouble numbers[N_OBJECT] = { known->corners[0],
+                                known->corners[1],
+                                known->corners[2],
+                                known->corners[3],
+                                known->rest_x,
+                                known->rest_y,
+                                (gdouble) known->rest_since,
+                                (gdouble) (known->carried ? known->gone : known->seen) };
   g_key_file_set_string (file, group, "label", known->label);
   g_key_file_set_double_list (file, group, "numbers", numbers, N_OBJECT);
   for (guint r = 0; r < self->n_regions; r++) {
     const Place *place = &self->places[(gsize) i * self->n_regions + r];
     g_autofree char *key = g_strdup_printf ("region %u", r);
-    gdouble at[N_PLACE] = { place->side,       place->through,         place->has_point, place->point.x,
-                            place->point.y,    (gdouble) place->since, place->other,     (gdouble) place->other_since,
+    gdouble at[N_PLACE] = { place->side,       place->through,
+                            place->has_point,  place->point.x,
+                            place->point.y,    (gdouble) place->since,
+                            place->other,      (gdouble) place->other_since,
                             place->told_dwell, place->told_behind };
     if (place->counts)
       g_key_file_set_double_list (file, group, key, at, N_PLACE);
@@ -135,7 +142,8 @@ sl_analyzer_save (const SlAnalyzer *self)
   g_key_file_set_int64 (file, GROUP, "since", self->analysis.since);
   g_key_file_set_int64 (file, GROUP, "saved", self->resumed ? self->resumed_utc : self->utc);
   g_key_file_set_integer (file, GROUP, "width", self->resumed ? self->resumed_width : self->width);
-  g_key_file_set_integer (file, GROUP, "height", self->resumed ? self->resumed_height : self->height);
+  g_key_file_set_integer (file, GROUP, "height",
+                          self->resumed ? self->resumed_height : self->height);
   g_key_file_set_uint64 (file, GROUP, "last", self->last);
   g_key_file_set_uint64 (file, GROUP, "interval-since", self->interval_since);
   for (guint r = 0; r < self->n_regions; r++) {
@@ -155,13 +163,15 @@ sl_analyzer_save (const SlAnalyzer *self)
 static gboolean
 fail (GError **error, const char *group, const char *key)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "[%s] %s: missing, or not what an analyzer saved", group, key);
+  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "[%s] %s: missing, or not what an analyzer saved",
+               group, key);
   return FALSE;
 }
 
 /* @n numbers that are finite and within @least..MOST. */
 static gboolean
-read_numbers (const Reader *reader, const char *group, const char *key, gdouble least, gdouble *numbers, gsize n, GError **error)
+read_numbers (const Reader *reader, const char *group, const char *key, gdouble least,
+              gdouble *numbers, gsize n, GError **error)
 {
   gsize length = 0;
   g_autofree gdouble *list = g_key_file_get_double_list (reader->file, group, key, &length, NULL);
@@ -179,7 +189,8 @@ static gint
 find_region (const SlAnalyzer *self, const char *kind, const char *name)
 {
   for (guint r = 0; r < self->n_regions; r++)
-    if (strcmp (sl_region_kind_name (self->regions[r].spec->kind), kind) == 0 && strcmp (self->regions[r].spec->name, name) == 0)
+    if (strcmp (sl_region_kind_name (self->regions[r].spec->kind), kind) == 0
+        && strcmp (self->regions[r].spec->name, name) == 0)
       return (gint) r;
   return -1;
 }
@@ -192,11 +203,14 @@ read_classes (Reader *reader, const char *group, SlCounts *counts, GError **erro
   g_auto (GStrv) labels = g_key_file_get_string_list (reader->file, group, "labels", &n, NULL);
   if (labels == NULL || n > SL_COUNTS_MAX_CLASSES)
     return fail (error, group, "labels");
-  if (!read_numbers (reader, group, "entered", 0, entered, n, error) || !read_numbers (reader, group, "left", 0, left, n, error))
+  if (!read_numbers (reader, group, "entered", 0, entered, n, error)
+      || !read_numbers (reader, group, "left", 0, left, n, error))
     return FALSE;
   for (gsize c = 0; c < n; c++) {
     SlClassCount *count = &counts->classes[c];
-    *count = (SlClassCount){ .label = g_intern_string (labels[c]), .entered = (guint64) entered[c], .left = (guint64) left[c] };
+    *count = (SlClassCount){ .label = g_intern_string (labels[c]),
+                             .entered = (guint64) entered[c],
+                             .left = (guint64) left[c] };
     counts->entered += count->entered;
     counts->left += count->left;
   }
@@ -214,7 +228,8 @@ read_region (Reader *reader, const char *group, gint *place, GError **error)
   if (kind == NULL || name == NULL)
     return fail (error, group, kind == NULL ? "kind" : "name");
   *place = find_region (reader->analyzer, kind, name);
-  if (!read_numbers (reader, group, "numbers", 0, numbers, N_REGION, error) || !read_classes (reader, group, &counts, error))
+  if (!read_numbers (reader, group, "numbers", 0, numbers, N_REGION, error)
+      || !read_classes (reader, group, &counts, error))
     return FALSE;
   if (*place < 0)
     return TRUE;
@@ -236,7 +251,8 @@ read_region (Reader *reader, const char *group, gint *place, GError **error)
 }
 
 static gboolean
-read_place (Reader *reader, const char *group, const char *key, const Known *known, guint r, Place *place, GError **error)
+read_place (Reader *reader, const char *group, const char *key, const Known *known, guint r,
+            Place *place, GError **error)
 {
   const SlRegion *spec = reader->analyzer->regions[r].spec;
   SlCounts *counts = &reader->counts[r];
@@ -258,7 +274,8 @@ read_place (Reader *reader, const char *group, const char *key, const Known *kno
   counts->inside++;
   SlClassCount *class = &counts->classes[place->class];
   class->inside++;
-  return class->inside <= class->entered - MIN (class->left, class->entered) || fail (error, group, key);
+  return class->inside <= class->entered - MIN (class->left, class->entered)
+         || fail (error, group, key);
 }
 
 static gboolean
@@ -273,12 +290,13 @@ read_object (Reader *reader, const char *group, GError **error)
     return fail (error, group, "label");
   if (!read_numbers (reader, group, "numbers", -1e9, numbers, N_OBJECT, error))
     return FALSE;
-  *known = (Known){ .id = -1 - (gint32) reader->n_known,
-                    .label = g_intern_string (label),
-                    .rest_x = numbers[OBJECT_REST_X],
-                    .rest_y = numbers[OBJECT_REST_Y],
-                    .rest_since = (guint64) CLAMP (numbers[OBJECT_REST_SINCE], 1, MAX (reader->last, 1)),
-                    .seen = (guint64) CLAMP (numbers[OBJECT_SEEN], 0, reader->last) };
+  *known =
+    (Known){ .id = -1 - (gint32) reader->n_known,
+             .label = g_intern_string (label),
+             .rest_x = numbers[OBJECT_REST_X],
+             .rest_y = numbers[OBJECT_REST_Y],
+             .rest_since = (guint64) CLAMP (numbers[OBJECT_REST_SINCE], 1, MAX (reader->last, 1)),
+             .seen = (guint64) CLAMP (numbers[OBJECT_SEEN], 0, reader->last) };
   memcpy (known->corners, &numbers[OBJECT_CORNERS], sizeof known->corners);
   for (guint r = 0; r < self->n_regions; r++)
     places[r] = (Place){ .counts = sl_class_filter_passes (self->regions[r].spec->classes, label),
@@ -322,7 +340,8 @@ leave_uncounted (SlAnalyzer *self)
     for (guint r = 0; r < self->n_regions; r++) {
       Place *place = &self->places[(gsize) i * self->n_regions + r];
       if (!place->counts && self->regions[r].spec->kind == SL_REGION_ZONE && place->side > 0) {
-        sl_counts_leave (&self->regions[r].counts, place->class, (gdouble) (self->last - place->since) / 1e9, 0);
+        sl_counts_leave (&self->regions[r].counts, place->class,
+                         (gdouble) (self->last - place->since) / 1e9, 0);
         place->side = -1;
       }
     }
@@ -342,7 +361,8 @@ take (SlAnalyzer *self, Reader *reader)
   self->n_known = reader->n_known;
   self->room = SL_ANALYZE_MOST;
   self->last = self->now = self->heat_since = (guint64) reader->last;
-  self->interval_since = MIN (g_key_file_get_uint64 (reader->file, GROUP, "interval-since", NULL), self->last);
+  self->interval_since =
+    MIN (g_key_file_get_uint64 (reader->file, GROUP, "interval-since", NULL), self->last);
   self->analysis.since = MAX (g_key_file_get_int64 (reader->file, GROUP, "since", NULL), 0);
   self->resumed_utc = MAX (g_key_file_get_int64 (reader->file, GROUP, "saved", NULL), 0);
   self->resumed_width = g_key_file_get_integer (reader->file, GROUP, "width", NULL);
@@ -358,9 +378,11 @@ sl_analyzer_restore (SlAnalyzer *self, const char *text, GError **error)
   g_autoptr (GKeyFile) file = g_key_file_new ();
   const gsize length = strlen (text);
   g_return_val_if_fail (!self->begun && self->n_known == 0, FALSE);
-  if (length > LONGEST_TEXT || !g_key_file_load_from_data (file, text, length, G_KEY_FILE_NONE, NULL)
+  if (length > LONGEST_TEXT
+      || !g_key_file_load_from_data (file, text, length, G_KEY_FILE_NONE, NULL)
       || g_key_file_get_integer (file, GROUP, "version", NULL) != VERSION) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "expected counts that an analyzer of this version saved");
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "expected counts that an analyzer of this version saved");
     return FALSE;
   }
   Reader reader = { .file = file,
@@ -370,7 +392,8 @@ sl_analyzer_restore (SlAnalyzer *self, const char *text, GError **error)
                     .places = g_new0 (gint, SL_REGIONS_MOST),
                     .known = g_new0 (Known, SL_ANALYZE_MOST),
                     .at = g_new0 (Place, (gsize) SL_ANALYZE_MOST * MAX (self->n_regions, 1)),
-                    .last = (gdouble) MIN (g_key_file_get_uint64 (file, GROUP, "last", NULL), (guint64) MOST) };
+                    .last = (gdouble) MIN (g_key_file_get_uint64 (file, GROUP, "last", NULL),
+                                           (guint64) MOST) };
   const gboolean good = read_all (&reader, error);
   if (good)
     take (self, &reader);

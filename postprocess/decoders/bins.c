@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "bins": numbers that a model spreads over bins, such as the angles of a head or of a gaze, or an age: one vector of scores a number,
- * which is the mean of the bins' places, 0, 1, 2, ..., by their shares.
+ * Decoder "bins": numbers that a model spreads over bins, such as the angles of a head or of a
+ * gaze, or an age: one vector of scores a number, which is the mean of the bins' places, 0, 1, 2,
+ * ..., by their shares.
  *
- * Parameters: "scale" and "offset": value = mean * scale + offset; "names", one a number, and "units", one for all or one a number;
- * "activation" none, softmax; unstated, none where a SOFTMAX makes the scores.
+ * Parameters: "scale" and "offset": value = mean * scale + offset; "names", one a number, and
+ * "units", one for all or one a number; "activation" none, softmax; unstated, none where a SOFTMAX
+ * makes the scores.
  *
  * It is never taken unnamed.
  */
@@ -40,7 +42,8 @@ are_bins (const SlDecoderConfig *config, guint fewest)
   for (guint t = 0; t < config->n_tensors; t++) {
     const SlTensorInfo *tensor = &config->tensors[t];
     const guint n = sl_decoder_elements (tensor);
-    if (!sl_values_readable (tensor->dtype) || !sl_decoder_is_vector (tensor) || n < fewest || n > MAX_BINS)
+    if (!sl_values_readable (tensor->dtype) || !sl_decoder_is_vector (tensor) || n < fewest
+        || n > MAX_BINS)
       return FALSE;
   }
   return TRUE;
@@ -74,12 +77,16 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
   guint activation;
   if (!sl_decoder_param_words (config, "names", state->n, FALSE, &state->names, error)
       || !sl_decoder_param_words (config, "units", state->n, TRUE, &state->units, error)
-      || !sl_decoder_param_double (config, "scale", 1, -LARGEST_NUMBER, LARGEST_NUMBER, &state->scale, error)
-      || !sl_decoder_param_double (config, "offset", 0, -LARGEST_NUMBER, LARGEST_NUMBER, &state->offset, error)
+      || !sl_decoder_param_double (config, "scale", 1, -LARGEST_NUMBER, LARGEST_NUMBER,
+                                   &state->scale, error)
+      || !sl_decoder_param_double (config, "offset", 0, -LARGEST_NUMBER, LARGEST_NUMBER,
+                                   &state->offset, error)
       || !sl_decoder_param_choice (config, "activation", activations, &activation, error))
     return FALSE;
   for (guint t = 0; t < state->n; t++)
-    state->softmax[t] = sl_decoder_param (config, "activation") != NULL ? activation == 1 : config->tensors[t].values != SL_VALUES_SHARES;
+    state->softmax[t] = sl_decoder_param (config, "activation") != NULL
+                          ? activation == 1
+                          : config->tensors[t].values != SL_VALUES_SHARES;
   return TRUE;
 }
 
@@ -87,8 +94,10 @@ static gpointer
 open_bins (const SlDecoderConfig *config, GError **error)
 {
   if (!are_bins (config, FEWEST_BINS))
-    return sl_decoder_refuse (config, "bins", "vectors of 2 to 65536 bins, one a number, such as float32[1,66], of uint8, int8 or float32",
-                              error);
+    return sl_decoder_refuse (
+      config, "bins",
+      "vectors of 2 to 65536 bins, one a number, such as float32[1,66], of uint8, int8 or float32",
+      error);
   State *state = g_new0 (State, 1);
   state->n = config->n_tensors;
   for (guint t = 0; t < state->n; t++) {
@@ -123,14 +132,16 @@ decode_bins (gpointer opened, const void *const *data, SlResult *result)
   State *state = opened;
   for (guint t = 0; t < state->n; t++)
     state->numbers[t] = (gfloat) (find_mean (state, t, data[t]) * state->scale + state->offset);
-  result->vector = (SlVector){
-    .n = state->n, .values = state->numbers, .names = (const char *const *) state->names, .units = (const char *const *) state->units
-  };
+  result->vector = (SlVector){ .n = state->n,
+                               .values = state->numbers,
+                               .names = (const char *const *) state->names,
+                               .units = (const char *const *) state->units };
 }
 
 const SlDecoder sl_decoder_bins = {
   .name = "bins",
-  .description = "vectors of bins that a number each is spread over, such as three of float32[1,66]: the angles of a head",
+  .description =
+    "vectors of bins that a number each is spread over, such as three of float32[1,66]: the angles of a head",
   .params = params,
   .threshold = 0,
   .unmatched = unmatched,

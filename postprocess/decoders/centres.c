@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "centres": heat maps of classes whose peaks are objects' centres: FOMO's [1,H,W,C], a softmax with the background as class 0, whose
- * objects have the size of a cell; and CenterNet's [1,C,H,W] with sizes [1,2,H,W] and possibly offsets [1,2,H,W] of the centres in their
- * cells, both in cells, x or width first. A peak is a cell that is as high as its eight neighbours.
+ * Decoder "centres": heat maps of classes whose peaks are objects' centres: FOMO's [1,H,W,C], a
+ * softmax with the background as class 0, whose objects have the size of a cell; and CenterNet's
+ * [1,C,H,W] with sizes [1,2,H,W] and possibly offsets [1,2,H,W] of the centres in their cells, both
+ * in cells, x or width first. A peak is a cell that is as high as its eight neighbours.
  *
- * Parameters: "background" yes: class 0 is none, and objects' classes begin at 1; unstated, yes for one tensor that a softmax makes.
- * "activation" none, sigmoid; unstated, sigmoid where the model's last operators leave logits. "units" of sizes: cells, pixels or normalised.
+ * Parameters: "background" yes: class 0 is none, and objects' classes begin at 1; unstated, yes for
+ * one tensor that a softmax makes. "activation" none, sigmoid; unstated, sigmoid where the model's
+ * last operators leave logits. "units" of sizes: cells, pixels or normalised.
  *
  * Unnamed it is taken for one map of shares, an eighth of the input wide and high.
  */
@@ -44,7 +46,8 @@ typedef struct
 static gboolean
 is_pair (const SlTensorInfo *tensor, const SlPictureShape *heat, SlPictureShape *pairs)
 {
-  return sl_values_readable (tensor->dtype) && tensor->rank == 4 && sl_picture_shape_find (pairs, tensor, 2) && pairs->channels == 2
+  return sl_values_readable (tensor->dtype) && tensor->rank == 4
+         && sl_picture_shape_find (pairs, tensor, 2) && pairs->channels == 2
          && pairs->width == heat->width && pairs->height == heat->height;
 }
 
@@ -57,8 +60,8 @@ try_heat (const SlDecoderConfig *config, guint at, State *state)
   state->heat_at = at;
   state->sizes_at = state->offsets_at = -1;
   if (!sl_values_readable (tensor->dtype) || tensor->rank != 4
-      || !sl_picture_shape_find (&state->heat, tensor, config->n_labels > 0 ? config->n_labels : 80) || state->heat.channels > MAX_CLASSES
-      || sl_decoder_elements (tensor) > MAX_NUMBERS)
+      || !sl_picture_shape_find (&state->heat, tensor, config->n_labels > 0 ? config->n_labels : 80)
+      || state->heat.channels > MAX_CLASSES || sl_decoder_elements (tensor) > MAX_NUMBERS)
     return FALSE;
   for (guint t = 0; t < config->n_tensors; t++) {
     if (t == at)
@@ -84,7 +87,8 @@ static gboolean
 matches (const SlDecoderConfig *config)
 {
   State state = { 0 };
-  return config->n_tensors == 1 && config->tensors[0].values == SL_VALUES_SHARES && find_tensors (config, &state) && state.heat.channels > 1
+  return config->n_tensors == 1 && config->tensors[0].values == SL_VALUES_SHARES
+         && find_tensors (config, &state) && state.heat.channels > 1
          && (gint64) state.heat.width * FOMO_STRIDE == config->input_width
          && (gint64) state.heat.height * FOMO_STRIDE == config->input_height;
 }
@@ -106,24 +110,35 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
   gboolean background;
   gint32 width, height;
   if (!sl_decoder_param_bool (config, "background",
-                              config->n_tensors == 1 && tensor->values == SL_VALUES_SHARES && state->heat.channels > 1, &background, error)
+                              config->n_tensors == 1 && tensor->values == SL_VALUES_SHARES
+                                && state->heat.channels > 1,
+                              &background, error)
       || !sl_decoder_param_choice (config, "activation", activations, &activation, error)
-      || !sl_decoder_param_choice (config, "units", unit_names, &units, error) || !sl_decoder_param_size (config, &width, &height, error))
+      || !sl_decoder_param_choice (config, "units", unit_names, &units, error)
+      || !sl_decoder_param_size (config, &width, &height, error))
     return FALSE;
   if (units == UNITS_PIXELS && width == 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "decoder centres: sizes are in pixels of the model's input, whose size is not known: state imgsz=HEIGHT,WIDTH");
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "decoder centres: sizes are in pixels of the model's input, whose size is not known: state imgsz=HEIGHT,WIDTH");
     return FALSE;
   }
   if (background && state->heat.channels < 2) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder parameter background: the map has one class; expected background=no");
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "decoder parameter background: the map has one class; expected background=no");
     return FALSE;
   }
-  const gboolean sigmoid = sl_decoder_param (config, "activation") != NULL ? activation == 1 : tensor->values == SL_VALUES_LOGITS;
+  const gboolean sigmoid = sl_decoder_param (config, "activation") != NULL
+                             ? activation == 1
+                             : tensor->values == SL_VALUES_LOGITS;
   sl_values_init (&state->heat_values, tensor, sigmoid ? SL_SCORES_SIGMOID : SL_SCORES_PLAIN);
   state->first_class = background ? 1 : 0;
-  state->x_scale = units == UNITS_CELLS ? 1 / (gfloat) state->heat.width : units == UNITS_PIXELS ? 1 / (gfloat) width : 1;
-  state->y_scale = units == UNITS_CELLS ? 1 / (gfloat) state->heat.height : units == UNITS_PIXELS ? 1 / (gfloat) height : 1;
+  state->x_scale = units == UNITS_CELLS    ? 1 / (gfloat) state->heat.width
+                   : units == UNITS_PIXELS ? 1 / (gfloat) width
+                                           : 1;
+  state->y_scale = units == UNITS_CELLS    ? 1 / (gfloat) state->heat.height
+                   : units == UNITS_PIXELS ? 1 / (gfloat) height
+                                           : 1;
   return TRUE;
 }
 
@@ -134,11 +149,13 @@ open_centres (const SlDecoderConfig *config, GError **error)
   if (!find_tensors (config, state)) {
     g_free (state);
     return sl_decoder_refuse (
-      config, "centres", "heat maps [1,H,W,C] or [1,C,H,W] of uint8, int8 or float32, alone or with sizes and offsets of 2 channels each",
+      config, "centres",
+      "heat maps [1,H,W,C] or [1,C,H,W] of uint8, int8 or float32, alone or with sizes and offsets of 2 channels each",
       error);
   }
   const guint candidates = state->heat.width * state->heat.height * state->heat.channels;
-  if (!read_parameters (state, config, error) || !sl_detector_init (&state->detector, config, candidates, NULL, 1, error)) {
+  if (!read_parameters (state, config, error)
+      || !sl_detector_init (&state->detector, config, candidates, NULL, 1, error)) {
     sl_detector_close (state);
     return NULL;
   }
@@ -159,7 +176,8 @@ score_peaks (State *state, const void *data)
       for (guint c = 0; c < state->heat.channels; c++, i++) {
         const gfloat score = sl_map_number (&state->heat, &state->heat_values, data, x, y, c);
         const gboolean counts =
-          c >= state->first_class && score >= state->threshold && sl_map_is_peak (&state->heat, &state->heat_values, data, x, y, c);
+          c >= state->first_class && score >= state->threshold
+          && sl_map_is_peak (&state->heat, &state->heat_values, data, x, y, c);
         state->detector.scores[i] = counts ? score : -1;
       }
 }
@@ -169,23 +187,29 @@ static void
 read_pair (const State *state, const SlValues *values, const void *data, guint cell, gfloat pair[2])
 {
   for (guint k = 0; k < 2; k++)
-    pair[k] = sl_values_get (values, data, (gsize) cell * state->pairs.cell_step + k * state->pairs.channel_step);
+    pair[k] = sl_values_get (values, data,
+                             (gsize) cell * state->pairs.cell_step + k * state->pairs.channel_step);
 }
 
 static void
 add_peak (State *state, const void *const *data, const SlRanked *ranked)
 {
-  const guint cell = ranked->index / state->heat.channels, label = ranked->index % state->heat.channels;
-  gfloat offset[2] = { state->sizes_at < 0 ? 0.5f : 0, state->sizes_at < 0 ? 0.5f : 0 }, size[2] = { 1, 1 };
+  const guint cell = ranked->index / state->heat.channels,
+              label = ranked->index % state->heat.channels;
+  gfloat offset[2] = { state->sizes_at < 0 ? 0.5f : 0, state->sizes_at < 0 ? 0.5f : 0 },
+         size[2] = { 1, 1 };
   if (state->offsets_at >= 0)
     read_pair (state, &state->offset_values, data[state->offsets_at], cell, offset);
   if (state->sizes_at >= 0)
     read_pair (state, &state->size_values, data[state->sizes_at], cell, size);
   const gfloat x = ((gfloat) (cell % state->heat.width) + offset[0]) / (gfloat) state->heat.width;
   const gfloat y = ((gfloat) (cell / state->heat.width) + offset[1]) / (gfloat) state->heat.height;
-  const gfloat w = state->sizes_at >= 0 ? size[0] * state->x_scale / 2 : 0.5f / (gfloat) state->heat.width;
-  const gfloat h = state->sizes_at >= 0 ? size[1] * state->y_scale / 2 : 0.5f / (gfloat) state->heat.height;
-  sl_detector_add (&state->detector, (const gfloat[4]){ x - w, y - h, x + w, y + h }, ranked->key, (gint32) label, ranked->index);
+  const gfloat w =
+    state->sizes_at >= 0 ? size[0] * state->x_scale / 2 : 0.5f / (gfloat) state->heat.width;
+  const gfloat h =
+    state->sizes_at >= 0 ? size[1] * state->y_scale / 2 : 0.5f / (gfloat) state->heat.height;
+  sl_detector_add (&state->detector, (const gfloat[4]){ x - w, y - h, x + w, y + h }, ranked->key,
+                   (gint32) label, ranked->index);
 }
 
 static void

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "dbface": DBFace's map of faces' middles [1,H,W,1], distances [1,H,W,4] of the box's left, upper, right and lower side from its cell's
- * corner in cells, and five points [1,H,W,10], x of all, then y of all; channels last or first. A face is a cell that is as high as its eight
- * neighbours. A point's number n is e * n cells from the corner within -1..1 of 4n, and beyond it grows like e^|4n|.
+ * Decoder "dbface": DBFace's map of faces' middles [1,H,W,1], distances [1,H,W,4] of the box's
+ * left, upper, right and lower side from its cell's corner in cells, and five points [1,H,W,10], x
+ * of all, then y of all; channels last or first. A face is a cell that is as high as its eight
+ * neighbours. A point's number n is e * n cells from the corner within -1..1 of 4n, and beyond it
+ * grows like e^|4n|.
  *
- * Parameters: "activation" none, sigmoid; unstated, sigmoid where the model's last operators leave logits. "iou-threshold", "agnostic":
- * suppression.
+ * Parameters: "activation" none, sigmoid; unstated, sigmoid where the model's last operators leave
+ * logits. "iou-threshold", "agnostic": suppression.
  *
  * Unnamed it is taken for maps of a quarter of the input's size.
  */
@@ -21,7 +23,8 @@
 #define STRIDE 4
 #define POINTS 5
 #define MAX_CELLS (1u << 24)
-/* What numbers of points are multiplied by; from LINEAR on they are exponents, and never above LARGEST_LOG. */
+/* What numbers of points are multiplied by; from LINEAR on they are exponents, and never above
+ * LARGEST_LOG. */
 #define POINT_SCALE 4
 #define LINEAR 1
 #define LARGEST_LOG 12
@@ -55,8 +58,9 @@ find_map (const SlDecoderConfig *config, State *state, guint m)
   for (guint t = 0; t < config->n_tensors; t++) {
     const SlTensorInfo *tensor = &config->tensors[t];
     state->at[m] = t;
-    if (tensor->rank == 4 && sl_values_readable (tensor->dtype) && sl_picture_shape_find (map, tensor, channels[m])
-        && map->channels == channels[m] && map->width == state->maps[HEAT].width && map->height == state->maps[HEAT].height)
+    if (tensor->rank == 4 && sl_values_readable (tensor->dtype)
+        && sl_picture_shape_find (map, tensor, channels[m]) && map->channels == channels[m]
+        && map->width == state->maps[HEAT].width && map->height == state->maps[HEAT].height)
       return TRUE;
   }
   return FALSE;
@@ -77,7 +81,8 @@ static gboolean
 matches (const SlDecoderConfig *config)
 {
   State state = { 0 };
-  return find_tensors (config, &state) && (gint64) state.maps[HEAT].width * STRIDE == config->input_width
+  return find_tensors (config, &state)
+         && (gint64) state.maps[HEAT].width * STRIDE == config->input_width
          && (gint64) state.maps[HEAT].height * STRIDE == config->input_height;
 }
 
@@ -90,18 +95,24 @@ open_dbface (const SlDecoderConfig *config, GError **error)
   if (!find_tensors (config, state)) {
     g_free (state);
     return sl_decoder_refuse (
-      config, "dbface", "maps of middles [1,H,W,1], boxes [1,H,W,4] and points [1,H,W,10], or channels first, of uint8, int8 or float32",
+      config, "dbface",
+      "maps of middles [1,H,W,1], boxes [1,H,W,4] and points [1,H,W,10], or channels first, of uint8, int8 or float32",
       error);
   }
   if (!sl_decoder_param_choice (config, "activation", activations, &activation, error)
-      || !sl_detector_init (&state->detector, config, state->maps[HEAT].width * state->maps[HEAT].height, NULL, DEFAULT_IOU, error)) {
+      || !sl_detector_init (&state->detector, config,
+                            state->maps[HEAT].width * state->maps[HEAT].height, NULL, DEFAULT_IOU,
+                            error)) {
     sl_detector_close (state);
     return NULL;
   }
   const SlTensorInfo *heat = &config->tensors[state->at[HEAT]];
-  const gboolean sigmoid = sl_decoder_param (config, "activation") != NULL ? activation == 1 : heat->values == SL_VALUES_LOGITS;
+  const gboolean sigmoid = sl_decoder_param (config, "activation") != NULL
+                             ? activation == 1
+                             : heat->values == SL_VALUES_LOGITS;
   for (guint m = 0; m < N_MAPS; m++)
-    sl_values_init (&state->values[m], &config->tensors[state->at[m]], m == HEAT && sigmoid ? SL_SCORES_SIGMOID : SL_SCORES_PLAIN);
+    sl_values_init (&state->values[m], &config->tensors[state->at[m]],
+                    m == HEAT && sigmoid ? SL_SCORES_SIGMOID : SL_SCORES_PLAIN);
   state->threshold = config->threshold;
   return state;
 }
@@ -114,7 +125,8 @@ score_peaks (State *state, const void *data)
   for (guint y = 0; y < heat->height; y++)
     for (guint x = 0; x < heat->width; x++, i++) {
       const gfloat score = sl_map_number (heat, &state->values[HEAT], data, x, y, 0);
-      const gboolean counts = score >= state->threshold && sl_map_is_peak (heat, &state->values[HEAT], data, x, y, 0);
+      const gboolean counts =
+        score >= state->threshold && sl_map_is_peak (heat, &state->values[HEAT], data, x, y, 0);
       state->detector.scores[i] = counts ? MIN (score, 1) : -1;
     }
 }
@@ -124,19 +136,22 @@ static gfloat
 number_at (const State *state, const void *const *data, guint m, guint cell, guint c)
 {
   const guint width = state->maps[HEAT].width;
-  return sl_map_number (&state->maps[m], &state->values[m], data[state->at[m]], cell % width, cell / width, c);
+  return sl_map_number (&state->maps[m], &state->values[m], data[state->at[m]], cell % width,
+                        cell / width, c);
 }
 
 static void
 add_face (State *state, const void *const *data, const SlRanked *ranked)
 {
   const gfloat width = (gfloat) state->maps[HEAT].width, height = (gfloat) state->maps[HEAT].height;
-  const gfloat x = (gfloat) (ranked->index % state->maps[HEAT].width), y = (gfloat) (ranked->index / state->maps[HEAT].width);
+  const gfloat x = (gfloat) (ranked->index % state->maps[HEAT].width),
+               y = (gfloat) (ranked->index / state->maps[HEAT].width);
   gfloat sides[4];
   for (guint k = 0; k < 4; k++)
     sides[k] = number_at (state, data, BOX, ranked->index, k);
   sl_detector_add (&state->detector,
-                   (const gfloat[4]){ (x - sides[0]) / width, (y - sides[1]) / height, (x + sides[2]) / width, (y + sides[3]) / height },
+                   (const gfloat[4]){ (x - sides[0]) / width, (y - sides[1]) / height,
+                                      (x + sides[2]) / width, (y + sides[3]) / height },
                    ranked->key, 0, ranked->index);
 }
 
@@ -147,19 +162,24 @@ find_distance (gfloat number)
   const gfloat n = number * POINT_SCALE;
   if (!isfinite (n))
     return NAN;
-  return fabsf (n) < LINEAR ? n * (gfloat) G_E : copysignf (expf (fminf (fabsf (n), LARGEST_LOG)), n);
+  return fabsf (n) < LINEAR ? n * (gfloat) G_E
+                            : copysignf (expf (fminf (fabsf (n), LARGEST_LOG)), n);
 }
 
 static void
-add_points (const State *state, const void *const *data, guint cell, SlDetection *found, SlResult *result)
+add_points (const State *state, const void *const *data, guint cell, SlDetection *found,
+            SlResult *result)
 {
   const guint width = state->maps[HEAT].width;
   SlDetectedPoint *points = sl_result_add_keypoints (result, found, POINTS);
   for (guint k = 0; k < POINTS && points != NULL; k++) {
-    const gfloat x = (gfloat) (cell % width) + find_distance (number_at (state, data, LANDMARKS, cell, k)),
-                 y = (gfloat) (cell / width) + find_distance (number_at (state, data, LANDMARKS, cell, POINTS + k));
+    const gfloat x = (gfloat) (cell % width)
+                     + find_distance (number_at (state, data, LANDMARKS, cell, k)),
+                 y = (gfloat) (cell / width)
+                     + find_distance (number_at (state, data, LANDMARKS, cell, POINTS + k));
     if (isfinite (x) && isfinite (y))
-      points[k] = (SlDetectedPoint){ x / (gfloat) width, y / (gfloat) state->maps[HEAT].height, found->confidence };
+      points[k] = (SlDetectedPoint){ x / (gfloat) width, y / (gfloat) state->maps[HEAT].height,
+                                     found->confidence };
     else
       points[k] = (SlDetectedPoint){ 0 };
   }
@@ -175,13 +195,15 @@ decode_dbface (gpointer opened, const void *const *data, SlResult *result)
     add_face (state, data, &state->detector.top.items[i]);
   sl_detector_finish (&state->detector, TRUE, result);
   for (guint i = 0; i < result->n_detections; i++)
-    add_points (state, data, state->detector.origins[state->detector.kept[i]], &result->detections[i], result);
+    add_points (state, data, state->detector.origins[state->detector.kept[i]],
+                &result->detections[i], result);
   result->skeleton = &sl_skeleton_face;
 }
 
 const SlDecoder sl_decoder_dbface = {
   .name = "dbface",
-  .description = "maps of faces' middles [1,H,W,1], boxes [1,H,W,4] and points [1,H,W,10] of DBFace",
+  .description =
+    "maps of faces' middles [1,H,W,1], boxes [1,H,W,4] and points [1,H,W,10] of DBFace",
   .params = params,
   .names = names,
   .threshold = 0.4f,

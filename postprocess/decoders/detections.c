@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "detections": boxes, scores and classes as tensors of their own, in any order: boxes[1,N,4] with scores[1,N], classes[1,N] and
- * possibly count[1], as suppression inside a network leaves them (EfficientNMS, combined non-maximum suppression); dets[1,N,5], whose fifth
- * number is the score, with labels[1,N] (mmdeploy); or boxes[1,N,4] with scores of all classes, [1,N,C] or [1,C,N] (YOLO-NAS, PP-YOLOE).
- * Classes and count are whole numbers of any type. Names of tensors tell them, then types and shapes, then values.
+ * Decoder "detections": boxes, scores and classes as tensors of their own, in any order:
+ * boxes[1,N,4] with scores[1,N], classes[1,N] and possibly count[1], as suppression inside a
+ * network leaves them (EfficientNMS, combined non-maximum suppression); dets[1,N,5], whose fifth
+ * number is the score, with labels[1,N] (mmdeploy); or boxes[1,N,4] with scores of all classes,
+ * [1,N,C] or [1,C,N] (YOLO-NAS, PP-YOLOE). Classes and count are whole numbers of any type. Names
+ * of tensors tell them, then types and shapes, then values.
  *
- * Parameters: "order": what the tensors are, in their order: boxes, scores, classes, count, and - for one that does not count; "box" xyxy,
- * yxyx or xywh (middle and size); "units" normalised or pixels; "activation" of scores, none or sigmoid; "background-offset": an integer added
- * to every class; "iou-threshold", "agnostic": suppression, where a row for each cell shows that there was none; "imgsz".
+ * Parameters: "order": what the tensors are, in their order: boxes, scores, classes, count, and -
+ * for one that does not count; "box" xyxy, yxyx or xywh (middle and size); "units" normalised or
+ * pixels; "activation" of scores, none or sigmoid; "background-offset": an integer added to every
+ * class; "iou-threshold", "agnostic": suppression, where a row for each cell shows that there was
+ * none; "imgsz".
  */
 #include <math.h>
 #include <string.h>
@@ -44,7 +48,8 @@ typedef enum
   ACTIVATION_SIGMOID
 } Activation;
 
-/** Where each tensor is, or NONE; NONE for @scores where they are the fifth column of @boxes, for @classes where @scores have a column a class. */
+/** Where each tensor is, or NONE; NONE for @scores where they are the fifth column of @boxes, for
+ * @classes where @scores have a column a class. */
 typedef struct
 {
   guint boxes, scores, classes, count;
@@ -74,7 +79,9 @@ typedef struct
   gfloat width, height; /* 0 = unknown */
 } State;
 
-static const char *const params[] = { "order", "box", "units", "activation", "background-offset", SL_DETECTOR_PARAMS, NULL };
+static const char *const params[] = {
+  "order", "box", "units", "activation", "background-offset", SL_DETECTOR_PARAMS, NULL
+};
 static const char *const box_names[] = { "told", "xyxy", "yxyx", "xywh", NULL };
 static const char *const unit_names[] = { "auto", "normalised", "pixels", NULL };
 static const char *const activation_names[] = { "told", "none", "sigmoid", NULL };
@@ -97,7 +104,8 @@ static gboolean
 read_order (const SlDecoderConfig *config, const char *text, SlTensorRole roles[SL_MAX_IO])
 {
   static const char *const words_known[] = { "-", "boxes", "scores", "classes", "count" };
-  static const SlTensorRole known[] = { SL_TENSOR_OTHER, SL_TENSOR_BOXES, SL_TENSOR_SCORES, SL_TENSOR_CLASSES, SL_TENSOR_COUNT };
+  static const SlTensorRole known[] = { SL_TENSOR_OTHER, SL_TENSOR_BOXES, SL_TENSOR_SCORES,
+                                        SL_TENSOR_CLASSES, SL_TENSOR_COUNT };
   g_auto (GStrv) words = g_strsplit (text, ",", SL_MAX_IO + 1);
   if (g_strv_length (words) != config->n_tensors)
     return FALSE;
@@ -112,9 +120,11 @@ read_order (const SlDecoderConfig *config, const char *text, SlTensorRole roles[
   return TRUE;
 }
 
-/* The tensor of @columns numbers a row that is named boxes, else the first that no name gives another meaning. */
+/* The tensor of @columns numbers a row that is named boxes, else the first that no name gives
+ * another meaning. */
 static gboolean
-find_boxes (const SlDecoderConfig *config, const SlTensorRole named[SL_MAX_IO], guint columns, Roles *roles)
+find_boxes (const SlDecoderConfig *config, const SlTensorRole named[SL_MAX_IO], guint columns,
+            Roles *roles)
 {
   roles->boxes = NONE;
   for (guint t = config->n_tensors; t-- > 0;) {
@@ -122,7 +132,8 @@ find_boxes (const SlDecoderConfig *config, const SlTensorRole named[SL_MAX_IO], 
     if (sl_decoder_columns (tensor) != columns || !sl_values_readable (tensor->dtype)
         || (named[t] != SL_TENSOR_BOXES && named[t] != SL_TENSOR_UNNAMED))
       continue;
-    if (roles->boxes == NONE || named[t] == SL_TENSOR_BOXES || named[roles->boxes] != SL_TENSOR_BOXES)
+    if (roles->boxes == NONE || named[t] == SL_TENSOR_BOXES
+        || named[roles->boxes] != SL_TENSOR_BOXES)
       roles->boxes = t;
   }
   if (roles->boxes == NONE)
@@ -170,8 +181,9 @@ find_matrix (const SlDecoderConfig *config, const SlTensorRole named[SL_MAX_IO],
     const SlTensorInfo *tensor = &config->tensors[t];
     const guint columns = sl_decoder_columns (tensor), n = sl_decoder_elements (tensor);
     const gboolean named_so = named[t] == SL_TENSOR_SCORES || named[t] == SL_TENSOR_CLASSES;
-    if (t == roles->boxes || !sl_values_readable (tensor->dtype) || columns == 0 || (named[t] != SL_TENSOR_UNNAMED && !named_so)
-        || n % roles->n != 0 || (columns != roles->n && n / columns != roles->n))
+    if (t == roles->boxes || !sl_values_readable (tensor->dtype) || columns == 0
+        || (named[t] != SL_TENSOR_UNNAMED && !named_so) || n % roles->n != 0
+        || (columns != roles->n && n / columns != roles->n))
       continue;
     roles->scores = t;
     roles->n_classes = n / roles->n;
@@ -192,13 +204,15 @@ find_roles (const SlDecoderConfig *config, Roles *roles)
     return FALSE;
   for (guint t = 0; t < config->n_tensors && order == NULL; t++)
     named[t] = sl_tensor_role (&config->tensors[t]);
-  if (config->n_tensors < 2 || (!find_boxes (config, named, 4, roles) && !find_boxes (config, named, 5, roles)))
+  if (config->n_tensors < 2
+      || (!find_boxes (config, named, 4, roles) && !find_boxes (config, named, 5, roles)))
     return FALSE;
   find_vectors (config, named, roles);
   /* Without another tensor, one score a row is that of the only class. */
   if (config->n_tensors == 2 && roles->columns == 4 && roles->classes == NONE)
     roles->scores = NONE;
-  if (roles->scores == NONE && roles->columns == 4 && (roles->classes != NONE || !find_matrix (config, named, roles)))
+  if (roles->scores == NONE && roles->columns == 4
+      && (roles->classes != NONE || !find_matrix (config, named, roles)))
     return FALSE;
   if (roles->n_classes == 0 && roles->classes == NONE)
     return FALSE;
@@ -215,7 +229,8 @@ are_cells (const SlDecoderConfig *config, guint n)
   static const guint strides[] = { 8, 16, 32, 64 };
   SlGrid grid;
   for (guint levels = 3; levels <= 4; levels++)
-    if (sl_grid_init (&grid, config->input_width, config->input_height, strides, levels, 1) && grid.n_rows == n)
+    if (sl_grid_init (&grid, config->input_width, config->input_height, strides, levels, 1)
+        && grid.n_rows == n)
       return TRUE;
   return FALSE;
 }
@@ -225,14 +240,18 @@ static gboolean
 likely (const SlDecoderConfig *config)
 {
   Roles roles;
-  return find_roles (config, &roles) && 1u + (roles.scores != NONE) + (roles.classes != NONE) + (roles.count != NONE) == config->n_tensors;
+  return find_roles (config, &roles)
+         && 1u + (roles.scores != NONE) + (roles.classes != NONE) + (roles.count != NONE)
+              == config->n_tensors;
 }
 
 static gboolean
 matches (const SlDecoderConfig *config)
 {
   Roles roles;
-  return find_roles (config, &roles) && (roles.named || (likely (config) && (roles.n_classes == 0 || are_cells (config, roles.n))));
+  return find_roles (config, &roles)
+         && (roles.named
+             || (likely (config) && (roles.n_classes == 0 || are_cells (config, roles.n))));
 }
 
 static guint
@@ -262,14 +281,17 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
   state->units = (Units) units;
   state->box_stated = box > 0;
   /* TensorFlow's own detectors, which use this name, write y before x. */
-  state->y_first = box == 2 || (box == 0 && sl_tensor_is_named (&config->tensors[state->roles.boxes], "detection_boxes"));
+  state->y_first =
+    box == 2
+    || (box == 0 && sl_tensor_is_named (&config->tensors[state->roles.boxes], "detection_boxes"));
   state->reading.centre = box == 3;
   state->activation_stated = activation > 0 || state->roles.n_classes == 0;
   state->reading.sigmoid = activation == 2;
   if (state->units != UNITS_PIXELS || width > 0)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "decoder detections: boxes are in pixels of the model's input, whose size is not known: state imgsz=HEIGHT,WIDTH");
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_ARGUMENT,
+    "decoder detections: boxes are in pixels of the model's input, whose size is not known: state imgsz=HEIGHT,WIDTH");
   return FALSE;
 }
 
@@ -287,7 +309,8 @@ open_detections (const SlDecoderConfig *config, GError **error)
   memcpy (state->tensors, config->tensors, sizeof state->tensors);
   state->roles = roles;
   state->suppress = roles.n > MAX_LEFT || are_cells (config, roles.n);
-  if (!read_parameters (state, config, error) || !sl_detector_init (&state->detector, config, roles.n, NULL, DEFAULT_IOU, error)) {
+  if (!read_parameters (state, config, error)
+      || !sl_detector_init (&state->detector, config, roles.n, NULL, DEFAULT_IOU, error)) {
     sl_detector_close (state);
     return NULL;
   }
@@ -311,14 +334,16 @@ number_at (const SlTensorInfo *tensor, const void *data, gsize i)
     memcpy (&wide, bytes + i * sizeof wide, sizeof wide);
     return (gfloat) wide;
   }
-  const gfloat code = tensor->dtype == SL_DTYPE_I8 ? (gfloat) ((const gint8 *) data)[i] : (gfloat) bytes[i];
+  const gfloat code =
+    tensor->dtype == SL_DTYPE_I8 ? (gfloat) ((const gint8 *) data)[i] : (gfloat) bytes[i];
   return tensor->scale > 0 ? tensor->scale * (code - (gfloat) tensor->zero_point) : code;
 }
 
 static gfloat
 box_number (const State *state, const void *const *data, guint row, guint k)
 {
-  return number_at (&state->tensors[state->roles.boxes], data[state->roles.boxes], (gsize) row * state->roles.columns + k);
+  return number_at (&state->tensors[state->roles.boxes], data[state->roles.boxes],
+                    (gsize) row * state->roles.columns + k);
 }
 
 static guint
@@ -329,15 +354,18 @@ scores_at (const State *state, const Reading *reading)
 
 /* The best score of @row, and its class. */
 static gfloat
-score_of (const State *state, const Reading *reading, const void *const *data, guint row, gfloat *label)
+score_of (const State *state, const Reading *reading, const void *const *data, guint row,
+          gfloat *label)
 {
   const Roles *roles = &state->roles;
-  const guint scores = scores_at (state, reading), labels = reading->swapped ? roles->scores : roles->classes;
+  const guint scores = scores_at (state, reading),
+              labels = reading->swapped ? roles->scores : roles->classes;
   gfloat best = -INFINITY;
   *label = 0;
   for (guint c = 0; c < roles->n_classes; c++) {
     const gfloat score =
-      number_at (&state->tensors[scores], data[scores], roles->across ? (gsize) c * roles->n + row : (gsize) row * roles->n_classes + c);
+      number_at (&state->tensors[scores], data[scores],
+                 roles->across ? (gsize) c * roles->n + row : (gsize) row * roles->n_classes + c);
     if (score > best) {
       best = score;
       *label = (gfloat) c;
@@ -345,7 +373,8 @@ score_of (const State *state, const Reading *reading, const void *const *data, g
   }
   if (roles->n_classes == 0) {
     *label = number_at (&state->tensors[labels], data[labels], row);
-    best = scores == NONE ? box_number (state, data, row, 4) : number_at (&state->tensors[scores], data[scores], row);
+    best = scores == NONE ? box_number (state, data, row, 4)
+                          : number_at (&state->tensors[scores], data[scores], row);
   }
   return reading->sigmoid ? (gfloat) sl_sigmoid ((double) best) : best;
 }
@@ -368,12 +397,14 @@ score_rows (State *state, const void *const *data)
   const guint rows = row_count (state, data);
   gfloat label;
   if (roles->n_classes > 0 && state->tensors[roles->scores].dtype == SL_DTYPE_F32)
-    sl_class_max_floats (data[roles->scores], roles->n, roles->n_classes, roles->across ? roles->n : 1,
-                         roles->across ? 1 : roles->n_classes, state->detector.scores);
+    sl_class_max_floats (data[roles->scores], roles->n, roles->n_classes,
+                         roles->across ? roles->n : 1, roles->across ? 1 : roles->n_classes,
+                         state->detector.scores);
   else
     for (guint row = 0; row < rows; row++)
       state->detector.scores[row] = score_of (state, reading, data, row, &label);
-  if (roles->n_classes > 0 && state->tensors[roles->scores].dtype == SL_DTYPE_F32 && reading->sigmoid)
+  if (roles->n_classes > 0 && state->tensors[roles->scores].dtype == SL_DTYPE_F32
+      && reading->sigmoid)
     for (guint row = 0; row < rows; row++)
       state->detector.scores[row] = (gfloat) sl_sigmoid ((double) state->detector.scores[row]);
   for (guint row = rows; row < roles->n; row++)
@@ -386,7 +417,8 @@ in_pixels (const State *state)
   if (state->units != UNITS_TOLD || state->width <= 0)
     return state->units == UNITS_PIXELS;
   for (guint i = 0; i < state->detector.n_candidates; i++)
-    if (state->detector.candidates[i].x_max > SL_LARGEST_FRACTION || state->detector.candidates[i].y_max > SL_LARGEST_FRACTION)
+    if (state->detector.candidates[i].x_max > SL_LARGEST_FRACTION
+        || state->detector.candidates[i].y_max > SL_LARGEST_FRACTION)
       return TRUE;
   return FALSE;
 }
@@ -403,13 +435,15 @@ decode_detections (gpointer opened, const void *const *data, SlResult *result)
     gfloat box[4], label;
     for (guint k = 0; k < 4; k++)
       box[k] = box_number (state, data, ranked->index, state->y_first ? k ^ 1 : k);
-    const gfloat middle[4] = { box[0] - box[2] / 2, box[1] - box[3] / 2, box[0] + box[2] / 2, box[1] + box[3] / 2 };
+    const gfloat middle[4] = { box[0] - box[2] / 2, box[1] - box[3] / 2, box[0] + box[2] / 2,
+                               box[1] + box[3] / 2 };
     score_of (state, &state->reading, data, ranked->index, &label);
     if (!(label > -0.5f && label < 1e6f))
       continue;
     const gint32 id = (gint32) lrintf (label) + state->offset;
     if (id >= 0)
-      sl_detector_add (detector, state->reading.centre ? middle : box, ranked->key, id, ranked->index);
+      sl_detector_add (detector, state->reading.centre ? middle : box, ranked->key, id,
+                       ranked->index);
   }
   if (in_pixels (state))
     sl_detector_scale (detector, 1 / state->width, 1 / state->height);
@@ -418,7 +452,8 @@ decode_detections (gpointer opened, const void *const *data, SlResult *result)
 
 /* The scores or classes of a tensor as a table of one column. */
 static gboolean
-column_fits (const State *state, const void *const *data, guint at, gboolean scores, const char *role, GString *why)
+column_fits (const State *state, const void *const *data, guint at, gboolean scores,
+             const char *role, GString *why)
 {
   const SlTensorInfo *tensor = &state->tensors[at];
   if (is_whole (tensor->dtype))
@@ -429,7 +464,8 @@ column_fits (const State *state, const void *const *data, guint at, gboolean sco
   const SlRows rows = { &values, data[at], sl_decoder_elements (tensor), 1, 1, 1, NULL, 0 };
   sl_plausible_column (&rows, 0, &column, NULL);
   const gsize before = why != NULL ? why->len : 0;
-  if (scores ? sl_plausible_scores (&column, &rows, 0, why) : sl_plausible_classes (&column, 0, why))
+  if (scores ? sl_plausible_scores (&column, &rows, 0, why)
+             : sl_plausible_classes (&column, 0, why))
     return TRUE;
   if (why != NULL) {
     g_string_erase (why, (gssize) before, (gssize) strlen ("column 0 holds"));
@@ -448,7 +484,8 @@ boxes_fit (const State *state, const Reading *reading, const void *const *data, 
   gfloat label, width = 1, height = 1;
   for (guint row = 0; row < n && state->units != UNITS_NORMALISED && state->width > 0; row += step)
     for (guint k = 0; k < 4; k++)
-      if (state->units == UNITS_PIXELS || fabsf (box_number (state, data, row, k)) > SL_LARGEST_FRACTION) {
+      if (state->units == UNITS_PIXELS
+          || fabsf (box_number (state, data, row, k)) > SL_LARGEST_FRACTION) {
         width = state->width;
         height = state->height;
       }
@@ -463,10 +500,11 @@ boxes_fit (const State *state, const Reading *reading, const void *const *data, 
   if (sl_plausible_boxes (&count, form, state->tensors[state->roles.boxes].dtype == SL_DTYPE_F32))
     return TRUE;
   if (why != NULL)
-    g_string_append_printf (why, "boxes are none as %s: %s", reading->centre ? "xywh" : "xyxy",
-                            count.bad > count.sure / 4 ? "those of sure rows are not on the picture"
-                            : reading->centre          ? "the first two numbers are always less than the others, as corners are"
-                                                       : "many have no size");
+    g_string_append_printf (
+      why, "boxes are none as %s: %s", reading->centre ? "xywh" : "xyxy",
+      count.bad > count.sure / 4 ? "those of sure rows are not on the picture"
+      : reading->centre ? "the first two numbers are always less than the others, as corners are"
+                        : "many have no size");
   return FALSE;
 }
 
@@ -475,14 +513,18 @@ fits (const State *state, const Reading *reading, const void *const *data, GStri
 {
   const Roles *roles = &state->roles;
   const guint scores = scores_at (state, reading);
-  if (scores != NONE && !reading->sigmoid && !column_fits (state, data, scores, TRUE, "scores", why))
+  if (scores != NONE && !reading->sigmoid
+      && !column_fits (state, data, scores, TRUE, "scores", why))
     return FALSE;
-  if (roles->n_classes == 0 && !column_fits (state, data, reading->swapped ? roles->scores : roles->classes, FALSE, "classes", why))
+  if (roles->n_classes == 0
+      && !column_fits (state, data, reading->swapped ? roles->scores : roles->classes, FALSE,
+                       "classes", why))
     return FALSE;
   return boxes_fit (state, reading, data, why);
 }
 
-/* Whether corners that are y before x for their name alone leave the picture so, and lie on it as x before y. */
+/* Whether corners that are y before x for their name alone leave the picture so, and lie on it as x
+ * before y. */
 static gboolean
 name_misleads (const State *state, const void *const *data)
 {
@@ -496,7 +538,8 @@ name_misleads (const State *state, const void *const *data)
     if (!(score_of (state, &state->reading, data, row, &label) >= SL_PLAUSIBLE_SURE))
       continue;
     const gfloat first = fmaxf (box_number (state, data, row, 0), box_number (state, data, row, 2));
-    const gfloat second = fmaxf (box_number (state, data, row, 1), box_number (state, data, row, 3));
+    const gfloat second =
+      fmaxf (box_number (state, data, row, 1), box_number (state, data, row, 3));
     if (first > right || second > bottom)
       return FALSE;
     out += first > bottom || second > right;
@@ -510,7 +553,8 @@ check (gpointer opened, const void *const *data, GString *why)
   State *state = opened;
   if (name_misleads (state, data)) {
     state->y_first = FALSE;
-    g_string_append (why, "corners as y before x leave the picture: taken for decoder=detections,box=xyxy");
+    g_string_append (
+      why, "corners as y before x leave the picture: taken for decoder=detections,box=xyxy");
     return SL_CHECK_CHANGED;
   }
   if (fits (state, &state->reading, data, why))
@@ -521,10 +565,12 @@ check (gpointer opened, const void *const *data, GString *why)
     other.swapped = other.swapped != swap;
     other.centre = other.centre != box;
     other.sigmoid = other.sigmoid != sigmoid;
-    if ((swap && !state->roles.guessed) || (sigmoid && state->roles.n_classes == 0) || !fits (state, &other, data, NULL))
+    if ((swap && !state->roles.guessed) || (sigmoid && state->roles.n_classes == 0)
+        || !fits (state, &other, data, NULL))
       continue;
     const gboolean may = !(box && state->box_stated) && !(sigmoid && state->activation_stated);
-    g_string_append_printf (why, "%s decoder=detections,box=%s", may ? ": taken for" : ": state", other.centre ? "xywh" : "xyxy");
+    g_string_append_printf (why, "%s decoder=detections,box=%s", may ? ": taken for" : ": state",
+                            other.centre ? "xywh" : "xyxy");
     if (sigmoid)
       g_string_append_printf (why, ",activation=%s", other.sigmoid ? "sigmoid" : "none");
     if (swap)
@@ -534,7 +580,9 @@ check (gpointer opened, const void *const *data, GString *why)
     state->reading = other;
     return SL_CHECK_CHANGED;
   }
-  g_string_append (why, "; expected other parameters of decoder=detections (order=, box=, units=, activation=), or another decoder");
+  g_string_append (
+    why,
+    "; expected other parameters of decoder=detections (order=, box=, units=, activation=), or another decoder");
   return SL_CHECK_CONTRADICTS;
 }
 

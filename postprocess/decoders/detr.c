@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "detr": the queries of DETR and of what came after it (Conditional and Deformable DETR, RT-DETR, D-FINE, RF-DETR): class
- * logits[1,N,C] and boxes[1,N,4] (centre x, centre y, width, height in 0..1 of the input), in either order. There is no suppression: the
- * network itself leaves one query an object.
+ * Decoder "detr": the queries of DETR and of what came after it (Conditional and Deformable DETR,
+ * RT-DETR, D-FINE, RF-DETR): class logits[1,N,C] and boxes[1,N,4] (centre x, centre y, width,
+ * height in 0..1 of the input), in either order. There is no suppression: the network itself leaves
+ * one query an object.
  *
  * Parameters:
- *   activation   softmax: a query has one class, and the last of C is "no object"; sigmoid: each class of each query counts by itself;
- *                none: likewise, and the numbers are probabilities. Told by the number of labels, by C = 92 (COCO's ids and "no object"),
- *                by the names that RF-DETR's exporter writes, by the operators that make the numbers, and by the numbers; else sigmoid, as all
- *                but the first DETR have it. Where sigmoids are one more than there are labels, the last is of no class (RF-DETR).
+ *   activation   softmax: a query has one class, and the last of C is "no object"; sigmoid: each
+ *                class of each query counts by itself;
+ *                none: likewise, and the numbers are probabilities. Told by the number of labels,
+ *                by C = 92 (COCO's ids and "no object"),
+ *                by the names that RF-DETR's exporter writes, by the operators that make the
+ *                numbers, and by the numbers; else sigmoid, as all
+ *                but the first DETR have it. Where sigmoids are one more than there are labels, the
+ *                last is of no class (RF-DETR).
  */
 #include <math.h>
 
@@ -48,7 +53,8 @@ typedef struct
   SlDetector detector;
 } State;
 
-/* @states: the first is what parameters, names and labels say, the others what the numbers may say. */
+/* @states: the first is what parameters, names and labels say, the others what the numbers may say.
+ */
 typedef struct
 {
   State *states[3];
@@ -62,13 +68,15 @@ find_tensors (const SlDecoderConfig *config, guint *boxes, guint *logits)
 {
   if (config->n_tensors != 2)
     return FALSE;
-  const gboolean first_named = sl_decoder_columns (&config->tensors[0]) == 4 && sl_tensor_role (&config->tensors[0]) == SL_TENSOR_BOXES
+  const gboolean first_named = sl_decoder_columns (&config->tensors[0]) == 4
+                               && sl_tensor_role (&config->tensors[0]) == SL_TENSOR_BOXES
                                && sl_tensor_role (&config->tensors[1]) != SL_TENSOR_BOXES;
   *boxes = sl_decoder_columns (&config->tensors[1]) == 4 && !first_named ? 1 : 0;
   *logits = 1 - *boxes;
   const SlTensorInfo *b = &config->tensors[*boxes], *l = &config->tensors[*logits];
-  return sl_decoder_columns (b) == 4 && sl_decoder_elements (b) > 0 && sl_decoder_columns (l) >= 1 && sl_values_readable (b->dtype)
-         && sl_values_readable (l->dtype) && sl_decoder_elements (b) / 4 == sl_decoder_elements (l) / sl_decoder_columns (l);
+  return sl_decoder_columns (b) == 4 && sl_decoder_elements (b) > 0 && sl_decoder_columns (l) >= 1
+         && sl_values_readable (b->dtype) && sl_values_readable (l->dtype)
+         && sl_decoder_elements (b) / 4 == sl_decoder_elements (l) / sl_decoder_columns (l);
 }
 
 /* RF-DETR's exporter calls boxes "dets" and logits "labels". */
@@ -90,7 +98,8 @@ matches (const SlDecoderConfig *config)
   guint boxes, logits;
   if (!find_tensors (config, &boxes, &logits))
     return FALSE;
-  if (are_named (&config->tensors[boxes], &config->tensors[logits]) || are_rf_detr (&config->tensors[boxes], &config->tensors[logits]))
+  if (are_named (&config->tensors[boxes], &config->tensors[logits])
+      || are_rf_detr (&config->tensors[boxes], &config->tensors[logits]))
     return TRUE;
   const guint queries = sl_decoder_elements (&config->tensors[boxes]) / 4;
   return queries % QUERIES_STEP == 0 && queries <= QUERIES_MAX;
@@ -101,12 +110,13 @@ static gboolean
 likely (const SlDecoderConfig *config)
 {
   guint boxes, logits;
-  return find_tensors (config, &boxes, &logits) && sl_decoder_elements (&config->tensors[boxes]) / 4 <= QUERIES_MAX;
+  return find_tensors (config, &boxes, &logits)
+         && sl_decoder_elements (&config->tensors[boxes]) / 4 <= QUERIES_MAX;
 }
 
 static gboolean
-find_activation (const SlDecoderConfig *config, const SlTensorInfo *boxes, const SlTensorInfo *logits, Activation *activation,
-                 GError **error)
+find_activation (const SlDecoderConfig *config, const SlTensorInfo *boxes,
+                 const SlTensorInfo *logits, Activation *activation, GError **error)
 {
   guint stated;
   if (!sl_decoder_param_choice (config, "activation", activations, &stated, error))
@@ -145,7 +155,8 @@ classes (const SlDecoderConfig *config)
   guint boxes, logits;
   Activation activation;
   if (!find_tensors (config, &boxes, &logits)
-      || !find_activation (config, &config->tensors[boxes], &config->tensors[logits], &activation, NULL))
+      || !find_activation (config, &config->tensors[boxes], &config->tensors[logits], &activation,
+                           NULL))
     return 0;
   return count_classes (config, sl_decoder_columns (&config->tensors[logits]), activation);
 }
@@ -167,7 +178,8 @@ close_detr (gpointer opened)
 }
 
 static State *
-state_new (const SlDecoderConfig *config, guint boxes, guint logits, Activation activation, GError **error)
+state_new (const SlDecoderConfig *config, guint boxes, guint logits, Activation activation,
+           GError **error)
 {
   State *state = g_new0 (State, 1);
   state->boxes_at = boxes;
@@ -177,7 +189,8 @@ state_new (const SlDecoderConfig *config, guint boxes, guint logits, Activation 
   state->activation = activation;
   state->classes = count_classes (config, state->columns, activation);
   sl_values_init (&state->boxes, &config->tensors[boxes], SL_SCORES_PLAIN);
-  sl_values_init (&state->logits, &config->tensors[logits], activation == SIGMOID ? SL_SCORES_SIGMOID : SL_SCORES_PLAIN);
+  sl_values_init (&state->logits, &config->tensors[logits],
+                  activation == SIGMOID ? SL_SCORES_SIGMOID : SL_SCORES_PLAIN);
   state->raw_threshold = sl_values_raw_threshold (&state->logits, config->threshold);
   const guint candidates = activation == SOFTMAX ? state->n : state->n * state->classes;
   if (sl_detector_init (&state->detector, config, candidates, NULL, 1, error))
@@ -192,25 +205,32 @@ open_detr (const SlDecoderConfig *config, GError **error)
   guint boxes, logits;
   Activation activation;
   if (!find_tensors (config, &boxes, &logits))
-    return sl_decoder_refuse (config, "detr", "tensors logits[1,N,classes] and boxes[1,N,4] of uint8, int8 or float32", error);
-  if (!find_activation (config, &config->tensors[boxes], &config->tensors[logits], &activation, error))
+    return sl_decoder_refuse (
+      config, "detr", "tensors logits[1,N,classes] and boxes[1,N,4] of uint8, int8 or float32",
+      error);
+  if (!find_activation (config, &config->tensors[boxes], &config->tensors[logits], &activation,
+                        error))
     return NULL;
   State *state = state_new (config, boxes, logits, activation, error);
   if (state == NULL)
     return NULL;
   Readings *readings = g_new0 (Readings, 1);
   readings->states[readings->n++] = state;
-  readings->stated = g_strcmp0 (sl_decoder_param (config, "activation"), "told") != 0 && sl_decoder_param (config, "activation") != NULL;
+  readings->stated = g_strcmp0 (sl_decoder_param (config, "activation"), "told") != 0
+                     && sl_decoder_param (config, "activation") != NULL;
   readings->named = are_named (&config->tensors[boxes], &config->tensors[logits]);
   for (Activation other = SOFTMAX; other <= NONE; other++) {
-    const gboolean fits = other != SOFTMAX || (state->columns > 1 && (config->n_labels == 0 || state->columns == config->n_labels + 1));
+    const gboolean fits =
+      other != SOFTMAX
+      || (state->columns > 1 && (config->n_labels == 0 || state->columns == config->n_labels + 1));
     if (other != activation && fits && config->tensors[logits].dtype == SL_DTYPE_F32)
       readings->states[readings->n++] = state_new (config, boxes, logits, other, NULL);
   }
   return readings;
 }
 
-/* The best class of query @row, "no object" left out; @sum becomes that of all exponentials, relative to the largest logit @top. */
+/* The best class of query @row, "no object" left out; @sum becomes that of all exponentials,
+ * relative to the largest logit @top. */
 static guint
 best_class (const State *state, const void *logits, guint row, gfloat *top, gfloat *sum)
 {
@@ -238,7 +258,8 @@ score_queries (State *state, const void *logits)
   for (guint row = 0; row < state->n; row++) {
     gfloat top, sum;
     const guint best = best_class (state, logits, row, &top, &sum);
-    const gfloat value = sl_values_get (&state->logits, logits, (gsize) row * state->columns + best);
+    const gfloat value =
+      sl_values_get (&state->logits, logits, (gsize) row * state->columns + best);
     state->detector.scores[row] = expf (value - top) / sum;
   }
 }
@@ -251,7 +272,8 @@ score_classes (State *state, const void *logits)
   for (guint row = 0; row < state->n; row++)
     for (guint c = 0; c < state->classes; c++) {
       const gsize i = (gsize) row * state->columns + c;
-      const gboolean may_count = state->logits.quantised || sl_values_float (logits, i) >= state->raw_threshold;
+      const gboolean may_count =
+        state->logits.quantised || sl_values_float (logits, i) >= state->raw_threshold;
       *score++ = may_count ? sl_values_get (&state->logits, logits, i) : -1;
     }
 }
@@ -272,16 +294,19 @@ decode_detr (gpointer opened, const void *const *data, SlResult *result)
     const SlRanked *ranked = &detector->top.items[i];
     gfloat box[4], top, sum;
     const guint row = state->activation == SOFTMAX ? ranked->index : ranked->index / state->classes;
-    const guint label = state->activation == SOFTMAX ? best_class (state, logits, row, &top, &sum) : ranked->index % state->classes;
+    const guint label = state->activation == SOFTMAX ? best_class (state, logits, row, &top, &sum)
+                                                     : ranked->index % state->classes;
     for (guint k = 0; k < 4; k++)
       box[k] = sl_values_get (&state->boxes, data[state->boxes_at], (gsize) row * 4 + k);
-    const gfloat corners[4] = { box[0] - box[2] / 2, box[1] - box[3] / 2, box[0] + box[2] / 2, box[1] + box[3] / 2 };
+    const gfloat corners[4] = { box[0] - box[2] / 2, box[1] - box[3] / 2, box[0] + box[2] / 2,
+                                box[1] + box[3] / 2 };
     sl_detector_add (detector, corners, ranked->key, (gint32) label, ranked->index);
   }
   sl_detector_finish (detector, FALSE, result);
 }
 
-/* Whether boxes are middles and sizes of 0..1: those of the queries that were found lie on the picture. */
+/* Whether boxes are middles and sizes of 0..1: those of the queries that were found lie on the
+ * picture. */
 static gboolean
 boxes_fit (const State *state, const void *const *data, GString *why)
 {
@@ -291,12 +316,14 @@ boxes_fit (const State *state, const void *const *data, GString *why)
   SlColumn column;
   guint bad = 0;
   for (guint i = 0; i < n; i++) {
-    const guint row =
-      state->activation == SOFTMAX ? state->detector.top.items[i].index : state->detector.top.items[i].index / state->classes;
+    const guint row = state->activation == SOFTMAX
+                        ? state->detector.top.items[i].index
+                        : state->detector.top.items[i].index / state->classes;
     gfloat box[4];
     for (guint k = 0; k < 4; k++)
       box[k] = sl_rows_get (&rows, row, k);
-    bad += isfinite (box[0] + box[1] + box[2] + box[3]) && !sl_plausible_box (box, SL_BOX_CENTRE, 1, 1);
+    bad +=
+      isfinite (box[0] + box[1] + box[2] + box[3]) && !sl_plausible_box (box, SL_BOX_CENTRE, 1, 1);
   }
   for (guint row = 0; row < state->n; row++) {
     gfloat box[4];
@@ -305,10 +332,12 @@ boxes_fit (const State *state, const void *const *data, GString *why)
     sl_plausible_count_box (&all, box, SL_BOX_CENTRE, 1, 1, 0);
   }
   sl_plausible_column (&rows, 0, &column, NULL);
-  if (2 * bad <= n && sl_plausible_boxes (&all, SL_BOX_CENTRE, TRUE) && !(column.n > 0 && column.high > SL_LARGEST_FRACTION))
+  if (2 * bad <= n && sl_plausible_boxes (&all, SL_BOX_CENTRE, TRUE)
+      && !(column.n > 0 && column.high > SL_LARGEST_FRACTION))
     return TRUE;
   g_string_append_printf (
-    why, "boxes are no middles and sizes of 0..1 (their first numbers are %g..%g): state decoder=detections for corners or pixels",
+    why,
+    "boxes are no middles and sizes of 0..1 (their first numbers are %g..%g): state decoder=detections for corners or pixels",
     (double) column.low, (double) column.high);
   return FALSE;
 }
@@ -318,7 +347,8 @@ static gboolean
 scores_fit (const Readings *readings, const State *state, const void *logits, GString *why)
 {
   const SlValues plain = { 0 };
-  const SlRows rows = { state->activation == SIGMOID && !state->logits.quantised ? &plain : &state->logits,
+  const SlRows rows = { state->activation == SIGMOID && !state->logits.quantised ? &plain
+                                                                                 : &state->logits,
                         logits,
                         state->n,
                         state->columns,
@@ -345,13 +375,17 @@ scores_fit (const Readings *readings, const State *state, const void *logits, GS
     sure += fmaxf (none, best) > 0;
   }
   const gboolean shares = low >= 0 && high <= 1 && low < high;
-  const gboolean fits = state->activation == NONE      ? low >= -0.05f && high <= 1.05f
-                        : state->activation == SIGMOID ? !shares && (state->columns < 2 || 2 * last <= n)
-                                                       : !shares && (readings->named || 2 * last >= n || 2 * sure > n);
+  const gboolean fits = state->activation == NONE ? low >= -0.05f && high <= 1.05f
+                        : state->activation == SIGMOID
+                          ? !shares && (state->columns < 2 || 2 * last <= n)
+                          : !shares && (readings->named || 2 * last >= n || 2 * sure > n);
   if (!fits && why != NULL && (shares || state->activation == NONE))
     g_string_append_printf (why, "numbers of classes are %g..%g", (double) low, (double) high);
   else if (!fits && why != NULL)
-    g_string_append_printf (why, "in %u of %u queries the last number is the highest, as \"no object\" is with softmax alone", last, n);
+    g_string_append_printf (
+      why,
+      "in %u of %u queries the last number is the highest, as \"no object\" is with softmax alone",
+      last, n);
   return fits;
 }
 
@@ -368,7 +402,8 @@ check (gpointer opened, const void *const *data, GString *why)
     const State *other = readings->states[i];
     if (other == state || !scores_fit (readings, other, data[state->logits_at], NULL))
       continue;
-    g_string_append_printf (why, "%s decoder=detr,activation=%s", readings->stated ? ": state" : ": taken for",
+    g_string_append_printf (why, "%s decoder=detr,activation=%s",
+                            readings->stated ? ": state" : ": taken for",
                             activations[other->activation]);
     if (readings->stated)
       return SL_CHECK_CONTRADICTS;
@@ -381,7 +416,8 @@ check (gpointer opened, const void *const *data, GString *why)
 
 const SlDecoder sl_decoder_detr = {
   .name = "detr",
-  .description = "logits[1,N,classes] and boxes[1,N,4] of the N queries of DETR, RT-DETR and their like",
+  .description =
+    "logits[1,N,classes] and boxes[1,N,4] of the N queries of DETR, RT-DETR and their like",
   .params = params,
   .threshold = 0.5f,
   .matches = matches,

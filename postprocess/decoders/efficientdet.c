@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "efficientdet": EfficientDet and RetinaNet without post-processing: scores of classes and offsets (y, x, height, width) from anchors,
- * in two tensors [1,N,C] and [1,N,4], or a pair of maps a level: [1,H,W,A*C] and [1,H,W,A*4], or channels first. The tensors may come in
- * any order; of two that are alike the first has the scores.
+ * Decoder "efficientdet": EfficientDet and RetinaNet without post-processing: scores of classes and
+ * offsets (y, x, height, width) from anchors, in two tensors [1,N,C] and [1,N,4], or a pair of maps
+ * a level: [1,H,W,A*C] and [1,H,W,A*4], or channels first. The tensors may come in any order; of
+ * two that are alike the first has the scores.
  *
  * Parameters:
- *   preset                automl (default): anchors of ratio 1, 2 and 1/2 and of one area; torch: 1x1, 1.4x0.7 and 0.7x1.4, as effdet and
+ *   preset                automl (default): anchors of ratio 1, 2 and 1/2 and of one area; torch:
+ *                         1x1, 1.4x0.7 and 0.7x1.4, as effdet and
  *                         other EfficientDets of PyTorch have them
  *   strides               8,16,32,64,128
  *   anchor-scale          4: side of the smallest anchor, in strides
@@ -31,11 +33,14 @@
 #define DEFAULT_IOU 0.5
 #define MAX_CLASSES 4096
 
-static const char *const params[] = { "preset", "strides",    "anchor-scale",      "scales",           "ratios",
-                                      "order",  "activation", "background-offset", SL_DETECTOR_PARAMS, NULL };
+static const char *const params[] = {
+  "preset", "strides",    "anchor-scale",      "scales",           "ratios",
+  "order",  "activation", "background-offset", SL_DETECTOR_PARAMS, NULL
+};
 
-/* Rows that follow each other: all of them, or those of a level. Row i of a part is anchor i % per_cell of cell i / per_cell; with channels
- * first, where rows of one anchor lie together, cell i % cells of anchor i / cells. */
+/* Rows that follow each other: all of them, or those of a level. Row i of a part is anchor i %
+ * per_cell of cell i / per_cell; with channels first, where rows of one anchor lie together, cell i
+ * % cells of anchor i / cells. */
 typedef struct
 {
   guint scores_at, boxes_at, first, n, cells;
@@ -74,7 +79,8 @@ read_shapes (const SlDecoderConfig *config, SlPyramidAnchors *spec, GError **err
   guint preset;
   spec->n_shapes = 3;
   if (!sl_decoder_param_choice (config, "preset", presets, &preset, error)
-      || !sl_decoder_param_list (config, "ratios", 0.01, 100, ratios, SL_MAX_ASPECT_RATIOS, &spec->n_shapes, error))
+      || !sl_decoder_param_list (config, "ratios", 0.01, 100, ratios, SL_MAX_ASPECT_RATIOS,
+                                 &spec->n_shapes, error))
     return FALSE;
   for (guint i = 0; i < spec->n_shapes; i++) {
     spec->shapes[i][0] = sqrt (ratios[i]);
@@ -86,14 +92,17 @@ read_shapes (const SlDecoderConfig *config, SlPyramidAnchors *spec, GError **err
 }
 
 static gboolean
-read_spec (const SlDecoderConfig *config, SlPyramidAnchors *spec, gint32 *width, gint32 *height, GError **error)
+read_spec (const SlDecoderConfig *config, SlPyramidAnchors *spec, gint32 *width, gint32 *height,
+           GError **error)
 {
   double strides[SL_MAX_LEVELS] = { 8, 16, 32, 64, 128 };
   gint scales;
   spec->n_levels = 5;
-  if (!sl_decoder_param_list (config, "strides", 1, 1024, strides, SL_MAX_LEVELS, &spec->n_levels, error)
+  if (!sl_decoder_param_list (config, "strides", 1, 1024, strides, SL_MAX_LEVELS, &spec->n_levels,
+                              error)
       || !sl_decoder_param_double (config, "anchor-scale", 4, 0.1, 100, &spec->side, error)
-      || !sl_decoder_param_int (config, "scales", 3, 1, SL_MAX_ASPECT_RATIOS, &scales, error) || !read_shapes (config, spec, error)
+      || !sl_decoder_param_int (config, "scales", 3, 1, SL_MAX_ASPECT_RATIOS, &scales, error)
+      || !read_shapes (config, spec, error)
       || !sl_decoder_param_size (config, width, height, error))
     return FALSE;
   spec->scales = (guint) scales;
@@ -101,22 +110,29 @@ read_spec (const SlDecoderConfig *config, SlPyramidAnchors *spec, gint32 *width,
     spec->strides[l] = (guint) strides[l];
   if (*width > 0)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "decoder efficientdet: the size of the model's input is not known, which anchors need: state imgsz=HEIGHT,WIDTH");
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_ARGUMENT,
+    "decoder efficientdet: the size of the model's input is not known, which anchors need: state imgsz=HEIGHT,WIDTH");
   return FALSE;
 }
 
-/* How many numbers each anchor has in @tensor, whose rows are those of @cells cells; 0 = it has another shape. */
+/* How many numbers each anchor has in @tensor, whose rows are those of @cells cells; 0 = it has
+ * another shape. */
 static guint
-numbers_of (const SlTensorInfo *tensor, const SlLevel *level, guint per_cell, gboolean *channels_first)
+numbers_of (const SlTensorInfo *tensor, const SlLevel *level, guint per_cell,
+            gboolean *channels_first)
 {
   const gint32 *d = tensor->dims;
   if (!sl_values_readable (tensor->dtype) || tensor->rank != 4 || d[0] != 1)
     return 0;
-  *channels_first = (guint) d[2] == level->height && (guint) d[3] == level->width && (guint) d[1] % per_cell == 0;
+  *channels_first =
+    (guint) d[2] == level->height && (guint) d[3] == level->width && (guint) d[1] % per_cell == 0;
   if (*channels_first)
     return (guint) d[1] / per_cell;
-  return (guint) d[1] == level->height && (guint) d[2] == level->width && (guint) d[3] % per_cell == 0 ? (guint) d[3] / per_cell : 0;
+  return (guint) d[1] == level->height && (guint) d[2] == level->width
+             && (guint) d[3] % per_cell == 0
+           ? (guint) d[3] / per_cell
+           : 0;
 }
 
 /* One pair of maps for each of @grid's levels. */
@@ -132,7 +148,9 @@ find_maps (const SlDecoderConfig *config, State *state, const SlGrid *grid)
     gint scores = -1, boxes = -1;
     gboolean boxes_first = FALSE;
     for (guint t = 0; t < config->n_tensors; t++) {
-      const guint numbers = taken[t] ? 0 : numbers_of (&config->tensors[t], level, state->per_cell, &part->channels_first);
+      const guint numbers =
+        taken[t] ? 0
+                 : numbers_of (&config->tensors[t], level, state->per_cell, &part->channels_first);
       gint *at = numbers == 4 && (boxes < 0 || scores >= 0) ? &boxes : &scores;
       if (numbers == 0 || *at >= 0)
         continue;
@@ -142,7 +160,8 @@ find_maps (const SlDecoderConfig *config, State *state, const SlGrid *grid)
     if (boxes < 0 || scores < 0)
       return FALSE;
     numbers_of (&config->tensors[boxes], level, state->per_cell, &boxes_first);
-    const guint classes = numbers_of (&config->tensors[scores], level, state->per_cell, &part->channels_first);
+    const guint classes =
+      numbers_of (&config->tensors[scores], level, state->per_cell, &part->channels_first);
     /* Two that are alike: the first has the scores. */
     const gboolean alike = classes == 4 && scores > boxes;
     part->scores_at = (guint) (alike ? boxes : scores);
@@ -182,7 +201,9 @@ find_rows (const SlDecoderConfig *config, State *state, guint rows)
     return FALSE;
   state->classes = sl_decoder_columns (&config->tensors[scores]);
   const gboolean alike = state->classes == 4 && scores > boxes;
-  state->parts[0] = (Part){ .scores_at = (guint) (alike ? boxes : scores), .boxes_at = (guint) (alike ? scores : boxes), .n = rows };
+  state->parts[0] = (Part){ .scores_at = (guint) (alike ? boxes : scores),
+                            .boxes_at = (guint) (alike ? scores : boxes),
+                            .n = rows };
   state->n_parts = 1;
   return TRUE;
 }
@@ -198,8 +219,10 @@ find_tensors (const SlDecoderConfig *config, State *state, GError **error)
     return FALSE;
   state->per_cell = spec.scales * spec.n_shapes;
   state->anchors = sl_anchors_pyramid (&spec, width, height, &rows);
-  if (state->anchors != NULL && sl_grid_init (&grid, width, height, spec.strides, spec.n_levels, state->per_cell)
-      && (find_maps (config, state, &grid) || find_rows (config, state, rows)) && state->classes <= MAX_CLASSES)
+  if (state->anchors != NULL
+      && sl_grid_init (&grid, width, height, spec.strides, spec.n_levels, state->per_cell)
+      && (find_maps (config, state, &grid) || find_rows (config, state, rows))
+      && state->classes <= MAX_CLASSES)
     return TRUE;
   g_autofree char *got = sl_decoder_describe (config);
   g_set_error (
@@ -225,7 +248,9 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
   for (guint p = 0; p < state->n_parts; p++) {
     Part *part = &state->parts[p];
     const SlTensorInfo *scores = &config->tensors[part->scores_at];
-    const gboolean plain = stated ? activation == 1 : scores->values == SL_VALUES_PROBABILITIES || scores->values == SL_VALUES_SHARES;
+    const gboolean plain =
+      stated ? activation == 1
+             : scores->values == SL_VALUES_PROBABILITIES || scores->values == SL_VALUES_SHARES;
     sl_values_init (&part->score_values, scores, plain ? SL_SCORES_PLAIN : SL_SCORES_SIGMOID);
     sl_values_init (&part->box_values, &config->tensors[part->boxes_at], SL_SCORES_PLAIN);
     part->raw_threshold = sl_values_raw_threshold (&part->score_values, config->threshold);
@@ -256,18 +281,23 @@ open_efficientdet (const SlDecoderConfig *config, GError **error)
 
 /* The best of @n rows' classes, from number @first of the tensor on. */
 static void
-score_rows (const State *state, const Part *part, const void *data, gsize first, guint n, gfloat *scores)
+score_rows (const State *state, const Part *part, const void *data, gsize first, guint n,
+            gfloat *scores)
 {
-  const gsize class_step = part->channels_first ? part->cells : 1, row_step = part->channels_first ? 1 : state->classes;
+  const gsize class_step = part->channels_first ? part->cells : 1,
+              row_step = part->channels_first ? 1 : state->classes;
   if (part->score_values.quantised) {
-    sl_class_max_codes ((const guint8 *) data + first, n, state->classes, class_step, row_step, part->score_values.flip, state->ranks);
+    sl_class_max_codes ((const guint8 *) data + first, n, state->classes, class_step, row_step,
+                        part->score_values.flip, state->ranks);
     for (guint i = 0; i < n; i++)
       scores[i] = part->score_values.table[state->ranks[i]];
     return;
   }
-  sl_class_max_floats ((const gfloat *) data + first, n, state->classes, class_step, row_step, scores);
+  sl_class_max_floats ((const gfloat *) data + first, n, state->classes, class_step, row_step,
+                       scores);
   for (guint i = 0; i < n && part->score_values.sigmoid; i++)
-    scores[i] = scores[i] >= part->raw_threshold ? sl_values_activate (&part->score_values, scores[i]) : -1;
+    scores[i] =
+      scores[i] >= part->raw_threshold ? sl_values_activate (&part->score_values, scores[i]) : -1;
 }
 
 static void
@@ -279,7 +309,8 @@ score_part (State *state, const Part *part, const void *data)
     return;
   }
   for (guint a = 0; a < state->per_cell; a++)
-    score_rows (state, part, data, (gsize) a * state->classes * part->cells, part->cells, scores + (gsize) a * part->cells);
+    score_rows (state, part, data, (gsize) a * state->classes * part->cells, part->cells,
+                scores + (gsize) a * part->cells);
 }
 
 static const Part *
@@ -306,7 +337,8 @@ best_class (const State *state, const Part *part, const void *data, guint row)
   guint best = 0;
   gfloat highest = -INFINITY;
   for (guint c = 0; c < state->classes; c++) {
-    const gfloat score = sl_values_get (&part->score_values, data, place_of (part, row, c, state->classes));
+    const gfloat score =
+      sl_values_get (&part->score_values, data, place_of (part, row, c, state->classes));
     if (score > highest) {
       highest = score;
       best = c;
@@ -321,11 +353,13 @@ add_row (State *state, const void *const *data, const SlRanked *ranked)
   static const gfloat scales[4] = { 1, 1, 1, 1 };
   const Part *part = part_of (state, ranked->index);
   const guint row = ranked->index - part->first;
-  const guint anchor = part->channels_first ? row % part->cells * state->per_cell + row / part->cells : row;
+  const guint anchor =
+    part->channels_first ? row % part->cells * state->per_cell + row / part->cells : row;
   const gint label = (gint) best_class (state, part, data[part->scores_at], row) + state->offset;
   gfloat offsets[4], corners[4];
   for (guint k = 0; k < 4; k++)
-    offsets[k] = sl_values_get (&part->box_values, data[part->boxes_at], place_of (part, row, state->swapped ? k : k ^ 1, 4));
+    offsets[k] = sl_values_get (&part->box_values, data[part->boxes_at],
+                                place_of (part, row, state->swapped ? k : k ^ 1, 4));
   sl_anchor_decode (&state->anchors[part->first + anchor], offsets, scales, corners);
   if (label >= 0)
     sl_detector_add (&state->detector, corners, ranked->key, label, ranked->index);
@@ -355,14 +389,16 @@ classes (const SlDecoderConfig *config)
 static const char *
 unmatched (const SlDecoderConfig *config)
 {
-  return classes (config) > 0 ? "they may be EfficientDet's or RetinaNet's, whose anchors differ: state decoder=efficientdet, of "
-                                "PyTorch's efficientdet,preset=torch"
-                              : NULL;
+  return classes (config) > 0
+           ? "they may be EfficientDet's or RetinaNet's, whose anchors differ: state decoder=efficientdet, of "
+             "PyTorch's efficientdet,preset=torch"
+           : NULL;
 }
 
 const SlDecoder sl_decoder_efficientdet = {
   .name = "efficientdet",
-  .description = "scores[1,N,classes] and offsets[1,N,4] of EfficientDet without post-processing, or a pair of maps a level",
+  .description =
+    "scores[1,N,classes] and offsets[1,N,4] of EfficientDet without post-processing, or a pair of maps a level",
   .params = params,
   .threshold = 0.4f,
   .unmatched = unmatched,

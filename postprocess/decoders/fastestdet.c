@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "fastestdet": one map [1,5+C,H,W] of an input of 16H x 16W pixels. Each cell has a score that there is an object, offsets of
- * its centre (hyperbolic tangents, in cells), its size (sigmoids, in fractions of the input) and scores of C classes; both scores are
- * probabilities. A confidence is object^0.6 * class^0.4, as the model was trained with.
+ * Decoder "fastestdet": one map [1,5+C,H,W] of an input of 16H x 16W pixels. Each cell has a score
+ * that there is an object, offsets of its centre (hyperbolic tangents, in cells), its size
+ * (sigmoids, in fractions of the input) and scores of C classes; both scores are probabilities. A
+ * confidence is object^0.6 * class^0.4, as the model was trained with.
  *
  * Parameters: "iou-threshold", "agnostic".
  */
@@ -34,8 +35,8 @@ static gboolean
 find_shape (const SlDecoderConfig *config, State *state)
 {
   const SlTensorInfo *tensor = &config->tensors[0];
-  if (config->n_tensors != 1 || tensor->rank != 4 || tensor->dims[0] != 1 || tensor->dims[1] <= BEFORE_CLASSES
-      || !sl_values_readable (tensor->dtype))
+  if (config->n_tensors != 1 || tensor->rank != 4 || tensor->dims[0] != 1
+      || tensor->dims[1] <= BEFORE_CLASSES || !sl_values_readable (tensor->dtype))
     return FALSE;
   state->classes = (guint) tensor->dims[1] - BEFORE_CLASSES;
   state->height = (guint) tensor->dims[2];
@@ -47,8 +48,10 @@ static gboolean
 matches (const SlDecoderConfig *config)
 {
   State state = { 0 };
-  return find_shape (config, &state) && state.classes == (config->n_labels > 0 ? config->n_labels : COCO_CLASSES)
-         && (gint64) state.width * STRIDE == config->input_width && (gint64) state.height * STRIDE == config->input_height;
+  return find_shape (config, &state)
+         && state.classes == (config->n_labels > 0 ? config->n_labels : COCO_CLASSES)
+         && (gint64) state.width * STRIDE == config->input_width
+         && (gint64) state.height * STRIDE == config->input_height;
 }
 
 static guint
@@ -63,8 +66,10 @@ open_fastestdet (const SlDecoderConfig *config, GError **error)
 {
   State *state = g_new0 (State, 1);
   if (!find_shape (config, state)) {
-    sl_decoder_refuse (config, "fastestdet", "one map [1,5+classes,H,W] of uint8, int8 or float32", error);
-  } else if (sl_detector_init (&state->detector, config, state->width * state->height, NULL, DEFAULT_IOU, error)) {
+    sl_decoder_refuse (config, "fastestdet", "one map [1,5+classes,H,W] of uint8, int8 or float32",
+                       error);
+  } else if (sl_detector_init (&state->detector, config, state->width * state->height, NULL,
+                               DEFAULT_IOU, error)) {
     sl_values_init (&state->values, &config->tensors[0], SL_SCORES_PLAIN);
     state->threshold = config->threshold;
     return state;
@@ -76,7 +81,8 @@ open_fastestdet (const SlDecoderConfig *config, GError **error)
 static gfloat
 get (const State *state, const void *data, guint channel, guint cell)
 {
-  return sl_values_get (&state->values, data, (gsize) channel * state->width * state->height + cell);
+  return sl_values_get (&state->values, data,
+                        (gsize) channel * state->width * state->height + cell);
 }
 
 static gfloat
@@ -101,7 +107,9 @@ score_cells (State *state, const void *data)
   for (guint cell = 0; cell < state->detector.n; cell++) {
     const gfloat object = powf (fmaxf (get (state, data, 0, cell), 0), OBJECT_POWER);
     state->detector.scores[cell] =
-      object >= state->threshold ? fminf (object * powf (fmaxf (best_class (state, data, cell, &label), 0), CLASS_POWER), 1) : -INFINITY;
+      object >= state->threshold
+        ? fminf (object * powf (fmaxf (best_class (state, data, cell, &label), 0), CLASS_POWER), 1)
+        : -INFINITY;
   }
 }
 
@@ -111,9 +119,12 @@ add_object (State *state, const void *data, const SlRanked *ranked)
   const guint cell = ranked->index;
   guint label = 0;
   best_class (state, data, cell, &label);
-  const gfloat x = ((gfloat) (cell % state->width) + tanhf (get (state, data, 1, cell))) / (gfloat) state->width;
-  const gfloat y = ((gfloat) (cell / state->width) + tanhf (get (state, data, 2, cell))) / (gfloat) state->height;
-  const gfloat w = (gfloat) sl_sigmoid ((double) get (state, data, 3, cell)), h = (gfloat) sl_sigmoid ((double) get (state, data, 4, cell));
+  const gfloat x =
+    ((gfloat) (cell % state->width) + tanhf (get (state, data, 1, cell))) / (gfloat) state->width;
+  const gfloat y =
+    ((gfloat) (cell / state->width) + tanhf (get (state, data, 2, cell))) / (gfloat) state->height;
+  const gfloat w = (gfloat) sl_sigmoid ((double) get (state, data, 3, cell)),
+               h = (gfloat) sl_sigmoid ((double) get (state, data, 4, cell));
   const gfloat corners[4] = { x - w / 2, y - h / 2, x + w / 2, y + h / 2 };
   sl_detector_add (&state->detector, corners, ranked->key, (gint32) label, cell);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "image": the tensor is a picture (style transfer, denoising, super-resolution, depth): [1,H,W,C] or [1,C,H,W] with
- * 1 or 3 channels, or [1,H,W].
+ * Decoder "image": the tensor is a picture (style transfer, denoising, super-resolution, depth):
+ * [1,H,W,C] or [1,C,H,W] with 1 or 3 channels, or [1,H,W].
  *
- * Parameters: "range" LO,HI: the numbers that are black and white, which float32 needs (0,1 or -1,1 or 0,255); codes of 8 bits
- * are bytes unless it is stated; "frame": those of each frame from the lowest to the highest, which are given beside the picture; "colour" RGB or BGR: the order of channels. NaN is black.
+ * Parameters: "range" LO,HI: the numbers that are black and white, which float32 needs (0,1 or -1,1
+ * or 0,255); codes of 8 bits are bytes unless it is stated; "frame": those of each frame from the
+ * lowest to the highest, which are given beside the picture; "colour" RGB or BGR: the order of
+ * channels. NaN is black.
  */
 #include <math.h>
 
@@ -36,15 +38,18 @@ static gboolean
 find_shape (const SlDecoderConfig *config, SlPictureShape *shape)
 {
   return config->n_tensors == 1 && sl_values_readable (config->tensors[0].dtype)
-         && (config->tensors[0].rank == 4 || config->tensors[0].rank == 3) && sl_picture_shape_find (shape, &config->tensors[0], 3)
-         && (shape->channels == 1 || shape->channels == 3) && (guint64) shape->width * shape->height * shape->channels <= MAX_BYTES;
+         && (config->tensors[0].rank == 4 || config->tensors[0].rank == 3)
+         && sl_picture_shape_find (shape, &config->tensors[0], 3)
+         && (shape->channels == 1 || shape->channels == 3)
+         && (guint64) shape->width * shape->height * shape->channels <= MAX_BYTES;
 }
 
 static gboolean
 matches (const SlDecoderConfig *config)
 {
   SlPictureShape shape;
-  return find_shape (config, &shape) && shape.channels == 3 && shape.width >= SMALLEST_SIDE && shape.height >= SMALLEST_SIDE;
+  return find_shape (config, &shape) && shape.channels == 3 && shape.width >= SMALLEST_SIDE
+         && shape.height >= SMALLEST_SIDE;
 }
 
 /* One number a pixel: what it may be by its size. */
@@ -52,16 +57,19 @@ static const char *
 unmatched (const SlDecoderConfig *config)
 {
   SlPictureShape shape;
-  if (!find_shape (config, &shape) || shape.channels != 1 || shape.width < SMALLEST_MAP || shape.height < SMALLEST_MAP)
+  if (!find_shape (config, &shape) || shape.channels != 1 || shape.width < SMALLEST_MAP
+      || shape.height < SMALLEST_MAP)
     return NULL;
-  const guint width = (guint) MAX (config->input_width, 1), height = (guint) MAX (config->input_height, 1);
-  if (config->input_width > 0 && shape.width > width && shape.width % width == 0 && shape.height % height == 0
-      && shape.width / width == shape.height / height)
+  const guint width = (guint) MAX (config->input_width, 1),
+              height = (guint) MAX (config->input_height, 1);
+  if (config->input_width > 0 && shape.width > width && shape.width % width == 0
+      && shape.height % height == 0 && shape.width / width == shape.height / height)
     return "one number a pixel and a whole multiple of the input's size are a gray picture, as super resolution gives it "
            "(decoder=image,range=0,1)";
-  return config->tensors[0].rank == 3 ? "one number a pixel may be depth (decoder=image,range=frame), a mask of scores "
-                                        "(decoder=segmentation) or a gray picture (decoder=image,range=0,1)"
-                                      : NULL;
+  return config->tensors[0].rank == 3
+           ? "one number a pixel may be depth (decoder=image,range=frame), a mask of scores "
+             "(decoder=segmentation) or a gray picture (decoder=image,range=0,1)"
+           : NULL;
 }
 
 static guint8
@@ -79,13 +87,16 @@ open_image (const SlDecoderConfig *config, GError **error)
   double range[2];
   guint colour, n = 0;
   if (!find_shape (config, &shape))
-    return sl_decoder_refuse (config, "image", "one tensor [1,H,W,3], [1,3,H,W], [1,H,W,1], [1,1,H,W] or [1,H,W] of uint8, int8 or float32",
-                              error);
+    return sl_decoder_refuse (
+      config, "image",
+      "one tensor [1,H,W,3], [1,3,H,W], [1,H,W,1], [1,1,H,W] or [1,H,W] of uint8, int8 or float32",
+      error);
   const gboolean by_frame = g_strcmp0 (sl_decoder_param (config, "range"), "frame") == 0;
   if (!sl_decoder_param_choice (config, "colour", colours, &colour, error)
       || (!by_frame && !sl_decoder_param_list (config, "range", -1e6, 1e6, range, 2, &n, error)))
     return NULL;
-  if (n == 1 || (n == 2 && range[0] == range[1]) || (n == 0 && !by_frame && tensor->dtype == SL_DTYPE_F32)) {
+  if (n == 1 || (n == 2 && range[0] == range[1])
+      || (n == 0 && !by_frame && tensor->dtype == SL_DTYPE_F32)) {
     g_set_error (
       error, SL_ERROR, SL_ERROR_CONTRACT,
       "decoder image: nothing says which numbers are black and white: state range=0,1 or range=-1,1 or range=0,255, or range=frame for those of "
@@ -102,7 +113,8 @@ open_image (const SlDecoderConfig *config, GError **error)
     state->offset = (gfloat) (-255 * range[0] / (range[1] - range[0]));
   }
   for (guint rank = 0; rank < 256; rank++)
-    state->bytes[rank] = n == 2 ? to_byte (state->values.table[rank] * state->gain + state->offset) : (guint8) rank;
+    state->bytes[rank] =
+      n == 2 ? to_byte (state->values.table[rank] * state->gain + state->offset) : (guint8) rank;
   state->pixels = g_new (guint8, (gsize) shape.width * shape.height * shape.channels);
   return state;
 }
@@ -146,7 +158,8 @@ decode_image (gpointer opened, const void *const *data, SlResult *result)
       if (state->values.quantised)
         *pixel = state->bytes[sl_values_rank (&state->values, data[0], at)];
       else
-        *pixel = to_byte ((sl_values_float (data[0], at) - state->low) * state->gain + state->offset);
+        *pixel =
+          to_byte ((sl_values_float (data[0], at) - state->low) * state->gain + state->offset);
     }
   result->picture = (SlPicture){ shape->width, shape->height, shape->channels, state->pixels };
 }

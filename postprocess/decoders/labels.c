@@ -2,18 +2,20 @@
 /*
  * Decoder "labels": one score a class -> the best classes of the whole picture.
  *
- * Parameters: "activation" none (the tensor holds probabilities), softmax or sigmoid (it holds logits); "background-offset" an
- * integer added to every class index, -1 for models whose class 0 is a background that the labels file leaves out; what
- * falls below 0 is not reported; "score-calibration", see calibration.h.
+ * Parameters: "activation" none (the tensor holds probabilities), softmax or sigmoid (it holds
+ * logits); "background-offset" an integer added to every class index, -1 for models whose class 0
+ * is a background that the labels file leaves out; what falls below 0 is not reported;
+ * "score-calibration", see calibration.h.
  *
- * Without a stated activation there is none where the model's last operators make probabilities or all codes of the
- * tensor mean some; else softmax, or sigmoid for a single number. A float tensor that nothing is known of holds
- * probabilities until a number outside 0..1 comes, and logits from that frame on.
+ * Without a stated activation there is none where the model's last operators make probabilities or
+ * all codes of the tensor mean some; else softmax, or sigmoid for a single number. A float tensor
+ * that nothing is known of holds probabilities until a number outside 0..1 comes, and logits from
+ * that frame on.
  *
  * A single number with two names is the share of the second; the first has the rest.
  *
- * Quantised scores are ranked and thresholded as codes; only those reported become floats. Scores that are NaN, and
- * infinite ones where they stand for probabilities, are never reported.
+ * Quantised scores are ranked and thresholded as codes; only those reported become floats. Scores
+ * that are NaN, and infinite ones where they stand for probabilities, are never reported.
  */
 #include <math.h>
 #include <string.h>
@@ -34,7 +36,8 @@ typedef enum
 
 static const char *const activations[] = { "none", "softmax", "sigmoid", NULL };
 
-/* Output quantisation that the 8-bit specification fixes for probabilities, for tensors that come without one. */
+/* Output quantisation that the 8-bit specification fixes for probabilities, for tensors that come
+ * without one. */
 #define PROBABILITY_SCALE (1.0 / 256)
 
 /* Classifiers of its pictures have these, or one more: a background. */
@@ -44,7 +47,8 @@ static const char *const activations[] = { "none", "softmax", "sigmoid", NULL };
 #define CODE_SLACK 0.1
 #define FLOAT_SLACK 1e-3f
 
-static const char *const params[] = { "activation", "background-offset", SL_CALIBRATION_PARAM, NULL };
+static const char *const params[] = { "activation", "background-offset", SL_CALIBRATION_PARAM,
+                                      NULL };
 
 typedef struct
 {
@@ -60,7 +64,8 @@ typedef struct
   SlCalibration *calibration; /* (nullable) */
   gint bias;                  /* table index = code + bias */
   gint lowest;                /* lowest table index that can pass the threshold, 256 = none */
-  gfloat table[256];          /* none, sigmoid: confidence of each code; softmax: exp (-scale * distance to the best code) */
+  gfloat table[256]; /* none, sigmoid: confidence of each code; softmax: exp (-scale * distance to
+                        the best code) */
   SlTopK top;
 } State;
 
@@ -73,19 +78,22 @@ is_score_type (SlDtype dtype)
 static gboolean
 fits (const SlDecoderConfig *config)
 {
-  return config->n_tensors == 1 && is_score_type (config->tensors[0].dtype) && sl_decoder_is_vector (&config->tensors[0]);
+  return config->n_tensors == 1 && is_score_type (config->tensors[0].dtype)
+         && sl_decoder_is_vector (&config->tensors[0]);
 }
 
-/* Whether the numbers are scores of classes although no class has a name: a softmax or sigmoids make them, their codes are those of
- * probabilities and no operator says otherwise, or they are as many as ImageNet's classes. */
+/* Whether the numbers are scores of classes although no class has a name: a softmax or sigmoids
+ * make them, their codes are those of probabilities and no operator says otherwise, or they are as
+ * many as ImageNet's classes. */
 static gboolean
 looks_like_scores (const SlTensorInfo *tensor)
 {
   const guint n = sl_decoder_elements (tensor);
-  const gboolean of_unit =
-    tensor->dtype != SL_DTYPE_F32 && tensor->scale <= 1.01f / 256 && tensor->zero_point == (tensor->dtype == SL_DTYPE_I8 ? -128 : 0);
-  return tensor->values == SL_VALUES_SHARES || tensor->values == SL_VALUES_PROBABILITIES || (of_unit && tensor->values == SL_VALUES_UNKNOWN)
-         || n == IMAGENET_CLASSES || n == IMAGENET_CLASSES + 1;
+  const gboolean of_unit = tensor->dtype != SL_DTYPE_F32 && tensor->scale <= 1.01f / 256
+                           && tensor->zero_point == (tensor->dtype == SL_DTYPE_I8 ? -128 : 0);
+  return tensor->values == SL_VALUES_SHARES || tensor->values == SL_VALUES_PROBABILITIES
+         || (of_unit && tensor->values == SL_VALUES_UNKNOWN) || n == IMAGENET_CLASSES
+         || n == IMAGENET_CLASSES + 1;
 }
 
 /* Features, single numbers and vectors that nothing is known of are classes only with labels. */
@@ -95,7 +103,8 @@ matches (const SlDecoderConfig *config)
   const SlTensorInfo *tensor = &config->tensors[0];
   return fits (config)
          && (config->n_labels > 0
-             || (sl_decoder_elements (tensor) > 1 && tensor->values != SL_VALUES_FEATURES && looks_like_scores (tensor)));
+             || (sl_decoder_elements (tensor) > 1 && tensor->values != SL_VALUES_FEATURES
+                 && looks_like_scores (tensor)));
 }
 
 static gboolean
@@ -108,7 +117,8 @@ static guint
 classes (const SlDecoderConfig *config)
 {
   gint offset = 0;
-  if (!fits (config) || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, NULL))
+  if (!fits (config)
+      || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, NULL))
     return 0;
   if (is_binary (config, offset))
     return 2;
@@ -128,7 +138,8 @@ codes_exceed (const SlTensorInfo *tensor)
 {
   const double lowest = tensor->dtype == SL_DTYPE_I8 ? -128 : 0, scale = (double) tensor->scale;
   return tensor->scale > 0
-         && ((lowest - tensor->zero_point) * scale < -CODE_SLACK || (lowest + 255 - tensor->zero_point) * scale > 1 + CODE_SLACK);
+         && ((lowest - tensor->zero_point) * scale < -CODE_SLACK
+             || (lowest + 255 - tensor->zero_point) * scale > 1 + CODE_SLACK);
 }
 
 /* The activation where nothing states one. */
@@ -137,8 +148,8 @@ tell_activation (State *state, const SlTensorInfo *tensor)
 {
   const gboolean codes = tensor->dtype != SL_DTYPE_F32;
   state->activation = ACTIVATION_NONE;
-  if (state->calibration != NULL || tensor->values == SL_VALUES_PROBABILITIES || tensor->values == SL_VALUES_SHARES
-      || (codes && !codes_exceed (tensor)))
+  if (state->calibration != NULL || tensor->values == SL_VALUES_PROBABILITIES
+      || tensor->values == SL_VALUES_SHARES || (codes && !codes_exceed (tensor)))
     return;
   state->told = TRUE;
   if (codes || tensor->values == SL_VALUES_LOGITS)
@@ -160,7 +171,8 @@ fill_table (State *state, const SlTensorInfo *tensor)
     if (state->activation == ACTIVATION_SOFTMAX)
       state->table[i] = (gfloat) exp (-scale * i);
     else
-      state->table[i] = (gfloat) (state->activation == ACTIVATION_SIGMOID ? sl_sigmoid (real) : real);
+      state->table[i] =
+        (gfloat) (state->activation == ACTIVATION_SIGMOID ? sl_sigmoid (real) : real);
     if (state->activation == ACTIVATION_SOFTMAX || state->table[i] >= state->threshold)
       state->lowest = i;
   }
@@ -173,10 +185,11 @@ open_labels (const SlDecoderConfig *config, GError **error)
   gint offset;
   if (!fits (config)) {
     g_autofree char *got = sl_decoder_describe (config);
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-                 "decoder labels: expected one tensor of uint8, int8 or float32 with one dimension other than 1, such as "
-                 "uint8[1,1001], got %s",
-                 got);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_SHAPE,
+      "decoder labels: expected one tensor of uint8, int8 or float32 with one dimension other than 1, such as "
+      "uint8[1,1001], got %s",
+      got);
     return NULL;
   }
   if (!sl_decoder_param_choice (config, "activation", activations, &activation, error)
@@ -193,7 +206,8 @@ open_labels (const SlDecoderConfig *config, GError **error)
   state->binary = is_binary (config, offset) && calibration == NULL;
   state->threshold = config->threshold;
   state->calibration = g_steal_pointer (&calibration);
-  state->assumed = config->n_labels == 0 && state->n > 1 && config->tensors[0].values == SL_VALUES_PROBABILITIES;
+  state->assumed =
+    config->n_labels == 0 && state->n > 1 && config->tensors[0].values == SL_VALUES_PROBABILITIES;
   if (sl_decoder_param (config, "activation") == NULL)
     tell_activation (state, &config->tensors[0]);
   state->top.capacity = MIN (config->max_results, state->binary ? 2 : state->n);
@@ -256,7 +270,8 @@ decode_codes (State *state, const guint8 *codes, SlResult *result)
   for (guint i = 0; i < state->top.count; i++) {
     gint at = (gint) state->top.items[i].key;
     report (state, result, state->top.items[i].index,
-            state->activation == ACTIVATION_SOFTMAX ? state->table[best - at] / sum : state->table[at]);
+            state->activation == ACTIVATION_SOFTMAX ? state->table[best - at] / sum
+                                                    : state->table[at]);
   }
 }
 
@@ -268,7 +283,8 @@ load_float (const guint8 *bytes, guint i)
   return value;
 }
 
-/* Weight of a logit in a softmax whose largest logit is @best; an infinite best shares everything among its equals. */
+/* Weight of a logit in a softmax whose largest logit is @best; an infinite best shares everything
+ * among its equals. */
 static double
 softmax_weight (gfloat logit, gfloat best)
 {
@@ -299,7 +315,8 @@ decode_floats (State *state, const guint8 *bytes, SlResult *result)
   double sum = 1;
   for (guint i = first_class (state); i < state->n; i++) {
     gfloat score = load_float (bytes, i);
-    if (isnan (score) || (state->activation == ACTIVATION_NONE && (isinf (score) || score < state->threshold)))
+    if (isnan (score)
+        || (state->activation == ACTIVATION_NONE && (isinf (score) || score < state->threshold)))
       continue;
     sl_top_k_push (&state->top, score, i);
   }
@@ -308,7 +325,7 @@ decode_floats (State *state, const guint8 *bytes, SlResult *result)
   sl_top_k_sort (&state->top);
   for (guint i = 0; i < state->top.count; i++) {
     gfloat score = state->top.items[i].key;
-    double confidence = state->activation == ACTIVATION_SOFTMAX   ? softmax_weight (score, best) / sum
+    double confidence = state->activation == ACTIVATION_SOFTMAX ? softmax_weight (score, best) / sum
                         : state->activation == ACTIVATION_SIGMOID ? sl_sigmoid (score)
                                                                   : score;
     report (state, result, state->top.items[i].index, confidence);
@@ -319,10 +336,13 @@ decode_floats (State *state, const guint8 *bytes, SlResult *result)
 static void
 decode_calibrated (State *state, const void *data, SlResult *result)
 {
-  const gboolean codes = state->dtype != SL_DTYPE_F32, softmax = state->activation == ACTIVATION_SOFTMAX;
+  const gboolean codes = state->dtype != SL_DTYPE_F32,
+                 softmax = state->activation == ACTIVATION_SOFTMAX;
   gint best_code = 0;
   gfloat best = 0;
-  const double sum = !softmax ? 1 : codes ? softmax_sum_of_codes (state, data, &best_code) : softmax_sum (state, data, &best);
+  const double sum = !softmax ? 1
+                     : codes  ? softmax_sum_of_codes (state, data, &best_code)
+                              : softmax_sum (state, data, &best);
   for (guint i = first_class (state); i < state->n; i++) {
     double score;
     if (codes) {
@@ -359,7 +379,7 @@ decode_binary (const State *state, const void *data, SlResult *result)
 {
   const gboolean codes = state->dtype != SL_DTYPE_F32;
   const double number = codes ? 0 : (double) load_float (data, 0);
-  const double second = codes                                     ? (double) state->table[table_index (state, data, 0)]
+  const double second = codes ? (double) state->table[table_index (state, data, 0)]
                         : state->activation == ACTIVATION_SIGMOID ? sl_sigmoid ((gfloat) number)
                                                                   : number;
   if (isnan (second) || isinf (second))
@@ -421,7 +441,8 @@ note (gconstpointer opened)
 
 const SlDecoder sl_decoder_labels = {
   .name = "labels",
-  .description = "one tensor of uint8, int8 or float32 with a score for each class, such as uint8[1,1001]",
+  .description =
+    "one tensor of uint8, int8 or float32 with a score for each class, such as uint8[1,1001]",
   .params = params,
   .threshold = 0,
   .matches = matches,

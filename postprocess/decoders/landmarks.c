@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "landmarks": the points of the one face, hand or body that the picture shows, such as MediaPipe's face mesh, hands and BlazePose:
- * a vector of K points, each x, y and perhaps more numbers, and possibly a tensor of one number: whether there is something at all. Of
- * several such tensors the first counts.
+ * Decoder "landmarks": the points of the one face, hand or body that the picture shows, such as
+ * MediaPipe's face mesh, hands and BlazePose: a vector of K points, each x, y and perhaps more
+ * numbers, and possibly a tensor of one number: whether there is something at all. Of several such
+ * tensors the first counts.
  *
- * Parameters: "point-size": numbers of each point, 2, 3 or 5, of which the fourth is a logit of whether it is visible; unstated, that of
- * models known by how many numbers they have, else 2. "units" pixels of the input, normalised: 0..1 of it, or centred: -1..1 of it;
- * unstated, pixels from the first point on that lies more than 2 from 0; until then centred where the points' mean is near 0, else
- * normalised. "activation" of the one number: none or sigmoid; unstated, the model's last operators and the number tell.
+ * Parameters: "point-size": numbers of each point, 2, 3 or 5, of which the fourth is a logit of
+ * whether it is visible; unstated, that of models known by how many numbers they have, else 2.
+ * "units" pixels of the input, normalised: 0..1 of it, or centred: -1..1 of it; unstated, pixels
+ * from the first point on that lies more than 2 from 0; until then centred where the points' mean
+ * is near 0, else normalised. "activation" of the one number: none or sigmoid; unstated, the
+ * model's last operators and the number tell.
  *
  * Unnamed it is taken for the vectors of MediaPipe's models beside a tensor of one number.
  */
@@ -78,7 +81,8 @@ static gboolean
 is_of (const SlTensorInfo *tensor, guint fewest, guint most)
 {
   const guint n = sl_decoder_elements (tensor);
-  return sl_values_readable (tensor->dtype) && sl_decoder_is_vector (tensor) && n >= fewest && n <= most;
+  return sl_values_readable (tensor->dtype) && sl_decoder_is_vector (tensor) && n >= fewest
+         && n <= most;
 }
 
 static gboolean
@@ -108,12 +112,14 @@ read_size (State *state, const SlDecoderConfig *config, GError **error)
 {
   const gint found = find_known (state->n);
   gint size;
-  if (!sl_decoder_param_int (config, "point-size", found >= 0 ? (gint) known[found].point_size : 2, 2, 5, &size, error))
+  if (!sl_decoder_param_int (config, "point-size", found >= 0 ? (gint) known[found].point_size : 2,
+                             2, 5, &size, error))
     return FALSE;
   if (size == 4 || state->n % (guint) size != 0 || state->n / (guint) size > SL_MAX_KEYPOINTS) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "decoder landmarks: %u numbers are no points of %d; state point-size=2, 3 or 5, for at most %d points", state->n, size,
-                 SL_MAX_KEYPOINTS);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "decoder landmarks: %u numbers are no points of %d; state point-size=2, 3 or 5, for at most %d points",
+      state->n, size, SL_MAX_KEYPOINTS);
     return FALSE;
   }
   const gboolean is_known = found >= 0 && known[found].point_size == (guint) size;
@@ -130,19 +136,22 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
   static const char *const activations[] = { "none", "sigmoid", NULL };
   guint units, activation;
   gint32 width, height;
-  if (!read_size (state, config, error) || !sl_decoder_param_choice (config, "units", unit_names, &units, error)
+  if (!read_size (state, config, error)
+      || !sl_decoder_param_choice (config, "units", unit_names, &units, error)
       || !sl_decoder_param_choice (config, "activation", activations, &activation, error)
       || !sl_decoder_param_size (config, &width, &height, error))
     return FALSE;
   state->units = sl_decoder_param (config, "units") != NULL ? (Units) units : UNITS_TOLD;
   if ((state->units == UNITS_PIXELS || state->units == UNITS_TOLD) && width == 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "decoder landmarks: points are in pixels of the model's input, whose size is not known: state imgsz=HEIGHT,WIDTH");
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "decoder landmarks: points are in pixels of the model's input, whose size is not known: state imgsz=HEIGHT,WIDTH");
     return FALSE;
   }
   state->width = (gfloat) width;
   state->height = (gfloat) height;
-  const SlValueKind kind = state->presence_at >= 0 ? config->tensors[state->presence_at].values : SL_VALUES_UNKNOWN;
+  const SlValueKind kind =
+    state->presence_at >= 0 ? config->tensors[state->presence_at].values : SL_VALUES_UNKNOWN;
   const gboolean stated = sl_decoder_param (config, "activation") != NULL;
   state->sigmoid = stated ? activation == 1 : kind == SL_VALUES_LOGITS;
   state->watch = !stated && kind == SL_VALUES_UNKNOWN;
@@ -157,8 +166,8 @@ likely (const SlDecoderConfig *config)
   if (!find_tensors (config, &state))
     return FALSE;
   for (guint t = 0; t < config->n_tensors; t++)
-    if (sl_decoder_elements (&config->tensors[t]) > state.n || config->tensors[t].dtype == SL_DTYPE_I32
-        || config->tensors[t].dtype == SL_DTYPE_I64)
+    if (sl_decoder_elements (&config->tensors[t]) > state.n
+        || config->tensors[t].dtype == SL_DTYPE_I32 || config->tensors[t].dtype == SL_DTYPE_I64)
       return FALSE;
   return TRUE;
 }
@@ -169,10 +178,11 @@ open_landmarks (const SlDecoderConfig *config, GError **error)
   State *state = g_new0 (State, 1);
   if (!find_tensors (config, state)) {
     g_free (state);
-    return sl_decoder_refuse (config, "landmarks",
-                              "a vector of points such as float32[1,1404] or float32[1,136], of uint8, int8 or float32, and possibly one "
-                              "number [1,1]",
-                              error);
+    return sl_decoder_refuse (
+      config, "landmarks",
+      "a vector of points such as float32[1,1404] or float32[1,136], of uint8, int8 or float32, and possibly one "
+      "number [1,1]",
+      error);
   }
   if (!read_parameters (state, config, error)) {
     g_free (state);
@@ -215,7 +225,9 @@ tell_units (State *state, const void *data)
   }
   if (farthest > FARTHEST_SHARE)
     state->units = UNITS_PIXELS;
-  return farthest > FARTHEST_SHARE ? UNITS_PIXELS : n > 0 && fabs (sum / n) < CENTRED_MEAN ? UNITS_CENTRED : UNITS_NORMALISED;
+  return farthest > FARTHEST_SHARE                ? UNITS_PIXELS
+         : n > 0 && fabs (sum / n) < CENTRED_MEAN ? UNITS_CENTRED
+                                                  : UNITS_NORMALISED;
 }
 
 /* Of the input, 0..1. */
@@ -226,12 +238,15 @@ share_of (gfloat number, Units units, gfloat side)
 }
 
 static gboolean
-read_point (const State *state, const void *data, guint k, Units units, gfloat presence, SlDetectedPoint *point)
+read_point (const State *state, const void *data, guint k, Units units, gfloat presence,
+            SlDetectedPoint *point)
 {
   const gsize at = (gsize) k * state->point_size;
   point->x = share_of (sl_values_get (&state->values, data, at), units, state->width);
   point->y = share_of (sl_values_get (&state->values, data, at + 1), units, state->height);
-  point->confidence = state->point_size == 5 ? (gfloat) sl_sigmoid (sl_values_get (&state->values, data, at + 3)) : presence;
+  point->confidence = state->point_size == 5
+                        ? (gfloat) sl_sigmoid (sl_values_get (&state->values, data, at + 3))
+                        : presence;
   if (isfinite (point->x) && isfinite (point->y) && point->confidence >= 0)
     return TRUE;
   *point = (SlDetectedPoint){ 0 };
@@ -242,7 +257,9 @@ static void
 decode_landmarks (gpointer opened, const void *const *data, SlResult *result)
 {
   State *state = opened;
-  SlDetection found = { .x_min = INFINITY, .y_min = INFINITY, .x_max = -INFINITY, .y_max = -INFINITY };
+  SlDetection found = {
+    .x_min = INFINITY, .y_min = INFINITY, .x_max = -INFINITY, .y_max = -INFINITY
+  };
   const gfloat presence = find_presence (state, data);
   if (!(presence >= state->threshold))
     return;
@@ -281,19 +298,25 @@ check (gpointer opened, const void *const *data, GString *why)
   guint same = 0;
   for (guint k = 1; k < n; k++) {
     const gsize at = (gsize) k * state->point_size, before = at - state->point_size;
-    same += sl_values_get (&state->values, data[state->points_at], at) == sl_values_get (&state->values, data[state->points_at], before)
+    same += sl_values_get (&state->values, data[state->points_at], at)
+              == sl_values_get (&state->values, data[state->points_at], before)
             && sl_values_get (&state->values, data[state->points_at], at + 1)
                  == sl_values_get (&state->values, data[state->points_at], before + 1);
   }
-  if (n < MANY_POINTS || 2 * same < n || state->values.quantised || !(find_presence (state, data) >= state->threshold))
+  if (n < MANY_POINTS || 2 * same < n || state->values.quantised
+      || !(find_presence (state, data) >= state->threshold))
     return SL_CHECK_FITS;
-  g_string_append_printf (why, "%u of %u points are where the one before is, so they are no points; expected another decoder", same, n);
+  g_string_append_printf (
+    why,
+    "%u of %u points are where the one before is, so they are no points; expected another decoder",
+    same, n);
   return SL_CHECK_CONTRADICTS;
 }
 
 const SlDecoder sl_decoder_landmarks = {
   .name = "landmarks",
-  .description = "a vector of points of one face, hand or body, such as float32[1,1404], and possibly whether there is one, float32[1,1]",
+  .description =
+    "a vector of points of one face, hand or body, such as float32[1,1404], and possibly whether there is one, float32[1,1]",
   .params = params,
   .names_of = names_of,
   .threshold = 0.5f,

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "mediapipe": the detectors of MediaPipe, which find a face (BlazeFace), a palm or a person (BlazePose) with a few points:
- * boxes[1,N,4+2K] and logits[1,N,1] in either order, once for all strides or once for each. A row has the centre, the size and the K points
- * of a box in pixels, all but the size from the centre of its anchor. BlazePose's boxes are heads, which suppression is by; a person is the
- * square around the circle that two of the points state.
+ * Decoder "mediapipe": the detectors of MediaPipe, which find a face (BlazeFace), a palm or a
+ * person (BlazePose) with a few points: boxes[1,N,4+2K] and logits[1,N,1] in either order, once for
+ * all strides or once for each. A row has the centre, the size and the K points of a box in pixels,
+ * all but the size from the centre of its anchor. BlazePose's boxes are heads, which suppression is
+ * by; a person is the square around the circle that two of the points state.
  *
- * Parameters: "strides": of each layer, such as 8,16,16,16, which has two anchors a cell, or one; unstated, those of MediaPipe's models that
- * give as many anchors as there are rows. "iou-threshold", "agnostic": suppression.
+ * Parameters: "strides": of each layer, such as 8,16,16,16, which has two anchors a cell, or one;
+ * unstated, those of MediaPipe's models that give as many anchors as there are rows.
+ * "iou-threshold", "agnostic": suppression.
  */
 #include <math.h>
 #include <string.h>
@@ -28,7 +30,8 @@ typedef struct
   guint points;
   const char *names[2];
   const SlSkeleton *skeleton;
-  gboolean circled; /* the object lies in the circle around the first point that the second one is on; its row's box is its head's */
+  gboolean circled; /* the object lies in the circle around the first point that the second one is
+                       on; its row's box is its head's */
 } Kind;
 
 static const Kind kinds[] = { { 6, { "face" }, &sl_skeleton_face_and_ears, FALSE },
@@ -67,7 +70,8 @@ typedef struct
 } State;
 
 static void
-make_layout (Layout *layout, gint32 width, gint32 height, const double *strides, guint n, guint per_layer)
+make_layout (Layout *layout, gint32 width, gint32 height, const double *strides, guint n,
+             guint per_layer)
 {
   *layout = (Layout){ 0 };
   for (guint i = 0; i < n; i++) {
@@ -75,7 +79,8 @@ make_layout (Layout *layout, gint32 width, gint32 height, const double *strides,
     const guint stride = (guint) strides[i];
     if (level == NULL || level->stride != stride) {
       level = &layout->levels[layout->n_levels++];
-      *level = (Level){ stride, ((guint) width + stride - 1) / stride, ((guint) height + stride - 1) / stride, 0, 0 };
+      *level = (Level){ stride, ((guint) width + stride - 1) / stride,
+                        ((guint) height + stride - 1) / stride, 0, 0 };
     }
     level->per_cell += per_layer;
     level->n += (guint64) per_layer * level->columns * level->rows;
@@ -87,7 +92,8 @@ static const Kind *
 find_boxes (const SlTensorInfo *tensor)
 {
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
-    if (sl_values_readable (tensor->dtype) && sl_decoder_columns (tensor) == BOX_COLUMNS + 2 * kinds[i].points)
+    if (sl_values_readable (tensor->dtype)
+        && sl_decoder_columns (tensor) == BOX_COLUMNS + 2 * kinds[i].points)
       return &kinds[i];
   return NULL;
 }
@@ -105,17 +111,19 @@ is_taken (const State *state, guint scores)
 static gboolean
 find_scores (const SlDecoderConfig *config, const State *state, guint boxes, guint *at)
 {
-  const guint rows = sl_decoder_elements (&config->tensors[boxes]) / sl_decoder_columns (&config->tensors[boxes]);
+  const guint rows =
+    sl_decoder_elements (&config->tensors[boxes]) / sl_decoder_columns (&config->tensors[boxes]);
   for (*at = 0; *at < config->n_tensors; (*at)++) {
     const SlTensorInfo *tensor = &config->tensors[*at];
-    if (sl_values_readable (tensor->dtype) && sl_decoder_columns (tensor) == 1 && sl_decoder_elements (tensor) == rows
-        && !is_taken (state, *at))
+    if (sl_values_readable (tensor->dtype) && sl_decoder_columns (tensor) == 1
+        && sl_decoder_elements (tensor) == rows && !is_taken (state, *at))
       return TRUE;
   }
   return FALSE;
 }
 
-/* Boxes with their logits, in the order of the tensors; the number of rows, 0 = they are something else. */
+/* Boxes with their logits, in the order of the tensors; the number of rows, 0 = they are something
+ * else. */
 static guint
 find_parts (const SlDecoderConfig *config, State *state)
 {
@@ -125,9 +133,11 @@ find_parts (const SlDecoderConfig *config, State *state)
     guint scores;
     if (kind == NULL)
       continue;
-    if (state->n_parts == MAX_LAYERS || (state->kind != NULL && state->kind != kind) || !find_scores (config, state, t, &scores))
+    if (state->n_parts == MAX_LAYERS || (state->kind != NULL && state->kind != kind)
+        || !find_scores (config, state, t, &scores))
       return 0;
-    const guint n = sl_decoder_elements (&config->tensors[t]) / sl_decoder_columns (&config->tensors[t]);
+    const guint n =
+      sl_decoder_elements (&config->tensors[t]) / sl_decoder_columns (&config->tensors[t]);
     state->kind = kind;
     state->parts[state->n_parts++] = (Part){ .boxes_at = t, .scores_at = scores, .n = n };
     rows += n;
@@ -135,7 +145,8 @@ find_parts (const SlDecoderConfig *config, State *state)
   return config->n_tensors == 2 * state->n_parts && rows <= MAX_ANCHORS ? rows : 0;
 }
 
-/* Which rows of the layout each part has: all of them, or those of the one level with as many. FALSE when they do not fit. */
+/* Which rows of the layout each part has: all of them, or those of the one level with as many.
+ * FALSE when they do not fit. */
 static gboolean
 place_parts (State *state)
 {
@@ -143,14 +154,16 @@ place_parts (State *state)
   for (guint p = 0; p < state->n_parts && state->n_parts > 1; p++) {
     guint64 first = 0;
     guint k = 0;
-    while (k < state->layout.n_levels && (taken[k] || state->layout.levels[k].n != state->parts[p].n))
+    while (k < state->layout.n_levels
+           && (taken[k] || state->layout.levels[k].n != state->parts[p].n))
       first += state->layout.levels[k++].n;
     if (k == state->layout.n_levels)
       return FALSE;
     taken[k] = TRUE;
     state->parts[p].first = (guint) first;
   }
-  return state->n_parts > 1 ? state->n_parts == state->layout.n_levels : state->layout.n == state->parts[0].n;
+  return state->n_parts > 1 ? state->n_parts == state->layout.n_levels
+                            : state->layout.n == state->parts[0].n;
 }
 
 /* The layout whose anchors are as many as @rows. */
@@ -172,7 +185,9 @@ find_usual_layout (State *state, gint32 width, gint32 height)
   {
     guint n;
     double strides[5];
-  } usual[] = { { 4, { 8, 16, 16, 16 } }, { 4, { 16, 32, 32, 32 } }, { 5, { 8, 16, 32, 32, 32 } }, { 1, { 4 } } };
+  } usual[] = {
+    { 4, { 8, 16, 16, 16 } }, { 4, { 16, 32, 32, 32 } }, { 5, { 8, 16, 32, 32, 32 } }, { 1, { 4 } }
+  };
   for (guint i = 0; i < G_N_ELEMENTS (usual); i++)
     if (find_layout (state, width, height, usual[i].strides, usual[i].n))
       return TRUE;
@@ -184,7 +199,8 @@ matches (const SlDecoderConfig *config)
 {
   State state = { 0 };
   return config->input_width > 0 && config->input_height > 0 && find_parts (config, &state) > 0
-         && (sl_decoder_param (config, "strides") != NULL || find_usual_layout (&state, config->input_width, config->input_height));
+         && (sl_decoder_param (config, "strides") != NULL
+             || find_usual_layout (&state, config->input_width, config->input_height));
 }
 
 static guint
@@ -204,22 +220,27 @@ read_layout (State *state, const SlDecoderConfig *config, guint rows, GError **e
       || !sl_decoder_param_list (config, "strides", 1, 1024, strides, MAX_LAYERS, &n, error))
     return FALSE;
   if (width == 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "decoder mediapipe: the size of the model's input is not known, which anchors need: state imgsz=HEIGHT,WIDTH");
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "decoder mediapipe: the size of the model's input is not known, which anchors need: state imgsz=HEIGHT,WIDTH");
     return FALSE;
   }
   for (guint i = 0; i < n; i++)
     if (strides[i] != floor (strides[i])) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder parameter strides: expected whole numbers of pixels, got %g", strides[i]);
+      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                   "decoder parameter strides: expected whole numbers of pixels, got %g",
+                   strides[i]);
       return FALSE;
     }
   state->width = (gfloat) width;
   state->height = (gfloat) height;
-  if (n > 0 ? find_layout (state, width, height, strides, n) : find_usual_layout (state, width, height))
+  if (n > 0 ? find_layout (state, width, height, strides, n)
+            : find_usual_layout (state, width, height))
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-               "decoder mediapipe: %s do not give the %u rows of the tensors for an input of %dx%d; state strides= of the model's layers",
-               n > 0 ? "these strides" : "the strides of MediaPipe's models", rows, width, height);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_SHAPE,
+    "decoder mediapipe: %s do not give the %u rows of the tensors for an input of %dx%d; state strides= of the model's layers",
+    n > 0 ? "these strides" : "the strides of MediaPipe's models", rows, width, height);
   return FALSE;
 }
 
@@ -236,13 +257,16 @@ open_mediapipe (const SlDecoderConfig *config, GError **error)
       "for each stride",
       error);
   }
-  if (!read_layout (state, config, rows, error) || !sl_detector_init (&state->detector, config, rows, NULL, DEFAULT_IOU, error)) {
+  if (!read_layout (state, config, rows, error)
+      || !sl_detector_init (&state->detector, config, rows, NULL, DEFAULT_IOU, error)) {
     sl_detector_close (state);
     return NULL;
   }
   for (guint p = 0; p < state->n_parts; p++) {
-    sl_values_init (&state->parts[p].box_values, &config->tensors[state->parts[p].boxes_at], SL_SCORES_PLAIN);
-    sl_values_init (&state->parts[p].score_values, &config->tensors[state->parts[p].scores_at], SL_SCORES_SIGMOID);
+    sl_values_init (&state->parts[p].box_values, &config->tensors[state->parts[p].boxes_at],
+                    SL_SCORES_PLAIN);
+    sl_values_init (&state->parts[p].score_values, &config->tensors[state->parts[p].scores_at],
+                    SL_SCORES_SIGMOID);
   }
   return state;
 }
@@ -274,11 +298,13 @@ number_at (const State *state, const void *const *data, guint row, guint column)
 {
   const Part *part = part_of (state, row);
   const gsize at = (gsize) (row - part->first) * (BOX_COLUMNS + 2 * state->kind->points) + column;
-  return sl_values_get (&part->box_values, data[part->boxes_at], at) / (column % 2 == 0 ? state->width : state->height);
+  return sl_values_get (&part->box_values, data[part->boxes_at], at)
+         / (column % 2 == 0 ? state->width : state->height);
 }
 
 static void
-add_points (const State *state, const void *const *data, guint row, SlDetection *found, SlResult *result)
+add_points (const State *state, const void *const *data, guint row, SlDetection *found,
+            SlResult *result)
 {
   gfloat centre[2];
   find_anchor (&state->layout, row, centre);
@@ -286,7 +312,8 @@ add_points (const State *state, const void *const *data, guint row, SlDetection 
   for (guint k = 0; k < state->kind->points && points != NULL; k++) {
     const gfloat x = centre[0] + number_at (state, data, row, BOX_COLUMNS + 2 * k),
                  y = centre[1] + number_at (state, data, row, BOX_COLUMNS + 2 * k + 1);
-    points[k] = isfinite (x) && isfinite (y) ? (SlDetectedPoint){ x, y, found->confidence } : (SlDetectedPoint){ 0 };
+    points[k] = isfinite (x) && isfinite (y) ? (SlDetectedPoint){ x, y, found->confidence }
+                                             : (SlDetectedPoint){ 0 };
   }
 }
 
@@ -300,7 +327,8 @@ surround_circles (const State *state, SlResult *result)
     const SlDetectedPoint *middle = &result->keypoints[found.first_keypoint], *on_it = middle + 1;
     if (found.n_keypoints < 2 || !(middle->confidence > 0 && on_it->confidence > 0))
       continue;
-    const gfloat radius = hypotf ((on_it->x - middle->x) * state->width, (on_it->y - middle->y) * state->height);
+    const gfloat radius =
+      hypotf ((on_it->x - middle->x) * state->width, (on_it->y - middle->y) * state->height);
     const gfloat w = radius / state->width, h = radius / state->height;
     found.x_min = middle->x - w;
     found.x_max = middle->x + w;
@@ -325,15 +353,18 @@ decode_mediapipe (gpointer opened, const void *const *data, SlResult *result)
   SlDetector *detector = &state->detector;
   for (guint p = 0; p < state->n_parts; p++)
     for (guint i = 0; i < state->parts[p].n; i++)
-      detector->scores[state->parts[p].first + i] = sl_values_get (&state->parts[p].score_values, data[state->parts[p].scores_at], i);
+      detector->scores[state->parts[p].first + i] =
+        sl_values_get (&state->parts[p].score_values, data[state->parts[p].scores_at], i);
   sl_detector_select (detector);
   for (guint i = 0; i < detector->top.count; i++) {
     const guint row = detector->top.items[i].index;
     gfloat centre[2];
     find_anchor (&state->layout, row, centre);
-    const gfloat x = centre[0] + number_at (state, data, row, 0), y = centre[1] + number_at (state, data, row, 1);
+    const gfloat x = centre[0] + number_at (state, data, row, 0),
+                 y = centre[1] + number_at (state, data, row, 1);
     const gfloat w = number_at (state, data, row, 2) / 2, h = number_at (state, data, row, 3) / 2;
-    sl_detector_add (detector, (const gfloat[4]){ x - w, y - h, x + w, y + h }, detector->top.items[i].key, 0, row);
+    sl_detector_add (detector, (const gfloat[4]){ x - w, y - h, x + w, y + h },
+                     detector->top.items[i].key, 0, row);
   }
   sl_detector_finish (detector, TRUE, result);
   for (guint i = 0; i < result->n_detections; i++)
@@ -345,7 +376,8 @@ decode_mediapipe (gpointer opened, const void *const *data, SlResult *result)
 
 const SlDecoder sl_decoder_mediapipe = {
   .name = "mediapipe",
-  .description = "boxes with points[1,N,16] and logits[1,N,1] of MediaPipe's detectors of faces, palms and persons",
+  .description =
+    "boxes with points[1,N,16] and logits[1,N,1] of MediaPipe's detectors of faces, palms and persons",
   .params = params,
   .names_of = names_of,
   .threshold = 0.5f,

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "mtcnn": the three nets of MTCNN, which find faces. P-Net looks at a whole picture and gives maps of probabilities [1,H,W,2] and of
- * corners' offsets [1,H,W,4], channels last or first: each cell stands for a square of 12 pixels, 2 pixels from its neighbours. R-Net and
- * O-Net look at one square each and give probabilities [1,2], offsets [1,4] and, O-Net, five points [1,10]: x of all, then y of all. Offsets are
- * of the left, upper, right and lower side, in sides of the square; points are in 0..1 of it. P-Net finds a "proposal", R-Net a "candidate",
- * O-Net a "face".
+ * Decoder "mtcnn": the three nets of MTCNN, which find faces. P-Net looks at a whole picture and
+ * gives maps of probabilities [1,H,W,2] and of corners' offsets [1,H,W,4], channels last or first:
+ * each cell stands for a square of 12 pixels, 2 pixels from its neighbours. R-Net and O-Net look at
+ * one square each and give probabilities [1,2], offsets [1,4] and, O-Net, five points [1,10]: x of
+ * all, then y of all. Offsets are of the left, upper, right and lower side, in sides of the square;
+ * points are in 0..1 of it. P-Net finds a "proposal", R-Net a "candidate", O-Net a "face".
  *
- * Parameters: "order" yx: of nets that were trained on pictures turned about their diagonal, as those for MATLAB and TensorFlow were: their x
- * is the tensor's y. "points" pairs: x, y of each point. "activation" none, softmax; unstated, softmax where the model's last operators
- * leave logits. "iou-threshold", "agnostic": suppression.
+ * Parameters: "order" yx: of nets that were trained on pictures turned about their diagonal, as
+ * those for MATLAB and TensorFlow were: their x is the tensor's y. "points" pairs: x, y of each
+ * point. "activation" none, softmax; unstated, softmax where the model's last operators leave
+ * logits. "iou-threshold", "agnostic": suppression.
  *
- * Unnamed it is taken for an input of 24x24 or 48x48 pixels with these vectors, and for maps of the size that P-Net makes of its input.
+ * Unnamed it is taken for an input of 24x24 or 48x48 pixels with these vectors, and for maps of the
+ * size that P-Net makes of its input.
  */
 #include <math.h>
 
@@ -23,7 +26,8 @@
 #define DEFAULT_IOU 0.7
 #define CELL_SIDE 12
 #define CELL_STEP 2
-/* Rows and columns at the picture's edge that no cell begins in: those of four convolutions of 3, one of them after the pooling. */
+/* Rows and columns at the picture's edge that no cell begins in: those of four convolutions of 3,
+ * one of them after the pooling. */
 #define LOST_CELLS 4
 #define POINTS 5
 #define MAX_CELLS (1u << 24)
@@ -32,7 +36,9 @@
 
 static const char *const params[] = { "order", "points", "activation", SL_DETECTOR_PARAMS, NULL };
 /* What each net finds, by which object-class tells a net's finds from those of the net before. */
-static const char *const proposal[] = { "proposal", NULL }, *const candidate[] = { "candidate", NULL }, *const face[] = { "face", NULL };
+static const char *const proposal[] = { "proposal", NULL },
+                         *const candidate[] = { "candidate", NULL },
+                         *const face[] = { "face", NULL };
 
 typedef struct
 {
@@ -55,7 +61,8 @@ is_map_of (const SlTensorInfo *tensor, guint channels, SlPictureShape *shape)
     *shape = (SlPictureShape){ 1, 1, channels, channels, 1 };
     return sl_decoder_elements (tensor) == channels;
   }
-  return tensor->rank == 4 && sl_picture_shape_find (shape, tensor, channels) && shape->channels == channels;
+  return tensor->rank == 4 && sl_picture_shape_find (shape, tensor, channels)
+         && shape->channels == channels;
 }
 
 static gboolean
@@ -81,7 +88,8 @@ find_tensors (const SlDecoderConfig *config, State *state)
   state->scores_at = (guint) scores_at;
   state->offsets_at = (guint) offsets_at;
   state->is_map = width * height > 1;
-  return state->offsets.width == width && state->offsets.height == height && (guint64) width * height <= MAX_CELLS
+  return state->offsets.width == width && state->offsets.height == height
+         && (guint64) width * height <= MAX_CELLS
          && (state->points_at < 0 || (!state->is_map && points.width * points.height == 1));
 }
 
@@ -119,14 +127,16 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
       || !sl_decoder_param_size (config, &width, &height, error))
     return FALSE;
   if (state->is_map && width == 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "decoder mtcnn: cells are of 12 pixels of the model's input, whose size is not known: state imgsz=HEIGHT,WIDTH");
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "decoder mtcnn: cells are of 12 pixels of the model's input, whose size is not known: state imgsz=HEIGHT,WIDTH");
     return FALSE;
   }
   state->swapped = order == 1;
   state->pairs = layout == 1;
-  state->softmax =
-    sl_decoder_param (config, "activation") != NULL ? activation == 1 : config->tensors[state->scores_at].values == SL_VALUES_LOGITS;
+  state->softmax = sl_decoder_param (config, "activation") != NULL
+                     ? activation == 1
+                     : config->tensors[state->scores_at].values == SL_VALUES_LOGITS;
   state->x_step = state->is_map ? CELL_STEP / (gfloat) width : 0;
   state->y_step = state->is_map ? CELL_STEP / (gfloat) height : 0;
   state->x_side = state->is_map ? CELL_SIDE / (gfloat) width : 1;
@@ -140,13 +150,15 @@ open_mtcnn (const SlDecoderConfig *config, GError **error)
   State *state = g_new0 (State, 1);
   if (!find_tensors (config, state)) {
     g_free (state);
-    return sl_decoder_refuse (config, "mtcnn",
-                              "P-Net's probabilities [1,H,W,2] and offsets [1,H,W,4], or R-Net's and O-Net's [1,2], [1,4] and possibly "
-                              "points [1,10], of uint8, int8 or float32",
-                              error);
+    return sl_decoder_refuse (
+      config, "mtcnn",
+      "P-Net's probabilities [1,H,W,2] and offsets [1,H,W,4], or R-Net's and O-Net's [1,2], [1,4] and possibly "
+      "points [1,10], of uint8, int8 or float32",
+      error);
   }
   if (!read_parameters (state, config, error)
-      || !sl_detector_init (&state->detector, config, state->scores.width * state->scores.height, NULL, DEFAULT_IOU, error)) {
+      || !sl_detector_init (&state->detector, config, state->scores.width * state->scores.height,
+                            NULL, DEFAULT_IOU, error)) {
     sl_detector_close (state);
     return NULL;
   }
@@ -164,7 +176,9 @@ score_cells (State *state, const void *data)
     const gsize at = i * state->scores.cell_step;
     const gfloat yes = sl_values_get (&state->score_values, data, at + state->scores.channel_step);
     state->detector.scores[i] =
-      state->softmax ? (gfloat) sl_sigmoid ((double) (yes - sl_values_get (&state->score_values, data, at))) : yes;
+      state->softmax
+        ? (gfloat) sl_sigmoid ((double) (yes - sl_values_get (&state->score_values, data, at)))
+        : yes;
   }
 }
 
@@ -176,8 +190,10 @@ add_cell (State *state, const void *data, const SlRanked *ranked)
   gfloat offsets[4];
   for (guint k = 0; k < 4; k++)
     offsets[k ^ (state->swapped ? 1 : 0)] =
-      sl_values_get (&state->offset_values, data, ranked->index * state->offsets.cell_step + k * state->offsets.channel_step);
-  const gfloat corners[4] = { x + offsets[0] * state->x_side, y + offsets[1] * state->y_side, x + (1 + offsets[2]) * state->x_side,
+      sl_values_get (&state->offset_values, data,
+                     ranked->index * state->offsets.cell_step + k * state->offsets.channel_step);
+  const gfloat corners[4] = { x + offsets[0] * state->x_side, y + offsets[1] * state->y_side,
+                              x + (1 + offsets[2]) * state->x_side,
                               y + (1 + offsets[3]) * state->y_side };
   sl_detector_add (&state->detector, corners, MIN (ranked->key, 1), 0, ranked->index);
 }
@@ -188,9 +204,11 @@ add_points (const State *state, const void *data, SlDetection *found, SlResult *
   SlDetectedPoint *points = sl_result_add_keypoints (result, found, POINTS);
   for (guint k = 0; k < POINTS && points != NULL; k++) {
     const gfloat first = sl_values_get (&state->point_values, data, state->pairs ? 2 * k : k),
-                 second = sl_values_get (&state->point_values, data, state->pairs ? 2 * k + 1 : POINTS + k);
+                 second = sl_values_get (&state->point_values, data,
+                                         state->pairs ? 2 * k + 1 : POINTS + k);
     if (isfinite (first) && isfinite (second))
-      points[k] = (SlDetectedPoint){ state->swapped ? second : first, state->swapped ? first : second, found->confidence };
+      points[k] = (SlDetectedPoint){ state->swapped ? second : first,
+                                     state->swapped ? first : second, found->confidence };
     else
       points[k] = (SlDetectedPoint){ 0 };
   }
@@ -228,7 +246,8 @@ note (gconstpointer opened)
 
 const SlDecoder sl_decoder_mtcnn = {
   .name = "mtcnn",
-  .description = "MTCNN's P-Net, float32[1,H,W,2] and [1,H,W,4], R-Net, [1,2] and [1,4], and O-Net, [1,2], [1,4] and [1,10]",
+  .description =
+    "MTCNN's P-Net, float32[1,H,W,2] and [1,H,W,4], R-Net, [1,2] and [1,4], and O-Net, [1,2], [1,4] and [1,10]",
   .params = params,
   .names_of = names_of,
   .threshold = 0.6f,

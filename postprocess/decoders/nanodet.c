@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "nanodet": class scores [1,N,C] and distances [1,N,4*B] for each stride, or both side by side in one tensor
- * [1,N,C+4*B] over all strides. Each distance from a cell's centre to an edge is a distribution over B bins (distribution
- * focal loss): its mean, in cells, counts.
+ * Decoder "nanodet": class scores [1,N,C] and distances [1,N,4*B] for each stride, or both side by
+ * side in one tensor [1,N,C+4*B] over all strides. Each distance from a cell's centre to an edge is
+ * a distribution over B bins (distribution focal loss): its mean, in cells, counts.
  *
- * Parameters: "strides" 8,16,32 (one tensor: also 8,16,32,64); "bins" 8; "centre" 0.5, position of a cell's centre in it
- * (0 for NanoDet-Plus, which has one tensor); "activation" none or sigmoid, of scores; "iou-threshold", "agnostic".
+ * Parameters: "strides" 8,16,32 (one tensor: also 8,16,32,64); "bins" 8; "centre" 0.5, position of
+ * a cell's centre in it (0 for NanoDet-Plus, which has one tensor); "activation" none or sigmoid,
+ * of scores; "iou-threshold", "agnostic".
  */
 #include <math.h>
 
@@ -20,7 +21,8 @@
 #define MAX_BINS 64
 #define COCO_CLASSES 80
 
-static const char *const params[] = { "strides", "bins", "centre", "activation", SL_DETECTOR_PARAMS, NULL };
+static const char *const params[] = { "strides",          "bins", "centre", "activation",
+                                      SL_DETECTOR_PARAMS, NULL };
 
 /* Where rows of one stride are: tensor, columns of a row, first column. */
 typedef struct
@@ -44,7 +46,9 @@ typedef struct
 static guint
 columns_of (const SlTensorInfo *tensor)
 {
-  return tensor->rank >= 2 && sl_values_readable (tensor->dtype) ? (guint) tensor->dims[tensor->rank - 1] : 0;
+  return tensor->rank >= 2 && sl_values_readable (tensor->dtype)
+           ? (guint) tensor->dims[tensor->rank - 1]
+           : 0;
 }
 
 static guint
@@ -68,7 +72,8 @@ find_joined (const SlDecoderConfig *config, State *state)
   return TRUE;
 }
 
-/* The two tensors of one stride: distances are those with 4 * bins columns, the second ones when both have. */
+/* The two tensors of one stride: distances are those with 4 * bins columns, the second ones when
+ * both have. */
 static gboolean
 find_pair (const SlDecoderConfig *config, State *state, guint l)
 {
@@ -84,7 +89,8 @@ find_pair (const SlDecoderConfig *config, State *state, guint l)
     return FALSE;
   const guint scores = columns_of (&config->tensors[found[1]]) == 4 * state->bins ? 0 : 1;
   const guint columns = columns_of (&config->tensors[found[scores]]);
-  if (columns_of (&config->tensors[found[1 - scores]]) != 4 * state->bins || (l > 0 && columns != state->classes))
+  if (columns_of (&config->tensors[found[1 - scores]]) != 4 * state->bins
+      || (l > 0 && columns != state->classes))
     return FALSE;
   state->classes = columns;
   state->scores[l] = (Place){ found[scores], columns, 0 };
@@ -122,7 +128,8 @@ find_shape (const SlDecoderConfig *config, State *state, GError **error)
     strides[i] = (guint) numbers[i];
   if (n > 0 ? find_tensors (config, state, strides, n)
             : find_tensors (config, state, strides, 3) || find_tensors (config, state, strides, 4))
-    return sl_decoder_param_double (config, "centre", state->joined ? 0 : 0.5, -10, 10, &state->centre, error);
+    return sl_decoder_param_double (config, "centre", state->joined ? 0 : 0.5, -10, 10,
+                                    &state->centre, error);
   g_autofree char *expected = g_strdup_printf (
     "for an input of %dx%d a row for each cell of strides 8,16,32 or of parameter strides=, with class scores and %d columns of "
     "distances (4 times parameter bins=)",
@@ -134,7 +141,9 @@ static gboolean
 matches (const SlDecoderConfig *config)
 {
   State state = { 0 };
-  return find_shape (config, &state, NULL) && (!state.joined || state.classes == (config->n_labels > 0 ? config->n_labels : COCO_CLASSES));
+  return find_shape (config, &state, NULL)
+         && (!state.joined
+             || state.classes == (config->n_labels > 0 ? config->n_labels : COCO_CLASSES));
 }
 
 static guint
@@ -150,14 +159,18 @@ open_nanodet (const SlDecoderConfig *config, GError **error)
   static const char *const activations[] = { "none", "sigmoid", NULL };
   State *state = g_new0 (State, 1);
   guint sigmoid;
-  if (!find_shape (config, state, error) || !sl_decoder_param_choice (config, "activation", activations, &sigmoid, error)
-      || !sl_detector_init (&state->detector, config, state->grid.n_rows, NULL, DEFAULT_IOU, error)) {
+  if (!find_shape (config, state, error)
+      || !sl_decoder_param_choice (config, "activation", activations, &sigmoid, error)
+      || !sl_detector_init (&state->detector, config, state->grid.n_rows, NULL, DEFAULT_IOU,
+                            error)) {
     sl_detector_close (state);
     return NULL;
   }
   for (guint l = 0; l < state->grid.n_levels; l++) {
-    sl_values_init (&state->score_values[l], &config->tensors[state->scores[l].tensor], sigmoid == 1 ? SL_SCORES_SIGMOID : SL_SCORES_PLAIN);
-    sl_values_init (&state->distance_values[l], &config->tensors[state->distances[l].tensor], SL_SCORES_PLAIN);
+    sl_values_init (&state->score_values[l], &config->tensors[state->scores[l].tensor],
+                    sigmoid == 1 ? SL_SCORES_SIGMOID : SL_SCORES_PLAIN);
+    sl_values_init (&state->distance_values[l], &config->tensors[state->distances[l].tensor],
+                    SL_SCORES_PLAIN);
   }
   state->raw_threshold = sl_values_raw_threshold (&state->score_values[0], config->threshold);
   return state;
@@ -182,13 +195,14 @@ score_level (State *state, guint l, const void *data)
   if (values->quantised) {
     for (guint i = 0; i < n; i++) {
       guint8 best;
-      sl_class_max_codes ((const guint8 *) data + offset_of (state, place, l, i, 0), 1, state->classes, 1, place->columns, values->flip,
-                          &best);
+      sl_class_max_codes ((const guint8 *) data + offset_of (state, place, l, i, 0), 1,
+                          state->classes, 1, place->columns, values->flip, &best);
       scores[i] = values->table[best];
     }
     return;
   }
-  sl_class_max_floats ((const gfloat *) data + offset_of (state, place, l, 0, 0), n, state->classes, 1, place->columns, scores);
+  sl_class_max_floats ((const gfloat *) data + offset_of (state, place, l, 0, 0), n, state->classes,
+                       1, place->columns, scores);
   for (guint i = 0; i < n && values->sigmoid; i++)
     scores[i] = scores[i] >= state->raw_threshold ? sl_values_activate (values, scores[i]) : -1;
 }
@@ -199,7 +213,8 @@ best_class (const State *state, guint l, const void *data, guint cell)
   guint best = 0;
   gfloat highest = -INFINITY;
   for (guint c = 0; c < state->classes; c++) {
-    const gfloat score = sl_values_get (&state->score_values[l], data, offset_of (state, &state->scores[l], l, cell, c));
+    const gfloat score = sl_values_get (&state->score_values[l], data,
+                                        offset_of (state, &state->scores[l], l, cell, c));
     if (score > highest) {
       highest = score;
       best = c;
@@ -215,7 +230,9 @@ mean_distance (const State *state, guint l, const void *data, guint cell, guint 
   gfloat logits[MAX_BINS], highest = -INFINITY;
   double sum = 0, mean = 0;
   for (guint b = 0; b < state->bins; b++) {
-    logits[b] = sl_values_get (&state->distance_values[l], data, offset_of (state, &state->distances[l], l, cell, edge * state->bins + b));
+    logits[b] =
+      sl_values_get (&state->distance_values[l], data,
+                     offset_of (state, &state->distances[l], l, cell, edge * state->bins + b));
     highest = fmaxf (highest, logits[b]);
   }
   for (guint b = 0; b < state->bins; b++) {
@@ -233,12 +250,14 @@ add_object (State *state, const void *const *data, const SlRanked *ranked)
   const guint l = (guint) (level - state->grid.levels), cell = ranked->index - level->first;
   const void *distances = data[state->distances[l].tensor];
   const double x = cell % level->width + state->centre, y = cell / level->width + state->centre;
-  const double sx = (double) level->stride / state->width, sy = (double) level->stride / state->height;
+  const double sx = (double) level->stride / state->width,
+               sy = (double) level->stride / state->height;
   const gfloat corners[4] = { (gfloat) ((x - mean_distance (state, l, distances, cell, 0)) * sx),
                               (gfloat) ((y - mean_distance (state, l, distances, cell, 1)) * sy),
                               (gfloat) ((x + mean_distance (state, l, distances, cell, 2)) * sx),
                               (gfloat) ((y + mean_distance (state, l, distances, cell, 3)) * sy) };
-  sl_detector_add (&state->detector, corners, ranked->key, (gint32) best_class (state, l, data[state->scores[l].tensor], cell),
+  sl_detector_add (&state->detector, corners, ranked->key,
+                   (gint32) best_class (state, l, data[state->scores[l].tensor], cell),
                    ranked->index);
 }
 
@@ -256,7 +275,8 @@ decode_nanodet (gpointer opened, const void *const *data, SlResult *result)
 
 const SlDecoder sl_decoder_nanodet = {
   .name = "nanodet",
-  .description = "scores[1,N,classes] and distances[1,N,32] of NanoDet for each stride, or both in one tensor [1,N,classes+32]",
+  .description =
+    "scores[1,N,classes] and distances[1,N,32] of NanoDet for each stride, or both in one tensor [1,N,classes+32]",
   .params = params,
   .threshold = 0.5f,
   .matches = matches,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "none": outputs the model's tensors unchanged, with names, shapes, types and scales, for decoding elsewhere. It accepts any
- * tensors, so it is chosen only by name. Its result is a copy, like all results of decoders: a tensor's buffer returns to its pool before
- * predictions are written.
+ * Decoder "none": outputs the model's tensors unchanged, with names, shapes, types and scales, for
+ * decoding elsewhere. It accepts any tensors, so it is chosen only by name. Its result is a copy,
+ * like all results of decoders: a tensor's buffer returns to its pool before predictions are
+ * written.
  */
 #include <string.h>
 
@@ -40,8 +41,9 @@ open_none (const SlDecoderConfig *config, GError **error)
     state->data[t] = g_try_malloc (info->bytes);
     if (state->data[t] != NULL)
       continue;
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "decoder none: no memory for the %" G_GSIZE_FORMAT " bytes of tensor %u", info->bytes,
-                 t);
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND,
+                 "decoder none: no memory for the %" G_GSIZE_FORMAT " bytes of tensor %u",
+                 info->bytes, t);
     close_none (state);
     return NULL;
   }

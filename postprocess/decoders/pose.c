@@ -2,14 +2,17 @@
 /*
  * Decoder "pose": persons as keypoints. Takes one of
  *   a list      [1,1,K,3] or [1,K,3]: y, x, confidence of each point of one person (MoveNet);
- *   persons     [1,P,3*K+5]: the same and y_min, x_min, y_max, x_max, confidence of each person (MoveNet multi-pose);
- *   heat maps   [1,H,W,K], alone or followed by offsets [1,H,W,2*K] in pixels, all y before all x (PoseNet);
- *   points      [1,P,K,2]: y, x in pixels of each point of P persons, their confidences [1,P,K], those of the persons [1,P], and how many
+ *   persons     [1,P,3*K+5]: the same and y_min, x_min, y_max, x_max, confidence of each person
+ *               (MoveNet multi-pose);
+ *   heat maps   [1,H,W,K], alone or followed by offsets [1,H,W,2*K] in pixels, all y before all x
+ *               (PoseNet);
+ *   points      [1,P,K,2]: y, x in pixels of each point of P persons, their confidences [1,P,K],
+ *               those of the persons [1,P], and how many
  *               persons there are [1] (PoseNet behind PosenetDecoderOp).
  *
- * Parameters: "order" yx or xy; "units" normalised or pixels (lists and persons); "activation" none or sigmoid, of heat
- * maps; "point-threshold" 0.2: points that count for a person's box.
- * A person without a confidence of its own has the mean of its points'.
+ * Parameters: "order" yx or xy; "units" normalised or pixels (lists and persons); "activation" none
+ * or sigmoid, of heat maps; "point-threshold" 0.2: points that count for a person's box. A person
+ * without a confidence of its own has the mean of its points'.
  */
 #include <math.h>
 
@@ -70,14 +73,16 @@ find_list (const SlDecoderConfig *config, State *state)
     return FALSE;
   state->points = (guint) tensor->dims[tensor->rank - 2];
   state->persons = 1;
-  return state->points >= FEWEST_POINTS && state->points <= SL_MAX_KEYPOINTS && sl_decoder_elements (tensor) == state->points * 3;
+  return state->points >= FEWEST_POINTS && state->points <= SL_MAX_KEYPOINTS
+         && sl_decoder_elements (tensor) == state->points * 3;
 }
 
 static gboolean
 find_persons (const SlDecoderConfig *config, State *state)
 {
   const SlTensorInfo *tensor = &config->tensors[0];
-  if (config->n_tensors != 1 || tensor->rank < 2 || tensor->dims[tensor->rank - 1] != 3 * PERSON_POINTS + BOX_COLUMNS)
+  if (config->n_tensors != 1 || tensor->rank < 2
+      || tensor->dims[tensor->rank - 1] != 3 * PERSON_POINTS + BOX_COLUMNS)
     return FALSE;
   state->points = PERSON_POINTS;
   state->persons = sl_decoder_elements (tensor) / (3 * PERSON_POINTS + BOX_COLUMNS);
@@ -89,14 +94,16 @@ find_heat_maps (const SlDecoderConfig *config, State *state)
 {
   SlPictureShape offsets;
   const SlTensorInfo *tensor = &config->tensors[0];
-  if (tensor->rank != 4 || !sl_picture_shape_find (&state->heat, tensor, PERSON_POINTS) || state->heat.channels < FEWEST_POINTS
-      || state->heat.channels > SL_MAX_KEYPOINTS)
+  if (tensor->rank != 4 || !sl_picture_shape_find (&state->heat, tensor, PERSON_POINTS)
+      || state->heat.channels < FEWEST_POINTS || state->heat.channels > SL_MAX_KEYPOINTS)
     return FALSE;
   state->points = state->heat.channels;
   state->persons = 1;
   state->has_offsets = config->n_tensors > 1 && sl_values_readable (config->tensors[1].dtype)
-                       && sl_picture_shape_find (&offsets, &config->tensors[1], 2 * state->points) && offsets.channels == 2 * state->points
-                       && offsets.width == state->heat.width && offsets.height == state->heat.height;
+                       && sl_picture_shape_find (&offsets, &config->tensors[1], 2 * state->points)
+                       && offsets.channels == 2 * state->points
+                       && offsets.width == state->heat.width
+                       && offsets.height == state->heat.height;
   return config->n_tensors == 1 || state->has_offsets;
 }
 
@@ -104,7 +111,8 @@ static gboolean
 find_points (const SlDecoderConfig *config, State *state)
 {
   const SlTensorInfo *points = &config->tensors[POINTS];
-  if (config->n_tensors != N_TENSORS || points->rank != 4 || points->dims[0] != 1 || points->dims[3] != 2)
+  if (config->n_tensors != N_TENSORS || points->rank != 4 || points->dims[0] != 1
+      || points->dims[3] != 2)
     return FALSE;
   state->persons = (guint) points->dims[1];
   state->points = (guint) points->dims[2];
@@ -112,8 +120,10 @@ find_points (const SlDecoderConfig *config, State *state)
     if (!sl_values_readable (config->tensors[i].dtype))
       return FALSE;
   return state->points >= FEWEST_POINTS && state->points <= SL_MAX_KEYPOINTS
-         && sl_decoder_elements (&config->tensors[POINT_CONFIDENCES]) == (gsize) state->persons * state->points
-         && sl_decoder_elements (&config->tensors[CONFIDENCES]) == state->persons && sl_decoder_elements (&config->tensors[COUNT]) == 1;
+         && sl_decoder_elements (&config->tensors[POINT_CONFIDENCES])
+              == (gsize) state->persons * state->points
+         && sl_decoder_elements (&config->tensors[CONFIDENCES]) == state->persons
+         && sl_decoder_elements (&config->tensors[COUNT]) == 1;
 }
 
 static gboolean
@@ -140,11 +150,13 @@ matches (const SlDecoderConfig *config)
   State state = { 0 };
   if (!find_kind (config, &state))
     return FALSE;
-  if (state.kind == POSE_LIST) /* other numbers of points are those of hands and faces, whose third number is a depth */
+  if (state.kind == POSE_LIST) /* other numbers of points are those of hands and faces, whose third
+                                  number is a depth */
     return state.points == PERSON_POINTS;
   if (state.kind == POSE_PERSONS)
     return state.persons <= MAX_PERSONS;
-  return state.kind == POSE_POINTS || state.has_offsets || (state.points == PERSON_POINTS && config->n_labels != PERSON_POINTS);
+  return state.kind == POSE_POINTS || state.has_offsets
+         || (state.points == PERSON_POINTS && config->n_labels != PERSON_POINTS);
 }
 
 static gboolean
@@ -158,20 +170,23 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
   if (!sl_decoder_param_choice (config, "order", orders, &order, error)
       || !sl_decoder_param_choice (config, "units", unit_names, &units, error)
       || !sl_decoder_param_choice (config, "activation", activations, &activation, error)
-      || !sl_decoder_param_double (config, "point-threshold", 0.2, 0, 1, &state->point_threshold, error)
+      || !sl_decoder_param_double (config, "point-threshold", 0.2, 0, 1, &state->point_threshold,
+                                   error)
       || !sl_decoder_param_size (config, &width, &height, error))
     return FALSE;
   const gboolean pixels = units == 1 || state->has_offsets || state->kind == POSE_POINTS;
   if (pixels && width == 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "decoder pose: points are in pixels of the model's input, whose size is not known: state imgsz=HEIGHT,WIDTH");
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "decoder pose: points are in pixels of the model's input, whose size is not known: state imgsz=HEIGHT,WIDTH");
     return FALSE;
   }
   state->x_first = order == 1;
   state->scale_x = pixels ? 1.0f / (gfloat) width : 1;
   state->scale_y = pixels ? 1.0f / (gfloat) height : 1;
   sl_values_init (&state->values, &config->tensors[0],
-                  activation == 1 && state->kind == POSE_HEAT_MAPS ? SL_SCORES_SIGMOID : SL_SCORES_PLAIN);
+                  activation == 1 && state->kind == POSE_HEAT_MAPS ? SL_SCORES_SIGMOID
+                                                                   : SL_SCORES_PLAIN);
   if (state->has_offsets)
     sl_values_init (&state->offset_values, &config->tensors[1], SL_SCORES_PLAIN);
   for (guint i = POINT_CONFIDENCES; state->kind == POSE_POINTS && i < N_TENSORS; i++)
@@ -211,8 +226,10 @@ static void
 read_list (const State *state, const void *data, gsize first, SlDetectedPoint *points)
 {
   for (guint k = 0; k < state->points; k++) {
-    const gfloat a = sl_values_get (&state->values, data, first + 3 * k), b = sl_values_get (&state->values, data, first + 3 * k + 1);
-    points[k] = make_point ((state->x_first ? a : b) * state->scale_x, (state->x_first ? b : a) * state->scale_y,
+    const gfloat a = sl_values_get (&state->values, data, first + 3 * k),
+                 b = sl_values_get (&state->values, data, first + 3 * k + 1);
+    points[k] = make_point ((state->x_first ? a : b) * state->scale_x,
+                            (state->x_first ? b : a) * state->scale_y,
                             sl_values_get (&state->values, data, first + 3 * k + 2));
   }
 }
@@ -223,19 +240,23 @@ read_points (const State *state, const void *const *data, guint p, SlDetectedPoi
 {
   for (guint k = 0; k < state->points; k++) {
     const gsize i = (gsize) p * state->points + k;
-    const gfloat a = sl_values_get (&state->values, data[POINTS], 2 * i), b = sl_values_get (&state->values, data[POINTS], 2 * i + 1);
-    points[k] = make_point ((state->x_first ? a : b) * state->scale_x, (state->x_first ? b : a) * state->scale_y,
-                            sl_values_get (&state->more[POINT_CONFIDENCES], data[POINT_CONFIDENCES], i));
+    const gfloat a = sl_values_get (&state->values, data[POINTS], 2 * i),
+                 b = sl_values_get (&state->values, data[POINTS], 2 * i + 1);
+    points[k] = make_point (
+      (state->x_first ? a : b) * state->scale_x, (state->x_first ? b : a) * state->scale_y,
+      sl_values_get (&state->more[POINT_CONFIDENCES], data[POINT_CONFIDENCES], i));
   }
 }
 
 static gfloat
 heat_at (const State *state, const void *data, gsize cell, guint point)
 {
-  return sl_values_get (&state->values, data, cell * state->heat.cell_step + point * state->heat.channel_step);
+  return sl_values_get (&state->values, data,
+                        cell * state->heat.cell_step + point * state->heat.channel_step);
 }
 
-/* Hottest cell of each point. PoseNet's cell (x, y) stands at x / (width - 1) of the input, plain maps' at their centres. */
+/* Hottest cell of each point. PoseNet's cell (x, y) stands at x / (width - 1) of the input, plain
+ * maps' at their centres. */
 static void
 read_heat_maps (const State *state, const void *const *data, SlDetectedPoint *points)
 {
@@ -252,13 +273,17 @@ read_heat_maps (const State *state, const void *const *data, SlDetectedPoint *po
       }
     }
     const guint column = (guint) (best % heat->width), row = (guint) (best / heat->width);
-    gfloat x = ((gfloat) column + 0.5f) / (gfloat) heat->width, y = ((gfloat) row + 0.5f) / (gfloat) heat->height;
+    gfloat x = ((gfloat) column + 0.5f) / (gfloat) heat->width,
+           y = ((gfloat) row + 0.5f) / (gfloat) heat->height;
     if (state->has_offsets) {
       const gsize at = best * (heat->channel_step == 1 ? 2 * state->points : 1);
       y = (gfloat) row / (gfloat) MAX (heat->height - 1, 1)
-          + sl_values_get (&state->offset_values, data[1], at + k * heat->channel_step) * state->scale_y;
+          + sl_values_get (&state->offset_values, data[1], at + k * heat->channel_step)
+              * state->scale_y;
       x = (gfloat) column / (gfloat) MAX (heat->width - 1, 1)
-          + sl_values_get (&state->offset_values, data[1], at + (k + state->points) * heat->channel_step) * state->scale_x;
+          + sl_values_get (&state->offset_values, data[1],
+                           at + (k + state->points) * heat->channel_step)
+              * state->scale_x;
     }
     points[k] = make_point (x, y, highest);
   }
@@ -296,15 +321,18 @@ read_box (const State *state, const void *data, gsize first, SlDetection *person
   person->x_max = n[2 + x] * state->scale_x;
   person->y_max = n[2 + y] * state->scale_y;
   person->confidence = MIN (n[4], 1);
-  return isfinite (person->x_min) && isfinite (person->y_min) && isfinite (person->x_max) && isfinite (person->y_max)
-         && isfinite (person->confidence) && person->x_max > person->x_min && person->y_max > person->y_min;
+  return isfinite (person->x_min) && isfinite (person->y_min) && isfinite (person->x_max)
+         && isfinite (person->y_max) && isfinite (person->confidence)
+         && person->x_max > person->x_min && person->y_max > person->y_min;
 }
 
 /* Persons that the tensors hold. */
 static guint
 count_persons (const State *state, const void *const *data)
 {
-  const gfloat count = state->kind == POSE_POINTS ? sl_values_get (&state->more[COUNT], data[COUNT], 0) : (gfloat) state->persons;
+  const gfloat count = state->kind == POSE_POINTS
+                         ? sl_values_get (&state->more[COUNT], data[COUNT], 0)
+                         : (gfloat) state->persons;
   return !(count > 0) ? 0 : count < (gfloat) state->persons ? (guint) count : state->persons;
 }
 
@@ -326,7 +354,8 @@ decode_pose (gpointer opened, const void *const *data, SlResult *result)
       read_points (state, data, p, points);
     else
       read_list (state, data[0], first, points);
-    const gboolean found = state->kind == POSE_PERSONS ? read_box (state, data[0], first, &person) : surround (state, points, &person);
+    const gboolean found = state->kind == POSE_PERSONS ? read_box (state, data[0], first, &person)
+                                                       : surround (state, points, &person);
     if (state->kind == POSE_POINTS) {
       const gfloat confidence = sl_values_get (&state->more[CONFIDENCES], data[CONFIDENCES], p);
       person.confidence = confidence > 1 ? 1 : confidence; /* NaN stays NaN, and is left out */

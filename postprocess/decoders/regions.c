@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "regions": one map of how sure the model is that a cell belongs to something, [1,1,H,W] or [1,H,W,1], such as DBNet's (PaddleOCR) of
- * text: each region of cells that touch is an object, with the smallest box around it, which may be turned: its corners are keypoints.
+ * Decoder "regions": one map of how sure the model is that a cell belongs to something, [1,1,H,W]
+ * or [1,H,W,1], such as DBNet's (PaddleOCR) of text: each region of cells that touch is an object,
+ * with the smallest box around it, which may be turned: its corners are keypoints.
  *
- * Parameters: "cell-threshold" (0.3): cells below it belong to nothing; "threshold" (0.6) is that of the mean over a region's cells;
- * "unclip" (1.5): a box grows on all sides by its area times that over its outline, because models of text shrink the text that they are
- * trained on; "smallest" (3): shorter sides, in cells, are noise; "activation" none, sigmoid; unstated, sigmoid where the model's last
- * operators leave logits.
+ * Parameters: "cell-threshold" (0.3): cells below it belong to nothing; "threshold" (0.6) is that
+ * of the mean over a region's cells; "unclip" (1.5): a box grows on all sides by its area times
+ * that over its outline, because models of text shrink the text that they are trained on;
+ * "smallest" (3): shorter sides, in cells, are noise; "activation" none, sigmoid; unstated, sigmoid
+ * where the model's last operators leave logits.
  *
  * It is never taken unnamed.
  */
@@ -57,19 +59,21 @@ static gboolean
 find_map (const SlDecoderConfig *config, SlPictureShape *map)
 {
   const SlTensorInfo *tensor = &config->tensors[0];
-  return config->n_tensors == 1 && sl_values_readable (tensor->dtype) && tensor->rank == 4 && sl_picture_shape_find (map, tensor, 1)
-         && map->channels == 1 && (guint64) map->width * map->height <= MAX_CELLS;
+  return config->n_tensors == 1 && sl_values_readable (tensor->dtype) && tensor->rank == 4
+         && sl_picture_shape_find (map, tensor, 1) && map->channels == 1
+         && (guint64) map->width * map->height <= MAX_CELLS;
 }
 
 static const char *
 unmatched (const SlDecoderConfig *config)
 {
   SlPictureShape map;
-  const gboolean whole =
-    find_map (config, &map) && (gint32) map.width == config->input_width && (gint32) map.height == config->input_height;
-  return whole ? "one map as large as the input may be a mask (decoder=segmentation), regions of text (decoder=regions) or a picture "
-                 "(decoder=image,range=frame)"
-               : NULL;
+  const gboolean whole = find_map (config, &map) && (gint32) map.width == config->input_width
+                         && (gint32) map.height == config->input_height;
+  return whole
+           ? "one map as large as the input may be a mask (decoder=segmentation), regions of text (decoder=regions) or a picture "
+             "(decoder=image,range=frame)"
+           : NULL;
 }
 
 static void
@@ -96,7 +100,9 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
       || !sl_decoder_param_choice (config, "activation", activations, &activation, error))
     return FALSE;
   const SlTensorInfo *tensor = &config->tensors[0];
-  const gboolean sigmoid = sl_decoder_param (config, "activation") != NULL ? activation == 1 : tensor->values == SL_VALUES_LOGITS;
+  const gboolean sigmoid = sl_decoder_param (config, "activation") != NULL
+                             ? activation == 1
+                             : tensor->values == SL_VALUES_LOGITS;
   sl_values_init (&state->values, tensor, sigmoid ? SL_SCORES_SIGMOID : SL_SCORES_PLAIN);
   state->cell_threshold = (gfloat) cell;
   state->unclip = (gfloat) unclip;
@@ -111,11 +117,13 @@ open_regions (const SlDecoderConfig *config, GError **error)
   State *state = g_new0 (State, 1);
   if (!find_map (config, &state->map)) {
     g_free (state);
-    return sl_decoder_refuse (config, "regions", "one map [1,1,H,W] or [1,H,W,1] of at most 4194304 cells of uint8, int8 or float32",
-                              error);
+    return sl_decoder_refuse (
+      config, "regions",
+      "one map [1,1,H,W] or [1,H,W,1] of at most 4194304 cells of uint8, int8 or float32", error);
   }
   const gsize cells = (gsize) state->map.width * state->map.height;
-  if (!read_parameters (state, config, error) || !sl_detector_init (&state->detector, config, MAX_REGIONS, NULL, 1, error)) {
+  if (!read_parameters (state, config, error)
+      || !sl_detector_init (&state->detector, config, MAX_REGIONS, NULL, 1, error)) {
     close_regions (state);
     return NULL;
   }
@@ -196,7 +204,8 @@ turn_of (const Point *a, const Point *b, const Point *c)
   return (gint64) (b->x - a->x) * (c->y - a->y) - (gint64) (b->y - a->y) * (c->x - a->x);
 }
 
-/* Appends one side of the convex hull: the left one downwards (@side 0) or the right one upwards. */
+/* Appends one side of the convex hull: the left one downwards (@side 0) or the right one upwards.
+ */
 static guint
 append_side (State *state, const Region *region, guint side, guint n)
 {
@@ -218,15 +227,16 @@ surround (const State *state, guint n, double angle)
   const double c = cos (angle), s = sin (angle);
   double lo[2] = { INFINITY, INFINITY }, hi[2] = { -INFINITY, -INFINITY };
   for (guint i = 0; i < n; i++) {
-    const double at[2] = { state->hull[i].x * c + state->hull[i].y * s, state->hull[i].y * c - state->hull[i].x * s };
+    const double at[2] = { state->hull[i].x * c + state->hull[i].y * s,
+                           state->hull[i].y * c - state->hull[i].x * s };
     for (guint k = 0; k < 2; k++) {
       lo[k] = MIN (lo[k], at[k]);
       hi[k] = MAX (hi[k], at[k]);
     }
   }
   const double u = (lo[0] + hi[0]) / 2, v = (lo[1] + hi[1]) / 2;
-  return (SlRotated){ (gfloat) (u * c - v * s), (gfloat) (u * s + v * c), (gfloat) (hi[0] - lo[0]), (gfloat) (hi[1] - lo[1]),
-                      (gfloat) angle };
+  return (SlRotated){ (gfloat) (u * c - v * s), (gfloat) (u * s + v * c), (gfloat) (hi[0] - lo[0]),
+                      (gfloat) (hi[1] - lo[1]), (gfloat) angle };
 }
 
 /* The smallest box lies along an edge of the hull; its angle is within 45 degrees of upright. */
@@ -310,14 +320,16 @@ decode_regions (gpointer opened, const void *const *data, SlResult *result)
     find_corners (state, &state->boxes[state->detector.origins[state->detector.kept[i]]], corners);
     SlDetectedPoint *points = sl_result_add_keypoints (result, &result->detections[i], CORNERS);
     for (guint k = 0; k < CORNERS && points != NULL; k++)
-      points[k] = (SlDetectedPoint){ (gfloat) corners[k][0], (gfloat) corners[k][1], result->detections[i].confidence };
+      points[k] = (SlDetectedPoint){ (gfloat) corners[k][0], (gfloat) corners[k][1],
+                                     result->detections[i].confidence };
   }
   result->skeleton = &sl_skeleton_corners;
 }
 
 const SlDecoder sl_decoder_regions = {
   .name = "regions",
-  .description = "one map [1,1,H,W] whose regions are objects, such as the text that PaddleOCR's DBNet finds",
+  .description =
+    "one map [1,1,H,W] whose regions are objects, such as the text that PaddleOCR's DBNet finds",
   .params = params,
   .names = names,
   .threshold = 0.6f,

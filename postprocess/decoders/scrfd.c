@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "scrfd": InsightFace's face detectors: for each stride scores [N,1], which are probabilities, boxes [N,4] (distances from the
- * cell's corner to the left, top, right and bottom, in strides) and, of models with keypoints, points [N,10] (five points, offsets from
- * that corner, in strides). N counts the anchors of a cell, which differ in nothing but their numbers. The tensors may come in any order.
+ * Decoder "scrfd": InsightFace's face detectors: for each stride scores [N,1], which are
+ * probabilities, boxes [N,4] (distances from the cell's corner to the left, top, right and bottom,
+ * in strides) and, of models with keypoints, points [N,10] (five points, offsets from that corner,
+ * in strides). N counts the anchors of a cell, which differ in nothing but their numbers. The
+ * tensors may come in any order.
  *
- * Parameters: "strides" 8,16,32 of 6 or 9 tensors, 8,16,32,64,128 of 10 or 15; "iou-threshold", "agnostic": suppression.
+ * Parameters: "strides" 8,16,32 of 6 or 9 tensors, 8,16,32,64,128 of 10 or 15; "iou-threshold",
+ * "agnostic": suppression.
  */
 #include <math.h>
 
@@ -46,8 +49,10 @@ find_parts (const SlDecoderConfig *config, State *state)
   for (guint l = 0; l < n && found; l++) {
     const guint rows = state->grid.levels[l].width * state->grid.levels[l].height * state->anchors;
     Part *part = &state->parts[l];
-    found = sl_decoder_find_rows (config, rows, 1, 0, &part->scores) && sl_decoder_find_rows (config, rows, 4, 0, &part->boxes)
-            && (!state->has_points || sl_decoder_find_rows (config, rows, 2 * POINTS, 0, &part->points));
+    found =
+      sl_decoder_find_rows (config, rows, 1, 0, &part->scores)
+      && sl_decoder_find_rows (config, rows, 4, 0, &part->boxes)
+      && (!state->has_points || sl_decoder_find_rows (config, rows, 2 * POINTS, 0, &part->points));
   }
   return found;
 }
@@ -65,17 +70,18 @@ find_shape (const SlDecoderConfig *config, State *state, GError **error)
   state->has_points = config->n_tensors == 3 * n;
   for (state->anchors = MAX_ANCHORS; state->anchors > 0; state->anchors--) {
     if (!sl_grid_init (&state->grid, state->width, state->height, strides, n, state->anchors)) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                   "decoder scrfd: the size of the model's input is not known, which boxes in strides need: state imgsz=HEIGHT,WIDTH");
+      g_set_error (
+        error, SL_ERROR, SL_ERROR_ARGUMENT,
+        "decoder scrfd: the size of the model's input is not known, which boxes in strides need: state imgsz=HEIGHT,WIDTH");
       return FALSE;
     }
     if (find_parts (config, state))
       return TRUE;
   }
-  g_autofree char *expected =
-    g_strdup_printf ("for an input of %dx%d and each of %u strides float32 tensors of 1, 4 and possibly 10 columns "
-                     "and one row or two for each cell",
-                     state->width, state->height, n);
+  g_autofree char *expected = g_strdup_printf (
+    "for an input of %dx%d and each of %u strides float32 tensors of 1, 4 and possibly 10 columns "
+    "and one row or two for each cell",
+    state->width, state->height, n);
   return sl_decoder_refuse (config, "scrfd", expected, error) != NULL;
 }
 
@@ -90,7 +96,9 @@ static gpointer
 open_scrfd (const SlDecoderConfig *config, GError **error)
 {
   State *state = g_new0 (State, 1);
-  if (!find_shape (config, state, error) || !sl_detector_init (&state->detector, config, state->grid.n_rows, NULL, DEFAULT_IOU, error)) {
+  if (!find_shape (config, state, error)
+      || !sl_detector_init (&state->detector, config, state->grid.n_rows, NULL, DEFAULT_IOU,
+                            error)) {
     sl_detector_close (state);
     return NULL;
   }
@@ -110,7 +118,8 @@ score_level (State *state, guint l, const void *const *data)
   }
 }
 
-/** A row: its level's tensors, its number in them, its cell's corner in strides, and a stride in parts of the input. */
+/** A row: its level's tensors, its number in them, its cell's corner in strides, and a stride in
+ * parts of the input. */
 typedef struct
 {
   const Part *part;
@@ -138,12 +147,14 @@ add_face (State *state, const void *const *data, const SlRanked *ranked)
   gfloat box[4];
   for (guint k = 0; k < 4; k++)
     box[k] = sl_values_float (data[p.part->boxes], (gsize) p.row * 4 + k);
-  const gfloat corners[4] = { (p.x - box[0]) * p.sx, (p.y - box[1]) * p.sy, (p.x + box[2]) * p.sx, (p.y + box[3]) * p.sy };
+  const gfloat corners[4] = { (p.x - box[0]) * p.sx, (p.y - box[1]) * p.sy, (p.x + box[2]) * p.sx,
+                              (p.y + box[3]) * p.sy };
   sl_detector_add (&state->detector, corners, ranked->key, 0, ranked->index);
 }
 
 static void
-add_points (const State *state, const void *const *data, guint row, SlResult *result, SlDetection *found)
+add_points (const State *state, const void *const *data, guint row, SlResult *result,
+            SlDetection *found)
 {
   const Place p = place_of (state, row);
   SlDetectedPoint *out = sl_result_add_keypoints (result, found, POINTS);
@@ -151,7 +162,8 @@ add_points (const State *state, const void *const *data, guint row, SlResult *re
     const gsize at = (gsize) p.row * 2 * POINTS + 2 * k;
     const gfloat x = (p.x + sl_values_float (data[p.part->points], at)) * p.sx;
     const gfloat y = (p.y + sl_values_float (data[p.part->points], at + 1)) * p.sy;
-    out[k] = isfinite (x) && isfinite (y) ? (SlDetectedPoint){ x, y, found->confidence } : (SlDetectedPoint){ 0, 0, 0 };
+    out[k] = isfinite (x) && isfinite (y) ? (SlDetectedPoint){ x, y, found->confidence }
+                                          : (SlDetectedPoint){ 0, 0, 0 };
   }
 }
 
@@ -168,13 +180,15 @@ decode_scrfd (gpointer opened, const void *const *data, SlResult *result)
   if (!state->has_points)
     return;
   for (guint i = 0; i < result->n_detections; i++)
-    add_points (state, data, state->detector.origins[state->detector.kept[i]], result, &result->detections[i]);
+    add_points (state, data, state->detector.origins[state->detector.kept[i]], result,
+                &result->detections[i]);
   result->skeleton = &sl_skeleton_face;
 }
 
 const SlDecoder sl_decoder_scrfd = {
   .name = "scrfd",
-  .description = "scores[N,1], boxes[N,4] and possibly points[N,10] of InsightFace's SCRFD for each of its strides",
+  .description =
+    "scores[N,1], boxes[N,4] and possibly points[N,10] of InsightFace's SCRFD for each of its strides",
   .params = params,
   .names = names,
   .threshold = 0.5f,

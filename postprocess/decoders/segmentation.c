@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "segmentation": a class for each cell of a grid over the input: a map of class numbers [1,H,W] or [1,H,W,1], or
- * scores [1,H,W,C] or [1,C,H,W], of which the highest counts; one channel of scores means class 1 where it reaches the
- * threshold. Of several tensors of scores, all of one shape, the first counts: torchvision's models have an auxiliary one behind it. When it is
- * named, any others may lie behind a first one as large as the input, as U-2-Net's and IS-Net's maps of each depth do.
+ * Decoder "segmentation": a class for each cell of a grid over the input: a map of class numbers
+ * [1,H,W] or [1,H,W,1], or scores [1,H,W,C] or [1,C,H,W], of which the highest counts; one channel
+ * of scores means class 1 where it reaches the threshold. Of several tensors of scores, all of one
+ * shape, the first counts: torchvision's models have an auxiliary one behind it. When it is named,
+ * any others may lie behind a first one as large as the input, as U-2-Net's and IS-Net's maps of
+ * each depth do.
  *
- * Parameters: "background-offset": an integer added to every class; "activation" none or sigmoid, for one channel of scores;
- * "background" yes or no: whether class 0 is the background. Unstated, it is where class 0 has no name or one that says so
- * and, without labels, where that many classes are usual with a background: 1, 2, 21 (PASCAL VOC) and 151 (ADE20K).
- * Classes outside 0..254 and cells without a number become SL_MASK_VOID.
+ * Parameters: "background-offset": an integer added to every class; "activation" none or sigmoid,
+ * for one channel of scores; "background" yes or no: whether class 0 is the background. Unstated,
+ * it is where class 0 has no name or one that says so and, without labels, where that many classes
+ * are usual with a background: 1, 2, 21 (PASCAL VOC) and 151 (ADE20K). Classes outside 0..254 and
+ * cells without a number become SL_MASK_VOID.
  */
 #include <math.h>
 #include <string.h>
@@ -26,8 +29,9 @@
 static const char *const params[] = { "background-offset", "activation", "background", NULL };
 
 /* What data sets call the class of everything else. */
-static const char *const background_names[] = { "background", "__background__", "bg",    "void",   "unlabeled", "unlabelled",
-                                                "unknown",    "none",           "other", "others", "nothing",   NULL };
+static const char *const background_names[] = { "background", "__background__", "bg",      "void",
+                                                "unlabeled",  "unlabelled",     "unknown", "none",
+                                                "other",      "others",         "nothing", NULL };
 
 /* Cells that are looked at. */
 #define MAX_CHECKED 4096
@@ -49,7 +53,8 @@ typedef struct
 static gboolean
 is_map (const SlTensorInfo *tensor, const SlPictureShape *shape)
 {
-  return shape->channels == 1 && (tensor->dtype == SL_DTYPE_I64 || tensor->dtype == SL_DTYPE_I32 || tensor->scale <= 0)
+  return shape->channels == 1
+         && (tensor->dtype == SL_DTYPE_I64 || tensor->dtype == SL_DTYPE_I32 || tensor->scale <= 0)
          && tensor->dtype != SL_DTYPE_F32;
 }
 
@@ -74,8 +79,8 @@ find_shape (const SlDecoderConfig *config, SlPictureShape *shape)
   if (!sl_picture_shape_find (shape, tensor, config->n_labels > 1 ? config->n_labels : 1)
       || (guint64) shape->width * shape->height > MAX_CELLS)
     return FALSE;
-  const gboolean whole =
-    tensor->rank == 4 && (gint32) shape->width == config->input_width && (gint32) shape->height == config->input_height;
+  const gboolean whole = tensor->rank == 4 && (gint32) shape->width == config->input_width
+                         && (gint32) shape->height == config->input_height;
   if (config->n_tensors > 1 && !whole && (shape->channels == 1 || !are_alike (config)))
     return FALSE;
   return (tensor->dtype == SL_DTYPE_I64 || tensor->dtype == SL_DTYPE_I32)
@@ -83,15 +88,16 @@ find_shape (const SlDecoderConfig *config, SlPictureShape *shape)
            : sl_values_readable (tensor->dtype) && shape->channels <= MAX_CLASSES;
 }
 
-/* Why scores are not taken for classes of cells unless that is stated; NULL = they are. Maps of less than half the input's size are heat
- * maps and grids of detectors as often. */
+/* Why scores are not taken for classes of cells unless that is stated; NULL = they are. Maps of
+ * less than half the input's size are heat maps and grids of detectors as often. */
 static const char *
 unmatched (const SlDecoderConfig *config)
 {
   SlPictureShape shape;
-  if (config->n_tensors != 1 || !find_shape (config, &shape) || shape.channels < 2 || shape.channels == config->n_labels
-      || config->tensors[0].values == SL_VALUES_SHARES
-      || (2 * (gint64) shape.width >= config->input_width && 2 * (gint64) shape.height >= config->input_height))
+  if (config->n_tensors != 1 || !find_shape (config, &shape) || shape.channels < 2
+      || shape.channels == config->n_labels || config->tensors[0].values == SL_VALUES_SHARES
+      || (2 * (gint64) shape.width >= config->input_width
+          && 2 * (gint64) shape.height >= config->input_height))
     return NULL;
   return "maps much smaller than the input may be classes, heat maps of points or a grid of boxes (yolo-raw,anchors=)";
 }
@@ -100,11 +106,14 @@ static gboolean
 matches (const SlDecoderConfig *config)
 {
   SlPictureShape shape;
-  if (!find_shape (config, &shape) || shape.width < SMALLEST_SIDE || shape.height < SMALLEST_SIDE || unmatched (config) != NULL
-      || !are_alike (config) || (config->n_tensors > 1 && shape.channels == 1))
+  if (!find_shape (config, &shape) || shape.width < SMALLEST_SIDE || shape.height < SMALLEST_SIDE
+      || unmatched (config) != NULL || !are_alike (config)
+      || (config->n_tensors > 1 && shape.channels == 1))
     return FALSE;
   /* Maps smaller than the input may be anything. */
-  if (config->n_tensors > 1 && ((gint32) shape.width != config->input_width || (gint32) shape.height != config->input_height))
+  if (config->n_tensors > 1
+      && ((gint32) shape.width != config->input_width
+          || (gint32) shape.height != config->input_height))
     return FALSE;
   if (shape.channels == 1)
     return config->tensors[0].dtype == SL_DTYPE_I64 || config->tensors[0].dtype == SL_DTYPE_I32;
@@ -116,9 +125,11 @@ classes (const SlDecoderConfig *config)
 {
   SlPictureShape shape;
   gint offset = 0;
-  if (!find_shape (config, &shape) || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, NULL))
+  if (!find_shape (config, &shape)
+      || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, NULL))
     return 0;
-  const guint n = is_map (&config->tensors[0], &shape) ? config->tensors[0].classes : shape.channels;
+  const guint n =
+    is_map (&config->tensors[0], &shape) ? config->tensors[0].classes : shape.channels;
   return n < 2 ? 0 : (guint) MAX ((gint) n + offset, 0);
 }
 
@@ -128,10 +139,12 @@ tell_background (const SlDecoderConfig *config, const SlPictureShape *shape, gin
 {
   static const guint usual[] = { 1, 2, 21, 151 };
   if (config->n_labels > 0) {
-    g_autofree char *name = config->first_label != NULL ? g_ascii_strdown (config->first_label, -1) : NULL;
+    g_autofree char *name =
+      config->first_label != NULL ? g_ascii_strdown (config->first_label, -1) : NULL;
     return name == NULL || g_strv_contains (background_names, name);
   }
-  const guint classes = is_map (&config->tensors[0], shape) ? config->tensors[0].classes : shape->channels;
+  const guint classes =
+    is_map (&config->tensors[0], shape) ? config->tensors[0].classes : shape->channels;
   for (guint i = 0; i < G_N_ELEMENTS (usual) && offset == 0; i++)
     if (classes == usual[i])
       return TRUE;
@@ -155,7 +168,8 @@ open_segmentation (const SlDecoderConfig *config, GError **error)
       error);
   if (!sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, error)
       || !sl_decoder_param_choice (config, "activation", activations, &activation, error)
-      || !sl_decoder_param_bool (config, "background", tell_background (config, &shape, offset), &background, error))
+      || !sl_decoder_param_bool (config, "background", tell_background (config, &shape, offset),
+                                 &background, error))
     return NULL;
   State *state = g_new0 (State, 1);
   state->dtype = config->tensors[0].dtype;
@@ -164,11 +178,14 @@ open_segmentation (const SlDecoderConfig *config, GError **error)
   state->offset = offset;
   state->background = background ? 0 : SL_NO_BACKGROUND;
   state->told = sl_decoder_param (config, "background") == NULL;
-  state->watch = !config->named && state->dtype == SL_DTYPE_F32 && shape.channels > 1 && shape.channels != config->n_labels
-                 && config->tensors[0].values != SL_VALUES_SHARES && sl_decoder_param (config, "activation") == NULL;
+  state->watch = !config->named && state->dtype == SL_DTYPE_F32 && shape.channels > 1
+                 && shape.channels != config->n_labels
+                 && config->tensors[0].values != SL_VALUES_SHARES
+                 && sl_decoder_param (config, "activation") == NULL;
   state->threshold = config->threshold;
   if (!state->is_map)
-    sl_values_init (&state->values, &config->tensors[0], activation == 1 ? SL_SCORES_SIGMOID : SL_SCORES_PLAIN);
+    sl_values_init (&state->values, &config->tensors[0],
+                    activation == 1 ? SL_SCORES_SIGMOID : SL_SCORES_PLAIN);
   state->classes = g_new (guint8, (gsize) shape.width * shape.height);
   return state;
 }
@@ -176,7 +193,8 @@ open_segmentation (const SlDecoderConfig *config, GError **error)
 static inline guint8
 to_class (const State *state, gint64 value)
 {
-  return value >= -1000 && value < 2000 && value + state->offset >= 0 && value + state->offset < SL_MASK_VOID
+  return value >= -1000 && value < 2000 && value + state->offset >= 0
+             && value + state->offset < SL_MASK_VOID
            ? (guint8) (value + state->offset)
            : SL_MASK_VOID;
 }
@@ -197,7 +215,8 @@ copy_map (State *state, const guint8 *data, gsize n)
         state->classes[i] = to_class (state, narrow);
         break;
       default:
-        state->classes[i] = to_class (state, state->dtype == SL_DTYPE_I8 ? (gint8) data[i] : data[i]);
+        state->classes[i] =
+          to_class (state, state->dtype == SL_DTYPE_I8 ? (gint8) data[i] : data[i]);
     }
   }
 }
@@ -206,7 +225,8 @@ static void
 split_scores (State *state, const void *data, gsize n)
 {
   for (gsize i = 0; i < n; i++)
-    state->classes[i] = to_class (state, sl_values_get (&state->values, data, i) >= state->threshold);
+    state->classes[i] =
+      to_class (state, sl_values_get (&state->values, data, i) >= state->threshold);
 }
 
 static void
@@ -260,7 +280,8 @@ decode_segmentation (gpointer opened, const void *const *data, SlResult *result)
     rank_codes (state, data[0], n);
   else
     rank_floats (state, data[0], n);
-  result->mask = (SlClassMask){ state->shape.width, state->shape.height, state->classes, state->background };
+  result->mask =
+    (SlClassMask){ state->shape.width, state->shape.height, state->classes, state->background };
 }
 
 static void
@@ -277,19 +298,23 @@ note (gconstpointer opened)
   const State *state = opened;
   if (!state->told)
     return NULL;
-  return state->background == 0 ? "class 0 is the background (decoder segmentation,background=no where it is not)"
-                                : "no class is the background (decoder segmentation,background=yes where class 0 is)";
+  return state->background == 0
+           ? "class 0 is the background (decoder segmentation,background=no where it is not)"
+           : "no class is the background (decoder segmentation,background=yes where class 0 is)";
 }
 
-/* A map for each class may be proposed, and a mask of whole numbers; one map of other numbers may be anything. */
+/* A map for each class may be proposed, and a mask of whole numbers; one map of other numbers may
+ * be anything. */
 static gboolean
 likely (const SlDecoderConfig *config)
 {
   SlPictureShape shape;
-  return find_shape (config, &shape) && (shape.channels > 1 || is_map (&config->tensors[0], &shape));
+  return find_shape (config, &shape)
+         && (shape.channels > 1 || is_map (&config->tensors[0], &shape));
 }
 
-/* Logits of classes lead out of 0..1, and shares of classes add up to 1; the channels of pictures do neither. */
+/* Logits of classes lead out of 0..1, and shares of classes add up to 1; the channels of pictures
+ * do neither. */
 static SlCheck
 check (gpointer opened, const void *const *data, GString *why)
 {
@@ -300,7 +325,8 @@ check (gpointer opened, const void *const *data, GString *why)
   for (gsize i = 0; i < n && state->watch; i += step) {
     gfloat sum = 0;
     for (guint c = 0; c < shape->channels; c++) {
-      const gfloat number = sl_values_float (data[0], i * shape->cell_step + c * shape->channel_step);
+      const gfloat number =
+        sl_values_float (data[0], i * shape->cell_step + c * shape->channel_step);
       if (!(number >= 0 && number <= 1))
         return SL_CHECK_FITS;
       sum += number;
@@ -320,7 +346,8 @@ check (gpointer opened, const void *const *data, GString *why)
 
 const SlDecoder sl_decoder_segmentation = {
   .name = "segmentation",
-  .description = "a mask of classes such as int64[1,513,513], or scores such as uint8[1,257,257,21] or float32[1,21,512,512]",
+  .description =
+    "a mask of classes such as int64[1,513,513], or scores such as uint8[1,257,257,21] or float32[1,21,512,512]",
   .params = params,
   .threshold = 0.5f,
   .matches = matches,

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "ssd": what TFLite_Detection_PostProcess leaves, four float32 tensors: boxes[1,N,4] (y_min, x_min, y_max,
- * x_max in 0..1 of the input), classes[1,N], scores[1,N] and count[1]. Non-maximum suppression is already done.
+ * Decoder "ssd": what TFLite_Detection_PostProcess leaves, four float32 tensors: boxes[1,N,4]
+ * (y_min, x_min, y_max, x_max in 0..1 of the input), classes[1,N], scores[1,N] and count[1].
+ * Non-maximum suppression is already done.
  *
- * Converters write them in one of two orders, told apart by where the boxes are: boxes, classes, scores, count
- * (TensorFlow 1) or scores, boxes, count, classes (TensorFlow 2). Names of tensors ("detection_scores") tell any order; else numbers tell scores
- * from classes. Parameter "order" states it;
- * "background-offset" is an integer added to every class, -1 where class 0 is a background; "score-calibration": see calibration.h.
- * Rows with a NaN, an infinite corner, no area or an impossible class are never reported.
+ * Converters write them in one of two orders, told apart by where the boxes are: boxes, classes,
+ * scores, count (TensorFlow 1) or scores, boxes, count, classes (TensorFlow 2). Names of tensors
+ * ("detection_scores") tell any order; else numbers tell scores from classes. Parameter "order"
+ * states it; "background-offset" is an integer added to every class, -1 where class 0 is a
+ * background; "score-calibration": see calibration.h. Rows with a NaN, an infinite corner, no area
+ * or an impossible class are never reported.
  */
 #include <math.h>
 #include <string.h>
@@ -35,8 +37,10 @@ typedef enum
 static const char *const role_names[N_ROLES] = { "boxes", "classes", "scores", "count" };
 
 /* GStreamer's ssdobjectdetector finds them by these. */
-static const char *const role_ids[N_ROLES] = { "ssd-mobilenet-v1-variant-1-out-boxes", "ssd-mobilenet-v1-variant-1-out-classes",
-                                               "ssd-mobilenet-v1-variant-1-out-scores", "generic-variant-1-out-count" };
+static const char *const role_ids[N_ROLES] = { "ssd-mobilenet-v1-variant-1-out-boxes",
+                                               "ssd-mobilenet-v1-variant-1-out-classes",
+                                               "ssd-mobilenet-v1-variant-1-out-scores",
+                                               "generic-variant-1-out-count" };
 
 /* Tensor index of each role. */
 static const guint known_orders[][N_ROLES] = {
@@ -63,7 +67,8 @@ order_fits (const SlDecoderConfig *config, const guint order[N_ROLES])
 {
   const SlTensorInfo *boxes = &config->tensors[order[ROLE_BOXES]];
   guint n = sl_decoder_elements (&config->tensors[order[ROLE_SCORES]]);
-  return boxes->rank >= 2 && boxes->dims[boxes->rank - 1] == 4 && sl_decoder_elements (boxes) / 4 == n
+  return boxes->rank >= 2 && boxes->dims[boxes->rank - 1] == 4
+         && sl_decoder_elements (boxes) / 4 == n
          && sl_decoder_elements (&config->tensors[order[ROLE_CLASSES]]) == n
          && sl_decoder_elements (&config->tensors[order[ROLE_COUNT]]) == 1;
 }
@@ -97,7 +102,8 @@ all_floats (const SlDecoderConfig *config)
 static gboolean
 read_names (const SlDecoderConfig *config, guint order[N_ROLES])
 {
-  static const SlTensorRole roles[N_ROLES] = { SL_TENSOR_BOXES, SL_TENSOR_CLASSES, SL_TENSOR_SCORES, SL_TENSOR_COUNT };
+  static const SlTensorRole roles[N_ROLES] = { SL_TENSOR_BOXES, SL_TENSOR_CLASSES, SL_TENSOR_SCORES,
+                                               SL_TENSOR_COUNT };
   guint seen = 0;
   for (guint t = 0; t < N_ROLES; t++)
     for (guint role = 0; role < N_ROLES; role++)
@@ -108,7 +114,8 @@ read_names (const SlDecoderConfig *config, guint order[N_ROLES])
   return seen == (1u << N_ROLES) - 1;
 }
 
-/* Any order: boxes and count have shapes of their own. Which of the others are scores the numbers tell. */
+/* Any order: boxes and count have shapes of their own. Which of the others are scores the numbers
+ * tell. */
 static gboolean
 search_order (const SlDecoderConfig *config, guint order[N_ROLES])
 {
@@ -157,7 +164,8 @@ classes (const SlDecoderConfig *config)
 {
   guint order[N_ROLES];
   gint offset = 0;
-  if (!find_order (config, order) || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, NULL)
+  if (!find_order (config, order)
+      || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, NULL)
       || config->tensors[order[ROLE_CLASSES]].classes == 0)
     return 0;
   return (guint) MAX ((gint64) config->tensors[order[ROLE_CLASSES]].classes + offset, 0);
@@ -171,10 +179,11 @@ open_ssd (const SlDecoderConfig *config, GError **error)
   if (!find_order (config, order)) {
     g_autofree char *got = sl_decoder_describe (config);
     const char *text = sl_decoder_param (config, "order");
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-                 "decoder ssd: expected float32 tensors boxes[1,N,4], classes[1,N], scores[1,N], count[1] in any order, or in that of the "
-                 "parameter \"order\" (%s), got %s",
-                 text != NULL ? text : "not set", got);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_SHAPE,
+      "decoder ssd: expected float32 tensors boxes[1,N,4], classes[1,N], scores[1,N], count[1] in any order, or in that of the "
+      "parameter \"order\" (%s), got %s",
+      text != NULL ? text : "not set", got);
     return NULL;
   }
   if (!sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, error))
@@ -233,8 +242,9 @@ read_row (State *state, const void *const *data, guint row, SlDetection *found)
     return FALSE;
   state->highest = MAX (state->highest, score);
   found->confidence = MIN (score, 1);
-  return found->label_id >= 0 && isfinite (found->x_min) && isfinite (found->y_min) && isfinite (found->x_max) && isfinite (found->y_max)
-         && found->x_max > found->x_min && found->y_max > found->y_min;
+  return found->label_id >= 0 && isfinite (found->x_min) && isfinite (found->y_min)
+         && isfinite (found->x_max) && isfinite (found->y_max) && found->x_max > found->x_min
+         && found->y_max > found->y_min;
 }
 
 static void
@@ -273,11 +283,13 @@ ids (gconstpointer opened, const char *found[SL_MAX_IO])
 }
 
 static gboolean
-roles_fit (const State *state, guint scores, guint classes_at, const void *const *data, GString *why)
+roles_fit (const State *state, guint scores, guint classes_at, const void *const *data,
+           GString *why)
 {
   static const SlValues plain = { 0 };
   const guint n = row_count (state, data);
-  const SlRows score_rows = { &plain, data[scores], n, 1, 1, 1, NULL, 0 }, class_rows = { &plain, data[classes_at], n, 1, 1, 1, NULL, 0 };
+  const SlRows score_rows = { &plain, data[scores], n, 1, 1, 1, NULL, 0 },
+               class_rows = { &plain, data[classes_at], n, 1, 1, 1, NULL, 0 };
   SlColumn column;
   sl_plausible_column (&score_rows, 0, &column, NULL);
   const gboolean are_scores = sl_plausible_scores (&column, &score_rows, scores, NULL);
@@ -286,8 +298,9 @@ roles_fit (const State *state, guint scores, guint classes_at, const void *const
   if (are_scores && sl_plausible_classes (&column, classes_at, NULL))
     return TRUE;
   if (why != NULL)
-    g_string_append_printf (why, "tensor %u, taken for %s, holds numbers %g..%g", are_scores ? classes_at : scores,
-                            are_scores ? "classes" : "scores", (double) column.low, (double) column.high);
+    g_string_append_printf (why, "tensor %u, taken for %s, holds numbers %g..%g",
+                            are_scores ? classes_at : scores, are_scores ? "classes" : "scores",
+                            (double) column.low, (double) column.high);
   return FALSE;
 }
 
@@ -298,12 +311,16 @@ check (gpointer opened, const void *const *data, GString *why)
   const guint scores = state->tensor[ROLE_SCORES], labels = state->tensor[ROLE_CLASSES];
   SlColumn column;
   const SlValues plain = { 0 };
-  const SlRows boxes = { &plain, data[state->tensor[ROLE_BOXES]], row_count (state, data), 4, 4, 1, NULL, 0 };
+  const SlRows boxes = {
+    &plain, data[state->tensor[ROLE_BOXES]], row_count (state, data), 4, 4, 1, NULL, 0
+  };
   for (guint k = 0; k < 4; k++) {
     sl_plausible_column (&boxes, k, &column, NULL);
     if (column.n == 0 || column.high <= LARGEST_FRACTION)
       continue;
-    g_string_append_printf (why, "boxes reach to %g, so they are no fractions of 0..1: state decoder=detections", (double) column.high);
+    g_string_append_printf (
+      why, "boxes reach to %g, so they are no fractions of 0..1: state decoder=detections",
+      (double) column.high);
     return SL_CHECK_CONTRADICTS;
   }
   if (roles_fit (state, scores, labels, data, why))
@@ -312,10 +329,12 @@ check (gpointer opened, const void *const *data, GString *why)
     g_string_append (why, "; expected another order= of decoder=ssd, or another decoder");
     return SL_CHECK_CONTRADICTS;
   }
-  g_string_append_printf (why,
-                          state->stated ? ": state order= of decoder=ssd with tensor %u as scores and tensor %u as classes"
-                                        : ": tensor %u is taken for scores and tensor %u for classes (order= of decoder=ssd states it)",
-                          labels, scores);
+  g_string_append_printf (
+    why,
+    state->stated
+      ? ": state order= of decoder=ssd with tensor %u as scores and tensor %u as classes"
+      : ": tensor %u is taken for scores and tensor %u for classes (order= of decoder=ssd states it)",
+    labels, scores);
   if (state->stated)
     return SL_CHECK_CONTRADICTS;
   state->tensor[ROLE_SCORES] = labels;
@@ -327,12 +346,14 @@ static const char *
 note (gconstpointer opened)
 {
   const State *state = opened;
-  return state->calibration != NULL ? "scores are calibrated, as the model's metadata states" : NULL;
+  return state->calibration != NULL ? "scores are calibrated, as the model's metadata states"
+                                    : NULL;
 }
 
 const SlDecoder sl_decoder_ssd = {
   .name = "ssd",
-  .description = "float32 tensors boxes[1,N,4], classes[1,N], scores[1,N], count[1] of TFLite_Detection_PostProcess",
+  .description =
+    "float32 tensors boxes[1,N,4], classes[1,N], scores[1,N], count[1] of TFLite_Detection_PostProcess",
   .params = params,
   .threshold = 0.5f,
   .matches = matches,

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "ssd-raw": an SSD cut off before its post-processing: offsets[1,N,4] (y, x, height, width) from N anchors, and
- * scores[1,N,C] with the background as class 0, in either order.
+ * Decoder "ssd-raw": an SSD cut off before its post-processing: offsets[1,N,4] (y, x, height,
+ * width) from N anchors, and scores[1,N,C] with the background as class 0, in either order.
  *
  * Parameters:
  *   activation            sigmoid (default: scores are logits) or none
  *   background-offset     an integer added to every class, -1 where labels leave the background out
  *   scales                10,10,5,5: divisors of y, x, height and width
  *   anchors-file          box priors as text; else anchors are generated:
- *   layers, min-scale, max-scale, aspect-ratios, reduce-lowest, interpolated-ratio: 6, 0.2, 0.95, "1,2,0.5,3,0.3333", yes, 1
- *   feature-maps          sizes of the square feature maps; else the input's size over 16, halved from map to map
+ *   layers, min-scale, max-scale, aspect-ratios, reduce-lowest, interpolated-ratio: 6, 0.2, 0.95,
+ * "1,2,0.5,3,0.3333", yes, 1
+ *   feature-maps          sizes of the square feature maps; else the input's size over 16, halved
+ *                         from map to map
  *   iou-threshold, agnostic: suppression
  */
 #include "sightline/error.h"
@@ -22,10 +24,19 @@
 #define DEFAULT_IOU 0.6
 #define FIRST_STRIDE 16
 
-static const char *const params[] = {
-  "activation",    "background-offset", "scales",       "anchors-file",       "layers",           "min-scale", "max-scale",
-  "aspect-ratios", "reduce-lowest",     "feature-maps", "interpolated-ratio", SL_DETECTOR_PARAMS, NULL
-};
+static const char *const params[] = { "activation",
+                                      "background-offset",
+                                      "scales",
+                                      "anchors-file",
+                                      "layers",
+                                      "min-scale",
+                                      "max-scale",
+                                      "aspect-ratios",
+                                      "reduce-lowest",
+                                      "feature-maps",
+                                      "interpolated-ratio",
+                                      SL_DETECTOR_PARAMS,
+                                      NULL };
 
 typedef struct
 {
@@ -45,7 +56,8 @@ find_tensors (const SlDecoderConfig *config, guint *boxes, guint *scores)
   for (*boxes = 0; *boxes < 2 && config->n_tensors == 2; (*boxes)++) {
     *scores = 1 - *boxes;
     const SlTensorInfo *b = &config->tensors[*boxes], *s = &config->tensors[*scores];
-    if (sl_decoder_columns (b) == 4 && sl_decoder_columns (s) >= 2 && sl_values_readable (b->dtype) && sl_values_readable (s->dtype)
+    if (sl_decoder_columns (b) == 4 && sl_decoder_columns (s) >= 2 && sl_values_readable (b->dtype)
+        && sl_values_readable (s->dtype)
         && sl_decoder_elements (b) / 4 == sl_decoder_elements (s) / sl_decoder_columns (s))
       return TRUE;
   }
@@ -56,7 +68,8 @@ static gboolean
 matches (const SlDecoderConfig *config)
 {
   guint boxes, scores;
-  return find_tensors (config, &boxes, &scores) && sl_decoder_columns (&config->tensors[scores]) > 2;
+  return find_tensors (config, &boxes, &scores)
+         && sl_decoder_columns (&config->tensors[scores]) > 2;
 }
 
 static guint
@@ -64,7 +77,8 @@ classes (const SlDecoderConfig *config)
 {
   guint boxes, scores;
   gint offset = 0;
-  if (!find_tensors (config, &boxes, &scores) || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, NULL))
+  if (!find_tensors (config, &boxes, &scores)
+      || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, NULL))
     return 0;
   return (guint) MAX ((gint64) sl_decoder_columns (&config->tensors[scores]) + offset, 0);
 }
@@ -96,8 +110,12 @@ read_maps (const SlDecoderConfig *config, SlSsdAnchors *spec, GError **error)
   spec->n_maps = n > 0 ? n : spec->n_maps;
   for (guint m = 0; m < spec->n_maps; m++) {
     const guint w = m > 0 ? spec->map_width[m - 1] : 0, h = m > 0 ? spec->map_height[m - 1] : 0;
-    spec->map_width[m] = n > 0 ? (guint) sizes[m] : m > 0 ? (w + 1) / 2 : ((guint) width + FIRST_STRIDE - 1) / FIRST_STRIDE;
-    spec->map_height[m] = n > 0 ? (guint) sizes[m] : m > 0 ? (h + 1) / 2 : ((guint) height + FIRST_STRIDE - 1) / FIRST_STRIDE;
+    spec->map_width[m] = n > 0   ? (guint) sizes[m]
+                         : m > 0 ? (w + 1) / 2
+                                 : ((guint) width + FIRST_STRIDE - 1) / FIRST_STRIDE;
+    spec->map_height[m] = n > 0   ? (guint) sizes[m]
+                          : m > 0 ? (h + 1) / 2
+                                  : ((guint) height + FIRST_STRIDE - 1) / FIRST_STRIDE;
   }
   return TRUE;
 }
@@ -113,17 +131,20 @@ make_anchors (const SlDecoderConfig *config, guint *n, GError **error)
   if (!sl_decoder_param_int (config, "layers", 6, 1, SL_MAX_LEVELS, &layers, error)
       || !sl_decoder_param_double (config, "min-scale", 0.2, 0.001, 10, &spec.scale_min, error)
       || !sl_decoder_param_double (config, "max-scale", 0.95, 0.001, 10, &spec.scale_max, error)
-      || !sl_decoder_param_list (config, "aspect-ratios", 0.01, 100, spec.ratios, SL_MAX_ASPECT_RATIOS, &spec.n_ratios, error)
+      || !sl_decoder_param_list (config, "aspect-ratios", 0.01, 100, spec.ratios,
+                                 SL_MAX_ASPECT_RATIOS, &spec.n_ratios, error)
       || !sl_decoder_param_bool (config, "reduce-lowest", TRUE, &spec.reduce_lowest, error)
-      || !sl_decoder_param_double (config, "interpolated-ratio", 1, 0, 100, &spec.interpolated, error))
+      || !sl_decoder_param_double (config, "interpolated-ratio", 1, 0, 100, &spec.interpolated,
+                                   error))
     return NULL;
   spec.n_maps = (guint) layers;
   if (!read_maps (config, &spec, error))
     return NULL;
   SlAnchor *anchors = sl_anchors_ssd (&spec, n);
   if (anchors == NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "decoder ssd-raw: over 10 million anchors; expected smaller feature-maps or fewer layers");
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_LIMIT,
+      "decoder ssd-raw: over 10 million anchors; expected smaller feature-maps or fewer layers");
   return anchors;
 }
 
@@ -138,19 +159,23 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
       || !sl_decoder_param_list (config, "scales", 0.001, 1000, scales, 4, &n_scales, error))
     return FALSE;
   if (n_scales != 4) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "decoder parameter scales: expected 4 numbers, those of y, x, height and width, got %u", n_scales);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "decoder parameter scales: expected 4 numbers, those of y, x, height and width, got %u",
+      n_scales);
     return FALSE;
   }
   for (guint k = 0; k < 4; k++)
     state->scales[k] = (gfloat) scales[k ^ 1];
-  sl_values_init (&state->score_values, &config->tensors[state->scores_at], activation == 0 ? SL_SCORES_SIGMOID : SL_SCORES_PLAIN);
+  sl_values_init (&state->score_values, &config->tensors[state->scores_at],
+                  activation == 0 ? SL_SCORES_SIGMOID : SL_SCORES_PLAIN);
   state->raw_threshold = sl_values_raw_threshold (&state->score_values, config->threshold);
   state->anchors = make_anchors (config, &n, error);
   if (state->anchors == NULL || n == state->n)
     return state->anchors != NULL;
   g_set_error (
-    error, SL_ERROR, SL_ERROR_SHAPE, "decoder ssd-raw: %u anchors for tensors of %u rows; expected as many: state %s", n, state->n,
+    error, SL_ERROR, SL_ERROR_SHAPE,
+    "decoder ssd-raw: %u anchors for tensors of %u rows; expected as many: state %s", n, state->n,
     "anchors-file=, or layers= and feature-maps= of the model; EfficientDet's are decoder=efficientdet, queries without anchors decoder=detr");
   return FALSE;
 }
@@ -160,7 +185,9 @@ open_ssd_raw (const SlDecoderConfig *config, GError **error)
 {
   guint boxes, scores;
   if (!find_tensors (config, &boxes, &scores))
-    return sl_decoder_refuse (config, "ssd-raw", "tensors offsets[1,N,4] and scores[1,N,classes] of uint8, int8 or float32", error);
+    return sl_decoder_refuse (
+      config, "ssd-raw", "tensors offsets[1,N,4] and scores[1,N,classes] of uint8, int8 or float32",
+      error);
   State *state = g_new0 (State, 1);
   state->boxes_at = boxes;
   state->scores_at = scores;
@@ -168,8 +195,9 @@ open_ssd_raw (const SlDecoderConfig *config, GError **error)
   state->n = sl_decoder_elements (&config->tensors[scores]) / state->classes;
   sl_values_init (&state->box_values, &config->tensors[boxes], SL_SCORES_PLAIN);
   if (!read_parameters (state, config, error)
-      || !sl_detector_init (&state->detector, config, state->n, state->score_values.quantised ? &state->score_values : NULL, DEFAULT_IOU,
-                            error)) {
+      || !sl_detector_init (&state->detector, config, state->n,
+                            state->score_values.quantised ? &state->score_values : NULL,
+                            DEFAULT_IOU, error)) {
     close_ssd_raw (state);
     return NULL;
   }
@@ -183,7 +211,8 @@ best_class (const State *state, const void *scores, guint row)
   guint best = 1;
   for (guint c = 2; c < state->classes; c++)
     if (state->score_values.quantised
-          ? sl_values_rank (&state->score_values, scores, first + c) > sl_values_rank (&state->score_values, scores, first + best)
+          ? sl_values_rank (&state->score_values, scores, first + c)
+              > sl_values_rank (&state->score_values, scores, first + best)
           : sl_values_float (scores, first + c) > sl_values_float (scores, first + best))
       best = c;
   return best;
@@ -194,13 +223,16 @@ score_rows (State *state, const void *scores)
 {
   SlDetector *detector = &state->detector;
   if (detector->ranks != NULL) {
-    sl_class_max_codes ((const guint8 *) scores + 1, state->n, state->classes - 1, 1, state->classes, state->score_values.flip,
-                        detector->ranks);
+    sl_class_max_codes ((const guint8 *) scores + 1, state->n, state->classes - 1, 1,
+                        state->classes, state->score_values.flip, detector->ranks);
     return;
   }
-  sl_class_max_floats ((const gfloat *) scores + 1, state->n, state->classes - 1, 1, state->classes, detector->scores);
+  sl_class_max_floats ((const gfloat *) scores + 1, state->n, state->classes - 1, 1, state->classes,
+                       detector->scores);
   for (guint i = 0; i < state->n && state->score_values.sigmoid; i++)
-    detector->scores[i] = detector->scores[i] >= state->raw_threshold ? sl_values_activate (&state->score_values, detector->scores[i]) : -1;
+    detector->scores[i] = detector->scores[i] >= state->raw_threshold
+                            ? sl_values_activate (&state->score_values, detector->scores[i])
+                            : -1;
 }
 
 static void
@@ -212,21 +244,26 @@ decode_ssd_raw (gpointer opened, const void *const *data, SlResult *result)
   sl_detector_select (detector);
   for (guint i = 0; i < detector->top.count; i++) {
     const SlRanked *ranked = &detector->top.items[i];
-    const gint label = (gint) best_class (state, data[state->scores_at], ranked->index) + state->offset;
+    const gint label =
+      (gint) best_class (state, data[state->scores_at], ranked->index) + state->offset;
     gfloat offsets[4], corners[4];
     for (guint k = 0; k < 4; k++)
-      offsets[k] = sl_values_get (&state->box_values, data[state->boxes_at], (gsize) ranked->index * 4 + (k ^ 1));
+      offsets[k] = sl_values_get (&state->box_values, data[state->boxes_at],
+                                  (gsize) ranked->index * 4 + (k ^ 1));
     sl_anchor_decode (&state->anchors[ranked->index], offsets, state->scales, corners);
     if (label >= 0)
-      sl_detector_add (detector, corners, detector->ranks != NULL ? state->score_values.table[(guint) ranked->key] : ranked->key, label,
-                       ranked->index);
+      sl_detector_add (detector, corners,
+                       detector->ranks != NULL ? state->score_values.table[(guint) ranked->key]
+                                               : ranked->key,
+                       label, ranked->index);
   }
   sl_detector_finish (detector, TRUE, result);
 }
 
 const SlDecoder sl_decoder_ssd_raw = {
   .name = "ssd-raw",
-  .description = "offsets[1,N,4] from anchors and scores[1,N,classes] of an SSD without post-processing",
+  .description =
+    "offsets[1,N,4] from anchors and scores[1,N,classes] of an SSD without post-processing",
   .params = params,
   .threshold = 0.5f,
   .matches = matches,

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "text": a line of text from a network that was trained with CTC (connectionist temporal classification), such as CRNN. The output
- * has T steps from left to right, and for each step a score of each of C classes: the characters and "blank". Its shape is [T,1,C], [1,T,C]
- * or, with "transposed", [1,C,T]. Decoding is greedy: it takes the best class of each step, merges equal neighbours and drops blanks. The
- * text is the label of the whole picture. Its confidence is the mean of the best shares of its characters.
+ * Decoder "text": a line of text from a network that was trained with CTC (connectionist temporal
+ * classification), such as CRNN. The output has T steps from left to right, and for each step a
+ * score of each of C classes: the characters and "blank". Its shape is [T,1,C], [1,T,C] or, with
+ * "transposed", [1,C,T]. Decoding is greedy: it takes the best class of each step, merges equal
+ * neighbours and drops blanks. The text is the label of the whole picture. Its confidence is the
+ * mean of the best shares of its characters.
  *
- * Parameters: "blank" (needed) is the class of the blank, mostly 0 or the last. "alphabet" is the string of characters, where no labels
- * name them. "transposed" is yes for [1,C,T]. "activation" is none or softmax; by default the model's last operators tell, else the first
- * value outside 0..1. Names are given for all C classes, or for all but the blank. With the blank first they may also leave out a space at
- * the end. "<space>" is a space.
+ * Parameters: "blank" (needed) is the class of the blank, mostly 0 or the last. "alphabet" is the
+ * string of characters, where no labels name them. "transposed" is yes for [1,C,T]. "activation" is
+ * none or softmax; by default the model's last operators tell, else the first value outside 0..1.
+ * Names are given for all C classes, or for all but the blank. With the blank first they may also
+ * leave out a space at the end. "<space>" is a space.
  */
 #include <math.h>
 #include <string.h>
@@ -40,7 +43,8 @@ typedef struct
   char *text;
 } State;
 
-/* Steps and classes: the two dimensions that are not 1, of which one may be missing. FALSE when there are more. */
+/* Steps and classes: the two dimensions that are not 1, of which one may be missing. FALSE when
+ * there are more. */
 static gboolean
 find_shape (const SlDecoderConfig *config, gboolean transposed, guint *steps, guint *classes)
 {
@@ -65,14 +69,15 @@ matches (const SlDecoderConfig *config)
   return FALSE;
 }
 
-/* Shares of many classes, or a batch of one in the middle, where recurrent layers of PyTorch and Keras have it. */
+/* Shares of many classes, or a batch of one in the middle, where recurrent layers of PyTorch and
+ * Keras have it. */
 static const char *
 unmatched (const SlDecoderConfig *config)
 {
   const SlTensorInfo *tensor = &config->tensors[0];
   guint steps, classes;
-  if (!find_shape (config, FALSE, &steps, &classes) || tensor->rank != 3 || steps < FEW_STEPS || classes < FEW_CLASSES
-      || (tensor->dims[1] != 1 && tensor->values != SL_VALUES_SHARES))
+  if (!find_shape (config, FALSE, &steps, &classes) || tensor->rank != 3 || steps < FEW_STEPS
+      || classes < FEW_CLASSES || (tensor->dims[1] != 1 && tensor->values != SL_VALUES_SHARES))
     return NULL;
   return "they may be the characters of a text, step by step: state decoder=text,blank=0 (or the last class) with labels of one character "
          "a line, or alphabet=0123... behind it";
@@ -107,13 +112,15 @@ read_words (const SlDecoderConfig *config, GError **error)
   if (alphabet != NULL && g_utf8_validate (alphabet, -1, NULL))
     return split_characters (alphabet);
   if (alphabet != NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder parameter alphabet: expected characters in UTF-8, got other bytes");
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "decoder parameter alphabet: expected characters in UTF-8, got other bytes");
     return NULL;
   }
   if (config->n_labels == 0 || config->label_names == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LABELS,
-                 "decoder text: nothing says which characters the classes are: give labels with one character a line, or state "
-                 "alphabet=0123... in the order of the classes");
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_LABELS,
+      "decoder text: nothing says which characters the classes are: give labels with one character a line, or state "
+      "alphabet=0123... in the order of the classes");
     return NULL;
   }
   GPtrArray *words = g_ptr_array_new_with_free_func (g_free);
@@ -122,17 +129,20 @@ read_words (const SlDecoderConfig *config, GError **error)
   return words;
 }
 
-/* A name for each class from @words, which may leave the blank out; @labels also a space behind all others, as Paddle does. */
+/* A name for each class from @words, which may leave the blank out; @labels also a space behind all
+ * others, as Paddle does. */
 static gboolean
 name_classes (State *state, GPtrArray *words, gboolean labels, GError **error)
 {
   const guint n = words->len;
-  const gboolean with_blank = n == state->classes, with_space = labels && state->blank == 0 && n + 2 == state->classes;
+  const gboolean with_blank = n == state->classes,
+                 with_space = labels && state->blank == 0 && n + 2 == state->classes;
   if (!with_blank && !with_space && n + 1 != state->classes) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LABELS,
-                 "decoder text: %u characters for %u classes, of which one is blank: expected %u, or %u with one for the blank; a space is "
-                 "written as " SPACE,
-                 n, state->classes, state->classes - 1, state->classes);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_LABELS,
+      "decoder text: %u characters for %u classes, of which one is blank: expected %u, or %u with one for the blank; a space is "
+      "written as " SPACE,
+      n, state->classes, state->classes - 1, state->classes);
     return FALSE;
   }
   state->names = g_new0 (char *, state->classes + 1);
@@ -140,13 +150,17 @@ name_classes (State *state, GPtrArray *words, gboolean labels, GError **error)
     const guint at = with_blank || c < state->blank ? c : c - 1;
     const char *word = c == state->blank ? "" : at < n ? g_ptr_array_index (words, at) : " ";
     if (word == NULL) {
-      g_set_error (error, SL_ERROR, SL_ERROR_LABELS,
-                   "decoder text: class %u has an empty line among the labels; a space is written as " SPACE, c);
+      g_set_error (
+        error, SL_ERROR, SL_ERROR_LABELS,
+        "decoder text: class %u has an empty line among the labels; a space is written as " SPACE,
+        c);
       return FALSE;
     }
     if (strlen (word) > LONGEST_NAME) {
-      g_set_error (error, SL_ERROR, SL_ERROR_LABELS, "decoder text: the name of class %u has %u bytes; expected one character, at most %d",
-                   c, (guint) strlen (word), LONGEST_NAME);
+      g_set_error (
+        error, SL_ERROR, SL_ERROR_LABELS,
+        "decoder text: the name of class %u has %u bytes; expected one character, at most %d", c,
+        (guint) strlen (word), LONGEST_NAME);
       return FALSE;
     }
     state->names[c] = g_strdup (strcmp (word, SPACE) == 0 ? " " : word);
@@ -161,10 +175,11 @@ read_blank (State *state, const SlDecoderConfig *config, GError **error)
   if (!sl_decoder_param_int (config, "blank", -1, 0, (gint) state->classes - 1, &blank, error))
     return FALSE;
   if (blank < 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "decoder text: nothing says which of the %u classes is no character: state blank=0, as PyTorch and Paddle have it, or "
-                 "blank=%u, as Keras does",
-                 state->classes, state->classes - 1);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "decoder text: nothing says which of the %u classes is no character: state blank=0, as PyTorch and Paddle have it, or "
+      "blank=%u, as Keras does",
+      state->classes, state->classes - 1);
     return FALSE;
   }
   state->blank = (guint) blank;
@@ -181,7 +196,8 @@ read_activation (State *state, const SlDecoderConfig *config, GError **error)
     return FALSE;
   const gboolean stated = sl_decoder_param (config, "activation") != NULL;
   state->softmax = stated ? activation == 1 : kind == SL_VALUES_LOGITS;
-  state->watch = !stated && kind != SL_VALUES_LOGITS && kind != SL_VALUES_SHARES && kind != SL_VALUES_PROBABILITIES;
+  state->watch = !stated && kind != SL_VALUES_LOGITS && kind != SL_VALUES_SHARES
+                 && kind != SL_VALUES_PROBABILITIES;
   return TRUE;
 }
 
@@ -191,7 +207,8 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
   if (!read_blank (state, config, error) || !read_activation (state, config, error))
     return FALSE;
   g_autoptr (GPtrArray) words = read_words (config, error);
-  return words != NULL && name_classes (state, words, sl_decoder_param (config, "alphabet") == NULL, error);
+  return words != NULL
+         && name_classes (state, words, sl_decoder_param (config, "alphabet") == NULL, error);
 }
 
 static gpointer
@@ -291,7 +308,8 @@ decode_text (gpointer opened, const void *const *data, SlResult *result)
 
 const SlDecoder sl_decoder_text = {
   .name = "text",
-  .description = "the characters of a line of text, step by step (CTC), such as float32[26,1,37], with blank= stated",
+  .description =
+    "the characters of a line of text, step by step (CTC), such as float32[26,1,37], with blank= stated",
   .params = params,
   .threshold = 0,
   .matches = matches,

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "torchvision": what torchvision's detectors (Faster R-CNN, RetinaNet, FCOS, SSD, Mask R-CNN, Keypoint R-CNN) and those written like
- * them give, in any order and possibly among other tensors: boxes float32[N,4] (x_min, y_min, x_max, y_max in pixels of the input), labels int32
- * or int64 [N] and scores float32[N]; masks over the boxes float32[N,1,h,w]; keypoints float32[N,K,3] (x and y in pixels, visibility) and what
- * their heat maps had there, keypoints_scores float32[N,K], a point's confidence being the sigmoid of that. Non-maximum suppression is already
+ * Decoder "torchvision": what torchvision's detectors (Faster R-CNN, RetinaNet, FCOS, SSD, Mask
+ * R-CNN, Keypoint R-CNN) and those written like them give, in any order and possibly among other
+ * tensors: boxes float32[N,4] (x_min, y_min, x_max, y_max in pixels of the input), labels int32 or
+ * int64 [N] and scores float32[N]; masks over the boxes float32[N,1,h,w]; keypoints float32[N,K,3]
+ * (x and y in pixels, visibility) and what their heat maps had there, keypoints_scores
+ * float32[N,K], a point's confidence being the sigmoid of that. Non-maximum suppression is already
  * done.
  *
- * Parameters: "imgsz" ("height,width" or one number): pixels of the input; "background-offset": an integer added to every class, -1 where the
- * class names leave out torchvision's class 0, the background. Rows with a NaN, an infinite corner, no area or an impossible class are never
+ * Parameters: "imgsz" ("height,width" or one number): pixels of the input; "background-offset": an
+ * integer added to every class, -1 where the class names leave out torchvision's class 0, the
+ * background. Rows with a NaN, an infinite corner, no area or an impossible class are never
  * reported; neither are those beyond the objects that a frame has, which are zeros.
  */
 #include <math.h>
@@ -77,13 +80,14 @@ find_points (const SlDecoderConfig *config, Roles *roles)
 {
   for (guint t = 0; t < config->n_tensors && roles->points == NONE; t++) {
     const SlTensorInfo *tensor = &config->tensors[t];
-    if (tensor->dtype != SL_DTYPE_F32 || tensor->rank != 3 || (guint) tensor->dims[0] != roles->n || tensor->dims[2] != 3
-        || tensor->dims[1] < 1 || tensor->dims[1] > SL_MAX_KEYPOINTS)
+    if (tensor->dtype != SL_DTYPE_F32 || tensor->rank != 3 || (guint) tensor->dims[0] != roles->n
+        || tensor->dims[2] != 3 || tensor->dims[1] < 1 || tensor->dims[1] > SL_MAX_KEYPOINTS)
       continue;
     roles->points = t;
     roles->n_points = (guint) tensor->dims[1];
   }
-  for (guint t = config->n_tensors; t-- > 0 && roles->points != NONE && roles->point_scores == NONE;)
+  for (guint t = config->n_tensors;
+       t-- > 0 && roles->points != NONE && roles->point_scores == NONE;)
     if (t != roles->boxes && t != roles->scores && config->tensors[t].dtype == SL_DTYPE_F32
         && columns_of (&config->tensors[t], roles->n) == roles->n_points)
       roles->point_scores = t;
@@ -128,7 +132,8 @@ find_masks (const SlDecoderConfig *config, State *state, guint max_results)
     if (sl_box_masks_shape (&config->tensors[t], roles->n, state->width, state->height))
       roles->masks = t;
   if (roles->masks != NONE)
-    sl_box_masks_init (&state->masks, &config->tensors[roles->masks], state->width, state->height, max_results);
+    sl_box_masks_init (&state->masks, &config->tensors[roles->masks], state->width, state->height,
+                       max_results);
 }
 
 static gboolean
@@ -151,14 +156,16 @@ open_torchvision (const SlDecoderConfig *config, GError **error)
   gint32 width, height;
   gint offset;
   if (!find_roles (config, &roles))
-    return sl_decoder_refuse (config, "torchvision", "boxes float32[N,4], labels int32 or int64 [N] and scores float32[N], one of each",
-                              error);
+    return sl_decoder_refuse (
+      config, "torchvision",
+      "boxes float32[N,4], labels int32 or int64 [N] and scores float32[N], one of each", error);
   if (!sl_decoder_param_size (config, &width, &height, error)
       || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, error))
     return NULL;
   if (width <= 0 || height <= 0)
-    return sl_decoder_refuse (config, "torchvision", "to know the size of the model's input: set parameter imgsz (\"height,width\")",
-                              error);
+    return sl_decoder_refuse (
+      config, "torchvision",
+      "to know the size of the model's input: set parameter imgsz (\"height,width\")", error);
   State *state = g_new0 (State, 1);
   state->roles = roles;
   state->wide = config->tensors[roles.labels].dtype == SL_DTYPE_I64;
@@ -192,7 +199,8 @@ static gboolean
 read_row (State *state, const void *const *data, guint row, SlDetection *found)
 {
   gfloat corners[4], score;
-  memcpy (corners, (const guint8 *) data[state->roles.boxes] + row * sizeof corners, sizeof corners);
+  memcpy (corners, (const guint8 *) data[state->roles.boxes] + row * sizeof corners,
+          sizeof corners);
   memcpy (&score, (const guint8 *) data[state->roles.scores] + row * sizeof score, sizeof score);
   if (!isfinite (score) || !(score >= state->threshold))
     return FALSE;
@@ -203,8 +211,9 @@ read_row (State *state, const void *const *data, guint row, SlDetection *found)
   state->highest = MAX (state->highest, score);
   found->confidence = MIN (score, 1);
   found->label_id = read_label (state, data[state->roles.labels], row);
-  return found->label_id >= 0 && isfinite (found->x_min) && isfinite (found->y_min) && isfinite (found->x_max) && isfinite (found->y_max)
-         && found->x_max > found->x_min && found->y_max > found->y_min;
+  return found->label_id >= 0 && isfinite (found->x_min) && isfinite (found->y_min)
+         && isfinite (found->x_max) && isfinite (found->y_max) && found->x_max > found->x_min
+         && found->y_max > found->y_min;
 }
 
 static gfloat
@@ -216,17 +225,22 @@ float_at (const void *data, gsize i)
 }
 
 static void
-add_points (const State *state, const void *const *data, guint row, SlResult *result, SlDetection *detection)
+add_points (const State *state, const void *const *data, guint row, SlResult *result,
+            SlDetection *detection)
 {
   const Roles *roles = &state->roles;
   SlDetectedPoint *points = sl_result_add_keypoints (result, detection, roles->n_points);
   for (guint k = 0; k < roles->n_points && points != NULL; k++) {
     const gsize at = (gsize) row * roles->n_points + k;
-    const gfloat x = float_at (data[roles->points], 3 * at) / state->width, y = float_at (data[roles->points], 3 * at + 1) / state->height;
-    const gfloat confidence = roles->point_scores != NONE ? (gfloat) sl_sigmoid ((double) float_at (data[roles->point_scores], at))
-                                                          : float_at (data[roles->points], 3 * at + 2);
+    const gfloat x = float_at (data[roles->points], 3 * at) / state->width,
+                 y = float_at (data[roles->points], 3 * at + 1) / state->height;
+    const gfloat confidence =
+      roles->point_scores != NONE
+        ? (gfloat) sl_sigmoid ((double) float_at (data[roles->point_scores], at))
+        : float_at (data[roles->points], 3 * at + 2);
     const gboolean good = isfinite (x) && isfinite (y) && confidence >= 0;
-    points[k] = good ? (SlDetectedPoint){ x, y, MIN (confidence, 1) } : (SlDetectedPoint){ 0, 0, 0 };
+    points[k] =
+      good ? (SlDetectedPoint){ x, y, MIN (confidence, 1) } : (SlDetectedPoint){ 0, 0, 0 };
   }
 }
 
@@ -267,7 +281,8 @@ check (gpointer opened, const void *const *data, GString *why)
   guint flat = 0;
   for (guint i = 0; i < state->top.count; i++) {
     gfloat box[4];
-    memcpy (box, (const guint8 *) data[state->roles.boxes] + state->rows[i] * sizeof box, sizeof box);
+    memcpy (box, (const guint8 *) data[state->roles.boxes] + state->rows[i] * sizeof box,
+            sizeof box);
     x_max = MAX (x_max, box[2]);
     y_max = MAX (y_max, box[3]);
     highest = MAX (x_max, y_max);
@@ -277,19 +292,23 @@ check (gpointer opened, const void *const *data, GString *why)
       why,
       "boxes reach to %g,%g in an input of %gx%g pixels, so they are in pixels of another picture: where the model has an "
       "input such as orig_target_sizes, state the size of its picture, %g,%g; else state imgsz=",
-      (double) x_max, (double) y_max, (double) state->width, (double) state->height, (double) state->width, (double) state->height);
+      (double) x_max, (double) y_max, (double) state->width, (double) state->height,
+      (double) state->width, (double) state->height);
     return SL_CHECK_CONTRADICTS;
   }
   for (guint row = 0; row < state->roles.n; row++) {
     gfloat box[4], score;
     memcpy (box, (const guint8 *) data[state->roles.boxes] + row * sizeof box, sizeof box);
     memcpy (&score, (const guint8 *) data[state->roles.scores] + row * sizeof score, sizeof score);
-    flat += score >= state->threshold && isfinite (box[0] + box[1] + box[2] + box[3]) && !sl_plausible_box_has_size (box, SL_BOX_CORNERS);
+    flat += score >= state->threshold && isfinite (box[0] + box[1] + box[2] + box[3])
+            && !sl_plausible_box_has_size (box, SL_BOX_CORNERS);
   }
   if ((state->top.count == 0 || highest > SL_LARGEST_FRACTION) && flat <= state->top.count)
     return SL_CHECK_FITS;
-  g_string_append (why, flat > state->top.count ? "boxes have no size as corners: state decoder=detections,box=xywh"
-                                                : "boxes are fractions of 0..1, no pixels: state decoder=detections,units=normalised");
+  g_string_append (
+    why, flat > state->top.count
+           ? "boxes have no size as corners: state decoder=detections,box=xywh"
+           : "boxes are fractions of 0..1, no pixels: state decoder=detections,units=normalised");
   return SL_CHECK_CONTRADICTS;
 }
 
@@ -305,7 +324,8 @@ close_torchvision (gpointer opened)
 
 const SlDecoder sl_decoder_torchvision = {
   .name = "torchvision",
-  .description = "boxes[N,4] in pixels, labels[N] of whole numbers and scores[N] of torchvision's detectors, with their masks or keypoints",
+  .description =
+    "boxes[N,4] in pixels, labels[N] of whole numbers and scores[N] of torchvision's detectors, with their masks or keypoints",
   .params = params,
   .threshold = 0.5f,
   .matches = matches,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "ultraface": the face detectors of Ultra-Light-Fast-Generic-Face-Detector-1MB (RFB, slim): boxes[1,N,4] and
- * scores[1,N,2] (background, face), in either order.
+ * Decoder "ultraface": the face detectors of Ultra-Light-Fast-Generic-Face-Detector-1MB (RFB,
+ * slim): boxes[1,N,4] and scores[1,N,2] (background, face), in either order.
  *
- * Parameters: "boxes": corners (x_min, y_min, x_max, y_max in 0..1) or offsets (from the anchors of the input's size);
- * unset, the tensor tells: offsets have corners the wrong way round. "iou-threshold", "agnostic": suppression.
+ * Parameters: "boxes": corners (x_min, y_min, x_max, y_max in 0..1) or offsets (from the anchors of
+ * the input's size); unset, the tensor tells: offsets have corners the wrong way round.
+ * "iou-threshold", "agnostic": suppression.
  */
 #include "sightline/error.h"
 #include "postprocess/anchors.h"
@@ -44,7 +45,8 @@ find_tensor (const SlDecoderConfig *config, gint32 last, guint *at)
 {
   for (*at = 0; *at < config->n_tensors; (*at)++) {
     const SlTensorInfo *tensor = &config->tensors[*at];
-    if (tensor->rank >= 2 && tensor->dims[tensor->rank - 1] == last && sl_values_readable (tensor->dtype))
+    if (tensor->rank >= 2 && tensor->dims[tensor->rank - 1] == last
+        && sl_values_readable (tensor->dtype))
       return TRUE;
   }
   return FALSE;
@@ -54,7 +56,8 @@ static gboolean
 find_tensors (const SlDecoderConfig *config, guint *boxes, guint *scores)
 {
   return config->n_tensors == 2 && find_tensor (config, 4, boxes) && find_tensor (config, 2, scores)
-         && sl_decoder_elements (&config->tensors[*boxes]) / 4 == sl_decoder_elements (&config->tensors[*scores]) / 2;
+         && sl_decoder_elements (&config->tensors[*boxes]) / 4
+              == sl_decoder_elements (&config->tensors[*scores]) / 2;
 }
 
 static gboolean
@@ -62,7 +65,8 @@ matches (const SlDecoderConfig *config)
 {
   guint boxes, scores, n = 0;
   g_autofree SlAnchor *anchors = sl_anchors_faces (config->input_width, config->input_height, &n);
-  return find_tensors (config, &boxes, &scores) && (anchors == NULL || n == sl_decoder_elements (&config->tensors[boxes]) / 4);
+  return find_tensors (config, &boxes, &scores)
+         && (anchors == NULL || n == sl_decoder_elements (&config->tensors[boxes]) / 4);
 }
 
 static void
@@ -90,9 +94,10 @@ make_anchors (State *state, const SlDecoderConfig *config, GError **error)
     state->boxes = BOXES_CORNERS;
     return TRUE;
   }
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-               "decoder ultraface: an input of %dx%d has %u anchors, the tensors have %u rows: is imgsz=HEIGHT,WIDTH wrong?", width, height,
-               n, state->n);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_SHAPE,
+    "decoder ultraface: an input of %dx%d has %u anchors, the tensors have %u rows: is imgsz=HEIGHT,WIDTH wrong?",
+    width, height, n, state->n);
   return FALSE;
 }
 
@@ -101,7 +106,9 @@ open_ultraface (const SlDecoderConfig *config, GError **error)
 {
   guint boxes, scores, choice;
   if (!find_tensors (config, &boxes, &scores))
-    return sl_decoder_refuse (config, "ultraface", "tensors boxes[1,N,4] and scores[1,N,2] of uint8, int8 or float32", error);
+    return sl_decoder_refuse (config, "ultraface",
+                              "tensors boxes[1,N,4] and scores[1,N,2] of uint8, int8 or float32",
+                              error);
   if (!sl_decoder_param_choice (config, "boxes", boxes_names, &choice, error))
     return NULL;
   State *state = g_new0 (State, 1);
@@ -112,8 +119,9 @@ open_ultraface (const SlDecoderConfig *config, GError **error)
   sl_values_init (&state->box_values, &config->tensors[boxes], SL_SCORES_PLAIN);
   sl_values_init (&state->score_values, &config->tensors[scores], SL_SCORES_PLAIN);
   if (!make_anchors (state, config, error)
-      || !sl_detector_init (&state->detector, config, state->n, state->score_values.quantised ? &state->score_values : NULL, DEFAULT_IOU,
-                            error)) {
+      || !sl_detector_init (&state->detector, config, state->n,
+                            state->score_values.quantised ? &state->score_values : NULL,
+                            DEFAULT_IOU, error)) {
     close_ultraface (state);
     return NULL;
   }
@@ -128,8 +136,10 @@ are_corners (const State *state, const void *boxes)
     return state->boxes == BOXES_CORNERS;
   for (guint i = 0; i < state->n; i++) {
     const gsize at = (gsize) i * 4;
-    if (sl_values_get (&state->box_values, boxes, at + 2) < sl_values_get (&state->box_values, boxes, at)
-        || sl_values_get (&state->box_values, boxes, at + 3) < sl_values_get (&state->box_values, boxes, at + 1))
+    if (sl_values_get (&state->box_values, boxes, at + 2)
+          < sl_values_get (&state->box_values, boxes, at)
+        || sl_values_get (&state->box_values, boxes, at + 3)
+             < sl_values_get (&state->box_values, boxes, at + 1))
       return FALSE;
   }
   return TRUE;
@@ -142,7 +152,8 @@ decode_ultraface (gpointer opened, const void *const *data, SlResult *result)
   SlDetector *detector = &state->detector;
   const void *boxes = data[state->boxes_at], *scores = data[state->scores_at];
   if (detector->ranks != NULL)
-    sl_class_max_codes ((const guint8 *) scores + 1, state->n, 1, 1, 2, state->score_values.flip, detector->ranks);
+    sl_class_max_codes ((const guint8 *) scores + 1, state->n, 1, 1, 2, state->score_values.flip,
+                        detector->ranks);
   else
     sl_class_max_floats ((const gfloat *) scores + 1, state->n, 1, 1, 2, detector->scores);
   sl_detector_select (detector);
@@ -154,7 +165,9 @@ decode_ultraface (gpointer opened, const void *const *data, SlResult *result)
       row[k] = sl_values_get (&state->box_values, boxes, (gsize) ranked->index * 4 + k);
     if (!corners)
       sl_anchor_decode (&state->anchors[ranked->index], row, scales, box);
-    sl_detector_add (detector, corners ? row : box, detector->ranks != NULL ? state->score_values.table[(guint) ranked->key] : ranked->key,
+    sl_detector_add (detector, corners ? row : box,
+                     detector->ranks != NULL ? state->score_values.table[(guint) ranked->key]
+                                             : ranked->key,
                      0, ranked->index);
   }
   sl_detector_finish (detector, TRUE, result);
@@ -162,7 +175,8 @@ decode_ultraface (gpointer opened, const void *const *data, SlResult *result)
 
 const SlDecoder sl_decoder_ultraface = {
   .name = "ultraface",
-  .description = "boxes[1,N,4] and scores[1,N,2] of UltraFace (RFB, slim), such as float32[1,4420,4] and float32[1,4420,2]",
+  .description =
+    "boxes[1,N,4] and scores[1,N,2] of UltraFace (RFB, slim), such as float32[1,4420,4] and float32[1,4420,2]",
   .params = params,
   .names = names,
   .threshold = 0.7f,

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "vector": one tensor of numbers that are no scores: an embedding, or numbers that a regression estimates.
+ * Decoder "vector": one tensor of numbers that are no scores: an embedding, or numbers that a
+ * regression estimates.
  *
- * Parameters: "kind" values or embedding, which is divided by its length (L2); unstated, 16 features or more are an embedding, and all
- * other numbers values, as are those of which a parameter is stated. Of values: "names", one a number; "units", one for all or one a
- * number; "scale" and "offset": value = number * scale + offset. Of embeddings: "gallery", a file of names and embeddings (gallery.h); the
- * most similar names are labels then, those of at least "threshold" (0..1; unstated, the user's if there is one, else 0.5).
+ * Parameters: "kind" values or embedding, which is divided by its length (L2); unstated, 16
+ * features or more are an embedding, and all other numbers values, as are those of which a
+ * parameter is stated. Of values: "names", one a number; "units", one for all or one a number;
+ * "scale" and "offset": value = number * scale + offset. Of embeddings: "gallery", a file of names
+ * and embeddings (gallery.h); the most similar names are labels then, those of at least "threshold"
+ * (0..1; unstated, the user's if there is one, else 0.5).
  *
- * Taken for tensors of one dimension that "labels" leaves. Numbers that are not finite stay what they are; a vector that has one, or
- * no length, is not divided.
+ * Taken for tensors of one dimension that "labels" leaves. Numbers that are not finite stay what
+ * they are; a vector that has one, or no length, is not divided.
  */
 #include <math.h>
 #include <string.h>
@@ -26,7 +29,8 @@
 /* The default threshold: the cosine from which two embeddings count as alike. */
 #define ALIKE 0.5
 
-static const char *const params[] = { "kind", "names", "units", "scale", "offset", "gallery", "threshold", NULL };
+static const char *const params[] = { "kind",   "names",   "units",     "scale",
+                                      "offset", "gallery", "threshold", NULL };
 
 typedef struct
 {
@@ -45,8 +49,8 @@ static gboolean
 fits (const SlDecoderConfig *config)
 {
   const SlTensorInfo *tensor = &config->tensors[0];
-  return config->n_tensors == 1 && sl_values_readable (tensor->dtype) && sl_decoder_is_vector (tensor)
-         && sl_decoder_elements (tensor) <= MAX_NUMBERS;
+  return config->n_tensors == 1 && sl_values_readable (tensor->dtype)
+         && sl_decoder_is_vector (tensor) && sl_decoder_elements (tensor) <= MAX_NUMBERS;
 }
 
 static void
@@ -66,7 +70,9 @@ read_gallery (State *state, const SlDecoderConfig *config, GError **error)
 {
   const char *path = sl_decoder_param (config, "gallery");
   double threshold;
-  if (!sl_decoder_param_double (config, "threshold", config->threshold > 0 ? config->threshold : ALIKE, 0, 1, &threshold, error))
+  if (!sl_decoder_param_double (config, "threshold",
+                                config->threshold > 0 ? config->threshold : ALIKE, 0, 1, &threshold,
+                                error))
     return FALSE;
   state->threshold = (gfloat) threshold;
   if (path == NULL)
@@ -86,13 +92,16 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
   if (!sl_decoder_param_choice (config, "kind", kinds, &kind, error)
       || !sl_decoder_param_words (config, "names", state->n, FALSE, &state->names, error)
       || !sl_decoder_param_words (config, "units", state->n, TRUE, &state->units, error)
-      || !sl_decoder_param_double (config, "scale", 1, -LARGEST_NUMBER, LARGEST_NUMBER, &state->scale, error)
-      || !sl_decoder_param_double (config, "offset", 0, -LARGEST_NUMBER, LARGEST_NUMBER, &state->offset, error))
+      || !sl_decoder_param_double (config, "scale", 1, -LARGEST_NUMBER, LARGEST_NUMBER,
+                                   &state->scale, error)
+      || !sl_decoder_param_double (config, "offset", 0, -LARGEST_NUMBER, LARGEST_NUMBER,
+                                   &state->offset, error))
     return FALSE;
   state->told = TRUE;
   for (guint i = 0; params[i] != NULL; i++)
     state->told = state->told && sl_decoder_param (config, params[i]) == NULL;
-  const gboolean looks_like_one = config->tensors[0].values == SL_VALUES_FEATURES && state->n >= SHORTEST_EMBEDDING;
+  const gboolean looks_like_one =
+    config->tensors[0].values == SL_VALUES_FEATURES && state->n >= SHORTEST_EMBEDDING;
   state->is_embedding = state->told ? looks_like_one : kind == 1;
   return read_gallery (state, config, error);
 }
@@ -101,10 +110,11 @@ static gpointer
 open_vector (const SlDecoderConfig *config, GError **error)
 {
   if (!fits (config))
-    return sl_decoder_refuse (config, "vector",
-                              "one tensor of uint8, int8 or float32 with one dimension other than 1 and at most 65536 numbers, such as "
-                              "float32[1,512]",
-                              error);
+    return sl_decoder_refuse (
+      config, "vector",
+      "one tensor of uint8, int8 or float32 with one dimension other than 1 and at most 65536 numbers, such as "
+      "float32[1,512]",
+      error);
   State *state = g_new0 (State, 1);
   state->n = sl_decoder_elements (&config->tensors[0]);
   if (!read_parameters (state, config, error)) {
@@ -174,7 +184,8 @@ note (gconstpointer opened)
 
 const SlDecoder sl_decoder_vector = {
   .name = "vector",
-  .description = "one tensor of numbers that are no scores, an embedding or estimated values, such as float32[1,512]",
+  .description =
+    "one tensor of numbers that are no scores, an embedding or estimated values, such as float32[1,512]",
   .params = params,
   .threshold = 0,
   .matches = fits,

@@ -2,11 +2,12 @@
 /*
  * Decoder "yolo": every detector of that family, told apart by parameters. A row is
  *
- *   box (4) [objectness] class scores [keypoints, mask coefficients or angle]   or, end to end,  corners (4) score class
+ *   box (4) [objectness] class scores [keypoints, mask coefficients or angle]   or, end to end,
+ *   corners (4) score class
  *
- * The best class of a row is its candidate; candidates of 8 bits without objectness are ranked as codes, and only
- * survivors become floats. What shapes and labels leave open is stated by a preset or parameter by parameter; see
- * yolo_shape.h for them.
+ * The best class of a row is its candidate; candidates of 8 bits without objectness are ranked as
+ * codes, and only survivors become floats. What shapes and labels leave open is stated by a preset
+ * or parameter by parameter; see yolo_shape.h for them.
  */
 #include <math.h>
 #include <string.h>
@@ -45,14 +46,16 @@ typedef struct
   SlYoloBoxes boxes; /* of this frame */
 } State;
 
-/* One reading of the tensors. @text: (nullable): the parameter that states it; NULL = the first, which parameters, labels and shapes tell */
+/* One reading of the tensors. @text: (nullable): the parameter that states it; NULL = the first,
+ * which parameters, labels and shapes tell */
 typedef struct
 {
   State *state;
   char *text;
 } Reading;
 
-/* @all: of Reading: the first, and those that values may tell. @best: room for a score of each row that is looked at */
+/* @all: of Reading: the first, and those that values may tell. @best: room for a score of each row
+ * that is looked at */
 typedef struct
 {
   GArray *all;
@@ -70,7 +73,8 @@ state_of (const Readings *readings, guint i)
 static gsize
 place (const State *state, const Part *part, guint i, guint channel)
 {
-  return state->shape.transposed ? (gsize) channel * part->n + i : (gsize) i * state->shape.channels + channel;
+  return state->shape.transposed ? (gsize) channel * part->n + i
+                                 : (gsize) i * state->shape.channels + channel;
 }
 
 static gboolean
@@ -85,7 +89,8 @@ static gboolean
 likely (const SlDecoderConfig *config)
 {
   SlYoloShape shape;
-  return sl_yolo_shape_find (&shape, config, NULL) && (shape.end_to_end || shape.rows >= 2 * shape.channels);
+  return sl_yolo_shape_find (&shape, config, NULL)
+         && (shape.end_to_end || shape.rows >= 2 * shape.channels);
 }
 
 static guint
@@ -138,8 +143,10 @@ state_new (const SlDecoderConfig *config, GError **error)
   }
   state->threshold = config->threshold;
   state->raw_threshold = sl_values_raw_threshold (&state->parts[0].scores, config->threshold);
-  const gboolean ranked = state->parts[0].scores.quantised && shape->n_parts == 1 && !shape->objectness && !shape->end_to_end;
-  if (!sl_detector_init (&state->detector, config, first, ranked ? &state->parts[0].scores : NULL, DEFAULT_IOU, error)) {
+  const gboolean ranked = state->parts[0].scores.quantised && shape->n_parts == 1
+                          && !shape->objectness && !shape->end_to_end;
+  if (!sl_detector_init (&state->detector, config, first, ranked ? &state->parts[0].scores : NULL,
+                         DEFAULT_IOU, error)) {
     state_free (state);
     return NULL;
   }
@@ -148,7 +155,8 @@ state_new (const SlDecoderConfig *config, GError **error)
     state->turned = g_new (SlRotated, state->detector.top.capacity);
   }
   if (shape->n_coefficients > 0)
-    sl_prototypes_init (&state->prototypes, &config->tensors[shape->prototypes], config->max_results);
+    sl_prototypes_init (&state->prototypes, &config->tensors[shape->prototypes],
+                        config->max_results);
   return state;
 }
 
@@ -162,7 +170,8 @@ add_reading (Readings *readings, const SlDecoderConfig *config, const char *text
   GHashTableIter iter;
   gpointer key, value;
   if (config->params != NULL)
-    for (g_hash_table_iter_init (&iter, config->params); g_hash_table_iter_next (&iter, &key, &value);)
+    for (g_hash_table_iter_init (&iter, config->params);
+         g_hash_table_iter_next (&iter, &key, &value);)
       g_hash_table_insert (params, g_strdup (key), g_strdup (value));
   g_hash_table_insert (params, g_strndup (text, (gsize) (equals - text)), g_strdup (equals + 1));
   stated.params = params;
@@ -170,8 +179,9 @@ add_reading (Readings *readings, const SlDecoderConfig *config, const char *text
   if (state == NULL)
     return;
   const SlYoloShape *first = &state_of (readings, 0)->shape, *shape = &state->shape;
-  if ((!shape->end_to_end && config->n_labels > 0 && shape->classes != config->n_labels) || shape->transposed != first->transposed
-      || shape->rows != first->rows || shape->channels != first->channels) {
+  if ((!shape->end_to_end && config->n_labels > 0 && shape->classes != config->n_labels)
+      || shape->transposed != first->transposed || shape->rows != first->rows
+      || shape->channels != first->channels) {
     state_free (state);
     return;
   }
@@ -221,7 +231,8 @@ row_best (const State *state, const Part *part, const void *data, guint i, guint
       }
     }
   }
-  return part->scores.quantised ? part->scores.table[best_rank] : sl_values_activate (&part->scores, best);
+  return part->scores.quantised ? part->scores.table[best_rank]
+                                : sl_values_activate (&part->scores, best);
 }
 
 /* Highest class score of one row, without asking which class. */
@@ -232,10 +243,12 @@ row_highest (const State *state, const Part *part, const void *data, guint i)
   gfloat best;
   if (part->scores.quantised) {
     guint8 rank;
-    sl_class_max_codes ((const guint8 *) data + first, 1, state->shape.classes, 1, state->shape.channels, part->scores.flip, &rank);
+    sl_class_max_codes ((const guint8 *) data + first, 1, state->shape.classes, 1,
+                        state->shape.channels, part->scores.flip, &rank);
     return part->scores.table[rank];
   }
-  sl_class_max_floats ((const gfloat *) data + first, 1, state->shape.classes, 1, state->shape.channels, &best);
+  sl_class_max_floats ((const gfloat *) data + first, 1, state->shape.classes, 1,
+                       state->shape.channels, &best);
   return sl_values_activate (&part->scores, best);
 }
 
@@ -243,21 +256,25 @@ row_highest (const State *state, const Part *part, const void *data, guint i)
 static void
 score_objects (State *state, const Part *part, const void *data, gfloat *scores)
 {
-  const guint lowest = part->scores.quantised ? sl_values_lowest (&part->scores, state->threshold) : 0;
+  const guint lowest =
+    part->scores.quantised ? sl_values_lowest (&part->scores, state->threshold) : 0;
   guint label;
   if (!part->scores.quantised && !part->scores.sigmoid && !state->shape.transposed) {
-    sl_class_max_objects ((const gfloat *) data + 4, part->n, state->shape.classes, state->shape.channels, state->threshold, scores);
+    sl_class_max_objects ((const gfloat *) data + 4, part->n, state->shape.classes,
+                          state->shape.channels, state->threshold, scores);
     return;
   }
   for (guint i = 0; i < part->n; i++) {
     const gsize at = place (state, part, i, 4);
-    const gboolean passes =
-      part->scores.quantised ? sl_values_rank (&part->scores, data, at) >= lowest : sl_values_float (data, at) >= state->raw_threshold;
+    const gboolean passes = part->scores.quantised
+                              ? sl_values_rank (&part->scores, data, at) >= lowest
+                              : sl_values_float (data, at) >= state->raw_threshold;
     if (!passes)
       scores[i] = -INFINITY;
     else
       scores[i] = sl_values_get (&part->scores, data, at)
-                  * (state->shape.transposed ? row_best (state, part, data, i, &label) : row_highest (state, part, data, i));
+                  * (state->shape.transposed ? row_best (state, part, data, i, &label)
+                                             : row_highest (state, part, data, i));
   }
 }
 
@@ -271,11 +288,13 @@ score_classes (State *state, const Part *part, const void *data, gfloat *scores)
       scores[i] = row_best (state, part, data, i, &label);
     return;
   }
-  const gsize class_step = shape->transposed ? part->n : 1, row_step = shape->transposed ? 1 : shape->channels;
-  sl_class_max_floats ((const gfloat *) data + place (state, part, 0, shape->first_class), part->n, shape->classes, class_step, row_step,
-                       scores);
+  const gsize class_step = shape->transposed ? part->n : 1,
+              row_step = shape->transposed ? 1 : shape->channels;
+  sl_class_max_floats ((const gfloat *) data + place (state, part, 0, shape->first_class), part->n,
+                       shape->classes, class_step, row_step, scores);
   for (guint i = 0; i < part->n && part->scores.sigmoid; i++)
-    scores[i] = scores[i] >= state->raw_threshold ? sl_values_activate (&part->scores, scores[i]) : -INFINITY;
+    scores[i] =
+      scores[i] >= state->raw_threshold ? sl_values_activate (&part->scores, scores[i]) : -INFINITY;
 }
 
 /* Best class of each row of the only part, as codes: there are ranks then, and no scores. */
@@ -283,8 +302,10 @@ static void
 rank_codes (State *state, const Part *part, const void *data)
 {
   const SlYoloShape *shape = &state->shape;
-  sl_class_max_codes ((const guint8 *) data + place (state, part, 0, shape->first_class), part->n, shape->classes,
-                      shape->transposed ? part->n : 1, shape->transposed ? 1 : shape->channels, part->scores.flip, state->detector.ranks);
+  sl_class_max_codes ((const guint8 *) data + place (state, part, 0, shape->first_class), part->n,
+                      shape->classes, shape->transposed ? part->n : 1,
+                      shape->transposed ? 1 : shape->channels, part->scores.flip,
+                      state->detector.ranks);
 }
 
 static void
@@ -301,7 +322,9 @@ score_rows (State *state, const void *const *data)
     if (shape->end_to_end)
       for (guint i = 0; i < part->n; i++)
         scores[i] = sl_values_get (&part->scores, data[t], place (state, part, i, shape->score_at))
-                    * (shape->objectness_at > 0 ? sl_values_get (&part->scores, data[t], place (state, part, i, shape->objectness_at)) : 1);
+                    * (shape->objectness_at > 0 ? sl_values_get (
+                         &part->scores, data[t], place (state, part, i, shape->objectness_at))
+                                                : 1);
     else if (shape->objectness)
       score_objects (state, part, data[t], scores);
     else
@@ -309,7 +332,8 @@ score_rows (State *state, const void *const *data)
   }
 }
 
-/* A box of a cell in pixels: offsets from the cell, sizes as exponents (YOLOX) or squares of sigmoids over anchors (v5). */
+/* A box of a cell in pixels: offsets from the cell, sizes as exponents (YOLOX) or squares of
+ * sigmoids over anchors (v5). */
 static void
 place_in_cell (const State *state, guint row, gfloat box[4])
 {
@@ -317,7 +341,8 @@ place_in_cell (const State *state, guint row, gfloat box[4])
   const SlLevel *level = sl_grid_level (&shape->grid, row);
   const guint cells = level->width * level->height, local = row - level->first;
   const guint cell = local % cells, anchor = local / cells;
-  const gfloat x = (gfloat) (cell % level->width), y = (gfloat) (cell / level->width), stride = (gfloat) level->stride;
+  const gfloat x = (gfloat) (cell % level->width), y = (gfloat) (cell / level->width),
+               stride = (gfloat) level->stride;
   if (state->boxes == SL_YOLO_BOXES_GRID) {
     box[0] = (box[0] + x) * stride;
     box[1] = (box[1] + y) * stride;
@@ -340,7 +365,9 @@ read_box (const State *state, const Part *part, const void *data, guint i, gfloa
 {
   gfloat box[4];
   for (guint k = 0; k < 4; k++)
-    box[k] = sl_values_get (&part->values, data, place (state, part, i, state->shape.first_box + (state->shape.y_first ? k ^ 1 : k)));
+    box[k] = sl_values_get (
+      &part->values, data,
+      place (state, part, i, state->shape.first_box + (state->shape.y_first ? k ^ 1 : k)));
   if (state->boxes != SL_YOLO_BOXES_DECODED)
     place_in_cell (state, part->first + i, box);
   const gboolean xyxy = state->shape.corners;
@@ -367,11 +394,14 @@ add_candidate (State *state, const void *const *data, const SlRanked *ranked)
   const guint i = ranked->index - part->first;
   gfloat corners[4], confidence = ranked->key;
   guint label = 0;
-  if (state->shape.turned && !isfinite (sl_values_get (&part->values, tensor, place (state, part, i, state->shape.first_keypoint))))
+  if (state->shape.turned
+      && !isfinite (
+        sl_values_get (&part->values, tensor, place (state, part, i, state->shape.first_keypoint))))
     return;
   read_box (state, part, tensor, i, corners);
   if (state->shape.end_to_end) {
-    const gfloat id = sl_values_get (&part->values, tensor, place (state, part, i, state->shape.class_at));
+    const gfloat id =
+      sl_values_get (&part->values, tensor, place (state, part, i, state->shape.class_at));
     if (!(id > -0.5f && id < 1e6f))
       return;
     label = (guint) lrintf (fmaxf (id, 0));
@@ -382,7 +412,8 @@ add_candidate (State *state, const void *const *data, const SlRanked *ranked)
   sl_detector_add (&state->detector, corners, confidence, (gint32) label, ranked->index);
 }
 
-/* How the frame's boxes are written: a decoded size is never below 0, a logarithm is where anything is smaller than a cell. */
+/* How the frame's boxes are written: a decoded size is never below 0, a logarithm is where anything
+ * is smaller than a cell. */
 static SlYoloBoxes
 find_boxes (const State *state, const void *const *data)
 {
@@ -415,22 +446,31 @@ static void
 turn_candidates (State *state, const void *const *data, gboolean pixels)
 {
   SlDetector *detector = &state->detector;
-  const gfloat x_scale = pixels ? 1 : (gfloat) MAX (state->shape.width, 1), y_scale = pixels ? 1 : (gfloat) MAX (state->shape.height, 1);
+  const gfloat x_scale = pixels ? 1 : (gfloat) MAX (state->shape.width, 1),
+               y_scale = pixels ? 1 : (gfloat) MAX (state->shape.height, 1);
   for (guint i = 0; i < detector->n_candidates; i++) {
     SlDetection *box = &detector->candidates[i];
     const Part *part = find_part (state, detector->origins[i]);
-    const gfloat angle = sl_values_get (&part->values, data[part - state->parts],
-                                        place (state, part, detector->origins[i] - part->first, state->shape.first_keypoint));
+    const gfloat angle = sl_values_get (
+      &part->values, data[part - state->parts],
+      place (state, part, detector->origins[i] - part->first, state->shape.first_keypoint));
     double corners[4][2];
-    state->turned[i] = (SlRotated){ (box->x_min + box->x_max) / 2 * x_scale, (box->y_min + box->y_max) / 2 * y_scale,
-                                    (box->x_max - box->x_min) * x_scale, (box->y_max - box->y_min) * y_scale, angle };
+    state->turned[i] =
+      (SlRotated){ (box->x_min + box->x_max) / 2 * x_scale, (box->y_min + box->y_max) / 2 * y_scale,
+                   (box->x_max - box->x_min) * x_scale, (box->y_max - box->y_min) * y_scale,
+                   angle };
     sl_rotated_corners (&state->turned[i], corners);
-    box->x_min = (gfloat) fmin (fmin (corners[0][0], corners[1][0]), fmin (corners[2][0], corners[3][0]));
-    box->x_max = (gfloat) fmax (fmax (corners[0][0], corners[1][0]), fmax (corners[2][0], corners[3][0]));
-    box->y_min = (gfloat) fmin (fmin (corners[0][1], corners[1][1]), fmin (corners[2][1], corners[3][1]));
-    box->y_max = (gfloat) fmax (fmax (corners[0][1], corners[1][1]), fmax (corners[2][1], corners[3][1]));
+    box->x_min =
+      (gfloat) fmin (fmin (corners[0][0], corners[1][0]), fmin (corners[2][0], corners[3][0]));
+    box->x_max =
+      (gfloat) fmax (fmax (corners[0][0], corners[1][0]), fmax (corners[2][0], corners[3][0]));
+    box->y_min =
+      (gfloat) fmin (fmin (corners[0][1], corners[1][1]), fmin (corners[2][1], corners[3][1]));
+    box->y_max =
+      (gfloat) fmax (fmax (corners[0][1], corners[1][1]), fmax (corners[2][1], corners[3][1]));
   }
-  sl_detector_scale (detector, 1.0f / (gfloat) MAX (state->shape.width, 1), 1.0f / (gfloat) MAX (state->shape.height, 1));
+  sl_detector_scale (detector, 1.0f / (gfloat) MAX (state->shape.width, 1),
+                     1.0f / (gfloat) MAX (state->shape.height, 1));
 }
 
 /* Suppresses turned boxes, and gives those that stay their corners. */
@@ -447,29 +487,38 @@ finish_turned (State *state, SlResult *result)
     sl_rotated_corners (&state->turned[state->detector.kept[d]], corners);
     for (guint k = 0; k < 4 && points != NULL; k++)
       points[k] = (SlDetectedPoint){ (gfloat) (corners[k][0] / MAX (state->shape.width, 1)),
-                                     (gfloat) (corners[k][1] / MAX (state->shape.height, 1)), result->detections[d].confidence };
+                                     (gfloat) (corners[k][1] / MAX (state->shape.height, 1)),
+                                     result->detections[d].confidence };
   }
   result->skeleton = &sl_skeleton_corners;
 }
 
 static void
-add_keypoints (State *state, const void *const *data, gfloat x_scale, gfloat y_scale, SlResult *result)
+add_keypoints (State *state, const void *const *data, gfloat x_scale, gfloat y_scale,
+               SlResult *result)
 {
   const SlYoloShape *shape = &state->shape;
   for (guint d = 0; d < result->n_detections; d++) {
-    SlDetectedPoint *points = sl_result_add_keypoints (result, &result->detections[d], shape->n_keypoints);
+    SlDetectedPoint *points =
+      sl_result_add_keypoints (result, &result->detections[d], shape->n_keypoints);
     const guint row = state->detector.origins[state->detector.kept[d]];
     const Part *part = find_part (state, row);
     const void *tensor = data[part - state->parts];
     for (guint k = 0; k < shape->n_keypoints && points != NULL; k++) {
       const guint channel = shape->first_keypoint + k * shape->keypoint_size;
-      const gfloat x = sl_values_get (&part->values, tensor, place (state, part, row - part->first, channel)) * x_scale;
-      const gfloat y = sl_values_get (&part->values, tensor, place (state, part, row - part->first, channel + 1)) * y_scale;
+      const gfloat x =
+        sl_values_get (&part->values, tensor, place (state, part, row - part->first, channel))
+        * x_scale;
+      const gfloat y =
+        sl_values_get (&part->values, tensor, place (state, part, row - part->first, channel + 1))
+        * y_scale;
       gfloat confidence = 1;
       if (shape->keypoint_size == 3)
-        confidence = sl_values_get (&part->values, tensor, place (state, part, row - part->first, channel + 2));
+        confidence = sl_values_get (&part->values, tensor,
+                                    place (state, part, row - part->first, channel + 2));
       const gboolean good = isfinite (x) && isfinite (y) && confidence >= 0;
-      points[k] = good ? (SlDetectedPoint){ x, y, MIN (confidence, 1) } : (SlDetectedPoint){ 0, 0, 0 };
+      points[k] =
+        good ? (SlDetectedPoint){ x, y, MIN (confidence, 1) } : (SlDetectedPoint){ 0, 0, 0 };
     }
   }
   result->skeleton = shape->n_keypoints == sl_skeleton_person.n_points ? &sl_skeleton_person : NULL;
@@ -487,7 +536,8 @@ add_masks (State *state, const void *const *data, const void *prototypes, SlResu
     gfloat coefficients[SL_MAX_PROTOTYPES];
     for (guint k = 0; k < shape->n_coefficients; k++)
       coefficients[k] =
-        sl_values_get (&part->values, data[part - state->parts], place (state, part, row - part->first, shape->first_coefficient + k));
+        sl_values_get (&part->values, data[part - state->parts],
+                       place (state, part, row - part->first, shape->first_coefficient + k));
     sl_prototypes_cut (&state->prototypes, coefficients, &result->detections[d], d);
   }
   sl_prototypes_run (&state->prototypes, prototypes);
@@ -525,7 +575,8 @@ decode_yolo (gpointer opened, const void *const *tensors, SlResult *result)
 }
 
 static gboolean
-fits (const Readings *readings, guint reading, const void *const *tensors, const guint32 *picked, guint n_picked, GString *why)
+fits (const Readings *readings, guint reading, const void *const *tensors, const guint32 *picked,
+      guint n_picked, GString *why)
 {
   const State *state = state_of (readings, reading);
   const Part *part = &state->parts[0];
@@ -548,18 +599,20 @@ static gboolean
 has_one_more (const Readings *readings)
 {
   const SlYoloShape *shape = &state_of (readings, 0)->shape;
-  return shape->objectness && !shape->stated && shape->n_parts == 1 && shape->n_keypoints == 0 && readings->n_labels > 0
-         && shape->classes == readings->n_labels;
+  return shape->objectness && !shape->stated && shape->n_parts == 1 && shape->n_keypoints == 0
+         && readings->n_labels > 0 && shape->classes == readings->n_labels;
 }
 
-/* What the numbers of a frame contradict is given up for the one reading that fits, unless a parameter states it. */
+/* What the numbers of a frame contradict is given up for the one reading that fits, unless a
+ * parameter states it. */
 static SlCheck
 check (gpointer opened, const void *const *tensors, GString *why)
 {
   Readings *readings = opened;
   const State *state = state_of (readings, readings->chosen);
   guint32 picked[MAX_PICKED];
-  const guint n_picked = state->shape.n_parts == 1 ? MIN (state->detector.top.count, MAX_PICKED) : 0;
+  const guint n_picked =
+    state->shape.n_parts == 1 ? MIN (state->detector.top.count, MAX_PICKED) : 0;
   guint better = 0;
   for (guint i = 0; i < n_picked; i++)
     picked[i] = state->detector.top.items[i].index;
@@ -569,18 +622,21 @@ check (gpointer opened, const void *const *tensors, GString *why)
     if (i != readings->chosen && fits (readings, i, tensors, picked, n_picked, NULL))
       better = i;
   if (better == 0 && readings->chosen == 0 && has_one_more (readings)) {
-    g_string_append_printf (why,
-                            "; the labels name %u classes, and there may be %u: give the labels file that belongs to the model, or state "
-                            "decoder=yolo,angle=yes or decoder=yolo,objectness=yes",
-                            readings->n_labels, readings->n_labels + 1);
+    g_string_append_printf (
+      why,
+      "; the labels name %u classes, and there may be %u: give the labels file that belongs to the model, or state "
+      "decoder=yolo,angle=yes or decoder=yolo,objectness=yes",
+      readings->n_labels, readings->n_labels + 1);
     return SL_CHECK_CONTRADICTS;
   }
   if (better == 0) {
     g_string_append (
-      why, "; expected other parameters of decoder=yolo (columns=, objectness=, transposed=, keypoints=, box=), or another decoder");
+      why,
+      "; expected other parameters of decoder=yolo (columns=, objectness=, transposed=, keypoints=, box=), or another decoder");
     return SL_CHECK_CONTRADICTS;
   }
-  g_string_append_printf (why, "%s decoder=yolo,%s", state->shape.stated || readings->chosen > 0 ? ": state" : ": taken for",
+  g_string_append_printf (why, "%s decoder=yolo,%s",
+                          state->shape.stated || readings->chosen > 0 ? ": state" : ": taken for",
                           g_array_index (readings->all, Reading, better).text);
   if (state->shape.stated || readings->chosen > 0)
     return SL_CHECK_CONTRADICTS;
@@ -593,14 +649,16 @@ note (gconstpointer opened)
 {
   const Readings *readings = opened;
   const State *state = state_of (readings, readings->chosen);
-  return state->shape.by_values ? "boxes are taken for offsets from cells, as YOLOX writes them, where a size is negative, else as decoded "
-                                  "(decoder yolo,boxes=grid or decoded states it)"
-                                : NULL;
+  return state->shape.by_values
+           ? "boxes are taken for offsets from cells, as YOLOX writes them, where a size is negative, else as decoded "
+             "(decoder yolo,boxes=grid or decoded states it)"
+           : NULL;
 }
 
 const SlDecoder sl_decoder_yolo = {
   .name = "yolo",
-  .description = "boxes and class scores of the YOLO family, such as int8[1,84,3549], float32[1,25200,85] or float32[1,300,6]",
+  .description =
+    "boxes and class scores of the YOLO family, such as int8[1,84,3549], float32[1,25200,85] or float32[1,300,6]",
   .params = sl_yolo_params,
   .threshold = 0.5f,
   .matches = matches,

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "yolo-raw": the heads of Darknet's YOLO (v2 to v4) as their last convolution leaves them: maps [1,H,W,A*(5+C)] or
- * [1,A*(5+C),H,W], one a stride. Each cell has A rows of x, y, width, height, objectness and C classes, all logits: the centre is a sigmoid
- * within the cell, the size an exponent times an anchor's.
+ * Decoder "yolo-raw": the heads of Darknet's YOLO (v2 to v4) as their last convolution leaves them:
+ * maps [1,H,W,A*(5+C)] or [1,A*(5+C),H,W], one a stride. Each cell has A rows of x, y, width,
+ * height, objectness and C classes, all logits: the centre is a sigmoid within the cell, the size
+ * an exponent times an anchor's.
  *
- * Parameters: "anchors", needed: width and height of each in pixels of the input, as many for each map, in the order of the maps;
- * "activation" of the classes: softmax (v2; unstated, of one map) or sigmoid (v3, v4; unstated, of several); "scale-xy": by how much the
- * centre may leave its cell, for all maps or one a map: 1, of v4 1.05 to 1.2; "iou-threshold", "agnostic": suppression.
+ * Parameters: "anchors", needed: width and height of each in pixels of the input, as many for each
+ * map, in the order of the maps; "activation" of the classes: softmax (v2; unstated, of one map) or
+ * sigmoid (v3, v4; unstated, of several); "scale-xy": by how much the centre may leave its cell,
+ * for all maps or one a map: 1, of v4 1.05 to 1.2; "iou-threshold", "agnostic": suppression.
  */
 #include <math.h>
 
@@ -22,10 +24,12 @@
 #define BOX_COLUMNS 5
 #define LARGEST_SCALE 2
 #define MAX_ROWS (1u << 22)
-/* exp() of more than this is a box wider than any picture. What is not a number stays so, and is dropped. */
+/* exp() of more than this is a box wider than any picture. What is not a number stays so, and is
+ * dropped. */
 #define LARGEST_LOG 12
 
-static const char *const params[] = { "anchors", "activation", "scale-xy", SL_DETECTOR_PARAMS, NULL };
+static const char *const params[] = { "anchors", "activation", "scale-xy", SL_DETECTOR_PARAMS,
+                                      NULL };
 
 typedef struct
 {
@@ -52,14 +56,16 @@ matches (const SlDecoderConfig *config)
   return FALSE;
 }
 
-/* Maps whose rows follow one another; their number, 0 = there is something else, or more than fit. */
+/* Maps whose rows follow one another; their number, 0 = there is something else, or more than fit.
+ */
 static guint
 count_maps (const SlDecoderConfig *config)
 {
   guint64 numbers = 0;
   for (guint t = 0; t < config->n_tensors; t++) {
     const SlTensorInfo *tensor = &config->tensors[t];
-    if (t == MAX_MAPS || tensor->rank != 4 || tensor->dims[0] != 1 || !sl_values_readable (tensor->dtype))
+    if (t == MAX_MAPS || tensor->rank != 4 || tensor->dims[0] != 1
+        || !sl_values_readable (tensor->dtype))
       return 0;
     numbers += sl_decoder_elements (tensor);
   }
@@ -77,11 +83,13 @@ has_channels (const SlDecoderConfig *config, guint at, guint per_cell)
   return channels % per_cell == 0 && channels / per_cell > BOX_COLUMNS;
 }
 
-/* Whether cells are as wide as they are high, where dimensions @height and @width of a map are those. */
+/* Whether cells are as wide as they are high, where dimensions @height and @width of a map are
+ * those. */
 static gboolean
 has_square_cells (const State *state, const SlTensorInfo *map, guint height, guint width)
 {
-  return (gfloat) map->dims[height] * state->input_width == (gfloat) map->dims[width] * state->input_height;
+  return (gfloat) map->dims[height] * state->input_width
+         == (gfloat) map->dims[width] * state->input_height;
 }
 
 static void
@@ -90,19 +98,24 @@ fill_maps (const SlDecoderConfig *config, State *state, gboolean planar)
   for (guint t = 0; t < state->n_maps; t++) {
     const gint32 *dims = config->tensors[t].dims;
     const guint height = (guint) dims[planar ? 2 : 1], width = (guint) dims[planar ? 3 : 2];
-    state->maps[t].shape = planar ? (SlPictureShape){ width, height, state->channels, 1, (gsize) width * height }
-                                  : (SlPictureShape){ width, height, state->channels, state->channels, 1 };
+    state->maps[t].shape =
+      planar ? (SlPictureShape){ width, height, state->channels, 1, (gsize) width * height }
+             : (SlPictureShape){ width, height, state->channels, state->channels, 1 };
     sl_values_init (&state->maps[t].values, &config->tensors[t], SL_SCORES_PLAIN);
   }
 }
 
-/* Channels are the dimension, last or first, that the anchors divide; where both are, the one that leaves square cells. */
+/* Channels are the dimension, last or first, that the anchors divide; where both are, the one that
+ * leaves square cells. */
 static gboolean
 find_layout (const SlDecoderConfig *config, State *state)
 {
   const SlTensorInfo *first = &config->tensors[0];
-  const gboolean last = has_channels (config, 3, state->per_cell), planar = has_channels (config, 1, state->per_cell);
-  const gboolean is_planar = planar && (!last || (has_square_cells (state, first, 2, 3) && !has_square_cells (state, first, 1, 2)));
+  const gboolean last = has_channels (config, 3, state->per_cell),
+                 planar = has_channels (config, 1, state->per_cell);
+  const gboolean is_planar =
+    planar
+    && (!last || (has_square_cells (state, first, 2, 3) && !has_square_cells (state, first, 1, 2)));
   state->channels = (guint) first->dims[is_planar ? 1 : 3];
   fill_maps (config, state, is_planar);
   return last || planar;
@@ -117,8 +130,10 @@ read_scales (State *state, const SlDecoderConfig *config, GError **error)
   if (!sl_decoder_param_list (config, "scale-xy", 1, LARGEST_SCALE, scales, MAX_MAPS, &n, error))
     return FALSE;
   if (n != 1 && n != state->n_maps) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "decoder parameter scale-xy: expected a number for each of %u maps, or one for all, got %u", state->n_maps, n);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "decoder parameter scale-xy: expected a number for each of %u maps, or one for all, got %u",
+      state->n_maps, n);
     return FALSE;
   }
   for (guint t = 0; t < state->n_maps; t++)
@@ -130,7 +145,8 @@ static gboolean
 read_anchors (State *state, const SlDecoderConfig *config, GError **error)
 {
   guint n = 0;
-  if (!sl_decoder_param_list (config, "anchors", 0.01, 65536, state->anchors, G_N_ELEMENTS (state->anchors), &n, error))
+  if (!sl_decoder_param_list (config, "anchors", 0.01, 65536, state->anchors,
+                              G_N_ELEMENTS (state->anchors), &n, error))
     return FALSE;
   state->per_cell = n / (2 * state->n_maps);
   if (n == 0 || n % (2 * state->n_maps) != 0) {
@@ -161,12 +177,14 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
     return FALSE;
   state->input_width = (gfloat) width;
   state->input_height = (gfloat) height;
-  if (!read_anchors (state, config, error) || !sl_decoder_param_choice (config, "activation", activations, &activation, error)
+  if (!read_anchors (state, config, error)
+      || !sl_decoder_param_choice (config, "activation", activations, &activation, error)
       || !read_scales (state, config, error))
     return FALSE;
   if (width == 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "decoder yolo-raw: the size of the model's input is not known, which anchors need: state imgsz=HEIGHT,WIDTH");
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "decoder yolo-raw: the size of the model's input is not known, which anchors need: state imgsz=HEIGHT,WIDTH");
     return FALSE;
   }
   state->told = sl_decoder_param (config, "activation") == NULL;
@@ -193,10 +211,11 @@ open_yolo_raw (const SlDecoderConfig *config, GError **error)
   state->n_maps = count_maps (config);
   if (state->n_maps == 0) {
     g_free (state);
-    return sl_decoder_refuse (config, "yolo-raw",
-                              "a map [1,H,W,A*(5+classes)] or [1,A*(5+classes),H,W] of uint8, int8 or float32 for each stride, of A "
-                              "anchors, such as float32[1,13,13,425]",
-                              error);
+    return sl_decoder_refuse (
+      config, "yolo-raw",
+      "a map [1,H,W,A*(5+classes)] or [1,A*(5+classes),H,W] of uint8, int8 or float32 for each stride, of A "
+      "anchors, such as float32[1,13,13,425]",
+      error);
   }
   if (!read_parameters (state, config, error)) {
     sl_detector_close (state);
@@ -218,8 +237,10 @@ open_yolo_raw (const SlDecoderConfig *config, GError **error)
 static gfloat
 number_at (const State *state, const Map *map, const void *data, guint i, guint k)
 {
-  const gsize cell = i / state->per_cell, channel = (gsize) (i % state->per_cell) * state->channels + k;
-  return sl_values_get (&map->values, data, cell * map->shape.cell_step + channel * map->shape.channel_step);
+  const gsize cell = i / state->per_cell,
+              channel = (gsize) (i % state->per_cell) * state->channels + k;
+  return sl_values_get (&map->values, data,
+                        cell * map->shape.cell_step + channel * map->shape.channel_step);
 }
 
 static gfloat
@@ -275,8 +296,10 @@ add_row (State *state, const void *const *data, const SlRanked *ranked)
     n[k] = number_at (state, map, data[t], i, k);
   const gfloat x = centre_of (map, n[0], cell % map->shape.width, map->shape.width),
                y = centre_of (map, n[1], cell / map->shape.width, map->shape.height);
-  const gfloat w = expf (n[2] > LARGEST_LOG ? LARGEST_LOG : n[2]) * (gfloat) anchor[0] / state->input_width / 2,
-               h = expf (n[3] > LARGEST_LOG ? LARGEST_LOG : n[3]) * (gfloat) anchor[1] / state->input_height / 2;
+  const gfloat w = expf (n[2] > LARGEST_LOG ? LARGEST_LOG : n[2]) * (gfloat) anchor[0]
+                   / state->input_width / 2,
+               h = expf (n[3] > LARGEST_LOG ? LARGEST_LOG : n[3]) * (gfloat) anchor[1]
+                   / state->input_height / 2;
   sl_detector_add (&state->detector, (const gfloat[4]){ x - w, y - h, x + w, y + h }, ranked->key,
                    (gint32) best_class (state, map, data[t], i), ranked->index);
 }
@@ -309,7 +332,8 @@ note (gconstpointer opened)
 
 const SlDecoder sl_decoder_yolo_raw = {
   .name = "yolo-raw",
-  .description = "maps of cells with anchors as YOLO v2 to v4 leave them, such as float32[1,13,13,425], with anchors= stated",
+  .description =
+    "maps of cells with anchors as YOLO v2 to v4 leave them, such as float32[1,13,13,425], with anchors= stated",
   .params = params,
   .threshold = 0.5f,
   .matches = matches,

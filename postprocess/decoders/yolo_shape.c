@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * From parameters, shapes and labels to the meaning of YOLO's tensors. Called when a decoder is opened or looked for.
+ * From parameters, shapes and labels to the meaning of YOLO's tensors. Called when a decoder is
+ * opened or looked for.
  */
 #include "postprocess/decoders/yolo_shape.h"
 
@@ -27,13 +28,16 @@
 /* Numbers of a row that "columns" can name. */
 #define MAX_COLUMNS 64
 
-const char *const sl_yolo_params[] = { "preset",  "transposed",       "objectness", "end-to-end", "columns",   "box",       "boxes",
-                                       "anchors", "strides",          "units",      "activation", "keypoints", "kpt_shape", "masks",
-                                       "angle",   SL_DETECTOR_PARAMS, NULL };
+const char *const sl_yolo_params[] = { "preset",    "transposed", "objectness", "end-to-end",
+                                       "columns",   "box",        "boxes",      "anchors",
+                                       "strides",   "units",      "activation", "keypoints",
+                                       "kpt_shape", "masks",      "angle",      SL_DETECTOR_PARAMS,
+                                       NULL };
 
 /* Parameters that say which columns a row has. */
-static const char *const column_params[] = { "preset", "transposed", "objectness", "end-to-end", "columns",
-                                             "box",    "boxes",      "keypoints",  "kpt_shape",  "angle" };
+static const char *const column_params[] = { "preset",    "transposed", "objectness", "end-to-end",
+                                             "columns",   "box",        "boxes",      "keypoints",
+                                             "kpt_shape", "angle" };
 
 typedef enum
 {
@@ -93,7 +97,8 @@ read_preset (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, GE
   GString *known = g_string_new (NULL);
   for (guint i = 0; i < G_N_ELEMENTS (presets); i++)
     g_string_append_printf (known, "%s%s", i > 0 ? ", " : "", presets[i].name);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder parameter preset: expected one of %s, got '%s'", known->str, name);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "decoder parameter preset: expected one of %s, got '%s'", known->str, name);
   g_string_free (known, TRUE);
   return FALSE;
 }
@@ -113,7 +118,8 @@ read_keypoints (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts,
   facts->extra = shape->n_keypoints * shape->keypoint_size;
   if (shape->keypoint_size == 2 || shape->keypoint_size == 3)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder parameter %s: expected a count and 2 or 3, such as 17,3, got '%s'", key,
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "decoder parameter %s: expected a count and 2 or 3, such as 17,3, got '%s'", key,
                sl_decoder_param (config, key));
   return FALSE;
 }
@@ -123,11 +129,14 @@ static gboolean
 read_angle (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, GError **error)
 {
   const char *task = sl_decoder_param (config, "task");
-  if (!sl_decoder_param_bool (config, "angle", task != NULL && g_ascii_strcasecmp (task, "obb") == 0, &shape->turned, error))
+  if (!sl_decoder_param_bool (config, "angle",
+                              task != NULL && g_ascii_strcasecmp (task, "obb") == 0, &shape->turned,
+                              error))
     return FALSE;
   if (shape->turned && (shape->n_keypoints > 0 || shape->boxes != SL_YOLO_BOXES_DECODED)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "decoder parameter angle: boxes that are turned are decoded ones without keypoints; leave out keypoints= and boxes=");
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "decoder parameter angle: boxes that are turned are decoded ones without keypoints; leave out keypoints= and boxes=");
     return FALSE;
   }
   facts->extra += shape->turned ? 1 : 0;
@@ -158,10 +167,11 @@ find_prototypes (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts
     }
   if (sl_decoder_param (config, "masks") == NULL || !wanted)
     return TRUE;
-  return sl_decoder_refuse (config, "yolo",
-                            "for masks=yes two tensors, boxes [1,channels,rows] or [1,rows,channels] and prototypes [1,H,W,K] or "
-                            "[1,K,H,W] with K in 4..64",
-                            error)
+  return sl_decoder_refuse (
+           config, "yolo",
+           "for masks=yes two tensors, boxes [1,channels,rows] or [1,rows,channels] and prototypes [1,H,W,K] or "
+           "[1,K,H,W] with K in 4..64",
+           error)
          != NULL;
 }
 
@@ -203,7 +213,8 @@ read_columns (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, G
   shape->channels = at;
   facts->end_to_end = YES;
   facts->transposed = facts->transposed == UNKNOWN ? NO : facts->transposed;
-  if (good && boxes == 1 && scores == 1 && classes == 1 && objectness <= 1 && (objectness == 0 || shape->objectness_at > 0))
+  if (good && boxes == 1 && scores == 1 && classes == 1 && objectness <= 1
+      && (objectness == 0 || shape->objectness_at > 0))
     return TRUE;
   g_set_error (
     error, SL_ERROR, SL_ERROR_ARGUMENT,
@@ -222,9 +233,12 @@ read_parameters (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts
   static const char *const activations[] = { "none", "sigmoid", NULL };
   const char *task = sl_decoder_param (config, "task");
   guint choice;
-  if (!read_preset (config, shape, facts, error) || !read_answer (config, "transposed", &facts->transposed, error)
-      || !read_answer (config, "objectness", &facts->objectness, error) || !read_answer (config, "end-to-end", &facts->end_to_end, error)
-      || !read_keypoints (config, shape, facts, error) || !read_columns (config, shape, facts, error)
+  if (!read_preset (config, shape, facts, error)
+      || !read_answer (config, "transposed", &facts->transposed, error)
+      || !read_answer (config, "objectness", &facts->objectness, error)
+      || !read_answer (config, "end-to-end", &facts->end_to_end, error)
+      || !read_keypoints (config, shape, facts, error)
+      || !read_columns (config, shape, facts, error)
       || !sl_decoder_param_choice (config, "units", unit_names, &choice, error))
     return FALSE;
   shape->units = (SlYoloUnits) choice;
@@ -243,8 +257,8 @@ read_parameters (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts
   for (guint i = 0; i < G_N_ELEMENTS (column_params); i++)
     shape->stated = shape->stated || sl_decoder_param (config, column_params[i]) != NULL;
   if (task != NULL)
-    shape->certain =
-      strcmp (task, "detect") == 0 || strcmp (task, "pose") == 0 || strcmp (task, "segment") == 0 || strcmp (task, "obb") == 0;
+    shape->certain = strcmp (task, "detect") == 0 || strcmp (task, "pose") == 0
+                     || strcmp (task, "segment") == 0 || strcmp (task, "obb") == 0;
   return sl_decoder_param_size (config, &shape->width, &shape->height, error);
 }
 
@@ -270,7 +284,8 @@ labels_fit (const SlDecoderConfig *config, guint channels, const Facts *facts)
 {
   const guint boxes = channels - MIN (channels, 4 + facts->extra);
   return config->n_labels > 0
-         && ((facts->objectness != YES && boxes == config->n_labels) || (facts->objectness != NO && boxes == config->n_labels + 1));
+         && ((facts->objectness != YES && boxes == config->n_labels)
+             || (facts->objectness != NO && boxes == config->n_labels + 1));
 }
 
 /* Whether @rows are those of a cell each of an input with the usual strides. */
@@ -279,10 +294,12 @@ are_cells (const SlYoloShape *shape, guint rows)
 {
   static const guint strides[] = { 8, 16, 32 };
   SlGrid grid;
-  return sl_grid_init (&grid, shape->width, shape->height, strides, G_N_ELEMENTS (strides), 1) && grid.n_rows == rows;
+  return sl_grid_init (&grid, shape->width, shape->height, strides, G_N_ELEMENTS (strides), 1)
+         && grid.n_rows == rows;
 }
 
-/* Seven columns that begin with the number of the picture: those of DetectionOutput [1,1,N,7], and of YOLOv7 with its suppression [N,7]. */
+/* Seven columns that begin with the number of the picture: those of DetectionOutput [1,1,N,7], and
+ * of YOLOv7 with its suppression [N,7]. */
 static gboolean
 settle_seven (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, guint b)
 {
@@ -300,13 +317,15 @@ settle_seven (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, g
   return TRUE;
 }
 
-/* Channels first that are many more than there are labels: keypoints of three numbers each fill the rest, as those of a pose do. */
+/* Channels first that are many more than there are labels: keypoints of three numbers each fill the
+ * rest, as those of a pose do. */
 static void
 settle_keypoints (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts)
 {
   const guint known = 4 + config->n_labels;
-  if (shape->stated || !shape->transposed || config->n_labels == 0 || facts->extra > 0 || shape->n_parts > 1
-      || sl_decoder_param (config, "task") != NULL || shape->channels < known + 3 * FEWEST_KEYPOINTS || (shape->channels - known) % 3 != 0
+  if (shape->stated || !shape->transposed || config->n_labels == 0 || facts->extra > 0
+      || shape->n_parts > 1 || sl_decoder_param (config, "task") != NULL
+      || shape->channels < known + 3 * FEWEST_KEYPOINTS || (shape->channels - known) % 3 != 0
       || (shape->channels - known) / 3 > SL_MAX_KEYPOINTS)
     return;
   shape->keypoint_size = 3;
@@ -318,18 +337,23 @@ settle_keypoints (const SlDecoderConfig *config, SlYoloShape *shape, Facts *fact
 static void
 settle (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, guint a, guint b)
 {
-  /* What a preset says holds for its exporter; a converter may have turned the rows, as their number shows. */
-  if (facts->transposed == YES && sl_decoder_param (config, "transposed") == NULL && are_cells (shape, a) && !are_cells (shape, b))
+  /* What a preset says holds for its exporter; a converter may have turned the rows, as their
+   * number shows. */
+  if (facts->transposed == YES && sl_decoder_param (config, "transposed") == NULL
+      && are_cells (shape, a) && !are_cells (shape, b))
     facts->transposed = NO;
   if (facts->end_to_end == UNKNOWN && !settle_seven (config, shape, facts, b))
-    facts->end_to_end = b == END_TO_END_CHANNELS + facts->extra && a <= MAX_END_TO_END_ROWS && a > b && facts->objectness == UNKNOWN
-                            && facts->transposed != YES && shape->boxes == SL_YOLO_BOXES_DECODED && !are_cells (shape, a)
+    facts->end_to_end = b == END_TO_END_CHANNELS + facts->extra && a <= MAX_END_TO_END_ROWS && a > b
+                            && facts->objectness == UNKNOWN && facts->transposed != YES
+                            && shape->boxes == SL_YOLO_BOXES_DECODED && !are_cells (shape, a)
                           ? YES
                           : NO;
   if (facts->end_to_end == YES)
     facts->transposed = facts->transposed == UNKNOWN ? NO : facts->transposed;
   if (facts->transposed == UNKNOWN)
-    facts->transposed = labels_fit (config, a, facts) == labels_fit (config, b, facts) ? a < b : labels_fit (config, a, facts);
+    facts->transposed = labels_fit (config, a, facts) == labels_fit (config, b, facts)
+                          ? a < b
+                          : labels_fit (config, a, facts);
   shape->transposed = facts->transposed == YES;
   shape->stated_columns = shape->channels;
   shape->channels = shape->transposed ? a : b;
@@ -345,12 +369,14 @@ settle (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, guint a
   }
 }
 
-/* Whole hundreds of rows with scores of classes, as no head has cells, are the queries of RT-DETR, of which none is there twice. */
+/* Whole hundreds of rows with scores of classes, as no head has cells, are the queries of RT-DETR,
+ * of which none is there twice. */
 static gboolean
 are_queries (const SlYoloShape *shape, const Facts *facts)
 {
-  return !shape->stated && !shape->transposed && facts->objectness == NO && shape->n_parts == 1 && shape->rows <= MAX_END_TO_END_ROWS
-         && shape->rows % 100 == 0 && !are_cells (shape, shape->rows);
+  return !shape->stated && !shape->transposed && facts->objectness == NO && shape->n_parts == 1
+         && shape->rows <= MAX_END_TO_END_ROWS && shape->rows % 100 == 0
+         && !are_cells (shape, shape->rows);
 }
 
 /* Where the numbers of a row that is end to end are. */
@@ -361,16 +387,19 @@ place_columns (const SlDecoderConfig *config, SlYoloShape *shape, GError **error
     shape->score_at = 4;
     shape->class_at = 5;
   }
-  shape->suppress = shape->stated_columns > 0 && (shape->rows > MAX_END_TO_END_ROWS || are_cells (shape, shape->rows));
+  shape->suppress = shape->stated_columns > 0
+                    && (shape->rows > MAX_END_TO_END_ROWS || are_cells (shape, shape->rows));
   if (shape->stated_columns == 0 || shape->stated_columns == shape->channels)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "decoder yolo: columns=%s are %u numbers a row; the tensor has %u",
+  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
+               "decoder yolo: columns=%s are %u numbers a row; the tensor has %u",
                sl_decoder_param (config, "columns"), shape->stated_columns, shape->channels);
   return FALSE;
 }
 
 static gboolean
-count_channels (const SlDecoderConfig *config, SlYoloShape *shape, const Facts *facts, GError **error)
+count_channels (const SlDecoderConfig *config, SlYoloShape *shape, const Facts *facts,
+                GError **error)
 {
   shape->end_to_end = facts->end_to_end == YES;
   if (shape->end_to_end && !place_columns (config, shape, error))
@@ -378,18 +407,24 @@ count_channels (const SlDecoderConfig *config, SlYoloShape *shape, const Facts *
   shape->suppress = shape->suppress || (!shape->end_to_end && !are_queries (shape, facts));
   shape->objectness = facts->objectness == YES && !shape->end_to_end;
   shape->first_class = 4 + (shape->objectness ? 1 : 0);
-  shape->corners = shape->corners || (shape->end_to_end && !shape->turned && shape->stated_columns == 0);
-  const guint extra = shape->end_to_end && facts->extra == 0 ? shape->channels - MIN (shape->channels, 6) : facts->extra;
+  shape->corners =
+    shape->corners || (shape->end_to_end && !shape->turned && shape->stated_columns == 0);
+  const guint extra = shape->end_to_end && facts->extra == 0
+                        ? shape->channels - MIN (shape->channels, 6)
+                        : facts->extra;
   const guint fixed = (shape->end_to_end ? END_TO_END_CHANNELS : shape->first_class) + extra;
   if (shape->channels < fixed + (shape->end_to_end ? 0 : 1)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-                 "decoder yolo: %u channels are too few for 4 of a box%s, %u behind the classes and %s; state transposed=, objectness=, "
-                 "keypoints= or masks=",
-                 shape->channels, shape->objectness ? ", objectness" : "", extra, shape->end_to_end ? "score and class" : "a class");
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_SHAPE,
+      "decoder yolo: %u channels are too few for 4 of a box%s, %u behind the classes and %s; state transposed=, objectness=, "
+      "keypoints= or masks=",
+      shape->channels, shape->objectness ? ", objectness" : "", extra,
+      shape->end_to_end ? "score and class" : "a class");
     return FALSE;
   }
   shape->classes = shape->end_to_end ? 0 : shape->channels - fixed;
-  shape->first_keypoint = shape->end_to_end ? END_TO_END_CHANNELS : shape->first_class + shape->classes;
+  shape->first_keypoint =
+    shape->end_to_end ? END_TO_END_CHANNELS : shape->first_class + shape->classes;
   shape->first_coefficient = shape->first_keypoint;
   return TRUE;
 }
@@ -400,7 +435,8 @@ read_grid (const SlDecoderConfig *config, SlYoloShape *shape, GError **error)
   double numbers[SL_MAX_LEVELS] = { 8, 16, 32 };
   guint strides[SL_MAX_LEVELS], n = 3, n_anchors = 0;
   if (!sl_decoder_param_list (config, "strides", 1, 4096, numbers, SL_MAX_LEVELS, &n, error)
-      || !sl_decoder_param_list (config, "anchors", 1, 65536, shape->anchors, G_N_ELEMENTS (shape->anchors), &n_anchors, error))
+      || !sl_decoder_param_list (config, "anchors", 1, 65536, shape->anchors,
+                                 G_N_ELEMENTS (shape->anchors), &n_anchors, error))
     return FALSE;
   for (guint i = 0; i < n; i++)
     strides[i] = (guint) numbers[i];
@@ -415,13 +451,15 @@ read_grid (const SlDecoderConfig *config, SlYoloShape *shape, GError **error)
   }
   shape->per_cell = anchored ? n_anchors / (2 * n) : 1;
   if (!sl_grid_init (&shape->grid, shape->width, shape->height, strides, n, shape->per_cell)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "decoder yolo: the size of the model's input is not known, which boxes in cells need: state imgsz=HEIGHT,WIDTH");
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "decoder yolo: the size of the model's input is not known, which boxes in cells need: state imgsz=HEIGHT,WIDTH");
     return FALSE;
   }
   if (shape->grid.n_rows == shape->rows)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "decoder yolo: an input of %dx%d and %u strides makes %u rows, the tensors have %u",
+  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
+               "decoder yolo: an input of %dx%d and %u strides makes %u rows, the tensors have %u",
                shape->width, shape->height, n, shape->grid.n_rows, shape->rows);
   return FALSE;
 }
@@ -433,15 +471,17 @@ settle_units (const SlDecoderConfig *config, SlYoloShape *shape, GError **error)
   if (shape->boxes != SL_YOLO_BOXES_DECODED)
     shape->units = SL_YOLO_UNITS_PIXELS;
   if (shape->units == SL_YOLO_UNITS_AUTO && tensor->dtype != SL_DTYPE_F32 && tensor->scale > 0)
-    shape->units = tensor->scale * 255 > LARGEST_FRACTION ? SL_YOLO_UNITS_PIXELS : SL_YOLO_UNITS_NORMALISED;
+    shape->units =
+      tensor->scale * 255 > LARGEST_FRACTION ? SL_YOLO_UNITS_PIXELS : SL_YOLO_UNITS_NORMALISED;
   if (shape->units == SL_YOLO_UNITS_NORMALISED || (shape->width > 0 && shape->height > 0))
     return TRUE;
   if (shape->units == SL_YOLO_UNITS_AUTO && shape->width == 0) {
     shape->units = SL_YOLO_UNITS_NORMALISED;
     return TRUE;
   }
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "decoder yolo: boxes are in pixels of the model's input, whose size is not known: state imgsz=HEIGHT,WIDTH");
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_ARGUMENT,
+    "decoder yolo: boxes are in pixels of the model's input, whose size is not known: state imgsz=HEIGHT,WIDTH");
   return FALSE;
 }
 
@@ -454,10 +494,12 @@ looks_certain (const SlDecoderConfig *config, const SlYoloShape *shape, const Fa
   if (shape->certain)
     return TRUE;
   if (shape->end_to_end)
-    return (shape->channels == END_TO_END_CHANNELS && shape->rows % 100 == 0) || shape->first_box > 0;
+    return (shape->channels == END_TO_END_CHANNELS && shape->rows % 100 == 0)
+           || shape->first_box > 0;
   if (labels_fit (config, shape->channels, facts) || shape->classes == COCO_CLASSES)
     return shape->rows > 1;
-  return sl_grid_init (&grid, shape->width, shape->height, strides, 3, 1) && (shape->rows == grid.n_rows || shape->rows == 3 * grid.n_rows);
+  return sl_grid_init (&grid, shape->width, shape->height, strides, 3, 1)
+         && (shape->rows == grid.n_rows || shape->rows == 3 * grid.n_rows);
 }
 
 /* Whether rows may be YOLOX's as well as decoded ones. */
@@ -466,23 +508,26 @@ may_be_offsets (const SlDecoderConfig *config, SlYoloShape *shape)
 {
   static const guint strides[] = { 8, 16, 32 };
   return sl_decoder_param (config, "boxes") == NULL && sl_decoder_param (config, "preset") == NULL
-         && sl_decoder_param (config, "task") == NULL && shape->objectness && !shape->transposed && !shape->corners && shape->n_parts == 1
-         && shape->units != SL_YOLO_UNITS_NORMALISED
-         && sl_grid_init (&shape->grid, shape->width, shape->height, strides, G_N_ELEMENTS (strides), 1)
+         && sl_decoder_param (config, "task") == NULL && shape->objectness && !shape->transposed
+         && !shape->corners && shape->n_parts == 1 && shape->units != SL_YOLO_UNITS_NORMALISED
+         && sl_grid_init (&shape->grid, shape->width, shape->height, strides,
+                          G_N_ELEMENTS (strides), 1)
          && shape->grid.n_rows == shape->rows;
 }
 
 static gboolean
 find_rows (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, GError **error)
 {
-  static const char expected[] = "boxes and scores as one tensor of uint8, int8 or float32, [1,channels,rows] or [1,rows,channels], or one "
-                                 "tensor [1,anchors,height,width,channels] for each stride";
+  static const char expected[] =
+    "boxes and scores as one tensor of uint8, int8 or float32, [1,channels,rows] or [1,rows,channels], or one "
+    "tensor [1,anchors,height,width,channels] for each stride";
   guint a = 0, b = 0;
   const SlTensorInfo *parts = &config->tensors[shape->first_part];
   if (shape->n_parts == 0)
     shape->n_parts = config->n_tensors;
   for (guint t = 0; t < shape->n_parts; t++)
-    if (!sl_values_readable (parts[t].dtype) || parts[t].dtype != parts[0].dtype || parts[t].rank < 2)
+    if (!sl_values_readable (parts[t].dtype) || parts[t].dtype != parts[0].dtype
+        || parts[t].rank < 2)
       return sl_decoder_refuse (config, "yolo", expected, error) != NULL;
   if (shape->n_parts == 1 && two_dims (&parts[0], &a, &b)) {
     settle (config, shape, facts, a, b);
@@ -515,7 +560,8 @@ sl_yolo_shape_find (SlYoloShape *shape, const SlDecoderConfig *config, GError **
     return FALSE;
   if (shape->boxes != SL_YOLO_BOXES_DECODED && !read_grid (config, shape, error))
     return FALSE;
-  shape->told = config->n_labels > 0 || sl_decoder_param (config, "task") != NULL || shape->classes == COCO_CLASSES;
+  shape->told = config->n_labels > 0 || sl_decoder_param (config, "task") != NULL
+                || shape->classes == COCO_CLASSES;
   shape->by_values = may_be_offsets (config, shape);
   shape->certain = looks_certain (config, shape, &facts);
   return settle_units (config, shape, error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * From the numbers of a frame to the meaning of YOLO's columns. A row without a score is filler, whose box means nothing.
+ * From the numbers of a frame to the meaning of YOLO's columns. A row without a score is filler,
+ * whose box means nothing.
  */
 #include "postprocess/decoders/yolo_values.h"
 
@@ -19,7 +20,8 @@
 /* Of the rows of a head that gives one for each cell, as many may have an object. */
 #define MAX_OBJECTS 0.02
 
-/* Orders with a class come first: numbers of a class are whole, which scores are not, so few rows fit them by chance. */
+/* Orders with a class come first: numbers of a class are whole, which scores are not, so few rows
+ * fit them by chance. */
 static const char *const of_six[] = { "columns=x1y1x2y2,score,class",
                                       "columns=xywh,score,class",
                                       "columns=class,score,x1y1x2y2",
@@ -48,8 +50,10 @@ static void
 add_keypoints (GPtrArray *readings, guint channels, guint classes)
 {
   for (guint size = 3; size >= 2; size--)
-    if (channels > 4 + classes + size && (channels - 4 - classes) % size == 0 && (channels - 4 - classes) / size <= SL_MAX_KEYPOINTS)
-      g_ptr_array_add (readings, g_strdup_printf ("keypoints=%u,%u", (channels - 4 - classes) / size, size));
+    if (channels > 4 + classes + size && (channels - 4 - classes) % size == 0
+        && (channels - 4 - classes) / size <= SL_MAX_KEYPOINTS)
+      g_ptr_array_add (readings,
+                       g_strdup_printf ("keypoints=%u,%u", (channels - 4 - classes) / size, size));
 }
 
 GPtrArray *
@@ -57,7 +61,8 @@ sl_yolo_readings (const SlDecoderConfig *config, const SlYoloShape *shape)
 {
   g_autoptr (GPtrArray) readings = g_ptr_array_new_with_free_func (g_free);
   const gboolean few = !shape->transposed && (shape->channels == 6 || shape->channels == 7);
-  if (shape->n_parts != 1 || shape->boxes != SL_YOLO_BOXES_DECODED || shape->n_coefficients > 0 || shape->sigmoid)
+  if (shape->n_parts != 1 || shape->boxes != SL_YOLO_BOXES_DECODED || shape->n_coefficients > 0
+      || shape->sigmoid)
     return g_steal_pointer (&readings);
   if (few && shape->channels == 6)
     add (readings, of_six, G_N_ELEMENTS (of_six));
@@ -73,7 +78,8 @@ sl_yolo_readings (const SlDecoderConfig *config, const SlYoloShape *shape)
   return g_steal_pointer (&readings);
 }
 
-/* Whether columns of scores and classes are such; @best becomes the score of each row that is looked at. */
+/* Whether columns of scores and classes are such; @best becomes the score of each row that is
+ * looked at. */
 static gboolean
 class_columns_fit (const SlYoloShape *shape, const SlRows *scores, gfloat *best, GString *why)
 {
@@ -97,8 +103,9 @@ class_columns_fit (const SlYoloShape *shape, const SlRows *scores, gfloat *best,
   if (shape->transposed || highest != 0 || objectness < SL_PLAUSIBLE_SURE)
     return TRUE;
   if (why != NULL)
-    g_string_append_printf (why, "column 4 has a score of %.2f, but no class has one: columns from %u on are 0", (double) objectness,
-                            shape->first_class);
+    g_string_append_printf (
+      why, "column 4 has a score of %.2f, but no class has one: columns from %u on are 0",
+      (double) objectness, shape->first_class);
   return FALSE;
 }
 
@@ -121,7 +128,8 @@ end_to_end_fits (const SlYoloShape *shape, const SlRows *scores, gfloat *best, G
   return sl_plausible_classes (&column, shape->class_at, why);
 }
 
-/* Points lie on the picture or near it, their third numbers are scores; an angle is one of less than a whole turn. */
+/* Points lie on the picture or near it, their third numbers are scores; an angle is one of less
+ * than a whole turn. */
 static gboolean
 extra_columns_fit (const SlYoloShape *shape, const SlRows *rows, GString *why)
 {
@@ -135,10 +143,12 @@ extra_columns_fit (const SlYoloShape *shape, const SlRows *rows, GString *why)
   if (shape->n_keypoints > 0 && !shape->end_to_end) {
     sl_plausible_column (rows, 0, &box, NULL);
     sl_plausible_column (rows, shape->first_keypoint, &column, NULL);
-    if (box.n > 0 && column.n > 0 && (box.high > SL_LARGEST_FRACTION) != (column.high > SL_LARGEST_FRACTION)) {
+    if (box.n > 0 && column.n > 0
+        && (box.high > SL_LARGEST_FRACTION) != (column.high > SL_LARGEST_FRACTION)) {
       if (why != NULL)
-        g_string_append_printf (why, "column 0 reaches to %g and column %u, taken for a keypoint's, to %g", (double) box.high,
-                                shape->first_keypoint, (double) column.high);
+        g_string_append_printf (
+          why, "column 0 reaches to %g and column %u, taken for a keypoint's, to %g",
+          (double) box.high, shape->first_keypoint, (double) column.high);
       return FALSE;
     }
   }
@@ -151,12 +161,13 @@ extra_columns_fit (const SlYoloShape *shape, const SlRows *rows, GString *why)
   if (column.n == 0 || (column.low >= -LARGEST_ANGLE && column.high <= LARGEST_ANGLE))
     return TRUE;
   if (why != NULL)
-    g_string_append_printf (why, "column %u holds numbers %g..%g, which are no angles in radians", shape->first_keypoint,
-                            (double) column.low, (double) column.high);
+    g_string_append_printf (why, "column %u holds numbers %g..%g, which are no angles in radians",
+                            shape->first_keypoint, (double) column.low, (double) column.high);
   return FALSE;
 }
 
-/* Whether boxes of @width x @height pictures are possible: those of sure rows lie on the picture, and all have a size. */
+/* Whether boxes of @width x @height pictures are possible: those of sure rows lie on the picture,
+ * and all have a size. */
 static gboolean
 boxes_fit (const SlYoloShape *shape, const SlRows *rows, const gfloat *best, GString *why)
 {
@@ -167,23 +178,26 @@ boxes_fit (const SlYoloShape *shape, const SlRows *rows, const gfloat *best, GSt
   for (guint i = 0; i < n && shape->width > 0 && shape->units != SL_YOLO_UNITS_NORMALISED; i++)
     for (guint k = 0; k < 4; k++)
       if (shape->units == SL_YOLO_UNITS_PIXELS
-          || fabsf (sl_rows_get (rows, sl_rows_at (rows, i), shape->first_box + k)) > SL_LARGEST_FRACTION) {
+          || fabsf (sl_rows_get (rows, sl_rows_at (rows, i), shape->first_box + k))
+               > SL_LARGEST_FRACTION) {
         width = (gfloat) shape->width;
         height = (gfloat) shape->height;
       }
   for (guint i = 0; i < n; i++) {
     for (guint k = 0; k < 4; k++)
-      box[k] = sl_rows_get (rows, sl_rows_at (rows, i), shape->first_box + (shape->y_first ? k ^ 1 : k));
+      box[k] =
+        sl_rows_get (rows, sl_rows_at (rows, i), shape->first_box + (shape->y_first ? k ^ 1 : k));
     sl_plausible_count_box (&count, box, form, width, height, best[i]);
   }
   if (sl_plausible_boxes (&count, form, !rows->values->quantised))
     return TRUE;
   if (why != NULL)
-    g_string_append_printf (why, "columns %u to %u are no boxes as %s: %s", shape->first_box, shape->first_box + 3,
-                            shape->corners ? "corners" : "middle and size",
-                            count.bad > count.sure / 4 ? "those of sure rows are not on the picture"
-                            : shape->corners           ? "many have no size"
-                                                       : "the first two numbers are always less than the others, as corners are");
+    g_string_append_printf (
+      why, "columns %u to %u are no boxes as %s: %s", shape->first_box, shape->first_box + 3,
+      shape->corners ? "corners" : "middle and size",
+      count.bad > count.sure / 4 ? "those of sure rows are not on the picture"
+      : shape->corners           ? "many have no size"
+                       : "the first two numbers are always less than the others, as corners are");
   return FALSE;
 }
 
@@ -197,7 +211,8 @@ logits_fit (const SlYoloShape *shape, const SlRows *rows, GString *why)
     if (column.n == 0 || column.low < 0)
       continue;
     if (why != NULL)
-      g_string_append_printf (why, "column %u holds numbers %g..%g, which are no logits", c, (double) column.low, (double) column.high);
+      g_string_append_printf (why, "column %u holds numbers %g..%g, which are no logits", c,
+                              (double) column.low, (double) column.high);
     return FALSE;
   }
   return TRUE;
@@ -214,13 +229,14 @@ few_rows_are_sure (const SlRows *scores, const gfloat *best, GString *why)
   if (n - scores->n_picked < FEWEST_ROWS || sure <= (n - scores->n_picked) * MAX_SURE_ROWS)
     return TRUE;
   if (why != NULL)
-    g_string_append_printf (why, "of %u rows %u have a score of %g and more, as if nearly each cell had an object", n - scores->n_picked,
-                            sure, (double) SL_PLAUSIBLE_SURE);
+    g_string_append_printf (
+      why, "of %u rows %u have a score of %g and more, as if nearly each cell had an object",
+      n - scores->n_picked, sure, (double) SL_PLAUSIBLE_SURE);
   return FALSE;
 }
 
-/* Channels first, and one more than there are labels: there is an angle behind the classes, unless a row that has the first number of them has
- * one of the others, too, as objectness has. */
+/* Channels first, and one more than there are labels: there is an angle behind the classes, unless
+ * a row that has the first number of them has one of the others, too, as objectness has. */
 static gboolean
 is_objectness (const SlYoloShape *shape, const SlRows *scores, GString *why)
 {
@@ -242,8 +258,9 @@ is_objectness (const SlYoloShape *shape, const SlRows *scores, GString *why)
   return FALSE;
 }
 
-/* Where nothing tells whether column 4 is objectness: whether a few rows have a class, as rows of objects have, and none has objectness. Classes beside an
- * objectness are only trained on objects, so that most rows of an empty picture have one. */
+/* Where nothing tells whether column 4 is objectness: whether a few rows have a class, as rows of
+ * objects have, and none has objectness. Classes beside an objectness are only trained on objects,
+ * so that most rows of an empty picture have one. */
 static gboolean
 has_class_alone (const SlYoloShape *shape, const SlRows *scores, GString *why)
 {
@@ -262,20 +279,23 @@ has_class_alone (const SlYoloShape *shape, const SlRows *scores, GString *why)
   if (objectness >= NO_CLASS || highest < SURE_ALONE || sure > (n - scores->n_picked) * MAX_OBJECTS)
     return FALSE;
   if (why != NULL)
-    g_string_append_printf (why,
-                            "column 4 holds at most %.2g where a class has a score of %.2f, so it may be a class, and no objectness: state "
-                            "decoder=yolo,objectness=no or decoder=yolo,objectness=yes, or give the labels",
-                            (double) objectness, (double) highest);
+    g_string_append_printf (
+      why,
+      "column 4 holds at most %.2g where a class has a score of %.2f, so it may be a class, and no objectness: state "
+      "decoder=yolo,objectness=no or decoder=yolo,objectness=yes, or give the labels",
+      (double) objectness, (double) highest);
   return TRUE;
 }
 
-/* Rows without a transposition: where objectness is high a class is, too. Column 4 of a head without objectness is a class, which is high alone. */
+/* Rows without a transposition: where objectness is high a class is, too. Column 4 of a head
+ * without objectness is a class, which is high alone. */
 static gboolean
 objectness_has_class (const SlYoloShape *shape, const SlRows *scores, GString *why)
 {
   const guint n = sl_rows_count (scores);
   gboolean alone = FALSE;
-  if (shape->n_parts != 1 || !shape->objectness || shape->transposed || shape->stated || shape->sigmoid)
+  if (shape->n_parts != 1 || !shape->objectness || shape->transposed || shape->stated
+      || shape->sigmoid)
     return TRUE;
   for (guint i = 0; i < n; i++) {
     const guint row = sl_rows_at (scores, i);
@@ -294,29 +314,37 @@ objectness_has_class (const SlYoloShape *shape, const SlRows *scores, GString *w
   return FALSE;
 }
 
-/* Column 4 is a class where a row has it: that there is no objectness is not told by a frame without one. */
+/* Column 4 is a class where a row has it: that there is no objectness is not told by a frame
+ * without one. */
 static gboolean
 first_class_occurs (const SlYoloShape *shape, const SlRows *scores)
 {
   SlColumn column;
-  if (!shape->tried || shape->told || shape->objectness || shape->end_to_end || shape->transposed || shape->n_keypoints > 0)
+  if (!shape->tried || shape->told || shape->objectness || shape->end_to_end || shape->transposed
+      || shape->n_keypoints > 0)
     return TRUE;
   sl_plausible_column (scores, 4, &column, NULL);
   return column.n > 0 && column.high >= SL_PLAUSIBLE_SURE;
 }
 
 gboolean
-sl_yolo_fits (const SlYoloShape *shape, const SlRows *rows, const SlRows *scores, gfloat *best, GString *why)
+sl_yolo_fits (const SlYoloShape *shape, const SlRows *rows, const SlRows *scores, gfloat *best,
+              GString *why)
 {
   memset (best, 0, sl_rows_count (scores) * sizeof *best);
   if (shape->n_parts != 1 || shape->boxes != SL_YOLO_BOXES_DECODED || shape->by_values)
     return shape->end_to_end
-           || ((!shape->tried || !shape->sigmoid || logits_fit (shape, rows, why)) && class_columns_fit (shape, scores, best, why)
+           || ((!shape->tried || !shape->sigmoid || logits_fit (shape, rows, why))
+               && class_columns_fit (shape, scores, best, why)
                && objectness_has_class (shape, scores, why));
   if (shape->end_to_end)
-    return end_to_end_fits (shape, scores, best, why) && extra_columns_fit (shape, rows, why) && boxes_fit (shape, rows, best, why);
-  return (!shape->sigmoid || logits_fit (shape, rows, why)) && class_columns_fit (shape, scores, best, why)
-         && first_class_occurs (shape, scores) && objectness_has_class (shape, scores, why) && extra_columns_fit (shape, rows, why)
-         && (!shape->objectness || !shape->transposed || shape->stated || is_objectness (shape, scores, why))
-         && (shape->stated || few_rows_are_sure (scores, best, why)) && boxes_fit (shape, rows, best, why);
+    return end_to_end_fits (shape, scores, best, why) && extra_columns_fit (shape, rows, why)
+           && boxes_fit (shape, rows, best, why);
+  return (!shape->sigmoid || logits_fit (shape, rows, why))
+         && class_columns_fit (shape, scores, best, why) && first_class_occurs (shape, scores)
+         && objectness_has_class (shape, scores, why) && extra_columns_fit (shape, rows, why)
+         && (!shape->objectness || !shape->transposed || shape->stated
+             || is_objectness (shape, scores, why))
+         && (shape->stated || few_rows_are_sure (scores, best, why))
+         && boxes_fit (shape, rows, best, why);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "yunet": the face detector of OpenCV's zoo: for each stride class and objectness scores [1,N,1] (their geometric
- * mean counts), boxes[1,N,4] (offset from the cell, logarithms of sizes; in cells) and points[1,N,10] (five points, offsets
- * from the cell). The tensors may come in any order.
+ * Decoder "yunet": the face detector of OpenCV's zoo: for each stride class and objectness scores
+ * [1,N,1] (their geometric mean counts), boxes[1,N,4] (offset from the cell, logarithms of sizes;
+ * in cells) and points[1,N,10] (five points, offsets from the cell). The tensors may come in any
+ * order.
  *
  * Parameters: "strides" 8,16,32; "iou-threshold", "agnostic": suppression.
  */
@@ -48,23 +49,26 @@ find_shape (const SlDecoderConfig *config, State *state, GError **error)
   for (guint i = 0; i < n; i++)
     strides[i] = (guint) numbers[i];
   if (!sl_grid_init (&state->grid, state->width, state->height, strides, n, 1)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "decoder yunet: the size of the model's input is not known, which boxes in cells need: state imgsz=HEIGHT,WIDTH");
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "decoder yunet: the size of the model's input is not known, which boxes in cells need: state imgsz=HEIGHT,WIDTH");
     return FALSE;
   }
   gboolean found = config->n_tensors == PARTS * n;
   for (guint l = 0; l < n && found; l++) {
     const guint rows = state->grid.levels[l].width * state->grid.levels[l].height;
     Part *part = &state->parts[l];
-    found = sl_decoder_find_rows (config, rows, 1, 0, &part->scores[0]) && sl_decoder_find_rows (config, rows, 1, 1, &part->scores[1])
-            && sl_decoder_find_rows (config, rows, 4, 0, &part->boxes) && sl_decoder_find_rows (config, rows, 2 * POINTS, 0, &part->points);
+    found = sl_decoder_find_rows (config, rows, 1, 0, &part->scores[0])
+            && sl_decoder_find_rows (config, rows, 1, 1, &part->scores[1])
+            && sl_decoder_find_rows (config, rows, 4, 0, &part->boxes)
+            && sl_decoder_find_rows (config, rows, 2 * POINTS, 0, &part->points);
   }
   if (found)
     return TRUE;
-  g_autofree char *expected =
-    g_strdup_printf ("for an input of %dx%d and each of %u strides float32 tensors of 1, 1, 4 and 10 columns and a row "
-                     "for each cell",
-                     state->width, state->height, n);
+  g_autofree char *expected = g_strdup_printf (
+    "for an input of %dx%d and each of %u strides float32 tensors of 1, 1, 4 and 10 columns and a row "
+    "for each cell",
+    state->width, state->height, n);
   return sl_decoder_refuse (config, "yunet", expected, error) != NULL;
 }
 
@@ -79,7 +83,9 @@ static gpointer
 open_yunet (const SlDecoderConfig *config, GError **error)
 {
   State *state = g_new0 (State, 1);
-  if (!find_shape (config, state, error) || !sl_detector_init (&state->detector, config, state->grid.n_rows, NULL, DEFAULT_IOU, error)) {
+  if (!find_shape (config, state, error)
+      || !sl_detector_init (&state->detector, config, state->grid.n_rows, NULL, DEFAULT_IOU,
+                            error)) {
     sl_detector_close (state);
     return NULL;
   }
@@ -100,14 +106,15 @@ score_level (State *state, guint l, const void *const *data)
   const guint n = level->width * level->height;
   gfloat *scores = state->detector.scores + level->first;
   for (guint i = 0; i < n; i++) {
-    const gfloat product =
-      unit (sl_values_float (data[state->parts[l].scores[0]], i)) * unit (sl_values_float (data[state->parts[l].scores[1]], i));
+    const gfloat product = unit (sl_values_float (data[state->parts[l].scores[0]], i))
+                           * unit (sl_values_float (data[state->parts[l].scores[1]], i));
     scores[i] = product >= state->threshold_squared ? sqrtf (product) : -1;
   }
 }
 
 static void
-add_points (const State *state, const void *const *data, guint row, SlResult *result, SlDetection *found)
+add_points (const State *state, const void *const *data, guint row, SlResult *result,
+            SlDetection *found)
 {
   const SlLevel *level = sl_grid_level (&state->grid, row);
   const guint cell = row - level->first;
@@ -116,9 +123,12 @@ add_points (const State *state, const void *const *data, guint row, SlResult *re
   for (guint k = 0; k < POINTS && out != NULL; k++) {
     const gfloat dx = sl_values_float (points, (gsize) cell * 2 * POINTS + 2 * k);
     const gfloat dy = sl_values_float (points, (gsize) cell * 2 * POINTS + 2 * k + 1);
-    const gfloat x = ((gfloat) (cell % level->width) + dx) * (gfloat) level->stride / (gfloat) state->width;
-    const gfloat y = ((gfloat) (cell / level->width) + dy) * (gfloat) level->stride / (gfloat) state->height;
-    out[k] = isfinite (x) && isfinite (y) ? (SlDetectedPoint){ x, y, found->confidence } : (SlDetectedPoint){ 0, 0, 0 };
+    const gfloat x =
+      ((gfloat) (cell % level->width) + dx) * (gfloat) level->stride / (gfloat) state->width;
+    const gfloat y =
+      ((gfloat) (cell / level->width) + dy) * (gfloat) level->stride / (gfloat) state->height;
+    out[k] = isfinite (x) && isfinite (y) ? (SlDetectedPoint){ x, y, found->confidence }
+                                          : (SlDetectedPoint){ 0, 0, 0 };
   }
 }
 
@@ -131,10 +141,13 @@ add_face (State *state, const void *const *data, const SlRanked *ranked)
   gfloat box[4];
   for (guint k = 0; k < 4; k++)
     box[k] = sl_values_float (boxes, (gsize) cell * 4 + k);
-  const gfloat x = (gfloat) (cell % level->width) + box[0], y = (gfloat) (cell / level->width) + box[1];
+  const gfloat x = (gfloat) (cell % level->width) + box[0],
+               y = (gfloat) (cell / level->width) + box[1];
   const gfloat w = expf (fminf (box[2], LARGEST_LOG)), h = expf (fminf (box[3], LARGEST_LOG));
-  const gfloat sx = (gfloat) level->stride / (gfloat) state->width, sy = (gfloat) level->stride / (gfloat) state->height;
-  const gfloat corners[4] = { (x - w / 2) * sx, (y - h / 2) * sy, (x + w / 2) * sx, (y + h / 2) * sy };
+  const gfloat sx = (gfloat) level->stride / (gfloat) state->width,
+               sy = (gfloat) level->stride / (gfloat) state->height;
+  const gfloat corners[4] = { (x - w / 2) * sx, (y - h / 2) * sy, (x + w / 2) * sx,
+                              (y + h / 2) * sy };
   sl_detector_add (&state->detector, corners, ranked->key, 0, ranked->index);
 }
 
@@ -149,13 +162,15 @@ decode_yunet (gpointer opened, const void *const *data, SlResult *result)
     add_face (state, data, &state->detector.top.items[i]);
   sl_detector_finish (&state->detector, TRUE, result);
   for (guint i = 0; i < result->n_detections; i++)
-    add_points (state, data, state->detector.origins[state->detector.kept[i]], result, &result->detections[i]);
+    add_points (state, data, state->detector.origins[state->detector.kept[i]], result,
+                &result->detections[i]);
   result->skeleton = &sl_skeleton_face;
 }
 
 const SlDecoder sl_decoder_yunet = {
   .name = "yunet",
-  .description = "scores[1,N,1] twice, boxes[1,N,4] and points[1,N,10] of YuNet for each of its strides",
+  .description =
+    "scores[1,N,1] twice, boxes[1,N,4] and points[1,N,10] of YuNet for each of its strides",
   .params = params,
   .names = names,
   .threshold = 0.7f,

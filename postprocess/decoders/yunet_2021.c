@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "yunet-2021": the face detector of OpenCV's zoo of 2021 and 2022, with priors: conf[N,2] (no face, face), iou[N,1] and loc[N,14] (box
- * and five points), in any order, of all strides together. A face's score is the geometric mean of its share and of the iou, which is limited
- * to 0..1. A prior is a square of a cell, of each of its stride's sizes; offsets are in sizes of the prior times 0.1, sizes are logarithms
- * times 0.2.
+ * Decoder "yunet-2021": the face detector of OpenCV's zoo of 2021 and 2022, with priors: conf[N,2]
+ * (no face, face), iou[N,1] and loc[N,14] (box and five points), in any order, of all strides
+ * together. A face's score is the geometric mean of its share and of the iou, which is limited to
+ * 0..1. A prior is a square of a cell, of each of its stride's sizes; offsets are in sizes of the
+ * prior times 0.1, sizes are logarithms times 0.2.
  *
  * Parameters: "iou-threshold", "agnostic": suppression; "imgsz".
  */
@@ -30,7 +31,10 @@ static const struct
 {
   guint stride, n;
   gfloat sizes[MAX_SIZES];
-} levels[N_LEVELS] = { { 8, 3, { 10, 16, 24 } }, { 16, 2, { 32, 48 } }, { 32, 2, { 64, 96 } }, { 64, 3, { 128, 192, 256 } } };
+} levels[N_LEVELS] = { { 8, 3, { 10, 16, 24 } },
+                       { 16, 2, { 32, 48 } },
+                       { 32, 2, { 64, 96 } },
+                       { 64, 3, { 128, 192, 256 } } };
 
 /* Middle and side of a prior, in pixels of the input. */
 typedef struct
@@ -47,7 +51,8 @@ typedef struct
   SlDetector detector;
 } State;
 
-/* Cells of level @level along a side of @pixels: the network halves it, each time rounded down but the first. */
+/* Cells of level @level along a side of @pixels: the network halves it, each time rounded down but
+ * the first. */
 static guint
 cells_along (gint32 pixels, guint level)
 {
@@ -64,12 +69,14 @@ find_shape (const SlDecoderConfig *config, State *state, GError **error)
     return FALSE;
   for (guint l = 0; l < N_LEVELS && state->width <= 1 << 15 && state->height <= 1 << 15; l++)
     state->n += cells_along (state->width, l) * cells_along (state->height, l) * levels[l].n;
-  if (config->n_tensors == 3 && state->n > 0 && sl_decoder_find_rows (config, state->n, 2, 0, &state->conf)
-      && sl_decoder_find_rows (config, state->n, 1, 0, &state->iou) && sl_decoder_find_rows (config, state->n, COLUMNS, 0, &state->loc))
+  if (config->n_tensors == 3 && state->n > 0
+      && sl_decoder_find_rows (config, state->n, 2, 0, &state->conf)
+      && sl_decoder_find_rows (config, state->n, 1, 0, &state->iou)
+      && sl_decoder_find_rows (config, state->n, COLUMNS, 0, &state->loc))
     return TRUE;
-  g_autofree char *expected =
-    g_strdup_printf ("float32 tensors conf[%u,2], iou[%u,1] and loc[%u,14] for an input of %dx%d (imgsz= states its size)", state->n,
-                     state->n, state->n, state->width, state->height);
+  g_autofree char *expected = g_strdup_printf (
+    "float32 tensors conf[%u,2], iou[%u,1] and loc[%u,14] for an input of %dx%d (imgsz= states its size)",
+    state->n, state->n, state->n, state->width, state->height);
   return sl_decoder_refuse (config, "yunet-2021", expected, error) != NULL;
 }
 
@@ -97,15 +104,16 @@ make_priors (State *state)
     for (guint y = 0; y < cells_along (state->height, l); y++)
       for (guint x = 0; x < cells_along (state->width, l); x++)
         for (guint s = 0; s < levels[l].n; s++)
-          *prior++ =
-            (Prior){ ((gfloat) x + 0.5f) * (gfloat) levels[l].stride, ((gfloat) y + 0.5f) * (gfloat) levels[l].stride, levels[l].sizes[s] };
+          *prior++ = (Prior){ ((gfloat) x + 0.5f) * (gfloat) levels[l].stride,
+                              ((gfloat) y + 0.5f) * (gfloat) levels[l].stride, levels[l].sizes[s] };
 }
 
 static gpointer
 open_yunet (const SlDecoderConfig *config, GError **error)
 {
   State *state = g_new0 (State, 1);
-  if (!find_shape (config, state, error) || !sl_detector_init (&state->detector, config, state->n, NULL, DEFAULT_IOU, error)) {
+  if (!find_shape (config, state, error)
+      || !sl_detector_init (&state->detector, config, state->n, NULL, DEFAULT_IOU, error)) {
     close_yunet (state);
     return NULL;
   }
@@ -121,9 +129,12 @@ add_points (const State *state, const void *loc, guint row, SlResult *result, Sl
   SlDetectedPoint *out = sl_result_add_keypoints (result, found, POINTS);
   for (guint k = 0; k < POINTS && out != NULL; k++) {
     const gsize at = (gsize) row * COLUMNS + 4 + 2 * k;
-    const gfloat x = (prior->x + sl_values_float (loc, at) * OFFSET_VARIANCE * prior->side) / (gfloat) state->width;
-    const gfloat y = (prior->y + sl_values_float (loc, at + 1) * OFFSET_VARIANCE * prior->side) / (gfloat) state->height;
-    out[k] = isfinite (x) && isfinite (y) ? (SlDetectedPoint){ x, y, found->confidence } : (SlDetectedPoint){ 0, 0, 0 };
+    const gfloat x = (prior->x + sl_values_float (loc, at) * OFFSET_VARIANCE * prior->side)
+                     / (gfloat) state->width;
+    const gfloat y = (prior->y + sl_values_float (loc, at + 1) * OFFSET_VARIANCE * prior->side)
+                     / (gfloat) state->height;
+    out[k] = isfinite (x) && isfinite (y) ? (SlDetectedPoint){ x, y, found->confidence }
+                                          : (SlDetectedPoint){ 0, 0, 0 };
   }
 }
 
@@ -134,10 +145,13 @@ add_face (State *state, const void *loc, const SlRanked *ranked)
   const gsize at = (gsize) ranked->index * COLUMNS;
   const gfloat x = prior->x + sl_values_float (loc, at) * OFFSET_VARIANCE * prior->side;
   const gfloat y = prior->y + sl_values_float (loc, at + 1) * OFFSET_VARIANCE * prior->side;
-  const gfloat w = prior->side * expf (fminf (sl_values_float (loc, at + 2) * SIZE_VARIANCE, LARGEST_LOG));
-  const gfloat h = prior->side * expf (fminf (sl_values_float (loc, at + 3) * SIZE_VARIANCE, LARGEST_LOG));
+  const gfloat w =
+    prior->side * expf (fminf (sl_values_float (loc, at + 2) * SIZE_VARIANCE, LARGEST_LOG));
+  const gfloat h =
+    prior->side * expf (fminf (sl_values_float (loc, at + 3) * SIZE_VARIANCE, LARGEST_LOG));
   const gfloat width = (gfloat) state->width, height = (gfloat) state->height;
-  const gfloat corners[4] = { (x - w / 2) / width, (y - h / 2) / height, (x + w / 2) / width, (y + h / 2) / height };
+  const gfloat corners[4] = { (x - w / 2) / width, (y - h / 2) / height, (x + w / 2) / width,
+                              (y + h / 2) / height };
   sl_detector_add (&state->detector, corners, ranked->key, 0, ranked->index);
 }
 
@@ -147,7 +161,8 @@ decode_yunet (gpointer opened, const void *const *data, SlResult *result)
   State *state = opened;
   for (guint i = 0; i < state->n; i++) {
     const gfloat iou = sl_values_float (data[state->iou], i);
-    const gfloat product = sl_values_float (data[state->conf], (gsize) 2 * i + 1) * (iou > 0 ? fminf (iou, 1) : 0);
+    const gfloat product =
+      sl_values_float (data[state->conf], (gsize) 2 * i + 1) * (iou > 0 ? fminf (iou, 1) : 0);
     state->detector.scores[i] = product >= state->threshold_squared ? sqrtf (product) : -1;
   }
   sl_detector_select (&state->detector);
@@ -155,7 +170,8 @@ decode_yunet (gpointer opened, const void *const *data, SlResult *result)
     add_face (state, data[state->loc], &state->detector.top.items[i]);
   sl_detector_finish (&state->detector, TRUE, result);
   for (guint i = 0; i < result->n_detections; i++)
-    add_points (state, data[state->loc], state->detector.origins[state->detector.kept[i]], result, &result->detections[i]);
+    add_points (state, data[state->loc], state->detector.origins[state->detector.kept[i]], result,
+                &result->detections[i]);
   result->skeleton = &sl_skeleton_face;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Objects turned upright by their keypoints. The named alignments are those that MediaPipe's landmark models were trained on.
+ * Objects turned upright by their keypoints. The named alignments are those that MediaPipe's
+ * landmark models were trained on.
  */
 #include "postprocess/predictions/alignment.h"
 
@@ -21,12 +22,14 @@ static const struct
   SlAlignment alignment;
 } named[] = {
   { "face", { .from = "right_eye", .to = "left_eye", .angle = 0, .scale = 1.5 } },
-  { "hand", { .from = "wrist", .to = "middle_knuckle", .angle = 90, .scale = 2.6, .shift_y = -0.5 } },
+  { "hand",
+    { .from = "wrist", .to = "middle_knuckle", .angle = 90, .scale = 2.6, .shift_y = -0.5 } },
   { "person", { .from = "hips", .to = "body_circle", .angle = 90, .scale = 1.25, .circle = TRUE } },
   { "box", { .scale = 1 } },
 };
 
-/* The same of landmarks: all points of a face, the palm's and the fingers' first ones of a hand; two points of a body are made for this. */
+/* The same of landmarks: all points of a face, the palm's and the fingers' first ones of a hand;
+ * two points of a body are made for this. */
 static const struct
 {
   guint n_points, from, to;
@@ -58,10 +61,11 @@ refuse (const char *text, const char *word, GError **error)
   static const char *const words[] = { "face",   "hand",   "person",   "box",      "from=",  "to=",
                                        "angle=", "scale=", "shift-x=", "shift-y=", "circle=" };
   g_autofree char *hint = sl_suggest_text (word, words, G_N_ELEMENTS (words));
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "object-alignment=%s: '%s': expected face, hand, person or box, then parameters such as "
-               "from=right_eye,to=left_eye,angle=0,scale=1.5,shift-y=0,circle=no%s",
-               text, word, strchr (hint, '?') != NULL ? hint : "");
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_ARGUMENT,
+    "object-alignment=%s: '%s': expected face, hand, person or box, then parameters such as "
+    "from=right_eye,to=left_eye,angle=0,scale=1.5,shift-y=0,circle=no%s",
+    text, word, strchr (hint, '?') != NULL ? hint : "");
   return FALSE;
 }
 
@@ -70,23 +74,28 @@ read_number (SlAlignment *alignment, guint row, const char *value, const char *t
 {
   char *end;
   const double number = g_ascii_strtod (value, &end);
-  if (*value != '\0' && *end == '\0' && number >= numbers[row].least && number <= numbers[row].most) {
+  if (*value != '\0' && *end == '\0' && number >= numbers[row].least
+      && number <= numbers[row].most) {
     G_STRUCT_MEMBER (double, alignment, numbers[row].offset) = number;
     return TRUE;
   }
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "object-alignment=%s: %s=%s: expected a number from %g to %g", text, numbers[row].name,
-               value, numbers[row].least, numbers[row].most);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "object-alignment=%s: %s=%s: expected a number from %g to %g", text,
+               numbers[row].name, value, numbers[row].least, numbers[row].most);
   return FALSE;
 }
 
 /* @word: "name=value", cut in two. */
 static gboolean
-read_parameter (SlAlignment *alignment, const char *name, const char *value, const char *text, GError **error)
+read_parameter (SlAlignment *alignment, const char *name, const char *value, const char *text,
+                GError **error)
 {
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
     if (strcmp (name, numbers[i].name) == 0)
       return read_number (alignment, i, value, text, error);
-  char *point = strcmp (name, "from") == 0 ? alignment->from : strcmp (name, "to") == 0 ? alignment->to : NULL;
+  char *point = strcmp (name, "from") == 0 ? alignment->from
+                : strcmp (name, "to") == 0 ? alignment->to
+                                           : NULL;
   if (point != NULL && *value != '\0' && strlen (value) < SL_ALIGNMENT_NAME) {
     g_strlcpy (point, value, SL_ALIGNMENT_NAME);
     return TRUE;
@@ -122,10 +131,13 @@ sl_alignment_parse (const char *text, SlAlignment *alignment, GError **error)
   for (guint i = 0; words[i] != NULL; i++)
     if (!read_word (alignment, i, g_strstrip (words[i]), text, error))
       return FALSE;
-  if ((*alignment->from == '\0') == (*alignment->to == '\0') && (!alignment->circle || *alignment->from != '\0'))
+  if ((*alignment->from == '\0') == (*alignment->to == '\0')
+      && (!alignment->circle || *alignment->from != '\0'))
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "object-alignment=%s: expected both from= and to=, the two keypoints that say how an object is turned", text);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_ARGUMENT,
+    "object-alignment=%s: expected both from= and to=, the two keypoints that say how an object is turned",
+    text);
   return FALSE;
 }
 
@@ -143,9 +155,11 @@ find_point (const SlObjectView *object, const SlSkeleton *common, const char *na
   return at < object->n_points && object->points[at].confidence > 0 ? &object->points[at] : NULL;
 }
 
-/* A box of @w x @h pixels around (@x, @y), along axes turned by @angle, becomes the square that is looked at. */
+/* A box of @w x @h pixels around (@x, @y), along axes turned by @angle, becomes the square that is
+ * looked at. */
 static gboolean
-make_square (SlTurnedRect *part, double x, double y, double w, double h, double angle, double aspect, const double shift[2], double scale)
+make_square (SlTurnedRect *part, double x, double y, double w, double h, double angle,
+             double aspect, const double shift[2], double scale)
 {
   const double right = shift[0] * w, below = shift[1] * h, side = MAX (w, h) * scale;
   *part = (SlTurnedRect){ .x = x + right * cos (angle) - below * sin (angle),
@@ -153,23 +167,28 @@ make_square (SlTurnedRect *part, double x, double y, double w, double h, double 
                           .width = side * MAX (aspect, 1),
                           .height = side * MAX (1 / aspect, 1),
                           .angle = angle };
-  return side >= 1 && fabs (part->x) <= MAX_PIXELS && fabs (part->y) <= MAX_PIXELS && part->width <= MAX_PIXELS
-         && part->height <= MAX_PIXELS;
+  return side >= 1 && fabs (part->x) <= MAX_PIXELS && fabs (part->y) <= MAX_PIXELS
+         && part->width <= MAX_PIXELS && part->height <= MAX_PIXELS;
 }
 
 /* By how much a frame is turned where a line of so many pixels across and down points @degrees. */
 static double
 turn_of (double across, double down, double degrees)
 {
-  return across != 0 || down != 0 ? remainder (atan2 (down, across) + degrees * G_PI / 180, 2 * G_PI) : 0;
+  return across != 0 || down != 0
+           ? remainder (atan2 (down, across) + degrees * G_PI / 180, 2 * G_PI)
+           : 0;
 }
 
 gboolean
-sl_alignment_place (const SlAlignment *alignment, const SlObjectView *object, const SlSkeleton *skeleton, gint width, gint height,
-                    double aspect, SlTurnedRect *part)
+sl_alignment_place (const SlAlignment *alignment, const SlObjectView *object,
+                    const SlSkeleton *skeleton, gint width, gint height, double aspect,
+                    SlTurnedRect *part)
 {
-  const SlPoint *from = find_point (object, skeleton, alignment->from), *to = find_point (object, skeleton, alignment->to);
-  double x = (object->x_min + object->x_max) / 2 * width, y = (object->y_min + object->y_max) / 2 * height;
+  const SlPoint *from = find_point (object, skeleton, alignment->from),
+                *to = find_point (object, skeleton, alignment->to);
+  double x = (object->x_min + object->x_max) / 2 * width,
+         y = (object->y_min + object->y_max) / 2 * height;
   double w = (object->x_max - object->x_min) * width, h = (object->y_max - object->y_min) * height;
   double angle = 0;
   if (from != NULL && to != NULL) {
@@ -181,12 +200,16 @@ sl_alignment_place (const SlAlignment *alignment, const SlObjectView *object, co
       w = h = 2 * hypot (across, down);
     }
   }
-  return make_square (part, x, y, w, h, angle, aspect, (const double[2]){ alignment->shift_x, alignment->shift_y }, alignment->scale);
+  return make_square (part, x, y, w, h, angle, aspect,
+                      (const double[2]){ alignment->shift_x, alignment->shift_y },
+                      alignment->scale);
 }
 
-/* Centre and sizes of the box around points of @landmarks, in pixels along axes turned by @angle. */
+/* Centre and sizes of the box around points of @landmarks, in pixels along axes turned by @angle.
+ */
 static void
-surround (const SlObjectView *landmarks, guint64 counted, gint width, gint height, double angle, double centre[2], double size[2])
+surround (const SlObjectView *landmarks, guint64 counted, gint width, gint height, double angle,
+          double centre[2], double size[2])
 {
   double low[2] = { INFINITY, INFINITY }, high[2] = { -INFINITY, -INFINITY };
   const double c = cos (angle), s = sin (angle);
@@ -208,20 +231,24 @@ surround (const SlObjectView *landmarks, guint64 counted, gint width, gint heigh
 }
 
 gboolean
-sl_alignment_follow (const SlObjectView *landmarks, gint width, gint height, double aspect, SlTurnedRect *part)
+sl_alignment_follow (const SlObjectView *landmarks, gint width, gint height, double aspect,
+                     SlTurnedRect *part)
 {
   guint k = 0;
   while (k < G_N_ELEMENTS (followed) && followed[k].n_points != landmarks->n_points)
     k++;
   if (k == G_N_ELEMENTS (followed))
     return FALSE;
-  const SlPoint *from = &landmarks->points[followed[k].from], *to = &landmarks->points[followed[k].to];
-  const double across = (to->x - from->x) * width, down = (to->y - from->y) * height, angle = turn_of (across, down, followed[k].angle);
-  double centre[2] = { from->x * width, from->y * height }, size[2] = { 2 * hypot (across, down), 2 * hypot (across, down) };
+  const SlPoint *from = &landmarks->points[followed[k].from],
+                *to = &landmarks->points[followed[k].to];
+  const double across = (to->x - from->x) * width, down = (to->y - from->y) * height,
+               angle = turn_of (across, down, followed[k].angle);
+  double centre[2] = { from->x * width, from->y * height },
+         size[2] = { 2 * hypot (across, down), 2 * hypot (across, down) };
   if (!(from->confidence > 0 && to->confidence > 0))
     return FALSE;
   if (!followed[k].circle)
     surround (landmarks, followed[k].counted, width, height, angle, centre, size);
-  return make_square (part, centre[0], centre[1], size[0], size[1], angle, aspect, (const double[2]){ 0, followed[k].shift_y },
-                      followed[k].scale);
+  return make_square (part, centre[0], centre[1], size[0], size[1], angle, aspect,
+                      (const double[2]){ 0, followed[k].shift_y }, followed[k].scale);
 }

@@ -42,7 +42,8 @@ copy_into (Block *block, const SlAnalysis *from)
   }
   const SlAnalysisEvent *events = take (block, from->events, from->n_events, sizeof *events);
   const SlPresence *presences = take (block, from->presences, from->n_presences, sizeof *presences);
-  const guint8 *cells = take (block, from->heat.cells, (gsize) from->heat.width * from->heat.height, 1);
+  const guint8 *cells =
+    take (block, from->heat.cells, (gsize) from->heat.width * from->heat.height, 1);
   if (to == NULL)
     return NULL;
   to->regions = regions;
@@ -82,8 +83,9 @@ const char *
 sl_analysis_event_name (SlAnalysisEventKind kind)
 {
   static const char *const names[] = {
-    [SL_EVENT_ENTERED] = "entered", [SL_EVENT_LEFT] = "left",   [SL_EVENT_IN] = "in",
-    [SL_EVENT_OUT] = "out",         [SL_EVENT_DWELL] = "dwell", [SL_EVENT_LEFT_BEHIND] = "left-behind",
+    [SL_EVENT_ENTERED] = "entered", [SL_EVENT_LEFT] = "left",
+    [SL_EVENT_IN] = "in",           [SL_EVENT_OUT] = "out",
+    [SL_EVENT_DWELL] = "dwell",     [SL_EVENT_LEFT_BEHIND] = "left-behind",
     [SL_EVENT_EMPTY] = "empty",
   };
   return names[kind];
@@ -101,8 +103,9 @@ append_occupancy (GString *out, const SlOccupancy *occupancy)
 {
   append_number (out, ",\"occupancy\":{\"seconds\":", occupancy->seconds);
   append_number (out, ",\"mean\":", occupancy->mean);
-  sl_json_append_printf (out, ",\"most\":%u,\"entered\":%" G_GUINT64_FORMAT ",\"left\":%" G_GUINT64_FORMAT "}", occupancy->most,
-                         occupancy->entered, occupancy->left);
+  sl_json_append_printf (
+    out, ",\"most\":%u,\"entered\":%" G_GUINT64_FORMAT ",\"left\":%" G_GUINT64_FORMAT "}",
+    occupancy->most, occupancy->entered, occupancy->left);
 }
 
 /* What zones and lines have of all classes and of each. */
@@ -110,9 +113,12 @@ static void
 append_counts (GString *out, SlRegionKind kind, guint inside, guint64 entered, guint64 left)
 {
   if (kind == SL_REGION_ZONE)
-    sl_json_append_printf (out, ",\"inside\":%u,\"entered\":%" G_GUINT64_FORMAT ",\"left\":%" G_GUINT64_FORMAT, inside, entered, left);
+    sl_json_append_printf (
+      out, ",\"inside\":%u,\"entered\":%" G_GUINT64_FORMAT ",\"left\":%" G_GUINT64_FORMAT, inside,
+      entered, left);
   else
-    sl_json_append_printf (out, ",\"in\":%" G_GUINT64_FORMAT ",\"out\":%" G_GUINT64_FORMAT, entered, left);
+    sl_json_append_printf (out, ",\"in\":%" G_GUINT64_FORMAT ",\"out\":%" G_GUINT64_FORMAT, entered,
+                           left);
 }
 
 static void

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * The results of zones and lines over time. postprocess/analyze makes them; code that writes or draws predictions reads them. Times are in
- * seconds, coordinates in 0..1 of the frame.
+ * The results of zones and lines over time. postprocess/analyze makes them; code that writes or
+ * draws predictions reads them. Times are in seconds, coordinates in 0..1 of the frame.
  */
 #ifndef SL_PREDICTIONS_ANALYSIS_H
 #define SL_PREDICTIONS_ANALYSIS_H
@@ -20,8 +20,9 @@ typedef struct
   gdouble x, y;
 } SlRegionPoint;
 
-/** Counts of the objects of one class. @inside: in the zone now; @entered, @left: since the start. For a line, @entered counts crossings
- *  from its left side to its right side, @left the other direction. Left and right are seen from the first point to the second. */
+/** Counts of the objects of one class. @inside: in the zone now; @entered, @left: since the start.
+ * For a line, @entered counts crossings from its left side to its right side, @left the other
+ * direction. Left and right are seen from the first point to the second. */
 typedef struct
 {
   const char *label; /* (not nullable): interned */
@@ -29,7 +30,8 @@ typedef struct
   guint64 entered, left;
 } SlClassCount;
 
-/** The last complete interval of a zone: @seconds long (0 = no interval is complete yet), with @mean objects inside on average, and at most
+/** The last complete interval of a zone: @seconds long (0 = no interval is complete yet), with
+ * @mean objects inside on average, and at most
  *  @most. */
 typedef struct
 {
@@ -70,8 +72,9 @@ typedef enum
   SL_EVENT_EMPTY
 } SlAnalysisEventKind;
 
-/** @region: index of the region; @object_id: 0 = the event has no object; @label: (nullable): interned; @seconds: how long the object has
- *  been inside or has not moved, or how long the zone has been empty; below 0 = not set */
+/** @region: index of the region; @object_id: 0 = the event has no object; @label: (nullable):
+ * interned; @seconds: how long the object has been inside or has not moved, or how long the zone
+ * has been empty; below 0 = not set */
 typedef struct
 {
   SlAnalysisEventKind kind;
@@ -89,8 +92,8 @@ typedef struct
   gdouble seconds;
 } SlPresence;
 
-/** How long objects were where: a grid over the frame, row by row. A cell value of 255 stands for @most seconds, the largest cell. @width 0
- *  = no heat map. */
+/** How long objects were where: a grid over the frame, row by row. A cell value of 255 stands for
+ * @most seconds, the largest cell. @width 0 = no heat map. */
 typedef struct
 {
   guint width, height;
@@ -98,8 +101,8 @@ typedef struct
   gdouble most;
 } SlHeatMap;
 
-/** @since: start of the counts, in microseconds since 1970, 0 = unknown; @interval_over: an interval of the occupancy ended with this
- *  frame. */
+/** @since: start of the counts, in microseconds since 1970, 0 = unknown; @interval_over: an
+ * interval of the occupancy ended with this frame. */
 typedef struct
 {
   gint64 since;
@@ -113,16 +116,20 @@ typedef struct
 
 /** sl_region_kind_name: (transfer none): "zone" or "line". */
 const char *sl_region_kind_name (SlRegionKind kind);
-/** sl_analysis_event_name: (transfer none): "entered", "left", "in", "out", "dwell", "left-behind", "empty". */
+/** sl_analysis_event_name: (transfer none): "entered", "left", "in", "out", "dwell", "left-behind",
+ * "empty". */
 const char *sl_analysis_event_name (SlAnalysisEventKind kind);
 /** sl_analysis_size: bytes that sl_analysis_copy() needs. */
 gsize sl_analysis_size (const SlAnalysis *analysis);
-/** sl_analysis_copy: copies @analysis with all its arrays into @block, which is aligned as by malloc. Returns the copy at the start of
- *  @block. With @events FALSE the copy has no events and no end of an interval. Use this for frames on which no model ran. */
+/** sl_analysis_copy: copies @analysis with all its arrays into @block, which is aligned as by
+ * malloc. Returns the copy at the start of
+ *  @block. With @events FALSE the copy has no events and no end of an interval. Use this for frames
+ * on which no model ran. */
 const SlAnalysis *sl_analysis_copy (const SlAnalysis *analysis, gpointer block, gboolean events);
 /** sl_analysis_append_json: appends a JSON object; see docs/analytics.md. */
 void sl_analysis_append_json (GString *out, const SlAnalysis *analysis);
 /** sl_analysis_append_event: appends one event as a JSON object. */
-void sl_analysis_append_event (GString *out, const SlAnalysis *analysis, const SlAnalysisEvent *event);
+void sl_analysis_append_event (GString *out, const SlAnalysis *analysis,
+                               const SlAnalysisEvent *event);
 
 #endif

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Linear assignment by shortest augmenting paths: R. Jonker and A. Volgenant, "A Shortest Augmenting Path Algorithm for
- * Dense and Sparse Linear Assignment Problems", Computing 38 (1987). Integers throughout, so that sums are exact.
+ * Linear assignment by shortest augmenting paths: R. Jonker and A. Volgenant, "A Shortest
+ * Augmenting Path Algorithm for Dense and Sparse Linear Assignment Problems", Computing 38 (1987).
+ * Integers throughout, so that sums are exact.
  *
- * A cost is a gain with its sign changed. Each row also has a column of its own at cost 0, which stands for "no pair": it
- * is free until that row takes it, so that a path may end there, and no other row ever asks for it.
+ * A cost is a gain with its sign changed. Each row also has a column of its own at cost 0, which
+ * stands for "no pair": it is free until that row takes it, so that a path may end there, and no
+ * other row ever asks for it.
  *
- * Invariant between rows: cost - row_price - column_price >= 0 for every pair, and = 0 for those chosen.
+ * Invariant between rows: cost - row_price - column_price >= 0 for every pair, and = 0 for those
+ * chosen.
  */
 #include "postprocess/predictions/assignment.h"
 
@@ -54,15 +57,18 @@ first_price (const SlAssignment *self, const gint32 *gain, guint columns)
   return best;
 }
 
-/* The nearest column not reached yet, after looking at all that @row at @start leads to; NOBODY when there is none. */
+/* The nearest column not reached yet, after looking at all that @row at @start leads to; NOBODY
+ * when there is none. */
 static gint32
-look_around (SlAssignment *self, const gint32 *gain, gint32 row, gint32 start, guint columns, guint n_reached)
+look_around (SlAssignment *self, const gint32 *gain, gint32 row, gint32 start, guint columns,
+             guint n_reached)
 {
   gint32 nearest = NOBODY, shortest = FAR;
   for (guint c = 0; c < columns; c++) {
     if (self->reached[c] < n_reached)
       continue;
-    const gint32 way = gain[c] > 0 ? start - gain[c] - self->row_price[row] - self->column_price[c] : FAR;
+    const gint32 way =
+      gain[c] > 0 ? start - gain[c] - self->row_price[row] - self->column_price[c] : FAR;
     if (way < self->distance[c]) {
       self->distance[c] = way;
       self->from[c] = row;
@@ -103,7 +109,8 @@ add_row (SlAssignment *self, const gint32 *gain, gint32 first, guint columns, gi
       best_alone = start - self->row_price[row];
       alone = row;
     }
-    const gint32 nearest = look_around (self, gain + (gsize) row * columns, row, start, columns, n_reached);
+    const gint32 nearest =
+      look_around (self, gain + (gsize) row * columns, row, start, columns, n_reached);
     if (nearest == NOBODY || self->distance[nearest] >= best_alone)
       break;
     if (self->row_of[nearest] == NOBODY) {
@@ -129,7 +136,8 @@ add_row (SlAssignment *self, const gint32 *gain, gint32 first, guint columns, gi
 }
 
 void
-sl_assignment_solve (SlAssignment *self, const gint32 *gain, guint rows, guint columns, gint32 *match)
+sl_assignment_solve (SlAssignment *self, const gint32 *gain, guint rows, guint columns,
+                     gint32 *match)
 {
   g_return_if_fail (rows <= SL_ASSIGNMENT_MOST && columns <= SL_ASSIGNMENT_MOST);
   make_room (self, rows, columns);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Linear assignment: pairs rows with columns so that the sum of the gains is the largest possible. Rows and columns may stay without a
- * pair, and a pair without gain is not made. Used by the tracker.
+ * Linear assignment: pairs rows with columns so that the sum of the gains is the largest possible.
+ * Rows and columns may stay without a pair, and a pair without gain is not made. Used by the
+ * tracker.
  */
 #ifndef SL_PREDICTIONS_ASSIGNMENT_H
 #define SL_PREDICTIONS_ASSIGNMENT_H
@@ -22,9 +23,12 @@ typedef struct
 
 /** sl_assignment_clear: also for a zeroed struct, which is the initial state. */
 void sl_assignment_clear (SlAssignment *self);
-/** sl_assignment_solve: @gain: @rows x @columns numbers of 0..SL_ASSIGNMENT_GAIN, row by row; 0 = these two cannot be a pair.
- *  @match: for each row its column, or -1. At most SL_ASSIGNMENT_MOST rows and columns. Exact; of equally good solutions always
- *  the same one. Allocates only when a problem is larger than all before. */
-void sl_assignment_solve (SlAssignment *self, const gint32 *gain, guint rows, guint columns, gint32 *match);
+/** sl_assignment_solve: @gain: @rows x @columns numbers of 0..SL_ASSIGNMENT_GAIN, row by row; 0 =
+ * these two cannot be a pair.
+ *  @match: for each row its column, or -1. At most SL_ASSIGNMENT_MOST rows and columns. Exact; of
+ * equally good solutions always the same one. Allocates only when a problem is larger than all
+ * before. */
+void sl_assignment_solve (SlAssignment *self, const gint32 *gain, guint rows, guint columns,
+                          gint32 *match);
 
 #endif

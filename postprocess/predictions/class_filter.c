@@ -38,18 +38,23 @@ add_name (SlClassFilter *filter, const char *word, const char *text, GError **er
   const gboolean unwanted = *stripped == '!';
   const char *name = unwanted ? g_strchug (stripped + 1) : stripped;
   if (*name == '\0') {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "classes=%s: a name is empty; expected class names with ',' between, such as person,car or !dog", text);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "classes=%s: a name is empty; expected class names with ',' between, such as person,car or !dog",
+      text);
     return FALSE;
   }
   if (has_name (unwanted ? filter->wanted : filter->unwanted, name)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "classes=%s: '%s' is both wanted and not (!%s): remove one of them", text, name, name);
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "classes=%s: '%s' is both wanted and not (!%s): remove one of them", text, name,
+                 name);
     return FALSE;
   }
   g_ptr_array_add (unwanted ? filter->unwanted : filter->wanted, g_strdup (name));
   if (filter->wanted->len + filter->unwanted->len <= SL_CLASS_FILTER_MOST)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "classes: more than %d names", SL_CLASS_FILTER_MOST);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "classes: more than %d names",
+               SL_CLASS_FILTER_MOST);
   return FALSE;
 }
 
@@ -83,7 +88,9 @@ sl_class_filter_parse (const char *text, SlClassFilter **filter, GError **error)
 gboolean
 sl_class_filter_passes (const SlClassFilter *filter, const char *label)
 {
-  return filter == NULL || ((filter->wanted->len == 0 || has_name (filter->wanted, label)) && !has_name (filter->unwanted, label));
+  return filter == NULL
+         || ((filter->wanted->len == 0 || has_name (filter->wanted, label))
+             && !has_name (filter->unwanted, label));
 }
 
 static gboolean
@@ -93,11 +100,13 @@ is_class (const char *name, const char *const *names, guint n)
   for (guint i = 0; i < n; i++)
     if (names[i] != NULL && strcmp (names[i], name) == 0)
       return TRUE;
-  return g_ascii_string_to_unsigned (name, 10, 0, n > 0 ? n - 1 : G_MAXUINT16, &number, NULL) && (n == 0 || names[number] == NULL);
+  return g_ascii_string_to_unsigned (name, 10, 0, n > 0 ? n - 1 : G_MAXUINT16, &number, NULL)
+         && (n == 0 || names[number] == NULL);
 }
 
 static gboolean
-check_names (const GPtrArray *asked, const char *const *names, guint n, const char *whose, GError **error)
+check_names (const GPtrArray *asked, const char *const *names, guint n, const char *whose,
+             GError **error)
 {
   for (guint i = 0; i < asked->len; i++) {
     const char *name = g_ptr_array_index (asked, i);
@@ -105,19 +114,23 @@ check_names (const GPtrArray *asked, const char *const *names, guint n, const ch
       continue;
     g_autofree char *near = sl_suggest_nearest (name, names, n);
     if (*near != '\0')
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "classes: %s has no class '%s'%s", whose, name, near);
+      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "classes: %s has no class '%s'%s", whose,
+                   name, near);
     else
       g_set_error (
         error, SL_ERROR, SL_ERROR_ARGUMENT,
-        "classes: %s has no class '%s': its classes have no names; expected numbers from 0 to %u, or names for them by labels=FILE", whose,
-        name, n > 0 ? n - 1 : G_MAXUINT16);
+        "classes: %s has no class '%s': its classes have no names; expected numbers from 0 to %u, or names for them by labels=FILE",
+        whose, name, n > 0 ? n - 1 : G_MAXUINT16);
     return FALSE;
   }
   return TRUE;
 }
 
 gboolean
-sl_class_filter_check (const SlClassFilter *filter, const char *const *names, guint n, const char *whose, GError **error)
+sl_class_filter_check (const SlClassFilter *filter, const char *const *names, guint n,
+                       const char *whose, GError **error)
 {
-  return filter == NULL || (check_names (filter->wanted, names, n, whose, error) && check_names (filter->unwanted, names, n, whose, error));
+  return filter == NULL
+         || (check_names (filter->wanted, names, n, whose, error)
+             && check_names (filter->unwanted, names, n, whose, error));
 }

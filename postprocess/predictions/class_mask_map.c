@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Resampling of class masks, nearest cell. Without rotation a column of the frame's grid always meets the same column of
- * the model's, so both are looked up in tables.
+ * Resampling of class masks, nearest cell. Without rotation a column of the frame's grid always
+ * meets the same column of the model's, so both are looked up in tables.
  */
 #include "postprocess/predictions/class_mask_map.h"
 
@@ -60,7 +60,8 @@ cell_at (double position, guint n)
   return position >= 0 && position < n ? (gint) position : OUTSIDE;
 }
 
-/* Which of @n cells of the mask lies under the centre of each cell of the grid; position = cell * @step + @start. */
+/* Which of @n cells of the mask lies under the centre of each cell of the grid; position = cell *
+ * @step + @start. */
 static gboolean
 fill_table (gint *table, guint size, double start, double step, guint n)
 {
@@ -97,7 +98,9 @@ copy_turned (SlClassMaskMap *map, const SlClassMask *mask, const SlAffine *back)
       sl_affine_apply (back, x + 0.5, y + 0.5, &mx, &my);
       const gint column = cell_at (mx, mask->width), row = cell_at (my, mask->height);
       map->cells[(gsize) y * map->width + x] =
-        column == OUTSIDE || row == OUTSIDE ? SL_MASK_VOID : mask->classes[(gsize) row * mask->width + (guint) column];
+        column == OUTSIDE || row == OUTSIDE
+          ? SL_MASK_VOID
+          : mask->classes[(gsize) row * mask->width + (guint) column];
     }
 }
 
@@ -111,23 +114,30 @@ count_cells (const SlClassMask *mask, guint32 cells[256])
 }
 
 void
-sl_class_mask_map_run (SlClassMaskMap *map, const SlClassMask *mask, const SlFrameGeometry *geometry, SlClassMask *out, guint32 cells[256])
+sl_class_mask_map_run (SlClassMaskMap *map, const SlClassMask *mask,
+                       const SlFrameGeometry *geometry, SlClassMask *out, guint32 cells[256])
 {
   SlAffine back;
   *out = (SlClassMask){ 0 };
   if (mask->width == 0 || mask->height == 0 || !sl_affine_invert (&geometry->affine, &back))
     return;
-  const double cell_w = (double) geometry->tensor_width / mask->width, cell_h = (double) geometry->tensor_height / mask->height;
-  resize (map, grid_size (geometry->frame_width, hypot (geometry->affine.xx * cell_w, geometry->affine.xy * cell_h)),
-          grid_size (geometry->frame_height, hypot (geometry->affine.yx * cell_w, geometry->affine.yy * cell_h)));
-  const double px = (double) geometry->frame_width / map->width, py = (double) geometry->frame_height / map->height;
+  const double cell_w = (double) geometry->tensor_width / mask->width,
+               cell_h = (double) geometry->tensor_height / mask->height;
+  resize (map,
+          grid_size (geometry->frame_width,
+                     hypot (geometry->affine.xx * cell_w, geometry->affine.xy * cell_h)),
+          grid_size (geometry->frame_height,
+                     hypot (geometry->affine.yx * cell_w, geometry->affine.yy * cell_h)));
+  const double px = (double) geometry->frame_width / map->width,
+               py = (double) geometry->frame_height / map->height;
   back = (SlAffine){ back.xx * px / cell_w, back.xy * py / cell_w, back.x0 / cell_w,
                      back.yx * px / cell_h, back.yy * py / cell_h, back.y0 / cell_h };
   *out = (SlClassMask){ map->width, map->height, map->cells, mask->background };
   if (back.xy != 0 || back.yx != 0) {
     copy_turned (map, mask, &back);
   } else {
-    const gboolean same_columns = fill_table (map->columns, map->width, back.x0, back.xx, mask->width);
+    const gboolean same_columns =
+      fill_table (map->columns, map->width, back.x0, back.xx, mask->width);
     const gboolean same_rows = fill_table (map->rows, map->height, back.y0, back.yy, mask->height);
     if (same_columns && same_rows)
       *out = *mask;

@@ -68,7 +68,8 @@ sl_kalman_box_update (SlKalmanBox *self, const double box[4])
   for (guint i = 0; i < 4; i++) {
     SlKalmanAxis *a = &self->axis[i];
     const double total = a->pp + square (POSITION_NOISE * sizes[i % 2]);
-    const double gain = a->pp / total, velocity_gain = a->pv / total, surprise = box[i] - a->position;
+    const double gain = a->pp / total, velocity_gain = a->pv / total,
+                 surprise = box[i] - a->position;
     a->position += gain * surprise;
     a->velocity += velocity_gain * surprise;
     a->vv -= velocity_gain * a->pv;

@@ -9,9 +9,11 @@
 #include "postprocess/predictions/class_mask_map.h"
 #include "postprocess/predictions/object_mask_map.h"
 
-/* Pixels by which an edge may miss a whole number and still count as on it: floats of a box are this coarse. */
+/* Pixels by which an edge may miss a whole number and still count as on it: floats of a box are
+ * this coarse. */
 #define EDGE_SLACK 1e-3
-/* Class numbers up to here are names of their own; beyond, a broken tensor could make up names without end. */
+/* Class numbers up to here are names of their own; beyond, a broken tensor could make up names
+ * without end. */
 #define MAX_NUMBERED 65535
 
 struct _SlPredictionMapper
@@ -84,16 +86,20 @@ whole_pixels (double low, double high, gint size, gint *start, gint *length)
 static gboolean
 map_box (const SlDetection *box, const SlFrameGeometry *geometry, SlObjectView *object)
 {
-  const double in[4] = { box->x_min * (double) geometry->tensor_width, box->y_min * (double) geometry->tensor_height,
-                         box->x_max * (double) geometry->tensor_width, box->y_max * (double) geometry->tensor_height };
+  const double in[4] = { box->x_min * (double) geometry->tensor_width,
+                         box->y_min * (double) geometry->tensor_height,
+                         box->x_max * (double) geometry->tensor_width,
+                         box->y_max * (double) geometry->tensor_height };
   double out[4];
   for (guint i = 0; i < 4; i++)
     if (!isfinite (in[i]))
       return FALSE;
   sl_affine_box (&geometry->affine, in, out);
   double left = fmax (out[0], 0), top = fmax (out[1], 0);
-  double right = fmin (out[2], geometry->frame_width), bottom = fmin (out[3], geometry->frame_height);
-  if (!(box->x_max > box->x_min) || !(box->y_max > box->y_min) || !(right > left) || !(bottom > top))
+  double right = fmin (out[2], geometry->frame_width),
+         bottom = fmin (out[3], geometry->frame_height);
+  if (!(box->x_max > box->x_min) || !(box->y_max > box->y_min) || !(right > left)
+      || !(bottom > top))
     return FALSE;
   whole_pixels (left, right, geometry->frame_width, &object->x, &object->w);
   whole_pixels (top, bottom, geometry->frame_height, &object->y, &object->h);
@@ -106,16 +112,16 @@ map_box (const SlDetection *box, const SlFrameGeometry *geometry, SlObjectView *
 
 /* The keypoints of @box, in the frame. */
 static void
-map_points (SlPredictionMapper *mapper, const SlResult *result, const SlDetection *box, const SlFrameGeometry *geometry,
-            SlObjectView *object)
+map_points (SlPredictionMapper *mapper, const SlResult *result, const SlDetection *box,
+            const SlFrameGeometry *geometry, SlObjectView *object)
 {
   object->n_points = box->n_keypoints;
   object->points = &mapper->points[box->first_keypoint];
   for (guint i = 0; i < box->n_keypoints; i++) {
     const SlDetectedPoint *from = &result->keypoints[box->first_keypoint + i];
     SlPoint *to = &mapper->points[box->first_keypoint + i];
-    sl_affine_apply (&geometry->affine, from->x * (double) geometry->tensor_width, from->y * (double) geometry->tensor_height, &to->x,
-                     &to->y);
+    sl_affine_apply (&geometry->affine, from->x * (double) geometry->tensor_width,
+                     from->y * (double) geometry->tensor_height, &to->x, &to->y);
     to->x /= geometry->frame_width;
     to->y /= geometry->frame_height;
     to->confidence = from->confidence;
@@ -123,8 +129,8 @@ map_points (SlPredictionMapper *mapper, const SlResult *result, const SlDetectio
 }
 
 static void
-map_mask (SlPredictionMapper *mapper, const SlResult *result, const SlLabels *labels, const char *const *names,
-          const SlFrameGeometry *geometry, SlPredictionView *prediction)
+map_mask (SlPredictionMapper *mapper, const SlResult *result, const SlLabels *labels,
+          const char *const *names, const SlFrameGeometry *geometry, SlPredictionView *prediction)
 {
   guint32 cells[256];
   guint n = 0;
@@ -133,7 +139,9 @@ map_mask (SlPredictionMapper *mapper, const SlResult *result, const SlLabels *la
   for (guint i = 0; i < SL_MASK_VOID && prediction->mask.width > 0; i++) {
     if (cells[i] == 0)
       continue;
-    const SlMaskClass found = { (gint32) i, name_class (labels, names, (gint32) i, mapper->mask_numbers[i]), cells[i] / total };
+    const SlMaskClass found = { (gint32) i,
+                                name_class (labels, names, (gint32) i, mapper->mask_numbers[i]),
+                                cells[i] / total };
     guint at = n++;
     for (; at > 0 && mapper->mask_classes[at - 1].fraction < found.fraction; at--)
       mapper->mask_classes[at] = mapper->mask_classes[at - 1];
@@ -145,21 +153,28 @@ map_mask (SlPredictionMapper *mapper, const SlResult *result, const SlLabels *la
 
 /* Labels of the whole picture that count, at most @most; returns how many. */
 static guint
-name_labels (SlPredictionMapper *mapper, const SlResult *result, const SlLabels *labels, const char *const *names, guint most)
+name_labels (SlPredictionMapper *mapper, const SlResult *result, const SlLabels *labels,
+             const char *const *names, guint most)
 {
   guint n = 0;
   for (guint i = 0; i < MIN (result->n_classes, SL_MAX_RESULTS) && n < most; i++) {
     const SlClass *found = &result->classes[i];
-    const char *label = found->text != NULL ? found->text : name_class (labels, names, found->label_id, mapper->label_numbers[n]);
+    const char *label = found->text != NULL
+                          ? found->text
+                          : name_class (labels, names, found->label_id, mapper->label_numbers[n]);
     if (found->text != NULL || sl_class_filter_passes (mapper->classes, label))
-      mapper->labels[n++] = (SlLabelled){ .label_id = found->label_id, .confidence = found->confidence, .label = label };
+      mapper->labels[n++] = (SlLabelled){ .label_id = found->label_id,
+                                          .confidence = found->confidence,
+                                          .label = label };
   }
   return n;
 }
 
 void
-sl_prediction_mapper_fill (SlPredictionMapper *mapper, const SlResult *result, const SlLabels *labels, const char *const *names,
-                           const SlFrameGeometry *geometry, guint max_labels, SlPredictionView *prediction)
+sl_prediction_mapper_fill (SlPredictionMapper *mapper, const SlResult *result,
+                           const SlLabels *labels, const char *const *names,
+                           const SlFrameGeometry *geometry, guint max_labels,
+                           SlPredictionView *prediction)
 {
   guint n = 0;
   mapper->object_masks.used = 0;
@@ -176,7 +191,8 @@ sl_prediction_mapper_fill (SlPredictionMapper *mapper, const SlResult *result, c
     object->skeleton = NULL;
     object->mask = (SlObjectMask){ 0 };
     if (result->masks != NULL)
-      sl_object_mask_map_run (&mapper->object_masks, &result->masks[i], box, geometry, object, &object->mask);
+      sl_object_mask_map_run (&mapper->object_masks, &result->masks[i], box, geometry, object,
+                              &object->mask);
     n++;
   }
   prediction->width = geometry->frame_width;

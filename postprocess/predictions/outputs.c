@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Writes tensors of any element type as JSON. Quantised values are written as they are, and the scale is written next to them. */
+/* Writes tensors of any element type as JSON. Quantised values are written as they are, and the
+ * scale is written next to them. */
 #include "postprocess/predictions/outputs.h"
 
 #include <string.h>
@@ -125,7 +126,8 @@ sl_outputs_append_text (GString *out, const SlOutputs *outputs)
 {
   for (guint t = 0; t < outputs->n; t++) {
     g_autofree char *shape = sl_tensor_info_describe (&outputs->infos[t]);
-    g_autofree char *name = sl_printable (outputs->infos[t].name != NULL ? outputs->infos[t].name : "", NAME_LENGTH);
+    g_autofree char *name =
+      sl_printable (outputs->infos[t].name != NULL ? outputs->infos[t].name : "", NAME_LENGTH);
     g_string_append_printf (out, "%s %s\n", name, shape);
   }
 }

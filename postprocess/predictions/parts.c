@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Parts of an object by class. The mask is first laid over the object's pixels alone, so turns, crops and borders are done with; its
- * grid then counts as a model's input, in which each class is a box with a mask, and these go the way of any detector's.
+ * Parts of an object by class. The mask is first laid over the object's pixels alone, so turns,
+ * crops and borders are done with; its grid then counts as a model's input, in which each class is
+ * a box with a mask, and these go the way of any detector's.
  */
 #include "postprocess/predictions/parts.h"
 
@@ -88,7 +89,8 @@ rank_classes (const guint32 counts[256], gint background, guint8 ranked[256])
 
 /* Cells of @class inside @extent, as far as there is room for them. */
 static void
-add_cells (SlPredictionParts *parts, const SlClassMask *grid, guint8 class, const Extent *extent, SlInstanceMask *mask)
+add_cells (SlPredictionParts *parts, const SlClassMask *grid, guint8 class, const Extent *extent,
+           SlInstanceMask *mask)
 {
   const guint width = extent->right - extent->left, height = extent->bottom - extent->top;
   const gsize first = parts->cells->len, n = (gsize) width * height;
@@ -131,8 +133,10 @@ place_cells (SlPredictionParts *parts)
 }
 
 void
-sl_prediction_parts_run (SlPredictionParts *parts, const SlClassMask *mask, const SlFrameGeometry *geometry, const SlRect *region,
-                         const SlLabels *labels, const char *const *names, SlPredictionView *prediction)
+sl_prediction_parts_run (SlPredictionParts *parts, const SlClassMask *mask,
+                         const SlFrameGeometry *geometry, const SlRect *region,
+                         const SlLabels *labels, const char *const *names,
+                         SlPredictionView *prediction)
 {
   SlFrameGeometry part = *geometry, whole = *geometry;
   guint32 counts[256] = { 0 };
@@ -153,8 +157,10 @@ sl_prediction_parts_run (SlPredictionParts *parts, const SlClassMask *mask, cons
       add_part (parts, &grid, ranked[i], &extents[ranked[i]]);
     whole.tensor_width = (gint) grid.width;
     whole.tensor_height = (gint) grid.height;
-    whole.affine = (SlAffine){ (double) region->width / grid.width, 0, region->x, 0, (double) region->height / grid.height, region->y };
+    whole.affine = (SlAffine){ (double) region->width / grid.width,   0,        region->x, 0,
+                               (double) region->height / grid.height, region->y };
   }
   place_cells (parts);
-  sl_prediction_mapper_fill (parts->predictions, &parts->result, labels, names, &whole, 0, prediction);
+  sl_prediction_mapper_fill (parts->predictions, &parts->result, labels, names, &whole, 0,
+                             prediction);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writes predictions as JSON and text, once for each frame that is printed. The output is valid JSON and UTF-8, whatever bytes labels and
- * sources hold. It does not depend on the locale.
+ * Writes predictions as JSON and text, once for each frame that is printed. The output is valid
+ * JSON and UTF-8, whatever bytes labels and sources hold. It does not depend on the locale.
  */
 #include "postprocess/predictions/prediction.h"
 
@@ -10,7 +10,8 @@
 #include "core/base/utc.h"
 #include "postprocess/predictions/outputs.h"
 
-/* As JSON strings, but bare: characters that would break a line or command a terminal become spaces. */
+/* As JSON strings, but bare: characters that would break a line or command a terminal become
+ * spaces. */
 static void
 append_plain (GString *out, const char *text)
 {
@@ -56,7 +57,8 @@ append_object_mask (GString *out, const SlObjectMask *mask)
 {
   const gsize n = (gsize) mask->width * mask->height;
   gboolean inside = FALSE;
-  sl_json_append_printf (out, ",\"mask\":{\"width\":%u,\"height\":%u,\"runs\":[", mask->width, mask->height);
+  sl_json_append_printf (out, ",\"mask\":{\"width\":%u,\"height\":%u,\"runs\":[", mask->width,
+                         mask->height);
   for (gsize start = 0, end = 0; start < n; start = end, inside = !inside) {
     while (end < n && (mask->cells[end] >= SL_OBJECT_CELL) == inside)
       end++;
@@ -91,7 +93,8 @@ append_labels (GString *out, const SlLabelled *labels, guint n)
   g_string_append_c (out, ']');
 }
 
-/* The next object from @at on that was found inside @parent (1 + its place, 0 = the frame); n_objects when there is none. */
+/* The next object from @at on that was found inside @parent (1 + its place, 0 = the frame);
+ * n_objects when there is none. */
 static guint
 next_inside (const SlPredictionView *prediction, guint parent, guint at)
 {
@@ -127,8 +130,10 @@ append_code (GString *out, const SlObjectView *object)
   g_string_append (out, code->is_checked ? ",\"checked\":true" : ",\"checked\":false");
   sl_json_append_printf (out, ",\"quality\":%d,\"corners\":[", code->quality);
   for (guint i = 0; i < 4; i++) {
-    append_field (out, i > 0 ? ",{\"x\":" : "{\"x\":", object->x_min + code->corners[i][0] * (object->x_max - object->x_min));
-    append_field (out, ",\"y\":", object->y_min + code->corners[i][1] * (object->y_max - object->y_min));
+    append_field (out, i > 0 ? ",{\"x\":" : "{\"x\":",
+                  object->x_min + code->corners[i][0] * (object->x_max - object->x_min));
+    append_field (out,
+                  ",\"y\":", object->y_min + code->corners[i][1] * (object->y_max - object->y_min));
     g_string_append_c (out, '}');
   }
   g_string_append (out, "]}");
@@ -137,7 +142,8 @@ append_code (GString *out, const SlObjectView *object)
 static void
 append_object (GString *out, const SlObjectView *object, const SlSkeleton *skeleton)
 {
-  sl_json_append_printf (out, "{\"x\":%d,\"y\":%d,\"w\":%d,\"h\":%d,\"roi_type\":", object->x, object->y, object->w, object->h);
+  sl_json_append_printf (out, "{\"x\":%d,\"y\":%d,\"w\":%d,\"h\":%d,\"roi_type\":", object->x,
+                         object->y, object->w, object->h);
   sl_json_append_string (out, object->label);
   if (object->object_id > 0)
     sl_json_append_printf (out, ",\"id\":%d", object->object_id);
@@ -159,13 +165,15 @@ append_object (GString *out, const SlObjectView *object, const SlSkeleton *skele
     append_code (out, object);
 }
 
-/* Objects inside @parent (1 + its place, 0 = the frame). Those inside an object come behind it in the list, so this ends. */
+/* Objects inside @parent (1 + its place, 0 = the frame). Those inside an object come behind it in
+ * the list, so this ends. */
 static void
 append_objects (GString *out, const SlPredictionView *prediction, guint parent, gboolean nested)
 {
   gboolean first = TRUE;
   g_string_append_c (out, '[');
-  for (guint i = next_inside (prediction, parent, parent); i < prediction->n_objects; i = next_inside (prediction, parent, i + 1)) {
+  for (guint i = next_inside (prediction, parent, parent); i < prediction->n_objects;
+       i = next_inside (prediction, parent, i + 1)) {
     if (!first)
       g_string_append_c (out, ',');
     first = FALSE;
@@ -187,14 +195,16 @@ append_runs (GString *out, const SlClassMask *mask)
   for (gsize start = 0, end; start < n; start = end) {
     for (end = start + 1; end < n && mask->classes[end] == mask->classes[start];)
       end++;
-    sl_json_append_printf (out, "%s%u,%" G_GSIZE_FORMAT, start > 0 ? "," : "", mask->classes[start], end - start);
+    sl_json_append_printf (out, "%s%u,%" G_GSIZE_FORMAT, start > 0 ? "," : "", mask->classes[start],
+                           end - start);
   }
 }
 
 static void
 append_mask (GString *out, const SlPredictionView *prediction)
 {
-  sl_json_append_printf (out, ",\"mask\":{\"width\":%u,\"height\":%u,\"classes\":[", prediction->mask.width, prediction->mask.height);
+  sl_json_append_printf (out, ",\"mask\":{\"width\":%u,\"height\":%u,\"classes\":[",
+                         prediction->mask.width, prediction->mask.height);
   for (guint i = 0; i < prediction->n_mask_classes; i++) {
     const SlMaskClass *found = &prediction->mask_classes[i];
     g_string_append (out, i > 0 ? ",{\"label\":" : "{\"label\":");
@@ -225,7 +235,8 @@ append_vector_words (GString *out, const char *key, const char *const *words, gu
 static void
 append_vector (GString *out, const SlVector *vector)
 {
-  g_string_append (out, vector->is_embedding ? ",\"vector\":{\"kind\":\"embedding\"" : ",\"vector\":{\"kind\":\"values\"");
+  g_string_append (out, vector->is_embedding ? ",\"vector\":{\"kind\":\"embedding\""
+                                             : ",\"vector\":{\"kind\":\"values\"");
   g_string_append (out, ",\"values\":");
   for (guint i = 0; i < vector->n; i++) {
     g_string_append_c (out, i > 0 ? ',' : '[');
@@ -244,9 +255,10 @@ append_latency (GString *out, const SlLatency *latency)
   {
     const char *name;
     gint64 us;
-  } times[] = {
-    { "age", latency->age }, { "preprocess", latency->preprocess }, { "inference", latency->inference }, { "decode", latency->decode }
-  };
+  } times[] = { { "age", latency->age },
+                { "preprocess", latency->preprocess },
+                { "inference", latency->inference },
+                { "decode", latency->decode } };
   g_string_append (out, ",\"latency\":");
   for (guint i = 0; i < G_N_ELEMENTS (times); i++) {
     sl_json_append_printf (out, "%c\"%s\":", i > 0 ? ',' : '{', times[i].name);
@@ -268,7 +280,8 @@ sl_prediction_append_json (GString *out, const SlPredictionView *prediction)
     g_string_append (out, "null");
   else
     sl_json_append_printf (out, "%" G_GUINT64_FORMAT, prediction->timestamp);
-  sl_json_append_printf (out, ",\"resolution\":{\"width\":%d,\"height\":%d},\"objects\":", prediction->width, prediction->height);
+  sl_json_append_printf (out, ",\"resolution\":{\"width\":%d,\"height\":%d},\"objects\":",
+                         prediction->width, prediction->height);
   append_objects (out, prediction, 0, is_nested (prediction));
   append_labels (out, prediction->labels, prediction->n_labels);
   if (prediction->mask.width > 0)
@@ -312,7 +325,8 @@ append_shares (GString *out, const SlPredictionView *prediction)
   }
 }
 
-/* An embedding as one line; else a line "name value unit" each, with the number's place where it has no name. */
+/* An embedding as one line; else a line "name value unit" each, with the number's place where it
+ * has no name. */
 static void
 append_numbers (GString *out, const SlVector *vector)
 {
@@ -382,11 +396,14 @@ append_read (GString *out, guint depth, const SlCodeView *code)
   g_string_append_c (out, '\n');
 }
 
-/* One line an object inside @parent; what is said of it, and what is inside it, below it and further in. */
+/* One line an object inside @parent; what is said of it, and what is inside it, below it and
+ * further in. */
 static void
-append_lines (GString *out, const SlPredictionView *prediction, guint parent, guint depth, gboolean nested)
+append_lines (GString *out, const SlPredictionView *prediction, guint parent, guint depth,
+              gboolean nested)
 {
-  for (guint i = next_inside (prediction, parent, parent); i < prediction->n_objects; i = next_inside (prediction, parent, i + 1)) {
+  for (guint i = next_inside (prediction, parent, parent); i < prediction->n_objects;
+       i = next_inside (prediction, parent, i + 1)) {
     const SlObjectView *object = &prediction->objects[i];
     append_words (out, depth, object->label, object->confidence);
     sl_json_append_printf (out, " %d %d %d %d", object->x, object->y, object->w, object->h);

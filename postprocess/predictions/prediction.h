@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * The predictions of one frame, with names and in pixels of the frame. Text, JSON and metas are written from them.
+ * The predictions of one frame, with names and in pixels of the frame. Text, JSON and metas are
+ * written from them.
  */
 #ifndef SL_PREDICTIONS_PREDICTION_H
 #define SL_PREDICTIONS_PREDICTION_H
@@ -17,8 +18,8 @@ typedef struct
   gdouble x, y, confidence;
 } SlPoint;
 
-/** The mask of an object: a grid over its pixels x, y, w, h, row by row. A cell is the confidence, 0..255, that it belongs to the object;
- *  from SL_OBJECT_CELL on it does. @width 0 = no mask. */
+/** The mask of an object: a grid over its pixels x, y, w, h, row by row. A cell is the confidence,
+ * 0..255, that it belongs to the object; from SL_OBJECT_CELL on it does. @width 0 = no mask. */
 typedef struct
 {
   guint width, height;
@@ -26,7 +27,8 @@ typedef struct
 } SlObjectMask;
 #define SL_OBJECT_CELL 128
 
-/** @label_id SL_TEXT_ID: @label is a text that was read. It can differ in every frame, so it must not be interned. */
+/** @label_id SL_TEXT_ID: @label is a text that was read. It can differ in every frame, so it must
+ * not be interned. */
 typedef struct
 {
   gint32 label_id;
@@ -35,8 +37,9 @@ typedef struct
   const char *model; /* (nullable): of an object's label: name of the model that gave it */
 } SlLabelled;
 
-/** The content of a code (bar code, QR code). @text: (nullable): its bytes, where they are UTF-8 without NUL; @corners: x and y in 0..1 of
- *  the object's box, beginning at the code's own upper left corner where the reader knows it; @quality: the reader's value, at least 1. */
+/** The content of a code (bar code, QR code). @text: (nullable): its bytes, where they are UTF-8
+ * without NUL; @corners: x and y in 0..1 of the object's box, beginning at the code's own upper
+ * left corner where the reader knows it; @quality: the reader's value, at least 1. */
 typedef struct
 {
   const char *symbology;
@@ -51,24 +54,29 @@ typedef struct
 /** Most bytes of a code. */
 #define SL_MAX_CODE_BYTES 8192
 
-/** An object; @x..@h whole pixels of the frame, clipped to it; @x_min..@y_max in 0..1 of the frame, clipped. */
+/** An object; @x..@h whole pixels of the frame, clipped to it; @x_min..@y_max in 0..1 of the frame,
+ * clipped. */
 typedef struct
 {
   gint x, y, w, h;
   gdouble x_min, y_min, x_max, y_max;
   gdouble confidence;
   gint32 label_id;
-  const char *label; /* (not nullable): the class's name, or its number when it has none; owned elsewhere */
+  const char
+    *label; /* (not nullable): the class's name, or its number when it has none; owned elsewhere */
   guint n_points;
   const SlPoint *points;
   gint32 object_id;      /* from 1 on, the same in every frame of a stream; 0 = not tracked */
-  guint64 tracked_since; /* time of the frame with this object's first box, in nanoseconds; only with an object_id */
+  guint64 tracked_since; /* time of the frame with this object's first box, in nanoseconds; only
+                            with an object_id */
   SlObjectMask mask;
   guint n_labels;
-  const SlLabelled *labels;   /* labels that other models gave to the object */
-  const SlCodeView *code;     /* (nullable): the code that was read */
-  guint parent;               /* the object inside which a further model found this one: 1 + its index; 0 = no parent */
-  const SlSkeleton *skeleton; /* (nullable): of the points; NULL = that of the prediction, where it has as many points */
+  const SlLabelled *labels; /* labels that other models gave to the object */
+  const SlCodeView *code;   /* (nullable): the code that was read */
+  guint parent; /* the object inside which a further model found this one: 1 + its index; 0 = no
+                   parent */
+  const SlSkeleton *skeleton; /* (nullable): of the points; NULL = that of the prediction, where it
+                                 has as many points */
 } SlObjectView;
 
 /** A class of the mask, and its share of the cells, 0..1. */
@@ -79,7 +87,8 @@ typedef struct
   gdouble fraction;
 } SlMaskClass;
 
-/** Times of a frame in us, -1 = unknown: @age from its capture to now, and the parts of it that the stages took. */
+/** Times of a frame in us, -1 = unknown: @age from its capture to now, and the parts of it that the
+ * stages took. */
 typedef struct
 {
   gint64 age, preprocess, inference, decode;
@@ -94,7 +103,8 @@ typedef struct
  * @width, @height: pixels of the original frame; of the tensor when there was no frame
  * @made_picture: the model made a picture of @width x @height; there are no other results
  * @skeleton: (nullable): names and bones of the points of objects without their own skeleton
- * @mask: a class for each cell of a grid over the whole frame; SL_MASK_VOID outside the model's input; @width 0 = no mask
+ * @mask: a class for each cell of a grid over the whole frame; SL_MASK_VOID outside the model's
+ * input; @width 0 = no mask
  * @vector: numbers about the whole frame
  * @outputs: the model's tensors, undecoded
  * @latency: (nullable)
@@ -123,7 +133,8 @@ typedef struct
   const SlAnalysis *analysis;
 } SlPredictionView;
 
-/** sl_object_skeleton: (nullable): names and bones of the points of @object. @common: (nullable): its prediction's */
+/** sl_object_skeleton: (nullable): names and bones of the points of @object. @common: (nullable):
+ * its prediction's */
 static inline const SlSkeleton *
 sl_object_skeleton (const SlObjectView *object, const SlSkeleton *common)
 {
@@ -133,14 +144,18 @@ sl_object_skeleton (const SlObjectView *object, const SlSkeleton *common)
 
 /** sl_prediction_append_json: appends one line without newline, UTF-8; see docs/predictions.md. */
 void sl_prediction_append_json (GString *out, const SlPredictionView *prediction);
-/** sl_code_append_text: appends the content of @code as one line of UTF-8, with the escapes of sl_printable(). Bytes that are not text
- *  become \xHH. With more than @most characters or bytes, the middle is left out. */
+/** sl_code_append_text: appends the content of @code as one line of UTF-8, with the escapes of
+ * sl_printable(). Bytes that are not text become \xHH. With more than @most characters or bytes,
+ * the middle is left out. */
 void sl_code_append_text (GString *out, const SlCodeView *code, gsize most);
-/** sl_prediction_append_text: appends text for people and scripts; a newline ends each line. An empty prediction appends nothing.
+/** sl_prediction_append_text: appends text for people and scripts; a newline ends each line. An
+ * empty prediction appends nothing.
  *  - The best label is one line, an embedding is one line, each undecoded tensor is one line.
  *  - Each value is one line "name value unit".
- *  - Each object is one line "label confidence x y w h", and its id where it has one. Lines about the object follow, indented by two more
- *    spaces: its code "symbology text", the labels of other models, and the objects that they found inside it. */
+ *  - Each object is one line "label confidence x y w h", and its id where it has one. Lines about
+ * the object follow, indented by two more
+ *    spaces: its code "symbology text", the labels of other models, and the objects that they found
+ *    inside it. */
 void sl_prediction_append_text (GString *out, const SlPredictionView *prediction);
 
 #endif

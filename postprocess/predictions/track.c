@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The tracker: predict, three rounds of matching, births and deaths. Two differences from the authors' program keep the ids of
- * objects that pass behind others: lost objects are not removed because they overlap one that is seen, and what overlaps
- * both goes rather to the one that is seen.
+ * The tracker: predict, three rounds of matching, births and deaths. Two differences from the
+ * authors' program keep the ids of objects that pass behind others: lost objects are not removed
+ * because they overlap one that is seen, and what overlaps both goes rather to the one that is
+ * seen.
  */
 #include "postprocess/predictions/track.h"
 
@@ -52,7 +53,8 @@ struct _SlTracker
   gint32 next_id;
   gboolean started;
   SlAssignment assignment;
-  /* Of the frame in hand: indices of boxes and tracks that are still to be matched, and what matching needs. */
+  /* Of the frame in hand: indices of boxes and tracks that are still to be matched, and what
+   * matching needs. */
   guint boxes[SL_TRACK_MOST], waiting[MAX_OBJECTS];
   guint n_boxes, n_waiting;
   guint late[SL_TRACK_MOST]; /* boxes below the high threshold */
@@ -127,8 +129,8 @@ is_box (const SlTrackBox *box)
   for (guint i = 0; i < 4; i++)
     if (!(fabs (box->corners[i]) <= SL_TRACK_FARTHEST))
       return FALSE;
-  return box->corners[2] - box->corners[0] >= SL_KALMAN_SMALLEST && box->corners[3] - box->corners[1] >= SL_KALMAN_SMALLEST
-         && !isnan (box->confidence);
+  return box->corners[2] - box->corners[0] >= SL_KALMAN_SMALLEST
+         && box->corners[3] - box->corners[1] >= SL_KALMAN_SMALLEST && !isnan (box->confidence);
 }
 
 static void
@@ -156,7 +158,8 @@ overlap_gain (const gfloat a[4], const gfloat b[4], gfloat least)
   const gfloat w = MIN (a[2], b[2]) - MAX (a[0], b[0]), h = MIN (a[3], b[3]) - MAX (a[1], b[1]);
   if (!(w > 0) || !(h > 0))
     return 0;
-  const gfloat both = w * h, all = (a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - both;
+  const gfloat both = w * h,
+               all = (a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - both;
   const gfloat iou = all > 0 ? MIN (both / all, 1) : 0;
   return iou > least ? 1 + (gint32) ((iou - least) * (SL_ASSIGNMENT_GAIN - 1)) : 0;
 }
@@ -176,7 +179,8 @@ fill_gains (SlTracker *tracker, const SlTrackBox *boxes, double iou)
     for (guint i = 0; i < tracker->n_boxes; i++) {
       const guint b = tracker->boxes[i];
       const gboolean alike = !tracker->settings.per_class || boxes[b].key == track->key;
-      const gint32 overlap = alike ? overlap_gain (track->corners, tracker->corners[b], (gfloat) iou) : 0;
+      const gint32 overlap =
+        alike ? overlap_gain (track->corners, tracker->corners[b], (gfloat) iou) : 0;
       gain[i] = track->lost && overlap > 0 ? 1 + (gint32) (LOST_SHARE * (overlap - 1)) : overlap;
     }
   }
@@ -206,7 +210,8 @@ match_round (SlTracker *tracker, const SlTrackBox *boxes, double iou)
   if (tracker->n_waiting == 0 || tracker->n_boxes == 0)
     return;
   fill_gains (tracker, boxes, iou);
-  sl_assignment_solve (&tracker->assignment, tracker->gain, tracker->n_waiting, tracker->n_boxes, tracker->pairs);
+  sl_assignment_solve (&tracker->assignment, tracker->gain, tracker->n_waiting, tracker->n_boxes,
+                       tracker->pairs);
   for (guint t = 0; t < tracker->n_waiting; t++) {
     if (tracker->pairs[t] < 0)
       continue;
@@ -253,7 +258,8 @@ predict (SlTracker *tracker, guint steps)
   g_array_set_size (tracker->tracks, kept);
 }
 
-/* Removes the tracks that were unseen for too long. When the detector looked, it also removes new tracks that it missed. */
+/* Removes the tracks that were unseen for too long. When the detector looked, it also removes new
+ * tracks that it missed. */
 static void
 bury (SlTracker *tracker, gboolean looked)
 {
@@ -285,9 +291,12 @@ add_tracks (SlTracker *tracker, const SlTrackBox *boxes, guint64 time)
 {
   for (guint i = 0; i < tracker->n_boxes && tracker->tracks->len < MAX_OBJECTS; i++) {
     const SlTrackBox *box = &boxes[tracker->boxes[i]];
-    Track track = {
-      .confidence = box->confidence, .key = box->key, .label_id = box->label_id, .since = time, .hits = 1, .seen_as = tracker->boxes[i]
-    };
+    Track track = { .confidence = box->confidence,
+                    .key = box->key,
+                    .label_id = box->label_id,
+                    .since = time,
+                    .hits = 1,
+                    .seen_as = tracker->boxes[i] };
     double measured[4];
     if (box->confidence < MAX (tracker->settings.fresh, tracker->settings.high))
       continue;
@@ -319,7 +328,9 @@ static void
 report (SlTracker *tracker, const SlTrackBox *boxes, guint n, SlTrackMatch *matches)
 {
   for (guint b = 0; b < n; b++)
-    matches[b] = (SlTrackMatch){ is_box (&boxes[b]) && boxes[b].confidence < tracker->settings.high ? SL_TRACK_UNSURE : 0, 0 };
+    matches[b] = (SlTrackMatch){
+      is_box (&boxes[b]) && boxes[b].confidence < tracker->settings.high ? SL_TRACK_UNSURE : 0, 0
+    };
   for (guint t = 0; t < tracker->tracks->len; t++) {
     Track *track = track_at (tracker, t);
     if (track->seen_as == NONE)
@@ -329,7 +340,8 @@ report (SlTracker *tracker, const SlTrackBox *boxes, guint n, SlTrackMatch *matc
   }
 }
 
-/* Unsure boxes for objects that were seen until now and found nothing better; the other boxes left wait meanwhile. */
+/* Unsure boxes for objects that were seen until now and found nothing better; the other boxes left
+ * wait meanwhile. */
 static void
 match_unsure (SlTracker *tracker, const SlTrackBox *boxes)
 {
@@ -345,7 +357,8 @@ match_unsure (SlTracker *tracker, const SlTrackBox *boxes)
 }
 
 void
-sl_tracker_update (SlTracker *tracker, const SlTrackBox *boxes, guint n, guint steps, guint64 time, SlTrackMatch *matches)
+sl_tracker_update (SlTracker *tracker, const SlTrackBox *boxes, guint n, guint steps, guint64 time,
+                   SlTrackMatch *matches)
 {
   for (guint b = SL_TRACK_MOST; b < n; b++)
     matches[b] = (SlTrackMatch){ 0, 0 };
@@ -378,7 +391,8 @@ sl_tracker_expect (const SlTracker *tracker, SlTracked *out, guint room)
     const Track *track = track_at (tracker, t);
     if (track->lost || track->id == 0)
       continue;
-    out[n] = (SlTracked){ { { 0 }, track->confidence, track->key, track->label_id }, { track->id, track->since } };
+    out[n] = (SlTracked){ { { 0 }, track->confidence, track->key, track->label_id },
+                          { track->id, track->since } };
     sl_kalman_box_corners (&track->box, out[n].box.corners);
     n++;
   }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Tracks objects from frame to frame with ByteTrack (Y. Zhang et al., "ByteTrack: Multi-Object Tracking by Associating Every Detection
- * Box", ECCV 2022). First, confident boxes are matched with all known objects. Then less confident boxes are matched with the remaining
- * objects that were seen in the last frame. Only confident boxes make new objects. Used by sltrack and slpostprocess.
+ * Tracks objects from frame to frame with ByteTrack (Y. Zhang et al., "ByteTrack: Multi-Object
+ * Tracking by Associating Every Detection Box", ECCV 2022). First, confident boxes are matched with
+ * all known objects. Then less confident boxes are matched with the remaining objects that were
+ * seen in the last frame. Only confident boxes make new objects. Used by sltrack and slpostprocess.
  *
  * Memory grows with the number of boxes in a frame. SL_TRACK_MOST bounds memory and time.
  */
@@ -26,7 +27,8 @@
  * @iou: lowest overlap of a confident box with the expected box of its object, 0..1
  * @low_iou: the same for boxes below @high
  * @max_age: frames that an object may be unseen, at least 0
- * @min_hits: frames in a row an object is seen before it gets an id, at least 1; objects of the first frame get theirs at once
+ * @min_hits: frames in a row an object is seen before it gets an id, at least 1; objects of the
+ * first frame get theirs at once
  * @per_class: whether a box continues objects of its own class only
  */
 typedef struct
@@ -36,8 +38,8 @@ typedef struct
   gboolean per_class;
 } SlTrackSettings;
 
-/** ByteTrack's values, except @fresh. ByteTrack sets it 0.1 above @high. Here it equals @high, so that every object that stays above @high
- *  gets an id. */
+/** ByteTrack's values, except @fresh. ByteTrack sets it 0.1 above @high. Here it equals @high, so
+ * that every object that stays above @high gets an id. */
 extern const SlTrackSettings sl_track_defaults;
 
 /** A box; corners in pixels of the frame. @key: its class, any number. */
@@ -49,8 +51,8 @@ typedef struct
   gint32 label_id;
 } SlTrackBox;
 
-/** The object of a box. @id: from 1 on; 0 = no id yet; SL_TRACK_UNSURE = too low confidence, and not matched. @since: time of the frame in
- *  which the object was seen first. */
+/** The object of a box. @id: from 1 on; 0 = no id yet; SL_TRACK_UNSURE = too low confidence, and
+ * not matched. @since: time of the frame in which the object was seen first. */
 typedef struct
 {
   gint32 id;
@@ -71,17 +73,21 @@ SlTracker *sl_tracker_new (void);
 void sl_tracker_free (SlTracker *tracker);
 /** sl_tracker_reset: forgets all objects; ids go on. */
 void sl_tracker_reset (SlTracker *tracker);
-/** sl_tracker_next_id, sl_tracker_set_next_id: id of the next new object, at least 1, so that ids can go on where another tracker's ended. */
+/** sl_tracker_next_id, sl_tracker_set_next_id: id of the next new object, at least 1, so that ids
+ * can go on where another tracker's ended. */
 gint32 sl_tracker_next_id (const SlTracker *tracker);
 void sl_tracker_set_next_id (SlTracker *tracker, gint32 next_id);
 /** sl_tracker_configure: sets the settings, from the next frame on. */
 void sl_tracker_configure (SlTracker *tracker, const SlTrackSettings *settings);
-/** sl_tracker_update: matches the @n boxes of a frame at @time, @steps frames (at least 1) after the last one. Boxes that are not finite,
- *  have no area, lie beyond SL_TRACK_FARTHEST or come after the first SL_TRACK_MOST get id 0 and are not tracked. */
-void sl_tracker_update (SlTracker *tracker, const SlTrackBox *boxes, guint n, guint steps, guint64 time, SlTrackMatch *matches);
+/** sl_tracker_update: matches the @n boxes of a frame at @time, @steps frames (at least 1) after
+ * the last one. Boxes that are not finite, have no area, lie beyond SL_TRACK_FARTHEST or come after
+ * the first SL_TRACK_MOST get id 0 and are not tracked. */
+void sl_tracker_update (SlTracker *tracker, const SlTrackBox *boxes, guint n, guint steps,
+                        guint64 time, SlTrackMatch *matches);
 /** sl_tracker_skip: moves @steps frames on, to a frame on which no model ran. */
 void sl_tracker_skip (SlTracker *tracker, guint steps);
-/** sl_tracker_expect: writes the objects with an id that were seen in the last update to @out, at most @room. Returns their number. */
+/** sl_tracker_expect: writes the objects with an id that were seen in the last update to @out, at
+ * most @room. Returns their number. */
 guint sl_tracker_expect (const SlTracker *tracker, SlTracked *out, guint room);
 /** sl_tracker_size: number of known objects, for tests: never above 2 * SL_TRACK_MOST. */
 guint sl_tracker_size (const SlTracker *tracker);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares a picture with the bars that a text would have. Readers measure distances between edges, which blur moves alike on all lines.
- * Here the gray value of each module is compared with a pattern, so errors of one are not those of the other.
+ * Compares a picture with the bars that a text would have. Readers measure distances between edges,
+ * which blur moves alike on all lines. Here the gray value of each module is compared with a
+ * pattern, so errors of one are not those of the other.
  */
 #include "postprocess/read/bars.h"
 
@@ -15,7 +16,8 @@
 /* Modules beside a digit that are compared with it, since blur mixes them. */
 #define BESIDE 2
 #define WINDOW (DIGIT + 2 * BESIDE)
-/* Rows of the part that are looked at, every which of them the code is looked for in, and how much worse than the best one a row may fit. */
+/* Rows of the part that are looked at, every which of them the code is looked for in, and how much
+ * worse than the best one a row may fit. */
 #define ROWS 9
 #define SEARCHED 3
 #define MAX_WORSE 0.1
@@ -28,13 +30,17 @@
 #define SHIFTS 3
 #define SHIFT_STEP 0.2
 
-/* Left patterns of odd parity, a bit a module, the first one the highest. Those of even parity are these inverted and read backwards, those of
- * the right half these inverted. */
-static const guint8 left_patterns[10] = { 0x0d, 0x19, 0x13, 0x3d, 0x23, 0x31, 0x2f, 0x3b, 0x37, 0x0b };
-/* Which of the six digits of the left half are even, the first one the highest bit, by the digit that has no bars. */
+/* Left patterns of odd parity, a bit a module, the first one the highest. Those of even parity are
+ * these inverted and read backwards, those of the right half these inverted. */
+static const guint8 left_patterns[10] = {
+  0x0d, 0x19, 0x13, 0x3d, 0x23, 0x31, 0x2f, 0x3b, 0x37, 0x0b
+};
+/* Which of the six digits of the left half are even, the first one the highest bit, by the digit
+ * that has no bars. */
 static const guint8 parities[10] = { 0x00, 0x0b, 0x0d, 0x0e, 0x13, 0x19, 0x1c, 0x15, 0x16, 0x1a };
 
-/* The places of modules in a row: where the first one begins, how wide one is, and how much wider one is at the end than at the begin. */
+/* The places of modules in a row: where the first one begins, how wide one is, and how much wider
+ * one is at the end than at the begin. */
 typedef struct
 {
   double left, module, growth;
@@ -102,14 +108,16 @@ sum_before (const Row *row, double x)
   return row->sums[i] + (x - i) * (row->sums[i + 1] - row->sums[i]);
 }
 
-/* The darkness of @n modules from @first on, each divided by how much wider than others it is, nearly. */
+/* The darkness of @n modules from @first on, each divided by how much wider than others it is,
+ * nearly. */
 static void
 take_modules (const Row *row, const Place *place, double first, gint n, float *modules)
 {
   double before = 0;
   for (gint i = 0; i <= n; i++) {
     const double at = first + i, wider = place->growth * (at / MODULES - 1);
-    const double sum = sum_before (row, CLAMP (place->left + place->module * at * (1 + wider), 0, row->n));
+    const double sum =
+      sum_before (row, CLAMP (place->left + place->module * at * (1 + wider), 0, row->n));
     if (i > 0)
       modules[i - 1] = (float) ((before - sum) * (1 - wider - place->growth * at / MODULES));
     before = sum;
@@ -131,7 +139,8 @@ correlate (const float *a, const float *b, gint n)
   return va > 1e-9 && vb > 1e-9 ? (n * ab - sa * sb) / sqrt (va * vb) : 0;
 }
 
-/* How well all bars of a code fit, to 1. It is asked for thousands of places, so it has no loop but one. */
+/* How well all bars of a code fit, to 1. It is asked for thousands of places, so it has no loop but
+ * one. */
 static double
 fit_all (const Row *row, const Place *place, const Code *code)
 {
@@ -145,7 +154,8 @@ fit_all (const Row *row, const Place *place, const Code *code)
   }
   const double variance = MODULES * (double) squares - (double) sum * sum;
   const double n = code->n_dark, bars = n * (MODULES - n);
-  return variance > 1e-3 * squares ? (MODULES * (double) dark - sum * n) / sqrt (variance * bars) : 0;
+  return variance > 1e-3 * squares ? (MODULES * (double) dark - sum * n) / sqrt (variance * bars)
+                                   : 0;
 }
 
 /* Moves each number of a place, as long as that fits better. */
@@ -178,7 +188,8 @@ static double
 find_place (const Row *row, const Code *code, Place *place)
 {
   double fit = 0;
-  for (double module = (double) row->n / MODULES; module >= MAX (MIN_SHARE * row->n / MODULES, MIN_MODULE); module /= WIDTH_STEP)
+  for (double module = (double) row->n / MODULES;
+       module >= MAX (MIN_SHARE * row->n / MODULES, MIN_MODULE); module /= WIDTH_STEP)
     for (double left = 0; left + module * MODULES <= row->n; left += module / 2) {
       const Place other = { left, module, 0 };
       const double now = fit_all (row, &other, code);
@@ -202,7 +213,8 @@ take_row (const SlGray *gray, const SlRect *part, gint y, gboolean backwards, Ro
 
 /* Adds how well each pattern fits in the place of @digit. */
 static void
-compare_digit (const Row *row, const Place *place, const Code *code, gint digit, double scores[PATTERNS])
+compare_digit (const Row *row, const Place *place, const Code *code, gint digit,
+               double scores[PATTERNS])
 {
   const gint first = digit_place (digit) - BESIDE;
   Code other = *code;
@@ -218,9 +230,11 @@ compare_digit (const Row *row, const Place *place, const Code *code, gint digit,
   }
 }
 
-/* Whether no other digit fits better anywhere, in the rows that fit as well as the best one, or nearly. */
+/* Whether no other digit fits better anywhere, in the rows that fit as well as the best one, or
+ * nearly. */
 static gboolean
-digits_fit (const Row rows[ROWS], const Place places[ROWS], const double fits[ROWS], double best, const Code *code)
+digits_fit (const Row rows[ROWS], const Place places[ROWS], const double fits[ROWS], double best,
+            const Code *code)
 {
   for (gint digit = 0; digit < DIGITS; digit++) {
     double scores[PATTERNS] = { 0 };
@@ -236,7 +250,8 @@ digits_fit (const Row rows[ROWS], const Place places[ROWS], const double fits[RO
 
 /* Looks for the code in a few rows, and from the best place there in all of them. */
 static gboolean
-direction_fits (const SlGray *gray, const SlRect *part, gboolean backwards, const Code *code, Row rows[ROWS])
+direction_fits (const SlGray *gray, const SlRect *part, gboolean backwards, const Code *code,
+                Row rows[ROWS])
 {
   Place found = { 0 }, places[ROWS];
   double fits[ROWS], best = 0;
@@ -265,5 +280,6 @@ sl_bars_fit (const SlGray *gray, const SlRect *part, const char *text)
   if (part->width < 1 || part->height < 1 || !make_code (text, &code))
     return FALSE;
   g_autofree Row *rows = g_new (Row, ROWS);
-  return direction_fits (gray, part, FALSE, &code, rows) || direction_fits (gray, part, TRUE, &code, rows);
+  return direction_fits (gray, part, FALSE, &code, rows)
+         || direction_fits (gray, part, TRUE, &code, rows);
 }

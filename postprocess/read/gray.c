@@ -40,7 +40,9 @@ brightness (const SlLuma *luma, gint x, gint y)
 {
   if (luma->plane[1] == NULL)
     return sample (luma, 0, x, y);
-  return (77 * sample (luma, 0, x, y) + 150 * sample (luma, 1, x, y) + 29 * sample (luma, 2, x, y) + 128) >> 8;
+  return (77 * sample (luma, 0, x, y) + 150 * sample (luma, 1, x, y) + 29 * sample (luma, 2, x, y)
+          + 128)
+         >> 8;
 }
 
 static guint8
@@ -57,7 +59,8 @@ mean (const SlLuma *luma, gint x, gint y, gint size)
 void
 sl_gray_cut (SlGray *gray, const SlLuma *luma, const SlRect *part, gint reduce)
 {
-  const gboolean bytes = reduce == 1 && luma->plane[1] == NULL && luma->step == 1 && luma->shift < 0;
+  const gboolean bytes =
+    reduce == 1 && luma->plane[1] == NULL && luma->step == 1 && luma->shift < 0;
   sl_gray_resize (gray, part->width / reduce, part->height / reduce);
   for (gint y = 0; y < gray->height; y++) {
     guint8 *row = gray->pixels + (gsize) y * (gsize) gray->width;
@@ -76,9 +79,11 @@ mix (const SlGray *from, gint64 x, gint64 y)
   x = CLAMP (x, 0, (gint64) (from->width - 1) * 256);
   y = CLAMP (y, 0, (gint64) (from->height - 1) * 256);
   const guint fx = x & 255, fy = y & 255;
-  const gsize right = x >> 8 < from->width - 1, below = y >> 8 < from->height - 1 ? (gsize) from->width : 0;
+  const gsize right = x >> 8 < from->width - 1,
+              below = y >> 8 < from->height - 1 ? (gsize) from->width : 0;
   const guint8 *at = from->pixels + (gsize) (y >> 8) * (gsize) from->width + (gsize) (x >> 8);
-  const guint upper = at[0] * (256 - fx) + at[right] * fx, lower = at[below] * (256 - fx) + at[below + right] * fx;
+  const guint upper = at[0] * (256 - fx) + at[right] * fx,
+              lower = at[below] * (256 - fx) + at[below + right] * fx;
   return (guint8) ((upper * (256 - fy) + lower * fy + 32768) >> 16);
 }
 
@@ -104,8 +109,10 @@ sl_gray_direction (const SlGray *gray, gint ways, double *sure)
   for (gint y = 1; y < gray->height - 1; y++) {
     const guint8 *row = gray->pixels + (gsize) y * (gsize) gray->width;
     for (gint x = 1; x < gray->width - 1; x++) {
-      const gint right = row[x + 1] - row[x - 1], down = row[x + gray->width] - row[x - gray->width];
-      const gint a = right * right - down * down, b = 2 * right * down, change = right * right + down * down;
+      const gint right = row[x + 1] - row[x - 1],
+                 down = row[x + gray->width] - row[x - gray->width];
+      const gint a = right * right - down * down, b = 2 * right * down,
+                 change = right * right + down * down;
       if (ways == 2) {
         along += a;
         across += b;
@@ -128,7 +135,8 @@ sl_gray_direction (const SlGray *gray, gint ways, double *sure)
 static double
 alike (const SlGray *gray, gint from, gint to, gint one, gint other)
 {
-  const guint8 *a = gray->pixels + (gsize) one * (gsize) gray->width, *b = gray->pixels + (gsize) other * (gsize) gray->width;
+  const guint8 *a = gray->pixels + (gsize) one * (gsize) gray->width,
+               *b = gray->pixels + (gsize) other * (gsize) gray->width;
   const double n = to - from;
   double sa = 0, sb = 0, aa = 0, bb = 0, ab = 0;
   for (gint x = from; x < to; x++) {

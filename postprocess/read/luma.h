@@ -9,7 +9,8 @@
 #include "preprocess/image.h"
 #include "postprocess/read/gray.h"
 
-/** sl_luma_of: where the brightness of @image with the format @info lies in memory. Valid while the image is valid. */
+/** sl_luma_of: where the brightness of @image with the format @info lies in memory. Valid while the
+ * image is valid. */
 SlLuma sl_luma_of (const SlImageInfo *info, const SlImage *image);
 
 #endif

@@ -4,7 +4,8 @@
  */
 #include "postprocess/read/memory.h"
 
-/* Frames without an object after which it is forgotten, how often that is looked at, and most objects that are kept. */
+/* Frames without an object after which it is forgotten, how often that is looked at, and most
+ * objects that are kept. */
 #define LONG 600
 #define SWEEP 64
 #define MAX_TRACKS 4096
@@ -81,7 +82,8 @@ sl_read_memory_is_due (const SlReadMemory *memory, const SlReadTrack *track)
 }
 
 void
-sl_read_memory_note (SlReadMemory *memory, SlReadTrack *track, const SlReadCode *code, const SlReadPatience *patience)
+sl_read_memory_note (SlReadMemory *memory, SlReadTrack *track, const SlReadCode *code,
+                     const SlReadPatience *patience)
 {
   if (code != NULL) {
     if (track->code == NULL)
@@ -97,7 +99,8 @@ sl_read_memory_note (SlReadMemory *memory, SlReadTrack *track, const SlReadCode 
   else if (patience->interval > 0)
     track->next = memory->frame + patience->interval;
   else
-    track->next = track->code != NULL && patience->again > 0 ? memory->frame + patience->again : G_MAXUINT64;
+    track->next =
+      track->code != NULL && patience->again > 0 ? memory->frame + patience->again : G_MAXUINT64;
 }
 
 void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a reader of codes is: a row with functions that find what a gray picture says. zbar.c is one, zxing/process.c another; a third
- * library is a third row, in the table of scan.c.
+ * What a reader of codes is: a row with functions that find what a gray picture says. zbar.c is
+ * one, zxing/process.c another; a third library is a third row, in the table of scan.c.
  */
 #ifndef SL_READ_READER_H
 #define SL_READ_READER_H
@@ -41,8 +41,10 @@ typedef struct
   double corners[4][2];
 } SlReadCode;
 
-/** How a picture is looked at: by which @reader, of those that are open; for which @kinds; whether bars are known to be @upright, or may lie either way; and every how many rows and
- *  columns, @step, at least 1. Codes count that lie in @box (x0, y0, x1, y1), which is where @map takes the picture; beside it are others'. */
+/** How a picture is looked at: by which @reader, of those that are open; for which @kinds; whether
+ * bars are known to be @upright, or may lie either way; and every how many rows and columns, @step,
+ * at least 1. Codes count that lie in @box (x0, y0, x1, y1), which is where @map takes the picture;
+ * beside it are others'. */
 typedef struct
 {
   guint reader, kinds;
@@ -56,11 +58,14 @@ typedef struct
  * SlReader: a library that reads codes.
  * @name: of the library
  * @kinds: that it can read, of SlReadKind
- * @open: a scanner, for one thread at a time; NULL where memory is out, or what it needs is not there
+ * @open: a scanner, for one thread at a time; NULL where memory is out, or what it needs is not
+ * there
  * @close: its end
- * @scan: the best code in @picture that is of @how, its corners in that picture's pixels: a checked one before others, then that of most
- *  lines; FALSE where there is none. It may take seconds on pictures made to that end.
- * @resumes: (nullable): when the scanner can be asked again, in the microseconds of g_get_monotonic_time()
+ * @scan: the best code in @picture that is of @how, its corners in that picture's pixels: a checked
+ * one before others, then that of most lines; FALSE where there is none. It may take seconds on
+ * pictures made to that end.
+ * @resumes: (nullable): when the scanner can be asked again, in the microseconds of
+ * g_get_monotonic_time()
  * @missing: (nullable): (transfer none) (nullable): the file that @open needs and that is not there
  */
 typedef struct
@@ -69,19 +74,22 @@ typedef struct
   guint kinds;
   gpointer (*open) (void);
   void (*close) (gpointer scanner);
-  gboolean (*scan) (gpointer scanner, const SlGray *picture, const SlReadHow *how, SlReadCode *code);
+  gboolean (*scan) (gpointer scanner, const SlGray *picture, const SlReadHow *how,
+                    SlReadCode *code);
   gint64 (*resumes) (gconstpointer scanner);
   const char *(*missing) (void);
 } SlReader;
 
 #define SL_READ_MAX_READERS 2
-/** sl_readers: those of this build, NULL behind the last; of two that can read a kind, the quicker one first. */
+/** sl_readers: those of this build, NULL behind the last; of two that can read a kind, the quicker
+ * one first. */
 extern const SlReader *const sl_readers[];
 extern const SlReader sl_reader_zbar, sl_reader_zxing;
 
 /** sl_read_is_inside: whether the point @x, @y of the picture lies in the object's box. */
 gboolean sl_read_is_inside (const SlReadHow *how, double x, double y);
-/** sl_read_decode_kanji: makes UTF-8 of what a QR code of any size says in Kanji mode alone, which is Shift JIS; other codes stay as they are. */
+/** sl_read_decode_kanji: makes UTF-8 of what a QR code of any size says in Kanji mode alone, which
+ * is Shift JIS; other codes stay as they are. */
 void sl_read_decode_kanji (SlReadCode *code);
 
 #endif

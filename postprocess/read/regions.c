@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The ways in which a region is tried, from what costs least. Work is bounded by them: pictures of MAX_SIDE pixels a side at most.
+ * The ways in which a region is tried, from what costs least. Work is bounded by them: pictures of
+ * MAX_SIDE pixels a side at most.
  */
 #include "postprocess/read/regions.h"
 
@@ -11,26 +12,32 @@
 #include "postprocess/read/repeats.h"
 #include "postprocess/read/votes.h"
 
-/* Parts of the frame that are larger are reduced; smaller ones are enlarged up to GOOD_SIDE, MAX_SCALE times at most. */
+/* Parts of the frame that are larger are reduced; smaller ones are enlarged up to GOOD_SIDE,
+ * MAX_SCALE times at most. */
 #define MAX_SIDE 1000
 #define GOOD_SIDE 400
 #define MAX_SCALE 3.0
 #define MIN_SCALE 1.3
-/* What is cut around a box: a share of its longer side, and pixels. Codes need light space beside them, and boxes are not exact. */
+/* What is cut around a box: a share of its longer side, and pixels. Codes need light space beside
+ * them, and boxes are not exact. */
 #define MARGIN 0.12
 #define MARGIN_PIXELS 6
-/* Bars as steep as that need no turning, in radians; and how much of all change of gray must be across them. */
+/* Bars as steep as that need no turning, in radians; and how much of all change of gray must be
+ * across them. */
 #define STEEP 0.05
 #define MIN_SURE 0.25
-/* Every how many rows of QR codes, and of upright bars, are looked at first, where both sides have that many pixels. */
+/* Every how many rows of QR codes, and of upright bars, are looked at first, where both sides have
+ * that many pixels. */
 #define COARSE 2
 #define COARSE_BARS 4
 #define COARSE_SIDE 150
-/* Where so much of the ground beside a box is so much lighter than the box, the code is tried without that ground, too. */
+/* Where so much of the ground beside a box is so much lighter than the box, the code is tried
+ * without that ground, too. */
 #define MIN_AROUND 0.1
 #define MUCH_LIGHTER 40
 
-/* No matrix code that is sharp correlates so much with itself moved aside; and what of those that the finder is as sure of as VERY_SURE. */
+/* No matrix code that is sharp correlates so much with itself moved aside; and what of those that
+ * the finder is as sure of as VERY_SURE. */
 #define REPEATS 0.62
 #define REPEATS_SURE 0.75
 #define VERY_SURE 0.95
@@ -66,18 +73,27 @@ typedef struct
 } Attempt;
 
 static const Attempt attempts[] = {
-  { SL_READ_LINEAR, 1, TRUE, FALSE, FALSE, TRUE },    { SL_READ_LINEAR, 0, TRUE, FALSE, FALSE, TRUE },
-  { SL_READ_QR, 0, FALSE, FALSE, FALSE, TRUE },       { SL_READ_STACKED, 0, TRUE, TRUE, FALSE, FALSE },
-  { SL_READ_MATRIX, 0, TRUE, TRUE, FALSE, FALSE },    { SL_READ_LINEAR, 1, TRUE, TRUE, FALSE, FALSE },
-  { SL_READ_LINEAR, 0, TRUE, TRUE, FALSE, FALSE },    { SL_READ_QR, 0, FALSE, TRUE, FALSE, FALSE },
-  { SL_READ_LINEAR, 0, FALSE, TRUE, FALSE, FALSE },   { SL_READ_QR, 0, FALSE, FALSE, TRUE, TRUE },
-  { SL_READ_MATRIX, 0, TRUE, FALSE, TRUE, FALSE },    { SL_READ_QR, 1, FALSE, TRUE, FALSE, FALSE },
-  { SL_READ_LINEAR, 1, TRUE, FALSE, TRUE, FALSE },    { SL_READ_LINEAR, 0, TRUE, FALSE, TRUE, FALSE },
-  { SL_READ_QR, 0, FALSE, TRUE, FALSE, FALSE, TRUE }, { SL_READ_MATRIX, 0, TRUE, TRUE, FALSE, FALSE, TRUE },
+  { SL_READ_LINEAR, 1, TRUE, FALSE, FALSE, TRUE },
+  { SL_READ_LINEAR, 0, TRUE, FALSE, FALSE, TRUE },
+  { SL_READ_QR, 0, FALSE, FALSE, FALSE, TRUE },
+  { SL_READ_STACKED, 0, TRUE, TRUE, FALSE, FALSE },
+  { SL_READ_MATRIX, 0, TRUE, TRUE, FALSE, FALSE },
+  { SL_READ_LINEAR, 1, TRUE, TRUE, FALSE, FALSE },
+  { SL_READ_LINEAR, 0, TRUE, TRUE, FALSE, FALSE },
+  { SL_READ_QR, 0, FALSE, TRUE, FALSE, FALSE },
+  { SL_READ_LINEAR, 0, FALSE, TRUE, FALSE, FALSE },
+  { SL_READ_QR, 0, FALSE, FALSE, TRUE, TRUE },
+  { SL_READ_MATRIX, 0, TRUE, FALSE, TRUE, FALSE },
+  { SL_READ_QR, 1, FALSE, TRUE, FALSE, FALSE },
+  { SL_READ_LINEAR, 1, TRUE, FALSE, TRUE, FALSE },
+  { SL_READ_LINEAR, 0, TRUE, FALSE, TRUE, FALSE },
+  { SL_READ_QR, 0, FALSE, TRUE, FALSE, FALSE, TRUE },
+  { SL_READ_MATRIX, 0, TRUE, TRUE, FALSE, FALSE, TRUE },
 };
 
-/* What a code may be that the finder calls so; it takes some kinds for one another. @proof: which of them a code mostly is. @slack: how much less
- * its not reading says than that of a matrix, as a confidence: bars are often worn, bent or of a kind that no reader knows. @side: pixels of a side
+/* What a code may be that the finder calls so; it takes some kinds for one another. @proof: which
+ * of them a code mostly is. @slack: how much less its not reading says than that of a matrix, as a
+ * confidence: bars are often worn, bent or of a kind that no reader knows. @side: pixels of a side
  * from which it should read, the longer one where @along. */
 typedef struct
 {
@@ -141,7 +157,8 @@ sl_region_reader_proof (const SlRegionReader *reader, const char *label)
   const Label *found = find_label (label);
   if (found == NULL)
     return SL_READ_PROOF_FOREIGN;
-  return (found->proof & sl_scan_kinds (reader->scan)) != 0 ? SL_READ_PROOF_READS : SL_READ_PROOF_NONE;
+  return (found->proof & sl_scan_kinds (reader->scan)) != 0 ? SL_READ_PROOF_READS
+                                                            : SL_READ_PROOF_NONE;
 }
 
 gboolean
@@ -157,7 +174,8 @@ sl_region_reader_repeats (const SlRegionReader *reader, double confidence)
   const gint left = MAX ((gint) reader->box[0], 0), top = MAX ((gint) reader->box[1], 0);
   const SlRect part = { left, top, MIN ((gint) reader->box[2], reader->part.width) - left,
                         MIN ((gint) reader->box[3], reader->part.height) - top };
-  return sl_gray_repeats (&reader->part, &part) >= (confidence >= VERY_SURE ? REPEATS_SURE : REPEATS);
+  return sl_gray_repeats (&reader->part, &part)
+         >= (confidence >= VERY_SURE ? REPEATS_SURE : REPEATS);
 }
 
 double
@@ -173,7 +191,8 @@ cut (SlRegionReader *reader, const SlLuma *luma, const double box[4])
 {
   const double margin = MARGIN * MAX (box[2] - box[0], box[3] - box[1]) + MARGIN_PIXELS;
   const double left = MAX (floor (box[0] - margin), 0), top = MAX (floor (box[1] - margin), 0);
-  const double right = MIN (ceil (box[2] + margin), luma->width), bottom = MIN (ceil (box[3] + margin), luma->height);
+  const double right = MIN (ceil (box[2] + margin), luma->width),
+               bottom = MIN (ceil (box[3] + margin), luma->height);
   if (!(right - left >= 2) || !(bottom - top >= 2))
     return FALSE;
   const SlRect part = { (int) left, (int) top, (int) (right - left), (int) (bottom - top) };
@@ -187,7 +206,8 @@ cut (SlRegionReader *reader, const SlLuma *luma, const double box[4])
   return reader->part.width <= MAX_SIDE && reader->part.height <= MAX_SIDE;
 }
 
-/* Rows of stacked codes have as much change between them as bars have, or nearly: the direction is one of theirs. */
+/* Rows of stacked codes have as much change between them as bars have, or nearly: the direction is
+ * one of theirs. */
 static void
 find_directions (SlRegionReader *reader, guint kinds)
 {
@@ -201,7 +221,8 @@ find_directions (SlRegionReader *reader, guint kinds)
     reader->rows += rint ((reader->direction - reader->rows) / (G_PI / 2)) * (G_PI / 2);
 }
 
-/* From a picture of the returned size to the part of the frame: turned by @angle and @scale times as large. */
+/* From a picture of the returned size to the part of the frame: turned by @angle and @scale times
+ * as large. */
 static SlRect
 place (const SlGray *part, double angle, double scale, SlAffine *map)
 {
@@ -221,8 +242,8 @@ enlargement (const SlRegionReader *reader)
   return CLAMP ((double) GOOD_SIDE / MAX (reader->part.width, reader->part.height), 1, MAX_SCALE);
 }
 
-/* The lightest gray in the box, but for a few pixels; @around: (out): how many of the others are much lighter. A label on a lighter ground has its
- * light space darker than what is beside it. */
+/* The lightest gray in the box, but for a few pixels; @around: (out): how many of the others are
+ * much lighter. A label on a lighter ground has its light space darker than what is beside it. */
 static guint8
 find_lightest (const SlRegionReader *reader, double *around)
 {
@@ -230,7 +251,8 @@ find_lightest (const SlRegionReader *reader, double *around)
   for (gint y = 0; y < reader->part.height; y++)
     for (gint x = 0; x < reader->part.width; x++) {
       const guint8 gray = reader->part.pixels[(gsize) y * (gsize) reader->part.width + (gsize) x];
-      const gboolean in = x >= reader->box[0] && y >= reader->box[1] && x < reader->box[2] && y < reader->box[3];
+      const gboolean in =
+        x >= reader->box[0] && y >= reader->box[1] && x < reader->box[2] && y < reader->box[3];
       (in ? inside : outside)[gray]++;
       n_inside += in;
       n_outside += !in;
@@ -278,10 +300,14 @@ is_coarse (const SlGray *picture)
 
 /* Puts into @picture what @attempt wants. */
 static SlReadHow
-prepare (const SlRegionReader *reader, const Attempt *attempt, guint number, SlGray *picture, SlAffine *map)
+prepare (const SlRegionReader *reader, const Attempt *attempt, guint number, SlGray *picture,
+         SlAffine *map)
 {
-  const gboolean bars = attempt->kinds == SL_READ_LINEAR, upright = attempt->turned && bars && reader->has_bars;
-  const double direction = upright ? reader->direction : attempt->turned && !bars ? reader->rows : 0;
+  const gboolean bars = attempt->kinds == SL_READ_LINEAR,
+                 upright = attempt->turned && bars && reader->has_bars;
+  const double direction = upright                    ? reader->direction
+                           : attempt->turned && !bars ? reader->rows
+                                                      : 0;
   const double angle = fabs (direction) > STEEP ? direction : 0;
   const double scale = attempt->enlarged ? enlargement (reader) : 1;
   const SlRect size = place (&reader->part, angle, scale, map);
@@ -300,7 +326,8 @@ prepare (const SlRegionReader *reader, const Attempt *attempt, guint number, SlG
   return how;
 }
 
-/* Whether what is around the middle of the picture is darker than the middle, as it is around a light code on dark ground. */
+/* Whether what is around the middle of the picture is darker than the middle, as it is around a
+ * light code on dark ground. */
 static gboolean
 is_dark_around (const SlGray *picture)
 {
@@ -329,8 +356,9 @@ differs (const SlRegionReader *reader, const Attempt *attempt)
     return !attempt->inverted || is_dark_around (&reader->part);
   if (!attempt->enlarged)
     return !attempt->inverted || is_dark_around (&reader->part);
-  return (attempt->kinds == SL_READ_LINEAR && !attempt->turned) ? reader->has_bars
-                                                                : enlargement (reader) >= MIN_SCALE || is_coarse (&reader->part);
+  return (attempt->kinds == SL_READ_LINEAR && !attempt->turned)
+           ? reader->has_bars
+           : enlargement (reader) >= MIN_SCALE || is_coarse (&reader->part);
 }
 
 static void
@@ -363,9 +391,11 @@ sl_region_reader_wait (SlRegionReader *reader, gint64 deadline)
   return sl_scan_picture (reader->scan, deadline) != NULL;
 }
 
-/* Rows from @first to @last of the picture that lie in @box, in pixels of the frame, at column @x. */
+/* Rows from @first to @last of the picture that lie in @box, in pixels of the frame, at column @x.
+ */
 static gint
-rows_inside (const SlRegionReader *reader, const SlReadHow *how, const double box[4], double x, gint first, gint last)
+rows_inside (const SlRegionReader *reader, const SlReadHow *how, const double box[4], double x,
+             gint first, gint last)
 {
   SlReadHow other = *how;
   gint n = 0;
@@ -376,10 +406,12 @@ rows_inside (const SlRegionReader *reader, const SlReadHow *how, const double bo
   return n;
 }
 
-/* Whether another object holds more of the bars of @code, in pixels of @picture, in which they are upright. Readers know some of their rows
- * alone, and those of equal codes together: what goes on from a row in the box counts. */
+/* Whether another object holds more of the bars of @code, in pixels of @picture, in which they are
+ * upright. Readers know some of their rows alone, and those of equal codes together: what goes on
+ * from a row in the box counts. */
 static gboolean
-is_of_another (const SlRegionReader *reader, const SlGray *picture, const SlReadHow *how, const double box[4], const SlReadCode *code)
+is_of_another (const SlRegionReader *reader, const SlGray *picture, const SlReadHow *how,
+               const double box[4], const SlReadCode *code)
 {
   double low[2] = { G_MAXDOUBLE, G_MAXDOUBLE }, high[2] = { 0, 0 }, sum = 0;
   gint first, last, rows = 0;
@@ -393,10 +425,13 @@ is_of_another (const SlRegionReader *reader, const SlGray *picture, const SlRead
       sum += y;
       rows++;
     }
-  sl_gray_bars (picture, (gint) low[0], (gint) high[0], (gint) (rows > 0 ? sum / rows : (low[1] + high[1]) / 2), &first, &last);
+  sl_gray_bars (picture, (gint) low[0], (gint) high[0],
+                (gint) (rows > 0 ? sum / rows : (low[1] + high[1]) / 2), &first, &last);
   const gint own = rows_inside (reader, how, box, middle, first, last);
   for (guint i = 0; i < reader->objects->len; i++)
-    if (rows_inside (reader, how, g_array_index (reader->objects, Box, i).edges, middle, first, last) > own)
+    if (rows_inside (reader, how, g_array_index (reader->objects, Box, i).edges, middle, first,
+                     last)
+        > own)
       return TRUE;
   return FALSE;
 }
@@ -414,7 +449,8 @@ static void
 check_bars (SlRegionReader *reader, gboolean inverted, gint64 deadline, SlVotes *votes)
 {
   const Attempt look = { SL_READ_LINEAR, 0, TRUE, FALSE, inverted, FALSE };
-  SlGray *picture = g_get_monotonic_time () < deadline ? sl_scan_picture (reader->scan, deadline) : NULL;
+  SlGray *picture =
+    g_get_monotonic_time () < deadline ? sl_scan_picture (reader->scan, deadline) : NULL;
   SlAffine map;
   if (picture == NULL)
     return;
@@ -424,10 +460,11 @@ check_bars (SlRegionReader *reader, gboolean inverted, gint64 deadline, SlVotes 
     votes->votes[i].bars_fit = sl_bars_fit (picture, &all, votes->votes[i].text);
 }
 
-/* Reads what was found by @reader_number once more: by the other reader, then by both in other pictures, until two agree. Where time ends before,
- * what was read so far decides. */
+/* Reads what was found by @reader_number once more: by the other reader, then by both in other
+ * pictures, until two agree. Where time ends before, what was read so far decides. */
 static void
-confirm (SlRegionReader *reader, guint reader_number, gboolean inverted, gint64 deadline, SlReadCode *code)
+confirm (SlRegionReader *reader, guint reader_number, gboolean inverted, gint64 deadline,
+         SlReadCode *code)
 {
   static const Attempt looks[] = { { SL_READ_LINEAR, 0, TRUE, FALSE, FALSE, FALSE },
                                    { SL_READ_LINEAR, 0, TRUE, TRUE, FALSE, FALSE },
@@ -459,9 +496,11 @@ confirm (SlRegionReader *reader, guint reader_number, gboolean inverted, gint64 
 }
 
 SlScanResult
-sl_region_reader_read (SlRegionReader *reader, const SlLuma *luma, const double box[4], guint kinds, gint64 deadline, SlReadCode *code)
+sl_region_reader_read (SlRegionReader *reader, const SlLuma *luma, const double box[4], guint kinds,
+                       gint64 deadline, SlReadCode *code)
 {
-  SlGray *picture = g_get_monotonic_time () < deadline ? sl_scan_picture (reader->scan, deadline) : NULL;
+  SlGray *picture =
+    g_get_monotonic_time () < deadline ? sl_scan_picture (reader->scan, deadline) : NULL;
   if (picture == NULL || (kinds & sl_region_reader_ready (reader)) == 0)
     return SL_SCAN_UNTRIED;
   if (!cut (reader, luma, box))
@@ -478,7 +517,8 @@ sl_region_reader_read (SlRegionReader *reader, const SlLuma *luma, const double 
       return SL_SCAN_LATE;
     const SlReadHow how = prepare (reader, attempt, (guint) number, picture, &map);
     SlScanResult result = sl_scan_run (reader->scan, &how, deadline, code);
-    if (result == SL_SCAN_FOUND && foreign == NULL && how.upright && is_of_another (reader, picture, &how, box, code))
+    if (result == SL_SCAN_FOUND && foreign == NULL && how.upright
+        && is_of_another (reader, picture, &how, box, code))
       foreign = g_bytes_new (code->bytes, code->n_bytes);
     if (result == SL_SCAN_FOUND && foreign != NULL && is_same (foreign, code))
       result = SL_SCAN_NOTHING;

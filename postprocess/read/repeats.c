@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Whether a picture looks like itself moved aside, as chessboards, grids of circles, tiles and fabrics do, and codes do not. */
+/* Whether a picture looks like itself moved aside, as chessboards, grids of circles, tiles and
+ * fabrics do, and codes do not. */
 #include "postprocess/read/repeats.h"
 
 #include <math.h>
 
-/* The part is reduced to so many pixels a side, and moved by half of that at most; what is moved by less looks alike for being smooth. */
+/* The part is reduced to so many pixels a side, and moved by half of that at most; what is moved by
+ * less looks alike for being smooth. */
 #define SIDE 48
 #define MIN_SHIFT 4
 /* Where the middle repeats so much less than all does, it counts instead. */
@@ -44,7 +46,8 @@ correlation (Tile tile, gint dx, gint dy)
       ab += first[x] * second[x];
     }
   }
-  const double n = (double) columns * (SIDE - dy), va = n * aa - (double) a * a, vb = n * bb - (double) b * b;
+  const double n = (double) columns * (SIDE - dy), va = n * aa - (double) a * a,
+               vb = n * bb - (double) b * b;
   return va > 0 && vb > 0 ? (n * ab - (double) a * b) / sqrt (va * vb) : 0;
 }
 
@@ -64,11 +67,13 @@ part_repeats (const SlGray *gray, const SlRect *part)
 double
 sl_gray_repeats (const SlGray *gray, const SlRect *part)
 {
-  if (part->x < 0 || part->y < 0 || part->width < SIDE || part->height < SIDE || part->width > gray->width - part->x
-      || part->height > gray->height - part->y)
+  if (part->x < 0 || part->y < 0 || part->width < SIDE || part->height < SIDE
+      || part->width > gray->width - part->x || part->height > gray->height - part->y)
     return 0;
   const double all = part_repeats (gray, part);
-  const SlRect middle = { part->x + part->width / 5, part->y + part->height / 5, part->width * 3 / 5, part->height * 3 / 5 };
-  const double inside = middle.width < SIDE || middle.height < SIDE ? all : part_repeats (gray, &middle);
+  const SlRect middle = { part->x + part->width / 5, part->y + part->height / 5,
+                          part->width * 3 / 5, part->height * 3 / 5 };
+  const double inside =
+    middle.width < SIDE || middle.height < SIDE ? all : part_repeats (gray, &middle);
   return inside < MUCH_LESS * all ? inside : all;
 }

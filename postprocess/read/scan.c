@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The table of readers, and the thread that they run on. The thread owns picture and code while it is busy; else the caller owns them. A
- * thread that is busy when its owner frees it is left to run, and frees everything at its end.
+ * The table of readers, and the thread that they run on. The thread owns picture and code while it
+ * is busy; else the caller owns them. A thread that is busy when its owner frees it is left to run,
+ * and frees everything at its end.
  */
 #include "config.h"
 #include "postprocess/read/scan.h"
@@ -58,7 +59,8 @@ work (gpointer data)
     g_mutex_unlock (&scan->lock);
     const guint i = scan->how.reader;
     const SlReader *reader = scan->readers[i];
-    const gboolean found = reader->scan (scan->scanners[i], &scan->picture, &scan->how, &scan->code);
+    const gboolean found =
+      reader->scan (scan->scanners[i], &scan->picture, &scan->how, &scan->code);
     const gint64 resumes = reader->resumes != NULL ? reader->resumes (scan->scanners[i]) : 0;
     g_mutex_lock (&scan->lock);
     scan->found = found;

@@ -8,7 +8,8 @@ gboolean
 sl_votes_takes (const SlReadCode *code)
 {
   static const char *const symbologies[] = { "ean-13", "ean-8", "upc-a", "upc-e", NULL };
-  return g_strv_contains (symbologies, code->symbology) && code->n_bytes < sizeof ((SlVote *) NULL)->text;
+  return g_strv_contains (symbologies, code->symbology)
+         && code->n_bytes < sizeof ((SlVote *) NULL)->text;
 }
 
 /* A UPC-A code is an EAN-13 code that begins with a zero. */
@@ -69,7 +70,8 @@ find_fitting (const SlVotes *votes)
 void
 sl_votes_choose (const SlVotes *votes, SlReadCode *code)
 {
-  const SlVote *fitting = find_fitting (votes), *best = fitting != NULL ? fitting : &votes->votes[0];
+  const SlVote *fitting = find_fitting (votes),
+               *best = fitting != NULL ? fitting : &votes->votes[0];
   for (guint i = 0; fitting == NULL && i < votes->n; i++) {
     const SlVote *vote = &votes->votes[i];
     const gboolean more = has_two_readers (vote), most = has_two_readers (best);

@@ -2,8 +2,8 @@
 /*
  * Reading by libzbar: QR and linear codes.
  *
- * SQ codes stay off: they are of no use beside the finder. What has no check digits counts from MIN_LINES lines on, since bars in
- * other pictures are read as such a code now and then.
+ * SQ codes stay off: they are of no use beside the finder. What has no check digits counts from
+ * MIN_LINES lines on, since bars in other pictures are read as such a code now and then.
  */
 #include "postprocess/read/reader.h"
 
@@ -13,8 +13,9 @@
 /* Lines that must agree on a code that nothing checks, and its least length. */
 #define MIN_LINES 2
 #define MIN_LENGTH 4
-/* A linear code of which less of the picture's width has points was read from one end alone; its middle is as far from there as that, or more.
- * And the share of its lines that must run through the box. */
+/* A linear code of which less of the picture's width has points was read from one end alone; its
+ * middle is as far from there as that, or more. And the share of its lines that must run through
+ * the box. */
 #define ONE_END 0.05
 #define MAX_BESIDE 0.125
 #define MIN_INSIDE 0.25
@@ -83,7 +84,8 @@ turn_on (Zbar *zbar, guint kinds)
   if (zbar->kinds == kinds)
     return;
   for (guint i = 0; i < G_N_ELEMENTS (symbologies); i++)
-    zbar_image_scanner_set_config (zbar->scanner, symbologies[i].type, ZBAR_CFG_ENABLE, (kinds & symbologies[i].kind) != 0);
+    zbar_image_scanner_set_config (zbar->scanner, symbologies[i].type, ZBAR_CFG_ENABLE,
+                                   (kinds & symbologies[i].kind) != 0);
   zbar->kinds = kinds;
 }
 
@@ -103,7 +105,8 @@ find_extent (const zbar_symbol_t *symbol, double extent[4])
   }
 }
 
-/* A QR code has four corners, counterclockwise from its own upper left; of linear codes each line that was read has points. */
+/* A QR code has four corners, counterclockwise from its own upper left; of linear codes each line
+ * that was read has points. */
 static void
 place_corners (const zbar_symbol_t *symbol, double corners[4][2])
 {
@@ -127,8 +130,9 @@ towards (double at, double middle, double most)
   return at + CLAMP (middle - at, -most, most);
 }
 
-/* Whether the symbol is the object's, and not one in the margin. A linear one's points are at the ends of its lines, whose rows are known where
- * bars are upright; equal codes are one symbol with the lines of both. */
+/* Whether the symbol is the object's, and not one in the margin. A linear one's points are at the
+ * ends of its lines, whose rows are known where bars are upright; equal codes are one symbol with
+ * the lines of both. */
 static gboolean
 is_in_box (const zbar_symbol_t *symbol, const SlGray *picture, const SlReadHow *how)
 {
@@ -138,7 +142,8 @@ is_in_box (const zbar_symbol_t *symbol, const SlGray *picture, const SlReadHow *
   guint n_inside = 0;
   find_extent (symbol, extent);
   const gboolean one_end = lines && extent[2] - extent[0] < ONE_END * picture->width;
-  const gboolean one_line = one_end && !how->upright && extent[3] - extent[1] < ONE_END * picture->height;
+  const gboolean one_line =
+    one_end && !how->upright && extent[3] - extent[1] < ONE_END * picture->height;
   double x = (extent[0] + extent[2]) / 2, y = (extent[1] + extent[3]) / 2;
   if (one_line || (one_end && how->upright))
     x = towards (x, picture->width / 2.0, MAX_BESIDE * picture->width);
@@ -159,7 +164,8 @@ find_symbology (const zbar_symbol_t *symbol)
   const guint n = zbar_symbol_get_data_length (symbol);
   for (guint i = 0; i < G_N_ELEMENTS (symbologies); i++)
     if (symbologies[i].type == type && n > 0 && n <= SL_READ_MAX_BYTES
-        && (symbologies[i].is_checked || (zbar_symbol_get_quality (symbol) >= MIN_LINES && n >= MIN_LENGTH)))
+        && (symbologies[i].is_checked
+            || (zbar_symbol_get_quality (symbol) >= MIN_LINES && n >= MIN_LENGTH)))
       return (gint) i;
   return -1;
 }
@@ -181,8 +187,11 @@ take_symbol (const zbar_symbol_t *symbol, SlReadCode *code)
 static gboolean
 is_better (const zbar_symbol_t *symbol, const zbar_symbol_t *best)
 {
-  const gboolean is_checked = symbologies[find_symbology (symbol)].is_checked, was_checked = symbologies[find_symbology (best)].is_checked;
-  return is_checked != was_checked ? is_checked : zbar_symbol_get_quality (symbol) > zbar_symbol_get_quality (best);
+  const gboolean is_checked = symbologies[find_symbology (symbol)].is_checked,
+                 was_checked = symbologies[find_symbology (best)].is_checked;
+  return is_checked != was_checked
+           ? is_checked
+           : zbar_symbol_get_quality (symbol) > zbar_symbol_get_quality (best);
 }
 
 /* (nullable): of what the scanner has read. */
@@ -190,8 +199,10 @@ static const zbar_symbol_t *
 choose_symbol (const Zbar *zbar, const SlGray *picture, const SlReadHow *how)
 {
   const zbar_symbol_t *best = NULL;
-  for (const zbar_symbol_t *symbol = zbar_image_first_symbol (zbar->image); symbol != NULL; symbol = zbar_symbol_next (symbol))
-    if (find_symbology (symbol) >= 0 && is_in_box (symbol, picture, how) && (best == NULL || is_better (symbol, best)))
+  for (const zbar_symbol_t *symbol = zbar_image_first_symbol (zbar->image); symbol != NULL;
+       symbol = zbar_symbol_next (symbol))
+    if (find_symbology (symbol) >= 0 && is_in_box (symbol, picture, how)
+        && (best == NULL || is_better (symbol, best)))
       best = symbol;
   return best;
 }
@@ -202,10 +213,12 @@ scan (gpointer scanner, const SlGray *picture, const SlReadHow *how, SlReadCode 
   Zbar *zbar = scanner;
   const zbar_symbol_t *best = NULL;
   turn_on (zbar, how->kinds);
-  zbar_image_scanner_set_config (zbar->scanner, ZBAR_NONE, ZBAR_CFG_X_DENSITY, how->upright ? 0 : how->step);
+  zbar_image_scanner_set_config (zbar->scanner, ZBAR_NONE, ZBAR_CFG_X_DENSITY,
+                                 how->upright ? 0 : how->step);
   zbar_image_scanner_set_config (zbar->scanner, ZBAR_NONE, ZBAR_CFG_Y_DENSITY, how->step);
   zbar_image_set_size (zbar->image, (guint) picture->width, (guint) picture->height);
-  zbar_image_set_data (zbar->image, picture->pixels, (gulong) picture->width * (gulong) picture->height, NULL);
+  zbar_image_set_data (zbar->image, picture->pixels,
+                       (gulong) picture->width * (gulong) picture->height, NULL);
   if (zbar_scan_image (zbar->scanner, zbar->image) > 0)
     best = choose_symbol (zbar, picture, how);
   if (best != NULL)
@@ -214,4 +227,5 @@ scan (gpointer scanner, const SlGray *picture, const SlReadHow *how, SlReadCode 
   return best != NULL;
 }
 
-const SlReader sl_reader_zbar = { "zbar", SL_READ_QR | SL_READ_LINEAR, open_zbar, close_zbar, scan };
+const SlReader sl_reader_zbar = { "zbar", SL_READ_QR | SL_READ_LINEAR, open_zbar, close_zbar,
+                                  scan };

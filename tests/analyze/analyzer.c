@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the analyzer reports of objects that are moved by hand: events and times, ids that change, streams that jump, hostile boxes. */
+/* What the analyzer reports of objects that are moved by hand: events and times, ids that change,
+ * streams that jump, hostile boxes. */
 #include "postprocess/analyze/analyzer.h"
 
 #include <math.h>
@@ -53,16 +54,19 @@ events_of (const SlAnalysis *analysis)
   GString *text = g_string_new (NULL);
   for (guint i = 0; i < analysis->n_events; i++) {
     const SlAnalysisEvent *event = &analysis->events[i];
-    g_string_append_printf (text, "%s %s %d %s %g;", sl_analysis_event_name (event->kind), analysis->regions[event->region].name,
-                            event->object_id, event->label != NULL ? event->label : "-", event->seconds);
+    g_string_append_printf (text, "%s %s %d %s %g;", sl_analysis_event_name (event->kind),
+                            analysis->regions[event->region].name, event->object_id,
+                            event->label != NULL ? event->label : "-", event->seconds);
   }
   return g_string_free (text, FALSE);
 }
 
 static const SlAnalysis *
-step (SlAnalyzer *analyzer, gdouble seconds, const SlObjectView *objects, guint n, const char *expected)
+step (SlAnalyzer *analyzer, gdouble seconds, const SlObjectView *objects, guint n,
+      const char *expected)
 {
-  const SlAnalysis *analysis = sl_analyzer_update (analyzer, objects, n, (guint64) (seconds * SECOND));
+  const SlAnalysis *analysis =
+    sl_analyzer_update (analyzer, objects, n, (guint64) (seconds * SECOND));
   g_autofree char *events = events_of (analysis);
   g_assert_cmpstr (events, ==, expected);
   return analysis;
@@ -139,12 +143,17 @@ test_anchors (void)
   {
     const char *anchor;
     gdouble x, y; /* from the bottom's middle, percent */
-  } cases[] = { { "bottom", 0, 0 }, { "centre", 0, -5 }, { "top", 0, -10 }, { "left", -5, -5 }, { "right", 5, -5 } };
+  } cases[] = { { "bottom", 0, 0 },
+                { "centre", 0, -5 },
+                { "top", 0, -10 },
+                { "left", -5, -5 },
+                { "right", 5, -5 } };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     for (guint k = 0; k < 2; k++) {
       SlAnalyzerSettings settings = at_once ();
-      g_autofree char *text = g_strdup_printf ("[zone spot] points=0.5,0.5 0.6,0.5 0.6,0.6 0.5,0.6; %s%s", k == 0 ? "anchor=" : "",
-                                               k == 0 ? cases[i].anchor : "");
+      g_autofree char *text =
+        g_strdup_printf ("[zone spot] points=0.5,0.5 0.6,0.5 0.6,0.6 0.5,0.6; %s%s",
+                         k == 0 ? "anchor=" : "", k == 0 ? cases[i].anchor : "");
       if (k == 1)
         g_strlcpy (strstr (text, ";"), "", 1);
       settings.anchor = k == 1 ? (gint) i : SL_ANCHOR_BOTTOM;
@@ -170,7 +179,8 @@ test_confirm (void)
     { 80, "" }, { 20, "" },
     { 80, "" }, { 80, "left left 1 a 4;out way 1 a -1;" },
   };
-  g_autoptr (SlAnalyzer) analyzer = open_with (LEFT "[line way] points=0.5,0 0.5,1", &sl_analyzer_defaults);
+  g_autoptr (SlAnalyzer) analyzer =
+    open_with (LEFT "[line way] points=0.5,0 0.5,1", &sl_analyzer_defaults);
   for (guint i = 0; i < G_N_ELEMENTS (steps); i++) {
     const SlObjectView object = object_at (1, "a", steps[i].x, 50);
     step (analyzer, i, &object, 1, steps[i].events);
@@ -181,7 +191,8 @@ test_confirm (void)
 static void
 test_last_seen (void)
 {
-  g_autoptr (SlAnalyzer) analyzer = open_with (LEFT "[line way] points=0.5,0 0.5,1", &sl_analyzer_defaults);
+  g_autoptr (SlAnalyzer) analyzer =
+    open_with (LEFT "[line way] points=0.5,0 0.5,1", &sl_analyzer_defaults);
   SlObjectView object = object_at (1, "a", 20, 50);
   step (analyzer, 0, &object, 1, "");
   step (analyzer, 1, &object, 1, "entered left 1 a -1;");
@@ -192,7 +203,8 @@ test_last_seen (void)
   step (analyzer, 5.1, NULL, 0, "left left 1 a 3;out way 1 a -1;");
 }
 
-/* Another id in the place of one that was just there is the same object; elsewhere, later or of another class it is not. */
+/* Another id in the place of one that was just there is the same object; elsewhere, later or of
+ * another class it is not. */
 static void
 test_relink (void)
 {
@@ -232,7 +244,8 @@ test_relink (void)
 static void
 test_timers (void)
 {
-  g_autoptr (SlAnalyzer) analyzer = open_with (LEFT "dwell-after=3s;left-behind-after=2s;empty-after=4s", NULL);
+  g_autoptr (SlAnalyzer) analyzer =
+    open_with (LEFT "dwell-after=3s;left-behind-after=2s;empty-after=4s", NULL);
   SlObjectView object = object_at (1, "bag", 20, 50);
   step (analyzer, 0, NULL, 0, "");
   step (analyzer, 3.9, NULL, 0, "");
@@ -256,9 +269,12 @@ test_timers (void)
 static void
 test_classes (void)
 {
-  g_autoptr (SlAnalyzer) analyzer = open_with (LEFT "classes=person; [zone all] points=0,0 1,0 1,1 0,1; classes=!dog", NULL);
-  const SlObjectView objects[] = { object_at (1, "person", 20, 50), object_at (2, "dog", 20, 50), object_at (3, "cat", 20, 50) };
-  step (analyzer, 0, objects, 3, "entered left 1 person -1;entered all 1 person -1;entered all 3 cat -1;");
+  g_autoptr (SlAnalyzer) analyzer =
+    open_with (LEFT "classes=person; [zone all] points=0,0 1,0 1,1 0,1; classes=!dog", NULL);
+  const SlObjectView objects[] = { object_at (1, "person", 20, 50), object_at (2, "dog", 20, 50),
+                                   object_at (3, "cat", 20, 50) };
+  step (analyzer, 0, objects, 3,
+        "entered left 1 person -1;entered all 1 person -1;entered all 3 cat -1;");
 }
 
 /* More classes than are told apart: the rest are counted together, and whole. */
@@ -293,7 +309,8 @@ test_occupancy (void)
   settings.interval = 10;
   g_autoptr (SlAnalyzer) analyzer = open_with (LEFT, &settings);
   for (guint i = 0; i <= 200; i++) {
-    SlObjectView objects[] = { object_at (1, "a", i >= 50 && i < 100 ? 20 : 80, 50), object_at (2, "a", i >= 75 && i < 150 ? 20 : 80, 80) };
+    SlObjectView objects[] = { object_at (1, "a", i >= 50 && i < 100 ? 20 : 80, 50),
+                               object_at (2, "a", i >= 75 && i < 150 ? 20 : 80, 80) };
     const SlAnalysis *analysis = sl_analyzer_update (analyzer, objects, 2, i * SECOND / 10);
     const SlOccupancy *past = &analysis->regions[0].occupancy;
     g_assert_cmpint (analysis->interval_over, ==, i == 100 || i == 200);
@@ -314,7 +331,8 @@ test_occupancy (void)
   }
 }
 
-/* Objects that are not seen any more count for as long as they were, also when that turns out in a later interval or after an outage. */
+/* Objects that are not seen any more count for as long as they were, also when that turns out in a
+ * later interval or after an outage. */
 static void
 test_occupancy_of_lost (void)
 {
@@ -323,7 +341,8 @@ test_occupancy_of_lost (void)
   g_autoptr (SlAnalyzer) analyzer = open_with (LEFT, &settings);
   for (guint i = 0; i <= 600; i++) {
     const SlObjectView object = object_at (1 + (gint32) (i / 30), "a", 10 + i / 30, 50);
-    const SlAnalysis *analysis = sl_analyzer_update (analyzer, &object, i % 30 < 10, i * SECOND / 10); /* 0.9 s of every 3 s */
+    const SlAnalysis *analysis =
+      sl_analyzer_update (analyzer, &object, i % 30 < 10, i * SECOND / 10); /* 0.9 s of every 3 s */
     if (!analysis->interval_over)
       continue;
     g_assert_cmpfloat_with_epsilon (analysis->regions[0].occupancy.mean, 0.3, 0.001);
@@ -356,7 +375,8 @@ test_occupancy_confirmed (void)
   }
 }
 
-/* A zone is empty since the last one left it, though another that was lost before is given up later. */
+/* A zone is empty since the last one left it, though another that was lost before is given up
+ * later. */
 static void
 test_empty_since (void)
 {
@@ -380,7 +400,8 @@ test_left_behind_relinked (void)
   guint told = 0;
   for (guint i = 0; i < 600; i++) {
     const SlObjectView object = object_at (1 + (gint32) (i / 80), "bag", 20, 50);
-    const SlAnalysis *analysis = sl_analyzer_update (analyzer, &object, i < 80 || i % 80 > 2, i * SECOND / 10);
+    const SlAnalysis *analysis =
+      sl_analyzer_update (analyzer, &object, i < 80 || i % 80 > 2, i * SECOND / 10);
     for (guint k = 0; k < analysis->n_events; k++)
       if (analysis->events[k].kind == SL_EVENT_LEFT_BEHIND) {
         g_assert_cmpfloat_with_epsilon (analysis->events[k].seconds, 10, 1);
@@ -390,7 +411,8 @@ test_left_behind_relinked (void)
   g_assert_cmpuint (told, ==, 1);
 }
 
-/* A flush, time that runs backwards and frames of another size: who was inside has left, and counts go on. */
+/* A flush, time that runs backwards and frames of another size: who was inside has left, and counts
+ * go on. */
 static void
 test_jumps (void)
 {
@@ -403,7 +425,8 @@ test_jumps (void)
   step (analyzer, 2, NULL, 0, "left left 1 a 0;");
   step (analyzer, 3, &object, 1, "entered left 1 a -1;");
   sl_analyzer_set_size (analyzer, 200, 100);
-  const SlAnalysis *analysis = step (analyzer, 4, &object, 1, "left left 1 a 0;entered left 1 a -1;");
+  const SlAnalysis *analysis =
+    step (analyzer, 4, &object, 1, "left left 1 a 0;entered left 1 a -1;");
   g_assert_cmpuint (analysis->regions[0].entered, ==, 4);
   g_assert_cmpuint (analysis->regions[0].left, ==, 3);
   g_assert_cmpuint (analysis->regions[0].inside, ==, 1);
@@ -424,7 +447,8 @@ test_heat (void)
   g_assert_cmpfloat_with_epsilon (analysis->heat.most, 5, 1e-9);
   for (guint i = 0; i < 100; i++)
     g_assert_cmpuint (analysis->heat.cells[i], ==, i == 52 ? 255 : 0);
-  sl_analyzer_set_size (analyzer, 200, 100); /* and nothing of it is left for frames of another size */
+  sl_analyzer_set_size (analyzer, 200,
+                        100); /* and nothing of it is left for frames of another size */
   g_assert_null (sl_analyzer_last (analyzer)->heat.cells);
   analysis = sl_analyzer_update (analyzer, &object, 1, 5 * SECOND + SECOND / 10);
   g_assert_cmpuint (analysis->heat.height, ==, 5);
@@ -439,20 +463,24 @@ test_hostile (void)
   settings.heat_columns = 16;
   settings.interval = 1;
   g_autoptr (SlAnalyzer) analyzer = open_with (
-    LEFT "dwell-after=1;left-behind-after=1;empty-after=1;[line a] points=0.2,0.2 0.8,0.8;[zone b] points=0.3,0.3 0.7,0.3 0.5,0.9",
+    LEFT
+    "dwell-after=1;left-behind-after=1;empty-after=1;[line a] points=0.2,0.2 0.8,0.8;[zone b] points=0.3,0.3 0.7,0.3 0.5,0.9",
     &settings);
   guint64 time = 0;
   for (guint i = 0; i < 3000; i++) {
     SlObjectView objects[700];
     const guint n = (guint) g_test_rand_int_range (0, i % 100 == 0 ? 700 : 12);
     for (guint k = 0; k < n; k++) {
-      objects[k] = object_at (g_test_rand_int_range (-2, i % 100 == 0 ? 2000 : 20), g_test_rand_bit () ? "a" : "b", 0, 0);
+      objects[k] = object_at (g_test_rand_int_range (-2, i % 100 == 0 ? 2000 : 20),
+                              g_test_rand_bit () ? "a" : "b", 0, 0);
       objects[k].x_min = odd[g_test_rand_int_range (0, G_N_ELEMENTS (odd))];
       objects[k].y_min = odd[g_test_rand_int_range (0, G_N_ELEMENTS (odd))];
       objects[k].x_max = odd[g_test_rand_int_range (0, G_N_ELEMENTS (odd))];
       objects[k].y_max = odd[g_test_rand_int_range (0, G_N_ELEMENTS (odd))];
     }
-    time = g_test_rand_int_range (0, 50) == 0 ? (guint64) g_test_rand_int () * (guint) g_test_rand_int () : time + SECOND / 10;
+    time = g_test_rand_int_range (0, 50) == 0
+             ? (guint64) g_test_rand_int () * (guint) g_test_rand_int ()
+             : time + SECOND / 10;
     const SlAnalysis *analysis = sl_analyzer_update (analyzer, objects, n, time);
     g_assert_cmpuint (analysis->n_presences, <=, 2 * SL_ANALYZE_MOST);
     for (guint r = 0; r < 3; r++) {
@@ -462,7 +490,8 @@ test_hostile (void)
         inside += view->classes[k].inside;
       g_assert_cmpuint (inside, ==, view->inside);
       g_assert_true (view->kind == SL_REGION_LINE || view->entered == view->left + view->inside);
-      g_assert_true (isfinite (view->longest) && isfinite (view->mean_dwell) && isfinite (view->empty));
+      g_assert_true (isfinite (view->longest) && isfinite (view->mean_dwell)
+                     && isfinite (view->empty));
     }
     g_autofree gpointer block = g_malloc (sl_analysis_size (analysis));
     g_autoptr (GString) json = g_string_new (NULL), copied = g_string_new (NULL);
@@ -481,7 +510,8 @@ test_json (void)
   g_autoptr (SlAnalyzer) analyzer = open_with (LEFT "[line \"way\"] points=0,0.5 1,0.5", &settings);
   g_autoptr (GString) json = g_string_new (NULL);
   SlObjectView object = object_at (7, "person", 25, 40);
-  sl_analyzer_set_utc (analyzer, G_GINT64_CONSTANT (1772381045678901)); /* date -u -d @1772381045.678 +%FT%T.%3NZ */
+  sl_analyzer_set_utc (
+    analyzer, G_GINT64_CONSTANT (1772381045678901)); /* date -u -d @1772381045.678 +%FT%T.%3NZ */
   sl_analyzer_update (analyzer, &object, 1, 0);
   object = object_at (7, "person", 25, 60);
   const SlAnalysis *analysis = sl_analyzer_update (analyzer, &object, 1, 2 * SECOND);
@@ -519,9 +549,10 @@ begin_anew (SlAnalyzer *analyzer, const char *regions)
   return next;
 }
 
-/* People walk, one each 6 s and each for 5 s, from the left edge to the right one, a tenth of a second a frame: into the zone, across the line,
- * out of the zone. 20 times another analyzer goes on, whose clock and ids begin at 0, after 0.5 s without frames, and 20 times the camera is
- * away for that long or for 3 s while somebody stands still. Everybody counts once. */
+/* People walk, one each 6 s and each for 5 s, from the left edge to the right one, a tenth of a
+ * second a frame: into the zone, across the line, out of the zone. 20 times another analyzer goes
+ * on, whose clock and ids begin at 0, after 0.5 s without frames, and 20 times the camera is away
+ * for that long or for 3 s while somebody stands still. Everybody counts once. */
 static void
 test_kept (void)
 {
@@ -550,9 +581,11 @@ test_kept (void)
     const gdouble at = stands && frame % 60 >= 10 && frame % 60 < 45 ? 15
                        : stands && frame % 60 >= 45                  ? 15 + (frame % 60 - 44) * 15.0
                                                                      : (frame % 60) * 1.8;
-    const SlObjectView object = object_at (1 + (gint32) (frame / 60 - began / 60), "person", at, 50);
+    const SlObjectView object =
+      object_at (1 + (gint32) (frame / 60 - began / 60), "person", at, 50);
     sl_analyzer_set_utc (analyzer, start + frame * G_GINT64_CONSTANT (100000));
-    sl_analyzer_update (analyzer, &object, frame % 60 < 50, (guint64) (frame - began) * SECOND / 10);
+    sl_analyzer_update (analyzer, &object, frame % 60 < 50,
+                        (guint64) (frame - began) * SECOND / 10);
   }
   const SlAnalysis *analysis = sl_analyzer_last (analyzer);
   g_assert_cmpuint (restarts, ==, 20);
@@ -565,7 +598,8 @@ test_kept (void)
   sl_analyzer_free (analyzer);
 }
 
-/* Time inside goes on over a restart; who is not seen again left when seen last; after more than a minute everybody is new. */
+/* Time inside goes on over a restart; who is not seen again left when seen last; after more than a
+ * minute everybody is new. */
 static void
 test_kept_times (void)
 {
@@ -586,8 +620,9 @@ test_kept_times (void)
     g_assert_cmpuint (analysis->regions[0].entered, ==, i == 2 ? 2 : 1);
     g_assert_cmpuint (analysis->regions[0].left, ==, i == 0 ? 0 : 1);
     g_assert_cmpuint (analysis->regions[0].inside, ==, i == 1 ? 0 : 1);
-    g_assert_cmpfloat_with_epsilon (i == 0 ? analysis->regions[0].longest : analysis->regions[0].mean_dwell, i == 0 ? 4 + 10 + 2.5 : 4,
-                                    1e-9);
+    g_assert_cmpfloat_with_epsilon (i == 0 ? analysis->regions[0].longest
+                                           : analysis->regions[0].mean_dwell,
+                                    i == 0 ? 4 + 10 + 2.5 : 4, 1e-9);
     sl_analyzer_free (analyzer);
   }
 }
@@ -624,7 +659,8 @@ test_kept_damage (void)
   sl_analyzer_free (analyzer);
   for (guint i = 0; i < 4000; i++) {
     g_autoptr (GError) error = NULL;
-    g_autofree char *damaged = g_strndup (text, i % 2 == 0 ? length : (gsize) g_test_rand_int_range (0, (gint32) length));
+    g_autofree char *damaged =
+      g_strndup (text, i % 2 == 0 ? length : (gsize) g_test_rand_int_range (0, (gint32) length));
     if (i % 2 == 0)
       damaged[g_test_rand_int_range (0, (gint32) length)] = (char) g_test_rand_int_range (1, 256);
     g_autoptr (SlAnalyzer) next = open_with (LEFT, NULL);
@@ -634,7 +670,8 @@ test_kept_damage (void)
     }
     const SlAnalysis *analysis = sl_analyzer_update (next, objects, 2, SECOND);
     g_assert_cmpuint (analysis->regions[0].entered, >=, analysis->regions[0].inside);
-    g_assert_true (isfinite (analysis->regions[0].longest) && isfinite (analysis->regions[0].mean_dwell));
+    g_assert_true (isfinite (analysis->regions[0].longest)
+                   && isfinite (analysis->regions[0].mean_dwell));
   }
   g_assert_cmpuint (refused, >, 1000);
   g_autoptr (SlAnalyzer) next = open_with (LEFT, NULL);
@@ -642,7 +679,8 @@ test_kept_damage (void)
   g_assert_false (sl_analyzer_restore (next, "[analysis]\nversion=7\n", &error));
   g_assert_cmpstr (error->message, ==, "expected counts that an analyzer of this version saved");
   g_clear_error (&error);
-  g_assert_false (sl_analyzer_restore (next, "[analysis]\nversion=1\n[region 0]\nkind=zone\n", &error));
+  g_assert_false (
+    sl_analyzer_restore (next, "[analysis]\nversion=1\n[region 0]\nkind=zone\n", &error));
   g_assert_cmpstr (error->message, ==, "[region 0] name: missing, or not what an analyzer saved");
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Scripted objects, 20 at a time, at a line and in a zone: boxes with 3 pixels of noise, of which 5 % are missing. What each did is known
- * from its script; where a line was passed and how long a zone was home, from the path without noise, step by small step.
+ * Scripted objects, 20 at a time, at a line and in a zone: boxes with 3 pixels of noise, of which 5
+ * % are missing. What each did is known from its script; where a line was passed and how long a
+ * zone was home, from the path without noise, step by small step.
  */
 #include "postprocess/analyze/analyzer.h"
 
@@ -17,7 +18,8 @@
 #define MARGIN (0.02 * HEIGHT)
 #define STATIONS 4
 
-/* A walk from station to station, in pixels, at @speed pixels a frame, with a rest of so many frames at each; it begins at @begin. */
+/* A walk from station to station, in pixels, at @speed pixels a frame, with a rest of so many
+ * frames at each; it begins at @begin. */
 typedef struct
 {
   SlRegionPoint stations[STATIONS];
@@ -57,7 +59,8 @@ walk_at (const Walk *walk, gdouble frames, SlRegionPoint *point)
     const SlRegionPoint a = walk->stations[i], b = walk->stations[i + 1];
     const gdouble length = hypot (b.x - a.x, b.y - a.y), needed = length / walk->speed;
     if (frames < needed) {
-      *point = (SlRegionPoint){ a.x + (b.x - a.x) * frames / needed, a.y + (b.y - a.y) * frames / needed };
+      *point =
+        (SlRegionPoint){ a.x + (b.x - a.x) * frames / needed, a.y + (b.y - a.y) * frames / needed };
       return TRUE;
     }
     frames -= needed;
@@ -103,8 +106,8 @@ take_events (const SlAnalysis *analysis, Walk *walks)
   }
 }
 
-/* All walks through one analyzer of @regions, and its last state. @relink: an object may go on as one that begins where it was lost, so that
- * only sums are as scripted. */
+/* All walks through one analyzer of @regions, and its last state. @relink: an object may go on as
+ * one that begins where it was lost, so that only sums are as scripted. */
 static SlAnalyzer *
 run (const char *regions, Walk *walks, guint n, gboolean gaussian, gboolean relink)
 {
@@ -134,7 +137,8 @@ run (const char *regions, Walk *walks, guint n, gboolean gaussian, gboolean reli
   return analyzer;
 }
 
-/* Passes through the segment from @a to @b of the path without noise, those to its right counted up, those to its left down. */
+/* Passes through the segment from @a to @b of the path without noise, those to its right counted
+ * up, those to its left down. */
 static gint
 passes (const Walk *walk, SlRegionPoint a, SlRegionPoint b)
 {
@@ -143,7 +147,8 @@ passes (const Walk *walk, SlRegionPoint a, SlRegionPoint b)
   for (gdouble at = 0; walk_at (walk, at, &point); at += 0.02) {
     const gdouble side = (b.x - a.x) * (point.y - a.y) - (b.y - a.y) * (point.x - a.x);
     const gdouble other = (b.x - a.x) * (before.y - a.y) - (b.y - a.y) * (before.x - a.x);
-    const gdouble along = ((point.x - a.x) * (b.x - a.x) + (point.y - a.y) * (b.y - a.y)) / pow (hypot (b.x - a.x, b.y - a.y), 2);
+    const gdouble along = ((point.x - a.x) * (b.x - a.x) + (point.y - a.y) * (b.y - a.y))
+                          / pow (hypot (b.x - a.x, b.y - a.y), 2);
     if ((side > 0) != (other > 0) && along >= 0 && along <= 1)
       sum += side > 0 ? 1 : -1;
     before = point;
@@ -151,12 +156,14 @@ passes (const Walk *walk, SlRegionPoint a, SlRegionPoint b)
   return sum;
 }
 
-/* A point beside the line from @a to @b: @along it, 0..1, and @away from it, above 0 on its right. */
+/* A point beside the line from @a to @b: @along it, 0..1, and @away from it, above 0 on its right.
+ */
 static SlRegionPoint
 beside (SlRegionPoint a, SlRegionPoint b, gdouble along, gdouble away)
 {
   const gdouble dx = b.x - a.x, dy = b.y - a.y, length = hypot (dx, dy);
-  return (SlRegionPoint){ a.x + along * dx - away * dy / length, a.y + along * dy + away * dx / length };
+  return (SlRegionPoint){ a.x + along * dx - away * dy / length,
+                          a.y + along * dy + away * dx / length };
 }
 
 enum
@@ -172,7 +179,8 @@ enum
 static void
 script (Walk *walk, guint kind, SlRegionPoint a, SlRegionPoint b, gboolean gaussian)
 {
-  const gdouble from = g_test_rand_bit () ? 1 : -1, at = between (0.15, 0.85), near = gaussian ? 0 : between (-5, 5);
+  const gdouble from = g_test_rand_bit () ? 1 : -1, at = between (0.15, 0.85),
+                near = gaussian ? 0 : between (-5, 5);
   const gdouble far = 3 * MARGIN + between (0, 40);
   walk->speed = between (1, 12);
   walk->stations[0] = beside (a, b, at + between (-0.1, 0.1), from * far);
@@ -207,7 +215,8 @@ script (Walk *walk, guint kind, SlRegionPoint a, SlRegionPoint b, gboolean gauss
 static void
 cross_lines (gboolean gaussian)
 {
-  static const char *const lines[] = { "0.3,0.5 0.7,0.5", "0.5,0.75 0.5,0.25", "0.35,0.3 0.6,0.7", "0.7,0.6 0.3,0.45" };
+  static const char *const lines[] = { "0.3,0.5 0.7,0.5", "0.5,0.75 0.5,0.25", "0.35,0.3 0.6,0.7",
+                                       "0.7,0.6 0.3,0.45" };
   guint crossings = 0, in = 0;
   for (guint round = 0; crossings < 1000; round++) {
     const char *line = lines[round % G_N_ELEMENTS (lines)];
@@ -220,7 +229,8 @@ cross_lines (gboolean gaussian)
     b.x = g_ascii_strtod (end + 1, &end) * WIDTH;
     b.y = g_ascii_strtod (end + 1, &end) * HEIGHT;
     for (guint i = 0; i < G_N_ELEMENTS (walks); i++) {
-      walks[i].begin = i < AT_ONCE ? (guint) g_test_rand_int_range (0, 20) : walks[i - AT_ONCE].end + 3;
+      walks[i].begin =
+        i < AT_ONCE ? (guint) g_test_rand_int_range (0, 20) : walks[i - AT_ONCE].end + 3;
       script (&walks[i], (guint) g_test_rand_int_range (0, KINDS), a, b, gaussian);
       crossings += (guint) (walks[i].in + walks[i].out);
       in += (guint) walks[i].in;
@@ -264,14 +274,16 @@ frames_inside (const Walk *walk, const SlRegionPoint *corners, guint n)
     gdouble sum = 0;
     for (guint i = 0; i < n; i++) {
       const SlRegionPoint a = corners[i], b = corners[(i + 1) % n];
-      sum += remainder (atan2 (b.y - point.y, b.x - point.x) - atan2 (a.y - point.y, a.x - point.x), 2 * G_PI);
+      sum += remainder (atan2 (b.y - point.y, b.x - point.x) - atan2 (a.y - point.y, a.x - point.x),
+                        2 * G_PI);
     }
     frames += fabs (sum) > G_PI ? 0.05 : 0;
   }
   return frames;
 }
 
-/* Into a zone and out of it, straight from and to its middle, round which its corners lie at any distance. */
+/* Into a zone and out of it, straight from and to its middle, round which its corners lie at any
+ * distance. */
 static void
 test_zones (void)
 {
@@ -284,7 +296,8 @@ test_zones (void)
     Walk walks[2 * AT_ONCE] = { 0 };
     for (guint i = 0; i < n; i++) {
       const gdouble angle = (i + between (0, 0.6)) * 2 * G_PI / n, radius = between (60, 150);
-      corners[i] = (SlRegionPoint){ middle.x + radius * cos (angle), middle.y + radius * sin (angle) };
+      corners[i] =
+        (SlRegionPoint){ middle.x + radius * cos (angle), middle.y + radius * sin (angle) };
       g_string_append_printf (text, "%.6f,%.6f ", corners[i].x / WIDTH, corners[i].y / HEIGHT);
     }
     for (guint i = 0; i < G_N_ELEMENTS (walks); i++) {
@@ -294,10 +307,13 @@ test_zones (void)
       walk->n_stations = 3;
       walk->rests[0] = walk->rests[2] = 5;
       walk->rests[1] = (guint) g_test_rand_int_range (5, 100);
-      walk->stations[0] = (SlRegionPoint){ middle.x + 190 * cos (angles[0]), middle.y + 190 * sin (angles[0]) };
+      walk->stations[0] =
+        (SlRegionPoint){ middle.x + 190 * cos (angles[0]), middle.y + 190 * sin (angles[0]) };
       walk->stations[1] = middle;
-      walk->stations[2] = (SlRegionPoint){ middle.x + 190 * cos (angles[1]), middle.y + 190 * sin (angles[1]) };
-      walk->begin = i < AT_ONCE ? (guint) g_test_rand_int_range (0, 20) : walks[i - AT_ONCE].end + 3;
+      walk->stations[2] =
+        (SlRegionPoint){ middle.x + 190 * cos (angles[1]), middle.y + 190 * sin (angles[1]) };
+      walk->begin =
+        i < AT_ONCE ? (guint) g_test_rand_int_range (0, 20) : walks[i - AT_ONCE].end + 3;
       finish (walk);
     }
     g_autoptr (SlAnalyzer) analyzer = run (text->str, walks, G_N_ELEMENTS (walks), FALSE, FALSE);
@@ -305,7 +321,8 @@ test_zones (void)
       g_assert_cmpint (walks[i].entered, ==, 1);
       g_assert_cmpint (walks[i].left, ==, 1);
       /* Late by the margin on the way in, as late on the way out; with a slanting edge further. */
-      g_assert_cmpfloat_with_epsilon (walks[i].seconds * 25, frames_inside (&walks[i], corners, n), 8 * MARGIN / walks[i].speed + 6);
+      g_assert_cmpfloat_with_epsilon (walks[i].seconds * 25, frames_inside (&walks[i], corners, n),
+                                      8 * MARGIN / walks[i].speed + 6);
     }
     const SlRegionView *view = &sl_analyzer_last (analyzer)->regions[0];
     g_assert_cmpuint (view->inside, ==, 0);
@@ -315,7 +332,8 @@ test_zones (void)
   }
 }
 
-/* The ids that the tracker gives to the boxes of @walks at @frame, which become objects. Returns how many. */
+/* The ids that the tracker gives to the boxes of @walks at @frame, which become objects. Returns
+ * how many. */
 static guint
 follow (SlTracker *tracker, const Walk *walks, guint n, guint frame, SlObjectView *objects)
 {
@@ -330,8 +348,11 @@ follow (SlTracker *tracker, const Walk *walks, guint n, guint frame, SlObjectVie
     g_assert_cmpuint (found, <, AT_ONCE);
     objects[found] = box_at (point, 0, FALSE);
     const SlObjectView *object = &objects[found];
-    boxes[found++] =
-      (SlTrackBox){ { object->x_min * WIDTH, object->y_min * HEIGHT, object->x_max * WIDTH, object->y_max * HEIGHT }, 0.9, 0, 0 };
+    boxes[found++] = (SlTrackBox){ { object->x_min * WIDTH, object->y_min * HEIGHT,
+                                     object->x_max * WIDTH, object->y_max * HEIGHT },
+                                   0.9,
+                                   0,
+                                   0 };
   }
   sl_tracker_update (tracker, boxes, found, 1, frame, matches);
   for (guint i = 0; i < found; i++)
@@ -339,12 +360,14 @@ follow (SlTracker *tracker, const Walk *walks, guint n, guint frame, SlObjectVie
   return found;
 }
 
-/* 1,000 crossings of boxes that have no ids of their own: the tracker gives them some, four rows of walkers at a time. */
+/* 1,000 crossings of boxes that have no ids of their own: the tracker gives them some, four rows of
+ * walkers at a time. */
 static void
 test_tracked (void)
 {
   g_autoptr (SlTracker) tracker = sl_tracker_new ();
-  g_autoptr (SlAnalyzer) analyzer = sl_analyzer_new (sl_regions_parse ("[line way] points=0.5,1 0.5,0", NULL), &sl_analyzer_defaults);
+  g_autoptr (SlAnalyzer) analyzer = sl_analyzer_new (
+    sl_regions_parse ("[line way] points=0.5,1 0.5,0", NULL), &sl_analyzer_defaults);
   guint in = 0, out = 0, start = 0;
   sl_analyzer_set_size (analyzer, WIDTH, HEIGHT);
   sl_tracker_configure (tracker, &sl_track_defaults);
@@ -354,7 +377,9 @@ test_tracked (void)
     for (guint i = 0; i < 4; i++) {
       const gboolean right = g_test_rand_bit ();
       const gdouble row = 110 + 115 * i;
-      walks[i] = (Walk){ .n_stations = 3, .begin = start + (guint) g_test_rand_int_range (0, 30), .speed = between (1, 5) };
+      walks[i] = (Walk){ .n_stations = 3,
+                         .begin = start + (guint) g_test_rand_int_range (0, 30),
+                         .speed = between (1, 5) };
       walks[i].stations[0] = (SlRegionPoint){ right ? 60 : 580, row };
       walks[i].stations[1] = (SlRegionPoint){ between (200, 440), row + between (-5, 5) };
       walks[i].stations[2] = (SlRegionPoint){ right ? 580 : 60, row };
@@ -365,7 +390,8 @@ test_tracked (void)
     }
     for (end += 60; start < end; start++) {
       SlObjectView objects[AT_ONCE];
-      sl_analyzer_update (analyzer, objects, follow (tracker, walks, 4, start, objects), start * FRAME);
+      sl_analyzer_update (analyzer, objects, follow (tracker, walks, 4, start, objects),
+                          start * FRAME);
     }
   }
   g_assert_cmpuint (sl_analyzer_last (analyzer)->regions[0].entered, ==, in);

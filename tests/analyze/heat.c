@@ -13,14 +13,15 @@ compare (gdouble half_life)
   g_autoptr (SlHeat) heat = sl_heat_new (COLUMNS, ROWS, half_life);
   gdouble expected[COLUMNS * ROWS] = { 0 };
   for (guint i = 0; i < 3000; i++) {
-    const gdouble seconds = g_test_rand_double_range (0, 0.2), x = g_test_rand_double_range (-0.1, 1.1),
+    const gdouble seconds = g_test_rand_double_range (0, 0.2),
+                  x = g_test_rand_double_range (-0.1, 1.1),
                   y = g_test_rand_double_range (-0.1, 1.1);
     sl_heat_pass (heat, seconds);
     for (guint k = 0; k < COLUMNS * ROWS && half_life > 0; k++)
       expected[k] *= exp (-G_LN2 * seconds / half_life);
     sl_heat_add (heat, x, y, seconds);
-    expected[MIN ((guint) (CLAMP (y, 0, 1) * ROWS), ROWS - 1) * COLUMNS + MIN ((guint) (CLAMP (x, 0, 1) * COLUMNS), COLUMNS - 1)] +=
-      seconds;
+    expected[MIN ((guint) (CLAMP (y, 0, 1) * ROWS), ROWS - 1) * COLUMNS
+             + MIN ((guint) (CLAMP (x, 0, 1) * COLUMNS), COLUMNS - 1)] += seconds;
     if (i % 100 > 0)
       continue;
     const SlHeatMap map = sl_heat_view (heat);

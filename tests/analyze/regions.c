@@ -34,7 +34,8 @@ test_read (void)
     g_assert_cmpuint (zone->n_points, ==, 3);
     g_assert_cmpfloat (zone->points[2].x, ==, 0.5);
     g_assert_cmpfloat (zone->points[2].y, ==, 0.9);
-    g_assert_true (sl_class_filter_passes (zone->classes, "person") && !sl_class_filter_passes (zone->classes, "cat"));
+    g_assert_true (sl_class_filter_passes (zone->classes, "person")
+                   && !sl_class_filter_passes (zone->classes, "cat"));
     g_assert_cmpint (zone->anchor, ==, SL_ANCHOR_CENTRE);
     g_assert_cmpuint (zone->dwell_after, ==, 60000);
     g_assert_cmpuint (zone->empty_after, ==, 10000);
@@ -51,7 +52,8 @@ static void
 test_later_wins (void)
 {
   g_autoptr (SlRegions) regions = sl_regions_parse (
-    "[zone a] points=0,0 1,0 1,1; classes=x; [zone b] points=0,0 1,0 0,1; [zone a] classes=y; points=0,0 1,0 1,1 0,1", NULL);
+    "[zone a] points=0,0 1,0 1,1; classes=x; [zone b] points=0,0 1,0 0,1; [zone a] classes=y; points=0,0 1,0 1,1 0,1",
+    NULL);
   g_assert_cmpuint (regions->list->len, ==, 2);
   g_assert_cmpuint (region_at (regions, 0)->n_points, ==, 4);
   g_assert_true (sl_class_filter_passes (region_at (regions, 0)->classes, "y"));
@@ -71,25 +73,32 @@ test_errors (void)
     { "[zone a] points=0,0 1,0 1,0 1,1", "[zone a] points: corners 2 and 3 are the same" },
     { "[zone a] points", "'points': expected KEY=VALUE" },
     { "[zone a] point=0,0", "[zone a] point: unknown key of a zone; did you mean 'points'?" },
-    { "[line a] dwell-after=1", "[line a] dwell-after: unknown key of a line; expected one of points, classes, anchor" },
+    { "[line a] dwell-after=1",
+      "[line a] dwell-after: unknown key of a line; expected one of points, classes, anchor" },
     { "[zone a] points=0,0 1,0 2,1",
       "[zone a] points: expected points x,y of numbers from 0 to 1, such as 0.1,0.2 0.5,0.2 0.5,0.9, got '2,1' in '0,0 1,0 2,1'" },
     { "[zone a] points=0,0 1",
       "[zone a] points: expected points x,y of numbers from 0 to 1, such as 0.1,0.2 0.5,0.2 0.5,0.9, got '' in '0,0 1'" },
     { "[zone a] points=nan,0 1,0 1,1",
       "[zone a] points: expected points x,y of numbers from 0 to 1, such as 0.1,0.2 0.5,0.2 0.5,0.9, got 'nan,0 1,0 1,1' in 'nan,0 1,0 1,1'" },
-    { "[zone a] points=0,0 1,1", "[zone a] points: expected at least 3 corners x,y of 0..1, got 2" },
+    { "[zone a] points=0,0 1,1",
+      "[zone a] points: expected at least 3 corners x,y of 0..1, got 2" },
     { "[zone a] points=0,0 1,1 0.5,0.5",
       "[zone a] points: the zone has no area; expected corners of 0..1 of the frame, in the order around it" },
-    { "[zone a] points=0,0 1,0.8 1,0 0,1", "[zone a] points: sides 1 and 3 cross; expected corners in the order around the zone" },
+    { "[zone a] points=0,0 1,0.8 1,0 0,1",
+      "[zone a] points: sides 1 and 3 cross; expected corners in the order around the zone" },
     { "[line a] points=0,0 1,1 0,1", "[line a] points: expected 2 points x,y of 0..1, got 3" },
     { "[line a]", "[line a] points: expected 2 points x,y of 0..1, got 0" },
-    { "[line a] points=0.5,0.5 0.501,0.5", "[line a] points: the line is shorter than 0.01 of the frame" },
-    { "[zone a] anchor=center", "[zone a] anchor: unknown anchor 'center'; did you mean 'centre'?" },
-    { "[zone a] anchor=x", "[zone a] anchor: unknown anchor 'x'; expected one of bottom, centre, top, left, right" },
+    { "[line a] points=0.5,0.5 0.501,0.5",
+      "[line a] points: the line is shorter than 0.01 of the frame" },
+    { "[zone a] anchor=center",
+      "[zone a] anchor: unknown anchor 'center'; did you mean 'centre'?" },
+    { "[zone a] anchor=x",
+      "[zone a] anchor: unknown anchor 'x'; expected one of bottom, centre, top, left, right" },
     { "[zone a] classes=a,",
       "[zone a] classes: classes=a,: a name is empty; expected class names with ',' between, such as person,car or !dog" },
-    { "[zone a] dwell-after=soon", "[zone a] dwell-after: expected a time such as 500ms, 2s or 1min, at most 24h, got 'soon'" },
+    { "[zone a] dwell-after=soon",
+      "[zone a] dwell-after: expected a time such as 500ms, 2s or 1min, at most 24h, got 'soon'" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autoptr (GError) error = NULL;
@@ -130,9 +139,11 @@ test_closed (void)
 static void
 test_random (void)
 {
-  static const char *const pieces[] = { "[zone ", "[line ", "a",  "]",   "[",           "points",  "=",          "0", ".5",
-                                        ",",      " ",      ";",  "\n",  "#",           "classes", "anchor",     "!", "\\",
-                                        "\xff",   "1e-9",   "-1", "inf", "dwell-after", "bottom",  "1,0 1,1 0,1" };
+  static const char *const pieces[] = {
+    "[zone ", "[line ", "a",  "]",   "[",           "points",  "=",          "0", ".5",
+    ",",      " ",      ";",  "\n",  "#",           "classes", "anchor",     "!", "\\",
+    "\xff",   "1e-9",   "-1", "inf", "dwell-after", "bottom",  "1,0 1,1 0,1"
+  };
   for (guint i = 0; i < 20000; i++) {
     g_autoptr (GString) text = g_string_new (NULL);
     g_autoptr (GError) error = NULL;

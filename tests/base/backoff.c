@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The delay before the n-th attempt, against the powers of two written out, and the chance in it against its bounds.
+ * The delay before the n-th attempt, against the powers of two written out, and the chance in it
+ * against its bounds.
  */
 #include "core/base/backoff.h"
 
@@ -27,7 +28,9 @@ static void
 test_doubling (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
-    g_assert_cmpuint (sl_backoff_delay_at (cases[i].shortest, cases[i].longest, cases[i].failures, 0), ==, cases[i].most);
+    g_assert_cmpuint (
+      sl_backoff_delay_at (cases[i].shortest, cases[i].longest, cases[i].failures, 0), ==,
+      cases[i].most);
 }
 
 static void
@@ -38,7 +41,8 @@ test_chance (void)
   g_assert_cmpuint (sl_backoff_delay_at (1000, 8000, 9, 1), ==, 6000);
 }
 
-/* Of 4000 delays at the longest each quarter of the range gets its share; all within it. The odds of a wrong failure are below 1e-9. */
+/* Of 4000 delays at the longest each quarter of the range gets its share; all within it. The odds
+ * of a wrong failure are below 1e-9. */
 static void
 test_spread (void)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Detection against what the kernel says of the processor; what SIGHTLINE_CPU and SIGHTLINE_CPU_MASK make of it; and that every family of
- * kernels goes by it. The environment is read once per process, so each case that needs one runs in a child.
+ * Detection against what the kernel says of the processor; what SIGHTLINE_CPU and
+ * SIGHTLINE_CPU_MASK make of it; and that every family of kernels goes by it. The environment is
+ * read once per process, so each case that needs one runs in a child.
  */
 #include <string.h>
 #include <sys/wait.h>
@@ -59,7 +60,8 @@ static const struct
   { "wanted-neon", NEOVERSE_V1, NULL, "neon", NEOVERSE_V1, SL_CPU_LEVEL_NEON, "" },
   { "missing", HASWELL, NULL, "avx512", HASWELL, SL_CPU_LEVEL_AVX2,
     "SIGHTLINE_CPU=avx512 is not available here, using avx2; available are c, sse41 and avx2" },
-  { "missing-all", MEROM, NULL, "avx2", MEROM, SL_CPU_LEVEL_C, "SIGHTLINE_CPU=avx2 is not available here, using c; available is c" },
+  { "missing-all", MEROM, NULL, "avx2", MEROM, SL_CPU_LEVEL_C,
+    "SIGHTLINE_CPU=avx2 is not available here, using c; available is c" },
   { "missing-avx2", NEHALEM, NULL, "avx2", NEHALEM, SL_CPU_LEVEL_SSE41,
     "SIGHTLINE_CPU=avx2 is not available here, using sse41; available are c and sse41" },
   { "wanted-sse41", ZEN5, NULL, "sse41", ZEN5, SL_CPU_LEVEL_SSE41, "" },
@@ -110,13 +112,14 @@ cpuinfo (const char *key)
   g_autofree char *text = NULL, *pattern = g_strdup_printf ("^%s\\s*: (.*)$", key);
   g_autoptr (GRegex) regex = g_regex_new (pattern, G_REGEX_MULTILINE, 0, NULL);
   g_autoptr (GMatchInfo) match = NULL;
-  if (!g_file_get_contents ("/proc/cpuinfo", &text, NULL, NULL) || !g_regex_match (regex, text, 0, &match))
+  if (!g_file_get_contents ("/proc/cpuinfo", &text, NULL, NULL)
+      || !g_regex_match (regex, text, 0, &match))
     return NULL;
   return g_match_info_fetch (match, 1);
 }
 
-/* All the words of /proc/cpuinfo that a feature is, and the line that has them; NULL where the kernel does not describe the processor that
- * this program runs on, as in emulators. */
+/* All the words of /proc/cpuinfo that a feature is, and the line that has them; NULL where the
+ * kernel does not describe the processor that this program runs on, as in emulators. */
 #if defined(__x86_64__)
 static const struct
 {
@@ -139,7 +142,9 @@ description (void)
   guint brand[13] = { 0 };
   g_autofree char *model = cpuinfo ("model name");
   for (guint i = 0; i < 3; i++)
-    if (__get_cpuid (0x80000002u + i, &brand[4 * i], &brand[4 * i + 1], &brand[4 * i + 2], &brand[4 * i + 3]) == 0)
+    if (__get_cpuid (0x80000002u + i, &brand[4 * i], &brand[4 * i + 1], &brand[4 * i + 2],
+                     &brand[4 * i + 3])
+        == 0)
       return NULL;
   g_autofree char *name = g_strstrip (g_strdup ((const char *) brand));
   return model != NULL && strcmp (g_strstrip (model), name) == 0 ? cpuinfo ("flags") : NULL;
@@ -158,7 +163,8 @@ static const struct
 #else
   { SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_FP16 | SL_CPU_I8MM, "none-of-others" },
 #endif
-  { SL_CPU_AVX2 | SL_CPU_AVXVNNI | SL_CPU_AVX512 | SL_CPU_AVX512VBMI | SL_CPU_AVX512BF16, "none-of-arm" },
+  { SL_CPU_AVX2 | SL_CPU_AVXVNNI | SL_CPU_AVX512 | SL_CPU_AVX512VBMI | SL_CPU_AVX512BF16,
+    "none-of-arm" },
 };
 
 static char *
@@ -216,10 +222,12 @@ count_lines (const gchar *domain, GLogLevelFlags level, const gchar *message, gp
 {
   warnings += (level & G_LOG_LEVEL_WARNING) != 0;
   messages +=
-    (level & G_LOG_LEVEL_MESSAGE) != 0 && g_str_has_prefix (message, "Sightline has no SIMD kernels for this processor architecture");
+    (level & G_LOG_LEVEL_MESSAGE) != 0
+    && g_str_has_prefix (message, "Sightline has no SIMD kernels for this processor architecture");
 }
 
-/* Runs @check in a child whose environment has @variable=@value; a process forked from one that read the environment keeps what it read. */
+/* Runs @check in a child whose environment has @variable=@value; a process forked from one that
+ * read the environment keeps what it read. */
 static void
 in_child (const char *variable, const char *value, void (*check) (guint), guint i)
 {
@@ -263,7 +271,8 @@ test_family (gconstpointer data)
   SlCpuChoice masked;
   sl_cpu_resolve (sl_cpu_detect (), families[i].level, NULL, &masked);
   if (!sl_cpu_reaches (sl_cpu_detect (), families[i].level)) {
-    g_autofree char *reason = g_strdup_printf ("this processor or this build has no %s", families[i].level);
+    g_autofree char *reason =
+      g_strdup_printf ("this processor or this build has no %s", families[i].level);
     g_test_skip (reason);
     return;
   }

@@ -11,7 +11,9 @@ test_times (void)
     guint ms;
   } good[] = { { "0", 0 },       { "2", 2000 },    { "2s", 2000 },    { "2 s", 2000 },
                { "1.5s", 1500 }, { "250ms", 250 }, { "1min", 60000 }, { "24h", 86400000 } };
-  static const char *const bad[] = { "", "s", "-1", "1d", "25h", "1 s x", "inf", "nan", "1e99", ".5" };
+  static const char *const bad[] = {
+    "", "s", "-1", "1d", "25h", "1 s x", "inf", "nan", "1e99", ".5"
+  };
   guint ms = 0;
   for (guint i = 0; i < G_N_ELEMENTS (good); i++) {
     g_assert_true (sl_duration_parse (good[i].text, &ms));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Folders made like sysfs: counters of packages that begin anew, sensors of boards, and systems that tell nothing. */
+/* Folders made like sysfs: counters of packages that begin anew, sensors of boards, and systems
+ * that tell nothing. */
 #include "core/base/energy.h"
 
 #include <glib/gstdio.h>
@@ -11,7 +12,8 @@ static char *root;
 static void
 put (const char *path, const char *text)
 {
-  g_autofree char *whole = g_build_filename (root, "class", path, NULL), *folder = g_path_get_dirname (whole);
+  g_autofree char *whole = g_build_filename (root, "class", path, NULL),
+                  *folder = g_path_get_dirname (whole);
   g_assert_cmpint (g_mkdir_with_parents (folder, 0700), ==, 0);
   g_assert_true (g_file_set_contents (whole, text, -1, NULL));
 }
@@ -62,7 +64,8 @@ opened (const char *source)
   return energy;
 }
 
-/* Two packages, one of which begins anew; parts of them and the whole system's counter do not count again. */
+/* Two packages, one of which begins anew; parts of them and the whole system's counter do not count
+ * again. */
 static void
 test_packages (void)
 {
@@ -103,7 +106,8 @@ test_sensors (void)
   SlEnergy *energy = opened ("ina226");
   const gint64 start = g_get_monotonic_time ();
   g_usleep (20000);
-  const gdouble joules = sl_energy_read (energy), most = 3.0 * (gdouble) (g_get_monotonic_time () - start + 2000) / 1e6;
+  const gdouble joules = sl_energy_read (energy),
+                most = 3.0 * (gdouble) (g_get_monotonic_time () - start + 2000) / 1e6;
   g_assert_cmpfloat (joules, >=, 3.0 * 0.02);
   g_assert_cmpfloat (joules, <=, most);
   sl_energy_free (energy);
@@ -133,7 +137,8 @@ test_nothing (void)
   put ("powercap/intel-rapl:0/name", "package-0\n");
   put ("powercap/intel-rapl:0/max_energy_range_uj", "262143328850\n");
   put ("powercap/intel-rapl:0/energy_uj", "1\n");
-  g_autofree char *path = g_build_filename (root, "class", "powercap", "intel-rapl:0", "energy_uj", NULL);
+  g_autofree char *path =
+    g_build_filename (root, "class", "powercap", "intel-rapl:0", "energy_uj", NULL);
   g_assert_cmpint (g_chmod (path, 0), ==, 0);
   if (geteuid () == 0) {
     g_test_message ("root reads all");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Numbers of IEEE 754's tables, ties between two of them, and, where the compiler has the type, its own conversions of all. */
+/* Numbers of IEEE 754's tables, ties between two of them, and, where the compiler has the type, its
+ * own conversions of all. */
 #include "core/base/half.h"
 
 #include <math.h>
@@ -12,11 +13,17 @@ test_examples (void)
   {
     guint16 half;
     gfloat value;
-  } known[] = {
-    { 0x0000, 0 },        { 0x0001, 0x1p-24f },      { 0x03ff, 1023 * 0x1p-24f }, { 0x0400, 0x1p-14f }, { 0x3555, 0.333251953125f },
-    { 0x3c00, 1 },        { 0x3c01, 1.0009765625f }, { 0x7bff, SL_HALF_MOST },    { 0xc000, -2 },       { 0x7c00, INFINITY },
-    { 0xfc00, -INFINITY }
-  };
+  } known[] = { { 0x0000, 0 },
+                { 0x0001, 0x1p-24f },
+                { 0x03ff, 1023 * 0x1p-24f },
+                { 0x0400, 0x1p-14f },
+                { 0x3555, 0.333251953125f },
+                { 0x3c00, 1 },
+                { 0x3c01, 1.0009765625f },
+                { 0x7bff, SL_HALF_MOST },
+                { 0xc000, -2 },
+                { 0x7c00, INFINITY },
+                { 0xfc00, -INFINITY } };
   for (guint i = 0; i < G_N_ELEMENTS (known); i++) {
     g_assert_cmpfloat (sl_half_to_float (known[i].half), ==, known[i].value);
     g_assert_cmphex (sl_half_from_float (known[i].value), ==, known[i].half);
@@ -25,7 +32,8 @@ test_examples (void)
   g_assert_true (sl_half_from_float (NAN) == 0x7e00 && sl_half_from_float (-0.0f) == 0x8000);
 }
 
-/* Between two halves the even one is nearest; beyond the last one infinity begins halfway to what would be next. */
+/* Between two halves the even one is nearest; beyond the last one infinity begins halfway to what
+ * would be next. */
 static void
 test_ties (void)
 {
@@ -54,7 +62,8 @@ test_all (void)
     g_assert_cmphex (sl_half_from_float ((gfloat) own), ==, half);
   }
   for (guint i = 0; i < 1000000; i++) {
-    const gfloat value = (gfloat) ldexp (g_rand_double_range (random, -1, 1), g_rand_int_range (random, -30, 20));
+    const gfloat value =
+      (gfloat) ldexp (g_rand_double_range (random, -1, 1), g_rand_int_range (random, -30, 20));
     const _Float16 own = (_Float16) value;
     guint16 half;
     memcpy (&half, &own, sizeof half);

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* Of the bytes 0, 1, 2... with the key 00 01 02 ... 0f, as its authors publish them (vectors.h), by the number of bytes. */
+/* Of the bytes 0, 1, 2... with the key 00 01 02 ... 0f, as its authors publish them (vectors.h), by
+ * the number of bytes. */
 static void
 test_reference (void)
 {
@@ -17,7 +18,8 @@ test_reference (void)
                { 7, G_GUINT64_CONSTANT (0xab0200f58b01d137) },
                { 8, G_GUINT64_CONSTANT (0x93f5f5799a932462) },
                { 15, G_GUINT64_CONSTANT (0xa129ca6149be45e5) } };
-  const guint64 key[] = { G_GUINT64_CONSTANT (0x0706050403020100), G_GUINT64_CONSTANT (0x0f0e0d0c0b0a0908) };
+  const guint64 key[] = { G_GUINT64_CONSTANT (0x0706050403020100),
+                          G_GUINT64_CONSTANT (0x0f0e0d0c0b0a0908) };
   guint8 bytes[16];
   for (guint i = 0; i < sizeof bytes; i++)
     bytes[i] = (guint8) i;
@@ -50,7 +52,8 @@ starts_itself (void)
   char *list[] = { program, (char *) "-l", NULL };
   int status = 1;
   return program != NULL
-         && g_spawn_sync (NULL, list, NULL, G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, NULL, NULL, &status, NULL)
+         && g_spawn_sync (NULL, list, NULL, G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL,
+                          NULL, NULL, NULL, NULL, &status, NULL)
          && status == 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Against the definition, by counting: of values in order the percentile is the first that at least so many percent of them do not exceed.
+ * Against the definition, by counting: of values in order the percentile is the first that at least
+ * so many percent of them do not exceed.
  */
 #include "core/base/percentile.h"
 
@@ -29,9 +30,11 @@ static void
 test_example (void)
 {
   static const gint values[] = { 15, 20, 35, 40, 50 };
-  static const gint expected[][2] = { { 5, 15 }, { 30, 20 }, { 40, 20 }, { 50, 35 }, { 95, 50 }, { 100, 50 } };
+  static const gint expected[][2] = { { 5, 15 },  { 30, 20 }, { 40, 20 },
+                                      { 50, 35 }, { 95, 50 }, { 100, 50 } };
   for (guint i = 0; i < G_N_ELEMENTS (expected); i++)
-    g_assert_cmpint (values[sl_percentile_index (G_N_ELEMENTS (values), (guint) expected[i][0])], ==, expected[i][1]);
+    g_assert_cmpint (values[sl_percentile_index (G_N_ELEMENTS (values), (guint) expected[i][0])],
+                     ==, expected[i][1]);
   g_assert_cmpuint (sl_percentile_index (512, 95), ==, 486);
   g_assert_cmpuint (sl_percentile_index (20, 95), ==, 18);
   g_assert_cmpuint (sl_percentile_index (G_MAXSIZE, 100), ==, G_MAXSIZE - 1);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Words for pictures: each is found again whatever its case, and by nothing else; lists in messages name all of them.
+ * Words for pictures: each is found again whatever its case, and by nothing else; lists in messages
+ * name all of them.
  */
 #include "core/base/picture.h"
 

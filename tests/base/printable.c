@@ -14,7 +14,8 @@ static const struct
   const char *shown;
 } rows[] = {
   { "", 10, "" },
-  { "a cat, \xc3\xa9t\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\x88 C:\\x", 40, "a cat, \xc3\xa9t\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\x88 C:\\x" },
+  { "a cat, \xc3\xa9t\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\x88 C:\\x", 40,
+    "a cat, \xc3\xa9t\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\x88 C:\\x" },
   { "a\x1b]0;pwned\x07", 40, "a\\x1b]0;pwned\\x07" },
   { "b\x1b[2J\x7f", 40, "b\\x1b[2J\\x7f" },
   { "one\ntwo\r\n\tthree\v", 40, "one\\ntwo\\r\\n\\tthree\\x0b" },
@@ -45,11 +46,13 @@ static void
 test_message (void)
 {
   g_autofree char *name = g_strnfill (10000, 'n'), *blanks = g_strnfill (10000, ' ');
-  g_autofree char *text = g_strdup_printf ("tensor '%s' of rtsp://joe:hush@cam/1\x1b[2J: expected 3; export it again", name);
+  g_autofree char *text = g_strdup_printf (
+    "tensor '%s' of rtsp://joe:hush@cam/1\x1b[2J: expected 3; export it again", name);
   g_autofree char *shown = sl_printable_message (text);
   g_assert_cmpuint (strlen (shown), <, 300);
   g_assert_true (g_str_has_prefix (shown, "tensor 'nnnnnnnn"));
-  g_assert_true (g_str_has_suffix (shown, "nnn' of rtsp://joe:***@cam/1\\x1b[2J: expected 3; export it again"));
+  g_assert_true (
+    g_str_has_suffix (shown, "nnn' of rtsp://joe:***@cam/1\\x1b[2J: expected 3; export it again"));
   g_autofree char *again = sl_printable_message (shown);
   g_assert_cmpstr (again, ==, shown);
   g_autofree char *wide = sl_printable_message (blanks);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Secrets in URIs and in texts around them. Every text here that has one spells it "hush" in some place, so that no rule can be
- * satisfied by a table that was written wrong: "hush" must be in no answer.
+ * Secrets in URIs and in texts around them. Every text here that has one spells it "hush" in some
+ * place, so that no rule can be satisfied by a table that was written wrong: "hush" must be in no
+ * answer.
  */
 #include "core/base/redact.h"
 
@@ -75,7 +76,8 @@ static const Row uris[] = {
   { "kafka://joe:1,hush@a:9092,b:9092/t", "kafka://joe:***@a:9092,b:9092/t" },
   { "mqtt://a:9092,hush", "mqtt://a:***" },
   /* path and query */
-  { "http://cam/a.cgi?loginuse=joe&loginpas=hush&x=1", "http://cam/a.cgi?loginuse=joe&loginpas=***&x=1" },
+  { "http://cam/a.cgi?loginuse=joe&loginpas=hush&x=1",
+    "http://cam/a.cgi?loginuse=joe&loginpas=***&x=1" },
   { "http://cam:80/x?pwd=p@hush&res=1", "http://cam:80/x?pwd=***&res=1" },
   { "https://cam?token=a/b_hush", "https://cam?token=***" },
   { "http://joe:hush@cam/?token=hush", "http://joe:***@cam/?token=***" },
@@ -85,14 +87,18 @@ static const Row uris[] = {
 
 static const Row texts[] = {
   { "", "" },
-  { "nothing: to hide, not even 12:30 or me@example.org", "nothing: to hide, not even 12:30 or me@example.org" },
-  { "tcp://127.0.0.1:9000: Could not connect: Connection refused", "tcp://127.0.0.1:9000: Could not connect: Connection refused" },
+  { "nothing: to hide, not even 12:30 or me@example.org",
+    "nothing: to hide, not even 12:30 or me@example.org" },
+  { "tcp://127.0.0.1:9000: Could not connect: Connection refused",
+    "tcp://127.0.0.1:9000: Could not connect: Connection refused" },
   { "private-key=/etc/k.pem: no such file", "private-key=/etc/k.pem: no such file" },
   { "x264enc key-int-max=60 pass=cbr ! fakesink", "x264enc key-int-max=60 pass=cbr ! fakesink" },
   { "password-file=/etc/pw: no such file", "password-file=/etc/pw: no such file" },
   { "(rtsp://cam:554).", "(rtsp://cam:554)." },
-  { "or take password= or password-file= for it, user= and password=", "or take password= or password-file= for it, user= and password=" },
-  { "set user= and password=; trying again (token=)", "set user= and password=; trying again (token=)" },
+  { "or take password= or password-file= for it, user= and password=",
+    "or take password= or password-file= for it, user= and password=" },
+  { "set user= and password=; trying again (token=)",
+    "set user= and password=; trying again (token=)" },
   { "got password=hush; expected none", "got password=***; expected none" },
   { "expected tcp://host:port, mqtt://[user[:password]@]host[:port]/topic, rtsp://USER:PASSWORD@HOST:PORT/PATH",
     "expected tcp://host:port, mqtt://[user[:password]@]host[:port]/topic, rtsp://USER:PASSWORD@HOST:PORT/PATH" },
@@ -113,7 +119,8 @@ static const Row texts[] = {
   /* launch lines */
   { "videotestsrc ! slpublish location=\"mqtt://u:s3cr#hush x@h/t\" password=hush",
     "videotestsrc ! slpublish location=\"mqtt://u:***@h/t\" password=***" },
-  { "rtspsrc location='rtsp://u:a\"hush@h/1' user-pw=\"a hush\" name=x", "rtspsrc location='rtsp://u:***@h/1' user-pw=\"***\" name=x" },
+  { "rtspsrc location='rtsp://u:a\"hush@h/1' user-pw=\"a hush\" name=x",
+    "rtspsrc location='rtsp://u:***@h/1' user-pw=\"***\" name=x" },
   { "slpublish password='it is \\' hush' qos=1", "slpublish password='***' qos=1" },
   { "--set mqtt_password=hush --set token=hush", "--set mqtt_password=*** --set token=***" },
   { "PASSWORD = hush", "PASSWORD = ***" },
@@ -121,7 +128,8 @@ static const Row texts[] = {
   /* graphs in DOT: escaped twice, cut at 80 characters */
   { "label=\"X\\nlocation=\\\"http://u:p a\\\\\\\"s's\\\\\\\\hush@h/x\\\"\\nuser-id=\\\"abc\\\"\\nuser-pw=\\\"a b\\\\\\\"hush\\\\\\\\\\\"\\nproxy-pw=NULL\\nb=1\"",
     "label=\"X\\nlocation=\\\"http://u:***@h/x\\\"\\nuser-id=\\\"abc\\\"\\nuser-pw=\\\"***\\\"\\nproxy-pw=NULL\\nb=1\"" },
-  { "location=\\\"rtsp://user:hush-that-is-long\xe2\x80\xa6\\nb=1", "location=\\\"rtsp://user:***\\nb=1" },
+  { "location=\\\"rtsp://user:hush-that-is-long\xe2\x80\xa6\\nb=1",
+    "location=\\\"rtsp://user:***\\nb=1" },
 };
 
 /* TAP is UTF-8. */
@@ -157,7 +165,8 @@ test_texts (void)
   check (texts, G_N_ELEMENTS (texts), FALSE);
 }
 
-/* What is hidden in a URI is hidden in each text that the URI is in, between quotes whatever it is made of. */
+/* What is hidden in a URI is hidden in each text that the URI is in, between quotes whatever it is
+ * made of. */
 static void
 test_nested (void)
 {
@@ -185,7 +194,8 @@ test_secrets (void)
   g_assert_cmpstr (shown, ==, "http://joe:***@cam/?token=***&pin=1");
   g_assert_cmpuint (secrets->len, ==, 2);
   g_ptr_array_add (secrets, g_strdup ("ab"));
-  g_autofree char *clean = sl_redact_secrets ("h%40sh, tick, about http://cam/?token=tick", secrets);
+  g_autofree char *clean =
+    sl_redact_secrets ("h%40sh, tick, about http://cam/?token=tick", secrets);
   g_assert_cmpstr (clean, ==, "***, ***, about http://cam/?token=***");
 }
 
@@ -199,7 +209,9 @@ test_noise (void)
     char noise[2][12];
     for (guint k = 0; k < 2; k++)
       for (gsize n = 0; n < sizeof noise[k]; n++)
-        noise[k][n] = n + 1 < sizeof noise[k] ? alphabet[g_rand_int_range (rand, 0, sizeof alphabet - 1)] : '\0';
+        noise[k][n] = n + 1 < sizeof noise[k]
+                        ? alphabet[g_rand_int_range (rand, 0, sizeof alphabet - 1)]
+                        : '\0';
     g_autofree char *uri = g_strdup_printf ("mqtt://u:%shush%s@h/t", noise[0], noise[1]);
     g_autofree char *shown = sl_redact_uri (uri, NULL);
     g_autofree char *text = sl_redact (uri);

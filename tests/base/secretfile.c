@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Passwords in files: what is taken, what is refused with which words, and that no message has any of the file in it. */
+/* Passwords in files: what is taken, what is refused with which words, and that no message has any
+ * of the file in it. */
 #include "core/base/secretfile.h"
 
 #include <glib/gstdio.h>
@@ -32,7 +33,8 @@ test_good (void)
     { "hush\n", "hush", 0602, TRUE },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_autofree char *path = write_file ("good", rows[i].text, strlen (rows[i].text), rows[i].mode), *warning = NULL;
+    g_autofree char *path = write_file ("good", rows[i].text, strlen (rows[i].text), rows[i].mode),
+                    *warning = NULL;
     g_autoptr (GError) error = NULL;
     g_autofree char *secret = sl_secret_file_read (path, &warning, &error);
     g_assert_no_error (error);
@@ -64,7 +66,8 @@ assert_refused (const char *path, const char *why)
 static void
 test_bad (void)
 {
-  g_autofree char *longest = g_strnfill (SL_SECRET_MAX, 'h'), *longer = g_strnfill (SL_SECRET_MAX + 1, 'h');
+  g_autofree char *longest = g_strnfill (SL_SECRET_MAX, 'h'),
+                  *longer = g_strnfill (SL_SECRET_MAX + 1, 'h');
   const struct
   {
     const char *text;

@@ -5,7 +5,8 @@
 static void
 test_threads (void)
 {
-  static const char *const bad[] = { "", "65", "10000", "-1", "+1", " 1", "two", "4294967297", "AUTO" };
+  static const char *const bad[] = { "",   "65",  "10000",      "-1",  "+1",
+                                     " 1", "two", "4294967297", "AUTO" };
   guint threads = 77;
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
     g_assert_false (sl_threads_parse (bad[i], &threads));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pools: every piece is done once and by a thread that exists, whether the threads spin, sleep or outnumber processors. */
+/* Pools: every piece is done once and by a thread that exists, whether the threads spin, sleep or
+ * outnumber processors. */
 #include "core/base/thread_pool.h"
 
 #define PIECES 500
@@ -37,7 +38,9 @@ test_pieces (gconstpointer data)
 {
   const guint threads = GPOINTER_TO_UINT (data);
   static const guint items[] = { 0, 1, 2, 3, 7, 64, PIECES };
-  static const guint costs[] = { 0, 4, 7, 1000 }; /* not shared; shared with who is awake; with few, woken; with all */
+  static const guint costs[] = {
+    0, 4, 7, 1000
+  }; /* not shared; shared with who is awake; with few, woken; with all */
   g_autoptr (GError) error = NULL;
   SlPool *pool = threads > 1 ? sl_pool_new (threads, &error) : NULL;
   g_assert_no_error (error);

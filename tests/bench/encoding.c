@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What slremote's encodings make of tensors: encoding ROWS COLUMNS CHANNELS TYPE FILE..., each FILE the bytes of one, TYPE uint8 or float32. Of each encoding: size
- * beside the tensor's, milliseconds to write and to read (the least of rounds, the mean of files), and how far off bytes are.
+ * What slremote's encodings make of tensors: encoding ROWS COLUMNS CHANNELS TYPE FILE..., each FILE
+ * the bytes of one, TYPE uint8 or float32. Of each encoding: size beside the tensor's, milliseconds
+ * to write and to read (the least of rounds, the mean of files), and how far off bytes are.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +28,8 @@ best_ms (gint64 *best, gint64 begun)
 }
 
 static void
-measure (Sum *sum, SlRemoteEncoding encoding, const SlTensorInfo *tensor, gint quality, const guint8 *raw)
+measure (Sum *sum, SlRemoteEncoding encoding, const SlTensorInfo *tensor, gint quality,
+         const guint8 *raw)
 {
   g_autofree guint8 *out = g_malloc (tensor->bytes), *back = g_malloc (tensor->bytes);
   g_autoptr (GError) error = NULL;
@@ -39,7 +41,8 @@ measure (Sum *sum, SlRemoteEncoding encoding, const SlTensorInfo *tensor, gint q
     size = sl_remote_encode (encoding, tensor, quality, raw, out);
     write_ms = best_ms (&write_us, begun);
     begun = g_get_monotonic_time ();
-    if (!sl_remote_decode (encoding, tensor, size > 0 ? out : raw, size > 0 ? size : tensor->bytes, back, "bench", &error))
+    if (!sl_remote_decode (encoding, tensor, size > 0 ? out : raw, size > 0 ? size : tensor->bytes,
+                           back, "bench", &error))
       g_error ("%s", error->message);
     read_ms = best_ms (&read_us, begun);
   }
@@ -63,15 +66,19 @@ main (int argc, char **argv)
   {
     SlRemoteEncoding encoding;
     gint quality;
-  } rows[] = { { SL_REMOTE_ENCODING_NONE, 0 },  { SL_REMOTE_ENCODING_LZ4, 0 },   { SL_REMOTE_ENCODING_JPEG, 100 },
-               { SL_REMOTE_ENCODING_JPEG, 95 }, { SL_REMOTE_ENCODING_JPEG, 90 }, { SL_REMOTE_ENCODING_JPEG, 75 } };
+  } rows[] = { { SL_REMOTE_ENCODING_NONE, 0 },   { SL_REMOTE_ENCODING_LZ4, 0 },
+               { SL_REMOTE_ENCODING_JPEG, 100 }, { SL_REMOTE_ENCODING_JPEG, 95 },
+               { SL_REMOTE_ENCODING_JPEG, 90 },  { SL_REMOTE_ENCODING_JPEG, 75 } };
   Sum sums[G_N_ELEMENTS (rows)] = { { 0 } };
   if (argc < 6) {
     fprintf (stderr, "usage: %s ROWS COLUMNS CHANNELS TYPE FILE...\n", argv[0]);
     return 2;
   }
-  SlTensorInfo tensor = { .dtype = sl_dtype_from_name (argv[4]), .rank = 4, .dims = { 1, atoi (argv[1]), atoi (argv[2]), atoi (argv[3]) } };
-  tensor.bytes = (gsize) (tensor.dims[1] * tensor.dims[2] * tensor.dims[3]) * sl_dtype_size (tensor.dtype);
+  SlTensorInfo tensor = { .dtype = sl_dtype_from_name (argv[4]),
+                          .rank = 4,
+                          .dims = { 1, atoi (argv[1]), atoi (argv[2]), atoi (argv[3]) } };
+  tensor.bytes =
+    (gsize) (tensor.dims[1] * tensor.dims[2] * tensor.dims[3]) * sl_dtype_size (tensor.dtype);
   for (int i = 5; i < argc; i++) {
     g_autofree char *bytes = NULL;
     gsize size;
@@ -84,9 +91,11 @@ main (int argc, char **argv)
   }
   for (guint k = 0; k < G_N_ELEMENTS (rows); k++)
     if (sl_remote_encoding_suits (rows[k].encoding, &tensor))
-      printf ("%-4s %3d: %5.1f %% of %.1f kB, %.3f ms to write, %.3f ms to read, off by %.2f in the mean, %u at most\n",
-              sl_remote_encoding_name (rows[k].encoding), rows[k].quality, 100.0 * (gdouble) sums[k].size / (gdouble) sums[k].raw,
-              (gdouble) sums[k].raw / sums[k].n / 1000, sums[k].write_ms / sums[k].n, sums[k].read_ms / sums[k].n, sums[k].off / sums[k].n,
-              sums[k].most);
+      printf (
+        "%-4s %3d: %5.1f %% of %.1f kB, %.3f ms to write, %.3f ms to read, off by %.2f in the mean, %u at most\n",
+        sl_remote_encoding_name (rows[k].encoding), rows[k].quality,
+        100.0 * (gdouble) sums[k].size / (gdouble) sums[k].raw,
+        (gdouble) sums[k].raw / sums[k].n / 1000, sums[k].write_ms / sums[k].n,
+        sums[k].read_ms / sums[k].n, sums[k].off / sums[k].n, sums[k].most);
   return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * From a frame in NV12 to the best class of an 8-bit classifier: our elements against what one would write by hand, an appsink, libyuv and
- * ONNX Runtime. Both get the same frame from an appsrc, one at a time and in turn; what counts is the processor time of the whole process.
+ * From a frame in NV12 to the best class of an 8-bit classifier: our elements against what one
+ * would write by hand, an appsink, libyuv and ONNX Runtime. Both get the same frame from an appsrc,
+ * one at a time and in turn; what counts is the processor time of the whole process.
  *   bench-end-to-end MODEL.tflite MODEL.onnx LIBONNXRUNTIME [FRAMES [WIDTH HEIGHT [FRAME.nv12]]]
  * The models are one network with uint8 pixels in NHWC order and uint8 results.
  */
@@ -58,9 +59,10 @@ static gboolean
 line_init (Line *line, gint width, gint height, const char *elements, GstBuffer *frame)
 {
   g_autoptr (GError) error = NULL;
-  g_autofree char *text = g_strdup_printf ("appsrc name=in caps=video/x-raw,format=NV12,width=%d,height=%d,framerate=30/1 %s ! "
-                                           "appsink name=out sync=false",
-                                           width, height, elements);
+  g_autofree char *text = g_strdup_printf (
+    "appsrc name=in caps=video/x-raw,format=NV12,width=%d,height=%d,framerate=30/1 %s ! "
+    "appsink name=out sync=false",
+    width, height, elements);
   line->pipeline = gst_parse_launch (text, &error);
   if (error != NULL) {
     fprintf (stderr, "%s\n", error->message);
@@ -90,7 +92,9 @@ turn_of_ours (gpointer data, guint n, double *ms, GError **error)
     const double start = cpu_ms ();
     g_autoptr (GstSample) sample = line_pass (&ours->line);
     ms[i] = cpu_ms () - start;
-    const gsize length = sample != NULL ? gst_buffer_extract (gst_sample_get_buffer (sample), 0, ours->text, sizeof ours->text - 1) : 0;
+    const gsize length = sample != NULL ? gst_buffer_extract (gst_sample_get_buffer (sample), 0,
+                                                              ours->text, sizeof ours->text - 1)
+                                        : 0;
     ours->text[length] = '\0';
     if (length == 0)
       return FALSE;
@@ -107,10 +111,12 @@ classify (Theirs *theirs, GstSample *sample)
   gst_video_info_from_caps (&info, gst_sample_get_caps (sample));
   if (!gst_video_frame_map (&frame, &info, gst_sample_get_buffer (sample), GST_MAP_READ))
     return FALSE;
-  NV12Scale (GST_VIDEO_FRAME_PLANE_DATA (&frame, 0), GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0), GST_VIDEO_FRAME_PLANE_DATA (&frame, 1),
-             GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 1), theirs->width, theirs->height, theirs->y, w, theirs->uv, w, w, h, kFilterBox);
+  NV12Scale (GST_VIDEO_FRAME_PLANE_DATA (&frame, 0), GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0),
+             GST_VIDEO_FRAME_PLANE_DATA (&frame, 1), GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 1),
+             theirs->width, theirs->height, theirs->y, w, theirs->uv, w, w, h, kFilterBox);
   gst_video_frame_unmap (&frame);
-  NV12ToRAW (theirs->y, w, theirs->uv, w, theirs->input, 3 * w, w, h); /* libyuv's RAW has red first */
+  NV12ToRAW (theirs->y, w, theirs->uv, w, theirs->input, 3 * w, w,
+             h); /* libyuv's RAW has red first */
   if (!ort_peer_run (theirs->peer))
     return FALSE;
   theirs->best = 0;
@@ -135,7 +141,8 @@ turn_of_theirs (gpointer data, guint n, double *ms, GError **error)
   return TRUE;
 }
 
-/* (transfer full): the picture of @path, or a grey ramp when that is NULL; NULL with the reason printed. */
+/* (transfer full): the picture of @path, or a grey ramp when that is NULL; NULL with the reason
+ * printed. */
 static GstBuffer *
 make_frame (gint width, gint height, const char *path)
 {
@@ -146,7 +153,8 @@ make_frame (gint width, gint height, const char *path)
   if (path != NULL && !g_file_get_contents (path, &data, &length, &error))
     fprintf (stderr, "%s\n", error->message);
   else if (length != size)
-    fprintf (stderr, "%s: expected %" G_GSIZE_FORMAT " bytes of NV12, got %" G_GSIZE_FORMAT "\n", path, size, length);
+    fprintf (stderr, "%s: expected %" G_GSIZE_FORMAT " bytes of NV12, got %" G_GSIZE_FORMAT "\n",
+             path, size, length);
   if (error != NULL || length != size) {
     g_free (data);
     return NULL;
@@ -158,7 +166,8 @@ make_frame (gint width, gint height, const char *path)
       data[i] = (char) (40 + (i % (gsize) width) * 180 / (gsize) width);
   }
   GstBuffer *buffer = gst_buffer_new_wrapped (data, size);
-  gst_buffer_add_video_meta (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_NV12, (guint) width, (guint) height);
+  gst_buffer_add_video_meta (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_NV12,
+                             (guint) width, (guint) height);
   return buffer;
 }
 
@@ -174,24 +183,29 @@ theirs_init (Theirs *theirs, const char *library, const char *onnx, const SlGrap
   theirs->input = g_malloc (input->bytes);
   theirs->output = g_malloc (theirs->classes);
   const gint64 shape[] = { 1, theirs->model_height, theirs->model_width, 3 };
-  theirs->peer = ort_peer_new (library, onnx, 1, shape, 4, theirs->input, input->bytes, theirs->output, theirs->classes);
+  theirs->peer = ort_peer_new (library, onnx, 1, shape, 4, theirs->input, input->bytes,
+                               theirs->output, theirs->classes);
   return theirs->peer != NULL;
 }
 
 static int
 measure (Ours *ours, Theirs *theirs, guint frames)
 {
-  g_autofree double *a = g_new (double, MAX (frames, WARM_UP)), *b = g_new (double, MAX (frames, WARM_UP));
+  g_autofree double *a = g_new (double, MAX (frames, WARM_UP)),
+                    *b = g_new (double, MAX (frames, WARM_UP));
   const SlTimed rows[] = { { "slnormalize ! slinfer ! slpostprocess", turn_of_ours, ours, a },
                            { "appsink, libyuv, ONNX Runtime", turn_of_theirs, theirs, b } };
-  if (!sl_timing_in_turn (rows, 2, WARM_UP, TURN, 0, NULL, NULL) || !sl_timing_in_turn (rows, 2, frames, TURN, 0, NULL, NULL)) {
+  if (!sl_timing_in_turn (rows, 2, WARM_UP, TURN, 0, NULL, NULL)
+      || !sl_timing_in_turn (rows, 2, frames, TURN, 0, NULL, NULL)) {
     fprintf (stderr, "a frame gave no result\n");
     return 1;
   }
-  printf ("%dx%d NV12 to a class, one thread, %u frames each, ms of processor time a frame; ONNX Runtime %s\n", theirs->width,
-          theirs->height, frames, ort_peer_version (theirs->peer));
+  printf (
+    "%dx%d NV12 to a class, one thread, %u frames each, ms of processor time a frame; ONNX Runtime %s\n",
+    theirs->width, theirs->height, frames, ort_peer_version (theirs->peer));
   const gsize median = sl_percentile_index (frames, 50);
-  printf ("%-38s min %6.3f  median %6.3f  %s\n", rows[0].name, a[0], a[median], g_strchomp (ours->text));
+  printf ("%-38s min %6.3f  median %6.3f  %s\n", rows[0].name, a[0], a[median],
+          g_strchomp (ours->text));
   printf ("%-38s min %6.3f  median %6.3f  class %u\n", rows[1].name, b[0], b[median], theirs->best);
   printf ("ratio of minima %.3f, of medians %.3f\n", a[0] / b[0], a[median] / b[median]);
   return 0;
@@ -203,11 +217,15 @@ main (int argc, char **argv)
   g_autoptr (GError) error = NULL;
   const guint frames = argc > 4 ? (guint) atoi (argv[4]) : 200;
   Ours ours = { 0 };
-  Theirs theirs = { .width = argc > 6 ? atoi (argv[5]) : 1920, .height = argc > 6 ? atoi (argv[6]) : 1080 };
+  Theirs theirs = { .width = argc > 6 ? atoi (argv[5]) : 1920,
+                    .height = argc > 6 ? atoi (argv[6]) : 1080 };
   sl_elements_init (&argc, &argv);
   sl_elements_register_static ();
   if (argc < 4 || frames < 1 || theirs.width < 2 || theirs.height < 2) {
-    fprintf (stderr, "usage: %s MODEL.tflite MODEL.onnx LIBONNXRUNTIME [FRAMES [WIDTH HEIGHT [FRAME.nv12]]]\n", argv[0]);
+    fprintf (
+      stderr,
+      "usage: %s MODEL.tflite MODEL.onnx LIBONNXRUNTIME [FRAMES [WIDTH HEIGHT [FRAME.nv12]]]\n",
+      argv[0]);
     return 2;
   }
   g_autoptr (SlModel) model = sl_model_load (argv[1], NULL, &error);
@@ -216,9 +234,11 @@ main (int argc, char **argv)
     return 1;
   }
   g_autoptr (GstBuffer) frame = make_frame (theirs.width, theirs.height, argc > 7 ? argv[7] : NULL);
-  g_autofree char *elements =
-    g_strdup_printf ("! slnormalize ! slinfer model=\"%s\" threads=1 ! slpostprocess ! text/x-raw,format=utf8", argv[1]);
-  const gboolean ready = frame != NULL && theirs_init (&theirs, argv[3], argv[2], sl_model_graph (model))
+  g_autofree char *elements = g_strdup_printf (
+    "! slnormalize ! slinfer model=\"%s\" threads=1 ! slpostprocess ! text/x-raw,format=utf8",
+    argv[1]);
+  const gboolean ready = frame != NULL
+                         && theirs_init (&theirs, argv[3], argv[2], sl_model_graph (model))
                          && line_init (&ours.line, theirs.width, theirs.height, elements, frame)
                          && line_init (&theirs.line, theirs.width, theirs.height, "", frame);
   const int status = ready ? measure (&ours, &theirs, frames) : 1;

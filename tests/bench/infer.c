@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a session and slinfer add to bare XNNPACK: the three run in turn, frame by frame, in one process, and the
- * medians are set against each other.
+ * What a session and slinfer add to bare XNNPACK: the three run in turn, frame by frame, in one
+ * process, and the medians are set against each other.
  *   bench-infer MODEL [RUNS [THREADS]]
  */
 #include <gst/check/gstharness.h>
@@ -67,13 +67,15 @@ static void
 element_init (Bench *bench, const char *model, guint threads)
 {
   g_autofree char *threads_text = g_strdup_printf ("%u", threads);
-  GstElement *element = g_object_new (sl_infer_get_type (), "model", model, "threads", threads_text, NULL);
+  GstElement *element =
+    g_object_new (sl_infer_get_type (), "model", model, "threads", threads_text, NULL);
   bench->harness = gst_harness_new_with_element (element, "sink", "src");
   gst_object_unref (element);
   GstCaps *caps = gst_pad_peer_query_caps (bench->harness->srcpad, NULL);
   gst_harness_set_src_caps (bench->harness, gst_caps_fixate (caps));
   GstAllocationParams params = { .align = SL_TENSOR_ALIGN - 1, .padding = SL_TENSOR_PADDING };
-  bench->frame = gst_buffer_new_allocate (NULL, sl_graph_input_tensor (bench->graph, 0)->bytes, &params);
+  bench->frame =
+    gst_buffer_new_allocate (NULL, sl_graph_input_tensor (bench->graph, 0)->bytes, &params);
   gst_buffer_memset (bench->frame, 0, 0, gst_buffer_get_size (bench->frame));
 }
 
@@ -82,7 +84,8 @@ main (int argc, char **argv)
 {
   g_autoptr (GError) error = NULL;
   Bench bench = { 0 };
-  const guint runs = argc > 2 ? (guint) atoi (argv[2]) : 400, threads = argc > 3 ? (guint) atoi (argv[3]) : 1;
+  const guint runs = argc > 2 ? (guint) atoi (argv[2]) : 400,
+              threads = argc > 3 ? (guint) atoi (argv[3]) : 1;
   gst_init (NULL, NULL);
   if (argc < 2 || runs < 1) {
     fprintf (stderr, "usage: %s MODEL [RUNS [THREADS]]\n", argv[0]);
@@ -113,11 +116,14 @@ main (int argc, char **argv)
     rows[k].ms = g_new (double, MAX (runs, WARM_UP));
   sl_timing_in_turn (rows + first, G_N_ELEMENTS (rows) - first, WARM_UP, 1, 0, NULL, NULL);
   sl_timing_in_turn (rows + first, G_N_ELEMENTS (rows) - first, runs, 1, 0, NULL, NULL);
-  printf ("%s, %u thread%s, %u runs, microseconds\n", argv[1], threads, threads > 1 ? "s" : "", runs);
+  printf ("%s, %u thread%s, %u runs, microseconds\n", argv[1], threads, threads > 1 ? "s" : "",
+          runs);
   const gsize median = sl_percentile_index (runs, 50);
   for (guint k = first; k < G_N_ELEMENTS (rows); k++)
-    printf ("%-18s min %8.1f  median %8.1f  p95 %8.1f  ratio of medians %.3f\n", rows[k].name, rows[k].ms[0] * 1e3,
-            rows[k].ms[median] * 1e3, rows[k].ms[sl_percentile_index (runs, 95)] * 1e3, rows[k].ms[median] / rows[first].ms[median]);
+    printf ("%-18s min %8.1f  median %8.1f  p95 %8.1f  ratio of medians %.3f\n", rows[k].name,
+            rows[k].ms[0] * 1e3, rows[k].ms[median] * 1e3,
+            rows[k].ms[sl_percentile_index (runs, 95)] * 1e3,
+            rows[k].ms[median] / rows[first].ms[median]);
 
   gst_buffer_unref (bench.frame);
   gst_harness_teardown (bench.harness);

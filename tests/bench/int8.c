@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The int8 kernels against XNNPACK on whole models: a bare XNNPACK loop, a session left to XNNPACK, and a session that
- * chooses. They take turns in blocks, with a pause after each so that no pool still spins when the next one starts.
- * The first run of a block is not counted. Then each runs once every 25 ms, and what matters is processor time.
+ * The int8 kernels against XNNPACK on whole models: a bare XNNPACK loop, a session left to XNNPACK,
+ * and a session that chooses. They take turns in blocks, with a pause after each so that no pool
+ * still spins when the next one starts. The first run of a block is not counted. Then each runs
+ * once every 25 ms, and what matters is processor time.
  *   bench-int8 MODEL [BLOCKS [THREADS]]
  */
 #include <stdio.h>
@@ -40,7 +41,8 @@ cpu_us (void)
 {
   struct rusage r;
   getrusage (RUSAGE_SELF, &r);
-  return (double) (r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1e6 + (double) (r.ru_utime.tv_usec + r.ru_stime.tv_usec);
+  return (double) (r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1e6
+         + (double) (r.ru_utime.tv_usec + r.ru_stime.tv_usec);
 }
 
 static void
@@ -50,7 +52,8 @@ run (gpointer data)
   if (row->loop != NULL)
     bare_loop_run (row->loop);
   else
-    sl_session_run (row->session, (const void *const *) row->buffers->inputs, row->buffers->outputs);
+    sl_session_run (row->session, (const void *const *) row->buffers->inputs,
+                    row->buffers->outputs);
 }
 
 static gboolean
@@ -89,16 +92,19 @@ session_new (SlGraph *graph, guint threads, const char *backend)
 static void
 print (const Row *row, const double *ms, const double *base, guint n)
 {
-  const double median = ms[sl_percentile_index (n, 50)], base_median = base[sl_percentile_index (n, 50)];
-  printf ("%-18s min %8.1f (%.3f)  median %8.1f (%.3f)  p95 %8.1f  processor time paced %8.1f\n", row->name, ms[0] * 1e3, ms[0] / base[0],
-          median * 1e3, median / base_median, ms[sl_percentile_index (n, 95)] * 1e3, row->cpu);
+  const double median = ms[sl_percentile_index (n, 50)],
+               base_median = base[sl_percentile_index (n, 50)];
+  printf ("%-18s min %8.1f (%.3f)  median %8.1f (%.3f)  p95 %8.1f  processor time paced %8.1f\n",
+          row->name, ms[0] * 1e3, ms[0] / base[0], median * 1e3, median / base_median,
+          ms[sl_percentile_index (n, 95)] * 1e3, row->cpu);
 }
 
 int
 main (int argc, char **argv)
 {
   g_autoptr (GError) error = NULL;
-  const guint blocks = argc > 2 ? (guint) atoi (argv[2]) : 30, threads = argc > 3 ? (guint) atoi (argv[3]) : 1;
+  const guint blocks = argc > 2 ? (guint) atoi (argv[2]) : 30,
+              threads = argc > 3 ? (guint) atoi (argv[3]) : 1;
   if (argc < 2 || blocks < 1) {
     fprintf (stderr, "usage: %s MODEL [BLOCKS [THREADS]]\n", argv[0]);
     return 2;
@@ -124,7 +130,8 @@ main (int argc, char **argv)
   sl_timing_in_turn (timed + first, G_N_ELEMENTS (rows) - first, n, RUNS, PAUSE_US, NULL, NULL);
   for (guint k = first; k < G_N_ELEMENTS (rows); k++)
     run_paced (&rows[k]);
-  printf ("%s, %u thread%s, microseconds (ratio to the first row)\n", argv[1], threads, threads > 1 ? "s" : "");
+  printf ("%s, %u thread%s, microseconds (ratio to the first row)\n", argv[1], threads,
+          threads > 1 ? "s" : "");
   for (guint k = first; k < G_N_ELEMENTS (rows); k++)
     print (&rows[k], timed[k].ms, timed[first].ms, n);
   for (guint k = 0; k < G_N_ELEMENTS (rows); k++) {

@@ -13,8 +13,9 @@ char *
 layer_name (const Layer *layer)
 {
   const gint32 out = size_of_output (layer);
-  return g_strdup_printf ("%dx%dx%d to %dx%dx%d, %s%dx%d", layer->size, layer->size, layer->in, out, out, layer->out,
-                          layer->depthwise ? "depthwise " : "", layer->filter, layer->filter);
+  return g_strdup_printf ("%dx%dx%d to %dx%dx%d, %s%dx%d", layer->size, layer->size, layer->in, out,
+                          out, layer->out, layer->depthwise ? "depthwise " : "", layer->filter,
+                          layer->filter);
 }
 
 double
@@ -47,7 +48,8 @@ layer_finish (const Layer *layer, Check *check, const gint32 inputs[3], gint32 o
                 .depth_multiplier = 1,
                 .activation = SL_ACTIVATION_RELU6 },
   };
-  check_node (check, layer->depthwise ? SL_OP_DEPTHWISE_CONV_2D : SL_OP_CONV_2D, inputs, 3, output, &params);
+  check_node (check, layer->depthwise ? SL_OP_DEPTHWISE_CONV_2D : SL_OP_CONV_2D, inputs, 3, output,
+              &params);
   check_prepare (check);
 }
 

@@ -31,7 +31,8 @@ char *layer_name (const Layer *layer);
 double layer_operations (const Layer *layer);
 /** layer_shapes: of the input and the weights. */
 void layer_shapes (const Layer *layer, gint32 input[4], gint32 weights[4]);
-/** layer_finish: adds the node from @inputs, which are picture, weights and bias, to @output, and prepares the graph. */
+/** layer_finish: adds the node from @inputs, which are picture, weights and bias, to @output, and
+ * prepares the graph. */
 void layer_finish (const Layer *layer, Check *check, const gint32 inputs[3], gint32 output);
 
 /** layer_runner_init: on one thread and the backends that the environment allows. */

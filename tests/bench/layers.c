@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * 8-bit layers one by one, int8 per channel, one thread: the int8 kernels in turn with XNNPACK. Multiplications and additions count as one
- * operation each. The peak is what the dot product instruction of the kernels' instruction set reaches with all operands in registers.
+ * 8-bit layers one by one, int8 per channel, one thread: the int8 kernels in turn with XNNPACK.
+ * Multiplications and additions count as one operation each. The peak is what the dot product
+ * instruction of the kernels' instruction set reaches with all operands in registers.
  *   bench-layers [BLOCKS [TEXT]]
  * times only the layers whose line begins with TEXT.
  */
@@ -15,15 +16,18 @@
 
 #define RUNS 10
 
-/* 3x3 and 1x1 of detectors; then the first blocks of mobilenet_v2, and the same layers of images that fit the second cache. */
+/* 3x3 and 1x1 of detectors; then the first blocks of mobilenet_v2, and the same layers of images
+ * that fit the second cache. */
 static const Layer layers[] = {
-  { 320, 3, 16, 3, 2, FALSE },  { 160, 16, 32, 3, 2, FALSE },  { 80, 48, 48, 3, 1, FALSE },  { 40, 64, 64, 3, 1, FALSE },
-  { 20, 96, 96, 3, 1, FALSE },  { 10, 128, 128, 3, 1, FALSE }, { 40, 16, 64, 1, 1, FALSE },  { 40, 32, 64, 1, 1, FALSE },
-  { 40, 48, 96, 1, 1, FALSE },  { 40, 64, 64, 1, 1, FALSE },   { 224, 3, 32, 3, 2, FALSE },  { 112, 32, 32, 3, 1, TRUE },
-  { 28, 32, 32, 3, 1, TRUE },   { 112, 32, 16, 1, 1, FALSE },  { 28, 32, 16, 1, 1, FALSE },  { 112, 16, 96, 1, 1, FALSE },
-  { 28, 16, 96, 1, 1, FALSE },  { 112, 96, 96, 3, 2, TRUE },   { 28, 96, 96, 3, 2, TRUE },   { 56, 96, 24, 1, 1, FALSE },
-  { 28, 96, 24, 1, 1, FALSE },  { 56, 24, 144, 1, 1, FALSE },  { 28, 24, 144, 1, 1, FALSE }, { 56, 144, 144, 3, 1, TRUE },
-  { 28, 144, 144, 3, 1, TRUE }, { 56, 144, 24, 1, 1, FALSE },  { 28, 144, 24, 1, 1, FALSE },
+  { 320, 3, 16, 3, 2, FALSE },  { 160, 16, 32, 3, 2, FALSE }, { 80, 48, 48, 3, 1, FALSE },
+  { 40, 64, 64, 3, 1, FALSE },  { 20, 96, 96, 3, 1, FALSE },  { 10, 128, 128, 3, 1, FALSE },
+  { 40, 16, 64, 1, 1, FALSE },  { 40, 32, 64, 1, 1, FALSE },  { 40, 48, 96, 1, 1, FALSE },
+  { 40, 64, 64, 1, 1, FALSE },  { 224, 3, 32, 3, 2, FALSE },  { 112, 32, 32, 3, 1, TRUE },
+  { 28, 32, 32, 3, 1, TRUE },   { 112, 32, 16, 1, 1, FALSE }, { 28, 32, 16, 1, 1, FALSE },
+  { 112, 16, 96, 1, 1, FALSE }, { 28, 16, 96, 1, 1, FALSE },  { 112, 96, 96, 3, 2, TRUE },
+  { 28, 96, 96, 3, 2, TRUE },   { 56, 96, 24, 1, 1, FALSE },  { 28, 96, 24, 1, 1, FALSE },
+  { 56, 24, 144, 1, 1, FALSE }, { 28, 24, 144, 1, 1, FALSE }, { 56, 144, 144, 3, 1, TRUE },
+  { 28, 144, 144, 3, 1, TRUE }, { 56, 144, 24, 1, 1, FALSE }, { 28, 144, 24, 1, 1, FALSE },
 };
 
 /* Sums spread over some of the codes, as in trained layers. */
@@ -45,8 +49,10 @@ layer_init (const Layer *layer, Check *check)
     scales[c] = (gfloat) g_rand_double_range (check->rand, 0.002, 0.004);
   }
   const gint32 inputs[] = { check_input (check, SL_DTYPE_I8, 4, x_dims, 0.02f, -128),
-                            check_constant (check, SL_DTYPE_I8, 4, w_dims, scales, (guint) layer->out, layer->depthwise ? 3 : 0, 0, w),
-                            check_constant (check, SL_DTYPE_I32, 1, &layer->out, NULL, 0, 0, 0, bias) };
+                            check_constant (check, SL_DTYPE_I8, 4, w_dims, scales,
+                                            (guint) layer->out, layer->depthwise ? 3 : 0, 0, w),
+                            check_constant (check, SL_DTYPE_I32, 1, &layer->out, NULL, 0, 0, 0,
+                                            bias) };
   layer_finish (layer, check, inputs, check_output (check, SL_DTYPE_I8, 6.0f / 255, -128));
 }
 
@@ -66,7 +72,8 @@ time_layer (const Layer *layer, const char *name, guint runs, double peak)
   runner_init (&runners[0], &check, "int8");
   runner_init (&runners[1], &check, "xnnpack");
   g_autofree double *ours = g_new (double, runs), *theirs = g_new (double, runs);
-  const SlTimed rows[] = { { name, layer_runner_turn, &runners[0], ours }, { name, layer_runner_turn, &runners[1], theirs } };
+  const SlTimed rows[] = { { name, layer_runner_turn, &runners[0], ours },
+                           { name, layer_runner_turn, &runners[1], theirs } };
   sl_timing_in_turn (rows, 2, runs, RUNS, 0, NULL, NULL);
   const gsize bytes = sl_graph_output_tensor (check.graph, 0)->bytes;
   if (memcmp (runners[0].output, runners[1].output, bytes) != 0)
@@ -89,7 +96,8 @@ cpu_name (void)
   SlBackendUse use;
   layer_init (&(Layer){ 8, 8, 8, 1, 1, FALSE }, &check);
   runner_init (&runner, &check, "int8");
-  for (guint i = 0; sl_session_backend_use (runner.session, i, &use) && strcmp (use.name, "int8") != 0;)
+  for (guint i = 0;
+       sl_session_backend_use (runner.session, i, &use) && strcmp (use.name, "int8") != 0;)
     i++;
   layer_runner_clear (&runner);
   check_clear (&check);

@@ -33,13 +33,16 @@ typedef void Function (void);
 typedef void *(*CreateEnv) (int level, const char *name, void **env);
 typedef void *(*CreateOptions) (void **options);
 typedef void *(*SetThreads) (void *options, int threads);
-typedef void *(*CreateSession) (const void *env, const char *path, const void *options, void **session);
+typedef void *(*CreateSession) (const void *env, const char *path, const void *options,
+                                void **session);
 typedef void *(*GetAllocator) (void **allocator);
 typedef void *(*GetName) (const void *session, size_t index, void *allocator, char **name);
 typedef void *(*CreateMemoryInfo) (int allocator, int type, void **info);
-typedef void *(*CreateTensor) (const void *info, void *data, size_t bytes, const gint64 *shape, size_t rank, int type, void **value);
-typedef void *(*Run) (void *session, const void *options, const char *const *input_names, const void *const *inputs, size_t n_inputs,
-                      const char *const *output_names, size_t n_outputs, void **outputs);
+typedef void *(*CreateTensor) (const void *info, void *data, size_t bytes, const gint64 *shape,
+                               size_t rank, int type, void **value);
+typedef void *(*Run) (void *session, const void *options, const char *const *input_names,
+                      const void *const *inputs, size_t n_inputs, const char *const *output_names,
+                      size_t n_outputs, void **outputs);
 
 typedef struct
 {
@@ -60,7 +63,8 @@ good (const OrtPeer *peer, void *status)
 {
   if (status == NULL)
     return TRUE;
-  fprintf (stderr, "ONNX Runtime: %s\n", ((const char *(*) (const void *) ) peer->api[GET_ERROR_MESSAGE]) (status));
+  fprintf (stderr, "ONNX Runtime: %s\n",
+           ((const char *(*) (const void *) ) peer->api[GET_ERROR_MESSAGE]) (status));
   return FALSE;
 }
 
@@ -71,18 +75,22 @@ open_session (OrtPeer *peer, const char *model, int threads)
   return good (peer, ((CreateEnv) peer->api[CREATE_ENV]) (WARNING_LEVEL, "peer", &env))
          && good (peer, ((CreateOptions) peer->api[CREATE_SESSION_OPTIONS]) (&options))
          && good (peer, ((SetThreads) peer->api[SET_INTRA_OP_NUM_THREADS]) (options, threads))
-         && good (peer, ((CreateSession) peer->api[CREATE_SESSION]) (env, model, options, &peer->session))
+         && good (peer,
+                  ((CreateSession) peer->api[CREATE_SESSION]) (env, model, options, &peer->session))
          && good (peer, ((GetAllocator) peer->api[GET_DEFAULT_ALLOCATOR]) (&allocator))
-         && good (peer, ((GetName) peer->api[SESSION_GET_INPUT_NAME]) (peer->session, 0, allocator, &peer->input_name))
-         && good (peer, ((GetName) peer->api[SESSION_GET_OUTPUT_NAME]) (peer->session, 0, allocator, &peer->output_name));
+         && good (peer, ((GetName) peer->api[SESSION_GET_INPUT_NAME]) (peer->session, 0, allocator,
+                                                                       &peer->input_name))
+         && good (peer, ((GetName) peer->api[SESSION_GET_OUTPUT_NAME]) (peer->session, 0, allocator,
+                                                                        &peer->output_name));
 }
 
 OrtPeer *
-ort_peer_new (const char *library, const char *model, int threads, const gint64 *shape, gsize rank, void *input, gsize input_bytes,
-              void *output, gsize classes)
+ort_peer_new (const char *library, const char *model, int threads, const gint64 *shape, gsize rank,
+              void *input, gsize input_bytes, void *output, gsize classes)
 {
   void *handle = dlopen (library, RTLD_NOW | RTLD_LOCAL);
-  const ApiBase *(*get_base) (void) = handle != NULL ? (const ApiBase *(*) (void) ) dlsym (handle, "OrtGetApiBase") : NULL;
+  const ApiBase *(*get_base) (void) =
+    handle != NULL ? (const ApiBase *(*) (void) ) dlsym (handle, "OrtGetApiBase") : NULL;
   if (get_base == NULL) {
     fprintf (stderr, "%s\n", dlerror ());
     return NULL;
@@ -93,9 +101,12 @@ ort_peer_new (const char *library, const char *model, int threads, const gint64 
   const gint64 result[] = { 1, (gint64) classes };
   void *info = NULL;
   if (open_session (peer, model, threads)
-      && good (peer, ((CreateMemoryInfo) peer->api[CREATE_CPU_MEMORY_INFO]) (ARENA_ALLOCATOR, DEFAULT_MEMORY, &info))
-      && good (peer, ((CreateTensor) peer->api[CREATE_TENSOR_WITH_DATA]) (info, input, input_bytes, shape, rank, TYPE_UINT8, &peer->input))
-      && good (peer, ((CreateTensor) peer->api[CREATE_TENSOR_WITH_DATA]) (info, output, classes, result, 2, TYPE_UINT8, &peer->output)))
+      && good (peer, ((CreateMemoryInfo) peer->api[CREATE_CPU_MEMORY_INFO]) (ARENA_ALLOCATOR,
+                                                                             DEFAULT_MEMORY, &info))
+      && good (peer, ((CreateTensor) peer->api[CREATE_TENSOR_WITH_DATA]) (
+                       info, input, input_bytes, shape, rank, TYPE_UINT8, &peer->input))
+      && good (peer, ((CreateTensor) peer->api[CREATE_TENSOR_WITH_DATA]) (
+                       info, output, classes, result, 2, TYPE_UINT8, &peer->output)))
     return peer;
   ort_peer_free (peer);
   return NULL;
@@ -111,8 +122,9 @@ gboolean
 ort_peer_run (OrtPeer *peer)
 {
   const char *input = peer->input_name, *output = peer->output_name;
-  return good (peer,
-               ((Run) peer->api[RUN]) (peer->session, NULL, &input, (const void *const *) &peer->input, 1, &output, 1, &peer->output));
+  return good (peer, ((Run) peer->api[RUN]) (peer->session, NULL, &input,
+                                             (const void *const *) &peer->input, 1, &output, 1,
+                                             &peer->output));
 }
 
 /* The runtime's own objects stay until the process ends: it has one peer. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bench-read: how many codes the finder in the box and the reader behind it read, and zbar on the whole picture; and how long either takes.
- * Pictures are drawn: codes of zint's (the program, which must be installed) on paper in front of other things, rotated, sheared, unevenly
- * lit, blurred and noisy. Usage: bench-read FINDER.tflite [SCENES [SEED [PICTURE.pgm]]]; the last writes the first scene. Or
- * bench-read --symbologies [SCENES [SEED]]: what each reader reads of each symbology, where it is told where the codes are.
+ * bench-read: how many codes the finder in the box and the reader behind it read, and zbar on the
+ * whole picture; and how long either takes. Pictures are drawn: codes of zint's (the program, which
+ * must be installed) on paper in front of other things, rotated, sheared, unevenly lit, blurred and
+ * noisy. Usage: bench-read FINDER.tflite [SCENES [SEED [PICTURE.pgm]]]; the last writes the first
+ * scene. Or bench-read --symbologies [SCENES [SEED]]: what each reader reads of each symbology,
+ * where it is told where the codes are.
  */
 #include <glib.h>
 #include <math.h>
@@ -49,7 +51,8 @@ typedef struct
   gint64 finder, reader, zbar;
 } Score;
 
-/* The processor's time that all threads took, in us, and processes that they started and that have ended: other programs do not count. */
+/* The processor's time that all threads took, in us, and processes that they started and that have
+ * ended: other programs do not count. */
 static gint64
 now (void)
 {
@@ -65,7 +68,8 @@ now (void)
 static gboolean
 draw_symbol (Symbol *symbol, const char *kind)
 {
-  g_autofree char *command = g_strdup_printf ("zint -b %s -d '%s' --dump", kind, symbol->text), *out = NULL;
+  g_autofree char *command = g_strdup_printf ("zint -b %s -d '%s' --dump", kind, symbol->text),
+                  *out = NULL;
   if (!g_spawn_command_line_sync (command, &out, NULL, NULL, NULL))
     return FALSE;
   g_auto (GStrv) lines = g_strsplit (g_strchomp (out), "\n", -1);
@@ -92,13 +96,16 @@ make_symbol (GRand *random, Symbol *symbol)
   } else if (kind == 3) {
     guint sum = 0;
     for (guint i = 0; i < 12; i++)
-      sum += (guint) ((symbol->text[i] = (char) ('0' + g_rand_int_range (random, i == 0, 10))) - '0') * (i % 2 ? 3 : 1);
+      sum +=
+        (guint) ((symbol->text[i] = (char) ('0' + g_rand_int_range (random, i == 0, 10))) - '0')
+        * (i % 2 ? 3 : 1);
     if (!draw_symbol (symbol, "EANX"))
       return FALSE;
     symbol->text[12] = (char) ('0' + (10 - sum % 10) % 10);
     return TRUE;
   } else {
-    g_snprintf (symbol->text, sizeof symbol->text, "ITEM%05d", g_rand_int_range (random, 0, 100000));
+    g_snprintf (symbol->text, sizeof symbol->text, "ITEM%05d",
+                g_rand_int_range (random, 0, 100000));
   }
   return draw_symbol (symbol, kinds[kind]);
 }
@@ -107,12 +114,14 @@ make_symbol (GRand *random, Symbol *symbol)
 static int
 ink (const Placed *code, double x, double y)
 {
-  const double dx = x - code->x, dy = y - code->y, u = dx * code->xx + dy * code->xy, v = dx * code->yx + dy * code->yy;
+  const double dx = x - code->x, dy = y - code->y, u = dx * code->xx + dy * code->xy,
+               v = dx * code->yx + dy * code->yy;
   const double columns = code->symbol->columns, rows = code->height;
   const double margin = code->symbol->rows > 1 ? 4 : 10;
   if (fabs (u) > columns / 2 + margin || fabs (v) > rows / 2 + 4)
     return -1;
-  const double column = floor (u + columns / 2), row = code->symbol->rows > 1 ? floor ((v + rows / 2) / code->symbol->row_height) : 0;
+  const double column = floor (u + columns / 2),
+               row = code->symbol->rows > 1 ? floor ((v + rows / 2) / code->symbol->row_height) : 0;
   if (column < 0 || column >= columns || fabs (v) >= rows / 2)
     return 1;
   return !code->symbol->dark[(guint) row][(guint) column];
@@ -132,8 +141,10 @@ draw_things (GRand *random, Scene *scene)
 {
   fill (scene, 0, 0, scene->width, scene->height, g_rand_int_range (random, 60, 200));
   for (guint i = 0; i < 40; i++) {
-    const gint x = g_rand_int_range (random, -100, scene->width), y = g_rand_int_range (random, -100, scene->height);
-    const gint w = g_rand_int_range (random, 20, 300), h = g_rand_int_range (random, 20, 300), gray = g_rand_int_range (random, 20, 235);
+    const gint x = g_rand_int_range (random, -100, scene->width),
+               y = g_rand_int_range (random, -100, scene->height);
+    const gint w = g_rand_int_range (random, 20, 300), h = g_rand_int_range (random, 20, 300),
+               gray = g_rand_int_range (random, 20, 235);
     fill (scene, x, y, x + w, y + h, gray);
     for (gint row = y + 8; i % 3 == 0 && row < y + h - 10; row += 14)
       for (gint at = x + 6; at < x + w - 6;) {
@@ -184,22 +195,34 @@ blur (Scene *scene, double sigma)
 static void
 light_and_noise (GRand *random, Scene *scene)
 {
-  const double slope_x = g_rand_double_range (random, -0.4, 0.4), slope_y = g_rand_double_range (random, -0.3, 0.3);
+  const double slope_x = g_rand_double_range (random, -0.4, 0.4),
+               slope_y = g_rand_double_range (random, -0.3, 0.3);
   for (gint y = 0; y < scene->height; y++)
     for (gint x = 0; x < scene->width; x++) {
       guint8 *pixel = &scene->pixels[y * scene->width + x];
-      const double noise = g_rand_double (random) + g_rand_double (random) + g_rand_double (random) - 1.5;
-      const double light = 1 + slope_x * ((double) x / scene->width - 0.5) + slope_y * ((double) y / scene->height - 0.5);
+      const double noise =
+        g_rand_double (random) + g_rand_double (random) + g_rand_double (random) - 1.5;
+      const double light = 1 + slope_x * ((double) x / scene->width - 0.5)
+                           + slope_y * ((double) y / scene->height - 0.5);
       *pixel = (guint8) CLAMP (*pixel * light + noise * 8, 0, 255);
     }
 }
 
 static void
-place_code (GRand *random, const Symbol *symbol, double x, double y, double module, double angle, Placed *code)
+place_code (GRand *random, const Symbol *symbol, double x, double y, double module, double angle,
+            Placed *code)
 {
-  const double shear = g_rand_double_range (random, -0.15, 0.15), squeeze = g_rand_double_range (random, 0.85, 1);
+  const double shear = g_rand_double_range (random, -0.15, 0.15),
+               squeeze = g_rand_double_range (random, 0.85, 1);
   const double c = cos (angle) / module, s = sin (angle) / module;
-  *code = (Placed){ symbol, x, y, c + shear * s, s - shear * c, -s / squeeze, c / squeeze, g_rand_double_range (random, 25, 50) };
+  *code = (Placed){ symbol,
+                    x,
+                    y,
+                    c + shear * s,
+                    s - shear * c,
+                    -s / squeeze,
+                    c / squeeze,
+                    g_rand_double_range (random, 25, 50) };
   if (symbol->rows > 1)
     code->height = symbol->rows * symbol->row_height;
 }
@@ -215,10 +238,12 @@ make_scene (GRand *random, const Symbol *symbols, guint n_symbols, gboolean fill
   draw_things (random, scene);
   for (guint i = 0; i < scene->n; i++) {
     const Symbol *symbol = &symbols[g_rand_int_range (random, 0, (gint32) n_symbols)];
-    const double size = fills ? (symbol->rows > 1 ? 400 : 560) : g_rand_double_range (random, symbol->columns < 60 ? 70 : 130, 330);
+    const double size = fills ? (symbol->rows > 1 ? 400 : 560)
+                              : g_rand_double_range (random, symbol->columns < 60 ? 70 : 130, 330);
     const double x = fills ? 320 : 320 + (i % 2) * 640 + g_rand_double_range (random, -80, 80);
     const double y = fills ? 240 : 240 + (i / 2) * 480 + g_rand_double_range (random, -40, 40);
-    const double angle = fills ? g_rand_double_range (random, -0.1, 0.1) : g_rand_double_range (random, 0, 2 * G_PI);
+    const double angle =
+      fills ? g_rand_double_range (random, -0.1, 0.1) : g_rand_double_range (random, 0, 2 * G_PI);
     place_code (random, symbol, x, y, size / symbol->columns, angle, &scene->codes[i]);
     draw_code (scene, &scene->codes[i], g_rand_double_range (random, 120, 245));
   }
@@ -246,7 +271,8 @@ run_zbar (zbar_image_scanner_t *scanner, const Scene *scene, Score *score)
   const gint64 start = now ();
   zbar_scan_image (scanner, image);
   score->zbar += now () - start;
-  for (const zbar_symbol_t *symbol = zbar_image_first_symbol (image); symbol != NULL; symbol = zbar_symbol_next (symbol))
+  for (const zbar_symbol_t *symbol = zbar_image_first_symbol (image); symbol != NULL;
+       symbol = zbar_symbol_next (symbol))
     score->whole += is_there (scene, zbar_symbol_get_data (symbol), seen);
   zbar_image_destroy (image);
 }
@@ -257,10 +283,11 @@ run_both (SlPredictor *predictor, SlRegionReader *reader, const Scene *scene, Sc
   static SlReadCode code;
   gboolean seen[MAX_CODES] = { FALSE };
   const SlLuma luma = { { scene->pixels }, { scene->width }, 1, -1, scene->width, scene->height };
-  g_autoptr (GBytes) bytes = g_bytes_new_static (scene->pixels, (gsize) (scene->width * scene->height));
+  g_autoptr (GBytes) bytes =
+    g_bytes_new_static (scene->pixels, (gsize) (scene->width * scene->height));
   const gint64 start = now ();
-  g_autoptr (SlPredictions) found =
-    sl_predictor_predict_bytes (predictor, "GRAY8", (guint) scene->width, (guint) scene->height, bytes, NULL);
+  g_autoptr (SlPredictions) found = sl_predictor_predict_bytes (
+    predictor, "GRAY8", (guint) scene->width, (guint) scene->height, bytes, NULL);
   const gint64 middle = now ();
   SlObject *const *objects = sl_predictions_get_objects (found);
   for (guint i = 0; objects[i] != NULL; i++) {
@@ -268,7 +295,9 @@ run_both (SlPredictor *predictor, SlRegionReader *reader, const Scene *scene, Sc
     const double corners[4] = { box->x, box->y, box->x + box->width, box->y + box->height };
     const guint kinds = sl_region_reader_kinds (reader, sl_object_get_label (objects[i]));
     score->boxes++;
-    if (kinds != 0 && sl_region_reader_read (reader, &luma, corners, kinds, G_MAXINT64, &code) == SL_SCAN_FOUND)
+    if (kinds != 0
+        && sl_region_reader_read (reader, &luma, corners, kinds, G_MAXINT64, &code)
+             == SL_SCAN_FOUND)
       score->found += is_there (scene, (const char *) code.bytes, seen);
   }
   score->finder += middle - start;
@@ -317,8 +346,13 @@ make_of (GRand *random, guint row, Symbol *symbol)
   symbol->row_height = symbologies[row].row_height;
   for (guint i = 0; i < symbologies[row].n; i++)
     text[i] = letters[g_rand_int_range (random, 0, (gint32) strlen (letters))];
-  const gboolean expanded = strcmp (symbologies[row].zint, "31") == 0, codabar = strcmp (symbologies[row].zint, "18") == 0;
-  g_snprintf (symbol->text, sizeof symbol->text, "%s%s%s", expanded ? "[10]" : codabar ? "A" : "", text, codabar ? "B" : "");
+  const gboolean expanded = strcmp (symbologies[row].zint, "31") == 0,
+                 codabar = strcmp (symbologies[row].zint, "18") == 0;
+  g_snprintf (symbol->text, sizeof symbol->text, "%s%s%s",
+              expanded  ? "[10]"
+              : codabar ? "A"
+                        : "",
+              text, codabar ? "B" : "");
   if (!draw_symbol (symbol, symbologies[row].zint))
     return FALSE;
   g_strlcpy (symbol->text, text, sizeof symbol->text);
@@ -329,7 +363,8 @@ make_of (GRand *random, guint row, Symbol *symbol)
 static void
 find_box (const Placed *code, double box[4])
 {
-  const double det = code->xx * code->yy - code->xy * code->yx, u = code->symbol->columns / 2.0, v = code->height / 2;
+  const double det = code->xx * code->yy - code->xy * code->yx, u = code->symbol->columns / 2.0,
+               v = code->height / 2;
   const double across = (fabs (code->yy * u) + fabs (code->xy * v)) / fabs (det);
   const double down = (fabs (code->yx * u) + fabs (code->xx * v)) / fabs (det);
   box[0] = code->x - across;
@@ -357,7 +392,8 @@ count_read (SlRegionReader *reader, const Scene *scene, guint kinds, guint *wron
   return n;
 }
 
-/* Numbers of @reader (nullable: all) for scenes of @row, which are the same for each: read, read wrong, and ms a code. */
+/* Numbers of @reader (nullable: all) for scenes of @row, which are the same for each: read, read
+ * wrong, and ms a code. */
 static gboolean
 run_symbology (guint row, const char *name, guint n_scenes, guint32 seed)
 {
@@ -378,7 +414,8 @@ run_symbology (guint row, const char *name, guint n_scenes, guint32 seed)
     n += count_read (reader, &scene, symbologies[row].kinds, &wrong);
   }
   sl_region_reader_free (reader);
-  printf (" %u | %u | %.2f |", n, wrong, (double) (now () - start - drawn) / (1000.0 * n_scenes * MAX_CODES));
+  printf (" %u | %u | %.2f |", n, wrong,
+          (double) (now () - start - drawn) / (1000.0 * n_scenes * MAX_CODES));
   fflush (stdout);
   g_free (scene.pixels);
   g_rand_free (random);
@@ -414,7 +451,8 @@ int
 main (int argc, char **argv)
 {
   if (argc > 1 && strcmp (argv[1], "--symbologies") == 0)
-    return run_symbologies (argc > 2 ? (guint) atoi (argv[2]) : 25, argc > 3 ? (guint32) atoi (argv[3]) : 1);
+    return run_symbologies (argc > 2 ? (guint) atoi (argv[2]) : 25,
+                            argc > 3 ? (guint32) atoi (argv[3]) : 1);
   const guint n_scenes = argc > 2 ? (guint) atoi (argv[2]) : 100, n_symbols = 120;
   GRand *random = g_rand_new_with_seed (argc > 3 ? (guint32) atoi (argv[3]) : 1);
   g_autofree Symbol *symbols = g_new (Symbol, n_symbols);
@@ -424,7 +462,9 @@ main (int argc, char **argv)
   zbar_image_scanner_set_config (scanner, ZBAR_SQCODE, ZBAR_CFG_ENABLE, 0);
   for (guint i = 0; i < n_symbols; i++)
     if (predictor == NULL || !make_symbol (random, &symbols[i])) {
-      fprintf (stderr, "usage: bench-read FINDER.tflite [SCENES [SEED [PICTURE.pgm]]]; the program zint must be installed\n");
+      fprintf (
+        stderr,
+        "usage: bench-read FINDER.tflite [SCENES [SEED [PICTURE.pgm]]]; the program zint must be installed\n");
       return 2;
     }
   for (guint fills = 0; fills < 2; fills++) {
@@ -443,8 +483,9 @@ main (int argc, char **argv)
     printf (
       "%s: %u codes; zbar on the whole picture read %u in %.2f ms a picture; finder and reader %u (%.2f times as many) in %.2f + %.2f ms "
       "(%.2f of the time), %u boxes\n",
-      fills ? "640x480, filled by a code" : "1280x960 with four codes", score.codes, score.whole, (double) score.zbar * ms, score.found,
-      (double) score.found / MAX (score.whole, 1), (double) score.finder * ms, (double) score.reader * ms, ours / (double) score.zbar,
+      fills ? "640x480, filled by a code" : "1280x960 with four codes", score.codes, score.whole,
+      (double) score.zbar * ms, score.found, (double) score.found / MAX (score.whole, 1),
+      (double) score.finder * ms, (double) score.reader * ms, ours / (double) score.zbar,
       score.boxes);
   }
   zbar_image_scanner_destroy (scanner);

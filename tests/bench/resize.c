@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bench-resize [FORMAT WxH WxH [FILTER [ROUNDS]]]: microseconds a frame of the resizer, min and median, one thread, and those
- * of libyuv's NV12Scale for NV12, alternating. Without arguments a table of common cases.
+ * bench-resize [FORMAT WxH WxH [FILTER [ROUNDS]]]: microseconds a frame of the resizer, min and
+ * median, one thread, and those of libyuv's NV12Scale for NV12, alternating. Without arguments a
+ * table of common cases.
  */
 #include <glib.h>
 #include <libyuv.h>
@@ -71,8 +72,9 @@ report (const char *name, double *times, guint rounds)
 static void
 libyuv_once (const Case *test, const SlImage *from, const SlImageTarget *to)
 {
-  NV12Scale (from->plane[0], (int) from->stride[0], from->plane[1], (int) from->stride[1], test->from_w, test->from_h, to->plane[0],
-             (int) to->stride[0], to->plane[1], (int) to->stride[1], test->to_w, test->to_h,
+  NV12Scale (from->plane[0], (int) from->stride[0], from->plane[1], (int) from->stride[1],
+             test->from_w, test->from_h, to->plane[0], (int) to->stride[0], to->plane[1],
+             (int) to->stride[1], test->to_w, test->to_h,
              test->filter == SL_FILTER_NEAREST    ? kFilterNone
              : test->filter == SL_FILTER_BILINEAR ? kFilterBilinear
                                                   : kFilterBox);
@@ -83,9 +85,11 @@ run_case (const Case *test, guint rounds)
 {
   const SlImageInfo in = { .format = test->format, .width = test->from_w, .height = test->from_h };
   const SlImageInfo out = { .format = test->format, .width = test->to_w, .height = test->to_h };
-  const SlResizeSpec spec = {
-    .width = test->to_w, .height = test->to_h, .orientation = test->orientation, .filter = test->filter, .pad_value = 114
-  };
+  const SlResizeSpec spec = { .width = test->to_w,
+                              .height = test->to_h,
+                              .orientation = test->orientation,
+                              .filter = test->filter,
+                              .pad_value = 114 };
   SlImage from = { 0 };
   SlImageTarget to = { 0 };
   gsize offset[3];
@@ -103,7 +107,8 @@ run_case (const Case *test, guint rounds)
   if (status != SL_RESIZE_OK)
     g_error ("%s", sl_resize_status_text (status));
   g_autofree double *ours = g_new (double, rounds), *peer = g_new (double, rounds);
-  const gboolean compared = test->format == SL_PIXEL_NV12 && test->orientation == SL_ORIENTATION_IDENTITY;
+  const gboolean compared =
+    test->format == SL_PIXEL_NV12 && test->orientation == SL_ORIENTATION_IDENTITY;
   for (guint i = 0; i < rounds; i++) {
     double start = now ();
     for (int k = 0; k < 10; k++)
@@ -114,8 +119,8 @@ run_case (const Case *test, guint rounds)
       libyuv_once (test, &from, &to);
     peer[i] = (now () - start) / 10;
   }
-  printf ("%-9s %dx%d -> %dx%d %-8s turn %d", sl_pixel_format_name (test->format), test->from_w, test->from_h, test->to_w, test->to_h,
-          filter_names[test->filter], test->orientation);
+  printf ("%-9s %dx%d -> %dx%d %-8s turn %d", sl_pixel_format_name (test->format), test->from_w,
+          test->from_h, test->to_w, test->to_h, filter_names[test->filter], test->orientation);
   report ("resize", ours, rounds);
   if (compared)
     report ("NV12Scale", peer, rounds);
@@ -135,7 +140,8 @@ read_case (char **argv, int argc, Case *test)
   for (guint i = 0; argc > 4 && i < G_N_ELEMENTS (filter_names); i++)
     if (strcmp (filter_names[i], argv[4]) == 0)
       test->filter = (SlFilter) i;
-  return sscanf (argv[2], "%dx%d", &test->from_w, &test->from_h) == 2 && sscanf (argv[3], "%dx%d", &test->to_w, &test->to_h) == 2;
+  return sscanf (argv[2], "%dx%d", &test->from_w, &test->from_h) == 2
+         && sscanf (argv[3], "%dx%d", &test->to_w, &test->to_h) == 2;
 }
 
 int
@@ -149,7 +155,9 @@ main (int argc, char **argv)
     return 0;
   }
   if (argc < 4 || !read_case (argv, argc, &test)) {
-    fprintf (stderr, "usage: %s [FORMAT WxH WxH [FILTER [ROUNDS]]], such as NV12 1920x1080 640x360 area\n", argv[0]);
+    fprintf (stderr,
+             "usage: %s [FORMAT WxH WxH [FILTER [ROUNDS]]], such as NV12 1920x1080 640x360 area\n",
+             argv[0]);
     return 2;
   }
   run_case (&test, rounds);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bench-track: microseconds that the tracker takes for a frame, min and median of 300: objects spread over a frame, all of
- * them crowded into one corner, and all in the very same place with random sizes.
+ * bench-track: microseconds that the tracker takes for a frame, min and median of 300: objects
+ * spread over a frame, all of them crowded into one corner, and all in the very same place with
+ * random sizes.
  */
 #include <glib.h>
 #include <stdio.h>
@@ -17,8 +18,9 @@ static const struct
   guint n;
   double spread, jitter;
 } cases[] = {
-  { "20 objects, spread", 20, 1920, 4 },   { "100 objects, spread", 100, 1920, 4 },  { "100 objects, crowded", 100, 100, 4 },
-  { "256 objects, crowded", 256, 200, 4 }, { "256 objects, one place", 256, 0, 60 },
+  { "20 objects, spread", 20, 1920, 4 },    { "100 objects, spread", 100, 1920, 4 },
+  { "100 objects, crowded", 100, 100, 4 },  { "256 objects, crowded", 256, 200, 4 },
+  { "256 objects, one place", 256, 0, 60 },
 };
 
 static int
@@ -32,8 +34,13 @@ static void
 fill (GRand *random, SlTrackBox *boxes, const double *places, guint n, double jitter)
 {
   for (guint i = 0; i < n; i++) {
-    const double x = places[2 * i] + g_rand_double (random) * jitter, y = places[2 * i + 1] + g_rand_double (random) * jitter;
-    boxes[i] = (SlTrackBox){ { x, y, x + 60 + g_rand_double (random) * jitter, y + 90 + g_rand_double (random) * jitter }, 0.9, 0, 0 };
+    const double x = places[2 * i] + g_rand_double (random) * jitter,
+                 y = places[2 * i + 1] + g_rand_double (random) * jitter;
+    boxes[i] = (SlTrackBox){ { x, y, x + 60 + g_rand_double (random) * jitter,
+                               y + 90 + g_rand_double (random) * jitter },
+                             0.9,
+                             0,
+                             0 };
   }
 }
 
@@ -56,8 +63,8 @@ main (void)
       times[frame] = g_get_monotonic_time () - start;
     }
     qsort (times, FRAMES, sizeof *times, compare);
-    printf ("%-26s min %6d us  median %6d us  max %6d us\n", cases[c].name, (int) times[0], (int) times[FRAMES / 2],
-            (int) times[FRAMES - 1]);
+    printf ("%-26s min %6d us  median %6d us  max %6d us\n", cases[c].name, (int) times[0],
+            (int) times[FRAMES / 2], (int) times[FRAMES - 1]);
     sl_tracker_free (tracker);
     g_rand_free (random);
   }

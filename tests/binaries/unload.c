@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A library that is opened, used, closed and opened again, as plugins of applications and language bindings do.
+ * A library that is opened, used, closed and opened again, as plugins of applications and language
+ * bindings do.
  *   unload MAKE_MODELS LIBSIGHTLINE [LIBSIGHTLINE_PIPELINE]
  */
 #include <dlfcn.h>
@@ -71,7 +72,8 @@ main (int argc, char **argv)
   g_autofree char *directory = g_dir_make_tmp ("sightline-unload-XXXXXX", &error);
   g_assert_no_error (error);
   char *const command[] = { argv[1], directory, NULL };
-  g_assert_true (g_spawn_sync (NULL, (char **) command, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, NULL, NULL, &error));
+  g_assert_true (g_spawn_sync (NULL, (char **) command, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL,
+                               NULL, NULL, NULL, NULL, &error));
   g_assert_no_error (error);
   model = g_build_filename (directory, "brightest_channel.tflite", NULL);
   library = argv[2];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What `sightline quantize` does with the process that draws: this program is that process, too, and does what its picture is called. Time
- * is this test's.
+ * What `sightline quantize` does with the process that draws: this program is that process, too,
+ * and does what its picture is called. Time is this test's.
  */
 #include "tools/quantize/drawn.h"
 
@@ -45,7 +45,8 @@ predict (int argc, char **argv)
   return 1;
 }
 
-/* (transfer full) (nullable): what is drawn of @picture, the message of an error or, "", nothing at all. Nothing is left of it. */
+/* (transfer full) (nullable): what is drawn of @picture, the message of an error or, "", nothing at
+ * all. Nothing is left of it. */
 static char *
 drawn (const char *picture, const SlModelSettings *settings)
 {
@@ -79,7 +80,8 @@ test_failures (void)
   check ("silent", "the process that draws failed");
 }
 
-/* A process that does not end is ended: after half a minute, and at once when the program is interrupted. */
+/* A process that does not end is ended: after half a minute, and at once when the program is
+ * interrupted. */
 static void
 test_endless (void)
 {
@@ -108,11 +110,15 @@ test_ignored_signal (void)
 static void
 test_settings (void)
 {
-  const SlModelSettings settings = {
-    .model = "other", .tensor_limit = "7", .work_limit = "9", .mean = "0", .state = "none", .fallback = "true"
-  };
+  const SlModelSettings settings = { .model = "other",
+                                     .tensor_limit = "7",
+                                     .work_limit = "9",
+                                     .mean = "0",
+                                     .state = "none",
+                                     .fallback = "true" };
   g_autofree char *got = drawn ("settings", &settings);
-  g_assert_cmpstr (got, ==, "--mean 0 --tensor-limit 7 --work-limit 9 --state none --fallback -- settings");
+  g_assert_cmpstr (got, ==,
+                   "--mean 0 --tensor-limit 7 --work-limit 9 --state none --fallback -- settings");
 }
 
 int

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The feed of `sightline run --http`: it holds no frame that nobody wants, hands out the frame itself and no copy, with its own predictions,
- * and frees everything with its pipeline.
+ * The feed of `sightline run --http`: it holds no frame that nobody wants, hands out the frame
+ * itself and no copy, with its own predictions, and frees everything with its pipeline.
  */
 #include "tools/run/http/feed.h"
 
@@ -35,10 +35,10 @@ static void
 fixture_init (Fixture *f, const char *middle)
 {
   g_autoptr (GError) error = NULL;
-  g_autofree char *launch =
-    g_strdup_printf ("appsrc name=source format=time caps=video/x-raw,format=GRAY8,width=8,height=8,framerate=0/1 ! "
-                     "%s fakesink name=sink sync=false async=false enable-last-sample=false signal-handoffs=true",
-                     middle);
+  g_autofree char *launch = g_strdup_printf (
+    "appsrc name=source format=time caps=video/x-raw,format=GRAY8,width=8,height=8,framerate=0/1 ! "
+    "%s fakesink name=sink sync=false async=false enable-last-sample=false signal-handoffs=true",
+    middle);
   *f = (Fixture){ .pipeline = gst_parse_launch (launch, &error), .counts = g_async_queue_new () };
   g_assert_no_error (error);
   gst_object_ref_sink (f->pipeline);
@@ -139,8 +139,10 @@ test_predictions (void)
   g_assert_true (sl_feed_take_frame (f.feed, &frame));
   g_assert_cmpuint (first_byte (&frame), ==, 4);
   g_assert_nonnull (frame.predictions);
-  g_assert_cmpfloat (sl_object_get_box (sl_predictions_get_object (frame.predictions, 0))->x, ==, 4);
-  g_assert_cmpstr (sl_object_get_label (sl_predictions_get_object (frame.predictions, 0)), ==, "cup");
+  g_assert_cmpfloat (sl_object_get_box (sl_predictions_get_object (frame.predictions, 0))->x, ==,
+                     4);
+  g_assert_cmpstr (sl_object_get_label (sl_predictions_get_object (frame.predictions, 0)), ==,
+                   "cup");
   fixture_clear (&f);
 }
 

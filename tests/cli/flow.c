@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Frames through pipelines as `sightline run` counts them: rates of a pipeline that took another's place, and counts that never fall,
- * and frames that were dropped.
+ * Frames through pipelines as `sightline run` counts them: rates of a pipeline that took another's
+ * place, and counts that never fall, and frames that were dropped.
  */
 #include <gst/app/gstappsrc.h>
 #include <gst/base/gstbasetransform.h>
@@ -28,7 +28,8 @@ static void
 fixture_init (Fixture *f, const char *behind)
 {
   g_autoptr (GError) error = NULL;
-  g_autofree char *launch = g_strdup_printf ("appsrc name=source format=time ! %s fakesink name=sink sync=false async=false", behind);
+  g_autofree char *launch = g_strdup_printf (
+    "appsrc name=source format=time ! %s fakesink name=sink sync=false async=false", behind);
   f->pipeline = gst_parse_launch (launch, &error);
   g_assert_no_error (error);
   gst_object_ref_sink (f->pipeline);
@@ -50,7 +51,9 @@ static void
 push (Fixture *f, guint frames)
 {
   for (guint i = 0; i < frames; i++)
-    g_assert_cmpint (gst_app_src_push_buffer (GST_APP_SRC (f->source), gst_buffer_new_allocate (NULL, 4, NULL)), ==, GST_FLOW_OK);
+    g_assert_cmpint (
+      gst_app_src_push_buffer (GST_APP_SRC (f->source), gst_buffer_new_allocate (NULL, 4, NULL)),
+      ==, GST_FLOW_OK);
 }
 
 /* Until so many frames came in. */
@@ -90,9 +93,12 @@ test_replaced (void)
 static void
 decoder_class_init (gpointer klass, gpointer data)
 {
-  static GstStaticPadTemplate templates[] = { GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY),
-                                              GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY) };
-  gst_element_class_set_static_metadata (klass, "Decoder", "Codec/Decoder/Video", "Hands on what it gets", "The project");
+  static GstStaticPadTemplate templates[] = {
+    GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY),
+    GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY)
+  };
+  gst_element_class_set_static_metadata (klass, "Decoder", "Codec/Decoder/Video",
+                                         "Hands on what it gets", "The project");
   for (guint i = 0; i < G_N_ELEMENTS (templates); i++)
     gst_element_class_add_static_pad_template (klass, &templates[i]);
 }
@@ -113,7 +119,8 @@ decoder_new (void)
   return gst_element_factory_make ("testdecoder", NULL);
 }
 
-/* Frames of sources are not reported for a pipeline with a decoder, whether or not the decoder has given a frame. */
+/* Frames of sources are not reported for a pipeline with a decoder, whether or not the decoder has
+ * given a frame. */
 static void
 test_decoder (void)
 {
@@ -150,7 +157,8 @@ play_to_end (GstElement *pipeline)
 {
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_autoptr (GstMessage) message =
+    gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
 }
 
@@ -159,10 +167,13 @@ static void
 test_encoded (void)
 {
   g_autoptr (GError) error = NULL;
-  g_autofree char *folder = g_dir_make_tmp ("flow-XXXXXX", NULL), *path = g_build_filename (folder, "frames.avi", NULL);
-  g_autofree char *make = g_strdup_printf ("videotestsrc num-buffers=20 ! jpegenc ! avimux ! filesink location=\"%s\"", path);
-  g_autofree char *line =
-    g_strdup_printf ("slcamera name=c uri=\"file://%s\" c.src ! fakesink sync=false c.encoded ! fakesink sync=false", path);
+  g_autofree char *folder = g_dir_make_tmp ("flow-XXXXXX", NULL),
+                  *path = g_build_filename (folder, "frames.avi", NULL);
+  g_autofree char *make = g_strdup_printf (
+    "videotestsrc num-buffers=20 ! jpegenc ! avimux ! filesink location=\"%s\"", path);
+  g_autofree char *line = g_strdup_printf (
+    "slcamera name=c uri=\"file://%s\" c.src ! fakesink sync=false c.encoded ! fakesink sync=false",
+    path);
   g_autoptr (GstElement) writer = gst_parse_launch (make, NULL);
   g_assert_nonnull (writer);
   play_to_end (writer);
@@ -228,7 +239,8 @@ open_flushed (GstPad *pad, GstPadProbeInfo *info, gpointer gate)
   return GST_PAD_PROBE_OK;
 }
 
-/* One frame is held behind @queue, from which nothing else comes until the gate opens, as a flush does. */
+/* One frame is held behind @queue, from which nothing else comes until the gate opens, as a flush
+ * does. */
 static void
 fixture_init_gated (Fixture *f, const char *queue, Gate *gate)
 {
@@ -265,7 +277,8 @@ test_leaky_queue (void)
   for (guint i = 0; i < G_N_ELEMENTS (leaks); i++) {
     Fixture f;
     Gate gate;
-    g_autofree char *queue = g_strdup_printf ("queue name=queue leaky=%s max-size-buffers=5 !", leaks[i]);
+    g_autofree char *queue =
+      g_strdup_printf ("queue name=queue leaky=%s max-size-buffers=5 !", leaks[i]);
     fixture_init_gated (&f, queue, &gate);
     push (&f, 9);
     wait_in (&f, 10);
@@ -300,7 +313,8 @@ test_leaky_source (void)
   Fixture f;
   Gate gate;
   fixture_init_gated (&f, "", &gate);
-  g_object_set (f.source, "leaky-type", GST_APP_LEAKY_TYPE_DOWNSTREAM, "max-buffers", G_GUINT64_CONSTANT (1), NULL);
+  g_object_set (f.source, "leaky-type", GST_APP_LEAKY_TYPE_DOWNSTREAM, "max-buffers",
+                G_GUINT64_CONSTANT (1), NULL);
   push (&f, 6);
   wait_dropped (&f, SL_DROP_QUEUE, 5);
   fixture_clear_gated (&f, &gate);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What `sightline eval` counts of a model's results: boxes wherever they are, and masks of those objects alone that count. Figures follow
- * from precision and recall by hand.
+ * What `sightline eval` counts of a model's results: boxes wherever they are, and masks of those
+ * objects alone that count. Figures follow from precision and recall by hand.
  */
 #include "tools/eval/measures.h"
 
@@ -24,7 +24,8 @@ sl_object_mask_share (const SlInstanceMask *mask, const SlDetection *box, double
 static SlDetection
 found (gfloat x_min, gfloat y_min, gfloat x_max, gfloat y_max, gfloat confidence)
 {
-  return (SlDetection){ x_min / SIDE, y_min / SIDE, x_max / SIDE, y_max / SIDE, confidence, .n_keypoints = 17 };
+  return (SlDetection){ x_min / SIDE, y_min / SIDE, x_max / SIDE,
+                        y_max / SIDE, confidence,   .n_keypoints = 17 };
 }
 
 static SlGroundTruth
@@ -35,7 +36,8 @@ truth (gdouble x_min, gdouble y_min, gdouble x_max, gdouble y_max)
 
 /* Figures by @measure of one picture, whose pixels are the tensor's. */
 static SlObjectFigures
-measured (SlMeasure measure, SlGroundTruth one, const SlDetection *detections, guint n, const SlInstanceMask *masks)
+measured (SlMeasure measure, SlGroundTruth one, const SlDetection *detections, guint n,
+          const SlInstanceMask *masks)
 {
   SlMeasures measures = { 0 };
   SlObjectFigures mean;
@@ -56,12 +58,15 @@ measured (SlMeasure measure, SlGroundTruth one, const SlDetection *detections, g
   return mean;
 }
 
-/* A box beside the picture is found, and wrong: precision is 1/2 where the true one is found behind it. */
+/* A box beside the picture is found, and wrong: precision is 1/2 where the true one is found behind
+ * it. */
 static void
 test_outside (void)
 {
-  const SlDetection detections[] = { found (-20, -20, -10, -10, 0.9f), found (10, 10, 30, 30, 0.8f) };
-  const SlObjectFigures figures = measured (SL_MEASURE_BOXES, truth (10, 10, 30, 30), detections, 2, NULL);
+  const SlDetection detections[] = { found (-20, -20, -10, -10, 0.9f),
+                                     found (10, 10, 30, 30, 0.8f) };
+  const SlObjectFigures figures =
+    measured (SL_MEASURE_BOXES, truth (10, 10, 30, 30), detections, 2, NULL);
   g_assert_cmpuint (figures.found, ==, 2);
   g_assert_cmpfloat_with_epsilon (figures.ap[SL_AREA_ALL], 0.5, 1e-9);
 }
@@ -79,9 +84,10 @@ test_partly_outside (void)
 static void
 test_no_box (void)
 {
-  const SlDetection none[] = { found (10, 10, 10, 30, 0.9f), found (30, 30, 10, 10, 0.9f), found (NAN, 0, 10, 10, 0.9f),
-                               found (0, 0, INFINITY, 10, 0.9f) };
-  g_assert_cmpuint (measured (SL_MEASURE_BOXES, truth (10, 10, 30, 30), none, 4, NULL).found, ==, 0);
+  const SlDetection none[] = { found (10, 10, 10, 30, 0.9f), found (30, 30, 10, 10, 0.9f),
+                               found (NAN, 0, 10, 10, 0.9f), found (0, 0, INFINITY, 10, 0.9f) };
+  g_assert_cmpuint (measured (SL_MEASURE_BOXES, truth (10, 10, 30, 30), none, 4, NULL).found, ==,
+                    0);
 }
 
 /* A person whose points lie together is found by these, wherever the box is. */
@@ -95,10 +101,12 @@ test_points (void)
   one.points = points;
   one.labelled = SL_EVAL_POINTS;
   const SlDetection beside = found (-40, -40, -20, -20, 0.9f);
-  g_assert_cmpfloat_with_epsilon (measured (SL_MEASURE_POINTS, one, &beside, 1, NULL).ap50, 1, 1e-9);
+  g_assert_cmpfloat_with_epsilon (measured (SL_MEASURE_POINTS, one, &beside, 1, NULL).ap50, 1,
+                                  1e-9);
 }
 
-/* The hundred best of 150 masks of 2 x 2 pixels are made, and one beside the picture has no pixels. */
+/* The hundred best of 150 masks of 2 x 2 pixels are made, and one beside the picture has no pixels.
+ */
 static void
 test_masks (void)
 {
@@ -111,10 +119,13 @@ test_masks (void)
   SlDetection detections[G_N_ELEMENTS (masks)];
   for (guint i = 0; i < G_N_ELEMENTS (detections); i++) {
     masks[i] = (SlInstanceMask){ .width = 1, .height = 1 };
-    detections[i] = i == 0 ? found (-20, -20, -10, -10, 0.99f) : i == 1 ? found (0, 0, 2, 2, 0.9f) : found (50, 50, 52, 52, 0.1f);
+    detections[i] = i == 0   ? found (-20, -20, -10, -10, 0.99f)
+                    : i == 1 ? found (0, 0, 2, 2, 0.9f)
+                             : found (50, 50, 52, 52, 0.1f);
   }
   cells = 0;
-  const SlObjectFigures figures = measured (SL_MEASURE_MASKS, one, detections, G_N_ELEMENTS (detections), masks);
+  const SlObjectFigures figures =
+    measured (SL_MEASURE_MASKS, one, detections, G_N_ELEMENTS (detections), masks);
   g_assert_cmpuint (cells, ==, 99 * 4);
   g_assert_cmpuint (figures.found, ==, 100);
   g_assert_cmpfloat_with_epsilon (figures.ap[SL_AREA_ALL], 0.5, 1e-9);

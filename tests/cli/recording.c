@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Frames that `sightline quantize` keeps of a video or a camera, whatever their timestamps, and of a source without end: the source is one
- * of this test's, and so is the clock.
+ * Frames that `sightline quantize` keeps of a video or a camera, whatever their timestamps, and of
+ * a source without end: the source is one of this test's, and so is the clock.
  */
 #include "tools/quantize/recording.h"
 
@@ -12,8 +12,9 @@
 
 #define UNTIMED G_MININT64
 
-/** A source: the timestamp of frame i is @start + i * @step, ns, or none where @start is UNTIMED; one comes each @every us; @n of them, 0 = without end. Behind
- * the last one a camera sends nothing any more. */
+/** A source: the timestamp of frame i is @start + i * @step, ns, or none where @start is UNTIMED;
+ * one comes each @every us; @n of them, 0 = without end. Behind the last one a camera sends nothing
+ * any more. */
 typedef struct
 {
   gint64 start, step, every;
@@ -118,14 +119,18 @@ static void
 test_camera (void)
 {
   /* At 25 frames a second each half second has 12.5 of them. */
-  check (&(Source){ .step = 40 * GST_MSECOND, .every = 40000 }, SL_INPUT_CAMERA, (const guint64[]){ 0, 13, 26, 39 });
+  check (&(Source){ .step = 40 * GST_MSECOND, .every = 40000 }, SL_INPUT_CAMERA,
+         (const guint64[]){ 0, 13, 26, 39 });
   /* Timestamps that go back are new each time. */
-  check (&(Source){ .start = 3600 * GST_SECOND, .step = -40 * (gint64) GST_MSECOND, .every = 40000 }, SL_INPUT_CAMERA,
-         (const guint64[]){ 0, 1, 2, 3 });
+  check (
+    &(Source){ .start = 3600 * GST_SECOND, .step = -40 * (gint64) GST_MSECOND, .every = 40000 },
+    SL_INPUT_CAMERA, (const guint64[]){ 0, 1, 2, 3 });
   /* Without timestamps it is half a second of this machine's. */
-  check (&(Source){ .start = UNTIMED, .every = 40000 }, SL_INPUT_CAMERA, (const guint64[]){ 0, 13, 26, 39 });
+  check (&(Source){ .start = UNTIMED, .every = 40000 }, SL_INPUT_CAMERA,
+         (const guint64[]){ 0, 13, 26, 39 });
   /* Where time stands still, a frame comes each two seconds. */
-  check (&(Source){ .start = 5, .every = 40000 }, SL_INPUT_STREAM, (const guint64[]){ 0, 50, 100, 150 });
+  check (&(Source){ .start = 5, .every = 40000 }, SL_INPUT_STREAM,
+         (const guint64[]){ 0, 50, 100, 150 });
 }
 
 static void
@@ -158,7 +163,9 @@ test_silence (void)
   source = &(Source){ .step = 40 * GST_MSECOND, .every = 40000, .n = 20 };
   g_assert_null (sl_recording_new (NULL, &input, 4, &error));
   g_assert_error (error, SL_ERROR, SL_ERROR_OPEN);
-  g_assert_cmpstr (error->message, ==, "it: no frame came for 60 s, after 2 of 4; check that it is switched on, and sends");
+  g_assert_cmpstr (
+    error->message, ==,
+    "it: no frame came for 60 s, after 2 of 4; check that it is switched on, and sends");
   g_assert_cmpint (now, ==, G_USEC_PER_SEC + 20 * 40000 + 60 * G_USEC_PER_SEC);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The report of `sightline run --http` on a pipeline whose elements change while it is made: each of them is in it, once.
+ * The report of `sightline run --http` on a pipeline whose elements change while it is made: each
+ * of them is in it, once.
  */
 #include "tools/run/http/report.h"
 
@@ -67,16 +68,22 @@ output_class_init (gpointer klass, gpointer data)
 {
   GObjectClass *object = klass;
   object->get_property = get_property;
-  g_object_class_install_property (object, 1, g_param_spec_string ("location", "", "", "", G_PARAM_READABLE));
-  g_object_class_install_property (object, 2, g_param_spec_uint64 ("published", "", "", 0, 9, 1, G_PARAM_READABLE));
-  g_object_class_install_property (object, 3, g_param_spec_uint64 ("dropped", "", "", 0, 9, 1, G_PARAM_READABLE));
-  g_object_class_install_property (object, 4, g_param_spec_boolean ("connected", "", "", TRUE, G_PARAM_READABLE));
+  g_object_class_install_property (object, 1,
+                                   g_param_spec_string ("location", "", "", "", G_PARAM_READABLE));
+  g_object_class_install_property (
+    object, 2, g_param_spec_uint64 ("published", "", "", 0, 9, 1, G_PARAM_READABLE));
+  g_object_class_install_property (
+    object, 3, g_param_spec_uint64 ("dropped", "", "", 0, 9, 1, G_PARAM_READABLE));
+  g_object_class_install_property (
+    object, 4, g_param_spec_boolean ("connected", "", "", TRUE, G_PARAM_READABLE));
 }
 
 static void
 test_changes (void)
 {
-  const GTypeInfo info = { .class_size = sizeof (GstElementClass), .class_init = output_class_init, .instance_size = sizeof (GstElement) };
+  const GTypeInfo info = { .class_size = sizeof (GstElementClass),
+                           .class_init = output_class_init,
+                           .instance_size = sizeof (GstElement) };
   const GType type = g_type_register_static (GST_TYPE_ELEMENT, "SlPublish", &info, 0);
   g_autoptr (GPtrArray) workers = g_ptr_array_new ();
   gboolean seen[3] = { FALSE };

@@ -12,8 +12,12 @@ static char *
 row_of (const SlCodeView *code)
 {
   GString *out = g_string_new (NULL);
-  const SlObjectView object = { .x = 1, .y = 2, .w = 3, .h = 4, .confidence = 0.5, .label = "qr", .code = code };
-  const SlPredictionView prediction = { .source = "a.png", .width = 8, .height = 8, .n_objects = 1, .objects = &object };
+  const SlObjectView object = {
+    .x = 1, .y = 2, .w = 3, .h = 4, .confidence = 0.5, .label = "qr", .code = code
+  };
+  const SlPredictionView prediction = {
+    .source = "a.png", .width = 8, .height = 8, .n_objects = 1, .objects = &object
+  };
   g_assert_true (sl_rows_append (out, &prediction, NULL));
   return g_string_free (out, FALSE);
 }
@@ -21,7 +25,9 @@ row_of (const SlCodeView *code)
 static void
 check (const char *text, const char *bytes, gsize n_bytes, const char *expected)
 {
-  const SlCodeView code = { .symbology = "qr-code", .text = text, .bytes = (const guint8 *) bytes, .n_bytes = n_bytes };
+  const SlCodeView code = {
+    .symbology = "qr-code", .text = text, .bytes = (const guint8 *) bytes, .n_bytes = n_bytes
+  };
   SlRowPlace place;
   g_autofree char *row = row_of (&code);
   g_autofree char *end = g_strdup_printf (AFTER_BOX "\"qr-code\",\"%s\"\n", expected);

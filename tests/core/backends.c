@@ -34,12 +34,18 @@ build (Check *check)
   const gint32 dims[4] = { 1, 5, 5, CHANNELS }, kernel[4] = { CHANNELS, 1, 1, CHANNELS };
   const gfloat scale = 0.01f;
   check_init (check, 1);
-  const gint32 x = check_input (check, SL_DTYPE_I8, 4, dims, 0.05f, 0), y = check_middle (check, SL_DTYPE_I8, 0.05f, 0);
-  const gint32 inputs[] = { x, check_constant (check, SL_DTYPE_I8, 4, kernel, &scale, 1, 0, 0, weights) };
+  const gint32 x = check_input (check, SL_DTYPE_I8, 4, dims, 0.05f, 0),
+               y = check_middle (check, SL_DTYPE_I8, 0.05f, 0);
+  const gint32 inputs[] = { x, check_constant (check, SL_DTYPE_I8, 4, kernel, &scale, 1, 0, 0,
+                                               weights) };
   check_node (check, SL_OP_CONV_2D, inputs, 2, y,
-              &(SlOpParams){ .window = { .padding = SL_PADDING_SAME, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } });
-  check_node (check, SL_OP_ARG_MAX, (gint32[]){ y, check_ints (check, 1, (gint32[]){ 3 }) }, 2, check_output (check, SL_DTYPE_I64, 0, 0),
-              NULL);
+              &(SlOpParams){ .window = { .padding = SL_PADDING_SAME,
+                                         .stride_h = 1,
+                                         .stride_w = 1,
+                                         .dilation_h = 1,
+                                         .dilation_w = 1 } });
+  check_node (check, SL_OP_ARG_MAX, (gint32[]){ y, check_ints (check, 1, (gint32[]){ 3 }) }, 2,
+              check_output (check, SL_DTYPE_I64, 0, 0), NULL);
   check_prepare (check);
 }
 
@@ -59,7 +65,8 @@ layer_backend (const char *name)
   const char *backend = sl_session_backend (session, 0);
   g_assert_cmpstr (sl_session_backend (session, 1), ==, "plain");
   for (guint i = 0; sl_session_backend_use (session, i, &use); i++) {
-    g_assert_cmpuint (use.nodes, ==, (strcmp (use.name, backend) == 0) + (strcmp (use.name, "plain") == 0));
+    g_assert_cmpuint (use.nodes, ==,
+                      (strcmp (use.name, backend) == 0) + (strcmp (use.name, "plain") == 0));
     nodes += use.nodes;
   }
   g_assert_cmpuint (nodes, ==, 2);
@@ -79,8 +86,9 @@ static void
 test_unknown (void)
 {
   const char *chosen = layer_backend ("");
-  g_test_expect_message (NULL, G_LOG_LEVEL_WARNING,
-                         "SIGHTLINE_BACKEND is 'gpu', expected int8, float, xnnpack or plain: the backends are chosen as without it");
+  g_test_expect_message (
+    NULL, G_LOG_LEVEL_WARNING,
+    "SIGHTLINE_BACKEND is 'gpu', expected int8, float, xnnpack or plain: the backends are chosen as without it");
   g_assert_cmpstr (layer_backend ("gpu"), ==, chosen);
   g_assert_cmpstr (layer_backend ("gpu"), ==, chosen); /* it is said once */
   g_test_assert_expected_messages ();

@@ -9,9 +9,11 @@
 
 #define N 6
 
-/* Anchors as y, x, h, w. Boxes 0 and 1 overlap by more than a half, 2 is apart, 3 is 2 again, 4 and 5 are apart. */
-static const gfloat anchors[N][4] = { { 0.2f, 0.2f, 0.2f, 0.2f }, { 0.21f, 0.2f, 0.2f, 0.2f }, { 0.5f, 0.5f, 0.2f, 0.2f },
-                                      { 0.5f, 0.5f, 0.2f, 0.2f }, { 0.8f, 0.2f, 0.1f, 0.3f },  { 0.2f, 0.8f, 0.1f, 0.1f } };
+/* Anchors as y, x, h, w. Boxes 0 and 1 overlap by more than a half, 2 is apart, 3 is 2 again, 4 and
+ * 5 are apart. */
+static const gfloat anchors[N][4] = { { 0.2f, 0.2f, 0.2f, 0.2f }, { 0.21f, 0.2f, 0.2f, 0.2f },
+                                      { 0.5f, 0.5f, 0.2f, 0.2f }, { 0.5f, 0.5f, 0.2f, 0.2f },
+                                      { 0.8f, 0.2f, 0.1f, 0.3f }, { 0.2f, 0.8f, 0.1f, 0.1f } };
 
 static const SlDetectionParams defaults = {
   .max_detections = 4,
@@ -34,22 +36,28 @@ typedef struct
 } Scene;
 
 static void
-add_tensor (SlGraph *graph, const char *name, guint rank, gint32 d0, gint32 d1, gint32 d2, const void *data)
+add_tensor (SlGraph *graph, const char *name, guint rank, gint32 d0, gint32 d1, gint32 d2,
+            const void *data)
 {
-  const SlTensor tensor = { .name = name, .dtype = SL_DTYPE_F32, .rank = rank, .dims = { d0, d1, d2 }, .data = data };
+  const SlTensor tensor = {
+    .name = name, .dtype = SL_DTYPE_F32, .rank = rank, .dims = { d0, d1, d2 }, .data = data
+  };
   sl_graph_add_tensor (graph, &tensor, NULL);
 }
 
 /* Scores of @dtype; codes are steps of 0.05 from @zero_point, which the graph refers to. */
 static gboolean
-scene_init_typed (Scene *scene, const SlDetectionParams *detection, gint32 columns, SlDtype dtype, const gint32 *zero_point, GError **error)
+scene_init_typed (Scene *scene, const SlDetectionParams *detection, gint32 columns, SlDtype dtype,
+                  const gint32 *zero_point, GError **error)
 {
   static const gfloat step = 0.05f;
-  const SlTensor codes = { .name = "scores",
-                           .dtype = dtype,
-                           .rank = 3,
-                           .dims = { 1, N, columns },
-                           .quant = { .scale = &step, .zero_point = zero_point, .count = dtype == SL_DTYPE_F32 ? 0 : 1 } };
+  const SlTensor codes = {
+    .name = "scores",
+    .dtype = dtype,
+    .rank = 3,
+    .dims = { 1, N, columns },
+    .quant = { .scale = &step, .zero_point = zero_point, .count = dtype == SL_DTYPE_F32 ? 0 : 1 }
+  };
   static const gint32 inputs[] = { 0, 1, 2 }, outputs[] = { 3, 4, 5, 6 };
   const SlOpParams params = { .detection = *detection };
   scene->graph = sl_graph_new (NULL);
@@ -62,8 +70,10 @@ scene_init_typed (Scene *scene, const SlDetectionParams *detection, gint32 colum
   add_tensor (scene->graph, "anchors", 2, N, 4, 0, anchors);
   for (guint i = 0; i < 4; i++)
     add_tensor (scene->graph, "out", 0, 0, 0, 0, NULL);
-  return sl_graph_add_node (scene->graph, SL_OP_DETECTION_POSTPROCESS, 0, inputs, 3, outputs, 4, &params, error)
-         && sl_graph_set_io (scene->graph, inputs, 2, outputs, 4, error) && sl_graph_prepare (scene->graph, error);
+  return sl_graph_add_node (scene->graph, SL_OP_DETECTION_POSTPROCESS, 0, inputs, 3, outputs, 4,
+                            &params, error)
+         && sl_graph_set_io (scene->graph, inputs, 2, outputs, 4, error)
+         && sl_graph_prepare (scene->graph, error);
 }
 
 static gboolean
@@ -104,8 +114,9 @@ expect (const Scene *scene, guint slot, gint32 anchor, gint32 klass, double scor
 }
 
 /* Columns: background, class 0, class 1. */
-static const gfloat with_background[N][3] = { { 0.9f, 0.1f, 0.6f },  { 0.0f, 0.7f, 0.1f }, { 0.0f, 0.5f, 0.4f },
-                                              { 0.0f, 0.5f, 0.45f }, { 0.0f, 0.2f, 0.1f }, { 0.0f, 0.1f, 0.35f } };
+static const gfloat with_background[N][3] = { { 0.9f, 0.1f, 0.6f }, { 0.0f, 0.7f, 0.1f },
+                                              { 0.0f, 0.5f, 0.4f }, { 0.0f, 0.5f, 0.45f },
+                                              { 0.0f, 0.2f, 0.1f }, { 0.0f, 0.1f, 0.35f } };
 
 static void
 test_fast (void)
@@ -129,9 +140,11 @@ test_codes (void)
   for (guint k = 0; k < 2; k++) {
     Scene scene;
     const gint32 zero_point = k ? -20 : 3;
-    g_assert_true (scene_init_typed (&scene, &defaults, 3, k ? SL_DTYPE_I8 : SL_DTYPE_U8, &zero_point, NULL));
+    g_assert_true (
+      scene_init_typed (&scene, &defaults, 3, k ? SL_DTYPE_I8 : SL_DTYPE_U8, &zero_point, NULL));
     for (gsize i = 0; i < N * 3; i++)
-      ((guint8 *) scene.scores)[i] = (guint8) ((gint32) lroundf (with_background[i / 3][i % 3] * 20) + zero_point);
+      ((guint8 *) scene.scores)[i] =
+        (guint8) ((gint32) lroundf (with_background[i / 3][i % 3] * 20) + zero_point);
     scene_run (&scene);
     g_assert_cmpfloat (scene.out[3][0], ==, 3);
     expect (&scene, 0, 1, 0, 0.7);
@@ -220,7 +233,8 @@ test_bad (void)
                 { "nms_iou_threshold is 2; expected above 0, at most 1", defaults, 3 },
                 { "y_scale, x_scale, h_scale and w_scale must be above 0", defaults, 3 },
                 { "num_classes is 0; expected at least 1", defaults, 3 },
-                { "expected [1,N,4], [1,N,2] with or without a background class, [N,4]", defaults, 5 } };
+                { "expected [1,N,4], [1,N,2] with or without a background class, [N,4]", defaults,
+                  5 } };
   bad[0].params.max_detections = 0;
   bad[1].params.nms_iou_threshold = 2;
   bad[2].params.scale_h = 0;

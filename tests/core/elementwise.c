@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Elementwise operators, pooling, reductions, softmax and concatenation against double-precision maths. */
+/* Elementwise operators, pooling, reductions, softmax and concatenation against double-precision
+ * maths. */
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +21,8 @@ scale_for (SlDtype dtype, gfloat scale)
   return dtype == SL_DTYPE_F32 ? 0 : scale;
 }
 
-/* XNNPACK adds and multiplies 8-bit codes in fixed point: one code off at most; our own kernels round the exact value. */
+/* XNNPACK adds and multiplies 8-bit codes in fixed point: one code off at most; our own kernels
+ * round the exact value. */
 static double
 tolerance_for (SlDtype dtype, double codes)
 {
@@ -50,12 +52,17 @@ run_binary (const Binary *c, SlDtype dtype, guint32 seed)
   Check check;
   check_init (&check, seed);
   gint32 inputs[2];
-  inputs[0] = check_input (&check, dtype, c->rank_a, c->a, scale_for (dtype, 0.03f), zero_for (dtype, 130));
-  inputs[1] = check_input (&check, dtype, c->rank_b, c->b, scale_for (dtype, 0.021f), zero_for (dtype, 100));
+  inputs[0] =
+    check_input (&check, dtype, c->rank_a, c->a, scale_for (dtype, 0.03f), zero_for (dtype, 130));
+  inputs[1] =
+    check_input (&check, dtype, c->rank_b, c->b, scale_for (dtype, 0.021f), zero_for (dtype, 100));
   const SlOpParams params = { .binary = { seed % 2 ? SL_ACTIVATION_RELU : SL_ACTIVATION_NONE } };
-  check_node (&check, c->op, inputs, 2, check_output (&check, dtype, scale_for (dtype, 0.045f), zero_for (dtype, 120)), &params);
+  check_node (&check, c->op, inputs, 2,
+              check_output (&check, dtype, scale_for (dtype, 0.045f), zero_for (dtype, 120)),
+              &params);
   check_prepare (&check);
-  const SlTensor *a = sl_graph_input_tensor (check.graph, 0), *b = sl_graph_input_tensor (check.graph, 1);
+  const SlTensor *a = sl_graph_input_tensor (check.graph, 0),
+                 *b = sl_graph_input_tensor (check.graph, 1);
   const SlTensor *y = sl_graph_output_tensor (check.graph, 0);
   gsize n = 0;
   sl_tensor_elements (y, &n);
@@ -76,7 +83,8 @@ run_binary (const Binary *c, SlDtype dtype, guint32 seed)
         step_b *= dim;
       }
     }
-    const double xa = check_real (a, check.input_data[0], at_a), xb = check_real (b, check.input_data[1], at_b);
+    const double xa = check_real (a, check.input_data[0], at_a),
+                 xb = check_real (b, check.input_data[1], at_b);
     const double value = c->op == SL_OP_ADD ? xa + xb : c->op == SL_OP_SUB ? xa - xb : xa * xb;
     expected[i] = seed % 2 ? fmax (value, 0) : value;
   }
@@ -143,27 +151,33 @@ test_unary (void)
     Check check;
     check_init (&check, i);
     const gint32 input = check_input (&check, c->in, 3, dims, c->in_scale, c->in_zero);
-    check_node (&check, c->op, &input, 1, check_output (&check, c->out, c->out_scale, c->out_zero), NULL);
+    check_node (&check, c->op, &input, 1, check_output (&check, c->out, c->out_scale, c->out_zero),
+                NULL);
     check_prepare (&check);
     double expected[17 * 31];
     for (gsize k = 0; k < G_N_ELEMENTS (expected); k++)
-      expected[k] = unary_value (c->op, check_real (sl_graph_input_tensor (check.graph, 0), check.input_data[0], k));
-    /* From codes to codes the ratio of scales is rounded to 8 fractional bits: half a code more over the whole range. */
+      expected[k] = unary_value (
+        c->op, check_real (sl_graph_input_tensor (check.graph, 0), check.input_data[0], k));
+    /* From codes to codes the ratio of scales is rounded to 8 fractional bits: half a code more
+     * over the whole range. */
     const double steps = c->op == SL_OP_QUANTIZE && c->in != SL_DTYPE_F32 ? 1.0 : 0.501;
-    check_expect (&check, expected, c->out == SL_DTYPE_F32 ? 2e-6 : steps, c->out == SL_DTYPE_F32 ? 2e-6 : steps);
+    check_expect (&check, expected, c->out == SL_DTYPE_F32 ? 2e-6 : steps,
+                  c->out == SL_DTYPE_F32 ? 2e-6 : steps);
     check_clear (&check);
   }
 }
 
 /* Averages of codes are whole: half a code and more rounds away from zero. */
 static double
-pooled (const SlTensor *x, const void *data, const SlWindow *window, gboolean highest, gint32 y, gint32 xx, gint32 c)
+pooled (const SlTensor *x, const void *data, const SlWindow *window, gboolean highest, gint32 y,
+        gint32 xx, gint32 c)
 {
   double sum = 0, most = -INFINITY;
   gint32 count = 0;
   for (gint32 fy = 0; fy < window->filter_h; fy++)
     for (gint32 fx = 0; fx < window->filter_w; fx++) {
-      const gint32 iy = y * window->stride_h - window->pad_top + fy, ix = xx * window->stride_w - window->pad_left + fx;
+      const gint32 iy = y * window->stride_h - window->pad_top + fy,
+                   ix = xx * window->stride_w - window->pad_left + fx;
       if (iy < 0 || iy >= x->dims[1] || ix < 0 || ix >= x->dims[2])
         continue;
       const gsize at = (gsize) ((iy * x->dims[2] + ix) * x->dims[3] + c);
@@ -182,7 +196,9 @@ pooled (const SlTensor *x, const void *data, const SlWindow *window, gboolean hi
 static void
 test_pool (void)
 {
-  static const gint32 shapes[][4] = { { 7, 7, 7, 1 }, { 6, 5, 2, 2 }, { 5, 9, 3, 2 }, { 4, 4, 3, 1 } };
+  static const gint32 shapes[][4] = {
+    { 7, 7, 7, 1 }, { 6, 5, 2, 2 }, { 5, 9, 3, 2 }, { 4, 4, 3, 1 }
+  };
   for (guint t = 0; t < G_N_ELEMENTS (dtypes); t++)
     for (guint i = 0; i < 16; i++) {
       const gint32 *s = shapes[i % 4];
@@ -190,13 +206,19 @@ test_pool (void)
       Check check;
       check_init (&check, i);
       const gint32 dims[4] = { 1, s[0], s[1], 10 };
-      const gint32 input = check_input (&check, dtypes[t], 4, dims, scale_for (dtypes[t], 0.1f), zero_for (dtypes[t], 99));
-      SlOpParams params = { .window = { .filter_h = s[2], .filter_w = s[2], .stride_h = s[3], .stride_w = s[3] } };
+      const gint32 input = check_input (&check, dtypes[t], 4, dims, scale_for (dtypes[t], 0.1f),
+                                        zero_for (dtypes[t], 99));
+      SlOpParams params = {
+        .window = { .filter_h = s[2], .filter_w = s[2], .stride_h = s[3], .stride_w = s[3] }
+      };
       params.window.padding = i & 8 ? SL_PADDING_SAME : SL_PADDING_VALID;
-      check_node (&check, highest ? SL_OP_MAX_POOL_2D : SL_OP_AVERAGE_POOL_2D, &input, 1,
-                  check_output (&check, dtypes[t], scale_for (dtypes[t], 0.1f), zero_for (dtypes[t], 99)), &params);
+      check_node (
+        &check, highest ? SL_OP_MAX_POOL_2D : SL_OP_AVERAGE_POOL_2D, &input, 1,
+        check_output (&check, dtypes[t], scale_for (dtypes[t], 0.1f), zero_for (dtypes[t], 99)),
+        &params);
       check_prepare (&check);
-      const SlTensor *x = sl_graph_input_tensor (check.graph, 0), *y = sl_graph_output_tensor (check.graph, 0);
+      const SlTensor *x = sl_graph_input_tensor (check.graph, 0),
+                     *y = sl_graph_output_tensor (check.graph, 0);
       const SlWindow window = sl_graph_node (check.graph, 0)->params.window;
       double expected[10 * 100];
       gsize at = 0;
@@ -204,25 +226,43 @@ test_pool (void)
         for (gint32 ox = 0; ox < y->dims[2]; ox++)
           for (gint32 c = 0; c < 10; c++) {
             const double code = pooled (x, check.input_data[0], &window, highest, oy, ox, c);
-            expected[at++] = dtypes[t] == SL_DTYPE_F32 ? code : (code - sl_tensor_zero_point (y)) * (double) sl_tensor_scale (y);
+            expected[at++] = dtypes[t] == SL_DTYPE_F32
+                               ? code
+                               : (code - sl_tensor_zero_point (y)) * (double) sl_tensor_scale (y);
           }
-      check_expect (&check, expected, tolerance_for (dtypes[t], 0.001), tolerance_for (dtypes[t], 0.001));
+      check_expect (&check, expected, tolerance_for (dtypes[t], 0.001),
+                    tolerance_for (dtypes[t], 0.001));
       check_clear (&check);
     }
 }
 
-/* More channels, and wider rows, than are looked at together; windows that fall short of the last ones' edge. */
+/* More channels, and wider rows, than are looked at together; windows that fall short of the last
+ * ones' edge. */
 static void
 test_max_pool_parts (void)
 {
-  static const gint32 shapes[][4] = { { 4, 5, 2800, 1 }, { 5, 900, 10, 2 }, { 5, 700, 13, 1 }, { 6, 7, 2731, 3 } };
+  static const gint32 shapes[][4] = {
+    { 4, 5, 2800, 1 }, { 5, 900, 10, 2 }, { 5, 700, 13, 1 }, { 6, 7, 2731, 3 }
+  };
   for (guint i = 0; i < G_N_ELEMENTS (shapes); i++) {
     const gint32 *s = shapes[i], dims[4] = { 2, s[0], s[1], s[2] };
     Check check;
     check_init (&check, i);
     const gint32 input = check_input (&check, SL_DTYPE_F32, 4, dims, 0, 0);
-    const SlWindow w = { SL_PADDING_EXPLICIT, s[3], s[3], 1, 1, 3, 5, 1, 2, 3, 0, .activation = i % 2 ? SL_ACTIVATION_RELU6 : 0 };
-    check_node (&check, SL_OP_MAX_POOL_2D, &input, 1, check_output (&check, SL_DTYPE_F32, 0, 0), &(SlOpParams){ .window = w });
+    const SlWindow w = { SL_PADDING_EXPLICIT,
+                         s[3],
+                         s[3],
+                         1,
+                         1,
+                         3,
+                         5,
+                         1,
+                         2,
+                         3,
+                         0,
+                         .activation = i % 2 ? SL_ACTIVATION_RELU6 : 0 };
+    check_node (&check, SL_OP_MAX_POOL_2D, &input, 1, check_output (&check, SL_DTYPE_F32, 0, 0),
+                &(SlOpParams){ .window = w });
     check_prepare (&check);
     const SlTensor *y = sl_graph_output_tensor (check.graph, 0);
     const gfloat *in = check.input_data[0];
@@ -235,7 +275,8 @@ test_max_pool_parts (void)
           for (gint32 k = 0; k < 15; k++) {
             const gint32 py = row % y->dims[1] * s[3] - 1 + k / 5, px = column * s[3] - 3 + k % 5;
             if (py >= 0 && px >= 0 && py < s[0] && px < s[1])
-              expected[at] = fmax (expected[at], (double) in[((row / y->dims[1] * s[0] + py) * s[1] + px) * s[2] + c]);
+              expected[at] = fmax (
+                expected[at], (double) in[((row / y->dims[1] * s[0] + py) * s[1] + px) * s[2] + c]);
           }
         }
     check_expect (&check, expected, 0, 0);
@@ -253,11 +294,14 @@ test_mean (void)
       Check check;
       check_init (&check, i);
       gint32 inputs[2];
-      inputs[0] = check_input (&check, dtypes[t], 4, dims, scale_for (dtypes[t], 0.02f), zero_for (dtypes[t], 33));
+      inputs[0] = check_input (&check, dtypes[t], 4, dims, scale_for (dtypes[t], 0.02f),
+                               zero_for (dtypes[t], 33));
       inputs[1] = check_ints (&check, 2, axes[i % 4]);
       const SlOpParams params = { .reduce = { i < 4 } };
-      check_node (&check, SL_OP_MEAN, inputs, 2, check_output (&check, dtypes[t], scale_for (dtypes[t], 0.011f), zero_for (dtypes[t], 5)),
-                  &params);
+      check_node (
+        &check, SL_OP_MEAN, inputs, 2,
+        check_output (&check, dtypes[t], scale_for (dtypes[t], 0.011f), zero_for (dtypes[t], 5)),
+        &params);
       check_prepare (&check);
       const SlTensor *y = sl_graph_output_tensor (check.graph, 0);
       gsize n = 0;
@@ -268,14 +312,19 @@ test_mean (void)
       for (gsize k = 0; k < 2 * 7 * 5 * 12; k++) {
         gsize p[4] = { k / 420, k / 60 % 7, k / 12 % 5, k % 12 };
         p[(axes[i % 4][0] + 4) % 4] = p[(axes[i % 4][1] + 4) % 4] = 0;
-        const gboolean drop0 = (axes[i % 4][0] + 4) % 4 == 0, drop12 = (axes[i % 4][0] + 4) % 4 == 1, drop3 = axes[i % 4][0] == 3;
-        const gsize at = drop0 ? p[2] * 12 + p[3] : drop12 ? p[0] * 12 + p[3] : drop3 ? (p[0] * 7 + p[1]) * 5 + p[2] : 0;
+        const gboolean drop0 = (axes[i % 4][0] + 4) % 4 == 0,
+                       drop12 = (axes[i % 4][0] + 4) % 4 == 1, drop3 = axes[i % 4][0] == 3;
+        const gsize at = drop0    ? p[2] * 12 + p[3]
+                         : drop12 ? p[0] * 12 + p[3]
+                         : drop3  ? (p[0] * 7 + p[1]) * 5 + p[2]
+                                  : 0;
         expected[at] += check_real (sl_graph_input_tensor (check.graph, 0), check.input_data[0], k);
         count[at]++;
       }
       for (gsize k = 0; k < n; k++)
         expected[k] /= count[k];
-      check_expect (&check, expected, tolerance_for (dtypes[t], 0.502), tolerance_for (dtypes[t], 0.502));
+      check_expect (&check, expected, tolerance_for (dtypes[t], 0.502),
+                    tolerance_for (dtypes[t], 0.502));
       check_clear (&check);
     }
 }
@@ -289,22 +338,27 @@ test_softmax (void)
       Check check;
       check_init (&check, i);
       const SlOpParams params = { .softmax = { i % 2 ? 1.0f : 0.5f } };
-      const gint32 input = check_input (&check, dtypes[t], 2, dims, scale_for (dtypes[t], 0.06f), zero_for (dtypes[t], 60));
+      const gint32 input = check_input (&check, dtypes[t], 2, dims, scale_for (dtypes[t], 0.06f),
+                                        zero_for (dtypes[t], 60));
       check_node (&check, SL_OP_SOFTMAX, &input, 1,
-                  check_output (&check, dtypes[t], scale_for (dtypes[t], 1 / 256.0f), zero_for (dtypes[t], 0)), &params);
+                  check_output (&check, dtypes[t], scale_for (dtypes[t], 1 / 256.0f),
+                                zero_for (dtypes[t], 0)),
+                  &params);
       check_prepare (&check);
       double expected[300];
       for (gsize r = 0; r < 3; r++) {
         double sum = 0;
         for (gsize k = 0; k < 100; k++) {
-          const double x = check_real (sl_graph_input_tensor (check.graph, 0), check.input_data[0], r * 100 + k);
+          const double x =
+            check_real (sl_graph_input_tensor (check.graph, 0), check.input_data[0], r * 100 + k);
           expected[r * 100 + k] = exp (x * (double) params.softmax.beta);
           sum += expected[r * 100 + k];
         }
         for (gsize k = 0; k < 100; k++)
           expected[r * 100 + k] /= sum;
       }
-      check_expect (&check, expected, dtypes[t] == SL_DTYPE_F32 ? 1e-6 : 0.51, dtypes[t] == SL_DTYPE_F32 ? 1e-6 : 0.51);
+      check_expect (&check, expected, dtypes[t] == SL_DTYPE_F32 ? 1e-6 : 0.51,
+                    dtypes[t] == SL_DTYPE_F32 ? 1e-6 : 0.51);
       check_clear (&check);
     }
 }
@@ -320,11 +374,15 @@ test_concat (void)
       Check check;
       check_init (&check, (guint32) (axis + 1));
       gint32 inputs[2];
-      inputs[0] = check_input (&check, dtypes[t], 3, a, scale_for (dtypes[t], 0.04f), zero_for (dtypes[t], 100));
-      inputs[1] = check_input (&check, dtypes[t], 3, b, scale_for (dtypes[t], 0.03f), zero_for (dtypes[t], 90));
+      inputs[0] = check_input (&check, dtypes[t], 3, a, scale_for (dtypes[t], 0.04f),
+                               zero_for (dtypes[t], 100));
+      inputs[1] = check_input (&check, dtypes[t], 3, b, scale_for (dtypes[t], 0.03f),
+                               zero_for (dtypes[t], 90));
       const SlOpParams params = { .concat = { axis, SL_ACTIVATION_NONE } };
-      check_node (&check, SL_OP_CONCATENATION, inputs, 2,
-                  check_output (&check, dtypes[t], scale_for (dtypes[t], 0.04f), zero_for (dtypes[t], 100)), &params);
+      check_node (
+        &check, SL_OP_CONCATENATION, inputs, 2,
+        check_output (&check, dtypes[t], scale_for (dtypes[t], 0.04f), zero_for (dtypes[t], 100)),
+        &params);
       check_prepare (&check);
       const SlTensor *y = sl_graph_output_tensor (check.graph, 0);
       double expected[200];
@@ -336,10 +394,12 @@ test_concat (void)
             const gboolean second = p[at] >= a[at];
             p[at] -= second ? a[at] : 0;
             const gint32 *d = second ? b : a;
-            expected[n++] = check_real (sl_graph_input_tensor (check.graph, second), check.input_data[second],
-                                        (gsize) ((p[0] * d[1] + p[1]) * d[2] + p[2]));
+            expected[n++] =
+              check_real (sl_graph_input_tensor (check.graph, second), check.input_data[second],
+                          (gsize) ((p[0] * d[1] + p[1]) * d[2] + p[2]));
           }
-      check_expect (&check, expected, tolerance_for (dtypes[t], 0.502), tolerance_for (dtypes[t], 0.502));
+      check_expect (&check, expected, tolerance_for (dtypes[t], 0.502),
+                    tolerance_for (dtypes[t], 0.502));
       check_clear (&check);
     }
 }
@@ -353,27 +413,33 @@ test_pad (void)
     Check check;
     check_init (&check, t);
     gint32 inputs[2];
-    inputs[0] = check_input (&check, dtypes[t], 4, dims, scale_for (dtypes[t], 0.04f), zero_for (dtypes[t], 100));
+    inputs[0] = check_input (&check, dtypes[t], 4, dims, scale_for (dtypes[t], 0.04f),
+                             zero_for (dtypes[t], 100));
     inputs[1] = check_ints (&check, 8, amounts);
-    check_node (&check, SL_OP_PAD, inputs, 2, check_output (&check, dtypes[t], scale_for (dtypes[t], 0.04f), zero_for (dtypes[t], 100)),
-                NULL);
+    check_node (
+      &check, SL_OP_PAD, inputs, 2,
+      check_output (&check, dtypes[t], scale_for (dtypes[t], 0.04f), zero_for (dtypes[t], 100)),
+      NULL);
     check_prepare (&check);
     double expected[2 * 5 * 8 * 7] = { 0 };
     for (gint32 y = 0; y < 3; y++)
       for (gint32 x = 0; x < 4; x++)
         for (gint32 c = 0; c < 5; c++)
           expected[((y + 2) * 8 + x + 1) * 7 + c] =
-            check_real (sl_graph_input_tensor (check.graph, 0), check.input_data[0], (gsize) ((y * 4 + x) * 5 + c));
+            check_real (sl_graph_input_tensor (check.graph, 0), check.input_data[0],
+                        (gsize) ((y * 4 + x) * 5 + c));
     check_expect (&check, expected, 0.001, 0.001);
     check_clear (&check);
   }
 }
 
-/* A NaN is neither more nor less than any number, and stays: of two by our own kernels, and of many. */
+/* A NaN is neither more nor less than any number, and stays: of two by our own kernels, and of
+ * many. */
 static void
 test_nan (void)
 {
-  static const SlOpType ops[] = { SL_OP_MAXIMUM, SL_OP_MINIMUM, SL_OP_REDUCE_MAX, SL_OP_REDUCE_MIN };
+  static const SlOpType ops[] = { SL_OP_MAXIMUM, SL_OP_MINIMUM, SL_OP_REDUCE_MAX,
+                                  SL_OP_REDUCE_MIN };
   static const gint32 dims[] = { 3, 5 };
   for (guint i = 0; i < 2 * G_N_ELEMENTS (ops); i++) {
     const SlOpType op = ops[i / 2];
@@ -382,8 +448,10 @@ test_nan (void)
     Check check;
     check_init (&check, i);
     const gint32 a = check_input (&check, SL_DTYPE_F32, 2, dims, 0, 0);
-    const gint32 b = pair ? check_input (&check, SL_DTYPE_F32, 2, dims, 0, 0) : check_ints (&check, 1, &axis);
-    check_node (&check, op, (gint32[]){ a, b }, 2, check_output (&check, SL_DTYPE_F32, 0, 0), &(SlOpParams){ 0 });
+    const gint32 b =
+      pair ? check_input (&check, SL_DTYPE_F32, 2, dims, 0, 0) : check_ints (&check, 1, &axis);
+    check_node (&check, op, (gint32[]){ a, b }, 2, check_output (&check, SL_DTYPE_F32, 0, 0),
+                &(SlOpParams){ 0 });
     check_prepare (&check);
     gfloat *values = check.input_data[pair && i % 2 ? 1 : 0];
     values[i % 2 ? 5 : 9] = NAN;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A file's bytes in memory: what the file becomes afterwards changes nothing; pages that were given back come again as they were, from the
- * file that was read, or not at all; writes during the reading are noticed.
+ * A file's bytes in memory: what the file becomes afterwards changes nothing; pages that were given
+ * back come again as they were, from the file that was read, or not at all; writes during the
+ * reading are noticed.
  */
 #include "core/graph/file_image.h"
 
@@ -47,7 +48,8 @@ setup (Fixture *fixture)
   fixture->dir = g_dir_make_tmp ("sightline-XXXXXX", &error);
   g_assert_no_error (error);
   fixture->path = g_build_filename (fixture->dir, "file", NULL);
-  g_file_set_contents (fixture->path, (const char *) fixture->content, (gssize) fixture->size, &error);
+  g_file_set_contents (fixture->path, (const char *) fixture->content, (gssize) fixture->size,
+                       &error);
   g_assert_no_error (error);
   fixture->image = read_path (fixture->path, &torn, &error);
   g_assert_no_error (error);
@@ -105,7 +107,8 @@ test_overwritten (void)
   teardown (&fixture);
 }
 
-/* Pages 2..9 are spare, of which 4 and 5 are kept; bytes on both sides of a page's end leave it alone. */
+/* Pages 2..9 are spare, of which 4 and 5 are kept; bytes on both sides of a page's end leave it
+ * alone. */
 static void
 spare_some (const Fixture *fixture)
 {
@@ -119,7 +122,8 @@ spare_some (const Fixture *fixture)
   g_assert_cmpuint (sl_file_image_resident (fixture->image), ==, (PAGES - 6) * fixture->page);
 }
 
-/* All but the pages with what is asked to be kept, and the last one, which has bytes behind the file's. */
+/* All but the pages with what is asked to be kept, and the last one, which has bytes behind the
+ * file's. */
 static void
 test_rest (void)
 {
@@ -131,7 +135,8 @@ test_rest (void)
   sl_file_image_spare_rest (fixture.image);
   sl_file_image_done (fixture.image);
   g_assert_cmpuint (sl_file_image_resident (fixture.image), ==, 2 * fixture.page);
-  g_assert_cmpmem (data_of (&fixture) + 3 * fixture.page, fixture.page, fixture.content + 3 * fixture.page, fixture.page);
+  g_assert_cmpmem (data_of (&fixture) + 3 * fixture.page, fixture.page,
+                   fixture.content + 3 * fixture.page, fixture.page);
   g_assert_true (sl_file_image_use (fixture.image, &error));
   g_assert_no_error (error);
   assert_whole (&fixture);
@@ -145,7 +150,8 @@ assert_kept (const Fixture *fixture)
   const gsize page = fixture->page;
   g_assert_cmpmem (data_of (fixture) + 4 * page, 2 * page, fixture->content + 4 * page, 2 * page);
   g_assert_cmpmem (data_of (fixture), 2 * page, fixture->content, 2 * page);
-  g_assert_cmpmem (data_of (fixture) + 10 * page, 6 * page - 100, fixture->content + 10 * page, 6 * page - 100);
+  g_assert_cmpmem (data_of (fixture) + 10 * page, 6 * page - 100, fixture->content + 10 * page,
+                   6 * page - 100);
 }
 
 static void
@@ -222,7 +228,8 @@ test_two_users (void)
   teardown (&fixture);
 }
 
-/* Floats of pages 1..8, rows of 3 with one of 5 factors each, all of them with 0.5 before that: what they must be. */
+/* Floats of pages 1..8, rows of 3 with one of 5 factors each, all of them with 0.5 before that:
+ * what they must be. */
 static gfloat *
 multiplied (const Fixture *fixture, gsize first, gsize n, const gfloat *by)
 {
@@ -232,7 +239,8 @@ multiplied (const Fixture *fixture, gsize first, gsize n, const gfloat *by)
   return floats;
 }
 
-/* Bytes that come back from the file are multiplied again; those that stayed are not; those beside are as they were. */
+/* Bytes that come back from the file are multiplied again; those that stayed are not; those beside
+ * are as they were. */
 static void
 test_multiplied (void)
 {
@@ -240,12 +248,14 @@ test_multiplied (void)
   g_autoptr (GError) error = NULL;
   Fixture fixture;
   setup (&fixture);
-  const gsize first = fixture.page / sizeof (gfloat) + 3, n = 8 * fixture.page / sizeof (gfloat) - 11;
+  const gsize first = fixture.page / sizeof (gfloat) + 3,
+              n = 8 * fixture.page / sizeof (gfloat) - 11;
   const gfloat *floats = (const gfloat *) (gpointer) data_of (&fixture) + first;
   g_autofree gfloat *expected = multiplied (&fixture, first, n, by);
   g_assert_false (sl_file_image_multiply (fixture.image, expected, n, &half, 1, n));
   g_assert_false (sl_file_image_multiply (fixture.image, floats, fixture.size, &half, 1, n));
-  g_assert_false (sl_file_image_multiply (fixture.image, (const gfloat *) (gpointer) (data_of (&fixture) + 1), 1, &half, 1, 1));
+  g_assert_false (sl_file_image_multiply (
+    fixture.image, (const gfloat *) (gpointer) (data_of (&fixture) + 1), 1, &half, 1, 1));
   assert_whole (&fixture);
   g_assert_true (sl_file_image_multiply (fixture.image, floats, n, &half, 1, n));
   g_assert_true (sl_file_image_multiply (fixture.image, floats, n, by, 5, 3));
@@ -254,9 +264,11 @@ test_multiplied (void)
       g_assert_true (sl_file_image_use (fixture.image, &error));
     g_assert_no_error (error);
     g_assert_cmpmem (floats, n * sizeof (gfloat), expected, n * sizeof (gfloat));
-    g_assert_cmpmem (data_of (&fixture), first * sizeof (gfloat), fixture.content, first * sizeof (gfloat));
+    g_assert_cmpmem (data_of (&fixture), first * sizeof (gfloat), fixture.content,
+                     first * sizeof (gfloat));
     const gsize behind = (first + n) * sizeof (gfloat);
-    g_assert_cmpmem (data_of (&fixture) + behind, fixture.size - behind, fixture.content + behind, fixture.size - behind);
+    g_assert_cmpmem (data_of (&fixture) + behind, fixture.size - behind, fixture.content + behind,
+                     fixture.size - behind);
     if (i > 0)
       sl_file_image_done (fixture.image);
     spare_some (&fixture);
@@ -273,8 +285,10 @@ test_checksum (void)
   gsize size = 0;
   Fixture fixture;
   setup (&fixture);
-  g_assert_true (sl_file_image_multiply (fixture.image, (const gfloat *) (gpointer) data_of (&fixture), 100, &half, 1, 100));
-  g_autofree char *expected = g_compute_checksum_for_data (G_CHECKSUM_SHA256, fixture.content, fixture.size);
+  g_assert_true (sl_file_image_multiply (
+    fixture.image, (const gfloat *) (gpointer) data_of (&fixture), 100, &half, 1, 100));
+  g_autofree char *expected =
+    g_compute_checksum_for_data (G_CHECKSUM_SHA256, fixture.content, fixture.size);
   g_autofree char *sum = sl_file_image_checksum (fixture.image, G_CHECKSUM_SHA256, &size, &error);
   g_assert_no_error (error);
   g_assert_cmpstr (sum, ==, expected);
@@ -282,7 +296,8 @@ test_checksum (void)
   overwrite (fixture.path, "other", 5);
   g_assert_null (sl_file_image_checksum (fixture.image, G_CHECKSUM_SHA256, &size, &error));
   g_assert_error (error, SL_ERROR, SL_ERROR_OPEN);
-  g_assert_nonnull (strstr (error->message, "the model file has changed since it was loaded; load the model again"));
+  g_assert_nonnull (strstr (
+    error->message, "the model file has changed since it was loaded; load the model again"));
   teardown (&fixture);
 }
 
@@ -311,14 +326,17 @@ test_torn (void)
   g_assert_cmpint (truncate (fixture.path, 16 << 20), ==, 0);
   Writer writer = { .fd = g_open (fixture.path, O_WRONLY | O_CLOEXEC, 0) };
   GThread *thread = g_thread_new ("writer", write_on, &writer);
-  for (const gint64 deadline = g_get_monotonic_time () + PATIENCE; !torn && g_get_monotonic_time () < deadline;) {
+  for (const gint64 deadline = g_get_monotonic_time () + PATIENCE;
+       !torn && g_get_monotonic_time () < deadline;) {
     SlFileImage *image = read_path (fixture.path, &torn, &error);
     g_assert_true ((image == NULL) == torn);
     sl_file_image_unref (image);
   }
   g_assert_true (torn);
   g_assert_error (error, SL_ERROR, SL_ERROR_OPEN);
-  g_assert_nonnull (strstr (error->message, "the file was written to while it was read; write a new file beside it and rename that"));
+  g_assert_nonnull (strstr (
+    error->message,
+    "the file was written to while it was read; write a new file beside it and rename that"));
   g_atomic_int_set (&writer.stop, 1);
   g_thread_join (thread);
   close (writer.fd);
@@ -330,7 +348,8 @@ test_errors (void)
 {
   g_autoptr (GError) error = NULL;
   gboolean torn = TRUE;
-  g_autofree char *dir = g_dir_make_tmp ("sightline-XXXXXX", NULL), *path = g_build_filename (dir, "huge", NULL);
+  g_autofree char *dir = g_dir_make_tmp ("sightline-XXXXXX", NULL),
+                  *path = g_build_filename (dir, "huge", NULL);
   g_assert_null (read_path (dir, &torn, &error));
   g_assert_error (error, SL_ERROR, SL_ERROR_OPEN);
   g_assert_nonnull (strstr (error->message, "cannot read byte 0 of "));

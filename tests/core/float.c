@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Float layers against sums in double precision written here: every instruction set of this machine, one thread and two, over random sizes,
- * windows, groups and activations. Every value is within 1e-5 of the sum of its products' magnitudes; what a curve makes of that, within
- * 4e-7 more.
+ * Float layers against sums in double precision written here: every instruction set of this
+ * machine, one thread and two, over random sizes, windows, groups and activations. Every value is
+ * within 1e-5 of the sum of its products' magnitudes; what a curve makes of that, within 4e-7 more.
  */
 #include <math.h>
 #include <string.h>
@@ -62,7 +62,8 @@ curve_of (SlOpType op, gboolean approximate, double x)
     case SL_OP_HARD_SWISH:
       return x * CLAMP (x + 3, 0, 6) / 6;
     case SL_OP_GELU:
-      return approximate ? 0.5 * x * (1 + tanh (sqrt (2 / G_PI) * (x + 0.044715 * x * x * x))) : 0.5 * x * erfc (-x / sqrt (2));
+      return approximate ? 0.5 * x * (1 + tanh (sqrt (2 / G_PI) * (x + 0.044715 * x * x * x)))
+                         : 0.5 * x * erfc (-x / sqrt (2));
     default:
       return x;
   }
@@ -75,7 +76,8 @@ limited (SlActivation activation, double x)
   return CLAMP (x, lo[activation], hi[activation]);
 }
 
-/* A size from which a window of @f every @stride pixels, with @pad of padding in all, makes @n; 0 = there is none */
+/* A size from which a window of @f every @stride pixels, with @pad of padding in all, makes @n; 0 =
+ * there is none */
 static gint32
 size_before (GRand *rand, SlPadding padding, gint32 n, gint32 f, gint32 stride, gint32 pad)
 {
@@ -101,7 +103,8 @@ random_transposed (GRand *rand, Case *c)
     c->fw = between (rand, 0, 1) ? c->fh : between (rand, 1, 6);
     w->stride_h = between (rand, 1, 4);
     w->stride_w = between (rand, 0, 2) ? w->stride_h : between (rand, 1, 4);
-    w->padding = (SlPadding[]){ SL_PADDING_SAME, SL_PADDING_VALID, SL_PADDING_EXPLICIT }[between (rand, 0, 2)];
+    w->padding =
+      (SlPadding[]){ SL_PADDING_SAME, SL_PADDING_VALID, SL_PADDING_EXPLICIT }[between (rand, 0, 2)];
     w->pad_top = between (rand, 0, c->fh + 2);
     w->pad_bottom = between (rand, 0, c->fh - 1);
     w->pad_left = between (rand, 0, c->fw + 2);
@@ -114,7 +117,8 @@ random_transposed (GRand *rand, Case *c)
 static void
 random_case (GRand *rand, Shape shape, Case *c)
 {
-  static const SlOpType curves[] = { SL_OP_LOGISTIC, SL_OP_SILU, SL_OP_HARD_SWISH, SL_OP_GELU, SL_OP_TANH, SL_OP_MISH, SL_OP_LEAKY_RELU };
+  static const SlOpType curves[] = { SL_OP_LOGISTIC, SL_OP_SILU, SL_OP_HARD_SWISH, SL_OP_GELU,
+                                     SL_OP_TANH,     SL_OP_MISH, SL_OP_LEAKY_RELU };
   memset (c, 0, sizeof *c);
   c->shape = shape;
   c->n = between (rand, 1, 2);
@@ -122,7 +126,8 @@ random_case (GRand *rand, Shape shape, Case *c)
   c->w = between (rand, 1, 40);
   c->groups = shape == GROUPS ? between (rand, 2, 4) : 1;
   c->in = between (rand, 1, 40) * c->groups;
-  c->out = shape == DEPTHWISE ? (c->in = MAX (c->in, 2)) : between (rand, 1, between (rand, 0, 2) ? 40 : 120) * c->groups;
+  c->out = shape == DEPTHWISE ? (c->in = MAX (c->in, 2))
+                              : between (rand, 1, between (rand, 0, 2) ? 40 : 120) * c->groups;
   c->fh = c->fw = 1;
   c->biased = between (rand, 0, 3) > 0;
   c->curve = between (rand, 0, 1) ? curves[between (rand, 0, 6)] : SL_OP_INVALID;
@@ -170,11 +175,13 @@ random_case (GRand *rand, Shape shape, Case *c)
   do {
     c->fh = between (rand, 0, 1) ? 3 : between (rand, 1, 7);
     c->fw = between (rand, 0, 1) ? c->fh : between (rand, 1, 7);
-  } while (c->window.padding == SL_PADDING_VALID
-           && ((c->fh - 1) * c->window.dilation_h >= c->h || (c->fw - 1) * c->window.dilation_w >= c->w));
+  } while (
+    c->window.padding == SL_PADDING_VALID
+    && ((c->fh - 1) * c->window.dilation_h >= c->h || (c->fw - 1) * c->window.dilation_w >= c->w));
   if (between (rand, 0, 3) == 0) {
     c->window.padding = SL_PADDING_EXPLICIT;
-    c->window.pad_top = c->window.pad_bottom = between (rand, 0, 3) + (c->fh - 1) * c->window.dilation_h;
+    c->window.pad_top = c->window.pad_bottom =
+      between (rand, 0, 3) + (c->fh - 1) * c->window.dilation_h;
     c->window.pad_left = between (rand, 0, 9) + (c->fw - 1) * c->window.dilation_w;
     c->window.pad_right = between (rand, 0, 2);
   }
@@ -186,24 +193,30 @@ expected (const SlGraph *graph, const Case *c, const gfloat *x, gsize at, double
 {
   const SlNode *node = sl_graph_node (graph, 0);
   const SlTensor *y = sl_graph_output_tensor (graph, 0);
-  const gfloat *w = sl_node_input (graph, node, 1)->data, *bias = c->biased ? sl_node_input (graph, node, 2)->data : NULL;
-  const gint32 channel = (gint32) (at % (gsize) c->out), ox = (gint32) (at / (gsize) c->out) % y->dims[2];
+  const gfloat *w = sl_node_input (graph, node, 1)->data,
+               *bias = c->biased ? sl_node_input (graph, node, 2)->data : NULL;
+  const gint32 channel = (gint32) (at % (gsize) c->out),
+               ox = (gint32) (at / (gsize) c->out) % y->dims[2];
   const gint32 oy = (gint32) (at / (gsize) c->out) / y->dims[2] % y->dims[1],
                image = (gint32) (at / (gsize) c->out) / y->dims[2] / y->dims[1];
-  const gint32 depth = c->shape == DEPTHWISE ? 1 : c->in / c->groups, first = channel / (c->out / c->groups) * depth;
+  const gint32 depth = c->shape == DEPTHWISE ? 1 : c->in / c->groups,
+               first = channel / (c->out / c->groups) * depth;
   double sum = bias != NULL ? bias[channel] : 0;
   *magnitude = fabs (sum) + 1e-3;
   for (gint32 fy = 0; fy < c->fh; fy++)
     for (gint32 fx = 0; fx < c->fw; fx++)
       for (gint32 k = 0; k < depth; k++) {
-        const gint32 iy = oy * c->window.stride_h - node->params.window.pad_top + fy * c->window.dilation_h;
-        const gint32 ix = ox * c->window.stride_w - node->params.window.pad_left + fx * c->window.dilation_w;
+        const gint32 iy =
+          oy * c->window.stride_h - node->params.window.pad_top + fy * c->window.dilation_h;
+        const gint32 ix =
+          ox * c->window.stride_w - node->params.window.pad_left + fx * c->window.dilation_w;
         if (iy < 0 || iy >= c->h || ix < 0 || ix >= c->w)
           continue;
         const gint32 from = c->shape == DEPTHWISE ? channel : first + k;
         const double value = x[((image * c->h + iy) * c->w + ix) * c->in + from];
-        const double weight =
-          c->shape == DEPTHWISE ? w[(fy * c->fw + fx) * c->out + channel] : w[((channel * c->fh + fy) * c->fw + fx) * depth + k];
+        const double weight = c->shape == DEPTHWISE
+                                ? w[(fy * c->fw + fx) * c->out + channel]
+                                : w[((channel * c->fh + fy) * c->fw + fx) * depth + k];
         sum += value * weight;
         *magnitude += fabs (value * weight);
       }
@@ -212,10 +225,12 @@ expected (const SlGraph *graph, const Case *c, const gfloat *x, gsize at, double
 
 /* The same of a fully connected layer, whose tensors have two dimensions. */
 static double
-expected_connected (const SlGraph *graph, const Case *c, const gfloat *x, gsize at, double *magnitude)
+expected_connected (const SlGraph *graph, const Case *c, const gfloat *x, gsize at,
+                    double *magnitude)
 {
   const SlNode *node = sl_graph_node (graph, 0);
-  const gfloat *w = sl_node_input (graph, node, 1)->data, *bias = c->biased ? sl_node_input (graph, node, 2)->data : NULL;
+  const gfloat *w = sl_node_input (graph, node, 1)->data,
+               *bias = c->biased ? sl_node_input (graph, node, 2)->data : NULL;
   const gsize channel = at % (gsize) c->out, row = at / (gsize) c->out;
   double sum = bias != NULL ? bias[channel] : 0;
   *magnitude = fabs (sum) + 1e-3;
@@ -229,23 +244,28 @@ expected_connected (const SlGraph *graph, const Case *c, const gfloat *x, gsize 
 
 /* The same of a transposed convolution: each input pixel adds its window to the output. */
 static double
-expected_transposed (const SlGraph *graph, const Case *c, const gfloat *x, gsize at, double *magnitude)
+expected_transposed (const SlGraph *graph, const Case *c, const gfloat *x, gsize at,
+                     double *magnitude)
 {
   const SlNode *node = sl_graph_node (graph, 0);
   const SlWindow *window = &node->params.window;
-  const gfloat *w = sl_node_input (graph, node, 1)->data, *bias = c->biased ? sl_node_input (graph, node, 3)->data : NULL;
-  const gint32 channel = (gint32) (at % (gsize) c->out), ox = (gint32) (at / (gsize) c->out) % c->out_w;
-  const gint32 oy = (gint32) (at / (gsize) c->out) / c->out_w % c->out_h, image = (gint32) (at / (gsize) c->out) / c->out_w / c->out_h;
+  const gfloat *w = sl_node_input (graph, node, 1)->data,
+               *bias = c->biased ? sl_node_input (graph, node, 3)->data : NULL;
+  const gint32 channel = (gint32) (at % (gsize) c->out),
+               ox = (gint32) (at / (gsize) c->out) % c->out_w;
+  const gint32 oy = (gint32) (at / (gsize) c->out) / c->out_w % c->out_h,
+               image = (gint32) (at / (gsize) c->out) / c->out_w / c->out_h;
   double sum = bias != NULL ? bias[channel] : 0;
   *magnitude = fabs (sum) + 1e-3;
   for (gint32 iy = 0; iy < c->h; iy++)
     for (gint32 ix = 0; ix < c->w; ix++) {
-      const gint32 fy = oy + window->pad_top - iy * window->stride_h, fx = ox + window->pad_left - ix * window->stride_w;
+      const gint32 fy = oy + window->pad_top - iy * window->stride_h,
+                   fx = ox + window->pad_left - ix * window->stride_w;
       if (fy < 0 || fy >= c->fh || fx < 0 || fx >= c->fw)
         continue;
       for (gint32 k = 0; k < c->in; k++) {
-        const double product =
-          (double) x[((image * c->h + iy) * c->w + ix) * c->in + k] * w[((channel * c->fh + fy) * c->fw + fx) * c->in + k];
+        const double product = (double) x[((image * c->h + iy) * c->w + ix) * c->in + k]
+                               * w[((channel * c->fh + fy) * c->fw + fx) * c->in + k];
         sum += product;
         *magnitude += fabs (product);
       }
@@ -256,17 +276,21 @@ expected_transposed (const SlGraph *graph, const Case *c, const gfloat *x, gsize
 static void
 build_transposed (Check *check, const Case *c, gfloat *weights, gfloat *bias)
 {
-  const gint32 x_dims[] = { c->n, c->h, c->w, c->in }, w_dims[] = { c->out, c->fh, c->fw, c->in }, four = 4;
+  const gint32 x_dims[] = { c->n, c->h, c->w, c->in }, w_dims[] = { c->out, c->fh, c->fw, c->in },
+               four = 4;
   const gint32 shape[] = { c->n, c->out_h, c->out_w, c->out };
   const gint32 x = check_input (check, SL_DTYPE_F32, 4, x_dims, 0, 0);
   check_random (check, SL_DTYPE_F32, (gsize) (c->fh * c->fw * c->in * c->out), weights);
   check_random (check, SL_DTYPE_F32, (gsize) c->out, bias);
   const gint32 size =
-    check_constant (check, SL_DTYPE_I32, 1, &four, NULL, 0, 0, 0, sl_arena_memdup (sl_graph_arena (check->graph), shape, sizeof shape));
+    check_constant (check, SL_DTYPE_I32, 1, &four, NULL, 0, 0, 0,
+                    sl_arena_memdup (sl_graph_arena (check->graph), shape, sizeof shape));
   const gint32 w = check_constant (check, SL_DTYPE_F32, 4, w_dims, NULL, 0, 0, 0, weights);
-  const gint32 b = c->biased ? check_constant (check, SL_DTYPE_F32, 1, &c->out, NULL, 0, 0, 0, bias) : -1;
+  const gint32 b =
+    c->biased ? check_constant (check, SL_DTYPE_F32, 1, &c->out, NULL, 0, 0, 0, bias) : -1;
   const gint32 y = check_output (check, SL_DTYPE_F32, 0, 0);
-  check_node (check, SL_OP_TRANSPOSE_CONV, (gint32[]){ size, w, x, b }, c->biased ? 4 : 3, y, &(SlOpParams){ .window = c->window });
+  check_node (check, SL_OP_TRANSPOSE_CONV, (gint32[]){ size, w, x, b }, c->biased ? 4 : 3, y,
+              &(SlOpParams){ .window = c->window });
   check_prepare (check);
 }
 
@@ -275,17 +299,23 @@ build (Check *check, const Case *c, gfloat *weights, gfloat *bias)
 {
   const gboolean connected = c->shape == FULLY_CONNECTED, depthwise = c->shape == DEPTHWISE;
   const gint32 x_dims[] = { connected ? c->n * c->h : c->n, connected ? c->in : c->h, c->w, c->in };
-  const gint32 w_dims[] = { depthwise ? 1 : c->out, connected ? c->in : c->fh, c->fw, depthwise ? c->out : c->in / c->groups };
-  const gsize n = (gsize) c->fh * (gsize) c->fw * (gsize) c->out * (gsize) (depthwise ? 1 : c->in / c->groups);
+  const gint32 w_dims[] = { depthwise ? 1 : c->out, connected ? c->in : c->fh, c->fw,
+                            depthwise ? c->out : c->in / c->groups };
+  const gsize n =
+    (gsize) c->fh * (gsize) c->fw * (gsize) c->out * (gsize) (depthwise ? 1 : c->in / c->groups);
   const gint32 x = check_input (check, SL_DTYPE_F32, connected ? 2 : 4, x_dims, 0, 0);
   check_random (check, SL_DTYPE_F32, n, weights);
   for (gsize i = 0; i < n && c->shape == SPARSE; i++)
     if (g_rand_double (check->rand) < 0.9)
       weights[i] = 0;
   check_random (check, SL_DTYPE_F32, (gsize) c->out, bias);
-  const gint32 w = check_constant (check, SL_DTYPE_F32, connected ? 2 : 4, w_dims, NULL, 0, 0, 0, weights);
-  const gint32 b = c->biased ? check_constant (check, SL_DTYPE_F32, 1, &c->out, NULL, 0, 0, 0, bias) : -1;
-  const gint32 sums = c->curve != SL_OP_INVALID && c->curve != SL_OP_SILU ? check_middle (check, SL_DTYPE_F32, 0, 0) : -1;
+  const gint32 w =
+    check_constant (check, SL_DTYPE_F32, connected ? 2 : 4, w_dims, NULL, 0, 0, 0, weights);
+  const gint32 b =
+    c->biased ? check_constant (check, SL_DTYPE_F32, 1, &c->out, NULL, 0, 0, 0, bias) : -1;
+  const gint32 sums = c->curve != SL_OP_INVALID && c->curve != SL_OP_SILU
+                        ? check_middle (check, SL_DTYPE_F32, 0, 0)
+                        : -1;
   const gint32 gate_in = c->curve == SL_OP_SILU ? check_middle (check, SL_DTYPE_F32, 0, 0) : -1;
   const gint32 gate = c->curve == SL_OP_SILU ? check_middle (check, SL_DTYPE_F32, 0, 0) : -1;
   const gint32 y = check_output (check, SL_DTYPE_F32, 0, 0);
@@ -325,12 +355,16 @@ compare (Check *check, const Case *c, const SlFloatIsa *isa)
     for (gsize i = 0; i < y->bytes / sizeof got[0]; i++) {
       double magnitude;
       const double sum = (c->shape == FULLY_CONNECTED ? expected_connected
-                          : c->shape == TRANSPOSED    ? expected_transposed
-                                                      : expected) (check->graph, c, check->input_data[0], i, &magnitude);
+                          : c->shape == TRANSPOSED
+                            ? expected_transposed
+                            : expected) (check->graph, c, check->input_data[0], i, &magnitude);
       const double wanted = curve_of (c->curve, c->w % 2 == 0, limited (c->window.activation, sum));
-      if (!(fabs (got[i] - wanted) <= TOLERANCE * magnitude + (c->curve != SL_OP_INVALID ? CURVE_TOLERANCE : 0)))
-        g_error ("%s, %u threads, shape %d, %dx%dx%dx%d by %dx%d to %d: value %" G_GSIZE_FORMAT " is %.9g, expected %.9g",
-                 isa != NULL ? isa->name : "plain", threads, c->shape, c->n, c->h, c->w, c->in, c->fh, c->fw, c->out, i, got[i], wanted);
+      if (!(fabs (got[i] - wanted)
+            <= TOLERANCE * magnitude + (c->curve != SL_OP_INVALID ? CURVE_TOLERANCE : 0)))
+        g_error ("%s, %u threads, shape %d, %dx%dx%dx%d by %dx%d to %d: value %" G_GSIZE_FORMAT
+                 " is %.9g, expected %.9g",
+                 isa != NULL ? isa->name : "plain", threads, c->shape, c->n, c->h, c->w, c->in,
+                 c->fh, c->fw, c->out, i, got[i], wanted);
     }
     sl_tensor_buffer_free (got);
   }
@@ -362,19 +396,26 @@ test_shape (gconstpointer data)
     Case c;
     Check check;
     random_case (rand, shape, &c);
-    g_autofree gfloat *weights = g_new (gfloat, (gsize) c.fh * (gsize) c.fw * (gsize) c.out * (gsize) c.in);
+    g_autofree gfloat *weights =
+      g_new (gfloat, (gsize) c.fh * (gsize) c.fw * (gsize) c.out * (gsize) c.in);
     g_autofree gfloat *bias = g_new (gfloat, c.out);
     check_init (&check, g_rand_int (rand));
     (shape == TRANSPOSED ? build_transposed : build) (&check, &c, weights, bias);
     g_assert_cmpuint (sl_graph_n_nodes (check.graph), ==, 1);
     /* A window smaller than the strides leaves pixels that no weight reaches: others do these. */
-    const gboolean supported = shape != TRANSPOSED || (c.window.stride_h <= c.fh && c.window.stride_w <= c.fw);
-    g_assert_cmpint (sl_float_supports (check.graph, sl_graph_node (check.graph, 0)), ==, supported);
-    check_random (&check, SL_DTYPE_F32, sl_graph_input_tensor (check.graph, 0)->bytes / sizeof (gfloat), check.input_data[0]);
+    const gboolean supported =
+      shape != TRANSPOSED || (c.window.stride_h <= c.fh && c.window.stride_w <= c.fw);
+    g_assert_cmpint (sl_float_supports (check.graph, sl_graph_node (check.graph, 0)), ==,
+                     supported);
+    check_random (&check, SL_DTYPE_F32,
+                  sl_graph_input_tensor (check.graph, 0)->bytes / sizeof (gfloat),
+                  check.input_data[0]);
     for (guint i = 0; i < n_isas; i++)
       compare (&check, &c, isas[i]);
     /* Sixteen matrices instead of nine. */
-    tiled += shape == TILES && packed_bytes (&check, isas[n_isas - 1]) > sizeof (gfloat) * 12 * (gsize) c.in * (gsize) c.out;
+    tiled += shape == TILES
+             && packed_bytes (&check, isas[n_isas - 1])
+                  > sizeof (gfloat) * 12 * (gsize) c.in * (gsize) c.out;
     if (c.curve != SL_OP_INVALID || shape == TRANSPOSED)
       compare (&check, &c, NULL);
     check_clear (&check);
@@ -392,9 +433,21 @@ test_transposed_infinite (void)
   const guint n_isas = sl_float_isas (isas);
   for (guint i = 0; i < G_N_ELEMENTS (filters) * n_isas; i++) {
     const gint32 f = filters[i / n_isas], size = 4 * 2 + f;
-    Case c = { .shape = TRANSPOSED, .n = 1, .h = 5, .w = 5, .in = 3, .out = 4, .fh = f, .fw = f, .out_h = size, .out_w = size };
-    c.window = (SlWindow){ .padding = SL_PADDING_VALID, .stride_h = 2, .stride_w = 2, .dilation_h = 1, .dilation_w = 1 };
-    g_autofree gfloat *weights = g_new (gfloat, (gsize) (f * f * c.in * c.out)), *bias = g_new (gfloat, c.out);
+    Case c = { .shape = TRANSPOSED,
+               .n = 1,
+               .h = 5,
+               .w = 5,
+               .in = 3,
+               .out = 4,
+               .fh = f,
+               .fw = f,
+               .out_h = size,
+               .out_w = size };
+    c.window = (SlWindow){
+      .padding = SL_PADDING_VALID, .stride_h = 2, .stride_w = 2, .dilation_h = 1, .dilation_w = 1
+    };
+    g_autofree gfloat *weights = g_new (gfloat, (gsize) (f * f * c.in * c.out)),
+                      *bias = g_new (gfloat, c.out);
     Check check;
     check_init (&check, i);
     build_transposed (&check, &c, weights, bias);
@@ -414,15 +467,19 @@ test_transposed_infinite (void)
   }
 }
 
-/* A NaN in one pixel gets into the windows over that pixel alone, however many of a register's lanes a window leaves, and
- * however windows are cut into tiles. */
+/* A NaN in one pixel gets into the windows over that pixel alone, however many of a register's
+ * lanes a window leaves, and however windows are cut into tiles. */
 static void
 test_neighbours (gconstpointer data)
 {
   const gboolean tiles = GPOINTER_TO_INT (data);
   const gint32 size = tiles ? 11 : 5, in = tiles ? 32 : 19, out = tiles ? 33 : 3;
   const gint32 x_dims[] = { 1, size, size, in }, w_dims[] = { out, 3, 3, in };
-  const SlOpParams params = { .window = { .padding = SL_PADDING_SAME, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } };
+  const SlOpParams params = { .window = { .padding = SL_PADDING_SAME,
+                                          .stride_h = 1,
+                                          .stride_w = 1,
+                                          .dilation_h = 1,
+                                          .dilation_w = 1 } };
   const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
   const guint n_isas = sl_float_isas (isas);
   g_autofree gfloat *weights = g_new (gfloat, out * 9 * in);
@@ -431,7 +488,8 @@ test_neighbours (gconstpointer data)
   check_random (&check, SL_DTYPE_F32, (gsize) (out * 9 * in), weights);
   const gint32 x = check_input (&check, SL_DTYPE_F32, 4, x_dims, 0, 0);
   const gint32 w = check_constant (&check, SL_DTYPE_F32, 4, w_dims, NULL, 0, 0, 0, weights);
-  check_node (&check, SL_OP_CONV_2D, (gint32[]){ x, w }, 2, check_output (&check, SL_DTYPE_F32, 0, 0), &params);
+  check_node (&check, SL_OP_CONV_2D, (gint32[]){ x, w }, 2,
+              check_output (&check, SL_DTYPE_F32, 0, 0), &params);
   check_prepare (&check);
   for (guint k = 0; k < n_isas; k++)
     for (gint32 pixel = 0; pixel < size * size; pixel++) {
@@ -442,10 +500,12 @@ test_neighbours (gconstpointer data)
       gfloat *got = check_run (&check, FALSE, 1);
       sl_float_isa_force (NULL);
       for (gint32 i = 0; i < size * size; i++) {
-        const gboolean covers = ABS (i / size - pixel / size) <= 1 && ABS (i % size - pixel % size) <= 1;
+        const gboolean covers =
+          ABS (i / size - pixel / size) <= 1 && ABS (i % size - pixel % size) <= 1;
         for (gint32 c = 0; c < out; c++)
           if (isfinite (got[i * out + c]) == covers)
-            g_error ("%s: pixel %d is %g with NaN in pixel %d", isas[k]->name, i, got[i * out + c], pixel);
+            g_error ("%s: pixel %d is %g with NaN in pixel %d", isas[k]->name, i, got[i * out + c],
+                     pixel);
       }
       sl_tensor_buffer_free (got);
     }
@@ -461,7 +521,8 @@ expect_nan (Check *check, const SlFloatIsa *isa, gsize n, const char *what, guin
   sl_float_isa_force (NULL);
   for (gsize i = 0; i < n; i++)
     if (!isnan (got[i]))
-      g_error ("%s, %s %u: value %" G_GSIZE_FORMAT " is %g, expected NaN", isa != NULL ? isa->name : "plain", what, kind, i, got[i]);
+      g_error ("%s, %s %u: value %" G_GSIZE_FORMAT " is %g, expected NaN",
+               isa != NULL ? isa->name : "plain", what, kind, i, got[i]);
   sl_tensor_buffer_free (got);
 }
 
@@ -477,39 +538,44 @@ fill_nan (Check *check, guint input)
 static void
 test_nan_layers (void)
 {
-  static const SlOpType curves[] = { SL_OP_LOGISTIC, SL_OP_SILU, SL_OP_HARD_SWISH, SL_OP_GELU, SL_OP_TANH, SL_OP_MISH, SL_OP_LEAKY_RELU };
+  static const SlOpType curves[] = { SL_OP_LOGISTIC, SL_OP_SILU, SL_OP_HARD_SWISH, SL_OP_GELU,
+                                     SL_OP_TANH,     SL_OP_MISH, SL_OP_LEAKY_RELU };
   const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
-  const guint n_isas = sl_float_isas (isas), n_kinds = SL_ACTIVATION_RELU_0_TO_1 + 1 + G_N_ELEMENTS (curves);
+  const guint n_isas = sl_float_isas (isas),
+              n_kinds = SL_ACTIVATION_RELU_0_TO_1 + 1 + G_N_ELEMENTS (curves);
   gfloat weights[20 * 9 * 20], bias[20];
   for (guint shape = POINTWISE; shape <= FEW_CHANNELS; shape++)
     for (guint kind = 0; kind < n_kinds; kind++) {
       const gboolean limited = kind <= SL_ACTIVATION_RELU_0_TO_1;
       const gint32 groups = shape == GROUPS ? 2 : 1, out = shape == FEW_CHANNELS ? 3 : 20,
                    size = shape == WINDOW || shape == DEPTHWISE ? 3 : 1;
-      const Case c = { (Shape) shape,
-                       1,
-                       5,
-                       6,
-                       20,
-                       out,
-                       size,
-                       size,
-                       groups,
-                       .curve = limited ? SL_OP_INVALID : curves[kind - SL_ACTIVATION_RELU_0_TO_1 - 1],
-                       .biased = TRUE,
-                       .window = { .padding = SL_PADDING_SAME,
-                                   .stride_h = 1,
-                                   .stride_w = 1,
-                                   .dilation_h = 1,
-                                   .dilation_w = 1,
-                                   .depth_multiplier = 1,
-                                   .activation = limited ? (SlActivation) kind : SL_ACTIVATION_NONE } };
+      const Case c = {
+        (Shape) shape,
+        1,
+        5,
+        6,
+        20,
+        out,
+        size,
+        size,
+        groups,
+        .curve = limited ? SL_OP_INVALID : curves[kind - SL_ACTIVATION_RELU_0_TO_1 - 1],
+        .biased = TRUE,
+        .window = { .padding = SL_PADDING_SAME,
+                    .stride_h = 1,
+                    .stride_w = 1,
+                    .dilation_h = 1,
+                    .dilation_w = 1,
+                    .depth_multiplier = 1,
+                    .activation = limited ? (SlActivation) kind : SL_ACTIVATION_NONE }
+      };
       Check check;
       check_init (&check, kind);
       build (&check, &c, weights, bias);
       fill_nan (&check, 0);
       for (guint i = 0; i <= n_isas; i++)
-        expect_nan (&check, i < n_isas ? isas[i] : NULL, sl_graph_output_tensor (check.graph, 0)->bytes / sizeof (gfloat), "activation",
+        expect_nan (&check, i < n_isas ? isas[i] : NULL,
+                    sl_graph_output_tensor (check.graph, 0)->bytes / sizeof (gfloat), "activation",
                     kind);
       check_clear (&check);
     }
@@ -519,9 +585,11 @@ test_nan_layers (void)
 static void
 test_nan_elements (void)
 {
-  static const SlOpType ops[] = { SL_OP_ADD,  SL_OP_MUL,   SL_OP_LOGISTIC,     SL_OP_HARD_SWISH,  SL_OP_GELU,
-                                  SL_OP_GELU, SL_OP_TANH,  SL_OP_MISH,         SL_OP_SILU,        SL_OP_LEAKY_RELU,
-                                  SL_OP_RELU, SL_OP_RELU6, SL_OP_RELU_N1_TO_1, SL_OP_RELU_0_TO_1, SL_OP_ELU };
+  static const SlOpType ops[] = { SL_OP_ADD,          SL_OP_MUL,         SL_OP_LOGISTIC,
+                                  SL_OP_HARD_SWISH,   SL_OP_GELU,        SL_OP_GELU,
+                                  SL_OP_TANH,         SL_OP_MISH,        SL_OP_SILU,
+                                  SL_OP_LEAKY_RELU,   SL_OP_RELU,        SL_OP_RELU6,
+                                  SL_OP_RELU_N1_TO_1, SL_OP_RELU_0_TO_1, SL_OP_ELU };
   static const gint32 dims[] = { 1, 2, 37 };
   const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
   const guint n_isas = sl_float_isas (isas);
@@ -530,21 +598,25 @@ test_nan_elements (void)
     Check check;
     SlOpParams params = { .binary = { .activation = SL_ACTIVATION_RELU6 } };
     check_init (&check, op);
-    const gint32 a = check_input (&check, SL_DTYPE_F32, 3, dims, 0, 0), b = binary ? check_input (&check, SL_DTYPE_F32, 3, dims, 0, 0) : -1;
+    const gint32 a = check_input (&check, SL_DTYPE_F32, 3, dims, 0, 0),
+                 b = binary ? check_input (&check, SL_DTYPE_F32, 3, dims, 0, 0) : -1;
     if (ops[op] == SL_OP_GELU)
       params = (SlOpParams){ .gelu = { .approximate = ops[op - 1] == SL_OP_GELU } };
     else if (ops[op] == SL_OP_LEAKY_RELU)
       params = (SlOpParams){ .leaky_relu = { .alpha = SLOPE } };
-    check_node (&check, ops[op], (gint32[]){ a, b }, binary ? 2 : 1, check_output (&check, SL_DTYPE_F32, 0, 0), &params);
+    check_node (&check, ops[op], (gint32[]){ a, b }, binary ? 2 : 1,
+                check_output (&check, SL_DTYPE_F32, 0, 0), &params);
     check_prepare (&check);
     fill_nan (&check, 0);
-    for (guint i = sl_float_supports (check.graph, sl_graph_node (check.graph, 0)) ? 0 : n_isas; i <= n_isas; i++)
+    for (guint i = sl_float_supports (check.graph, sl_graph_node (check.graph, 0)) ? 0 : n_isas;
+         i <= n_isas; i++)
       expect_nan (&check, i < n_isas ? isas[i] : NULL, 2 * 37, "operator", ops[op]);
     check_clear (&check);
   }
 }
 
-/* The largest windows whose rows are copied, each of fewer activations than a register has, all across a border. */
+/* The largest windows whose rows are copied, each of fewer activations than a register has, all
+ * across a border. */
 static void
 test_most_copies (void)
 {
@@ -579,7 +651,8 @@ test_most_copies (void)
   check_clear (&check);
 }
 
-/* So many channels that their registers, shared out to panels, take products of more than 31 bits. */
+/* So many channels that their registers, shared out to panels, take products of more than 31 bits.
+ */
 static void
 test_widest (void)
 {
@@ -595,7 +668,8 @@ test_widest (void)
   check_init (&check, 1);
   const gint32 x = check_input (&check, SL_DTYPE_F32, 2, x_dims, 0, 0);
   const gint32 w = check_constant (&check, SL_DTYPE_F32, 2, w_dims, NULL, 0, 0, 0, weights);
-  check_node (&check, SL_OP_FULLY_CONNECTED, (gint32[]){ x, w }, 2, check_output (&check, SL_DTYPE_F32, 0, 0), NULL);
+  check_node (&check, SL_OP_FULLY_CONNECTED, (gint32[]){ x, w }, 2,
+              check_output (&check, SL_DTYPE_F32, 0, 0), NULL);
   check_prepare (&check);
   ((gfloat *) check.input_data[0])[0] = 2;
   gfloat *got = check_run (&check, FALSE, 1);
@@ -605,7 +679,8 @@ test_widest (void)
   check_clear (&check);
 }
 
-/* Weights that are zero are not kept where that is less work: 196 pixels, 128 channels, and as many of the output. */
+/* Weights that are zero are not kept where that is less work: 196 pixels, 128 channels, and as many
+ * of the output. */
 static void
 test_packed_zeros (void)
 {
@@ -619,7 +694,11 @@ test_packed_zeros (void)
                    .fw = 1,
                    .groups = 1,
                    .curve = SL_OP_INVALID,
-                   .window = { .padding = SL_PADDING_SAME, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } };
+                   .window = { .padding = SL_PADDING_SAME,
+                               .stride_h = 1,
+                               .stride_w = 1,
+                               .dilation_h = 1,
+                               .dilation_w = 1 } };
   const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
   const guint n_isas = sl_float_isas (isas);
   for (guint i = 0; i < n_isas; i++) {
@@ -638,12 +717,16 @@ test_packed_zeros (void)
 static void
 test_curves (void)
 {
-  static const SlOpType ops[] = { SL_OP_LOGISTIC, SL_OP_SILU, SL_OP_HARD_SWISH, SL_OP_GELU, SL_OP_TANH, SL_OP_MISH, SL_OP_GELU };
-  static const SlActivation kinds[] = { SL_ACTIVATION_LOGISTIC, SL_ACTIVATION_SILU, SL_ACTIVATION_HARD_SWISH, SL_ACTIVATION_GELU,
-                                        SL_ACTIVATION_TANH,     SL_ACTIVATION_MISH, SL_ACTIVATION_GELU_TANH };
+  static const SlOpType ops[] = { SL_OP_LOGISTIC, SL_OP_SILU, SL_OP_HARD_SWISH, SL_OP_GELU,
+                                  SL_OP_TANH,     SL_OP_MISH, SL_OP_GELU };
+  static const SlActivation kinds[] = { SL_ACTIVATION_LOGISTIC,   SL_ACTIVATION_SILU,
+                                        SL_ACTIVATION_HARD_SWISH, SL_ACTIVATION_GELU,
+                                        SL_ACTIVATION_TANH,       SL_ACTIVATION_MISH,
+                                        SL_ACTIVATION_GELU_TANH };
   const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
   const guint n_isas = sl_float_isas (isas), n = 20011;
-  g_autofree gfloat *x = g_new0 (gfloat, n + SL_TENSOR_PADDING), *y = g_new0 (gfloat, n + SL_TENSOR_PADDING);
+  g_autofree gfloat *x = g_new0 (gfloat, n + SL_TENSOR_PADDING),
+                    *y = g_new0 (gfloat, n + SL_TENSOR_PADDING);
   for (guint i = 0; i < n; i++)
     x[i] = (gfloat) ((i % 2 ? 1 : -1) * pow (10, -8 + 10.0 * i / n));
   x[0] = 0;
@@ -656,7 +739,8 @@ test_curves (void)
       for (guint i = 0; i < n; i++) {
         const double wanted = curve_of (ops[op], kinds[op] == SL_ACTIVATION_GELU_TANH, x[i]);
         if (!(fabs (y[i] - wanted) <= CURVE_TOLERANCE * MAX (1, fabs (wanted))) && y[i] != wanted)
-          g_error ("%s, activation %d of %.9g is %.9g, expected %.9g", isas[k]->name, kinds[op], x[i], y[i], wanted);
+          g_error ("%s, activation %d of %.9g is %.9g, expected %.9g", isas[k]->name, kinds[op],
+                   x[i], y[i], wanted);
       }
     }
 }
@@ -672,9 +756,11 @@ test_elements (gconstpointer data)
       Check check;
       const gint32 dims[] = { 1, 3, n };
       check_init (&check, (guint32) n);
-      const gint32 a = check_input (&check, SL_DTYPE_F32, 3, dims, 0, 0), b = check_input (&check, SL_DTYPE_F32, 3, dims, 0, 0);
+      const gint32 a = check_input (&check, SL_DTYPE_F32, 3, dims, 0, 0),
+                   b = check_input (&check, SL_DTYPE_F32, 3, dims, 0, 0);
       const SlOpParams params = { .binary = { .activation = SL_ACTIVATION_RELU6 } };
-      check_node (&check, op, (gint32[]){ a, b }, 2, check_output (&check, SL_DTYPE_F32, 0, 0), &params);
+      check_node (&check, op, (gint32[]){ a, b }, 2, check_output (&check, SL_DTYPE_F32, 0, 0),
+                  &params);
       check_prepare (&check);
       check_random (&check, SL_DTYPE_F32, 3 * (gsize) n, check.input_data[0]);
       check_random (&check, SL_DTYPE_F32, 3 * (gsize) n, check.input_data[1]);
@@ -682,7 +768,8 @@ test_elements (gconstpointer data)
       gfloat *got = check_run (&check, FALSE, 1);
       sl_float_isa_force (NULL);
       for (gint32 i = 0; i < 3 * n; i++) {
-        const gfloat x = ((const gfloat *) check.input_data[0])[i], y = ((const gfloat *) check.input_data[1])[i];
+        const gfloat x = ((const gfloat *) check.input_data[0])[i],
+                     y = ((const gfloat *) check.input_data[1])[i];
         g_assert_cmpfloat (got[i], ==, CLAMP (op == SL_OP_ADD ? x + y : x * y, 0, 6));
       }
       sl_tensor_buffer_free (got);
@@ -690,7 +777,8 @@ test_elements (gconstpointer data)
     }
 }
 
-/* Slopes of a channel, or one for all: products of two floats, which are exact in double precision, rounded once. */
+/* Slopes of a channel, or one for all: products of two floats, which are exact in double precision,
+ * rounded once. */
 static void
 test_prelu (void)
 {
@@ -700,13 +788,15 @@ test_prelu (void)
   for (guint k = 0; k < n_isas; k++)
     for (guint i = 0; i < 2 * G_N_ELEMENTS (sizes); i++) {
       Check check;
-      const gint32 channels = sizes[i / 2], dims[] = { 1, 7, 23, channels }, slopes_dims[] = { 1, 1, i % 2 ? channels : 1 };
+      const gint32 channels = sizes[i / 2], dims[] = { 1, 7, 23, channels },
+                   slopes_dims[] = { 1, 1, i % 2 ? channels : 1 };
       gfloat slopes[1001];
       check_init (&check, i);
       check_random (&check, SL_DTYPE_F32, G_N_ELEMENTS (slopes), slopes);
       const gint32 x = check_input (&check, SL_DTYPE_F32, 4, dims, 0, 0);
       const gint32 a = check_constant (&check, SL_DTYPE_F32, 3, slopes_dims, NULL, 0, 0, 0, slopes);
-      check_node (&check, SL_OP_PRELU, (gint32[]){ x, a }, 2, check_output (&check, SL_DTYPE_F32, 0, 0), &(SlOpParams){ 0 });
+      check_node (&check, SL_OP_PRELU, (gint32[]){ x, a }, 2,
+                  check_output (&check, SL_DTYPE_F32, 0, 0), &(SlOpParams){ 0 });
       check_prepare (&check);
       const gsize n = 7 * 23 * (gsize) channels;
       gfloat *values = check.input_data[0];
@@ -720,7 +810,8 @@ test_prelu (void)
         sl_float_isa_force (NULL);
         g_assert_true (isnan (got[0]));
         for (gsize j = 1; j < n; j++) {
-          const gdouble v = (gdouble) values[j], slope = (gdouble) slopes[i % 2 ? j % (gsize) channels : 0];
+          const gdouble v = (gdouble) values[j],
+                        slope = (gdouble) slopes[i % 2 ? j % (gsize) channels : 0];
           g_assert_cmpfloat (got[j], ==, (gfloat) (v < 0 ? v * slope : v));
         }
         sl_tensor_buffer_free (got);

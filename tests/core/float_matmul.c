@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Products of variable matrices by float kernels, against sums in double precision: every instruction set, one thread and two. */
+/* Products of variable matrices by float kernels, against sums in double precision: every
+ * instruction set, one thread and two. */
 #include <math.h>
 
 #include "core/backends/float/float_layers.h"
@@ -13,25 +14,31 @@ typedef struct
 } Case;
 
 static const Case cases[] = {
-  { 1, 1, 2, 1, 1, FALSE, FALSE },     { 1, 1, 7, 5, 3, TRUE, FALSE },        { 2, 3, 49, 32, 49, TRUE, FALSE },
-  { 2, 3, 49, 49, 32, FALSE, FALSE },  { 3, 2, 9, 17, 50, FALSE, TRUE },      { 1, 1, 197, 64, 197, TRUE, TRUE },
-  { 1, 2, 33, 4096, 49, TRUE, FALSE }, { 2, 1, 100, 300, 97, FALSE, TRUE },   { 1, 1, 3, 4097, 5, FALSE, FALSE },
-  { 1, 1, 1, 40, 60, TRUE, FALSE },    { 1, 1, 2, 1, 1500000, FALSE, FALSE },
+  { 1, 1, 2, 1, 1, FALSE, FALSE },       { 1, 1, 7, 5, 3, TRUE, FALSE },
+  { 2, 3, 49, 32, 49, TRUE, FALSE },     { 2, 3, 49, 49, 32, FALSE, FALSE },
+  { 3, 2, 9, 17, 50, FALSE, TRUE },      { 1, 1, 197, 64, 197, TRUE, TRUE },
+  { 1, 2, 33, 4096, 49, TRUE, FALSE },   { 2, 1, 100, 300, 97, FALSE, TRUE },
+  { 1, 1, 3, 4097, 5, FALSE, FALSE },    { 1, 1, 1, 40, 60, TRUE, FALSE },
+  { 1, 1, 2, 1, 1500000, FALSE, FALSE },
 };
 
 static void
 check_case (const Case *c, guint32 seed)
 {
   const gint32 a_dims[4] = { c->batch, c->heads, c->rows, c->depth };
-  const gint32 b_dims[4] = { c->batch, c->shared ? 1 : c->heads, c->by_column ? c->columns : c->depth,
+  const gint32 b_dims[4] = { c->batch, c->shared ? 1 : c->heads,
+                             c->by_column ? c->columns : c->depth,
                              c->by_column ? c->depth : c->columns };
   Check check;
   check_init (&check, seed);
-  const gint32 inputs[2] = { check_input (&check, SL_DTYPE_F32, 4, a_dims, 0, 0), check_input (&check, SL_DTYPE_F32, 4, b_dims, 0, 0) };
+  const gint32 inputs[2] = { check_input (&check, SL_DTYPE_F32, 4, a_dims, 0, 0),
+                             check_input (&check, SL_DTYPE_F32, 4, b_dims, 0, 0) };
   const gint32 y = check_output (&check, SL_DTYPE_F32, 0, 0);
-  check_node (&check, SL_OP_BATCH_MATMUL, inputs, 2, y, &(SlOpParams){ .matmul = { .transpose_b = c->by_column } });
+  check_node (&check, SL_OP_BATCH_MATMUL, inputs, 2, y,
+              &(SlOpParams){ .matmul = { .transpose_b = c->by_column } });
   check_prepare (&check);
-  g_assert_cmpint (sl_float_matmul_supports (check.graph, sl_graph_node (check.graph, 0)), ==, c->rows > 1 && c->depth <= 4096);
+  g_assert_cmpint (sl_float_matmul_supports (check.graph, sl_graph_node (check.graph, 0)), ==,
+                   c->rows > 1 && c->depth <= 4096);
   const gfloat *a = check.input_data[0], *b = check.input_data[1];
   for (guint threads = 1; threads <= 2; threads++) {
     gfloat *out = check_run (&check, FALSE, threads);
@@ -41,7 +48,8 @@ check_case (const Case *c, guint32 seed)
       double sum = 0, size = 0;
       for (gint32 k = 0; k < c->depth; k++) {
         const double product =
-          (double) a[row * c->depth + k] * (double) b[second + (c->by_column ? column * c->depth + k : k * c->columns + column)];
+          (double) a[row * c->depth + k]
+          * (double) b[second + (c->by_column ? column * c->depth + k : k * c->columns + column)];
         sum += product;
         size += fabs (product);
       }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Softmax of rows of floats, against sums in double precision: every instruction set, short and long rows, one thread and two. */
+/* Softmax of rows of floats, against sums in double precision: every instruction set, short and
+ * long rows, one thread and two. */
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +11,8 @@
 #define RELATIVE 1e-5
 #define ABSOLUTE 1e-37
 
-static const gsize lengths[] = { 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 21, 31, 32, 33, 48, 63, 80, 197, 1000 };
+static const gsize lengths[] = { 1,  2,  3,  4,  5,  7,  8,  15,  16,  17,
+                                 21, 31, 32, 33, 48, 63, 80, 197, 1000 };
 static const gsize counts[] = { 1, 2, 15, 16, 33, 63, 64, 65, 131 };
 
 static void
@@ -24,8 +26,9 @@ expect_row (const gchar *who, const gfloat *in, const gfloat *out, gsize n, gflo
   for (gsize i = 0; i < n; i++) {
     const gdouble wanted = exp (((gdouble) in[i] - highest) * (gdouble) beta) / sum;
     if (!(fabs ((gdouble) out[i] - wanted) <= RELATIVE * wanted + ABSOLUTE))
-      g_error ("%s, value %" G_GSIZE_FORMAT " of a row of %" G_GSIZE_FORMAT ", %.9g, is %.9g, expected %.9g", who, i, n, (gdouble) in[i],
-               (gdouble) out[i], wanted);
+      g_error ("%s, value %" G_GSIZE_FORMAT " of a row of %" G_GSIZE_FORMAT
+               ", %.9g, is %.9g, expected %.9g",
+               who, i, n, (gdouble) in[i], (gdouble) out[i], wanted);
   }
 }
 
@@ -93,7 +96,9 @@ test_ends (void)
 static void
 test_model (void)
 {
-  static const gint32 shapes[][3] = { { 1, 4420, 2 }, { 2, 5, 7 }, { 1, 3000, 21 }, { 3, 40, 1000 }, { 1, 1, 5 } };
+  static const gint32 shapes[][3] = {
+    { 1, 4420, 2 }, { 2, 5, 7 }, { 1, 3000, 21 }, { 3, 40, 1000 }, { 1, 1, 5 }
+  };
   const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
   const guint n_isas = sl_float_isas (isas);
   for (guint k = 0; k < n_isas; k++) {
@@ -103,14 +108,16 @@ test_model (void)
       gfloat *first = NULL;
       check_init (&check, s);
       const gint32 x = check_input (&check, SL_DTYPE_F32, 3, shapes[s], 0, 0);
-      check_node (&check, SL_OP_SOFTMAX, &x, 1, check_output (&check, SL_DTYPE_F32, 0, 0), &(SlOpParams){ .softmax = { .beta = 1 } });
+      check_node (&check, SL_OP_SOFTMAX, &x, 1, check_output (&check, SL_DTYPE_F32, 0, 0),
+                  &(SlOpParams){ .softmax = { .beta = 1 } });
       check_prepare (&check);
       g_assert_true (sl_float_supports (check.graph, sl_graph_node (check.graph, 0)));
       const gsize rows = (gsize) shapes[s][0] * (gsize) shapes[s][1], n = (gsize) shapes[s][2];
       for (guint threads = 1; threads <= 3; threads++) {
         gfloat *out = check_run (&check, FALSE, threads);
         for (gsize r = 0; r < rows; r++)
-          expect_row (isas[k]->name, (const gfloat *) check.input_data[0] + r * n, out + r * n, n, 1);
+          expect_row (isas[k]->name, (const gfloat *) check.input_data[0] + r * n, out + r * n, n,
+                      1);
         if (first == NULL)
           first = out;
         else {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Blocks of pixels moved into channels before a convolution, in each way it is written, against sums over the original pixels. */
+/* Blocks of pixels moved into channels before a convolution, in each way it is written, against
+ * sums over the original pixels. */
 #include "core/passes/prepare.h"
 #include "tests/core/opcheck.h"
 
@@ -21,7 +22,8 @@ typedef enum
   SPELLINGS
 } Spelling;
 
-/* Rows first, then columns, as torch exports x[..., ::2, ::2]; order of the places: (0,0), (1,0), (0,1), (1,1). */
+/* Rows first, then columns, as torch exports x[..., ::2, ::2]; order of the places: (0,0), (1,0),
+ * (0,1), (1,1). */
 static gint32
 slice (Check *check, gint32 x, guint axis, gint32 start)
 {
@@ -29,7 +31,8 @@ slice (Check *check, gint32 x, guint axis, gint32 start)
   begins[axis] = start;
   strides[axis] = 2;
   const gint32 out = check_middle (check, SL_DTYPE_F32, 0, 0);
-  const gint32 inputs[4] = { x, check_ints (check, 4, begins), check_ints (check, 4, ends), check_ints (check, 4, strides) };
+  const gint32 inputs[4] = { x, check_ints (check, 4, begins), check_ints (check, 4, ends),
+                             check_ints (check, 4, strides) };
   check_node (check, SL_OP_STRIDED_SLICE, inputs, 4, out, NULL);
   return out;
 }
@@ -46,12 +49,16 @@ blocks_of (Check *check, Spelling spelling, gint32 x)
     return deep;
   }
   for (gint32 i = 0; i < 4; i++)
-    parts[i] = slice (check, slice (check, x, row, i % 2), row + 1, spelling == ONE_PLACE_TWICE ? 0 : i / 2);
-  check_node (check, SL_OP_CONCATENATION, parts, 4, deep, &(SlOpParams){ .concat = { .axis = first ? 1 : 3 } });
+    parts[i] =
+      slice (check, slice (check, x, row, i % 2), row + 1, spelling == ONE_PLACE_TWICE ? 0 : i / 2);
+  check_node (check, SL_OP_CONCATENATION, parts, 4, deep,
+              &(SlOpParams){ .concat = { .axis = first ? 1 : 3 } });
   if (!first)
     return deep;
-  const gint32 last = spelling == READ_TWICE ? check_output (check, SL_DTYPE_F32, 0, 0) : check_middle (check, SL_DTYPE_F32, 0, 0);
-  check_node (check, SL_OP_TRANSPOSE, (gint32[]){ deep, check_ints (check, 4, (gint32[]){ 0, 2, 3, 1 }) }, 2, last, NULL);
+  const gint32 last = spelling == READ_TWICE ? check_output (check, SL_DTYPE_F32, 0, 0)
+                                             : check_middle (check, SL_DTYPE_F32, 0, 0);
+  check_node (check, SL_OP_TRANSPOSE,
+              (gint32[]){ deep, check_ints (check, 4, (gint32[]){ 0, 2, 3, 1 }) }, 2, last, NULL);
   return last;
 }
 
@@ -60,7 +67,9 @@ static double
 block_value (Spelling spelling, const gfloat *in, gint32 y, gint32 x, gint32 i)
 {
   const gint32 place = i / C, down = spelling == SPACE_TO_DEPTH ? place / 2 : place % 2;
-  const gint32 right = spelling == SPACE_TO_DEPTH ? place % 2 : spelling == ONE_PLACE_TWICE ? 0 : place / 2;
+  const gint32 right = spelling == SPACE_TO_DEPTH    ? place % 2
+                       : spelling == ONE_PLACE_TWICE ? 0
+                                                     : place / 2;
   const gint32 row = 2 * y + down, column = 2 * x + right, c = i % C;
   if (y < 0 || x < 0 || row >= H || column >= W)
     return 0;
@@ -71,7 +80,8 @@ block_value (Spelling spelling, const gfloat *in, gint32 y, gint32 x, gint32 i)
 static void
 check_spelling (Spelling spelling, gint32 stride)
 {
-  static const gint32 last[4] = { 1, H, W, C }, first[4] = { 1, C, H, W }, w_dims[4] = { O, 3, 3, 4 * C }, b_dims[1] = { O };
+  static const gint32 last[4] = { 1, H, W, C }, first[4] = { 1, C, H, W },
+                      w_dims[4] = { O, 3, 3, 4 * C }, b_dims[1] = { O };
   const gint32 dilation = spelling == DILATED ? 2 : 1;
   const gboolean folded = spelling <= SPACE_TO_DEPTH;
   gfloat weights[O * 9 * 4 * C], bias[O];
@@ -80,15 +90,22 @@ check_spelling (Spelling spelling, gint32 stride)
   check_init (&check, (guint32) spelling);
   check_random (&check, SL_DTYPE_F32, G_N_ELEMENTS (weights), weights);
   check_random (&check, SL_DTYPE_F32, O, bias);
-  const gint32 x = check_input (&check, SL_DTYPE_F32, 4, spelling == JOINED_FIRST || spelling == READ_TWICE ? first : last, 0, 0);
+  const gint32 x =
+    check_input (&check, SL_DTYPE_F32, 4,
+                 spelling == JOINED_FIRST || spelling == READ_TWICE ? first : last, 0, 0);
   const gint32 w = check_constant (&check, SL_DTYPE_F32, 4, w_dims, NULL, 0, 0, 0, weights);
   const gint32 b = check_constant (&check, SL_DTYPE_F32, 1, b_dims, NULL, 0, 0, 0, bias);
-  const gint32 y = check_output (&check, SL_DTYPE_F32, 0, 0), deep = blocks_of (&check, spelling, x);
-  const SlOpParams params = { .window = { SL_PADDING_EXPLICIT, stride, stride, dilation, dilation, 0, 0, 1, 2, 2, 1 } };
+  const gint32 y = check_output (&check, SL_DTYPE_F32, 0, 0),
+               deep = blocks_of (&check, spelling, x);
+  const SlOpParams params = { .window = { SL_PADDING_EXPLICIT, stride, stride, dilation, dilation,
+                                          0, 0, 1, 2, 2, 1 } };
   check_node (&check, SL_OP_CONV_2D, (gint32[]){ deep, w, b }, 3, y, &params);
   check_prepare (&check);
   const SlNode *conv = sl_graph_node (check.graph, sl_graph_n_nodes (check.graph) - 1);
-  g_assert_cmpuint (sl_graph_n_nodes (check.graph), ==, !folded ? sl_graph_n_nodes (check.graph) : spelling == JOINED_FIRST ? 2 : 1);
+  g_assert_cmpuint (sl_graph_n_nodes (check.graph), ==,
+                    !folded                    ? sl_graph_n_nodes (check.graph)
+                    : spelling == JOINED_FIRST ? 2
+                                               : 1);
   g_assert_cmpint (sl_node_input (check.graph, conv, 1)->dims[1], ==, folded ? 6 : 3);
   const gint32 *d = sl_graph_output_tensor (check.graph, 0)->dims;
   for (gint32 i = 0; i < d[1] * d[2] * O; i++) {
@@ -96,7 +113,8 @@ check_spelling (Spelling spelling, gint32 stride)
     double sum = (double) bias[i % O];
     for (gint32 k = 0; k < 9 * 4 * C; k++)
       sum += (double) weights[i % O * 9 * 4 * C + k]
-             * block_value (spelling, check.input_data[0], top + k / (12 * C) * dilation, left + k / (4 * C) % 3 * dilation, k % (4 * C));
+             * block_value (spelling, check.input_data[0], top + k / (12 * C) * dilation,
+                            left + k / (4 * C) % 3 * dilation, k % (4 * C));
     expected[i] = sum;
   }
   check_expect (&check, expected, 1e-4, 1e-4);

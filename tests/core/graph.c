@@ -15,7 +15,9 @@ test_unproduced (void)
   check_input (&check, SL_DTYPE_F32, 4, picture, 0, 0);
   const gint32 nowhere = check_middle (&check, SL_DTYPE_F32, 0, 0);
   check_node (&check, SL_OP_RELU, &nowhere, 1, check_output (&check, SL_DTYPE_F32, 0, 0), NULL);
-  check_prepare_error (&check, SL_ERROR_FORMAT, "node 0 RELU 'output': input 0, tensor 1 'middle', is used before anything produces it");
+  check_prepare_error (
+    &check, SL_ERROR_FORMAT,
+    "node 0 RELU 'output': input 0, tensor 1 'middle', is used before anything produces it");
   check_clear (&check);
 }
 
@@ -24,7 +26,8 @@ test_produced_twice (void)
 {
   Check check;
   check_init (&check, 1);
-  const gint32 input = check_input (&check, SL_DTYPE_F32, 4, picture, 0, 0), output = check_output (&check, SL_DTYPE_F32, 0, 0);
+  const gint32 input = check_input (&check, SL_DTYPE_F32, 4, picture, 0, 0),
+               output = check_output (&check, SL_DTYPE_F32, 0, 0);
   check_node (&check, SL_OP_RELU, &input, 1, output, NULL);
   check_node (&check, SL_OP_RELU6, &input, 1, output, NULL);
   check_prepare_error (&check, SL_ERROR_FORMAT, "already has a producer");
@@ -50,7 +53,9 @@ test_dynamic_input (void)
   check_init (&check, 1);
   const gint32 input = check_input (&check, SL_DTYPE_F32, 4, dims, 0, 0);
   check_node (&check, SL_OP_RELU, &input, 1, check_output (&check, SL_DTYPE_F32, 0, 0), NULL);
-  check_prepare_error (&check, SL_ERROR_UNSUPPORTED, "input 'input' is float32[1,-1,4,3]: dynamic or empty shapes are not supported");
+  check_prepare_error (
+    &check, SL_ERROR_UNSUPPORTED,
+    "input 'input' is float32[1,-1,4,3]: dynamic or empty shapes are not supported");
   check_clear (&check);
 }
 
@@ -60,7 +65,9 @@ test_too_large (void)
   static const gint32 dims[] = { 30000, 30000, 3 };
   Check check;
   check_init (&check, 1);
-  const SlTensor huge = { .name = "huge", .dtype = SL_DTYPE_F32, .rank = 3, .dims = { dims[0], dims[1], dims[2] } };
+  const SlTensor huge = {
+    .name = "huge", .dtype = SL_DTYPE_F32, .rank = 3, .dims = { dims[0], dims[1], dims[2] }
+  };
   const gint32 input = sl_graph_add_tensor (check.graph, &huge, NULL);
   check.inputs[check.n_inputs++] = input;
   check_node (&check, SL_OP_RELU, &input, 1, check_output (&check, SL_DTYPE_F32, 0, 0), NULL);
@@ -75,9 +82,11 @@ test_bad_index (void)
   Check check;
   check_init (&check, 1);
   const gint32 input = check_input (&check, SL_DTYPE_F32, 4, picture, 0, 0), missing = 7;
-  g_assert_false (sl_graph_add_node (check.graph, SL_OP_RELU, 5, &missing, 1, &input, 1, NULL, &error));
+  g_assert_false (
+    sl_graph_add_node (check.graph, SL_OP_RELU, 5, &missing, 1, &input, 1, NULL, &error));
   g_assert_error (error, SL_ERROR, SL_ERROR_FORMAT);
-  g_assert_cmpstr (error->message, ==, "node 5 RELU: input 0 is tensor 7; the model has tensors 0..0");
+  g_assert_cmpstr (error->message, ==,
+                   "node 5 RELU: input 0 is tensor 7; the model has tensors 0..0");
   check_clear (&check);
 }
 
@@ -88,8 +97,10 @@ test_arity (void)
   Check check;
   check_init (&check, 1);
   const gint32 input = check_input (&check, SL_DTYPE_F32, 4, picture, 0, 0);
-  g_assert_false (sl_graph_add_node (check.graph, SL_OP_ADD, 2, &input, 1, &input, 1, NULL, &error));
-  g_assert_cmpstr (error->message, ==, "node 2 ADD: expected 2 to 2 inputs and 1 outputs, got 1 and 1");
+  g_assert_false (
+    sl_graph_add_node (check.graph, SL_OP_ADD, 2, &input, 1, &input, 1, NULL, &error));
+  g_assert_cmpstr (error->message, ==,
+                   "node 2 ADD: expected 2 to 2 inputs and 1 outputs, got 1 and 1");
   check_clear (&check);
 }
 
@@ -102,7 +113,8 @@ test_types (void)
   inputs[0] = check_input (&check, SL_DTYPE_F32, 4, picture, 0, 0);
   inputs[1] = check_input (&check, SL_DTYPE_U8, 4, picture, 0.1f, 0);
   check_node (&check, SL_OP_ADD, inputs, 2, check_output (&check, SL_DTYPE_F32, 0, 0), NULL);
-  check_prepare_error (&check, SL_ERROR_UNSUPPORTED, "'input' is float32 but 'input' is uint8; expected the same type");
+  check_prepare_error (&check, SL_ERROR_UNSUPPORTED,
+                       "'input' is float32 but 'input' is uint8; expected the same type");
   check_clear (&check);
 }
 
@@ -116,7 +128,8 @@ test_broadcast_error (void)
   inputs[0] = check_input (&check, SL_DTYPE_F32, 4, picture, 0, 0);
   inputs[1] = check_input (&check, SL_DTYPE_F32, 4, other, 0, 0);
   check_node (&check, SL_OP_ADD, inputs, 2, check_output (&check, SL_DTYPE_F32, 0, 0), NULL);
-  check_prepare_error (&check, SL_ERROR_SHAPE, "float32[1,4,4,3] and float32[1,4,5,3] do not broadcast");
+  check_prepare_error (&check, SL_ERROR_SHAPE,
+                       "float32[1,4,4,3] and float32[1,4,5,3] do not broadcast");
   check_clear (&check);
 }
 
@@ -138,16 +151,29 @@ static const SlOpParams squeeze_second = { .squeeze = { 1, { 1 } } };
 static const View views[] = {
   { SL_OP_RESHAPE, &no_params, { 1, -1 }, 2, 2, { 1, 48 }, NULL },
   { SL_OP_RESHAPE, &reshape_params, { 0 }, 0, 3, { 2, 8, 3 }, NULL },
-  { SL_OP_RESHAPE, &no_params, { 5, -1 }, 2, 0, { 0 }, "float32[1,4,4,3] does not fit the new shape" },
+  { SL_OP_RESHAPE,
+    &no_params,
+    { 5, -1 },
+    2,
+    0,
+    { 0 },
+    "float32[1,4,4,3] does not fit the new shape" },
   { SL_OP_RESHAPE, &no_params, { -1, -1 }, 2, 0, { 0 }, "dimension 1 of the new shape is -1" },
   { SL_OP_SQUEEZE, &no_params, { 0 }, 0, 3, { 4, 4, 3 }, NULL },
   { SL_OP_SQUEEZE, &squeeze_first, { 0 }, 0, 3, { 4, 4, 3 }, NULL },
   { SL_OP_SQUEEZE, &squeeze_second, { 0 }, 0, 0, { 0 }, "axis 1 cannot be dropped" },
   { SL_OP_EXPAND_DIMS, &no_params, { -1 }, 1, 5, { 1, 4, 4, 3 }, NULL },
-  { SL_OP_EXPAND_DIMS, &no_params, { 9 }, 1, 0, { 0 }, "axis 9 is outside a tensor of 4 dimensions" },
+  { SL_OP_EXPAND_DIMS,
+    &no_params,
+    { 9 },
+    1,
+    0,
+    { 0 },
+    "axis 9 is outside a tensor of 4 dimensions" },
 };
 
-/* A view alone: its output is the input's bytes, which the session has to copy to the caller's buffer. */
+/* A view alone: its output is the input's bytes, which the session has to copy to the caller's
+ * buffer. */
 static void
 test_views (void)
 {
@@ -158,7 +184,8 @@ test_views (void)
     gint32 inputs[2];
     inputs[0] = check_input (&check, SL_DTYPE_F32, 4, picture, 0, 0);
     inputs[1] = view->n_ints > 0 ? check_ints (&check, view->n_ints, view->ints) : -1;
-    check_node (&check, view->op, inputs, view->n_ints > 0 ? 2 : 1, check_output (&check, SL_DTYPE_F32, 0, 0), view->params);
+    check_node (&check, view->op, inputs, view->n_ints > 0 ? 2 : 1,
+                check_output (&check, SL_DTYPE_F32, 0, 0), view->params);
     if (view->text != NULL) {
       check_prepare_error (&check, SL_ERROR_SHAPE, view->text);
       check_clear (&check);
@@ -167,7 +194,8 @@ test_views (void)
     check_prepare (&check);
     const SlTensor *y = sl_graph_output_tensor (check.graph, 0);
     g_assert_cmpuint (y->rank, ==, view->rank);
-    g_assert_cmpmem (y->dims, MIN (view->rank, 4) * sizeof (gint32), view->dims, MIN (view->rank, 4) * sizeof (gint32));
+    g_assert_cmpmem (y->dims, MIN (view->rank, 4) * sizeof (gint32), view->dims,
+                     MIN (view->rank, 4) * sizeof (gint32));
     void *data = check_run (&check, FALSE, 1);
     g_assert_cmpmem (data, y->bytes, check.input_data[0], y->bytes);
     sl_tensor_buffer_free (data);
@@ -191,8 +219,10 @@ test_passes (void)
   pad[1] = check_ints (&check, 8, amounts);
   conv[0] = check_middle (&check, SL_DTYPE_F32, 0, 0);
   conv[1] = check_constant (&check, SL_DTYPE_F32, 4, w_dims, NULL, 0, 0, 0, ones);
-  const gint32 sum = check_middle (&check, SL_DTYPE_F32, 0, 0), dead = check_middle (&check, SL_DTYPE_F32, 0, 0);
-  const SlOpParams params = { .window = { .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } };
+  const gint32 sum = check_middle (&check, SL_DTYPE_F32, 0, 0),
+               dead = check_middle (&check, SL_DTYPE_F32, 0, 0);
+  const SlOpParams params = { .window = {
+                                .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } };
   check_node (&check, SL_OP_PAD, pad, 2, conv[0], NULL);
   check_node (&check, SL_OP_LOGISTIC, pad, 1, dead, NULL);
   check_node (&check, SL_OP_CONV_2D, conv, 2, sum, &params);
@@ -200,7 +230,8 @@ test_passes (void)
   check_prepare (&check);
   g_assert_cmpuint (sl_graph_n_nodes (check.graph), ==, 1);
   g_assert_cmpint (sl_graph_node (check.graph, 0)->op, ==, SL_OP_CONV_2D);
-  g_assert_cmpint (sl_graph_node (check.graph, 0)->params.window.activation, ==, SL_ACTIVATION_RELU6);
+  g_assert_cmpint (sl_graph_node (check.graph, 0)->params.window.activation, ==,
+                   SL_ACTIVATION_RELU6);
   double expected[16];
   for (gint y = 0; y < 4; y++)
     for (gint x = 0; x < 4; x++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * 8-bit layers against integer arithmetic written here and against XNNPACK, code for code: every instruction set of
- * this machine, one thread and two, over random sizes, windows, zero points and weights that saturate.
+ * 8-bit layers against integer arithmetic written here and against XNNPACK, code for code: every
+ * instruction set of this machine, one thread and two, over random sizes, windows, zero points and
+ * weights that saturate.
  */
 #include <math.h>
 #include <string.h>
@@ -87,7 +88,8 @@ random_case (GRand *rand, Kind kind, Shape shape, Case *c)
   c->out = depthwise ? c->in : channels (rand);
   c->zero_x = zero_point (rand, kind);
   c->zero_y = zero_point (rand, kind);
-  c->zero_w = kind == U8_TENSOR || (kind == I8_TENSOR && between (rand, 0, 1)) ? zero_point (rand, kind) : 0;
+  c->zero_w =
+    kind == U8_TENSOR || (kind == I8_TENSOR && between (rand, 0, 1)) ? zero_point (rand, kind) : 0;
   c->window = (SlWindow){ .padding = between (rand, 0, 1) ? SL_PADDING_SAME : SL_PADDING_VALID,
                           .activation = (SlActivation) between (rand, 0, 3),
                           .depth_multiplier = c->out / c->in };
@@ -120,11 +122,14 @@ random_case (GRand *rand, Kind kind, Shape shape, Case *c)
     c->window.pad_right = between (rand, 0, most);
   }
   if (pointwise)
-    c->fh = c->fw = c->window.dilation_h = c->window.dilation_w = c->window.stride_h = c->window.stride_w = 1;
+    c->fh = c->fw = c->window.dilation_h = c->window.dilation_w = c->window.stride_h =
+      c->window.stride_w = 1;
   for (gboolean fits = c->fh == 1; !fits;) {
     c->fh = shape == DEPTHWISE_3X3 ? 3 : between (rand, 1, 5);
     c->fw = shape == DEPTHWISE_3X3 ? 3 : between (rand, 1, 5);
-    fits = c->window.padding == SL_PADDING_SAME || ((c->fh - 1) * c->window.dilation_h < c->h && (c->fw - 1) * c->window.dilation_w < c->w);
+    fits =
+      c->window.padding == SL_PADDING_SAME
+      || ((c->fh - 1) * c->window.dilation_h < c->h && (c->fw - 1) * c->window.dilation_w < c->w);
   }
 }
 
@@ -135,11 +140,14 @@ fill_weights (GRand *rand, const Case *c, Spread spread, guint8 *codes, gsize n)
     if (spread == ANY || (spread == TRAINED && between (rand, 0, 200) == 0))
       codes[i] = (guint8) between (rand, 0, 255);
     else if (spread == EXTREME)
-      codes[i] = c->kind == U8_TENSOR ? (guint8) (255 * between (rand, 0, 1)) : (guint8) between (rand, 127, 129);
+      codes[i] = c->kind == U8_TENSOR ? (guint8) (255 * between (rand, 0, 1))
+                                      : (guint8) between (rand, 127, 129);
     else
-      codes[i] = (guint8) CLAMP (c->zero_w + between (rand, -100, 100), c->kind == U8_TENSOR ? 0 : -127, c->kind == U8_TENSOR ? 255 : 127);
+      codes[i] = (guint8) CLAMP (c->zero_w + between (rand, -100, 100),
+                                 c->kind == U8_TENSOR ? 0 : -127, c->kind == U8_TENSOR ? 255 : 127);
     if (c->kind != U8_TENSOR && codes[i] == 0x80)
-      codes[i] = 0x81; /* TensorFlow Lite's int8 weights have no such code; XNNPACK's tests assume it */
+      codes[i] =
+        0x81; /* TensorFlow Lite's int8 weights have no such code; XNNPACK's tests assume it */
   }
   for (gsize i = 0; c->shape == SPARSE && i < n; i += 4)
     if (between (rand, 0, 9) != 0)
@@ -159,12 +167,18 @@ graph_init (Graph *graph, const Case *c, GRand *rand, Spread spread, guint32 see
   Check *check = &graph->check;
   check_init (check, seed);
   SlArena *arena = sl_graph_arena (check->graph);
-  const gboolean depthwise = c->shape == DEPTHWISE || c->shape == DEPTHWISE_3X3 || c->shape == ONE_CHANNEL,
+  const gboolean depthwise =
+                   c->shape == DEPTHWISE || c->shape == DEPTHWISE_3X3 || c->shape == ONE_CHANNEL,
                  fc = c->shape == FULLY_CONNECTED;
   const SlDtype dtype = c->kind == U8_TENSOR ? SL_DTYPE_U8 : SL_DTYPE_I8;
   const gint32 x_dims[4] = { c->n, c->h, c->w, c->in };
-  const gint32 w_dims[4] = { fc ? c->out : depthwise ? 1 : c->out, fc ? c->in : c->fh, c->fw, depthwise ? c->out : c->in };
-  const gsize n = fc ? (gsize) (c->out * c->in) : (gsize) w_dims[0] * (gsize) w_dims[1] * (gsize) w_dims[2] * (gsize) w_dims[3];
+  const gint32 w_dims[4] = { fc          ? c->out
+                             : depthwise ? 1
+                                         : c->out,
+                             fc ? c->in : c->fh, c->fw, depthwise ? c->out : c->in };
+  const gsize n = fc
+                    ? (gsize) (c->out * c->in)
+                    : (gsize) w_dims[0] * (gsize) w_dims[1] * (gsize) w_dims[2] * (gsize) w_dims[3];
   guint8 *weights = sl_arena_alloc (arena, n + 64);
   gint32 *bias = sl_arena_alloc (arena, (gsize) c->out * sizeof bias[0]), inputs[3];
   gfloat *scales = sl_arena_alloc (arena, (gsize) c->out * sizeof scales[0]);
@@ -177,19 +191,29 @@ graph_init (Graph *graph, const Case *c, GRand *rand, Spread spread, guint32 see
   inputs[0] = check_input (check, dtype, 4, x_dims, 0.0157f, c->zero_x);
   if (spread == EXTREME)
     for (gsize i = 0; i < (gsize) (c->n * c->h * c->w * c->in); i++)
-      ((guint8 *) check->input_data[0])[i] =
-        dtype == SL_DTYPE_U8 ? (guint8) (255 * between (rand, 0, 1)) : (guint8) between (rand, 127, 128);
+      ((guint8 *) check->input_data[0])[i] = dtype == SL_DTYPE_U8
+                                               ? (guint8) (255 * between (rand, 0, 1))
+                                               : (guint8) between (rand, 127, 128);
   inputs[1] =
-    check_constant (check, dtype, fc ? 2 : 4, w_dims, scales, per_channel ? (guint) c->out : 1, depthwise ? 3 : 0, c->zero_w, weights);
-  inputs[2] = between (rand, 0, 3) ? check_constant (check, SL_DTYPE_I32, 1, &c->out, NULL, 0, 0, 0, bias) : -1;
+    check_constant (check, dtype, fc ? 2 : 4, w_dims, scales, per_channel ? (guint) c->out : 1,
+                    depthwise ? 3 : 0, c->zero_w, weights);
+  inputs[2] = between (rand, 0, 3)
+                ? check_constant (check, SL_DTYPE_I32, 1, &c->out, NULL, 0, 0, 0, bias)
+                : -1;
   graph->bias = inputs[2] >= 0 ? bias : NULL;
   SlOpParams params = { .window = c->window };
   if (fc)
     params = (SlOpParams){ .fully_connected = { .activation = c->window.activation } };
-  const SlOpType op = fc ? SL_OP_FULLY_CONNECTED : depthwise ? SL_OP_DEPTHWISE_CONV_2D : SL_OP_CONV_2D;
-  const gfloat steps = (gfloat) sqrt ((double) (fc ? c->in : c->fh * c->fw * (depthwise ? 1 : c->in)));
+  const SlOpType op = fc          ? SL_OP_FULLY_CONNECTED
+                      : depthwise ? SL_OP_DEPTHWISE_CONV_2D
+                                  : SL_OP_CONV_2D;
+  const gfloat steps =
+    (gfloat) sqrt ((double) (fc ? c->in : c->fh * c->fw * (depthwise ? 1 : c->in)));
   check_node (check, op, inputs, 3,
-              check_output (check, dtype, 0.0157f * steps * (gfloat) g_rand_double_range (rand, 0.05, 0.8), c->zero_y), &params);
+              check_output (check, dtype,
+                            0.0157f * steps * (gfloat) g_rand_double_range (rand, 0.05, 0.8),
+                            c->zero_y),
+              &params);
   check_prepare (check);
   graph->x = sl_graph_input_tensor (check->graph, 0);
   graph->w = sl_graph_tensor (check->graph, inputs[1]);
@@ -197,10 +221,13 @@ graph_init (Graph *graph, const Case *c, GRand *rand, Spread spread, guint32 see
 }
 
 static gint32
-exact_sum (const Graph *graph, const Case *c, const SlWindow *window, gint32 n, gint32 oy, gint32 ox, gint32 channel)
+exact_sum (const Graph *graph, const Case *c, const SlWindow *window, gint32 n, gint32 oy,
+           gint32 ox, gint32 channel)
 {
-  const gboolean depthwise = c->shape == DEPTHWISE || c->shape == DEPTHWISE_3X3 || c->shape == ONE_CHANNEL;
-  const gint32 first = depthwise ? channel / (c->out / c->in) : 0, last = depthwise ? first + 1 : c->in;
+  const gboolean depthwise =
+    c->shape == DEPTHWISE || c->shape == DEPTHWISE_3X3 || c->shape == ONE_CHANNEL;
+  const gint32 first = depthwise ? channel / (c->out / c->in) : 0,
+               last = depthwise ? first + 1 : c->in;
   gint32 sum = graph->bias != NULL ? graph->bias[channel] : 0;
   for (gint32 fy = 0; fy < c->fh; fy++)
     for (gint32 fx = 0; fx < c->fw; fx++) {
@@ -209,8 +236,11 @@ exact_sum (const Graph *graph, const Case *c, const SlWindow *window, gint32 n, 
       if (y < 0 || y >= c->h || x < 0 || x >= c->w)
         continue;
       for (gint32 i = first; i < last; i++) {
-        const gsize at = (gsize) (depthwise ? (fy * c->fw + fx) * c->out + channel : ((channel * c->fh + fy) * c->fw + fx) * c->in + i);
-        sum += (code (graph->x->dtype, graph->check.input_data[0], (gsize) (((n * c->h + y) * c->w + x) * c->in + i)) - c->zero_x)
+        const gsize at = (gsize) (depthwise ? (fy * c->fw + fx) * c->out + channel
+                                            : ((channel * c->fh + fy) * c->fw + fx) * c->in + i);
+        sum += (code (graph->x->dtype, graph->check.input_data[0],
+                      (gsize) (((n * c->h + y) * c->w + x) * c->in + i))
+                - c->zero_x)
                * (code (graph->w->dtype, graph->w->data, at) - c->zero_w);
       }
     }
@@ -225,9 +255,12 @@ exact_code (const Graph *graph, const Case *c, gint32 channel, gint32 sum)
   const gfloat weight_scale = graph->w->quant.scale[graph->w->quant.count > 1 ? channel : 0];
   const gfloat scale = sl_tensor_scale (graph->x) * weight_scale / sl_tensor_scale (y);
   const double limits[][2] = { { -INFINITY, INFINITY }, { 0, INFINITY }, { -1, 1 }, { 0, 6 } };
-  const double type_lo = y->dtype == SL_DTYPE_U8 ? 0 : -128, type_hi = y->dtype == SL_DTYPE_U8 ? 255 : 127;
-  const double lo = rint ((double) ((gfloat) limits[c->window.activation][0] / sl_tensor_scale (y))) + c->zero_y;
-  const double hi = rint ((double) ((gfloat) limits[c->window.activation][1] / sl_tensor_scale (y))) + c->zero_y;
+  const double type_lo = y->dtype == SL_DTYPE_U8 ? 0 : -128,
+               type_hi = y->dtype == SL_DTYPE_U8 ? 255 : 127;
+  const double lo =
+    rint ((double) ((gfloat) limits[c->window.activation][0] / sl_tensor_scale (y))) + c->zero_y;
+  const double hi =
+    rint ((double) ((gfloat) limits[c->window.activation][1] / sl_tensor_scale (y))) + c->zero_y;
   const double value = rint ((double) ((gfloat) sum * scale)) + c->zero_y;
   return (guint8) (gint) fmin (fmax (fmin (fmax (value, lo), hi), type_lo), type_hi);
 }
@@ -246,7 +279,9 @@ run (const Graph *graph, const char *backend, const SlInt8Isa *isa, guint thread
   guint8 *output = sl_tensor_buffer_new (bytes + 64);
   memset (output + bytes, 0xa5, 64);
   for (guint i = 0; i < 2; i++)
-    g_assert_cmpint (sl_session_run (session, (const void *const *) graph->check.input_data, (void *const *) &output), ==, SL_STATUS_OK);
+    g_assert_cmpint (sl_session_run (session, (const void *const *) graph->check.input_data,
+                                     (void *const *) &output),
+                     ==, SL_STATUS_OK);
   if (strcmp (backend, "int8") == 0)
     for (guint i = 0; i < 64; i++)
       g_assert_cmpuint (output[bytes + i], ==, 0xa5);
@@ -254,7 +289,8 @@ run (const Graph *graph, const char *backend, const SlInt8Isa *isa, guint thread
 }
 
 static void
-expect (const Graph *graph, const Case *c, const guint8 *expected, const char *backend, const SlInt8Isa *isa, guint threads)
+expect (const Graph *graph, const Case *c, const guint8 *expected, const char *backend,
+        const SlInt8Isa *isa, guint threads)
 {
   guint8 *got = run (graph, backend, isa, threads);
   for (gsize i = 0; i < graph->y->bytes; i++)
@@ -262,8 +298,9 @@ expect (const Graph *graph, const Case *c, const guint8 *expected, const char *b
       g_error ("%s %s %u threads: byte %" G_GSIZE_FORMAT
                " is %u; expected %u; input %dx%dx%dx%d, window %dx%d stride %dx%d dilation %dx%d, "
                "%d outputs, zero points %d %d %d",
-               backend, isa->name, threads, i, got[i], expected[i], c->n, c->h, c->w, c->in, c->fh, c->fw, c->window.stride_h,
-               c->window.stride_w, c->window.dilation_h, c->window.dilation_w, c->out, c->zero_x, c->zero_w, c->zero_y);
+               backend, isa->name, threads, i, got[i], expected[i], c->n, c->h, c->w, c->in, c->fh,
+               c->fw, c->window.stride_h, c->window.stride_w, c->window.dilation_h,
+               c->window.dilation_w, c->out, c->zero_x, c->zero_w, c->zero_y);
   sl_tensor_buffer_free (got);
 }
 
@@ -275,12 +312,15 @@ check_case (const Case *c, GRand *rand, Spread spread, guint32 seed)
   const guint n_isas = sl_int8_isas (isas);
   graph_init (&graph, c, rand, spread, seed);
   const SlWindow none = { .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 };
-  const SlWindow *window = c->shape == FULLY_CONNECTED ? &none : &sl_graph_node (graph.check.graph, 0)->params.window;
-  const gint32 out_h = c->shape == FULLY_CONNECTED ? c->h : graph.y->dims[1], out_w = c->shape == FULLY_CONNECTED ? c->w : graph.y->dims[2];
+  const SlWindow *window =
+    c->shape == FULLY_CONNECTED ? &none : &sl_graph_node (graph.check.graph, 0)->params.window;
+  const gint32 out_h = c->shape == FULLY_CONNECTED ? c->h : graph.y->dims[1],
+               out_w = c->shape == FULLY_CONNECTED ? c->w : graph.y->dims[2];
   g_autofree guint8 *expected = g_malloc (graph.y->bytes);
   for (gsize i = 0; i < graph.y->bytes; i++) {
     const gint32 channel = (gint32) (i % (gsize) c->out), pixel = (gint32) (i / (gsize) c->out);
-    const gint32 sum = exact_sum (&graph, c, window, pixel / (out_h * out_w), pixel / out_w % out_h, pixel % out_w, channel);
+    const gint32 sum = exact_sum (&graph, c, window, pixel / (out_h * out_w), pixel / out_w % out_h,
+                                  pixel % out_w, channel);
     expected[i] = exact_code (&graph, c, channel, sum);
   }
   for (guint i = 0; i < n_isas; i++)
@@ -310,7 +350,8 @@ static guint sparse_calls;
 static const SlInt8Isa *counted;
 
 static void
-count_sparse (const SlInt8Sparse *layer, gint32 first, gint32 end, const guint8 *columns, gint32 rows, guint8 *c, gsize c_stride)
+count_sparse (const SlInt8Sparse *layer, gint32 first, gint32 end, const guint8 *columns,
+              gint32 rows, guint8 *c, gsize c_stride)
 {
   sparse_calls++;
   counted->sparse (layer, first, end, columns, rows, c, c_stride);
@@ -333,7 +374,8 @@ test_zeros_noticed (void)
                        .out = 576,
                        .fh = 1,
                        .fw = 1,
-                       .window = { .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } };
+                       .window = {
+                         .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } };
       g_autoptr (GRand) rand = g_rand_new_with_seed (sparse);
       Graph graph;
       if (isas[i]->sparse == NULL)
@@ -363,13 +405,17 @@ test_add (gconstpointer data)
     Graph graph = { .bias = NULL };
     Case c = { .kind = kind };
     gint32 inputs[2];
-    const gint32 dims[4] = { 1, between (rand, 1, 20), between (rand, 1, 20), between (rand, 1, 90) };
+    const gint32 dims[4] = { 1, between (rand, 1, 20), between (rand, 1, 20),
+                             between (rand, 1, 90) };
     check_init (&graph.check, seed);
     for (guint i = 0; i < 2; i++)
-      inputs[i] =
-        check_input (&graph.check, dtype, 4, dims, (gfloat) exp (g_rand_double_range (rand, -6, 4)) * 0.05f, zero_point (rand, kind));
+      inputs[i] = check_input (&graph.check, dtype, 4, dims,
+                               (gfloat) exp (g_rand_double_range (rand, -6, 4)) * 0.05f,
+                               zero_point (rand, kind));
     const SlOpParams params = { .binary = { (SlActivation) between (rand, 0, 3) } };
-    const gint32 output = check_output (&graph.check, dtype, 0.05f * (gfloat) g_rand_double_range (rand, 0.3, 2), zero_point (rand, kind));
+    const gint32 output =
+      check_output (&graph.check, dtype, 0.05f * (gfloat) g_rand_double_range (rand, 0.3, 2),
+                    zero_point (rand, kind));
     check_node (&graph.check, SL_OP_ADD, inputs, 2, output, &params);
     check_prepare (&graph.check);
     graph.y = sl_graph_output_tensor (graph.check.graph, 0);
@@ -382,14 +428,17 @@ test_add (gconstpointer data)
   }
 }
 
-/* Scales of 1/2, 1/4 and 1 of the output's: every sum is exact in double precision, and every second or fourth lies half-way. */
+/* Scales of 1/2, 1/4 and 1 of the output's: every sum is exact in double precision, and every
+ * second or fourth lies half-way. */
 static void
 test_add_half_away (gconstpointer data)
 {
   const Kind kind = (Kind) GPOINTER_TO_UINT (data);
   const SlDtype dtype = kind == U8_TENSOR ? SL_DTYPE_U8 : SL_DTYPE_I8;
   const double lo = dtype == SL_DTYPE_U8 ? 0 : -128;
-  static const gfloat ratios[][2] = { { 0.5f, 0.5f }, { 0.5f, 0.25f }, { 0.25f, 1 }, { 0.125f, 0.5f } };
+  static const gfloat ratios[][2] = {
+    { 0.5f, 0.5f }, { 0.5f, 0.25f }, { 0.25f, 1 }, { 0.125f, 0.5f }
+  };
   const SlInt8Isa *isas[SL_INT8_MAX_ISAS];
   const guint n_isas = sl_int8_isas (isas);
   for (guint32 seed = 0; seed < 40; seed++) {
@@ -397,21 +446,27 @@ test_add_half_away (gconstpointer data)
     Graph graph = { .bias = NULL };
     Case c = { .kind = kind, .zero_y = zero_point (rand, kind) };
     gint32 inputs[2], zeros[2];
-    const gint32 dims[4] = { 1, between (rand, 1, 20), between (rand, 1, 20), between (rand, 1, 90) };
+    const gint32 dims[4] = { 1, between (rand, 1, 20), between (rand, 1, 20),
+                             between (rand, 1, 90) };
     const gfloat *ratio = ratios[seed % G_N_ELEMENTS (ratios)];
     const gboolean relu = (seed & 4) != 0;
     check_init (&graph.check, seed);
     for (guint i = 0; i < 2; i++)
-      inputs[i] = check_input (&graph.check, dtype, 4, dims, 0.03125f * ratio[i], zeros[i] = zero_point (rand, kind));
-    const SlOpParams params = { .binary = { relu ? SL_ACTIVATION_RELU : SL_ACTIVATION_NONE, TRUE } };
-    check_node (&graph.check, SL_OP_ADD, inputs, 2, check_output (&graph.check, dtype, 0.03125f, c.zero_y), &params);
+      inputs[i] = check_input (&graph.check, dtype, 4, dims, 0.03125f * ratio[i],
+                               zeros[i] = zero_point (rand, kind));
+    const SlOpParams params = { .binary = { relu ? SL_ACTIVATION_RELU : SL_ACTIVATION_NONE,
+                                            TRUE } };
+    check_node (&graph.check, SL_OP_ADD, inputs, 2,
+                check_output (&graph.check, dtype, 0.03125f, c.zero_y), &params);
     check_prepare (&graph.check);
     graph.y = sl_graph_output_tensor (graph.check.graph, 0);
     g_autofree guint8 *expected = g_malloc (graph.y->bytes);
     for (gsize i = 0; i < graph.y->bytes; i++) {
-      const double a = code (dtype, graph.check.input_data[0], i) - zeros[0], b = code (dtype, graph.check.input_data[1], i) - zeros[1];
+      const double a = code (dtype, graph.check.input_data[0], i) - zeros[0],
+                   b = code (dtype, graph.check.input_data[1], i) - zeros[1];
       const double steps = round (a * (double) ratio[0] + b * (double) ratio[1]);
-      expected[i] = (guint8) (gint) CLAMP ((relu ? fmax (steps, 0) : steps) + c.zero_y, lo, lo + 255);
+      expected[i] =
+        (guint8) (gint) CLAMP ((relu ? fmax (steps, 0) : steps) + c.zero_y, lo, lo + 255);
     }
     for (guint i = 0; i < n_isas; i++)
       expect (&graph, &c, expected, "int8", isas[i], 1 + seed % 2);
@@ -421,7 +476,8 @@ test_add_half_away (gconstpointer data)
   }
 }
 
-/* Every product of two codes, scaled as qnnpack does it: halves lie elsewhere than where scales are divided by the output's. */
+/* Every product of two codes, scaled as qnnpack does it: halves lie elsewhere than where scales are
+ * divided by the output's. */
 static void
 test_by_reciprocal (gconstpointer data)
 {
@@ -437,13 +493,18 @@ test_by_reciprocal (gconstpointer data)
   for (gint32 i = 0; i < n; i++)
     weights[i] = (gint8) (i - 127);
   const gint32 inputs[2] = { check_input (&graph.check, SL_DTYPE_I8, 4, x_dims, scales[0], 0),
-                             check_constant (&graph.check, SL_DTYPE_I8, fc ? 2 : 4, w_dims, &scales[1], 1, 0, 0, weights) };
-  SlOpParams params = { .window = { .padding = SL_PADDING_VALID, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } };
+                             check_constant (&graph.check, SL_DTYPE_I8, fc ? 2 : 4, w_dims,
+                                             &scales[1], 1, 0, 0, weights) };
+  SlOpParams params = { .window = { .padding = SL_PADDING_VALID,
+                                    .stride_h = 1,
+                                    .stride_w = 1,
+                                    .dilation_h = 1,
+                                    .dilation_w = 1 } };
   params.window.by_reciprocal = TRUE;
   if (fc)
     params = (SlOpParams){ .fully_connected = { .keep_dims = TRUE, .by_reciprocal = TRUE } };
-  check_node (&graph.check, fc ? SL_OP_FULLY_CONNECTED : SL_OP_CONV_2D, inputs, 2, check_output (&graph.check, SL_DTYPE_I8, scales[2], 0),
-              &params);
+  check_node (&graph.check, fc ? SL_OP_FULLY_CONNECTED : SL_OP_CONV_2D, inputs, 2,
+              check_output (&graph.check, SL_DTYPE_I8, scales[2], 0), &params);
   check_prepare (&graph.check);
   graph.y = sl_graph_output_tensor (graph.check.graph, 0);
   g_assert_cmpuint (graph.y->bytes, ==, (gsize) (n * n));
@@ -466,8 +527,9 @@ int
 main (int argc, char **argv)
 {
   static const char *const kinds[] = { "uint8", "int8", "int8-channel" };
-  static const char *const shapes[] = { "pointwise",     "window",      "wide-window",     "depthwise",
-                                        "depthwise-3x3", "one-channel", "fully-connected", "sparse" };
+  static const char *const shapes[] = { "pointwise",       "window",        "wide-window",
+                                        "depthwise",       "depthwise-3x3", "one-channel",
+                                        "fully-connected", "sparse" };
   g_test_init (&argc, &argv, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (shapes) * 3; i++) {
     g_autofree char *path = g_strdup_printf ("/core/int8/%s/%s", shapes[i / 3], kinds[i % 3]);
@@ -481,6 +543,7 @@ main (int argc, char **argv)
   }
   g_test_add_func ("/core/int8/zeros-noticed", test_zeros_noticed);
   g_test_add_data_func ("/core/int8/by-reciprocal/conv", GUINT_TO_POINTER (0), test_by_reciprocal);
-  g_test_add_data_func ("/core/int8/by-reciprocal/fully-connected", GUINT_TO_POINTER (1), test_by_reciprocal);
+  g_test_add_data_func ("/core/int8/by-reciprocal/fully-connected", GUINT_TO_POINTER (1),
+                        test_by_reciprocal);
   return g_test_run ();
 }

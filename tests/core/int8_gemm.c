@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The multiplication of every instruction set by itself: against integer arithmetic written here, and with everything
- * it reads or writes against an inaccessible page, so that nothing outside is touched but what isa.h allows.
+ * The multiplication of every instruction set by itself: against integer arithmetic written here,
+ * and with everything it reads or writes against an inaccessible page, so that nothing outside is
+ * touched but what isa.h allows.
  */
 #include <math.h>
 #include <string.h>
@@ -37,7 +38,8 @@ fill_activations (GRand *rand, Product *p)
   const gboolean is_signed = p->gemm.is_signed;
   const gsize n = p->isa->int16 ? p->a.bytes / 2 : p->a.bytes;
   for (gsize i = 0; i < n; i++) {
-    const gint32 code = between (rand, 0, 2) == 0 ? 255 * between (rand, 0, 1) : between (rand, 0, 255);
+    const gint32 code =
+      between (rand, 0, 2) == 0 ? 255 * between (rand, 0, 1) : between (rand, 0, 255);
     if (p->isa->int16)
       ((gint16 *) (gpointer) p->a.data)[i] = (gint16) (is_signed ? code - 128 : code);
     else
@@ -51,7 +53,8 @@ fill_weights (GRand *rand, const SlInt8Isa *isa, TestGuard *weights)
   const gsize n = isa->int16 ? weights->bytes / 2 : weights->bytes;
   const gint32 lo = isa->int16 ? -255 : isa->symmetric ? -127 : -128, hi = isa->int16 ? 255 : 127;
   for (gsize i = 0; i < n; i++) {
-    const gint32 weight = between (rand, 0, 2) == 0 ? (between (rand, 0, 1) ? lo : hi) : between (rand, lo, hi);
+    const gint32 weight =
+      between (rand, 0, 2) == 0 ? (between (rand, 0, 1) ? lo : hi) : between (rand, lo, hi);
     if (isa->int16)
       ((gint16 *) (gpointer) weights->data)[i] = (gint16) weight;
     else
@@ -75,7 +78,9 @@ init_panels (GRand *rand, Product *p, gint32 steps)
     panel->steps = steps;
     panel->n_extra = n_extra;
     panel->extra = p->extra;
-    test_guard_init (&p->weights[i], (gsize) ((steps + n_extra) * panel->groups * isa->lanes * isa->unit * element), TRUE);
+    test_guard_init (&p->weights[i],
+                     (gsize) ((steps + n_extra) * panel->groups * isa->lanes * isa->unit * element),
+                     TRUE);
     fill_weights (rand, isa, &p->weights[i]);
     panel->weights = p->weights[i].data;
   }
@@ -106,7 +111,8 @@ product_init (GRand *rand, const SlInt8Isa *isa, Product *p)
   fill_activations (rand, p);
   for (gint32 i = 0; i < p->n * width; i++) {
     ((gint32 *) (gpointer) p->bias.data)[i] = between (rand, -20000, 20000);
-    ((gfloat *) (gpointer) p->scale.data)[i] = (gfloat) g_rand_double_range (rand, 0.2, 2) / (gfloat) (64 * row);
+    ((gfloat *) (gpointer) p->scale.data)[i] =
+      (gfloat) g_rand_double_range (rand, 0.2, 2) / (gfloat) (64 * row);
   }
   p->gemm.panels = p->panels;
   p->gemm.bias = (const gint32 *) (gpointer) p->bias.data;
@@ -146,11 +152,13 @@ expected_code (const Product *p, const SlInt8Panel *panel, gint32 row, gint32 la
     const gint32 from = s < panel->steps ? s * isa->unit : panel->extra[s - panel->steps];
     for (gint32 i = 0; i < isa->unit; i++) {
       const gint32 at = (s * panel->groups * isa->lanes + lane) * isa->unit + i;
-      const gint32 weight = isa->int16 ? ((const gint16 *) panel->weights)[at] : ((const gint8 *) panel->weights)[at];
+      const gint32 weight =
+        isa->int16 ? ((const gint16 *) panel->weights)[at] : ((const gint8 *) panel->weights)[at];
       sum += activation (p, row, from + i) * weight;
     }
   }
-  const double value = rint ((double) ((gfloat) sum * p->gemm.scale[panel->channel + lane])) + output->zero_point;
+  const double value =
+    rint ((double) ((gfloat) sum * p->gemm.scale[panel->channel + lane])) + output->zero_point;
   return (guint8) fmin (fmax (value, output->lo), output->hi) ^ output->flip;
 }
 
@@ -166,10 +174,13 @@ test_gemm (gconstpointer data)
     for (gint32 row = 0; row < p.rows; row++)
       for (gint32 channel = 0; channel < p.channels; channel++) {
         const SlInt8Panel *panel = &p.panels[channel / (isa->max_groups * isa->lanes)];
-        const guint8 got = p.c.data[row * p.channels + channel], expected = expected_code (&p, panel, row, channel - panel->channel);
+        const guint8 got = p.c.data[row * p.channels + channel],
+                     expected = expected_code (&p, panel, row, channel - panel->channel);
         if (got != expected)
-          g_error ("%s: code %d,%d is %u; expected %u; %d rows, %d channels, %d steps and %d, signed %d", isa->name, row, channel, got,
-                   expected, p.rows, p.channels, panel->steps, panel->n_extra, p.gemm.is_signed);
+          g_error (
+            "%s: code %d,%d is %u; expected %u; %d rows, %d channels, %d steps and %d, signed %d",
+            isa->name, row, channel, got, expected, p.rows, p.channels, panel->steps,
+            panel->n_extra, p.gemm.is_signed);
       }
     product_clear (&p);
   }

@@ -26,8 +26,8 @@ check_clear (Check *check)
 }
 
 static gint32
-add (Check *check, const char *name, SlDtype dtype, guint rank, const gint32 *dims, const gfloat *scales, guint n_scales, gint axis,
-     gint32 zero_point, const void *data)
+add (Check *check, const char *name, SlDtype dtype, guint rank, const gint32 *dims,
+     const gfloat *scales, guint n_scales, gint axis, gint32 zero_point, const void *data)
 {
   g_autoptr (GError) error = NULL;
   SlArena *arena = sl_graph_arena (check->graph);
@@ -38,7 +38,9 @@ add (Check *check, const char *name, SlDtype dtype, guint rank, const gint32 *di
     gint32 *zero_points = sl_arena_alloc (arena, n_scales * sizeof zero_points[0]);
     for (guint i = 0; i < n_scales; i++)
       zero_points[i] = zero_point;
-    tensor.quant = (SlQuant){ n_scales, axis, sl_arena_memdup (arena, scales, n_scales * sizeof scales[0]), zero_points };
+    tensor.quant =
+      (SlQuant){ n_scales, axis, sl_arena_memdup (arena, scales, n_scales * sizeof scales[0]),
+                 zero_points };
   }
   const gint32 index = sl_graph_add_tensor (check->graph, &tensor, &error);
   g_assert_no_error (error);
@@ -46,9 +48,11 @@ add (Check *check, const char *name, SlDtype dtype, guint rank, const gint32 *di
 }
 
 gint32
-check_input (Check *check, SlDtype dtype, guint rank, const gint32 *dims, gfloat scale, gint32 zero_point)
+check_input (Check *check, SlDtype dtype, guint rank, const gint32 *dims, gfloat scale,
+             gint32 zero_point)
 {
-  const gint32 index = add (check, "input", dtype, rank, dims, &scale, scale > 0, 0, zero_point, NULL);
+  const gint32 index =
+    add (check, "input", dtype, rank, dims, &scale, scale > 0, 0, zero_point, NULL);
   gsize n = 1;
   for (guint i = 0; i < rank; i++)
     n *= (gsize) MAX (dims[i], 1);
@@ -67,14 +71,15 @@ check_middle (Check *check, SlDtype dtype, gfloat scale, gint32 zero_point)
 gint32
 check_output (Check *check, SlDtype dtype, gfloat scale, gint32 zero_point)
 {
-  const gint32 index = add (check, "output", dtype, 0, NULL, &scale, scale > 0, 0, zero_point, NULL);
+  const gint32 index =
+    add (check, "output", dtype, 0, NULL, &scale, scale > 0, 0, zero_point, NULL);
   check->outputs[check->n_outputs++] = index;
   return index;
 }
 
 gint32
-check_constant (Check *check, SlDtype dtype, guint rank, const gint32 *dims, const gfloat *scales, guint n_scales, gint axis,
-                gint32 zero_point, const void *data)
+check_constant (Check *check, SlDtype dtype, guint rank, const gint32 *dims, const gfloat *scales,
+                guint n_scales, gint axis, gint32 zero_point, const void *data)
 {
   return add (check, "constant", dtype, rank, dims, scales, n_scales, axis, zero_point, data);
 }
@@ -88,17 +93,20 @@ check_ints (Check *check, guint n, const gint32 *values)
 }
 
 void
-check_node (Check *check, SlOpType op, const gint32 *inputs, guint n_inputs, gint32 output, const SlOpParams *params)
+check_node (Check *check, SlOpType op, const gint32 *inputs, guint n_inputs, gint32 output,
+            const SlOpParams *params)
 {
   g_autoptr (GError) error = NULL;
-  sl_graph_add_node (check->graph, op, sl_graph_n_nodes (check->graph), inputs, n_inputs, &output, 1, params, &error);
+  sl_graph_add_node (check->graph, op, sl_graph_n_nodes (check->graph), inputs, n_inputs, &output,
+                     1, params, &error);
   g_assert_no_error (error);
 }
 
 static gboolean
 prepare (Check *check, GError **error)
 {
-  return sl_graph_set_io (check->graph, check->inputs, check->n_inputs, check->outputs, check->n_outputs, error)
+  return sl_graph_set_io (check->graph, check->inputs, check->n_inputs, check->outputs,
+                          check->n_outputs, error)
          && sl_graph_prepare (check->graph, error);
 }
 
@@ -140,7 +148,8 @@ check_real (const SlTensor *tensor, const void *data, gsize i)
     return (double) ((const gfloat *) data)[i];
   if (tensor->dtype == SL_DTYPE_I32)
     return ((const gint32 *) data)[i];
-  const int code = tensor->dtype == SL_DTYPE_I8 ? ((const gint8 *) data)[i] : ((const guint8 *) data)[i];
+  const int code =
+    tensor->dtype == SL_DTYPE_I8 ? ((const gint8 *) data)[i] : ((const guint8 *) data)[i];
   return (code - sl_tensor_zero_point (tensor)) * (double) sl_tensor_scale (tensor);
 }
 
@@ -164,7 +173,8 @@ check_run (Check *check, gboolean reference, guint threads)
     memset ((guint8 *) outputs[i] + bytes, 0xa5, 32);
   }
   for (guint run = 0; run < 2; run++)
-    g_assert_cmpint (sl_session_run (session, (const void *const *) check->input_data, outputs), ==, SL_STATUS_OK);
+    g_assert_cmpint (sl_session_run (session, (const void *const *) check->input_data, outputs), ==,
+                     SL_STATUS_OK);
   for (guint i = 0; i < check->n_outputs; i++) {
     const gsize bytes = sl_graph_output_tensor (check->graph, i)->bytes + SL_TENSOR_PADDING;
     for (guint k = 0; k < 32; k++)
@@ -176,7 +186,8 @@ check_run (Check *check, gboolean reference, guint threads)
 }
 
 static void
-compare (const SlTensor *output, const void *data, const double *expected, double tolerance, const char *backend)
+compare (const SlTensor *output, const void *data, const double *expected, double tolerance,
+         const char *backend)
 {
   gsize n = 0;
   gint32 lo = 0, hi = 0;
@@ -193,7 +204,8 @@ compare (const SlTensor *output, const void *data, const double *expected, doubl
       want = fmin (fmax (want, lo), hi);
     }
     if (!(fabs (got - want) <= allowed))
-      g_error ("%s: element %" G_GSIZE_FORMAT " of '%s' is %g; expected %g within %g", backend, i, output->name, got, want, allowed);
+      g_error ("%s: element %" G_GSIZE_FORMAT " of '%s' is %g; expected %g within %g", backend, i,
+               output->name, got, want, allowed);
   }
 }
 

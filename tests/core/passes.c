@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rewrites: how often each changed a graph, and that the graph still gives what double-precision maths says. */
+/* Rewrites: how often each changed a graph, and that the graph still gives what double-precision
+ * maths says. */
 #include <math.h>
 #include <string.h>
 
@@ -99,14 +100,16 @@ test_table_refused (void)
   in[1] = check_constant (&check, SL_DTYPE_I8, 1, row, &scale, 1, 0, 0, constant);
   middle = check_middle (&check, SL_DTYPE_I8, 0.1f, 0);
   check_node (&check, SL_OP_ADD, in, 2, middle, NULL);
-  check_node (&check, SL_OP_TANH, &middle, 1, check_output (&check, SL_DTYPE_I8, 1 / 128.0f, 0), NULL);
+  check_node (&check, SL_OP_TANH, &middle, 1, check_output (&check, SL_DTYPE_I8, 1 / 128.0f, 0),
+              NULL);
   check_prepare (&check);
   g_assert_cmpuint (sl_graph_n_nodes (check.graph), ==, 2);
   g_assert_cmpint (sl_graph_node (check.graph, 0)->op, ==, SL_OP_ADD);
   check_clear (&check);
 }
 
-/* Codes to float and back to the same codes, then two transpositions that undo each other: only views are left. */
+/* Codes to float and back to the same codes, then two transpositions that undo each other: only
+ * views are left. */
 static void
 test_cancel (void)
 {
@@ -117,7 +120,8 @@ test_cancel (void)
   check_init (&check, 6);
   in[0] = check_input (&check, SL_DTYPE_U8, 3, dims, 0.1f, 7);
   for (guint i = 0; i < 3; i++)
-    t[i] = check_middle (&check, i == 0 ? SL_DTYPE_F32 : SL_DTYPE_U8, i == 0 ? 0 : 0.1f, i == 0 ? 0 : 7);
+    t[i] =
+      check_middle (&check, i == 0 ? SL_DTYPE_F32 : SL_DTYPE_U8, i == 0 ? 0 : 0.1f, i == 0 ? 0 : 7);
   t[3] = check_output (&check, SL_DTYPE_U8, 0.1f, 7);
   check_node (&check, SL_OP_DEQUANTIZE, &in[0], 1, t[0], NULL);
   check_node (&check, SL_OP_QUANTIZE, &t[0], 1, t[1], NULL);
@@ -143,8 +147,11 @@ static void
 test_weights (void)
 {
   const gint32 dims[2] = { 2, 4 }, shape[2] = { 3, 4 };
-  const guint16 halves[12] = { 0x3c00, 0xc000, 0x0000, 0x3555, 0x3800, 0xbc00, 0x0001, 0x4200, 0x3c01, 0x8000, 0x7bff, 0x2e66 };
-  const double reals[12] = { 1, -2, 0, 0.333251953125, 0.5, -1, ldexp (1, -24), 3, 1.0009765625, 0, 65504, 0.0999755859375 };
+  const guint16 halves[12] = { 0x3c00, 0xc000, 0x0000, 0x3555, 0x3800, 0xbc00,
+                               0x0001, 0x4200, 0x3c01, 0x8000, 0x7bff, 0x2e66 };
+  const double reals[12] = {
+    1, -2, 0, 0.333251953125, 0.5, -1, ldexp (1, -24), 3, 1.0009765625, 0, 65504, 0.0999755859375
+  };
   const gint8 codes[12] = { 10, -20, 30, -40, 50, -60, 70, -80, 90, -100, 110, -120 };
   const gfloat scales[3] = { 0.01f, 0.02f, 0.03f };
   for (guint kind = 0; kind < 2; kind++) {
@@ -160,15 +167,18 @@ test_weights (void)
     } else {
       in[1] = check_constant (&check, SL_DTYPE_I8, 2, shape, scales, 3, 0, 0, codes);
     }
-    check_node (&check, SL_OP_FULLY_CONNECTED, in, 2, check_output (&check, SL_DTYPE_F32, 0, 0), NULL);
+    check_node (&check, SL_OP_FULLY_CONNECTED, in, 2, check_output (&check, SL_DTYPE_F32, 0, 0),
+                NULL);
     check_prepare (&check);
-    g_assert_cmpuint (changes_of (check.graph, kind == 0 ? "constant_fold" : "dequantize_weights"), ==, 1);
+    g_assert_cmpuint (changes_of (check.graph, kind == 0 ? "constant_fold" : "dequantize_weights"),
+                      ==, 1);
     g_assert_cmpuint (sl_graph_n_nodes (check.graph), ==, 1);
     for (gsize i = 0; i < 6; i++) {
       expected[i] = 0;
       for (gsize k = 0; k < 4; k++)
-        expected[i] += check_real (sl_graph_input_tensor (check.graph, 0), check.input_data[0], i / 3 * 4 + k)
-                       * (kind == 0 ? reals[i % 3 * 4 + k] : codes[i % 3 * 4 + k] * (double) scales[i % 3]);
+        expected[i] +=
+          check_real (sl_graph_input_tensor (check.graph, 0), check.input_data[0], i / 3 * 4 + k)
+          * (kind == 0 ? reals[i % 3 * 4 + k] : codes[i % 3 * 4 + k] * (double) scales[i % 3]);
     }
     check_expect (&check, expected, 2e-6, 2e-6);
     check_clear (&check);
@@ -187,7 +197,8 @@ test_constant_weights (void)
   check_init (&check, 0);
   const gint32 in = check_input (&check, SL_DTYPE_F32, 2, sums, 0, 0);
   const gint32 layer[2] = { check_constant (&check, SL_DTYPE_F32, 2, dims, NULL, 0, 0, 0, data),
-                            check_constant (&check, SL_DTYPE_I8, 2, shape, &scale, 1, 0, 0, codes) };
+                            check_constant (&check, SL_DTYPE_I8, 2, shape, &scale, 1, 0, 0,
+                                            codes) };
   const gint32 sum[2] = { in, check_middle (&check, SL_DTYPE_F32, 0, 0) };
   check_node (&check, SL_OP_FULLY_CONNECTED, layer, 2, sum[1], NULL);
   check_node (&check, SL_OP_ADD, sum, 2, check_output (&check, SL_DTYPE_F32, 0, 0), NULL);
@@ -212,10 +223,13 @@ test_no_room_for_weights (void)
   check_init (&check, 0);
   const gint32 in[2] = { check_input (&check, SL_DTYPE_F32, 2, dims, 0, 0),
                          check_constant (&check, SL_DTYPE_I8, 2, shape, &scale, 1, 0, 0, codes) };
-  check_node (&check, SL_OP_FULLY_CONNECTED, in, 2, check_output (&check, SL_DTYPE_F32, 0, 0), NULL);
+  check_node (&check, SL_OP_FULLY_CONNECTED, in, 2, check_output (&check, SL_DTYPE_F32, 0, 0),
+              NULL);
   while (sl_graph_n_tensors (check.graph) < SL_MAX_TENSORS)
     check_constant (&check, SL_DTYPE_I8, 2, shape, &scale, 1, 0, 0, codes);
-  check_prepare_error (&check, SL_ERROR_LIMIT, "its weights of 8 bits become float, for which 65536 tensors leave no room; at most 65536");
+  check_prepare_error (
+    &check, SL_ERROR_LIMIT,
+    "its weights of 8 bits become float, for which 65536 tensors leave no room; at most 65536");
   check_clear (&check);
 }
 
@@ -235,7 +249,8 @@ test_shapes (void)
   in[1] = check_ints (&check, 1, (gint32[]){ 1 });
   in[2] = check_ints (&check, 1, (gint32[]){ 2 });
   in[3] = check_ints (&check, 1, (gint32[]){ 1 });
-  check_node (&check, SL_OP_STRIDED_SLICE, in, 4, t[1], &(SlOpParams){ .slice = { .shrink_axis_mask = 1 } });
+  check_node (&check, SL_OP_STRIDED_SLICE, in, 4, t[1],
+              &(SlOpParams){ .slice = { .shrink_axis_mask = 1 } });
   const gint32 minus_one = -1;
   in[0] = t[1];
   in[1] = check_constant (&check, SL_DTYPE_I32, 0, NULL, NULL, 0, 0, 0, &minus_one);
@@ -280,7 +295,8 @@ test_in_place (void)
   g_assert_cmpuint (stats.arena_bytes, <=, 4096 * 4 + 128);
   double expected[4096];
   for (gsize i = 0; i < 4096; i++) {
-    const double value = check_real (sl_graph_input_tensor (check.graph, 0), check.input_data[0], i);
+    const double value =
+      check_real (sl_graph_input_tensor (check.graph, 0), check.input_data[0], i);
     expected[i] = exp (value - value * value);
   }
   check_expect (&check, expected, 1e-5, 1e-5);
@@ -295,14 +311,16 @@ test_skip_quantize (void)
   Check check;
   double expected[256];
   check_init (&check, 10);
-  const gint32 x = check_input (&check, SL_DTYPE_U8, 1, dims, 0.02f, 127), q = check_middle (&check, SL_DTYPE_I8, 0.02f, -1);
+  const gint32 x = check_input (&check, SL_DTYPE_U8, 1, dims, 0.02f, 127),
+               q = check_middle (&check, SL_DTYPE_I8, 0.02f, -1);
   check_node (&check, SL_OP_QUANTIZE, &x, 1, q, NULL);
   check_node (&check, SL_OP_DEQUANTIZE, &q, 1, check_output (&check, SL_DTYPE_F32, 0, 0), NULL);
   g_assert_null (sl_graph_quantized_input (check.graph)); /* not prepared */
   check_prepare (&check);
   const SlTensor *codes = sl_graph_quantized_input (check.graph);
   g_assert_cmpint (codes->dtype, ==, SL_DTYPE_I8);
-  g_assert_true (sl_graph_declared_input_tensor (check.graph, 0) == sl_graph_input_tensor (check.graph, 0));
+  g_assert_true (sl_graph_declared_input_tensor (check.graph, 0)
+                 == sl_graph_input_tensor (check.graph, 0));
   sl_graph_skip_input_quantize (check.graph);
   g_assert_true (sl_graph_input_tensor (check.graph, 0) == codes);
   g_assert_cmpint (sl_graph_declared_input_tensor (check.graph, 0)->dtype, ==, SL_DTYPE_U8);
@@ -324,11 +342,14 @@ test_skip_quantize_refused (void)
     Check check;
     gint32 in[2];
     check_init (&check, 11);
-    const gint32 x = check_input (&check, SL_DTYPE_F32, 1, dims, 0, 0), q = check_middle (&check, SL_DTYPE_I8, 0.02f, -1);
+    const gint32 x = check_input (&check, SL_DTYPE_F32, 1, dims, 0, 0),
+                 q = check_middle (&check, SL_DTYPE_I8, 0.02f, -1);
     in[0] = x;
     if (kind == 3)
-      check_node (&check, SL_OP_ABS, &x, 1, in[0] = check_middle (&check, SL_DTYPE_F32, 0, 0), NULL);
-    check_node (&check, SL_OP_QUANTIZE, in, 1, kind == 2 ? check_output (&check, SL_DTYPE_I8, 0.02f, -1) : q, NULL);
+      check_node (&check, SL_OP_ABS, &x, 1, in[0] = check_middle (&check, SL_DTYPE_F32, 0, 0),
+                  NULL);
+    check_node (&check, SL_OP_QUANTIZE, in, 1,
+                kind == 2 ? check_output (&check, SL_DTYPE_I8, 0.02f, -1) : q, NULL);
     if (kind != 2)
       check_node (&check, SL_OP_DEQUANTIZE, &q, 1, check_output (&check, SL_DTYPE_F32, 0, 0), NULL);
     in[0] = x;
@@ -344,18 +365,23 @@ test_skip_quantize_refused (void)
   }
 }
 
-/* The code of one channel of a picture enlarged four times, corners aligned: its weights are exact. */
+/* The code of one channel of a picture enlarged four times, corners aligned: its weights are exact.
+ */
 static double
 enlarged (const SlTensor *in, const void *data, gint32 y, gint32 x, gint32 c)
 {
-  const gint32 top = y / 4, left = x / 4, bottom = MIN (top + 1, in->dims[1] - 1), right = MIN (left + 1, in->dims[2] - 1);
+  const gint32 top = y / 4, left = x / 4, bottom = MIN (top + 1, in->dims[1] - 1),
+               right = MIN (left + 1, in->dims[2] - 1);
   const double v = y % 4 / 4.0, h = x % 4 / 4.0;
-  const gint32 corners[4][2] = { { top, left }, { top, right }, { bottom, left }, { bottom, right } };
+  const gint32 corners[4][2] = {
+    { top, left }, { top, right }, { bottom, left }, { bottom, right }
+  };
   const double weights[4] = { (1 - v) * (1 - h), (1 - v) * h, v * (1 - h), v * h };
   double sum = 0;
   for (guint i = 0; i < 4; i++) {
     const gsize at = (gsize) ((corners[i][0] * in->dims[2] + corners[i][1]) * in->dims[3] + c);
-    sum += weights[i] * (in->dtype == SL_DTYPE_I8 ? ((const gint8 *) data)[at] : ((const guint8 *) data)[at]);
+    sum += weights[i]
+           * (in->dtype == SL_DTYPE_I8 ? ((const gint8 *) data)[at] : ((const guint8 *) data)[at]);
   }
   return floor (sum + 0.5);
 }
@@ -368,10 +394,12 @@ check_arg_max (SlDtype dtype, gint32 channels, gboolean wide, guint threads)
   const SlOpParams params = { .resize = { TRUE, FALSE } };
   Check check;
   check_init (&check, (guint32) channels);
-  const gint32 input = check_input (&check, dtype, 4, dims, 0.1f, 0), middle = check_middle (&check, dtype, 0.1f, 0);
-  check_node (&check, SL_OP_RESIZE_BILINEAR, (gint32[]){ input, check_ints (&check, 2, size) }, 2, middle, &params);
-  check_node (&check, SL_OP_ARG_MAX, (gint32[]){ middle, check_ints (&check, 1, (gint32[]){ 3 }) }, 2,
-              check_output (&check, wide ? SL_DTYPE_I64 : SL_DTYPE_I32, 0, 0), NULL);
+  const gint32 input = check_input (&check, dtype, 4, dims, 0.1f, 0),
+               middle = check_middle (&check, dtype, 0.1f, 0);
+  check_node (&check, SL_OP_RESIZE_BILINEAR, (gint32[]){ input, check_ints (&check, 2, size) }, 2,
+              middle, &params);
+  check_node (&check, SL_OP_ARG_MAX, (gint32[]){ middle, check_ints (&check, 1, (gint32[]){ 3 }) },
+              2, check_output (&check, wide ? SL_DTYPE_I64 : SL_DTYPE_I32, 0, 0), NULL);
   check_prepare (&check);
   g_assert_cmpuint (sl_graph_n_nodes (check.graph), ==, 1);
   g_assert_cmpuint (changes_of (check.graph, "fuse_arg_max"), ==, 1);
@@ -399,14 +427,20 @@ test_arg_max (void)
   }
 }
 
-/* A 1x1 convolution of two channels to two, times and plus one constant each; @shared: a second one reads the same weights, and is not
- * scaled; @read: the sums are an output, too. */
+/* A 1x1 convolution of two channels to two, times and plus one constant each; @shared: a second one
+ * reads the same weights, and is not scaled; @read: the sums are an output, too. */
 static void
 check_scale (gboolean shared, gboolean read)
 {
-  static const gint32 dims[4] = { 1, 5, 4, 2 }, w_dims[4] = { 2, 1, 1, 2 }, two[1] = { 2 }, four[4] = { 1, 1, 1, 2 };
-  static const gfloat weights[] = { 1, -2, 0.5f, 3 }, bias[] = { 0.25f, -1 }, by[] = { 2, -0.5f }, plus[] = { -1, 4 };
-  SlOpParams params = { .window = { .padding = SL_PADDING_VALID, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } };
+  static const gint32 dims[4] = { 1, 5, 4, 2 }, w_dims[4] = { 2, 1, 1, 2 }, two[1] = { 2 },
+                      four[4] = { 1, 1, 1, 2 };
+  static const gfloat weights[] = { 1, -2, 0.5f, 3 }, bias[] = { 0.25f, -1 }, by[] = { 2, -0.5f },
+                      plus[] = { -1, 4 };
+  SlOpParams params = { .window = { .padding = SL_PADDING_VALID,
+                                    .stride_h = 1,
+                                    .stride_w = 1,
+                                    .dilation_h = 1,
+                                    .dilation_w = 1 } };
   const SlOpParams relu = { .binary = { .activation = SL_ACTIVATION_RELU } };
   Check check;
   check_init (&check, 5);
@@ -416,13 +450,15 @@ check_scale (gboolean shared, gboolean read)
   const gint32 scale = check_constant (&check, SL_DTYPE_F32, 4, four, NULL, 0, 0, 0, by);
   const gint32 shift = check_constant (&check, SL_DTYPE_F32, 1, two, NULL, 0, 0, 0, plus);
   const gint32 y = check_output (&check, SL_DTYPE_F32, 0, 0);
-  const gint32 sums = read ? check_output (&check, SL_DTYPE_F32, 0, 0) : check_middle (&check, SL_DTYPE_F32, 0, 0);
+  const gint32 sums =
+    read ? check_output (&check, SL_DTYPE_F32, 0, 0) : check_middle (&check, SL_DTYPE_F32, 0, 0);
   const gint32 scaled = check_middle (&check, SL_DTYPE_F32, 0, 0);
   check_node (&check, SL_OP_CONV_2D, (gint32[]){ x, w, b }, 3, sums, &params);
   check_node (&check, SL_OP_MUL, (gint32[]){ scale, sums }, 2, scaled, NULL);
   check_node (&check, SL_OP_ADD, (gint32[]){ scaled, shift }, 2, y, &relu);
   if (shared)
-    check_node (&check, SL_OP_CONV_2D, (gint32[]){ x, w }, 2, check_output (&check, SL_DTYPE_F32, 0, 0), &params);
+    check_node (&check, SL_OP_CONV_2D, (gint32[]){ x, w }, 2,
+                check_output (&check, SL_DTYPE_F32, 0, 0), &params);
   check_prepare (&check);
   g_assert_cmpuint (sl_graph_n_nodes (check.graph), ==, read ? 3 : shared ? 2 : 1);
   g_assert_cmpuint (changes_of (check.graph, "fold_scale"), ==, read ? 0 : 2);
@@ -431,23 +467,32 @@ check_scale (gboolean shared, gboolean read)
   double expected[40];
   for (gint32 i = 0; i < 40; i++) {
     const gint32 pixel = i / 2 * 2, c = i % 2;
-    const double sum = (double) in[pixel] * weights[2 * c] + (double) in[pixel + 1] * weights[2 * c + 1] + bias[c];
+    const double sum =
+      (double) in[pixel] * weights[2 * c] + (double) in[pixel + 1] * weights[2 * c + 1] + bias[c];
     expected[i] = fmax (sum * by[c] + plus[c], 0);
   }
   check_expect (&check, expected, 1e-6, 1e-6);
   if (shared)
-    g_assert_cmpfloat (((const gfloat *) sl_node_input (check.graph, sl_graph_node (check.graph, 1), 1)->data)[0], ==, 1);
+    g_assert_cmpfloat (
+      ((const gfloat *) sl_node_input (check.graph, sl_graph_node (check.graph, 1), 1)->data)[0],
+      ==, 1);
   check_clear (&check);
 }
 
-/* Two 1x1 convolutions of one channel each, joined, times and plus a constant for each channel. @alone: the second is the input itself, and
- * nothing is folded. */
+/* Two 1x1 convolutions of one channel each, joined, times and plus a constant for each channel.
+ * @alone: the second is the input itself, and nothing is folded. */
 static void
 check_joined_scale (gboolean alone)
 {
-  static const gint32 dims[4] = { 1, 5, 4, 1 }, w_dims[4] = { 1, 1, 1, 1 }, two[1] = { 2 }, one[1] = { 1 };
-  static const gfloat weights[] = { 3 }, bias[] = { 0.25f }, by[] = { 2, -0.5f }, plus[] = { -1, 4 };
-  const SlOpParams params = { .window = { .padding = SL_PADDING_VALID, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } };
+  static const gint32 dims[4] = { 1, 5, 4, 1 }, w_dims[4] = { 1, 1, 1, 1 }, two[1] = { 2 },
+                      one[1] = { 1 };
+  static const gfloat weights[] = { 3 }, bias[] = { 0.25f }, by[] = { 2, -0.5f },
+                      plus[] = { -1, 4 };
+  const SlOpParams params = { .window = { .padding = SL_PADDING_VALID,
+                                          .stride_h = 1,
+                                          .stride_w = 1,
+                                          .dilation_h = 1,
+                                          .dilation_w = 1 } };
   Check check;
   double expected[40];
   check_init (&check, 9);
@@ -456,14 +501,18 @@ check_joined_scale (gboolean alone)
   const gint32 b = check_constant (&check, SL_DTYPE_F32, 1, one, NULL, 0, 0, 0, bias);
   const gint32 scale = check_constant (&check, SL_DTYPE_F32, 1, two, NULL, 0, 0, 0, by);
   const gint32 shift = check_constant (&check, SL_DTYPE_F32, 1, two, NULL, 0, 0, 0, plus);
-  const gint32 first = check_middle (&check, SL_DTYPE_F32, 0, 0), second = check_middle (&check, SL_DTYPE_F32, 0, 0);
-  const gint32 joined = check_middle (&check, SL_DTYPE_F32, 0, 0), scaled = check_middle (&check, SL_DTYPE_F32, 0, 0);
+  const gint32 first = check_middle (&check, SL_DTYPE_F32, 0, 0),
+               second = check_middle (&check, SL_DTYPE_F32, 0, 0);
+  const gint32 joined = check_middle (&check, SL_DTYPE_F32, 0, 0),
+               scaled = check_middle (&check, SL_DTYPE_F32, 0, 0);
   check_node (&check, SL_OP_CONV_2D, (gint32[]){ x, w, b }, 3, first, &params);
   if (!alone)
     check_node (&check, SL_OP_CONV_2D, (gint32[]){ x, w }, 2, second, &params);
-  check_node (&check, SL_OP_CONCATENATION, (gint32[]){ first, alone ? x : second }, 2, joined, &(SlOpParams){ .concat = { .axis = 3 } });
+  check_node (&check, SL_OP_CONCATENATION, (gint32[]){ first, alone ? x : second }, 2, joined,
+              &(SlOpParams){ .concat = { .axis = 3 } });
   check_node (&check, SL_OP_MUL, (gint32[]){ joined, scale }, 2, scaled, NULL);
-  check_node (&check, SL_OP_ADD, (gint32[]){ shift, scaled }, 2, check_output (&check, SL_DTYPE_F32, 0, 0), NULL);
+  check_node (&check, SL_OP_ADD, (gint32[]){ shift, scaled }, 2,
+              check_output (&check, SL_DTYPE_F32, 0, 0), NULL);
   check_prepare (&check);
   g_assert_cmpuint (changes_of (check.graph, "fold_scale"), ==, alone ? 0 : 2);
   g_assert_cmpuint (sl_graph_n_nodes (check.graph), ==, alone ? 4 : 3);
@@ -476,13 +525,20 @@ check_joined_scale (gboolean alone)
   check_clear (&check);
 }
 
-/* Pixels spread out by a transposed convolution without a bias, times and plus a constant for each channel, limited: all one layer. */
+/* Pixels spread out by a transposed convolution without a bias, times and plus a constant for each
+ * channel, limited: all one layer. */
 static void
 check_transposed_scale (void)
 {
-  static const gint32 dims[4] = { 1, 2, 3, 1 }, w_dims[4] = { 2, 2, 2, 1 }, two[1] = { 2 }, four[1] = { 4 }, size[4] = { 1, 4, 6, 2 };
-  static const gfloat weights[] = { 1, 2, 3, 4, -1, 0.5f, 2, -3 }, by[] = { 2, -0.5f }, plus[] = { -1, 4 };
-  const SlOpParams params = { .window = { .padding = SL_PADDING_VALID, .stride_h = 2, .stride_w = 2, .dilation_h = 1, .dilation_w = 1 } };
+  static const gint32 dims[4] = { 1, 2, 3, 1 }, w_dims[4] = { 2, 2, 2, 1 }, two[1] = { 2 },
+                      four[1] = { 4 }, size[4] = { 1, 4, 6, 2 };
+  static const gfloat weights[] = { 1, 2, 3, 4, -1, 0.5f, 2, -3 }, by[] = { 2, -0.5f },
+                      plus[] = { -1, 4 };
+  const SlOpParams params = { .window = { .padding = SL_PADDING_VALID,
+                                          .stride_h = 2,
+                                          .stride_w = 2,
+                                          .dilation_h = 1,
+                                          .dilation_w = 1 } };
   Check check;
   double expected[48];
   check_init (&check, 9);
@@ -491,7 +547,8 @@ check_transposed_scale (void)
   const gint32 shape = check_constant (&check, SL_DTYPE_I32, 1, four, NULL, 0, 0, 0, size);
   const gint32 scale = check_constant (&check, SL_DTYPE_F32, 1, two, NULL, 0, 0, 0, by);
   const gint32 shift = check_constant (&check, SL_DTYPE_F32, 1, two, NULL, 0, 0, 0, plus);
-  const gint32 spread = check_middle (&check, SL_DTYPE_F32, 0, 0), scaled = check_middle (&check, SL_DTYPE_F32, 0, 0);
+  const gint32 spread = check_middle (&check, SL_DTYPE_F32, 0, 0),
+               scaled = check_middle (&check, SL_DTYPE_F32, 0, 0);
   const gint32 shifted = check_middle (&check, SL_DTYPE_F32, 0, 0);
   check_node (&check, SL_OP_TRANSPOSE_CONV, (gint32[]){ shape, w, x }, 3, spread, &params);
   check_node (&check, SL_OP_MUL, (gint32[]){ spread, scale }, 2, scaled, NULL);
@@ -522,7 +579,8 @@ test_scale (void)
   check_scale (FALSE, TRUE);
 }
 
-/* x times LOGISTIC of x is SILU; times that of another tensor, or where the gate is an output, it is not. */
+/* x times LOGISTIC of x is SILU; times that of another tensor, or where the gate is an output, it
+ * is not. */
 static void
 test_silu (void)
 {
@@ -534,7 +592,8 @@ test_silu (void)
     const gint32 x = check_input (&check, SL_DTYPE_F32, 1, dims, 0, 0);
     const gint32 other = kind == 1 ? check_input (&check, SL_DTYPE_F32, 1, dims, 0, 0) : x;
     const gint32 y = check_output (&check, SL_DTYPE_F32, 0, 0);
-    const gint32 gate = kind == 2 ? check_output (&check, SL_DTYPE_F32, 0, 0) : check_middle (&check, SL_DTYPE_F32, 0, 0);
+    const gint32 gate = kind == 2 ? check_output (&check, SL_DTYPE_F32, 0, 0)
+                                  : check_middle (&check, SL_DTYPE_F32, 0, 0);
     check_node (&check, SL_OP_LOGISTIC, &x, 1, gate, NULL);
     check_node (&check, SL_OP_MUL, (gint32[]){ gate, other }, 2, y, NULL);
     check_prepare (&check);
@@ -543,8 +602,8 @@ test_silu (void)
     for (guint i = 0; i < (kind == 1 ? 2 : 1); i++)
       check_random (&check, SL_DTYPE_F32, N, check.input_data[i]);
     for (gsize i = 0; i < N; i++)
-      expected[i] =
-        (double) ((const gfloat *) check.input_data[kind == 1])[i] / (1 + exp (-(double) ((const gfloat *) check.input_data[0])[i]));
+      expected[i] = (double) ((const gfloat *) check.input_data[kind == 1])[i]
+                    / (1 + exp (-(double) ((const gfloat *) check.input_data[0])[i]));
     check_expect (&check, expected, 1e-6, 1e-6);
     check_clear (&check);
   }
@@ -588,7 +647,10 @@ spell_mish (Check *check, Spelling spelling, gint32 x, gint32 y, gfloat n[5])
   gint32 e = x;
   if (spelling == MISH_OF_SIZE)
     e = combine (check, SL_OP_NEG, combine (check, SL_OP_ABS, x, -1, -1), -1, -1);
-  e = combine (check, SL_OP_LOG, combine (check, SL_OP_ADD, combine (check, SL_OP_EXP, e, -1, -1), number (check, n, 0, 1), -1), -1, -1);
+  e = combine (
+    check, SL_OP_LOG,
+    combine (check, SL_OP_ADD, combine (check, SL_OP_EXP, e, -1, -1), number (check, n, 0, 1), -1),
+    -1, -1);
   if (spelling == MISH_OF_SIZE)
     e = combine (check, SL_OP_ADD, combine (check, SL_OP_RELU, x, -1, -1), e, -1);
   combine (check, SL_OP_MUL, combine (check, SL_OP_TANH, e, -1, -1), x, y);
@@ -600,14 +662,18 @@ spell_gelu_by_tangent (Check *check, Spelling spelling, gint32 x, gint32 y, gflo
   gint32 sum;
   if (spelling == GELU_BY_CUBE) {
     sum = combine (check, SL_OP_POW, x, number (check, n, 0, 3), -1);
-    sum = combine (check, SL_OP_ADD, x, combine (check, SL_OP_MUL, sum, number (check, n, 1, 0.044715f), -1), -1);
+    sum = combine (check, SL_OP_ADD, x,
+                   combine (check, SL_OP_MUL, sum, number (check, n, 1, 0.044715f), -1), -1);
     sum = combine (check, SL_OP_MUL, sum, number (check, n, 2, 0.7978845608f), -1);
   } else {
-    sum = combine (check, SL_OP_MUL, combine (check, SL_OP_MUL, number (check, n, 0, 0.044715f), x, -1), x, -1);
+    sum = combine (check, SL_OP_MUL,
+                   combine (check, SL_OP_MUL, number (check, n, 0, 0.044715f), x, -1), x, -1);
     sum = combine (check, SL_OP_ADD, sum, number (check, n, 1, 1), -1);
-    sum = combine (check, SL_OP_MUL, combine (check, SL_OP_MUL, x, number (check, n, 2, 0.7978845608f), -1), sum, -1);
+    sum = combine (check, SL_OP_MUL,
+                   combine (check, SL_OP_MUL, x, number (check, n, 2, 0.7978845608f), -1), sum, -1);
   }
-  sum = combine (check, SL_OP_ADD, combine (check, SL_OP_TANH, sum, -1, -1), number (check, n, 3, 1), -1);
+  sum = combine (check, SL_OP_ADD, combine (check, SL_OP_TANH, sum, -1, -1),
+                 number (check, n, 3, 1), -1);
   const gint32 half = number (check, n, 4, 0.5f);
   if (spelling == GELU_BY_CUBE)
     combine (check, SL_OP_MUL, combine (check, SL_OP_MUL, half, x, -1), sum, y);
@@ -622,8 +688,10 @@ spell (Check *check, Spelling spelling, gint32 x, gint32 y, gfloat n[5])
   switch (spelling) {
     case SWISH_BY_HARD_SIGMOID:
     case SLOPE_OF_ONNX:
-      gate = combine (check, SL_OP_MUL, x, number (check, n, 0, spelling == SLOPE_OF_ONNX ? 0.2f : 1 / 6.0f), -1);
-      gate = combine (check, SL_OP_RELU_0_TO_1, combine (check, SL_OP_ADD, gate, number (check, n, 1, 0.5f), -1), -1, -1);
+      gate = combine (check, SL_OP_MUL, x,
+                      number (check, n, 0, spelling == SLOPE_OF_ONNX ? 0.2f : 1 / 6.0f), -1);
+      gate = combine (check, SL_OP_RELU_0_TO_1,
+                      combine (check, SL_OP_ADD, gate, number (check, n, 1, 0.5f), -1), -1, -1);
       combine (check, SL_OP_MUL, x, gate, y);
       return;
     case GELU_BY_CUBE:
@@ -635,22 +703,30 @@ spell (Check *check, Spelling spelling, gint32 x, gint32 y, gfloat n[5])
       spell_mish (check, spelling, x, y, n);
       return;
     case SWISH_DIVIDED_LAST:
-      gate = combine (check, SL_OP_RELU6, combine (check, SL_OP_ADD, x, number (check, n, 0, 3), -1), -1, -1);
-      combine (check, SL_OP_DIV, combine (check, SL_OP_MUL, x, gate, -1), number (check, n, 1, 6), y);
+      gate = combine (check, SL_OP_RELU6,
+                      combine (check, SL_OP_ADD, x, number (check, n, 0, 3), -1), -1, -1);
+      combine (check, SL_OP_DIV, combine (check, SL_OP_MUL, x, gate, -1), number (check, n, 1, 6),
+               y);
       return;
     case SWISH_GATE_DIVIDED:
-      gate = combine (check, SL_OP_RELU6, combine (check, SL_OP_ADD, number (check, n, 0, 3), x, -1), -1, -1);
-      combine (check, SL_OP_MUL, combine (check, SL_OP_MUL, gate, number (check, n, 1, 1 / 6.0f), -1), x, y);
+      gate = combine (check, SL_OP_RELU6,
+                      combine (check, SL_OP_ADD, number (check, n, 0, 3), x, -1), -1, -1);
+      combine (check, SL_OP_MUL,
+               combine (check, SL_OP_MUL, gate, number (check, n, 1, 1 / 6.0f), -1), x, y);
       return;
     case GELU_HALF_LAST:
-      gate = combine (check, SL_OP_ERF, combine (check, SL_OP_DIV, x, number (check, n, 0, 1.41421354f), -1), -1, -1);
+      gate = combine (check, SL_OP_ERF,
+                      combine (check, SL_OP_DIV, x, number (check, n, 0, 1.41421354f), -1), -1, -1);
       gate = combine (check, SL_OP_ADD, gate, number (check, n, 1, 1), -1);
-      combine (check, SL_OP_MUL, combine (check, SL_OP_MUL, x, gate, -1), number (check, n, 2, 0.5f), y);
+      combine (check, SL_OP_MUL, combine (check, SL_OP_MUL, x, gate, -1),
+               number (check, n, 2, 0.5f), y);
       return;
     default:
-      gate = combine (check, SL_OP_ERF, combine (check, SL_OP_MUL, x, number (check, n, 0, 0.70710677f), -1), -1, -1);
+      gate = combine (check, SL_OP_ERF,
+                      combine (check, SL_OP_MUL, x, number (check, n, 0, 0.70710677f), -1), -1, -1);
       gate = combine (check, SL_OP_ADD, number (check, n, 1, 1), gate, -1);
-      combine (check, SL_OP_MUL, combine (check, SL_OP_MUL, number (check, n, 2, 0.5f), x, -1), gate, y);
+      combine (check, SL_OP_MUL, combine (check, SL_OP_MUL, number (check, n, 2, 0.5f), x, -1),
+               gate, y);
   }
 }
 
@@ -666,7 +742,8 @@ test_curves (void)
     const gint32 x = check_input (&check, SL_DTYPE_F32, 1, dims, 0, 0);
     spell (&check, spelling, x, check_output (&check, SL_DTYPE_F32, 0, 0), numbers);
     check_prepare (&check);
-    g_assert_cmpuint (changes_of (check.graph, "fuse_curve"), ==, spelling == SLOPE_OF_ONNX ? 0 : 1);
+    g_assert_cmpuint (changes_of (check.graph, "fuse_curve"), ==,
+                      spelling == SLOPE_OF_ONNX ? 0 : 1);
     if (spelling != SLOPE_OF_ONNX)
       g_assert_cmpuint (sl_graph_n_nodes (check.graph), ==, 1);
     for (gsize i = 0; i < N; i++)
@@ -675,10 +752,11 @@ test_curves (void)
       const double v = ((const gfloat *) check.input_data[0])[i];
       expected[i] = spelling == GELU_BY_CUBE || spelling == GELU_BY_SQUARE
                       ? 0.5 * v * (1 + tanh (sqrt (2 / G_PI) * (v + 0.044715 * v * v * v)))
-                    : spelling == MISH_OF_LOGARITHM || spelling == MISH_OF_SIZE ? v * tanh (log1p (exp (v)))
-                    : spelling == SLOPE_OF_ONNX                                 ? v * CLAMP (v * (double) 0.2f + 0.5, 0, 1)
-                    : spelling >= GELU_HALF_LAST                                ? 0.5 * v * (1 + erf (v / sqrt (2)))
-                                                                                : v * CLAMP (v + 3, 0, 6) / 6;
+                    : spelling == MISH_OF_LOGARITHM || spelling == MISH_OF_SIZE
+                      ? v * tanh (log1p (exp (v)))
+                    : spelling == SLOPE_OF_ONNX  ? v * CLAMP (v * (double) 0.2f + 0.5, 0, 1)
+                    : spelling >= GELU_HALF_LAST ? 0.5 * v * (1 + erf (v / sqrt (2)))
+                                                 : v * CLAMP (v + 3, 0, 6) / 6;
     }
     check_expect (&check, expected, 2e-6, 2e-6);
     check_clear (&check);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Float layers whose weights are kept in 16 or 8 bits, against sums in double precision of the rounded weights, and of rounded activations where
- * these are multiplied in 16 bits: every instruction set of this machine, one thread and two. What a precision does not name stays as it is,
- * bit by bit.
+ * Float layers whose weights are kept in 16 or 8 bits, against sums in double precision of the
+ * rounded weights, and of rounded activations where these are multiplied in 16 bits: every
+ * instruction set of this machine, one thread and two. What a precision does not name stays as it
+ * is, bit by bit.
  */
 #include <math.h>
 #include <string.h>
@@ -28,7 +29,8 @@ between (GRand *rand, gint32 lo, gint32 hi)
   return g_rand_int_range (rand, lo, hi + 1);
 }
 
-/* The nearest number with @bits of fraction that is a multiple of two to the @floor, of two the even one. */
+/* The nearest number with @bits of fraction that is a multiple of two to the @floor, of two the
+ * even one. */
 static double
 nearest (double value, int bits, int floor)
 {
@@ -41,40 +43,52 @@ nearest (double value, int bits, int floor)
 static double
 rounded (SlPrecision precision, double value)
 {
-  return precision == SL_PRECISION_FP16 ? nearest (value, 11, -24) : precision == SL_PRECISION_BF16 ? nearest (value, 8, -133) : value;
+  return precision == SL_PRECISION_FP16   ? nearest (value, 11, -24)
+         : precision == SL_PRECISION_BF16 ? nearest (value, 8, -133)
+                                          : value;
 }
 
 static void
-build (Check *check, const Case *c, SlPrecision precision, const gfloat *weights, const gfloat *bias)
+build (Check *check, const Case *c, SlPrecision precision, const gfloat *weights,
+       const gfloat *bias)
 {
   const gboolean connected = c->size == 0;
   const gint32 x_dims[] = { c->images, connected ? c->in : c->size, c->size, c->in };
   const gint32 w_dims[] = { c->out, connected ? c->in : c->fh, c->fw, c->in / c->groups };
-  const SlOpParams params = {
-    .window = { .padding = SL_PADDING_SAME, .stride_h = c->stride, .stride_w = c->stride, .dilation_h = 1, .dilation_w = 1 }
-  };
+  const SlOpParams params = { .window = { .padding = SL_PADDING_SAME,
+                                          .stride_h = c->stride,
+                                          .stride_w = c->stride,
+                                          .dilation_h = 1,
+                                          .dilation_w = 1 } };
   const gint32 x = check_input (check, SL_DTYPE_F32, connected ? 2 : 4, x_dims, 0, 0);
-  const gint32 w = check_constant (check, SL_DTYPE_F32, connected ? 2 : 4, w_dims, NULL, 0, 0, 0, weights);
+  const gint32 w =
+    check_constant (check, SL_DTYPE_F32, connected ? 2 : 4, w_dims, NULL, 0, 0, 0, weights);
   const gint32 b = check_constant (check, SL_DTYPE_F32, 1, &c->out, NULL, 0, 0, 0, bias);
   sl_graph_set_precision (check->graph, precision);
-  check_node (check, connected ? SL_OP_FULLY_CONNECTED : SL_OP_CONV_2D, (gint32[]){ x, w, b }, 3, check_output (check, SL_DTYPE_F32, 0, 0),
-              connected ? NULL : &params);
+  check_node (check, connected ? SL_OP_FULLY_CONNECTED : SL_OP_CONV_2D, (gint32[]){ x, w, b }, 3,
+              check_output (check, SL_DTYPE_F32, 0, 0), connected ? NULL : &params);
   check_prepare (check);
-  check_random (check, SL_DTYPE_F32, sl_graph_input_tensor (check->graph, 0)->bytes / sizeof (gfloat), check->input_data[0]);
+  check_random (check, SL_DTYPE_F32,
+                sl_graph_input_tensor (check->graph, 0)->bytes / sizeof (gfloat),
+                check->input_data[0]);
 }
 
 /* A value of the output, and the sum of its terms' magnitudes. */
 static double
-expected (const Check *check, const Case *c, SlPrecision weights, SlPrecision activations, gsize at, double *magnitude)
+expected (const Check *check, const Case *c, SlPrecision weights, SlPrecision activations, gsize at,
+          double *magnitude)
 {
   const SlNode *node = sl_graph_node (check->graph, 0);
   const gfloat *x = check->input_data[0], *w = sl_node_input (check->graph, node, 1)->data;
   const gboolean connected = c->size == 0;
   const gint32 *y = sl_graph_output_tensor (check->graph, 0)->dims, size = connected ? 1 : c->size;
-  const gint32 out_w = connected ? 1 : y[2], out_h = connected ? 1 : y[1], channel = (gint32) (at % (gsize) c->out);
-  const gint32 pixel = (gint32) (at / (gsize) c->out), ox = pixel % out_w, oy = pixel / out_w % out_h, image = pixel / out_w / out_h;
+  const gint32 out_w = connected ? 1 : y[2], out_h = connected ? 1 : y[1],
+               channel = (gint32) (at % (gsize) c->out);
+  const gint32 pixel = (gint32) (at / (gsize) c->out), ox = pixel % out_w,
+               oy = pixel / out_w % out_h, image = pixel / out_w / out_h;
   const gint32 depth = c->in / c->groups, first = channel / (c->out / c->groups) * depth;
-  const gint32 top = connected ? 0 : node->params.window.pad_top, left = connected ? 0 : node->params.window.pad_left;
+  const gint32 top = connected ? 0 : node->params.window.pad_top,
+               left = connected ? 0 : node->params.window.pad_left;
   double sum = ((const gfloat *) sl_node_input (check->graph, node, 2)->data)[channel];
   *magnitude = fabs (sum) + 1e-3;
   for (gint32 fy = 0; fy < c->fh; fy++)
@@ -83,8 +97,9 @@ expected (const Check *check, const Case *c, SlPrecision weights, SlPrecision ac
         const gint32 iy = oy * c->stride - top + fy, ix = ox * c->stride - left + fx;
         if (iy < 0 || iy >= size || ix < 0 || ix >= size)
           continue;
-        const double product = rounded (activations, x[((image * size + iy) * size + ix) * c->in + first + k])
-                               * rounded (weights, w[((channel * c->fh + fy) * c->fw + fx) * depth + k]);
+        const double product =
+          rounded (activations, x[((image * size + iy) * size + ix) * c->in + first + k])
+          * rounded (weights, w[((channel * c->fh + fy) * c->fw + fx) * depth + k]);
         sum += product;
         *magnitude += fabs (product);
       }
@@ -92,7 +107,8 @@ expected (const Check *check, const Case *c, SlPrecision weights, SlPrecision ac
 }
 
 static void
-compare (Check *check, const Case *c, const SlFloatIsa *isa, SlPrecision weights, SlPrecision activations, double tolerance)
+compare (Check *check, const Case *c, const SlFloatIsa *isa, SlPrecision weights,
+         SlPrecision activations, double tolerance)
 {
   const gsize n = sl_graph_output_tensor (check->graph, 0)->bytes / sizeof (gfloat);
   for (guint threads = 1; threads <= 2; threads++) {
@@ -101,8 +117,10 @@ compare (Check *check, const Case *c, const SlFloatIsa *isa, SlPrecision weights
       double magnitude;
       const double wanted = expected (check, c, weights, activations, i, &magnitude);
       if (!(fabs (got[i] - wanted) <= tolerance * magnitude))
-        g_error ("%s, %u threads, %dx%dx%dx%d by %dx%d to %d, %d groups: value %" G_GSIZE_FORMAT " is %.9g, expected %.9g", isa->name,
-                 threads, c->images, c->size, c->size, c->in, c->fh, c->fw, c->out, c->groups, i, got[i], wanted);
+        g_error ("%s, %u threads, %dx%dx%dx%d by %dx%d to %d, %d groups: value %" G_GSIZE_FORMAT
+                 " is %.9g, expected %.9g",
+                 isa->name, threads, c->images, c->size, c->size, c->in, c->fh, c->fw, c->out,
+                 c->groups, i, got[i], wanted);
     }
     sl_tensor_buffer_free (got);
   }
@@ -123,7 +141,12 @@ packed_bytes (const Check *check)
 static void
 random_case (GRand *rand, Case *c)
 {
-  *c = (Case){ .images = between (rand, 1, 2), .fh = 1, .fw = 1, .stride = 1, .groups = 1, .out = between (rand, 50, 140) };
+  *c = (Case){ .images = between (rand, 1, 2),
+               .fh = 1,
+               .fw = 1,
+               .stride = 1,
+               .groups = 1,
+               .out = between (rand, 50, 140) };
   c->in = between (rand, 32, 300);
   if (between (rand, 0, 2) == 0) {
     c->images = between (rand, 1, 20);
@@ -134,7 +157,9 @@ random_case (GRand *rand, Case *c)
     return;
   c->fh = between (rand, 1, 4);
   c->fw = between (rand, 2, 4);
-  c->stride = c->fh == 3 && c->fw == 3 ? 2 : between (rand, 1, 2); /* else Winograd's tiles may be taken, of floats */
+  c->stride = c->fh == 3 && c->fw == 3
+                ? 2
+                : between (rand, 1, 2); /* else Winograd's tiles may be taken, of floats */
   c->groups = between (rand, 1, 2);
   c->in = between (rand, 32 / (c->fh * c->fw) + 1, 300 / (c->fh * c->fw)) * c->groups;
   c->out = between (rand, 50, 140) * c->groups;
@@ -155,8 +180,10 @@ test_rounded (gconstpointer data)
     g_autofree gfloat *weights = g_new (gfloat, n), *bias = g_new (gfloat, c.out);
     for (guint i = 0; i < 2 * n_isas; i++) {
       const SlFloatIsa *isa = isas[i / 2];
-      const SlFloatPairsFunc found = precision == SL_PRECISION_BF16 ? sl_float_pairs (isa) : sl_float_halves (isa);
-      const gboolean pairs = i % 2 == 0 && c.groups == 1 && found != NULL, kept = isa->gemm_half != NULL;
+      const SlFloatPairsFunc found =
+        precision == SL_PRECISION_BF16 ? sl_float_pairs (isa) : sl_float_halves (isa);
+      const gboolean pairs = i % 2 == 0 && c.groups == 1 && found != NULL,
+                     kept = isa->gemm_half != NULL;
       Check check, single;
       sl_float_isa_force (isa);
       sl_float_pairs_forbid (!pairs);
@@ -164,7 +191,8 @@ test_rounded (gconstpointer data)
       check_random (&check, SL_DTYPE_F32, n, weights);
       check_random (&check, SL_DTYPE_F32, (gsize) c.out, bias);
       build (&check, &c, precision, weights, bias);
-      compare (&check, &c, isa, kept ? precision : SL_PRECISION_FLOAT, pairs ? precision : SL_PRECISION_FLOAT,
+      compare (&check, &c, isa, kept ? precision : SL_PRECISION_FLOAT,
+               pairs ? precision : SL_PRECISION_FLOAT,
                pairs && precision == SL_PRECISION_FP16 ? HALVES_TOLERANCE : TOLERANCE);
       check_init (&single, seed);
       build (&single, &c, SL_PRECISION_FLOAT, weights, bias);
@@ -185,8 +213,10 @@ static void
 test_unchanged (gconstpointer data)
 {
   const SlPrecision precision = (SlPrecision) GPOINTER_TO_INT (data);
-  const Case cases[] = { { .images = 1, .size = 5, .in = 31, .out = 64, .fh = 1, .fw = 1, .stride = 1, .groups = 1 },
-                         { .images = 2, .size = 0, .in = 64, .out = 64, .fh = 1, .fw = 1, .stride = 1, .groups = 1 } };
+  const Case cases[] = {
+    { .images = 1, .size = 5, .in = 31, .out = 64, .fh = 1, .fw = 1, .stride = 1, .groups = 1 },
+    { .images = 2, .size = 0, .in = 64, .out = 64, .fh = 1, .fw = 1, .stride = 1, .groups = 1 }
+  };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     const Case *c = &cases[i];
     gfloat weights[64 * 64], bias[64], *got[2];
@@ -199,7 +229,8 @@ test_unchanged (gconstpointer data)
       build (&check[k], c, k == 0 ? precision : SL_PRECISION_FLOAT, weights, bias);
       got[k] = check_run (&check[k], FALSE, 1);
     }
-    g_assert_cmpmem (got[0], sl_graph_output_tensor (check[0].graph, 0)->bytes, got[1], sl_graph_output_tensor (check[1].graph, 0)->bytes);
+    g_assert_cmpmem (got[0], sl_graph_output_tensor (check[0].graph, 0)->bytes, got[1],
+                     sl_graph_output_tensor (check[1].graph, 0)->bytes);
     for (guint k = 0; k < 2; k++) {
       sl_tensor_buffer_free (got[k]);
       check_clear (&check[k]);
@@ -207,7 +238,8 @@ test_unchanged (gconstpointer data)
   }
 }
 
-/* Weights that are numbers of 16 bits already are kept so where rows are few, and give what floats of more rows give, bit by bit. */
+/* Weights that are numbers of 16 bits already are kept so where rows are few, and give what floats
+ * of more rows give, bit by bit. */
 static void
 test_halves (void)
 {
@@ -221,7 +253,9 @@ test_halves (void)
   const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
   const guint n_isas = sl_float_isas (isas);
   for (guint i = 0; i < n_isas; i++) {
-    const Case few = { .images = FEW, .in = IN, .out = OUT, .fh = 1, .fw = 1, .stride = 1, .groups = 1 };
+    const Case few = {
+      .images = FEW, .in = IN, .out = OUT, .fh = 1, .fw = 1, .stride = 1, .groups = 1
+    };
     Case many = few;
     gfloat weights[OUT * IN], bias[OUT];
     Check check[2];
@@ -248,7 +282,8 @@ test_halves (void)
   }
 }
 
-/* Weights that a file keeps in 8 bits, times a step of their channel, are kept so where rows are few. */
+/* Weights that a file keeps in 8 bits, times a step of their channel, are kept so where rows are
+ * few. */
 static void
 test_bytes (void)
 {
@@ -259,15 +294,42 @@ test_bytes (void)
     SlPrecision precision;
     gboolean kept;
   } cases[] = {
-    { { .images = 1, .in = 70, .out = 60, .fh = 1, .fw = 1, .stride = 1, .groups = 1 }, 127, SL_PRECISION_FLOAT, TRUE },
-    { { .images = 61, .in = 133, .out = 50, .fh = 1, .fw = 1, .stride = 1, .groups = 1 }, 7, SL_PRECISION_FLOAT, TRUE },
-    { { .images = 150, .in = 133, .out = 50, .fh = 1, .fw = 1, .stride = 1, .groups = 1 }, 127, SL_PRECISION_FLOAT, FALSE },
-    { { .images = 150, .in = 133, .out = 50, .fh = 1, .fw = 1, .stride = 1, .groups = 1 }, 127, SL_PRECISION_FP16, TRUE },
-    { { .images = 2, .size = 5, .in = 40, .out = 75, .fh = 3, .fw = 2, .stride = 2, .groups = 1 }, 127, SL_PRECISION_FLOAT, TRUE },
-    { { .images = 1, .size = 6, .in = 64, .out = 128, .fh = 1, .fw = 3, .stride = 1, .groups = 2 }, 127, SL_PRECISION_FLOAT, TRUE },
-    { { .images = 9, .in = 70, .out = 60, .fh = 1, .fw = 1, .stride = 1, .groups = 1 }, 127, SL_PRECISION_FP16, TRUE },
-    { { .images = 9, .in = 70, .out = 60, .fh = 1, .fw = 1, .stride = 1, .groups = 1 }, 255, SL_PRECISION_FLOAT, FALSE },
-    { { .images = 9, .in = 30, .out = 60, .fh = 1, .fw = 1, .stride = 1, .groups = 1 }, 127, SL_PRECISION_FLOAT, FALSE },
+    { { .images = 1, .in = 70, .out = 60, .fh = 1, .fw = 1, .stride = 1, .groups = 1 },
+      127,
+      SL_PRECISION_FLOAT,
+      TRUE },
+    { { .images = 61, .in = 133, .out = 50, .fh = 1, .fw = 1, .stride = 1, .groups = 1 },
+      7,
+      SL_PRECISION_FLOAT,
+      TRUE },
+    { { .images = 150, .in = 133, .out = 50, .fh = 1, .fw = 1, .stride = 1, .groups = 1 },
+      127,
+      SL_PRECISION_FLOAT,
+      FALSE },
+    { { .images = 150, .in = 133, .out = 50, .fh = 1, .fw = 1, .stride = 1, .groups = 1 },
+      127,
+      SL_PRECISION_FP16,
+      TRUE },
+    { { .images = 2, .size = 5, .in = 40, .out = 75, .fh = 3, .fw = 2, .stride = 2, .groups = 1 },
+      127,
+      SL_PRECISION_FLOAT,
+      TRUE },
+    { { .images = 1, .size = 6, .in = 64, .out = 128, .fh = 1, .fw = 3, .stride = 1, .groups = 2 },
+      127,
+      SL_PRECISION_FLOAT,
+      TRUE },
+    { { .images = 9, .in = 70, .out = 60, .fh = 1, .fw = 1, .stride = 1, .groups = 1 },
+      127,
+      SL_PRECISION_FP16,
+      TRUE },
+    { { .images = 9, .in = 70, .out = 60, .fh = 1, .fw = 1, .stride = 1, .groups = 1 },
+      255,
+      SL_PRECISION_FLOAT,
+      FALSE },
+    { { .images = 9, .in = 30, .out = 60, .fh = 1, .fw = 1, .stride = 1, .groups = 1 },
+      127,
+      SL_PRECISION_FLOAT,
+      FALSE },
   };
   const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
   const guint n_isas = sl_float_isas (isas);
@@ -276,12 +338,15 @@ test_bytes (void)
     const Case *c = &cases[k].shape;
     const gint32 row = c->fh * c->fw * c->in / c->groups;
     const gsize n = (gsize) row * (gsize) c->out;
-    g_autofree gfloat *whole = g_new (gfloat, n), *others = g_new (gfloat, n), *bias = g_new (gfloat, c->out);
+    g_autofree gfloat *whole = g_new (gfloat, n), *others = g_new (gfloat, n),
+                      *bias = g_new (gfloat, c->out);
     for (gint32 channel = 0; channel < c->out; channel++) {
       const gfloat step = channel == 3 ? 1e-30f : (gfloat) g_rand_double_range (rand, 1e-4, 0.1);
       for (gint32 i = 0; i < row; i++)
-        whole[channel * row + i] = channel == 2 ? 0 : (gfloat) between (rand, -cases[k].most, cases[k].most) * step;
-      whole[channel * row] = (gfloat) (channel == 1 && cases[k].most == 127 ? -128 : cases[k].most) * (channel == 2 ? 0 : step);
+        whole[channel * row + i] =
+          channel == 2 ? 0 : (gfloat) between (rand, -cases[k].most, cases[k].most) * step;
+      whole[channel * row] = (gfloat) (channel == 1 && cases[k].most == 127 ? -128 : cases[k].most)
+                             * (channel == 2 ? 0 : step);
     }
     for (guint i = 0; i < n_isas; i++) {
       Check check, single;
@@ -306,8 +371,8 @@ test_bytes (void)
   }
 }
 
-/* Arithmetic of binary16 where numbers are far outside of its range: each row as exact as others, whatever its activations' magnitude, beside weights
- * of up to 1000. */
+/* Arithmetic of binary16 where numbers are far outside of its range: each row as exact as others,
+ * whatever its activations' magnitude, beside weights of up to 1000. */
 static void
 test_halves_range (void)
 {
@@ -317,7 +382,9 @@ test_halves_range (void)
     OUT = 70,
     ROWS = 13
   };
-  const Case c = { .images = ROWS, .in = IN, .out = OUT, .fh = 1, .fw = 1, .stride = 1, .groups = 1 };
+  const Case c = {
+    .images = ROWS, .in = IN, .out = OUT, .fh = 1, .fw = 1, .stride = 1, .groups = 1
+  };
   const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
   const guint n_isas = sl_float_isas (isas);
   guint tried = 0;
@@ -345,7 +412,8 @@ test_halves_range (void)
           magnitude += fabs (product);
         }
         if (!(fabs ((double) got[k] - sum) <= HALVES_TOLERANCE * magnitude))
-          g_error ("row %d, channel %d: %.9g, expected %.9g of %.9g", k / OUT, k % OUT, (double) got[k], sum, magnitude);
+          g_error ("row %d, channel %d: %.9g, expected %.9g of %.9g", k / OUT, k % OUT,
+                   (double) got[k], sum, magnitude);
       }
       sl_tensor_buffer_free (got);
       check_clear (&check);
@@ -361,7 +429,9 @@ static void
 test_neighbours (gconstpointer data)
 {
   const SlPrecision precision = (SlPrecision) GPOINTER_TO_INT (data);
-  const Case c = { .images = 1, .size = 5, .in = 37, .out = 50, .fh = 1, .fw = 1, .stride = 1, .groups = 1 };
+  const Case c = {
+    .images = 1, .size = 5, .in = 37, .out = 50, .fh = 1, .fw = 1, .stride = 1, .groups = 1
+  };
   gfloat weights[37 * 50], bias[50];
   Check check;
   check_init (&check, 1);
@@ -391,15 +461,20 @@ test_numbers (void)
     if (isfinite (wide))
       g_assert_cmpuint (sl_bfloat_from_float (wide), ==, i);
     else
-      g_assert_cmpint (isnan (sl_bfloat_to_float (sl_bfloat_from_float (wide))) != 0, ==, isnan (wide) != 0);
+      g_assert_cmpint (isnan (sl_bfloat_to_float (sl_bfloat_from_float (wide))) != 0, ==,
+                       isnan (wide) != 0);
   }
   g_autoptr (GRand) rand = g_rand_new_with_seed (1);
   for (guint i = 0; i < 100000; i++) {
-    const gfloat value = (gfloat) ldexp (g_rand_double_range (rand, -1, 1), between (rand, -30, 15));
-    g_assert_cmpfloat (sl_bfloat_to_float (sl_bfloat_from_float (value)), ==, nearest ((double) value, 8, -133));
-    g_assert_cmpint (sl_half_holds (value), ==, nearest ((double) value, 11, -24) == (double) value);
+    const gfloat value =
+      (gfloat) ldexp (g_rand_double_range (rand, -1, 1), between (rand, -30, 15));
+    g_assert_cmpfloat (sl_bfloat_to_float (sl_bfloat_from_float (value)), ==,
+                       nearest ((double) value, 8, -133));
+    g_assert_cmpint (sl_half_holds (value), ==,
+                     nearest ((double) value, 11, -24) == (double) value);
   }
-  g_assert_cmpfloat (sl_bfloat_to_float (sl_bfloat_from_float (SL_BFLOAT_MOST)), ==, SL_BFLOAT_MOST);
+  g_assert_cmpfloat (sl_bfloat_to_float (sl_bfloat_from_float (SL_BFLOAT_MOST)), ==,
+                     SL_BFLOAT_MOST);
   g_assert_true (isinf (sl_bfloat_to_float (sl_bfloat_from_float (3.4e38f))));
   g_assert_false (sl_half_holds (NAN));
   g_assert_false (sl_half_holds (INFINITY));
@@ -431,10 +506,14 @@ main (int argc, char **argv)
   g_setenv ("SIGHTLINE_BACKEND", "float", TRUE);
   g_test_add_data_func ("/precision/bf16", GINT_TO_POINTER (SL_PRECISION_BF16), test_rounded);
   g_test_add_data_func ("/precision/fp16", GINT_TO_POINTER (SL_PRECISION_FP16), test_rounded);
-  g_test_add_data_func ("/precision/unchanged/bf16", GINT_TO_POINTER (SL_PRECISION_BF16), test_unchanged);
-  g_test_add_data_func ("/precision/unchanged/fp16", GINT_TO_POINTER (SL_PRECISION_FP16), test_unchanged);
-  g_test_add_data_func ("/precision/neighbours/bf16", GINT_TO_POINTER (SL_PRECISION_BF16), test_neighbours);
-  g_test_add_data_func ("/precision/neighbours/fp16", GINT_TO_POINTER (SL_PRECISION_FP16), test_neighbours);
+  g_test_add_data_func ("/precision/unchanged/bf16", GINT_TO_POINTER (SL_PRECISION_BF16),
+                        test_unchanged);
+  g_test_add_data_func ("/precision/unchanged/fp16", GINT_TO_POINTER (SL_PRECISION_FP16),
+                        test_unchanged);
+  g_test_add_data_func ("/precision/neighbours/bf16", GINT_TO_POINTER (SL_PRECISION_BF16),
+                        test_neighbours);
+  g_test_add_data_func ("/precision/neighbours/fp16", GINT_TO_POINTER (SL_PRECISION_FP16),
+                        test_neighbours);
   g_test_add_func ("/precision/halves", test_halves);
   g_test_add_func ("/precision/bytes", test_bytes);
   g_test_add_func ("/precision/halves/range", test_halves_range);

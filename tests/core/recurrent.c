@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Layers of cells that remember, by plain and by float kernels of every instruction set, against their equations in double precision: every
- * kind of cell, forward and back, numbers of cells around those of registers.
+ * Layers of cells that remember, by plain and by float kernels of every instruction set, against
+ * their equations in double precision: every kind of cell, forward and back, numbers of cells
+ * around those of registers.
  */
 #include <math.h>
 #include <string.h>
@@ -35,7 +36,8 @@ state_part (const Case *c, const double *hidden, const double *factor, guint gat
   const guint column = gate * c->cells + k;
   double sum = c->biased ? (double) c->bias[column] : 0;
   for (guint i = 0; i < c->cells; i++)
-    sum += hidden[i] * (factor != NULL ? factor[i] : 1) * (double) c->weights[i * c->gates * c->cells + column];
+    sum += hidden[i] * (factor != NULL ? factor[i] : 1)
+           * (double) c->weights[i * c->gates * c->cells + column];
   return sum;
 }
 
@@ -55,8 +57,10 @@ step (const Case *c, const gfloat *x, double *hidden, double *state)
       state[k] = sigmoid (forget) * state[k] + sigmoid (first) * tanh (new);
       next[k] = sigmoid (output) * tanh (state[k]);
     } else if (c->gates == 3) {
-      const double part = c->cell == SL_CELL_GRU ? reset[k] * state_part (c, hidden, NULL, 2, k) : state_part (c, hidden, reset, 2, k);
-      next[k] = (1 - sigmoid (first)) * tanh ((double) x[2 * n + k] + part) + sigmoid (first) * hidden[k];
+      const double part = c->cell == SL_CELL_GRU ? reset[k] * state_part (c, hidden, NULL, 2, k)
+                                                 : state_part (c, hidden, reset, 2, k);
+      next[k] =
+        (1 - sigmoid (first)) * tanh ((double) x[2 * n + k] + part) + sigmoid (first) * hidden[k];
     } else {
       next[k] = c->cell == SL_CELL_TANH ? tanh (first) : fmax (first, 0);
     }
@@ -77,9 +81,10 @@ compare (const Case *c, const gfloat *got, const char *name)
       const guint row = (c->back ? STEPS - 1 - s : s) * BATCH + b;
       step (c, c->x + row * c->gates * c->cells, hidden, state);
       for (guint k = 0; k < c->cells; k++)
-        if (!(fabs ((double) got[row * c->cells + k] - hidden[k]) <= TOLERANCE * fmax (1, fabs (hidden[k]))))
-          g_error ("%s, cell %d, %u cells, step %u: cell %u is %.9g, expected %.9g", name, c->cell, c->cells, s, k,
-                   (double) got[row * c->cells + k], hidden[k]);
+        if (!(fabs ((double) got[row * c->cells + k] - hidden[k])
+              <= TOLERANCE * fmax (1, fabs (hidden[k]))))
+          g_error ("%s, cell %d, %u cells, step %u: cell %u is %.9g, expected %.9g", name, c->cell,
+                   c->cells, s, k, (double) got[row * c->cells + k], hidden[k]);
     }
   }
 }
@@ -95,23 +100,28 @@ static void
 check_case (Case *c)
 {
   const gint32 cells = (gint32) c->cells, width = (gint32) (c->gates * c->cells);
-  const gint32 x_dims[] = { STEPS, BATCH, width }, w_dims[] = { cells, width }, state_dims[] = { BATCH, cells };
+  const gint32 x_dims[] = { STEPS, BATCH, width }, w_dims[] = { cells, width },
+               state_dims[] = { BATCH, cells };
   const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
   const guint n_isas = sl_float_isas (isas);
   g_autoptr (GError) error = NULL;
-  g_autofree gfloat *weights = g_new (gfloat, c->cells * c->gates * c->cells), *bias = g_new (gfloat, c->gates * c->cells);
-  g_autofree gfloat *hidden = g_new (gfloat, BATCH * c->cells), *state = g_new (gfloat, BATCH * c->cells);
+  g_autofree gfloat *weights = g_new (gfloat, c->cells * c->gates * c->cells),
+                    *bias = g_new (gfloat, c->gates * c->cells);
+  g_autofree gfloat *hidden = g_new (gfloat, BATCH * c->cells),
+                    *state = g_new (gfloat, BATCH * c->cells);
   Check check;
   check_init (&check, c->cells);
   fill (&check, weights, c->cells * c->gates * c->cells, 2 / sqrt (c->cells));
   fill (&check, bias, c->gates * c->cells, 1);
   fill (&check, hidden, BATCH * c->cells, 1);
   fill (&check, state, BATCH * c->cells, 1);
-  const gint32 inputs[] = { check_input (&check, SL_DTYPE_F32, 3, x_dims, 0, 0),
-                            check_constant (&check, SL_DTYPE_F32, 2, w_dims, NULL, 0, 0, 0, weights),
-                            c->biased ? check_constant (&check, SL_DTYPE_F32, 1, &width, NULL, 0, 0, 0, bias) : -1,
-                            c->stated ? check_constant (&check, SL_DTYPE_F32, 2, state_dims, NULL, 0, 0, 0, hidden) : -1,
-                            c->stated ? check_constant (&check, SL_DTYPE_F32, 2, state_dims, NULL, 0, 0, 0, state) : -1 };
+  const gint32 inputs[] = {
+    check_input (&check, SL_DTYPE_F32, 3, x_dims, 0, 0),
+    check_constant (&check, SL_DTYPE_F32, 2, w_dims, NULL, 0, 0, 0, weights),
+    c->biased ? check_constant (&check, SL_DTYPE_F32, 1, &width, NULL, 0, 0, 0, bias) : -1,
+    c->stated ? check_constant (&check, SL_DTYPE_F32, 2, state_dims, NULL, 0, 0, 0, hidden) : -1,
+    c->stated ? check_constant (&check, SL_DTYPE_F32, 2, state_dims, NULL, 0, 0, 0, state) : -1
+  };
   gint32 outputs[3];
   for (guint i = 0; i < 3; i++)
     outputs[i] = check_output (&check, SL_DTYPE_F32, 0, 0);
@@ -137,16 +147,21 @@ check_case (Case *c)
 static void
 test_cells (void)
 {
-  static const guint gates[] = {
-    [SL_CELL_LSTM] = 4, [SL_CELL_GRU] = 3, [SL_CELL_GRU_RESET_FIRST] = 3, [SL_CELL_TANH] = 1, [SL_CELL_RELU] = 1
-  };
+  static const guint gates[] = { [SL_CELL_LSTM] = 4,
+                                 [SL_CELL_GRU] = 3,
+                                 [SL_CELL_GRU_RESET_FIRST] = 3,
+                                 [SL_CELL_TANH] = 1,
+                                 [SL_CELL_RELU] = 1 };
   static const guint cells[] = { 1, 3, 8, 17, 32, 45, MAX_CELLS };
   for (guint kind = 0; kind < G_N_ELEMENTS (gates); kind++)
     for (guint i = 0; i < G_N_ELEMENTS (cells); i++)
       for (guint form = 0; form < 4; form++) {
-        Case c = {
-          .cell = (SlCell) kind, .gates = gates[kind], .cells = cells[i], .back = form % 2, .biased = form > 0, .stated = form > 1
-        };
+        Case c = { .cell = (SlCell) kind,
+                   .gates = gates[kind],
+                   .cells = cells[i],
+                   .back = form % 2,
+                   .biased = form > 0,
+                   .stated = form > 1 };
         check_case (&c);
       }
 }
@@ -159,23 +174,27 @@ test_nan (void)
   {
     CELLS = 19
   };
-  static const SlCell kinds[] = { SL_CELL_LSTM, SL_CELL_GRU, SL_CELL_GRU_RESET_FIRST, SL_CELL_TANH, SL_CELL_RELU };
+  static const SlCell kinds[] = { SL_CELL_LSTM, SL_CELL_GRU, SL_CELL_GRU_RESET_FIRST, SL_CELL_TANH,
+                                  SL_CELL_RELU };
   static const gint32 gates[] = { 4, 3, 3, 1, 1 };
   const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
   const guint n_isas = sl_float_isas (isas);
   for (guint kind = 0; kind < G_N_ELEMENTS (kinds); kind++) {
-    const gint32 width = gates[kind] * CELLS, x_dims[] = { 2, 1, width }, w_dims[] = { CELLS, width };
+    const gint32 width = gates[kind] * CELLS, x_dims[] = { 2, 1, width },
+                 w_dims[] = { CELLS, width };
     g_autofree gfloat *weights = g_new0 (gfloat, CELLS * width);
     g_autoptr (GError) error = NULL;
     gint32 outputs[3];
     Check check;
     check_init (&check, kind);
-    const gint32 inputs[] = { check_input (&check, SL_DTYPE_F32, 3, x_dims, 0, 0),
-                              check_constant (&check, SL_DTYPE_F32, 2, w_dims, NULL, 0, 0, 0, weights), -1, -1, -1 };
+    const gint32 inputs[] = {
+      check_input (&check, SL_DTYPE_F32, 3, x_dims, 0, 0),
+      check_constant (&check, SL_DTYPE_F32, 2, w_dims, NULL, 0, 0, 0, weights), -1, -1, -1
+    };
     for (guint i = 0; i < 3; i++)
       outputs[i] = check_output (&check, SL_DTYPE_F32, 0, 0);
-    sl_graph_add_node (check.graph, SL_OP_RECURRENT, 0, inputs, 5, outputs, 3, &(SlOpParams){ .recurrent = { .cell = kinds[kind] } },
-                       &error);
+    sl_graph_add_node (check.graph, SL_OP_RECURRENT, 0, inputs, 5, outputs, 3,
+                       &(SlOpParams){ .recurrent = { .cell = kinds[kind] } }, &error);
     g_assert_no_error (error);
     check_prepare (&check);
     for (gint32 i = 0; i < 2 * width; i++)
@@ -185,7 +204,8 @@ test_nan (void)
       gfloat *got = check_run (&check, i == n_isas, 1);
       for (guint k = 0; k < 2 * CELLS; k++)
         if (!isnan (got[k]))
-          g_error ("%s, cell %u: value %u is %g, expected NaN", i < n_isas ? isas[i]->name : "plain", kind, k, (double) got[k]);
+          g_error ("%s, cell %u: value %u is %g, expected NaN",
+                   i < n_isas ? isas[i]->name : "plain", kind, k, (double) got[k]);
       sl_tensor_buffer_free (got);
     }
     check_clear (&check);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sessions: arguments, the memory plan, views between runtimes, two outputs of one tensor, changing buffers. */
+/* Sessions: arguments, the memory plan, views between runtimes, two outputs of one tensor, changing
+ * buffers. */
 #define _GNU_SOURCE /* for sched_setaffinity() */
 #include <sched.h>
 #include <string.h>
@@ -20,7 +21,8 @@ build_chain (Check *check)
   const gint32 input = check_input (check, SL_DTYPE_U8, 4, picture, 0.1f, 128);
   reshape[0] = check_middle (check, SL_DTYPE_U8, 0.1f, 128);
   reshape[1] = check_ints (check, 2, flat);
-  const gint32 row = check_middle (check, SL_DTYPE_U8, 0.1f, 128), soft = check_middle (check, SL_DTYPE_U8, 1 / 256.0f, 0);
+  const gint32 row = check_middle (check, SL_DTYPE_U8, 0.1f, 128),
+               soft = check_middle (check, SL_DTYPE_U8, 1 / 256.0f, 0);
   const SlOpParams params = { .softmax = { 1.0f } };
   check_node (check, SL_OP_RELU, &input, 1, reshape[0], NULL);
   check_node (check, SL_OP_RESHAPE, reshape, 2, row, NULL);
@@ -45,7 +47,8 @@ test_threads_range (void)
   check_clear (&check);
 }
 
-/* What is measured cannot be foretold, but for one processor; and the result is that of one thread. */
+/* What is measured cannot be foretold, but for one processor; and the result is that of one thread.
+ */
 static void
 test_threads_measured (void)
 {
@@ -128,14 +131,18 @@ enum
   THREADS = 6
 };
 
-/* Sessions on @backend, made by several threads at the same time, pack a layer's weights once, and all compute what a lone one does.
- * The layers share their weights, but not the zero points that are folded into what is packed. Returns how much that is; the result
- * goes to @output. */
+/* Sessions on @backend, made by several threads at the same time, pack a layer's weights once, and
+ * all compute what a lone one does. The layers share their weights, but not the zero points that
+ * are folded into what is packed. Returns how much that is; the result goes to @output. */
 static gsize
 share_weights (const char *backend, guint8 *output)
 {
   const gint32 dims[4] = { 1, SIDE, SIDE, CHANNELS }, kernel[4] = { CHANNELS, 1, 1, CHANNELS };
-  const SlOpParams params = { .window = { .padding = SL_PADDING_SAME, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } };
+  const SlOpParams params = { .window = { .padding = SL_PADDING_SAME,
+                                          .stride_h = 1,
+                                          .stride_w = 1,
+                                          .dilation_h = 1,
+                                          .dilation_w = 1 } };
   const gfloat scale = 0.01f;
   g_autofree guint8 *weights = g_malloc (CHANNELS * CHANNELS);
   Sharer sharers[THREADS + 1];
@@ -152,14 +159,17 @@ share_weights (const char *backend, guint8 *output)
     check_init (made, 3);
     gint32 tensor = check_input (made, SL_DTYPE_U8, 4, dims, 0.05f, 128);
     for (guint i = 0; i < 4; i++) {
-      const gint32 in[2] = { tensor, check_constant (made, SL_DTYPE_U8, 4, kernel, &scale, 1, 0, 128, weights) };
-      tensor = i < 3 ? check_middle (made, SL_DTYPE_U8, 0.05f, 90 + 20 * (gint32) i) : check_output (made, SL_DTYPE_U8, 0.05f, 128);
+      const gint32 in[2] = { tensor, check_constant (made, SL_DTYPE_U8, 4, kernel, &scale, 1, 0,
+                                                     128, weights) };
+      tensor = i < 3 ? check_middle (made, SL_DTYPE_U8, 0.05f, 90 + 20 * (gint32) i)
+                     : check_output (made, SL_DTYPE_U8, 0.05f, 128);
       check_node (made, SL_OP_CONV_2D, in, 2, tensor, &params);
     }
     check_prepare (made);
   }
   for (guint i = 0; i <= THREADS; i++)
-    sharers[i] = (Sharer){ i < THREADS ? check.graph : lone.graph, input, sl_tensor_buffer_new (BYTES), 0 };
+    sharers[i] =
+      (Sharer){ i < THREADS ? check.graph : lone.graph, input, sl_tensor_buffer_new (BYTES), 0 };
   for (guint i = 0; i < THREADS; i++)
     threads[i] = g_thread_new ("sharer", run_sharer, &sharers[i]);
   for (guint i = 0; i < THREADS; i++)
@@ -257,11 +267,13 @@ check_block (const SlBlock *block, gsize size)
 static gboolean
 are_apart (const SlBlock *a, const SlBlock *b)
 {
-  return a->first > b->last || b->first > a->last || a->offset + a->bytes + SL_TENSOR_PADDING <= b->offset
+  return a->first > b->last || b->first > a->last
+         || a->offset + a->bytes + SL_TENSOR_PADDING <= b->offset
          || b->offset + b->bytes + SL_TENSOR_PADDING <= a->offset;
 }
 
-/* Random lifetimes: nothing alive together overlaps, and the plan is never below the largest live set. */
+/* Random lifetimes: nothing alive together overlaps, and the plan is never below the largest live
+ * set. */
 static void
 test_plan (void)
 {
@@ -269,7 +281,8 @@ test_plan (void)
   for (guint round = 0; round < 200; round++) {
     SlBlock blocks[40];
     gsize lower = 0;
-    const guint n = (guint) g_rand_int_range (rand, 0, 40), steps = (guint) g_rand_int_range (rand, 1, 30);
+    const guint n = (guint) g_rand_int_range (rand, 0, 40),
+                steps = (guint) g_rand_int_range (rand, 1, 30);
     for (guint i = 0; i < n; i++) {
       blocks[i].bytes = (gsize) g_rand_int_range (rand, 1, 5000);
       blocks[i].first = (guint) g_rand_int_range (rand, 0, (gint32) steps);
@@ -287,7 +300,8 @@ test_plan (void)
   }
 }
 
-/* Models of thousands of nodes are planned as soon as others, and blocks that end are used again. */
+/* Models of thousands of nodes are planned as soon as others, and blocks that end are used again.
+ */
 static void
 test_plan_many (void)
 {
@@ -302,7 +316,9 @@ test_plan_many (void)
     gsize lower = 0;
     for (guint i = 0; i < MANY; i++) {
       const guint last = i + (guint) g_rand_int_range (rand, 0, LONGEST);
-      blocks[i] = (SlBlock){ .bytes = (gsize) g_rand_int_range (rand, 1, 5000), .first = i, .last = MIN (last, MANY - 1) };
+      blocks[i] = (SlBlock){ .bytes = (gsize) g_rand_int_range (rand, 1, 5000),
+                             .first = i,
+                             .last = MIN (last, MANY - 1) };
     }
     const gsize size = sl_arena_plan (blocks, MANY, MANY, halves != 0, &lower, NULL);
     g_assert_cmpuint (size, >=, lower);
@@ -315,11 +331,16 @@ test_plan_many (void)
   }
 }
 
-/* Two blocks at a time, each as another's input: those that take turns have one middle, where there is room. */
+/* Two blocks at a time, each as another's input: those that take turns have one middle, where there
+ * is room. */
 static void
 test_plan_halves (void)
 {
-  SlBlock blocks[] = { { 64000, 0, 1, 0 }, { 16000, 1, 2, 0 }, { 40000, 2, 3, 0 }, { 12000, 3, 4, 0 }, { 20000, 4, 4, 0 } };
+  SlBlock blocks[] = { { 64000, 0, 1, 0 },
+                       { 16000, 1, 2, 0 },
+                       { 40000, 2, 3, 0 },
+                       { 12000, 3, 4, 0 },
+                       { 20000, 4, 4, 0 } };
   gsize lower = 0;
   sl_arena_plan (blocks, G_N_ELEMENTS (blocks), 5, TRUE, &lower, NULL);
   for (guint i = 2; i < G_N_ELEMENTS (blocks); i++) {
@@ -329,7 +350,8 @@ test_plan_halves (void)
   }
 }
 
-/* A convolution after a mean that keeps its dimensions: inside one XNNPACK subgraph the mean must say that it has four. */
+/* A convolution after a mean that keeps its dimensions: inside one XNNPACK subgraph the mean must
+ * say that it has four. */
 static void
 test_convolution_of_mean (void)
 {
@@ -339,17 +361,23 @@ test_convolution_of_mean (void)
   Check check;
   check_init (&check, 5);
   check_random (&check, SL_DTYPE_F32, G_N_ELEMENTS (weights), weights);
-  const gint32 reduced[] = { check_input (&check, SL_DTYPE_F32, 4, x_dims, 0, 0), check_ints (&check, 2, axes) };
+  const gint32 reduced[] = { check_input (&check, SL_DTYPE_F32, 4, x_dims, 0, 0),
+                             check_ints (&check, 2, axes) };
   const gint32 mean = check_middle (&check, SL_DTYPE_F32, 0, 0);
   const SlOpParams keep = { .reduce = { TRUE } };
-  const SlOpParams params = { .window = { .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } };
-  const gint32 convolved[] = { mean, check_constant (&check, SL_DTYPE_F32, 4, w_dims, NULL, 0, 0, 0, weights), -1 };
+  const SlOpParams params = { .window = {
+                                .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } };
+  const gint32 convolved[] = {
+    mean, check_constant (&check, SL_DTYPE_F32, 4, w_dims, NULL, 0, 0, 0, weights), -1
+  };
   check_node (&check, SL_OP_MEAN, reduced, 2, mean, &keep);
-  check_node (&check, SL_OP_CONV_2D, convolved, 3, check_output (&check, SL_DTYPE_F32, 0, 0), &params);
+  check_node (&check, SL_OP_CONV_2D, convolved, 3, check_output (&check, SL_DTYPE_F32, 0, 0),
+              &params);
   check_prepare (&check);
   for (guint k = 0; k < 3 * 4 * 64; k++)
     for (guint o = 0; o < 2; o++)
-      expected[o] += check_real (sl_graph_input_tensor (check.graph, 0), check.input_data[0], k) / 12 * (double) weights[o * 64 + k % 64];
+      expected[o] += check_real (sl_graph_input_tensor (check.graph, 0), check.input_data[0], k)
+                     / 12 * (double) weights[o * 64 + k % 64];
   check_expect (&check, expected, 1e-5, 1e-5);
   check_clear (&check);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Every instruction set of the SIMD loops this machine has, against loops of the test's own, byte for byte. */
+/* Every instruction set of the SIMD loops this machine has, against loops of the test's own, byte
+ * for byte. */
 #include <math.h>
 #include <string.h>
 
@@ -30,7 +31,8 @@ check_look_up (const SlSimdLoops *loops, gsize n, gsize offset)
     g_assert_cmpuint (out[offset + n + i], ==, 0xa5);
 }
 
-/* Quantised values of @channels, with many equal ones, or one channel above most others, between two rows of a few pixels. */
+/* Quantised values of @channels, with many equal ones, or one channel above most others, between
+ * two rows of a few pixels. */
 static void
 check_search (const SlSimdLoops *loops, gsize channels, gsize rows)
 {
@@ -38,14 +40,18 @@ check_search (const SlSimdLoops *loops, gsize channels, gsize rows)
   {
     PIXELS = 12
   };
-  const gsize row = PIXELS * channels + SL_SEARCH_OVER, best_of = (gsize) g_test_rand_int_range (0, (gint32) channels);
+  const gsize row = PIXELS * channels + SL_SEARCH_OVER,
+              best_of = (gsize) g_test_rand_int_range (0, (gint32) channels);
   g_autofree guint8 *codes = g_new (guint8, 2 * row);
   const guint8 flip = channels % 2 ? 0x80 : 0, above = (guint8) (g_test_rand_int_range (0, 5) * 40);
-  gint32 found[SL_SEARCH_ROWS * SL_SEARCHED], weights[SL_SEARCH_ROWS], across[SL_SEARCHED + SL_SEARCH_OVER], pixel[SL_SEARCHED];
+  gint32 found[SL_SEARCH_ROWS * SL_SEARCHED], weights[SL_SEARCH_ROWS],
+    across[SL_SEARCHED + SL_SEARCH_OVER], pixel[SL_SEARCHED];
   SlSearchRun runs[SL_SEARCHED];
   SlSearchTile tile = { codes, codes + row, channels, flip, runs, 0, across };
   for (gsize i = 0; i < 2 * row; i++)
-    codes[i] = (guint8) (100 + g_test_rand_int_range (0, channels % 3 ? 4 : 60) + (i % row % channels == best_of ? above : 0)) ^ flip;
+    codes[i] = (guint8) (100 + g_test_rand_int_range (0, channels % 3 ? 4 : 60)
+                         + (i % row % channels == best_of ? above : 0))
+               ^ flip;
   for (gsize r = 0; r < rows; r++)
     weights[r] = g_test_rand_int_range (0, 2049);
   for (gint32 x = 0; x < SL_SEARCHED + SL_SEARCH_OVER; x++) {
@@ -54,7 +60,8 @@ check_search (const SlSimdLoops *loops, gsize channels, gsize rows)
       continue;
     pixel[x] = x == 0 ? 0 : MIN (pixel[x - 1] + (g_test_rand_int_range (0, 4) == 0), PIXELS - 2);
     if (x == 0 || pixel[x] != pixel[x - 1])
-      runs[tile.n_runs++] = (SlSearchRun){ x, pixel[x] * (gint32) channels, (pixel[x] + 1) * (gint32) channels };
+      runs[tile.n_runs++] =
+        (SlSearchRun){ x, pixel[x] * (gint32) channels, (pixel[x] + 1) * (gint32) channels };
   }
   loops->search (&tile, weights, rows, found);
   for (gsize i = 0; i < rows * SL_SEARCHED; i++) {
@@ -63,7 +70,8 @@ check_search (const SlSimdLoops *loops, gsize channels, gsize rows)
     for (gsize c = 0; c < channels; c++) {
       gint64 sum = 1 << 21;
       for (gsize k = 0; k < 4; k++)
-        sum += (gint64) (codes[k / 2 * row + at + k % 2 * channels + c] ^ flip) * (k % 2 ? across[x] : 2048 - across[x])
+        sum += (gint64) (codes[k / 2 * row + at + k % 2 * channels + c] ^ flip)
+               * (k % 2 ? across[x] : 2048 - across[x])
                * (k / 2 ? weights[i / SL_SEARCHED] : 2048 - weights[i / SL_SEARCHED]);
       where = (gint32) (sum / (1 << 22)) > best ? (gint32) c : where;
       best = MAX (best, (gint32) (sum / (1 << 22)));
@@ -91,11 +99,13 @@ check_blend (const SlSimdLoops *loops, gsize n)
   }
   loops->down (top, bottom, down, out, n);
   for (gsize i = 0; i < n; i++) {
-    const gint64 l = is_signed ? (gint8) left[i] : left[i], r = is_signed ? (gint8) right[i] : right[i];
+    const gint64 l = is_signed ? (gint8) left[i] : left[i],
+                 r = is_signed ? (gint8) right[i] : right[i];
     const gint64 t = l * (2048 - weight) + r * weight, b = r * (2048 - weight) + l * weight;
     const gint64 sum = t * (2048 - down) + b * down + (1 << 21);
     g_assert_cmpint (top[i], ==, t);
-    g_assert_cmpuint (out[i], ==, (guint8) (sum >= 0 ? sum / (1 << 22) : -((-sum + (1 << 22) - 1) / (1 << 22))));
+    g_assert_cmpuint (
+      out[i], ==, (guint8) (sum >= 0 ? sum / (1 << 22) : -((-sum + (1 << 22) - 1) / (1 << 22))));
   }
   for (gsize i = 0; i < GUARD; i++)
     g_assert_cmpuint (out[n + i], ==, 0xa5);
@@ -124,7 +134,8 @@ check_arg_max (const SlSimdLoops *loops, gsize n, guint8 flip)
   g_assert_cmpint (out[ROWS], ==, 77);
 }
 
-/* Rows as TensorFlow Lite's kernel makes them: a table of exponentials, a sum in order, rounded half up. */
+/* Rows as TensorFlow Lite's kernel makes them: a table of exponentials, a sum in order, rounded
+ * half up. */
 static void
 check_softmax (const SlSimdLoops *loops, gsize n, gsize rows)
 {
@@ -145,7 +156,8 @@ check_softmax (const SlSimdLoops *loops, gsize n, gsize rows)
     for (gsize i = 0; i < n; i++)
       sum += table[highest - (in[r * n + i] ^ flip)];
     for (gsize i = 0; i < n; i++) {
-      const gfloat scaled = table[highest - (in[r * n + i] ^ flip)] * (1.0f / (sum * softmax.scale));
+      const gfloat scaled =
+        table[highest - (in[r * n + i] ^ flip)] * (1.0f / (sum * softmax.scale));
       const gint32 code = (gint32) floorf (scaled + 0.5f) + softmax.zero_point;
       g_assert_cmpuint (out[r * n + i] ^ flip, ==, MIN (code, 255));
     }
@@ -173,7 +185,9 @@ check_sums (const SlSimdLoops *loops, gsize n)
 static void
 check_largest (const SlSimdLoops *loops, gsize n)
 {
-  const SlWindows windows = { .n = n, .taps = n % 4, .stride = 5, .count = 4, .step = 3, .out_step = n + 2 };
+  const SlWindows windows = {
+    .n = n, .taps = n % 4, .stride = 5, .count = 4, .step = 3, .out_step = n + 2
+  };
   gfloat in[LONGEST + 30], out[4 * (LONGEST + 2)];
   for (gsize i = 0; i < G_N_ELEMENTS (in); i++)
     in[i] = i % 11 >= 8 ? NAN : i % 23 == 5 ? -INFINITY : (gfloat) (i * 7 % 13) - 6;
@@ -200,7 +214,9 @@ check_halves (const SlSimdLoops *loops)
   loops->from_halves (halves, floats, 65536);
   for (guint i = 0; i < 65536; i++) {
     const gfloat expected = sl_half_to_float ((guint16) i);
-    g_assert_true (isnan (expected) ? isnan (floats[i]) : floats[i] == expected && !signbit (floats[i]) == !signbit (expected));
+    g_assert_true (isnan (expected)
+                     ? isnan (floats[i])
+                     : floats[i] == expected && !signbit (floats[i]) == !signbit (expected));
   }
   loops->to_halves (floats, again, 65536);
   for (guint i = 0; i < 65536; i++)
@@ -221,13 +237,18 @@ check_round (const SlSimdLoops *loops, gsize n)
   const gfloat scale = 0.25f, lo = -100, hi = 155, by = 0.375f;
   gfloat in[LONGEST], out[LONGEST], least = 0, most = 0;
   for (gsize i = 0; i <= n; i++) {
-    in[i] = i % 17 == 5 ? NAN : i % 19 == 7 ? INFINITY : i % 23 == 9 ? -INFINITY : (gfloat) ((gint32) (i * 71 % 603) - 301) / 8;
+    in[i] = i % 17 == 5   ? NAN
+            : i % 19 == 7 ? INFINITY
+            : i % 23 == 9 ? -INFINITY
+                          : (gfloat) ((gint32) (i * 71 % 603) - 301) / 8;
     out[i] = 7;
   }
   loops->round (in, out, n, scale, lo, hi, by);
   for (gsize i = 0; i < n; i++)
-    g_assert_cmpfloat ((double) out[i], ==,
-                       (double) by * (isnan (in[i]) ? (double) lo : CLAMP (nearbyint ((double) in[i] / 0.25), -100, 155)));
+    g_assert_cmpfloat (
+      (double) out[i], ==,
+      (double) by
+        * (isnan (in[i]) ? (double) lo : CLAMP (nearbyint ((double) in[i] / 0.25), -100, 155)));
   g_assert_cmpfloat (out[n], ==, 7);
   loops->widen (in, &least, &most, n);
   gfloat low = 0, high = 0;
@@ -253,7 +274,8 @@ check_float_sums (const SlSimdLoops *loops, gsize n)
   }
   g_assert_cmpfloat (fabs (loops->sum (a, n) - sum), <, 1e-9);
   g_assert_cmpfloat (fabs ((double) loops->dot (a, b, n) - product), <, 1e-4 * (double) n);
-  g_assert_true (loops->dot (a, b, n) == sl_simd_loops_base.dot (a, b, n) && loops->sum (a, n) == sl_simd_loops_base.sum (a, n));
+  g_assert_true (loops->dot (a, b, n) == sl_simd_loops_base.dot (a, b, n)
+                 && loops->sum (a, n) == sl_simd_loops_base.sum (a, n));
 }
 
 static void
@@ -277,7 +299,8 @@ check_turn (const SlSimdLoops *loops, gsize from_stride, gsize to_stride)
   loops->turn (from, (gssize) from_stride, to, (gssize) to_stride);
   for (gsize y = 0; y < SL_TURNED; y++)
     for (gsize x = 0; x < to_stride; x++)
-      g_assert_cmpuint (to[y * to_stride + x], ==, x < SL_TURNED ? from[x * from_stride + y] : 0xa5);
+      g_assert_cmpuint (to[y * to_stride + x], ==,
+                        x < SL_TURNED ? from[x * from_stride + y] : 0xa5);
 }
 
 static void

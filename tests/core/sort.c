@@ -32,7 +32,8 @@ test_orders (void)
                     : kind == 2 ? 1
                     : kind == 3 ? (gdouble) MIN (i, n - i)
                     : kind == 4 ? (gdouble) (i * 7919 % 101)
-                    /* Medians of three find nearly the least each time: the sort by halves goes on as a heap. */
+                    /* Medians of three find nearly the least each time: the sort by halves goes on
+                       as a heap. */
                     : i >= n / 2 / 2 * 2 ? -(gdouble) (2 * (i + 1 - n / 2 / 2 * 2))
                     : i % 2 == 0         ? -(gdouble) (i + 1)
                                          : -(gdouble) (n / 2 / 2 * 2 + i);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* After its first run a session asks the heap for nothing: counted over 1,000 runs by counters in front of malloc. */
+/* After its first run a session asks the heap for nothing: counted over 1,000 runs by counters in
+ * front of malloc. */
 #include <string.h>
 
 #include "models/model.h"
@@ -22,7 +23,8 @@ count_runs (SlGraph *graph, guint threads, guint runs)
     inputs[i] = sl_tensor_buffer_new (sl_graph_input_tensor (graph, i)->bytes);
   for (guint i = 0; i < sl_graph_n_outputs (graph); i++)
     outputs[i] = sl_tensor_buffer_new (sl_graph_output_tensor (graph, i)->bytes);
-  g_assert_cmpint (sl_session_run (session, (const void *const *) inputs, outputs), ==, SL_STATUS_OK);
+  g_assert_cmpint (sl_session_run (session, (const void *const *) inputs, outputs), ==,
+                   SL_STATUS_OK);
   const gint64 before = sl_allocations ();
   for (guint i = 0; i < runs; i++)
     sl_session_run (session, (const void *const *) inputs, outputs);
@@ -34,7 +36,8 @@ count_runs (SlGraph *graph, guint threads, guint runs)
   g_assert_cmpint (after - before, ==, 0);
 }
 
-/* Convolution, addition, a look-up, a slice, a resize and a search: XNNPACK and kernels of our own. */
+/* Convolution, addition, a look-up, a slice, a resize and a search: XNNPACK and kernels of our own.
+ */
 static SlGraph *
 mixed_graph (Check *check, const gint8 *weights)
 {
@@ -48,15 +51,22 @@ mixed_graph (Check *check, const gint8 *weights)
   inputs[0] = t[0];
   inputs[1] = check_constant (check, SL_DTYPE_I8, 4, kernel, &scale, 1, 0, 0, weights);
   check_node (check, SL_OP_CONV_2D, inputs, 2, t[1],
-              &(SlOpParams){ .window = { .padding = SL_PADDING_SAME, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } });
+              &(SlOpParams){ .window = { .padding = SL_PADDING_SAME,
+                                         .stride_h = 1,
+                                         .stride_w = 1,
+                                         .dilation_h = 1,
+                                         .dilation_w = 1 } });
   check_node (check, SL_OP_ADD, (gint32[]){ t[0], t[1] }, 2, t[2], NULL);
   check_node (check, SL_OP_TANH, &t[2], 1, t[3], NULL);
   check_node (check, SL_OP_SLICE,
-              (gint32[]){ t[3], check_ints (check, 4, (gint32[]){ 0, 4, 4, 0 }), check_ints (check, 4, (gint32[]){ 1, 16, 16, 8 }) }, 3,
-              t[4], NULL);
-  check_node (check, SL_OP_RESIZE_BILINEAR, (gint32[]){ t[4], check_ints (check, 2, (gint32[]){ 40, 40 }) }, 2, t[5], NULL);
+              (gint32[]){ t[3], check_ints (check, 4, (gint32[]){ 0, 4, 4, 0 }),
+                          check_ints (check, 4, (gint32[]){ 1, 16, 16, 8 }) },
+              3, t[4], NULL);
+  check_node (check, SL_OP_RESIZE_BILINEAR,
+              (gint32[]){ t[4], check_ints (check, 2, (gint32[]){ 40, 40 }) }, 2, t[5], NULL);
   t[6] = check_output (check, SL_DTYPE_I64, 0, 0);
-  check_node (check, SL_OP_ARG_MAX, (gint32[]){ t[5], check_ints (check, 1, (gint32[]){ 3 }) }, 2, t[6], NULL);
+  check_node (check, SL_OP_ARG_MAX, (gint32[]){ t[5], check_ints (check, 1, (gint32[]){ 3 }) }, 2,
+              t[6], NULL);
   check_prepare (check);
   return check->graph;
 }
@@ -80,8 +90,10 @@ test_mixed (void)
 static void
 test_real (void)
 {
-  static const char *const names[] = { "mobilenet_v1_0.25_128_quant", "person_detect", "movenet_single_pose_lightning_ptq",
-                                       "yolov8n_full_integer_quant_224", "version-RFB-320_without_postprocessing" };
+  static const char *const names[] = { "mobilenet_v1_0.25_128_quant", "person_detect",
+                                       "movenet_single_pose_lightning_ptq",
+                                       "yolov8n_full_integer_quant_224",
+                                       "version-RFB-320_without_postprocessing" };
   if (sl_allocations () < 0) {
     g_test_skip ("allocations cannot be counted in this build");
     return;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What is said when XNNPACK does not start: of folders made for it, and of XNNPACK itself where this process may hide the files. */
+/* What is said when XNNPACK does not start: of folders made for it, and of XNNPACK itself where
+ * this process may hide the files. */
 #define _GNU_SOURCE
 #include <glib/gstdio.h>
 #include <sched.h>
@@ -27,18 +28,28 @@ static const struct
   const char *files[4]; /* that exist */
   const char *problem;
 } cases[] = {
-  { "none", FALSE, { NULL }, MISSING "/proc/cpuinfo to learn of the processor; mount /proc in this container or chroot" },
+  { "none",
+    FALSE,
+    { NULL },
+    MISSING "/proc/cpuinfo to learn of the processor; mount /proc in this container or chroot" },
   { "memory", FALSE, { "proc/cpuinfo" }, "it has no memory" },
   { "arm-none",
     TRUE,
     { NULL },
-    MISSING "/proc/cpuinfo, nor " SYS_FILES " to learn of the processor; mount /proc and /sys in this container or chroot" },
-  { "arm-sys", TRUE, { "proc/cpuinfo" }, MISSING SYS_FILES " to learn of the processor; mount /sys in this container or chroot" },
+    MISSING "/proc/cpuinfo, nor " SYS_FILES
+            " to learn of the processor; mount /proc and /sys in this container or chroot" },
+  { "arm-sys",
+    TRUE,
+    { "proc/cpuinfo" },
+    MISSING SYS_FILES " to learn of the processor; mount /sys in this container or chroot" },
   { "arm-proc",
     TRUE,
     { "sys/devices/system/cpu/present" },
     MISSING "/proc/cpuinfo to learn of the processor; mount /proc in this container or chroot" },
-  { "arm-either-list", TRUE, { "proc/cpuinfo", "sys/devices/system/cpu/possible" }, "it has no memory" },
+  { "arm-either-list",
+    TRUE,
+    { "proc/cpuinfo", "sys/devices/system/cpu/possible" },
+    "it has no memory" },
 };
 
 static void
@@ -59,7 +70,8 @@ test_problem (gconstpointer data)
   const guint i = GPOINTER_TO_UINT (data);
   g_autofree char *root = g_dir_make_tmp ("sightline-xnn-XXXXXX", NULL);
   for (guint k = 0; cases[i].files[k] != NULL; k++) {
-    g_autofree char *path = g_build_filename (root, cases[i].files[k], NULL), *folder = g_path_get_dirname (path);
+    g_autofree char *path = g_build_filename (root, cases[i].files[k], NULL),
+                    *folder = g_path_get_dirname (path);
     g_assert_cmpint (g_mkdir_with_parents (folder, 0700), ==, 0);
     g_assert_true (g_file_set_contents (path, "0-1\n", -1, NULL));
   }
@@ -73,7 +85,8 @@ static gboolean
 hide (const char *path)
 {
   return (unshare (CLONE_NEWNS) == 0 || unshare (CLONE_NEWUSER | CLONE_NEWNS) == 0)
-         && mount ("none", path, NULL, MS_REC | MS_PRIVATE, NULL) == 0 && mount ("none", path, "tmpfs", 0, NULL) == 0;
+         && mount ("none", path, NULL, MS_REC | MS_PRIVATE, NULL) == 0
+         && mount ("none", path, "tmpfs", 0, NULL) == 0;
 }
 
 static int
@@ -94,7 +107,8 @@ test_start (void)
 #if defined(__aarch64__) || defined(__arm__)
   const char *path = "/sys", *expected = "XNNPACK cannot run on this machine: " MISSING SYS_FILES;
 #else
-  const char *path = "/proc", *expected = "XNNPACK cannot run on this machine: " MISSING "/proc/cpuinfo";
+  const char *path = "/proc",
+             *expected = "XNNPACK cannot run on this machine: " MISSING "/proc/cpuinfo";
 #endif
   const pid_t child = fork ();
   g_assert_cmpint (child, >=, 0);

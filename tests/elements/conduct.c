@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How elements behave in a stream, beside GStreamer's own filters: each row of a table goes through the same events, frames and queries
- * as its peer does, and what comes out on either side must be the same.
+ * How elements behave in a stream, beside GStreamer's own filters: each row of a table goes through
+ * the same events, frames and queries as its peer does, and what comes out on either side must be
+ * the same.
  */
 #include "config.h"
 
@@ -19,8 +20,8 @@
 
 static const guint8 colour[3] = { 90, 60, 200 };
 
-/* @sink: (nullable): caps behind it. @reads: whether it takes any strides, so says that it reads GstVideoMeta. @computes: whether it may add
- * the time of a model to the latency. */
+/* @sink: (nullable): caps behind it. @reads: whether it takes any strides, so says that it reads
+ * GstVideoMeta. @computes: whether it may add the time of a model to the latency. */
 typedef struct
 {
   const char *name, *launch, *sink, *peer;
@@ -29,8 +30,10 @@ typedef struct
 
 static const Row rows[] = {
   { "slnormalize", "slnormalize width=4 height=4", NULL, "identity", .reads = TRUE },
-  { "slinfer", "slnormalize ! slinfer model=MODEL", NULL, "identity", .reads = TRUE, .computes = TRUE },
-  { "slpostprocess", "slnormalize ! slinfer model=MODEL ! slpostprocess", CAPS, "identity", .reads = TRUE, .computes = TRUE },
+  { "slinfer", "slnormalize ! slinfer model=MODEL", NULL, "identity", .reads = TRUE,
+    .computes = TRUE },
+  { "slpostprocess", "slnormalize ! slinfer model=MODEL ! slpostprocess", CAPS, "identity",
+    .reads = TRUE, .computes = TRUE },
   { "slpredict", "slpredict model=MODEL", CAPS, "identity", .reads = TRUE, .computes = TRUE },
   { "sltrack", "sltrack", NULL, "identity" },
   { "slanalyze", "slanalyze regions=\"[zone all] points=0,0 1,0 1,1 0,1\"", NULL, "identity" },
@@ -38,13 +41,15 @@ static const Row rows[] = {
 #ifdef SL_HAVE_LIBYUV
   { "slresize", "slresize", NULL, "videoscale" },
   { "slresize-smaller", "slresize", SMALL, "videoscale", .reads = TRUE },
-  { "slresize-turned", "slresize video-direction=90r", NULL, "videoflip video-direction=90r", .reads = TRUE },
+  { "slresize-turned", "slresize video-direction=90r", NULL, "videoflip video-direction=90r",
+    .reads = TRUE },
 #endif
 #ifdef SL_HAVE_OVERLAY
   { "sloverlay", "sloverlay", NULL, "videoconvert" },
 #endif
 #ifdef SL_HAVE_TENSOR_META
-  { "sltensorconvert", "slnormalize ! slinfer model=MODEL ! sltensorconvert", CAPS, "identity", .reads = TRUE, .computes = TRUE },
+  { "sltensorconvert", "slnormalize ! slinfer model=MODEL ! sltensorconvert", CAPS, "identity",
+    .reads = TRUE, .computes = TRUE },
 #endif
 };
 
@@ -79,8 +84,8 @@ note_segment (Log *log, GstEvent *event)
 {
   const GstSegment *segment;
   gst_event_parse_segment (event, &segment);
-  note (log, "segment %g %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " of %u\n", segment->rate, segment->start,
-        segment->time, segment->base, gst_event_get_seqnum (event));
+  note (log, "segment %g %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " of %u\n",
+        segment->rate, segment->start, segment->time, segment->base, gst_event_get_seqnum (event));
 }
 
 static void
@@ -106,7 +111,8 @@ note_event (Log *log, GstEvent *event)
       break;
     case GST_EVENT_GAP:
       gst_event_parse_gap (event, &time, &duration);
-      note (log, "gap %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT "\n", time / GST_MSECOND, duration / GST_MSECOND);
+      note (log, "gap %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT "\n", time / GST_MSECOND,
+            duration / GST_MSECOND);
       break;
     case GST_EVENT_CAPS: /* their number and fields are an element's own */
     case GST_EVENT_RECONFIGURE:
@@ -122,8 +128,9 @@ note_probe (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   Log *log = data;
   if ((GST_PAD_PROBE_INFO_TYPE (info) & GST_PAD_PROBE_TYPE_BUFFER) != 0) {
     const GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
-    note (log, "frame %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT "%s\n", GST_BUFFER_PTS (buffer) / GST_MSECOND,
-          GST_BUFFER_DURATION (buffer) / GST_MSECOND, GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_DISCONT) ? " discont" : "");
+    note (log, "frame %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT "%s\n",
+          GST_BUFFER_PTS (buffer) / GST_MSECOND, GST_BUFFER_DURATION (buffer) / GST_MSECOND,
+          GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_DISCONT) ? " discont" : "");
   } else {
     note_event (log, GST_PAD_PROBE_INFO_EVENT (info));
   }
@@ -190,9 +197,12 @@ open_stream (const char *launch, const char *sink)
   Stream *stream = g_new0 (Stream, 1);
   stream->line = test_line_open (launch, sink, NULL);
   open_log (&stream->down, stream->line.harness->sinkpad,
-            GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM | GST_PAD_PROBE_TYPE_EVENT_FLUSH);
+            GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM
+              | GST_PAD_PROBE_TYPE_EVENT_FLUSH);
   open_log (&stream->up, stream->line.harness->srcpad, GST_PAD_PROBE_TYPE_EVENT_UPSTREAM);
-  gst_pad_add_probe (stream->line.harness->srcpad, GST_PAD_PROBE_TYPE_QUERY_UPSTREAM | GST_PAD_PROBE_TYPE_PUSH, answer_probe, NULL, NULL);
+  gst_pad_add_probe (stream->line.harness->srcpad,
+                     GST_PAD_PROBE_TYPE_QUERY_UPSTREAM | GST_PAD_PROBE_TYPE_PUSH, answer_probe,
+                     NULL, NULL);
   gst_harness_set_upstream_latency (stream->line.harness, UPSTREAM_LATENCY);
   return stream;
 }
@@ -265,7 +275,8 @@ custom_event (GstEventType type, const char *name)
   return gst_event_new_custom (type, gst_structure_new_empty (name));
 }
 
-/* A stream from its beginning to its end, with all that may happen in between. (transfer full): what came out */
+/* A stream from its beginning to its end, with all that may happen in between. (transfer full):
+ * what came out */
 static char *
 run_down (const char *launch, const char *sink)
 {
@@ -282,7 +293,8 @@ run_down (const char *launch, const char *sink)
   push (stream, custom_event (GST_EVENT_CUSTOM_DOWNSTREAM, "in-order"), 106);
   push (stream, custom_event (GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, "kept"), 107);
   push_frame (stream, 2 * FRAME);
-  push_segment (stream, 2, GST_SECOND, 3 * FRAME, 108); /* a change of speed and place without a flush */
+  push_segment (stream, 2, GST_SECOND, 3 * FRAME,
+                108); /* a change of speed and place without a flush */
   push_frame (stream, GST_SECOND);
   push (stream, gst_event_new_flush_start (), 109);
   push (stream, gst_event_new_flush_stop (TRUE), 109);
@@ -304,7 +316,8 @@ send (Stream *stream, GstEvent *event, guint seqnum)
   gst_harness_push_upstream_event (stream->line.harness, event);
 }
 
-/* (transfer full): the upstream events that reached the source of those sent from downstream; with @late also the frames that passed */
+/* (transfer full): the upstream events that reached the source of those sent from downstream; with
+ * @late also the frames that passed */
 static char *
 run_up (const char *launch, const char *sink, gboolean late)
 {
@@ -312,7 +325,10 @@ run_up (const char *launch, const char *sink, gboolean late)
   gst_harness_set_src_caps_str (stream->line.harness, CAPS);
   push_frame (stream, 0);
   g_free (take_log (&stream->up));
-  send (stream, gst_event_new_seek (2, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET, GST_SECOND, GST_SEEK_TYPE_NONE, 0), 201);
+  send (stream,
+        gst_event_new_seek (2, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET, GST_SECOND,
+                            GST_SEEK_TYPE_NONE, 0),
+        201);
   send (stream, gst_navigation_event_new_mouse_move (10, 12, 0), 202);
   send (stream, gst_navigation_event_new_key_press ("a", 0), 203);
   send (stream, gst_event_new_step (GST_FORMAT_BUFFERS, 1, 1, TRUE, FALSE), 204);
@@ -352,7 +368,8 @@ test_down (gconstpointer data)
   const Row *row = data;
   if (is_peer_missing (row->peer))
     return;
-  g_autofree char *model = test_colour_model (SL_DTYPE_U8), *launch = with_model (row->launch, model);
+  g_autofree char *model = test_colour_model (SL_DTYPE_U8),
+                  *launch = with_model (row->launch, model);
   g_autofree char *got = run_down (launch, row->sink), *expected = run_down (row->peer, row->sink);
   compare (got, expected);
   test_remove_file (model);
@@ -364,9 +381,11 @@ test_up (gconstpointer data)
   const Row *row = data;
   if (is_peer_missing (row->peer))
     return;
-  g_autofree char *model = test_colour_model (SL_DTYPE_U8), *launch = with_model (row->launch, model);
+  g_autofree char *model = test_colour_model (SL_DTYPE_U8),
+                  *launch = with_model (row->launch, model);
   for (guint late = 0; late < 2; late++) {
-    g_autofree char *got = run_up (launch, row->sink, late > 0), *expected = run_up (row->peer, row->sink, late > 0);
+    g_autofree char *got = run_up (launch, row->sink, late > 0),
+                    *expected = run_up (row->peer, row->sink, late > 0);
     compare (got, expected);
   }
   test_remove_file (model);
@@ -384,21 +403,25 @@ ask_up (Stream *stream, GstClockTime *latency)
   GstClockTime most;
   g_assert_true (gst_pad_peer_query_duration (pad, GST_FORMAT_TIME, &duration));
   g_assert_true (gst_pad_peer_query_position (pad, GST_FORMAT_TIME, &position));
-  GstQuery *queries[] = { gst_query_new_seeking (GST_FORMAT_TIME), gst_query_new_uri (), gst_query_new_latency () };
+  GstQuery *queries[] = { gst_query_new_seeking (GST_FORMAT_TIME), gst_query_new_uri (),
+                          gst_query_new_latency () };
   for (guint i = 0; i < G_N_ELEMENTS (queries); i++)
     g_assert_true (gst_pad_peer_query (pad, queries[i]));
   gst_query_parse_seeking (queries[0], NULL, &seekable, &from, &to);
   gst_query_parse_uri (queries[1], &uri);
   gst_query_parse_latency (queries[2], &live, latency, &most);
-  g_string_append_printf (text, "%" G_GINT64_FORMAT " %" G_GINT64_FORMAT " %d %" G_GINT64_FORMAT " %" G_GINT64_FORMAT " %s %d", duration,
-                          position, seekable, from, to, uri, live);
+  g_string_append_printf (text,
+                          "%" G_GINT64_FORMAT " %" G_GINT64_FORMAT " %d %" G_GINT64_FORMAT
+                          " %" G_GINT64_FORMAT " %s %d",
+                          duration, position, seekable, from, to, uri, live);
   g_assert_cmpuint (*latency, <=, most);
   for (guint i = 0; i < G_N_ELEMENTS (queries); i++)
     gst_query_unref (queries[i]);
   return g_string_free (text, FALSE);
 }
 
-/* Whether upstream of the stream, which asks for memory for its frames, is answered and told that any strides are read. */
+/* Whether upstream of the stream, which asks for memory for its frames, is answered and told that
+ * any strides are read. */
 static gboolean
 reads_strides (Stream *stream)
 {
@@ -421,7 +444,8 @@ test_queries (gconstpointer data)
   const Row *row = data;
   if (is_peer_missing (row->peer))
     return;
-  g_autofree char *model = test_colour_model (SL_DTYPE_U8), *launch = with_model (row->launch, model);
+  g_autofree char *model = test_colour_model (SL_DTYPE_U8),
+                  *launch = with_model (row->launch, model);
   Stream *ours = open_stream (launch, row->sink), *peer = open_stream (row->peer, row->sink);
   Stream *const both[] = { ours, peer };
   GstClockTime latency, theirs;
@@ -456,7 +480,8 @@ run_traced (const char *line)
   g_assert_no_error (error);
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, PATIENCE * GST_USECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_autoptr (GstMessage) message =
+    gst_bus_timed_pop_filtered (bus, PATIENCE * GST_USECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   g_assert_nonnull (message);
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
   gst_element_set_state (pipeline, GST_STATE_NULL);
@@ -472,11 +497,12 @@ run_traced_peer (void)
 static void
 run_traced_ours (void)
 {
-  run_traced ("videotestsrc num-buffers=5 ! " CAPS " ! "
+  run_traced (
+    "videotestsrc num-buffers=5 ! " CAPS " ! "
 #ifdef SL_HAVE_LIBYUV
-              "slresize ! "
+    "slresize ! "
 #endif
-              "slpredict name=p model=MODEL ! sltrack ! slanalyze regions=\"[zone all] points=0,0 1,0 1,1 0,1\" ! fakesink name=end");
+    "slpredict name=p model=MODEL ! sltrack ! slanalyze regions=\"[zone all] points=0,0 1,0 1,1 0,1\" ! fakesink name=end");
 }
 
 static guint
@@ -485,27 +511,31 @@ count (const char *text, const char *pattern)
   g_autoptr (GRegex) regex = g_regex_new (pattern, 0, 0, NULL);
   g_autoptr (GMatchInfo) match = NULL;
   guint n = 0;
-  for (gboolean found = g_regex_match (regex, text, 0, &match); found; found = g_match_info_next (match, NULL))
+  for (gboolean found = g_regex_match (regex, text, 0, &match); found;
+       found = g_match_info_next (match, NULL))
     n++;
   return n;
 }
 
-/* Its probes come through: each frame's latency from source to sink is known, and that of each element. */
+/* Its probes come through: each frame's latency from source to sink is known, and that of each
+ * element. */
 static void
 test_tracer (void)
 {
-  static const char *const elements[] = { "normalize", "infer", "postprocess", "sltrack0", "slanalyze0" };
+  static const char *const elements[] = { "normalize", "infer", "postprocess", "sltrack0",
+                                          "slanalyze0" };
   g_autofree char *log = test_text_file ("trace.log", ""), *seen = NULL;
   g_autoptr (GstTracerFactory) tracer = NULL;
-  for (GList *all = gst_tracer_factory_get_list (), *link = all; link != NULL || (gst_plugin_feature_list_free (all), FALSE);
-       link = link->next)
+  for (GList *all = gst_tracer_factory_get_list (), *link = all;
+       link != NULL || (gst_plugin_feature_list_free (all), FALSE); link = link->next)
     if (g_str_equal (GST_OBJECT_NAME (link->data), "latency"))
       g_set_object (&tracer, link->data);
   if (tracer == NULL) {
     g_test_skip ("GStreamer has no tracers here");
     return;
   }
-  static const char *const names[] = { "GST_TRACERS", "GST_DEBUG", "GST_DEBUG_NO_COLOR", "GST_DEBUG_FILE" };
+  static const char *const names[] = { "GST_TRACERS", "GST_DEBUG", "GST_DEBUG_NO_COLOR",
+                                       "GST_DEBUG_FILE" };
   const char *const values[] = { "latency(flags=pipeline+element)", "GST_TRACER:7", "1", log };
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     g_setenv (names[i], values[i], TRUE);
@@ -517,14 +547,17 @@ test_tracer (void)
     g_unsetenv (names[i]);
   if (!traces) {
     test_remove_file (log);
-    g_test_skip ("GStreamer's tracer stops its own elements here"); /* that of 1.26.2 waits for its own lock */
+    g_test_skip (
+      "GStreamer's tracer stops its own elements here"); /* that of 1.26.2 waits for its own lock */
     return;
   }
   g_test_trap_assert_passed ();
   g_assert_true (g_file_get_contents (log, &seen, NULL, NULL));
-  g_assert_cmpuint (count (seen, " latency, src-element-id=.*sink-element=\\(string\\)end"), ==, TRACED);
+  g_assert_cmpuint (count (seen, " latency, src-element-id=.*sink-element=\\(string\\)end"), ==,
+                    TRACED);
   for (guint i = 0; i < G_N_ELEMENTS (elements); i++) {
-    g_autofree char *pattern = g_strdup_printf ("element-latency, .*element=\\(string\\)%s", elements[i]);
+    g_autofree char *pattern =
+      g_strdup_printf ("element-latency, .*element=\\(string\\)%s", elements[i]);
     g_assert_cmpuint (count (seen, pattern), ==, TRACED);
   }
   test_remove_file (log);

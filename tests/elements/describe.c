@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the registry has of every element, and gst-inspect-1.0 so prints: a description, a line to try that GStreamer's parser takes, and
- * a page that exists.
+ * What the registry has of every element, and gst-inspect-1.0 so prints: a description, a line to
+ * try that GStreamer's parser takes, and a page that exists.
  */
 #include "config.h"
 #include "plugins/base/describe.h"
@@ -45,7 +45,8 @@ check_factory (GstElementFactory *factory)
   g_assert_nonnull (strstr (example, word));
   check_example (example);
   g_assert_true (g_str_has_prefix (page, SL_DOCS_URI "/"));
-  g_autofree char *path = g_build_filename (g_getenv ("SIGHTLINE_SOURCE_ROOT"), "docs", page + strlen (SL_DOCS_URI "/"), NULL);
+  g_autofree char *path = g_build_filename (g_getenv ("SIGHTLINE_SOURCE_ROOT"), "docs",
+                                            page + strlen (SL_DOCS_URI "/"), NULL);
   g_autofree char *words = NULL;
   g_assert_true (g_file_get_contents (path, &words, NULL, NULL));
   g_assert_nonnull (strstr (words, name));
@@ -102,8 +103,10 @@ test_words (void)
 #endif
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_autoptr (GstElement) element = gst_object_ref_sink (gst_element_factory_make (rows[i].element, NULL));
-    GParamSpec *spec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), rows[i].property);
+    g_autoptr (GstElement) element =
+      gst_object_ref_sink (gst_element_factory_make (rows[i].element, NULL));
+    GParamSpec *spec =
+      g_object_class_find_property (G_OBJECT_GET_CLASS (element), rows[i].property);
     GEnumClass *klass = G_PARAM_SPEC_ENUM (spec)->enum_class;
     GString *nicks = g_string_new (NULL);
     for (guint k = 0; k < klass->n_values; k++) {
@@ -120,7 +123,8 @@ static void
 test_threads (void)
 {
   static const char *const texts[] = { "0", "1", "64", "auto" };
-  g_autoptr (GstElement) normalize = gst_object_ref_sink (gst_element_factory_make ("slnormalize", NULL));
+  g_autoptr (GstElement) normalize =
+    gst_object_ref_sink (gst_element_factory_make ("slnormalize", NULL));
   g_autoptr (GstElement) infer = gst_object_ref_sink (gst_element_factory_make ("slinfer", NULL));
   g_autofree char *path = test_colour_model (SL_DTYPE_U8);
   GObjectClass *predictor = g_type_class_ref (SL_TYPE_PREDICTOR);
@@ -165,7 +169,8 @@ set_number (GstElement *element, const char *property, gdouble number)
     g_object_set (element, property, number, NULL);
 }
 
-/* Every number that an element of ours takes has a range, and what is beyond it is an error of ours, no warning of GObject's. */
+/* Every number that an element of ours takes has a range, and what is beyond it is an error of
+ * ours, no warning of GObject's. */
 static void
 check_ranges (const char *name, const char *model)
 {
@@ -175,17 +180,21 @@ check_ranges (const char *name, const char *model)
     g_object_set (element, "model", model, NULL);
   g_autofree GParamSpec **specs = g_object_class_list_properties (G_OBJECT_GET_CLASS (element), &n);
   for (guint i = 0; i < n; i++) {
-    if (!g_str_has_prefix (g_type_name (specs[i]->owner_type), "Sl") || (specs[i]->flags & G_PARAM_WRITABLE) == 0)
+    if (!g_str_has_prefix (g_type_name (specs[i]->owner_type), "Sl")
+        || (specs[i]->flags & G_PARAM_WRITABLE) == 0)
       continue;
     const gboolean whole = G_IS_PARAM_SPEC_INT (specs[i]);
     if (!whole && !G_IS_PARAM_SPEC_DOUBLE (specs[i]))
       continue;
-    const gdouble least = whole ? G_PARAM_SPEC_INT (specs[i])->minimum : G_PARAM_SPEC_DOUBLE (specs[i])->minimum;
-    const gdouble most = whole ? G_PARAM_SPEC_INT (specs[i])->maximum : G_PARAM_SPEC_DOUBLE (specs[i])->maximum;
+    const gdouble least =
+      whole ? G_PARAM_SPEC_INT (specs[i])->minimum : G_PARAM_SPEC_DOUBLE (specs[i])->minimum;
+    const gdouble most =
+      whole ? G_PARAM_SPEC_INT (specs[i])->maximum : G_PARAM_SPEC_DOUBLE (specs[i])->maximum;
     for (guint k = 0; k < 2; k++) {
       const gdouble number = k == 0 ? least - 1 : most + 1;
       g_autofree char *expected =
-        g_strdup_printf ("%s=%.15g: expected %s in %.15g..%.15g", specs[i]->name, number, whole ? "an integer" : "a number", least, most);
+        g_strdup_printf ("%s=%.15g: expected %s in %.15g..%.15g", specs[i]->name, number,
+                         whole ? "an integer" : "a number", least, most);
       if (number < G_MININT || number > G_MAXINT)
         continue;
       set_number (element, specs[i]->name, number);
@@ -193,7 +202,8 @@ check_ranges (const char *name, const char *model)
       g_assert_cmpstr (fault, ==, expected);
     }
     set_number (element, specs[i]->name,
-                whole ? G_PARAM_SPEC_INT (specs[i])->default_value : G_PARAM_SPEC_DOUBLE (specs[i])->default_value);
+                whole ? G_PARAM_SPEC_INT (specs[i])->default_value
+                      : G_PARAM_SPEC_DOUBLE (specs[i])->default_value);
   }
   g_autofree char *last = start_fault (element); /* what is right again is forgotten */
   g_assert_true (last == NULL || strstr (last, ": expected a number in ") == NULL);
@@ -225,10 +235,13 @@ test_ranges (void)
 static void
 test_several_faults (void)
 {
-  g_autoptr (GstElement) element = gst_object_ref_sink (gst_element_factory_make ("slnormalize", NULL));
+  g_autoptr (GstElement) element =
+    gst_object_ref_sink (gst_element_factory_make ("slnormalize", NULL));
   g_object_set (element, "width", -5, "height", -7, "width", -6, NULL);
   g_autofree char *both = start_fault (element);
-  g_assert_cmpstr (both, ==, "height=-7: expected an integer in 0..32768; width=-6: expected an integer in 0..32768");
+  g_assert_cmpstr (
+    both, ==,
+    "height=-7: expected an integer in 0..32768; width=-6: expected an integer in 0..32768");
   g_object_set (element, "height", 48, NULL);
   g_autofree char *first = start_fault (element);
   g_assert_cmpstr (first, ==, "width=-6: expected an integer in 0..32768");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The scanner of EXIF orientations against segments written byte by byte here: both byte orders, cut anywhere, wrong in every way; and
- * decodebin, whose frames must come with the tag.
+ * The scanner of EXIF orientations against segments written byte by byte here: both byte orders,
+ * cut anywhere, wrong in every way; and decodebin, whose frames must come with the tag.
  */
 #include "plugins/video/exif.h"
 #include "plugins/video/exif_chunks.h"
@@ -48,7 +48,8 @@ make_tiff (gboolean big, guint tag, guint type, guint value)
   return tiff;
 }
 
-/* Takes @tiff (nullable). A picture with a JFIF segment, an EXIF one named @name, and pixels with what looks like a segment in them. */
+/* Takes @tiff (nullable). A picture with a JFIF segment, an EXIF one named @name, and pixels with
+ * what looks like a segment in them. */
 static GByteArray *
 make_picture (const char *name, GByteArray *tiff)
 {
@@ -71,7 +72,8 @@ read_in_pieces (const GByteArray *picture, guint piece)
   SlExifScanner scanner = { 0 };
   guint stated = 0;
   for (guint at = 0; at < picture->len; at += piece) {
-    const guint one = sl_exif_scanner_read (&scanner, picture->data + at, MIN (piece, picture->len - at));
+    const guint one =
+      sl_exif_scanner_read (&scanner, picture->data + at, MIN (piece, picture->len - at));
     stated = one != 0 ? one : stated;
   }
   sl_exif_scanner_clear (&scanner);
@@ -83,7 +85,8 @@ test_orientations (void)
 {
   for (guint i = 0; i < 16; i++) {
     const guint orientation = i / 2 + 1;
-    g_autoptr (GByteArray) picture = make_picture ("Exif\0", make_tiff (i % 2 == 0, 0x0112, 3, orientation));
+    g_autoptr (GByteArray) picture =
+      make_picture ("Exif\0", make_tiff (i % 2 == 0, 0x0112, 3, orientation));
     for (guint piece = 1; piece <= picture->len; piece++)
       g_assert_cmpuint (read_in_pieces (picture, piece), ==, orientation);
   }
@@ -108,7 +111,8 @@ test_nothing_stated (void)
   }
 }
 
-/* Any byte of the directory wrong, and the segment cut anywhere: read within bounds (ASan and valgrind look on), never above 8. */
+/* Any byte of the directory wrong, and the segment cut anywhere: read within bounds (ASan and
+ * valgrind look on), never above 8. */
 static void
 test_damaged (void)
 {
@@ -134,8 +138,10 @@ test_stream (void)
   SlExifScanner scanner = { 0 };
   for (guint i = 0; i < G_N_ELEMENTS (orientations); i++) {
     g_autoptr (GByteArray) picture =
-      orientations[i] != 0 ? make_picture ("Exif\0", make_tiff (FALSE, 0x0112, 3, orientations[i])) : make_picture (NULL, NULL);
-    g_assert_cmpuint (sl_exif_scanner_read (&scanner, picture->data, picture->len), ==, MAX (orientations[i], 1));
+      orientations[i] != 0 ? make_picture ("Exif\0", make_tiff (FALSE, 0x0112, 3, orientations[i]))
+                           : make_picture (NULL, NULL);
+    g_assert_cmpuint (sl_exif_scanner_read (&scanner, picture->data, picture->len), ==,
+                      MAX (orientations[i], 1));
   }
   sl_exif_scanner_clear (&scanner);
 }
@@ -177,7 +183,8 @@ read_chunks (SlExifFile kind, const GByteArray *picture, guint piece, guint time
   guint stated = 0, told = 0;
   for (guint i = 0; i < times; i++)
     for (guint at = 0; at < picture->len; at += piece) {
-      const guint one = sl_exif_chunks_read (&chunks, picture->data + at, MIN (piece, picture->len - at));
+      const guint one =
+        sl_exif_chunks_read (&chunks, picture->data + at, MIN (piece, picture->len - at));
       stated = one != 0 ? one : stated;
       told += one != 0;
     }
@@ -193,7 +200,8 @@ test_chunks (void)
     const guint orientation = i / 4 + 1;
     const SlExifFile kind = i / 2 % 2 == 0 ? SL_EXIF_PNG : SL_EXIF_WEBP;
     const char *name = kind == SL_EXIF_PNG ? "eXIf" : "EXIF";
-    g_autoptr (GByteArray) picture = make_chunks (kind, name, make_tiff (i % 2 == 0, 0x0112, 3, orientation), i % 2 == 0);
+    g_autoptr (GByteArray) picture =
+      make_chunks (kind, name, make_tiff (i % 2 == 0, 0x0112, 3, orientation), i % 2 == 0);
     for (guint piece = 1; piece <= picture->len; piece++)
       g_assert_cmpuint (read_chunks (kind, picture, piece, 3), ==, orientation);
     GByteArray *named = g_byte_array_new (), *tiff = make_tiff (i % 2 == 0, 0x0112, 3, orientation);
@@ -213,7 +221,8 @@ test_damaged_chunks (void)
 {
   for (guint kind = SL_EXIF_PNG; kind <= SL_EXIF_WEBP; kind++) {
     g_autoptr (GByteArray) right =
-      make_chunks ((SlExifFile) kind, kind == SL_EXIF_PNG ? "eXIf" : "EXIF", make_tiff (TRUE, 0x0112, 3, 6), TRUE);
+      make_chunks ((SlExifFile) kind, kind == SL_EXIF_PNG ? "eXIf" : "EXIF",
+                   make_tiff (TRUE, 0x0112, 3, 6), TRUE);
     for (guint value = 0; value < 256; value += 17)
       for (guint at = 0; at < right->len; at++) {
         g_autoptr (GByteArray) picture = g_byte_array_new ();
@@ -224,11 +233,13 @@ test_damaged_chunks (void)
   }
 }
 
-/* (transfer full): GStreamer's test picture, 64x48, turned by videoflip to what a file of @orientation holds, as a JPEG file that says so. */
+/* (transfer full): GStreamer's test picture, 64x48, turned by videoflip to what a file of
+ * @orientation holds, as a JPEG file that says so. */
 static GBytes *
 encode_picture (guint orientation)
 {
-  static const char *const turns[] = { "identity", "horiz", "180", "vert", "ul-lr", "90l", "ur-ll", "90r" };
+  static const char *const turns[] = { "identity", "horiz", "180",   "vert",
+                                       "ul-lr",    "90l",   "ur-ll", "90r" };
   g_autofree char *text = g_strdup_printf (
     "videotestsrc num-buffers=1 pattern=smpte-rp-219 ! video/x-raw,format=GRAY8,width=64,height=48 ! videoflip video-direction=%s ! "
     "jpegenc quality=95 ! appsink name=out sync=false",
@@ -257,7 +268,8 @@ encode_picture (guint orientation)
 static gboolean
 has_elements (void)
 {
-  g_autoptr (GstElementFactory) encoder = gst_element_factory_find ("jpegenc"), flip = gst_element_factory_find ("videoflip");
+  g_autoptr (GstElementFactory) encoder = gst_element_factory_find ("jpegenc"),
+                                flip = gst_element_factory_find ("videoflip");
   if (encoder == NULL || flip == NULL)
     g_test_skip ("no jpegenc or no videoflip");
   return encoder != NULL && flip != NULL;
@@ -280,18 +292,23 @@ note_tag (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
-/* (transfer full): what comes of @file after "filesrc ! decodebin ! @rest"; @tag: (out): what its frames are said to need. */
+/* (transfer full): what comes of @file after "filesrc ! decodebin ! @rest"; @tag: (out): what its
+ * frames are said to need. */
 static GstSample *
 decode (GBytes *file, const char *rest, char **tag)
 {
-  g_autofree char *path = NULL, *text = g_strdup_printf ("filesrc name=in ! decodebin ! %s ! appsink name=out sync=false", rest);
+  g_autofree char *path = NULL,
+                  *text = g_strdup_printf (
+                    "filesrc name=in ! decodebin ! %s ! appsink name=out sync=false", rest);
   const int fd = g_file_open_tmp ("sightline-exif-XXXXXX.jpg", &path, NULL);
   g_assert_cmpint (fd, >=, 0);
   close (fd);
-  g_assert_true (g_file_set_contents (path, g_bytes_get_data (file, NULL), (gssize) g_bytes_get_size (file), NULL));
+  g_assert_true (g_file_set_contents (path, g_bytes_get_data (file, NULL),
+                                      (gssize) g_bytes_get_size (file), NULL));
   *tag = NULL;
   g_autoptr (GstElement) line = gst_parse_launch (text, NULL);
-  g_autoptr (GstElement) in = gst_bin_get_by_name (GST_BIN (line), "in"), out = gst_bin_get_by_name (GST_BIN (line), "out");
+  g_autoptr (GstElement) in = gst_bin_get_by_name (GST_BIN (line), "in"),
+                         out = gst_bin_get_by_name (GST_BIN (line), "out");
   g_autoptr (GstPad) pad = gst_element_get_static_pad (out, "sink");
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, note_tag, tag, NULL);
   g_object_set (in, "location", path, NULL);
@@ -325,7 +342,8 @@ test_tensors (void)
   for (guint i = 0; i < SL_EXIF_LAST && has_elements (); i++) {
     g_autoptr (GBytes) file = encode_picture (i + 1);
     g_autofree char *tag = NULL;
-    GstSample *sample = decode (file, "slnormalize type=uint8 width=16 height=12 fit=stretch", &tag);
+    GstSample *sample =
+      decode (file, "slnormalize type=uint8 width=16 height=12 fit=stretch", &tag);
     GstMapInfo got, expected;
     if (upright == NULL)
       upright = gst_sample_ref (sample);

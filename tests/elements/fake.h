@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The runtime that tests/support/fake_runtime.c plays, from the tests of slinfer that are compiled with its path. */
+/* The runtime that tests/support/fake_runtime.c plays, from the tests of slinfer that are compiled
+ * with its path. */
 #ifndef SL_TESTS_ELEMENTS_FAKE_H
 #define SL_TESTS_ELEMENTS_FAKE_H
 

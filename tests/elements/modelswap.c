@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Another model while frames flow: tiny models of several sizes and types, told apart by the language of their labels. Each frame
- * in gives one answer out; answers change once, between two frames, and only when the new model is good.
+ * Another model while frames flow: tiny models of several sizes and types, told apart by the
+ * language of their labels. Each frame in gives one answer out; answers change once, between two
+ * frames, and only when the new model is good.
  */
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +31,8 @@ setup (const char *launch)
     .models = { test_sized_colour_model (SL_DTYPE_U8, 4), test_sized_colour_model (SL_DTYPE_U8, 8),
                 test_sized_colour_model (SL_DTYPE_F32, 6) },
   };
-  g_autofree char *first = g_strdup_printf ("name=it model=%s labels=%s", fixture.models[0], fixture.english);
+  g_autofree char *first =
+    g_strdup_printf ("name=it model=%s labels=%s", fixture.models[0], fixture.english);
   g_autofree char *line = g_strdup_printf (launch, first);
   fixture.harness = gst_harness_new_parse (line);
   fixture.bus = test_watch (fixture.harness->element);
@@ -46,7 +48,8 @@ teardown (Fixture *fixture)
 {
   gst_object_unref (fixture->infer);
   test_line_close (fixture->harness, fixture->bus);
-  char *files[] = { fixture->english, fixture->french, fixture->models[0], fixture->models[1], fixture->models[2] };
+  char *files[] = { fixture->english, fixture->french, fixture->models[0], fixture->models[1],
+                    fixture->models[2] };
   for (guint i = 0; i < G_N_ELEMENTS (files); i++) {
     test_remove_file (files[i]);
     g_free (files[i]);
@@ -58,7 +61,8 @@ static void
 see_green (Fixture *fixture, char word[16])
 {
   static const guint8 green[3] = { 0, 255, 0 };
-  g_assert_cmpint (gst_harness_push (fixture->harness, test_frame (CAPS, green, 0)), ==, GST_FLOW_OK);
+  g_assert_cmpint (gst_harness_push (fixture->harness, test_frame (CAPS, green, 0)), ==,
+                   GST_FLOW_OK);
   g_autoptr (GstBuffer) out = gst_harness_pull (fixture->harness);
   g_assert_nonnull (out);
   memset (word, 0, 16);
@@ -94,8 +98,8 @@ see_switch (Fixture *fixture, const char *before, const char *after)
 static void
 assert_changed (Fixture *fixture, const char *before, const char *after)
 {
-  g_autoptr (GstMessage) message =
-    gst_bus_timed_pop_filtered (fixture->bus, (GstClockTime) PATIENCE * GST_USECOND, GST_MESSAGE_ELEMENT | GST_MESSAGE_WARNING);
+  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (
+    fixture->bus, (GstClockTime) PATIENCE * GST_USECOND, GST_MESSAGE_ELEMENT | GST_MESSAGE_WARNING);
   g_assert_nonnull (message);
   const GstStructure *structure = gst_message_get_structure (message);
   g_assert_true (gst_structure_has_name (structure, "model-changed"));
@@ -118,10 +122,12 @@ test_switch (gconstpointer chain)
   g_object_set (fixture.infer, "model", fixture.models[1], "labels", fixture.french, NULL);
   see_switch (&fixture, "green\n", "vert\n");
   assert_changed (&fixture, fixture.models[0], fixture.models[1]);
-  g_object_set (fixture.infer, "labels", fixture.english, "mean", "0", "std", "255", "model", fixture.models[2], NULL);
+  g_object_set (fixture.infer, "labels", fixture.english, "mean", "0", "std", "255", "model",
+                fixture.models[2], NULL);
   see_switch (&fixture, "vert\n", "green\n");
   assert_changed (&fixture, fixture.models[1], fixture.models[2]);
-  g_object_set (fixture.infer, "model", fixture.models[0], "mean", NULL, "std", NULL, "labels", fixture.french, NULL);
+  g_object_set (fixture.infer, "model", fixture.models[0], "mean", NULL, "std", NULL, "labels",
+                fixture.french, NULL);
   see_switch (&fixture, "green\n", "vert\n");
   teardown (&fixture);
 }
@@ -160,7 +166,11 @@ static const BadCase bad_cases[] = {
   { "few-labels", "slpredict %s", "labels", "few.txt", { "few.txt", "2 names for the 3 classes" } },
   { "decoder", "slpredict %s", "decoder", "ssd", { "ssd" } },
   { "threads", "slpredict %s", "threads", "-1", { "threads=-1" } },
-  { "before", "slnormalize width=4 height=4 ! slinfer %s ! slpostprocess", "model", NULL, { "wants width=8", "width=4" } },
+  { "before",
+    "slnormalize width=4 height=4 ! slinfer %s ! slpostprocess",
+    "model",
+    NULL,
+    { "wants width=8", "width=4" } },
   { "caps",
     "slnormalize ! other/tensors,format=static,num_tensors=1,dimensions=(string)3:4:4:1,types=uint8 ! slinfer %s ! slpostprocess",
     "model",
@@ -172,8 +182,8 @@ static const BadCase bad_cases[] = {
 static void
 assert_warning (Fixture *fixture, const char *const has[3])
 {
-  g_autoptr (GstMessage) message =
-    gst_bus_timed_pop_filtered (fixture->bus, (GstClockTime) PATIENCE * GST_USECOND, GST_MESSAGE_WARNING | GST_MESSAGE_ELEMENT);
+  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (
+    fixture->bus, (GstClockTime) PATIENCE * GST_USECOND, GST_MESSAGE_WARNING | GST_MESSAGE_ELEMENT);
   g_autoptr (GError) error = NULL;
   g_assert_nonnull (message);
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_WARNING);
@@ -185,13 +195,15 @@ assert_warning (Fixture *fixture, const char *const has[3])
     g_assert_nonnull (strstr (error->message, has[i]));
 }
 
-/* What cannot run is not switched to: the old model goes on, and so do the properties that say what runs. */
+/* What cannot run is not switched to: the old model goes on, and so do the properties that say what
+ * runs. */
 static void
 test_bad (gconstpointer data)
 {
   const BadCase *test = data;
   Fixture fixture = setup (test->chain);
-  const gboolean named = test->value != NULL && strchr (test->value, '.') != NULL && test->value[0] != '/';
+  const gboolean named =
+    test->value != NULL && strchr (test->value, '.') != NULL && test->value[0] != '/';
   g_autofree char *file = named ? test_text_file (test->value, "TFL3\nnot a model") : NULL;
   for (guint round = 0; round < 2; round++) {
     g_autofree char *model = NULL, *labels = NULL;
@@ -226,15 +238,16 @@ test_range (void)
   teardown (&fixture);
 }
 
-/* Before the first frame, of a source whose caps a filter states: it has the new model alone to choose. */
+/* Before the first frame, of a source whose caps a filter states: it has the new model alone to
+ * choose. */
 static void
 test_before_first (void)
 {
   Fixture fixture = setup (chains[0]);
-  g_autofree char *launch =
-    g_strdup_printf ("appsrc name=source ! other/tensors,format=static,num_tensors=1,types=uint8,dimensions=(string)3:4:4:1,"
-                     "framerate=(fraction)0/1 ! slinfer name=other model=%s labels=%s ! fakesink async=false",
-                     fixture.models[0], fixture.english);
+  g_autofree char *launch = g_strdup_printf (
+    "appsrc name=source ! other/tensors,format=static,num_tensors=1,types=uint8,dimensions=(string)3:4:4:1,"
+    "framerate=(fraction)0/1 ! slinfer name=other model=%s labels=%s ! fakesink async=false",
+    fixture.models[0], fixture.english);
   g_autoptr (GstElement) pipeline = gst_parse_launch (launch, NULL);
   g_autoptr (GstElement) source = gst_bin_get_by_name (GST_BIN (pipeline), "source");
   g_autoptr (GstElement) infer = gst_bin_get_by_name (GST_BIN (pipeline), "other");
@@ -255,8 +268,8 @@ test_before_first (void)
   g_autoptr (GstBuffer) buffer = test_tensor_buffer (picture, sizeof picture);
   g_signal_emit_by_name (source, "push-buffer", buffer, &flow);
   g_assert_cmpint (flow, ==, GST_FLOW_OK);
-  g_autoptr (GstMessage) message =
-    gst_bus_timed_pop_filtered (bus, (GstClockTime) PATIENCE * GST_USECOND, GST_MESSAGE_ELEMENT | GST_MESSAGE_ERROR);
+  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (
+    bus, (GstClockTime) PATIENCE * GST_USECOND, GST_MESSAGE_ELEMENT | GST_MESSAGE_ERROR);
   g_assert_true (message != NULL && gst_message_has_name (message, "model-changed"));
   gst_element_set_state (pipeline, GST_STATE_NULL);
   test_assert_no_error (bus);
@@ -270,7 +283,8 @@ test_many (void)
   Fixture fixture = setup (chains[0]);
   char word[16];
   for (guint i = 0; i < 200; i++) {
-    g_object_set (fixture.infer, "model", fixture.models[i % 2], "labels", i % 2 != 0 ? fixture.french : fixture.english, NULL);
+    g_object_set (fixture.infer, "model", fixture.models[i % 2], "labels",
+                  i % 2 != 0 ? fixture.french : fixture.english, NULL);
     see_green (&fixture, word);
     g_assert_true (strcmp (word, "green\n") == 0 || strcmp (word, "vert\n") == 0);
   }
@@ -297,7 +311,8 @@ copy_file (const char *from, const char *to, gboolean in_place)
   g_assert_cmpint (fclose (file), ==, 0);
 }
 
-/* The file is cut short and written anew while its model runs: that is said once, and harms nothing until the model is set again. */
+/* The file is cut short and written anew while its model runs: that is said once, and harms nothing
+ * until the model is set again. */
 static void
 test_overwritten (gconstpointer data)
 {
@@ -312,13 +327,14 @@ test_overwritten (gconstpointer data)
   for (guint i = 0; i < 5; i++)
     assert_green (&fixture, "green\n");
   g_autoptr (GError) error = NULL;
-  g_autoptr (GstMessage) message =
-    gst_bus_timed_pop_filtered (fixture.bus, (GstClockTime) PATIENCE * GST_USECOND, GST_MESSAGE_WARNING | GST_MESSAGE_ELEMENT);
+  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (
+    fixture.bus, (GstClockTime) PATIENCE * GST_USECOND, GST_MESSAGE_WARNING | GST_MESSAGE_ELEMENT);
   g_assert_nonnull (message);
   gst_message_parse_warning (message, &error, NULL);
   g_assert_true (g_str_has_prefix (error->message, before));
-  g_assert_nonnull (
-    strstr (error->message, ": the file has changed since the model was loaded; the model goes on as it was: set model again"));
+  g_assert_nonnull (strstr (
+    error->message,
+    ": the file has changed since the model was loaded; the model goes on as it was: set model again"));
   assert_green (&fixture, "green\n");
   g_object_set (fixture.infer, "model", before, "labels", fixture.french, NULL);
   see_switch (&fixture, "green\n", "vert\n");
@@ -335,7 +351,8 @@ test_overwritten_at_rest (void)
   assert_green (&fixture, "green\n");
   gst_element_set_state (fixture.harness->element, GST_STATE_READY);
   copy_file ("/dev/null", fixture.models[0], TRUE);
-  g_assert_cmpint (gst_element_set_state (fixture.harness->element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+  g_assert_cmpint (gst_element_set_state (fixture.harness->element, GST_STATE_PAUSED), ==,
+                   GST_STATE_CHANGE_FAILURE);
   test_assert_error (fixture.bus, fixture.models[0], "the file is empty", NULL);
   copy_file (fixture.models[1], fixture.models[0], FALSE);
   gst_harness_play (fixture.harness);
@@ -344,7 +361,8 @@ test_overwritten_at_rest (void)
   teardown (&fixture);
 }
 
-/* Stops the streaming thread between taking a model and using it, until the next one has been loaded, to no avail. */
+/* Stops the streaming thread between taking a model and using it, until the next one has been
+ * loaded, to no avail. */
 typedef struct
 {
   Fixture *fixture;
@@ -353,18 +371,20 @@ typedef struct
 } Between;
 
 static void
-wait_between (GstDebugCategory *category, GstDebugLevel level, const char *file, const char *function, gint line, GObject *object,
-              GstDebugMessage *message, gpointer data)
+wait_between (GstDebugCategory *category, GstDebugLevel level, const char *file,
+              const char *function, gint line, GObject *object, GstDebugMessage *message,
+              gpointer data)
 {
   Between *between = data;
-  if (!between->armed || g_thread_self () != between->streaming || strcmp (function, "use_model") != 0)
+  if (!between->armed || g_thread_self () != between->streaming
+      || strcmp (function, "use_model") != 0)
     return;
   static const char *const has[3] = { "/nowhere/b.tflite" };
   between->armed = FALSE;
   g_object_set (between->fixture->infer, "model", "/nowhere/b.tflite", NULL);
   between->waited = TRUE;
-  g_autoptr (GstMessage) warning =
-    gst_bus_timed_pop_filtered (between->fixture->bus, (GstClockTime) PATIENCE * GST_USECOND, GST_MESSAGE_WARNING);
+  g_autoptr (GstMessage) warning = gst_bus_timed_pop_filtered (
+    between->fixture->bus, (GstClockTime) PATIENCE * GST_USECOND, GST_MESSAGE_WARNING);
   g_autoptr (GError) error = NULL;
   g_assert_nonnull (warning);
   gst_message_parse_warning (warning, &error, NULL);
@@ -372,7 +392,8 @@ wait_between (GstDebugCategory *category, GstDebugLevel level, const char *file,
   g_assert_nonnull (strstr (error->message, between->fixture->models[1]));
 }
 
-/* Two changes, the second of which is loaded while the first one is being taken: properties tell what runs, not what failed. */
+/* Two changes, the second of which is loaded while the first one is being taken: properties tell
+ * what runs, not what failed. */
 static void
 test_twice (void)
 {
@@ -395,7 +416,8 @@ test_twice (void)
   g_assert_cmpstr (model, ==, fixture.models[1]);
   g_assert_cmpstr (labels, ==, fixture.french);
   g_object_set (fixture.infer, "labels", has[0], NULL);
-  g_autoptr (GstMessage) warning = gst_bus_timed_pop_filtered (fixture.bus, (GstClockTime) PATIENCE * GST_USECOND, GST_MESSAGE_WARNING);
+  g_autoptr (GstMessage) warning = gst_bus_timed_pop_filtered (
+    fixture.bus, (GstClockTime) PATIENCE * GST_USECOND, GST_MESSAGE_WARNING);
   g_assert_nonnull (warning);
   g_object_get (fixture.infer, "model", &after, NULL);
   g_assert_cmpstr (after, ==, fixture.models[1]);
@@ -410,7 +432,8 @@ test_stop (void)
   for (guint i = 0; i < 30; i++) {
     const gboolean french = i % 2 == 0;
     assert_green (&fixture, french ? "green\n" : "vert\n");
-    g_object_set (fixture.infer, "model", fixture.models[french ? 1 : 0], "labels", french ? fixture.french : fixture.english, NULL);
+    g_object_set (fixture.infer, "model", fixture.models[french ? 1 : 0], "labels",
+                  french ? fixture.french : fixture.english, NULL);
     g_usleep (i % 3 * 1000);
     gst_element_set_state (fixture.harness->element, i % 4 < 2 ? GST_STATE_READY : GST_STATE_NULL);
     gst_harness_play (fixture.harness);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The whole line: slnormalize ! slinfer ! slpostprocess, with a tiny model whose classes are the three primary colours,
- * and with real models and pictures where these are found.
+ * The whole line: slnormalize ! slinfer ! slpostprocess, with a tiny model whose classes are the
+ * three primary colours, and with real models and pictures where these are found.
  */
 #include <string.h>
 
@@ -22,9 +22,11 @@ typedef struct
 static Fixture
 setup (SlDtype dtype, const char *normalize, const char *infer, const char *sink)
 {
-  Fixture fixture = { .model = test_colour_model (dtype), .labels = test_text_file ("labels.txt", "red\ngreen\nblue\n") };
+  Fixture fixture = { .model = test_colour_model (dtype),
+                      .labels = test_text_file ("labels.txt", "red\ngreen\nblue\n") };
   g_autofree char *launch =
-    g_strdup_printf ("slnormalize %s ! slinfer model=%s labels=%s %s ! slpostprocess", normalize, fixture.model, fixture.labels, infer);
+    g_strdup_printf ("slnormalize %s ! slinfer model=%s labels=%s %s ! slpostprocess", normalize,
+                     fixture.model, fixture.labels, infer);
   fixture.harness = gst_harness_new_parse (launch);
   fixture.bus = test_watch (fixture.harness->element);
   gst_harness_set_sink_caps_str (fixture.harness, sink);
@@ -61,8 +63,20 @@ static const ColourCase colour_cases[] = {
   { "float32-here", SL_DTYPE_F32, "mean=127.5 std=127.5", "", RGB_CAPS, { 0, 200, 20 }, "green\n" },
   { "bgr-model", SL_DTYPE_U8, "", "colour=BGR", RGB_CAPS, { 255, 0, 0 }, "blue\n" },
   { "bgr-both", SL_DTYPE_U8, "colour=BGR", "colour=BGR", RGB_CAPS, { 255, 0, 0 }, "blue\n" },
-  { "same-said", SL_DTYPE_U8, "colour=RGB width=4 height=4 type=uint8 layout=NHWC", "threads=2", RGB_CAPS, { 255, 0, 0 }, "red\n" },
-  { "nv12", SL_DTYPE_U8, "", "", "video/x-raw,format=NV12,width=33,height=17,framerate=25/1,colorimetry=bt601", { 81, 90, 240 }, "red\n" },
+  { "same-said",
+    SL_DTYPE_U8,
+    "colour=RGB width=4 height=4 type=uint8 layout=NHWC",
+    "threads=2",
+    RGB_CAPS,
+    { 255, 0, 0 },
+    "red\n" },
+  { "nv12",
+    SL_DTYPE_U8,
+    "",
+    "",
+    "video/x-raw,format=NV12,width=33,height=17,framerate=25/1,colorimetry=bt601",
+    { 81, 90, 240 },
+    "red\n" },
   { "one-pixel",
     SL_DTYPE_U8,
     "",
@@ -78,7 +92,8 @@ test_colour (gconstpointer data)
   const ColourCase *test = data;
   Fixture fixture = setup (test->dtype, test->normalize, test->infer, TEXT_CAPS);
   gst_harness_set_src_caps_str (fixture.harness, test->caps);
-  g_assert_cmpint (gst_harness_push (fixture.harness, test_frame (test->caps, test->values, 0)), ==, GST_FLOW_OK);
+  g_assert_cmpint (gst_harness_push (fixture.harness, test_frame (test->caps, test->values, 0)), ==,
+                   GST_FLOW_OK);
   test_assert_no_error (fixture.bus);
   g_autofree char *text = test_take_text (gst_harness_pull (fixture.harness));
   g_assert_cmpstr (text, ==, test->answer);
@@ -94,7 +109,11 @@ typedef struct
 } RefusalCase;
 
 static const RefusalCase refusal_cases[] = {
-  { "colour", SL_DTYPE_U8, "colour=BGR", "", { "wants colour=RGB", "colour=BGR", "colour.tflite" } },
+  { "colour",
+    SL_DTYPE_U8,
+    "colour=BGR",
+    "",
+    { "wants colour=RGB", "colour=BGR", "colour.tflite" } },
   { "colour-model", SL_DTYPE_U8, "colour=RGB", "colour=BGR", { "wants colour=BGR", "colour=RGB" } },
   { "width", SL_DTYPE_U8, "width=5", "", { "wants width=4", "width=5" } },
   { "height", SL_DTYPE_U8, "height=300", "", { "wants height=4", "height=300" } },
@@ -112,20 +131,22 @@ test_refusal (gconstpointer data)
   Fixture fixture = setup (test->dtype, test->normalize, test->infer, TEXT_CAPS);
   gst_harness_set_src_caps_str (fixture.harness, RGB_CAPS);
   for (guint i = 0; i < 3; i++)
-    g_assert_cmpint (gst_harness_push (fixture.harness, test_frame (RGB_CAPS, red, 0)), !=, GST_FLOW_OK);
+    g_assert_cmpint (gst_harness_push (fixture.harness, test_frame (RGB_CAPS, red, 0)), !=,
+                     GST_FLOW_OK);
   test_assert_error (fixture.bus, test->has[0], test->has[1], test->has[2], test->has[3], NULL);
   teardown (&fixture);
 }
 
-/* A capsfilter in between that no model input fits: one error, from the element that sees both sides. */
+/* A capsfilter in between that no model input fits: one error, from the element that sees both
+ * sides. */
 static void
 test_capsfilter (void)
 {
   g_autofree char *model = test_colour_model (SL_DTYPE_U8);
-  g_autofree char *launch =
-    g_strdup_printf ("slnormalize mean=0 std=1 ! other/tensors,format=static,num_tensors=1,dimensions=3:4:4:1,types=float32 "
-                     "! slinfer model=%s ! slpostprocess",
-                     model);
+  g_autofree char *launch = g_strdup_printf (
+    "slnormalize mean=0 std=1 ! other/tensors,format=static,num_tensors=1,dimensions=3:4:4:1,types=float32 "
+    "! slinfer model=%s ! slpostprocess",
+    model);
   TestLine line = test_line_open (launch, NULL, RGB_CAPS);
   g_assert_cmpint (gst_harness_push (line.harness, test_frame (RGB_CAPS, red, 0)), !=, GST_FLOW_OK);
   test_assert_error (line.bus, "expected uint8[1,4,4,3]", "got float32[1,4,4,3]", NULL);
@@ -133,7 +154,8 @@ test_capsfilter (void)
   test_remove_file (model);
 }
 
-/* Video out: the very buffer that went in, one frame after the other from a pool, with the label on it. */
+/* Video out: the very buffer that went in, one frame after the other from a pool, with the label on
+ * it. */
 static void
 test_video (void)
 {
@@ -152,7 +174,8 @@ test_video (void)
     g_assert_cmpstr (g_quark_to_string (region->roi_type), ==, i % 2 == 0 ? "red" : "green");
     g_assert_cmpuint (region->w, ==, 20);
     g_assert_cmpuint (region->h, ==, 12);
-    GstStructure *classification = gst_video_region_of_interest_meta_get_param (region, "classification");
+    GstStructure *classification =
+      gst_video_region_of_interest_meta_get_param (region, "classification");
     gdouble confidence = 0;
     g_assert_true (gst_structure_get_double (classification, "confidence", &confidence));
     g_assert_cmpfloat_with_epsilon (confidence, 1.0, 1e-6);
@@ -168,11 +191,14 @@ test_video (void)
 static void
 test_caps_change (void)
 {
-  static const char *const caps[] = { RGB_CAPS, "video/x-raw,format=BGRx,width=7,height=31,framerate=5/1", RGB_CAPS };
+  static const char *const caps[] = { RGB_CAPS,
+                                      "video/x-raw,format=BGRx,width=7,height=31,framerate=5/1",
+                                      RGB_CAPS };
   Fixture fixture = setup (SL_DTYPE_U8, "", "", "video/x-raw");
   for (guint i = 0; i < G_N_ELEMENTS (caps); i++) {
     gst_harness_set_src_caps_str (fixture.harness, caps[i]);
-    g_assert_cmpint (gst_harness_push (fixture.harness, test_frame (caps[i], red, 0)), ==, GST_FLOW_OK);
+    g_assert_cmpint (gst_harness_push (fixture.harness, test_frame (caps[i], red, 0)), ==,
+                     GST_FLOW_OK);
     g_autoptr (GstBuffer) out = gst_harness_pull (fixture.harness);
     GstVideoRegionOfInterestMeta *region = gst_buffer_get_video_region_of_interest_meta_id (out, 0);
     g_assert_cmpstr (g_quark_to_string (region->roi_type), ==, "red");
@@ -195,8 +221,8 @@ run (const char *launch, gboolean *failed)
   GstStateChangeReturn started = gst_element_set_state (pipeline, GST_STATE_PLAYING);
   *failed = started == GST_STATE_CHANGE_FAILURE;
   for (;;) {
-    g_autoptr (GstMessage) message =
-      gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS | GST_MESSAGE_ELEMENT);
+    g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (
+      bus, 60 * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS | GST_MESSAGE_ELEMENT);
     g_assert_nonnull (message);
     if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
       g_autoptr (GError) posted = NULL;
@@ -233,10 +259,10 @@ static void
 test_launch (void)
 {
   g_autofree char *model = test_colour_model (SL_DTYPE_U8);
-  g_autofree char *launch =
-    g_strdup_printf ("videotestsrc num-buffers=3 pattern=green ! video/x-raw,format=I420,width=64,height=48,framerate=5/1 ! "
-                     "slnormalize ! queue ! slinfer model=%s ! queue ! slpostprocess ! text/x-raw",
-                     model);
+  g_autofree char *launch = g_strdup_printf (
+    "videotestsrc num-buffers=3 pattern=green ! video/x-raw,format=I420,width=64,height=48,framerate=5/1 ! "
+    "slnormalize ! queue ! slinfer model=%s ! queue ! slpostprocess ! text/x-raw",
+    model);
   g_autofree char *text = run_to_file (launch);
   g_assert_cmpstr (text, ==, "1\n1\n1\n");
   test_remove_file (model);
@@ -246,12 +272,14 @@ static void
 test_launch_errors (void)
 {
   gboolean failed = FALSE;
-  g_autofree char *missing =
-    run ("videotestsrc num-buffers=1 ! slnormalize ! slinfer model=/nonexistent.tflite ! fakesink name=sink", &failed);
+  g_autofree char *missing = run (
+    "videotestsrc num-buffers=1 ! slnormalize ! slinfer model=/nonexistent.tflite ! fakesink name=sink",
+    &failed);
   g_assert_true (failed);
   g_assert_nonnull (strstr (missing, "/nonexistent.tflite"));
   g_autofree char *model = test_colour_model (SL_DTYPE_F32);
-  g_autofree char *launch = g_strdup_printf ("videotestsrc num-buffers=1 ! slnormalize ! slinfer model=%s ! fakesink name=sink", model);
+  g_autofree char *launch = g_strdup_printf (
+    "videotestsrc num-buffers=1 ! slnormalize ! slinfer model=%s ! fakesink name=sink", model);
   g_autofree char *unknown = run (launch, &failed);
   g_assert_true (failed);
   g_assert_nonnull (strstr (unknown, "mean"));
@@ -268,8 +296,10 @@ test_launch_without_caps (void)
     g_autoptr (GstElementFactory) factory = gst_element_factory_find (elements[i]);
     if (factory == NULL)
       continue;
-    g_autofree char *launch = g_strdup_printf ("fakesrc num-buffers=1 sizetype=fixed filltype=zero ! %s ! fakesink name=sink", elements[i]);
-    g_autofree char *expected = g_strdup_printf ("(no caps), expected raw video: put decodebin before %s", elements[i]);
+    g_autofree char *launch = g_strdup_printf (
+      "fakesrc num-buffers=1 sizetype=fixed filltype=zero ! %s ! fakesink name=sink", elements[i]);
+    g_autofree char *expected =
+      g_strdup_printf ("(no caps), expected raw video: put decodebin before %s", elements[i]);
     g_autofree char *problem = run (launch, &failed);
     g_assert_true (failed);
     g_assert_nonnull (strstr (problem, expected));
@@ -284,9 +314,10 @@ test_real_label (void)
   g_autofree char *picture = labels != NULL ? sl_test_data ("images/grace_hopper.bmp") : NULL;
   if (picture == NULL)
     return;
-  g_autofree char *launch = g_strdup_printf ("filesrc location=%s ! decodebin ! videoconvert ! video/x-raw,format=I420 ! slnormalize ! "
-                                             "slinfer model=%s labels=%s ! slpostprocess ! text/x-raw",
-                                             picture, model, labels);
+  g_autofree char *launch = g_strdup_printf (
+    "filesrc location=%s ! decodebin ! videoconvert ! video/x-raw,format=I420 ! slnormalize ! "
+    "slinfer model=%s labels=%s ! slpostprocess ! text/x-raw",
+    picture, model, labels);
   g_autofree char *text = run_to_file (launch);
   g_assert_cmpstr (text, ==, "military uniform\n");
 }
@@ -299,14 +330,16 @@ test_real_boxes (void)
   g_autofree char *picture = labels != NULL ? sl_test_data ("images/bus.jpg") : NULL;
   if (picture == NULL)
     return;
-  g_autofree char *launch = g_strdup_printf ("filesrc location=%s ! decodebin ! videoconvert ! slnormalize ! slinfer model=%s ! "
-                                             "slpostprocess labels=%s ! application/x-json",
-                                             picture, model, labels);
+  g_autofree char *launch = g_strdup_printf (
+    "filesrc location=%s ! decodebin ! videoconvert ! slnormalize ! slinfer model=%s ! "
+    "slpostprocess labels=%s ! application/x-json",
+    picture, model, labels);
   g_autofree char *json = run_to_file (launch);
   g_test_message ("%s", json);
   g_assert_nonnull (strstr (json, "\"resolution\":{\"width\":810,\"height\":1080}"));
   g_assert_nonnull (strstr (json, "\"roi_type\":\"person\""));
-  g_assert_true (strstr (json, "\"roi_type\":\"truck\"") != NULL || strstr (json, "\"roi_type\":\"bus\"") != NULL);
+  g_assert_true (strstr (json, "\"roi_type\":\"truck\"") != NULL
+                 || strstr (json, "\"roi_type\":\"bus\"") != NULL);
 }
 
 static void
@@ -321,10 +354,10 @@ test_real_person (void)
     g_autofree char *picture = model != NULL ? sl_test_data (cases[i].picture) : NULL;
     if (picture == NULL)
       return;
-    g_autofree char *launch =
-      g_strdup_printf ("filesrc location=%s ! decodebin ! videoconvert ! slnormalize ! slinfer model=%s ! slpostprocess ! "
-                       "text/x-raw",
-                       picture, model);
+    g_autofree char *launch = g_strdup_printf (
+      "filesrc location=%s ! decodebin ! videoconvert ! slnormalize ! slinfer model=%s ! slpostprocess ! "
+      "text/x-raw",
+      picture, model);
     g_autofree char *text = run_to_file (launch);
     g_assert_cmpstr (text, ==, cases[i].answer);
   }

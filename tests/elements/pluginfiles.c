@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The plugin files in one process, and in a program that carries the elements inside: each has code for types and metas of its
- * own, and all must mean the same ones, whichever came first. Criticals are fatal here.
+ * The plugin files in one process, and in a program that carries the elements inside: each has code
+ * for types and metas of its own, and all must mean the same ones, whichever came first. Criticals
+ * are fatal here.
  *   pluginfiles files|inside-first|types-first|inside-last PLUGIN...
  */
 #include <glib/gstdio.h>
@@ -39,7 +40,8 @@ run (const char *launch)
   g_assert_no_error (error);
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_autoptr (GstMessage) message =
+    gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   g_assert_nonnull (message);
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
   check_factories (pipeline);
@@ -47,14 +49,16 @@ run (const char *launch)
   test_remove_file (model);
 }
 
-/* What slpostprocess leaves on a frame, masks too, sloverlay reads, though they come from two files. */
+/* What slpostprocess leaves on a frame, masks too, sloverlay reads, though they come from two
+ * files. */
 static void
 test_both (gconstpointer launch)
 {
   run (launch);
 }
 
-/* slremote and slinfer each offer tensors' memory to an slnormalize. Nobody listens at the port: the fallback computes. */
+/* slremote and slinfer each offer tensors' memory to an slnormalize. Nobody listens at the port:
+ * the fallback computes. */
 static void
 test_pools (void)
 {
@@ -63,9 +67,10 @@ test_pools (void)
     g_test_skip ("needs slremote");
     return;
   }
-  run ("videotestsrc num-buffers=3 ! slnormalize ! slinfer model=MODEL ! fakesink "
-       "videotestsrc num-buffers=3 ! slnormalize ! slremote location=mqtt://127.0.0.1:1/models/toy contract-timeout=0 fallback=MODEL ! "
-       "fakesink");
+  run (
+    "videotestsrc num-buffers=3 ! slnormalize ! slinfer model=MODEL ! fakesink "
+    "videotestsrc num-buffers=3 ! slnormalize ! slremote location=mqtt://127.0.0.1:1/models/toy contract-timeout=0 fallback=MODEL ! "
+    "fakesink");
 }
 
 static void
@@ -94,10 +99,14 @@ main (int argc, char **argv)
   load (argv + 2);
   if (!g_str_equal (argv[1], "files"))
     g_assert_true (sl_elements_register_static ());
-  g_test_add_data_func ("/pluginfiles/labels", "videotestsrc num-buffers=3 ! slpredict model=MODEL ! sloverlay stats=true ! fakesink",
-                        test_both);
-  g_test_add_data_func ("/pluginfiles/objects",
-                        "videotestsrc num-buffers=3 ! slpredict model=MODEL inference-region=roi-list ! sloverlay ! fakesink", test_both);
+  g_test_add_data_func (
+    "/pluginfiles/labels",
+    "videotestsrc num-buffers=3 ! slpredict model=MODEL ! sloverlay stats=true ! fakesink",
+    test_both);
+  g_test_add_data_func (
+    "/pluginfiles/objects",
+    "videotestsrc num-buffers=3 ! slpredict model=MODEL inference-region=roi-list ! sloverlay ! fakesink",
+    test_both);
   g_test_add_func ("/pluginfiles/pools", test_pools);
   return g_test_run ();
 }

@@ -25,13 +25,15 @@ GPid
 test_spawn (const char *const *argv, const char *output)
 {
   g_autoptr (GError) error = NULL;
-  const GSpawnFlags flags =
-    G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDERR_TO_DEV_NULL | (output == NULL ? G_SPAWN_STDOUT_TO_DEV_NULL : 0);
+  const GSpawnFlags flags = G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD
+                            | G_SPAWN_STDERR_TO_DEV_NULL
+                            | (output == NULL ? G_SPAWN_STDOUT_TO_DEV_NULL : 0);
   GPid pid = 0;
   gint out = -1;
   if (output != NULL)
     out = g_open (output, O_WRONLY | O_CREAT | O_APPEND, 0600);
-  g_assert_true (g_spawn_async_with_fds (NULL, (char **) argv, NULL, flags, test_die_with_parent, NULL, &pid, -1, out, -1, &error));
+  g_assert_true (g_spawn_async_with_fds (NULL, (char **) argv, NULL, flags, test_die_with_parent,
+                                         NULL, &pid, -1, out, -1, &error));
   if (out >= 0)
     close (out);
   return pid;
@@ -57,7 +59,8 @@ test_wait_listening (guint port)
   g_socket_client_set_enable_proxy (client, FALSE);
   const gint64 until = g_get_monotonic_time () + PATIENCE;
   for (;;) {
-    g_autoptr (GSocketConnection) connection = g_socket_client_connect_to_host (client, "127.0.0.1", (guint16) port, NULL, NULL);
+    g_autoptr (GSocketConnection) connection =
+      g_socket_client_connect_to_host (client, "127.0.0.1", (guint16) port, NULL, NULL);
     if (connection != NULL)
       return;
     g_assert_cmpint (g_get_monotonic_time (), <, until);

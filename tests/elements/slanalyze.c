@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slanalyze on frames whose regions are written here, behind sltrack where ids are its: what frames carry and messages say, frames without
- * inference, and what is wrong with descriptions.
+ * slanalyze on frames whose regions are written here, behind sltrack where ids are its: what frames
+ * carry and messages say, frames without inference, and what is wrong with descriptions.
  */
 #include "config.h"
 
@@ -60,13 +60,17 @@ take_messages (GstBus *bus)
   while ((message = gst_bus_pop (bus)) != NULL) {
     const GstStructure *structure = gst_message_get_structure (message);
     g_assert_cmpint (GST_MESSAGE_TYPE (message), !=, GST_MESSAGE_ERROR);
-    if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ELEMENT && gst_structure_has_name (structure, "slanalyze")) {
+    if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ELEMENT
+        && gst_structure_has_name (structure, "slanalyze")) {
       gint id = 0;
       gst_structure_get_int (structure, "id", &id);
       g_assert_true (gst_structure_has_field_typed (structure, "timestamp", G_TYPE_UINT64));
       g_assert_cmpint (gst_structure_get_string (structure, "json")[0], ==, '{');
       g_string_append_printf (text, "%s %s %d;", gst_structure_get_string (structure, "event"),
-                              gst_structure_has_field (structure, "region") ? gst_structure_get_string (structure, "region") : "-", id);
+                              gst_structure_has_field (structure, "region")
+                                ? gst_structure_get_string (structure, "region")
+                                : "-",
+                              id);
     }
     gst_message_unref (message);
   }
@@ -90,7 +94,8 @@ json_of (GstBuffer *buffer)
 static void
 test_walk (void)
 {
-  TestLine fixture = test_line_open ("sltrack ! slanalyze regions=\"" LEFT "; [line way] points=0.25,0 0.25,1\"", NULL, CAPS);
+  TestLine fixture = test_line_open (
+    "sltrack ! slanalyze regions=\"" LEFT "; [line way] points=0.25,0 0.25,1\"", NULL, CAPS);
   GString *events = g_string_new (NULL);
   for (guint i = 0; i < 200; i++) {
     GstBuffer *in = new_frame (i * FRAME);
@@ -103,12 +108,14 @@ test_walk (void)
     g_assert_cmpuint (analysis->n_regions, ==, 2);
     g_assert_cmpstr (analysis->regions[0].name, ==, "left");
     for (guint k = 0; k < analysis->n_events; k++)
-      g_string_append_printf (events, "%s %s %d;", sl_analysis_event_name (analysis->events[k].kind),
-                              analysis->regions[analysis->events[k].region].name, analysis->events[k].object_id);
+      g_string_append_printf (
+        events, "%s %s %d;", sl_analysis_event_name (analysis->events[k].kind),
+        analysis->regions[analysis->events[k].region].name, analysis->events[k].object_id);
     if (i == 199) {
       g_assert_cmpuint (analysis->regions[0].entered, ==, 1);
       g_assert_cmpuint (analysis->regions[0].left, ==, 1);
-      g_assert_cmpfloat_with_epsilon (analysis->regions[0].mean_dwell, (119 - 180 / 3.5) * 0.04, 0.3);
+      g_assert_cmpfloat_with_epsilon (analysis->regions[0].mean_dwell, (119 - 180 / 3.5) * 0.04,
+                                      0.3);
       g_assert_cmpuint (analysis->regions[1].entered, ==, 1);
     }
     gst_buffer_unref (out);
@@ -145,7 +152,8 @@ test_skipped (void)
 static void
 test_json (void)
 {
-  TestLine fixture = test_line_open ("slanalyze confirm=1 interval=1 heat-map=4 regions=\"" LEFT "\"", NULL, CAPS);
+  TestLine fixture =
+    test_line_open ("slanalyze confirm=1 interval=1 heat-map=4 regions=\"" LEFT "\"", NULL, CAPS);
   for (guint i = 0; i <= 25; i++) {
     GstBuffer *in = new_frame (i * FRAME);
     add_object (in, 4, 100, 300);
@@ -154,11 +162,19 @@ test_json (void)
     g_autofree char *json = json_of (out), *copied = json_of (copy);
     g_assert_cmpstr (json, ==, copied);
     g_assert_nonnull (strstr (json, "\"labels\":[],\"analysis\":{\"since\":\""));
-    g_assert_nonnull (strstr (json, "Z\",\"zones\":[{\"name\":\"left\",\"inside\":1,\"entered\":1,\"left\":0,"));
-    g_assert_true ((strstr (json, "\"events\":[{\"event\":\"entered\",\"zone\":\"left\",\"id\":4,\"label\":\"person\"}]") != NULL)
-                   == (i == 0));
+    g_assert_nonnull (
+      strstr (json, "Z\",\"zones\":[{\"name\":\"left\",\"inside\":1,\"entered\":1,\"left\":0,"));
+    g_assert_true (
+      (strstr (
+         json,
+         "\"events\":[{\"event\":\"entered\",\"zone\":\"left\",\"id\":4,\"label\":\"person\"}]")
+       != NULL)
+      == (i == 0));
     g_assert_true ((strstr (json, "\"heat\":{\"width\":4,\"height\":3,") != NULL) == (i == 25));
-    g_assert_true ((strstr (json, "\"occupancy\":{\"seconds\":1,\"mean\":1,\"most\":1,\"entered\":1,\"left\":0}") != NULL) == (i == 25));
+    g_assert_true (
+      (strstr (json, "\"occupancy\":{\"seconds\":1,\"mean\":1,\"most\":1,\"entered\":1,\"left\":0}")
+       != NULL)
+      == (i == 25));
   }
   g_autofree char *messages = take_messages (fixture.bus);
   g_assert_cmpstr (messages, ==, "entered left 4;interval - 0;");
@@ -168,7 +184,8 @@ test_json (void)
 static void
 test_no_messages (void)
 {
-  TestLine fixture = test_line_open ("slanalyze confirm=1 post-messages=false regions=\"" LEFT "\"", NULL, CAPS);
+  TestLine fixture =
+    test_line_open ("slanalyze confirm=1 post-messages=false regions=\"" LEFT "\"", NULL, CAPS);
   GstBuffer *in = new_frame (0);
   add_object (in, 4, 100, 300);
   gst_buffer_unref (push_pull (&fixture, in));
@@ -181,7 +198,8 @@ test_no_messages (void)
 static void
 test_counts (void)
 {
-  TestLine fixture = test_line_open ("slanalyze confirm=1 regions=\"" LEFT "; [line way] points=0,0.5 1,0.5\"", NULL, CAPS);
+  TestLine fixture = test_line_open (
+    "slanalyze confirm=1 regions=\"" LEFT "; [line way] points=0,0.5 1,0.5\"", NULL, CAPS);
   g_autoptr (GstElement) element = gst_harness_find_element (fixture.harness, "slanalyze");
   g_autoptr (GstStructure) counts = NULL;
   for (guint i = 0; i < 3; i++) {
@@ -198,23 +216,28 @@ test_counts (void)
   g_assert_cmpuint (gst_value_list_get_size (regions), ==, 2);
   const GstStructure *zone = gst_value_get_structure (gst_value_list_get_value (regions, 0));
   const GstStructure *line = gst_value_get_structure (gst_value_list_get_value (regions, 1));
-  const GstStructure *person = gst_value_get_structure (gst_value_list_get_value (gst_structure_get_value (zone, "classes"), 0));
-  const GstStructure *crossed = gst_value_get_structure (gst_value_list_get_value (gst_structure_get_value (line, "classes"), 0));
+  const GstStructure *person = gst_value_get_structure (
+    gst_value_list_get_value (gst_structure_get_value (zone, "classes"), 0));
+  const GstStructure *crossed = gst_value_get_structure (
+    gst_value_list_get_value (gst_structure_get_value (line, "classes"), 0));
   guint inside = 0;
   guint64 entered = 0, left = 0, in = 0, out = 0;
   gdouble longest = 0;
   g_assert_true (gst_structure_has_name (zone, "zone") && gst_structure_has_name (line, "line"));
   g_assert_cmpstr (gst_structure_get_string (zone, "name"), ==, "left");
-  g_assert_true (gst_structure_get (zone, "inside", G_TYPE_UINT, &inside, "entered", G_TYPE_UINT64, &entered, "left", G_TYPE_UINT64, &left,
-                                    "longest", G_TYPE_DOUBLE, &longest, NULL));
+  g_assert_true (gst_structure_get (zone, "inside", G_TYPE_UINT, &inside, "entered", G_TYPE_UINT64,
+                                    &entered, "left", G_TYPE_UINT64, &left, "longest",
+                                    G_TYPE_DOUBLE, &longest, NULL));
   g_assert_cmpuint (inside, ==, 2);
   g_assert_cmpuint (entered, ==, 2);
   g_assert_cmpuint (left, ==, 0);
   g_assert_cmpfloat_with_epsilon (longest, 0.08, 1e-9);
   g_assert_cmpstr (gst_structure_get_string (person, "label"), ==, "person");
-  g_assert_true (gst_structure_get (person, "inside", G_TYPE_UINT, &inside, "entered", G_TYPE_UINT64, &entered, NULL));
+  g_assert_true (gst_structure_get (person, "inside", G_TYPE_UINT, &inside, "entered",
+                                    G_TYPE_UINT64, &entered, NULL));
   g_assert_cmpuint (inside, ==, 2);
-  g_assert_true (gst_structure_get (crossed, "entered", G_TYPE_UINT64, &in, "left", G_TYPE_UINT64, &out, NULL));
+  g_assert_true (
+    gst_structure_get (crossed, "entered", G_TYPE_UINT64, &in, "left", G_TYPE_UINT64, &out, NULL));
   g_assert_cmpuint (in + out, ==, 1);
   gst_element_set_state (element, GST_STATE_READY);
   g_autoptr (GstStructure) none = NULL;
@@ -238,9 +261,10 @@ test_no_ids (void)
       continue;
     g_autoptr (GError) warning = NULL;
     gst_message_parse_warning (message, &warning, NULL);
-    g_assert_cmpstr (warning->message, ==,
-                     "50 frames had objects without an id, which are not counted: expected sltrack (or slpredict track=true) before "
-                     "slanalyze");
+    g_assert_cmpstr (
+      warning->message, ==,
+      "50 frames had objects without an id, which are not counted: expected sltrack (or slpredict track=true) before "
+      "slanalyze");
     g_assert_cmpuint (i, ==, 49);
     warnings++;
   }
@@ -283,7 +307,8 @@ test_errors (void)
   {
     const char *regions, *message;
   } cases[] = {
-    { "[zone a] points=0,0 1,1", "regions: [zone a] points: expected at least 3 corners x,y of 0..1, got 2" },
+    { "[zone a] points=0,0 1,1",
+      "regions: [zone a] points: expected at least 3 corners x,y of 0..1, got 2" },
     { "[zon a]", "regions: [zon a]: unknown group; expected [zone NAME] or [line NAME]" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
@@ -291,7 +316,8 @@ test_errors (void)
     GstBus *bus = gst_bus_new ();
     gst_element_set_bus (element, bus);
     g_object_set (element, "regions", cases[i].regions, NULL);
-    g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+    g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==,
+                     GST_STATE_CHANGE_FAILURE);
     test_assert_error (bus, cases[i].message, NULL);
     gst_element_set_state (element, GST_STATE_NULL);
     gst_element_set_bus (element, NULL);
@@ -300,11 +326,13 @@ test_errors (void)
   }
 }
 
-/* A line with an object that stands in the zone; what @kept says goes on. Returns: (transfer full): what is kept of it then */
+/* A line with an object that stands in the zone; what @kept says goes on. Returns: (transfer full):
+ * what is kept of it then */
 static char *
 stand (const char *kept, guint64 *entered, gint64 *since, char **said)
 {
-  TestLine fixture = test_line_open ("slanalyze confirm=1 name=look regions=\"" LEFT "\"", NULL, NULL);
+  TestLine fixture =
+    test_line_open ("slanalyze confirm=1 name=look regions=\"" LEFT "\"", NULL, NULL);
   g_autoptr (GstElement) element = gst_harness_find_element (fixture.harness, "slanalyze");
   char *text = NULL;
   gst_element_set_state (element, GST_STATE_NULL);
@@ -319,8 +347,9 @@ stand (const char *kept, guint64 *entered, gint64 *since, char **said)
   g_autoptr (GstStructure) counts = NULL;
   g_object_get (element, "counts", &counts, NULL);
   gst_structure_get_int64 (counts, "since", since);
-  gst_structure_get_uint64 (gst_value_get_structure (gst_value_list_get_value (gst_structure_get_value (counts, "regions"), 0)), "entered",
-                            entered);
+  gst_structure_get_uint64 (gst_value_get_structure (gst_value_list_get_value (
+                              gst_structure_get_value (counts, "regions"), 0)),
+                            "entered", entered);
   gst_element_set_state (element, GST_STATE_READY);
   g_object_get (element, "kept", &text, NULL);
   g_autoptr (GstMessage) message = gst_bus_pop_filtered (fixture.bus, GST_MESSAGE_WARNING);
@@ -349,7 +378,8 @@ test_kept (void)
   g_assert_cmpint (since, ==, first);
   g_autofree char *anew = stand ("[analysis]\nversion=1\n[region 0]\n", &entered, &since, &damage);
   g_assert_nonnull (anew);
-  g_assert_cmpstr (damage, ==, "kept: [region 0] kind: missing, or not what an analyzer saved: counts begin at 0");
+  g_assert_cmpstr (
+    damage, ==, "kept: [region 0] kind: missing, or not what an analyzer saved: counts begin at 0");
   g_assert_cmpuint (entered, ==, 1);
   g_assert_cmpint (since, >, first);
 }

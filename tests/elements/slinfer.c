@@ -14,8 +14,10 @@
 #include "tests/support/tflite_writer.h"
 
 #define PICTURE_BYTES 48
-#define PICTURE_CAPS "other/tensors,format=static,num_tensors=1,dimensions=3:4:4:1,types=uint8,framerate=25/1"
-#define SUM_CAPS "other/tensors,format=static,num_tensors=2,dimensions=\"4:1,4:1\",types=\"float32,float32\",framerate=25/1"
+#define PICTURE_CAPS \
+  "other/tensors,format=static,num_tensors=1,dimensions=3:4:4:1,types=uint8,framerate=25/1"
+#define SUM_CAPS \
+  "other/tensors,format=static,num_tensors=2,dimensions=\"4:1,4:1\",types=\"float32,float32\",framerate=25/1"
 
 typedef struct
 {
@@ -55,7 +57,8 @@ assert_bytes (GstBuffer *buffer, guint memory, const guint8 *expected, gsize byt
   gst_memory_unmap (peeked, &map);
 }
 
-/* 16 pixels, one of which has @odd in every channel and the others @even: mean even + (odd - even) / 16. */
+/* 16 pixels, one of which has @odd in every channel and the others @even: mean even + (odd - even)
+ * / 16. */
 static void
 fill_picture (guint8 picture[PICTURE_BYTES], const guint8 even[3], guint8 odd)
 {
@@ -129,7 +132,8 @@ test_two_outputs (void)
   Fixture fixture = setup (test_pair_model ());
   gst_harness_set_src_caps_str (fixture.harness, PICTURE_CAPS);
   fill_picture (picture, even, 160);
-  g_autoptr (GstBuffer) out = gst_harness_push_and_pull (fixture.harness, test_tensor_buffer (picture, sizeof picture));
+  g_autoptr (GstBuffer) out =
+    gst_harness_push_and_pull (fixture.harness, test_tensor_buffer (picture, sizeof picture));
   test_assert_no_error (fixture.bus);
   g_assert_nonnull (out);
   g_assert_cmpuint (gst_buffer_n_memory (out), ==, 2);
@@ -157,9 +161,11 @@ test_two_inputs (gconstpointer data)
   gst_harness_set_src_caps_str (fixture.harness, SUM_CAPS);
   GstBuffer *in = gst_buffer_new ();
   if (cut > 0)
-    gst_buffer_append_memory (in, gst_memory_new_wrapped (GST_MEMORY_FLAG_READONLY, shifted, sizeof shifted, 1, cut, NULL, NULL));
-  gst_buffer_append_memory (
-    in, gst_memory_new_wrapped (GST_MEMORY_FLAG_READONLY, shifted, sizeof shifted, 1 + cut, sizeof values - cut, NULL, NULL));
+    gst_buffer_append_memory (in, gst_memory_new_wrapped (GST_MEMORY_FLAG_READONLY, shifted,
+                                                          sizeof shifted, 1, cut, NULL, NULL));
+  gst_buffer_append_memory (in, gst_memory_new_wrapped (GST_MEMORY_FLAG_READONLY, shifted,
+                                                        sizeof shifted, 1 + cut,
+                                                        sizeof values - cut, NULL, NULL));
   g_autoptr (GstBuffer) out = NULL;
   GstFlowReturn flow = gst_harness_push (fixture.harness, in);
   if (cut == 7) {
@@ -218,13 +224,14 @@ test_caps_query (void)
   Fixture fixture = setup (test_colour_model (SL_DTYPE_U8));
   g_autoptr (GstCaps) all = gst_pad_peer_query_caps (fixture.harness->srcpad, NULL);
   g_autoptr (GstCaps) fitting = gst_caps_from_string (PICTURE_CAPS);
-  g_autoptr (GstCaps) other =
-    gst_caps_from_string ("other/tensors,format=static,num_tensors=1,dimensions=3:5:5:1,types=uint8,framerate=5/1");
+  g_autoptr (GstCaps) other = gst_caps_from_string (
+    "other/tensors,format=static,num_tensors=1,dimensions=3:5:5:1,types=uint8,framerate=5/1");
   g_assert_true (gst_caps_can_intersect (all, fitting));
   g_assert_false (gst_caps_can_intersect (all, other));
   g_assert_nonnull (sl_tensor_caps_contract (all));
   g_autoptr (GstCaps) answer = gst_pad_peer_query_caps (fixture.harness->srcpad, other);
-  g_assert_true (gst_caps_is_equal (answer, other)); /* let through to the CAPS event, which can be refused with a reason */
+  g_assert_true (gst_caps_is_equal (
+    answer, other)); /* let through to the CAPS event, which can be refused with a reason */
   teardown (&fixture);
 }
 
@@ -256,9 +263,18 @@ static const BadInput bad_inputs[] = {
     "other/tensors,format=static,num_tensors=2,dimensions=\"3:4:4:1,1\",types=\"uint8,uint8\",framerate=25/1",
     -1,
     { "expected uint8[1,4,4,3]", "got uint8[1,4,4,3], uint8[1]" } },
-  { "legacy", "other/tensor,dimension=3:4:5:1,type=uint8,framerate=25/1", -1, { "expected uint8[1,4,4,3]", "got uint8[1,5,4,3]" } },
-  { "nonsense", "other/tensors,format=static,num_tensors=1,dimensions=3:zwei,types=uint8,framerate=25/1", -1, { "dimensions \"3:zwei\"" } },
-  { "empty-buffer", PICTURE_CAPS, 0, { "expected 48 bytes in 1 memory", "got 0 bytes in 0 memories" } },
+  { "legacy",
+    "other/tensor,dimension=3:4:5:1,type=uint8,framerate=25/1",
+    -1,
+    { "expected uint8[1,4,4,3]", "got uint8[1,5,4,3]" } },
+  { "nonsense",
+    "other/tensors,format=static,num_tensors=1,dimensions=3:zwei,types=uint8,framerate=25/1",
+    -1,
+    { "dimensions \"3:zwei\"" } },
+  { "empty-buffer",
+    PICTURE_CAPS,
+    0,
+    { "expected 48 bytes in 1 memory", "got 0 bytes in 0 memories" } },
   { "short-buffer", PICTURE_CAPS, 47, { "expected 48 bytes", "got 47 bytes" } },
   { "long-buffer", PICTURE_CAPS, 49, { "expected 48 bytes", "got 49 bytes" } },
 };
@@ -269,8 +285,10 @@ test_bad_input (gconstpointer data)
   const BadInput *test = data;
   Fixture fixture = setup (test_colour_model (SL_DTYPE_U8));
   gst_harness_set_src_caps_str (fixture.harness, test->caps);
-  for (guint i = 0; i < (test->bytes < 0 ? 3 : 1); i++) { /* a refusal is told once, however often upstream tries */
-    GstBuffer *buffer = test->bytes > 0 ? gst_buffer_new_allocate (NULL, (gsize) test->bytes, NULL) : gst_buffer_new ();
+  for (guint i = 0; i < (test->bytes < 0 ? 3 : 1);
+       i++) { /* a refusal is told once, however often upstream tries */
+    GstBuffer *buffer = test->bytes > 0 ? gst_buffer_new_allocate (NULL, (gsize) test->bytes, NULL)
+                                        : gst_buffer_new ();
     g_assert_cmpint (gst_harness_push (fixture.harness, buffer), !=, GST_FLOW_OK);
   }
   test_assert_error (fixture.bus, test->has[0], test->has[1], test->has[2], test->has[3], NULL);
@@ -282,9 +300,11 @@ static void
 test_float_to_int8 (void)
 {
   Fixture fixture = setup (test_colour_model (SL_DTYPE_I8));
-  gst_harness_set_src_caps_str (fixture.harness,
-                                "other/tensors,format=static,num_tensors=1,dimensions=3:4:4:1,types=float32,framerate=25/1");
-  g_assert_cmpint (gst_harness_push (fixture.harness, gst_buffer_new_allocate (NULL, 192, NULL)), !=, GST_FLOW_OK);
+  gst_harness_set_src_caps_str (
+    fixture.harness,
+    "other/tensors,format=static,num_tensors=1,dimensions=3:4:4:1,types=float32,framerate=25/1");
+  g_assert_cmpint (gst_harness_push (fixture.harness, gst_buffer_new_allocate (NULL, 192, NULL)),
+                   !=, GST_FLOW_OK);
   test_assert_error (fixture.bus, "expected int8[1,4,4,3]", "got float32[1,4,4,3]", NULL);
   teardown (&fixture);
 }
@@ -328,12 +348,15 @@ test_states (void)
   GstPad *sink = gst_element_get_static_pad (element, "sink");
   g_object_set (element, "model", path, "threads", "auto", NULL);
   for (guint i = 0; i < 3; i++) {
-    g_assert_cmpint (gst_element_set_state (element, GST_STATE_READY), ==, GST_STATE_CHANGE_SUCCESS);
+    g_assert_cmpint (gst_element_set_state (element, GST_STATE_READY), ==,
+                     GST_STATE_CHANGE_SUCCESS);
     GstCaps *caps = gst_pad_query_caps (sink, NULL);
     g_assert_nonnull (sl_tensor_caps_contract (caps));
     gst_caps_unref (caps);
-    g_assert_cmpint (gst_element_set_state (element, GST_STATE_PLAYING), ==, GST_STATE_CHANGE_SUCCESS);
-    g_assert_cmpint (gst_element_set_state (element, i == 1 ? GST_STATE_NULL : GST_STATE_READY), ==, GST_STATE_CHANGE_SUCCESS);
+    g_assert_cmpint (gst_element_set_state (element, GST_STATE_PLAYING), ==,
+                     GST_STATE_CHANGE_SUCCESS);
+    g_assert_cmpint (gst_element_set_state (element, i == 1 ? GST_STATE_NULL : GST_STATE_READY), ==,
+                     GST_STATE_CHANGE_SUCCESS);
   }
   g_object_set (element, "model", sum, NULL); /* in READY: taken at the next start */
   g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_SUCCESS);
@@ -397,7 +420,8 @@ test_no_model (void)
   GstElement *element = gst_element_factory_make ("slinfer", NULL);
   g_autoptr (GstCaps) caps = gst_caps_new_empty_simple ("other/tensors");
   GstQuery *query = gst_query_new_allocation (caps, TRUE);
-  g_assert_false (GST_BASE_TRANSFORM_GET_CLASS (element)->propose_allocation (GST_BASE_TRANSFORM (element), NULL, query));
+  g_assert_false (GST_BASE_TRANSFORM_GET_CLASS (element)->propose_allocation (
+    GST_BASE_TRANSFORM (element), NULL, query));
   gst_query_unref (query);
   gst_object_unref (element);
 }
@@ -405,17 +429,26 @@ test_no_model (void)
 static void
 test_tensor_limit (void)
 {
-  const SlTfliteTensor large = { .name = "large", .dtype = SL_DTYPE_U8, .scale = 1, .rank = 2, .dims = { 1, 1200000 } };
+  const SlTfliteTensor large = {
+    .name = "large", .dtype = SL_DTYPE_U8, .scale = 1, .rank = 2, .dims = { 1, 1200000 }
+  };
   g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
-  const gint32 in = sl_tflite_writer_tensor (writer, &large), out = sl_tflite_writer_tensor (writer, &large);
-  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_RELU, .n_inputs = 1, .inputs = { in }, .n_outputs = 1, .outputs = { out } });
+  const gint32 in = sl_tflite_writer_tensor (writer, &large),
+               out = sl_tflite_writer_tensor (writer, &large);
+  sl_tflite_writer_op (
+    writer,
+    &(SlTfliteOp){
+      .op = SL_OP_RELU, .n_inputs = 1, .inputs = { in }, .n_outputs = 1, .outputs = { out } });
   sl_tflite_writer_io (writer, 1, &in, 1, &out);
   g_autofree char *path = sl_tflite_writer_save_temp (writer, "large.tflite", NULL);
   GstElement *element = gst_object_ref_sink (gst_element_factory_make ("slinfer", NULL));
   GstBus *bus = test_watch (element);
   g_object_set (element, "model", path, "tensor-limit", 1, NULL);
   g_assert_cmpint (gst_element_set_state (element, GST_STATE_READY), ==, GST_STATE_CHANGE_FAILURE);
-  test_assert_error (bus, path, "'large' is uint8[1,1200000]: over the limit of 1048576 bytes; set tensor-limit (MiB) higher", NULL);
+  test_assert_error (
+    bus, path,
+    "'large' is uint8[1,1200000]: over the limit of 1048576 bytes; set tensor-limit (MiB) higher",
+    NULL);
   g_object_set (element, "tensor-limit", 3, NULL);
   g_assert_cmpint (gst_element_set_state (element, GST_STATE_READY), ==, GST_STATE_CHANGE_SUCCESS);
   gst_element_set_state (element, GST_STATE_NULL);
@@ -463,7 +496,8 @@ test_latency (void)
   teardown (&fixture);
 }
 
-/* A sink waits for the last tensor of a frame: nothing is announced before it, and then the time of them all. */
+/* A sink waits for the last tensor of a frame: nothing is announced before it, and then the time of
+ * them all. */
 static void
 test_latency_of_parts (void)
 {
@@ -480,7 +514,8 @@ test_latency_of_parts (void)
   for (guint i = 0; i < 4; i++) {
     GstBuffer *in = gst_buffer_new_allocate (NULL, tensors[0].bytes, NULL);
     gst_buffer_memset (in, 0, 0, tensors[0].bytes);
-    sl_buffer_add_frame_meta (in, frame, NULL, NULL)->content = i < 3 ? SL_FRAME_TILE : SL_FRAME_AFTER_TILES;
+    sl_buffer_add_frame_meta (in, frame, NULL, NULL)->content =
+      i < 3 ? SL_FRAME_TILE : SL_FRAME_AFTER_TILES;
     gst_buffer_unref (gst_harness_push_and_pull (harness, in));
     if (i < 3)
       g_assert_cmpuint (gst_harness_query_latency (harness), ==, 0);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slinfer and models with runtimes of others, played by tests/support/fake_runtime.c: what they answer, what is said where they are not there, too old, or
- * fail at load, at the first run or in the middle, and which backend runs the model then. What is expected is -x of an ONNX model and the
- * mean of each
- * channel of a TensorFlow Lite one.
+ * slinfer and models with runtimes of others, played by tests/support/fake_runtime.c: what they
+ * answer, what is said where they are not there, too old, or fail at load, at the first run or in
+ * the middle, and which backend runs the model then. What is expected is -x of an ONNX model and
+ * the mean of each channel of a TensorFlow Lite one.
  */
 #include <fcntl.h>
 #include <glib/gstdio.h>
@@ -20,7 +20,8 @@
 
 #define VALUES 48
 #define BYTES (VALUES * sizeof (gfloat))
-#define CAPS "other/tensors,format=static,num_tensors=1,dimensions=4:4:3:1,types=float32,framerate=25/1"
+#define CAPS \
+  "other/tensors,format=static,num_tensors=1,dimensions=4:4:3:1,types=float32,framerate=25/1"
 
 static char *onnx, *unknown, *tflite;
 
@@ -41,7 +42,8 @@ write_onnx (const char *op, const char *domain)
 }
 
 static SlSession *
-open_session (const char *path, const SlBackendSettings *backend, SlModel **model, char **notice, GError **error)
+open_session (const char *path, const SlBackendSettings *backend, SlModel **model, char **notice,
+              GError **error)
 {
   const SlModelLoadOptions how = { .any_backend = TRUE, .backend = *backend, .threads = 1 };
   *notice = NULL;
@@ -50,7 +52,8 @@ open_session (const char *path, const SlBackendSettings *backend, SlModel **mode
 }
 
 static void
-expect_refusal (const char *path, const SlBackendSettings *backend, const char *words, const char *first, const char *second)
+expect_refusal (const char *path, const SlBackendSettings *backend, const char *words,
+                const char *first, const char *second)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (SlModel) model = NULL;
@@ -72,23 +75,30 @@ test_library (void)
   const SlBackendSettings ort = { .backend = "onnxruntime" }, lite = { .backend = "tflite" };
   g_setenv ("SIGHTLINE_ONNXRUNTIME", "/nowhere/libonnxruntime.so.1", TRUE);
   g_setenv ("SIGHTLINE_TFLITE", "/nowhere/liblite.so", TRUE);
-  expect_refusal (onnx, &ort, NULL,
-                  "/nowhere/libonnxruntime.so.1, which the environment variable SIGHTLINE_ONNXRUNTIME names, cannot be opened",
-                  "correct or unset SIGHTLINE_ONNXRUNTIME");
-  expect_refusal (tflite, &lite, NULL, "/nowhere/liblite.so, which the environment variable SIGHTLINE_TFLITE names",
+  expect_refusal (
+    onnx, &ort, NULL,
+    "/nowhere/libonnxruntime.so.1, which the environment variable SIGHTLINE_ONNXRUNTIME names, cannot be opened",
+    "correct or unset SIGHTLINE_ONNXRUNTIME");
+  expect_refusal (tflite, &lite, NULL,
+                  "/nowhere/liblite.so, which the environment variable SIGHTLINE_TFLITE names",
                   "unset SIGHTLINE_TFLITE");
-  expect_refusal (unknown, &(SlBackendSettings){ .backend = "auto" }, NULL, "TfIdfVectorizer",
-                  "; what else might run it: /nowhere/libonnxruntime.so.1, which the environment variable SIGHTLINE_ONNXRUNTIME names");
+  expect_refusal (
+    unknown, &(SlBackendSettings){ .backend = "auto" }, NULL, "TfIdfVectorizer",
+    "; what else might run it: /nowhere/libonnxruntime.so.1, which the environment variable SIGHTLINE_ONNXRUNTIME names");
   g_unsetenv ("SIGHTLINE_TFLITE");
   g_setenv ("SIGHTLINE_ONNXRUNTIME", "libm.so.6", TRUE);
-  expect_refusal (onnx, &ort, NULL, "it lacks the function OrtGetApiBase", "another version of it; correct or unset SIGHTLINE_ONNXRUNTIME");
+  expect_refusal (onnx, &ort, NULL, "it lacks the function OrtGetApiBase",
+                  "another version of it; correct or unset SIGHTLINE_ONNXRUNTIME");
   g_setenv ("SIGHTLINE_ONNXRUNTIME", FAKE_RUNTIME_LIBRARY, TRUE);
   g_setenv ("SIGHTLINE_TFLITE", FAKE_RUNTIME_LIBRARY, TRUE);
-  expect_refusal (onnx, &ort, "old", "ONNX Runtime 1.9.1 does not do: expected 1.14 or newer", FAKE_RUNTIME_LIBRARY);
-  expect_refusal (tflite, &lite, "old", "TensorFlow Lite 1.15.0 does not do: expected 2.0 or newer", FAKE_RUNTIME_LIBRARY);
+  expect_refusal (onnx, &ort, "old", "ONNX Runtime 1.9.1 does not do: expected 1.14 or newer",
+                  FAKE_RUNTIME_LIBRARY);
+  expect_refusal (tflite, &lite, "old", "TensorFlow Lite 1.15.0 does not do: expected 2.0 or newer",
+                  FAKE_RUNTIME_LIBRARY);
 }
 
-/* State goes through a runtime, too, whose outputs come in its own order; and on from there when the runtime is lost. */
+/* State goes through a runtime, too, whose outputs come in its own order; and on from there when
+ * the runtime is lost. */
 static void
 test_state (void)
 {
@@ -105,9 +115,11 @@ test_state (void)
   sl_onnx_writer_output (w, "after", SL_ONNX_FLOAT);
   sl_onnx_writer_output (w, "y", SL_ONNX_FLOAT);
   g_autoptr (GBytes) bytes = sl_onnx_writer_finish (w);
-  g_assert_true (g_file_set_contents (path, g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes), NULL));
+  g_assert_true (g_file_set_contents (path, g_bytes_get_data (bytes, NULL),
+                                      (gssize) g_bytes_get_size (bytes), NULL));
   g_autofree char *info = g_strconcat (path, ".modelinfo", NULL);
-  g_assert_true (g_file_set_contents (info, "[modelinfo]\nversion=1.0\n[sightline]\nstate=before=after\n", -1, NULL));
+  g_assert_true (g_file_set_contents (
+    info, "[modelinfo]\nversion=1.0\n[sightline]\nstate=before=after\n", -1, NULL));
   set_fake ("sums");
   g_autoptr (SlSession) session = open_session (path, &backend, &model, &notice, &error);
   g_assert_no_error (error);
@@ -116,7 +128,8 @@ test_state (void)
     gfloat x[VALUES + SL_TENSOR_PADDING] = { 1, 2 }, y[VALUES + SL_TENSOR_PADDING];
     if (run == 4)
       set_fake ("sums run");
-    g_assert_cmpint (sl_session_run (session, (const void *[]){ x }, (void *[]){ y }), ==, SL_STATUS_OK);
+    g_assert_cmpint (sl_session_run (session, (const void *[]){ x }, (void *[]){ y }), ==,
+                     SL_STATUS_OK);
     g_assert_true ((sl_session_external (session) != NULL) == (run < 4));
     g_assert_cmpfloat (y[1], ==, -2.0 * run);
   }
@@ -134,13 +147,23 @@ test_settings (void)
     const char *first, *second;
   } cases[] = {
     { { .backend = "cuda" }, "backend=cuda: expected auto, sightline, onnxruntime or tflite", "" },
-    { { .provider = "cuda" }, "provider=cuda goes with backend=onnxruntime or auto", "leave provider away" },
-    { { .backend = "onnxruntime", .delegate = "a.so" }, "delegate=a.so goes with backend=tflite or auto", "" },
+    { { .provider = "cuda" },
+      "provider=cuda goes with backend=onnxruntime or auto",
+      "leave provider away" },
+    { { .backend = "onnxruntime", .delegate = "a.so" },
+      "delegate=a.so goes with backend=tflite or auto",
+      "" },
     { { .options = "a=b" }, "provider-options=a=b goes with backend=onnxruntime or tflite", "" },
     { { .precision = "half" }, "precision=half: expected float, bf16 or fp16", "" },
-    { { .backend = "onnxruntime", .precision = "bf16" }, "precision=bf16 goes with backend=sightline or auto; leave one of them away", "" },
-    { { .backend = "onnxruntime", .options = "a=b,c" }, "provider-options: expected KEY=VALUE", "got 'c'" },
-    { { .backend = "tflite" }, "backend=tflite runs tflite files, and this is one of onnx: use backend=onnxruntime", "" },
+    { { .backend = "onnxruntime", .precision = "bf16" },
+      "precision=bf16 goes with backend=sightline or auto; leave one of them away",
+      "" },
+    { { .backend = "onnxruntime", .options = "a=b,c" },
+      "provider-options: expected KEY=VALUE",
+      "got 'c'" },
+    { { .backend = "tflite" },
+      "backend=tflite runs tflite files, and this is one of onnx: use backend=onnxruntime",
+      "" },
     { { .backend = "onnxruntime", .provider = "openvino" },
       "provider=openvino: this library was built with CUDA, QNN, VSINPU, CPU; expected one with OpenVINO",
       "SIGHTLINE_ONNXRUNTIME" },
@@ -168,9 +191,18 @@ test_options (void)
       { .backend = "onnxruntime", .provider = "cuda", .options = "device_id=1, gpu_mem_limit=7" },
       "CUDA device_id=1 gpu_mem_limit=7",
       "ONNX Runtime 1.99.0, CUDA" },
-    { "onnx", { .backend = "onnxruntime", .provider = "cpu, qnn", .options = "a=b" }, "QNN a=b", "ONNX Runtime 1.99.0, QNN" },
-    { "onnx", { .backend = "onnxruntime", .provider = "vsinpu" }, "VSINPU", "ONNX Runtime 1.99.0, VSI NPU" },
-    { "onnx", { .backend = "onnxruntime", .options = "session.x.y=1" }, "session.x.y session.x.y=1", "ONNX Runtime 1.99.0, CPU" },
+    { "onnx",
+      { .backend = "onnxruntime", .provider = "cpu, qnn", .options = "a=b" },
+      "QNN a=b",
+      "ONNX Runtime 1.99.0, QNN" },
+    { "onnx",
+      { .backend = "onnxruntime", .provider = "vsinpu" },
+      "VSINPU",
+      "ONNX Runtime 1.99.0, VSI NPU" },
+    { "onnx",
+      { .backend = "onnxruntime", .options = "session.x.y=1" },
+      "session.x.y session.x.y=1",
+      "ONNX Runtime 1.99.0, CPU" },
     { "tflite",
       { .backend = "tflite", .delegate = FAKE_RUNTIME_LIBRARY, .options = "device=usb" },
       "delegate device=usb",
@@ -181,7 +213,8 @@ test_options (void)
     g_autoptr (SlModel) model = NULL;
     g_autofree char *notice = NULL;
     g_autoptr (SlSession) session =
-      open_session (strcmp (cases[i].path, "onnx") == 0 ? onnx : tflite, &cases[i].backend, &model, &notice, &error);
+      open_session (strcmp (cases[i].path, "onnx") == 0 ? onnx : tflite, &cases[i].backend, &model,
+                    &notice, &error);
     g_assert_no_error (error);
     g_assert_null (notice);
     g_assert_cmpstr (fake ("fake_options"), ==, cases[i].noted);
@@ -205,7 +238,8 @@ test_results (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (SlModel) a = NULL, b = NULL;
   g_autofree char *notice = NULL, *other = NULL;
-  g_autoptr (SlSession) first = open_session (onnx, &ort, &a, &notice, &error), second = open_session (tflite, &lite, &b, &other, &error);
+  g_autoptr (SlSession) first = open_session (onnx, &ort, &a, &notice, &error),
+                        second = open_session (tflite, &lite, &b, &other, &error);
   gfloat x[VALUES], y[2][VALUES], means[3], sums[3] = { 0 };
   const void *in = x;
   fill (x);
@@ -229,14 +263,15 @@ test_results (void)
   g_assert_cmpint (sl_session_run (first, &in, &out), ==, SL_STATUS_CANCELLED);
 }
 
-/* What is declared of an output may differ from what a run gives; an output may be an input, of which the runtime gives no bytes; and an
- * input may have no size yet. */
+/* What is declared of an output may differ from what a run gives; an output may be an input, of
+ * which the runtime gives no bytes; and an input may have no size yet. */
 static void
 test_odd_outputs (void)
 {
-  const SlBackendSettings backends[] = {
-    { .backend = "onnxruntime" }, { .backend = "tflite" }, { .backend = "onnxruntime" }, { .backend = "tflite" }
-  };
+  const SlBackendSettings backends[] = { { .backend = "onnxruntime" },
+                                         { .backend = "tflite" },
+                                         { .backend = "onnxruntime" },
+                                         { .backend = "tflite" } };
   static const char *const words[] = { "hint", "hint", "pass", "open" };
   gfloat x[VALUES], y[VALUES];
   const void *in = x;
@@ -247,7 +282,8 @@ test_odd_outputs (void)
     g_autoptr (SlModel) model = NULL;
     g_autofree char *notice = NULL;
     set_fake (words[i]);
-    g_autoptr (SlSession) session = open_session (i % 2 == 1 ? tflite : onnx, &backends[i], &model, &notice, &error);
+    g_autoptr (SlSession) session =
+      open_session (i % 2 == 1 ? tflite : onnx, &backends[i], &model, &notice, &error);
     g_assert_no_error (error);
     memset (y, 0, sizeof y);
     g_assert_cmpint (sl_session_run (session, &in, &out), ==, SL_STATUS_OK);
@@ -257,11 +293,13 @@ test_odd_outputs (void)
   }
 }
 
-/* Two models of one file, which was not written just now, are one in the runtime; their sessions run by themselves. */
+/* Two models of one file, which was not written just now, are one in the runtime; their sessions
+ * run by themselves. */
 static void
 test_shared (void)
 {
-  const SlBackendSettings ort = { .backend = "onnxruntime" }, other = { .backend = "onnxruntime", .options = "session.a=1" };
+  const SlBackendSettings ort = { .backend = "onnxruntime" },
+                          other = { .backend = "onnxruntime", .options = "session.a=1" };
   const struct timespec old[2] = { { 1000000000, 0 }, { 1000000000, 0 } };
   g_autoptr (GError) error = NULL;
   g_autoptr (SlModel) a = NULL, b = NULL, c = NULL;
@@ -269,7 +307,8 @@ test_shared (void)
   g_assert_cmpint (utimensat (AT_FDCWD, onnx, old, 0), ==, 0);
   g_usleep (100000);
   const int loads = *(int *) fake ("fake_loads");
-  g_autoptr (SlSession) first = open_session (onnx, &ort, &a, &n, &error), second = open_session (onnx, &ort, &b, &m, &error);
+  g_autoptr (SlSession) first = open_session (onnx, &ort, &a, &n, &error),
+                        second = open_session (onnx, &ort, &b, &m, &error);
   g_autoptr (SlSession) third = open_session (onnx, &other, &c, &o, &error);
   g_assert_no_error (error);
   g_assert_true (sl_model_external (a) == sl_model_external (b));
@@ -294,15 +333,25 @@ test_failures (void)
   const SlBackendSettings other = { .backend = "tflite", .delegate = "libm.so.6" };
   expect_refusal (onnx, &ort, "load", "ONNX Runtime 1.99.0: the fake refuses the model", onnx);
   expect_refusal (tflite, &lite, "load", "TensorFlow Lite 2.99.0: the file is refused", tflite);
-  expect_refusal (onnx, &ort, "run", "ONNX Runtime 1.99.0, CPU: a first run on zeros failed: the fake device is gone", "");
-  expect_refusal (tflite, &lite, "run", "a first run on zeros failed: node 7: the fake device is gone", "");
-  expect_refusal (onnx, &ort, "shape", "a first run on zeros failed: the fake's output is float32[1,3,2,2]", "");
-  expect_refusal (tflite, &lite, "shape", "output 0 ",
-                  "expected float32[1,3], got float32[1,2]: the two read the model differently; use sightline");
-  expect_refusal (tflite, &lite, "open fixed", "TensorFlow Lite 2.99.0, CPU: input 'x' cannot be float32[1,4,4,3]", "");
-  expect_refusal (tflite, &delegate, "delegate", "refuses: the fake delegate finds no device", FAKE_RUNTIME_LIBRARY);
-  expect_refusal (tflite, &missing, NULL, "the delegate /nowhere/d.so cannot be opened", "install the library of the device's vendor");
-  expect_refusal (tflite, &other, NULL, "the delegate libm.so.6: it lacks the function tflite_plugin_create_delegate", "");
+  expect_refusal (onnx, &ort, "run",
+                  "ONNX Runtime 1.99.0, CPU: a first run on zeros failed: the fake device is gone",
+                  "");
+  expect_refusal (tflite, &lite, "run",
+                  "a first run on zeros failed: node 7: the fake device is gone", "");
+  expect_refusal (onnx, &ort, "shape",
+                  "a first run on zeros failed: the fake's output is float32[1,3,2,2]", "");
+  expect_refusal (
+    tflite, &lite, "shape", "output 0 ",
+    "expected float32[1,3], got float32[1,2]: the two read the model differently; use sightline");
+  expect_refusal (tflite, &lite, "open fixed",
+                  "TensorFlow Lite 2.99.0, CPU: input 'x' cannot be float32[1,4,4,3]", "");
+  expect_refusal (tflite, &delegate, "delegate", "refuses: the fake delegate finds no device",
+                  FAKE_RUNTIME_LIBRARY);
+  expect_refusal (tflite, &missing, NULL, "the delegate /nowhere/d.so cannot be opened",
+                  "install the library of the device's vendor");
+  expect_refusal (tflite, &other, NULL,
+                  "the delegate libm.so.6: it lacks the function tflite_plugin_create_delegate",
+                  "");
   g_assert_cmpint (*(int *) fake ("fake_delegates"), ==, 0);
 }
 
@@ -314,8 +363,10 @@ test_fallback (void)
   {
     const char *words, *said;
   } cases[] = {
-    { "load", "Sightline runs the model on the CPU instead: ONNX Runtime 1.99.0: the fake refuses the model" },
-    { "run", "Sightline runs the model on the CPU instead: ONNX Runtime 1.99.0, CPU: a first run on zeros failed: the fake device is gone" }
+    { "load",
+      "Sightline runs the model on the CPU instead: ONNX Runtime 1.99.0: the fake refuses the model" },
+    { "run",
+      "Sightline runs the model on the CPU instead: ONNX Runtime 1.99.0, CPU: a first run on zeros failed: the fake device is gone" }
   };
   const SlBackendSettings ort = { .backend = "onnxruntime", .fallback = TRUE };
   gfloat x[VALUES], y[VALUES];
@@ -353,7 +404,8 @@ test_lost (void)
   fill (x);
   g_assert_no_error (error);
   g_assert_cmpstr (sl_session_backend (session, 0), ==, "onnxruntime");
-  g_assert_true (sl_session_backend_use (session, 0, &use) && strcmp (use.title, "ONNX Runtime 1.99.0, CPU") == 0);
+  g_assert_true (sl_session_backend_use (session, 0, &use)
+                 && strcmp (use.title, "ONNX Runtime 1.99.0, CPU") == 0);
   set_fake ("run");
   g_assert_cmpint (sl_session_run (session, &in, &out), ==, SL_STATUS_OK);
   set_fake (NULL);
@@ -361,10 +413,12 @@ test_lost (void)
   said = sl_session_take_notice (session);
   g_assert_nonnull (strstr (said, "so Sightline runs the model on the CPU from here on"));
   g_assert_cmpstr (sl_session_backend (session, 0), !=, "onnxruntime");
-  g_assert_true (sl_session_backend_use (session, 0, &use) && strstr (use.title, "ONNX Runtime") == NULL);
+  g_assert_true (sl_session_backend_use (session, 0, &use)
+                 && strstr (use.title, "ONNX Runtime") == NULL);
 }
 
-/* A model with an operator that Sightline lacks: the refusal names the way out, and the runtime runs it. */
+/* A model with an operator that Sightline lacks: the refusal names the way out, and the runtime
+ * runs it. */
 static void
 test_unknown_operator (void)
 {
@@ -373,16 +427,20 @@ test_unknown_operator (void)
   g_autofree char *notice = NULL;
   g_assert_null (ours);
   g_assert_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED);
-  g_assert_nonnull (strstr (error->message, "; backend=onnxruntime, or auto, runs it where ONNX Runtime can"));
+  g_assert_nonnull (
+    strstr (error->message, "; backend=onnxruntime, or auto, runs it where ONNX Runtime can"));
   g_clear_error (&error);
-  const SlBackendSettings backend = { .backend = "auto", .fallback = TRUE }, ort = { .backend = "onnxruntime" };
+  const SlBackendSettings backend = { .backend = "auto", .fallback = TRUE },
+                          ort = { .backend = "onnxruntime" };
   const int paths = *(int *) fake ("fake_paths");
   g_autoptr (SlSession) session = open_session (unknown, &backend, &model, &notice, &error);
   g_assert_no_error (error);
-  g_assert_cmpint (*(int *) fake ("fake_paths"), ==, paths + 1); /* else the runtime looks for weights in the current directory */
+  g_assert_cmpint (*(int *) fake ("fake_paths"), ==,
+                   paths + 1); /* else the runtime looks for weights in the current directory */
   const SlContract *contract = sl_model_contract (model);
   g_assert_cmpstr (contract->inputs[0].name, ==, "x");
-  g_assert_true (contract->image.valid && contract->image.range_known && contract->image.layout == SL_LAYOUT_NCHW);
+  g_assert_true (contract->image.valid && contract->image.range_known
+                 && contract->image.layout == SL_LAYOUT_NCHW);
   g_assert_cmpfloat_with_epsilon (contract->image.gain[0], 1.0 / 255, 1e-9);
   g_assert_cmpuint (contract->outputs[0].bytes, ==, BYTES);
   gfloat x[VALUES], y[VALUES];
@@ -393,10 +451,12 @@ test_unknown_operator (void)
   g_assert_cmpfloat (y[7], ==, -x[7]);
   set_fake ("run");
   g_assert_cmpint (sl_session_run (session, &in, &out), ==, SL_STATUS_BACKEND_FAILED);
-  g_assert_cmpstr (sl_session_status_text (session, SL_STATUS_BACKEND_FAILED), ==, "the fake device is gone");
+  g_assert_cmpstr (sl_session_status_text (session, SL_STATUS_BACKEND_FAILED), ==,
+                   "the fake device is gone");
   set_fake (NULL);
   g_clear_pointer (&session, sl_session_free);
-  g_clear_pointer (&model, sl_model_unref); /* else the next one would share what the runtime has of it */
+  g_clear_pointer (&model,
+                   sl_model_unref); /* else the next one would share what the runtime has of it */
   expect_refusal (unknown, &ort, "load", "Sightline refuses it (",
                   "and so does the backend: ONNX Runtime 1.99.0: the fake refuses the model");
 }
@@ -418,12 +478,14 @@ test_auto (void)
     g_assert_null (sl_session_external (session));
     g_assert_true ((*(int *) fake ("fake_runs") > runs) == (i == 0));
   }
-  g_autofree char *path = g_build_filename (g_get_user_cache_dir (), "sightline", "backends", NULL), *text = NULL;
+  g_autofree char *path = g_build_filename (g_get_user_cache_dir (), "sightline", "backends", NULL),
+                  *text = NULL;
   g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
   g_assert_nonnull (strstr (text, "backend=sightline"));
 }
 
-/* A runtime that fails is not measured, although the key file beside the model states a fallback. */
+/* A runtime that fails is not measured, although the key file beside the model states a fallback.
+ */
 static void
 test_auto_fails (void)
 {
@@ -433,7 +495,8 @@ test_auto_fails (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (SlModel) model = NULL;
   g_unlink (path);
-  g_assert_true (g_file_set_contents (info, "[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\nfallback=true\n", -1, NULL));
+  g_assert_true (g_file_set_contents (
+    info, "[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\nfallback=true\n", -1, NULL));
   set_fake ("run");
   g_autoptr (SlSession) session = open_session (onnx, &backend, &model, &notice, &error);
   set_fake (NULL);
@@ -449,19 +512,23 @@ static void
 test_auto_falls_back (void)
 {
   const SlBackendSettings backend = { .backend = "auto", .options = "session.test=2" };
-  g_autofree char *path = g_build_filename (g_get_user_cache_dir (), "sightline", "backends", NULL), *text = NULL, *notice = NULL;
+  g_autofree char *path = g_build_filename (g_get_user_cache_dir (), "sightline", "backends", NULL),
+                  *text = NULL, *notice = NULL;
   g_autoptr (GError) error = NULL;
   g_autoptr (SlModel) model = NULL;
   g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
   g_autoptr (GString) changed = g_string_new (text);
-  g_assert_cmpuint (g_string_replace (changed, "backend=sightline", "backend=onnxruntime", 0), ==, 1);
+  g_assert_cmpuint (g_string_replace (changed, "backend=sightline", "backend=onnxruntime", 0), ==,
+                    1);
   g_assert_true (g_file_set_contents (path, changed->str, -1, NULL));
   set_fake ("run");
   g_autoptr (SlSession) session = open_session (onnx, &backend, &model, &notice, &error);
   set_fake (NULL);
   g_assert_no_error (error);
   g_assert_null (sl_session_external (session));
-  g_assert_nonnull (strstr (notice, "Sightline runs the model on the CPU instead: ONNX Runtime 1.99.0, CPU: a first run on zeros failed"));
+  g_assert_nonnull (strstr (
+    notice,
+    "Sightline runs the model on the CPU instead: ONNX Runtime 1.99.0, CPU: a first run on zeros failed"));
 }
 
 /* What MODEL.modelinfo states counts where nothing else does. */
@@ -472,20 +539,25 @@ test_key_file (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (SlModel) model = NULL, plain = NULL;
   g_assert_true (g_file_set_contents (
-    info, "[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\nbackend=onnxruntime\nprovider=qnn\nprecision=fp16\n", -1, NULL));
-  g_autoptr (SlSession) session = open_session (onnx, &(SlBackendSettings){ 0 }, &model, &notice, &error);
+    info,
+    "[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\nbackend=onnxruntime\nprovider=qnn\nprecision=fp16\n",
+    -1, NULL));
+  g_autoptr (SlSession) session =
+    open_session (onnx, &(SlBackendSettings){ 0 }, &model, &notice, &error);
   plain = sl_model_load (onnx, NULL, &error);
   g_assert_no_error (error);
   const SlModelLoadOptions ours = { .any_backend = TRUE, .backend = { .backend = "sightline" } };
   g_autoptr (SlModel) rounded = sl_model_load_with (onnx, NULL, &ours, &error);
   g_unlink (info);
   g_assert_no_error (error);
-  g_assert_cmpstr (sl_external_model_title (sl_session_external (session)), ==, "ONNX Runtime 1.99.0, QNN");
+  g_assert_cmpstr (sl_external_model_title (sl_session_external (session)), ==,
+                   "ONNX Runtime 1.99.0, QNN");
   g_assert_null (sl_model_external (plain));
   g_assert_cmpint (sl_graph_precision (sl_model_graph (plain)), ==, SL_PRECISION_FLOAT);
   g_assert_cmpint (sl_graph_precision (sl_model_graph (rounded)), ==, SL_PRECISION_FP16);
-  g_assert_cmpstr (sl_model_notice (rounded), ==,
-                   "precision=fp16 changes nothing: none of its convolutions and fully connected layers computes in floats");
+  g_assert_cmpstr (
+    sl_model_notice (rounded), ==,
+    "precision=fp16 changes nothing: none of its convolutions and fully connected layers computes in floats");
 }
 
 /* It hands no model that Sightline refuses to a runtime, which has no bounds. */
@@ -493,9 +565,11 @@ static void
 test_key_file_refused (void)
 {
   g_autofree char *info = g_strconcat (unknown, ".modelinfo", NULL);
-  g_assert_true (g_file_set_contents (info, "[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\nbackend=onnxruntime\n", -1, NULL));
-  expect_refusal (unknown, &(SlBackendSettings){ 0 }, NULL, "Sightline refuses it (",
-                  "and only the key file beside it names a backend: state backend=onnxruntime yourself");
+  g_assert_true (g_file_set_contents (
+    info, "[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\nbackend=onnxruntime\n", -1, NULL));
+  expect_refusal (
+    unknown, &(SlBackendSettings){ 0 }, NULL, "Sightline refuses it (",
+    "and only the key file beside it names a backend: state backend=onnxruntime yourself");
   g_unlink (info);
 }
 
@@ -509,7 +583,8 @@ static Fixture
 setup (const char *more)
 {
   Fixture fixture = { 0 };
-  g_autofree char *launch = g_strdup_printf ("slinfer name=i model=%s backend=onnxruntime %s", onnx, more);
+  g_autofree char *launch =
+    g_strdup_printf ("slinfer name=i model=%s backend=onnxruntime %s", onnx, more);
   fill (fixture.x);
   fixture.line = test_line_open (launch, NULL, CAPS);
   return fixture;
@@ -531,7 +606,8 @@ expect_negative (Fixture *fixture)
     g_assert_cmpfloat (y[i], ==, -fixture->x[i]);
 }
 
-/* The device goes away in the middle: every frame comes out, and a warning says which backend runs the model from then on. */
+/* The device goes away in the middle: every frame comes out, and a warning says which backend runs
+ * the model from then on. */
 static void
 test_element_falls_back (void)
 {
@@ -546,7 +622,8 @@ test_element_falls_back (void)
   g_assert_nonnull (message);
   gst_message_parse_warning (message, &warning, NULL);
   g_assert_nonnull (strstr (
-    warning->message, "ONNX Runtime 1.99.0, CPU failed, so Sightline runs the model on the CPU from here on: the fake device is gone"));
+    warning->message,
+    "ONNX Runtime 1.99.0, CPU failed, so Sightline runs the model on the CPU from here on: the fake device is gone"));
   g_assert_null (gst_bus_pop_filtered (fixture.line.bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR));
   test_line_close (fixture.line.harness, fixture.line.bus);
 }
@@ -589,11 +666,13 @@ note_memory (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
-/* The runtime reads what slnormalize has written where that is, and writes where the next element reads. */
+/* The runtime reads what slnormalize has written where that is, and writes where the next element
+ * reads. */
 static void
 test_in_place (void)
 {
-  g_autofree char *launch = g_strdup_printf ("slnormalize ! slinfer name=i model=%s backend=onnxruntime", onnx);
+  g_autofree char *launch =
+    g_strdup_printf ("slnormalize ! slinfer name=i model=%s backend=onnxruntime", onnx);
   static const char frames[] = "video/x-raw,format=RGB,width=4,height=4,framerate=25/1";
   TestLine line = test_line_open (launch, NULL, frames);
   GstElement *infer = gst_harness_find_element (line.harness, "slinfer");
@@ -602,8 +681,10 @@ test_in_place (void)
   gst_pad_add_probe (sink, GST_PAD_PROBE_TYPE_BUFFER, note_memory, &in, NULL);
   for (guint i = 0; i < 4; i++) {
     GstMapInfo map;
-    g_assert_cmpint (gst_harness_push (line.harness, test_frame (frames, (const guint8[3]){ 10, 20, 30 }, i * GST_MSECOND)), ==,
-                     GST_FLOW_OK);
+    g_assert_cmpint (
+      gst_harness_push (line.harness,
+                        test_frame (frames, (const guint8[3]){ 10, 20, 30 }, i * GST_MSECOND)),
+      ==, GST_FLOW_OK);
     g_autoptr (GstBuffer) out = gst_harness_pull (line.harness);
     g_assert_true (gst_buffer_map (out, &map, GST_MAP_READ));
     g_assert_true (in != NULL && in == *(const void **) fake ("fake_input"));
@@ -646,7 +727,8 @@ main (int argc, char **argv)
   g_test_add_func ("/slinfer-backend/element-slow", test_element_slow);
   g_test_add_func ("/slinfer-backend/in-place", test_in_place);
   const int result = test_elements_run ();
-  g_autofree char *folder = g_build_filename (cache, "sightline", NULL), *file = g_build_filename (folder, "backends", NULL);
+  g_autofree char *folder = g_build_filename (cache, "sightline", NULL),
+                  *file = g_build_filename (folder, "backends", NULL);
   g_unlink (file);
   g_rmdir (folder);
   g_rmdir (cache);

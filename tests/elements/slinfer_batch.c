@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slinfer with batch: streams of one process whose frames a runtime, played by tests/support/fake_runtime.c, gets together. Each gets its own results; none is
- * held up by one that ends, flushes, stops or fails. What is expected is -x.
+ * slinfer with batch: streams of one process whose frames a runtime, played by
+ * tests/support/fake_runtime.c, gets together. Each gets its own results; none is held up by one
+ * that ends, flushes, stops or fails. What is expected is -x.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -13,7 +14,8 @@
 
 #define VALUES 48
 #define BYTES (VALUES * sizeof (gfloat))
-#define CAPS "other/tensors,format=static,num_tensors=1,dimensions=4:4:3:1,types=float32,framerate=25/1"
+#define CAPS \
+  "other/tensors,format=static,num_tensors=1,dimensions=4:4:3:1,types=float32,framerate=25/1"
 #define STREAMS 2
 #define SECONDS(n) ((n) *G_USEC_PER_SEC)
 /* Longer than a test may take. */
@@ -32,7 +34,8 @@ typedef struct
 static void
 open_stream_of (Stream *stream, guint i, const char *model, const char *more)
 {
-  g_autofree char *launch = g_strdup_printf ("slinfer name=i model=%s backend=onnxruntime batch=2 %s", model, more);
+  g_autofree char *launch =
+    g_strdup_printf ("slinfer name=i model=%s backend=onnxruntime batch=2 %s", model, more);
   *stream = (Stream){ .line = test_line_open (launch, NULL, CAPS), .first = 1000 * i };
   stream->infer = gst_harness_find_element (stream->line.harness, "slinfer");
 }
@@ -50,8 +53,8 @@ close_stream (Stream *stream)
   test_line_close (stream->line.harness, stream->line.bus);
 }
 
-/* @frames frames, each of its own number, and what comes of them, until one does not pass; more until there was a batch. Then the stream ends, so that the
- * other does not wait. */
+/* @frames frames, each of its own number, and what comes of them, until one does not pass; more
+ * until there was a batch. Then the stream ends, so that the other does not wait. */
 static gpointer
 push (gpointer data)
 {
@@ -160,12 +163,15 @@ test_fell_back (void)
   g_assert_cmpint (stream.last, ==, GST_FLOW_OK);
   g_assert_cmpuint (count_warnings (&stream, ""), ==, 0);
   gst_element_set_state (stream.infer, GST_STATE_NULL);
-  g_assert_cmpint (gst_element_set_state (stream.infer, GST_STATE_READY), ==, GST_STATE_CHANGE_SUCCESS);
-  g_assert_cmpuint (count_warnings (&stream, "Sightline runs the model on the CPU instead: "), ==, 1);
+  g_assert_cmpint (gst_element_set_state (stream.infer, GST_STATE_READY), ==,
+                   GST_STATE_CHANGE_SUCCESS);
+  g_assert_cmpuint (count_warnings (&stream, "Sightline runs the model on the CPU instead: "), ==,
+                    1);
   close_stream (&stream);
 }
 
-/* An element that stops while a batch is proven, by itself or by another stream that it waits for, does not wait for that. */
+/* An element that stops while a batch is proven, by itself or by another stream that it waits for,
+ * does not wait for that. */
 static void
 test_stop_proof (void)
 {
@@ -196,8 +202,10 @@ test_batch_fails (void)
   for (guint i = 0; i < STREAMS; i++) {
     g_assert_cmpint (streams[i].last, ==, GST_FLOW_OK);
     g_assert_cmpuint (
-      count_warnings (&streams[i], "running 2 inputs at once failed, so each is run by itself from here on: the fake runs no batches"), ==,
-      1);
+      count_warnings (
+        &streams[i],
+        "running 2 inputs at once failed, so each is run by itself from here on: the fake runs no batches"),
+      ==, 1);
     close_stream (&streams[i]);
   }
 }
@@ -221,19 +229,25 @@ test_device_lost (void)
     streams[i].frames = 3;
     push (&streams[i]);
     g_assert_cmpint (streams[i].last, ==, GST_FLOW_OK);
-    g_assert_cmpuint (count_warnings (&streams[i], "so Sightline runs the model on the CPU from here on: the fake device is gone"), ==, 1);
+    g_assert_cmpuint (
+      count_warnings (
+        &streams[i],
+        "so Sightline runs the model on the CPU from here on: the fake device is gone"),
+      ==, 1);
     close_stream (&streams[i]);
   }
 }
 
-/* A frame that waits for another stream's, which has had one just now, is given up at a flush and where the element stops. */
+/* A frame that waits for another stream's, which has had one just now, is given up at a flush and
+ * where the element stops. */
 static void
 test_give_up (gconstpointer stops)
 {
   Stream streams[STREAMS];
   const gfloat x[VALUES] = { 0 };
   open_streams (streams, LONG);
-  g_assert_cmpint (gst_harness_push (streams[1].line.harness, test_tensor_buffer (x, BYTES)), ==, GST_FLOW_OK);
+  g_assert_cmpint (gst_harness_push (streams[1].line.harness, test_tensor_buffer (x, BYTES)), ==,
+                   GST_FLOW_OK);
   streams[0].frames = 1;
   g_atomic_int_set ((int *) fake ("fake_batches"), 1);
   const gint64 start = g_get_monotonic_time ();
@@ -246,7 +260,8 @@ test_give_up (gconstpointer stops)
   g_thread_join (thread);
   g_assert_cmpint (streams[0].last, ==, GST_FLOW_FLUSHING);
   /* The other goes on, without waiting. */
-  g_assert_cmpint (gst_harness_push (streams[1].line.harness, test_tensor_buffer (x, BYTES)), ==, GST_FLOW_OK);
+  g_assert_cmpint (gst_harness_push (streams[1].line.harness, test_tensor_buffer (x, BYTES)), ==,
+                   GST_FLOW_OK);
   g_assert_cmpint (g_get_monotonic_time () - start, <, SECONDS (8));
   for (guint i = 0; i < STREAMS; i++) {
     test_assert_no_error (streams[i].line.bus);
@@ -263,7 +278,8 @@ test_latency (void)
   open_stream (&stream, 0, "batch-timeout=70");
   gst_harness_set_live (stream.line.harness, TRUE);
   gst_harness_set_upstream_latency (stream.line.harness, 100 * GST_MSECOND);
-  g_assert_cmpint (gst_harness_push (stream.line.harness, test_tensor_buffer (x, BYTES)), ==, GST_FLOW_OK);
+  g_assert_cmpint (gst_harness_push (stream.line.harness, test_tensor_buffer (x, BYTES)), ==,
+                   GST_FLOW_OK);
   const GstClockTime latency = gst_harness_query_latency (stream.line.harness);
   g_assert_cmpuint (latency, >=, 170 * GST_MSECOND);
   g_assert_cmpuint (latency, <, 240 * GST_MSECOND);
@@ -278,15 +294,18 @@ test_refused (void)
   GstElement *infer = gst_parse_launch (launch, NULL);
   GstBus *bus = test_watch (infer);
   g_assert_cmpint (gst_element_set_state (infer, GST_STATE_READY), ==, GST_STATE_CHANGE_FAILURE);
-  test_assert_error (bus, onnx, "batch=4: the model cannot be run in batches of 4: the file states 1 as the first dimension of input 'x'",
-                     "ONNX Runtime 1.99.0, CPU takes no other: export it with that one open", NULL);
+  test_assert_error (
+    bus, onnx,
+    "batch=4: the model cannot be run in batches of 4: the file states 1 as the first dimension of input 'x'",
+    "ONNX Runtime 1.99.0, CPU takes no other: export it with that one open", NULL);
   gst_element_set_state (infer, GST_STATE_NULL);
   gst_element_set_bus (infer, NULL);
   gst_object_unref (bus);
   gst_object_unref (infer);
 }
 
-/* (transfer full): -x for a picture, in a file that was not written just now, as streams share none that may be written to. */
+/* (transfer full): -x for a picture, in a file that was not written just now, as streams share none
+ * that may be written to. */
 static char *
 write_model (const char *name, const char *op)
 {

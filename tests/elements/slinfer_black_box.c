@@ -12,7 +12,8 @@
 #include "tests/elements/support.h"
 
 #define PICTURE_BYTES 48
-#define PICTURE_CAPS "other/tensors,format=static,num_tensors=1,dimensions=3:4:4:1,types=uint8,framerate=25/1"
+#define PICTURE_CAPS \
+  "other/tensors,format=static,num_tensors=1,dimensions=3:4:4:1,types=uint8,framerate=25/1"
 #define PATIENCE (200 * G_USEC_PER_SEC)
 
 /* A disk that takes its time: nothing is on it while somebody holds this. */
@@ -39,7 +40,8 @@ typedef struct
 } Fixture;
 
 static void
-on_dumped (GstElement *element, const char *path, guint inferences, const char *message, gpointer data)
+on_dumped (GstElement *element, const char *path, guint inferences, const char *message,
+           gpointer data)
 {
   Fixture *f = data;
   g_mutex_lock (&f->lock);
@@ -64,7 +66,8 @@ wait_for_dump (Fixture *f, guint n)
 static void
 setup (Fixture *f, gboolean box)
 {
-  *f = (Fixture){ .model = test_colour_model (SL_DTYPE_U8), .folder = g_dir_make_tmp ("slinfer-box-XXXXXX", NULL) };
+  *f = (Fixture){ .model = test_colour_model (SL_DTYPE_U8),
+                  .folder = g_dir_make_tmp ("slinfer-box-XXXXXX", NULL) };
   GstElement *element = gst_element_factory_make ("slinfer", NULL);
   g_mutex_init (&f->lock);
   g_cond_init (&f->changed);
@@ -172,7 +175,8 @@ test_off (void)
   teardown (&f);
 }
 
-/* Set while frames flow, it begins to record with the next frames; another model begins a recording of its own. */
+/* Set while frames flow, it begins to record with the next frames; another model begins a recording
+ * of its own. */
 static void
 test_set_while_playing (void)
 {
@@ -195,7 +199,8 @@ test_set_while_playing (void)
   teardown (&f);
 }
 
-/* The element stops, and may be gone, before the disk has the black box, of which it tells nevertheless. */
+/* The element stops, and may be gone, before the disk has the black box, of which it tells
+ * nevertheless. */
 static void
 test_stopped_while_writing (void)
 {
@@ -206,7 +211,8 @@ test_stopped_while_writing (void)
     push (&f, i);
   g_mutex_lock (&disk);
   g_autofree char *path = dump (&f, "slow disk");
-  g_assert_cmpint (gst_element_set_state (f.harness->element, GST_STATE_NULL), ==, GST_STATE_CHANGE_SUCCESS);
+  g_assert_cmpint (gst_element_set_state (f.harness->element, GST_STATE_NULL), ==,
+                   GST_STATE_CHANGE_SUCCESS);
   gst_harness_teardown (g_steal_pointer (&f.harness));
   g_assert_false (g_file_test (path, G_FILE_TEST_EXISTS));
   g_mutex_unlock (&disk);
@@ -217,7 +223,8 @@ test_stopped_while_writing (void)
 }
 
 static void
-stop (GstElement *element, const char *path, guint inferences, const char *message, gpointer stopped)
+stop (GstElement *element, const char *path, guint inferences, const char *message,
+      gpointer stopped)
 {
   gst_element_set_state (element, GST_STATE_NULL);
   g_atomic_int_set ((gint *) stopped, 1);
@@ -238,7 +245,8 @@ test_handler_stops (void)
   while (g_atomic_int_get (&stopped) == 0 && g_get_monotonic_time () < end)
     g_usleep (1000);
   g_assert_cmpint (g_atomic_int_get (&stopped), ==, 1);
-  g_assert_cmpint (gst_element_set_state (f.harness->element, GST_STATE_PLAYING), !=, GST_STATE_CHANGE_FAILURE);
+  g_assert_cmpint (gst_element_set_state (f.harness->element, GST_STATE_PLAYING), !=,
+                   GST_STATE_CHANGE_FAILURE);
   check_box (path, "stop", 1, 1);
   teardown (&f);
 }
@@ -288,9 +296,10 @@ test_no_folder (void)
     warning = gst_bus_pop_filtered (f.bus, GST_MESSAGE_WARNING);
   }
   gst_message_parse_warning (warning, &error, NULL);
-  g_assert_cmpstr (error->message, ==,
-                   "recording for black boxes: black-box=/nowhere/boxes: expected a folder that can be written to, got: No such file or "
-                   "directory");
+  g_assert_cmpstr (
+    error->message, ==,
+    "recording for black boxes: black-box=/nowhere/boxes: expected a folder that can be written to, got: No such file or "
+    "directory");
   g_assert_null (dump (&f, "nothing"));
   push (&f, 2);
   test_assert_no_error (f.bus);

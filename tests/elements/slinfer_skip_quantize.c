@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Models that start by quantising their input, between slnormalize and slinfer: the quantised values behind that step are
- * made directly, with the results of the whole model bit by bit, which is what tensors of the declared type get.
+ * Models that start by quantising their input, between slnormalize and slinfer: the quantised
+ * values behind that step are made directly, with the results of the whole model bit by bit, which
+ * is what tensors of the declared type get.
  */
 #include <string.h>
 
@@ -19,9 +20,12 @@ static char *
 quantized_model (void)
 {
   g_autoptr (SlTfliteWriter) w = sl_tflite_writer_new ();
-  SlTfliteTensor picture = {
-    .name = "picture", .dtype = SL_DTYPE_U8, .rank = 4, .dims = { 1, 9, 16, 3 }, .scale = 1 / 127.5f, .zero_point = 127
-  };
+  SlTfliteTensor picture = { .name = "picture",
+                             .dtype = SL_DTYPE_U8,
+                             .rank = 4,
+                             .dims = { 1, 9, 16, 3 },
+                             .scale = 1 / 127.5f,
+                             .zero_point = 127 };
   SlTfliteTensor quantized = picture;
   quantized.name = "quantized";
   quantized.dtype = SL_DTYPE_I8;
@@ -30,9 +34,11 @@ quantized_model (void)
   flat.name = "flat";
   flat.rank = 2;
   flat.dims[1] = 9 * 16 * 3;
-  const gint32 x = sl_tflite_writer_tensor (w, &picture), q = sl_tflite_writer_tensor (w, &quantized),
-               y = sl_tflite_writer_tensor (w, &flat);
-  sl_tflite_writer_op (w, &(SlTfliteOp){ .op = SL_OP_QUANTIZE, .n_inputs = 1, .inputs = { x }, .n_outputs = 1, .outputs = { q } });
+  const gint32 x = sl_tflite_writer_tensor (w, &picture),
+               q = sl_tflite_writer_tensor (w, &quantized), y = sl_tflite_writer_tensor (w, &flat);
+  sl_tflite_writer_op (
+    w, &(SlTfliteOp){
+         .op = SL_OP_QUANTIZE, .n_inputs = 1, .inputs = { x }, .n_outputs = 1, .outputs = { q } });
   sl_tflite_writer_op (w, &(SlTfliteOp){ .op = SL_OP_RESHAPE,
                                          .params.reshape = { .count = 2, .dims = { 1, -1 } },
                                          .n_inputs = 1,
@@ -62,7 +68,8 @@ negotiated_type (GstHarness *harness)
 static GByteArray *
 run (const char *path, const char *between, const char *type)
 {
-  g_autofree char *text = g_strdup_printf ("slnormalize filter=bilinear%s ! slinfer name=infer model=%s", between, path);
+  g_autofree char *text =
+    g_strdup_printf ("slnormalize filter=bilinear%s ! slinfer name=infer model=%s", between, path);
   GstHarness *harness = gst_harness_new_parse (text);
   g_autoptr (GstBus) bus = test_watch (harness->element);
   g_autoptr (GRand) rand = g_rand_new_with_seed (3);
@@ -76,7 +83,8 @@ run (const char *path, const char *between, const char *type)
     g_autofree guint8 *bytes = g_malloc (GST_VIDEO_INFO_SIZE (&info));
     for (gsize k = 0; k < GST_VIDEO_INFO_SIZE (&info); k++)
       bytes[k] = (guint8) g_rand_int (rand);
-    g_autoptr (GstBuffer) out = gst_harness_push_and_pull (harness, test_tensor_buffer (bytes, GST_VIDEO_INFO_SIZE (&info)));
+    g_autoptr (GstBuffer) out =
+      gst_harness_push_and_pull (harness, test_tensor_buffer (bytes, GST_VIDEO_INFO_SIZE (&info)));
     test_assert_no_error (bus);
     g_assert_nonnull (out);
     GstMapInfo map;
@@ -114,14 +122,18 @@ test_values (void)
   test_remove_file (path);
 }
 
-/* uint8 [1,9,16,3] -> QUANTIZE to int8 -> MAX_POOL_2D -> QUANTIZE to uint8: the output's caps are those that the model declares for its input. */
+/* uint8 [1,9,16,3] -> QUANTIZE to int8 -> MAX_POOL_2D -> QUANTIZE to uint8: the output's caps are
+ * those that the model declares for its input. */
 static char *
 mirror_model (void)
 {
   g_autoptr (SlTfliteWriter) w = sl_tflite_writer_new ();
-  SlTfliteTensor picture = {
-    .name = "picture", .dtype = SL_DTYPE_U8, .rank = 4, .dims = { 1, 9, 16, 3 }, .scale = 1 / 127.5f, .zero_point = 127
-  };
+  SlTfliteTensor picture = { .name = "picture",
+                             .dtype = SL_DTYPE_U8,
+                             .rank = 4,
+                             .dims = { 1, 9, 16, 3 },
+                             .scale = 1 / 127.5f,
+                             .zero_point = 127 };
   SlTfliteTensor quantized = picture, between = picture, mirrored = picture;
   quantized.name = "quantized";
   quantized.dtype = SL_DTYPE_I8;
@@ -130,22 +142,32 @@ mirror_model (void)
   between.dtype = SL_DTYPE_I8;
   between.zero_point = -1;
   mirrored.name = "mirrored";
-  const gint32 x = sl_tflite_writer_tensor (w, &picture), q = sl_tflite_writer_tensor (w, &quantized),
-               b = sl_tflite_writer_tensor (w, &between), y = sl_tflite_writer_tensor (w, &mirrored);
-  sl_tflite_writer_op (w, &(SlTfliteOp){ .op = SL_OP_QUANTIZE, .n_inputs = 1, .inputs = { x }, .n_outputs = 1, .outputs = { q } });
+  const gint32 x = sl_tflite_writer_tensor (w, &picture),
+               q = sl_tflite_writer_tensor (w, &quantized),
+               b = sl_tflite_writer_tensor (w, &between),
+               y = sl_tflite_writer_tensor (w, &mirrored);
   sl_tflite_writer_op (
-    w, &(SlTfliteOp){ .op = SL_OP_MAX_POOL_2D,
-                      .params.window = { .padding = SL_PADDING_SAME, .stride_h = 1, .stride_w = 1, .filter_h = 3, .filter_w = 3 },
-                      .n_inputs = 1,
-                      .inputs = { q },
-                      .n_outputs = 1,
-                      .outputs = { b } });
-  sl_tflite_writer_op (w, &(SlTfliteOp){ .op = SL_OP_QUANTIZE, .n_inputs = 1, .inputs = { b }, .n_outputs = 1, .outputs = { y } });
+    w, &(SlTfliteOp){
+         .op = SL_OP_QUANTIZE, .n_inputs = 1, .inputs = { x }, .n_outputs = 1, .outputs = { q } });
+  sl_tflite_writer_op (w, &(SlTfliteOp){ .op = SL_OP_MAX_POOL_2D,
+                                         .params.window = { .padding = SL_PADDING_SAME,
+                                                            .stride_h = 1,
+                                                            .stride_w = 1,
+                                                            .filter_h = 3,
+                                                            .filter_w = 3 },
+                                         .n_inputs = 1,
+                                         .inputs = { q },
+                                         .n_outputs = 1,
+                                         .outputs = { b } });
+  sl_tflite_writer_op (
+    w, &(SlTfliteOp){
+         .op = SL_OP_QUANTIZE, .n_inputs = 1, .inputs = { b }, .n_outputs = 1, .outputs = { y } });
   sl_tflite_writer_io (w, 1, &x, 1, &y);
   return sl_tflite_writer_save_temp (w, "mirror.tflite", NULL);
 }
 
-/* Nothing between slnormalize and slinfer: the caps of the outputs are not offered to slnormalize for inputs. */
+/* Nothing between slnormalize and slinfer: the caps of the outputs are not offered to slnormalize
+ * for inputs. */
 static void
 test_mirror (void)
 {
@@ -162,7 +184,8 @@ test_real (void)
     compare (path);
 }
 
-/* Tensors by another element, of the type that the model declares, and of one that it takes nowhere. */
+/* Tensors by another element, of the type that the model declares, and of one that it takes
+ * nowhere. */
 static void
 test_declared (void)
 {
@@ -174,8 +197,11 @@ test_declared (void)
   for (guint i = 0; i < sizeof bytes; i++)
     bytes[i] = (guint8) i;
   for (guint round = 0; round < 2; round++) {
-    gst_harness_set_src_caps_str (harness, "other/tensors,format=static,num_tensors=1,dimensions=3:16:9:1,types=uint8,framerate=25/1");
-    g_autoptr (GstBuffer) out = gst_harness_push_and_pull (harness, test_tensor_buffer (bytes, sizeof bytes));
+    gst_harness_set_src_caps_str (
+      harness,
+      "other/tensors,format=static,num_tensors=1,dimensions=3:16:9:1,types=uint8,framerate=25/1");
+    g_autoptr (GstBuffer) out =
+      gst_harness_push_and_pull (harness, test_tensor_buffer (bytes, sizeof bytes));
     test_assert_no_error (bus);
     GstMapInfo map;
     g_assert_true (gst_buffer_map (out, &map, GST_MAP_READ));
@@ -184,8 +210,11 @@ test_declared (void)
       g_assert_cmpint ((gint8) map.data[i], ==, bytes[i] - 128);
     gst_buffer_unmap (out, &map);
   }
-  gst_harness_set_src_caps_str (harness, "other/tensors,format=static,num_tensors=1,dimensions=3:16:9:1,types=float32,framerate=25/1");
-  g_assert_cmpint (gst_harness_push (harness, test_tensor_buffer (bytes, sizeof bytes)), !=, GST_FLOW_OK);
+  gst_harness_set_src_caps_str (
+    harness,
+    "other/tensors,format=static,num_tensors=1,dimensions=3:16:9:1,types=float32,framerate=25/1");
+  g_assert_cmpint (gst_harness_push (harness, test_tensor_buffer (bytes, sizeof bytes)), !=,
+                   GST_FLOW_OK);
   test_assert_error (bus, "expected uint8[1,9,16,3]", "got float32[1,9,16,3]", NULL);
   gst_element_set_bus (harness->element, NULL);
   gst_harness_teardown (harness);
@@ -202,11 +231,17 @@ test_gone (void)
   g_autoptr (GstBus) bus = test_watch (harness->element);
   const guint8 bytes[9 * 16 * 3] = { 0 };
   test_remove_file (path);
-  gst_harness_set_src_caps_str (harness, "other/tensors,format=static,num_tensors=1,dimensions=3:16:9:1,types=uint8,framerate=25/1");
-  g_assert_cmpint (gst_harness_push (harness, test_tensor_buffer (bytes, sizeof bytes)), !=, GST_FLOW_OK);
+  gst_harness_set_src_caps_str (
+    harness,
+    "other/tensors,format=static,num_tensors=1,dimensions=3:16:9:1,types=uint8,framerate=25/1");
+  g_assert_cmpint (gst_harness_push (harness, test_tensor_buffer (bytes, sizeof bytes)), !=,
+                   GST_FLOW_OK);
   test_assert_error (bus, path, "no such file", NULL);
-  gst_harness_set_src_caps_str (harness, "other/tensors,format=static,num_tensors=1,dimensions=3:16:9:1,types=int8,framerate=25/1");
-  g_assert_cmpint (gst_harness_push (harness, test_tensor_buffer (bytes, sizeof bytes)), ==, GST_FLOW_OK);
+  gst_harness_set_src_caps_str (
+    harness,
+    "other/tensors,format=static,num_tensors=1,dimensions=3:16:9:1,types=int8,framerate=25/1");
+  g_assert_cmpint (gst_harness_push (harness, test_tensor_buffer (bytes, sizeof bytes)), ==,
+                   GST_FLOW_OK);
   gst_element_set_bus (harness->element, NULL);
   gst_harness_teardown (harness);
 }

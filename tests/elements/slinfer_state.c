@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slinfer's inputs that do not come with each frame, of a model that adds two tensors: the sum of the frames before is its state, or the second
- * tensor comes from another branch. All answers are sums.
+ * slinfer's inputs that do not come with each frame, of a model that adds two tensors: the sum of
+ * the frames before is its state, or the second tensor comes from another branch. All answers are
+ * sums.
  */
 #include <glib/gstdio.h>
 #include <string.h>
@@ -12,8 +13,10 @@
 #include "tests/elements/support.h"
 #include "tests/support/tflite_writer.h"
 
-#define CAPS "other/tensors,format=static,num_tensors=1,dimensions=(string)4:1,types=float32,framerate=25/1"
-#define OTHER_CAPS "other/tensors,format=static,num_tensors=1,dimensions=(string)4:1,types=float32,framerate=5/1"
+#define CAPS \
+  "other/tensors,format=static,num_tensors=1,dimensions=(string)4:1,types=float32,framerate=25/1"
+#define OTHER_CAPS \
+  "other/tensors,format=static,num_tensors=1,dimensions=(string)4:1,types=float32,framerate=5/1"
 #define FRAME (GST_SECOND / 25)
 
 typedef struct
@@ -32,7 +35,8 @@ setup (Fixture *f, gboolean pad, gint wait)
 {
   *f = (Fixture){ .model = test_sum_model () };
   f->element = gst_element_factory_make ("slinfer", NULL);
-  g_object_set (f->element, "model", f->model, "state", pad ? "none" : "b=sum", "input-wait", wait, NULL);
+  g_object_set (f->element, "model", f->model, "state", pad ? "none" : "b=sum", "input-wait", wait,
+                NULL);
   f->bus = test_watch (f->element);
   if (pad) {
     g_autoptr (GstPad) input = gst_element_request_pad_simple (f->element, "input_1");
@@ -182,22 +186,28 @@ mean_model (void)
   SlTfliteTensor tensors[] = { row, row, row, row };
   static const char *const names[] = { "mean", "sum_in", "sum_out", "colours" };
   gint32 index[4];
-  const gint32 picture =
-    sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ .name = "picture", .dtype = SL_DTYPE_F32, .rank = 4, .dims = { 1, 4, 4, 3 } });
+  const gint32 picture = sl_tflite_writer_tensor (
+    writer, &(SlTfliteTensor){
+              .name = "picture", .dtype = SL_DTYPE_F32, .rank = 4, .dims = { 1, 4, 4, 3 } });
   const gint32 axes = sl_tflite_writer_const_i32 (writer, "axes", 2, (const gint32[]){ 1, 2 });
   for (guint i = 0; i < 4; i++) {
     tensors[i].name = names[i];
     index[i] = sl_tflite_writer_tensor (writer, &tensors[i]);
   }
-  sl_tflite_writer_op (
-    writer, &(SlTfliteOp){ .op = SL_OP_MEAN, .n_inputs = 2, .inputs = { picture, axes }, .n_outputs = 1, .outputs = { index[0] } });
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_MEAN,
+                                              .n_inputs = 2,
+                                              .inputs = { picture, axes },
+                                              .n_outputs = 1,
+                                              .outputs = { index[0] } });
   for (guint i = 0; i < 2; i++) /* sum_out = mean + sum_in; colours = 2 sum_out */
-    sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_ADD,
-                                                .n_inputs = 2,
-                                                .inputs = { index[2 * i], index[1 + i] }, /* 0 and 1, then 2 and 2 */
-                                                .n_outputs = 1,
-                                                .outputs = { index[2 + i] } });
-  sl_tflite_writer_io (writer, 2, (const gint32[]){ picture, index[1] }, 2, (const gint32[]){ index[3], index[2] });
+    sl_tflite_writer_op (
+      writer, &(SlTfliteOp){ .op = SL_OP_ADD,
+                             .n_inputs = 2,
+                             .inputs = { index[2 * i], index[1 + i] }, /* 0 and 1, then 2 and 2 */
+                             .n_outputs = 1,
+                             .outputs = { index[2 + i] } });
+  sl_tflite_writer_io (writer, 2, (const gint32[]){ picture, index[1] }, 2,
+                       (const gint32[]){ index[3], index[2] });
   return sl_tflite_writer_save_temp (writer, "mean.tflite", NULL);
 }
 
@@ -208,13 +218,16 @@ test_slpredict (void)
   static const char frames[] = "video/x-raw,format=RGB,width=4,height=4,framerate=25/1";
   const guint8 blue[3] = { 0, 0, 255 };
   g_autofree char *model = mean_model ();
-  g_autofree char *launch = g_strdup_printf ("slpredict name=predict model=%s mean=0 std=255 decoder=vector", model);
+  g_autofree char *launch =
+    g_strdup_printf ("slpredict name=predict model=%s mean=0 std=255 decoder=vector", model);
   TestLine line = test_line_open (launch, "application/x-json", frames);
   g_autoptr (GstElement) predict = gst_bin_get_by_name (GST_BIN (line.harness->element), "predict");
   for (guint i = 0; i < 4; i++) {
-    g_assert_cmpint (gst_harness_push (line.harness, test_frame (frames, blue, i * FRAME)), ==, GST_FLOW_OK);
+    g_assert_cmpint (gst_harness_push (line.harness, test_frame (frames, blue, i * FRAME)), ==,
+                     GST_FLOW_OK);
     g_autofree char *text = test_take_text (gst_harness_pull (line.harness));
-    g_autofree char *expected = g_strdup_printf ("\"values\":[0,0,%u]", i < 2 ? 2 * (i + 1) : 2 * (i - 1));
+    g_autofree char *expected =
+      g_strdup_printf ("\"values\":[0,0,%u]", i < 2 ? 2 * (i + 1) : 2 * (i - 1));
     g_assert_nonnull (strstr (text, expected));
     if (i == 1)
       g_signal_emit_by_name (predict, "reset-state");
@@ -236,7 +249,10 @@ test_parts (void)
   GstBuffer *in = tensor (1);
   sl_buffer_add_frame_meta (in, frame, caps, &info)->content = SL_FRAME_LAST_OBJECT;
   g_assert_cmpint (gst_harness_push (f.harness, in), ==, GST_FLOW_ERROR);
-  test_assert_error (f.bus, "the model carries state from frame to frame (b=sum), and objects and tiles of a frame are no sequence", NULL);
+  test_assert_error (
+    f.bus,
+    "the model carries state from frame to frame (b=sum), and objects and tiles of a frame are no sequence",
+    NULL);
   teardown (&f);
 }
 
@@ -273,7 +289,8 @@ test_branch (void)
   Fixture f;
   setup (&f, TRUE, 100);
   g_autoptr (GstPad) input = gst_pad_get_peer (f.feeder);
-  g_autoptr (GstCaps) wanted = gst_pad_query_caps (input, NULL), caps = gst_caps_from_string (OTHER_CAPS);
+  g_autoptr (GstCaps) wanted = gst_pad_query_caps (input, NULL),
+                      caps = gst_caps_from_string (OTHER_CAPS);
   g_assert_true (gst_caps_can_intersect (wanted, caps));
   GThread *waiting = g_thread_new ("first", push_one, &f);
   feed_caps (&f, OTHER_CAPS);
@@ -286,7 +303,8 @@ test_branch (void)
   g_assert_cmpfloat (run (&f, 3), ==, 33);
   gst_pad_push_event (f.feeder, gst_event_new_eos ());
   g_assert_cmpfloat (run (&f, 4), ==, 34);
-  g_assert_cmpint (gst_element_set_state (f.element, GST_STATE_READY), ==, GST_STATE_CHANGE_SUCCESS);
+  g_assert_cmpint (gst_element_set_state (f.element, GST_STATE_READY), ==,
+                   GST_STATE_CHANGE_SUCCESS);
   teardown (&f);
 }
 
@@ -320,13 +338,16 @@ three_model (void)
   g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
   gint32 index[G_N_ELEMENTS (names)];
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
-    index[i] = sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ .name = names[i], .dtype = SL_DTYPE_F32, .rank = 2, .dims = { 1, 4 } });
+    index[i] = sl_tflite_writer_tensor (
+      writer,
+      &(SlTfliteTensor){ .name = names[i], .dtype = SL_DTYPE_F32, .rank = 2, .dims = { 1, 4 } });
   for (guint i = 0; i < G_N_ELEMENTS (nodes); i++)
-    sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_ADD,
-                                                .n_inputs = 2,
-                                                .inputs = { index[nodes[i][0]], index[nodes[i][1]] },
-                                                .n_outputs = 1,
-                                                .outputs = { index[nodes[i][2]] } });
+    sl_tflite_writer_op (writer,
+                         &(SlTfliteOp){ .op = SL_OP_ADD,
+                                        .n_inputs = 2,
+                                        .inputs = { index[nodes[i][0]], index[nodes[i][1]] },
+                                        .n_outputs = 1,
+                                        .outputs = { index[nodes[i][2]] } });
   sl_tflite_writer_io (writer, 3, index, 1, &index[5]);
   return sl_tflite_writer_save_temp (writer, "three.tflite", NULL);
 }
@@ -338,7 +359,8 @@ reload (Fixture *f, gfloat expected)
   gboolean changed = FALSE;
   g_object_set (f->element, "model", f->model, NULL);
   for (guint i = 0; i < 2000 && !changed; i++) {
-    g_assert_cmpint (GPOINTER_TO_INT (push_one (f)), ==, GST_FLOW_OK); /* run() takes every message */
+    g_assert_cmpint (GPOINTER_TO_INT (push_one (f)), ==,
+                     GST_FLOW_OK); /* run() takes every message */
     g_assert_cmpfloat (pull (f), ==, expected);
     g_autoptr (GstMessage) message = gst_bus_pop_filtered (f->bus, GST_MESSAGE_ELEMENT);
     changed = message != NULL && gst_message_has_name (message, "model-changed");
@@ -362,8 +384,8 @@ start_again (Fixture *f, GstState from)
   push_segment (f);
 }
 
-/* Pads are the inputs of their numbers, whatever inputs are called and in whatever order pads were asked for. One that is released leaves its tensor
- * until frames stop. */
+/* Pads are the inputs of their numbers, whatever inputs are called and in whatever order pads were
+ * asked for. One that is released leaves its tensor until frames stop. */
 static void
 test_branch_released (void)
 {
@@ -403,7 +425,9 @@ test_branch_released (void)
   push_event (&f, gst_event_new_stream_start ("again"));
   g_autoptr (GstCaps) caps = gst_caps_from_string (CAPS);
   gst_pad_push_event (f.harness->srcpad, gst_event_new_caps (caps));
-  test_assert_error (f.bus, "expected float32[1,4], float32[1,4] (innermost dimension first), got float32[1,4]", NULL);
+  test_assert_error (
+    f.bus, "expected float32[1,4], float32[1,4] (innermost dimension first), got float32[1,4]",
+    NULL);
   for (guint i = 0; i < 2; i++) {
     gst_pad_set_active (feeders[i], FALSE);
     gst_object_unref (inputs[i]);
@@ -412,7 +436,8 @@ test_branch_released (void)
   teardown (&f);
 }
 
-/* After a stop the first frame waits again, also where the branch had ended; and a value of the model's own is there again. */
+/* After a stop the first frame waits again, also where the branch had ended; and a value of the
+ * model's own is there again. */
 static void
 test_branch_again (void)
 {
@@ -420,7 +445,10 @@ test_branch_again (void)
   {
     GstState from;
     const char *fixed; /* (nullable) */
-  } rows[] = { { GST_STATE_READY, NULL }, { GST_STATE_NULL, NULL }, { GST_STATE_READY, "b=5" }, { GST_STATE_NULL, "b=5" } };
+  } rows[] = { { GST_STATE_READY, NULL },
+               { GST_STATE_NULL, NULL },
+               { GST_STATE_READY, "b=5" },
+               { GST_STATE_NULL, "b=5" } };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     Fixture f;
     setup (&f, TRUE, 100);
@@ -462,12 +490,15 @@ test_branch_refused (void)
     gboolean ends, unlinked;
     const char *message;
   } rows[] = {
-    { "other/tensors,format=static,num_tensors=1,dimensions=(string)3:1,types=float32,framerate=5/1", FALSE, FALSE,
+    { "other/tensors,format=static,num_tensors=1,dimensions=(string)3:1,types=float32,framerate=5/1",
+      FALSE, FALSE,
       "input_1: expected float32[1,4], which the model's input 'b' is, got float32[1,3]" },
-    { "other/tensors,format=static,num_tensors=2,dimensions=\"4:1,4:1\",types=\"float32,float32\",framerate=5/1", FALSE, FALSE,
+    { "other/tensors,format=static,num_tensors=2,dimensions=\"4:1,4:1\",types=\"float32,float32\",framerate=5/1",
+      FALSE, FALSE,
       "input_1: expected float32[1,4], which the model's input 'b' is, got float32[1,4], float32[1,4]" },
     { NULL, TRUE, FALSE, "input_1: its branch ended without a tensor" },
-    { NULL, FALSE, TRUE, "input_1: nothing is linked to it; expected a branch that makes its tensor" },
+    { NULL, FALSE, TRUE,
+      "input_1: nothing is linked to it; expected a branch that makes its tensor" },
     { NULL, FALSE, FALSE,
       "input_1: no tensor came for 0 s while a frame waited for the first one: see whether its branch runs, and has a queue where it begins at a tee" },
   };
@@ -520,7 +551,8 @@ test_wait_ends (void)
 }
 
 static void
-on_dumped (GstElement *element, const char *path, guint inferences, const char *message, gpointer data)
+on_dumped (GstElement *element, const char *path, guint inferences, const char *message,
+           gpointer data)
 {
   g_assert_null (message);
   g_atomic_int_set ((gint *) data, (gint) inferences);
@@ -564,9 +596,11 @@ test_black_box (void)
     g_assert_cmpfloat (((const gfloat *) inference.inputs[1])[0], ==, i);
   }
   g_autoptr (SlModel) other = sl_model_load (f.model, NULL, &error);
-  g_assert_false (sl_black_box_check_model (info, other, FALSE, &error) && sl_graph_n_held (sl_model_graph (other)) > 0);
+  g_assert_false (sl_black_box_check_model (info, other, FALSE, &error)
+                  && sl_graph_n_held (sl_model_graph (other)) > 0);
   g_clear_error (&error);
-  g_autoptr (SlModel) model = sl_model_load_with (f.model, NULL, &(SlModelLoadOptions){ .state = info->state }, &error);
+  g_autoptr (SlModel) model =
+    sl_model_load_with (f.model, NULL, &(SlModelLoadOptions){ .state = info->state }, &error);
   g_assert_no_error (error);
   g_assert_true (sl_black_box_check_model (info, model, FALSE, &error));
   g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), 1, &error);

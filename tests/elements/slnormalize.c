@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slnormalize against colour equations in double precision and pictures whose tensor is known byte by byte.
+ * slnormalize against colour equations in double precision and pictures whose tensor is known byte
+ * by byte.
  */
 #include <math.h>
 #include <string.h>
@@ -8,7 +9,8 @@
 #include "plugins/meta/frame_meta.h"
 #include "tests/elements/support.h"
 
-#define TENSOR(dims, type) "other/tensors,format=static,num_tensors=1,dimensions=" dims ",types=" type ",framerate=25/1"
+#define TENSOR(dims, type) \
+  "other/tensors,format=static,num_tensors=1,dimensions=" dims ",types=" type ",framerate=25/1"
 
 typedef struct
 {
@@ -17,12 +19,14 @@ typedef struct
 } FormatCase;
 
 static const FormatCase format_cases[] = {
-  { "NV12", "bt601", 4, 4 },       { "NV21", "bt709", 5, 3 },      { "I420", "bt601", 7, 5 }, { "YV12", "bt709", 4, 4 },
-  { "YUY2", "bt601", 5, 3 },       { "UYVY", "bt709", 6, 2 },      { "Y42B", "bt601", 5, 3 }, { "Y444", "bt2020", 3, 3 },
-  { "GRAY8", "1:1:0:0", 5, 5 },    { "RGB", "sRGB", 5, 3 },        { "BGR", "sRGB", 5, 3 },   { "RGBx", "sRGB", 4, 4 },
-  { "BGRx", "sRGB", 4, 4 },        { "RGBA", "sRGB", 3, 3 },       { "BGRA", "sRGB", 3, 3 },  { "xRGB", "sRGB", 4, 1 },
-  { "ARGB", "sRGB", 1, 4 },        { "xBGR", "sRGB", 4, 4 },       { "ABGR", "sRGB", 2, 2 },  { "I420", "1:4:0:0", 4, 4 },
-  { "P010_10LE", "bt2020", 5, 3 }, { "I420_10LE", "bt709", 4, 4 }, { "RGBP", "sRGB", 5, 3 },  { "I420", "bt601", 1, 1 },
+  { "NV12", "bt601", 4, 4 },      { "NV21", "bt709", 5, 3 },   { "I420", "bt601", 7, 5 },
+  { "YV12", "bt709", 4, 4 },      { "YUY2", "bt601", 5, 3 },   { "UYVY", "bt709", 6, 2 },
+  { "Y42B", "bt601", 5, 3 },      { "Y444", "bt2020", 3, 3 },  { "GRAY8", "1:1:0:0", 5, 5 },
+  { "RGB", "sRGB", 5, 3 },        { "BGR", "sRGB", 5, 3 },     { "RGBx", "sRGB", 4, 4 },
+  { "BGRx", "sRGB", 4, 4 },       { "RGBA", "sRGB", 3, 3 },    { "BGRA", "sRGB", 3, 3 },
+  { "xRGB", "sRGB", 4, 1 },       { "ARGB", "sRGB", 1, 4 },    { "xBGR", "sRGB", 4, 4 },
+  { "ABGR", "sRGB", 2, 2 },       { "I420", "1:4:0:0", 4, 4 }, { "P010_10LE", "bt2020", 5, 3 },
+  { "I420_10LE", "bt709", 4, 4 }, { "RGBP", "sRGB", 5, 3 },    { "I420", "bt601", 1, 1 },
   { "NV12", "bt709", 1, 1 },
 };
 
@@ -56,12 +60,15 @@ test_format (gconstpointer data)
 {
   const FormatCase *test = data;
   static const guint8 values[3] = { 120, 90, 160 };
-  g_autofree char *caps = g_strdup_printf ("video/x-raw,format=%s,width=%d,height=%d,framerate=25/1,colorimetry=%s", test->format,
-                                           test->width, test->height, test->colorimetry);
-  g_autofree char *tensor = g_strdup_printf (TENSOR ("3:%d:%d:1", "uint8"), test->width, test->height);
+  g_autofree char *caps =
+    g_strdup_printf ("video/x-raw,format=%s,width=%d,height=%d,framerate=25/1,colorimetry=%s",
+                     test->format, test->width, test->height, test->colorimetry);
+  g_autofree char *tensor =
+    g_strdup_printf (TENSOR ("3:%d:%d:1", "uint8"), test->width, test->height);
   TestLine fixture = test_line_open ("slnormalize", tensor, NULL);
   gst_harness_set_src_caps_str (fixture.harness, caps);
-  g_assert_cmpint (gst_harness_push (fixture.harness, test_frame (caps, values, 0)), ==, GST_FLOW_OK);
+  g_assert_cmpint (gst_harness_push (fixture.harness, test_frame (caps, values, 0)), ==,
+                   GST_FLOW_OK);
   test_assert_no_error (fixture.bus);
   g_autoptr (GstBuffer) out = gst_harness_pull (fixture.harness);
   g_autoptr (GstCaps) parsed = gst_caps_from_string (caps);
@@ -79,7 +86,8 @@ test_format (gconstpointer data)
   test_line_close (fixture.harness, fixture.bus);
 }
 
-/* A 4x2 RGB picture in which byte i is i * 10; GStreamer pads its rows to multiples of 4, and these are. */
+/* A 4x2 RGB picture in which byte i is i * 10; GStreamer pads its rows to multiples of 4, and these
+ * are. */
 #define RAMP_CAPS "video/x-raw,format=RGB,width=4,height=2,framerate=25/1"
 
 static GstBuffer *
@@ -105,9 +113,10 @@ static const LayoutCase layout_cases[] = {
   { "planar", "slnormalize", TENSOR ("4:2:3:1", "uint8"), .planar = TRUE },
   { "planar-property", "slnormalize layout=NCHW colour=BGR", NULL, .planar = TRUE, .bgr = TRUE },
   { "int8", "slnormalize", TENSOR ("3:4:2", "int8"), .minus = TRUE },
-  { "float", "slnormalize mean=127.5 std=127.5", TENSOR ("3:4:2:1", "float32"), .real = TRUE, .mean = { 127.5, 127.5, 127.5 },
-    .std = { 127.5, 127.5, 127.5 } },
-  { "float-alone", "slnormalize mean=1,2,3 std=4,5,6", NULL, .real = TRUE, .mean = { 1, 2, 3 }, .std = { 4, 5, 6 } },
+  { "float", "slnormalize mean=127.5 std=127.5", TENSOR ("3:4:2:1", "float32"), .real = TRUE,
+    .mean = { 127.5, 127.5, 127.5 }, .std = { 127.5, 127.5, 127.5 } },
+  { "float-alone", "slnormalize mean=1,2,3 std=4,5,6", NULL, .real = TRUE, .mean = { 1, 2, 3 },
+    .std = { 4, 5, 6 } },
   { "float-0-1", "slnormalize std=255 type=float32", NULL, .real = TRUE, .std = { 255, 255, 255 } },
   { "legacy", "slnormalize", "other/tensor,dimension=3:4:2:1,type=uint8,framerate=25/1" },
   { "legacy-open", "slnormalize", "other/tensor" },
@@ -142,7 +151,8 @@ test_layout (gconstpointer data)
         memcpy (&got, map.data + at * 4, 4);
         g_assert_cmpfloat_with_epsilon (got, (byte - test->mean[c]) / test->std[c], 1e-4);
       } else {
-        g_assert_cmpint (test->minus ? (gint8) map.data[at] : map.data[at], ==, (gint) byte - (test->minus ? 128 : 0));
+        g_assert_cmpint (test->minus ? (gint8) map.data[at] : map.data[at], ==,
+                         (gint) byte - (test->minus ? 128 : 0));
       }
     }
   }
@@ -155,10 +165,12 @@ static void
 test_strides (void)
 {
   static const guint8 values[3] = { 200, 60, 190 };
-  static const char caps[] = "video/x-raw,format=I420,width=5,height=3,framerate=25/1,colorimetry=bt601";
+  static const char caps[] =
+    "video/x-raw,format=I420,width=5,height=3,framerate=25/1,colorimetry=bt601";
   TestLine fixture = test_line_open ("slnormalize", NULL, NULL);
   gst_harness_set_src_caps_str (fixture.harness, caps);
-  g_assert_cmpint (gst_harness_push (fixture.harness, test_frame (caps, values, 0)), ==, GST_FLOW_OK);
+  g_assert_cmpint (gst_harness_push (fixture.harness, test_frame (caps, values, 0)), ==,
+                   GST_FLOW_OK);
   g_autoptr (GstBuffer) plain = gst_harness_pull (fixture.harness);
   gsize offsets[GST_VIDEO_MAX_PLANES] = { 400, 13, 100 };
   gint strides[GST_VIDEO_MAX_PLANES] = { 31, 17, 3 };
@@ -167,7 +179,8 @@ test_strides (void)
   g_assert_true (gst_video_info_from_caps (&info, parsed));
   GstBuffer *wide = gst_buffer_new_allocate (NULL, 400 + 31 * 2 + 5, NULL);
   gst_buffer_memset (wide, 0, 0xee, gst_buffer_get_size (wide));
-  gst_buffer_add_video_meta_full (wide, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_I420, 5, 3, 3, offsets, strides);
+  gst_buffer_add_video_meta_full (wide, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_I420, 5, 3, 3,
+                                  offsets, strides);
   test_fill_frame (wide, &info, values);
   g_assert_cmpint (gst_harness_push (fixture.harness, wide), ==, GST_FLOW_OK);
   test_assert_no_error (fixture.bus);
@@ -185,7 +198,8 @@ test_meta (void)
 {
   static const guint8 values[3] = { 10, 20, 30 };
   static const char caps[] = "video/x-raw,format=RGB,width=16,height=8,framerate=25/1";
-  TestLine fixture = test_line_open ("slnormalize fit=letterbox pad-value=99", TENSOR ("3:8:8:1", "uint8"), NULL);
+  TestLine fixture =
+    test_line_open ("slnormalize fit=letterbox pad-value=99", TENSOR ("3:8:8:1", "uint8"), NULL);
   gst_harness_set_src_caps_str (fixture.harness, caps);
   GstBuffer *in = gst_buffer_ref (test_frame (caps, values, 0));
   g_assert_cmpint (gst_harness_push (fixture.harness, in), ==, GST_FLOW_OK);
@@ -257,28 +271,114 @@ static const ErrorCase error_cases[] = {
     NULL,
     FRAME,
     16,
-    { "video-direction=custom is not supported", "expected auto, identity, 90r, 180, 90l, horiz, vert, ul-lr or ur-ll" } },
+    { "video-direction=custom is not supported",
+      "expected auto, identity, 90r, 180, 90l, horiz, vert, ul-lr or ur-ll" } },
   { "empty-buffer", "slnormalize", NULL, FRAME, 0, { "expected 16 bytes", "GRAY8 4x4", "got 0" } },
   { "short-buffer", "slnormalize", NULL, FRAME, 15, { "expected 16 bytes", "got 15" } },
-  { "float-unknown", "slnormalize", TENSOR ("3:4:4:1", "float32"), FRAME, 16, { "float32", "mean", "std" } },
-  { "type-float-unknown", "slnormalize type=float32", NULL, FRAME, 16, { "float32", "mean", "std" } },
-  { "mean-bytes", "slnormalize mean=1", TENSOR ("3:4:4:1", "uint8"), FRAME, 16, { "mean and std apply to float", "uint8" } },
-  { "mean-words", "slnormalize mean=grey type=float32", NULL, FRAME, 16, { "mean=grey", "expected 1" } },
-  { "mean-two", "slnormalize mean=1,2 colour=RGB type=float32", NULL, FRAME, 16, { "mean=1,2", "expected 1 or 3 numbers" } },
-  { "mean-nan", "slnormalize mean=nan type=float32", NULL, FRAME, 16, { "mean=nan", "expected 1" } },
-  { "mean-infinite", "slnormalize mean=-inf type=float32", NULL, FRAME, 16, { "mean=-inf", "expected 1" } },
+  { "float-unknown",
+    "slnormalize",
+    TENSOR ("3:4:4:1", "float32"),
+    FRAME,
+    16,
+    { "float32", "mean", "std" } },
+  { "type-float-unknown",
+    "slnormalize type=float32",
+    NULL,
+    FRAME,
+    16,
+    { "float32", "mean", "std" } },
+  { "mean-bytes",
+    "slnormalize mean=1",
+    TENSOR ("3:4:4:1", "uint8"),
+    FRAME,
+    16,
+    { "mean and std apply to float", "uint8" } },
+  { "mean-words",
+    "slnormalize mean=grey type=float32",
+    NULL,
+    FRAME,
+    16,
+    { "mean=grey", "expected 1" } },
+  { "mean-two",
+    "slnormalize mean=1,2 colour=RGB type=float32",
+    NULL,
+    FRAME,
+    16,
+    { "mean=1,2", "expected 1 or 3 numbers" } },
+  { "mean-nan",
+    "slnormalize mean=nan type=float32",
+    NULL,
+    FRAME,
+    16,
+    { "mean=nan", "expected 1" } },
+  { "mean-infinite",
+    "slnormalize mean=-inf type=float32",
+    NULL,
+    FRAME,
+    16,
+    { "mean=-inf", "expected 1" } },
   { "std-nan", "slnormalize std=nan", NULL, FRAME, 16, { "std=nan", "above 0" } },
-  { "std-negative", "slnormalize std=1,-1,1 colour=RGB", NULL, FRAME, 16, { "std=1,-1,1", "above 0" } },
+  { "std-negative",
+    "slnormalize std=1,-1,1 colour=RGB",
+    NULL,
+    FRAME,
+    16,
+    { "std=1,-1,1", "above 0" } },
   { "std-zero", "slnormalize std=0", NULL, FRAME, 16, { "std=0", "above 0" } },
-  { "width", "slnormalize width=5", TENSOR ("3:4:4:1", "uint8"), FRAME, 16, { "uint8[1,4,4,3]", "width=5" } },
-  { "height", "slnormalize height=5", TENSOR ("3:4:4:1", "uint8"), FRAME, 16, { "uint8[1,4,4,3]", "height=5" } },
-  { "type", "slnormalize type=int8", TENSOR ("3:4:4:1", "uint8"), FRAME, 16, { "uint8[1,4,4,3]", "type=int8" } },
-  { "colour", "slnormalize colour=GRAY", TENSOR ("3:4:4:1", "uint8"), FRAME, 16, { "uint8[1,4,4,3]", "colour=GRAY" } },
-  { "layout", "slnormalize layout=NCHW", TENSOR ("3:4:4:1", "uint8"), FRAME, 16, { "uint8[1,4,4,3]", "layout" } },
-  { "channels", "slnormalize", TENSOR ("2:4:4:1", "uint8"), FRAME, 16, { "1 or 3 channels", "uint8[1,4,4,2]" } },
-  { "batch", "slnormalize", TENSOR ("3:4:4:2", "uint8"), FRAME, 16, { "one picture", "uint8[2,4,4,3]" } },
-  { "wide", "slnormalize width=8 height=8", NULL, GRAY ("width=32769,height=1"), 32772, { "32769x1", "1..32768" } },
-  { "huge", "slnormalize width=32768 height=32768 type=float32 std=1", NULL, FRAME, 16, { "more than 1073741824 bytes" } },
+  { "width",
+    "slnormalize width=5",
+    TENSOR ("3:4:4:1", "uint8"),
+    FRAME,
+    16,
+    { "uint8[1,4,4,3]", "width=5" } },
+  { "height",
+    "slnormalize height=5",
+    TENSOR ("3:4:4:1", "uint8"),
+    FRAME,
+    16,
+    { "uint8[1,4,4,3]", "height=5" } },
+  { "type",
+    "slnormalize type=int8",
+    TENSOR ("3:4:4:1", "uint8"),
+    FRAME,
+    16,
+    { "uint8[1,4,4,3]", "type=int8" } },
+  { "colour",
+    "slnormalize colour=GRAY",
+    TENSOR ("3:4:4:1", "uint8"),
+    FRAME,
+    16,
+    { "uint8[1,4,4,3]", "colour=GRAY" } },
+  { "layout",
+    "slnormalize layout=NCHW",
+    TENSOR ("3:4:4:1", "uint8"),
+    FRAME,
+    16,
+    { "uint8[1,4,4,3]", "layout" } },
+  { "channels",
+    "slnormalize",
+    TENSOR ("2:4:4:1", "uint8"),
+    FRAME,
+    16,
+    { "1 or 3 channels", "uint8[1,4,4,2]" } },
+  { "batch",
+    "slnormalize",
+    TENSOR ("3:4:4:2", "uint8"),
+    FRAME,
+    16,
+    { "one picture", "uint8[2,4,4,3]" } },
+  { "wide",
+    "slnormalize width=8 height=8",
+    NULL,
+    GRAY ("width=32769,height=1"),
+    32772,
+    { "32769x1", "1..32768" } },
+  { "huge",
+    "slnormalize width=32768 height=32768 type=float32 std=1",
+    NULL,
+    FRAME,
+    16,
+    { "more than 1073741824 bytes" } },
 };
 
 static void
@@ -287,7 +387,8 @@ test_error (gconstpointer data)
   const ErrorCase *test = data;
   TestLine fixture = test_line_open (test->element, test->sink, NULL);
   gst_harness_set_src_caps_str (fixture.harness, test->caps);
-  GstBuffer *buffer = test->bytes > 0 ? gst_buffer_new_allocate (NULL, (gsize) test->bytes, NULL) : gst_buffer_new ();
+  GstBuffer *buffer =
+    test->bytes > 0 ? gst_buffer_new_allocate (NULL, (gsize) test->bytes, NULL) : gst_buffer_new ();
   g_assert_cmpint (gst_harness_push (fixture.harness, buffer), !=, GST_FLOW_OK);
   test_assert_error (fixture.bus, test->has[0], test->has[1], test->has[2], test->has[3], NULL);
   test_line_close (fixture.harness, fixture.bus);
@@ -303,9 +404,12 @@ typedef struct
 } BadMetaCase;
 
 static const BadMetaCase bad_meta_cases[] = {
-  { "stride", 0, 100, 4, GST_VIDEO_FORMAT_GRAY8 },      { "offset", 4, 4, 4, GST_VIDEO_FORMAT_GRAY8 },
-  { "far-offset", 4000, 4, 4, GST_VIDEO_FORMAT_GRAY8 }, { "width", 0, 4, 3, GST_VIDEO_FORMAT_GRAY8 },
-  { "format", 0, 4, 4, GST_VIDEO_FORMAT_RGB },          { "negative", 0, -4, 4, GST_VIDEO_FORMAT_GRAY8 },
+  { "stride", 0, 100, 4, GST_VIDEO_FORMAT_GRAY8 },
+  { "offset", 4, 4, 4, GST_VIDEO_FORMAT_GRAY8 },
+  { "far-offset", 4000, 4, 4, GST_VIDEO_FORMAT_GRAY8 },
+  { "width", 0, 4, 3, GST_VIDEO_FORMAT_GRAY8 },
+  { "format", 0, 4, 4, GST_VIDEO_FORMAT_RGB },
+  { "negative", 0, -4, 4, GST_VIDEO_FORMAT_GRAY8 },
 };
 
 static void
@@ -317,7 +421,8 @@ test_bad_meta (gconstpointer data)
   TestLine fixture = test_line_open ("slnormalize", NULL, NULL);
   gst_harness_set_src_caps_str (fixture.harness, FRAME);
   GstBuffer *buffer = gst_buffer_new_allocate (NULL, 16, NULL);
-  gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, test->format, test->width, 4, 1, offsets, strides);
+  gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, test->format, test->width, 4,
+                                  1, offsets, strides);
   g_assert_cmpint (gst_harness_push (fixture.harness, buffer), ==, GST_FLOW_ERROR);
   test_assert_error (fixture.bus, "expected 16 bytes", "GstVideoMeta", NULL);
   test_line_close (fixture.harness, fixture.bus);
@@ -330,7 +435,8 @@ test_large (void)
   static const char caps[] = GRAY ("width=8192,height=8192");
   TestLine fixture = test_line_open ("slnormalize width=2 height=2", NULL, NULL);
   gst_harness_set_src_caps_str (fixture.harness, caps);
-  g_assert_cmpint (gst_harness_push (fixture.harness, test_frame (caps, values, 0)), ==, GST_FLOW_OK);
+  g_assert_cmpint (gst_harness_push (fixture.harness, test_frame (caps, values, 0)), ==,
+                   GST_FLOW_OK);
   g_autoptr (GstBuffer) out = gst_harness_pull (fixture.harness);
   static const guint8 expected[4] = { 77, 77, 77, 77 };
   g_assert_cmpuint (gst_buffer_get_size (out), ==, 4);
@@ -349,7 +455,9 @@ test_resize (void)
   for (guint round = 0; round < 2; round++) {
     const guint8 *values = round == 0 ? small : large;
     gst_harness_set_src_caps_str (fixture.harness, round == 0 ? one : more);
-    g_assert_cmpint (gst_harness_push (fixture.harness, test_frame (round == 0 ? one : more, values, 0)), ==, GST_FLOW_OK);
+    g_assert_cmpint (
+      gst_harness_push (fixture.harness, test_frame (round == 0 ? one : more, values, 0)), ==,
+      GST_FLOW_OK);
     test_assert_no_error (fixture.bus);
     g_autoptr (GstBuffer) out = gst_harness_pull (fixture.harness);
     GstMapInfo map;
@@ -379,7 +487,8 @@ static void
 add_cases (const char *prefix, const void *cases, gsize size, guint n, GTestDataFunc function)
 {
   for (guint i = 0; i < n; i++) {
-    const char *const *named = (const char *const *) (const void *) ((const guint8 *) cases + i * size);
+    const char *const *named =
+      (const char *const *) (const void *) ((const guint8 *) cases + i * size);
     g_autofree char *path = g_strdup_printf ("/slnormalize/%s/%u-%s", prefix, i, *named);
     g_test_add_data_func (path, named, function);
   }
@@ -411,8 +520,9 @@ test_corrupted (void)
     if (warning != NULL) {
       g_autoptr (GError) error = NULL;
       gst_message_parse_warning (warning, &error, NULL);
-      g_assert_cmpstr (error->message, ==,
-                       "1 frames left out that are damaged or before a key frame; corrupted=keep has the model look at them");
+      g_assert_cmpstr (
+        error->message, ==,
+        "1 frames left out that are damaged or before a key frame; corrupted=keep has the model look at them");
     }
     test_line_close (fixture.harness, fixture.bus);
   }
@@ -422,10 +532,13 @@ int
 main (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
-  add_cases ("format", format_cases, sizeof *format_cases, G_N_ELEMENTS (format_cases), test_format);
-  add_cases ("layout", layout_cases, sizeof *layout_cases, G_N_ELEMENTS (layout_cases), test_layout);
+  add_cases ("format", format_cases, sizeof *format_cases, G_N_ELEMENTS (format_cases),
+             test_format);
+  add_cases ("layout", layout_cases, sizeof *layout_cases, G_N_ELEMENTS (layout_cases),
+             test_layout);
   add_cases ("error", error_cases, sizeof *error_cases, G_N_ELEMENTS (error_cases), test_error);
-  add_cases ("bad-meta", bad_meta_cases, sizeof *bad_meta_cases, G_N_ELEMENTS (bad_meta_cases), test_bad_meta);
+  add_cases ("bad-meta", bad_meta_cases, sizeof *bad_meta_cases, G_N_ELEMENTS (bad_meta_cases),
+             test_bad_meta);
   g_test_add_func ("/slnormalize/corrupted", test_corrupted);
   g_test_add_func ("/slnormalize/strides", test_strides);
   g_test_add_func ("/slnormalize/meta", test_meta);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slnormalize's crop, orientation, filters, half floats and threads on a picture of eight pixels, whose tensors anyone can
- * write down.
+ * slnormalize's crop, orientation, filters, half floats and threads on a picture of eight pixels,
+ * whose tensors anyone can write down.
  */
 #include <math.h>
 #include <string.h>
@@ -12,7 +12,9 @@
 /* 0 10 20 30
  * 40 50 60 70 */
 #define PICTURE_CAPS "video/x-raw,format=GRAY8,width=4,height=2,framerate=25/1"
-#define TENSOR(dims, type) "other/tensors,format=static,num_tensors=1,dimensions=(string)" dims ",types=(string)" type ",framerate=25/1"
+#define TENSOR(dims, type)                                                                    \
+  "other/tensors,format=static,num_tensors=1,dimensions=(string)" dims ",types=(string)" type \
+  ",framerate=25/1"
 
 typedef struct
 {
@@ -24,20 +26,56 @@ typedef struct
 } Case;
 
 static const Case cases[] = {
-  { "identity", "video-direction=identity", NULL, NULL, { 0, 10, 20, 30, 40, 50, 60, 70 }, 8, { 0, 0 } },
-  { "90r", "video-direction=90r", TENSOR ("1:2:4:1", "uint8"), NULL, { 40, 0, 50, 10, 60, 20, 70, 30 }, 8, { 0, 2 } },
-  { "90r-alone", "video-direction=90r", NULL, NULL, { 40, 0, 50, 10, 60, 20, 70, 30 }, 8, { 0, 2 } },
+  { "identity",
+    "video-direction=identity",
+    NULL,
+    NULL,
+    { 0, 10, 20, 30, 40, 50, 60, 70 },
+    8,
+    { 0, 0 } },
+  { "90r",
+    "video-direction=90r",
+    TENSOR ("1:2:4:1", "uint8"),
+    NULL,
+    { 40, 0, 50, 10, 60, 20, 70, 30 },
+    8,
+    { 0, 2 } },
+  { "90r-alone",
+    "video-direction=90r",
+    NULL,
+    NULL,
+    { 40, 0, 50, 10, 60, 20, 70, 30 },
+    8,
+    { 0, 2 } },
   { "180", "video-direction=180", NULL, NULL, { 70, 60, 50, 40, 30, 20, 10, 0 }, 8, { 4, 2 } },
   { "90l", "video-direction=90l", NULL, NULL, { 30, 70, 20, 60, 10, 50, 0, 40 }, 8, { 4, 0 } },
   { "horiz", "video-direction=horiz", NULL, NULL, { 30, 20, 10, 0, 70, 60, 50, 40 }, 8, { 4, 0 } },
   { "vert", "video-direction=vert", NULL, NULL, { 40, 50, 60, 70, 0, 10, 20, 30 }, 8, { 0, 2 } },
   { "ul-lr", "video-direction=ul-lr", NULL, NULL, { 0, 40, 10, 50, 20, 60, 30, 70 }, 8, { 0, 0 } },
   { "ur-ll", "video-direction=ur-ll", NULL, NULL, { 70, 30, 60, 20, 50, 10, 40, 0 }, 8, { 4, 2 } },
-  { "tag", "", TENSOR ("1:2:4:1", "uint8"), "rotate-90", { 40, 0, 50, 10, 60, 20, 70, 30 }, 8, { 0, 2 } },
-  { "tag-overruled", "video-direction=identity", NULL, "rotate-180", { 0, 10, 20, 30, 40, 50, 60, 70 }, 8, { 0, 0 } },
+  { "tag",
+    "",
+    TENSOR ("1:2:4:1", "uint8"),
+    "rotate-90",
+    { 40, 0, 50, 10, 60, 20, 70, 30 },
+    8,
+    { 0, 2 } },
+  { "tag-overruled",
+    "video-direction=identity",
+    NULL,
+    "rotate-180",
+    { 0, 10, 20, 30, 40, 50, 60, 70 },
+    8,
+    { 0, 0 } },
   { "crop", "crop-x=1 crop-width=2", NULL, NULL, { 10, 20, 50, 60 }, 4, { 1, 0 } },
   { "crop-rest", "crop-x=2 crop-y=1", NULL, NULL, { 60, 70 }, 2, { 2, 1 } },
-  { "crop-turned", "crop-x=1 crop-width=2 video-direction=90r", NULL, NULL, { 50, 10, 60, 20 }, 4, { 1, 2 } },
+  { "crop-turned",
+    "crop-x=1 crop-width=2 video-direction=90r",
+    NULL,
+    NULL,
+    { 50, 10, 60, 20 },
+    4,
+    { 1, 2 } },
   { "area", "filter=area width=2 height=1", NULL, NULL, { 25, 45 }, 2, { 0, 0 } },
   { "auto", "width=1 height=1", NULL, NULL, { 35 }, 1, { 0, 0 } },
   { "nearest", "filter=nearest width=1 height=1", NULL, NULL, { 60 }, 1, { 0, 0 } },
@@ -63,7 +101,8 @@ test_case (gconstpointer data)
   const Case *test = data;
   TestLine line = setup (test->element, test->sink);
   if (test->tag != NULL)
-    gst_harness_push_event (line.harness, gst_event_new_tag (gst_tag_list_new (GST_TAG_IMAGE_ORIENTATION, test->tag, NULL)));
+    gst_harness_push_event (line.harness, gst_event_new_tag (gst_tag_list_new (
+                                            GST_TAG_IMAGE_ORIENTATION, test->tag, NULL)));
   g_assert_cmpint (gst_harness_push (line.harness, picture ()), ==, GST_FLOW_OK);
   test_assert_no_error (line.bus);
   g_autoptr (GstBuffer) out = gst_harness_pull (line.harness);
@@ -84,7 +123,9 @@ test_case (gconstpointer data)
 static double
 half (guint16 bits)
 {
-  const double size = (bits & 0x7c00) != 0 ? ldexp (1 + (bits & 0x3ff) / 1024.0, (bits >> 10 & 0x1f) - 15) : ldexp (bits & 0x3ff, -24);
+  const double size = (bits & 0x7c00) != 0
+                        ? ldexp (1 + (bits & 0x3ff) / 1024.0, (bits >> 10 & 0x1f) - 15)
+                        : ldexp (bits & 0x3ff, -24);
   return (bits & 0x8000) != 0 ? -size : size;
 }
 
@@ -107,17 +148,20 @@ test_float16 (void)
   test_line_close (line.harness, line.bus);
 }
 
-/* The same tensor by three threads, by as many as suit the machine, and by one, of rows that all differ. */
+/* The same tensor by three threads, by as many as suit the machine, and by one, of rows that all
+ * differ. */
 static void
 test_threads (void)
 {
-  static const char *const elements[] = { "slnormalize threads=3", "slnormalize threads=0", "slnormalize threads=1" };
+  static const char *const elements[] = { "slnormalize threads=3", "slnormalize threads=0",
+                                          "slnormalize threads=1" };
   guint8 bytes[100 * 61];
   GstBuffer *tensors[3];
   for (guint i = 0; i < sizeof bytes; i++)
     bytes[i] = (guint8) (i * 2654435761u >> 24);
   for (guint i = 0; i < 3; i++)
-    tensors[i] = test_line_run (elements[i], TENSOR ("1:50:50:1", "uint8"), "video/x-raw,format=GRAY8,width=97,height=61,framerate=25/1",
+    tensors[i] = test_line_run (elements[i], TENSOR ("1:50:50:1", "uint8"),
+                                "video/x-raw,format=GRAY8,width=97,height=61,framerate=25/1",
                                 test_tensor_buffer (bytes, sizeof bytes));
   GstMapInfo map;
   g_assert_true (gst_buffer_map (tensors[2], &map, GST_MAP_READ));
@@ -132,7 +176,8 @@ test_threads (void)
 static void
 test_crop_outside (void)
 {
-  static const char *const elements[] = { "crop-x=3 crop-width=2", "crop-y=2", "crop-height=3", "crop-x=30000 crop-width=30000" };
+  static const char *const elements[] = { "crop-x=3 crop-width=2", "crop-y=2", "crop-height=3",
+                                          "crop-x=30000 crop-width=30000" };
   for (guint i = 0; i < G_N_ELEMENTS (elements); i++) {
     TestLine line = setup (elements[i], NULL);
     g_assert_cmpint (gst_harness_push (line.harness, picture ()), !=, GST_FLOW_OK);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sloverlay on every format it takes, converted to RGB by GStreamer and looked at: what is drawn where, what is left
- * alone, and what metas of strangers do.
+ * sloverlay on every format it takes, converted to RGB by GStreamer and looked at: what is drawn
+ * where, what is left alone, and what metas of strangers do.
  */
 #include <math.h>
 #include <string.h>
@@ -18,14 +18,17 @@
 #define WIDTH 96
 #define HEIGHT 80
 
-static const char *const formats[] = { "I420", "YV12", "NV12", "NV21", "Y42B", "Y444", "NV16", "NV24", "YUY2", "UYVY", "YVYU",
-                                       "RGB",  "BGR",  "RGBA", "BGRA", "RGBx", "BGRx", "ARGB", "ABGR", "xRGB", "xBGR", "GRAY8" };
+static const char *const formats[] = { "I420", "YV12", "NV12", "NV21", "Y42B", "Y444",
+                                       "NV16", "NV24", "YUY2", "UYVY", "YVYU", "RGB",
+                                       "BGR",  "RGBA", "BGRA", "RGBx", "BGRx", "ARGB",
+                                       "ABGR", "xRGB", "xBGR", "GRAY8" };
 
 /* A frame of middle gray. */
 static GstBuffer *
 gray_frame (const char *format, gint width, gint height, char **caps)
 {
-  *caps = g_strdup_printf ("video/x-raw,format=%s,width=%d,height=%d,framerate=25/1", format, width, height);
+  *caps = g_strdup_printf ("video/x-raw,format=%s,width=%d,height=%d,framerate=25/1", format, width,
+                           height);
   g_autoptr (GstCaps) parsed = gst_caps_from_string (*caps);
   GstVideoInfo info;
   g_assert_true (gst_video_info_from_caps (&info, parsed));
@@ -37,17 +40,21 @@ gray_frame (const char *format, gint width, gint height, char **caps)
 static void
 add_region (GstBuffer *buffer, const char *label, gint label_id, guint x, guint y, guint w, guint h)
 {
-  GstVideoRegionOfInterestMeta *region = gst_buffer_add_video_region_of_interest_meta (buffer, label, x, y, w, h);
+  GstVideoRegionOfInterestMeta *region =
+    gst_buffer_add_video_region_of_interest_meta (buffer, label, x, y, w, h);
   gst_video_region_of_interest_meta_add_param (
-    region, gst_structure_new ("detection", "confidence", G_TYPE_DOUBLE, 0.87, "label_id", G_TYPE_INT, label_id, NULL));
+    region, gst_structure_new ("detection", "confidence", G_TYPE_DOUBLE, 0.87, "label_id",
+                               G_TYPE_INT, label_id, NULL));
 }
 
 /* @frame through sloverlay with @properties, as packed RGB. */
 static guint8 *
 draw (GstBuffer *frame, const char *caps, const char *properties, gint width, gint height)
 {
-  g_autofree char *launch = g_strdup_printf ("sloverlay %s ! videoconvert dither=none chroma-resampler=nearest", properties);
-  g_autofree char *rgb = g_strdup_printf ("video/x-raw,format=RGB,width=%d,height=%d,framerate=25/1", width, height);
+  g_autofree char *launch = g_strdup_printf (
+    "sloverlay %s ! videoconvert dither=none chroma-resampler=nearest", properties);
+  g_autofree char *rgb =
+    g_strdup_printf ("video/x-raw,format=RGB,width=%d,height=%d,framerate=25/1", width, height);
   GstBuffer *out = test_line_run (launch, rgb, caps, frame);
   g_autoptr (GstCaps) parsed = gst_caps_from_string (rgb);
   GstVideoInfo info;
@@ -57,7 +64,9 @@ draw (GstBuffer *frame, const char *caps, const char *properties, gint width, gi
   guint8 *pixels = g_malloc ((gsize) width * (gsize) height * 3);
   for (gint y = 0; y < height; y++)
     memcpy (pixels + (gsize) y * (gsize) width * 3,
-            (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&mapped, 0) + (gssize) y * GST_VIDEO_FRAME_PLANE_STRIDE (&mapped, 0), (gsize) width * 3);
+            (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&mapped, 0)
+              + (gssize) y * GST_VIDEO_FRAME_PLANE_STRIDE (&mapped, 0),
+            (gsize) width * 3);
   gst_video_frame_unmap (&mapped);
   gst_buffer_unref (out);
   return pixels;
@@ -66,7 +75,8 @@ draw (GstBuffer *frame, const char *caps, const char *properties, gint width, gi
 static gboolean
 near (const guint8 *pixel, guint32 rgb, gint slack)
 {
-  return abs (pixel[0] - (gint) (rgb >> 16 & 0xff)) <= slack && abs (pixel[1] - (gint) (rgb >> 8 & 0xff)) <= slack
+  return abs (pixel[0] - (gint) (rgb >> 16 & 0xff)) <= slack
+         && abs (pixel[1] - (gint) (rgb >> 8 & 0xff)) <= slack
          && abs (pixel[2] - (gint) (rgb & 0xff)) <= slack;
 }
 
@@ -82,15 +92,18 @@ seen (const char *format, guint32 rgb)
 {
   if (strcmp (format, "GRAY8") != 0)
     return rgb;
-  const guint luma = (guint) lrint (0.299 * (rgb >> 16 & 0xff) + 0.587 * (rgb >> 8 & 0xff) + 0.114 * (rgb & 0xff));
+  const guint luma =
+    (guint) lrint (0.299 * (rgb >> 16 & 0xff) + 0.587 * (rgb >> 8 & 0xff) + 0.114 * (rgb & 0xff));
   return luma << 16 | luma << 8 | luma;
 }
 
-/* GStreamer interpolates chroma, so colours of subsampled formats bleed over edges when it converts them. */
+/* GStreamer interpolates chroma, so colours of subsampled formats bleed over edges when it converts
+ * them. */
 static gboolean
 bleeds (const char *format, gint distance)
 {
-  static const char *const subsampled[] = { "I420", "YV12", "NV12", "NV21", "Y42B", "NV16", "YUY2", "UYVY", "YVYU", NULL };
+  static const char *const subsampled[] = { "I420", "YV12", "NV12", "NV21", "Y42B",
+                                            "NV16", "YUY2", "UYVY", "YVYU", NULL };
   return g_strv_contains (subsampled, format) && distance < 3;
 }
 
@@ -98,7 +111,8 @@ bleeds (const char *format, gint distance)
 static gint
 edge_distance (gint x, gint y, gint left, gint top, gint right, gint bottom)
 {
-  const gint dx = MIN (ABS (x - left), ABS (x + 1 - right)), dy = MIN (ABS (y - top), ABS (y + 1 - bottom));
+  const gint dx = MIN (ABS (x - left), ABS (x + 1 - right)),
+             dy = MIN (ABS (y - top), ABS (y + 1 - bottom));
   const gboolean in_x = x >= left && x < right, in_y = y >= top && y < bottom;
   return in_x && in_y ? MIN (dx, dy) : MAX (in_x ? 0 : dx, in_y ? 0 : dy);
 }
@@ -112,17 +126,22 @@ test_box (gconstpointer data)
   GstBuffer *frame = gst_buffer_copy_deep (plain);
   add_region (frame, "cat", 5, 16, 8, 64, 48);
   g_autofree guint8 *before = draw (plain, caps, "", WIDTH, HEIGHT);
-  g_autofree guint8 *after = draw (frame, caps, "labels=false scores=false thickness=8", WIDTH, HEIGHT);
+  g_autofree guint8 *after =
+    draw (frame, caps, "labels=false scores=false thickness=8", WIDTH, HEIGHT);
   const guint32 colour = seen (format, sl_draw_colour (5, "cat"));
   for (gint y = 0; y < HEIGHT; y++)
     for (gint x = 0; x < WIDTH; x++) {
-      const gboolean outer = x >= 16 && x < 80 && y >= 8 && y < 56, inner = x >= 24 && x < 72 && y >= 16 && y < 48;
-      if (bleeds (format, MIN (edge_distance (x, y, 16, 8, 80, 56), edge_distance (x, y, 24, 16, 72, 48))))
+      const gboolean outer = x >= 16 && x < 80 && y >= 8 && y < 56,
+                     inner = x >= 24 && x < 72 && y >= 16 && y < 48;
+      if (bleeds (format,
+                  MIN (edge_distance (x, y, 16, 8, 80, 56), edge_distance (x, y, 24, 16, 72, 48))))
         continue;
       if (outer && !inner)
         g_assert_true (near (at (after, x, y), colour, 5));
       else
-        g_assert_true (near (at (after, x, y), at (before, x, y)[0] << 16 | at (before, x, y)[1] << 8 | at (before, x, y)[2], 0));
+        g_assert_true (
+          near (at (after, x, y),
+                at (before, x, y)[0] << 16 | at (before, x, y)[1] << 8 | at (before, x, y)[2], 0));
     }
 }
 
@@ -145,7 +164,8 @@ test_mask (gconstpointer data)
       const guint8 *was = at (before, x, y);
       guint32 mixed = 0;
       for (guint c = 0; c < 3; c++)
-        mixed = mixed << 8 | (guint32) lrint (0.75 * was[c] + 0.25 * (colour >> (16 - 8 * c) & 0xff));
+        mixed =
+          mixed << 8 | (guint32) lrint (0.75 * was[c] + 0.25 * (colour >> (16 - 8 * c) & 0xff));
       if (bleeds (format, ABS (x - WIDTH / 2)))
         continue;
       if (x < WIDTH / 2)
@@ -193,7 +213,8 @@ test_shared (void)
   gst_harness_teardown (harness);
 }
 
-/* Letters above the box: a field of the class's colour with black or white in it, as high as the frame asks for. */
+/* Letters above the box: a field of the class's colour with black or white in it, as high as the
+ * frame asks for. */
 static void
 test_label (void)
 {
@@ -232,11 +253,14 @@ test_skeleton (void)
   static const guint8 bones[][2] = { { 0, 1 }, { 0, 2 } };
   static const SlSkeleton skeleton = { 3, 2, names, bones };
   const SlObjectView object = { 0, 0, WIDTH, HEIGHT, 0, 0, 1, 1, 0.9, 4, "person", 3, points };
-  const SlPredictionView prediction = { .width = WIDTH, .height = HEIGHT, .n_objects = 1, .objects = &object, .skeleton = &skeleton };
+  const SlPredictionView prediction = {
+    .width = WIDTH, .height = HEIGHT, .n_objects = 1, .objects = &object, .skeleton = &skeleton
+  };
   g_autofree char *caps = NULL;
   GstBuffer *frame = gray_frame ("RGB", WIDTH, HEIGHT, &caps);
   sl_buffer_add_prediction (frame, &prediction, NULL);
-  g_autofree guint8 *pixels = draw (frame, caps, "boxes=false labels=false scores=false thickness=4", WIDTH, HEIGHT);
+  g_autofree guint8 *pixels =
+    draw (frame, caps, "boxes=false labels=false scores=false thickness=4", WIDTH, HEIGHT);
   const guint32 colour = sl_draw_colour (4, "person");
   for (gint x = 32; x < 64; x++) /* between the joints */
     g_assert_true (near (at (pixels, x, 40), colour, 0));
@@ -245,7 +269,8 @@ test_skeleton (void)
   g_assert_true (near (at (pixels, 36, 24), 0x808080, 0));
 }
 
-/* Metas that nobody should write, on frames of any size: nothing is written outside, nothing crashes. */
+/* Metas that nobody should write, on frames of any size: nothing is written outside, nothing
+ * crashes. */
 static void
 test_strangers (void)
 {
@@ -254,11 +279,15 @@ test_strangers (void)
   for (guint f = 0; f < G_N_ELEMENTS (formats); f++)
     for (guint s = 0; s < G_N_ELEMENTS (sizes); s++) {
       const SlPoint points[2] = { { -1e300, 1e300, 1 }, { 1e6, -3, 1 } };
-      const SlSkeleton skeleton = { 2, 1, (const char *const[]){ "a", "b" }, (const guint8[][2]){ { 0, 1 } } };
-      const SlObjectView object = { 0, 0, 1, 1, -1e9, -1e9, 1e9, 1e9, NAN, -5, "\xc3\xa9\t\"", 2, points };
-      const SlPredictionView prediction = {
-        .width = sizes[s][0], .height = sizes[s][1], .n_objects = 1, .objects = &object, .skeleton = &skeleton
-      };
+      const SlSkeleton skeleton = { 2, 1, (const char *const[]){ "a", "b" },
+                                    (const guint8[][2]){ { 0, 1 } } };
+      const SlObjectView object = { 0, 0,     1, 1, -1e9, -1e9, 1e9, 1e9, NAN, -5, "\xc3\xa9\t\"",
+                                    2, points };
+      const SlPredictionView prediction = { .width = sizes[s][0],
+                                            .height = sizes[s][1],
+                                            .n_objects = 1,
+                                            .objects = &object,
+                                            .skeleton = &skeleton };
       g_autofree char *caps = NULL;
       g_autofree char *longest = g_strnfill (5000, 'W');
       GstBuffer *frame = gray_frame (formats[f], sizes[s][0], sizes[s][1], &caps);
@@ -269,7 +298,8 @@ test_strangers (void)
       add_region (frame, "line\nbreak", G_MININT, 0, 0, 0, 0);
       add_region (frame, "", 1, 0, 0, G_MAXUINT, 1);
       gst_buffer_add_video_region_of_interest_meta (frame, "\xff\xfe bare", 1, 1, 1, 1);
-      g_autofree guint8 *pixels = draw (frame, caps, "stats=true thickness=64 mask-opacity=1", sizes[s][0], sizes[s][1]);
+      g_autofree guint8 *pixels =
+        draw (frame, caps, "stats=true thickness=64 mask-opacity=1", sizes[s][0], sizes[s][1]);
       g_assert_nonnull (pixels);
     }
 }
@@ -290,7 +320,8 @@ test_colours (void)
   g_assert_cmphex (sl_draw_colour (-1, "a"), ==, sl_draw_colour (-1, "a"));
 }
 
-/* Printed: what twenty boxes cost at 1080p, in processor time. Only one that no machine needs fails. */
+/* Printed: what twenty boxes cost at 1080p, in processor time. Only one that no machine needs
+ * fails. */
 static void
 test_time (void)
 {

@@ -15,7 +15,9 @@
 #define QUIET 0xf2f2f2
 #define BUSY 0xffd400
 
-static const SlRegionPoint square[] = { { 0.1, 0.25 }, { 0.4, 0.25 }, { 0.4, 0.75 }, { 0.1, 0.75 } };
+static const SlRegionPoint square[] = {
+  { 0.1, 0.25 }, { 0.4, 0.25 }, { 0.4, 0.75 }, { 0.1, 0.75 }
+};
 static const SlRegionPoint upright[] = { { 0.75, 0.9 }, { 0.75, 0.1 } };
 
 static GstBuffer *
@@ -49,7 +51,8 @@ at (const guint8 *pixels, guint x, guint y)
 static void
 test_regions (void)
 {
-  SlRegionView regions[] = { { SL_REGION_ZONE, "door", 4, 0, square }, { SL_REGION_LINE, "way", 2, 0, upright } };
+  SlRegionView regions[] = { { SL_REGION_ZONE, "door", 4, 0, square },
+                             { SL_REGION_LINE, "way", 2, 0, upright } };
   const SlAnalysis analysis = { .n_regions = 2, .regions = regions };
   g_autofree guint8 *plain = draw (&analysis, "labels=false thickness=3");
   for (guint x = 20; x < 60; x++) {
@@ -80,7 +83,9 @@ test_events_and_names (void)
 {
   const SlRegionView regions[] = { { SL_REGION_LINE, "way", 2, 0, upright, .entered = 12 } };
   const SlAnalysisEvent event = { SL_EVENT_IN, 0, 7, "person", -1 };
-  const SlAnalysis analysis = { .n_regions = 1, .n_events = 1, .regions = regions, .events = &event };
+  const SlAnalysis analysis = {
+    .n_regions = 1, .n_events = 1, .regions = regions, .events = &event
+  };
   g_autofree guint8 *bare = draw (&analysis, "labels=false"), *named = draw (&analysis, "");
   guint changed = 0;
   g_assert_cmphex (at (bare, 120, 40), ==, BUSY);
@@ -96,7 +101,8 @@ test_heat (void)
   const SlAnalysis analysis = { .heat = { 2, 2, cells, 5 } };
   g_autofree guint8 *pixels = draw (&analysis, "mask-opacity=1");
   g_assert_cmphex (at (pixels, 40, 30), ==, GRAY);
-  const guint32 green = at (pixels, 120, 30), yellow = at (pixels, 40, 90), red = at (pixels, 120, 90);
+  const guint32 green = at (pixels, 120, 30), yellow = at (pixels, 40, 90),
+                red = at (pixels, 120, 90);
   g_assert_cmpuint (red >> 16 & 0xff, ==, 0xff);
   g_assert_cmpuint (red & 0xffff, <, 0x0800);
   g_assert_cmpuint (green >> 8 & 0xff, >, green >> 16 & 0xff);
@@ -110,7 +116,8 @@ test_heat (void)
 static void
 test_nothing (void)
 {
-  const SlRegionView regions[] = { { SL_REGION_ZONE, "door", 4, 0, square }, { SL_REGION_ZONE, "no points" } };
+  const SlRegionView regions[] = { { SL_REGION_ZONE, "door", 4, 0, square },
+                                   { SL_REGION_ZONE, "no points" } };
   const SlAnalysis analysis = { .n_regions = 2, .regions = regions }, empty = { 0 };
   const SlAnalysis *const all[] = { &analysis, &empty, NULL };
   for (guint i = 0; i < G_N_ELEMENTS (all); i++) {

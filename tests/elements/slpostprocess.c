@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slpostprocess fed with tensors written out by hand: what it says in text, JSON and metas, where the boxes land, and
- * what happens around caps, flushes and ends of streams.
+ * slpostprocess fed with tensors written out by hand: what it says in text, JSON and metas, where
+ * the boxes land, and what happens around caps, flushes and ends of streams.
  */
 #include <string.h>
 
@@ -12,13 +12,16 @@
 
 #define SSD_CAPS \
   "other/tensors,format=static,num_tensors=4,dimensions=\"4:2:1,2:1,2:1,1\",types=\"float32,float32,float32,float32\",framerate=25/1"
-#define LABEL_CAPS "other/tensors,format=static,num_tensors=1,dimensions=(string)3:1,types=uint8,framerate=25/1"
-#define PICTURE_CAPS "other/tensors,format=static,num_tensors=1,dimensions=(string)3:4:4:1,types=uint8,framerate=25/1"
+#define LABEL_CAPS \
+  "other/tensors,format=static,num_tensors=1,dimensions=(string)3:1,types=uint8,framerate=25/1"
+#define PICTURE_CAPS \
+  "other/tensors,format=static,num_tensors=1,dimensions=(string)3:4:4:1,types=uint8,framerate=25/1"
 #define FRAME_CAPS "video/x-raw,format=RGB,width=400,height=200,framerate=25/1"
 #define TEXT_CAPS "text/x-raw,format=utf8"
 #define JSON_CAPS "application/x-json"
 
-/* Two detections: @box (y_min x_min y_max x_max, in 0..1 of the input) of class 1 with 0.9, and one below the threshold. */
+/* Two detections: @box (y_min x_min y_max x_max, in 0..1 of the input) of class 1 with 0.9, and one
+ * below the threshold. */
 static GstBuffer *
 ssd_buffer (const gfloat box[4], GstClockTime pts)
 {
@@ -28,11 +31,15 @@ ssd_buffer (const gfloat box[4], GstClockTime pts)
   {
     const gfloat *data;
     gsize bytes;
-  } tensors[4] = { { boxes, sizeof boxes }, { classes, sizeof classes }, { scores, sizeof scores }, { count, sizeof count } };
+  } tensors[4] = { { boxes, sizeof boxes },
+                   { classes, sizeof classes },
+                   { scores, sizeof scores },
+                   { count, sizeof count } };
   GstBuffer *buffer = gst_buffer_new ();
   for (guint i = 0; i < 4; i++) {
     gpointer copy = g_memdup2 (tensors[i].data, tensors[i].bytes);
-    gst_buffer_append_memory (buffer, gst_memory_new_wrapped (0, copy, tensors[i].bytes, 0, tensors[i].bytes, copy, g_free));
+    gst_buffer_append_memory (buffer, gst_memory_new_wrapped (0, copy, tensors[i].bytes, 0,
+                                                              tensors[i].bytes, copy, g_free));
   }
   GST_BUFFER_PTS (buffer) = pts;
   GST_BUFFER_DURATION (buffer) = 40 * GST_MSECOND;
@@ -82,8 +89,8 @@ typedef struct
   gint x, y, w, h; /* w 0 = nothing is reported */
 } MapCase;
 
-/* Frames are 400x200. Letterboxed into 100x100 they are scaled by 1/4 and lie in rows 25..75; cropped, the middle
- * 200x200 pixels fill the tensor. */
+/* Frames are 400x200. Letterboxed into 100x100 they are scaled by 1/4 and lie in rows 25..75;
+ * cropped, the middle 200x200 pixels fill the tensor. */
 static const MapCase map_cases[] = {
   { "stretch", SL_FIT_STRETCH, 300, 300, { 0.25f, 0.125f, 0.75f, 0.5f }, 50, 50, 150, 100 },
   { "stretch-whole", SL_FIT_STRETCH, 1, 1, { 0, 0, 1, 1 }, 0, 0, 400, 200 },
@@ -103,7 +110,8 @@ test_map (gconstpointer data)
 {
   const MapCase *test = data;
   TestLine fixture = test_line_open ("slpostprocess", "video/x-raw", SSD_CAPS);
-  GstBuffer *in = add_frame (ssd_buffer (test->box, 0), FRAME_CAPS, test->fit, test->tensor_w, test->tensor_h);
+  GstBuffer *in =
+    add_frame (ssd_buffer (test->box, 0), FRAME_CAPS, test->fit, test->tensor_w, test->tensor_h);
   GstBuffer *frame = sl_buffer_get_frame_meta (in)->frame;
   GstMemory *memory = gst_buffer_peek_memory (frame, 0);
   g_assert_cmpint (gst_harness_push (fixture.harness, in), ==, GST_FLOW_OK);
@@ -145,7 +153,8 @@ test_text (void)
   g_autofree char *labels = test_text_file ("labels.txt", "nothing\ncat\ndog\n");
   g_autofree char *launch = g_strdup_printf ("slpostprocess labels=%s", labels);
   TestLine fixture = test_line_open (launch, TEXT_CAPS, SSD_CAPS);
-  gst_harness_push (fixture.harness, add_frame (ssd_buffer (half_box, 0), FRAME_CAPS, SL_FIT_STRETCH, 300, 300));
+  gst_harness_push (fixture.harness,
+                    add_frame (ssd_buffer (half_box, 0), FRAME_CAPS, SL_FIT_STRETCH, 300, 300));
   g_autofree char *text = pull_text (&fixture);
   g_assert_cmpstr (text, ==, "cat 0.9 50 50 150 100\n");
   test_line_close (fixture.harness, fixture.bus);
@@ -155,13 +164,16 @@ test_text (void)
 static void
 test_json (void)
 {
-  TestLine fixture = test_line_open ("slpostprocess source=door threshold=0.2 max-results=2", JSON_CAPS, SSD_CAPS);
+  TestLine fixture =
+    test_line_open ("slpostprocess source=door threshold=0.2 max-results=2", JSON_CAPS, SSD_CAPS);
   for (guint i = 0; i < 2; i++)
-    gst_harness_push (fixture.harness, add_frame (ssd_buffer (half_box, i * GST_SECOND), FRAME_CAPS, SL_FIT_STRETCH, 300, 300));
+    gst_harness_push (fixture.harness, add_frame (ssd_buffer (half_box, i * GST_SECOND), FRAME_CAPS,
+                                                  SL_FIT_STRETCH, 300, 300));
   g_autofree char *first = pull_text (&fixture);
   g_autofree char *second = pull_text (&fixture);
-  g_assert_true (
-    g_str_has_prefix (first, "{\"source\":\"door\",\"frame\":0,\"timestamp\":0,\"resolution\":{\"width\":400,\"height\":200},"));
+  g_assert_true (g_str_has_prefix (
+    first,
+    "{\"source\":\"door\",\"frame\":0,\"timestamp\":0,\"resolution\":{\"width\":400,\"height\":200},"));
   g_assert_nonnull (strstr (first, "{\"x\":50,\"y\":50,\"w\":150,\"h\":100,\"roi_type\":\"1\""));
   g_assert_nonnull (strstr (first, "\"roi_type\":\"2\""));
   g_assert_nonnull (strstr (first, "\"labels\":[],\"utc\":\""));
@@ -174,7 +186,8 @@ test_labels (void)
 {
   g_autofree char *labels = test_text_file ("labels.txt", "red\ngreen\nblue\n");
   g_autofree char *launch = g_strdup_printf ("slpostprocess top-k=2 labels=%s", labels);
-  TestLine text = test_line_open ("slpostprocess", TEXT_CAPS, LABEL_CAPS), json = test_line_open (launch, JSON_CAPS, LABEL_CAPS);
+  TestLine text = test_line_open ("slpostprocess", TEXT_CAPS, LABEL_CAPS),
+           json = test_line_open (launch, JSON_CAPS, LABEL_CAPS);
   gst_harness_push (text.harness, label_buffer (10, 30, 20));
   gst_harness_push (json.harness, label_buffer (10, 30, 20));
   g_autofree char *line = pull_text (&text);
@@ -188,16 +201,19 @@ test_labels (void)
   test_remove_file (labels);
 }
 
-/* A text that a model read is a label, of the frame or of an object of it, and is never interned: there is no end of them. */
+/* A text that a model read is a label, of the frame or of an object of it, and is never interned:
+ * there is no end of them. */
 static void
 test_read_text (void)
 {
   static const guint8 scores[] = { 0, 9, 0, 0, 9, 0, 9, 0, 0, 0, 0, 9 };
-  static const char *const steps = "other/tensors,format=static,num_tensors=1,dimensions=(string)3:1:4:1,types=uint8,framerate=25/1";
+  static const char *const steps =
+    "other/tensors,format=static,num_tensors=1,dimensions=(string)3:1:4:1,types=uint8,framerate=25/1";
   const char *launch = "slpostprocess decoder=text,blank=0,alphabet=\xc3\xa4\xc3\xb6";
   for (guint i = 0; i < 2; i++) {
     TestLine fixture = test_line_open (launch, i == 0 ? JSON_CAPS : "video/x-raw", steps);
-    GstBuffer *in = add_frame (test_tensor_buffer (scores, sizeof scores), FRAME_CAPS, SL_FIT_STRETCH, 4, 4);
+    GstBuffer *in =
+      add_frame (test_tensor_buffer (scores, sizeof scores), FRAME_CAPS, SL_FIT_STRETCH, 4, 4);
     SlFrameMeta *meta = sl_buffer_get_frame_meta (in);
     if (i == 1) {
       gst_buffer_add_video_region_of_interest_meta (meta->frame, "plate", 40, 20, 40, 20);
@@ -210,7 +226,8 @@ test_read_text (void)
     SlPredictionView prediction = { .width = 400, .height = 200 };
     sl_prediction_reader_init (&reader);
     if (json != NULL) {
-      g_assert_nonnull (strstr (json, "\"labels\":[{\"label\":\"\xc3\xa4\xc3\xb6\",\"label_id\":-1,\"confidence\":"));
+      g_assert_nonnull (strstr (
+        json, "\"labels\":[{\"label\":\"\xc3\xa4\xc3\xb6\",\"label_id\":-1,\"confidence\":"));
     } else {
       sl_prediction_reader_read (&reader, out, &prediction);
       g_assert_cmpuint (prediction.n_objects, ==, 1);
@@ -237,17 +254,21 @@ test_classes (void)
     { "", "cat 0.9 50 50 150 100\n" },
   };
   g_autofree char *labels = test_text_file ("labels.txt", "nothing\ncat\ndog\n");
-  g_autofree char *launch = g_strdup_printf ("slpostprocess threshold=0.2 max-results=1 labels=%s", labels);
+  g_autofree char *launch =
+    g_strdup_printf ("slpostprocess threshold=0.2 max-results=1 labels=%s", labels);
   TestLine fixture = test_line_open (launch, TEXT_CAPS, SSD_CAPS);
   for (guint i = 0; i < G_N_ELEMENTS (steps); i++) {
     gst_harness_set (fixture.harness, "slpostprocess", "classes", steps[i].classes, NULL);
-    gst_harness_push (fixture.harness, add_frame (ssd_buffer (half_box, 0), FRAME_CAPS, SL_FIT_STRETCH, 300, 300));
+    gst_harness_push (fixture.harness,
+                      add_frame (ssd_buffer (half_box, 0), FRAME_CAPS, SL_FIT_STRETCH, 300, 300));
     g_autofree char *text = pull_text (&fixture);
     g_assert_cmpstr (text, ==, steps[i].text);
   }
   gst_harness_set (fixture.harness, "slpostprocess", "classes", "cta", NULL);
-  g_assert_cmpint (gst_harness_push (fixture.harness, ssd_buffer (half_box, 0)), ==, GST_FLOW_NOT_NEGOTIATED);
-  test_assert_error (fixture.bus, "classes: ", "labels.txt has no class 'cta'; did you mean 'cat'?", NULL);
+  g_assert_cmpint (gst_harness_push (fixture.harness, ssd_buffer (half_box, 0)), ==,
+                   GST_FLOW_NOT_NEGOTIATED);
+  test_assert_error (fixture.bus, "classes: ", "labels.txt has no class 'cta'; did you mean 'cat'?",
+                     NULL);
   test_line_close (fixture.harness, fixture.bus);
   test_remove_file (labels);
 }
@@ -256,7 +277,8 @@ static void
 test_classes_of_labels (void)
 {
   g_autofree char *labels = test_text_file ("labels.txt", "red\ngreen\nblue\n");
-  g_autofree char *launch = g_strdup_printf ("slpostprocess classes=!green top-k=1 labels=%s", labels);
+  g_autofree char *launch =
+    g_strdup_printf ("slpostprocess classes=!green top-k=1 labels=%s", labels);
   TestLine fixture = test_line_open (launch, TEXT_CAPS, LABEL_CAPS);
   gst_harness_push (fixture.harness, label_buffer (10, 30, 20));
   g_autofree char *line = pull_text (&fixture);
@@ -324,15 +346,18 @@ test_no_frame (void)
   test_line_close (fixture.harness, fixture.bus);
 }
 
-/* Pictures made of tensors without a frame, then of one object of a frame: each has a warning of its own, once a start. */
+/* Pictures made of tensors without a frame, then of one object of a frame: each has a warning of
+ * its own, once a start. */
 static void
 test_two_warnings (void)
 {
   static const guint8 pixels[4 * 4 * 3] = { 0 };
   TestLine fixture = test_line_open ("slpostprocess decoder=image", JSON_CAPS, PICTURE_CAPS);
   for (guint i = 0; i < 2; i++) {
-    g_assert_cmpint (gst_harness_push (fixture.harness, test_tensor_buffer (pixels, sizeof pixels)), ==, GST_FLOW_OK);
-    GstBuffer *object = add_frame (test_tensor_buffer (pixels, sizeof pixels), FRAME_CAPS, SL_FIT_STRETCH, 4, 4);
+    g_assert_cmpint (gst_harness_push (fixture.harness, test_tensor_buffer (pixels, sizeof pixels)),
+                     ==, GST_FLOW_OK);
+    GstBuffer *object =
+      add_frame (test_tensor_buffer (pixels, sizeof pixels), FRAME_CAPS, SL_FIT_STRETCH, 4, 4);
     sl_buffer_get_frame_meta (object)->content = SL_FRAME_LAST_OBJECT;
     g_assert_cmpint (gst_harness_push (fixture.harness, object), ==, GST_FLOW_OK);
   }
@@ -342,16 +367,20 @@ test_two_warnings (void)
   test_line_close (fixture.harness, fixture.bus);
 }
 
-/* Values without a decoder are reported once as a vector; the vector of a single object has no place. */
+/* Values without a decoder are reported once as a vector; the vector of a single object has no
+ * place. */
 static void
 test_vector_is_told (void)
 {
   static const gfloat numbers[4] = { 1, 2, 3, 4 };
-  const char *caps = "other/tensors,format=static,num_tensors=1,dimensions=(string)4:1,types=float32,framerate=25/1";
+  const char *caps =
+    "other/tensors,format=static,num_tensors=1,dimensions=(string)4:1,types=float32,framerate=25/1";
   for (guint named = 0; named < 2; named++) {
-    TestLine fixture = test_line_open (named ? "slpostprocess decoder=vector" : "slpostprocess", JSON_CAPS, caps);
+    TestLine fixture =
+      test_line_open (named ? "slpostprocess decoder=vector" : "slpostprocess", JSON_CAPS, caps);
     for (guint i = 0; i < 2; i++) {
-      GstBuffer *object = add_frame (test_tensor_buffer (numbers, sizeof numbers), FRAME_CAPS, SL_FIT_STRETCH, 4, 4);
+      GstBuffer *object =
+        add_frame (test_tensor_buffer (numbers, sizeof numbers), FRAME_CAPS, SL_FIT_STRETCH, 4, 4);
       sl_buffer_get_frame_meta (object)->content = SL_FRAME_LAST_OBJECT;
       g_assert_cmpint (gst_harness_push (fixture.harness, object), ==, GST_FLOW_OK);
     }
@@ -363,28 +392,35 @@ test_vector_is_told (void)
   }
 }
 
-/* Rows "x1 y1 x2 y2 score class" behind the number of the picture: what nothing states the numbers decide, and the element says so; what is stated
- * otherwise stops it. */
+/* Rows "x1 y1 x2 y2 score class" behind the number of the picture: what nothing states the numbers
+ * decide, and the element says so; what is stated otherwise stops it. */
 static void
 test_evidence (void)
 {
-  static const gfloat rows[2][7] = { { 0, 0.25f, 0.25f, 0.5f, 0.75f, 0.9f, 1 }, { 0, 0.5f, 0.5f, 0.75f, 1, 0.75f, 0 } };
-  const char *caps = "other/tensors,format=static,num_tensors=1,dimensions=(string)7:2:1,types=float32,framerate=25/1";
+  static const gfloat rows[2][7] = { { 0, 0.25f, 0.25f, 0.5f, 0.75f, 0.9f, 1 },
+                                     { 0, 0.5f, 0.5f, 0.75f, 1, 0.75f, 0 } };
+  const char *caps =
+    "other/tensors,format=static,num_tensors=1,dimensions=(string)7:2:1,types=float32,framerate=25/1";
   TestLine fixture = test_line_open ("slpostprocess decoder=yolo", TEXT_CAPS, caps);
   for (guint i = 0; i < 2; i++) {
-    GstBuffer *in = add_frame (test_tensor_buffer (rows, sizeof rows), FRAME_CAPS, SL_FIT_STRETCH, 100, 100);
+    GstBuffer *in =
+      add_frame (test_tensor_buffer (rows, sizeof rows), FRAME_CAPS, SL_FIT_STRETCH, 100, 100);
     g_assert_cmpint (gst_harness_push (fixture.harness, in), ==, GST_FLOW_OK);
     if (i == 0)
-      assert_told (fixture.bus, GST_MESSAGE_INFO, "taken for decoder=yolo,columns=image,x1y1x2y2,score,class");
+      assert_told (fixture.bus, GST_MESSAGE_INFO,
+                   "taken for decoder=yolo,columns=image,x1y1x2y2,score,class");
     g_assert_null (gst_bus_pop_filtered (fixture.bus, GST_MESSAGE_WARNING | GST_MESSAGE_INFO));
     g_autofree char *text = pull_text (&fixture);
     g_assert_cmpstr (text, ==, "1 0.9 100 50 100 100\n0 0.75 200 100 100 100\n");
   }
   test_line_close (fixture.harness, fixture.bus);
-  fixture = test_line_open ("slpostprocess decoder=yolo,objectness=no,transposed=no", TEXT_CAPS, caps);
-  GstBuffer *in = add_frame (test_tensor_buffer (rows, sizeof rows), FRAME_CAPS, SL_FIT_STRETCH, 100, 100);
+  fixture =
+    test_line_open ("slpostprocess decoder=yolo,objectness=no,transposed=no", TEXT_CAPS, caps);
+  GstBuffer *in =
+    add_frame (test_tensor_buffer (rows, sizeof rows), FRAME_CAPS, SL_FIT_STRETCH, 100, 100);
   g_assert_cmpint (gst_harness_push (fixture.harness, in), ==, GST_FLOW_ERROR);
-  test_assert_error (fixture.bus, "column 6 holds whole numbers 0..1", "state decoder=yolo,columns=image,x1y1x2y2,score,class", NULL);
+  test_assert_error (fixture.bus, "column 6 holds whole numbers 0..1",
+                     "state decoder=yolo,columns=image,x1y1x2y2,score,class", NULL);
   test_line_close (fixture.harness, fixture.bus);
 }
 
@@ -392,7 +428,8 @@ static void
 test_video_without_frame (void)
 {
   TestLine fixture = test_line_open ("slpostprocess", "video/x-raw", SSD_CAPS);
-  g_assert_cmpint (gst_harness_push (fixture.harness, ssd_buffer (half_box, 0)), ==, GST_FLOW_NOT_NEGOTIATED);
+  g_assert_cmpint (gst_harness_push (fixture.harness, ssd_buffer (half_box, 0)), ==,
+                   GST_FLOW_NOT_NEGOTIATED);
   test_assert_error (fixture.bus, "wants video/x-raw", "no frame", "text/x-raw", NULL);
   test_line_close (fixture.harness, fixture.bus);
 }
@@ -411,8 +448,10 @@ test_wrong_video (void)
 static void
 test_preference (void)
 {
-  TestLine fixture = test_line_open ("slpostprocess", JSON_CAPS ";" TEXT_CAPS ";video/x-raw", SSD_CAPS);
-  gst_harness_push (fixture.harness, add_frame (ssd_buffer (half_box, 0), FRAME_CAPS, SL_FIT_STRETCH, 300, 300));
+  TestLine fixture =
+    test_line_open ("slpostprocess", JSON_CAPS ";" TEXT_CAPS ";video/x-raw", SSD_CAPS);
+  gst_harness_push (fixture.harness,
+                    add_frame (ssd_buffer (half_box, 0), FRAME_CAPS, SL_FIT_STRETCH, 300, 300));
   g_autofree char *text = pull_text (&fixture);
   g_assert_true (g_str_has_prefix (text, "{\"source\":null,"));
   test_line_close (fixture.harness, fixture.bus);
@@ -421,10 +460,13 @@ test_preference (void)
 static void
 test_frame_caps_change (void)
 {
-  static const char *const caps[] = { FRAME_CAPS, "video/x-raw,format=GRAY8,width=64,height=48,framerate=25/1", FRAME_CAPS };
+  static const char *const caps[] = { FRAME_CAPS,
+                                      "video/x-raw,format=GRAY8,width=64,height=48,framerate=25/1",
+                                      FRAME_CAPS };
   TestLine fixture = test_line_open ("slpostprocess", NULL, SSD_CAPS);
   for (guint i = 0; i < G_N_ELEMENTS (caps); i++) {
-    gst_harness_push (fixture.harness, add_frame (ssd_buffer (half_box, 0), caps[i], SL_FIT_STRETCH, 300, 300));
+    gst_harness_push (fixture.harness,
+                      add_frame (ssd_buffer (half_box, 0), caps[i], SL_FIT_STRETCH, 300, 300));
     test_assert_no_error (fixture.bus);
     gst_buffer_unref (gst_harness_pull (fixture.harness));
     g_autoptr (GstCaps) expected = gst_caps_from_string (caps[i]);
@@ -438,7 +480,8 @@ static void
 test_tensor_caps_change (void)
 {
   TestLine fixture = test_line_open ("slpostprocess", TEXT_CAPS, SSD_CAPS);
-  gst_harness_push (fixture.harness, add_frame (ssd_buffer (half_box, 0), FRAME_CAPS, SL_FIT_STRETCH, 300, 300));
+  gst_harness_push (fixture.harness,
+                    add_frame (ssd_buffer (half_box, 0), FRAME_CAPS, SL_FIT_STRETCH, 300, 300));
   g_autofree char *first = pull_text (&fixture);
   gst_harness_set_src_caps_str (fixture.harness, LABEL_CAPS);
   gst_harness_push (fixture.harness, label_buffer (0, 0, 9));
@@ -457,18 +500,43 @@ typedef struct
 } ErrorCase;
 
 static const ErrorCase error_cases[] = {
-  { "labels-short", "slpostprocess", LABEL_CAPS, -1, "red\ngreen\n", { "labels.txt", "2 names for the 3 classes" } },
-  { "labels-missing", "slpostprocess labels=/nonexistent/names.txt", LABEL_CAPS, -1, NULL, { "/nonexistent/names.txt" } },
+  { "labels-short",
+    "slpostprocess",
+    LABEL_CAPS,
+    -1,
+    "red\ngreen\n",
+    { "labels.txt", "2 names for the 3 classes" } },
+  { "labels-missing",
+    "slpostprocess labels=/nonexistent/names.txt",
+    LABEL_CAPS,
+    -1,
+    NULL,
+    { "/nonexistent/names.txt" } },
   { "labels-empty", "slpostprocess", LABEL_CAPS, -1, "", { "labels.txt", "empty" } },
-  { "decoder", "slpostprocess decoder=horoscope", LABEL_CAPS, -1, NULL, { "horoscope", "labels", "ssd" } },
+  { "decoder",
+    "slpostprocess decoder=horoscope",
+    LABEL_CAPS,
+    -1,
+    NULL,
+    { "horoscope", "labels", "ssd" } },
   { "classes",
     "slpostprocess classes=rde",
     LABEL_CAPS,
     -1,
     "red\ngreen\nblue\n",
     { "labels.txt has no class 'rde'; did you mean 'red'?" } },
-  { "classes-unnamed", "slpostprocess classes=red", LABEL_CAPS, -1, NULL, { "the model has no class 'red'", "numbers from 0 to 2" } },
-  { "classes-list", "slpostprocess classes=red,", LABEL_CAPS, -1, NULL, { "classes=red,: a name is empty" } },
+  { "classes-unnamed",
+    "slpostprocess classes=red",
+    LABEL_CAPS,
+    -1,
+    NULL,
+    { "the model has no class 'red'", "numbers from 0 to 2" } },
+  { "classes-list",
+    "slpostprocess classes=red,",
+    LABEL_CAPS,
+    -1,
+    NULL,
+    { "classes=red,: a name is empty" } },
   { "shape",
     "slpostprocess",
     "other/tensors,format=static,num_tensors=1,dimensions=3:4:5,types=uint8,framerate=5/1",
@@ -490,10 +558,13 @@ static void
 test_error (gconstpointer data)
 {
   const ErrorCase *test = data;
-  g_autofree char *labels = test->labels != NULL ? test_text_file ("labels.txt", test->labels) : NULL;
-  g_autofree char *launch = labels != NULL ? g_strdup_printf ("%s labels=%s", test->element, labels) : g_strdup (test->element);
+  g_autofree char *labels =
+    test->labels != NULL ? test_text_file ("labels.txt", test->labels) : NULL;
+  g_autofree char *launch = labels != NULL ? g_strdup_printf ("%s labels=%s", test->element, labels)
+                                           : g_strdup (test->element);
   TestLine fixture = test_line_open (launch, TEXT_CAPS, test->caps);
-  GstBuffer *buffer = test->bytes > 0 ? gst_buffer_new_allocate (NULL, (gsize) test->bytes, NULL) : gst_buffer_new ();
+  GstBuffer *buffer =
+    test->bytes > 0 ? gst_buffer_new_allocate (NULL, (gsize) test->bytes, NULL) : gst_buffer_new ();
   g_assert_cmpint (gst_harness_push (fixture.harness, buffer), !=, GST_FLOW_OK);
   test_assert_error (fixture.bus, test->has[0], test->has[1], test->has[2], test->has[3], NULL);
   test_line_close (fixture.harness, fixture.bus);
@@ -518,7 +589,8 @@ static void
 test_event_order (void)
 {
   TestLine fixture = test_line_open ("slpostprocess", TEXT_CAPS, LABEL_CAPS);
-  gst_harness_push_event (fixture.harness, gst_event_new_tag (gst_tag_list_new (GST_TAG_TITLE, "x", NULL)));
+  gst_harness_push_event (fixture.harness,
+                          gst_event_new_tag (gst_tag_list_new (GST_TAG_TITLE, "x", NULL)));
   g_autofree char *before = event_types (fixture.harness);
   g_assert_cmpstr (before, ==, "stream-start ");
   gst_harness_push (fixture.harness, label_buffer (1, 2, 3));
@@ -548,7 +620,8 @@ test_gap_first (void)
   } lines[] = {
     { TEXT_CAPS, "stream-start caps segment gap " },
     { NULL, "stream-start " },
-    { "application/x-json; video/x-raw(ANY)", "stream-start caps segment gap " }, /* JSON is what it would get of a frame, too */
+    { "application/x-json; video/x-raw(ANY)",
+      "stream-start caps segment gap " }, /* JSON is what it would get of a frame, too */
     { "video/x-raw(ANY); application/x-json", "stream-start " },
   };
   for (guint i = 0; i < G_N_ELEMENTS (lines); i++) {
@@ -588,12 +661,14 @@ static void
 test_hostile (void)
 {
   const gfloat nan = 0.0f / 0.0f * 1.0f, inf = 1e38f * 10;
-  const gfloat boxes[][4] = {
-    { nan, nan, nan, nan }, { -inf, -inf, inf, inf }, { 1e30f, 1e30f, -1e30f, -1e30f }, { -1e30f, -1e30f, 1e30f, 1e30f }
-  };
+  const gfloat boxes[][4] = { { nan, nan, nan, nan },
+                              { -inf, -inf, inf, inf },
+                              { 1e30f, 1e30f, -1e30f, -1e30f },
+                              { -1e30f, -1e30f, 1e30f, 1e30f } };
   TestLine fixture = test_line_open ("slpostprocess decoder=ssd,check=no", "video/x-raw", SSD_CAPS);
   for (guint i = 0; i < G_N_ELEMENTS (boxes); i++) {
-    gst_harness_push (fixture.harness, add_frame (ssd_buffer (boxes[i], 0), FRAME_CAPS, SL_FIT_LETTERBOX, 300, 300));
+    gst_harness_push (fixture.harness,
+                      add_frame (ssd_buffer (boxes[i], 0), FRAME_CAPS, SL_FIT_LETTERBOX, 300, 300));
     test_assert_no_error (fixture.bus);
     g_autoptr (GstBuffer) out = gst_harness_pull (fixture.harness);
     GstVideoRegionOfInterestMeta *region = gst_buffer_get_video_region_of_interest_meta_id (out, 0);
@@ -613,8 +688,10 @@ test_cycle (void)
     gst_harness_push (fixture.harness, label_buffer (1, 2, 3));
     g_autofree char *line = pull_text (&fixture);
     g_assert_cmpstr (line, ==, "2\n");
-    g_assert_cmpint (gst_element_set_state (fixture.harness->element, GST_STATE_READY), ==, GST_STATE_CHANGE_SUCCESS);
-    g_assert_cmpint (gst_element_set_state (fixture.harness->element, GST_STATE_PLAYING), ==, GST_STATE_CHANGE_SUCCESS);
+    g_assert_cmpint (gst_element_set_state (fixture.harness->element, GST_STATE_READY), ==,
+                     GST_STATE_CHANGE_SUCCESS);
+    g_assert_cmpint (gst_element_set_state (fixture.harness->element, GST_STATE_PLAYING), ==,
+                     GST_STATE_CHANGE_SUCCESS);
     gst_harness_push_event (fixture.harness, gst_event_new_stream_start ("again"));
     g_autoptr (GstCaps) caps = gst_caps_from_string (LABEL_CAPS);
     gst_harness_push_event (fixture.harness, gst_event_new_caps (caps));

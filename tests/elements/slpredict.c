@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slpredict with the tiny model whose classes are the primary colours: what comes out, in which order and how old, for files and
- * for live sources with a model that is slower than they are; parts of frames, every how many frames, and errors.
+ * slpredict with the tiny model whose classes are the primary colours: what comes out, in which
+ * order and how old, for files and for live sources with a model that is slower than they are;
+ * parts of frames, every how many frames, and errors.
  */
 #include <string.h>
 
@@ -28,7 +29,8 @@ typedef struct
 static Fixture
 setup (gboolean live, const char *sink)
 {
-  Fixture fixture = { .model = test_colour_model (SL_DTYPE_U8), .labels = test_text_file ("labels.txt", "red\ngreen\nblue\n") };
+  Fixture fixture = { .model = test_colour_model (SL_DTYPE_U8),
+                      .labels = test_text_file ("labels.txt", "red\ngreen\nblue\n") };
   fixture.element = gst_element_factory_make ("slpredict", NULL);
   g_object_set (fixture.element, "model", fixture.model, "labels", fixture.labels, NULL);
   fixture.bus = test_watch (fixture.element);
@@ -120,7 +122,8 @@ clear_gate (Gate *gate)
 static void
 push_frame (Fixture *fixture, const guint8 colour[3], GstClockTime pts)
 {
-  g_assert_cmpint (gst_harness_push (fixture->harness, test_frame (RGB_CAPS, colour, pts)), ==, GST_FLOW_OK);
+  g_assert_cmpint (gst_harness_push (fixture->harness, test_frame (RGB_CAPS, colour, pts)), ==,
+                   GST_FLOW_OK);
 }
 
 static guint64
@@ -151,17 +154,22 @@ test_file (void)
   teardown (&fixture);
 }
 
-/* Frames of another size and format in the middle: each is its own, in order, and nothing is lost. */
+/* Frames of another size and format in the middle: each is its own, in order, and nothing is lost.
+ */
 static void
 test_caps_change (void)
 {
-  static const char *const caps[] = { RGB_CAPS, "video/x-raw,format=BGRx,width=640,height=480,framerate=25/1" };
+  static const char *const caps[] = {
+    RGB_CAPS, "video/x-raw,format=BGRx,width=640,height=480,framerate=25/1"
+  };
   Fixture fixture = setup (FALSE, TEXT_CAPS);
   for (guint i = 0; i < 24; i++) {
     const char *now = caps[i / 4 % 2];
     if (i % 4 == 0)
       gst_harness_set_src_caps_str (fixture.harness, now);
-    g_assert_cmpint (gst_harness_push (fixture.harness, test_frame (now, colours[i * i % 3], i * GST_SECOND)), ==, GST_FLOW_OK);
+    g_assert_cmpint (
+      gst_harness_push (fixture.harness, test_frame (now, colours[i * i % 3], i * GST_SECOND)), ==,
+      GST_FLOW_OK);
   }
   for (guint i = 0; i < 24; i++) {
     g_autofree char *text = test_take_text (gst_harness_pull (fixture.harness));
@@ -175,7 +183,8 @@ test_caps_change (void)
 static void
 assert_qos (Fixture *fixture, GstClockTime pts, guint64 processed, guint64 gone)
 {
-  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (fixture->bus, 10 * GST_SECOND, GST_MESSAGE_QOS);
+  g_autoptr (GstMessage) message =
+    gst_bus_timed_pop_filtered (fixture->bus, 10 * GST_SECOND, GST_MESSAGE_QOS);
   g_assert_nonnull (message);
   g_assert_true (GST_MESSAGE_SRC (message) == GST_OBJECT (fixture->element));
   gboolean live;
@@ -191,8 +200,9 @@ assert_qos (Fixture *fixture, GstClockTime pts, guint64 processed, guint64 gone)
   g_assert_cmpuint (told_dropped, ==, gone);
 }
 
-/* A live source brings ten frames while the model looks at one: whenever it is done it gets the newest, for as long as this goes
- * on; so the age of a prediction does not grow. All others are dropped and counted. */
+/* A live source brings ten frames while the model looks at one: whenever it is done it gets the
+ * newest, for as long as this goes on; so the age of a prediction does not grow. All others are
+ * dropped and counted. */
 static void
 test_newest_first (void)
 {
@@ -239,8 +249,9 @@ wait_with_segment (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
-/* The model's thread comes to its first frame when four have been dropped before it: they count, too. It is at the segment before they
- * come: a full queue leaks events with the frames, and a segment that was leaked goes with the first frame that is not. */
+/* The model's thread comes to its first frame when four have been dropped before it: they count,
+ * too. It is at the segment before they come: a full queue leaks events with the frames, and a
+ * segment that was leaked goes with the first frame that is not. */
 static void
 test_first_dropped (void)
 {
@@ -249,7 +260,8 @@ test_first_dropped (void)
   Gate gate = { .allowed = 0 };
   g_mutex_init (&gate.lock);
   g_cond_init (&gate.changed);
-  const gulong probe = gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, wait_with_segment, &gate, NULL);
+  const gulong probe =
+    gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, wait_with_segment, &gate, NULL);
   gst_harness_set_src_caps_str (fixture.harness, RGB_CAPS);
   await_frame (&gate, 1);
   for (guint i = 0; i < 5; i++)
@@ -275,9 +287,10 @@ take_time (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
-/* On the clock on the wall: a frame goes to the model before the next one is in, and is then alone with it. So its age, when it has
- * been decoded, is at most the time until the next one had been pushed, and that since the prediction before it. This holds on
- * a machine of any load; were frames to wait in a row, ages would grow past it after a few. */
+/* On the clock on the wall: a frame goes to the model before the next one is in, and is then alone
+ * with it. So its age, when it has been decoded, is at most the time until the next one had been
+ * pushed, and that since the prediction before it. This holds on a machine of any load; were frames
+ * to wait in a row, ages would grow past it after a few. */
 static void
 test_age (void)
 {
@@ -301,7 +314,8 @@ test_age (void)
     g_assert_cmpint (meta->captured, >=, before[i]);
     g_assert_cmpint (meta->captured, <=, after[i]);
     if (last > 0 && i + 1 < PUSHED)
-      g_assert_cmpint (meta->decoded - meta->captured, <=, after[i + 1] - before[i] + meta->decoded - last);
+      g_assert_cmpint (meta->decoded - meta->captured, <=,
+                       after[i + 1] - before[i] + meta->decoded - last);
     last = meta->decoded;
   }
   g_test_message ("%u predictions of %u frames", predictions, PUSHED);
@@ -319,8 +333,12 @@ count_looked_at (GstBuffer *frame)
   gpointer state = NULL;
   guint n = 0;
   GstMeta *meta;
-  while ((meta = gst_buffer_iterate_meta_filtered (frame, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL)
-    n += gst_video_region_of_interest_meta_get_param ((GstVideoRegionOfInterestMeta *) meta, "classification") != NULL;
+  while ((meta = gst_buffer_iterate_meta_filtered (frame, &state,
+                                                   GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+         != NULL)
+    n += gst_video_region_of_interest_meta_get_param ((GstVideoRegionOfInterestMeta *) meta,
+                                                      "classification")
+         != NULL;
   return n;
 }
 
@@ -408,13 +426,15 @@ test_drop (gconstpointer data)
   clear_gate (&gate);
 }
 
-/* What is held back is upstream's latency and the model's time, which is far below one frame of an hour. */
+/* What is held back is upstream's latency and the model's time, which is far below one frame of an
+ * hour. */
 static void
 test_latency (void)
 {
   Fixture fixture = setup (TRUE, TEXT_CAPS);
   gst_harness_set_upstream_latency (fixture.harness, 7 * GST_MSECOND);
-  gst_harness_set_src_caps_str (fixture.harness, "video/x-raw,format=RGB,width=32,height=16,framerate=1/3600");
+  gst_harness_set_src_caps_str (fixture.harness,
+                                "video/x-raw,format=RGB,width=32,height=16,framerate=1/3600");
   g_assert_cmpuint (gst_harness_query_latency (fixture.harness), ==, 7 * GST_MSECOND);
   push_frame (&fixture, red, 0);
   g_free (test_take_text (gst_harness_pull (fixture.harness)));
@@ -424,7 +444,8 @@ test_latency (void)
   teardown (&fixture);
 }
 
-/* Video: frames that it is not the turn of come out untouched and in order, those that it is with a prediction. */
+/* Video: frames that it is not the turn of come out untouched and in order, those that it is with a
+ * prediction. */
 static void
 test_interval_video (void)
 {
@@ -438,7 +459,8 @@ test_interval_video (void)
     g_autoptr (GstBuffer) out = gst_harness_pull (fixture.harness);
     g_assert_cmpuint (GST_BUFFER_PTS (out), ==, i * GST_SECOND);
     g_assert_true (gst_buffer_peek_memory (out, 0) == pixels);
-    g_assert_cmpuint (gst_buffer_get_n_meta (out, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE), ==, i % 3 == 0 ? 1 : 0);
+    g_assert_cmpuint (gst_buffer_get_n_meta (out, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE), ==,
+                      i % 3 == 0 ? 1 : 0);
   }
   teardown (&fixture);
 }
@@ -454,7 +476,8 @@ test_interval_json (void)
     push_frame (&fixture, blue, i * GST_SECOND);
   for (guint i = 0; i < 9; i += 4) {
     g_autofree char *line = test_take_text (gst_harness_pull (fixture.harness));
-    g_autofree char *start = g_strdup_printf ("{\"source\":null,\"frame\":%u,\"timestamp\":%" G_GUINT64_FORMAT ",", i, i * GST_SECOND);
+    g_autofree char *start = g_strdup_printf (
+      "{\"source\":null,\"frame\":%u,\"timestamp\":%" G_GUINT64_FORMAT ",", i, i * GST_SECOND);
     g_assert_true (g_str_has_prefix (line, start));
     g_assert_nonnull (strstr (line, "\"label\":\"blue\""));
   }
@@ -473,10 +496,13 @@ static void
 test_signal (void)
 {
   Fixture fixture = setup (FALSE, JSON_CAPS);
-  g_autoptr (GPtrArray) told = g_ptr_array_new_with_free_func (g_free), inside = g_ptr_array_new_with_free_func (g_free);
-  g_autoptr (GstElement) postprocess = gst_bin_get_by_name (GST_BIN (fixture.element), "postprocess");
+  g_autoptr (GPtrArray) told = g_ptr_array_new_with_free_func (g_free),
+                        inside = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GstElement) postprocess =
+    gst_bin_get_by_name (GST_BIN (fixture.element), "postprocess");
   gst_harness_set_src_caps_str (fixture.harness, RGB_CAPS);
-  const gulong id = g_signal_connect (fixture.element, "predictions", G_CALLBACK (note_predictions), told);
+  const gulong id =
+    g_signal_connect (fixture.element, "predictions", G_CALLBACK (note_predictions), told);
   for (guint i = 0; i < 6; i++) {
     if (i == 2)
       g_signal_connect (postprocess, "predictions", G_CALLBACK (note_predictions), inside);
@@ -554,7 +580,10 @@ test_crop_share (void)
   static const struct
   {
     const char *fit, *share, *answer;
-  } rows[] = { { "crop", NULL, "blue\n" }, { "crop", "0.5", "red\n" }, { "stretch", "0.75", "blue\n" }, { "stretch", "0.25", "red\n" } };
+  } rows[] = { { "crop", NULL, "blue\n" },
+               { "crop", "0.5", "red\n" },
+               { "stretch", "0.75", "blue\n" },
+               { "stretch", "0.25", "red\n" } };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     Fixture fixture = setup (FALSE, TEXT_CAPS);
     gst_element_set_state (fixture.element, GST_STATE_READY);
@@ -574,13 +603,19 @@ static const struct
   const char *name, *property, *value, *has[3];
 } bad_settings[] = {
   { "no-such-model", "model", "/nowhere/a.tflite", { "/nowhere/a.tflite" } },
-  { "region-words", "inference-region", "left half", { "inference-region=left half: expected full-frame, roi-list", "0,120,640,360" } },
+  { "region-words",
+    "inference-region",
+    "left half",
+    { "inference-region=left half: expected full-frame, roi-list", "0,120,640,360" } },
   { "region-more", "inference-region", "1,2,3,4,5", { "inference-region=1,2,3,4,5" } },
   { "region-empty", "inference-region", "1,2,0,4", { "X,Y,WIDTH,HEIGHT" } },
   { "region-negative", "inference-region", "-1,2,3,4", { "X,Y,WIDTH,HEIGHT" } },
   { "region-huge", "inference-region", "0,0,99999,4", { "X,Y,WIDTH,HEIGHT" } },
   { "threads", "threads", "-3", { "threads=-3", "1..64" } },
-  { "crop-share", "crop-share", "0.5", { "crop-share: expected fit=crop or fit=stretch beside it", "got '0.5'" } },
+  { "crop-share",
+    "crop-share",
+    "0.5",
+    { "crop-share: expected fit=crop or fit=stretch beside it", "got '0.5'" } },
   { "precision", "precision", "int8", { "precision=int8: expected float, bf16 or fp16" } },
 };
 
@@ -589,12 +624,14 @@ test_bad_setting (gconstpointer data)
 {
   const guint i = GPOINTER_TO_UINT (data);
   g_autofree char *model = test_colour_model (SL_DTYPE_U8);
-  g_autoptr (GstElement) element = gst_object_ref_sink (gst_element_factory_make ("slpredict", NULL));
+  g_autoptr (GstElement) element =
+    gst_object_ref_sink (gst_element_factory_make ("slpredict", NULL));
   g_autoptr (GstBus) bus = test_watch (element);
   g_object_set (element, "model", model, NULL);
   gst_util_set_object_arg (G_OBJECT (element), bad_settings[i].property, bad_settings[i].value);
   g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
-  test_assert_error (bus, bad_settings[i].has[0], bad_settings[i].has[1], bad_settings[i].has[2], NULL);
+  test_assert_error (bus, bad_settings[i].has[0], bad_settings[i].has[1], bad_settings[i].has[2],
+                     NULL);
   gst_element_set_state (element, GST_STATE_NULL);
   gst_element_set_bus (element, NULL);
   test_remove_file (model);
@@ -604,7 +641,8 @@ test_bad_setting (gconstpointer data)
 static void
 test_properties (void)
 {
-  g_autoptr (GstElement) element = gst_object_ref_sink (gst_element_factory_make ("slpredict", NULL));
+  g_autoptr (GstElement) element =
+    gst_object_ref_sink (gst_element_factory_make ("slpredict", NULL));
   g_autoptr (GstElement) normalize = gst_bin_get_by_name (GST_BIN (element), "normalize");
   g_autoptr (GstElement) infer = gst_bin_get_by_name (GST_BIN (element), "infer");
   g_autoptr (GstElement) postprocess = gst_bin_get_by_name (GST_BIN (element), "postprocess");
@@ -620,7 +658,8 @@ test_properties (void)
   g_assert_cmpint (filter, ==, 1);
   g_object_set (postprocess, "threshold", 0.25, NULL);
   g_object_set (normalize, "pad-value", 9, NULL);
-  g_object_get (element, "threshold", &threshold, "pad-value", &pad, "inference-region", &region, NULL);
+  g_object_get (element, "threshold", &threshold, "pad-value", &pad, "inference-region", &region,
+                NULL);
   g_assert_cmpfloat (threshold, ==, 0.25);
   g_assert_cmpint (pad, ==, 9);
   g_assert_cmpstr (region, ==, "full-frame");
@@ -630,12 +669,15 @@ test_properties (void)
 static void
 test_black_box (void)
 {
-  g_autoptr (GstElement) element = gst_object_ref_sink (gst_element_factory_make ("slpredict", NULL));
+  g_autoptr (GstElement) element =
+    gst_object_ref_sink (gst_element_factory_make ("slpredict", NULL));
   g_autoptr (GstElement) infer = gst_bin_get_by_name (GST_BIN (element), "infer");
   g_autofree char *folder = NULL;
   gint seconds = 0, limit = 0, files = 0;
-  g_object_set (element, "black-box", "/boxes", "black-box-seconds", 3, "black-box-limit", 5, "black-box-files", 7, NULL);
-  g_object_get (infer, "black-box", &folder, "black-box-seconds", &seconds, "black-box-limit", &limit, "black-box-files", &files, NULL);
+  g_object_set (element, "black-box", "/boxes", "black-box-seconds", 3, "black-box-limit", 5,
+                "black-box-files", 7, NULL);
+  g_object_get (infer, "black-box", &folder, "black-box-seconds", &seconds, "black-box-limit",
+                &limit, "black-box-files", &files, NULL);
   g_assert_cmpstr (folder, ==, "/boxes");
   g_assert_cmpint (seconds, ==, 3);
   g_assert_cmpint (limit, ==, 5);
@@ -652,8 +694,10 @@ test_contradiction (void)
     Fixture fixture = setup (FALSE, TEXT_CAPS);
     gst_element_set_state (fixture.element, GST_STATE_READY);
     g_object_set (fixture.element, "inference-region", "1,2,3,4", properties[i], "face", NULL);
-    g_assert_cmpint (gst_element_set_state (fixture.element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
-    test_assert_error (fixture.bus, "inference-region=1,2,3,4", stated, "expected one of them", NULL);
+    g_assert_cmpint (gst_element_set_state (fixture.element, GST_STATE_PAUSED), ==,
+                     GST_STATE_CHANGE_FAILURE);
+    test_assert_error (fixture.bus, "inference-region=1,2,3,4", stated, "expected one of them",
+                       NULL);
     teardown (&fixture);
   }
 }
@@ -664,8 +708,10 @@ test_bad_alignment (void)
   Fixture fixture = setup (FALSE, TEXT_CAPS);
   gst_element_set_state (fixture.element, GST_STATE_READY);
   g_object_set (fixture.element, "object-alignment", "hand,scale=0", NULL);
-  g_assert_cmpint (gst_element_set_state (fixture.element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
-  test_assert_error (fixture.bus, "object-alignment=hand,scale=0: scale=0: expected a number from 0.1 to 10", NULL);
+  g_assert_cmpint (gst_element_set_state (fixture.element, GST_STATE_PAUSED), ==,
+                   GST_STATE_CHANGE_FAILURE);
+  test_assert_error (
+    fixture.bus, "object-alignment=hand,scale=0: scale=0: expected a number from 0.1 to 10", NULL);
   teardown (&fixture);
 }
 

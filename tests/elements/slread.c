@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slread on frames with codes and regions around them: what is read, once for each track; frames that are left alone, metas of others, and
- * slpredict with it inside.
+ * slread on frames with codes and regions around them: what is read, once for each track; frames
+ * that are left alone, metas of others, and slpredict with it inside.
  */
 #include <math.h>
 #include <string.h>
@@ -44,7 +44,8 @@ new_frame (guint number, const TestSymbol *symbol)
 
 /* A region around @symbol. @id: 0 = none */
 static GstVideoRegionOfInterestMeta *
-add_sure_region (GstBuffer *buffer, const char *label, const TestSymbol *symbol, gint id, double confidence)
+add_sure_region (GstBuffer *buffer, const char *label, const TestSymbol *symbol, gint id,
+                 double confidence)
 {
   SlObjectView object = { .confidence = confidence, .label = label, .object_id = id };
   double box[4];
@@ -81,7 +82,8 @@ describe (GstBuffer *out, double *confidence)
 }
 
 static char *
-run (TestLine *line, guint number, const TestSymbol *symbol, const char *label, gint id, double *confidence)
+run (TestLine *line, guint number, const TestSymbol *symbol, const char *label, gint id,
+     double *confidence)
 {
   GstBuffer *in = new_frame (number, symbol);
   add_region (in, label, symbol != NULL ? symbol : &linear, id);
@@ -90,7 +92,8 @@ run (TestLine *line, guint number, const TestSymbol *symbol, const char *label, 
 }
 
 static void
-assert_reads (TestLine *line, guint number, const TestSymbol *symbol, const char *label, gint id, const char *expected)
+assert_reads (TestLine *line, guint number, const TestSymbol *symbol, const char *label, gint id,
+              const char *expected)
 {
   g_autofree char *got = run (line, number, symbol, label, id, NULL);
   g_assert_cmpstr (got, ==, expected);
@@ -108,7 +111,8 @@ test_reads (void)
   teardown (&line);
 }
 
-/* Read once: what it said stays with the id, and with no other; after a reread-interval it is read again. */
+/* Read once: what it said stays with the id, and with no other; after a reread-interval it is read
+ * again. */
 static void
 test_tracks (void)
 {
@@ -127,11 +131,13 @@ test_tracks (void)
   teardown (&line);
 }
 
-/* What does not read keeps its box, is tried rarely, and is less likely a code; what cannot be read is left as it is. */
+/* What does not read keeps its box, is tried rarely, and is less likely a code; what cannot be read
+ * is left as it is. */
 static void
 test_patience (void)
 {
-  TestLine line = test_line_open ("slread time-limit=600000 max-tries=2 retry-interval=4 unread-weight=0.5", NULL, CAPS);
+  TestLine line = test_line_open (
+    "slread time-limit=600000 max-tries=2 retry-interval=4 unread-weight=0.5", NULL, CAPS);
   const double expected[] = { 0.5, 0.25, 0.25, 0.25, 0.25, 0.5 };
   for (guint i = 0; i < G_N_ELEMENTS (expected); i++) {
     double confidence;
@@ -142,9 +148,11 @@ test_patience (void)
   teardown (&line);
 }
 
-/* Whether the only object of a frame is left on it, which is where @place would be. @symbol: (nullable): what is drawn */
+/* Whether the only object of a frame is left on it, which is where @place would be. @symbol:
+ * (nullable): what is drawn */
 static gboolean
-counts_at (TestLine *line, const TestSymbol *symbol, const TestSymbol *place, const char *label, gint id, double confidence)
+counts_at (TestLine *line, const TestSymbol *symbol, const TestSymbol *place, const char *label,
+           gint id, double confidence)
 {
   SlPredictionView view = { .width = 640, .height = 480 };
   SlPredictionReader reader;
@@ -168,12 +176,13 @@ counts (TestLine *line, const TestSymbol *symbol, const char *label, gint id, do
   return counts_at (line, symbol, symbol != NULL ? symbol : &qr, label, id, confidence);
 }
 
-/* How sure an object has to be depends on whether it reads, where a reader could say and it is large enough to; of others, and of what was not
- * tried, it is one number. */
+/* How sure an object has to be depends on whether it reads, where a reader could say and it is
+ * large enough to; of others, and of what was not tried, it is one number. */
 static void
 test_unread (void)
 {
-  static const TestSymbol large = { 320, 240, 140.0 / TEST_QR_SIDE, 0 }, medium = { 320, 240, 100.0 / TEST_QR_SIDE, 0 },
+  static const TestSymbol large = { 320, 240, 140.0 / TEST_QR_SIDE, 0 },
+                          medium = { 320, 240, 100.0 / TEST_QR_SIDE, 0 },
                           little = { 320, 240, 60.0 / TEST_QR_SIDE, 0 };
   static const struct
   {
@@ -209,12 +218,15 @@ test_unread (void)
     g_autofree char *launch = g_strdup_printf ("slread time-limit=600000 %s", cases[i].properties);
     TestLine line = test_line_open (launch, NULL, CAPS);
     g_test_message ("case %u", i);
-    g_assert_cmpint (counts_at (&line, cases[i].symbol, cases[i].place, cases[i].label, 0, cases[i].confidence), ==, cases[i].counts);
+    g_assert_cmpint (
+      counts_at (&line, cases[i].symbol, cases[i].place, cases[i].label, 0, cases[i].confidence),
+      ==, cases[i].counts);
     teardown (&line);
   }
 }
 
-/* A chessboard is no code, however sure the finder is, in a track, too; of bars, and where all counts, it says nothing. */
+/* A chessboard is no code, however sure the finder is, in a track, too; of bars, and where all
+ * counts, it says nothing. */
 static void
 test_unread_repeats (void)
 {
@@ -231,7 +243,8 @@ test_unread_repeats (void)
     { "unread-threshold=0.9", "linear", 0, TRUE },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-    g_autofree char *launch = g_strdup_printf ("slread time-limit=600000 max-tries=1 retry-interval=0 %s", cases[i].properties);
+    g_autofree char *launch = g_strdup_printf (
+      "slread time-limit=600000 max-tries=1 retry-interval=0 %s", cases[i].properties);
     TestLine line = test_line_open (launch, NULL, CAPS);
     for (guint frame = 0; frame < 3; frame++) {
       SlPredictionView view = { .width = 640, .height = 480 };
@@ -262,17 +275,21 @@ static void
 test_unread_unreadable (void)
 {
   for (guint i = 0; sl_readers[i] != NULL; i++) {
-    g_autofree char *launch = g_strdup_printf ("slread time-limit=600000 unread-threshold=0.8 reader=%s", sl_readers[i]->name);
+    g_autofree char *launch = g_strdup_printf (
+      "slread time-limit=600000 unread-threshold=0.8 reader=%s", sl_readers[i]->name);
     TestLine line = test_line_open (launch, NULL, CAPS);
-    g_assert_cmpint (counts (&line, NULL, "matrix", 0, 0.7), ==, (sl_readers[i]->kinds & SL_READ_MATRIX) == 0);
+    g_assert_cmpint (counts (&line, NULL, "matrix", 0, 0.7), ==,
+                     (sl_readers[i]->kinds & SL_READ_MATRIX) == 0);
     g_assert_false (counts (&line, NULL, "matrix", 0, 0.59));
-    g_assert_cmpint (counts (&line, NULL, "stacked", 0, 0.64), ==, (sl_readers[i]->kinds & SL_READ_STACKED) == 0);
+    g_assert_cmpint (counts (&line, NULL, "stacked", 0, 0.64), ==,
+                     (sl_readers[i]->kinds & SL_READ_STACKED) == 0);
     g_assert_false (counts (&line, NULL, "stacked", 0, 0.59));
     teardown (&line);
   }
 }
 
-/* A track that counted once does so from then on: one that was read, and one that was sure enough. */
+/* A track that counted once does so from then on: one that was read, and one that was sure enough.
+ */
 static void
 test_unread_tracks (void)
 {
@@ -325,7 +342,8 @@ is_read (GstBuffer *out, guint n, double *confidence)
   return found;
 }
 
-/* A frame with what keeps the reader busy for long, and behind that @small. @id: 0 = none of both has one */
+/* A frame with what keeps the reader busy for long, and behind that @small. @id: 0 = none of both
+ * has one */
 static GstBuffer *
 new_busy_frame (guint number, const TestSymbol *small, gint id)
 {
@@ -340,8 +358,8 @@ new_busy_frame (guint number, const TestSymbol *small, gint id)
   return in;
 }
 
-/* An object that takes all of every frame's time does not keep another one from being read, which is not doubted meanwhile either. What a frame
- * takes is added to the latency. */
+/* An object that takes all of every frame's time does not keep another one from being read, which
+ * is not doubted meanwhile either. What a frame takes is added to the latency. */
 static void
 test_busy (gconstpointer data)
 {
@@ -355,14 +373,16 @@ test_busy (gconstpointer data)
   took = g_get_monotonic_time () - took;
   g_assert_cmpstr (got, ==, "qr-code " TEST_QR_TEXT);
   test_line_close (line.harness, line.bus);
-  g_autofree char *launch = g_strdup_printf ("slread time-limit=%d max-tries=3", 100 + (gint) (4 * took / 1000));
+  g_autofree char *launch =
+    g_strdup_printf ("slread time-limit=%d max-tries=3", 100 + (gint) (4 * took / 1000));
   line = test_line_open (launch, NULL, CAPS);
   gst_harness_set_live (line.harness, TRUE);
   gst_harness_set_upstream_latency (line.harness, 30 * GST_MSECOND);
   g_assert_cmpuint (gst_harness_query_latency (line.harness), ==, 30 * GST_MSECOND);
   gboolean found = FALSE;
   for (guint i = 1; i < 400 && !found; i++) {
-    g_assert_cmpint (gst_harness_push (line.harness, new_busy_frame (i, &small, id)), ==, GST_FLOW_OK);
+    g_assert_cmpint (gst_harness_push (line.harness, new_busy_frame (i, &small, id)), ==,
+                     GST_FLOW_OK);
     found = is_read (gst_harness_pull (line.harness), 1, &confidence);
     g_assert_cmpfloat_with_epsilon (confidence, 0.5, 1e-9);
     g_assert_cmpuint (gst_harness_query_latency (line.harness), >, 30 * GST_MSECOND);
@@ -376,7 +396,8 @@ static void
 test_many (void)
 {
   static const TestSymbol dot = { 600, 400, 0.1, 0 };
-  TestLine line = test_line_open ("slread time-limit=600000 max-tries=1 retry-interval=0", NULL, CAPS);
+  TestLine line =
+    test_line_open ("slread time-limit=600000 max-tries=1 retry-interval=0", NULL, CAPS);
   double confidence;
   assert_reads (&line, 0, &qr, "qr", 1000, "qr-code " TEST_QR_TEXT);
   GstBuffer *in = new_frame (1, NULL);
@@ -428,15 +449,17 @@ test_foreign_codes (void)
   };
   for (guint i = 0; i < G_N_ELEMENTS (texts); i++) {
     GstBuffer *buffer = new_frame (0, NULL);
-    gst_video_region_of_interest_meta_add_param (add_region (buffer, "qr", &qr, 0), gst_structure_from_string (texts[i], NULL));
+    gst_video_region_of_interest_meta_add_param (add_region (buffer, "qr", &qr, 0),
+                                                 gst_structure_from_string (texts[i], NULL));
     g_autofree char *got = describe (buffer, NULL);
     g_assert_cmpstr (got, ==, "");
   }
   GstBuffer *buffer = new_frame (0, NULL);
   GVariant *bytes = g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, "\xff\0z", 3, 1);
-  gst_video_region_of_interest_meta_add_param (add_region (buffer, "qr", &qr, 0),
-                                               gst_structure_new ("code", "symbology", G_TYPE_STRING, "x", "payload", G_TYPE_VARIANT, bytes,
-                                                                  "quality", G_TYPE_INT, -5, "corners", G_TYPE_DOUBLE, 1.5, NULL));
+  gst_video_region_of_interest_meta_add_param (
+    add_region (buffer, "qr", &qr, 0),
+    gst_structure_new ("code", "symbology", G_TYPE_STRING, "x", "payload", G_TYPE_VARIANT, bytes,
+                       "quality", G_TYPE_INT, -5, "corners", G_TYPE_DOUBLE, 1.5, NULL));
   g_autofree char *got = describe (buffer, NULL);
   g_assert_cmpstr (got, ==, "x \\xff\\x00z");
 }
@@ -444,7 +467,9 @@ test_foreign_codes (void)
 static void
 on_predictions (GstElement *element, SlPredictions *predictions, gpointer data)
 {
-  SlObject *object = sl_predictions_get_n_objects (predictions) > 0 ? sl_predictions_get_object (predictions, 0) : NULL;
+  SlObject *object = sl_predictions_get_n_objects (predictions) > 0
+                       ? sl_predictions_get_object (predictions, 0)
+                       : NULL;
   g_string_append_printf (data, "%s;", object != NULL ? sl_object_get_text (object) : "nothing");
 }
 
@@ -488,7 +513,8 @@ assert_thresholds (GstElement *predict, double shown, double found, double unrea
   }
 }
 
-/* Reading has a say where it reads what the code finder finds, and nobody states a threshold; what is stated holds, in any order. */
+/* Reading has a say where it reads what the code finder finds, and nobody states a threshold; what
+ * is stated holds, in any order. */
 static void
 test_thresholds (void)
 {
@@ -513,7 +539,8 @@ test_thresholds (void)
   gst_object_unref (predict);
 }
 
-/* The code finder in the box finds it, and slread inside reads it; the signal tells it once a frame. */
+/* The code finder in the box finds it, and slread inside reads it; the signal tells it once a
+ * frame. */
 static void
 test_slpredict (void)
 {
@@ -561,7 +588,8 @@ test_not_registered (void)
 static void
 test_registered (void)
 {
-  g_assert_true (sl_plugin_register_element (NULL, "slread", "SlRead", GST_RANK_NONE, sl_read_get_type));
+  g_assert_true (
+    sl_plugin_register_element (NULL, "slread", "SlRead", GST_RANK_NONE, sl_read_get_type));
 }
 
 /* On and off again: what is behind it stays linked, also where the bin is READY. */
@@ -570,7 +598,8 @@ test_switched (gconstpointer state)
 {
   GstElement *predict = gst_object_ref_sink (gst_element_factory_make ("slpredict", NULL));
   g_object_set (predict, "read", TRUE, NULL);
-  g_assert_cmpint (gst_element_set_state (predict, GPOINTER_TO_INT (state)), ==, GST_STATE_CHANGE_SUCCESS);
+  g_assert_cmpint (gst_element_set_state (predict, GPOINTER_TO_INT (state)), ==,
+                   GST_STATE_CHANGE_SUCCESS);
   g_object_set (predict, "read", FALSE, NULL);
   for (guint i = 0; i < 4; i++) {
     g_object_set (predict, "read", i % 2 == 0, NULL);
@@ -605,7 +634,8 @@ static void
 test_reader (void)
 {
   for (guint i = 0; sl_readers[i] != NULL; i++) {
-    g_autofree char *launch = g_strdup_printf ("slread time-limit=600000 reader=%s", sl_readers[i]->name);
+    g_autofree char *launch =
+      g_strdup_printf ("slread time-limit=600000 reader=%s", sl_readers[i]->name);
     TestLine line = test_line_open (launch, NULL, CAPS);
     assert_reads (&line, 0, &qr, "qr", 0, "qr-code " TEST_QR_TEXT);
     if (strcmp (sl_readers[i]->name, "zxing") == 0) {
@@ -615,7 +645,8 @@ test_reader (void)
     teardown (&line);
   }
   g_autofree char *names = g_strdup_printf ("expected %s", sl_readers[0]->name);
-  assert_no_reader ("nobody", "reader=nobody: there is no such reader of codes here", names, "or nothing for all that are there");
+  assert_no_reader ("nobody", "reader=nobody: there is no such reader of codes here", names,
+                    "or nothing for all that are there");
 }
 
 /* zxing's program is @path from now on. Returns what it was: (nullable). */
@@ -636,10 +667,12 @@ test_program_missing (void)
 {
   const gboolean alone = sl_readers[1] == NULL;
   g_autofree char *before = set_program ("/nonexistent/zxing");
-  assert_no_reader ("zxing", "reader=zxing: its program /nonexistent/zxing is not there or cannot be run", "expected sightline-zxing",
-                    "SIGHTLINE_ZXING");
+  assert_no_reader ("zxing",
+                    "reader=zxing: its program /nonexistent/zxing is not there or cannot be run",
+                    "expected sightline-zxing", "SIGHTLINE_ZXING");
   if (alone)
-    assert_no_reader (NULL, "reader=zxing: its program /nonexistent/zxing", "expected sightline-zxing", "SIGHTLINE_ZXING");
+    assert_no_reader (NULL, "reader=zxing: its program /nonexistent/zxing",
+                      "expected sightline-zxing", "SIGHTLINE_ZXING");
   g_free (set_program (g_get_tmp_dir ()));
   assert_no_reader ("zxing", g_get_tmp_dir (), "expected sightline-zxing", "SIGHTLINE_ZXING");
   g_free (set_program (before));
@@ -650,8 +683,11 @@ static void
 test_program_ends (void)
 {
   g_autofree char *program = g_find_program_in_path ("false"), *before = set_program (program);
-  TestLine line = test_line_open ("slread time-limit=600000 max-tries=10 unread-weight=0.5", NULL, CAPS);
-  g_test_expect_message (NULL, G_LOG_LEVEL_WARNING, "codes: */false ends, or does not start, again and again without an answer*");
+  TestLine line =
+    test_line_open ("slread time-limit=600000 max-tries=10 unread-weight=0.5", NULL, CAPS);
+  g_test_expect_message (
+    NULL, G_LOG_LEVEL_WARNING,
+    "codes: */false ends, or does not start, again and again without an answer*");
   for (guint i = 0; i < 14; i++) {
     double confidence;
     g_autofree char *got = run (&line, i, NULL, "matrix", 7, &confidence);
@@ -666,7 +702,9 @@ test_program_ends (void)
 static void
 test_refused (void)
 {
-  TestLine line = test_line_open ("slread", NULL, "video/x-raw,format=I420,width=64,height=48,framerate=25/1,interlace-mode=interleaved");
+  TestLine line = test_line_open (
+    "slread", NULL,
+    "video/x-raw,format=I420,width=64,height=48,framerate=25/1,interlace-mode=interleaved");
   GstBuffer *in = gst_buffer_new_allocate (NULL, 64 * 48 * 3 / 2, NULL);
   g_assert_cmpint (gst_harness_push (line.harness, in), !=, GST_FLOW_OK);
   test_assert_error (line.bus, "interlace-mode=interleaved", "put deinterlace before slread", NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sltensorconvert: what lands on frames under which names, what comes off them, and what is refused. Beside GStreamer's own elements it is
- * tested in meta/neighbours.c.
+ * sltensorconvert: what lands on frames under which names, what comes off them, and what is
+ * refused. Beside GStreamer's own elements it is tested in meta/neighbours.c.
  */
 #include <gst/analytics/analytics.h>
 #include <gst/video/gstvideometa.h>
@@ -22,7 +22,8 @@ only_meta (GstBuffer *frame)
   return gst_buffer_get_tensor_meta (frame);
 }
 
-/* The frame that went in comes out, with the model's outputs under the ids that are asked for, else under their names. */
+/* The frame that went in comes out, with the model's outputs under the ids that are asked for, else
+ * under their names. */
 static void
 test_to_frames (void)
 {
@@ -32,8 +33,10 @@ test_to_frames (void)
   } cases[] = { { "", { "mean", "max" } }, { "ids=first,second", { "first", "second" } } };
   g_autofree char *model = test_pair_model ();
   for (guint c = 0; c < G_N_ELEMENTS (cases); c++) {
-    g_autofree char *launch = g_strdup_printf ("slnormalize ! slinfer model=%s ! sltensorconvert %s", model, cases[c].settings);
-    g_autoptr (GstBuffer) out = test_line_run (launch, CAPS, CAPS, test_frame (CAPS, colour, GST_SECOND));
+    g_autofree char *launch = g_strdup_printf (
+      "slnormalize ! slinfer model=%s ! sltensorconvert %s", model, cases[c].settings);
+    g_autoptr (GstBuffer) out =
+      test_line_run (launch, CAPS, CAPS, test_frame (CAPS, colour, GST_SECOND));
     g_assert_cmpuint (gst_buffer_get_size (out), ==, 8 * 4 * 3);
     g_assert_cmpuint (GST_BUFFER_PTS (out), ==, GST_SECOND);
     g_assert_cmpint (sl_buffer_get_frame_meta (out)->inferred, >, 0);
@@ -56,12 +59,17 @@ test_to_frames (void)
 static void
 test_ids (void)
 {
-  g_autofree char *model = test_pair_model (), *description = g_strconcat (model, ".modelinfo", NULL);
-  g_autofree char *launch = g_strdup_printf ("slnormalize ! slinfer model=%s ! sltensorconvert", model);
-  g_assert_true (g_file_set_contents (description, "[modelinfo]\nversion=1.0\n[max]\ndir=output\nid=brightest\n", -1, NULL));
+  g_autofree char *model = test_pair_model (),
+                  *description = g_strconcat (model, ".modelinfo", NULL);
+  g_autofree char *launch =
+    g_strdup_printf ("slnormalize ! slinfer model=%s ! sltensorconvert", model);
+  g_assert_true (g_file_set_contents (
+    description, "[modelinfo]\nversion=1.0\n[max]\ndir=output\nid=brightest\n", -1, NULL));
   g_autoptr (GstBuffer) out = test_line_run (launch, CAPS, CAPS, test_frame (CAPS, colour, 0));
-  g_assert_cmpint (gst_tensor_meta_get_index_from_id (only_meta (out), g_quark_from_string ("brightest")), ==, 1);
-  g_assert_cmpint (gst_tensor_meta_get_index_from_id (only_meta (out), g_quark_from_string ("mean")), ==, 0);
+  g_assert_cmpint (
+    gst_tensor_meta_get_index_from_id (only_meta (out), g_quark_from_string ("brightest")), ==, 1);
+  g_assert_cmpint (
+    gst_tensor_meta_get_index_from_id (only_meta (out), g_quark_from_string ("mean")), ==, 0);
   test_remove_file (description);
   test_remove_file (model);
 }
@@ -71,13 +79,16 @@ static void
 test_pool (void)
 {
   g_autofree char *model = test_pair_model ();
-  g_autofree char *launch = g_strdup_printf ("slnormalize ! slinfer model=%s ! sltensorconvert", model);
+  g_autofree char *launch =
+    g_strdup_printf ("slnormalize ! slinfer model=%s ! sltensorconvert", model);
   TestLine line = test_line_open (launch, CAPS, CAPS);
   GHashTable *seen = g_hash_table_new (NULL, NULL);
   for (guint i = 0; i < 20; i++) {
-    g_assert_cmpint (gst_harness_push (line.harness, test_frame (CAPS, colour, i * GST_SECOND)), ==, GST_FLOW_OK);
+    g_assert_cmpint (gst_harness_push (line.harness, test_frame (CAPS, colour, i * GST_SECOND)), ==,
+                     GST_FLOW_OK);
     GstBuffer *out = gst_harness_pull (line.harness);
-    g_hash_table_add (seen, gst_buffer_peek_memory (gst_tensor_meta_get (only_meta (out), 0)->data, 0));
+    g_hash_table_add (seen,
+                      gst_buffer_peek_memory (gst_tensor_meta_get (only_meta (out), 0)->data, 0));
     gst_buffer_unref (out);
   }
   g_assert_cmpuint (g_hash_table_size (seen), <=, 5);
@@ -121,19 +132,23 @@ detected (gsize rows)
 static void
 test_from_frames (void)
 {
-  TestLine line = test_line_open ("sltensorconvert ! slpostprocess decoder=ssd", "application/x-json", CAPS);
-  g_assert_cmpint (gst_harness_push (line.harness, test_frame (CAPS, colour, 0)), ==, GST_FLOW_OK); /* nothing is known yet */
+  TestLine line =
+    test_line_open ("sltensorconvert ! slpostprocess decoder=ssd", "application/x-json", CAPS);
+  g_assert_cmpint (gst_harness_push (line.harness, test_frame (CAPS, colour, 0)), ==,
+                   GST_FLOW_OK); /* nothing is known yet */
   g_assert_cmpint (gst_harness_push (line.harness, detected (ROWS)), ==, GST_FLOW_OK);
   g_autofree char *found = test_take_text (gst_harness_pull (line.harness));
   g_test_message ("%s", found);
   g_assert_nonnull (strstr (found, "\"objects\":[{\"x\":4,\"y\":1,\"w\":4,\"h\":2,"));
   g_assert_nonnull (strstr (found, "\"label_id\":1"));
   g_assert_null (strstr (found, "\"label_id\":0"));
-  g_assert_cmpint (gst_harness_push (line.harness, test_frame (CAPS, colour, 2 * GST_SECOND)), ==, GST_FLOW_OK);
+  g_assert_cmpint (gst_harness_push (line.harness, test_frame (CAPS, colour, 2 * GST_SECOND)), ==,
+                   GST_FLOW_OK);
   g_assert_cmpint (gst_harness_push (line.harness, detected (0)), ==, GST_FLOW_OK);
   g_autofree char *none = test_take_text (gst_harness_pull (line.harness));
   g_assert_nonnull (strstr (none, "\"objects\":[]"));
-  g_assert_cmpint (gst_harness_push (line.harness, detected (1)), ==, GST_FLOW_OK); /* other dimensions */
+  g_assert_cmpint (gst_harness_push (line.harness, detected (1)), ==,
+                   GST_FLOW_OK); /* other dimensions */
   g_autofree char *fewer = test_take_text (gst_harness_pull (line.harness));
   g_assert_nonnull (strstr (fewer, "\"x\":4"));
   test_assert_no_error (line.bus);
@@ -144,7 +159,8 @@ test_from_frames (void)
 static void
 test_video (void)
 {
-  g_autoptr (GstBuffer) out = test_line_run ("sltensorconvert ! slpostprocess decoder=ssd", CAPS, CAPS, detected (ROWS));
+  g_autoptr (GstBuffer) out =
+    test_line_run ("sltensorconvert ! slpostprocess decoder=ssd", CAPS, CAPS, detected (ROWS));
   g_assert_cmpuint (only_meta (out)->num_tensors, ==, 4);
   g_assert_cmpuint (gst_buffer_get_n_meta (out, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE), ==, 1);
 }
@@ -198,7 +214,8 @@ static void
 test_hostile (gconstpointer data)
 {
   const Hostile *test = data;
-  TestLine line = test_line_open ("sltensorconvert ! slpostprocess decoder=ssd", "application/x-json", CAPS);
+  TestLine line =
+    test_line_open ("sltensorconvert ! slpostprocess decoder=ssd", "application/x-json", CAPS);
   GstBuffer *frame = detected (ROWS);
   test->spoil (gst_buffer_get_tensor_meta (frame));
   g_assert_cmpint (gst_harness_push (line.harness, frame), ==, GST_FLOW_ERROR);
@@ -211,11 +228,14 @@ static void
 test_other_model (void)
 {
   g_autofree char *model = test_pair_model ();
-  g_autofree char *launch = g_strdup_printf ("sltensorconvert model=%s ! slpostprocess decoder=ssd", model);
+  g_autofree char *launch =
+    g_strdup_printf ("sltensorconvert model=%s ! slpostprocess decoder=ssd", model);
   TestLine line = test_line_open (launch, "application/x-json", CAPS);
   g_assert_cmpint (gst_harness_push (line.harness, detected (ROWS)), ==, GST_FLOW_ERROR);
-  test_assert_error (line.bus, "gives uint8[1,1,1,3], uint8[1,1,1,3], but the tensors on the frame are float32[1,2,4]",
-                     "let model= name the model that made them", NULL);
+  test_assert_error (
+    line.bus,
+    "gives uint8[1,1,1,3], uint8[1,1,1,3], but the tensors on the frame are float32[1,2,4]",
+    "let model= name the model that made them", NULL);
   test_line_close (line.harness, line.bus);
   test_remove_file (model);
 }
@@ -224,22 +244,31 @@ static void
 test_errors (void)
 {
   g_autofree char *model = test_pair_model ();
-  static const char tensors[] = "other/tensors,format=static,num_tensors=1,dimensions=(string)3,types=(string)uint8,framerate=25/1";
+  static const char tensors[] =
+    "other/tensors,format=static,num_tensors=1,dimensions=(string)3,types=(string)uint8,framerate=25/1";
   TestLine line = test_line_open ("sltensorconvert", CAPS, tensors);
-  g_assert_cmpint (gst_harness_push (line.harness, test_tensor_buffer (colour, 3)), ==, GST_FLOW_ERROR);
-  test_assert_error (line.bus, "the tensors bring no frame to be put on", "slnormalize before", NULL);
+  g_assert_cmpint (gst_harness_push (line.harness, test_tensor_buffer (colour, 3)), ==,
+                   GST_FLOW_ERROR);
+  test_assert_error (line.bus, "the tensors bring no frame to be put on", "slnormalize before",
+                     NULL);
   test_line_close (line.harness, line.bus);
 
-  g_autofree char *launch = g_strdup_printf ("slnormalize ! slinfer model=%s ! sltensorconvert ids=one", model);
+  g_autofree char *launch =
+    g_strdup_printf ("slnormalize ! slinfer model=%s ! sltensorconvert ids=one", model);
   line = test_line_open (launch, CAPS, CAPS);
   g_assert_cmpint (gst_harness_push (line.harness, test_frame (CAPS, colour, 0)), !=, GST_FLOW_OK);
   test_assert_error (line.bus, "ids: expected 2 with ',' between", "got 1 in 'one'", NULL);
   test_line_close (line.harness, line.bus);
 
-  g_autofree char *open = g_strdup_printf ("slnormalize ! slinfer model=%s ! sltensorconvert", model);
+  g_autofree char *open =
+    g_strdup_printf ("slnormalize ! slinfer model=%s ! sltensorconvert", model);
   line = test_line_open (open, "other/tensors", CAPS);
-  g_assert_cmpint (gst_harness_push (line.harness, test_frame (CAPS, colour, 0)), ==, GST_FLOW_NOT_NEGOTIATED);
-  test_assert_error (line.bus, "the element after sltensorconvert wants other/tensors, but what comes out is video/x-raw", NULL);
+  g_assert_cmpint (gst_harness_push (line.harness, test_frame (CAPS, colour, 0)), ==,
+                   GST_FLOW_NOT_NEGOTIATED);
+  test_assert_error (
+    line.bus,
+    "the element after sltensorconvert wants other/tensors, but what comes out is video/x-raw",
+    NULL);
   test_line_close (line.harness, line.bus);
 
   g_autoptr (GstElement) element = gst_element_factory_make ("sltensorconvert", NULL);
@@ -257,10 +286,12 @@ static void
 test_letterbox (void)
 {
   g_autofree char *model = test_pair_model ();
-  g_autofree char *launch = g_strdup_printf ("slnormalize fit=letterbox ! slinfer model=%s ! sltensorconvert", model);
+  g_autofree char *launch =
+    g_strdup_printf ("slnormalize fit=letterbox ! slinfer model=%s ! sltensorconvert", model);
   TestLine line = test_line_open (launch, CAPS, CAPS);
   g_assert_cmpint (gst_harness_push (line.harness, test_frame (CAPS, colour, 0)), ==, GST_FLOW_OK);
-  g_assert_cmpint (gst_harness_push (line.harness, test_frame (CAPS, colour, GST_SECOND)), ==, GST_FLOW_OK);
+  g_assert_cmpint (gst_harness_push (line.harness, test_frame (CAPS, colour, GST_SECOND)), ==,
+                   GST_FLOW_OK);
   g_autoptr (GstMessage) message = gst_bus_pop_filtered (line.bus, GST_MESSAGE_WARNING);
   g_autoptr (GError) error = NULL;
   g_assert_nonnull (message);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sltrack on frames whose regions are written here, as others' elements would, and slpostprocess track=true: ids that stay,
- * frames that are not touched, frames without inference, and what begins anew.
+ * sltrack on frames whose regions are written here, as others' elements would, and slpostprocess
+ * track=true: ids that stay, frames that are not touched, frames without inference, and what begins
+ * anew.
  */
 #include "config.h"
 
@@ -16,7 +17,8 @@
 #endif
 
 #define CAPS "video/x-raw,format=I420,width=640,height=480,framerate=25/1"
-#define TENSOR_CAPS "other/tensors,format=static,num_tensors=1,dimensions=(string)6:2:1,types=float32,framerate=25/1"
+#define TENSOR_CAPS \
+  "other/tensors,format=static,num_tensors=1,dimensions=(string)6:2:1,types=float32,framerate=25/1"
 #define FRAME (40 * GST_MSECOND)
 
 static void
@@ -39,9 +41,11 @@ new_frame (GstClockTime pts)
 static void
 add_region (GstBuffer *buffer, const char *type, guint x, guint y, double confidence)
 {
-  GstVideoRegionOfInterestMeta *region = gst_buffer_add_video_region_of_interest_meta (buffer, type, x, y, 60, 100);
+  GstVideoRegionOfInterestMeta *region =
+    gst_buffer_add_video_region_of_interest_meta (buffer, type, x, y, 60, 100);
   if (confidence >= 0)
-    gst_video_region_of_interest_meta_add_param (region, gst_structure_new ("detection", "confidence", G_TYPE_DOUBLE, confidence, NULL));
+    gst_video_region_of_interest_meta_add_param (
+      region, gst_structure_new ("detection", "confidence", G_TYPE_DOUBLE, confidence, NULL));
 }
 
 static GstBuffer *
@@ -58,11 +62,14 @@ id_at (GstBuffer *buffer, guint x)
   gpointer state = NULL;
   GstMeta *meta;
   gint id = 0;
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL) {
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
+                                                   GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+         != NULL) {
     GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
     if (region->x != x)
       continue;
-    const GstStructure *object_id = gst_video_region_of_interest_meta_get_param (region, "object_id");
+    const GstStructure *object_id =
+      gst_video_region_of_interest_meta_get_param (region, "object_id");
     if (object_id == NULL)
       return 0;
     g_assert_true (gst_structure_get_int (object_id, "id", &id));
@@ -86,8 +93,10 @@ test_crossing (void)
     const GstMemory *memory = gst_buffer_peek_memory (in, 0);
     add_region (in, "person", 50 + 7 * i, 100, i % 2 ? -1 : 0.8);
     add_region (in, "person", 500 - 7 * i, 130, 0.9);
-    GstVideoRegionOfInterestMeta *whole = gst_buffer_add_video_region_of_interest_meta (in, "street", 0, 0, 640, 480);
-    gst_video_region_of_interest_meta_add_param (whole, gst_structure_new ("classification", "label", G_TYPE_STRING, "street", NULL));
+    GstVideoRegionOfInterestMeta *whole =
+      gst_buffer_add_video_region_of_interest_meta (in, "street", 0, 0, 640, 480);
+    gst_video_region_of_interest_meta_add_param (
+      whole, gst_structure_new ("classification", "label", G_TYPE_STRING, "street", NULL));
     GstBuffer *out = push_pull (&fixture, in);
     g_assert_true (out == in && gst_buffer_peek_memory (out, 0) == memory);
     if (50 + 7 * i != 500 - 7 * i) {
@@ -95,8 +104,8 @@ test_crossing (void)
       g_assert_cmpint (id_at (out, 500 - 7 * i), ==, 2);
     }
     g_assert_cmpint (id_at (out, 0), ==, 0);
-    GstVideoRegionOfInterestMeta *region =
-      (GstVideoRegionOfInterestMeta *) gst_buffer_get_meta (out, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+    GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) gst_buffer_get_meta (
+      out, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
     g_assert_cmpint (region->id, >, 0);
     gst_buffer_unref (out);
   }
@@ -167,7 +176,8 @@ test_classes_without_type (void)
   }
 }
 
-/* Every third frame went through a model; its mark is an SlFrameMeta. The last such frame found nothing. */
+/* Every third frame went through a model; its mark is an SlFrameMeta. The last such frame found
+ * nothing. */
 static void
 test_interpolate (void)
 {
@@ -182,12 +192,13 @@ test_interpolate (void)
     GstBuffer *out = push_pull (&fixture, in);
     if (i < 36) {
       gboolean predicted = FALSE;
-      GstVideoRegionOfInterestMeta *region =
-        (GstVideoRegionOfInterestMeta *) gst_buffer_get_meta (out, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+      GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) gst_buffer_get_meta (
+        out, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
       g_assert_cmpuint (count_regions (out), ==, 1);
       g_assert_cmpstr (g_quark_to_string (region->roi_type), ==, "dog");
       g_assert_cmpint (id_at (out, region->x), ==, 1);
-      gst_structure_get_boolean (gst_video_region_of_interest_meta_get_param (region, "detection"), "predicted", &predicted);
+      gst_structure_get_boolean (gst_video_region_of_interest_meta_get_param (region, "detection"),
+                                 "predicted", &predicted);
       g_assert_true (predicted == !looked);
       if (i > 15)
         g_assert_cmpint (ABS ((gint) region->x - (gint) (40 + 6 * i)), <=, 2);
@@ -210,7 +221,8 @@ id_of_one (TestLine *fixture, GstClockTime pts)
   return id;
 }
 
-/* A flush, time that runs backwards, another size, and a gap longer than max-age begin anew; ids are not used again. */
+/* A flush, time that runs backwards, another size, and a gap longer than max-age begin anew; ids
+ * are not used again. */
 static void
 test_anew (void)
 {
@@ -225,9 +237,11 @@ test_anew (void)
   g_assert_true (gst_harness_push_event (fixture.harness, gst_event_new_segment (&segment)));
   g_assert_cmpint (id_of_one (&fixture, 6 * FRAME), ==, 3);
   g_assert_cmpint (id_of_one (&fixture, GST_CLOCK_TIME_NONE), ==, 3);
-  g_assert_cmpint (id_of_one (&fixture, 40 * FRAME), ==, 0); /* forgotten: a new one, which waits for its second frame */
+  g_assert_cmpint (id_of_one (&fixture, 40 * FRAME), ==,
+                   0); /* forgotten: a new one, which waits for its second frame */
   g_assert_cmpint (id_of_one (&fixture, 41 * FRAME), ==, 4);
-  gst_harness_set_src_caps_str (fixture.harness, "video/x-raw,format=I420,width=320,height=960,framerate=25/1");
+  gst_harness_set_src_caps_str (fixture.harness,
+                                "video/x-raw,format=I420,width=320,height=960,framerate=25/1");
   g_assert_cmpint (id_of_one (&fixture, 42 * FRAME), ==, 5);
   teardown (&fixture);
 }
@@ -236,31 +250,40 @@ static void
 test_hostile (void)
 {
   static const double odd[] = { NAN, INFINITY, -INFINITY, -1, 0.5, 1e300 };
-  TestLine fixture = test_line_open ("sltrack interpolate=true low-threshold=0 high-threshold=0", NULL, CAPS);
+  TestLine fixture =
+    test_line_open ("sltrack interpolate=true low-threshold=0 high-threshold=0", NULL, CAPS);
   for (guint i = 0; i < 200; i++) {
     GstBuffer *in = new_frame (i % 50 == 0 ? GST_CLOCK_TIME_NONE : i * FRAME);
     for (guint k = 0; k < 20 && i % 3 > 0; k++) {
       const guint big = k % 3 == 0 ? G_MAXUINT : k % 3 == 1 ? 0 : 50;
-      GstVideoRegionOfInterestMeta *region = gst_buffer_add_video_region_of_interest_meta (in, "x", big, big, big, k);
+      GstVideoRegionOfInterestMeta *region =
+        gst_buffer_add_video_region_of_interest_meta (in, "x", big, big, big, k);
       gst_video_region_of_interest_meta_add_param (
-        region, gst_structure_new ("detection", "x_min", G_TYPE_DOUBLE, odd[g_test_rand_int_range (0, G_N_ELEMENTS (odd))], "x_max",
-                                   G_TYPE_DOUBLE, odd[g_test_rand_int_range (0, G_N_ELEMENTS (odd))], "y_min", G_TYPE_DOUBLE, 0.1, "y_max",
-                                   G_TYPE_DOUBLE, odd[g_test_rand_int_range (0, G_N_ELEMENTS (odd))], "confidence", G_TYPE_DOUBLE,
-                                   odd[g_test_rand_int_range (0, G_N_ELEMENTS (odd))], "label_id", G_TYPE_STRING, "no number", NULL));
+        region, gst_structure_new (
+                  "detection", "x_min", G_TYPE_DOUBLE,
+                  odd[g_test_rand_int_range (0, G_N_ELEMENTS (odd))], "x_max", G_TYPE_DOUBLE,
+                  odd[g_test_rand_int_range (0, G_N_ELEMENTS (odd))], "y_min", G_TYPE_DOUBLE, 0.1,
+                  "y_max", G_TYPE_DOUBLE, odd[g_test_rand_int_range (0, G_N_ELEMENTS (odd))],
+                  "confidence", G_TYPE_DOUBLE, odd[g_test_rand_int_range (0, G_N_ELEMENTS (odd))],
+                  "label_id", G_TYPE_STRING, "no number", NULL));
       if (k % 4 == 0)
-        gst_video_region_of_interest_meta_add_param (region, gst_structure_new ("object_id", "id", G_TYPE_STRING, "x", NULL));
+        gst_video_region_of_interest_meta_add_param (
+          region, gst_structure_new ("object_id", "id", G_TYPE_STRING, "x", NULL));
     }
     gst_buffer_unref (push_pull (&fixture, in));
   }
   teardown (&fixture);
 }
 
-/* Rows of YOLO, end to end, on a frame: one object that moves and grows unsure, and one that is never sure. */
+/* Rows of YOLO, end to end, on a frame: one object that moves and grows unsure, and one that is
+ * never sure. */
 static GstBuffer *
 tensor (guint i)
 {
   const gfloat x = 0.1f + 0.01f * (gfloat) i;
-  const gfloat rows[12] = { x, 0.2f, x + 0.2f, 0.6f, i > 10 && i < 15 ? 0.2f : 0.9f, 3, 0.7f, 0.7f, 0.9f, 0.9f, 0.3f, 1 };
+  const gfloat rows[12] = { x,    0.2f, x + 0.2f, 0.6f, i > 10 && i < 15 ? 0.2f : 0.9f,
+                            3,    0.7f, 0.7f,     0.9f, 0.9f,
+                            0.3f, 1 };
   GstBuffer *buffer = test_tensor_buffer (rows, sizeof rows);
   g_autoptr (GstCaps) caps = gst_caps_from_string (CAPS);
   GstVideoInfo info;
@@ -285,9 +308,11 @@ test_lines (gconstpointer data)
     g_autofree char *line = test_take_text (push_pull (&fixture, tensor (i)));
     /* Nothing but the one object, also where it is below the threshold. */
     if (json)
-      g_assert_true (strstr (line, "\"roi_type\":\"3\",\"id\":1,\"detection\"") != NULL && strstr (line, "\"roi_type\":\"1\"") == NULL);
+      g_assert_true (strstr (line, "\"roi_type\":\"3\",\"id\":1,\"detection\"") != NULL
+                     && strstr (line, "\"roi_type\":\"1\"") == NULL);
     else
-      g_assert_true (g_str_has_prefix (line, "3 ") && g_str_has_suffix (line, " 1\n") && strchr (line, '\n') == line + strlen (line) - 1);
+      g_assert_true (g_str_has_prefix (line, "3 ") && g_str_has_suffix (line, " 1\n")
+                     && strchr (line, '\n') == line + strlen (line) - 1);
   }
   teardown (&fixture);
 }
@@ -298,8 +323,8 @@ test_metas (void)
   TestLine fixture = test_line_open (YOLO "track=true", CAPS, TENSOR_CAPS);
   for (guint i = 0; i < 20; i++) {
     GstBuffer *out = push_pull (&fixture, tensor (i));
-    GstVideoRegionOfInterestMeta *region =
-      (GstVideoRegionOfInterestMeta *) gst_buffer_get_meta (out, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+    GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) gst_buffer_get_meta (
+      out, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
     SlPredictionReader reader = { 0 };
     SlPredictionView prediction = { .width = 640, .height = 480 };
     g_assert_cmpuint (count_regions (out), ==, 1);
@@ -314,7 +339,8 @@ test_metas (void)
 }
 
 #ifdef SL_HAVE_ANALYTICS
-/* The one tracking of @buffer: its id and first and last times; and that it belongs to the object detection at @x. */
+/* The one tracking of @buffer: its id and first and last times; and that it belongs to the object
+ * detection at @x. */
 static void
 assert_tracking (GstBuffer *buffer, gint x, guint64 id, GstClockTime first, GstClockTime last)
 {
@@ -328,15 +354,17 @@ assert_tracking (GstBuffer *buffer, gint x, guint64 id, GstClockTime first, GstC
   gint ox, oy, ow, oh;
   gfloat confidence;
   g_assert_nonnull (relations);
-  while (gst_analytics_relation_meta_iterate (relations, &state, gst_analytics_od_mtd_get_mtd_type (), (GstAnalyticsMtd *) &object)) {
+  while (gst_analytics_relation_meta_iterate (
+    relations, &state, gst_analytics_od_mtd_get_mtd_type (), (GstAnalyticsMtd *) &object)) {
     gpointer inner = NULL;
     g_assert_true (gst_analytics_od_mtd_get_location (&object, &ox, &oy, &ow, &oh, &confidence));
     if (ox != x)
       continue;
-    g_assert_true (gst_analytics_relation_meta_get_direct_related (relations, object.id, GST_ANALYTICS_REL_TYPE_RELATE_TO,
-                                                                   gst_analytics_tracking_mtd_get_mtd_type (), &inner,
-                                                                   (GstAnalyticsMtd *) &tracking));
-    g_assert_true (gst_analytics_tracking_mtd_get_info (&tracking, &got, &seen_first, &seen_last, &lost));
+    g_assert_true (gst_analytics_relation_meta_get_direct_related (
+      relations, object.id, GST_ANALYTICS_REL_TYPE_RELATE_TO,
+      gst_analytics_tracking_mtd_get_mtd_type (), &inner, (GstAnalyticsMtd *) &tracking));
+    g_assert_true (
+      gst_analytics_tracking_mtd_get_info (&tracking, &got, &seen_first, &seen_last, &lost));
     g_assert_cmpuint (got, ==, id);
     g_assert_cmpuint (seen_first, ==, first);
     g_assert_cmpuint (seen_last, ==, last);
@@ -351,8 +379,8 @@ test_relations (void)
   TestLine fixture = test_line_open (YOLO "track=true", CAPS, TENSOR_CAPS);
   for (guint i = 0; i < 5; i++) {
     GstBuffer *out = push_pull (&fixture, tensor (i));
-    GstVideoRegionOfInterestMeta *region =
-      (GstVideoRegionOfInterestMeta *) gst_buffer_get_meta (out, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+    GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) gst_buffer_get_meta (
+      out, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
     assert_tracking (out, (gint) region->x, 1, 0, i * FRAME);
     gst_buffer_unref (out);
   }
@@ -360,8 +388,8 @@ test_relations (void)
   fixture = test_line_open (YOLO "! sltrack", CAPS, TENSOR_CAPS);
   for (guint i = 0; i < 5; i++) {
     GstBuffer *out = push_pull (&fixture, tensor (i));
-    GstVideoRegionOfInterestMeta *region =
-      (GstVideoRegionOfInterestMeta *) gst_buffer_get_meta (out, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+    GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) gst_buffer_get_meta (
+      out, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
     assert_tracking (out, (gint) region->x, 1, 0, i * FRAME);
     gst_buffer_unref (out);
   }

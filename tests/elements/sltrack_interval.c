@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sltrack behind elements that look at every third frame only, joined in the ways there are: the same ids on the same frames whether
- * the elements stand alone or in slpredict, and ids for what comes later. The model makes its boxes of the frame's own pixels.
+ * sltrack behind elements that look at every third frame only, joined in the ways there are: the
+ * same ids on the same frames whether the elements stand alone or in slpredict, and ids for what
+ * comes later. The model makes its boxes of the frame's own pixels.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +21,13 @@
 /* Frame from which on there is nothing any more, one that every third frame is. */
 #define NOTHING_FROM 36
 
-/* Four squares of one colour each, which say where the two objects are: one from the start, one from SECOND_FROM on, both up to NOTHING_FROM. */
+/* Four squares of one colour each, which say where the two objects are: one from the start, one
+ * from SECOND_FROM on, both up to NOTHING_FROM. */
 static GstBuffer *
 frame_at (guint i)
 {
-  const guint8 x = (guint8) (20 + 3 * i), y = (guint8) (200 - 2 * i), sure = i < SECOND_FROM || i >= NOTHING_FROM ? 0 : 230;
+  const guint8 x = (guint8) (20 + 3 * i), y = (guint8) (200 - 2 * i),
+               sure = i < SECOND_FROM || i >= NOTHING_FROM ? 0 : 230;
   const guint8 colours[2][6] = { { x, 30, (guint8) (x + 60), 110, i < NOTHING_FROM ? 230 : 0, 0 },
                                  { 120, y, 180, (guint8) (y + 50), sure, 0 } };
   GstBuffer *buffer = gst_buffer_new_allocate (NULL, SIZE * SIZE * 3, NULL);
@@ -32,7 +35,8 @@ frame_at (guint i)
   g_assert_true (gst_buffer_map (buffer, &map, GST_MAP_WRITE));
   for (guint row = 0; row < SIZE; row++)
     for (guint column = 0; column < SIZE; column++)
-      memcpy (map.data + (row * SIZE + column) * 3, colours[row / (SIZE / 2)] + column / (SIZE / 2) * 3, 3);
+      memcpy (map.data + (row * SIZE + column) * 3,
+              colours[row / (SIZE / 2)] + column / (SIZE / 2) * 3, 3);
   gst_buffer_unmap (buffer, &map);
   GST_BUFFER_PTS (buffer) = i * FRAME;
   GST_BUFFER_DURATION (buffer) = FRAME;
@@ -45,17 +49,22 @@ compare (gconstpointer a, gconstpointer b)
   return strcmp (*(const char *const *) a, *(const char *const *) b);
 }
 
-/* (transfer full): the objects of a frame, "id x y w h" each, in the order of ids, with "?" behind those that were only expected. */
+/* (transfer full): the objects of a frame, "id x y w h" each, in the order of ids, with "?" behind
+ * those that were only expected. */
 static char *
 describe (GstBuffer *buffer)
 {
   gpointer state = NULL;
   GstMeta *meta;
   g_autoptr (GPtrArray) words = g_ptr_array_new_with_free_func (g_free);
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL) {
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
+                                                   GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+         != NULL) {
     GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
-    const GstStructure *object_id = gst_video_region_of_interest_meta_get_param (region, "object_id");
-    const GstStructure *detection = gst_video_region_of_interest_meta_get_param (region, "detection");
+    const GstStructure *object_id =
+      gst_video_region_of_interest_meta_get_param (region, "object_id");
+    const GstStructure *detection =
+      gst_video_region_of_interest_meta_get_param (region, "detection");
     gint id = 0;
     gboolean predicted = FALSE;
     if (detection == NULL)
@@ -63,7 +72,8 @@ describe (GstBuffer *buffer)
     if (object_id != NULL)
       gst_structure_get_int (object_id, "id", &id);
     gst_structure_get_boolean (detection, "predicted", &predicted);
-    g_ptr_array_add (words, g_strdup_printf ("%d %u %u %u %u%s", id, region->x, region->y, region->w, region->h, predicted ? "?" : ""));
+    g_ptr_array_add (words, g_strdup_printf ("%d %u %u %u %u%s", id, region->x, region->y,
+                                             region->w, region->h, predicted ? "?" : ""));
   }
   g_ptr_array_sort (words, compare);
   g_ptr_array_add (words, NULL);
@@ -96,12 +106,13 @@ typedef struct
   char *boxes, *labels;
 } Models;
 
-/* (transfer full): what @launch makes of each frame. @numbers: gets the frame numbers in "predictions" of its element "t", if it has
- * one */
+/* (transfer full): what @launch makes of each frame. @numbers: gets the frame numbers in
+ * "predictions" of its element "t", if it has one */
 static GPtrArray *
 run (const char *launch, const Models *models, GArray *numbers)
 {
-  g_autofree char *with_boxes = replaced (launch, "BOXES", models->boxes), *line = replaced (with_boxes, "LABELS", models->labels);
+  g_autofree char *with_boxes = replaced (launch, "BOXES", models->boxes),
+                  *line = replaced (with_boxes, "LABELS", models->labels);
   GPtrArray *described = g_ptr_array_new_with_free_func (g_free);
   g_test_message ("%s", line);
   TestLine fixture = test_line_open (line, CAPS, CAPS);
@@ -119,8 +130,10 @@ run (const char *launch, const Models *models, GArray *numbers)
   return described;
 }
 
-#define ELEMENTS "slnormalize inference-interval=3 ! slinfer model=BOXES " TEST_BOXES_DECODER " ! slpostprocess "
-#define PREDICT(interval) "slpredict inference-interval=" interval " model=BOXES " TEST_BOXES_DECODER " "
+#define ELEMENTS \
+  "slnormalize inference-interval=3 ! slinfer model=BOXES " TEST_BOXES_DECODER " ! slpostprocess "
+#define PREDICT(interval) \
+  "slpredict inference-interval=" interval " model=BOXES " TEST_BOXES_DECODER " "
 typedef struct
 {
   const char *name;
@@ -129,18 +142,22 @@ typedef struct
 } Case;
 
 static const Case cases[] = {
-  { "plain", { ELEMENTS "threshold=0.1 ! sltrack name=t", PREDICT ("3") "threshold=0.1 ! sltrack name=t" } },
+  { "plain",
+    { ELEMENTS "threshold=0.1 ! sltrack name=t", PREDICT ("3") "threshold=0.1 ! sltrack name=t" } },
   { "interpolate",
-    { ELEMENTS "threshold=0.1 ! sltrack interpolate=true name=t", PREDICT ("3") "threshold=0.1 ! sltrack interpolate=true name=t" },
+    { ELEMENTS "threshold=0.1 ! sltrack interpolate=true name=t",
+      PREDICT ("3") "threshold=0.1 ! sltrack interpolate=true name=t" },
     TRUE },
   { "track", { ELEMENTS "threshold=0.1 ! sltrack", PREDICT ("3") "track=true" } },
   { "track-elements", { PREDICT ("3") "threshold=0.1 ! sltrack", ELEMENTS "track=true" } },
   /* A model that names the picture has not looked for objects. */
   { "behind-labels",
-    { PREDICT ("3") "! sltrack interpolate=true", "slpredict model=LABELS ! " PREDICT ("3") "! sltrack interpolate=true" },
+    { PREDICT ("3") "! sltrack interpolate=true",
+      "slpredict model=LABELS ! " PREDICT ("3") "! sltrack interpolate=true" },
     TRUE },
   { "before-labels",
-    { PREDICT ("3") "! sltrack interpolate=true", PREDICT ("3") "! slpredict model=LABELS ! sltrack interpolate=true" },
+    { PREDICT ("3") "! sltrack interpolate=true",
+      PREDICT ("3") "! slpredict model=LABELS ! sltrack interpolate=true" },
     TRUE },
   /* One that skips frames takes nothing from who looked at them. */
   { "skipping-labels",
@@ -150,7 +167,8 @@ static const Case cases[] = {
   /* One that leaves out the objects of a frame takes nothing from who found them. */
   { "objects",
     { PREDICT ("1") "! sltrack interpolate=true",
-      PREDICT ("1") "! slpredict model=LABELS object-class=nothing inference-interval=4 ! sltrack interpolate=true" },
+      PREDICT (
+        "1") "! slpredict model=LABELS object-class=nothing inference-interval=4 ! sltrack interpolate=true" },
     TRUE },
 };
 
@@ -159,8 +177,10 @@ test_same (gconstpointer data)
 {
   const Case *row = data;
   Models models = { test_boxes_model (), test_colour_model (SL_DTYPE_U8) };
-  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint64)), others = g_array_new (FALSE, FALSE, sizeof (guint64));
-  g_autoptr (GPtrArray) first = run (row->launch[0], &models, numbers), second = run (row->launch[1], &models, others);
+  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint64)),
+                     others = g_array_new (FALSE, FALSE, sizeof (guint64));
+  g_autoptr (GPtrArray) first = run (row->launch[0], &models, numbers),
+                        second = run (row->launch[1], &models, others);
   for (guint i = 0; i < N_FRAMES; i++) {
     const char *said = g_ptr_array_index (first, i);
     g_assert_cmpstr (g_ptr_array_index (second, i), ==, said);
@@ -206,7 +226,8 @@ test_lines (void)
   test_remove_file (model);
 }
 
-#define CLIP_CAPS "video/x-raw,format=I420,width=320,height=320,framerate=30/1,pixel-aspect-ratio=1/1"
+#define CLIP_CAPS \
+  "video/x-raw,format=I420,width=320,height=320,framerate=30/1,pixel-aspect-ratio=1/1"
 
 static void
 set_up_decoder (GstBin *bin, GstBin *sub, GstElement *element, gpointer data)
@@ -214,14 +235,15 @@ set_up_decoder (GstBin *bin, GstBin *sub, GstElement *element, gpointer data)
   sl_decoder_use_own_memory (element);
 }
 
-/* (transfer full): the first 150 frames of @clip: decoded once, because decoders with threads are not the same each time. */
+/* (transfer full): the first 150 frames of @clip: decoded once, because decoders with threads are
+ * not the same each time. */
 static GPtrArray *
 decode (const char *clip)
 {
-  g_autofree char *line =
-    g_strdup_printf ("filesrc location=%s ! decodebin ! videoconvert ! videoscale add-borders=false ! videorate ! " CLIP_CAPS
-                     " ! appsink name=out sync=false",
-                     clip);
+  g_autofree char *line = g_strdup_printf (
+    "filesrc location=%s ! decodebin ! videoconvert ! videoscale add-borders=false ! videorate ! " CLIP_CAPS
+    " ! appsink name=out sync=false",
+    clip);
   GPtrArray *frames = g_ptr_array_new_with_free_func ((GDestroyNotify) gst_buffer_unref);
   g_autoptr (GError) error = NULL;
   g_autoptr (GstElement) pipeline = gst_parse_launch (line, &error);
@@ -248,7 +270,9 @@ follow (GPtrArray *frames, const char *launch, guint *n_ids)
   GString *said = g_string_new (NULL);
   TestLine fixture = test_line_open (launch, CLIP_CAPS, CLIP_CAPS);
   for (guint i = 0; i < frames->len; i++) {
-    g_assert_cmpint (gst_harness_push (fixture.harness, gst_buffer_copy (g_ptr_array_index (frames, i))), ==, GST_FLOW_OK);
+    g_assert_cmpint (
+      gst_harness_push (fixture.harness, gst_buffer_copy (g_ptr_array_index (frames, i))), ==,
+      GST_FLOW_OK);
     g_autoptr (GstBuffer) out = gst_harness_pull (fixture.harness);
     g_autofree char *description = describe (out);
     g_auto (GStrv) objects = g_strsplit (description, ", ", -1);
@@ -272,12 +296,16 @@ test_clip (void)
   guint n, n_together, n_inside;
   if (model == NULL)
     return;
-  g_autofree char *alone =
-    g_strdup_printf ("slnormalize inference-interval=3 ! slinfer model=%s ! slpostprocess threshold=0.1 ! sltrack", model);
-  g_autofree char *together = g_strdup_printf ("slpredict inference-interval=3 model=%s threshold=0.1 ! sltrack", model);
-  g_autofree char *inside = g_strdup_printf ("slpredict inference-interval=3 model=%s track=true threshold=0.5", model);
+  g_autofree char *alone = g_strdup_printf (
+    "slnormalize inference-interval=3 ! slinfer model=%s ! slpostprocess threshold=0.1 ! sltrack",
+    model);
+  g_autofree char *together =
+    g_strdup_printf ("slpredict inference-interval=3 model=%s threshold=0.1 ! sltrack", model);
+  g_autofree char *inside =
+    g_strdup_printf ("slpredict inference-interval=3 model=%s track=true threshold=0.5", model);
   g_autoptr (GPtrArray) frames = decode (clip);
-  g_autofree char *expected = follow (frames, alone, &n), *said = follow (frames, together, &n_together),
+  g_autofree char *expected = follow (frames, alone, &n),
+                  *said = follow (frames, together, &n_together),
                   *said_inside = follow (frames, inside, &n_inside);
   g_test_message ("%u ids", n);
   g_assert_cmpuint (n, >, 1);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The element chain asks the heap for nothing of its own once it runs: each allocation of 1,000 frames is traced to the
- * library that asked for it. Those that GStreamer makes inside its own functions (buffers outside pools, metas and their
- * structures, events) are excepted; they are counted and bounded.
+ * The element chain asks the heap for nothing of its own once it runs: each allocation of 1,000
+ * frames is traced to the library that asked for it. Those that GStreamer makes inside its own
+ * functions (buffers outside pools, metas and their structures, events) are excepted; they are
+ * counted and bounded.
  */
 #define _GNU_SOURCE /* dladdr() */
 #include <dlfcn.h>
@@ -41,10 +42,12 @@ starts (const char *path, const char *name)
 static gboolean
 is_servant (const char *path)
 {
-  return starts (path, "libc.") || starts (path, "libglib-") || starts (path, "libgobject-") || starts (path, "ld-linux");
+  return starts (path, "libc.") || starts (path, "libglib-") || starts (path, "libgobject-")
+         || starts (path, "ld-linux");
 }
 
-/* The test's own file holds the elements too; the frames up to the interposed malloc are skipped by the caller. */
+/* The test's own file holds the elements too; the frames up to the interposed malloc are skipped by
+ * the caller. */
 static void
 trace (void)
 {
@@ -77,7 +80,8 @@ count_frame (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
-/* Two regions, of another place and size on each frame: what a second model looks at. They count for nobody. */
+/* Two regions, of another place and size on each frame: what a second model looks at. They count
+ * for nobody. */
 static GstPadProbeReturn
 add_regions (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
@@ -85,8 +89,10 @@ add_regions (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   const guint turn = (guint) *frames;
   inside = TRUE;
   GstBuffer *frame = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
-  gst_buffer_add_video_region_of_interest_meta (frame, "green", turn * 7 % 31, turn * 5 % 23, 1 + turn * 3 % 30, 1 + turn % 24);
-  gst_buffer_add_video_region_of_interest_meta (frame, "blue", turn % 17, turn % 13, 40 - turn % 17, 30 - turn % 13);
+  gst_buffer_add_video_region_of_interest_meta (frame, "green", turn * 7 % 31, turn * 5 % 23,
+                                                1 + turn * 3 % 30, 1 + turn % 24);
+  gst_buffer_add_video_region_of_interest_meta (frame, "blue", turn % 17, turn % 13, 40 - turn % 17,
+                                                30 - turn % 13);
   GST_PAD_PROBE_INFO_DATA (info) = frame;
   inside = FALSE;
   return GST_PAD_PROBE_OK;
@@ -108,7 +114,8 @@ run_chain (const char *launch, gboolean objects, gint *frames)
     gst_pad_add_probe (frames_in, GST_PAD_PROBE_TYPE_BUFFER, add_regions, frames, NULL);
   }
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_autoptr (GstMessage) message =
+    gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_object_unref (pipeline);
@@ -123,8 +130,8 @@ typedef struct
 
 #define SEGMENTATION "brightest_quarter.tflite decoder=segmentation"
 
-/* What a frame costs GStreamer: the source's buffer comes from a pool; the tensors' metas, the picture's metas with
- * their structures of six or three fields. */
+/* What a frame costs GStreamer: the source's buffer comes from a pool; the tensors' metas, the
+ * picture's metas with their structures of six or three fields. */
 static const Case cases[] = {
   { "labels/text", "brightest_channel.tflite", "text/x-raw", 8 },
   { "labels/json", "brightest_channel.tflite", "application/x-json", 8 },
@@ -136,8 +143,10 @@ static const Case cases[] = {
   { "mask/video", SEGMENTATION, "video/x-raw", 16 },
   { "picture", "brightest_quarter.tflite decoder=image,range=0,255", "video/x-raw", 16 },
   { "objects/text", "brightest_channel.tflite", "text/x-raw", 24, "objects=true" },
-  { "objects/json", "brightest_channel.tflite", "application/x-json", 24, "objects=true object-class=\"green, blue\"" },
-  { "objects/video", "brightest_channel.tflite", "video/x-raw", 24, "objects=true object-class=blue" },
+  { "objects/json", "brightest_channel.tflite", "application/x-json", 24,
+    "objects=true object-class=\"green, blue\"" },
+  { "objects/video", "brightest_channel.tflite", "video/x-raw", 24,
+    "objects=true object-class=blue" },
   { "objects/boxes", "one_box.tflite", "application/x-json", 24, "objects=true" },
 };
 

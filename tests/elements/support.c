@@ -17,8 +17,9 @@ test_elements_init (int *argc, char ***argv)
 {
   sl_elements_init (argc, argv);
   g_test_init (argc, argv, NULL);
-  g_assert_true (gst_plugin_register_static (GST_VERSION_MAJOR, GST_VERSION_MINOR, "sightline", "elements under test",
-                                             sl_plugin_register_elements, "0", "LGPL", "sightline", "sightline", "unknown"));
+  g_assert_true (gst_plugin_register_static (GST_VERSION_MAJOR, GST_VERSION_MINOR, "sightline",
+                                             "elements under test", sl_plugin_register_elements,
+                                             "0", "LGPL", "sightline", "sightline", "unknown"));
 }
 
 /* Threads beside this one and those that GLib keeps to the end. */
@@ -51,10 +52,12 @@ test_elements_run (void)
 }
 
 void
-test_add_cases (const char *prefix, gconstpointer cases, gsize size, guint n, GTestDataFunc function)
+test_add_cases (const char *prefix, gconstpointer cases, gsize size, guint n,
+                GTestDataFunc function)
 {
   for (guint i = 0; i < n; i++) {
-    const char *const *row = (const char *const *) (gconstpointer) ((const guint8 *) cases + i * size);
+    const char *const *row =
+      (const char *const *) (gconstpointer) ((const guint8 *) cases + i * size);
     g_autofree char *path = g_strdup_printf ("%s/%s", prefix, *row);
     g_test_add_data_func (path, row, function);
   }
@@ -116,7 +119,8 @@ test_sized_colour_model (SlDtype dtype, gint32 side)
 {
   const gint32 dims[] = { 1, side, side, 3 };
   g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
-  SlTfliteTensor picture = tensor ("picture", dtype, 4, dims), pooled = tensor ("pooled", dtype, 4, pooled_dims);
+  SlTfliteTensor picture = tensor ("picture", dtype, 4, dims),
+                 pooled = tensor ("pooled", dtype, 4, pooled_dims);
   gint32 input = sl_tflite_writer_tensor (writer, &picture);
   gint32 mean = sl_tflite_writer_tensor (writer, &pooled);
   add_pool (writer, SL_OP_AVERAGE_POOL_2D, side, input, mean);
@@ -136,9 +140,11 @@ test_pair_model (void)
 {
   g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
   SlTfliteTensor picture = tensor ("picture", SL_DTYPE_U8, 4, picture_dims);
-  SlTfliteTensor mean_tensor = tensor ("mean", SL_DTYPE_U8, 4, pooled_dims), max_tensor = tensor ("max", SL_DTYPE_U8, 4, pooled_dims);
+  SlTfliteTensor mean_tensor = tensor ("mean", SL_DTYPE_U8, 4, pooled_dims),
+                 max_tensor = tensor ("max", SL_DTYPE_U8, 4, pooled_dims);
   gint32 input = sl_tflite_writer_tensor (writer, &picture);
-  gint32 outputs[2] = { sl_tflite_writer_tensor (writer, &mean_tensor), sl_tflite_writer_tensor (writer, &max_tensor) };
+  gint32 outputs[2] = { sl_tflite_writer_tensor (writer, &mean_tensor),
+                        sl_tflite_writer_tensor (writer, &max_tensor) };
   add_pool (writer, SL_OP_AVERAGE_POOL_2D, SIDE, input, outputs[0]);
   add_pool (writer, SL_OP_MAX_POOL_2D, SIDE, input, outputs[1]);
   sl_tflite_writer_io (writer, 1, &input, 2, outputs);
@@ -149,12 +155,18 @@ char *
 test_reshape_model (gint32 side, const gint32 *dims, guint rank)
 {
   g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
-  SlTfliteTensor picture = { .name = "picture", .dtype = SL_DTYPE_F32, .rank = 4, .dims = { 1, side, side, 3 } },
+  SlTfliteTensor picture = { .name = "picture",
+                             .dtype = SL_DTYPE_F32,
+                             .rank = 4,
+                             .dims = { 1, side, side, 3 } },
                  shaped = { .name = "shaped", .dtype = SL_DTYPE_F32, .rank = rank };
-  SlTfliteOp reshape = { .op = SL_OP_RESHAPE, .params.reshape = { .count = rank }, .n_inputs = 2, .n_outputs = 1 };
+  SlTfliteOp reshape = {
+    .op = SL_OP_RESHAPE, .params.reshape = { .count = rank }, .n_inputs = 2, .n_outputs = 1
+  };
   memcpy (shaped.dims, dims, rank * sizeof *dims);
   memcpy (reshape.params.reshape.dims, dims, rank * sizeof *dims);
-  const gint32 input = sl_tflite_writer_tensor (writer, &picture), output = sl_tflite_writer_tensor (writer, &shaped);
+  const gint32 input = sl_tflite_writer_tensor (writer, &picture),
+               output = sl_tflite_writer_tensor (writer, &shaped);
   reshape.inputs[0] = input;
   reshape.inputs[1] = sl_tflite_writer_const_i32 (writer, "shape", rank, dims);
   reshape.outputs[0] = output;
@@ -179,8 +191,11 @@ test_sum_model (void)
                  sum = tensor ("sum", SL_DTYPE_F32, 2, dims);
   gint32 inputs[2] = { sl_tflite_writer_tensor (writer, &a), sl_tflite_writer_tensor (writer, &b) };
   gint32 output = sl_tflite_writer_tensor (writer, &sum);
-  sl_tflite_writer_op (
-    writer, &(SlTfliteOp){ .op = SL_OP_ADD, .n_inputs = 2, .inputs = { inputs[0], inputs[1] }, .n_outputs = 1, .outputs = { output } });
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_ADD,
+                                              .n_inputs = 2,
+                                              .inputs = { inputs[0], inputs[1] },
+                                              .n_outputs = 1,
+                                              .outputs = { output } });
   sl_tflite_writer_io (writer, 2, inputs, 1, &output);
   return sl_tflite_writer_save_temp (writer, "sum.tflite", NULL);
 }
@@ -201,7 +216,8 @@ test_reserve_port (void)
   static GPtrArray *held;
   g_autoptr (GError) error = NULL;
   g_autoptr (GSocketAddress) any = g_inet_socket_address_new_from_string ("127.0.0.1", 0);
-  GSocket *socket = g_socket_new (G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, &error);
+  GSocket *socket =
+    g_socket_new (G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, &error);
   g_assert_no_error (error);
   g_socket_bind (socket, any, TRUE, &error);
   g_assert_no_error (error);
@@ -229,8 +245,9 @@ test_certificate (char **certificate, char **key)
                          "-subj",    "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
                          "-out",     *certificate,    "-keyout", *key,
                          NULL };
-  g_assert_true (g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_STDERR_TO_DEV_NULL | G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, NULL,
-                               &status, NULL));
+  g_assert_true (g_spawn_sync (NULL, (char **) argv, NULL,
+                               G_SPAWN_STDERR_TO_DEV_NULL | G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL,
+                               NULL, NULL, &status, NULL));
   g_assert_cmpint (status, ==, 0);
   return TRUE;
 }
@@ -241,7 +258,8 @@ test_remove_file (const char *path)
   sl_tflite_remove_temp (path);
 }
 
-/* Deeper samples than bytes get the byte in their upper bits; GStreamer counts their offset in a pixel in samples. */
+/* Deeper samples than bytes get the byte in their upper bits; GStreamer counts their offset in a
+ * pixel in samples. */
 static void
 fill_sample (const GstVideoFrame *frame, guint component, guint8 *sample, guint8 value)
 {
@@ -250,8 +268,9 @@ fill_sample (const GstVideoFrame *frame, guint component, guint8 *sample, guint8
   if (depth == 8)
     *sample = value;
   else
-    GST_WRITE_UINT16_LE (sample + GST_VIDEO_FORMAT_INFO_POFFSET (format, component),
-                         (guint16) (value << (depth - 8) << GST_VIDEO_FORMAT_INFO_SHIFT (format, component)));
+    GST_WRITE_UINT16_LE (
+      sample + GST_VIDEO_FORMAT_INFO_POFFSET (format, component),
+      (guint16) (value << (depth - 8) << GST_VIDEO_FORMAT_INFO_SHIFT (format, component)));
 }
 
 void
@@ -263,7 +282,9 @@ test_fill_frame (GstBuffer *buffer, const GstVideoInfo *info, const guint8 value
     guint8 *data = GST_VIDEO_FRAME_COMP_DATA (&frame, c);
     for (gint y = 0; y < GST_VIDEO_FRAME_COMP_HEIGHT (&frame, c); y++)
       for (gint x = 0; x < GST_VIDEO_FRAME_COMP_WIDTH (&frame, c); x++)
-        fill_sample (&frame, c, data + y * GST_VIDEO_FRAME_COMP_STRIDE (&frame, c) + x * GST_VIDEO_FRAME_COMP_PSTRIDE (&frame, c),
+        fill_sample (&frame, c,
+                     data + y * GST_VIDEO_FRAME_COMP_STRIDE (&frame, c)
+                       + x * GST_VIDEO_FRAME_COMP_PSTRIDE (&frame, c),
                      values[c]);
   }
   gst_video_frame_unmap (&frame);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the element tests share: elements registered without a plugin file, tiny models with answers anyone can work
- * out, frames of one colour, errors read off a bus, and launch lines in a harness.
+ * What the element tests share: elements registered without a plugin file, tiny models with answers
+ * anyone can work out, frames of one colour, errors read off a bus, and launch lines in a harness.
  */
 #ifndef SL_TESTS_ELEMENTS_SUPPORT_H
 #define SL_TESTS_ELEMENTS_SUPPORT_H
@@ -15,34 +15,42 @@
 /** test_elements_init: g_test and GStreamer, with the elements registered. */
 void test_elements_init (int *argc, char ***argv);
 
-/** test_elements_run: g_test_run(), after which threads come to their end: LeakSanitizer stumbles over one that is just ending. */
+/** test_elements_run: g_test_run(), after which threads come to their end: LeakSanitizer stumbles
+ * over one that is just ending. */
 int test_elements_run (void);
-/** TEST_ADD_CASES: a test "@prefix/NAME" for each row of the array @cases; a row begins with its name. */
-#define TEST_ADD_CASES(prefix, cases, function) test_add_cases (prefix, cases, sizeof *(cases), G_N_ELEMENTS (cases), function)
-void test_add_cases (const char *prefix, gconstpointer cases, gsize size, guint n, GTestDataFunc function);
+/** TEST_ADD_CASES: a test "@prefix/NAME" for each row of the array @cases; a row begins with its
+ * name. */
+#define TEST_ADD_CASES(prefix, cases, function) \
+  test_add_cases (prefix, cases, sizeof *(cases), G_N_ELEMENTS (cases), function)
+void test_add_cases (const char *prefix, gconstpointer cases, gsize size, guint n,
+                     GTestDataFunc function);
 
-/** test_colour_model: a new file: @dtype[1,4,4,3] -> the mean of each channel, @dtype[1,3]. uint8 and int8 are
- *  quantised so that a byte b is b/255. */
+/** test_colour_model: a new file: @dtype[1,4,4,3] -> the mean of each channel, @dtype[1,3]. uint8
+ * and int8 are quantised so that a byte b is b/255. */
 char *test_colour_model (SlDtype dtype);
 /** test_sized_colour_model: the same for a picture of @side x @side. */
 char *test_sized_colour_model (SlDtype dtype, gint32 side);
-/** test_pair_model: uint8[1,4,4,3] -> two outputs, the mean of each channel and the largest value of each. */
+/** test_pair_model: uint8[1,4,4,3] -> two outputs, the mean of each channel and the largest value
+ * of each. */
 char *test_pair_model (void);
-/** test_reshape_model: float32[1,@side,@side,3] -> the same values as float32 of @rank dimensions @dims. */
+/** test_reshape_model: float32[1,@side,@side,3] -> the same values as float32 of @rank dimensions
+ * @dims. */
 char *test_reshape_model (gint32 side, const gint32 *dims, guint rank);
-/** test_boxes_model: float32[1,2,2,3] -> [1,2,6]: a row of pixels, six values of 0..1, is an object: x_min y_min x_max y_max confidence
- *  class. To be used with TEST_BOXES_DECODER. */
+/** test_boxes_model: float32[1,2,2,3] -> [1,2,6]: a row of pixels, six values of 0..1, is an
+ * object: x_min y_min x_max y_max confidence class. To be used with TEST_BOXES_DECODER. */
 char *test_boxes_model (void);
-#define TEST_BOXES_DECODER "mean=0 std=255 decoder=yolo,end-to-end=yes,transposed=no,units=normalised"
+#define TEST_BOXES_DECODER \
+  "mean=0 std=255 decoder=yolo,end-to-end=yes,transposed=no,units=normalised"
 /** test_sum_model: float32[1,4] + float32[1,4] -> float32[1,4]. */
 char *test_sum_model (void);
 /** test_text_file: a new file with @text. */
 char *test_text_file (const char *name, const char *text);
-/** test_reserve_port: a TCP port of 127.0.0.1 that is this process's until it ends: nobody listens on it, nobody else is given it, and
- *  servers that are started on it, as servers do with SO_REUSEADDR, may. */
+/** test_reserve_port: a TCP port of 127.0.0.1 that is this process's until it ends: nobody listens
+ * on it, nobody else is given it, and servers that are started on it, as servers do with
+ * SO_REUSEADDR, may. */
 guint test_reserve_port (void);
-/** test_certificate: FALSE, and the test is marked as skipped, where there is no program openssl. @certificate is signed by its own @key and
- *  made for "localhost"; both are new files. */
+/** test_certificate: FALSE, and the test is marked as skipped, where there is no program openssl.
+ * @certificate is signed by its own @key and made for "localhost"; both are new files. */
 gboolean test_certificate (char **certificate, char **key);
 /** test_remove_file: deletes what the functions above made. */
 void test_remove_file (const char *path);
@@ -56,7 +64,8 @@ GstBuffer *test_tensor_buffer (gconstpointer data, gsize bytes);
 
 /** test_watch: gives @element a bus of its own. */
 GstBus *test_watch (GstElement *element);
-/** test_assert_error: exactly one error waits on @bus and its text has each of the fragments, NULL-terminated. */
+/** test_assert_error: exactly one error waits on @bus and its text has each of the fragments,
+ * NULL-terminated. */
 void test_assert_error (GstBus *bus, ...) G_GNUC_NULL_TERMINATED;
 /** test_assert_no_error: no error waits on @bus. */
 void test_assert_no_error (GstBus *bus);
@@ -68,11 +77,13 @@ typedef struct
   GstBus *bus;
 } TestLine;
 
-/** test_line_open: not live. @sink: (nullable): caps that downstream allows; @src: (nullable): caps of the buffers to come. */
+/** test_line_open: not live. @sink: (nullable): caps that downstream allows; @src: (nullable): caps
+ * of the buffers to come. */
 TestLine test_line_open (const char *launch, const char *sink, const char *src);
 /** test_line_close: @harness and @bus, also of other makers. */
 void test_line_close (GstHarness *harness, GstBus *bus);
-/** test_line_run: (transfer full): what comes out of a line of its own for @in, without an error. */
+/** test_line_run: (transfer full): what comes out of a line of its own for @in, without an error.
+ */
 GstBuffer *test_line_run (const char *launch, const char *sink, const char *src, GstBuffer *in);
 /** test_take_text: the bytes of @buffer, which is taken. */
 char *test_take_text (GstBuffer *buffer);

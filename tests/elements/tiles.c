@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tiles: where they lie, what is merged of them, and the code finder in the box on a code that is too small on the whole frame.
+ * Tiles: where they lie, what is merged of them, and the code finder in the box on a code that is
+ * too small on the whole frame.
  */
 #include "plugins/video/tiles.h"
 
@@ -14,14 +15,16 @@
 static void
 test_parse (void)
 {
-  static const char *const wrong[] = { "2", "2x", "x2", "0x2", "2x9", "2x2x2", "-1x2", " 2x2", "2x 2", "2X2", "99999999999x2", "2x2 " };
+  static const char *const wrong[] = { "2",    "2x",   "x2",   "0x2", "2x9",           "2x2x2",
+                                       "-1x2", " 2x2", "2x 2", "2X2", "99999999999x2", "2x2 " };
   guint columns = 9, rows = 9;
   g_assert_true (sl_tiles_parse ("3x8", &columns, &rows, NULL) && columns == 3 && rows == 8);
   g_assert_true (sl_tiles_parse (NULL, &columns, &rows, NULL) && columns == 1 && rows == 1);
   g_assert_true (sl_tiles_parse ("", &columns, &rows, NULL) && columns == 1 && rows == 1);
   for (guint i = 0; i < G_N_ELEMENTS (wrong); i++) {
     g_autoptr (GError) error = NULL;
-    g_autofree char *expected = g_strdup_printf ("tiles=%s: expected COLUMNSxROWS, each 1..8, such as tiles=2x2", wrong[i]);
+    g_autofree char *expected =
+      g_strdup_printf ("tiles=%s: expected COLUMNSxROWS, each 1..8, such as tiles=2x2", wrong[i]);
     g_assert_false (sl_tiles_parse (wrong[i], &columns, &rows, &error));
     g_assert_cmpstr (error->message, ==, expected);
     g_assert_true (columns == 1 && rows == 1);
@@ -51,7 +54,8 @@ test_place (void)
   }
 }
 
-/* A tensor that is cropped shows the middle of a tile; one that is stretched, or has bars, all of it. */
+/* A tensor that is cropped shows the middle of a tile; one that is stretched, or has bars, all of
+ * it. */
 static void
 test_seen (void)
 {
@@ -79,10 +83,12 @@ static void
 test_described (void)
 {
   static const char *const caps = "video/x-raw,format=RGB,width=100,height=20,framerate=25/1";
-  static const SlRect parts[] = { { 29, 0, 10, 10 }, { 51, 0, 10, 10 } }, divided = { 20, 0, 50, 10 };
+  static const SlRect parts[] = { { 29, 0, 10, 10 }, { 51, 0, 10, 10 } },
+                      divided = { 20, 0, 50, 10 };
   const guint8 colour[3] = { 1, 2, 3 };
-  TestLine line =
-    test_line_open ("slnormalize tiles=2x1 fit=crop width=8 height=8 type=uint8 crop-x=20 crop-width=50 crop-height=10", NULL, caps);
+  TestLine line = test_line_open (
+    "slnormalize tiles=2x1 fit=crop width=8 height=8 type=uint8 crop-x=20 crop-width=50 crop-height=10",
+    NULL, caps);
   g_assert_cmpint (gst_harness_push (line.harness, test_frame (caps, colour, 0)), ==, GST_FLOW_OK);
   for (guint i = 0; i < 3; i++) {
     g_autoptr (GstBuffer) out = gst_harness_pull (line.harness);
@@ -96,7 +102,8 @@ test_described (void)
   test_line_close (line.harness, line.bus);
 }
 
-/* Tensors of tiles, and then one of the whole frame, are the same to the bit with any number of threads. */
+/* Tensors of tiles, and then one of the whole frame, are the same to the bit with any number of
+ * threads. */
 static void
 test_threads (void)
 {
@@ -110,9 +117,9 @@ test_threads (void)
   for (guint d = 0; d < G_N_ELEMENTS (directions); d++) {
     TestLine lines[2];
     for (guint k = 0; k < 2; k++) {
-      g_autofree char *launch =
-        g_strdup_printf ("slnormalize tiles=3x2 crop-width=299 width=96 height=64 std=255 type=float32 video-direction=%s threads=%u",
-                         directions[d], 1 + 3 * k);
+      g_autofree char *launch = g_strdup_printf (
+        "slnormalize tiles=3x2 crop-width=299 width=96 height=64 std=255 type=float32 video-direction=%s threads=%u",
+        directions[d], 1 + 3 * k);
       lines[k] = test_line_open (launch, NULL, caps);
       for (guint frame = 0; frame < 2; frame++) {
         GstBuffer *in = test_tensor_buffer (pixels, n);
@@ -122,8 +129,10 @@ test_threads (void)
     }
     for (guint i = 0; i < 14; i++) {
       GstMapInfo maps[2];
-      GstBuffer *out[2] = { gst_harness_pull (lines[0].harness), gst_harness_pull (lines[1].harness) };
-      g_assert_true (gst_buffer_map (out[0], &maps[0], GST_MAP_READ) && gst_buffer_map (out[1], &maps[1], GST_MAP_READ));
+      GstBuffer *out[2] = { gst_harness_pull (lines[0].harness),
+                            gst_harness_pull (lines[1].harness) };
+      g_assert_true (gst_buffer_map (out[0], &maps[0], GST_MAP_READ)
+                     && gst_buffer_map (out[1], &maps[1], GST_MAP_READ));
       g_assert_cmpmem (maps[0].data, maps[0].size, maps[1].data, maps[1].size);
       for (guint k = 0; k < 2; k++) {
         gst_buffer_unmap (out[k], &maps[k]);
@@ -138,17 +147,27 @@ test_threads (void)
 static SlObjectView
 box (double x0, double y0, double x1, double y1, double confidence, gint32 label_id)
 {
-  return (
-    SlObjectView){ .x_min = x0, .y_min = y0, .x_max = x1, .y_max = y1, .confidence = confidence, .label_id = label_id, .label = "thing" };
+  return (SlObjectView){ .x_min = x0,
+                         .y_min = y0,
+                         .x_max = x1,
+                         .y_max = y1,
+                         .confidence = confidence,
+                         .label_id = label_id,
+                         .label = "thing" };
 }
 
-/* A frame of 100x100 in tiles of 0..56 and 44..100: what is cut goes, what two saw is there once, and the best come first. */
+/* A frame of 100x100 in tiles of 0..56 and 44..100: what is cut goes, what two saw is there once,
+ * and the best come first. */
 static void
 test_merge (void)
 {
-  const SlObjectView first[] = { box (0.1, 0.1, 0.3, 0.3, 0.6, 0), box (0.3, 0.3, 0.56, 0.5, 0.9, 0), box (0.46, 0, 0.54, 0.2, 0.5, 1) };
-  const SlObjectView second[] = { box (0.46, 0, 0.54, 0.2, 0.7, 1), box (0.44, 0.3, 0.7, 0.5, 0.9, 0), box (0.8, 0.8, 1, 1, 0.4, 2) };
-  const SlObjectView last[] = { box (0.3, 0.3, 0.7, 0.5, 0.8, 0), box (0.1, 0.1, 0.29, 0.3, 0.65, 5), box (0.8, 0.7, 1, 1, 0.3, 3) };
+  const SlObjectView first[] = { box (0.1, 0.1, 0.3, 0.3, 0.6, 0),
+                                 box (0.3, 0.3, 0.56, 0.5, 0.9, 0),
+                                 box (0.46, 0, 0.54, 0.2, 0.5, 1) };
+  const SlObjectView second[] = { box (0.46, 0, 0.54, 0.2, 0.7, 1),
+                                  box (0.44, 0.3, 0.7, 0.5, 0.9, 0), box (0.8, 0.8, 1, 1, 0.4, 2) };
+  const SlObjectView last[] = { box (0.3, 0.3, 0.7, 0.5, 0.8, 0),
+                                box (0.1, 0.1, 0.29, 0.3, 0.65, 5), box (0.8, 0.7, 1, 1, 0.3, 3) };
   const SlRect left = { 0, 0, 56, 100 }, right = { 44, 0, 56, 100 }, whole = { 0, 0, 100, 100 };
   SlPredictionView view = { .width = 100, .height = 100, .n_objects = 3, .objects = first };
   SlTiles *tiles = sl_tiles_new ();
@@ -173,12 +192,16 @@ test_merge (void)
   sl_tiles_free (NULL);
 }
 
-/* Where a part of the frame is divided, its edges cut nothing: the model alone would see no more. */
+/* Where a part of the frame is divided, its edges cut nothing: the model alone would see no more.
+ */
 static void
 test_part (void)
 {
-  const SlObjectView objects[] = { box (0.2, 0.2, 0.3, 0.4, 0.9, 0), box (0.4, 0.3, 0.5, 0.4, 0.8, 0), box (0.3, 0.75, 0.35, 0.8, 0.7, 0) };
-  const SlRect divided = { 20, 20, 60, 60 }, tile = { 20, 20, 30, 60 }, cropped = { 20, 30, 30, 30 };
+  const SlObjectView objects[] = { box (0.2, 0.2, 0.3, 0.4, 0.9, 0),
+                                   box (0.4, 0.3, 0.5, 0.4, 0.8, 0),
+                                   box (0.3, 0.75, 0.35, 0.8, 0.7, 0) };
+  const SlRect divided = { 20, 20, 60, 60 }, tile = { 20, 20, 30, 60 },
+               cropped = { 20, 30, 30, 30 };
   SlPredictionView view = { .width = 100, .height = 100, .n_objects = 3, .objects = objects };
   SlTiles *tiles = sl_tiles_new ();
   sl_tiles_add (tiles, &view, &tile, &divided);
@@ -187,7 +210,8 @@ test_part (void)
   g_assert_cmpuint (view.n_objects, ==, 2);
   g_assert_true (view.objects[0].confidence == 0.9 && view.objects[1].confidence == 0.7);
   sl_tiles_clear (tiles);
-  view.objects = (const SlObjectView[]){ box (0.2, 0.3, 0.3, 0.4, 0.9, 0), box (0.25, 0.4, 0.3, 0.5, 0.8, 0) };
+  view.objects =
+    (const SlObjectView[]){ box (0.2, 0.3, 0.3, 0.4, 0.9, 0), box (0.25, 0.4, 0.3, 0.5, 0.8, 0) };
   view.n_objects = 2;
   sl_tiles_add (tiles, &view, &cropped, &divided);
   view.n_objects = 0;
@@ -219,8 +243,9 @@ test_small_code (void)
   for (guint i = 0; i < 2; i++) {
     SlPredictionView view = { .width = 2000, .height = 1500 };
     SlPredictionReader reader;
-    g_autoptr (GstBuffer) out =
-      test_line_run (launches[i], NULL, "video/x-raw,format=GRAY8,width=2000,height=1500,framerate=25/1", new_frame (&symbol));
+    g_autoptr (GstBuffer) out = test_line_run (
+      launches[i], NULL, "video/x-raw,format=GRAY8,width=2000,height=1500,framerate=25/1",
+      new_frame (&symbol));
     sl_prediction_reader_init (&reader);
     sl_prediction_reader_read (&reader, out, &view);
     g_assert_cmpuint (view.n_objects, ==, i);
@@ -245,7 +270,8 @@ test_refused (void)
       "tiles=2x2 and objects=true: expected one of them, tiles of the frame or its objects: unset the other" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-    TestLine line = test_line_open (cases[i].launch, NULL, "video/x-raw,format=GRAY8,width=64,height=48,framerate=25/1");
+    TestLine line = test_line_open (cases[i].launch, NULL,
+                                    "video/x-raw,format=GRAY8,width=64,height=48,framerate=25/1");
     GstBuffer *in = gst_buffer_new_allocate (NULL, 64 * 48, NULL);
     g_assert_cmpint (gst_harness_push (line.harness, in), !=, GST_FLOW_OK);
     test_assert_error (line.bus, cases[i].message, NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Video that elements do not take: other memory, other formats, frames where tensors belong. Each ends in one error that says what to put
- * there, in pipelines as people write them; and upstream elements that have a choice are not led into the wrong one.
+ * Video that elements do not take: other memory, other formats, frames where tensors belong. Each
+ * ends in one error that says what to put there, in pipelines as people write them; and upstream
+ * elements that have a choice are not led into the wrong one.
  */
 #include "config.h"
 #include "plugins/video/caps.h"
@@ -16,7 +17,8 @@
 #define SIZE ",width=16,height=16,framerate=25/1"
 #define PATIENCE (100 * GST_SECOND)
 
-/* (transfer full): what the first error of the pipeline @line says. The appsrc "in", where there is one, sends one buffer of @caps. */
+/* (transfer full): what the first error of the pipeline @line says. The appsrc "in", where there is
+ * one, sends one buffer of @caps. */
 static char *
 run_to_error (const char *line, const char *caps)
 {
@@ -35,7 +37,8 @@ run_to_error (const char *line, const char *caps)
     gst_app_src_push_buffer (GST_APP_SRC (in), gst_buffer_new_allocate (NULL, 4096, NULL));
     gst_app_src_end_of_stream (GST_APP_SRC (in));
   }
-  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, PATIENCE, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  g_autoptr (GstMessage) message =
+    gst_bus_timed_pop_filtered (bus, PATIENCE, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
   g_assert_nonnull (message);
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_ERROR);
   g_autoptr (GError) said = NULL;
@@ -73,7 +76,8 @@ static const Case cases[] = {
     "io-mode=mmap), or put glupload ! gldownload before %s",
     .only = "sloverlay" },
   { "drm", "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=NV12" SIZE,
-    "expected video/x-raw in system memory, got video/x-raw(memory:DMABuf): have", .only = "sloverlay" },
+    "expected video/x-raw in system memory, got video/x-raw(memory:DMABuf): have",
+    .only = "sloverlay" },
   { "tiled", "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=NV12:0x0100000000000002" SIZE,
     "expected DMABuf frames whose rows lie one after another (linear, such as drm-format=NV12) and of a known format, got "
     "drm-format=NV12:0x0100000000000002, tiled or compressed as hardware of Intel does: have the element upstream write those, or system "
@@ -83,16 +87,18 @@ static const Case cases[] = {
     "got drm-format=NV12:0x00ffffffffffffff, of an unknown layout: have the element upstream write those, or system memory, or put glupload ! "
     "glcolorconvert ! gldownload before %s",
     .all_but = "sloverlay" },
-  { "kernel-format", "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=XR30" SIZE, "got drm-format=XR30: have the element upstream",
-    .all_but = "sloverlay" },
-  { "no-name", "video/x-raw(memory:DMABuf),format=DMA_DRM" SIZE, "got drm-format=(none): have the element upstream",
-    .all_but = "sloverlay" },
-  { "other-format", "video/x-raw(memory:DMABuf),format=AYUV64" SIZE, "pixel format AYUV64 is not supported; expected one of {",
-    .all_but = "sloverlay" },
-  { "va", "video/x-raw(memory:VAMemory),format=NV12" SIZE, "got video/x-raw(memory:VAMemory): put vapostproc ! video/x-raw before %s" },
+  { "kernel-format", "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=XR30" SIZE,
+    "got drm-format=XR30: have the element upstream", .all_but = "sloverlay" },
+  { "no-name", "video/x-raw(memory:DMABuf),format=DMA_DRM" SIZE,
+    "got drm-format=(none): have the element upstream", .all_but = "sloverlay" },
+  { "other-format", "video/x-raw(memory:DMABuf),format=AYUV64" SIZE,
+    "pixel format AYUV64 is not supported; expected one of {", .all_but = "sloverlay" },
+  { "va", "video/x-raw(memory:VAMemory),format=NV12" SIZE,
+    "got video/x-raw(memory:VAMemory): put vapostproc ! video/x-raw before %s" },
   { "other", "video/x-raw(memory:Moon),format=NV12" SIZE,
     "got video/x-raw(memory:Moon): put an element before %s that gives video/x-raw in system memory" },
-  { "palette", "video/x-raw,format=RGB8P" SIZE, "pixel format RGB8P is not supported; expected one of {" },
+  { "palette", "video/x-raw,format=RGB8P" SIZE,
+    "pixel format RGB8P is not supported; expected one of {" },
   { "convert", "video/x-raw,format=AYUV64" SIZE, "put videoconvert before %s" },
 };
 
@@ -106,16 +112,19 @@ replaced (const char *text, const char *word, const char *by)
 static void
 test_refused (gconstpointer data)
 {
-  static const char *const lines[] = { "appsrc name=in ! %s ! fakesink", "appsrc name=in ! queue ! identity ! %s ! fakesink",
+  static const char *const lines[] = { "appsrc name=in ! %s ! fakesink",
+                                       "appsrc name=in ! queue ! identity ! %s ! fakesink",
                                        "appsrc name=in ! capsfilter caps=CAPS ! %s ! fakesink" };
   const Case *row = data;
   g_autofree char *caps = g_strdup_printf ("\"%s\"", row->caps);
   for (guint t = 0; t < G_N_ELEMENTS (takers); t++) {
     g_autofree char *says = replaced (row->says, "%s", takers[t]);
-    if ((row->only != NULL && !g_str_equal (row->only, takers[t])) || g_strcmp0 (row->all_but, takers[t]) == 0)
+    if ((row->only != NULL && !g_str_equal (row->only, takers[t]))
+        || g_strcmp0 (row->all_but, takers[t]) == 0)
       continue;
     for (guint l = 0; l < G_N_ELEMENTS (lines); l++) {
-      g_autofree char *with_caps = replaced (lines[l], "CAPS", caps), *line = replaced (with_caps, "%s", takers[t]);
+      g_autofree char *with_caps = replaced (lines[l], "CAPS", caps),
+                      *line = replaced (with_caps, "%s", takers[t]);
       g_autofree char *said = run_to_error (line, row->caps);
       g_assert_nonnull (strstr (said, says));
     }
@@ -161,7 +170,8 @@ make_bmp (guint bits)
 static gboolean
 has_bmp_decoder (void)
 {
-  g_autoptr (GstElementFactory) factory = gst_element_factory_find ("avdec_bmp"), other = gst_element_factory_find ("gdkpixbufdec");
+  g_autoptr (GstElementFactory) factory = gst_element_factory_find ("avdec_bmp"),
+                                other = gst_element_factory_find ("gdkpixbufdec");
   if (other != NULL)
     gst_plugin_feature_set_rank (GST_PLUGIN_FEATURE (other), GST_RANK_NONE);
   if (factory == NULL)
@@ -176,9 +186,12 @@ test_palette_file (void)
     return;
   g_autofree char *path = make_bmp (8);
   for (guint t = 0; t < G_N_ELEMENTS (takers); t++) {
-    g_autofree char *line = g_strdup_printf ("filesrc location=%s ! decodebin ! %s ! fakesink", path, takers[t]);
-    g_autofree char *said = run_to_error (line, NULL), *advice = g_strdup_printf ("put videoconvert before %s", takers[t]);
-    g_assert_true (g_str_has_prefix (said, "pixel format RGB8P is not supported; expected one of {"));
+    g_autofree char *line =
+      g_strdup_printf ("filesrc location=%s ! decodebin ! %s ! fakesink", path, takers[t]);
+    g_autofree char *said = run_to_error (line, NULL),
+                    *advice = g_strdup_printf ("put videoconvert before %s", takers[t]);
+    g_assert_true (
+      g_str_has_prefix (said, "pixel format RGB8P is not supported; expected one of {"));
     g_assert_true (g_str_has_suffix (said, advice));
   }
   test_remove_file (path);
@@ -190,25 +203,31 @@ test_no_tensors (void)
 {
   static const char says[] =
     "expected tensors, got video frames: put slnormalize before slinfer, or slpredict in place of slinfer (and slpostprocess)";
-  static const char *const lines[] = { "videotestsrc ! slinfer ! fakesink",
-                                       "videotestsrc ! queue ! video/x-raw,format=RGB ! slinfer ! fakesink",
-                                       "videotestsrc ! slinfer ! slpostprocess ! fakesink" };
+  static const char *const lines[] = {
+    "videotestsrc ! slinfer ! fakesink",
+    "videotestsrc ! queue ! video/x-raw,format=RGB ! slinfer ! fakesink",
+    "videotestsrc ! slinfer ! slpostprocess ! fakesink"
+  };
   for (guint l = 0; l < G_N_ELEMENTS (lines); l++) {
     g_autofree char *said = run_to_error (lines[l], NULL);
     g_assert_cmpstr (said, ==, says);
   }
   if (!has_bmp_decoder ())
     return;
-  g_autofree char *path = make_bmp (24), *line = g_strdup_printf ("filesrc location=%s ! decodebin ! slinfer ! fakesink", path);
+  g_autofree char *path = make_bmp (24),
+                  *line =
+                    g_strdup_printf ("filesrc location=%s ! decodebin ! slinfer ! fakesink", path);
   g_autofree char *said = run_to_error (line, NULL);
   g_assert_cmpstr (said, ==, says);
   test_remove_file (path);
 }
 
 static GstStaticPadTemplate chooser_template = GST_STATIC_PAD_TEMPLATE (
-  "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw(memory:VAMemory), format=NV12; video/x-raw, format=NV12"));
+  "src", GST_PAD_SRC, GST_PAD_ALWAYS,
+  GST_STATIC_CAPS ("video/x-raw(memory:VAMemory), format=NV12; video/x-raw, format=NV12"));
 
-/* A decoder that prefers a memory of its own and asks first whether it may, in the ways decoders do. */
+/* A decoder that prefers a memory of its own and asks first whether it may, in the ways decoders
+ * do. */
 static void
 test_choice (gconstpointer data)
 {
@@ -222,14 +241,16 @@ test_choice (gconstpointer data)
   g_autoptr (GstPad) sink = gst_element_get_static_pad (rest, "sink");
   g_assert_cmpint (gst_pad_link (pad, sink), ==, GST_PAD_LINK_OK);
   gst_element_set_state (pipeline, GST_STATE_READY);
-  g_autoptr (GstCaps) preferred = gst_caps_from_string ("video/x-raw(memory:VAMemory), format=NV12");
+  g_autoptr (GstCaps) preferred =
+    gst_caps_from_string ("video/x-raw(memory:VAMemory), format=NV12");
   g_autoptr (GstCaps) plain = gst_caps_from_string ("video/x-raw, format=NV12");
   g_autoptr (GstCaps) allowed = gst_pad_get_allowed_caps (pad);
   g_autoptr (GstCaps) filtered = gst_pad_peer_query_caps (pad, preferred);
   g_assert_false (gst_caps_can_intersect (allowed, preferred));
   g_assert_true (gst_caps_can_intersect (allowed, plain));
   g_assert_true (gst_caps_is_empty (filtered));
-  /* Titles may be attached to frames only where somebody draws them: no feature but memory is let through. */
+  /* Titles may be attached to frames only where somebody draws them: no feature but memory is let
+   * through. */
   g_autoptr (GstCaps) titled = gst_caps_from_string (
     "video/x-raw(memory:SystemMemory, meta:GstVideoOverlayComposition), format=NV12, width=16, height=16, framerate=25/1");
   g_assert_false (gst_pad_peer_query_accept_caps (pad, titled));
@@ -244,10 +265,12 @@ static const struct
   SlMatrix matrix;
   gboolean full_range;
 } colours[] = {
-  { "1:0:0:0", 240, SL_MATRIX_BT601, TRUE },   { "1:0:0:0", 720, SL_MATRIX_BT709, TRUE }, { "2:0:0:0", 240, SL_MATRIX_BT601, FALSE },
-  { "0:3:5:1", 240, SL_MATRIX_BT709, FALSE },  { "1:3:5:1", 240, SL_MATRIX_BT709, TRUE }, { "1:4:0:1", 1080, SL_MATRIX_BT601, TRUE },
-  { "bt709", 240, SL_MATRIX_BT709, FALSE },    { "1:1:5:1", 240, SL_MATRIX_BT601, TRUE }, { "1:6:0:0", 2160, SL_MATRIX_BT2020, TRUE },
-  { "nonsense", 240, SL_MATRIX_BT601, FALSE }, { NULL, 240, SL_MATRIX_BT601, FALSE },
+  { "1:0:0:0", 240, SL_MATRIX_BT601, TRUE },   { "1:0:0:0", 720, SL_MATRIX_BT709, TRUE },
+  { "2:0:0:0", 240, SL_MATRIX_BT601, FALSE },  { "0:3:5:1", 240, SL_MATRIX_BT709, FALSE },
+  { "1:3:5:1", 240, SL_MATRIX_BT709, TRUE },   { "1:4:0:1", 1080, SL_MATRIX_BT601, TRUE },
+  { "bt709", 240, SL_MATRIX_BT709, FALSE },    { "1:1:5:1", 240, SL_MATRIX_BT601, TRUE },
+  { "1:6:0:0", 2160, SL_MATRIX_BT2020, TRUE }, { "nonsense", 240, SL_MATRIX_BT601, FALSE },
+  { NULL, 240, SL_MATRIX_BT601, FALSE },
 };
 
 static void
@@ -255,14 +278,16 @@ test_colours (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (colours); i++) {
     g_autoptr (GError) error = NULL;
-    g_autoptr (GstCaps) caps = gst_caps_from_string ("video/x-raw,format=I420,width=320,framerate=25/1");
+    g_autoptr (GstCaps) caps =
+      gst_caps_from_string ("video/x-raw,format=I420,width=320,framerate=25/1");
     GstVideoInfo video;
     SlImageInfo image;
     gst_caps_set_simple (caps, "height", G_TYPE_INT, colours[i].height, NULL);
     if (colours[i].colorimetry != NULL)
       gst_caps_set_simple (caps, "colorimetry", G_TYPE_STRING, colours[i].colorimetry, NULL);
     g_test_message ("%s at %d", colours[i].colorimetry, colours[i].height);
-    g_assert_true (sl_video_input_read (caps, "slpredict", SL_VIDEO_INPUT_FORMATS, &video, &image, &error));
+    g_assert_true (
+      sl_video_input_read (caps, "slpredict", SL_VIDEO_INPUT_FORMATS, &video, &image, &error));
     g_assert_no_error (error);
     g_assert_cmpint (image.matrix, ==, colours[i].matrix);
     g_assert_cmpint (image.full_range, ==, colours[i].full_range);
@@ -281,9 +306,11 @@ main (int argc, char **argv)
   g_test_add_func ("/videocaps/no-tensors", test_no_tensors);
   g_test_add_func ("/videocaps/colours", test_colours);
   for (guint t = 0; t < G_N_ELEMENTS (takers); t++) {
-    g_autofree char *name = g_strconcat ("/videocaps/choice/", takers[t], NULL), *queued = g_strconcat (name, "-queued", NULL);
+    g_autofree char *name = g_strconcat ("/videocaps/choice/", takers[t], NULL),
+                    *queued = g_strconcat (name, "-queued", NULL);
     g_test_add_data_func (name, takers[t], test_choice);
-    g_test_add_data_func_full (queued, g_strconcat ("queue ! ", takers[t], NULL), test_choice, g_free);
+    g_test_add_data_func_full (queued, g_strconcat ("queue ! ", takers[t], NULL), test_choice,
+                               g_free);
   }
   return test_elements_run ();
 }

@@ -7,15 +7,19 @@
 static void
 test_counts (void)
 {
-  static const guint8 truth[] = { 0, 0, 0, 1, 1, 255, 2, 255 }, found[] = { 0, 0, 1, 1, 255, 1, 3, 255 };
+  static const guint8 truth[] = { 0, 0, 0, 1, 1, 255, 2, 255 },
+                      found[] = { 0, 0, 1, 1, 255, 1, 3, 255 };
   SlCellScore score = { 0 };
   SlCellFigures mean;
   gdouble right;
   sl_cell_score_add (&score, truth, found, 4);
   sl_cell_score_add (&score, truth + 4, found + 4, 4);
   g_autoptr (GArray) classes = sl_cell_score_figures (&score, &mean, &right);
-  /* Class 0: 2 of 3; class 1: 1 of 3, for one is missed and one too many; 2 is missed, 3 is not there. */
-  static const SlCellFigures expected[] = { { 0, 3, 2, 2, 2.0 / 3 }, { 1, 2, 2, 1, 1.0 / 3 }, { 2, 1, 0, 0, 0 }, { 3, 0, 1, 0, 0 } };
+  /* Class 0: 2 of 3; class 1: 1 of 3, for one is missed and one too many; 2 is missed, 3 is not
+   * there. */
+  static const SlCellFigures expected[] = {
+    { 0, 3, 2, 2, 2.0 / 3 }, { 1, 2, 2, 1, 1.0 / 3 }, { 2, 1, 0, 0, 0 }, { 3, 0, 1, 0, 0 }
+  };
   g_assert_cmpuint (classes->len, ==, G_N_ELEMENTS (expected));
   for (guint i = 0; i < classes->len; i++) {
     const SlCellFigures *got = &g_array_index (classes, SlCellFigures, i);

@@ -27,12 +27,14 @@ test_counts (void)
   g_assert_cmpuint (classes->len, ==, 3);
   static const SlClassFigures expected[] = { { 5, 1, 0, 0 }, { 2, 4, 2, 2 }, { 7, 4, 3, 4 } };
   for (guint i = 0; i < classes->len; i++)
-    g_assert_cmpmem (&g_array_index (classes, SlClassFigures, i), sizeof expected[i], &expected[i], sizeof expected[i]);
+    g_assert_cmpmem (&g_array_index (classes, SlClassFigures, i), sizeof expected[i], &expected[i],
+                     sizeof expected[i]);
   g_autoptr (GArray) confusions = sl_class_score_confusions (score);
   static const SlConfusion wrong[] = { { 2, 7, 2 }, { 5, 7, 1 }, { 7, 2, 1 } };
   g_assert_cmpuint (confusions->len, ==, G_N_ELEMENTS (wrong));
   for (guint i = 0; i < confusions->len; i++)
-    g_assert_cmpmem (&g_array_index (confusions, SlConfusion, i), sizeof wrong[i], &wrong[i], sizeof wrong[i]);
+    g_assert_cmpmem (&g_array_index (confusions, SlConfusion, i), sizeof wrong[i], &wrong[i],
+                     sizeof wrong[i]);
 }
 
 static void
@@ -57,7 +59,8 @@ test_nothing (void)
 {
   g_autoptr (SlClassScore) score = sl_class_score_new ();
   SlClassFigures all;
-  g_autoptr (GArray) classes = sl_class_score_figures (score, &all), confusions = sl_class_score_confusions (score);
+  g_autoptr (GArray) classes = sl_class_score_figures (score, &all),
+                     confusions = sl_class_score_confusions (score);
   g_assert_cmpuint (all.pictures + classes->len + confusions->len, ==, 0);
 }
 

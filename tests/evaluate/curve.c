@@ -19,9 +19,14 @@ answers_new (const SlAnswer *answers, guint n)
 static void
 test_curve (void)
 {
-  static const SlAnswer some[] = { { 0.5, 0, 0, FALSE }, { 0.9, 0, 1, TRUE }, { 0.7, 0, 2, FALSE }, { 0.5, 0, 3, TRUE } };
-  static const SlCurvePoint expected[] = { { 0.9, 1, 0.25, 0.4 }, { 0.7, 0.5, 0.25, 1.0 / 3 }, { 0.5, 0.5, 0.5, 0.5 } };
-  g_autoptr (GArray) answers = answers_new (some, G_N_ELEMENTS (some)), curve = sl_curve_new (answers, 4);
+  static const SlAnswer some[] = {
+    { 0.5, 0, 0, FALSE }, { 0.9, 0, 1, TRUE }, { 0.7, 0, 2, FALSE }, { 0.5, 0, 3, TRUE }
+  };
+  static const SlCurvePoint expected[] = { { 0.9, 1, 0.25, 0.4 },
+                                           { 0.7, 0.5, 0.25, 1.0 / 3 },
+                                           { 0.5, 0.5, 0.5, 0.5 } };
+  g_autoptr (GArray) answers = answers_new (some, G_N_ELEMENTS (some)),
+                     curve = sl_curve_new (answers, 4);
   g_assert_cmpuint (g_array_index (answers, SlAnswer, 2).picture, ==, 0);
   g_assert_cmpuint (curve->len, ==, G_N_ELEMENTS (expected));
   for (guint i = 0; i < curve->len; i++) {
@@ -41,7 +46,8 @@ test_nothing (void)
   SlCalibrationBin bins[SL_CALIBRATION_BINS];
   gdouble error;
   g_autoptr (GArray) none = answers_new (NULL, 0), empty = sl_curve_new (none, 3);
-  g_autoptr (GArray) answers = answers_new (wrong, G_N_ELEMENTS (wrong)), curve = sl_curve_new (answers, 0);
+  g_autoptr (GArray) answers = answers_new (wrong, G_N_ELEMENTS (wrong)),
+                     curve = sl_curve_new (answers, 0);
   g_assert_null (sl_curve_best (empty));
   g_assert_false (sl_calibration (none, bins, &error));
   g_assert_cmpfloat (sl_curve_best (curve)->confidence, ==, 0.6);
@@ -52,11 +58,15 @@ test_nothing (void)
 static void
 test_calibration (void)
 {
-  static const SlAnswer some[] = { { 0.2, 0, 0, TRUE }, { 0.3 - 1e-9, 0, 0, FALSE }, { 1, 0, 0, TRUE }, { 0.95, 0, 0, TRUE } };
-  static const SlAnswer beyond[] = { { 1.5, 0, 0, TRUE } }, below[] = { { -0.5, 0, 0, TRUE } }, unknown[] = { { NAN, 0, 0, TRUE } };
+  static const SlAnswer some[] = {
+    { 0.2, 0, 0, TRUE }, { 0.3 - 1e-9, 0, 0, FALSE }, { 1, 0, 0, TRUE }, { 0.95, 0, 0, TRUE }
+  };
+  static const SlAnswer beyond[] = { { 1.5, 0, 0, TRUE } }, below[] = { { -0.5, 0, 0, TRUE } },
+                        unknown[] = { { NAN, 0, 0, TRUE } };
   SlCalibrationBin bins[SL_CALIBRATION_BINS];
   gdouble error;
-  g_autoptr (GArray) answers = answers_new (some, G_N_ELEMENTS (some)), high = answers_new (beyond, 1), low = answers_new (below, 1);
+  g_autoptr (GArray) answers = answers_new (some, G_N_ELEMENTS (some)),
+                     high = answers_new (beyond, 1), low = answers_new (below, 1);
   g_autoptr (GArray) nan = answers_new (unknown, 1);
   g_assert_true (sl_calibration (answers, bins, &error));
   g_assert_cmpfloat_with_epsilon (error, (0.25 + 0.025) / 2, 1e-8);
@@ -89,23 +99,29 @@ cell_of (const GArray *matrix, gint32 truth, gint32 guess)
   return 0;
 }
 
-/* True objects 0 and 1 of classes 5 and 6, 2 is ignored and 3 is a crowd. The first found takes 0 although its class differs, the second must take
- * 1, the third and the fourth take the crowd and do not count, and the last has no true object left. */
+/* True objects 0 and 1 of classes 5 and 6, 2 is ignored and 3 is a crowd. The first found takes 0
+ * although its class differs, the second must take 1, the third and the fourth take the crowd and
+ * do not count, and the last has no true object left. */
 static void
 test_matrix (void)
 {
-  static const SlEvalObject truth[] = {
-    { .label = 5 }, { .label = 6 }, { .label = 5, .ignored = TRUE }, { .label = 6, .ignored = TRUE, .crowd = TRUE }
-  };
+  static const SlEvalObject truth[] = { { .label = 5 },
+                                        { .label = 6 },
+                                        { .label = 5, .ignored = TRUE },
+                                        { .label = 6, .ignored = TRUE, .crowd = TRUE } };
   static const SlEvalObject found[] = { { .confidence = 0.9, .label = 6 },
                                         { .confidence = 0.8, .label = 6 },
                                         { .confidence = 0.7, .label = 7 },
                                         { .confidence = 0.6, .label = 7 },
                                         { .confidence = 0.5, .label = 5 } };
-  static const gdouble overlaps[5][4] = { { 0.9, 0.6, 0.95 }, { 0.7, 0.5 }, { 0, 0, 0.4, 0.8 }, { 0, 0, 0, 0.8 }, { 0.9, 0.49 } };
+  static const gdouble overlaps[5][4] = {
+    { 0.9, 0.6, 0.95 }, { 0.7, 0.5 }, { 0, 0, 0.4, 0.8 }, { 0, 0, 0, 0.8 }, { 0.9, 0.49 }
+  };
   g_autoptr (SlObjectPairs) pairs = sl_object_pairs_new ();
-  sl_object_pairs_add (pairs, truth, G_N_ELEMENTS (truth), found, G_N_ELEMENTS (found), overlap, overlaps);
-  g_autoptr (GArray) all = sl_object_pairs_matrix (pairs, 0), few = sl_object_pairs_matrix (pairs, 0.85);
+  sl_object_pairs_add (pairs, truth, G_N_ELEMENTS (truth), found, G_N_ELEMENTS (found), overlap,
+                       overlaps);
+  g_autoptr (GArray) all = sl_object_pairs_matrix (pairs, 0),
+                     few = sl_object_pairs_matrix (pairs, 0.85);
   g_assert_cmpuint (all->len, ==, 3);
   g_assert_cmpuint (cell_of (all, 5, 6), ==, 1);
   g_assert_cmpuint (cell_of (all, 6, 6), ==, 1);
@@ -119,10 +135,12 @@ test_matrix (void)
 static void
 test_equal_overlaps (void)
 {
-  static const SlEvalObject truth[] = { { .label = 5 }, { .label = 6 }, { .label = 5 } }, found[] = { { .confidence = 0.9, .label = 6 } };
+  static const SlEvalObject truth[] = { { .label = 5 }, { .label = 6 }, { .label = 5 } },
+                            found[] = { { .confidence = 0.9, .label = 6 } };
   static const gdouble overlaps[1][4] = { { 0.8, 0.8, 0.8 } };
   g_autoptr (SlObjectPairs) pairs = sl_object_pairs_new ();
-  sl_object_pairs_add (pairs, truth, G_N_ELEMENTS (truth), found, G_N_ELEMENTS (found), overlap, overlaps);
+  sl_object_pairs_add (pairs, truth, G_N_ELEMENTS (truth), found, G_N_ELEMENTS (found), overlap,
+                       overlaps);
   g_autoptr (GArray) matrix = sl_object_pairs_matrix (pairs, 0);
   g_assert_cmpuint (cell_of (matrix, 6, 6), ==, 1);
   g_assert_cmpuint (cell_of (matrix, 5, SL_MATRIX_NOTHING), ==, 2);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Overlaps from standard input, for objects.py. Lines "mask WIDTH HEIGHT CROWD CHANGES STEPS", the last two being what other
- * masks cost before, with two masks behind, each with a "/" at its end: "p N X Y ..." polygons, "c N COUNT ..." lengths of runs, "t TEXT"
- * compressed ones, "m X Y W H CELL ..." cells; prints both areas and the overlap. Lines "points AREA X Y X Y" with
- * the box, behind it 17 points "X Y VISIBLE" that are true and 17 that were found; prints the similarity. Prints the reason of a refusal.
+ * Overlaps from standard input, for objects.py. Lines "mask WIDTH HEIGHT CROWD CHANGES STEPS", the
+ * last two being what other masks cost before, with two masks behind, each with a "/" at its end:
+ * "p N X Y ..." polygons, "c N COUNT ..." lengths of runs, "t TEXT" compressed ones, "m X Y W H
+ * CELL ..." cells; prints both areas and the overlap. Lines "points AREA X Y X Y" with the box,
+ * behind it 17 points "X Y VISIBLE" that are true and 17 that were found; prints the similarity.
+ * Prints the reason of a refusal.
  */
 #include <locale.h>
 #include <stdio.h>
@@ -22,7 +24,8 @@ number (void)
 static SlRuns *
 read_cells (guint width, guint height)
 {
-  const guint x = (guint) number (), y = (guint) number (), w = (guint) number (), h = (guint) number ();
+  const guint x = (guint) number (), y = (guint) number (), w = (guint) number (),
+              h = (guint) number ();
   g_autofree guint8 *cells = g_malloc ((gsize) w * h + 1);
   for (guint i = 0; i < w * h; i++)
     cells[i] = (guint8) number ();
@@ -33,7 +36,8 @@ read_cells (guint width, guint height)
 static SlRuns *
 read_polygons (guint width, guint height, SlRunsCost *cost, GError **error)
 {
-  g_autoptr (GArray) points = g_array_new (FALSE, FALSE, sizeof (gdouble)), ends = g_array_new (FALSE, FALSE, sizeof (guint));
+  g_autoptr (GArray) points = g_array_new (FALSE, FALSE, sizeof (gdouble)),
+                     ends = g_array_new (FALSE, FALSE, sizeof (guint));
   char kind[8] = "p";
   while (kind[0] == 'p') {
     const gsize n = (gsize) number ();
@@ -46,8 +50,8 @@ read_polygons (guint width, guint height, SlRunsCost *cost, GError **error)
     if (scanf ("%7s", kind) != 1)
       break;
   }
-  return sl_runs_new_polygons (width, height, (const gdouble *) (void *) points->data, (const guint *) (void *) ends->data, ends->len, cost,
-                               error);
+  return sl_runs_new_polygons (width, height, (const gdouble *) (void *) points->data,
+                               (const guint *) (void *) ends->data, ends->len, cost, error);
 }
 
 static SlRuns *
@@ -86,12 +90,13 @@ compare_masks (void)
   const gboolean crowd = number () != 0;
   SlRunsCost cost = { .changes = (guint64) number (), .steps = (guint64) number () };
   g_autoptr (GError) error = NULL;
-  g_autoptr (SlRuns) found = read_mask (width, height, &cost, &error), truth = read_mask (width, height, &cost, &error);
+  g_autoptr (SlRuns) found = read_mask (width, height, &cost, &error),
+                     truth = read_mask (width, height, &cost, &error);
   if (error != NULL)
     printf ("%s\n", error->message);
   else
-    printf ("%" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %.17g\n", sl_runs_area (found), sl_runs_area (truth),
-            sl_runs_overlap (found, truth, crowd));
+    printf ("%" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %.17g\n", sl_runs_area (found),
+            sl_runs_area (truth), sl_runs_overlap (found, truth, crowd));
 }
 
 static void

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Memory that ends in `sightline check`: what it could not find out is a problem, and not left out. */
+/* Memory that ends in `sightline check`: what it could not find out is a problem, and not left out.
+ */
 #include "pipelines/description/build.h"
 #include "plugins/elements.h"
 #include "tests/faults/sweep.h"
@@ -20,7 +21,8 @@ start_gstreamer (void)
   sl_elements_register_static ();
 }
 
-/* All findings, without the times that were measured, and without the word that errors are to have. */
+/* All findings, without the times that were measured, and without the word that errors are to have.
+ */
 static char *
 check (gpointer data)
 {
@@ -39,7 +41,8 @@ check (gpointer data)
   for (guint i = 0; i < findings->len; i++) {
     const SlFinding *finding = &g_array_index (findings, SlFinding, i);
     const char *about = g_strcmp0 (finding->about, "memory") == 0 ? "sizes" : finding->about;
-    const gboolean timed = g_strcmp0 (finding->about, "time") == 0 || g_strcmp0 (finding->about, "budget") == 0;
+    const gboolean timed =
+      g_strcmp0 (finding->about, "time") == 0 || g_strcmp0 (finding->about, "budget") == 0;
     g_string_append_printf (text, "%d %s %s\n", finding->kind, about, timed ? "" : finding->text);
   }
   return g_string_free (text, FALSE);
@@ -48,10 +51,12 @@ check (gpointer data)
 static void
 test_check (void)
 {
-  g_autofree char *model = g_build_filename (g_getenv ("SIGHTLINE_TEST_MODELS"), "large_tensor.tflite", NULL);
-  g_autofree char *launch = g_strdup_printf ("videotestsrc ! video/x-raw,format=RGB,width=64,height=48,framerate=1/10 ! slnormalize ! "
-                                             "slinfer name=m model=%s ! slpostprocess ! application/x-json ! fakesink",
-                                             model);
+  g_autofree char *model =
+    g_build_filename (g_getenv ("SIGHTLINE_TEST_MODELS"), "large_tensor.tflite", NULL);
+  g_autofree char *launch = g_strdup_printf (
+    "videotestsrc ! video/x-raw,format=RGB,width=64,height=48,framerate=1/10 ! slnormalize ! "
+    "slinfer name=m model=%s ! slpostprocess ! application/x-json ! fakesink",
+    model);
   sweep (start_gstreamer, check, launch);
 }
 

@@ -20,7 +20,8 @@ describe (gpointer data)
 static void
 test_description (gconstpointer data)
 {
-  g_autofree char *dir = g_dir_make_tmp ("sightline-XXXXXX", NULL), *path = g_build_filename (dir, "a.pipeline", NULL);
+  g_autofree char *dir = g_dir_make_tmp ("sightline-XXXXXX", NULL),
+                  *path = g_build_filename (dir, "a.pipeline", NULL);
   g_assert_true (g_file_set_contents (path, data, -1, NULL));
   sweep (NULL, describe, path);
   g_unlink (path);
@@ -31,9 +32,11 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_data_func ("/description/good",
-                        "[parameters]\nn=3\n[pipeline]\nlaunch=fakesrc num-buffers=${n} ! fakesink name=s\n[element s]\nsync=true\n",
+  g_test_add_data_func (
+    "/description/good",
+    "[parameters]\nn=3\n[pipeline]\nlaunch=fakesrc num-buffers=${n} ! fakesink name=s\n[element s]\nsync=true\n",
+    test_description);
+  g_test_add_data_func ("/description/bad", "[pipeline]\nlaunch=fakesrc ! ${what}\nwatchdog=soon\n",
                         test_description);
-  g_test_add_data_func ("/description/bad", "[pipeline]\nlaunch=fakesrc ! ${what}\nwatchdog=soon\n", test_description);
   return g_test_run ();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Memory that ends while a pipeline starts, predicts frames, and takes another model. GStreamer is initialised in each child: threads that
- * it has in the parent would be missing there.
+ * Memory that ends while a pipeline starts, predicts frames, and takes another model. GStreamer is
+ * initialised in each child: threads that it has in the parent would be missing there.
  */
 #include <gst/app/gstappsink.h>
 
@@ -17,7 +17,8 @@ typedef struct
 /* How often the bus is asked while no frame comes. */
 #define GLANCE (20 * GST_MSECOND)
 
-/* The next message of @types, none = GST_MESSAGE_UNKNOWN; its text, of a warning or an error, goes into @text. */
+/* The next message of @types, none = GST_MESSAGE_UNKNOWN; its text, of a warning or an error, goes
+ * into @text. */
 static GstMessageType
 take_message (GstBus *bus, GstMessageType types, GstClockTime timeout, GString *text)
 {
@@ -63,7 +64,8 @@ swap (GstElement *pipeline, GstBus *bus, const char *model, GString *text)
   g_autoptr (GString) ignored = g_string_new (NULL);
   GstMessageType heard = GST_MESSAGE_UNKNOWN;
   g_object_set (infer, "model", model, NULL);
-  while (pull (pipeline, bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING | GST_MESSAGE_ELEMENT, ignored, &heard))
+  while (pull (pipeline, bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING | GST_MESSAGE_ELEMENT,
+               ignored, &heard))
     g_string_truncate (ignored, 0);
   g_string_append (text, heard == GST_MESSAGE_ELEMENT ? "changed" : ignored->str);
   gst_object_unref (infer);
@@ -81,16 +83,17 @@ predict (gpointer data)
 {
   const Models *models = data;
   GString *text = g_string_new (NULL);
-  g_autofree char *launch =
-    g_strdup_printf ("videotestsrc pattern=green ! video/x-raw,format=RGB,width=40,height=30 ! slnormalize ! slinfer "
-                     "name=it model=%s ! slpostprocess ! text/x-raw ! appsink name=out sync=false max-buffers=1",
-                     models->model);
+  g_autofree char *launch = g_strdup_printf (
+    "videotestsrc pattern=green ! video/x-raw,format=RGB,width=40,height=30 ! slnormalize ! slinfer "
+    "name=it model=%s ! slpostprocess ! text/x-raw ! appsink name=out sync=false max-buffers=1",
+    models->model);
   GstElement *pipeline = gst_parse_launch (launch, NULL);
   GstBus *bus = gst_element_get_bus (pipeline);
   GstMessageType heard;
   if (gst_element_set_state (pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
     take_message (bus, GST_MESSAGE_ERROR, GST_CLOCK_TIME_NONE, text);
-  else if (pull (pipeline, bus, GST_MESSAGE_ERROR, text, &heard) && pull (pipeline, bus, GST_MESSAGE_ERROR, text, &heard))
+  else if (pull (pipeline, bus, GST_MESSAGE_ERROR, text, &heard)
+           && pull (pipeline, bus, GST_MESSAGE_ERROR, text, &heard))
     swap (pipeline, bus, models->other, text);
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_object_unref (bus);
@@ -101,7 +104,8 @@ predict (gpointer data)
 static void
 test_pipeline (void)
 {
-  Models models = { test_sized_colour_model (SL_DTYPE_U8, 4), test_sized_colour_model (SL_DTYPE_U8, 8) };
+  Models models = { test_sized_colour_model (SL_DTYPE_U8, 4),
+                    test_sized_colour_model (SL_DTYPE_U8, 8) };
   sweep (start_gstreamer, predict, &models);
   test_remove_file (models.model);
   test_remove_file (models.other);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Memory that ends: while a model is loaded, while its first frames run, in the predictor, and where something was wrong already.
+ * Memory that ends: while a model is loaded, while its first frames run, in the predictor, and
+ * where something was wrong already.
  */
 #include <string.h>
 
@@ -22,9 +23,11 @@ two_classes (void)
   return tiny_detector (2);
 }
 
-static const ModelCase models[] = {
-  { tiny_classifier, 1 }, { tiny_channels, 1 }, { tiny_float, 1 }, { two_classes, 1 }, { tiny_classifier, 2 }
-};
+static const ModelCase models[] = { { tiny_classifier, 1 },
+                                    { tiny_channels, 1 },
+                                    { tiny_float, 1 },
+                                    { two_classes, 1 },
+                                    { tiny_classifier, 2 } };
 
 static char *
 take_message (GError *error)
@@ -42,9 +45,11 @@ run_frames (SlGraph *graph, SlSession *session)
   void *inputs[SL_MAX_IO] = { NULL }, *outputs[SL_MAX_IO] = { NULL };
   gboolean good = TRUE;
   for (guint i = 0; i < sl_graph_n_inputs (graph); i++)
-    good = (inputs[i] = sl_tensor_buffer_new (sl_graph_input_tensor (graph, i)->bytes)) != NULL && good;
+    good =
+      (inputs[i] = sl_tensor_buffer_new (sl_graph_input_tensor (graph, i)->bytes)) != NULL && good;
   for (guint i = 0; i < sl_graph_n_outputs (graph); i++)
-    good = (outputs[i] = sl_tensor_buffer_new (sl_graph_output_tensor (graph, i)->bytes)) != NULL && good;
+    good = (outputs[i] = sl_tensor_buffer_new (sl_graph_output_tensor (graph, i)->bytes)) != NULL
+           && good;
   if (!good)
     g_string_append (text, "no memory for tensors");
   for (guint frame = 0; good && frame < 2; frame++) {
@@ -74,15 +79,19 @@ load_and_run (gpointer data)
 {
   const Load *load = data;
   GError *error = NULL;
-  g_autoptr (SlModel) model = sl_model_load_with (load->path, NULL, &(SlModelLoadOptions){ .skip_input_quantize = TRUE }, &error);
-  g_autoptr (SlSession) session = model != NULL ? sl_session_new (sl_model_graph (model), load->threads, &error) : NULL;
+  g_autoptr (SlModel) model = sl_model_load_with (
+    load->path, NULL, &(SlModelLoadOptions){ .skip_input_quantize = TRUE }, &error);
+  g_autoptr (SlSession) session =
+    model != NULL ? sl_session_new (sl_model_graph (model), load->threads, &error) : NULL;
   if (session == NULL)
     return take_message (error);
   g_autofree char *summary = sl_contract_summary (sl_model_contract (model));
   g_autofree char *frames = run_frames (sl_model_graph (model), session);
   /* A second model and session of the same file, which share what they can. */
-  g_autoptr (SlModel) again = sl_model_load_with (load->path, NULL, &(SlModelLoadOptions){ .skip_input_quantize = TRUE }, &error);
-  g_autoptr (SlSession) second = again != NULL ? sl_session_new (sl_model_graph (again), load->threads, &error) : NULL;
+  g_autoptr (SlModel) again = sl_model_load_with (
+    load->path, NULL, &(SlModelLoadOptions){ .skip_input_quantize = TRUE }, &error);
+  g_autoptr (SlSession) second =
+    again != NULL ? sl_session_new (sl_model_graph (again), load->threads, &error) : NULL;
   if (second == NULL)
     return take_message (error);
   g_autofree char *more = run_frames (sl_model_graph (again), second);
@@ -107,9 +116,12 @@ test_bad_model (gconstpointer data)
 {
   g_autoptr (SlTfliteWriter) writer = tiny_classifier ();
   g_autoptr (GBytes) bytes = sl_tflite_writer_finish (writer);
-  g_autofree char *dir = g_dir_make_tmp ("sightline-XXXXXX", NULL), *path = g_build_filename (dir, "bad.tflite", NULL);
+  g_autofree char *dir = g_dir_make_tmp ("sightline-XXXXXX", NULL),
+                  *path = g_build_filename (dir, "bad.tflite", NULL);
   const gsize size = g_bytes_get_size (bytes);
-  g_assert_true (g_file_set_contents (path, g_bytes_get_data (bytes, NULL), (gssize) (size * (gsize) GPOINTER_TO_INT (data) / 100), NULL));
+  g_assert_true (g_file_set_contents (path, g_bytes_get_data (bytes, NULL),
+                                      (gssize) (size * (gsize) GPOINTER_TO_INT (data) / 100),
+                                      NULL));
   Load load = { path, 1 };
   sweep (NULL, load_and_run, &load);
   sl_tflite_remove_temp (path);
@@ -126,14 +138,16 @@ predict (gpointer data)
   if (predictor == NULL)
     return take_message (error);
   g_autoptr (GBytes) bytes = g_bytes_new (pixels, sizeof pixels);
-  g_autoptr (SlPredictions) predictions = sl_predictor_predict_bytes (predictor, "RGB", 12, 8, bytes, &error);
+  g_autoptr (SlPredictions) predictions =
+    sl_predictor_predict_bytes (predictor, "RGB", 12, 8, bytes, &error);
   return predictions != NULL ? sl_predictions_to_text (predictions) : take_message (error);
 }
 
 static void
 test_predictor (void)
 {
-  g_autofree char *path = g_build_filename (g_getenv ("SIGHTLINE_TEST_MODELS"), "brightest_channel.tflite", NULL);
+  g_autofree char *path =
+    g_build_filename (g_getenv ("SIGHTLINE_TEST_MODELS"), "brightest_channel.tflite", NULL);
   sweep (NULL, predict, path);
 }
 

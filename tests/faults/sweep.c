@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* See sweep.h. A child tells what came out, and where its allocations came from, in memory that both share. */
+/* See sweep.h. A child tells what came out, and where its allocations came from, in memory that
+ * both share. */
 #include "tests/faults/sweep.h"
 
 #include <fcntl.h>
@@ -84,8 +85,10 @@ names_memory (const char *text)
 static gboolean
 is_glib_abort (int status, const char *log)
 {
-  const gboolean said = strstr (log, "failed to allocate") != NULL || (strstr (log, "GLib") != NULL && names_memory (log));
-  return said && WIFSIGNALED (status) && (WTERMSIG (status) == SIGTRAP || WTERMSIG (status) == SIGABRT);
+  const gboolean said = strstr (log, "failed to allocate") != NULL
+                        || (strstr (log, "GLib") != NULL && names_memory (log));
+  return said && WIFSIGNALED (status)
+         && (WTERMSIG (status) == SIGTRAP || WTERMSIG (status) == SIGABRT);
 }
 
 static void
@@ -94,14 +97,17 @@ judge (int status, guint64 at, const Outcome *outcome, const char *expected)
   if (is_glib_abort (status, outcome->log))
     return;
   if (!WIFEXITED (status) || !outcome->ended)
-    g_error ("allocation %" G_GUINT64_FORMAT " failed: %s %d: %s", at, WIFSIGNALED (status) ? "killed by signal" : "ended with",
+    g_error ("allocation %" G_GUINT64_FORMAT " failed: %s %d: %s", at,
+             WIFSIGNALED (status) ? "killed by signal" : "ended with",
              WIFSIGNALED (status) ? WTERMSIG (status) : WEXITSTATUS (status), outcome->log);
   if (strcmp (outcome->text, expected) != 0 && !names_memory (outcome->text))
-    g_error ("allocation %" G_GUINT64_FORMAT " failed: '%s' came out in place of '%s', and it does not name memory", at, outcome->text,
-             expected);
+    g_error ("allocation %" G_GUINT64_FORMAT
+             " failed: '%s' came out in place of '%s', and it does not name memory",
+             at, outcome->text, expected);
 }
 
-/* (transfer full): which allocations are to fail: of each site the first and the last, of those that go through GLib a sample. */
+/* (transfer full): which allocations are to fail: of each site the first and the last, of those
+ * that go through GLib a sample. */
 static GArray *
 choose (const Outcome *outcome, guint64 count)
 {
@@ -109,12 +115,15 @@ choose (const Outcome *outcome, guint64 count)
   GArray *chosen = g_array_new (FALSE, FALSE, sizeof (guint64));
   g_autoptr (GHashTable) last = g_hash_table_new (NULL, NULL), seen = g_hash_table_new (NULL, NULL);
   for (guint64 i = 0; i < count; i++)
-    g_hash_table_insert (last, GUINT_TO_POINTER (outcome->sites[i]), GUINT_TO_POINTER ((guint) i + 1));
+    g_hash_table_insert (last, GUINT_TO_POINTER (outcome->sites[i]),
+                         GUINT_TO_POINTER ((guint) i + 1));
   for (guint64 i = 0; i < count; i++) {
     const gpointer site = GUINT_TO_POINTER (outcome->sites[i]);
     const guint64 at = i + 1;
-    const gboolean edge = g_hash_table_add (seen, site) || GPOINTER_TO_UINT (g_hash_table_lookup (last, site)) == at;
-    const gboolean sampled = (outcome->sites[i] & SL_FAIL_DIRECT) != 0 || (edge && through_glib++ % SAMPLE == 0);
+    const gboolean edge =
+      g_hash_table_add (seen, site) || GPOINTER_TO_UINT (g_hash_table_lookup (last, site)) == at;
+    const gboolean sampled =
+      (outcome->sites[i] & SL_FAIL_DIRECT) != 0 || (edge && through_glib++ % SAMPLE == 0);
     if (g_test_thorough () || (edge && sampled))
       g_array_append_val (chosen, at);
   }
@@ -129,7 +138,8 @@ sweep (void (*prepare) (void), SweepWork work, gpointer data)
     g_test_skip ("the allocations of this build cannot be made to fail");
     return;
   }
-  Outcome *outcome = mmap (NULL, sizeof *outcome, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  Outcome *outcome =
+    mmap (NULL, sizeof *outcome, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   g_assert_true (outcome != MAP_FAILED);
   g_assert_cmpint (run_once (&task, 0, outcome), ==, 0);
   g_autofree char *expected = g_strdup (outcome->text);
@@ -146,7 +156,9 @@ sweep (void (*prepare) (void), SweepWork work, gpointer data)
     aborted += WIFSIGNALED (status);
     same += WIFEXITED (status) && strcmp (outcome->text, expected) == 0;
   }
-  g_test_message ("%u of %" G_GUINT64_FORMAT " allocations failed: GLib aborted %u times, %u made no difference, the rest were errors",
-                  chosen->len, count, aborted, same);
+  g_test_message (
+    "%u of %" G_GUINT64_FORMAT
+    " allocations failed: GLib aborted %u times, %u made no difference, the rest were errors",
+    chosen->len, count, aborted, same);
   munmap (outcome, sizeof *outcome);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libFuzzer target: bytes -> a black box, each inference of which is then read to its last byte. Where the checksums of a file are wrong,
- * they are corrected first, so that mutants get behind them. Built as tflite.c says.
+ * libFuzzer target: bytes -> a black box, each inference of which is then read to its last byte.
+ * Where the checksums of a file are wrong, they are corrected first, so that mutants get behind
+ * them. Built as tflite.c says.
  */
 #include <string.h>
 
@@ -27,9 +28,11 @@ correct (guint8 *data, size_t size)
     return;
   put64 (data + 16, size);
   put64 (data + 24, sl_xxh64 (data, 24, 0));
-  while (size - at >= SL_BLACK_BOX_SECTION && sl_le64 (data + at + 8) <= size - at - SL_BLACK_BOX_SECTION) {
+  while (size - at >= SL_BLACK_BOX_SECTION
+         && sl_le64 (data + at + 8) <= size - at - SL_BLACK_BOX_SECTION) {
     const guint64 length = sl_le64 (data + at + 8);
-    put64 (data + at + 16, sl_xxh64 (data + at + SL_BLACK_BOX_SECTION, length, sl_xxh64 (data + at, 16, 0)));
+    put64 (data + at + 16,
+           sl_xxh64 (data + at + SL_BLACK_BOX_SECTION, length, sl_xxh64 (data + at, 16, 0)));
     at += SL_BLACK_BOX_SECTION + length;
   }
 }

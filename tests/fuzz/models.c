@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Mutates real models, loads each mutant, runs it on two frames, decodes and prints what it gives, as an application would.
+ * Mutates real models, loads each mutant, runs it on two frames, decodes and prints what it gives,
+ * as an application would.
  *
- *   fuzz-models [--mutants 1000] [--seconds 0] [--seed 1] [--first 0] [--jobs 2] [--timeout 20] [--save FOLDER] FILE|FOLDER...
+ *   fuzz-models [--mutants 1000] [--seconds 0] [--seed 1] [--first 0] [--jobs 2] [--timeout 20]
+ * [--save FOLDER] FILE|FOLDER...
  *
- * Mutants follow from the seed, their number and the files alone, so `--seed S --first N --mutants 1 --save FOLDER` with the same
- * files writes mutant N again. Worker processes do the work: the parent sees a worker that dies or stays on one mutant, or that grows, says
- * which mutant it was, keeps the file, and starts another worker behind it. The exit status is 1 when there was such a finding.
- * Sanitizers see what a crash does not: build with -Db_sanitize=address,undefined.
+ * Mutants follow from the seed, their number and the files alone, so `--seed S --first N --mutants
+ * 1 --save FOLDER` with the same files writes mutant N again. Worker processes do the work: the
+ * parent sees a worker that dies or stays on one mutant, or that grows, says which mutant it was,
+ * keeps the file, and starts another worker behind it. The exit status is 1 when there was such a
+ * finding. Sanitizers see what a crash does not: build with -Db_sanitize=address,undefined.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -27,7 +30,8 @@
 #include "tests/fuzz/mutate_torchscript.h"
 
 #define MAX_JOBS 16
-/* A worker that has so much more memory than at its start is a finding: models declare at most this much. */
+/* A worker that has so much more memory than at its start is a finding: models declare at most this
+ * much. */
 #define MAX_GROWTH (G_GUINT64_CONSTANT (3) << 30)
 /* Mutants that no predictor takes run with zeros when their tensors are this small. */
 #define MAX_RUN_BYTES (32 << 20)
@@ -58,12 +62,15 @@ static char *option_save;
 static char **option_files;
 static const GOptionEntry options[] = {
   { "mutants", 0, 0, G_OPTION_ARG_INT64, &option_mutants, "Mutants to try", "N" },
-  { "seconds", 0, 0, G_OPTION_ARG_INT, &option_seconds, "Stop after so long, whatever --mutants says; 0 = do not", "S" },
+  { "seconds", 0, 0, G_OPTION_ARG_INT, &option_seconds,
+    "Stop after so long, whatever --mutants says; 0 = do not", "S" },
   { "seed", 0, 0, G_OPTION_ARG_INT64, &option_seed, "Another seed gives other mutants", "N" },
   { "first", 0, 0, G_OPTION_ARG_INT64, &option_first, "Number of the first mutant", "N" },
   { "jobs", 0, 0, G_OPTION_ARG_INT, &option_jobs, "Worker processes", "N" },
-  { "timeout", 0, 0, G_OPTION_ARG_INT, &option_timeout, "Seconds of processor time that one mutant may take", "S" },
-  { "save", 0, 0, G_OPTION_ARG_FILENAME, &option_save, "Where the mutants that found something are written", "FOLDER" },
+  { "timeout", 0, 0, G_OPTION_ARG_INT, &option_timeout,
+    "Seconds of processor time that one mutant may take", "S" },
+  { "save", 0, 0, G_OPTION_ARG_FILENAME, &option_save,
+    "Where the mutants that found something are written", "FOLDER" },
   { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &option_files, NULL, NULL },
   { NULL }
 };
@@ -108,8 +115,9 @@ add_folder (GPtrArray *samples, const char *path)
   g_autoptr (GDir) folder = g_dir_open (path, 0, NULL);
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
   for (const char *name; folder != NULL && (name = g_dir_read_name (folder)) != NULL;)
-    if (g_str_has_suffix (name, ".tflite") || g_str_has_suffix (name, ".onnx") || g_str_has_suffix (name, ".pt")
-        || g_str_has_suffix (name, ".ptl") || g_str_has_suffix (name, ".torchscript"))
+    if (g_str_has_suffix (name, ".tflite") || g_str_has_suffix (name, ".onnx")
+        || g_str_has_suffix (name, ".pt") || g_str_has_suffix (name, ".ptl")
+        || g_str_has_suffix (name, ".torchscript"))
       g_ptr_array_add (names, g_build_filename (path, name, NULL));
   g_ptr_array_sort (names, by_name);
   for (guint i = 0; i < names->len; i++)
@@ -128,13 +136,16 @@ read_samples (void)
   return samples;
 }
 
-/* make_mutant: (transfer full): mutant @number and its length; *@random goes on with choices of how it is run. */
+/* make_mutant: (transfer full): mutant @number and its length; *@random goes on with choices of how
+ * it is run. */
 static guint8 *
 make_mutant (const GPtrArray *samples, gint64 number, gsize *size, GRand **random)
 {
-  const guint32 seed[] = { (guint32) option_seed, (guint32) (option_seed >> 32), (guint32) number, (guint32) (number >> 32) };
+  const guint32 seed[] = { (guint32) option_seed, (guint32) (option_seed >> 32), (guint32) number,
+                           (guint32) (number >> 32) };
   *random = g_rand_new_with_seed_array (seed, G_N_ELEMENTS (seed));
-  const Sample *sample = g_ptr_array_index (samples, (guint) g_rand_int_range (*random, 0, (gint32) samples->len));
+  const Sample *sample =
+    g_ptr_array_index (samples, (guint) g_rand_int_range (*random, 0, (gint32) samples->len));
   *size = sample->size;
   if (sample->onnx != NULL)
     return mutate_onnx (sample->data, size, sample->onnx, *random);
@@ -148,9 +159,11 @@ make_mutant (const GPtrArray *samples, gint64 number, gsize *size, GRand **rando
 static void
 check_text (gint64 number, const char *what, const char *text, gboolean json)
 {
-  if (g_utf8_validate (text, -1, NULL) && (!json || (text[0] == '{' && strpbrk (text, "\n\033") == NULL)))
+  if (g_utf8_validate (text, -1, NULL)
+      && (!json || (text[0] == '{' && strpbrk (text, "\n\033") == NULL)))
     return;
-  g_printerr ("mutant %" G_GINT64_FORMAT ": %s is not what readers expect: %s\n", number, what, text);
+  g_printerr ("mutant %" G_GINT64_FORMAT ": %s is not what readers expect: %s\n", number, what,
+              text);
   abort ();
 }
 
@@ -166,7 +179,8 @@ check_confidence (gdouble confidence)
 static void
 check_predictions (gint64 number, const SlPredictions *predictions)
 {
-  g_autofree char *json = sl_predictions_to_json (predictions), *text = sl_predictions_to_text (predictions);
+  g_autofree char *json = sl_predictions_to_json (predictions),
+                  *text = sl_predictions_to_text (predictions);
   check_text (number, "JSON", json, TRUE);
   check_text (number, "text", text, FALSE);
   for (guint i = 0; i < sl_predictions_get_n_objects (predictions); i++)
@@ -179,15 +193,19 @@ check_predictions (gint64 number, const SlPredictions *predictions)
 static void
 set_choices (SlPredictor *predictor, GRand *random)
 {
-  static const char *const decoders[] = { "ssd",        "torchvision", "yunet",  "scrfd",        "ultraface", "nanodet", "ssd-raw",
-                                          "fastestdet", "pose",        "labels", "segmentation", "image",     "yolo" };
+  static const char *const decoders[] = { "ssd",       "torchvision", "yunet",        "scrfd",
+                                          "ultraface", "nanodet",     "ssd-raw",      "fastestdet",
+                                          "pose",      "labels",      "segmentation", "image",
+                                          "yolo" };
   if (g_rand_boolean (random))
     g_object_set (predictor, "mean", "127.5", "std", "127.5", NULL);
   if (g_rand_int_range (random, 0, 4) == 0)
-    g_object_set (predictor, "decoder", decoders[g_rand_int_range (random, 0, G_N_ELEMENTS (decoders))], NULL);
+    g_object_set (predictor, "decoder",
+                  decoders[g_rand_int_range (random, 0, G_N_ELEMENTS (decoders))], NULL);
   if (g_rand_int_range (random, 0, 4) == 0)
-    g_object_set (predictor, "threshold", g_rand_double (random), "iou-threshold", g_rand_double (random), "max-results",
-                  (guint) g_rand_int_range (random, 1, 1000), "top-k", (guint) g_rand_int_range (random, 1, 50), NULL);
+    g_object_set (predictor, "threshold", g_rand_double (random), "iou-threshold",
+                  g_rand_double (random), "max-results", (guint) g_rand_int_range (random, 1, 1000),
+                  "top-k", (guint) g_rand_int_range (random, 1, 50), NULL);
 }
 
 static gboolean
@@ -198,7 +216,8 @@ predict_twice (gint64 number, SlPredictor *predictor, GRand *random)
     pixels[i] = (guint8) g_rand_int (random);
   g_autoptr (GBytes) bytes = g_bytes_new_static (pixels, FRAME_WIDTH * FRAME_HEIGHT * 3);
   for (guint i = 0; i < 2; i++) {
-    g_autoptr (SlPredictions) predictions = sl_predictor_predict_bytes (predictor, "RGB", FRAME_WIDTH, FRAME_HEIGHT, bytes, NULL);
+    g_autoptr (SlPredictions) predictions =
+      sl_predictor_predict_bytes (predictor, "RGB", FRAME_WIDTH, FRAME_HEIGHT, bytes, NULL);
     if (predictions == NULL)
       return FALSE;
     check_predictions (number, predictions);
@@ -225,7 +244,8 @@ run_bare (const char *path)
   gsize bytes = 0;
   for (guint i = 0; graph != NULL && i < sl_graph_n_tensors (graph); i++)
     bytes += sl_graph_tensor (graph, (gint32) i)->bytes;
-  g_autoptr (SlSession) session = graph != NULL && bytes <= MAX_RUN_BYTES ? sl_session_new (graph, 1, NULL) : NULL;
+  g_autoptr (SlSession) session =
+    graph != NULL && bytes <= MAX_RUN_BYTES ? sl_session_new (graph, 1, NULL) : NULL;
   if (session == NULL)
     return FALSE;
   void *inputs[SL_MAX_IO], *outputs[SL_MAX_IO];
@@ -249,7 +269,8 @@ try_mutant (const GPtrArray *samples, gint64 number, const char *path, Progress 
   g_autofree guint8 *data = make_mutant (samples, number, &size, &random);
   g_autoptr (GError) error = NULL;
   g_unlink (path); /* written over, a longer mutant before this one would show behind its end */
-  if (!g_file_set_contents_full (path, (char *) data, (gssize) size, G_FILE_SET_CONTENTS_NONE, 0600, &error)) {
+  if (!g_file_set_contents_full (path, (char *) data, (gssize) size, G_FILE_SET_CONTENTS_NONE, 0600,
+                                 &error)) {
     g_printerr ("fuzz-models: %s\n", error->message);
     _exit (2);
   }
@@ -289,7 +310,8 @@ resident_bytes (pid_t pid)
 {
   g_autofree char *path = g_strdup_printf ("/proc/%d/statm", (int) pid), *text = NULL;
   unsigned long total, resident;
-  if (!g_file_get_contents (path, &text, NULL, NULL) || sscanf (text, "%lu %lu", &total, &resident) != 2)
+  if (!g_file_get_contents (path, &text, NULL, NULL)
+      || sscanf (text, "%lu %lu", &total, &resident) != 2)
     return 0;
   return (guint64) resident * (guint64) sysconf (_SC_PAGESIZE);
 }
@@ -301,10 +323,12 @@ report (const GPtrArray *samples, gint64 number, const char *what)
   GRand *random;
   g_autofree guint8 *data = make_mutant (samples, number, &size, &random);
   g_rand_free (random);
-  g_print ("FINDING: mutant %" G_GINT64_FORMAT " of seed %" G_GINT64_FORMAT " %s\n", number, option_seed, what);
+  g_print ("FINDING: mutant %" G_GINT64_FORMAT " of seed %" G_GINT64_FORMAT " %s\n", number,
+           option_seed, what);
   if (option_save == NULL)
     return;
-  g_autofree char *path = g_strdup_printf ("%s/mutant-%" G_GINT64_FORMAT "-%" G_GINT64_FORMAT ".model", option_save, option_seed, number);
+  g_autofree char *path = g_strdup_printf (
+    "%s/mutant-%" G_GINT64_FORMAT "-%" G_GINT64_FORMAT ".model", option_save, option_seed, number);
   g_mkdir_with_parents (option_save, 0755);
   if (g_file_set_contents (path, (char *) data, (gssize) size, NULL))
     g_print ("  kept as %s\n", path);
@@ -323,13 +347,15 @@ start (const GPtrArray *samples, const char *folder, guint job, gint64 from, Pro
 
 /* look_after: TRUE while worker @job has work; a worker that died or grew has found something. */
 static gboolean
-look_after (const GPtrArray *samples, const char *folder, guint job, pid_t *pid, Progress *progress, guint *findings)
+look_after (const GPtrArray *samples, const char *folder, guint job, pid_t *pid, Progress *progress,
+            guint *findings)
 {
   int status;
   const gboolean grew = resident_bytes (*pid) > MAX_GROWTH;
   /* Far beyond the limit of processor time: it sleeps. */
   const gboolean sleeps =
-    progress->mutant >= 0 && g_get_monotonic_time () - progress->started > (gint64) option_timeout * 10 * G_USEC_PER_SEC;
+    progress->mutant >= 0
+    && g_get_monotonic_time () - progress->started > (gint64) option_timeout * 10 * G_USEC_PER_SEC;
   if (grew || sleeps)
     kill (*pid, SIGKILL);
   if (waitpid (*pid, &status, grew || sleeps ? 0 : WNOHANG) != *pid)
@@ -337,10 +363,11 @@ look_after (const GPtrArray *samples, const char *folder, guint job, pid_t *pid,
   if (WIFEXITED (status) && WEXITSTATUS (status) == 0)
     return FALSE;
   g_autofree char *what =
-    grew || sleeps ? g_strdup (grew ? "takes too much memory" : "hangs")
-    : WIFSIGNALED (status)
-      ? g_strdup_printf (WTERMSIG (status) == SIGXCPU ? "takes too long (signal %d)" : "ends in signal %d", WTERMSIG (status))
-      : g_strdup_printf ("ends with status %d", WEXITSTATUS (status));
+    grew || sleeps         ? g_strdup (grew ? "takes too much memory" : "hangs")
+    : WIFSIGNALED (status) ? g_strdup_printf (
+        WTERMSIG (status) == SIGXCPU ? "takes too long (signal %d)" : "ends in signal %d",
+        WTERMSIG (status))
+                           : g_strdup_printf ("ends with status %d", WEXITSTATUS (status));
   report (samples, progress->mutant, what);
   (*findings)++;
   *pid = start (samples, folder, job, progress->mutant + option_jobs, progress);
@@ -350,7 +377,9 @@ look_after (const GPtrArray *samples, const char *folder, guint job, pid_t *pid,
 static guint
 run_workers (const GPtrArray *samples, const char *folder, Progress *progress)
 {
-  const gint64 end = option_seconds > 0 ? g_get_monotonic_time () + (gint64) option_seconds * G_USEC_PER_SEC : G_MAXINT64;
+  const gint64 end = option_seconds > 0
+                       ? g_get_monotonic_time () + (gint64) option_seconds * G_USEC_PER_SEC
+                       : G_MAXINT64;
   pid_t pids[MAX_JOBS];
   guint findings = 0, busy = (guint) option_jobs;
   for (guint i = 0; i < (guint) option_jobs; i++)
@@ -376,7 +405,8 @@ int
 main (int argc, char **argv)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (GOptionContext) context = g_option_context_new ("FILE|FOLDER... - try mutants of real models");
+  g_autoptr (GOptionContext) context =
+    g_option_context_new ("FILE|FOLDER... - try mutants of real models");
   g_option_context_add_main_entries (context, options, NULL);
   if (!g_option_context_parse (context, &argc, &argv, &error)) {
     g_printerr ("fuzz-models: %s\n", error->message);
@@ -391,7 +421,8 @@ main (int argc, char **argv)
   g_log_set_always_fatal (G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_ERROR | G_LOG_FLAG_RECURSION);
   g_autofree char *folder = g_dir_make_tmp ("fuzz-models-XXXXXX", &error);
   g_assert_no_error (error);
-  Progress *progress = mmap (NULL, MAX_JOBS * sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  Progress *progress = mmap (NULL, MAX_JOBS * sizeof *progress, PROT_READ | PROT_WRITE,
+                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   g_assert_true (progress != MAP_FAILED);
   const guint findings = run_workers (samples, folder, progress);
   gint64 done = 0, loaded = 0, ran = 0;
@@ -401,7 +432,8 @@ main (int argc, char **argv)
     done += progress[i].done, loaded += progress[i].loaded, ran += progress[i].ran;
   }
   g_rmdir (folder);
-  g_print ("%u files, %" G_GINT64_FORMAT " mutants, %" G_GINT64_FORMAT " loaded, %" G_GINT64_FORMAT " ran, %u findings\n", samples->len,
-           done, loaded, ran, findings);
+  g_print ("%u files, %" G_GINT64_FORMAT " mutants, %" G_GINT64_FORMAT " loaded, %" G_GINT64_FORMAT
+           " ran, %u findings\n",
+           samples->len, done, loaded, ran, findings);
   return findings > 0 ? 1 : 0;
 }

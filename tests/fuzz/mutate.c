@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The walk follows a schema of its own, written from the format's public description, and is bounded by the file and by MAX_SITES. It
- * trusts the files it starts from only so far that no access leaves them. Union members (options of operators) are walked without a
- * schema: every field is a number as wide as the space before the next one.
+ * The walk follows a schema of its own, written from the format's public description, and is
+ * bounded by the file and by MAX_SITES. It trusts the files it starts from only so far that no
+ * access leaves them. Union members (options of operators) are walked without a schema: every field
+ * is a number as wide as the space before the next one.
  */
 #include "tests/fuzz/mutate.h"
 
@@ -45,17 +46,39 @@ struct _Schema
   Field fields[12];
 };
 
-static const Schema operator_code = { { { 0, INT8 }, { 1, TEXT }, { 2, INT32 }, { 3, INT32 }, { 0, END } } };
-static const Schema quantisation = { { { 0, FLOATS }, { 1, FLOATS }, { 2, FLOATS }, { 3, LONGS }, { 4, INT8 }, { 6, INT32 }, { 0, END } } };
-static const Schema tensor = {
-  { { 0, INTS }, { 1, INT8 }, { 2, INDEX }, { 3, TEXT }, { 4, TABLE, &quantisation }, { 5, INT8 }, { 7, INTS }, { 0, END } }
+static const Schema operator_code = {
+  { { 0, INT8 }, { 1, TEXT }, { 2, INT32 }, { 3, INT32 }, { 0, END } }
 };
-static const Schema operation = {
-  { { 0, INDEX }, { 1, INDICES }, { 2, INDICES }, { 3, INT8 }, { 4, UNION_TABLE }, { 5, TEXT }, { 6, INT8 }, { 8, INDICES }, { 0, END } }
-};
-static const Schema subgraph = {
-  { { 0, TABLES, &tensor }, { 1, INDICES }, { 2, INDICES }, { 3, TABLES, &operation }, { 4, TEXT }, { 0, END } }
-};
+static const Schema quantisation = { { { 0, FLOATS },
+                                       { 1, FLOATS },
+                                       { 2, FLOATS },
+                                       { 3, LONGS },
+                                       { 4, INT8 },
+                                       { 6, INT32 },
+                                       { 0, END } } };
+static const Schema tensor = { { { 0, INTS },
+                                 { 1, INT8 },
+                                 { 2, INDEX },
+                                 { 3, TEXT },
+                                 { 4, TABLE, &quantisation },
+                                 { 5, INT8 },
+                                 { 7, INTS },
+                                 { 0, END } } };
+static const Schema operation = { { { 0, INDEX },
+                                    { 1, INDICES },
+                                    { 2, INDICES },
+                                    { 3, INT8 },
+                                    { 4, UNION_TABLE },
+                                    { 5, TEXT },
+                                    { 6, INT8 },
+                                    { 8, INDICES },
+                                    { 0, END } } };
+static const Schema subgraph = { { { 0, TABLES, &tensor },
+                                   { 1, INDICES },
+                                   { 2, INDICES },
+                                   { 3, TABLES, &operation },
+                                   { 4, TEXT },
+                                   { 0, END } } };
 static const Schema buffer = { { { 0, TEXT }, { 1, INT64 }, { 2, INT64 }, { 0, END } } };
 static const Schema metadata = { { { 0, TEXT }, { 1, INDEX }, { 0, END } } };
 static const Schema model = { { { 0, INT32 },
@@ -118,7 +141,10 @@ walk_vector (Walk *walk, gsize at, FieldType type, const Schema *schema)
   {
     SiteKind kind;
     guint width;
-  } elements[] = { [INDICES] = { SITE_INDEX, 4 }, [INTS] = { SITE_INT, 4 }, [LONGS] = { SITE_INT, 8 }, [FLOATS] = { SITE_FLOAT, 4 } };
+  } elements[] = { [INDICES] = { SITE_INDEX, 4 },
+                   [INTS] = { SITE_INT, 4 },
+                   [LONGS] = { SITE_INT, 8 },
+                   [FLOATS] = { SITE_FLOAT, 4 } };
   const guint32 count = read_u32 (walk, at);
   add_site (walk, SITE_LENGTH, at, 4);
   if (type == TEXT) {
@@ -127,7 +153,8 @@ walk_vector (Walk *walk, gsize at, FieldType type, const Schema *schema)
   }
   for (guint32 i = 0; i < count && inside (walk, at + 4 + (gsize) i * 4, 4); i++) {
     if (type != TABLES) {
-      add_site (walk, elements[type].kind, at + 4 + (gsize) i * elements[type].width, elements[type].width);
+      add_site (walk, elements[type].kind, at + 4 + (gsize) i * elements[type].width,
+                elements[type].width);
       continue;
     }
     const gsize table = follow (walk, at + 4 + (gsize) i * 4);
@@ -166,7 +193,8 @@ walk_field (Walk *walk, gsize at, const Field *field)
     walk_vector (walk, to, field->type, field->schema);
 }
 
-/* walk_options: fields of a table without a schema, each as wide as the distance to the next one allows. */
+/* walk_options: fields of a table without a schema, each as wide as the distance to the next one
+ * allows. */
 static void
 walk_options (Walk *walk, gsize table, const guint *fields, guint n_fields, guint table_size)
 {
@@ -188,7 +216,8 @@ walk_table (Walk *walk, gsize at, const Schema *schema)
   const gint64 vtable = (gint64) at - (gint32) read_u32 (walk, at);
   if (vtable < 0 || !inside (walk, (gsize) vtable, 4))
     return;
-  const guint bytes = read_u16 (walk, (gsize) vtable), table_size = read_u16 (walk, (gsize) vtable + 2);
+  const guint bytes = read_u16 (walk, (gsize) vtable),
+              table_size = read_u16 (walk, (gsize) vtable + 2);
   const guint n_fields = MIN (bytes / 2, MAX_FIELDS + 2) - MIN (bytes / 2, 2);
   guint fields[MAX_FIELDS] = { 0 };
   if (!inside (walk, (gsize) vtable, bytes))
@@ -223,10 +252,12 @@ mutate_find_sites (const guint8 *data, gsize size)
 guint64
 mutate_int (GRand *random, guint64 old)
 {
-  static const gint64 values[] = { 0,    1,     2,          3,          4,           5,          7,         8,       16,
-                                   31,   32,    64,         127,        128,         255,        256,       257,     1000,
-                                   1024, 32767, 32768,      65535,      65536,       1 << 20,    1 << 24,   1 << 30, -1,
-                                   -2,   -128,  G_MAXINT32, G_MININT32, G_MAXUINT32, G_MAXINT64, G_MININT64 };
+  static const gint64 values[] = {
+    0,    1,     2,          3,          4,           5,          7,         8,       16,
+    31,   32,    64,         127,        128,         255,        256,       257,     1000,
+    1024, 32767, 32768,      65535,      65536,       1 << 20,    1 << 24,   1 << 30, -1,
+    -2,   -128,  G_MAXINT32, G_MININT32, G_MAXUINT32, G_MAXINT64, G_MININT64
+  };
   switch (g_rand_int_range (random, 0, 6)) {
     case 0:
       return old + 1;
@@ -246,7 +277,8 @@ mutate_int (GRand *random, guint64 old)
 guint32
 mutate_float (GRand *random, guint32 old)
 {
-  const gfloat values[] = { 0.f, -0.f, 1.f, -1.f, INFINITY, -INFINITY, NAN, 1e-45f, 1e-38f, 3e38f, -3e38f, 0.5f, 1e-9f, 65504.f, 1e9f };
+  const gfloat values[] = { 0.f,    -0.f,  1.f,    -1.f, INFINITY, -INFINITY, NAN, 1e-45f,
+                            1e-38f, 3e38f, -3e38f, 0.5f, 1e-9f,    65504.f,   1e9f };
   guint32 bits;
   gfloat value;
   memcpy (&value, &old, sizeof value);
@@ -258,13 +290,16 @@ mutate_float (GRand *random, guint32 old)
   return g_rand_int_range (random, 0, 8) == 0 ? g_rand_int (random) : bits;
 }
 
-/* any_site: what holds the file together (offsets, vtables) comes up less often than its number of sites, since few such mutants load. */
+/* any_site: what holds the file together (offsets, vtables) comes up less often than its number of
+ * sites, since few such mutants load. */
 static const Site *
 any_site (const GArray *sites, GRand *random)
 {
   for (guint tries = 0;; tries++) {
-    const Site *site = &g_array_index (sites, Site, g_rand_int_range (random, 0, (gint32) sites->len));
-    if (tries == 3 || (site->kind != SITE_OFFSET && site->kind != SITE_VTABLE && site->kind != SITE_LENGTH))
+    const Site *site =
+      &g_array_index (sites, Site, g_rand_int_range (random, 0, (gint32) sites->len));
+    if (tries == 3
+        || (site->kind != SITE_OFFSET && site->kind != SITE_VTABLE && site->kind != SITE_LENGTH))
       return site;
   }
 }
@@ -274,7 +309,8 @@ static const Site *
 same_kind (const GArray *sites, const Site *site, GRand *random)
 {
   for (guint i = 0; i < 64; i++) {
-    const Site *other = &g_array_index (sites, Site, g_rand_int_range (random, 0, (gint32) sites->len));
+    const Site *other =
+      &g_array_index (sites, Site, g_rand_int_range (random, 0, (gint32) sites->len));
     if (other->kind == site->kind && other->width == site->width)
       return other;
   }
@@ -285,7 +321,8 @@ static guint64
 load (const guint8 *data, const Site *site)
 {
   guint64 value = 0;
-  memcpy (&value, data + site->at, site->width); /* little-endian, as the file and the machines that this runs on */
+  memcpy (&value, data + site->at,
+          site->width); /* little-endian, as the file and the machines that this runs on */
   return value;
 }
 
@@ -294,7 +331,8 @@ mutate_site (guint8 *data, const Site *site, const GArray *sites, GRand *random)
 {
   if (site->kind == SITE_BYTES) {
     for (gint n = g_rand_int_range (random, 1, 5); n > 0; n--)
-      data[site->at + (guint) g_rand_int_range (random, 0, (gint32) site->width)] = (guint8) g_rand_int (random);
+      data[site->at + (guint) g_rand_int_range (random, 0, (gint32) site->width)] =
+        (guint8) g_rand_int (random);
     return;
   }
   const guint64 old = load (data, site);
@@ -303,7 +341,8 @@ mutate_site (guint8 *data, const Site *site, const GArray *sites, GRand *random)
   if (site->kind == SITE_FLOAT && site->width == 4)
     value = mutate_float (random, (guint32) old);
   else if (site->kind == SITE_OFFSET && g_rand_int_range (random, 0, 4) > 0)
-    value = (guint32) load (data, other) + other->at - site->at; /* points where another offset does */
+    value =
+      (guint32) load (data, other) + other->at - site->at; /* points where another offset does */
   else if (g_rand_int_range (random, 0, 3) == 0)
     value = load (data, other);
   memcpy (data + site->at, &value, site->width);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The walk follows a schema of its own, written from onnx.proto. Edits are collected for the unchanged file, then applied at once: the
- * length of each message that holds one is written anew, innermost first.
+ * The walk follows a schema of its own, written from onnx.proto. Edits are collected for the
+ * unchanged file, then applied at once: the length of each message that holds one is written anew,
+ * innermost first.
  */
 #include "tests/fuzz/mutate_onnx.h"
 
@@ -65,15 +66,27 @@ static const Schema attribute = { { { 1, TEXT },
                                     { 8, NUMBERS },
                                     { 20, NUMBER },
                                     { 0, END } } };
-static const Schema node = { { { 1, TEXT }, { 2, TEXT }, { 3, TEXT }, { 4, TEXT }, { 5, MESSAGE, &attribute }, { 7, TEXT }, { 0, END } } };
-static const Schema graph = {
-  { { 1, MESSAGE, &node }, { 5, MESSAGE, &tensor }, { 11, MESSAGE, &edge }, { 12, MESSAGE, &edge }, { 0, END } }
-};
-static const Schema model = {
-  { { 1, NUMBER }, { 2, TEXT }, { 7, MESSAGE, &graph }, { 8, MESSAGE, &opset }, { 14, MESSAGE, &entry }, { 0, END } }
-};
+static const Schema node = { { { 1, TEXT },
+                               { 2, TEXT },
+                               { 3, TEXT },
+                               { 4, TEXT },
+                               { 5, MESSAGE, &attribute },
+                               { 7, TEXT },
+                               { 0, END } } };
+static const Schema graph = { { { 1, MESSAGE, &node },
+                                { 5, MESSAGE, &tensor },
+                                { 11, MESSAGE, &edge },
+                                { 12, MESSAGE, &edge },
+                                { 0, END } } };
+static const Schema model = { { { 1, NUMBER },
+                                { 2, TEXT },
+                                { 7, MESSAGE, &graph },
+                                { 8, MESSAGE, &opset },
+                                { 14, MESSAGE, &entry },
+                                { 0, END } } };
 
-/** @at, @width: the bytes of a number, of a text without its length, of a whole field. @holder: index of the message or text around. */
+/** @at, @width: the bytes of a number, of a text without its length, of a whole field. @holder:
+ * index of the message or text around. */
 typedef struct
 {
   FieldType type;
@@ -160,7 +173,8 @@ walk_packed (Walk *walk, FieldType kind, guint at, guint end, gint holder)
 
 /* walk_bytes: a field with a length: @from is where its key is, @at where its bytes are. */
 static void
-walk_bytes (Walk *walk, FieldType kind, const Schema *inner, guint number, guint from, guint length_at, guint at, guint bytes, gint holder)
+walk_bytes (Walk *walk, FieldType kind, const Schema *inner, guint number, guint from,
+            guint length_at, guint at, guint bytes, gint holder)
 {
   const gint own = (gint) walk->found->holders->len;
   g_array_append_val (walk->found->holders, ((Holder){ length_at, at - length_at, bytes, holder }));
@@ -243,7 +257,8 @@ typedef struct
 static const OnnxSite *
 any_site (const OnnxSites *sites, GRand *random)
 {
-  return &g_array_index (sites->sites, OnnxSite, g_rand_int_range (random, 0, (gint32) sites->sites->len));
+  return &g_array_index (sites->sites, OnnxSite,
+                         g_rand_int_range (random, 0, (gint32) sites->sites->len));
 }
 
 /* same_kind: another site of @site's kind and field, or @site when chance finds none. */
@@ -259,7 +274,8 @@ same_kind (const OnnxSites *sites, const OnnxSite *site, GRand *random)
 }
 
 static void
-edit_text (const guint8 *data, const OnnxSite *site, const OnnxSite *other, GByteArray *bytes, GRand *random)
+edit_text (const guint8 *data, const OnnxSite *site, const OnnxSite *other, GByteArray *bytes,
+           GRand *random)
 {
   static const char *const operators[] = { "Abs",
                                            "Add",
@@ -402,7 +418,8 @@ add_edit (GArray *edits, Edit edit)
   gboolean apart = TRUE;
   for (guint i = 0; i < edits->len; i++) {
     const Edit *other = &g_array_index (edits, Edit, i);
-    apart = apart && (edit.at + edit.width <= other->at || other->at + other->width <= edit.at) && edit.at != other->at;
+    apart = apart && (edit.at + edit.width <= other->at || other->at + other->width <= edit.at)
+            && edit.at != other->at;
   }
   if (apart)
     g_array_append_val (edits, edit);
@@ -410,7 +427,8 @@ add_edit (GArray *edits, Edit edit)
     g_byte_array_unref (edit.bytes);
 }
 
-/* add_lengths: for each message around an edit one more edit, of its length. Messages come before those inside them. */
+/* add_lengths: for each message around an edit one more edit, of its length. Messages come before
+ * those inside them. */
 static void
 add_lengths (GArray *edits, const OnnxSites *sites)
 {
@@ -433,7 +451,8 @@ add_lengths (GArray *edits, const OnnxSites *sites)
     edit.bytes = g_byte_array_new ();
     put_varint (edit.bytes, (guint64) (holder->bytes + g_array_index (grown, gint64, h)));
     if (holder->holder >= 0) {
-      g_array_index (grown, gint64, holder->holder) += g_array_index (grown, gint64, h) + (gint64) edit.bytes->len - edit.width;
+      g_array_index (grown, gint64, holder->holder) +=
+        g_array_index (grown, gint64, h) + (gint64) edit.bytes->len - edit.width;
       g_array_index (held, gboolean, holder->holder) = TRUE;
     }
     g_array_append_val (edits, edit);

@@ -29,14 +29,17 @@ struct _TorchscriptParts
 static Kind
 kind_of (const char *name)
 {
-  return g_str_has_suffix (name, ".py") ? CODE : g_str_has_suffix (name, ".pkl") && strstr (name, "debug") == NULL ? PICKLE : OTHER;
+  return g_str_has_suffix (name, ".py")                                      ? CODE
+         : g_str_has_suffix (name, ".pkl") && strstr (name, "debug") == NULL ? PICKLE
+                                                                             : OTHER;
 }
 
 TorchscriptParts *
 mutate_torchscript_split (const guint8 *data, gsize size)
 {
   g_autoptr (GBytes) bytes = g_bytes_new_static (data, size);
-  g_autoptr (SlZip) zip = size > 2 && memcmp (data, "PK", 2) == 0 ? sl_zip_open (bytes, NULL) : NULL;
+  g_autoptr (SlZip) zip =
+    size > 2 && memcmp (data, "PK", 2) == 0 ? sl_zip_open (bytes, NULL) : NULL;
   if (zip == NULL)
     return NULL;
   TorchscriptParts *parts = g_new0 (TorchscriptParts, 1);
@@ -88,7 +91,9 @@ change_lines (GString *text, GRand *random)
   const guint n = g_strv_length (lines), at = below (random, n), how = below (random, 3);
   g_string_truncate (text, 0);
   for (guint i = 0; i < n; i++) {
-    const guint from = how == 2 && i == at && i + 1 < n ? i + 1 : how == 2 && i == at + 1 ? i - 1 : i;
+    const guint from = how == 2 && i == at && i + 1 < n ? i + 1
+                       : how == 2 && i == at + 1        ? i - 1
+                                                        : i;
     if (how != 0 || i != at)
       g_string_append_printf (text, "%s\n", lines[from]);
     if (how == 1 && i == at)
@@ -107,7 +112,8 @@ static gboolean
 find_word (const GString *text, gsize at, gboolean number, gsize *first, gsize *end)
 {
   for (gsize i = at; i < text->len; i++) {
-    if ((i > 0 && is_word (text->str[i - 1])) || !is_word (text->str[i]) || (g_ascii_isdigit (text->str[i]) != 0) != number)
+    if ((i > 0 && is_word (text->str[i - 1])) || !is_word (text->str[i])
+        || (g_ascii_isdigit (text->str[i]) != 0) != number)
       continue;
     for (*first = *end = i; *end < text->len && is_word (text->str[*end]);)
       (*end)++;
@@ -124,7 +130,8 @@ change_word (GString *text, gboolean number, GRand *random)
   if (!find_word (text, below (random, text->len), number, &first, &end))
     return;
   if (number)
-    g_snprintf (word, sizeof word, "%" G_GINT64_FORMAT, (gint64) mutate_int (random, g_ascii_strtoull (text->str + first, NULL, 10)));
+    g_snprintf (word, sizeof word, "%" G_GINT64_FORMAT,
+                (gint64) mutate_int (random, g_ascii_strtoull (text->str + first, NULL, 10)));
   else if (find_word (text, below (random, text->len), FALSE, &other, &other_end))
     g_strlcpy (word, text->str + other, MIN (sizeof word, other_end - other + 1));
   g_string_erase (text, (gssize) first, (gssize) (end - first));
@@ -180,7 +187,8 @@ change_pickle (GBytes *bytes, GRand *random)
     GByteArray *copy = g_byte_array_new ();
     g_byte_array_append (copy, data, (guint) at);
     g_byte_array_append (copy, data + at, below (random, 2) * 2 * piece > 0 ? piece : 0);
-    g_byte_array_append (copy, data + at + (below (random, 2) > 0 ? piece : 0), (guint) (length - at) - piece);
+    g_byte_array_append (copy, data + at + (below (random, 2) > 0 ? piece : 0),
+                         (guint) (length - at) - piece);
     g_free (data);
     return g_byte_array_free_to_bytes (copy);
   }
@@ -203,18 +211,22 @@ change_other (GBytes *bytes, GRand *random)
 static GBytes *
 state_shape (GRand *random)
 {
-  static const char *const shapes[] = { "1,3,64,64", "1,3,160,160", "1,1,28,28", "3,96,96", "1,3,224,224" };
+  static const char *const shapes[] = { "1,3,64,64", "1,3,160,160", "1,1,28,28", "3,96,96",
+                                        "1,3,224,224" };
   const guint which = below (random, 3) > 0 ? 0 : below (random, G_N_ELEMENTS (shapes));
-  char *text =
-    g_strdup_printf ("[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\nmean=127.5\nstd=127.5\ninput-shape=%s\n", shapes[which]);
+  char *text = g_strdup_printf (
+    "[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\nmean=127.5\nstd=127.5\ninput-shape=%s\n",
+    shapes[which]);
   return g_bytes_new_take (text, strlen (text));
 }
 
 guint8 *
 mutate_torchscript (const TorchscriptParts *parts, gsize *size, GRand *random)
 {
-  static GBytes *(*const changes[N_KINDS]) (GBytes * bytes, GRand * random) = { change_code, change_pickle, change_other };
-  static const Kind choices[] = { CODE, CODE, CODE, CODE, CODE, PICKLE, PICKLE, PICKLE, PICKLE, OTHER };
+  static GBytes *(*const changes[N_KINDS]) (
+    GBytes * bytes, GRand * random) = { change_code, change_pickle, change_other };
+  static const Kind choices[] = { CODE,   CODE,   CODE,   CODE,   CODE,
+                                  PICKLE, PICKLE, PICKLE, PICKLE, OTHER };
   g_autoptr (GArray) members = g_array_copy (parts->members);
   g_autoptr (GPtrArray) made = g_ptr_array_new_with_free_func ((GDestroyNotify) g_bytes_unref);
   const guint n = 1 + below (random, MAX_MUTATIONS);
@@ -222,8 +234,9 @@ mutate_torchscript (const TorchscriptParts *parts, gsize *size, GRand *random)
     const Kind kind = choices[below (random, G_N_ELEMENTS (choices))];
     if (parts->kinds[kind]->len == 0)
       continue;
-    ZipMember *member =
-      &g_array_index (members, ZipMember, g_array_index (parts->kinds[kind], guint, below (random, parts->kinds[kind]->len)));
+    ZipMember *member = &g_array_index (
+      members, ZipMember,
+      g_array_index (parts->kinds[kind], guint, below (random, parts->kinds[kind]->len)));
     member->data = changes[kind](member->data, random);
     g_ptr_array_add (made, member->data);
   }

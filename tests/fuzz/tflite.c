@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libFuzzer target: bytes -> TFLite reader -> checks, shapes, folding and passes -> a session -> one run on the kernels
- * of our own, where that is small enough to be quick. What a load takes from the heap at any one time is at most four times
- * the file, and the tensors that it declares with their descriptions.
- * .ci/run fuzz does this for a minute:
- *   CC=clang meson setup B -Db_sanitize=address,undefined -Db_lundef=false -Dc_args=-fsanitize=fuzzer-no-link
+ * libFuzzer target: bytes -> TFLite reader -> checks, shapes, folding and passes -> a session ->
+ * one run on the kernels of our own, where that is small enough to be quick. What a load takes from
+ * the heap at any one time is at most four times the file, and the tensors that it declares with
+ * their descriptions. .ci/run fuzz does this for a minute:
+ *   CC=clang meson setup B -Db_sanitize=address,undefined -Db_lundef=false
+ * -Dc_args=-fsanitize=fuzzer-no-link
  *   ninja -C B tests/fuzz/fuzz-tflite && B/tests/fuzz/fuzz-tflite CORPUS ../shared/models
  */
 #include <sanitizer/allocator_interface.h>
@@ -44,7 +45,8 @@ count_free (const volatile void *memory)
     in_use -= (gssize) __sanitizer_get_allocated_size (memory);
 }
 
-/* Tensors that the file declares; those that it does not get to before it is refused cost nothing. */
+/* Tensors that the file declares; those that it does not get to before it is refused cost nothing.
+ */
 static gsize
 declared_bytes (const SlGraph *graph)
 {
@@ -65,8 +67,9 @@ check_memory (const SlGraph *graph, gsize file)
   const gsize allowed = 4 * file + declared_bytes (graph) + BASE_BYTES + ENTRY_BYTES * entries;
   if (most_in_use <= 0 || (gsize) most_in_use <= allowed)
     return;
-  g_printerr ("loading %" G_GSIZE_FORMAT " bytes took %" G_GSSIZE_FORMAT "; expected at most %" G_GSIZE_FORMAT "\n", file, most_in_use,
-              allowed);
+  g_printerr ("loading %" G_GSIZE_FORMAT " bytes took %" G_GSSIZE_FORMAT
+              "; expected at most %" G_GSIZE_FORMAT "\n",
+              file, most_in_use, allowed);
   abort (); /* which libFuzzer notices, and keeps the file; g_error() traps */
 }
 
@@ -112,9 +115,10 @@ LLVMFuzzerTestOneInput (const guint8 *data, size_t size)
   in_use = most_in_use = 0;
   g_autoptr (SlGraph) graph = sl_graph_new (bytes);
   SlModelMetadata metadata = { 0 };
-  const gboolean loaded = sl_reader_tflite.probe (bytes)
-                          && sl_reader_tflite.read (bytes, &(SlReaderSource){ .path = "fuzz" }, graph, &metadata, NULL)
-                          && sl_graph_prepare (graph, NULL);
+  const gboolean loaded =
+    sl_reader_tflite.probe (bytes)
+    && sl_reader_tflite.read (bytes, &(SlReaderSource){ .path = "fuzz" }, graph, &metadata, NULL)
+    && sl_graph_prepare (graph, NULL);
   check_memory (graph, size);
   if (loaded && is_small (graph))
     run_once (graph);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ONNX models against outputs of ONNX Runtime 1.30, TorchScript models against those of torch 1.13: float networks, every operator with its variants in files made for that, float16,
- * and quantised ones; and quantised TensorFlow Lite models, written as ONNX's QuantizeLinear and DequantizeLinear, against LiteRT's bytes.
- * Inputs are tensors as they are, or RGB pictures of the input's size. Files that are missing are skipped.
+ * ONNX models against outputs of ONNX Runtime 1.30, TorchScript models against those of torch 1.13:
+ * float networks, every operator with its variants in files made for that, float16, and quantised
+ * ones; and quantised TensorFlow Lite models, written as ONNX's QuantizeLinear and
+ * DequantizeLinear, against LiteRT's bytes. Inputs are tensors as they are, or RGB pictures of the
+ * input's size. Files that are missing are skipped.
  */
 #include <math.h>
 #include <string.h>
@@ -11,7 +13,8 @@
 #include "models/model.h"
 #include "tests/support/testdata.h"
 
-/* What the bytes of the input file are: the tensor, or a picture that becomes one channels first. */
+/* What the bytes of the input file are: the tensor, or a picture that becomes one channels first.
+ */
 typedef enum
 {
   RAW,
@@ -22,8 +25,9 @@ typedef enum
   BGR_HALF
 } Filling;
 
-/* How near outputs must be: floats within 1e-4 of the largest magnitude, or 2e-3; integers the same. QUANTISED floats on average;
- * LABEL only in what is greatest, where the reference's own two ways of running a file are far apart. */
+/* How near outputs must be: floats within 1e-4 of the largest magnitude, or 2e-3; integers the
+ * same. QUANTISED floats on average; LABEL only in what is greatest, where the reference's own two
+ * ways of running a file are far apart. */
 typedef enum
 {
   FLOAT,
@@ -49,7 +53,8 @@ static const Case cases[] = {
   { "yolov8n_dynq_s8.onnx", "bus", "in.bus.287b9dffa077.rgb8", UNIT, QUANTISED, 37 },
   { "yolov8n_qdq_u8s8.onnx", "bus", "in.bus.287b9dffa077.rgb8", UNIT, QUANTISED, 37 },
   { "yolov8n_qdq_u8s8.onnx", "dog", "in.dog.3cf51b9ad23d.rgb8", UNIT, QUANTISED, 37 },
-  { "mobilenetv2_dynq_s8.onnx", "cat", "in.cat.4fcea5d67fce.rgb8", IMAGENET, QUANTISED, 1, "1,3,224,224" },
+  { "mobilenetv2_dynq_s8.onnx", "cat", "in.cat.4fcea5d67fce.rgb8", IMAGENET, QUANTISED, 1,
+    "1,3,224,224" },
   { "cntk_mnist.onnx", "asl_A1", "in.asl_A1.8ffaa4e9b73e.in", RAW, FLOAT, 1 },
   { "super_resolution.onnx", "cat", "in.cat.ab463e177ff5.in", RAW, FLOAT, 23 },
   { "mobilenet_v2_035.ext.onnx", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1 },
@@ -57,7 +62,8 @@ static const Case cases[] = {
   { "mobilenet_v3_small_050.op17.onnx", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1 },
   { "resnet18_thin.fp16.op13.onnx", "bus", "in.bus.18a9b6afec5c.in", RAW, HALF, 1 },
   { "shufflenet_v2_x05.op9.onnx", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1 },
-  { "lraspp_mnv3.op11.dyn.onnx", "bus", "in.bus.5d080d71f9ad.rgb8", IMAGENET, FLOAT, 23, "1,3,128,160" },
+  { "lraspp_mnv3.op11.dyn.onnx", "bus", "in.bus.5d080d71f9ad.rgb8", IMAGENET, FLOAT, 23,
+    "1,3,128,160" },
   { "style.op11.onnx", "bus", "in.bus.87b4b46a6143.in", RAW, FLOAT, 1, "1,3,64,96" },
   { "resize_modes.op11.onnx", "randn", "in.randn.dbb12adfe790.in", RAW, FLOAT, 1 },
   { "resize_modes.op13.onnx", "randn", "in.randn.dbb12adfe790.in", RAW, FLOAT, 1 },
@@ -71,26 +77,38 @@ static const Case cases[] = {
   { "dynamic_quant.op11.onnx", "randn", "in.randn.47d51e0926cb.in", RAW, FLOAT, 1 },
   { "if_loop.op13.onnx", "randn", "in.randn.45930d69f2be.in", RAW, FLOAT, 1 },
   { "modern.op21.onnx", "randn", "in.randn.06dd46268595.in", RAW, FLOAT, 1 },
-  { "mobilenet_v2_tagger_q.pt", "cat", "in.cat.4fcea5d67fce.rgb8", IMAGENET, FLOAT, 1, "1,3,224,224" },
-  { "mobilenet_v2_tagger_q.pt", "grace_hopper", "in.grace_hopper.e8479bba1609.rgb8", IMAGENET, FLOAT, 1, "1,3,224,224" },
+  { "mobilenet_v2_tagger_q.pt", "cat", "in.cat.4fcea5d67fce.rgb8", IMAGENET, FLOAT, 1,
+    "1,3,224,224" },
+  { "mobilenet_v2_tagger_q.pt", "grace_hopper", "in.grace_hopper.e8479bba1609.rgb8", IMAGENET,
+    FLOAT, 1, "1,3,224,224" },
   { "fruit.ptl", "cat", "in.cat.84fb906a6dec.in", RAW, FLOAT, 1, "1,3,100,100" },
   { "depth.ptl", "bus", "in.bus.2038a6307ab4.in", RAW, FLOAT, 5, "1,3,96,128" },
   { "mnv2_small7.ptl", "cat", "in.cat.4fcea5d67fce.rgb8", IMAGENET, FLOAT, 1, "1,3,224,224" },
   { "mnist_q_scripted.pt", "asl_A1", "in.asl_A1.1fd031578cb1.in", RAW, FLOAT, 1, "1,1,28,28" },
-  { "mobilenet_v2_035.traced.pt", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1, "1,3,160,160" },
-  { "mobilenet_v2_035.scripted.pt", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1, "1,3,160,160" },
+  { "mobilenet_v2_035.traced.pt", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1,
+    "1,3,160,160" },
+  { "mobilenet_v2_035.scripted.pt", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1,
+    "1,3,160,160" },
   { "mobilenet_v2_035.ptl", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1, "1,3,160,160" },
-  { "mobilenet_v2_035.mobile.ptl", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1, "1,3,160,160" },
-  { "mobilenet_v2_035.qnnpack.scripted.pt", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1, "1,3,160,160" },
-  { "mobilenet_v2_035.qnnpack.scripted.pt", "cat", "in.cat.25030724741c.rgb8", IMAGENET, FLOAT, 1, "1,3,160,160" },
-  { "mobilenet_v2_035.qnnpack.ptl", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1, "1,3,160,160" },
-  { "mobilenet_v2_035.qnnpack.mobile.ptl", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1, "1,3,160,160" },
-  { "mobilenet_v2_035.qat.ptl", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1, "1,3,160,160" },
-  { "mobilenet_v3_small_050.scripted.pt", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1, "1,3,160,160" },
+  { "mobilenet_v2_035.mobile.ptl", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1,
+    "1,3,160,160" },
+  { "mobilenet_v2_035.qnnpack.scripted.pt", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1,
+    "1,3,160,160" },
+  { "mobilenet_v2_035.qnnpack.scripted.pt", "cat", "in.cat.25030724741c.rgb8", IMAGENET, FLOAT, 1,
+    "1,3,160,160" },
+  { "mobilenet_v2_035.qnnpack.ptl", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1,
+    "1,3,160,160" },
+  { "mobilenet_v2_035.qnnpack.mobile.ptl", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1,
+    "1,3,160,160" },
+  { "mobilenet_v2_035.qat.ptl", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1,
+    "1,3,160,160" },
+  { "mobilenet_v3_small_050.scripted.pt", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1,
+    "1,3,160,160" },
   { "style.scripted.pt", "bus", "in.bus.87b4b46a6143.in", RAW, FLOAT, 1, "1,3,64,96" },
   { "style.mobile.ptl", "bus", "in.bus.87b4b46a6143.in", RAW, FLOAT, 1, "1,3,64,96" },
   { "resnet18_thin.fx.scripted.pt", "bus", "in.bus.18a9b6afec5c.in", RAW, FLOAT, 1, "1,3,128,128" },
-  { "mobilenet_v2_dynlinear.scripted.pt", "bus", "in.bus.18a9b6afec5c.in", RAW, QUANTISED, 1, "1,3,128,128" },
+  { "mobilenet_v2_dynlinear.scripted.pt", "bus", "in.bus.18a9b6afec5c.in", RAW, QUANTISED, 1,
+    "1,3,128,128" },
   { "yolo_techno.torchscript", "bus", "in.bus.542b9c820656.rgb8", UNIT, FLOAT, 1, "1,3,160,160" },
 };
 
@@ -110,7 +128,8 @@ static guint16
 half_of (gfloat value)
 {
   const gint exponent = value == 0 ? -14 : MAX (-14, ilogbf (value));
-  const gint bits = ((exponent + 14) << 10) + (gint) rint (ldexp (fabs ((gdouble) value), 10 - exponent));
+  const gint bits =
+    ((exponent + 14) << 10) + (gint) rint (ldexp (fabs ((gdouble) value), 10 - exponent));
   return (guint16) (MIN (bits, 0x7c00) | (signbit (value) ? 0x8000 : 0));
 }
 
@@ -128,7 +147,8 @@ real_of_half (guint16 bits)
 static void
 fill_picture (const Case *c, const SlTensor *tensor, const guint8 *rgb, void *data)
 {
-  static const double mean[3] = { .485, .456, .406 }, deviation[3] = { .229, .224, .225 }, half_mean[3] = { 104, 117, 123 };
+  static const double mean[3] = { .485, .456, .406 }, deviation[3] = { .229, .224, .225 },
+                      half_mean[3] = { 104, 117, 123 };
   const gsize area = (gsize) tensor->dims[2] * (gsize) tensor->dims[3];
   for (gsize i = 0; i < 3 * area; i++) {
     const gsize channel = i / area;
@@ -136,9 +156,10 @@ fill_picture (const Case *c, const SlTensor *tensor, const guint8 *rgb, void *da
     if (c->filling == BGR_HALF)
       ((guint16 *) data)[i] = half_of ((gfloat) (byte - half_mean[channel]));
     else
-      ((gfloat *) data)[i] = c->filling == IMAGENET ? (gfloat) ((byte / 255 - mean[channel]) / deviation[channel])
-                             : c->filling == BGR    ? (gfloat) byte
-                                                    : (gfloat) byte / 255.0f;
+      ((gfloat *) data)[i] = c->filling == IMAGENET
+                               ? (gfloat) ((byte / 255 - mean[channel]) / deviation[channel])
+                             : c->filling == BGR ? (gfloat) byte
+                                                 : (gfloat) byte / 255.0f;
   }
 }
 
@@ -190,13 +211,15 @@ compare (const Case *c, const SlTensor *tensor, const void *got, const void *exp
 }
 
 static void
-run (const char *path, const char *shape, const void *input, SlGraph **graph, void *out[SL_MAX_IO], SlModel **model)
+run (const char *path, const char *shape, const void *input, SlGraph **graph, void *out[SL_MAX_IO],
+     SlModel **model)
 {
   g_autoptr (GError) error = NULL;
   *model = sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .input_shape = shape }, &error);
   g_assert_no_error (error);
   *graph = sl_model_graph (*model);
-  g_assert_cmpstr (sl_model_format (*model), ==, g_str_has_suffix (path, ".onnx") ? "onnx" : "torchscript");
+  g_assert_cmpstr (sl_model_format (*model), ==,
+                   g_str_has_suffix (path, ".onnx") ? "onnx" : "torchscript");
   g_autoptr (SlSession) session = sl_session_new (*graph, 2, &error);
   g_assert_no_error (error);
   for (guint i = 0; i < sl_graph_n_outputs (*graph); i++)
@@ -234,7 +257,8 @@ test_case (gconstpointer data)
   }
   run (path, c->shape, in, &graph, out, &model);
   for (guint i = 0; i < sl_graph_n_outputs (graph); i++) {
-    g_autofree char *reference = g_strdup_printf ("%s.%s.%s.out%u.bin", c->model, c->picture, is_onnx ? "ort" : "torch", i);
+    g_autofree char *reference =
+      g_strdup_printf ("%s.%s.%s.out%u.bin", c->model, c->picture, is_onnx ? "ort" : "torch", i);
     g_autofree char *expected = read_data ("formats/golden", reference, &expected_bytes);
     g_assert_nonnull (expected);
     compare (c, sl_graph_output_tensor (graph, i), out[i], expected, expected_bytes);
@@ -243,7 +267,8 @@ test_case (gconstpointer data)
   sl_tensor_buffer_free (in);
 }
 
-/* A TensorFlow Lite model and the same in ONNX. @flip: the former's codes are int8, the latter's uint8. */
+/* A TensorFlow Lite model and the same in ONNX. @flip: the former's codes are int8, the latter's
+ * uint8. */
 static const struct
 {
   const char *model, *picture;
@@ -265,7 +290,8 @@ test_twin (gconstpointer data)
   g_autofree char *name = g_strdup_printf ("models/qdq/%s.qdq.onnx", twins[t].model);
   g_autofree char *path = sl_test_data (name);
   g_autofree char *in_name = g_strdup_printf ("%s.%s.in", twins[t].model, twins[t].picture);
-  g_autofree char *out_name = g_strdup_printf ("%s.%s.xnn.out0.bin", twins[t].model, twins[t].picture);
+  g_autofree char *out_name =
+    g_strdup_printf ("%s.%s.xnn.out0.bin", twins[t].model, twins[t].picture);
   g_autoptr (SlModel) model = NULL;
   SlGraph *graph = NULL;
   void *out[SL_MAX_IO];
@@ -295,7 +321,8 @@ main (int argc, char **argv)
     g_test_add_data_func (path, &cases[i], test_case);
   }
   for (guint i = 0; i < G_N_ELEMENTS (twins); i++) {
-    g_autofree char *path = g_strdup_printf ("/formats/twins/%s/%s", twins[i].model, twins[i].picture);
+    g_autofree char *path =
+      g_strdup_printf ("/formats/twins/%s/%s", twins[i].model, twins[i].picture);
     g_test_add_data_func (path, GUINT_TO_POINTER (i), test_twin);
   }
   return g_test_run ();

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Real models against the outputs of LiteRT with XNNPACK, on one thread, on two, and, a picture each, on the loops in C: byte for byte
- * where a model computes in integers, within 1e-4 of the tensor's largest magnitude where it computes in floats. The activations of a hybrid
- * model (int8 weights under float activations) are rounded for each run anew, and that is chaotic: two runs of it that
- * differ by one bit in the first layer end far apart; there the mean must be within 1e-4. A model that starts by quantising its input
- * is also given the codes behind that. meson runs the program once for each backend and instruction set, by SIGHTLINE_BACKEND and
- * SIGHTLINE_CPU, and every session is asked whether it runs on these. Models, inputs and outputs are not part of the project; each case is
- * skipped where they are missing.
+ * Real models against the outputs of LiteRT with XNNPACK, on one thread, on two, and, a picture
+ * each, on the loops in C: byte for byte where a model computes in integers, within 1e-4 of the
+ * tensor's largest magnitude where it computes in floats. The activations of a hybrid model (int8
+ * weights under float activations) are rounded for each run anew, and that is chaotic: two runs of
+ * it that differ by one bit in the first layer end far apart; there the mean must be within 1e-4. A
+ * model that starts by quantising its input is also given the codes behind that. meson runs the
+ * program once for each backend and instruction set, by SIGHTLINE_BACKEND and SIGHTLINE_CPU, and
+ * every session is asked whether it runs on these. Models, inputs and outputs are not part of the
+ * project; each case is skipped where they are missing.
  */
 #include <math.h>
 #include <string.h>
@@ -84,7 +86,8 @@ compare_output (const Case *c, guint i, const SlTensor *tensor, const void *data
     g_assert_cmpfloat (sum / (double) (bytes / sizeof (gfloat)), <=, 1e-4 * most);
 }
 
-/* What SIGHTLINE_BACKEND was when the program started: it then runs layers of 8-bit weights and activations. */
+/* What SIGHTLINE_BACKEND was when the program started: it then runs layers of 8-bit weights and
+ * activations. */
 static const char *asked_backend;
 
 static gboolean
@@ -93,7 +96,8 @@ is_8_bit (const SlTensor *tensor)
   return tensor->dtype == SL_DTYPE_U8 || tensor->dtype == SL_DTYPE_I8;
 }
 
-/* The session runs on @backend (nullable), and on the instruction set that SIGHTLINE_CPU names or else the best. */
+/* The session runs on @backend (nullable), and on the instruction set that SIGHTLINE_CPU names or
+ * else the best. */
 static void
 check_runner (const SlSession *session, SlGraph *graph, const char *backend)
 {
@@ -105,7 +109,8 @@ check_runner (const SlSession *session, SlGraph *graph, const char *backend)
   g_assert_cmpstr (use.cpu, ==, cpu != NULL ? cpu : isas[sl_int8_isas (isas) - 1]->name);
   for (guint i = 0; backend != NULL && i < sl_graph_n_nodes (graph); i++) {
     const SlNode *node = sl_graph_node (graph, i);
-    if ((node->op == SL_OP_CONV_2D || node->op == SL_OP_DEPTHWISE_CONV_2D || node->op == SL_OP_FULLY_CONNECTED)
+    if ((node->op == SL_OP_CONV_2D || node->op == SL_OP_DEPTHWISE_CONV_2D
+         || node->op == SL_OP_FULLY_CONNECTED)
         && is_8_bit (sl_node_input (graph, node, 0)) && is_8_bit (sl_node_output (graph, node, 0)))
       g_assert_cmpstr (sl_session_backend (session, i), ==, backend);
   }
@@ -137,12 +142,14 @@ run (const Case *c, SlGraph *graph, const char *input, gsize bytes, guint thread
   sl_tensor_buffer_free (in);
 }
 
-/* The same without the model's first QUANTIZE, which here moves quantised values by the distance of the zero points. */
+/* The same without the model's first QUANTIZE, which here moves quantised values by the distance of
+ * the zero points. */
 static void
 run_skipping (const Case *c, const char *path, const char *input, gsize bytes)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (SlModel) model = sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .skip_input_quantize = TRUE }, &error);
+  g_autoptr (SlModel) model =
+    sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .skip_input_quantize = TRUE }, &error);
   g_assert_no_error (error);
   const SlContract *contract = sl_model_contract (model);
   if (!contract->skips_input_quantize)
@@ -150,7 +157,8 @@ run_skipping (const Case *c, const char *path, const char *input, gsize bytes)
   g_autofree guint8 *moved = g_malloc (bytes);
   g_assert_cmpfloat (contract->inputs[0].scale, ==, contract->declared.scale);
   for (gsize i = 0; i < bytes; i++)
-    moved[i] = (guint8) ((guint8) input[i] - contract->declared.zero_point + contract->inputs[0].zero_point);
+    moved[i] =
+      (guint8) ((guint8) input[i] - contract->declared.zero_point + contract->inputs[0].zero_point);
   run (c, sl_model_graph (model), (const char *) moved, bytes, 1, FALSE);
 }
 
@@ -167,7 +175,8 @@ test_case (gconstpointer data)
   g_autoptr (GError) error = NULL;
   g_autofree char *model_name = g_strdup_printf ("models/%s.tflite", c->model);
   g_autofree char *input_name = g_strdup_printf ("golden/%s.%s.in", c->model, c->picture);
-  g_autofree char *model_path = sl_test_data (model_name), *input_path = model_path != NULL ? sl_test_data (input_name) : NULL;
+  g_autofree char *model_path = sl_test_data (model_name),
+                  *input_path = model_path != NULL ? sl_test_data (input_name) : NULL;
   g_autofree char *input = NULL;
   gsize bytes = 0;
   if (input_path == NULL)

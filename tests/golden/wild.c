@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Models found in public repositories, each for an operator or a way of writing that other files do not show, against outputs of LiteRT
- * with XNNPACK: byte for byte where a model computes in integers, also behind a DEQUANTIZE, within 1e-4 where it computes in floats. The
- * activations of a hybrid model (8-bit weights under float activations) are rounded for each run anew, so a last bit may become a whole
- * code: every value must be within a share of the largest magnitude that is smaller than what lies between the runtime's own two ways of
- * running the file. An integer LSTM, of which the kernels without XNNPACK are the reference, is within one code. The input is made here:
- * element i is byte (i * 2654435761 mod 2^32) >> 24. Files that are missing are skipped.
+ * Models found in public repositories, each for an operator or a way of writing that other files do
+ * not show, against outputs of LiteRT with XNNPACK: byte for byte where a model computes in
+ * integers, also behind a DEQUANTIZE, within 1e-4 where it computes in floats. The activations of a
+ * hybrid model (8-bit weights under float activations) are rounded for each run anew, so a last bit
+ * may become a whole code: every value must be within a share of the largest magnitude that is
+ * smaller than what lies between the runtime's own two ways of running the file. An integer LSTM,
+ * of which the kernels without XNNPACK are the reference, is within one code. The input is made
+ * here: element i is byte (i * 2654435761 mod 2^32) >> 24. Files that are missing are skipped.
  */
 #include <math.h>
 #include <string.h>
@@ -15,7 +17,8 @@
 #include "models/model.h"
 #include "tests/support/testdata.h"
 
-/* What a byte becomes in the input: itself, less 128, or (byte / 255, (byte - 127.5) / 127.5) in floats; RAW: bytes of a tensor. */
+/* What a byte becomes in the input: itself, less 128, or (byte / 255, (byte - 127.5) / 127.5) in
+ * floats; RAW: bytes of a tensor. */
 typedef enum
 {
   BYTES,
@@ -69,7 +72,8 @@ fill_input (const Case *c, const SlTensor *tensor, void *data)
 static void
 compare_output (const Case *c, guint i, const SlTensor *tensor, const guint8 *got)
 {
-  g_autofree char *name = g_strdup_printf ("wild/golden/%s.prng.%s.out%u.bin", c->model, c->codes > 0 ? "tflite" : "litert", i);
+  g_autofree char *name = g_strdup_printf ("wild/golden/%s.prng.%s.out%u.bin", c->model,
+                                           c->codes > 0 ? "tflite" : "litert", i);
   g_autofree char *path = sl_test_data (name);
   g_autofree char *expected = NULL;
   gsize bytes = 0, elements = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Torch's operators called one by one, without a program text: what a reader of another format does. */
+/* Torch's operators called one by one, without a program text: what a reader of another format
+ * does. */
 #include <math.h>
 
 #include "core/passes/prepare.h"
@@ -20,7 +21,11 @@ typedef struct
 static TsValue
 begin (Traced *t)
 {
-  const SlTensor x = { .name = "x", .dtype = SL_DTYPE_F32, .rank = 2, .dims = { 2, 3 }, .bytes = ELEMENTS * sizeof (gfloat) };
+  const SlTensor x = { .name = "x",
+                       .dtype = SL_DTYPE_F32,
+                       .rank = 2,
+                       .dims = { 2, 3 },
+                       .bytes = ELEMENTS * sizeof (gfloat) };
   ts_heap_init (&t->heap, HEAP);
   t->graph = sl_graph_new (NULL);
   ts_program_init (&t->program, &t->heap, t->graph);
@@ -43,22 +48,28 @@ test_calls (void)
 {
   Traced t;
   g_autoptr (GError) error = NULL;
-  static const char *const add_names[] = { NULL, "other", "alpha" }, *const softmax_names[] = { NULL, "dim" };
-  gfloat *from = sl_tensor_buffer_new (ELEMENTS * sizeof (gfloat)), *to = sl_tensor_buffer_new (ELEMENTS * sizeof (gfloat));
+  static const char *const add_names[] = { NULL, "other", "alpha" }, *const softmax_names[] = {
+    NULL, "dim"
+  };
+  gfloat *from = sl_tensor_buffer_new (ELEMENTS * sizeof (gfloat)),
+         *to = sl_tensor_buffer_new (ELEMENTS * sizeof (gfloat));
   const TsValue x = begin (&t), twice[] = { x, ts_int (2) };
-  const TsValue sum[] = { ts_run_op (&t.program, "aten::mul", twice, NULL, 2), ts_float (0.5), ts_int (2) };
+  const TsValue sum[] = { ts_run_op (&t.program, "aten::mul", twice, NULL, 2), ts_float (0.5),
+                          ts_int (2) };
   const TsValue softmax[] = { ts_run_op (&t.program, "aten::add", sum, add_names, 3), ts_int (-1) };
   const TsValue y = ts_run_op (&t.program, "aten::softmax", softmax, softmax_names, 2);
   g_assert_no_error (t.heap.error);
   g_assert_no_error (t.program.lower.error);
   g_assert_cmpuint (y.tensor->rank, ==, 2);
   const gint32 output = lower_plain (&t.program.lower, ts_read (&t.program, y));
-  g_assert_true (sl_graph_set_io (t.graph, &t.input, 1, &output, 1, &error) && sl_graph_prepare (t.graph, &error));
+  g_assert_true (sl_graph_set_io (t.graph, &t.input, 1, &output, 1, &error)
+                 && sl_graph_prepare (t.graph, &error));
   g_autoptr (SlSession) session = sl_session_new (t.graph, 1, &error);
   g_assert_no_error (error);
   for (gint i = 0; i < ELEMENTS; i++)
     from[i] = (gfloat) (i * 5 % 7 - 3) / 2;
-  g_assert_cmpint (sl_session_run (session, (const void *[]){ from }, (void *[]){ to }), ==, SL_STATUS_OK);
+  g_assert_cmpint (sl_session_run (session, (const void *[]){ from }, (void *[]){ to }), ==,
+                   SL_STATUS_OK);
   for (gint i = 0; i < ELEMENTS; i++) {
     gdouble total = 0;
     for (gint k = i / 3 * 3; k < i / 3 * 3 + 3; k++)
@@ -81,7 +92,9 @@ test_refusals (void)
     { "aten::nothing", "aten::nothing: this operator is not supported", 1 },
     { "aten::softmax", "aten::softmax: argument 'dim' is missing", 1 },
     { "aten::sigmoid", "aten::sigmoid: 2 arguments; expected at most 1: self", 2 },
-    { "aten::atan2", "aten::atan2: this operator is not supported in this format; export the model to TorchScript or ONNX", 2 },
+    { "aten::atan2",
+      "aten::atan2: this operator is not supported in this format; export the model to TorchScript or ONNX",
+      2 },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     Traced t;

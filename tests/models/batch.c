@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Batches of real models: what is said where there can be none, that each stream of several gets the bytes that its own session gives, in order and however
- * batches come about, and that no stream waits for one that rests, pauses or ends. Runtimes that fail are in tests/elements/slinfer_batch.c.
+ * Batches of real models: what is said where there can be none, that each stream of several gets
+ * the bytes that its own session gives, in order and however batches come about, and that no stream
+ * waits for one that rests, pauses or ends. Runtimes that fail are in
+ * tests/elements/slinfer_batch.c.
  */
 #include "models/batch.h"
 
@@ -38,7 +40,8 @@ fixture_init (Fixture *fixture, const char *name)
   *fixture = (Fixture){ 0 };
   if (path == NULL)
     return FALSE;
-  fixture->model = sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .skip_input_quantize = TRUE }, &error);
+  fixture->model =
+    sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .skip_input_quantize = TRUE }, &error);
   g_assert_no_error (error);
   fixture->single = sl_session_new (sl_model_graph (fixture->model), 1, &error);
   g_assert_no_error (error);
@@ -48,7 +51,8 @@ fixture_init (Fixture *fixture, const char *name)
   for (guint i = 0; i < FRAMES; i++) {
     const void *in = fixture->inputs[i] = sl_tensor_buffer_new (fixture->contract->inputs[0].bytes);
     void *out = fixture->expected[i] = sl_tensor_buffer_new (fixture->contract->outputs[0].bytes);
-    sl_backend_fill (&fixture->contract->inputs[0], &fixture->contract->image, i, fixture->inputs[i]);
+    sl_backend_fill (&fixture->contract->inputs[0], &fixture->contract->image, i,
+                     fixture->inputs[i]);
     if (fixture->contract->n_outputs == 1)
       g_assert_cmpint (sl_session_run (fixture->single, &in, &out), ==, SL_STATUS_OK);
   }
@@ -85,11 +89,15 @@ test_refused (void)
   {
     const char *path, *said;
   } cases[] = {
-    { "models/ssd_mobilenet_v1.tflite", "TFLite_Detection_PostProcess 'TFLite_Detection_PostProcess': boxes uint8[4,1917,4]" },
-    { "formats/models/softmax.op13.onnx", "input 'x' is float32[2,3,4,5]; expected a first dimension of 1, for a batch of 4" },
-    { "formats/models/dynamic_quant.op11.onnx", "of single inputs; expected 4 of these one after the other" },
+    { "models/ssd_mobilenet_v1.tflite",
+      "TFLite_Detection_PostProcess 'TFLite_Detection_PostProcess': boxes uint8[4,1917,4]" },
+    { "formats/models/softmax.op13.onnx",
+      "input 'x' is float32[2,3,4,5]; expected a first dimension of 1, for a batch of 4" },
+    { "formats/models/dynamic_quant.op11.onnx",
+      "of single inputs; expected 4 of these one after the other" },
     { "wild/models/quantize0.tflite", "so nothing shows that those of a batch are right" },
-    { "formats/models/mobilenetv2_dynq_s8.onnx", "of its largest magnitude away from that of a single run; at most 0.001 is allowed" },
+    { "formats/models/mobilenetv2_dynq_s8.onnx",
+      "of its largest magnitude away from that of a single run; at most 0.001 is allowed" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autofree char *path = sl_test_data (cases[i].path);
@@ -105,7 +113,8 @@ test_refused (void)
   }
 }
 
-/* (transfer full): the path of a sum, hn = h0 + x, beside y = 2 * hn: names say that hn is h0 of the next run. */
+/* (transfer full): the path of a sum, hn = h0 + x, beside y = 2 * hn: names say that hn is h0 of
+ * the next run. */
 static char *
 write_sum (const char *folder)
 {
@@ -119,11 +128,13 @@ write_sum (const char *folder)
   sl_onnx_writer_output (writer, "hn", SL_ONNX_FLOAT);
   g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
   char *path = g_build_filename (folder, "sum.onnx", NULL);
-  g_assert_true (g_file_set_contents (path, g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes), NULL));
+  g_assert_true (g_file_set_contents (path, g_bytes_get_data (bytes, NULL),
+                                      (gssize) g_bytes_get_size (bytes), NULL));
   return path;
 }
 
-/* What each stream has for itself has no place in a batch, unless it is stated that there is no such thing. */
+/* What each stream has for itself has no place in a batch, unless it is stated that there is no
+ * such thing. */
 static void
 test_state (void)
 {
@@ -131,18 +142,21 @@ test_state (void)
   {
     const char *state, *handed, *info, *said;
   } cases[] = {
-    { NULL, NULL, NULL, "the model carries state from frame to frame (h0=hn), and a batch has frames of several streams" },
+    { NULL, NULL, NULL,
+      "the model carries state from frame to frame (h0=hn), and a batch has frames of several streams" },
     { "none", "h0", NULL, "it has inputs from other branches, which are each stream's own" },
     { "none", NULL, NULL, NULL },
     { NULL, NULL, "[modelinfo]\nversion=1.0\n[sightline]\nstate=none\n", NULL },
   };
-  g_autofree char *folder = g_dir_make_tmp ("sightline-batch-XXXXXX", NULL), *path = write_sum (folder);
+  g_autofree char *folder = g_dir_make_tmp ("sightline-batch-XXXXXX", NULL),
+                  *path = write_sum (folder);
   g_autofree char *info = g_strconcat (path, ".modelinfo", NULL);
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autoptr (GError) error = NULL;
     if (cases[i].info != NULL)
       g_assert_true (g_file_set_contents (info, cases[i].info, -1, NULL));
-    const SlModelLoadOptions options = { .state = cases[i].state, .handed_inputs = cases[i].handed };
+    const SlModelLoadOptions options = { .state = cases[i].state,
+                                         .handed_inputs = cases[i].handed };
     g_autoptr (SlBatchSession) batch = open_batch (path, &options, &error);
     g_assert_true ((batch == NULL) == (cases[i].said != NULL));
     if (cases[i].said == NULL)
@@ -164,12 +178,15 @@ test_precision (void)
   {
     const char *name;
     SlPrecision precision;
-  } cases[] = { { "bf16", SL_PRECISION_BF16 }, { NULL, SL_PRECISION_FLOAT }, { "fp16", SL_PRECISION_FP16 } };
+  } cases[] = { { "bf16", SL_PRECISION_BF16 },
+                { NULL, SL_PRECISION_FLOAT },
+                { "fp16", SL_PRECISION_FP16 } };
   SlGraph *graphs[G_N_ELEMENTS (cases)];
   g_autofree char *path = sl_test_data ("wild/models/blazeface_front_128.tflite");
   for (guint i = 0; i < G_N_ELEMENTS (cases) && path != NULL; i++) {
     g_autoptr (GError) error = NULL;
-    g_autoptr (SlModel) model = sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .backend.precision = cases[i].name }, &error);
+    g_autoptr (SlModel) model = sl_model_load_with (
+      path, NULL, &(SlModelLoadOptions){ .backend.precision = cases[i].name }, &error);
     g_assert_no_error (error);
     graphs[i] = sl_model_batch_graph (model, 4, &error);
     g_assert_no_error (error);
@@ -183,7 +200,8 @@ test_precision (void)
 static void
 test_made (void)
 {
-  static const char *const paths[] = { "wild/models/blazeface_front_128.tflite", "formats/models/resize_modes.op13.onnx",
+  static const char *const paths[] = { "wild/models/blazeface_front_128.tflite",
+                                       "formats/models/resize_modes.op13.onnx",
                                        "formats/models/yolo_techno.torchscript" };
   for (guint i = 0; i < G_N_ELEMENTS (paths); i++) {
     g_autofree char *path = sl_test_data (paths[i]);
@@ -207,7 +225,8 @@ test_session (gconstpointer path)
   g_assert_null (sl_batch_session_new (fixture.model, fixture.single, 1, &error));
   g_assert_error (error, SL_ERROR, SL_ERROR_ARGUMENT);
   g_clear_error (&error);
-  g_autoptr (SlBatchSession) batch = sl_batch_session_new (fixture.model, fixture.single, 4, &error);
+  g_autoptr (SlBatchSession) batch =
+    sl_batch_session_new (fixture.model, fixture.single, 4, &error);
   g_assert_no_error (error);
   void *outputs[4];
   SlBatchItem items[4];
@@ -216,10 +235,12 @@ test_session (gconstpointer path)
     outputs[i] = sl_tensor_buffer_new (fixture.contract->outputs[0].bytes);
     items[i] = (SlBatchItem){ (const void *const *) &fixture.inputs[i], &outputs[i] };
   }
-  gint64 own = 0; /* what XNNPACK allocates in a single run on other buffers than those of the run before: some versions do */
+  gint64 own = 0; /* what XNNPACK allocates in a single run on other buffers than those of the run
+                     before: some versions do */
   for (guint i = 0; i < 4; i++) {
     const gint64 before = sl_allocations ();
-    g_assert_cmpint (sl_session_run (fixture.single, items[i].inputs, items[i].outputs), ==, SL_STATUS_OK);
+    g_assert_cmpint (sl_session_run (fixture.single, items[i].inputs, items[i].outputs), ==,
+                     SL_STATUS_OK);
     own = sl_allocations () - before;
   }
   for (guint k = 8; k >= 1; k--) {
@@ -227,17 +248,21 @@ test_session (gconstpointer path)
     for (guint i = 0; i < n; i++)
       memset (outputs[i], 0, fixture.contract->outputs[0].bytes);
     const gint64 before = sl_allocations ();
-    const SlStatus status = sl_batch_session_run (batch, k % 2 == 0 ? NULL : fixture.single, items, n);
+    const SlStatus status =
+      sl_batch_session_run (batch, k % 2 == 0 ? NULL : fixture.single, items, n);
     const gint64 after = sl_allocations ();
     g_assert_cmpint (status, ==, SL_STATUS_OK);
     g_assert_cmpint (after - before, <=, k == 8 ? G_MAXINT64 : k % 2 == 0 ? 0 : n * own);
     for (guint i = 0; i < n; i++)
-      g_assert_cmpmem (outputs[i], fixture.contract->outputs[0].bytes, fixture.expected[i], fixture.contract->outputs[0].bytes);
+      g_assert_cmpmem (outputs[i], fixture.contract->outputs[0].bytes, fixture.expected[i],
+                       fixture.contract->outputs[0].bytes);
   }
   const gdouble gain = sl_batch_session_times (batch, &together, &alone);
   g_assert_cmpfloat_with_epsilon (gain, 4 * alone / together, 1e-9 * gain);
-  g_assert_true (together > 0 && sl_batch_session_pays (batch, 4) && !sl_batch_session_pays (batch, 1));
-  g_autoptr (SlBatchSession) best = sl_batch_session_new_best (fixture.model, fixture.single, 4, &error);
+  g_assert_true (together > 0 && sl_batch_session_pays (batch, 4)
+                 && !sl_batch_session_pays (batch, 1));
+  g_autoptr (SlBatchSession) best =
+    sl_batch_session_new_best (fixture.model, fixture.single, 4, &error);
   g_assert_true ((best != NULL) != (error != NULL));
   g_assert_true (best != NULL || strstr (error->message, "no batch is faster") != NULL);
   g_assert_true (best == NULL || sl_batch_session_times (best, &together, &alone) >= 1.05);
@@ -268,7 +293,8 @@ use (gpointer data)
     memset (out, 0, bytes);
     g_assert_cmpint (sl_batch_stream_run (user->stream, &in, &out), ==, SL_STATUS_OK);
     g_assert_cmpmem (out, bytes, user->fixture.expected[at], bytes);
-    user->frames += i + 1 == user->frames && user->meets && sl_batch_stream_count (user->stream, &inputs) == 0;
+    user->frames +=
+      i + 1 == user->frames && user->meets && sl_batch_stream_count (user->stream, &inputs) == 0;
   }
   sl_batch_stream_rest (user->stream);
   return NULL;
@@ -293,9 +319,11 @@ users_init (User *users, guint n, guint batch, gint64 timeout)
       users_clear (users, i);
       return FALSE;
     }
-    users[i].stream = sl_batch_stream_new (users[i].fixture.model, users[i].fixture.single, batch, timeout, &error);
+    users[i].stream =
+      sl_batch_stream_new (users[i].fixture.model, users[i].fixture.single, batch, timeout, &error);
     g_assert_no_error (error);
-    g_assert_true (sl_batch_stream_session (users[i].stream) == sl_batch_stream_session (users[0].stream));
+    g_assert_true (sl_batch_stream_session (users[i].stream)
+                   == sl_batch_stream_session (users[0].stream));
   }
   return TRUE;
 }
@@ -322,12 +350,15 @@ test_streams (void)
   }
   g_assert_cmpint (g_get_monotonic_time () - start, <, LONG_US / 2);
   const guint64 runs = sl_batch_stream_count (users[0].stream, &inputs);
-  g_test_message ("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " inputs in %" G_GUINT64_FORMAT " batches", inputs, given, runs);
+  g_test_message ("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " inputs in %" G_GUINT64_FORMAT
+                  " batches",
+                  inputs, given, runs);
   g_assert_true (runs > 0 && inputs >= runs && inputs <= given);
   users_clear (users, STREAMS);
 }
 
-/* Another that has run just now and then hands in nothing is waited for as long as is stated, and not at all when it rests. */
+/* Another that has run just now and then hands in nothing is waited for as long as is stated, and
+ * not at all when it rests. */
 static void
 test_timeout (void)
 {
@@ -414,7 +445,8 @@ test_give_up (void)
   sl_session_cancel (fixture.single, TRUE);
   g_assert_null (sl_batch_stream_new (fixture.model, fixture.single, 2, SHORT_US, &error));
   g_assert_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED);
-  g_assert_cmpstr (error->message, ==, "the model cannot be run in batches of 2: the run was cancelled");
+  g_assert_cmpstr (error->message, ==,
+                   "the model cannot be run in batches of 2: the run was cancelled");
   g_clear_error (&error);
   sl_session_cancel (fixture.single, FALSE);
   SlBatchStream *stream = sl_batch_stream_new (fixture.model, fixture.single, 2, SHORT_US, &error);
@@ -428,7 +460,8 @@ start (gpointer data)
 {
   User *user = data;
   g_autoptr (GError) error = NULL;
-  user->stream = sl_batch_stream_new (user->fixture.model, user->fixture.single, 4, SHORT_US, &error);
+  user->stream =
+    sl_batch_stream_new (user->fixture.model, user->fixture.single, 4, SHORT_US, &error);
   g_assert_no_error (error);
   return NULL;
 }
@@ -447,7 +480,8 @@ test_start (void)
   for (guint i = 0; i < STREAMS; i++)
     g_thread_join (threads[i]);
   for (guint i = 1; i < STREAMS; i++)
-    g_assert_true (sl_batch_stream_session (users[i].stream) == sl_batch_stream_session (users[0].stream));
+    g_assert_true (sl_batch_stream_session (users[i].stream)
+                   == sl_batch_stream_session (users[0].stream));
   users_clear (users, STREAMS);
 }
 
@@ -459,8 +493,10 @@ main (int argc, char **argv)
   g_test_add_func ("/batch/state", test_state);
   g_test_add_func ("/batch/precision", test_precision);
   g_test_add_func ("/batch/made", test_made);
-  g_test_add_data_func ("/batch/session/mobilenet-v1", "models/mobilenet_v1_0.25_128_quant.tflite", test_session);
-  g_test_add_data_func ("/batch/session/lstm", "wild/models/keras_lstm_mnist_ptq.tflite", test_session);
+  g_test_add_data_func ("/batch/session/mobilenet-v1", "models/mobilenet_v1_0.25_128_quant.tflite",
+                        test_session);
+  g_test_add_data_func ("/batch/session/lstm", "wild/models/keras_lstm_mnist_ptq.tflite",
+                        test_session);
   g_test_add_func ("/batch/streams", test_streams);
   g_test_add_func ("/batch/timeout", test_timeout);
   g_test_add_func ("/batch/silent", test_silent);

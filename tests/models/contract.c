@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Contracts: what follows from a model's input, what metadata, key file and properties add, in which order, and
- * every contradiction between them. Expected numbers are worked out here from real = scale * (code - zero point)
- * and real = (byte - mean) / std.
+ * Contracts: what follows from a model's input, what metadata, key file and properties add, in
+ * which order, and every contradiction between them. Expected numbers are worked out here from real
+ * = scale * (code - zero point) and real = (byte - mean) / std.
  */
 #include "models/contract.h"
 
@@ -18,8 +18,8 @@
 static const gint32 nhwc[] = { 1, 4, 6, 3 }, nchw[] = { 1, 3, 4, 6 }, gray[] = { 1, 4, 6, 1 };
 
 static SlModel *
-load (SlDtype dtype, const gint32 dims[4], gfloat scale, gint64 zero_point, const char *info, const SlModelSettings *overrides,
-      GError **error)
+load (SlDtype dtype, const gint32 dims[4], gfloat scale, gint64 zero_point, const char *info,
+      const SlModelSettings *overrides, GError **error)
 {
   g_autoptr (SlTfliteWriter) writer = picture_model (dtype, 4, dims, scale, zero_point);
   return load_with_info (writer, info, overrides, error);
@@ -27,11 +27,13 @@ load (SlDtype dtype, const gint32 dims[4], gfloat scale, gint64 zero_point, cons
 
 /* stored(byte) of channel @c as the contract says, against the definition. */
 static void
-expect_mapping (const SlImageContract *image, gint c, gdouble mean, gdouble std, gdouble scale, gdouble zero_point)
+expect_mapping (const SlImageContract *image, gint c, gdouble mean, gdouble std, gdouble scale,
+                gdouble zero_point)
 {
   for (gint byte = 0; byte <= 255; byte += 5) {
     const gdouble expected = (byte - mean) / std / scale + zero_point;
-    g_assert_cmpfloat_with_epsilon (byte * image->gain[c] + image->offset[c], expected, 1e-6 * (1 + fabs (expected)));
+    g_assert_cmpfloat_with_epsilon (byte * image->gain[c] + image->offset[c], expected,
+                                    1e-6 * (1 + fabs (expected)));
   }
 }
 
@@ -44,11 +46,16 @@ test_bytes (void)
     gfloat scale;
     gint64 zero_point;
     gint offset;
-  } rows[] = { { SL_DTYPE_U8, 0.0078125f, 128, 0 },  { SL_DTYPE_U8, 1 / 255.0f, 0, 0 },       { SL_DTYPE_U8, 3.0f, 7, 0 },
-               { SL_DTYPE_I8, 0.0078125f, 0, -128 }, { SL_DTYPE_I8, 1 / 255.0f, -128, -128 }, { SL_DTYPE_I8, 0.01f, 5, -128 } };
+  } rows[] = { { SL_DTYPE_U8, 0.0078125f, 128, 0 },
+               { SL_DTYPE_U8, 1 / 255.0f, 0, 0 },
+               { SL_DTYPE_U8, 3.0f, 7, 0 },
+               { SL_DTYPE_I8, 0.0078125f, 0, -128 },
+               { SL_DTYPE_I8, 1 / 255.0f, -128, -128 },
+               { SL_DTYPE_I8, 0.01f, 5, -128 } };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (GError) error = NULL;
-    g_autoptr (SlModel) model = load (rows[i].dtype, nhwc, rows[i].scale, rows[i].zero_point, NULL, NULL, &error);
+    g_autoptr (SlModel) model =
+      load (rows[i].dtype, nhwc, rows[i].scale, rows[i].zero_point, NULL, NULL, &error);
     g_assert_no_error (error);
     const SlContract *contract = sl_model_contract (model);
     const SlImageContract *image = &contract->image;
@@ -64,7 +71,8 @@ test_bytes (void)
     for (gint c = 0; c < 3; c++) {
       g_assert_cmpfloat (image->gain[c], ==, 1);
       g_assert_cmpfloat (image->offset[c], ==, rows[i].offset);
-      expect_mapping (image, c, image->mean[c], image->std[c], (gdouble) rows[i].scale, (gdouble) rows[i].zero_point);
+      expect_mapping (image, c, image->mean[c], image->std[c], (gdouble) rows[i].scale,
+                      (gdouble) rows[i].zero_point);
     }
     g_assert_cmpstr (contract->inputs[0].name, ==, "image");
     g_assert_cmpint (contract->inputs[0].dtype, ==, rows[i].dtype);
@@ -89,8 +97,9 @@ test_float_without_range (void)
   g_assert_false (contract->image.range_known);
   g_assert_false (sl_contract_require_range (contract, &error));
   expect_error (&error, SL_ERROR_CONTRACT, contract->model, "input 'image' is float32[1,4,6,3]",
-                "give mean and std, as properties or options", "or write 'ranges=-1.0,1.0' or 'ranges=0.0,1.0' under [image] of ",
-                ".modelinfo", NULL);
+                "give mean and std, as properties or options",
+                "or write 'ranges=-1.0,1.0' or 'ranges=0.0,1.0' under [image] of ", ".modelinfo",
+                NULL);
 }
 
 /* Each way of stating a float input's range, and the order in which they win. */
@@ -103,20 +112,30 @@ test_range (void)
     SlModelSettings overrides;
     gdouble mean[3], std[3];
   } rows[] = {
-    { HEADER "[image]\nranges=-1.0,1.0\n", { 0 }, { 127.5, 127.5, 127.5 }, { 127.5, 127.5, 127.5 } },
+    { HEADER "[image]\nranges=-1.0,1.0\n",
+      { 0 },
+      { 127.5, 127.5, 127.5 },
+      { 127.5, 127.5, 127.5 } },
     { HEADER "[image]\nranges=0,1\n", { 0 }, { 0, 0, 0 }, { 255, 255, 255 } },
     { HEADER "[image]\nranges=0,255;-128,127;255,0\n", { 0 }, { 0, 128, 255 }, { 1, 1, -1 } },
     { HEADER "[sightline]\nmean=127\nstd=128\n", { 0 }, { 127, 127, 127 }, { 128, 128, 128 } },
     { HEADER "[image]\nmean=1, 2 ,3\n", { 0 }, { 1, 2, 3 }, { 1, 1, 1 } },
     { HEADER "[image]\nstd=255\n", { 0 }, { 0, 0, 0 }, { 255, 255, 255 } },
-    { NULL, { .mean = "123.675,116.28,103.53", .std = "58.395,57.12,57.375" }, { 123.675, 116.28, 103.53 }, { 58.395, 57.12, 57.375 } },
+    { NULL,
+      { .mean = "123.675,116.28,103.53", .std = "58.395,57.12,57.375" },
+      { 123.675, 116.28, 103.53 },
+      { 58.395, 57.12, 57.375 } },
     { NULL, { .std = "255" }, { 0, 0, 0 }, { 255, 255, 255 } },
     { HEADER "[sightline]\nmean=1\nstd=2\n", { .mean = "5" }, { 5, 5, 5 }, { 2, 2, 2 } },
-    { HEADER "[image]\nranges=-1,1\n", { .mean = "0", .std = "255" }, { 0, 0, 0 }, { 255, 255, 255 } },
+    { HEADER "[image]\nranges=-1,1\n",
+      { .mean = "0", .std = "255" },
+      { 0, 0, 0 },
+      { 255, 255, 255 } },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (GError) error = NULL;
-    g_autoptr (SlModel) model = load (SL_DTYPE_F32, nhwc, 0, 0, rows[i].info, &rows[i].overrides, &error);
+    g_autoptr (SlModel) model =
+      load (SL_DTYPE_F32, nhwc, 0, 0, rows[i].info, &rows[i].overrides, &error);
     g_assert_no_error (error);
     const SlImageContract *image = &sl_model_contract (model)->image;
     g_assert_true (image->range_known);
@@ -128,7 +147,8 @@ test_range (void)
   }
 }
 
-/* Mean and std of a quantised input fold into its scale; what comes within a code of the bytes becomes the bytes. */
+/* Mean and std of a quantised input fold into its scale; what comes within a code of the bytes
+ * becomes the bytes. */
 static void
 test_quantised_range (void)
 {
@@ -151,12 +171,14 @@ test_quantised_range (void)
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (GError) error = NULL;
     const SlModelSettings overrides = { .mean = rows[i].mean, .std = rows[i].std };
-    g_autoptr (SlModel) model = load (rows[i].dtype, nhwc, rows[i].scale, rows[i].zero_point, NULL, &overrides, &error);
+    g_autoptr (SlModel) model =
+      load (rows[i].dtype, nhwc, rows[i].scale, rows[i].zero_point, NULL, &overrides, &error);
     g_assert_no_error (error);
     const SlImageContract *image = &sl_model_contract (model)->image;
     for (gint c = 0; c < 3; c++) {
       if (!rows[i].exact)
-        expect_mapping (image, c, rows[i].m, rows[i].s, (gdouble) rows[i].scale, (gdouble) rows[i].zero_point);
+        expect_mapping (image, c, rows[i].m, rows[i].s, (gdouble) rows[i].scale,
+                        (gdouble) rows[i].zero_point);
       else
         expect_mapping (image, c, 0, 1, 1, rows[i].dtype == SL_DTYPE_U8 ? 0 : -128);
     }
@@ -168,7 +190,8 @@ static void
 test_quantised_codes (void)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (SlModel) model = load (SL_DTYPE_U8, nhwc, 0.5f, 10, HEADER "[image]\nranges=16,235\n", NULL, &error);
+  g_autoptr (SlModel) model =
+    load (SL_DTYPE_U8, nhwc, 0.5f, 10, HEADER "[image]\nranges=16,235\n", NULL, &error);
   g_assert_no_error (error);
   const SlImageContract *image = &sl_model_contract (model)->image;
   g_assert_cmpfloat_with_epsilon (image->offset[0], 16, 1e-9);
@@ -193,7 +216,8 @@ test_layout (void)
                { nhwc, { .colour = "BGR" }, SL_LAYOUT_NHWC, SL_COLOUR_BGR, 3 } };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (GError) error = NULL;
-    g_autoptr (SlModel) model = load (SL_DTYPE_U8, rows[i].dims, 1, 0, NULL, &rows[i].overrides, &error);
+    g_autoptr (SlModel) model =
+      load (SL_DTYPE_U8, rows[i].dims, 1, 0, NULL, &rows[i].overrides, &error);
     g_assert_no_error (error);
     const SlImageContract *image = &sl_model_contract (model)->image;
     g_assert_cmpint (image->layout, ==, rows[i].layout);
@@ -208,20 +232,29 @@ test_layout (void)
 static void
 test_layers (void)
 {
-  static const char info[] = HEADER "[sightline]\ncolour=BGR\nfit=letterbox\npad-value=7\ndecoder=ssd\ndecoder-scale=2\nmean=3\nstd=2\n";
-  const SlModelSettings overrides = { .fit = "crop", .decoder = "labels", .colour = "RGB", .pad_value = "0" };
+  static const char info[] = HEADER
+    "[sightline]\ncolour=BGR\nfit=letterbox\npad-value=7\ndecoder=ssd\ndecoder-scale=2\nmean=3\nstd=2\n";
+  const SlModelSettings overrides = {
+    .fit = "crop", .decoder = "labels", .colour = "RGB", .pad_value = "0"
+  };
   for (guint i = 0; i < 3; i++) {
     g_autoptr (SlTfliteWriter) writer = picture_model (SL_DTYPE_F32, 4, nhwc, 0, 0);
     g_autoptr (GError) error = NULL;
-    sl_tflite_writer_picture_metadata (writer, &(SlTfliteMetadata){ .n_mean = 1, .mean = { 127.5f }, .std = { 127.5f }, .colour = 1 });
-    g_autoptr (SlModel) model = load_with_info (writer, i >= 1 ? info : NULL, i >= 2 ? &overrides : NULL, &error);
+    sl_tflite_writer_picture_metadata (
+      writer,
+      &(SlTfliteMetadata){ .n_mean = 1, .mean = { 127.5f }, .std = { 127.5f }, .colour = 1 });
+    g_autoptr (SlModel) model =
+      load_with_info (writer, i >= 1 ? info : NULL, i >= 2 ? &overrides : NULL, &error);
     g_assert_no_error (error);
     const SlContract *contract = sl_model_contract (model);
     const SlImageContract *image = &contract->image;
     g_assert_cmpfloat (image->mean[2], ==, i == 0 ? 127.5 : 3);
     g_assert_cmpfloat (image->std[2], ==, i == 0 ? 127.5 : 2);
     g_assert_cmpint (image->colour, ==, i == 1 ? SL_COLOUR_BGR : SL_COLOUR_RGB);
-    g_assert_cmpint (image->fit, ==, i == 0 ? SL_FIT_STRETCH : i == 1 ? SL_FIT_LETTERBOX : SL_FIT_CROP);
+    g_assert_cmpint (image->fit, ==,
+                     i == 0   ? SL_FIT_STRETCH
+                     : i == 1 ? SL_FIT_LETTERBOX
+                              : SL_FIT_CROP);
     g_assert_cmpint (image->pad_value, ==, i == 0 ? 114 : i == 1 ? 7 : 0);
     g_assert_cmpstr (contract->decoder, ==, i == 0 ? NULL : i == 1 ? "ssd" : "labels");
     if (i > 0)
@@ -251,7 +284,8 @@ test_crop_share (void)
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (SlTfliteWriter) writer = picture_model (SL_DTYPE_U8, 4, nhwc, 0, 0);
     g_autoptr (GError) error = NULL;
-    g_autofree char *info = rows[i].info != NULL ? g_strconcat (HEADER "[sightline]\n", rows[i].info, NULL) : NULL;
+    g_autofree char *info =
+      rows[i].info != NULL ? g_strconcat (HEADER "[sightline]\n", rows[i].info, NULL) : NULL;
     g_autoptr (SlModel) model = load_with_info (writer, info, &rows[i].overrides, &error);
     g_assert_no_error (error);
     const SlImageContract *image = &sl_model_contract (model)->image;
@@ -275,7 +309,8 @@ test_decoder_by_graph (void)
   g_assert_false (sl_model_contract (model)->image.valid);
 }
 
-/* Of rank 3 and one channel, what has sides of a picture is one; 146 points of two coordinates are no picture. */
+/* Of rank 3 and one channel, what has sides of a picture is one; 146 points of two coordinates are
+ * no picture. */
 static void
 test_rank_three (void)
 {
@@ -302,10 +337,34 @@ test_contradictions (void)
     SlError code;
     const char *text, *more;
   } rows[] = {
-    { SL_DTYPE_F32, nhwc, NULL, { .mean = "1,2" }, SL_ERROR_ARGUMENT, "property mean: expected 1 or 3 finite numbers", "got '1,2'" },
-    { SL_DTYPE_F32, nhwc, NULL, { .mean = "nan" }, SL_ERROR_ARGUMENT, "property mean: expected 1 or 3 finite", "got 'nan'" },
-    { SL_DTYPE_F32, nhwc, NULL, { .mean = "1,2,3,4" }, SL_ERROR_ARGUMENT, "property mean: expected", "got '1,2,3,4'" },
-    { SL_DTYPE_F32, nhwc, NULL, { .std = "0" }, SL_ERROR_ARGUMENT, "property std: expected 1 or 3 finite numbers above 0", "got '0'" },
+    { SL_DTYPE_F32,
+      nhwc,
+      NULL,
+      { .mean = "1,2" },
+      SL_ERROR_ARGUMENT,
+      "property mean: expected 1 or 3 finite numbers",
+      "got '1,2'" },
+    { SL_DTYPE_F32,
+      nhwc,
+      NULL,
+      { .mean = "nan" },
+      SL_ERROR_ARGUMENT,
+      "property mean: expected 1 or 3 finite",
+      "got 'nan'" },
+    { SL_DTYPE_F32,
+      nhwc,
+      NULL,
+      { .mean = "1,2,3,4" },
+      SL_ERROR_ARGUMENT,
+      "property mean: expected",
+      "got '1,2,3,4'" },
+    { SL_DTYPE_F32,
+      nhwc,
+      NULL,
+      { .std = "0" },
+      SL_ERROR_ARGUMENT,
+      "property std: expected 1 or 3 finite numbers above 0",
+      "got '0'" },
     { SL_DTYPE_F32,
       nhwc,
       NULL,
@@ -313,11 +372,41 @@ test_contradictions (void)
       SL_ERROR_ARGUMENT,
       "property std: expected 1 or 3 finite numbers above 0",
       "got '-127.5'" },
-    { SL_DTYPE_F32, nhwc, NULL, { .std = "1,-1,1" }, SL_ERROR_ARGUMENT, "property std: expected", "got '1,-1,1'" },
-    { SL_DTYPE_F32, nhwc, NULL, { .std = "1,0,1" }, SL_ERROR_ARGUMENT, "property std: expected", "got '1,0,1'" },
-    { SL_DTYPE_F32, nhwc, NULL, { .std = "half" }, SL_ERROR_ARGUMENT, "property std: expected", "got 'half'" },
-    { SL_DTYPE_F32, nhwc, NULL, { .std = "1e-320" }, SL_ERROR_CONTRACT, "and std ", "give no finite value; expected moderate numbers" },
-    { SL_DTYPE_F32, nhwc, NULL, { .colour = "YUV" }, SL_ERROR_ARGUMENT, "property colour: expected RGB, BGR or GRAY, got 'YUV'", NULL },
+    { SL_DTYPE_F32,
+      nhwc,
+      NULL,
+      { .std = "1,-1,1" },
+      SL_ERROR_ARGUMENT,
+      "property std: expected",
+      "got '1,-1,1'" },
+    { SL_DTYPE_F32,
+      nhwc,
+      NULL,
+      { .std = "1,0,1" },
+      SL_ERROR_ARGUMENT,
+      "property std: expected",
+      "got '1,0,1'" },
+    { SL_DTYPE_F32,
+      nhwc,
+      NULL,
+      { .std = "half" },
+      SL_ERROR_ARGUMENT,
+      "property std: expected",
+      "got 'half'" },
+    { SL_DTYPE_F32,
+      nhwc,
+      NULL,
+      { .std = "1e-320" },
+      SL_ERROR_CONTRACT,
+      "and std ",
+      "give no finite value; expected moderate numbers" },
+    { SL_DTYPE_F32,
+      nhwc,
+      NULL,
+      { .colour = "YUV" },
+      SL_ERROR_ARGUMENT,
+      "property colour: expected RGB, BGR or GRAY, got 'YUV'",
+      NULL },
     { SL_DTYPE_F32,
       nhwc,
       NULL,
@@ -332,7 +421,13 @@ test_contradictions (void)
       SL_ERROR_ARGUMENT,
       "property pad-value: expected a whole number 0..255",
       "got '-2'" },
-    { SL_DTYPE_F32, nhwc, NULL, { .layout = "HWC" }, SL_ERROR_ARGUMENT, "property layout: expected NHWC or NCHW, got 'HWC'", NULL },
+    { SL_DTYPE_F32,
+      nhwc,
+      NULL,
+      { .layout = "HWC" },
+      SL_ERROR_ARGUMENT,
+      "property layout: expected NHWC or NCHW, got 'HWC'",
+      NULL },
     { SL_DTYPE_U8,
       nhwc,
       NULL,
@@ -417,7 +512,13 @@ test_contradictions (void)
       SL_ERROR_ARGUMENT,
       ".modelinfo crop-share: expected fit=crop or fit=stretch beside it",
       "got '0.5'" },
-    { SL_DTYPE_U8, nhwc, HEADER "[sightline]\ncolour=GRAY\n", { 0 }, SL_ERROR_CONTRACT, ".modelinfo colour=GRAY contradicts input", NULL },
+    { SL_DTYPE_U8,
+      nhwc,
+      HEADER "[sightline]\ncolour=GRAY\n",
+      { 0 },
+      SL_ERROR_CONTRACT,
+      ".modelinfo colour=GRAY contradicts input",
+      NULL },
     { SL_DTYPE_F32,
       nhwc,
       HEADER "[image]\ndims=1,8,8,3\n",
@@ -429,7 +530,8 @@ test_contradictions (void)
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (GError) error = NULL;
     const gfloat scale = rows[i].dtype == SL_DTYPE_F32 ? 0 : 1;
-    g_assert_null (load (rows[i].dtype, rows[i].dims, scale, 0, rows[i].info, &rows[i].overrides, &error));
+    g_assert_null (
+      load (rows[i].dtype, rows[i].dims, scale, 0, rows[i].info, &rows[i].overrides, &error));
     expect_error (&error, rows[i].code, "model.tflite: ", rows[i].text, rows[i].more, NULL);
   }
 }
@@ -438,18 +540,21 @@ test_contradictions (void)
 static void
 test_no_picture (void)
 {
-  static const gint32 batch[] = { 2, 4, 4, 3 }, deep[] = { 1, 4, 4, 5 }, wide[] = { 1, 1, 40000, 3 };
+  static const gint32 batch[] = { 2, 4, 4, 3 }, deep[] = { 1, 4, 4, 5 },
+                      wide[] = { 1, 1, 40000, 3 };
   const gint32 *const shapes[] = { batch, deep, wide };
   const SlModelSettings overrides = { .mean = "0", .std = "255" };
   for (guint i = 0; i < G_N_ELEMENTS (shapes); i++) {
     g_autoptr (GError) error = NULL;
-    g_autoptr (SlModel) model = load (SL_DTYPE_F32, shapes[i], 0, 0, HEADER "[sightline]\nmean=4\n", NULL, &error);
+    g_autoptr (SlModel) model =
+      load (SL_DTYPE_F32, shapes[i], 0, 0, HEADER "[sightline]\nmean=4\n", NULL, &error);
     g_assert_no_error (error);
     g_assert_false (sl_model_contract (model)->image.valid);
     g_assert_true (sl_contract_require_range (sl_model_contract (model), &error));
     g_assert_null (load (SL_DTYPE_F32, shapes[i], 0, 0, NULL, &overrides, &error));
-    expect_error (&error, SL_ERROR_CONTRACT, "properties describe a picture, but input 'image' is float32[",
-                  "expected uint8, int8, float32 or float16 with 1 or 3 channels and batch 1", NULL);
+    expect_error (
+      &error, SL_ERROR_CONTRACT, "properties describe a picture, but input 'image' is float32[",
+      "expected uint8, int8, float32 or float16 with 1 or 3 channels and batch 1", NULL);
   }
 }
 
@@ -459,11 +564,14 @@ test_summary (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (SlTfliteWriter) writer = tiny_classifier ();
   g_autoptr (SlModel) model = load_with_info (writer, NULL, NULL, &error);
-  g_autoptr (SlModel) unknown = load (SL_DTYPE_F32, nchw, 0, 0, NULL, &(SlModelSettings){ .decoder = "labels" }, &error);
+  g_autoptr (SlModel) unknown =
+    load (SL_DTYPE_F32, nchw, 0, 0, NULL, &(SlModelSettings){ .decoder = "labels" }, &error);
   g_assert_no_error (error);
-  g_autofree char *a = sl_contract_summary (sl_model_contract (model)), *b = sl_contract_summary (sl_model_contract (unknown));
+  g_autofree char *a = sl_contract_summary (sl_model_contract (model)),
+                  *b = sl_contract_summary (sl_model_contract (unknown));
   g_assert_cmpstr (a, ==, "uint8[1,6,6,3] RGB NHWC stretch, decoder by shape, 4 labels");
-  g_assert_cmpstr (b, ==, "float32[1,3,4,6] RGB NCHW stretch, range unknown, decoder labels, no labels");
+  g_assert_cmpstr (b, ==,
+                   "float32[1,3,4,6] RGB NCHW stretch, range unknown, decoder labels, no labels");
 }
 
 /* An input is a picture up to the side that the preprocessor makes. */
@@ -472,7 +580,8 @@ test_largest_side (void)
 {
   for (gint32 side = SL_MAX_SIDE; side <= SL_MAX_SIDE + 1; side++) {
     const gint32 wide[] = { 1, 1, side, 3 }, high[] = { 1, side, 1, 3 };
-    g_autoptr (SlModel) a = load (SL_DTYPE_U8, wide, 0, 0, NULL, NULL, NULL), b = load (SL_DTYPE_U8, high, 0, 0, NULL, NULL, NULL);
+    g_autoptr (SlModel) a = load (SL_DTYPE_U8, wide, 0, 0, NULL, NULL, NULL),
+                        b = load (SL_DTYPE_U8, high, 0, 0, NULL, NULL, NULL);
     g_assert_cmpint (sl_model_contract (a)->image.valid, ==, side == 32768);
     g_assert_cmpint (sl_model_contract (b)->image.valid, ==, side == 32768);
   }

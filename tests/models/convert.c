@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Activations as TensorFlow Lite can express them: alone and behind a layer, against double precision. */
+/* Activations as TensorFlow Lite can express them: alone and behind a layer, against double
+ * precision. */
 #include "models/convert.h"
 
 #include <math.h>
@@ -73,7 +74,8 @@ static SlModel *
 load (GBytes *bytes, const char *name)
 {
   g_autoptr (GError) error = NULL;
-  g_autofree char *path = write_temp (name, g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
+  g_autofree char *path =
+    write_temp (name, g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
   SlModel *model = sl_model_load (path, NULL, &error);
   g_assert_no_error (error);
   sl_tflite_remove_temp (path);
@@ -93,10 +95,12 @@ check_row (guint row, gboolean layer)
   g_assert_no_error (error);
   gfloat *x = sl_tensor_buffer_new (sizeof inputs), *y = sl_tensor_buffer_new (sizeof inputs);
   memcpy (x, inputs, sizeof inputs);
-  g_assert_cmpint (sl_session_run (session, (const void *[]){ x }, (void *[]){ y }), ==, SL_STATUS_OK);
+  g_assert_cmpint (sl_session_run (session, (const void *[]){ x }, (void *[]){ y }), ==,
+                   SL_STATUS_OK);
   for (guint i = 0; i < N; i++)
     if (!(fabs ((double) y[i] - rows[row].formula ((double) inputs[i])) <= 1e-5))
-      g_error ("%s of %g is %g; expected %g", rows[row].op, (double) inputs[i], (double) y[i], rows[row].formula ((double) inputs[i]));
+      g_error ("%s of %g is %g; expected %g", rows[row].op, (double) inputs[i], (double) y[i],
+               rows[row].formula ((double) inputs[i]));
   sl_tensor_buffer_free (x);
   sl_tensor_buffer_free (y);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which model is loaded when none is named: what SIGHTLINE_MODEL says, else the installed one; what is said when neither is
- * there; and that the model of the source tree is complete: it loads, and states its picture, its decoder and its labels.
+ * Which model is loaded when none is named: what SIGHTLINE_MODEL says, else the installed one; what
+ * is said when neither is there; and that the model of the source tree is complete: it loads, and
+ * states its picture, its decoder and its labels.
  */
 #include <string.h>
 
@@ -32,8 +33,11 @@ test_named_missing (void)
   g_autoptr (GError) error = NULL;
   g_setenv (VARIABLE, "/nonexistent/m.tflite", TRUE);
   g_assert_null (sl_default_model_find (&error));
-  expect_error (&error, SL_ERROR_OPEN, "/nonexistent/m.tflite, which the environment variable SIGHTLINE_MODEL names",
-                "does not exist; name a model (model=FILE.tflite of the element, --model FILE of the program)", NULL);
+  expect_error (
+    &error, SL_ERROR_OPEN,
+    "/nonexistent/m.tflite, which the environment variable SIGHTLINE_MODEL names",
+    "does not exist; name a model (model=FILE.tflite of the element, --model FILE of the program)",
+    NULL);
   g_assert_null (sl_model_load (NULL, NULL, &error));
   expect_error (&error, SL_ERROR_OPEN, "/nonexistent/m.tflite", NULL);
 }
@@ -51,8 +55,10 @@ test_not_named (void)
     if (g_file_test (INSTALLED, G_FILE_TEST_EXISTS))
       g_assert_cmpstr (found, ==, INSTALLED);
     else
-      expect_error (&error, SL_ERROR_OPEN, "neither in the environment variable SIGHTLINE_MODEL (not set) nor at " INSTALLED,
-                    "or install Sightline", NULL);
+      expect_error (
+        &error, SL_ERROR_OPEN,
+        "neither in the environment variable SIGHTLINE_MODEL (not set) nor at " INSTALLED,
+        "or install Sightline", NULL);
   }
 }
 
@@ -61,7 +67,8 @@ test_shipped (void)
 {
   g_autoptr (GError) error = NULL;
   static const char *const labels[] = { "qr", "matrix", "linear", "stacked" };
-  g_autofree char *path = g_build_filename (g_getenv ("SIGHTLINE_SOURCE_ROOT"), "models", "codes", "codes.tflite", NULL);
+  g_autofree char *path =
+    g_build_filename (g_getenv ("SIGHTLINE_SOURCE_ROOT"), "models", "codes", "codes.tflite", NULL);
   g_setenv (VARIABLE, path, TRUE);
   g_autoptr (SlModel) model = sl_model_load (NULL, NULL, &error);
   g_assert_no_error (error);

@@ -7,16 +7,17 @@
 
 /* Fields of the root table: 0 int32, 1 absent, 2 string, 3 uint8, 4 vector of int32. */
 static const guint8 sample[] = {
-  24,   0,    0,    0,    'T', 'E', 'S', 'T',                                /* root, identifier */
-  14,   0,    20,   0,    4,   0,   0,   0,   8,    0,    16,   0,    12, 0, /* 8: vtable of 14 bytes, table of 20 */
-  0,    0,                                                                   /* hole */
-  16,   0,    0,    0,                                                       /* 24: table; its vtable lies 16 back */
-  0xfe, 0xff, 0xff, 0xff,                                                    /* 28: field 0 = -2 */
-  12,   0,    0,    0,                                                       /* 32: field 2: string at 44 */
-  20,   0,    0,    0,                                                       /* 36: field 4: vector at 56 */
-  200,  0,    0,    0,                                                       /* 40: field 3 = 200 */
-  5,    0,    0,    0,    'h', 'e', 'l', 'l', 'o',  0,    0,    0,           /* 44 */
-  2,    0,    0,    0,    7,   0,   0,   0,   0xff, 0xff, 0xff, 0xff,        /* 56 */
+  24,   0,    0,    0,    'T', 'E', 'S', 'T', /* root, identifier */
+  14,   0,    20,   0,    4,   0,   0,   0,   8,    0,    16,   0,
+  12,   0,                /* 8: vtable of 14 bytes, table of 20 */
+  0,    0,                /* hole */
+  16,   0,    0,    0,    /* 24: table; its vtable lies 16 back */
+  0xfe, 0xff, 0xff, 0xff, /* 28: field 0 = -2 */
+  12,   0,    0,    0,    /* 32: field 2: string at 44 */
+  20,   0,    0,    0,    /* 36: field 4: vector at 56 */
+  200,  0,    0,    0,    /* 40: field 3 = 200 */
+  5,    0,    0,    0,    'h', 'e', 'l', 'l', 'o',  0,    0,    0,    /* 44 */
+  2,    0,    0,    0,    7,   0,   0,   0,   0xff, 0xff, 0xff, 0xff, /* 56 */
 };
 
 static void
@@ -73,7 +74,8 @@ read_everything (SlFlatBuffer *fb)
   }
 }
 
-/* Every byte set to each of some values, and every length: nothing may be read outside the exact allocation. */
+/* Every byte set to each of some values, and every length: nothing may be read outside the exact
+ * allocation. */
 static void
 test_damage (void)
 {

@@ -9,14 +9,18 @@
 
 /* { "a": -3, "bc": 2.5f, "d": true, "e": 7 through an indirect int32 } with 4-byte values. */
 static const guint8 sample[] = {
-  'a',        0,          'b',     'c',        0,  'd', 0,    'e',  0,  0, 0, 0,              /* 0: keys */
-  7,          0,          0,       0,                                                         /* 12: the indirect number */
-  4,          0,          0,       0,                                                         /* 16: number of keys */
-  20,         0,          0,       0,          22, 0,   0,    0,    23, 0, 0, 0, 25, 0, 0, 0, /* 20: offsets back to the keys */
-  16,         0,          0,       0,          4,  0,   0,    0,    4,  0, 0, 0, /* 36: back to the offsets, their width, count */
-  253,        255,        255,     255,        0,  0,   0x20, 0x40, 1,  0, 0, 0, 48, 0, 0, 0, /* 48: values */
-  1 << 2 | 2, 3 << 2 | 2, 26 << 2, 6 << 2 | 2,                                                /* 64: types */
-  20,         9 << 2 | 2, 1,                                                                  /* 68: root */
+  'a',        0,          'b',     'c',        0,  'd', 0,    'e',  0,  0, 0, 0, /* 0: keys */
+  7,          0,          0,       0, /* 12: the indirect number */
+  4,          0,          0,       0, /* 16: number of keys */
+  20,         0,          0,       0,          22, 0,   0,    0,    23, 0, 0, 0, 25,
+  0,          0,          0, /* 20: offsets back to the keys */
+  16,         0,          0,       0,          4,  0,   0,    0,    4,  0, 0, 0, /* 36: back to the
+                                                                                    offsets, their
+                                                                                    width, count */
+  253,        255,        255,     255,        0,  0,   0x20, 0x40, 1,  0, 0, 0, 48,
+  0,          0,          0,                   /* 48: values */
+  1 << 2 | 2, 3 << 2 | 2, 26 << 2, 6 << 2 | 2, /* 64: types */
+  20,         9 << 2 | 2, 1,                   /* 68: root */
 };
 
 static void
@@ -41,7 +45,9 @@ test_read (void)
 static void
 test_wide (void)
 {
-  const FlexEntry entries[] = { { "zeta", FLEX_FLOAT, 0.1 }, { "alpha", FLEX_INT, -5e9 }, { "mid", FLEX_BOOL, 1 } };
+  const FlexEntry entries[] = { { "zeta", FLEX_FLOAT, 0.1 },
+                                { "alpha", FLEX_INT, -5e9 },
+                                { "mid", FLEX_BOOL, 1 } };
   g_autoptr (GBytes) bytes = flex_map (entries, G_N_ELEMENTS (entries), 8);
   g_autoptr (GError) error = NULL;
   SlFlexMap map;
@@ -83,7 +89,8 @@ test_message (void)
   g_autoptr (GError) error = NULL;
   SlFlexMap map;
   g_assert_false (sl_flex_map_open (&map, "nonsense", 8, &error));
-  expect_error (&error, SL_ERROR_FORMAT, "8 bytes of custom options are not a FlexBuffer map", NULL);
+  expect_error (&error, SL_ERROR_FORMAT, "8 bytes of custom options are not a FlexBuffer map",
+                NULL);
   g_assert_false (sl_flex_map_open (&map, NULL, 0, &error));
   expect_error (&error, SL_ERROR_FORMAT, "0 bytes", NULL);
 }

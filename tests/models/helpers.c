@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Processor time that a refusal may take on any machine: it is below a second on today's, which the test prints. Sanitizers and valgrind
- * are slower by far. */
+/* Processor time that a refusal may take on any machine: it is below a second on today's, which the
+ * test prints. Sanitizers and valgrind are slower by far. */
 #ifdef TEST_ADDRESS_SANITIZER
 #define LONGEST_S 200
 #else
@@ -76,15 +76,22 @@ SlTfliteWriter *
 picture_model (SlDtype dtype, guint rank, const gint32 *dims, gfloat scale, gint64 zero_point)
 {
   SlTfliteWriter *writer = sl_tflite_writer_new ();
-  SlTfliteTensor image = { .name = "image", .dtype = dtype, .rank = rank, .scale = scale, .zero_point = zero_point };
-  SlTfliteTensor flat = { .name = "flat", .dtype = dtype, .rank = 2, .scale = scale, .zero_point = zero_point };
+  SlTfliteTensor image = {
+    .name = "image", .dtype = dtype, .rank = rank, .scale = scale, .zero_point = zero_point
+  };
+  SlTfliteTensor flat = {
+    .name = "flat", .dtype = dtype, .rank = 2, .scale = scale, .zero_point = zero_point
+  };
   gint32 elements = 1;
   for (guint i = 0; i < rank; i++)
     elements *= image.dims[i] = dims[i];
   flat.dims[0] = 1;
   flat.dims[1] = elements;
-  const gint32 x = sl_tflite_writer_tensor (writer, &image), y = sl_tflite_writer_tensor (writer, &flat);
-  SlTfliteOp op = { .op = SL_OP_RESHAPE, .n_inputs = 1, .inputs = { x }, .n_outputs = 1, .outputs = { y } };
+  const gint32 x = sl_tflite_writer_tensor (writer, &image),
+               y = sl_tflite_writer_tensor (writer, &flat);
+  SlTfliteOp op = {
+    .op = SL_OP_RESHAPE, .n_inputs = 1, .inputs = { x }, .n_outputs = 1, .outputs = { y }
+  };
   op.params.reshape.count = 2;
   op.params.reshape.dims[0] = 1;
   op.params.reshape.dims[1] = -1;
@@ -99,8 +106,8 @@ read_graph (SlTfliteWriter *writer, SlModelMetadata *metadata, GError **error)
   SlModelMetadata own = { 0 };
   g_autoptr (GBytes) bytes = sl_tflite_writer_finish (writer);
   g_autoptr (SlGraph) graph = sl_graph_new (bytes);
-  const gboolean good =
-    sl_reader_tflite.read (bytes, &(SlReaderSource){ .path = "memory" }, graph, metadata != NULL ? metadata : &own, error);
+  const gboolean good = sl_reader_tflite.read (bytes, &(SlReaderSource){ .path = "memory" }, graph,
+                                               metadata != NULL ? metadata : &own, error);
   sl_model_metadata_clear (&own);
   return good ? g_steal_pointer (&graph) : NULL;
 }
@@ -118,8 +125,8 @@ write_temp (const char *name, const char *content, gssize length)
 }
 
 static SlModel *
-load_with_options (SlTfliteWriter *writer, const char *info, const SlModelSettings *overrides, const SlModelLoadOptions *options,
-                   GError **error)
+load_with_options (SlTfliteWriter *writer, const char *info, const SlModelSettings *overrides,
+                   const SlModelLoadOptions *options, GError **error)
 {
   g_autoptr (GError) failed = NULL;
   g_autofree char *path = sl_tflite_writer_save_temp (writer, "model.tflite", NULL);
@@ -134,13 +141,16 @@ load_with_options (SlTfliteWriter *writer, const char *info, const SlModelSettin
 }
 
 SlModel *
-load_with_info (SlTfliteWriter *writer, const char *info, const SlModelSettings *overrides, GError **error)
+load_with_info (SlTfliteWriter *writer, const char *info, const SlModelSettings *overrides,
+                GError **error)
 {
   return load_with_options (writer, info, overrides, &(SlModelLoadOptions){ 0 }, error);
 }
 
 SlModel *
-load_skipping_with_info (SlTfliteWriter *writer, const char *info, const SlModelSettings *overrides, GError **error)
+load_skipping_with_info (SlTfliteWriter *writer, const char *info, const SlModelSettings *overrides,
+                         GError **error)
 {
-  return load_with_options (writer, info, overrides, &(SlModelLoadOptions){ .skip_input_quantize = TRUE }, error);
+  return load_with_options (writer, info, overrides,
+                            &(SlModelLoadOptions){ .skip_input_quantize = TRUE }, error);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Convolutions of float activations with weights of 8 bits, in models that are written here: activations are rounded as TensorFlow Lite does it. */
+/* Convolutions of float activations with weights of 8 bits, in models that are written here:
+ * activations are rounded as TensorFlow Lite does it. */
 #include <math.h>
 #include <string.h>
 
@@ -12,9 +13,12 @@
 #define FILTERS 2
 
 /* Two pictures of three pixels; the second one's numbers are all above zero. */
-static const gfloat in[2][PIXELS][CHANNELS] = { { { -0.37f, 0.81f }, { 0.05f, 0.02f }, { 1.93f, -0.6f } },
-                                                { { 0.011f, 0.029f }, { 0.3f, 0.1f }, { 0.033f, 0.2f } } };
-static const gint8 codes[FILTERS][2][CHANNELS] = { { { 127, -55 }, { -3, 100 } }, { { 17, 9 }, { -127, 1 } } };
+static const gfloat in[2][PIXELS][CHANNELS] = {
+  { { -0.37f, 0.81f }, { 0.05f, 0.02f }, { 1.93f, -0.6f } },
+  { { 0.011f, 0.029f }, { 0.3f, 0.1f }, { 0.033f, 0.2f } }
+};
+static const gint8 codes[FILTERS][2][CHANNELS] = { { { 127, -55 }, { -3, 100 } },
+                                                   { { 17, 9 }, { -127, 1 } } };
 
 /* [2,1,3,2] by windows one or two pixels wide, without padding. */
 static SlTfliteWriter *
@@ -25,22 +29,31 @@ model (gint32 width, gboolean old)
   for (gint32 i = 0; i < FILTERS * width * CHANNELS; i++)
     weights[i] = codes[i / (width * CHANNELS)][i / CHANNELS % width][i % CHANNELS];
   SlTfliteWriter *writer = sl_tflite_writer_new ();
-  SlTfliteTensor w = {
-    .name = "w", .dtype = old ? SL_DTYPE_U8 : SL_DTYPE_I8, .rank = 4, .dims = { FILTERS, 1, width, CHANNELS }, .data = weights
-  };
+  SlTfliteTensor w = { .name = "w",
+                       .dtype = old ? SL_DTYPE_U8 : SL_DTYPE_I8,
+                       .rank = 4,
+                       .dims = { FILTERS, 1, width, CHANNELS },
+                       .data = weights };
   w.scale = old ? scales[0] : 0;
   w.n_scales = old ? 0 : FILTERS;
   w.scales = scales;
-  const gint32 inputs[2] = { sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ "x", SL_DTYPE_F32, 4, { 2, 1, PIXELS, CHANNELS } }),
-                             sl_tflite_writer_tensor (writer, &w) };
-  const gint32 y = sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ "y", SL_DTYPE_F32, 4, { 2, 1, PIXELS - width + 1, FILTERS } });
-  sl_tflite_writer_op (
-    writer, &(SlTfliteOp){ .op = SL_OP_CONV_2D,
-                           .params.window = { .padding = SL_PADDING_VALID, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 },
-                           .n_inputs = 2,
-                           .inputs = { inputs[0], inputs[1] },
-                           .n_outputs = 1,
-                           .outputs = { y } });
+  const gint32 inputs[2] = {
+    sl_tflite_writer_tensor (writer,
+                             &(SlTfliteTensor){ "x", SL_DTYPE_F32, 4, { 2, 1, PIXELS, CHANNELS } }),
+    sl_tflite_writer_tensor (writer, &w)
+  };
+  const gint32 y = sl_tflite_writer_tensor (
+    writer, &(SlTfliteTensor){ "y", SL_DTYPE_F32, 4, { 2, 1, PIXELS - width + 1, FILTERS } });
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_CONV_2D,
+                                              .params.window = { .padding = SL_PADDING_VALID,
+                                                                 .stride_h = 1,
+                                                                 .stride_w = 1,
+                                                                 .dilation_h = 1,
+                                                                 .dilation_w = 1 },
+                                              .n_inputs = 2,
+                                              .inputs = { inputs[0], inputs[1] },
+                                              .n_outputs = 1,
+                                              .outputs = { y } });
   sl_tflite_writer_io (writer, 1, inputs, 1, &y);
   return writer;
 }
@@ -73,18 +86,21 @@ check_values (gint32 width, gboolean old)
   g_autoptr (SlSession) session = sl_session_new (graph, 1, &error);
   g_assert_no_error (error);
   const gint32 outputs = PIXELS - width + 1;
-  void *x = sl_tensor_buffer_new (sizeof in), *y = sl_tensor_buffer_new (sl_graph_output_tensor (graph, 0)->bytes);
+  void *x = sl_tensor_buffer_new (sizeof in),
+       *y = sl_tensor_buffer_new (sl_graph_output_tensor (graph, 0)->bytes);
   memcpy (x, in, sizeof in);
   g_assert_cmpint (sl_session_run (session, (const void *const *) &x, &y), ==, SL_STATUS_OK);
   for (gint32 at = 0; at < 2 * outputs * FILTERS; at++) {
-    const gint32 filter = at % FILTERS, first = at / FILTERS % outputs, picture = at / FILTERS / outputs;
+    const gint32 filter = at % FILTERS, first = at / FILTERS % outputs,
+                 picture = at / FILTERS / outputs;
     double sum = 0;
     for (gint32 p = 0; p < width; p++)
       for (gint32 c = 0; c < CHANNELS; c++) {
         const gboolean by_pixel = width == 1 && !old;
         const gfloat *row = by_pixel ? in[picture][first] : in[picture][0];
-        sum += rounded ((double) in[picture][first + p][c], row, by_pixel ? CHANNELS : PIXELS * CHANNELS, old) * codes[filter][p][c]
-               * (old || filter == 0 ? 0.01 : 0.3);
+        sum += rounded ((double) in[picture][first + p][c], row,
+                        by_pixel ? CHANNELS : PIXELS * CHANNELS, old)
+               * codes[filter][p][c] * (old || filter == 0 ? 0.01 : 0.3);
       }
     g_assert_cmpfloat_with_epsilon ((double) ((const gfloat *) y)[at], sum, 1e-5);
   }
@@ -118,19 +134,32 @@ test_errors (void)
   static const gint8 weights[CHANNELS] = { 1, 2 };
   g_autoptr (GError) error = NULL;
   g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
-  const gint32 x = sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ .name = "x", .dtype = SL_DTYPE_F32 });
-  const gint32 y = sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ .name = "y", .dtype = SL_DTYPE_F32 });
-  const gint32 w = sl_tflite_writer_tensor (
-    writer, &(SlTfliteTensor){ .name = "w", .dtype = SL_DTYPE_I8, .rank = 4, .dims = { 1, 1, 1, CHANNELS }, .scale = 1, .data = weights });
-  const SlWindow window = { .padding = SL_PADDING_VALID, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 };
-  sl_tflite_writer_op (
-    writer,
-    &(SlTfliteOp){ .op = SL_OP_CONV_2D, .params.window = window, .n_inputs = 2, .inputs = { x, w }, .n_outputs = 1, .outputs = { y } });
+  const gint32 x =
+    sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ .name = "x", .dtype = SL_DTYPE_F32 });
+  const gint32 y =
+    sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ .name = "y", .dtype = SL_DTYPE_F32 });
+  const gint32 w =
+    sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ .name = "w",
+                                                        .dtype = SL_DTYPE_I8,
+                                                        .rank = 4,
+                                                        .dims = { 1, 1, 1, CHANNELS },
+                                                        .scale = 1,
+                                                        .data = weights });
+  const SlWindow window = {
+    .padding = SL_PADDING_VALID, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1
+  };
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_CONV_2D,
+                                              .params.window = window,
+                                              .n_inputs = 2,
+                                              .inputs = { x, w },
+                                              .n_outputs = 1,
+                                              .outputs = { y } });
   sl_tflite_writer_io (writer, 1, &x, 1, &y);
   g_autoptr (SlGraph) graph = read_graph (writer, NULL, &error);
   g_assert_no_error (error);
   g_assert_false (sl_graph_prepare (graph, &error));
-  expect_error (&error, SL_ERROR_SHAPE, "node 0 FAKE_QUANTIZE", "input is a single number; expected at least 1 dimension", NULL);
+  expect_error (&error, SL_ERROR_SHAPE, "node 0 FAKE_QUANTIZE",
+                "input is a single number; expected at least 1 dimension", NULL);
 }
 
 int

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Labels files as they come: plain, numbered, with CRLF, marks, gaps; and files that are not labels. */
+/* Labels files as they come: plain, numbered, with CRLF, marks, gaps; and files that are not
+ * labels. */
 #include "models/labels.h"
 
 #include <string.h>
@@ -38,7 +39,8 @@ test_good (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (good); i++) {
     g_autoptr (GError) error = NULL;
-    g_autoptr (SlLabels) labels = sl_labels_parse (good[i].text, strlen (good[i].text), "test.txt", &error);
+    g_autoptr (SlLabels) labels =
+      sl_labels_parse (good[i].text, strlen (good[i].text), "test.txt", &error);
     g_assert_no_error (error);
     g_assert_cmpuint (sl_labels_count (labels), ==, good[i].count);
     for (guint k = 0; k < good[i].count; k++)
@@ -55,7 +57,8 @@ static const struct
   guint first; /* class of cat; dog's is the one behind it */
 } formats[] = {
   { "map.pbtxt", "item {\n  id: 1\n  name: 'cat'\n}\nitem {\n  id: 2\n  name: 'dog'\n}\n", 1 },
-  { "map.pbtxt", "# ids\nitem: { name: \"/m/01\", id: 7 display_name: \"cat\" keypoints { id: 1 label: 'x' } }\r\nitem{id:8;name:'dog'}",
+  { "map.pbtxt",
+    "# ids\nitem: { name: \"/m/01\", id: 7 display_name: \"cat\" keypoints { id: 1 label: 'x' } }\r\nitem{id:8;name:'dog'}",
     7 },
   { "noname", "item {\n name: \"cat\"\n id: 0 # first\n}\nitem { name: \"dog\" id: 1 }", 0 },
   { "data.yaml", "path: ../data\ntrain: images/train\nnc: 2\nnames:\n  0: cat\n  1: dog\n", 0 },
@@ -102,7 +105,8 @@ test_formats (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
     g_autoptr (GError) error = NULL;
-    g_autoptr (SlLabels) labels = sl_labels_parse (formats[i].text, strlen (formats[i].text), formats[i].origin, &error);
+    g_autoptr (SlLabels) labels =
+      sl_labels_parse (formats[i].text, strlen (formats[i].text), formats[i].origin, &error);
     g_test_message ("%s", formats[i].text);
     g_assert_no_error (error);
     g_assert_cmpuint (sl_labels_count (labels), ==, formats[i].first + 2);
@@ -122,12 +126,15 @@ test_formats (void)
 static void
 test_quotes (void)
 {
-  static const char *const files[] = { "names:\n- 'driver''s cabin'\n- ''''\n- cat\n", "names: ['driver''s cabin', '''', cat]\n",
-                                       "names:\n  0: 'driver''s cabin' # one\n  1: ''''\n  2: cat\n",
-                                       "names: {0: 'driver''s cabin', 1: '''', 2: cat}\n" };
+  static const char *const files[] = {
+    "names:\n- 'driver''s cabin'\n- ''''\n- cat\n", "names: ['driver''s cabin', '''', cat]\n",
+    "names:\n  0: 'driver''s cabin' # one\n  1: ''''\n  2: cat\n",
+    "names: {0: 'driver''s cabin', 1: '''', 2: cat}\n"
+  };
   for (guint i = 0; i < G_N_ELEMENTS (files); i++) {
     g_autoptr (GError) error = NULL;
-    g_autoptr (SlLabels) labels = sl_labels_parse (files[i], strlen (files[i]), "data.yaml", &error);
+    g_autoptr (SlLabels) labels =
+      sl_labels_parse (files[i], strlen (files[i]), "data.yaml", &error);
     g_assert_no_error (error);
     g_assert_cmpuint (sl_labels_count (labels), ==, 3);
     g_assert_cmpstr (sl_labels_get (labels, 0), ==, "driver's cabin");
@@ -152,7 +159,8 @@ test_plain_lists (void)
     { "level 0", "level 1", "level 2", "level 3" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (lists); i++) {
-    g_autofree char *text = g_strjoin ("\n", lists[i][0], lists[i][1], lists[i][2], lists[i][3], NULL);
+    g_autofree char *text =
+      g_strjoin ("\n", lists[i][0], lists[i][1], lists[i][2], lists[i][3], NULL);
     g_autoptr (GError) error = NULL;
     g_autoptr (SlLabels) labels = sl_labels_parse (text, strlen (text), "keys.txt", &error);
     g_assert_no_error (error);
@@ -177,9 +185,12 @@ test_no_lists (void)
   {
     const char *origin, *text, *message;
   } files[] = {
-    { "data.yaml", "path: ../data\ntrain: images/train\n", "a YAML file without class names; expected a line 'names:'" },
-    { "coco.txt", "path: ../data\ntrain: images/train\nnc: 2\n", "a YAML file without class names" },
-    { "data.yaml", "names: coco.names\n", "line 1: expected a list of names here; if this is another file with names, give that one" },
+    { "data.yaml", "path: ../data\ntrain: images/train\n",
+      "a YAML file without class names; expected a line 'names:'" },
+    { "coco.txt", "path: ../data\ntrain: images/train\nnc: 2\n",
+      "a YAML file without class names" },
+    { "data.yaml", "names: coco.names\n",
+      "line 1: expected a list of names here; if this is another file with names, give that one" },
     { "data.yaml", "nc: 3\nnames: [cat, dog]\n", "line 1: nc is 3, but there are 2 names" },
     { "data.yaml", "names: [cat, dog\n", "line 1: expected a ']' at the end of names" },
     { "data.yaml", "names:\n  - cat\n      - dog\n", "line 3: expected one name a line" },
@@ -187,18 +198,25 @@ test_no_lists (void)
     { "data.yaml", "names:\n  a: cat\n  b: dog\n", "expected a number and a name for each class" },
     { "data.yaml", "names:\n  0: cat\n  0: dog\n", "class 0 is named twice: 'cat' and 'dog'" },
     { "labels.json", "{\"model\": \"yolo\"}", "expected a number and a name for each class" },
-    { "labels.json", "{\"layers\": [1, 2]}", "a JSON file without class names; expected a list of names or a map" },
+    { "labels.json", "{\"layers\": [1, 2]}",
+      "a JSON file without class names; expected a list of names or a map" },
     { "labels.json", "[\"cat\", \"dog\"", "line 1: expected JSON with a list of names" },
-    { "labels.json", "{\n\"0\": \"cat\"\n\"1\": \"dog\"}", "line 3: expected JSON with ',' or '}'" },
+    { "labels.json", "{\n\"0\": \"cat\"\n\"1\": \"dog\"}",
+      "line 3: expected JSON with ',' or '}'" },
     { "labels.json", "[\"cat\"] 1", "line 1: expected JSON with nothing behind it" },
     { "labels.json", "[]", "it names no class" },
-    { "map.pbtxt", "item { name: 'cat' }", "line 1: expected an id and a name in the item that ends here" },
+    { "map.pbtxt", "item { name: 'cat' }",
+      "line 1: expected an id and a name in the item that ends here" },
     { "map.pbtxt", "item { id: 1 name: 'cat'", "line 1: expected the name of a field or '}'" },
     { "map.pbtxt", "item { id: one name: 'cat' }", "expected a number behind id" },
-    { "map.pbtxt", "item { id: 1 name: 'cat' }\nitem { id: 1 name: 'dog' }", "class 1 is named twice: 'cat' and 'dog'" },
-    { "graph.pbtxt", "node {\n  op: 'Conv2D'\n}", "this is a .pbtxt file without items, and no list of names" },
-    { "labels.csv", "0,cat,red\n1,dog,blue\n", "a table of 3 columns, several of which may be names" },
-    { "labels.csv", "file,label\na.jpg,cat\nb.jpg,cat\n", "line 3: 'cat' again; expected a table with one line a class" },
+    { "map.pbtxt", "item { id: 1 name: 'cat' }\nitem { id: 1 name: 'dog' }",
+      "class 1 is named twice: 'cat' and 'dog'" },
+    { "graph.pbtxt", "node {\n  op: 'Conv2D'\n}",
+      "this is a .pbtxt file without items, and no list of names" },
+    { "labels.csv", "0,cat,red\n1,dog,blue\n",
+      "a table of 3 columns, several of which may be names" },
+    { "labels.csv", "file,label\na.jpg,cat\nb.jpg,cat\n",
+      "line 3: 'cat' again; expected a table with one line a class" },
     { "page.txt", "<!DOCTYPE html>\n<html></html>", "this is HTML, and no list of names" },
     { "a.xml", "<?xml version='1.0'?>\n<annotation/>", "this is XML, and no list of names" },
     { "coco.data", "classes= 2\ntrain = a.txt\nnames = data/coco.names\n",
@@ -208,14 +226,16 @@ test_no_lists (void)
   for (guint i = 0; i < G_N_ELEMENTS (files); i++) {
     g_autoptr (GError) error = NULL;
     g_test_message ("%s", files[i].text);
-    g_assert_null (sl_labels_parse (files[i].text, strlen (files[i].text), files[i].origin, &error));
+    g_assert_null (
+      sl_labels_parse (files[i].text, strlen (files[i].text), files[i].origin, &error));
     expect_error (&error, SL_ERROR_LABELS, "labels ", files[i].origin, files[i].message, NULL);
   }
   g_autofree char *line = g_strnfill (1001, 'x');
   expect_bad (line, 1001, SL_ERROR_LABELS, "line 1 has 1001 characters, which is no name");
 }
 
-/* Every beginning of a file, and every file with one character changed, is read or refused, and nothing is read behind its end. */
+/* Every beginning of a file, and every file with one character changed, is read or refused, and
+ * nothing is read behind its end. */
 static void
 test_broken_formats (void)
 {
@@ -241,7 +261,8 @@ test_bad (void)
   expect_bad ("\xef\xbb\xbf", 3, SL_ERROR_LABELS, "the file is empty");
   expect_bad ("caf\xe9\n", 5, SL_ERROR_LABELS, "not UTF-8 text at byte 3");
   expect_bad ("p\0e\0", 4, SL_ERROR_LABELS, "not UTF-8 text at byte 1");
-  expect_bad ("0 dog\n1 cat\n1 cow\n", 18, SL_ERROR_LABELS, "line 3 names class 1 again; it is 'cat' already");
+  expect_bad ("0 dog\n1 cat\n1 cow\n", 18, SL_ERROR_LABELS,
+              "line 3 names class 1 again; it is 'cat' already");
   expect_bad ("1000000 dog\n", 12, SL_ERROR_LABELS, "class 1000000 is over the limit of 1000000");
   expect_bad ("99999999999999999999999 dog\n", 28, SL_ERROR_LABELS, "over the limit");
 }
@@ -254,7 +275,8 @@ test_many (void)
     text[i] = 'x';
   expect_bad (text, 2100000, SL_ERROR_LABELS, "over the limit of 1000000");
   g_autofree char *large = g_strnfill ((16 << 20) + 1, 'x');
-  expect_bad (large, (16 << 20) + 1, SL_ERROR_LABELS, "16777217 bytes; a labels file has at most 16777216");
+  expect_bad (large, (16 << 20) + 1, SL_ERROR_LABELS,
+              "16777217 bytes; a labels file has at most 16777216");
 }
 
 /* A file of 15 MiB that repeats @row, and has @begin before. */
@@ -270,7 +292,8 @@ fill (const char *begin, const char *row, gboolean numbered)
   return g_string_free (text, FALSE);
 }
 
-/* Files of the largest size in short pieces: the memory that they take beside themselves, whatever becomes of them. */
+/* Files of the largest size in short pieces: the memory that they take beside themselves, whatever
+ * becomes of them. */
 static void
 test_memory (gconstpointer data)
 {
@@ -285,7 +308,8 @@ test_memory (gconstpointer data)
     { "names.yaml", "names:\n", "- a\n", FALSE, "over the limit of 1000000" },
     { "names.csv", "id,name\n", "%u,a\n", TRUE, "'a' again" },
     { "names.csv", "", "a,a\n", FALSE, "over the limit of 1000000" },
-    { "names.csv", "", "a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a\n", FALSE, NULL },
+    { "names.csv", "", "a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a\n", FALSE,
+      NULL },
   };
   const guint i = GPOINTER_TO_UINT (data);
   g_autoptr (GError) error = NULL;
@@ -319,7 +343,8 @@ test_files (void)
   g_assert_cmpuint (sl_labels_count (labels), ==, 2);
   g_assert_cmpstr (sl_labels_origin (labels), ==, path);
   g_assert_null (sl_labels_load (dir, &error));
-  expect_error (&error, SL_ERROR_OPEN, dir, "is a directory; expected a text file with one class name a line", NULL);
+  expect_error (&error, SL_ERROR_OPEN, dir,
+                "is a directory; expected a text file with one class name a line", NULL);
   g_assert_null (sl_labels_load ("/dev/null", &error));
   expect_error (&error, SL_ERROR_OPEN, "labels /dev/null: is not a regular file", NULL);
   sl_tflite_remove_temp (path);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Damaged models through the public loader, preparation and, when small, a run: every mutant is refused with a
- * message or works; none crashes, hangs or takes memory without measure. Mutants depend on nothing but their
- * number. A mutant that kills the test is still there in the file that the test names.
+ * Damaged models through the public loader, preparation and, when small, a run: every mutant is
+ * refused with a message or works; none crashes, hangs or takes memory without measure. Mutants
+ * depend on nothing but their number. A mutant that kills the test is still there in the file that
+ * the test names.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +46,8 @@ victim_open (Victim *victim, const void *data, gsize size)
 static void
 victim_close (Victim *victim)
 {
-  g_test_message ("%u mutants loaded, %u of them ran, %u were refused", victim->loaded, victim->ran, victim->refused);
+  g_test_message ("%u mutants loaded, %u of them ran, %u were refused", victim->loaded, victim->ran,
+                  victim->refused);
   close (victim->fd);
   sl_tflite_remove_temp (victim->path);
   g_free (victim->original);
@@ -90,7 +92,8 @@ try_mutant (Victim *victim, gboolean run)
   g_autoptr (GError) error = NULL;
   const clock_t start = clock ();
   g_autoptr (SlModel) model = sl_model_load (victim->path, NULL, &error);
-  g_autoptr (SlSession) session = model != NULL ? sl_session_new (sl_model_graph (model), 1, &error) : NULL;
+  g_autoptr (SlSession) session =
+    model != NULL ? sl_session_new (sl_model_graph (model), 1, &error) : NULL;
   if (session == NULL) {
     g_assert_nonnull (error);
     g_assert_cmpint (error->domain, ==, SL_ERROR);
@@ -110,11 +113,13 @@ try_mutant (Victim *victim, gboolean run)
 static guint32
 extreme (GRand *rand)
 {
-  static const guint32 values[] = { 0,          1,          2,          3,          4,          255,        256,
-                                    0x7fff,     0x8000,     0xffff,     0x10000,    0x100000,   0x7fffff80, 0x7fffffff,
-                                    0x80000000, 0xffffffff, 0xfffffffe, 0x7f800000, 0x7fc00000, 0x3f800000 };
+  static const guint32 values[] = { 0,          1,          2,          3,          4,
+                                    255,        256,        0x7fff,     0x8000,     0xffff,
+                                    0x10000,    0x100000,   0x7fffff80, 0x7fffffff, 0x80000000,
+                                    0xffffffff, 0xfffffffe, 0x7f800000, 0x7fc00000, 0x3f800000 };
   const guint32 choice = g_rand_int_range (rand, 0, G_N_ELEMENTS (values) + 2);
-  return choice < G_N_ELEMENTS (values) ? GUINT32_TO_LE (values[choice]) : GUINT32_TO_LE ((guint32) g_rand_int_range (rand, 0, 300));
+  return choice < G_N_ELEMENTS (values) ? GUINT32_TO_LE (values[choice])
+                                        : GUINT32_TO_LE ((guint32) g_rand_int_range (rand, 0, 300));
 }
 
 /* One mutant: damages up to 8 places in [from, from + span), tries, repairs. */
@@ -166,7 +171,8 @@ effort (guint normal)
 static void
 test_tiny (gconstpointer data)
 {
-  SlTfliteWriter *const models[] = { tiny_classifier (), tiny_channels (), tiny_float (), tiny_detector (2) };
+  SlTfliteWriter *const models[] = { tiny_classifier (), tiny_channels (), tiny_float (),
+                                     tiny_detector (2) };
   g_autoptr (SlTfliteWriter) writer = models[GPOINTER_TO_UINT (data)];
   for (guint i = 0; i < G_N_ELEMENTS (models); i++)
     if (i != GPOINTER_TO_UINT (data))
@@ -210,7 +216,8 @@ test_words (void)
   victim_close (&victim);
 }
 
-/* Tables lie near the end of the files that converters write; weights fill the rest and matter little. */
+/* Tables lie near the end of the files that converters write; weights fill the rest and matter
+ * little. */
 static void
 test_real (gconstpointer file)
 {
@@ -245,8 +252,10 @@ test_real (gconstpointer file)
 int
 main (int argc, char **argv)
 {
-  static const char *const files[] = { "models/mobilenet_v2_1.0_224_quant.tflite", "models/tf2_mobilenet_v2_1.0_224_ptq.tflite",
-                                       "models/person_detect.tflite", "models/ssd_mobilenet_v1.tflite" };
+  static const char *const files[] = { "models/mobilenet_v2_1.0_224_quant.tflite",
+                                       "models/tf2_mobilenet_v2_1.0_224_ptq.tflite",
+                                       "models/person_detect.tflite",
+                                       "models/ssd_mobilenet_v1.tflite" };
   static const char *const tiny[] = { "classifier", "channels", "float", "detector" };
   g_test_init (&argc, &argv, NULL);
 #ifndef TEST_ADDRESS_SANITIZER

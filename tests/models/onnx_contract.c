@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What ONNX models and the files beside them say of pixels, sizes and names, and what becomes of it in the contract. */
+/* What ONNX models and the files beside them say of pixels, sizes and names, and what becomes of it
+ * in the contract. */
 #include <string.h>
 
 #include <glib/gstdio.h>
@@ -36,7 +37,8 @@ home_new (Home *home, const SlOnnxWriter *writer)
   home->folder = g_build_filename (home->root, "onnx", NULL);
   home->path = g_build_filename (home->folder, "model.onnx", NULL);
   g_mkdir (home->folder, 0700);
-  g_file_set_contents (home->path, g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes), &error);
+  g_file_set_contents (home->path, g_bytes_get_data (bytes, NULL),
+                       (gssize) g_bytes_get_size (bytes), &error);
   g_assert_no_error (error);
 }
 
@@ -51,7 +53,8 @@ static void
 home_clear (Home *home)
 {
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
-    g_autofree char *above = g_build_filename (home->root, names[i], NULL), *beside = g_build_filename (home->folder, names[i], NULL);
+    g_autofree char *above = g_build_filename (home->root, names[i], NULL),
+                    *beside = g_build_filename (home->folder, names[i], NULL);
     g_unlink (above);
     g_unlink (beside);
   }
@@ -63,7 +66,8 @@ home_clear (Home *home)
   g_free (home->root);
 }
 
-/* Files of image processors as they are written, and the numbers that their documentation makes of them. */
+/* Files of image processors as they are written, and the numbers that their documentation makes of
+ * them. */
 static void
 test_preprocessor (void)
 {
@@ -122,7 +126,8 @@ test_preprocessor (void)
   }
 }
 
-/* What torchvision's Resize and CenterCrop are given by these files: the part of the resized picture that is left. */
+/* What torchvision's Resize and CenterCrop are given by these files: the part of the resized
+ * picture that is left. */
 static void
 test_crop_share (void)
 {
@@ -137,17 +142,18 @@ test_crop_share (void)
       " \"crop_size\": {\"height\": 224, \"width\": 224}}",
       SL_FIT_CROP, 224.0 / 256 },
     { "preprocessor_config.json",
-      "{\"image_processor_type\": \"CLIPImageProcessor\", \"do_center_crop\": true, \"size\": 224, \"crop_size\": 224}", SL_FIT_CROP, 1 },
+      "{\"image_processor_type\": \"CLIPImageProcessor\", \"do_center_crop\": true, \"size\": 224, \"crop_size\": 224}",
+      SL_FIT_CROP, 1 },
     { "preprocessor_config.json",
       "{\"image_processor_type\": \"DeiTImageProcessor\", \"do_center_crop\": true, \"size\": {\"height\": 256, \"width\": 256},"
       " \"crop_size\": {\"height\": 224, \"width\": 224}}",
       SL_FIT_STRETCH, 224.0 / 256 },
     { "preprocessor_config.json",
-      "{\"image_processor_type\": \"ConvNextImageProcessor\", \"crop_pct\": 0.875, \"size\": {\"shortest_edge\": 224}}", SL_FIT_CROP,
-      224.0 / 256 },
+      "{\"image_processor_type\": \"ConvNextImageProcessor\", \"crop_pct\": 0.875, \"size\": {\"shortest_edge\": 224}}",
+      SL_FIT_CROP, 224.0 / 256 },
     { "preprocessor_config.json",
-      "{\"image_processor_type\": \"ConvNextImageProcessor\", \"crop_pct\": 0.875, \"size\": {\"shortest_edge\": 384}}", SL_FIT_STRETCH,
-      1 },
+      "{\"image_processor_type\": \"ConvNextImageProcessor\", \"crop_pct\": 0.875, \"size\": {\"shortest_edge\": 384}}",
+      SL_FIT_STRETCH, 1 },
     { "preprocessor_config.json",
       "{\"image_processor_type\": \"PoolFormerImageProcessor\", \"do_center_crop\": true, \"crop_pct\": 0.9,"
       " \"size\": {\"shortest_edge\": 224}, \"crop_size\": {\"height\": 224, \"width\": 224}}",
@@ -195,14 +201,19 @@ test_preprocessor_errors (void)
     const char *says;
   } rows[] = {
     { "{\"some\": [1, {\"other\": null}]}", -1, NULL },
-    { "[]", SL_ERROR_FORMAT, "preprocessor_config.json is no JSON object of a preprocessor or configuration: unexpected text at byte 0" },
+    { "[]", SL_ERROR_FORMAT,
+      "preprocessor_config.json is no JSON object of a preprocessor or configuration: unexpected text at byte 0" },
     { "", SL_ERROR_FORMAT, "unexpected text at byte 0" },
     { "{\"image_mean\": [0.5", SL_ERROR_FORMAT, "unexpected text at byte 19" },
     { "{\"image_mean\": [1,2,3,4]}", SL_ERROR_FORMAT, "unexpected text" },
-    { "{\"image_mean\": [0.5, 0.5, 0.5], \"image_std\": [0, 1, 1]}", SL_ERROR_CONTRACT, "image_std and rescale_factor above 0" },
-    { "{\"image_mean\": [0.5, 0.5, 0.5], \"image_std\": [1, 1]}", SL_ERROR_CONTRACT, "expected 1 or 3 finite numbers" },
-    { "{\"image_mean\": 0.5, \"image_std\": 0.5, \"rescale_factor\": 0}", SL_ERROR_CONTRACT, "rescale_factor above 0" },
-    { "{\"image_mean\": 1e300, \"image_std\": 1, \"rescale_factor\": 1e-300}", SL_ERROR_CONTRACT, "give no pixel values" },
+    { "{\"image_mean\": [0.5, 0.5, 0.5], \"image_std\": [0, 1, 1]}", SL_ERROR_CONTRACT,
+      "image_std and rescale_factor above 0" },
+    { "{\"image_mean\": [0.5, 0.5, 0.5], \"image_std\": [1, 1]}", SL_ERROR_CONTRACT,
+      "expected 1 or 3 finite numbers" },
+    { "{\"image_mean\": 0.5, \"image_std\": 0.5, \"rescale_factor\": 0}", SL_ERROR_CONTRACT,
+      "rescale_factor above 0" },
+    { "{\"image_mean\": 1e300, \"image_std\": 1, \"rescale_factor\": 1e-300}", SL_ERROR_CONTRACT,
+      "give no pixel values" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (SlOnnxWriter) writer = picture (8, 8);
@@ -229,8 +240,9 @@ test_labels (void)
   g_autoptr (GError) error = NULL;
   Home home;
   home_new (&home, writer);
-  home_put (&home, TRUE, names[1],
-            "{\"hidden_act\": \"relu\", \"id2label\": {\"1\": \"dog\", \"0\": \"c\\u00e4t\\nand more\"}, \"x\": [[]]}");
+  home_put (
+    &home, TRUE, names[1],
+    "{\"hidden_act\": \"relu\", \"id2label\": {\"1\": \"dog\", \"0\": \"c\\u00e4t\\nand more\"}, \"x\": [[]]}");
   g_autoptr (SlModel) model = sl_model_load (home.path, NULL, &error);
   g_assert_no_error (error);
   const SlLabels *labels = sl_model_contract (model)->labels;
@@ -256,9 +268,13 @@ test_size (void)
   Home home;
   home_new (&home, writer);
   g_assert_null (sl_model_load (home.path, NULL, &error));
-  expect_error (&error, SL_ERROR_SHAPE, "input 'x' is float32[1,3,d,d]: its size is not fixed", "input-shape=1,3,224,224", NULL);
-  home_put (&home, FALSE, names[0], "{\"image_mean\": [0, 0, 0], \"image_std\": [1, 1, 1], \"size\": {\"height\": 32, \"width\": 48}}");
-  g_autoptr (SlModel) model = sl_model_load_with (home.path, NULL, &(SlModelLoadOptions){ .input_shape = "1,3,16,24" }, &error);
+  expect_error (&error, SL_ERROR_SHAPE, "input 'x' is float32[1,3,d,d]: its size is not fixed",
+                "input-shape=1,3,224,224", NULL);
+  home_put (
+    &home, FALSE, names[0],
+    "{\"image_mean\": [0, 0, 0], \"image_std\": [1, 1, 1], \"size\": {\"height\": 32, \"width\": 48}}");
+  g_autoptr (SlModel) model = sl_model_load_with (
+    home.path, NULL, &(SlModelLoadOptions){ .input_shape = "1,3,16,24" }, &error);
   g_assert_no_error (error);
   g_assert_cmpint (sl_model_contract (model)->image.width, ==, 24);
   home_clear (&home);
@@ -284,8 +300,20 @@ test_properties (void)
       SL_FIT_STRETCH,
       NULL,
       0 },
-    { { "Image.BitmapPixelFormat", "Rgb8", "Image.NominalPixelRange", "Normalized_0_1" }, 0, 255, SL_COLOUR_RGB, SL_FIT_STRETCH, NULL, 0 },
-    { { "Image.NominalPixelRange", "Normalized_1_1" }, 127.5, 127.5, SL_COLOUR_RGB, SL_FIT_STRETCH, NULL, 0 },
+    { { "Image.BitmapPixelFormat", "Rgb8", "Image.NominalPixelRange", "Normalized_0_1" },
+      0,
+      255,
+      SL_COLOUR_RGB,
+      SL_FIT_STRETCH,
+      NULL,
+      0 },
+    { { "Image.NominalPixelRange", "Normalized_1_1" },
+      127.5,
+      127.5,
+      SL_COLOUR_RGB,
+      SL_FIT_STRETCH,
+      NULL,
+      0 },
     { { "task", "detect", "names", "{0: 'person', 1: 'bus'}", "stride", "32", "imgsz", "[8, 8]" },
       0,
       255,
@@ -294,11 +322,31 @@ test_properties (void)
       "yolo",
       2 },
     /* YOLOv5 says no task. */
-    { { "names", "{0: 'cat', 1: 'dog'}", "stride", "32" }, 0, 255, SL_COLOUR_RGB, SL_FIT_LETTERBOX, NULL, 2 },
-    { { "names", "['cat', 'dog', 'cow']", "stride", "32" }, 0, 255, SL_COLOUR_RGB, SL_FIT_LETTERBOX, NULL, 3 },
-    /* RT-DETR is trained on stretched pictures; older versions tell it by their description alone. */
-    { { "task", "detect", "names", "{0: 'cat'}", "head", "RTDETRDecoder" }, 0, 255, SL_COLOUR_RGB, SL_FIT_STRETCH, "yolo", 1 },
-    { { "task", "detect", "names", "{0: 'cat'}", "description", "Ultralytics rtdetr-l model trained on my.yaml" },
+    { { "names", "{0: 'cat', 1: 'dog'}", "stride", "32" },
+      0,
+      255,
+      SL_COLOUR_RGB,
+      SL_FIT_LETTERBOX,
+      NULL,
+      2 },
+    { { "names", "['cat', 'dog', 'cow']", "stride", "32" },
+      0,
+      255,
+      SL_COLOUR_RGB,
+      SL_FIT_LETTERBOX,
+      NULL,
+      3 },
+    /* RT-DETR is trained on stretched pictures; older versions tell it by their description alone.
+     */
+    { { "task", "detect", "names", "{0: 'cat'}", "head", "RTDETRDecoder" },
+      0,
+      255,
+      SL_COLOUR_RGB,
+      SL_FIT_STRETCH,
+      "yolo",
+      1 },
+    { { "task", "detect", "names", "{0: 'cat'}", "description",
+        "Ultralytics rtdetr-l model trained on my.yaml" },
       0,
       255,
       SL_COLOUR_RGB,
@@ -310,7 +358,8 @@ test_properties (void)
     g_autoptr (SlOnnxWriter) writer = picture (8, 8);
     g_autoptr (GError) error = NULL;
     Home home;
-    for (guint k = 0; k + 1 < G_N_ELEMENTS (rows[i].properties) && rows[i].properties[k] != NULL; k += 2)
+    for (guint k = 0; k + 1 < G_N_ELEMENTS (rows[i].properties) && rows[i].properties[k] != NULL;
+         k += 2)
       sl_onnx_writer_property (writer, rows[i].properties[k], rows[i].properties[k + 1]);
     home_new (&home, writer);
     g_autoptr (SlModel) model = sl_model_load (home.path, NULL, &error);
@@ -322,7 +371,8 @@ test_properties (void)
     g_assert_cmpint (contract->image.colour, ==, rows[i].colour);
     g_assert_cmpint (contract->image.fit, ==, rows[i].fit);
     g_assert_cmpstr (contract->decoder, ==, rows[i].decoder);
-    g_assert_cmpuint (contract->labels != NULL ? sl_labels_count (contract->labels) : 0, ==, rows[i].n_labels);
+    g_assert_cmpuint (contract->labels != NULL ? sl_labels_count (contract->labels) : 0, ==,
+                      rows[i].n_labels);
     home_clear (&home);
   }
 }
@@ -385,8 +435,10 @@ test_output_pictures (void)
       g_assert_cmpstr (contract->decoder, ==, denoted ? "image" : NULL);
       g_assert_cmpint (contract->decoder_params != NULL, ==, denoted);
       if (denoted) {
-        g_assert_cmpstr (g_hash_table_lookup (contract->decoder_params, "colour"), ==, rows[i].colour);
-        g_assert_cmpstr (g_hash_table_lookup (contract->decoder_params, "range"), ==, rows[i].numbers);
+        g_assert_cmpstr (g_hash_table_lookup (contract->decoder_params, "colour"), ==,
+                         rows[i].colour);
+        g_assert_cmpstr (g_hash_table_lookup (contract->decoder_params, "range"), ==,
+                         rows[i].numbers);
       }
       home_clear (&home);
     }
@@ -416,10 +468,14 @@ test_timm (void)
   g_assert_cmpstr (sl_labels_get (contract->labels, 1), ==, "dog");
   home_clear (&home);
   home_new (&home, writer);
-  home_put (&home, FALSE, names[1], "{\"pretrained_cfg\": {\"input_size\": [3, 8, 8], \"mean\": [0, 0, 0], \"std\": [1, 0, 1]}}");
+  home_put (
+    &home, FALSE, names[1],
+    "{\"pretrained_cfg\": {\"input_size\": [3, 8, 8], \"mean\": [0, 0, 0], \"std\": [1, 0, 1]}}");
   g_assert_null (sl_model_load (home.path, NULL, &error));
-  expect_error (&error, SL_ERROR_CONTRACT,
-                "config.json: mean and std give no pixel values; expected 1 or 3 finite numbers, those of std above 0", NULL);
+  expect_error (
+    &error, SL_ERROR_CONTRACT,
+    "config.json: mean and std give no pixel values; expected 1 or 3 finite numbers, those of std above 0",
+    NULL);
   home_clear (&home);
 }
 
@@ -447,7 +503,8 @@ test_float16 (void)
   home_clear (&home);
 }
 
-/* A model that scales its pixels itself, as Keras' Rescaling does, and a user who scales them too. */
+/* A model that scales its pixels itself, as Keras' Rescaling does, and a user who scales them too.
+ */
 static void
 test_scaled_twice (void)
 {
@@ -459,7 +516,8 @@ test_scaled_twice (void)
   } rows[] = {
     { "Mul", 1 / 255.0f, NULL, "255",
       "multiplies its pixels by 0.003922 (1/255), and they are divided by 255 before: state mean=0 and std=1" },
-    { "Div", 127.5f, NULL, "127.5", "multiplies its pixels by 0.007843 (1/127.5), and they are divided by 127.5 before" },
+    { "Div", 127.5f, NULL, "127.5",
+      "multiplies its pixels by 0.007843 (1/127.5), and they are divided by 127.5 before" },
     { "Div", 255, "Sub", "58.4", "(1/255), and they are divided by 58.4 before" },
     { "Mul", 1 / 255.0f, NULL, "1", NULL },
     { "Mul", 2, NULL, "255", NULL },
@@ -475,7 +533,8 @@ test_scaled_twice (void)
     sl_onnx_writer_floats (writer, "mean", 1, (const gint64[]){ 1 }, &rows[i].number);
     if (rows[i].before != NULL)
       sl_onnx_writer_node (writer, rows[i].before, "x,mean", "b", NULL);
-    sl_onnx_writer_node (writer, rows[i].op, rows[i].before != NULL ? "b,number" : "x,number", "z", NULL);
+    sl_onnx_writer_node (writer, rows[i].op, rows[i].before != NULL ? "b,number" : "x,number", "z",
+                         NULL);
     sl_onnx_writer_node (writer, "Relu", "z", "y", NULL);
     home_new (&home, writer);
     const SlModelSettings overrides = { .mean = "0", .std = rows[i].std };
@@ -487,7 +546,9 @@ test_scaled_twice (void)
     g_autoptr (SlModel) unstated = sl_model_load (home.path, NULL, &error);
     g_assert_no_error (error);
     g_assert_false (sl_contract_require_range (sl_model_contract (unstated), &error));
-    g_assert_cmpint (strstr (error->message, "so they are probably 0..255: mean=0 and std=1") != NULL, ==, rows[i].number != 2 && i != 5);
+    g_assert_cmpint (strstr (error->message, "so they are probably 0..255: mean=0 and std=1")
+                       != NULL,
+                     ==, rows[i].number != 2 && i != 5);
     home_clear (&home);
   }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ONNX files that lie, and files beside them that they name: each is refused with a sentence, within a second and with little memory;
- * none reads what lies outside the model's folder.
+ * ONNX files that lie, and files beside them that they name: each is refused with a sentence,
+ * within a second and with little memory; none reads what lies outside the model's folder.
  */
 #include <errno.h>
 #include <string.h>
@@ -44,7 +44,8 @@ static void
 accept (const SlOnnxWriter *writer)
 {
   g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
-  g_autofree char *path = write_temp ("model.onnx", g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
+  g_autofree char *path =
+    write_temp ("model.onnx", g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
   g_autoptr (GError) error = NULL;
   g_autoptr (SlModel) model = sl_model_load (path, NULL, &error);
   g_assert_no_error (error);
@@ -65,13 +66,16 @@ test_dims (void)
     { 2, { 65536, 65536 }, "has 0 bytes; expected 17179869184" },
     { 1, { G_GINT64_CONSTANT (4294967296) }, "its dimensions overflow" },
     { 1, { -1 }, "its dimensions overflow" },
-    { 3, { 1 << 30, 1 << 30, 4 }, "its dimensions overflow" }, /* times 4 bytes it is 2^64, which is 0 */
+    { 3,
+      { 1 << 30, 1 << 30, 4 },
+      "its dimensions overflow" }, /* times 4 bytes it is 2^64, which is 0 */
     { 4, { G_MAXINT32, G_MAXINT32, G_MAXINT32, 3 }, "its dimensions overflow" },
     { 9, { 1, 1, 1, 1, 1, 1, 1, 1, 1 }, "more than 8 dimensions" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (SlOnnxWriter) writer = picture ();
-    sl_onnx_message (writer->graph, 5, sl_onnx_tensor ("w", SL_ONNX_FLOAT, rows[i].rank, rows[i].dims, "", 0));
+    sl_onnx_message (writer->graph, 5,
+                     sl_onnx_tensor ("w", SL_ONNX_FLOAT, rows[i].rank, rows[i].dims, "", 0));
     sl_onnx_writer_node (writer, "Add", "x,w", "y", NULL);
     refuse (writer, i == 0 ? SL_ERROR_FORMAT : SL_ERROR_LIMIT, rows[i].text);
   }
@@ -84,9 +88,11 @@ test_inputs (void)
   {
     gint64 dims[4];
     const char *text;
-  } rows[] = { { { 1, 3, 65536, 65536 }, "over the limit of 1073741824 bytes" },
-               { { 1, 3, G_GINT64_CONSTANT (1) << 40, 8 }, "input 'x': dimension 2 is 1099511627776" },
-               { { G_MAXINT32, G_MAXINT32, G_MAXINT32, 8 }, "input 'x': its dimensions overflow" } };
+  } rows[] = {
+    { { 1, 3, 65536, 65536 }, "over the limit of 1073741824 bytes" },
+    { { 1, 3, G_GINT64_CONSTANT (1) << 40, 8 }, "input 'x': dimension 2 is 1099511627776" },
+    { { G_MAXINT32, G_MAXINT32, G_MAXINT32, 8 }, "input 'x': its dimensions overflow" }
+  };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (13);
     sl_onnx_writer_input (writer, "x", SL_ONNX_FLOAT, 4, rows[i].dims);
@@ -108,7 +114,8 @@ test_colliding_names (void)
       if (text->len > 0)
         g_string_append_c (text, ',');
       for (guint bit = 0; bit < 18; bit++)
-        g_string_append (text, ((text == inputs ? 1u << 17 | name : i) >> bit & 1) != 0 ? "BY" : "Az");
+        g_string_append (text,
+                         ((text == inputs ? 1u << 17 | name : i) >> bit & 1) != 0 ? "BY" : "Az");
     }
     sl_onnx_writer_node (writer, "Relu", inputs->str, output->str, NULL);
     g_string_free (inputs, TRUE);
@@ -165,7 +172,8 @@ test_large_outputs (void)
     sl_onnx_writer_node (writer, rows[i].op, rows[i].inputs, "big", rows[i].attribute, NULL);
     sl_onnx_writer_node (writer, "Add", "big,x", "y", NULL);
     g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
-    g_autofree char *path = write_temp ("model.onnx", g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
+    g_autofree char *path =
+      write_temp ("model.onnx", g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
     g_autoptr (SlModel) model = sl_model_load (path, NULL, &error);
     g_assert_null (model);
     expect_file_refused (path, (SlError) error->code, rows[i].op);
@@ -188,7 +196,8 @@ test_counts (void)
   for (guint i = 0; i < 2; i++) {
     g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (14);
     sl_onnx_writer_input (writer, "x", SL_ONNX_FLOAT, 2,
-                          i == 0 ? (const gint64[]){ 1, (1 << 28) - 1 } : (const gint64[]){ (1 << 28) - 1, 1 });
+                          i == 0 ? (const gint64[]){ 1, (1 << 28) - 1 }
+                                 : (const gint64[]){ (1 << 28) - 1, 1 });
     sl_onnx_writer_output (writer, "y", SL_ONNX_FLOAT);
     sl_onnx_writer_node (writer, "Trilu", "x", "y", NULL);
     refuse (writer, SL_ERROR_LIMIT, "1073741824 bytes");
@@ -215,13 +224,15 @@ test_nesting (void)
   refuse (writer, SL_ERROR_LIMIT, "nested more than 8 deep");
 }
 
-/* A loop that runs often around graphs that are never run, but large: its names are not looked through each time for long. */
+/* A loop that runs often around graphs that are never run, but large: its names are not looked
+ * through each time for long. */
 static void
 test_loops (void)
 {
   const gint64 trips = 1024;
   g_autoptr (SlOnnxWriter) writer = picture ();
-  GByteArray *body = g_byte_array_new (), *loop = sl_onnx_node ("Loop", "n,,x", "y", NULL), *never = g_byte_array_new ();
+  GByteArray *body = g_byte_array_new (), *loop = sl_onnx_node ("Loop", "n,,x", "y", NULL),
+             *never = g_byte_array_new ();
   GByteArray *branch = sl_onnx_node ("If", "go", "z", NULL), *then = g_byte_array_new ();
   for (guint i = 0; i < 60000; i++)
     sl_onnx_message (never, 1, sl_onnx_node ("Relu", "x", "z", NULL));
@@ -234,11 +245,13 @@ test_loops (void)
   sl_onnx_message (body, 1, sl_onnx_node ("Identity", "go", "next", NULL));
   for (guint i = 0; i < 3; i++)
     sl_onnx_message (body, 11,
-                     sl_onnx_edge (((const char *const[]){ "i", "go", "state" })[i], i == 0 ? SL_ONNX_INT64 : SL_ONNX_FLOAT, 0, NULL));
+                     sl_onnx_edge (((const char *const[]){ "i", "go", "state" })[i],
+                                   i == 0 ? SL_ONNX_INT64 : SL_ONNX_FLOAT, 0, NULL));
   sl_onnx_message (body, 12, sl_onnx_edge ("next", SL_ONNX_BOOL, 0, NULL));
   sl_onnx_message (body, 12, sl_onnx_edge ("z", SL_ONNX_FLOAT, 0, NULL));
   sl_onnx_node_graph (loop, "body", body);
-  sl_onnx_message (writer->graph, 5, sl_onnx_tensor ("n", SL_ONNX_INT64, 0, NULL, &trips, sizeof trips));
+  sl_onnx_message (writer->graph, 5,
+                   sl_onnx_tensor ("n", SL_ONNX_INT64, 0, NULL, &trips, sizeof trips));
   sl_onnx_message (writer->graph, 1, loop);
   refuse (writer, SL_ERROR_LIMIT, "the model's loops have more than");
 }
@@ -250,7 +263,8 @@ test_cycles (void)
   sl_onnx_writer_node (writer, "Add", "x,b", "a", NULL);
   sl_onnx_writer_node (writer, "Relu", "a", "b", NULL);
   sl_onnx_writer_node (writer, "Relu", "b", "y", NULL);
-  refuse (writer, SL_ERROR_FORMAT, "node 1 Relu 'b' (opset 13): input 0 'a' is used before anything produces it");
+  refuse (writer, SL_ERROR_FORMAT,
+          "node 1 Relu 'b' (opset 13): input 0 'a' is used before anything produces it");
   g_autoptr (SlOnnxWriter) self = picture ();
   sl_onnx_writer_node (self, "Relu", "y", "y", NULL);
   refuse (self, SL_ERROR_FORMAT, "input 0 'y' is used before anything produces it");
@@ -260,7 +274,8 @@ test_cycles (void)
   refuse (twice, SL_ERROR_FORMAT, "output 0 'y' already has a producer");
 }
 
-/* Nodes that stand before those that they read, as tools leave them that append casts: also what a graph within a node reads. */
+/* Nodes that stand before those that they read, as tools leave them that append casts: also what a
+ * graph within a node reads. */
 static void
 test_order (void)
 {
@@ -323,10 +338,12 @@ test_fields (void)
     gsize length;
     const char *text;
   } rows[] = {
-    { "\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 13, "a number has more than 10 bytes" },
+    { "\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 13,
+      "a number has more than 10 bytes" },
     { "\x3a\x7f\x00", 3, "longer than what holds it" },
     { "\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11, "longer than what holds it" },
-    { "\x08\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00", 13, "a number has more than 10 bytes" },
+    { "\x08\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00", 13,
+      "a number has more than 10 bytes" },
     { "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00", 11, "a field has no valid number" },
     { "\x00\x00", 2, "a field has no valid number" },
     { "\x0b", 1, "a field is of no known kind" },
@@ -347,11 +364,13 @@ test_fields (void)
 static void
 test_repeated (void)
 {
-  g_autoptr (SlOnnxWriter) nodes = picture (), numbers = picture (), outputs = picture (), operands = picture (), graphs = picture ();
+  g_autoptr (SlOnnxWriter) nodes = picture (), numbers = picture (), outputs = picture (),
+                           operands = picture (), graphs = picture ();
   for (guint i = 0; i < 70000; i++)
     sl_onnx_writer_node (nodes, "Relu", "x", "y", NULL);
   refuse (nodes, SL_ERROR_LIMIT, "more than 65536 nodes");
-  GByteArray *attribute = g_byte_array_new (), *node = sl_onnx_node ("Relu", "x", "y", NULL), *many = sl_onnx_node ("Sum", "x", "y", NULL);
+  GByteArray *attribute = g_byte_array_new (), *node = sl_onnx_node ("Relu", "x", "y", NULL),
+             *many = sl_onnx_node ("Sum", "x", "y", NULL);
   g_autofree guint8 *zeros = g_malloc0 (1 << 21);
   sl_onnx_bytes (attribute, 8, zeros, 1 << 21);
   sl_onnx_message (node, 5, attribute);
@@ -369,7 +388,8 @@ test_repeated (void)
   refuse (graphs, SL_ERROR_LIMIT, "more than 4096 graphs");
 }
 
-/* Nodes of a few bytes for each of which the reader makes constants: their sum is bounded while they are read. */
+/* Nodes of a few bytes for each of which the reader makes constants: their sum is bounded while
+ * they are read. */
 static void
 test_made (void)
 {
@@ -379,7 +399,8 @@ test_made (void)
   for (guint i = 0; i < 64; i++) {
     g_autofree char *in = i > 0 ? g_strdup_printf ("p%u", i - 1) : g_strdup ("x"),
                     *out = i < 63 ? g_strdup_printf ("p%u", i) : g_strdup ("y");
-    sl_onnx_writer_node (pools, "AveragePool", in, out, "kernel_shape I 256,256", "dilations I 2,2", "pads I 255,255,255,255", NULL);
+    sl_onnx_writer_node (pools, "AveragePool", in, out, "kernel_shape I 256,256", "dilations I 2,2",
+                         "pads I 255,255,255,255", NULL);
   }
   refuse (pools, SL_ERROR_LIMIT, "what is made of the shapes of the model's nodes takes");
   sl_onnx_writer_ints (unfolded, "image", 2, image);
@@ -396,7 +417,8 @@ test_made (void)
   refuse (unfolded, SL_ERROR_LIMIT, "what is made of the shapes of the model's nodes takes");
 }
 
-/* Operators of other domains are refused by their names, with what to do, unless nothing reads what they give. */
+/* Operators of other domains are refused by their names, with what to do, unless nothing reads what
+ * they give. */
 static void
 test_domains (void)
 {
@@ -404,16 +426,20 @@ test_domains (void)
   {
     const char *domain, *text;
   } rows[] = {
-    { "com.example", "node 1 Warp 'y' (opset 13): operator com.example.Warp is not supported; operators of other domains belong to the "
-                     "program that the model was made for: export it with ONNX's own operators" },
-    { "com.microsoft.nchwc", "operator com.microsoft.nchwc.Warp is not supported; operators of this domain are ONNX Runtime's own" },
-    { "ai.onnx.ml", "operator ai.onnx.ml.Warp is not supported; of ONNX's own domains ai.onnx alone is supported" },
+    { "com.example",
+      "node 1 Warp 'y' (opset 13): operator com.example.Warp is not supported; operators of other domains belong to the "
+      "program that the model was made for: export it with ONNX's own operators" },
+    { "com.microsoft.nchwc",
+      "operator com.microsoft.nchwc.Warp is not supported; operators of this domain are ONNX Runtime's own" },
+    { "ai.onnx.ml",
+      "operator ai.onnx.ml.Warp is not supported; of ONNX's own domains ai.onnx alone is supported" },
     { "", "operator Warp is not supported; export the model without it" },
     { "ai.onnx", "operator Warp is not supported; export the model without it" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (SlOnnxWriter) writer = picture (), unread = picture ();
-    GByteArray *node = sl_onnx_node ("Warp", "r", "y", NULL), *same = sl_onnx_node ("Warp", "x", "z", NULL);
+    GByteArray *node = sl_onnx_node ("Warp", "r", "y", NULL),
+               *same = sl_onnx_node ("Warp", "x", "z", NULL);
     sl_onnx_text (node, 7, rows[i].domain);
     sl_onnx_text (same, 7, rows[i].domain);
     sl_onnx_writer_node (writer, "Relu", "x", "r", NULL);
@@ -425,29 +451,35 @@ test_domains (void)
   }
 }
 
-/* Functions, sparse weights and what is for training: refused by name, but for the last, which a prediction does not need. */
+/* Functions, sparse weights and what is for training: refused by name, but for the last, which a
+ * prediction does not need. */
 static void
 test_foreign (void)
 {
-  g_autoptr (SlOnnxWriter) functions = picture (), sparse = picture (), constant = picture (), training = picture ();
-  GByteArray *function = g_byte_array_new (), *weights = g_byte_array_new (), *node = sl_onnx_node ("Constant", "", "c", NULL),
-             *attribute = g_byte_array_new ();
+  g_autoptr (SlOnnxWriter) functions = picture (), sparse = picture (), constant = picture (),
+                           training = picture ();
+  GByteArray *function = g_byte_array_new (), *weights = g_byte_array_new (),
+             *node = sl_onnx_node ("Constant", "", "c", NULL), *attribute = g_byte_array_new ();
   sl_onnx_text (function, 1, "aten_linear");
   sl_onnx_text (function, 10, "pkg.torch.ops");
   sl_onnx_message (functions->more, 25, function);
   sl_onnx_writer_node (functions, "Relu", "x", "y", NULL);
-  refuse (functions, SL_ERROR_UNSUPPORTED,
-          "the model defines function 'aten_linear' of the domain 'pkg.torch.ops', and functions are not supported; inline them with "
-          "onnx.inliner.inline_local_functions()");
-  sl_onnx_message (weights, 1, sl_onnx_tensor ("w", SL_ONNX_FLOAT, 1, (const gint64[]){ 1 }, "\0\0\0", 4));
+  refuse (
+    functions, SL_ERROR_UNSUPPORTED,
+    "the model defines function 'aten_linear' of the domain 'pkg.torch.ops', and functions are not supported; inline them with "
+    "onnx.inliner.inline_local_functions()");
+  sl_onnx_message (weights, 1,
+                   sl_onnx_tensor ("w", SL_ONNX_FLOAT, 1, (const gint64[]){ 1 }, "\0\0\0", 4));
   sl_onnx_message (sparse->graph, 15, weights);
   sl_onnx_writer_node (sparse, "Relu", "x", "y", NULL);
-  refuse (sparse, SL_ERROR_UNSUPPORTED, "initializer 'w' is sparse, which is not supported; export the model with dense weights");
+  refuse (sparse, SL_ERROR_UNSUPPORTED,
+          "initializer 'w' is sparse, which is not supported; export the model with dense weights");
   sl_onnx_text (attribute, 1, "sparse_value");
   sl_onnx_message (node, 5, attribute);
   sl_onnx_message (constant->graph, 1, node);
   sl_onnx_writer_node (constant, "Add", "x,c", "y", NULL);
-  refuse (constant, SL_ERROR_UNSUPPORTED, "node 0 Constant 'c' (opset 13): attribute sparse_value is not supported");
+  refuse (constant, SL_ERROR_UNSUPPORTED,
+          "node 0 Constant 'c' (opset 13): attribute sparse_value is not supported");
   sl_onnx_text (training->more, 20, "");
   sl_onnx_writer_node (training, "Relu", "x", "y", NULL);
   accept (training);
@@ -459,7 +491,8 @@ test_empty_output (void)
   g_autoptr (SlOnnxWriter) writer = picture ();
   sl_onnx_writer_ints (writer, "zero", 1, (const gint64[]){ 0 });
   sl_onnx_writer_node (writer, "Slice", "x,zero,zero", "y", NULL);
-  refuse (writer, SL_ERROR_UNSUPPORTED, "model output 0 'y' has no elements; export the model without it");
+  refuse (writer, SL_ERROR_UNSUPPORTED,
+          "model output 0 'y' has no elements; export the model without it");
 }
 
 /* Texts of megabytes where a word belongs, read anew in each of many nodes. */
@@ -467,7 +500,8 @@ static void
 test_long_words (void)
 {
   g_autoptr (SlOnnxWriter) writer = picture ();
-  g_autofree char *word = g_strnfill (100000, 'm'), *attribute = g_strconcat ("mode s ", word, NULL);
+  g_autofree char *word = g_strnfill (100000, 'm'),
+                  *attribute = g_strconcat ("mode s ", word, NULL);
   sl_onnx_writer_ints (writer, "c", 4, (const gint64[]){ 1, 3, 16, 16 });
   sl_onnx_writer_node (writer, "Resize", "x,,,c", "y", attribute, NULL);
   refuse (writer, SL_ERROR_FORMAT, "attribute 'mode' has 100000 bytes");
@@ -483,10 +517,13 @@ static void
 split_new (Split *split, const char *location, const char *offset, const char *length)
 {
   g_autoptr (SlOnnxWriter) writer = picture ();
-  sl_onnx_message (writer->graph, 5, sl_onnx_external_tensor ("w", SL_ONNX_FLOAT, 1, (const gint64[]){ 8 }, location, offset, length));
+  sl_onnx_message (writer->graph, 5,
+                   sl_onnx_external_tensor ("w", SL_ONNX_FLOAT, 1, (const gint64[]){ 8 }, location,
+                                            offset, length));
   sl_onnx_writer_node (writer, "Add", "x,w", "y", NULL);
   g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
-  split->path = write_temp ("model.onnx", g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
+  split->path =
+    write_temp ("model.onnx", g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
   split->folder = g_path_get_dirname (split->path);
 }
 
@@ -505,7 +542,8 @@ test_external_names (void)
   {
     const char *location, *text;
   } rows[] = {
-    { "../../etc/passwd", "would lie in '../../etc/passwd'; expected a file inside the model's folder" },
+    { "../../etc/passwd",
+      "would lie in '../../etc/passwd'; expected a file inside the model's folder" },
     { "/etc/passwd", "would lie in '/etc/passwd'; expected a file inside the model's folder" },
     { "a/../../x", "expected a file inside the model's folder" },
     { "..", "expected a file inside the model's folder" },
@@ -521,7 +559,8 @@ test_external_names (void)
   }
   Split missing;
   split_new (&missing, "weights.bin", NULL, NULL);
-  expect_file_refused (missing.path, SL_ERROR_OPEN, "weights.bin': No such file or directory; put that file beside the model");
+  expect_file_refused (missing.path, SL_ERROR_OPEN,
+                       "weights.bin': No such file or directory; put that file beside the model");
   split_clear (&missing);
 }
 
@@ -544,7 +583,8 @@ test_external_sizes (void)
     Split split;
     split_new (&split, "weights.bin", rows[i].offset, rows[i].length);
     g_autofree char *data = g_build_filename (split.folder, "weights.bin", NULL);
-    g_assert_true (g_file_set_contents (data, "0123456789012345678901234567890123456789012345678901", 52, NULL));
+    g_assert_true (
+      g_file_set_contents (data, "0123456789012345678901234567890123456789012345678901", 52, NULL));
     expect_file_refused (split.path, SL_ERROR_FORMAT, rows[i].text);
     g_unlink (data);
     split_clear (&split);
@@ -557,7 +597,8 @@ test_external_kinds (void)
 {
   Split split;
   split_new (&split, "sub/weights.bin", NULL, NULL);
-  g_autofree char *sub = g_build_filename (split.folder, "sub", NULL), *data = g_build_filename (sub, "weights.bin", NULL);
+  g_autofree char *sub = g_build_filename (split.folder, "sub", NULL),
+                  *data = g_build_filename (sub, "weights.bin", NULL);
   g_autofree char *real = g_build_filename (split.folder, "real.bin", NULL);
   g_autoptr (GError) error = NULL;
   const gfloat weights[8] = { 0 };
@@ -588,7 +629,8 @@ test_external_kinds (void)
   split_clear (&split);
 }
 
-/* Weights that changed beside a model that did not are another graph's; the same ones are shared. */
+/* Weights that changed beside a model that did not are another graph's; the same ones are shared.
+ */
 static void
 test_external_shared (void)
 {
@@ -599,7 +641,8 @@ test_external_shared (void)
   gfloat weights[8] = { 0 };
   g_assert_true (g_file_set_contents (data, (const char *) weights, sizeof weights, NULL));
   sl_tflite_make_old (split.path);
-  g_autoptr (SlModel) one = sl_model_load (split.path, NULL, &error), same = sl_model_load (split.path, NULL, &error);
+  g_autoptr (SlModel) one = sl_model_load (split.path, NULL, &error),
+                      same = sl_model_load (split.path, NULL, &error);
   g_assert_no_error (error);
   weights[3] = 1;
   g_assert_true (g_file_set_contents (data, (const char *) weights, sizeof weights, NULL));

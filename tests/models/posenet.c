@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Coral's custom operator PosenetDecoderOp, in models that are written here: random fields against the published decoding (PersonLab,
- * arXiv:1803.08225) written out in double precision, one point after another from the nose's side and back.
+ * Coral's custom operator PosenetDecoderOp, in models that are written here: random fields against
+ * the published decoding (PersonLab, arXiv:1803.08225) written out in double precision, one point
+ * after another from the nose's side and back.
  */
 #include <math.h>
 #include <string.h>
@@ -48,16 +49,20 @@ model (const Options *options, gboolean quantised, gint32 rows)
                                 { "stride", FLEX_INT, options->stride } };
   g_autoptr (GBytes) custom = flex_map (entries, G_N_ELEMENTS (entries), 4);
   SlTfliteWriter *writer = sl_tflite_writer_new ();
-  SlTfliteOp op = { .custom = "PosenetDecoderOp", .custom_options = custom, .n_inputs = 3, .n_outputs = 4 };
+  SlTfliteOp op = {
+    .custom = "PosenetDecoderOp", .custom_options = custom, .n_inputs = 3, .n_outputs = 4
+  };
   for (guint i = 0; i < 3; i++)
-    op.inputs[i] = sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ .name = "field",
-                                                                       .dtype = quantised ? SL_DTYPE_U8 : SL_DTYPE_F32,
-                                                                       .rank = 4,
-                                                                       .dims = { 1, i == 2 ? rows : ROWS, COLUMNS, columns[i] },
-                                                                       .scale = quantised ? scales[i] : 0,
-                                                                       .zero_point = zeros[i] });
+    op.inputs[i] = sl_tflite_writer_tensor (
+      writer, &(SlTfliteTensor){ .name = "field",
+                                 .dtype = quantised ? SL_DTYPE_U8 : SL_DTYPE_F32,
+                                 .rank = 4,
+                                 .dims = { 1, i == 2 ? rows : ROWS, COLUMNS, columns[i] },
+                                 .scale = quantised ? scales[i] : 0,
+                                 .zero_point = zeros[i] });
   for (guint i = 0; i < 4; i++)
-    op.outputs[i] = sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ .name = names[i], .dtype = SL_DTYPE_F32, .rank = 0 });
+    op.outputs[i] = sl_tflite_writer_tensor (
+      writer, &(SlTfliteTensor){ .name = names[i], .dtype = SL_DTYPE_F32, .rank = 0 });
   sl_tflite_writer_op (writer, &op);
   sl_tflite_writer_io (writer, 3, op.inputs, 4, op.outputs);
   return writer;
@@ -70,14 +75,16 @@ at (const double *const *fields, guint f, double y, double x, gint column)
   double sum = 0;
   for (gint r = 0; r < ROWS; r++)
     for (gint c = 0; c < COLUMNS; c++)
-      sum += fmax (1 - fabs (y - r), 0) * fmax (1 - fabs (x - c), 0) * fields[f][(r * COLUMNS + c) * columns[f] + column];
+      sum += fmax (1 - fabs (y - r), 0) * fmax (1 - fabs (x - c), 0)
+             * fields[f][(r * COLUMNS + c) * columns[f] + column];
   return sum;
 }
 
 static void
 move (const double *const *fields, guint f, double *y, double *x, gint y_column, gint x_column)
 {
-  const double dy = at (fields, f, *y, *x, y_column) / STRIDE, dx = at (fields, f, *y, *x, x_column) / STRIDE;
+  const double dy = at (fields, f, *y, *x, y_column) / STRIDE,
+               dx = at (fields, f, *y, *x, x_column) / STRIDE;
   *y = fmin (fmax (*y + dy, 0), ROWS - 1);
   *x = fmin (fmax (*x + dx, 0), COLUMNS - 1);
 }
@@ -116,7 +123,8 @@ surest (const double *scores, const gboolean *used, double lowest)
     const gint r = i / POINTS / COLUMNS, c = i / POINTS % COLUMNS;
     gboolean maximum = !used[i] && scores[i] >= lowest && (best < 0 || scores[i] > scores[best]);
     for (gint k = 0; k < CELLS && maximum; k++)
-      maximum = abs (k / COLUMNS - r) > 1 || abs (k % COLUMNS - c) > 1 || scores[k * POINTS + i % POINTS] <= scores[i];
+      maximum = abs (k / COLUMNS - r) > 1 || abs (k % COLUMNS - c) > 1
+                || scores[k * POINTS + i % POINTS] <= scores[i];
     best = maximum ? i : best;
   }
   return best;
@@ -181,9 +189,12 @@ compare (gfloat *const *out, const Person *persons, gint n)
   g_assert_cmpfloat (out[3][0], ==, n);
   for (gint i = 0; i < MOST; i++)
     for (gint k = 0; k < POINTS; k++) {
-      g_assert_cmpfloat_with_epsilon ((double) out[0][(i * POINTS + k) * 2], i < n ? persons[i].y[k] * STRIDE : 0, 0.01);
-      g_assert_cmpfloat_with_epsilon ((double) out[0][(i * POINTS + k) * 2 + 1], i < n ? persons[i].x[k] * STRIDE : 0, 0.01);
-      g_assert_cmpfloat_with_epsilon ((double) out[1][i * POINTS + k], i < n ? persons[i].score[k] : 0, 1e-4);
+      g_assert_cmpfloat_with_epsilon ((double) out[0][(i * POINTS + k) * 2],
+                                      i < n ? persons[i].y[k] * STRIDE : 0, 0.01);
+      g_assert_cmpfloat_with_epsilon ((double) out[0][(i * POINTS + k) * 2 + 1],
+                                      i < n ? persons[i].x[k] * STRIDE : 0, 0.01);
+      g_assert_cmpfloat_with_epsilon ((double) out[1][i * POINTS + k],
+                                      i < n ? persons[i].score[k] : 0, 1e-4);
       g_assert_cmpfloat_with_epsilon ((double) out[2][i], i < n ? persons[i].total : 0, 1e-4);
     }
 }
@@ -201,8 +212,8 @@ open_session (const Options *options, gboolean quantised, SlGraph **graph)
   return session;
 }
 
-/* Scores around 0; displacements of some cells, much alike in neighbouring cells, so that rounding stays small. Returns how many persons
- * were found. */
+/* Scores around 0; displacements of some cells, much alike in neighbouring cells, so that rounding
+ * stays small. Returns how many persons were found. */
 static gint
 check_fields (guint32 seed, const Options *options, gboolean quantised)
 {
@@ -220,9 +231,11 @@ check_fields (guint32 seed, const Options *options, gboolean quantised)
     for (gint k = 0; k < columns[i]; k++)
       base[k] = (gint) zeros[i] + (i == 2 ? g_rand_int_range (rand, -40, 41) : 0);
     for (gsize k = 0; k < n; k++) {
-      const guint8 code = (guint8) CLAMP (base[k % (gsize) columns[i]] + g_rand_int_range (rand, -reaches[i], reaches[i] + 1), 0, 255);
-      const gfloat value =
-        (gfloat) (code - (gint) zeros[i]) * scales[i] + (quantised ? 0 : (gfloat) g_rand_double_range (rand, -0.05, 0.05));
+      const guint8 code = (guint8) CLAMP (base[k % (gsize) columns[i]]
+                                            + g_rand_int_range (rand, -reaches[i], reaches[i] + 1),
+                                          0, 255);
+      const gfloat value = (gfloat) (code - (gint) zeros[i]) * scales[i]
+                           + (quantised ? 0 : (gfloat) g_rand_double_range (rand, -0.05, 0.05));
       fields[i][k] = (double) value;
       if (quantised)
         ((guint8 *) in[i])[k] = code;
@@ -275,14 +288,18 @@ test_nan (void)
     const gsize n = (gsize) (CELLS * columns[i]);
     in[i] = sl_tensor_buffer_new (n * sizeof (gfloat));
     for (gsize k = 0; k < n; k++)
-      ((gfloat *) in[i])[k] = i == 0 ? (k % 5 == 0 ? NAN : 9) : k % 3 == 0 ? NAN : k % 3 == 1 ? INFINITY : -1e38f;
+      ((gfloat *) in[i])[k] = i == 0       ? (k % 5 == 0 ? NAN : 9)
+                              : k % 3 == 0 ? NAN
+                              : k % 3 == 1 ? INFINITY
+                                           : -1e38f;
   }
   for (guint i = 0; i < 4; i++)
     out[i] = sl_tensor_buffer_new (sl_graph_output_tensor (graph, i)->bytes);
   g_assert_cmpint (sl_session_run (session, (const void *const *) in, out), ==, SL_STATUS_OK);
   for (gint i = 0; i < MOST * POINTS; i++) {
     const gfloat y = ((gfloat *) out[0])[2 * i], x = ((gfloat *) out[0])[2 * i + 1];
-    g_assert_true (y >= 0 && y <= (gfloat) ((ROWS - 1) * STRIDE) && x >= 0 && x <= (gfloat) ((COLUMNS - 1) * STRIDE));
+    g_assert_true (y >= 0 && y <= (gfloat) ((ROWS - 1) * STRIDE) && x >= 0
+                   && x <= (gfloat) ((COLUMNS - 1) * STRIDE));
   }
   for (guint i = 0; i < 4; i++)
     sl_tensor_buffer_free (out[i]);
@@ -305,14 +322,20 @@ refuse (Options options, gint32 rows, SlError code, const char *text)
 static void
 test_errors (void)
 {
-  refuse ((Options){ 0.2, 5, 16, 2000 }, ROWS, SL_ERROR_LIMIT, "max_detections is 2000; expected 1..1024");
+  refuse ((Options){ 0.2, 5, 16, 2000 }, ROWS, SL_ERROR_LIMIT,
+          "max_detections is 2000; expected 1..1024");
   refuse ((Options){ 0.2, 5, 16, 0 }, ROWS, SL_ERROR_FORMAT, "custom option max_detections is 0");
-  refuse ((Options){ 0.2, 5, 40000, 3 }, ROWS, SL_ERROR_FORMAT, "stride is 40000; expected 1..32767");
-  refuse ((Options){ 1.5, 5, 16, 3 }, ROWS, SL_ERROR_FORMAT, "score_threshold is 1.5; expected 0..1");
-  refuse ((Options){ 0.5, -5, 16, 3 }, ROWS, SL_ERROR_FORMAT, "nms_radius is -5; expected 0 or more");
-  refuse ((Options){ 0.5, 5, 0, 3 }, ROWS, SL_ERROR_FORMAT, "custom option stride is 0; expected a whole number from 1 to 1000000");
-  refuse ((Options){ 0.2, 5, 16, 3 }, ROWS + 1, SL_ERROR_SHAPE,
-          "the tensor of displacements is float32[1,10,12,64]; expected [1,H,W,64], of one size with the others");
+  refuse ((Options){ 0.2, 5, 40000, 3 }, ROWS, SL_ERROR_FORMAT,
+          "stride is 40000; expected 1..32767");
+  refuse ((Options){ 1.5, 5, 16, 3 }, ROWS, SL_ERROR_FORMAT,
+          "score_threshold is 1.5; expected 0..1");
+  refuse ((Options){ 0.5, -5, 16, 3 }, ROWS, SL_ERROR_FORMAT,
+          "nms_radius is -5; expected 0 or more");
+  refuse ((Options){ 0.5, 5, 0, 3 }, ROWS, SL_ERROR_FORMAT,
+          "custom option stride is 0; expected a whole number from 1 to 1000000");
+  refuse (
+    (Options){ 0.2, 5, 16, 3 }, ROWS + 1, SL_ERROR_SHAPE,
+    "the tensor of displacements is float32[1,10,12,64]; expected [1,H,W,64], of one size with the others");
 }
 
 int

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The table of a model's settings: it is whole, values are checked by it, and texts are copied and freed. */
+/* The table of a model's settings: it is whole, values are checked by it, and texts are copied and
+ * freed. */
 #include <string.h>
 
 #include "models/model.h"
 #include "models/settings.h"
 #include "tests/models/helpers.h"
 
-/* Each member of the struct has one row, so what the table copies, frees and offers is everything. */
+/* Each member of the struct has one row, so what the table copies, frees and offers is everything.
+ */
 static void
 test_whole (void)
 {
@@ -35,18 +37,21 @@ test_rows (void)
     g_test_message ("%s", row->name);
     g_assert_cmpuint (row->doors, !=, 0);
     g_assert_true (((row->doors & SL_DOOR_OPTION) != 0) == (row->option_help != NULL));
-    g_assert_true (((row->doors & (SL_DOOR_ELEMENTS | SL_DOOR_PREDICTOR)) != 0) == (row->help != NULL));
+    g_assert_true (((row->doors & (SL_DOOR_ELEMENTS | SL_DOOR_PREDICTOR)) != 0)
+                   == (row->help != NULL));
     g_assert_true ((row->kind == SL_SETTING_CHOICE) == (row->n_words > 0));
     if (row->kind == SL_SETTING_NUMBER)
       g_assert_true (row->minimum - 1 <= row->initial && row->initial <= row->maximum);
   }
 }
 
-/* What can have a library loaded, and the limits that protect from a file, are not for a file that comes with the model. */
+/* What can have a library loaded, and the limits that protect from a file, are not for a file that
+ * comes with the model. */
 static void
 test_not_by_file (void)
 {
-  static const char *const names[] = { "delegate", "provider-options", "tensor-limit", "work-limit", "model", "threads" };
+  static const char *const names[] = { "delegate", "provider-options", "tensor-limit", "work-limit",
+                                       "model",    "threads" };
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     g_assert_cmpuint (sl_setting_find (names[i])->doors & SL_DOOR_KEY_FILE, ==, 0);
 }
@@ -108,8 +113,11 @@ test_copies (void)
 static void
 test_load_options (void)
 {
-  const SlModelSettings settings = { .tensor_limit = "2", .work_limit = "3", .state = "none", .fallback = "true", .threads = "4" };
-  const SlModelLoadOptions stated = sl_model_load_options (&settings), none = sl_model_load_options (&(SlModelSettings){ 0 });
+  const SlModelSettings settings = {
+    .tensor_limit = "2", .work_limit = "3", .state = "none", .fallback = "true", .threads = "4"
+  };
+  const SlModelLoadOptions stated = sl_model_load_options (&settings),
+                           none = sl_model_load_options (&(SlModelSettings){ 0 });
   g_assert_cmpuint (stated.tensor_limit, ==, 2097152);
   g_assert_cmpuint (stated.work_limit, ==, G_GUINT64_CONSTANT (3000000000));
   g_assert_cmpstr (stated.state, ==, "none");
@@ -127,29 +135,37 @@ yes (const SlSetting *row, SlSettingDoor door)
   return (row->doors & door) != 0 ? "yes" : "no";
 }
 
-/* docs/settings.md has a row for each setting, in the same order, which ends in words of its own. */
+/* docs/settings.md has a row for each setting, in the same order, which ends in words of its own.
+ */
 static void
 test_documented (void)
 {
   guint n;
   const SlSetting *table = sl_settings_table (&n);
-  g_autofree char *path = g_build_filename (g_getenv ("SIGHTLINE_SOURCE_ROOT"), "docs", "settings.md", NULL), *page = NULL;
+  g_autofree char *path = g_build_filename (g_getenv ("SIGHTLINE_SOURCE_ROOT"), "docs",
+                                            "settings.md", NULL),
+                  *page = NULL;
   g_assert_true (g_file_get_contents (path, &page, NULL, NULL));
   const char *at = strstr (page, "|---|\n");
   g_assert_nonnull (at);
   for (guint i = 0; i < n; i++) {
     const SlSetting *row = &table[i];
-    g_autofree char *expected = sl_setting_expected (row), *initial = g_strdup_printf ("%d", row->initial);
-    const char *values = row->kind == SL_SETTING_TEXT ? "text" : row->kind == SL_SETTING_FILE ? "path" : expected;
+    g_autofree char *expected = sl_setting_expected (row),
+                    *initial = g_strdup_printf ("%d", row->initial);
+    const char *values = row->kind == SL_SETTING_TEXT   ? "text"
+                         : row->kind == SL_SETTING_FILE ? "path"
+                                                        : expected;
     g_autofree char *begins =
       g_strdup_printf ("| `%s` | %s | %s | %s | %s | %s | %s | ", row->name, values,
                        row->kind == SL_SETTING_NUMBER && row->initial >= row->minimum ? initial
                        : row->kind == SL_SETTING_BOOL                                 ? "false"
                                                                                       : "-",
-                       yes (row, SL_DOOR_ELEMENTS), yes (row, SL_DOOR_OPTION), yes (row, SL_DOOR_PREDICTOR), yes (row, SL_DOOR_KEY_FILE));
+                       yes (row, SL_DOOR_ELEMENTS), yes (row, SL_DOOR_OPTION),
+                       yes (row, SL_DOOR_PREDICTOR), yes (row, SL_DOOR_KEY_FILE));
     at = strchr (at, '\n') + 1;
     if (!g_str_has_prefix (at, begins))
-      g_error ("docs/settings.md: expected the row '%s' with the meaning, got '%.*s'", begins, (int) strcspn (at, "\n"), at);
+      g_error ("docs/settings.md: expected the row '%s' with the meaning, got '%.*s'", begins,
+               (int) strcspn (at, "\n"), at);
   }
   at = strchr (at, '\n') + 1;
   g_assert_cmpint (*at, ==, '\n');
@@ -161,10 +177,12 @@ test_help (void)
 {
   const SlSetting *model = sl_setting_find ("model"), *fit = sl_setting_find ("fit");
   const char *help = sl_setting_help (model, SL_DOOR_PREDICTOR);
-  g_assert_true (g_str_has_prefix (help, "Path of the model file (.tflite, .onnx, .pt, .ptl), such as "));
+  g_assert_true (
+    g_str_has_prefix (help, "Path of the model file (.tflite, .onnx, .pt, .ptl), such as "));
   g_assert_true (g_str_has_prefix (sl_setting_help (model, SL_DOOR_ELEMENTS), help));
   g_assert_cmpuint (strlen (sl_setting_help (model, SL_DOOR_ELEMENTS)), >, strlen (help));
-  g_assert_true (g_str_has_suffix (sl_setting_help (fit, SL_DOOR_PREDICTOR), "into its input: stretch, letterbox or crop"));
+  g_assert_true (g_str_has_suffix (sl_setting_help (fit, SL_DOOR_PREDICTOR),
+                                   "into its input: stretch, letterbox or crop"));
   g_assert_true (g_str_has_suffix (sl_setting_help (fit, SL_DOOR_ELEMENTS), "into its input"));
 }
 

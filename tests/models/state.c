@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* State from run to run: sums and a GRU against double precision, pairs by name and as stated, what the first run gets, and what is refused. */
+/* State from run to run: sums and a GRU against double precision, pairs by name and as stated, what
+ * the first run gets, and what is refused. */
 #include <math.h>
 #include <string.h>
 
@@ -19,18 +20,21 @@ static SlModel *
 load (SlOnnxWriter *writer, const SlModelLoadOptions *options, GError **error)
 {
   g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
-  g_autofree char *path = write_temp ("model.onnx", g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
+  g_autofree char *path =
+    write_temp ("model.onnx", g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
   SlModel *model = sl_model_load_with (path, NULL, options, error);
   sl_tflite_remove_temp (path);
   return model;
 }
 
-/* @out = @in + x, y = 2 @out, @second - x = @second_out. The outputs' order is @out, y, @second_out. */
+/* @out = @in + x, y = 2 @out, @second - x = @second_out. The outputs' order is @out, y,
+ * @second_out. */
 static SlOnnxWriter *
 sum_model (const char *in, const char *out, const char *second, const char *second_out)
 {
   SlOnnxWriter *writer = sl_onnx_writer_new (13);
-  g_autofree char *pair = g_strdup_printf ("%s,x", in), *doubled = g_strdup_printf ("%s,%s", out, out);
+  g_autofree char *pair = g_strdup_printf ("%s,x", in),
+                  *doubled = g_strdup_printf ("%s,%s", out, out);
   sl_onnx_writer_input (writer, "x", SL_ONNX_FLOAT, 2, four);
   sl_onnx_writer_input (writer, in, SL_ONNX_FLOAT, 2, four);
   sl_onnx_writer_node (writer, "Add", pair, out, NULL);
@@ -131,7 +135,8 @@ test_names (void)
     g_test_message ("%s", rows[i].in);
     g_assert_cmpuint (sl_graph_n_inputs (sl_model_graph (model)), ==, rows[i].found ? 1 : 2);
     g_autofree char *said = sl_state_describe (sl_model_graph (model), TRUE);
-    g_autofree char *expected = rows[i].found ? g_strdup_printf ("%s=%s", rows[i].in, rows[i].out) : NULL;
+    g_autofree char *expected =
+      rows[i].found ? g_strdup_printf ("%s=%s", rows[i].in, rows[i].out) : NULL;
     g_assert_cmpstr (said, ==, expected);
     if (rows[i].found)
       check_sums (model);
@@ -166,7 +171,8 @@ test_doubt (void)
   g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), 1, &error);
   for (guint run = 1; run <= 3; run++) {
     gfloat x[4 + SL_TENSOR_PADDING] = { 1, 2, 3, 4 }, y[4 + SL_TENSOR_PADDING];
-    g_assert_cmpint (sl_session_run (session, (const void *[]){ x }, (void *[]){ y }), ==, SL_STATUS_OK);
+    g_assert_cmpint (sl_session_run (session, (const void *[]){ x }, (void *[]){ y }), ==,
+                     SL_STATUS_OK);
     g_assert_cmpfloat (y[3], ==, 4 * run);
   }
 
@@ -187,7 +193,8 @@ test_stated (void)
   g_autoptr (SlModel) model = load (writer, &options, &error);
   g_assert_no_error (error);
   const SlGraph *graph = sl_model_graph (model);
-  g_autofree char *names = sl_state_describe (graph, TRUE), *numbers = sl_state_describe (graph, FALSE);
+  g_autofree char *names = sl_state_describe (graph, TRUE),
+                  *numbers = sl_state_describe (graph, FALSE);
   g_assert_cmpstr (names, ==, "a=b,c=d");
   g_assert_cmpstr (numbers, ==, "#1=#0,#2=#2");
   g_assert_cmpstr (sl_graph_output_tensor (graph, 0)->name, ==, "y");
@@ -195,7 +202,8 @@ test_stated (void)
   gfloat *held = NULL;
   for (guint run = 1; run <= 3; run++) {
     gfloat x[4 + SL_TENSOR_PADDING] = { 1, 2, 3, 4 }, y[4 + SL_TENSOR_PADDING];
-    g_assert_cmpint (sl_session_run (session, (const void *[]){ x }, (void *[]){ y }), ==, SL_STATUS_OK);
+    g_assert_cmpint (sl_session_run (session, (const void *[]){ x }, (void *[]){ y }), ==,
+                     SL_STATUS_OK);
     held = sl_session_held (session, 1);
     g_assert_cmpfloat (y[1], ==, 2 * (0.5 + 2 * run));
     g_assert_cmpfloat (held[1], ==, -2.0 * run);
@@ -222,8 +230,10 @@ test_handed (void)
   const gfloat given[4] = { 10, 20, 30, 40 };
   memcpy (sl_session_held (session, 0), given, sizeof given);
   for (guint run = 1; run <= 2; run++) {
-    gfloat x[4 + SL_TENSOR_PADDING] = { 1, 2, 3, 4 }, y[4 + SL_TENSOR_PADDING], difference[4 + SL_TENSOR_PADDING];
-    g_assert_cmpint (sl_session_run (session, (const void *[]){ x }, (void *[]){ y, difference }), ==, SL_STATUS_OK);
+    gfloat x[4 + SL_TENSOR_PADDING] = { 1, 2, 3, 4 }, y[4 + SL_TENSOR_PADDING],
+                 difference[4 + SL_TENSOR_PADDING];
+    g_assert_cmpint (sl_session_run (session, (const void *[]){ x }, (void *[]){ y, difference }),
+                     ==, SL_STATUS_OK);
     g_assert_cmpfloat (y[3], ==, 8);
     g_assert_cmpfloat (difference[3], ==, 36);
     sl_session_forget (session);
@@ -243,7 +253,8 @@ test_handed_numbers (void)
     const char *handed, *expected;
   } rows[] = { { "#1", "#1" }, { "#2,#1", "#2,#1" }, { "1", "#2" } };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_autoptr (SlModel) model = load (writer, &(SlModelLoadOptions){ .handed_inputs = rows[i].handed }, &error);
+    g_autoptr (SlModel) model =
+      load (writer, &(SlModelLoadOptions){ .handed_inputs = rows[i].handed }, &error);
     g_assert_no_error (error);
     g_autofree char *handed = sl_state_describe_handed (sl_model_graph (model));
     g_assert_cmpstr (handed, ==, rows[i].expected);
@@ -258,21 +269,31 @@ test_refused (void)
     const char *state, *fixed, *message;
     SlError code;
   } rows[] = {
-    { "a", NULL, "state: expected INPUT=OUTPUT with ',' between, each a number or a name, such as h0=hn,c0=cn, or none, got 'a'",
+    { "a", NULL,
+      "state: expected INPUT=OUTPUT with ',' between, each a number or a name, such as h0=hn,c0=cn, or none, got 'a'",
       SL_ERROR_ARGUMENT },
     { "a=", NULL, "state: expected INPUT=OUTPUT", SL_ERROR_ARGUMENT },
     { "a=b,", NULL, "state: expected INPUT=OUTPUT", SL_ERROR_ARGUMENT },
-    { "e=b", NULL, "state: no input 'e'; the model has 0 'x' float32[1,4], 1 'a' float32[1,4], 2 'c' float32[1,4]", SL_ERROR_ARGUMENT },
-    { "a=7", NULL, "state: no output '7'; the model has 0 'b' float32[1,4], 1 'y' float32[1,4], 2 'd' float32[1,4]", SL_ERROR_ARGUMENT },
-    { "a=b,a=d", NULL, "state: 'a=b,a=d': an input or an output is stated twice", SL_ERROR_ARGUMENT },
+    { "e=b", NULL,
+      "state: no input 'e'; the model has 0 'x' float32[1,4], 1 'a' float32[1,4], 2 'c' float32[1,4]",
+      SL_ERROR_ARGUMENT },
+    { "a=7", NULL,
+      "state: no output '7'; the model has 0 'b' float32[1,4], 1 'y' float32[1,4], 2 'd' float32[1,4]",
+      SL_ERROR_ARGUMENT },
+    { "a=b,a=d", NULL, "state: 'a=b,a=d': an input or an output is stated twice",
+      SL_ERROR_ARGUMENT },
     { "a=b,c=b", NULL, "an input or an output is stated twice", SL_ERROR_ARGUMENT },
     { "a=b,c=d,x=y", NULL, "expected one input to be left for pictures", SL_ERROR_ARGUMENT },
-    { "a=b,c=d", "x=1", "fixed-inputs: input 'x' is the last one; expected one to be left for pictures", SL_ERROR_ARGUMENT },
+    { "a=b,c=d", "x=1",
+      "fixed-inputs: input 'x' is the last one; expected one to be left for pictures",
+      SL_ERROR_ARGUMENT },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (GError) error = NULL;
     g_autoptr (SlOnnxWriter) writer = sum_model ("a", "b", "c", "d");
-    g_assert_null (load (writer, &(SlModelLoadOptions){ .state = rows[i].state, .fixed_inputs = rows[i].fixed }, &error));
+    g_assert_null (
+      load (writer, &(SlModelLoadOptions){ .state = rows[i].state, .fixed_inputs = rows[i].fixed },
+            &error));
     expect_error (&error, rows[i].code, rows[i].message, NULL);
   }
   g_autoptr (GError) error = NULL;
@@ -295,25 +316,32 @@ test_open_sizes (void)
   const gint64 open[] = { 1, 2, 0, 0 };
   sl_onnx_writer_input (writer, "src", SL_ONNX_FLOAT, 4, open);
   sl_onnx_writer_input (writer, "r1i", SL_ONNX_FLOAT, 4, open);
-  sl_onnx_writer_node (writer, "AveragePool", "src", "half", "kernel_shape I 2,2", "strides I 2,2", NULL);
+  sl_onnx_writer_node (writer, "AveragePool", "src", "half", "kernel_shape I 2,2", "strides I 2,2",
+                       NULL);
   sl_onnx_writer_node (writer, "Add", "half,r1i", "r1o", NULL);
   sl_onnx_writer_node (writer, "Neg", "r1o", "pha", NULL);
   sl_onnx_writer_output (writer, "pha", SL_ONNX_FLOAT);
   sl_onnx_writer_output (writer, "r1o", SL_ONNX_FLOAT);
-  g_autoptr (SlModel) model = load (writer, &(SlModelLoadOptions){ .input_shape = "1,2,4,4;1,2,2,2" }, &error);
+  g_autoptr (SlModel) model =
+    load (writer, &(SlModelLoadOptions){ .input_shape = "1,2,4,4;1,2,2,2" }, &error);
   g_assert_no_error (error);
   g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), 1, &error);
   for (guint run = 1; run <= 3; run++) {
     gfloat src[32 + SL_TENSOR_PADDING] = { 0 }, pha[8 + SL_TENSOR_PADDING];
     for (guint i = 0; i < 32; i++)
       src[i] = (gfloat) (i / 16 + 1);
-    g_assert_cmpint (sl_session_run (session, (const void *[]){ src }, (void *[]){ pha }), ==, SL_STATUS_OK);
+    g_assert_cmpint (sl_session_run (session, (const void *[]){ src }, (void *[]){ pha }), ==,
+                     SL_STATUS_OK);
     g_assert_cmpfloat (pha[0], ==, -1.0 * run);
     g_assert_cmpfloat (pha[7], ==, -2.0 * run);
   }
   /* Sizes that do not meet carry nothing by name, and are an error where the pair is stated. */
-  g_assert_null (load (writer, &(SlModelLoadOptions){ .input_shape = "1,2,4,4;1,2,1,1", .state = "r1i=r1o" }, &error));
-  expect_error (&error, SL_ERROR_SHAPE, "state: input 'r1i' is float32[1,2,1,1], and output 'r1o', which it gets, float32[1,2,2,2]", NULL);
+  g_assert_null (load (
+    writer, &(SlModelLoadOptions){ .input_shape = "1,2,4,4;1,2,1,1", .state = "r1i=r1o" }, &error));
+  expect_error (
+    &error, SL_ERROR_SHAPE,
+    "state: input 'r1i' is float32[1,2,1,1], and output 'r1o', which it gets, float32[1,2,2,2]",
+    NULL);
 }
 
 static gdouble
@@ -361,12 +389,14 @@ test_gru (void)
   g_autoptr (SlModel) model = load (writer, &(SlModelLoadOptions){ 0 }, &error);
   g_assert_no_error (error);
   g_assert_cmpuint (sl_graph_n_inputs (sl_model_graph (model)), ==, 1);
-  g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), 0, &error); /* runs that measure leave no state behind */
+  g_autoptr (SlSession) session = sl_session_new (
+    sl_model_graph (model), 0, &error); /* runs that measure leave no state behind */
   for (guint run = 0; run < 3 * RUNS; run++) {
     gfloat x[SEEN + SL_TENSOR_PADDING] = { 0 }, y[HIDDEN + SL_TENSOR_PADDING];
     fill (x, SEEN, run, 0);
     gru_step (w, r, x, h);
-    g_assert_cmpint (sl_session_run (session, (const void *[]){ x }, (void *[]){ y }), ==, SL_STATUS_OK);
+    g_assert_cmpint (sl_session_run (session, (const void *[]){ x }, (void *[]){ y }), ==,
+                     SL_STATUS_OK);
     for (guint i = 0; i < HIDDEN; i++)
       g_assert_cmpfloat_with_epsilon (y[i], h[i], 1e-5);
   }
@@ -378,7 +408,9 @@ test_quantised (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
-  const SlTfliteTensor like = { .dtype = SL_DTYPE_I8, .rank = 2, .dims = { 1, 4 }, .scale = 0.5f, .zero_point = 3 };
+  const SlTfliteTensor like = {
+    .dtype = SL_DTYPE_I8, .rank = 2, .dims = { 1, 4 }, .scale = 0.5f, .zero_point = 3
+  };
   gint32 index[3];
   for (guint i = 0; i < 3; i++) {
     static const char *const names[] = { "x", "kept", "sum" };
@@ -386,21 +418,28 @@ test_quantised (void)
     tensor.name = names[i];
     index[i] = sl_tflite_writer_tensor (writer, &tensor);
   }
-  sl_tflite_writer_op (
-    writer, &(SlTfliteOp){ .op = SL_OP_ADD, .n_inputs = 2, .inputs = { index[0], index[1] }, .n_outputs = 1, .outputs = { index[2] } });
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_ADD,
+                                              .n_inputs = 2,
+                                              .inputs = { index[0], index[1] },
+                                              .n_outputs = 1,
+                                              .outputs = { index[2] } });
   sl_tflite_writer_io (writer, 2, index, 1, &index[2]);
-  g_autoptr (SlModel) model = load_with_info (writer, "[modelinfo]\nversion=1.0\n[sightline]\nstate=kept=0\n", NULL, &error);
+  g_autoptr (SlModel) model =
+    load_with_info (writer, "[modelinfo]\nversion=1.0\n[sightline]\nstate=kept=0\n", NULL, &error);
   g_assert_no_error (error);
   g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), 1, &error);
   gint8 x[4 + SL_TENSOR_PADDING] = { 5, 5, 1, 3 }, y[4 + SL_TENSOR_PADDING]; /* 1, 1, -1, 0 */
   for (gint run = 1; run <= 3; run++) {
-    g_assert_cmpint (sl_session_run (session, (const void *[]){ x }, (void *[]){ y }), ==, SL_STATUS_OK);
+    g_assert_cmpint (sl_session_run (session, (const void *[]){ x }, (void *[]){ y }), ==,
+                     SL_STATUS_OK);
     g_assert_cmpint (y[0], ==, 3 + 2 * run);
     g_assert_cmpint (y[2], ==, 3 - 2 * run);
     g_assert_cmpint (y[3], ==, 3);
   }
   g_assert_false (sl_state_refuse (sl_model_graph (model), "this is no place", &error));
-  expect_error (&error, SL_ERROR_UNSUPPORTED, "the model carries state from frame to frame (kept=sum), and this is no place", NULL);
+  expect_error (&error, SL_ERROR_UNSUPPORTED,
+                "the model carries state from frame to frame (kept=sum), and this is no place",
+                NULL);
 }
 
 int

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The TFLite reader: every operator's options, tensors, quantisation, constants in place; and the real models. */
+/* The TFLite reader: every operator's options, tensors, quantisation, constants in place; and the
+ * real models. */
 #include <string.h>
 
 #include "tests/models/helpers.h"
 #include "tests/support/testdata.h"
 
-static const SlWindow conv_window = {
-  .padding = SL_PADDING_VALID, .stride_h = 2, .stride_w = 3, .dilation_h = 4, .dilation_w = 5, .activation = SL_ACTIVATION_RELU6
-};
+static const SlWindow conv_window = { .padding = SL_PADDING_VALID,
+                                      .stride_h = 2,
+                                      .stride_w = 3,
+                                      .dilation_h = 4,
+                                      .dilation_w = 5,
+                                      .activation = SL_ACTIVATION_RELU6 };
 static const SlWindow depthwise_window = { .padding = SL_PADDING_SAME,
                                            .stride_h = 1,
                                            .stride_w = 2,
@@ -45,7 +49,10 @@ static const struct
   { SL_OP_SUB, 2, 1, { .binary.activation = SL_ACTIVATION_RELU6 } },
   { SL_OP_MUL, 2, 1, { .binary.activation = SL_ACTIVATION_NONE } },
   { SL_OP_CONCATENATION, 3, 1, { .concat = { -1, SL_ACTIVATION_RELU } } },
-  { SL_OP_FULLY_CONNECTED, 3, 1, { .fully_connected = { .activation = SL_ACTIVATION_RELU6, .keep_dims = TRUE } } },
+  { SL_OP_FULLY_CONNECTED,
+    3,
+    1,
+    { .fully_connected = { .activation = SL_ACTIVATION_RELU6, .keep_dims = TRUE } } },
   { SL_OP_DEQUANTIZE, 1, 1, { .reduce.keep_dims = 0 } },
   { SL_OP_QUANTIZE, 1, 1, { .reduce.keep_dims = 0 } },
   { SL_OP_LOGISTIC, 1, 1, { .reduce.keep_dims = 0 } },
@@ -59,16 +66,19 @@ static const struct
   { SL_OP_SOFTMAX, 1, 1, { .softmax.beta = 1.5f } },
 };
 
-/* A model of one operator over float tensors; nothing need fit, because the graph is read but not prepared. */
+/* A model of one operator over float tensors; nothing need fit, because the graph is read but not
+ * prepared. */
 static SlGraph *
-read_one (SlOpType op, const SlOpParams *params, guint n_inputs, guint n_outputs, const SlTfliteQuirks *quirks)
+read_one (SlOpType op, const SlOpParams *params, guint n_inputs, guint n_outputs,
+          const SlTfliteQuirks *quirks)
 {
   g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
   g_autoptr (GError) error = NULL;
   SlTfliteOp node = { .op = op, .params = *params, .n_inputs = n_inputs, .n_outputs = n_outputs };
   for (guint i = 0; i < n_inputs + n_outputs; i++) {
     g_autofree char *name = g_strdup_printf ("t%u", i);
-    const gint32 t = sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ .name = name, .dtype = SL_DTYPE_F32, .rank = 1, .dims = { 4 } });
+    const gint32 t = sl_tflite_writer_tensor (
+      writer, &(SlTfliteTensor){ .name = name, .dtype = SL_DTYPE_F32, .rank = 1, .dims = { 4 } });
     if (i < n_inputs)
       node.inputs[i] = t;
     else
@@ -91,7 +101,8 @@ static void
 test_simple_ops (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (ops); i++) {
-    g_autoptr (SlGraph) graph = read_one (ops[i].op, &ops[i].params, ops[i].n_inputs, ops[i].n_outputs, NULL);
+    g_autoptr (SlGraph) graph =
+      read_one (ops[i].op, &ops[i].params, ops[i].n_inputs, ops[i].n_outputs, NULL);
     const SlOpParams *got = &sl_graph_node (graph, 0)->params;
     g_assert_cmpmem (got, sizeof *got, &ops[i].params, sizeof *got);
   }
@@ -142,7 +153,9 @@ test_detection (void)
 static void
 test_codes (void)
 {
-  static const SlTfliteQuirks quirks[] = { { .old_codes = TRUE }, { .new_codes = TRUE }, { .extra_subgraphs = 2 } };
+  static const SlTfliteQuirks quirks[] = { { .old_codes = TRUE },
+                                           { .new_codes = TRUE },
+                                           { .extra_subgraphs = 2 } };
   const SlOpParams params = { .softmax.beta = 1.0f };
   for (guint i = 0; i < G_N_ELEMENTS (quirks); i++) {
     g_autoptr (SlGraph) graph = read_one (SL_OP_SOFTMAX, &params, 1, 1, &quirks[i]);
@@ -156,9 +169,13 @@ read_with (const SlTfliteTensor *tensor, const SlTfliteQuirks *quirks, GError **
 {
   g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
   const SlTfliteTensor edge = { .name = "edge", .dtype = SL_DTYPE_F32, .rank = 1, .dims = { 4 } };
-  const gint32 x = sl_tflite_writer_tensor (writer, &edge), t = sl_tflite_writer_tensor (writer, tensor);
+  const gint32 x = sl_tflite_writer_tensor (writer, &edge),
+               t = sl_tflite_writer_tensor (writer, tensor);
   const gint32 y = sl_tflite_writer_tensor (writer, &edge);
-  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_ADD, .n_inputs = 2, .inputs = { x, t }, .n_outputs = 1, .outputs = { y } });
+  sl_tflite_writer_op (
+    writer,
+    &(SlTfliteOp){
+      .op = SL_OP_ADD, .n_inputs = 2, .inputs = { x, t }, .n_outputs = 1, .outputs = { y } });
   sl_tflite_writer_io (writer, 1, &x, 1, &y);
   if (quirks != NULL)
     sl_tflite_writer_set_quirks (writer, quirks);
@@ -194,11 +211,43 @@ test_quantisation (void)
     gint axis;
   } rows[] = {
     { { .dtype = SL_DTYPE_U8, .rank = 2, .dims = { 1, 4 }, .scale = 0.5f, .zero_point = 1 }, 1, 0 },
-    { { .dtype = SL_DTYPE_I8, .rank = 4, .dims = { 3, 3, 3, 5 }, .n_scales = 3, .scales = scales, .zero_points = zeros, .axis = 0 }, 3, 0 },
-    { { .dtype = SL_DTYPE_I8, .rank = 4, .dims = { 1, 3, 3, 3 }, .n_scales = 3, .scales = scales, .zero_points = zeros, .axis = 3 }, 3, 3 },
+    { { .dtype = SL_DTYPE_I8,
+        .rank = 4,
+        .dims = { 3, 3, 3, 5 },
+        .n_scales = 3,
+        .scales = scales,
+        .zero_points = zeros,
+        .axis = 0 },
+      3,
+      0 },
+    { { .dtype = SL_DTYPE_I8,
+        .rank = 4,
+        .dims = { 1, 3, 3, 3 },
+        .n_scales = 3,
+        .scales = scales,
+        .zero_points = zeros,
+        .axis = 3 },
+      3,
+      3 },
     /* the dimension is wrong in the file, and only one fits */
-    { { .dtype = SL_DTYPE_I32, .rank = 1, .dims = { 3 }, .n_scales = 3, .scales = scales, .zero_points = zeros, .axis = 3 }, 3, 0 },
-    { { .dtype = SL_DTYPE_I8, .rank = 4, .dims = { 1, 2, 2, 3 }, .n_scales = 3, .scales = scales, .zero_points = zeros, .axis = 0 }, 3, 3 },
+    { { .dtype = SL_DTYPE_I32,
+        .rank = 1,
+        .dims = { 3 },
+        .n_scales = 3,
+        .scales = scales,
+        .zero_points = zeros,
+        .axis = 3 },
+      3,
+      0 },
+    { { .dtype = SL_DTYPE_I8,
+        .rank = 4,
+        .dims = { 1, 2, 2, 3 },
+        .n_scales = 3,
+        .scales = scales,
+        .zero_points = zeros,
+        .axis = 0 },
+      3,
+      3 },
     { { .dtype = SL_DTYPE_F32, .rank = 1, .dims = { 4 }, .scale = 0.5f }, 0, 0 },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -220,11 +269,15 @@ static void
 test_constants (void)
 {
   static const gint32 values[] = { 1, -2, 3, 4 };
-  static const SlTfliteQuirks quirks[] = {
-    { .version = 3 }, { .outside_buffers = TRUE }, { .misalign = 4 }, { .misalign = 1 }, { .outside_buffers = TRUE, .misalign = 3 }
-  };
+  static const SlTfliteQuirks quirks[] = { { .version = 3 },
+                                           { .outside_buffers = TRUE },
+                                           { .misalign = 4 },
+                                           { .misalign = 1 },
+                                           { .outside_buffers = TRUE, .misalign = 3 } };
   for (guint i = 0; i < G_N_ELEMENTS (quirks); i++) {
-    const SlTfliteTensor tensor = { .dtype = SL_DTYPE_I32, .rank = 2, .dims = { 2, 2 }, .data = values };
+    const SlTfliteTensor tensor = {
+      .dtype = SL_DTYPE_I32, .rank = 2, .dims = { 2, 2 }, .data = values
+    };
     g_autoptr (GError) error = NULL;
     g_autoptr (SlGraph) graph = read_with (&tensor, &quirks[i], &error);
     g_assert_no_error (error);
@@ -247,10 +300,14 @@ test_real (void)
     gint32 zero_point;
     SlOpType last;
   } rows[] = {
-    { "models/mobilenet_v2_1.0_224_quant.tflite", 66, 174, SL_DTYPE_U8, SL_DTYPE_U8, 0.0078125f, 128, SL_OP_SOFTMAX },
-    { "models/tf2_mobilenet_v2_1.0_224_ptq.tflite", 68, 177, SL_DTYPE_U8, SL_DTYPE_U8, 0.007843137718737125f, 127, SL_OP_QUANTIZE },
-    { "models/person_detect.tflite", 31, 89, SL_DTYPE_I8, SL_DTYPE_I8, 0.007843137718737125f, -1, SL_OP_SOFTMAX },
-    { "models/ssd_mobilenet_v1.tflite", 64, 176, SL_DTYPE_U8, SL_DTYPE_F32, 0.0078125f, 128, SL_OP_DETECTION_POSTPROCESS },
+    { "models/mobilenet_v2_1.0_224_quant.tflite", 66, 174, SL_DTYPE_U8, SL_DTYPE_U8, 0.0078125f,
+      128, SL_OP_SOFTMAX },
+    { "models/tf2_mobilenet_v2_1.0_224_ptq.tflite", 68, 177, SL_DTYPE_U8, SL_DTYPE_U8,
+      0.007843137718737125f, 127, SL_OP_QUANTIZE },
+    { "models/person_detect.tflite", 31, 89, SL_DTYPE_I8, SL_DTYPE_I8, 0.007843137718737125f, -1,
+      SL_OP_SOFTMAX },
+    { "models/ssd_mobilenet_v1.tflite", 64, 176, SL_DTYPE_U8, SL_DTYPE_F32, 0.0078125f, 128,
+      SL_OP_DETECTION_POSTPROCESS },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *path = sl_test_data (rows[i].file);
@@ -269,8 +326,10 @@ test_real (void)
     g_assert_cmpuint (sl_graph_n_tensors (graph), ==, rows[i].tensors);
     g_assert_cmpint (sl_graph_input_tensor (graph, 0)->dtype, ==, rows[i].in);
     g_assert_cmpint (sl_graph_output_tensor (graph, 0)->dtype, ==, rows[i].out);
-    g_assert_cmpfloat_with_epsilon (sl_tensor_scale (sl_graph_input_tensor (graph, 0)), rows[i].scale, 1e-9);
-    g_assert_cmpint (sl_tensor_zero_point (sl_graph_input_tensor (graph, 0)), ==, rows[i].zero_point);
+    g_assert_cmpfloat_with_epsilon (sl_tensor_scale (sl_graph_input_tensor (graph, 0)),
+                                    rows[i].scale, 1e-9);
+    g_assert_cmpint (sl_tensor_zero_point (sl_graph_input_tensor (graph, 0)), ==,
+                     rows[i].zero_point);
     g_assert_cmpint (sl_graph_node (graph, nodes - 1)->op, ==, rows[i].last);
     sl_model_metadata_clear (&metadata);
   }

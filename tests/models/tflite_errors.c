@@ -14,7 +14,8 @@ read_bytes (GBytes *bytes, GError **error)
 {
   SlModelMetadata metadata = { 0 };
   g_autoptr (SlGraph) graph = sl_graph_new (bytes);
-  const gboolean good = sl_reader_tflite.read (bytes, &(SlReaderSource){ .path = "memory" }, graph, &metadata, error);
+  const gboolean good =
+    sl_reader_tflite.read (bytes, &(SlReaderSource){ .path = "memory" }, graph, &metadata, error);
   g_assert_true (good == (*error == NULL));
   sl_model_metadata_clear (&metadata);
   return good ? g_steal_pointer (&graph) : NULL;
@@ -23,10 +24,12 @@ read_bytes (GBytes *bytes, GError **error)
 static gint32
 add_edge (SlTfliteWriter *writer, const char *name)
 {
-  return sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ .name = name, .dtype = SL_DTYPE_F32, .rank = 1, .dims = { 4 } });
+  return sl_tflite_writer_tensor (
+    writer, &(SlTfliteTensor){ .name = name, .dtype = SL_DTYPE_F32, .rank = 1, .dims = { 4 } });
 }
 
-/* A model of @n nodes RELU between "x" and "y", the last of them replaced by @last when not NULL. */
+/* A model of @n nodes RELU between "x" and "y", the last of them replaced by @last when not NULL.
+ */
 static SlTfliteWriter *
 chain (guint n, const SlTfliteOp *last)
 {
@@ -59,7 +62,8 @@ test_operators (void)
     { { .builtin = 33 },
       "op 33 EMBEDDING_LOOKUP_SPARSE at node 12 'y': not supported; convert the model without it: 'sightline inspect --operators' lists what "
       "runs" },
-    { { .builtin = 9999 }, "op 9999 UNKNOWN at node 12 'y': not supported; convert the model without it" },
+    { { .builtin = 9999 },
+      "op 9999 UNKNOWN at node 12 'y': not supported; convert the model without it" },
     { { .builtin = 151 }, "op 151 DYNAMIC_UPDATE_SLICE at node 12 'y': not supported; " },
     { { .custom = "FlexErf" },
       "custom op 'FlexErf' at node 12 'y': it is TensorFlow's own operator Erf (SELECT_TF_OPS), which needs TensorFlow to run; convert the "
@@ -67,7 +71,8 @@ test_operators (void)
     { { .custom = "Unpool" },
       "custom op 'Unpool' at node 12 'y': not supported: custom operators belong to the program that the model was made for; convert the "
       "model to built-in ones" },
-    { { .custom = "bad\x01\xffname" }, "custom op 'bad?\xef\xbf\xbdname' at node 12 'y': not supported" },
+    { { .custom = "bad\x01\xffname" },
+      "custom op 'bad?\xef\xbf\xbdname' at node 12 'y': not supported" },
     { { .custom = "edgetpu-custom-op" },
       "custom op 'edgetpu-custom-op' at node 12 'y': the file was compiled for the Edge TPU and runs only there; take the file that "
       "edgetpu_compiler was given, whose name usually lacks _edgetpu" },
@@ -107,21 +112,27 @@ refuse_all (const SlTfliteOp *others, guint n, const char *text)
   expect_error (&error, SL_ERROR_UNSUPPORTED, text, NULL);
 }
 
-/* The first is told with its place, the others with their names, each once; what a compiler left stands for the whole file. */
+/* The first is told with its place, the others with their names, each once; what a compiler left
+ * stands for the whole file. */
 static void
 test_several_operators (void)
 {
-  static const SlTfliteOp some[] = { { .builtin = 27 }, { .builtin = 7 }, { .builtin = 27 }, { .custom = "Mine" } };
+  static const SlTfliteOp some[] = {
+    { .builtin = 27 }, { .builtin = 7 }, { .builtin = 27 }, { .custom = "Mine" }
+  };
   static const SlTfliteOp rest[] = { { .builtin = 27 }, { .custom = "ethos-u" } };
-  refuse_all (some, G_N_ELEMENTS (some), "op 27 SVDF at node 0 't' (nor EMBEDDING_LOOKUP, Mine): not supported; convert");
-  refuse_all (rest, G_N_ELEMENTS (rest), "custom op 'ethos-u' at node 1 't' (nor SVDF): the file was compiled for Ethos-U");
+  refuse_all (some, G_N_ELEMENTS (some),
+              "op 27 SVDF at node 0 't' (nor EMBEDDING_LOOKUP, Mine): not supported; convert");
+  refuse_all (rest, G_N_ELEMENTS (rest),
+              "custom op 'ethos-u' at node 1 't' (nor SVDF): the file was compiled for Ethos-U");
   g_autofree SlTfliteOp *many = g_new0 (SlTfliteOp, 40);
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
   for (guint i = 0; i < 40; i++) {
     g_ptr_array_add (names, g_strdup_printf ("an_operator_with_a_long_name_%02u", i));
     many[i].custom = names->pdata[i];
   }
-  refuse_all (many, 40, "an_operator_with_a_long_name_13, ...): not supported: custom operators belong");
+  refuse_all (many, 40,
+              "an_operator_with_a_long_name_13, ...): not supported: custom operators belong");
 }
 
 static void
@@ -152,8 +163,12 @@ expect_bad_tensor (const SlTfliteTensor *tensor, SlError code, const char *text,
 {
   g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
   g_autoptr (GError) error = NULL;
-  const gint32 x = add_edge (writer, "x"), t = sl_tflite_writer_tensor (writer, tensor), y = add_edge (writer, "y");
-  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_ADD, .n_inputs = 2, .inputs = { x, t }, .n_outputs = 1, .outputs = { y } });
+  const gint32 x = add_edge (writer, "x"), t = sl_tflite_writer_tensor (writer, tensor),
+               y = add_edge (writer, "y");
+  sl_tflite_writer_op (
+    writer,
+    &(SlTfliteOp){
+      .op = SL_OP_ADD, .n_inputs = 2, .inputs = { x, t }, .n_outputs = 1, .outputs = { y } });
   sl_tflite_writer_io (writer, 1, &x, 1, &y);
   g_assert_null (read_graph (writer, NULL, &error));
   expect_error (&error, code, "tensor 1 'bad': ", text, more, NULL);
@@ -171,7 +186,8 @@ test_types (void)
     { { .raw_type = SL_TFLITE_TYPE_COMPLEX64 }, "element type 8 COMPLEX64 is not supported" },
     { { .raw_type = SL_TFLITE_TYPE_INT4 }, "element type 17 INT4 is not supported" },
     { { .raw_type = 200 }, "element type 200 UNKNOWN is not supported" },
-    { { .dtype = SL_DTYPE_F32, .variable = TRUE }, "variable tensors (state kept between frames) are not supported" },
+    { { .dtype = SL_DTYPE_F32, .variable = TRUE },
+      "variable tensors (state kept between frames) are not supported" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     SlTfliteTensor tensor = rows[i].tensor;
@@ -185,7 +201,8 @@ test_types (void)
 static void
 test_quantisation (void)
 {
-  static const gfloat scales[] = { 0.5f, 0.25f, 2.0f, 1.0f }, negative[] = { 0.5f, -1.0f }, zero[] = { 0.5f, 0.0f };
+  static const gfloat scales[] = { 0.5f, 0.25f, 2.0f, 1.0f }, negative[] = { 0.5f, -1.0f },
+                      zero[] = { 0.5f, 0.0f };
   static const gfloat infinite[] = { 0.5f, INFINITY }, nan[] = { NAN, 1.0f };
   static const gint64 far[] = { 0, G_MAXINT64 };
   static const struct
@@ -193,17 +210,24 @@ test_quantisation (void)
     SlTfliteTensor tensor;
     const char *text;
   } rows[] = {
-    { { .dtype = SL_DTYPE_I8, .n_scales = 2, .scales = negative }, "scale 1 is -1; expected a finite number above 0" },
-    { { .dtype = SL_DTYPE_I8, .n_scales = 2, .scales = zero }, "scale 1 is 0; expected a finite number above 0" },
-    { { .dtype = SL_DTYPE_I8, .n_scales = 2, .scales = infinite }, "scale 1 is inf; expected a finite number above 0" },
-    { { .dtype = SL_DTYPE_I8, .n_scales = 2, .scales = nan }, "nan; expected a finite number above 0" },
-    { { .dtype = SL_DTYPE_I8, .scale = 1, .zero_point = 128 }, "zero point 0 is 128; expected -128..127 for int8" },
-    { { .dtype = SL_DTYPE_U8, .scale = 1, .zero_point = -1 }, "zero point 0 is -1; expected 0..255 for uint8" },
+    { { .dtype = SL_DTYPE_I8, .n_scales = 2, .scales = negative },
+      "scale 1 is -1; expected a finite number above 0" },
+    { { .dtype = SL_DTYPE_I8, .n_scales = 2, .scales = zero },
+      "scale 1 is 0; expected a finite number above 0" },
+    { { .dtype = SL_DTYPE_I8, .n_scales = 2, .scales = infinite },
+      "scale 1 is inf; expected a finite number above 0" },
+    { { .dtype = SL_DTYPE_I8, .n_scales = 2, .scales = nan },
+      "nan; expected a finite number above 0" },
+    { { .dtype = SL_DTYPE_I8, .scale = 1, .zero_point = 128 },
+      "zero point 0 is 128; expected -128..127 for int8" },
+    { { .dtype = SL_DTYPE_U8, .scale = 1, .zero_point = -1 },
+      "zero point 0 is -1; expected 0..255 for uint8" },
     { { .dtype = SL_DTYPE_U8, .n_scales = 2, .scales = scales, .zero_points = far },
       "zero point 1 is 9223372036854775807; expected 0..255 for uint8" },
     { { .dtype = SL_DTYPE_I8, .n_scales = 3, .scales = scales },
       "3 scales and 3 zero points do not fit int8[2,4,4]; expected 1 or one a channel" },
-    { { .dtype = SL_DTYPE_I8, .n_scales = 4, .scales = scales, .axis = 7 }, "4 scales and 4 zero points do not fit int8[2,4,4]" },
+    { { .dtype = SL_DTYPE_I8, .n_scales = 4, .scales = scales, .axis = 7 },
+      "4 scales and 4 zero points do not fit int8[2,4,4]" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     SlTfliteTensor tensor = rows[i].tensor;
@@ -219,16 +243,33 @@ static void
 test_constants (void)
 {
   static const gfloat data[32] = { 1 };
-  expect_bad_tensor (&(SlTfliteTensor){ .name = "bad", .dtype = SL_DTYPE_F32, .rank = 2, .dims = { 2, 4 }, .data = data, .bytes = 31 },
+  expect_bad_tensor (&(SlTfliteTensor){ .name = "bad",
+                                        .dtype = SL_DTYPE_F32,
+                                        .rank = 2,
+                                        .dims = { 2, 4 },
+                                        .data = data,
+                                        .bytes = 31 },
                      SL_ERROR_FORMAT, "the file has 31 bytes of data for float32[2,4]", NULL);
-  expect_bad_tensor (&(SlTfliteTensor){ .name = "bad", .dtype = SL_DTYPE_F32, .rank = 2, .dims = { 2, -1 }, .data = data, .bytes = 32 },
+  expect_bad_tensor (&(SlTfliteTensor){ .name = "bad",
+                                        .dtype = SL_DTYPE_F32,
+                                        .rank = 2,
+                                        .dims = { 2, -1 },
+                                        .data = data,
+                                        .bytes = 32 },
                      SL_ERROR_FORMAT, "the file has 32 bytes of data for float32[2,-1]", NULL);
-  expect_bad_tensor (&(SlTfliteTensor){ .name = "bad", .dtype = SL_DTYPE_F32, .rank = 1, .dims = { 0 }, .data = data, .bytes = 4 },
-                     SL_ERROR_FORMAT, "the file has 4 bytes of data for float32[0]", NULL);
   expect_bad_tensor (
     &(SlTfliteTensor){
-      .name = "bad", .dtype = SL_DTYPE_F32, .rank = 5, .data = data, .bytes = 4, .dims = { 65536, 65536, 65536, 65536, 65536 } },
-    SL_ERROR_FORMAT, "the file has 4 bytes of data for float32[65536,65536,65536,65536,65536]", NULL);
+      .name = "bad", .dtype = SL_DTYPE_F32, .rank = 1, .dims = { 0 }, .data = data, .bytes = 4 },
+    SL_ERROR_FORMAT, "the file has 4 bytes of data for float32[0]", NULL);
+  expect_bad_tensor (&(SlTfliteTensor){ .name = "bad",
+                                        .dtype = SL_DTYPE_F32,
+                                        .rank = 5,
+                                        .data = data,
+                                        .bytes = 4,
+                                        .dims = { 65536, 65536, 65536, 65536, 65536 } },
+                     SL_ERROR_FORMAT,
+                     "the file has 4 bytes of data for float32[65536,65536,65536,65536,65536]",
+                     NULL);
 }
 
 /* Shapes that no frame can have, through to the prepared graph. */
@@ -242,11 +283,19 @@ test_shapes (void)
     SlError code;
     const char *text;
   } rows[] = {
-    { { .dims = { 1, -1, 4, 3 } }, SL_ERROR_UNSUPPORTED, "input 'image' is float32[1,-1,4,3]: dynamic or empty shapes are not supported" },
-    { { .dims = { 1, 0, 4, 3 } }, SL_ERROR_UNSUPPORTED, "float32[1,0,4,3]: dynamic or empty shapes are not supported; export the model" },
-    { { .dims = { 1, 40000, 40000, 3 } }, SL_ERROR_LIMIT, "float32[1,40000,40000,3]: over the limit of 1073741824 bytes" },
+    { { .dims = { 1, -1, 4, 3 } },
+      SL_ERROR_UNSUPPORTED,
+      "input 'image' is float32[1,-1,4,3]: dynamic or empty shapes are not supported" },
+    { { .dims = { 1, 0, 4, 3 } },
+      SL_ERROR_UNSUPPORTED,
+      "float32[1,0,4,3]: dynamic or empty shapes are not supported; export the model" },
+    { { .dims = { 1, 40000, 40000, 3 } },
+      SL_ERROR_LIMIT,
+      "float32[1,40000,40000,3]: over the limit of 1073741824 bytes" },
     { { .dims = { 65536, 65536, 256, 1 } }, SL_ERROR_LIMIT, "over the limit of 1073741824 bytes" },
-    { { .dims = { G_MAXINT32, G_MAXINT32, G_MAXINT32, 3 } }, SL_ERROR_LIMIT, "over the limit of 1073741824 bytes" },
+    { { .dims = { G_MAXINT32, G_MAXINT32, G_MAXINT32, 3 } },
+      SL_ERROR_LIMIT,
+      "over the limit of 1073741824 bytes" },
     { { .dims = { 1, 1, 1, 3 }, .signature = dynamic },
       SL_ERROR_SHAPE,
       "tensor 0 'image': its size is not fixed, float32[?,?,?,3]; state it, for example as input-shape=1,224,224,3: property of slinfer, "
@@ -260,7 +309,10 @@ test_shapes (void)
     tensor.dtype = SL_DTYPE_F32;
     tensor.rank = 4;
     const gint32 x = sl_tflite_writer_tensor (writer, &tensor), y = add_edge (writer, "y");
-    sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_RELU, .n_inputs = 1, .inputs = { x }, .n_outputs = 1, .outputs = { y } });
+    sl_tflite_writer_op (
+      writer,
+      &(SlTfliteOp){
+        .op = SL_OP_RELU, .n_inputs = 1, .inputs = { x }, .n_outputs = 1, .outputs = { y } });
     sl_tflite_writer_io (writer, 1, &x, 1, &y);
     g_assert_null (load_with_info (writer, NULL, NULL, &error));
     expect_error (&error, rows[i].code, rows[i].text, NULL);
@@ -274,17 +326,22 @@ test_dynamic_batch (void)
   static const gint32 dims[] = { 1, 4, 4, 3 }, signature[] = { -1, 4, 4, 3 };
   g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
   g_autoptr (GError) error = NULL;
-  SlTfliteTensor tensor = { .name = "image", .dtype = SL_DTYPE_F32, .rank = 4, .signature = signature };
+  SlTfliteTensor tensor = {
+    .name = "image", .dtype = SL_DTYPE_F32, .rank = 4, .signature = signature
+  };
   memcpy (tensor.dims, dims, sizeof dims);
   const gint32 x = sl_tflite_writer_tensor (writer, &tensor), y = add_edge (writer, "y");
-  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_RELU, .n_inputs = 1, .inputs = { x }, .n_outputs = 1, .outputs = { y } });
+  sl_tflite_writer_op (
+    writer, &(SlTfliteOp){
+              .op = SL_OP_RELU, .n_inputs = 1, .inputs = { x }, .n_outputs = 1, .outputs = { y } });
   sl_tflite_writer_io (writer, 1, &x, 1, &y);
   g_autoptr (SlModel) model = load_with_info (writer, NULL, NULL, &error);
   g_assert_no_error (error);
   g_assert_cmpint (sl_model_contract (model)->image.width, ==, 4);
 }
 
-/* A picture's size that is open is that of the .modelinfo, as stated by an option; a stored one serves where nothing is stated. */
+/* A picture's size that is open is that of the .modelinfo, as stated by an option; a stored one
+ * serves where nothing is stated. */
 static void
 test_open_shape (void)
 {
@@ -303,26 +360,66 @@ test_open_shape (void)
       "1,6,9,3",
       0,
       "input-shape is '1,6,9,3', but it is float32[1,?,8,3]: expected as many whole numbers that fit" },
-    { { 1, 1, 1, 3 }, { 1, -1, -1, 3 }, "6,8", 0, "input-shape is '6,8', but it is float32[1,?,?,3]" },
-    { { 1, 1, 1, 3 }, { 1, -1, -1, 3 }, "1,0,8,3", 0, "input-shape is '1,0,8,3', but it is float32[1,?,?,3]" },
-    { { 1, 1, 1, 3 }, { 1, -1, -1, 3 }, "1,1.5,8,3", 0, "input-shape is '1,1.5,8,3', but it is float32[1,?,?,3]" },
-    { { 1, 1, 1, 3 }, { 1, -1, -1, 3 }, "1,50000,50000,3", 0, "over the limit of 1073741824 bytes" },
+    { { 1, 1, 1, 3 },
+      { 1, -1, -1, 3 },
+      "6,8",
+      0,
+      "input-shape is '6,8', but it is float32[1,?,?,3]" },
+    { { 1, 1, 1, 3 },
+      { 1, -1, -1, 3 },
+      "1,0,8,3",
+      0,
+      "input-shape is '1,0,8,3', but it is float32[1,?,?,3]" },
+    { { 1, 1, 1, 3 },
+      { 1, -1, -1, 3 },
+      "1,1.5,8,3",
+      0,
+      "input-shape is '1,1.5,8,3', but it is float32[1,?,?,3]" },
+    { { 1, 1, 1, 3 },
+      { 1, -1, -1, 3 },
+      "1,50000,50000,3",
+      0,
+      "over the limit of 1073741824 bytes" },
     { { 1, 4, 4, 3 }, { 1, 4, 4, 3 }, "1,6,8,3", 6, NULL },
-    { { 1, 4, 4, 3 }, { 1, 4, 4, 3 }, "2,6,8,3", 0, "a model of this format has the size that it was exported with" },
-    { { 1, 4, 4, 3 }, { 1, 4, 4, 3 }, "1,6,8,4", 0, "a model of this format has the size that it was exported with" },
-    { { 1, 4, 4, 3 }, { 1, 4, 4, 3 }, "1,6.5,8,3", 0, "a model of this format has the size that it was exported with" },
-    { { 1, 4, 4, 3 }, { 1, 4, 4, 3 }, "1,50000,50000,3", 0, "with input-shape=1,50000,50000,3: input 'image' is" },
+    { { 1, 4, 4, 3 },
+      { 1, 4, 4, 3 },
+      "2,6,8,3",
+      0,
+      "a model of this format has the size that it was exported with" },
+    { { 1, 4, 4, 3 },
+      { 1, 4, 4, 3 },
+      "1,6,8,4",
+      0,
+      "a model of this format has the size that it was exported with" },
+    { { 1, 4, 4, 3 },
+      { 1, 4, 4, 3 },
+      "1,6.5,8,3",
+      0,
+      "a model of this format has the size that it was exported with" },
+    { { 1, 4, 4, 3 },
+      { 1, 4, 4, 3 },
+      "1,50000,50000,3",
+      0,
+      "with input-shape=1,50000,50000,3: input 'image' is" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
     g_autoptr (GError) error = NULL;
-    g_autofree char *info = rows[i].stated == NULL
-                              ? NULL
-                              : g_strdup_printf ("[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\ninput-shape=%s\n", rows[i].stated);
-    SlTfliteTensor tensor = { .name = "image", .dtype = SL_DTYPE_F32, .rank = 4, .signature = rows[i].signature };
+    g_autofree char *info =
+      rows[i].stated == NULL
+        ? NULL
+        : g_strdup_printf ("[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\ninput-shape=%s\n",
+                           rows[i].stated);
+    SlTfliteTensor tensor = {
+      .name = "image", .dtype = SL_DTYPE_F32, .rank = 4, .signature = rows[i].signature
+    };
     memcpy (tensor.dims, rows[i].stored, sizeof rows[i].stored);
-    const gint32 x = sl_tflite_writer_tensor (writer, &tensor), y = sl_tflite_writer_tensor (writer, &tensor);
-    sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_RELU, .n_inputs = 1, .inputs = { x }, .n_outputs = 1, .outputs = { y } });
+    const gint32 x = sl_tflite_writer_tensor (writer, &tensor),
+                 y = sl_tflite_writer_tensor (writer, &tensor);
+    sl_tflite_writer_op (
+      writer,
+      &(SlTfliteOp){
+        .op = SL_OP_RELU, .n_inputs = 1, .inputs = { x }, .n_outputs = 1, .outputs = { y } });
     sl_tflite_writer_io (writer, 1, &x, 1, &y);
     g_autoptr (SlModel) model = load_with_info (writer, info, NULL, &error);
     if (rows[i].height == 0) {
@@ -332,7 +429,8 @@ test_open_shape (void)
     }
     g_assert_no_error (error);
     g_assert_cmpint (sl_model_contract (model)->image.height, ==, rows[i].height);
-    g_assert_cmpint (sl_graph_output_tensor (sl_model_graph (model), 0)->dims[1], ==, rows[i].height);
+    g_assert_cmpint (sl_graph_output_tensor (sl_model_graph (model), 0)->dims[1], ==,
+                     rows[i].height);
   }
 }
 
@@ -345,7 +443,9 @@ typedef struct
   guint64 offset, size;
 } Raw;
 
-static const Raw plain = { .output = 1, .model_output = 1, .n_model_inputs = 1, .n_inputs = 1, .rank = 1 };
+static const Raw plain = {
+  .output = 1, .model_output = 1, .n_model_inputs = 1, .n_inputs = 1, .rank = 1
+};
 
 static FbNode *
 repeat (FbWriter *fb, gint32 value, guint n)
@@ -372,7 +472,8 @@ raw_quantisation (FbWriter *fb, const Raw *raw)
 static FbNode *
 raw_subgraph (FbWriter *fb, const Raw *raw)
 {
-  FbNode *tensors = fb_refs (fb), *operators = fb_refs (fb), *subgraph = fb_table (fb), *node = fb_table (fb);
+  FbNode *tensors = fb_refs (fb), *operators = fb_refs (fb), *subgraph = fb_table (fb),
+         *node = fb_table (fb);
   for (guint i = 0; i < 2; i++) {
     FbNode *tensor = fb_table (fb);
     fb_ref (tensor, TFL_TENSOR_SHAPE, repeat (fb, 4, i == 0 ? (guint) raw->rank : 1));
@@ -403,7 +504,8 @@ static GBytes *
 raw_model (const Raw *raw)
 {
   g_autoptr (FbWriter) fb = fb_writer_new ();
-  FbNode *model = fb_table (fb), *codes = fb_refs (fb), *subgraphs = fb_refs (fb), *buffers = fb_refs (fb);
+  FbNode *model = fb_table (fb), *codes = fb_refs (fb), *subgraphs = fb_refs (fb),
+         *buffers = fb_refs (fb);
   static const gint32 builtins[] = { 19, 25 };
   for (guint i = 0; i < G_N_ELEMENTS (builtins); i++) {
     FbNode *code = fb_table (fb);
@@ -453,43 +555,60 @@ test_raw (void)
   raw = plain, raw.model_output = -1;
   expect_bad_raw (raw, SL_ERROR_FORMAT, "model output 0 is tensor -1; the model has 2 tensors");
   raw = plain, raw.n_model_inputs = SL_MAX_IO + 1;
-  expect_bad_raw (raw, SL_ERROR_LIMIT, "the model has 65 inputs and 1 outputs; expected 1 to 64 of each");
+  expect_bad_raw (raw, SL_ERROR_LIMIT,
+                  "the model has 65 inputs and 1 outputs; expected 1 to 64 of each");
   raw = plain, raw.n_model_inputs = 0;
-  expect_bad_raw (raw, SL_ERROR_LIMIT, "the model has 0 inputs and 1 outputs; expected 1 to 64 of each");
+  expect_bad_raw (raw, SL_ERROR_LIMIT,
+                  "the model has 0 inputs and 1 outputs; expected 1 to 64 of each");
   raw = plain, raw.code = 2;
-  expect_bad_raw (raw, SL_ERROR_FORMAT, "node 0 has operator code 2, 1 inputs and 1 outputs; expected a code below 2 and at most 256");
+  expect_bad_raw (
+    raw, SL_ERROR_FORMAT,
+    "node 0 has operator code 2, 1 inputs and 1 outputs; expected a code below 2 and at most 256");
   raw = plain, raw.n_inputs = 257;
-  expect_bad_raw (raw, SL_ERROR_FORMAT, "node 0 has operator code 0, 257 inputs and 1 outputs; expected a code below 2 and at most 256");
+  expect_bad_raw (
+    raw, SL_ERROR_FORMAT,
+    "node 0 has operator code 0, 257 inputs and 1 outputs; expected a code below 2 and at most 256");
   raw = plain, raw.n_inputs = 3;
-  expect_bad_raw (raw, SL_ERROR_FORMAT, "node 0 RELU: expected 1 to 1 inputs and 1 outputs, got 3 and 1");
+  expect_bad_raw (raw, SL_ERROR_FORMAT,
+                  "node 0 RELU: expected 1 to 1 inputs and 1 outputs, got 3 and 1");
   raw = plain, raw.rank = 9;
   expect_bad_raw (raw, SL_ERROR_LIMIT, "tensor 0 'x': 9 dimensions; at most 8 are supported");
   raw = plain, raw.buffer = 2;
   expect_bad_raw (raw, SL_ERROR_FORMAT, "tensor 0 'x': buffer 2 does not exist; the file has 2");
   raw = plain, raw.buffer = 1, raw.offset = 1000000, raw.size = 16;
-  expect_bad_raw (raw, SL_ERROR_FORMAT, "tensor 0 'x': buffer 1 lies at byte 1000000 with 16 bytes; the file ends at");
+  expect_bad_raw (raw, SL_ERROR_FORMAT,
+                  "tensor 0 'x': buffer 1 lies at byte 1000000 with 16 bytes; the file ends at");
   raw = plain, raw.buffer = 1, raw.offset = 16, raw.size = G_MAXUINT64;
-  expect_bad_raw (raw, SL_ERROR_FORMAT, "buffer 1 lies at byte 16 with 18446744073709551615 bytes; the file ends at");
+  expect_bad_raw (raw, SL_ERROR_FORMAT,
+                  "buffer 1 lies at byte 16 with 18446744073709551615 bytes; the file ends at");
   raw = plain, raw.n_scales = 1, raw.details = 1;
-  expect_bad_raw (raw, SL_ERROR_UNSUPPORTED, "tensor 0 'x': custom quantisation is not supported; expected scales and zero points");
+  expect_bad_raw (
+    raw, SL_ERROR_UNSUPPORTED,
+    "tensor 0 'x': custom quantisation is not supported; expected scales and zero points");
   raw = plain, raw.n_scales = 4, raw.n_zeros = 3;
-  expect_bad_raw (raw, SL_ERROR_FORMAT, "tensor 0 'x': 4 scales and 3 zero points do not fit int8[4]; expected 1 or one a channel");
+  expect_bad_raw (
+    raw, SL_ERROR_FORMAT,
+    "tensor 0 'x': 4 scales and 3 zero points do not fit int8[4]; expected 1 or one a channel");
   raw = plain, raw.code = 1, raw.options_type = 3;
-  expect_bad_raw (raw, SL_ERROR_FORMAT, "node 0 SOFTMAX 'y': its options are of type 3; expected 9");
+  expect_bad_raw (raw, SL_ERROR_FORMAT,
+                  "node 0 SOFTMAX 'y': its options are of type 3; expected 9");
 }
 
 /* Options outside the schema, told with the node they are in. */
 static void
 test_options (void)
 {
-  g_autoptr (SlTfliteWriter) writer = chain (2, &(SlTfliteOp){ .op = SL_OP_SOFTMAX, .params.softmax.beta = INFINITY });
+  g_autoptr (SlTfliteWriter) writer =
+    chain (2, &(SlTfliteOp){ .op = SL_OP_SOFTMAX, .params.softmax.beta = INFINITY });
   g_autoptr (GError) error = NULL;
   g_assert_null (read_graph (writer, NULL, &error));
   expect_error (&error, SL_ERROR_FORMAT, "node 1 SOFTMAX 'y': option beta is not finite", NULL);
   g_autoptr (SlTfliteWriter) detector = tiny_detector (0);
   g_assert_null (read_graph (detector, NULL, &error));
-  expect_error (&error, SL_ERROR_FORMAT,
-                "node 1 TFLite_Detection_PostProcess 'locations': custom option num_classes is 0; expected a whole", NULL);
+  expect_error (
+    &error, SL_ERROR_FORMAT,
+    "node 1 TFLite_Detection_PostProcess 'locations': custom option num_classes is 0; expected a whole",
+    NULL);
 }
 
 /* Many tensors that share one long name, which the file holds once. */
@@ -503,7 +622,8 @@ test_amplification (void)
   g_autoptr (FbWriter) fb = fb_writer_new ();
   g_autoptr (GError) error = NULL;
   g_autofree char *text = g_strnfill (3000, 'n');
-  FbNode *model = fb_table (fb), *subgraphs = fb_refs (fb), *subgraph = fb_table (fb), *tensors = fb_refs (fb), *shared = fb_table (fb);
+  FbNode *model = fb_table (fb), *subgraphs = fb_refs (fb), *subgraph = fb_table (fb),
+         *tensors = fb_refs (fb), *shared = fb_table (fb);
   fb_ref (shared, TFL_TENSOR_NAME, fb_string (fb, text));
   fb_push (tensors, shared);
   for (guint i = 1; i < TENSORS; i++)
@@ -527,7 +647,9 @@ test_amplification (void)
   }
   g_autoptr (GBytes) file = g_byte_array_free_to_bytes (g_steal_pointer (&bytes));
   g_assert_null (read_bytes (file, &error));
-  expect_error (&error, SL_ERROR_LIMIT, "names and quantisation of the tensors are larger than the file that holds them", NULL);
+  expect_error (&error, SL_ERROR_LIMIT,
+                "names and quantisation of the tensors are larger than the file that holds them",
+                NULL);
 }
 
 /* A list whose length is beyond every limit costs nothing but a message. */
@@ -538,7 +660,8 @@ test_counts (void)
   {
     guint tensors, codes;
     const char *text;
-  } rows[] = { { 65537, 0, "the model has 65537 tensors and 0 nodes; at most 65536 and 65536 are read" },
+  } rows[] = { { 65537, 0,
+                 "the model has 65537 tensors and 0 nodes; at most 65536 and 65536 are read" },
                { 0, 4097, "the model has 4097 operator codes; at most 4096 are read" } };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (FbWriter) fb = fb_writer_new ();
@@ -557,11 +680,13 @@ test_counts (void)
   }
 }
 
-/* Every prefix of a model is refused as damaged, or, where only trailing weights are gone, still read. */
+/* Every prefix of a model is refused as damaged, or, where only trailing weights are gone, still
+ * read. */
 static void
 test_truncation (void)
 {
-  SlTfliteWriter *const writers[] = { tiny_classifier (), tiny_channels (), tiny_float (), tiny_detector (2) };
+  SlTfliteWriter *const writers[] = { tiny_classifier (), tiny_channels (), tiny_float (),
+                                      tiny_detector (2) };
   for (guint i = 0; i < G_N_ELEMENTS (writers); i++) {
     g_autoptr (GBytes) bytes = sl_tflite_writer_finish (writers[i]);
     const gsize size = g_bytes_get_size (bytes);
@@ -576,7 +701,8 @@ test_truncation (void)
       refused++;
       g_assert_true (error->code == SL_ERROR_FORMAT || error->code == SL_ERROR_UNSUPPORTED);
       if (length < 8)
-        expect_error (&error, SL_ERROR_FORMAT, "the FlatBuffer is damaged or truncated: at byte 0 of ",
+        expect_error (&error, SL_ERROR_FORMAT,
+                      "the FlatBuffer is damaged or truncated: at byte 0 of ",
                       "the file ends before its first table; get a new copy of the file", NULL);
     }
     g_assert_cmpuint (refused, >, size / 2);

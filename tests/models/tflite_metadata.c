@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a TFLite file says about itself, from its bytes to the contract: TFLite Metadata, labels in the appended
- * archive, Ultralytics' text; and what happens when one of them is wrong or missing.
+ * What a TFLite file says about itself, from its bytes to the contract: TFLite Metadata, labels in
+ * the appended archive, Ultralytics' text; and what happens when one of them is wrong or missing.
  */
 #include <math.h>
 #include <string.h>
@@ -35,14 +35,15 @@ test_complete (void)
     g_autoptr (SlTfliteWriter) writer = picture (3);
     g_autoptr (GError) error = NULL;
     SlModelMetadata metadata = { 0 };
-    sl_tflite_writer_picture_metadata (writer, &(SlTfliteMetadata){ .name = i % 2 == 0 ? "Named" : NULL,
-                                                                    .description = "Described",
-                                                                    .n_mean = i < 2 ? 3 : 1,
-                                                                    .mean = { 1, 2, 3 },
-                                                                    .std = { 4, 5, 6 },
-                                                                    .colour = 1,
-                                                                    .labels_file = "names.txt",
-                                                                    .labels_type = i < 2 ? 2 : 3 });
+    sl_tflite_writer_picture_metadata (writer,
+                                       &(SlTfliteMetadata){ .name = i % 2 == 0 ? "Named" : NULL,
+                                                            .description = "Described",
+                                                            .n_mean = i < 2 ? 3 : 1,
+                                                            .mean = { 1, 2, 3 },
+                                                            .std = { 4, 5, 6 },
+                                                            .colour = 1,
+                                                            .labels_file = "names.txt",
+                                                            .labels_type = i < 2 ? 2 : 3 });
     sl_tflite_writer_member (writer, "other.txt", "wrong\n", -1, FALSE);
     sl_tflite_writer_member (writer, "names.txt", "cat\r\ndog\r\n???\r\nbird\r\n", -1, i % 2 == 0);
     g_autoptr (SlGraph) graph = read_graph (writer, &metadata, &error);
@@ -88,14 +89,26 @@ test_wrong_normalisation (void)
       3,
       SL_ERROR_FORMAT,
       "standard deviation -2; expected finite numbers, the second above 0" },
-    { { .n_mean = 1, .mean = { INFINITY }, .std = { 1 } }, 3, SL_ERROR_FORMAT, "the metadata states mean inf and standard deviation 1" },
-    { { .n_mean = 3, .mean = { 1, 1, 1 }, .std = { 1, 1, NAN } }, 3, SL_ERROR_FORMAT, "nan; expected finite numbers" },
+    { { .n_mean = 1, .mean = { INFINITY }, .std = { 1 } },
+      3,
+      SL_ERROR_FORMAT,
+      "the metadata states mean inf and standard deviation 1" },
+    { { .n_mean = 3, .mean = { 1, 1, 1 }, .std = { 1, 1, NAN } },
+      3,
+      SL_ERROR_FORMAT,
+      "nan; expected finite numbers" },
     { { .n_mean = 3, .mean = { 1, 1, 1 }, .std = { 1, 1, 1 } },
       1,
       SL_ERROR_CONTRACT,
       "the model's metadata mean: 3 values for a picture of 1 channel; expected 1" },
-    { { .colour = 2 }, 3, SL_ERROR_CONTRACT, "the model's metadata colour=GRAY contradicts input 'image' float32[1,4,6,3], which has 3" },
-    { { .colour = 1 }, 1, SL_ERROR_CONTRACT, "the model's metadata colour=RGB contradicts input 'image' float32[1,4,6,1]" },
+    { { .colour = 2 },
+      3,
+      SL_ERROR_CONTRACT,
+      "the model's metadata colour=GRAY contradicts input 'image' float32[1,4,6,3], which has 3" },
+    { { .colour = 1 },
+      1,
+      SL_ERROR_CONTRACT,
+      "the model's metadata colour=RGB contradicts input 'image' float32[1,4,6,1]" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (SlTfliteWriter) writer = picture (rows[i].channels);
@@ -104,7 +117,8 @@ test_wrong_normalisation (void)
   }
 }
 
-/* A gray model whose metadata agrees; a metadata buffer that says nothing; one of another kind; one of another name. */
+/* A gray model whose metadata agrees; a metadata buffer that says nothing; one of another kind; one
+ * of another name. */
 static void
 test_ignored (void)
 {
@@ -118,7 +132,8 @@ test_ignored (void)
     else if (i == 1)
       sl_tflite_writer_picture_metadata (writer, &(SlTfliteMetadata){ .n_mean = 0 });
     else
-      sl_tflite_writer_metadata (writer, i == 2 ? TFL_METADATA_NAME : "min_runtime_version", i == 2 ? other : damaged);
+      sl_tflite_writer_metadata (writer, i == 2 ? TFL_METADATA_NAME : "min_runtime_version",
+                                 i == 2 ? other : damaged);
     g_autoptr (SlModel) model = load_with_info (writer, NULL, NULL, &error);
     g_assert_no_error (error);
     g_assert_cmpint (sl_model_contract (model)->image.colour, ==, SL_COLOUR_GRAY);
@@ -130,13 +145,16 @@ test_ignored (void)
 static void
 test_damaged_buffer (void)
 {
-  static const char *const buffers[] = { "\xff\xff\xff\xffM001", "\x08\0\0\0M001\xff\xff\xff\x7f", "\x08\0\0\0M001\x04\0\0\0" };
+  static const char *const buffers[] = { "\xff\xff\xff\xffM001", "\x08\0\0\0M001\xff\xff\xff\x7f",
+                                         "\x08\0\0\0M001\x04\0\0\0" };
   static const gsize sizes[] = { 8, 12, 12 };
   for (guint i = 0; i < G_N_ELEMENTS (buffers); i++) {
     g_autoptr (SlTfliteWriter) writer = picture (3);
     g_autoptr (GBytes) bytes = g_bytes_new_static (buffers[i], sizes[i]);
     sl_tflite_writer_metadata (writer, TFL_METADATA_NAME, bytes);
-    expect_refused (writer, SL_ERROR_FORMAT, "metadata: the FlatBuffer is damaged or truncated: at byte ", "; get a new copy of the file");
+    expect_refused (writer, SL_ERROR_FORMAT,
+                    "metadata: the FlatBuffer is damaged or truncated: at byte ",
+                    "; get a new copy of the file");
   }
 }
 
@@ -147,11 +165,14 @@ test_missing_labels (void)
   g_autoptr (SlTfliteWriter) writer = picture (3);
   g_autoptr (GError) error = NULL;
   g_autofree char *path = write_temp ("labels.txt", "one\ntwo\n", -1);
-  g_autofree char *info = g_strdup_printf ("[modelinfo]\nversion=1.0\n[sightline]\nlabels=%s\n", path);
+  g_autofree char *info =
+    g_strdup_printf ("[modelinfo]\nversion=1.0\n[sightline]\nlabels=%s\n", path);
   const SlModelSettings overrides = { .labels = path };
   sl_tflite_writer_picture_metadata (writer, &(SlTfliteMetadata){ .labels_file = "lost.txt" });
-  expect_refused (writer, SL_ERROR_FORMAT, "its metadata names the labels file 'lost.txt', which is not in the archive behind the model",
-                  "get a new copy, or state labels=FILE");
+  expect_refused (
+    writer, SL_ERROR_FORMAT,
+    "its metadata names the labels file 'lost.txt', which is not in the archive behind the model",
+    "get a new copy, or state labels=FILE");
   sl_tflite_writer_member (writer, "found.txt", "x\n", -1, FALSE);
   expect_refused (writer, SL_ERROR_FORMAT, "its metadata names the labels file 'lost.txt'", NULL);
   g_autoptr (SlModel) by_info = load_with_info (writer, info, NULL, &error);
@@ -171,9 +192,12 @@ test_bad_labels (void)
     const char *text;
     gssize length;
     const char *message;
-  } rows[] = { { "", 0, "labels l.txt inside the model: the file is empty; expected one class name a line" },
-               { "caf\xe9\n", -1, "labels l.txt inside the model: not UTF-8 text at byte 3" },
-               { "0 a\n0 b\n", -1, "labels l.txt inside the model: line 2 names class 0 again; it is 'a' already" } };
+  } rows[] = {
+    { "", 0, "labels l.txt inside the model: the file is empty; expected one class name a line" },
+    { "caf\xe9\n", -1, "labels l.txt inside the model: not UTF-8 text at byte 3" },
+    { "0 a\n0 b\n", -1,
+      "labels l.txt inside the model: line 2 names class 0 again; it is 'a' already" }
+  };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (SlTfliteWriter) writer = picture (3);
     sl_tflite_writer_picture_metadata (writer, &(SlTfliteMetadata){ .labels_file = "l.txt" });
@@ -182,7 +206,8 @@ test_bad_labels (void)
   }
 }
 
-/* A changed byte of the packed labels is noticed by their checksum; a changed directory by its structure. */
+/* A changed byte of the packed labels is noticed by their checksum; a changed directory by its
+ * structure. */
 static void
 test_damaged_archive (void)
 {
@@ -191,9 +216,12 @@ test_damaged_archive (void)
     const char *find;
     gsize plus;
     const char *message;
-  } rows[] = { { "zebra", 1, "the zip archive in the file is damaged: the contents differ from their checksum or size at byte" },
-               { "PK\x01\x02", 0, "the zip archive in the file is damaged: no directory entry at byte" },
-               { "PK\x03\x04", 0, "the zip archive in the file is damaged: no member header at byte" } };
+  } rows[] = {
+    { "zebra", 1,
+      "the zip archive in the file is damaged: the contents differ from their checksum or size at byte" },
+    { "PK\x01\x02", 0, "the zip archive in the file is damaged: no directory entry at byte" },
+    { "PK\x03\x04", 0, "the zip archive in the file is damaged: no member header at byte" }
+  };
   g_autoptr (SlTfliteWriter) writer = picture (3);
   sl_tflite_writer_picture_metadata (writer, &(SlTfliteMetadata){ .labels_file = "l.txt" });
   sl_tflite_writer_member (writer, "l.txt", "zebra\n", -1, FALSE);
@@ -236,30 +264,36 @@ test_ultralytics (void)
   }
 }
 
-/* Ultralytics also writes TFLite Metadata; its labels win, even where that names a file that is not there. */
+/* Ultralytics also writes TFLite Metadata; its labels win, even where that names a file that is not
+ * there. */
 static void
 test_both (void)
 {
   g_autoptr (SlTfliteWriter) writer = picture (3);
   g_autoptr (GError) error = NULL;
-  sl_tflite_writer_picture_metadata (writer, &(SlTfliteMetadata){ .name = "x", .labels_file = "lost.txt" });
+  sl_tflite_writer_picture_metadata (writer,
+                                     &(SlTfliteMetadata){ .name = "x", .labels_file = "lost.txt" });
   sl_tflite_writer_member (writer, "temp_meta.txt", ultralytics, -1, FALSE);
   g_autoptr (SlModel) model = load_with_info (writer, NULL, NULL, &error);
   g_assert_no_error (error);
   g_assert_cmpstr (sl_labels_get (sl_model_contract (model)->labels, 0), ==, "person");
   g_autoptr (SlTfliteWriter) wrong = picture (3);
   sl_tflite_writer_member (wrong, "temp_meta.txt", "names: person", -1, FALSE);
-  expect_refused (wrong, SL_ERROR_FORMAT, "temp_meta.txt inside the model is not a dictionary of names, task, stride and imgsz",
-                  "unexpected text at byte 0");
+  expect_refused (
+    wrong, SL_ERROR_FORMAT,
+    "temp_meta.txt inside the model is not a dictionary of names, task, stride and imgsz",
+    "unexpected text at byte 0");
 }
 
 /* A description inside the model says what one beside it would; one beside it wins. */
 static void
 test_info_inside (void)
 {
-  static const char inside[] = "[modelinfo]\nversion=1.0\n[sightline]\nmean=127.5\nstd=127.5\nfit=letterbox\npad-value=9\ndecoder=yolo\n"
-                               "decoder-boxes=grid\ndecoder-strides=8,16\n";
-  static const char beside[] = "[modelinfo]\nversion=1.0\n[sightline]\nfit=crop\ndecoder-strides=4\n";
+  static const char inside[] =
+    "[modelinfo]\nversion=1.0\n[sightline]\nmean=127.5\nstd=127.5\nfit=letterbox\npad-value=9\ndecoder=yolo\n"
+    "decoder-boxes=grid\ndecoder-strides=8,16\n";
+  static const char beside[] =
+    "[modelinfo]\nversion=1.0\n[sightline]\nfit=crop\ndecoder-strides=4\n";
   for (guint i = 0; i < 2; i++) {
     g_autoptr (SlTfliteWriter) writer = picture (3);
     g_autoptr (GError) error = NULL;
@@ -273,7 +307,8 @@ test_info_inside (void)
     g_assert_cmpint (contract->image.pad_value, ==, 9);
     g_assert_cmpstr (contract->decoder, ==, "yolo");
     g_assert_cmpstr (g_hash_table_lookup (contract->decoder_params, "boxes"), ==, "grid");
-    g_assert_cmpstr (g_hash_table_lookup (contract->decoder_params, "strides"), ==, i == 0 ? "8,16" : "4");
+    g_assert_cmpstr (g_hash_table_lookup (contract->decoder_params, "strides"), ==,
+                     i == 0 ? "8,16" : "4");
   }
 }
 
@@ -287,7 +322,8 @@ test_bad_info_inside (void)
     const char *message;
   } rows[] = {
     { "fit=crop", SL_ERROR_CONTRACT, "sightline.modelinfo inside the model: not a key file" },
-    { "[sightline]\nfit=crop\n", SL_ERROR_CONTRACT, "sightline.modelinfo inside the model: [modelinfo] version: missing" },
+    { "[sightline]\nfit=crop\n", SL_ERROR_CONTRACT,
+      "sightline.modelinfo inside the model: [modelinfo] version: missing" },
     { "[modelinfo]\nversion=1.0\n[sightline]\nfits=crop\n", SL_ERROR_CONTRACT,
       "sightline.modelinfo inside the model: [sightline] fits: unknown key" },
     { "[modelinfo]\nversion=1.0\n[sightline]\nfit=wide\n", SL_ERROR_ARGUMENT,
@@ -310,7 +346,8 @@ test_missing_buffer (void)
 {
   g_autoptr (FbWriter) fb = fb_writer_new ();
   g_autoptr (GError) error = NULL;
-  FbNode *model = fb_table (fb), *subgraphs = fb_refs (fb), *subgraph = fb_table (fb), *tensors = fb_refs (fb), *entries = fb_refs (fb);
+  FbNode *model = fb_table (fb), *subgraphs = fb_refs (fb), *subgraph = fb_table (fb),
+         *tensors = fb_refs (fb), *entries = fb_refs (fb);
   FbNode *entry = fb_table (fb), *tensor = fb_table (fb), *buffers = fb_refs (fb);
   static const gint32 zero = 0;
   fb_push (tensors, tensor);
@@ -327,9 +364,11 @@ test_missing_buffer (void)
   fb_ref (model, TFL_MODEL_BUFFERS, buffers);
   fb_ref (model, TFL_MODEL_METADATA, entries);
   g_autoptr (GByteArray) bytes = fb_finish (fb, model, TFL_IDENTIFIER);
-  g_autofree char *path = write_temp ("model.tflite", (const char *) bytes->data, (gssize) bytes->len);
+  g_autofree char *path =
+    write_temp ("model.tflite", (const char *) bytes->data, (gssize) bytes->len);
   g_assert_null (sl_model_load (path, NULL, &error));
-  expect_error (&error, SL_ERROR_FORMAT, path, "metadata: buffer 5 does not exist; the file has 1", NULL);
+  expect_error (&error, SL_ERROR_FORMAT, path, "metadata: buffer 5 does not exist; the file has 1",
+                NULL);
   sl_tflite_remove_temp (path);
 }
 
@@ -358,8 +397,11 @@ test_calibration (void)
     g_autoptr (GError) error = NULL;
     g_autoptr (SlModel) model = load_with_info (writer, NULL, NULL, &error);
     g_assert_no_error (error);
-    g_autofree char *expected = g_strdup_printf ("%s,-0.5\n1,2,3\n\n0.5,-1,0,0.25\n", transformations[i]);
-    g_assert_cmpstr (g_hash_table_lookup (sl_model_contract (model)->decoder_params, "score-calibration"), ==, expected);
+    g_autofree char *expected =
+      g_strdup_printf ("%s,-0.5\n1,2,3\n\n0.5,-1,0,0.25\n", transformations[i]);
+    g_assert_cmpstr (
+      g_hash_table_lookup (sl_model_contract (model)->decoder_params, "score-calibration"), ==,
+      expected);
   }
   const struct
   {
@@ -367,13 +409,17 @@ test_calibration (void)
     gfloat default_score;
     const char *file, *text;
   } rows[] = {
-    { 3, 0, "curves.txt", "the metadata calibrates scores with transformation 3, default score 0 and the file 'curves.txt'; expected" },
-    { 0, NAN, "curves.txt", "default score nan and the file 'curves.txt'; expected transformation 0..2, a finite score and a file in" },
-    { 0, 0, "gone.txt", "the file 'gone.txt'; expected transformation 0..2, a finite score and a file in the archive behind the model" },
+    { 3, 0, "curves.txt",
+      "the metadata calibrates scores with transformation 3, default score 0 and the file 'curves.txt'; expected" },
+    { 0, NAN, "curves.txt",
+      "default score nan and the file 'curves.txt'; expected transformation 0..2, a finite score and a file in" },
+    { 0, 0, "gone.txt",
+      "the file 'gone.txt'; expected transformation 0..2, a finite score and a file in the archive behind the model" },
     { 0, 0, NULL, "the file ''; expected" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_autoptr (SlTfliteWriter) writer = calibrated (rows[i].transformation, rows[i].default_score, rows[i].file);
+    g_autoptr (SlTfliteWriter) writer =
+      calibrated (rows[i].transformation, rows[i].default_score, rows[i].file);
     expect_refused (writer, SL_ERROR_FORMAT, rows[i].text, NULL);
   }
 }

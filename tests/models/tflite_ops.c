@@ -36,16 +36,19 @@ static void
 test_find (void)
 {
   g_assert_cmpint (tfl_op_find (3, NULL)->op, ==, SL_OP_CONV_2D);
-  g_assert_cmpint (tfl_op_find (32, "TFLite_Detection_PostProcess")->op, ==, SL_OP_DETECTION_POSTPROCESS);
+  g_assert_cmpint (tfl_op_find (32, "TFLite_Detection_PostProcess")->op, ==,
+                   SL_OP_DETECTION_POSTPROCESS);
   g_assert_null (tfl_op_find (32, NULL));
   g_assert_null (tfl_op_find (32, "Other"));
   g_assert_null (tfl_op_find (3, "Other"));
   g_assert_null (tfl_op_find (1000, NULL));
 }
 
-/* Parses the options of @builtin written as one table: @bytes and @ints by field number, 0 = field left away. */
+/* Parses the options of @builtin written as one table: @bytes and @ints by field number, 0 = field
+ * left away. */
 static gboolean
-parse (gint32 builtin, const guint8 bytes[8], const gint32 ints[8], guint n_inputs, SlOpParams *params, GError **error)
+parse (gint32 builtin, const guint8 bytes[8], const gint32 ints[8], guint n_inputs,
+       SlOpParams *params, GError **error)
 {
   g_autoptr (FbWriter) writer = fb_writer_new ();
   FbNode *table = fb_table (writer);
@@ -79,7 +82,11 @@ test_options (void)
     { 3, { 1 }, { 0, 0, 1 }, SL_ERROR_FORMAT, "option stride_w is 0; expected 1 or more" },
     { 3, { 1 }, { 0, 1, -4 }, SL_ERROR_FORMAT, "option stride_h is -4; expected 1 or more" },
     { 3, { 1 }, { 0, 1, 1, 0, -1 }, SL_ERROR_FORMAT, "option dilation_w_factor is -1" },
-    { 3, { 1, 0, 0, 4 }, { 0, 1, 1 }, SL_ERROR_UNSUPPORTED, "option fused_activation_function is 4; expected 0 NONE" },
+    { 3,
+      { 1, 0, 0, 4 },
+      { 0, 1, 1 },
+      SL_ERROR_UNSUPPORTED,
+      "option fused_activation_function is 4; expected 0 NONE" },
     { 4, { 1 }, { 0, 1, 1, 1, 0, 0, -1 }, SL_ERROR_FORMAT, "option dilation_h_factor is -1" },
     { 1, { 1 }, { 0, 1, 1, 0, 2 }, SL_ERROR_FORMAT, "option filter_width is 0" },
     { 17, { 1 }, { 0, 1, 1, 2 }, SL_ERROR_FORMAT, "option filter_height is 0" },
@@ -137,7 +144,8 @@ test_lists (void)
     options.options = sl_fb_root (&fb);
     const gboolean good = tfl_op_find (22, NULL)->parse (&options, &params, &error);
     if (n == 9) {
-      expect_error (&error, SL_ERROR_LIMIT, "option new_shape has 9 entries; at most 8 are supported", NULL);
+      expect_error (&error, SL_ERROR_LIMIT,
+                    "option new_shape has 9 entries; at most 8 are supported", NULL);
       continue;
     }
     g_assert_true (good);
@@ -203,7 +211,8 @@ test_detection (void)
     } else if (i <= G_N_ELEMENTS (rows)) {
       expect_error (&error, SL_ERROR_FORMAT, rows[i - 1].text, NULL);
     } else {
-      expect_error (&error, SL_ERROR_FORMAT, "custom option", entries[i - 1 - G_N_ELEMENTS (rows)].key, "is missing", NULL);
+      expect_error (&error, SL_ERROR_FORMAT, "custom option",
+                    entries[i - 1 - G_N_ELEMENTS (rows)].key, "is missing", NULL);
     }
   }
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Variables of TensorFlow Lite: sums that go on from run to run, first values, and what is refused. */
+/* Variables of TensorFlow Lite: sums that go on from run to run, first values, and what is refused.
+ */
 #include <string.h>
 
 #include "core/runtime/session.h"
@@ -27,14 +28,17 @@ typedef enum
 static gint32
 add (SlTfliteWriter *writer, const char *name, const gfloat *data)
 {
-  return sl_tflite_writer_tensor (writer,
-                                  &(SlTfliteTensor){ .name = name, .dtype = SL_DTYPE_F32, .rank = 2, .dims = { 1, 4 }, .data = data });
+  return sl_tflite_writer_tensor (
+    writer, &(SlTfliteTensor){
+              .name = name, .dtype = SL_DTYPE_F32, .rank = 2, .dims = { 1, 4 }, .data = data });
 }
 
 static gint32
 handle (SlTfliteWriter *writer, const char *name)
 {
-  return sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ .name = name, .dtype = SL_DTYPE_F32, .rank = 0, .raw_type = RESOURCE });
+  return sl_tflite_writer_tensor (
+    writer,
+    &(SlTfliteTensor){ .name = name, .dtype = SL_DTYPE_F32, .rank = 0, .raw_type = RESOURCE });
 }
 
 static void
@@ -48,34 +52,55 @@ op (SlTfliteWriter *writer, gint32 builtin, const char *variable, gint32 a, gint
                                               .outputs = { out } });
 }
 
-/* y = x + sum; sum = y; z = y + count, where count began as @first (nullable) and becomes count + count. */
+/* y = x + sum; sum = y; z = y + count, where count began as @first (nullable) and becomes count +
+ * count. */
 static SlTfliteWriter *
 sum_model (const gfloat *first, Wrong wrong)
 {
   SlTfliteWriter *writer = sl_tflite_writer_new ();
-  const gint32 x = add (writer, "x", NULL), before = add (writer, "before", NULL), y = add (writer, "y", NULL), z = add (writer, "z", NULL);
+  const gint32 x = add (writer, "x", NULL), before = add (writer, "before", NULL),
+               y = add (writer, "y", NULL), z = add (writer, "z", NULL);
   const gint32 count = add (writer, "read", NULL), twice = add (writer, "twice", NULL);
-  const gint32 sum_handle = handle (writer, "sum"), count_handle = handle (writer, "count"), other = handle (writer, "other");
+  const gint32 sum_handle = handle (writer, "sum"), count_handle = handle (writer, "count"),
+               other = handle (writer, "other");
   const gint32 start = first != NULL ? add (writer, "first", first) : -1;
-  const gint32 wide = sl_tflite_writer_tensor (
-    writer, &(SlTfliteTensor){ .name = "wide", .dtype = SL_DTYPE_F32, .rank = 1, .dims = { 2 }, .data = (const gfloat[]){ 1, 2 } });
+  const gint32 wide =
+    sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ .name = "wide",
+                                                        .dtype = SL_DTYPE_F32,
+                                                        .rank = 1,
+                                                        .dims = { 2 },
+                                                        .data = (const gfloat[]){ 1, 2 } });
   if (first != NULL)
-    sl_tflite_writer_op (writer, &(SlTfliteOp){ .builtin = CALL_ONCE, .subgraph = wrong == NO_SUBGRAPH ? 9 : 1 });
+    sl_tflite_writer_op (
+      writer, &(SlTfliteOp){ .builtin = CALL_ONCE, .subgraph = wrong == NO_SUBGRAPH ? 9 : 1 });
   op (writer, VAR_HANDLE, "sum", -1, -1, sum_handle);
   op (writer, VAR_HANDLE, "count", -1, -1, count_handle);
   op (writer, READ_VARIABLE, NULL, wrong == NO_HANDLE ? other : sum_handle, -1, before);
   op (writer, READ_VARIABLE, NULL, count_handle, -1, count);
-  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_ADD, .n_inputs = 2, .inputs = { x, before }, .n_outputs = 1, .outputs = { y } });
+  sl_tflite_writer_op (
+    writer,
+    &(SlTfliteOp){
+      .op = SL_OP_ADD, .n_inputs = 2, .inputs = { x, before }, .n_outputs = 1, .outputs = { y } });
   op (writer, ASSIGN_VARIABLE, NULL, sum_handle, wrong == NO_VALUE ? -1 : y, -1);
-  sl_tflite_writer_op (writer,
-                       &(SlTfliteOp){ .op = SL_OP_ADD, .n_inputs = 2, .inputs = { count, count }, .n_outputs = 1, .outputs = { twice } });
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_ADD,
+                                              .n_inputs = 2,
+                                              .inputs = { count, count },
+                                              .n_outputs = 1,
+                                              .outputs = { twice } });
   op (writer, ASSIGN_VARIABLE, NULL, count_handle, twice, -1);
-  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_ADD, .n_inputs = 2, .inputs = { y, count }, .n_outputs = 1, .outputs = { z } });
+  sl_tflite_writer_op (
+    writer,
+    &(SlTfliteOp){
+      .op = SL_OP_ADD, .n_inputs = 2, .inputs = { y, count }, .n_outputs = 1, .outputs = { z } });
   sl_tflite_writer_io (writer, 1, &x, 2, (const gint32[]){ y, z });
   if (first == NULL)
     return writer;
   op (writer, VAR_HANDLE, "count", -1, -1, other);
-  op (writer, ASSIGN_VARIABLE, NULL, other, wrong == OTHER_SIZE ? wide : wrong == COMPUTED ? twice : start, -1);
+  op (writer, ASSIGN_VARIABLE, NULL, other,
+      wrong == OTHER_SIZE ? wide
+      : wrong == COMPUTED ? twice
+                          : start,
+      -1);
   sl_tflite_writer_set_quirks (writer, &(SlTfliteQuirks){ .once = 2 });
   return writer;
 }
@@ -90,7 +115,8 @@ test_runs (void)
     g_autoptr (SlModel) model = load_with_info (writer, NULL, NULL, &error);
     g_assert_no_error (error);
     const SlGraph *graph = sl_model_graph (model);
-    g_autofree char *names = sl_state_describe (graph, TRUE), *numbers = sl_state_describe (graph, FALSE);
+    g_autofree char *names = sl_state_describe (graph, TRUE),
+                    *numbers = sl_state_describe (graph, FALSE);
     g_assert_cmpstr (names, ==, with > 0 ? "count=count,sum=sum" : "sum=sum,count=count");
     g_assert_cmpstr (numbers, ==, "#1=#2,#2=#3");
     g_assert_cmpuint (sl_graph_n_inputs (graph), ==, 1);
@@ -98,8 +124,10 @@ test_runs (void)
     g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), 1, &error);
     for (guint round = 0; round < 2; round++) {
       for (guint run = 0; run < 4; run++) {
-        gfloat x[4 + SL_TENSOR_PADDING] = { 1, 2, 3, 4 }, y[4 + SL_TENSOR_PADDING], z[4 + SL_TENSOR_PADDING];
-        g_assert_cmpint (sl_session_run (session, (const void *[]){ x }, (void *[]){ y, z }), ==, SL_STATUS_OK);
+        gfloat x[4 + SL_TENSOR_PADDING] = { 1, 2, 3, 4 }, y[4 + SL_TENSOR_PADDING],
+                     z[4 + SL_TENSOR_PADDING];
+        g_assert_cmpint (sl_session_run (session, (const void *[]){ x }, (void *[]){ y, z }), ==,
+                         SL_STATUS_OK);
         for (guint i = 0; i < 4; i++) {
           g_assert_cmpfloat (y[i], ==, x[i] * (run + 1));
           g_assert_cmpfloat (z[i], ==, y[i] + (with > 0 ? first[i] * (1 << run) : 0));
@@ -120,8 +148,10 @@ test_refused (void)
     const char *message;
   } rows[] = {
     { NO_HANDLE, SL_ERROR_FORMAT, "variables: a node reads or assigns what no VAR_HANDLE names" },
-    { NO_VALUE, SL_ERROR_FORMAT, "variables: a node has another number of inputs or outputs than its operator" },
-    { OTHER_SIZE, SL_ERROR_FORMAT, "variables: 'count' is float32[1,4], but its first value has 8 bytes" },
+    { NO_VALUE, SL_ERROR_FORMAT,
+      "variables: a node has another number of inputs or outputs than its operator" },
+    { OTHER_SIZE, SL_ERROR_FORMAT,
+      "variables: 'count' is float32[1,4], but its first value has 8 bytes" },
     { COMPUTED, SL_ERROR_FORMAT, "variables: a first value is computed; expected a constant" },
     { NO_SUBGRAPH, SL_ERROR_FORMAT, "variables: CALL_ONCE names a subgraph that does not exist" },
   };
@@ -152,10 +182,14 @@ test_damaged (void)
     memcpy (mutant, data, size);
     for (gint n = g_rand_int_range (rand, 1, 4); n > 0; n--)
       mutant[g_rand_int_range (rand, 0, (gint32) size)] =
-        (guint8) (g_rand_boolean (rand) ? g_rand_int_range (rand, 0, 24) : g_rand_int_range (rand, 0, 256));
-    g_assert_true (g_file_set_contents_full (path, (const char *) mutant, (gssize) size, G_FILE_SET_CONTENTS_NONE, 0600, NULL));
-    g_autoptr (SlModel) model = sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .tensor_limit = 1 << 20 }, &error);
-    g_autoptr (SlSession) session = model != NULL ? sl_session_new (sl_model_graph (model), 1, &error) : NULL;
+        (guint8) (g_rand_boolean (rand) ? g_rand_int_range (rand, 0, 24)
+                                        : g_rand_int_range (rand, 0, 256));
+    g_assert_true (g_file_set_contents_full (path, (const char *) mutant, (gssize) size,
+                                             G_FILE_SET_CONTENTS_NONE, 0600, NULL));
+    g_autoptr (SlModel) model =
+      sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .tensor_limit = 1 << 20 }, &error);
+    g_autoptr (SlSession) session =
+      model != NULL ? sl_session_new (sl_model_graph (model), 1, &error) : NULL;
     if (session == NULL) {
       g_assert_nonnull (error);
       g_assert_cmpuint (strlen (error->message), >, 20);

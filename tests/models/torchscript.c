@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The TorchScript reader: archives of torch's that are no programs, the size of inputs, and what extra files say. */
+/* The TorchScript reader: archives of torch's that are no programs, the size of inputs, and what
+ * extra files say. */
 #include <string.h>
 
 #include "tests/models/helpers.h"
@@ -13,13 +14,15 @@ static const char program[] = "class Net(Module):\n"
 
 /* What the reader makes of an archive, up to the end of its program. */
 static gboolean
-read_with (SlTorchscriptWriter *writer, const char *input_shape, SlModelMetadata *metadata, GError **error)
+read_with (SlTorchscriptWriter *writer, const char *input_shape, SlModelMetadata *metadata,
+           GError **error)
 {
   g_autoptr (GBytes) bytes = sl_torchscript_writer_finish (writer);
   g_autoptr (SlGraph) graph = sl_graph_new (bytes);
   g_assert_true (sl_reader_find (bytes) == &sl_reader_torchscript);
-  return sl_reader_torchscript.read (bytes, &(SlReaderSource){ .path = "/nowhere/model.pt", .input_shape = input_shape }, graph, metadata,
-                                     error);
+  return sl_reader_torchscript.read (
+    bytes, &(SlReaderSource){ .path = "/nowhere/model.pt", .input_shape = input_shape }, graph,
+    metadata, error);
 }
 
 static SlTorchscriptWriter *
@@ -53,12 +56,16 @@ test_kinds (void)
     "archive/data.pkl", "archive/data/0",
     "a PyTorch file without a program: a pickled Python module, or weights alone (state_dict); load it in Python and export it "
     "with torch.jit.script(model.eval()).save('model.pt')");
-  refuse_archive ("archive/data.pkl", "archive/code/__torch__.py", "a PyTorch file without a program");
+  refuse_archive ("archive/data.pkl", "archive/code/__torch__.py",
+                  "a PyTorch file without a program");
   refuse_archive ("model/archive_format", "model/models/data.pkl",
                   "a program of torch.export (.pt2); export the model with torch.jit.script");
-  refuse_archive ("serialized_exported_program.json", "a/b/data.pkl", "a program of torch.export (.pt2)");
-  refuse_archive ("model/model.json", "model/tensors/data.pkl", "TorchScript of PyTorch before 1.4");
-  refuse_archive ("model/other", "model/x/data.pkl", "a zip archive of PyTorch's: no data.pkl in it");
+  refuse_archive ("serialized_exported_program.json", "a/b/data.pkl",
+                  "a program of torch.export (.pt2)");
+  refuse_archive ("model/model.json", "model/tensors/data.pkl",
+                  "TorchScript of PyTorch before 1.4");
+  refuse_archive ("model/other", "model/x/data.pkl",
+                  "a zip archive of PyTorch's: no data.pkl in it");
 }
 
 static void
@@ -74,8 +81,11 @@ refuse (SlTorchscriptWriter *writer, const char *input_shape, SlError code, cons
 static void
 test_shapes (void)
 {
-  refuse (net (), NULL, SL_ERROR_SHAPE, "the file does not state the size of its input; state it, for example as input-shape=1,3,224,224");
-  refuse (net (), "1,3,0,4", SL_ERROR_ARGUMENT, "input-shape is '1,3,0,4'; expected whole numbers with ',' between");
+  refuse (
+    net (), NULL, SL_ERROR_SHAPE,
+    "the file does not state the size of its input; state it, for example as input-shape=1,3,224,224");
+  refuse (net (), "1,3,0,4", SL_ERROR_ARGUMENT,
+          "input-shape is '1,3,0,4'; expected whole numbers with ',' between");
   refuse (net (), "1,3,4,4;", SL_ERROR_ARGUMENT, "input-shape is '1,3,4,4;'");
 }
 
@@ -84,7 +94,8 @@ test_pickles (void)
 {
   SlTorchscriptWriter *writer = net ();
   sl_torchscript_writer_add (writer, "data.pkl", "\x80\2N.", 4);
-  refuse (writer, "1,3,4,4", SL_ERROR_FORMAT, "data.pkl holds a None and constants.pkl a Tuple; expected a module and a tuple");
+  refuse (writer, "1,3,4,4", SL_ERROR_FORMAT,
+          "data.pkl holds a None and constants.pkl a Tuple; expected a module and a tuple");
   writer = net ();
   sl_torchscript_writer_add (writer, "data.pkl", "\x80\2cos\nsystem\nX\2\0\0\0ls\x85R.", 24);
   refuse (writer, "1,3,4,4", SL_ERROR_UNSUPPORTED, "data.pkl, byte 3: it names 'os system'");
@@ -94,8 +105,10 @@ test_pickles (void)
 static void
 test_extra (void)
 {
-  static const char config[] = "{\"task\": \"detect\", \"imgsz\": [32, 64], \"stride\": 32, \"names\": {\"0\": \"ball\", \"1\": \"exit\"}}";
-  static const char info[] = "[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\nmean=127.5\nstd=127.5\n";
+  static const char config[] =
+    "{\"task\": \"detect\", \"imgsz\": [32, 64], \"stride\": 32, \"names\": {\"0\": \"ball\", \"1\": \"exit\"}}";
+  static const char info[] =
+    "[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\nmean=127.5\nstd=127.5\n";
   SlModelMetadata metadata = { 0 };
   g_autoptr (GError) error = NULL;
   SlTorchscriptWriter *writer = net ();
@@ -126,16 +139,22 @@ test_bad_extra (void)
   sl_torchscript_writer_text (writer, "extra/config.txt", "{{");
   refuse (writer, "1,3,4,4", SL_ERROR_FORMAT, "config.txt inside the model is not a dictionary");
   writer = net ();
-  sl_torchscript_writer_text (writer, "extra/a.modelinfo", "[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\nlabels=l.txt\n");
-  refuse (writer, "1,3,4,4", SL_ERROR_CONTRACT, "extra file a.modelinfo inside the model: [sightline] labels: names the file ");
+  sl_torchscript_writer_text (writer, "extra/a.modelinfo",
+                              "[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\nlabels=l.txt\n");
+  refuse (writer, "1,3,4,4", SL_ERROR_CONTRACT,
+          "extra file a.modelinfo inside the model: [sightline] labels: names the file ");
   writer = net ();
-  sl_torchscript_writer_text (writer, "extra/a.modelinfo", "[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\ninput-shape=1,x\n");
+  sl_torchscript_writer_text (
+    writer, "extra/a.modelinfo",
+    "[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\ninput-shape=1,x\n");
   refuse (writer, NULL, SL_ERROR_ARGUMENT, "input-shape is '1,x'");
   for (guint i = 0; i < 3; i++) {
     static const char *const kinds[] = { "labels.txt", "config.txt", "b.modelinfo" };
-    static const char *const texts[] = { "one\n", "{\"task\": \"classify\"}", "[modelinfo]\nversion=1.0\ngroup-id=x\n" };
+    static const char *const texts[] = { "one\n", "{\"task\": \"classify\"}",
+                                         "[modelinfo]\nversion=1.0\ngroup-id=x\n" };
     g_autofree char *name = g_strconcat ("extra/", kinds[i], NULL);
-    g_autofree char *said = g_strdup_printf ("extra file %s inside the model: expected one of its kind, got another", kinds[i]);
+    g_autofree char *said = g_strdup_printf (
+      "extra file %s inside the model: expected one of its kind, got another", kinds[i]);
     writer = net ();
     sl_torchscript_writer_text (writer, name, texts[i]);
     sl_torchscript_writer_text (writer, name, texts[i]);
@@ -177,15 +196,19 @@ test_range (void)
 {
   gsize size;
   g_autoptr (GError) error = NULL;
-  g_autoptr (GBytes) bytes = sl_torchscript_writer_finish (net_with ("__torch__.torchvision.models.resnet", "ResNet"));
+  g_autoptr (GBytes) bytes =
+    sl_torchscript_writer_finish (net_with ("__torch__.torchvision.models.resnet", "ResNet"));
   const char *data = g_bytes_get_data (bytes, &size);
   g_autofree char *path = write_temp ("model.pt", data, (gssize) size);
-  g_autoptr (SlModel) model = sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .input_shape = "1,3,4,4" }, &error);
+  g_autoptr (SlModel) model =
+    sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .input_shape = "1,3,4,4" }, &error);
   g_assert_no_error (error);
   g_assert_cmpstr (sl_model_format (model), ==, "torchscript");
   g_assert_false (sl_contract_require_range (sl_model_contract (model), &error));
-  expect_error (&error, SL_ERROR_CONTRACT, "input 'x' is float32[1,3,4,4]",
-                ".modelinfo; torchvision's models are trained with mean=123.675,116.28,103.53 and std=58.395,57.12,57.375", NULL);
+  expect_error (
+    &error, SL_ERROR_CONTRACT, "input 'x' is float32[1,3,4,4]",
+    ".modelinfo; torchvision's models are trained with mean=123.675,116.28,103.53 and std=58.395,57.12,57.375",
+    NULL);
   sl_tflite_remove_temp (path);
 }
 
@@ -193,8 +216,10 @@ test_range (void)
 static void
 test_hint (void)
 {
-  expect_hint ("__torch__.torchvision.models.resnet", "ResNet", "mean=123.675,116.28,103.53 and std=58.395,57.12,57.375");
-  expect_hint ("__torch__.torchvision.models.detection.ssd", "SSD", "detectors take 0..1: mean=0 and std=255");
+  expect_hint ("__torch__.torchvision.models.resnet", "ResNet",
+               "mean=123.675,116.28,103.53 and std=58.395,57.12,57.375");
+  expect_hint ("__torch__.torchvision.models.detection.ssd", "SSD",
+               "detectors take 0..1: mean=0 and std=255");
   expect_hint ("__torch__.ultralytics.nn.tasks", "DetectionModel", NULL);
 }
 

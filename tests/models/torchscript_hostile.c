@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * TorchScript archives that lie, and programs that would not end or would grow: each is refused with a sentence, within a second and with
- * little memory. Nothing that a pickle names is called.
+ * TorchScript archives that lie, and programs that would not end or would grow: each is refused
+ * with a sentence, within a second and with little memory. Nothing that a pickle names is called.
  */
 #include <glib/gstdio.h>
 
@@ -10,7 +10,8 @@
 #include "tests/models/helpers.h"
 #include "tests/support/torchscript_writer.h"
 
-static const char size_stated[] = "[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\ninput-shape=1,3,8,8\n";
+static const char size_stated[] =
+  "[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\ninput-shape=1,3,8,8\n";
 
 static char *
 write_archive (SlTorchscriptWriter *writer)
@@ -65,23 +66,37 @@ bound_program (const char *body)
 static void
 test_loops (void)
 {
-  refuse_program ("", "    a = True\n    while a:\n      b = 1\n    return x\n", SL_ERROR_LIMIT, "steps");
-  refuse_program ("", "    for i in range(4611686018427387904):\n      pass\n    return x\n", SL_ERROR_LIMIT, "steps");
-  refuse_program ("", "    y = x\n    for i in range(1000000):\n      y = torch.add(y, x)\n    return y\n", SL_ERROR_LIMIT, "");
-  refuse_program ("", "    y = x\n    for i in range(1000000):\n      y = torch.add(torch.size(x, 0), 1)\n    return x\n", SL_ERROR_LIMIT,
-                  "values take more than");
+  refuse_program ("", "    a = True\n    while a:\n      b = 1\n    return x\n", SL_ERROR_LIMIT,
+                  "steps");
+  refuse_program ("", "    for i in range(4611686018427387904):\n      pass\n    return x\n",
+                  SL_ERROR_LIMIT, "steps");
+  refuse_program (
+    "", "    y = x\n    for i in range(1000000):\n      y = torch.add(y, x)\n    return y\n",
+    SL_ERROR_LIMIT, "");
+  refuse_program (
+    "",
+    "    y = x\n    for i in range(1000000):\n      y = torch.add(torch.size(x, 0), 1)\n    return x\n",
+    SL_ERROR_LIMIT, "values take more than");
 }
 
 static void
 test_growth (void)
 {
-  refuse_program ("", "    a = [1]\n    for i in range(100):\n      a = torch.add(a, a)\n    return x\n", SL_ERROR_LIMIT, "");
-  refuse_program ("", "    a = \"ab\"\n    for i in range(100):\n      a = torch.add(a, a)\n    return x\n", SL_ERROR_LIMIT, "");
+  refuse_program (
+    "", "    a = [1]\n    for i in range(100):\n      a = torch.add(a, a)\n    return x\n",
+    SL_ERROR_LIMIT, "");
+  refuse_program (
+    "", "    a = \"ab\"\n    for i in range(100):\n      a = torch.add(a, a)\n    return x\n",
+    SL_ERROR_LIMIT, "");
   refuse_program ("", "    a = torch.mul([0], 1099511627776)\n    return x\n", SL_ERROR_LIMIT, "");
-  refuse_program ("", "    a = annotate(List[int], [])\n    for i in range(9000000):\n      _0 = torch.append(a, i)\n    return x\n",
-                  SL_ERROR_LIMIT, "");
-  refuse_program ("", "    a = annotate(Dict[int, int], {})\n    for i in range(9000000):\n      torch._set_item(a, i, i)\n    return x\n",
-                  SL_ERROR_LIMIT, "");
+  refuse_program (
+    "",
+    "    a = annotate(List[int], [])\n    for i in range(9000000):\n      _0 = torch.append(a, i)\n    return x\n",
+    SL_ERROR_LIMIT, "");
+  refuse_program (
+    "",
+    "    a = annotate(Dict[int, int], {})\n    for i in range(9000000):\n      torch._set_item(a, i, i)\n    return x\n",
+    SL_ERROR_LIMIT, "");
 }
 
 /* Each write through a stepped slice tells all places of what it is a part of. */
@@ -96,7 +111,8 @@ test_stepped_writes (void)
                   SL_ERROR_LIMIT, "");
 }
 
-/* Weights [4,2] with two scales along dimension 1, as constant c0: a linear layer of four outputs has no scale for the last two. */
+/* Weights [4,2] with two scales along dimension 1, as constant c0: a linear layer of four outputs
+ * has no scale for the last two. */
 static void
 test_scales (void)
 {
@@ -104,9 +120,10 @@ test_scales (void)
   static const gdouble scales[2] = { 0.5, 0.25 };
   static const gint64 zeros[2] = { 0 };
   static const gint8 codes[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
-  SlTorchscriptWriter *writer = write_program ("", "    q = torch.quantize_per_tensor(x, 0.5, 0, 13)\n"
-                                                   "    p = ops.quantized.linear_prepack(CONSTANTS.c0, torch.ones([4]))\n"
-                                                   "    return torch.dequantize(ops.quantized.linear(q, p, 0.5, 0))\n");
+  SlTorchscriptWriter *writer =
+    write_program ("", "    q = torch.quantize_per_tensor(x, 0.5, 0, 13)\n"
+                       "    p = ops.quantized.linear_prepack(CONSTANTS.c0, torch.ones([4]))\n"
+                       "    return torch.dequantize(ops.quantized.linear(q, p, 0.5, 0))\n");
   GByteArray *pickle = sl_pickle_new ();
   sl_pickle_raw (pickle, "(", 1);
   sl_pickle_global (pickle, "torch._utils", "_rebuild_qtensor");
@@ -127,14 +144,17 @@ test_scales (void)
   sl_torchscript_writer_add (writer, "constants/0", codes, sizeof codes);
   sl_torchscript_writer_add (writer, "constants/1", scales, sizeof scales);
   sl_torchscript_writer_add (writer, "constants/2", zeros, sizeof zeros);
-  refuse_archive (writer, SL_ERROR_FORMAT, "its weights have 2 scales along dimension 1; expected one, or 4 along the output channels");
+  refuse_archive (
+    writer, SL_ERROR_FORMAT,
+    "its weights have 2 scales along dimension 1; expected one, or 4 along the output channels");
 }
 
 /* Lists that have the one before twice: 2^60 elements for a reader that follows them all. */
 static void
 test_nested (void)
 {
-  static const char nest[] = "    a = annotate(List[Any], [])\n    for i in range(60):\n      a = [a, a]\n";
+  static const char nest[] =
+    "    a = annotate(List[Any], [])\n    for i in range(60):\n      a = [a, a]\n";
   static const char *const uses[] = {
     "    b = str(a)\n    return torch.add(x, torch.len(b))\n",
     "    b = torch.format(\"{}\", a)\n    return torch.add(x, torch.len(b))\n",
@@ -171,13 +191,14 @@ test_tensors (void)
 static void
 test_recursion (void)
 {
-  g_autofree char *open = g_strnfill (100000, '('), *list = g_strnfill (100000, '['), *minus = g_strnfill (100000, '-');
+  g_autofree char *open = g_strnfill (100000, '('), *list = g_strnfill (100000, '['),
+                  *minus = g_strnfill (100000, '-');
   g_autofree char *deep = g_strconcat ("    a = ", open, "\n    return x\n", NULL);
   g_autofree char *lists = g_strconcat ("    a = ", list, "\n    return x\n", NULL);
   g_autofree char *signs = g_strconcat ("    a = ", minus, "1\n    return x\n", NULL);
   g_autoptr (GString) nested = g_string_new (NULL), calls = g_string_new ("    return ");
-  refuse_program ("def f(x: Tensor) -> Tensor:\n  return __torch__.f(x)\n", "    return __torch__.f(x)\n", SL_ERROR_LIMIT,
-                  "more than 200 deep");
+  refuse_program ("def f(x: Tensor) -> Tensor:\n  return __torch__.f(x)\n",
+                  "    return __torch__.f(x)\n", SL_ERROR_LIMIT, "more than 200 deep");
   refuse_program ("", "    return (self).forward(x, )\n", SL_ERROR_LIMIT, "more than 200 deep");
   refuse_program ("", deep, SL_ERROR_FORMAT, "nested more than 200 deep");
   refuse_program ("", lists, SL_ERROR_FORMAT, "nested more than 200 deep");
@@ -196,15 +217,19 @@ test_recursion (void)
 static void
 test_texts (void)
 {
-  g_autofree char *digits = g_strnfill (10000, '9'), *name = g_strnfill (10000, 'a'), *spaces = g_strnfill (8000000, ' ');
+  g_autofree char *digits = g_strnfill (10000, '9'), *name = g_strnfill (10000, 'a'),
+                  *spaces = g_strnfill (8000000, ' ');
   g_autofree char *number = g_strconcat ("    return torch.add(x, ", digits, ")\n", NULL);
   g_autofree char *call = g_strconcat ("    return torch.", name, "(x)\n", NULL);
   SlTorchscriptWriter *writer = sl_torchscript_writer_new ();
   refuse_program ("", number, SL_ERROR_FORMAT, "");
   refuse_program ("", call, SL_ERROR_UNSUPPORTED, "");
-  refuse_program ("", "    return ops.os.system(\"ls\")\n", SL_ERROR_UNSUPPORTED, "os::system: this operator is not supported");
-  refuse_program ("", "    return __import__(\"os\")\n", SL_ERROR_FORMAT, "nothing is called '__import__' here");
-  refuse_program ("", "    return open(\"/etc/passwd\")\n", SL_ERROR_FORMAT, "nothing is called 'open' here");
+  refuse_program ("", "    return ops.os.system(\"ls\")\n", SL_ERROR_UNSUPPORTED,
+                  "os::system: this operator is not supported");
+  refuse_program ("", "    return __import__(\"os\")\n", SL_ERROR_FORMAT,
+                  "nothing is called '__import__' here");
+  refuse_program ("", "    return open(\"/etc/passwd\")\n", SL_ERROR_FORMAT,
+                  "nothing is called 'open' here");
   sl_torchscript_writer_text (writer, "code/__torch__.py", spaces);
   refuse_archive (writer, SL_ERROR_LIMIT, "member 'model/code/__torch__.py' has 8000000 bytes");
 }
@@ -213,7 +238,9 @@ static void
 refuse_pickle (const char *member, GByteArray *pickle, SlError code, const char *text)
 {
   SlTorchscriptWriter *writer = sl_torchscript_writer_new ();
-  sl_torchscript_writer_text (writer, "code/__torch__.py", "class Net(Module):\n  def forward(self, x: Tensor) -> Tensor:\n    return x\n");
+  sl_torchscript_writer_text (
+    writer, "code/__torch__.py",
+    "class Net(Module):\n  def forward(self, x: Tensor) -> Tensor:\n    return x\n");
   sl_pickle_finish (pickle, writer, member);
   refuse_archive (writer, code, text);
 }
@@ -222,14 +249,17 @@ static void
 test_pickles (void)
 {
   static const char *const members[] = { "data.pkl", "constants.pkl" };
-  g_autofree char *folder = g_dir_make_tmp ("sightline-XXXXXX", NULL), *trace = g_build_filename (folder, "ran", NULL);
+  g_autofree char *folder = g_dir_make_tmp ("sightline-XXXXXX", NULL),
+                  *trace = g_build_filename (folder, "ran", NULL);
   g_autofree char *command = g_strdup_printf ("touch %s", trace);
   for (guint i = 0; i < G_N_ELEMENTS (members); i++) {
-    GByteArray *call = sl_pickle_new (), *values = sl_pickle_new (), *marks = sl_pickle_new (), *nested = sl_pickle_new ();
+    GByteArray *call = sl_pickle_new (), *values = sl_pickle_new (), *marks = sl_pickle_new (),
+               *nested = sl_pickle_new ();
     sl_pickle_global (call, "os", "system");
     sl_pickle_text (call, command);
     sl_pickle_raw (call, "\x85R", 2);
-    refuse_pickle (members[i], call, SL_ERROR_UNSUPPORTED, "it names 'os system', which no program of torch.jit needs");
+    refuse_pickle (members[i], call, SL_ERROR_UNSUPPORTED,
+                   "it names 'os system', which no program of torch.jit needs");
     g_assert_false (g_file_test (trace, G_FILE_TEST_EXISTS));
     for (guint k = 0; k < 4000000; k++)
       sl_pickle_raw (values, "N", 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The Python of TorchScript archives: what torch.jit wrote for small modules, and texts that are cut, too deep or not of the subset. */
+/* The Python of TorchScript archives: what torch.jit wrote for small modules, and texts that are
+ * cut, too deep or not of the subset. */
 #include <string.h>
 
 #include "models/torchscript/ast.h"
@@ -73,9 +74,11 @@ test_numbers (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (SlArena) arena = sl_arena_new ();
-  g_autoptr (TsUnit) unit = parse ("def f():\n  return [1., -9223372036854775807, 18446744073709551616, 2.5e+3]\n", arena, &error);
+  g_autoptr (TsUnit) unit = parse (
+    "def f():\n  return [1., -9223372036854775807, 18446744073709551616, 2.5e+3]\n", arena, &error);
   g_assert_no_error (error);
-  const TsExpr *list = ((const TsDef *) g_hash_table_lookup (unit->functions, "f"))->body.items[0]->value;
+  const TsExpr *list =
+    ((const TsDef *) g_hash_table_lookup (unit->functions, "f"))->body.items[0]->value;
   g_assert_cmpfloat (list->items[0]->real, ==, 1);
   g_assert_cmpint (list->items[1]->base->whole, ==, G_MAXINT64);
   g_assert_cmpint (list->items[2]->kind, ==, TS_EXPR_FLOAT);

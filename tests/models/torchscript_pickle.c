@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* TorchScript's archives and pickles: real files as torch reads them, and what pickles must not do. */
+/* TorchScript's archives and pickles: real files as torch reads them, and what pickles must not do.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -77,9 +78,24 @@ test_floats (void)
     gint32 dims[4];
     gdouble first, last, sum;
   } rows[] = {
-    { "mnist/conv1/weight", 4, { 6, 1, 5, 5 }, 0.06146923080086708, 0.12409614771604538, 1.5822398755699396 },
-    { "mnist/conv2/weight", 4, { 16, 6, 5, 5 }, -0.09757363796234131, 0.017470460385084152, -35.01657782326947 },
-    { "mnist/fc2/bias", 1, { 10 }, 0.006291180849075317, -0.11807244271039963, -0.3292011050507426 },
+    { "mnist/conv1/weight",
+      4,
+      { 6, 1, 5, 5 },
+      0.06146923080086708,
+      0.12409614771604538,
+      1.5822398755699396 },
+    { "mnist/conv2/weight",
+      4,
+      { 16, 6, 5, 5 },
+      -0.09757363796234131,
+      0.017470460385084152,
+      -35.01657782326947 },
+    { "mnist/fc2/bias",
+      1,
+      { 10 },
+      0.006291180849075317,
+      -0.11807244271039963,
+      -0.3292011050507426 },
     { "means", 4, { 1, 1, 1, 1 }, 0.1307000070810318, 0.1307000070810318, 0.1307000070810318 },
   };
   Loaded loaded;
@@ -91,7 +107,8 @@ test_floats (void)
     g_assert_cmpint (value.kind, ==, TS_TENSOR);
     g_assert_cmpint (value.tensor->dtype, ==, TS_FLOAT32);
     g_assert_cmpuint (value.tensor->rank, ==, rows[i].rank);
-    g_assert_cmpmem (value.tensor->dims, rows[i].rank * sizeof (gint32), rows[i].dims, rows[i].rank * sizeof (gint32));
+    g_assert_cmpmem (value.tensor->dims, rows[i].rank * sizeof (gint32), rows[i].dims,
+                     rows[i].rank * sizeof (gint32));
     const gsize n = ts_tensor_elements (value.tensor);
     const gdouble *numbers = ts_tensor_floats (&loaded.heap, value.tensor, n);
     for (gsize k = 0; k < n; k++)
@@ -102,7 +119,8 @@ test_floats (void)
   unload (&loaded);
 }
 
-/* The first quantised convolution by torch: weights are stored with channels last, and stay in the file so. */
+/* The first quantised convolution by torch: weights are stored with channels last, and stay in the
+ * file so. */
 static void
 test_quantised (void)
 {
@@ -114,7 +132,8 @@ test_quantised (void)
   g_assert_cmpint (value.kind, ==, TS_PACKED);
   const TsPacked *packed = value.packed;
   g_assert_cmpint (packed->kind, ==, TS_PACKED_QUANTIZED_CONV);
-  g_assert_true (packed->stride[0] == 2 && packed->stride[1] == 2 && packed->padding[0] == 1 && packed->dilation[1] == 1);
+  g_assert_true (packed->stride[0] == 2 && packed->stride[1] == 2 && packed->padding[0] == 1
+                 && packed->dilation[1] == 1);
   g_assert_true (packed->groups == 1 && !packed->transposed && packed->bias->dims[0] == 16);
   g_assert_cmpfloat (packed->weight->quant.scales[0], ==, 0.010365468449890614);
   g_assert_cmpint (packed->weight->quant.zero_points[0], ==, 0);
@@ -125,14 +144,18 @@ test_quantised (void)
   g_assert_cmpmem (codes, sizeof first, first, sizeof first);
   g_assert_cmpint (sum, ==, 11);
 
-  Lower onnx = { .graph = loaded.graph, .arena = sl_graph_arena (loaded.graph), .scratch = sl_arena_new (), .may_copy = 0 };
+  Lower onnx = { .graph = loaded.graph,
+                 .arena = sl_graph_arena (loaded.graph),
+                 .scratch = sl_arena_new (),
+                 .may_copy = 0 };
   LowerValue *constant = ts_tensor_value (&onnx, &loaded.heap, packed->weight);
   g_assert_no_error (onnx.error);
   g_assert_no_error (loaded.heap.error);
   g_assert_true (lower_is_last (constant));
   const SlTensor *tensor = sl_graph_tensor (loaded.graph, constant->last);
   const guint8 *start = g_bytes_get_data (loaded.bytes, NULL);
-  g_assert_true ((const guint8 *) tensor->data > start && (const guint8 *) tensor->data < start + g_bytes_get_size (loaded.bytes));
+  g_assert_true ((const guint8 *) tensor->data > start
+                 && (const guint8 *) tensor->data < start + g_bytes_get_size (loaded.bytes));
   g_assert_cmpint (tensor->dims[3], ==, 3);
   g_assert_cmpint (((const gint8 *) tensor->data)[3], ==, 38);
   sl_arena_free (onnx.scratch);
@@ -162,7 +185,8 @@ test_files (void)
   g_autoptr (GDir) dir = folder != NULL ? g_dir_open (folder, 0, NULL) : NULL;
   guint n = 0;
   for (const char *name; dir != NULL && (name = g_dir_read_name (dir)) != NULL;) {
-    if (!g_str_has_suffix (name, ".pt") && !g_str_has_suffix (name, ".ptl") && !g_str_has_suffix (name, ".torchscript"))
+    if (!g_str_has_suffix (name, ".pt") && !g_str_has_suffix (name, ".ptl")
+        && !g_str_has_suffix (name, ".torchscript"))
       continue;
     g_autofree char *relative = g_build_filename ("formats/models", name, NULL);
     Loaded loaded;
@@ -204,15 +228,20 @@ test_types (void)
   const gdouble *reals = ts_tensor_floats (&loaded.heap, items[0].tensor, 3);
   g_assert_true (reals[0] == 1 && reals[1] == -2 && reals[2] == ldexp (1, -24));
   const gint64 *wholes = ts_tensor_ints (&loaded.heap, items[1].tensor, 6);
-  g_assert_true (wholes[0] == 1 && wholes[1] == 3 && wholes[2] == 5 && wholes[3] == -2 && wholes[5] == G_MAXINT64);
-  g_assert_true (items[2].number == -70000 && items[3].number == G_MININT64 && items[4].number == -1 && items[5].real == -0.1);
-  g_assert_true (items[6].kind == TS_NONE && items[7].truth && items[8].kind == TS_BOOL && !items[8].truth);
+  g_assert_true (wholes[0] == 1 && wholes[1] == 3 && wholes[2] == 5 && wholes[3] == -2
+                 && wholes[5] == G_MAXINT64);
+  g_assert_true (items[2].number == -70000 && items[3].number == G_MININT64 && items[4].number == -1
+                 && items[5].real == -0.1);
+  g_assert_true (items[6].kind == TS_NONE && items[7].truth && items[8].kind == TS_BOOL
+                 && !items[8].truth);
   g_assert_null (ts_tensor_ints (&loaded.heap, items[1].tensor, 5));
-  expect_error (&loaded.heap.error, SL_ERROR_UNSUPPORTED, "a tensor of int64 is not a constant of at most 5 whole numbers", NULL);
+  expect_error (&loaded.heap.error, SL_ERROR_UNSUPPORTED,
+                "a tensor of int64 is not a constant of at most 5 whole numbers", NULL);
   unload (&loaded);
 }
 
-/* The writer behind the tables: @body between the protocol and the end, and storage 0 of 8 bytes. */
+/* The writer behind the tables: @body between the protocol and the end, and storage 0 of 8 bytes.
+ */
 static void
 refuse (const char *body, gsize length, SlError code, const char *text)
 {
@@ -238,18 +267,21 @@ test_refused (void)
     const char *text;
   } rows[] = {
 #define ROW(body, code, text) { body, sizeof body - 1, code, text }
-    ROW ("cos\nsystem\nX\2\0\0\0ls\x85R", SL_ERROR_UNSUPPORTED, "it names 'os system', which no program of torch.jit needs"),
+    ROW ("cos\nsystem\nX\2\0\0\0ls\x85R", SL_ERROR_UNSUPPORTED,
+         "it names 'os system', which no program of torch.jit needs"),
     ROW ("cbuiltins\neval\n", SL_ERROR_UNSUPPORTED, "it names 'builtins eval'"),
     ROW ("ctorch._utils\n_rebuild_parameter\n", SL_ERROR_UNSUPPORTED, "nothing of this one is run"),
     ROW ("cos", SL_ERROR_FORMAT, "it ends within a name"),
-    ROW ("X\2\0\0\0lsX\0\0\0\0\x85R", SL_ERROR_UNSUPPORTED, "it calls 'ls', which is not supported"),
+    ROW ("X\2\0\0\0lsX\0\0\0\0\x85R", SL_ERROR_UNSUPPORTED,
+         "it calls 'ls', which is not supported"),
     ROW ("K\1K\1R", SL_ERROR_FORMAT, "a function is called that is none"),
     ROW ("c__torch__.torch.classes.vulkan\nConv2dOpContext\n)\x81", SL_ERROR_UNSUPPORTED,
          "class torch.classes.vulkan.Conv2dOpContext is not supported"),
     ROW ("c__torch__.torch.classes.quantized\nConv2dPackedParamsBase\n)\x81K\1\x85"
          "b",
          SL_ERROR_UNSUPPORTED, "of a form that is not known"),
-    ROW ("c__torch__.torch.classes.xnnpack\nLinearOpContext\n)\x81(NNNNtb", SL_ERROR_FORMAT, "the state of packed parameters is not"),
+    ROW ("c__torch__.torch.classes.xnnpack\nLinearOpContext\n)\x81(NNNNtb", SL_ERROR_FORMAT,
+         "the state of packed parameters is not"),
     ROW ("X\1\0\0\0x)\x81", SL_ERROR_FORMAT, "an object is made of what is no class"),
     ROW ("c__torch__\nNet\n)\x81}(K\1K\2ub", SL_ERROR_FORMAT, "an attribute has no name"),
     ROW ("NNb", SL_ERROR_FORMAT, "an instruction fills what is no list"),
@@ -271,7 +303,8 @@ test_refused (void)
     ROW ("Nr\1\0\0\0", SL_ERROR_LIMIT, "a value is remembered at place 1; expected at most 0"),
     ROW ("h\0", SL_ERROR_FORMAT, "a value is used that was not remembered"),
     ROW ("NQ", SL_ERROR_FORMAT, "a storage is not named as torch does it"),
-    ROW ("ctorch._utils\n_rebuild_tensor_v2\n(NK\0))tR", SL_ERROR_FORMAT, "a tensor is not described as torch does it"),
+    ROW ("ctorch._utils\n_rebuild_tensor_v2\n(NK\0))tR", SL_ERROR_FORMAT,
+         "a tensor is not described as torch does it"),
 #undef ROW
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
@@ -279,11 +312,13 @@ test_refused (void)
 }
 
 static void
-refuse_tensor (const char *type, const char *key, gint64 elements, guint rank, const gint64 *dims, const gint64 *strides, const char *text)
+refuse_tensor (const char *type, const char *key, gint64 elements, guint rank, const gint64 *dims,
+               const gint64 *strides, const char *text)
 {
   g_autoptr (GByteArray) pickle = g_byte_array_new ();
   sl_pickle_tensor (pickle, type, key, elements, dims, strides, rank);
-  refuse ((const char *) pickle->data, pickle->len, strstr (text, "dimensions") != NULL ? SL_ERROR_LIMIT : SL_ERROR_FORMAT, text);
+  refuse ((const char *) pickle->data, pickle->len,
+          strstr (text, "dimensions") != NULL ? SL_ERROR_LIMIT : SL_ERROR_FORMAT, text);
 }
 
 /* Tensors of a storage of two floats. */
@@ -291,19 +326,28 @@ static void
 test_tensors (void)
 {
   const gint64 huge = (gint64) 1 << 40, nine[9] = { 1, 1, 1, 1, 1, 1, 1, 1, 1 };
-  refuse_tensor ("FloatStorage", "0", 3, 1, (const gint64[]){ 2 }, NULL, "storage '0' has 8 bytes; expected 3 elements of float32");
-  refuse_tensor ("FloatStorage", "1", 2, 1, (const gint64[]){ 2 }, NULL, "the archive has no member 'model/data/1'");
+  refuse_tensor ("FloatStorage", "0", 3, 1, (const gint64[]){ 2 }, NULL,
+                 "storage '0' has 8 bytes; expected 3 elements of float32");
+  refuse_tensor ("FloatStorage", "1", 2, 1, (const gint64[]){ 2 }, NULL,
+                 "the archive has no member 'model/data/1'");
   refuse_tensor ("FloatStorage", "0", -1, 1, (const gint64[]){ 2 }, NULL, "a storage is not named");
-  refuse_tensor ("FloatStorage", "0", 2, 1, (const gint64[]){ 3 }, NULL, "a tensor has elements outside its storage");
-  refuse_tensor ("FloatStorage", "0", 2, 1, (const gint64[]){ 2 }, (const gint64[]){ 2 }, "a tensor has elements outside its storage");
-  refuse_tensor ("FloatStorage", "0", 2, 2, (const gint64[]){ 65536, 65536 }, (const gint64[]){ 0, 0 }, "outside its storage");
+  refuse_tensor ("FloatStorage", "0", 2, 1, (const gint64[]){ 3 }, NULL,
+                 "a tensor has elements outside its storage");
+  refuse_tensor ("FloatStorage", "0", 2, 1, (const gint64[]){ 2 }, (const gint64[]){ 2 },
+                 "a tensor has elements outside its storage");
+  refuse_tensor ("FloatStorage", "0", 2, 2, (const gint64[]){ 65536, 65536 },
+                 (const gint64[]){ 0, 0 }, "outside its storage");
   refuse_tensor ("FloatStorage", "0", 2, 1, (const gint64[]){ 2 }, &huge, "outside its storage");
-  refuse_tensor ("FloatStorage", "0", 2, 1, &huge, NULL, "sizes and strides are not whole numbers from 0 on");
-  refuse_tensor ("FloatStorage", "0", 2, 9, nine, NULL, "a tensor has 9 dimensions; expected at most 8");
-  refuse_tensor ("QInt8Storage", "0", 2, 1, (const gint64[]){ 2 }, NULL, "a tensor of a quantised type without a scale");
+  refuse_tensor ("FloatStorage", "0", 2, 1, &huge, NULL,
+                 "sizes and strides are not whole numbers from 0 on");
+  refuse_tensor ("FloatStorage", "0", 2, 9, nine, NULL,
+                 "a tensor has 9 dimensions; expected at most 8");
+  refuse_tensor ("QInt8Storage", "0", 2, 1, (const gint64[]){ 2 }, NULL,
+                 "a tensor of a quantised type without a scale");
 }
 
-/* Endless growth ends at a bound: values on the stack, remembered ones, and lists that hold each other. */
+/* Endless growth ends at a bound: values on the stack, remembered ones, and lists that hold each
+ * other. */
 static void
 test_bombs (void)
 {
@@ -317,7 +361,8 @@ test_bombs (void)
     sl_pickle_raw (memory, "r", 1);
     sl_pickle_raw (memory, (const char *) &place, sizeof place);
   }
-  refuse ((const char *) memory->data, memory->len, SL_ERROR_LIMIT, "a value is remembered at place 262144");
+  refuse ((const char *) memory->data, memory->len, SL_ERROR_LIMIT,
+          "a value is remembered at place 262144");
   /* Each list has the one before twice: 2^200 elements for a reader that follows them all. */
   sl_pickle_raw (shared, "]q\0", 3);
   for (guint i = 1; i < 200; i++) {
@@ -337,7 +382,8 @@ test_heap (void)
   sl_pickle_raw (pickle, "(", 1);
   for (guint i = 0; i < 200000; i++)
     sl_pickle_raw (pickle, "})\x85\x85", 4);
-  refuse ((const char *) pickle->data, pickle->len, SL_ERROR_LIMIT, "the program's values take more than 16777216 bytes");
+  refuse ((const char *) pickle->data, pickle->len, SL_ERROR_LIMIT,
+          "the program's values take more than 16777216 bytes");
 }
 
 int

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Values of TorchScript programs: lists and dictionaries as Python has them, and the bounds of their heap. */
+/* Values of TorchScript programs: lists and dictionaries as Python has them, and the bounds of
+ * their heap. */
 #include <glib.h>
 #include <string.h>
 
@@ -80,8 +81,9 @@ test_bounds (void)
   ts_heap_clear (&heap);
 }
 
-/* Texts made to collide in GLib's string hash are keys like others: "Az" and "BY" have one hash there, so have all of as many pairs. Numbers whose
- * halves are the same have one here: as many are refused. */
+/* Texts made to collide in GLib's string hash are keys like others: "Az" and "BY" have one hash
+ * there, so have all of as many pairs. Numbers whose halves are the same have one here: as many are
+ * refused. */
 static void
 test_collisions (void)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* MediaPipe's custom operator Convolution2DTransposeBias, in models that are written here, against sums written out. */
+/* MediaPipe's custom operator Convolution2DTransposeBias, in models that are written here, against
+ * sums written out. */
 #include <string.h>
 
 #include "core/passes/prepare.h"
@@ -8,21 +9,32 @@
 
 #define NAME "Convolution2DTransposeBias"
 
-/* [1,2,3,1] spread by windows of 3x2 to two channels, with @options. @weights_rank is 4 in a good model. */
+/* [1,2,3,1] spread by windows of 3x2 to two channels, with @options. @weights_rank is 4 in a good
+ * model. */
 static SlTfliteWriter *
-model (const guint8 *options, gsize n, guint weights_rank, const gfloat *weights, const gfloat *bias)
+model (const guint8 *options, gsize n, guint weights_rank, const gfloat *weights,
+       const gfloat *bias)
 {
   SlTfliteWriter *writer = sl_tflite_writer_new ();
-  const gint32 x = sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ "x", SL_DTYPE_F32, 4, { 1, 2, 3, 1 } });
-  const gint32 w = sl_tflite_writer_tensor (
-    writer, &(SlTfliteTensor){ .name = "w", .dtype = SL_DTYPE_F32, .rank = weights_rank, .dims = { 2, 3, 2, 1 }, .data = weights });
-  const gint32 b =
-    sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ .name = "b", .dtype = SL_DTYPE_F32, .rank = 1, .dims = { 2 }, .data = bias });
-  const gint32 y = sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ "y", SL_DTYPE_F32, 4, { 1, 1, 1, 2 } });
+  const gint32 x =
+    sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ "x", SL_DTYPE_F32, 4, { 1, 2, 3, 1 } });
+  const gint32 w = sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ .name = "w",
+                                                                       .dtype = SL_DTYPE_F32,
+                                                                       .rank = weights_rank,
+                                                                       .dims = { 2, 3, 2, 1 },
+                                                                       .data = weights });
+  const gint32 b = sl_tflite_writer_tensor (
+    writer, &(SlTfliteTensor){
+              .name = "b", .dtype = SL_DTYPE_F32, .rank = 1, .dims = { 2 }, .data = bias });
+  const gint32 y =
+    sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ "y", SL_DTYPE_F32, 4, { 1, 1, 1, 2 } });
   g_autoptr (GBytes) custom = g_bytes_new (options, n);
-  sl_tflite_writer_op (
-    writer,
-    &(SlTfliteOp){ .custom = NAME, .custom_options = custom, .n_inputs = 3, .inputs = { x, w, b }, .n_outputs = 1, .outputs = { y } });
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .custom = NAME,
+                                              .custom_options = custom,
+                                              .n_inputs = 3,
+                                              .inputs = { x, w, b },
+                                              .n_outputs = 1,
+                                              .outputs = { y } });
   sl_tflite_writer_io (writer, 1, &x, 1, &y);
   return writer;
 }
@@ -34,11 +46,13 @@ fill (gfloat *values, guint n)
     values[i] = (gfloat) ((gint) (i * 37 % 23) - 11) / 8;
 }
 
-/* @same: SAME, where the output is the input times the strides and the windows of the first pixels begin before it. */
+/* @same: SAME, where the output is the input times the strides and the windows of the first pixels
+ * begin before it. */
 static void
 check_values (gboolean same)
 {
-  static const guint8 options[2][12] = { { 2, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0 }, { 1, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0 } };
+  static const guint8 options[2][12] = { { 2, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0 },
+                                         { 1, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0 } };
   gfloat weights[12], bias[2] = { 0.5f, -3 }, in[6];
   const gint32 down = same ? 2 : 3, h = same ? 4 : 6, w = 6;
   fill (weights, 12);
@@ -92,11 +106,15 @@ refuse (const guint8 *options, gsize n, guint weights_rank, SlError code, const 
 static void
 test_errors (void)
 {
-  static const guint8 good[12] = { 1, 0, 0, 0, 2, 0, 0, 0, 2 }, padding[12] = { 3, 0, 0, 0, 2, 0, 0, 0, 2 };
-  static const guint8 none[12] = { 1, 0, 0, 0, 0, 0, 0, 0, 2 }, vast[12] = { 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 1 };
-  refuse (good, 8, 4, SL_ERROR_FORMAT, "its custom options have 8 bytes; expected padding and two strides, 12");
-  refuse (padding, 12, 4, SL_ERROR_FORMAT,
-          "state padding 3 and strides 2 and 2; expected 1 (SAME) or 2 (VALID), and strides from 1 to 32767");
+  static const guint8 good[12] = { 1, 0, 0, 0, 2, 0, 0, 0, 2 },
+                      padding[12] = { 3, 0, 0, 0, 2, 0, 0, 0, 2 };
+  static const guint8 none[12] = { 1, 0, 0, 0, 0, 0, 0, 0, 2 },
+                      vast[12] = { 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 1 };
+  refuse (good, 8, 4, SL_ERROR_FORMAT,
+          "its custom options have 8 bytes; expected padding and two strides, 12");
+  refuse (
+    padding, 12, 4, SL_ERROR_FORMAT,
+    "state padding 3 and strides 2 and 2; expected 1 (SAME) or 2 (VALID), and strides from 1 to 32767");
   refuse (none, 12, 4, SL_ERROR_FORMAT, "strides 0 and 2");
   refuse (vast, 12, 4, SL_ERROR_FORMAT, "strides 2 and 65536");
   refuse (good, 12, 3, SL_ERROR_SHAPE, "expected data and weights of 4 dimensions and a bias");

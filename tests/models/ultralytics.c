@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The dictionary in Ultralytics' exports, as Python and as JSON write it, and what else may stand there. */
+/* The dictionary in Ultralytics' exports, as Python and as JSON write it, and what else may stand
+ * there. */
 #include "models/ultralytics.h"
 
 #include <string.h>
@@ -69,7 +70,8 @@ test_tasks (void)
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autoptr (GError) error = NULL;
     SlModelMetadata metadata = { 0 };
-    g_assert_true (sl_ultralytics_read (cases[i].text, strlen (cases[i].text), "meta", &metadata, &error));
+    g_assert_true (
+      sl_ultralytics_read (cases[i].text, strlen (cases[i].text), "meta", &metadata, &error));
     g_assert_cmpstr (metadata.decoder, ==, cases[i].decoder);
     g_assert_cmpstr (g_hash_table_lookup (metadata.params, "kpt_shape"), ==, cases[i].keypoints);
     sl_model_metadata_clear (&metadata);
@@ -87,7 +89,8 @@ test_foreign (void)
   g_assert_null (metadata.labels);
   g_assert_cmpuint (metadata.n_mean, ==, 0);
   g_assert_false (sl_ultralytics_read (text, strlen (text), "meta", &metadata, &error));
-  expect_error (&error, SL_ERROR_FORMAT, "meta inside the model is not a dictionary", "unexpected text at byte", NULL);
+  expect_error (&error, SL_ERROR_FORMAT, "meta inside the model is not a dictionary",
+                "unexpected text at byte", NULL);
   sl_model_metadata_clear (&metadata);
 }
 

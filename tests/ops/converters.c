@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Forms in which converters of different ages write the same layer: biases left away or omitted, ranks, shapes to be computed. */
+/* Forms in which converters of different ages write the same layer: biases left away or omitted,
+ * ranks, shapes to be computed. */
 #include "tests/ops/opmodel.h"
 
 #define FILTERS 5
@@ -36,12 +37,15 @@ layer_init (Layer *layer, GRand *rand, guint form)
 }
 
 static void
-add_layer (OpModel *m, const Layer *layer, SlDtype dtype, guint rank, const gint32 *dims, guint form)
+add_layer (OpModel *m, const Layer *layer, SlDtype dtype, guint rank, const gint32 *dims,
+           guint form)
 {
   const gboolean codes = dtype == SL_DTYPE_I8;
-  om_constant (m, dtype, rank, dims, codes ? weight_scale : 0, 0, codes ? (const void *) layer->codes : layer->weights);
+  om_constant (m, dtype, rank, dims, codes ? weight_scale : 0, 0,
+               codes ? (const void *) layer->codes : layer->weights);
   if (form == BIAS_GIVEN)
-    om_constant (m, codes ? SL_DTYPE_I32 : SL_DTYPE_F32, 1, DIMS (FILTERS), codes ? in_scale * weight_scale : 0, 0,
+    om_constant (m, codes ? SL_DTYPE_I32 : SL_DTYPE_F32, 1, DIMS (FILTERS),
+                 codes ? in_scale * weight_scale : 0, 0,
                  codes ? (const void *) layer->bias_codes : layer->bias);
   else if (form == BIAS_OMITTED)
     om_omitted (m);
@@ -51,7 +55,11 @@ static void
 run_convolution (SlDtype dtype, guint form)
 {
   const gboolean codes = dtype == SL_DTYPE_I8;
-  const SlOpParams params = { .window = { .padding = SL_PADDING_VALID, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } };
+  const SlOpParams params = { .window = { .padding = SL_PADDING_VALID,
+                                          .stride_h = 1,
+                                          .stride_w = 1,
+                                          .dilation_h = 1,
+                                          .dilation_w = 1 } };
   OpModel m;
   Layer layer;
   om_init (&m, SL_OP_CONV_2D, &params, 3);
@@ -66,7 +74,8 @@ run_convolution (SlDtype dtype, guint form)
     expected[i] = (double) layer.bias[p[3]];
     for (gint32 k = 0; k < 2 * 2 * 12; k++)
       expected[i] +=
-        om_real (&m, 0, om_at (&m.in[0], DIMS (0, p[1] + k / 24, p[2] + k / 12 % 2, k % 12))) * (double) layer.weights[p[3] * 48 + k];
+        om_real (&m, 0, om_at (&m.in[0], DIMS (0, p[1] + k / 24, p[2] + k / 12 % 2, k % 12)))
+        * (double) layer.weights[p[3] * 48 + k];
   }
   om_expect (&m, 0, expected, codes ? 0.51 : 1e-5);
   om_clear (&m);
@@ -90,7 +99,8 @@ run_fully_connected (SlDtype dtype, guint form, gboolean keep, guint rank, const
   for (gsize i = 0; i < om_elements (&m.out[0]); i++) {
     expected[i] = (double) layer.bias[i % FILTERS];
     for (gsize k = 0; k < 12; k++)
-      expected[i] += om_real (&m, 0, i / FILTERS * 12 + k) * (double) layer.weights[i % FILTERS * 12 + k];
+      expected[i] +=
+        om_real (&m, 0, i / FILTERS * 12 + k) * (double) layer.weights[i % FILTERS * 12 + k];
   }
   om_expect (&m, 0, expected, codes ? 0.51 : 1e-5);
   om_clear (&m);
@@ -111,15 +121,18 @@ test_biases (void)
     }
 }
 
-/* Bytes of weights typed uint8 under float activations: with zero point 0 they are int8, as converters of before that type wrote them;
- * with another they are what their type says. */
+/* Bytes of weights typed uint8 under float activations: with zero point 0 they are int8, as
+ * converters of before that type wrote them; with another they are what their type says. */
 static void
 run_old_weights (SlOpType op, gint32 zero_point)
 {
   const gboolean conv = op == SL_OP_CONV_2D;
-  const SlOpParams params =
-    conv ? (SlOpParams){ .window = { .padding = SL_PADDING_VALID, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } }
-         : (SlOpParams){ 0 };
+  const SlOpParams params = conv ? (SlOpParams){ .window = { .padding = SL_PADDING_VALID,
+                                                             .stride_h = 1,
+                                                             .stride_w = 1,
+                                                             .dilation_h = 1,
+                                                             .dilation_w = 1 } }
+                                 : (SlOpParams){ 0 };
   guint8 bytes[FILTERS * 12];
   double expected[3 * FILTERS];
   OpModel m;
@@ -127,8 +140,10 @@ run_old_weights (SlOpType op, gint32 zero_point)
   om_input (&m, SL_DTYPE_F32, conv ? 4 : 2, conv ? DIMS (1, 1, 3, 12) : DIMS (3, 12), 0, 0);
   for (guint i = 0; i < G_N_ELEMENTS (bytes); i++)
     bytes[i] = (guint8) (i * 53 + 7);
-  om_constant (&m, SL_DTYPE_U8, conv ? 4 : 2, conv ? DIMS (FILTERS, 1, 1, 12) : DIMS (FILTERS, 12), weight_scale, zero_point, bytes);
-  om_output (&m, SL_DTYPE_F32, conv ? 4 : 2, conv ? DIMS (1, 1, 3, FILTERS) : DIMS (3, FILTERS), 0, 0);
+  om_constant (&m, SL_DTYPE_U8, conv ? 4 : 2, conv ? DIMS (FILTERS, 1, 1, 12) : DIMS (FILTERS, 12),
+               weight_scale, zero_point, bytes);
+  om_output (&m, SL_DTYPE_F32, conv ? 4 : 2, conv ? DIMS (1, 1, 3, FILTERS) : DIMS (3, FILTERS), 0,
+             0);
   for (gsize i = 0; i < G_N_ELEMENTS (expected); i++) {
     expected[i] = 0;
     for (gsize k = 0; k < 12; k++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* 8-bit operators whose bytes depend on a runtime's fixed point, against the bytes of LiteRT with XNNPACK. */
+/* 8-bit operators whose bytes depend on a runtime's fixed point, against the bytes of LiteRT with
+ * XNNPACK. */
 #include <math.h>
 
 #include "tests/ops/litert_values.h"
@@ -69,7 +70,8 @@ test_hard_swish_beyond (void)
 static void
 test_quantize_wide (void)
 {
-  static const gint32 numbers[] = { 0, 1, -1, 77, -3000, 123456, -654321, 9999999, G_MAXINT32, G_MININT32 };
+  static const gint32 numbers[] = { 0,      1,       -1,      77,         -3000,
+                                    123456, -654321, 9999999, G_MAXINT32, G_MININT32 };
   static const gint16 codes[] = { 0, 1, -1, 77, -3000, 12345, -32768, 32767, 500, -501 };
   for (guint narrow = 0; narrow < 2; narrow++) {
     OpModel m;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Operators whose activations are int16 and whose weights, if any, are int8, against double precision. */
+/* Operators whose activations are int16 and whose weights, if any, are int8, against double
+ * precision. */
 #include <math.h>
 
 #include "tests/ops/opmodel.h"
@@ -29,8 +30,9 @@ test_binary (void)
   {
     SlOpType op;
     gfloat out;
-  } ops[] = { { SL_OP_ADD, 2.5e-4f },   { SL_OP_SUB, 2.5e-4f },   { SL_OP_MUL, 5e-4f },
-              { SL_OP_MAXIMUM, SCALE }, { SL_OP_MINIMUM, SCALE }, { SL_OP_SQUARED_DIFFERENCE, 2e-3f } };
+  } ops[] = { { SL_OP_ADD, 2.5e-4f },   { SL_OP_SUB, 2.5e-4f },
+              { SL_OP_MUL, 5e-4f },     { SL_OP_MAXIMUM, SCALE },
+              { SL_OP_MINIMUM, SCALE }, { SL_OP_SQUARED_DIFFERENCE, 2e-3f } };
   for (guint k = 0; k < G_N_ELEMENTS (ops); k++) {
     const gboolean same = ops[k].out == SCALE;
     OpModel m;
@@ -67,7 +69,8 @@ test_fully_connected (void)
     fill_weights (&m, weights, G_N_ELEMENTS (weights));
     om_input (&m, SL_DTYPE_I16, 2, DIMS (3, 40), SCALE, 0);
     om_constant (&m, SL_DTYPE_I8, 2, DIMS (5, 40), 0.01f, 0, weights);
-    om_constant (&m, k == 0 ? SL_DTYPE_I32 : SL_DTYPE_I64, 1, DIMS (5), 0, 0, k == 0 ? (const void *) narrow : (const void *) wide);
+    om_constant (&m, k == 0 ? SL_DTYPE_I32 : SL_DTYPE_I64, 1, DIMS (5), 0, 0,
+                 k == 0 ? (const void *) narrow : (const void *) wide);
     om_output (&m, SL_DTYPE_I16, 2, DIMS (3, 5), 5e-4f, 0);
     for (gsize i = 0; i < G_N_ELEMENTS (expected); i++) {
       expected[i] = (double) wide[i % 5] * (double) SCALE * (double) 0.01f;
@@ -107,7 +110,8 @@ test_depthwise (void)
     expected[i] = (double) bias[p[3]] * (double) SCALE * (double) 0.01f;
     for (gint32 k = 0; k < 9; k++)
       if (under (p, k / 3, k % 3, &y, &x))
-        expected[i] += om_real (&m, 0, om_at (&m.in[0], DIMS (0, y, x, p[3]))) * weights[k * 4 + p[3]] * (double) 0.01f;
+        expected[i] += om_real (&m, 0, om_at (&m.in[0], DIMS (0, y, x, p[3])))
+                       * weights[k * 4 + p[3]] * (double) 0.01f;
   }
   om_expect (&m, 0, expected, 0.51);
   om_clear (&m);
@@ -119,7 +123,8 @@ test_pool (void)
   for (guint k = 0; k < 2; k++) {
     OpModel m;
     double expected[3 * 5 * 4];
-    om_init (&m, k == 0 ? SL_OP_AVERAGE_POOL_2D : SL_OP_MAX_POOL_2D, &(SlOpParams){ .window = window3 }, k);
+    om_init (&m, k == 0 ? SL_OP_AVERAGE_POOL_2D : SL_OP_MAX_POOL_2D,
+             &(SlOpParams){ .window = window3 }, k);
     om_input (&m, SL_DTYPE_I16, 4, DIMS (1, 6, 5, 4), SCALE, 0);
     om_output (&m, SL_DTYPE_I16, 4, DIMS (1, 3, 5, 4), SCALE, 0);
     for (gsize i = 0; i < G_N_ELEMENTS (expected); i++) {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Operators that only move elements: every output element must be the input element the test names. */
+/* Operators that only move elements: every output element must be the input element the test names.
+ */
 #include <string.h>
 
 #include "tests/ops/opmodel.h"
 
-static const SlDtype dtypes[] = { SL_DTYPE_F32, SL_DTYPE_I8, SL_DTYPE_U8, SL_DTYPE_I16, SL_DTYPE_I32, SL_DTYPE_I64, SL_DTYPE_BOOL };
+static const SlDtype dtypes[] = { SL_DTYPE_F32, SL_DTYPE_I8,  SL_DTYPE_U8,  SL_DTYPE_I16,
+                                  SL_DTYPE_I32, SL_DTYPE_I64, SL_DTYPE_BOOL };
 
 static gfloat
 scale_of (SlDtype dtype)
@@ -125,7 +127,9 @@ test_slice (void)
     expect_moved (&m, 0, from_slice);
     om_clear (&m);
     /* [:-5:-1, 1::2, 4] of 4x6x8 */
-    om_init (&m, SL_OP_STRIDED_SLICE, &(SlOpParams){ .slice = { .begin_mask = 1, .end_mask = 2, .shrink_axis_mask = 4 } }, t);
+    om_init (&m, SL_OP_STRIDED_SLICE,
+             &(SlOpParams){ .slice = { .begin_mask = 1, .end_mask = 2, .shrink_axis_mask = 4 } },
+             t);
     add_input (&m, dtypes[t], 3, DIMS (4, 6, 8));
     om_ints (&m, 3, DIMS (0, 1, 4));
     om_ints (&m, 3, DIMS (-5, 0, 5));
@@ -134,7 +138,8 @@ test_slice (void)
     expect_moved (&m, 0, from_strided);
     om_clear (&m);
     /* [..., newaxis, 3:7] */
-    om_init (&m, SL_OP_STRIDED_SLICE, &(SlOpParams){ .slice = { .ellipsis_mask = 1, .new_axis_mask = 2 } }, t);
+    om_init (&m, SL_OP_STRIDED_SLICE,
+             &(SlOpParams){ .slice = { .ellipsis_mask = 1, .new_axis_mask = 2 } }, t);
     add_input (&m, dtypes[t], 3, DIMS (4, 6, 8));
     om_ints (&m, 3, DIMS (0, 0, 3));
     om_ints (&m, 3, DIMS (0, 0, 7));
@@ -201,17 +206,22 @@ from_the_other_end (const OpModel *m, const gint32 *p, gint32 *from)
   return TRUE;
 }
 
-/* Models write a depthwise convolution as so many single channels: cut apart, and joined backwards. */
+/* Models write a depthwise convolution as so many single channels: cut apart, and joined backwards.
+ */
 static void
 test_split_many (void)
 {
   OpModel m;
   om_init (&m, SL_OP_CONCATENATION, &(SlOpParams){ .concat = { .axis = 1 } }, 0);
   add_input (&m, SL_DTYPE_F32, 2, DIMS (2, 128));
-  const gint32 axis = sl_tflite_writer_tensor (m.writer, &(SlTfliteTensor){ .dtype = SL_DTYPE_I32, .data = (gint32[]){ 1 } });
-  SlTfliteOp cut = { .op = SL_OP_SPLIT, .n_inputs = 2, .inputs = { axis, m.inputs[0] }, .n_outputs = 128 };
+  const gint32 axis = sl_tflite_writer_tensor (
+    m.writer, &(SlTfliteTensor){ .dtype = SL_DTYPE_I32, .data = (gint32[]){ 1 } });
+  SlTfliteOp cut = {
+    .op = SL_OP_SPLIT, .n_inputs = 2, .inputs = { axis, m.inputs[0] }, .n_outputs = 128
+  };
   for (guint i = 0; i < 128; i++) {
-    cut.outputs[i] = sl_tflite_writer_tensor (m.writer, &(SlTfliteTensor){ .dtype = SL_DTYPE_F32, .rank = 2, .dims = { 2, 1 } });
+    cut.outputs[i] = sl_tflite_writer_tensor (
+      m.writer, &(SlTfliteTensor){ .dtype = SL_DTYPE_F32, .rank = 2, .dims = { 2, 1 } });
     m.op.inputs[127 - i] = cut.outputs[i];
   }
   m.op.n_inputs = 128;
@@ -323,7 +333,9 @@ test_pad (void)
     SlOpType op;
     gboolean symmetric;
     Source source;
-  } rows[] = { { SL_OP_PAD, FALSE, from_padded }, { SL_OP_MIRROR_PAD, FALSE, from_reflected }, { SL_OP_MIRROR_PAD, TRUE, from_symmetric } };
+  } rows[] = { { SL_OP_PAD, FALSE, from_padded },
+               { SL_OP_MIRROR_PAD, FALSE, from_reflected },
+               { SL_OP_MIRROR_PAD, TRUE, from_symmetric } };
   for (guint t = 0; t < G_N_ELEMENTS (dtypes); t++)
     for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
       OpModel m;
@@ -473,7 +485,8 @@ test_gather_limits (void)
   const guint indices = om_input (&m, SL_DTYPE_I32, 1, DIMS (4), 0, 0);
   memcpy (m.data[indices], DIMS (-7, 2, 5, G_MAXINT32), 16);
   add_output (&m, SL_DTYPE_F32, 1, DIMS (4));
-  const double expected[] = { om_real (&m, 0, 0), om_real (&m, 0, 2), om_real (&m, 0, 4), om_real (&m, 0, 4) };
+  const double expected[] = { om_real (&m, 0, 0), om_real (&m, 0, 2), om_real (&m, 0, 4),
+                              om_real (&m, 0, 4) };
   om_expect (&m, 0, expected, 0);
   om_clear (&m);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What LiteRT with XNNPACK makes of 8-bit codes. One row a model of one operator: its operand's and its result's type, scale and
- * zero point; the slope, for PRELU the scale and zero point of 8-bit slopes; then the byte made of each of the operand's 256
- * codes, the lowest first. PRELU's i-th code meets the slope whose byte is (37 * i + 11) mod 256.
+ * What LiteRT with XNNPACK makes of 8-bit codes. One row a model of one operator: its operand's and
+ * its result's type, scale and zero point; the slope, for PRELU the scale and zero point of 8-bit
+ * slopes; then the byte made of each of the operand's 256 codes, the lowest first. PRELU's i-th
+ * code meets the slope whose byte is (37 * i + 11) mod 256.
  *
- * Made with LiteRT 2.5.3 (npm install @litertjs/core@2.5.3; node; accelerator "wasm") from models that tests/support wrote, and
- * compared with TensorFlow Lite 2.9's own kernels (npm install --ignore-scripts tfjs-tflite-node@0.0.2; its C library): equal but
- * where XNNPACK runs LEAKY_RELU.
+ * Made with LiteRT 2.5.3 (npm install @litertjs/core@2.5.3; node; accelerator "wasm") from models
+ * that tests/support wrote, and compared with TensorFlow Lite 2.9's own kernels (npm install
+ * --ignore-scripts tfjs-tflite-node@0.0.2; its C library): equal but where XNNPACK runs LEAKY_RELU.
  */
 #ifndef SL_TESTS_LITERT_VALUES_H
 #define SL_TESTS_LITERT_VALUES_H

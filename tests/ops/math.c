@@ -112,7 +112,8 @@ run_unary (guint i, SlDtype dtype)
   OpModel m;
   double expected[7 * 41];
   om_init (&m, unaries[i].op, &unaries[i].params, i);
-  om_input (&m, dtype, 2, DIMS (7, 41), codes ? scale : 0, unaries[i].positive && codes ? (dtype == SL_DTYPE_I8 ? -128 : 0) : zero);
+  om_input (&m, dtype, 2, DIMS (7, 41), codes ? scale : 0,
+            unaries[i].positive && codes ? (dtype == SL_DTYPE_I8 ? -128 : 0) : zero);
   om_output (&m, dtype, 2, DIMS (7, 41), codes ? scale : 0, zero);
   for (gsize k = 0; k < G_N_ELEMENTS (expected); k++) {
     if (unaries[i].positive && dtype == SL_DTYPE_F32)
@@ -120,14 +121,18 @@ run_unary (guint i, SlDtype dtype)
     else if (unaries[i].positive && dtype == SL_DTYPE_I16)
       ((gint16 *) m.data[0])[k] = (gint16) (((gint16 *) m.data[0])[k] | 1) & 0x7fff;
     else if (unaries[i].positive)
-      ((guint8 *) m.data[0])[k] = dtype == SL_DTYPE_U8 ? ((guint8 *) m.data[0])[k] | 1 : ((guint8 *) m.data[0])[k] & 0xfe;
+      ((guint8 *) m.data[0])[k] =
+        dtype == SL_DTYPE_U8 ? ((guint8 *) m.data[0])[k] | 1 : ((guint8 *) m.data[0])[k] & 0xfe;
     const double x = om_real (&m, 0, k);
     expected[k] = unaries[i].function (unaries[i].positive ? fmax (x, 0.01) : x);
     if (unaries[i].positive && x < 0.01)
       expected[k] = unaries[i].function (x);
   }
-  /* A table rounds once; single precision may round the last bit differently. Fixed point of 8 bits, in fixedpoint_tables.c, is coarser. */
-  const gboolean coarse = dtype != SL_DTYPE_I16 && (unaries[i].op == SL_OP_HARD_SWISH || unaries[i].op == SL_OP_LEAKY_RELU);
+  /* A table rounds once; single precision may round the last bit differently. Fixed point of 8
+   * bits, in fixedpoint_tables.c, is coarser. */
+  const gboolean coarse =
+    dtype != SL_DTYPE_I16
+    && (unaries[i].op == SL_OP_HARD_SWISH || unaries[i].op == SL_OP_LEAKY_RELU);
   om_expect (&m, 0, expected, !codes ? 4e-6 : coarse ? 1.01 : 0.51);
   om_clear (&m);
 }
@@ -215,11 +220,13 @@ tame (OpModel *m, SlOpType op, guint input)
 static void
 run_binary (SlOpType op, SlDtype dtype, guint shape, double tolerance)
 {
-  static const gint32 shapes[][9] = {
-    { 1, 3, 5, 7, 1, 3, 5, 7, 0 }, { 2, 3, 5, 7, 1, 1, 1, 7, 0 }, { 2, 3, 5, 1, 2, 1, 1, 6, 0 }, { 1, 1, 1, 1, 2, 3, 4, 5, 0 }
-  };
+  static const gint32 shapes[][9] = { { 1, 3, 5, 7, 1, 3, 5, 7, 0 },
+                                      { 2, 3, 5, 7, 1, 1, 1, 7, 0 },
+                                      { 2, 3, 5, 1, 2, 1, 1, 6, 0 },
+                                      { 1, 1, 1, 1, 2, 3, 4, 5, 0 } };
   const gint32 *a = shapes[shape], *b = shapes[shape] + 4;
-  const gboolean codes = dtype == SL_DTYPE_I8 || dtype == SL_DTYPE_U8, compares = op >= SL_OP_EQUAL && op <= SL_OP_LOGICAL_OR;
+  const gboolean codes = dtype == SL_DTYPE_I8 || dtype == SL_DTYPE_U8,
+                 compares = op >= SL_OP_EQUAL && op <= SL_OP_LOGICAL_OR;
   gint32 y[4];
   OpModel m;
   for (guint i = 0; i < 4; i++)
@@ -227,7 +234,8 @@ run_binary (SlOpType op, SlDtype dtype, guint shape, double tolerance)
   om_init (&m, op, NULL, (guint32) op + shape);
   om_input (&m, dtype, 4, a, codes ? 0.03f : 0, codes ? 12 : 0);
   om_input (&m, dtype, 4, b, codes ? 0.021f : 0, codes ? 20 : 0);
-  om_output (&m, compares ? SL_DTYPE_BOOL : dtype, 4, y, codes && !compares ? 0.07f : 0, codes && !compares ? 5 : 0);
+  om_output (&m, compares ? SL_DTYPE_BOOL : dtype, 4, y, codes && !compares ? 0.07f : 0,
+             codes && !compares ? 5 : 0);
   if (op == SL_OP_POW)
     tame (&m, op, 0);
   tame (&m, op, 1);
@@ -239,7 +247,8 @@ run_binary (SlOpType op, SlDtype dtype, guint shape, double tolerance)
       pa[k] = a[k] == 1 ? 0 : p[k];
       pb[k] = b[k] == 1 ? 0 : p[k];
     }
-    expected[i] = binary_value (op, om_real (&m, 0, om_at (&m.in[0], pa)), om_real (&m, 1, om_at (&m.in[1], pb)));
+    expected[i] = binary_value (op, om_real (&m, 0, om_at (&m.in[0], pa)),
+                                om_real (&m, 1, om_at (&m.in[1], pb)));
   }
   om_expect (&m, 0, expected, tolerance);
   om_clear (&m);
@@ -248,10 +257,16 @@ run_binary (SlOpType op, SlDtype dtype, guint shape, double tolerance)
 static void
 test_binary (void)
 {
-  static const SlOpType ops[] = {
-    SL_OP_ADD, SL_OP_SUB,       SL_OP_MUL,      SL_OP_DIV, SL_OP_MAXIMUM, SL_OP_MINIMUM, SL_OP_SQUARED_DIFFERENCE,
-    SL_OP_POW, SL_OP_FLOOR_DIV, SL_OP_FLOOR_MOD
-  };
+  static const SlOpType ops[] = { SL_OP_ADD,
+                                  SL_OP_SUB,
+                                  SL_OP_MUL,
+                                  SL_OP_DIV,
+                                  SL_OP_MAXIMUM,
+                                  SL_OP_MINIMUM,
+                                  SL_OP_SQUARED_DIFFERENCE,
+                                  SL_OP_POW,
+                                  SL_OP_FLOOR_DIV,
+                                  SL_OP_FLOOR_MOD };
   for (guint i = 0; i < G_N_ELEMENTS (ops); i++)
     for (guint shape = 0; shape < 4; shape++) {
       const gboolean floors = ops[i] == SL_OP_FLOOR_DIV || ops[i] == SL_OP_FLOOR_MOD;
@@ -360,7 +375,10 @@ run_reduce (SlOpType op, SlDtype dtype, const gint32 *axes, guint n_axes, gboole
   om_ints (&m, n_axes, axes);
   om_output (&m, dtype, rank, out, codes ? 0.05f : 0, codes ? 3 : 0);
   g_autofree double *expected = g_new (double, om_elements (&m.out[0]));
-  const double start = op == SL_OP_REDUCE_MAX ? -INFINITY : op == SL_OP_REDUCE_MIN ? INFINITY : op == SL_OP_REDUCE_PROD ? 1 : 0;
+  const double start = op == SL_OP_REDUCE_MAX    ? -INFINITY
+                       : op == SL_OP_REDUCE_MIN  ? INFINITY
+                       : op == SL_OP_REDUCE_PROD ? 1
+                                                 : 0;
   for (gsize i = 0; i < om_elements (&m.out[0]); i++)
     expected[i] = start;
   for (gsize i = 0; i < om_elements (&m.in[0]); i++) {

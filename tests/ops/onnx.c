@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Operators that ONNX's files have and TensorFlow Lite's do not, or in another form. Expected values are computed here, in double. */
+/* Operators that ONNX's files have and TensorFlow Lite's do not, or in another form. Expected
+ * values are computed here, in double. */
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +17,8 @@ test_cum_sum (void)
     for (guint mode = 0; mode < 8; mode++) {
       const gboolean exclusive = mode & 1, reverse = mode >> 1 & 1, pooled = mode >> 2;
       const gint64 d = axis < 0 ? axis + 4 : axis;
-      g_autofree char *a = g_strdup_printf ("exclusive i %d", exclusive), *b = g_strdup_printf ("reverse i %d", reverse);
+      g_autofree char *a = g_strdup_printf ("exclusive i %d", exclusive),
+                      *b = g_strdup_printf ("reverse i %d", reverse);
       double expected[120] = { 0 };
       OnnxModel m;
       onnx_model_init (&m, 14, mode);
@@ -46,7 +48,8 @@ test_trilu (void)
     onnx_model_init (&m, 14, i);
     const gfloat *x = onnx_model_floats (&m, "x", 3, DIMS (2, 4, 6));
     sl_onnx_writer_ints (m.writer, "k", 1, &k);
-    sl_onnx_writer_node (m.writer, "Trilu", i == 0 ? "x" : "x,k", "y", upper ? "upper i 1" : "upper i 0", NULL);
+    sl_onnx_writer_node (m.writer, "Trilu", i == 0 ? "x" : "x,k", "y",
+                         upper ? "upper i 1" : "upper i 0", NULL);
     for (gint64 e = 0; e < 48; e++) {
       const gint64 beside = e % 6 - e / 6 % 4;
       expected[e] = (upper ? beside >= k : beside <= k) ? (double) x[e] : 0;
@@ -156,7 +159,8 @@ pixel (const Grid *g, const gfloat *plane, gint64 y, gint64 x)
 static double
 grid_place (const Grid *g, double at, gint64 size)
 {
-  const double x = g->align ? (at + 1) / 2 * (double) (size - 1) : ((at + 1) * (double) size - 1) / 2;
+  const double x =
+    g->align ? (at + 1) / 2 * (double) (size - 1) : ((at + 1) * (double) size - 1) / 2;
   if (strcmp (g->padding, "reflection") == 0)
     return reflect (x, g->align ? 0 : -0.5, g->align ? (double) size - 1 : (double) size - 0.5);
   return x;
@@ -177,14 +181,16 @@ grid_weight (const Grid *g, double distance)
 static double
 grid_value (const Grid *g, const gfloat *plane, const gfloat *place)
 {
-  const double x = grid_place (g, (double) place[0], g->width), y = grid_place (g, (double) place[1], g->height);
+  const double x = grid_place (g, (double) place[0], g->width),
+               y = grid_place (g, (double) place[1], g->height);
   double sum = 0;
   if (strcmp (g->mode, "nearest") == 0)
     return pixel (g, plane, (gint64) rint (y), (gint64) rint (x));
   for (gint64 dy = -1; dy < 3; dy++)
     for (gint64 dx = -1; dx < 3; dx++) {
       const gint64 py = (gint64) floor (y) + dy, px = (gint64) floor (x) + dx;
-      sum += grid_weight (g, y - (double) py) * grid_weight (g, x - (double) px) * pixel (g, plane, py, px);
+      sum += grid_weight (g, y - (double) py) * grid_weight (g, x - (double) px)
+             * pixel (g, plane, py, px);
     }
   return sum;
 }
@@ -193,7 +199,8 @@ grid_value (const Grid *g, const gfloat *plane, const gfloat *place)
 static void
 run_grid (const Grid *g, guint opset)
 {
-  g_autofree char *mode = g_strdup_printf ("mode s %s", g->mode), *padding = g_strdup_printf ("padding_mode s %s", g->padding),
+  g_autofree char *mode = g_strdup_printf ("mode s %s", g->mode),
+                  *padding = g_strdup_printf ("padding_mode s %s", g->padding),
                   *align = g_strdup_printf ("align_corners i %d", g->align);
   double expected[2 * 3 * 4 * 5];
   OnnxModel m;
@@ -205,7 +212,8 @@ run_grid (const Grid *g, guint opset)
   memcpy (places, ((const gfloat[]){ -1, -1, 1, 1, -1, 1, 0, 0 }), 8 * sizeof places[0]);
   sl_onnx_writer_node (m.writer, "GridSample", "x,grid", "y", mode, padding, align, NULL);
   for (gint64 i = 0; i < 120; i++)
-    expected[i] = grid_value (g, x + i / 20 * g->height * g->width, places + 2 * (i / 60 * 20 + i % 20));
+    expected[i] =
+      grid_value (g, x + i / 20 * g->height * g->width, places + 2 * (i / 60 * 20 + i % 20));
   onnx_model_expect (&m, "y", SL_ONNX_FLOAT, 120, expected, 1e-5);
   onnx_model_clear (&m);
 }
@@ -213,22 +221,26 @@ run_grid (const Grid *g, guint opset)
 static void
 test_grid_sample (void)
 {
-  static const char *const modes[2][3] = { { "bilinear", "nearest", "bicubic" }, { "linear", "nearest", "cubic" } };
+  static const char *const modes[2][3] = { { "bilinear", "nearest", "bicubic" },
+                                           { "linear", "nearest", "cubic" } };
   static const char *const paddings[] = { "zeros", "border", "reflection" };
   static const gint64 sizes[][2] = { { 5, 7 }, { 1, 1 }, { 1, 4 }, { 2, 3 } };
   for (guint i = 0; i < 18; i++)
     for (guint s = 0; s < G_N_ELEMENTS (sizes); s++) {
-      const Grid grid = { modes[s & 1][i % 3], paddings[i / 3 % 3], i / 9, sizes[s][0], sizes[s][1] };
+      const Grid grid = { modes[s & 1][i % 3], paddings[i / 3 % 3], i / 9, sizes[s][0],
+                          sizes[s][1] };
       run_grid (&grid, s & 1 ? 20 : 16);
     }
 }
 
-/* Places that are no places read nothing outside, and nothing is made of them where outside is 0. */
+/* Places that are no places read nothing outside, and nothing is made of them where outside is 0.
+ */
 static void
 test_grid_sample_wild (void)
 {
   static const gfloat wild[] = { NAN, INFINITY, -INFINITY, 1e30f, -1e30f, 3e9f, -2e10f, 1e8f };
-  static const char *const paddings[] = { "padding_mode s zeros", "padding_mode s border", "padding_mode s reflection" };
+  static const char *const paddings[] = { "padding_mode s zeros", "padding_mode s border",
+                                          "padding_mode s reflection" };
   for (guint i = 0; i < 18; i++) {
     double expected[64];
     OnnxModel m;
@@ -242,15 +254,17 @@ test_grid_sample_wild (void)
     }
     for (guint k = 0; k < 12; k++)
       x[k] = 2;
-    sl_onnx_writer_node (m.writer, "GridSample", "x,grid", "y", paddings[i % 3],
-                         ((const char *const[]){ "mode s bilinear", "mode s nearest", "mode s bicubic" })[i / 3 % 3],
-                         i < 9 ? "align_corners i 0" : "align_corners i 1", NULL);
+    sl_onnx_writer_node (
+      m.writer, "GridSample", "x,grid", "y", paddings[i % 3],
+      ((const char *const[]){ "mode s bilinear", "mode s nearest", "mode s bicubic" })[i / 3 % 3],
+      i < 9 ? "align_corners i 0" : "align_corners i 1", NULL);
     onnx_model_expect (&m, "y", SL_ONNX_FLOAT, 64, expected, 1e-6);
     onnx_model_clear (&m);
   }
 }
 
-/* Indices along @axis of data [4,5,6], of fewer elements than that in the other dimensions; some count from the end. */
+/* Indices along @axis of data [4,5,6], of fewer elements than that in the other dimensions; some
+ * count from the end. */
 static gint64
 index_row (OnnxModel *m, gint64 axis, const gint64 **indices, gint64 dims[3])
 {
@@ -303,14 +317,16 @@ combined (const char *reduction, double was, double comes)
 
 static const char *const reductions[] = { "none", "add", "mul", "max", "min" };
 
-/* Places come more than once; what comes last stays, or all are combined. Of floats, and of whole numbers. */
+/* Places come more than once; what comes last stays, or all are combined. Of floats, and of whole
+ * numbers. */
 static void
 test_scatter_elements (void)
 {
   for (guint i = 0; i < 2 * 5 * 6; i++) {
     const char *reduction = reductions[i / 2 % 5];
     const gint64 axis = (gint64) i / 10 - 3;
-    g_autofree char *a = g_strdup_printf ("axis i %d", (int) axis), *b = g_strdup_printf ("reduction s %s", reduction);
+    g_autofree char *a = g_strdup_printf ("axis i %d", (int) axis),
+                    *b = g_strdup_printf ("reduction s %s", reduction);
     const gint64 *indices, *whole = NULL, *whole_updates = NULL;
     const gfloat *x = NULL, *updates = NULL;
     gint64 dims[3];
@@ -331,9 +347,11 @@ test_scatter_elements (void)
       expected[e] = x != NULL ? (double) x[e] : (double) whole[e];
     for (gint64 e = 0; e < dims[0] * dims[1] * dims[2]; e++) {
       double *to = &expected[place_of (indices, dims, d, e)];
-      *to = combined (reduction, *to, updates != NULL ? (double) updates[e] : (double) whole_updates[e]);
+      *to = combined (reduction, *to,
+                      updates != NULL ? (double) updates[e] : (double) whole_updates[e]);
     }
-    onnx_model_expect (&m, "y", i & 1 ? SL_ONNX_FLOAT : SL_ONNX_INT64, 120, expected, i & 1 ? 1e-5 : 0);
+    onnx_model_expect (&m, "y", i & 1 ? SL_ONNX_FLOAT : SL_ONNX_INT64, 120, expected,
+                       i & 1 ? 1e-5 : 0);
     onnx_model_clear (&m);
   }
 }
@@ -344,7 +362,11 @@ test_scatter_nd (void)
 {
   static const gint64 sizes[] = { 4, 5, 6 };
   for (guint i = 0; i < 15; i++) {
-    const gint64 n = i / 5 + 1, run = n == 1 ? 30 : n == 2 ? 6 : 1, update_dims[] = { 2, 3, n == 1 ? 5 : 6, 6 };
+    const gint64 n = i / 5 + 1,
+                 run = n == 1   ? 30
+                       : n == 2 ? 6
+                                : 1,
+                 update_dims[] = { 2, 3, n == 1 ? 5 : 6, 6 };
     g_autofree char *reduction = g_strdup_printf ("reduction s %s", reductions[i % 5]);
     double expected[120];
     OnnxModel m;
@@ -393,7 +415,8 @@ test_elements_wild (void)
   onnx_model_clear (&m);
 }
 
-/* Channels split in parts, exchanged and joined again, behind a convolution that keeps them as they are; @joined otherwise, too. */
+/* Channels split in parts, exchanged and joined again, behind a convolution that keeps them as they
+ * are; @joined otherwise, too. */
 static void
 check_shuffle (gint64 parts, gboolean joined)
 {
@@ -412,7 +435,8 @@ check_shuffle (gint64 parts, gboolean joined)
   sl_onnx_writer_node (m.writer, "Reshape", "b,joined", "z", NULL);
   for (gsize i = 0; i < 90; i++) {
     const gsize channel = i / 15;
-    expected[i] = (double) x[(channel % (gsize) parts * (gsize) members + channel / (gsize) parts) * 15 + i % 15];
+    expected[i] = (double)
+      x[(channel % (gsize) parts * (gsize) members + channel / (gsize) parts) * 15 + i % 15];
   }
   onnx_model_expect (&m, "z", SL_ONNX_FLOAT, 90, expected, 0);
   onnx_model_clear (&m);
@@ -448,7 +472,9 @@ test_one_hot (void)
     dims[d] = depth;
     for (gint64 e = 0; e < 30; e++) {
       gint64 at[3] = { e / dims[2] / dims[1], e / dims[2] % dims[1], e % dims[2] };
-      const gint64 place = at[d], index = indices[d == 0 ? at[1] * 3 + at[2] : d == 1 ? at[0] * 3 + at[2] : at[0] * 3 + at[1]];
+      const gint64 place = at[d], index = indices[d == 0   ? at[1] * 3 + at[2]
+                                                  : d == 1 ? at[0] * 3 + at[2]
+                                                           : at[0] * 3 + at[1]];
       expected[e] = (double) values[index == place || index + depth == place];
     }
     onnx_model_expect (&m, "y", SL_ONNX_FLOAT, 30, expected, 0);
@@ -472,7 +498,8 @@ shared (const Nms *nms, const gfloat *a, const gfloat *b)
   for (guint k = 0; k < 2; k++) {
     const gfloat *box = k == 0 ? a : b;
     for (guint d = 0; d < 2; d++) {
-      const double half = (double) box[d + 2] / 2, at = (double) box[d], other = (double) box[d + 2];
+      const double half = (double) box[d + 2] / 2, at = (double) box[d],
+                   other = (double) box[d + 2];
       low[k][d] = nms->centers ? at - half : fmin (at, other);
       high[k][d] = nms->centers ? at + half : fmax (at, other);
     }
@@ -532,14 +559,17 @@ run_nms (const Nms *nms)
 static void
 test_nms (void)
 {
-  static const Nms rows[] = { { 5, 0.3f, 0.5f, FALSE, 5 }, { 100, 0.1f, -0.5f, FALSE, 5 }, { G_MAXINT64, 0.5f, 0, FALSE, 4 },
-                              { 3, 0, 0, FALSE, 3 },       { 7, 0.4f, 1.9f, FALSE, 5 },    { 30, 0.2f, 0.1f, TRUE, 5 },
-                              { 1, 1, 0, TRUE, 4 },        { 30, 0.5f, 5, TRUE, 5 } };
+  static const Nms rows[] = {
+    { 5, 0.3f, 0.5f, FALSE, 5 }, { 100, 0.1f, -0.5f, FALSE, 5 }, { G_MAXINT64, 0.5f, 0, FALSE, 4 },
+    { 3, 0, 0, FALSE, 3 },       { 7, 0.4f, 1.9f, FALSE, 5 },    { 30, 0.2f, 0.1f, TRUE, 5 },
+    { 1, 1, 0, TRUE, 4 },        { 30, 0.5f, 5, TRUE, 5 }
+  };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     run_nms (&rows[i]);
 }
 
-/* Scores and boxes that are not numbers: such scores are never chosen, such boxes overlap nothing. Of equal scores the first box comes first. */
+/* Scores and boxes that are not numbers: such scores are never chosen, such boxes overlap nothing.
+ * Of equal scores the first box comes first. */
 static void
 test_nms_wild (void)
 {
@@ -577,7 +607,8 @@ roi_sample (const gfloat *plane, gint height, gint width, double y, double x, gb
   x = fmin (fmax (x, 0), width - 1);
   for (gint k = 0; k < 4; k++) {
     const gint py = (gint) y + k / 2, px = (gint) x + k % 2;
-    const double part = (1 - fabs (y - py)) * (1 - fabs (x - px)) * (double) plane[MIN (py, height - 1) * width + MIN (px, width - 1)];
+    const double part = (1 - fabs (y - py)) * (1 - fabs (x - px))
+                        * (double) plane[MIN (py, height - 1) * width + MIN (px, width - 1)];
     value = top ? fmax (value, part) : value + part;
   }
   return value;
@@ -598,8 +629,9 @@ roi_value (const Roi *r, const gfloat *plane, const gfloat *region, guint row, g
   if (n[0] * n[1] == 0)
     return 0;
   for (guint i = 0; i < n[0] * n[1]; i++) {
-    const double sample = roi_sample (plane, 7, 9, start[0] + (row + (i / n[1] + 0.5) / n[0]) * size[0],
-                                      start[1] + (column + (i % n[1] + 0.5) / n[1]) * size[1], r->top);
+    const double sample =
+      roi_sample (plane, 7, 9, start[0] + (row + (i / n[1] + 0.5) / n[0]) * size[0],
+                  start[1] + (column + (i % n[1] + 0.5) / n[1]) * size[1], r->top);
     value = r->top ? fmax (value, sample) : value + sample / (n[0] * n[1]);
   }
   return value;
@@ -608,8 +640,9 @@ roi_value (const Roi *r, const gfloat *plane, const gfloat *region, guint row, g
 static void
 test_roi_align (void)
 {
-  static const gfloat corners[6][4] = { { 0.3f, 0.7f, 6.1f, 5.2f }, { -3, -2, 20, 30 },         { 4, 4, 4.2f, 4.1f },
-                                        { 5.1f, 6, 2.3f, 1.8f },    { 100.5f, 90, 120, 95.5f }, { 7.6f, 5.3f, 8.9f, 6.95f } };
+  static const gfloat corners[6][4] = { { 0.3f, 0.7f, 6.1f, 5.2f }, { -3, -2, 20, 30 },
+                                        { 4, 4, 4.2f, 4.1f },       { 5.1f, 6, 2.3f, 1.8f },
+                                        { 100.5f, 90, 120, 95.5f }, { 7.6f, 5.3f, 8.9f, 6.95f } };
   for (guint i = 0; i < 36; i++) {
     const Roi r = { i % 3 == 0 ? 10 : 16, i / 3 % 3, i / 9 % 2, i % 3 == 1, i / 18 ? 0.5f : 1 };
     g_autofree char *samples = g_strdup_printf ("sampling_ratio i %u", r.samples),
@@ -623,21 +656,25 @@ test_roi_align (void)
     memcpy (regions, corners, sizeof corners);
     GByteArray *node = NULL;
     if (r.opset < 16)
-      node = sl_onnx_node ("RoiAlign", "x,r,b", "y", "output_height i 3", "output_width i 4", samples, scale,
-                           r.top ? "mode s max" : "mode s avg", NULL);
+      node = sl_onnx_node ("RoiAlign", "x,r,b", "y", "output_height i 3", "output_width i 4",
+                           samples, scale, r.top ? "mode s max" : "mode s avg", NULL);
     else
-      node = sl_onnx_node (
-        "RoiAlign", "x,r,b", "y", "output_height i 3", "output_width i 4", samples, scale, r.top ? "mode s max" : "mode s avg",
-        r.half ? "coordinate_transformation_mode s half_pixel" : "coordinate_transformation_mode s output_half_pixel", NULL);
+      node = sl_onnx_node ("RoiAlign", "x,r,b", "y", "output_height i 3", "output_width i 4",
+                           samples, scale, r.top ? "mode s max" : "mode s avg",
+                           r.half ? "coordinate_transformation_mode s half_pixel"
+                                  : "coordinate_transformation_mode s output_half_pixel",
+                           NULL);
     sl_onnx_message (m.writer->graph, 1, node);
     for (guint e = 0; e < 144; e++)
-      expected[e] = roi_value (&r, x + (pictures[e / 24] * 2 + e / 12 % 2) * 63, regions + e / 24 * 4, e / 4 % 3, e % 4);
+      expected[e] = roi_value (&r, x + (pictures[e / 24] * 2 + e / 12 % 2) * 63,
+                               regions + e / 24 * 4, e / 4 % 3, e % 4);
     onnx_model_expect (&m, "y", SL_ONNX_FLOAT, 144, expected, 2e-5);
     onnx_model_clear (&m);
   }
 }
 
-/* Empty regions take no time and read nothing outside of the picture, and neither do absent pictures. */
+/* Empty regions take no time and read nothing outside of the picture, and neither do absent
+ * pictures. */
 static void
 test_roi_align_wild (void)
 {
@@ -656,8 +693,9 @@ test_roi_align_wild (void)
     for (guint i = 0; i < 512; i++)
       for (guint k = 0; k < 4; k++)
         regions[4 * i + k] = wild[k == 3 ? i % 7 : i >> (3 * k) & 7];
-    sl_onnx_writer_node (m.writer, "RoiAlign", "x,r,b", "y", "output_height i 2", "output_width i 2",
-                         mode & 1 ? "mode s max" : "mode s avg", mode & 2 ? "sampling_ratio i 0" : "sampling_ratio i 2", NULL);
+    sl_onnx_writer_node (m.writer, "RoiAlign", "x,r,b", "y", "output_height i 2",
+                         "output_width i 2", mode & 1 ? "mode s max" : "mode s avg",
+                         mode & 2 ? "sampling_ratio i 0" : "sampling_ratio i 2", NULL);
     onnx_model_expect (&m, "y", SL_ONNX_FLOAT, 2048, expected, 0);
     onnx_model_clear (&m);
   }
@@ -667,10 +705,12 @@ test_roi_align_wild (void)
 static void
 test_nms_gather (void)
 {
-  static const gfloat corners[] = { 0, 0, 1, 1, 0, 0, 1, 0.9f, 2, 2, 4, 4 }, values[] = { 0.9f, 0.8f, 0.7f };
+  static const gfloat corners[] = { 0, 0, 1, 1, 0, 0, 1, 0.9f, 2, 2, 4, 4 },
+                      values[] = { 0.9f, 0.8f, 0.7f };
   const gint64 most = 3, column = 2, pair[] = { 0, 2 };
   const gfloat iou = 0.5f;
-  double boxes[12] = { 0, 0, 1, 1, 2, 2, 4, 4 }, scores[3] = { (double) values[0], (double) values[2] };
+  double boxes[12] = { 0, 0, 1, 1, 2, 2, 4, 4 },
+         scores[3] = { (double) values[0], (double) values[2] };
   OnnxModel m;
   onnx_model_init (&m, 11, 4);
   memcpy (onnx_model_floats (&m, "b", 3, DIMS (1, 3, 4)), corners, sizeof corners);

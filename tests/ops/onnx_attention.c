@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Attention in its spellings, rotary embeddings, and what ONNX Runtime's optimiser joins, against their definitions in double precision. */
+/* Attention in its spellings, rotary embeddings, and what ONNX Runtime's optimiser joins, against
+ * their definitions in double precision. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +14,8 @@
 #define HEADS 4
 #define MOST (BATCH * HEADS * (KEYS + ROWS) * DEPTH)
 
-/** Heads of queries are HEADS; @past: keys before the first one; @mask: what is added, by row and key, or NULL */
+/** Heads of queries are HEADS; @past: keys before the first one; @mask: what is added, by row and
+ * key, or NULL */
 typedef struct
 {
   guint key_heads, keys, past;
@@ -49,7 +51,8 @@ attend (const Case *c, double *y)
     memset (to, 0, DEPTH * sizeof to[0]);
     for (guint key = 0; key < c->keys; key++) {
       const double weight = exp (score (c, b, h, row, key));
-      const double *v = c->v + ((b * c->key_heads + h * c->key_heads / HEADS) * c->keys + key) * DEPTH;
+      const double *v =
+        c->v + ((b * c->key_heads + h * c->key_heads / HEADS) * c->keys + key) * DEPTH;
       all += weight;
       for (guint d = 0; d < DEPTH; d++)
         to[d] += weight * v[d];
@@ -76,33 +79,49 @@ as_doubles (const gfloat *from, guint n, double *to)
     to[i] = (double) from[i];
 }
 
-/* Queries, keys and values of four dimensions; fewer heads of keys; keys of earlier runs; what is masked by numbers or the order. */
+/* Queries, keys and values of four dimensions; fewer heads of keys; keys of earlier runs; what is
+ * masked by numbers or the order. */
 static void
-run_attention (guint key_heads, guint past, gboolean causal, gboolean masked, double scale, double softcap)
+run_attention (guint key_heads, guint past, gboolean causal, gboolean masked, double scale,
+               double softcap)
 {
-  Case c = { .key_heads = key_heads, .keys = KEYS + past, .past = past, .causal = causal, .scale = scale, .softcap = softcap };
+  Case c = { .key_heads = key_heads,
+             .keys = KEYS + past,
+             .past = past,
+             .causal = causal,
+             .scale = scale,
+             .softcap = softcap };
   double y[MOST], mask[ROWS * (KEYS + ROWS)];
-  g_autofree char *scaled = g_strdup_printf ("scale f %g", scale), *capped = g_strdup_printf ("softcap f %g", softcap);
+  g_autofree char *scaled = g_strdup_printf ("scale f %g", scale),
+                  *capped = g_strdup_printf ("softcap f %g", softcap);
   OnnxModel m;
   onnx_model_init (&m, 23, past);
-  as_doubles (onnx_model_floats (&m, "q", 4, DIMS (BATCH, HEADS, ROWS, DEPTH)), BATCH * HEADS * ROWS * DEPTH, c.q);
+  as_doubles (onnx_model_floats (&m, "q", 4, DIMS (BATCH, HEADS, ROWS, DEPTH)),
+              BATCH * HEADS * ROWS * DEPTH, c.q);
   const gfloat *parts[2] = { onnx_model_floats (&m, "k", 4, DIMS (BATCH, key_heads, KEYS, DEPTH)),
                              onnx_model_floats (&m, "v", 4, DIMS (BATCH, key_heads, KEYS, DEPTH)) };
   const gfloat *before[2] = { NULL };
   if (masked)
     as_doubles (onnx_model_floats (&m, "mask", 2, DIMS (ROWS, c.keys)), ROWS * c.keys, mask);
   for (guint i = 0; i < 2 && past > 0; i++)
-    before[i] = onnx_model_floats (&m, i == 0 ? "pk" : "pv", 4, DIMS (BATCH, key_heads, past, DEPTH));
+    before[i] =
+      onnx_model_floats (&m, i == 0 ? "pk" : "pv", 4, DIMS (BATCH, key_heads, past, DEPTH));
   for (guint i = 0; i < 2 * BATCH * key_heads * c.keys * DEPTH; i++) {
-    const guint which = i / (BATCH * key_heads * c.keys * DEPTH), at = i % (BATCH * key_heads * c.keys * DEPTH);
+    const guint which = i / (BATCH * key_heads * c.keys * DEPTH),
+                at = i % (BATCH * key_heads * c.keys * DEPTH);
     const guint d = at % DEPTH, key = at / DEPTH % c.keys, head = at / DEPTH / c.keys;
     (which == 0 ? c.k : c.v)[at] =
-      key < past ? (double) before[which][(head * past + key) * DEPTH + d] : (double) parts[which][(head * KEYS + key - past) * DEPTH + d];
+      key < past ? (double) before[which][(head * past + key) * DEPTH + d]
+                 : (double) parts[which][(head * KEYS + key - past) * DEPTH + d];
   }
   c.mask = masked ? mask : NULL;
-  g_autofree char *inputs = g_strconcat ("q,k,v", masked ? ",mask" : past > 0 ? "," : "", past > 0 ? ",pk,pv" : "", NULL);
-  sl_onnx_writer_node (m.writer, "Attention", inputs, past > 0 ? "y,key,value" : "y", scaled, capped,
-                       causal ? "is_causal i 1" : "is_causal i 0", NULL);
+  g_autofree char *inputs = g_strconcat ("q,k,v",
+                                         masked     ? ",mask"
+                                         : past > 0 ? ","
+                                                    : "",
+                                         past > 0 ? ",pk,pv" : "", NULL);
+  sl_onnx_writer_node (m.writer, "Attention", inputs, past > 0 ? "y,key,value" : "y", scaled,
+                       capped, causal ? "is_causal i 1" : "is_causal i 0", NULL);
   attend (&c, y);
   onnx_model_expect (&m, "y", SL_ONNX_FLOAT, BATCH * HEADS * ROWS * DEPTH, y, 1e-5);
   if (past > 0)
@@ -128,11 +147,14 @@ test_truth_mask (void)
   double y[MOST], turned[MOST], flat[MOST], mask[ROWS * KEYS];
   OnnxModel m;
   onnx_model_init (&m, 23, 4);
-  as_doubles (onnx_model_floats (&m, "q", 3, DIMS (BATCH, ROWS, HEADS * DEPTH)), BATCH * HEADS * ROWS * DEPTH, flat);
+  as_doubles (onnx_model_floats (&m, "q", 3, DIMS (BATCH, ROWS, HEADS * DEPTH)),
+              BATCH * HEADS * ROWS * DEPTH, flat);
   exchange (flat, ROWS, HEADS, c.q);
-  as_doubles (onnx_model_floats (&m, "k", 3, DIMS (BATCH, KEYS, 2 * DEPTH)), BATCH * KEYS * 2 * DEPTH, flat);
+  as_doubles (onnx_model_floats (&m, "k", 3, DIMS (BATCH, KEYS, 2 * DEPTH)),
+              BATCH * KEYS * 2 * DEPTH, flat);
   exchange (flat, KEYS, 2, c.k);
-  as_doubles (onnx_model_floats (&m, "v", 3, DIMS (BATCH, KEYS, 2 * DEPTH)), BATCH * KEYS * 2 * DEPTH, flat);
+  as_doubles (onnx_model_floats (&m, "v", 3, DIMS (BATCH, KEYS, 2 * DEPTH)),
+              BATCH * KEYS * 2 * DEPTH, flat);
   exchange (flat, KEYS, 2, c.v);
   const gfloat *keep = onnx_model_floats (&m, "keep", 2, DIMS (ROWS, KEYS));
   for (guint i = 0; i < ROWS * KEYS; i++)
@@ -142,14 +164,16 @@ test_truth_mask (void)
   c.mask = mask;
   sl_onnx_writer_floats (m.writer, "zero", 0, NULL, (const gfloat[]){ 0 });
   sl_onnx_writer_node (m.writer, "Greater", "keep,zero", "mask", NULL);
-  sl_onnx_writer_node (m.writer, "Attention", "q,k,v,mask", "y", "q_num_heads i 4", "kv_num_heads i 2", NULL);
+  sl_onnx_writer_node (m.writer, "Attention", "q,k,v,mask", "y", "q_num_heads i 4",
+                       "kv_num_heads i 2", NULL);
   attend (&c, y);
   exchange (y, HEADS, ROWS, turned);
   onnx_model_expect (&m, "y", SL_ONNX_FLOAT, BATCH * HEADS * ROWS * DEPTH, turned, 1e-5);
   onnx_model_clear (&m);
 }
 
-/* MultiHeadAttention of com.microsoft: a bias, which keys count, what is added; or all packed into one tensor, causal. */
+/* MultiHeadAttention of com.microsoft: a bias, which keys count, what is added; or all packed into
+ * one tensor, causal. */
 static void
 test_multi_head (gconstpointer data)
 {
@@ -164,7 +188,8 @@ test_multi_head (gconstpointer data)
     const gfloat *x = onnx_model_floats (&m, "x", 5, DIMS (BATCH, ROWS, HEADS, 3, DEPTH));
     for (guint i = 0; i < BATCH * ROWS * HEADS * 3 * DEPTH; i++)
       flat[i / DEPTH % 3][i / DEPTH / 3 * DEPTH + i % DEPTH] = (double) x[i];
-    sl_onnx_writer_node (m.writer, "com.microsoft.MultiHeadAttention", "x", "y", "num_heads i 4", "unidirectional i 1", NULL);
+    sl_onnx_writer_node (m.writer, "com.microsoft.MultiHeadAttention", "x", "y", "num_heads i 4",
+                         "unidirectional i 1", NULL);
   } else {
     static const char *const names[3] = { "q", "k", "v" };
     for (guint i = 0; i < 3 * width; i++)
@@ -172,18 +197,21 @@ test_multi_head (gconstpointer data)
     sl_onnx_writer_floats (m.writer, "b", 1, DIMS (3 * width), bias);
     for (guint i = 0; i < 3; i++) {
       const guint rows = i == 0 ? ROWS : KEYS;
-      as_doubles (onnx_model_floats (&m, names[i], 3, DIMS (BATCH, rows, width)), BATCH * rows * width, flat[i]);
+      as_doubles (onnx_model_floats (&m, names[i], 3, DIMS (BATCH, rows, width)),
+                  BATCH * rows * width, flat[i]);
       for (guint k = 0; k < BATCH * rows * width; k++)
         flat[i][k] += (double) bias[i * width + k % width];
     }
     as_doubles (onnx_model_floats (&m, "more", 4, DIMS (1, 1, ROWS, KEYS)), ROWS * KEYS, mask);
     sl_onnx_message (m.writer->graph, 5,
-                     sl_onnx_tensor ("keep", 6, 2, DIMS (BATCH, KEYS), (const gint32[]){ 1, 1, 1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 0 },
+                     sl_onnx_tensor ("keep", 6, 2, DIMS (BATCH, KEYS),
+                                     (const gint32[]){ 1, 1, 1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 0 },
                                      BATCH * KEYS * sizeof (gint32)));
     for (guint i = 0; i < ROWS * KEYS; i++)
       mask[i] += i % KEYS == 3 || i % KEYS == 6 ? -10000 : 0;
     c.mask = mask;
-    sl_onnx_writer_node (m.writer, "com.microsoft.MultiHeadAttention", "q,k,v,b,keep,more", "y", "num_heads i 4", NULL);
+    sl_onnx_writer_node (m.writer, "com.microsoft.MultiHeadAttention", "q,k,v,b,keep,more", "y",
+                         "num_heads i 4", NULL);
   }
   exchange (flat[0], ROWS, HEADS, c.q);
   exchange (flat[1], keys, HEADS, c.k);
@@ -194,7 +222,8 @@ test_multi_head (gconstpointer data)
   onnx_model_clear (&m);
 }
 
-/* Pairs of neighbours or of halves, of all numbers of a row or the first ones; places stated, counted from one, or none. */
+/* Pairs of neighbours or of halves, of all numbers of a row or the first ones; places stated,
+ * counted from one, or none. */
 static void
 run_rotary (gboolean microsoft, gboolean neighbours, guint size, gboolean placed)
 {
@@ -212,18 +241,24 @@ run_rotary (gboolean microsoft, gboolean neighbours, guint size, gboolean placed
     sines[i] = (gfloat) sin (i * 0.3);
   }
   sl_onnx_message (m.writer->graph, 5,
-                   sl_onnx_tensor ("places", SL_ONNX_INT64, placed ? 2 : 1, placed ? DIMS (BATCH, ROWS) : DIMS (1), places,
+                   sl_onnx_tensor ("places", SL_ONNX_INT64, placed ? 2 : 1,
+                                   placed ? DIMS (BATCH, ROWS) : DIMS (1), places,
                                    (placed ? BATCH * ROWS : 1) * sizeof places[0]));
   const gboolean rows = !placed && !microsoft;
-  sl_onnx_writer_floats (m.writer, "c", rows ? 3 : 2, rows ? DIMS (BATCH, ROWS, pairs) : DIMS (20, pairs), cosines);
-  sl_onnx_writer_floats (m.writer, "s", rows ? 3 : 2, rows ? DIMS (BATCH, ROWS, pairs) : DIMS (20, pairs), sines);
+  sl_onnx_writer_floats (m.writer, "c", rows ? 3 : 2,
+                         rows ? DIMS (BATCH, ROWS, pairs) : DIMS (20, pairs), cosines);
+  sl_onnx_writer_floats (m.writer, "s", rows ? 3 : 2,
+                         rows ? DIMS (BATCH, ROWS, pairs) : DIMS (20, pairs), sines);
   sl_onnx_writer_node (m.writer, microsoft ? "com.microsoft.RotaryEmbedding" : "RotaryEmbedding",
                        microsoft ? "x,places,c,s"
                        : placed  ? "x,c,s,places"
                                  : "x,c,s",
-                       "y", "num_heads i 2", neighbours ? "interleaved i 1" : "interleaved i 0", dim, NULL);
+                       "y", "num_heads i 2", neighbours ? "interleaved i 1" : "interleaved i 0",
+                       dim, NULL);
   for (guint i = 0; i < BATCH * ROWS * 2; i++) {
-    const guint row = i / 2, at = placed ? (guint) places[row] : microsoft ? (guint) places[0] + row % ROWS : row;
+    const guint row = i / 2, at = placed      ? (guint) places[row]
+                                  : microsoft ? (guint) places[0] + row % ROWS
+                                              : row;
     for (guint d = 0; d < DEPTH; d++)
       y[i * DEPTH + d] = (double) x[i * DEPTH + d];
     for (guint p = 0; p < pairs; p++) {
@@ -287,7 +322,8 @@ test_skip_norms (gconstpointer data)
   double sum[ROWS * DEPTH], y[ROWS * DEPTH];
   OnnxModel m;
   onnx_model_init (&m, 18, 7);
-  const gfloat *x = onnx_model_floats (&m, "x", 3, DIMS (1, ROWS, DEPTH)), *skip = onnx_model_floats (&m, "skip", 3, DIMS (1, ROWS, DEPTH));
+  const gfloat *x = onnx_model_floats (&m, "x", 3, DIMS (1, ROWS, DEPTH)),
+               *skip = onnx_model_floats (&m, "skip", 3, DIMS (1, ROWS, DEPTH));
   for (guint i = 0; i < DEPTH; i++) {
     gamma[i] = (gfloat) g_rand_double_range (m.rand, -1, 1);
     beta[i] = simple ? 0 : (gfloat) g_rand_double_range (m.rand, -1, 1);
@@ -296,17 +332,23 @@ test_skip_norms (gconstpointer data)
   sl_onnx_writer_floats (m.writer, "gamma", 1, DIMS (DEPTH), gamma);
   sl_onnx_writer_floats (m.writer, "beta", 1, DIMS (DEPTH), beta);
   sl_onnx_writer_floats (m.writer, "bias", 1, DIMS (DEPTH), bias);
-  sl_onnx_writer_node (m.writer, simple ? "com.microsoft.SkipSimplifiedLayerNormalization" : "com.microsoft.SkipLayerNormalization",
-                       simple ? "x,skip,gamma,bias" : "x,skip,gamma,beta,bias", "y,,,sum", "epsilon f 0.01", NULL);
+  sl_onnx_writer_node (m.writer,
+                       simple ? "com.microsoft.SkipSimplifiedLayerNormalization"
+                              : "com.microsoft.SkipLayerNormalization",
+                       simple ? "x,skip,gamma,bias" : "x,skip,gamma,beta,bias", "y,,,sum",
+                       "epsilon f 0.01", NULL);
   for (guint row = 0; row < ROWS; row++) {
     double mean = 0, squares = 0;
     for (guint i = 0; i < DEPTH; i++)
-      mean += (sum[row * DEPTH + i] = (double) x[row * DEPTH + i] + (double) skip[row * DEPTH + i] + (double) bias[i]) / DEPTH;
+      mean += (sum[row * DEPTH + i] =
+                 (double) x[row * DEPTH + i] + (double) skip[row * DEPTH + i] + (double) bias[i])
+              / DEPTH;
     mean = simple ? 0 : mean;
     for (guint i = 0; i < DEPTH; i++)
       squares += (sum[row * DEPTH + i] - mean) * (sum[row * DEPTH + i] - mean) / DEPTH;
     for (guint i = 0; i < DEPTH; i++)
-      y[row * DEPTH + i] = (sum[row * DEPTH + i] - mean) / sqrt (squares + 0.01) * (double) gamma[i] + (double) beta[i];
+      y[row * DEPTH + i] = (sum[row * DEPTH + i] - mean) / sqrt (squares + 0.01) * (double) gamma[i]
+                           + (double) beta[i];
   }
   onnx_model_expect (&m, "y", SL_ONNX_FLOAT, ROWS * DEPTH, y, 1e-5);
   onnx_model_expect (&m, "sum", SL_ONNX_FLOAT, ROWS * DEPTH, sum, 1e-6);
@@ -350,7 +392,8 @@ test_gelus (void)
     onnx_model_init (&m, 18, i);
     const gfloat *x = onnx_model_floats (&m, "x", 2, DIMS (ROWS, DEPTH));
     sl_onnx_writer_floats (m.writer, "b", 1, DIMS (DEPTH), bias);
-    sl_onnx_writer_node (m.writer, rows[i].op, rows[i].biased ? "x,b" : "x", "y", rows[i].attribute, NULL);
+    sl_onnx_writer_node (m.writer, rows[i].op, rows[i].biased ? "x,b" : "x", "y", rows[i].attribute,
+                         NULL);
     for (guint k = 0; k < ROWS * DEPTH; k++)
       y[k] = rows[i].function ((double) x[k] + (rows[i].biased ? (double) bias[k % DEPTH] : 0));
     onnx_model_expect (&m, "y", SL_ONNX_FLOAT, ROWS * DEPTH, y, 2e-6);
@@ -372,18 +415,22 @@ activation (const char *name, double x)
   return strcmp (name, "Tanh") == 0 ? tanh (x) : 1 / (1 + exp (-x));
 }
 
-/* Products with a factor, both transposed or not; layers with an activation, of which a convolution adds another tensor before. */
+/* Products with a factor, both transposed or not; layers with an activation, of which a convolution
+ * adds another tensor before. */
 static void
 test_fused_products (void)
 {
-  static const char *const names[] = { "Relu", "LeakyRelu", "Clip", "HardSigmoid", "Tanh", "Sigmoid" };
+  static const char *const names[] = {
+    "Relu", "LeakyRelu", "Clip", "HardSigmoid", "Tanh", "Sigmoid"
+  };
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
     gfloat weights[3 * DEPTH], bias[3];
     double gemm[ROWS * 3], conv[3 * ROWS];
     g_autofree char *named = g_strconcat ("activation s ", names[i], NULL);
     OnnxModel m;
     onnx_model_init (&m, 18, i);
-    const gfloat *x = onnx_model_floats (&m, "x", 2, DIMS (ROWS, DEPTH)), *p = onnx_model_floats (&m, "p", 4, DIMS (1, DEPTH, ROWS, 1)),
+    const gfloat *x = onnx_model_floats (&m, "x", 2, DIMS (ROWS, DEPTH)),
+                 *p = onnx_model_floats (&m, "p", 4, DIMS (1, DEPTH, ROWS, 1)),
                  *more = onnx_model_floats (&m, "more", 4, DIMS (1, 3, ROWS, 1));
     for (guint k = 0; k < G_N_ELEMENTS (weights); k++)
       weights[k] = (gfloat) g_rand_double_range (m.rand, -1, 1);
@@ -392,9 +439,10 @@ test_fused_products (void)
     sl_onnx_writer_floats (m.writer, "w", 2, DIMS (3, DEPTH), weights);
     sl_onnx_writer_floats (m.writer, "k", 4, DIMS (3, DEPTH, 1, 1), weights);
     sl_onnx_writer_floats (m.writer, "b", 1, DIMS (3), bias);
-    sl_onnx_writer_node (m.writer, "com.microsoft.FusedGemm", "x,w,b", "gemm", named, "transB i 1", "activation_alpha f 0.25",
-                         "activation_beta f 0.75", NULL);
-    sl_onnx_writer_node (m.writer, "com.microsoft.FusedConv", "p,k,b,more", "conv", named, "activation_params F 0.25,0.75", NULL);
+    sl_onnx_writer_node (m.writer, "com.microsoft.FusedGemm", "x,w,b", "gemm", named, "transB i 1",
+                         "activation_alpha f 0.25", "activation_beta f 0.75", NULL);
+    sl_onnx_writer_node (m.writer, "com.microsoft.FusedConv", "p,k,b,more", "conv", named,
+                         "activation_params F 0.25,0.75", NULL);
     for (guint k = 0; k < ROWS * 3; k++) {
       double a = (double) bias[k % 3], b = (double) bias[k / ROWS] + (double) more[k];
       for (guint d = 0; d < DEPTH; d++) {
@@ -420,15 +468,17 @@ test_fused_mat_mul (void)
     gfloat kept[3 * DEPTH];
     OnnxModel m;
     onnx_model_init (&m, 18, form);
-    const gfloat *a = onnx_model_floats (&m, "a", 3, ta ? DIMS (2, DEPTH, ROWS) : DIMS (2, ROWS, DEPTH)), *b = kept;
+    const gfloat *a = onnx_model_floats (&m, "a", 3,
+                                         ta ? DIMS (2, DEPTH, ROWS) : DIMS (2, ROWS, DEPTH)),
+                 *b = kept;
     for (guint i = 0; i < G_N_ELEMENTS (kept); i++)
       kept[i] = (gfloat) g_rand_double_range (m.rand, -1, 1);
     if (constant)
       sl_onnx_writer_floats (m.writer, "b", 2, tb ? DIMS (3, DEPTH) : DIMS (DEPTH, 3), kept);
     else
       b = onnx_model_floats (&m, "b", 2, tb ? DIMS (3, DEPTH) : DIMS (DEPTH, 3));
-    sl_onnx_writer_node (m.writer, "com.microsoft.FusedMatMul", "a,b", "y", "alpha f 0.5", ta ? "transA i 1" : "transA i 0",
-                         tb ? "transB i 1" : "transB i 0", NULL);
+    sl_onnx_writer_node (m.writer, "com.microsoft.FusedMatMul", "a,b", "y", "alpha f 0.5",
+                         ta ? "transA i 1" : "transA i 0", tb ? "transB i 1" : "transB i 0", NULL);
     for (guint i = 0; i < G_N_ELEMENTS (y); i++) {
       const guint column = i % 3, row = i / 3 % ROWS, n = i / 3 / ROWS;
       y[i] = 0;

@@ -11,7 +11,8 @@ build_same (AxisCase *c)
   axis_add_along (c, "", NULL);
 }
 
-/* Of the elements that are summed up with the one at @at: everything from the axis on before opset 13. */
+/* Of the elements that are summed up with the one at @at: everything from the axis on before
+ * opset 13. */
 static double
 softmax_value (const AxisCase *c, const gint64 *at)
 {
@@ -49,7 +50,8 @@ build_reduce (AxisCase *c)
 {
   const gboolean keep = c->form & 1;
   const gint64 axes[2] = { c->axis, (c->d + 2) % AXIS_RANK };
-  g_autofree char *list = g_strdup_printf (c->form < 2 ? "axes I %d" : "axes I %d,%d", (int) axes[0], (int) axes[1]);
+  g_autofree char *list =
+    g_strdup_printf (c->form < 2 ? "axes I %d" : "axes I %d,%d", (int) axes[0], (int) axes[1]);
   const gboolean input = c->row->opset >= (strcmp (c->row->op, "ReduceSum") == 0 ? 13 : 18);
   sl_onnx_writer_ints (c->m.writer, "axes", c->form < 2 ? 1 : 2, axes);
   axis_add (c, input ? ",axes" : "", keep ? "keepdims i 1" : "keepdims i 0", input ? NULL : list);
@@ -63,7 +65,8 @@ static double
 reduce_value (const AxisCase *c, const gint64 *at)
 {
   const char *op = c->row->op + strlen ("Reduce");
-  double sum = 0, product = 1, top = -INFINITY, least = INFINITY, absolute = 0, squares = 0, exps = 0, n = 0;
+  double sum = 0, product = 1, top = -INFINITY, least = INFINITY, absolute = 0, squares = 0,
+         exps = 0, n = 0;
   gint64 p[AXIS_RANK];
   for (gint64 e = 0; e < 120; e++) {
     gint64 rest = e, from = c->rank;
@@ -128,8 +131,8 @@ build_top_k (AxisCase *c)
 {
   g_autofree char *axis = axis_text (c), *inputs = g_strconcat (c->data, ",k", NULL);
   sl_onnx_writer_ints (c->m.writer, "k", 1, AXIS_DIMS (2));
-  sl_onnx_writer_node (c->m.writer, "TopK", inputs, c->row->whole ? "none,y" : "y,none", axis, c->form ? "largest i 1" : "largest i 0",
-                       NULL);
+  sl_onnx_writer_node (c->m.writer, "TopK", inputs, c->row->whole ? "none,y" : "y,none", axis,
+                       c->form ? "largest i 1" : "largest i 0", NULL);
   c->out[c->d] = 2;
 }
 
@@ -195,7 +198,8 @@ layer_norm_value (const AxisCase *c, const gint64 *at)
   for (gint64 i = c->d; i < AXIS_RANK; i++)
     place = place * c->dims[i] + at[i];
   const double mean = sum / n;
-  return (axis_data_at (c, at) - mean) / sqrt (squares / n - mean * mean + (double) 0.01f) * (double) c->other[place];
+  return (axis_data_at (c, at) - mean) / sqrt (squares / n - mean * mean + (double) 0.01f)
+         * (double) c->other[place];
 }
 
 static void

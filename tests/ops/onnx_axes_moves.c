@@ -36,11 +36,13 @@ concat_value (const AxisCase *c, const gint64 *at)
 static void
 build_split (AxisCase *c)
 {
-  g_autofree char *axis = axis_text (c), *sizes = g_strdup_printf ("split I 1,%d", (int) c->dims[c->d] - 1);
+  g_autofree char *axis = axis_text (c),
+                  *sizes = g_strdup_printf ("split I 1,%d", (int) c->dims[c->d] - 1);
   const gboolean input = c->row->opset >= 13;
   g_autofree char *inputs = g_strconcat (c->data, input ? ",sizes" : NULL, NULL);
   sl_onnx_writer_ints (c->m.writer, "sizes", 2, AXIS_DIMS (1, c->dims[c->d] - 1));
-  sl_onnx_writer_node (c->m.writer, "Split", inputs, c->form == 0 ? "y,none" : "none,y", axis, input ? NULL : sizes, NULL);
+  sl_onnx_writer_node (c->m.writer, "Split", inputs, c->form == 0 ? "y,none" : "none,y", axis,
+                       input ? NULL : sizes, NULL);
   c->out[c->d] = c->form == 0 ? 1 : c->dims[c->d] - 1;
 }
 
@@ -54,7 +56,9 @@ split_value (const AxisCase *c, const gint64 *at)
 }
 
 /* Forms: from 1 on, up to the last but one, every second, backwards. */
-static const gint64 slices[][3] = { { 1, G_MAXINT64, 1 }, { 0, -1, 1 }, { 0, G_MAXINT64, 2 }, { -1, G_MININT64, -1 } };
+static const gint64 slices[][3] = {
+  { 1, G_MAXINT64, 1 }, { 0, -1, 1 }, { 0, G_MAXINT64, 2 }, { -1, G_MININT64, -1 }
+};
 
 static void
 build_slice (AxisCase *c)
@@ -73,7 +77,8 @@ slice_value (const AxisCase *c, const gint64 *at)
 {
   gint64 p[AXIS_RANK];
   memcpy (p, at, sizeof p);
-  p[c->d] = c->form == 3 ? c->dims[c->d] - 1 - at[c->d] : slices[c->form][0] + at[c->d] * slices[c->form][2];
+  p[c->d] = c->form == 3 ? c->dims[c->d] - 1 - at[c->d]
+                         : slices[c->form][0] + at[c->d] * slices[c->form][2];
   return axis_data_at (c, p);
 }
 
@@ -82,7 +87,8 @@ build_gather_elements (AxisCase *c)
 {
   gint64 dims[AXIS_RANK] = { 2, 2, 3, 3 };
   dims[c->d] = 6;
-  c->indices = onnx_model_ints (&c->m, "i", AXIS_RANK, dims, (gint32) -c->dims[c->d], (gint32) c->dims[c->d]);
+  c->indices =
+    onnx_model_ints (&c->m, "i", AXIS_RANK, dims, (gint32) -c->dims[c->d], (gint32) c->dims[c->d]);
   axis_add_along (c, ",i", NULL);
   memcpy (c->out, dims, sizeof dims);
 }
@@ -112,7 +118,8 @@ build_scatter_elements (AxisCase *c)
 {
   gint64 dims[AXIS_RANK] = { 2, 2, 3, 3 };
   dims[c->d] = 1;
-  c->indices = onnx_model_ints (&c->m, "i", AXIS_RANK, dims, (gint32) -c->dims[c->d], (gint32) c->dims[c->d]);
+  c->indices =
+    onnx_model_ints (&c->m, "i", AXIS_RANK, dims, (gint32) -c->dims[c->d], (gint32) c->dims[c->d]);
   c->other = onnx_model_floats (&c->m, "u", AXIS_RANK, dims);
   axis_add_along (c, ",i,u", NULL);
 }
@@ -127,7 +134,8 @@ scatter_elements_value (const AxisCase *c, const gint64 *at)
   p[c->d] = 0;
   for (guint i = 0; i < AXIS_RANK; i++)
     inside &= p[i] < dims[i];
-  return inside && index_at (c, dims, p) == at[c->d] ? axis_element (dims, c->other, p) : axis_data_at (c, at);
+  return inside && index_at (c, dims, p) == at[c->d] ? axis_element (dims, c->other, p)
+                                                     : axis_data_at (c, at);
 }
 
 static void
@@ -141,7 +149,8 @@ build_squeeze (AxisCase *c)
   sl_onnx_writer_ints (c->m.writer, "along", 1, &c->axis);
   g_autofree char *cut = g_strconcat (c->data, ",first,one,along", NULL);
   sl_onnx_writer_node (c->m.writer, "Slice", cut, "thin", NULL);
-  sl_onnx_writer_node (c->m.writer, "Squeeze", input ? "thin,axes" : "thin", "y", input ? "unused i 0" : axes, NULL);
+  sl_onnx_writer_node (c->m.writer, "Squeeze", input ? "thin,axes" : "thin", "y",
+                       input ? "unused i 0" : axes, NULL);
   axis_drop (c, FALSE);
 }
 
@@ -158,7 +167,10 @@ static void
 build_unsqueeze (AxisCase *c)
 {
   const gboolean input = c->row->opset >= 13;
-  const gint64 axis = c->form ? c->axis : c->axis < 0 ? c->axis - 1 : c->axis + 1, d = axis < 0 ? axis + AXIS_RANK + 1 : axis;
+  const gint64 axis = c->form       ? c->axis
+                      : c->axis < 0 ? c->axis - 1
+                                    : c->axis + 1,
+               d = axis < 0 ? axis + AXIS_RANK + 1 : axis;
   g_autofree char *axes = g_strdup_printf ("axes I %d", (int) axis);
   sl_onnx_writer_ints (c->m.writer, "axes", 1, &axis);
   axis_add (c, input ? ",axes" : "", input ? NULL : axes, NULL);
@@ -186,8 +198,10 @@ build_flatten (AxisCase *c)
     c->out[i >= c->d] *= c->dims[i];
 }
 
-static const gint64 shapes[][6] = { { 2, 3, 20 }, { 2, 3, 2, 2, 5 }, { 2, 60 },         { 6, 20 }, { 120 },
-                                    { 2, 12, 5 }, { 2, 3, 5, 4 },    { 1, 2, 3, 4, 5 }, { 24, 5 }, { 3, 2, 4, 5 } };
+static const gint64 shapes[][6] = { { 2, 3, 20 },   { 2, 3, 2, 2, 5 }, { 2, 60 },
+                                    { 6, 20 },      { 120 },           { 2, 12, 5 },
+                                    { 2, 3, 5, 4 }, { 1, 2, 3, 4, 5 }, { 24, 5 },
+                                    { 3, 2, 4, 5 } };
 
 static void
 build_reshape (AxisCase *c)
@@ -220,7 +234,8 @@ build_transpose (AxisCase *c)
 {
   gint64 order[AXIS_RANK];
   nth_order (c->form, order);
-  g_autofree char *perm = g_strdup_printf ("perm I %d,%d,%d,%d", (int) order[0], (int) order[1], (int) order[2], (int) order[3]);
+  g_autofree char *perm = g_strdup_printf ("perm I %d,%d,%d,%d", (int) order[0], (int) order[1],
+                                           (int) order[2], (int) order[3]);
   axis_add (c, "", perm, NULL);
   for (guint i = 0; i < AXIS_RANK; i++)
     c->out[i] = c->dims[order[i]];
@@ -236,11 +251,13 @@ transpose_value (const AxisCase *c, const gint64 *at)
   return axis_data_at (c, p);
 }
 
-/* One before and two behind the dimension; forms: 0, the edge, mirrored, repeated, less than nothing. */
+/* One before and two behind the dimension; forms: 0, the edge, mirrored, repeated, less than
+ * nothing. */
 static void
 build_pad (AxisCase *c)
 {
-  static const char *const modes[] = { "mode s constant", "mode s edge", "mode s reflect", "mode s wrap", "mode s constant" };
+  static const char *const modes[] = { "mode s constant", "mode s edge", "mode s reflect",
+                                       "mode s wrap", "mode s constant" };
   gint64 pads[2 * AXIS_RANK] = { 0 };
   pads[c->d] = c->form == 4 ? -1 : 1;
   pads[AXIS_RANK + c->d] = c->form == 2 ? 1 : 2;
@@ -372,7 +389,8 @@ expand_value (const AxisCase *c, const gint64 *at)
   return axis_data_at (c, p);
 }
 
-/* Of the place of the greatest element along the dimension, which becomes the new dimension again. */
+/* Of the place of the greatest element along the dimension, which becomes the new dimension again.
+ */
 static void
 build_one_hot (AxisCase *c)
 {

@@ -18,7 +18,8 @@
 #define INT4 22
 
 static void
-add_constant (OnnxModel *m, const char *name, guint type, guint rank, const gint64 *dims, const void *data, gsize bytes)
+add_constant (OnnxModel *m, const char *name, guint type, guint rank, const gint64 *dims,
+              const void *data, gsize bytes)
 {
   sl_onnx_message (m->writer->graph, 5, sl_onnx_tensor (name, type, rank, dims, data, bytes));
 }
@@ -41,18 +42,24 @@ run_weights (gboolean is_signed, guint scales)
   for (guint i = 0; i < n / 2 && !is_signed; i++)
     zeros[i] = (guint8) g_rand_int_range (m.rand, 0, 256);
   const gint64 *dims = scales == 2 ? DIMS (2, COLUMNS) : DIMS (COLUMNS);
-  add_constant (&m, "codes", is_signed ? INT4 : UINT4, 2, DIMS (ROWS, COLUMNS), codes, sizeof codes);
+  add_constant (&m, "codes", is_signed ? INT4 : UINT4, 2, DIMS (ROWS, COLUMNS), codes,
+                sizeof codes);
   add_constant (&m, "scale", SL_ONNX_FLOAT, scales, dims, scale, n * sizeof scale[0]);
   add_constant (&m, "zeros", UINT4, scales, dims, zeros, (n + 1) / 2);
-  sl_onnx_writer_node (m.writer, "DequantizeLinear", is_signed ? "codes,scale" : "codes,scale,zeros", "w",
-                       scales == 2 ? "axis i 0" : "axis i 1", scales == 2 ? "block_size i 3" : NULL, NULL);
+  sl_onnx_writer_node (
+    m.writer, "DequantizeLinear", is_signed ? "codes,scale" : "codes,scale,zeros", "w",
+    scales == 2 ? "axis i 0" : "axis i 1", scales == 2 ? "block_size i 3" : NULL, NULL);
   sl_onnx_writer_node (m.writer, "MatMul", "x,w", "y", NULL);
   for (guint i = 0; i < ROWS * COLUMNS; i++) {
     expected[i] = 0;
     for (guint k = 0; k < ROWS; k++) {
-      const guint at = k * COLUMNS + i % COLUMNS, s = scales == 0 ? 0 : scales == 1 ? i % COLUMNS : k / 3 * COLUMNS + i % COLUMNS;
-      const int nibble = codes[at / 2] >> (at % 2 * 4) & 15, zero = zeros[s / 2] >> (s % 2 * 4) & 15;
-      expected[i] += (double) x[i / COLUMNS * ROWS + k] * (is_signed ? (nibble ^ 8) - 8 : nibble - zero) * (double) scale[s];
+      const guint at = k * COLUMNS + i % COLUMNS, s = scales == 0   ? 0
+                                                      : scales == 1 ? i % COLUMNS
+                                                                    : k / 3 * COLUMNS + i % COLUMNS;
+      const int nibble = codes[at / 2] >> (at % 2 * 4) & 15,
+                zero = zeros[s / 2] >> (s % 2 * 4) & 15;
+      expected[i] += (double) x[i / COLUMNS * ROWS + k]
+                     * (is_signed ? (nibble ^ 8) - 8 : nibble - zero) * (double) scale[s];
     }
   }
   onnx_model_expect (&m, "y", SL_ONNX_FLOAT, ROWS * COLUMNS, expected, 1e-5);
@@ -81,20 +88,26 @@ run_activations (guint type, double low, double high, gint zero, guint scales, g
   x[0] = 1e9f;
   x[1] = -1e9f;
   for (guint i = 0; i < n; i++) {
-    scale[i] = (gfloat) g_rand_double_range (m.rand, 0.001, 0.01) * (gfloat) (300 / (high - low) + 0.1);
+    scale[i] =
+      (gfloat) g_rand_double_range (m.rand, 0.001, 0.01) * (gfloat) (300 / (high - low) + 0.1);
     zeros[i] = (gint16) zero;
     small[i / 2] |= (guint8) ((zero & 15) << (i % 2 * 4));
   }
   const gint64 *dims = scales == 2 ? DIMS (2, COLUMNS) : DIMS (COLUMNS);
   const gboolean packed = type == INT4 || type == UINT4;
   add_constant (&m, "scale", SL_ONNX_FLOAT, scales, dims, scale, n * sizeof scale[0]);
-  add_constant (&m, "zeros", type, scales, dims, packed ? (const void *) small : zeros, packed ? (n + 1) / 2 : n * sizeof zeros[0]);
-  const char *axis = scales == 2 ? "axis i 0" : "axis i 1", *block = scales == 2 ? "block_size i 3" : NULL;
-  sl_onnx_writer_node (m.writer, microsoft ? "com.microsoft.QuantizeLinear" : "QuantizeLinear", "x,scale,zeros", "q", axis, block, NULL);
-  sl_onnx_writer_node (m.writer, microsoft ? "com.microsoft.DequantizeLinear" : "DequantizeLinear", "q,scale,zeros", "y", axis, block,
-                       NULL);
+  add_constant (&m, "zeros", type, scales, dims, packed ? (const void *) small : zeros,
+                packed ? (n + 1) / 2 : n * sizeof zeros[0]);
+  const char *axis = scales == 2 ? "axis i 0" : "axis i 1",
+             *block = scales == 2 ? "block_size i 3" : NULL;
+  sl_onnx_writer_node (m.writer, microsoft ? "com.microsoft.QuantizeLinear" : "QuantizeLinear",
+                       "x,scale,zeros", "q", axis, block, NULL);
+  sl_onnx_writer_node (m.writer, microsoft ? "com.microsoft.DequantizeLinear" : "DequantizeLinear",
+                       "q,scale,zeros", "y", axis, block, NULL);
   for (guint i = 0; i < ROWS * COLUMNS; i++) {
-    const guint s = scales == 0 ? 0 : scales == 1 ? i % COLUMNS : i / COLUMNS / 3 * COLUMNS + i % COLUMNS;
+    const guint s = scales == 0   ? 0
+                    : scales == 1 ? i % COLUMNS
+                                  : i / COLUMNS / 3 * COLUMNS + i % COLUMNS;
     const double code = rint ((double) (x[i] / scale[s])) + zero;
     expected[i] = (CLAMP (code, low, high) - zero) * (double) scale[s];
   }
@@ -130,20 +143,26 @@ test_small_floats (void)
                 { 23, 4, 1, 1, FALSE, FALSE } };
   static const gfloat half = 0.5f;
   for (guint f = 0; f < G_N_ELEMENTS (forms); f++) {
-    const guint n = 1u << forms[f].bits, m_bits = forms[f].mantissa, e_bits = forms[f].bits - 1 - m_bits;
+    const guint n = 1u << forms[f].bits, m_bits = forms[f].mantissa,
+                e_bits = forms[f].bits - 1 - m_bits;
     guint8 codes[256];
     double expected[256];
     OnnxModel m;
     onnx_model_init (&m, 23, f);
     gfloat *x = onnx_model_floats (&m, "x", 1, DIMS (n));
     for (guint i = 0; i < n; i++) {
-      const guint mantissa = i & ((1u << m_bits) - 1), exponent = i >> m_bits & ((1u << e_bits) - 1);
+      const guint mantissa = i & ((1u << m_bits) - 1),
+                  exponent = i >> m_bits & ((1u << e_bits) - 1);
       const double value = exponent == 0 ? mantissa * pow (2, 1 - forms[f].bias - (int) m_bits)
-                                         : (1 + mantissa / (double) (1u << m_bits)) * pow (2, (int) exponent - forms[f].bias);
+                                         : (1 + mantissa / (double) (1u << m_bits))
+                                             * pow (2, (int) exponent - forms[f].bias);
       const gboolean top = forms[f].has_infinity && exponent == 31;
-      const gboolean is_nan = forms[f].zero_only ? i == 0x80 : forms[f].type == 17 ? (i & 0x7f) == 0x7f : top && mantissa > 0;
+      const gboolean is_nan = forms[f].zero_only    ? i == 0x80
+                              : forms[f].type == 17 ? (i & 0x7f) == 0x7f
+                                                    : top && mantissa > 0;
       const guint code = is_nan ? 0 : i; /* a NaN sum differs between backends */
-      codes[forms[f].bits == 4 ? i / 2 : i] = (guint8) (forms[f].bits == 4 && i % 2 ? codes[i / 2] | code << 4 : code);
+      codes[forms[f].bits == 4 ? i / 2 : i] =
+        (guint8) (forms[f].bits == 4 && i % 2 ? codes[i / 2] | code << 4 : code);
       expected[i] = is_nan ? 0 : (i >> (forms[f].bits - 1) ? -0.5 : 0.5) * (top ? INFINITY : value);
       x[i] = 0;
     }
@@ -156,7 +175,8 @@ test_small_floats (void)
   }
 }
 
-/* Rows of 40 numbers in blocks of 16, of which the last is not whole; zero points packed, as floats or the middle. */
+/* Rows of 40 numbers in blocks of 16, of which the last is not whole; zero points packed, as floats
+ * or the middle. */
 static void
 run_few_bits (guint bits, guint zeros)
 {
@@ -184,7 +204,8 @@ run_few_bits (guint bits, guint zeros)
   }
   for (guint i = 0; i < OUTPUTS; i++)
     bias[i] = (gfloat) i;
-  add_constant (&m, "codes", UINT8, 3, DIMS (OUTPUTS, BLOCKS, (gint64) bytes), codes, OUTPUTS * BLOCKS * bytes);
+  add_constant (&m, "codes", UINT8, 3, DIMS (OUTPUTS, BLOCKS, (gint64) bytes), codes,
+                OUTPUTS * BLOCKS * bytes);
   add_constant (&m, "scales", SL_ONNX_FLOAT, 1, DIMS (OUTPUTS * BLOCKS), scales, sizeof scales);
   add_constant (&m, "packed", UINT8, 1, DIMS ((gint64) (OUTPUTS * row)), packed, OUTPUTS * row);
   add_constant (&m, "real", SL_ONNX_FLOAT, 1, DIMS (OUTPUTS * BLOCKS), real, sizeof real);
@@ -200,10 +221,12 @@ run_few_bits (guint bits, guint zeros)
     for (guint k = 0; k < DEPTH; k++) {
       const guint b = k / SIZE, at = k % SIZE * bits, mask = (1u << bits) - 1;
       const guint code = codes[(o * BLOCKS + b) * bytes + at / 8] >> at % 8 & mask;
-      const double zero = zeros == 0   ? 1 << (bits - 1)
-                          : zeros == 1 ? (double) (packed[o * row + b * bits / 8] >> b * bits % 8 & mask)
-                                       : (double) real[o * BLOCKS + b];
-      expected[i] += (double) x[i / OUTPUTS * DEPTH + k] * (code - zero) * (double) scales[o * BLOCKS + b];
+      const double zero = zeros == 0 ? 1 << (bits - 1)
+                          : zeros == 1
+                            ? (double) (packed[o * row + b * bits / 8] >> b * bits % 8 & mask)
+                            : (double) real[o * BLOCKS + b];
+      expected[i] +=
+        (double) x[i / OUTPUTS * DEPTH + k] * (code - zero) * (double) scales[o * BLOCKS + b];
     }
   }
   onnx_model_expect (&m, "y", SL_ONNX_FLOAT, 2 * OUTPUTS, expected, 1e-5);
@@ -225,20 +248,36 @@ test_few_bits_refused (void)
   {
     const char *inputs, *attributes[4], *text;
   } rows[] = {
-    { "x,codes,scales", { "N i 2", "K i 16", "block_size i 0", "bits i 4" }, "attribute block_size is 0; expected a power of two from 16" },
-    { "x,codes,scales", { "N i 2", "K i 16", "block_size i -16", "bits i 4" }, "attribute block_size is -16; expected a power of two" },
-    { "x,codes,scales", { "N i 2", "K i 16", "block_size i 24", "bits i 4" }, "attribute block_size is 24; expected a power of two" },
-    { "x,codes,scales", { "N i 2", "K i 16", "block_size i 16", "bits i 3" }, "attribute bits is 3; expected 2, 4 or 8" },
-    { "x,codes,scales", { "N i -2", "K i 16", "block_size i 16", "bits i 4" }, "attributes N and K are -2 and 16; expected at least 1" },
-    { "x,codes,scales", { "N i 2000000000", "K i 2000000000", "block_size i 16", "bits i 8" }, "blocks in a row are over the limit" },
+    { "x,codes,scales",
+      { "N i 2", "K i 16", "block_size i 0", "bits i 4" },
+      "attribute block_size is 0; expected a power of two from 16" },
+    { "x,codes,scales",
+      { "N i 2", "K i 16", "block_size i -16", "bits i 4" },
+      "attribute block_size is -16; expected a power of two" },
+    { "x,codes,scales",
+      { "N i 2", "K i 16", "block_size i 24", "bits i 4" },
+      "attribute block_size is 24; expected a power of two" },
+    { "x,codes,scales",
+      { "N i 2", "K i 16", "block_size i 16", "bits i 3" },
+      "attribute bits is 3; expected 2, 4 or 8" },
+    { "x,codes,scales",
+      { "N i -2", "K i 16", "block_size i 16", "bits i 4" },
+      "attributes N and K are -2 and 16; expected at least 1" },
+    { "x,codes,scales",
+      { "N i 2000000000", "K i 2000000000", "block_size i 16", "bits i 8" },
+      "blocks in a row are over the limit" },
     { "x,codes,scales",
       { "N i 2000000000", "K i 16", "block_size i 16", "bits i 8" },
       "input 1 is uint8 with 16 elements; expected a constant uint8 with 32000000000" },
     { "x,x,scales",
       { "N i 2", "K i 16", "block_size i 16", "bits i 4" },
       "input 1 is float32 with 16 elements, computed from the picture" },
-    { "x,codes,x", { "N i 2", "K i 16", "block_size i 16", "bits i 4" }, "input 2 is float32 with 16 elements, computed from the picture" },
-    { "x,codes,scales,,scales", { "N i 2", "K i 16", "block_size i 16", "bits i 4" }, "input 4, groups of its columns, is not supported" },
+    { "x,codes,x",
+      { "N i 2", "K i 16", "block_size i 16", "bits i 4" },
+      "input 2 is float32 with 16 elements, computed from the picture" },
+    { "x,codes,scales,,scales",
+      { "N i 2", "K i 16", "block_size i 16", "bits i 4" },
+      "input 4, groups of its columns, is not supported" },
   };
   static const guint8 codes[16];
   static const gfloat scales[2];
@@ -248,8 +287,9 @@ test_few_bits_refused (void)
     onnx_model_floats (&m, "x", 2, DIMS (1, 16));
     add_constant (&m, "codes", UINT8, 1, DIMS (16), codes, sizeof codes);
     add_constant (&m, "scales", SL_ONNX_FLOAT, 1, DIMS (2), scales, sizeof scales);
-    sl_onnx_writer_node (m.writer, "com.microsoft.MatMulNBits", rows[i].inputs, "y", rows[i].attributes[0], rows[i].attributes[1],
-                         rows[i].attributes[2], rows[i].attributes[3], NULL);
+    sl_onnx_writer_node (m.writer, "com.microsoft.MatMulNBits", rows[i].inputs, "y",
+                         rows[i].attributes[0], rows[i].attributes[1], rows[i].attributes[2],
+                         rows[i].attributes[3], NULL);
     sl_onnx_writer_output (m.writer, "y", SL_ONNX_FLOAT);
     onnx_model_refuse (&m, rows[i].text);
     onnx_model_clear (&m);
@@ -286,14 +326,16 @@ test_qgemm (gconstpointer data)
   add_constant (&m, "wz", INT8, 1, DIMS (COLUMNS), wz, sizeof wz);
   add_constant (&m, "b", INT32, 1, DIMS (COLUMNS), bias, sizeof bias);
   sl_onnx_writer_node (m.writer, "QuantizeLinear", "x,xs,xz", "q", NULL);
-  sl_onnx_writer_node (m.writer, "com.microsoft.QGemm", real ? "q,xs,xz,w,ws,wz,b" : "q,xs,xz,w,ws,wz,b,ys,yz", real ? "y" : "p",
+  sl_onnx_writer_node (m.writer, "com.microsoft.QGemm",
+                       real ? "q,xs,xz,w,ws,wz,b" : "q,xs,xz,w,ws,wz,b,ys,yz", real ? "y" : "p",
                        "transB i 1", NULL);
   if (!real)
     sl_onnx_writer_node (m.writer, "DequantizeLinear", "p,ys,yz", "y", NULL);
   for (guint i = 0; i < 3 * COLUMNS; i++) {
     double sum = bias[i % COLUMNS];
     for (guint k = 0; k < ROWS; k++)
-      sum += (CLAMP (rint ((double) (x[i / COLUMNS * ROWS + k] / xs)), -128, 127)) * (gint8) weights[i % COLUMNS * ROWS + k];
+      sum += (CLAMP (rint ((double) (x[i / COLUMNS * ROWS + k] / xs)), -128, 127))
+             * (gint8) weights[i % COLUMNS * ROWS + k];
     sum *= (double) xs * (double) ws[i % COLUMNS];
     expected[i] = real ? sum : (CLAMP (rint (sum / (double) ys) + yz, 0, 255) - yz) * (double) ys;
   }
@@ -315,16 +357,19 @@ test_qlinear_softmax (void)
   add_constant (&m, "ys", SL_ONNX_FLOAT, 0, NULL, &ys, sizeof ys);
   add_constant (&m, "yz", UINT8, 0, NULL, &yz, 1);
   sl_onnx_writer_node (m.writer, "QuantizeLinear", "x,xs,xz", "q", NULL);
-  sl_onnx_writer_node (m.writer, "com.microsoft.QLinearSoftmax", "q,xs,xz,ys,yz", "p", "axis i -1", "opset i 13", NULL);
+  sl_onnx_writer_node (m.writer, "com.microsoft.QLinearSoftmax", "q,xs,xz,ys,yz", "p", "axis i -1",
+                       "opset i 13", NULL);
   sl_onnx_writer_node (m.writer, "DequantizeLinear", "p,ys,yz", "y", NULL);
   for (guint row = 0; row < ROWS; row++) {
     double all = 0, powers[COLUMNS];
     for (guint i = 0; i < COLUMNS; i++)
-      all += powers[i] = exp (CLAMP (rint ((double) (x[row * COLUMNS + i] / xs)), -128, 127) * (double) xs);
+      all += powers[i] =
+        exp (CLAMP (rint ((double) (x[row * COLUMNS + i] / xs)), -128, 127) * (double) xs);
     for (guint i = 0; i < COLUMNS; i++)
       expected[row * COLUMNS + i] = CLAMP (rint (powers[i] / all * 256), 0, 255) / 256;
   }
-  onnx_model_expect (&m, "y", SL_ONNX_FLOAT, ROWS * COLUMNS, expected, 1.01 / 256); /* a code at a half may go either way */
+  onnx_model_expect (&m, "y", SL_ONNX_FLOAT, ROWS * COLUMNS, expected,
+                     1.01 / 256); /* a code at a half may go either way */
   onnx_model_clear (&m);
 }
 
@@ -332,7 +377,8 @@ test_qlinear_softmax (void)
 static void
 test_dynamic (gconstpointer data)
 {
-  const gboolean apart = GPOINTER_TO_INT (data); /* DynamicQuantizeLinear, then MatMulIntegerToFloat */
+  const gboolean apart =
+    GPOINTER_TO_INT (data); /* DynamicQuantizeLinear, then MatMulIntegerToFloat */
   static const guint8 zero = 117;
   guint8 weights[ROWS * COLUMNS];
   gfloat scales[COLUMNS], bias[COLUMNS];
@@ -352,7 +398,8 @@ test_dynamic (gconstpointer data)
   add_constant (&m, "b", SL_ONNX_FLOAT, 1, DIMS (COLUMNS), bias, sizeof bias);
   if (apart) {
     sl_onnx_writer_node (m.writer, "DynamicQuantizeLinear", "x", "q,qs,qz", NULL);
-    sl_onnx_writer_node (m.writer, "com.microsoft.MatMulIntegerToFloat", "q,w,qs,s,qz,z,b", "y", NULL);
+    sl_onnx_writer_node (m.writer, "com.microsoft.MatMulIntegerToFloat", "q,w,qs,s,qz,z,b", "y",
+                         NULL);
   } else {
     sl_onnx_writer_node (m.writer, "com.microsoft.DynamicQuantizeMatMul", "x,w,s,z,b", "y", NULL);
   }
@@ -365,15 +412,18 @@ test_dynamic (gconstpointer data)
   for (guint i = 0; i < 3 * COLUMNS; i++) {
     expected[i] = 0;
     for (guint k = 0; k < ROWS; k++)
-      expected[i] += (CLAMP (rint ((double) (x[i / COLUMNS * ROWS + k] / step)) + middle, 0, 255) - middle)
-                     * (weights[k * COLUMNS + i % COLUMNS] - zero);
-    expected[i] = expected[i] * (double) step * (double) scales[i % COLUMNS] + (double) bias[i % COLUMNS];
+      expected[i] +=
+        (CLAMP (rint ((double) (x[i / COLUMNS * ROWS + k] / step)) + middle, 0, 255) - middle)
+        * (weights[k * COLUMNS + i % COLUMNS] - zero);
+    expected[i] =
+      expected[i] * (double) step * (double) scales[i % COLUMNS] + (double) bias[i % COLUMNS];
   }
   onnx_model_expect (&m, "y", SL_ONNX_FLOAT, 3 * COLUMNS, expected, 1e-5);
   onnx_model_clear (&m);
 }
 
-/* Two matrices that are both computed, as in attention: by scales of the file, or by their own ranges. */
+/* Two matrices that are both computed, as in attention: by scales of the file, or by their own
+ * ranges. */
 static void
 test_computed_product (gconstpointer data)
 {
@@ -384,7 +434,8 @@ test_computed_product (gconstpointer data)
   double expected[2 * 9], codes[2][2 * 3 * ROWS], step[2] = { 0.02, 0.025 };
   OnnxModel m;
   onnx_model_init (&m, 18, 6);
-  const gfloat *in[2] = { onnx_model_floats (&m, "a", 3, DIMS (2, 3, ROWS)), onnx_model_floats (&m, "b", 3, DIMS (2, ROWS, 3)) };
+  const gfloat *in[2] = { onnx_model_floats (&m, "a", 3, DIMS (2, 3, ROWS)),
+                          onnx_model_floats (&m, "b", 3, DIMS (2, ROWS, 3)) };
   for (guint i = 0; i < 3; i++) {
     add_constant (&m, names[i], SL_ONNX_FLOAT, 0, NULL, &scales[i], sizeof scales[i]);
     add_constant (&m, names[3 + i], UINT8, 0, NULL, &zeros[i], 1);
@@ -419,7 +470,9 @@ test_computed_product (gconstpointer data)
     for (guint k = 0; k < ROWS; k++)
       sum += codes[0][i / 3 * ROWS + k] * codes[1][(i / 9 * ROWS + k) * 3 + i % 3];
     sum *= step[0] * step[1];
-    expected[i] = dynamic ? sum : (CLAMP (rint (sum / (double) scales[2]) + zeros[2], 0, 255) - zeros[2]) * (double) scales[2];
+    expected[i] = dynamic ? sum
+                          : (CLAMP (rint (sum / (double) scales[2]) + zeros[2], 0, 255) - zeros[2])
+                              * (double) scales[2];
   }
   onnx_model_expect (&m, "y", SL_ONNX_FLOAT, 18, expected, 1e-5);
   onnx_model_clear (&m);
@@ -449,7 +502,8 @@ test_scalar_codes (void)
 static void
 test_scalar (void)
 {
-  static const char *const ops[] = { "com.microsoft.DynamicQuantizeMatMul", "com.microsoft.MatMulNBits", "com.microsoft.Attention" };
+  static const char *const ops[] = { "com.microsoft.DynamicQuantizeMatMul",
+                                     "com.microsoft.MatMulNBits", "com.microsoft.Attention" };
   static const guint8 codes[16 * 16];
   static const gfloat scale = 1, weights[16 * 3];
   for (guint i = 0; i < G_N_ELEMENTS (ops); i++) {
@@ -457,11 +511,12 @@ test_scalar (void)
     onnx_model_init (&m, 18, i);
     onnx_model_floats (&m, "x", 1, DIMS (16));
     sl_onnx_writer_node (m.writer, "ReduceSum", "x", "s", "keepdims i 0", NULL);
-    add_constant (&m, "codes", UINT8, 2, i == 0 ? DIMS (16, 16) : DIMS (1, 16), codes, i == 0 ? 256 : 16);
+    add_constant (&m, "codes", UINT8, 2, i == 0 ? DIMS (16, 16) : DIMS (1, 16), codes,
+                  i == 0 ? 256 : 16);
     add_constant (&m, "scale", SL_ONNX_FLOAT, 1, DIMS (1), &scale, sizeof scale);
     add_constant (&m, "w", SL_ONNX_FLOAT, 2, DIMS (16, 3), weights, sizeof weights);
-    sl_onnx_writer_node (m.writer, ops[i], i == 2 ? "s,w" : "s,codes,scale", "y", "num_heads i 1", "N i 1", "K i 16", "bits i 8",
-                         "block_size i 16", NULL);
+    sl_onnx_writer_node (m.writer, ops[i], i == 2 ? "s,w" : "s,codes,scale", "y", "num_heads i 1",
+                         "N i 1", "K i 16", "bits i 8", "block_size i 16", NULL);
     sl_onnx_writer_output (m.writer, "y", SL_ONNX_FLOAT);
     onnx_model_refuse (&m, i == 1 ? "the weights take 16 values a row" : "a scalar is no matrix");
     onnx_model_clear (&m);
@@ -483,7 +538,8 @@ main (int argc, char **argv)
   g_test_add_data_func ("/onnx/codes/dynamic", GINT_TO_POINTER (0), test_dynamic);
   g_test_add_data_func ("/onnx/codes/dynamic-apart", GINT_TO_POINTER (1), test_dynamic);
   g_test_add_data_func ("/onnx/codes/computed-product", GINT_TO_POINTER (0), test_computed_product);
-  g_test_add_data_func ("/onnx/codes/computed-product-dynamic", GINT_TO_POINTER (1), test_computed_product);
+  g_test_add_data_func ("/onnx/codes/computed-product-dynamic", GINT_TO_POINTER (1),
+                        test_computed_product);
   g_test_add_func ("/onnx/codes/scalar", test_scalar);
   g_test_add_func ("/onnx/codes/scalar-codes", test_scalar_codes);
   return g_test_run ();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Branches and loops that the picture decides, Scan, SequenceMap and optional values; sequences of stated lengths, different elements, determinants
- * and spectra: against the same in double precision.
+ * Branches and loops that the picture decides, Scan, SequenceMap and optional values; sequences of
+ * stated lengths, different elements, determinants and spectra: against the same in double
+ * precision.
  */
 #include <math.h>
 #include <string.h>
@@ -11,7 +12,8 @@
 #define DIMS(...) ((const gint64[]){ __VA_ARGS__ })
 #define N 6
 
-/* A graph within: names of its inputs and outputs with ',' between, then its nodes, which are taken, NULL behind the last. */
+/* A graph within: names of its inputs and outputs with ',' between, then its nodes, which are
+ * taken, NULL behind the last. */
 static GByteArray *
 inner (const char *inputs, const char *outputs, ...)
 {
@@ -49,8 +51,10 @@ run_if (gboolean raised)
   sl_onnx_writer_node (m.writer, "ReduceSum", "x", "s", "keepdims i 0", NULL);
   sl_onnx_writer_node (m.writer, "Greater", "s,zero", "c", NULL);
   GByteArray *node = sl_onnx_node ("If", "c", "y", NULL);
-  sl_onnx_node_graph (node, "then_branch", inner ("", "o", sl_onnx_node ("Exp", "x", "o", NULL), NULL));
-  sl_onnx_node_graph (node, "else_branch", inner ("", "o", sl_onnx_node ("Neg", "x", "o", NULL), NULL));
+  sl_onnx_node_graph (node, "then_branch",
+                      inner ("", "o", sl_onnx_node ("Exp", "x", "o", NULL), NULL));
+  sl_onnx_node_graph (node, "else_branch",
+                      inner ("", "o", sl_onnx_node ("Neg", "x", "o", NULL), NULL));
   sl_onnx_message (m.writer->graph, 1, node);
   for (guint i = 0; i < N; i++)
     y[i] = raised ? exp ((double) x[i]) : -(double) x[i];
@@ -65,7 +69,8 @@ test_if (void)
   run_if (FALSE);
 }
 
-/* One value of the picture doubles the state in every trip and goes on while it is below 10, at most 8 times. Rows of trips that do not count are 0. */
+/* One value of the picture doubles the state in every trip and goes on while it is below 10, at
+ * most 8 times. Rows of trips that do not count are 0. */
 static void
 run_loop (gfloat start)
 {
@@ -79,11 +84,13 @@ run_loop (gfloat start)
   for (guint i = 1; i < N; i++)
     x[i] = start / 2;
   add_scalar (&m, "limit", 10);
-  sl_onnx_message (m.writer->graph, 5, sl_onnx_tensor ("trips", SL_ONNX_INT64, 0, NULL, &trips, sizeof trips));
+  sl_onnx_message (m.writer->graph, 5,
+                   sl_onnx_tensor ("trips", SL_ONNX_INT64, 0, NULL, &trips, sizeof trips));
   sl_onnx_message (m.writer->graph, 5, sl_onnx_tensor ("yes", SL_ONNX_BOOL, 0, NULL, &yes, 1));
   GByteArray *node = sl_onnx_node ("Loop", "trips,yes,x", "y,rows", NULL);
   sl_onnx_node_graph (node, "body",
-                      inner ("i,c,a", "co,ao,sc", sl_onnx_node ("Add", "a,a", "ao", NULL), sl_onnx_node ("Identity", "ao", "sc", NULL),
+                      inner ("i,c,a", "co,ao,sc", sl_onnx_node ("Add", "a,a", "ao", NULL),
+                             sl_onnx_node ("Identity", "ao", "sc", NULL),
                              sl_onnx_node ("ReduceMax", "ao", "most", "keepdims i 0", NULL),
                              sl_onnx_node ("Less", "most,limit", "co", NULL), NULL));
   sl_onnx_message (m.writer->graph, 1, node);
@@ -105,22 +112,27 @@ test_loop (void)
     run_loop (starts[i]);
 }
 
-/* Sums along the second dimension from the end to the begin, written along it from the end, too; and many steps along the first. */
+/* Sums along the second dimension from the end to the begin, written along it from the end, too;
+ * and many steps along the first. */
 static void
 run_scan (gboolean many)
 {
-  const guint rows = many ? 300 : 3, columns = many ? 2 : 5, steps = many ? rows : columns, width = many ? columns : rows;
+  const guint rows = many ? 300 : 3, columns = many ? 2 : 5, steps = many ? rows : columns,
+              width = many ? columns : rows;
   g_autofree double *sums = g_new0 (double, rows *columns), *state = g_new0 (double, width);
   OnnxModel m;
   onnx_model_init (&m, 18, 3);
   const gfloat *x = onnx_model_floats (&m, "x", 2, DIMS (rows, columns));
   g_autofree gfloat *zeros = g_new0 (gfloat, width);
   sl_onnx_writer_floats (m.writer, "start", 1, DIMS (width), zeros);
-  GByteArray *node = many ? sl_onnx_node ("Scan", "start,x", "end,sums", "num_scan_inputs i 1", NULL)
-                          : sl_onnx_node ("Scan", "start,x", "end,sums", "num_scan_inputs i 1", "scan_input_axes I -1",
-                                          "scan_input_directions I 1", "scan_output_axes I 1", "scan_output_directions I 1", NULL);
+  GByteArray *node = many
+                       ? sl_onnx_node ("Scan", "start,x", "end,sums", "num_scan_inputs i 1", NULL)
+                       : sl_onnx_node ("Scan", "start,x", "end,sums", "num_scan_inputs i 1",
+                                       "scan_input_axes I -1", "scan_input_directions I 1",
+                                       "scan_output_axes I 1", "scan_output_directions I 1", NULL);
   sl_onnx_node_graph (node, "body",
-                      inner ("s,e", "so,sc", sl_onnx_node ("Add", "s,e", "so", NULL), sl_onnx_node ("Identity", "so", "sc", NULL), NULL));
+                      inner ("s,e", "so,sc", sl_onnx_node ("Add", "s,e", "so", NULL),
+                             sl_onnx_node ("Identity", "so", "sc", NULL), NULL));
   sl_onnx_message (m.writer->graph, 1, node);
   for (guint step = 0; step < steps; step++)
     for (guint i = 0; i < width; i++) {
@@ -146,10 +158,12 @@ test_sequence_map (void)
   double y[N];
   OnnxModel m;
   onnx_model_init (&m, 18, 4);
-  const gfloat *x = onnx_model_floats (&m, "x", 2, DIMS (2, 3)), *b = onnx_model_floats (&m, "b", 1, DIMS (3));
+  const gfloat *x = onnx_model_floats (&m, "x", 2, DIMS (2, 3)),
+               *b = onnx_model_floats (&m, "b", 1, DIMS (3));
   sl_onnx_writer_node (m.writer, "SplitToSequence", "x", "q", "axis i 0", NULL);
   GByteArray *node = sl_onnx_node ("SequenceMap", "q,b", "z", NULL);
-  sl_onnx_node_graph (node, "body", inner ("e,more", "r", sl_onnx_node ("Add", "e,more", "r", NULL), NULL));
+  sl_onnx_node_graph (node, "body",
+                      inner ("e,more", "r", sl_onnx_node ("Add", "e,more", "r", NULL), NULL));
   sl_onnx_message (m.writer->graph, 1, node);
   sl_onnx_writer_node (m.writer, "ConcatFromSequence", "z", "joined", "axis i 0", NULL);
   sl_onnx_writer_node (m.writer, "Optional", "joined", "maybe", NULL);
@@ -157,8 +171,12 @@ test_sequence_map (void)
   sl_onnx_writer_node (m.writer, "Optional", "", "none", NULL);
   sl_onnx_writer_node (m.writer, "OptionalHasElement", "none", "absent", NULL);
   node = sl_onnx_node ("If", "absent", "chosen", NULL);
-  sl_onnx_node_graph (node, "then_branch", inner ("", "o", sl_onnx_node ("OptionalGetElement", "none", "o", NULL), NULL));
-  sl_onnx_node_graph (node, "else_branch", inner ("", "o", sl_onnx_node ("OptionalGetElement", "maybe", "o", NULL), NULL));
+  sl_onnx_node_graph (
+    node, "then_branch",
+    inner ("", "o", sl_onnx_node ("OptionalGetElement", "none", "o", NULL), NULL));
+  sl_onnx_node_graph (
+    node, "else_branch",
+    inner ("", "o", sl_onnx_node ("OptionalGetElement", "maybe", "o", NULL), NULL));
   sl_onnx_message (m.writer->graph, 1, node);
   sl_onnx_writer_node (m.writer, "Abs", "chosen", "y", NULL);
   for (guint i = 0; i < N; i++)
@@ -181,8 +199,10 @@ test_refused (void)
   };
   static const char *const texts[] = {
     [SHAPES] = "the picture decides about output 0, whose two values have other shapes or types",
-    [COUNT] = "the trip count, input 0, depends on the picture; expected a constant: the work of a frame must be bounded",
-    [CONDITION] = "the number of its iterations depends on the picture; expected a constant trip count of at most 64",
+    [COUNT] =
+      "the trip count, input 0, depends on the picture; expected a constant: the work of a frame must be bounded",
+    [CONDITION] =
+      "the number of its iterations depends on the picture; expected a constant trip count of at most 64",
     [MANY] = "the number of its iterations is too high; at most 1024",
     [SCAN] = "its body does not fit its 2 inputs, of which 9223372036854775807 are sequences",
     [MISSING] = "its optional value is not there",
@@ -195,7 +215,8 @@ test_refused (void)
     onnx_model_floats (&m, "x", 2, DIMS (2, 3));
     onnx_model_ints (&m, "n", 1, DIMS (1), 1, 5);
     add_scalar (&m, "zero", 0);
-    sl_onnx_message (m.writer->graph, 5, sl_onnx_tensor ("trips", SL_ONNX_INT64, 0, NULL, &trips, sizeof trips));
+    sl_onnx_message (m.writer->graph, 5,
+                     sl_onnx_tensor ("trips", SL_ONNX_INT64, 0, NULL, &trips, sizeof trips));
     sl_onnx_message (m.writer->graph, 5, sl_onnx_tensor ("yes", SL_ONNX_BOOL, 0, NULL, &yes, 1));
     sl_onnx_writer_node (m.writer, "ReduceSum", "x", "s", "keepdims i 0", NULL);
     sl_onnx_writer_node (m.writer, "Greater", "s,zero", "c", NULL);
@@ -209,11 +230,15 @@ test_refused (void)
                                      : i == MISSING ? "none"
                                                     : "trips,yes,x",
                                      "y", "num_scan_inputs i 9223372036854775807", NULL);
-    sl_onnx_node_graph (node, "then_branch", inner ("", "o", sl_onnx_node ("Neg", "x", "o", NULL), NULL));
-    sl_onnx_node_graph (node, "else_branch", inner ("", "o", sl_onnx_node ("Flatten", "x", "o", "axis i 0", NULL), NULL));
+    sl_onnx_node_graph (node, "then_branch",
+                        inner ("", "o", sl_onnx_node ("Neg", "x", "o", NULL), NULL));
+    sl_onnx_node_graph (
+      node, "else_branch",
+      inner ("", "o", sl_onnx_node ("Flatten", "x", "o", "axis i 0", NULL), NULL));
     sl_onnx_node_graph (node, "body",
                         inner ("i,g,a", "co,ao", sl_onnx_node ("Add", "a,a", "ao", NULL),
-                               i == CONDITION ? sl_onnx_node ("Identity", "c", "co", NULL) : sl_onnx_node ("Identity", "g", "co", NULL),
+                               i == CONDITION ? sl_onnx_node ("Identity", "c", "co", NULL)
+                                              : sl_onnx_node ("Identity", "g", "co", NULL),
                                NULL));
     sl_onnx_writer_node (m.writer, "Optional", "", "none", NULL);
     sl_onnx_message (m.writer->graph, 1, node);
@@ -233,10 +258,12 @@ run_reverse (gboolean time_first)
   const gfloat *x = onnx_model_floats (&m, "x", 3, time_first ? DIMS (4, 3, 2) : DIMS (3, 4, 2));
   gint64 *lengths = onnx_model_ints (&m, "n", 1, DIMS (3), 1, 5);
   lengths[0] = 4;
-  sl_onnx_writer_node (m.writer, "ReverseSequence", "x,n", "y", time_first ? "time_axis i 0" : "time_axis i 1",
+  sl_onnx_writer_node (m.writer, "ReverseSequence", "x,n", "y",
+                       time_first ? "time_axis i 0" : "time_axis i 1",
                        time_first ? "batch_axis i 1" : "batch_axis i 0", NULL);
   for (gint i = 0; i < 24; i++) {
-    const gint t = time_first ? i / 6 : i / 2 % 4, b = time_first ? i / 2 % 3 : i / 8, n = (gint) lengths[b], from = t < n ? n - 1 - t : t;
+    const gint t = time_first ? i / 6 : i / 2 % 4, b = time_first ? i / 2 % 3 : i / 8,
+               n = (gint) lengths[b], from = t < n ? n - 1 - t : t;
     y[i] = (double) x[time_first ? (from * 3 + b) * 2 + i % 2 : (b * 4 + from) * 2 + i % 2];
   }
   onnx_model_expect (&m, "y", SL_ONNX_FLOAT, 24, y, 0);
@@ -250,12 +277,15 @@ test_reverse (void)
   run_reverse (FALSE);
 }
 
-/* The different ones, where each is first, which each element is, how often each is there; 0 and -1 behind the last. */
+/* The different ones, where each is first, which each element is, how often each is there; 0 and -1
+ * behind the last. */
 static void
 run_unique (gboolean sorted)
 {
   static const gfloat values[8] = { 2, 0.5f, 2, -1, 7, 0.5f, 0.5f, -1 };
-  static const double in_order[4][8] = { { -1, 0.5, 2, 7 }, { 3, 1, 0, 4, -1, -1, -1, -1 }, { 2, 1, 2, 0, 3, 1, 1, 0 }, { 2, 3, 2, 1 } };
+  static const double in_order[4][8] = {
+    { -1, 0.5, 2, 7 }, { 3, 1, 0, 4, -1, -1, -1, -1 }, { 2, 1, 2, 0, 3, 1, 1, 0 }, { 2, 3, 2, 1 }
+  };
   static const double as_they_come[4][8] = {
     { 2, 0.5, -1, 7 }, { 0, 1, 3, 4, -1, -1, -1, -1 }, { 0, 1, 0, 2, 3, 1, 1, 2 }, { 2, 3, 2, 1 }
   };
@@ -263,9 +293,11 @@ run_unique (gboolean sorted)
   OnnxModel m;
   onnx_model_init (&m, 18, 7);
   memcpy (onnx_model_floats (&m, "x", 2, DIMS (2, 4)), values, sizeof values);
-  sl_onnx_writer_node (m.writer, "Unique", "x", "y,first,which,counts", sorted ? "sorted i 1" : "sorted i 0", NULL);
+  sl_onnx_writer_node (m.writer, "Unique", "x", "y,first,which,counts",
+                       sorted ? "sorted i 1" : "sorted i 0", NULL);
   for (guint i = 0; i < 4; i++)
-    onnx_model_expect (&m, names[i], i == 0 ? SL_ONNX_FLOAT : SL_ONNX_INT64, 8, (sorted ? in_order : as_they_come)[i], 0);
+    onnx_model_expect (&m, names[i], i == 0 ? SL_ONNX_FLOAT : SL_ONNX_INT64, 8,
+                       (sorted ? in_order : as_they_come)[i], 0);
   onnx_model_clear (&m);
 }
 
@@ -325,13 +357,15 @@ run_dft (gint samples, gint length, gboolean complex, gboolean inverse, gboolean
   const gfloat *x = onnx_model_floats (&m, "x", 4, DIMS (2, samples, 3, parts));
   sl_onnx_writer_ints (m.writer, "length", 1, DIMS (length));
   sl_onnx_writer_ints (m.writer, "axis", 1, DIMS (1));
-  sl_onnx_writer_node (m.writer, "DFT", "x,length,axis", "y", inverse ? "inverse i 1" : "inverse i 0",
+  sl_onnx_writer_node (m.writer, "DFT", "x,length,axis", "y",
+                       inverse ? "inverse i 1" : "inverse i 0",
                        onesided ? "onesided i 1" : "onesided i 0", NULL);
   for (gint i = 0; i < 2 * bins * 3; i++)
     for (gint t = 0; t < MIN (samples, length); t++) {
       const gfloat *from = x + ((i / 3 / bins * samples + t) * 3 + i % 3) * parts;
-      const double turn = (inverse ? 2 : -2) * G_PI * (i / 3 % bins) * t / length, real = (double) from[0],
-                   imaginary = complex ? (double) from[1] : 0, share = inverse ? 1.0 / length : 1;
+      const double turn = (inverse ? 2 : -2) * G_PI * (i / 3 % bins) * t / length,
+                   real = (double) from[0], imaginary = complex ? (double) from[1] : 0,
+                   share = inverse ? 1.0 / length : 1;
       y[2 * i] += share * (real * cos (turn) - imaginary * sin (turn));
       y[2 * i + 1] += share * (real * sin (turn) + imaginary * cos (turn));
     }

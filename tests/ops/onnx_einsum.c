@@ -7,8 +7,9 @@
 #define MOST 4
 #define SIZES "abcdefgh"
 
-/** @terms: labels of each operand, an ellipsis written out; @result: those of the result. A label's size is 2 more than its place in the
- *  alphabet, an upper case one is a dimension of 1 of the lower case one. */
+/** @terms: labels of each operand, an ellipsis written out; @result: those of the result. A label's
+ * size is 2 more than its place in the alphabet, an upper case one is a dimension of 1 of the lower
+ * case one. */
 typedef struct
 {
   const char *equation, *terms[MOST + 1], *result;
@@ -148,7 +149,8 @@ test_errors (void)
   }
 }
 
-/* Nine dimensions: of a result that the equation does not state, and of which none may be summed before the third operand. */
+/* Nine dimensions: of a result that the equation does not state, and of which none may be summed
+ * before the third operand. */
 static void
 test_too_many_dimensions (void)
 {
@@ -157,7 +159,8 @@ test_too_many_dimensions (void)
     const char *inputs, *equation, *text;
   } rows[] = {
     { "a,b", "equation s abcde,fghi", "abcde,fghi" },
-    { "a,b,a", "equation s abcde,fghi,abcde->fghi", "its operands join to 9 dimensions; at most 8 are supported" },
+    { "a,b,a", "equation s abcde,fghi,abcde->fghi",
+      "its operands join to 9 dimensions; at most 8 are supported" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     OnnxModel m;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ONNX's operators that work on each element, and small ones around shapes. Expected values are the specification's formulas, in double. */
+/* ONNX's operators that work on each element, and small ones around shapes. Expected values are the
+ * specification's formulas, in double. */
 #include <math.h>
 #include <string.h>
 
@@ -100,13 +101,14 @@ test_function (gconstpointer data)
     onnx_model_init (&m, f->opset, 3);
     gfloat *x = onnx_model_floats (&m, "x", 4, DIMS (1, 3, 4, 5));
     for (guint i = 0; i < N; i++) {
-      x[i] = (gfloat) CLAMP (f->low + (f->high - f->low) * ((double) x[i] + 2) / 4, f->low, f->high);
+      x[i] =
+        (gfloat) CLAMP (f->low + (f->high - f->low) * ((double) x[i] + 2) / 4, f->low, f->high);
       expected[i] = f->value ((double) x[i]);
     }
     if (pooled)
       sl_onnx_writer_node (m.writer, "MaxPool", "x", "p", "kernel_shape I 1,1", NULL);
-    sl_onnx_writer_node (m.writer, f->op, pooled ? "p" : "x", "y", f->attributes[0], f->attributes[0] != NULL ? f->attributes[1] : NULL,
-                         NULL);
+    sl_onnx_writer_node (m.writer, f->op, pooled ? "p" : "x", "y", f->attributes[0],
+                         f->attributes[0] != NULL ? f->attributes[1] : NULL, NULL);
     onnx_model_expect (&m, "y", SL_ONNX_FLOAT, N, expected, 2e-6);
     onnx_model_clear (&m);
   }
@@ -128,20 +130,23 @@ bits (const char *op, guint64 a, guint64 b, guint64 mask)
 static void
 run_bits (const char *op, gboolean bytes)
 {
-  const gboolean shifts = strcmp (op, "LEFT") == 0 || strcmp (op, "RIGHT") == 0, alone = strcmp (op, "BitwiseNot") == 0;
+  const gboolean shifts = strcmp (op, "LEFT") == 0 || strcmp (op, "RIGHT") == 0,
+                 alone = strcmp (op, "BitwiseNot") == 0;
   const guint64 mask = bytes ? 0xff : G_MAXUINT64;
   g_autofree char *direction = g_strdup_printf ("direction s %s", shifts ? op : "none");
   double expected[N];
   OnnxModel m;
   onnx_model_init (&m, 18, 4);
-  const gint64 *a = onnx_model_ints (&m, "a", 4, DIMS (1, 3, 4, 5), bytes || shifts ? 0 : -5000, bytes ? 256 : 5000);
+  const gint64 *a = onnx_model_ints (&m, "a", 4, DIMS (1, 3, 4, 5), bytes || shifts ? 0 : -5000,
+                                     bytes ? 256 : 5000);
   const gint64 *b = onnx_model_ints (&m, "b", 1, DIMS (5), 0, shifts ? 8 : 256);
   if (bytes) {
     sl_onnx_writer_node (m.writer, "Cast", "a", "ca", "to i 2", NULL);
     sl_onnx_writer_node (m.writer, "Cast", "b", "cb", "to i 2", NULL);
   }
   const char *one = bytes ? "ca" : "a", *two = bytes ? "ca,cb" : "a,b";
-  sl_onnx_writer_node (m.writer, shifts ? "BitShift" : op, alone ? one : two, "c", shifts ? direction : NULL, NULL);
+  sl_onnx_writer_node (m.writer, shifts ? "BitShift" : op, alone ? one : two, "c",
+                       shifts ? direction : NULL, NULL);
   sl_onnx_writer_node (m.writer, "Cast", "c", "y", "to i 7", NULL);
   for (guint i = 0; i < N; i++)
     expected[i] = (double) bits (op, (guint64) a[i], (guint64) b[i % 5], mask);
@@ -152,7 +157,8 @@ run_bits (const char *op, gboolean bytes)
 static void
 test_bits (void)
 {
-  static const char *const ops[] = { "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot", "LEFT", "RIGHT" };
+  static const char *const ops[] = { "BitwiseAnd", "BitwiseOr", "BitwiseXor",
+                                     "BitwiseNot", "LEFT",      "RIGHT" };
   for (guint i = 0; i < G_N_ELEMENTS (ops); i++) {
     run_bits (ops[i], FALSE);
     run_bits (ops[i], TRUE);
@@ -165,7 +171,8 @@ test_modulo (void)
   OnnxModel m;
   double real[N], truncated[N], floored[N];
   onnx_model_init (&m, 13, 5);
-  const gfloat *x = onnx_model_floats (&m, "x", 2, DIMS (12, 5)), *d = onnx_model_floats (&m, "d", 1, DIMS (5));
+  const gfloat *x = onnx_model_floats (&m, "x", 2, DIMS (12, 5)),
+               *d = onnx_model_floats (&m, "d", 1, DIMS (5));
   const gint64 *i = onnx_model_ints (&m, "i", 2, DIMS (12, 5), -50, 50);
   gint64 *k = onnx_model_ints (&m, "k", 1, DIMS (5), 1, 9);
   k[0] = -7;
@@ -191,7 +198,8 @@ test_image_scaler (void)
   const double bias[3] = { -0.5, 0.25, 1 };
   onnx_model_init (&m, 7, 6);
   const gfloat *x = onnx_model_floats (&m, "x", 4, DIMS (1, 3, 4, 5));
-  sl_onnx_writer_node (m.writer, "ImageScaler", "x", "y", "scale f 0.5", "bias F -0.5,0.25,1", NULL);
+  sl_onnx_writer_node (m.writer, "ImageScaler", "x", "y", "scale f 0.5", "bias F -0.5,0.25,1",
+                       NULL);
   sl_onnx_writer_node (m.writer, "Crop", "x", "cropped", "border I 1,2,1,0", NULL);
   sl_onnx_writer_node (m.writer, "Crop", "x", "sized", "border I 2,1,0,0", "scale I 2,2", NULL);
   for (guint i = 0; i < N; i++)
@@ -206,7 +214,8 @@ test_image_scaler (void)
   onnx_model_clear (&m);
 }
 
-/* What an axis of 7 and one of 2 become, brought to 4 and 5: the specification's start (7 - 4) / 2 and padding (5 - 2) / 2. */
+/* What an axis of 7 and one of 2 become, brought to 4 and 5: the specification's start (7 - 4) / 2
+ * and padding (5 - 2) / 2. */
 static void
 test_center_crop_pad (void)
 {
@@ -215,9 +224,11 @@ test_center_crop_pad (void)
     double expected[3 * 4 * 5];
     onnx_model_init (&m, 18, 6);
     const gfloat *x = onnx_model_floats (&m, "x", 4, DIMS (1, 3, 7, 2));
-    sl_onnx_writer_ints (m.writer, "shape", form == 0 ? 4 : 2, form == 0 ? DIMS (1, 3, 4, 5) : DIMS (5, 4));
+    sl_onnx_writer_ints (m.writer, "shape", form == 0 ? 4 : 2,
+                         form == 0 ? DIMS (1, 3, 4, 5) : DIMS (5, 4));
     sl_onnx_writer_node (m.writer, "MaxPool", "x", "p", "kernel_shape I 1,1", NULL);
-    sl_onnx_writer_node (m.writer, "CenterCropPad", form == 0 ? "x,shape" : "p,shape", "y", form == 0 ? NULL : "axes I -1,2", NULL);
+    sl_onnx_writer_node (m.writer, "CenterCropPad", form == 0 ? "x,shape" : "p,shape", "y",
+                         form == 0 ? NULL : "axes I -1,2", NULL);
     for (guint i = 0; i < 60; i++) {
       const guint row = i / 5 % 4 + 1, column = i % 5;
       expected[i] = column < 1 || column > 2 ? 0 : (double) x[i / 20 * 14 + row * 2 + column - 1];
@@ -319,8 +330,10 @@ test_lrn (void)
     OnnxModel m;
     onnx_model_init (&m, 13, 6);
     const gfloat *x = onnx_model_floats (&m, "x", 4, DIMS (2, 6, 2, 5));
-    g_autofree char *window = g_strdup_printf ("size i %d", size), *power = g_strdup_printf ("beta f %g", beta);
-    sl_onnx_writer_node (m.writer, "LRN", "x", "y", window, "alpha f 0.3", power, "bias f 1.5", NULL);
+    g_autofree char *window = g_strdup_printf ("size i %d", size),
+                    *power = g_strdup_printf ("beta f %g", beta);
+    sl_onnx_writer_node (m.writer, "LRN", "x", "y", window, "alpha f 0.3", power, "bias f 1.5",
+                         NULL);
     for (gint i = 0; i < 2 * N; i++) {
       const gint c = i / 10 % 6;
       double sum = 0;
@@ -344,7 +357,8 @@ test_mean_variance (void)
     onnx_model_init (&m, 13, 6);
     const gfloat *x = onnx_model_floats (&m, "x", 4, DIMS (2, 3, 4, 5));
     sl_onnx_writer_node (m.writer, "MaxPool", "x", "p", "kernel_shape I 1,1", NULL);
-    sl_onnx_writer_node (m.writer, "MeanVarianceNormalization", form & 2 ? "p" : "x", "y", channels ? "axes I 1" : NULL, NULL);
+    sl_onnx_writer_node (m.writer, "MeanVarianceNormalization", form & 2 ? "p" : "x", "y",
+                         channels ? "axes I 1" : NULL, NULL);
     for (guint i = 0; i < 2 * N; i++) {
       double sum = 0, squares = 0, n = 0;
       for (guint k = 0; k < 2 * N; k++)
@@ -368,14 +382,17 @@ test_refused (void)
     const char *op, *inputs, *attribute, *text;
   } rows[] = {
     { "BitShift", "i,i", "direction s UP", "attribute direction is 'UP'; expected LEFT or RIGHT" },
-    { "BitwiseAnd", "x,x", NULL, "its inputs are float32 and float32; expected whole numbers of one type" },
-    { "ImageScaler", "x", "bias F 1,2", "attribute bias has 2 numbers for an input of 4 dimensions" },
+    { "BitwiseAnd", "x,x", NULL,
+      "its inputs are float32 and float32; expected whole numbers of one type" },
+    { "ImageScaler", "x", "bias F 1,2",
+      "attribute bias has 2 numbers for an input of 4 dimensions" },
     { "Crop", "x", "border I 4,0,1,0", "its border and scale do not lie in an input" },
     { "Crop", "x", "border I -1,0,1,0", "its border and scale do not lie in an input" },
     { "CenterCropPad", "x,c", NULL, "a shape of 2 dimensions; expected 4" },
     { "CenterCropPad", "x,c", "axes I 1,7", "axis 7 is outside a tensor of 4 dimensions" },
     { "CenterCropPad", "x,z", "axes I 1", "dimension 0 of the shape is 0" },
-    { "Compress", "x,b", "axis i 1", "its condition, input 1, must be a constant of at most 3 elements" },
+    { "Compress", "x,b", "axis i 1",
+      "its condition, input 1, must be a constant of at most 3 elements" },
     { "EyeLike", "x", NULL, "its input has 4 dimensions" },
     { "GlobalLpPool", "x", "p i 0", "attribute p is 0" },
     { "LRN", "x", "size i 0", "size is 0; expected 1 or more" },

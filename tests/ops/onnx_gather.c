@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ONNX's Gather, GatherND, GatherElements and ScatterND by computed indices, and NonZero, which computes them, by their formulas. */
+/* ONNX's Gather, GatherND, GatherElements and ScatterND by computed indices, and NonZero, which
+ * computes them, by their formulas. */
 #include "tests/ops/onnxmodel.h"
 
 #define DIMS(...) ((const gint64[]){ __VA_ARGS__ })
@@ -7,7 +8,8 @@
 /* Sizes of data that every test reads, and how far apart its elements are. */
 static const gint64 sizes[4] = { 2, 3, 4, 5 }, strides[4] = { 60, 20, 5, 1 };
 
-/* Data of those sizes under the name @name, from an operator that holds it channels last where @pooled says so. */
+/* Data of those sizes under the name @name, from an operator that holds it channels last where
+ * @pooled says so. */
 static const gfloat *
 add_data (OnnxModel *m, gboolean pooled, const char **name)
 {
@@ -38,7 +40,8 @@ run_gather (gint64 axis, guint rank, gboolean pooled)
   OnnxModel m;
   onnx_model_init (&m, 13, 5 + rank);
   const gfloat *x = add_data (&m, pooled, &data);
-  const gint64 *indices = onnx_model_ints (&m, "i", MAX (rank, 1), dims, (gint32) -sizes[d] - 1, (gint32) sizes[d] + 1);
+  const gint64 *indices =
+    onnx_model_ints (&m, "i", MAX (rank, 1), dims, (gint32) -sizes[d] - 1, (gint32) sizes[d] + 1);
   g_autofree char *inputs = g_strdup_printf (rank == 0 ? "%s,scalar" : "%s,i", data);
   if (rank == 0)
     sl_onnx_writer_node (m.writer, "Squeeze", "i", "scalar", NULL);
@@ -60,7 +63,8 @@ test_gather (void)
         run_gather (axis, rank, (gboolean) pooled);
 }
 
-/* @n coordinates behind @batch_dims equal dimensions, as many times as the next dimension of the indices says. */
+/* @n coordinates behind @batch_dims equal dimensions, as many times as the next dimension of the
+ * indices says. */
 static void
 run_gather_nd (guint batch_dims, guint n, gboolean pooled)
 {
@@ -111,7 +115,9 @@ test_gather_nd_refused (void)
     const char *attribute, *text;
     gint64 dims[3];
   } rows[] = {
-    { "batch_dims i 1", "do not address float32[2,3,4,5] with batch_dims 1; expected as many equal dimensions", { 3, 4, 1 } },
+    { "batch_dims i 1",
+      "do not address float32[2,3,4,5] with batch_dims 1; expected as many equal dimensions",
+      { 3, 4, 1 } },
     { "batch_dims i 3", "with batch_dims 3", { 2, 3, 4 } },
     { "batch_dims i -1", "with batch_dims -1", { 2, 3, 1 } },
     { "batch_dims i 9000000000", "with batch_dims 2147483647", { 2, 3, 1 } },
@@ -130,14 +136,17 @@ test_gather_nd_refused (void)
   }
 }
 
-/* One box of three is found. By rows left open 0 is read, and nothing is written, whatever was computed of them before. */
+/* One box of three is found. By rows left open 0 is read, and nothing is written, whatever was
+ * computed of them before. */
 static void
 test_open_rows (void)
 {
-  static const gfloat boxes[12] = { 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1 }, scores[3] = { 0.1f, 0.9f, 0.2f };
+  static const gfloat boxes[12] = { 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1 },
+                      scores[3] = { 0.1f, 0.9f, 0.2f };
   OnnxModel m;
   onnx_model_init (&m, 13, 3);
-  const gfloat *x = onnx_model_floats (&m, "x", 2, DIMS (1, 3)), *u = onnx_model_floats (&m, "u", 1, DIMS (3));
+  const gfloat *x = onnx_model_floats (&m, "x", 2, DIMS (1, 3)),
+               *u = onnx_model_floats (&m, "u", 1, DIMS (3));
   sl_onnx_writer_floats (m.writer, "b", 3, DIMS (1, 3, 4), boxes);
   sl_onnx_writer_floats (m.writer, "s", 3, DIMS (1, 1, 3), scores);
   sl_onnx_writer_floats (m.writer, "zero", 1, DIMS (1), (const gfloat[]){ 0 });
@@ -157,12 +166,15 @@ test_open_rows (void)
   sl_onnx_writer_node (m.writer, "ScatterND", "flat,third,u", "scattered", NULL);
   sl_onnx_writer_node (m.writer, "ScatterElements", "x,i,updates", "written", "axis i 1", NULL);
   onnx_model_expect (&m, "elements", SL_ONNX_FLOAT, 3, (const double[]){ (double) x[1], 0, 0 }, 0);
-  onnx_model_expect (&m, "scattered", SL_ONNX_FLOAT, 3, (const double[]){ (double) x[0], (double) u[0], (double) x[2] }, 0);
-  onnx_model_expect (&m, "written", SL_ONNX_FLOAT, 3, (const double[]){ (double) x[0], (double) u[0], (double) x[2] }, 0);
+  onnx_model_expect (&m, "scattered", SL_ONNX_FLOAT, 3,
+                     (const double[]){ (double) x[0], (double) u[0], (double) x[2] }, 0);
+  onnx_model_expect (&m, "written", SL_ONNX_FLOAT, 3,
+                     (const double[]){ (double) x[0], (double) u[0], (double) x[2] }, 0);
   onnx_model_clear (&m);
 }
 
-/* Where numbers of three types are not 0: in order, and -1 behind the last. What is read there is 0, and nothing is written. */
+/* Where numbers of three types are not 0: in order, and -1 behind the last. What is read there is
+ * 0, and nothing is written. */
 static void
 test_non_zero (void)
 {
@@ -172,7 +184,8 @@ test_non_zero (void)
     double places[3 * 24], values[24] = { 0 }, written[24];
     gsize found = 0;
     onnx_model_init (&m, 13, 11);
-    gfloat *x = onnx_model_floats (&m, "x", 3, DIMS (2, 3, 4)), *u = onnx_model_floats (&m, "u", 1, DIMS (24));
+    gfloat *x = onnx_model_floats (&m, "x", 3, DIMS (2, 3, 4)),
+           *u = onnx_model_floats (&m, "u", 1, DIMS (24));
     gint64 *i = onnx_model_ints (&m, "i", 3, DIMS (2, 3, 4), -1, 2);
     for (guint e = 0; e < 24; e++) {
       i[e] = form == 1 ? i[e] : x[e] > 0;

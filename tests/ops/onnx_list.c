@@ -4,17 +4,20 @@
 
 #define DIMS(...) ((const gint64[]){ __VA_ARGS__ })
 
-/* Parts of 2, 2 and 1 of a dimension of 5, of a tensor in ONNX's order and of one that a pool left channels last. */
+/* Parts of 2, 2 and 1 of a dimension of 5, of a tensor in ONNX's order and of one that a pool left
+ * channels last. */
 static void
 test_split (void)
 {
   for (guint pooled = 0; pooled < 2; pooled++) {
     OnnxModel m;
-    double second[2 * 3 * 4 * 2], third[2 * 3 * 4], alone[2 * 3 * 4], sized[2 * 3 * 4 * 3], joined[2 * 3 * 4 * 5];
+    double second[2 * 3 * 4 * 2], third[2 * 3 * 4], alone[2 * 3 * 4], sized[2 * 3 * 4 * 3],
+      joined[2 * 3 * 4 * 5];
     onnx_model_init (&m, 13, 2);
     const gfloat *x = onnx_model_floats (&m, "x", 4, DIMS (2, 3, 4, 5));
     const char *data = pooled ? "p" : "x";
-    g_autofree char *by_size = g_strdup_printf ("%s,size", data), *by_sizes = g_strdup_printf ("%s,sizes", data);
+    g_autofree char *by_size = g_strdup_printf ("%s,size", data),
+                    *by_sizes = g_strdup_printf ("%s,sizes", data);
     sl_onnx_writer_ints (m.writer, "two", 1, DIMS (2));
     sl_onnx_writer_ints (m.writer, "sizes", 2, DIMS (2, 3));
     sl_onnx_writer_ints (m.writer, "minus", 1, DIMS (-1));
@@ -28,7 +31,8 @@ test_split (void)
     sl_onnx_writer_node (m.writer, "SequenceAt", "s,minus", "third", NULL);
     sl_onnx_writer_node (m.writer, "SequenceAt", "t,minus", "sized", NULL);
     sl_onnx_writer_node (m.writer, "SequenceAt", "u,two", "alone", NULL);
-    sl_onnx_writer_node (m.writer, "ConcatFromSequence", "u", "joined", "axis i -1", "new_axis i 1", NULL);
+    sl_onnx_writer_node (m.writer, "ConcatFromSequence", "u", "joined", "axis i -1", "new_axis i 1",
+                         NULL);
     for (guint i = 0; i < 120; i++) {
       const guint row = i / 5, k = i % 5;
       joined[i] = (double) x[i];
@@ -57,7 +61,8 @@ test_list (void)
   OnnxModel m;
   double joined[18], left[12];
   onnx_model_init (&m, 13, 2);
-  const gfloat *a = onnx_model_floats (&m, "a", 2, DIMS (2, 3)), *b = onnx_model_floats (&m, "b", 2, DIMS (2, 3));
+  const gfloat *a = onnx_model_floats (&m, "a", 2, DIMS (2, 3)),
+               *b = onnx_model_floats (&m, "b", 2, DIMS (2, 3));
   sl_onnx_writer_ints (m.writer, "zero", 1, DIMS (0));
   sl_onnx_writer_ints (m.writer, "one", 1, DIMS (1));
   sl_onnx_writer_node (m.writer, "SequenceEmpty", "", "none", NULL);

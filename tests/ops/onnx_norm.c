@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* BatchNormalization by the file's statistics and by those of the batch, against the specification's formula in double precision. */
+/* BatchNormalization by the file's statistics and by those of the batch, against the
+ * specification's formula in double precision. */
 #include <math.h>
 
 #include "tests/ops/onnxmodel.h"
@@ -10,7 +11,8 @@
 #define PIXELS 20
 #define N (BATCH * CHANNELS * PIXELS)
 
-/** @outputs, @training: how the file says that it is exported for training: more outputs up to opset 13, then an attribute. */
+/** @outputs, @training: how the file says that it is exported for training: more outputs up to
+ * opset 13, then an attribute. */
 typedef struct
 {
   guint opset;
@@ -25,7 +27,9 @@ statistics (const gfloat *x, guint channel, double *mean, double *variance)
   for (guint i = 0; i < BATCH * PIXELS; i++)
     *mean += (double) x[(i / PIXELS * CHANNELS + channel) * PIXELS + i % PIXELS] / (BATCH * PIXELS);
   for (guint i = 0; i < BATCH * PIXELS; i++)
-    *variance += pow ((double) x[(i / PIXELS * CHANNELS + channel) * PIXELS + i % PIXELS] - *mean, 2) / (BATCH * PIXELS);
+    *variance +=
+      pow ((double) x[(i / PIXELS * CHANNELS + channel) * PIXELS + i % PIXELS] - *mean, 2)
+      / (BATCH * PIXELS);
 }
 
 static void
@@ -41,13 +45,15 @@ check_norm (const Norm *norm)
   sl_onnx_writer_floats (m.writer, "bias", 1, DIMS (CHANNELS), bias);
   sl_onnx_writer_floats (m.writer, "mean", 1, DIMS (CHANNELS), means);
   sl_onnx_writer_floats (m.writer, "variance", 1, DIMS (CHANNELS), variances);
-  sl_onnx_writer_node (m.writer, "BatchNormalization", "x,scale,bias,mean,variance", norm->outputs, "epsilon f 0.01", norm->training, NULL);
+  sl_onnx_writer_node (m.writer, "BatchNormalization", "x,scale,bias,mean,variance", norm->outputs,
+                       "epsilon f 0.01", norm->training, NULL);
   for (guint i = 0; i < N; i++) {
     const guint c = i / PIXELS % CHANNELS;
     double mean = (double) means[c], variance = (double) variances[c];
     if (norm->by_batch)
       statistics (x, c, &mean, &variance);
-    expected[i] = ((double) x[i] - mean) / sqrt (variance + 0.01) * (double) scale[c] + (double) bias[c];
+    expected[i] =
+      ((double) x[i] - mean) / sqrt (variance + 0.01) * (double) scale[c] + (double) bias[c];
   }
   onnx_model_expect (&m, "y", SL_ONNX_FLOAT, N, expected, 1e-5);
   onnx_model_clear (&m);

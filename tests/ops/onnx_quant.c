@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Scales of blocks, as files have them since opset 21, against their definition in double precision; types of codes that are refused. */
+/* Scales of blocks, as files have them since opset 21, against their definition in double
+ * precision; types of codes that are refused. */
 #include "tests/ops/onnxmodel.h"
 
 #define DIMS(...) ((const gint64[]){ __VA_ARGS__ })
@@ -11,16 +12,21 @@
 #define INT32 6
 
 static void
-add_constant (OnnxModel *m, const char *name, guint type, gint64 rows, gint64 columns, const void *data, gsize bytes)
+add_constant (OnnxModel *m, const char *name, guint type, gint64 rows, gint64 columns,
+              const void *data, gsize bytes)
 {
-  sl_onnx_message (m->writer->graph, 5, sl_onnx_tensor (name, type, 2, DIMS (rows, columns), data, bytes));
+  sl_onnx_message (m->writer->graph, 5,
+                   sl_onnx_tensor (name, type, 2, DIMS (rows, columns), data, bytes));
 }
 
-/* Weights in blocks along either dimension, the last one not whole; with zero points and without. */
+/* Weights in blocks along either dimension, the last one not whole; with zero points and without.
+ */
 static void
 test_blocks (void)
 {
-  static const gint64 shapes[][3] = { { 0, 3, 2 }, { 0, 4, 2 }, { 1, 2, 2 }, { 1, 3, 2 }, { 0, 1, 6 } };
+  static const gint64 shapes[][3] = {
+    { 0, 3, 2 }, { 0, 4, 2 }, { 1, 2, 2 }, { 1, 3, 2 }, { 0, 1, 6 }
+  };
   for (guint i = 0; i < 2 * G_N_ELEMENTS (shapes); i++) {
     const gboolean along_rows = shapes[i / 2][0] == 0, with_zeros = i & 1;
     const guint size = (guint) shapes[i / 2][1], blocks = (guint) shapes[i / 2][2];
@@ -37,10 +43,12 @@ test_blocks (void)
       scales[k] = (gfloat) g_rand_double_range (m.rand, 0.01, 0.1);
     }
     add_constant (&m, "codes", with_zeros ? UINT8 : INT8, ROWS, COLUMNS, codes, sizeof codes);
-    add_constant (&m, "scales", SL_ONNX_FLOAT, rows, columns, scales, (gsize) (rows * columns) * sizeof scales[0]);
+    add_constant (&m, "scales", SL_ONNX_FLOAT, rows, columns, scales,
+                  (gsize) (rows * columns) * sizeof scales[0]);
     add_constant (&m, "zeros", UINT8, rows, columns, zeros, (gsize) (rows * columns));
     g_autofree char *block = g_strdup_printf ("block_size i %u", size);
-    sl_onnx_writer_node (m.writer, "DequantizeLinear", with_zeros ? "codes,scales,zeros" : "codes,scales", "w", block,
+    sl_onnx_writer_node (m.writer, "DequantizeLinear",
+                         with_zeros ? "codes,scales,zeros" : "codes,scales", "w", block,
                          along_rows ? "axis i 0" : "axis i 1", NULL);
     sl_onnx_writer_node (m.writer, "Add", "x,w", "y", NULL);
     for (guint k = 0; k < ROWS * COLUMNS; k++) {
@@ -57,7 +65,8 @@ test_blocks (void)
 static void
 test_blocks_that_do_not_fit (void)
 {
-  static const char *const sizes[] = { "block_size i 2", "block_size i -3", "block_size i 9223372036854775807" };
+  static const char *const sizes[] = { "block_size i 2", "block_size i -3",
+                                       "block_size i 9223372036854775807" };
   static const gfloat scales[2 * COLUMNS] = { 1, 1, 1, 1, 1, 1, 1, 1 };
   static const guint8 codes[ROWS * COLUMNS];
   for (guint i = 0; i < G_N_ELEMENTS (sizes); i++) {
@@ -66,7 +75,8 @@ test_blocks_that_do_not_fit (void)
     onnx_model_floats (&m, "x", 2, DIMS (ROWS, COLUMNS));
     add_constant (&m, "codes", INT8, ROWS, COLUMNS, codes, sizeof codes);
     add_constant (&m, "scales", SL_ONNX_FLOAT, 2, COLUMNS, scales, sizeof scales);
-    sl_onnx_writer_node (m.writer, "DequantizeLinear", "codes,scales", "w", "axis i 0", sizes[i], NULL);
+    sl_onnx_writer_node (m.writer, "DequantizeLinear", "codes,scales", "w", "axis i 0", sizes[i],
+                         NULL);
     sl_onnx_writer_node (m.writer, "Add", "x,w", "y", NULL);
     sl_onnx_writer_output (m.writer, "y", SL_ONNX_FLOAT);
     onnx_model_refuse (&m, "its scales do not fit blocks of");
@@ -94,10 +104,12 @@ test_zero_points (void)
     OnnxModel m;
     onnx_model_init (&m, 21, i);
     onnx_model_floats (&m, "x", 2, DIMS (ROWS, COLUMNS));
-    add_constant (&m, "codes", wrong[i].codes, ROWS, COLUMNS, bytes, ROWS * COLUMNS * (wrong[i].codes == INT32 ? 4 : 1));
+    add_constant (&m, "codes", wrong[i].codes, ROWS, COLUMNS, bytes,
+                  ROWS * COLUMNS * (wrong[i].codes == INT32 ? 4 : 1));
     add_constant (&m, "scales", SL_ONNX_FLOAT, 2, COLUMNS, scales, sizeof scales);
     add_constant (&m, "zeros", wrong[i].zeros, 2, COLUMNS, bytes, 2 * COLUMNS * wrong[i].size);
-    sl_onnx_writer_node (m.writer, "DequantizeLinear", "codes,scales,zeros", "w", "axis i 0", "block_size i 3", NULL);
+    sl_onnx_writer_node (m.writer, "DequantizeLinear", "codes,scales,zeros", "w", "axis i 0",
+                         "block_size i 3", NULL);
     sl_onnx_writer_node (m.writer, "Add", "x,w", "y", NULL);
     sl_onnx_writer_output (m.writer, "y", SL_ONNX_FLOAT);
     onnx_model_refuse (&m, wrong[i].text);
@@ -113,11 +125,15 @@ test_computed_codes (void)
     const char *attribute, *text;
     gint64 rows;
   } wrong[] = {
-    { "block_size i 4", "its scales do not fit blocks of 4 along dimension 0 of size 6; expected one scale", 2 },
-    { "block_size i 0", "its scales do not fit blocks of 0 along dimension 0 of size 6; expected one scale", 2 },
+    { "block_size i 4",
+      "its scales do not fit blocks of 4 along dimension 0 of size 6; expected one scale", 2 },
+    { "block_size i 0",
+      "its scales do not fit blocks of 0 along dimension 0 of size 6; expected one scale", 2 },
     { "block_size i -3", "its scales do not fit blocks of -3 along dimension 0", 2 },
-    { "block_size i 9223372036854775807", "its scales do not fit blocks of 9223372036854775807", 2 },
-    { "output_dtype i 17", "its codes are float8e4m3fn; expected whole numbers of 4, 8 or 16 bits", 1 },
+    { "block_size i 9223372036854775807", "its scales do not fit blocks of 9223372036854775807",
+      2 },
+    { "output_dtype i 17", "its codes are float8e4m3fn; expected whole numbers of 4, 8 or 16 bits",
+      1 },
     { "output_dtype i 6", "its codes are int32; expected whole numbers of 4, 8 or 16 bits", 1 },
     { "output_dtype i -1", "its codes are a type newer than int2; expected whole numbers", 1 },
   };
@@ -127,8 +143,10 @@ test_computed_codes (void)
     onnx_model_init (&m, 21, i);
     onnx_model_floats (&m, "x", 2, DIMS (ROWS, COLUMNS));
     const gint64 columns = wrong[i].rows > 1 ? COLUMNS : 1;
-    add_constant (&m, "scales", SL_ONNX_FLOAT, wrong[i].rows, columns, scales, (gsize) (wrong[i].rows * columns) * sizeof scales[0]);
-    sl_onnx_writer_node (m.writer, "QuantizeLinear", "x,scales", "y", "axis i 0", wrong[i].attribute, NULL);
+    add_constant (&m, "scales", SL_ONNX_FLOAT, wrong[i].rows, columns, scales,
+                  (gsize) (wrong[i].rows * columns) * sizeof scales[0]);
+    sl_onnx_writer_node (m.writer, "QuantizeLinear", "x,scales", "y", "axis i 0",
+                         wrong[i].attribute, NULL);
     sl_onnx_writer_output (m.writer, "y", SL_ONNX_FLOAT);
     onnx_model_refuse (&m, wrong[i].text);
     onnx_model_clear (&m);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reductions over no dimension, of truth values, and to the last of equal numbers, against their definitions in double precision. */
+/* Reductions over no dimension, of truth values, and to the last of equal numbers, against their
+ * definitions in double precision. */
 #include <math.h>
 
 #include "tests/ops/onnxmodel.h"
@@ -27,12 +28,14 @@ square (double x)
 }
 
 static const Row rows[] = {
-  { "ReduceSum", 13, same },   { "ReduceSum", 18, same },       { "ReduceMean", 18, same },        { "ReduceMax", 18, same },
-  { "ReduceMin", 18, same },   { "ReduceProd", 18, same },      { "ReduceL1", 18, fabs },          { "ReduceL2", 18, fabs },
-  { "ReduceLogSum", 18, log }, { "ReduceLogSumExp", 18, same }, { "ReduceSumSquare", 18, square },
+  { "ReduceSum", 13, same },       { "ReduceSum", 18, same },         { "ReduceMean", 18, same },
+  { "ReduceMax", 18, same },       { "ReduceMin", 18, same },         { "ReduceProd", 18, same },
+  { "ReduceL1", 18, fabs },        { "ReduceL2", 18, fabs },          { "ReduceLogSum", 18, log },
+  { "ReduceLogSumExp", 18, same }, { "ReduceSumSquare", 18, square },
 };
 
-/* Without axes, where that means none: what the operator does beside its sum is done to each element, in either layout. */
+/* Without axes, where that means none: what the operator does beside its sum is done to each
+ * element, in either layout. */
 static void
 test_of_none (void)
 {
@@ -71,7 +74,8 @@ test_of_bool (void)
     sl_onnx_writer_floats (m.writer, "limit", 0, NULL, (const gfloat[]){ any ? 1 : -1 });
     sl_onnx_writer_ints (m.writer, "axes", 1, DIMS (1));
     sl_onnx_writer_node (m.writer, "Greater", "x,limit", "set", NULL);
-    sl_onnx_writer_node (m.writer, any ? "ReduceMax" : "ReduceMin", "set,axes", "y", keep ? "keepdims i 1" : "keepdims i 0", NULL);
+    sl_onnx_writer_node (m.writer, any ? "ReduceMax" : "ReduceMin", "set,axes", "y",
+                         keep ? "keepdims i 1" : "keepdims i 0", NULL);
     for (guint k = 0; k < 8; k++) {
       guint set = 0;
       for (guint r = 0; r < 3; r++)
@@ -98,7 +102,8 @@ test_last_index (void)
       x[k] = rintf (x[k] / 2);
     if (last)
       sl_onnx_writer_node (m.writer, "MaxPool", "x", "p", "kernel_shape I 1,1", NULL);
-    sl_onnx_writer_node (m.writer, most ? "ArgMax" : "ArgMin", last ? "p" : "x", "y", channels ? "axis i 1" : "axis i -1",
+    sl_onnx_writer_node (m.writer, most ? "ArgMax" : "ArgMin", last ? "p" : "x", "y",
+                         channels ? "axis i 1" : "axis i -1",
                          keep ? "keepdims i 1" : "keepdims i 0", "select_last_index i 1", NULL);
     for (guint k = 0; k < n; k++) {
       const gfloat *first = x + (channels ? k : 5 * k);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Models of one operator each against what ONNX Runtime 1.30 made of the same inputs; those of ../shared/bugs/missing-operators, where it is. */
+/* Models of one operator each against what ONNX Runtime 1.30 made of the same inputs; those of
+ * ../shared/bugs/missing-operators, where it is. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +10,8 @@
 
 #define MAX_EDGES 8
 
-/** @tolerance: of 1 or of the value, whichever is more; 0 = exact. @refusal: (nullable): what is said instead */
+/** @tolerance: of 1 or of the value, whichever is more; 0 = exact. @refusal: (nullable): what is
+ * said instead */
 typedef struct
 {
   const char *name;
@@ -17,8 +19,9 @@ typedef struct
   const char *refusal;
 } Case;
 
-/* ONNX Runtime rounds activations beside weights of 4 bits to 8 bits, and sums of 8-bit products stop at 16 bits: the last three have wide limits,
- * and their right values, in double precision, are in onnx_codes.c. */
+/* ONNX Runtime rounds activations beside weights of 4 bits to 8 bits, and sums of 8-bit products
+ * stop at 16 bits: the last three have wide limits, and their right values, in double precision,
+ * are in onnx_codes.c. */
 static const Case cases[] = {
   { "attention23", 2e-6, NULL },
   { "attention23_3d_causal", 2e-6, NULL },
@@ -33,7 +36,8 @@ static const Case cases[] = {
   { "if_rt", 0, NULL },
   { "int16_qdq21", 1e-6, NULL },
   { "loop_rt_trip", 0, "the trip count, input 0, depends on the picture; expected a constant" },
-  { "loop_while", 0, "the number of its iterations depends on the picture; expected a constant trip count of at most 64" },
+  { "loop_while", 0,
+    "the number of its iterations depends on the picture; expected a constant trip count of at most 64" },
   { "matmulnbits4", 1e-5, NULL },
   { "matmulnbits8", 1e-5, NULL },
   { "maxpool3d", 0, NULL },
@@ -69,7 +73,8 @@ static const Case cases[] = {
 static void *
 read_input (const char *folder, const char *name, const SlTensor *tensor)
 {
-  g_autofree char *file = g_strdup_printf ("%s/%s.%s.bin", folder, name, tensor->name), *data = NULL;
+  g_autofree char *file = g_strdup_printf ("%s/%s.%s.bin", folder, name, tensor->name),
+                  *data = NULL;
   g_autoptr (GError) error = NULL;
   gsize bytes = 0;
   g_file_get_contents (file, &data, &bytes, &error);
@@ -89,11 +94,13 @@ element (const SlTensor *tensor, const void *data, gsize i)
   return (double) ((const gfloat *) data)[i];
 }
 
-/* Rows whose number depends on the picture are as many as there can be: the reference's come first. */
+/* Rows whose number depends on the picture are as many as there can be: the reference's come first.
+ */
 static void
 compare (const char *folder, const Case *c, guint output, const SlTensor *tensor, const void *got)
 {
-  g_autofree char *file = g_strdup_printf ("%s/%s.r.out.y%u.bin", folder, c->name, output), *want = NULL;
+  g_autofree char *file = g_strdup_printf ("%s/%s.r.out.y%u.bin", folder, c->name, output),
+                  *want = NULL;
   g_autoptr (GError) error = NULL;
   gsize bytes = 0;
   g_file_get_contents (file, &want, &bytes, &error);
@@ -102,7 +109,8 @@ compare (const char *folder, const Case *c, guint output, const SlTensor *tensor
   for (gsize i = 0; i < bytes / sl_dtype_size (tensor->dtype); i++) {
     const double a = element (tensor, got, i), b = element (tensor, want, i);
     if (!(fabs (a - b) <= c->tolerance * fmax (1, fabs (b))))
-      g_error ("%s, output %u, element %" G_GSIZE_FORMAT " is %.9g; expected %.9g", c->name, output, i, a, b);
+      g_error ("%s, output %u, element %" G_GSIZE_FORMAT " is %.9g; expected %.9g", c->name, output,
+               i, a, b);
   }
 }
 
@@ -119,7 +127,8 @@ run_case (const char *folder, const Case *c, SlModel *model)
   for (guint i = 0; i < sl_graph_n_outputs (graph); i++)
     outputs[i] = sl_tensor_buffer_new (sl_graph_output_tensor (graph, i)->bytes);
   for (guint times = 0; times < 2; times++)
-    g_assert_cmpint (sl_session_run (session, (const void *const *) inputs, outputs), ==, SL_STATUS_OK);
+    g_assert_cmpint (sl_session_run (session, (const void *const *) inputs, outputs), ==,
+                     SL_STATUS_OK);
   for (guint i = 0; i < sl_graph_n_outputs (graph); i++)
     compare (folder, c, i, sl_graph_output_tensor (graph, i), outputs[i]);
   for (guint i = 0; i < sl_graph_n_inputs (graph); i++)
@@ -136,7 +145,8 @@ test_case (gconstpointer data)
   g_autoptr (GError) error = NULL;
   if (folder == NULL)
     return;
-  if (strcmp (c->name, "deformconv19") == 0) { /* its offsets are not there; onnx_windows.c has the operator */
+  if (strcmp (c->name, "deformconv19")
+      == 0) { /* its offsets are not there; onnx_windows.c has the operator */
     g_autofree char *offsets = g_build_filename (folder, "deformconv19.o.bin", NULL);
     if (!g_file_test (offsets, G_FILE_TEST_EXISTS)) {
       g_test_skip ("deformconv19.o.bin is missing");

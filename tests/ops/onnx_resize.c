@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Resize of a region of its input, whichever dimensions it names, against the specification's formula in double precision. */
+/* Resize of a region of its input, whichever dimensions it names, against the specification's
+ * formula in double precision. */
 #include <math.h>
 
 #include "tests/ops/onnxmodel.h"
@@ -34,8 +35,10 @@ sample (const gfloat *x, gint32 y, gint32 column)
     high[i] = MIN (low[i] + 1, in[i] - 1);
     weight[i] = place - low[i];
   }
-  const double top = (double) x[low[0] * W + low[1]] * (1 - weight[1]) + (double) x[low[0] * W + high[1]] * weight[1];
-  const double bottom = (double) x[high[0] * W + low[1]] * (1 - weight[1]) + (double) x[high[0] * W + high[1]] * weight[1];
+  const double top = (double) x[low[0] * W + low[1]] * (1 - weight[1])
+                     + (double) x[low[0] * W + high[1]] * weight[1];
+  const double bottom = (double) x[high[0] * W + low[1]] * (1 - weight[1])
+                        + (double) x[high[0] * W + high[1]] * weight[1];
   return top * (1 - weight[0]) + bottom * weight[0];
 }
 
@@ -45,7 +48,9 @@ test_region (void)
 {
   static const char *const axes[] = { NULL, "axes I 2,3", "axes I -1,-2" };
   for (guint form = 0; form < G_N_ELEMENTS (axes); form++) {
-    const gfloat region[3][8] = { { 0, 0, 0.1f, -0.2f, 1, 1, 0.8f, 0.9f }, { 0.1f, -0.2f, 0.8f, 0.9f }, { -0.2f, 0.1f, 0.9f, 0.8f } };
+    const gfloat region[3][8] = { { 0, 0, 0.1f, -0.2f, 1, 1, 0.8f, 0.9f },
+                                  { 0.1f, -0.2f, 0.8f, 0.9f },
+                                  { -0.2f, 0.1f, 0.9f, 0.8f } };
     double expected[PLANES * OUT_H * OUT_W];
     OnnxModel m;
     onnx_model_init (&m, 18, form);
@@ -53,7 +58,8 @@ test_region (void)
     const gint64 sizes[3][4] = { { 1, PLANES, OUT_H, OUT_W }, { OUT_H, OUT_W }, { OUT_W, OUT_H } };
     sl_onnx_writer_floats (m.writer, "region", 1, DIMS (form == 0 ? 8 : 4), region[form]);
     sl_onnx_writer_ints (m.writer, "size", form == 0 ? 4 : 2, sizes[form]);
-    sl_onnx_writer_node (m.writer, "Resize", "x,region,,size", "y", "mode s linear", "coordinate_transformation_mode s tf_crop_and_resize",
+    sl_onnx_writer_node (m.writer, "Resize", "x,region,,size", "y", "mode s linear",
+                         "coordinate_transformation_mode s tf_crop_and_resize",
                          "extrapolation_value f 7", axes[form], NULL);
     for (gint32 i = 0; i < PLANES * OUT_H * OUT_W; i++)
       expected[i] = sample (x + i / OUT_W / OUT_H * H * W, i / OUT_W % OUT_H, i % OUT_W);
@@ -80,8 +86,9 @@ test_wrong_region (void)
     onnx_model_floats (&m, "x", 4, DIMS (1, PLANES, H, W));
     sl_onnx_writer_floats (m.writer, "region", 1, &wrong[i].n, (const gfloat[8]){ 0 });
     sl_onnx_writer_ints (m.writer, "size", 2, DIMS (OUT_H, OUT_W));
-    sl_onnx_writer_node (m.writer, "Resize", "x,region,,size", "y", "mode s linear", "coordinate_transformation_mode s tf_crop_and_resize",
-                         wrong[i].axes, NULL);
+    sl_onnx_writer_node (m.writer, "Resize", "x,region,,size", "y", "mode s linear",
+                         "coordinate_transformation_mode s tf_crop_and_resize", wrong[i].axes,
+                         NULL);
     sl_onnx_writer_output (m.writer, "y", SL_ONNX_FLOAT);
     onnx_model_refuse (&m, wrong[i].text);
     onnx_model_clear (&m);
@@ -99,9 +106,11 @@ test_region_nan (void)
     OnnxModel m;
     onnx_model_init (&m, 18, mode);
     onnx_model_floats (&m, "x", 4, DIMS (1, PLANES, H, W));
-    sl_onnx_writer_floats (m.writer, "region", 1, DIMS (8), (const gfloat[8]){ 0, 0, nan, nan, 1, 1, nan, 1e30f });
+    sl_onnx_writer_floats (m.writer, "region", 1, DIMS (8),
+                           (const gfloat[8]){ 0, 0, nan, nan, 1, 1, nan, 1e30f });
     sl_onnx_writer_ints (m.writer, "size", 4, DIMS (1, PLANES, OUT_H, OUT_W));
-    sl_onnx_writer_node (m.writer, "Resize", "x,region,,size", "y", modes[mode], "coordinate_transformation_mode s tf_crop_and_resize",
+    sl_onnx_writer_node (m.writer, "Resize", "x,region,,size", "y", modes[mode],
+                         "coordinate_transformation_mode s tf_crop_and_resize",
                          "extrapolation_value f 7", NULL);
     for (gint32 i = 0; i < PLANES * OUT_H * OUT_W; i++)
       expected[i] = 7;

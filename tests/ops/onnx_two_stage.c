@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Loops over found objects as torchvision's Mask R-CNN and Keypoint R-CNN export them, of the nodes by which they are known: masks stay over their
- * boxes, and points are where each heat map, enlarged in double precision, is highest.
+ * Loops over found objects as torchvision's Mask R-CNN and Keypoint R-CNN export them, of the nodes
+ * by which they are known: masks stay over their boxes, and points are where each heat map,
+ * enlarged in double precision, is highest.
  */
 #include <math.h>
 #include <string.h>
@@ -21,11 +22,18 @@ loop (GByteArray *body, const char *inputs, const char *outputs)
 {
   GByteArray *node = sl_onnx_node ("Loop", inputs, outputs, NULL);
   const guint n = strchr (outputs, ',') != NULL ? 2 : 1;
-  static const char *const names[] = { "i", "go", "s0", "s1" }, *const results[] = { "go", "r0", "r1" };
+  static const char *const names[] = { "i", "go", "s0", "s1" }, *const results[] = { "go", "r0",
+                                                                                     "r1" };
   for (guint i = 0; i < n + 2; i++)
-    sl_onnx_message (body, 11, sl_onnx_edge (names[i], i == 0 ? SL_ONNX_INT64 : i == 1 ? SL_ONNX_BOOL : SL_ONNX_FLOAT, 0, NULL));
+    sl_onnx_message (body, 11,
+                     sl_onnx_edge (names[i],
+                                   i == 0   ? SL_ONNX_INT64
+                                   : i == 1 ? SL_ONNX_BOOL
+                                            : SL_ONNX_FLOAT,
+                                   0, NULL));
   for (guint i = 0; i < n + 1; i++)
-    sl_onnx_message (body, 12, sl_onnx_edge (results[i], i == 0 ? SL_ONNX_BOOL : SL_ONNX_FLOAT, 0, NULL));
+    sl_onnx_message (body, 12,
+                     sl_onnx_edge (results[i], i == 0 ? SL_ONNX_BOOL : SL_ONNX_FLOAT, 0, NULL));
   sl_onnx_node_graph (node, "body", body);
   return node;
 }
@@ -79,7 +87,8 @@ test_other_loop (void)
   onnx_model_clear (&m);
 }
 
-/* Nodes without outputs in the body, and a padding without inputs around, are no reason to look behind their names. */
+/* Nodes without outputs in the body, and a padding without inputs around, are no reason to look
+ * behind their names. */
 static void
 test_bare_nodes (void)
 {
@@ -108,7 +117,9 @@ cubic (double d)
 {
   const double a = -0.75;
   d = fabs (d);
-  return d <= 1 ? ((a + 2) * d - (a + 3)) * d * d + 1 : d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
+  return d <= 1  ? ((a + 2) * d - (a + 3)) * d * d + 1
+         : d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
+                 : 0;
 }
 
 static double
@@ -118,19 +129,22 @@ value_at (const gfloat *map, double y, double x)
   const gint row = (gint) floor (y), column = (gint) floor (x);
   for (gint i = row - 1; i < row + 3; i++)
     for (gint k = column - 1; k < column + 3; k++)
-      value += cubic (y - i) * cubic (x - k) * (double) map[CLAMP (i, 0, HEIGHT - 1) * WIDTH + CLAMP (k, 0, WIDTH - 1)];
+      value += cubic (y - i) * cubic (x - k)
+               * (double) map[CLAMP (i, 0, HEIGHT - 1) * WIDTH + CLAMP (k, 0, WIDTH - 1)];
   return value;
 }
 
 /* The highest of all places of the map enlarged to whole pixels: x, y and the value. */
 static void
-find_peak (const gfloat *map, double left, double upper, double width, double height, double peak[3])
+find_peak (const gfloat *map, double left, double upper, double width, double height,
+           double peak[3])
 {
   const gint columns = (gint) ceil (width), rows = (gint) ceil (height);
   peak[2] = -INFINITY;
   for (gint i = 0; i < rows; i++)
     for (gint k = 0; k < columns; k++) {
-      const double value = value_at (map, (i + 0.5) * HEIGHT / rows - 0.5, (k + 0.5) * WIDTH / columns - 0.5);
+      const double value =
+        value_at (map, (i + 0.5) * HEIGHT / rows - 0.5, (k + 0.5) * WIDTH / columns - 0.5);
       if (value <= peak[2])
         continue;
       peak[0] = left + (k + 0.5) * width / columns;
@@ -158,7 +172,8 @@ add_heat_map_loop (OnnxModel *m, const gfloat (*sizes)[2], const gfloat (*edges)
   sl_onnx_writer_node (m->writer, "Ceil", "h", "hc", NULL);
   GByteArray *body = g_byte_array_new ();
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
-    g_autofree char *pick = g_strdup_printf ("%s,i", names[i]), *row = g_strdup_printf ("%s_i", names[i]);
+    g_autofree char *pick = g_strdup_printf ("%s,i", names[i]),
+                    *row = g_strdup_printf ("%s_i", names[i]);
     sl_onnx_message (body, 1, sl_onnx_node ("Gather", pick, row, NULL));
   }
   sl_onnx_message (body, 1, sl_onnx_node ("Div", "w_i,wc_i", "across", NULL));
@@ -172,8 +187,10 @@ add_heat_map_loop (OnnxModel *m, const gfloat (*sizes)[2], const gfloat (*edges)
 static void
 test_heat_maps (void)
 {
-  static const gfloat sizes[OBJECTS][2] = { { 1, 1 }, { 4.5f, 3.25f }, { 30.75f, 12 }, { 100, 80.5f }, { 7, 5 }, { 223.5f, 159.25f } };
-  static const gfloat edges[OBJECTS][2] = { { 0, 0 }, { -3, 7.5f }, { 100.25f, 50 }, { 12, 0.5f }, { 1, 2 }, { 40, 3 } };
+  static const gfloat sizes[OBJECTS][2] = { { 1, 1 },       { 4.5f, 3.25f }, { 30.75f, 12 },
+                                            { 100, 80.5f }, { 7, 5 },        { 223.5f, 159.25f } };
+  static const gfloat edges[OBJECTS][2] = { { 0, 0 },     { -3, 7.5f }, { 100.25f, 50 },
+                                            { 12, 0.5f }, { 1, 2 },     { 40, 3 } };
   for (guint seed = 0; seed < 8; seed++) {
     double places[OBJECTS * 3 * POINTS], values[OBJECTS * POINTS], peak[3] = { 0 };
     OnnxModel m;
@@ -182,7 +199,8 @@ test_heat_maps (void)
     add_heat_map_loop (&m, sizes, edges);
     for (guint i = 0; i < OBJECTS * POINTS; i++) {
       const guint n = i / POINTS;
-      find_peak (x + i * HEIGHT * WIDTH, (double) edges[n][0], (double) edges[n][1], (double) sizes[n][0], (double) sizes[n][1], peak);
+      find_peak (x + i * HEIGHT * WIDTH, (double) edges[n][0], (double) edges[n][1],
+                 (double) sizes[n][0], (double) sizes[n][1], peak);
       for (guint k = 0; k < 3; k++)
         places[(n * 3 + k) * POINTS + i % POINTS] = k < 2 ? peak[k] : 1;
       values[i] = peak[2];
@@ -193,21 +211,25 @@ test_heat_maps (void)
   }
 }
 
-/* Sizes that no picture has take no more time: as many places as STEPS a pixel, or one, are looked at. Flat maps are highest in their corner. */
+/* Sizes that no picture has take no more time: as many places as STEPS a pixel, or one, are looked
+ * at. Flat maps are highest in their corner. */
 static void
 test_wild_sizes (void)
 {
-  static const gfloat sizes[OBJECTS][2] = { { 1e9f, 1e9f }, { INFINITY, 3 }, { NAN, 5 }, { -7, 0 }, { 1e30f, 1 }, { -INFINITY, 1 } };
+  static const gfloat sizes[OBJECTS][2] = { { 1e9f, 1e9f }, { INFINITY, 3 }, { NAN, 5 },
+                                            { -7, 0 },      { 1e30f, 1 },    { -INFINITY, 1 } };
   static const gfloat edges[OBJECTS][2] = { { 0 } };
   double values[OBJECTS * POINTS] = { 0 }, places[OBJECTS * 3 * POINTS];
   OnnxModel m;
   onnx_model_init (&m, 13, 1);
-  memset (onnx_model_floats (&m, "x", 4, DIMS (OBJECTS, POINTS, HEIGHT, WIDTH)), 0, OBJECTS * POINTS * HEIGHT * WIDTH * sizeof (gfloat));
+  memset (onnx_model_floats (&m, "x", 4, DIMS (OBJECTS, POINTS, HEIGHT, WIDTH)), 0,
+          OBJECTS * POINTS * HEIGHT * WIDTH * sizeof (gfloat));
   add_heat_map_loop (&m, sizes, edges);
   for (guint i = 0; i < G_N_ELEMENTS (places); i++) {
     const guint object = i / (3 * POINTS), axis = i / POINTS % 3;
     const double size = axis < 2 ? (double) sizes[object][axis] : 0;
-    const double length = isfinite (size) ? fmax (size, 1) : 1, steps = fmin (ceil (length), STEPS * (axis == 0 ? WIDTH : HEIGHT));
+    const double length = isfinite (size) ? fmax (size, 1) : 1,
+                 steps = fmin (ceil (length), STEPS * (axis == 0 ? WIDTH : HEIGHT));
     places[i] = axis == 2 ? 1 : 0.5 * length / steps;
   }
   onnx_model_expect (&m, "values", SL_ONNX_FLOAT, G_N_ELEMENTS (values), values, 0);

@@ -29,7 +29,8 @@ reflect (double x, double low, double high)
 static double
 voxel_place (const Volume *v, double at, gint64 size)
 {
-  const double last = (double) size - 1, x = v->align ? (at + 1) / 2 * last : ((at + 1) * (double) size - 1) / 2;
+  const double last = (double) size - 1,
+               x = v->align ? (at + 1) / 2 * last : ((at + 1) * (double) size - 1) / 2;
   if (v->padding == 2)
     return CLAMP (reflect (x, v->align ? 0 : -0.5, v->align ? last : last + 0.5), 0, last);
   return v->padding == 1 ? CLAMP (x, 0, last) : x;
@@ -58,14 +59,16 @@ volume_value (const Volume *v, const gfloat *x, const gfloat *place)
 static void
 run_volume (const Volume *v)
 {
-  static const char *const paddings[] = { "padding_mode s zeros", "padding_mode s border", "padding_mode s reflection" };
+  static const char *const paddings[] = { "padding_mode s zeros", "padding_mode s border",
+                                          "padding_mode s reflection" };
   const gint64 voxels = v->size[0] * v->size[1] * v->size[2];
   double expected[2 * 3 * 24];
   OnnxModel m;
   onnx_model_init (&m, 20, 8);
   const gfloat *x = onnx_model_floats (&m, "x", 5, DIMS (2, 3, v->size[0], v->size[1], v->size[2]));
   const gfloat *grid = onnx_model_floats (&m, "grid", 5, DIMS (2, 2, 3, 4, 3));
-  sl_onnx_writer_node (m.writer, "GridSample", "x,grid", "y", v->nearest ? "mode s nearest" : "mode s linear", paddings[v->padding],
+  sl_onnx_writer_node (m.writer, "GridSample", "x,grid", "y",
+                       v->nearest ? "mode s nearest" : "mode s linear", paddings[v->padding],
                        v->align ? "align_corners i 1" : "align_corners i 0", NULL);
   for (gint64 i = 0; i < 144; i++)
     expected[i] = volume_value (v, x + i / 24 * voxels, grid + 3 * (i / 72 * 24 + i % 24));
@@ -98,18 +101,22 @@ pixel_place (gboolean align, gint64 i, gint64 n)
 static void
 run_affine (gboolean volume, gboolean align)
 {
-  const gint64 size[5] = { 2, 3, volume ? 4 : 3, volume ? 3 : 5, 5 }, k = volume ? 3 : 2, planes = volume ? 4 : 1;
+  const gint64 size[5] = { 2, 3, volume ? 4 : 3, volume ? 3 : 5, 5 }, k = volume ? 3 : 2,
+               planes = volume ? 4 : 1;
   double expected[2 * 4 * 3 * 5 * 3];
   OnnxModel m;
   onnx_model_init (&m, 20, 8);
   const gfloat *theta = onnx_model_floats (&m, "theta", 3, DIMS (2, k, k + 1));
   sl_onnx_writer_ints (m.writer, "size", volume ? 5 : 4, size);
-  sl_onnx_writer_node (m.writer, "AffineGrid", "theta,size", "y", align ? "align_corners i 1" : "align_corners i 0", NULL);
+  sl_onnx_writer_node (m.writer, "AffineGrid", "theta,size", "y",
+                       align ? "align_corners i 1" : "align_corners i 0", NULL);
   const gint64 n = 2 * planes * 15 * k;
   for (gint64 i = 0; i < n; i++) {
-    const gint64 c = i % k, x = i / k % 5, y = i / k / 5 % 3, z = i / k / 15 % planes, b = i / k / 15 / planes;
+    const gint64 c = i % k, x = i / k % 5, y = i / k / 5 % 3, z = i / k / 15 % planes,
+                 b = i / k / 15 / planes;
     const gfloat *row = theta + (b * k + c) * (k + 1);
-    expected[i] = (double) row[0] * pixel_place (align, x, 5) + (double) row[1] * pixel_place (align, y, 3) + (double) row[k]
+    expected[i] = (double) row[0] * pixel_place (align, x, 5)
+                  + (double) row[1] * pixel_place (align, y, 3) + (double) row[k]
                   + (volume ? (double) row[2] * pixel_place (align, z, 4) : 0);
   }
   onnx_model_expect (&m, "y", SL_ONNX_FLOAT, (gsize) n, expected, 1e-5);
@@ -123,7 +130,8 @@ test_affine_grid (void)
     run_affine ((gboolean) (i & 1), (gboolean) (i >> 1));
 }
 
-/* Pools over three dimensions that look along the first alone, as local_response_norm() is exported: with paddings, and with other strides. */
+/* Pools over three dimensions that look along the first alone, as local_response_norm() is
+ * exported: with paddings, and with other strides. */
 static void
 test_pool_along_first (void)
 {
@@ -133,8 +141,9 @@ test_pool_along_first (void)
     OnnxModel m;
     onnx_model_init (&m, 13, stride);
     const gfloat *x = onnx_model_floats (&m, "x", 5, DIMS (2, 2, 7, 2, 3));
-    sl_onnx_writer_node (m.writer, "AveragePool", "x", "y", "kernel_shape I 3,1,1", stride == 1 ? "strides I 1,1,1" : "strides I 2,1,1",
-                         "pads I 1,0,0,1,0,0", "count_include_pad i 1", NULL);
+    sl_onnx_writer_node (m.writer, "AveragePool", "x", "y", "kernel_shape I 3,1,1",
+                         stride == 1 ? "strides I 1,1,1" : "strides I 2,1,1", "pads I 1,0,0,1,0,0",
+                         "count_include_pad i 1", NULL);
     for (gint i = 0; i < 4 * planes * 6; i++) {
       const gint picture = i / 6 / planes, plane = i / 6 % planes * (gint) stride - 1;
       expected[i] = 0;
@@ -177,7 +186,8 @@ static const Window windows[] = {
 static gint
 window_out (const Window *w, guint d)
 {
-  return (w->size[d] + 2 * w->pad[d] - ((w->kernel[d] - 1) * w->dilation[d] + 1)) / w->stride[d] + 1;
+  return (w->size[d] + 2 * w->pad[d] - ((w->kernel[d] - 1) * w->dilation[d] + 1)) / w->stride[d]
+         + 1;
 }
 
 /* The place in the input of tap @k of window @at, -1 outside. */
@@ -185,7 +195,8 @@ static gint
 window_place (const Window *w, const gint at[3], gint k)
 {
   gint place = 0;
-  const gint taps[3] = { k / w->kernel[2] / w->kernel[1], k / w->kernel[2] % w->kernel[1], k % w->kernel[2] };
+  const gint taps[3] = { k / w->kernel[2] / w->kernel[1], k / w->kernel[2] % w->kernel[1],
+                         k % w->kernel[2] };
   for (guint d = 0; d < 3; d++) {
     const gint x = at[d] * w->stride[d] - w->pad[d] + taps[d] * w->dilation[d];
     if (x < 0 || x >= w->size[d])
@@ -217,20 +228,25 @@ pool_value (const Window *w, PoolKind kind, const gfloat *x, const gint at[3])
     squares += (double) x[place] * (double) x[place];
     n++;
   }
-  return kind == MAX_POOL ? most : kind == MEAN_INSIDE ? sum / n : kind == MEAN_WITH_PADDING ? sum / all : sqrt (squares);
+  return kind == MAX_POOL            ? most
+         : kind == MEAN_INSIDE       ? sum / n
+         : kind == MEAN_WITH_PADDING ? sum / all
+                                     : sqrt (squares);
 }
 
 static void
 run_pool (const Window *w, PoolKind kind)
 {
   static const char *const ops[] = { "MaxPool", "AveragePool", "AveragePool", "LpPool" };
-  const gint out[3] = { window_out (w, 0), window_out (w, 1), window_out (w, 2) }, n = out[0] * out[1] * out[2];
+  const gint out[3] = { window_out (w, 0), window_out (w, 1), window_out (w, 2) },
+             n = out[0] * out[1] * out[2];
   const gint volume = w->size[0] * w->size[1] * w->size[2];
   double expected[4 * 400];
   OnnxModel m;
   onnx_model_init (&m, 19, 5);
   const gfloat *x = onnx_model_floats (&m, "x", 5, DIMS (2, 2, w->size[0], w->size[1], w->size[2]));
-  sl_onnx_writer_node (m.writer, ops[kind], "x", "y", w->attributes[0], w->attributes[1], w->attributes[2], w->attributes[3],
+  sl_onnx_writer_node (m.writer, ops[kind], "x", "y", w->attributes[0], w->attributes[1],
+                       w->attributes[2], w->attributes[3],
                        kind == MEAN_WITH_PADDING ? "count_include_pad i 1" : NULL, NULL);
   for (gint i = 0; i < 4 * n; i++) {
     const gint at[3] = { i % n / (out[1] * out[2]), i / out[2] % out[1], i % out[2] };
@@ -252,8 +268,10 @@ test_pools (void)
 static void
 run_conv (const Window *w, gint groups)
 {
-  const gint out[3] = { window_out (w, 0), window_out (w, 1), window_out (w, 2) }, n = out[0] * out[1] * out[2];
-  const gint volume = w->size[0] * w->size[1] * w->size[2], taps = w->kernel[0] * w->kernel[1] * w->kernel[2], each = 4 / groups;
+  const gint out[3] = { window_out (w, 0), window_out (w, 1), window_out (w, 2) },
+             n = out[0] * out[1] * out[2];
+  const gint volume = w->size[0] * w->size[1] * w->size[2],
+             taps = w->kernel[0] * w->kernel[1] * w->kernel[2], each = 4 / groups;
   gfloat weights[4 * 4 * 12], bias[4];
   double expected[2 * 4 * 400];
   OnnxModel m;
@@ -263,18 +281,22 @@ run_conv (const Window *w, gint groups)
     weights[i] = (gfloat) g_rand_double_range (m.rand, -1, 1);
   for (guint i = 0; i < 4; i++)
     bias[i] = (gfloat) g_rand_double_range (m.rand, -1, 1);
-  sl_onnx_writer_floats (m.writer, "w", 5, DIMS (4, each, w->kernel[0], w->kernel[1], w->kernel[2]), weights);
+  sl_onnx_writer_floats (m.writer, "w", 5, DIMS (4, each, w->kernel[0], w->kernel[1], w->kernel[2]),
+                         weights);
   sl_onnx_writer_floats (m.writer, "b", 1, DIMS (4), bias);
-  sl_onnx_writer_node (m.writer, "Conv", "x,w,b", "y", w->attributes[0], w->attributes[1], w->attributes[2], w->attributes[3],
-                       groups == 1 ? "group i 1" : "group i 2", NULL);
+  sl_onnx_writer_node (m.writer, "Conv", "x,w,b", "y", w->attributes[0], w->attributes[1],
+                       w->attributes[2], w->attributes[3], groups == 1 ? "group i 1" : "group i 2",
+                       NULL);
   for (gint i = 0; i < 8 * n; i++) {
-    const gint at[3] = { i % n / (out[1] * out[2]), i / out[2] % out[1], i % out[2] }, channel = i / n % 4, batch = i / n / 4;
+    const gint at[3] = { i % n / (out[1] * out[2]), i / out[2] % out[1], i % out[2] },
+               channel = i / n % 4, batch = i / n / 4;
     expected[i] = (double) bias[channel];
     for (gint c = 0; c < each; c++)
       for (gint k = 0; k < taps; k++) {
         const gint place = window_place (w, at, k), from = batch * 4 + channel / each * each + c;
         if (place >= 0)
-          expected[i] += (double) x[from * volume + place] * (double) weights[(channel * each + c) * taps + k];
+          expected[i] +=
+            (double) x[from * volume + place] * (double) weights[(channel * each + c) * taps + k];
       }
   }
   onnx_model_expect (&m, "y", SL_ONNX_FLOAT, (gsize) (8 * n), expected, 1e-5);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Runs rows: the data is held in ONNX's order, or a convolution left it channels last. What is compared is the result with its dimensions
- * reversed, so that another shape of as many elements is seen, too.
+ * Runs rows: the data is held in ONNX's order, or a convolution left it channels last. What is
+ * compared is the result with its dimensions reversed, so that another shape of as many elements is
+ * seen, too.
  */
 #include "tests/ops/onnxaxes.h"
 
@@ -100,7 +101,8 @@ expect (AxisCase *c)
     expected[e] = c->row->value (c, at);
   }
   sl_onnx_writer_node (c->m.writer, "Transpose", "y", "z", NULL);
-  onnx_model_expect (&c->m, "z", c->row->whole ? SL_ONNX_INT64 : SL_ONNX_FLOAT, n, expected, c->row->tolerance);
+  onnx_model_expect (&c->m, "z", c->row->whole ? SL_ONNX_INT64 : SL_ONNX_FLOAT, n, expected,
+                     c->row->tolerance);
 }
 
 static void
@@ -110,7 +112,11 @@ test_row (gconstpointer data)
   for (gint64 axis = -AXIS_RANK; axis < AXIS_RANK; axis++)
     for (guint form = 0; form < row->forms; form++)
       for (guint held = 0; held < 2; held++) {
-        AxisCase c = { .row = row, .axis = axis, .d = axis < 0 ? axis + AXIS_RANK : axis, .form = form, .rank = AXIS_RANK };
+        AxisCase c = { .row = row,
+                       .axis = axis,
+                       .d = axis < 0 ? axis + AXIS_RANK : axis,
+                       .form = form,
+                       .rank = AXIS_RANK };
         memcpy (c.dims, row->dims[0] > 0 ? row->dims : AXIS_DIMS (2, 3, 4, 5), sizeof c.dims);
         memcpy (c.out, c.dims, sizeof c.dims);
         onnx_model_init (&c.m, row->opset, 3 + form);

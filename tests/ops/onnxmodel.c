@@ -30,7 +30,8 @@ onnx_model_clear (OnnxModel *m)
 }
 
 static void *
-add_input (OnnxModel *m, const char *name, guint type, guint rank, const gint64 *dims, gsize size, gsize *n)
+add_input (OnnxModel *m, const char *name, guint type, guint rank, const gint64 *dims, gsize size,
+           gsize *n)
 {
   *n = 1;
   for (guint i = 0; i < rank; i++)
@@ -51,7 +52,8 @@ onnx_model_floats (OnnxModel *m, const char *name, guint rank, const gint64 *dim
 }
 
 gint64 *
-onnx_model_ints (OnnxModel *m, const char *name, guint rank, const gint64 *dims, gint32 low, gint32 high)
+onnx_model_ints (OnnxModel *m, const char *name, guint rank, const gint64 *dims, gint32 low,
+                 gint32 high)
 {
   gsize n = 0;
   gint64 *values = add_input (m, name, SL_ONNX_INT64, rank, dims, sizeof values[0], &n);
@@ -67,7 +69,8 @@ load (const OnnxModel *m, GError **error)
   g_autoptr (GBytes) bytes = sl_onnx_writer_finish (m->writer);
   g_autoptr (SlGraph) graph = sl_graph_new (bytes);
   const gboolean good =
-    sl_reader_onnx.read (bytes, &(SlReaderSource){ .path = "memory" }, graph, &metadata, error) && sl_graph_prepare (graph, error);
+    sl_reader_onnx.read (bytes, &(SlReaderSource){ .path = "memory" }, graph, &metadata, error)
+    && sl_graph_prepare (graph, error);
   for (guint i = 0; good && i < sl_graph_n_nodes (graph); i++) /* a build for this model keeps it */
     g_assert_nonnull (sl_graph_may_need (graph, sl_graph_node (graph, i)->op));
   sl_model_metadata_clear (&metadata);
@@ -98,7 +101,8 @@ value_at (const SlTensor *tensor, const void *data, gsize i)
 }
 
 static void
-run (const OnnxModel *m, guint output, SlGraph *graph, gboolean plain, guint threads, gsize n, const double *expected, double tolerance)
+run (const OnnxModel *m, guint output, SlGraph *graph, gboolean plain, guint threads, gsize n,
+     const double *expected, double tolerance)
 {
   g_autoptr (GError) error = NULL;
   void *results[ONNX_MODEL_EDGES];
@@ -114,25 +118,30 @@ run (const OnnxModel *m, guint output, SlGraph *graph, gboolean plain, guint thr
     memset ((guint8 *) results[i] + bytes, 0xa5, GUARD);
   }
   for (guint times = 0; times < 2; times++)
-    g_assert_cmpint (sl_session_run (session, (const void *const *) m->data, results), ==, SL_STATUS_OK);
+    g_assert_cmpint (sl_session_run (session, (const void *const *) m->data, results), ==,
+                     SL_STATUS_OK);
   const SlTensor *tensor = sl_graph_output_tensor (graph, output);
   g_assert_true (sl_tensor_elements (tensor, &elements));
   g_assert_cmpuint (elements, ==, n);
   for (gsize i = 0; i < n; i++) {
     const double got = value_at (tensor, results[output], i), want = expected[i];
-    if (!(fabs (got - want) <= tolerance * fmax (1, fabs (want))) && !(isnan (got) && isnan (want)) && got != want)
-      g_error ("'%s' %s, %u threads: element %" G_GSIZE_FORMAT " is %.9g; expected %.9g within %g", tensor->name,
-               plain ? "by plain kernels" : "", threads, i, got, want, tolerance);
+    if (!(fabs (got - want) <= tolerance * fmax (1, fabs (want))) && !(isnan (got) && isnan (want))
+        && got != want)
+      g_error ("'%s' %s, %u threads: element %" G_GSIZE_FORMAT " is %.9g; expected %.9g within %g",
+               tensor->name, plain ? "by plain kernels" : "", threads, i, got, want, tolerance);
   }
   for (guint i = 0; i < m->n_outputs; i++) {
     for (guint k = 0; k < GUARD; k++)
-      g_assert_cmpuint (((guint8 *) results[i])[sl_graph_output_tensor (graph, i)->bytes + SL_TENSOR_PADDING + k], ==, 0xa5);
+      g_assert_cmpuint (
+        ((guint8 *) results[i])[sl_graph_output_tensor (graph, i)->bytes + SL_TENSOR_PADDING + k],
+        ==, 0xa5);
     sl_tensor_buffer_free (results[i]);
   }
 }
 
 void
-onnx_model_expect (OnnxModel *m, const char *name, guint type, gsize n, const double *expected, double tolerance)
+onnx_model_expect (OnnxModel *m, const char *name, guint type, gsize n, const double *expected,
+                   double tolerance)
 {
   g_autoptr (GError) error = NULL;
   g_assert_cmpuint (m->n_outputs, <, ONNX_MODEL_EDGES);

@@ -39,7 +39,9 @@ om_clear (OpModel *m)
 static SlTfliteTensor
 describe (SlDtype dtype, guint rank, const gint32 *dims, gfloat scale, gint32 zero_point)
 {
-  SlTfliteTensor t = { .name = "t", .dtype = dtype, .rank = rank, .scale = scale, .zero_point = zero_point };
+  SlTfliteTensor t = {
+    .name = "t", .dtype = dtype, .rank = rank, .scale = scale, .zero_point = zero_point
+  };
   if (rank > 0)
     memcpy (t.dims, dims, rank * sizeof dims[0]);
   return t;
@@ -97,7 +99,8 @@ fill (OpModel *m, SlDtype dtype, gsize n, void *data)
 }
 
 guint
-om_input (OpModel *m, SlDtype dtype, guint rank, const gint32 *dims, gfloat scale, gint32 zero_point)
+om_input (OpModel *m, SlDtype dtype, guint rank, const gint32 *dims, gfloat scale,
+          gint32 zero_point)
 {
   const SlTfliteTensor t = describe (dtype, rank, dims, scale, zero_point);
   const guint at = m->n_inputs++;
@@ -110,7 +113,8 @@ om_input (OpModel *m, SlDtype dtype, guint rank, const gint32 *dims, gfloat scal
 }
 
 void
-om_constant (OpModel *m, SlDtype dtype, guint rank, const gint32 *dims, gfloat scale, gint32 zero_point, const void *data)
+om_constant (OpModel *m, SlDtype dtype, guint rank, const gint32 *dims, gfloat scale,
+             gint32 zero_point, const void *data)
 {
   SlTfliteTensor t = describe (dtype, rank, dims, scale, zero_point);
   t.data = data;
@@ -136,7 +140,8 @@ om_omitted (OpModel *m)
 }
 
 void
-om_output (OpModel *m, SlDtype dtype, guint rank, const gint32 *dims, gfloat scale, gint32 zero_point)
+om_output (OpModel *m, SlDtype dtype, guint rank, const gint32 *dims, gfloat scale,
+           gint32 zero_point)
 {
   const guint at = m->n_outputs++;
   m->out[at] = describe (dtype, rank, dims, scale, zero_point);
@@ -171,7 +176,8 @@ load (OpModel *m, GError **error)
   g_autoptr (SlGraph) graph = sl_graph_new (bytes);
   dump (m, bytes);
   const gboolean good =
-    sl_reader_tflite.read (bytes, &(SlReaderSource){ .path = "memory", .keep_activations = TRUE }, graph, &metadata, error)
+    sl_reader_tflite.read (bytes, &(SlReaderSource){ .path = "memory", .keep_activations = TRUE },
+                           graph, &metadata, error)
     && sl_graph_prepare (graph, error);
   for (guint i = 0; good && i < sl_graph_n_nodes (graph); i++) /* a build for this model keeps it */
     g_assert_nonnull (sl_graph_may_need (graph, sl_graph_node (graph, i)->op));
@@ -210,10 +216,14 @@ run_model (OpModel *m, gboolean reference, guint threads)
     memset ((guint8 *) m->results[i] + output->bytes + SL_TENSOR_PADDING, 0xa5, 32);
   }
   for (guint run = 0; run < 2; run++)
-    g_assert_cmpint (sl_session_run (session, (const void *const *) m->data, m->results), ==, SL_STATUS_OK);
+    g_assert_cmpint (sl_session_run (session, (const void *const *) m->data, m->results), ==,
+                     SL_STATUS_OK);
   for (guint i = 0; i < m->n_outputs; i++)
     for (guint k = 0; k < 32; k++)
-      g_assert_cmpuint (((guint8 *) m->results[i])[sl_graph_output_tensor (m->graph, i)->bytes + SL_TENSOR_PADDING + k], ==, 0xa5);
+      g_assert_cmpuint (
+        ((guint8 *)
+           m->results[i])[sl_graph_output_tensor (m->graph, i)->bytes + SL_TENSOR_PADDING + k],
+        ==, 0xa5);
 }
 
 static double
@@ -244,7 +254,8 @@ om_real (const OpModel *m, guint input, gsize i)
 }
 
 static void
-compare (const OpModel *m, guint output, const double *expected, double tolerance, const char *backend)
+compare (const OpModel *m, guint output, const double *expected, double tolerance,
+         const char *backend)
 {
   const SlTfliteTensor *t = &m->out[output];
   for (gsize i = 0; i < om_elements (t); i++) {
@@ -257,7 +268,8 @@ compare (const OpModel *m, guint output, const double *expected, double toleranc
       want = fmin (fmax (want / (double) t->scale + (double) t->zero_point, lo), hi);
     if (!(fabs (got - want) <= allowed) && !(isnan (got) && isnan (want)) && got != want)
       g_error ("%s, %s: element %" G_GSIZE_FORMAT " of output %u is %.9g; expected %.9g within %g",
-               sl_op_name (sl_graph_node (m->graph, 0)->op), backend, i, output, got, want, allowed);
+               sl_op_name (sl_graph_node (m->graph, 0)->op), backend, i, output, got, want,
+               allowed);
   }
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Models of one operator, written as TFLite files in memory, read back, run on XNNPACK where it goes there and on the
- * kernels of our own, and compared with what the test computed in double precision.
+ * Models of one operator, written as TFLite files in memory, read back, run on XNNPACK where it
+ * goes there and on the kernels of our own, and compared with what the test computed in double
+ * precision.
  */
 #ifndef SL_TESTS_OPMODEL_H
 #define SL_TESTS_OPMODEL_H
@@ -29,22 +30,27 @@ typedef struct
 
 void om_init (OpModel *m, SlOpType op, const SlOpParams *params, guint32 seed);
 void om_clear (OpModel *m);
-/** om_input: a variable operand with random contents; @scale 0 = not quantised. Returns its number among the inputs. */
-guint om_input (OpModel *m, SlDtype dtype, guint rank, const gint32 *dims, gfloat scale, gint32 zero_point);
+/** om_input: a variable operand with random contents; @scale 0 = not quantised. Returns its number
+ * among the inputs. */
+guint om_input (OpModel *m, SlDtype dtype, guint rank, const gint32 *dims, gfloat scale,
+                gint32 zero_point);
 /** om_constant: @data is copied. */
-void om_constant (OpModel *m, SlDtype dtype, guint rank, const gint32 *dims, gfloat scale, gint32 zero_point, const void *data);
+void om_constant (OpModel *m, SlDtype dtype, guint rank, const gint32 *dims, gfloat scale,
+                  gint32 zero_point, const void *data);
 void om_ints (OpModel *m, guint n, const gint32 *values);
 /** om_scalar: a constant int32 without dimensions. */
 void om_scalar (OpModel *m, gint32 value);
 void om_omitted (OpModel *m);
 /** om_output: @dims is what must be inferred. */
-void om_output (OpModel *m, SlDtype dtype, guint rank, const gint32 *dims, gfloat scale, gint32 zero_point);
+void om_output (OpModel *m, SlDtype dtype, guint rank, const gint32 *dims, gfloat scale,
+                gint32 zero_point);
 /** om_refuse: reading or preparing must fail with this in the message. */
 void om_refuse (OpModel *m, const char *text);
 /** om_real: element @i of input @input as a real number. */
 double om_real (const OpModel *m, guint input, gsize i);
-/** om_expect: runs on both backends and two threads; output @output must be within @tolerance steps (codes) or, for floats, relative to
- *  max(1, |expected|). @expected are real numbers (codes saturate) or whole ones. */
+/** om_expect: runs on both backends and two threads; output @output must be within @tolerance steps
+ * (codes) or, for floats, relative to max(1, |expected|). @expected are real numbers (codes
+ * saturate) or whole ones. */
 void om_expect (OpModel *m, guint output, const double *expected, double tolerance);
 /** om_elements, om_place, om_at: shape arithmetic of the test's own. */
 gsize om_elements (const SlTfliteTensor *t);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The group [record] on its way to slrecord: where one is put, the one that is there, and launch lines and properties that do not fit. */
+/* The group [record] on its way to slrecord: where one is put, the one that is there, and launch
+ * lines and properties that do not fit. */
 #include "pipelines/description/build.h"
 #include "plugins/elements.h"
 
@@ -10,7 +11,8 @@
 static GstElement *
 build (const char *text, GError **error)
 {
-  g_autoptr (SlDescription) d = sl_description_new_from_string (text, -1, "gate.pipeline", NULL, error);
+  g_autoptr (SlDescription) d =
+    sl_description_new_from_string (text, -1, "gate.pipeline", NULL, error);
   return d != NULL ? sl_description_build (d, error) : NULL;
 }
 
@@ -30,7 +32,8 @@ static const Place places[] = {
 static GstElement *
 find_recorder (GstElement *pipeline)
 {
-  GstIterator *elements = gst_bin_iterate_all_by_element_factory_name (GST_BIN (pipeline), "slrecord");
+  GstIterator *elements =
+    gst_bin_iterate_all_by_element_factory_name (GST_BIN (pipeline), "slrecord");
   GValue item = G_VALUE_INIT;
   g_assert_cmpint (gst_iterator_next (elements, &item), ==, GST_ITERATOR_OK);
   GstElement *recorder = g_value_dup_object (&item);
@@ -51,7 +54,8 @@ test_place (gconstpointer data)
   g_autoptr (GstElement) pipeline = build (text, &error);
   g_assert_no_error (error);
   g_autoptr (GstElement) recorder = find_recorder (pipeline);
-  g_autoptr (GstPad) sink = gst_element_get_static_pad (recorder, "sink"), src = gst_element_get_static_pad (recorder, "src");
+  g_autoptr (GstPad) sink = gst_element_get_static_pad (recorder, "sink"),
+                     src = gst_element_get_static_pad (recorder, "src");
   g_autoptr (GstPad) before = gst_pad_get_peer (sink);
   g_autoptr (GstElement) element = gst_pad_get_parent_element (before);
   g_assert_cmpstr (GST_OBJECT_NAME (element), ==, place->before);
@@ -92,21 +96,26 @@ typedef struct
 
 static const Link links[] = {
   { "predictions", "slcamera uri=test:// ! slpredict ! sltrack ! slanalyze ! fakesink", "", TRUE },
-  { "stated", "slcamera uri=test:// ! queue ! tee ! sltrack ! video/x-raw ! slrecord ! fakesink", "", TRUE },
+  { "stated", "slcamera uri=test:// ! queue ! tee ! sltrack ! video/x-raw ! slrecord ! fakesink",
+    "", TRUE },
   { "encoder", "slcamera uri=test:// ! sltrack ! fakesink", "encoder=jpegenc\n", FALSE },
   { "covered", "slcamera uri=test:// ! videobox ! sltrack ! fakesink", "", FALSE },
-  { "other-source", "videotestsrc ! sltrack ! fakesink slcamera uri=test:// ! fakesink", "", FALSE },
-  { "camera-in-use", "slcamera name=c uri=test:// c.src ! sltrack ! fakesink c.encoded ! fakesink", "", FALSE },
+  { "other-source", "videotestsrc ! sltrack ! fakesink slcamera uri=test:// ! fakesink", "",
+    FALSE },
+  { "camera-in-use", "slcamera name=c uri=test:// c.src ! sltrack ! fakesink c.encoded ! fakesink",
+    "", FALSE },
   { "bin", "( slcamera uri=test:// ! sltrack ) ! sltrack ! fakesink", "", FALSE },
 };
 
-/* What the camera encoded goes to the recorder, where clips then show what the launch line lets through. */
+/* What the camera encoded goes to the recorder, where clips then show what the launch line lets
+ * through. */
 static void
 test_link (gconstpointer data)
 {
   const Link *link = data;
   g_autoptr (GError) error = NULL;
-  g_autofree char *text = g_strdup_printf ("[pipeline]\nlaunch=%s\n" RECORD "%s", link->launch, link->more);
+  g_autofree char *text =
+    g_strdup_printf ("[pipeline]\nlaunch=%s\n" RECORD "%s", link->launch, link->more);
   g_autoptr (GstElement) pipeline = build (text, &error);
   g_assert_no_error (error);
   g_autoptr (GstElement) recorder = find_recorder (pipeline);
@@ -114,7 +123,8 @@ test_link (gconstpointer data)
   g_autoptr (GstPad) peer = encoded != NULL ? gst_pad_get_peer (encoded) : NULL;
   g_autoptr (GstElement) camera = peer != NULL ? gst_pad_get_parent_element (peer) : NULL;
   g_assert_cmpint (camera != NULL, ==, link->linked);
-  g_assert_true (camera == NULL || strcmp (GST_OBJECT_NAME (gst_element_get_factory (camera)), "slcamera") == 0);
+  g_assert_true (camera == NULL
+                 || strcmp (GST_OBJECT_NAME (gst_element_get_factory (camera)), "slcamera") == 0);
 }
 
 /* The group alone is a recorder, too, which says what it lacks when it starts. */
@@ -122,16 +132,19 @@ static void
 test_empty (void)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (GstElement) pipeline = build ("[pipeline]\nlaunch=fakesrc ! sltrack ! fakesink\n[record]\n", &error);
+  g_autoptr (GstElement) pipeline =
+    build ("[pipeline]\nlaunch=fakesrc ! sltrack ! fakesink\n[record]\n", &error);
   g_assert_no_error (error);
   g_autoptr (GstElement) recorder = find_recorder (pipeline);
   g_assert_nonnull (recorder);
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
-  g_assert_cmpint (gst_element_set_state (pipeline, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+  g_assert_cmpint (gst_element_set_state (pipeline, GST_STATE_PAUSED), ==,
+                   GST_STATE_CHANGE_FAILURE);
   g_autoptr (GstMessage) message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
   g_assert_nonnull (message);
   gst_message_parse_error (message, &error, NULL);
-  g_assert_nonnull (strstr (error->message, "location is not set: expected the folder that clips are written into"));
+  g_assert_nonnull (strstr (
+    error->message, "location is not set: expected the folder that clips are written into"));
   gst_element_set_state (pipeline, GST_STATE_NULL);
 }
 

@@ -8,7 +8,8 @@
 static GstElement *
 build (const char *text, GError **error)
 {
-  g_autoptr (SlDescription) d = sl_description_new_from_string (text, -1, "t.pipeline", NULL, error);
+  g_autoptr (SlDescription) d =
+    sl_description_new_from_string (text, -1, "t.pipeline", NULL, error);
   return d != NULL ? sl_description_build (d, error) : NULL;
 }
 
@@ -17,7 +18,8 @@ test_regions (void)
 {
   g_autoptr (GError) error = NULL;
   g_autofree char *regions = NULL;
-  GstElement *pipeline = build ("[pipeline]\nlaunch=fakesrc ! slanalyze name=a ! fakesink\n" ZONE "classes=person\n", &error);
+  GstElement *pipeline = build (
+    "[pipeline]\nlaunch=fakesrc ! slanalyze name=a ! fakesink\n" ZONE "classes=person\n", &error);
   g_assert_no_error (error);
   GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), "a");
   g_object_get (element, "regions", &regions, NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What messages on a pipeline's bus mean: which are told, in which words, and what becomes of a clock that is lost. Messages are posted
- * by this test, in the name of elements of GStreamer's core.
+ * What messages on a pipeline's bus mean: which are told, in which words, and what becomes of a
+ * clock that is lost. Messages are posted by this test, in the name of elements of GStreamer's
+ * core.
  */
 #include "pipelines/supervise/bus.h"
 
@@ -38,7 +39,8 @@ on_informed (gpointer owner, const char *element, const GError *info)
 static void
 on_posted (gpointer owner, GstMessage *message)
 {
-  g_string_append_printf (((Owner *) owner)->told, "%s posted: %s\n", GST_MESSAGE_SRC_NAME (message),
+  g_string_append_printf (((Owner *) owner)->told, "%s posted: %s\n",
+                          GST_MESSAGE_SRC_NAME (message),
                           gst_structure_get_name (gst_message_get_structure (message)));
 }
 
@@ -54,7 +56,9 @@ on_ended (gpointer owner)
   g_string_append (((Owner *) owner)->told, "ended\n");
 }
 
-static const SlBusEvents all = { on_failed, on_warned, on_informed, on_posted, on_reached, on_ended };
+static const SlBusEvents all = {
+  on_failed, on_warned, on_informed, on_posted, on_reached, on_ended
+};
 
 static GstElement *
 build (const char *launch)
@@ -79,7 +83,8 @@ post_error (GstElement *element, GQuark domain, gint code, const char *text, con
   gst_element_post_message (element, gst_message_new_error (GST_OBJECT (element), error, debug));
 }
 
-/* Every kind that is listened to is told, with who says it; what a listener leaves out is dropped, as is a message without content. */
+/* Every kind that is listened to is told, with who says it; what a listener leaves out is dropped,
+ * as is a message without content. */
 static void
 test_kinds (void)
 {
@@ -91,14 +96,18 @@ test_kinds (void)
   for (guint round = 0; round < 2; round++) {
     gst_element_post_message (s, gst_message_new_warning (source, said, NULL));
     gst_element_post_message (s, gst_message_new_info (source, said, NULL));
-    gst_element_post_message (s, gst_message_new_element (source, gst_structure_new_empty ("word")));
-    gst_element_post_message (s, gst_message_new_application (source, gst_structure_new_empty ("own")));
+    gst_element_post_message (s,
+                              gst_message_new_element (source, gst_structure_new_empty ("word")));
+    gst_element_post_message (
+      s, gst_message_new_application (source, gst_structure_new_empty ("own")));
     gst_element_post_message (s, gst_message_new_custom (GST_MESSAGE_ELEMENT, source, NULL));
     gst_element_post_message (s, gst_message_new_latency (source));
     post_error (s, GST_CORE_ERROR, GST_CORE_ERROR_FAILED, "broken", NULL);
     while (sl_bus_read (pipeline, round == 0 ? &all : &(SlBusEvents){ 0 }, &owner))
       ;
-    g_assert_cmpstr (owner.told->str, ==, "s warned: so so\ns informed: so so\ns posted: word\ns posted: own\ns failed: broken\n");
+    g_assert_cmpstr (
+      owner.told->str, ==,
+      "s warned: so so\ns informed: so so\ns posted: word\ns posted: own\ns failed: broken\n");
   }
   g_string_free (owner.told, TRUE);
   drop (pipeline);
@@ -111,7 +120,8 @@ test_states (void)
   GstElement *pipeline = build ("fakesrc num-buffers=3 ! fakesink");
   Owner owner = { .told = g_string_new (NULL) };
   gst_element_set_state (pipeline, GST_STATE_PAUSED);
-  g_assert_cmpint (gst_element_get_state (pipeline, NULL, NULL, PATIENCE), ==, GST_STATE_CHANGE_SUCCESS);
+  g_assert_cmpint (gst_element_get_state (pipeline, NULL, NULL, PATIENCE), ==,
+                   GST_STATE_CHANGE_SUCCESS);
   while (sl_bus_read (pipeline, &all, &owner))
     ;
   g_assert_cmpint (owner.reached, ==, GST_STATE_PAUSED);
@@ -131,9 +141,11 @@ typedef struct
 } ErrorCase;
 
 static const ErrorCase error_cases[] = {
-  { "Internal data stream error.", "gstbasesrc.c(3177): gst_base_src_loop (): /x:\nstreaming stopped, reason not-linked (-1)",
+  { "Internal data stream error.",
+    "gstbasesrc.c(3177): gst_base_src_loop (): /x:\nstreaming stopped, reason not-linked (-1)",
     "Internal data stream error. (not-linked (-1))" },
-  { "Could not open.", "file.c(1): f (): /x:\nNo such\r\nfile  ", "Could not open. (No such  file)" },
+  { "Could not open.", "file.c(1): f (): /x:\nNo such\r\nfile  ",
+    "Could not open. (No such  file)" },
   { "Could not open.", "file.c(1): f (): /x:\nCould not open.", "Could not open." },
   { "Could not open.", "file.c(1): f (): /x", "Could not open." },
   { "Could not open.", NULL, "Could not open." },
@@ -149,11 +161,13 @@ test_errors (void)
     const ErrorCase *c = &error_cases[i];
     g_autoptr (GError) error = NULL, again = NULL;
     g_autofree char *element = NULL;
-    post_error (s, GST_STREAM_ERROR, i == 0 ? GST_STREAM_ERROR_FAILED : GST_STREAM_ERROR_DECODE, c->text, c->debug);
+    post_error (s, GST_STREAM_ERROR, i == 0 ? GST_STREAM_ERROR_FAILED : GST_STREAM_ERROR_DECODE,
+                c->text, c->debug);
     g_assert_true (sl_bus_take_error (pipeline, 0, &element, &error));
     g_assert_cmpstr (error->message, ==, c->expected);
     g_assert_cmpstr (element, ==, "s");
-    post_error (s, GST_STREAM_ERROR, i == 0 ? GST_STREAM_ERROR_FAILED : GST_STREAM_ERROR_DECODE, c->text, c->debug);
+    post_error (s, GST_STREAM_ERROR, i == 0 ? GST_STREAM_ERROR_FAILED : GST_STREAM_ERROR_DECODE,
+                c->text, c->debug);
     g_assert_false (sl_bus_wait_for_end (pipeline, 0, &again));
     g_assert_cmpstr (again->message, ==, c->expected);
   }
@@ -167,7 +181,8 @@ test_refusal (void)
   GstElement *pipeline = build ("filesrc name=f location=/nowhere/a ! fakesink");
   g_autoptr (GError) said = NULL, unsaid = NULL;
   g_autofree char *element = NULL, *nobody = NULL;
-  g_assert_cmpint (gst_element_set_state (pipeline, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+  g_assert_cmpint (gst_element_set_state (pipeline, GST_STATE_PAUSED), ==,
+                   GST_STATE_CHANGE_FAILURE);
   sl_bus_take_refusal (pipeline, "it", &element, &said);
   g_assert_cmpstr (element, ==, "f");
   g_assert_nonnull (strstr (said->message, "/nowhere/a"));
@@ -176,7 +191,8 @@ test_refusal (void)
   sl_bus_take_refusal (pipeline, "the trial", &nobody, &unsaid);
   g_assert_null (nobody);
   g_assert_error (unsaid, SL_ERROR, SL_ERROR_BACKEND);
-  g_assert_true (g_str_has_prefix (unsaid->message, "the trial does not start, and no element says why; "));
+  g_assert_true (
+    g_str_has_prefix (unsaid->message, "the trial does not start, and no element says why; "));
   drop (pipeline);
 }
 
@@ -186,7 +202,8 @@ count_paused (gpointer owner, GstState state)
   *(guint *) owner += state == GST_STATE_PAUSED;
 }
 
-/* A lost clock is replaced on the way through PAUSED, and a pipeline that has been stopped since stays stopped. */
+/* A lost clock is replaced on the way through PAUSED, and a pipeline that has been stopped since
+ * stays stopped. */
 static void
 test_clock (void)
 {
@@ -201,10 +218,12 @@ test_clock (void)
     ;
   paused = 0;
   sl_bus_handle (pipeline, lost, &states, &paused);
-  for (gint64 end = g_get_monotonic_time () + 20 * G_USEC_PER_SEC; paused == 0 && g_get_monotonic_time () < end; g_usleep (1000))
+  for (gint64 end = g_get_monotonic_time () + 20 * G_USEC_PER_SEC;
+       paused == 0 && g_get_monotonic_time () < end; g_usleep (1000))
     sl_bus_read (pipeline, &states, &paused);
   g_assert_cmpuint (paused, ==, 1);
-  g_assert_cmpint (gst_element_get_state (pipeline, NULL, NULL, PATIENCE), !=, GST_STATE_CHANGE_FAILURE);
+  g_assert_cmpint (gst_element_get_state (pipeline, NULL, NULL, PATIENCE), !=,
+                   GST_STATE_CHANGE_FAILURE);
   gst_element_set_state (pipeline, GST_STATE_NULL);
   sl_bus_handle (pipeline, lost, &states, &paused);
   g_usleep (200000); /* for the other thread, which is to do nothing */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Description files: what they say, every sentence about what is wrong with them, and files nobody would write.
+ * Description files: what they say, every sentence about what is wrong with them, and files nobody
+ * would write.
  */
 #include "pipelines/description/description.h"
 
@@ -34,7 +35,8 @@ static void
 test_defaults (void)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (SlDescription) d = parse ("# a comment\n\n [ pipeline ] \r\n  launch =  a !  b  \r\n", NULL, &error);
+  g_autoptr (SlDescription) d =
+    parse ("# a comment\n\n [ pipeline ] \r\n  launch =  a !  b  \r\n", NULL, &error);
   g_assert_no_error (error);
   g_assert_cmpstr (d->name, ==, "t");
   g_assert_cmpstr (d->launch, ==, "a !  b");
@@ -61,7 +63,8 @@ test_http (void)
   g_assert_cmpuint (plain->http.viewers, ==, 4);
   g_assert_cmpfloat (plain->http.frame_rate, ==, 10);
   g_autoptr (SlDescription) d =
-    parse ("[parameters]\nport=8080\n" MINIMAL "[http]\nlisten=[::1]:${port}\npassword-file=/p\ncertificate=/c\nprivate-key=/k\n"
+    parse ("[parameters]\nport=8080\n" MINIMAL
+           "[http]\nlisten=[::1]:${port}\npassword-file=/p\ncertificate=/c\nprivate-key=/k\n"
            "stall=5s\nframe-rate=2.5\nwidth=320\nviewers=64\n",
            NULL, &error);
   g_assert_no_error (error);
@@ -84,11 +87,12 @@ static void
 test_all_keys (void)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (SlDescription) d = parse ("[pipeline]\nname=Door\ndescription=Who is at the door\n"
-                                       "launch=a \\\n# why\n  ! b \\\n\n"
-                                       "restart=always\nbackoff-min=250ms\nbackoff-max=1.5 min\nwatchdog=0\nstart-timeout=1h\n"
-                                       "[element b]\nlocation=x y\\n\nlocation-2=\n",
-                                       NULL, &error);
+  g_autoptr (SlDescription) d =
+    parse ("[pipeline]\nname=Door\ndescription=Who is at the door\n"
+           "launch=a \\\n# why\n  ! b \\\n\n"
+           "restart=always\nbackoff-min=250ms\nbackoff-max=1.5 min\nwatchdog=0\nstart-timeout=1h\n"
+           "[element b]\nlocation=x y\\n\nlocation-2=\n",
+           NULL, &error);
   g_assert_no_error (error);
   g_assert_cmpstr (d->name, ==, "Door");
   g_assert_cmpstr (d->description, ==, "Who is at the door");
@@ -140,16 +144,20 @@ test_parameters (void)
   g_assert_null (sl_description_find (d, "absent"));
 }
 
-/* Groups of regions become one text, parameters and all; the later of two values wins where it is read. */
+/* Groups of regions become one text, parameters and all; the later of two values wins where it is
+ * read. */
 static void
 test_regions (void)
 {
   const char *text =
-    "[parameters]\nwho=person\n" MINIMAL "[zone door]\npoints=0,0 1,0 1,1\nclasses=${who}\n[line way in]\npoints=0,0 1,1\n";
+    "[parameters]\nwho=person\n" MINIMAL
+    "[zone door]\npoints=0,0 1,0 1,1\nclasses=${who}\n[line way in]\npoints=0,0 1,1\n";
   g_autoptr (GError) error = NULL;
   g_autoptr (SlDescription) d = parse (text, NULL, &error), plain = parse (MINIMAL, NULL, NULL);
   g_assert_no_error (error);
-  g_assert_cmpstr (d->regions, ==, "[zone door] points=0,0 1,0 1,1\n[zone door] classes=person\n[line way in] points=0,0 1,1\n");
+  g_assert_cmpstr (
+    d->regions, ==,
+    "[zone door] points=0,0 1,0 1,1\n[zone door] classes=person\n[line way in] points=0,0 1,1\n");
   g_assert_cmpstr (d->regions_file, ==, "t.pipeline");
   g_assert_cmpuint (d->regions_line, ==, 6);
   g_assert_null (plain->regions);
@@ -172,7 +180,8 @@ test_values_are_words (void)
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autoptr (GError) error = NULL;
     g_autoptr (GHashTable) given = values ("v", cases[i].value);
-    g_autoptr (SlDescription) d = parse ("[parameters]\nv=1\n[pipeline]\nlaunch=a p=${v} ! b\n", given, &error);
+    g_autoptr (SlDescription) d =
+      parse ("[parameters]\nv=1\n[pipeline]\nlaunch=a p=${v} ! b\n", given, &error);
     g_assert_no_error (error);
     g_assert_cmpstr (d->launch, ==, cases[i].launch);
   }
@@ -191,11 +200,13 @@ expect (const char *text, const char *name, const char *value, const char *messa
 }
 
 /* Each is also a sentence of docs/pipelines.md. */
-/* --set first, then the environment, then the file; the environment's value is taken literally and checked as the caller's is. */
+/* --set first, then the environment, then the file; the environment's value is taken literally and
+ * checked as the caller's is. */
 static void
 test_environment (void)
 {
-  const char *text = "[parameter a]\ndefault=1\ntype=integer\nenvironment=SL_TEST_A\n[pipeline]\nlaunch=b p=${a}\n";
+  const char *text =
+    "[parameter a]\ndefault=1\ntype=integer\nenvironment=SL_TEST_A\n[pipeline]\nlaunch=b p=${a}\n";
   g_autoptr (GHashTable) given = g_hash_table_new (g_str_hash, g_str_equal);
   g_autoptr (GError) error = NULL;
   const struct
@@ -218,7 +229,9 @@ test_environment (void)
   g_hash_table_remove_all (given);
   g_setenv ("SL_TEST_A", "${x}", TRUE);
   g_assert_null (parse (text, given, &error));
-  g_assert_cmpstr (error->message, ==, "t.pipeline: parameter a, from the environment's SL_TEST_A: expected an integer, got '${x}'");
+  g_assert_cmpstr (
+    error->message, ==,
+    "t.pipeline: parameter a, from the environment's SL_TEST_A: expected an integer, got '${x}'");
   g_unsetenv ("SL_TEST_A");
 }
 
@@ -229,61 +242,95 @@ static const struct
   { "", "t.pipeline: [pipeline] launch: missing; expected launch=SOURCE ! ... ! SINK" },
   { "[pipeline]\nlaunch=\n", "t.pipeline:2: [pipeline] launch: expected a value, got ''" },
   { "launch=a\n", "t.pipeline:1: launch: expected a [GROUP] before the first key" },
-  { "\n[pipeline\n", "t.pipeline:2: expected [GROUP] with ']' at the end of the line, got '[pipeline'" },
+  { "\n[pipeline\n",
+    "t.pipeline:2: expected [GROUP] with ']' at the end of the line, got '[pipeline'" },
   { "[]\n", "t.pipeline:1: expected a group's name of 1 to 128 bytes without brackets, got '[]'" },
-  { "[pipeline]\nlaunch\n", "t.pipeline:2: expected KEY=VALUE, [GROUP] or # comment, got 'launch'" },
-  { "[pipeline]\nla unch=a\n", "t.pipeline:2: expected a key of 1 to 128 bytes without blanks before '=', got 'la unch=a'" },
-  { "[pipeline]\nlaunch=a\n\nlaunch=b\n", "t.pipeline:4: [pipeline] launch: stated on line 2 already; expected it once" },
+  { "[pipeline]\nlaunch\n",
+    "t.pipeline:2: expected KEY=VALUE, [GROUP] or # comment, got 'launch'" },
+  { "[pipeline]\nla unch=a\n",
+    "t.pipeline:2: expected a key of 1 to 128 bytes without blanks before '=', got 'la unch=a'" },
+  { "[pipeline]\nlaunch=a\n\nlaunch=b\n",
+    "t.pipeline:4: [pipeline] launch: stated on line 2 already; expected it once" },
   { "[pipeline]\nlaunch=\001\n", "t.pipeline:2: control character 0x01; expected a text file" },
   { "[pipeline]\nlaunch=\377\n", "t.pipeline:2: byte 0xff is no UTF-8; expected a text file" },
-  { "[pipline]\nlaunch=a\n", "t.pipeline:2: [pipline] launch: unknown group; did you mean [pipeline]?" },
-  { "[elment x]\nlaunch=a\n", "t.pipeline:2: [elment x] launch: unknown group; did you mean [element NAME]?" },
+  { "[pipline]\nlaunch=a\n",
+    "t.pipeline:2: [pipline] launch: unknown group; did you mean [pipeline]?" },
+  { "[elment x]\nlaunch=a\n",
+    "t.pipeline:2: [elment x] launch: unknown group; did you mean [element NAME]?" },
   { "[graph]\nlaunch=a\n",
     "t.pipeline:2: [graph] launch: unknown group; expected [pipeline], [parameters], [http], [record], [parameter NAME], [element NAME], "
     "[zone NAME] or [line NAME]" },
   { "[htpt]\nlisten=a\n", "t.pipeline:2: [htpt] listen: unknown group; did you mean [http]?" },
-  { MINIMAL "[http]\nport=80\n", "t.pipeline:4: [http] port: unknown key; expected one of listen, password-file, certificate, private-key, "
-                                 "stall, frame-rate, width, viewers" },
-  { MINIMAL "[http]\nstall=0s\n", "t.pipeline:4: [http] stall: expected a time longer than 0, such as 2s, got '0s'" },
-  { MINIMAL "[http]\nframe-rate=1000\n", "t.pipeline:4: [http] frame-rate: expected a number from 0.1 to 60, got '1000'" },
-  { MINIMAL "[http]\nwidth=-1\n", "t.pipeline:4: [http] width: expected a whole number from 64 to 3840, got '-1'" },
-  { MINIMAL "[http]\nviewers=1.5\n", "t.pipeline:4: [http] viewers: expected a whole number from 1 to 64, got '1.5'" },
-  { "[pipeline]\nlauch=a\n", "t.pipeline:2: [pipeline] lauch: unknown key; did you mean 'launch'?" },
-  { "[pipeline]\nzzzzzz=a\n", "t.pipeline:2: [pipeline] zzzzzz: unknown key; expected one of include, name, description, launch, restart, "
-                              "backoff-min, backoff-max, watchdog, start-timeout, black-box, state" },
-  { MINIMAL "restart=never\n", "t.pipeline:3: [pipeline] restart: expected no, on-failure or always, got 'never'" },
+  { MINIMAL "[http]\nport=80\n",
+    "t.pipeline:4: [http] port: unknown key; expected one of listen, password-file, certificate, private-key, "
+    "stall, frame-rate, width, viewers" },
+  { MINIMAL "[http]\nstall=0s\n",
+    "t.pipeline:4: [http] stall: expected a time longer than 0, such as 2s, got '0s'" },
+  { MINIMAL "[http]\nframe-rate=1000\n",
+    "t.pipeline:4: [http] frame-rate: expected a number from 0.1 to 60, got '1000'" },
+  { MINIMAL "[http]\nwidth=-1\n",
+    "t.pipeline:4: [http] width: expected a whole number from 64 to 3840, got '-1'" },
+  { MINIMAL "[http]\nviewers=1.5\n",
+    "t.pipeline:4: [http] viewers: expected a whole number from 1 to 64, got '1.5'" },
+  { "[pipeline]\nlauch=a\n",
+    "t.pipeline:2: [pipeline] lauch: unknown key; did you mean 'launch'?" },
+  { "[pipeline]\nzzzzzz=a\n",
+    "t.pipeline:2: [pipeline] zzzzzz: unknown key; expected one of include, name, description, launch, restart, "
+    "backoff-min, backoff-max, watchdog, start-timeout, black-box, state" },
+  { MINIMAL "restart=never\n",
+    "t.pipeline:3: [pipeline] restart: expected no, on-failure or always, got 'never'" },
   { MINIMAL "watchdog=5 parsecs\n",
     "t.pipeline:3: [pipeline] watchdog: expected a time such as 500ms, 2s or 1min, at most 24h, got '5 parsecs'" },
-  { MINIMAL "watchdog=-1\n", "t.pipeline:3: [pipeline] watchdog: expected a time such as 500ms, 2s or 1min, at most 24h, got '-1'" },
-  { MINIMAL "watchdog=25h\n", "t.pipeline:3: [pipeline] watchdog: expected a time such as 500ms, 2s or 1min, at most 24h, got '25h'" },
-  { MINIMAL "backoff-min=2s\nbackoff-max=1s\n", "t.pipeline: [pipeline] backoff-min: 2000 ms is more than backoff-max, 1000 ms" },
-  { "[pipeline]\nlaunch=a ${b\n", "t.pipeline:2: [pipeline] launch: expected '}' behind '${' (write '$${' for '${' itself)" },
+  { MINIMAL "watchdog=-1\n",
+    "t.pipeline:3: [pipeline] watchdog: expected a time such as 500ms, 2s or 1min, at most 24h, got '-1'" },
+  { MINIMAL "watchdog=25h\n",
+    "t.pipeline:3: [pipeline] watchdog: expected a time such as 500ms, 2s or 1min, at most 24h, got '25h'" },
+  { MINIMAL "backoff-min=2s\nbackoff-max=1s\n",
+    "t.pipeline: [pipeline] backoff-min: 2000 ms is more than backoff-max, 1000 ms" },
+  { "[pipeline]\nlaunch=a ${b\n",
+    "t.pipeline:2: [pipeline] launch: expected '}' behind '${' (write '$${' for '${' itself)" },
   { "[pipeline]\nlaunch=a ${b c}\n",
     "t.pipeline:2: [pipeline] launch: expected a parameter's name (letters, digits, _ and -) in '${...}', got 'b c'" },
-  { "[pipeline]\nlaunch=a ${b}\n", "t.pipeline:2: [pipeline] launch: unknown parameter 'b'; the description declares none" },
+  { "[pipeline]\nlaunch=a ${b}\n",
+    "t.pipeline:2: [pipeline] launch: unknown parameter 'b'; the description declares none" },
   { "[parameters]\nsource=1\n[pipeline]\nlaunch=a ${sorce}\n",
     "t.pipeline:4: [pipeline] launch: unknown parameter 'sorce'; did you mean 'source'?" },
   { "[parameters]\n1x=1\n" MINIMAL,
     "t.pipeline:2: [parameters] 1x: '1x' is no name for a parameter; expected letters, digits, _ and -, at most 64" },
-  { "[parameters]\na=${b}\nb=${a}\n" MINIMAL, "t.pipeline:2: [parameters] a: t.pipeline:3: [parameters] b: ${a} stands for itself" },
-  { "[parameter a]\ntype=int\n" MINIMAL, "t.pipeline:2: [parameter a] type: expected string, integer, number, boolean or path, got 'int'" },
-  { "[parameter a]\ndefalt=1\n" MINIMAL, "t.pipeline:2: [parameter a] defalt: unknown key; did you mean 'default'?" },
-  { "[parameter a]\ntype=integer\n" MINIMAL, "t.pipeline:2: parameter a has no default and no value: give one with --set a=VALUE" },
+  { "[parameters]\na=${b}\nb=${a}\n" MINIMAL,
+    "t.pipeline:2: [parameters] a: t.pipeline:3: [parameters] b: ${a} stands for itself" },
+  { "[parameter a]\ntype=int\n" MINIMAL,
+    "t.pipeline:2: [parameter a] type: expected string, integer, number, boolean or path, got 'int'" },
+  { "[parameter a]\ndefalt=1\n" MINIMAL,
+    "t.pipeline:2: [parameter a] defalt: unknown key; did you mean 'default'?" },
+  { "[parameter a]\ntype=integer\n" MINIMAL,
+    "t.pipeline:2: parameter a has no default and no value: give one with --set a=VALUE" },
   { "[parameter a]\nenvironment=DOOR\n" MINIMAL,
     "t.pipeline:2: parameter a has no default and no value: give one with --set a=VALUE, or in the environment as DOOR" },
   { "[parameter a]\nenvironment=1 x\n" MINIMAL,
     "t.pipeline:2: [parameter a] environment: expected the name of a variable (letters, digits and _), got '1 x'" },
-  { "[parameter a]\ntype=integer\ndefault=1.5\n" MINIMAL, "t.pipeline:3: [parameter a] default: expected an integer, got '1.5'" },
-  { "[parameter a]\ntype=number\ndefault=x\n" MINIMAL, "t.pipeline:3: [parameter a] default: expected a number, got 'x'" },
-  { "[parameter a]\ntype=integer\ndefault=1\nminimum=2\n" MINIMAL, "t.pipeline:3: [parameter a] default: expected at least 2, got '1'" },
-  { "[parameter a]\ntype=integer\ndefault=9\nmaximum=8\n" MINIMAL, "t.pipeline:3: [parameter a] default: expected at most 8, got '9'" },
-  { "[parameter a]\ntype=boolean\ndefault=yes\n" MINIMAL, "t.pipeline:3: [parameter a] default: expected true or false, got 'yes'" },
-  { "[parameter a]\ntype=path\ndefault=\n" MINIMAL, "t.pipeline:3: [parameter a] default: expected a path, got ''" },
-  { "[parameter a]\nchoices=x;y\ndefault=z\n" MINIMAL, "t.pipeline:3: [parameter a] default: expected one of x, y, got 'z'" },
-  { "[parameter a]\nchoices=x;;y\n" MINIMAL, "t.pipeline:2: [parameter a] choices: expected words with ';' between, got 'x;;y'" },
-  { "[parameter a]\nchoices=\n" MINIMAL, "t.pipeline:2: [parameter a] choices: expected words with ';' between, got ''" },
-  { "[parameter a]\nchoices=x;y\ntype=path\n" MINIMAL, "t.pipeline:2: [parameter a] choices: only without type; this parameter is a path" },
-  { "[parameter a]\nminimum=x\n" MINIMAL, "t.pipeline:2: [parameter a] minimum: expected a number, got 'x'" },
+  { "[parameter a]\ntype=integer\ndefault=1.5\n" MINIMAL,
+    "t.pipeline:3: [parameter a] default: expected an integer, got '1.5'" },
+  { "[parameter a]\ntype=number\ndefault=x\n" MINIMAL,
+    "t.pipeline:3: [parameter a] default: expected a number, got 'x'" },
+  { "[parameter a]\ntype=integer\ndefault=1\nminimum=2\n" MINIMAL,
+    "t.pipeline:3: [parameter a] default: expected at least 2, got '1'" },
+  { "[parameter a]\ntype=integer\ndefault=9\nmaximum=8\n" MINIMAL,
+    "t.pipeline:3: [parameter a] default: expected at most 8, got '9'" },
+  { "[parameter a]\ntype=boolean\ndefault=yes\n" MINIMAL,
+    "t.pipeline:3: [parameter a] default: expected true or false, got 'yes'" },
+  { "[parameter a]\ntype=path\ndefault=\n" MINIMAL,
+    "t.pipeline:3: [parameter a] default: expected a path, got ''" },
+  { "[parameter a]\nchoices=x;y\ndefault=z\n" MINIMAL,
+    "t.pipeline:3: [parameter a] default: expected one of x, y, got 'z'" },
+  { "[parameter a]\nchoices=x;;y\n" MINIMAL,
+    "t.pipeline:2: [parameter a] choices: expected words with ';' between, got 'x;;y'" },
+  { "[parameter a]\nchoices=\n" MINIMAL,
+    "t.pipeline:2: [parameter a] choices: expected words with ';' between, got ''" },
+  { "[parameter a]\nchoices=x;y\ntype=path\n" MINIMAL,
+    "t.pipeline:2: [parameter a] choices: only without type; this parameter is a path" },
+  { "[parameter a]\nminimum=x\n" MINIMAL,
+    "t.pipeline:2: [parameter a] minimum: expected a number, got 'x'" },
   { "[parameter a]\nminimum=1\ndefault=1\n" MINIMAL,
     "t.pipeline:2: [parameter a] minimum: only for type=integer and type=number; this parameter is a string" },
   { "[parameters]\na=x\\\\\n[pipeline]\nlaunch=b p=${a} ! c\n",
@@ -293,21 +340,30 @@ static const struct
     "the element, nothing more" },
   { "[parameters]\na=x\ty\n[pipeline]\nlaunch=b p=${a} ! c\n",
     "t.pipeline:4: [pipeline] launch: ${a}: control character 0x09; a launch line cannot hold it" },
-  { "[zne a]\npoints=0,0 1,1\n" MINIMAL, "t.pipeline:2: [zne a] points: unknown group; did you mean [zone NAME]?" },
-  { "[zone a]\npoint=0,0 1,1\n" MINIMAL, "t.pipeline:2: [zone a] point: unknown key of a zone; did you mean 'points'?" },
+  { "[zne a]\npoints=0,0 1,1\n" MINIMAL,
+    "t.pipeline:2: [zne a] points: unknown group; did you mean [zone NAME]?" },
+  { "[zone a]\npoint=0,0 1,1\n" MINIMAL,
+    "t.pipeline:2: [zone a] point: unknown key of a zone; did you mean 'points'?" },
   { "[line a]\npoints=0,0 1,2\n" MINIMAL,
     "t.pipeline:2: [line a] points: expected points x,y of numbers from 0 to 1, such as 0.1,0.2 0.5,0.2 0.5,0.9, got '2' in '0,0 1,2'" },
-  { MINIMAL "[zone a]\nclasses=x\n", "t.pipeline:3: [zone a] points: expected at least 3 corners x,y of 0..1, got 0" },
+  { MINIMAL "[zone a]\nclasses=x\n",
+    "t.pipeline:3: [zone a] points: expected at least 3 corners x,y of 0..1, got 0" },
   { MINIMAL "[zone a]\npoints=0,0 1,0 1,1\n\n[zone b]\nclasses=x\npoints=0,0 1,1\n",
     "t.pipeline:8: [zone b] points: expected at least 3 corners x,y of 0..1, got 2" },
-  { MINIMAL "[zone door]\n", "t.pipeline:3: [zone door] points: expected at least 3 corners x,y of 0..1, got 0" },
+  { MINIMAL "[zone door]\n",
+    "t.pipeline:3: [zone door] points: expected at least 3 corners x,y of 0..1, got 0" },
   { MINIMAL "[zone a;b]\npoints=0,0 1,0 1,1\n",
     "t.pipeline:3: [zone a;b]: expected a name of 1 to 64 bytes of UTF-8 without ';' behind 'zone'" },
-  { "[zone a]\nclasses=x;y\n" MINIMAL, "t.pipeline:2: [zone a] classes: expected a value without ';', got 'x;y'" },
-  { "[pipeline]\ninclude=\n", "t.pipeline:2: [pipeline] include: expected the path of a file, got ''" },
-  { "[pipeline]\ninclude=/no/such.conf\n", "t.pipeline:2: [pipeline] include: /no/such.conf: no such file" },
-  { "[pipeline]\ninclude=/\n", "t.pipeline:2: [pipeline] include: /: expected a pipeline description, got a directory" },
-  { "[pipeline]\ninclude=/dev/zero\n", "t.pipeline:2: [pipeline] include: /dev/zero: expected a regular file" },
+  { "[zone a]\nclasses=x;y\n" MINIMAL,
+    "t.pipeline:2: [zone a] classes: expected a value without ';', got 'x;y'" },
+  { "[pipeline]\ninclude=\n",
+    "t.pipeline:2: [pipeline] include: expected the path of a file, got ''" },
+  { "[pipeline]\ninclude=/no/such.conf\n",
+    "t.pipeline:2: [pipeline] include: /no/such.conf: no such file" },
+  { "[pipeline]\ninclude=/\n",
+    "t.pipeline:2: [pipeline] include: /: expected a pipeline description, got a directory" },
+  { "[pipeline]\ninclude=/dev/zero\n",
+    "t.pipeline:2: [pipeline] include: /dev/zero: expected a regular file" },
 };
 
 static void
@@ -317,18 +373,21 @@ test_mistakes (void)
     expect (mistakes[i].text, NULL, NULL, mistakes[i].message);
 }
 
-/* Whether a launch line takes @value for ${a}; any other error than that of an element's place is the test's. */
+/* Whether a launch line takes @value for ${a}; any other error than that of an element's place is
+ * the test's. */
 static gboolean
 takes (const char *launch, const char *value)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (GHashTable) values = g_hash_table_new (g_str_hash, g_str_equal);
-  g_autofree char *text = g_strdup_printf ("[pipeline]\nlaunch=%s\n[parameters]\na=x\nb=\n", launch);
+  g_autofree char *text =
+    g_strdup_printf ("[pipeline]\nlaunch=%s\n[parameters]\na=x\nb=\n", launch);
   g_hash_table_insert (values, (gpointer) "a", (gpointer) value);
   g_autoptr (SlDescription) d = parse (text, values, &error);
   if (d == NULL)
-    g_assert_nonnull (
-      strstr (error->message, "t.pipeline:2: [pipeline] launch: ${a}: expected the name of an element (letters, digits, _ and -), got '"));
+    g_assert_nonnull (strstr (
+      error->message,
+      "t.pipeline:2: [pipeline] launch: ${a}: expected the name of an element (letters, digits, _ and -), got '"));
   return d != NULL;
 }
 
@@ -358,8 +417,11 @@ test_element_names (void)
                                  "s ! t p=/b/${a}",
                                  "file:///b/${a} ! t",
                                  "s ! t p={ x, ${a} }" };
-  const char *const bad[] = { "file:///tmp/x", "rtsp://h/x", "t.", "video/x-raw", "fakesink sync=false", "a ! b", "", "a=b", "(", "\"a\"",
-                              "a/b",           "x:y",        "ä",  "-.-" };
+  const char *const bad[] = {
+    "file:///tmp/x", "rtsp://h/x", "t.",  "video/x-raw", "fakesink sync=false",
+    "a ! b",         "",           "a=b", "(",           "\"a\"",
+    "a/b",           "x:y",        "ä",   "-.-"
+  };
   for (guint i = 0; i < G_N_ELEMENTS (elements); i++) {
     g_assert_true (takes (elements[i], "fake-Sink_2"));
     for (guint k = 0; k < G_N_ELEMENTS (bad); k++)
@@ -380,7 +442,8 @@ test_secrets (void)
   {
     const char *text, *message;
   } rows[] = {
-    { "[pipeline]\nmqtt://joe:hush@h/t\n", "t.pipeline:2: expected KEY=VALUE, [GROUP] or # comment, got 'mqtt://joe:***@h/t'" },
+    { "[pipeline]\nmqtt://joe:hush@h/t\n",
+      "t.pipeline:2: expected KEY=VALUE, [GROUP] or # comment, got 'mqtt://joe:***@h/t'" },
     { "[pipeline]\nlaunch mqtt://joe:hush-is-very-long-and-goes-on-beyond-sixty-characters-of-the-line@h/t\n",
       "t.pipeline:2: expected KEY=VALUE, [GROUP] or # comment, got 'launch mqtt://joe:***@h/t'" },
     { "[pipeline]\nwatchdog=mqtt://joe:a hush@h/t\nlaunch=a\n",
@@ -395,7 +458,9 @@ static void
 test_documented (void)
 {
   const char *root = g_getenv ("SIGHTLINE_SOURCE_ROOT");
-  g_autofree char *path = g_build_filename (root != NULL ? root : ".", "docs", "pipelines.md", NULL), *text = NULL;
+  g_autofree char *path =
+                    g_build_filename (root != NULL ? root : ".", "docs", "pipelines.md", NULL),
+                  *text = NULL;
   g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
   const char *list = strstr (text, "## Messages");
   g_assert_nonnull (list);
@@ -438,11 +503,14 @@ static void
 test_includes (void)
 {
   g_autoptr (GError) error = NULL;
-  g_free (save ("sub/base.conf", "[parameters]\na=1\nb=1\nc=1\n[parameter m]\ntype=path\ndefault=m.tflite\n[pipeline]\n"
-                                 "launch=base ${a}\nwatchdog=1s\n[element e]\np=base\nq=base\n"));
+  g_free (
+    save ("sub/base.conf",
+          "[parameters]\na=1\nb=1\nc=1\n[parameter m]\ntype=path\ndefault=m.tflite\n[pipeline]\n"
+          "launch=base ${a}\nwatchdog=1s\n[element e]\np=base\nq=base\n"));
   g_autofree char *main_file =
-    save ("main.pipeline", "[pipeline]\ninclude=sub/base.conf\nlaunch=main ${a}${b}${c}\n[parameters]\nb=2\nc=2\n"
-                           "[element e]\np=main\n");
+    save ("main.pipeline",
+          "[pipeline]\ninclude=sub/base.conf\nlaunch=main ${a}${b}${c}\n[parameters]\nb=2\nc=2\n"
+          "[element e]\np=main\n");
   g_free (save ("main.pipeline.d/90-late.conf", "[parameters]\nc=4\n"));
   g_free (save ("main.pipeline.d/10-early.conf", "[parameters]\nc=3\n[element e]\nq=early\n"));
   g_free (save ("main.pipeline.d/.hidden.conf", "nonsense"));
@@ -482,11 +550,14 @@ test_include_limits (void)
                     *text = g_strdup_printf ("[pipeline]\ninclude=deep%u.pipeline\n", i + 1);
     g_autofree char *twice = g_strdup_printf ("double%u.conf", i);
     g_autofree char *both =
-      i < 7 ? g_strdup_printf ("[pipeline]\ninclude=double%u.conf\ninclude=double%u.conf\n", i + 1, i + 1) : g_strdup ("");
+      i < 7 ? g_strdup_printf ("[pipeline]\ninclude=double%u.conf\ninclude=double%u.conf\n", i + 1,
+                               i + 1)
+            : g_strdup ("");
     g_free (save (name, text));
     g_free (save (twice, both));
   }
-  g_autofree char *deep = g_build_filename (folder, "deep0.pipeline", NULL), *missing = g_build_filename (folder, "missing", NULL);
+  g_autofree char *deep = g_build_filename (folder, "deep0.pipeline", NULL),
+                  *missing = g_build_filename (folder, "missing", NULL);
   expect_file (deep, "deep9.pipeline: included more than 8 deep");
   expect_file (many, "more than 64 files make one description");
   expect_file (folder, "expected a pipeline description, got a directory");
@@ -507,9 +578,12 @@ test_sizes (void)
     g_string_append (big, " p=1");
   g_autoptr (GError) long_line = NULL;
   g_assert_null (parse (big->str, NULL, &long_line));
-  g_assert_nonnull (strstr (long_line->message, "t.pipeline:2: [pipeline] launch: expected at most 262144 bytes, got 2621"));
+  g_assert_nonnull (
+    strstr (long_line->message,
+            "t.pipeline:2: [pipeline] launch: expected at most 262144 bytes, got 2621"));
   for (guint i = 1; i < 16; i++)
-    g_string_append_printf (bomb, "p%u=${p%u}${p%u}${p%u}${p%u}${p%u}\n", i, i - 1, i - 1, i - 1, i - 1, i - 1);
+    g_string_append_printf (bomb, "p%u=${p%u}${p%u}${p%u}${p%u}${p%u}\n", i, i - 1, i - 1, i - 1,
+                            i - 1, i - 1);
   g_string_append (bomb, MINIMAL);
   g_autoptr (GError) error = NULL;
   g_assert_null (parse (bomb->str, NULL, &error));
@@ -545,8 +619,9 @@ test_many_elements (void)
     const char *piece;
     guint pieces; /* that are just too many */
   } rows[] = {
-    { " ! e", 1000 },       { " e", 1000 }, { " e p=1 q=\"a b ! c\" r=x", 1000 }, { " ( e ! e )", 334 }, { "!e", 1000 },
-    { " ! a/b,c=d", 1000 }, { "( ", 1000 },
+    { " ! e", 1000 },      { " e", 1000 }, { " e p=1 q=\"a b ! c\" r=x", 1000 },
+    { " ( e ! e )", 334 }, { "!e", 1000 }, { " ! a/b,c=d", 1000 },
+    { "( ", 1000 },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     for (guint less = 0; less < 2; less++) {
@@ -557,14 +632,17 @@ test_many_elements (void)
       g_string_append_c (text, '\n');
       g_autoptr (SlDescription) d = parse (text->str, NULL, &error);
       if ((d != NULL) != (less == 1))
-        g_error ("%u times '%s': %s", rows[i].pieces - less, rows[i].piece, error != NULL ? error->message : "taken");
+        g_error ("%u times '%s': %s", rows[i].pieces - less, rows[i].piece,
+                 error != NULL ? error->message : "taken");
       if (d == NULL)
-        g_assert_cmpstr (error->message, ==,
-                         "t.pipeline:2: [pipeline] launch: more than 1000 elements, caps among them; expected several descriptions");
+        g_assert_cmpstr (
+          error->message, ==,
+          "t.pipeline:2: [pipeline] launch: more than 1000 elements, caps among them; expected several descriptions");
     }
 }
 
-/* A file that uses everything, broken at random: an answer or a sentence, never anything else (sanitizers and valgrind watch). */
+/* A file that uses everything, broken at random: an answer or a sentence, never anything else
+ * (sanitizers and valgrind watch). */
 static void
 test_mutations (void)
 {
@@ -594,12 +672,14 @@ test_mutations (void)
           g_string_insert_c (text, at, c);
           break;
         default:
-          g_string_insert_len (text, g_rand_int_range (random, 0, (gint) text->len), text->str + at, n);
+          g_string_insert_len (text, g_rand_int_range (random, 0, (gint) text->len), text->str + at,
+                               n);
       }
     }
     g_autofree char *exact = g_memdup2 (text->str, MAX (text->len, 1)); /* no NUL behind it */
     g_autoptr (GError) error = NULL;
-    g_autoptr (SlDescription) d = sl_description_new_from_string (exact, (gssize) text->len, "t.pipeline", NULL, &error);
+    g_autoptr (SlDescription) d =
+      sl_description_new_from_string (exact, (gssize) text->len, "t.pipeline", NULL, &error);
     g_assert_true ((d == NULL) == (error != NULL));
     g_assert_true (error == NULL || g_str_has_prefix (error->message, "t.pipeline:"));
     good += d != NULL;

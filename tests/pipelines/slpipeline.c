@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlPipeline through its public interface, with and without a main loop: what comes out, in which thread, in which order, and what
- * is said when something goes wrong. Answers follow from the pictures; GStreamer's own elements make these and the errors.
+ * SlPipeline through its public interface, with and without a main loop: what comes out, in which
+ * thread, in which order, and what is said when something goes wrong. Answers follow from the
+ * pictures; GStreamer's own elements make these and the errors.
  */
 #include "sightline-pipeline.h"
 
@@ -11,7 +12,8 @@
 
 #define SECOND G_USEC_PER_SEC
 #define CHAIN "slnormalize ! slinfer model=${model} ! slpostprocess name=results"
-#define BLUE "videotestsrc pattern=blue num-buffers=%d ! video/x-raw,format=RGB,width=64,height=48,framerate=100/1 ! "
+#define BLUE \
+  "videotestsrc pattern=blue num-buffers=%d ! video/x-raw,format=RGB,width=64,height=48,framerate=100/1 ! "
 
 static GHashTable *
 parameters (const char *model)
@@ -59,14 +61,17 @@ assert_blue (SlPredictions *p)
 {
   g_assert_cmpuint (sl_test_length (sl_predictions_get_labels (p)), ==, 1);
   g_assert_cmpstr (sl_label_get_name (sl_predictions_get_labels (p)[0]), ==, "blue");
-  g_assert_cmpfloat_with_epsilon (sl_label_get_confidence (sl_predictions_get_labels (p)[0]), 1, 0.02);
+  g_assert_cmpfloat_with_epsilon (sl_label_get_confidence (sl_predictions_get_labels (p)[0]), 1,
+                                  0.02);
 }
 
-/* Every frame, in order, without a main loop; twice, and from a bin that ends in video as well as from one that ends in text. */
+/* Every frame, in order, without a main loop; twice, and from a bin that ends in video as well as
+ * from one that ends in text. */
 static void
 test_pull (void)
 {
-  const char *const sinks[] = { "fakesink", "text/x-raw ! fakesink", "application/x-json ! fakesink" };
+  const char *const sinks[] = { "fakesink", "text/x-raw ! fakesink",
+                                "application/x-json ! fakesink" };
   for (guint i = 0; i < G_N_ELEMENTS (sinks); i++) {
     g_autoptr (SlPipeline) pipeline = blue_pipeline (20, sinks[i]);
     g_object_set (pipeline, "max-predictions", 100u, NULL);
@@ -167,7 +172,9 @@ hear_stats (SlPipeline *pipeline, GVariant *stats, Heard *heard)
 static void
 listen (Heard *heard, SlPipeline *pipeline, GMainContext *context)
 {
-  *heard = (Heard){ .loop = g_main_loop_new (context, FALSE), .thread = g_thread_self (), .states = g_string_new (NULL) };
+  *heard = (Heard){ .loop = g_main_loop_new (context, FALSE),
+                    .thread = g_thread_self (),
+                    .states = g_string_new (NULL) };
   g_signal_connect (pipeline, "predictions", G_CALLBACK (hear_predictions), heard);
   g_signal_connect (pipeline, "state-changed", G_CALLBACK (hear_state), heard);
   g_signal_connect (pipeline, "error", G_CALLBACK (hear_error), heard);
@@ -219,7 +226,8 @@ static void
 test_failure (void)
 {
   g_autoptr (SlPipeline) pipeline = new_pipeline (
-    "videotestsrc pattern=blue num-buffers=20 ! video/x-raw,format=RGB ! identity name=fragile error-after=5 ! " CHAIN " ! fakesink");
+    "videotestsrc pattern=blue num-buffers=20 ! video/x-raw,format=RGB ! identity name=fragile error-after=5 ! " CHAIN
+    " ! fakesink");
   GError *error = NULL;
   Heard heard;
   listen (&heard, pipeline, NULL);
@@ -260,7 +268,8 @@ restart_or_quit (SlPipeline *pipeline, GError *error, const char *element, Resta
   if (++restarter->errors == 3)
     g_main_loop_quit (restarter->loop);
   else
-    g_timeout_add_full (G_PRIORITY_DEFAULT, 10, start_again, g_object_ref (pipeline), g_object_unref);
+    g_timeout_add_full (G_PRIORITY_DEFAULT, 10, start_again, g_object_ref (pipeline),
+                        g_object_unref);
 }
 
 /* As docs/embedding.md shows it; what the description says of restarts does nothing. */
@@ -290,7 +299,8 @@ test_start_failure (void)
 {
   g_autoptr (GHashTable) table = parameters ("missing.tflite");
   GError *error = NULL;
-  g_autoptr (SlPipeline) pipeline = sl_pipeline_new_from_string ("videotestsrc ! " CHAIN " ! fakesink", table, &error);
+  g_autoptr (SlPipeline) pipeline =
+    sl_pipeline_new_from_string ("videotestsrc ! " CHAIN " ! fakesink", table, &error);
   Heard heard;
   g_assert_no_error (error);
   listen (&heard, pipeline, NULL);
@@ -355,11 +365,13 @@ pull (SlPipeline *pipeline)
   return p;
 }
 
-/* Frames of changing size, in memory of every kind, waited for: what comes back is that of SlPredictor for the same frame. */
+/* Frames of changing size, in memory of every kind, waited for: what comes back is that of
+ * SlPredictor for the same frame. */
 static void
 test_push (void)
 {
-  g_autoptr (SlPipeline) pipeline = new_pipeline ("appsrc name=source block=true ! " CHAIN " ! fakesink");
+  g_autoptr (SlPipeline) pipeline =
+    new_pipeline ("appsrc name=source block=true ! " CHAIN " ! fakesink");
   g_autofree char *model = tiny_model ("brightest_channel.tflite");
   g_autoptr (SlPredictor) predictor = sl_predictor_new (model, NULL);
   GError *error = NULL;
@@ -375,7 +387,8 @@ test_push (void)
       sizes[k] = (gsize) strides[k] * rows;
     }
     g_autoptr (SlFrame) parts =
-      sl_frame_new_for_planes ("NV12", sl_frame_get_width (whole), sl_frame_get_height (whole), planes, strides, sizes, 2, &error);
+      sl_frame_new_for_planes ("NV12", sl_frame_get_width (whole), sl_frame_get_height (whole),
+                               planes, strides, sizes, 2, &error);
     g_assert_no_error (error);
     SlFrame *frame = i % 2 == 0 ? whole : parts;
     sl_frame_set_timestamp (frame, 1000 * i);
@@ -395,7 +408,8 @@ test_push (void)
   g_assert_cmpint (sl_pipeline_get_state (pipeline), ==, SL_PIPELINE_STATE_ENDED);
 }
 
-/* A picture stored upside down goes through a pipeline, too: the box model does not care, the numbers must not change. */
+/* A picture stored upside down goes through a pipeline, too: the box model does not care, the
+ * numbers must not change. */
 static void
 test_push_upside_down (void)
 {
@@ -406,12 +420,14 @@ test_push_upside_down (void)
     for (guint x = 0; x < 12; x++)
       rows[16 * y + x] = x % 3 == 0 ? 204 : 0;
   g_autoptr (GBytes) data = g_bytes_new (rows, sizeof rows);
-  g_autoptr (SlFrame) frame = sl_frame_new_with_layout ("BGR", 4, 4, data, (const gsize[]){ 48 }, (const gssize[]){ -16 }, 1, NULL);
+  g_autoptr (SlFrame) frame = sl_frame_new_with_layout ("BGR", 4, 4, data, (const gsize[]){ 48 },
+                                                        (const gssize[]){ -16 }, 1, NULL);
   start (pipeline);
   g_assert_true (sl_pipeline_push_frame (pipeline, frame, NULL));
   g_autoptr (SlPredictions) p = pull (pipeline);
   g_assert_cmpstr (sl_label_get_name (sl_predictions_get_labels (p)[0]), ==, "blue");
-  g_assert_cmpfloat_with_epsilon (sl_label_get_confidence (sl_predictions_get_labels (p)[0]), 0.8, 0.005);
+  g_assert_cmpfloat_with_epsilon (sl_label_get_confidence (sl_predictions_get_labels (p)[0]), 0.8,
+                                  0.005);
 }
 
 #define GATE "identity name=gate signal-handoffs=true"
@@ -437,7 +453,8 @@ close_gate (SlPipeline *pipeline, GMutex *gate)
 static void
 test_push_displaces (void)
 {
-  g_autoptr (SlPipeline) pipeline = new_pipeline ("appsrc name=source ! " GATE " ! " CHAIN " ! fakesink");
+  g_autoptr (SlPipeline) pipeline =
+    new_pipeline ("appsrc name=source ! " GATE " ! " CHAIN " ! fakesink");
   g_autoptr (SlFrame) frame = camera_frame (16, 16, 100);
   guint64 pushed, displaced, predictions;
   GMutex gate;
@@ -469,7 +486,8 @@ test_push_errors (void)
   GMutex gate;
   close_gate (some, &gate);
   g_assert_false (sl_pipeline_push_frame (some, frame, &error));
-  expect_message (&error, SL_ERROR_ARGUMENT, "frames can be pushed while a pipeline runs; this one is stopped");
+  expect_message (&error, SL_ERROR_ARGUMENT,
+                  "frames can be pushed while a pipeline runs; this one is stopped");
   start (none);
   g_assert_false (sl_pipeline_push_frame (none, frame, &error));
   expect_message (&error, SL_ERROR_ARGUMENT, "takes no frames from the application");
@@ -478,7 +496,8 @@ test_push_errors (void)
   g_assert_false (sl_pipeline_set_parameter (none, "model", "x", &error));
   expect_message (&error, SL_ERROR_ARGUMENT, "parameter model: the pipeline runs; stop it before");
   start (some);
-  g_assert_true (sl_pipeline_push_frame (some, frame, &error)); /* on its way when the next ones come */
+  g_assert_true (
+    sl_pipeline_push_frame (some, frame, &error)); /* on its way when the next ones come */
   g_assert_true (sl_pipeline_end_frames (some, &error));
   g_assert_false (sl_pipeline_push_frame (some, frame, &error));
   expect_message (&error, SL_ERROR_ARGUMENT, "the frame was not taken");
@@ -510,7 +529,8 @@ push_for_ever (gpointer data)
 static void
 test_stop_while_pushing (void)
 {
-  g_autoptr (SlPipeline) pipeline = new_pipeline ("appsrc block=true ! identity sleep-time=50000 ! " CHAIN " ! fakesink");
+  g_autoptr (SlPipeline) pipeline =
+    new_pipeline ("appsrc block=true ! identity sleep-time=50000 ! " CHAIN " ! fakesink");
   Pusher pusher = { pipeline, 0 };
   start (pipeline);
   GThread *thread = g_thread_new ("pusher", push_for_ever, &pusher);
@@ -566,8 +586,10 @@ static void
 test_last_emits (void)
 {
   g_autofree char *box = tiny_model ("one_box.tflite");
-  g_autofree char *launch =
-    g_strdup_printf (BLUE "slnormalize ! slinfer model=%s ! slpostprocess ! video/x-raw ! queue ! " CHAIN " ! fakesink", 5, box);
+  g_autofree char *launch = g_strdup_printf (
+    BLUE "slnormalize ! slinfer model=%s ! slpostprocess ! video/x-raw ! queue ! " CHAIN
+         " ! fakesink",
+    5, box);
   g_autoptr (SlPipeline) pipeline = new_pipeline (launch);
   g_object_set (pipeline, "max-predictions", 100u, NULL);
   start (pipeline);
@@ -604,15 +626,17 @@ test_tracker_emits (void)
 static void
 test_file (void)
 {
-  const char *text = "[pipeline]\n"
-                     "launch=videotestsrc pattern=blue num-buffers=3 ! video/x-raw,format=RGB ! slnormalize ! slinfer model=${model} !\\\n"
-                     "  slpostprocess name=results ! fakesink\n"
-                     "[parameters]\n"
-                     "model=\n"
-                     "top=1\n"
-                     "[element results]\n"
-                     "top-k=${top}\n";
-  g_autofree char *folder = g_dir_make_tmp ("pipelineXXXXXX", NULL), *path = g_build_filename (folder, "blue.pipeline", NULL);
+  const char *text =
+    "[pipeline]\n"
+    "launch=videotestsrc pattern=blue num-buffers=3 ! video/x-raw,format=RGB ! slnormalize ! slinfer model=${model} !\\\n"
+    "  slpostprocess name=results ! fakesink\n"
+    "[parameters]\n"
+    "model=\n"
+    "top=1\n"
+    "[element results]\n"
+    "top-k=${top}\n";
+  g_autofree char *folder = g_dir_make_tmp ("pipelineXXXXXX", NULL),
+                  *path = g_build_filename (folder, "blue.pipeline", NULL);
   g_autoptr (GHashTable) table = parameters ("brightest_channel.tflite");
   GError *error = NULL;
   g_assert_true (g_file_set_contents (path, text, -1, NULL));
@@ -658,7 +682,8 @@ unref_in_handler (SlPipeline *pipeline, SlPredictions *predictions, gpointer loo
   g_main_loop_quit (loop);
 }
 
-/* Let go while it runs: in a handler, with signals under way, before it was started, and again and again. */
+/* Let go while it runs: in a handler, with signals under way, before it was started, and again and
+ * again. */
 static void
 test_let_go (void)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What SlPipeline tells of zones and lines: the signal analysis-event, with and without a detail, and how many wait for slow handlers.
+ * What SlPipeline tells of zones and lines: the signal analysis-event, with and without a detail,
+ * and how many wait for slow handlers.
  */
 #include "sightline-pipeline.h"
 
@@ -15,7 +16,8 @@ typedef struct
 } Analysed;
 
 static void
-hear_event (SlPipeline *pipeline, const char *event, const char *region, GVariant *details, Analysed *heard)
+hear_event (SlPipeline *pipeline, const char *event, const char *region, GVariant *details,
+            Analysed *heard)
 {
   const char *element, *json, *label = "-";
   gint32 id = 0;
@@ -28,12 +30,14 @@ hear_event (SlPipeline *pipeline, const char *event, const char *region, GVarian
   g_variant_lookup (details, "id", "i", &id);
   g_variant_lookup (details, "seconds", "d", &seconds);
   g_assert_true (g_variant_lookup (details, "timestamp", "t", NULL));
-  g_string_append_printf (heard->all, "%s %s %s %d %.2f;", event, region != NULL ? region : "-", label, id, seconds);
+  g_string_append_printf (heard->all, "%s %s %s %d %.2f;", event, region != NULL ? region : "-",
+                          label, id, seconds);
   heard->n++;
 }
 
 static void
-hear_left (SlPipeline *pipeline, const char *event, const char *region, GVariant *details, Analysed *heard)
+hear_left (SlPipeline *pipeline, const char *event, const char *region, GVariant *details,
+           Analysed *heard)
 {
   g_assert_cmpstr (event, ==, "left");
   heard->left++;
@@ -46,7 +50,8 @@ hear_end (SlPipeline *pipeline, SlPipelineState before, SlPipelineState state, A
     g_main_loop_quit (heard->loop);
 }
 
-/* Pushes @visits times ten frames with something, and ten without, 40 ms each, through @analyze, and tells what was heard behind the end. */
+/* Pushes @visits times ten frames with something, and ten without, 40 ms each, through @analyze,
+ * and tells what was heard behind the end. */
 static void
 run_analysis (SlPipeline *pipeline, guint visits, Analysed *heard)
 {
@@ -78,24 +83,27 @@ new_analysis (const char *regions)
   return pipeline;
 }
 
-/* Somebody is in a zone from 0 to 0.36 s, which is known two frames later, and stays unseen for 0.1 s; the box stands at (0.25, 0.75). */
+/* Somebody is in a zone from 0 to 0.36 s, which is known two frames later, and stays unseen for 0.1
+ * s; the box stands at (0.25, 0.75). */
 static void
 test_analysis_events (void)
 {
-  g_autoptr (SlPipeline) pipeline =
-    new_analysis ("[zone left] points=0,0.5 0.5,0.5 0.5,1 0,1; dwell-after=200ms; empty-after=200ms; [line way] points=0,0.5 1,0.5");
+  g_autoptr (SlPipeline) pipeline = new_analysis (
+    "[zone left] points=0,0.5 0.5,0.5 0.5,1 0,1; dwell-after=200ms; empty-after=200ms; [line way] points=0,0.5 1,0.5");
   Analysed heard = { .all = g_string_new (NULL) };
   g_signal_connect (pipeline, "analysis-event", G_CALLBACK (hear_event), &heard);
   g_signal_connect (pipeline, "analysis-event::left", G_CALLBACK (hear_left), &heard);
   g_signal_connect (pipeline, "analysis-event::nothing", G_CALLBACK (hear_left), &heard);
   run_analysis (pipeline, 1, &heard);
-  g_assert_cmpstr (heard.all->str, ==,
-                   "entered left blue 1 -1.00;dwell left blue 1 0.20;interval - - 0 -1.00;left left blue 1 0.36;empty left - 0 0.20;");
+  g_assert_cmpstr (
+    heard.all->str, ==,
+    "entered left blue 1 -1.00;dwell left blue 1 0.20;interval - - 0 -1.00;left left blue 1 0.36;empty left - 0 0.20;");
   g_assert_cmpuint (heard.left, ==, 1);
   g_string_free (heard.all, TRUE);
 }
 
-/* Who listens to one event alone hears that; of more events than are kept the newest, and all changes of state. */
+/* Who listens to one event alone hears that; of more events than are kept the newest, and all
+ * changes of state. */
 static void
 test_analysis_events_bounded (void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlPipeline without a model of ours: objects that another element wrote on frames, as regions or as relations, are reported with the ids
- * that sltrack gives them.
+ * SlPipeline without a model of ours: objects that another element wrote on frames, as regions or
+ * as relations, are reported with the ids that sltrack gives them.
  */
 #include "config.h"
 
@@ -27,8 +27,9 @@ static void
 add_relation (GstBuffer *frame)
 {
   GstAnalyticsODMtd object;
-  gst_analytics_relation_meta_add_od_mtd (gst_buffer_add_analytics_relation_meta (frame), g_quark_from_string ("cat"), 16, 12, 32, 24,
-                                          0.75f, &object);
+  gst_analytics_relation_meta_add_od_mtd (gst_buffer_add_analytics_relation_meta (frame),
+                                          g_quark_from_string ("cat"), 16, 12, 32, 24, 0.75f,
+                                          &object);
 }
 #endif
 
@@ -55,7 +56,8 @@ test_told (gconstpointer add)
   sl_pipeline_start (pipeline, &error);
   g_assert_no_error (error);
   for (guint i = 0; i < N_FRAMES; i++) {
-    g_autoptr (SlPredictions) told = sl_pipeline_pull_predictions (pipeline, 100 * G_USEC_PER_SEC, &error);
+    g_autoptr (SlPredictions) told =
+      sl_pipeline_pull_predictions (pipeline, 100 * G_USEC_PER_SEC, &error);
     g_assert_no_error (error);
     g_assert_cmpuint (sl_predictions_get_n_objects (told), ==, 1);
     g_assert_cmpstr (sl_object_get_label (sl_predictions_get_object (told, 0)), ==, "cat");

@@ -35,14 +35,20 @@ test_angles (void)
       shares[t][i] = (gfloat) (exp ((double) logits[t][i]) / sum);
   }
   for (guint form = 0; form < 3; form++) {
-    static const char *const names[] = { "bins,scale=3,offset=-99,names=yaw,pitch,roll,units=degrees", "bins,scale=3,offset=-99",
-                                         "bins,scale=3,offset=-99,activation=none" };
-    SlDecoderConfig config = new_config (3, form == 0 ? SL_VALUES_LOGITS : form == 1 ? SL_VALUES_SHARES : SL_VALUES_UNKNOWN);
+    static const char *const names[] = {
+      "bins,scale=3,offset=-99,names=yaw,pitch,roll,units=degrees", "bins,scale=3,offset=-99",
+      "bins,scale=3,offset=-99,activation=none"
+    };
+    SlDecoderConfig config = new_config (3, form == 0   ? SL_VALUES_LOGITS
+                                            : form == 1 ? SL_VALUES_SHARES
+                                                        : SL_VALUES_UNKNOWN);
     gfloat (*numbers)[BINS] = form == 0 ? logits : shares;
     g_autoptr (GError) error = NULL;
     g_autoptr (SlDecoding) decoding = sl_decoding_new (names[form], &config, &error);
     g_assert_no_error (error);
-    const SlVector *vector = &sl_decoding_run (decoding, (const void *const[]){ numbers[0], numbers[1], numbers[2] })->vector;
+    const SlVector *vector =
+      &sl_decoding_run (decoding, (const void *const[]){ numbers[0], numbers[1], numbers[2] })
+         ->vector;
     g_assert_cmpuint (vector->n, ==, 3);
     g_assert_false (vector->is_embedding);
     for (guint t = 0; t < 3; t++)
@@ -65,21 +71,24 @@ test_odd (void)
   shares[30] = 64;
   shares[40] = 192;
   g_autoptr (SlDecoding) age = sl_decoding_new ("bins", &config, NULL);
-  g_assert_cmpfloat_with_epsilon (sl_decoding_run (age, (const void *const[]){ shares })->vector.values[0], 37.5, 1e-5);
+  g_assert_cmpfloat_with_epsilon (
+    sl_decoding_run (age, (const void *const[]){ shares })->vector.values[0], 37.5, 1e-5);
   config = new_config (1, SL_VALUES_LOGITS);
   g_autoptr (SlDecoding) logits = sl_decoding_new ("bins", &config, NULL);
   gfloat odd[BINS] = { 1000, 999, NAN };
   g_assert_true (isnan (sl_decoding_run (logits, (const void *const[]){ odd })->vector.values[0]));
   odd[2] = -1000;
-  g_assert_cmpfloat_with_epsilon (sl_decoding_run (logits, (const void *const[]){ odd })->vector.values[0], exp (-1) / (1 + exp (-1)),
-                                  1e-6);
+  g_assert_cmpfloat_with_epsilon (
+    sl_decoding_run (logits, (const void *const[]){ odd })->vector.values[0],
+    exp (-1) / (1 + exp (-1)), 1e-6);
 }
 
 static void
 test_refused (void)
 {
   SlDecoderConfig config = new_config (3, SL_VALUES_LOGITS);
-  assert_open_fails (NULL, &config, SL_ERROR_SHAPE, "state decoder=bins, of Hopenet bins,scale=3,offset=-99,names=yaw,pitch,roll");
+  assert_open_fails (NULL, &config, SL_ERROR_SHAPE,
+                     "state decoder=bins, of Hopenet bins,scale=3,offset=-99,names=yaw,pitch,roll");
   assert_open_fails ("bins,names=a,b", &config, SL_ERROR_ARGUMENT, "names: expected 3 words");
   assert_open_fails ("bins,units=a,b", &config, SL_ERROR_ARGUMENT, "units: expected 3 words");
   assert_open_fails ("bins,scale=x", &config, SL_ERROR_ARGUMENT, "scale");

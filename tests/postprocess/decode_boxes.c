@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Detectors with anchors and cells: anchors against those inside a real SSD, offsets worked out by hand, and what tensors
- * may not look like. Whole outputs of real models are golden.py's.
+ * Detectors with anchors and cells: anchors against those inside a real SSD, offsets worked out by
+ * hand, and what tensors may not look like. Whole outputs of real models are golden.py's.
  */
 #include <glib/gstdio.h>
 #include <math.h>
@@ -62,7 +62,8 @@ test_ssd_raw (void)
   const gfloat offsets[8] = { 1, -2, (gfloat) (5 * log (2)), (gfloat) (5 * log (0.5)), 0, 0, 0, 0 };
   const gfloat scores[6] = { 9, 2, 3, 9, -9, -9 };
   static const char priors[] = "0.5 0.2\n0.5 0.2\n0.4,0.1\n0.2 0.1\n";
-  g_autofree char *folder = g_dir_make_tmp ("sightline-XXXXXX", NULL), *path = g_build_filename (folder, "box-priors.txt", NULL);
+  g_autofree char *folder = g_dir_make_tmp ("sightline-XXXXXX", NULL),
+                  *path = g_build_filename (folder, "box-priors.txt", NULL);
   g_assert_true (g_file_set_contents (path, priors, -1, NULL));
   g_autofree char *name = g_strdup_printf ("ssd-raw,anchors-file=%s", path);
   SlDecoderConfig config = { .threshold = 0.5f, .max_results = 10, .n_labels = 3 };
@@ -178,8 +179,9 @@ test_detr_activation (void)
     guint columns, n_labels;
     SlValueKind values;
     guint classes;
-  } rows[] = { { 92, 0, SL_VALUES_UNKNOWN, 91 }, { 91, 0, SL_VALUES_UNKNOWN, 91 }, { 5, 4, SL_VALUES_LOGITS, 4 },
-               { 5, 5, SL_VALUES_LOGITS, 5 },    { 1, 1, SL_VALUES_LOGITS, 1 },    { 5, 4, SL_VALUES_PROBABILITIES, 4 } };
+  } rows[] = { { 92, 0, SL_VALUES_UNKNOWN, 91 }, { 91, 0, SL_VALUES_UNKNOWN, 91 },
+               { 5, 4, SL_VALUES_LOGITS, 4 },    { 5, 5, SL_VALUES_LOGITS, 5 },
+               { 1, 1, SL_VALUES_LOGITS, 1 },    { 5, 4, SL_VALUES_PROBABILITIES, 4 } };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     SlDecoderConfig config = { .threshold = 0.5f, .max_results = 10, .n_labels = rows[i].n_labels };
     config_add (&config, SL_DTYPE_F32, DIMS (1, 300, 4), 0, 0);
@@ -193,17 +195,21 @@ test_detr_activation (void)
   SlDecoderConfig config = { .threshold = 0.5f, .max_results = 10 };
   config_add (&config, SL_DTYPE_F32, DIMS (1, 300, 4), 0, 0);
   config_add (&config, SL_DTYPE_F32, DIMS (1, 300, 1), 0, 0);
-  assert_open_fails ("detr,activation=softmax", &config, SL_ERROR_ARGUMENT, "the tensor has 1 a query: expected sigmoid or none");
+  assert_open_fails ("detr,activation=softmax", &config, SL_ERROR_ARGUMENT,
+                     "the tensor has 1 a query: expected sigmoid or none");
   assert_open_fails ("detr,activation=x", &config, SL_ERROR_ARGUMENT, "softmax, sigmoid, none");
   config.tensors[1].dims[1] = 299;
-  assert_open_fails ("detr", &config, SL_ERROR_SHAPE, "expected tensors logits[1,N,classes] and boxes[1,N,4]");
+  assert_open_fails ("detr", &config, SL_ERROR_SHAPE,
+                     "expected tensors logits[1,N,classes] and boxes[1,N,4]");
 }
 
 static void
 test_ssd_raw_codes (void)
 {
   guint8 offsets[1917 * 4], scores[1917 * 4];
-  SlDecoderConfig config = { .threshold = 0.6f, .max_results = 10, .input_width = 300, .input_height = 300 };
+  SlDecoderConfig config = {
+    .threshold = 0.6f, .max_results = 10, .input_width = 300, .input_height = 300
+  };
   config_add (&config, SL_DTYPE_U8, DIMS (1, 1917, 4), 0.1f, 128);
   config_add (&config, SL_DTYPE_U8, DIMS (1, 1917, 4), 0.1f, 128);
   memset (offsets, 128, sizeof offsets);
@@ -211,7 +217,8 @@ test_ssd_raw_codes (void)
   scores[1916 * 4 + 3] = 138; /* the last anchor, logit 1 */
   scores[4] = 255;            /* background */
   g_autoptr (GError) error = NULL;
-  g_autoptr (SlDecoding) decoding = sl_decoding_new ("ssd-raw,background-offset=-1", &config, &error);
+  g_autoptr (SlDecoding) decoding =
+    sl_decoding_new ("ssd-raw,background-offset=-1", &config, &error);
   g_assert_no_error (error);
   const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ offsets, scores });
   g_assert_cmpuint (result->n_detections, ==, 1);
@@ -227,13 +234,17 @@ test_ssd_raw_errors (void)
   SlDecoderConfig config = { .threshold = 0.5f, .max_results = 10 };
   config_add (&config, SL_DTYPE_F32, DIMS (1, 1917, 4), 0, 0);
   config_add (&config, SL_DTYPE_F32, DIMS (1, 1917, 91), 0, 0);
-  assert_open_fails ("ssd-raw", &config, SL_ERROR_ARGUMENT, "which anchors need: state imgsz=HEIGHT,WIDTH or feature-maps=");
-  assert_open_fails ("ssd-raw,scales=1,2", &config, SL_ERROR_ARGUMENT, "scales: expected 4 numbers");
-  assert_open_fails ("ssd-raw,feature-maps=4096,4096,4096", &config, SL_ERROR_LIMIT, "over 10 million anchors");
+  assert_open_fails ("ssd-raw", &config, SL_ERROR_ARGUMENT,
+                     "which anchors need: state imgsz=HEIGHT,WIDTH or feature-maps=");
+  assert_open_fails ("ssd-raw,scales=1,2", &config, SL_ERROR_ARGUMENT,
+                     "scales: expected 4 numbers");
+  assert_open_fails ("ssd-raw,feature-maps=4096,4096,4096", &config, SL_ERROR_LIMIT,
+                     "over 10 million anchors");
   config.input_width = config.input_height = 320;
   assert_open_fails ("ssd-raw", &config, SL_ERROR_SHAPE, "2034 anchors for tensors of 1917 rows");
   config.tensors[1].dims[1] = 1916;
-  assert_open_fails ("ssd-raw", &config, SL_ERROR_SHAPE, "expected tensors offsets[1,N,4] and scores[1,N,classes]");
+  assert_open_fails ("ssd-raw", &config, SL_ERROR_SHAPE,
+                     "expected tensors offsets[1,N,4] and scores[1,N,classes]");
 }
 
 static void
@@ -253,7 +264,8 @@ test_ultraface (void)
   assert_open_fails ("ultraface,boxes=offsets,imgsz=240,320", &config, SL_ERROR_SHAPE,
                      "an input of 320x240 has 4420 anchors, the tensors have 2 rows");
   config.tensors[0].dims[2] = 3;
-  assert_open_fails ("ultraface", &config, SL_ERROR_SHAPE, "expected tensors boxes[1,N,4] and scores[1,N,2]");
+  assert_open_fails ("ultraface", &config, SL_ERROR_SHAPE,
+                     "expected tensors boxes[1,N,4] and scores[1,N,2]");
 }
 
 static void
@@ -273,7 +285,9 @@ test_nanodet_plus (void)
   data[3 * COLUMNS] = NAN;
   data[4 * COLUMNS] = 0.9f;
   data[4 * COLUMNS + 5] = NAN;
-  SlDecoderConfig config = { .threshold = 0.5f, .max_results = 10, .n_labels = 2, .input_width = 64, .input_height = 64 };
+  SlDecoderConfig config = {
+    .threshold = 0.5f, .max_results = 10, .n_labels = 2, .input_width = 64, .input_height = 64
+  };
   config_add (&config, SL_DTYPE_F32, DIMS (1, CELLS, COLUMNS), 0, 0);
   g_autoptr (SlDecoding) decoding = sl_decoding_new (NULL, &config, NULL);
   g_assert_cmpstr (sl_decoding_decoder (decoding)->name, ==, "nanodet");
@@ -290,15 +304,21 @@ test_nanodet_plus (void)
 static void
 test_cell_errors (void)
 {
-  SlDecoderConfig config = { .threshold = 0.5f, .max_results = 10, .input_width = 64, .input_height = 64 };
+  SlDecoderConfig config = {
+    .threshold = 0.5f, .max_results = 10, .input_width = 64, .input_height = 64
+  };
   config_add (&config, SL_DTYPE_F32, DIMS (1, 64, 80), 0, 0);
   config_add (&config, SL_DTYPE_F32, DIMS (1, 64, 32), 0, 0);
-  assert_open_fails ("nanodet", &config, SL_ERROR_SHAPE, "decoder nanodet: expected for an input of 64x64 a row for each cell");
-  assert_open_fails ("nanodet,bins=1", &config, SL_ERROR_ARGUMENT, "bins: expected an integer 2..64");
-  assert_open_fails ("yunet", &config, SL_ERROR_SHAPE,
-                     "for an input of 64x64 and each of 3 strides float32 tensors of 1, 1, 4 and 10 columns");
+  assert_open_fails ("nanodet", &config, SL_ERROR_SHAPE,
+                     "decoder nanodet: expected for an input of 64x64 a row for each cell");
+  assert_open_fails ("nanodet,bins=1", &config, SL_ERROR_ARGUMENT,
+                     "bins: expected an integer 2..64");
+  assert_open_fails (
+    "yunet", &config, SL_ERROR_SHAPE,
+    "for an input of 64x64 and each of 3 strides float32 tensors of 1, 1, 4 and 10 columns");
   config.input_width = 0;
-  assert_open_fails ("yunet", &config, SL_ERROR_ARGUMENT, "which boxes in cells need: state imgsz=HEIGHT,WIDTH");
+  assert_open_fails ("yunet", &config, SL_ERROR_ARGUMENT,
+                     "which boxes in cells need: state imgsz=HEIGHT,WIDTH");
 }
 
 /* One stride: the geometric mean of two scores, whatever their order, and broken numbers. */
@@ -308,7 +328,9 @@ test_yunet (void)
   static const gfloat classes[4] = { 0.8f, 0.9f, NAN, 1 }, objects[4] = { 0.9f, 0.1f, 1, 1 };
   static const gfloat boxes[16] = { 0.5f, 0.5f, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NAN, 0, 0, 0 };
   gfloat points[40] = { 0.25f, 0.5f, NAN, 1 };
-  SlDecoderConfig config = { .threshold = 0.5f, .max_results = 10, .input_width = 64, .input_height = 64 };
+  SlDecoderConfig config = {
+    .threshold = 0.5f, .max_results = 10, .input_width = 64, .input_height = 64
+  };
   config_add (&config, SL_DTYPE_F32, DIMS (1, 4, 1), 0, 0);
   config_add (&config, SL_DTYPE_F32, DIMS (1, 4, 10), 0, 0);
   config_add (&config, SL_DTYPE_F32, DIMS (1, 4, 1), 0, 0);
@@ -316,7 +338,8 @@ test_yunet (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (SlDecoding) decoding = sl_decoding_new ("yunet,strides=32", &config, &error);
   g_assert_no_error (error);
-  const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ classes, points, objects, boxes });
+  const SlResult *result =
+    sl_decoding_run (decoding, (const void *const[]){ classes, points, objects, boxes });
   g_assert_cmpuint (result->n_detections, ==, 1);
   g_assert_cmpfloat_with_epsilon (result->detections[0].confidence, sqrt (0.72), 1e-6);
   g_assert_cmpfloat_with_epsilon (result->detections[0].x_min, 0, 1e-6);
@@ -337,13 +360,16 @@ test_fastestdet (void)
     CELLS = 6
   };
   gfloat data[7 * CELLS] = { 0 };
-  const gfloat cell[7] = { 0.9f, 0.5f, -0.25f, -1, 0.5f, 0.1f, 0.8f }, broken[7] = { 1, NAN, 0, 0, 0, 1, 0 };
+  const gfloat cell[7] = { 0.9f, 0.5f, -0.25f, -1, 0.5f, 0.1f, 0.8f },
+               broken[7] = { 1, NAN, 0, 0, 0, 1, 0 };
   for (guint k = 0; k < 7; k++) {
     data[k * CELLS + 4] = cell[k]; /* row 1, column 1 */
     data[k * CELLS] = broken[k];
   }
   data[5] = NAN;
-  SlDecoderConfig config = { .threshold = 0.5f, .max_results = 10, .n_labels = 2, .input_width = 48, .input_height = 32 };
+  SlDecoderConfig config = {
+    .threshold = 0.5f, .max_results = 10, .n_labels = 2, .input_width = 48, .input_height = 32
+  };
   config_add (&config, SL_DTYPE_F32, DIMS (1, 7, 2, 3), 0, 0);
   g_autoptr (GError) error = NULL;
   g_autoptr (SlDecoding) decoding = sl_decoding_new (NULL, &config, &error);
@@ -353,7 +379,8 @@ test_fastestdet (void)
   const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ data });
   g_assert_cmpuint (result->n_detections, ==, 1);
   const SlDetection *found = &result->detections[0];
-  const double x = (1 + tanh (0.5)) / 3, y = (1 + tanh (-0.25)) / 2, w = 1 / (1 + exp (1)), h = 1 / (1 + exp (-0.5));
+  const double x = (1 + tanh (0.5)) / 3, y = (1 + tanh (-0.25)) / 2, w = 1 / (1 + exp (1)),
+               h = 1 / (1 + exp (-0.5));
   g_assert_cmpint (found->label_id, ==, 1);
   g_assert_cmpfloat_with_epsilon (found->confidence, pow (0.9, 0.6) * pow (0.8, 0.4), 1e-6);
   g_assert_cmpfloat_with_epsilon (found->x_min, x - w / 2, 1e-6);

@@ -12,7 +12,9 @@
 static SlDecoderConfig
 new_config (SlValueKind values)
 {
-  SlDecoderConfig config = { .threshold = 0.5f, .max_results = 200, .input_width = 8 * WIDTH, .input_height = 8 * HEIGHT };
+  SlDecoderConfig config = {
+    .threshold = 0.5f, .max_results = 200, .input_width = 8 * WIDTH, .input_height = 8 * HEIGHT
+  };
   config_add (&config, SL_DTYPE_F32, DIMS (1, HEIGHT, WIDTH, CLASSES), 0, 0);
   config.tensors[0].values = values;
   return config;
@@ -31,7 +33,8 @@ is_plain_peak (const double *scores, gint x, gint y, guint c, double threshold)
 }
 
 static void
-check_fomo (const SlDecoderConfig *config, const char *name, const gfloat *numbers, const double *scores, guint first_class)
+check_fomo (const SlDecoderConfig *config, const char *name, const gfloat *numbers,
+            const double *scores, guint first_class)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (SlDecoding) decoding = sl_decoding_new (name, config, &error);
@@ -48,7 +51,8 @@ check_fomo (const SlDecoderConfig *config, const char *name, const gfloat *numbe
         gboolean found = FALSE;
         for (guint d = 0; d < result->n_detections && !found; d++) {
           const SlDetection *box = &result->detections[d];
-          found = box->label_id == (gint) c && fabs (box->x_min * WIDTH - x) < 1e-4 && fabs (box->y_max * HEIGHT - (y + 1)) < 1e-4
+          found = box->label_id == (gint) c && fabs (box->x_min * WIDTH - x) < 1e-4
+                  && fabs (box->y_max * HEIGHT - (y + 1)) < 1e-4
                   && fabs (box->confidence - scores[(guint) (y * WIDTH + x) * CLASSES + c]) < 1e-5;
         }
         g_assert_true (found);
@@ -89,16 +93,20 @@ test_centernet (void)
     offsets[i] = i < CELLS ? 0.25f : 0.5f;
   }
   for (guint units = 0; units < 3; units++) {
-    static const char *const names[] = { "centres", "centres,units=pixels", "centres,units=normalised" };
+    static const char *const names[] = { "centres", "centres,units=pixels",
+                                         "centres,units=normalised" };
     const double scales[][2] = { { WIDTH, HEIGHT }, { 8 * WIDTH, 8 * HEIGHT }, { 1, 1 } };
-    SlDecoderConfig config = { .threshold = 0.3f, .max_results = 10, .input_width = 8 * WIDTH, .input_height = 8 * HEIGHT };
+    SlDecoderConfig config = {
+      .threshold = 0.3f, .max_results = 10, .input_width = 8 * WIDTH, .input_height = 8 * HEIGHT
+    };
     config_add (&config, SL_DTYPE_F32, DIMS (1, 2, HEIGHT, WIDTH), 0, 0);
     config_add (&config, SL_DTYPE_F32, DIMS (1, CLASSES, HEIGHT, WIDTH), 0, 0);
     config_add (&config, SL_DTYPE_F32, DIMS (1, 2, HEIGHT, WIDTH), 0, 0);
     g_autoptr (GError) error = NULL;
     g_autoptr (SlDecoding) decoding = sl_decoding_new (names[units], &config, &error);
     g_assert_no_error (error);
-    const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ sizes, heat, offsets });
+    const SlResult *result =
+      sl_decoding_run (decoding, (const void *const[]){ sizes, heat, offsets });
     g_assert_cmpuint (result->n_detections, ==, 1);
     const SlDetection *box = &result->detections[0];
     g_assert_cmpint (box->label_id, ==, 2);
@@ -107,7 +115,9 @@ test_centernet (void)
     g_assert_cmpfloat_with_epsilon (box->x_max - box->x_min, 4 / scales[units][0], 1e-5);
     g_assert_cmpfloat_with_epsilon (box->y_max - box->y_min, 2 / scales[units][1], 1e-5);
     sizes[cell] = NAN;
-    g_assert_cmpuint (sl_decoding_run (decoding, (const void *const[]){ sizes, heat, offsets })->n_detections, ==, 0);
+    g_assert_cmpuint (
+      sl_decoding_run (decoding, (const void *const[]){ sizes, heat, offsets })->n_detections, ==,
+      0);
     sizes[cell] = 4;
   }
 }
@@ -128,11 +138,14 @@ test_refused (void)
 {
   SlDecoderConfig config = new_config (SL_VALUES_SHARES);
   config.input_width = config.input_height = 0;
-  assert_open_fails ("centres,units=pixels", &config, SL_ERROR_ARGUMENT, "state imgsz=HEIGHT,WIDTH");
+  assert_open_fails ("centres,units=pixels", &config, SL_ERROR_ARGUMENT,
+                     "state imgsz=HEIGHT,WIDTH");
   config.tensors[0].dims[3] = 1;
-  assert_open_fails ("centres,background=yes", &config, SL_ERROR_ARGUMENT, "the map has one class; expected background=no");
+  assert_open_fails ("centres,background=yes", &config, SL_ERROR_ARGUMENT,
+                     "the map has one class; expected background=no");
   config.tensors[0].rank = 3;
-  assert_open_fails ("centres", &config, SL_ERROR_SHAPE, "expected heat maps [1,H,W,C] or [1,C,H,W]");
+  assert_open_fails ("centres", &config, SL_ERROR_SHAPE,
+                     "expected heat maps [1,H,W,C] or [1,C,H,W]");
   config = new_config (SL_VALUES_SHARES);
   config_add (&config, SL_DTYPE_F32, DIMS (1, HEIGHT, WIDTH, 4), 0, 0);
   assert_open_fails ("centres", &config, SL_ERROR_SHAPE, "sizes and offsets of 2 channels each");

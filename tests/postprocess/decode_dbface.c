@@ -13,7 +13,9 @@ static const guint channels[3] = { 10, 1, 4 };
 static SlDecoderConfig
 new_config (gboolean channels_first)
 {
-  SlDecoderConfig config = { .threshold = 0.4f, .max_results = 50, .input_width = 4 * WIDTH, .input_height = 4 * HEIGHT };
+  SlDecoderConfig config = {
+    .threshold = 0.4f, .max_results = 50, .input_width = 4 * WIDTH, .input_height = 4 * HEIGHT
+  };
   for (guint m = 0; m < 3; m++)
     if (channels_first)
       config_add (&config, SL_DTYPE_F32, DIMS (1, (gint32) channels[m], HEIGHT, WIDTH), 0, 0);
@@ -52,11 +54,12 @@ test_faces (void)
       const guint cell = faces[f][1] * WIDTH + faces[f][0];
       for (guint m = 0; m < 3; m++)
         for (guint c = 0; c < channels[m]; c++)
-          data[m][channels_first ? c * CELLS + cell : cell * channels[m] + c] = m == 0 ? 0.09f * (gfloat) c - 0.4f
-                                                                                : m == 2
-                                                                                  ? (gfloat) sides[c]
-                                                                                  : (gfloat) (of_logits ? logits[f] : 0.875 - 0.25 * f);
-      data[1][cell + 1] = (of_logits ? (gfloat) logits[f] : 0.875f - 0.25f * (gfloat) f) - 0.125f; /* no peak */
+          data[m][channels_first ? c * CELLS + cell : cell * channels[m] + c] =
+            m == 0   ? 0.09f * (gfloat) c - 0.4f
+            : m == 2 ? (gfloat) sides[c]
+                     : (gfloat) (of_logits ? logits[f] : 0.875 - 0.25 * f);
+      data[1][cell + 1] =
+        (of_logits ? (gfloat) logits[f] : 0.875f - 0.25f * (gfloat) f) - 0.125f; /* no peak */
     }
     const SlResult *result = sl_decoding_run (decoding, (const void *const *) data);
     g_assert_cmpuint (result->n_detections, ==, 2);
@@ -67,12 +70,15 @@ test_faces (void)
       g_assert_cmpfloat_with_epsilon (found->y_min, (y - sides[1]) / HEIGHT, 1e-6);
       g_assert_cmpfloat_with_epsilon (found->x_max, (x + sides[2]) / WIDTH, 1e-6);
       g_assert_cmpfloat_with_epsilon (found->y_max, (y + sides[3]) / HEIGHT, 1e-6);
-      g_assert_cmpfloat_with_epsilon (found->confidence, of_logits ? 1 / (1 + exp (-logits[f])) : 0.875 - 0.25 * f, 1e-6);
+      g_assert_cmpfloat_with_epsilon (
+        found->confidence, of_logits ? 1 / (1 + exp (-logits[f])) : 0.875 - 0.25 * f, 1e-6);
       g_assert_cmpuint (found->n_keypoints, ==, 5);
       for (guint k = 0; k < 5; k++) {
         const SlDetectedPoint *point = &result->keypoints[found->first_keypoint + k];
-        g_assert_cmpfloat_with_epsilon (point->x, (x + plain_exp (4 * (0.09 * k - 0.4))) / WIDTH, 1e-5);
-        g_assert_cmpfloat_with_epsilon (point->y, (y + plain_exp (4 * (0.09 * (k + 5) - 0.4))) / HEIGHT, 1e-5);
+        g_assert_cmpfloat_with_epsilon (point->x, (x + plain_exp (4 * (0.09 * k - 0.4))) / WIDTH,
+                                        1e-5);
+        g_assert_cmpfloat_with_epsilon (
+          point->y, (y + plain_exp (4 * (0.09 * (k + 5) - 0.4))) / HEIGHT, 1e-5);
       }
     }
     for (guint m = 0; m < 3; m++)
@@ -96,10 +102,12 @@ test_not_numbers (void)
   for (guint k = 0; k < 5; k++)
     g_assert_cmpfloat (result->keypoints[k].confidence, ==, 0);
   boxes[4 * 30] = NAN;
-  g_assert_cmpuint (sl_decoding_run (decoding, (const void *const[]){ points, heat, boxes })->n_detections, ==, 0);
+  g_assert_cmpuint (
+    sl_decoding_run (decoding, (const void *const[]){ points, heat, boxes })->n_detections, ==, 0);
   for (guint i = 0; i < CELLS; i++)
     heat[i] = i % 2 == 0 ? NAN : -INFINITY;
-  g_assert_cmpuint (sl_decoding_run (decoding, (const void *const[]){ points, heat, boxes })->n_detections, ==, 0);
+  g_assert_cmpuint (
+    sl_decoding_run (decoding, (const void *const[]){ points, heat, boxes })->n_detections, ==, 0);
 }
 
 static void
@@ -108,7 +116,8 @@ test_refused (void)
   SlDecoderConfig config = new_config (FALSE);
   assert_open_fails ("dbface,activation=relu", &config, SL_ERROR_ARGUMENT, "activation");
   config.tensors[2].dims[3] = 5;
-  assert_open_fails ("dbface", &config, SL_ERROR_SHAPE, "expected maps of middles [1,H,W,1], boxes [1,H,W,4] and points [1,H,W,10]");
+  assert_open_fails ("dbface", &config, SL_ERROR_SHAPE,
+                     "expected maps of middles [1,H,W,1], boxes [1,H,W,4] and points [1,H,W,10]");
   config = new_config (TRUE);
   config.input_width = 2 * WIDTH;
   g_autoptr (SlDecoding) other = sl_decoding_new (NULL, &config, NULL);

@@ -6,7 +6,8 @@
 #include "tests/postprocess/support.h"
 
 static SlDecoderConfig
-vector_config (SlDtype dtype, gint32 n, gfloat scale, gint32 zero_point, gfloat threshold, guint max_results)
+vector_config (SlDtype dtype, gint32 n, gfloat scale, gint32 zero_point, gfloat threshold,
+               guint max_results)
 {
   SlDecoderConfig config = { .threshold = threshold, .max_results = max_results };
   config_add (&config, dtype, DIMS (1, n), scale, zero_point);
@@ -47,7 +48,8 @@ test_uint8 (void)
   g_assert_cmpuint (result->n_classes, ==, 0);
 }
 
-/* Every code around a threshold, for several scales: reported exactly when its real value reaches the threshold. */
+/* Every code around a threshold, for several scales: reported exactly when its real value reaches
+ * the threshold. */
 static void
 test_threshold_codes (void)
 {
@@ -56,11 +58,14 @@ test_threshold_codes (void)
     gfloat scale;
     gint32 zero_point;
     gfloat threshold;
-  } cases[] = {
-    { 1 / 256.f, -128, 0.5f }, { 1 / 256.f, -128, 0.f }, { 1 / 256.f, -128, 1.f }, { 0.0078f, -3, 0.31f }, { 0.02f, 100, 0.5f }
-  };
+  } cases[] = { { 1 / 256.f, -128, 0.5f },
+                { 1 / 256.f, -128, 0.f },
+                { 1 / 256.f, -128, 1.f },
+                { 0.0078f, -3, 0.31f },
+                { 0.02f, 100, 0.5f } };
   for (guint c = 0; c < G_N_ELEMENTS (cases); c++) {
-    SlDecoderConfig config = vector_config (SL_DTYPE_I8, 1, cases[c].scale, cases[c].zero_point, cases[c].threshold, 1);
+    SlDecoderConfig config =
+      vector_config (SL_DTYPE_I8, 1, cases[c].scale, cases[c].zero_point, cases[c].threshold, 1);
     config_param (&config, "activation", "none");
     g_autoptr (SlDecoding) decoding = open_or_fail (&config);
     for (gint code = -128; code < 128; code++) {
@@ -101,7 +106,8 @@ test_float_not_finite (void)
 {
   SlDecoderConfig config = vector_config (SL_DTYPE_F32, 6, 0, 0, 0, 6);
   g_autoptr (SlDecoding) decoding = open_or_fail (&config);
-  const SlResult *result = run (decoding, (const gfloat[]){ NAN, 0.25f, INFINITY, -INFINITY, 0.75f, -NAN });
+  const SlResult *result =
+    run (decoding, (const gfloat[]){ NAN, 0.25f, INFINITY, -INFINITY, 0.75f, -NAN });
   g_assert_cmpuint (result->n_classes, ==, 2);
   g_assert_cmpint (result->classes[0].label_id, ==, 4);
   g_assert_cmpint (result->classes[1].label_id, ==, 1);
@@ -157,8 +163,10 @@ test_softmax_codes (void)
     sum += exp (scale * (codes[i] - 17));
   g_assert_cmpuint (result->n_classes, ==, 2);
   g_assert_cmpint (result->classes[0].label_id, ==, 2);
-  g_assert_cmpfloat_with_epsilon (result->classes[0].confidence, exp (scale * (127 - 17)) / sum, 1e-6);
-  g_assert_cmpfloat_with_epsilon (result->classes[1].confidence, exp (scale * (100 - 17)) / sum, 1e-6);
+  g_assert_cmpfloat_with_epsilon (result->classes[0].confidence, exp (scale * (127 - 17)) / sum,
+                                  1e-6);
+  g_assert_cmpfloat_with_epsilon (result->classes[1].confidence, exp (scale * (100 - 17)) / sum,
+                                  1e-6);
 }
 
 static void
@@ -177,7 +185,8 @@ test_sigmoid (void)
   config = vector_config (SL_DTYPE_U8, 3, 0.05f, 128, 0.6f, 3);
   config_param (&config, "activation", "sigmoid");
   g_autoptr (SlDecoding) codes = open_or_fail (&config);
-  result = run (codes, (const guint8[]){ 128, 136, 137 }); /* sigmoid (0.4) = 0.5987, sigmoid (0.45) = 0.6106 */
+  result = run (
+    codes, (const guint8[]){ 128, 136, 137 }); /* sigmoid (0.4) = 0.5987, sigmoid (0.45) = 0.6106 */
   g_assert_cmpuint (result->n_classes, ==, 1);
   g_assert_cmpint (result->classes[0].label_id, ==, 2);
   g_assert_cmpfloat_with_epsilon (result->classes[0].confidence, 1 / (1 + exp (-0.45)), 1e-6);
@@ -218,7 +227,8 @@ test_refused (void)
 {
   SlDecoderConfig config = { .threshold = 0.5f, .max_results = 1 };
   config_add (&config, SL_DTYPE_U8, DIMS (1, 7, 7, 3), 1 / 256.f, 0);
-  assert_open_fails ("labels", &config, SL_ERROR_SHAPE, "one dimension other than 1, such as uint8[1,1001], got uint8[1,7,7,3]");
+  assert_open_fails ("labels", &config, SL_ERROR_SHAPE,
+                     "one dimension other than 1, such as uint8[1,1001], got uint8[1,7,7,3]");
   config = vector_config (SL_DTYPE_I16, 5, 0.1f, 0, 0, 1);
   assert_open_fails ("labels", &config, SL_ERROR_SHAPE, "got int16[1,5]");
   config = vector_config (SL_DTYPE_F32, 5, 0, 0, 0, 1);
@@ -226,10 +236,12 @@ test_refused (void)
   assert_open_fails ("labels", &config, SL_ERROR_SHAPE, "got float32[1,5], float32[1,5]");
   config = vector_config (SL_DTYPE_F32, 5, 0, 0, 0, 1);
   config_param (&config, "activation", "tanh");
-  assert_open_fails ("labels", &config, SL_ERROR_ARGUMENT, "activation: expected one of none, softmax, sigmoid, got 'tanh'");
+  assert_open_fails ("labels", &config, SL_ERROR_ARGUMENT,
+                     "activation: expected one of none, softmax, sigmoid, got 'tanh'");
   config = vector_config (SL_DTYPE_F32, 5, 0, 0, 0, 1);
   config_param (&config, "background-offset", "one");
-  assert_open_fails ("labels", &config, SL_ERROR_ARGUMENT, "background-offset: expected an integer -1000..1000, got 'one'");
+  assert_open_fails ("labels", &config, SL_ERROR_ARGUMENT,
+                     "background-offset: expected an integer -1000..1000, got 'one'");
 }
 
 /* Random vectors with many equal scores against a plain selection. */
@@ -238,7 +250,8 @@ test_random (void)
 {
   g_autoptr (GRand) random = g_rand_new_with_seed (7);
   for (guint round = 0; round < 200; round++) {
-    guint n = (guint) g_rand_int_range (random, 1, 300), k = (guint) g_rand_int_range (random, 1, 40);
+    guint n = (guint) g_rand_int_range (random, 1, 300),
+          k = (guint) g_rand_int_range (random, 1, 40);
     g_autofree guint8 *codes = g_malloc (n);
     g_autofree gboolean *taken = g_new0 (gboolean, n);
     SlDecoderConfig config = vector_config (SL_DTYPE_U8, (gint32) n, 1 / 256.f, 0, 0, k);
@@ -268,7 +281,8 @@ softmax_of (const double *logits, guint n, guint i)
   return exp (logits[i]) / sum;
 }
 
-/* Codes that mean numbers beyond 0..1 are logits, unless the model's operators say that probabilities come. */
+/* Codes that mean numbers beyond 0..1 are logits, unless the model's operators say that
+ * probabilities come. */
 static void
 test_told_by_codes (void)
 {
@@ -282,20 +296,26 @@ test_told_by_codes (void)
     g_assert_cmpint (result->classes[0].label_id, ==, 0);
     if (kind == SL_VALUES_PROBABILITIES) {
       g_assert_cmpfloat (result->classes[0].confidence, ==, 1);
-      g_assert_nonnull (strstr (sl_decoding_note (decoding), "sigmoids or clamps make the numbers"));
+      g_assert_nonnull (
+        strstr (sl_decoding_note (decoding), "sigmoids or clamps make the numbers"));
       continue;
     }
     for (guint i = 0; i < 3; i++)
-      g_assert_cmpfloat_with_epsilon (result->classes[i].confidence, softmax_of (logits, 3, i), 1e-6);
-    g_assert_nonnull (strstr (sl_decoding_note (decoding), "the tensor holds logits: confidences are their softmax"));
+      g_assert_cmpfloat_with_epsilon (result->classes[i].confidence, softmax_of (logits, 3, i),
+                                      1e-6);
+    g_assert_nonnull (strstr (sl_decoding_note (decoding),
+                              "the tensor holds logits: confidences are their softmax"));
   }
   SlDecoderConfig config = vector_config (SL_DTYPE_U8, 1, 0.143f, 93, 0, 1);
   g_autoptr (SlDecoding) decoding = open_or_fail (&config);
-  g_assert_cmpfloat_with_epsilon (run (decoding, codes)->classes[0].confidence, 1 / (1 + exp (-14.3)), 1e-6);
-  g_assert_nonnull (strstr (sl_decoding_note (decoding), "the tensor holds a logit: the confidence is its sigmoid"));
+  g_assert_cmpfloat_with_epsilon (run (decoding, codes)->classes[0].confidence,
+                                  1 / (1 + exp (-14.3)), 1e-6);
+  g_assert_nonnull (strstr (sl_decoding_note (decoding),
+                            "the tensor holds a logit: the confidence is its sigmoid"));
 }
 
-/* Of floats the operators tell, else the first number outside 0..1, from which on they are logits for good. */
+/* Of floats the operators tell, else the first number outside 0..1, from which on they are logits
+ * for good. */
 static void
 test_told_by_floats (void)
 {
@@ -303,15 +323,19 @@ test_told_by_floats (void)
   const double low_logits[] = { 0.25, 0.5, 0.25 }, high_logits[] = { 0.25, 3, 0.25 };
   SlDecoderConfig config = vector_config (SL_DTYPE_F32, 3, 0, 0, 0, 1);
   g_autoptr (SlDecoding) unknown = open_or_fail (&config);
-  g_assert_nonnull (strstr (sl_decoding_note (unknown), "nothing says whether the tensor holds probabilities or logits"));
+  g_assert_nonnull (strstr (sl_decoding_note (unknown),
+                            "nothing says whether the tensor holds probabilities or logits"));
   g_assert_cmpfloat (run (unknown, low)->classes[0].confidence, ==, 0.5);
-  g_assert_cmpfloat_with_epsilon (run (unknown, high)->classes[0].confidence, softmax_of (high_logits, 3, 1), 1e-6);
-  g_assert_cmpfloat_with_epsilon (run (unknown, low)->classes[0].confidence, softmax_of (low_logits, 3, 1), 1e-6);
+  g_assert_cmpfloat_with_epsilon (run (unknown, high)->classes[0].confidence,
+                                  softmax_of (high_logits, 3, 1), 1e-6);
+  g_assert_cmpfloat_with_epsilon (run (unknown, low)->classes[0].confidence,
+                                  softmax_of (low_logits, 3, 1), 1e-6);
 
   config = vector_config (SL_DTYPE_F32, 3, 0, 0, 0, 1);
   config.tensors[0].values = SL_VALUES_LOGITS;
   g_autoptr (SlDecoding) logits = open_or_fail (&config);
-  g_assert_cmpfloat_with_epsilon (run (logits, low)->classes[0].confidence, softmax_of (low_logits, 3, 1), 1e-6);
+  g_assert_cmpfloat_with_epsilon (run (logits, low)->classes[0].confidence,
+                                  softmax_of (low_logits, 3, 1), 1e-6);
 
   config = vector_config (SL_DTYPE_F32, 3, 0, 0, 0, 1);
   config_param (&config, "activation", "none");
@@ -320,8 +344,9 @@ test_told_by_floats (void)
   g_assert_cmpfloat (run (stated, high)->classes[0].confidence, ==, 1);
 }
 
-/* Without labels a vector holds scores where a softmax or sigmoids make it, where its codes are those of probabilities and no operator says otherwise,
- * and where it is as long as ImageNet's classes. */
+/* Without labels a vector holds scores where a softmax or sigmoids make it, where its codes are
+ * those of probabilities and no operator says otherwise, and where it is as long as ImageNet's
+ * classes. */
 static void
 test_vectors (void)
 {
@@ -333,20 +358,29 @@ test_vectors (void)
     SlValueKind values;
     gboolean labels;
   } rows[] = {
-    { SL_DTYPE_F32, 5, 0, SL_VALUES_SHARES, TRUE },         { SL_DTYPE_F32, 5, 0, SL_VALUES_PROBABILITIES, TRUE },
-    { SL_DTYPE_F32, 1, 0, SL_VALUES_PROBABILITIES, FALSE }, { SL_DTYPE_F32, 5, 0, SL_VALUES_LOGITS, FALSE },
-    { SL_DTYPE_F32, 5, 0, SL_VALUES_UNKNOWN, FALSE },       { SL_DTYPE_F32, 1000, 0, SL_VALUES_LOGITS, TRUE },
-    { SL_DTYPE_F32, 1001, 0, SL_VALUES_UNKNOWN, TRUE },     { SL_DTYPE_F32, 1000, 0, SL_VALUES_FEATURES, FALSE },
-    { SL_DTYPE_U8, 5, 1 / 256.f, SL_VALUES_UNKNOWN, TRUE }, { SL_DTYPE_U8, 5, 1 / 256.f, SL_VALUES_LOGITS, FALSE },
-    { SL_DTYPE_U8, 5, 0.02f, SL_VALUES_UNKNOWN, FALSE },    { SL_DTYPE_U8, 5, 0.02f, SL_VALUES_SHARES, TRUE },
+    { SL_DTYPE_F32, 5, 0, SL_VALUES_SHARES, TRUE },
+    { SL_DTYPE_F32, 5, 0, SL_VALUES_PROBABILITIES, TRUE },
+    { SL_DTYPE_F32, 1, 0, SL_VALUES_PROBABILITIES, FALSE },
+    { SL_DTYPE_F32, 5, 0, SL_VALUES_LOGITS, FALSE },
+    { SL_DTYPE_F32, 5, 0, SL_VALUES_UNKNOWN, FALSE },
+    { SL_DTYPE_F32, 1000, 0, SL_VALUES_LOGITS, TRUE },
+    { SL_DTYPE_F32, 1001, 0, SL_VALUES_UNKNOWN, TRUE },
+    { SL_DTYPE_F32, 1000, 0, SL_VALUES_FEATURES, FALSE },
+    { SL_DTYPE_U8, 5, 1 / 256.f, SL_VALUES_UNKNOWN, TRUE },
+    { SL_DTYPE_U8, 5, 1 / 256.f, SL_VALUES_LOGITS, FALSE },
+    { SL_DTYPE_U8, 5, 0.02f, SL_VALUES_UNKNOWN, FALSE },
+    { SL_DTYPE_U8, 5, 0.02f, SL_VALUES_SHARES, TRUE },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     SlDecoderConfig config = vector_config (rows[i].dtype, rows[i].n, rows[i].scale, 0, 0, 1);
     config.tensors[0].values = rows[i].values;
     g_autoptr (SlDecoding) decoding = sl_decoding_new (NULL, &config, NULL);
-    g_assert_cmpint (decoding != NULL && strcmp (sl_decoding_decoder (decoding)->name, "labels") == 0, ==, rows[i].labels);
+    g_assert_cmpint (decoding != NULL
+                       && strcmp (sl_decoding_decoder (decoding)->name, "labels") == 0,
+                     ==, rows[i].labels);
     if (rows[i].labels && rows[i].values == SL_VALUES_PROBABILITIES)
-      g_assert_nonnull (strstr (sl_decoding_note (decoding), "taken for scores of classes without names"));
+      g_assert_nonnull (
+        strstr (sl_decoding_note (decoding), "taken for scores of classes without names"));
   }
 }
 
@@ -380,24 +414,30 @@ test_two_names_for_one_number (void)
     double second;
   } cases[] = { { SL_DTYPE_F32, SL_VALUES_PROBABILITIES, 0.08f, 0.08 },
                 { SL_DTYPE_F32, SL_VALUES_PROBABILITIES, 0.75f, 0.75 },
-                { SL_DTYPE_F32, SL_VALUES_LOGITS, -1.5f, 0.18242552380635635 }, /* 1 / (1 + exp (1.5)) */
+                { SL_DTYPE_F32, SL_VALUES_LOGITS, -1.5f,
+                  0.18242552380635635 }, /* 1 / (1 + exp (1.5)) */
                 { SL_DTYPE_F32, SL_VALUES_UNKNOWN, 2.0f, 0.8807970779778823 },
                 { SL_DTYPE_U8, SL_VALUES_PROBABILITIES, 64, 0.25 } };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-    SlDecoderConfig config = vector_config (cases[i].dtype, 1, cases[i].dtype == SL_DTYPE_U8 ? 1 / 256.f : 0, 0, 0, 5);
+    SlDecoderConfig config =
+      vector_config (cases[i].dtype, 1, cases[i].dtype == SL_DTYPE_U8 ? 1 / 256.f : 0, 0, 0, 5);
     config.tensors[0].values = cases[i].values;
     config.n_labels = 2;
     g_autoptr (SlDecoding) decoding = open_or_fail (&config);
     g_assert_cmpuint (sl_decoding_classes (decoding), ==, 2);
     g_assert_nonnull (strstr (sl_decoding_note (decoding), "share of the second name"));
     const guint8 code = (guint8) MAX (cases[i].number, 0);
-    const SlResult *result = run (decoding, cases[i].dtype == SL_DTYPE_U8 ? (const void *) &code : (const void *) &cases[i].number);
+    const SlResult *result =
+      run (decoding,
+           cases[i].dtype == SL_DTYPE_U8 ? (const void *) &code : (const void *) &cases[i].number);
     const gint best = cases[i].second >= 0.5;
     g_assert_cmpuint (result->n_classes, ==, 2);
     g_assert_cmpint (result->classes[0].label_id, ==, best);
     g_assert_cmpint (result->classes[1].label_id, ==, 1 - best);
-    g_assert_cmpfloat_with_epsilon (result->classes[0].confidence, best == 1 ? cases[i].second : 1 - cases[i].second, 1e-6);
-    g_assert_cmpfloat_with_epsilon (result->classes[1].confidence, best == 1 ? 1 - cases[i].second : cases[i].second, 1e-6);
+    g_assert_cmpfloat_with_epsilon (result->classes[0].confidence,
+                                    best == 1 ? cases[i].second : 1 - cases[i].second, 1e-6);
+    g_assert_cmpfloat_with_epsilon (result->classes[1].confidence,
+                                    best == 1 ? 1 - cases[i].second : cases[i].second, 1e-6);
   }
   SlDecoderConfig config = vector_config (SL_DTYPE_F32, 1, 0, 0, 0, 1);
   config.n_labels = 2;

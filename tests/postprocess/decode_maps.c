@@ -10,7 +10,9 @@
 static SlDecoderConfig
 new_config (SlDtype dtype, const gint32 *dims, gfloat scale, gint32 zero_point)
 {
-  SlDecoderConfig config = { .threshold = 0.5f, .max_results = 10, .input_width = 64, .input_height = 32 };
+  SlDecoderConfig config = {
+    .threshold = 0.5f, .max_results = 10, .input_width = 64, .input_height = 32
+  };
   config_add (&config, dtype, dims, scale, zero_point);
   return config;
 }
@@ -39,9 +41,11 @@ test_map (void)
   narrow[4] = 256;
   narrow[5] = 255;
   for (guint k = 0; k < 2; k++) {
-    SlDecoderConfig config = new_config (k ? SL_DTYPE_I64 : SL_DTYPE_I32, DIMS (1, SIDE, SIDE), 0, 0);
+    SlDecoderConfig config =
+      new_config (k ? SL_DTYPE_I64 : SL_DTYPE_I32, DIMS (1, SIDE, SIDE), 0, 0);
     g_autoptr (SlDecoding) decoding = open_one (NULL, &config, "segmentation");
-    const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ k ? (void *) wide : (void *) narrow });
+    const SlResult *result =
+      sl_decoding_run (decoding, (const void *const[]){ k ? (void *) wide : (void *) narrow });
     g_assert_cmpuint (result->mask.width, ==, SIDE);
     g_assert_cmpuint (result->mask.height, ==, SIDE);
     for (guint i = 0; i < CELLS; i++)
@@ -76,8 +80,9 @@ test_background (void)
   };
   g_autofree gfloat *scores = g_new0 (gfloat, CELLS * 21);
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    SlDecoderConfig config = rows[i].channels > 0 ? new_config (SL_DTYPE_F32, DIMS (1, SIDE, SIDE, rows[i].channels), 0, 0)
-                                                  : new_config (SL_DTYPE_I64, DIMS (1, SIDE, SIDE), 0, 0);
+    SlDecoderConfig config =
+      rows[i].channels > 0 ? new_config (SL_DTYPE_F32, DIMS (1, SIDE, SIDE, rows[i].channels), 0, 0)
+                           : new_config (SL_DTYPE_I64, DIMS (1, SIDE, SIDE), 0, 0);
     config.n_labels = rows[i].n_labels;
     config.first_label = rows[i].first_label;
     config.tensors[0].classes = rows[i].classes;
@@ -85,7 +90,8 @@ test_background (void)
       config_param (&config, "background", rows[i].parameter);
     g_autoptr (SlDecoding) decoding = open_one ("segmentation", &config, "segmentation");
     config_clear (&config);
-    g_assert_cmpint (sl_decoding_run (decoding, (const void *const[]){ scores })->mask.background, ==, rows[i].background);
+    g_assert_cmpint (sl_decoding_run (decoding, (const void *const[]){ scores })->mask.background,
+                     ==, rows[i].background);
     if (rows[i].note == NULL)
       g_assert_null (sl_decoding_note (decoding));
     else
@@ -109,24 +115,28 @@ test_scores (void)
         codes[at] = dtype == SL_DTYPE_I8 ? (c == wins ? 5 : 0x80 + c) : (c == wins ? 200 : 100 + c);
       }
     floats[0] = NAN;
-    SlDecoderConfig config = planar ? new_config (dtype, DIMS (1, 5, SIDE, SIDE), 1, 0) : new_config (dtype, DIMS (1, SIDE, SIDE, 5), 1, 0);
+    SlDecoderConfig config = planar ? new_config (dtype, DIMS (1, 5, SIDE, SIDE), 1, 0)
+                                    : new_config (dtype, DIMS (1, SIDE, SIDE, 5), 1, 0);
     config.input_width = config.input_height = SIDE;
     g_autoptr (SlDecoding) decoding = open_one (NULL, &config, "segmentation");
     g_assert_cmpuint (sl_decoding_classes (decoding), ==, 5);
-    const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ kind < 2 ? (void *) floats : (void *) codes });
+    const SlResult *result = sl_decoding_run (
+      decoding, (const void *const[]){ kind < 2 ? (void *) floats : (void *) codes });
     for (guint i = 0; i < CELLS; i++)
       if (kind >= 2 || i > 0)
         g_assert_cmpuint (result->mask.classes[i], ==, (i % SIDE + 2 * (i / SIDE)) % 5);
   }
 }
 
-/* Scores of a coarse grid are as often heat maps or a detector's: labels, a softmax or the user say that they are classes. */
+/* Scores of a coarse grid are as often heat maps or a detector's: labels, a softmax or the user say
+ * that they are classes. */
 static void
 test_coarse (void)
 {
   SlDecoderConfig config = new_config (SL_DTYPE_F32, DIMS (1, SIDE, SIDE, 14), 0, 0);
-  assert_open_fails (NULL, &config, SL_ERROR_SHAPE,
-                     "no decoder takes the tensors float32[1,8,8,14] unnamed, because maps much smaller than the input may be");
+  assert_open_fails (
+    NULL, &config, SL_ERROR_SHAPE,
+    "no decoder takes the tensors float32[1,8,8,14] unnamed, because maps much smaller than the input may be");
   config.n_labels = 13;
   assert_open_fails (NULL, &config, SL_ERROR_SHAPE, "maps much smaller than the input");
   config.n_labels = 14;
@@ -164,7 +174,8 @@ test_auxiliary (void)
   config_add (&config, SL_DTYPE_F32, DIMS (1, 5, SIDE, SIDE), 0, 0);
   config.input_width = config.input_height = SIDE;
   g_autoptr (SlDecoding) decoding = open_one (NULL, &config, "segmentation");
-  const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ scores[0], scores[1] });
+  const SlResult *result =
+    sl_decoding_run (decoding, (const void *const[]){ scores[0], scores[1] });
   for (guint i = 0; i < CELLS; i++)
     g_assert_cmpuint (result->mask.classes[i], ==, 1);
   config.input_width = config.input_height = 2 * SIDE;
@@ -172,7 +183,8 @@ test_auxiliary (void)
   g_assert_nonnull (named);
   assert_open_fails (NULL, &config, SL_ERROR_SHAPE, "no decoder takes the tensors");
   config.tensors[1].dims[1] = 4;
-  assert_open_fails ("segmentation", &config, SL_ERROR_SHAPE, "which have the same shape where it is smaller than the input");
+  assert_open_fails ("segmentation", &config, SL_ERROR_SHAPE,
+                     "which have the same shape where it is smaller than the input");
   /* One as large as the input before any others, when it is named: U-2-Net's. */
   config.input_width = config.input_height = SIDE;
   config.tensors[0].dims[1] = 1;
@@ -190,12 +202,14 @@ test_one_channel (void)
   for (guint i = 0; i < CELLS; i++)
     logits[i] = i % 3 == 0 ? 0.1f : i % 3 == 1 ? -0.1f : NAN;
   SlDecoderConfig config = new_config (SL_DTYPE_F32, DIMS (1, SIDE, SIDE, 1), 0, 0);
-  g_autoptr (SlDecoding) decoding = open_one ("segmentation,activation=sigmoid", &config, "segmentation");
+  g_autoptr (SlDecoding) decoding =
+    open_one ("segmentation,activation=sigmoid", &config, "segmentation");
   const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ logits });
   for (guint i = 0; i < CELLS; i++)
     g_assert_cmpuint (result->mask.classes[i], ==, i % 3 == 0);
   config.tensors[0].dtype = SL_DTYPE_U16;
-  assert_open_fails ("segmentation", &config, SL_ERROR_SHAPE, "decoder segmentation: expected one tensor: a mask of classes [1,H,W]");
+  assert_open_fails ("segmentation", &config, SL_ERROR_SHAPE,
+                     "decoder segmentation: expected one tensor: a mask of classes [1,H,W]");
 }
 
 static void
@@ -220,7 +234,8 @@ test_list (void)
   g_assert_true (result->skeleton == &sl_skeleton_person);
   for (guint k = 0; k < 17; k++)
     points[3 * k + 2] = NAN;
-  g_assert_cmpuint (sl_decoding_run (decoding, (const void *const[]){ points })->n_detections, ==, 0);
+  g_assert_cmpuint (sl_decoding_run (decoding, (const void *const[]){ points })->n_detections, ==,
+                    0);
 }
 
 static void
@@ -240,7 +255,8 @@ test_persons (void)
   g_assert_cmpfloat (result->keypoints[1].y, ==, 0.125f);
 }
 
-/* PosenetDecoderOp's outputs: of three persons two count, and the confidence of one is too low. Points are pixels of 400 x 200. */
+/* PosenetDecoderOp's outputs: of three persons two count, and the confidence of one is too low.
+ * Points are pixels of 400 x 200. */
 static void
 test_points (void)
 {
@@ -267,8 +283,9 @@ test_points (void)
       config.tensors[i].dims[k] = shapes[i][k];
   }
   config.input_width = 0;
-  assert_open_fails ("pose", &config, SL_ERROR_ARGUMENT,
-                     "decoder pose: points are in pixels of the model's input, whose size is not known");
+  assert_open_fails (
+    "pose", &config, SL_ERROR_ARGUMENT,
+    "decoder pose: points are in pixels of the model's input, whose size is not known");
   config.input_width = 400;
   config.input_height = 200;
   g_autoptr (SlDecoding) decoding = open_one (NULL, &config, "pose");
@@ -290,7 +307,8 @@ test_points (void)
   g_assert_cmpuint (sl_decoding_run (decoding, data)->n_detections, ==, 0);
 }
 
-/* Point k is hottest at column k % 9 of row k / 9; with offsets it lies 3 pixels right of and 2 over its cell. */
+/* Point k is hottest at column k % 9 of row k / 9; with offsets it lies 3 pixels right of and 2
+ * over its cell. */
 static void
 test_heat_maps (void)
 {
@@ -326,7 +344,8 @@ test_heat_maps (void)
   config.input_width = 0;
   assert_open_fails ("pose", &config, SL_ERROR_ARGUMENT, "decoder pose: points are in pixels");
   config.tensors[1].dims[3] = K;
-  assert_open_fails ("pose", &config, SL_ERROR_SHAPE, "heat maps[1,H,W,K] with or without offsets[1,H,W,2*K]");
+  assert_open_fails ("pose", &config, SL_ERROR_SHAPE,
+                     "heat maps[1,H,W,K] with or without offsets[1,H,W,2*K]");
 }
 
 static void
@@ -348,11 +367,13 @@ test_image (void)
   g_assert_cmpuint (result->picture.channels, ==, 3);
   for (guint i = 3; i < CELLS; i++)
     for (guint c = 0; c < 3; c++)
-      g_assert_cmpuint (result->picture.pixels[i * 3 + c], ==, (guint) lrint ((i + 64 * c) * 255.0 / 191));
+      g_assert_cmpuint (result->picture.pixels[i * 3 + c], ==,
+                        (guint) lrint ((i + 64 * c) * 255.0 / 191));
   g_assert_cmpuint (result->picture.pixels[0], ==, 0);
   g_assert_cmpuint (result->picture.pixels[3], ==, 0);
   g_assert_cmpuint (result->picture.pixels[6], ==, 255);
-  assert_open_fails (NULL, &config, SL_ERROR_CONTRACT, "nothing says which numbers are black and white: state range=0,1");
+  assert_open_fails (NULL, &config, SL_ERROR_CONTRACT,
+                     "nothing says which numbers are black and white: state range=0,1");
   assert_open_fails ("image,range=1", &config, SL_ERROR_CONTRACT, "state range=0,1");
   config = new_config (SL_DTYPE_U8, DIMS (1, SIDE, SIDE, 3), 1 / 255.0f, 0);
   g_autoptr (SlDecoding) bytes = open_one ("image,colour=BGR", &config, "image");
@@ -361,7 +382,8 @@ test_image (void)
     for (guint c = 0; c < 3; c++)
       g_assert_cmpuint (result->picture.pixels[i * 3 + 2 - c], ==, codes[i * 3 + c]);
   config.tensors[0].dims[3] = 4;
-  assert_open_fails ("image", &config, SL_ERROR_SHAPE, "decoder image: expected one tensor [1,H,W,3]");
+  assert_open_fails ("image", &config, SL_ERROR_SHAPE,
+                     "decoder image: expected one tensor [1,H,W,3]");
 }
 
 /* Depths: black and white are the frame's own, which are beside the picture. */
@@ -391,7 +413,8 @@ test_range_of_frame (void)
     g_assert_cmpstr (result->vector.names[1], ==, "highest");
     g_assert_cmpuint (result->picture.channels, ==, 1);
     for (guint i = 3; i < CELLS; i++) {
-      const double expected = highest > lowest ? (depths[i] - lowest) / (highest - lowest) * 255 : 0;
+      const double expected =
+        highest > lowest ? (depths[i] - lowest) / (highest - lowest) * 255 : 0;
       g_assert_cmpfloat_with_epsilon (result->picture.pixels[i], expected, 0.51);
     }
     g_assert_cmpuint (result->picture.pixels[1], ==, 0);
@@ -400,7 +423,8 @@ test_range_of_frame (void)
     depths[i] = i % 2 == 0 ? NAN : -INFINITY;
   SlDecoderConfig config = new_config (SL_DTYPE_F32, DIMS (1, SIDE, SIDE), 0, 0);
   g_autoptr (SlDecoding) decoding = open_one ("image,range=frame", &config, "image");
-  g_assert_cmpfloat (sl_decoding_run (decoding, (const void *const[]){ depths })->vector.values[1], ==, 0);
+  g_assert_cmpfloat (sl_decoding_run (decoding, (const void *const[]){ depths })->vector.values[1],
+                     ==, 0);
   assert_open_fails ("image", &config, SL_ERROR_CONTRACT, "or range=frame for those of each frame");
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Regions of a map: drawn boxes, upright and turned, are found again; what touches is one, what is small or unsure none. */
+/* Regions of a map: drawn boxes, upright and turned, are found again; what touches is one, what is
+ * small or unsure none. */
 #include <math.h>
 
 #include "tests/postprocess/support.h"
@@ -11,7 +12,9 @@
 static SlDecoderConfig
 new_config (gboolean channels_first)
 {
-  SlDecoderConfig config = { .threshold = 0.6f, .max_results = 50, .input_width = WIDTH, .input_height = HEIGHT };
+  SlDecoderConfig config = {
+    .threshold = 0.6f, .max_results = 50, .input_width = WIDTH, .input_height = HEIGHT
+  };
   if (channels_first)
     config_add (&config, SL_DTYPE_F32, DIMS (1, 1, HEIGHT, WIDTH), 0, 0);
   else
@@ -35,7 +38,8 @@ draw (gfloat *map, double x, double y, double w, double h, double angle, gfloat 
   for (gint v = 0; v < HEIGHT; v++)
     for (gint u = 0; u < WIDTH; u++) {
       const double dx = u + 0.5 - x, dy = v + 0.5 - y;
-      if (fabs (dx * cos (angle) + dy * sin (angle)) <= w / 2 && fabs (dy * cos (angle) - dx * sin (angle)) <= h / 2)
+      if (fabs (dx * cos (angle) + dy * sin (angle)) <= w / 2
+          && fabs (dy * cos (angle) - dx * sin (angle)) <= h / 2)
         map[v * WIDTH + u] = number;
     }
 }
@@ -74,8 +78,10 @@ test_upright (void)
     /* DBNet's growth: area * ratio / outline, on each side. */
     g_autoptr (SlDecoding) grown = open_regions ("regions", &config);
     result = sl_decoding_run (grown, (const void *const[]){ map });
-    g_assert_cmpfloat_with_epsilon (result->detections[1].x_min * WIDTH, 25 - 30 * 10 * 1.5 / 80, 1e-4);
-    g_assert_cmpfloat_with_epsilon (result->detections[1].y_max * HEIGHT, 25 + 30 * 10 * 1.5 / 80, 1e-4);
+    g_assert_cmpfloat_with_epsilon (result->detections[1].x_min * WIDTH, 25 - 30 * 10 * 1.5 / 80,
+                                    1e-4);
+    g_assert_cmpfloat_with_epsilon (result->detections[1].y_max * HEIGHT, 25 + 30 * 10 * 1.5 / 80,
+                                    1e-4);
   }
 }
 
@@ -117,7 +123,8 @@ test_which (void)
   g_assert_cmpuint (result->n_detections, ==, 1);
   g_assert_true (has_corner (result, 15, 25, 1e-3) || has_corner (result, 15, 15, 1e-3));
   config.threshold = SL_OWN_THRESHOLD;
-  g_autoptr (SlDecoding) lower = open_regions ("regions,unclip=0,smallest=1,threshold=0.4", &config);
+  g_autoptr (SlDecoding) lower =
+    open_regions ("regions,unclip=0,smallest=1,threshold=0.4", &config);
   /* A number without end is a region of one cell, of which nobody is surer than 1. */
   result = sl_decoding_run (lower, (const void *const[]){ map });
   g_assert_cmpuint (result->n_detections, ==, 5);
@@ -150,7 +157,8 @@ static void
 test_refused (void)
 {
   SlDecoderConfig config = new_config (TRUE);
-  assert_open_fails (NULL, &config, SL_ERROR_SHAPE, "a mask (decoder=segmentation), regions of text (decoder=regions)");
+  assert_open_fails (NULL, &config, SL_ERROR_SHAPE,
+                     "a mask (decoder=segmentation), regions of text (decoder=regions)");
   assert_open_fails ("regions,cell-threshold=2", &config, SL_ERROR_ARGUMENT, "cell-threshold");
   assert_open_fails ("regions,unclip=-1", &config, SL_ERROR_ARGUMENT, "unclip");
   assert_open_fails ("regions,smallest=x", &config, SL_ERROR_ARGUMENT, "smallest");

@@ -40,7 +40,8 @@ test_plain (void)
   SlDecoderConfig config = ssd_config (0.3f, 10);
   g_autoptr (SlDecoding) decoding = open_or_fail (NULL, &config);
   const gfloat class_ids[] = { 7, 0, 2 }, scores[] = { 0.5f, 0.75f, 0.25f }, count = 3;
-  const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ boxes, class_ids, scores, &count });
+  const SlResult *result =
+    sl_decoding_run (decoding, (const void *const[]){ boxes, class_ids, scores, &count });
   g_assert_cmpuint (result->n_classes, ==, 0);
   g_assert_cmpuint (result->n_detections, ==, 2);
   const SlDetection *first = &result->detections[0], *second = &result->detections[1];
@@ -62,7 +63,8 @@ test_count (void)
   {
     gfloat count;
     guint expected;
-  } cases[] = { { 0, 0 }, { -4, 0 }, { NAN, 0 }, { INFINITY, 3 }, { 2, 2 }, { 1e30f, 3 }, { -INFINITY, 0 } };
+  } cases[] = { { 0, 0 }, { -4, 0 },    { NAN, 0 },      { INFINITY, 3 },
+                { 2, 2 }, { 1e30f, 3 }, { -INFINITY, 0 } };
   SlDecoderConfig config = ssd_config (0, 10);
   g_autoptr (SlDecoding) decoding = open_or_fail ("ssd", &config);
   const gfloat class_ids[] = { 0, 0, 0 }, scores[] = { 0.5f, 0.5f, 0.5f };
@@ -79,16 +81,19 @@ test_hostile_rows (void)
   static const struct
   {
     gfloat class_id, score, x_max;
-  } bad[] = { { NAN, 0.5f, 1 },   { -1, 0.5f, 1 },  { 3e9f, 0.5f, 1 },     { INFINITY, 0.5f, 1 }, { 1, NAN, 1 },
-              { 1, INFINITY, 1 }, { 1, 0.5f, NAN }, { 1, 0.5f, INFINITY }, { 1, 0.5f, 0 },        { 1, 0.5f, -1 } };
+  } bad[] = { { NAN, 0.5f, 1 }, { -1, 0.5f, 1 },    { 3e9f, 0.5f, 1 }, { INFINITY, 0.5f, 1 },
+              { 1, NAN, 1 },    { 1, INFINITY, 1 }, { 1, 0.5f, NAN },  { 1, 0.5f, INFINITY },
+              { 1, 0.5f, 0 },   { 1, 0.5f, -1 } };
   SlDecoderConfig config = ssd_config (0, 10);
   g_autoptr (SlDecoding) decoding = open_or_fail ("ssd,check=no", &config);
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
-    gfloat rows[12], class_ids[] = { 0, 0, bad[i].class_id }, scores[] = { 0.5f, 0.5f, bad[i].score };
+    gfloat rows[12], class_ids[] = { 0, 0, bad[i].class_id },
+                     scores[] = { 0.5f, 0.5f, bad[i].score };
     const gfloat count = 3;
     memcpy (rows, boxes, sizeof boxes);
     rows[11] = bad[i].x_max;
-    const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ rows, class_ids, scores, &count });
+    const SlResult *result =
+      sl_decoding_run (decoding, (const void *const[]){ rows, class_ids, scores, &count });
     g_assert_cmpuint (result->n_detections, ==, 2);
     g_assert_cmpfloat (result->detections[0].x_min, ==, 0.2f); /* equal scores keep their order */
   }
@@ -101,7 +106,8 @@ test_limit_and_offset (void)
   config_param (&config, "background-offset", "-1");
   g_autoptr (SlDecoding) decoding = open_or_fail ("ssd", &config);
   const gfloat class_ids[] = { 0, 5, 6 }, scores[] = { 0.9f, 0.25f, 0.5f }, count = 3;
-  const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ boxes, class_ids, scores, &count });
+  const SlResult *result =
+    sl_decoding_run (decoding, (const void *const[]){ boxes, class_ids, scores, &count });
   g_assert_cmpuint (result->n_detections, ==, 1);
   g_assert_cmpint (result->detections[0].label_id, ==, 5);
 }
@@ -116,7 +122,8 @@ test_orders (void)
   config_add (&config, SL_DTYPE_F32, DIMS (1, 3), 0, 0);
   g_autoptr (SlDecoding) tf2 = open_or_fail (NULL, &config);
   const gfloat class_ids[] = { 7, 0, 2 }, scores[] = { 0.5f, 0.75f, 0.25f }, count = 1;
-  const SlResult *result = sl_decoding_run (tf2, (const void *const[]){ scores, boxes, &count, class_ids });
+  const SlResult *result =
+    sl_decoding_run (tf2, (const void *const[]){ scores, boxes, &count, class_ids });
   g_assert_cmpuint (result->n_detections, ==, 1);
   g_assert_cmpint (result->detections[0].label_id, ==, 7);
   g_assert_cmpfloat (result->detections[0].confidence, ==, 0.5f);
@@ -130,16 +137,21 @@ test_orders (void)
 static void
 test_refused (void)
 {
-  static const char *const orders[] = { "boxes", "boxes,boxes,scores,count", "boxes,classes,scores,number", "count,classes,scores,boxes" };
+  static const char *const orders[] = { "boxes", "boxes,boxes,scores,count",
+                                        "boxes,classes,scores,number",
+                                        "count,classes,scores,boxes" };
   SlDecoderConfig config = ssd_config (0, 1);
   config.tensors[2].dims[1] = 2;
-  assert_open_fails ("ssd", &config, SL_ERROR_SHAPE, "got float32[1,3,4], float32[1,3], float32[1,2], float32[1]");
+  assert_open_fails ("ssd", &config, SL_ERROR_SHAPE,
+                     "got float32[1,3,4], float32[1,3], float32[1,2], float32[1]");
   config = ssd_config (0, 1);
   config.tensors[0].dtype = SL_DTYPE_U8;
-  assert_open_fails ("ssd", &config, SL_ERROR_SHAPE, "expected float32 tensors boxes[1,N,4], classes[1,N], scores[1,N], count[1]");
+  assert_open_fails ("ssd", &config, SL_ERROR_SHAPE,
+                     "expected float32 tensors boxes[1,N,4], classes[1,N], scores[1,N], count[1]");
   config = ssd_config (0, 1);
   config.n_tensors = 3;
-  assert_open_fails ("ssd", &config, SL_ERROR_SHAPE, "got float32[1,3,4], float32[1,3], float32[1,3]");
+  assert_open_fails ("ssd", &config, SL_ERROR_SHAPE,
+                     "got float32[1,3,4], float32[1,3], float32[1,3]");
   for (guint i = 0; i < G_N_ELEMENTS (orders); i++) {
     config = ssd_config (0, 1);
     config_param (&config, "order", orders[i]);
@@ -147,7 +159,8 @@ test_refused (void)
   }
   config = ssd_config (0, 1);
   config_param (&config, "background-offset", "99999");
-  assert_open_fails ("ssd", &config, SL_ERROR_ARGUMENT, "background-offset: expected an integer -1000..1000, got '99999'");
+  assert_open_fails ("ssd", &config, SL_ERROR_ARGUMENT,
+                     "background-offset: expected an integer -1000..1000, got '99999'");
 }
 
 int

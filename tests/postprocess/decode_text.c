@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Lines of text: each path through the steps against a second implementation in double, and what is refused. */
+/* Lines of text: each path through the steps against a second implementation in double, and what is
+ * refused. */
 #include <math.h>
 
 #include "tests/postprocess/support.h"
@@ -12,7 +13,9 @@ static const char *const letters[] = { "a", "b", "c", "d", "e" };
 static SlDecoderConfig
 new_config (const gint32 *dims, guint n_labels)
 {
-  SlDecoderConfig config = { .threshold = 0, .max_results = 1, .n_labels = n_labels, .label_names = letters };
+  SlDecoderConfig config = {
+    .threshold = 0, .max_results = 1, .n_labels = n_labels, .label_names = letters
+  };
   config_add (&config, SL_DTYPE_F32, dims, 0, 0);
   return config;
 }
@@ -33,10 +36,12 @@ fill (gfloat *scores, const char *path, gboolean transposed)
 {
   for (guint t = 0; t < STEPS; t++)
     for (guint c = 0; c < CLASSES; c++)
-      scores[transposed ? c * STEPS + t : t * CLASSES + c] = (guint) (path[t] - '0') == c ? 0.6f + 0.01f * (gfloat) t : 0.02f * (gfloat) c;
+      scores[transposed ? c * STEPS + t : t * CLASSES + c] =
+        (guint) (path[t] - '0') == c ? 0.6f + 0.01f * (gfloat) t : 0.02f * (gfloat) c;
 }
 
-/* The text of @scores and the mean over its characters of their best step's share, in the plainest way. */
+/* The text of @scores and the mean over its characters of their best step's share, in the plainest
+ * way. */
 static char *
 read_plainly (const gfloat *scores, guint blank, gboolean softmax, double *confidence)
 {
@@ -73,8 +78,9 @@ test_paths (void)
     guint blank;
     const char *text;
   } rows[] = {
-    { "000000000", 4, "a" },    { "040404040", 4, "aaaaa" },    { "001122334", 4, "abcd" }, { "444444444", 4, "" },
-    { "400440112", 4, "aabc" }, { "123401234", 0, "abcdabcd" }, { "000010200", 0, "ab" },   { "102020201", 2, "baaaab" },
+    { "000000000", 4, "a" },  { "040404040", 4, "aaaaa" },  { "001122334", 4, "abcd" },
+    { "444444444", 4, "" },   { "400440112", 4, "aabc" },   { "123401234", 0, "abcdabcd" },
+    { "000010200", 0, "ab" }, { "102020201", 2, "baaaab" },
   };
   gfloat scores[STEPS * CLASSES];
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
@@ -83,7 +89,8 @@ test_paths (void)
                                            : form == 1 ? DIMS (1, STEPS, CLASSES)
                                                        : DIMS (1, CLASSES, 1, STEPS),
                                            CLASSES - 1);
-      g_autofree char *name = g_strdup_printf ("text,blank=%u%s", rows[i].blank, form == 2 ? ",transposed=yes" : "");
+      g_autofree char *name =
+        g_strdup_printf ("text,blank=%u%s", rows[i].blank, form == 2 ? ",transposed=yes" : "");
       g_autoptr (SlDecoding) decoding = open_text (name, &config);
       double confidence;
       fill (scores, rows[i].path, FALSE);
@@ -113,7 +120,8 @@ test_logits (void)
     SlDecoderConfig config = new_config (DIMS (1, STEPS, CLASSES), CLASSES - 1);
     config.tensors[0].values = i % 3 == 0 ? SL_VALUES_LOGITS : SL_VALUES_UNKNOWN;
     const guint blank = i % CLASSES;
-    g_autofree char *name = g_strdup_printf ("text,blank=%u%s", blank, i % 3 == 1 ? ",activation=softmax" : "");
+    g_autofree char *name =
+      g_strdup_printf ("text,blank=%u%s", blank, i % 3 == 1 ? ",activation=softmax" : "");
     g_autoptr (SlDecoding) decoding = open_text (name, &config);
     double confidence;
     g_autofree char *expected = read_plainly (scores, blank, TRUE, &confidence);
@@ -126,24 +134,30 @@ test_logits (void)
   }
 }
 
-/* Names of all classes, of all but the blank, and of all but the blank and a space; or an alphabet. */
+/* Names of all classes, of all but the blank, and of all but the blank and a space; or an alphabet.
+ */
 static void
 test_names (void)
 {
-  static const char *const spaced[] = { "a", "<space>", "??", "d", "e" }, *const gap[] = { "a", "b", "c", NULL, "e" };
+  static const char *const spaced[] = { "a", "<space>", "??", "d", "e" }, *const gap[] = {
+    "a", "b", "c", NULL, "e"
+  };
   static const char *const alphabet = "text,blank=4,alphabet=\xe4\xba\xac"
                                       "1,2";
   gfloat scores[STEPS * CLASSES];
   fill (scores, "123412340", FALSE);
   SlDecoderConfig config = new_config (DIMS (STEPS, 1, CLASSES), 3);
   g_autoptr (SlDecoding) paddle = open_text ("text,blank=0", &config);
-  g_assert_cmpstr (sl_decoding_run (paddle, (const void *const[]){ scores })->classes[0].text, ==, "abc abc ");
+  g_assert_cmpstr (sl_decoding_run (paddle, (const void *const[]){ scores })->classes[0].text, ==,
+                   "abc abc ");
   config.n_labels = CLASSES;
   config.label_names = spaced;
   g_autoptr (SlDecoding) all = open_text ("text,blank=0", &config);
-  g_assert_cmpstr (sl_decoding_run (all, (const void *const[]){ scores })->classes[0].text, ==, " ??de ??de");
+  g_assert_cmpstr (sl_decoding_run (all, (const void *const[]){ scores })->classes[0].text, ==,
+                   " ??de ??de");
   config.label_names = gap;
-  assert_open_fails ("text,blank=0", &config, SL_ERROR_LABELS, "class 3 has an empty line among the labels; a space is written as <space>");
+  assert_open_fails ("text,blank=0", &config, SL_ERROR_LABELS,
+                     "class 3 has an empty line among the labels; a space is written as <space>");
   fill (scores, "011233441", FALSE);
   g_autoptr (SlDecoding) stated = open_text (alphabet, &config);
   g_assert_cmpstr (sl_decoding_run (stated, (const void *const[]){ scores })->classes[0].text, ==,
@@ -166,7 +180,8 @@ test_odd_numbers (void)
   g_assert_cmpstr (result->classes[0].text, ==, "b");
   g_assert_cmpfloat (result->classes[0].confidence, ==, 1);
   scores[1] = -INFINITY;
-  g_assert_cmpfloat (sl_decoding_run (decoding, (const void *const[]){ scores })->classes[0].confidence, ==, 1);
+  g_assert_cmpfloat (
+    sl_decoding_run (decoding, (const void *const[]){ scores })->classes[0].confidence, ==, 1);
   config.threshold = 0.7f;
   g_autoptr (SlDecoding) sure = open_text ("text,blank=4", &config);
   fill (scores, "012344444", FALSE);
@@ -178,24 +193,34 @@ test_refused (void)
 {
   SlDecoderConfig config = new_config (DIMS (14, 1, 87), 0);
   config.label_names = NULL;
-  assert_open_fails (NULL, &config, SL_ERROR_SHAPE, "they may be the characters of a text, step by step: state decoder=text,blank=0");
-  assert_open_fails ("text", &config, SL_ERROR_ARGUMENT,
-                     "which of the 87 classes is no character: state blank=0, as PyTorch and Paddle have it, or blank=86");
-  assert_open_fails ("text,blank=86", &config, SL_ERROR_LABELS, "give labels with one character a line, or state alphabet=");
-  assert_open_fails ("text,blank=87", &config, SL_ERROR_ARGUMENT, "blank: expected an integer 0..86, got '87'");
+  assert_open_fails (
+    NULL, &config, SL_ERROR_SHAPE,
+    "they may be the characters of a text, step by step: state decoder=text,blank=0");
+  assert_open_fails (
+    "text", &config, SL_ERROR_ARGUMENT,
+    "which of the 87 classes is no character: state blank=0, as PyTorch and Paddle have it, or blank=86");
+  assert_open_fails ("text,blank=86", &config, SL_ERROR_LABELS,
+                     "give labels with one character a line, or state alphabet=");
+  assert_open_fails ("text,blank=87", &config, SL_ERROR_ARGUMENT,
+                     "blank: expected an integer 0..86, got '87'");
   assert_open_fails ("text,blank=86,alphabet=abc", &config, SL_ERROR_LABELS,
                      "3 characters for 87 classes, of which one is blank: expected 86, or 87");
-  assert_open_fails ("text,blank=0,alphabet= abc", &config, SL_ERROR_LABELS, "a space is written as <space>");
-  assert_open_fails ("text,blank=86,alphabet=\xff", &config, SL_ERROR_ARGUMENT, "expected characters in UTF-8");
-  assert_open_fails ("text,blank=86,activation=relu", &config, SL_ERROR_ARGUMENT, "expected one of none, softmax");
+  assert_open_fails ("text,blank=0,alphabet= abc", &config, SL_ERROR_LABELS,
+                     "a space is written as <space>");
+  assert_open_fails ("text,blank=86,alphabet=\xff", &config, SL_ERROR_ARGUMENT,
+                     "expected characters in UTF-8");
+  assert_open_fails ("text,blank=86,activation=relu", &config, SL_ERROR_ARGUMENT,
+                     "expected one of none, softmax");
   config = new_config (DIMS (2, 14, 87), 0);
-  assert_open_fails ("text,blank=0", &config, SL_ERROR_SHAPE, "expected one tensor [T,1,C] or [1,T,C]");
+  assert_open_fails ("text,blank=0", &config, SL_ERROR_SHAPE,
+                     "expected one tensor [T,1,C] or [1,T,C]");
   config = new_config (DIMS (1, 5000, 87), 0);
   assert_open_fails ("text,blank=0", &config, SL_ERROR_SHAPE, "at most 4096 steps");
   g_autofree char *name = g_strnfill (65, 'x');
   config = new_config (DIMS (9, 1, 3), 2);
   config.label_names = (const char *const[]){ "a", name };
-  assert_open_fails ("text,blank=0", &config, SL_ERROR_LABELS, "the name of class 2 has 65 bytes; expected one character, at most 64");
+  assert_open_fails ("text,blank=0", &config, SL_ERROR_LABELS,
+                     "the name of class 2 has 65 bytes; expected one character, at most 64");
 }
 
 int

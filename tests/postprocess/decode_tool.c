@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decodes tensors from files and prints the result, one item a line, for golden.py to compare; with --time, how long a
- * frame takes.
+ * Decodes tensors from files and prints the result, one item a line, for golden.py to compare; with
+ * --time, how long a frame takes.
  *
  *   decode_tool [--time] DECODER WIDTHxHEIGHT THRESHOLD MAX LABELS TENSOR...
  *
@@ -28,13 +28,15 @@ read_tensor (const char *text, SlTensorInfo *tensor, void **data)
     tensor->dims[tensor->rank] = atoi (dims[tensor->rank]);
     expected *= (gsize) tensor->dims[tensor->rank];
   }
-  return g_file_get_contents (parts[4], (char **) data, &bytes, NULL) && bytes == expected * sl_dtype_size (tensor->dtype);
+  return g_file_get_contents (parts[4], (char **) data, &bytes, NULL)
+         && bytes == expected * sl_dtype_size (tensor->dtype);
 }
 
 static void
 print_mask (const SlClassMask *mask)
 {
-  g_autofree char *sum = g_compute_checksum_for_data (G_CHECKSUM_SHA256, mask->classes, (gsize) mask->width * mask->height);
+  g_autofree char *sum = g_compute_checksum_for_data (G_CHECKSUM_SHA256, mask->classes,
+                                                      (gsize) mask->width * mask->height);
   printf ("mask %u %u %s\n", mask->width, mask->height, sum);
 }
 
@@ -42,7 +44,8 @@ print_mask (const SlClassMask *mask)
 static void
 print_instance (const SlInstanceMask *mask)
 {
-  printf ("instance %.9g %.9g %.9g %.9g %u %u ", mask->x_min, mask->y_min, mask->x_max, mask->y_max, mask->width, mask->height);
+  printf ("instance %.9g %.9g %.9g %.9g %u %u ", mask->x_min, mask->y_min, mask->x_max, mask->y_max,
+          mask->width, mask->height);
   for (guint i = 0; i < mask->width * mask->height; i++)
     printf ("%02x", mask->cells[i]);
   printf ("\n");
@@ -53,7 +56,8 @@ print_result (const SlResult *result)
 {
   for (guint i = 0; i < result->n_detections; i++) {
     const SlDetection *d = &result->detections[i];
-    printf ("box %.9g %.9g %.9g %.9g %.9g %d", d->x_min, d->y_min, d->x_max, d->y_max, d->confidence, d->label_id);
+    printf ("box %.9g %.9g %.9g %.9g %.9g %d", d->x_min, d->y_min, d->x_max, d->y_max,
+            d->confidence, d->label_id);
     for (guint k = 0; k < d->n_keypoints; k++) {
       const SlDetectedPoint *point = &result->keypoints[d->first_keypoint + k];
       printf (" %.9g %.9g %.9g", point->x, point->y, point->confidence);
@@ -91,7 +95,9 @@ main (int argc, char **argv)
   void *data[SL_MAX_IO] = { NULL };
   g_autoptr (GError) error = NULL;
   if (n < 6 || n > 5 + SL_MAX_IO) {
-    fprintf (stderr, "usage: decode_tool [--time] DECODER WIDTHxHEIGHT THRESHOLD MAX LABELS DTYPE:SCALE:ZERO_POINT:DIMS:PATH...\n");
+    fprintf (
+      stderr,
+      "usage: decode_tool [--time] DECODER WIDTHxHEIGHT THRESHOLD MAX LABELS DTYPE:SCALE:ZERO_POINT:DIMS:PATH...\n");
     return 2;
   }
   sscanf (args[1], "%dx%d", &config.input_width, &config.input_height);
@@ -105,7 +111,8 @@ main (int argc, char **argv)
     } else {
       config.n_tensors++;
     }
-  SlDecoding *decoding = sl_decoding_new (strcmp (args[0], "auto") == 0 ? NULL : args[0], &config, &error);
+  SlDecoding *decoding =
+    sl_decoding_new (strcmp (args[0], "auto") == 0 ? NULL : args[0], &config, &error);
   if (decoding == NULL) {
     fprintf (stderr, "%s\n", error->message);
     return 1;

@@ -8,14 +8,18 @@
 #define N 4
 
 /* x_min, y_min, x_max, y_max in pixels of 200x100. */
-static const gfloat boxes[N * 4] = { 20, 10, 60, 80, 100, 0, 200, 100, -10, 5, 210, 95, 0, 0, 0, 0 };
+static const gfloat boxes[N * 4] = {
+  20, 10, 60, 80, 100, 0, 200, 100, -10, 5, 210, 95, 0, 0, 0, 0
+};
 static const gfloat scores[N] = { 0.5f, 0.75f, 0.25f, 0 };
 
 /* In the order of the letters: boxes, labels, scores, and something else. */
 static SlDecoderConfig
 make_config (const char *order, gfloat threshold, gboolean batch, SlDtype labels)
 {
-  SlDecoderConfig config = { .threshold = threshold, .max_results = 10, .input_width = 200, .input_height = 100 };
+  SlDecoderConfig config = {
+    .threshold = threshold, .max_results = 10, .input_width = 200, .input_height = 100
+  };
   for (; *order != '\0'; order++)
     if (*order == 'b' && batch)
       config_add (&config, SL_DTYPE_F32, DIMS (1, N, 4), 0, 0);
@@ -51,7 +55,8 @@ test_orders (void)
   const gint32 narrow[N] = { 7, 1, 2, 0 };
   for (guint i = 0; i < 2 * G_N_ELEMENTS (orders); i++) {
     const char *order = orders[i / 2];
-    SlDecoderConfig config = make_config (order, 0.3f, i % 2 == 1, i % 2 == 1 ? SL_DTYPE_I32 : SL_DTYPE_I64);
+    SlDecoderConfig config =
+      make_config (order, 0.3f, i % 2 == 1, i % 2 == 1 ? SL_DTYPE_I32 : SL_DTYPE_I64);
     g_autoptr (SlDecoding) decoding = open_or_fail (&config);
     const void *data[4];
     for (guint t = 0; order[t] != '\0'; t++)
@@ -82,8 +87,9 @@ test_rows (void)
   {
     gint64 label;
     gfloat score, x_max;
-  } bad[] = { { -1, 0.5f, 210 }, { G_MAXINT64, 0.5f, 210 }, { G_MININT64, 0.5f, 210 }, { 1, NAN, 210 }, { 1, INFINITY, 210 },
-              { 1, 0.5f, NAN },  { 1, 0.5f, INFINITY },     { 1, 0.5f, -10 },          { 1, -1, 210 } };
+  } bad[] = { { -1, 0.5f, 210 },     { G_MAXINT64, 0.5f, 210 }, { G_MININT64, 0.5f, 210 },
+              { 1, NAN, 210 },       { 1, INFINITY, 210 },      { 1, 0.5f, NAN },
+              { 1, 0.5f, INFINITY }, { 1, 0.5f, -10 },          { 1, -1, 210 } };
   SlDecoderConfig config = make_config ("bls", 0, FALSE, SL_DTYPE_I64);
   config_param (&config, "background-offset", "-1");
   g_autoptr (SlDecoding) decoding = open_or_fail (&config);
@@ -114,7 +120,8 @@ open_with (const gint32 *dims, const gint32 *more)
   return open_or_fail (&config);
 }
 
-/* A mask's pixels are torchvision's paste_mask_in_image()'s, for a box of 20, 10, 60, 80 from pixel 0 to 80 and from -13 to 103. */
+/* A mask's pixels are torchvision's paste_mask_in_image()'s, for a box of 20, 10, 60, 80 from pixel
+ * 0 to 80 and from -13 to 103. */
 static void
 test_masks (void)
 {
@@ -136,11 +143,12 @@ test_masks (void)
   g_assert_cmpuint (mask->width, ==, 81);
   g_assert_cmpuint (mask->height, ==, 100);
   for (guint i = 0; i < mask->width * mask->height; i++) {
-    const double y = CLAMP ((i / mask->width + 0.5 - -13) * (5 / 117.0) - 0.5, 0, 4), x = (i % mask->width + 0.5) * (4 / 81.0) - 0.5;
+    const double y = CLAMP ((i / mask->width + 0.5 - -13) * (5 / 117.0) - 0.5, 0, 4),
+                 x = (i % mask->width + 0.5) * (4 / 81.0) - 0.5;
     double value = 0;
     for (gint k = 0; k < 6; k++)
-      value +=
-        (k == 4 ? 0 : fmin ((double) first[k], 1)) * fmax (0, 1 - fabs (y - (k / 2 + 1))) * fmax (0, 1 - fabs (MAX (x, 0) - (k % 2 + 1)));
+      value += (k == 4 ? 0 : fmin ((double) first[k], 1)) * fmax (0, 1 - fabs (y - (k / 2 + 1)))
+               * fmax (0, 1 - fabs (MAX (x, 0) - (k % 2 + 1)));
     g_assert_cmpfloat_with_epsilon (mask->cells[i], value * 255, 1);
     if (fabs (value - 0.5) > 1e-4)
       g_assert_cmpint (mask->cells[i] >= 128, ==, value > 0.5);
@@ -157,9 +165,12 @@ test_mask_room (void)
   {
     ROWS = 300
   };
-  g_autofree gfloat *corners = g_new (gfloat, ROWS * 4), *sure = g_new (gfloat, ROWS), *masks = g_new (gfloat, ROWS * 4);
+  g_autofree gfloat *corners = g_new (gfloat, ROWS * 4), *sure = g_new (gfloat, ROWS),
+                    *masks = g_new (gfloat, ROWS * 4);
   g_autofree gint64 *labels = g_new0 (gint64, ROWS);
-  SlDecoderConfig config = { .threshold = 0.3f, .max_results = ROWS, .input_width = 800, .input_height = 600 };
+  SlDecoderConfig config = {
+    .threshold = 0.3f, .max_results = ROWS, .input_width = 800, .input_height = 600
+  };
   config_add (&config, SL_DTYPE_F32, DIMS (ROWS, 4), 0, 0);
   config_add (&config, SL_DTYPE_I64, DIMS (ROWS), 0, 0);
   config_add (&config, SL_DTYPE_F32, DIMS (ROWS), 0, 0);
@@ -173,7 +184,9 @@ test_mask_room (void)
       corners[4 * i + k] = k < 2 ? -3e38f : 3e38f;
     }
     if (i > 0)
-      memcpy (corners + 4 * i, i == 1 ? (const gfloat[]){ 900, 700, 1000, 800 } : (const gfloat[]){ -50, -50, 900, 700 },
+      memcpy (corners + 4 * i,
+              i == 1 ? (const gfloat[]){ 900, 700, 1000, 800 }
+                     : (const gfloat[]){ -50, -50, 900, 700 },
               4 * sizeof (gfloat));
   }
   const void *const data[] = { corners, labels, sure, masks };
@@ -191,12 +204,14 @@ test_mask_room (void)
   g_assert_cmpuint (cells, >, SL_MAX_OBJECT_CELLS / 2);
 }
 
-/* Keypoints in pixels; what heat maps had there, through a sigmoid, is how sure they are, else their own third number. */
+/* Keypoints in pixels; what heat maps had there, through a sigmoid, is how sure they are, else
+ * their own third number. */
 static void
 test_keypoints (void)
 {
   const gint64 labels[N] = { 1, 1, 1, 1 };
-  gfloat points[N * 12] = { 100, 25, 1, NAN, 0, 1, -20, 150, 0, 1, 2, 1 }, sure[N * 4] = { 0, 3, -2, NAN };
+  gfloat points[N * 12] = { 100, 25, 1, NAN, 0, 1, -20, 150, 0, 1, 2, 1 },
+                    sure[N * 4] = { 0, 3, -2, NAN };
   for (guint with = 0; with < 2; with++) {
     g_autoptr (SlDecoding) decoding = open_with (DIMS (N, 4, 3), with ? DIMS (N, 4) : NULL);
     const void *const data[] = { boxes, labels, scores, points, sure };
@@ -221,10 +236,12 @@ static void
 test_refused (void)
 {
   SlDecoderConfig config = make_config ("bl", 0, FALSE, SL_DTYPE_I64);
-  assert_open_fails ("torchvision", &config, SL_ERROR_SHAPE,
-                     "expected boxes float32[N,4], labels int32 or int64 [N] and scores float32[N], one of each");
+  assert_open_fails (
+    "torchvision", &config, SL_ERROR_SHAPE,
+    "expected boxes float32[N,4], labels int32 or int64 [N] and scores float32[N], one of each");
   config = make_config ("bls", 0, FALSE, SL_DTYPE_U8);
-  assert_open_fails ("torchvision", &config, SL_ERROR_SHAPE, "got float32[4,4], uint8[4], float32[4]");
+  assert_open_fails ("torchvision", &config, SL_ERROR_SHAPE,
+                     "got float32[4,4], uint8[4], float32[4]");
   config = make_config ("blss", 0, FALSE, SL_DTYPE_I64);
   assert_open_fails ("torchvision", &config, SL_ERROR_SHAPE, "one of each");
   config = make_config ("bls", 0, FALSE, SL_DTYPE_I64);

@@ -38,7 +38,8 @@ test_embedding (void)
   static const gfloat numbers[16] = { 3, 0, 4 }, none[16] = { 0 }, odd[16] = { 1, INFINITY, NAN };
   SlDecoderConfig config = vector_config (SL_DTYPE_F32, 16, 0, 0, SL_VALUES_FEATURES);
   g_autoptr (SlDecoding) decoding = open_vector (NULL, &config);
-  g_assert_nonnull (strstr (sl_decoding_note (decoding), "features are an embedding, given with length 1"));
+  g_assert_nonnull (
+    strstr (sl_decoding_note (decoding), "features are an embedding, given with length 1"));
   const SlVector *vector = run (decoding, numbers);
   g_assert_true (vector->is_embedding && vector->n == 16 && vector->names == NULL);
   g_assert_cmpfloat (vector->values[0], ==, 0.6f);
@@ -83,7 +84,8 @@ test_values (void)
   g_assert_false (vector->is_embedding);
   g_assert_cmpfloat (vector->values[0], ==, -5);
   g_assert_cmpfloat (vector->values[1], ==, 5);
-  g_autoptr (SlDecoding) named = open_vector ("vector,names=yaw, pitch,units=degrees,scale=9,offset=1", &config);
+  g_autoptr (SlDecoding) named =
+    open_vector ("vector,names=yaw, pitch,units=degrees,scale=9,offset=1", &config);
   g_assert_null (sl_decoding_note (named));
   vector = run (named, codes);
   g_assert_cmpfloat (vector->values[0], ==, -44);
@@ -99,14 +101,19 @@ static void
 test_refused (void)
 {
   SlDecoderConfig config = vector_config (SL_DTYPE_F32, 2, 0, 0, SL_VALUES_UNKNOWN);
-  assert_open_fails ("vector,names=a,b,c", &config, SL_ERROR_ARGUMENT,
-                     "decoder parameter names: expected 2 words with ',' between, one a number of the vector, got 3");
-  assert_open_fails ("vector,names=a", &config, SL_ERROR_ARGUMENT, "one a number of the vector, got 1");
-  assert_open_fails ("vector,units=a,b,c", &config, SL_ERROR_ARGUMENT, "one a number of the vector, or one for all, got 3");
+  assert_open_fails (
+    "vector,names=a,b,c", &config, SL_ERROR_ARGUMENT,
+    "decoder parameter names: expected 2 words with ',' between, one a number of the vector, got 3");
+  assert_open_fails ("vector,names=a", &config, SL_ERROR_ARGUMENT,
+                     "one a number of the vector, got 1");
+  assert_open_fails ("vector,units=a,b,c", &config, SL_ERROR_ARGUMENT,
+                     "one a number of the vector, or one for all, got 3");
   assert_open_fails ("vector,kind=face", &config, SL_ERROR_ARGUMENT, "values, embedding");
   assert_open_fails ("vector,scale=inf", &config, SL_ERROR_ARGUMENT, "scale");
   config_add (&config, SL_DTYPE_F32, DIMS (1, 2), 0, 0);
-  assert_open_fails ("vector", &config, SL_ERROR_SHAPE, "expected one tensor of uint8, int8 or float32 with one dimension other than 1");
+  assert_open_fails (
+    "vector", &config, SL_ERROR_SHAPE,
+    "expected one tensor of uint8, int8 or float32 with one dimension other than 1");
   config = vector_config (SL_DTYPE_F32, 65537, 0, 0, SL_VALUES_UNKNOWN);
   assert_open_fails ("vector", &config, SL_ERROR_SHAPE, "at most 65536 numbers");
 }
@@ -125,9 +132,10 @@ static void
 test_gallery (void)
 {
   static const gfloat numbers[] = { 3, 4 }, none[] = { 0, 0 }, odd[] = { NAN, 1 };
-  g_autofree char *path =
-    write_gallery ("{\"x\": [[5, 0], [-1, 0]], \"y \\u00e9\": [[0, 0.25]], \"back\": [[-3, -4]], \"self\": [[0, -1], [30, 40]]}");
-  g_autofree char *all = g_strconcat ("vector,threshold=0.3,gallery=", path, NULL), *few = g_strconcat ("vector,gallery=", path, NULL);
+  g_autofree char *path = write_gallery (
+    "{\"x\": [[5, 0], [-1, 0]], \"y \\u00e9\": [[0, 0.25]], \"back\": [[-3, -4]], \"self\": [[0, -1], [30, 40]]}");
+  g_autofree char *all = g_strconcat ("vector,threshold=0.3,gallery=", path, NULL),
+                  *few = g_strconcat ("vector,gallery=", path, NULL);
   const void *data = numbers, *zero = none, *broken = odd;
   SlDecoderConfig config = vector_config (SL_DTYPE_F32, 2, 0, 0, SL_VALUES_FEATURES);
   config.max_results = 5;
@@ -155,7 +163,8 @@ test_gallery (void)
   g_unlink (path);
 }
 
-/* One product for many numbers, whose sums are made side by side: compared with double precision. */
+/* One product for many numbers, whose sums are made side by side: compared with double precision.
+ */
 static void
 test_gallery_long (void)
 {
@@ -171,13 +180,16 @@ test_gallery_long (void)
     g_string_append_printf (text, "%s%d", i > 0 ? "," : "", (int) other);
   }
   g_string_append (text, "]]}");
-  g_autofree char *path = write_gallery (text->str), *name = g_strconcat ("vector,threshold=0,gallery=", path, NULL);
+  g_autofree char *path = write_gallery (text->str),
+                  *name = g_strconcat ("vector,threshold=0,gallery=", path, NULL);
   const void *data = numbers;
-  SlDecoderConfig config = vector_config (SL_DTYPE_F32, G_N_ELEMENTS (numbers), 0, 0, SL_VALUES_FEATURES);
+  SlDecoderConfig config =
+    vector_config (SL_DTYPE_F32, G_N_ELEMENTS (numbers), 0, 0, SL_VALUES_FEATURES);
   g_autoptr (SlDecoding) decoding = open_vector (name, &config);
   const SlResult *result = sl_decoding_run (decoding, &data);
   g_assert_cmpuint (result->n_classes, ==, 1);
-  g_assert_cmpfloat_with_epsilon (result->classes[0].confidence, product / sqrt (squares * of_numbers), 1e-5);
+  g_assert_cmpfloat_with_epsilon (result->classes[0].confidence,
+                                  product / sqrt (squares * of_numbers), 1e-5);
   g_string_free (text, TRUE);
   g_unlink (path);
 }
@@ -194,12 +206,14 @@ test_bad_gallery (void)
     const char *text, *message;
   } cases[] = {
     { "", "line 1: expected an object, but the file ends" },
-    { "hello", "line 1: expected an object, got 'hello'; expected a gallery: {\"NAME\": [[NUMBER, ...], ...], ...}" },
+    { "hello",
+      "line 1: expected an object, got 'hello'; expected a gallery: {\"NAME\": [[NUMBER, ...], ...], ...}" },
     { "{}", "expected names, got none" },
     { "{\"anna\": []}", "'anna': expected a list of vectors, got none" },
     { "{\"anna\": [[1, 2, 3]]}",
       "'anna': expected vectors of 2 numbers, as the model's output has, got 3: was it made with another model?" },
-    { "{\"anna\": [[1, 2]],\n\"ben\": [[1]]}", "line 2: 'ben': expected vectors of 2 numbers, as the model's output has, got 1" },
+    { "{\"anna\": [[1, 2]],\n\"ben\": [[1]]}",
+      "line 2: 'ben': expected vectors of 2 numbers, as the model's output has, got 1" },
     { "{\"anna\": [1, 2]}", "expected a list, got a number" },
     { "{\"anna\": [[NaN, 2]]}", "expected a number, got 'NaN" },
     { "{\"anna\": [[1e60, 2]]}", "'anna': expected finite numbers, got 1e+60" },
@@ -210,15 +224,18 @@ test_bad_gallery (void)
     { many->str, "more than 100000 vectors or 33554432 numbers" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-    g_autofree char *path = write_gallery (cases[i].text), *name = g_strconcat ("vector,gallery=", path, NULL);
+    g_autofree char *path = write_gallery (cases[i].text),
+                    *name = g_strconcat ("vector,gallery=", path, NULL);
     SlDecoderConfig config = vector_config (SL_DTYPE_F32, 2, 0, 0, SL_VALUES_FEATURES);
     assert_open_fails (name, &config, SL_ERROR_FORMAT, cases[i].message);
     assert_open_fails (name, &config, SL_ERROR_FORMAT, path);
     g_unlink (path);
   }
   SlDecoderConfig config = vector_config (SL_DTYPE_F32, 2, 0, 0, SL_VALUES_FEATURES);
-  assert_open_fails ("vector,gallery=/none.json", &config, SL_ERROR_OPEN, "/none.json: no such file; expected a gallery, a JSON file");
-  assert_open_fails ("vector,gallery=/", &config, SL_ERROR_OPEN, "/: not a file; expected a gallery");
+  assert_open_fails ("vector,gallery=/none.json", &config, SL_ERROR_OPEN,
+                     "/none.json: no such file; expected a gallery, a JSON file");
+  assert_open_fails ("vector,gallery=/", &config, SL_ERROR_OPEN,
+                     "/: not a file; expected a gallery");
   assert_open_fails ("vector,gallery=/none.json,threshold=2", &config, SL_ERROR_ARGUMENT,
                      "decoder parameter threshold: expected a number 0..1");
 }

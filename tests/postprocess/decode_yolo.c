@@ -43,7 +43,11 @@ assert_found (const SlResult *result, double tolerance)
 static SlDecoderConfig
 new_config (guint n_labels)
 {
-  return (SlDecoderConfig){ .threshold = 0.5f, .max_results = 10, .n_labels = n_labels, .input_width = SIDE, .input_height = SIDE };
+  return (SlDecoderConfig){ .threshold = 0.5f,
+                            .max_results = 10,
+                            .n_labels = n_labels,
+                            .input_width = SIDE,
+                            .input_height = SIDE };
 }
 
 static void
@@ -71,13 +75,14 @@ write_rows (gfloat *to, gboolean transposed, gboolean objectness, gboolean corne
   memset (to, 0, sizeof *to * ROWS * channels);
   for (guint i = 0; i < G_N_ELEMENTS (objects); i++) {
     const Object *o = &objects[i];
-    const double box[4] = { corners ? o->x - o->w / 2 : o->x, corners ? o->y - o->h / 2 : o->y, corners ? o->x + o->w / 2 : o->w,
-                            corners ? o->y + o->h / 2 : o->h };
+    const double box[4] = { corners ? o->x - o->w / 2 : o->x, corners ? o->y - o->h / 2 : o->y,
+                            corners ? o->x + o->w / 2 : o->w, corners ? o->y + o->h / 2 : o->h };
     for (guint k = 0; k < 4; k++)
       to[at (transposed, channels, o->row, k)] = (gfloat) (box[k] * unit);
     if (objectness)
       to[at (transposed, channels, o->row, 4)] = 0.95f;
-    to[at (transposed, channels, o->row, first + o->label)] = (gfloat) (o->score / (objectness ? 0.95 : 1));
+    to[at (transposed, channels, o->row, first + o->label)] =
+      (gfloat) (o->score / (objectness ? 0.95 : 1));
   }
 }
 
@@ -105,8 +110,9 @@ test_presets (void)
   {
     const char *name;
     gboolean transposed, objectness;
-  } presets[] = { { "yolo,preset=v3", FALSE, TRUE }, { "yolo,preset=v5", FALSE, TRUE }, { "yolo,preset=v6", FALSE, FALSE },
-                  { "yolo,preset=v7", FALSE, TRUE }, { "yolo,preset=v8", TRUE, FALSE }, { "yolo,preset=v9", TRUE, FALSE },
+  } presets[] = { { "yolo,preset=v3", FALSE, TRUE },  { "yolo,preset=v5", FALSE, TRUE },
+                  { "yolo,preset=v6", FALSE, FALSE }, { "yolo,preset=v7", FALSE, TRUE },
+                  { "yolo,preset=v8", TRUE, FALSE },  { "yolo,preset=v9", TRUE, FALSE },
                   { "yolo,preset=v11", TRUE, FALSE } };
   for (guint i = 0; i < G_N_ELEMENTS (presets); i++) {
     gfloat data[ROWS * (5 + CLASSES)];
@@ -137,7 +143,8 @@ test_v5 (void)
   run_and_check ("yolo,objectness=yes,transposed=yes,box=xyxy,units=pixels", &config, data, 1e-5);
 }
 
-/* Codes of scale 1/128 with zero point -100: every coordinate and score is off by half a step at most. */
+/* Codes of scale 1/128 with zero point -100: every coordinate and score is off by half a step at
+ * most. */
 static void
 test_codes (void)
 {
@@ -164,7 +171,8 @@ test_end_to_end (void)
   gfloat data[300 * 6] = { 0 };
   for (guint i = 0; i < FOUND; i++) {
     const Object *o = &objects[i];
-    const double row[6] = { o->x - o->w / 2, o->y - o->h / 2, o->x + o->w / 2, o->y + o->h / 2, o->score, o->label };
+    const double row[6] = { o->x - o->w / 2, o->y - o->h / 2, o->x + o->w / 2,
+                            o->y + o->h / 2, o->score,        o->label };
     for (guint k = 0; k < 6; k++)
       data[i * 6 + k] = (gfloat) row[k];
   }
@@ -174,7 +182,10 @@ test_end_to_end (void)
   for (guint i = 0; i < 3; i++) {
     SlDecoderConfig config = new_config (80);
     config_add (&config, SL_DTYPE_F32, DIMS (1, 300, 6), 0, 0);
-    run_and_check (i == 0 ? NULL : i == 1 ? "yolo,preset=v10" : "yolo,preset=v26", &config, data, 1e-5);
+    run_and_check (i == 0   ? NULL
+                   : i == 1 ? "yolo,preset=v10"
+                            : "yolo,preset=v26",
+                   &config, data, 1e-5);
   }
 }
 
@@ -186,7 +197,13 @@ test_grid (void)
   write_rows (data, FALSE, TRUE, FALSE, 1);
   for (guint i = 0; i < G_N_ELEMENTS (objects); i++) {
     const Object *o = &objects[i];
-    const guint first = o->row < 64 ? 0 : o->row < 80 ? 64 : 80, side = o->row < 64 ? 8 : o->row < 80 ? 4 : 2, stride = SIDE / side;
+    const guint first = o->row < 64   ? 0
+                        : o->row < 80 ? 64
+                                      : 80,
+                side = o->row < 64   ? 8
+                       : o->row < 80 ? 4
+                                     : 2,
+                stride = SIDE / side;
     gfloat *row = &data[o->row * (5 + CLASSES)];
     row[0] = (gfloat) (o->x / stride - (o->row - first) % side);
     row[1] = (gfloat) (o->y / stride - (double) ((o->row - first) / side));
@@ -203,11 +220,14 @@ logit (double p)
   return (gfloat) log (p / (1 - p));
 }
 
-/* Heads of v5 as they leave the network: one tensor a stride, two anchors a cell, everything before its sigmoid. */
+/* Heads of v5 as they leave the network: one tensor a stride, two anchors a cell, everything before
+ * its sigmoid. */
 static void
 test_anchors (void)
 {
-  static const double anchors[3][2][2] = { { { 4, 4 }, { 10, 10 } }, { { 20, 20 }, { 30, 40 } }, { { 15, 15 }, { 40, 40 } } };
+  static const double anchors[3][2][2] = { { { 4, 4 }, { 10, 10 } },
+                                           { { 20, 20 }, { 30, 40 } },
+                                           { { 15, 15 }, { 40, 40 } } };
   static const guint sides[3] = { 8, 4, 2 };
   gfloat *heads[3];
   SlDecoderConfig config = new_config (CLASSES);
@@ -216,11 +236,16 @@ test_anchors (void)
     heads[l] = g_new (gfloat, n);
     for (guint i = 0; i < n; i++)
       heads[l][i] = -20;
-    config_add (&config, SL_DTYPE_F32, DIMS (1, 2, (gint) sides[l], (gint) sides[l], 5 + CLASSES), 0, 0);
+    config_add (&config, SL_DTYPE_F32, DIMS (1, 2, (gint) sides[l], (gint) sides[l], 5 + CLASSES),
+                0, 0);
   }
   for (guint i = 0; i < FOUND; i++) {
     const Object *o = &objects[i];
-    const guint l = i, first = o->row < 64 ? 0 : o->row < 80 ? 64 : 80, cell = o->row - first, stride = SIDE / sides[l];
+    const guint l = i,
+                first = o->row < 64   ? 0
+                        : o->row < 80 ? 64
+                                      : 80,
+                cell = o->row - first, stride = SIDE / sides[l];
     gfloat *row = &heads[l][(sides[l] * sides[l] + cell) * (5 + CLASSES)]; /* the second anchor */
     row[0] = logit ((o->x / stride - cell % sides[l] + 0.5) / 2);
     row[1] = logit ((o->y / stride - (double) (cell / sides[l]) + 0.5) / 2);
@@ -230,8 +255,9 @@ test_anchors (void)
     row[5 + o->label] = logit (o->score / 0.95);
   }
   g_autoptr (GError) error = NULL;
-  g_autoptr (SlDecoding) decoding =
-    sl_decoding_new ("yolo,preset=v5,boxes=anchors,activation=sigmoid,anchors=4,4,10,10,20,20,30,40,15,15,40,40", &config, &error);
+  g_autoptr (SlDecoding) decoding = sl_decoding_new (
+    "yolo,preset=v5,boxes=anchors,activation=sigmoid,anchors=4,4,10,10,20,20,30,40,15,15,40,40",
+    &config, &error);
   g_assert_no_error (error);
   assert_found (sl_decoding_run (decoding, (const void *const *) heads), 1e-5);
   for (guint l = 0; l < 3; l++)
@@ -278,7 +304,8 @@ test_not_finite (void)
   for (guint b = 0; b < G_N_ELEMENTS (bad); b++) {
     for (guint i = 0; i < G_N_ELEMENTS (data); i++)
       data[i] = bad[b];
-    g_assert_cmpuint (sl_decoding_run (decoding, (const void *const[]){ data })->n_detections, ==, 0);
+    g_assert_cmpuint (sl_decoding_run (decoding, (const void *const[]){ data })->n_detections, ==,
+                      0);
     write_rows (data, TRUE, FALSE, FALSE, 1.0 / SIDE);
     for (guint k = 0; k < 4; k++)
       data[k * ROWS + 30 + k] = bad[b], data[5 * ROWS + 30 + k] = 0.99f;
@@ -318,7 +345,8 @@ test_million (void)
   g_free (codes);
 }
 
-/* Masks of boxes of any size and place, from NaN and infinite values; and how long many boxes of the whole picture take. */
+/* Masks of boxes of any size and place, from NaN and infinite values; and how long many boxes of
+ * the whole picture take. */
 static void
 test_hostile_masks (void)
 {
@@ -330,7 +358,8 @@ test_hostile_masks (void)
     CHANNELS = 4 + CLASSES + PROTOTYPES
   };
   static const gfloat odd[] = { NAN, INFINITY, -INFINITY, 0, 0.5f, 1, -1, 1e30f, -1e30f, 2, 0.9f };
-  g_autofree gfloat *rows = g_new (gfloat, SEG_ROWS * CHANNELS), *maps = g_new (gfloat, MAP * MAP * PROTOTYPES);
+  g_autofree gfloat *rows = g_new (gfloat, SEG_ROWS * CHANNELS),
+                    *maps = g_new (gfloat, MAP * MAP * PROTOTYPES);
   clock_t best = G_MAXINT32; /* of the processor: other processes run, too */
   for (guint round = 0; round < 12; round++) {
     SlDecoderConfig config = new_config (CLASSES);
@@ -344,11 +373,15 @@ test_hostile_masks (void)
       config_add (&config, SL_DTYPE_F32, DIMS (1, PROTOTYPES, MAP, MAP), 0, 0);
     const gboolean crowd = round >= 6;
     for (guint i = 0; i < SEG_ROWS * CHANNELS; i++)
-      rows[i] = crowd ? (i % CHANNELS < 2 ? 0.5f : i % CHANNELS < 4 ? 1 : 0.8f) : odd[g_test_rand_int_range (0, G_N_ELEMENTS (odd))];
+      rows[i] = crowd ? (i % CHANNELS < 2   ? 0.5f
+                         : i % CHANNELS < 4 ? 1
+                                            : 0.8f)
+                      : odd[g_test_rand_int_range (0, G_N_ELEMENTS (odd))];
     for (guint i = 0; i < MAP * MAP * PROTOTYPES; i++)
       maps[i] = crowd ? (gfloat) (i % 7) - 3 : odd[g_test_rand_int_range (0, G_N_ELEMENTS (odd))];
     g_autoptr (SlDecoding) decoding =
-      sl_decoding_new ("yolo,transposed=no,objectness=no,units=normalised,iou-threshold=1,check=no", &config, &error);
+      sl_decoding_new ("yolo,transposed=no,objectness=no,units=normalised,iou-threshold=1,check=no",
+                       &config, &error);
     g_assert_no_error (error);
     const clock_t start = clock ();
     const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ rows, maps });
@@ -377,18 +410,31 @@ test_errors (void)
     SlError code;
   } cases[] = {
     { "yolo,preset=v99", "decoder parameter preset: expected one of v3, v5", SL_ERROR_ARGUMENT },
-    { "yolo,objectness=maybe", "decoder parameter objectness: expected one of no, false, 0, yes, true, 1, got 'maybe'", SL_ERROR_ARGUMENT },
+    { "yolo,objectness=maybe",
+      "decoder parameter objectness: expected one of no, false, 0, yes, true, 1, got 'maybe'",
+      SL_ERROR_ARGUMENT },
     { "yolo,box=yxyx", "decoder parameter box: expected one of xywh, xyxy", SL_ERROR_ARGUMENT },
-    { "yolo,units=inches", "decoder parameter units: expected one of auto, normalised, pixels", SL_ERROR_ARGUMENT },
-    { "yolo,iou-threshold=2", "decoder parameter iou-threshold: expected a number 0..1, got '2'", SL_ERROR_ARGUMENT },
-    { "yolo,keypoints=17,5", "expected a count and 2 or 3, such as 17,3, got '17,5'", SL_ERROR_ARGUMENT },
-    { "yolo,masks=perhaps", "decoder parameter masks: expected one of no, false, 0, yes, true, 1, got 'perhaps'", SL_ERROR_ARGUMENT },
-    { "yolo,masks=yes", "expected for masks=yes two tensors, boxes [1,channels,rows] or [1,rows,channels] and prototypes", SL_ERROR_SHAPE },
+    { "yolo,units=inches", "decoder parameter units: expected one of auto, normalised, pixels",
+      SL_ERROR_ARGUMENT },
+    { "yolo,iou-threshold=2", "decoder parameter iou-threshold: expected a number 0..1, got '2'",
+      SL_ERROR_ARGUMENT },
+    { "yolo,keypoints=17,5", "expected a count and 2 or 3, such as 17,3, got '17,5'",
+      SL_ERROR_ARGUMENT },
+    { "yolo,masks=perhaps",
+      "decoder parameter masks: expected one of no, false, 0, yes, true, 1, got 'perhaps'",
+      SL_ERROR_ARGUMENT },
+    { "yolo,masks=yes",
+      "expected for masks=yes two tensors, boxes [1,channels,rows] or [1,rows,channels] and prototypes",
+      SL_ERROR_SHAPE },
     { "yolo,keypoints=17,3", "are too few for 4 of a box, 51 behind the classes", SL_ERROR_SHAPE },
-    { "yolo,boxes=grid,strides=8,16", "64x64 and 2 strides makes 80 rows, the tensors have 84", SL_ERROR_SHAPE },
-    { "yolo,boxes=anchors", "boxes=anchors needs a width and a height for each anchor of 3 strides", SL_ERROR_ARGUMENT },
-    { "yolo,strides=8,x,boxes=grid", "decoder parameter strides: expected 1 to 8 numbers 1..4096", SL_ERROR_ARGUMENT },
-    { "yolo,imgsz=0,units=pixels", "decoder parameter imgsz: expected 1 to 2 numbers", SL_ERROR_ARGUMENT },
+    { "yolo,boxes=grid,strides=8,16", "64x64 and 2 strides makes 80 rows, the tensors have 84",
+      SL_ERROR_SHAPE },
+    { "yolo,boxes=anchors", "boxes=anchors needs a width and a height for each anchor of 3 strides",
+      SL_ERROR_ARGUMENT },
+    { "yolo,strides=8,x,boxes=grid", "decoder parameter strides: expected 1 to 8 numbers 1..4096",
+      SL_ERROR_ARGUMENT },
+    { "yolo,imgsz=0,units=pixels", "decoder parameter imgsz: expected 1 to 2 numbers",
+      SL_ERROR_ARGUMENT },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     SlDecoderConfig config = new_config (CLASSES);
@@ -397,13 +443,17 @@ test_errors (void)
   }
   SlDecoderConfig config = { .threshold = 0.5f, .max_results = 1 };
   config_add (&config, SL_DTYPE_F32, DIMS (1, 7, 84), 0, 0);
-  assert_open_fails ("yolo,units=pixels", &config, SL_ERROR_ARGUMENT, "whose size is not known: state imgsz=HEIGHT,WIDTH");
-  assert_open_fails ("yolo,boxes=grid", &config, SL_ERROR_ARGUMENT, "which boxes in cells need: state imgsz=HEIGHT,WIDTH");
+  assert_open_fails ("yolo,units=pixels", &config, SL_ERROR_ARGUMENT,
+                     "whose size is not known: state imgsz=HEIGHT,WIDTH");
+  assert_open_fails ("yolo,boxes=grid", &config, SL_ERROR_ARGUMENT,
+                     "which boxes in cells need: state imgsz=HEIGHT,WIDTH");
   config.tensors[0].dims[0] = 2;
-  assert_open_fails ("yolo", &config, SL_ERROR_SHAPE, "decoder yolo: expected boxes and scores as one tensor");
+  assert_open_fails ("yolo", &config, SL_ERROR_SHAPE,
+                     "decoder yolo: expected boxes and scores as one tensor");
   config.tensors[0].dims[0] = 1;
   config.tensors[0].dtype = SL_DTYPE_I8;
-  assert_open_fails ("yolo", &config, SL_ERROR_CONTRACT, "tensor 0 is int8 and nothing states its scale");
+  assert_open_fails ("yolo", &config, SL_ERROR_CONTRACT,
+                     "tensor 0 is int8 and nothing states its scale");
   config.tensors[0].dtype = SL_DTYPE_I64;
   assert_open_fails ("yolo", &config, SL_ERROR_SHAPE, "got int64[1,7,84]");
 }
@@ -417,7 +467,12 @@ test_offsets (void)
     SlDecoderConfig config = new_config (CLASSES);
     write_rows (data, FALSE, TRUE, FALSE, 1);
     for (guint row = 0; row < ROWS && raw; row++) {
-      const guint cells = row < 64 ? 8 : row < 80 ? 4 : 2, local = row < 64 ? row : row < 80 ? row - 64 : row - 80;
+      const guint cells = row < 64   ? 8
+                          : row < 80 ? 4
+                                     : 2,
+                  local = row < 64   ? row
+                          : row < 80 ? row - 64
+                                     : row - 80;
       const double stride = SIDE / cells;
       gfloat *box = data + row * (5 + CLASSES);
       box[0] = (gfloat) (box[0] / stride - local % cells);

@@ -12,9 +12,12 @@
 static SlDecoderConfig
 new_config (guint maps, gint32 channels)
 {
-  SlDecoderConfig config = { .threshold = 0.3f, .max_results = 10, .input_width = WIDTH, .input_height = HEIGHT };
+  SlDecoderConfig config = {
+    .threshold = 0.3f, .max_results = 10, .input_width = WIDTH, .input_height = HEIGHT
+  };
   for (guint i = 0; i < maps; i++)
-    config_add (&config, SL_DTYPE_F32, DIMS (1, (HEIGHT / 32) << i, (WIDTH / 32) << i, channels), 0, 0);
+    config_add (&config, SL_DTYPE_F32, DIMS (1, (HEIGHT / 32) << i, (WIDTH / 32) << i, channels), 0,
+                0);
   return config;
 }
 
@@ -36,7 +39,8 @@ sigmoid (double x)
 static void
 test_heads (void)
 {
-  static const gfloat large[ROW] = { 0.5f, -0.25f, 0.1f, -0.2f, 2, 1, 3 }, small[ROW] = { -1, 1, 0, 0.3f, 3, 2, -1 };
+  static const gfloat large[ROW] = { 0.5f, -0.25f, 0.1f, -0.2f, 2, 1, 3 },
+                      small[ROW] = { -1, 1, 0, 0.3f, 3, 2, -1 };
   gfloat coarse[2 * 3 * 2 * ROW], fine[4 * 6 * 2 * ROW];
   for (guint sigmoids = 0; sigmoids < 2; sigmoids++) {
     for (guint i = 0; i < G_N_ELEMENTS (coarse); i++)
@@ -47,20 +51,24 @@ test_heads (void)
     put (fine, 6, 1, 2, 0, small);
     SlDecoderConfig config = new_config (2, 2 * ROW);
     g_autoptr (GError) error = NULL;
-    g_autofree char *name = g_strconcat ("yolo-raw,anchors=10,20,30,40,5,6,7,8,activation=", sigmoids ? "sigmoid" : "softmax", NULL);
+    g_autofree char *name = g_strconcat (
+      "yolo-raw,anchors=10,20,30,40,5,6,7,8,activation=", sigmoids ? "sigmoid" : "softmax", NULL);
     g_autoptr (SlDecoding) decoding = sl_decoding_new (name, &config, &error);
     g_assert_no_error (error);
     g_assert_cmpuint (sl_decoding_classes (decoding), ==, CLASSES);
     const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ coarse, fine });
     g_assert_cmpuint (result->n_detections, ==, 2);
-    const double scores[2] = { sigmoid (2) * (sigmoids ? sigmoid (3) : exp (3) / (exp (3) + exp (1))),
-                               sigmoid (3) * (sigmoids ? sigmoid (2) : exp (2) / (exp (2) + exp (-1))) };
+    const double scores[2] = {
+      sigmoid (2) * (sigmoids ? sigmoid (3) : exp (3) / (exp (3) + exp (1))),
+      sigmoid (3) * (sigmoids ? sigmoid (2) : exp (2) / (exp (2) + exp (-1)))
+    };
     for (guint i = 0; i < 2; i++) {
       const SlDetection *box = &result->detections[i];
       const guint which = box->label_id == 1 ? 0 : 1;
       const double x = which == 0 ? (2 + sigmoid (0.5)) * 32 : (1 + sigmoid (-1)) * 16,
                    y = which == 0 ? (1 + sigmoid (-0.25)) * 32 : (2 + sigmoid (1)) * 16;
-      const double w = which == 0 ? 30 * exp (0.1) : 5, h = which == 0 ? 40 * exp (-0.2) : 6 * exp (0.3);
+      const double w = which == 0 ? 30 * exp (0.1) : 5,
+                   h = which == 0 ? 40 * exp (-0.2) : 6 * exp (0.3);
       g_assert_cmpfloat_with_epsilon (box->confidence, scores[which], 1e-5);
       g_assert_cmpfloat_with_epsilon (box->x_min * WIDTH, x - w / 2, 1e-3);
       g_assert_cmpfloat_with_epsilon (box->x_max * WIDTH, x + w / 2, 1e-3);
@@ -70,11 +78,13 @@ test_heads (void)
   }
 }
 
-/* The same numbers as [1,channels,H,W] give the same boxes; unstated, several maps have sigmoids. */
+/* The same numbers as [1,channels,H,W] give the same boxes; unstated, several maps have sigmoids.
+ */
 static void
 test_planar (void)
 {
-  gfloat coarse[2 * 3 * 2 * ROW], fine[4 * 6 * 2 * ROW], planar_coarse[G_N_ELEMENTS (coarse)], planar_fine[G_N_ELEMENTS (fine)];
+  gfloat coarse[2 * 3 * 2 * ROW], fine[4 * 6 * 2 * ROW], planar_coarse[G_N_ELEMENTS (coarse)],
+    planar_fine[G_N_ELEMENTS (fine)];
   for (guint i = 0; i < G_N_ELEMENTS (fine); i++)
     fine[i] = (gfloat) ((i * 37) % 101) / 20 - 2.5f;
   memcpy (coarse, fine, sizeof coarse);
@@ -84,30 +94,39 @@ test_planar (void)
     planar_fine[i % (2 * ROW) * 24 + i / (2 * ROW)] = fine[i];
   SlDecoderConfig config = new_config (2, 2 * ROW), planar = new_config (2, 2 * ROW);
   for (guint i = 0; i < 2; i++)
-    memcpy (planar.tensors[i].dims, DIMS (1, 2 * ROW, (HEIGHT / 32) << i, (WIDTH / 32) << i), 4 * sizeof (gint32));
-  g_autoptr (SlDecoding) one = sl_decoding_new ("yolo-raw,anchors=10,20,30,40,5,6,7,8,activation=sigmoid", &config, NULL);
-  g_autoptr (SlDecoding) other = sl_decoding_new ("yolo-raw,anchors=10,20,30,40,5,6,7,8", &planar, NULL);
+    memcpy (planar.tensors[i].dims, DIMS (1, 2 * ROW, (HEIGHT / 32) << i, (WIDTH / 32) << i),
+            4 * sizeof (gint32));
+  g_autoptr (SlDecoding) one =
+    sl_decoding_new ("yolo-raw,anchors=10,20,30,40,5,6,7,8,activation=sigmoid", &config, NULL);
+  g_autoptr (SlDecoding) other =
+    sl_decoding_new ("yolo-raw,anchors=10,20,30,40,5,6,7,8", &planar, NULL);
   const SlResult *expected = sl_decoding_run (one, (const void *const[]){ coarse, fine });
-  const SlResult *got = sl_decoding_run (other, (const void *const[]){ planar_coarse, planar_fine });
+  const SlResult *got =
+    sl_decoding_run (other, (const void *const[]){ planar_coarse, planar_fine });
   g_assert_cmpuint (expected->n_detections, >, 3);
   g_assert_cmpuint (got->n_detections, ==, expected->n_detections);
   g_assert_cmpmem (got->detections, got->n_detections * sizeof (SlDetection), expected->detections,
                    expected->n_detections * sizeof (SlDetection));
   g_assert_null (sl_decoding_note (one));
-  g_assert_nonnull (strstr (sl_decoding_note (other), "several maps are taken for YOLO v3's or v4's"));
+  g_assert_nonnull (
+    strstr (sl_decoding_note (other), "several maps are taken for YOLO v3's or v4's"));
 }
 
 /* Where the anchors divide both dimensions, cells are square. */
 static void
 test_either (void)
 {
-  SlDecoderConfig config = { .threshold = 0.5f, .max_results = 10, .input_width = 640, .input_height = 640 };
+  SlDecoderConfig config = {
+    .threshold = 0.5f, .max_results = 10, .input_width = 640, .input_height = 640
+  };
   config_add (&config, SL_DTYPE_F32, DIMS (1, 30, 40, 40), 0, 0);
-  g_autoptr (SlDecoding) planar = sl_decoding_new ("yolo-raw,anchors=1,2,3,4,5,6,7,8,9,10", &config, NULL);
+  g_autoptr (SlDecoding) planar =
+    sl_decoding_new ("yolo-raw,anchors=1,2,3,4,5,6,7,8,9,10", &config, NULL);
   g_assert_cmpuint (sl_decoding_classes (planar), ==, 1);
   g_assert_nonnull (strstr (sl_decoding_note (planar), "one map is taken for YOLO v2's"));
   config.tensors[0] = (SlTensorInfo){ .dtype = SL_DTYPE_F32, .rank = 4, .dims = { 1, 30, 30, 40 } };
-  g_autoptr (SlDecoding) last = sl_decoding_new ("yolo-raw,anchors=1,2,3,4,5,6,7,8,9,10", &config, NULL);
+  g_autoptr (SlDecoding) last =
+    sl_decoding_new ("yolo-raw,anchors=1,2,3,4,5,6,7,8,9,10", &config, NULL);
   g_assert_cmpuint (sl_decoding_classes (last), ==, 3);
 }
 
@@ -120,10 +139,13 @@ test_scale (void)
     map[i] = i % ROW == 4 ? -20 : 0;
   put (map, 3, 1, 0, 0, row);
   SlDecoderConfig config = new_config (1, 2 * ROW);
-  g_autoptr (SlDecoding) decoding = sl_decoding_new ("yolo-raw,anchors=10,20,30,40,scale-xy=1.2", &config, NULL);
+  g_autoptr (SlDecoding) decoding =
+    sl_decoding_new ("yolo-raw,anchors=10,20,30,40,scale-xy=1.2", &config, NULL);
   const SlDetection *box = sl_decoding_run (decoding, (const void *const[]){ map })->detections;
-  g_assert_cmpfloat_with_epsilon ((box->x_min + box->x_max) / 2 * WIDTH, 32 * (1 + sigmoid (1) * 1.2 - 0.1), 1e-3);
-  g_assert_cmpfloat_with_epsilon ((box->y_min + box->y_max) / 2 * HEIGHT, 32 * (sigmoid (-1) * 1.2 - 0.1), 1e-3);
+  g_assert_cmpfloat_with_epsilon ((box->x_min + box->x_max) / 2 * WIDTH,
+                                  32 * (1 + sigmoid (1) * 1.2 - 0.1), 1e-3);
+  g_assert_cmpfloat_with_epsilon ((box->y_min + box->y_max) / 2 * HEIGHT,
+                                  32 * (sigmoid (-1) * 1.2 - 0.1), 1e-3);
 }
 
 static void
@@ -142,16 +164,20 @@ static void
 test_refused (void)
 {
   SlDecoderConfig config = new_config (2, 2 * ROW);
-  assert_open_fails ("yolo-raw", &config, SL_ERROR_ARGUMENT, "for each anchor of 2 maps, the same number for each, got 0 numbers");
+  assert_open_fails ("yolo-raw", &config, SL_ERROR_ARGUMENT,
+                     "for each anchor of 2 maps, the same number for each, got 0 numbers");
   assert_open_fails ("yolo-raw,anchors=1,2,3,4,5,6", &config, SL_ERROR_ARGUMENT, "got 6 numbers");
   assert_open_fails ("yolo-raw,anchors=1,2,3,4,5,6,1,2,3,4,5,6", &config, SL_ERROR_SHAPE,
                      "neither 14 nor 2 channels, the same in all maps, are those of 3 anchors");
-  assert_open_fails ("yolo-raw,anchors=1,2,3,4,5,6,7,8,scale-xy=1,1.1,1.2", &config, SL_ERROR_ARGUMENT,
+  assert_open_fails ("yolo-raw,anchors=1,2,3,4,5,6,7,8,scale-xy=1,1.1,1.2", &config,
+                     SL_ERROR_ARGUMENT,
                      "scale-xy: expected a number for each of 2 maps, or one for all, got 3");
   config.input_width = 0;
-  assert_open_fails ("yolo-raw,anchors=1,2,3,4,5,6,7,8", &config, SL_ERROR_ARGUMENT, "state imgsz=HEIGHT,WIDTH");
+  assert_open_fails ("yolo-raw,anchors=1,2,3,4,5,6,7,8", &config, SL_ERROR_ARGUMENT,
+                     "state imgsz=HEIGHT,WIDTH");
   config.tensors[1].rank = 3;
-  assert_open_fails ("yolo-raw,anchors=1,2", &config, SL_ERROR_SHAPE, "expected a map [1,H,W,A*(5+classes)] or [1,A*(5+classes),H,W]");
+  assert_open_fails ("yolo-raw,anchors=1,2", &config, SL_ERROR_SHAPE,
+                     "expected a map [1,H,W,A*(5+classes)] or [1,A*(5+classes),H,W]");
 }
 
 int

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Decoder plug-ins: found by path and by name, refused with a sentence, and what they give checked. */
+/* Decoder plug-ins: found by path and by name, refused with a sentence, and what they give checked.
+ */
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
@@ -47,7 +48,8 @@ test_found (void)
   g_assert_cmpstr (sl_decoding_decoder (by_path)->name, ==, "good");
   g_assert_true (sl_decoding_decoder (by_path) == sl_decoding_decoder (again));
   g_assert_cmpstr (sl_decoding_decoder (by_path)->names[2], ==, "two");
-  assert_open_fails ("good", &config, SL_ERROR_ARGUMENT, "got 'good'; a plug-in is named by its path, ./good.so");
+  assert_open_fails ("good", &config, SL_ERROR_ARGUMENT,
+                     "got 'good'; a plug-in is named by its path, ./good.so");
   g_setenv ("SIGHTLINE_DECODERS", "/nowhere::" SL_TEST_PLUGINS, TRUE);
   g_autoptr (SlDecoding) by_name = sl_decoding_new ("good,mood", &config, NULL);
   g_assert_null (by_name);
@@ -73,14 +75,20 @@ test_refused (void)
     { "none.so", SL_ERROR_OPEN,
       "none.so: no such file; expected the path of a decoder plug-in, a shared object (docs/decoder-plugins.md)" },
     { "", SL_ERROR_OPEN, ": not a file; expected the path of a decoder plug-in" },
-    { "rowless.so", SL_ERROR_FORMAT, "rowless.so: it exports no 'sightline_decoder'; expected a decoder plug-in, which has that row" },
-    { "other_abi.so", SL_ERROR_UNSUPPORTED, "other_abi.so: expected version 1 of the decoder ABI and a row of at least " },
+    { "rowless.so", SL_ERROR_FORMAT,
+      "rowless.so: it exports no 'sightline_decoder'; expected a decoder plug-in, which has that row" },
+    { "other_abi.so", SL_ERROR_UNSUPPORTED,
+      "other_abi.so: expected version 1 of the decoder ABI and a row of at least " },
     { "other_abi.so", SL_ERROR_UNSUPPORTED, " bytes, got version 77 and " },
-    { "short.so", SL_ERROR_UNSUPPORTED, "got version 1 and 24 bytes: build it with the sightline/decoder_plugin.h of this version" },
-    { "nameless.so", SL_ERROR_FORMAT, "nameless.so: its row is wrong: name: expected a-z, 0-9, '-' and '_'; correct 'sightline_decoder'" },
-    { "good.so,colour=red", SL_ERROR_ARGUMENT, "decoder good: no parameter 'colour'; there are: mood" },
+    { "short.so", SL_ERROR_UNSUPPORTED,
+      "got version 1 and 24 bytes: build it with the sightline/decoder_plugin.h of this version" },
+    { "nameless.so", SL_ERROR_FORMAT,
+      "nameless.so: its row is wrong: name: expected a-z, 0-9, '-' and '_'; correct 'sightline_decoder'" },
+    { "good.so,colour=red", SL_ERROR_ARGUMENT,
+      "decoder good: no parameter 'colour'; there are: mood" },
     { "good.so,mood=bad", SL_ERROR_SHAPE, "xxxx; it takes any tensors, got float32[1,1]" },
-    { "good.so,mood=silent", SL_ERROR_SHAPE, "good.so): it gives no reason; it takes any tensors, got float32[1,1]" },
+    { "good.so,mood=silent", SL_ERROR_SHAPE,
+      "good.so): it gives no reason; it takes any tensors, got float32[1,1]" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     SlDecoderConfig config = one_number ();
@@ -92,7 +100,8 @@ test_refused (void)
 static void
 test_no_object (void)
 {
-  g_autofree char *folder = g_dir_make_tmp ("sl-plugin-XXXXXX", NULL), *text = g_build_filename (folder, "text.so", NULL);
+  g_autofree char *folder = g_dir_make_tmp ("sl-plugin-XXXXXX", NULL),
+                  *text = g_build_filename (folder, "text.so", NULL);
   g_autofree char *pipe = g_build_filename (folder, "pipe.so", NULL);
   SlDecoderConfig config = one_number ();
   g_assert_true (g_file_set_contents (text, "no code\n", -1, NULL));

@@ -31,10 +31,13 @@ test_no_match (void)
 {
   SlDecoderConfig config = { .threshold = 0.5f, .max_results = 5 };
   config_add (&config, SL_DTYPE_F32, DIMS (2, 3, 5, 7, 11), 0, 0);
-  assert_open_fails (NULL, &config, SL_ERROR_SHAPE,
-                     "no decoder takes the tensors float32[2,3,5,7,11]; sightline infer gives their numbers, docs/predictions.md lists the "
-                     "decoders");
-  config = (SlDecoderConfig){ .threshold = 0.5f, .max_results = 5, .input_width = 192, .input_height = 192 };
+  assert_open_fails (
+    NULL, &config, SL_ERROR_SHAPE,
+    "no decoder takes the tensors float32[2,3,5,7,11]; sightline infer gives their numbers, docs/predictions.md lists the "
+    "decoders");
+  config = (SlDecoderConfig){
+    .threshold = 0.5f, .max_results = 5, .input_width = 192, .input_height = 192
+  };
   config_add (&config, SL_DTYPE_F32, DIMS (1, 48, 48, 14), 0, 0);
   assert_open_fails (
     NULL, &config, SL_ERROR_SHAPE,
@@ -43,7 +46,8 @@ test_no_match (void)
     "decoders");
 }
 
-/* If no threshold is stated, what is stated beside the decoder's name counts, or the decoder's own. */
+/* If no threshold is stated, what is stated beside the decoder's name counts, or the decoder's own.
+ */
 static void
 test_own_threshold (void)
 {
@@ -57,7 +61,9 @@ test_own_threshold (void)
                 { "ssd-raw,threshold=0.625", 0.25f, 0.25 },
                 { "ssd-raw", 0, 0 } };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-    SlDecoderConfig config = { .threshold = cases[i].threshold, .max_results = 5, .input_width = 300, .input_height = 300 };
+    SlDecoderConfig config = {
+      .threshold = cases[i].threshold, .max_results = 5, .input_width = 300, .input_height = 300
+    };
     g_autoptr (GError) error = NULL;
     config_add (&config, SL_DTYPE_F32, DIMS (1, 1917, 4), 0, 0);
     config_add (&config, SL_DTYPE_F32, DIMS (1, 1917, 91), 0, 0);
@@ -67,7 +73,8 @@ test_own_threshold (void)
   }
   SlDecoderConfig config = scores_config ();
   config.threshold = SL_OWN_THRESHOLD;
-  assert_open_fails ("labels,threshold=2", &config, SL_ERROR_ARGUMENT, "decoder parameter threshold: expected a number 0..1, got '2'");
+  assert_open_fails ("labels,threshold=2", &config, SL_ERROR_ARGUMENT,
+                     "decoder parameter threshold: expected a number 0..1, got '2'");
 }
 
 static void
@@ -86,7 +93,8 @@ test_bad_config (void)
   config.max_results = 0;
   assert_open_fails ("labels", &config, SL_ERROR_ARGUMENT, "max-results: expected 1..1000, got 0");
   config.max_results = SL_MAX_RESULTS + 1;
-  assert_open_fails ("labels", &config, SL_ERROR_ARGUMENT, "max-results: expected 1..1000, got 1001");
+  assert_open_fails ("labels", &config, SL_ERROR_ARGUMENT,
+                     "max-results: expected 1..1000, got 1001");
   config = scores_config ();
   config.n_tensors = 0;
   assert_open_fails (NULL, &config, SL_ERROR_ARGUMENT, "expected 1..64 tensors, got 0");
@@ -101,7 +109,8 @@ test_bad_dimensions (void)
   for (guint i = 0; i < G_N_ELEMENTS (dims); i++) {
     SlDecoderConfig config = scores_config ();
     config.tensors[0].dims[1] = dims[i];
-    assert_open_fails (NULL, &config, SL_ERROR_SHAPE, "tensor 0: expected a rank of at most 8, dimensions of at least 1");
+    assert_open_fails (NULL, &config, SL_ERROR_SHAPE,
+                       "tensor 0: expected a rank of at most 8, dimensions of at least 1");
   }
   SlDecoderConfig config = scores_config ();
   for (guint i = 0; i < SL_MAX_RANK; i++)
@@ -121,15 +130,18 @@ test_params (void)
   config_param (&config, "activation", "none");
   config_param (&config, "task", "classify");
   config.threshold = 0;
-  g_autoptr (SlDecoding) decoding = sl_decoding_new ("labels, activation = sigmoid,background-offset=-1", &config, NULL);
+  g_autoptr (SlDecoding) decoding =
+    sl_decoding_new ("labels, activation = sigmoid,background-offset=-1", &config, NULL);
   g_assert_nonnull (decoding);
   const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ logits });
   g_assert_cmpint (result->classes[0].label_id, ==, 3);
   g_assert_cmpfloat_with_epsilon (result->classes[0].confidence, 1 / (1 + exp (-4)), 1e-6);
-  assert_open_fails ("labels,sigmoid", &config, SL_ERROR_ARGUMENT, "expected NAME or NAME,PARAMETER=VALUE,..., got 'sigmoid'");
+  assert_open_fails ("labels,sigmoid", &config, SL_ERROR_ARGUMENT,
+                     "expected NAME or NAME,PARAMETER=VALUE,..., got 'sigmoid'");
   config = scores_config ();
-  assert_open_fails ("labels,activaton=none", &config, SL_ERROR_ARGUMENT,
-                     "decoder labels: no parameter 'activaton'; there are: activation, background-offset");
+  assert_open_fails (
+    "labels,activaton=none", &config, SL_ERROR_ARGUMENT,
+    "decoder labels: no parameter 'activaton'; there are: activation, background-offset");
   assert_open_fails ("label,activation=none", &config, SL_ERROR_ARGUMENT, "got 'label'");
   assert_open_fails ("", &config, SL_ERROR_ARGUMENT, "got ''");
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Selection and suppression against the plainest way to write them, and what a million candidates cost. */
+/* Selection and suppression against the plainest way to write them, and what a million candidates
+ * cost. */
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
@@ -71,7 +72,8 @@ static void
 test_select_codes (void)
 {
   for (guint round = 0; round < 40; round++) {
-    const guint n = 1 + 101 * round, k = 1 + 13 * (round % 7), lowest = round % 3 == 0 ? 0 : 20 * (round % 14);
+    const guint n = 1 + 101 * round, k = 1 + 13 * (round % 7),
+                lowest = round % 3 == 0 ? 0 : 20 * (round % 14);
     g_autofree guint8 *ranks = g_new (guint8, n);
     g_autofree double *keys = g_new (double, n);
     g_autofree Entry *expected = g_new (Entry, n);
@@ -145,7 +147,8 @@ test_nms (void)
   }
 }
 
-/* A million candidates above the threshold, the best ones last. Printed; only a processor time that no machine needs fails. */
+/* A million candidates above the threshold, the best ones last. Printed; only a processor time that
+ * no machine needs fails. */
 static void
 test_million (void)
 {

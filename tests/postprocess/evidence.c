@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Heads as exporters write them, with nothing stated but what the exporter says: the boxes are those of the scene, which the test places itself,
- * or the decoder asks. Each layout comes with several numbers of rows and classes, in pixels and as fractions, and with different filler.
+ * Heads as exporters write them, with nothing stated but what the exporter says: the boxes are
+ * those of the scene, which the test places itself, or the decoder asks. Each layout comes with
+ * several numbers of rows and classes, in pixels and as fractions, and with different filler.
  */
 #include <math.h>
 
@@ -21,7 +22,8 @@ typedef enum
   N_FILLERS
 } Filler;
 
-/* What is in a scene: rows of boxes in pixels, with a score of one class. The first FOUND, of three classes, are objects. */
+/* What is in a scene: rows of boxes in pixels, with a score of one class. The first FOUND, of three
+ * classes, are objects. */
 typedef struct
 {
   guint n, classes;
@@ -33,18 +35,28 @@ typedef struct
 
 #define FOUND 3
 
-static const double objects[FOUND][5] = { { 40, 30, 100, 130, 0.9 }, { 200, 20, 290, 60, 0.8 }, { 130, 100, 180, 180, 0.7 } };
+static const double objects[FOUND][5] = { { 40, 30, 100, 130, 0.9 },
+                                          { 200, 20, 290, 60, 0.8 },
+                                          { 130, 100, 180, 180, 0.7 } };
 
 static void
 make_scene (Scene *scene, GRand *rand)
 {
   for (guint i = 0; i < scene->n; i++) {
-    const double x = g_rand_double_range (rand, 4, WIDTH - 8), y = g_rand_double_range (rand, 4, HEIGHT - 8);
-    const double w = g_rand_double_range (rand, 2, 2 * MIN (x, WIDTH - x)), h = g_rand_double_range (rand, 2, 2 * MIN (y, HEIGHT - y));
-    const double boxes[N_FILLERS][4] = { { 0 }, { 1, 1, 2, 2 }, { x - w / 2, y - h / 2, x + w / 2, y + h / 2 } };
+    const double x = g_rand_double_range (rand, 4, WIDTH - 8),
+                 y = g_rand_double_range (rand, 4, HEIGHT - 8);
+    const double w = g_rand_double_range (rand, 2, 2 * MIN (x, WIDTH - x)),
+                 h = g_rand_double_range (rand, 2, 2 * MIN (y, HEIGHT - y));
+    const double boxes[N_FILLERS][4] = { { 0 },
+                                         { 1, 1, 2, 2 },
+                                         { x - w / 2, y - h / 2, x + w / 2, y + h / 2 } };
     memcpy (scene->corners[i], boxes[scene->filler], sizeof scene->corners[i]);
-    scene->score[i] = scene->filler == FILLER_RANDOM ? g_rand_double_range (rand, 0, 0.02) : scene->filler == FILLER_SAME ? 0.01 : 0;
-    scene->label[i] = scene->filler == FILLER_RANDOM ? (guint) g_rand_int_range (rand, 0, (gint32) scene->classes) : 0;
+    scene->score[i] = scene->filler == FILLER_RANDOM ? g_rand_double_range (rand, 0, 0.02)
+                      : scene->filler == FILLER_SAME ? 0.01
+                                                     : 0;
+    scene->label[i] = scene->filler == FILLER_RANDOM
+                        ? (guint) g_rand_int_range (rand, 0, (gint32) scene->classes)
+                        : 0;
   }
   for (guint o = 0; o < FOUND; o++) {
     const guint row = scene->place[o] = scene->n * (2 * o + 1) / (2 * FOUND + 1);
@@ -69,19 +81,23 @@ assert_scene (const Scene *scene, const SlResult *result)
   }
 }
 
-/* The box of row @i as its layout has it: @form c corners, m middle and size, y corners with y first. */
+/* The box of row @i as its layout has it: @form c corners, m middle and size, y corners with y
+ * first. */
 static void
 put_box (const Scene *scene, guint i, char form, gfloat *to, gsize step)
 {
-  const double *c = scene->corners[i], x = scene->pixels ? 1 : 1.0 / WIDTH, y = scene->pixels ? 1 : 1.0 / HEIGHT;
-  const double middle[4] = { (c[0] + c[2]) / 2 * x, (c[1] + c[3]) / 2 * y, (c[2] - c[0]) * x, (c[3] - c[1]) * y };
+  const double *c = scene->corners[i], x = scene->pixels ? 1 : 1.0 / WIDTH,
+               y = scene->pixels ? 1 : 1.0 / HEIGHT;
+  const double middle[4] = { (c[0] + c[2]) / 2 * x, (c[1] + c[3]) / 2 * y, (c[2] - c[0]) * x,
+                             (c[3] - c[1]) * y };
   const double corners[4] = { c[0] * x, c[1] * y, c[2] * x, c[3] * y };
   for (guint k = 0; k < 4; k++)
     to[k * step] = (gfloat) (form == 'm' ? middle[k] : corners[form == 'y' ? k ^ 1 : k]);
 }
 
-/* One tensor. @columns, a letter a column but c, m, y, which are boxes: s score, l class, i number of the picture, o objectness, C a score and G a logit for each
- * class, k keypoints, p fewer points of 2 numbers, a angle. */
+/* One tensor. @columns, a letter a column but c, m, y, which are boxes: s score, l class, i number
+ * of the picture, o objectness, C a score and G a logit for each class, k keypoints, p fewer points
+ * of 2 numbers, a angle. */
 typedef struct
 {
   const char *name, *columns;
@@ -99,7 +115,11 @@ width_of (const Table *table, guint classes)
 {
   guint n = 0;
   for (const char *c = table->columns; *c != '\0'; c++)
-    n += strchr ("cmy", *c) != NULL ? 4 : *c == 'C' || *c == 'G' ? classes : *c == 'k' ? 3 * KEYPOINTS : *c == 'p' ? 2 * FEW_POINTS : 1;
+    n += strchr ("cmy", *c) != NULL ? 4
+         : *c == 'C' || *c == 'G'   ? classes
+         : *c == 'k'                ? 3 * KEYPOINTS
+         : *c == 'p'                ? 2 * FEW_POINTS
+                                    : 1;
   return n;
 }
 
@@ -128,7 +148,9 @@ put_row (const Scene *scene, const Table *table, guint i, gfloat *to, gsize step
         break;
       case 'C':
         for (guint k = 0; k < scene->classes; k++)
-          here[k * step] = scene->label[i] == k ? (gfloat) scene->score[i] : scene->filler == FILLER_ZERO ? 0 : 0.001f;
+          here[k * step] = scene->label[i] == k           ? (gfloat) scene->score[i]
+                           : scene->filler == FILLER_ZERO ? 0
+                                                          : 0.001f;
         at += scene->classes - 1;
         break;
       case 'G':
@@ -165,18 +187,28 @@ check_table (const Table *table, const Scene *scene, guint n_labels, GRand *rand
   g_autofree gfloat *data = g_new0 (gfloat, MAX_NUMBERS);
   const guint columns = width_of (table, scene->classes);
   for (guint i = 0; i < scene->n; i++)
-    put_row (scene, table, i, data + (table->transposed ? i : (gsize) i * columns), table->transposed ? scene->n : 1, rand);
-  SlDecoderConfig config = { .threshold = 0.5f, .max_results = 10, .n_labels = n_labels, .input_width = WIDTH, .input_height = HEIGHT };
-  const gint32 a = (gint32) (table->transposed ? columns : scene->n), b = (gint32) (table->transposed ? scene->n : columns);
-  config_add (&config, SL_DTYPE_F32, table->rank == 2 ? DIMS (a, b) : table->rank == 3 ? DIMS (1, a, b) : DIMS (1, 1, a, b), 0, 0);
+    put_row (scene, table, i, data + (table->transposed ? i : (gsize) i * columns),
+             table->transposed ? scene->n : 1, rand);
+  SlDecoderConfig config = { .threshold = 0.5f,
+                             .max_results = 10,
+                             .n_labels = n_labels,
+                             .input_width = WIDTH,
+                             .input_height = HEIGHT };
+  const gint32 a = (gint32) (table->transposed ? columns : scene->n),
+               b = (gint32) (table->transposed ? scene->n : columns);
+  config_add (&config, SL_DTYPE_F32,
+              table->rank == 2   ? DIMS (a, b)
+              : table->rank == 3 ? DIMS (1, a, b)
+                                 : DIMS (1, 1, a, b),
+              0, 0);
   if (table->task != NULL)
     config_param (&config, "task", table->task);
   if (table->preset != NULL)
     config_param (&config, "preset", table->preset);
   g_autoptr (GError) error = NULL;
   g_autoptr (SlDecoding) decoding = sl_decoding_new ("yolo", &config, &error);
-  g_test_message ("%s: %u rows, %u classes, %u labels, %s, filler %u", table->name, scene->n, scene->classes, n_labels,
-                  scene->pixels ? "pixels" : "fractions", scene->filler);
+  g_test_message ("%s: %u rows, %u classes, %u labels, %s, filler %u", table->name, scene->n,
+                  scene->classes, n_labels, scene->pixels ? "pixels" : "fractions", scene->filler);
   g_assert_no_error (error);
   const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ data });
   const char *asked = sl_decoding_contradiction (decoding);
@@ -185,7 +217,8 @@ check_table (const Table *table, const Scene *scene, guint n_labels, GRand *rand
   assert_scene (scene, result);
   if (strchr (table->columns, 'k') != NULL) {
     g_assert_cmpuint (result->detections[0].n_keypoints, ==, KEYPOINTS);
-    g_assert_cmpfloat_with_epsilon (result->keypoints[result->detections[0].first_keypoint].x, objects[0][0] / WIDTH, 1e-5);
+    g_assert_cmpfloat_with_epsilon (result->keypoints[result->detections[0].first_keypoint].x,
+                                    objects[0][0] / WIDTH, 1e-5);
   }
   config_clear (&config);
 }
@@ -193,7 +226,8 @@ check_table (const Table *table, const Scene *scene, guint n_labels, GRand *rand
 static const Table tables[] = {
   { "DeepStream-Yolo", "csl", 3, .pixels_only = TRUE },
   { "Ultralytics RT-DETR", "msl", 3, .task = "detect", .fractions_only = TRUE },
-  { "Ultralytics RT-DETR of old", "mC", 3, .task = "detect", .fractions_only = TRUE, .labelled_only = TRUE },
+  { "Ultralytics RT-DETR of old", "mC", 3, .task = "detect", .fractions_only = TRUE,
+    .labelled_only = TRUE },
   { "v10", "csl", 3, .task = "detect" },
   { "class and score first", "lsc", 3 },
   { "score and class first", "slc", 3 },
@@ -212,7 +246,8 @@ static const Table tables[] = {
   { "v8 pose, a row a cell", "msk", 3, .pixels_only = TRUE, .dense = TRUE, .one = TRUE },
   { "v8 pose of several classes", "mCk", 3, TRUE, .pixels_only = TRUE, .labelled_only = TRUE },
   { "v8 pose of four corners", "msp", 3, TRUE, .pixels_only = TRUE },
-  { "obb without metadata", "mCa", 3, TRUE, .pixels_only = TRUE, .labelled_only = TRUE, .not_two = TRUE },
+  { "obb without metadata", "mCa", 3, TRUE, .pixels_only = TRUE, .labelled_only = TRUE,
+    .not_two = TRUE },
 };
 
 static void
@@ -222,16 +257,20 @@ test_tables (void)
   g_autoptr (GRand) rand = g_rand_new_with_seed (37);
   g_autofree Scene *scene = g_new0 (Scene, 1);
   for (guint t = 0; t < G_N_ELEMENTS (tables); t++)
-    for (guint v = 0; v < G_N_ELEMENTS (numbers) * G_N_ELEMENTS (class_numbers) * 2 * N_FILLERS; v++) {
+    for (guint v = 0; v < G_N_ELEMENTS (numbers) * G_N_ELEMENTS (class_numbers) * 2 * N_FILLERS;
+         v++) {
       const Table *table = &tables[t];
-      const gboolean dense = table->transposed || table->dense || strcmp (table->name, "DeepStream-Yolo") == 0;
+      const gboolean dense =
+        table->transposed || table->dense || strcmp (table->name, "DeepStream-Yolo") == 0;
       scene->n = numbers[v % 3];
       scene->classes = class_numbers[v / 3 % 5];
       scene->pixels = v / 15 % 2;
       scene->filler = (Filler) (v / 30);
-      if ((dense != (scene->n == CELLS)) || (table->one && scene->classes > 1) || (table->pixels_only && !scene->pixels)
-          || (table->fractions_only && scene->pixels) || (table->not_two && scene->classes < 3)
-          || (strstr (table->columns, "s") != NULL && table->transposed && scene->classes > 1) || (scene->filler == FILLER_ZERO && dense))
+      if ((dense != (scene->n == CELLS)) || (table->one && scene->classes > 1)
+          || (table->pixels_only && !scene->pixels) || (table->fractions_only && scene->pixels)
+          || (table->not_two && scene->classes < 3)
+          || (strstr (table->columns, "s") != NULL && table->transposed && scene->classes > 1)
+          || (scene->filler == FILLER_ZERO && dense))
         continue;
       make_scene (scene, rand);
       if (!table->labelled_only)
@@ -240,8 +279,9 @@ test_tables (void)
     }
 }
 
-/* Several tensors. @tensors: a word a tensor: its letter and name: b boxes of four, d boxes and score, s a score a row, S of each class, T the same
- * with rows last, l a class a row (I int32, L int64), n how many rows there are (N int32); ":" and the name. */
+/* Several tensors. @tensors: a word a tensor: its letter and name: b boxes of four, d boxes and
+ * score, s a score a row, S of each class, T the same with rows last, l a class a row (I int32, L
+ * int64), n how many rows there are (N int32); ":" and the name. */
 typedef struct
 {
   const char *name, *decoder;
@@ -251,23 +291,40 @@ typedef struct
 } Parts;
 
 static const Parts parts[] = {
-  { "EfficientNMS", "detections", { "N:num_dets", "b:det_boxes", "s:det_scores", "I:det_classes" }, 'c' },
+  { "EfficientNMS",
+    "detections",
+    { "N:num_dets", "b:det_boxes", "s:det_scores", "I:det_classes" },
+    'c' },
   { "EfficientNMS, TensorFlow's names",
     "detections",
     { "N:num_detections", "b:detection_boxes", "s:detection_scores", "I:detection_classes" },
     'c',
     .pixels_only = TRUE },
-  { "EfficientNMS, other order", "detections", { "s:scores", "I:labels", "b:bboxes", "N:num_detections" }, 'c' },
+  { "EfficientNMS, other order",
+    "detections",
+    { "s:scores", "I:labels", "b:bboxes", "N:num_detections" },
+    'c' },
   { "without names", "detections", { "N:", "b:", "s:", "L:" }, 'c' },
-  { "BatchedNMS", "detections", { "N:num_detections", "b:nmsed_boxes", "s:nmsed_scores", "l:nmsed_classes" }, 'c' },
+  { "BatchedNMS",
+    "detections",
+    { "N:num_detections", "b:nmsed_boxes", "s:nmsed_scores", "l:nmsed_classes" },
+    'c' },
   { "mmdeploy", "detections", { "d:dets", "L:labels" }, 'c', .pixels_only = TRUE },
   { "mmdeploy, other order", "detections", { "I:", "d:" }, 'c', .pixels_only = TRUE },
   { "YOLO-NAS", "detections", { "b:boxes", "S:scores" }, 'c', .dense = TRUE },
   { "YOLO-NAS without names", "detections", { "b:904", "S:913" }, 'c', .dense = TRUE },
   { "middle and size", "detections", { "S:scores", "b:boxes" }, 'm', .dense = TRUE },
   { "PP-YOLOE", "detections", { "b:", "T:" }, 'c', .dense = TRUE },
-  { "DeepStream-Yolo of old", "detections", { "b:boxes", "s:scores", "l:classes" }, 'c', .dense = TRUE },
-  { "DeepStream-Yolo of old without names", "detections", { "b:", "l:", "s:" }, 'c', .dense = TRUE },
+  { "DeepStream-Yolo of old",
+    "detections",
+    { "b:boxes", "s:scores", "l:classes" },
+    'c',
+    .dense = TRUE },
+  { "DeepStream-Yolo of old without names",
+    "detections",
+    { "b:", "l:", "s:" },
+    'c',
+    .dense = TRUE },
   { "TensorFlow",
     "ssd",
     { "b:detection_boxes", "s:detection_scores", "l:detection_classes", "n:num_detections" },
@@ -312,17 +369,26 @@ static void
 add_part (SlDecoderConfig *config, const Scene *scene, char kind, const char *name)
 {
   const gint32 n = (gint32) scene->n, c = (gint32) scene->classes;
-  const gint32 dims[][5] = { { 1, n, 4, 0 }, { 1, n, 5, 0 }, { 1, n, 0 }, { 1, n, c, 0 }, { 1, c, n, 0 },
-                             { 1, n, 0 },    { 1, n, 0 },    { 1, n, 0 }, { 1, 0 },       { 1, 1, 0 } };
+  const gint32 dims[][5] = { { 1, n, 4, 0 }, { 1, n, 5, 0 }, { 1, n, 0 }, { 1, n, c, 0 },
+                             { 1, c, n, 0 }, { 1, n, 0 },    { 1, n, 0 }, { 1, n, 0 },
+                             { 1, 0 },       { 1, 1, 0 } };
   const char *kinds = "bdsSTlILnN", *at = strchr (kinds, kind);
-  config_add (config, kind == 'I' || kind == 'N' ? SL_DTYPE_I32 : kind == 'L' ? SL_DTYPE_I64 : SL_DTYPE_F32, dims[at - kinds], 0, 0);
+  config_add (config,
+              kind == 'I' || kind == 'N' ? SL_DTYPE_I32
+              : kind == 'L'              ? SL_DTYPE_I64
+                                         : SL_DTYPE_F32,
+              dims[at - kinds], 0, 0);
   config->tensors[config->n_tensors - 1].name = (char *) (*name != '\0' ? name : NULL);
 }
 
 static void
 check_parts (const Parts *layout, const Scene *scene, guint n_labels)
 {
-  SlDecoderConfig config = { .threshold = 0.5f, .max_results = 10, .n_labels = n_labels, .input_width = WIDTH, .input_height = HEIGHT };
+  SlDecoderConfig config = { .threshold = 0.5f,
+                             .max_results = 10,
+                             .n_labels = n_labels,
+                             .input_width = WIDTH,
+                             .input_height = HEIGHT };
   gpointer data[5] = { NULL };
   for (guint t = 0; t < G_N_ELEMENTS (data) && layout->tensors[t] != NULL; t++) {
     data[t] = g_malloc0 (MAX_NUMBERS * sizeof (gfloat));
@@ -331,8 +397,8 @@ check_parts (const Parts *layout, const Scene *scene, guint n_labels)
   }
   g_autoptr (GError) error = NULL;
   g_autoptr (SlDecoding) decoding = sl_decoding_new (NULL, &config, &error);
-  g_test_message ("%s: %u rows, %u classes, %u labels, %s, filler %u", layout->name, scene->n, scene->classes, n_labels,
-                  scene->pixels ? "pixels" : "fractions", scene->filler);
+  g_test_message ("%s: %u rows, %u classes, %u labels, %s, filler %u", layout->name, scene->n,
+                  scene->classes, n_labels, scene->pixels ? "pixels" : "fractions", scene->filler);
   g_assert_no_error (error);
   g_assert_cmpstr (sl_decoding_decoder (decoding)->name, ==, layout->decoder);
   const SlResult *result = sl_decoding_run (decoding, (const void *const *) data);
@@ -350,13 +416,16 @@ test_parts (void)
   g_autoptr (GRand) rand = g_rand_new_with_seed (38);
   g_autofree Scene *scene = g_new0 (Scene, 1);
   for (guint t = 0; t < G_N_ELEMENTS (parts); t++)
-    for (guint v = 0; v < G_N_ELEMENTS (numbers) * G_N_ELEMENTS (class_numbers) * 2 * N_FILLERS; v++) {
+    for (guint v = 0; v < G_N_ELEMENTS (numbers) * G_N_ELEMENTS (class_numbers) * 2 * N_FILLERS;
+         v++) {
       scene->n = numbers[v % 3];
       scene->classes = class_numbers[v / 3 % 5];
       scene->pixels = v / 15 % 2;
       scene->filler = (Filler) (v / 30);
-      if (parts[t].dense != (scene->n == CELLS) || (parts[t].pixels_only && !scene->pixels) || (parts[t].fractions_only && scene->pixels)
-          || (parts[t].dense && scene->filler == FILLER_ZERO) || (scene->classes == 1 && parts[t].tensors[2] != NULL))
+      if (parts[t].dense != (scene->n == CELLS) || (parts[t].pixels_only && !scene->pixels)
+          || (parts[t].fractions_only && scene->pixels)
+          || (parts[t].dense && scene->filler == FILLER_ZERO)
+          || (scene->classes == 1 && parts[t].tensors[2] != NULL))
         continue;
       make_scene (scene, rand);
       check_parts (&parts[t], scene, 0);
@@ -364,21 +433,26 @@ test_parts (void)
     }
 }
 
-/* Logits of queries: by sigmoid one more column than labels (RF-DETR), by softmax the last column is "no object". */
+/* Logits of queries: by sigmoid one more column than labels (RF-DETR), by softmax the last column
+ * is "no object". */
 static void
-check_queries (const char *boxes_name, const char *logits_name, guint n, guint columns, guint n_labels, gboolean softmax)
+check_queries (const char *boxes_name, const char *logits_name, guint n, guint columns,
+               guint n_labels, gboolean softmax)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (n + columns);
   g_autofree gfloat *logits = g_new (gfloat, n * columns), *boxes = g_new (gfloat, n * 4);
   for (guint i = 0; i < n * columns; i++)
-    logits[i] = (gfloat) g_rand_double_range (rand, -9, -4) + (softmax && i % columns == columns - 1 ? 12 : 0);
+    logits[i] = (gfloat) g_rand_double_range (rand, -9, -4)
+                + (softmax && i % columns == columns - 1 ? 12 : 0);
   for (guint i = 0; i < n * 4; i++)
     boxes[i] = (gfloat) g_rand_double_range (rand, 0.2, 0.7);
   for (guint o = 0; o < FOUND; o++) {
     const guint row = n * (2 * o + 1) / 7, label = o % (columns - 1);
     const double p = objects[o][4];
-    const double box[4] = { (objects[o][0] + objects[o][2]) / 2 / WIDTH, (objects[o][1] + objects[o][3]) / 2 / HEIGHT,
-                            (objects[o][2] - objects[o][0]) / WIDTH, (objects[o][3] - objects[o][1]) / HEIGHT };
+    const double box[4] = { (objects[o][0] + objects[o][2]) / 2 / WIDTH,
+                            (objects[o][1] + objects[o][3]) / 2 / HEIGHT,
+                            (objects[o][2] - objects[o][0]) / WIDTH,
+                            (objects[o][3] - objects[o][1]) / HEIGHT };
     for (guint c = 0; c < columns && softmax; c++)
       logits[row * columns + c] = -60;
     logits[row * columns + label] = softmax ? (gfloat) log (p) : (gfloat) log (p / (1 - p));
@@ -387,7 +461,11 @@ check_queries (const char *boxes_name, const char *logits_name, guint n, guint c
     for (guint k = 0; k < 4; k++)
       boxes[row * 4 + k] = (gfloat) box[k];
   }
-  SlDecoderConfig config = { .threshold = 0.5f, .max_results = 10, .n_labels = n_labels, .input_width = WIDTH, .input_height = HEIGHT };
+  SlDecoderConfig config = { .threshold = 0.5f,
+                             .max_results = 10,
+                             .n_labels = n_labels,
+                             .input_width = WIDTH,
+                             .input_height = HEIGHT };
   config_add (&config, SL_DTYPE_F32, DIMS (1, (gint32) n, 4), 0, 0);
   config_add (&config, SL_DTYPE_F32, DIMS (1, (gint32) n, (gint32) columns), 0, 0);
   config.tensors[0].name = (char *) boxes_name;
@@ -397,7 +475,8 @@ check_queries (const char *boxes_name, const char *logits_name, guint n, guint c
   g_assert_no_error (error);
   g_assert_cmpstr (sl_decoding_decoder (decoding)->name, ==, "detr");
   const Scene scene = { .classes = columns - 1 };
-  g_test_message ("%s, %s: %u queries, %u columns, %u labels", boxes_name, logits_name, n, columns, n_labels);
+  g_test_message ("%s, %s: %u queries, %u columns, %u labels", boxes_name, logits_name, n, columns,
+                  n_labels);
   const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ boxes, logits });
   g_assert_cmpstr (sl_decoding_contradiction (decoding), ==, NULL);
   assert_scene (&scene, result);
@@ -420,9 +499,11 @@ test_queries (void)
   }
 }
 
-/* What is stated is not given up: the message names what contradicts it and the reading that fits. */
+/* What is stated is not given up: the message names what contradicts it and the reading that fits.
+ */
 static void
-assert_asks (const char *decoder, SlDecoderConfig *config, const void *const *data, const char *first, const char *second)
+assert_asks (const char *decoder, SlDecoderConfig *config, const void *const *data,
+             const char *first, const char *second)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (SlDecoding) decoding = sl_decoding_new (decoder, config, &error);
@@ -438,7 +519,9 @@ assert_asks (const char *decoder, SlDecoderConfig *config, const void *const *da
 static SlDecoderConfig
 table_config (const gint32 *dims)
 {
-  SlDecoderConfig config = { .threshold = 0.5f, .max_results = 10, .input_width = WIDTH, .input_height = HEIGHT };
+  SlDecoderConfig config = {
+    .threshold = 0.5f, .max_results = 10, .input_width = WIDTH, .input_height = HEIGHT
+  };
   config_add (&config, SL_DTYPE_F32, dims, 0, 0);
   return config;
 }
@@ -452,14 +535,26 @@ test_stated (void)
     Table table;
     const char *first, *second;
   } cases[] = {
-    { "yolo,preset=v5", { "", "csl", 3 }, "column 5 holds whole numbers 0..2", "state decoder=yolo,columns=x1y1x2y2,score,class" },
-    { "yolo,objectness=no", { "", "icls", 2 }, "no scores", "state decoder=yolo,columns=image,x1y1x2y2,class,score" },
+    { "yolo,preset=v5",
+      { "", "csl", 3 },
+      "column 5 holds whole numbers 0..2",
+      "state decoder=yolo,columns=x1y1x2y2,score,class" },
+    { "yolo,objectness=no",
+      { "", "icls", 2 },
+      "no scores",
+      "state decoder=yolo,columns=image,x1y1x2y2,class,score" },
     { "yolo,columns=x1y1x2y2,score,class",
       { "", "cls", 3 },
       "column 4 holds whole numbers 0..2",
       "state decoder=yolo,columns=x1y1x2y2,class,score" },
-    { "yolo,preset=v8", { "", "msk", 3, TRUE }, "no scores of 0..1", "state decoder=yolo,keypoints=17,3" },
-    { "yolo,preset=v10", { "", "msl", 3 }, "no boxes as corners", "state decoder=yolo,columns=xywh,score,class" },
+    { "yolo,preset=v8",
+      { "", "msk", 3, TRUE },
+      "no scores of 0..1",
+      "state decoder=yolo,keypoints=17,3" },
+    { "yolo,preset=v10",
+      { "", "msl", 3 },
+      "no boxes as corners",
+      "state decoder=yolo,columns=xywh,score,class" },
   };
   g_autoptr (GRand) rand = g_rand_new_with_seed (39);
   g_autofree Scene *scene = g_new0 (Scene, 1);
@@ -470,17 +565,23 @@ test_stated (void)
     make_scene (scene, rand);
     const gint32 columns = (gint32) width_of (table, scene->classes);
     for (guint row = 0; row < scene->n; row++)
-      put_row (scene, table, row, data + (table->transposed ? row : row * (guint) columns), table->transposed ? scene->n : 1, rand);
-    SlDecoderConfig config = table_config (table->transposed ? DIMS (1, columns, CELLS) : DIMS (1, CELLS, columns));
-    assert_asks (cases[i].decoder, &config, (const void *const[]){ data }, cases[i].first, cases[i].second);
+      put_row (scene, table, row, data + (table->transposed ? row : row * (guint) columns),
+               table->transposed ? scene->n : 1, rand);
+    SlDecoderConfig config =
+      table_config (table->transposed ? DIMS (1, columns, CELLS) : DIMS (1, CELLS, columns));
+    assert_asks (cases[i].decoder, &config, (const void *const[]){ data }, cases[i].first,
+                 cases[i].second);
   }
   /* Nobody looks where it is stated so. */
   SlDecoderConfig config = table_config (DIMS (1, CELLS, 6));
-  g_autoptr (SlDecoding) decoding = sl_decoding_new ("yolo,objectness=no,transposed=no,check=no", &config, NULL);
+  g_autoptr (SlDecoding) decoding =
+    sl_decoding_new ("yolo,objectness=no,transposed=no,check=no", &config, NULL);
   g_assert_cmpuint (sl_decoding_run (decoding, (const void *const[]){ data })->n_detections, >, 0);
   g_assert_cmpstr (sl_decoding_contradiction (decoding), ==, NULL);
-  assert_open_fails ("yolo,columns=x1y1x2y2,score", &config, SL_ERROR_ARGUMENT, "one score, one class, and possibly objectness");
-  assert_open_fails ("yolo,columns=x1y1x2y2,score,klass", &config, SL_ERROR_ARGUMENT, "got 'x1y1x2y2,score,klass'");
+  assert_open_fails ("yolo,columns=x1y1x2y2,score", &config, SL_ERROR_ARGUMENT,
+                     "one score, one class, and possibly objectness");
+  assert_open_fails ("yolo,columns=x1y1x2y2,score,klass", &config, SL_ERROR_ARGUMENT,
+                     "got 'x1y1x2y2,score,klass'");
   assert_open_fails ("yolo,columns=image,x1y1x2y2,score,class", &config, SL_ERROR_SHAPE,
                      "columns=image,x1y1x2y2,score,class are 7 numbers a row; the tensor has 6");
   assert_open_fails ("yolo,check=perhaps", &config, SL_ERROR_ARGUMENT, "decoder parameter check");
@@ -497,22 +598,29 @@ test_one_name_too_few (void)
   g_autofree gfloat *data = g_new0 (gfloat, MAX_NUMBERS);
   for (guint v = 0; v < G_N_ELEMENTS (heads) * G_N_ELEMENTS (class_numbers) * 2; v++) {
     const Table *table = &heads[v % 2];
-    *scene = (Scene){ .n = CELLS, .classes = class_numbers[v / 2 % 3], .pixels = TRUE, .filler = v / 6 == 0 ? FILLER_RANDOM : FILLER_SAME };
+    *scene = (Scene){ .n = CELLS,
+                      .classes = class_numbers[v / 2 % 3],
+                      .pixels = TRUE,
+                      .filler = v / 6 == 0 ? FILLER_RANDOM : FILLER_SAME };
     make_scene (scene, rand);
     const gint32 columns = (gint32) width_of (table, scene->classes);
     for (guint row = 0; row < scene->n; row++)
-      put_row (scene, table, row, data + (table->transposed ? row : row * (guint) columns), table->transposed ? scene->n : 1, rand);
-    SlDecoderConfig config = table_config (table->transposed ? DIMS (1, columns, CELLS) : DIMS (1, CELLS, columns));
+      put_row (scene, table, row, data + (table->transposed ? row : row * (guint) columns),
+               table->transposed ? scene->n : 1, rand);
+    SlDecoderConfig config =
+      table_config (table->transposed ? DIMS (1, columns, CELLS) : DIMS (1, CELLS, columns));
     config.n_labels = scene->classes - 1;
-    g_autofree char *expected =
-      g_strdup_printf ("the labels name %u classes, and there may be %u: give the labels file that belongs to the "
-                       "model",
-                       scene->classes - 1, scene->classes);
-    assert_asks ("yolo", &config, (const void *const[]){ data }, "column 4 is no objectness", expected);
+    g_autofree char *expected = g_strdup_printf (
+      "the labels name %u classes, and there may be %u: give the labels file that belongs to the "
+      "model",
+      scene->classes - 1, scene->classes);
+    assert_asks ("yolo", &config, (const void *const[]){ data }, "column 4 is no objectness",
+                 expected);
   }
 }
 
-/* A row a cell, two classes, no labels: column 4 looks like objectness until the first class occurs. Beside a real one, any row may have a class. */
+/* A row a cell, two classes, no labels: column 4 looks like objectness until the first class
+ * occurs. Beside a real one, any row may have a class. */
 static void
 test_second_class_alone (void)
 {
@@ -522,12 +630,15 @@ test_second_class_alone (void)
   };
   static gfloat rows[CELLS][COLUMNS];
   for (guint i = 0; i < CELLS; i++)
-    memcpy (rows[i], (const gfloat[]){ (gfloat) (i % 300), (gfloat) (i % 180), 30, 20, 0.002f, 0.004f }, sizeof rows[i]);
+    memcpy (rows[i],
+            (const gfloat[]){ (gfloat) (i % 300), (gfloat) (i % 180), 30, 20, 0.002f, 0.004f },
+            sizeof rows[i]);
   rows[500][5] = 0.9f;
   const void *const data[] = { rows };
   SlDecoderConfig config = table_config (DIMS (1, CELLS, COLUMNS));
-  assert_asks ("yolo", &config, data, "column 4 holds at most 0.002 where a class has a score of 0.90",
-               "state decoder=yolo,objectness=no or decoder=yolo,objectness=yes, or give the labels");
+  assert_asks (
+    "yolo", &config, data, "column 4 holds at most 0.002 where a class has a score of 0.90",
+    "state decoder=yolo,objectness=no or decoder=yolo,objectness=yes, or give the labels");
   g_autoptr (SlDecoding) stated = sl_decoding_new ("yolo,objectness=no", &config, NULL);
   g_assert_cmpuint (sl_decoding_run (stated, data)->n_detections, ==, 1);
   g_assert_cmpstr (sl_decoding_contradiction (stated), ==, NULL);
@@ -566,13 +677,17 @@ test_names_end (void)
   for (guint n = 3; n <= 4; n++) {
     SlDecoderConfig config = table_config (DIMS (1, 2, 6));
     config.n_labels = n;
-    g_autoptr (SlDecoding) decoding = sl_decoding_new ("yolo,columns=x1y1x2y2,score,class", &config, NULL);
+    g_autoptr (SlDecoding) decoding =
+      sl_decoding_new ("yolo,columns=x1y1x2y2,score,class", &config, NULL);
     g_assert_nonnull (decoding);
-    g_assert_cmpuint (sl_decoding_run (decoding, (const void *const[]){ rows })->n_detections, ==, n == 4 ? 2 : 0);
-    g_assert_cmpstr (sl_decoding_contradiction (decoding), ==,
-                     n == 4 ? NULL
-                            : "decoder yolo: a box has class 3, and the labels name 3 classes, 0..2: give the labels file that belongs to "
-                              "the model");
+    g_assert_cmpuint (sl_decoding_run (decoding, (const void *const[]){ rows })->n_detections, ==,
+                      n == 4 ? 2 : 0);
+    g_assert_cmpstr (
+      sl_decoding_contradiction (decoding), ==,
+      n == 4
+        ? NULL
+        : "decoder yolo: a box has class 3, and the labels name 3 classes, 0..2: give the labels file that belongs to "
+          "the model");
   }
 }
 
@@ -587,7 +702,8 @@ test_choice (void)
   const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ rows });
   g_assert_cmpuint (result->n_detections, ==, 2);
   g_assert_cmpint (result->detections[0].label_id, ==, 1);
-  g_autofree char *choice = sl_decoding_take_choice (decoding), *again = sl_decoding_take_choice (decoding);
+  g_autofree char *choice = sl_decoding_take_choice (decoding),
+                  *again = sl_decoding_take_choice (decoding);
   g_assert_nonnull (strstr (choice, "taken for decoder=yolo,columns=image,x1y1x2y2,class,score"));
   g_assert_null (again);
 }
@@ -605,11 +721,13 @@ test_other_decoders (void)
   }
   SlDecoderConfig config = table_config (DIMS (1, 100, 4));
   config_add (&config, SL_DTYPE_F32, DIMS (1, 100, 2), 0, 0);
-  assert_asks ("detr", &config, (const void *const[]){ boxes, scores }, "no middles and sizes of 0..1", "state decoder=detections");
+  assert_asks ("detr", &config, (const void *const[]){ boxes, scores },
+               "no middles and sizes of 0..1", "state decoder=detections");
   for (guint i = 0; i < 100; i++)
-    memcpy (boxes[i], (const gfloat[]){ (gfloat) i / 200, 0.1f, (gfloat) i / 200 + 0.3f, 0.4f }, sizeof boxes[i]);
-  assert_asks ("detr,activation=none", &config, (const void *const[]){ boxes, scores }, "no middles and sizes",
-               "decoder=detections for corners");
+    memcpy (boxes[i], (const gfloat[]){ (gfloat) i / 200, 0.1f, (gfloat) i / 200 + 0.3f, 0.4f },
+            sizeof boxes[i]);
+  assert_asks ("detr,activation=none", &config, (const void *const[]){ boxes, scores },
+               "no middles and sizes", "decoder=detections for corners");
   for (guint i = 0; i < 100; i++)
     memcpy (boxes[i], (const gfloat[]){ 40, 30, 100, 130 }, sizeof boxes[i]);
   const gfloat count = 100;
@@ -618,27 +736,30 @@ test_other_decoders (void)
   config_add (&config, SL_DTYPE_F32, DIMS (1, 100), 0, 0);
   config_add (&config, SL_DTYPE_F32, DIMS (1, 100), 0, 0);
   config_add (&config, SL_DTYPE_F32, DIMS (1), 0, 0);
-  assert_asks ("ssd", &config, (const void *const[]){ boxes, classes, confidences, &count }, "boxes reach to", "state decoder=detections");
+  assert_asks ("ssd", &config, (const void *const[]){ boxes, classes, confidences, &count },
+               "boxes reach to", "state decoder=detections");
   classes[3] = 17;
   confidences[3] = 0.5f;
   for (guint i = 0; i < 100; i++)
     memcpy (boxes[i], (const gfloat[]){ 0.1f, 0.1f, 0.5f, 0.5f }, sizeof boxes[i]);
-  assert_asks ("ssd,order=boxes,scores,classes,count", &config, (const void *const[]){ boxes, classes, confidences, &count },
-               "tensor 1, taken for scores, holds numbers 0..17", "state order= of decoder=ssd with tensor 2 as scores");
+  assert_asks ("ssd,order=boxes,scores,classes,count", &config,
+               (const void *const[]){ boxes, classes, confidences, &count },
+               "tensor 1, taken for scores, holds numbers 0..17",
+               "state order= of decoder=ssd with tensor 2 as scores");
   gint64 wide[100] = { 0 };
   config = table_config (DIMS (100, 4));
   config_add (&config, SL_DTYPE_I64, DIMS (100), 0, 0);
   config_add (&config, SL_DTYPE_F32, DIMS (100), 0, 0);
-  assert_asks ("torchvision", &config, (const void *const[]){ boxes, wide, confidences }, "fractions of 0..1",
-               "state decoder=detections,units=normalised");
+  assert_asks ("torchvision", &config, (const void *const[]){ boxes, wide, confidences },
+               "fractions of 0..1", "state decoder=detections,units=normalised");
   for (guint i = 0; i < 100; i++)
     memcpy (boxes[i], (const gfloat[]){ 40, 30, 100, 230 }, sizeof boxes[i]);
-  assert_asks ("torchvision", &config, (const void *const[]){ boxes, wide, confidences }, "in an input of 320x192 pixels",
-               "orig_target_sizes");
+  assert_asks ("torchvision", &config, (const void *const[]){ boxes, wide, confidences },
+               "in an input of 320x192 pixels", "orig_target_sizes");
   config = table_config (DIMS (1, 100, 4));
   config_add (&config, SL_DTYPE_F32, DIMS (1, 100, 3), 0, 0);
-  assert_asks ("detections,activation=none", &config, (const void *const[]){ boxes, logits }, "taken for scores, holds",
-               "activation=sigmoid");
+  assert_asks ("detections,activation=none", &config, (const void *const[]){ boxes, logits },
+               "taken for scores, holds", "activation=sigmoid");
 }
 
 /* A decoder that does not take the numbers either is not proposed: boxes far off any picture. */
@@ -647,7 +768,8 @@ test_proposals_hold (void)
 {
   static gfloat boxes[100][4], classes[100], confidences[100];
   const gfloat count = 100;
-  static const char rest[] = "; expected another decoder (docs/predictions.md lists them; sightline infer gives the numbers)";
+  static const char rest[] =
+    "; expected another decoder (docs/predictions.md lists them; sightline infer gives the numbers)";
   SlDecoderConfig config = table_config (DIMS (1, 100, 4));
   config_add (&config, SL_DTYPE_F32, DIMS (1, 100), 0, 0);
   config_add (&config, SL_DTYPE_F32, DIMS (1, 100), 0, 0);
@@ -667,7 +789,8 @@ test_proposals_hold (void)
   static gfloat scores[100][2];
   for (guint i = 0; i < 100; i++)
     scores[i][0] = 0.9f;
-  assert_asks ("detr", &config, (const void *const[]){ boxes, scores }, "no middles and sizes of 0..1", rest);
+  assert_asks ("detr", &config, (const void *const[]){ boxes, scores },
+               "no middles and sizes of 0..1", rest);
 }
 
 /* Pictures are no classes of cells, and no boxes. */
@@ -675,16 +798,18 @@ static void
 test_pictures (void)
 {
   SlDecoderConfig config = table_config (DIMS (1, 1, 3 * HEIGHT, 3 * WIDTH));
-  assert_open_fails (NULL, &config, SL_ERROR_SHAPE,
-                     "one number a pixel and a whole multiple of the input's size are a gray picture, as super resolution gives it "
-                     "(decoder=image,range=0,1); sightline infer");
+  assert_open_fails (
+    NULL, &config, SL_ERROR_SHAPE,
+    "one number a pixel and a whole multiple of the input's size are a gray picture, as super resolution gives it "
+    "(decoder=image,range=0,1); sightline infer");
   config = table_config (DIMS (1, HEIGHT, WIDTH));
   assert_open_fails (NULL, &config, SL_ERROR_SHAPE, "may be depth (decoder=image,range=frame)");
   config = table_config (DIMS (1, HEIGHT, WIDTH, 7));
   g_autofree gfloat *data = g_new (gfloat, HEIGHT * WIDTH * 7);
   for (guint i = 0; i < HEIGHT * WIDTH * 7; i++)
     data[i] = (gfloat) (i % 97) / 97;
-  assert_asks (NULL, &config, (const void *const[]){ data }, "they may be a picture or maps", "decoder=segmentation,activation=none");
+  assert_asks (NULL, &config, (const void *const[]){ data }, "they may be a picture or maps",
+               "decoder=segmentation,activation=none");
   for (guint i = 0; i < HEIGHT * WIDTH * 7; i++)
     data[i] = i % 7 == 3 ? 0.94f : 0.01f;
   g_autoptr (SlDecoding) shares = sl_decoding_new (NULL, &config, NULL);
@@ -692,7 +817,8 @@ test_pictures (void)
   g_assert_cmpstr (sl_decoding_contradiction (shares), ==, NULL);
 }
 
-/* YuNet of 2021 on 160x120: a face of the second size of the second stride, written by its formulas backwards. */
+/* YuNet of 2021 on 160x120: a face of the second size of the second stride, written by its formulas
+ * backwards. */
 static void
 test_yunet_2021 (void)
 {
@@ -713,7 +839,9 @@ test_yunet_2021 (void)
     loc[ROW][4 + 2 * k] = (gfloat) ((90 + 4 * k - x) / 0.1 / side);
     loc[ROW][5 + 2 * k] = (gfloat) ((50 + 5 * k - y) / 0.1 / side);
   }
-  SlDecoderConfig config = { .threshold = SL_OWN_THRESHOLD, .max_results = 10, .input_width = 160, .input_height = 120 };
+  SlDecoderConfig config = {
+    .threshold = SL_OWN_THRESHOLD, .max_results = 10, .input_width = 160, .input_height = 120
+  };
   config_add (&config, SL_DTYPE_F32, DIMS (ROWS, 14), 0, 0);
   config_add (&config, SL_DTYPE_F32, DIMS (1, ROWS, 1), 0, 0);
   config_add (&config, SL_DTYPE_F32, DIMS (1, ROWS, 2), 0, 0);
@@ -745,18 +873,24 @@ test_cost (void)
   for (guint i = 0; i < 4 * 8400; i++)
     data[i] = 100 + (gfloat) (i % 400);
   data[4 * 8400 + 77] = 0.9f;
-  SlDecoderConfig config = { .threshold = 0.5f, .max_results = 10, .n_labels = 80, .input_width = 640, .input_height = 640 };
+  SlDecoderConfig config = {
+    .threshold = 0.5f, .max_results = 10, .n_labels = 80, .input_width = 640, .input_height = 640
+  };
   config_add (&config, SL_DTYPE_F32, DIMS (1, 84, 8400), 0, 0);
   gint64 best[2] = { G_MAXINT64, G_MAXINT64 };
   for (guint check = 0; check < 2; check++) {
-    g_autoptr (SlDecoding) decoding = sl_decoding_new (check ? "yolo" : "yolo,check=no", &config, NULL);
+    g_autoptr (SlDecoding) decoding =
+      sl_decoding_new (check ? "yolo" : "yolo,check=no", &config, NULL);
     for (guint i = 0; i < 20; i++) {
       const gint64 start = g_get_monotonic_time ();
-      g_assert_cmpuint (sl_decoding_run (decoding, (const void *const[]){ data })->n_detections, ==, 1);
+      g_assert_cmpuint (sl_decoding_run (decoding, (const void *const[]){ data })->n_detections, ==,
+                        1);
       best[check] = MIN (best[check], g_get_monotonic_time () - start);
     }
   }
-  g_test_message ("a frame takes %" G_GINT64_FORMAT " us, with a look at its numbers %" G_GINT64_FORMAT " us", best[0], best[1]);
+  g_test_message ("a frame takes %" G_GINT64_FORMAT
+                  " us, with a look at its numbers %" G_GINT64_FORMAT " us",
+                  best[0], best[1]);
   g_autoptr (SlDecoding) decoding = sl_decoding_new ("yolo,preset=v8", &config, NULL);
   for (guint i = 0; i < 30; i++)
     sl_decoding_run (decoding, (const void *const[]){ data });

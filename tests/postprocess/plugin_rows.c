@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Decoder plug-ins of the tests, one for each ROW_... that is defined: what one may be, and may not. */
+/* Decoder plug-ins of the tests, one for each ROW_... that is defined: what one may be, and may
+ * not. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,20 +67,27 @@ const SlDecoderPlugin sightline_decoder = { SL_DECODER_PLUGIN_HEAD,
                                             .name = "good",
                                             .description = "any tensors",
                                             .params = (const char *const[]){ "mood", NULL },
-                                            .class_names = (const char *const[]){ "zero", "one", "two", NULL },
+                                            .class_names =
+                                              (const char *const[]){ "zero", "one", "two", NULL },
                                             .threshold = 0.25f,
                                             .n_points = 2,
-                                            .point_names = (const char *const[]){ "left", "right", NULL },
+                                            .point_names =
+                                              (const char *const[]){ "left", "right", NULL },
                                             .open = open_any,
                                             .decode = decode_any };
 #elif defined(ROW_OTHER_ABI)
-const SlDecoderPlugin sightline_decoder = {
-  .abi = 77, .size = sizeof (SlDecoderPlugin), .name = "other", .open = open_any, .decode = decode_any
-};
+const SlDecoderPlugin sightline_decoder = { .abi = 77,
+                                            .size = sizeof (SlDecoderPlugin),
+                                            .name = "other",
+                                            .open = open_any,
+                                            .decode = decode_any };
 #elif defined(ROW_SHORT)
-const SlDecoderPlugin sightline_decoder = { .abi = 1, .size = 24, .name = "short", .open = open_any, .decode = decode_any };
+const SlDecoderPlugin sightline_decoder = {
+  .abi = 1, .size = 24, .name = "short", .open = open_any, .decode = decode_any
+};
 #elif defined(ROW_NAMELESS)
-const SlDecoderPlugin sightline_decoder = { SL_DECODER_PLUGIN_HEAD, .name = "No Name", .open = open_any, .decode = decode_any };
+const SlDecoderPlugin sightline_decoder = { SL_DECODER_PLUGIN_HEAD, .name = "No Name",
+                                            .open = open_any, .decode = decode_any };
 #else
 /* Functions, and no row. */
 extern void (*const functions[]) (void);

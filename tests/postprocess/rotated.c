@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Turned boxes: overlaps against counted points, and the rows of Ultralytics' oriented detectors in all their forms. */
+/* Turned boxes: overlaps against counted points, and the rows of Ultralytics' oriented detectors in
+ * all their forms. */
 #include <math.h>
 
 #include "postprocess/rotated.h"
@@ -38,8 +39,10 @@ test_overlap (void)
   for (guint i = 0; i < 60; i++) {
     SlRotated boxes[2];
     for (guint k = 0; k < 2; k++)
-      boxes[k] = (SlRotated){ (gfloat) g_rand_double_range (rand, -12, 12), (gfloat) g_rand_double_range (rand, -12, 12),
-                              (gfloat) g_rand_double_range (rand, 5, 45), (gfloat) g_rand_double_range (rand, 5, 45),
+      boxes[k] = (SlRotated){ (gfloat) g_rand_double_range (rand, -12, 12),
+                              (gfloat) g_rand_double_range (rand, -12, 12),
+                              (gfloat) g_rand_double_range (rand, 5, 45),
+                              (gfloat) g_rand_double_range (rand, 5, 45),
                               (gfloat) g_rand_double_range (rand, -4, 4) };
     const double overlap = sl_rotated_overlap (&boxes[0], &boxes[1]);
     g_assert_cmpfloat_with_epsilon (overlap, count_overlap (&boxes[0], &boxes[1]), 0.02);
@@ -51,7 +54,8 @@ test_overlap (void)
   g_assert_cmpfloat_with_epsilon (sl_rotated_overlap (&beside, &near), 0, 1e-9);
 }
 
-/* Boxes in pixels, best first: the second crosses the first and stays, the third is nearly the first and goes. */
+/* Boxes in pixels, best first: the second crosses the first and stays, the third is nearly the
+ * first and goes. */
 static const struct
 {
   double x, y, w, h, angle, score;
@@ -72,7 +76,8 @@ test_rows (void)
     const guint channels = end_to_end ? 7 : 4 + CLASSES + 1;
     gfloat data[ROWS * 8] = { 0 };
     for (guint i = 0; i < G_N_ELEMENTS (objects); i++) {
-      gfloat row[8] = { (gfloat) objects[i].x, (gfloat) objects[i].y, (gfloat) objects[i].w, (gfloat) objects[i].h };
+      gfloat row[8] = { (gfloat) objects[i].x, (gfloat) objects[i].y, (gfloat) objects[i].w,
+                        (gfloat) objects[i].h };
       for (guint k = 0; k < 4 && normalised; k++)
         row[k] /= k % 2 == 0 ? WIDTH : HEIGHT;
       if (end_to_end) {
@@ -85,19 +90,27 @@ test_rows (void)
       for (guint c = 0; c < channels; c++)
         data[transposed ? c * ROWS + i + 1 : (i + 1) * channels + c] = row[c];
     }
-    SlDecoderConfig config = { .threshold = 0.5f, .max_results = 10, .n_labels = CLASSES, .input_width = WIDTH, .input_height = HEIGHT };
-    config_add (&config, SL_DTYPE_F32, transposed ? DIMS (1, (gint32) channels, ROWS) : DIMS (1, ROWS, (gint32) channels), 0, 0);
+    SlDecoderConfig config = { .threshold = 0.5f,
+                               .max_results = 10,
+                               .n_labels = CLASSES,
+                               .input_width = WIDTH,
+                               .input_height = HEIGHT };
+    config_add (&config, SL_DTYPE_F32,
+                transposed ? DIMS (1, (gint32) channels, ROWS) : DIMS (1, ROWS, (gint32) channels),
+                0, 0);
     config_param (&config, "task", "obb");
     g_autoptr (GError) error = NULL;
-    g_autoptr (SlDecoding) decoding = sl_decoding_new (form == 2    ? "yolo,transposed=no,objectness=no"
-                                                       : end_to_end ? "yolo,end-to-end=yes"
-                                                                    : NULL,
-                                                       &config, &error);
+    g_autoptr (SlDecoding) decoding =
+      sl_decoding_new (form == 2    ? "yolo,transposed=no,objectness=no"
+                       : end_to_end ? "yolo,end-to-end=yes"
+                                    : NULL,
+                       &config, &error);
     g_assert_no_error (error);
     g_assert_cmpstr (sl_decoding_decoder (decoding)->name, ==, "yolo");
     const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ data });
     config_clear (&config);
-    g_assert_cmpuint (result->n_detections, ==, end_to_end ? G_N_ELEMENTS (objects) : G_N_ELEMENTS (found));
+    g_assert_cmpuint (result->n_detections, ==,
+                      end_to_end ? G_N_ELEMENTS (objects) : G_N_ELEMENTS (found));
     g_assert_cmpstr (result->skeleton->names[3], ==, "corner_4");
     for (guint d = 0; d < result->n_detections; d++) {
       const SlDetection *box = &result->detections[d];
@@ -108,7 +121,8 @@ test_rows (void)
       g_assert_cmpuint (box->n_keypoints, ==, 4);
       for (guint k = 0; k < 4; k++) {
         /* As the training framework has it: middle + v1 + v2, + v1 - v2, - v1 - v2, - v1 + v2. */
-        const double c = cos (objects[o].angle), s = sin (objects[o].angle), v = k < 2 ? 0.5 : -0.5, u = k == 0 || k == 3 ? 0.5 : -0.5;
+        const double c = cos (objects[o].angle), s = sin (objects[o].angle), v = k < 2 ? 0.5 : -0.5,
+                     u = k == 0 || k == 3 ? 0.5 : -0.5;
         const double x = objects[o].x + v * objects[o].w * c - u * objects[o].h * s,
                      y = objects[o].y + v * objects[o].w * s + u * objects[o].h * c;
         const SlDetectedPoint *point = &result->keypoints[box->first_keypoint + k];
@@ -123,7 +137,8 @@ test_rows (void)
   }
 }
 
-/* Thousands of boxes over each other, of any number: no frame takes long, and boxes without a size are dropped. */
+/* Thousands of boxes over each other, of any number: no frame takes long, and boxes without a size
+ * are dropped. */
 static void
 test_hostile (void)
 {
@@ -136,25 +151,32 @@ test_hostile (void)
     if (i < G_N_ELEMENTS (odd) * 6)
       data[(i % 6) * n + i] = odd[i / 6];
   }
-  SlDecoderConfig config = { .threshold = 0.5f, .max_results = SL_MAX_RESULTS, .input_width = WIDTH, .input_height = HEIGHT };
+  SlDecoderConfig config = {
+    .threshold = 0.5f, .max_results = SL_MAX_RESULTS, .input_width = WIDTH, .input_height = HEIGHT
+  };
   config_add (&config, SL_DTYPE_F32, DIMS (1, 6, (gint32) n), 0, 0);
   g_autoptr (GError) error = NULL;
-  g_autoptr (SlDecoding) decoding = sl_decoding_new ("yolo,preset=v8,angle=yes,units=pixels,iou-threshold=1,check=no", &config, &error);
+  g_autoptr (SlDecoding) decoding = sl_decoding_new (
+    "yolo,preset=v8,angle=yes,units=pixels,iou-threshold=1,check=no", &config, &error);
   g_assert_no_error (error);
   const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ data });
   g_assert_cmpuint (result->n_detections, >, 0);
   for (guint d = 0; d < result->n_detections; d++)
-    g_assert_true (isfinite (result->detections[d].x_min) && isfinite (result->detections[d].y_max));
+    g_assert_true (isfinite (result->detections[d].x_min)
+                   && isfinite (result->detections[d].y_max));
 }
 
 static void
 test_refused (void)
 {
-  SlDecoderConfig config = { .threshold = 0.5f, .max_results = 10, .input_width = WIDTH, .input_height = HEIGHT };
+  SlDecoderConfig config = {
+    .threshold = 0.5f, .max_results = 10, .input_width = WIDTH, .input_height = HEIGHT
+  };
   config_add (&config, SL_DTYPE_F32, DIMS (1, 24, 100), 0, 0);
   assert_open_fails ("yolo,angle=yes,keypoints=3,2", &config, SL_ERROR_ARGUMENT,
                      "boxes that are turned are decoded ones without keypoints");
-  assert_open_fails ("yolo,angle=maybe", &config, SL_ERROR_ARGUMENT, "expected one of no, false, 0, yes, true, 1, got 'maybe'");
+  assert_open_fails ("yolo,angle=maybe", &config, SL_ERROR_ARGUMENT,
+                     "expected one of no, false, 0, yes, true, 1, got 'maybe'");
   config.tensors[0].dims[1] = 5;
   assert_open_fails ("yolo,angle=yes,transposed=yes,objectness=no", &config, SL_ERROR_SHAPE,
                      "5 channels are too few for 4 of a box, 1 behind the classes");

@@ -10,7 +10,8 @@
 
 /* Appends a tensor; @dims ends with 0. */
 static inline void
-config_add (SlDecoderConfig *config, SlDtype dtype, const gint32 *dims, gfloat scale, gint32 zero_point)
+config_add (SlDecoderConfig *config, SlDtype dtype, const gint32 *dims, gfloat scale,
+            gint32 zero_point)
 {
   SlTensorInfo *tensor = &config->tensors[config->n_tensors++];
   *tensor = (SlTensorInfo){ .dtype = dtype, .scale = scale, .zero_point = zero_point };

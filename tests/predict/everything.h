@@ -22,10 +22,13 @@ everything (void)
   SlLabelled details[] = { { 5, 0.625, breed, model } };
   char symbology[] = "qr-code", text[] = "hello";
   guint8 bytes[] = "hello";
-  SlCodeView code = { symbology, text, bytes, 5, TRUE, 1, { { 0, 0 }, { 1, 0 }, { 1, 1.5 }, { 0, 1 } } };
+  SlCodeView code = {
+    symbology, text, bytes, 5, TRUE, 1, { { 0, 0 }, { 1, 0 }, { 1, 1.5 }, { 0, 1 } }
+  };
   SlObjectView objects[] = {
-    { 10, 20, 30, 40, 0.1, 0.2, 0.4, 0.6, 0.75, 17, label, 2, points, .object_id = 12, .tracked_since = 99, .mask = { 2, 2, outline },
-      .n_labels = 1, .labels = details, .code = &code },
+    { 10, 20, 30, 40, 0.1, 0.2, 0.4, 0.6, 0.75, 17, label, 2, points, .object_id = 12,
+      .tracked_since = 99, .mask = { 2, 2, outline }, .n_labels = 1, .labels = details,
+      .code = &code },
     { 0, 0, 100, 100, 0, 0, 1, 1, 0.5, -1, "unknown", 0, NULL, .parent = 1 },
   };
   SlLabelled labels[] = { { 3, 0.875, whole, NULL } };

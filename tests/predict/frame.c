@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlFrame: sizes computed here by the definition of each format, extents that miss by one byte, and every message.
+ * SlFrame: sizes computed here by the definition of each format, extents that miss by one byte, and
+ * every message.
  */
 #include "predict/frame_private.h"
 #include "sightline/sightline.h"
@@ -73,7 +74,8 @@ test_packed_errors (void)
   GError *error = NULL;
   g_autoptr (GBytes) data = zeros (44), empty = zeros (0);
   g_assert_null (sl_frame_new ("RGB", 5, 3, data, &error));
-  expect (&error, SL_ERROR_SHAPE, "frame RGB 5x3: expected 45 bytes (rows of 15 bytes without padding), got 44");
+  expect (&error, SL_ERROR_SHAPE,
+          "frame RGB 5x3: expected 45 bytes (rows of 15 bytes without padding), got 44");
   g_autoptr (GBytes) few = zeros (3);
   g_assert_null (sl_frame_new ("RGB", 9, 9, few, &error));
   expect (
@@ -84,7 +86,8 @@ test_packed_errors (void)
   g_assert_null (sl_frame_new ("RGB", 5, 3, empty, &error));
   expect (&error, SL_ERROR_SHAPE, "got 0");
   g_assert_null (sl_frame_new ("rgb", 5, 3, data, &error));
-  expect (&error, SL_ERROR_UNSUPPORTED, "pixel format 'rgb' is not supported; expected one of NV12, ");
+  expect (&error, SL_ERROR_UNSUPPORTED,
+          "pixel format 'rgb' is not supported; expected one of NV12, ");
   g_assert_null (sl_frame_new ("RGB", 0, 3, data, &error));
   expect (&error, SL_ERROR_LIMIT, "frame of 0x3 pixels: expected 1..32768 each way");
   g_assert_null (sl_frame_new ("RGB", 5, G_MAXUINT, data, &error));
@@ -101,7 +104,8 @@ nv12 (GBytes *data, gsize second, gssize stride, gssize chroma_stride, guint n, 
   return sl_frame_new_with_layout ("NV12", 4, 4, data, offsets, strides, n, error);
 }
 
-/* NV12 4x4 with strides of 8: the last byte read is 3 * 8 + 3 of luma and, from byte 32 on, 8 + 3 of chroma. */
+/* NV12 4x4 with strides of 8: the last byte read is 3 * 8 + 3 of luma and, from byte 32 on, 8 + 3
+ * of chroma. */
 static void
 test_layout (void)
 {
@@ -113,12 +117,15 @@ test_layout (void)
   guint rows;
   g_assert_no_error (error);
   g_assert_cmpuint (sl_frame_get_n_planes (frame), ==, 2);
-  g_assert_true (sl_frame_get_plane (frame, 1, &stride, &row_bytes, &rows) == (const guint8 *) g_bytes_get_data (enough, NULL) + 32);
+  g_assert_true (sl_frame_get_plane (frame, 1, &stride, &row_bytes, &rows)
+                 == (const guint8 *) g_bytes_get_data (enough, NULL) + 32);
   g_assert_cmpint (stride, ==, 8);
   g_assert_cmpuint (row_bytes, ==, 4);
   g_assert_cmpuint (rows, ==, 2);
   g_assert_null (nv12 (short_by_one, 32, 8, 8, 2, &error));
-  expect (&error, SL_ERROR_SHAPE, "frame NV12 4x4: plane 1 has 2 rows of 4 bytes, 8 bytes from one to the next, but the memory");
+  expect (
+    &error, SL_ERROR_SHAPE,
+    "frame NV12 4x4: plane 1 has 2 rows of 4 bytes, 8 bytes from one to the next, but the memory");
   g_assert_null (nv12 (enough, 45, 8, 8, 2, &error));
   expect (&error, SL_ERROR_SHAPE, "plane 1 starts at byte 45, but there are only 44");
   g_assert_null (nv12 (enough, G_MAXSIZE, 8, 8, 2, &error));
@@ -140,15 +147,19 @@ test_planes (void)
   const guint8 gray[12] = { 0 };
   const guint8 *const planes[] = { gray };
   const gssize strides[] = { 4 };
-  g_autoptr (SlFrame) frame = sl_frame_new_for_planes ("GRAY8", 4, 3, planes, strides, (const gsize[]){ 12 }, 1, &error);
+  g_autoptr (SlFrame) frame =
+    sl_frame_new_for_planes ("GRAY8", 4, 3, planes, strides, (const gsize[]){ 12 }, 1, &error);
   g_assert_no_error (error);
   g_assert_true (sl_frame_get_plane (frame, 0, NULL, NULL, NULL) == gray);
   g_assert_null (sl_frame_get_data (frame));
-  g_assert_null (sl_frame_new_for_planes ("GRAY8", 4, 3, planes, strides, (const gsize[]){ 11 }, 1, &error));
+  g_assert_null (
+    sl_frame_new_for_planes ("GRAY8", 4, 3, planes, strides, (const gsize[]){ 11 }, 1, &error));
   expect (&error, SL_ERROR_SHAPE, "plane 0 has 3 rows of 4 bytes");
-  g_assert_null (sl_frame_new_for_planes ("RGB", 4, 3, planes, strides, (const gsize[]){ 12 }, 3, &error));
+  g_assert_null (
+    sl_frame_new_for_planes ("RGB", 4, 3, planes, strides, (const gsize[]){ 12 }, 3, &error));
   expect (&error, SL_ERROR_ARGUMENT, "frame RGB: expected 1 plane, got 3");
-  g_assert_null (sl_frame_new_for_planes ("Gray", 4, 3, planes, strides, (const gsize[]){ 12 }, 1, &error));
+  g_assert_null (
+    sl_frame_new_for_planes ("Gray", 4, 3, planes, strides, (const gsize[]){ 12 }, 1, &error));
   expect (&error, SL_ERROR_UNSUPPORTED, "'Gray'");
 }
 
@@ -191,7 +202,8 @@ test_unstated_matrix (void)
   }
 }
 
-/* Frames, pictures in memory and the normaliser, as picture and as tensor, agree on the largest side. */
+/* Frames, pictures in memory and the normaliser, as picture and as tensor, agree on the largest
+ * side. */
 static void
 test_largest_side (void)
 {
@@ -206,8 +218,10 @@ test_largest_side (void)
     g_assert_cmpuint (sl_frame_packed_size ("GRAY8", side, 1), ==, taken ? side : 0);
     g_assert_cmpuint (sl_frame_packed_size ("GRAY8", 1, side), ==, taken ? side : 0);
     g_assert_cmpuint (sl_image_row_bytes (&wide, 0), ==, taken ? side : 0);
-    g_assert_cmpint (sl_normalizer_new (&from, &wide, &spec), ==, taken ? SL_NORMALIZE_OK : SL_NORMALIZE_BAD_SIZE);
-    g_assert_cmpint (sl_normalizer_new (&to, &small, &tensor), ==, taken ? SL_NORMALIZE_OK : SL_NORMALIZE_BAD_SIZE);
+    g_assert_cmpint (sl_normalizer_new (&from, &wide, &spec), ==,
+                     taken ? SL_NORMALIZE_OK : SL_NORMALIZE_BAD_SIZE);
+    g_assert_cmpint (sl_normalizer_new (&to, &small, &tensor), ==,
+                     taken ? SL_NORMALIZE_OK : SL_NORMALIZE_BAD_SIZE);
     sl_normalizer_free (from);
     sl_normalizer_free (to);
   }

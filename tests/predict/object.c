@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlObject and its parts: every getter against the values put in, and parts that outlive the predictions they were taken from.
+ * SlObject and its parts: every getter against the values put in, and parts that outlive the
+ * predictions they were taken from.
  */
 #include "everything.h"
 
@@ -64,7 +65,8 @@ test_masks (void)
   mask = sl_predictions_get_class_mask (p);
   cells = sl_mask_get_cells (mask, &n);
   g_assert_cmpmem (cells, n, classes, sizeof classes);
-  g_assert_true (sl_mask_get_width (mask) == 3 && sl_mask_get_height (mask) == 2 && sl_mask_get_cells (mask, NULL) == cells);
+  g_assert_true (sl_mask_get_width (mask) == 3 && sl_mask_get_height (mask) == 2
+                 && sl_mask_get_cells (mask, NULL) == cells);
   assert_box (sl_mask_get_box (mask), 0, 0, 100, 100);
 }
 
@@ -92,7 +94,8 @@ test_lists (void)
   g_assert_true (labels[0] != NULL && labels[1] == NULL);
   g_assert_cmpstr (sl_label_get_name (labels[0]), ==, "indoor");
   g_assert_null (sl_label_get_model (labels[0]));
-  const char *const keypoints[] = { "nose", "", NULL }, *const classes[] = { "sky", "background", NULL };
+  const char *const keypoints[] = { "nose", "", NULL }, *const classes[] = { "sky", "background",
+                                                                             NULL };
   g_assert_cmpstrv (sl_predictions_get_keypoint_names (p), keypoints);
   g_assert_cmpstrv (sl_predictions_get_mask_class_names (p), classes);
 }
@@ -101,7 +104,8 @@ static void
 test_codes (void)
 {
   g_autoptr (SlPredictions) p = everything ();
-  const SlObject *read = sl_predictions_get_object (p, 0), *unread = sl_predictions_get_object (p, 1);
+  const SlObject *read = sl_predictions_get_object (p, 0),
+                 *unread = sl_predictions_get_object (p, 1);
   gsize n;
   g_assert_cmpstr (sl_object_get_symbology (read), ==, "qr-code");
   g_assert_cmpstr (sl_object_get_text (read), ==, "hello");

@@ -82,8 +82,10 @@ test_keypoints (void)
 {
   g_autoptr (SlPredictions) p = everything ();
   guint from, to;
-  g_assert_cmpuint (sl_test_length (sl_object_get_keypoints (sl_predictions_get_object (p, 0))), ==, 2);
-  g_assert_cmpuint (sl_test_length (sl_object_get_keypoints (sl_predictions_get_object (p, 1))), ==, 0);
+  g_assert_cmpuint (sl_test_length (sl_object_get_keypoints (sl_predictions_get_object (p, 0))), ==,
+                    2);
+  g_assert_cmpuint (sl_test_length (sl_object_get_keypoints (sl_predictions_get_object (p, 1))), ==,
+                    0);
   SlKeypoint *const *points = sl_object_get_keypoints (sl_predictions_get_object (p, 0));
   g_assert_cmpfloat (sl_keypoint_get_x (points[1]), ==, 50);
   g_assert_cmpfloat (sl_keypoint_get_y (points[1]), ==, -12.5);
@@ -140,11 +142,14 @@ test_written (void)
   g_autoptr (SlPredictions) p = everything ();
   g_autofree char *json = sl_predictions_to_json (p);
   g_autofree char *text = sl_predictions_to_text (p);
-  g_assert_true (g_str_has_prefix (json, "{\"source\":\"camera 1\",\"frame\":7,\"timestamp\":40000000,"));
+  g_assert_true (
+    g_str_has_prefix (json, "{\"source\":\"camera 1\",\"frame\":7,\"timestamp\":40000000,"));
   g_assert_nonnull (strstr (json, "\"runs\":[0,1,1,2,255,1,1,1,0,1]"));
-  g_assert_nonnull (strstr (json, "\"latency\":{\"age\":100,\"preprocess\":20,\"inference\":60,\"decode\":5}"));
-  g_assert_cmpstr (text, ==,
-                   "sky 0.5\nyaw -12.5 degrees\ncat 0.75 10 20 30 40 12\n  qr-code hello\n  tabby 0.625\n  unknown 0.5 0 0 100 100\n");
+  g_assert_nonnull (
+    strstr (json, "\"latency\":{\"age\":100,\"preprocess\":20,\"inference\":60,\"decode\":5}"));
+  g_assert_cmpstr (
+    text, ==,
+    "sky 0.5\nyaw -12.5 degrees\ncat 0.75 10 20 30 40 12\n  qr-code hello\n  tabby 0.625\n  unknown 0.5 0 0 100 100\n");
 }
 
 static void
@@ -154,7 +159,8 @@ test_nothing (void)
   g_autoptr (SlPredictions) p = sl_predictions_new (&none);
   gint64 age;
   g_assert_null (sl_predictions_get_source (p));
-  g_assert_cmpuint (sl_predictions_get_n_objects (p) + sl_predictions_get_n_mask_classes (p), ==, 0);
+  g_assert_cmpuint (sl_predictions_get_n_objects (p) + sl_predictions_get_n_mask_classes (p), ==,
+                    0);
   g_assert_cmpuint (sl_predictions_get_n_bones (p), ==, 0);
   g_assert_null (sl_predictions_get_objects (p)[0]);
   g_assert_null (sl_predictions_get_labels (p)[0]);

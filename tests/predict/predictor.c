@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlPredictor on models whose answers follow from the picture: properties, formats, errors with their messages.
+ * SlPredictor on models whose answers follow from the picture: properties, formats, errors with
+ * their messages.
  */
 #include "tests/predict/models.h"
 #include "tests/support/onnx_writer.h"
@@ -44,8 +45,10 @@ test_labels (void)
     g_assert_cmpstr (sl_label_get_name (sl_predictions_get_labels (p)[0]), ==, "green");
     g_assert_cmpstr (sl_label_get_name (sl_predictions_get_labels (p)[1]), ==, "blue");
     g_assert_cmpstr (sl_label_get_name (sl_predictions_get_labels (p)[2]), ==, "red");
-    g_assert_cmpfloat_with_epsilon (sl_label_get_confidence (sl_predictions_get_labels (p)[0]), 0.8, 0.005);
-    g_assert_cmpfloat_with_epsilon (sl_label_get_confidence (sl_predictions_get_labels (p)[2]), 0.2, 0.005);
+    g_assert_cmpfloat_with_epsilon (sl_label_get_confidence (sl_predictions_get_labels (p)[0]), 0.8,
+                                    0.005);
+    g_assert_cmpfloat_with_epsilon (sl_label_get_confidence (sl_predictions_get_labels (p)[2]), 0.2,
+                                    0.005);
     g_assert_cmpuint (sl_predictions_get_frame_number (p), ==, i);
     g_assert_cmpuint (sl_predictions_get_timestamp (p), ==, 1000 * i);
     g_assert_cmpuint (sl_predictions_get_width (p), ==, sizes[i][0]);
@@ -68,7 +71,8 @@ test_box (void)
   g_assert_cmpuint (sl_predictions_get_n_objects (p), ==, 1);
   g_assert_cmpstr (sl_object_get_label (sl_predictions_get_object (p, 0)), ==, "blue");
   g_assert_cmpint (sl_object_get_label_id (sl_predictions_get_object (p, 0)), ==, 1);
-  g_assert_cmpfloat_with_epsilon (sl_object_get_confidence (sl_predictions_get_object (p, 0)), 0.8, 0.02);
+  g_assert_cmpfloat_with_epsilon (sl_object_get_confidence (sl_predictions_get_object (p, 0)), 0.8,
+                                  0.02);
   const SlBox *box = sl_object_get_box (sl_predictions_get_object (p, 0));
   g_assert_cmpfloat_with_epsilon (box->x, 0, 1e-3);
   g_assert_cmpfloat_with_epsilon (box->y, 25, 1e-3);
@@ -92,7 +96,8 @@ test_state (void)
 {
   g_autoptr (GError) error = NULL;
   g_autofree char *path = tiny_model ("running_sum.tflite");
-  g_autoptr (SlPredictor) predictor = g_object_new (SL_TYPE_PREDICTOR, "model", path, "mean", "0", "std", "255", "decoder", "labels", NULL);
+  g_autoptr (SlPredictor) predictor = g_object_new (SL_TYPE_PREDICTOR, "model", path, "mean", "0",
+                                                    "std", "255", "decoder", "labels", NULL);
   sl_predictor_reset (predictor); /* of a model that is not loaded yet */
   for (guint i = 1; i <= 3; i++)
     g_assert_cmpfloat_with_epsilon (sum_of_blue (predictor), 0.2 * i, 1e-6);
@@ -138,12 +143,14 @@ test_outputs (void)
   g_assert_true (g_str_has_prefix (text, "boxes float32[1,1,4]\n"));
 }
 
-/* Letterboxed into a square, 200x100 has borders above and below: the box covers y -0.5..1.5 of half its height more. */
+/* Letterboxed into a square, 200x100 has borders above and below: the box covers y -0.5..1.5 of
+ * half its height more. */
 static void
 test_fit (void)
 {
   g_autofree char *path = tiny_model ("one_box.tflite");
-  g_autoptr (SlPredictor) predictor = g_object_new (SL_TYPE_PREDICTOR, "model", path, "fit", "letterbox", "threshold", 0.1, NULL);
+  g_autoptr (SlPredictor) predictor =
+    g_object_new (SL_TYPE_PREDICTOR, "model", path, "fit", "letterbox", "threshold", 0.1, NULL);
   g_autoptr (SlFrame) frame = plain_frame (200, 100, 0, 51, 204);
   g_autoptr (SlPredictions) p = predict (predictor, frame);
   const SlBox *box = sl_object_get_box (sl_predictions_get_object (p, 0));
@@ -151,18 +158,23 @@ test_fit (void)
   g_assert_cmpfloat_with_epsilon (box->height, 100, 1e-3);
 }
 
-/* Half of the central square of 200x100 is 50x50 at (75, 25): the box covers its left half, and its middle half from top to bottom. */
+/* Half of the central square of 200x100 is 50x50 at (75, 25): the box covers its left half, and its
+ * middle half from top to bottom. */
 static void
 test_crop_share (void)
 {
   static const char info[] = "[modelinfo]\nversion=1.0\n[sightline]\nfit=crop\ncrop-share=0.5\n";
   g_autoptr (GError) error = NULL;
-  g_autofree char *folder = g_dir_make_tmp ("sightline-XXXXXX", &error), *from = tiny_model ("one_box.tflite"), *bytes = NULL;
-  g_autofree char *path = g_build_filename (folder, "m.tflite", NULL), *beside = g_strconcat (path, ".modelinfo", NULL);
+  g_autofree char *folder = g_dir_make_tmp ("sightline-XXXXXX", &error),
+                  *from = tiny_model ("one_box.tflite"), *bytes = NULL;
+  g_autofree char *path = g_build_filename (folder, "m.tflite", NULL),
+                  *beside = g_strconcat (path, ".modelinfo", NULL);
   gsize size;
-  g_assert_true (g_file_get_contents (from, &bytes, &size, NULL) && g_file_set_contents (path, bytes, (gssize) size, NULL)
+  g_assert_true (g_file_get_contents (from, &bytes, &size, NULL)
+                 && g_file_set_contents (path, bytes, (gssize) size, NULL)
                  && g_file_set_contents (beside, info, -1, NULL));
-  g_autoptr (SlPredictor) predictor = g_object_new (SL_TYPE_PREDICTOR, "model", path, "threshold", 0.1, NULL);
+  g_autoptr (SlPredictor) predictor =
+    g_object_new (SL_TYPE_PREDICTOR, "model", path, "threshold", 0.1, NULL);
   g_autoptr (SlFrame) frame = plain_frame (200, 100, 0, 51, 204);
   g_autoptr (SlPredictions) p = predict (predictor, frame);
   const SlBox *box = sl_object_get_box (sl_predictions_get_object (p, 0));
@@ -185,7 +197,8 @@ test_properties (void)
   g_autofree char *model = NULL, *labels = NULL, *names = NULL;
   gdouble threshold, overlap;
   guint top, most, threads;
-  g_object_set (predictor, "threshold", 0.9, "iou-threshold", 0.3, "max-results", 5u, "threads", 0u, NULL);
+  g_object_set (predictor, "threshold", 0.9, "iou-threshold", 0.3, "max-results", 5u, "threads", 0u,
+                NULL);
   g_autoptr (SlPredictions) nothing = predict (predictor, frame);
   g_assert_cmpuint (sl_predictions_get_n_objects (nothing), ==, 0);
   g_object_set (predictor, "model", other, "threshold", -1.0, NULL);
@@ -196,8 +209,9 @@ test_properties (void)
   g_object_set (predictor, "labels", names, NULL);
   g_autoptr (SlPredictions) renamed = predict (predictor, frame);
   g_assert_cmpstr (sl_label_get_name (sl_predictions_get_labels (renamed)[0]), ==, "c");
-  g_object_get (predictor, "model", &model, "labels", &labels, "threshold", &threshold, "iou-threshold", &overlap, "max-results", &most,
-                "top-k", &top, "threads", &threads, NULL);
+  g_object_get (predictor, "model", &model, "labels", &labels, "threshold", &threshold,
+                "iou-threshold", &overlap, "max-results", &most, "top-k", &top, "threads", &threads,
+                NULL);
   g_assert_cmpstr (model, ==, other);
   g_assert_cmpstr (labels, ==, names);
   g_assert_cmpfloat (threshold, ==, -1);
@@ -208,7 +222,8 @@ test_properties (void)
   g_assert_cmpint (g_remove (names), ==, 0);
 }
 
-/* Classes that do not count are neither among the results nor among the most of them; the names are checked, the model is not loaded anew. */
+/* Classes that do not count are neither among the results nor among the most of them; the names are
+ * checked, the model is not loaded anew. */
 static void
 test_classes (void)
 {
@@ -260,7 +275,8 @@ test_information (void)
   g_assert_null (sl_predictor_dup_summary (empty));
 }
 
-/* The same gray in every format: all channels equal 126 by BT.601 and BT.709, limited and full range. */
+/* The same gray in every format: all channels equal 126 by BT.601 and BT.709, limited and full
+ * range. */
 static void
 test_formats (void)
 {
@@ -276,15 +292,18 @@ test_formats (void)
       bytes[k] = !wide ? 128 : k % 2 == 0 ? 0 : strcmp (names[i], "P010_10LE") == 0 ? 128 : 2;
     g_autoptr (GBytes) data = g_bytes_new_take (bytes, n);
     g_autoptr (GError) error = NULL;
-    g_autoptr (SlPredictions) p = sl_predictor_predict_bytes (predictor, names[i], 12, 10, data, &error);
+    g_autoptr (SlPredictions) p =
+      sl_predictor_predict_bytes (predictor, names[i], 12, 10, data, &error);
     g_assert_no_error (error);
     const double expected = yuv ? (128 - 16) / 219.0 : 128 / 255.0;
     for (guint k = 0; k < 3; k++)
-      g_assert_cmpfloat_with_epsilon (sl_label_get_confidence (sl_predictions_get_labels (p)[k]), expected, 0.005);
+      g_assert_cmpfloat_with_epsilon (sl_label_get_confidence (sl_predictions_get_labels (p)[k]),
+                                      expected, 0.005);
   }
 }
 
-/* A picture stored upside down, as in BMP files, with padding between rows that must not be read. */
+/* A picture stored upside down, as in BMP files, with padding between rows that must not be read.
+ */
 static void
 test_upside_down (void)
 {
@@ -299,11 +318,13 @@ test_upside_down (void)
       rows[16 * y + 3 * x + 1] = rows[16 * y + 3 * x + 2] = 0;
     }
   g_autoptr (GBytes) data = g_bytes_new_static (rows, 4 * 16);
-  g_autoptr (SlFrame) frame = sl_frame_new_with_layout ("BGR", 4, 4, data, (const gsize[]){ 3 * 16 }, (const gssize[]){ -16 }, 1, &error);
+  g_autoptr (SlFrame) frame = sl_frame_new_with_layout (
+    "BGR", 4, 4, data, (const gsize[]){ 3 * 16 }, (const gssize[]){ -16 }, 1, &error);
   g_assert_no_error (error);
   g_autoptr (SlPredictions) p = predict (predictor, frame);
   g_assert_cmpstr (sl_object_get_label (sl_predictions_get_object (p, 0)), ==, "blue");
-  g_assert_cmpfloat_with_epsilon (sl_object_get_confidence (sl_predictions_get_object (p, 0)), 0.8, 0.005);
+  g_assert_cmpfloat_with_epsilon (sl_object_get_confidence (sl_predictions_get_object (p, 0)), 0.8,
+                                  0.005);
 }
 
 /* Layouts by chance: what is taken can be read to the last byte, as sanitizers and valgrind see. */
@@ -316,8 +337,10 @@ test_random_layouts (void)
   guint taken = 0;
   for (guint i = 0; i < 5000; i++) {
     const char *format = names[g_rand_int_range (chance, 0, (gint) g_strv_length (names))];
-    const guint width = (guint) g_rand_int_range (chance, 1, 20), height = (guint) g_rand_int_range (chance, 1, 12);
-    const gsize n = sl_frame_packed_size (format, width, height) + (gsize) g_rand_int_range (chance, 0, 200);
+    const guint width = (guint) g_rand_int_range (chance, 1, 20),
+                height = (guint) g_rand_int_range (chance, 1, 12);
+    const gsize n =
+      sl_frame_packed_size (format, width, height) + (gsize) g_rand_int_range (chance, 0, 200);
     g_autoptr (GBytes) data = g_bytes_new_take (g_malloc0 (n), n);
     gsize offsets[3];
     gssize strides[3];
@@ -326,7 +349,8 @@ test_random_layouts (void)
       strides[p] = g_rand_int_range (chance, -80, 80);
     }
     for (guint planes = 1; planes <= 3; planes++) {
-      g_autoptr (SlFrame) frame = sl_frame_new_with_layout (format, width, height, data, offsets, strides, planes, NULL);
+      g_autoptr (SlFrame) frame =
+        sl_frame_new_with_layout (format, width, height, data, offsets, strides, planes, NULL);
       if (frame != NULL)
         sl_predictions_unref (predict (predictor, frame));
       taken += frame != NULL;
@@ -337,7 +361,8 @@ test_random_layouts (void)
 }
 
 static void
-expect_load_error (const char *model, const char *property, const char *value, int code, const char *text)
+expect_load_error (const char *model, const char *property, const char *value, int code,
+                   const char *text)
 {
   g_autofree char *path = model != NULL ? tiny_model (model) : NULL;
   g_autoptr (SlPredictor) predictor = g_object_new (SL_TYPE_PREDICTOR, "model", path, NULL);
@@ -363,19 +388,29 @@ test_errors (void)
   else
     g_unsetenv ("SIGHTLINE_MODEL");
   expect_load_error ("missing.tflite", NULL, NULL, SL_ERROR_OPEN, "missing.tflite");
-  expect_load_error ("add.tflite", NULL, NULL, SL_ERROR_CONTRACT, "expected a model whose input is a picture");
+  expect_load_error ("add.tflite", NULL, NULL, SL_ERROR_CONTRACT,
+                     "expected a model whose input is a picture");
   expect_load_error ("unknown_op.tflite", NULL, NULL, SL_ERROR_UNSUPPORTED, "Frobnicate");
   expect_load_error ("float_range.tflite", NULL, NULL, SL_ERROR_CONTRACT, "mean");
-  expect_load_error ("one_box.tflite", "labels", "/nowhere/labels.txt", SL_ERROR_OPEN, "/nowhere/labels.txt");
+  expect_load_error ("one_box.tflite", "labels", "/nowhere/labels.txt", SL_ERROR_OPEN,
+                     "/nowhere/labels.txt");
   expect_load_error ("one_box.tflite", "decoder", "nosuch", SL_ERROR_ARGUMENT, "nosuch");
-  expect_load_error ("one_box.tflite", "fit", "squash", SL_ERROR_ARGUMENT, "fit=squash: expected stretch, letterbox or crop");
-  expect_load_error ("one_box.tflite", "colour", "CMYK", SL_ERROR_ARGUMENT, "colour=CMYK: expected RGB, BGR or GRAY");
-  expect_load_error ("one_box.tflite", "layout", "CHWN", SL_ERROR_ARGUMENT, "layout=CHWN: expected NHWC or NCHW");
-  expect_load_error ("one_box.tflite", "precision", "double", SL_ERROR_ARGUMENT, "precision=double: expected float, bf16 or fp16");
-  expect_load_error ("one_box.tflite", "input-shape", "9", SL_ERROR_ARGUMENT, "input-shape is '9', but input 'picture' is uint8[1,8,8,3]");
-  expect_load_error ("one_box.tflite", "fixed-inputs", "7=0", SL_ERROR_ARGUMENT, "fixed-inputs: no input '7'");
-  expect_load_error ("running_sum.tflite", "state", "none", SL_ERROR_CONTRACT, "beside 'picture' the model has 1 input, 'sum_in'");
-  expect_load_error ("one_box.tflite", "filter", "lanczos", SL_ERROR_ARGUMENT, "filter=lanczos: expected nearest, bilinear, area or auto");
+  expect_load_error ("one_box.tflite", "fit", "squash", SL_ERROR_ARGUMENT,
+                     "fit=squash: expected stretch, letterbox or crop");
+  expect_load_error ("one_box.tflite", "colour", "CMYK", SL_ERROR_ARGUMENT,
+                     "colour=CMYK: expected RGB, BGR or GRAY");
+  expect_load_error ("one_box.tflite", "layout", "CHWN", SL_ERROR_ARGUMENT,
+                     "layout=CHWN: expected NHWC or NCHW");
+  expect_load_error ("one_box.tflite", "precision", "double", SL_ERROR_ARGUMENT,
+                     "precision=double: expected float, bf16 or fp16");
+  expect_load_error ("one_box.tflite", "input-shape", "9", SL_ERROR_ARGUMENT,
+                     "input-shape is '9', but input 'picture' is uint8[1,8,8,3]");
+  expect_load_error ("one_box.tflite", "fixed-inputs", "7=0", SL_ERROR_ARGUMENT,
+                     "fixed-inputs: no input '7'");
+  expect_load_error ("running_sum.tflite", "state", "none", SL_ERROR_CONTRACT,
+                     "beside 'picture' the model has 1 input, 'sum_in'");
+  expect_load_error ("one_box.tflite", "filter", "lanczos", SL_ERROR_ARGUMENT,
+                     "filter=lanczos: expected nearest, bilinear, area or auto");
 }
 
 /* A model that only reshapes, called one that makes pictures. */
@@ -383,22 +418,32 @@ static void
 test_pictures (void)
 {
   g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
-  SlTfliteTensor tensor = { .name = "in", .dtype = SL_DTYPE_U8, .rank = 4, .dims = { 1, 4, 4, 3 }, .scale = 1 / 255.f };
+  SlTfliteTensor tensor = {
+    .name = "in", .dtype = SL_DTYPE_U8, .rank = 4, .dims = { 1, 4, 4, 3 }, .scale = 1 / 255.f
+  };
   const gint32 in = sl_tflite_writer_tensor (writer, &tensor);
   tensor.name = "out";
   tensor.dims[1] = 2;
   tensor.dims[2] = 8;
   const gint32 out = sl_tflite_writer_tensor (writer, &tensor);
-  const gint32 shape = sl_tflite_writer_const_i32 (writer, "shape", 4, (const gint32[]){ 1, 2, 8, 3 });
-  sl_tflite_writer_op (writer,
-                       &(SlTfliteOp){ .op = SL_OP_RESHAPE, .n_inputs = 2, .inputs = { in, shape }, .n_outputs = 1, .outputs = { out } });
+  const gint32 shape =
+    sl_tflite_writer_const_i32 (writer, "shape", 4, (const gint32[]){ 1, 2, 8, 3 });
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_RESHAPE,
+                                              .n_inputs = 2,
+                                              .inputs = { in, shape },
+                                              .n_outputs = 1,
+                                              .outputs = { out } });
   sl_tflite_writer_io (writer, 1, &in, 1, &out);
-  g_autofree char *folder = g_dir_make_tmp ("modelXXXXXX", NULL), *path = g_build_filename (folder, "pictures.tflite", NULL);
+  g_autofree char *folder = g_dir_make_tmp ("modelXXXXXX", NULL),
+                  *path = g_build_filename (folder, "pictures.tflite", NULL);
   sl_tflite_writer_save (writer, path);
-  g_autoptr (SlPredictor) predictor = g_object_new (SL_TYPE_PREDICTOR, "model", path, "decoder", "image", NULL);
+  g_autoptr (SlPredictor) predictor =
+    g_object_new (SL_TYPE_PREDICTOR, "model", path, "decoder", "image", NULL);
   GError *error = NULL;
   g_assert_false (sl_predictor_load (predictor, &error));
-  expect_message (&error, SL_ERROR_UNSUPPORTED, "pictures.tflite: makes pictures; expected a model that finds or names something");
+  expect_message (
+    &error, SL_ERROR_UNSUPPORTED,
+    "pictures.tflite: makes pictures; expected a model that finds or names something");
   g_remove (path);
   g_rmdir (folder);
 }
@@ -406,7 +451,8 @@ test_pictures (void)
 static void
 test_recovers (void)
 {
-  g_autofree char *good = tiny_model ("brightest_channel.tflite"), *bad = tiny_model ("unknown_op.tflite");
+  g_autofree char *good = tiny_model ("brightest_channel.tflite"),
+                  *bad = tiny_model ("unknown_op.tflite");
   g_autoptr (SlPredictor) predictor = new_predictor ("brightest_channel.tflite");
   g_autoptr (SlFrame) frame = plain_frame (8, 8, 200, 0, 0);
   g_autoptr (GBytes) few = g_bytes_new_static ("abc", 3);
@@ -425,32 +471,42 @@ test_recovers (void)
   g_assert_cmpstr (sl_label_get_name (sl_predictions_get_labels (p)[0]), ==, "red");
 }
 
-/* A range that the model does not state, from properties: 0..1, so that the brightest channel is 200 / 255. */
+/* A range that the model does not state, from properties: 0..1, so that the brightest channel is
+ * 200 / 255. */
 static void
 test_range (void)
 {
   g_autofree char *path = tiny_model ("float_range.tflite");
   g_autoptr (SlPredictor) predictor =
-    g_object_new (SL_TYPE_PREDICTOR, "model", path, "mean", "0", "std", "255", "decoder", "labels", "top-k", 1u, NULL);
+    g_object_new (SL_TYPE_PREDICTOR, "model", path, "mean", "0", "std", "255", "decoder", "labels",
+                  "top-k", 1u, NULL);
   g_autoptr (SlFrame) frame = plain_frame (8, 8, 0, 0, 200);
   g_autoptr (SlPredictions) p = predict (predictor, frame);
   g_assert_cmpint (sl_label_get_id (sl_predictions_get_labels (p)[0]), ==, 2);
   g_assert_cmpstr (sl_label_get_name (sl_predictions_get_labels (p)[0]), ==, "2");
-  g_assert_cmpfloat_with_epsilon (sl_label_get_confidence (sl_predictions_get_labels (p)[0]), 200 / 255.0, 1e-5);
+  g_assert_cmpfloat_with_epsilon (sl_label_get_confidence (sl_predictions_get_labels (p)[0]),
+                                  200 / 255.0, 1e-5);
 }
 
-/* A runtime that the key file beside the model states, with a fallback, and that is not there: a warning, and predictions all the same. */
+/* A runtime that the key file beside the model states, with a fallback, and that is not there: a
+ * warning, and predictions all the same. */
 static void
 test_falls_back (void)
 {
-  static const char info[] = "[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\nbackend=tflite\nfallback=true\n";
-  g_autofree char *from = tiny_model ("brightest_channel.tflite"), *folder = g_dir_make_tmp ("modelXXXXXX", NULL), *data = NULL;
-  g_autofree char *path = g_build_filename (folder, "m.tflite", NULL), *key_file = g_strconcat (path, ".modelinfo", NULL);
+  static const char info[] =
+    "[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\nbackend=tflite\nfallback=true\n";
+  g_autofree char *from = tiny_model ("brightest_channel.tflite"),
+                  *folder = g_dir_make_tmp ("modelXXXXXX", NULL), *data = NULL;
+  g_autofree char *path = g_build_filename (folder, "m.tflite", NULL),
+                  *key_file = g_strconcat (path, ".modelinfo", NULL);
   gsize length = 0;
-  g_assert_true (g_file_get_contents (from, &data, &length, NULL) && g_file_set_contents (path, data, (gssize) length, NULL));
+  g_assert_true (g_file_get_contents (from, &data, &length, NULL)
+                 && g_file_set_contents (path, data, (gssize) length, NULL));
   g_assert_true (g_file_set_contents (key_file, info, -1, NULL));
   g_setenv ("SIGHTLINE_TFLITE", "/nowhere/lite.so", TRUE);
-  g_test_expect_message (NULL, G_LOG_LEVEL_WARNING, "*m.tflite: Sightline runs the model on the CPU instead: /nowhere/lite.so, which*");
+  g_test_expect_message (
+    NULL, G_LOG_LEVEL_WARNING,
+    "*m.tflite: Sightline runs the model on the CPU instead: /nowhere/lite.so, which*");
   g_autoptr (GError) error = NULL;
   g_autoptr (SlPredictor) predictor = sl_predictor_new (path, &error);
   g_assert_no_error (error);
@@ -470,10 +526,13 @@ test_falls_back_by_property (void)
   g_autofree char *path = tiny_model ("brightest_channel.tflite");
   g_autoptr (GError) error = NULL;
   g_setenv ("SIGHTLINE_TFLITE", "/nowhere/lite.so", TRUE);
-  g_autoptr (SlPredictor) predictor = g_object_new (SL_TYPE_PREDICTOR, "model", path, "backend", "tflite", NULL);
+  g_autoptr (SlPredictor) predictor =
+    g_object_new (SL_TYPE_PREDICTOR, "model", path, "backend", "tflite", NULL);
   g_assert_false (sl_predictor_load (predictor, &error));
   expect_message (&error, SL_ERROR_UNSUPPORTED, "/nowhere/lite.so");
-  g_test_expect_message (NULL, G_LOG_LEVEL_WARNING, "*brightest_channel.tflite: Sightline runs the model on the CPU instead: /nowhere*");
+  g_test_expect_message (
+    NULL, G_LOG_LEVEL_WARNING,
+    "*brightest_channel.tflite: Sightline runs the model on the CPU instead: /nowhere*");
   g_object_set (predictor, "fallback", TRUE, NULL);
   g_assert_true (sl_predictor_load (predictor, &error));
   g_assert_no_error (error);
@@ -490,15 +549,19 @@ test_limits (void)
   sl_onnx_writer_node (writer, "GlobalAveragePool", "x", "p", NULL);
   sl_onnx_writer_node (writer, "Flatten", "p", "y", NULL);
   g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
-  g_autofree char *dir = g_dir_make_tmp ("sightline-XXXXXX", NULL), *path = g_build_filename (dir, "open.onnx", NULL);
-  g_assert_true (g_file_set_contents (path, g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes), NULL));
+  g_autofree char *dir = g_dir_make_tmp ("sightline-XXXXXX", NULL),
+                  *path = g_build_filename (dir, "open.onnx", NULL);
+  g_assert_true (g_file_set_contents (path, g_bytes_get_data (bytes, NULL),
+                                      (gssize) g_bytes_get_size (bytes), NULL));
   g_autoptr (GError) error = NULL;
   guint width = 0, height = 0;
   g_autoptr (SlPredictor) predictor =
-    g_object_new (SL_TYPE_PREDICTOR, "model", path, "mean", "0", "std", "255", "decoder", "labels", "input-shape", "1,3,1024,1024", NULL);
+    g_object_new (SL_TYPE_PREDICTOR, "model", path, "mean", "0", "std", "255", "decoder", "labels",
+                  "input-shape", "1,3,1024,1024", NULL);
   g_assert_true (sl_predictor_load (predictor, &error));
   g_assert_no_error (error);
-  g_assert_true (sl_predictor_get_input_size (predictor, &width, &height) && width == 1024 && height == 1024);
+  g_assert_true (sl_predictor_get_input_size (predictor, &width, &height) && width == 1024
+                 && height == 1024);
   g_object_set (predictor, "tensor-limit", 4, NULL);
   g_assert_false (sl_predictor_load (predictor, &error));
   expect_message (&error, SL_ERROR_LIMIT, "tensor-limit");
@@ -508,25 +571,44 @@ test_limits (void)
   g_rmdir (dir);
 }
 
-/* What slinfer has of a model's settings the predictor has, too; each can be set when it is made. */
+/* What slinfer has of a model's settings the predictor has, too; each can be set when it is made.
+ */
 static void
 test_settings (void)
 {
-  static const char *const names[] = {
-    "model",        "labels",     "decoder",          "mean",        "std",      "colour",    "layout", "fit",
-    "backend",      "provider",   "provider-options", "delegate",    "fallback", "precision", "state",  "threads",
-    "tensor-limit", "work-limit", "input-shape",      "fixed-inputs"
-  };
-  g_autoptr (SlPredictor) predictor = g_object_new (SL_TYPE_PREDICTOR, "tensor-limit", 7, "state", "none", NULL);
+  static const char *const names[] = { "model",
+                                       "labels",
+                                       "decoder",
+                                       "mean",
+                                       "std",
+                                       "colour",
+                                       "layout",
+                                       "fit",
+                                       "backend",
+                                       "provider",
+                                       "provider-options",
+                                       "delegate",
+                                       "fallback",
+                                       "precision",
+                                       "state",
+                                       "threads",
+                                       "tensor-limit",
+                                       "work-limit",
+                                       "input-shape",
+                                       "fixed-inputs" };
+  g_autoptr (SlPredictor) predictor =
+    g_object_new (SL_TYPE_PREDICTOR, "tensor-limit", 7, "state", "none", NULL);
   g_autofree char *state = NULL;
   gint tensor_limit = 0, work_limit = 0;
   gboolean fallback = TRUE;
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
-    const GParamSpec *spec = g_object_class_find_property (G_OBJECT_GET_CLASS (predictor), names[i]);
+    const GParamSpec *spec =
+      g_object_class_find_property (G_OBJECT_GET_CLASS (predictor), names[i]);
     g_test_message ("%s", names[i]);
     g_assert_true (spec != NULL && (spec->flags & G_PARAM_CONSTRUCT) != 0);
   }
-  g_object_get (predictor, "tensor-limit", &tensor_limit, "work-limit", &work_limit, "state", &state, "fallback", &fallback, NULL);
+  g_object_get (predictor, "tensor-limit", &tensor_limit, "work-limit", &work_limit, "state",
+                &state, "fallback", &fallback, NULL);
   g_assert_cmpint (tensor_limit, ==, 7);
   g_assert_cmpint (work_limit, ==, 250);
   g_assert_cmpstr (state, ==, "none");
@@ -544,16 +626,23 @@ test_float16 (void)
   sl_onnx_writer_node (writer, "Flatten", "p", "f", NULL);
   sl_onnx_writer_node (writer, "Softmax", "f", "y", NULL);
   g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
-  g_autofree char *dir = g_dir_make_tmp ("sightline-XXXXXX", NULL), *path = g_build_filename (dir, "half.onnx", NULL);
-  g_assert_true (g_file_set_contents (path, g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes), NULL));
-  g_autoptr (SlPredictor) predictor = g_object_new (SL_TYPE_PREDICTOR, "model", path, "mean", "0", "std", "255", "top-k", 3u, NULL);
+  g_autofree char *dir = g_dir_make_tmp ("sightline-XXXXXX", NULL),
+                  *path = g_build_filename (dir, "half.onnx", NULL);
+  g_assert_true (g_file_set_contents (path, g_bytes_get_data (bytes, NULL),
+                                      (gssize) g_bytes_get_size (bytes), NULL));
+  g_autoptr (SlPredictor) predictor =
+    g_object_new (SL_TYPE_PREDICTOR, "model", path, "mean", "0", "std", "255", "top-k", 3u, NULL);
   g_autoptr (SlFrame) frame = plain_frame (8, 8, 255, 51, 102);
   g_autoptr (SlPredictions) found = predict (predictor, frame);
-  const gdouble powers[] = { exp (1.0), exp (0.2), exp (0.4) }, sum = powers[0] + powers[1] + powers[2];
+  const gdouble powers[] = { exp (1.0), exp (0.2), exp (0.4) },
+                sum = powers[0] + powers[1] + powers[2];
   g_assert_cmpuint (sl_test_length (sl_predictions_get_labels (found)), ==, 3);
-  g_assert_cmpfloat_with_epsilon (sl_label_get_confidence (sl_predictions_get_labels (found)[0]), powers[0] / sum, 1e-3);
-  g_assert_cmpfloat_with_epsilon (sl_label_get_confidence (sl_predictions_get_labels (found)[1]), powers[2] / sum, 1e-3);
-  g_assert_cmpfloat_with_epsilon (sl_label_get_confidence (sl_predictions_get_labels (found)[2]), powers[1] / sum, 1e-3);
+  g_assert_cmpfloat_with_epsilon (sl_label_get_confidence (sl_predictions_get_labels (found)[0]),
+                                  powers[0] / sum, 1e-3);
+  g_assert_cmpfloat_with_epsilon (sl_label_get_confidence (sl_predictions_get_labels (found)[1]),
+                                  powers[2] / sum, 1e-3);
+  g_assert_cmpfloat_with_epsilon (sl_label_get_confidence (sl_predictions_get_labels (found)[2]),
+                                  powers[1] / sum, 1e-3);
   g_unlink (path);
   g_rmdir (dir);
 }

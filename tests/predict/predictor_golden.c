@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlPredictor on real models against LiteRT's outputs: frames of the model's own size are what LiteRT was given, so labels, boxes,
- * keypoints and masks follow from its output files by the definition of each model's tensors. Skipped without shared data.
+ * SlPredictor on real models against LiteRT's outputs: frames of the model's own size are what
+ * LiteRT was given, so labels, boxes, keypoints and masks follow from its output files by the
+ * definition of each model's tensors. Skipped without shared data.
  */
 #include "tests/predict/models.h"
 #include "tests/support/testdata.h"
@@ -32,7 +33,8 @@ output (const char *name, guint index, gsize bytes)
   return (guint8 *) data;
 }
 
-/* Predicts on golden input @name with its model's default settings; FALSE when the data is not there. */
+/* Predicts on golden input @name with its model's default settings; FALSE when the data is not
+ * there. */
 static gboolean
 predict (Fixture *f, const char *model, const char *picture, const char *format, guint side)
 {
@@ -75,10 +77,14 @@ test_classes (void)
     for (guint k = 1; k < 1001; k++)
       best = codes[k] > codes[best] ? k : best;
     g_assert_cmpuint (sl_test_length (sl_predictions_get_labels (f.predictions)), ==, 2);
-    g_assert_cmpfloat_with_epsilon (sl_label_get_confidence (sl_predictions_get_labels (f.predictions)[0]), codes[best] / 256.0, 1e-6);
-    g_assert_cmpuint (codes[sl_label_get_id (sl_predictions_get_labels (f.predictions)[0])], ==, codes[best]);
+    g_assert_cmpfloat_with_epsilon (
+      sl_label_get_confidence (sl_predictions_get_labels (f.predictions)[0]), codes[best] / 256.0,
+      1e-6);
+    g_assert_cmpuint (codes[sl_label_get_id (sl_predictions_get_labels (f.predictions)[0])], ==,
+                      codes[best]);
     if (i < 2)
-      g_assert_cmpstr (sl_label_get_name (sl_predictions_get_labels (f.predictions)[0]), ==, i == 0 ? "military uniform" : "Egyptian cat");
+      g_assert_cmpstr (sl_label_get_name (sl_predictions_get_labels (f.predictions)[0]), ==,
+                       i == 0 ? "military uniform" : "Egyptian cat");
     clear (&f);
   }
 }
@@ -99,20 +105,24 @@ test_objects (void)
     if (!predict (&f, "ssd_mobilenet_v1", pictures[i], "RGB", 300))
       return;
     g_autofree char *name = g_strdup_printf ("ssd_mobilenet_v1.%s", pictures[i]);
-    g_autofree guint8 *boxes = output (name, 0, 160), *classes = output (name, 1, 40), *scores = output (name, 2, 40);
+    g_autofree guint8 *boxes = output (name, 0, 160), *classes = output (name, 1, 40),
+                      *scores = output (name, 2, 40);
     g_assert_cmpuint (sl_predictions_get_n_objects (f.predictions), ==, 10);
     for (guint k = 0; k < 10; k++) {
       const float *box = (const float *) (gconstpointer) boxes + 4 * k;
       SlObject *object = sl_predictions_get_object (f.predictions, k);
-      const SlBox *relative = sl_object_get_relative_box (object), *pixels = sl_object_get_box (object);
+      const SlBox *relative = sl_object_get_relative_box (object),
+                  *pixels = sl_object_get_box (object);
       g_assert_cmpfloat_with_epsilon (relative->y, clip (box[0]), 1e-6);
       g_assert_cmpfloat_with_epsilon (relative->x, clip (box[1]), 1e-6);
       g_assert_cmpfloat_with_epsilon (relative->y + relative->height, clip (box[2]), 1e-6);
       g_assert_cmpfloat_with_epsilon (relative->x + relative->width, clip (box[3]), 1e-6);
       g_assert_cmpfloat_with_epsilon (pixels->x, 300 * relative->x, 1e-6);
       g_assert_cmpfloat_with_epsilon (pixels->height, 300 * relative->height, 1e-6);
-      g_assert_cmpfloat_with_epsilon (sl_object_get_confidence (object), ((const float *) (gconstpointer) scores)[k], 1e-6);
-      g_assert_cmpint (sl_object_get_label_id (object), ==, (gint) ((const float *) (gconstpointer) classes)[k]);
+      g_assert_cmpfloat_with_epsilon (sl_object_get_confidence (object),
+                                      ((const float *) (gconstpointer) scores)[k], 1e-6);
+      g_assert_cmpint (sl_object_get_label_id (object), ==,
+                       (gint) ((const float *) (gconstpointer) classes)[k]);
     }
     g_assert_cmpstr (sl_object_get_label (sl_predictions_get_object (f.predictions, 0)), ==,
                      i == 0   ? "person"
@@ -135,9 +145,12 @@ test_keypoints (void)
   SlKeypoint *const *found = sl_object_get_keypoints (sl_predictions_get_object (f.predictions, 0));
   g_assert_cmpuint (sl_test_length (found), ==, 17);
   for (guint k = 0; k < 17; k++) {
-    g_assert_cmpfloat_with_epsilon (sl_keypoint_get_y (found[k]), 192 * (double) points[3 * k], 1e-3);
-    g_assert_cmpfloat_with_epsilon (sl_keypoint_get_x (found[k]), 192 * (double) points[3 * k + 1], 1e-3);
-    g_assert_cmpfloat_with_epsilon (sl_keypoint_get_confidence (found[k]), (double) points[3 * k + 2], 1e-5);
+    g_assert_cmpfloat_with_epsilon (sl_keypoint_get_y (found[k]), 192 * (double) points[3 * k],
+                                    1e-3);
+    g_assert_cmpfloat_with_epsilon (sl_keypoint_get_x (found[k]), 192 * (double) points[3 * k + 1],
+                                    1e-3);
+    g_assert_cmpfloat_with_epsilon (sl_keypoint_get_confidence (found[k]),
+                                    (double) points[3 * k + 2], 1e-5);
   }
   g_assert_cmpstr (sl_keypoint_get_name (found[0]), ==, "nose");
   g_assert_cmpuint (sl_predictions_get_n_bones (f.predictions), >, 10);
@@ -152,7 +165,8 @@ test_mask (void)
   Fixture f = { 0 };
   if (!predict (&f, "deeplabv3_mnv2_dm05_pascal_quant", "dog_segmentation", "RGB", side))
     return;
-  g_autofree guint8 *data = output ("deeplabv3_mnv2_dm05_pascal_quant.dog_segmentation", 0, (gsize) side * side * 8);
+  g_autofree guint8 *data =
+    output ("deeplabv3_mnv2_dm05_pascal_quant.dog_segmentation", 0, (gsize) side * side * 8);
   const gint64 *classes = (const gint64 *) (gconstpointer) data;
   gsize n_cells;
   const SlMask *mask = sl_predictions_get_class_mask (f.predictions);
@@ -175,7 +189,8 @@ test_mask (void)
   clear (&f);
 }
 
-/* Heads of exporters whose metadata says nothing of them: two objects in a frame of 128x96, at 16,24 32x48 and 80,12 32x24. */
+/* Heads of exporters whose metadata says nothing of them: two objects in a frame of 128x96, at
+ * 16,24 32x48 and 80,12 32x24. */
 static void
 test_heads (void)
 {
@@ -208,7 +223,8 @@ test_heads (void)
     g_autoptr (GError) error = NULL;
     g_autoptr (SlFrame) frame = plain_frame (128, 96, 10, 20, 30);
     g_autoptr (SlPredictor) predictor =
-      g_object_new (SL_TYPE_PREDICTOR, "model", model, "labels", labels, "mean", "0", "std", "255", "fit", "stretch", NULL);
+      g_object_new (SL_TYPE_PREDICTOR, "model", model, "labels", labels, "mean", "0", "std", "255",
+                    "fit", "stretch", NULL);
     g_autoptr (SlPredictions) predictions = sl_predictor_predict (predictor, frame, &error);
     g_assert_no_error (error);
     SlObject *const *objects = sl_predictions_get_objects (predictions);
@@ -231,7 +247,8 @@ test_heads (void)
   }
 }
 
-/* The same model where a stated decoder contradicts its numbers: an error that says what to state, each time. */
+/* The same model where a stated decoder contradicts its numbers: an error that says what to state,
+ * each time. */
 static void
 test_contradiction (void)
 {
@@ -240,13 +257,15 @@ test_contradiction (void)
     return;
   g_autoptr (SlFrame) frame = plain_frame (128, 96, 10, 20, 30);
   g_autoptr (SlPredictor) predictor =
-    g_object_new (SL_TYPE_PREDICTOR, "model", model, "decoder", "yolo,preset=v5", "mean", "0", "std", "255", NULL);
+    g_object_new (SL_TYPE_PREDICTOR, "model", model, "decoder", "yolo,preset=v5", "mean", "0",
+                  "std", "255", NULL);
   for (guint i = 0; i < 2; i++) {
     g_autoptr (GError) error = NULL;
     g_assert_null (sl_predictor_predict (predictor, frame, &error));
-    expect_message (&error, SL_ERROR_CONTRACT,
-                    "two.onnx: decoder yolo: column 5 holds whole numbers 0..1, which are no scores: state "
-                    "decoder=yolo,columns=x1y1x2y2,score,class");
+    expect_message (
+      &error, SL_ERROR_CONTRACT,
+      "two.onnx: decoder yolo: column 5 holds whole numbers 0..1, which are no scores: state "
+      "decoder=yolo,columns=x1y1x2y2,score,class");
   }
   g_object_set (predictor, "decoder", "yolo,columns=x1y1x2y2,score,class", NULL);
   g_autoptr (SlPredictions) predictions = sl_predictor_predict (predictor, frame, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlPredictor and threads: predictors that share a model work at the same time and map its file once; one predictor may be
- * used, and its properties changed, by many threads.
+ * SlPredictor and threads: predictors that share a model work at the same time and map its file
+ * once; one predictor may be used, and its properties changed, by many threads.
  */
 #include "tests/predict/models.h"
 
@@ -24,7 +24,8 @@ work (gpointer data)
     g_autoptr (SlFrame) frame = plain_frame (17 + i % 3, 9, 0, 10, worker->level);
     g_autoptr (SlPredictions) p = sl_predictor_predict (worker->predictor, frame, &error);
     g_assert_no_error (error);
-    g_assert_cmpfloat_with_epsilon (sl_object_get_confidence (sl_predictions_get_object (p, 0)), worker->level / 255.0, 0.005);
+    g_assert_cmpfloat_with_epsilon (sl_object_get_confidence (sl_predictions_get_object (p, 0)),
+                                    worker->level / 255.0, 0.005);
   }
   return NULL;
 }
@@ -79,7 +80,8 @@ static void
 test_outlives (void)
 {
   g_autoptr (GError) error = NULL;
-  g_autofree char *path = tiny_model ("one_box.tflite"), *other = tiny_model ("brightest_channel.tflite");
+  g_autofree char *path = tiny_model ("one_box.tflite"),
+                  *other = tiny_model ("brightest_channel.tflite");
   SlPredictor *first = sl_predictor_new (path, &error);
   g_object_set (first, "threshold", 0.1, NULL);
   g_autoptr (SlPredictor) second = sl_predictor_new_shared (first, &error);
@@ -106,7 +108,8 @@ static void
 test_one_for_all (void)
 {
   g_autofree char *path = tiny_model ("one_box.tflite");
-  g_autoptr (SlPredictor) predictor = g_object_new (SL_TYPE_PREDICTOR, "model", path, "threshold", 0.1, NULL);
+  g_autoptr (SlPredictor) predictor =
+    g_object_new (SL_TYPE_PREDICTOR, "model", path, "threshold", 0.1, NULL);
   Worker workers[THREADS];
   for (guint i = 0; i < THREADS; i++)
     workers[i] = (Worker){ predictor, (guint8) (80 + 40 * i) };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which part of a frame shows an object upright: by geometry worked out by hand, and what is refused. */
+/* Which part of a frame shows an object upright: by geometry worked out by hand, and what is
+ * refused. */
 #include "postprocess/predictions/alignment.h"
 
 #include <math.h>
@@ -11,21 +12,26 @@ static const char *const two_names[] = { "a", "b" };
 static const SlSkeleton two = { 2, 0, two_names, NULL };
 
 static void
-assert_part (const SlTurnedRect *part, double x, double y, double width, double height, double degrees)
+assert_part (const SlTurnedRect *part, double x, double y, double width, double height,
+             double degrees)
 {
   g_assert_cmpfloat_with_epsilon (part->x, x, 1e-9);
   g_assert_cmpfloat_with_epsilon (part->y, y, 1e-9);
   g_assert_cmpfloat_with_epsilon (part->width, width, 1e-9);
   g_assert_cmpfloat_with_epsilon (part->height, height, 1e-9);
-  g_assert_cmpfloat_with_epsilon (remainder (part->angle - degrees * G_PI / 180, 2 * G_PI), 0, 1e-9);
+  g_assert_cmpfloat_with_epsilon (remainder (part->angle - degrees * G_PI / 180, 2 * G_PI), 0,
+                                  1e-9);
 }
 
-/* A box of 100x40 around (200, 100) in a frame of 400x200; the second point lies to the given side of the first. */
+/* A box of 100x40 around (200, 100) in a frame of 400x200; the second point lies to the given side
+ * of the first. */
 static SlTurnedRect
 place (const char *text, double across, double down, double aspect)
 {
   const SlPoint points[] = { { 0.5, 0.5, 1 }, { 0.5 + across / 400, 0.5 + down / 200, 1 } };
-  const SlObjectView object = { .x_min = 0.375, .x_max = 0.625, .y_min = 0.4, .y_max = 0.6, .n_points = 2, .points = points };
+  const SlObjectView object = {
+    .x_min = 0.375, .x_max = 0.625, .y_min = 0.4, .y_max = 0.6, .n_points = 2, .points = points
+  };
   SlAlignment alignment;
   SlTurnedRect part;
   g_autoptr (GError) error = NULL;
@@ -42,13 +48,15 @@ test_placed (void)
   assert_part (&part, 200, 100, 100, 100, 0);
   part = place ("box,scale=1.5,shift-x=0.1,shift-y=-0.5", 1, 0, 2);
   assert_part (&part, 210, 80, 300, 150, 0);
-  /* The line from a to b points down: a picture in which it shall point right is turned by a quarter. */
+  /* The line from a to b points down: a picture in which it shall point right is turned by a
+   * quarter. */
   part = place ("from=a,to=b", 0, 7, 1);
   assert_part (&part, 200, 100, 100, 100, 90);
   /* It shall point up and does. */
   part = place ("from=0,to=1,angle=90", 0, -7, 0.5);
   assert_part (&part, 200, 100, 100, 200, 0);
-  /* It points right where up is wanted: up is to the right, so the shift against its y axis goes right. */
+  /* It points right where up is wanted: up is to the right, so the shift against its y axis goes
+   * right. */
   part = place ("from=a,to=b,angle=90,shift-y=-1,scale=2", 5, 0, 1);
   assert_part (&part, 240, 100, 200, 200, 90);
   /* The circle around a has a radius of 5. */
@@ -77,7 +85,8 @@ test_unseen (void)
   g_assert_false (sl_alignment_place (&alignment, &object, &two, 100, 100, 1, &part));
 }
 
-/* Keypoints and landmarks may be anyone's: a part that is too far away, too large or no number is none. */
+/* Keypoints and landmarks may be anyone's: a part that is too far away, too large or no number is
+ * none. */
 static void
 test_far (void)
 {
@@ -105,7 +114,8 @@ test_far (void)
   g_assert_false (sl_alignment_place (&alignment, &object, NULL, 400, 200, 1, &part));
 }
 
-/* Points on a line of 40 pixels straight up in the middle of a frame of 400x200, for what does not count 100 pixels to the right. */
+/* Points on a line of 40 pixels straight up in the middle of a frame of 400x200, for what does not
+ * count 100 pixels to the right. */
 static void
 set_points (SlPoint *points, guint n, guint from, guint to, guint64 counted)
 {
@@ -145,8 +155,9 @@ static void
 test_refused (void)
 {
   static const char *const cases[][2] = {
-    { "fase", "object-alignment=fase: 'fase': expected face, hand, person or box, then parameters such as "
-              "from=right_eye,to=left_eye,angle=0,scale=1.5,shift-y=0,circle=no; did you mean 'face'?" },
+    { "fase",
+      "object-alignment=fase: 'fase': expected face, hand, person or box, then parameters such as "
+      "from=right_eye,to=left_eye,angle=0,scale=1.5,shift-y=0,circle=no; did you mean 'face'?" },
     { "scale=2,face", "'face': expected face" },
     { "face,scale=0", "object-alignment=face,scale=0: scale=0: expected a number from 0.1 to 10" },
     { "face,scale=nan", "expected a number from 0.1 to 10" },

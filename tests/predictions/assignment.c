@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Assignment against every permutation there is, and against the dual bound where those are too many. */
+/* Assignment against every permutation there is, and against the dual bound where those are too
+ * many. */
 #include "postprocess/predictions/assignment.h"
 
 #define SMALL 7
@@ -13,7 +14,8 @@ best_sum (const gint32 *gain, guint rows, guint columns, guint row, guint used)
   gint64 best = best_sum (gain, rows, columns, row + 1, used);
   for (guint c = 0; c < columns; c++)
     if (gain[row * columns + c] > 0 && !(used >> c & 1))
-      best = MAX (best, gain[row * columns + c] + best_sum (gain, rows, columns, row + 1, used | 1u << c));
+      best = MAX (best, gain[row * columns + c]
+                          + best_sum (gain, rows, columns, row + 1, used | 1u << c));
   return best;
 }
 
@@ -40,7 +42,8 @@ test_permutations (void)
 {
   SlAssignment assignment = { 0 };
   for (guint round = 0; round < 4000; round++) {
-    const guint rows = (guint) g_test_rand_int_range (0, SMALL + 1), columns = (guint) g_test_rand_int_range (0, SMALL + 1);
+    const guint rows = (guint) g_test_rand_int_range (0, SMALL + 1),
+                columns = (guint) g_test_rand_int_range (0, SMALL + 1);
     /* Few different gains make ties, many make none. */
     const gint32 most = round % 3 == 0 ? 3 : round % 3 == 1 ? 50 : SL_ASSIGNMENT_GAIN;
     gint32 gain[SMALL * SMALL], match[SMALL];
@@ -57,7 +60,8 @@ static void
 test_large (void)
 {
   const guint n = 200;
-  g_autofree gint32 *gain = g_new (gint32, n * n), *match = g_new (gint32, n), *hidden = g_new (gint32, n);
+  g_autofree gint32 *gain = g_new (gint32, n * n), *match = g_new (gint32, n),
+                    *hidden = g_new (gint32, n);
   SlAssignment assignment = { 0 };
   for (guint i = 0; i < n; i++)
     hidden[i] = (gint32) i;
@@ -67,7 +71,8 @@ test_large (void)
     hidden[i] = hidden[k];
     hidden[k] = swap;
   }
-  /* gain = a_r + b_c off the hidden pairs and 1 more on them: a_r + b_c alone would make every permutation equal. */
+  /* gain = a_r + b_c off the hidden pairs and 1 more on them: a_r + b_c alone would make every
+   * permutation equal. */
   g_autofree gint32 *a = g_new (gint32, n), *b = g_new (gint32, n);
   for (guint i = 0; i < n; i++) {
     a[i] = g_test_rand_int_range (1, SL_ASSIGNMENT_GAIN / 2 - 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Lists of classes against what each of some labels must be to them, and the messages of lists that are wrong. */
+/* Lists of classes against what each of some labels must be to them, and the messages of lists that
+ * are wrong. */
 #include "postprocess/predictions/class_filter.h"
 
 #include <string.h>
@@ -10,9 +11,10 @@ static const struct
 {
   const char *text, *passes; /* the letters of a..d that pass; e stands for "x, y" */
 } lists[] = {
-  { NULL, "abcde" }, { "", "abcde" },     { "a", "a" },       { "a,c", "ac" },   { " a , c ", "ac" },
-  { "!a", "bcde" },  { "! a,!c", "bde" }, { "a,b,!c", "ab" }, { "x\\, y", "e" }, { "!x\\, y,!a", "bcd" },
-  { "a,a", "a" },    { "A", "" },         { "x", "" },
+  { NULL, "abcde" },   { "", "abcde" },         { "a", "a" },        { "a,c", "ac" },
+  { " a , c ", "ac" }, { "!a", "bcde" },        { "! a,!c", "bde" }, { "a,b,!c", "ab" },
+  { "x\\, y", "e" },   { "!x\\, y,!a", "bcd" }, { "a,a", "a" },      { "A", "" },
+  { "x", "" },
 };
 
 static void
@@ -25,7 +27,8 @@ test_passes (void)
     g_assert_true (sl_class_filter_parse (lists[i].text, &filter, &error));
     g_assert_no_error (error);
     for (guint k = 0; k < G_N_ELEMENTS (labels); k++)
-      g_assert_cmpint (sl_class_filter_passes (filter, labels[k]), ==, strchr (lists[i].passes, "abcde"[k]) != NULL);
+      g_assert_cmpint (sl_class_filter_passes (filter, labels[k]), ==,
+                       strchr (lists[i].passes, "abcde"[k]) != NULL);
   }
 }
 
@@ -36,10 +39,14 @@ test_bad_lists (void)
   {
     const char *text, *message;
   } cases[] = {
-    { "a,,b", "classes=a,,b: a name is empty; expected class names with ',' between, such as person,car or !dog" },
-    { "a,", "classes=a,: a name is empty; expected class names with ',' between, such as person,car or !dog" },
-    { "!", "classes=!: a name is empty; expected class names with ',' between, such as person,car or !dog" },
-    { " ", "classes= : a name is empty; expected class names with ',' between, such as person,car or !dog" },
+    { "a,,b",
+      "classes=a,,b: a name is empty; expected class names with ',' between, such as person,car or !dog" },
+    { "a,",
+      "classes=a,: a name is empty; expected class names with ',' between, such as person,car or !dog" },
+    { "!",
+      "classes=!: a name is empty; expected class names with ',' between, such as person,car or !dog" },
+    { " ",
+      "classes= : a name is empty; expected class names with ',' between, such as person,car or !dog" },
     { "a,!a", "classes=a,!a: 'a' is both wanted and not (!a): remove one of them" },
     { "!a,a", "classes=!a,a: 'a' is both wanted and not (!a): remove one of them" },
   };
@@ -85,8 +92,9 @@ static void
 test_check (void)
 {
   static const char *const few[] = { "person", NULL, "traffic light" };
-  static const char *const many[] = { "person", "bicycle", "car",           "motorcycle", "airplane", "bus", "train",
-                                      "truck",  "boat",    "parking meter", "bench",      "bird",     "cat", "dog" };
+  static const char *const many[] = { "person", "bicycle", "car",   "motorcycle", "airplane",
+                                      "bus",    "train",   "truck", "boat",       "parking meter",
+                                      "bench",  "bird",    "cat",   "dog" };
   check (NULL, few, 3, NULL);
   check ("person,!traffic light", few, 3, NULL);
   check ("1", few, 3, NULL);
@@ -94,15 +102,18 @@ test_check (void)
   check ("3", few, 3, "classes: coco.txt has no class '3'; expected one of person, traffic light");
   check ("persn", few, 3, "classes: coco.txt has no class 'persn'; did you mean 'person'?");
   check ("!Person", few, 3, "classes: coco.txt has no class 'Person'; did you mean 'person'?");
-  check ("zebra", few, 3, "classes: coco.txt has no class 'zebra'; expected one of person, traffic light");
-  check ("zzz", many, G_N_ELEMENTS (many), "classes: coco.txt has no class 'zzz'; the nearest are 'car', 'bus', 'cat'");
+  check ("zebra", few, 3,
+         "classes: coco.txt has no class 'zebra'; expected one of person, traffic light");
+  check ("zzz", many, G_N_ELEMENTS (many),
+         "classes: coco.txt has no class 'zzz'; the nearest are 'car', 'bus', 'cat'");
   check (
     "person", NULL, 0,
     "classes: coco.txt has no class 'person': its classes have no names; expected numbers from 0 to 65535, or names for them by labels=FILE");
   check ("17", NULL, 0, NULL);
   static const char *const numbers[] = { NULL, NULL };
-  check ("2", numbers, 2,
-         "classes: coco.txt has no class '2': its classes have no names; expected numbers from 0 to 1, or names for them by labels=FILE");
+  check (
+    "2", numbers, 2,
+    "classes: coco.txt has no class '2': its classes have no names; expected numbers from 0 to 1, or names for them by labels=FILE");
 }
 
 int

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Four filters of two states against the textbook's one of eight: dense matrices in double precision, written out here. */
+/* Four filters of two states against the textbook's one of eight: dense matrices in double
+ * precision, written out here. */
 #include <math.h>
 #include <string.h>
 
@@ -128,7 +129,8 @@ test_dense (void)
 {
   for (guint round = 0; round < 50; round++) {
     const double size = g_test_rand_double_range (5, 500);
-    double box[4] = { g_test_rand_double_range (0, 1000), g_test_rand_double_range (0, 1000), size, size * 1.5 };
+    double box[4] = { g_test_rand_double_range (0, 1000), g_test_rand_double_range (0, 1000), size,
+                      size * 1.5 };
     SlKalmanBox filter;
     Dense dense;
     sl_kalman_box_init (&filter, box);
@@ -178,8 +180,10 @@ test_wild (void)
   for (guint frame = 0; frame < 100000; frame++) {
     sl_kalman_box_predict (&filter, frame % 1000 > 500);
     if (frame % 50 == 0)
-      sl_kalman_box_update (&filter, (double[]){ g_test_rand_double_range (-1e6, 1e6), g_test_rand_double_range (-1e6, 1e6),
-                                                 frame % 100 ? SL_KALMAN_SMALLEST : 2e6, g_test_rand_double_range (1, 2e6) });
+      sl_kalman_box_update (&filter, (double[]){ g_test_rand_double_range (-1e6, 1e6),
+                                                 g_test_rand_double_range (-1e6, 1e6),
+                                                 frame % 100 ? SL_KALMAN_SMALLEST : 2e6,
+                                                 g_test_rand_double_range (1, 2e6) });
     sl_kalman_box_corners (&filter, corners);
     for (guint i = 0; i < 4; i++)
       g_assert_true (isfinite (corners[i]) && filter.axis[i].pp >= 0);

@@ -49,21 +49,31 @@ static void
 test_codes (void)
 {
   const guint8 bytes[] = { 'a', '\\', 0, 0xff };
-  const SlCodeView text = {
-    "ean-13", "1\n\x1b[2m\xE2\x80\xAE", (const guint8 *) "", 1, TRUE, 9, { { 0, 0 }, { 1, 0 }, { 1, 1 }, { 0, 1 } }
-  };
+  const SlCodeView text = { "ean-13",
+                            "1\n\x1b[2m\xE2\x80\xAE",
+                            (const guint8 *) "",
+                            1,
+                            TRUE,
+                            9,
+                            { { 0, 0 }, { 1, 0 }, { 1, 1 }, { 0, 1 } } };
   const SlCodeView binary = { "qr-code", NULL, bytes, sizeof bytes, FALSE, 1, { { 0.5, -1 } } };
   const SlObjectView read[] = { { 0, 0, 1, 1, 0.25, 0.5, 0.75, 1, 0.5, 2, "linear", .code = &text },
                                 { 0, 0, 1, 1, 0, 0, 0.5, 1, 0.5, 0, "qr", .code = &binary } };
-  const SlPredictionView prediction = { .timestamp = 0, .width = 9, .height = 9, .n_objects = 2, .objects = read };
+  const SlPredictionView prediction = {
+    .timestamp = 0, .width = 9, .height = 9, .n_objects = 2, .objects = read
+  };
   g_autofree char *json = json_of (&prediction), *lines = text_of (&prediction);
-  g_assert_cmpstr (lines, ==, "linear 0.5 0 0 1 1\n  ean-13 1\\n\\x1b[2m\\u202e\nqr 0.5 0 0 1 1\n  qr-code a\\x5c\\x00\\xff\n");
-  g_assert_nonnull (strstr (json,
-                            "\"code\":{\"symbology\":\"ean-13\",\"text\":\"1\\n\\u001b[2m\\u202e\",\"checked\":true,\"quality\":9,"
-                            "\"corners\":[{\"x\":0.25,\"y\":0.5},{\"x\":0.75,\"y\":0.5},{\"x\":0.75,\"y\":1},{\"x\":0.25,\"y\":1}]}}"));
-  g_assert_nonnull (strstr (json,
-                            "\"code\":{\"symbology\":\"qr-code\",\"text\":null,\"base64\":\"YVwA/w==\",\"checked\":false,\"quality\":1,"
-                            "\"corners\":[{\"x\":0.25,\"y\":-1},"));
+  g_assert_cmpstr (
+    lines, ==,
+    "linear 0.5 0 0 1 1\n  ean-13 1\\n\\x1b[2m\\u202e\nqr 0.5 0 0 1 1\n  qr-code a\\x5c\\x00\\xff\n");
+  g_assert_nonnull (strstr (
+    json,
+    "\"code\":{\"symbology\":\"ean-13\",\"text\":\"1\\n\\u001b[2m\\u202e\",\"checked\":true,\"quality\":9,"
+    "\"corners\":[{\"x\":0.25,\"y\":0.5},{\"x\":0.75,\"y\":0.5},{\"x\":0.75,\"y\":1},{\"x\":0.25,\"y\":1}]}}"));
+  g_assert_nonnull (strstr (
+    json,
+    "\"code\":{\"symbology\":\"qr-code\",\"text\":null,\"base64\":\"YVwA/w==\",\"checked\":false,\"quality\":1,"
+    "\"corners\":[{\"x\":0.25,\"y\":-1},"));
   GString *shortened = g_string_new (NULL);
   sl_code_append_text (shortened, &binary, 2);
   g_assert_cmpstr (shortened->str, ==, "a...\\xff");
@@ -90,9 +100,10 @@ test_json_unknown (void)
 {
   const SlPredictionView empty = { .timestamp = G_MAXUINT64, .width = 1, .height = 1 };
   g_autofree char *json = json_of (&empty);
-  g_assert_cmpstr (json, ==,
-                   "{\"source\":null,\"frame\":0,\"timestamp\":null,\"resolution\":{\"width\":1,\"height\":1},\"objects\":[],"
-                   "\"labels\":[]}");
+  g_assert_cmpstr (
+    json, ==,
+    "{\"source\":null,\"frame\":0,\"timestamp\":null,\"resolution\":{\"width\":1,\"height\":1},\"objects\":[],"
+    "\"labels\":[]}");
 }
 
 /* What only some models give comes after what all do. */
@@ -134,7 +145,8 @@ test_json_more (void)
   g_assert_cmpstr (all, ==, "cat 0.5\nbackground 0.333333\nface 0.5 1 2 3 4\n");
 }
 
-/* Ids behind the type and at the end of the line; runs begin with what is outside, if only none of it. */
+/* Ids behind the type and at the end of the line; runs begin with what is outside, if only none of
+ * it. */
 static void
 test_tracked (void)
 {
@@ -143,10 +155,13 @@ test_tracked (void)
     { 1, 2, 3, 4, 0, 0, 1, 1, 0.5, 0, "cat", 0, NULL, 12, 5, { 3, 2, shares[0] } },
     { 1, 2, 3, 4, 0, 0, 1, 1, 0.5, 0, "cat", 0, NULL, 0, 0, { 2, 3, shares[1] } },
   };
-  const SlPredictionView prediction = { .timestamp = 0, .width = 9, .height = 9, .n_objects = 2, .objects = objects_with };
+  const SlPredictionView prediction = {
+    .timestamp = 0, .width = 9, .height = 9, .n_objects = 2, .objects = objects_with
+  };
   g_autofree char *json = json_of (&prediction), *text = text_of (&prediction);
-  static const char detection[] = "\"detection\":{\"bounding_box\":{\"x_min\":0,\"x_max\":1,\"y_min\":0,\"y_max\":1},\"confidence\":0.5,"
-                                  "\"label\":\"cat\",\"label_id\":0}";
+  static const char detection[] =
+    "\"detection\":{\"bounding_box\":{\"x_min\":0,\"x_max\":1,\"y_min\":0,\"y_max\":1},\"confidence\":0.5,"
+    "\"label\":\"cat\",\"label_id\":0}";
   g_autofree char *expected = g_strdup_printf (
     "\"roi_type\":\"cat\",\"id\":12,%s,\"mask\":{\"width\":3,\"height\":2,\"runs\":[2,3,1]}},{\"x\":1,\"y\":2,\"w\":3,\"h\":4,"
     "\"roi_type\":\"cat\",%s,\"mask\":{\"width\":2,\"height\":3,\"runs\":[0,2,4]}}]",
@@ -160,7 +175,8 @@ test_tracked (void)
 static void
 test_nested (void)
 {
-  static const SlLabelled said[] = { { 1, 0.5, "smiles", "mood.tflite" }, { 30, 0.25, "30", "age.tflite" } };
+  static const SlLabelled said[] = { { 1, 0.5, "smiles", "mood.tflite" },
+                                     { 30, 0.25, "30", "age.tflite" } };
   const SlObjectView found[] = {
     { 0, 0, 9, 9, 0, 0, 1, 1, 0.5, 0, "person" },
     { 1, 1, 2, 2, 0, 0, 1, 1, 0.5, 3, "dog" },
@@ -169,18 +185,26 @@ test_nested (void)
   };
   const SlPredictionView prediction = { .width = 9, .height = 9, .n_objects = 4, .objects = found };
   g_autofree char *json = json_of (&prediction);
-#define BOX "\"detection\":{\"bounding_box\":{\"x_min\":0,\"x_max\":1,\"y_min\":0,\"y_max\":1},\"confidence\":"
-  g_assert_cmpstr (json, ==,
-                   "{\"source\":null,\"frame\":0,\"timestamp\":0,\"resolution\":{\"width\":9,\"height\":9},\"objects\":["
-                   "{\"x\":0,\"y\":0,\"w\":9,\"h\":9,\"roi_type\":\"person\"," BOX "0.5,\"label\":\"person\",\"label_id\":0},\"objects\":["
-                   "{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"roi_type\":\"face\"," BOX "0.75,\"label\":\"face\",\"label_id\":1},\"labels\":["
-                   "{\"label\":\"smiles\",\"label_id\":1,\"confidence\":0.5,\"model\":\"mood.tflite\"},"
-                   "{\"label\":\"30\",\"label_id\":30,\"confidence\":0.25,\"model\":\"age.tflite\"}],\"objects\":["
-                   "{\"x\":2,\"y\":2,\"w\":1,\"h\":1,\"roi_type\":\"eye\"," BOX "1,\"label\":\"eye\",\"label_id\":2}}]}]},"
-                   "{\"x\":1,\"y\":1,\"w\":2,\"h\":2,\"roi_type\":\"dog\"," BOX "0.5,\"label\":\"dog\",\"label_id\":3}}],\"labels\":[]}");
+#define BOX \
+  "\"detection\":{\"bounding_box\":{\"x_min\":0,\"x_max\":1,\"y_min\":0,\"y_max\":1},\"confidence\":"
+  g_assert_cmpstr (
+    json, ==,
+    "{\"source\":null,\"frame\":0,\"timestamp\":0,\"resolution\":{\"width\":9,\"height\":9},\"objects\":["
+    "{\"x\":0,\"y\":0,\"w\":9,\"h\":9,\"roi_type\":\"person\"," BOX
+    "0.5,\"label\":\"person\",\"label_id\":0},\"objects\":["
+    "{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"roi_type\":\"face\"," BOX
+    "0.75,\"label\":\"face\",\"label_id\":1},\"labels\":["
+    "{\"label\":\"smiles\",\"label_id\":1,\"confidence\":0.5,\"model\":\"mood.tflite\"},"
+    "{\"label\":\"30\",\"label_id\":30,\"confidence\":0.25,\"model\":\"age.tflite\"}],\"objects\":["
+    "{\"x\":2,\"y\":2,\"w\":1,\"h\":1,\"roi_type\":\"eye\"," BOX
+    "1,\"label\":\"eye\",\"label_id\":2}}]}]},"
+    "{\"x\":1,\"y\":1,\"w\":2,\"h\":2,\"roi_type\":\"dog\"," BOX
+    "0.5,\"label\":\"dog\",\"label_id\":3}}],\"labels\":[]}");
 #undef BOX
   g_autofree char *text = text_of (&prediction);
-  g_assert_cmpstr (text, ==, "person 0.5 0 0 9 9\n  face 0.75 1 2 3 4\n    smiles 0.5\n    30 0.25\n    eye 1 2 2 1 1\ndog 0.5 1 1 2 2\n");
+  g_assert_cmpstr (
+    text, ==,
+    "person 0.5 0 0 9 9\n  face 0.75 1 2 3 4\n    smiles 0.5\n    30 0.25\n    eye 1 2 2 1 1\ndog 0.5 1 1 2 2\n");
 }
 
 /* Bytes that JSON or UTF-8 forbid. */
@@ -205,7 +229,8 @@ test_outputs (void)
     gsize n;
     const char *json;
   } cases[] = {
-    { SL_DTYPE_F32, f32, 3, "\"float32\",\"shape\":[3],\"values\":[0.100000001,null,-3.40282347e+38]" },
+    { SL_DTYPE_F32, f32, 3,
+      "\"float32\",\"shape\":[3],\"values\":[0.100000001,null,-3.40282347e+38]" },
     { SL_DTYPE_F16, f16, 2, "\"float16\",\"shape\":[2],\"values\":[1,null]" },
     { SL_DTYPE_F64, f64, 1, "\"float64\",\"shape\":[1],\"values\":[0.10000000000000001]" },
     { SL_DTYPE_I8, i8, 1, "[-128]" },
@@ -226,7 +251,9 @@ test_outputs (void)
                                 .bytes = cases[i].n * sl_dtype_size (cases[i].dtype),
                                 .scale = i == 4 ? 0.5f : 0,
                                 .zero_point = 3 };
-    SlPredictionView prediction = { .width = 1, .height = 1, .outputs = { 1, &info, &cases[i].data } };
+    SlPredictionView prediction = { .width = 1,
+                                    .height = 1,
+                                    .outputs = { 1, &info, &cases[i].data } };
     g_autofree char *json = json_of (&prediction), *text = text_of (&prediction);
     g_assert_nonnull (strstr (json, "\"outputs\":[{\"name\":\"out\\n\",\"type\":"));
     if (strstr (json, cases[i].json) == NULL)
@@ -241,17 +268,21 @@ test_vector (void)
 {
   static const gfloat values[] = { 0.5f, -2 };
   static const char *const names[] = { "yaw", "pi\ntch" }, *const units[] = { "degrees", "%" };
-  SlPredictionView prediction = { .timestamp = 0, .width = 1, .height = 1, .vector = { 2, values, TRUE } };
+  SlPredictionView prediction = {
+    .timestamp = 0, .width = 1, .height = 1, .vector = { 2, values, TRUE }
+  };
   g_autofree char *embedding = json_of (&prediction), *line = text_of (&prediction);
-  g_assert_nonnull (strstr (embedding, "\"labels\":[],\"vector\":{\"kind\":\"embedding\",\"values\":[0.5,-2]}}"));
+  g_assert_nonnull (
+    strstr (embedding, "\"labels\":[],\"vector\":{\"kind\":\"embedding\",\"values\":[0.5,-2]}}"));
   g_assert_cmpstr (line, ==, "0.5 -2\n");
   prediction.vector.is_embedding = FALSE;
   g_autofree char *numbered = text_of (&prediction);
   g_assert_cmpstr (numbered, ==, "0 0.5\n1 -2\n");
   prediction.vector = (SlVector){ 2, values, FALSE, names, units };
   g_autofree char *named = json_of (&prediction), *rows = text_of (&prediction);
-  g_assert_nonnull (strstr (named, "\"vector\":{\"kind\":\"values\",\"values\":[0.5,-2],\"names\":[\"yaw\",\"pi\\ntch\"],"
-                                   "\"units\":[\"degrees\",\"%\"]}}"));
+  g_assert_nonnull (strstr (
+    named, "\"vector\":{\"kind\":\"values\",\"values\":[0.5,-2],\"names\":[\"yaw\",\"pi\\ntch\"],"
+           "\"units\":[\"degrees\",\"%\"]}}"));
   g_assert_cmpstr (rows, ==, "yaw 0.5 degrees\npi tch -2 %\n");
 }
 
@@ -276,11 +307,14 @@ test_json_escapes (void)
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     const SlLabelled label = { 1, 0.5, cases[i].label };
-    const SlPredictionView prediction = { .timestamp = 0, .width = 2, .height = 3, .n_labels = 1, .labels = &label };
+    const SlPredictionView prediction = {
+      .timestamp = 0, .width = 2, .height = 3, .n_labels = 1, .labels = &label
+    };
     g_autofree char *json = json_of (&prediction);
-    g_autofree char *expected = g_strdup_printf ("{\"source\":null,\"frame\":0,\"timestamp\":0,\"resolution\":{\"width\":2,\"height\":3},"
-                                                 "\"objects\":[],\"labels\":[{\"label\":%s,\"label_id\":1,\"confidence\":0.5}]}",
-                                                 cases[i].expected);
+    g_autofree char *expected = g_strdup_printf (
+      "{\"source\":null,\"frame\":0,\"timestamp\":0,\"resolution\":{\"width\":2,\"height\":3},"
+      "\"objects\":[],\"labels\":[{\"label\":%s,\"label_id\":1,\"confidence\":0.5}]}",
+      cases[i].expected);
     g_assert_cmpstr (json, ==, expected);
     g_assert_true (g_utf8_validate (json, -1, NULL));
   }
@@ -290,7 +324,9 @@ static void
 test_json_not_finite (void)
 {
   const SlLabelled label = { 1, NAN, "x" };
-  const SlPredictionView prediction = { .timestamp = 0, .width = 2, .height = 3, .n_labels = 1, .labels = &label };
+  const SlPredictionView prediction = {
+    .timestamp = 0, .width = 2, .height = 3, .n_labels = 1, .labels = &label
+  };
   g_autofree char *json = json_of (&prediction);
   g_assert_true (g_str_has_suffix (json, "\"label_id\":1,\"confidence\":null}]}"));
 }
@@ -299,7 +335,8 @@ test_json_not_finite (void)
 static void
 test_locale (void)
 {
-  static const char *const commas[] = { "de_DE.UTF-8", "fr_FR.UTF-8", "de_DE.utf8", "nl_NL.UTF-8", NULL };
+  static const char *const commas[] = { "de_DE.UTF-8", "fr_FR.UTF-8", "de_DE.utf8", "nl_NL.UTF-8",
+                                        NULL };
   g_autofree char *old = g_strdup (setlocale (LC_ALL, NULL));
   guint i = 0;
   while (commas[i] != NULL && setlocale (LC_ALL, commas[i]) == NULL)
@@ -340,13 +377,15 @@ test_json_parses (void)
   json_parser_load_from_data (parser, json, -1, &error);
   g_assert_no_error (error);
   JsonObject *root = json_node_get_object (json_parser_get_root (parser));
-  JsonObject *object = json_array_get_object_element (json_object_get_array_member (root, "objects"), 1);
+  JsonObject *object =
+    json_array_get_object_element (json_object_get_array_member (root, "objects"), 1);
   JsonObject *detection = json_object_get_object_member (object, "detection");
   JsonObject *box = json_object_get_object_member (detection, "bounding_box");
   g_assert_cmpstr (json_object_get_string_member (root, "source"), ==, full.source);
   g_assert_cmpint (json_object_get_int_member (root, "timestamp"), ==, 400000000);
   g_assert_cmpstr (json_object_get_string_member (object, "roi_type"), ==, objects[1].label);
-  g_assert_cmpfloat_with_epsilon (json_object_get_double_member (box, "y_max"), objects[1].y_max, 1e-6);
+  g_assert_cmpfloat_with_epsilon (json_object_get_double_member (box, "y_max"), objects[1].y_max,
+                                  1e-6);
   g_assert_cmpint (json_object_get_int_member (detection, "label_id"), ==, 7);
 }
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Prints predictions as JSON, one line each, with everything that one can hold: for the schema's test. */
+/* Prints predictions as JSON, one line each, with everything that one can hold: for the schema's
+ * test. */
 #include <math.h>
 #include <stdio.h>
 
@@ -13,7 +14,13 @@ static const SlObjectView objects[] = {
 };
 static const guint8 bytes[] = { 'a', 0, 0xff };
 static const SlCodeView read_codes[] = {
-  { "qr-code", "two\nlines \x1b[1m", (const guint8 *) "two\nlines \x1b[1m", 14, TRUE, 1, { { 0, 0 }, { 1, 0 }, { 1, 1 }, { 0, NAN } } },
+  { "qr-code",
+    "two\nlines \x1b[1m",
+    (const guint8 *) "two\nlines \x1b[1m",
+    14,
+    TRUE,
+    1,
+    { { 0, 0 }, { 1, 0 }, { 1, 1 }, { 0, NAN } } },
   { "code \"39\" \xff", NULL, bytes, 3, FALSE, 7, { { 0, 0 } } },
 };
 static const SlObjectView read_objects[] = {
@@ -23,7 +30,8 @@ static const SlObjectView read_objects[] = {
 static const SlLabelled said[] = { { 1, 0.5, "smiles", "mood.tflite" }, { -1, NAN, "?", NULL } };
 static const SlObjectView nested[] = {
   { 10, 20, 30, 40, 0.25, 0.1, 0.5, 1, 0.83, 0, "person" },
-  { 11, 21, 3, 4, 0.3, 0.1, 0.4, 1, 0.5, 1, "face", 2, points, .n_labels = 2, .labels = said, .parent = 1 },
+  { 11, 21, 3, 4, 0.3, 0.1, 0.4, 1, 0.5, 1, "face", 2, points, .n_labels = 2, .labels = said,
+    .parent = 1 },
   { 11, 21, 1, 1, 0.3, 0.1, 0.4, 1, 0.5, 2, "eye", .parent = 2 },
 };
 static const SlLabelled labels[] = { { 653, 220 / 256.0, "military uniform" } };
@@ -35,8 +43,8 @@ static const SlLatency latency = { 21000, 900, -1, 0 };
 
 static const SlClassCount counts[] = { { "person", 1, 3, 2 } };
 static const SlRegionView regions[] = {
-  { SL_REGION_ZONE, "door", .n_classes = 1, .classes = counts, .inside = 1, .entered = 3, .left = 2, .longest = 1.5, .mean_dwell = 2,
-    .occupancy = { 60, 0.25, 2, 3, 2 } },
+  { SL_REGION_ZONE, "door", .n_classes = 1, .classes = counts, .inside = 1, .entered = 3, .left = 2,
+    .longest = 1.5, .mean_dwell = 2, .occupancy = { 60, 0.25, 2, 3, 2 } },
   { SL_REGION_LINE, "way \"in\"", .n_classes = 1, .classes = counts, .entered = 3, .left = 2 },
 };
 static const SlAnalysisEvent events[] = { { SL_EVENT_ENTERED, 0, 7, "person", -1 },
@@ -60,7 +68,11 @@ static const SlAnalysis analyses[] = {
 static const gfloat numbers[] = { 0.5f, NAN };
 static const guint8 codes[] = { 7 };
 static const SlTensorInfo infos[] = {
-  { .name = (char *) "scores", .dtype = SL_DTYPE_F32, .rank = 2, .dims = { 1, 2 }, .bytes = sizeof numbers },
+  { .name = (char *) "scores",
+    .dtype = SL_DTYPE_F32,
+    .rank = 2,
+    .dims = { 1, 2 },
+    .bytes = sizeof numbers },
   { .dtype = SL_DTYPE_U8, .rank = 1, .dims = { 1 }, .bytes = 1, .scale = 0.5f, .zero_point = 3 }
 };
 static const void *const tensors[] = { numbers, codes };
@@ -70,7 +82,12 @@ static const SlPredictionView predictions[] = {
   { .timestamp = 0, .width = 1, .height = 1, .outputs = { 2, infos, tensors } },
   { .timestamp = 0, .width = 1, .height = 1, .vector = { 2, numbers, FALSE, names, names } },
   { .timestamp = 0, .width = 1, .height = 1, .analysis = &analyses[0] },
-  { .timestamp = 0, .width = 1, .height = 1, .analysis = &analyses[1], .latency = &latency, .utc = G_GINT64_CONSTANT (1772381045678901) },
+  { .timestamp = 0,
+    .width = 1,
+    .height = 1,
+    .analysis = &analyses[1],
+    .latency = &latency,
+    .utc = G_GINT64_CONSTANT (1772381045678901) },
   { .timestamp = G_MAXUINT64, .width = 1, .height = 1 },
   { .source = "a/b \xC3\xA9.bmp",
     .frame = 12,
@@ -86,9 +103,25 @@ static const SlPredictionView predictions[] = {
     .n_mask_classes = 2,
     .mask_classes = mask_classes,
     .latency = &latency },
-  { .source = "read", .timestamp = 0, .width = 99, .height = 99, .n_objects = 2, .objects = read_objects },
-  { .source = "nested", .timestamp = 0, .width = 99, .height = 99, .n_objects = 3, .objects = nested },
-  { .source = "x", .timestamp = 0, .width = 2, .height = 2, .n_objects = 1, .objects = objects, .latency = &latency },
+  { .source = "read",
+    .timestamp = 0,
+    .width = 99,
+    .height = 99,
+    .n_objects = 2,
+    .objects = read_objects },
+  { .source = "nested",
+    .timestamp = 0,
+    .width = 99,
+    .height = 99,
+    .n_objects = 3,
+    .objects = nested },
+  { .source = "x",
+    .timestamp = 0,
+    .width = 2,
+    .height = 2,
+    .n_objects = 1,
+    .objects = objects,
+    .latency = &latency },
 };
 
 int

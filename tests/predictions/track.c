@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Scenes whose objects are known by number: what each does is written down here, and the tracker must give each one id for
- * the whole scene. Then input that is not a scene: broken boxes, crowds, a hundred thousand frames.
+ * Scenes whose objects are known by number: what each does is written down here, and the tracker
+ * must give each one id for the whole scene. Then input that is not a scene: broken boxes, crowds,
+ * a hundred thousand frames.
  */
 #include <math.h>
 #include <string.h>
@@ -30,17 +31,35 @@ typedef struct
 } Scene;
 
 static const Scene scenes[] = {
-  { "two-cross", 80, 2, 0.02, { { 50, 200, 6, 0, 60, 120, 0, 80 }, { 530, 210, -6, 0, 60, 120, 0, 80 } } },
-  { "two-cross-diagonal", 80, 2, 0.02, { { 50, 50, 6, 4, 60, 60, 0, 80 }, { 75, 370, 6, -4, 60, 60, 0, 80 } } },
+  { "two-cross",
+    80,
+    2,
+    0.02,
+    { { 50, 200, 6, 0, 60, 120, 0, 80 }, { 530, 210, -6, 0, 60, 120, 0, 80 } } },
+  { "two-cross-diagonal",
+    80,
+    2,
+    0.02,
+    { { 50, 50, 6, 4, 60, 60, 0, 80 }, { 75, 370, 6, -4, 60, 60, 0, 80 } } },
   /* Where boxes cover each other the detector finds one of them only. */
-  { "cross-behind", 90, 2, 0.02, { { 50, 200, 6, 0, 60, 120, 0, 90 }, { 530, 205, -6, 0, 60, 120, 0, 90, 35, 48 } } },
+  { "cross-behind",
+    90,
+    2,
+    0.02,
+    { { 50, 200, 6, 0, 60, 120, 0, 90 }, { 530, 205, -6, 0, 60, 120, 0, 90, 35, 48 } } },
   { "three-cross",
     100,
     3,
     0.02,
-    { { 50, 200, 5, 0, 60, 120, 0, 100 }, { 550, 240, -5, 0, 70, 130, 0, 100 }, { 300, 20, 0, 4, 50, 90, 0, 100 } } },
+    { { 50, 200, 5, 0, 60, 120, 0, 100 },
+      { 550, 240, -5, 0, 70, 130, 0, 100 },
+      { 300, 20, 0, 4, 50, 90, 0, 100 } } },
   /* The overtaken one is unsure while it is behind: the second round keeps it. */
-  { "unsure", 90, 2, 0.02, { { 50, 200, 6, 0, 60, 120, 0, 90, 0, 0, 30, 55 }, { 500, 230, -3, 0, 60, 120, 0, 90 } } },
+  { "unsure",
+    90,
+    2,
+    0.02,
+    { { 50, 200, 6, 0, 60, 120, 0, 90, 0, 0, 30, 55 }, { 500, 230, -3, 0, 60, 120, 0, 90 } } },
   { "gap", 100, 1, 0.02, { { 50, 200, 4, 1, 60, 120, 0, 100, 40, 60 } } },
   { "enter-leave",
     120,
@@ -51,8 +70,17 @@ static const Scene scenes[] = {
       { 100, 300, 3, 0, 60, 60, 50, 120 },
       { 300, 400, 0, -2, 60, 60, 90, 120 } } },
   /* Same place, other class. */
-  { "classes", 60, 2, 0.0, { { 100, 100, 2, 0, 60, 60, 0, 60, 0, 0, 0, 0, 1 }, { 100, 100, 2, 0, 60, 60, 0, 60, 0, 0, 0, 0, 2 } } },
-  { "fast-small", 60, 2, 0.02, { { 20, 100, 9, 0, 20, 20, 0, 60 }, { 20, 200, 9, 1, 20, 20, 0, 60 } } },
+  { "classes",
+    60,
+    2,
+    0.0,
+    { { 100, 100, 2, 0, 60, 60, 0, 60, 0, 0, 0, 0, 1 },
+      { 100, 100, 2, 0, 60, 60, 0, 60, 0, 0, 0, 0, 2 } } },
+  { "fast-small",
+    60,
+    2,
+    0.02,
+    { { 20, 100, 9, 0, 20, 20, 0, 60 }, { 20, 200, 9, 1, 20, 20, 0, 60 } } },
 };
 
 static gboolean
@@ -68,16 +96,21 @@ show (const Actor *actor, guint frame, double noise, SlTrackBox *box)
   if (!within (frame, actor->enter, actor->leave) || within (frame, actor->hidden, actor->shown))
     return FALSE;
   const double age = frame - actor->enter;
-  const double cx = actor->x + actor->dx * age + noise * actor->w * g_test_rand_double_range (-1, 1);
-  const double cy = actor->y + actor->dy * age + noise * actor->h * g_test_rand_double_range (-1, 1);
-  const double w = actor->w * (1 + noise * g_test_rand_double_range (-1, 1)), h = actor->h * (1 + noise * g_test_rand_double_range (-1, 1));
-  *box = (SlTrackBox){
-    { cx - w / 2, cy - h / 2, cx + w / 2, cy + h / 2 }, within (frame, actor->unsure, actor->sure) ? 0.25 : 0.9, actor->key, 0
-  };
+  const double cx =
+    actor->x + actor->dx * age + noise * actor->w * g_test_rand_double_range (-1, 1);
+  const double cy =
+    actor->y + actor->dy * age + noise * actor->h * g_test_rand_double_range (-1, 1);
+  const double w = actor->w * (1 + noise * g_test_rand_double_range (-1, 1)),
+               h = actor->h * (1 + noise * g_test_rand_double_range (-1, 1));
+  *box = (SlTrackBox){ { cx - w / 2, cy - h / 2, cx + w / 2, cy + h / 2 },
+                       within (frame, actor->unsure, actor->sure) ? 0.25 : 0.9,
+                       actor->key,
+                       0 };
   return TRUE;
 }
 
-/* Ids of each actor must never change, and no two may share one. @returns how many frames actors were without an id. */
+/* Ids of each actor must never change, and no two may share one. @returns how many frames actors
+ * were without an id. */
 static guint
 play (const Actor *actors, guint n, guint frames, double noise, SlTracker *tracker)
 {
@@ -100,7 +133,8 @@ play (const Actor *actors, guint n, guint frames, double noise, SlTracker *track
       if (matches[b].id <= 0)
         continue;
       if (ids[a] != 0 && ids[a] != matches[b].id)
-        g_error ("frame %u: object %u changes its id from %d to %d", frame, a, ids[a], matches[b].id);
+        g_error ("frame %u: object %u changes its id from %d to %d", frame, a, ids[a],
+                 matches[b].id);
       ids[a] = matches[b].id;
       g_assert_cmpuint (matches[b].since, ==, actors[a].enter * 40);
     }
@@ -121,7 +155,8 @@ test_scene (gconstpointer data)
   for (guint round = 0; round < 20; round++) {
     g_autoptr (SlTracker) tracker = sl_tracker_new ();
     /* Those that come later wait one frame for their id. */
-    g_assert_cmpuint (play (scene->actors, scene->n, scene->frames, scene->noise, tracker), ==, late);
+    g_assert_cmpuint (play (scene->actors, scene->n, scene->frames, scene->noise, tracker), ==,
+                      late);
   }
 }
 
@@ -133,9 +168,12 @@ test_crowd (void)
   g_autoptr (SlTracker) tracker = sl_tracker_new ();
   for (guint i = 0; i < 100; i++) {
     const gboolean right = i % 2;
-    actors[i] = (Actor){
-      .x = right ? 50.0 * (i / 2) : 2500 - 50.0 * (i / 2), .y = 20 + 50.0 * i, .dx = right ? 5 : -5, .w = 40, .h = 80, .leave = 200
-    };
+    actors[i] = (Actor){ .x = right ? 50.0 * (i / 2) : 2500 - 50.0 * (i / 2),
+                         .y = 20 + 50.0 * i,
+                         .dx = right ? 5 : -5,
+                         .w = 40,
+                         .h = 80,
+                         .leave = 200 };
   }
   g_assert_cmpuint (play (actors, 100, 200, 0.02, tracker), ==, 0);
   g_assert_cmpuint (sl_tracker_size (tracker), ==, 100);
@@ -245,7 +283,8 @@ test_broken (void)
   }
 }
 
-/* More boxes than there is room, all new, all over one another; and what memory does over many frames. */
+/* More boxes than there is room, all new, all over one another; and what memory does over many
+ * frames. */
 static void
 test_bounded (void)
 {

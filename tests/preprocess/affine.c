@@ -29,7 +29,8 @@ test_identity (void)
   assert_point (&map, 3.5, -7.25, 3.5, -7.25);
 }
 
-/* 224 of 256: of 1920x1080 the central square of 945 pixels; of a stretched frame seven eighths of both sides. */
+/* 224 of 256: of 1920x1080 the central square of 945 pixels; of a stretched frame seven eighths of
+ * both sides. */
 static void
 test_share (void)
 {
@@ -69,16 +70,18 @@ test_examples (void)
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     SlAffine map;
-    sl_affine_fit (&map, cases[i].fit, cases[i].frame[0], cases[i].frame[1], cases[i].tensor[0], cases[i].tensor[1]);
+    sl_affine_fit (&map, cases[i].fit, cases[i].frame[0], cases[i].frame[1], cases[i].tensor[0],
+                   cases[i].tensor[1]);
     assert_point (&map, 0, 0, cases[i].corners[0], cases[i].corners[1]);
-    assert_point (&map, cases[i].tensor[0], cases[i].tensor[1], cases[i].corners[2], cases[i].corners[3]);
+    assert_point (&map, cases[i].tensor[0], cases[i].tensor[1], cases[i].corners[2],
+                  cases[i].corners[3]);
     g_assert_cmpfloat (map.xy, ==, 0.0);
     g_assert_cmpfloat (map.yx, ==, 0.0);
   }
 }
 
-/* Definitions: centres coincide; stretch covers the frame, letterbox contains it and crop lies in it, both with one
- * scale and touching it along one axis. */
+/* Definitions: centres coincide; stretch covers the frame, letterbox contains it and crop lies in
+ * it, both with one scale and touching it along one axis. */
 static void
 check_fit (SlFit fit, int frame_w, int frame_h, int tensor_w, int tensor_h)
 {
@@ -126,8 +129,9 @@ test_round_trips (void)
   g_autoptr (GRand) rand = g_rand_new_with_seed (1);
   for (int i = 0; i < 1000; i++) {
     SlAffine map = {
-      g_rand_double_range (rand, 0.5, 9),    g_rand_double_range (rand, -0.2, 0.2), g_rand_double_range (rand, -900, 900),
-      g_rand_double_range (rand, -0.2, 0.2), g_rand_double_range (rand, 0.5, 9),    g_rand_double_range (rand, -900, 900),
+      g_rand_double_range (rand, 0.5, 9),    g_rand_double_range (rand, -0.2, 0.2),
+      g_rand_double_range (rand, -900, 900), g_rand_double_range (rand, -0.2, 0.2),
+      g_rand_double_range (rand, 0.5, 9),    g_rand_double_range (rand, -900, 900),
     };
     double x, y;
     SlAffine inverse;
@@ -145,9 +149,11 @@ static void
 test_singular (void)
 {
   const SlAffine untouched = { 1, 2, 3, 4, 5, 6 };
-  const SlAffine singular[] = {
-    { 0 }, { 1, 2, 0, 2, 4, 0 }, { NAN, 0, 0, 0, 1, 0 }, { INFINITY, 0, 0, 0, 1, 0 }, { 1e-320, 0, 0, 0, 1, 0 }
-  };
+  const SlAffine singular[] = { { 0 },
+                                { 1, 2, 0, 2, 4, 0 },
+                                { NAN, 0, 0, 0, 1, 0 },
+                                { INFINITY, 0, 0, 0, 1, 0 },
+                                { 1e-320, 0, 0, 0, 1, 0 } };
   for (guint i = 0; i < G_N_ELEMENTS (singular); i++) {
     SlAffine inverse = untouched;
     g_assert_false (sl_affine_invert (&singular[i], &inverse));
@@ -174,21 +180,27 @@ test_box (void)
     g_assert_cmpfloat (box[i], ==, turned[i]);
 }
 
-/* A worked example of each orientation: a 40x20 part at (10, 30) letterboxed into 100x100, so 2.5 pixels for one. */
+/* A worked example of each orientation: a 40x20 part at (10, 30) letterboxed into 100x100, so 2.5
+ * pixels for one. */
 static void
 test_orientations (void)
 {
-  /* Where the tensor's points (0, 25) and (100, 75) (or (25, 0) and (75, 100) when turned) fall: corners of the part. */
+  /* Where the tensor's points (0, 25) and (100, 75) (or (25, 0) and (75, 100) when turned) fall:
+   * corners of the part. */
   static const struct
   {
     SlOrientation orientation;
     gboolean turned;
     double upper_left[2], lower_right[2];
   } cases[] = {
-    { SL_ORIENTATION_IDENTITY, FALSE, { 10, 30 }, { 50, 50 } }, { SL_ORIENTATION_90R, TRUE, { 10, 50 }, { 50, 30 } },
-    { SL_ORIENTATION_180, FALSE, { 50, 50 }, { 10, 30 } },      { SL_ORIENTATION_90L, TRUE, { 50, 30 }, { 10, 50 } },
-    { SL_ORIENTATION_HORIZ, FALSE, { 50, 30 }, { 10, 50 } },    { SL_ORIENTATION_VERT, FALSE, { 10, 50 }, { 50, 30 } },
-    { SL_ORIENTATION_UL_LR, TRUE, { 10, 30 }, { 50, 50 } },     { SL_ORIENTATION_UR_LL, TRUE, { 50, 50 }, { 10, 30 } },
+    { SL_ORIENTATION_IDENTITY, FALSE, { 10, 30 }, { 50, 50 } },
+    { SL_ORIENTATION_90R, TRUE, { 10, 50 }, { 50, 30 } },
+    { SL_ORIENTATION_180, FALSE, { 50, 50 }, { 10, 30 } },
+    { SL_ORIENTATION_90L, TRUE, { 50, 30 }, { 10, 50 } },
+    { SL_ORIENTATION_HORIZ, FALSE, { 50, 30 }, { 10, 50 } },
+    { SL_ORIENTATION_VERT, FALSE, { 10, 50 }, { 50, 30 } },
+    { SL_ORIENTATION_UL_LR, TRUE, { 10, 30 }, { 50, 50 } },
+    { SL_ORIENTATION_UR_LL, TRUE, { 50, 50 }, { 10, 30 } },
   };
   const SlRect part = { 10, 30, 40, 20 };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
@@ -200,16 +212,17 @@ test_orientations (void)
   }
 }
 
-/* A box of the frame, on the tensor, rounded to its whole pixels and brought back, is off by at most half a tensor pixel a
- * side; unrounded it is exact. */
+/* A box of the frame, on the tensor, rounded to its whole pixels and brought back, is off by at
+ * most half a tensor pixel a side; unrounded it is exact. */
 static void
 check_box_round_trip (GRand *rand, SlFit fit, SlOrientation orientation)
 {
-  const SlRect part = { g_rand_int_range (rand, 0, 900), g_rand_int_range (rand, 0, 900), g_rand_int_range (rand, 1, 2000),
-                        g_rand_int_range (rand, 1, 2000) };
+  const SlRect part = { g_rand_int_range (rand, 0, 900), g_rand_int_range (rand, 0, 900),
+                        g_rand_int_range (rand, 1, 2000), g_rand_int_range (rand, 1, 2000) };
   SlAffine map, inverse;
   double box[4], tensor[4], back[4];
-  sl_affine_view (&map, fit, orientation, &part, g_rand_int_range (rand, 1, 700), g_rand_int_range (rand, 1, 700));
+  sl_affine_view (&map, fit, orientation, &part, g_rand_int_range (rand, 1, 700),
+                  g_rand_int_range (rand, 1, 700));
   g_assert_true (sl_affine_invert (&map, &inverse));
   for (int i = 0; i < 2; i++) {
     const double length = i == 0 ? part.width : part.height;
@@ -223,7 +236,8 @@ check_box_round_trip (GRand *rand, SlFit fit, SlOrientation orientation)
   for (int i = 0; i < 4; i++)
     tensor[i] = rint (tensor[i]);
   sl_affine_box (&map, tensor, back);
-  const double scale[2] = { fmax (fabs (map.xx), fabs (map.xy)), fmax (fabs (map.yy), fabs (map.yx)) };
+  const double scale[2] = { fmax (fabs (map.xx), fabs (map.xy)),
+                            fmax (fabs (map.yy), fabs (map.yx)) };
   for (int i = 0; i < 4; i++)
     g_assert_cmpfloat (fabs (back[i] - box[i]), <=, 0.5 * scale[i % 2] + 1e-6);
 }
@@ -233,7 +247,8 @@ test_box_round_trips (void)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (2);
   for (int fit = SL_FIT_STRETCH; fit <= SL_FIT_CROP; fit++) {
-    for (int orientation = SL_ORIENTATION_IDENTITY; orientation <= SL_ORIENTATION_UR_LL; orientation++) {
+    for (int orientation = SL_ORIENTATION_IDENTITY; orientation <= SL_ORIENTATION_UR_LL;
+         orientation++) {
       for (int i = 0; i < 500; i++)
         check_box_round_trip (rand, (SlFit) fit, (SlOrientation) orientation);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Colour matrices against published code values: the 8-bit primaries of BT.601 and BT.709, black, white, and the
- * coefficients printed in the recommendations.
+ * Colour matrices against published code values: the 8-bit primaries of BT.601 and BT.709, black,
+ * white, and the coefficients printed in the recommendations.
  */
 #include "preprocess/colour.h"
 
@@ -43,7 +43,8 @@ test_known_values (void)
     SlColourRow rows[3];
     sl_colour_yuv_to_rgb (cases[i].matrix, cases[i].full, 8, rows);
     for (int c = 0; c < 3; c++)
-      g_assert_cmpfloat_with_epsilon (row_apply (rows[c], cases[i].yuv), cases[i].rgb[c], cases[i].slack);
+      g_assert_cmpfloat_with_epsilon (row_apply (rows[c], cases[i].yuv), cases[i].rgb[c],
+                                      cases[i].slack);
   }
 }
 

@@ -83,7 +83,8 @@ pack_row (const TestFrame *frame, GRand *rand, const char *pattern, guint8 *row,
     guint code = g_rand_int (rand) & ((1U << frame->bits) - 1);
     if (c >= 0 && taken[c] < frame->width[c])
       code = frame->sample[c][(gsize) y * (gsize) frame->width[c] + (gsize) taken[c]++];
-    pack_code (row + i * size, size, rand, code, patterns[frame->info.format].low_bits, frame->bits);
+    pack_code (row + i * size, size, rand, code, patterns[frame->info.format].low_bits,
+               frame->bits);
   }
 }
 
@@ -102,8 +103,10 @@ pack_plane (TestFrame *frame, GRand *rand, int plane, const char *pattern, TestS
     gsize line = (gsize) (layout == TEST_STRIDE_NEGATIVE ? rows - 1 - y : y);
     pack_row (frame, rand, pattern, memory + line * stride, bytes, y);
   }
-  frame->image.plane[plane] = layout == TEST_STRIDE_NEGATIVE ? memory + (gsize) (rows - 1) * stride : memory;
-  frame->image.stride[plane] = layout == TEST_STRIDE_NEGATIVE ? -(ptrdiff_t) stride : (ptrdiff_t) stride;
+  frame->image.plane[plane] =
+    layout == TEST_STRIDE_NEGATIVE ? memory + (gsize) (rows - 1) * stride : memory;
+  frame->image.stride[plane] =
+    layout == TEST_STRIDE_NEGATIVE ? -(ptrdiff_t) stride : (ptrdiff_t) stride;
 }
 
 TestFrame *

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Random pictures for tests: components as plain arrays, and the same samples packed into planes of exactly the
- * bytes a format has, against an inaccessible page on one side, so that a read beyond them is seen. Packing goes by byte patterns
+ * Random pictures for tests: components as plain arrays, and the same samples packed into planes of
+ * exactly the bytes a format has, against an inaccessible page on one side, so that a read beyond
+ * them is seen. Packing goes by byte patterns
  * ("YUYV"), not by the library's table.
  */
 #ifndef SL_TESTS_FRAME_H

@@ -15,7 +15,8 @@ typedef struct
   gsize bytes;
 } TestGuard;
 
-/** test_guard_init: @at_end: whether the last byte touches the page above, else the first touches the page below. */
+/** test_guard_init: @at_end: whether the last byte touches the page above, else the first touches
+ * the page below. */
 void test_guard_init (TestGuard *guard, gsize bytes, gboolean at_end);
 void test_guard_clear (TestGuard *guard);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The format table: names and planes are GStreamer's. Where bytes lie is tested through the normaliser.
+ * The format table: names and planes are GStreamer's. Where bytes lie is tested through the
+ * normaliser.
  */
 #include "preprocess/image.h"
 
@@ -16,10 +17,14 @@ test_table (void)
     const char *name;
     int planes;
   } cases[] = {
-    { SL_PIXEL_NV12, "NV12", 2 },      { SL_PIXEL_NV21, "NV21", 2 },         { SL_PIXEL_I420, "I420", 3 }, { SL_PIXEL_YV12, "YV12", 3 },
-    { SL_PIXEL_YUY2, "YUY2", 1 },      { SL_PIXEL_UYVY, "UYVY", 1 },         { SL_PIXEL_Y42B, "Y42B", 3 }, { SL_PIXEL_Y444, "Y444", 3 },
-    { SL_PIXEL_GRAY8, "GRAY8", 1 },    { SL_PIXEL_RGB, "RGB", 1 },           { SL_PIXEL_BGR, "BGR", 1 },   { SL_PIXEL_RGBX, "RGBx", 1 },
-    { SL_PIXEL_BGRX, "BGRx", 1 },      { SL_PIXEL_XRGB, "xRGB", 1 },         { SL_PIXEL_XBGR, "xBGR", 1 }, { SL_PIXEL_RGBP, "RGBP", 3 },
+    { SL_PIXEL_NV12, "NV12", 2 },      { SL_PIXEL_NV21, "NV21", 2 },
+    { SL_PIXEL_I420, "I420", 3 },      { SL_PIXEL_YV12, "YV12", 3 },
+    { SL_PIXEL_YUY2, "YUY2", 1 },      { SL_PIXEL_UYVY, "UYVY", 1 },
+    { SL_PIXEL_Y42B, "Y42B", 3 },      { SL_PIXEL_Y444, "Y444", 3 },
+    { SL_PIXEL_GRAY8, "GRAY8", 1 },    { SL_PIXEL_RGB, "RGB", 1 },
+    { SL_PIXEL_BGR, "BGR", 1 },        { SL_PIXEL_RGBX, "RGBx", 1 },
+    { SL_PIXEL_BGRX, "BGRx", 1 },      { SL_PIXEL_XRGB, "xRGB", 1 },
+    { SL_PIXEL_XBGR, "xBGR", 1 },      { SL_PIXEL_RGBP, "RGBP", 3 },
     { SL_PIXEL_P010, "P010_10LE", 2 }, { SL_PIXEL_I420_10, "I420_10LE", 3 },
   };
   g_assert_cmpuint (G_N_ELEMENTS (cases), ==, SL_PIXEL_COUNT);
@@ -74,8 +79,8 @@ test_extents (void)
 }
 
 static void
-expect_check (const SlImageInfo *info, const guint8 *luma, ptrdiff_t stride, const SlMemory *memory, SlImageStatus expected,
-              const char *words)
+expect_check (const SlImageInfo *info, const guint8 *luma, ptrdiff_t stride, const SlMemory *memory,
+              SlImageStatus expected, const char *words)
 {
   const SlImage image = { { luma, memory[1].data }, { stride, 8 } };
   g_assert_cmpint (sl_image_check (info, &image, memory), ==, expected);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Every row function of every instruction set that this machine has against C, bit by bit: random sizes from 1 up, any
- * alignment, negative strides, inputs between inaccessible pages, outputs between guard bytes. With --bench it prints
- * what each takes instead.
+ * Every row function of every instruction set that this machine has against C, bit by bit: random
+ * sizes from 1 up, any alignment, negative strides, inputs between inaccessible pages, outputs
+ * between guard bytes. With --bench it prints what each takes instead.
  */
 #include "preprocess/kernels.h"
 
@@ -64,7 +64,8 @@ typedef struct
 static int
 random_count (GRand *rand, int most)
 {
-  return g_rand_int_range (rand, 0, 10) == 0 ? g_rand_int_range (rand, 0, most + 1) : g_rand_int_range (rand, 0, 8);
+  return g_rand_int_range (rand, 0, 10) == 0 ? g_rand_int_range (rand, 0, most + 1)
+                                             : g_rand_int_range (rand, 0, 8);
 }
 
 static int
@@ -87,7 +88,8 @@ static void
 input_init (Input *input, GRand *rand, gsize row_bytes, int bits)
 {
   const int count = random_count (rand, bits == 8 ? 256 : 64);
-  const gsize stride = row_bytes + (gsize) g_rand_int_range (rand, 0, 3) * (gsize) g_rand_int_range (rand, 0, 50);
+  const gsize stride =
+    row_bytes + (gsize) g_rand_int_range (rand, 0, 3) * (gsize) g_rand_int_range (rand, 0, 50);
   const gsize rows = (gsize) count + 2;
   const gboolean backwards = g_rand_boolean (rand);
   test_guard_init (&input->rows, stride * (rows - 1) + row_bytes, g_rand_boolean (rand));
@@ -96,7 +98,11 @@ input_init (Input *input, GRand *rand, gsize row_bytes, int bits)
   const guint8 *row = input->rows.data + (backwards ? stride * (rows - 1) : 0);
   const ptrdiff_t step = backwards ? -(ptrdiff_t) stride : (ptrdiff_t) stride;
   SlBand *band = &input->band;
-  *band = (SlBand){ .first = row, .between = row + step, .last = row + step * (ptrdiff_t) (rows - 1), .stride = step, .count = count };
+  *band = (SlBand){ .first = row,
+                    .between = row + step,
+                    .last = row + step * (ptrdiff_t) (rows - 1),
+                    .stride = step,
+                    .count = count };
   for (int i = 0; i < 3; i++)
     band->weight[i] = (guint16) (g_rand_int_range (rand, 0, 8) == 0 ? 32768 : g_rand_int (rand));
   band->shift = largest_shift (count, bits);
@@ -104,7 +110,11 @@ input_init (Input *input, GRand *rand, gsize row_bytes, int bits)
     band->weight[1] = 0;
     band->last = input->rows.map; /* not to be read */
   }
-  input->prefetch = (SlPrefetch){ .at = row, .end = row + row_bytes, .stride = step, .bytes = (ptrdiff_t) row_bytes, .rows = (int) rows };
+  input->prefetch = (SlPrefetch){ .at = row,
+                                  .end = row + row_bytes,
+                                  .stride = step,
+                                  .bytes = (ptrdiff_t) row_bytes,
+                                  .rows = (int) rows };
   input->prefetch.pace = g_rand_int_range (rand, 0, 4);
 }
 
@@ -131,8 +141,10 @@ check_blend_pairs (GRand *rand, const SlKernels *kernels)
   input_init (&input, rand, (gsize) n * 2, 8);
   output_init (&even, rand, (gsize) n * 2, 2);
   output_init (&odd, rand, (gsize) n * 2, 2);
-  sl_kernels_c.blend_pairs ((gint16 *) even.data[0], (gint16 *) odd.data[0], &input.band, n, &input.prefetch);
-  kernels->blend_pairs ((gint16 *) even.data[1], (gint16 *) odd.data[1], &input.band, n, &input.prefetch);
+  sl_kernels_c.blend_pairs ((gint16 *) even.data[0], (gint16 *) odd.data[0], &input.band, n,
+                            &input.prefetch);
+  kernels->blend_pairs ((gint16 *) even.data[1], (gint16 *) odd.data[1], &input.band, n,
+                        &input.prefetch);
   output_check (&even);
   output_check (&odd);
   test_guard_clear (&input.rows);
@@ -170,8 +182,10 @@ check_split_pairs (GRand *rand, const SlKernels *kernels)
   fill_row (&row, rand);
   output_init (&even, rand, (gsize) n * 2, 2);
   output_init (&odd, rand, (gsize) n * 2, 2);
-  sl_kernels_c.split_pairs ((gint16 *) even.data[0], (gint16 *) odd.data[0], (const gint16 *) row.data, n);
-  kernels->split_pairs ((gint16 *) even.data[1], (gint16 *) odd.data[1], (const gint16 *) row.data, n);
+  sl_kernels_c.split_pairs ((gint16 *) even.data[0], (gint16 *) odd.data[0],
+                            (const gint16 *) row.data, n);
+  kernels->split_pairs ((gint16 *) even.data[1], (gint16 *) odd.data[1], (const gint16 *) row.data,
+                        n);
   output_check (&even);
   output_check (&odd);
   test_guard_clear (&row);
@@ -285,7 +299,8 @@ check_store (GRand *rand, const SlKernels *kernels)
     src[c] = (const gint32 *) row[c].data;
   }
   for (int c = 0; c < outputs; c++) {
-    output_init (&output[c], rand, (gsize) n * element * (layout == SL_STORE_INTERLEAVED ? 3 : 1), element);
+    output_init (&output[c], rand, (gsize) n * element * (layout == SL_STORE_INTERLEAVED ? 3 : 1),
+                 element);
     dst[0][c] = output[c].data[0];
     dst[1][c] = output[c].data[1];
   }
@@ -366,7 +381,8 @@ bench_blend (Bench *bench)
 static void
 bench_pairs (Bench *bench)
 {
-  bench->kernels->blend_pairs (bench->row[0], bench->row[1], &bench->band, BENCH_WIDTH / 2, &bench->prefetch);
+  bench->kernels->blend_pairs (bench->row[0], bench->row[1], &bench->band, BENCH_WIDTH / 2,
+                               &bench->prefetch);
 }
 
 static void
@@ -390,27 +406,29 @@ bench_split_triples (Bench *bench)
 static void
 bench_reduce_luma (Bench *bench)
 {
-  bench->kernels->reduce (bench->sum, (const gint16 *const *) bench->row, &bench->axis[0], 1, &bench->prefetch);
+  bench->kernels->reduce (bench->sum, (const gint16 *const *) bench->row, &bench->axis[0], 1,
+                          &bench->prefetch);
 }
 
 static void
 bench_reduce_chroma (Bench *bench)
 {
-  bench->kernels->reduce (bench->sum, (const gint16 *const *) bench->row, &bench->axis[1], 2, &bench->prefetch);
+  bench->kernels->reduce (bench->sum, (const gint16 *const *) bench->row, &bench->axis[1], 2,
+                          &bench->prefetch);
 }
 
 static void
 bench_store_float (Bench *bench)
 {
-  bench->kernels->store[SL_OUT_F32][SL_STORE_INTERLEAVED]((void *const[3]){ bench->out }, (const gint32 *const *) bench->sum, bench->mix,
-                                                          BENCH_TENSOR);
+  bench->kernels->store[SL_OUT_F32][SL_STORE_INTERLEAVED](
+    (void *const[3]){ bench->out }, (const gint32 *const *) bench->sum, bench->mix, BENCH_TENSOR);
 }
 
 static void
 bench_store_byte (Bench *bench)
 {
-  bench->kernels->store[SL_OUT_U8][SL_STORE_INTERLEAVED]((void *const[3]){ bench->out }, (const gint32 *const *) bench->sum, bench->mix,
-                                                         BENCH_TENSOR);
+  bench->kernels->store[SL_OUT_U8][SL_STORE_INTERLEAVED](
+    (void *const[3]){ bench->out }, (const gint32 *const *) bench->sum, bench->mix, BENCH_TENSOR);
 }
 
 static const struct
@@ -458,10 +476,13 @@ bench_init (Bench *bench, guint8 *rows, SlFilter filter)
     bench->sum[i] = g_aligned_alloc0 (BENCH_TENSOR, 4, SL_ROW_ALIGN);
   bench->out = g_aligned_alloc0 (3 * BENCH_TENSOR, 4, SL_ROW_ALIGN);
   for (int i = 0; i < 2; i++) {
-    const SlAxisSpec spec = {
-      .scale = { BENCH_WIDTH, BENCH_TENSOR }, .frame = BENCH_WIDTH, .tensor = BENCH_TENSOR, .chroma_shift = i, .filter = filter
-    };
-    g_assert_true (sl_axis_init (&bench->axis[i], &spec, &bench->tables) && sl_gather_attach (&bench->axis[i], &bench->tables));
+    const SlAxisSpec spec = { .scale = { BENCH_WIDTH, BENCH_TENSOR },
+                              .frame = BENCH_WIDTH,
+                              .tensor = BENCH_TENSOR,
+                              .chroma_shift = i,
+                              .filter = filter };
+    g_assert_true (sl_axis_init (&bench->axis[i], &spec, &bench->tables)
+                   && sl_gather_attach (&bench->axis[i], &bench->tables));
   }
 }
 
@@ -503,7 +524,8 @@ main (int argc, char **argv)
     cases[i] = (Case){ names[i / G_N_ELEMENTS (checks)], i % G_N_ELEMENTS (checks) };
     if (cases[i].kernels == names[0])
       continue;
-    g_autofree char *path = g_strdup_printf ("/kernels/%s/%s", cases[i].kernels, checks[cases[i].check].name);
+    g_autofree char *path =
+      g_strdup_printf ("/kernels/%s/%s", cases[i].kernels, checks[cases[i].check].name);
     g_test_add_data_func (path, &cases[i], test_kernel);
   }
   return g_test_run ();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The normaliser against the double-precision specification of reference.c, for every combination of format,
- * colorimetry, siting, filter, fit, tensor type, layout and colour, on random sizes and strides; and cases with
- * exact answers.
+ * The normaliser against the double-precision specification of reference.c, for every combination
+ * of format, colorimetry, siting, filter, fit, tensor type, layout and colour, on random sizes and
+ * strides; and cases with exact answers.
  */
 #include "preprocess/normalize.h"
 
@@ -15,8 +15,9 @@
 #include "tests/support/cpu.h"
 
 #define GUARD 64
-/* Errors allowed, in bytes of 0..255 before gain: of values that are not filtered, and of those that are, whose rows and
- * columns are weighed in fixed point. Integers may round the other way within this distance of a tie. */
+/* Errors allowed, in bytes of 0..255 before gain: of values that are not filtered, and of those
+ * that are, whose rows and columns are weighed in fixed point. Integers may round the other way
+ * within this distance of a tie. */
 #define EXACT_SLACK 2e-4
 #define FILTER_SLACK 0.25
 
@@ -27,7 +28,8 @@ static const struct
   { { 1, 1, 1 }, { 0, 0, 0 } },
   { { 1, 1, 1 }, { -128, -128, -128 } },
   { { 1 / 127.5, 1 / 127.5, 1 / 127.5 }, { -1, -1, -1 } },
-  { { 1 / (255 * 0.229), 1 / (255 * 0.224), 1 / (255 * 0.225) }, { -0.485 / 0.229, -0.456 / 0.224, -0.406 / 0.225 } },
+  { { 1 / (255 * 0.229), 1 / (255 * 0.224), 1 / (255 * 0.225) },
+    { -0.485 / 0.229, -0.456 / 0.224, -0.406 / 0.225 } },
   { { -1, 0.5, 1.75 }, { 255, -20.25, -100.5 } },
   { { 0, 0.3, -0.7 }, { 12.5, 300, 90 } },
 };
@@ -49,7 +51,8 @@ half_value (guint16 half)
   const int exponent = half >> 10 & 31;
   const int fraction = half & 1023;
   g_assert_cmpint (exponent, <, 31);
-  const double magnitude = exponent == 0 ? ldexp (fraction, -24) : ldexp (1024 + fraction, exponent - 25);
+  const double magnitude =
+    exponent == 0 ? ldexp (fraction, -24) : ldexp (1024 + fraction, exponent - 25);
   return half >> 15 ? -magnitude : magnitude;
 }
 
@@ -79,9 +82,11 @@ check_value (const SlNormalizeSpec *spec, int channel, double got, double value)
   const double error = spec->filter == SL_FILTER_NEAREST ? EXACT_SLACK : FILTER_SLACK;
   if (spec->type == SL_OUT_F32 || spec->type == SL_OUT_F16) {
     /* Half a unit in the last place of a half, and of the smallest. */
-    const double rounding = spec->type == SL_OUT_F16 ? fabs (value) / 2048 + 0x1p-25 : 1e-6 * fabs (spec->offset[channel]);
+    const double rounding = spec->type == SL_OUT_F16 ? fabs (value) / 2048 + 0x1p-25
+                                                     : 1e-6 * fabs (spec->offset[channel]);
     worst_error = fmax (worst_error, (fabs (got - value) - rounding) / gain);
-    g_assert_cmpfloat (fabs (got - value), <=, error * gain + rounding * 1.001 + 1e-6 * fabs (spec->offset[channel]));
+    g_assert_cmpfloat (fabs (got - value), <=,
+                       error * gain + rounding * 1.001 + 1e-6 * fabs (spec->offset[channel]));
     return;
   }
   const double low = spec->type == SL_OUT_U8 ? 0 : -128;
@@ -113,7 +118,8 @@ run (GRand *rand, SlNormalizer *normalizer, const SlImage *image, guint8 *tensor
 static void
 check_case (GRand *rand, const SlImageInfo *info, const SlNormalizeSpec *spec)
 {
-  g_autoptr (TestFrame) frame = test_frame_new (rand, info, g_rand_int_range (rand, TEST_STRIDE_TIGHT, TEST_STRIDE_NEGATIVE + 1));
+  g_autoptr (TestFrame) frame = test_frame_new (
+    rand, info, g_rand_int_range (rand, TEST_STRIDE_TIGHT, TEST_STRIDE_NEGATIVE + 1));
   const gsize channels = spec->colour == SL_COLOUR_GRAY ? 1 : 3;
   const gsize plane = (gsize) spec->width * (gsize) spec->height;
   const gsize bytes = plane * channels * element_size (spec->type);
@@ -155,7 +161,8 @@ static int
 random_size (GRand *rand)
 {
   static const int special[] = { 1, 1, 2, 3, 16, 17, 40 };
-  return g_rand_boolean (rand) ? special[g_rand_int_range (rand, 0, G_N_ELEMENTS (special))] : g_rand_int_range (rand, 1, 25);
+  return g_rand_boolean (rand) ? special[g_rand_int_range (rand, 0, G_N_ELEMENTS (special))]
+                               : g_rand_int_range (rand, 1, 25);
 }
 
 static void
@@ -234,7 +241,8 @@ test_format (gconstpointer data)
     };
     check_tensors (rand, &info, i % 5);
   }
-  g_test_message ("%" G_GUINT64_FORMAT " pixels, floats within %.2g of 255", pixels_checked, worst_error);
+  g_test_message ("%" G_GUINT64_FORMAT " pixels, floats within %.2g of 255", pixels_checked,
+                  worst_error);
   g_assert_cmpuint (pixels_checked, >, 20000);
 }
 
@@ -245,7 +253,8 @@ test_long_axes (void)
   g_autoptr (GRand) rand = g_rand_new_with_seed (99);
   for (int i = 0; i < 120; i++) {
     const int length[2] = { g_rand_int_range (rand, 1000, 32769), g_rand_int_range (rand, 1, 5) };
-    const int tensor[2] = { g_rand_int_range (rand, 1, i % 10 == 0 ? 32769 : 900), g_rand_int_range (rand, 1, 5) };
+    const int tensor[2] = { g_rand_int_range (rand, 1, i % 10 == 0 ? 32769 : 900),
+                            g_rand_int_range (rand, 1, 5) };
     const int turn = g_rand_int_range (rand, 0, 2);
     const SlImageInfo info = {
       .format = g_rand_int_range (rand, 0, SL_PIXEL_COUNT),
@@ -275,7 +284,9 @@ test_identity_is_exact (void)
   for (int format = SL_PIXEL_GRAY8; format < SL_PIXEL_COUNT; format++) {
     for (int i = 0; i < 2 * 3 * 3; i++) {
       int choice = i;
-      SlNormalizeSpec spec = { .gain = { 1, 1, 1 }, .colour = format == SL_PIXEL_GRAY8 ? SL_COLOUR_GRAY : SL_COLOUR_RGB };
+      SlNormalizeSpec spec = { .gain = { 1, 1, 1 },
+                               .colour =
+                                 format == SL_PIXEL_GRAY8 ? SL_COLOUR_GRAY : SL_COLOUR_RGB };
       spec.filter = take (&choice, 2);
       spec.fit = take (&choice, 3);
       spec.type = take (&choice, 3);
@@ -307,14 +318,17 @@ test_half_to_even (void)
     codes[i] = (guint8) i;
   const SlImageInfo info = { .format = SL_PIXEL_GRAY8, .width = 256, .height = 1, .full_range = 1 };
   const SlImage image = { { codes }, { 256 } };
-  SlNormalizeSpec spec = { .width = 256, .height = 1, .colour = SL_COLOUR_GRAY, .gain = { 0.5 }, .offset = { -10 } };
+  SlNormalizeSpec spec = {
+    .width = 256, .height = 1, .colour = SL_COLOUR_GRAY, .gain = { 0.5 }, .offset = { -10 }
+  };
   for (spec.type = SL_OUT_U8; spec.type <= SL_OUT_I8; spec.type++) {
     SlNormalizer *normalizer;
     g_assert_cmpint (sl_normalizer_new (&normalizer, &info, &spec), ==, SL_NORMALIZE_OK);
     sl_normalizer_run (normalizer, &image, tensor);
     sl_normalizer_free (normalizer);
     for (int i = 0; i < 256; i++)
-      g_assert_cmpfloat (element (&spec, tensor, (gsize) i), ==, fmax (rint (i * 0.5 - 10), spec.type == SL_OUT_U8 ? 0 : -128));
+      g_assert_cmpfloat (element (&spec, tensor, (gsize) i), ==,
+                         fmax (rint (i * 0.5 - 10), spec.type == SL_OUT_U8 ? 0 : -128));
   }
 }
 
@@ -355,7 +369,8 @@ test_int8_is_uint8 (void)
   }
 }
 
-/* A worked letterbox: 4x2 into 4x6 leaves two rows above and below; a stripe too thin to hold a pixel centre vanishes. */
+/* A worked letterbox: 4x2 into 4x6 leaves two rows above and below; a stripe too thin to hold a
+ * pixel centre vanishes. */
 static void
 test_letterbox_borders (void)
 {
@@ -403,7 +418,8 @@ run_share (gpointer data)
 {
   const Share *share = data;
   void *scratch = g_aligned_alloc (1, sl_normalizer_scratch_bytes (share->normalizer), 64);
-  sl_normalizer_run_slices (share->normalizer, share->image, share->tensor, share->first, share->count, scratch);
+  sl_normalizer_run_slices (share->normalizer, share->image, share->tensor, share->first,
+                            share->count, scratch);
   g_aligned_free (scratch);
   return NULL;
 }
@@ -415,7 +431,11 @@ test_threads (void)
   const SlImageInfo info = { .format = SL_PIXEL_NV12, .width = 321, .height = 203 };
   g_autoptr (TestFrame) frame = test_frame_new (rand, &info, TEST_STRIDE_RANDOM);
   for (int orientation = 0; orientation < 8; orientation++) {
-    SlNormalizeSpec spec = { .width = 97, .height = 71, .fit = SL_FIT_LETTERBOX, .filter = SL_FILTER_AUTO, .gain = { 1, 1, 1 } };
+    SlNormalizeSpec spec = { .width = 97,
+                             .height = 71,
+                             .fit = SL_FIT_LETTERBOX,
+                             .filter = SL_FILTER_AUTO,
+                             .gain = { 1, 1, 1 } };
     guint8 alone[97 * 71 * 3], together[97 * 71 * 3];
     GThread *threads[4];
     Share shares[4];
@@ -426,7 +446,8 @@ test_threads (void)
     const int slices = sl_normalizer_slices (normalizer);
     for (int i = 0; i < 4; i++) {
       const int first = slices * i / 4;
-      shares[i] = (Share){ normalizer, &frame->image, together, first, slices * (i + 1) / 4 - first };
+      shares[i] =
+        (Share){ normalizer, &frame->image, together, first, slices * (i + 1) / 4 - first };
       threads[i] = g_thread_new ("slice", run_share, &shares[i]);
     }
     for (int i = 0; i < 4; i++)
@@ -442,7 +463,9 @@ test_runs_are_independent (void)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (5);
   const SlImageInfo info = { .format = SL_PIXEL_NV12, .width = 20, .height = 14 };
-  const SlNormalizeSpec spec = { .width = 31, .height = 33, .filter = SL_FILTER_BILINEAR, .gain = { 1, 1, 1 } };
+  const SlNormalizeSpec spec = {
+    .width = 31, .height = 33, .filter = SL_FILTER_BILINEAR, .gain = { 1, 1, 1 }
+  };
   g_autoptr (TestFrame) a = test_frame_new (rand, &info, TEST_STRIDE_TIGHT);
   g_autoptr (TestFrame) b = test_frame_new (rand, &info, TEST_STRIDE_NEGATIVE);
   guint8 fresh[31 * 33 * 3], again[31 * 33 * 3];
@@ -483,13 +506,17 @@ test_extreme_factors (void)
   }
 }
 
-/* A normaliser that was another one before makes what a new one makes, whatever it was, and after refusing something, too. */
+/* A normaliser that was another one before makes what a new one makes, whatever it was, and after
+ * refusing something, too. */
 static void
 test_set_again (void)
 {
   GRand *rand = g_rand_new_with_seed (7);
-  const SlImageInfo info = { .format = SL_PIXEL_NV12, .width = 201, .height = 133, .site_h = SL_SITE_COSITED };
-  g_autofree guint8 *luma = g_malloc (201 * 133), *chroma = g_malloc (202 * 67), *a = g_malloc (64 * 64 * 3), *b = g_malloc (64 * 64 * 3);
+  const SlImageInfo info = {
+    .format = SL_PIXEL_NV12, .width = 201, .height = 133, .site_h = SL_SITE_COSITED
+  };
+  g_autofree guint8 *luma = g_malloc (201 * 133), *chroma = g_malloc (202 * 67),
+                    *a = g_malloc (64 * 64 * 3), *b = g_malloc (64 * 64 * 3);
   const SlImage image = { { luma, chroma, NULL }, { 201, 202, 0 } };
   SlNormalizer *again = NULL;
   for (guint i = 0; i < 201 * 133; i++)
@@ -515,11 +542,13 @@ test_set_again (void)
     if (again == NULL)
       g_assert_cmpint (sl_normalizer_new (&again, &info, &spec), ==, SL_NORMALIZE_OK);
     g_assert_cmpint (sl_normalizer_set (again, &info, &spec), ==, SL_NORMALIZE_OK);
-    const gsize bytes = (gsize) spec.width * (gsize) spec.height * (spec.colour == SL_COLOUR_GRAY ? 1 : 3);
+    const gsize bytes =
+      (gsize) spec.width * (gsize) spec.height * (spec.colour == SL_COLOUR_GRAY ? 1 : 3);
     sl_normalizer_run (fresh, &image, a);
     sl_normalizer_run (again, &image, b);
     g_assert_cmpmem (a, bytes, b, bytes);
-    g_assert_cmpmem (sl_normalizer_map (fresh), sizeof (SlAffine), sl_normalizer_map (again), sizeof (SlAffine));
+    g_assert_cmpmem (sl_normalizer_map (fresh), sizeof (SlAffine), sl_normalizer_map (again),
+                     sizeof (SlAffine));
     spec.crop.x = 201;
     g_assert_cmpint (sl_normalizer_set (again, &info, &spec), ==, SL_NORMALIZE_BAD_CROP);
     sl_normalizer_free (fresh);
@@ -536,7 +565,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_message ("kernels: %s", sl_normalizer_cpu ());
   for (guint format = 0; format < SL_PIXEL_COUNT; format++) {
-    g_autofree char *path = g_strdup_printf ("/normalize/reference/%s", sl_pixel_format_name (format));
+    g_autofree char *path =
+      g_strdup_printf ("/normalize/reference/%s", sl_pixel_format_name (format));
     g_test_add_data_func (path, GUINT_TO_POINTER (format), test_format);
   }
   g_test_add_func ("/normalize/long-axes", test_long_axes);

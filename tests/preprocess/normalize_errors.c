@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the normaliser refuses: every field out of its range, with the status and the words of its message.
+ * What the normaliser refuses: every field out of its range, with the status and the words of its
+ * message.
  */
 #include "preprocess/normalize.h"
 
@@ -9,7 +10,8 @@
 #include <string.h>
 
 static void
-expect_status (const SlImageInfo *info, const SlNormalizeSpec *spec, SlNormalizeStatus expected, const char *words)
+expect_status (const SlImageInfo *info, const SlNormalizeSpec *spec, SlNormalizeStatus expected,
+               const char *words)
 {
   SlNormalizer *normalizer = (SlNormalizer *) (gpointer) &expected;
   SlNormalizeStatus status = sl_normalizer_new (&normalizer, info, spec);
@@ -99,7 +101,9 @@ test_bad_shares (void)
   static const double bad[] = { -0.5, 0.009, 1.001, INFINITY, NAN };
   const SlImageInfo info = { .format = SL_PIXEL_NV12, .width = 8, .height = 8 };
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
-    const SlNormalizeSpec spec = { .width = 8, .height = 8, .fit = SL_FIT_CROP, .share = bad[i], .gain = { 1, 1, 1 } };
+    const SlNormalizeSpec spec = {
+      .width = 8, .height = 8, .fit = SL_FIT_CROP, .share = bad[i], .gain = { 1, 1, 1 }
+    };
     expect_status (&info, &spec, SL_NORMALIZE_BAD_RANGE, "the share 0.01 to 1");
   }
 }
@@ -111,7 +115,9 @@ test_bad_standard_deviations (void)
   static const double bad[] = { 0.0, -0.0, NAN };
   const SlImageInfo info = { .format = SL_PIXEL_NV12, .width = 8, .height = 8 };
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
-    const SlNormalizeSpec spec = { .width = 8, .height = 8, .type = SL_OUT_F32, .gain = { 1 / bad[i], 1 / bad[i], 1 / bad[i] } };
+    const SlNormalizeSpec spec = {
+      .width = 8, .height = 8, .type = SL_OUT_F32, .gain = { 1 / bad[i], 1 / bad[i], 1 / bad[i] }
+    };
     expect_status (&info, &spec, SL_NORMALIZE_BAD_RANGE, "finite");
   }
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the normaliser allocates: nothing per frame, little per stream however large the picture, and a clean
- * refusal when memory runs out at any point. The linker routes the library's allocations through here.
+ * What the normaliser allocates: nothing per frame, little per stream however large the picture,
+ * and a clean refusal when memory runs out at any point. The linker routes the library's
+ * allocations through here.
  */
 #include "preprocess/normalize.h"
 
@@ -49,7 +50,9 @@ static void
 test_out_of_memory (void)
 {
   const SlImageInfo info = { .format = SL_PIXEL_NV12, .width = 64, .height = 48 };
-  const SlNormalizeSpec spec = { .width = 20, .height = 20, .filter = SL_FILTER_AUTO, .gain = { 1, 1, 1 } };
+  const SlNormalizeSpec spec = {
+    .width = 20, .height = 20, .filter = SL_FILTER_AUTO, .gain = { 1, 1, 1 }
+  };
   SlNormalizer *normalizer = NULL;
   SlNormalizeStatus status = SL_NORMALIZE_NO_MEMORY;
   guint failures = 0;
@@ -72,8 +75,12 @@ test_out_of_memory (void)
 static void
 check_large (int frame, int tensor, gsize limit)
 {
-  const SlImageInfo info = { .format = SL_PIXEL_NV12, .width = frame, .height = frame, .full_range = 1 };
-  const SlNormalizeSpec spec = { .width = tensor, .height = tensor, .filter = SL_FILTER_AUTO, .gain = { 1, 1, 1 } };
+  const SlImageInfo info = {
+    .format = SL_PIXEL_NV12, .width = frame, .height = frame, .full_range = 1
+  };
+  const SlNormalizeSpec spec = {
+    .width = tensor, .height = tensor, .filter = SL_FILTER_AUTO, .gain = { 1, 1, 1 }
+  };
   const gsize bytes = (gsize) tensor * (gsize) tensor * 3;
   g_autofree guint8 *row = g_malloc ((gsize) frame);
   g_autofree guint8 *tensor_bytes = g_malloc (bytes);

@@ -7,10 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Far below the distance of a position from a boundary it does not touch (sizes up to 2^15), far above rounding. */
+/* Far below the distance of a position from a boundary it does not touch (sizes up to 2^15), far
+ * above rounding. */
 #define EPSILON 1e-7
 
-/* One axis: where the tensor position falls in the frame, how many pixels it covers, the pixels of the fitted rectangle. */
+/* One axis: where the tensor position falls in the frame, how many pixels it covers, the pixels of
+ * the fitted rectangle. */
 typedef struct
 {
   double position, scale;
@@ -27,7 +29,8 @@ typedef struct
 static Weights across, down;
 
 static gboolean
-place (SlFit fit, double share, double origin, double frame, double tensor, double other_frame, double other_tensor, int i, Place *out)
+place (SlFit fit, double share, double origin, double frame, double tensor, double other_frame,
+       double other_tensor, int i, Place *out)
 {
   double scale = frame / tensor;
   if (fit == SL_FIT_LETTERBOX)
@@ -54,7 +57,8 @@ weigh_bilinear (double position, Weights *weights)
   weights->weight[0] = 1 - weights->weight[1];
 }
 
-/* Pixel interval in samples, sample k covering k to k + 1, restricted to @first..@last; equal parts of it count equally. */
+/* Pixel interval in samples, sample k covering k to k + 1, restricted to @first..@last; equal parts
+ * of it count equally. */
 static void
 weigh_area (double from, double to, int first, int last, Weights *weights)
 {
@@ -85,12 +89,14 @@ weigh (const Place *at, SlFilter filter, gboolean halved, SlSite site, Weights *
   } else if (filter == SL_FILTER_BILINEAR || at->scale <= 1 + EPSILON / 100) {
     weigh_bilinear ((at->position - start) / size - 0.5, weights);
   } else {
-    weigh_area ((at->position - at->scale / 2 - start) / size, (at->position + at->scale / 2 - start) / size, first, last, weights);
+    weigh_area ((at->position - at->scale / 2 - start) / size,
+                (at->position + at->scale / 2 - start) / size, first, last, weights);
   }
   /* Samples beyond the fitted rectangle repeat its edge. */
   while (weights->count > 1 && weights->first < first) {
     weights->weight[1] += weights->weight[0];
-    memmove (weights->weight, weights->weight + 1, (gsize) --weights->count * sizeof weights->weight[0]);
+    memmove (weights->weight, weights->weight + 1,
+             (gsize) --weights->count * sizeof weights->weight[0]);
     weights->first++;
   }
   while (weights->count > 1 && weights->first + weights->count - 1 > last) {
@@ -107,7 +113,8 @@ sample (const TestFrame *frame, SlFilter filter, int c, const Place *px, const P
   weigh (px, filter, c > 0 && frame->halved_w, frame->info.site_h, &across);
   weigh (py, filter, c > 0 && frame->halved_h, frame->info.site_v, &down);
   for (int j = 0; j < down.count; j++) {
-    const guint16 *row = frame->sample[c] + (gsize) (down.first + j) * (gsize) frame->width[c] + across.first;
+    const guint16 *row =
+      frame->sample[c] + (gsize) (down.first + j) * (gsize) frame->width[c] + across.first;
     for (int i = 0; i < across.count; i++)
       sum += row[i] * across.weight[i] * down.weight[j];
   }
@@ -140,12 +147,14 @@ picture_colour (const TestFrame *frame, SlColour colour, const double code[3], d
 {
   if (frame->components == 3 && !frame->yuv) {
     for (int i = 0; i < 3; i++)
-      rgb[i] = colour == SL_COLOUR_GRAY ? 0.299 * code[0] + 0.587 * code[1] + 0.114 * code[2] : code[i];
+      rgb[i] =
+        colour == SL_COLOUR_GRAY ? 0.299 * code[0] + 0.587 * code[1] + 0.114 * code[2] : code[i];
   } else if (frame->yuv && colour != SL_COLOUR_GRAY) {
     yuv_to_rgb (&frame->info, frame->bits, code, rgb);
   } else {
     for (int i = 0; i < 3; i++)
-      rgb[i] = frame->info.full_range ? code[0] * 255 / ((1 << frame->bits) - 1) : (code[0] / (1 << (frame->bits - 8)) - 16) * 255 / 219;
+      rgb[i] = frame->info.full_range ? code[0] * 255 / ((1 << frame->bits) - 1)
+                                      : (code[0] / (1 << (frame->bits - 8)) - 16) * 255 / 219;
   }
 }
 
@@ -195,8 +204,9 @@ void
 reference_pixel (const TestFrame *frame, const SlNormalizeSpec *spec, int x, int y, double value[3])
 {
   const SlImageInfo *info = &frame->info;
-  const gboolean turned =
-    spec->orientation == SL_ORIENTATION_90R || spec->orientation == SL_ORIENTATION_90L || spec->orientation >= SL_ORIENTATION_UL_LR;
+  const gboolean turned = spec->orientation == SL_ORIENTATION_90R
+                          || spec->orientation == SL_ORIENTATION_90L
+                          || spec->orientation >= SL_ORIENTATION_UL_LR;
   const int columns = turned ? spec->height : spec->width;
   const int rows = turned ? spec->width : spec->height;
   const SlRect whole = { 0, 0, info->width, info->height };
@@ -205,8 +215,10 @@ reference_pixel (const TestFrame *frame, const SlNormalizeSpec *spec, int x, int
   int u, v;
   double rgb[3] = { spec->pad_value, spec->pad_value, spec->pad_value };
   unturn (spec->orientation, spec->width, spec->height, x, y, &u, &v);
-  gboolean in_w = place (spec->fit, spec->share, part.x, part.width, columns, part.height, rows, u, &px);
-  gboolean in_h = place (spec->fit, spec->share, part.y, part.height, rows, part.width, columns, v, &py);
+  gboolean in_w =
+    place (spec->fit, spec->share, part.x, part.width, columns, part.height, rows, u, &px);
+  gboolean in_h =
+    place (spec->fit, spec->share, part.y, part.height, rows, part.width, columns, v, &py);
   if (in_w && in_h) {
     double code[3] = { 0 };
     for (int c = 0; c < frame->components; c++)

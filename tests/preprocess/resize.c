@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The resizer against pictures whose samples are known everywhere: ramps, on which any filter without bias gives the value at
- * the position it stands for, so that a wrong position is a wrong value; noise against filters in double precision; borders.
- * Planes are packed by a table of this test's own and lie against inaccessible pages.
+ * The resizer against pictures whose samples are known everywhere: ramps, on which any filter
+ * without bias gives the value at the position it stands for, so that a wrong position is a wrong
+ * value; noise against filters in double precision; borders. Planes are packed by a table of this
+ * test's own and lie against inaccessible pages.
  */
 #include <math.h>
 #include <string.h>
@@ -10,7 +11,8 @@
 #include "preprocess/resize.h"
 #include "tests/preprocess/guard.h"
 
-/* Where component c lies: its plane, first sample and step in samples; @half_w, @half_h of components 1 and 2. */
+/* Where component c lies: its plane, first sample and step in samples; @half_w, @half_h of
+ * components 1 and 2. */
 typedef struct
 {
   const char *name;
@@ -55,7 +57,8 @@ component_height (const Picture *p, int c)
   return c > 0 && p->format->half_h ? (p->height + 1) / 2 : p->height;
 }
 
-/* Strides are random and even, rows upside down for every second picture; the last row ends where its samples end. */
+/* Strides are random and even, rows upside down for every second picture; the last row ends where
+ * its samples end. */
 static void
 picture_init (Picture *p, GRand *rand, const Format *format, int width, int height)
 {
@@ -65,12 +68,15 @@ picture_init (Picture *p, GRand *rand, const Format *format, int width, int heig
     int c = 0;
     while (format->plane[c] != plane)
       c++;
-    const int samples = format->groups != 0 ? (width + 1) / 2 * format->groups : component_width (p, c) * format->step[c];
+    const int samples = format->groups != 0 ? (width + 1) / 2 * format->groups
+                                            : component_width (p, c) * format->step[c];
     const int row = samples * (format->bits > 8 ? 2 : 1), rows = component_height (p, c);
-    const int stride = row + 2 * g_rand_int_range (rand, 0, 20) + (format->bits > 8 ? 0 : g_rand_int_range (rand, 0, 2));
+    const int stride = row + 2 * g_rand_int_range (rand, 0, 20)
+                       + (format->bits > 8 ? 0 : g_rand_int_range (rand, 0, 2));
     test_guard_init (&p->memory[plane], (gsize) stride * (gsize) (rows - 1) + (gsize) row, at_end);
     memset (p->memory[plane].data, 0xa5, p->memory[plane].bytes);
-    p->target.plane[plane] = p->memory[plane].data + (negative ? (gsize) stride * (gsize) (rows - 1) : 0);
+    p->target.plane[plane] =
+      p->memory[plane].data + (negative ? (gsize) stride * (gsize) (rows - 1) : 0);
     p->target.stride[plane] = negative ? -stride : stride;
     p->image.plane[plane] = p->target.plane[plane];
     p->image.stride[plane] = p->target.stride[plane];
@@ -116,7 +122,9 @@ set (const Picture *p, int c, int x, int y, double value)
 static SlResizer *
 resizer_for (const Picture *from, const SlResizeSpec *spec)
 {
-  const SlImageInfo info = { .format = from->format->format, .width = from->width, .height = from->height };
+  const SlImageInfo info = { .format = from->format->format,
+                             .width = from->width,
+                             .height = from->height };
   SlResizer *resizer;
   g_assert_cmpint (sl_resizer_new (&resizer, &info, spec), ==, SL_RESIZE_OK);
   return resizer;
@@ -150,29 +158,37 @@ centre (int i, int half, int length)
 }
 
 /*
- * How far a result may be from the value at its position, beside one for rounding. Off by half a sample: nearest. The fixed point
- * of libyuv: 1/4. A chroma sample stands for one pixel instead of two at odd edges, of the frame or of the picture, which
- * stretches the chroma plane by one pixel of either.
+ * How far a result may be from the value at its position, beside one for rounding. Off by half a
+ * sample: nearest. The fixed point of libyuv: 1/4. A chroma sample stands for one pixel instead of
+ * two at odd edges, of the frame or of the picture, which stretches the chroma plane by one pixel
+ * of either.
  */
 static double
-tolerance (const Picture *from, const Picture *to, const SlAffine *map, const SlResizeSpec *spec, int c, gboolean vertical)
+tolerance (const Picture *from, const Picture *to, const SlAffine *map, const SlResizeSpec *spec,
+           int c, gboolean vertical)
 {
   const Format *f = from->format;
   const double sample = c > 0 && (vertical ? f->half_h : f->half_w) ? 2 : 1;
   double off = (spec->filter == SL_FILTER_NEAREST ? 0.75 : 0.25) * sample;
-  if (c > 0 && (from->width | from->height | to->width | to->height | spec->crop.width | spec->crop.height) & 1)
+  if (c > 0
+      && (from->width | from->height | to->width | to->height | spec->crop.width
+          | spec->crop.height)
+           & 1)
     off += 1 + (vertical ? fabs (map->yx) + fabs (map->yy) : fabs (map->xx) + fabs (map->xy));
   return off * SLOPE + 1;
 }
 
 static void
-check_ramp (const Picture *from, const Picture *to, const SlResizer *resizer, const SlResizeSpec *spec, gboolean vertical)
+check_ramp (const Picture *from, const Picture *to, const SlResizer *resizer,
+            const SlResizeSpec *spec, gboolean vertical)
 {
   const SlAffine *map = sl_resizer_map (resizer);
   const SlRect content = sl_resizer_content (resizer);
   const SlResizeSpec *s = spec;
   double part[4];
-  sl_affine_box (map, (double[]){ content.x, content.y, content.x + content.width, content.y + content.height }, part);
+  sl_affine_box (
+    map, (double[]){ content.x, content.y, content.x + content.width, content.y + content.height },
+    part);
   for (int c = 0; c < to->format->components; c++) {
     const int half_w = c > 0 && to->format->half_w, half_h = c > 0 && to->format->half_h;
     /* Bilinear stays at the outermost samples, half a sample inside the part. */
@@ -181,18 +197,22 @@ check_ramp (const Picture *from, const Picture *to, const SlResizer *resizer, co
       for (int x = 0; x < component_width (to, c); x++) {
         const double px = centre (x, half_w, to->width), py = centre (y, half_h, to->height);
         double fx, fy;
-        if (px < content.x || px > content.x + content.width || py < content.y || py > content.y + content.height) {
+        if (px < content.x || px > content.x + content.width || py < content.y
+            || py > content.y + content.height) {
           g_assert_cmpfloat (get (to, c, x, y), ==, c == 0 ? spec->pad_value : 128);
           continue;
         }
         sl_affine_apply (map, px, py, &fx, &fy);
         const double low = part[vertical ? 1 : 0] + inset, high = part[vertical ? 3 : 2] - inset;
-        const double position = low < high ? CLAMP (vertical ? fy : fx, low, high) : (low + high) / 2;
+        const double position =
+          low < high ? CLAMP (vertical ? fy : fx, low, high) : (low + high) / 2;
         const double expected = ramp (from, c, position), got = get (to, c, x, y);
         if (fabs (got - expected) > tolerance (from, to, map, spec, c, vertical))
-          g_error ("%s %dx%d -> %dx%d crop %d,%d %dx%d fit %d turn %d filter %d, component %d at %d,%d: expected %.2f, got %.2f",
-                   to->format->name, from->width, from->height, to->width, to->height, s->crop.x, s->crop.y, s->crop.width, s->crop.height,
-                   s->fit, s->orientation, s->filter, c, x, y, expected, got);
+          g_error (
+            "%s %dx%d -> %dx%d crop %d,%d %dx%d fit %d turn %d filter %d, component %d at %d,%d: expected %.2f, got %.2f",
+            to->format->name, from->width, from->height, to->width, to->height, s->crop.x,
+            s->crop.y, s->crop.width, s->crop.height, s->fit, s->orientation, s->filter, c, x, y,
+            expected, got);
       }
   }
 }
@@ -214,12 +234,15 @@ run_ramp (GRand *rand, const Format *format, int width, int height, const SlResi
   }
 }
 
-/* Every orientation x fit x filter, at even sizes, odd ones, and with a crop, reducing and enlarging. */
+/* Every orientation x fit x filter, at even sizes, odd ones, and with a crop, reducing and
+ * enlarging. */
 static void
 test_geometry (gconstpointer data)
 {
-  static const int sizes[][4] = { { 96, 64, 32, 20 }, { 64, 96, 48, 32 }, { 97, 51, 33, 25 }, { 100, 80, 80, 60 }, { 40, 30, 100, 60 },
-                                  { 96, 48, 36, 18 }, { 90, 90, 7, 9 },   { 31, 17, 31, 17 }, { 64, 64, 16, 64 },  { 100, 100, 50, 50 } };
+  static const int sizes[][4] = { { 96, 64, 32, 20 },  { 64, 96, 48, 32 },  { 97, 51, 33, 25 },
+                                  { 100, 80, 80, 60 }, { 40, 30, 100, 60 }, { 96, 48, 36, 18 },
+                                  { 90, 90, 7, 9 },    { 31, 17, 31, 17 },  { 64, 64, 16, 64 },
+                                  { 100, 100, 50, 50 } };
   g_autoptr (GRand) rand = g_rand_new_with_seed (7);
   for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
     for (int turn = SL_ORIENTATION_IDENTITY; turn <= SL_ORIENTATION_UR_LL; turn++)
@@ -237,7 +260,8 @@ test_geometry (gconstpointer data)
         }
 }
 
-/* Weight of source sample @k in position @i: the overlap for area, a triangle one sample wide for bilinear. */
+/* Weight of source sample @k in position @i: the overlap for area, a triangle one sample wide for
+ * bilinear. */
 static double
 weight (SlFilter filter, int src, int dst, int i, int k)
 {
@@ -264,13 +288,15 @@ filtered (const Picture *from, const Picture *to, SlFilter filter, int c, int x,
   return sum;
 }
 
-/* Noise: one code, rounding and the weights' 14 bits; libyuv's weights have 7 bits, which noise of 255 makes 3. */
+/* Noise: one code, rounding and the weights' 14 bits; libyuv's weights have 7 bits, which noise of
+ * 255 makes 3. */
 static void
 test_noise (gconstpointer data)
 {
-  static const int sizes[][4] = { { 96, 60, 32, 20 }, { 97, 51, 40, 25 }, { 50, 40, 70, 60 },   { 300, 200, 6, 4 },
-                                  { 64, 64, 32, 32 }, { 64, 48, 48, 36 }, { 2000, 6, 2, 4 },    { 4, 700, 4, 2 },
-                                  { 1, 1, 5, 3 },     { 5, 3, 1, 1 },     { 128, 128, 48, 48 }, { 33, 34, 70, 11 } };
+  static const int sizes[][4] = { { 96, 60, 32, 20 }, { 97, 51, 40, 25 },   { 50, 40, 70, 60 },
+                                  { 300, 200, 6, 4 }, { 64, 64, 32, 32 },   { 64, 48, 48, 36 },
+                                  { 2000, 6, 2, 4 },  { 4, 700, 4, 2 },     { 1, 1, 5, 3 },
+                                  { 5, 3, 1, 1 },     { 128, 128, 48, 48 }, { 33, 34, 70, 11 } };
   g_autoptr (GRand) rand = g_rand_new_with_seed (11);
   for (guint n = 0; n < G_N_ELEMENTS (sizes); n++)
     for (int filter = SL_FILTER_BILINEAR; filter <= SL_FILTER_AREA; filter++) {
@@ -281,17 +307,21 @@ test_noise (gconstpointer data)
         for (int y = 0; y < component_height (&from, c); y++)
           for (int x = 0; x < component_width (&from, c); x++)
             set (&from, c, x, y, g_rand_int_range (rand, 0, 256));
-      const SlResizeSpec spec = { .width = to.width, .height = to.height, .filter = (SlFilter) filter };
+      const SlResizeSpec spec = { .width = to.width,
+                                  .height = to.height,
+                                  .filter = (SlFilter) filter };
       SlResizer *resizer = resizer_for (&from, &spec);
       g_assert_cmpint (sl_resizer_run (resizer, &from.image, &to.target), ==, SL_RESIZE_OK);
       const double limit = filter == SL_FILTER_BILINEAR ? 3 : 1;
       for (int c = 0; c < to.format->components; c++)
         for (int y = 0; y < component_height (&to, c); y++)
           for (int x = 0; x < component_width (&to, c); x++) {
-            const double expected = filtered (&from, &to, spec.filter, c, x, y), got = get (&to, c, x, y);
+            const double expected = filtered (&from, &to, spec.filter, c, x, y),
+                         got = get (&to, c, x, y);
             if (fabs (got - expected) > limit)
-              g_error ("%s %dx%d -> %dx%d filter %d component %d at %d,%d: expected %.2f, got %.2f", to.format->name, from.width,
-                       from.height, to.width, to.height, filter, c, x, y, expected, got);
+              g_error ("%s %dx%d -> %dx%d filter %d component %d at %d,%d: expected %.2f, got %.2f",
+                       to.format->name, from.width, from.height, to.width, to.height, filter, c, x,
+                       y, expected, got);
           }
       sl_resizer_free (resizer);
       picture_clear (&from);
@@ -299,14 +329,17 @@ test_noise (gconstpointer data)
     }
 }
 
-/* A point of the picture, to the frame and back, and a box of the frame through the picture: every fit x orientation. */
+/* A point of the picture, to the frame and back, and a box of the frame through the picture: every
+ * fit x orientation. */
 static void
 test_round_trip (void)
 {
   const SlImageInfo info = { .format = SL_PIXEL_NV12, .width = 1919, .height = 1079 };
   for (int turn = SL_ORIENTATION_IDENTITY; turn <= SL_ORIENTATION_UR_LL; turn++)
     for (int fit = SL_FIT_STRETCH; fit <= SL_FIT_CROP; fit++) {
-      const SlResizeSpec spec = { .width = 300, .height = 200, .fit = (SlFit) fit, .orientation = (SlOrientation) turn };
+      const SlResizeSpec spec = {
+        .width = 300, .height = 200, .fit = (SlFit) fit, .orientation = (SlOrientation) turn
+      };
       SlResizer *resizer;
       g_assert_cmpint (sl_resizer_new (&resizer, &info, &spec), ==, SL_RESIZE_OK);
       const double box[4] = { 900.25, 500.5, 1000.75, 580 };
@@ -317,7 +350,8 @@ test_round_trip (void)
       sl_affine_box (sl_resizer_map (resizer), there, back);
       for (int i = 0; i < 4; i++)
         g_assert_cmpfloat (fabs (back[i] - box[i]), <, 1e-6);
-      /* The centre of the frame is that of the picture, but for the alignment of part and content. */
+      /* The centre of the frame is that of the picture, but for the alignment of part and content.
+       */
       double x, y;
       sl_affine_apply (&inverse, info.width / 2.0, info.height / 2.0, &x, &y);
       g_assert_cmpfloat (fabs (x - 150), <=, 1.5);
@@ -361,19 +395,43 @@ typedef struct
 #define SIZE .width = 8, .height = 4
 
 static const ErrorCase error_cases[] = {
-  { "rgb", "YUV or GRAY8", SL_RESIZE_BAD_FORMAT, { .format = SL_PIXEL_RGB, .width = 4, .height = 4 }, { SIZE } },
-  { "no-format", "YUV or GRAY8", SL_RESIZE_BAD_FORMAT, { .format = SL_PIXEL_COUNT, .width = 4, .height = 4 }, { SIZE } },
-  { "no-width", "1 to 16384", SL_RESIZE_BAD_SIZE, { .format = SL_PIXEL_NV12, .height = 4 }, { SIZE } },
-  { "large-frame", "1 to 16384", SL_RESIZE_BAD_SIZE, { .format = SL_PIXEL_NV12, .width = 16385, .height = 4 }, { SIZE } },
+  { "rgb",
+    "YUV or GRAY8",
+    SL_RESIZE_BAD_FORMAT,
+    { .format = SL_PIXEL_RGB, .width = 4, .height = 4 },
+    { SIZE } },
+  { "no-format",
+    "YUV or GRAY8",
+    SL_RESIZE_BAD_FORMAT,
+    { .format = SL_PIXEL_COUNT, .width = 4, .height = 4 },
+    { SIZE } },
+  { "no-width",
+    "1 to 16384",
+    SL_RESIZE_BAD_SIZE,
+    { .format = SL_PIXEL_NV12, .height = 4 },
+    { SIZE } },
+  { "large-frame",
+    "1 to 16384",
+    SL_RESIZE_BAD_SIZE,
+    { .format = SL_PIXEL_NV12, .width = 16385, .height = 4 },
+    { SIZE } },
   { "no-height", "1 to 16384", SL_RESIZE_BAD_SIZE, FRAME, { .width = 8 } },
   { "large", "1 to 16384", SL_RESIZE_BAD_SIZE, FRAME, { .width = G_MAXINT, .height = 1 } },
   { "crop-outside", "crop", SL_RESIZE_BAD_CROP, FRAME, { SIZE, .crop = { 16, 0, 1, 1 } } },
   { "crop-over", "crop", SL_RESIZE_BAD_CROP, FRAME, { SIZE, .crop = { 1, 0, 16, 1 } } },
-  { "crop-overflow", "crop", SL_RESIZE_BAD_CROP, FRAME, { SIZE, .crop = { 1, 1, G_MAXINT, G_MAXINT } } },
+  { "crop-overflow",
+    "crop",
+    SL_RESIZE_BAD_CROP,
+    FRAME,
+    { SIZE, .crop = { 1, 1, G_MAXINT, G_MAXINT } } },
   { "crop-negative", "crop", SL_RESIZE_BAD_CROP, FRAME, { SIZE, .crop = { -1, 0, 4, 4 } } },
   { "crop-empty", "crop", SL_RESIZE_BAD_CROP, FRAME, { SIZE, .crop = { 2, 0, 0, 4 } } },
   { "fit", "no such value", SL_RESIZE_BAD_CHOICE, FRAME, { SIZE, .fit = (SlFit) 3 } },
-  { "orientation", "no such value", SL_RESIZE_BAD_CHOICE, FRAME, { SIZE, .orientation = (SlOrientation) 8 } },
+  { "orientation",
+    "no such value",
+    SL_RESIZE_BAD_CHOICE,
+    FRAME,
+    { SIZE, .orientation = (SlOrientation) 8 } },
   { "filter", "no such value", SL_RESIZE_BAD_CHOICE, FRAME, { SIZE, .filter = (SlFilter) 4 } },
   { "pad", "pad value", SL_RESIZE_BAD_CHOICE, FRAME, { SIZE, .pad_value = 256 } },
 };

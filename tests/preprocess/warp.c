@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Turned parts of pictures against interpolation in double precision, against the normaliser where a part is upright or turned by a
- * quarter, and on gradients, which reducing and turning leave what they are.
+ * Turned parts of pictures against interpolation in double precision, against the normaliser where
+ * a part is upright or turned by a quarter, and on gradients, which reducing and turning leave what
+ * they are.
  */
 #include "preprocess/warp.h"
 
@@ -21,14 +22,16 @@ static const SlNormalizeSpec bytes_spec = { .gain = { 1, 1, 1 } };
 static double
 sample (const TestFrame *frame, int c, int x, int y)
 {
-  return frame->sample[c][(gsize) CLAMP (y, 0, frame->height[c] - 1) * (gsize) frame->width[c] + (gsize) CLAMP (x, 0, frame->width[c] - 1)];
+  return frame->sample[c][(gsize) CLAMP (y, 0, frame->height[c] - 1) * (gsize) frame->width[c]
+                          + (gsize) CLAMP (x, 0, frame->width[c] - 1)];
 }
 
 /* Byte @c of the picture at (@x, @y), whose first pixel's centre is at (0.5, 0.5). */
 static double
 interpolate (const TestFrame *frame, int c, double x, double y)
 {
-  const double left = floor (x - 0.5), top = floor (y - 0.5), fx = x - 0.5 - left, fy = y - 0.5 - top;
+  const double left = floor (x - 0.5), top = floor (y - 0.5), fx = x - 0.5 - left,
+               fy = y - 0.5 - top;
   const int i = (int) left, j = (int) top;
   return (1 - fy) * ((1 - fx) * sample (frame, c, i, j) + fx * sample (frame, c, i + 1, j))
          + fy * ((1 - fx) * sample (frame, c, i, j + 1) + fx * sample (frame, c, i + 1, j + 1));
@@ -37,8 +40,11 @@ interpolate (const TestFrame *frame, int c, double x, double y)
 static double
 element (const SlNormalizeSpec *spec, const guint8 *tensor, int x, int y, int c)
 {
-  const gsize n = (gsize) spec->width * (gsize) spec->height, at = (gsize) y * (gsize) spec->width + (gsize) x;
-  const gsize i = spec->layout == SL_LAYOUT_NHWC ? at * (spec->colour == SL_COLOUR_GRAY ? 1 : 3) + (gsize) c : (gsize) c * n + at;
+  const gsize n = (gsize) spec->width * (gsize) spec->height,
+              at = (gsize) y * (gsize) spec->width + (gsize) x;
+  const gsize i = spec->layout == SL_LAYOUT_NHWC
+                    ? at * (spec->colour == SL_COLOUR_GRAY ? 1 : 3) + (gsize) c
+                    : (gsize) c * n + at;
   gfloat value;
   guint16 half;
   if (spec->type == SL_OUT_U8)
@@ -56,8 +62,11 @@ element (const SlNormalizeSpec *spec, const guint8 *tensor, int x, int y, int c)
 static gsize
 tensor_bytes (const SlNormalizeSpec *spec)
 {
-  static const gsize bytes[] = { [SL_OUT_U8] = 1, [SL_OUT_I8] = 1, [SL_OUT_F32] = 4, [SL_OUT_F16] = 2 };
-  return (gsize) spec->width * (gsize) spec->height * (spec->colour == SL_COLOUR_GRAY ? 1 : 3) * bytes[spec->type];
+  static const gsize bytes[] = {
+    [SL_OUT_U8] = 1, [SL_OUT_I8] = 1, [SL_OUT_F32] = 4, [SL_OUT_F16] = 2
+  };
+  return (gsize) spec->width * (gsize) spec->height * (spec->colour == SL_COLOUR_GRAY ? 1 : 3)
+         * bytes[spec->type];
 }
 
 static guint8 *
@@ -73,27 +82,35 @@ run (SlWarp *warp, const TestFrame *frame, const SlNormalizeSpec *spec, const Sl
   return tensor;
 }
 
-/* Every pixel of the tensor, computed by turning and interpolating here. Returns how many were borders. */
+/* Every pixel of the tensor, computed by turning and interpolating here. Returns how many were
+ * borders. */
 static guint
-check (const TestFrame *frame, const SlNormalizeSpec *spec, const SlTurnedRect *part, const guint8 *tensor)
+check (const TestFrame *frame, const SlNormalizeSpec *spec, const SlTurnedRect *part,
+       const guint8 *tensor)
 {
   guint borders = 0;
   const int channels = spec->colour == SL_COLOUR_GRAY ? 1 : 3;
   for (int y = 0; y < spec->height; y++)
     for (int x = 0; x < spec->width; x++) {
-      const double across = ((x + 0.5) / spec->width - 0.5) * part->width, down = ((y + 0.5) / spec->height - 0.5) * part->height;
+      const double across = ((x + 0.5) / spec->width - 0.5) * part->width,
+                   down = ((y + 0.5) / spec->height - 0.5) * part->height;
       const double px = part->x + across * cos (part->angle) - down * sin (part->angle);
       const double py = part->y + across * sin (part->angle) + down * cos (part->angle);
-      const double edge = fmin (fmin (fabs (px), fabs (px - frame->info.width)), fmin (fabs (py), fabs (py - frame->info.height)));
-      const gboolean inside = px >= 0 && py >= 0 && px <= frame->info.width && py <= frame->info.height;
+      const double edge = fmin (fmin (fabs (px), fabs (px - frame->info.width)),
+                                fmin (fabs (py), fabs (py - frame->info.height)));
+      const gboolean inside =
+        px >= 0 && py >= 0 && px <= frame->info.width && py <= frame->info.height;
       if (edge < 1e-6)
         continue;
       borders += !inside;
       for (int c = 0; c < channels; c++) {
-        const double byte = inside ? interpolate (frame, spec->colour == SL_COLOUR_BGR ? 2 - c : c, px, py) : spec->pad_value;
+        const double byte =
+          inside ? interpolate (frame, spec->colour == SL_COLOUR_BGR ? 2 - c : c, px, py)
+                 : spec->pad_value;
         double value = byte * spec->gain[c] + spec->offset[c], slack = SLACK * fabs (spec->gain[c]);
         if (spec->type == SL_OUT_U8 || spec->type == SL_OUT_I8) {
-          value = CLAMP (value, spec->type == SL_OUT_U8 ? 0 : -128, spec->type == SL_OUT_U8 ? 255 : 127);
+          value =
+            CLAMP (value, spec->type == SL_OUT_U8 ? 0 : -128, spec->type == SL_OUT_U8 ? 255 : 127);
           slack += 0.5;
         } else if (spec->type == SL_OUT_F16)
           slack += fabs (value) / 2048;
@@ -111,7 +128,9 @@ test_turned (void)
   SlWarp *warp = sl_warp_new ();
   guint borders = 0, pixels = 0;
   for (guint i = 0; i < 200; i++) {
-    const SlImageInfo info = { .format = SL_PIXEL_RGB, .width = g_rand_int_range (rand, 1, 60), .height = g_rand_int_range (rand, 1, 60) };
+    const SlImageInfo info = { .format = SL_PIXEL_RGB,
+                               .width = g_rand_int_range (rand, 1, 60),
+                               .height = g_rand_int_range (rand, 1, 60) };
     g_autoptr (TestFrame) frame = test_frame_new (rand, &info, (TestStride) (i % 3));
     const double *factor = factors[i % 3];
     SlNormalizeSpec spec = { .width = g_rand_int_range (rand, 1, 40),
@@ -124,8 +143,10 @@ test_turned (void)
                              .offset = { factor[1], factor[1], factor[1] } };
     if (spec.type == SL_OUT_I8)
       spec.offset[0] = spec.offset[1] = spec.offset[2] = -128;
-    const SlTurnedRect part = { g_rand_double_range (rand, -5, info.width + 5), g_rand_double_range (rand, -5, info.height + 5),
-                                spec.width * g_rand_double_range (rand, 0.1, 2), spec.height * g_rand_double_range (rand, 0.1, 2),
+    const SlTurnedRect part = { g_rand_double_range (rand, -5, info.width + 5),
+                                g_rand_double_range (rand, -5, info.height + 5),
+                                spec.width * g_rand_double_range (rand, 0.1, 2),
+                                spec.height * g_rand_double_range (rand, 0.1, 2),
                                 g_rand_double_range (rand, -7, 7) };
     g_autofree guint8 *tensor = run (warp, frame, &spec, &part);
     borders += check (frame, &spec, &part, tensor);
@@ -140,7 +161,8 @@ test_turned (void)
 static void
 test_quarters (void)
 {
-  static const SlOrientation orientations[] = { SL_ORIENTATION_IDENTITY, SL_ORIENTATION_90L, SL_ORIENTATION_180, SL_ORIENTATION_90R };
+  static const SlOrientation orientations[] = { SL_ORIENTATION_IDENTITY, SL_ORIENTATION_90L,
+                                                SL_ORIENTATION_180, SL_ORIENTATION_90R };
   static const SlPixelFormat formats[] = { SL_PIXEL_NV12, SL_PIXEL_RGB, SL_PIXEL_GRAY8 };
   g_autoptr (GRand) rand = g_rand_new_with_seed (8);
   SlWarp *warp = sl_warp_new ();
@@ -174,7 +196,9 @@ static void
 test_reduced (void)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (9);
-  const SlImageInfo info = { .format = SL_PIXEL_GRAY8, .width = 250, .height = 240, .full_range = 1 };
+  const SlImageInfo info = {
+    .format = SL_PIXEL_GRAY8, .width = 250, .height = 240, .full_range = 1
+  };
   g_autoptr (TestFrame) frame = test_frame_new (rand, &info, TEST_STRIDE_TIGHT);
   SlWarp *warp = sl_warp_new ();
   for (int y = 0; y < info.height; y++)
@@ -190,8 +214,13 @@ test_reduced (void)
     g_autofree guint8 *tensor = run (warp, frame, &spec, &part);
     for (int y = 0; y < 12; y++)
       for (int x = 0; x < 12; x++) {
-        const double want = part.x + side * (((x + 0.5) / 12 - 0.5) * cos (part.angle) - ((y + 0.5) / 12 - 0.5) * sin (part.angle)) - 0.5;
-        g_assert_cmpfloat (fabs (element (&spec, tensor, x, y, 0) - want), <=, 1.1); /* of which the reduced picture's rounding is a half */
+        const double want = part.x
+                            + side
+                                * (((x + 0.5) / 12 - 0.5) * cos (part.angle)
+                                   - ((y + 0.5) / 12 - 0.5) * sin (part.angle))
+                            - 0.5;
+        g_assert_cmpfloat (fabs (element (&spec, tensor, x, y, 0) - want), <=,
+                           1.1); /* of which the reduced picture's rounding is a half */
       }
   }
   sl_warp_free (warp);
@@ -201,8 +230,10 @@ test_reduced (void)
 static void
 test_refused (void)
 {
-  static const SlTurnedRect bad[] = { { NAN, 0, 1, 1, 0 },      { 0, INFINITY, 1, 1, 0 }, { 0, 0, 0, 1, 0 },    { 0, 0, 1, -1, 0 },
-                                      { 0, 0, 1, INFINITY, 0 }, { 0, 0, 1, 1, NAN },      { 1e300, 0, 1, 1, 0 } };
+  static const SlTurnedRect bad[] = { { NAN, 0, 1, 1, 0 },      { 0, INFINITY, 1, 1, 0 },
+                                      { 0, 0, 0, 1, 0 },        { 0, 0, 1, -1, 0 },
+                                      { 0, 0, 1, INFINITY, 0 }, { 0, 0, 1, 1, NAN },
+                                      { 1e300, 0, 1, 1, 0 } };
   g_autoptr (GRand) rand = g_rand_new_with_seed (10);
   const SlImageInfo info = { .format = SL_PIXEL_RGB, .width = 16, .height = 16 };
   g_autoptr (TestFrame) frame = test_frame_new (rand, &info, TEST_STRIDE_TIGHT);

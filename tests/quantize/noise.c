@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The report's noise where results are NaN or infinite: a layer whose float results become infinite, while 8 bits keep them finite, is
- * the worst there is, and not the best.
+ * The report's noise where results are NaN or infinite: a layer whose float results become
+ * infinite, while 8 bits keep them finite, is the worst there is, and not the best.
  */
 #include "models/quantize/quantize.h"
 
@@ -18,7 +18,8 @@ static SlModel *
 load_model (void)
 {
   g_autoptr (GError) error = NULL;
-  g_autofree char *folder = g_dir_make_tmp ("sightline-XXXXXX", NULL), *path = g_build_filename (folder, "noise.onnx", NULL);
+  g_autofree char *folder = g_dir_make_tmp ("sightline-XXXXXX", NULL),
+                  *path = g_build_filename (folder, "noise.onnx", NULL);
   g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (13);
   g_autoptr (GRand) random = g_rand_new_with_seed (6);
   gfloat weights[CHANNELS * 3 * 3 * 3];
@@ -29,7 +30,8 @@ load_model (void)
   sl_onnx_writer_node (writer, "Conv", "x,w", "y", "pads I 1,1,1,1", NULL);
   sl_onnx_writer_output (writer, "y", SL_ONNX_FLOAT);
   g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
-  g_assert_true (g_file_set_contents (path, g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes), NULL));
+  g_assert_true (g_file_set_contents (path, g_bytes_get_data (bytes, NULL),
+                                      (gssize) g_bytes_get_size (bytes), NULL));
   const SlModelSettings overrides = { .mean = "0", .std = "255" };
   SlModel *model = sl_model_load (path, &overrides, &error);
   g_assert_no_error (error);

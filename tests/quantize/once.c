@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What is learned in one pass, from pictures that come only once, against what two passes learn from the same: limits and means are equal, and
- * ranges lie within a few places of the histogram.
+ * What is learned in one pass, from pictures that come only once, against what two passes learn
+ * from the same: limits and means are equal, and ranges lie within a few places of the histogram.
  */
 #include "models/quantize/ranges.h"
 
@@ -20,7 +20,8 @@ static SlGraph *
 make_graph (void)
 {
   g_autoptr (GError) error = NULL;
-  g_autofree char *folder = g_dir_make_tmp ("sightline-XXXXXX", NULL), *path = g_build_filename (folder, "once.onnx", NULL);
+  g_autofree char *folder = g_dir_make_tmp ("sightline-XXXXXX", NULL),
+                  *path = g_build_filename (folder, "once.onnx", NULL);
   g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (13);
   sl_onnx_writer_input (writer, "x", SL_ONNX_FLOAT, 4, (gint64[]){ 1, 3, SIDE, SIDE });
   sl_onnx_writer_node (writer, "LeakyRelu", "x", "y", "alpha f 0.1", NULL);
@@ -28,7 +29,8 @@ make_graph (void)
   sl_onnx_writer_output (writer, "y", SL_ONNX_FLOAT);
   sl_onnx_writer_output (writer, "z", SL_ONNX_FLOAT);
   g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
-  g_assert_true (g_file_set_contents (path, g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes), NULL));
+  g_assert_true (g_file_set_contents (path, g_bytes_get_data (bytes, NULL),
+                                      (gssize) g_bytes_get_size (bytes), NULL));
   const SlModelSettings overrides = { .mean = "0", .std = "1" };
   SlModel *model = sl_model_load (path, &overrides, &error);
   g_assert_no_error (error);
@@ -40,7 +42,8 @@ make_graph (void)
   return graph;
 }
 
-/* Values of picture @i: a bell whose width is @widths[i % 4]; the first picture is nothing but 0. */
+/* Values of picture @i: a bell whose width is @widths[i % 4]; the first picture is nothing but 0.
+ */
 static void
 draw (gfloat *picture, guint i, const gdouble *widths)
 {
@@ -93,7 +96,8 @@ check (const gdouble *widths)
       all += got->bins[b];
     g_assert_cmpuint (all, ==, PICTURES * VALUES);
     for (SlRangeMethod method = SL_RANGE_MINMAX; method <= SL_RANGE_MSE; method++) {
-      const SlRange a = sl_ranges_choose (&want, 1, method, 99, NULL), b = sl_ranges_choose (&got, 1, method, 99, NULL);
+      const SlRange a = sl_ranges_choose (&want, 1, method, 99, NULL),
+                    b = sl_ranges_choose (&got, 1, method, 99, NULL);
       const gdouble near = (want->range.high - want->range.low) * 0.02;
       g_assert_cmpfloat_with_epsilon (a.low, b.low, near);
       g_assert_cmpfloat_with_epsilon (a.high, b.high, near);

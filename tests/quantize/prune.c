@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Of each layer's weights the smallest become zero, exactly as many as asked for, and no others change. */
+/* Of each layer's weights the smallest become zero, exactly as many as asked for, and no others
+ * change. */
 #include "models/quantize/prune.h"
 
 #include <math.h>
@@ -12,7 +13,9 @@
 static gint32
 add (SlGraph *graph, guint rank, const gint32 *dims, const gfloat *values)
 {
-  SlTensor tensor = { .name = "t", .dtype = SL_DTYPE_F32, .rank = rank, .bytes = sizeof (gfloat), .data = values };
+  SlTensor tensor = {
+    .name = "t", .dtype = SL_DTYPE_F32, .rank = rank, .bytes = sizeof (gfloat), .data = values
+  };
   for (guint i = 0; i < rank; i++) {
     tensor.dims[i] = dims[i];
     tensor.bytes *= (gsize) dims[i];
@@ -20,16 +23,19 @@ add (SlGraph *graph, guint rank, const gint32 *dims, const gfloat *values)
   return sl_graph_add_tensor (graph, &tensor, NULL);
 }
 
-/* A pointwise convolution, a depthwise one, a small one, and one that shares the first one's weights. */
+/* A pointwise convolution, a depthwise one, a small one, and one that shares the first one's
+ * weights. */
 static SlGraph *
 make_graph (const gfloat *weights)
 {
-  static const gint32 x_dims[] = { 1, 2, 2, 32 }, y_dims[] = { 1, 2, 2, 64 }, w_dims[] = { 64, 1, 1, 32 }, d_dims[] = { 1, 8, 8, 32 },
+  static const gint32 x_dims[] = { 1, 2, 2, 32 }, y_dims[] = { 1, 2, 2, 64 },
+                      w_dims[] = { 64, 1, 1, 32 }, d_dims[] = { 1, 8, 8, 32 },
                       s_dims[] = { 16, 1, 1, 32 };
-  const SlOpParams params = { .window = { .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } };
+  const SlOpParams params = { .window = {
+                                .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } };
   SlGraph *graph = sl_graph_new (NULL);
-  const gint32 x = add (graph, 4, x_dims, NULL), w = add (graph, 4, w_dims, weights), d = add (graph, 4, d_dims, weights),
-               s = add (graph, 4, s_dims, weights);
+  const gint32 x = add (graph, 4, x_dims, NULL), w = add (graph, 4, w_dims, weights),
+               d = add (graph, 4, d_dims, weights), s = add (graph, 4, s_dims, weights);
   const SlOpType ops[] = { SL_OP_CONV_2D, SL_OP_DEPTHWISE_CONV_2D, SL_OP_CONV_2D, SL_OP_CONV_2D };
   const gint32 filters[] = { w, d, s, w };
   for (guint i = 0; i < G_N_ELEMENTS (ops); i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Bars compared with texts: those of the code fit, at any width and with blur; texts of which a digit or more is wrong do not. */
+/* Bars compared with texts: those of the code fit, at any width and with blur; texts of which a
+ * digit or more is wrong do not. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +10,8 @@
 #define WIDTH 420
 #define HEIGHT 40
 
-/* How a code is pictured: pixels a module, how far bars are blurred (modules), how much wider they are at the end than in the middle. */
+/* How a code is pictured: pixels a module, how far bars are blurred (modules), how much wider they
+ * are at the end than in the middle. */
 typedef struct
 {
   double module, blur, growth;
@@ -26,8 +28,9 @@ static const struct
 {
   const char *text, *wrong;
 } confused[] = {
-  { "9780596008574", "6780186008574" }, { "9780345348036", "6780515348036" }, { "5000213002834", "2041813002834" },
-  { "5000213002834", "1040183002834" }, { "0023942431015", "9074932437075" }, { "0879957005020", "870957004020" },
+  { "9780596008574", "6780186008574" }, { "9780345348036", "6780515348036" },
+  { "5000213002834", "2041813002834" }, { "5000213002834", "1040183002834" },
+  { "0023942431015", "9074932437075" }, { "0879957005020", "870957004020" },
   { "5030159003930", "7034759003930" }, { "4000539017100", "01227185" },
 };
 
@@ -39,12 +42,15 @@ draw (guint8 *pixels, const char *digits, const View *view)
   for (gint x = 0; x < WIDTH; x++) {
     gint dark = 0;
     for (gint i = 0; i < 32; i++) {
-      const double u = (x + 0.5 + ((i + 0.5) / 32 - 0.5) * (1 + view->blur * view->module) - WIDTH / 2.0) / (view->module * TEST_EAN_BARS);
+      const double u =
+        (x + 0.5 + ((i + 0.5) / 32 - 0.5) * (1 + view->blur * view->module) - WIDTH / 2.0)
+        / (view->module * TEST_EAN_BARS);
       const double bar = floor ((u + view->growth * (0.25 - u * u) + 0.5) * TEST_EAN_BARS);
       dark += bar >= 0 && bar < TEST_EAN_BARS && bars[(guint) bar];
     }
     for (gint y = 0; y < HEIGHT; y++)
-      pixels[y * WIDTH + (view->backwards ? WIDTH - 1 - x : x)] = (guint8) (200 - 130 * dark / 32 - y);
+      pixels[y * WIDTH + (view->backwards ? WIDTH - 1 - x : x)] =
+        (guint8) (200 - 130 * dark / 32 - y);
   }
 }
 
@@ -109,7 +115,8 @@ test_others (void)
   g_assert_false (fits (pixels, &views[3], ""));
   g_assert_false (fits (pixels, &views[3], "40063813"));
   g_assert_false (fits (pixels, &views[3], "400638133393x"));
-  g_assert_false (sl_bars_fit (&(SlGray){ pixels, sizeof pixels, WIDTH, HEIGHT }, &(SlRect){ 0, 0, 0, 0 }, TEST_EAN_TEXT));
+  g_assert_false (sl_bars_fit (&(SlGray){ pixels, sizeof pixels, WIDTH, HEIGHT },
+                               &(SlRect){ 0, 0, 0, 0 }, TEST_EAN_TEXT));
 }
 
 int

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The reader in a process of its own, whatever becomes of that process: it is not there, ends, answers nonsense or nothing. Scripts stand in for
- * it; SIGHTLINE_ZXING names the real one.
+ * The reader in a process of its own, whatever becomes of that process: it is not there, ends,
+ * answers nonsense or nothing. Scripts stand in for it; SIGHTLINE_ZXING names the real one.
  */
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -23,7 +23,8 @@ static char *real, *folder;
 static void
 stand_in (const char *body)
 {
-  g_autofree char *path = g_build_filename (folder, "program", NULL), *text = g_strdup_printf ("#!/bin/sh\n%s\n", body);
+  g_autofree char *path = g_build_filename (folder, "program", NULL),
+                  *text = g_strdup_printf ("#!/bin/sh\n%s\n", body);
   g_assert_true (g_file_set_contents (path, text, -1, NULL));
   g_assert_cmpint (g_chmod (path, 0755), ==, 0);
 }
@@ -69,13 +70,15 @@ static const struct
 static void
 expect_rest (const char *why)
 {
-  g_autofree char *pattern = g_strdup_printf ("codes: %s/program %s; it is asked again in *", folder, why);
+  g_autofree char *pattern =
+    g_strdup_printf ("codes: %s/program %s; it is asked again in *", folder, why);
   g_test_expect_message (NULL, G_LOG_LEVEL_WARNING, pattern);
 }
 
 #define ENDS "ends, or does not start, again and again without an answer"
 
-/* A code that zbar reads is read all the same; others say nothing, and are soon not tried any more. */
+/* A code that zbar reads is read all the same; others say nothing, and are soon not tried any more.
+ */
 static void
 test_broken (gconstpointer data)
 {
@@ -86,12 +89,14 @@ test_broken (gconstpointer data)
   memset (bytes, 0x7f, sizeof bytes);
   g_assert_true (g_file_set_contents (noise, bytes, sizeof bytes, NULL));
   stand_in (broken[i].body);
-  g_autoptr (SlRegionReader) all = sl_region_reader_new (NULL), alone = sl_region_reader_new ("zxing");
+  g_autoptr (SlRegionReader) all = sl_region_reader_new (NULL),
+                             alone = sl_region_reader_new ("zxing");
   const gboolean has_zbar = sl_readers[0] != NULL && sl_readers[1] != NULL;
   g_assert_cmpint (read_code (all, NULL, code), ==, has_zbar ? SL_SCAN_FOUND : SL_SCAN_NOTHING);
   expect_rest (ENDS);
   for (guint n = 1; n < 12; n++)
-    g_assert_cmpint (read_code (alone, &test_aztec, code), ==, n < MAX_ENDS ? SL_SCAN_NOTHING : SL_SCAN_UNTRIED);
+    g_assert_cmpint (read_code (alone, &test_aztec, code), ==,
+                     n < MAX_ENDS ? SL_SCAN_NOTHING : SL_SCAN_UNTRIED);
   g_test_assert_expected_messages ();
 }
 
@@ -104,20 +109,23 @@ count_starts (void)
   return (guint) n;
 }
 
-/* It is tried again after a rest, which is longer each time until it answers; there is one warning. */
+/* It is tried again after a rest, which is longer each time until it answers; there is one warning.
+ */
 static void
 test_rest (void)
 {
   g_autofree SlReadCode *code = g_new0 (SlReadCode, 1);
   g_autofree char *mark = g_build_filename (folder, "program.mark", NULL);
-  g_autofree char *body = g_strdup_printf ("printf x >>\"$0.starts\"; test -e \"$0.mark\" && exec '%s'; exit 1", real);
+  g_autofree char *body =
+    g_strdup_printf ("printf x >>\"$0.starts\"; test -e \"$0.mark\" && exec '%s'; exit 1", real);
   g_remove (mark);
   stand_in (body);
   g_autoptr (SlRegionReader) reader = sl_region_reader_new ("zxing");
   g_assert_cmpuint (sl_region_reader_ready (reader), ==, SL_READ_ANY);
   expect_rest (ENDS);
   for (guint n = 1; n <= MAX_ENDS; n++)
-    g_assert_cmpint (read_code (reader, &test_aztec, code), ==, n < MAX_ENDS ? SL_SCAN_NOTHING : SL_SCAN_UNTRIED);
+    g_assert_cmpint (read_code (reader, &test_aztec, code), ==,
+                     n < MAX_ENDS ? SL_SCAN_NOTHING : SL_SCAN_UNTRIED);
   g_test_assert_expected_messages ();
   g_assert_cmpuint (count_starts (), ==, MAX_ENDS);
   g_usleep (500 * G_TIME_SPAN_MILLISECOND);
@@ -141,7 +149,8 @@ static void
 test_again (void)
 {
   g_autofree SlReadCode *code = g_new0 (SlReadCode, 1);
-  g_autofree char *body = g_strdup_printf ("test -e \"$0.mark\" && exec '%s'; touch \"$0.mark\"; head -c 1000 >/dev/null; exit 1", real);
+  g_autofree char *body = g_strdup_printf (
+    "test -e \"$0.mark\" && exec '%s'; touch \"$0.mark\"; head -c 1000 >/dev/null; exit 1", real);
   stand_in (body);
   g_autoptr (SlRegionReader) reader = sl_region_reader_new ("zxing");
   g_assert_cmpint (read_code (reader, &test_aztec, code), ==, SL_SCAN_NOTHING);
@@ -162,13 +171,16 @@ test_silent (void)
   stand_in ("exec sleep 1");
   SlRegionReader *reader = sl_region_reader_new ("zxing");
   const gint64 start = g_get_monotonic_time ();
-  g_assert_cmpint (sl_region_reader_read (reader, &luma, box, SL_READ_MATRIX, start + 50000, code), ==, SL_SCAN_LATE);
-  g_assert_cmpint (sl_region_reader_read (reader, &luma, box, SL_READ_MATRIX, start + 60000, code), ==, SL_SCAN_UNTRIED);
+  g_assert_cmpint (sl_region_reader_read (reader, &luma, box, SL_READ_MATRIX, start + 50000, code),
+                   ==, SL_SCAN_LATE);
+  g_assert_cmpint (sl_region_reader_read (reader, &luma, box, SL_READ_MATRIX, start + 60000, code),
+                   ==, SL_SCAN_UNTRIED);
   sl_region_reader_free (reader);
   g_assert_cmpint (g_get_monotonic_time () - start, <, 10 * G_TIME_SPAN_SECOND);
 }
 
-/* The process of the stand-in, once it has begun; 0 where a busy machine let it be ended before that. */
+/* The process of the stand-in, once it has begun; 0 where a busy machine let it be ended before
+ * that. */
 static GPid
 wait_for_pid (void)
 {
@@ -184,12 +196,15 @@ wait_for_pid (void)
   return (GPid) g_ascii_strtoll (text, NULL, 10);
 }
 
-/* Programs that take no picture, or never end to answer: they are ended, the reader rests at once, and nothing of them stays. */
+/* Programs that take no picture, or never end to answer: they are ended, the reader rests at once,
+ * and nothing of them stays. */
 static void
 test_stuck (void)
 {
-  static const char *const bodies[] = { "echo $$ >\"$0.pid\"; exec sleep 60",
-                                        "echo $$ >\"$0.pid\"; while :; do printf '\\0' >&0; sleep 0.2; done" };
+  static const char *const bodies[] = {
+    "echo $$ >\"$0.pid\"; exec sleep 60",
+    "echo $$ >\"$0.pid\"; while :; do printf '\\0' >&0; sleep 0.2; done"
+  };
   g_autofree SlReadCode *code = g_new0 (SlReadCode, 1);
   g_autofree guint8 *pixels = g_malloc0 ((gsize) LARGE * LARGE);
   const SlLuma luma = { { pixels }, { LARGE }, 1, -1, LARGE, LARGE };
@@ -201,12 +216,14 @@ test_stuck (void)
   for (guint i = 0; i < 2; i++) {
     stand_in (bodies[i]);
     readers[i] = sl_region_reader_new ("zxing");
-    g_assert_cmpint (sl_region_reader_read (readers[i], &luma, box, SL_READ_MATRIX, g_get_monotonic_time () + 50000, code), ==,
-                     SL_SCAN_LATE);
+    g_assert_cmpint (sl_region_reader_read (readers[i], &luma, box, SL_READ_MATRIX,
+                                            g_get_monotonic_time () + 50000, code),
+                     ==, SL_SCAN_LATE);
     pids[i] = wait_for_pid ();
   }
   for (guint i = 0; i < 2; i++) {
-    g_assert_true (sl_region_reader_wait (readers[i], g_get_monotonic_time () + 30 * G_TIME_SPAN_SECOND));
+    g_assert_true (
+      sl_region_reader_wait (readers[i], g_get_monotonic_time () + 30 * G_TIME_SPAN_SECOND));
     g_assert_true (pids[i] == 0 || (kill (pids[i], 0) != 0 && errno == ESRCH));
     sl_region_reader_free (readers[i]);
   }
@@ -219,8 +236,9 @@ test_program (void)
 {
   const char *const argv[] = { real, NULL };
   gint status;
-  g_assert_true (g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, NULL, NULL,
-                               &status, NULL));
+  g_assert_true (g_spawn_sync (NULL, (char **) argv, NULL,
+                               G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL,
+                               NULL, NULL, &status, NULL));
   g_assert_cmpint (status, ==, 0);
 }
 
@@ -244,7 +262,8 @@ main (int argc, char **argv)
   g_test_add_func ("/read-process/stuck", test_stuck);
   g_test_add_func ("/read-process/program", test_program);
   const int failed = g_test_run ();
-  static const char *const files[] = { "program", "program.noise", "program.mark", "program.starts", "program.pid", NULL };
+  static const char *const files[] = { "program",        "program.noise", "program.mark",
+                                       "program.starts", "program.pid",   NULL };
   for (guint i = 0; files[i] != NULL; i++) {
     g_autofree char *path = g_build_filename (folder, files[i], NULL);
     g_remove (path);

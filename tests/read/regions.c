@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Codes in regions of a picture, at any angle and size, by each of the readers; the brightness of every pixel format; what takes too long; and
- * what is remembered of objects.
+ * Codes in regions of a picture, at any angle and size, by each of the readers; the brightness of
+ * every pixel format; what takes too long; and what is remembered of objects.
  */
 #include "config.h"
 
@@ -78,8 +78,12 @@ expect_symbol (const TestSymbol *symbol, const char *name)
 {
   const TestModules *modules = symbol->modules;
   const char *label = modules != NULL ? modules->label : symbol->linear ? "linear" : "qr";
-  const char *text = modules != NULL ? modules->text : symbol->linear ? TEST_EAN_TEXT : TEST_QR_TEXT;
-  const char *symbology = modules != NULL ? modules->symbology : symbol->linear ? "ean-13" : "qr-code";
+  const char *text = modules != NULL  ? modules->text
+                     : symbol->linear ? TEST_EAN_TEXT
+                                      : TEST_QR_TEXT;
+  const char *symbology = modules != NULL  ? modules->symbology
+                          : symbol->linear ? "ean-13"
+                                           : "qr-code";
   g_autofree guint8 *pixels = g_malloc (WIDTH * HEIGHT);
   g_autofree SlReadCode *code = g_new0 (SlReadCode, 1);
   g_autoptr (SlRegionReader) reader = sl_region_reader_new (name);
@@ -88,8 +92,11 @@ expect_symbol (const TestSymbol *symbol, const char *name)
   test_draw_symbol (pixels, WIDTH, HEIGHT, WIDTH, symbol);
   test_symbol_box (symbol, box);
   test_symbol_half (symbol, &across, &down);
-  g_assert_cmpint (sl_region_reader_read (reader, &luma, box, sl_region_reader_kinds (reader, label), in_time (), code), ==, SL_SCAN_FOUND);
-  g_assert_cmpmem (code->bytes, code->n_bytes, text, (modules == &test_bytes ? sizeof TEST_BYTES - 1 : strlen (text)));
+  g_assert_cmpint (sl_region_reader_read (reader, &luma, box,
+                                          sl_region_reader_kinds (reader, label), in_time (), code),
+                   ==, SL_SCAN_FOUND);
+  g_assert_cmpmem (code->bytes, code->n_bytes, text,
+                   (modules == &test_bytes ? sizeof TEST_BYTES - 1 : strlen (text)));
   g_assert_cmpint (code->bytes[code->n_bytes], ==, '\0');
   g_assert_cmpstr (code->symbology, ==, symbology);
   g_assert_true (code->is_checked);
@@ -97,8 +104,10 @@ expect_symbol (const TestSymbol *symbol, const char *name)
   for (guint i = 0; i < 4 && strcmp (symbology, "qr-code") == 0; i++) {
     const double u = (i == 1 || i == 2 ? 1 : -1) * across, v = (i >= 2 ? 1 : -1) * down;
     const double c = symbol->module * cos (symbol->angle), s = symbol->module * sin (symbol->angle);
-    g_assert_cmpfloat_with_epsilon (code->corners[i][0], symbol->x + u * c - v * s, 1.5 * symbol->module);
-    g_assert_cmpfloat_with_epsilon (code->corners[i][1], symbol->y + u * s + v * c, 1.5 * symbol->module);
+    g_assert_cmpfloat_with_epsilon (code->corners[i][0], symbol->x + u * c - v * s,
+                                    1.5 * symbol->module);
+    g_assert_cmpfloat_with_epsilon (code->corners[i][1], symbol->y + u * s + v * c,
+                                    1.5 * symbol->module);
   }
   for (guint i = 0; i < 4; i++) {
     g_assert_cmpfloat (code->corners[i][0], >, box[0] - 10 * symbol->module);
@@ -157,7 +166,8 @@ test_neighbour (gconstpointer data)
   const SlLuma luma = gray_luma (pixels, WIDTH, HEIGHT);
   for (guint below = 0; below < 2; below++) {
     gboolean bars[TEST_EAN_BARS];
-    const guint other = below ? top + neighbours[i].height + neighbours[i].gap : top - neighbours[i].gap - neighbours[i].other_height;
+    const guint other = below ? top + neighbours[i].height + neighbours[i].gap
+                              : top - neighbours[i].gap - neighbours[i].other_height;
     memset (pixels, 220, WIDTH * HEIGHT);
     test_ean_bars (neighbours[i].other, bars);
     draw_bars (pixels, bars, TEST_EAN_BARS, 100, other, neighbours[i].other_height);
@@ -165,18 +175,21 @@ test_neighbour (gconstpointer data)
       test_ean_bars (neighbours[i].own, bars);
       draw_bars (pixels, bars, TEST_EAN_BARS, 100, top, neighbours[i].height);
     }
-    const SlScanResult result = sl_region_reader_read (reader, &luma, box, SL_READ_LINEAR, in_time (), code);
+    const SlScanResult result =
+      sl_region_reader_read (reader, &luma, box, SL_READ_LINEAR, in_time (), code);
     g_assert_cmpint (result, ==, neighbours[i].own != NULL ? SL_SCAN_FOUND : SL_SCAN_NOTHING);
     if (neighbours[i].own != NULL)
       g_assert_cmpstr ((const char *) code->bytes, ==, neighbours[i].own);
   }
 }
 
-/* A code belongs to the object that holds most of it, whichever of the two is read, and to the only one. */
+/* A code belongs to the object that holds most of it, whichever of the two is read, and to the only
+ * one. */
 static void
 test_share (void)
 {
-  const double boxes[2][4] = { { 100, 60, 100 + 3 * TEST_EAN_BARS, 190 }, { 100, 186, 100 + 3 * TEST_EAN_BARS, 290 } };
+  const double boxes[2][4] = { { 100, 60, 100 + 3 * TEST_EAN_BARS, 190 },
+                               { 100, 186, 100 + 3 * TEST_EAN_BARS, 290 } };
   gboolean bars[TEST_EAN_BARS];
   g_autofree guint8 *pixels = g_malloc (WIDTH * HEIGHT);
   g_autofree SlReadCode *code = g_new0 (SlReadCode, 1);
@@ -187,10 +200,16 @@ test_share (void)
   for (guint i = 0; sl_readers[i] != NULL; i++) {
     g_autoptr (SlRegionReader) reader = sl_region_reader_new (sl_readers[i]->name);
     sl_region_reader_set_objects (reader, boxes, 2);
-    g_assert_cmpint (sl_region_reader_read (reader, &luma, boxes[0], SL_READ_LINEAR, in_time (), code), ==, SL_SCAN_NOTHING);
-    g_assert_cmpint (sl_region_reader_read (reader, &luma, boxes[1], SL_READ_LINEAR, in_time (), code), ==, SL_SCAN_FOUND);
+    g_assert_cmpint (
+      sl_region_reader_read (reader, &luma, boxes[0], SL_READ_LINEAR, in_time (), code), ==,
+      SL_SCAN_NOTHING);
+    g_assert_cmpint (
+      sl_region_reader_read (reader, &luma, boxes[1], SL_READ_LINEAR, in_time (), code), ==,
+      SL_SCAN_FOUND);
     sl_region_reader_set_objects (reader, boxes, 1);
-    g_assert_cmpint (sl_region_reader_read (reader, &luma, boxes[0], SL_READ_LINEAR, in_time (), code), ==, SL_SCAN_FOUND);
+    g_assert_cmpint (
+      sl_region_reader_read (reader, &luma, boxes[0], SL_READ_LINEAR, in_time (), code), ==,
+      SL_SCAN_FOUND);
   }
 }
 
@@ -207,7 +226,8 @@ vote (const char *symbology, const char *text, gint quality)
 #define A "4006381333931"
 #define B "4006381383936"
 
-/* What was read in turn, reader/text/lines and /fits where the bars are those of the text, by the first of which a code is known; what is said then, and whether it is checked. */
+/* What was read in turn, reader/text/lines and /fits where the bars are those of the text, by the
+ * first of which a code is known; what is said then, and whether it is checked. */
 static const struct
 {
   const char *symbology, *readings, *text;
@@ -258,7 +278,8 @@ test_votes (void)
   g_assert_false (sl_votes_takes (other));
 }
 
-/* Shift JIS of Kanji mode alone: U+70B9 U+8317, the example of ISO 18004; what may be another character set stays as it is. */
+/* Shift JIS of Kanji mode alone: U+70B9 U+8317, the example of ISO 18004; what may be another
+ * character set stays as it is. */
 static void
 test_kanji (void)
 {
@@ -296,13 +317,15 @@ test_upc_a (void)
   draw_bars (pixels, bars, TEST_EAN_BARS, 100, 120, 100);
   for (guint i = 0; sl_readers[i] != NULL; i++) {
     g_autoptr (SlRegionReader) reader = sl_region_reader_new (sl_readers[i]->name);
-    g_assert_cmpint (sl_region_reader_read (reader, &luma, box, SL_READ_LINEAR, in_time (), code), ==, SL_SCAN_FOUND);
+    g_assert_cmpint (sl_region_reader_read (reader, &luma, box, SL_READ_LINEAR, in_time (), code),
+                     ==, SL_SCAN_FOUND);
     g_assert_cmpstr ((const char *) code->bytes, ==, "036000291452");
     g_assert_cmpstr (code->symbology, ==, "upc-a");
   }
 }
 
-/* A Code 39 of one character, which does not count, hides no code beside it that does, however many lines it has. */
+/* A Code 39 of one character, which does not count, hides no code beside it that does, however many
+ * lines it has. */
 static void
 test_refused (void)
 {
@@ -317,10 +340,12 @@ test_refused (void)
     bars[i] = modules[i] == '1';
   memset (pixels, 220, WIDTH * HEIGHT);
   draw_bars (pixels, bars, G_N_ELEMENTS (bars), 160, 120, 120);
-  g_assert_cmpint (sl_region_reader_read (reader, &luma, box, SL_READ_LINEAR, in_time (), code), ==, SL_SCAN_NOTHING);
+  g_assert_cmpint (sl_region_reader_read (reader, &luma, box, SL_READ_LINEAR, in_time (), code), ==,
+                   SL_SCAN_NOTHING);
   test_ean_bars (TEST_EAN_TEXT, ean);
   draw_bars (pixels, ean, TEST_EAN_BARS, 100, 260, 40);
-  g_assert_cmpint (sl_region_reader_read (reader, &luma, box, SL_READ_LINEAR, in_time (), code), ==, SL_SCAN_FOUND);
+  g_assert_cmpint (sl_region_reader_read (reader, &luma, box, SL_READ_LINEAR, in_time (), code), ==,
+                   SL_SCAN_FOUND);
   g_assert_cmpstr ((const char *) code->bytes, ==, TEST_EAN_TEXT);
 }
 
@@ -336,7 +361,8 @@ test_large (void)
   double box[4];
   test_draw_symbol (pixels, 1400, 660, 1400, &symbol);
   test_symbol_box (&symbol, box);
-  g_assert_cmpint (sl_region_reader_read (reader, &luma, box, SL_READ_LINEAR, in_time (), code), ==, SL_SCAN_FOUND);
+  g_assert_cmpint (sl_region_reader_read (reader, &luma, box, SL_READ_LINEAR, in_time (), code), ==,
+                   SL_SCAN_FOUND);
   g_assert_cmpstr ((const char *) code->bytes, ==, TEST_EAN_TEXT);
 }
 
@@ -344,8 +370,10 @@ test_large (void)
 static void
 test_nothing (void)
 {
-  static const double boxes[][4] = { { 0, 0, 480, 400 },     { -50, -50, 3, 3 },     { 479, 399, 480, 400 }, { 10, 10, 11, 390 },
-                                     { 500, 500, 600, 600 }, { 300, 300, 100, 100 }, { NAN, 0, 10, 10 } };
+  static const double boxes[][4] = { { 0, 0, 480, 400 },     { -50, -50, 3, 3 },
+                                     { 479, 399, 480, 400 }, { 10, 10, 11, 390 },
+                                     { 500, 500, 600, 600 }, { 300, 300, 100, 100 },
+                                     { NAN, 0, 10, 10 } };
   g_autofree guint8 *pixels = g_malloc (WIDTH * HEIGHT);
   g_autofree SlReadCode *code = g_new0 (SlReadCode, 1);
   g_autoptr (SlRegionReader) reader = sl_region_reader_new (NULL);
@@ -353,10 +381,13 @@ test_nothing (void)
   for (guint i = 0; i < WIDTH * HEIGHT; i++)
     pixels[i] = (guint8) (i * 2654435761u >> 24);
   for (guint i = 0; i < G_N_ELEMENTS (boxes); i++)
-    g_assert_cmpint (sl_region_reader_read (reader, &luma, boxes[i], SL_READ_QR | SL_READ_LINEAR, in_time (), code), ==, SL_SCAN_NOTHING);
+    g_assert_cmpint (sl_region_reader_read (reader, &luma, boxes[i], SL_READ_QR | SL_READ_LINEAR,
+                                            in_time (), code),
+                     ==, SL_SCAN_NOTHING);
 }
 
-/* Many corners of QR codes keep zbar busy for seconds: the caller stops waiting, and reads on when zbar is done. */
+/* Many corners of QR codes keep zbar busy for seconds: the caller stops waiting, and reads on when
+ * zbar is done. */
 static void
 test_time_limit (void)
 {
@@ -367,13 +398,18 @@ test_time_limit (void)
   g_autoptr (SlRegionReader) reader = sl_region_reader_new (NULL);
   const SlLuma luma = gray_luma (pixels, 160, 160);
   test_draw_corners (pixels, 160, 0, 0, 160);
-  g_assert_cmpint (sl_region_reader_read (reader, &luma, whole, SL_READ_QR, 0, code), ==, SL_SCAN_UNTRIED);
+  g_assert_cmpint (sl_region_reader_read (reader, &luma, whole, SL_READ_QR, 0, code), ==,
+                   SL_SCAN_UNTRIED);
   do
     while (sl_region_reader_wait (reader, 0))
-      sl_region_reader_read (reader, &luma, whole, SL_READ_QR, g_get_monotonic_time () + 5000, code);
-  while (sl_region_reader_read (reader, &luma, box, SL_READ_QR, g_get_monotonic_time () + 1000, code) != SL_SCAN_UNTRIED);
+      sl_region_reader_read (reader, &luma, whole, SL_READ_QR, g_get_monotonic_time () + 5000,
+                             code);
+  while (
+    sl_region_reader_read (reader, &luma, box, SL_READ_QR, g_get_monotonic_time () + 1000, code)
+    != SL_SCAN_UNTRIED);
   test_draw_symbol (pixels, 160, 160, 160, &symbol);
-  g_assert_cmpint (sl_region_reader_read (reader, &luma, box, SL_READ_QR, in_time (), code), ==, SL_SCAN_FOUND);
+  g_assert_cmpint (sl_region_reader_read (reader, &luma, box, SL_READ_QR, in_time (), code), ==,
+                   SL_SCAN_FOUND);
   g_assert_cmpstr ((const char *) code->bytes, ==, TEST_QR_TEXT);
 }
 
@@ -382,11 +418,15 @@ test_kinds (void)
 {
   for (guint i = 0; sl_readers[i] != NULL; i++) {
     g_autoptr (SlRegionReader) reader = sl_region_reader_new (sl_readers[i]->name);
-    const guint kinds = strcmp (sl_readers[i]->name, "zxing") == 0 ? SL_READ_ANY : SL_READ_QR | SL_READ_LINEAR;
-    g_assert_cmpuint (sl_region_reader_kinds (reader, "qr"), ==, kinds & (SL_READ_QR | SL_READ_MATRIX));
-    g_assert_cmpuint (sl_region_reader_kinds (reader, "matrix"), ==, kinds & (SL_READ_QR | SL_READ_MATRIX));
+    const guint kinds =
+      strcmp (sl_readers[i]->name, "zxing") == 0 ? SL_READ_ANY : SL_READ_QR | SL_READ_LINEAR;
+    g_assert_cmpuint (sl_region_reader_kinds (reader, "qr"), ==,
+                      kinds & (SL_READ_QR | SL_READ_MATRIX));
+    g_assert_cmpuint (sl_region_reader_kinds (reader, "matrix"), ==,
+                      kinds & (SL_READ_QR | SL_READ_MATRIX));
     g_assert_cmpuint (sl_region_reader_kinds (reader, "linear"), ==, SL_READ_LINEAR);
-    g_assert_cmpuint (sl_region_reader_kinds (reader, "stacked"), ==, kinds & (SL_READ_LINEAR | SL_READ_STACKED));
+    g_assert_cmpuint (sl_region_reader_kinds (reader, "stacked"), ==,
+                      kinds & (SL_READ_LINEAR | SL_READ_STACKED));
     g_assert_cmpuint (sl_region_reader_kinds (reader, "label"), ==, kinds);
     g_assert_cmpuint (sl_region_reader_kinds (reader, NULL), ==, kinds);
     g_assert_cmpint (sl_region_reader_proof (reader, "qr"), ==, SL_READ_PROOF_READS);
@@ -407,7 +447,8 @@ test_kinds (void)
   sl_region_reader_free (NULL);
 }
 
-/* A square label with @code, all of which is dark, as on red, on a lighter ground: @side pixels a side. */
+/* A square label with @code, all of which is dark, as on red, on a lighter ground: @side pixels a
+ * side. */
 static void
 draw_label (guint8 *pixels, gint side, const TestSymbol *code)
 {
@@ -417,9 +458,11 @@ draw_label (guint8 *pixels, gint side, const TestSymbol *code)
   test_symbol_half (code, &across, &down);
   for (gint y = 0; y < side; y++)
     for (gint x = 0; x < side; x++) {
-      const double u = c * (x - code->x) + s * (y - code->y), v = c * (y - code->y) - s * (x - code->x);
+      const double u = c * (x - code->x) + s * (y - code->y),
+                   v = c * (y - code->y) - s * (x - code->x);
       guint8 *pixel = &pixels[y * side + x];
-      *pixel = MAX (fabs (u), fabs (v)) > code->module * (across + 1) ? 205 : (guint8) (*pixel * 0.4);
+      *pixel =
+        MAX (fabs (u), fabs (v)) > code->module * (across + 1) ? 205 : (guint8) (*pixel * 0.4);
     }
 }
 
@@ -449,7 +492,8 @@ test_label (void)
   {
     SIDE = 240
   };
-  static const TestSymbol codes[] = { { 120, 120, 5, 0 }, { 120, 120, 8, 0, FALSE, FALSE, &test_data_matrix } };
+  static const TestSymbol codes[] = { { 120, 120, 5, 0 },
+                                      { 120, 120, 8, 0, FALSE, FALSE, &test_data_matrix } };
   g_autofree guint8 *pixels = g_malloc (SIDE * SIDE);
   g_autofree SlReadCode *code = g_new0 (SlReadCode, 1);
   g_autoptr (SlRegionReader) reader = sl_region_reader_new (NULL);
@@ -458,12 +502,16 @@ test_label (void)
     double box[4];
     draw_label (pixels, SIDE, &codes[i]);
     test_symbol_box (&codes[i], box);
-    g_assert_cmpint (sl_region_reader_read (reader, &luma, box, SL_READ_QR | SL_READ_MATRIX, in_time (), code), ==, SL_SCAN_FOUND);
-    g_assert_cmpstr ((const char *) code->bytes, ==, i == 0 ? TEST_QR_TEXT : codes[i].modules->text);
+    g_assert_cmpint (
+      sl_region_reader_read (reader, &luma, box, SL_READ_QR | SL_READ_MATRIX, in_time (), code), ==,
+      SL_SCAN_FOUND);
+    g_assert_cmpstr ((const char *) code->bytes, ==,
+                     i == 0 ? TEST_QR_TEXT : codes[i].modules->text);
   }
 }
 
-/* Boards that cameras are calibrated with, turned and in noise, look like themselves moved aside; codes, noise and plain pictures do not. */
+/* Boards that cameras are calibrated with, turned and in noise, look like themselves moved aside;
+ * codes, noise and plain pictures do not. */
 static void
 test_repeats (void)
 {
@@ -482,7 +530,8 @@ test_repeats (void)
       memset (pixels, 220, SIDE * SIDE);
       for (gint y = 0; y < SIDE; y++)
         for (gint x = 0; x < SIDE; x++) {
-          const double u = (c * x + s * y) / step + 20, v = (c * y - s * x) / step + 20, du = u - floor (u) - 0.5, dv = v - floor (v) - 0.5;
+          const double u = (c * x + s * y) / step + 20, v = (c * y - s * x) / step + 20,
+                       du = u - floor (u) - 0.5, dv = v - floor (v) - 0.5;
           const gboolean dark = kind == 0   ? ((gint) u + (gint) v) % 2 == 0
                                 : kind == 1 ? du * du + dv * dv < 0.09
                                 : kind == 2 ? g_rand_boolean (rand)
@@ -493,7 +542,8 @@ test_repeats (void)
         memset (pixels, 99, SIDE * SIDE);
       if (kind == 4)
         test_draw_symbol (pixels, SIDE, SIDE, SIDE, &code);
-      g_test_message ("kind %d turned by %d: %g, %g", kind, turn, sl_gray_repeats (&gray, &all), sl_gray_repeats (&gray, &part));
+      g_test_message ("kind %d turned by %d: %g, %g", kind, turn, sl_gray_repeats (&gray, &all),
+                      sl_gray_repeats (&gray, &part));
       if (kind < 2) {
         g_assert_cmpfloat (sl_gray_repeats (&gray, &all), >, 0.75);
         g_assert_cmpfloat (sl_gray_repeats (&gray, &part), >, 0.75);
@@ -521,7 +571,8 @@ test_formats (void)
       for (guint x = 0; x < 4; x++) {
         static const guint groups[] = { 1, 2, 3, 4, 2 };
         guint8 *row = planes[layout->component[c].plane] + 32;
-        const guint at = x * groups[layout->packing[0]] + layout->component[c].lane, value = 100 + 10 * x;
+        const guint at = x * groups[layout->packing[0]] + layout->component[c].lane,
+                    value = 100 + 10 * x;
         if (layout->bits == 8) {
           row[at] = (guint8) value;
         } else {
@@ -589,12 +640,14 @@ frames_tried (const SlReadPatience *patience, gboolean late)
   return g_string_free (tried, FALSE);
 }
 
-/* Without further tries a code that was read is read again all the same; what takes all of a frame's time is tried rarely at once. */
+/* Without further tries a code that was read is read again all the same; what takes all of a
+ * frame's time is tried rarely at once. */
 static void
 test_intervals (void)
 {
   const SlReadPatience again = { 2, 0, 4 }, late = { 5, 5, 0 }, no_interval = { 2, 0, 0 };
-  g_autofree char *rereads = frames_tried (&again, FALSE), *rarely = frames_tried (&late, TRUE), *twice = frames_tried (&no_interval, TRUE);
+  g_autofree char *rereads = frames_tried (&again, FALSE), *rarely = frames_tried (&late, TRUE),
+                  *twice = frames_tried (&no_interval, TRUE);
   g_assert_cmpstr (rereads, ==, "100011000100");
   g_assert_cmpstr (rarely, ==, "100001000010");
   g_assert_cmpstr (twice, ==, "110000000000");

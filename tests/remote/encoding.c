@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tensors cut for their way. What is written is read by liblz4 and libjpeg themselves, and what they write by us; what strangers may send is made of good messages
- * by chance, and refused with a sentence or decoded whole, never beyond the contract's bytes.
+ * Tensors cut for their way. What is written is read by liblz4 and libjpeg themselves, and what
+ * they write by us; what strangers may send is made of good messages by chance, and refused with a
+ * sentence or decoded whole, never beyond the contract's bytes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,10 +36,14 @@ make_contract (void)
   g_atomic_ref_count_init (&contract->refs);
   contract->model = g_strdup ("toy.tflite");
   contract->n_inputs = 2;
-  contract->inputs[0] = (SlTensorInfo){ .dtype = SL_DTYPE_U8, .rank = 4, .dims = { 1, ROWS, COLUMNS, 3 }, .bytes = PICTURE };
-  contract->inputs[1] = (SlTensorInfo){ .dtype = SL_DTYPE_F32, .rank = 1, .dims = { 4 }, .bytes = 16 };
+  contract->inputs[0] = (SlTensorInfo){
+    .dtype = SL_DTYPE_U8, .rank = 4, .dims = { 1, ROWS, COLUMNS, 3 }, .bytes = PICTURE
+  };
+  contract->inputs[1] =
+    (SlTensorInfo){ .dtype = SL_DTYPE_F32, .rank = 1, .dims = { 4 }, .bytes = 16 };
   contract->n_outputs = 1;
-  contract->outputs[0] = (SlTensorInfo){ .dtype = SL_DTYPE_F32, .rank = 2, .dims = { 1, 500 }, .bytes = 2000 };
+  contract->outputs[0] =
+    (SlTensorInfo){ .dtype = SL_DTYPE_F32, .rank = 2, .dims = { 1, 500 }, .bytes = 2000 };
   return contract;
 }
 
@@ -49,7 +54,8 @@ draw (guint8 *picture)
   for (guint y = 0; y < ROWS; y++)
     for (guint x = 0; x < COLUMNS; x++)
       for (guint c = 0; c < 3; c++)
-        picture[(y * COLUMNS + x) * 3 + c] = (guint8) (x < COLUMNS / 2 ? 40 + 4 * x + 10 * c : 200 - 5 * y);
+        picture[(y * COLUMNS + x) * 3 + c] =
+          (guint8) (x < COLUMNS / 2 ? 40 + 4 * x + 10 * c : 200 - 5 * y);
 }
 
 static const guint8 numbers[16] = { 1, 200, 3, 77, 5, 16, 7, 98, 9, 210, 11, 142, 13, 4, 255, 66 };
@@ -71,9 +77,12 @@ test_names (void)
   g_assert_cmpstr (sl_remote_encodings_list (7, list), ==, "none,lz4,jpeg");
   g_assert_cmpuint (sl_remote_encodings_built () & 1, ==, 1);
   const SlTensorInfo pictures[] = {
-    { .dtype = SL_DTYPE_U8, .rank = 4, .dims = { 1, 2, 2, 3 } }, { .dtype = SL_DTYPE_U8, .rank = 3, .dims = { 2, 2, 1 } },
-    { .dtype = SL_DTYPE_I8, .rank = 4, .dims = { 1, 2, 2, 3 } }, { .dtype = SL_DTYPE_F32, .rank = 4, .dims = { 1, 2, 2, 3 } },
-    { .dtype = SL_DTYPE_U8, .rank = 4, .dims = { 2, 2, 2, 3 } }, { .dtype = SL_DTYPE_U8, .rank = 4, .dims = { 1, 3, 2, 2 } },
+    { .dtype = SL_DTYPE_U8, .rank = 4, .dims = { 1, 2, 2, 3 } },
+    { .dtype = SL_DTYPE_U8, .rank = 3, .dims = { 2, 2, 1 } },
+    { .dtype = SL_DTYPE_I8, .rank = 4, .dims = { 1, 2, 2, 3 } },
+    { .dtype = SL_DTYPE_F32, .rank = 4, .dims = { 1, 2, 2, 3 } },
+    { .dtype = SL_DTYPE_U8, .rank = 4, .dims = { 2, 2, 2, 3 } },
+    { .dtype = SL_DTYPE_U8, .rank = 4, .dims = { 1, 3, 2, 2 } },
   };
   for (guint i = 0; i < G_N_ELEMENTS (pictures); i++) {
     g_assert_cmpint (sl_remote_encoding_suits (SL_REMOTE_ENCODING_JPEG, &pictures[i]), ==, i < 2);
@@ -92,13 +101,17 @@ read_back (SlRemoteEncoding encoding, gint quality, gdouble *mean, guint *most)
   gsize size, plain_size;
   guint sum = 0;
   draw (picture);
-  g_autofree guint8 *data = sl_remote_request_new (contract, HASH, 1500, encoding, quality, (const void *[]){ picture, numbers }, &size);
+  g_autofree guint8 *data = sl_remote_request_new (contract, HASH, 1500, encoding, quality,
+                                                   (const void *[]){ picture, numbers }, &size);
   g_assert_cmpuint (size, <, sl_remote_request_size (contract) / 2);
   g_assert_true (sl_remote_request_read (data, size, contract, HASH, &request, &error));
   g_assert_cmpint (request.inputs.encoding, ==, encoding);
-  g_assert_true (sl_remote_tensor_read (&request.inputs, &contract->inputs[0], 0, got, "request", &error));
-  g_assert_true (sl_remote_tensor_read (&request.inputs, &contract->inputs[1], 1, few, "request", &error));
-  g_assert_cmpmem (few, sizeof few, numbers, sizeof numbers); /* too few to become smaller, or no picture */
+  g_assert_true (
+    sl_remote_tensor_read (&request.inputs, &contract->inputs[0], 0, got, "request", &error));
+  g_assert_true (
+    sl_remote_tensor_read (&request.inputs, &contract->inputs[1], 1, few, "request", &error));
+  g_assert_cmpmem (few, sizeof few, numbers,
+                   sizeof numbers); /* too few to become smaller, or no picture */
   *most = 0;
   for (guint i = 0; i < PICTURE; i++) {
     const guint off = (guint) ABS (picture[i] - got[i]);
@@ -153,13 +166,14 @@ test_noise (void)
     return;
   for (guint i = 0; i < PICTURE; i++)
     picture[i] = (guint8) g_rand_int (chance);
-  g_autofree guint8 *data =
-    sl_remote_request_new (contract, HASH, 1500, SL_REMOTE_ENCODING_LZ4, 0, (const void *[]){ picture, numbers }, &size);
+  g_autofree guint8 *data = sl_remote_request_new (contract, HASH, 1500, SL_REMOTE_ENCODING_LZ4, 0,
+                                                   (const void *[]){ picture, numbers }, &size);
   g_assert_cmpuint (size, ==, sl_remote_request_size (contract));
   g_assert_cmpmem (data + size - PICTURE - 16, PICTURE, picture, PICTURE);
 }
 
-/* A request whose tensors did not become smaller is made plain by a build that does not read its encoding, too. */
+/* A request whose tensors did not become smaller is made plain by a build that does not read its
+ * encoding, too. */
 static void
 test_plain (void)
 {
@@ -169,7 +183,8 @@ test_plain (void)
   draw (picture);
   for (guint8 encoding = 0; encoding <= SL_REMOTE_N_ENCODINGS; encoding++) {
     g_autofree guint8 *data =
-      sl_remote_request_new (contract, HASH, 1500, SL_REMOTE_ENCODING_NONE, 0, (const void *[]){ picture, numbers }, &size);
+      sl_remote_request_new (contract, HASH, 1500, SL_REMOTE_ENCODING_NONE, 0,
+                             (const void *[]){ picture, numbers }, &size);
     g_autofree guint8 *expected = g_memdup2 (data, size);
     data[20] = encoding;
     g_autofree guint8 *plain = sl_remote_request_plain (data, size, contract, HASH, &plain_size);
@@ -183,7 +198,8 @@ static guint8 *
 make_answer (const SlContract *contract, SlRemoteEncoding encoding, gsize *size)
 {
   gfloat scores[500] = { 0.25f, 0.75f };
-  return sl_remote_answer_new (contract, "w1", 100, 2000, encoding, (const void *[]){ scores }, size);
+  return sl_remote_answer_new (contract, "w1", 100, 2000, encoding, (const void *[]){ scores },
+                               size);
 }
 
 /* An answer as it comes to who asked in its encoding; nobody else takes it. */
@@ -198,15 +214,18 @@ test_answer (void)
     return;
   g_autofree guint8 *data = make_answer (contract, SL_REMOTE_ENCODING_LZ4, &size);
   g_assert_cmpuint (size, <, 100);
-  g_assert_true (sl_remote_answer_read (data, size, contract, SL_REMOTE_ENCODING_LZ4, &answer, &error));
+  g_assert_true (
+    sl_remote_answer_read (data, size, contract, SL_REMOTE_ENCODING_LZ4, &answer, &error));
   g_autofree guint8 *plain = sl_remote_answer_plain (&answer, contract, &error);
   const gfloat scores[500] = { 0.25f, 0.75f };
   g_assert_cmpmem (answer.outputs.data[0], 2000, scores, sizeof scores);
   g_assert_true (answer.outputs.data[0] == plain);
-  g_assert_false (sl_remote_answer_read (data, size, contract, SL_REMOTE_ENCODING_NONE, &answer, &error));
+  g_assert_false (
+    sl_remote_answer_read (data, size, contract, SL_REMOTE_ENCODING_NONE, &answer, &error));
   g_assert_cmpstr (error->message, ==, "answer: expected encoding 0 or the request's, 0, got 1");
   g_autofree guint8 *refusal = sl_remote_refusal_new ("no", TRUE, &size);
-  g_assert_true (sl_remote_answer_read (refusal, size, contract, SL_REMOTE_ENCODING_LZ4, &answer, NULL));
+  g_assert_true (
+    sl_remote_answer_read (refusal, size, contract, SL_REMOTE_ENCODING_LZ4, &answer, NULL));
   g_assert_true (answer.refuses_encoding);
   g_assert_cmpstr (answer.refusal, ==, "no");
 }
@@ -214,10 +233,12 @@ test_answer (void)
 #if SL_HAVE_LZ4 || SL_HAVE_JPEG
 /* A request whose picture is @bytes bytes at @picture. */
 static guint8 *
-wrap (const SlContract *contract, SlRemoteEncoding encoding, const void *picture, gsize bytes, gsize *size)
+wrap (const SlContract *contract, SlRemoteEncoding encoding, const void *picture, gsize bytes,
+      gsize *size)
 {
   const guint8 zeros[PICTURE] = { 0 };
-  guint8 *data = sl_remote_request_new (contract, HASH, 1500, SL_REMOTE_ENCODING_NONE, 0, (const void *[]){ zeros, numbers }, size);
+  guint8 *data = sl_remote_request_new (contract, HASH, 1500, SL_REMOTE_ENCODING_NONE, 0,
+                                        (const void *[]){ zeros, numbers }, size);
   const guint32 little = GUINT32_TO_LE ((guint32) bytes);
   data[20] = (guint8) encoding;
   memcpy (data + 24, &little, sizeof little);
@@ -239,7 +260,8 @@ refusal_of (SlRemoteEncoding encoding, const void *picture, gsize bytes)
   g_autofree guint8 *data = wrap (contract, encoding, picture, bytes, &size);
   g_assert_true (sl_remote_request_read (data, size, contract, HASH, &request, &error));
   memset (out + PICTURE, 0x5a, GUARD);
-  g_assert_false (sl_remote_tensor_read (&request.inputs, &contract->inputs[0], 0, out, "request", &error));
+  g_assert_false (
+    sl_remote_tensor_read (&request.inputs, &contract->inputs[0], 0, out, "request", &error));
   g_assert_error (error, SL_ERROR, SL_ERROR_FORMAT);
   for (guint i = 0; i < GUARD; i++)
     g_assert_cmpuint (out[PICTURE + i], ==, 0x5a);
@@ -248,15 +270,18 @@ refusal_of (SlRemoteEncoding encoding, const void *picture, gsize bytes)
 #endif
 
 #if SL_HAVE_LZ4
-/* Blocks that liblz4 made: of fewer bytes than the picture has, and of a thousand times as many, which never get to memory. */
+/* Blocks that liblz4 made: of fewer bytes than the picture has, and of a thousand times as many,
+ * which never get to memory. */
 static void
 test_lz4_refused (void)
 {
   const int huge = 1 << 20;
-  g_autofree char *zeros = g_malloc0 ((gsize) huge), *block = g_malloc ((gsize) LZ4_compressBound (huge));
+  g_autofree char *zeros = g_malloc0 ((gsize) huge),
+                  *block = g_malloc ((gsize) LZ4_compressBound (huge));
   const int short_size = LZ4_compress_default (zeros, block, PICTURE - 1, LZ4_compressBound (huge));
   g_autofree char *few = refusal_of (SL_REMOTE_ENCODING_LZ4, block, (gsize) short_size);
-  g_assert_true (g_str_has_prefix (few, "request: tensor 0: expected an LZ4 block of 2880 bytes, got "));
+  g_assert_true (
+    g_str_has_prefix (few, "request: tensor 0: expected an LZ4 block of 2880 bytes, got "));
   for (int raw = PICTURE + 1; raw <= 500000; raw += 497119) {
     const int long_size = LZ4_compress_default (zeros, block, raw, LZ4_compressBound (huge));
     g_assert_cmpint (long_size, <, PICTURE);
@@ -316,7 +341,8 @@ test_jpeg_refused (void)
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     gsize size;
     g_autofree guint8 *jpeg = make_jpeg (rows[i].width, rows[i].height, rows[i].progressive, &size);
-    g_autofree char *said = refusal_of (SL_REMOTE_ENCODING_JPEG, jpeg, MIN (size, PICTURE - 1) - rows[i].cut);
+    g_autofree char *said =
+      refusal_of (SL_REMOTE_ENCODING_JPEG, jpeg, MIN (size, PICTURE - 1) - rows[i].cut);
     g_assert_cmpstr (said, ==, rows[i].expected);
   }
   g_autofree char *none = refusal_of (SL_REMOTE_ENCODING_JPEG, "no picture", 10);
@@ -334,8 +360,8 @@ test_sizes_refused (void)
   if (!needs (SL_REMOTE_ENCODING_LZ4))
     return;
   draw (picture);
-  g_autofree guint8 *good =
-    sl_remote_request_new (contract, HASH, 1500, SL_REMOTE_ENCODING_LZ4, 0, (const void *[]){ picture, numbers }, &size);
+  g_autofree guint8 *good = sl_remote_request_new (contract, HASH, 1500, SL_REMOTE_ENCODING_LZ4, 0,
+                                                   (const void *[]){ picture, numbers }, &size);
   const gsize bytes = size - 48;
   const struct
   {
@@ -366,7 +392,8 @@ static void
 mutate (GRand *chance, guint8 *bytes, gsize from, gsize size)
 {
   for (gint n = g_rand_int_range (chance, 1, 6); n > 0; n--)
-    bytes[g_rand_int_range (chance, (gint32) from, (gint32) size)] = (guint8) g_rand_int_range (chance, 0, 256);
+    bytes[g_rand_int_range (chance, (gint32) from, (gint32) size)] =
+      (guint8) g_rand_int_range (chance, 0, 256);
 }
 
 /* Each mutant in memory of its own size, so that who reads beyond it is caught. */
@@ -382,17 +409,20 @@ test_mutants (gconstpointer which)
   if (!needs (encoding))
     return;
   draw (picture);
-  g_autofree guint8 *good = sl_remote_request_new (contract, HASH, 1500, encoding, 90, (const void *[]){ picture, numbers }, &size);
+  g_autofree guint8 *good = sl_remote_request_new (contract, HASH, 1500, encoding, 90,
+                                                   (const void *[]){ picture, numbers }, &size);
   for (guint i = 0; i < MUTANTS; i++) {
     g_autoptr (GError) error = NULL;
     g_autofree guint8 *out = g_malloc (PICTURE);
     SlRemoteRequest request;
-    const gsize length = i % 4 == 0 ? (gsize) g_rand_int_range (chance, 32, (gint32) size + 1) : size;
+    const gsize length =
+      i % 4 == 0 ? (gsize) g_rand_int_range (chance, 32, (gint32) size + 1) : size;
     g_autofree guint8 *data = g_memdup2 (good, length);
     mutate (chance, data, i % 2 == 0 ? 0 : 32, length);
     gboolean good_one = sl_remote_request_read (data, length, contract, HASH, &request, &error);
     if (good_one)
-      good_one = sl_remote_tensor_read (&request.inputs, &contract->inputs[0], 0, out, "request", &error);
+      good_one =
+        sl_remote_tensor_read (&request.inputs, &contract->inputs[0], 0, out, "request", &error);
     g_assert_true (good_one == (error == NULL));
     taken += good_one;
   }
@@ -414,7 +444,8 @@ test_answer_mutants (void)
     SlRemoteAnswer answer;
     g_autofree guint8 *data = g_memdup2 (good, size);
     mutate (chance, data, i % 2 == 0 ? 0 : 20, size);
-    if (!sl_remote_answer_read (data, size, contract, SL_REMOTE_ENCODING_LZ4, &answer, &error) || answer.refusal != NULL)
+    if (!sl_remote_answer_read (data, size, contract, SL_REMOTE_ENCODING_LZ4, &answer, &error)
+        || answer.refusal != NULL)
       continue;
     g_autofree guint8 *plain = sl_remote_answer_plain (&answer, contract, &error);
     g_assert_true ((plain == NULL) == (error != NULL));
@@ -429,20 +460,23 @@ test_announced (void)
   g_autoptr (GError) error = NULL;
   char hash[SL_REMOTE_HASH], other[SL_REMOTE_HASH];
   guint encodings = 0;
-  g_autoptr (GBytes) plain = sl_remote_contract_write (contract, 1, hash), bytes = sl_remote_contract_write (contract, 7, other);
+  g_autoptr (GBytes) plain = sl_remote_contract_write (contract, 1, hash),
+                     bytes = sl_remote_contract_write (contract, 7, other);
   g_assert_cmpstr (hash, ==, other);
   g_autofree char *text = g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
   g_assert_nonnull (strstr (text, ",\"encodings\":[\"lz4\",\"jpeg\"],\"contract\":{"));
-  g_autoptr (SlContract) read = sl_remote_contract_read (text, strlen (text), "t", hash, &encodings, &error);
+  g_autoptr (SlContract) read =
+    sl_remote_contract_read (text, strlen (text), "t", hash, &encodings, &error);
   g_assert_nonnull (read);
   g_assert_no_error (error);
   g_assert_cmpuint (encodings, ==, 7);
-  g_autoptr (SlContract) again =
-    sl_remote_contract_read (g_bytes_get_data (plain, NULL), g_bytes_get_size (plain), "t", hash, &encodings, &error);
+  g_autoptr (SlContract) again = sl_remote_contract_read (
+    g_bytes_get_data (plain, NULL), g_bytes_get_size (plain), "t", hash, &encodings, &error);
   g_assert_nonnull (again);
   g_assert_cmpuint (encodings, ==, 1);
   memcpy (strstr (text, "jpeg"), "avif", 4); /* of a later version */
-  g_autoptr (SlContract) later = sl_remote_contract_read (text, strlen (text), "t", hash, &encodings, &error);
+  g_autoptr (SlContract) later =
+    sl_remote_contract_read (text, strlen (text), "t", hash, &encodings, &error);
   g_assert_nonnull (later);
   g_assert_no_error (error);
   g_assert_cmpuint (encodings, ==, 3);
@@ -465,8 +499,10 @@ main (int argc, char **argv)
   g_test_add_func ("/remote/encoding/jpeg-refused", test_jpeg_refused);
 #endif
   g_test_add_func ("/remote/encoding/sizes-refused", test_sizes_refused);
-  g_test_add_data_func ("/remote/encoding/mutants/lz4", GUINT_TO_POINTER (SL_REMOTE_ENCODING_LZ4), test_mutants);
-  g_test_add_data_func ("/remote/encoding/mutants/jpeg", GUINT_TO_POINTER (SL_REMOTE_ENCODING_JPEG), test_mutants);
+  g_test_add_data_func ("/remote/encoding/mutants/lz4", GUINT_TO_POINTER (SL_REMOTE_ENCODING_LZ4),
+                        test_mutants);
+  g_test_add_data_func ("/remote/encoding/mutants/jpeg", GUINT_TO_POINTER (SL_REMOTE_ENCODING_JPEG),
+                        test_mutants);
   g_test_add_func ("/remote/encoding/mutants/answer", test_answer_mutants);
   g_test_add_func ("/remote/encoding/announced", test_announced);
   return g_test_run ();

@@ -27,8 +27,10 @@ test_health (void)
   check (SL_SERVE_AWAY, 0, 0, "the broker is away: Connection refused");
   check (SL_SERVE_JOINING, 0, 0, "the worker takes no requests: it is joining");
   check (SL_SERVE_LEAVING, 0, 0, "the worker takes no requests: it is leaving");
-  check (SL_SERVE_SERVING, 11 * second, 0, "nothing was answered for 11.0 s, and requests wait: a model does not come to its end");
-  check (SL_SERVE_SERVING, 8 * second, 3 * second, "nothing was answered for 11.0 s, and requests wait: a model does not come to its end");
+  check (SL_SERVE_SERVING, 11 * second, 0,
+         "nothing was answered for 11.0 s, and requests wait: a model does not come to its end");
+  check (SL_SERVE_SERVING, 8 * second, 3 * second,
+         "nothing was answered for 11.0 s, and requests wait: a model does not come to its end");
   check (SL_SERVE_SERVING, 0, 6 * second, "the program's main thread hangs for 6.0 s");
 }
 

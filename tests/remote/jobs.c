@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which requests a worker's thread computes at once, and when each is answered: runs and answers are written down here in place of being made, so that what
- * a batch takes, and whether it fails, is as the test says. Each run gives the first byte of its input.
+ * Which requests a worker's thread computes at once, and when each is answered: runs and answers
+ * are written down here in place of being made, so that what a batch takes, and whether it fails,
+ * is as the test says. Each run gives the first byte of its input.
  */
 #include <string.h>
 
@@ -124,7 +125,9 @@ sl_run_log (SlLogLevel level, const char *pipeline, const char *event, const cha
   va_start (arguments, format);
   g_autofree char *text = g_strdup_vprintf (format, arguments);
   va_end (arguments);
-  g_assert_cmpstr (text, ==, "computing 4 frames at once failed, so each is computed by itself from now on: the device is gone");
+  g_assert_cmpstr (
+    text, ==,
+    "computing 4 frames at once failed, so each is computed by itself from now on: the device is gone");
   g_assert_cmpstr (pipeline, ==, "m0");
   script.n_told++;
 }
@@ -141,8 +144,8 @@ sl_serve_settle_shares (SlServeWorker *worker)
 }
 
 gint
-sl_serve_answer (SlServeWorker *worker, const char *response, const void *correlation, guint16 correlation_size, const void *data,
-                 gsize size, gint64 until)
+sl_serve_answer (SlServeWorker *worker, const char *response, const void *correlation,
+                 guint16 correlation_size, const void *data, gsize size, gint64 until)
 {
   const guint8 first = ((const guint8 *) data)[size - 3];
   g_assert_cmpuint (first, ==, *(const guint8 *) correlation); /* each gets its own */
@@ -159,7 +162,8 @@ typedef struct
   char *path;
 } Bed;
 
-/* Threads with @n models, whose sizes and bounds are in the script: 0, there is none. FALSE: they are refused. */
+/* Threads with @n models, whose sizes and bounds are in the script: 0, there is none. FALSE: they
+ * are refused. */
 static gboolean
 open_bed (Bed *bed, guint n, guint jobs, guint batch)
 {
@@ -279,7 +283,8 @@ test_few (void)
   close_bed (&bed);
 }
 
-/* A batch that fails is reported once and runs as single inferences. A request whose client no longer waits is not computed. */
+/* A batch that fails is reported once and runs as single inferences. A request whose client no
+ * longer waits is not computed. */
 static void
 test_failed (void)
 {

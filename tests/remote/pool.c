@@ -58,7 +58,8 @@ test_pool_open (TestPool *pool, const char *more)
   pool->folder = g_dir_make_tmp ("sl-remote-XXXXXX", NULL);
   pool->config = in_folder (pool, "mosquitto.conf");
   pool->model = test_colour_model (SL_DTYPE_U8);
-  g_autofree char *config = g_strdup_printf ("listener %u 127.0.0.1\nuser root\n%s\n", pool->port, more);
+  g_autofree char *config =
+    g_strdup_printf ("listener %u 127.0.0.1\nuser root\n%s\n", pool->port, more);
   g_assert_true (g_file_set_contents (pool->config, config, -1, NULL));
   test_start_broker (pool);
   return TRUE;
@@ -84,7 +85,9 @@ GPid
 test_serve_at (const char *location, const char *model, const char *option, const char *value)
 {
   g_autofree char *named = g_strconcat ("toy=", model, NULL);
-  const char *argv[] = { test_sightline, "serve", named, "--location", location, option, value, NULL };
+  const char *argv[] = {
+    test_sightline, "serve", named, "--location", location, option, value, NULL
+  };
   return test_spawn (argv, NULL);
 }
 
@@ -103,7 +106,8 @@ test_serve_in_vain (const char *location, const char *model)
   const char *argv[] = { test_sightline, "serve", named, "--location", location, NULL };
   char *said = NULL;
   gint status = 0;
-  g_assert_true (g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &said, &status, NULL));
+  g_assert_true (g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL,
+                               NULL, &said, &status, NULL));
   g_assert_cmpint (WEXITSTATUS (status), ==, 1);
   return said;
 }
@@ -128,7 +132,8 @@ test_camera_open_at (const char *location, const char *more, gboolean ready)
   g_assert_nonnull (camera.element);
   gst_object_ref_sink (camera.element);
   camera.bus = test_watch (camera.element);
-  g_assert_true ((gst_element_set_state (camera.element, GST_STATE_READY) != GST_STATE_CHANGE_FAILURE) == ready);
+  g_assert_true (
+    (gst_element_set_state (camera.element, GST_STATE_READY) != GST_STATE_CHANGE_FAILURE) == ready);
   if (ready) {
     camera.harness = gst_harness_new_with_element (camera.element, "sink", "src");
     gst_harness_set_live (camera.harness, FALSE);
@@ -164,7 +169,8 @@ test_camera_count (const TestCamera *camera, const char *property)
   return n;
 }
 
-/* The model gives the mean of each channel: all pixels alike, it is that value, wherever it is computed. */
+/* The model gives the mean of each channel: all pixels alike, it is that value, wherever it is
+ * computed. */
 void
 test_camera_push (const TestCamera *camera, guint i)
 {
@@ -231,7 +237,8 @@ char *
 test_wait_text (GstBus *bus, GstMessageType type, const char *fragment)
 {
   for (;;) {
-    g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, TEST_PATIENCE * GST_USECOND, type);
+    g_autoptr (GstMessage) message =
+      gst_bus_timed_pop_filtered (bus, TEST_PATIENCE * GST_USECOND, type);
     g_autoptr (GError) error = NULL;
     g_assert_nonnull (message);
     if (type == GST_MESSAGE_ERROR)

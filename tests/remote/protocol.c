@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The protocol of remote inference without a broker: announcements, requests, answers, topics, and the window. Bytes are compared with such as docs/remote.md
- * describes them, laid out by hand; what strangers may send is made of it by chance, and refused with a sentence.
+ * The protocol of remote inference without a broker: announcements, requests, answers, topics, and
+ * the window. Bytes are compared with such as docs/remote.md describes them, laid out by hand; what
+ * strangers may send is made of it by chance, and refused with a sentence.
  */
 #include <string.h>
 
@@ -25,7 +26,9 @@ static char *
 announce (const char *body)
 {
   g_autofree char *sum = g_compute_checksum_for_string (G_CHECKSUM_SHA256, body, -1);
-  return g_strdup_printf ("{\"sightline-contract\":1,\"hash\":\"%.16s\",\"model\":\"toy.tflite\",\"contract\":%s}", sum, body);
+  return g_strdup_printf (
+    "{\"sightline-contract\":1,\"hash\":\"%.16s\",\"model\":\"toy.tflite\",\"contract\":%s}", sum,
+    body);
 }
 
 static SlContract *
@@ -79,7 +82,8 @@ test_contract_write (void)
   g_autoptr (SlContract) contract = toy ();
   g_autofree char *expected = announce (BODY);
   char hash[SL_REMOTE_HASH], alone[SL_REMOTE_HASH];
-  g_autoptr (GBytes) bytes = sl_remote_contract_write (contract, 1u << SL_REMOTE_ENCODING_NONE, hash);
+  g_autoptr (GBytes) bytes =
+    sl_remote_contract_write (contract, 1u << SL_REMOTE_ENCODING_NONE, hash);
   g_autofree char *text = g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
   g_assert_cmpstr (text, ==, expected);
   sl_remote_contract_hash (contract, alone);
@@ -98,8 +102,10 @@ test_contract_crop_share (void)
   g_autoptr (SlContract) contract = read_text (announced, &error);
   g_assert_no_error (error);
   g_assert_cmpfloat (contract->image.crop_share, ==, 0.875);
-  g_autoptr (GBytes) bytes = sl_remote_contract_write (contract, 1u << SL_REMOTE_ENCODING_NONE, hash);
-  g_assert_cmpmem (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes), announced, strlen (announced));
+  g_autoptr (GBytes) bytes =
+    sl_remote_contract_write (contract, 1u << SL_REMOTE_ENCODING_NONE, hash);
+  g_assert_cmpmem (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes), announced,
+                   strlen (announced));
   g_autoptr (SlContract) without = toy ();
   g_assert_cmpfloat (without->image.crop_share, ==, 1);
 }
@@ -108,23 +114,31 @@ static const struct
 {
   const char *name, *from, *to, *expected;
 } refusals[] = {
-  { "no-outputs", "\"outputs\"", "\"other\"", "expected at least one tensor in inputs and one in outputs" },
-  { "type", "\"uint8\"", "\"uint9\"", "type: expected uint8, int8, float32 or another NumPy name, got \"uint9\"" },
+  { "no-outputs", "\"outputs\"", "\"other\"",
+    "expected at least one tensor in inputs and one in outputs" },
+  { "type", "\"uint8\"", "\"uint9\"",
+    "type: expected uint8, int8, float32 or another NumPy name, got \"uint9\"" },
   { "shape", "[1,2,2,3]", "[1,2,2,0]", "expected a whole number from 1 to 2147483647, got 0" },
   { "rank", "[1,2,2,3]", "[1,1,1,1,1,1,1,1,1]", "shape: expected at most 8 dimensions" },
   { "huge", "[1,2,2,3]", "[1,65536,65536,3]", "a tensor is larger than 1073741824 bytes" },
-  { "image", "\"width\":2", "\"width\":3", "image: width, height and channels are not those of the first input" },
-  { "channels", "\"channels\":3", "\"channels\":2", "image: expected width, height and 1 or 3 channels" },
-  { "colour", "\"RGB\"", "\"GRAY\"", "image: expected 1 channel with colour GRAY and 3 with RGB and BGR" },
+  { "image", "\"width\":2", "\"width\":3",
+    "image: width, height and channels are not those of the first input" },
+  { "channels", "\"channels\":3", "\"channels\":2",
+    "image: expected width, height and 1 or 3 channels" },
+  { "colour", "\"RGB\"", "\"GRAY\"",
+    "image: expected 1 channel with colour GRAY and 3 with RGB and BGR" },
   { "fit", "\"letterbox\"", "\"zoom\"", "fit: expected stretch, letterbox or crop, got \"zoom\"" },
-  { "crop-share", "\"letterbox\"", "\"crop\",\"crop-share\":1.5", "image: expected crop-share 0.01 to 1" },
+  { "crop-share", "\"letterbox\"", "\"crop\",\"crop-share\":1.5",
+    "image: expected crop-share 0.01 to 1" },
   { "std", "\"std\":[127.5", "\"std\":[-1", "image: expected std above 0" },
   { "means", "\"mean\":[127.5", "\"mean\":[1,127.5", "expected at most 3 numbers, one a channel" },
-  { "values", "\"shares\"", "\"guesses\"", "values: expected unknown, probabilities, logits, features or shares, got \"guesses\"" },
+  { "values", "\"shares\"", "\"guesses\"",
+    "values: expected unknown, probabilities, logits, features or shares, got \"guesses\"" },
   { "flag", "\"range-known\":true", "\"range-known\":1", "range-known: expected true or false" },
   { "scale", "\"scale\":0.0078125", "\"scale\":-1", "scale: expected a number from 0, got -1" },
   { "labels", "\"labels\":[", "\"labels\":[],\"labels\":[", "labels: expected one list of names" },
-  { "number", "\"pad-value\":114", "\"pad-value\":256", "expected a whole number from 0 to 255, got 256" },
+  { "number", "\"pad-value\":114", "\"pad-value\":256",
+    "expected a whole number from 0 to 255, got 256" },
 };
 
 static char *
@@ -150,14 +164,17 @@ static void
 test_contract_refused (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (refusals); i++) {
-    g_autofree char *body = replace (BODY, refusals[i].from, refusals[i].to), *text = announce (body);
+    g_autofree char *body = replace (BODY, refusals[i].from, refusals[i].to),
+                    *text = announce (body);
     assert_refused (text, refusals[i].expected);
   }
-  g_autofree char *good = announce (BODY), *damaged = replace (good, "cat", "dog"), *newer = replace (good, "contract\":1", "contract\":2"),
+  g_autofree char *good = announce (BODY), *damaged = replace (good, "cat", "dog"),
+                  *newer = replace (good, "contract\":1", "contract\":2"),
                   *cut = g_strndup (good, strlen (good) / 2);
   assert_refused (damaged, ": the announcement is damaged");
-  assert_refused (newer,
-                  "models/toy/contract: no contract of this version of Sightline: line 1: expected a whole number from 1 to 1, got 2");
+  assert_refused (
+    newer,
+    "models/toy/contract: no contract of this version of Sightline: line 1: expected a whole number from 1 to 1, got 2");
   assert_refused (cut, "line 1");
   assert_refused ("{}", "expected the members sightline-contract, hash and contract");
   assert_refused ("", "expected JSON in UTF-8 of at most 33554432 bytes, got 0 bytes");
@@ -168,7 +185,8 @@ test_contract_refused (void)
 static void
 test_contract_path (void)
 {
-  g_autofree char *body = replace (BODY, "\"decoder\":\"labels\"", "\"decoder\":\"/tmp/evil.so\",\"decoder-by-user\":true"),
+  g_autofree char *body = replace (BODY, "\"decoder\":\"labels\"",
+                                   "\"decoder\":\"/tmp/evil.so\",\"decoder-by-user\":true"),
                   *text = announce (body);
   g_autoptr (GError) error = NULL;
   g_autoptr (SlContract) contract = read_text (text, &error);
@@ -180,7 +198,8 @@ test_contract_path (void)
 static void
 test_contract_model_shown (void)
 {
-  g_autofree char *text = announce (BODY), *evil = replace (text, "toy.tflite", "\\u001b[31mtoy\\nok");
+  g_autofree char *text = announce (BODY),
+                  *evil = replace (text, "toy.tflite", "\\u001b[31mtoy\\nok");
   g_autoptr (GError) error = NULL;
   g_autoptr (SlContract) contract = read_text (evil, &error);
   g_assert_no_error (error);
@@ -192,7 +211,8 @@ mutate (GRand *chance, guint8 *bytes, gsize size)
 {
   for (gint n = g_rand_int_range (chance, 1, 8); n > 0 && size > 0; n--)
     bytes[g_rand_int_range (chance, 0, (gint32) size)] =
-      (guint8) (g_rand_boolean (chance) ? g_rand_int_range (chance, 0, 256) : "\"{}[],:0129-e\\"[g_rand_int_range (chance, 0, 15)]);
+      (guint8) (g_rand_boolean (chance) ? g_rand_int_range (chance, 0, 256)
+                                        : "\"{}[],:0129-e\\"[g_rand_int_range (chance, 0, 15)]);
 }
 
 /* A mutant's hash is made right where the mutant lets us, so that what it says is read, too. */
@@ -209,7 +229,8 @@ test_contract_mutants (void)
     g_autoptr (GError) error = NULL;
     char hash[SL_REMOTE_HASH];
     const gsize length = i % 8 == 0 ? MIN (size, strlen (text)) : strlen (text);
-    g_autoptr (SlContract) contract = sl_remote_contract_read (text, length, "models/toy/contract", hash, NULL, &error);
+    g_autoptr (SlContract) contract =
+      sl_remote_contract_read (text, length, "models/toy/contract", hash, NULL, &error);
     g_assert_true ((contract == NULL) == (error != NULL));
     if (contract == NULL)
       continue;
@@ -228,7 +249,8 @@ static guint8 *
 make_request (const SlContract *contract, char hash[SL_REMOTE_HASH], gsize *size)
 {
   sl_remote_contract_hash (contract, hash);
-  return sl_remote_request_new (contract, hash, 1500, SL_REMOTE_ENCODING_NONE, 0, (const void *[]){ tensor }, size);
+  return sl_remote_request_new (contract, hash, 1500, SL_REMOTE_ENCODING_NONE, 0,
+                                (const void *[]){ tensor }, size);
 }
 
 static void
@@ -267,7 +289,8 @@ test_request_refused (void)
   } rows[] = {
     { 0, 'X', 40, "request: expected SLRQ and a head of 24 bytes, got 40 bytes of something else" },
     { 0, 'S', 5, "request: expected SLRQ and a head of 24 bytes, got 5 bytes" },
-    { 4, 2, 40, "request: expected version 1, got 2: install the same version of Sightline on both sides" },
+    { 4, 2, 40,
+      "request: expected version 1, got 2: install the same version of Sightline on both sides" },
     { 6, 2, 40, "request: expected 1 tensors, got 2" },
     { 8, (guint8) (good[8] ^ 1), 40, "the model has changed" },
     { 19, 1, 40, "request: expected a life of at most 3600000 ms, got" },
@@ -289,7 +312,8 @@ static guint8 *
 make_answer (const SlContract *contract, gsize *size)
 {
   const gfloat scores[] = { 0.25f, 0.75f };
-  return sl_remote_answer_new (contract, "w1", 100, 2000, SL_REMOTE_ENCODING_NONE, (const void *[]){ scores }, size);
+  return sl_remote_answer_new (contract, "w1", 100, 2000, SL_REMOTE_ENCODING_NONE,
+                               (const void *[]){ scores }, size);
 }
 
 static void
@@ -300,19 +324,23 @@ test_answer (void)
   gsize size;
   SlRemoteAnswer answer;
   g_autofree guint8 *data = make_answer (contract, &size), *refusal = NULL;
-  const guint8 expected[34] = { 'S', 'L', 'A', 'N', 1, 0,          0,   0, 100, 0,    0,    0, 0xd0, 7,    0,   0,
-                                1,   0,   2,   0,   8, [24] = 'w', '1', 0, 0,   0x80, 0x3e, 0, 0,    0x40, 0x3f };
+  const guint8 expected[34] = { 'S', 'L',  'A', 'N',  1,    0, 0, 0,    100, 0, 0,
+                                0,   0xd0, 7,   0,    0,    1, 0, 2,    0,   8, [24] = 'w',
+                                '1', 0,    0,   0x80, 0x3e, 0, 0, 0x40, 0x3f };
   g_assert_cmpmem (data, size, expected, sizeof expected);
-  g_assert_true (sl_remote_answer_read (data, size, contract, SL_REMOTE_ENCODING_NONE, &answer, &error));
+  g_assert_true (
+    sl_remote_answer_read (data, size, contract, SL_REMOTE_ENCODING_NONE, &answer, &error));
   g_assert_cmpstr (answer.worker, ==, "w1");
   g_assert_null (answer.refusal);
   g_assert_cmpuint (answer.waited_us, ==, 100);
   g_assert_cmpuint (answer.computed_us, ==, 2000);
   g_assert_cmpmem (answer.outputs.data[0], 8, expected + 26, 8);
-  g_assert_false (sl_remote_answer_read (data, size - 1, contract, SL_REMOTE_ENCODING_NONE, &answer, &error));
+  g_assert_false (
+    sl_remote_answer_read (data, size - 1, contract, SL_REMOTE_ENCODING_NONE, &answer, &error));
   g_assert_cmpstr (error->message, ==, "answer: expected 34 bytes, got 33");
   refusal = sl_remote_refusal_new ("no \x1b[31mroom", FALSE, &size);
-  g_assert_true (sl_remote_answer_read (refusal, size, contract, SL_REMOTE_ENCODING_NONE, &answer, NULL));
+  g_assert_true (
+    sl_remote_answer_read (refusal, size, contract, SL_REMOTE_ENCODING_NONE, &answer, NULL));
   g_assert_cmpstr (answer.refusal, ==, "no \\x1b[31mroom");
   g_assert_null (answer.worker);
 }
@@ -325,7 +353,8 @@ test_message_mutants (void)
   g_autoptr (GRand) chance = g_rand_new_with_seed (2026);
   char hash[SL_REMOTE_HASH];
   gsize request_size, answer_size;
-  g_autofree guint8 *request = make_request (contract, hash, &request_size), *answer = make_answer (contract, &answer_size);
+  g_autofree guint8 *request = make_request (contract, hash, &request_size),
+                    *answer = make_answer (contract, &answer_size);
   for (guint i = 0; i < MUTANTS; i++) {
     const gboolean asks = i % 2 == 0;
     const gsize whole = asks ? request_size : answer_size;
@@ -336,8 +365,10 @@ test_message_mutants (void)
     g_autoptr (GError) error = NULL;
     SlRemoteRequest read_request;
     SlRemoteAnswer read_answer;
-    const gboolean taken = asks ? sl_remote_request_read (data, size, contract, hash, &read_request, &error)
-                                : sl_remote_answer_read (data, size, contract, SL_REMOTE_ENCODING_NONE, &read_answer, &error);
+    const gboolean taken =
+      asks ? sl_remote_request_read (data, size, contract, hash, &read_request, &error)
+           : sl_remote_answer_read (data, size, contract, SL_REMOTE_ENCODING_NONE, &read_answer,
+                                    &error);
     g_assert_true (taken == (error == NULL));
     if (taken && asks)
       g_assert_true ((const guint8 *) read_request.inputs.data[0] + 12 == data + size);
@@ -354,12 +385,15 @@ test_topics (void)
   g_assert_true (sl_remote_split ("a/b/ssd", &prefix, &model, &error));
   g_assert_cmpstr (prefix, ==, "a/b");
   g_assert_cmpstr (model, ==, "ssd");
-  g_autofree char *work = sl_remote_topic_work (prefix, model, "0123", NULL), *share = sl_remote_topic_share (work),
-                  *answers = sl_remote_topic_answers (prefix, model, "door", "x1"), *name = sl_remote_name ("my model+1#/x");
+  g_autofree char *work = sl_remote_topic_work (prefix, model, "0123", NULL),
+                  *share = sl_remote_topic_share (work),
+                  *answers = sl_remote_topic_answers (prefix, model, "door", "x1"),
+                  *name = sl_remote_name ("my model+1#/x");
   g_assert_cmpstr (share, ==, "$share/sightline/a/b/ssd/work/0123/anyone");
   g_assert_cmpstr (answers, ==, "a/b/ssd/answers/door/x1");
   g_assert_cmpstr (name, ==, "my_model_1__x");
-  const char *const bad[] = { "ssd", "a//ssd", "/a/ssd", "a/ssd/", "a/+/ssd", "a/#", "$SYS/a", "a/workers", "" };
+  const char *const bad[] = { "ssd", "a//ssd", "/a/ssd",    "a/ssd/", "a/+/ssd",
+                              "a/#", "$SYS/a", "a/workers", "" };
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
     g_autoptr (GError) reason = NULL;
     g_assert_false (sl_remote_split (bad[i], &none, &none, &reason));
@@ -369,7 +403,8 @@ test_topics (void)
   /* A worker answers to the user who asked and to nobody else. */
   const char *const door = "a/b/ssd/work/0123/door";
   g_assert_true (sl_remote_may_answer ("a/b", "ssd", door, "a/b/ssd/answers/door/x1"));
-  g_assert_true (sl_remote_may_answer ("a/b", "ssd", "a/b/ssd/work/0123/anyone", "a/b/ssd/answers/anyone/x1"));
+  g_assert_true (
+    sl_remote_may_answer ("a/b", "ssd", "a/b/ssd/work/0123/anyone", "a/b/ssd/answers/anyone/x1"));
   const char *const elsewhere[] = { NULL,
                                     "",
                                     "home/door/open",
@@ -389,12 +424,16 @@ test_topics (void)
 static void
 test_location (void)
 {
-  const char *const bad[] = { "http://host/models/ssd", "mqtt:///a/b", "mqtt://host", "host/models/ssd" };
+  const char *const bad[] = { "http://host/models/ssd", "mqtt:///a/b", "mqtt://host",
+                              "host/models/ssd" };
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
     g_autoptr (GError) error = NULL;
     SlMqttTarget target = { NULL };
-    g_assert_false (sl_mqtt_target_parse (&target, &(SlMqttAccess){ .location = bad[i] }, "mqtt://localhost/models/ssd", &error));
-    g_assert_nonnull (strstr (error->message, "expected mqtt://[user[:password]@]host[:port]/topic, such as mqtt://localhost/models/ssd"));
+    g_assert_false (sl_mqtt_target_parse (&target, &(SlMqttAccess){ .location = bad[i] },
+                                          "mqtt://localhost/models/ssd", &error));
+    g_assert_nonnull (strstr (
+      error->message,
+      "expected mqtt://[user[:password]@]host[:port]/topic, such as mqtt://localhost/models/ssd"));
     sl_mqtt_target_clear (&target);
   }
 }
@@ -429,7 +468,8 @@ test_window_order (void)
 {
   SlRemoteWindow window;
   sl_remote_window_init (&window, 2, 1000, g_free);
-  SlRemoteEntry *a = push_frame (&window, "a"), *b = push_frame (&window, "b"), *c = push_frame (&window, "c");
+  SlRemoteEntry *a = push_frame (&window, "a"), *b = push_frame (&window, "b"),
+                *c = push_frame (&window, "c");
   const SlRemoteAnswer answer = { .waited_us = 1 };
   g_assert_true (sl_remote_window_next (&window, 0) == a);
   sl_remote_window_sent (&window, a, 7, 0);
@@ -458,7 +498,8 @@ test_window_deadline (void)
   sl_remote_window_init (&window, 4, 1000, g_free);
   SlRemoteEntry *a = push_frame (&window, "a");
   sl_remote_window_sent (&window, a, 1, 100);
-  g_assert_cmpint (sl_remote_window_due (&window, FALSE), ==, 1100); /* the broker does not have it yet */
+  g_assert_cmpint (sl_remote_window_due (&window, FALSE), ==,
+                   1100); /* the broker does not have it yet */
   g_assert_null (sl_remote_window_next (&window, 600));
   g_assert_true (sl_remote_window_confirmed (&window, 1, TRUE) == a);
   g_assert_cmpint (sl_remote_window_due (&window, FALSE), ==, 600);
@@ -489,7 +530,8 @@ test_window_deadline (void)
   sl_remote_window_clear (&window);
 }
 
-/* Frames that nobody pops are bounded, whatever became of them; those that were given up give way to newer ones, others do not. */
+/* Frames that nobody pops are bounded, whatever became of them; those that were given up give way
+ * to newer ones, others do not. */
 static void
 test_window_room (void)
 {
@@ -510,7 +552,8 @@ test_window_room (void)
   g_assert_true (sl_remote_window_has_room (&window));
   push_frame (&window, "b");
   g_assert_false (sl_remote_window_has_room (&window));
-  sl_remote_window_displace (&window, TRUE); /* none can be sent: the oldest passes instead, one for another */
+  sl_remote_window_displace (
+    &window, TRUE); /* none can be sent: the oldest passes instead, one for another */
   g_assert_cmpuint (window.n_waiting, ==, 0);
   g_assert_cmpuint (window.counts.dropped, ==, 2);
   for (guint i = 0; i < 2; i++)
@@ -545,7 +588,8 @@ test_window_unheard (void)
     sl_remote_window_sent (&window, a, message, now);
     g_assert_null (sl_remote_window_next (&window, now));
     if (i + 1 < G_N_ELEMENTS (pauses))
-      sl_remote_window_put_off (&window, sl_remote_window_confirmed (&window, message++, FALSE), now);
+      sl_remote_window_put_off (&window, sl_remote_window_confirmed (&window, message++, FALSE),
+                                now);
   }
   g_assert_true (sl_remote_window_confirmed (&window, message, TRUE) == a);
   g_assert_true (sl_remote_window_next (&window, now) == b);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slremote and `sightline serve` among users who may not, brokers that limit, strangers who send what they like, and settings that contradict: what is refused, and
- * with what words. argv: the program sightline.
+ * slremote and `sightline serve` among users who may not, brokers that limit, strangers who send
+ * what they like, and settings that contradict: what is refused, and with what words. argv: the
+ * program sightline.
  */
 #include <gio/gio.h>
 #include <mosquitto.h>
@@ -26,19 +27,24 @@ test_start_refused (void)
                   *flat = g_strdup_printf ("mqtt://127.0.0.1:%u/toy", pool.port);
   g_autoptr (GSocketListener) listener = g_socket_listener_new (); /* which says nothing */
   const guint silent_port = g_socket_listener_add_any_inet_port (listener, NULL, NULL);
-  g_autofree char *silent = g_strdup_printf ("mqtt://127.0.0.1:%u/models/toy", silent_port),
-                  *silence = g_strdup_printf (
-                    "models/toy: the broker at 127.0.0.1:%u does not answer: correct the location, or raise contract-timeout", silent_port);
+  g_autofree char *
+    silent = g_strdup_printf ("mqtt://127.0.0.1:%u/models/toy", silent_port),
+   *silence = g_strdup_printf (
+     "models/toy: the broker at 127.0.0.1:%u does not answer: correct the location, or raise contract-timeout",
+     silent_port);
   const struct
   {
     const char *location, *more, *expected;
   } rows[] = {
     { silent, "contract-timeout=300", silence },
-    { here, "username=a+b", "user name \"a+b\": expected one without +, # and /, because it is a level of the topic that answers come to" },
+    { here, "username=a+b",
+      "user name \"a+b\": expected one without +, # and /, because it is a level of the topic that answers come to" },
     { spaced, "contract-timeout=2000",
       "models/my toy: the broker has no contract of this model: start a worker, sightline serve my_toy=FILE" },
-    { flat, "", "topic \"toy\": expected the prefix that the workers serve under and a model's name" },
-    { "ftp://a/b", "", "location=ftp://a/b: expected mqtt://[user[:password]@]host[:port]/topic, such as mqtt://localhost/models/ssd" },
+    { flat, "",
+      "topic \"toy\": expected the prefix that the workers serve under and a model's name" },
+    { "ftp://a/b", "",
+      "location=ftp://a/b: expected mqtt://[user[:password]@]host[:port]/topic, such as mqtt://localhost/models/ssd" },
     { here, "password=a password-file=b", "password and password-file are both set" },
     { here, "ca-file=/none", "ca-file, certificate and private-key are for mqtts://" },
   };
@@ -58,20 +64,23 @@ interrupt_thread (gpointer element)
   return NULL;
 }
 
-/* A start that would wait for ten minutes ends when it is interrupted, before or meanwhile; the next one waits again. */
+/* A start that would wait for ten minutes ends when it is interrupted, before or meanwhile; the
+ * next one waits again. */
 static void
 test_interrupted (void)
 {
   g_autoptr (GSocketListener) listener = g_socket_listener_new (); /* which says nothing */
   const guint port = g_socket_listener_add_any_inet_port (listener, NULL, NULL);
-  g_autofree char *launch = g_strdup_printf ("slremote location=mqtt://127.0.0.1:%u/models/toy contract-timeout=600000", port);
+  g_autofree char *launch = g_strdup_printf (
+    "slremote location=mqtt://127.0.0.1:%u/models/toy contract-timeout=600000", port);
   g_autoptr (GError) error = NULL;
   g_autoptr (GstElement) element = gst_object_ref_sink (gst_parse_launch (launch, &error));
   g_assert_no_error (error);
   g_autoptr (GstBus) bus = test_watch (element);
   for (guint i = 0; i < 4; i++) {
     GThread *thread = g_thread_new ("interrupt", interrupt_thread, element);
-    g_assert_cmpint (gst_element_set_state (element, GST_STATE_READY), ==, GST_STATE_CHANGE_FAILURE);
+    g_assert_cmpint (gst_element_set_state (element, GST_STATE_READY), ==,
+                     GST_STATE_CHANGE_FAILURE);
     g_thread_join (thread);
     test_assert_error (bus, "models/toy: the wait for the model's contract was interrupted", NULL);
     gst_element_set_state (element, GST_STATE_NULL);
@@ -89,14 +98,20 @@ test_contradiction (void)
   GPid worker = test_serve (&pool, NULL, NULL);
   g_autofree char *location = g_strdup_printf ("mqtt://127.0.0.1:%u/models/toy", pool.port);
   TestCamera camera = test_camera_open_at (location, "contract-timeout=100000", TRUE);
-  gst_harness_set_src_caps_str (camera.harness, "other/tensors,format=static,num_tensors=1,dimensions=3:5:5:1,types=uint8,framerate=25/1");
+  gst_harness_set_src_caps_str (
+    camera.harness,
+    "other/tensors,format=static,num_tensors=1,dimensions=3:5:5:1,types=uint8,framerate=25/1");
   g_autofree char *text = test_wait_text (camera.bus, GST_MESSAGE_ERROR, "expected uint8[1,4,4,3]");
-  g_assert_nonnull (strstr (text, ", got uint8[1,5,5,3]: let slnormalize make the tensor, or correct the caps before slremote"));
+  g_assert_nonnull (strstr (
+    text,
+    ", got uint8[1,5,5,3]: let slnormalize make the tensor, or correct the caps before slremote"));
   test_camera_close (&camera);
   /* And a worker whose model is another than that which is served under the name. */
-  g_autofree char *other = test_pair_model (), *prefix = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool.port),
+  g_autofree char *other = test_pair_model (),
+                  *prefix = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool.port),
                   *said = test_serve_in_vain (prefix, other);
-  g_assert_nonnull (strstr (said, "models/toy/contract: another contract is there: expected uint8[1,4,4,3]"));
+  g_assert_nonnull (
+    strstr (said, "models/toy/contract: another contract is there: expected uint8[1,4,4,3]"));
   g_assert_nonnull (strstr (said, ", got uint8[1,4,4,3]"));
   g_assert_nonnull (strstr (said, "or take --replace where all workers get the new model"));
   test_kill (&worker, SIGKILL);
@@ -104,7 +119,8 @@ test_contradiction (void)
   test_pool_close (&pool);
 }
 
-/* Users and topics as docs/remote.md has them: a camera's user may ask and not announce, a worker's the other way round. */
+/* Users and topics as docs/remote.md has them: a camera's user may ask and not announce, a worker's
+ * the other way round. */
 static void
 test_access (void)
 {
@@ -114,7 +130,8 @@ test_access (void)
     g_test_skip ("needs the program mosquitto_passwd");
     return;
   }
-  g_autofree char *folder = g_dir_make_tmp ("sl-access-XXXXXX", NULL), *passwords = g_build_filename (folder, "passwords", NULL),
+  g_autofree char *folder = g_dir_make_tmp ("sl-access-XXXXXX", NULL),
+                  *passwords = g_build_filename (folder, "passwords", NULL),
                   *root = g_strdup (g_getenv ("SIGHTLINE_SOURCE_ROOT")),
                   *access = g_build_filename (root, "tools", "data", "mosquitto.acl", NULL);
   const char *const users[] = { "worker", "camera" };
@@ -122,20 +139,27 @@ test_access (void)
     const char *argv[] = { tool, "-b", passwords, users[i], "secret", NULL };
     if (i == 0)
       g_assert_true (g_file_set_contents (passwords, "", 0, NULL));
-    g_assert_true (g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+    g_assert_true (g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL,
+                                 NULL, NULL, NULL, NULL));
   }
-  g_autofree char *more = g_strdup_printf ("allow_anonymous false\npassword_file %s\nacl_file %s\n", passwords, access);
+  g_autofree char *more =
+    g_strdup_printf ("allow_anonymous false\npassword_file %s\nacl_file %s\n", passwords, access);
   if (test_pool_open (&pool, more)) {
-    g_autofree char *to_serve = g_strdup_printf ("mqtt://worker:secret@127.0.0.1:%u/models", pool.port),
-                    *right = g_strdup_printf ("mqtt://camera:secret@127.0.0.1:%u/models/toy", pool.port),
-                    *wrong = g_strdup_printf ("mqtt://camera:wrong@127.0.0.1:%u/models/toy", pool.port),
-                    *as_camera = g_strdup_printf ("mqtt://camera:secret@127.0.0.1:%u/models", pool.port);
+    g_autofree char *to_serve =
+                      g_strdup_printf ("mqtt://worker:secret@127.0.0.1:%u/models", pool.port),
+                    *right =
+                      g_strdup_printf ("mqtt://camera:secret@127.0.0.1:%u/models/toy", pool.port),
+                    *wrong =
+                      g_strdup_printf ("mqtt://camera:wrong@127.0.0.1:%u/models/toy", pool.port),
+                    *as_camera =
+                      g_strdup_printf ("mqtt://camera:secret@127.0.0.1:%u/models", pool.port);
     GPid worker = test_serve_at (to_serve, pool.model, NULL, NULL);
     TestCamera camera = test_camera_open_at (right, "contract-timeout=100000 deadline=60000", TRUE);
     test_camera_push_and_pull (&camera, 0, 5);
     test_camera_close (&camera);
     camera = test_camera_open_at (wrong, "contract-timeout=100000", FALSE);
-    g_autofree char *text = test_wait_text (camera.bus, GST_MESSAGE_ERROR, "check username and password");
+    g_autofree char *text =
+      test_wait_text (camera.bus, GST_MESSAGE_ERROR, "check username and password");
     g_assert_null (strstr (text, "wrong"));
     test_camera_close (&camera);
     g_autofree char *said = test_serve_in_vain (as_camera, pool.model);
@@ -154,10 +178,13 @@ test_tls (void)
   g_autofree char *certificate = NULL, *key = NULL;
   if (!test_certificate (&certificate, &key))
     return;
-  g_autofree char *more = g_strdup_printf ("allow_anonymous true\ncertfile %s\nkeyfile %s", certificate, key);
+  g_autofree char *more =
+    g_strdup_printf ("allow_anonymous true\ncertfile %s\nkeyfile %s", certificate, key);
   if (test_pool_open (&pool, more)) {
-    g_autofree char *prefix = g_strdup_printf ("mqtts://localhost:%u/models", pool.port), *location = g_strconcat (prefix, "/toy", NULL),
-                    *with = g_strdup_printf ("ca-file=%s contract-timeout=100000 deadline=60000", certificate);
+    g_autofree char *prefix = g_strdup_printf ("mqtts://localhost:%u/models", pool.port),
+                    *location = g_strconcat (prefix, "/toy", NULL),
+                    *with = g_strdup_printf ("ca-file=%s contract-timeout=100000 deadline=60000",
+                                             certificate);
     GPid worker = test_serve_at (prefix, pool.model, "--ca-file", certificate);
     TestCamera camera = test_camera_open_at (location, with, TRUE);
     test_camera_push_and_pull (&camera, 0, 5);
@@ -179,20 +206,22 @@ open_stranger (const TestPool *pool)
 {
   struct mosquitto *client = mosquitto_new (NULL, true, NULL);
   mosquitto_int_option (client, MOSQ_OPT_PROTOCOL_VERSION, MQTT_PROTOCOL_V5);
-  g_assert_cmpint (mosquitto_connect (client, "127.0.0.1", (int) pool->port, 60), ==, MOSQ_ERR_SUCCESS);
+  g_assert_cmpint (mosquitto_connect (client, "127.0.0.1", (int) pool->port, 60), ==,
+                   MOSQ_ERR_SUCCESS);
   g_assert_cmpint (mosquitto_loop_start (client), ==, MOSQ_ERR_SUCCESS);
   return client;
 }
 
 static void
-send_stranger (struct mosquitto *client, const char *topic, const void *data, gsize size, const char *response, const void *correlation,
-               gsize correlation_size)
+send_stranger (struct mosquitto *client, const char *topic, const void *data, gsize size,
+               const char *response, const void *correlation, gsize correlation_size)
 {
   mosquitto_property *properties = NULL;
   if (response != NULL)
     mosquitto_property_add_string (&properties, MQTT_PROP_RESPONSE_TOPIC, response);
   if (correlation != NULL)
-    mosquitto_property_add_binary (&properties, MQTT_PROP_CORRELATION_DATA, correlation, (uint16_t) correlation_size);
+    mosquitto_property_add_binary (&properties, MQTT_PROP_CORRELATION_DATA, correlation,
+                                   (uint16_t) correlation_size);
   mosquitto_publish_v5 (client, NULL, topic, (int) size, data, 1, false, properties);
   mosquitto_property_free_all (&properties);
 }
@@ -204,7 +233,8 @@ note_topic (struct mosquitto *client, void *data, const struct mosquitto_message
   g_async_queue_push (heard, g_strdup (message->topic));
 }
 
-/* Malformed requests are refused or ignored, the worker publishes nowhere but below answers/, and cameras' frames go on. */
+/* Malformed requests are refused or ignored, the worker publishes nowhere but below answers/, and
+ * cameras' frames go on. */
 static void
 test_hostile (void)
 {
@@ -229,18 +259,22 @@ test_hostile (void)
     n++;
     asked = g_async_queue_timeout_pop (heard, G_USEC_PER_SEC / 10);
   }
-  const char *const responses[] = { "home/door/open", "models/toy/answers/another/x", "models/toy/answers/anyone/stranger", NULL };
+  const char *const responses[] = { "home/door/open", "models/toy/answers/another/x",
+                                    "models/toy/answers/anyone/stranger", NULL };
   for (guint i = 0; i < 60; i++) {
     guint8 bytes[200];
     for (guint k = 0; k < sizeof bytes; k++)
       bytes[k] = (guint8) g_rand_int_range (chance, 0, 256);
     memcpy (bytes, "SLRQ\1\0\1\0", i % 3 == 0 ? 8 : 0);
-    send_stranger (stranger, asked, bytes, i % 5 == 0 ? 0 : sizeof bytes, responses[i % 4], i % 2 == 0 ? bytes : NULL, i % 40);
+    send_stranger (stranger, asked, bytes, i % 5 == 0 ? 0 : sizeof bytes, responses[i % 4],
+                   i % 2 == 0 ? bytes : NULL, i % 40);
   }
   test_camera_push_and_pull (&camera, n, n + 4);
-  /* What the camera hears at its own topic of strangers: it knows the topic of its answers only from the broker. */
+  /* What the camera hears at its own topic of strangers: it knows the topic of its answers only
+   * from the broker. */
   gboolean told = FALSE;
-  for (char *topic; !told && (topic = g_async_queue_timeout_pop (heard, TEST_PATIENCE)) != NULL; g_free (topic)) {
+  for (char *topic; !told && (topic = g_async_queue_timeout_pop (heard, TEST_PATIENCE)) != NULL;
+       g_free (topic)) {
     g_assert_false (g_str_has_prefix (topic, "home/"));
     g_assert_false (g_str_has_prefix (topic, "models/toy/answers/another/"));
     told = strcmp (topic, "models/toy/answers/anyone/stranger") == 0;
@@ -269,12 +303,14 @@ static void
 push_zeros (const TestCamera *camera, gsize bytes)
 {
   g_autofree guint8 *zeros = g_malloc0 (bytes);
-  g_assert_cmpint (gst_harness_push (camera->harness, test_tensor_buffer (zeros, bytes)), ==, GST_FLOW_OK);
+  g_assert_cmpint (gst_harness_push (camera->harness, test_tensor_buffer (zeros, bytes)), ==,
+                   GST_FLOW_OK);
 }
 
 #define LARGE_SIDE 32
 #define LARGE_BYTES (LARGE_SIDE * LARGE_SIDE * 3 * 4)
-#define LARGE_CAPS "other/tensors,format=static,num_tensors=1,dimensions=3:32:32:1,types=float32,framerate=25/1"
+#define LARGE_CAPS \
+  "other/tensors,format=static,num_tensors=1,dimensions=3:32:32:1,types=float32,framerate=25/1"
 
 static void
 check_too_large (const char *limit, const char *expected)
@@ -285,15 +321,18 @@ check_too_large (const char *limit, const char *expected)
     return;
   const gint32 shape[] = { 1, LARGE_BYTES / 4 };
   g_autofree char *model = test_reshape_model (LARGE_SIDE, shape, 2), *name = g_strnfill (200, 'n'),
-                  *prefix = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool.port), *location = g_strconcat (prefix, "/toy", NULL);
+                  *prefix = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool.port),
+                  *location = g_strconcat (prefix, "/toy", NULL);
   g_autofree char *named = g_strconcat ("toy=", model, NULL);
-  const char *argv[] = { test_sightline, "serve", named, "--location", prefix, "--name", name, "--mean", "0", "--std", "1", NULL };
+  const char *argv[] = { test_sightline, "serve",  named, "--location", prefix, "--name",
+                         name,           "--mean", "0",   "--std",      "1",    NULL };
   GPid worker = test_spawn (argv, NULL);
   TestCamera camera = test_camera_open_at (location, "contract-timeout=100000 deadline=1000", TRUE);
   gst_harness_set_src_caps_str (camera.harness, LARGE_CAPS);
   push_zeros (&camera, LARGE_BYTES);
   g_autofree char *text = test_wait_text (camera.bus, GST_MESSAGE_WARNING, expected);
-  g_assert_nonnull (strstr (text, "bytes: the broker's limit is smaller: raise its max_packet_size"));
+  g_assert_nonnull (
+    strstr (text, "bytes: the broker's limit is smaller: raise its max_packet_size"));
   test_camera_wait_count (&camera, "lost", 1);
   g_assert_cmpuint (test_camera_count (&camera, "refused"), >=, 1);
   test_camera_close (&camera);
@@ -302,8 +341,9 @@ check_too_large (const char *limit, const char *expected)
   test_pool_close (&pool);
 }
 
-/* A broker that takes no messages of a size: the frame is lost and a sentence says why, whether its request or the answer is too large (the
- * worker's name makes it larger than the request). A worker that cannot announce ends. */
+/* A broker that takes no messages of a size: the frame is lost and a sentence says why, whether its
+ * request or the answer is too large (the worker's name makes it larger than the request). A worker
+ * that cannot announce ends. */
 static void
 test_too_large (void)
 {
@@ -312,9 +352,11 @@ test_too_large (void)
   check_too_large ("12500", "a worker refused a frame: an answer of 12512 bytes");
   if (!test_pool_open (&pool, "allow_anonymous true\nmax_packet_size 450"))
     return;
-  g_autofree char *location = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool.port), *said = test_serve_in_vain (location, pool.model);
+  g_autofree char *location = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool.port),
+                  *said = test_serve_in_vain (location, pool.model);
   g_assert_nonnull (strstr (said, "an announcement of "));
-  g_assert_nonnull (strstr (said, "bytes: the broker's limit is smaller: raise its max_packet_size"));
+  g_assert_nonnull (
+    strstr (said, "bytes: the broker's limit is smaller: raise its max_packet_size"));
   test_pool_close (&pool);
 }
 
@@ -323,7 +365,8 @@ static void
 test_announcement_denied (void)
 {
   TestPool pool;
-  g_autofree char *access = test_text_file ("access", "topic readwrite models/workers/#\ntopic read models/#\n"),
+  g_autofree char *access = test_text_file (
+                    "access", "topic readwrite models/workers/#\ntopic read models/#\n"),
                   *more = g_strdup_printf ("allow_anonymous true\nacl_file %s", access);
   if (test_pool_open (&pool, more)) {
     g_autofree char *location = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool.port),
@@ -341,12 +384,13 @@ test_broker_dies_last (void)
   TestPool pool;
   if (!test_pool_open (&pool, "allow_anonymous true"))
     return;
-  g_autofree char *location = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool.port), *named = g_strconcat ("toy=", pool.model, NULL),
-                  *said = NULL;
-  g_autoptr (GSubprocessLauncher) launcher = g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_STDERR_PIPE);
+  g_autofree char *location = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool.port),
+                  *named = g_strconcat ("toy=", pool.model, NULL), *said = NULL;
+  g_autoptr (GSubprocessLauncher) launcher =
+    g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_STDERR_PIPE);
   g_subprocess_launcher_set_child_setup (launcher, test_die_with_parent, NULL, NULL);
-  g_autoptr (GSubprocess) worker =
-    g_subprocess_launcher_spawn (launcher, NULL, test_sightline, "serve", named, "--location", location, NULL);
+  g_autoptr (GSubprocess) worker = g_subprocess_launcher_spawn (
+    launcher, NULL, test_sightline, "serve", named, "--location", location, NULL);
   TestCamera camera = test_camera_open (&pool, "");
   test_camera_wait_workers (&camera, 1);
   test_stop (pool.broker);
@@ -355,7 +399,8 @@ test_broker_dies_last (void)
   test_kill (&pool.broker, SIGKILL);
   g_assert_true (g_subprocess_communicate_utf8 (worker, NULL, NULL, NULL, &said, NULL));
   g_assert_null (strstr (said, "took longer than"));
-  /* Where the machine was so slow that the broker died before the worker began to end, it has nothing to say. */
+  /* Where the machine was so slow that the broker died before the worker began to end, it has
+   * nothing to say. */
   g_assert_true (g_subprocess_get_exit_status (worker) == 0
                  || strstr (said, "the connection broke before all that was taken was answered"));
   test_camera_close (&camera);

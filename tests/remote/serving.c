@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What cameras and workers agree on, encodings and batches, and what a worker tells of itself: to cameras, to browsers, to Prometheus, to a service manager.
- * argv: the program sightline.
+ * What cameras and workers agree on, encodings and batches, and what a worker tells of itself: to
+ * cameras, to browsers, to Prometheus, to a service manager. argv: the program sightline.
  */
 #include <gio/gio.h>
 #include <gio/gunixsocketaddress.h>
@@ -21,7 +21,8 @@
 
 #define SIDE 32
 #define PICTURE (SIDE * SIDE * 3)
-#define CAPS "other/tensors,format=static,num_tensors=1,dimensions=3:32:32:1,types=uint8,framerate=25/1"
+#define CAPS \
+  "other/tensors,format=static,num_tensors=1,dimensions=3:32:32:1,types=uint8,framerate=25/1"
 
 /* A picture of soft colours, the same for all. */
 static void
@@ -31,7 +32,8 @@ draw (guint8 *picture)
     picture[i] = (guint8) (40 + i / 96 * 5 + i % 3 * 20);
 }
 
-/* The means of its channels, as the model gives them, of a frame that a camera with @more asked for. */
+/* The means of its channels, as the model gives them, of a frame that a camera with @more asked
+ * for. */
 static void
 ask (const TestPool *pool, const char *more, guint8 means[3])
 {
@@ -49,7 +51,8 @@ ask (const TestPool *pool, const char *more, guint8 means[3])
   g_assert_cmpint (gst_harness_push (camera.harness, buffer), ==, GST_FLOW_OK);
   g_autoptr (GstBuffer) out = gst_harness_pull (camera.harness);
   g_assert_nonnull (out);
-  g_assert_cmpstr (sl_buffer_get_frame_meta (out)->worker, ==, "w1"); /* where it was computed goes with it */
+  g_assert_cmpstr (sl_buffer_get_frame_meta (out)->worker, ==,
+                   "w1"); /* where it was computed goes with it */
   g_assert_true (gst_buffer_map (out, &map, GST_MAP_READ));
   memcpy (means, map.data, 3);
   gst_buffer_unmap (out, &map);
@@ -91,7 +94,8 @@ typedef struct
 } Stranger;
 
 static void
-hear (struct mosquitto *client, void *data, const struct mosquitto_message *message, const mosquitto_property *properties)
+hear (struct mosquitto *client, void *data, const struct mosquitto_message *message,
+      const mosquitto_property *properties)
 {
   Stranger *stranger = data;
   g_mutex_lock (&stranger->lock);
@@ -104,7 +108,8 @@ hear (struct mosquitto *client, void *data, const struct mosquitto_message *mess
     stranger->correlation = NULL;
     char *response = NULL;
     mosquitto_property_read_string (properties, MQTT_PROP_RESPONSE_TOPIC, &response, false);
-    mosquitto_property_read_binary (properties, MQTT_PROP_CORRELATION_DATA, &stranger->correlation, &stranger->correlation_size, false);
+    mosquitto_property_read_binary (properties, MQTT_PROP_CORRELATION_DATA, &stranger->correlation,
+                                    &stranger->correlation_size, false);
     stranger->response = g_strdup (response);
     free (response);
     stranger->encoding = ((const guint8 *) message->payload)[20];
@@ -120,7 +125,8 @@ open_stranger (const TestPool *pool, Stranger *stranger)
   g_mutex_init (&stranger->lock);
   mosquitto_int_option (client, MOSQ_OPT_PROTOCOL_VERSION, MQTT_PROTOCOL_V5);
   mosquitto_message_v5_callback_set (client, hear);
-  g_assert_cmpint (mosquitto_connect (client, "127.0.0.1", (int) pool->port, 60), ==, MOSQ_ERR_SUCCESS);
+  g_assert_cmpint (mosquitto_connect (client, "127.0.0.1", (int) pool->port, 60), ==,
+                   MOSQ_ERR_SUCCESS);
   g_assert_cmpint (mosquitto_loop_start (client), ==, MOSQ_ERR_SUCCESS);
   mosquitto_subscribe (client, NULL, "models/toy/contract", 1);
   mosquitto_subscribe (client, NULL, "models/toy/work/#", 1);
@@ -146,8 +152,10 @@ wait_contract (Stranger *stranger, const char *fragment, gboolean has)
   for (const gint64 until = g_get_monotonic_time () + TEST_PATIENCE;; g_usleep (5000)) {
     g_assert_cmpint (g_get_monotonic_time (), <, until);
     g_mutex_lock (&stranger->lock);
-    char *text =
-      stranger->contract != NULL ? g_strndup (g_bytes_get_data (stranger->contract, NULL), g_bytes_get_size (stranger->contract)) : NULL;
+    char *text = stranger->contract != NULL
+                   ? g_strndup (g_bytes_get_data (stranger->contract, NULL),
+                                g_bytes_get_size (stranger->contract))
+                   : NULL;
     g_mutex_unlock (&stranger->lock);
     if (text != NULL && (strstr (text, fragment) != NULL) == has)
       return text;
@@ -173,12 +181,14 @@ static void
 answer (struct mosquitto *client, const Stranger *stranger, const void *data, gsize size)
 {
   mosquitto_property *properties = NULL;
-  mosquitto_property_add_binary (&properties, MQTT_PROP_CORRELATION_DATA, stranger->correlation, stranger->correlation_size);
+  mosquitto_property_add_binary (&properties, MQTT_PROP_CORRELATION_DATA, stranger->correlation,
+                                 stranger->correlation_size);
   mosquitto_publish_v5 (client, NULL, stranger->response, (int) size, data, 1, false, properties);
   mosquitto_property_free_all (&properties);
 }
 
-/* Workers that do not read what a camera asks in: by the contract, and by an answer. Frames travel as they are, and go on. */
+/* Workers that do not read what a camera asks in: by the contract, and by an answer. Frames travel
+ * as they are, and go on. */
 static void
 test_encoding_refused (void)
 {
@@ -201,13 +211,17 @@ test_encoding_refused (void)
   g_autofree guint8 *refusal = sl_remote_refusal_new ("I read none", TRUE, &size);
   answer (client, &stranger, refusal, size);
   g_assert_cmpuint (wait_requests (&stranger, 2), ==, SL_REMOTE_ENCODING_NONE);
-  g_autofree char *told = test_wait_text (camera.bus, GST_MESSAGE_WARNING, "encoding=lz4: this build and the workers of models/toy read ");
+  g_autofree char *told =
+    test_wait_text (camera.bus, GST_MESSAGE_WARNING,
+                    "encoding=lz4: this build and the workers of models/toy read ");
   g_assert_nonnull (strstr (told, ": frames travel as they are"));
   /* And one that reads it answers what was sent first. */
   char hash[SL_REMOTE_HASH];
-  g_autoptr (SlContract) contract = sl_remote_contract_read (text, strlen (text), "t", hash, &(guint){ 0 }, NULL);
+  g_autoptr (SlContract) contract =
+    sl_remote_contract_read (text, strlen (text), "t", hash, &(guint){ 0 }, NULL);
   const guint8 means[] = { 7, 10, 13 };
-  g_autofree guint8 *other = sl_remote_answer_new (contract, "w2", 1, 1, SL_REMOTE_ENCODING_LZ4, (const void *const[]){ means }, &size);
+  g_autofree guint8 *other = sl_remote_answer_new (contract, "w2", 1, 1, SL_REMOTE_ENCODING_LZ4,
+                                                   (const void *const[]){ means }, &size);
   answer (client, &stranger, other, size);
   test_camera_pull (&camera, 7);
   g_assert_cmpuint (test_camera_count (&camera, "refused"), ==, 1);
@@ -222,7 +236,8 @@ test_encoding_refused (void)
   g_free (wait_contract (&stranger, "encodings", FALSE));
   camera = test_camera_open (&pool, "encoding=lz4");
   g_autofree char *again =
-    test_wait_text (camera.bus, GST_MESSAGE_WARNING, "encoding=lz4: this build and the workers of models/toy read none");
+    test_wait_text (camera.bus, GST_MESSAGE_WARNING,
+                    "encoding=lz4: this build and the workers of models/toy read none");
   g_assert_nonnull (again);
   test_camera_push_and_pull (&camera, 0, 3);
   test_camera_close (&camera);
@@ -231,7 +246,8 @@ test_encoding_refused (void)
   test_pool_close (&pool);
 }
 
-/* Workers of another build read what this one does not write: frames travel as they are, and are answered. */
+/* Workers of another build read what this one does not write: frames travel as they are, and are
+ * answered. */
 static void
 test_encoding_not_built (void)
 {
@@ -251,14 +267,18 @@ test_encoding_not_built (void)
   char hash[SL_REMOTE_HASH];
   gsize size;
   const void *data = g_bytes_get_data (stranger.contract, &size);
-  g_autoptr (SlContract) contract = sl_remote_contract_read (data, size, "t", hash, &(guint){ 0 }, NULL);
-  g_autoptr (GBytes) more = sl_remote_contract_write (contract, (1u << SL_REMOTE_N_ENCODINGS) - 1, hash);
+  g_autoptr (SlContract) contract =
+    sl_remote_contract_read (data, size, "t", hash, &(guint){ 0 }, NULL);
+  g_autoptr (GBytes) more =
+    sl_remote_contract_write (contract, (1u << SL_REMOTE_N_ENCODINGS) - 1, hash);
   data = g_bytes_get_data (more, &size);
   mosquitto_publish (client, NULL, "models/toy/contract", (int) size, data, 1, true);
   g_free (wait_contract (&stranger, "\"lz4\",\"jpeg\"", TRUE));
-  const SlRemoteEncoding missing = (built & 1u << SL_REMOTE_ENCODING_LZ4) == 0 ? SL_REMOTE_ENCODING_LZ4 : SL_REMOTE_ENCODING_JPEG;
+  const SlRemoteEncoding missing =
+    (built & 1u << SL_REMOTE_ENCODING_LZ4) == 0 ? SL_REMOTE_ENCODING_LZ4 : SL_REMOTE_ENCODING_JPEG;
   g_autofree char *encoding = g_strconcat ("encoding=", sl_remote_encoding_name (missing), NULL),
-                  *expected = g_strconcat (encoding, ": this build and the workers of models/toy read ", NULL);
+                  *expected = g_strconcat (
+                    encoding, ": this build and the workers of models/toy read ", NULL);
   TestCamera camera = test_camera_open (&pool, encoding);
   g_free (test_wait_text (camera.bus, GST_MESSAGE_WARNING, expected));
   test_camera_push (&camera, 7);
@@ -284,13 +304,17 @@ test_encoding_unsuited (void)
   }
   if (!test_pool_open (&pool, "allow_anonymous true"))
     return;
-  g_autofree char *model = test_reshape_model (4, shape, 2), *prefix = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool.port),
-                  *location = g_strconcat (prefix, "/toy", NULL), *named = g_strconcat ("toy=", model, NULL);
-  const char *argv[] = { test_sightline, "serve", named, "--location", prefix, "--mean", "0", "--std", "1", NULL };
+  g_autofree char *model = test_reshape_model (4, shape, 2),
+                  *prefix = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool.port),
+                  *location = g_strconcat (prefix, "/toy", NULL),
+                  *named = g_strconcat ("toy=", model, NULL);
+  const char *argv[] = { test_sightline, "serve", named,   "--location", prefix,
+                         "--mean",       "0",     "--std", "1",          NULL };
   GPid worker = test_spawn (argv, NULL);
   TestCamera camera = test_camera_open_at (location, "contract-timeout=100000 encoding=jpeg", TRUE);
   g_autofree char *told =
-    test_wait_text (camera.bus, GST_MESSAGE_WARNING, "encoding=jpeg: expected a model whose first input is a picture, ");
+    test_wait_text (camera.bus, GST_MESSAGE_WARNING,
+                    "encoding=jpeg: expected a model whose first input is a picture, ");
   g_assert_nonnull (strstr (told, "got float32[1,4,4,3]: frames travel as they are"));
   test_camera_close (&camera);
   test_kill (&worker, SIGKILL);
@@ -302,11 +326,14 @@ test_encoding_unsuited (void)
 static GSubprocess *
 serve_logged (const TestPool *pool, const char *option, const char *value, GDataInputStream **log)
 {
-  g_autofree char *location = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool->port), *named = g_strconcat ("toy=", pool->model, NULL);
-  g_autoptr (GSubprocessLauncher) launcher = g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_STDERR_PIPE);
+  g_autofree char *location = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool->port),
+                  *named = g_strconcat ("toy=", pool->model, NULL);
+  g_autoptr (GSubprocessLauncher) launcher =
+    g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_STDERR_PIPE);
   g_subprocess_launcher_set_child_setup (launcher, test_die_with_parent, NULL, NULL);
-  GSubprocess *worker = g_subprocess_launcher_spawn (launcher, NULL, test_sightline, "serve", named, "--location", location, "--name", "w1",
-                                                     option, value, NULL);
+  GSubprocess *worker =
+    g_subprocess_launcher_spawn (launcher, NULL, test_sightline, "serve", named, "--location",
+                                 location, "--name", "w1", option, value, NULL);
   g_assert_nonnull (worker);
   *log = g_data_input_stream_new (g_subprocess_get_stderr_pipe (worker));
   return worker;
@@ -329,14 +356,17 @@ wait_line (GDataInputStream *log, const char *fragment)
 static char *
 get (guint port, const char *path)
 {
-  g_autoptr (GSocket) socket = g_socket_new (G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, NULL);
+  g_autoptr (GSocket) socket =
+    g_socket_new (G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, NULL);
   g_autoptr (GSocketAddress) address = g_inet_socket_address_new_from_string ("127.0.0.1", port);
-  g_autofree char *request = g_strdup_printf ("GET %s HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nConnection: close\r\n\r\n", path, port);
+  g_autofree char *request = g_strdup_printf (
+    "GET %s HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nConnection: close\r\n\r\n", path, port);
   GString *answer = g_string_new (NULL);
   char bytes[4096];
   gssize n;
   g_assert_true (g_socket_connect (socket, address, NULL, NULL));
-  g_assert_cmpint (g_socket_send (socket, request, strlen (request), NULL, NULL), ==, (gssize) strlen (request));
+  g_assert_cmpint (g_socket_send (socket, request, strlen (request), NULL, NULL), ==,
+                   (gssize) strlen (request));
   while ((n = g_socket_receive (socket, bytes, sizeof bytes, NULL, NULL)) > 0)
     g_string_append_len (answer, bytes, n);
   return g_string_free (answer, FALSE);
@@ -382,13 +412,16 @@ test_http (void)
   wait_answer (port, "/health", "HTTP/1.1 200", "{\"ok\":true,\"reasons\":[]}");
   TestCamera camera = test_camera_open (&pool, "");
   test_camera_push_and_pull (&camera, 0, 5);
-  wait_answer (port, "/metrics", "HTTP/1.1 200", "\nsightline_serve_answered_total{model=\"toy\"} 5\n");
+  wait_answer (port, "/metrics", "HTTP/1.1 200",
+               "\nsightline_serve_answered_total{model=\"toy\"} 5\n");
   wait_answer (port, "/metrics", "HTTP/1.1 200", "\nsightline_serve_clients{model=\"toy\"} 1\n");
-  wait_answer (port, "/metrics", "HTTP/1.1 200", "\nsightline_serve_seconds_count{model=\"toy\",stage=\"age\"} 5\n");
+  wait_answer (port, "/metrics", "HTTP/1.1 200",
+               "\nsightline_serve_seconds_count{model=\"toy\",stage=\"age\"} 5\n");
   wait_answer (port, "/status", "HTTP/1.1 200", "\"worker\":\"w1\",");
   wait_answer (port, "/status", "HTTP/1.1 200", "\"name\":\"toy\",");
   wait_answer (port, "/", "HTTP/1.1 200", "<title>Sightline worker</title>");
-  wait_answer (port, "/none", "HTTP/1.1 404", "/none: there is nothing here; expected one of /, /status, /health, /metrics");
+  wait_answer (port, "/none", "HTTP/1.1 404",
+               "/none: there is nothing here; expected one of /, /status, /health, /metrics");
   test_kill (&pool.broker, SIGKILL);
   wait_answer (port, "/health", "HTTP/1.1 503", "\"the broker is away: MQTT broker 127.0.0.1:");
   wait_answer (port, "/metrics", "HTTP/1.1 200", "\nsightline_serve_state{state=\"away\"} 1\n");
@@ -429,7 +462,8 @@ test_batches (void)
   TestCamera one = test_camera_open (&pool, "window=8"), two = test_camera_open (&pool, "window=8");
   test_camera_push_and_pull (&one, 0, 1);
   guint64 batched = 0;
-  /* A busy machine may deliver them to the worker one by one, so that none waits while another is computed. */
+  /* A busy machine may deliver them to the worker one by one, so that none waits while another is
+   * computed. */
   for (guint round = 0; batched == 0; round++) {
     g_assert_cmpuint (round, <, 16);
     g_assert_cmpint (kill (pid, SIGSTOP), ==, 0);
@@ -445,7 +479,8 @@ test_batches (void)
     }
     batched = count_batched (port);
   }
-  g_assert_cmpuint (test_camera_count (&one, "refused") + test_camera_count (&two, "refused"), ==, 0);
+  g_assert_cmpuint (test_camera_count (&one, "refused") + test_camera_count (&two, "refused"), ==,
+                    0);
   g_assert_cmpuint (batched % 2, ==, 0);
   test_camera_close (&one);
   test_camera_close (&two);
@@ -477,17 +512,20 @@ test_manager (void)
   if (!test_pool_open (&pool, "allow_anonymous true"))
     return;
   g_autofree char *path = g_build_filename (pool.folder, "notify", NULL),
-                  *location = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool.port), *named = g_strconcat ("toy=", pool.model, NULL);
-  g_autoptr (GSocket) manager = g_socket_new (G_SOCKET_FAMILY_UNIX, G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_DEFAULT, NULL);
+                  *location = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool.port),
+                  *named = g_strconcat ("toy=", pool.model, NULL);
+  g_autoptr (GSocket) manager =
+    g_socket_new (G_SOCKET_FAMILY_UNIX, G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_DEFAULT, NULL);
   g_autoptr (GSocketAddress) address = g_unix_socket_address_new (path);
   g_assert_true (g_socket_bind (manager, address, FALSE, NULL));
   g_socket_set_timeout (manager, 100);
-  g_autoptr (GSubprocessLauncher) launcher = g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_STDERR_SILENCE);
+  g_autoptr (GSubprocessLauncher) launcher =
+    g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_STDERR_SILENCE);
   g_subprocess_launcher_set_child_setup (launcher, test_die_with_parent, NULL, NULL);
   g_subprocess_launcher_setenv (launcher, "NOTIFY_SOCKET", path, TRUE);
   g_subprocess_launcher_setenv (launcher, "WATCHDOG_USEC", "200000", TRUE);
-  g_autoptr (GSubprocess) worker =
-    g_subprocess_launcher_spawn (launcher, NULL, test_sightline, "serve", named, "--location", location, NULL);
+  g_autoptr (GSubprocess) worker = g_subprocess_launcher_spawn (
+    launcher, NULL, test_sightline, "serve", named, "--location", location, NULL);
   wait_told (manager, said, "READY=1");
   wait_told (manager, said, "STATUS=serving, 0.0 answers a second, 0 requests wait");
   g_string_truncate (said, 0);

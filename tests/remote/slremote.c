@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slremote and `sightline serve` through a mosquitto of the test's own: what comes out is compared with slinfer's to the bit while workers and the broker are
- * killed. argv: the program sightline.
+ * slremote and `sightline serve` through a mosquitto of the test's own: what comes out is compared
+ * with slinfer's to the bit while workers and the broker are killed. argv: the program sightline.
  */
 #include <signal.h>
 #include <string.h>
@@ -28,11 +28,14 @@ test_same_as_slinfer (void)
   if (!test_pool_open (&pool, "allow_anonymous true"))
     return;
   GPid worker = test_serve (&pool, "--name", "w1");
-  g_autofree char *local = g_strdup_printf ("slinfer model=%s", pool.model),
-                  *remote =
-                    g_strdup_printf ("slremote location=mqtt://127.0.0.1:%u/models/toy contract-timeout=100000 deadline=60000", pool.port);
+  g_autofree char
+    *local = g_strdup_printf ("slinfer model=%s", pool.model),
+    *remote = g_strdup_printf (
+      "slremote location=mqtt://127.0.0.1:%u/models/toy contract-timeout=100000 deadline=60000",
+      pool.port);
   g_autoptr (GstBuffer) expected = run_line (local), got = run_line (remote);
-  g_assert_true (gst_buffer_map (expected, &here, GST_MAP_READ) && gst_buffer_map (got, &there, GST_MAP_READ));
+  g_assert_true (gst_buffer_map (expected, &here, GST_MAP_READ)
+                 && gst_buffer_map (got, &there, GST_MAP_READ));
   g_assert_cmpmem (here.data, here.size, there.data, there.size);
   gst_buffer_unmap (expected, &here);
   gst_buffer_unmap (got, &there);
@@ -62,7 +65,8 @@ go_live (const TestCamera *camera)
   gst_harness_set_src_caps_str (camera->harness, TEST_PICTURE_CAPS);
 }
 
-/* Frames that come at their own pace, of which one is on its way at a time: the newest is sent, and none waits. */
+/* Frames that come at their own pace, of which one is on its way at a time: the newest is sent, and
+ * none waits. */
 static void
 test_live (void)
 {
@@ -111,7 +115,8 @@ test_live_offline (void)
   test_pool_close (&pool);
 }
 
-/* A connection that takes nothing: what is queued there is neither sent again nor added to, and frames are given up. */
+/* A connection that takes nothing: what is queued there is neither sent again nor added to, and
+ * frames are given up. */
 static void
 test_stuck_connection (void)
 {
@@ -159,8 +164,8 @@ push_all (gpointer data)
   return NULL;
 }
 
-/* Nobody takes frames off the element: of files upstream waits, of live input frames are dropped, and none piles up. With a window of 2 there are 12
- * inside and one in the pad's hand. */
+/* Nobody takes frames off the element: of files upstream waits, of live input frames are dropped,
+ * and none piles up. With a window of 2 there are 12 inside and one in the pad's hand. */
 static void
 test_held_downstream (void)
 {
@@ -172,9 +177,11 @@ test_held_downstream (void)
   TestCamera camera = test_camera_open (&pool, "window=2");
   Pusher pusher = { .camera = &camera };
   g_autoptr (GstPad) pad = gst_element_get_static_pad (camera.element, "src");
-  gulong probe = gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER, hold_pad, NULL, NULL);
+  gulong probe = gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER,
+                                    hold_pad, NULL, NULL);
   GThread *thread = g_thread_new ("pusher", push_all, &pusher);
-  for (const gint64 until = g_get_monotonic_time () + TEST_PATIENCE; g_atomic_int_get (&pusher.pushed) < most; g_usleep (1000))
+  for (const gint64 until = g_get_monotonic_time () + TEST_PATIENCE;
+       g_atomic_int_get (&pusher.pushed) < most; g_usleep (1000))
     g_assert_cmpint (g_get_monotonic_time (), <, until);
   g_usleep (50000);
   g_assert_cmpint (g_atomic_int_get (&pusher.pushed), ==, most);
@@ -184,7 +191,8 @@ test_held_downstream (void)
     test_camera_pull (&camera, i);
   g_assert_cmpuint (test_camera_count (&camera, "dropped"), ==, 0);
   go_live (&camera);
-  probe = gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER, hold_pad, NULL, NULL);
+  probe = gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER, hold_pad,
+                             NULL, NULL);
   push_all (&pusher);
   g_assert_cmpuint (test_camera_count (&camera, "dropped"), >=, (guint) (HELD_FRAMES - most));
   gst_pad_remove_probe (pad, probe);
@@ -268,7 +276,8 @@ test_broker_restarts (void)
   test_pool_close (&pool);
 }
 
-/* Nobody works: the model is loaded here, where there is a file; a file of another model is refused with expected and got. */
+/* Nobody works: the model is loaded here, where there is a file; a file of another model is refused
+ * with expected and got. */
 static void
 test_fallback (void)
 {
@@ -311,7 +320,8 @@ test_fallback (void)
   test_pool_close (&pool);
 }
 
-/* Without a fallback a frame passes once, however many tensors are made of it, and a message says so. */
+/* Without a fallback a frame passes once, however many tensors are made of it, and a message says
+ * so. */
 static void
 test_lost (gconstpointer tiles)
 {
@@ -328,7 +338,8 @@ test_lost (gconstpointer tiles)
   TestLine line = test_line_open (launch, "video/x-raw", caps);
   test_kill (&worker, SIGKILL);
   for (guint i = 0; i < 2; i++) {
-    g_assert_cmpint (gst_harness_push (line.harness, test_frame (caps, colour, i)), ==, GST_FLOW_OK);
+    g_assert_cmpint (gst_harness_push (line.harness, test_frame (caps, colour, i)), ==,
+                     GST_FLOW_OK);
     g_autoptr (GstBuffer) out = gst_harness_pull (line.harness);
     g_assert_nonnull (out);
     g_assert_cmpuint (gst_buffer_get_size (out), ==, 48);
@@ -336,7 +347,8 @@ test_lost (gconstpointer tiles)
     g_assert_cmpint (sl_buffer_get_frame_meta (out)->content, ==, SL_FRAME_SKIPPED);
   }
   g_autofree char *text = test_wait_text (line.bus, GST_MESSAGE_WARNING, "no worker answers for");
-  g_assert_nonnull (strstr (text, "frames pass without predictions from now on, and are counted in lost"));
+  g_assert_nonnull (
+    strstr (text, "frames pass without predictions from now on, and are counted in lost"));
   test_line_close (line.harness, line.bus);
   test_pool_close (&pool);
 }
@@ -355,7 +367,8 @@ test_flush (void)
   test_camera_push (&camera, 1);
   gst_harness_push_event (camera.harness, gst_event_new_stream_start ("second"));
   gst_harness_set_src_caps_str (camera.harness, TEST_PICTURE_CAPS);
-  gst_harness_push_event (camera.harness, gst_event_new_tag (gst_tag_list_new (GST_TAG_TITLE, "kept", NULL)));
+  gst_harness_push_event (camera.harness,
+                          gst_event_new_tag (gst_tag_list_new (GST_TAG_TITLE, "kept", NULL)));
   gst_harness_push_event (camera.harness, gst_event_new_flush_start ());
   gst_harness_push_event (camera.harness, gst_event_new_flush_stop (TRUE));
   g_autoptr (GstPad) pad = gst_element_get_static_pad (camera.element, "src");
@@ -376,7 +389,8 @@ test_flush (void)
   test_pool_close (&pool);
 }
 
-/* A stream after the end of another, without a flush between them, also where the end has yet to go out. */
+/* A stream after the end of another, without a flush between them, also where the end has yet to go
+ * out. */
 static void
 test_second_stream (void)
 {
@@ -414,12 +428,16 @@ test_replace (void)
   if (!test_pool_open (&pool, "allow_anonymous true"))
     return;
   GPid first = test_serve (&pool, NULL, NULL);
-  g_autofree char *other = test_pair_model (), *prefix = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool.port),
-                  *launch = g_strdup_printf ("slnormalize ! slremote location=%s/toy contract-timeout=100000 deadline=60000", prefix);
+  g_autofree char *other = test_pair_model (),
+                  *prefix = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool.port),
+                  *launch = g_strdup_printf (
+                    "slnormalize ! slremote location=%s/toy contract-timeout=100000 deadline=60000",
+                    prefix);
   TestLine line = test_line_open (launch, NULL, caps);
   GPid second = 0;
   for (guint i = 0; size == 3; i++) {
-    g_assert_cmpint (gst_harness_push (line.harness, test_frame (caps, colour, i * GST_MSECOND)), ==, GST_FLOW_OK);
+    g_assert_cmpint (gst_harness_push (line.harness, test_frame (caps, colour, i * GST_MSECOND)),
+                     ==, GST_FLOW_OK);
     g_autoptr (GstBuffer) out = gst_harness_pull (line.harness);
     g_assert_cmpuint (GST_BUFFER_PTS (out), ==, i * GST_MSECOND);
     size = gst_buffer_get_size (out);
@@ -449,8 +467,9 @@ hold (GstBus *bus, GstMessage *message, gpointer data)
 {
   Held *held = data;
   const GstStructure *structure = gst_message_get_structure (message);
-  const gboolean holds = structure != NULL && gst_structure_has_name (structure, "slremote")
-                         && g_str_equal (gst_structure_get_string (structure, "state"), "disconnected");
+  const gboolean holds =
+    structure != NULL && gst_structure_has_name (structure, "slremote")
+    && g_str_equal (gst_structure_get_string (structure, "state"), "disconnected");
   gst_message_unref (message); /* which held the element */
   g_mutex_lock (&held->lock);
   held->busy |= holds;
@@ -483,7 +502,8 @@ test_busy_handler (void)
   g_cond_init (&held.changed);
   GPid worker = test_serve (&pool, NULL, NULL);
   TestCamera camera = test_camera_open (&pool, "");
-  gst_bus_set_flushing (camera.bus, TRUE); /* messages there hold the element, which holds the bus */
+  gst_bus_set_flushing (camera.bus,
+                        TRUE); /* messages there hold the element, which holds the bus */
   gst_bus_set_flushing (camera.bus, FALSE);
   gst_bus_set_sync_handler (camera.bus, hold, &held, NULL);
   g_object_weak_ref (G_OBJECT (camera.element), note_gone, &held);

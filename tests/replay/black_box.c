@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Files of black boxes: written and read back, cut short, damaged, and made by somebody who means harm. */
+/* Files of black boxes: written and read back, cut short, damaged, and made by somebody who means
+ * harm. */
 #include "models/replay/black_box.h"
 
 #include <glib/gstdio.h>
@@ -10,8 +11,9 @@
 
 #define SHA "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 /* Where the second section begins, of a file whose first has the text INFO. */
-#define INFO                                                                                                        \
-  "[black-box]\nsightline=0.1.0\nmodel=m.tflite\nsha256=" SHA "\nthreads=2\nbackends=plain: 1\ninputs=uint8[1,4]\n" \
+#define INFO                                                  \
+  "[black-box]\nsightline=0.1.0\nmodel=m.tflite\nsha256=" SHA \
+  "\nthreads=2\nbackends=plain: 1\ninputs=uint8[1,4]\n"       \
   "outputs=float32[1,2]\n"
 
 static const guint8 picture[4] = { 1, 2, 3, 255 };
@@ -106,7 +108,8 @@ test_not_finished (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (SlBlackBoxInfo) info = any_info ();
-  g_autofree char *folder = g_dir_make_tmp ("black-box-XXXXXX", NULL), *path = g_build_filename (folder, "a.slbox", NULL);
+  g_autofree char *folder = g_dir_make_tmp ("black-box-XXXXXX", NULL),
+                  *path = g_build_filename (folder, "a.slbox", NULL);
   SlBlackBoxWriter *writer = sl_black_box_writer_new (path, info, &error);
   g_assert_no_error (error);
   g_assert_null (sl_black_box_writer_new (path, info, &error));
@@ -114,9 +117,11 @@ test_not_finished (void)
   sl_black_box_writer_free (writer);
   g_assert_cmpint (g_rmdir (folder), ==, 0);
   g_assert_null (sl_black_box_writer_new (path, info, &error));
-  expect_error (&error, SL_ERROR_OPEN, "a.slbox.part: cannot be written: No such file or directory", NULL);
+  expect_error (&error, SL_ERROR_OPEN, "a.slbox.part: cannot be written: No such file or directory",
+                NULL);
   g_assert_null (sl_black_box_open (path, &error));
-  expect_error (&error, SL_ERROR_OPEN, path, "no such file", "expected a black box of Sightline", NULL);
+  expect_error (&error, SL_ERROR_OPEN, path, "no such file", "expected a black box of Sightline",
+                NULL);
 }
 
 static void
@@ -138,12 +143,15 @@ test_damaged (void)
   GByteArray *file = g_byte_array_new_take ((guint8 *) g_steal_pointer (&content), size);
   const gsize second = 32 + 24 + GUINT64_FROM_LE (*(guint64 *) (file->data + 40));
   for (gsize i = 0; i < size; i++) {
-    expect_refused (file, i, SL_ERROR_FORMAT, i < 32 ? "expected a black box of Sightline" : "copy the file again");
+    expect_refused (file, i, SL_ERROR_FORMAT,
+                    i < 32 ? "expected a black box of Sightline" : "copy the file again");
     file->data[i] ^= (guint8) (1 << g_test_rand_int_range (0, 8));
     if (i >= 8 && i < 12)
-      expect_refused (file, size, SL_ERROR_UNSUPPORTED, "expected a black box of version 1, got version ");
+      expect_refused (file, size, SL_ERROR_UNSUPPORTED,
+                      "expected a black box of version 1, got version ");
     else if (i < 32)
-      expect_refused (file, size, SL_ERROR_FORMAT, i < 8 ? "expected a black box of Sightline" : "the header is damaged");
+      expect_refused (file, size, SL_ERROR_FORMAT,
+                      i < 8 ? "expected a black box of Sightline" : "the header is damaged");
     else if (i < second)
       expect_refused (file, size, SL_ERROR_FORMAT, "section 0");
     else
@@ -215,18 +223,25 @@ test_hostile (void)
 {
   guint8 inference[32 + 16 + 4 + 8] = { 0 };
   refuse_file (begin_file (), 0, 0, "expected a section 'INFO', got no section");
-  refuse_file (begin_file (), 1, 0, "section 0 ends behind the file's end: expected at most 0 bytes, got 24");
+  refuse_file (begin_file (), 1, 0,
+               "section 0 ends behind the file's end: expected at most 0 bytes, got 24");
   refuse_file (begin_file (), G_MAXUINT32, 0, "section 0 ends behind the file's end");
   refuse_file (begin_file (), 0, 99, "expected 99 bytes, as its header says, got 32");
   refuse_file (file_of (INFO, NULL, 0), 2, 0, "section 1 ends behind the file's end");
-  refuse_file (file_of (INFO, inference, 52), 1, 0, "expected the end of the file behind 1 sections");
-  refuse_file (file_of (INFO, inference, 51), 2, 0, "section 1: expected the 52 bytes of an inference, got 51");
-  refuse_file (file_of (INFO, inference, 53), 2, 0, "section 1: expected the 52 bytes of an inference, got 53");
-  refuse_file (file_of (INFO, inference, 7), 2, 0, "section 1: expected the 48 bytes of an inference, got 7");
+  refuse_file (file_of (INFO, inference, 52), 1, 0,
+               "expected the end of the file behind 1 sections");
+  refuse_file (file_of (INFO, inference, 51), 2, 0,
+               "section 1: expected the 52 bytes of an inference, got 51");
+  refuse_file (file_of (INFO, inference, 53), 2, 0,
+               "section 1: expected the 52 bytes of an inference, got 53");
+  refuse_file (file_of (INFO, inference, 7), 2, 0,
+               "section 1: expected the 48 bytes of an inference, got 7");
   inference[40] = 3;
-  refuse_file (file_of (INFO, inference, 60), 2, 0, "section 1: expected all or nothing of each output, got a part");
+  refuse_file (file_of (INFO, inference, 60), 2, 0,
+               "section 1: expected all or nothing of each output, got a part");
   inference[40] = inference[47] = 0x80;
-  refuse_file (file_of (INFO, inference, 60), 2, 0, "section 1: expected all or nothing of each output, got a part");
+  refuse_file (file_of (INFO, inference, 60), 2, 0,
+               "section 1: expected all or nothing of each output, got a part");
   GByteArray *file = file_of (INFO, NULL, 0);
   add_section (file, "\033[2J", inference, 1);
   refuse_file (file, 2, 0, "section 1: expected 'INFR', got '.[2J'");
@@ -236,7 +251,8 @@ test_hostile (void)
   file = begin_file ();
   g_autofree char *long_text = g_strnfill (70000, '\n');
   add_section (file, "INFO", long_text, 70000);
-  refuse_file (file, 1, 0, "section 0: expected 'INFO' of at most 65536 bytes, got 'INFO' of 70000");
+  refuse_file (file, 1, 0,
+               "section 0: expected 'INFO' of at most 65536 bytes, got 'INFO' of 70000");
 }
 
 static void
@@ -253,14 +269,16 @@ test_hostile_info (void)
     { "sha256", NULL, "sha256: expected a SHA-256 of 64 hexadecimal digits, got nothing" },
     { "data-files", "1;2;3;4;5;6;7;8;9;10;11;12;13;14;15;16;17",
       "data-files: expected at most 16 files, each with XXH64, bytes and name, got 17" },
-    { "data-files", "0123456789abcdef 9", "each with XXH64, bytes and name, got 0123456789abcdef 9" },
+    { "data-files", "0123456789abcdef 9",
+      "each with XXH64, bytes and name, got 0123456789abcdef 9" },
     { "data-files", "0123456789abcdeg 9 w", "got 0123456789abcdeg 9 w" },
     { "data-files", "0123456789abcdef -9 w", "got 0123456789abcdef -9 w" },
     { "data-files", "0 9 w", "got 0 9 w" },
     { "threads", "0", "threads: expected 1..64, got 0" },
     { "threads", "65", "threads: expected 1..64, got 65" },
     { "inputs", NULL, "inputs: expected 1..64 tensors such as uint8[1,224,224,3], got 0" },
-    { "inputs", "uint9[1]", "inputs: expected 1..64 tensors such as uint8[1,224,224,3], got uint9[1]" },
+    { "inputs", "uint9[1]",
+      "inputs: expected 1..64 tensors such as uint8[1,224,224,3], got uint9[1]" },
     { "inputs", "uint8", "got uint8" },
     { "inputs", "uint8[", "got uint8[" },
     { "inputs", "uint8[1,2", "got uint8[1,2" },

@@ -52,7 +52,8 @@ make (Fixture *f)
   g_assert_no_error (error);
 }
 
-/* Rewrites the golden file with byte @at of output 0 changed by @flip, which touches the first value of 4 bytes; without outputs where
+/* Rewrites the golden file with byte @at of output 0 changed by @flip, which touches the first
+ * value of 4 bytes; without outputs where
  * @stored is FALSE. */
 static void
 spoil (Fixture *f, gsize at, guint8 flip, gboolean stored)
@@ -69,7 +70,8 @@ spoil (Fixture *f, gsize at, guint8 flip, gboolean stored)
   inference.hashes[0] = sl_xxh64 (output, info->outputs[0].bytes, 0);
   g_autoptr (SlBlackBoxWriter) writer = sl_black_box_writer_new (f->golden, info, &error);
   g_assert_no_error (error);
-  g_assert_true (sl_black_box_writer_add (writer, &inference, &error) && sl_black_box_writer_finish (writer, &error));
+  g_assert_true (sl_black_box_writer_add (writer, &inference, &error)
+                 && sl_black_box_writer_finish (writer, &error));
 }
 
 static void
@@ -131,10 +133,12 @@ test_differs (void)
   make (&f);
   spoil (&f, 2, 1, TRUE);
   g_assert_false (sl_golden_check (f.model, f.session, &error));
-  expect_error (&error, SL_ERROR_BACKEND,
-                "model.tflite.golden: this machine computes the model differently: value 2 of output 0 of the self-test: ", "expected ",
-                ", got ", "(1 of 4 values differ; expected of ", "test its memory and processor; SIGHTLINE_CPU=c tells",
-                "make the file anew with sightline check --make-golden", NULL);
+  expect_error (
+    &error, SL_ERROR_BACKEND,
+    "model.tflite.golden: this machine computes the model differently: value 2 of output 0 of the self-test: ",
+    "expected ", ", got ", "(1 of 4 values differ; expected of ",
+    "test its memory and processor; SIGHTLINE_CPU=c tells",
+    "make the file anew with sightline check --make-golden", NULL);
   teardown (&f);
   setup (&f, tiny_float ());
   make (&f);
@@ -143,7 +147,8 @@ test_differs (void)
   g_assert_no_error (error);
   spoil (&f, 3, 0x40, TRUE); /* an exponent's highest */
   g_assert_false (sl_golden_check (f.model, f.session, &error));
-  expect_error (&error, SL_ERROR_BACKEND, "this machine computes the model differently: value 0 of output 0", NULL);
+  expect_error (&error, SL_ERROR_BACKEND,
+                "this machine computes the model differently: value 0 of output 0", NULL);
   teardown (&f);
 }
 
@@ -157,19 +162,22 @@ test_tolerance (void)
     gfloat expected, got;
     gboolean near;
   } cases[] = {
-    { 0.9f, 0.3f, FALSE },     { 0.5f, 0.53f, FALSE },    { 0.5f, 0.505f, TRUE },         { 1e-7f, 1e-3f, TRUE },
-    { 640.0f, 640.5f, TRUE },  { 640.0f, 642.0f, FALSE }, { -INFINITY, -INFINITY, TRUE }, { -INFINITY, INFINITY, FALSE },
-    { INFINITY, 1.0f, FALSE }, { 1.0f, INFINITY, FALSE }, { NAN, 1.0f, FALSE },           { 0.0f, -0.0f, TRUE },
+    { 0.9f, 0.3f, FALSE },          { 0.5f, 0.53f, FALSE },         { 0.5f, 0.505f, TRUE },
+    { 1e-7f, 1e-3f, TRUE },         { 640.0f, 640.5f, TRUE },       { 640.0f, 642.0f, FALSE },
+    { -INFINITY, -INFINITY, TRUE }, { -INFINITY, INFINITY, FALSE }, { INFINITY, 1.0f, FALSE },
+    { 1.0f, INFINITY, FALSE },      { NAN, 1.0f, FALSE },           { 0.0f, -0.0f, TRUE },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-    const gfloat expected[] = { 640.0f, cases[i].expected, -INFINITY }, got[] = { 640.0f, cases[i].got, -INFINITY };
+    const gfloat expected[] = { 640.0f, cases[i].expected, -INFINITY },
+                 got[] = { 640.0f, cases[i].got, -INFINITY };
     const SlTensorInfo tensor = { .dtype = SL_DTYPE_F32, .bytes = sizeof expected };
     SlReplayDifference difference;
     sl_replay_compare (&tensor, expected, got, &tolerance, &difference);
     g_assert_cmpuint (difference.differing, ==, cases[i].near ? 0 : 1);
     g_assert_cmpfloat (difference.range, ==, 640);
     sl_replay_compare (&tensor, expected, got, NULL, &difference);
-    g_assert_cmpuint (difference.differing, ==, memcmp (&cases[i].expected, &cases[i].got, sizeof (gfloat)) != 0);
+    g_assert_cmpuint (difference.differing, ==,
+                      memcmp (&cases[i].expected, &cases[i].got, sizeof (gfloat)) != 0);
   }
 }
 
@@ -190,13 +198,16 @@ test_wrong_file (void)
   make (&f);
   spoil (&f, 0, 1, FALSE);
   g_assert_false (sl_golden_check (f.model, f.session, &error));
-  expect_error (&error, SL_ERROR_FORMAT, "expected an inference with all its outputs, got a black box without", NULL);
+  expect_error (&error, SL_ERROR_FORMAT,
+                "expected an inference with all its outputs, got a black box without", NULL);
   g_assert_true (g_file_set_contents (f.golden, "nothing", -1, NULL));
   g_assert_false (sl_golden_check (f.model, f.session, &error));
-  expect_error (&error, SL_ERROR_FORMAT, "model.tflite.golden: expected a black box of Sightline", NULL);
+  expect_error (&error, SL_ERROR_FORMAT, "model.tflite.golden: expected a black box of Sightline",
+                NULL);
   g_assert_cmpint (g_unlink (f.golden) + symlink ("/nowhere", f.golden), ==, 0);
   g_assert_false (sl_golden_check (f.model, f.session, &error));
-  expect_error (&error, SL_ERROR_OPEN, "model.tflite.golden: ", "no such file, check the path", NULL);
+  expect_error (&error, SL_ERROR_OPEN, "model.tflite.golden: ", "no such file, check the path",
+                NULL);
   teardown (&f);
   teardown (&other);
 }

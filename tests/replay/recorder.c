@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Recording a model that runs: what black boxes hold, what is left by a process that was killed, and disks that are full. */
+/* Recording a model that runs: what black boxes hold, what is left by a process that was killed,
+ * and disks that are full. */
 #include "models/replay/recorder.h"
 
 #include <fcntl.h>
@@ -170,9 +171,13 @@ static SlRecorder *
 start (Fixture *f, guint seconds, guint64 limit, guint files)
 {
   g_autoptr (GError) error = NULL;
-  const SlRecorderSettings settings = {
-    .folder = f->folder, .seconds = seconds, .limit = limit, .files = files, .written = note, .data = f, .free_data = note_freed
-  };
+  const SlRecorderSettings settings = { .folder = f->folder,
+                                        .seconds = seconds,
+                                        .limit = limit,
+                                        .files = files,
+                                        .written = note,
+                                        .data = f,
+                                        .free_data = note_freed };
   SlRecorder *recorder = sl_recorder_new (f->model, f->session, NULL, &settings, &error);
   g_assert_no_error (error);
   return recorder;
@@ -235,11 +240,13 @@ test_dump (void)
   SlRecorder *recorder = start (f, 3600, 1 << 20, 10);
   g_assert_null (sl_recorder_dump (recorder, "too early", NULL, NULL));
   run_some (f, recorder, 1, 20);
-  g_autofree char *path = sl_recorder_dump (recorder, "a test", NULL, NULL), *name = g_path_get_basename (path);
+  g_autofree char *path = sl_recorder_dump (recorder, "a test", NULL, NULL),
+                  *name = g_path_get_basename (path);
   run_some (f, recorder, 21, 40);
   wait_for (f, 1, 0);
   g_assert_cmpuint (f->inferences, ==, 20);
-  g_assert_true (g_regex_match_simple ("^blackbox-[0-9]{8}T[0-9]{6}\\.[0-9]{6}Z-[0-9]+-[0-9a-f]{8}\\.slbox$", name, 0, 0));
+  g_assert_true (g_regex_match_simple (
+    "^blackbox-[0-9]{8}T[0-9]{6}\\.[0-9]{6}Z-[0-9]+-[0-9a-f]{8}\\.slbox$", name, 0, 0));
   check_box (f, path, 1, 20, 0, "a test");
   GStatBuf info;
   g_assert_cmpint (g_stat (path, &info), ==, 0);
@@ -258,11 +265,16 @@ test_limit (void)
   const guint most = 7;
   g_autoptr (SlBlackBoxInfo) info = sl_black_box_info_new (f->model, f->session, NULL, NULL);
   g_autoptr (GError) error = NULL;
-  const SlRecorderSettings none = { .folder = f->folder, .seconds = 1, .limit = 8, .files = 1, .written = note, .data = f };
+  const SlRecorderSettings none = {
+    .folder = f->folder, .seconds = 1, .limit = 8, .files = 1, .written = note, .data = f
+  };
   g_assert_null (sl_recorder_new (f->model, f->session, NULL, &none, &error));
-  expect_error (&error, SL_ERROR_LIMIT, "expected at least ",
-                " bytes for the black box, what an inference of this model takes, got 8: set black-box-limit", NULL);
-  /* Head of 7 numbers, a hash of the output, the output and the input, rounded to a number of 8 bytes. */
+  expect_error (
+    &error, SL_ERROR_LIMIT, "expected at least ",
+    " bytes for the black box, what an inference of this model takes, got 8: set black-box-limit",
+    NULL);
+  /* Head of 7 numbers, a hash of the output, the output and the input, rounded to a number of 8
+   * bytes. */
   const gsize slot = (7 * 8 + 8 + info->outputs[0].bytes + info->inputs[0].bytes + 7) / 8 * 8;
   SlRecorder *recorder = start (f, 3600, most * slot, 10);
   run_some (f, recorder, 1, 49);
@@ -318,24 +330,30 @@ test_models_apart (void)
   Fixture *f = setup ();
   g_autofree char *other = put (f, "blackbox-20200101T000000.000000Z-1-01234567.slbox");
   g_autofree char *old = put (f, "blackbox-20190101T000000.000000Z-1-01234567.slbox");
-  g_autofree char *own = put_box (f, "20200102T000000.000000Z"), *newest = put_box (f, "20200103T000000.000000Z");
+  g_autofree char *own = put_box (f, "20200102T000000.000000Z"),
+                  *newest = put_box (f, "20200103T000000.000000Z");
   sl_black_box_prune (f->folder, 1, NULL);
-  g_assert_true (g_file_test (other, G_FILE_TEST_EXISTS) && g_file_test (newest, G_FILE_TEST_EXISTS));
+  g_assert_true (g_file_test (other, G_FILE_TEST_EXISTS)
+                 && g_file_test (newest, G_FILE_TEST_EXISTS));
   g_assert_false (g_file_test (old, G_FILE_TEST_EXISTS) || g_file_test (own, G_FILE_TEST_EXISTS));
   teardown (f);
 }
 
-/* Names of older versions tell no model: they are ours, too, and what was left unfinished of them. */
+/* Names of older versions tell no model: they are ours, too, and what was left unfinished of them.
+ */
 static void
 test_without_model (void)
 {
   Fixture *f = setup ();
   g_autofree char *oldest = put (f, "blackbox-20200101T000000.000000Z-1.slbox"),
                   *part = put (f, "blackbox-20200101T000000.000000Z-1.slbox.part");
-  g_autofree char *older = put (f, "blackbox-20200102T000000.000000Z-123.slbox"), *other = put_box (f, "20200103T000000.000000Z");
+  g_autofree char *older = put (f, "blackbox-20200102T000000.000000Z-123.slbox"),
+                  *other = put_box (f, "20200103T000000.000000Z");
   sl_black_box_prune (f->folder, 1, NULL);
-  g_assert_false (g_file_test (oldest, G_FILE_TEST_EXISTS) || g_file_test (part, G_FILE_TEST_EXISTS));
-  g_assert_true (g_file_test (older, G_FILE_TEST_EXISTS) && g_file_test (other, G_FILE_TEST_EXISTS));
+  g_assert_false (g_file_test (oldest, G_FILE_TEST_EXISTS)
+                  || g_file_test (part, G_FILE_TEST_EXISTS));
+  g_assert_true (g_file_test (older, G_FILE_TEST_EXISTS)
+                 && g_file_test (other, G_FILE_TEST_EXISTS));
   teardown (f);
 }
 
@@ -377,13 +395,16 @@ test_files (void)
   teardown (f);
 }
 
-/* Black boxes of the years to come are there: a board starts without its clock. New ones go on from them. */
+/* Black boxes of the years to come are there: a board starts without its clock. New ones go on from
+ * them. */
 static void
 test_clock_behind (void)
 {
   Fixture *f = setup ();
-  g_autofree char *first = put_box (f, "20990101T000000.000000Z"), *second = put_box (f, "20990102T235959.999999Z");
-  g_autofree char *never = put_box (f, "99999999T999999.999999Z"), *never_again = put_box (f, "99991231T235959.999999Z");
+  g_autofree char *first = put_box (f, "20990101T000000.000000Z"),
+                  *second = put_box (f, "20990102T235959.999999Z");
+  g_autofree char *never = put_box (f, "99999999T999999.999999Z"),
+                  *never_again = put_box (f, "99991231T235959.999999Z");
   SlRecorder *recorder = start (f, 3600, 1 << 20, 3);
   run_some (f, recorder, 1, 1);
   g_autofree char *one = sl_recorder_dump (recorder, "clock", NULL, NULL);
@@ -393,15 +414,18 @@ test_clock_behind (void)
   let_go (recorder);
   g_assert_nonnull (strstr (one, "blackbox-20990103T000000.000000Z-"));
   g_assert_nonnull (strstr (other, "blackbox-20990103T000000.000001Z-"));
-  g_assert_false (g_file_test (first, G_FILE_TEST_EXISTS) || g_file_test (second, G_FILE_TEST_EXISTS));
-  g_assert_true (g_file_test (never, G_FILE_TEST_EXISTS) && g_file_test (never_again, G_FILE_TEST_EXISTS));
+  g_assert_false (g_file_test (first, G_FILE_TEST_EXISTS)
+                  || g_file_test (second, G_FILE_TEST_EXISTS));
+  g_assert_true (g_file_test (never, G_FILE_TEST_EXISTS)
+                 && g_file_test (never_again, G_FILE_TEST_EXISTS));
   check_box (f, other, 1, 2, 0, "clock");
   g_autoptr (SlBlackBox) box = sl_black_box_open (other, NULL);
   g_assert_cmpint (sl_black_box_info (box)->created, <=, g_get_real_time ());
   teardown (f);
 }
 
-/* A file that is being written stays when another process tidies up. A replaced file belongs to no process. */
+/* A file that is being written stays when another process tidies up. A replaced file belongs to no
+ * process. */
 static void
 test_locked (void)
 {
@@ -409,7 +433,8 @@ test_locked (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (SlBlackBoxInfo) info = sl_black_box_info_new (f->model, f->session, NULL, NULL);
   gint64 created;
-  g_autofree char *path = sl_black_box_path (f->folder, info->model, &created), *part = g_strconcat (path, ".part", NULL);
+  g_autofree char *path = sl_black_box_path (f->folder, info->model, &created),
+                  *part = g_strconcat (path, ".part", NULL);
   g_autoptr (SlBlackBoxWriter) writer = sl_black_box_writer_new (path, info, &error);
   sl_black_box_prune (f->folder, 1, NULL);
   g_assert_true (sl_black_box_writer_finish (writer, &error));
@@ -424,7 +449,8 @@ test_locked (void)
   teardown (f);
 }
 
-/* Dumps while the model runs as fast as it can: each is whole, and lacks at most what was overwritten meanwhile. */
+/* Dumps while the model runs as fast as it can: each is whole, and lacks at most what was
+ * overwritten meanwhile. */
 static void
 test_dump_while_running (void)
 {
@@ -482,17 +508,20 @@ expect_recovery (Fixture *f, pid_t child)
   let_go (recorder);
   g_autoptr (GPtrArray) paths = list (f);
   g_assert_cmpuint (paths->len, ==, 1);
-  check_box (f, paths->pdata[0], 1, 10, 1, "the process that recorded is no more: it crashed or was killed");
+  check_box (f, paths->pdata[0], 1, 10, 1,
+             "the process that recorded is no more: it crashed or was killed");
   sl_ring_recover (f->folder, 10, note, f); /* once */
   g_assert_cmpuint (f->written, ==, 1);
 }
 
-/* Where a service manager gave a folder, the recording is there. ThreadSanitizer wants no threads where a process is forked. */
+/* Where a service manager gave a folder, the recording is there. ThreadSanitizer wants no threads
+ * where a process is forked. */
 static void
 test_killed (void)
 {
   Fixture *f = setup (), *service = setup ();
-  g_autofree char *given = g_dir_make_tmp ("recorder-run-XXXXXX", NULL), *two = g_strconcat (given, ":/nowhere", NULL);
+  g_autofree char *given = g_dir_make_tmp ("recorder-run-XXXXXX", NULL),
+                  *two = g_strconcat (given, ":/nowhere", NULL);
   const pid_t child = fork_recorder (f);
   g_setenv ("RUNTIME_DIRECTORY", two, TRUE);
   const pid_t in_service = fork_recorder (service);
@@ -504,7 +533,8 @@ test_killed (void)
   teardown (f);
 }
 
-/* Freeing a recorder does not wait for the disk. Requested files are written, and the callback's data lives until then. */
+/* Freeing a recorder does not wait for the disk. Requested files are written, and the callback's
+ * data lives until then. */
 static void
 test_slow_disk (void)
 {
@@ -519,7 +549,8 @@ test_slow_disk (void)
   g_autofree char *second = sl_recorder_dump (next, "of the next one", NULL, NULL);
   sl_recorder_unref (next);
   g_assert_false (sl_recorders_wait (0));
-  g_assert_false (g_file_test (first, G_FILE_TEST_EXISTS) || g_file_test (second, G_FILE_TEST_EXISTS));
+  g_assert_false (g_file_test (first, G_FILE_TEST_EXISTS)
+                  || g_file_test (second, G_FILE_TEST_EXISTS));
   g_assert_cmpuint (f->written + f->freed, ==, 0);
   set_gate (FALSE);
   g_assert_true (sl_recorders_wait (g_get_monotonic_time () + PATIENCE));
@@ -531,7 +562,8 @@ test_slow_disk (void)
   teardown (f);
 }
 
-/* Where nothing is written, the recording is gone at once, though the program may end before its threads. */
+/* Where nothing is written, the recording is gone at once, though the program may end before its
+ * threads. */
 static void
 test_let_go (void)
 {
@@ -547,7 +579,8 @@ test_let_go (void)
   teardown (f);
 }
 
-/* What a black box is still to have is not overwritten, however long its disk takes; meanwhile new inferences find no room. */
+/* What a black box is still to have is not overwritten, however long its disk takes; meanwhile new
+ * inferences find no room. */
 static void
 test_wanted (void)
 {
@@ -587,7 +620,8 @@ put_beside (const char *ring, const char *suffix, gconstpointer data, gsize size
   return path;
 }
 
-/* Files that are named like a ring and are not one, or of another version, or of a process that lives. */
+/* Files that are named like a ring and are not one, or of another version, or of a process that
+ * lives. */
 static void
 test_other_rings (void)
 {
@@ -602,9 +636,11 @@ test_other_rings (void)
   g_autofree guint64 *head = NULL;
   gsize size = 0;
   g_assert_true (g_file_get_contents (path, (char **) &head, &size, NULL));
-  g_autofree char *garbage = put_beside (path, "g", "garbage", 7), *empty = put_beside (path, "e", "", 0);
+  g_autofree char *garbage = put_beside (path, "g", "garbage", 7),
+                  *empty = put_beside (path, "e", "", 0);
   head[1] = 7; /* the version */
-  g_autofree char *other = put_beside (path, "v", head, size), *link = put_beside (path, "l", "", 0), *fifo = put_beside (path, "f", "", 0);
+  g_autofree char *other = put_beside (path, "v", head, size),
+                  *link = put_beside (path, "l", "", 0), *fifo = put_beside (path, "f", "", 0);
   g_unlink (link);
   g_unlink (fifo);
   g_assert_cmpint (symlink ("/etc/passwd", link) + mkfifo (fifo, 0600), ==, 0);
@@ -612,12 +648,14 @@ test_other_rings (void)
   g_autoptr (GPtrArray) paths = list (f);
   g_assert_cmpuint (f->written, ==, 0);
   g_assert_cmpuint (f->failed, ==, 1);
-  g_assert_nonnull (strstr (f->message,
-                            "v.ring: what another process recorded: expected version 1, got 7: start the Sightline that recorded it "
-                            "once, or delete the file"));
+  g_assert_nonnull (strstr (
+    f->message,
+    "v.ring: what another process recorded: expected version 1, got 7: start the Sightline that recorded it "
+    "once, or delete the file"));
   g_assert_true (g_file_test (path, G_FILE_TEST_EXISTS) && g_file_test (other, G_FILE_TEST_EXISTS)
                  && g_file_test (empty, G_FILE_TEST_EXISTS));
-  g_assert_true (g_file_test (link, G_FILE_TEST_IS_SYMLINK) && g_file_test (fifo, G_FILE_TEST_EXISTS));
+  g_assert_true (g_file_test (link, G_FILE_TEST_IS_SYMLINK)
+                 && g_file_test (fifo, G_FILE_TEST_EXISTS));
   for (guint i = 0; i < paths->len; i++)
     g_assert_true (g_str_has_suffix (paths->pdata[i], ".ring"));
   const char *const left[] = { other, empty, link, fifo, garbage };
@@ -633,20 +671,25 @@ test_no_folder (void)
   Fixture *f = setup ();
   g_autoptr (GError) error = NULL;
   gboolean in_memory;
-  const SlRecorderSettings nowhere = { .folder = "/nowhere", .seconds = 1, .limit = 1 << 20, .files = 1, .written = note, .data = f };
+  const SlRecorderSettings nowhere = {
+    .folder = "/nowhere", .seconds = 1, .limit = 1 << 20, .files = 1, .written = note, .data = f
+  };
   SlRecorder *recorder = sl_recorder_new (f->model, f->session, NULL, &nowhere, &error);
   g_assert_no_error (error);
   g_assert_null (sl_recorder_place (recorder, &in_memory));
   g_assert_false (run_one (f, recorder, 1, TRUE, &error));
-  expect_error (&error, SL_ERROR_OPEN, "black-box=/nowhere: expected a folder that can be written to, got: No such file or directory",
-                NULL);
+  expect_error (
+    &error, SL_ERROR_OPEN,
+    "black-box=/nowhere: expected a folder that can be written to, got: No such file or directory",
+    NULL);
   run_some (f, recorder, 2, 3);
   g_assert_null (sl_recorder_dump (recorder, "nothing", NULL, NULL));
   let_go (recorder);
   teardown (f);
 }
 
-/* A folder that turns read-only, as a disk with errors does: the model runs and is recorded on, and a black box is written when that is over. */
+/* A folder that turns read-only, as a disk with errors does: the model runs and is recorded on, and
+ * a black box is written when that is over. */
 static void
 test_read_only (void)
 {
@@ -671,7 +714,8 @@ test_read_only (void)
   teardown (f);
 }
 
-/* No file may grow beyond some inferences: those are kept in turn, and a black box of them is written as far as it can be. */
+/* No file may grow beyond some inferences: those are kept in turn, and a black box of them is
+ * written as far as it can be. */
 static void
 test_no_room (void)
 {
@@ -689,7 +733,8 @@ test_no_room (void)
     if (run_one (f, recorder, i, TRUE, &error))
       continue;
     short_of++;
-    expect_error (&error, SL_ERROR_LIMIT, ".ring: there is room for ", " inferences, fewer than in 3600 seconds", NULL);
+    expect_error (&error, SL_ERROR_LIMIT, ".ring: there is room for ",
+                  " inferences, fewer than in 3600 seconds", NULL);
     g_assert_true (sl_recorder_end (recorder, (const void *const *) f->buffers.outputs, &error));
   }
   g_assert_cmpuint (short_of, ==, 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Inferences recorded from sessions and run again: the same, with another input, with another model. */
+/* Inferences recorded from sessions and run again: the same, with another input, with another
+ * model. */
 #include "models/replay/replay.h"
 
 #include <glib/gstdio.h>
@@ -58,14 +59,16 @@ fill (void *data, const SlTensorInfo *tensor)
       ((guint8 *) data)[i] = (guint8) g_test_rand_int ();
 }
 
-/* (transfer full): a box of RUNS runs of @model. Of run @spoilt the recorded output is changed by @by, the last run had not finished. */
+/* (transfer full): a box of RUNS runs of @model. Of run @spoilt the recorded output is changed by
+ * @by, the last run had not finished. */
 static SlBlackBox *
 record (SlModel *model, SlSession *session, guint spoilt, gfloat by, gboolean stored)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (SlBlackBoxInfo) info = sl_black_box_info_new (model, session, NULL, &error);
   g_assert_no_error (error);
-  g_autofree char *folder = g_dir_make_tmp ("replay-XXXXXX", NULL), *path = g_build_filename (folder, "r.slbox", NULL);
+  g_autofree char *folder = g_dir_make_tmp ("replay-XXXXXX", NULL),
+                  *path = g_build_filename (folder, "r.slbox", NULL);
   g_autoptr (SlBlackBoxWriter) writer = sl_black_box_writer_new (path, info, &error);
   g_auto (SlReplayBuffers) buffers = { 0 };
   g_assert_true (sl_replay_buffers_init (&buffers, info, &error));
@@ -73,7 +76,9 @@ record (SlModel *model, SlSession *session, guint spoilt, gfloat by, gboolean st
     SlBlackBoxInference inference = { .number = run, .pts = G_MAXUINT64, .finished = run < RUNS };
     for (guint i = 0; i < info->n_inputs; i++)
       fill ((void *) (inference.inputs[i] = buffers.inputs[i]), &info->inputs[i]);
-    g_assert_cmpint (sl_session_run (session, (const void *const *) buffers.inputs, buffers.outputs), ==, SL_STATUS_OK);
+    g_assert_cmpint (
+      sl_session_run (session, (const void *const *) buffers.inputs, buffers.outputs), ==,
+      SL_STATUS_OK);
     if (run == spoilt)
       ((gfloat *) buffers.outputs[0])[1] += by;
     for (guint i = 0; i < info->n_outputs; i++) {
@@ -179,15 +184,19 @@ test_other_model (void)
   g_assert_cmpstr (read->precision, ==, "bf16");
   g_assert_true (sl_black_box_check_model (info, model, FALSE, &error));
   g_assert_false (sl_black_box_check_model (info, likewise, FALSE, &error));
-  expect_error (&error, SL_ERROR_CONTRACT, "model.tflite: expected the model that was recorded, ", info->sha256, ", got ", NULL);
+  expect_error (&error, SL_ERROR_CONTRACT, "model.tflite: expected the model that was recorded, ",
+                info->sha256, ", got ", NULL);
   g_assert_true (sl_black_box_check_model (info, likewise, TRUE, &error));
   g_assert_no_error (error);
   g_assert_false (sl_black_box_check_model (info, other, TRUE, &error));
-  expect_error (&error, SL_ERROR_SHAPE,
-                "model.tflite: expected inputs float32[1,4], float32[1,4], as they were recorded, got int8[1,5,5,4]", NULL);
+  expect_error (
+    &error, SL_ERROR_SHAPE,
+    "model.tflite: expected inputs float32[1,4], float32[1,4], as they were recorded, got int8[1,5,5,4]",
+    NULL);
 }
 
-/* (transfer full): x + w1 + w2 + ..., each of @n weights in a file of its own in @folder, all of them @value. */
+/* (transfer full): x + w1 + w2 + ..., each of @n weights in a file of its own in @folder, all of
+ * them @value. */
 static SlModel *
 load_split (const char *folder, guint n, gfloat value)
 {
@@ -198,33 +207,40 @@ load_split (const char *folder, guint n, gfloat value)
   const gfloat weights[4] = { value, value, value, value };
   sl_onnx_writer_input (writer, "sum0", SL_ONNX_FLOAT, 2, dims);
   for (guint i = 0; i < n; i++) {
-    g_autofree char *name = g_strdup_printf ("w%02u.bin", i), *file = g_build_filename (folder, name, NULL);
-    g_autofree char *inputs = g_strdup_printf ("sum%u,%s", i, name), *output = g_strdup_printf ("sum%u", i + 1);
+    g_autofree char *name = g_strdup_printf ("w%02u.bin", i),
+                    *file = g_build_filename (folder, name, NULL);
+    g_autofree char *inputs = g_strdup_printf ("sum%u,%s", i, name),
+                    *output = g_strdup_printf ("sum%u", i + 1);
     g_assert_true (g_file_set_contents (file, (const char *) weights, sizeof weights, NULL));
-    sl_onnx_message (writer->graph, 5, sl_onnx_external_tensor (name, SL_ONNX_FLOAT, 2, dims, name, NULL, NULL));
+    sl_onnx_message (writer->graph, 5,
+                     sl_onnx_external_tensor (name, SL_ONNX_FLOAT, 2, dims, name, NULL, NULL));
     sl_onnx_writer_node (writer, "Add", inputs, output, NULL);
   }
   g_autofree char *last = g_strdup_printf ("sum%u", n);
   sl_onnx_writer_output (writer, last, SL_ONNX_FLOAT);
   g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
-  g_assert_true (g_file_set_contents (path, g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes), NULL));
+  g_assert_true (g_file_set_contents (path, g_bytes_get_data (bytes, NULL),
+                                      (gssize) g_bytes_get_size (bytes), NULL));
   SlModel *model = sl_model_load (path, NULL, &error);
   g_assert_no_error (error);
   for (guint i = 0; i < n; i++) {
-    g_autofree char *name = g_strdup_printf ("w%02u.bin", i), *file = g_build_filename (folder, name, NULL);
+    g_autofree char *name = g_strdup_printf ("w%02u.bin", i),
+                    *file = g_build_filename (folder, name, NULL);
     g_unlink (file);
   }
   g_unlink (path);
   return model;
 }
 
-/* Weights beside the model's file are of the model: other ones, fewer and more of them are another model. */
+/* Weights beside the model's file are of the model: other ones, fewer and more of them are another
+ * model. */
 static void
 test_data_files (void)
 {
   g_autoptr (GError) error = NULL;
   g_autofree char *folder = g_dir_make_tmp ("split-XXXXXX", NULL);
-  g_autoptr (SlModel) model = load_split (folder, 2, 1), same = load_split (folder, 2, 1), other = load_split (folder, 2, 2);
+  g_autoptr (SlModel) model = load_split (folder, 2, 1), same = load_split (folder, 2, 1),
+                      other = load_split (folder, 2, 2);
   g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), 1, NULL);
   g_autoptr (SlBlackBoxInfo) made = sl_black_box_info_new (model, session, NULL, &error);
   g_autofree char *text = sl_black_box_info_to_text (made);
@@ -236,16 +252,22 @@ test_data_files (void)
   g_assert_cmpuint (info->data[1].bytes, ==, 16);
   g_assert_true (sl_black_box_check_model (info, same, FALSE, &error));
   g_assert_false (sl_black_box_check_model (info, other, FALSE, &error));
-  expect_error (&error, SL_ERROR_CONTRACT, "split.onnx: weights in 'w00.bin': expected those that were recorded, 16 bytes with XXH64 ",
-                ", got 16 bytes with XXH64 ", NULL);
+  expect_error (
+    &error, SL_ERROR_CONTRACT,
+    "split.onnx: weights in 'w00.bin': expected those that were recorded, 16 bytes with XXH64 ",
+    ", got 16 bytes with XXH64 ", NULL);
   g_assert_true (sl_black_box_check_model (info, other, TRUE, &error));
   info->data[1].name[2] = '2';
   g_assert_false (sl_black_box_check_model (info, same, FALSE, &error));
-  expect_error (&error, SL_ERROR_CONTRACT, "weights in 'w01.bin': expected those that were recorded, none, got 16 bytes with ", NULL);
+  expect_error (&error, SL_ERROR_CONTRACT,
+                "weights in 'w01.bin': expected those that were recorded, none, got 16 bytes with ",
+                NULL);
   info->data[1].name[2] = '0';
   info->data[0].name[0] = 'v';
   g_assert_false (sl_black_box_check_model (info, same, FALSE, &error));
-  expect_error (&error, SL_ERROR_CONTRACT, "weights in 'v00.bin': expected those that were recorded, 16 bytes with ", ", got none", NULL);
+  expect_error (&error, SL_ERROR_CONTRACT,
+                "weights in 'v00.bin': expected those that were recorded, 16 bytes with ",
+                ", got none", NULL);
 }
 
 /* The sum of two inputs, of which the first always is what @stated says. */
@@ -261,8 +283,10 @@ load_fixed (const char *folder, const char *stated)
   sl_onnx_writer_node (writer, "Add", "a,b", "sum", NULL);
   sl_onnx_writer_output (writer, "sum", SL_ONNX_FLOAT);
   g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
-  g_assert_true (g_file_set_contents (path, g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes), NULL));
-  SlModel *model = sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .fixed_inputs = stated }, &error);
+  g_assert_true (g_file_set_contents (path, g_bytes_get_data (bytes, NULL),
+                                      (gssize) g_bytes_get_size (bytes), NULL));
+  SlModel *model =
+    sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .fixed_inputs = stated }, &error);
   g_assert_no_error (error);
   g_unlink (path);
   return model;
@@ -274,18 +298,22 @@ test_fixed_inputs (void)
 {
   g_autoptr (GError) error = NULL;
   g_autofree char *folder = g_dir_make_tmp ("fixed-XXXXXX", NULL);
-  g_autoptr (SlModel) model = load_fixed (folder, "0=0.5"), same = load_fixed (folder, "a=0.50"), other = load_fixed (folder, "0=0.25");
+  g_autoptr (SlModel) model = load_fixed (folder, "0=0.5"), same = load_fixed (folder, "a=0.50"),
+                      other = load_fixed (folder, "0=0.25");
   g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), 1, NULL);
   g_autoptr (SlBlackBoxInfo) made = sl_black_box_info_new (model, session, NULL, &error);
   g_assert_no_error (error);
   g_rmdir (folder);
   g_assert_true (sl_black_box_check_model (made, same, FALSE, &error));
   g_assert_false (sl_black_box_check_model (made, other, FALSE, &error));
-  expect_error (&error, SL_ERROR_CONTRACT, "fixed.onnx: fixed-inputs: expected the values that were recorded, 16 bytes with XXH64 ",
-                ", got 16 bytes with ", NULL);
+  expect_error (
+    &error, SL_ERROR_CONTRACT,
+    "fixed.onnx: fixed-inputs: expected the values that were recorded, 16 bytes with XXH64 ",
+    ", got 16 bytes with ", NULL);
 }
 
-/* A black box of before does not say of which files a model's weights are; a current one says so, too, where the model has none. */
+/* A black box of before does not say of which files a model's weights are; a current one says so,
+ * too, where the model has none. */
 static void
 test_unknown_data_files (void)
 {
@@ -308,7 +336,9 @@ test_unknown_data_files (void)
   g_autoptr (SlBlackBoxInfo) info = sl_black_box_info_from_text (none, strlen (none), &error);
   g_assert_no_error (error);
   g_assert_false (sl_black_box_check_model (info, model, FALSE, &error));
-  expect_error (&error, SL_ERROR_CONTRACT, "weights in 'w00.bin': expected those that were recorded, none, got 16 bytes with ", NULL);
+  expect_error (&error, SL_ERROR_CONTRACT,
+                "weights in 'w00.bin': expected those that were recorded, none, got 16 bytes with ",
+                NULL);
 }
 
 /* Of more files than have rows the last row stands for the rest. */
@@ -328,15 +358,20 @@ test_many_data_files (void)
   for (guint i = 0; i + 1 < SL_BLACK_BOX_DATA_FILES; i++)
     info->data[i].hash = likewise->data[i].hash;
   g_assert_false (sl_black_box_check_model (info, other, FALSE, &error));
-  expect_error (&error, SL_ERROR_CONTRACT, "weights in '5 other files': expected those that were recorded, 80 bytes with ", NULL);
+  expect_error (&error, SL_ERROR_CONTRACT,
+                "weights in '5 other files': expected those that were recorded, 80 bytes with ",
+                NULL);
 }
 
 static void
 test_compare (void)
 {
-  const gfloat expected[4] = { 1, -8, 2, 3 }, got[4] = { 1, -8.5f, 2.25f, 3 }, none[4] = { 1, -9, NAN, 5 };
-  const guint16 halves[2] = { 0x3C00, 0xC000 }, other[2] = { 0x3C00, 0x4000 }; /* 1 and -2, 1 and 2 */
-  SlTensorInfo floats = { .dtype = SL_DTYPE_F32, .bytes = sizeof expected }, small = { .dtype = SL_DTYPE_F16, .bytes = sizeof halves };
+  const gfloat expected[4] = { 1, -8, 2, 3 }, got[4] = { 1, -8.5f, 2.25f, 3 },
+               none[4] = { 1, -9, NAN, 5 };
+  const guint16 halves[2] = { 0x3C00, 0xC000 },
+                other[2] = { 0x3C00, 0x4000 }; /* 1 and -2, 1 and 2 */
+  SlTensorInfo floats = { .dtype = SL_DTYPE_F32, .bytes = sizeof expected },
+               small = { .dtype = SL_DTYPE_F16, .bytes = sizeof halves };
   SlReplayDifference difference;
   sl_replay_compare (&floats, expected, got, NULL, &difference);
   g_assert_cmpuint (difference.differing, ==, 2);

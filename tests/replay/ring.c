@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Files of rings: names that are taken, and how much of the memory of a machine they leave to others. */
+/* Files of rings: names that are taken, and how much of the memory of a machine they leave to
+ * others. */
 #include "models/replay/ring.h"
 
 #include <glib/gstdio.h>
@@ -12,8 +13,9 @@
 #include "tests/models/helpers.h"
 
 #define SHA "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-#define INFO                                                                                                           \
-  "[black-box]\nsightline=0.1.0\nmodel=m.tflite\nsha256=" SHA "\nthreads=1\nbackends=plain: 1\ninputs=uint8[1,4096]\n" \
+#define INFO                                                  \
+  "[black-box]\nsightline=0.1.0\nmodel=m.tflite\nsha256=" SHA \
+  "\nthreads=1\nbackends=plain: 1\ninputs=uint8[1,4096]\n"    \
   "outputs=float32[1,2]\n"
 #define SEED 7
 
@@ -66,7 +68,8 @@ static void
 test_taken (void)
 {
   g_autoptr (SlBlackBoxInfo) info = any_info ();
-  g_autofree char *folder = g_dir_make_tmp ("ring-XXXXXX", NULL), *path = next_path (info, folder), *text = NULL;
+  g_autofree char *folder = g_dir_make_tmp ("ring-XXXXXX", NULL), *path = next_path (info, folder),
+                  *text = NULL;
   g_autoptr (GError) error = NULL;
   gboolean in_memory;
   g_assert_true (g_file_set_contents (path, "somebody's", -1, NULL));
@@ -107,12 +110,14 @@ test_all_taken (void)
   g_rmdir (folder);
 }
 
-/* Whatever is there already, and however many models are recorded: half of the memory stays free. */
+/* Whatever is there already, and however many models are recorded: half of the memory stays free.
+ */
 static void
 test_half (void)
 {
   g_autoptr (SlBlackBoxInfo) info = any_info ();
-  g_autofree char *folder = g_dir_make_tmp ("ring-XXXXXX", NULL), *memory = g_dir_make_tmp ("memory-XXXXXX", NULL);
+  g_autofree char *folder = g_dir_make_tmp ("ring-XXXXXX", NULL),
+                  *memory = g_dir_make_tmp ("memory-XXXXXX", NULL);
   g_autofree char *ballast = g_build_filename (memory, "ballast", NULL);
   g_autoptr (GError) error = NULL;
   struct statvfs before, after;
@@ -127,7 +132,8 @@ test_half (void)
   g_assert_true (g_file_set_contents (ballast, zeros, 512 << 10, NULL));
   g_assert_cmpint (statvfs (memory, &before), ==, 0);
   g_setenv ("RUNTIME_DIRECTORY", memory, TRUE);
-  SlRing *one = sl_ring_new (info, folder, 3600, 64 << 20, &error), *other = sl_ring_new (info, folder, 3600, 64 << 20, &error);
+  SlRing *one = sl_ring_new (info, folder, 3600, 64 << 20, &error),
+         *other = sl_ring_new (info, folder, 3600, 64 << 20, &error);
   g_assert_no_error (error);
   g_assert_true (g_str_has_prefix (sl_ring_path (one, &in_memory), memory));
   g_assert_true (in_memory);
@@ -140,7 +146,8 @@ test_half (void)
   sl_ring_free (one);
   sl_ring_free (other);
   /* Where the other half is gone, too, there is no room for a ring: it lies in the folder. */
-  g_autofree char *more = g_malloc0 (1 << 20), *ballast_too = g_build_filename (memory, "more", NULL);
+  g_autofree char *more = g_malloc0 (1 << 20),
+                  *ballast_too = g_build_filename (memory, "more", NULL);
   g_assert_true (g_file_set_contents (ballast_too, more, 1 << 20, NULL));
   one = sl_ring_new (info, folder, 3600, 64 << 20, &error);
   g_assert_no_error (error);
@@ -157,7 +164,8 @@ static void
 test_part_taken (void)
 {
   g_autoptr (SlBlackBoxInfo) info = any_info ();
-  g_autofree char *folder = g_dir_make_tmp ("ring-XXXXXX", NULL), *path = g_build_filename (folder, "a.slbox", NULL);
+  g_autofree char *folder = g_dir_make_tmp ("ring-XXXXXX", NULL),
+                  *path = g_build_filename (folder, "a.slbox", NULL);
   g_autofree char *part = g_strconcat (path, ".part", NULL), *text = NULL;
   g_autoptr (GError) error = NULL;
   g_assert_true (g_file_set_contents (part, "somebody's", -1, NULL));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* outputs MODEL INPUT [DECODER]: the first output of a model for 224 x 224 RGB pixels, as bytes to stdout; by the public API alone. */
+/* outputs MODEL INPUT [DECODER]: the first output of a model for 224 x 224 RGB pixels, as bytes to
+ * stdout; by the public API alone. */
 #include <sightline.h>
 #include <stdio.h>
 

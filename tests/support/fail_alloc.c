@@ -58,7 +58,8 @@ typedef enum
 static Object
 kind_of_object (const Dl_info *info)
 {
-  static const char *const between[] = { "libc.so", "libc-", "libglib-2.0", "libgobject-2.0", "libgthread-2.0", "ld-linux" };
+  static const char *const between[] = { "libc.so",        "libc-",          "libglib-2.0",
+                                         "libgobject-2.0", "libgthread-2.0", "ld-linux" };
   const char *slash = strrchr (info->dli_fname, '/');
   const char *name = slash != NULL ? slash + 1 : info->dli_fname;
   static const void *own;
@@ -82,7 +83,8 @@ is_spared (const Dl_info *info)
   return info->dli_sname != NULL && strcmp (info->dli_sname, "g_once_init_enter") == 0;
 }
 
-/* To whom the code before @at belongs; asked often, so what is known is kept: the address and, in two bits, the answer. */
+/* To whom the code before @at belongs; asked often, so what is known is kept: the address and, in
+ * two bits, the answer. */
 static Object
 kind_of (uintptr_t at)
 {
@@ -199,13 +201,17 @@ map (void *address, size_t bytes, int protection, int flags, int fd, off_t offse
 void *
 mmap (void *address, size_t bytes, int protection, int flags, int fd, off_t offset)
 {
-  return (flags & MAP_ANONYMOUS) != 0 && fails (bytes, CALLER) ? MAP_FAILED : map (address, bytes, protection, flags, fd, offset);
+  return (flags & MAP_ANONYMOUS) != 0 && fails (bytes, CALLER)
+           ? MAP_FAILED
+           : map (address, bytes, protection, flags, fd, offset);
 }
 
 void *
 mmap64 (void *address, size_t bytes, int protection, int flags, int fd, off_t offset)
 {
-  return (flags & MAP_ANONYMOUS) != 0 && fails (bytes, CALLER) ? MAP_FAILED : map (address, bytes, protection, flags, fd, offset);
+  return (flags & MAP_ANONYMOUS) != 0 && fails (bytes, CALLER)
+           ? MAP_FAILED
+           : map (address, bytes, protection, flags, fd, offset);
 }
 #endif
 

@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A shared object with the C interfaces of ONNX Runtime and TensorFlow Lite, and of an external delegate, for tests of what may go wrong. It reads no
- * model. Its ONNX model is x, float32[1,3,4,4], to y, which is -x; its TensorFlow Lite model is float32[1,4,4,3] to the mean of each channel, float32[1,3].
- * The variable fake_words, or, where that is empty, the environment's FAKE_RUNTIME, has words, space between:
+ * A shared object with the C interfaces of ONNX Runtime and TensorFlow Lite, and of an external
+ * delegate, for tests of what may go wrong. It reads no model. Its ONNX model is x,
+ * float32[1,3,4,4], to y, which is -x; its TensorFlow Lite model is float32[1,4,4,3] to the mean of
+ * each channel, float32[1,3]. The variable fake_words, or, where that is empty, the environment's
+ * FAKE_RUNTIME, has words, space between:
  *
- *   old: its version is too old         load: refuses to load        run: refuses to run       lost=N: refuses from run N on, counted from 0
- *   shape: y has another size           wrong: y is off by one       slow=MS: takes so long to load     delegate: the delegate refuses
- *   open: the input of the TensorFlow Lite model has no size until it is given one         fixed: it takes none
+ *   old: its version is too old         load: refuses to load        run: refuses to run
+ *                                       lost=N: refuses from run N on, counted from 0
+ *   shape: y has another size           wrong: y is off by one       slow=MS: takes so long to load
+ *                                           delegate: the delegate refuses
+ *   open: the input of the TensorFlow Lite model has no size until it is given one         fixed:
+ *   it takes none
  *   sums: the ONNX model is x and before to after, which is their sum, and y, which is -after
- *   batch: dimension 0 of the ONNX model is open         alone: it refuses to run more than one input at once
+ *   batch: dimension 0 of the ONNX model is open         alone: it refuses to run more than one
+ *   input at once
  *   late=MS: the ONNX model takes so long to run
- *   hint: y is declared with another size than it gets     pass: the output is x itself, which gets no bytes
+ *   hint: y is declared with another size than it gets     pass: the output is x itself, which gets
+ *   no bytes
  */
 #include <stdarg.h>
 #include <stdint.h>
@@ -29,11 +36,13 @@ EXPORT const void *fake_input, *fake_output; /* of the last run */
 EXPORT char fake_options[256];
 EXPORT char fake_words[64];
 
-/* The number behind @word of the variable, 0 where there is none; -1 where the word is not there. */
+/* The number behind @word of the variable, 0 where there is none; -1 where the word is not there.
+ */
 static int
 asked (const char *word)
 {
-  const char *all = fake_words[0] != '\0' ? fake_words : getenv ("FAKE_RUNTIME"), *at = all != NULL ? strstr (all, word) : NULL;
+  const char *all = fake_words[0] != '\0' ? fake_words : getenv ("FAKE_RUNTIME"),
+             *at = all != NULL ? strstr (all, word) : NULL;
   const char *number = at != NULL ? at + strlen (word) : NULL;
   return number == NULL ? -1 : *number == '=' ? atoi (number + 1) : 0;
 }
@@ -54,7 +63,8 @@ load (void)
     usleep ((useconds_t) asked ("slow") * 1000);
 }
 
-/* ONNX Runtime: a status is its text, a value has a shape, and everything else is the address of something. */
+/* ONNX Runtime: a status is its text, a value has a shape, and everything else is the address of
+ * something. */
 
 typedef struct
 {
@@ -86,7 +96,8 @@ create_env (int level, const char *name, void **env)
 }
 
 static const char *
-create_session_from_array (const void *env, const void *data, size_t size, const void *options, void **session)
+create_session_from_array (const void *env, const void *data, size_t size, const void *options,
+                           void **session)
 {
   load ();
   return asked ("load") >= 0 ? "the fake refuses the model" : create_thing (session);
@@ -146,7 +157,8 @@ run_options (void *options)
 }
 
 static const char *
-create_tensor (const void *memory, void *data, size_t size, const int64_t *shape, size_t rank, int type, void **made)
+create_tensor (const void *memory, void *data, size_t size, const int64_t *shape, size_t rank,
+               int type, void **made)
 {
   Value *value = calloc (1, sizeof *value);
   value->data = data;
@@ -157,8 +169,8 @@ create_tensor (const void *memory, void *data, size_t size, const int64_t *shape
 }
 
 static const char *
-run (void *session, const void *options, const char *const *input_names, Value **inputs, size_t n_inputs, const char *const *output_names,
-     size_t n_outputs, Value **outputs)
+run (void *session, const void *options, const char *const *input_names, Value **inputs,
+     size_t n_inputs, const char *const *output_names, size_t n_outputs, Value **outputs)
 {
   if (fails ())
     return "the fake device is gone";
@@ -266,7 +278,8 @@ release_value (Value *value)
 static const char *
 available_providers (char ***names, int *n)
 {
-  static const char *all[] = { "CUDAExecutionProvider", "QNNExecutionProvider", "VSINPUExecutionProvider", "CPUExecutionProvider" };
+  static const char *all[] = { "CUDAExecutionProvider", "QNNExecutionProvider",
+                               "VSINPUExecutionProvider", "CPUExecutionProvider" };
   *names = (char **) all;
   *n = 4;
   return NULL;
@@ -283,11 +296,13 @@ note_options (const char *name, const char *const *keys, const char *const *valu
 {
   int at = snprintf (fake_options, sizeof fake_options, "%s", name);
   for (size_t i = 0; i < n; i++)
-    at += snprintf (fake_options + at, sizeof fake_options - (size_t) at, " %s=%s", keys[i], values[i]);
+    at +=
+      snprintf (fake_options + at, sizeof fake_options - (size_t) at, " %s=%s", keys[i], values[i]);
 }
 
 static const char *
-append_provider (void *options, const char *name, const char *const *keys, const char *const *values, size_t n)
+append_provider (void *options, const char *name, const char *const *keys,
+                 const char *const *values, size_t n)
 {
   note_options (name, keys, values, n);
   return NULL;
@@ -473,7 +488,8 @@ TF (void, InterpreterOptionsAddDelegate, void *options, void *delegate)
 {
 }
 
-TF (void, InterpreterOptionsSetErrorReporter, Options *options, void (*reporter) (void *data, const char *format, va_list args), void *data)
+TF (void, InterpreterOptionsSetErrorReporter, Options *options,
+    void (*reporter) (void *data, const char *format, va_list args), void *data)
 {
   options->report = reporter;
   options->data = data;
@@ -484,7 +500,8 @@ TF (void *, InterpreterCreate, const void *model, const Options *options)
   Interpreter *interpreter = calloc (1, sizeof *interpreter);
   interpreter->options = *options;
   interpreter->input = (Tensor){ 4, { 1, 4, 4, 3 }, "x", 0, { 0 } };
-  interpreter->output = (Tensor){ 2, { 1, asked ("shape") >= 0 ? 2 : MEANS }, "y", asked ("hint") >= 0, { 0 } };
+  interpreter->output =
+    (Tensor){ 2, { 1, asked ("shape") >= 0 ? 2 : MEANS }, "y", asked ("hint") >= 0, { 0 } };
   if (asked ("open") >= 0)
     interpreter->input.dims[1] = interpreter->input.dims[2] = 1;
   if (interpreter->output.hinted || asked ("open") >= 0)
@@ -517,7 +534,8 @@ TF (void *, InterpreterGetOutputTensor, Interpreter *interpreter, int32_t i)
   return &interpreter->output;
 }
 
-TF (int, InterpreterResizeInputTensor, Interpreter *interpreter, int32_t i, const int *dims, int32_t rank)
+TF (int, InterpreterResizeInputTensor, Interpreter *interpreter, int32_t i, const int *dims,
+    int32_t rank)
 {
   if (asked ("fixed") >= 0)
     return 1;
@@ -587,9 +605,11 @@ TF (Quantization, TensorQuantizationParams, const Tensor *tensor)
   return (Quantization){ 0, 0 };
 }
 
-EXPORT void *tflite_plugin_create_delegate (char **keys, char **values, size_t n, void (*reporter) (const char *message));
+EXPORT void *tflite_plugin_create_delegate (char **keys, char **values, size_t n,
+                                            void (*reporter) (const char *message));
 void *
-tflite_plugin_create_delegate (char **keys, char **values, size_t n, void (*reporter) (const char *message))
+tflite_plugin_create_delegate (char **keys, char **values, size_t n,
+                               void (*reporter) (const char *message))
 {
   if (asked ("delegate") >= 0) {
     reporter ("the fake delegate finds no device");

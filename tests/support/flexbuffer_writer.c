@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * FlexBuffer layout, front to back: keys (NUL-terminated), vector of offsets to the keys, the map's own header
- * and values, one type byte a value, then the root: offset to the map, its type, its width.
+ * FlexBuffer layout, front to back: keys (NUL-terminated), vector of offsets to the keys, the map's
+ * own header and values, one type byte a value, then the root: offset to the map, its type, its
+ * width.
  */
 #include "tests/support/flexbuffer_writer.h"
 
@@ -43,7 +44,9 @@ put_value (GByteArray *out, const FlexEntry *entry, guint width)
 GBytes *
 flex_map (const FlexEntry *entries, guint n, guint width)
 {
-  static const guint8 types[] = { [FLEX_INT] = TYPE_INT, [FLEX_FLOAT] = TYPE_FLOAT, [FLEX_BOOL] = TYPE_BOOL };
+  static const guint8 types[] = {
+    [FLEX_INT] = TYPE_INT, [FLEX_FLOAT] = TYPE_FLOAT, [FLEX_BOOL] = TYPE_BOOL
+  };
   guint8 log2_width = width == 8 ? 3 : 2;
   g_autofree FlexEntry *sorted = g_memdup2 (entries, n * sizeof *entries);
   g_autofree guint *key_at = g_new (guint, n + 1);

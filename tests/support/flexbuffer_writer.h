@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Writes one flat FlexBuffer map of scalars, as TensorFlow Lite stores the options of custom operators. */
+/* Writes one flat FlexBuffer map of scalars, as TensorFlow Lite stores the options of custom
+ * operators. */
 #ifndef SL_TESTS_FLEXBUFFER_WRITER_H
 #define SL_TESTS_FLEXBUFFER_WRITER_H
 

@@ -1,21 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * make_models DIRECTORY: writes tiny models with known answers, for tests of the program and for a first look
- * at Sightline without a real model.
+ * make_models DIRECTORY: writes tiny models with known answers, for tests of the program and for a
+ * first look at Sightline without a real model.
  *
  *   brightest_channel.tflite  uint8[1,8,8,3] -> the mean of red, green and blue, named so
  *   large_tensor.tflite       uint8[1,256,256,3] -> the mean of each channel, by two operators
- *   one_box.tflite            uint8[1,8,8,3] -> one box over x 0..0.5, y 0.25..0.75 of the picture: "green" or "blue",
+ *   one_box.tflite            uint8[1,8,8,3] -> one box over x 0..0.5, y 0.25..0.75 of the picture:
+ *                             "green" or "blue",
  *                             whichever is brighter, with that brightness as confidence
- *   brightest_quarter.tflite  uint8[1,8,8,3] -> the brightest red, green and blue of each 2 x 2 pixels, [1,4,4,3]
- *   float_range.tflite        float32[1,8,8,3] -> likewise brightest_channel, but nothing says what range it wants
+ *   brightest_quarter.tflite  uint8[1,8,8,3] -> the brightest red, green and blue of each 2 x 2
+ * pixels, [1,4,4,3]
+ *   float_range.tflite        float32[1,8,8,3] -> likewise brightest_channel, but nothing says what
+ *                             range it wants
  *   add.tflite                float32[1,4] + float32[1,4]
- *   paint.tflite              float32[1,8,8,3] * float32[1,3]: a picture in the colour that float_range.tflite finds in another
- *   style_numbers.tflite      float32[1,8,8,3] -> the mean of each channel as the 100 numbers of a style
- *   running_sum.tflite        float32[1,8,8,3] -> the mean of each channel, added to that of the frames before: "colours"
- *   offset.tflite             the same without the sum as output: its second input is nothing but added
+ *   paint.tflite              float32[1,8,8,3] * float32[1,3]: a picture in the colour that
+ *                             float_range.tflite finds in another
+ *   style_numbers.tflite      float32[1,8,8,3] -> the mean of each channel as the 100 numbers of a
+ *                             style
+ *   running_sum.tflite        float32[1,8,8,3] -> the mean of each channel, added to that of the
+ *                             frames before: "colours"
+ *   offset.tflite             the same without the sum as output: its second input is nothing but
+ *                             added
  *   unknown_op.tflite         an operator that nobody has
- *   hostile.tflite            brightest_channel with a tensor's name of 4,000 bytes, and labels, that command a terminal
+ *   hostile.tflite            brightest_channel with a tensor's name of 4,000 bytes, and labels,
+ *                             that command a terminal
  *   hostile_bad.tflite        the same, and an operator does not take its input
  */
 #include <stdio.h>
@@ -38,7 +46,8 @@ add_tensor (SlTfliteWriter *writer, const char *name, SlDtype dtype, guint rank,
 }
 
 static gint32
-add_constant (SlTfliteWriter *writer, const char *name, guint rank, const gint32 *dims, const gfloat *values)
+add_constant (SlTfliteWriter *writer, const char *name, guint rank, const gint32 *dims,
+              const gfloat *values)
 {
   SlTfliteTensor tensor = { .name = name, .dtype = SL_DTYPE_F32, .rank = rank, .data = values };
   memcpy (tensor.dims, dims, rank * sizeof *dims);
@@ -52,15 +61,19 @@ add_mean (SlTfliteWriter *writer, SlDtype dtype, gint32 *picture)
   *picture = add_tensor (writer, "picture", dtype, 4, (const gint32[]){ 1, SIDE, SIDE, 3 });
   gint32 axes = sl_tflite_writer_const_i32 (writer, "axes", 2, (const gint32[]){ 1, 2 });
   gint32 mean = add_tensor (writer, "brightness", dtype, 2, (const gint32[]){ 1, 3 });
-  sl_tflite_writer_op (writer,
-                       &(SlTfliteOp){ .op = SL_OP_MEAN, .n_inputs = 2, .inputs = { *picture, axes }, .n_outputs = 1, .outputs = { mean } });
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_MEAN,
+                                              .n_inputs = 2,
+                                              .inputs = { *picture, axes },
+                                              .n_outputs = 1,
+                                              .outputs = { mean } });
   return mean;
 }
 
 static void
 add_labels (SlTfliteWriter *writer, const char *labels)
 {
-  sl_tflite_writer_picture_metadata (writer, &(SlTfliteMetadata){ .name = "test", .colour = 1, .labels_file = "labels.txt" });
+  sl_tflite_writer_picture_metadata (
+    writer, &(SlTfliteMetadata){ .name = "test", .colour = 1, .labels_file = "labels.txt" });
   sl_tflite_writer_member (writer, "labels.txt", labels, -1, FALSE);
 }
 
@@ -86,15 +99,20 @@ static void
 make_brightest_quarter (const char *directory)
 {
   g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
-  const gint32 picture = add_tensor (writer, "picture", SL_DTYPE_U8, 4, (const gint32[]){ 1, SIDE, SIDE, 3 });
-  const gint32 quarter = add_tensor (writer, "quarter", SL_DTYPE_U8, 4, (const gint32[]){ 1, SIDE / 2, SIDE / 2, 3 });
-  sl_tflite_writer_op (
-    writer, &(SlTfliteOp){ .op = SL_OP_MAX_POOL_2D,
-                           .params.window = { .padding = SL_PADDING_VALID, .filter_h = 2, .filter_w = 2, .stride_h = 2, .stride_w = 2 },
-                           .n_inputs = 1,
-                           .inputs = { picture },
-                           .n_outputs = 1,
-                           .outputs = { quarter } });
+  const gint32 picture =
+    add_tensor (writer, "picture", SL_DTYPE_U8, 4, (const gint32[]){ 1, SIDE, SIDE, 3 });
+  const gint32 quarter =
+    add_tensor (writer, "quarter", SL_DTYPE_U8, 4, (const gint32[]){ 1, SIDE / 2, SIDE / 2, 3 });
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_MAX_POOL_2D,
+                                              .params.window = { .padding = SL_PADDING_VALID,
+                                                                 .filter_h = 2,
+                                                                 .filter_w = 2,
+                                                                 .stride_h = 2,
+                                                                 .stride_w = 2 },
+                                              .n_inputs = 1,
+                                              .inputs = { picture },
+                                              .n_outputs = 1,
+                                              .outputs = { quarter } });
   sl_tflite_writer_io (writer, 1, &picture, 1, &quarter);
   add_labels (writer, "red\ngreen\nblue\n");
   save (writer, directory, "brightest_quarter.tflite");
@@ -118,22 +136,33 @@ make_one_box (const char *directory)
   gint32 shape = sl_tflite_writer_const_i32 (writer, "shape", 3, (const gint32[]){ 1, 1, 3 });
   gint32 codes = add_tensor (writer, "score codes", SL_DTYPE_U8, 3, (const gint32[]){ 1, 1, 3 });
   gint32 scores = add_tensor (writer, "scores", SL_DTYPE_F32, 3, (const gint32[]){ 1, 1, 3 });
-  gint32 encodings = add_constant (writer, "encodings", 3, (const gint32[]){ 1, 1, 4 }, (const gfloat[]){ 0, 0, 0, 0 });
-  gint32 anchors = add_constant (writer, "anchors", 2, (const gint32[]){ 1, 4 }, (const gfloat[]){ 0.5f, 0.25f, 0.5f, 0.5f });
-  const gint32 outputs[] = { add_tensor (writer, "boxes", SL_DTYPE_F32, 3, (const gint32[]){ 1, 1, 4 }),
-                             add_tensor (writer, "classes", SL_DTYPE_F32, 2, (const gint32[]){ 1, 1 }),
-                             add_tensor (writer, "best scores", SL_DTYPE_F32, 2, (const gint32[]){ 1, 1 }),
-                             add_tensor (writer, "count", SL_DTYPE_F32, 1, (const gint32[]){ 1 }) };
+  gint32 encodings = add_constant (writer, "encodings", 3, (const gint32[]){ 1, 1, 4 },
+                                   (const gfloat[]){ 0, 0, 0, 0 });
+  gint32 anchors = add_constant (writer, "anchors", 2, (const gint32[]){ 1, 4 },
+                                 (const gfloat[]){ 0.5f, 0.25f, 0.5f, 0.5f });
+  const gint32 outputs[] = {
+    add_tensor (writer, "boxes", SL_DTYPE_F32, 3, (const gint32[]){ 1, 1, 4 }),
+    add_tensor (writer, "classes", SL_DTYPE_F32, 2, (const gint32[]){ 1, 1 }),
+    add_tensor (writer, "best scores", SL_DTYPE_F32, 2, (const gint32[]){ 1, 1 }),
+    add_tensor (writer, "count", SL_DTYPE_F32, 1, (const gint32[]){ 1 })
+  };
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_RESHAPE,
+                                              .n_inputs = 2,
+                                              .inputs = { mean, shape },
+                                              .n_outputs = 1,
+                                              .outputs = { codes } });
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_DEQUANTIZE,
+                                              .n_inputs = 1,
+                                              .inputs = { codes },
+                                              .n_outputs = 1,
+                                              .outputs = { scores } });
   sl_tflite_writer_op (
-    writer, &(SlTfliteOp){ .op = SL_OP_RESHAPE, .n_inputs = 2, .inputs = { mean, shape }, .n_outputs = 1, .outputs = { codes } });
-  sl_tflite_writer_op (writer,
-                       &(SlTfliteOp){ .op = SL_OP_DEQUANTIZE, .n_inputs = 1, .inputs = { codes }, .n_outputs = 1, .outputs = { scores } });
-  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_DETECTION_POSTPROCESS,
-                                              .params.detection = params,
-                                              .n_inputs = 3,
-                                              .inputs = { encodings, scores, anchors },
-                                              .n_outputs = 4,
-                                              .outputs = { outputs[0], outputs[1], outputs[2], outputs[3] } });
+    writer, &(SlTfliteOp){ .op = SL_OP_DETECTION_POSTPROCESS,
+                           .params.detection = params,
+                           .n_inputs = 3,
+                           .inputs = { encodings, scores, anchors },
+                           .n_outputs = 4,
+                           .outputs = { outputs[0], outputs[1], outputs[2], outputs[3] } });
   sl_tflite_writer_io (writer, 1, &picture, 4, outputs);
   add_labels (writer, "green\nblue\n");
   save (writer, directory, "one_box.tflite");
@@ -144,10 +173,14 @@ make_add (const char *directory)
 {
   const gint32 dims[] = { 1, 4 };
   g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
-  const gint32 inputs[] = { add_tensor (writer, "a", SL_DTYPE_F32, 2, dims), add_tensor (writer, "b", SL_DTYPE_F32, 2, dims) };
+  const gint32 inputs[] = { add_tensor (writer, "a", SL_DTYPE_F32, 2, dims),
+                            add_tensor (writer, "b", SL_DTYPE_F32, 2, dims) };
   gint32 sum = add_tensor (writer, "sum", SL_DTYPE_F32, 2, dims);
-  sl_tflite_writer_op (
-    writer, &(SlTfliteOp){ .op = SL_OP_ADD, .n_inputs = 2, .inputs = { inputs[0], inputs[1] }, .n_outputs = 1, .outputs = { sum } });
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_ADD,
+                                              .n_inputs = 2,
+                                              .inputs = { inputs[0], inputs[1] },
+                                              .n_outputs = 1,
+                                              .outputs = { sum } });
   sl_tflite_writer_io (writer, 2, inputs, 1, &sum);
   save (writer, directory, "add.tflite");
 }
@@ -158,10 +191,14 @@ make_paint (const char *directory)
   const gint32 dims[] = { 1, SIDE, SIDE, 3 };
   g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
   const gint32 inputs[] = { add_tensor (writer, "content", SL_DTYPE_F32, 4, dims),
-                            add_tensor (writer, "style", SL_DTYPE_F32, 2, (const gint32[]){ 1, 3 }) };
+                            add_tensor (writer, "style", SL_DTYPE_F32, 2,
+                                        (const gint32[]){ 1, 3 }) };
   gint32 painted = add_tensor (writer, "painted", SL_DTYPE_F32, 4, dims);
-  sl_tflite_writer_op (
-    writer, &(SlTfliteOp){ .op = SL_OP_MUL, .n_inputs = 2, .inputs = { inputs[0], inputs[1] }, .n_outputs = 1, .outputs = { painted } });
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_MUL,
+                                              .n_inputs = 2,
+                                              .inputs = { inputs[0], inputs[1] },
+                                              .n_outputs = 1,
+                                              .outputs = { painted } });
   sl_tflite_writer_io (writer, 2, inputs, 1, &painted);
   save (writer, directory, "paint.tflite");
 }
@@ -177,9 +214,11 @@ make_style_numbers (const char *directory)
     values[i * 3 + i % 3] = (gfloat) (i % 7 - 3) / 4;
   gint32 weights = add_constant (writer, "weights", 2, (const gint32[]){ STYLE, 3 }, values);
   gint32 style = add_tensor (writer, "style", SL_DTYPE_F32, 2, (const gint32[]){ 1, STYLE });
-  sl_tflite_writer_op (
-    writer,
-    &(SlTfliteOp){ .op = SL_OP_FULLY_CONNECTED, .n_inputs = 3, .inputs = { mean, weights, -1 }, .n_outputs = 1, .outputs = { style } });
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_FULLY_CONNECTED,
+                                              .n_inputs = 3,
+                                              .inputs = { mean, weights, -1 },
+                                              .n_outputs = 1,
+                                              .outputs = { style } });
   sl_tflite_writer_io (writer, 1, &picture, 1, &style);
   save (writer, directory, "style_numbers.tflite");
 }
@@ -189,13 +228,21 @@ make_running_sum (const char *directory, const char *file, guint n_outputs)
 {
   const gint32 dims[] = { 1, 3 };
   g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
-  gint32 picture, mean = add_mean (writer, SL_DTYPE_F32, &picture), before = add_tensor (writer, "sum_in", SL_DTYPE_F32, 2, dims);
+  gint32 picture, mean = add_mean (writer, SL_DTYPE_F32, &picture),
+                  before = add_tensor (writer, "sum_in", SL_DTYPE_F32, 2, dims);
   gint32 one = add_constant (writer, "one", 2, dims, (const gfloat[]){ 1, 1, 1 });
-  const gint32 outputs[] = { add_tensor (writer, "colours", SL_DTYPE_F32, 2, dims), add_tensor (writer, "sum_out", SL_DTYPE_F32, 2, dims) };
-  sl_tflite_writer_op (
-    writer, &(SlTfliteOp){ .op = SL_OP_ADD, .n_inputs = 2, .inputs = { mean, before }, .n_outputs = 1, .outputs = { outputs[1] } });
-  sl_tflite_writer_op (
-    writer, &(SlTfliteOp){ .op = SL_OP_MUL, .n_inputs = 2, .inputs = { outputs[1], one }, .n_outputs = 1, .outputs = { outputs[0] } });
+  const gint32 outputs[] = { add_tensor (writer, "colours", SL_DTYPE_F32, 2, dims),
+                             add_tensor (writer, "sum_out", SL_DTYPE_F32, 2, dims) };
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_ADD,
+                                              .n_inputs = 2,
+                                              .inputs = { mean, before },
+                                              .n_outputs = 1,
+                                              .outputs = { outputs[1] } });
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_MUL,
+                                              .n_inputs = 2,
+                                              .inputs = { outputs[1], one },
+                                              .n_outputs = 1,
+                                              .outputs = { outputs[0] } });
   sl_tflite_writer_io (writer, 2, (const gint32[]){ picture, before }, n_outputs, outputs);
   save (writer, directory, file);
 }
@@ -205,9 +252,13 @@ make_unknown_op (const char *directory)
 {
   const gint32 dims[] = { 1, 4 };
   g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
-  gint32 in = add_tensor (writer, "in", SL_DTYPE_F32, 2, dims), out = add_tensor (writer, "out", SL_DTYPE_F32, 2, dims);
-  sl_tflite_writer_op (writer,
-                       &(SlTfliteOp){ .custom = "Frobnicate", .n_inputs = 1, .inputs = { in }, .n_outputs = 1, .outputs = { out } });
+  gint32 in = add_tensor (writer, "in", SL_DTYPE_F32, 2, dims),
+         out = add_tensor (writer, "out", SL_DTYPE_F32, 2, dims);
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .custom = "Frobnicate",
+                                              .n_inputs = 1,
+                                              .inputs = { in },
+                                              .n_outputs = 1,
+                                              .outputs = { out } });
   sl_tflite_writer_io (writer, 1, &in, 1, &out);
   save (writer, directory, "unknown_op.tflite");
 }
@@ -223,9 +274,13 @@ make_hostile (const char *directory, const char *file, gboolean bad)
                                                                        tail, NULL);
   gint32 picture = add_tensor (writer, name, SL_DTYPE_U8, 4, (const gint32[]){ 1, SIDE, SIDE, 3 });
   gint32 axes = sl_tflite_writer_const_i32 (writer, "axes", 2, (const gint32[]){ 1, 2 });
-  gint32 mean = add_tensor (writer, name, bad ? SL_DTYPE_F32 : SL_DTYPE_U8, 2, (const gint32[]){ 1, 3 });
-  sl_tflite_writer_op (writer,
-                       &(SlTfliteOp){ .op = SL_OP_MEAN, .n_inputs = 2, .inputs = { picture, axes }, .n_outputs = 1, .outputs = { mean } });
+  gint32 mean =
+    add_tensor (writer, name, bad ? SL_DTYPE_F32 : SL_DTYPE_U8, 2, (const gint32[]){ 1, 3 });
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_MEAN,
+                                              .n_inputs = 2,
+                                              .inputs = { picture, axes },
+                                              .n_outputs = 1,
+                                              .outputs = { mean } });
   sl_tflite_writer_io (writer, 1, &picture, 1, &mean);
   add_labels (writer, labels);
   save (writer, directory, file);
@@ -237,13 +292,20 @@ make_large_tensor (const char *directory)
 {
   static const gint32 dims[] = { 1, 256, 256, 3 };
   g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
-  gint32 picture = add_tensor (writer, "picture", SL_DTYPE_U8, 4, dims), clamped = add_tensor (writer, "clamped", SL_DTYPE_U8, 4, dims);
+  gint32 picture = add_tensor (writer, "picture", SL_DTYPE_U8, 4, dims),
+         clamped = add_tensor (writer, "clamped", SL_DTYPE_U8, 4, dims);
   gint32 axes = sl_tflite_writer_const_i32 (writer, "axes", 2, (const gint32[]){ 1, 2 });
   gint32 mean = add_tensor (writer, "brightness", SL_DTYPE_U8, 2, (const gint32[]){ 1, 3 });
-  sl_tflite_writer_op (writer,
-                       &(SlTfliteOp){ .op = SL_OP_RELU, .n_inputs = 1, .inputs = { picture }, .n_outputs = 1, .outputs = { clamped } });
-  sl_tflite_writer_op (writer,
-                       &(SlTfliteOp){ .op = SL_OP_MEAN, .n_inputs = 2, .inputs = { clamped, axes }, .n_outputs = 1, .outputs = { mean } });
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_RELU,
+                                              .n_inputs = 1,
+                                              .inputs = { picture },
+                                              .n_outputs = 1,
+                                              .outputs = { clamped } });
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_MEAN,
+                                              .n_inputs = 2,
+                                              .inputs = { clamped, axes },
+                                              .n_outputs = 1,
+                                              .outputs = { mean } });
   sl_tflite_writer_io (writer, 1, &picture, 1, &mean);
   add_labels (writer, "red\ngreen\nblue\n");
   save (writer, directory, "large_tensor.tflite");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * An HTTP camera for tests: MJPEG (multipart/x-mixed-replace) on 127.0.0.1, and ways to misbehave. As rtsp_server, a process
- * of its own that prints its URI once it listens. Needs no HTTP library: a test peer that speaks only what is written here
- * can break the protocol where it likes.
+ * An HTTP camera for tests: MJPEG (multipart/x-mixed-replace) on 127.0.0.1, and ways to misbehave.
+ * As rtsp_server, a process of its own that prints its URI once it listens. Needs no HTTP library:
+ * a test peer that speaks only what is written here can break the protocol where it likes.
  *   mjpeg_server [--port 0] [--size 320x240] [--fps 20] [--mode MODE]
  * Hostile modes send as fast as the peer reads, until it goes away.
  */
@@ -29,11 +29,13 @@ make_jpeg (const char *size)
   gint width, height;
   if (sscanf (size, "%dx%d", &width, &height) != 2)
     return NULL;
-  g_autofree char *launch = g_strdup_printf ("videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=%d,height=%d ! jpegenc ! "
-                                             "fakesink name=sink enable-last-sample=true",
-                                             width, height);
+  g_autofree char *launch = g_strdup_printf (
+    "videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=%d,height=%d ! jpegenc ! "
+    "fakesink name=sink enable-last-sample=true",
+    width, height);
   g_autoptr (GstElement) pipeline = gst_parse_launch (launch, NULL);
-  g_autoptr (GstElement) sink = pipeline != NULL ? gst_bin_get_by_name (GST_BIN (pipeline), "sink") : NULL;
+  g_autoptr (GstElement) sink =
+    pipeline != NULL ? gst_bin_get_by_name (GST_BIN (pipeline), "sink") : NULL;
   g_autoptr (GstSample) sample = NULL;
   if (sink == NULL)
     return NULL;
@@ -61,21 +63,27 @@ read_request (GInputStream *in)
 {
   g_autoptr (GString) request = g_string_new (NULL);
   char byte;
-  while (request->len < MAX_REQUEST && strstr (request->str, "\r\n\r\n") == NULL && g_input_stream_read (in, &byte, 1, NULL, NULL) == 1)
+  while (request->len < MAX_REQUEST && strstr (request->str, "\r\n\r\n") == NULL
+         && g_input_stream_read (in, &byte, 1, NULL, NULL) == 1)
     g_string_append_c (request, byte);
-  return strstr (request->str, "\r\n\r\n") != NULL ? g_string_free (g_steal_pointer (&request), FALSE) : NULL;
+  return strstr (request->str, "\r\n\r\n") != NULL
+           ? g_string_free (g_steal_pointer (&request), FALSE)
+           : NULL;
 }
 
 static gboolean
 send_part (const Options *options, GOutputStream *out, gsize bytes, const guint8 *data)
 {
   const gsize said = g_str_equal (options->mode, "liar") ? bytes * 10 : bytes;
-  g_autofree char *head =
-    g_strdup_printf ("--%s\r\nContent-Type: image/jpeg\r\nContent-Length: %" G_GSIZE_FORMAT "\r\n\r\n", BOUNDARY, said);
-  return say (out, head) && g_output_stream_write_all (out, data, bytes, NULL, NULL, NULL) && say (out, "\r\n");
+  g_autofree char *head = g_strdup_printf (
+    "--%s\r\nContent-Type: image/jpeg\r\nContent-Length: %" G_GSIZE_FORMAT "\r\n\r\n", BOUNDARY,
+    said);
+  return say (out, head) && g_output_stream_write_all (out, data, bytes, NULL, NULL, NULL)
+         && say (out, "\r\n");
 }
 
-/* What a hostile camera sends: @head once, behind the answer's head unless @bare, then @again, or zeros where that is NULL, for ever. */
+/* What a hostile camera sends: @head once, behind the answer's head unless @bare, then @again, or
+ * zeros where that is NULL, for ever. */
 static const struct
 {
   const char *mode;
@@ -85,29 +93,38 @@ static const struct
   { "endless", FALSE, "--frame\r\nContent-Type: image/jpeg\r\n\r\n\xff\xd8\xff\xe0", NULL },
   { "length", FALSE, "--frame\r\nContent-Length: 4294967306\r\n\r\n\xff\xd8\xff\xe0", NULL },
   { "negative", FALSE, "--frame\r\nContent-Length: -1\r\n\r\n\xff\xd8\xff\xe0", NULL },
-  { "overflow", FALSE, "--frame\r\nContent-Length: 99999999999999999999999999\r\n\r\n\xff\xd8\xff\xe0", NULL },
-  { "header", FALSE, "--frame\r\n", "X-Filler: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n" },
-  { "line", FALSE, "--frame\r\nX-Filler: ", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" },
+  { "overflow", FALSE,
+    "--frame\r\nContent-Length: 99999999999999999999999999\r\n\r\n\xff\xd8\xff\xe0", NULL },
+  { "header", FALSE, "--frame\r\n",
+    "X-Filler: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n" },
+  { "line", FALSE,
+    "--frame\r\nX-Filler: ", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" },
   { "unbounded", FALSE, "\r\n", "No boundary here.\r\n" },
   { "empty", FALSE, "", "--frame\r\nContent-Type: image/jpeg\r\nContent-Length: 0\r\n\r\n\r\n" },
   { "text", FALSE, "", "--frame\r\nContent-Type: text/plain\r\n\r\nno picture\r\n" },
-  { "answer", TRUE, "HTTP/1.1 200 OK\r\n", "X-Filler: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n" },
+  { "answer", TRUE, "HTTP/1.1 200 OK\r\n",
+    "X-Filler: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n" },
   { "rtsp-body", TRUE, "RTSP/1.0 200 OK\r\nCSeq: 1\r\nContent-Length: 1000000000\r\n\r\n", NULL },
-  { "rtsp-header", TRUE, "RTSP/1.0 200 OK\r\nCSeq: 1\r\n", "X-Filler: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n" },
-  { "rtsp-line", TRUE, "RTSP/1.0 200 OK\r\nCSeq: 1\r\nX-Filler: ", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" },
-  { "answer-line", TRUE, "HTTP/1.1 200 OK\r\nX-Filler: ", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" },
+  { "rtsp-header", TRUE, "RTSP/1.0 200 OK\r\nCSeq: 1\r\n",
+    "X-Filler: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n" },
+  { "rtsp-line", TRUE, "RTSP/1.0 200 OK\r\nCSeq: 1\r\nX-Filler: ",
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" },
+  { "answer-line", TRUE, "HTTP/1.1 200 OK\r\nX-Filler: ",
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" },
 };
 
 static gboolean
 say_head (GOutputStream *out, const char *boundary, const char *type)
 {
   if (type != NULL) {
-    g_autofree char *line = !g_str_equal (type, "none") ? g_strdup_printf ("Content-Type: %s\r\n", type) : g_strdup ("");
+    g_autofree char *line =
+      !g_str_equal (type, "none") ? g_strdup_printf ("Content-Type: %s\r\n", type) : g_strdup ("");
     g_autofree char *odd = g_strdup_printf ("HTTP/1.0 200 OK\r\nConnection: close\r\n%s\r\n", line);
     return say (out, odd);
   }
-  g_autofree char *head =
-    g_strdup_printf ("HTTP/1.0 200 OK\r\nConnection: close\r\nContent-Type: multipart/x-mixed-replace; boundary=%s\r\n\r\n", boundary);
+  g_autofree char *head = g_strdup_printf (
+    "HTTP/1.0 200 OK\r\nConnection: close\r\nContent-Type: multipart/x-mixed-replace; boundary=%s\r\n\r\n",
+    boundary);
   return say (out, head);
 }
 
@@ -120,13 +137,16 @@ attack (const char *mode, GOutputStream *out)
       continue;
     g_autoptr (GByteArray) block = g_byte_array_new ();
     while (attacks[i].again != NULL && block->len < BLOCK_BYTES)
-      g_byte_array_append (block, (const guint8 *) attacks[i].again, (guint) strlen (attacks[i].again));
+      g_byte_array_append (block, (const guint8 *) attacks[i].again,
+                           (guint) strlen (attacks[i].again));
     if (attacks[i].again == NULL) {
       g_byte_array_set_size (block, BLOCK_BYTES);
       memset (block->data, 0, block->len);
     }
-    gboolean there = (attacks[i].bare || say_head (out, BOUNDARY, NULL)) && say (out, attacks[i].head);
-    /* To rtspsrc as fast as a network is: what comes between two looks at its connection is not bounded. */
+    gboolean there =
+      (attacks[i].bare || say_head (out, BOUNDARY, NULL)) && say (out, attacks[i].head);
+    /* To rtspsrc as fast as a network is: what comes between two looks at its connection is not
+     * bounded. */
     const gulong pause = g_str_has_prefix (mode, "rtsp") ? G_USEC_PER_SEC / 1000 : 0;
     for (; there; g_usleep (pause))
       there = g_output_stream_write_all (out, block->data, block->len, NULL, NULL, NULL);
@@ -182,7 +202,8 @@ stream (const Options *options, GInputStream *in, GOutputStream *out)
     bytes = bomb->len;
     jpeg = bomb->data;
   }
-  const gboolean limited = g_str_equal (options->mode, "stall") || g_str_equal (options->mode, "close");
+  const gboolean limited =
+    g_str_equal (options->mode, "stall") || g_str_equal (options->mode, "close");
   for (gint i = 0; !limited || i < options->frames; i++) {
     if (!send_part (options, out, bytes, broken ? corrupt : jpeg))
       return;
@@ -210,9 +231,12 @@ answer (const Options *options, GInputStream *in, GOutputStream *out)
   if (request == NULL)
     return;
   if (options->login != NULL) {
-    g_autofree char *code = g_base64_encode ((const guchar *) options->login, strlen (options->login));
+    g_autofree char *code =
+      g_base64_encode ((const guchar *) options->login, strlen (options->login));
     if (strstr (request, code) == NULL) {
-      say (out, "HTTP/1.0 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"camera\"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+      say (
+        out,
+        "HTTP/1.0 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"camera\"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
       return;
     }
   }
@@ -231,8 +255,9 @@ answer (const Options *options, GInputStream *in, GOutputStream *out)
 static gboolean
 is_mode (const char *mode)
 {
-  static const char *const modes[] = { "ok",     "stall",   "close",  "boundary", "corrupt", "liar", "snapshot",
-                                       "silent", "garbage", "pixels", "scans",    "missing", NULL };
+  static const char *const modes[] = { "ok",    "stall",    "close",  "boundary", "corrupt",
+                                       "liar",  "snapshot", "silent", "garbage",  "pixels",
+                                       "scans", "missing",  NULL };
   gboolean known = g_strv_contains (modes, mode);
   for (guint i = 0; i < G_N_ELEMENTS (attacks); i++)
     known = known || g_str_equal (attacks[i].mode, mode);
@@ -240,7 +265,8 @@ is_mode (const char *mode)
 }
 
 static gboolean
-serve (GThreadedSocketService *service, GSocketConnection *connection, GObject *source, gpointer data)
+serve (GThreadedSocketService *service, GSocketConnection *connection, GObject *source,
+       gpointer data)
 {
   const Options *options = data;
   GInputStream *in = g_io_stream_get_input_stream (G_IO_STREAM (connection));
@@ -262,7 +288,8 @@ listen_on (GSocketListener *service, gint port)
   g_autoptr (GSocketAddress) address = g_inet_socket_address_new (loopback, (guint16) port);
   g_autoptr (GSocketAddress) bound = NULL;
   g_autoptr (GError) error = NULL;
-  if (g_socket_listener_add_address (service, address, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, NULL, &bound, &error))
+  if (g_socket_listener_add_address (service, address, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP,
+                                     NULL, &bound, &error))
     return g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (bound));
   fprintf (stderr, "mjpeg_server: %s\n", error->message);
   return -1;
@@ -274,12 +301,15 @@ main (int argc, char **argv)
   Options options = { .fps = 20, .frames = 10 };
   const GOptionEntry entries[] = {
     { "port", 'p', 0, G_OPTION_ARG_INT, &options.port, "TCP port, 0 = a free one (0)", "PORT" },
-    { "size", 's', 0, G_OPTION_ARG_STRING, &options.size, "size of the picture (320x240)", "WIDTHxHEIGHT" },
+    { "size", 's', 0, G_OPTION_ARG_STRING, &options.size, "size of the picture (320x240)",
+      "WIDTHxHEIGHT" },
     { "fps", 'f', 0, G_OPTION_ARG_INT, &options.fps, "frames a second (20)", "N" },
-    { "frames", 'n', 0, G_OPTION_ARG_INT, &options.frames, "for stall and close: so many frames first (10)", "N" },
-    { "login", 0, 0, G_OPTION_ARG_STRING, &options.login, "ask for this user name and password", "USER:PASSWORD" },
-    { "type", 0, 0, G_OPTION_ARG_STRING, &options.type, "Content-Type of the answer; none: without one (multipart/x-mixed-replace)",
-      "TYPE" },
+    { "frames", 'n', 0, G_OPTION_ARG_INT, &options.frames,
+      "for stall and close: so many frames first (10)", "N" },
+    { "login", 0, 0, G_OPTION_ARG_STRING, &options.login, "ask for this user name and password",
+      "USER:PASSWORD" },
+    { "type", 0, 0, G_OPTION_ARG_STRING, &options.type,
+      "Content-Type of the answer; none: without one (multipart/x-mixed-replace)", "TYPE" },
     { "mode", 'm', 0, G_OPTION_ARG_STRING, &options.mode,
       "ok; stall: frames stop, the connection stays; close; boundary: announces another one than it sends; corrupt: no JPEG decodes; "
       "snapshot: one picture; liar: wrong Content-Length; silent: never answers; garbage: answers with noise; pixels, scans: a picture that "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The pattern is smooth, so that encoders keep it well, and moves fast, so that two pictures near each other are unlike. */
+/* The pattern is smooth, so that encoders keep it well, and moves fast, so that two pictures near
+ * each other are unlike. */
 #include "tests/support/numbered.h"
 
 #include <math.h>
@@ -61,7 +62,8 @@ numbered_psnr (const NumberedPicture *picture, guint number)
   for (gint p = 0; p < 3; p++)
     for (gint y = 0; y < side (picture->height, p); y++)
       for (gint x = 0; x < side (picture->width, p); x++, n++) {
-        const double d = (double) picture->plane[p][y * picture->stride[p] + x] - value_at (picture, p, x, y, number);
+        const double d = (double) picture->plane[p][y * picture->stride[p] + x]
+                         - value_at (picture, p, x, y, number);
         sum += d * d;
       }
   return sum > 0 ? 10 * log10 (255.0 * 255.0 * (double) n / sum) : 100;

@@ -59,7 +59,8 @@ put_float (GByteArray *message, guint number, gfloat value)
 }
 
 GByteArray *
-sl_onnx_tensor (const char *name, guint type, guint rank, const gint64 *dims, const void *data, gsize bytes)
+sl_onnx_tensor (const char *name, guint type, guint rank, const gint64 *dims, const void *data,
+                gsize bytes)
 {
   GByteArray *tensor = g_byte_array_new ();
   for (guint i = 0; i < rank; i++)
@@ -72,10 +73,12 @@ sl_onnx_tensor (const char *name, guint type, guint rank, const gint64 *dims, co
 }
 
 GByteArray *
-sl_onnx_external_tensor (const char *name, guint type, guint rank, const gint64 *dims, const char *location, const char *offset,
-                         const char *length)
+sl_onnx_external_tensor (const char *name, guint type, guint rank, const gint64 *dims,
+                         const char *location, const char *offset, const char *length)
 {
-  const char *const entries[][2] = { { "location", location }, { "offset", offset }, { "length", length } };
+  const char *const entries[][2] = { { "location", location },
+                                     { "offset", offset },
+                                     { "length", length } };
   GByteArray *tensor = sl_onnx_tensor (name, type, rank, dims, NULL, 0);
   for (guint i = 0; i < G_N_ELEMENTS (entries); i++) {
     if (entries[i][1] == NULL)
@@ -92,7 +95,8 @@ sl_onnx_external_tensor (const char *name, guint type, guint rank, const gint64 
 GByteArray *
 sl_onnx_edge (const char *name, guint type, guint rank, const gint64 *dims)
 {
-  GByteArray *edge = g_byte_array_new (), *value = g_byte_array_new (), *tensor = g_byte_array_new (), *shape = g_byte_array_new ();
+  GByteArray *edge = g_byte_array_new (), *value = g_byte_array_new (),
+             *tensor = g_byte_array_new (), *shape = g_byte_array_new ();
   for (guint i = 0; i < rank; i++) {
     GByteArray *dim = g_byte_array_new ();
     if (dims[i] > 0)
@@ -201,7 +205,8 @@ sl_onnx_writer_free (SlOnnxWriter *writer)
 }
 
 void
-sl_onnx_writer_input (SlOnnxWriter *writer, const char *name, guint type, guint rank, const gint64 *dims)
+sl_onnx_writer_input (SlOnnxWriter *writer, const char *name, guint type, guint rank,
+                      const gint64 *dims)
 {
   sl_onnx_message (writer->graph, 11, sl_onnx_edge (name, type, rank, dims));
 }
@@ -225,22 +230,28 @@ sl_onnx_writer_picture_output (SlOnnxWriter *writer, const char *name, guint typ
 }
 
 void
-sl_onnx_writer_floats (SlOnnxWriter *writer, const char *name, guint rank, const gint64 *dims, const gfloat *data)
+sl_onnx_writer_floats (SlOnnxWriter *writer, const char *name, guint rank, const gint64 *dims,
+                       const gfloat *data)
 {
   gsize elements = 1;
   for (guint i = 0; i < rank; i++)
     elements *= (gsize) dims[i];
-  sl_onnx_message (writer->graph, 5, sl_onnx_tensor (name, SL_ONNX_FLOAT, rank, dims, data, elements * sizeof data[0]));
+  sl_onnx_message (
+    writer->graph, 5,
+    sl_onnx_tensor (name, SL_ONNX_FLOAT, rank, dims, data, elements * sizeof data[0]));
 }
 
 void
 sl_onnx_writer_ints (SlOnnxWriter *writer, const char *name, guint n, const gint64 *values)
 {
-  sl_onnx_message (writer->graph, 5, sl_onnx_tensor (name, SL_ONNX_INT64, 1, (gint64[]){ n }, values, n * sizeof values[0]));
+  sl_onnx_message (
+    writer->graph, 5,
+    sl_onnx_tensor (name, SL_ONNX_INT64, 1, (gint64[]){ n }, values, n * sizeof values[0]));
 }
 
 void
-sl_onnx_writer_node (SlOnnxWriter *writer, const char *op, const char *inputs, const char *outputs, ...)
+sl_onnx_writer_node (SlOnnxWriter *writer, const char *op, const char *inputs, const char *outputs,
+                     ...)
 {
   va_list attributes;
   va_start (attributes, outputs);

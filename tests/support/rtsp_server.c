@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * An RTSP camera for tests: gst-rtsp-server on 127.0.0.1 with a moving test picture, and ways to misbehave. Tests and
- * soak runs start it as a process of its own, kill it with any signal and start it again on the same port.
- *   rtsp_server [--port 8554] [--size 640x480] [--fps 15] [--mode ok|stall|slow|silent|garbage] [--loss PERCENT] [--burst MS] ...
- * Prints the URI on standard output, one line, once it listens. Port 0 takes a free one.
+ * An RTSP camera for tests: gst-rtsp-server on 127.0.0.1 with a moving test picture, and ways to
+ * misbehave. Tests and soak runs start it as a process of its own, kill it with any signal and
+ * start it again on the same port.
+ *   rtsp_server [--port 8554] [--size 640x480] [--fps 15] [--mode ok|stall|slow|silent|garbage]
+ * [--loss PERCENT] [--burst MS] ... Prints the URI on standard output, one line, once it listens.
+ * Port 0 takes a free one.
  */
 #include <gio/gio.h>
 #include <glib-unix.h>
@@ -24,7 +26,8 @@ typedef struct
   char *size, *mode, *payload, *pattern, *user, *password, *sets;
 } Options;
 
-/* Everything before the payloader must be there wherever the base and good plugins are; h264 and h265 need encoders. %d: the key frames' distance */
+/* Everything before the payloader must be there wherever the base and good plugins are; h264 and
+ * h265 need encoders. %d: the key frames' distance */
 static const struct
 {
   const char *name, *format, *chain;
@@ -36,7 +39,8 @@ static const struct
   { "h265", "I420",
     "x265enc key-int-max=%d speed-preset=ultrafast tune=zerolatency qp=24 option-string=scenecut=0:frame-threads=1:pools=none ! h265parse config-interval=-1 ! rtph265pay name=pay0 pt=96" },
   /* Key frames that pictures shown before them follow, which need the group before. */
-  /* No key frame but the first: a column of blocks without references goes over the picture, and SEI messages say where that begins and ends. */
+  /* No key frame but the first: a column of blocks without references goes over the picture, and
+     SEI messages say where that begins and ends. */
   { "h264-refresh", "I420",
     "x264enc intra-refresh=true key-int-max=%d speed-preset=ultrafast tune=zerolatency pass=quant quantizer=12 sliced-threads=false threads=1 ! "
     "h264parse config-interval=-1 ! rtph264pay name=pay0 pt=96" },
@@ -53,7 +57,8 @@ drop_after (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return (*left)-- > 0 ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
 }
 
-/* Shared media start anew when the first client comes, so every connection of a lone client gets its share of frames. */
+/* Shared media start anew when the first client comes, so every connection of a lone client gets
+ * its share of frames. */
 static void
 configure_stall (GstRTSPMediaFactory *factory, GstRTSPMedia *media, gpointer data)
 {
@@ -62,7 +67,8 @@ configure_stall (GstRTSPMediaFactory *factory, GstRTSPMedia *media, gpointer dat
   GstElement *source = gst_bin_get_by_name (GST_BIN (bin), "source");
   GstPad *pad = gst_element_get_static_pad (source, "src");
   const gint frames = MAX (options->after_ms * options->fps / 1000, 2);
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, drop_after, g_memdup2 (&frames, sizeof frames), g_free);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, drop_after, g_memdup2 (&frames, sizeof frames),
+                     g_free);
   gst_object_unref (pad);
   gst_object_unref (source);
   gst_object_unref (bin);
@@ -74,12 +80,15 @@ number_frame (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   guint *number = data;
   g_autoptr (GstCaps) caps = gst_pad_get_current_caps (pad);
-  GstBuffer *buffer = GST_PAD_PROBE_INFO_DATA (info) = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
+  GstBuffer *buffer = GST_PAD_PROBE_INFO_DATA (info) =
+    gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
   GstVideoInfo video;
   GstVideoFrame frame;
-  if (!gst_video_info_from_caps (&video, caps) || !gst_video_frame_map (&frame, &video, buffer, GST_MAP_WRITE))
+  if (!gst_video_info_from_caps (&video, caps)
+      || !gst_video_frame_map (&frame, &video, buffer, GST_MAP_WRITE))
     return GST_PAD_PROBE_DROP;
-  NumberedPicture picture = { .width = GST_VIDEO_FRAME_WIDTH (&frame), .height = GST_VIDEO_FRAME_HEIGHT (&frame) };
+  NumberedPicture picture = { .width = GST_VIDEO_FRAME_WIDTH (&frame),
+                              .height = GST_VIDEO_FRAME_HEIGHT (&frame) };
   for (guint p = 0; p < 3; p++) {
     picture.plane[p] = GST_VIDEO_FRAME_PLANE_DATA (&frame, p);
     picture.stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE (&frame, p);
@@ -96,7 +105,8 @@ lose_packets (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   const Options *options = data;
   if ((info->type & GST_PAD_PROBE_TYPE_BUFFER) != 0)
     return g_random_int_range (0, 100) < options->loss ? GST_PAD_PROBE_DROP : GST_PAD_PROBE_OK;
-  GstBufferList *list = GST_PAD_PROBE_INFO_DATA (info) = gst_buffer_list_make_writable (GST_PAD_PROBE_INFO_BUFFER_LIST (info));
+  GstBufferList *list = GST_PAD_PROBE_INFO_DATA (info) =
+    gst_buffer_list_make_writable (GST_PAD_PROBE_INFO_BUFFER_LIST (info));
   for (guint i = gst_buffer_list_length (list); i > 0; i--)
     if (g_random_int_range (0, 100) < options->loss)
       gst_buffer_list_remove (list, i - 1, 1);
@@ -109,7 +119,9 @@ omit_picture (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   const Options *options = data;
   static gint n;
-  return ++n % options->omit == 0 && GST_BUFFER_FLAG_IS_SET (GST_PAD_PROBE_INFO_BUFFER (info), GST_BUFFER_FLAG_DELTA_UNIT)
+  return ++n % options->omit == 0
+             && GST_BUFFER_FLAG_IS_SET (GST_PAD_PROBE_INFO_BUFFER (info),
+                                        GST_BUFFER_FLAG_DELTA_UNIT)
            ? GST_PAD_PROBE_DROP
            : GST_PAD_PROBE_OK;
 }
@@ -145,8 +157,8 @@ change_sets (GstPad *pad, GstPadProbeInfo *info, gpointer sets)
 }
 
 static void
-probe (GstElement *bin, const char *name, const char *pad_name, GstPadProbeType type, GstPadProbeCallback callback, gpointer data,
-       GDestroyNotify free_data)
+probe (GstElement *bin, const char *name, const char *pad_name, GstPadProbeType type,
+       GstPadProbeCallback callback, gpointer data, GDestroyNotify free_data)
 {
   GstElement *element = gst_bin_get_by_name (GST_BIN (bin), name);
   GstPad *pad = gst_element_get_static_pad (element, pad_name);
@@ -162,7 +174,8 @@ configure_stream (GstRTSPMediaFactory *factory, GstRTSPMedia *media, gpointer da
   Options *options = data;
   GstElement *bin = gst_rtsp_media_get_element (media);
   if (options->numbered)
-    probe (bin, "frames", "src", GST_PAD_PROBE_TYPE_BUFFER, number_frame, g_new0 (guint, 1), g_free);
+    probe (bin, "frames", "src", GST_PAD_PROBE_TYPE_BUFFER, number_frame, g_new0 (guint, 1),
+           g_free);
   if (options->omit > 0)
     probe (bin, "pay0", "sink", GST_PAD_PROBE_TYPE_BUFFER, omit_picture, options, NULL);
   if (options->loss > 0)
@@ -170,7 +183,8 @@ configure_stream (GstRTSPMediaFactory *factory, GstRTSPMedia *media, gpointer da
   if (options->burst_ms > 0)
     probe (bin, "pay0", "src", packets, hold_packets, options, NULL);
   if (options->sets != NULL)
-    probe (bin, "pay0", "src", GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, change_sets, options->sets, NULL);
+    probe (bin, "pay0", "src", GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, change_sets, options->sets,
+           NULL);
   gst_object_unref (bin);
 }
 
@@ -199,9 +213,10 @@ launch_line (const Options *options)
       g_auto (GStrv) chain = g_strsplit (payloads[i].chain, "%d", 2);
       g_autofree char *gop = g_strdup_printf ("%d", options->gop);
       g_autofree char *encoder = g_strjoinv (gop, chain);
-      return g_strdup_printf ("( videotestsrc name=source is-live=true pattern=%s ! "
-                              "capsfilter name=frames caps=video/x-raw,format=%s,width=%d,height=%d,framerate=%d/1 ! %s )",
-                              options->pattern, payloads[i].format, width, height, options->fps, encoder);
+      return g_strdup_printf (
+        "( videotestsrc name=source is-live=true pattern=%s ! "
+        "capsfilter name=frames caps=video/x-raw,format=%s,width=%d,height=%d,framerate=%d/1 ! %s )",
+        options->pattern, payloads[i].format, width, height, options->fps, encoder);
     }
   return NULL;
 }
@@ -210,12 +225,14 @@ static void
 require_password (GstRTSPServer *server, GstRTSPMediaFactory *factory, const Options *options)
 {
   GstRTSPAuth *auth = gst_rtsp_auth_new ();
-  GstRTSPToken *token = gst_rtsp_token_new (GST_RTSP_TOKEN_MEDIA_FACTORY_ROLE, G_TYPE_STRING, "user", NULL);
+  GstRTSPToken *token =
+    gst_rtsp_token_new (GST_RTSP_TOKEN_MEDIA_FACTORY_ROLE, G_TYPE_STRING, "user", NULL);
   g_autofree char *basic = gst_rtsp_auth_make_basic (options->user, options->password);
   gst_rtsp_auth_add_basic (auth, basic, token);
   gst_rtsp_server_set_auth (server, auth);
-  gst_rtsp_media_factory_add_role (factory, "user", GST_RTSP_PERM_MEDIA_FACTORY_ACCESS, G_TYPE_BOOLEAN, TRUE,
-                                   GST_RTSP_PERM_MEDIA_FACTORY_CONSTRUCT, G_TYPE_BOOLEAN, TRUE, NULL);
+  gst_rtsp_media_factory_add_role (factory, "user", GST_RTSP_PERM_MEDIA_FACTORY_ACCESS,
+                                   G_TYPE_BOOLEAN, TRUE, GST_RTSP_PERM_MEDIA_FACTORY_CONSTRUCT,
+                                   G_TYPE_BOOLEAN, TRUE, NULL);
   gst_rtsp_token_unref (token);
   g_object_unref (auth);
 }
@@ -225,8 +242,10 @@ serve_rtsp (const Options *options)
 {
   g_autofree char *launch = launch_line (options);
   if (launch == NULL) {
-    fprintf (stderr, "rtsp_server: --size %s --payload %s: expected WIDTHxHEIGHT and jpeg, raw, h264, h264-refresh, h265 or h265-open\n",
-             options->size, options->payload);
+    fprintf (
+      stderr,
+      "rtsp_server: --size %s --payload %s: expected WIDTHxHEIGHT and jpeg, raw, h264, h264-refresh, h265 or h265-open\n",
+      options->size, options->payload);
     return -1;
   }
   GstRTSPServer *server = gst_rtsp_server_new ();
@@ -251,7 +270,8 @@ serve_rtsp (const Options *options)
 
 /* A thread a connection: noise until the client gives up, or nothing. */
 static gboolean
-talk_nonsense (GThreadedSocketService *service, GSocketConnection *connection, GObject *source, gpointer data)
+talk_nonsense (GThreadedSocketService *service, GSocketConnection *connection, GObject *source,
+               gpointer data)
 {
   const Options *options = data;
   GInputStream *in = g_io_stream_get_input_stream (G_IO_STREAM (connection));
@@ -274,11 +294,12 @@ serve_nonsense (const Options *options)
 {
   GSocketService *service = g_threaded_socket_service_new (16);
   g_autoptr (GInetAddress) loopback = g_inet_address_new_loopback (G_SOCKET_FAMILY_IPV4);
-  g_autoptr (GSocketAddress) address = g_inet_socket_address_new (loopback, (guint16) options->port);
+  g_autoptr (GSocketAddress) address =
+    g_inet_socket_address_new (loopback, (guint16) options->port);
   g_autoptr (GSocketAddress) bound = NULL;
   g_autoptr (GError) error = NULL;
-  if (!g_socket_listener_add_address (G_SOCKET_LISTENER (service), address, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, NULL, &bound,
-                                      &error)) {
+  if (!g_socket_listener_add_address (G_SOCKET_LISTENER (service), address, G_SOCKET_TYPE_STREAM,
+                                      G_SOCKET_PROTOCOL_TCP, NULL, &bound, &error)) {
     fprintf (stderr, "rtsp_server: %s\n", error->message);
     return -1;
   }
@@ -300,24 +321,34 @@ main (int argc, char **argv)
   Options options = { .port = 8554, .fps = 15, .after_ms = 2000, .gop = 30, .every_ms = 1000 };
   const GOptionEntry entries[] = {
     { "port", 'p', 0, G_OPTION_ARG_INT, &options.port, "TCP port, 0 = a free one (8554)", "PORT" },
-    { "size", 's', 0, G_OPTION_ARG_STRING, &options.size, "size of the picture (640x480)", "WIDTHxHEIGHT" },
+    { "size", 's', 0, G_OPTION_ARG_STRING, &options.size, "size of the picture (640x480)",
+      "WIDTHxHEIGHT" },
     { "fps", 'f', 0, G_OPTION_ARG_INT, &options.fps, "frames a second (15)", "N" },
     { "mode", 'm', 0, G_OPTION_ARG_STRING, &options.mode,
       "ok; stall: after --after of frames no more come, the connection stays; slow: DESCRIBE is answered after --after; "
       "silent: connects and never answers; garbage: answers with noise",
       "MODE" },
     { "after", 'a', 0, G_OPTION_ARG_INT, &options.after_ms, "for stall and slow (2000)", "MS" },
-    { "payload", 0, 0, G_OPTION_ARG_STRING, &options.payload, "jpeg, raw, h264, h264-refresh, h265 or h265-open (jpeg)", "NAME" },
-    { "gop", 0, 0, G_OPTION_ARG_INT, &options.gop, "frames from one key frame to the next (30)", "N" },
-    { "numbered", 0, 0, G_OPTION_ARG_NONE, &options.numbered, "pictures of tests/support/numbered.h", NULL },
+    { "payload", 0, 0, G_OPTION_ARG_STRING, &options.payload,
+      "jpeg, raw, h264, h264-refresh, h265 or h265-open (jpeg)", "NAME" },
+    { "gop", 0, 0, G_OPTION_ARG_INT, &options.gop, "frames from one key frame to the next (30)",
+      "N" },
+    { "numbered", 0, 0, G_OPTION_ARG_NONE, &options.numbered,
+      "pictures of tests/support/numbered.h", NULL },
     { "loss", 0, 0, G_OPTION_ARG_INT, &options.loss, "lose that many of the packets", "PERCENT" },
-    { "omit", 0, 0, G_OPTION_ARG_INT, &options.omit, "send no packets of each Nth picture, key frames not among them", "N" },
-    { "burst", 0, 0, G_OPTION_ARG_INT, &options.burst_ms, "send nothing for so long, then all of it at once", "MS" },
-    { "every", 0, 0, G_OPTION_ARG_INT, &options.every_ms, "how long to send between two bursts (1000)", "MS" },
-    { "sets", 0, 0, G_OPTION_ARG_STRING, &options.sets, "parameter sets that the description of the session tells (those of the stream)",
+    { "omit", 0, 0, G_OPTION_ARG_INT, &options.omit,
+      "send no packets of each Nth picture, key frames not among them", "N" },
+    { "burst", 0, 0, G_OPTION_ARG_INT, &options.burst_ms,
+      "send nothing for so long, then all of it at once", "MS" },
+    { "every", 0, 0, G_OPTION_ARG_INT, &options.every_ms,
+      "how long to send between two bursts (1000)", "MS" },
+    { "sets", 0, 0, G_OPTION_ARG_STRING, &options.sets,
+      "parameter sets that the description of the session tells (those of the stream)",
       "BASE64,BASE64" },
-    { "pattern", 0, 0, G_OPTION_ARG_STRING, &options.pattern, "pattern of videotestsrc (ball)", "NAME" },
-    { "user", 0, 0, G_OPTION_ARG_STRING, &options.user, "ask for this user name and --password", "NAME" },
+    { "pattern", 0, 0, G_OPTION_ARG_STRING, &options.pattern, "pattern of videotestsrc (ball)",
+      "NAME" },
+    { "user", 0, 0, G_OPTION_ARG_STRING, &options.user, "ask for this user name and --password",
+      "NAME" },
     { "password", 0, 0, G_OPTION_ARG_STRING, &options.password, NULL, "TEXT" },
     { 0 },
   };
@@ -333,14 +364,17 @@ main (int argc, char **argv)
   options.mode = options.mode != NULL ? options.mode : g_strdup ("ok");
   options.payload = options.payload != NULL ? options.payload : g_strdup ("jpeg");
   options.pattern = options.pattern != NULL ? options.pattern : g_strdup ("ball");
-  static const char *const rtsp_modes[] = { "ok", "stall", "slow", NULL }, *const other_modes[] = { "silent", "garbage", NULL };
+  static const char *const rtsp_modes[] = { "ok", "stall", "slow", NULL }, *const other_modes[] = {
+    "silent", "garbage", NULL
+  };
   gint port = -1;
   if (g_strv_contains (rtsp_modes, options.mode))
     port = serve_rtsp (&options);
   else if (g_strv_contains (other_modes, options.mode))
     port = serve_nonsense (&options);
   else
-    fprintf (stderr, "rtsp_server: --mode %s: expected ok, stall, slow, silent or garbage\n", options.mode);
+    fprintf (stderr, "rtsp_server: --mode %s: expected ok, stall, slow, silent or garbage\n",
+             options.mode);
   if (port < 0) {
     fprintf (stderr, "rtsp_server: cannot serve on port %d\n", options.port);
     return 1;

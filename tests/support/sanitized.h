@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * TEST_ADDRESS_SANITIZER and TEST_THREAD_SANITIZER are defined where the sanitizer is compiled in, by gcc or by clang. Their memory and
- * their time are beyond what some tests allow.
+ * TEST_ADDRESS_SANITIZER and TEST_THREAD_SANITIZER are defined where the sanitizer is compiled in,
+ * by gcc or by clang. Their memory and their time are beyond what some tests allow.
  */
 #ifndef SL_TESTS_SANITIZED_H
 #define SL_TESTS_SANITIZED_H

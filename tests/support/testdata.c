@@ -7,7 +7,9 @@ sl_test_data (const char *relative)
 {
   const char *env = g_getenv ("SIGHTLINE_TEST_DATA");
   const char *source = g_getenv ("SIGHTLINE_SOURCE_ROOT");
-  g_autofree char *root = env != NULL ? g_strdup (env) : g_build_filename (source != NULL ? source : ".", "..", "shared", NULL);
+  g_autofree char *root =
+    env != NULL ? g_strdup (env)
+                : g_build_filename (source != NULL ? source : ".", "..", "shared", NULL);
   g_autofree char *path = g_build_filename (root, relative, NULL);
   if (g_file_test (path, G_FILE_TEST_EXISTS))
     return g_steal_pointer (&path);

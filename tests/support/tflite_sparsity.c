@@ -5,7 +5,8 @@
 
 /* A union: a table with a vector of numbers of 4, 2 or 1 bytes. */
 static void
-build_numbers (FbWriter *fb, FbNode *level, guint field, guint8 type, const gint32 *numbers, guint n)
+build_numbers (FbWriter *fb, FbNode *level, guint field, guint8 type, const gint32 *numbers,
+               guint n)
 {
   const guint size = type == 1 ? 4 : type == 2 ? 2 : 1;
   guint8 bytes[16 * 4];
@@ -28,8 +29,10 @@ sl_tflite_sparsity_build (FbWriter *fb, const SlTfliteSparsity *sparsity)
     fb_u8 (level, 0, sparsity->levels[i].format);
     fb_i32 (level, 1, sparsity->levels[i].size);
     if (sparsity->levels[i].format != 0) {
-      build_numbers (fb, level, 2, sparsity->levels[i].type, sparsity->levels[i].segments, sparsity->levels[i].n_segments);
-      build_numbers (fb, level, 4, sparsity->levels[i].type, sparsity->levels[i].places, sparsity->levels[i].n_places);
+      build_numbers (fb, level, 2, sparsity->levels[i].type, sparsity->levels[i].segments,
+                     sparsity->levels[i].n_segments);
+      build_numbers (fb, level, 4, sparsity->levels[i].type, sparsity->levels[i].places,
+                     sparsity->levels[i].n_places);
     }
     fb_push (levels, level);
   }

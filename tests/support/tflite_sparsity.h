@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where the values of a sparse TensorFlow Lite tensor are, as the tests' writer writes it: right or wrong.
+ * Where the values of a sparse TensorFlow Lite tensor are, as the tests' writer writes it: right or
+ * wrong.
  */
 #ifndef SL_TESTS_TFLITE_SPARSITY_H
 #define SL_TESTS_TFLITE_SPARSITY_H
@@ -8,8 +9,8 @@
 #include "models/tflite/flatbuffer_writer.h"
 
 /**
- * SlTfliteSparsity: which dimension each level is, which dimensions the blocks cut, and the levels: format 0 of @size places, or 1 with lists
- *  of numbers of 4, 2 or 1 bytes (@type 1, 2, 3).
+ * SlTfliteSparsity: which dimension each level is, which dimensions the blocks cut, and the levels:
+ * format 0 of @size places, or 1 with lists of numbers of 4, 2 or 1 bytes (@type 1, 2, 3).
  */
 typedef struct
 {

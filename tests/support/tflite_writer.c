@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * TensorFlow Lite models for tests. The model is kept as plain lists and serialised by sl_tflite_writer_finish();
- * field numbers below are those of the public schema, version 3.
+ * TensorFlow Lite models for tests. The model is kept as plain lists and serialised by
+ * sl_tflite_writer_finish(); field numbers below are those of the public schema, version 3.
  */
 #include "tests/support/tflite_writer.h"
 
@@ -161,8 +161,9 @@ static const struct
 };
 
 static const guint8 types[SL_DTYPE_COUNT] = {
-  [SL_DTYPE_F32] = 0,  [SL_DTYPE_F16] = 1, [SL_DTYPE_F64] = 10, [SL_DTYPE_I8] = 9,  [SL_DTYPE_U8] = 3,   [SL_DTYPE_I16] = 7,
-  [SL_DTYPE_U16] = 16, [SL_DTYPE_I32] = 2, [SL_DTYPE_U32] = 15, [SL_DTYPE_I64] = 4, [SL_DTYPE_U64] = 12, [SL_DTYPE_BOOL] = 6,
+  [SL_DTYPE_F32] = 0,  [SL_DTYPE_F16] = 1, [SL_DTYPE_F64] = 10, [SL_DTYPE_I8] = 9,
+  [SL_DTYPE_U8] = 3,   [SL_DTYPE_I16] = 7, [SL_DTYPE_U16] = 16, [SL_DTYPE_I32] = 2,
+  [SL_DTYPE_U32] = 15, [SL_DTYPE_I64] = 4, [SL_DTYPE_U64] = 12, [SL_DTYPE_BOOL] = 6,
 };
 
 static void
@@ -287,7 +288,8 @@ build_quantisation (FbWriter *fb, const SlTfliteTensor *t)
   if (t->n_scales > 0) {
     g_autofree gint64 *zeros = g_new0 (gint64, t->n_scales);
     fb_ref (table, 2, fb_vector (fb, t->scales, t->n_scales, 4, 4, 0));
-    fb_ref (table, 3, fb_vector (fb, t->zero_points != NULL ? t->zero_points : zeros, t->n_scales, 8, 8, 0));
+    fb_ref (table, 3,
+            fb_vector (fb, t->zero_points != NULL ? t->zero_points : zeros, t->n_scales, 8, 8, 0));
     fb_i32 (table, 6, t->axis);
   } else {
     fb_ref (table, 2, fb_vector (fb, &t->scale, 1, 4, 4, 0));
@@ -342,8 +344,10 @@ build_subgraph (FbWriter *fb, const SlTfliteWriter *writer, guint from, guint to
   for (guint i = from; i < to; i++)
     fb_push (ops, build_op (fb, &g_array_index (writer->ops, Op, i)));
   fb_ref (table, 0, tensors);
-  fb_ref (table, 1, sl_tflite_ints (fb, (const gint32 *) writer->inputs->data, writer->inputs->len));
-  fb_ref (table, 2, sl_tflite_ints (fb, (const gint32 *) writer->outputs->data, writer->outputs->len));
+  fb_ref (table, 1,
+          sl_tflite_ints (fb, (const gint32 *) writer->inputs->data, writer->inputs->len));
+  fb_ref (table, 2,
+          sl_tflite_ints (fb, (const gint32 *) writer->outputs->data, writer->outputs->len));
   fb_ref (table, 3, ops);
   fb_ref (table, 4, fb_string (fb, "main"));
   return table;
@@ -387,7 +391,8 @@ build_model (const SlTfliteWriter *writer, gsize outside)
   if (!quirks->no_subgraph)
     fb_push (subgraphs, build_subgraph (fb, writer, 0, writer->ops->len - quirks->once));
   if (quirks->once > 0)
-    fb_push (subgraphs, build_subgraph (fb, writer, writer->ops->len - quirks->once, writer->ops->len));
+    fb_push (subgraphs,
+             build_subgraph (fb, writer, writer->ops->len - quirks->once, writer->ops->len));
   for (guint i = 0; i < quirks->extra_subgraphs; i++)
     fb_push (subgraphs, fb_table (fb));
   for (guint i = 0; i < writer->metadata->len; i++) {
@@ -468,7 +473,8 @@ sl_tflite_writer_tensor (SlTfliteWriter *writer, const SlTfliteTensor *tensor)
     gsize bytes = sl_dtype_size (tensor->dtype);
     for (guint i = 0; i < tensor->rank; i++)
       bytes *= (gsize) tensor->dims[i];
-    copy.buffer = add_buffer (writer, g_bytes_new (tensor->data, tensor->bytes != 0 ? tensor->bytes : bytes));
+    copy.buffer =
+      add_buffer (writer, g_bytes_new (tensor->data, tensor->bytes != 0 ? tensor->bytes : bytes));
   }
   g_array_append_val (writer->tensors, copy);
   return (gint32) writer->tensors->len - 1;
@@ -478,15 +484,20 @@ gint32
 sl_tflite_writer_const_i32 (SlTfliteWriter *writer, const char *name, guint n, const gint32 *values)
 {
   return sl_tflite_writer_tensor (
-    writer, &(SlTfliteTensor){ .name = name, .dtype = SL_DTYPE_I32, .rank = 1, .dims = { (gint32) n }, .data = values });
+    writer,
+    &(SlTfliteTensor){
+      .name = name, .dtype = SL_DTYPE_I32, .rank = 1, .dims = { (gint32) n }, .data = values });
 }
 
 void
 sl_tflite_writer_op (SlTfliteWriter *writer, const SlTfliteOp *op)
 {
   Op copy = { .info = *op };
-  const char *custom = op->op == SL_OP_DETECTION_POSTPROCESS ? "TFLite_Detection_PostProcess" : op->custom;
-  gint32 builtin = custom != NULL ? CUSTOM : op->op != SL_OP_INVALID ? codes[op->op].builtin : op->builtin;
+  const char *custom =
+    op->op == SL_OP_DETECTION_POSTPROCESS ? "TFLite_Detection_PostProcess" : op->custom;
+  gint32 builtin = custom != NULL            ? CUSTOM
+                   : op->op != SL_OP_INVALID ? codes[op->op].builtin
+                                             : op->builtin;
 
   g_assert_cmpuint (op->n_inputs, <=, SL_TFLITE_OPERANDS);
   g_assert_cmpuint (op->n_outputs, <=, SL_TFLITE_OPERANDS);
@@ -500,7 +511,8 @@ sl_tflite_writer_op (SlTfliteWriter *writer, const SlTfliteOp *op)
 }
 
 void
-sl_tflite_writer_io (SlTfliteWriter *writer, guint n_inputs, const gint32 *inputs, guint n_outputs, const gint32 *outputs)
+sl_tflite_writer_io (SlTfliteWriter *writer, guint n_inputs, const gint32 *inputs, guint n_outputs,
+                     const gint32 *outputs)
 {
   g_array_set_size (writer->inputs, 0);
   g_array_set_size (writer->outputs, 0);
@@ -547,7 +559,8 @@ metadata_outputs (FbWriter *fb, const SlTfliteMetadata *m)
   return outputs;
 }
 
-/* Field numbers of the metadata schema ("M001"); union members: ImageProperties 2, NormalizationOptions 1, ScoreCalibrationOptions 2. */
+/* Field numbers of the metadata schema ("M001"); union members: ImageProperties 2,
+ * NormalizationOptions 1, ScoreCalibrationOptions 2. */
 void
 sl_tflite_writer_picture_metadata (SlTfliteWriter *writer, const SlTfliteMetadata *m)
 {
@@ -585,9 +598,11 @@ sl_tflite_writer_picture_metadata (SlTfliteWriter *writer, const SlTfliteMetadat
 }
 
 void
-sl_tflite_writer_member (SlTfliteWriter *writer, const char *name, const char *data, gssize length, gboolean deflate)
+sl_tflite_writer_member (SlTfliteWriter *writer, const char *name, const char *data, gssize length,
+                         gboolean deflate)
 {
-  ZipMember member = { g_strdup (name), g_bytes_new (data, length < 0 ? strlen (data) : (gsize) length), deflate };
+  ZipMember member = { g_strdup (name),
+                       g_bytes_new (data, length < 0 ? strlen (data) : (gsize) length), deflate };
   g_array_append_val (writer->members, member);
 }
 
@@ -629,7 +644,8 @@ char *
 sl_tflite_writer_save_temp (SlTfliteWriter *writer, const char *name, const char *dir)
 {
   g_autoptr (GError) error = NULL;
-  g_autofree char *made = dir == NULL ? g_dir_make_tmp ("sightline-XXXXXX", &error) : g_strdup (dir);
+  g_autofree char *made =
+    dir == NULL ? g_dir_make_tmp ("sightline-XXXXXX", &error) : g_strdup (dir);
   g_assert_no_error (error);
   char *path = g_build_filename (made, name, NULL);
   sl_tflite_writer_save (writer, path);

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writes TensorFlow Lite models in memory, for tests: tensors, one subgraph of operators, quantisation, custom
- * operators, metadata and an appended zip. It writes what it is told, right or wrong, so it also makes the broken
- * models that readers must refuse. Nothing here is shared with the reader under test.
+ * Writes TensorFlow Lite models in memory, for tests: tensors, one subgraph of operators,
+ * quantisation, custom operators, metadata and an appended zip. It writes what it is told, right or
+ * wrong, so it also makes the broken models that readers must refuse. Nothing here is shared with
+ * the reader under test.
  *
  *   g_autoptr (SlTfliteWriter) w = sl_tflite_writer_new ();
- *   gint32 x = sl_tflite_writer_tensor (w, &(SlTfliteTensor){ .name = "x", .dtype = SL_DTYPE_U8, .rank = 2, .dims = { 1, 4 },
+ *   gint32 x = sl_tflite_writer_tensor (w, &(SlTfliteTensor){ .name = "x", .dtype = SL_DTYPE_U8,
+ * .rank = 2, .dims = { 1, 4 },
  *                                                             .scale = 0.5f, .zero_point = 128 });
  *   gint32 y = sl_tflite_writer_tensor (w, &(SlTfliteTensor){ .name = "y", ... });
- *   sl_tflite_writer_op (w, &(SlTfliteOp){ .op = SL_OP_SOFTMAX, .params.softmax.beta = 1.0f, .n_inputs = 1, .inputs = { x },
+ *   sl_tflite_writer_op (w, &(SlTfliteOp){ .op = SL_OP_SOFTMAX, .params.softmax.beta = 1.0f,
+ * .n_inputs = 1, .inputs = { x },
  *                                          .n_outputs = 1, .outputs = { y } });
  *   sl_tflite_writer_io (w, 1, &x, 1, &y);
  *   g_autofree char *path = sl_tflite_writer_save_temp (w, "softmax.tflite", NULL);
@@ -35,7 +38,8 @@
  * SlTfliteTensor: zero members mean "not there".
  * @dims: written as they are, -1 and 0 included
  * @scale, @zero_point: per-tensor quantisation; @scale 0 = none
- * @n_scales, @scales, @zero_points, @axis: per-channel quantisation (wins over @scale); @zero_points (nullable) = all 0
+ * @n_scales, @scales, @zero_points, @axis: per-channel quantisation (wins over @scale);
+ * @zero_points (nullable) = all 0
  * @data, @bytes: a constant, copied; @bytes 0 with @data = as many as the shape needs
  * @raw_type: a TFLite type number to write instead of @dtype's; 0 = use @dtype
  * @signature: (nullable): @rank values of shape_signature
@@ -65,7 +69,8 @@ typedef struct
 /**
  * SlTfliteOp:
  * @variable: (nullable): shared_name of a VAR_HANDLE; @subgraph: of a CALL_ONCE, if above 0
- * @op: what to write, with its options from @params (see core/graph/op.h; SL_OP_DETECTION_POSTPROCESS becomes the custom
+ * @op: what to write, with its options from @params (see core/graph/op.h;
+ * SL_OP_DETECTION_POSTPROCESS becomes the custom
  *   operator with a FlexBuffer map); SL_OP_INVALID = use @builtin or @custom
  * @builtin: builtin operator number, written without options
  * @custom: (nullable): name of a custom operator; wins over @builtin
@@ -93,9 +98,11 @@ typedef struct
  * @name, @description: (nullable): of the model
  * @n_mean, @mean, @std: normalisation of the first input; @n_mean 0 = none
  * @colour: 0 = no image properties, 1 = RGB, 2 = grayscale
- * @labels_file: (nullable): associated file of the first output; add it with sl_tflite_writer_member()
+ * @labels_file: (nullable): associated file of the first output; add it with
+ * sl_tflite_writer_member()
  * @labels_type: its AssociatedFileType; 0 = 2 (axis labels), 3 = value labels
- * @calibrated: a unit ScoreCalibration of the first output: @transformation, @default_score, and @calibration_file (nullable)
+ * @calibrated: a unit ScoreCalibration of the first output: @transformation, @default_score, and
+ * @calibration_file (nullable)
  */
 typedef struct
 {
@@ -142,28 +149,35 @@ void sl_tflite_writer_free (SlTfliteWriter *writer);
 /** sl_tflite_writer_tensor: adds a tensor and returns its index. Everything is copied. */
 gint32 sl_tflite_writer_tensor (SlTfliteWriter *writer, const SlTfliteTensor *tensor);
 /** sl_tflite_writer_const_i32: a constant int32 tensor of rank 1 (shapes, axes, paddings ...). */
-gint32 sl_tflite_writer_const_i32 (SlTfliteWriter *writer, const char *name, guint n, const gint32 *values);
+gint32 sl_tflite_writer_const_i32 (SlTfliteWriter *writer, const char *name, guint n,
+                                   const gint32 *values);
 /** sl_tflite_writer_op: adds an operator; operators run in this order. */
 void sl_tflite_writer_op (SlTfliteWriter *writer, const SlTfliteOp *op);
 /** sl_tflite_writer_io: the graph's inputs and outputs. */
-void sl_tflite_writer_io (SlTfliteWriter *writer, guint n_inputs, const gint32 *inputs, guint n_outputs, const gint32 *outputs);
+void sl_tflite_writer_io (SlTfliteWriter *writer, guint n_inputs, const gint32 *inputs,
+                          guint n_outputs, const gint32 *outputs);
 /** sl_tflite_writer_metadata: a named metadata buffer; @bytes is referenced. */
 void sl_tflite_writer_metadata (SlTfliteWriter *writer, const char *name, GBytes *bytes);
 /** sl_tflite_writer_picture_metadata: the TFLITE_METADATA buffer. */
 void sl_tflite_writer_picture_metadata (SlTfliteWriter *writer, const SlTfliteMetadata *metadata);
-/** sl_tflite_writer_member: a file in the zip appended to the model; @length -1 = strlen; @deflate compresses it. */
-void sl_tflite_writer_member (SlTfliteWriter *writer, const char *name, const char *data, gssize length, gboolean deflate);
+/** sl_tflite_writer_member: a file in the zip appended to the model; @length -1 = strlen; @deflate
+ * compresses it. */
+void sl_tflite_writer_member (SlTfliteWriter *writer, const char *name, const char *data,
+                              gssize length, gboolean deflate);
 /** sl_tflite_writer_set_quirks: copies the struct; its @identifier must outlive the writer. */
 void sl_tflite_writer_set_quirks (SlTfliteWriter *writer, const SlTfliteQuirks *quirks);
 
-/** sl_tflite_writer_finish: (transfer full): the model's bytes; may be called again after more additions. */
+/** sl_tflite_writer_finish: (transfer full): the model's bytes; may be called again after more
+ * additions. */
 GBytes *sl_tflite_writer_finish (SlTfliteWriter *writer);
 /** sl_tflite_writer_save: writes the model to @path. */
 void sl_tflite_writer_save (SlTfliteWriter *writer, const char *path);
-/** sl_tflite_writer_save_temp: (transfer full): writes the model as @name in @dir, or in a new temporary directory when
+/** sl_tflite_writer_save_temp: (transfer full): writes the model as @name in @dir, or in a new
+ * temporary directory when
  *  @dir is NULL; returns the path. sl_tflite_remove_temp() cleans up. */
 char *sl_tflite_writer_save_temp (SlTfliteWriter *writer, const char *name, const char *dir);
-/** sl_tflite_make_old: sets the time of @path's last change back, as it is of files that nobody is just writing. */
+/** sl_tflite_make_old: sets the time of @path's last change back, as it is of files that nobody is
+ * just writing. */
 void sl_tflite_make_old (const char *path);
 /** sl_tflite_remove_temp: deletes the file and its directory when that is then empty. */
 void sl_tflite_remove_temp (const char *path);

@@ -21,14 +21,17 @@ sl_torchscript_writer_new (void)
 }
 
 static void
-add (SlTorchscriptWriter *writer, const char *name, const void *data, gsize length, gboolean deflate)
+add (SlTorchscriptWriter *writer, const char *name, const void *data, gsize length,
+     gboolean deflate)
 {
-  const ZipMember member = { g_strconcat (ROOT, name, NULL), g_bytes_new (data, length), deflate, !deflate };
+  const ZipMember member = { g_strconcat (ROOT, name, NULL), g_bytes_new (data, length), deflate,
+                             !deflate };
   g_array_append_val (writer->members, member);
 }
 
 void
-sl_torchscript_writer_add (SlTorchscriptWriter *writer, const char *name, const void *data, gsize length)
+sl_torchscript_writer_add (SlTorchscriptWriter *writer, const char *name, const void *data,
+                           gsize length)
 {
   add (writer, name, data, length, FALSE);
 }
@@ -130,8 +133,8 @@ sl_pickle_global (GByteArray *pickle, const char *module, const char *name)
 }
 
 void
-sl_pickle_tensor (GByteArray *pickle, const char *type, const char *key, gint64 elements, const gint64 *dims, const gint64 *strides,
-                  guint rank)
+sl_pickle_tensor (GByteArray *pickle, const char *type, const char *key, gint64 elements,
+                  const gint64 *dims, const gint64 *strides, guint rank)
 {
   gint64 stride = 1, packed[16];
   for (guint i = rank; i-- > 0; stride *= dims[i])

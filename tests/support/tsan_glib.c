@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * GLib's locks on pthread's, to be preloaded when tests run under ThreadSanitizer: it does not see what GLib's own locks,
- * which call the kernel themselves, put in order, and reports all that they protect. Built for that only, and not
- * instrumented itself.
+ * GLib's locks on pthread's, to be preloaded when tests run under ThreadSanitizer: it does not see
+ * what GLib's own locks, which call the kernel themselves, put in order, and reports all that they
+ * protect. Built for that only, and not instrumented itself.
  */
 #define GLIB_DISABLE_DEPRECATION_WARNINGS
 #include <glib.h>
@@ -22,7 +22,8 @@ mutex_of (GMutex *mutex)
     return known;
   pthread_mutex_t *made = malloc (sizeof *made);
   pthread_mutex_init (made, NULL);
-  if (__atomic_compare_exchange_n (&mutex->p, &known, made, FALSE, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+  if (__atomic_compare_exchange_n (&mutex->p, &known, made, FALSE, __ATOMIC_ACQ_REL,
+                                   __ATOMIC_ACQUIRE))
     return made;
   pthread_mutex_destroy (made);
   free (made);
@@ -41,7 +42,8 @@ cond_of (GCond *cond)
   pthread_condattr_setclock (&attributes, CLOCK_MONOTONIC);
   pthread_cond_init (made, &attributes);
   pthread_condattr_destroy (&attributes);
-  if (__atomic_compare_exchange_n (&cond->p, &known, made, FALSE, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+  if (__atomic_compare_exchange_n (&cond->p, &known, made, FALSE, __ATOMIC_ACQ_REL,
+                                   __ATOMIC_ACQUIRE))
     return made;
   pthread_cond_destroy (made);
   free (made);

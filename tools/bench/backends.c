@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The table of backends for one model. What runs it on a device has its time, and the processor time that it costs all the same. */
+/* The table of backends for one model. What runs it on a device has its time, and the processor
+ * time that it costs all the same. */
 #include "tools/bench/backends.h"
 
 #include <stdio.h>
@@ -35,8 +36,10 @@ print_text (const Row *row)
   else
     printf (" %9s", "-");
   if (row->compared)
-    printf ("  %9.2e %s%-8s%s %s\n", row->difference, sl_terminal_style (stdout, row->agrees ? SL_STYLE_GOOD : SL_STYLE_BAD),
-            row->agrees ? "agrees" : "differs", sl_terminal_style (stdout, SL_STYLE_PLAIN), row->title);
+    printf ("  %9.2e %s%-8s%s %s\n", row->difference,
+            sl_terminal_style (stdout, row->agrees ? SL_STYLE_GOOD : SL_STYLE_BAD),
+            row->agrees ? "agrees" : "differs", sl_terminal_style (stdout, SL_STYLE_PLAIN),
+            row->title);
   else
     printf ("  %9s %-8s %s\n", "", "", row->title);
 }
@@ -80,22 +83,28 @@ print (const Row *row, gboolean json)
 
 /* Both rows. */
 static void
-print_runtime (SlModel *ours, SlSession *session, guint threads, const SlModelLoadOptions *how, SlEnergy *energy, gboolean json)
+print_runtime (SlModel *ours, SlSession *session, guint threads, const SlModelLoadOptions *how,
+               SlEnergy *energy, gboolean json)
 {
   g_autoptr (GError) error = NULL;
   g_autofree char *notice = NULL;
   SlBackendTrial trial = { 0 };
   g_autoptr (SlModel) theirs = sl_model_load_with (sl_model_path (ours), NULL, how, &error);
-  g_autoptr (SlSession) other = theirs != NULL ? sl_model_session_new (theirs, threads, &notice, &error) : NULL;
+  g_autoptr (SlSession) other =
+    theirs != NULL ? sl_model_session_new (theirs, threads, &notice, &error) : NULL;
   Row row = { .name = how->backend.backend };
   if (other != NULL && sl_session_external (other) == NULL)
     g_set_error_literal (&error, SL_ERROR, SL_ERROR_BACKEND, notice);
   else if (other != NULL)
     sl_session_set_fallback (other, FALSE); /* the key file beside the model may state it */
-  if (error == NULL && sl_backend_try (session, other, sl_model_contract (ours), TRIAL_MS, energy, &trial, &error)) {
-    const Row first = {
-      .name = SL_BACKEND_OURS, .title = "Sightline, CPU", .ms = trial.ours_ms, .cpu_ms = trial.ours_cpu_ms, .joules = trial.ours_joules
-    };
+  if (error == NULL
+      && sl_backend_try (session, other, sl_model_contract (ours), TRIAL_MS, energy, &trial,
+                         &error)) {
+    const Row first = { .name = SL_BACKEND_OURS,
+                        .title = "Sightline, CPU",
+                        .ms = trial.ours_ms,
+                        .cpu_ms = trial.ours_cpu_ms,
+                        .joules = trial.ours_joules };
     print (&first, json);
     row.title = sl_external_model_title (sl_session_external (other));
     row.ms = trial.theirs_ms;
@@ -110,18 +119,21 @@ print_runtime (SlModel *ours, SlSession *session, guint threads, const SlModelLo
 }
 
 gboolean
-sl_bench_backends (const char *path, guint threads, const SlModelLoadOptions *how, gboolean json, GError **error)
+sl_bench_backends (const char *path, guint threads, const SlModelLoadOptions *how, gboolean json,
+                   GError **error)
 {
   SlModelLoadOptions plain = *how, runtime = *how;
   plain.any_backend = FALSE;
   plain.backend = (SlBackendSettings){ .precision = how->backend.precision };
   g_autoptr (SlModel) model = sl_model_load_with (path, NULL, &plain, error);
   const char *name = model != NULL ? sl_external_for_format (sl_model_format (model)) : NULL;
-  g_autoptr (SlSession) session = model != NULL ? sl_session_new (sl_model_graph (model), threads, error) : NULL;
+  g_autoptr (SlSession) session =
+    model != NULL ? sl_session_new (sl_model_graph (model), threads, error) : NULL;
   if (session == NULL)
     return FALSE;
   if (name == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s: no other backend takes files of %s", path, sl_model_format (model));
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s: no other backend takes files of %s",
+                 path, sl_model_format (model));
     return FALSE;
   }
   runtime.backend.backend = name;
@@ -139,17 +151,20 @@ sl_bench_backends (const char *path, guint threads, const SlModelLoadOptions *ho
 }
 
 gboolean
-sl_bench_batch (const char *path, guint threads, guint batch, const SlModelLoadOptions *how, gboolean json, GError **error)
+sl_bench_batch (const char *path, guint threads, guint batch, const SlModelLoadOptions *how,
+                gboolean json, GError **error)
 {
   SlModelLoadOptions options = *how;
   g_autofree char *notice = NULL;
   gdouble batch_ms, single_ms;
   options.threads = threads;
   g_autoptr (SlModel) model = sl_model_load_with (path, NULL, &options, error);
-  g_autoptr (SlSession) single = model != NULL ? sl_model_session_new (model, threads, &notice, error) : NULL;
-  g_autoptr (SlBatchSession) session = single == NULL ? NULL
-                                       : batch > 1    ? sl_batch_session_new (model, single, batch, error)
-                                                      : sl_batch_session_new_best (model, single, SL_MAX_BATCH, error);
+  g_autoptr (SlSession) single =
+    model != NULL ? sl_model_session_new (model, threads, &notice, error) : NULL;
+  g_autoptr (SlBatchSession) session =
+    single == NULL ? NULL
+    : batch > 1    ? sl_batch_session_new (model, single, batch, error)
+                   : sl_batch_session_new_best (model, single, SL_MAX_BATCH, error);
   if (session == NULL) {
     if (single != NULL)
       g_prefix_error (error, "%s: ", path);
@@ -158,12 +173,14 @@ sl_bench_batch (const char *path, guint threads, guint batch, const SlModelLoadO
   const guint n = sl_batch_session_size (session);
   const gdouble gain = sl_batch_session_times (session, &batch_ms, &single_ms);
   if (!json) {
-    printf ("%u threads, %u inputs at once: %.3f ms, %.3f ms each; one by itself: %.3f ms; %.2f times as fast\n",
-            sl_session_threads (single), n, batch_ms, batch_ms / n, single_ms, gain);
+    printf (
+      "%u threads, %u inputs at once: %.3f ms, %.3f ms each; one by itself: %.3f ms; %.2f times as fast\n",
+      sl_session_threads (single), n, batch_ms, batch_ms / n, single_ms, gain);
     return TRUE;
   }
   GString *out = g_string_new (NULL);
-  g_string_printf (out, "{\"threads\":%u,\"batch\":%u,\"batch_ms\":", sl_session_threads (single), n);
+  g_string_printf (out, "{\"threads\":%u,\"batch\":%u,\"batch_ms\":", sl_session_threads (single),
+                   n);
   sl_json_append_double (out, batch_ms, 6);
   g_string_append (out, ",\"single_ms\":");
   sl_json_append_double (out, single_ms, 6);

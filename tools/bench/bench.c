@@ -28,11 +28,13 @@ run_bench (int argc, char **argv)
   if (argc == 2 && strcmp (argv[1], SL_OPTION_DESCRIBE) == 0)
     return sl_bench_model (argc, argv) == SL_EXIT_OK ? run_loaded (argc, argv) : SL_EXIT_FAILED;
   if (argc > 1 && (strcmp (argv[1], "--help") == 0 || strcmp (argv[1], "-h") == 0)) {
-    printf ("Usage:\n  sightline bench model MODEL      how fast a model runs\n  sightline bench preprocess       how fast frames become "
-            "tensors\n\nEach has --help.\n");
+    printf (
+      "Usage:\n  sightline bench model MODEL      how fast a model runs\n  sightline bench preprocess       how fast frames become "
+      "tensors\n\nEach has --help.\n");
     return SL_EXIT_OK;
   }
-  return sl_options_usage ("bench", "expected 'model MODEL' or 'preprocess'%s%s", argc > 1 ? ", got " : "", argc > 1 ? argv[1] : "");
+  return sl_options_usage ("bench", "expected 'model MODEL' or 'preprocess'%s%s",
+                           argc > 1 ? ", got " : "", argc > 1 ? argv[1] : "");
 }
 
 const SlCommand sl_command_bench = { "bench", "measure a model or the preprocessing", run_bench };

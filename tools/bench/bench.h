@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The benchmarks of `sightline bench`: each parses its own options, prints, and returns an exit status.
+ * The benchmarks of `sightline bench`: each parses its own options, prints, and returns an exit
+ * status.
  */
 #ifndef SL_TOOLS_BENCH_BENCH_H
 #define SL_TOOLS_BENCH_BENCH_H

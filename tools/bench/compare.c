@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A few lines of Python, or of JavaScript for a runtime that Python lacks, hold the model. They answer a first line "ready
- * NAME", "missing" or "failed REASON", and then to each line with a number as many lines with milliseconds.
+ * A few lines of Python, or of JavaScript for a runtime that Python lacks, hold the model. They
+ * answer a first line "ready NAME", "missing" or "failed REASON", and then to each line with a
+ * number as many lines with milliseconds.
  */
 #include "tools/bench/compare.h"
 
@@ -12,8 +13,8 @@
 #include "sightline/error.h"
 
 /*
- * Arguments: model, threads, shapes of the inputs such as 1x3x8x8,1x4 for what the model leaves open. Inputs are bytes of noise, or floats in
- * 0..1.
+ * Arguments: model, threads, shapes of the inputs such as 1x3x8x8,1x4 for what the model leaves
+ * open. Inputs are bytes of noise, or floats in 0..1.
  */
 #define PYTHON_START                                                               \
   "import sys, time\n"                                                             \
@@ -57,52 +58,53 @@ static const char tflite_python[] = PYTHON_START
   "        it.set_tensor(d['index'], noise(np, d['shape'], d['dtype']))\n"
   "    serve(package + ' ' + getattr(top, '__version__', ''), it.invoke)\n" PYTHON_END;
 
-static const char onnx_python[] =
-  PYTHON_START "    try:\n"
-               "        import onnxruntime as ort\n"
-               "        import numpy as np\n"
-               "    except ImportError:\n"
-               "        print('missing', flush=True)\n"
-               "        return\n"
-               "    o = ort.SessionOptions()\n"
-               "    o.intra_op_num_threads = threads\n"
-               "    s = ort.InferenceSession(model, o, providers=['CPUExecutionProvider'])\n"
-               "    types = {'float': 'float32', 'double': 'float64', 'float16': 'float16', 'bool': 'bool'}\n"
-               "    stated = [[int(d) for d in shape.split('x') if d] for shape in sys.argv[3].split(',')]\n"
-               "    def settle(i, shape):\n"
-               "        ours = stated[i] if i < len(stated) else []\n"
-               "        fits = len(ours) == len(shape) and all(not isinstance(d, int) or d == o for d, o in zip(shape, ours))\n"
-               "        return ours if fits else [d if isinstance(d, int) else 1 for d in shape]\n"
-               "    feed = {}\n"
-               "    for i, x in enumerate(s.get_inputs()):\n"
-               "        word = x.type[7:-1]\n"
-               "        feed[x.name] = noise(np, settle(i, x.shape), types.get(word, word))\n"
-               "    serve('onnxruntime ' + ort.__version__, lambda: s.run(None, feed))\n" PYTHON_END;
+static const char onnx_python[] = PYTHON_START
+  "    try:\n"
+  "        import onnxruntime as ort\n"
+  "        import numpy as np\n"
+  "    except ImportError:\n"
+  "        print('missing', flush=True)\n"
+  "        return\n"
+  "    o = ort.SessionOptions()\n"
+  "    o.intra_op_num_threads = threads\n"
+  "    s = ort.InferenceSession(model, o, providers=['CPUExecutionProvider'])\n"
+  "    types = {'float': 'float32', 'double': 'float64', 'float16': 'float16', 'bool': 'bool'}\n"
+  "    stated = [[int(d) for d in shape.split('x') if d] for shape in sys.argv[3].split(',')]\n"
+  "    def settle(i, shape):\n"
+  "        ours = stated[i] if i < len(stated) else []\n"
+  "        fits = len(ours) == len(shape) and all(not isinstance(d, int) or d == o for d, o in zip(shape, ours))\n"
+  "        return ours if fits else [d if isinstance(d, int) else 1 for d in shape]\n"
+  "    feed = {}\n"
+  "    for i, x in enumerate(s.get_inputs()):\n"
+  "        word = x.type[7:-1]\n"
+  "        feed[x.name] = noise(np, settle(i, x.shape), types.get(word, word))\n"
+  "    serve('onnxruntime ' + ort.__version__, lambda: s.run(None, feed))\n" PYTHON_END;
 
-/* A model of pictures in a list takes them so. Files for the lite interpreter alone have no code for the other one. */
-static const char torch_python[] =
-  PYTHON_START "    try:\n"
-               "        import torch\n"
-               "    except ImportError:\n"
-               "        print('missing', flush=True)\n"
-               "        return\n"
-               "    torch.set_num_threads(threads)\n"
-               "    if 'qnnpack' in torch.backends.quantized.supported_engines:\n"
-               "        torch.backends.quantized.engine = 'qnnpack'\n"
-               "    try:\n"
-               "        net = torch.jit.load(model, map_location='cpu').eval()\n"
-               "    except RuntimeError:\n"
-               "        from torch.jit.mobile import _load_for_lite_interpreter\n"
-               "        net = _load_for_lite_interpreter(model)\n"
-               "    torch.manual_seed(1)\n"
-               "    feed = [torch.rand([int(d) for d in shape.split('x') if d]) for shape in sys.argv[3].split(',')]\n"
-               "    with torch.no_grad():\n"
-               "        try:\n"
-               "            net(*feed)\n"
-               "        except RuntimeError:\n"
-               "            feed = [feed]\n"
-               "            net(*feed)\n"
-               "        serve('torch ' + torch.__version__, lambda: net(*feed))\n" PYTHON_END;
+/* A model of pictures in a list takes them so. Files for the lite interpreter alone have no code
+ * for the other one. */
+static const char torch_python[] = PYTHON_START
+  "    try:\n"
+  "        import torch\n"
+  "    except ImportError:\n"
+  "        print('missing', flush=True)\n"
+  "        return\n"
+  "    torch.set_num_threads(threads)\n"
+  "    if 'qnnpack' in torch.backends.quantized.supported_engines:\n"
+  "        torch.backends.quantized.engine = 'qnnpack'\n"
+  "    try:\n"
+  "        net = torch.jit.load(model, map_location='cpu').eval()\n"
+  "    except RuntimeError:\n"
+  "        from torch.jit.mobile import _load_for_lite_interpreter\n"
+  "        net = _load_for_lite_interpreter(model)\n"
+  "    torch.manual_seed(1)\n"
+  "    feed = [torch.rand([int(d) for d in shape.split('x') if d]) for shape in sys.argv[3].split(',')]\n"
+  "    with torch.no_grad():\n"
+  "        try:\n"
+  "            net(*feed)\n"
+  "        except RuntimeError:\n"
+  "            feed = [feed]\n"
+  "            net(*feed)\n"
+  "        serve('torch ' + torch.__version__, lambda: net(*feed))\n" PYTHON_END;
 
 static const char onnx_node[] =
   "const [model, threads, shapes] = process.argv.slice(1);\n"
@@ -112,7 +114,8 @@ static const char onnx_node[] =
   "(async () => {\n"
   "  const s = await ort.InferenceSession.create(model, { intraOpNumThreads: Number(threads) });\n"
   "  const feed = {};\n"
-  "  const unit = v => v / 4294967296, small = v => v >>> 25, half = v => 0x3800 | v >>> 22;\n" /* bits of 0.5 to 1 */
+  "  const unit = v => v / 4294967296, small = v => v >>> 25, half = v => 0x3800 | v >>> 22;\n" /* bits
+                                                                                                   of 0.5 to 1 */
   "  const kinds = { float32: [Float32Array, unit], float64: [Float64Array, unit], float16: [Uint16Array, half], uint8: [Uint8Array, small],\n"
   "    int8: [Int8Array, small], int32: [Int32Array, small], int64: [BigInt64Array, v => BigInt(v >>> 31)], bool: [Uint8Array, v => v >>> 31] };\n"
   "  s.inputNames.forEach((name, i) => {\n"
@@ -211,8 +214,10 @@ static gboolean
 start (SlPeer *peer, const char *const *command)
 {
   int requests, answers;
-  const GSpawnFlags flags = G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL | G_SPAWN_DO_NOT_REAP_CHILD;
-  if (!g_spawn_async_with_pipes (NULL, (char **) command, NULL, flags, NULL, NULL, &peer->process, &requests, &answers, NULL, NULL))
+  const GSpawnFlags flags =
+    G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL | G_SPAWN_DO_NOT_REAP_CHILD;
+  if (!g_spawn_async_with_pipes (NULL, (char **) command, NULL, flags, NULL, NULL, &peer->process,
+                                 &requests, &answers, NULL, NULL))
     return FALSE;
   signal (SIGPIPE, SIG_IGN); /* a runtime that goes away is an error of sl_peer_run() */
   peer->requests = open_channel (requests);
@@ -222,7 +227,8 @@ start (SlPeer *peer, const char *const *command)
 
 /* NULL without @error when this way does not lead to a runtime. */
 static SlPeer *
-peer_try (const char *program, const char *option, const char *script, const char *model, const char *shapes, guint threads, GError **error)
+peer_try (const char *program, const char *option, const char *script, const char *model,
+          const char *shapes, guint threads, GError **error)
 {
   g_autoptr (SlPeer) peer = g_new0 (SlPeer, 1);
   g_autofree char *count = g_strdup_printf ("%u", threads);
@@ -233,8 +239,8 @@ peer_try (const char *program, const char *option, const char *script, const cha
   if (line == NULL || strcmp (line, "missing") == 0)
     return NULL;
   if (!g_str_has_prefix (line, "ready ")) {
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: the other runtime (in %s) refuses it: %s", model, program,
-                 g_str_has_prefix (line, "failed ") ? line + 7 : line);
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: the other runtime (in %s) refuses it: %s",
+                 model, program, g_str_has_prefix (line, "failed ") ? line + 7 : line);
     return NULL;
   }
   peer->name = g_strstrip (g_strdup (line + 6));
@@ -248,7 +254,8 @@ sl_peer_new (SlPeerKind kind, const char *model, const char *shapes, guint threa
     GError *failed = NULL;
     if (ways[i].kind != kind)
       continue;
-    SlPeer *peer = peer_try (ways[i].program, ways[i].option, ways[i].script, model, shapes, threads, &failed);
+    SlPeer *peer =
+      peer_try (ways[i].program, ways[i].option, ways[i].script, model, shapes, threads, &failed);
     if (failed != NULL)
       g_propagate_error (error, failed);
     if (peer != NULL || failed != NULL)
@@ -275,7 +282,8 @@ sl_peer_run (SlPeer *peer, guint n, double *times, GError **error)
     if (line != NULL && end != line && *end == '\0' && times[i] > 0)
       continue;
     if (error != NULL && *error == NULL)
-      g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s stopped: expected milliseconds, got '%s'", peer->name, line != NULL ? line : "");
+      g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s stopped: expected milliseconds, got '%s'",
+                   peer->name, line != NULL ? line : "");
     return FALSE;
   }
   return TRUE;

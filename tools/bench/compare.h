@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Other runtimes for `sightline bench model --compare`: each runs in a process of its own, if the user has it, and is asked
- * for runs between those of ours.
+ * Other runtimes for `sightline bench model --compare`: each runs in a process of its own, if the
+ * user has it, and is asked for runs between those of ours.
  */
 #ifndef SL_TOOLS_BENCH_COMPARE_H
 #define SL_TOOLS_BENCH_COMPARE_H
@@ -18,10 +18,12 @@ typedef enum
 } SlPeerKind;
 
 /**
- * sl_peer_new: loads @model in the other runtime. NULL with @error set: what is missing and how to get it, or what it said.
+ * sl_peer_new: loads @model in the other runtime. NULL with @error set: what is missing and how to
+ * get it, or what it said.
  * @shapes: of the inputs, such as "1x3x8x8,1x4", for sizes that @model leaves open
  */
-SlPeer *sl_peer_new (SlPeerKind kind, const char *model, const char *shapes, guint threads, GError **error);
+SlPeer *sl_peer_new (SlPeerKind kind, const char *model, const char *shapes, guint threads,
+                     GError **error);
 void sl_peer_free (SlPeer *peer);
 /** sl_peer_name: (transfer none): with its version. */
 const char *sl_peer_name (const SlPeer *peer);

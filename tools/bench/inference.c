@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * `sightline bench model`: how long a model takes to load, to answer first and to answer again, on each number of
- * threads asked for, and with --profile which operators take the time and who runs them.
+ * `sightline bench model`: how long a model takes to load, to answer first and to answer again, on
+ * each number of threads asked for, and with --profile which operators take the time and who runs
+ * them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -94,7 +95,8 @@ loop_start (Loop *loop, SlModel *model, guint threads, gboolean profile, GError 
   SlGraph *graph = sl_model_graph (model);
   g_autofree char *notice = NULL;
   loop->graph = graph;
-  loop->session = profile ? sl_session_new_full (graph, threads, profile, error) : sl_model_session_new (model, threads, &notice, error);
+  loop->session = profile ? sl_session_new_full (graph, threads, profile, error)
+                          : sl_model_session_new (model, threads, &notice, error);
   if (notice != NULL)
     sl_complain ("bench model", "%s: %s", sl_model_path (model), notice);
   if (loop->session == NULL) {
@@ -113,10 +115,12 @@ loop_start (Loop *loop, SlModel *model, guint threads, gboolean profile, GError 
 static gboolean
 loop_run (Loop *loop, GError **error)
 {
-  const SlStatus status = sl_session_run (loop->session, (const void *const *) loop->inputs, loop->outputs);
+  const SlStatus status =
+    sl_session_run (loop->session, (const void *const *) loop->inputs, loop->outputs);
   if (status == SL_STATUS_OK)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s", sl_session_status_text (loop->session, status));
+  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s",
+               sl_session_status_text (loop->session, status));
   return FALSE;
 }
 
@@ -152,8 +156,8 @@ show_progress (guint done, guint all)
 static void
 show_on_page (const Settings *settings, guint threads, const SlBenchTimes *times, guint n)
 {
-  g_autofree char *title =
-    g_strdup_printf (n > 1 ? "%u thread%s, beside %s" : "%u thread%s", threads, threads != 1 ? "s" : "", times[n - 1].name);
+  g_autofree char *title = g_strdup_printf (n > 1 ? "%u thread%s, beside %s" : "%u thread%s",
+                                            threads, threads != 1 ? "s" : "", times[n - 1].name);
   if (settings->page != NULL)
     sl_bench_page_add (settings->page, title, times, n, settings->runs);
 }
@@ -224,8 +228,9 @@ print_json (const Settings *settings, guint threads, const Result *r)
     const char *name;
     double value;
     int digits;
-  } numbers[] = { { "min_ms", r->min_ms, 6 },     { "median_ms", r->median_ms, 6 }, { "p95_ms", r->p95_ms, 6 },
-                  { "max_ms", r->max_ms, 6 },     { "load_ms", r->load_ms, 6 },     { "first_ms", r->first_ms, 6 },
+  } numbers[] = { { "min_ms", r->min_ms, 6 },     { "median_ms", r->median_ms, 6 },
+                  { "p95_ms", r->p95_ms, 6 },     { "max_ms", r->max_ms, 6 },
+                  { "load_ms", r->load_ms, 6 },   { "first_ms", r->first_ms, 6 },
                   { "peak_rss_mb", r->rss_mb, 6 } };
   sl_json_append_string (out, settings->model);
   g_string_append_printf (out, ",\"threads\":%u,\"backend\":\"%s\"", threads, r->backends);
@@ -234,8 +239,8 @@ print_json (const Settings *settings, guint threads, const Result *r)
     sl_json_append_double (out, numbers[i].value, numbers[i].digits);
   }
   g_string_append_printf (out,
-                          ",\"arena_bytes\":%" G_GSIZE_FORMAT ",\"weight_bytes\":%" G_GSIZE_FORMAT ",\"packed_bytes\":%" G_GSIZE_FORMAT
-                          ",\"allocations_per_run\":",
+                          ",\"arena_bytes\":%" G_GSIZE_FORMAT ",\"weight_bytes\":%" G_GSIZE_FORMAT
+                          ",\"packed_bytes\":%" G_GSIZE_FORMAT ",\"allocations_per_run\":",
                           r->stats.arena_bytes, r->stats.weight_bytes, r->stats.packed_bytes);
   if (r->allocations < 0)
     g_string_append (out, "null");
@@ -255,10 +260,12 @@ print_text (guint threads, const Result *r, const Settings *settings, gboolean f
 {
   g_autofree char *model = sl_printable (settings->model, SL_PRINTABLE_MESSAGE);
   if (first)
-    printf ("%s, %u runs after %u, milliseconds\n%7s %9s %9s %9s %9s %9s %9s %9s %10s %6s\n", model, settings->runs, settings->warm_up,
-            "threads", "min", "median", "p95", "max", "load", "first", "RSS MB", "arena KB", "alloc");
-  printf ("%7u %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f %9.1f %10.1f ", threads, r->min_ms, r->median_ms, r->p95_ms, r->max_ms, r->load_ms,
-          r->first_ms, r->rss_mb, (double) r->stats.arena_bytes / 1024.0);
+    printf ("%s, %u runs after %u, milliseconds\n%7s %9s %9s %9s %9s %9s %9s %9s %10s %6s\n", model,
+            settings->runs, settings->warm_up, "threads", "min", "median", "p95", "max", "load",
+            "first", "RSS MB", "arena KB", "alloc");
+  printf ("%7u %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f %9.1f %10.1f ", threads, r->min_ms, r->median_ms,
+          r->p95_ms, r->max_ms, r->load_ms, r->first_ms, r->rss_mb,
+          (double) r->stats.arena_bytes / 1024.0);
   if (r->allocations < 0)
     printf ("%6s\n", "-");
   else
@@ -299,7 +306,8 @@ add_row (GArray *rows, const Row *row, gboolean merge)
   g_array_append_val (rows, *row);
 }
 
-/* The shortest time that each node took in any run: what else the machine does lengthens some of all. */
+/* The shortest time that each node took in any run: what else the machine does lengthens some of
+ * all. */
 static gboolean
 least_times (const Settings *settings, Loop *loop, guint64 *least, GError **error)
 {
@@ -333,7 +341,8 @@ print_peaks (void)
   const char *instructions[2];
   peaks.gops[SL_PEAK_FLOAT] = sl_peak_measure (SL_PEAK_FLOAT, &instructions[SL_PEAK_FLOAT]);
   peaks.gops[SL_PEAK_INT8] = sl_peak_measure (SL_PEAK_INT8, &instructions[SL_PEAK_INT8]);
-  printf ("\nThe peak of a thread, GOP/s: float %.1f (%s)", peaks.gops[SL_PEAK_FLOAT], instructions[SL_PEAK_FLOAT]);
+  printf ("\nThe peak of a thread, GOP/s: float %.1f (%s)", peaks.gops[SL_PEAK_FLOAT],
+          instructions[SL_PEAK_FLOAT]);
   if (peaks.gops[SL_PEAK_INT8] > 0)
     printf (", int8 %.1f (%s)", peaks.gops[SL_PEAK_INT8], instructions[SL_PEAK_INT8]);
   printf ("\n");
@@ -346,8 +355,11 @@ profile_row (const Loop *loop, guint i, guint64 ns, guint threads, const Peaks *
   const SlNode *node = sl_graph_node (loop->graph, i);
   const SlTensor *input = sl_node_input (loop->graph, node, 0);
   const SlDtype dtype = input != NULL ? input->dtype : SL_DTYPE_F32;
-  const double peak = peaks->gops[dtype == SL_DTYPE_I8 || dtype == SL_DTYPE_U8 ? SL_PEAK_INT8 : SL_PEAK_FLOAT];
-  Row row = { sl_op_name (node->op), sl_session_backend (loop->session, i), node->name, 1, ns, 0, 0 };
+  const double peak =
+    peaks->gops[dtype == SL_DTYPE_I8 || dtype == SL_DTYPE_U8 ? SL_PEAK_INT8 : SL_PEAK_FLOAT];
+  Row row = {
+    sl_op_name (node->op), sl_session_backend (loop->session, i), node->name, 1, ns, 0, 0
+  };
   const guint64 multiply_adds = sl_node_multiply_adds (loop->graph, node);
   row.operations = multiply_adds > G_MAXUINT64 / 2 ? G_MAXUINT64 : 2 * multiply_adds;
   row.least_ns = peak > 0 ? (double) row.operations / peak / threads : 0;
@@ -390,8 +402,9 @@ print_profile (const Settings *settings, guint threads, GError **error)
     add_row (rows, &row, !settings->all);
   }
   qsort (rows->data, rows->len, sizeof (Row), compare_rows);
-  printf ("%u thread%s, node by node, the least of all runs\n%9s %6s %7s %6s %6s  %-10s %s\n", threads, threads > 1 ? "s" : "", "us", "%",
-          "GOP/s", "peak", "nodes", "run by", "operator");
+  printf ("%u thread%s, node by node, the least of all runs\n%9s %6s %7s %6s %6s  %-10s %s\n",
+          threads, threads > 1 ? "s" : "", "us", "%", "GOP/s", "peak", "nodes", "run by",
+          "operator");
   for (guint i = 0; i < rows->len; i++)
     print_row (&g_array_index (rows, Row, i), total, settings->all);
   for (guint i = 0; i < rows->len; i++)
@@ -412,12 +425,14 @@ turn_of_theirs (gpointer data, guint n, double *ms, GError **error)
 }
 
 static void
-print_comparison (const Settings *settings, guint threads, const SlPeer *peer, const double *ours, const double *theirs)
+print_comparison (const Settings *settings, guint threads, const SlPeer *peer, const double *ours,
+                  const double *theirs)
 {
   const guint middle = settings->runs / 2;
   if (!settings->json) {
-    printf ("%7u %9.3f %9.3f  %s; ratio of ours to it: %.3f of minima, %.3f of medians\n", threads, theirs[0], theirs[middle],
-            sl_peer_name (peer), ours[0] / theirs[0], ours[middle] / theirs[middle]);
+    printf ("%7u %9.3f %9.3f  %s; ratio of ours to it: %.3f of minima, %.3f of medians\n", threads,
+            theirs[0], theirs[middle], sl_peer_name (peer), ours[0] / theirs[0],
+            ours[middle] / theirs[middle]);
     return;
   }
   const struct
@@ -459,10 +474,13 @@ describe_shapes (const SlGraph *graph)
 static SlPeerKind
 peer_of (const char *format)
 {
-  return strcmp (format, "onnx") == 0 ? SL_PEER_ONNX : strcmp (format, "torchscript") == 0 ? SL_PEER_TORCH : SL_PEER_TFLITE;
+  return strcmp (format, "onnx") == 0          ? SL_PEER_ONNX
+         : strcmp (format, "torchscript") == 0 ? SL_PEER_TORCH
+                                               : SL_PEER_TFLITE;
 }
 
-/* @onnx: (nullable): the file for ONNX Runtime; the model itself in the runtime of its format when NULL. */
+/* @onnx: (nullable): the file for ONNX Runtime; the model itself in the runtime of its format when
+ * NULL. */
 static gboolean
 compare_with (const Settings *settings, guint threads, const char *onnx, GError **error)
 {
@@ -474,14 +492,17 @@ compare_with (const Settings *settings, guint threads, const char *onnx, GError 
     return FALSE;
   const SlPeerKind kind = onnx != NULL ? SL_PEER_ONNX : peer_of (sl_model_format (model));
   g_autofree char *shapes = describe_shapes (loop.graph);
-  g_autoptr (SlPeer) peer = sl_peer_new (kind, onnx != NULL ? onnx : settings->model, shapes, threads, error);
+  g_autoptr (SlPeer) peer =
+    sl_peer_new (kind, onnx != NULL ? onnx : settings->model, shapes, threads, error);
   if (peer == NULL)
     return FALSE;
   for (guint i = 0; i < settings->warm_up; i++)
     loop_run (&loop, NULL);
-  const SlTimed rows[] = { { "ours", turn_of_ours, &loop, ours }, { sl_peer_name (peer), turn_of_theirs, peer, theirs } };
+  const SlTimed rows[] = { { "ours", turn_of_ours, &loop, ours },
+                           { sl_peer_name (peer), turn_of_theirs, peer, theirs } };
   if (!sl_peer_run (peer, settings->warm_up, theirs, error)
-      || !sl_timing_in_turn (rows, G_N_ELEMENTS (rows), settings->runs, TURN, 0, show_progress, error))
+      || !sl_timing_in_turn (rows, G_N_ELEMENTS (rows), settings->runs, TURN, 0, show_progress,
+                             error))
     return FALSE;
   print_comparison (settings, threads, peer, ours, theirs);
   const SlBenchTimes both[] = { { "Sightline", ours }, { sl_peer_name (peer), theirs } };
@@ -515,7 +536,8 @@ bench_batch (const Settings *settings, char **threads, GError **error)
   for (guint i = 0; threads[i] != NULL; i++) {
     guint n = 1;
     if (!sl_options_threads ("bench model", "--threads", threads[i], &n)
-        || !sl_bench_batch (settings->model, n, settings->batch, &settings->how, settings->json, error))
+        || !sl_bench_batch (settings->model, n, settings->batch, &settings->how, settings->json,
+                            error))
       return FALSE;
   }
   return TRUE;
@@ -527,7 +549,8 @@ bench_all (const Settings *settings, char **threads, GError **error)
   for (guint i = 0; threads[i] != NULL; i++) {
     Result result;
     guint n = 1;
-    if (!sl_options_threads ("bench model", "--threads", threads[i], &n) || !measure (settings, n, &result, error))
+    if (!sl_options_threads ("bench model", "--threads", threads[i], &n)
+        || !measure (settings, n, &result, error))
       return FALSE;
     n = result.threads;
     if (settings->json)
@@ -535,7 +558,8 @@ bench_all (const Settings *settings, char **threads, GError **error)
     else
       print_text (n, &result, settings, i == 0);
     fflush (stdout);
-    if (!sl_bench_precision (settings->model, n, &settings->how, settings->json, error) || !compare (settings, n, error))
+    if (!sl_bench_precision (settings->model, n, &settings->how, settings->json, error)
+        || !compare (settings, n, error))
       return FALSE;
     if (settings->profile && !print_profile (settings, n, error))
       return FALSE;
@@ -558,50 +582,67 @@ sl_bench_model (int argc, char **argv)
 {
   g_auto (GStrv) rest = NULL;
   g_auto (GStrv) threads = NULL;
-  g_autofree char *threads_text = NULL, *runs_text = NULL, *warm_up_text = NULL, *onnx = NULL, *batch_text = NULL, *html = NULL;
+  g_autofree char *threads_text = NULL, *runs_text = NULL, *warm_up_text = NULL, *onnx = NULL,
+                  *batch_text = NULL, *html = NULL;
   g_autoptr (GError) error = NULL;
   g_auto (SlModelOptions) options = { 0 };
-  g_autofree GOptionEntry *more = sl_model_options_entries (&options, SL_SETTINGS_LIMITS | SL_SETTINGS_BACKEND);
+  g_autofree GOptionEntry *more =
+    sl_model_options_entries (&options, SL_SETTINGS_LIMITS | SL_SETTINGS_BACKEND);
   Settings settings = { .runs = 100, .warm_up = 10 };
   const GOptionEntry entries[] = {
-    { "threads", 't', 0, G_OPTION_ARG_STRING, &threads_text, "Numbers of threads, 1..64 or auto (default 1)", "N[,N...]" },
+    { "threads", 't', 0, G_OPTION_ARG_STRING, &threads_text,
+      "Numbers of threads, 1..64 or auto (default 1)", "N[,N...]" },
     { "runs", 'n', 0, G_OPTION_ARG_STRING, &runs_text, "Measured runs (default 100)", "N" },
     { "warm-up", 'w', 0, G_OPTION_ARG_STRING, &warm_up_text, "Runs before them (default 10)", "N" },
     { "backends", 0, 0, G_OPTION_ARG_NONE, &settings.backends,
       "Show every backend that is here: time, processor time, and whether results agree", NULL },
     { "batch", 0, 0, G_OPTION_ARG_STRING, &batch_text,
-      "Show whether N inputs, 2..64, are faster at once than one after the other; auto: which N is best", "N" },
-    { "html", 0, 0, G_OPTION_ARG_FILENAME, &html, "Write the times as a page, with charts", "FILE" },
+      "Show whether N inputs, 2..64, are faster at once than one after the other; auto: which N is best",
+      "N" },
+    { "html", 0, 0, G_OPTION_ARG_FILENAME, &html, "Write the times as a page, with charts",
+      "FILE" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &settings.json, "Print one JSON object a line", NULL },
-    { "profile", 'p', 0, G_OPTION_ARG_NONE, &settings.profile, "Show which operators take the time", NULL },
-    { "nodes", 0, 0, G_OPTION_ARG_NONE, &settings.all, "With --profile: every node by itself", NULL },
+    { "profile", 'p', 0, G_OPTION_ARG_NONE, &settings.profile, "Show which operators take the time",
+      NULL },
+    { "nodes", 0, 0, G_OPTION_ARG_NONE, &settings.all, "With --profile: every node by itself",
+      NULL },
     { "compare", 0, 0, G_OPTION_ARG_NONE, &settings.compare,
-      "Run it in TensorFlow Lite too, in turn, an ONNX model in ONNX Runtime, one of TorchScript in PyTorch, if python3 has that", NULL },
-    { "compare-onnx", 0, 0, G_OPTION_ARG_FILENAME, &onnx, "Run FILE in ONNX Runtime too, in turn, if python3 or node has that", "FILE" },
+      "Run it in TensorFlow Lite too, in turn, an ONNX model in ONNX Runtime, one of TorchScript in PyTorch, if python3 has that",
+      NULL },
+    { "compare-onnx", 0, 0, G_OPTION_ARG_FILENAME, &onnx,
+      "Run FILE in ONNX Runtime too, in turn, if python3 or node has that", "FILE" },
     { NULL },
   };
-  const int status = sl_options_parse ("bench model", "MODEL", "Measures how fast a model runs.", NULL, argc, argv, entries, more, &rest);
+  const int status = sl_options_parse ("bench model", "MODEL", "Measures how fast a model runs.",
+                                       NULL, argc, argv, entries, more, &rest);
   if (status >= 0)
     return status;
   if (g_strv_length (rest) != 1)
     return sl_options_usage ("bench model", "expected one MODEL");
   threads = g_strsplit (threads_text != NULL ? threads_text : "1", ",", -1);
-  if (!threads_check (threads) || !sl_options_integer ("bench model", "--runs", runs_text, 1, 1000000, &settings.runs)
-      || !sl_options_integer ("bench model", "--warm-up", warm_up_text, 0, 1000000, &settings.warm_up)
+  if (!threads_check (threads)
+      || !sl_options_integer ("bench model", "--runs", runs_text, 1, 1000000, &settings.runs)
+      || !sl_options_integer ("bench model", "--warm-up", warm_up_text, 0, 1000000,
+                              &settings.warm_up)
       || !sl_model_options_check ("bench model", &options))
     return SL_EXIT_USAGE;
   if (settings.json && settings.profile)
     return sl_options_usage ("bench model", "--json and --profile exclude each other");
-  if (settings.profile && options.settings.backend != NULL && strcmp (options.settings.backend, SL_BACKEND_OURS) != 0)
-    return sl_options_usage ("bench model", "--profile shows Sightline's own nodes; it goes without --backend");
+  if (settings.profile && options.settings.backend != NULL
+      && strcmp (options.settings.backend, SL_BACKEND_OURS) != 0)
+    return sl_options_usage ("bench model",
+                             "--profile shows Sightline's own nodes; it goes without --backend");
   if (g_strcmp0 (batch_text, "auto") == 0)
     settings.batch = 1;
-  else if (!sl_options_integer ("bench model", "--batch", batch_text, 2, SL_MAX_BATCH, &settings.batch))
+  else if (!sl_options_integer ("bench model", "--batch", batch_text, 2, SL_MAX_BATCH,
+                                &settings.batch))
     return SL_EXIT_USAGE;
   if (html != NULL && (settings.backends || settings.batch > 0))
-    return sl_options_usage ("bench model", "--html shows times of runs; it goes without --backends and --batch");
+    return sl_options_usage ("bench model",
+                             "--html shows times of runs; it goes without --backends and --batch");
   if (html != NULL
-      && (!sl_options_target ("bench model", "--html", html) || !sl_options_apart ("bench model", "--html", html, "MODEL", rest[0])
+      && (!sl_options_target ("bench model", "--html", html)
+          || !sl_options_apart ("bench model", "--html", html, "MODEL", rest[0])
           || !sl_options_apart ("bench model", "--html", html, "--compare-onnx", onnx)))
     return SL_EXIT_USAGE;
   g_autoptr (GString) page = html != NULL ? sl_bench_page_new (rest[0]) : NULL;

@@ -28,8 +28,10 @@ append_ms (GString *page, double ms)
 static void
 append_table (GString *page, const SlBenchTimes *times, guint n, guint runs)
 {
-  g_string_append (page, "<div class=\"scroll\"><table><tr class=\"head\"><th>ms</th><th class=\"n\">min</th><th class=\"n\">median</th>"
-                         "<th class=\"n\">p95</th><th class=\"n\">max</th></tr>\n");
+  g_string_append (
+    page,
+    "<div class=\"scroll\"><table><tr class=\"head\"><th>ms</th><th class=\"n\">min</th><th class=\"n\">median</th>"
+    "<th class=\"n\">p95</th><th class=\"n\">max</th></tr>\n");
   for (guint i = 0; i < n; i++) {
     g_string_append (page, "<tr>");
     sl_html_append (page, "td", times[i].name);
@@ -71,14 +73,17 @@ append_histogram (GString *page, const SlBenchTimes *times, guint runs)
   }
   for (guint i = 0; i < BARS; i++)
     most = MAX (most, counts[i]);
-  g_autofree char *title = beyond > 0 ? g_strdup_printf ("Runs by time, %u slower ones left out", beyond) : g_strdup ("Runs by time");
+  g_autofree char *title = beyond > 0
+                             ? g_strdup_printf ("Runs by time, %u slower ones left out", beyond)
+                             : g_strdup ("Runs by time");
   chart.title = title;
   chart.y_name = "runs";
   chart.y_max = sl_chart_top (most);
   sl_chart_begin (page, &chart);
   for (guint i = 0; i < BARS; i++) {
     const double from = chart.x_min + i * width;
-    g_autofree char *name = g_strdup_printf ("%u runs, %.3f to %.3f ms", counts[i], from, from + width);
+    g_autofree char *name =
+      g_strdup_printf ("%u runs, %.3f to %.3f ms", counts[i], from, from + width);
     if (counts[i] > 0)
       sl_chart_bar (page, &chart, from, from + width, counts[i], name);
   }
@@ -98,7 +103,8 @@ append_shares (GString *page, const SlBenchTimes *times, guint n, guint runs)
     guint shown = 0;
     for (guint k = 0; k < runs && times[i].ms[k] <= chart.x_max; k++)
       points[shown++] = (SlChartPoint){ times[i].ms[k], (k + 1.0) / runs };
-    sl_chart_line (page, &chart, points, shown, i == 0 ? SL_CHART_MAIN : SL_CHART_GUIDE, times[i].name);
+    sl_chart_line (page, &chart, points, shown, i == 0 ? SL_CHART_MAIN : SL_CHART_GUIDE,
+                   times[i].name);
   }
   for (guint i = 0; i < n; i++) {
     const double median = times[i].ms[sl_percentile_index (runs, 50)];

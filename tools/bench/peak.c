@@ -20,13 +20,14 @@
 
 #define ROUNDS 2000
 #define BLOCKS 200
-/* Independent sums: multiply-adds take up to five cycles, two at a time. An addition behind a product takes one, and the product a register. */
+/* Independent sums: multiply-adds take up to five cycles, two at a time. An addition behind a
+ * product takes one, and the product a register. */
 #define SUMS 12
 #define FEW_SUMS 6
 
 #ifdef REGISTER
-/* The barrier keeps a product that is the same in each round from being computed once. No array of registers has its address taken, so
- * none is one in memory. 0x3f is a number of both kinds. */
+/* The barrier keeps a product that is the same in each round from being computed once. No array of
+ * registers has its address taken, so none is one in memory. 0x3f is a number of both kinds. */
 #define DEFINE_PEAK(name, isa, Vec, n, step)                       \
   __attribute__ ((target (isa))) static guint8 name (guint rounds) \
   {                                                                \
@@ -72,7 +73,9 @@ DEFINE_PEAK (dot_256, "avx512f,avx512vl,avx512vnni", __m256i, SUMS, _mm256_dpbus
 DEFINE_PEAK (dot_256_vex, "avx2,avxvnni", __m256i, SUMS, _mm256_dpbusd_avx_epi32)
 #endif
 #elif defined(__aarch64__)
-#define STEP_MLAL(sum, a, b) vmlal_s16 (sum, vget_low_s16 (vreinterpretq_s16_s32 (a)), vget_low_s16 (vreinterpretq_s16_s32 (b)))
+#define STEP_MLAL(sum, a, b)                                \
+  vmlal_s16 (sum, vget_low_s16 (vreinterpretq_s16_s32 (a)), \
+             vget_low_s16 (vreinterpretq_s16_s32 (b)))
 #define STEP_DOT(sum, a, b) vdotq_s32 (sum, vreinterpretq_s8_s32 (a), vreinterpretq_s8_s32 (b))
 #define STEP_MMLA(sum, a, b) vmmlaq_s32 (sum, vreinterpretq_s8_s32 (a), vreinterpretq_s8_s32 (b))
 DEFINE_PEAK (fmla, "+simd", float32x4_t, SUMS, vfmaq_f32)
@@ -93,20 +96,26 @@ static const struct
 } rows[] = {
 #if defined(__x86_64__)
   { SL_PEAK_FLOAT, SL_CPU_LEVEL_C, 0, mul_add, 8 * FEW_SUMS, "mulps and addps" },
-  { SL_PEAK_FLOAT, SL_CPU_LEVEL_AVX2, SL_CPU_AVX2 | SL_CPU_FMA, fma_256, 16 * SUMS, "vfmadd231ps of 256 bits" },
-  { SL_PEAK_FLOAT, SL_CPU_LEVEL_AVX512, SL_CPU_AVX2 | SL_CPU_FMA | SL_CPU_AVX512, fma_512, 32 * SUMS, "vfmadd231ps of 512 bits" },
+  { SL_PEAK_FLOAT, SL_CPU_LEVEL_AVX2, SL_CPU_AVX2 | SL_CPU_FMA, fma_256, 16 * SUMS,
+    "vfmadd231ps of 256 bits" },
+  { SL_PEAK_FLOAT, SL_CPU_LEVEL_AVX512, SL_CPU_AVX2 | SL_CPU_FMA | SL_CPU_AVX512, fma_512,
+    32 * SUMS, "vfmadd231ps of 512 bits" },
   { SL_PEAK_INT8, SL_CPU_LEVEL_SSE41, SL_CPU_SSE41, madd_128, 16 * FEW_SUMS, "pmaddwd and paddd" },
   { SL_PEAK_INT8, SL_CPU_LEVEL_AVX2, SL_CPU_AVX2, madd_256, 32 * FEW_SUMS, "vpmaddwd and vpaddd" },
 #ifdef HAVE_VNNI
-  { SL_PEAK_INT8, SL_CPU_LEVEL_AVXVNNI, SL_CPU_AVX2 | SL_CPU_AVXVNNI, dot_256_vex, 64 * SUMS, "vpdpbusd of 256 bits" },
-  { SL_PEAK_INT8, SL_CPU_LEVEL_AVXVNNI, SL_CPU_AVX2 | SL_CPU_AVX512, dot_256, 64 * SUMS, "vpdpbusd of 256 bits" },
-  { SL_PEAK_INT8, SL_CPU_LEVEL_AVX512, SL_CPU_AVX2 | SL_CPU_AVX512, dot_512, 128 * SUMS, "vpdpbusd of 512 bits" },
+  { SL_PEAK_INT8, SL_CPU_LEVEL_AVXVNNI, SL_CPU_AVX2 | SL_CPU_AVXVNNI, dot_256_vex, 64 * SUMS,
+    "vpdpbusd of 256 bits" },
+  { SL_PEAK_INT8, SL_CPU_LEVEL_AVXVNNI, SL_CPU_AVX2 | SL_CPU_AVX512, dot_256, 64 * SUMS,
+    "vpdpbusd of 256 bits" },
+  { SL_PEAK_INT8, SL_CPU_LEVEL_AVX512, SL_CPU_AVX2 | SL_CPU_AVX512, dot_512, 128 * SUMS,
+    "vpdpbusd of 512 bits" },
 #endif
 #elif defined(__aarch64__)
   { SL_PEAK_FLOAT, SL_CPU_LEVEL_C, 0, fmla, 8 * SUMS, "fmla" },
   { SL_PEAK_INT8, SL_CPU_LEVEL_NEON, SL_CPU_NEON, mlal, 8 * SUMS, "smlal" },
   { SL_PEAK_INT8, SL_CPU_LEVEL_DOTPROD, SL_CPU_NEON | SL_CPU_DOTPROD, dot, 32 * SUMS, "sdot" },
-  { SL_PEAK_INT8, SL_CPU_LEVEL_I8MM, SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_I8MM, mmla, 64 * SUMS, "smmla" },
+  { SL_PEAK_INT8, SL_CPU_LEVEL_I8MM, SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_I8MM, mmla, 64 * SUMS,
+    "smmla" },
 #else
   { SL_PEAK_FLOAT, SL_CPU_LEVEL_C, 0, NULL, 0, "" },
 #endif

@@ -27,13 +27,16 @@ sl_bench_libyuv_new (const SlBenchPicture *picture, const SlNormalizeSpec *spec)
   const size_t pixels = (size_t) (spec->width + 1) * (size_t) (spec->height + 1);
   const bool known = format == SL_PIXEL_NV12 || format == SL_PIXEL_NV21 || format == SL_PIXEL_I420;
   SlBenchPeer *peer = NULL;
-  if (!known || spec->fit != SL_FIT_STRETCH || spec->layout != SL_LAYOUT_NHWC || spec->type == SL_OUT_F16)
+  if (!known || spec->fit != SL_FIT_STRETCH || spec->layout != SL_LAYOUT_NHWC
+      || spec->type == SL_OUT_F16)
     return NULL;
   peer = calloc (1, sizeof *peer);
   if (peer == NULL)
     return NULL;
-  *peer = (SlBenchPeer){ picture->info,   *spec,           spec->filter == SL_FILTER_AREA ? kFilterBox : kFilterBilinear,
-                         malloc (pixels), malloc (pixels), malloc (pixels * 3) };
+  *peer = (SlBenchPeer){
+    picture->info,   *spec,           spec->filter == SL_FILTER_AREA ? kFilterBox : kFilterBilinear,
+    malloc (pixels), malloc (pixels), malloc (pixels * 3)
+  };
   if (peer->luma != NULL && peer->chroma != NULL && peer->rgb != NULL)
     return peer;
   sl_bench_libyuv_free (peer);
@@ -49,13 +52,13 @@ scale_and_convert (SlBenchPeer *peer, const SlImage *image)
   const int half = (w + 1) / 2;
   if (peer->info.format == SL_PIXEL_I420) {
     uint8_t *v = peer->chroma + half * ((h + 1) / 2);
-    I420Scale (plane[0], stride[0], plane[1], stride[1], plane[2], stride[2], peer->info.width, peer->info.height, peer->luma, w,
-               peer->chroma, half, v, half, w, h, peer->mode);
+    I420Scale (plane[0], stride[0], plane[1], stride[1], plane[2], stride[2], peer->info.width,
+               peer->info.height, peer->luma, w, peer->chroma, half, v, half, w, h, peer->mode);
     I420ToRAW (peer->luma, w, peer->chroma, half, v, half, peer->rgb, w * 3, w, h);
     return;
   }
-  NV12Scale (plane[0], stride[0], plane[1], stride[1], peer->info.width, peer->info.height, peer->luma, w, peer->chroma, 2 * half, w, h,
-             peer->mode);
+  NV12Scale (plane[0], stride[0], plane[1], stride[1], peer->info.width, peer->info.height,
+             peer->luma, w, peer->chroma, 2 * half, w, h, peer->mode);
   if (peer->info.format == SL_PIXEL_NV12)
     NV12ToRAW (peer->luma, w, peer->chroma, 2 * half, peer->rgb, w * 3, w, h);
   else

@@ -11,7 +11,8 @@ print_json (const char *path, guint threads, SlPrecision precision, const SlBack
 {
   GString *out = g_string_new ("{\"model\":");
   sl_json_append_string (out, path);
-  g_string_append_printf (out, ",\"threads\":%u,\"precision\":\"%s\",\"max_difference\":", threads, sl_precision_name (precision));
+  g_string_append_printf (out, ",\"threads\":%u,\"precision\":\"%s\",\"max_difference\":", threads,
+                          sl_precision_name (precision));
   sl_json_append_double (out, trial->apart, 6);
   g_string_append (out, ",\"relative_difference\":");
   sl_json_append_double (out, trial->difference, 6);
@@ -21,7 +22,8 @@ print_json (const char *path, guint threads, SlPrecision precision, const SlBack
 }
 
 gboolean
-sl_bench_precision (const char *path, guint threads, const SlModelLoadOptions *how, gboolean json, GError **error)
+sl_bench_precision (const char *path, guint threads, const SlModelLoadOptions *how, gboolean json,
+                    GError **error)
 {
   SlModelLoadOptions single = *how;
   SlBackendTrial trial;
@@ -33,14 +35,18 @@ sl_bench_precision (const char *path, guint threads, const SlModelLoadOptions *h
   if (precision == SL_PRECISION_FLOAT || sl_model_external (model) != NULL)
     return TRUE;
   g_autoptr (SlModel) exact = sl_model_load_with (path, NULL, &single, error);
-  g_autoptr (SlSession) first = exact != NULL ? sl_session_new (sl_model_graph (exact), threads, error) : NULL;
-  g_autoptr (SlSession) second = first != NULL ? sl_session_new (sl_model_graph (model), threads, error) : NULL;
-  if (second == NULL || !sl_backend_try (first, second, sl_model_contract (exact), 0, NULL, &trial, error))
+  g_autoptr (SlSession) first =
+    exact != NULL ? sl_session_new (sl_model_graph (exact), threads, error) : NULL;
+  g_autoptr (SlSession) second =
+    first != NULL ? sl_session_new (sl_model_graph (model), threads, error) : NULL;
+  if (second == NULL
+      || !sl_backend_try (first, second, sl_model_contract (exact), 0, NULL, &trial, error))
     return FALSE;
   if (json)
     print_json (path, threads, precision, &trial);
   else
-    printf ("%7u %s is at most %.3g from float on noise, %.3g %% of the largest value; top-1 %s\n", threads, sl_precision_name (precision),
-            trial.apart, 100 * trial.difference, trial.same_top ? "the same" : "another");
+    printf ("%7u %s is at most %.3g from float on noise, %.3g %% of the largest value; top-1 %s\n",
+            threads, sl_precision_name (precision), trial.apart, 100 * trial.difference,
+            trial.same_top ? "the same" : "another");
   return TRUE;
 }

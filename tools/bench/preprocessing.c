@@ -127,7 +127,8 @@ init_run (Run *run, const Case *test, int rounds, int frames)
   *run = (Run){ .test = test };
   sl_bench_picture_init (&run->picture, test->format, test->width, test->height);
   run->spec =
-    (SlNormalizeSpec){ test->tensor, test->tensor, test->type, test->layout, SL_COLOUR_RGB, test->fit, test->filter, 114, { 0 }, { 0 } };
+    (SlNormalizeSpec){ test->tensor, test->tensor, test->type, test->layout, SL_COLOUR_RGB,
+                       test->fit,    test->filter, 114,        { 0 },        { 0 } };
   const bool integer = test->type == SL_OUT_U8 || test->type == SL_OUT_I8;
   for (int c = 0; c < 3; c++) {
     run->spec.gain[c] = integer ? 1.0 : 1.0 / 127.5;
@@ -179,8 +180,8 @@ run_subject (Run *run, int subject, const uint8_t *frame)
     memcpy (run->copy, frame, run->picture.bytes);
 }
 
-/* Warm: the same picture, each subject several times before its own turn counts. Cold: always one that was not used for long. Returns how
- * many rounds there were. */
+/* Warm: the same picture, each subject several times before its own turn counts. Cold: always one
+ * that was not used for long. Returns how many rounds there were. */
 static int
 measure (Run *run, const SlBenchPreprocess *bench, int frames)
 {
@@ -213,7 +214,8 @@ static Figures
 summarize (double *times, int n)
 {
   qsort (times, (size_t) n, sizeof *times, compare);
-  return (Figures){ times[0], times[sl_percentile_index ((gsize) n, 50)], times[sl_percentile_index ((gsize) n, 95)] };
+  return (Figures){ times[0], times[sl_percentile_index ((gsize) n, 50)],
+                    times[sl_percentile_index ((gsize) n, 95)] };
 }
 
 static void
@@ -238,14 +240,17 @@ static void
 print_json (FILE *out, const Run *run, const Figures figures[SUBJECTS], bool cold)
 {
   const Case *test = run->test;
-  fprintf (out,
-           "{\"format\":\"%s\",\"in\":\"%dx%d\",\"out\":\"%dx%d\",\"fit\":\"%s\",\"filter\":\"%s\",\"dtype\":\"%s\",\"layout\":\"%s\",",
-           sl_pixel_format_name (test->format), test->width, test->height, test->tensor, test->tensor, fit_names[test->fit],
-           filter_names[test->filter], type_names[test->type], layout_names[test->layout]);
-  fprintf (out,
-           "\"cache\":\"%s\",\"kernel\":\"%s\",\"min_us\":%.1f,\"median_us\":%.1f,\"p95_us\":%.1f,\"limit_us\":%.1f,\"max_error\":%.3f,",
-           cold ? "cold" : "warm", sl_normalizer_cpu (), figures[OURS].min, figures[OURS].median, figures[OURS].p95, figures[COPY].min,
-           run->error);
+  fprintf (
+    out,
+    "{\"format\":\"%s\",\"in\":\"%dx%d\",\"out\":\"%dx%d\",\"fit\":\"%s\",\"filter\":\"%s\",\"dtype\":\"%s\",\"layout\":\"%s\",",
+    sl_pixel_format_name (test->format), test->width, test->height, test->tensor, test->tensor,
+    fit_names[test->fit], filter_names[test->filter], type_names[test->type],
+    layout_names[test->layout]);
+  fprintf (
+    out,
+    "\"cache\":\"%s\",\"kernel\":\"%s\",\"min_us\":%.1f,\"median_us\":%.1f,\"p95_us\":%.1f,\"limit_us\":%.1f,\"max_error\":%.3f,",
+    cold ? "cold" : "warm", sl_normalizer_cpu (), figures[OURS].min, figures[OURS].median,
+    figures[OURS].p95, figures[COPY].min, run->error);
   fputs ("\"peers\":{\"libyuv\":", out);
   print_peer (out, run->libyuv != NULL, figures[LIBYUV].min);
   fputs (",\"gstreamer\":", out);
@@ -259,10 +264,11 @@ print_line (FILE *out, const Run *run, const Figures figures[SUBJECTS], bool col
   const Case *test = run->test;
   char size[16] = "";
   snprintf (size, sizeof size, "%dx%d", test->width, test->height);
-  fprintf (out, "%-9s %-9s %3d %-9s %-8s %-7s %s %s %7.1f %7.1f %7.1f %7.1f %5.1fx %6.3f", sl_pixel_format_name (test->format), size,
-           test->tensor, fit_names[test->fit], filter_names[test->filter], type_names[test->type], layout_names[test->layout],
-           cold ? "cold" : "warm", figures[OURS].min, figures[OURS].median, figures[OURS].p95, figures[COPY].min,
-           figures[OURS].min / figures[COPY].min, run->error);
+  fprintf (out, "%-9s %-9s %3d %-9s %-8s %-7s %s %s %7.1f %7.1f %7.1f %7.1f %5.1fx %6.3f",
+           sl_pixel_format_name (test->format), size, test->tensor, fit_names[test->fit],
+           filter_names[test->filter], type_names[test->type], layout_names[test->layout],
+           cold ? "cold" : "warm", figures[OURS].min, figures[OURS].median, figures[OURS].p95,
+           figures[COPY].min, figures[OURS].min / figures[COPY].min, run->error);
   print_column (out, run->libyuv != NULL, figures[LIBYUV].min, figures[OURS].min);
   print_column (out, run->gstreamer != NULL, figures[GSTREAMER].min, figures[OURS].min);
   fputc ('\n', out);
@@ -293,13 +299,16 @@ sl_bench_preprocess (const SlBenchPreprocess *bench, FILE *out)
 {
   bool found = false;
   SlProgress progress;
-  sl_progress_start (&progress, "bench", bench->format == NULL ? "cases" : NULL, bench->format == NULL ? N_CASES : 0);
+  sl_progress_start (&progress, "bench", bench->format == NULL ? "cases" : NULL,
+                     bench->format == NULL ? N_CASES : 0);
   for (size_t i = 0; i < N_CASES; i++) {
-    if (bench->format != NULL && strcmp (bench->format, sl_pixel_format_name (cases[i].format)) != 0)
+    if (bench->format != NULL
+        && strcmp (bench->format, sl_pixel_format_name (cases[i].format)) != 0)
       continue;
     if (!found && !bench->json)
-      fprintf (out, "%-9s %-9s %3s %-9s %-8s %-7s %s %s %7s %7s %7s %7s %6s %6s %7s %6s %7s %6s\n", "format", "in", "out", "fit", "filter",
-               "dtype", "lay.", "    ", "min us", "median", "p95", "copy", "ratio", "error", "libyuv", "ratio", "gst", "ratio");
+      fprintf (out, "%-9s %-9s %3s %-9s %-8s %-7s %s %s %7s %7s %7s %7s %6s %6s %7s %6s %7s %6s\n",
+               "format", "in", "out", "fit", "filter", "dtype", "lay.", "    ", "min us", "median",
+               "p95", "copy", "ratio", "error", "libyuv", "ratio", "gst", "ratio");
     found = true;
     sl_progress_show (&progress, i);
     run_case (bench, &cases[i], out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The measurements behind `sightline bench preprocess`: formats x sizes x filters x outputs, one thread, the normaliser, its
- * peers and the copy of its bytes in turn.
+ * The measurements behind `sightline bench preprocess`: formats x sizes x filters x outputs, one
+ * thread, the normaliser, its peers and the copy of its bytes in turn.
  */
 #ifndef SL_TOOLS_BENCH_PREPROCESSING_H
 #define SL_TOOLS_BENCH_PREPROCESSING_H
@@ -13,8 +13,10 @@
  * SlBenchPreprocess:
  * @format: (nullable): only this one, GStreamer's name
  * @rounds: measurements of each, at least 1
- * @cold_frames: pictures in rotation for the cold figures, so that none is in a cache; 0 measures warm only
- * @most_ms: milliseconds after which no further round begins, once there are a few; 0 for no such limit
+ * @cold_frames: pictures in rotation for the cold figures, so that none is in a cache; 0 measures
+ * warm only
+ * @most_ms: milliseconds after which no further round begins, once there are a few; 0 for no such
+ * limit
  * @json: one object a line instead of a table
  */
 typedef struct

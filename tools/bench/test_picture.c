@@ -45,7 +45,8 @@ scene (int c, double x, double y, uint32_t *noise)
   if (c > 0)
     return 128.0 + 50.0 * sin (x * (c == 1 ? 0.010 : 0.002)) * cos (y * 0.015) + grain / 2.0;
   const double checks = ((int) (x / 60.0) + (int) (y / 60.0)) % 2 != 0 ? 15.0 : 0.0;
-  return 110.0 + 60.0 * sin (x * 0.013) * cos (y * 0.017) + 30.0 * sin (x * 0.21 + y * 0.13) + checks + grain;
+  return 110.0 + 60.0 * sin (x * 0.013) * cos (y * 0.017) + 30.0 * sin (x * 0.21 + y * 0.13)
+         + checks + grain;
 }
 
 static void
@@ -89,9 +90,11 @@ sl_bench_picture_init (SlBenchPicture *picture, SlPixelFormat format, int width,
   *picture = (SlBenchPicture){ .info = { .format = format, .width = width, .height = height } };
   picture->components = layout->components == SL_COMPONENTS_GRAY ? 1 : 3;
   for (int c = 0; c < picture->components; c++)
-    fill_component (picture, c, c > 0 ? layout->chroma_shift_w : 0, c > 0 ? layout->chroma_shift_h : 0, layout->bits);
+    fill_component (picture, c, c > 0 ? layout->chroma_shift_w : 0,
+                    c > 0 ? layout->chroma_shift_h : 0, layout->bits);
   for (int p = 0; p < layout->planes; p++)
-    picture->bytes += sl_image_row_bytes (&picture->info, p) * (size_t) sl_image_plane_rows (&picture->info, p);
+    picture->bytes +=
+      sl_image_row_bytes (&picture->info, p) * (size_t) sl_image_plane_rows (&picture->info, p);
   picture->memory = allocate (picture->bytes);
   uint8_t *row = picture->memory;
   for (int p = 0; p < layout->planes; p++) {
@@ -115,25 +118,31 @@ sl_bench_picture_image (const SlBenchPicture *picture, const uint8_t *memory, Sl
   for (int p = 0; p < sl_pixel_format_planes (picture->info.format); p++) {
     image->plane[p] = memory;
     image->stride[p] = (ptrdiff_t) sl_image_row_bytes (&picture->info, p);
-    memory += sl_image_row_bytes (&picture->info, p) * (size_t) sl_image_plane_rows (&picture->info, p);
+    memory +=
+      sl_image_row_bytes (&picture->info, p) * (size_t) sl_image_plane_rows (&picture->info, p);
   }
 }
 
-/* Mean of samples over an interval, or between two, clamped to the plane: along one axis the weights of @n samples. */
+/* Mean of samples over an interval, or between two, clamped to the plane: along one axis the
+ * weights of @n samples. */
 static double
 weigh (SlFilter filter, double centre, double scale, int k)
 {
   if (filter == SL_FILTER_AREA && scale > 1.0)
-    return fmax (fmin (centre + scale / 2.0, k + 1.0) - fmax (centre - scale / 2.0, k), 0.0) / scale;
+    return fmax (fmin (centre + scale / 2.0, k + 1.0) - fmax (centre - scale / 2.0, k), 0.0)
+           / scale;
   return fmax (1.0 - fabs (centre - 0.5 - k), 0.0);
 }
 
 static double
-resample (const SlBenchPicture *picture, int c, SlFilter filter, double x, double y, double scale_x, double scale_y)
+resample (const SlBenchPicture *picture, int c, SlFilter filter, double x, double y, double scale_x,
+          double scale_y)
 {
-  const double cx = x * picture->width[c] / picture->info.width, cy = y * picture->height[c] / picture->info.height;
+  const double cx = x * picture->width[c] / picture->info.width,
+               cy = y * picture->height[c] / picture->info.height;
   /* Which filter is a matter of pixels; samples of a halved plane are narrower boxes. */
-  const double sx = scale_x * picture->width[c] / picture->info.width, sy = scale_y * picture->height[c] / picture->info.height;
+  const double sx = scale_x * picture->width[c] / picture->info.width,
+               sy = scale_y * picture->height[c] / picture->info.height;
   double sum = 0.0, total = 0.0;
   for (int j = (int) floor (cy - sy / 2 - 1); j <= (int) (cy + sy / 2 + 1); j++) {
     for (int i = (int) floor (cx - sx / 2 - 1); i <= (int) (cx + sx / 2 + 1); i++) {
@@ -169,7 +178,8 @@ static double
 half_value (uint16_t half)
 {
   const int exponent = half >> 10 & 31;
-  const double magnitude = exponent == 0 ? ldexp (half & 1023, -24) : ldexp ((half & 1023) + 1024, exponent - 25);
+  const double magnitude =
+    exponent == 0 ? ldexp (half & 1023, -24) : ldexp ((half & 1023) + 1024, exponent - 25);
   return half >> 15 != 0 ? -magnitude : magnitude;
 }
 
@@ -190,16 +200,19 @@ element (SlOutType type, const void *tensor, size_t at)
 }
 
 double
-sl_bench_picture_error (const SlBenchPicture *picture, const SlNormalizeSpec *spec, const void *tensor, int step)
+sl_bench_picture_error (const SlBenchPicture *picture, const SlNormalizeSpec *spec,
+                        const void *tensor, int step)
 {
   const size_t plane = (size_t) spec->width * (size_t) spec->height;
   const bool integer = spec->type == SL_OUT_U8 || spec->type == SL_OUT_I8;
   SlAffine map;
   double worst = 0.0;
-  sl_affine_fit (&map, spec->fit, picture->info.width, picture->info.height, spec->width, spec->height);
+  sl_affine_fit (&map, spec->fit, picture->info.width, picture->info.height, spec->width,
+                 spec->height);
   for (size_t pixel = 0; pixel < plane; pixel += (size_t) step) {
     double code[3] = { 0.0 }, rgb[3], x, y;
-    sl_affine_apply (&map, (double) (pixel % (size_t) spec->width) + 0.5, (double) (pixel / (size_t) spec->width) + 0.5, &x, &y);
+    sl_affine_apply (&map, (double) (pixel % (size_t) spec->width) + 0.5,
+                     (double) (pixel / (size_t) spec->width) + 0.5, &x, &y);
     if (x < 0 || y < 0 || x >= picture->info.width || y >= picture->info.height)
       continue;
     for (int c = 0; c < picture->components; c++)
@@ -207,7 +220,9 @@ sl_bench_picture_error (const SlBenchPicture *picture, const SlNormalizeSpec *sp
     to_rgb (picture, code, rgb);
     for (size_t c = 0; c < 3; c++) {
       const size_t at = spec->layout == SL_LAYOUT_NHWC ? pixel * 3 + c : c * plane + pixel;
-      const double error = fabs (element (spec->type, tensor, at) - (rgb[c] * spec->gain[c] + spec->offset[c])) / fabs (spec->gain[c]);
+      const double error =
+        fabs (element (spec->type, tensor, at) - (rgb[c] * spec->gain[c] + spec->offset[c]))
+        / fabs (spec->gain[c]);
       worst = fmax (worst, integer ? error - 0.5 : error);
     }
   }

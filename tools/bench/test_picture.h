@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A picture to measure with: smooth areas, edges, texture and noise as cameras give them, the same every time, packed in any
- * format the normaliser reads; and what area and bilinear resizing make of it in double precision.
+ * A picture to measure with: smooth areas, edges, texture and noise as cameras give them, the same
+ * every time, packed in any format the normaliser reads; and what area and bilinear resizing make
+ * of it in double precision.
  */
 #ifndef SL_TOOLS_BENCH_TEST_PICTURE_H
 #define SL_TOOLS_BENCH_TEST_PICTURE_H
@@ -23,13 +24,16 @@ typedef struct
   size_t bytes;
 } SlBenchPicture;
 
-/** sl_bench_picture_init: BT.601, limited range, chroma centred. Ends the program when out of memory. */
+/** sl_bench_picture_init: BT.601, limited range, chroma centred. Ends the program when out of
+ * memory. */
 void sl_bench_picture_init (SlBenchPicture *picture, SlPixelFormat format, int width, int height);
 void sl_bench_picture_clear (SlBenchPicture *picture);
 /** sl_bench_picture_image: the planes of a copy of the packed picture at @memory. */
 void sl_bench_picture_image (const SlBenchPicture *picture, const uint8_t *memory, SlImage *image);
-/** sl_bench_picture_error: the largest difference of @tensor from double precision, in units of 1/255 of the range, integers
- *  less their rounding; every @step-th pixel is computed. @spec: area or bilinear, whole picture upright, RGB. */
-double sl_bench_picture_error (const SlBenchPicture *picture, const SlNormalizeSpec *spec, const void *tensor, int step);
+/** sl_bench_picture_error: the largest difference of @tensor from double precision, in units of
+ * 1/255 of the range, integers less their rounding; every @step-th pixel is computed. @spec: area
+ * or bilinear, whole picture upright, RGB. */
+double sl_bench_picture_error (const SlBenchPicture *picture, const SlNormalizeSpec *spec,
+                               const void *tensor, int step);
 
 #endif

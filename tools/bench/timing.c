@@ -37,8 +37,8 @@ sl_timing_sort (double *ms, guint n)
 }
 
 gboolean
-sl_timing_in_turn (const SlTimed *rows, guint n_rows, guint runs, guint turn, guint pause_us, void (*progress) (guint done, guint all),
-                   GError **error)
+sl_timing_in_turn (const SlTimed *rows, guint n_rows, guint runs, guint turn, guint pause_us,
+                   void (*progress) (guint done, guint all), GError **error)
 {
   for (guint done = 0; done < runs; done += turn) {
     for (guint k = 0; k < n_rows; k++) {

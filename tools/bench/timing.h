@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Things timed in turn, so that whatever else the machine does meets all of them: for `sightline bench model` and the
- * benchmarks.
+ * Things timed in turn, so that whatever else the machine does meets all of them: for `sightline
+ * bench model` and the benchmarks.
  */
 #ifndef SL_TOOLS_BENCH_TIMING_H
 #define SL_TOOLS_BENCH_TIMING_H
@@ -24,12 +24,13 @@ double sl_timing_now_ms (void);
 /** sl_timing_each: times @n calls of @run one by one. */
 void sl_timing_each (void (*run) (gpointer data), gpointer data, guint n, double *ms);
 /**
- * sl_timing_in_turn: @runs runs of each row, at most @turn of them before the next row's, a pause of @pause_us before each turn;
- * then sorts each row's times.
+ * sl_timing_in_turn: @runs runs of each row, at most @turn of them before the next row's, a pause
+ * of @pause_us before each turn; then sorts each row's times.
  * @progress: (nullable): told how many runs are done, and at the end that all are
  */
-gboolean sl_timing_in_turn (const SlTimed *rows, guint n_rows, guint runs, guint turn, guint pause_us,
-                            void (*progress) (guint done, guint all), GError **error);
+gboolean sl_timing_in_turn (const SlTimed *rows, guint n_rows, guint runs, guint turn,
+                            guint pause_us, void (*progress) (guint done, guint all),
+                            GError **error);
 /** sl_timing_sort: shortest first. */
 void sl_timing_sort (double *ms, guint n);
 

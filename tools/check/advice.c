@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Advice from what a pipeline is made of, before anything is opened. A rule is a function of one element; the table says of which.
+ * Advice from what a pipeline is made of, before anything is opened. A rule is a function of one
+ * element; the table says of which.
  */
 #include <string.h>
 #include <sys/stat.h>
@@ -17,7 +18,8 @@
 static gboolean
 is_converter (GstElement *element)
 {
-  return sl_check_is (element, "videoconvert") || sl_check_is (element, "videoscale") || sl_check_is (element, "videoconvertscale");
+  return sl_check_is (element, "videoconvert") || sl_check_is (element, "videoscale")
+         || sl_check_is (element, "videoconvertscale");
 }
 
 /* What stands between the source and slnormalize that slnormalize does itself. */
@@ -36,14 +38,16 @@ advise_converter (GstElement *element, GArray *findings)
   }
   GstElement *camera = source != NULL ? sl_check_upstream (source, TRUE) : NULL;
   if (camera != NULL && sl_check_is (source, "jpegdec") && sl_check_is (camera, "v4l2src"))
-    sl_findings_add (findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (source),
-                     "decoding JPEG often costs more than the model; where %s gives YUV (video/x-raw in place of image/jpeg) take that",
-                     GST_OBJECT_NAME (camera));
+    sl_findings_add (
+      findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (source),
+      "decoding JPEG often costs more than the model; where %s gives YUV (video/x-raw in place of image/jpeg) take that",
+      GST_OBJECT_NAME (camera));
   gst_clear_object (&camera);
   gst_clear_object (&source);
 }
 
-/* (transfer full): the inputs that come from other branches of the pipeline, as slinfer states them. */
+/* (transfer full): the inputs that come from other branches of the pipeline, as slinfer states
+ * them. */
 static char *
 handed_inputs (GstElement *infer)
 {
@@ -51,7 +55,8 @@ handed_inputs (GstElement *infer)
   GString *text = g_string_new (NULL);
   for (GList *pad = infer->sinkpads; pad != NULL; pad = pad->next)
     if (g_str_has_prefix (GST_PAD_NAME (pad->data), "input_")
-        && g_ascii_string_to_unsigned (GST_PAD_NAME (pad->data) + strlen ("input_"), 10, 0, SL_MAX_IO - 1, &number, NULL))
+        && g_ascii_string_to_unsigned (GST_PAD_NAME (pad->data) + strlen ("input_"), 10, 0,
+                                       SL_MAX_IO - 1, &number, NULL))
       g_string_append_printf (text, "%s#%" G_GUINT64_FORMAT, text->len > 0 ? "," : "", number);
   return g_string_free (text, FALSE);
 }
@@ -86,7 +91,8 @@ keep_classes (GstElement *element, const SlContract *contract, const SlDecoding 
   GPtrArray *copy = g_ptr_array_new_with_free_func (g_free);
   for (guint i = 0; i < names->len; i++)
     g_ptr_array_add (copy, g_strdup (names->pdata[i]));
-  g_object_set_data_full (G_OBJECT (element), SL_CHECK_CLASSES, copy, (GDestroyNotify) g_ptr_array_unref);
+  g_object_set_data_full (G_OBJECT (element), SL_CHECK_CLASSES, copy,
+                          (GDestroyNotify) g_ptr_array_unref);
 }
 
 static void
@@ -110,10 +116,13 @@ check_model (GstElement *element, GArray *findings)
   else
     keep_classes (element, sl_model_contract (model), decoding);
   if (threads_text != NULL && !sl_threads_parse (threads_text, &threads))
-    sl_findings_add (findings, SL_FINDING_PROBLEM, name, "threads=%s: expected " SL_THREADS_EXPECTED, threads_text);
+    sl_findings_add (findings, SL_FINDING_PROBLEM, name,
+                     "threads=%s: expected " SL_THREADS_EXPECTED, threads_text);
   if (threads > g_get_num_processors ())
-    sl_findings_add (findings, SL_FINDING_ADVICE, name, "threads=%u on %u processors: more threads than processors make each frame slower",
-                     threads, g_get_num_processors ());
+    sl_findings_add (
+      findings, SL_FINDING_ADVICE, name,
+      "threads=%u on %u processors: more threads than processors make each frame slower", threads,
+      g_get_num_processors ());
 }
 
 static gboolean
@@ -140,7 +149,8 @@ leads_to_model (GstElement *queue, GPtrArray *elements)
 static gboolean
 has_live_source (GPtrArray *elements)
 {
-  static const char *const cameras[] = { "v4l2src", "rtspsrc", "libcamerasrc", "udpsrc", "slcamera", "nvarguscamerasrc" };
+  static const char *const cameras[] = { "v4l2src", "rtspsrc",  "libcamerasrc",
+                                         "udpsrc",  "slcamera", "nvarguscamerasrc" };
   for (guint i = 0; i < elements->len; i++)
     for (guint c = 0; c < G_N_ELEMENTS (cameras); c++)
       if (sl_check_is (elements->pdata[i], cameras[c]))
@@ -153,7 +163,8 @@ static gboolean
 is_inside (GstElement *element, const char *factory)
 {
   GstObject *parent = gst_object_get_parent (GST_OBJECT (element));
-  const gboolean inside = parent != NULL && GST_IS_ELEMENT (parent) && sl_check_is (GST_ELEMENT (parent), factory);
+  const gboolean inside =
+    parent != NULL && GST_IS_ELEMENT (parent) && sl_check_is (GST_ELEMENT (parent), factory);
   gst_clear_object (&parent);
   return inside;
 }
@@ -164,14 +175,18 @@ check_queue (GstElement *element, GPtrArray *elements, GArray *findings)
   guint buffers = 0, bytes = 0;
   guint64 time = 0;
   gint leaky = 0;
-  g_object_get (element, "max-size-buffers", &buffers, "max-size-bytes", &bytes, "max-size-time", &time, "leaky", &leaky, NULL);
+  g_object_get (element, "max-size-buffers", &buffers, "max-size-bytes", &bytes, "max-size-time",
+                &time, "leaky", &leaky, NULL);
   if (buffers == 0 && bytes == 0 && time == 0)
-    sl_findings_add (findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (element),
-                     "unbounded: it grows until memory ends when what follows is too slow; set max-size-buffers");
-  else if (leaky == 0 && !is_inside (element, "slpredict") && has_live_source (elements) && leads_to_model (element, elements))
-    sl_findings_add (findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (element),
-                     "before a model, behind a camera: when the model is too slow its frames grow old; for the newest frame always set "
-                     "max-size-buffers=1 max-size-bytes=0 max-size-time=0 leaky=downstream");
+    sl_findings_add (
+      findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (element),
+      "unbounded: it grows until memory ends when what follows is too slow; set max-size-buffers");
+  else if (leaky == 0 && !is_inside (element, "slpredict") && has_live_source (elements)
+           && leads_to_model (element, elements))
+    sl_findings_add (
+      findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (element),
+      "before a model, behind a camera: when the model is too slow its frames grow old; for the newest frame always set "
+      "max-size-buffers=1 max-size-bytes=0 max-size-time=0 leaky=downstream");
 }
 
 static void
@@ -179,12 +194,14 @@ check_device_file (GstElement *element, const char *device, GArray *findings)
 {
   struct stat info;
   if (stat (device, &info) != 0)
-    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s: no such device; is the camera plugged in?", device);
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
+                     "%s: no such device; is the camera plugged in?", device);
   else if (!S_ISCHR (info.st_mode))
-    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s: expected a camera's device, got another kind of file",
-                     device);
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
+                     "%s: expected a camera's device, got another kind of file", device);
   else if (access (device, R_OK | W_OK) != 0)
-    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s: no permission; is the user in the group video?", device);
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
+                     "%s: no permission; is the user in the group video?", device);
 }
 
 static void
@@ -202,11 +219,13 @@ check_camera_file (GstElement *element, const char *uri, GArray *findings)
 {
   g_autofree char *scheme = g_uri_parse_scheme (uri);
   g_autofree char *bare = g_strndup (uri, strcspn (uri, "?#"));
-  g_autofree char *path = scheme == NULL                             ? g_strdup (uri)
-                          : g_ascii_strcasecmp (scheme, "file") == 0 ? g_filename_from_uri (bare, NULL, NULL)
-                                                                     : NULL;
+  g_autofree char *path = scheme == NULL ? g_strdup (uri)
+                          : g_ascii_strcasecmp (scheme, "file") == 0
+                            ? g_filename_from_uri (bare, NULL, NULL)
+                            : NULL;
   if (path != NULL && access (path, R_OK) != 0)
-    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s: cannot be read; no such file, or no permission", path);
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
+                     "%s: cannot be read; no such file, or no permission", path);
 }
 
 static void
@@ -215,7 +234,8 @@ check_camera (GstElement *element, GArray *findings)
   g_autofree char *uri = NULL;
   g_object_get (element, "uri", &uri, NULL);
   if (uri == NULL)
-    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "no camera: set uri=v4l2:///dev/video0 or another address");
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
+                     "no camera: set uri=v4l2:///dev/video0 or another address");
   else if (g_ascii_strncasecmp (uri, "v4l2:///", strlen ("v4l2:///")) == 0)
     check_device_file (element, uri + strlen ("v4l2://"), findings);
   else if (g_str_has_prefix (uri, "/dev/"))
@@ -230,12 +250,14 @@ check_read (GstElement *element, GArray *findings)
   g_autofree char *location = NULL;
   g_object_get (element, "location", &location, NULL);
   if (location == NULL)
-    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "no file: set location=FILE");
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
+                     "no file: set location=FILE");
   else if (access (location, R_OK) != 0)
-    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s: cannot be read; no such file, or no permission",
-                     location);
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
+                     "%s: cannot be read; no such file, or no permission", location);
   else if (g_file_test (location, G_FILE_TEST_IS_DIR))
-    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s: is a directory; expected a file", location);
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
+                     "%s: is a directory; expected a file", location);
 }
 
 static void
@@ -243,10 +265,12 @@ check_written_file (GstElement *element, const char *location, GArray *findings)
 {
   g_autofree char *folder = g_path_get_dirname (location);
   if (g_file_test (location, G_FILE_TEST_IS_DIR))
-    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s: is a directory; expected a file", location);
-  else if (access (location, F_OK) == 0 ? access (location, W_OK) != 0 : access (folder, W_OK | X_OK) != 0)
-    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s: cannot be written; no such folder, or no permission",
-                     location);
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
+                     "%s: is a directory; expected a file", location);
+  else if (access (location, F_OK) == 0 ? access (location, W_OK) != 0
+                                        : access (folder, W_OK | X_OK) != 0)
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
+                     "%s: cannot be written; no such folder, or no permission", location);
 }
 
 static void
@@ -255,7 +279,8 @@ check_written (GstElement *element, GArray *findings)
   g_autofree char *location = NULL;
   g_object_get (element, "location", &location, NULL);
   if (location == NULL)
-    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "no file: set location=FILE");
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
+                     "no file: set location=FILE");
   else
     check_written_file (element, location, findings);
 }
@@ -267,10 +292,13 @@ check_recorded (GstElement *element, GArray *findings)
   g_autofree char *location = NULL;
   g_object_get (element, "location", &location, NULL);
   if (location == NULL || *location == '\0')
-    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "no folder for clips: set location=FOLDER");
-  else if (!g_file_test (location, G_FILE_TEST_IS_DIR) || access (location, W_OK | X_OK) != 0)
     sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
-                     "location=%s: expected a folder that this process may write into: make it, or change its owner", location);
+                     "no folder for clips: set location=FOLDER");
+  else if (!g_file_test (location, G_FILE_TEST_IS_DIR) || access (location, W_OK | X_OK) != 0)
+    sl_findings_add (
+      findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
+      "location=%s: expected a folder that this process may write into: make it, or change its owner",
+      location);
 }
 
 /* Peers may come and go; only files can be judged before. */
@@ -283,7 +311,8 @@ check_published (GstElement *element, GArray *findings)
   const gboolean file = scheme != NULL && g_ascii_strcasecmp (scheme, "file") == 0;
   g_autofree char *path = file ? g_filename_from_uri (location, NULL, NULL) : g_strdup (location);
   if (location == NULL || *location == '\0')
-    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "no place for lines: set location=, such as location=-");
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
+                     "no place for lines: set location=, such as location=-");
   else if (path != NULL && (scheme == NULL || file) && !g_str_equal (location, "-"))
     check_written_file (element, path, findings);
 }
@@ -302,13 +331,16 @@ are_loose (GList *pads)
   return loose;
 }
 
-/* Whether pads of some element come only while it plays, so that what they will be linked to cannot be seen yet. */
+/* Whether pads of some element come only while it plays, so that what they will be linked to cannot
+ * be seen yet. */
 static gboolean
 links_later (GstElement *pipeline)
 {
   for (GList *link = GST_BIN_CHILDREN (pipeline); link != NULL; link = link->next)
-    for (GList *pads = gst_element_get_pad_template_list (link->data); pads != NULL; pads = pads->next)
-      if (GST_PAD_TEMPLATE_DIRECTION (pads->data) == GST_PAD_SRC && GST_PAD_TEMPLATE_PRESENCE (pads->data) == GST_PAD_SOMETIMES)
+    for (GList *pads = gst_element_get_pad_template_list (link->data); pads != NULL;
+         pads = pads->next)
+      if (GST_PAD_TEMPLATE_DIRECTION (pads->data) == GST_PAD_SRC
+          && GST_PAD_TEMPLATE_PRESENCE (pads->data) == GST_PAD_SOMETIMES)
         return TRUE;
   return FALSE;
 }
@@ -321,12 +353,14 @@ check_links (GstElement *pipeline, GArray *findings)
   for (GList *link = GST_BIN_CHILDREN (pipeline); link != NULL; link = link->next) {
     GstElement *element = link->data;
     if (are_loose (element->srcpads))
-      sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
-                       "nothing is behind it, so its first frame ends the pipeline with an error; expected '! ELEMENT' and at last a sink, "
-                       "such as fakesink");
+      sl_findings_add (
+        findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
+        "nothing is behind it, so its first frame ends the pipeline with an error; expected '! ELEMENT' and at last a sink, "
+        "such as fakesink");
     if (!later && are_loose (element->sinkpads))
-      sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
-                       "nothing is before it, so no frame ever comes; expected a source and '!' before it, such as videotestsrc");
+      sl_findings_add (
+        findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
+        "nothing is before it, so no frame ever comes; expected a source and '!' before it, such as videotestsrc");
   }
 }
 
@@ -336,8 +370,9 @@ check_decoded (GstElement *element, GPtrArray *elements, GArray *findings)
   for (guint i = 0; i < elements->len; i++)
     if (sl_check_is (elements->pdata[i], "slpostprocess"))
       return;
-  sl_findings_add (findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (element),
-                   "no slpostprocess in the pipeline: its tensors stay tensors; put slpostprocess behind it for labels and boxes");
+  sl_findings_add (
+    findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (element),
+    "no slpostprocess in the pipeline: its tensors stay tensors; put slpostprocess behind it for labels and boxes");
 }
 
 /* Rules by factory. */
@@ -346,8 +381,10 @@ static const struct
   const char *factory;
   void (*check) (GstElement *, GArray *);
 } rules[] = {
-  { "slnormalize", advise_converter }, { "slinfer", check_model },    { "v4l2src", check_device },      { "slcamera", check_camera },
-  { "filesrc", check_read },           { "filesink", check_written }, { "slpublish", check_published }, { "slrecord", check_recorded },
+  { "slnormalize", advise_converter }, { "slinfer", check_model },
+  { "v4l2src", check_device },         { "slcamera", check_camera },
+  { "filesrc", check_read },           { "filesink", check_written },
+  { "slpublish", check_published },    { "slrecord", check_recorded },
 };
 
 void

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a frame will cost: each model of the pipeline is fed test frames of the predicted format through elements with the same
- * properties, and the stages' times are read off them. Nothing of the pipeline itself runs.
+ * What a frame will cost: each model of the pipeline is fed test frames of the predicted format
+ * through elements with the same properties, and the stages' times are read off them. Nothing of
+ * the pipeline itself runs.
  */
 #include <gst/video/video.h>
 #include <string.h>
@@ -23,7 +24,8 @@ predict_frames (GstElement *normalize, gboolean *assumed)
 {
   GstPad *sink = normalize->sinkpads->data;
   g_autoptr (GstCaps) allowed = gst_pad_get_allowed_caps (sink);
-  GstCaps *caps = allowed != NULL && !gst_caps_is_any (allowed) ? sl_dmabuf_plain (allowed) : gst_caps_new_empty ();
+  GstCaps *caps = allowed != NULL && !gst_caps_is_any (allowed) ? sl_dmabuf_plain (allowed)
+                                                                : gst_caps_new_empty ();
   if (gst_caps_is_empty (caps)) {
     gst_caps_unref (caps);
     caps = gst_caps_from_string ("video/x-raw,format=NV12");
@@ -33,7 +35,8 @@ predict_frames (GstElement *normalize, gboolean *assumed)
   gst_structure_remove_fields (first, "multiview-mode", "multiview-flags", NULL);
   *assumed = !gst_caps_is_fixed (caps);
   if (!gst_structure_has_field (first, "width"))
-    gst_structure_set (first, "width", GST_TYPE_INT_RANGE, 1, G_MAXINT, "height", GST_TYPE_INT_RANGE, 1, G_MAXINT, NULL);
+    gst_structure_set (first, "width", GST_TYPE_INT_RANGE, 1, G_MAXINT, "height",
+                       GST_TYPE_INT_RANGE, 1, G_MAXINT, NULL);
   if (!gst_structure_has_field (first, "framerate"))
     gst_structure_set (first, "framerate", GST_TYPE_FRACTION_RANGE, 1, 1, G_MAXINT, 1, NULL);
   return sl_check_fixate (caps);
@@ -46,9 +49,11 @@ copy_properties (GstElement *from, GstElement *to)
   guint n = 0;
   g_autofree GParamSpec **all = g_object_class_list_properties (G_OBJECT_GET_CLASS (from), &n);
   for (guint i = 0; i < n; i++) {
-    const gboolean ours = (all[i]->flags & G_PARAM_READWRITE) == G_PARAM_READWRITE && (all[i]->flags & G_PARAM_CONSTRUCT_ONLY) == 0;
+    const gboolean ours = (all[i]->flags & G_PARAM_READWRITE) == G_PARAM_READWRITE
+                          && (all[i]->flags & G_PARAM_CONSTRUCT_ONLY) == 0;
     g_auto (GValue) value = G_VALUE_INIT;
-    if (!ours || strcmp (all[i]->name, "name") == 0 || strcmp (all[i]->name, "parent") == 0 || strcmp (all[i]->name, "post-messages") == 0)
+    if (!ours || strcmp (all[i]->name, "name") == 0 || strcmp (all[i]->name, "parent") == 0
+        || strcmp (all[i]->name, "post-messages") == 0)
       continue;
     g_value_init (&value, G_PARAM_SPEC_VALUE_TYPE (all[i]));
     g_object_get_property (G_OBJECT (from), all[i]->name, &value);
@@ -57,7 +62,8 @@ copy_properties (GstElement *from, GstElement *to)
   }
 }
 
-/* In a trial, inputs from other branches are zeros, unless they have a first value. A model that cannot be loaded was reported before. */
+/* In a trial, inputs from other branches are zeros, unless they have a first value. A model that
+ * cannot be loaded was reported before. */
 static void
 fix_branches (GstElement *infer, GstElement *trial)
 {
@@ -70,7 +76,8 @@ fix_branches (GstElement *infer, GstElement *trial)
   g_autoptr (GString) all = g_string_new (fixed);
   for (guint i = 0; i < sl_graph_n_held (graph); i++)
     if (sl_graph_held (graph, i)->output < 0 && sl_graph_held (graph, i)->first == NULL)
-      g_string_append_printf (all, "%s#%u=0", all->len > 0 ? ";" : "", sl_graph_held_place (graph, i));
+      g_string_append_printf (all, "%s#%u=0", all->len > 0 ? ";" : "",
+                              sl_graph_held_place (graph, i));
   if (all->len > 0)
     g_object_set (trial, "fixed-inputs", all->str, NULL);
 }
@@ -80,9 +87,11 @@ static GstElement *
 make_trial (GstElement *normalize, GstElement *infer, GstElement *results, GstCaps *caps)
 {
   GstElement *pipeline = gst_pipeline_new (NULL);
-  GstElement *chain[] = { gst_element_factory_make ("videotestsrc", NULL),  gst_element_factory_make ("capsfilter", NULL),
-                          gst_element_factory_make ("slnormalize", NULL),   gst_element_factory_make ("slinfer", NULL),
-                          gst_element_factory_make ("slpostprocess", NULL), gst_element_factory_make ("fakesink", NULL) };
+  GstElement *chain[] = {
+    gst_element_factory_make ("videotestsrc", NULL),  gst_element_factory_make ("capsfilter", NULL),
+    gst_element_factory_make ("slnormalize", NULL),   gst_element_factory_make ("slinfer", NULL),
+    gst_element_factory_make ("slpostprocess", NULL), gst_element_factory_make ("fakesink", NULL)
+  };
   g_object_set (chain[0], "num-buffers", FRAMES, NULL);
   g_object_set (chain[1], "caps", caps, NULL);
   copy_properties (normalize, chain[2]);
@@ -107,7 +116,8 @@ run_trial (GstElement *pipeline, const char *about, GArray *findings)
   if (error != NULL)
     sl_findings_add (findings, SL_FINDING_PROBLEM, about, "%s", error->message);
   else if (!good)
-    sl_findings_add (findings, SL_FINDING_PROBLEM, about, "%d frames took more than %d s", FRAMES, (int) (TIMEOUT / GST_SECOND));
+    sl_findings_add (findings, SL_FINDING_PROBLEM, about, "%d frames took more than %d s", FRAMES,
+                     (int) (TIMEOUT / GST_SECOND));
   gst_element_set_state (pipeline, GST_STATE_NULL);
   return good;
 }
@@ -123,14 +133,19 @@ judge (SlFlow *flow, GstCaps *caps, const char *about, GArray *findings)
   if (!gst_video_info_from_caps (&info, caps))
     return;
   const double ms = (double) p50[SL_STAGE_AGE] / 1000;
-  const double budget = GST_VIDEO_INFO_FPS_N (&info) > 0 ? 1000.0 * GST_VIDEO_INFO_FPS_D (&info) / GST_VIDEO_INFO_FPS_N (&info) : 0;
-  sl_findings_add (findings, SL_FINDING_FACT, "time", "%s: %.2f ms a frame measured: %.2f preprocessing, %.2f inference, %.2f decoding",
-                   about, ms, (double) p50[SL_STAGE_PREPROCESS] / 1000, (double) p50[SL_STAGE_INFERENCE] / 1000,
-                   (double) p50[SL_STAGE_DECODE] / 1000);
+  const double budget = GST_VIDEO_INFO_FPS_N (&info) > 0
+                          ? 1000.0 * GST_VIDEO_INFO_FPS_D (&info) / GST_VIDEO_INFO_FPS_N (&info)
+                          : 0;
+  sl_findings_add (
+    findings, SL_FINDING_FACT, "time",
+    "%s: %.2f ms a frame measured: %.2f preprocessing, %.2f inference, %.2f decoding", about, ms,
+    (double) p50[SL_STAGE_PREPROCESS] / 1000, (double) p50[SL_STAGE_INFERENCE] / 1000,
+    (double) p50[SL_STAGE_DECODE] / 1000);
   if (budget <= 0)
     return;
-  sl_findings_add (findings, SL_FINDING_FACT, "budget", "%s: %.1f ms between frames at %.4g frames/s; %.0f %% of it is used", about, budget,
-                   1000 / budget, 100 * ms / budget);
+  sl_findings_add (findings, SL_FINDING_FACT, "budget",
+                   "%s: %.1f ms between frames at %.4g frames/s; %.0f %% of it is used", about,
+                   budget, 1000 / budget, 100 * ms / budget);
   if (ms > budget)
     sl_findings_add (
       findings, SL_FINDING_ADVICE, "budget",
@@ -171,7 +186,8 @@ report_model (GstElement *infer, GArray *findings)
   g_autoptr (GError) error = NULL;
   g_autofree char *notice = NULL;
   g_autoptr (SlModel) model = sl_check_load (infer, NULL, &error);
-  g_autoptr (SlSession) session = model != NULL ? sl_model_session_new (model, 1, &notice, &error) : NULL;
+  g_autoptr (SlSession) session =
+    model != NULL ? sl_model_session_new (model, 1, &notice, &error) : NULL;
   if (session == NULL) {
     sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (infer), "%s", error->message);
     return;
@@ -179,16 +195,20 @@ report_model (GstElement *infer, GArray *findings)
   SlSessionStats stats;
   sl_session_stats (session, &stats);
   if (sl_session_external (session) == NULL)
-    sl_findings_add (findings, SL_FINDING_FACT, "memory", "%s: %.2f MiB of weights, %.2f MiB for tensors between layers",
-                     GST_OBJECT_NAME (infer), (double) stats.weight_bytes / (1 << 20), (double) stats.arena_bytes / (1 << 20));
+    sl_findings_add (findings, SL_FINDING_FACT, "memory",
+                     "%s: %.2f MiB of weights, %.2f MiB for tensors between layers",
+                     GST_OBJECT_NAME (infer), (double) stats.weight_bytes / (1 << 20),
+                     (double) stats.arena_bytes / (1 << 20));
   sl_check_backends (infer, model, findings);
 }
 
-/* Elements that write every frame anew, by their class; those that fetch frames from a device say so by their names. */
+/* Elements that write every frame anew, by their class; those that fetch frames from a device say
+ * so by their names. */
 static gboolean
 copies_frames (GstElementFactory *factory)
 {
-  const char *klass = factory != NULL ? gst_element_factory_get_metadata (factory, GST_ELEMENT_METADATA_KLASS) : NULL;
+  const char *klass =
+    factory != NULL ? gst_element_factory_get_metadata (factory, GST_ELEMENT_METADATA_KLASS) : NULL;
   if (klass == NULL || strstr (klass, "Video") == NULL || strstr (klass, "Tensor") != NULL)
     return FALSE;
   return strstr (klass, "Converter") != NULL || strstr (klass, "Scaler") != NULL
@@ -206,7 +226,8 @@ report_mapped (GPtrArray *elements, GArray *findings)
     g_autoptr (GstCaps) caps = gst_pad_get_allowed_caps (element->sinkpads->data);
     if (caps != NULL && !gst_caps_is_any (caps) && !gst_caps_is_empty (caps)
         && gst_caps_features_contains (gst_caps_get_features (caps, 0), "memory:DMABuf"))
-      sl_findings_add (findings, SL_FINDING_FACT, "copies", "%s reads frames of DMABuf where they lie, without a copy",
+      sl_findings_add (findings, SL_FINDING_FACT, "copies",
+                       "%s reads frames of DMABuf where they lie, without a copy",
                        GST_OBJECT_NAME (element));
   }
 }
@@ -221,12 +242,14 @@ count_copies (GPtrArray *elements, GArray *findings)
     if (!copies_frames (factory))
       continue;
     n++;
-    g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", GST_OBJECT_NAME (elements->pdata[i]));
+    g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "",
+                            GST_OBJECT_NAME (elements->pdata[i]));
   }
   if (n == 0)
     sl_findings_add (findings, SL_FINDING_FACT, "copies", "no element copies whole frames");
   else
-    sl_findings_add (findings, SL_FINDING_FACT, "copies", "%u of each frame, unless the format fits already: %s", n, names->str);
+    sl_findings_add (findings, SL_FINDING_FACT, "copies",
+                     "%u of each frame, unless the format fits already: %s", n, names->str);
 }
 
 void

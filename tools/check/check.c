@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * `sightline check`: everything that can be known about a description before it runs. Models, labels and devices are opened, the
- * pipeline itself never plays.
+ * `sightline check`: everything that can be known about a description before it runs. Models,
+ * labels and devices are opened, the pipeline itself never plays.
  */
 #include <gst/gst.h>
 
@@ -17,20 +17,24 @@
 static void
 describe (const SlDescription *description, GArray *findings)
 {
-  sl_findings_add (findings, SL_FINDING_FACT, "pipeline", "%s%s%s", description->name, description->description != NULL ? ": " : "",
+  sl_findings_add (findings, SL_FINDING_FACT, "pipeline", "%s%s%s", description->name,
+                   description->description != NULL ? ": " : "",
                    description->description != NULL ? description->description : "");
   for (guint i = 0; i < description->parameters->len; i++) {
     const SlParameter *parameter = &g_array_index (description->parameters, SlParameter, i);
-    sl_findings_add (findings, SL_FINDING_FACT, "parameter", "%s=%s%s", parameter->name, parameter->value,
+    sl_findings_add (findings, SL_FINDING_FACT, "parameter", "%s=%s%s", parameter->name,
+                     parameter->value,
                      parameter->is_default         ? ""
                      : parameter->from_environment ? " (environment)"
                                                    : " (--set)");
   }
-  sl_findings_add (findings, SL_FINDING_FACT, "restart", "%s, back-off %g to %g s, watchdog %g s", sl_restart_name (description->restart),
-                   description->backoff_min / 1000.0, description->backoff_max / 1000.0, description->watchdog / 1000.0);
+  sl_findings_add (findings, SL_FINDING_FACT, "restart", "%s, back-off %g to %g s, watchdog %g s",
+                   sl_restart_name (description->restart), description->backoff_min / 1000.0,
+                   description->backoff_max / 1000.0, description->watchdog / 1000.0);
   if (description->watchdog == 0 && description->restart != SL_RESTART_NO)
-    sl_findings_add (findings, SL_FINDING_ADVICE, "restart",
-                     "watchdog=0: a camera that stalls without closing is never noticed; set watchdog=10s");
+    sl_findings_add (
+      findings, SL_FINDING_ADVICE, "restart",
+      "watchdog=0: a camera that stalls without closing is never noticed; set watchdog=10s");
 }
 
 static void
@@ -86,24 +90,29 @@ run_check (int argc, char **argv)
     SL_RUN_OPTION_SET (options),
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL },
     { "make-golden", 0, 0, G_OPTION_ARG_FILENAME, &golden,
-      "Instead of FILE: write MODEL.golden beside MODEL, which tests each machine that loads the model", "MODEL" },
+      "Instead of FILE: write MODEL.golden beside MODEL, which tests each machine that loads the model",
+      "MODEL" },
     { NULL },
   };
-  int status = sl_options_parse ("check", "FILE", "Checks a pipeline description for errors and slow parts, without running it.", NULL,
-                                 argc, argv, entries, more, &files);
+  int status = sl_options_parse (
+    "check", "FILE", "Checks a pipeline description for errors and slow parts, without running it.",
+    NULL, argc, argv, entries, more, &files);
   if (status >= 0)
     return status;
   if (golden != NULL && files[0] != NULL)
-    return sl_options_usage ("check", "--make-golden: expected no FILE with it, got '%s'", files[0]);
+    return sl_options_usage ("check", "--make-golden: expected no FILE with it, got '%s'",
+                             files[0]);
   if (golden != NULL && !sl_model_options_check ("check", &model))
     return SL_EXIT_USAGE;
   if (golden != NULL)
     return sl_check_make_golden (golden, &model) ? SL_EXIT_OK : SL_EXIT_FAILED;
   if (files[0] == NULL || files[1] != NULL)
-    return sl_options_usage ("check", "expected one FILE: a pipeline description (docs/pipelines.md)");
+    return sl_options_usage ("check",
+                             "expected one FILE: a pipeline description (docs/pipelines.md)");
   if (!sl_run_options_check ("check", &options))
     return SL_EXIT_USAGE;
   return check_file (&options, files[0]);
 }
 
-const SlCommand sl_command_check = { "check", "check a pipeline description without running it", run_check };
+const SlCommand sl_command_check = { "check", "check a pipeline description without running it",
+                                     run_check };

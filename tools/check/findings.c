@@ -37,7 +37,8 @@ sl_findings_add (GArray *findings, SlFindingKind kind, const char *about, const 
   va_start (args, format);
   g_autofree char *text = g_strdup_vprintf (format, args);
   va_end (args);
-  SlFinding finding = { kind, sl_printable (about, SL_PRINTABLE_NAME), sl_printable_message (text) };
+  SlFinding finding = { kind, sl_printable (about, SL_PRINTABLE_NAME),
+                        sl_printable_message (text) };
   g_array_append_val (findings, finding);
 }
 
@@ -55,10 +56,12 @@ print_json (const GArray *findings, const char *path)
 {
   g_autoptr (GString) out = g_string_new ("{\"file\":");
   sl_json_append_string (out, path);
-  g_string_append_printf (out, ",\"good\":%s,\"findings\":[", sl_findings_have_problems (findings) ? "false" : "true");
+  g_string_append_printf (out, ",\"good\":%s,\"findings\":[",
+                          sl_findings_have_problems (findings) ? "false" : "true");
   for (guint i = 0; i < findings->len; i++) {
     const SlFinding *finding = &g_array_index (findings, SlFinding, i);
-    g_string_append_printf (out, "%s{\"kind\":\"%s\",\"about\":", i > 0 ? "," : "", kinds[finding->kind]);
+    g_string_append_printf (out, "%s{\"kind\":\"%s\",\"about\":", i > 0 ? "," : "",
+                            kinds[finding->kind]);
     sl_json_append_string (out, finding->about);
     g_string_append (out, ",\"text\":");
     sl_json_append_string (out, finding->text);
@@ -78,12 +81,14 @@ sl_findings_print (const GArray *findings, const char *path, gboolean json)
   for (guint i = 0; i < findings->len; i++) {
     const SlFinding *finding = &g_array_index (findings, SlFinding, i);
     counts[finding->kind]++;
-    printf ("%s%s %-12s%s %s\n", sl_terminal_style (stdout, styles[finding->kind]), marks[finding->kind], finding->about,
-            sl_terminal_style (stdout, SL_STYLE_PLAIN), finding->text);
+    printf ("%s%s %-12s%s %s\n", sl_terminal_style (stdout, styles[finding->kind]),
+            marks[finding->kind], finding->about, sl_terminal_style (stdout, SL_STYLE_PLAIN),
+            finding->text);
   }
   g_autofree char *shown = sl_printable_message (path);
-  printf ("%s: %u problem%s (!), %u piece%s of advice (*)\n", shown, counts[SL_FINDING_PROBLEM], counts[SL_FINDING_PROBLEM] == 1 ? "" : "s",
-          counts[SL_FINDING_ADVICE], counts[SL_FINDING_ADVICE] == 1 ? "" : "s");
+  printf ("%s: %u problem%s (!), %u piece%s of advice (*)\n", shown, counts[SL_FINDING_PROBLEM],
+          counts[SL_FINDING_PROBLEM] == 1 ? "" : "s", counts[SL_FINDING_ADVICE],
+          counts[SL_FINDING_ADVICE] == 1 ? "" : "s");
 }
 
 gboolean
@@ -96,11 +101,12 @@ sl_check_is (GstElement *element, const char *factory)
 static gboolean
 only_passes (GstElement *element)
 {
-  return sl_check_is (element, "queue") || sl_check_is (element, "capsfilter") || sl_check_is (element, "identity")
-         || sl_check_is (element, "tee");
+  return sl_check_is (element, "queue") || sl_check_is (element, "capsfilter")
+         || sl_check_is (element, "identity") || sl_check_is (element, "tee");
 }
 
-/* (transfer full) (nullable): the element whose pad is linked to the first sink pad, looking through ghost pads. */
+/* (transfer full) (nullable): the element whose pad is linked to the first sink pad, looking
+ * through ghost pads. */
 static GstElement *
 before (GstElement *element)
 {
@@ -108,7 +114,8 @@ before (GstElement *element)
     return NULL;
   GstPad *peer = gst_pad_get_peer (element->sinkpads->data);
   while (peer != NULL && GST_IS_PROXY_PAD (peer)) {
-    GstPad *inner = GST_IS_GHOST_PAD (peer) ? gst_ghost_pad_get_target (GST_GHOST_PAD (peer)) : NULL;
+    GstPad *inner =
+      GST_IS_GHOST_PAD (peer) ? gst_ghost_pad_get_target (GST_GHOST_PAD (peer)) : NULL;
     if (inner == NULL && !GST_IS_GHOST_PAD (peer)) {
       GstProxyPad *internal = gst_proxy_pad_get_internal (GST_PROXY_PAD (peer));
       inner = internal != NULL ? gst_pad_get_peer (GST_PAD (internal)) : NULL;

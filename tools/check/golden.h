@@ -5,8 +5,8 @@
 
 #include "tools/options.h"
 
-/** sl_check_make_golden: writes MODEL.golden beside @model, and tries it in a session of its own; FALSE, having complained, when either
- *  fails. */
+/** sl_check_make_golden: writes MODEL.golden beside @model, and tries it in a session of its own;
+ * FALSE, having complained, when either fails. */
 gboolean sl_check_make_golden (const char *model, const SlModelOptions *options);
 
 #endif

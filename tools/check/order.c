@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What elements need of others: models before trackers, trackers before those who count, classes that the models have, and boxes that stay where they
- * were found.
+ * What elements need of others: models before trackers, trackers before those who count, classes
+ * that the models have, and boxes that stay where they were found.
  */
 #include <string.h>
 
@@ -12,7 +12,8 @@
 static gboolean
 is_model (GstElement *element)
 {
-  return sl_check_is (element, "slpostprocess") || sl_check_is (element, "slinfer") || sl_check_is (element, "slremote");
+  return sl_check_is (element, "slpostprocess") || sl_check_is (element, "slinfer")
+         || sl_check_is (element, "slremote");
 }
 
 /* sltrack, or slpredict by what is inside of it. */
@@ -25,13 +26,16 @@ is_tracker (GstElement *element)
   return tracks || sl_check_is (element, "sltrack");
 }
 
-/* Whether @element, of which nobody here knows what it does, may put objects on frames, as detectors of others do. */
+/* Whether @element, of which nobody here knows what it does, may put objects on frames, as
+ * detectors of others do. */
 static gboolean
 may_detect (GstElement *element)
 {
-  static const char *const others[] = { "Source", "Codec", "Converter", "Generic", "Effect", "Demuxer", "Depayloader", "Parser", "Scaler" };
+  static const char *const others[] = { "Source",  "Codec",       "Converter", "Generic", "Effect",
+                                        "Demuxer", "Depayloader", "Parser",    "Scaler" };
   GstElementFactory *factory = gst_element_get_factory (element);
-  const char *klass = factory != NULL ? gst_element_factory_get_metadata (factory, GST_ELEMENT_METADATA_KLASS) : NULL;
+  const char *klass =
+    factory != NULL ? gst_element_factory_get_metadata (factory, GST_ELEMENT_METADATA_KLASS) : NULL;
   if (klass == NULL || g_str_has_prefix (GST_OBJECT_NAME (factory), "sl"))
     return klass == NULL;
   for (guint i = 0; i < G_N_ELEMENTS (others); i++)
@@ -58,8 +62,10 @@ check_tracker (GstElement *element, GArray *findings)
 {
   if (has_before (element, is_model))
     return;
-  sl_findings_add (findings, has_before (element, may_detect) ? SL_FINDING_ADVICE : SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
-                   "no model is before it, so there is nothing to track but what elements of others find; put slpredict before it");
+  sl_findings_add (
+    findings, has_before (element, may_detect) ? SL_FINDING_ADVICE : SL_FINDING_PROBLEM,
+    GST_OBJECT_NAME (element),
+    "no model is before it, so there is nothing to track but what elements of others find; put slpredict before it");
 }
 
 static void
@@ -67,12 +73,15 @@ check_analyzer (GstElement *element, GArray *findings)
 {
   if (has_before (element, is_tracker))
     return;
-  sl_findings_add (findings, has_before (element, may_detect) ? SL_FINDING_ADVICE : SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
-                   "no tracker is before it, which gives objects the numbers that it counts by; put sltrack, or slpredict with track=true, "
-                   "before it");
+  sl_findings_add (
+    findings, has_before (element, may_detect) ? SL_FINDING_ADVICE : SL_FINDING_PROBLEM,
+    GST_OBJECT_NAME (element),
+    "no tracker is before it, which gives objects the numbers that it counts by; put sltrack, or slpredict with track=true, "
+    "before it");
 }
 
-/* (transfer full) (nullable): names of the classes of all models; NULL where there is none, or one does not say. */
+/* (transfer full) (nullable): names of the classes of all models; NULL where there is none, or one
+ * does not say. */
 static GPtrArray *
 class_names (GPtrArray *elements)
 {
@@ -86,17 +95,21 @@ class_names (GPtrArray *elements)
       return NULL;
     models = TRUE;
     for (guint k = 0; k < names->len; k++)
-      g_ptr_array_add (all, names->pdata[k] != NULL ? g_strdup (names->pdata[k]) : g_strdup_printf ("%u", k));
+      g_ptr_array_add (all, names->pdata[k] != NULL ? g_strdup (names->pdata[k])
+                                                    : g_strdup_printf ("%u", k));
   }
   return models ? g_steal_pointer (&all) : NULL;
 }
 
 static void
-check_filter (GstElement *element, const char *where, const SlClassFilter *filter, const GPtrArray *names, GArray *findings)
+check_filter (GstElement *element, const char *where, const SlClassFilter *filter,
+              const GPtrArray *names, GArray *findings)
 {
   g_autoptr (GError) error = NULL;
-  if (!sl_class_filter_check (filter, (const char *const *) names->pdata, names->len, "the model", &error))
-    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s%s", where, error->message);
+  if (!sl_class_filter_check (filter, (const char *const *) names->pdata, names->len, "the model",
+                              &error))
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s%s", where,
+                     error->message);
 }
 
 /* The property "classes", and those of zones and lines. */
@@ -121,12 +134,14 @@ check_classes (GstElement *element, const GPtrArray *names, GArray *findings)
   g_autoptr (SlRegions) regions = text != NULL ? sl_regions_parse (text, NULL) : NULL;
   for (guint i = 0; regions != NULL && i < regions->list->len; i++) {
     const SlRegion *region = &g_array_index (regions->list, SlRegion, i);
-    g_autofree char *where = g_strdup_printf ("[%s %s] ", region->kind == SL_REGION_ZONE ? "zone" : "line", region->name);
+    g_autofree char *where =
+      g_strdup_printf ("[%s %s] ", region->kind == SL_REGION_ZONE ? "zone" : "line", region->name);
     check_filter (element, where, region->classes, names, findings);
   }
 }
 
-/* Elements that move pixels within the frame, or cut some off, and with which properties at 0 they do not. */
+/* Elements that move pixels within the frame, or cut some off, and with which properties at 0 they
+ * do not. */
 static const struct
 {
   const char *factory, *still[4];
@@ -160,7 +175,10 @@ static GstObject *
 cropper_of (GstElement *element)
 {
   GstObject *parent = GST_OBJECT_PARENT (element);
-  return parent != NULL && sl_check_is (GST_ELEMENT (parent), "aspectratiocrop") && sl_check_is (element, "videocrop") ? parent : NULL;
+  return parent != NULL && sl_check_is (GST_ELEMENT (parent), "aspectratiocrop")
+             && sl_check_is (element, "videocrop")
+           ? parent
+           : NULL;
 }
 
 static gboolean
@@ -183,14 +201,16 @@ moves (GstElement *element)
 static gboolean
 uses_boxes (GstElement *element)
 {
-  static const char *const users[] = { "sloverlay", "slpublish", "slrecord", "sltrack", "slanalyze", "slread", "appsink" };
+  static const char *const users[] = { "sloverlay", "slpublish", "slrecord", "sltrack",
+                                       "slanalyze", "slread",    "appsink" };
   for (guint i = 0; i < G_N_ELEMENTS (users); i++)
     if (sl_check_is (element, users[i]))
       return TRUE;
   return FALSE;
 }
 
-/* What is between @user and the model before it leaves boxes where they were; each mover is told once. */
+/* What is between @user and the model before it leaves boxes where they were; each mover is told
+ * once. */
 static void
 check_displaced (GstElement *user, GHashTable *told, GArray *findings)
 {
@@ -207,7 +227,9 @@ check_displaced (GstElement *user, GHashTable *told, GArray *findings)
     if (g_hash_table_add (told, between->pdata[i]))
       sl_findings_add (
         findings, SL_FINDING_ADVICE,
-        GST_OBJECT_NAME (cropper_of (between->pdata[i]) != NULL ? (gpointer) cropper_of (between->pdata[i]) : between->pdata[i]),
+        GST_OBJECT_NAME (cropper_of (between->pdata[i]) != NULL
+                           ? (gpointer) cropper_of (between->pdata[i])
+                           : between->pdata[i]),
         "behind the model it moves what is in the picture: the boxes that %s gets may not fit any more; put it before the model",
         GST_OBJECT_NAME (user));
   gst_clear_object (&at);

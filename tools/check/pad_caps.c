@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A pipeline in READY knows what each link may carry: models are loaded and answer for their tensors, cameras for their formats. What
- * it will carry is predicted as the first of that, completed to a common size where anything goes.
+ * A pipeline in READY knows what each link may carry: models are loaded and answer for their
+ * tensors, cameras for their formats. What it will carry is predicted as the first of that,
+ * completed to a common size where anything goes.
  */
 #include <gst/video/video.h>
 #include <string.h>
@@ -21,7 +22,8 @@ keep_files (GstElement *pipeline)
   g_autoptr (GPtrArray) elements = sl_check_elements (pipeline);
   for (guint i = 0; i < elements->len; i++)
     if (GST_OBJECT_FLAG_IS_SET (elements->pdata[i], GST_ELEMENT_FLAG_SINK)
-        && g_object_class_find_property (G_OBJECT_GET_CLASS (elements->pdata[i]), "location") != NULL)
+        && g_object_class_find_property (G_OBJECT_GET_CLASS (elements->pdata[i]), "location")
+             != NULL)
       gst_element_set_locked_state (elements->pdata[i], TRUE);
 }
 
@@ -48,7 +50,8 @@ sl_check_ready (GstElement *pipeline, GArray *findings)
   g_autoptr (GError) error = NULL;
   g_autofree char *element = NULL;
   sl_bus_take_refusal (pipeline, "the pipeline", &element, &error);
-  sl_findings_add (findings, SL_FINDING_PROBLEM, element != NULL ? element : "start", "%s", error->message);
+  sl_findings_add (findings, SL_FINDING_PROBLEM, element != NULL ? element : "start", "%s",
+                   error->message);
   return FALSE;
 }
 
@@ -58,7 +61,8 @@ describe_caps (GstCaps *caps)
 {
   g_autoptr (GstCaps) first = gst_caps_truncate (gst_caps_copy (caps));
   GstStructure *structure = gst_caps_get_structure (first, 0);
-  gst_structure_remove_fields (structure, "contract", "multiview-mode", "multiview-flags", "interlace-mode", "pixel-aspect-ratio", NULL);
+  gst_structure_remove_fields (structure, "contract", "multiview-mode", "multiview-flags",
+                               "interlace-mode", "pixel-aspect-ratio", NULL);
   const gboolean fixed = gst_caps_get_size (caps) == 1 && gst_caps_is_fixed (first);
   if (!fixed)
     first = sl_check_fixate (first);
@@ -75,14 +79,19 @@ describe_link (GstElement *element, GstPad *src, GArray *findings)
   if (next == NULL || GST_IS_BIN (next) || caps == NULL) {
     /* the edge of a bin, or a pad that is linked while running */
   } else if (gst_caps_is_empty (caps)) {
-    g_autofree char *about = g_strdup_printf ("%s ! %s", GST_OBJECT_NAME (element), GST_OBJECT_NAME (next));
-    g_autoptr (GstCaps) gives = gst_pad_query_caps (src, NULL), takes = gst_pad_query_caps (peer, NULL);
+    g_autofree char *about =
+      g_strdup_printf ("%s ! %s", GST_OBJECT_NAME (element), GST_OBJECT_NAME (next));
+    g_autoptr (GstCaps) gives = gst_pad_query_caps (src, NULL),
+                        takes = gst_pad_query_caps (peer, NULL);
     g_autofree char *given = gst_caps_to_string (gives), *taken = gst_caps_to_string (takes);
-    sl_findings_add (findings, SL_FINDING_PROBLEM, "caps", "%s: they have no format in common: %.*s gives %.*s, %s takes %.*s", about,
-                     LONGEST_CAPS, GST_OBJECT_NAME (element), LONGEST_CAPS, given, GST_OBJECT_NAME (next), LONGEST_CAPS, taken);
+    sl_findings_add (findings, SL_FINDING_PROBLEM, "caps",
+                     "%s: they have no format in common: %.*s gives %.*s, %s takes %.*s", about,
+                     LONGEST_CAPS, GST_OBJECT_NAME (element), LONGEST_CAPS, given,
+                     GST_OBJECT_NAME (next), LONGEST_CAPS, taken);
   } else if (!gst_caps_is_any (caps)) {
     g_autofree char *text = describe_caps (caps);
-    sl_findings_add (findings, SL_FINDING_FACT, "caps", "%s ! %s: %s", GST_OBJECT_NAME (element), GST_OBJECT_NAME (next), text);
+    sl_findings_add (findings, SL_FINDING_FACT, "caps", "%s ! %s: %s", GST_OBJECT_NAME (element),
+                     GST_OBJECT_NAME (next), text);
   }
   gst_clear_object (&next);
   gst_clear_object (&peer);

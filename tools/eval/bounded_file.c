@@ -46,8 +46,10 @@ read_open (int fd, const char *path, const char *what, gsize most, gsize *length
   if (n < 0)
     return refuse (error, SL_ERROR_OPEN, path, g_strerror (errno), what);
   if (data == NULL || (gsize) n > size) {
-    g_autofree char *reason = data != NULL ? g_strdup ("grows while it is read") : g_strdup_printf ("%" G_GSIZE_FORMAT " bytes", size);
-    g_autofree char *bound = g_strdup_printf ("%s of at most %" G_GSIZE_FORMAT " bytes", what, most);
+    g_autofree char *reason = data != NULL ? g_strdup ("grows while it is read")
+                                           : g_strdup_printf ("%" G_GSIZE_FORMAT " bytes", size);
+    g_autofree char *bound =
+      g_strdup_printf ("%s of at most %" G_GSIZE_FORMAT " bytes", what, most);
     return refuse (error, SL_ERROR_LIMIT, path, reason, bound);
   }
   data[n] = '\0';
@@ -62,7 +64,8 @@ sl_bounded_file_read (const char *path, const char *what, gsize most, gsize *len
   /* Without waiting: a named pipe has no writer. */
   const int fd = g_open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
   if (fd < 0)
-    return refuse (error, SL_ERROR_OPEN, path, errno == ENOENT ? "no such file, check the path" : g_strerror (errno), what);
+    return refuse (error, SL_ERROR_OPEN, path,
+                   errno == ENOENT ? "no such file, check the path" : g_strerror (errno), what);
   char *data = read_open (fd, path, what, most, length, error);
   close (fd);
   return data;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * YOLO's text has the centre and size of each box in 0..1 of the picture. Pascal VOC's XML has the first and the last pixel of each box,
- * counted from 1.
+ * YOLO's text has the centre and size of each box in 0..1 of the picture. Pascal VOC's XML has the
+ * first and the last pixel of each box, counted from 1.
  */
 #include "tools/eval/boxfile.h"
 
@@ -39,7 +39,8 @@ parse_yolo_line (char **fields, SlNamedBox *named)
 {
   gdouble numbers[YOLO_FIELDS];
   guint64 label;
-  if (g_strv_length (fields) != YOLO_FIELDS || !g_ascii_string_to_unsigned (fields[0], 10, 0, G_MAXINT32, &label, NULL))
+  if (g_strv_length (fields) != YOLO_FIELDS
+      || !g_ascii_string_to_unsigned (fields[0], 10, 0, G_MAXINT32, &label, NULL))
     return FALSE;
   for (guint i = 1; i < YOLO_FIELDS; i++) {
     char *end = NULL;
@@ -47,8 +48,8 @@ parse_yolo_line (char **fields, SlNamedBox *named)
     if (end == fields[i] || *end != '\0' || !(numbers[i] >= 0 && numbers[i] <= 1))
       return FALSE;
   }
-  named->box =
-    (SlEvalBox){ numbers[1] - numbers[3] / 2, numbers[2] - numbers[4] / 2, numbers[1] + numbers[3] / 2, numbers[2] + numbers[4] / 2 };
+  named->box = (SlEvalBox){ numbers[1] - numbers[3] / 2, numbers[2] - numbers[4] / 2,
+                            numbers[1] + numbers[3] / 2, numbers[2] + numbers[4] / 2 };
   named->label = (gint32) label;
   return TRUE;
 }
@@ -75,9 +76,10 @@ parse_yolo (const char *path, const char *text, GArray *boxes, GError **error)
     if (fields[0] == NULL)
       continue;
     if (!parse_yolo_line (fields, &named)) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                   "%s: line %u: expected a class number and four numbers in 0..1, centre x, centre y, width and height, got '%s'", path,
-                   i + 1, lines[i]);
+      g_set_error (
+        error, SL_ERROR, SL_ERROR_ARGUMENT,
+        "%s: line %u: expected a class number and four numbers in 0..1, centre x, centre y, width and height, got '%s'",
+        path, i + 1, lines[i]);
       return FALSE;
     }
     g_array_append_val (boxes, named);
@@ -95,7 +97,8 @@ typedef struct
 
 static const char *const voc_corners[] = { "xmin", "ymin", "xmax", "ymax" };
 
-/* Whether the open elements end in @path, which goes from the inner to the outer one and ends in NULL. */
+/* Whether the open elements end in @path, which goes from the inner to the outer one and ends in
+ * NULL. */
 static gboolean
 is_in (GMarkupParseContext *context, const char *const *path)
 {
@@ -107,7 +110,8 @@ is_in (GMarkupParseContext *context, const char *const *path)
 }
 
 static void
-voc_start (GMarkupParseContext *context, const char *element, const char **names, const char **values, gpointer data, GError **error)
+voc_start (GMarkupParseContext *context, const char *element, const char **names,
+           const char **values, gpointer data, GError **error)
 {
   Voc *voc = data;
   if (!is_in (context, (const char *const[]){ "object", "annotation", NULL }))
@@ -118,11 +122,13 @@ voc_start (GMarkupParseContext *context, const char *element, const char **names
 }
 
 static void
-voc_text (GMarkupParseContext *context, const char *text, gsize length, gpointer data, GError **error)
+voc_text (GMarkupParseContext *context, const char *text, gsize length, gpointer data,
+          GError **error)
 {
   Voc *voc = data;
   g_autofree char *word = g_strstrip (g_strndup (text, length));
-  gdouble *const corners[] = { &voc->now.box.x_min, &voc->now.box.y_min, &voc->now.box.x_max, &voc->now.box.y_max };
+  gdouble *const corners[] = { &voc->now.box.x_min, &voc->now.box.y_min, &voc->now.box.x_max,
+                               &voc->now.box.y_max };
   if (is_in (context, (const char *const[]){ "name", "object", "annotation", NULL })) {
     g_free (voc->now.name);
     voc->now.name = g_steal_pointer (&word);
@@ -132,11 +138,13 @@ voc_text (GMarkupParseContext *context, const char *text, gsize length, gpointer
     voc->now.ignored = g_str_equal (word, "1");
   for (guint i = 0; i < G_N_ELEMENTS (voc_corners); i++) {
     char *end = NULL;
-    if (!is_in (context, (const char *const[]){ voc_corners[i], "bndbox", "object", "annotation", NULL }))
+    if (!is_in (context,
+                (const char *const[]){ voc_corners[i], "bndbox", "object", "annotation", NULL }))
       continue;
     *corners[i] = g_ascii_strtod (word, &end);
     if (end == word || *end != '\0' || !isfinite (*corners[i]) || fabs (*corners[i]) > G_MAXINT32)
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: expected a number of pixels, got '%s'", voc_corners[i], word);
+      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: expected a number of pixels, got '%s'",
+                   voc_corners[i], word);
     voc->has |= 1u << i;
   }
 }
@@ -147,9 +155,12 @@ voc_end (GMarkupParseContext *context, const char *element, gpointer data, GErro
   Voc *voc = data;
   if (!is_in (context, (const char *const[]){ "object", "annotation", NULL }))
     return;
-  if (voc->now.name == NULL || voc->now.name[0] == '\0' || voc->has != (1u << G_N_ELEMENTS (voc_corners)) - 1) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "object %u has no %s; expected a name and a bndbox of xmin, ymin, xmax and ymax",
-                 voc->boxes->len + 1, voc->now.name == NULL || voc->now.name[0] == '\0' ? "name" : "whole bndbox");
+  if (voc->now.name == NULL || voc->now.name[0] == '\0'
+      || voc->has != (1u << G_N_ELEMENTS (voc_corners)) - 1) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "object %u has no %s; expected a name and a bndbox of xmin, ymin, xmax and ymax",
+                 voc->boxes->len + 1,
+                 voc->now.name == NULL || voc->now.name[0] == '\0' ? "name" : "whole bndbox");
     return;
   }
   voc->now.box.x_min -= 1;
@@ -161,11 +172,14 @@ voc_end (GMarkupParseContext *context, const char *element, gpointer data, GErro
 static gboolean
 parse_voc (const char *path, const char *text, GArray *boxes, GError **error)
 {
-  const GMarkupParser parser = { .start_element = voc_start, .end_element = voc_end, .text = voc_text };
+  const GMarkupParser parser = { .start_element = voc_start,
+                                 .end_element = voc_end,
+                                 .text = voc_text };
   Voc voc = { .boxes = boxes };
-  GMarkupParseContext *context = g_markup_parse_context_new (&parser, G_MARKUP_TREAT_CDATA_AS_TEXT, &voc, NULL);
-  const gboolean good =
-    g_markup_parse_context_parse (context, text, (gssize) strlen (text), error) && g_markup_parse_context_end_parse (context, error);
+  GMarkupParseContext *context =
+    g_markup_parse_context_new (&parser, G_MARKUP_TREAT_CDATA_AS_TEXT, &voc, NULL);
+  const gboolean good = g_markup_parse_context_parse (context, text, (gssize) strlen (text), error)
+                        && g_markup_parse_context_end_parse (context, error);
   g_markup_parse_context_free (context);
   g_free (voc.now.name);
   if (!good)
@@ -180,6 +194,7 @@ sl_box_file_read (const char *path, GError **error)
   g_autofree char *text = sl_text_read (path, error);
   if (text == NULL)
     return NULL;
-  const gboolean good = g_str_has_suffix (path, ".xml") ? parse_voc (path, text, boxes, error) : parse_yolo (path, text, boxes, error);
+  const gboolean good = g_str_has_suffix (path, ".xml") ? parse_voc (path, text, boxes, error)
+                                                        : parse_yolo (path, text, boxes, error);
   return good ? g_steal_pointer (&boxes) : NULL;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* PNG (ISO/IEC 15948): chunks, of which IHDR and IDAT count; the latter inflated by GLib; five filters of rows. */
+/* PNG (ISO/IEC 15948): chunks, of which IHDR and IDAT count; the latter inflated by GLib; five
+ * filters of rows. */
 #include "tools/eval/class_map.h"
 
 #include <gio/gio.h>
@@ -20,7 +21,8 @@ typedef struct
   guint width, height, depth, row;
 } Header;
 
-static gboolean G_GNUC_PRINTF (3, 4) fail (GError **error, const char *path, const char *format, ...)
+static gboolean G_GNUC_PRINTF (3, 4)
+  fail (GError **error, const char *path, const char *format, ...)
 {
   va_list arguments;
   va_start (arguments, format);
@@ -36,12 +38,16 @@ read_header (const char *path, const guint8 *data, gsize length, Header *header,
   if (length < 33 || memcmp (data, "\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16) != 0)
     return fail (error, path, "is no PNG; expected a map of classes");
   *header = (Header){ sl_be32 (data + 16), sl_be32 (data + 20), data[24], 0 };
-  if (header->width < 1 || header->height < 1 || header->width > MAX_SIDE || header->height > MAX_SIDE
-      || header->width * header->height > MAX_PIXELS)
-    return fail (error, path, "%ux%u pixels; expected 1..%d each way and at most %d", header->width, header->height, MAX_SIDE, MAX_PIXELS);
-  if ((data[25] != 0 && data[25] != 3) || header->depth > 8 || header->depth == 0 || 8 % header->depth != 0)
-    return fail (error, path, "colours of type %u with %u bits; expected a number of at most 8 bits a pixel, gray or with a palette",
-                 data[25], header->depth);
+  if (header->width < 1 || header->height < 1 || header->width > MAX_SIDE
+      || header->height > MAX_SIDE || header->width * header->height > MAX_PIXELS)
+    return fail (error, path, "%ux%u pixels; expected 1..%d each way and at most %d", header->width,
+                 header->height, MAX_SIDE, MAX_PIXELS);
+  if ((data[25] != 0 && data[25] != 3) || header->depth > 8 || header->depth == 0
+      || 8 % header->depth != 0)
+    return fail (
+      error, path,
+      "colours of type %u with %u bits; expected a number of at most 8 bits a pixel, gray or with a palette",
+      data[25], header->depth);
   if (data[28] != 0)
     return fail (error, path, "is interlaced; expected rows in their order");
   header->row = (header->width * header->depth + 7) / 8;
@@ -74,8 +80,9 @@ inflate_into (const GByteArray *from, guint8 *to, gsize wanted)
     return wanted == 0;
   while (written < wanted) {
     gsize in = 0, out = 0;
-    const GConverterResult result = g_converter_convert (G_CONVERTER (inflater), from->data + read, from->len - read, to + written,
-                                                         wanted - written, G_CONVERTER_NO_FLAGS, &in, &out, NULL);
+    const GConverterResult result =
+      g_converter_convert (G_CONVERTER (inflater), from->data + read, from->len - read,
+                           to + written, wanted - written, G_CONVERTER_NO_FLAGS, &in, &out, NULL);
     read += in;
     written += out;
     if (result != G_CONVERTER_CONVERTED)
@@ -87,19 +94,23 @@ inflate_into (const GByteArray *from, guint8 *to, gsize wanted)
 static guint8
 nearest (gint left, gint above, gint corner)
 {
-  const gint guess = left + above - corner, a = abs (guess - left), b = abs (guess - above), c = abs (guess - corner);
+  const gint guess = left + above - corner, a = abs (guess - left), b = abs (guess - above),
+             c = abs (guess - corner);
   return (guint8) (a <= b && a <= c ? left : b <= c ? above : corner);
 }
 
-/* Undoes the filter of a row, whose pixels are a byte or less. @above: (nullable): the row before. */
+/* Undoes the filter of a row, whose pixels are a byte or less. @above: (nullable): the row before.
+ */
 static gboolean
 unfilter (guint8 filter, guint8 *row, const guint8 *above, guint bytes)
 {
   if (filter > 4)
     return FALSE;
   for (guint i = 0; i < bytes; i++) {
-    const guint left = i > 0 ? row[i - 1] : 0, up = above != NULL ? above[i] : 0, corner = i > 0 && above != NULL ? above[i - 1] : 0;
-    const guint more[] = { 0, left, up, (left + up) / 2, nearest ((gint) left, (gint) up, (gint) corner) };
+    const guint left = i > 0 ? row[i - 1] : 0, up = above != NULL ? above[i] : 0,
+                corner = i > 0 && above != NULL ? above[i - 1] : 0;
+    const guint more[] = { 0, left, up, (left + up) / 2,
+                           nearest ((gint) left, (gint) up, (gint) corner) };
     row[i] = (guint8) (row[i] + more[filter]);
   }
   return TRUE;
@@ -123,7 +134,8 @@ decode (const char *path, const guint8 *data, gsize length, SlClassMap *map, GEr
       return fail (error, path, "is a damaged PNG");
     for (guint x = 0; x < header.width; x++) {
       const guint bit = x * header.depth;
-      cells[(gsize) y * header.width + x] = (guint8) (row[bit / 8] >> (8 - header.depth - bit % 8) & ((1u << header.depth) - 1));
+      cells[(gsize) y * header.width + x] =
+        (guint8) (row[bit / 8] >> (8 - header.depth - bit % 8) & ((1u << header.depth) - 1));
     }
   }
   *map = (SlClassMap){ header.width, header.height, g_steal_pointer (&cells) };
@@ -134,6 +146,7 @@ gboolean
 sl_class_map_read (const char *path, SlClassMap *map, GError **error)
 {
   gsize length;
-  g_autofree char *data = sl_bounded_file_read (path, "a map of classes", MAX_BYTES, &length, error);
+  g_autofree char *data =
+    sl_bounded_file_read (path, "a map of classes", MAX_BYTES, &length, error);
   return data != NULL && decode (path, (const guint8 *) data, length, map, error);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The file is read twice: pictures and categories first, because annotations, which refer to them, may stand before them.
+ * The file is read twice: pictures and categories first, because annotations, which refer to them,
+ * may stand before them.
  */
 #include "tools/eval/coco.h"
 
@@ -55,8 +56,8 @@ sl_coco_free (SlCoco *coco)
   g_free (coco);
 }
 
-/* A file could choose ids that a hash known before sends to one place; g_int64_hash() even leaves the upper half out. A product with a
- * random odd number sends them apart. */
+/* A file could choose ids that a hash known before sends to one place; g_int64_hash() even leaves
+ * the upper half out. A product with a random odd number sends them apart. */
 static guint
 id_hash (gconstpointer key)
 {
@@ -142,16 +143,19 @@ read_item (Reading *r, const char *name_key, gboolean sized, Item *item)
       g_free (item->name);
       item->name = g_strdup (reader->text->str);
     } else if (sized && (strcmp (key, "width") == 0 || strcmp (key, "height") == 0)) {
-      good = sl_json_reader_integer (reader, 1, SL_RUNS_MAX_SIDE, key[0] == 'w' ? &item->width : &item->height);
+      good = sl_json_reader_integer (reader, 1, SL_RUNS_MAX_SIDE,
+                                     key[0] == 'w' ? &item->width : &item->height);
     } else {
       good = sl_json_reader_skip (reader);
     }
     if (!good)
       return FALSE;
   }
-  if (reader->error != NULL || (has_id && item->name != NULL && (!sized || (item->width > 0 && item->height > 0))))
+  if (reader->error != NULL
+      || (has_id && item->name != NULL && (!sized || (item->width > 0 && item->height > 0))))
     return reader->error == NULL;
-  return sl_json_reader_fail (reader, sized ? "a picture without id, file_name, width or height" : "a category without id or name");
+  return sl_json_reader_fail (reader, sized ? "a picture without id, file_name, width or height"
+                                            : "a category without id or name");
 }
 
 /* Stores that @id belongs to the index @index. @what names the kind of entry in errors. */
@@ -171,11 +175,13 @@ read_pictures (Reading *r)
     return FALSE;
   while (sl_json_reader_next (&r->reader)) {
     Item item = { 0 };
-    if (!read_item (r, "file_name", TRUE, &item) || !take_id (r, r->pictures, item.id, r->coco->pictures->len, "picture")) {
+    if (!read_item (r, "file_name", TRUE, &item)
+        || !take_id (r, r->pictures, item.id, r->coco->pictures->len, "picture")) {
       g_free (item.name);
       return FALSE;
     }
-    const SlCocoPicture picture = { item.id, item.name, (guint) item.width, (guint) item.height, sl_ground_truth_new () };
+    const SlCocoPicture picture = { item.id, item.name, (guint) item.width, (guint) item.height,
+                                    sl_ground_truth_new () };
     g_array_append_val (r->coco->pictures, picture);
   }
   return r->reader.error == NULL;
@@ -188,7 +194,8 @@ read_categories (Reading *r)
     return FALSE;
   while (sl_json_reader_next (&r->reader)) {
     Item item = { 0 };
-    if (!read_item (r, "name", FALSE, &item) || !take_id (r, r->categories, item.id, r->coco->categories->len, "category")) {
+    if (!read_item (r, "name", FALSE, &item)
+        || !take_id (r, r->categories, item.id, r->coco->categories->len, "category")) {
       g_free (item.name);
       return FALSE;
     }
@@ -220,7 +227,8 @@ read_area (Reading *r)
 {
   if (!sl_json_reader_number (&r->reader, &r->area))
     return FALSE;
-  return r->area >= 0 || sl_json_reader_fail (&r->reader, "expected no negative number, got %g", r->area);
+  return r->area >= 0
+         || sl_json_reader_fail (&r->reader, "expected no negative number, got %g", r->area);
 }
 
 static gboolean
@@ -230,16 +238,20 @@ read_box (Reading *r)
   if (!read_numbers (r, numbers, 4))
     return FALSE;
   if (numbers->len != 4)
-    return sl_json_reader_fail (&r->reader, "expected x, y, width and height, got %u numbers", numbers->len);
+    return sl_json_reader_fail (&r->reader, "expected x, y, width and height, got %u numbers",
+                                numbers->len);
   memcpy (r->box, numbers->data, sizeof r->box);
   for (guint i = 0; i < 4; i++)
     if (r->box[i] > MAX_COORDINATE || r->box[i] < (i < 2 ? -MAX_COORDINATE : 0))
-      return sl_json_reader_fail (&r->reader, "expected x, y, width and height in pixels, no size negative, got %g", r->box[i]);
+      return sl_json_reader_fail (
+        &r->reader, "expected x, y, width and height in pixels, no size negative, got %g",
+        r->box[i]);
   r->has_box = TRUE;
   return TRUE;
 }
 
-/* x, y and visibility of the points of a person; other numbers of points are those of hands or faces, which nothing here measures. */
+/* x, y and visibility of the points of a person; other numbers of points are those of hands or
+ * faces, which nothing here measures. */
 static gboolean
 read_points (Reading *r)
 {
@@ -271,7 +283,8 @@ read_size (Reading *r)
   if (!read_numbers (r, numbers, 2))
     return FALSE;
   if (numbers->len != 2)
-    return sl_json_reader_fail (&r->reader, "expected height and width, got %u numbers", numbers->len);
+    return sl_json_reader_fail (&r->reader, "expected height and width, got %u numbers",
+                                numbers->len);
   memcpy (r->size, numbers->data, sizeof r->size);
   return TRUE;
 }
@@ -291,7 +304,9 @@ read_counts (Reading *r)
 static gboolean
 read_segmentation (Reading *r)
 {
-  static const MemberRow rows[] = { { "size", read_size }, { "counts", read_counts }, { NULL, NULL } };
+  static const MemberRow rows[] = { { "size", read_size },
+                                    { "counts", read_counts },
+                                    { NULL, NULL } };
   const SlJsonKind kind = sl_json_reader_kind (&r->reader);
   g_array_set_size (r->numbers, 0);
   g_array_set_size (r->ends, 0);
@@ -301,7 +316,9 @@ read_segmentation (Reading *r)
   if (kind == SL_JSON_NULL)
     return sl_json_reader_skip (&r->reader);
   if (kind == SL_JSON_OBJECT)
-    return read_members (r, rows) && (r->size[0] > 0 || sl_json_reader_fail (&r->reader, "runs without the size of their picture"));
+    return read_members (r, rows)
+           && (r->size[0] > 0
+               || sl_json_reader_fail (&r->reader, "runs without the size of their picture"));
   if (!sl_json_reader_enter (&r->reader, SL_JSON_LIST))
     return FALSE;
   while (sl_json_reader_next (&r->reader)) {
@@ -310,7 +327,8 @@ read_segmentation (Reading *r)
       return FALSE;
     const guint n = r->numbers->len - before;
     if (n < 6 || n % 2 != 0)
-      return sl_json_reader_fail (&r->reader, "expected a polygon of three points or more, got %u numbers", n);
+      return sl_json_reader_fail (&r->reader,
+                                  "expected a polygon of three points or more, got %u numbers", n);
     const guint end = r->numbers->len / 2;
     g_array_append_val (r->ends, end);
   }
@@ -327,7 +345,8 @@ runs_of_counts (Reading *r, guint width, guint height, GError **error)
   for (guint i = 0; i < r->numbers->len; i++) {
     const gdouble count = g_array_index (r->numbers, gdouble, i);
     if (count != floor (count) || count < 0 || count > G_MAXUINT32) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "run %u has %g pixels; expected a whole number", i + 1, count);
+      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                   "run %u has %g pixels; expected a whole number", i + 1, count);
       return NULL;
     }
     counts[i] = (guint32) count;
@@ -340,14 +359,16 @@ static SlRuns *
 make_mask (Reading *r, const SlCocoPicture *picture, GError **error)
 {
   if (r->size[0] > 0 && (r->size[0] != picture->height || r->size[1] != picture->width)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "runs for %gx%g pixels; expected %ux%u, as its picture has", r->size[1], r->size[0],
-                 picture->width, picture->height);
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "runs for %gx%g pixels; expected %ux%u, as its picture has", r->size[1],
+                 r->size[0], picture->width, picture->height);
     return NULL;
   }
   if (r->size[0] > 0)
     return runs_of_counts (r, picture->width, picture->height, error);
-  return sl_runs_new_polygons (picture->width, picture->height, (const gdouble *) (void *) r->numbers->data,
-                               (const guint *) (void *) r->ends->data, r->ends->len, &r->cost, error);
+  return sl_runs_new_polygons (
+    picture->width, picture->height, (const gdouble *) (void *) r->numbers->data,
+    (const guint *) (void *) r->ends->data, r->ends->len, &r->cost, error);
 }
 
 static gint64
@@ -356,7 +377,8 @@ index_of (GHashTable *ids, gint64 id)
   return (gint64) GPOINTER_TO_UINT (g_hash_table_lookup (ids, &id)) - 1;
 }
 
-/* Keypoints of @truth by the annotation at hand; an object without labelled ones need not be found by them. */
+/* Keypoints of @truth by the annotation at hand; an object without labelled ones need not be found
+ * by them. */
 static void
 set_points (const Reading *r, SlGroundTruth *truth)
 {
@@ -373,15 +395,18 @@ set_points (const Reading *r, SlGroundTruth *truth)
 static gboolean
 add_annotation (Reading *r)
 {
-  const gint64 picture_index = index_of (r->pictures, r->picture), category = index_of (r->categories, r->category);
+  const gint64 picture_index = index_of (r->pictures, r->picture),
+               category = index_of (r->categories, r->category);
   g_autoptr (GError) error = NULL;
   if (picture_index < 0 || category < 0)
-    return sl_json_reader_fail (&r->reader, "%s %" G_GINT64_FORMAT " is not in the file", picture_index < 0 ? "image_id" : "category_id",
+    return sl_json_reader_fail (&r->reader, "%s %" G_GINT64_FORMAT " is not in the file",
+                                picture_index < 0 ? "image_id" : "category_id",
                                 picture_index < 0 ? r->picture : r->category);
   if (!r->has_box)
     return sl_json_reader_fail (&r->reader, "has no bbox");
   const SlCocoPicture *picture = &g_array_index (r->coco->pictures, SlCocoPicture, picture_index);
-  SlGroundTruth truth = { .box = { r->box[0], r->box[1], r->box[0] + r->box[2], r->box[1] + r->box[3] },
+  SlGroundTruth truth = { .box = { r->box[0], r->box[1], r->box[0] + r->box[2],
+                                   r->box[1] + r->box[3] },
                           .area = r->area,
                           .label = (gint32) category,
                           .ignored = r->crowd != 0,
@@ -428,7 +453,8 @@ read_annotations (Reading *r)
 }
 
 static gboolean
-read_whole (Reading *r, const char *path, const char *text, gsize length, const MemberRow *rows, GError **error)
+read_whole (Reading *r, const char *path, const char *text, gsize length, const MemberRow *rows,
+            GError **error)
 {
   sl_json_reader_init (&r->reader, text, length);
   const gboolean good = read_members (r, rows) && sl_json_reader_end (&r->reader);
@@ -441,15 +467,20 @@ read_whole (Reading *r, const char *path, const char *text, gsize length, const 
 static gboolean
 read_file (Reading *r, const char *path, GError **error)
 {
-  static const MemberRow first[] = { { "images", read_pictures }, { "categories", read_categories }, { NULL, NULL } };
+  static const MemberRow first[] = { { "images", read_pictures },
+                                     { "categories", read_categories },
+                                     { NULL, NULL } };
   static const MemberRow second[] = { { "annotations", read_annotations }, { NULL, NULL } };
   gsize length;
-  g_autofree char *text = sl_bounded_file_read (path, "COCO's annotations", MAX_BYTES, &length, error);
-  if (text == NULL || !read_whole (r, path, text, length, first, error) || !read_whole (r, path, text, length, second, error))
+  g_autofree char *text =
+    sl_bounded_file_read (path, "COCO's annotations", MAX_BYTES, &length, error);
+  if (text == NULL || !read_whole (r, path, text, length, first, error)
+      || !read_whole (r, path, text, length, second, error))
     return FALSE;
   if (r->coco->pictures->len > 0 && r->annotations > 0)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: has no %s; expected COCO's object of images, annotations and categories", path,
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "%s: has no %s; expected COCO's object of images, annotations and categories", path,
                r->coco->pictures->len > 0 ? "annotations" : "images");
   return FALSE;
 }

@@ -7,7 +7,8 @@
 
 #include "tools/eval/ground_truth.h"
 
-/** SlCocoPicture: @id: as the file has it; @name: relative to the folder of pictures; @truths: (element-type SlGroundTruth): in pixels, with indices of categories as labels. */
+/** SlCocoPicture: @id: as the file has it; @name: relative to the folder of pictures; @truths:
+ * (element-type SlGroundTruth): in pixels, with indices of categories as labels. */
 typedef struct
 {
   gint64 id;
@@ -19,7 +20,8 @@ typedef struct
 /** SlCoco: @masks: whether all objects have masks; @points: whether any has keypoints. */
 typedef struct
 {
-  GArray *pictures;      /* of SlCocoPicture, by id, as pycocotools takes them: it counts where confidences are equal */
+  GArray *pictures;      /* of SlCocoPicture, by id, as pycocotools takes them: it counts where
+                            confidences are equal */
   GPtrArray *categories; /* (element-type utf8): names */
   gboolean masks, points;
 } SlCoco;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Folders of classes, names like class0017.jpg, lists of pictures, and pictures with files of boxes. What is not understood is refused:
- * figures over a part of the truth would look like the model's.
+ * Folders of classes, names like class0017.jpg, lists of pictures, and pictures with files of
+ * boxes. What is not understood is refused: figures over a part of the truth would look like the
+ * model's.
  */
 #include "tools/eval/dataset.h"
 
@@ -49,7 +50,8 @@ sl_dataset_free (SlDataset *dataset)
 static gint32
 class_index (SlDataset *dataset, const char *name, gint32 number, const char *where)
 {
-  char *key = name != NULL ? g_strdup_printf ("%d %s", number, name) : g_strdup_printf ("%d", number);
+  char *key =
+    name != NULL ? g_strdup_printf ("%d %s", number, name) : g_strdup_printf ("%d", number);
   const guint known = GPOINTER_TO_UINT (g_hash_table_lookup (dataset->indices, key));
   if (known > 0) {
     g_free (key);
@@ -62,7 +64,8 @@ class_index (SlDataset *dataset, const char *name, gint32 number, const char *wh
   return (gint32) dataset->classes->len - 1;
 }
 
-/* The number that @text begins with, after "class" where it has that; -1 = none. With @whole nothing may follow. */
+/* The number that @text begins with, after "class" where it has that; -1 = none. With @whole
+ * nothing may follow. */
 static gint32
 number_in (const char *text, gboolean whole)
 {
@@ -112,7 +115,8 @@ compare_texts (gconstpointer a, gconstpointer b)
   return strcmp (*(const char *const *) a, *(const char *const *) b);
 }
 
-/* (transfer full) (element-type filename): names of the folders in @path; none when it cannot be read. */
+/* (transfer full) (element-type filename): names of the folders in @path; none when it cannot be
+ * read. */
 static GPtrArray *
 folders_in (const char *path)
 {
@@ -146,8 +150,9 @@ add_class_folders (SlDataset *dataset, const char *path)
 static gboolean
 add_numbered_pictures (SlDataset *dataset, const char *path, GError **error)
 {
-  static const char expected[] = "expected folders named by the classes, pictures named class0017.jpg with the number of their class, or a "
-                                 "list file with lines 'picture,class'";
+  static const char expected[] =
+    "expected folders named by the classes, pictures named class0017.jpg with the number of their class, or a "
+    "list file with lines 'picture,class'";
   const GPtrArray *inputs = add_inputs (dataset, path);
   if (is_without_pictures (inputs, path)) {
     g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: has no pictures; %s", path, expected);
@@ -156,9 +161,11 @@ add_numbered_pictures (SlDataset *dataset, const char *path, GError **error)
   for (guint i = 0; i < inputs->len; i++) {
     const SlInput *input = inputs->pdata[i];
     g_autofree char *name = g_path_get_basename (input->name);
-    const gint32 number = g_ascii_strncasecmp (name, NUMBERED, strlen (NUMBERED)) == 0 ? number_in (name, FALSE) : -1;
+    const gint32 number =
+      g_ascii_strncasecmp (name, NUMBERED, strlen (NUMBERED)) == 0 ? number_in (name, FALSE) : -1;
     if (number < 0) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: nothing says of which class it is; %s", input->name, expected);
+      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: nothing says of which class it is; %s",
+                   input->name, expected);
       return FALSE;
     }
     add_sample (dataset, input, class_index (dataset, NULL, number, input->name));
@@ -166,16 +173,20 @@ add_numbered_pictures (SlDataset *dataset, const char *path, GError **error)
   return TRUE;
 }
 
-/* The picture that a line of a list names, relative to the list; NULL with @error for a folder or nothing at all. */
+/* The picture that a line of a list names, relative to the list; NULL with @error for a folder or
+ * nothing at all. */
 static const SlInput *
 add_listed (SlDataset *dataset, const char *list, guint line, const char *name, GError **error)
 {
   g_autofree char *folder = g_path_get_dirname (list);
-  g_autofree char *path = g_path_is_absolute (name) ? g_strdup (name) : g_build_filename (folder, name, NULL);
+  g_autofree char *path =
+    g_path_is_absolute (name) ? g_strdup (name) : g_build_filename (folder, name, NULL);
   if (g_file_test (path, G_FILE_TEST_IS_REGULAR))
     return add_inputs (dataset, path)->pdata[0];
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: line %u: '%s' is %s; expected a picture, relative to the list's folder", list, line,
-               path, g_file_test (path, G_FILE_TEST_EXISTS) ? "no regular file" : "not there");
+  g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+               "%s: line %u: '%s' is %s; expected a picture, relative to the list's folder", list,
+               line, path,
+               g_file_test (path, G_FILE_TEST_EXISTS) ? "no regular file" : "not there");
   return NULL;
 }
 
@@ -207,7 +218,8 @@ add_list (SlDataset *dataset, const char *path, GError **error)
     g_autofree char *whole = g_strdup (line), *where = g_strdup_printf ("%s: line %u", path, i + 1);
     const char *class = classes ? split_class (line) : NULL;
     if (classes && class == NULL) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: expected 'picture,class' or 'picture class', got '%s'", where, whole);
+      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                   "%s: expected 'picture,class' or 'picture class', got '%s'", where, whole);
       return FALSE;
     }
     const SlInput *input = add_listed (dataset, path, i + 1, line, error);
@@ -218,7 +230,8 @@ add_list (SlDataset *dataset, const char *path, GError **error)
   return lines != NULL;
 }
 
-/* (transfer full) (nullable): @path with its last folder named @from named @to, and its ending @ending. */
+/* (transfer full) (nullable): @path with its last folder named @from named @to, and its ending
+ * @ending. */
 static char *
 beside (const char *path, const char *from, const char *to, const char *ending)
 {
@@ -252,7 +265,8 @@ static const Place map_places[] = { { NULL, NULL, ".png" },
                                     { "JPEGImages", "SegmentationClass", ".png" },
                                     { NULL, NULL, NULL } };
 
-/* (transfer full) (nullable): the file of @places that is there for a picture, and not the picture itself. */
+/* (transfer full) (nullable): the file of @places that is there for a picture, and not the picture
+ * itself. */
 static char *
 find_truth (const SlInput *input, const Place *places)
 {
@@ -266,7 +280,8 @@ find_truth (const SlInput *input, const Place *places)
 }
 
 static gboolean
-read_boxes (SlDataset *dataset, SlSample *sample, const char *file, const SlLabels *names, GError **error)
+read_boxes (SlDataset *dataset, SlSample *sample, const char *file, const SlLabels *names,
+            GError **error)
 {
   g_autoptr (GArray) boxes = sl_box_file_read (file, error);
   if (boxes == NULL)
@@ -276,8 +291,10 @@ read_boxes (SlDataset *dataset, SlSample *sample, const char *file, const SlLabe
     const SlNamedBox *named = &g_array_index (boxes, SlNamedBox, i);
     SlGroundTruth truth = { .box = named->box, .area = -1, .ignored = named->ignored };
     const char *name = named->name;
-    if (name == NULL && names != NULL && (name = sl_labels_get (names, (guint) named->label)) == NULL) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: class %d has no name in %s; expected 0..%u", file, named->label,
+    if (name == NULL && names != NULL
+        && (name = sl_labels_get (names, (guint) named->label)) == NULL) {
+      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                   "%s: class %d has no name in %s; expected 0..%u", file, named->label,
                    sl_labels_origin (names), sl_labels_count (names) - 1);
       return FALSE;
     }
@@ -288,13 +305,16 @@ read_boxes (SlDataset *dataset, SlSample *sample, const char *file, const SlLabe
   return TRUE;
 }
 
-/* Names that numbers of boxes stand for, in the folder of the data set; nothing where there is no such file. */
+/* Names that numbers of boxes stand for, in the folder of the data set; nothing where there is no
+ * such file. */
 static gboolean
 read_names (const char *folder, SlLabels **names, GError **error)
 {
   g_autofree char *first = g_build_filename (folder, "classes.txt", NULL),
                   *second = g_build_filename (folder, "labels", "classes.txt", NULL);
-  const char *path = g_file_test (first, G_FILE_TEST_IS_REGULAR) ? first : g_file_test (second, G_FILE_TEST_IS_REGULAR) ? second : NULL;
+  const char *path = g_file_test (first, G_FILE_TEST_IS_REGULAR)    ? first
+                     : g_file_test (second, G_FILE_TEST_IS_REGULAR) ? second
+                                                                    : NULL;
   *names = path != NULL ? sl_labels_load (path, error) : NULL;
   return path == NULL || *names != NULL;
 }
@@ -316,10 +336,11 @@ add_boxes (SlDataset *dataset, const char *path, gboolean is_folder, GError **er
   }
   if (dataset->unlabelled < dataset->samples->len)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-               "%s: no picture has a file of boxes; expected NAME.txt (YOLO) or NAME.xml (Pascal VOC) beside NAME.jpg, or in labels/ or "
-               "annotations/ beside images/, or in Annotations/ beside JPEGImages/",
-               path);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_OPEN,
+    "%s: no picture has a file of boxes; expected NAME.txt (YOLO) or NAME.xml (Pascal VOC) beside NAME.jpg, or in labels/ or "
+    "annotations/ beside images/, or in Annotations/ beside JPEGImages/",
+    path);
   return FALSE;
 }
 
@@ -332,7 +353,8 @@ is_map (const GPtrArray *inputs, guint index)
     return FALSE;
   const gsize stem = strlen (name) - strlen ("png");
   const char *before = index > 0 ? ((const SlInput *) inputs->pdata[index - 1])->name : "";
-  const char *behind = index + 1 < inputs->len ? ((const SlInput *) inputs->pdata[index + 1])->name : "";
+  const char *behind =
+    index + 1 < inputs->len ? ((const SlInput *) inputs->pdata[index + 1])->name : "";
   return strncmp (before, name, stem) == 0 || strncmp (behind, name, stem) == 0;
 }
 
@@ -353,7 +375,8 @@ add_pictures (SlDataset *dataset, const char *path, GError **error)
   }
   const GPtrArray *inputs = add_inputs (dataset, folder);
   if (is_without_pictures (inputs, folder)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: %s", folder, ((const SlInput *) inputs->pdata[0])->error->message);
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: %s", folder,
+                 ((const SlInput *) inputs->pdata[0])->error->message);
     return FALSE;
   }
   for (guint i = 0; i < inputs->len; i++)
@@ -374,13 +397,15 @@ add_map_classes (SlDataset *dataset, const char *folder, GError **error)
     g_autofree char *number = g_strdup_printf ("%u", i);
     const char *name = sl_labels_get (names, i);
     SlTrueClass *class = g_new (SlTrueClass, 1);
-    *class = (SlTrueClass){ g_strdup (name != NULL ? name : number), g_strdup (sl_labels_origin (names)), -1 };
+    *class = (SlTrueClass){ g_strdup (name != NULL ? name : number),
+                            g_strdup (sl_labels_origin (names)), -1 };
     g_ptr_array_add (dataset->classes, class);
   }
   return TRUE;
 }
 
-/* Which numbers of classes the maps have: each must be one of the model's before a picture is read. */
+/* Which numbers of classes the maps have: each must be one of the model's before a picture is read.
+ */
 static gboolean
 read_numbers (SlDataset *dataset, GError **error)
 {
@@ -416,10 +441,11 @@ add_maps (SlDataset *dataset, const char *path, gboolean is_folder, GError **err
   g_array_set_size (dataset->samples, kept);
   if (kept > 0)
     return add_map_classes (dataset, folder, error) && read_numbers (dataset, error);
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-               "%s: no picture has a map of classes; expected NAME.png beside NAME.jpg, or in labels/, masks/ or annotations/ beside "
-               "images/, or in SegmentationClass/ beside JPEGImages/",
-               path);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_OPEN,
+    "%s: no picture has a map of classes; expected NAME.png beside NAME.jpg, or in labels/, masks/ or annotations/ beside "
+    "images/, or in SegmentationClass/ beside JPEGImages/",
+    path);
   return FALSE;
 }
 
@@ -427,13 +453,18 @@ add_maps (SlDataset *dataset, const char *path, gboolean is_folder, GError **err
 static char *
 find_images (const char *path, const char *first)
 {
-  g_autofree char *folder = g_path_get_dirname (path), *parent = g_path_get_dirname (folder), *base = g_path_get_basename (path);
+  g_autofree char *folder = g_path_get_dirname (path), *parent = g_path_get_dirname (folder),
+                  *base = g_path_get_basename (path);
   char *dot = strrchr (base, '.'), *part = strrchr (base, '_');
   if (dot != NULL)
     *dot = '\0';
-  const char *places[][2] = { { folder, "." }, { folder, "images" }, { parent, "images" }, { parent, part != NULL ? part + 1 : "." } };
+  const char *places[][2] = { { folder, "." },
+                              { folder, "images" },
+                              { parent, "images" },
+                              { parent, part != NULL ? part + 1 : "." } };
   for (guint i = 0; i < G_N_ELEMENTS (places); i++) {
-    g_autofree char *place = g_build_filename (places[i][0], places[i][1], NULL), *file = g_build_filename (place, first, NULL);
+    g_autofree char *place = g_build_filename (places[i][0], places[i][1], NULL),
+                    *file = g_build_filename (place, first, NULL);
     if (g_file_test (file, G_FILE_TEST_IS_REGULAR))
       return g_steal_pointer (&place);
   }
@@ -445,21 +476,27 @@ static gboolean
 is_below (const char *name)
 {
   g_auto (GStrv) parts = g_strsplit (name, "/", -1);
-  return name[0] != '\0' && !g_path_is_absolute (name) && !g_strv_contains ((const char *const *) parts, "..");
+  return name[0] != '\0' && !g_path_is_absolute (name)
+         && !g_strv_contains ((const char *const *) parts, "..");
 }
 
 static gboolean
-add_coco_picture (SlDataset *dataset, const SlCoco *coco, const char *path, const char *folder, SlCocoPicture *picture, GError **error)
+add_coco_picture (SlDataset *dataset, const SlCoco *coco, const char *path, const char *folder,
+                  SlCocoPicture *picture, GError **error)
 {
   g_autofree char *file = g_build_filename (folder, picture->name, NULL);
   if (!is_below (picture->name) || !g_file_test (file, G_FILE_TEST_IS_REGULAR)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: picture '%s' %s; expected a file below %s (--images FOLDER says where pictures are)",
-                 path, picture->name, is_below (picture->name) ? "is not there" : "has a name of its own place", folder);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_OPEN,
+      "%s: picture '%s' %s; expected a file below %s (--images FOLDER says where pictures are)",
+      path, picture->name,
+      is_below (picture->name) ? "is not there" : "has a name of its own place", folder);
     return FALSE;
   }
-  SlSample sample = {
-    .input = add_inputs (dataset, file)->pdata[0], .width = picture->width, .height = picture->height, .in_pixels = TRUE
-  };
+  SlSample sample = { .input = add_inputs (dataset, file)->pdata[0],
+                      .width = picture->width,
+                      .height = picture->height,
+                      .in_pixels = TRUE };
   sample.objects = g_array_ref (picture->truths);
   for (guint i = 0; i < sample.objects->len; i++) {
     SlGroundTruth *truth = &g_array_index (sample.objects, SlGroundTruth, i);
@@ -476,13 +513,16 @@ add_coco (SlDataset *dataset, const char *path, const char *images, GError **err
   if (coco == NULL)
     return FALSE;
   const char *first = g_array_index (coco->pictures, SlCocoPicture, 0).name;
-  g_autofree char *folder = images != NULL ? g_strdup (images) : is_below (first) ? find_images (path, first) : g_path_get_dirname (path);
+  g_autofree char *folder = images != NULL     ? g_strdup (images)
+                            : is_below (first) ? find_images (path, first)
+                                               : g_path_get_dirname (path);
   if (folder == NULL)
     folder = g_path_get_dirname (path);
   dataset->masks = coco->masks;
   dataset->points = coco->points;
   for (guint i = 0; i < coco->pictures->len; i++)
-    if (!add_coco_picture (dataset, coco, path, folder, &g_array_index (coco->pictures, SlCocoPicture, i), error))
+    if (!add_coco_picture (dataset, coco, path, folder,
+                           &g_array_index (coco->pictures, SlCocoPicture, i), error))
       return FALSE;
   return TRUE;
 }
@@ -490,7 +530,8 @@ add_coco (SlDataset *dataset, const char *path, const char *images, GError **err
 static gboolean
 read_dataset (SlDataset *dataset, const char *path, const char *images, GError **error)
 {
-  const gboolean is_folder = g_file_test (path, G_FILE_TEST_IS_DIR), classes = dataset->kind == SL_TRUTH_CLASSES;
+  const gboolean is_folder = g_file_test (path, G_FILE_TEST_IS_DIR),
+                 classes = dataset->kind == SL_TRUTH_CLASSES;
   gboolean good = TRUE;
   if (dataset->kind == SL_TRUTH_OBJECTS && !is_folder && g_str_has_suffix (path, ".json"))
     return add_coco (dataset, path, images, error);
@@ -508,7 +549,8 @@ read_dataset (SlDataset *dataset, const char *path, const char *images, GError *
   }
   if (!good || classes)
     return good;
-  return dataset->kind == SL_TRUTH_CELLS ? add_maps (dataset, path, is_folder, error) : add_boxes (dataset, path, is_folder, error);
+  return dataset->kind == SL_TRUTH_CELLS ? add_maps (dataset, path, is_folder, error)
+                                         : add_boxes (dataset, path, is_folder, error);
 }
 
 SlDataset *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * `sightline eval`: labelled pictures through each model in turn. All is checked before the first picture is read: models, the data set,
- * and that each model has its classes.
+ * `sightline eval`: labelled pictures through each model in turn. All is checked before the first
+ * picture is read: models, the data set, and that each model has its classes.
  */
 #include <string.h>
 
@@ -54,15 +54,17 @@ static gboolean
 open_contenders (const Options *options, char **models, GPtrArray *contenders, GError **error)
 {
   for (guint i = 0; models[i] != NULL && !sl_interrupted (); i++) {
-    SlEvaluatedModel *contender = sl_evaluated_model_new (models[i], &options->model, options->threshold, error);
+    SlEvaluatedModel *contender =
+      sl_evaluated_model_new (models[i], &options->model, options->threshold, error);
     if (contender == NULL)
       return FALSE;
     g_ptr_array_add (contenders, contender);
-    const SlTruthKind first = sl_evaluated_model_kind (contenders->pdata[0]), this = sl_evaluated_model_kind (contender);
+    const SlTruthKind first = sl_evaluated_model_kind (contenders->pdata[0]),
+                      this = sl_evaluated_model_kind (contender);
     if (first == this)
       continue;
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s %s and %s %s; expected models of one kind", models[0], what_they_do[first],
-                 models[i], what_they_do[this]);
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s %s and %s %s; expected models of one kind",
+                 models[0], what_they_do[first], models[i], what_they_do[this]);
     return FALSE;
   }
   return !sl_interrupted ();
@@ -82,7 +84,8 @@ run_contender (SlEvaluatedModel *contender, SlDataset *dataset, SlSpawner *spawn
 {
   g_autoptr (SlPictures) pictures = sl_evaluated_model_pictures (contender, "eval", spawner);
   SlProgress progress;
-  sl_progress_start (&progress, sl_evaluated_model_path (contender), "pictures", dataset->samples->len);
+  sl_progress_start (&progress, sl_evaluated_model_path (contender), "pictures",
+                     dataset->samples->len);
   for (guint i = 0; i < dataset->samples->len && !sl_interrupted (); i++) {
     SlSample *sample = &g_array_index (dataset->samples, SlSample, i);
     const void *tensor = sample->unreadable ? NULL : sl_pictures_load (pictures, sample->input);
@@ -111,9 +114,11 @@ is_whole (const SlDataset *dataset, gboolean *any)
 static gboolean
 write_files (const Options *options, const SlEvalReport *report, GError **error)
 {
-  g_autoptr (GString) csv = options->csv != NULL ? sl_verdicts_csv (report->contenders, report->dataset) : NULL;
+  g_autoptr (GString) csv =
+    options->csv != NULL ? sl_verdicts_csv (report->contenders, report->dataset) : NULL;
   return (csv == NULL || sl_options_write_text ("--csv", options->csv, csv, error))
-         && (options->html == NULL || sl_eval_page_write (report, &options->model.settings, options->html, error));
+         && (options->html == NULL
+             || sl_eval_page_write (report, &options->model.settings, options->html, error));
 }
 
 /* Whether what is written would take the place of a picture. */
@@ -124,8 +129,10 @@ loses_picture (const SlDataset *dataset, const char *option, const char *path, G
   for (guint i = 0; path != NULL && i < dataset->inputs->len && lost == NULL; i++)
     lost = sl_inputs_find_file (dataset->inputs->pdata[i], path);
   if (lost != NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s is %s, a picture of --dataset, which would be lost; expected another name for %s",
-                 option, lost->name, option);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "%s is %s, a picture of --dataset, which would be lost; expected another name for %s", option,
+      lost->name, option);
   return lost != NULL;
 }
 
@@ -136,8 +143,10 @@ evaluate (const Options *options, char **models, SlSpawner *spawner, GError **er
   gboolean any;
   if (!open_contenders (options, models, contenders, error))
     return FALSE;
-  g_autoptr (SlDataset) dataset = sl_dataset_new (options->dataset, sl_evaluated_model_kind (contenders->pdata[0]), options->images, error);
-  if (dataset == NULL || !learn_classes (contenders, dataset, error) || loses_picture (dataset, "--csv", options->csv, error)
+  g_autoptr (SlDataset) dataset = sl_dataset_new (
+    options->dataset, sl_evaluated_model_kind (contenders->pdata[0]), options->images, error);
+  if (dataset == NULL || !learn_classes (contenders, dataset, error)
+      || loses_picture (dataset, "--csv", options->csv, error)
       || loses_picture (dataset, "--html", options->html, error))
     return FALSE;
   for (guint i = 0; i < contenders->len; i++)
@@ -145,10 +154,12 @@ evaluate (const Options *options, char **models, SlSpawner *spawner, GError **er
       return FALSE;
   const gboolean whole = is_whole (dataset, &any);
   if (!any) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: none of its pictures could be read", options->dataset);
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: none of its pictures could be read",
+                 options->dataset);
     return FALSE;
   }
-  const SlEvalReport report = { options->dataset, dataset, contenders, sl_threads_resolve (options->model.threads), options->worst };
+  const SlEvalReport report = { options->dataset, dataset, contenders,
+                                sl_threads_resolve (options->model.threads), options->worst };
   if (options->json)
     sl_eval_print_json (&report);
   else
@@ -179,9 +190,11 @@ run (const Options *options, char **models)
 static gboolean
 check_target (const Options *options, const char *option, const char *path, char **models)
 {
-  gboolean good = path == NULL
-                  || (sl_options_target ("eval", option, path) && sl_options_apart ("eval", option, path, "--dataset", options->dataset)
-                      && sl_options_apart ("eval", option, path, "--labels", options->model.settings.labels));
+  gboolean good =
+    path == NULL
+    || (sl_options_target ("eval", option, path)
+        && sl_options_apart ("eval", option, path, "--dataset", options->dataset)
+        && sl_options_apart ("eval", option, path, "--labels", options->model.settings.labels));
   for (guint i = 0; models[i] != NULL && good; i++)
     good = sl_options_apart ("eval", option, path, "MODEL", models[i]);
   return good;
@@ -190,7 +203,8 @@ check_target (const Options *options, const char *option, const char *path, char
 static gboolean
 check_targets (const Options *options, char **models)
 {
-  return sl_options_apart ("eval", "--html", options->html, "--csv", options->csv) && check_target (options, "--csv", options->csv, models)
+  return sl_options_apart ("eval", "--html", options->html, "--csv", options->csv)
+         && check_target (options, "--csv", options->csv, models)
          && check_target (options, "--html", options->html, models);
 }
 
@@ -199,22 +213,31 @@ run_eval (int argc, char **argv)
 {
   Options options = { .threshold = DEFAULT_THRESHOLD };
   g_auto (GStrv) rest = NULL;
-  g_autofree GOptionEntry *more = sl_model_options_entries (&options.model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
+  g_autofree GOptionEntry *more =
+    sl_model_options_entries (&options.model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
   const GOptionEntry entries[] = {
-    { "dataset", 'd', 0, G_OPTION_ARG_FILENAME, &options.dataset, "Labelled pictures: a folder, or a file that lists them", "PATH" },
-    { "images", 0, 0, G_OPTION_ARG_FILENAME, &options.images, "Where the pictures of a COCO file are (default: near it)", "FOLDER" },
-    { "threshold", 0, 0, G_OPTION_ARG_STRING, &options.threshold_text, "Confidence from which on boxes count, 0..1 (default 0.001)", "X" },
-    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads, "Threads to compute with, 1..64 or auto (default 1)", "N" },
-    { "csv", 0, 0, G_OPTION_ARG_FILENAME, &options.csv, "Write how well each picture was predicted, a row a picture and model", "FILE" },
+    { "dataset", 'd', 0, G_OPTION_ARG_FILENAME, &options.dataset,
+      "Labelled pictures: a folder, or a file that lists them", "PATH" },
+    { "images", 0, 0, G_OPTION_ARG_FILENAME, &options.images,
+      "Where the pictures of a COCO file are (default: near it)", "FOLDER" },
+    { "threshold", 0, 0, G_OPTION_ARG_STRING, &options.threshold_text,
+      "Confidence from which on boxes count, 0..1 (default 0.001)", "X" },
+    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads,
+      "Threads to compute with, 1..64 or auto (default 1)", "N" },
+    { "csv", 0, 0, G_OPTION_ARG_FILENAME, &options.csv,
+      "Write how well each picture was predicted, a row a picture and model", "FILE" },
     { "html", 0, 0, G_OPTION_ARG_FILENAME, &options.html,
-      "Write a page with curves, calibration, confusion matrix, classes and the worst pictures", "FILE" },
-    { "worst", 'w', 0, G_OPTION_ARG_STRING, &options.worst_text, "List so many pictures of each model that are wrong, the worst first",
-      "N" },
-    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object, with all classes", NULL },
+      "Write a page with curves, calibration, confusion matrix, classes and the worst pictures",
+      "FILE" },
+    { "worst", 'w', 0, G_OPTION_ARG_STRING, &options.worst_text,
+      "List so many pictures of each model that are wrong, the worst first", "N" },
+    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object, with all classes",
+      NULL },
     { NULL },
   };
   int status =
-    sl_options_parse ("eval", "MODEL...", "Measures how good models are on labelled pictures.", NULL, argc, argv, entries, more, &rest);
+    sl_options_parse ("eval", "MODEL...", "Measures how good models are on labelled pictures.",
+                      NULL, argc, argv, entries, more, &rest);
   if (status < 0) {
     status = SL_EXIT_USAGE;
     if (rest[0] == NULL)
@@ -222,12 +245,16 @@ run_eval (int argc, char **argv)
     else if (options.dataset == NULL)
       sl_options_usage ("eval", "--dataset PATH is required");
     else if (sl_model_options_check ("eval", &options.model)
-             && sl_options_fraction ("eval", "--threshold", options.threshold_text, &options.threshold)
-             && sl_options_integer ("eval", "--worst", options.worst_text, 1, MAX_WORST, &options.worst) && check_targets (&options, rest))
+             && sl_options_fraction ("eval", "--threshold", options.threshold_text,
+                                     &options.threshold)
+             && sl_options_integer ("eval", "--worst", options.worst_text, 1, MAX_WORST,
+                                    &options.worst)
+             && check_targets (&options, rest))
       status = run (&options, rest);
   }
   options_clear (&options);
   return status;
 }
 
-const SlCommand sl_command_eval = { "eval", "measure how good models are on labelled pictures", run_eval };
+const SlCommand sl_command_eval = { "eval", "measure how good models are on labelled pictures",
+                                    run_eval };

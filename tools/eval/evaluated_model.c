@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pictures become tensors and outputs results as in a pipeline; boxes are compared in pixels of the picture. */
+/* Pictures become tensors and outputs results as in a pipeline; boxes are compared in pixels of the
+ * picture. */
 #include "tools/eval/evaluated_model.h"
 
 #include <math.h>
@@ -25,7 +26,8 @@ struct _SlEvaluatedModel
   SlLabels *labels; /* (nullable) */
   SlNormalizeSpec spec;
   void *outputs[SL_MAX_IO];
-  GArray *times, *ids; /* of gint64, us; of gint32: the model's class for each of the data set, -1 = no map has it */
+  GArray *times, *ids; /* of gint64, us; of gint32: the model's class for each of the data set, -1 =
+                          no map has it */
   GArray *seen;        /* of SlSeenPicture */
   SlTruthKind kind;
   gboolean numbered; /* maps have the numbers of its classes */
@@ -56,12 +58,16 @@ sl_evaluated_model_free (SlEvaluatedModel *contender)
 }
 
 static SlDecoding *
-open_with (SlEvaluatedModel *contender, const char *decoder, gdouble threshold, gint most, GError **error)
+open_with (SlEvaluatedModel *contender, const char *decoder, gdouble threshold, gint most,
+           GError **error)
 {
   SlContract *contract = sl_model_contract (contender->model);
-  const SlDecodingSettings how = { .decoder = decoder, .threshold = threshold, .max_results = most };
+  const SlDecodingSettings how = { .decoder = decoder,
+                                   .threshold = threshold,
+                                   .max_results = most };
   g_clear_pointer (&contender->labels, sl_labels_unref);
-  return sl_decoding_open (contract, contract->outputs, contract->n_outputs, &how, &contender->labels, error);
+  return sl_decoding_open (contract, contract->outputs, contract->n_outputs, &how,
+                           &contender->labels, error);
 }
 
 static gboolean
@@ -71,12 +77,14 @@ open_decoding (SlEvaluatedModel *contender, gdouble threshold, GError **error)
   if (contender->decoding == NULL)
     return FALSE;
   /* Numbers that nothing names are scores of the data set's classes. */
-  const char *decoder = sl_decoding_scores_decoder (contender->decoding, sl_model_contract (contender->model));
+  const char *decoder =
+    sl_decoding_scores_decoder (contender->decoding, sl_model_contract (contender->model));
   const char *name = decoder != NULL ? decoder : sl_decoding_decoder (contender->decoding)->name;
   if (g_str_equal (name, "image") || g_str_equal (name, "vector") || g_str_equal (name, "text")) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "its decoder is '%s'; expected a model that names pictures or their pixels, or finds boxes%s", name,
-                 g_str_equal (name, "vector") ? " (--decoder labels for scores of classes)" : "");
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+      "its decoder is '%s'; expected a model that names pictures or their pixels, or finds boxes%s",
+      name, g_str_equal (name, "vector") ? " (--decoder labels for scores of classes)" : "");
     return FALSE;
   }
   contender->kind = g_str_equal (name, "labels")         ? SL_TRUTH_CLASSES
@@ -98,22 +106,27 @@ open_session (SlEvaluatedModel *contender, guint threads, GError **error)
   SlGraph *graph = sl_model_graph (contender->model);
   const SlContract *contract = sl_model_contract (contender->model);
   if (!sl_contract_spec (contract, &contender->spec)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "%s: its input is no picture; expected one of 1 or 3 channels", contender->path);
+    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
+                 "%s: its input is no picture; expected one of 1 or 3 channels", contender->path);
     return FALSE;
   }
-  if (!sl_contract_require_one_input (contract, error) || !sl_contract_require_range (contract, error))
+  if (!sl_contract_require_one_input (contract, error)
+      || !sl_contract_require_range (contract, error))
     return FALSE;
   gboolean good = TRUE;
   for (guint i = 0; i < sl_graph_n_outputs (graph) && good; i++)
-    good = (contender->outputs[i] = sl_tensor_buffer_new (sl_graph_output_tensor (graph, i)->bytes)) != NULL;
+    good = (contender->outputs[i] = sl_tensor_buffer_new (sl_graph_output_tensor (graph, i)->bytes))
+           != NULL;
   if (!good)
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: not enough memory for the model's outputs", contender->path);
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: not enough memory for the model's outputs",
+                 contender->path);
   contender->session = good ? sl_session_new (graph, threads, error) : NULL;
   return contender->session != NULL;
 }
 
 SlEvaluatedModel *
-sl_evaluated_model_new (const char *path, const SlModelOptions *options, gdouble threshold, GError **error)
+sl_evaluated_model_new (const char *path, const SlModelOptions *options, gdouble threshold,
+                        GError **error)
 {
   const SlModelLoadOptions how = sl_model_options_load (options, TRUE);
   g_autoptr (SlEvaluatedModel) contender = g_new0 (SlEvaluatedModel, 1);
@@ -123,7 +136,8 @@ sl_evaluated_model_new (const char *path, const SlModelOptions *options, gdouble
   contender->ids = g_array_new (FALSE, FALSE, sizeof (gint32));
   contender->seen = g_array_new (FALSE, FALSE, sizeof (SlSeenPicture));
   contender->model = sl_model_load_with (path, &options->settings, &how, error);
-  if (contender->model == NULL || !open_session (contender, sl_threads_resolve (options->threads), error))
+  if (contender->model == NULL
+      || !open_session (contender, sl_threads_resolve (options->threads), error))
     return NULL;
   if (open_decoding (contender, threshold, error))
     return g_steal_pointer (&contender);
@@ -143,12 +157,15 @@ sl_evaluated_model_kind (const SlEvaluatedModel *contender)
   return contender->kind;
 }
 
-/* (transfer none) (nullable): the name of a class, by the labels or else by the decoder; *@n of them are known. */
+/* (transfer none) (nullable): the name of a class, by the labels or else by the decoder; *@n of
+ * them are known. */
 static const char *
 name_of (const SlEvaluatedModel *contender, guint label, guint *n)
 {
   const char *const *names = sl_decoding_names (contender->decoding, NULL);
-  *n = contender->labels != NULL ? sl_labels_count (contender->labels) : names != NULL ? g_strv_length ((char **) names) : 0;
+  *n = contender->labels != NULL ? sl_labels_count (contender->labels)
+       : names != NULL           ? g_strv_length ((char **) names)
+                                 : 0;
   if (label >= *n)
     return NULL;
   return contender->labels != NULL ? sl_labels_get (contender->labels, label) : names[label];
@@ -164,7 +181,8 @@ sl_evaluated_model_label (const SlEvaluatedModel *contender, gint32 label)
   return label >= 0 ? g_strdup_printf ("%d", label) : g_strdup ("nothing");
 }
 
-/* (transfer full): case does not count, and a blank may be an underscore, as in names of folders. */
+/* (transfer full): case does not count, and a blank may be an underscore, as in names of folders.
+ */
 static char *
 folded (const char *name)
 {
@@ -191,7 +209,8 @@ add_place (GHashTable *places, const char *name, gint32 label)
     known->again = label;
 }
 
-/* (transfer full): folded name -> Place; with @parts the names between the commas of "tench, Tinca tinca". */
+/* (transfer full): folded name -> Place; with @parts the names between the commas of "tench, Tinca
+ * tinca". */
 static GHashTable *
 places_of_names (const SlEvaluatedModel *contender, gboolean parts)
 {
@@ -210,25 +229,29 @@ places_of_names (const SlEvaluatedModel *contender, gboolean parts)
 }
 
 static gboolean
-refuse_class (const SlEvaluatedModel *contender, const SlTrueClass *class, guint count, GError **error)
+refuse_class (const SlEvaluatedModel *contender, const SlTrueClass *class, guint count,
+              GError **error)
 {
   g_autofree const char **names = g_new0 (const char *, (gsize) count + 1);
   guint n = 0;
   for (guint i = 0; i < count; i++)
     names[i] = name_of (contender, i, &n);
   if (class->name == NULL || (class->number >= 0 && count > 0)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LABELS, "%s: class %d is none of %s; expected 0..%u", class->where, class->number,
-                 contender->path, MAX (count, 1) - 1);
+    g_set_error (error, SL_ERROR, SL_ERROR_LABELS, "%s: class %d is none of %s; expected 0..%u",
+                 class->where, class->number, contender->path, MAX (count, 1) - 1);
     return FALSE;
   }
   g_autofree char *near =
-    n > 0 ? sl_suggest_text (class->name, names, count) : g_strdup ("; expected a number: it has no labels (--labels gives them)");
-  g_set_error (error, SL_ERROR, SL_ERROR_LABELS, "%s: '%s' is no class of %s%s", class->where, class->name, contender->path, near);
+    n > 0 ? sl_suggest_text (class->name, names, count)
+          : g_strdup ("; expected a number: it has no labels (--labels gives them)");
+  g_set_error (error, SL_ERROR, SL_ERROR_LABELS, "%s: '%s' is no class of %s%s", class->where,
+               class->name, contender->path, near);
   return FALSE;
 }
 
 static gboolean
-learn_class (SlEvaluatedModel *contender, GHashTable *names, GHashTable *parts, const SlTrueClass *class, GError **error)
+learn_class (SlEvaluatedModel *contender, GHashTable *names, GHashTable *parts,
+             const SlTrueClass *class, GError **error)
 {
   g_autofree char *key = class->name != NULL ? folded (class->name) : NULL;
   const Place *place = key != NULL ? g_hash_table_lookup (names, key) : NULL;
@@ -239,14 +262,17 @@ learn_class (SlEvaluatedModel *contender, GHashTable *names, GHashTable *parts, 
   name_of (contender, 0, &named);
   const guint count = named > 0 ? named : sl_decoding_classes (contender->decoding);
   if (place != NULL && place->again >= 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LABELS, "%s: '%s' is the name of classes %d and %d of %s; expected the number of one of them",
-                 class->where, class->name, label, place->again, contender->path);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_LABELS,
+      "%s: '%s' is the name of classes %d and %d of %s; expected the number of one of them",
+      class->where, class->name, label, place->again, contender->path);
     return FALSE;
   }
   if (label < 0 || (count > 0 && (guint) label >= count))
     return refuse_class (contender, class, count, error);
   if (contender->kind == SL_TRUTH_CELLS && label >= SL_CELL_VOID) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LABELS, "%s: '%s' is class %d of %s; expected 0..%d, the classes that pixels can be of",
+    g_set_error (error, SL_ERROR, SL_ERROR_LABELS,
+                 "%s: '%s' is class %d of %s; expected 0..%d, the classes that pixels can be of",
                  class->where, class->name, label, contender->path, SL_CELL_VOID - 1);
     return FALSE;
   }
@@ -258,11 +284,15 @@ learn_class (SlEvaluatedModel *contender, GHashTable *names, GHashTable *parts, 
 static gboolean
 check_number (const SlEvaluatedModel *contender, guint8 value, const char *path, GError **error)
 {
-  const guint known = contender->numbered ? sl_decoding_classes (contender->decoding) : contender->ids->len;
-  if (known == 0 || (value < known && (contender->numbered || g_array_index (contender->ids, gint32, value) >= 0)))
+  const guint known =
+    contender->numbered ? sl_decoding_classes (contender->decoding) : contender->ids->len;
+  if (known == 0
+      || (value < known
+          && (contender->numbered || g_array_index (contender->ids, gint32, value) >= 0)))
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_LABELS, "%s: class %u is none of %s; expected 0..%u, or %d where nothing is known", path, value,
-               contender->path, known - 1, SL_CELL_VOID);
+  g_set_error (error, SL_ERROR, SL_ERROR_LABELS,
+               "%s: class %u is none of %s; expected 0..%u, or %d where nothing is known", path,
+               value, contender->path, known - 1, SL_CELL_VOID);
   return FALSE;
 }
 
@@ -278,11 +308,13 @@ open_measures (SlEvaluatedModel *contender, const SlDataset *dataset)
     scores[SL_MEASURE_POINTS] = sl_object_score_new (SL_OBJECT_SCORE_MAX_POINTS);
 }
 
-/* Whether anything is of class @index of the data set. classes.txt of maps may name more, such as "background", than the model knows. */
+/* Whether anything is of class @index of the data set. classes.txt of maps may name more, such as
+ * "background", than the model knows. */
 static gboolean
 is_used (const SlDataset *dataset, guint index)
 {
-  return dataset->kind != SL_TRUTH_CELLS || (index < G_N_ELEMENTS (dataset->numbers) && dataset->numbers[index] != NULL);
+  return dataset->kind != SL_TRUTH_CELLS
+         || (index < G_N_ELEMENTS (dataset->numbers) && dataset->numbers[index] != NULL);
 }
 
 gboolean
@@ -291,7 +323,8 @@ sl_evaluated_model_learn (SlEvaluatedModel *contender, const SlDataset *dataset,
   if (contender->kind == SL_TRUTH_OBJECTS)
     open_measures (contender, dataset);
   contender->numbered = dataset->numbered;
-  g_autoptr (GHashTable) names = places_of_names (contender, FALSE), parts = places_of_names (contender, TRUE);
+  g_autoptr (GHashTable) names = places_of_names (contender, FALSE),
+                         parts = places_of_names (contender, TRUE);
   for (guint i = 0; i < dataset->classes->len; i++) {
     const gint32 none = -1;
     if (!is_used (dataset, i))
@@ -300,18 +333,22 @@ sl_evaluated_model_learn (SlEvaluatedModel *contender, const SlDataset *dataset,
       return FALSE;
   }
   for (guint i = 0; i < G_N_ELEMENTS (dataset->numbers); i++)
-    if (dataset->numbers[i] != NULL && !check_number (contender, (guint8) i, dataset->numbers[i], error))
+    if (dataset->numbers[i] != NULL
+        && !check_number (contender, (guint8) i, dataset->numbers[i], error))
       return FALSE;
   return TRUE;
 }
 
 SlPictures *
-sl_evaluated_model_pictures (const SlEvaluatedModel *contender, const char *command, SlSpawner *spawner)
+sl_evaluated_model_pictures (const SlEvaluatedModel *contender, const char *command,
+                             SlSpawner *spawner)
 {
-  return sl_pictures_new (command, spawner, &contender->spec, sl_graph_input_tensor (sl_model_graph (contender->model), 0)->bytes);
+  return sl_pictures_new (command, spawner, &contender->spec,
+                          sl_graph_input_tensor (sl_model_graph (contender->model), 0)->bytes);
 }
 
-/* (transfer full) (element-type SlGroundTruth): what is true of @sample, in pixels of the picture; the parts stay the sample's. */
+/* (transfer full) (element-type SlGroundTruth): what is true of @sample, in pixels of the picture;
+ * the parts stay the sample's. */
 static GArray *
 true_objects (const SlEvaluatedModel *contender, const SlSample *sample, gint width, gint height)
 {
@@ -342,10 +379,13 @@ close_measures (SlEvaluatedModel *contender, const SlResult *result)
 }
 
 static gboolean
-count_objects (SlEvaluatedModel *contender, const SlSight *sight, const SlSample *sample, const SlResult *result, GError **error)
+count_objects (SlEvaluatedModel *contender, const SlSight *sight, const SlSample *sample,
+               const SlResult *result, GError **error)
 {
-  if (sample->width > 0 && ((gint) sample->width != sight->width || (gint) sample->height != sight->height)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "%s: has %dx%d pixels; expected %ux%u, as the data set says", sample->input->name,
+  if (sample->width > 0
+      && ((gint) sample->width != sight->width || (gint) sample->height != sight->height)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
+                 "%s: has %dx%d pixels; expected %ux%u, as the data set says", sample->input->name,
                  sight->width, sight->height, sample->width, sample->height);
     return FALSE;
   }
@@ -372,7 +412,8 @@ translate_map (const SlEvaluatedModel *contender, SlClassMap *map, const char *p
 
 /* The class of each pixel of the picture: that of the cell that its middle lies in. */
 static void
-count_pixels (SlEvaluatedModel *contender, const SlSight *sight, const SlClassMap *map, const SlClassMask *mask)
+count_pixels (SlEvaluatedModel *contender, const SlSight *sight, const SlClassMap *map,
+              const SlClassMask *mask)
 {
   g_autofree guint8 *found = g_malloc (MAX (map->width, 1));
   SlAffine back;
@@ -382,7 +423,8 @@ count_pixels (SlEvaluatedModel *contender, const SlSight *sight, const SlClassMa
       double tx = -1, ty = -1;
       if (maps)
         sl_affine_apply (&back, x + 0.5, y + 0.5, &tx, &ty);
-      const double column = floor (tx * mask->width / sight->tensor_width), row = floor (ty * mask->height / sight->tensor_height);
+      const double column = floor (tx * mask->width / sight->tensor_width),
+                   row = floor (ty * mask->height / sight->tensor_height);
       const gboolean inside = column >= 0 && row >= 0 && column < mask->width && row < mask->height;
       found[x] = inside ? mask->classes[(gsize) row * mask->width + (gsize) column] : SL_CELL_VOID;
     }
@@ -391,14 +433,15 @@ count_pixels (SlEvaluatedModel *contender, const SlSight *sight, const SlClassMa
 }
 
 static gboolean
-count_cells (SlEvaluatedModel *contender, const SlSight *sight, const SlSample *sample, const SlResult *result, SlSeenPicture *seen,
-             GError **error)
+count_cells (SlEvaluatedModel *contender, const SlSight *sight, const SlSample *sample,
+             const SlResult *result, SlSeenPicture *seen, GError **error)
 {
   const guint64 pixels = contender->cells->pixels, right = contender->cells->right;
   SlClassMap map = { 0 };
   gboolean good = sl_class_map_read (sample->map, &map, error);
   if (good && ((gint) map.width != sight->width || (gint) map.height != sight->height)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "%s: has %ux%u pixels; expected %dx%d, as its picture has", sample->map, map.width,
+    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
+                 "%s: has %ux%u pixels; expected %dx%d, as its picture has", sample->map, map.width,
                  map.height, sight->width, sight->height);
     good = FALSE;
   }
@@ -412,7 +455,8 @@ count_cells (SlEvaluatedModel *contender, const SlSight *sight, const SlSample *
 }
 
 static void
-count_classes (SlEvaluatedModel *contender, const SlSample *sample, const SlResult *result, SlSeenPicture *seen)
+count_classes (SlEvaluatedModel *contender, const SlSample *sample, const SlResult *result,
+               SlSeenPicture *seen)
 {
   gint32 best[SL_CLASS_SCORE_BEST];
   const guint n = MIN (result->n_classes, SL_CLASS_SCORE_BEST);
@@ -426,14 +470,15 @@ count_classes (SlEvaluatedModel *contender, const SlSample *sample, const SlResu
 
 /* What the model says of the picture @index, against what is true of it. */
 static gboolean
-count_picture (SlEvaluatedModel *contender, const SlSight *sight, const SlDataset *dataset, guint index, const SlResult *result,
-               GError **error)
+count_picture (SlEvaluatedModel *contender, const SlSight *sight, const SlDataset *dataset,
+               guint index, const SlResult *result, GError **error)
 {
   const SlSample *sample = &g_array_index (dataset->samples, SlSample, index);
   SlSeenPicture seen = { .sample = index };
   if (contender->kind == SL_TRUTH_OBJECTS
         ? !count_objects (contender, sight, sample, result, error)
-        : contender->kind == SL_TRUTH_CELLS && !count_cells (contender, sight, sample, result, &seen, error))
+        : contender->kind == SL_TRUTH_CELLS
+            && !count_cells (contender, sight, sample, result, &seen, error))
     return FALSE;
   if (contender->kind == SL_TRUTH_CLASSES)
     count_classes (contender, sample, result, &seen);
@@ -442,23 +487,27 @@ count_picture (SlEvaluatedModel *contender, const SlSight *sight, const SlDatase
 }
 
 gboolean
-sl_evaluated_model_run (SlEvaluatedModel *contender, const SlPictures *pictures, const SlDataset *dataset, guint index, const void *tensor,
-                        GError **error)
+sl_evaluated_model_run (SlEvaluatedModel *contender, const SlPictures *pictures,
+                        const SlDataset *dataset, guint index, const void *tensor, GError **error)
 {
   sl_session_forget (contender->session); /* pictures are no sequence */
   const gint64 started = g_get_monotonic_time ();
   const SlStatus status = sl_session_run (contender->session, &tensor, contender->outputs);
   const gint64 took = g_get_monotonic_time () - started;
   if (status != SL_STATUS_OK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: %s", contender->path, sl_session_status_text (contender->session, status));
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: %s", contender->path,
+                 sl_session_status_text (contender->session, status));
     return FALSE;
   }
   g_array_append_val (contender->times, took);
-  const SlResult *result = sl_decoding_run (contender->decoding, (const void *const *) contender->outputs);
+  const SlResult *result =
+    sl_decoding_run (contender->decoding, (const void *const *) contender->outputs);
   if (!sl_decoding_agrees (contender->decoding, contender->path, error))
     return FALSE;
   SlAffine map;
-  SlSight sight = { .map = &map, .tensor_width = contender->spec.width, .tensor_height = contender->spec.height };
+  SlSight sight = { .map = &map,
+                    .tensor_width = contender->spec.width,
+                    .tensor_height = contender->spec.height };
   sl_pictures_map (pictures, &map, &sight.width, &sight.height);
   return count_picture (contender, &sight, dataset, index, result, error);
 }
@@ -507,7 +556,8 @@ static GArray *
 matrix_of_classes (const SlEvaluatedModel *contender)
 {
   SlClassFigures all;
-  g_autoptr (GArray) classes = sl_class_score_figures (contender->classes, &all), wrong = sl_class_score_confusions (contender->classes);
+  g_autoptr (GArray) classes = sl_class_score_figures (contender->classes, &all),
+                     wrong = sl_class_score_confusions (contender->classes);
   GArray *matrix = g_array_new (FALSE, FALSE, sizeof (SlMatrixCell));
   for (guint i = 0; i < classes->len; i++) {
     const SlClassFigures *one = &g_array_index (classes, SlClassFigures, i);
@@ -529,7 +579,8 @@ matrix_of_cells (const SlCellScore *score)
   GArray *matrix = g_array_new (FALSE, FALSE, sizeof (SlMatrixCell));
   for (gint32 truth = 0; truth < SL_CELL_VOID; truth++)
     for (gint32 guess = 0; guess <= SL_CELL_VOID; guess++) {
-      const SlMatrixCell cell = { truth, guess < SL_CELL_VOID ? guess : SL_MATRIX_NOTHING, score->pairs[truth][guess] };
+      const SlMatrixCell cell = { truth, guess < SL_CELL_VOID ? guess : SL_MATRIX_NOTHING,
+                                  score->pairs[truth][guess] };
       if (cell.n > 0)
         g_array_append_val (matrix, cell);
     }
@@ -541,7 +592,8 @@ sl_evaluated_model_matrix (const SlEvaluatedModel *contender, gdouble confidence
 {
   if (contender->kind == SL_TRUTH_OBJECTS)
     return sl_object_pairs_matrix (contender->measures.pairs, confidence);
-  return contender->kind == SL_TRUTH_CELLS ? matrix_of_cells (contender->cells) : matrix_of_classes (contender);
+  return contender->kind == SL_TRUTH_CELLS ? matrix_of_cells (contender->cells)
+                                           : matrix_of_classes (contender);
 }
 
 gdouble

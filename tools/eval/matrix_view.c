@@ -13,7 +13,8 @@
 #define CELL 34.0
 #define SMALL_CELL 22.0
 #define LETTERS 20
-/* Width of a letter, at most on average; how far names of columns, which are turned by 55 degrees, go up and to the right. */
+/* Width of a letter, at most on average; how far names of columns, which are turned by 55 degrees,
+ * go up and to the right. */
 #define LETTER 8.2
 #define UP 0.82
 #define ACROSS 0.58
@@ -67,7 +68,8 @@ by_label (gconstpointer a, gconstpointer b)
   return (one > two) - (one < two);
 }
 
-/* (transfer full) (element-type Row): classes with most errors first cut to those that are shown. */
+/* (transfer full) (element-type Row): classes with most errors first cut to those that are shown.
+ */
 static GArray *
 choose_rows (const GArray *matrix, gboolean *others)
 {
@@ -105,7 +107,9 @@ static guint
 place_of (const View *view, gint32 label)
 {
   const gpointer place = g_hash_table_lookup (view->places, GINT_TO_POINTER (label));
-  return GPOINTER_TO_UINT (place != NULL ? place : g_hash_table_lookup (view->places, GINT_TO_POINTER (OTHERS))) - 1;
+  return GPOINTER_TO_UINT (
+           place != NULL ? place : g_hash_table_lookup (view->places, GINT_TO_POINTER (OTHERS)))
+         - 1;
 }
 
 static View
@@ -115,10 +119,12 @@ view_new (const GArray *matrix)
   view.rows = choose_rows (matrix, &view.others);
   view.counts = g_new0 (guint64, (gsize) view.rows->len * view.rows->len + 1);
   for (guint i = 0; i < view.rows->len; i++)
-    g_hash_table_insert (view.places, GINT_TO_POINTER (g_array_index (view.rows, Row, i).label), GUINT_TO_POINTER (i + 1));
+    g_hash_table_insert (view.places, GINT_TO_POINTER (g_array_index (view.rows, Row, i).label),
+                         GUINT_TO_POINTER (i + 1));
   for (guint i = 0; i < matrix->len; i++) {
     const SlMatrixCell *cell = &g_array_index (matrix, SlMatrixCell, i);
-    view.counts[(gsize) place_of (&view, cell->truth) * view.rows->len + place_of (&view, cell->guess)] += cell->n;
+    view.counts[(gsize) place_of (&view, cell->truth) * view.rows->len
+                + place_of (&view, cell->guess)] += cell->n;
   }
   return view;
 }
@@ -137,7 +143,9 @@ static char *
 name_of (const View *view, guint row, SlClassName name, gconstpointer data)
 {
   const gint32 label = g_array_index (view->rows, Row, row).label;
-  return label == OTHERS ? g_strdup ("others") : label == SL_MATRIX_NOTHING ? g_strdup ("nothing") : name (data, label);
+  return label == OTHERS              ? g_strdup ("others")
+         : label == SL_MATRIX_NOTHING ? g_strdup ("nothing")
+                                      : name (data, label);
 }
 
 /* (transfer full): @name, or as much of its start as fits. */
@@ -188,18 +196,24 @@ append_cell (GString *page, const View *view, guint row, guint column)
   const guint64 count = view->counts[(gsize) row * n + column];
   if (count == 0)
     return;
-  const gdouble share = (gdouble) count / (gdouble) sum, x = view->left + column * size, y = view->top + row * size;
+  const gdouble share = (gdouble) count / (gdouble) sum, x = view->left + column * size,
+                y = view->top + row * size;
   const gboolean wrong = row != column;
-  g_string_append_printf (page, "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill-opacity=\"%.3f\"><title>",
-                          wrong ? "wrong" : "cell", x + 0.5, y + 0.5, size - 1, size - 1, 0.12 + 0.68 * share);
+  g_string_append_printf (
+    page,
+    "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill-opacity=\"%.3f\"><title>",
+    wrong ? "wrong" : "cell", x + 0.5, y + 0.5, size - 1, size - 1, 0.12 + 0.68 * share);
   g_autofree char *hint =
-    g_strdup_printf ("%s taken for %s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT, view->names[row], view->names[column], count, sum);
+    g_strdup_printf ("%s taken for %s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT,
+                     view->names[row], view->names[column], count, sum);
   sl_html_append_text (page, hint);
   g_string_append (page, "</title></rect>\n");
   g_autofree char *number = short_number (count);
   if (n <= NUMBERED)
-    g_string_append_printf (page, "<text class=\"number\" pointer-events=\"none\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
-                            x + size / 2, y + size / 2 + 4, number);
+    g_string_append_printf (
+      page,
+      "<text class=\"number\" pointer-events=\"none\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
+      x + size / 2, y + size / 2 + 4, number);
 }
 
 /* Leaves room for the longest name that is shown. */
@@ -223,9 +237,11 @@ append_labels (GString *page, const View *view)
   char place[120];
   for (guint i = 0; i < view->rows->len; i++) {
     const gdouble at = i * view->size + view->size / 2;
-    g_snprintf (place, sizeof place, "x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\"", view->left - 6, view->top + at + 4);
+    g_snprintf (place, sizeof place, "x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\"", view->left - 6,
+                view->top + at + 4);
     append_label (page, view->names[i], place);
-    g_snprintf (place, sizeof place, "transform=\"translate(%.1f %.1f) rotate(-55)\"", view->left + at + 3, view->top - 6);
+    g_snprintf (place, sizeof place, "transform=\"translate(%.1f %.1f) rotate(-55)\"",
+                view->left + at + 3, view->top - 6);
     append_label (page, view->names[i], place);
   }
 }
@@ -236,21 +252,24 @@ sl_matrix_view_append (GString *page, const GArray *matrix, SlClassName name, gc
   View view = view_new (matrix);
   const guint n = view.rows->len;
   lay_out (&view, name, data);
-  const gdouble side = n * view.size, width = view.left + side + ACROSS * view.left, height = view.top + side + 1;
+  const gdouble side = n * view.size, width = view.left + side + ACROSS * view.left,
+                height = view.top + side + 1;
   g_string_append_printf (
-    page, "<svg class=\"matrix\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"img\"><title>Confusion matrix</title>\n",
+    page,
+    "<svg class=\"matrix\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"img\"><title>Confusion matrix</title>\n",
     width, height, width, height);
-  g_string_append_printf (page, "<path class=\"grid\" d=\"M%.1f %.1fh%.1fv%.1fh-%.1fz\"/>\n", view.left, view.top, side, side, side);
+  g_string_append_printf (page, "<path class=\"grid\" d=\"M%.1f %.1fh%.1fv%.1fh-%.1fz\"/>\n",
+                          view.left, view.top, side, side, side);
   append_labels (page, &view);
   for (guint row = 0; row < n; row++)
     for (guint column = 0; column < n; column++)
       append_cell (page, &view, row, column);
   g_string_append (page, "</svg>\n");
   if (view.others) {
-    g_autofree char *text =
-      g_strdup_printf ("The %d classes with most errors. The others are one row and one column; where these meet are also their confusions "
-                       "with one another.",
-                       MOST);
+    g_autofree char *text = g_strdup_printf (
+      "The %d classes with most errors. The others are one row and one column; where these meet are also their confusions "
+      "with one another.",
+      MOST);
     sl_html_append (page, "p", text);
   }
   view_clear (&view);

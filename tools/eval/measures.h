@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Found objects of pictures against true ones: by boxes and, where the model and the data set have them, by masks and keypoints.
+ * Found objects of pictures against true ones: by boxes and, where the model and the data set have
+ * them, by masks and keypoints.
  */
 #ifndef SL_TOOLS_EVAL_MEASURES_H
 #define SL_TOOLS_EVAL_MEASURES_H
@@ -36,7 +37,9 @@ typedef struct
 /** sl_measure_name: "boxes", "masks", "keypoints". */
 const char *sl_measure_name (SlMeasure measure);
 void sl_measures_clear (SlMeasures *measures);
-/** sl_measures_add: @truths: (element-type SlGroundTruth): in pixels of the picture, with classes of the model as labels. */
-void sl_measures_add (SlMeasures *measures, const GArray *truths, const SlResult *result, const SlSight *sight);
+/** sl_measures_add: @truths: (element-type SlGroundTruth): in pixels of the picture, with classes
+ * of the model as labels. */
+void sl_measures_add (SlMeasures *measures, const GArray *truths, const SlResult *result,
+                      const SlSight *sight);
 
 #endif

@@ -23,15 +23,18 @@ static const char *const units[] = { "pictures", "objects", "pixels" };
 
 /* What a point of a curve has: x and y by @which: 0 precision over recall, 1 F1 over confidence. */
 static void
-append_curve (GString *page, const SlChart *chart, const GArray *curve, gboolean f1, SlChartLine line, const char *name)
+append_curve (GString *page, const SlChart *chart, const GArray *curve, gboolean f1,
+              SlChartLine line, const char *name)
 {
   g_autoptr (GArray) points = g_array_new (FALSE, FALSE, sizeof (SlChartPoint));
   for (guint i = 0; i < curve->len; i++) {
     const SlCurvePoint *from = &g_array_index (curve, SlCurvePoint, i);
-    const SlChartPoint point = f1 ? (SlChartPoint){ from->confidence, from->f1 } : (SlChartPoint){ from->recall, from->precision };
+    const SlChartPoint point = f1 ? (SlChartPoint){ from->confidence, from->f1 }
+                                  : (SlChartPoint){ from->recall, from->precision };
     g_array_append_val (points, point);
   }
-  sl_chart_line (page, chart, (const SlChartPoint *) (void *) points->data, points->len, line, name);
+  sl_chart_line (page, chart, (const SlChartPoint *) (void *) points->data, points->len, line,
+                 name);
 }
 
 /** The curve of all answers and those of classes. */
@@ -50,7 +53,8 @@ curves_clear (Curves *curves)
 }
 
 static void
-add_class_curve (Curves *curves, const SlEvaluatedModel *contender, const GArray *answers, gint32 label, guint truths)
+add_class_curve (Curves *curves, const SlEvaluatedModel *contender, const GArray *answers,
+                 gint32 label, guint truths)
 {
   g_autoptr (GArray) own = g_array_new (FALSE, FALSE, sizeof (SlAnswer));
   for (guint i = 0; i < answers->len; i++)
@@ -63,13 +67,15 @@ add_class_curve (Curves *curves, const SlEvaluatedModel *contender, const GArray
 static Curves
 curves_new (const SlEvaluatedModel *contender, SlMeasure measure, const GArray *answers)
 {
-  Curves curves = { NULL, g_ptr_array_new_with_free_func ((GDestroyNotify) g_array_unref), g_ptr_array_new_with_free_func (g_free) };
+  Curves curves = { NULL, g_ptr_array_new_with_free_func ((GDestroyNotify) g_array_unref),
+                    g_ptr_array_new_with_free_func (g_free) };
   if (sl_evaluated_model_kind (contender) == SL_TRUTH_CLASSES) {
     curves.all = sl_curve_new (answers, sl_evaluated_model_seen (contender)->len);
     return curves;
   }
   SlObjectFigures mean;
-  g_autoptr (GArray) classes = sl_object_score_figures (sl_evaluated_model_objects (contender, measure), &mean);
+  g_autoptr (GArray) classes =
+    sl_object_score_figures (sl_evaluated_model_objects (contender, measure), &mean);
   curves.all = sl_curve_new (answers, mean.truths);
   for (guint i = 0; i < classes->len && classes->len > 1 && classes->len <= MOST_CURVES; i++) {
     const SlObjectFigures *one = &g_array_index (classes, SlObjectFigures, i);
@@ -87,11 +93,14 @@ append_curves (GString *page, const Curves *curves, gboolean f1)
   const SlCurvePoint *best = sl_curve_best (curves->all);
   sl_chart_begin (page, &chart);
   for (guint i = 0; i < curves->curves->len; i++)
-    append_curve (page, &chart, curves->curves->pdata[i], f1, SL_CHART_FAINT, curves->names->pdata[i]);
+    append_curve (page, &chart, curves->curves->pdata[i], f1, SL_CHART_FAINT,
+                  curves->names->pdata[i]);
   append_curve (page, &chart, curves->all, f1, SL_CHART_MAIN, "all");
   if (best != NULL) {
-    g_autofree char *text = f1 ? g_strdup_printf ("F1 %.3f at %.3f", best->f1, best->confidence) : g_strdup_printf ("F1 %.3f", best->f1);
-    sl_chart_dot (page, &chart, f1 ? best->confidence : best->recall, f1 ? best->f1 : best->precision, text);
+    g_autofree char *text = f1 ? g_strdup_printf ("F1 %.3f at %.3f", best->f1, best->confidence)
+                               : g_strdup_printf ("F1 %.3f", best->f1);
+    sl_chart_dot (page, &chart, f1 ? best->confidence : best->recall,
+                  f1 ? best->f1 : best->precision, text);
   }
   sl_chart_end (page);
 }
@@ -108,9 +117,11 @@ append_calibration (GString *page, const GArray *answers)
   const SlChart chart = { title, "confidence", "share that is right", 0, 1, 1 };
   sl_chart_begin (page, &chart);
   for (guint i = 0; i < SL_CALIBRATION_BINS; i++) {
-    g_autofree char *name = g_strdup_printf ("%u answers, mean confidence %.4f, %.4f right", bins[i].n, bins[i].confidence, bins[i].right);
+    g_autofree char *name = g_strdup_printf ("%u answers, mean confidence %.4f, %.4f right",
+                                             bins[i].n, bins[i].confidence, bins[i].right);
     if (bins[i].n > 0)
-      sl_chart_bar (page, &chart, (gdouble) i / SL_CALIBRATION_BINS, (gdouble) (i + 1) / SL_CALIBRATION_BINS, bins[i].right, name);
+      sl_chart_bar (page, &chart, (gdouble) i / SL_CALIBRATION_BINS,
+                    (gdouble) (i + 1) / SL_CALIBRATION_BINS, bins[i].right, name);
   }
   sl_chart_line (page, &chart, ends, G_N_ELEMENTS (ends), SL_CHART_GUIDE, "as right as confident");
   sl_chart_end (page);
@@ -145,9 +156,11 @@ append_matrix (GString *page, const SlEvaluatedModel *contender, gdouble confide
   const SlTruthKind kind = sl_evaluated_model_kind (contender);
   const gdouble from = isnan (confidence) ? INFINITY : confidence;
   g_autoptr (GArray) matrix = sl_evaluated_model_matrix (contender, from);
-  g_autofree char *where =
-    kind == SL_TRUTH_OBJECTS && !isnan (confidence) ? g_strdup_printf (", from a confidence of %.4f on", confidence) : g_strdup ("");
-  g_autofree char *text = g_strdup_printf ("Rows are true classes, columns are predicted ones, numbers are %s%s.", units[kind], where);
+  g_autofree char *where = kind == SL_TRUTH_OBJECTS && !isnan (confidence)
+                             ? g_strdup_printf (", from a confidence of %.4f on", confidence)
+                             : g_strdup ("");
+  g_autofree char *text = g_strdup_printf (
+    "Rows are true classes, columns are predicted ones, numbers are %s%s.", units[kind], where);
   sl_html_append (page, "h3", "Confusion matrix");
   if (matrix->len == 0) {
     sl_html_append (page, "p", "It is empty: nothing was labelled and nothing found.");
@@ -160,14 +173,19 @@ append_matrix (GString *page, const SlEvaluatedModel *contender, gdouble confide
 }
 
 static void
-append_picture (GString *page, const SlEvaluatedModel *contender, const SlModelSettings *settings, const char *threshold,
-                const SlInput *input, const SlVerdict *verdict, const char *folder)
+append_picture (GString *page, const SlEvaluatedModel *contender, const SlModelSettings *settings,
+                const char *threshold, const SlInput *input, const SlVerdict *verdict,
+                const char *folder)
 {
   g_autoptr (GError) error = NULL;
-  g_autofree char *text = sl_verdict_text (contender, verdict), *base = g_path_get_basename (input->name);
-  g_autofree char *file = input->uri != NULL ? g_filename_from_uri (input->uri, NULL, &error) : NULL;
-  g_autofree char *image =
-    file != NULL ? sl_drawn_new_from (sl_evaluated_model_path (contender), settings, threshold, file, folder, &error) : NULL;
+  g_autofree char *text = sl_verdict_text (contender, verdict),
+                  *base = g_path_get_basename (input->name);
+  g_autofree char *file =
+    input->uri != NULL ? g_filename_from_uri (input->uri, NULL, &error) : NULL;
+  g_autofree char *image = file != NULL
+                             ? sl_drawn_new_from (sl_evaluated_model_path (contender), settings,
+                                                  threshold, file, folder, &error)
+                             : NULL;
   g_autofree char *small = image != NULL ? sl_thumbnail_new (image) : NULL;
   g_string_append (page, "<figure>");
   if (small != NULL)
@@ -184,13 +202,16 @@ append_picture (GString *page, const SlEvaluatedModel *contender, const SlModelS
 }
 
 static void
-append_worst (GString *page, const SlEvalReport *report, const SlEvaluatedModel *contender, const SlModelSettings *settings,
-              const GArray *verdicts, gdouble confidence, const char *folder)
+append_worst (GString *page, const SlEvalReport *report, const SlEvaluatedModel *contender,
+              const SlModelSettings *settings, const GArray *verdicts, gdouble confidence,
+              const char *folder)
 {
-  const guint n = MIN (report->worst > 0 ? report->worst : SL_EVAL_PAGE_WORST, SL_EVAL_PAGE_MOST_WORST);
+  const guint n =
+    MIN (report->worst > 0 ? report->worst : SL_EVAL_PAGE_WORST, SL_EVAL_PAGE_MOST_WORST);
   g_autoptr (GArray) worst = sl_verdicts_worst (verdicts, n);
   char text[G_ASCII_DTOSTR_BUF_SIZE];
-  const char *threshold = isnan (confidence) ? NULL : g_ascii_dtostr (text, sizeof text, CLAMP (confidence, 0, 1));
+  const char *threshold =
+    isnan (confidence) ? NULL : g_ascii_dtostr (text, sizeof text, CLAMP (confidence, 0, 1));
   SlProgress progress;
   sl_html_append (page, "h3", "Worst pictures");
   if (worst->len == 0)
@@ -199,7 +220,8 @@ append_worst (GString *page, const SlEvalReport *report, const SlEvaluatedModel 
   sl_progress_start (&progress, "drawing", "pictures", worst->len);
   for (guint i = 0; i < worst->len && !sl_interrupted (); i++) {
     const SlVerdict *verdict = &g_array_index (worst, SlVerdict, i);
-    const SlSample *sample = &g_array_index (report->dataset->samples, SlSample, verdict->seen.sample);
+    const SlSample *sample =
+      &g_array_index (report->dataset->samples, SlSample, verdict->seen.sample);
     append_picture (page, contender, settings, threshold, sample->input, verdict, folder);
     sl_progress_show (&progress, i + 1);
   }
@@ -208,14 +230,15 @@ append_worst (GString *page, const SlEvalReport *report, const SlEvaluatedModel 
 }
 
 static void
-append_model (GString *page, const SlEvalReport *report, const SlEvaluatedModel *contender, const SlModelSettings *settings,
-              const char *folder)
+append_model (GString *page, const SlEvalReport *report, const SlEvaluatedModel *contender,
+              const SlModelSettings *settings, const char *folder)
 {
   const SlTruthKind kind = sl_evaluated_model_kind (contender);
   gdouble confidence;
   g_autoptr (GArray) verdicts = sl_verdicts_new (contender, SL_MEASURE_BOXES, &confidence);
   sl_html_append (page, "h2", sl_evaluated_model_path (contender));
-  for (SlMeasure measure = SL_MEASURE_BOXES; measure < SL_MEASURES && kind == SL_TRUTH_OBJECTS; measure++) {
+  for (SlMeasure measure = SL_MEASURE_BOXES; measure < SL_MEASURES && kind == SL_TRUTH_OBJECTS;
+       measure++) {
     g_autofree char *heading = g_strdup_printf ("By %s", sl_measure_name (measure));
     if (sl_evaluated_model_objects (contender, measure) == NULL)
       continue;
@@ -234,7 +257,8 @@ append_model (GString *page, const SlEvalReport *report, const SlEvaluatedModel 
 }
 
 gboolean
-sl_eval_page_write (const SlEvalReport *report, const SlModelSettings *settings, const char *path, GError **error)
+sl_eval_page_write (const SlEvalReport *report, const SlModelSettings *settings, const char *path,
+                    GError **error)
 {
   g_autofree char *folder = g_dir_make_tmp ("sightline-XXXXXX", error);
   g_autoptr (GString) page = sl_html_page_new ("sightline eval", 90);

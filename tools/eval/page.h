@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The figures as a page for a browser: curves, calibration, confusion matrix, a table of classes and the worst pictures of each model.
+ * The figures as a page for a browser: curves, calibration, confusion matrix, a table of classes
+ * and the worst pictures of each model.
  */
 #ifndef SL_TOOLS_EVAL_PAGE_H
 #define SL_TOOLS_EVAL_PAGE_H
@@ -11,8 +12,10 @@
 #define SL_EVAL_PAGE_WORST 12
 #define SL_EVAL_PAGE_MOST_WORST 60
 
-/** sl_eval_page_write: to @path, whole or not at all. @settings: with which the models were run; pictures are drawn with them. FALSE with @error
- *  set, and without when the program was interrupted. */
-gboolean sl_eval_page_write (const SlEvalReport *report, const SlModelSettings *settings, const char *path, GError **error);
+/** sl_eval_page_write: to @path, whole or not at all. @settings: with which the models were run;
+ * pictures are drawn with them. FALSE with @error set, and without when the program was
+ * interrupted. */
+gboolean sl_eval_page_write (const SlEvalReport *report, const SlModelSettings *settings,
+                             const char *path, GError **error);
 
 #endif

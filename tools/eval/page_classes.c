@@ -16,7 +16,8 @@ typedef struct
   gdouble more[3]; /* as @formats of the table */
 } Row;
 
-/** What a kind of figure is called. @columns: of the name, the share and more; @whole: whether a column has whole numbers. */
+/** What a kind of figure is called. @columns: of the name, the share and more; @whole: whether a
+ * column has whole numbers. */
 typedef struct
 {
   const char *columns[5];
@@ -86,13 +87,15 @@ append_table (GString *page, const Table *table, GArray *rows)
   append_rows (page, table, rows, 0, MIN (rows->len, OPEN_ROWS));
   if (rows->len <= OPEN_ROWS)
     return;
-  g_string_append_printf (page, "<details><summary>%u more classes</summary>\n", rows->len - OPEN_ROWS);
+  g_string_append_printf (page, "<details><summary>%u more classes</summary>\n",
+                          rows->len - OPEN_ROWS);
   append_rows (page, table, rows, OPEN_ROWS, rows->len);
   g_string_append (page, "</details>\n");
 }
 
 static void
-add_row (GArray *rows, const SlEvaluatedModel *contender, gint32 label, gdouble share, gdouble first, gdouble second, gdouble third)
+add_row (GArray *rows, const SlEvaluatedModel *contender, gint32 label, gdouble share,
+         gdouble first, gdouble second, gdouble third)
 {
   const Row row = { sl_evaluated_model_label (contender, label), share, { first, second, third } };
   g_array_append_val (rows, row);
@@ -101,9 +104,11 @@ add_row (GArray *rows, const SlEvaluatedModel *contender, gint32 label, gdouble 
 static void
 append_objects (GString *page, const SlEvaluatedModel *contender, SlMeasure measure, GArray *rows)
 {
-  static const Table table = { { "class", "AP", "AP50", "labelled", "found" }, { FALSE, TRUE, TRUE } };
+  static const Table table = { { "class", "AP", "AP50", "labelled", "found" },
+                               { FALSE, TRUE, TRUE } };
   SlObjectFigures mean;
-  g_autoptr (GArray) classes = sl_object_score_figures (sl_evaluated_model_objects (contender, measure), &mean);
+  g_autoptr (GArray) classes =
+    sl_object_score_figures (sl_evaluated_model_objects (contender, measure), &mean);
   for (guint i = 0; i < classes->len; i++) {
     const SlObjectFigures *one = &g_array_index (classes, SlObjectFigures, i);
     add_row (rows, contender, one->label, one->ap[SL_AREA_ALL], one->ap50, one->truths, one->found);
@@ -114,10 +119,12 @@ append_objects (GString *page, const SlEvaluatedModel *contender, SlMeasure meas
 static void
 append_cells (GString *page, const SlEvaluatedModel *contender, GArray *rows)
 {
-  static const Table table = { { "class", "IoU", "pixels labelled", "pixels found", NULL }, { TRUE, TRUE, TRUE } };
+  static const Table table = { { "class", "IoU", "pixels labelled", "pixels found", NULL },
+                               { TRUE, TRUE, TRUE } };
   SlCellFigures mean;
   gdouble right;
-  g_autoptr (GArray) classes = sl_cell_score_figures (sl_evaluated_model_cells (contender), &mean, &right);
+  g_autoptr (GArray) classes =
+    sl_cell_score_figures (sl_evaluated_model_cells (contender), &mean, &right);
   for (guint i = 0; i < classes->len; i++) {
     const SlCellFigures *one = &g_array_index (classes, SlCellFigures, i);
     add_row (rows, contender, one->label, one->iou, (gdouble) one->truths, (gdouble) one->found, 0);
@@ -128,12 +135,15 @@ append_cells (GString *page, const SlEvaluatedModel *contender, GArray *rows)
 static void
 append_classes (GString *page, const SlEvaluatedModel *contender, GArray *rows)
 {
-  static const Table table = { { "class", "top-1", "top-5", "pictures", NULL }, { FALSE, TRUE, TRUE } };
+  static const Table table = { { "class", "top-1", "top-5", "pictures", NULL },
+                               { FALSE, TRUE, TRUE } };
   SlClassFigures all;
-  g_autoptr (GArray) classes = sl_class_score_figures (sl_evaluated_model_classes (contender), &all);
+  g_autoptr (GArray) classes =
+    sl_class_score_figures (sl_evaluated_model_classes (contender), &all);
   for (guint i = 0; i < classes->len; i++) {
     const SlClassFigures *one = &g_array_index (classes, SlClassFigures, i);
-    add_row (rows, contender, one->label, (gdouble) one->right / one->pictures, (gdouble) one->near / one->pictures, one->pictures, 0);
+    add_row (rows, contender, one->label, (gdouble) one->right / one->pictures,
+             (gdouble) one->near / one->pictures, one->pictures, 0);
   }
   append_table (page, &table, rows);
 }
@@ -161,7 +171,8 @@ append_figures (GString *page, SlEvaluatedModel *contender, SlMeasure measure)
   gdouble right;
   switch (sl_evaluated_model_kind (contender)) {
     case SL_TRUTH_OBJECTS:
-      g_array_unref (sl_object_score_figures (sl_evaluated_model_objects (contender, measure), &objects));
+      g_array_unref (
+        sl_object_score_figures (sl_evaluated_model_objects (contender, measure), &objects));
       sl_html_append (page, "td", sl_measure_name (measure));
       append_share (page, objects.ap[SL_AREA_ALL]);
       append_share (page, objects.ap50);
@@ -182,17 +193,23 @@ append_figures (GString *page, SlEvaluatedModel *contender, SlMeasure measure)
 void
 sl_page_summary_append (GString *page, const SlEvalReport *report)
 {
-  static const char *const headings[] = { "<th class=\"n\">top-1</th><th class=\"n\">top-5</th>",
-                                          "<th>by</th><th class=\"n\">AP</th><th class=\"n\">AP50</th><th class=\"n\">AR</th>",
-                                          "<th class=\"n\">mIoU</th><th class=\"n\">right</th>" };
+  static const char *const headings[] = {
+    "<th class=\"n\">top-1</th><th class=\"n\">top-5</th>",
+    "<th>by</th><th class=\"n\">AP</th><th class=\"n\">AP50</th><th class=\"n\">AR</th>",
+    "<th class=\"n\">mIoU</th><th class=\"n\">right</th>"
+  };
   const SlTruthKind kind = sl_evaluated_model_kind (report->contenders->pdata[0]);
   const guint read = sl_evaluated_model_seen (report->contenders->pdata[0])->len;
-  g_autofree char *text = g_strdup_printf ("%u pictures, %u thread%s", read, report->threads, report->threads != 1 ? "s" : "");
+  g_autofree char *text = g_strdup_printf ("%u pictures, %u thread%s", read, report->threads,
+                                           report->threads != 1 ? "s" : "");
   sl_html_append (page, "p", text);
-  g_string_append_printf (page, "<div class=\"scroll\"><table><tr class=\"head\"><th>model</th>%s<th class=\"n\">ms</th></tr>\n",
-                          headings[kind]);
+  g_string_append_printf (
+    page,
+    "<div class=\"scroll\"><table><tr class=\"head\"><th>model</th>%s<th class=\"n\">ms</th></tr>\n",
+    headings[kind]);
   for (guint i = 0; i < report->contenders->len; i++)
-    for (SlMeasure measure = SL_MEASURE_BOXES; measure < (kind == SL_TRUTH_OBJECTS ? SL_MEASURES : 1); measure++) {
+    for (SlMeasure measure = SL_MEASURE_BOXES;
+         measure < (kind == SL_TRUTH_OBJECTS ? SL_MEASURES : 1); measure++) {
       SlEvaluatedModel *contender = report->contenders->pdata[i];
       g_autofree char *ms = g_strdup_printf ("%.2f", sl_evaluated_model_ms (contender));
       if (kind == SL_TRUTH_OBJECTS && sl_evaluated_model_objects (contender, measure) == NULL)

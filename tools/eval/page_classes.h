@@ -7,7 +7,8 @@
 
 /** sl_page_summary_append: what was measured, and a row a model. */
 void sl_page_summary_append (GString *page, const SlEvalReport *report);
-/** sl_page_classes_append: a row a class, the worst first; of many classes most are folded away. @measure: of objects alone. */
+/** sl_page_classes_append: a row a class, the worst first; of many classes most are folded away.
+ * @measure: of objects alone. */
 void sl_page_classes_append (GString *page, const SlEvaluatedModel *contender, SlMeasure measure);
 
 #endif

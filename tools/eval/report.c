@@ -103,8 +103,8 @@ print_recalls (const GPtrArray *contenders, int width)
 {
   putchar ('\n');
   begin_heading ();
-  printf ("%-*s  %-9s  %6s  %6s  %6s  %6s  %6s  %6s  %6s  %6s", width, "model", "by", "AR1", "AR10", "AR", "AR50", "AR75", "small",
-          "medium", "large");
+  printf ("%-*s  %-9s  %6s  %6s  %6s  %6s  %6s  %6s  %6s  %6s", width, "model", "by", "AR1", "AR10",
+          "AR", "AR50", "AR75", "small", "medium", "large");
   end_heading ();
   for (guint i = 0; i < contenders->len; i++)
     for (SlMeasure measure = SL_MEASURE_BOXES; measure < SL_MEASURES; measure++)
@@ -130,7 +130,8 @@ print_rows (SlEvaluatedModel *contender, int width)
 {
   g_autofree char *path = sl_printable (sl_evaluated_model_path (contender), SL_PRINTABLE_NAME);
   const SlTruthKind kind = sl_evaluated_model_kind (contender);
-  for (SlMeasure measure = SL_MEASURE_BOXES; measure < SL_MEASURES && kind == SL_TRUTH_OBJECTS; measure++) {
+  for (SlMeasure measure = SL_MEASURE_BOXES; measure < SL_MEASURES && kind == SL_TRUTH_OBJECTS;
+       measure++) {
     if (sl_evaluated_model_objects (contender, measure) == NULL)
       continue;
     printf ("%-*s", width, path);
@@ -159,8 +160,10 @@ static void
 print_worst (const SlEvaluatedModel *contender)
 {
   SlClassFigures all;
-  g_autoptr (GArray) classes = sl_class_score_figures (sl_evaluated_model_classes (contender), &all);
-  g_autoptr (GArray) confusions = sl_class_score_confusions (sl_evaluated_model_classes (contender));
+  g_autoptr (GArray) classes =
+    sl_class_score_figures (sl_evaluated_model_classes (contender), &all);
+  g_autoptr (GArray) confusions =
+    sl_class_score_confusions (sl_evaluated_model_classes (contender));
   g_autofree char *path = sl_printable (sl_evaluated_model_path (contender), SL_PRINTABLE_NAME);
   putchar ('\n');
   begin_heading ();
@@ -178,7 +181,8 @@ print_worst (const SlEvaluatedModel *contender)
   }
   for (guint i = 0; i < MIN (confusions->len, SHOWN); i++) {
     const SlConfusion *one = &g_array_index (confusions, SlConfusion, i);
-    g_autofree char *truth = sl_evaluated_model_label (contender, one->truth), *guess = sl_evaluated_model_label (contender, one->guess);
+    g_autofree char *truth = sl_evaluated_model_label (contender, one->truth),
+                    *guess = sl_evaluated_model_label (contender, one->guess);
     printf ("  %6u times     %s for %s\n", one->pictures, truth, guess);
   }
 }
@@ -191,21 +195,24 @@ sl_eval_print (const SlEvalReport *report)
   const SlTruthKind kind = sl_evaluated_model_kind (report->contenders->pdata[0]);
   g_autofree char *path = sl_printable (report->path, SL_PRINTABLE_NAME);
   int width = 5;
-  printf ("%s: %u pictures, %u classes, %u thread%s\n", path, dataset->samples->len - unreadable, count_classes (dataset), report->threads,
-          report->threads != 1 ? "s" : "");
+  printf ("%s: %u pictures, %u classes, %u thread%s\n", path, dataset->samples->len - unreadable,
+          count_classes (dataset), report->threads, report->threads != 1 ? "s" : "");
   if (unreadable > 0)
     printf ("%u more could not be read\n", unreadable);
   if (dataset->unlabelled > 0)
-    printf (kind == SL_TRUTH_CELLS ? "%u more have no map of classes\n"
-                                   : "%u have no file of boxes: there is nothing to be found in them\n",
+    printf (kind == SL_TRUTH_CELLS
+              ? "%u more have no map of classes\n"
+              : "%u have no file of boxes: there is nothing to be found in them\n",
             dataset->unlabelled);
   for (guint i = 0; i < report->contenders->len; i++) {
-    g_autofree char *name = sl_printable (sl_evaluated_model_path (report->contenders->pdata[i]), SL_PRINTABLE_NAME);
+    g_autofree char *name =
+      sl_printable (sl_evaluated_model_path (report->contenders->pdata[i]), SL_PRINTABLE_NAME);
     width = MAX (width, (int) g_utf8_strlen (name, -1));
   }
   begin_heading ();
   if (kind == SL_TRUTH_OBJECTS)
-    printf ("%-*s  %-9s  %6s  %6s  %6s  %6s  %6s  %6s  %8s", width, "model", "by", "AP", "AP50", "AP75", "small", "medium", "large", "ms");
+    printf ("%-*s  %-9s  %6s  %6s  %6s  %6s  %6s  %6s  %8s", width, "model", "by", "AP", "AP50",
+            "AP75", "small", "medium", "large", "ms");
   else if (kind == SL_TRUTH_CELLS)
     printf ("%-*s  %6s  %6s  %8s", width, "model", "mIoU", "right", "ms");
   else
@@ -240,8 +247,10 @@ static void
 append_classes (GString *out, const SlEvaluatedModel *contender)
 {
   SlClassFigures all;
-  g_autoptr (GArray) classes = sl_class_score_figures (sl_evaluated_model_classes (contender), &all);
-  g_autoptr (GArray) confusions = sl_class_score_confusions (sl_evaluated_model_classes (contender));
+  g_autoptr (GArray) classes =
+    sl_class_score_figures (sl_evaluated_model_classes (contender), &all);
+  g_autoptr (GArray) confusions =
+    sl_class_score_confusions (sl_evaluated_model_classes (contender));
   append_number (out, "top1", share_of (all.right, all.pictures));
   append_number (out, "top5", share_of (all.near, all.pictures));
   g_string_append (out, ",\"classes\":[");
@@ -249,7 +258,8 @@ append_classes (GString *out, const SlEvaluatedModel *contender)
     const SlClassFigures *one = &g_array_index (classes, SlClassFigures, i);
     g_string_append (out, i > 0 ? ",{" : "{");
     append_label (out, "label", contender, one->label);
-    g_string_append_printf (out, ",\"pictures\":%u,\"right\":%u,\"among_five\":%u}", one->pictures, one->right, one->near);
+    g_string_append_printf (out, ",\"pictures\":%u,\"right\":%u,\"among_five\":%u}", one->pictures,
+                            one->right, one->near);
   }
   g_string_append (out, "],\"confusions\":[");
   for (guint i = 0; i < confusions->len; i++) {
@@ -286,7 +296,8 @@ static void
 append_objects (GString *out, const SlEvaluatedModel *contender, SlMeasure measure)
 {
   SlObjectFigures mean;
-  g_autoptr (GArray) classes = sl_object_score_figures (sl_evaluated_model_objects (contender, measure), &mean);
+  g_autoptr (GArray) classes =
+    sl_object_score_figures (sl_evaluated_model_objects (contender, measure), &mean);
   append_shares (out, &mean, measure);
   g_string_append_printf (out, ",\"boxes\":%u,\"found\":%u,\"classes\":[", mean.truths, mean.found);
   for (guint i = 0; i < classes->len; i++) {
@@ -308,7 +319,8 @@ append_measures (GString *out, const SlEvaluatedModel *contender)
   for (SlMeasure measure = SL_MEASURE_BOXES + 1; measure < SL_MEASURES; measure++) {
     if (sl_evaluated_model_objects (contender, measure) == NULL)
       continue;
-    g_string_append_printf (out, ",\"%s\":{\"by\":\"%s\"", sl_measure_name (measure), sl_measure_name (measure));
+    g_string_append_printf (out, ",\"%s\":{\"by\":\"%s\"", sl_measure_name (measure),
+                            sl_measure_name (measure));
     append_objects (out, contender, measure);
     g_string_append_c (out, '}');
   }
@@ -319,7 +331,8 @@ append_cells (GString *out, const SlEvaluatedModel *contender)
 {
   SlCellFigures mean;
   gdouble right;
-  g_autoptr (GArray) classes = sl_cell_score_figures (sl_evaluated_model_cells (contender), &mean, &right);
+  g_autoptr (GArray) classes =
+    sl_cell_score_figures (sl_evaluated_model_cells (contender), &mean, &right);
   append_number (out, "miou", mean.iou);
   append_number (out, "right", right);
   g_string_append (out, ",\"classes\":[");
@@ -328,7 +341,9 @@ append_cells (GString *out, const SlEvaluatedModel *contender)
     g_string_append (out, i > 0 ? ",{" : "{");
     append_label (out, "label", contender, one->label);
     append_number (out, "iou", one->iou);
-    g_string_append_printf (out, ",\"pixels\":%" G_GUINT64_FORMAT ",\"found\":%" G_GUINT64_FORMAT "}", one->truths, one->found);
+    g_string_append_printf (out,
+                            ",\"pixels\":%" G_GUINT64_FORMAT ",\"found\":%" G_GUINT64_FORMAT "}",
+                            one->truths, one->found);
   }
   g_string_append_c (out, ']');
 }
@@ -341,8 +356,8 @@ sl_eval_print_json (const SlEvalReport *report)
   const char *comma = "";
   g_autoptr (GString) out = g_string_new ("{\"dataset\":");
   sl_json_append_string (out, report->path);
-  g_string_append_printf (out, ",\"pictures\":%u,\"unlabelled\":%u,\"threads\":%u,\"unreadable\":[", dataset->samples->len - unreadable,
-                          dataset->unlabelled, report->threads);
+  g_string_append_printf (out, ",\"pictures\":%u,\"unlabelled\":%u,\"threads\":%u,\"unreadable\":[",
+                          dataset->samples->len - unreadable, dataset->unlabelled, report->threads);
   for (guint i = 0; i < dataset->samples->len; i++) {
     const SlSample *sample = &g_array_index (dataset->samples, SlSample, i);
     if (!sample->unreadable)

@@ -5,7 +5,8 @@
 
 #include "tools/eval/evaluated_model.h"
 
-/** SlEvalReport: @worst: number of worst pictures to list, 0 = no list; @contenders: (element-type SlEvaluatedModel): of one kind, at least one; @path: of the data set. */
+/** SlEvalReport: @worst: number of worst pictures to list, 0 = no list; @contenders: (element-type
+ * SlEvaluatedModel): of one kind, at least one; @path: of the data set. */
 typedef struct
 {
   const char *path;

@@ -4,7 +4,8 @@
 
 #include <glib.h>
 
-/** sl_thumbnail_new: (transfer full): the JPEG @image (base64), small enough for a page of many; as it is where it cannot be made smaller. */
+/** sl_thumbnail_new: (transfer full): the JPEG @image (base64), small enough for a page of many; as
+ * it is where it cannot be made smaller. */
 char *sl_thumbnail_new (const char *image);
 
 #endif

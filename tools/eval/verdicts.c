@@ -59,7 +59,8 @@ sl_verdicts_new (const SlEvaluatedModel *contender, SlMeasure measure, gdouble *
     if (kind == SL_TRUTH_OBJECTS)
       one->share = f1_of (one);
     else if (kind == SL_TRUTH_CELLS)
-      one->share = one->seen.pixels > 0 ? (gdouble) one->seen.right / (gdouble) one->seen.pixels : 1;
+      one->share =
+        one->seen.pixels > 0 ? (gdouble) one->seen.right / (gdouble) one->seen.pixels : 1;
     else
       one->share = one->seen.truth == one->seen.guess;
   }
@@ -75,7 +76,8 @@ worst_first (gconstpointer a, gconstpointer b)
     return one->share < two->share ? -1 : 1;
   if (wrong != others)
     return wrong > others ? -1 : 1;
-  return (one->seen.confidence < two->seen.confidence) - (one->seen.confidence > two->seen.confidence);
+  return (one->seen.confidence < two->seen.confidence)
+         - (one->seen.confidence > two->seen.confidence);
 }
 
 GArray *
@@ -94,8 +96,8 @@ char *
 sl_verdict_text (const SlEvaluatedModel *contender, const SlVerdict *verdict)
 {
   if (sl_evaluated_model_kind (contender) == SL_TRUTH_OBJECTS)
-    return g_strdup_printf ("F1 %.4f, %u right, %u wrong, %u missed", verdict->share, verdict->hits, verdict->false_alarms,
-                            verdict->misses);
+    return g_strdup_printf ("F1 %.4f, %u right, %u wrong, %u missed", verdict->share, verdict->hits,
+                            verdict->false_alarms, verdict->misses);
   if (sl_evaluated_model_kind (contender) == SL_TRUTH_CELLS)
     return g_strdup_printf ("%.4f of the pixels right", verdict->share);
   g_autofree char *truth = sl_evaluated_model_label (contender, verdict->seen.truth),
@@ -133,8 +135,8 @@ ratio (guint part, guint whole)
 }
 
 static void
-append_row (GString *out, const SlEvaluatedModel *contender, const SlDataset *dataset, const SlVerdict *verdict, SlMeasure measure,
-            gdouble confidence)
+append_row (GString *out, const SlEvaluatedModel *contender, const SlDataset *dataset,
+            const SlVerdict *verdict, SlMeasure measure, gdouble confidence)
 {
   const SlTruthKind kind = sl_evaluated_model_kind (contender);
   sl_rows_append_text (out, sl_evaluated_model_path (contender));
@@ -145,12 +147,14 @@ append_row (GString *out, const SlEvaluatedModel *contender, const SlDataset *da
     append_class (out, contender, verdict->seen.guess);
     append_number (out, verdict->seen.confidence);
   } else if (kind == SL_TRUTH_CELLS) {
-    g_string_append_printf (out, ",%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT, verdict->seen.pixels, verdict->seen.right);
+    g_string_append_printf (out, ",%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT, verdict->seen.pixels,
+                            verdict->seen.right);
     append_number (out, verdict->share);
   } else {
     g_string_append_printf (out, ",%s", sl_measure_name (measure));
     append_number (out, confidence);
-    g_string_append_printf (out, ",%u,%u,%u", verdict->hits, verdict->false_alarms, verdict->misses);
+    g_string_append_printf (out, ",%u,%u,%u", verdict->hits, verdict->false_alarms,
+                            verdict->misses);
     append_number (out, ratio (verdict->hits, verdict->hits + verdict->false_alarms));
     append_number (out, ratio (verdict->hits, verdict->hits + verdict->misses));
     append_number (out, verdict->share);
@@ -161,19 +165,23 @@ append_row (GString *out, const SlEvaluatedModel *contender, const SlDataset *da
 GString *
 sl_verdicts_csv (const GPtrArray *contenders, const SlDataset *dataset)
 {
-  static const char *const headings[] = { "truth,truth_id,prediction,prediction_id,score", "by,confidence,tp,fp,fn,precision,recall,f1",
+  static const char *const headings[] = { "truth,truth_id,prediction,prediction_id,score",
+                                          "by,confidence,tp,fp,fn,precision,recall,f1",
                                           "pixels,right_pixels,score" };
   const SlTruthKind kind = sl_evaluated_model_kind (contenders->pdata[0]);
   GString *out = g_string_new (NULL);
   g_string_append_printf (out, "model,path,%s,right\n", headings[kind]);
   for (guint i = 0; i < contenders->len; i++)
-    for (SlMeasure measure = SL_MEASURE_BOXES; measure < (kind == SL_TRUTH_OBJECTS ? SL_MEASURES : 1); measure++) {
-      if (kind == SL_TRUTH_OBJECTS && sl_evaluated_model_objects (contenders->pdata[i], measure) == NULL)
+    for (SlMeasure measure = SL_MEASURE_BOXES;
+         measure < (kind == SL_TRUTH_OBJECTS ? SL_MEASURES : 1); measure++) {
+      if (kind == SL_TRUTH_OBJECTS
+          && sl_evaluated_model_objects (contenders->pdata[i], measure) == NULL)
         continue;
       gdouble confidence;
       g_autoptr (GArray) verdicts = sl_verdicts_new (contenders->pdata[i], measure, &confidence);
       for (guint k = 0; k < verdicts->len; k++)
-        append_row (out, contenders->pdata[i], dataset, &g_array_index (verdicts, SlVerdict, k), measure, confidence);
+        append_row (out, contenders->pdata[i], dataset, &g_array_index (verdicts, SlVerdict, k),
+                    measure, confidence);
     }
   return out;
 }
@@ -198,13 +206,15 @@ sl_verdicts_print (const SlEvaluatedModel *contender, const SlDataset *dataset, 
   puts (sl_terminal_style (stdout, SL_STYLE_PLAIN));
   for (guint i = 0; i < worst->len; i++) {
     const SlVerdict *verdict = &g_array_index (worst, SlVerdict, i);
-    g_autofree char *text = sl_verdict_text (contender, verdict), *name = sl_printable (name_of (dataset, verdict), SL_PRINTABLE_NAME);
+    g_autofree char *text = sl_verdict_text (contender, verdict),
+                    *name = sl_printable (name_of (dataset, verdict), SL_PRINTABLE_NAME);
     printf ("  %s: %s\n", name, text);
   }
 }
 
 void
-sl_verdicts_append_json (GString *out, const SlEvaluatedModel *contender, const SlDataset *dataset, guint n)
+sl_verdicts_append_json (GString *out, const SlEvaluatedModel *contender, const SlDataset *dataset,
+                         guint n)
 {
   gdouble confidence;
   g_autoptr (GArray) worst = worst_of (contender, n, &confidence);
@@ -227,7 +237,8 @@ sl_verdicts_append_json (GString *out, const SlEvaluatedModel *contender, const 
       sl_json_append_double (out, verdict->share, DIGITS);
     }
     if (sl_evaluated_model_kind (contender) == SL_TRUTH_OBJECTS)
-      g_string_append_printf (out, ",\"tp\":%u,\"fp\":%u,\"fn\":%u", verdict->hits, verdict->false_alarms, verdict->misses);
+      g_string_append_printf (out, ",\"tp\":%u,\"fp\":%u,\"fn\":%u", verdict->hits,
+                              verdict->false_alarms, verdict->misses);
     g_string_append_c (out, '}');
   }
   g_string_append_c (out, ']');

@@ -10,7 +10,8 @@
 /**
  * SlVerdict: on a picture.
  * @seen: the picture, with what is known of classes and pixels
- * @hits, @false_alarms, @misses: true positives, false positives and false negatives, of objects alone
+ * @hits, @false_alarms, @misses: true positives, false positives and false negatives, of objects
+ * alone
  * @share: how much is right, 0..1: 0 or 1 of a class, F1 of objects, the share of pixels
  */
 typedef struct
@@ -20,21 +21,24 @@ typedef struct
   gdouble share;
 } SlVerdict;
 
-/** sl_verdicts_new: (transfer full) (element-type SlVerdict): a verdict a picture, in the order of the data set. @measure: of objects alone,
- *  whose overlap must be at least 0.5. @confidence: (out): objects below it do not count: F1 is highest there over all pictures; NaN
- *  where nothing was found. */
+/** sl_verdicts_new: (transfer full) (element-type SlVerdict): a verdict a picture, in the order of
+ * the data set. @measure: of objects alone, whose overlap must be at least 0.5. @confidence: (out):
+ * objects below it do not count: F1 is highest there over all pictures; NaN where nothing was
+ * found. */
 GArray *sl_verdicts_new (const SlEvaluatedModel *contender, SlMeasure measure, gdouble *confidence);
-/** sl_verdicts_worst: (transfer full) (element-type SlVerdict): up to @n that are not wholly right, the worst first. Of classes the worst
- *  is the most confident. */
+/** sl_verdicts_worst: (transfer full) (element-type SlVerdict): up to @n that are not wholly right,
+ * the worst first. Of classes the worst is the most confident. */
 GArray *sl_verdicts_worst (const GArray *verdicts, guint n);
 /** sl_verdict_text: (transfer full): a verdict without its picture, for people. */
 char *sl_verdict_text (const SlEvaluatedModel *contender, const SlVerdict *verdict);
 
-/** sl_verdicts_csv: (transfer full): all verdicts of @contenders (element-type SlEvaluatedModel), as a table with a heading. */
+/** sl_verdicts_csv: (transfer full): all verdicts of @contenders (element-type SlEvaluatedModel),
+ * as a table with a heading. */
 GString *sl_verdicts_csv (const GPtrArray *contenders, const SlDataset *dataset);
 /** sl_verdicts_print: the @n worst of a model. */
 void sl_verdicts_print (const SlEvaluatedModel *contender, const SlDataset *dataset, guint n);
 /** sl_verdicts_append_json: the same as the member "worst", after a comma. */
-void sl_verdicts_append_json (GString *out, const SlEvaluatedModel *contender, const SlDataset *dataset, guint n);
+void sl_verdicts_append_json (GString *out, const SlEvaluatedModel *contender,
+                              const SlDataset *dataset, guint n);
 
 #endif

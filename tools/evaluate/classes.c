@@ -54,7 +54,8 @@ static gint
 worst_first (gconstpointer a, gconstpointer b)
 {
   const SlClassFigures *one = a, *two = b;
-  const guint64 first = (guint64) one->right * two->pictures, second = (guint64) two->right * one->pictures;
+  const guint64 first = (guint64) one->right * two->pictures,
+                second = (guint64) two->right * one->pictures;
   if (first != second)
     return first < second ? -1 : 1;
   if (one->pictures != two->pictures)
@@ -70,7 +71,8 @@ sl_class_score_figures (SlClassScore *score, SlClassFigures *all)
   g_array_sort (score->seen, by_truth);
   for (guint i = 0; i < score->seen->len; i++) {
     const Seen *seen = &g_array_index (score->seen, Seen, i);
-    if (classes->len == 0 || g_array_index (classes, SlClassFigures, classes->len - 1).label != seen->truth) {
+    if (classes->len == 0
+        || g_array_index (classes, SlClassFigures, classes->len - 1).label != seen->truth) {
       const SlClassFigures fresh = { .label = seen->truth };
       g_array_append_val (classes, fresh);
     }
@@ -105,7 +107,8 @@ sl_class_score_confusions (SlClassScore *score)
     const Seen *seen = &g_array_index (score->seen, Seen, i);
     if (seen->truth == seen->guess)
       continue;
-    SlConfusion *last = confusions->len > 0 ? &g_array_index (confusions, SlConfusion, confusions->len - 1) : NULL;
+    SlConfusion *last =
+      confusions->len > 0 ? &g_array_index (confusions, SlConfusion, confusions->len - 1) : NULL;
     if (last != NULL && last->truth == seen->truth && last->guess == seen->guess) {
       last->pictures++;
       continue;

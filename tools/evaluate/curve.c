@@ -25,10 +25,13 @@ sl_curve_new (const GArray *answers, guint truths)
   for (guint i = 0; i < answers->len; i++) {
     const SlAnswer *answer = &g_array_index (answers, SlAnswer, i);
     right += answer->right;
-    if (i + 1 < answers->len && g_array_index (answers, SlAnswer, i + 1).confidence == answer->confidence)
+    if (i + 1 < answers->len
+        && g_array_index (answers, SlAnswer, i + 1).confidence == answer->confidence)
       continue;
-    const gdouble precision = (gdouble) right / (i + 1), recall = truths > 0 ? (gdouble) right / truths : 0;
-    const SlCurvePoint point = { answer->confidence, precision, recall, right > 0 ? 2 * precision * recall / (precision + recall) : 0 };
+    const gdouble precision = (gdouble) right / (i + 1),
+                  recall = truths > 0 ? (gdouble) right / truths : 0;
+    const SlCurvePoint point = { answer->confidence, precision, recall,
+                                 right > 0 ? 2 * precision * recall / (precision + recall) : 0 };
     g_array_append_val (curve, point);
   }
   return curve;
@@ -55,7 +58,8 @@ sl_calibration (const GArray *answers, SlCalibrationBin bins[SL_CALIBRATION_BINS
     const SlAnswer *answer = &g_array_index (answers, SlAnswer, i);
     if (!(answer->confidence >= 0 && answer->confidence <= 1))
       return FALSE;
-    SlCalibrationBin *bin = &bins[MIN ((guint) (answer->confidence * SL_CALIBRATION_BINS), SL_CALIBRATION_BINS - 1)];
+    SlCalibrationBin *bin =
+      &bins[MIN ((guint) (answer->confidence * SL_CALIBRATION_BINS), SL_CALIBRATION_BINS - 1)];
     bin->n++;
     bin->confidence += answer->confidence;
     bin->right += answer->right;

@@ -34,10 +34,11 @@ sl_object_pairs_free (SlObjectPairs *pairs)
   g_free (pairs);
 }
 
-/* The free true object that found object @index overlaps most, -1 = none. Ignored ones come last; of equal overlaps, the one of its class is
- * taken. */
+/* The free true object that found object @index overlaps most, -1 = none. Ignored ones come last;
+ * of equal overlaps, the one of its class is taken. */
 static gint
-take (const SlEvalObject *truth, guint n_truth, const gboolean *taken, guint index, gint32 label, SlOverlap overlap, gconstpointer data)
+take (const SlEvalObject *truth, guint n_truth, const gboolean *taken, guint index, gint32 label,
+      SlOverlap overlap, gconstpointer data)
 {
   gdouble most = LEAST_OVERLAP;
   gint best = -1;
@@ -56,8 +57,9 @@ take (const SlEvalObject *truth, guint n_truth, const gboolean *taken, guint ind
 }
 
 void
-sl_object_pairs_add (SlObjectPairs *pairs, const SlEvalObject *truth, guint n_truth, const SlEvalObject *found, guint n_found,
-                     SlOverlap overlap, gconstpointer data)
+sl_object_pairs_add (SlObjectPairs *pairs, const SlEvalObject *truth, guint n_truth,
+                     const SlEvalObject *found, guint n_found, SlOverlap overlap,
+                     gconstpointer data)
 {
   g_autofree gboolean *taken = g_new0 (gboolean, (gsize) n_truth + 1);
   for (guint i = 0; i < n_truth; i++)
@@ -65,7 +67,8 @@ sl_object_pairs_add (SlObjectPairs *pairs, const SlEvalObject *truth, guint n_tr
       g_array_append_val (pairs->truths, truth[i].label);
   for (guint i = 0; i < n_found; i++) {
     const gint best = take (truth, n_truth, taken, i, found[i].label, overlap, data);
-    const Pair pair = { found[i].confidence, best >= 0 ? truth[best].label : SL_MATRIX_NOTHING, found[i].label };
+    const Pair pair = { found[i].confidence, best >= 0 ? truth[best].label : SL_MATRIX_NOTHING,
+                        found[i].label };
     if (best >= 0)
       taken[best] = TRUE;
     if (best < 0 || !truth[best].ignored)
@@ -73,7 +76,8 @@ sl_object_pairs_add (SlObjectPairs *pairs, const SlEvalObject *truth, guint n_tr
   }
 }
 
-/* Adds @n to a cell. Each true object is first one that was not found, so no cell ends below zero. */
+/* Adds @n to a cell. Each true object is first one that was not found, so no cell ends below zero.
+ */
 static void
 count (GHashTable *cells, gint32 truth, gint32 guess, gint n)
 {
@@ -90,7 +94,8 @@ count (GHashTable *cells, gint32 truth, gint32 guess, gint n)
 GArray *
 sl_object_pairs_matrix (const SlObjectPairs *pairs, gdouble confidence)
 {
-  g_autoptr (GHashTable) cells = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, g_free);
+  g_autoptr (GHashTable) cells =
+    g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, g_free);
   GArray *matrix = g_array_new (FALSE, FALSE, sizeof (SlMatrixCell));
   GHashTableIter iter;
   gpointer cell;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Found objects of a picture, best first, take the free true object of their class that they overlap most; once for each overlap asked for
- * and each range of areas, outside of which true objects are ignored. All found objects of a class, best first, then make a curve of
- * precision over recall, which is read at 101 recalls; the recall at its end is the other figure.
+ * Found objects of a picture, best first, take the free true object of their class that they
+ * overlap most; once for each overlap asked for and each range of areas, outside of which true
+ * objects are ignored. All found objects of a class, best first, then make a curve of precision
+ * over recall, which is read at 101 recalls; the recall at its end is the other figure.
  */
 #include "tools/evaluate/objects.h"
 
@@ -14,8 +15,8 @@
 #define BIT_50 0
 #define BIT_75 5
 
-/** A found object, in its picture number @rank of its class; by area, bits say at which overlaps it took a true object, and at
- *  which it is neither right nor wrong. */
+/** A found object, in its picture number @rank of its class; by area, bits say at which overlaps it
+ * took a true object, and at which it is neither right nor wrong. */
 typedef struct
 {
   gdouble confidence;
@@ -38,8 +39,9 @@ struct _SlObjectScore
   GArray *pictures;   /* of guint: true objects that count */
 };
 
-/** Objects of a picture that are matched: @taken: by area and true object, bits of the overlaps; @near: true objects of the class of the
- *  found object at hand that overlap it as far as any asks for, in their order, with their @overlaps. */
+/** Objects of a picture that are matched: @taken: by area and true object, bits of the overlaps;
+ * @near: true objects of the class of the found object at hand that overlap it as far as any asks
+ * for, in their order, with their @overlaps. */
 typedef struct
 {
   const SlEvalObject *truth, *found;
@@ -49,7 +51,9 @@ typedef struct
   gdouble *overlaps;
 } Picture;
 
-static const gdouble limits[SL_AREAS][2] = { { 0, 1e10 }, { 0, 32 * 32 }, { 32 * 32, 96 * 96 }, { 96 * 96, 1e10 } };
+static const gdouble limits[SL_AREAS][2] = {
+  { 0, 1e10 }, { 0, 32 * 32 }, { 32 * 32, 96 * 96 }, { 96 * 96, 1e10 }
+};
 
 SlObjectScore *
 sl_object_score_new (guint most)
@@ -76,7 +80,9 @@ sl_object_score_free (SlObjectScore *score)
 static gdouble
 asked_overlap (guint i)
 {
-  return i + 1 < SL_OBJECT_SCORE_OVERLAPS ? 0.5 + i * ((0.95 - 0.5) / (SL_OBJECT_SCORE_OVERLAPS - 1)) : 0.95;
+  return i + 1 < SL_OBJECT_SCORE_OVERLAPS
+           ? 0.5 + i * ((0.95 - 0.5) / (SL_OBJECT_SCORE_OVERLAPS - 1))
+           : 0.95;
 }
 
 static gboolean
@@ -95,7 +101,8 @@ is_ignored (const SlEvalObject *truth, guint area)
 static gint
 best_first (gconstpointer a, gconstpointer b)
 {
-  const SlEvalObject *one = *(const SlEvalObject *const *) a, *two = *(const SlEvalObject *const *) b;
+  const SlEvalObject *one = *(const SlEvalObject *const *) a,
+                     *two = *(const SlEvalObject *const *) b;
   if (one->confidence != two->confidence)
     return one->confidence < two->confidence ? 1 : -1;
   return (one > two) - (one < two);
@@ -135,7 +142,8 @@ sl_object_score_best (const SlObjectScore *score, const SlEvalObject *found, gui
   return indices;
 }
 
-/* The true object that the found one at hand takes at @asked, -1 = none. Those that count are tried before those that do not. */
+/* The true object that the found one at hand takes at @asked, -1 = none. Those that count are tried
+ * before those that do not. */
 static gint
 take (const Picture *picture, guint area, guint bit, gdouble asked)
 {
@@ -145,7 +153,8 @@ take (const Picture *picture, guint area, guint bit, gdouble asked)
     for (guint i = 0; i < picture->n_near; i++) {
       const guint k = picture->near[i];
       const gboolean available = (picture->taken[area][k] & bit) == 0 || picture->truth[k].crowd;
-      if (!available || picture->overlaps[i] < most || is_ignored (&picture->truth[k], area) != (pass == 1))
+      if (!available || picture->overlaps[i] < most
+          || is_ignored (&picture->truth[k], area) != (pass == 1))
         continue;
       most = picture->overlaps[i];
       best = (gint) k;
@@ -158,7 +167,9 @@ find_near (Picture *picture, const SlEvalObject *object, SlOverlap overlap, gcon
 {
   picture->n_near = 0;
   for (guint k = 0; k < picture->n_truth; k++) {
-    const gdouble value = picture->truth[k].label == object->label ? overlap ((guint) (object - picture->found), k, data) : 0;
+    const gdouble value = picture->truth[k].label == object->label
+                            ? overlap ((guint) (object - picture->found), k, data)
+                            : 0;
     if (value < asked_overlap (0))
       continue;
     picture->near[picture->n_near] = k;
@@ -199,14 +210,17 @@ count_truth (SlObjectScore *score, const SlEvalObject *truth)
 }
 
 void
-sl_object_score_add (SlObjectScore *score, const SlEvalObject *truth, guint n_truth, const SlEvalObject *found, guint n_found,
-                     SlOverlap overlap, gconstpointer data)
+sl_object_score_add (SlObjectScore *score, const SlEvalObject *truth, guint n_truth,
+                     const SlEvalObject *found, guint n_found, SlOverlap overlap,
+                     gconstpointer data)
 {
   g_autoptr (GArray) best = sl_object_score_best (score, found, n_found);
   g_autoptr (GHashTable) counts = g_hash_table_new (NULL, NULL);
   g_autofree gdouble *overlaps = g_new (gdouble, (gsize) n_truth + 1);
   g_autofree guint *near = g_new (guint, (gsize) n_truth + 1);
-  Picture picture = { .truth = truth, .found = found, .n_truth = n_truth, .near = near, .overlaps = overlaps };
+  Picture picture = {
+    .truth = truth, .found = found, .n_truth = n_truth, .near = near, .overlaps = overlaps
+  };
   for (guint area = 0; area < SL_AREAS; area++)
     picture.taken[area] = g_new0 (guint16, (gsize) n_truth + 1);
   guint counting = 0;
@@ -237,12 +251,13 @@ by_class (gconstpointer a, gconstpointer b)
   return (one->order > two->order) - (one->order < two->order);
 }
 
-/* Mean of the precision at 101 recalls, multiples of 0.01 as numpy.linspace() makes them. That of a recall is the best at that recall or
- * beyond. @found: of one class, best first. */
+/* Mean of the precision at 101 recalls, multiples of 0.01 as numpy.linspace() makes them. That of a
+ * recall is the best at that recall or beyond. @found: of one class, best first. */
 static gdouble
 average_precision (const Found *found, guint n, guint truths, guint area, guint bit)
 {
-  g_autofree gdouble *recalls = g_new (gdouble, (gsize) n + 1), *precisions = g_new (gdouble, (gsize) n + 1);
+  g_autofree gdouble *recalls = g_new (gdouble, (gsize) n + 1),
+                     *precisions = g_new (gdouble, (gsize) n + 1);
   guint hits = 0, misses = 0, points = 0;
   for (guint i = 0; i < n; i++) {
     if ((found[i].ignored[area] & bit) != 0)
@@ -265,7 +280,8 @@ average_precision (const Found *found, guint n, guint truths, guint area, guint 
   return sum / RECALLS;
 }
 
-/* The share of @truths that is found by the first @most of a class in each picture at an overlap. */
+/* The share of @truths that is found by the first @most of a class in each picture at an overlap.
+ */
 static gdouble
 recall (const Found *found, guint n, guint truths, guint area, guint most, guint bit)
 {
@@ -288,7 +304,9 @@ average_recall (const Found *found, guint n, guint truths, guint area, guint mos
 static SlObjectFigures
 figures_of (gint32 label, const Found *found, guint n, const Truths *truths)
 {
-  SlObjectFigures figures = { .label = label, .truths = truths != NULL ? truths->count[SL_AREA_ALL] : 0, .found = n };
+  SlObjectFigures figures = { .label = label,
+                              .truths = truths != NULL ? truths->count[SL_AREA_ALL] : 0,
+                              .found = n };
   figures.ap50 = figures.ap75 = figures.ar50 = figures.ar75 = figures.ar1 = figures.ar10 = NAN;
   for (guint area = 0; area < SL_AREAS; area++) {
     const guint count = truths != NULL ? truths->count[area] : 0;
@@ -343,7 +361,8 @@ mean_of (const GArray *classes, gsize at)
   gdouble sum = 0;
   guint n = 0;
   for (guint i = 0; i < classes->len; i++) {
-    const gdouble value = G_STRUCT_MEMBER (gdouble, &g_array_index (classes, SlObjectFigures, i), at);
+    const gdouble value =
+      G_STRUCT_MEMBER (gdouble, &g_array_index (classes, SlObjectFigures, i), at);
     sum += isnan (value) ? 0 : value;
     n += !isnan (value);
   }
@@ -371,8 +390,10 @@ sl_object_score_figures (SlObjectScore *score, SlObjectFigures *mean)
     mean->truths += g_array_index (classes, SlObjectFigures, i).truths;
   }
   for (guint area = 0; area < SL_AREAS; area++) {
-    mean->ap[area] = mean_of (classes, G_STRUCT_OFFSET (SlObjectFigures, ap) + area * sizeof (gdouble));
-    mean->ar[area] = mean_of (classes, G_STRUCT_OFFSET (SlObjectFigures, ar) + area * sizeof (gdouble));
+    mean->ap[area] =
+      mean_of (classes, G_STRUCT_OFFSET (SlObjectFigures, ap) + area * sizeof (gdouble));
+    mean->ar[area] =
+      mean_of (classes, G_STRUCT_OFFSET (SlObjectFigures, ar) + area * sizeof (gdouble));
   }
   mean->ap50 = mean_of (classes, G_STRUCT_OFFSET (SlObjectFigures, ap50));
   mean->ap75 = mean_of (classes, G_STRUCT_OFFSET (SlObjectFigures, ap75));

@@ -4,9 +4,11 @@
 #include <float.h>
 #include <math.h>
 
-/* How far people who labelled the same persons were apart, by point: nose, eyes, ears, shoulders, elbows, wrists, hips, knees, ankles. */
-static const gdouble deviations[SL_EVAL_POINTS] = { 0.026, 0.025, 0.025, 0.035, 0.035, 0.079, 0.079, 0.072, 0.072,
-                                                    0.062, 0.062, 0.107, 0.107, 0.087, 0.087, 0.089, 0.089 };
+/* How far people who labelled the same persons were apart, by point: nose, eyes, ears, shoulders,
+ * elbows, wrists, hips, knees, ankles. */
+static const gdouble deviations[SL_EVAL_POINTS] = { 0.026, 0.025, 0.025, 0.035, 0.035, 0.079,
+                                                    0.079, 0.072, 0.072, 0.062, 0.062, 0.107,
+                                                    0.107, 0.087, 0.087, 0.089, 0.089 };
 
 gdouble
 sl_eval_box_area (const SlEvalBox *box)
@@ -21,7 +23,9 @@ sl_eval_box_overlap (const SlEvalBox *found, const SlEvalBox *truth, gboolean cr
   const gdouble h = MIN (found->y_max, truth->y_max) - MAX (found->y_min, truth->y_min);
   if (w <= 0 || h <= 0)
     return 0;
-  return w * h / (crowd ? sl_eval_box_area (found) : sl_eval_box_area (found) + sl_eval_box_area (truth) - w * h);
+  return w * h
+         / (crowd ? sl_eval_box_area (found)
+                  : sl_eval_box_area (found) + sl_eval_box_area (truth) - w * h);
 }
 
 /* How far @value is outside @low..@high. */
@@ -32,7 +36,8 @@ outside (gdouble value, gdouble low, gdouble high)
 }
 
 gdouble
-sl_eval_point_overlap (const SlEvalPoint *found, const SlEvalPoint *truth, const SlEvalBox *box, gdouble area)
+sl_eval_point_overlap (const SlEvalPoint *found, const SlEvalPoint *truth, const SlEvalBox *box,
+                       gdouble area)
 {
   const gdouble w = box->x_max - box->x_min, h = box->y_max - box->y_min;
   guint labelled = 0;

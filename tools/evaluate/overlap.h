@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * The overlap of two objects, computed as in pycocotools: intersection over union of boxes, and object keypoint similarity (OKS).
+ * The overlap of two objects, computed as in pycocotools: intersection over union of boxes, and
+ * object keypoint similarity (OKS).
  */
 #ifndef SL_EVALUATE_OVERLAP_H
 #define SL_EVALUATE_OVERLAP_H
@@ -25,11 +26,13 @@ typedef struct
 } SlEvalPoint;
 
 gdouble sl_eval_box_area (const SlEvalBox *box);
-/** sl_eval_box_overlap: intersection over union. With @crowd, intersection over the area of @found, because a crowd is larger than one
- *  object. */
+/** sl_eval_box_overlap: intersection over union. With @crowd, intersection over the area of @found,
+ * because a crowd is larger than one object. */
 gdouble sl_eval_box_overlap (const SlEvalBox *found, const SlEvalBox *truth, gboolean crowd);
-/** sl_eval_point_overlap: object keypoint similarity of SL_EVAL_POINTS points each. @area: area of the true object; @box: its box, which is
- *  used where no point is labelled: found points near it count. */
-gdouble sl_eval_point_overlap (const SlEvalPoint *found, const SlEvalPoint *truth, const SlEvalBox *box, gdouble area);
+/** sl_eval_point_overlap: object keypoint similarity of SL_EVAL_POINTS points each. @area: area of
+ * the true object; @box: its box, which is used where no point is labelled: found points near it
+ * count. */
+gdouble sl_eval_point_overlap (const SlEvalPoint *found, const SlEvalPoint *truth,
+                               const SlEvalBox *box, gdouble area);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A mask is the positions, counted down the columns, where it changes between outside and inside. The outline of a polygon goes in
- * fifths of a pixel, as pycocotools walks it: where it passes the middle of a column of pixels, all that is below changes sides.
+ * A mask is the positions, counted down the columns, where it changes between outside and inside.
+ * The outline of a polygon goes in fifths of a pixel, as pycocotools walks it: where it passes the
+ * middle of a column of pixels, all that is below changes sides.
  */
 #include "tools/evaluate/runs.h"
 
@@ -58,7 +59,8 @@ changes_new (void)
   return g_array_new (FALSE, FALSE, sizeof (guint32));
 }
 
-/* Positions come in rising order. Two changes at the same position cancel. A change behind the last of @pixels has no effect. */
+/* Positions come in rising order. Two changes at the same position cancel. A change behind the last
+ * of @pixels has no effect. */
 static void
 change (GArray *changes, guint32 pixels, guint32 at)
 {
@@ -68,7 +70,8 @@ change (GArray *changes, guint32 pixels, guint32 at)
     g_array_append_val (changes, at);
 }
 
-/* Whether @changes more positions and @steps more of work are within what masks may cost together; adds them to @cost. */
+/* Whether @changes more positions and @steps more of work are within what masks may cost together;
+ * adds them to @cost. */
 static gboolean
 spend (SlRunsCost *cost, guint64 changes, guint64 steps, GError **error)
 {
@@ -77,12 +80,15 @@ spend (SlRunsCost *cost, guint64 changes, guint64 steps, GError **error)
   if (cost->changes <= SL_RUNS_MAX_CHANGES && cost->steps <= SL_RUNS_MAX_STEPS)
     return TRUE;
   if (cost->changes > SL_RUNS_MAX_CHANGES)
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "with this one, all masks have more than %d runs; split the file, or leave masks out",
-                 SL_RUNS_MAX_CHANGES);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_LIMIT,
+      "with this one, all masks have more than %d runs; split the file, or leave masks out",
+      SL_RUNS_MAX_CHANGES);
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "with this one, outlines and joins of all polygons take more than %d steps; split the file, or leave masks out",
-                 SL_RUNS_MAX_STEPS);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_LIMIT,
+      "with this one, outlines and joins of all polygons take more than %d steps; split the file, or leave masks out",
+      SL_RUNS_MAX_STEPS);
   return FALSE;
 }
 
@@ -91,7 +97,8 @@ check_size (guint width, guint height, GError **error)
 {
   if (width >= 1 && height >= 1 && width <= SL_RUNS_MAX_SIDE && height <= SL_RUNS_MAX_SIDE)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "a mask of %ux%u pixels; expected 1..%d each way", width, height, SL_RUNS_MAX_SIDE);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "a mask of %ux%u pixels; expected 1..%d each way", width, height, SL_RUNS_MAX_SIDE);
   return FALSE;
 }
 
@@ -112,7 +119,8 @@ add_length (Making *making, guint64 length)
   making->at += length;
   if (making->at <= pixels)
     change (making->changes, pixels, (guint32) making->at);
-  return making->at <= pixels && making->changes->len + making->cost->changes <= SL_RUNS_MAX_CHANGES;
+  return making->at <= pixels
+         && making->changes->len + making->cost->changes <= SL_RUNS_MAX_CHANGES;
 }
 
 /* (transfer full): the mask of all lengths. */
@@ -124,13 +132,16 @@ make (const Making *making, GError **error)
     return NULL;
   if (making->at == pixels)
     return runs_new (making->width, making->height, making->changes);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "runs of %s%" G_GUINT64_FORMAT " pixels; expected %u, for %ux%u",
-               making->at > pixels ? "at least " : "", making->at, pixels, making->width, making->height);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "runs of %s%" G_GUINT64_FORMAT " pixels; expected %u, for %ux%u",
+               making->at > pixels ? "at least " : "", making->at, pixels, making->width,
+               making->height);
   return NULL;
 }
 
 SlRuns *
-sl_runs_new_counts (guint width, guint height, const guint32 *counts, gsize n, SlRunsCost *cost, GError **error)
+sl_runs_new_counts (guint width, guint height, const guint32 *counts, gsize n, SlRunsCost *cost,
+                    GError **error)
 {
   if (!check_size (width, height, error))
     return NULL;
@@ -176,7 +187,8 @@ sl_runs_new_text (guint width, guint height, const char *text, SlRunsCost *cost,
     /* Each length but the first three is what it is more than the one before the last. */
     length += good && run > 3 ? before : 0;
     if (!good || length < 0 || length > G_MAXUINT32) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "run %u is none; expected text of pycocotools' compressed masks", run);
+      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                   "run %u is none; expected text of pycocotools' compressed masks", run);
       return NULL;
     }
     before = last;
@@ -186,7 +198,8 @@ sl_runs_new_text (guint width, guint height, const char *text, SlRunsCost *cost,
   return make (&making, error);
 }
 
-/* The columns of pixels, *@first to below *@end, whose middles an edge from fine step @from to @to passes. */
+/* The columns of pixels, *@first to below *@end, whose middles an edge from fine step @from to @to
+ * passes. */
 static void
 columns_passed (guint width, gint from, gint to, guint *first, guint *end)
 {
@@ -201,7 +214,8 @@ fine_at (gint start, gdouble slope, gint step)
   return (gint) (start + slope * step + 0.5);
 }
 
-/* The step from which a steep edge, which begins at @start, goes from one side of the middle, @x, to the other. */
+/* The step from which a steep edge, which begins at @start, goes from one side of the middle, @x,
+ * to the other. */
 static gint
 step_across (gint start, gdouble slope, gint x)
 {
@@ -213,20 +227,23 @@ step_across (gint start, gdouble slope, gint x)
   return step;
 }
 
-/* Adds where the edge passes the middles of columns; the fine steps in between are not made one by one. */
+/* Adds where the edge passes the middles of columns; the fine steps in between are not made one by
+ * one. */
 static void
 walk_edge (GArray *passed, guint width, guint height, const gint *from, const gint *to)
 {
   const gint dx = abs (to[0] - from[0]), dy = abs (to[1] - from[1]);
   const gboolean across = dx >= dy, flip = across ? from[0] > to[0] : from[1] > to[1];
   const gint *low = flip ? to : from, *high = flip ? from : to;
-  const gdouble slope = across ? (gdouble) (high[1] - low[1]) / MAX (dx, 1) : (gdouble) (high[0] - low[0]) / dy;
+  const gdouble slope =
+    across ? (gdouble) (high[1] - low[1]) / MAX (dx, 1) : (gdouble) (high[0] - low[0]) / dy;
   guint first, end;
   columns_passed (width, from[0], to[0], &first, &end);
   for (guint column = first; column < end; column++) {
     const gint x = (gint) (FINE * column + FINE / 2);
     const gint y =
-      across ? MIN (fine_at (low[1], slope, x - low[0]), fine_at (low[1], slope, x - low[0] + 1)) : low[1] + step_across (low[0], slope, x);
+      across ? MIN (fine_at (low[1], slope, x - low[0]), fine_at (low[1], slope, x - low[0] + 1))
+             : low[1] + step_across (low[0], slope, x);
     const guint32 at = column * height + (guint32) ceil (CLAMP ((y + 0.5) / FINE - 0.5, 0, height));
     g_array_append_val (passed, at);
   }
@@ -252,17 +269,20 @@ sort_positions (GArray *positions)
   }
 }
 
-/* (transfer full): points in fine steps, the first again behind the last; NULL where one is too far off, or the way around too long.
+/* (transfer full): points in fine steps, the first again behind the last; NULL where one is too far
+ * off, or the way around too long.
  * *@steps: of work along that: columns that are passed. */
 static gint *
-fine_points (guint width, guint height, const gdouble *points, gsize n, guint64 *steps, GError **error)
+fine_points (guint width, guint height, const gdouble *points, gsize n, guint64 *steps,
+             GError **error)
 {
   g_autofree gint *fine = g_new (gint, 2 * n + 2);
   const gdouble sides[2] = { width, height };
   for (gsize i = 0; i < 2 * n; i++) {
     const gdouble side = sides[i % 2];
     if (!(points[i] >= -side && points[i] <= 2 * side)) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s of point %" G_GSIZE_FORMAT " is %g; expected %g..%g", i % 2 == 0 ? "x" : "y",
+      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                   "%s of point %" G_GSIZE_FORMAT " is %g; expected %g..%g", i % 2 == 0 ? "x" : "y",
                    i / 2 + 1, points[i], -side, 2 * side);
       return NULL;
     }
@@ -278,14 +298,17 @@ fine_points (guint width, guint height, const gdouble *points, gsize n, guint64 
   }
   if (*steps <= MAX_PASSED)
     return g_steal_pointer (&fine);
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "an outline that passes %" G_GUINT64_FORMAT " columns of pixels; expected at most %d",
+  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+               "an outline that passes %" G_GUINT64_FORMAT
+               " columns of pixels; expected at most %d",
                *steps, MAX_PASSED);
   return NULL;
 }
 
 /* (transfer full): the pixels of one polygon of @n points. */
 static SlRuns *
-polygon_new (guint width, guint height, const gdouble *points, gsize n, SlRunsCost *cost, GError **error)
+polygon_new (guint width, guint height, const gdouble *points, gsize n, SlRunsCost *cost,
+             GError **error)
 {
   guint64 steps = 0;
   g_autofree gint *fine = fine_points (width, height, points, n, &steps, error);
@@ -301,7 +324,8 @@ polygon_new (guint width, guint height, const gdouble *points, gsize n, SlRunsCo
 }
 
 SlRuns *
-sl_runs_new_cells (guint width, guint height, guint x, guint y, guint w, guint h, const guint8 *cells, guint8 inside)
+sl_runs_new_cells (guint width, guint height, guint x, guint y, guint w, guint h,
+                   const guint8 *cells, guint8 inside)
 {
   g_autoptr (GArray) changes = changes_new ();
   for (guint column = 0; column < w; column++) {
@@ -319,11 +343,13 @@ sl_runs_new_cells (guint width, guint height, guint x, guint y, guint w, guint h
   return runs_new (width, height, changes);
 }
 
-/* The next position where @a or @b changes, from *@i and *@j on; G_MAXUINT32 = none. Bits 1 and 2 of *@inside are turned. */
+/* The next position where @a or @b changes, from *@i and *@j on; G_MAXUINT32 = none. Bits 1 and 2
+ * of *@inside are turned. */
 static guint32
 next_change (const SlRuns *a, const SlRuns *b, guint *i, guint *j, guint *inside)
 {
-  const guint32 p = *i < a->n ? a->changes[*i] : G_MAXUINT32, q = *j < b->n ? b->changes[*j] : G_MAXUINT32, at = MIN (p, q);
+  const guint32 p = *i < a->n ? a->changes[*i] : G_MAXUINT32,
+                q = *j < b->n ? b->changes[*j] : G_MAXUINT32, at = MIN (p, q);
   if (at == G_MAXUINT32)
     return at;
   if (p == at) {
@@ -352,8 +378,8 @@ union_new (const SlRuns *a, const SlRuns *b)
   return runs_new (a->width, a->height, changes);
 }
 
-/* Leaves the pixels of any of @masks in the first one. They are joined in pairs, and pairs of these: each position is looked at once a
- * round. */
+/* Leaves the pixels of any of @masks in the first one. They are joined in pairs, and pairs of
+ * these: each position is looked at once a round. */
 static gboolean
 join (const GPtrArray *masks, SlRunsCost *cost, GError **error)
 {
@@ -373,17 +399,20 @@ join (const GPtrArray *masks, SlRunsCost *cost, GError **error)
 }
 
 SlRuns *
-sl_runs_new_polygons (guint width, guint height, const gdouble *points, const guint *ends, guint n, SlRunsCost *cost, GError **error)
+sl_runs_new_polygons (guint width, guint height, const gdouble *points, const guint *ends, guint n,
+                      SlRunsCost *cost, GError **error)
 {
   if (!check_size (width, height, error))
     return NULL;
   if (n > SL_RUNS_MAX_POLYGONS) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%u polygons; expected at most %d", n, SL_RUNS_MAX_POLYGONS);
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%u polygons; expected at most %d", n,
+                 SL_RUNS_MAX_POLYGONS);
     return NULL;
   }
   g_autoptr (GPtrArray) masks = g_ptr_array_new_with_free_func ((GDestroyNotify) sl_runs_free);
   for (guint i = 0, from = 0; i < n; from = ends[i++]) {
-    SlRuns *one = polygon_new (width, height, points + 2 * (gsize) from, ends[i] - from, cost, error);
+    SlRuns *one =
+      polygon_new (width, height, points + 2 * (gsize) from, ends[i] - from, cost, error);
     if (one == NULL)
       return NULL;
     g_ptr_array_add (masks, one);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Values and orders of channels are tried first, all with one fit; the best few then with the other fits, since a fit changes less.
+ * Values and orders of channels are tried first, all with one fit; the best few then with the other
+ * fits, since a fit changes less.
  */
 #include "tools/fit/finding.h"
 
@@ -15,7 +16,8 @@
 
 /* Value readings that other fits are tried with. */
 #define BEST_VALUES 3
-/* The best must be better than the second by this share of its own score to be chosen, and by that to be sure. */
+/* The best must be better than the second by this share of its own score to be chosen, and by that
+ * to be sure. */
 #define FEWEST_PICTURES 3u
 #define CHOSEN_BY 0.03
 #define SURE_BY 0.15
@@ -43,13 +45,15 @@ static gint
 by_score (gconstpointer a, gconstpointer b)
 {
   const SlReading *one = *(const SlReading *const *) a, *two = *(const SlReading *const *) b;
-  const gint by_truth = compare (isnan (one->truth) ? -1 : one->truth, isnan (two->truth) ? -1 : two->truth);
+  const gint by_truth =
+    compare (isnan (one->truth) ? -1 : one->truth, isnan (two->truth) ? -1 : two->truth);
   return by_truth != 0 ? by_truth : compare (one->score, two->score);
 }
 
 /* Runs the readings from number @first on. */
 static gboolean
-try_all (SlTrial *trial, GPtrArray *readings, guint first, const SlProgress *progress, GError **error)
+try_all (SlTrial *trial, GPtrArray *readings, guint first, const SlProgress *progress,
+         GError **error)
 {
   for (guint i = first; i < readings->len && !sl_interrupted (); i++) {
     if (!sl_trial_run (trial, readings->pdata[i], error))
@@ -91,7 +95,8 @@ rank_of (const SlReading *reading)
   return isnan (reading->truth) ? reading->score : reading->truth;
 }
 
-/* (nullable): the best reading of other values or another order of channels than the first one's. */
+/* (nullable): the best reading of other values or another order of channels than the first one's.
+ */
 static const SlReading *
 best_other (const GPtrArray *readings)
 {
@@ -108,7 +113,8 @@ prefer_usual_fit (SlFinding *finding, SlFit usual)
   SlReading *best = finding->readings->pdata[0];
   for (guint i = 1; i < finding->readings->len; i++) {
     SlReading *reading = finding->readings->pdata[i];
-    if (!same_values (best, reading) || reading->fit != usual || rank_of (best) - rank_of (reading) >= CHOSEN_BY * rank_of (best))
+    if (!same_values (best, reading) || reading->fit != usual
+        || rank_of (best) - rank_of (reading) >= CHOSEN_BY * rank_of (best))
       continue;
     finding->open_fit = TRUE;
     g_ptr_array_steal_index (finding->readings, i);
@@ -121,7 +127,8 @@ static void
 judge (SlFinding *finding, SlFit usual)
 {
   const SlReading *best = finding->readings->pdata[0], *other = best_other (finding->readings);
-  const gdouble lead = other != NULL && rank_of (best) > 0 ? (rank_of (best) - rank_of (other)) / rank_of (best) : 1;
+  const gdouble lead =
+    other != NULL && rank_of (best) > 0 ? (rank_of (best) - rank_of (other)) / rank_of (best) : 1;
   if (best->fit != usual)
     prefer_usual_fit (finding, usual);
   best = finding->readings->pdata[0];
@@ -130,20 +137,23 @@ judge (SlFinding *finding, SlFit usual)
       "with no reading does what the model says depend on the picture: give other pictures, with what it looks for in them, or its "
       "decoder and labels");
   else if (sl_trial_pictures (finding->trial) < FEWEST_PICTURES && isnan (best->truth))
-    finding->why = g_strdup_printf ("%u %s too few to compare what the model says of different ones: give %u or more, or --truth",
-                                    sl_trial_pictures (finding->trial),
-                                    sl_trial_pictures (finding->trial) == 1 ? "picture is" : "pictures are", FEWEST_PICTURES);
+    finding->why = g_strdup_printf (
+      "%u %s too few to compare what the model says of different ones: give %u or more, or --truth",
+      sl_trial_pictures (finding->trial),
+      sl_trial_pictures (finding->trial) == 1 ? "picture is" : "pictures are", FEWEST_PICTURES);
   else if (lead < CHOSEN_BY) {
     g_autofree char *one = options_of (best), *two = options_of (other);
-    finding->why = g_strdup_printf ("the best two are too close to choose, %s and %s: give more pictures%s", one, two,
-                                    isnan (best->truth) ? ", or --truth" : "");
+    finding->why =
+      g_strdup_printf ("the best two are too close to choose, %s and %s: give more pictures%s", one,
+                       two, isnan (best->truth) ? ", or --truth" : "");
   }
   finding->chosen = finding->why == NULL;
   finding->sure = finding->chosen && other != NULL && lead >= SURE_BY;
 }
 
 SlFinding *
-sl_finding_new (SlTrial *trial, const SlModelOptions *options, const SlFitTruth *truth, GError **error)
+sl_finding_new (SlTrial *trial, const SlModelOptions *options, const SlFitTruth *truth,
+                GError **error)
 {
   g_autoptr (SlFinding) finding = g_new0 (SlFinding, 1);
   const SlContract *contract = sl_trial_contract (trial);
@@ -151,7 +161,8 @@ sl_finding_new (SlTrial *trial, const SlModelOptions *options, const SlFitTruth 
   SlProgress progress;
   finding->trial = trial;
   finding->readings = sl_readings_values (contract, options, fit);
-  const guint n = finding->readings->len, all = n + (options->settings.fit == NULL ? 2 * MIN (n, BEST_VALUES) : 0);
+  const guint n = finding->readings->len,
+              all = n + (options->settings.fit == NULL ? 2 * MIN (n, BEST_VALUES) : 0);
   sl_progress_start (&progress, "fit", "readings", all);
   gboolean good = try_all (trial, finding->readings, 0, &progress, error);
   g_ptr_array_sort (finding->readings, by_score);
@@ -178,17 +189,20 @@ print_json (const SlFinding *finding, const char *model)
   sl_json_append_string (json, model);
   g_string_append (json, ",\"decoder\":");
   sl_json_append_string (json, sl_trial_decoder (finding->trial));
-  g_string_append_printf (json, ",\"chosen\":%s,\"sure\":%s,\"readings\":[", finding->chosen ? "true" : "false",
-                          finding->sure ? "true" : "false");
+  g_string_append_printf (json, ",\"chosen\":%s,\"sure\":%s,\"readings\":[",
+                          finding->chosen ? "true" : "false", finding->sure ? "true" : "false");
   for (guint i = 0; i < finding->readings->len; i++) {
     const SlReading *reading = finding->readings->pdata[i];
-    g_autofree char *mean = sl_reading_mean (reading), *std = sl_reading_std (reading), *options = sl_reading_options (reading);
+    g_autofree char *mean = sl_reading_mean (reading), *std = sl_reading_std (reading),
+                    *options = sl_reading_options (reading);
     char number[G_ASCII_DTOSTR_BUF_SIZE], share[G_ASCII_DTOSTR_BUF_SIZE];
     g_string_append_printf (
-      json, "%s{\"values\":\"%s\",\"mean\":[%s],\"std\":[%s],\"colour\":\"%s\",\"fit\":\"%s\",\"score\":%s,\"truth\":%s,\"options\":",
-      i > 0 ? "," : "", reading->convention->name, mean, std, sl_colour_name (reading->colour), sl_fit_name (reading->fit),
-      g_ascii_formatd (number, sizeof number, "%.4f", reading->score),
-      isnan (reading->truth) ? "null" : g_ascii_formatd (share, sizeof share, "%.4f", reading->truth));
+      json,
+      "%s{\"values\":\"%s\",\"mean\":[%s],\"std\":[%s],\"colour\":\"%s\",\"fit\":\"%s\",\"score\":%s,\"truth\":%s,\"options\":",
+      i > 0 ? "," : "", reading->convention->name, mean, std, sl_colour_name (reading->colour),
+      sl_fit_name (reading->fit), g_ascii_formatd (number, sizeof number, "%.4f", reading->score),
+      isnan (reading->truth) ? "null"
+                             : g_ascii_formatd (share, sizeof share, "%.4f", reading->truth));
     sl_json_append_string (json, options);
     g_string_append_c (json, '}');
   }
@@ -205,7 +219,8 @@ print_row (const SlReading *reading, gboolean truth)
     printf ("    -  ");
   else if (truth)
     printf (" %.2f  ", reading->truth);
-  printf ("%-9s  %-6s  %-9s  %s\n", reading->convention->name, sl_colour_name (reading->colour), sl_fit_name (reading->fit), options);
+  printf ("%-9s  %-6s  %-9s  %s\n", reading->convention->name, sl_colour_name (reading->colour),
+          sl_fit_name (reading->fit), options);
 }
 
 char *
@@ -242,11 +257,16 @@ append_decoder (GString *text, const char *decoder)
 {
   g_auto (GStrv) pieces = g_strsplit (decoder, ",", -1);
   for (guint i = 0; pieces[i] != NULL; i++)
-    g_string_append_printf (text, i == 0 ? "decoder=%s" : strchr (pieces[i], '=') != NULL ? "\ndecoder-%s" : ",%s", g_strstrip (pieces[i]));
+    g_string_append_printf (text,
+                            i == 0                            ? "decoder=%s"
+                            : strchr (pieces[i], '=') != NULL ? "\ndecoder-%s"
+                                                              : ",%s",
+                            g_strstrip (pieces[i]));
   g_string_append_c (text, '\n');
 }
 
-/* Of INPUT=VALUE;... the values that are files, which a key file takes relative to its own folder. */
+/* Of INPUT=VALUE;... the values that are files, which a key file takes relative to its own folder.
+ */
 static void
 append_inputs (GString *text, const char *inputs)
 {
@@ -254,8 +274,11 @@ append_inputs (GString *text, const char *inputs)
   g_string_append (text, "fixed-inputs=");
   for (guint i = 0; pieces[i] != NULL; i++) {
     const char *equals = strchr (pieces[i], '='), *value = equals != NULL ? equals + 1 : "";
-    g_autofree char *path = g_file_test (value, G_FILE_TEST_IS_REGULAR) ? g_canonicalize_filename (value, NULL) : g_strdup (value);
-    g_string_append_printf (text, "%s%.*s%s", i > 0 ? ";" : "", (int) (value - pieces[i]), pieces[i], path);
+    g_autofree char *path = g_file_test (value, G_FILE_TEST_IS_REGULAR)
+                              ? g_canonicalize_filename (value, NULL)
+                              : g_strdup (value);
+    g_string_append_printf (text, "%s%.*s%s", i > 0 ? ";" : "", (int) (value - pieces[i]),
+                            pieces[i], path);
   }
   g_string_append_c (text, '\n');
 }
@@ -268,7 +291,8 @@ append_key (GString *text, const char *name, const char *value)
   } else if (strcmp (name, "fixed-inputs") == 0) {
     append_inputs (text, value);
   } else {
-    g_autofree char *path = strcmp (name, "labels") == 0 ? g_canonicalize_filename (value, NULL) : NULL;
+    g_autofree char *path =
+      strcmp (name, "labels") == 0 ? g_canonicalize_filename (value, NULL) : NULL;
     g_string_append_printf (text, "%s=%s\n", name, path != NULL ? path : value);
   }
 }
@@ -279,7 +303,8 @@ sl_finding_info (const SlFinding *finding, const SlModelOptions *options)
   guint n;
   const SlSetting *table = sl_settings_table (&n);
   g_auto (SlModelSettings) settings = { 0 };
-  GString *text = g_string_new ("# Found by sightline fit\n[modelinfo]\nversion=1.0\ngroup-id=fit\n\n[sightline]\n");
+  GString *text = g_string_new (
+    "# Found by sightline fit\n[modelinfo]\nversion=1.0\ngroup-id=fit\n\n[sightline]\n");
   sl_reading_settings (finding->readings->pdata[0], &options->settings, &settings);
   for (guint i = 0; i < n; i++) {
     const char *value = sl_setting_get (&table[i], &settings);

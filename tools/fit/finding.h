@@ -25,14 +25,17 @@ typedef struct
 /** Readings that people see. */
 #define SL_FINDING_SHOWN 6
 
-/** sl_finding_new: tries all readings of @trial; @truth: (nullable). NULL with @error set, and without when the program was interrupted. */
-SlFinding *sl_finding_new (SlTrial *trial, const SlModelOptions *options, const SlFitTruth *truth, GError **error);
+/** sl_finding_new: tries all readings of @trial; @truth: (nullable). NULL with @error set, and
+ * without when the program was interrupted. */
+SlFinding *sl_finding_new (SlTrial *trial, const SlModelOptions *options, const SlFitTruth *truth,
+                           GError **error);
 void sl_finding_free (SlFinding *finding);
 /** sl_finding_print: on standard output, for people or as one JSON object. */
 void sl_finding_print (const SlFinding *finding, const char *model, gboolean json);
 /** sl_finding_verdict: (transfer full): what was found, as a sentence. */
 char *sl_finding_verdict (const SlFinding *finding);
-/** sl_finding_info: (transfer full): the text of a description file that states the best reading, and what @options state. */
+/** sl_finding_info: (transfer full): the text of a description file that states the best reading,
+ * and what @options state. */
 char *sl_finding_info (const SlFinding *finding, const SlModelOptions *options);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlFinding, sl_finding_free)

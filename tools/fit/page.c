@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* `sightline predict --draw` draws (tools/quantize/drawn.h), so the pictures look as they do anywhere else. */
+/* `sightline predict --draw` draws (tools/quantize/drawn.h), so the pictures look as they do
+ * anywhere else. */
 #include "tools/fit/page.h"
 
 #include <glib/gstdio.h>
@@ -15,11 +16,14 @@
 #define PICTURES 6
 
 static void
-append_picture (GString *out, const char *model, const SlModelSettings *settings, const SlInput *input, const char *folder)
+append_picture (GString *out, const char *model, const SlModelSettings *settings,
+                const SlInput *input, const char *folder)
 {
   g_autoptr (GError) error = NULL;
-  g_autofree char *file = input->uri != NULL ? g_filename_from_uri (input->uri, NULL, &error) : NULL;
-  g_autofree char *image = file != NULL ? sl_drawn_new (model, settings, file, folder, &error) : NULL;
+  g_autofree char *file =
+    input->uri != NULL ? g_filename_from_uri (input->uri, NULL, &error) : NULL;
+  g_autofree char *image =
+    file != NULL ? sl_drawn_new (model, settings, file, folder, &error) : NULL;
   g_string_append (out, "<figure>");
   if (image != NULL)
     g_string_append_printf (out, "<img alt=\"\" src=\"data:image/jpeg;base64,%s\">", image);
@@ -33,14 +37,15 @@ append_picture (GString *out, const char *model, const SlModelSettings *settings
 }
 
 static void
-append_reading (GString *out, const SlReading *reading, const char *model, const SlModelOptions *options, const GPtrArray *inputs,
-                const char *folder)
+append_reading (GString *out, const SlReading *reading, const char *model,
+                const SlModelOptions *options, const GPtrArray *inputs, const char *folder)
 {
   g_autofree char *text = sl_reading_options (reading);
   g_auto (SlModelSettings) settings = { 0 };
   sl_reading_settings (reading, &options->settings, &settings);
   const guint n = MIN (inputs->len, PICTURES);
-  g_string_append_printf (out, "<h2>%s, %s, %s: score %.2f</h2>\n<p><code>", reading->convention->name, sl_colour_name (reading->colour),
+  g_string_append_printf (out, "<h2>%s, %s, %s: score %.2f</h2>\n<p><code>",
+                          reading->convention->name, sl_colour_name (reading->colour),
                           sl_fit_name (reading->fit), reading->score);
   sl_html_append_text (out, text);
   g_string_append (out, "</code></p>\n<div class=\"sheet\">\n");
@@ -50,10 +55,11 @@ append_reading (GString *out, const SlReading *reading, const char *model, const
 }
 
 gboolean
-sl_fit_page_write (const SlFinding *finding, const char *model, const SlModelOptions *options, const GPtrArray *inputs, const char *path,
-                   GError **error)
+sl_fit_page_write (const SlFinding *finding, const char *model, const SlModelOptions *options,
+                   const GPtrArray *inputs, const char *path, GError **error)
 {
-  g_autofree char *folder = g_dir_make_tmp ("sightline-XXXXXX", error), *verdict = sl_finding_verdict (finding);
+  g_autofree char *folder = g_dir_make_tmp ("sightline-XXXXXX", error),
+                  *verdict = sl_finding_verdict (finding);
   g_autoptr (GString) out = sl_html_page_new ("sightline fit", 80);
   if (folder == NULL)
     return FALSE;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* See reading.h. The conventions are those of TensorFlow, PyTorch, Caffe, CLIP and MNIST's examples. */
+/* See reading.h. The conventions are those of TensorFlow, PyTorch, Caffe, CLIP and MNIST's
+ * examples. */
 #include "tools/fit/reading.h"
 
 #include <math.h>
@@ -14,7 +15,10 @@ static const SlConvention conventions[] = {
   { "ImageNet", { 123.675, 116.28, 103.53 }, { 58.395, 57.12, 57.375 }, 1 },
   { "0..255", { 0, 0, 0 }, { 1, 1, 1 }, 1 },
   { "Caffe", { 123.68, 116.779, 103.939 }, { 1, 1, 1 }, 0.97 },
-  { "CLIP", { 122.7709383, 116.7460125, 104.09373615 }, { 68.5005327, 66.6321579, 70.32316305 }, 0.97 },
+  { "CLIP",
+    { 122.7709383, 116.7460125, 104.09373615 },
+    { 68.5005327, 66.6321579, 70.32316305 },
+    0.97 },
 };
 
 static const SlConvention of_gray[] = {
@@ -27,11 +31,13 @@ static const SlConvention of_gray[] = {
 /* Codes of a quantised input. */
 static const SlConvention bytes = { "bytes", { 0 }, { 1 }, 1 };
 
-/* Orders of channels and fits that go rarely with other values or decoders must be better by as much. */
+/* Orders of channels and fits that go rarely with other values or decoders must be better by as
+ * much. */
 #define RARE 0.98
 
 static SlReading *
-add (GPtrArray *readings, const SlConvention *convention, SlLayout layout, SlColour colour, SlFit fit)
+add (GPtrArray *readings, const SlConvention *convention, SlLayout layout, SlColour colour,
+     SlFit fit)
 {
   SlReading *reading = g_new0 (SlReading, 1);
   reading->convention = convention;
@@ -50,7 +56,8 @@ free_reading (gpointer reading)
   sl_reading_free (reading);
 }
 
-/* What the user states, in place of all conventions: one for the whole program, as the options are. NULL where nothing is stated. */
+/* What the user states, in place of all conventions: one for the whole program, as the options are.
+ * NULL where nothing is stated. */
 static const SlConvention *
 stated_values (const SlContract *contract, const SlModelOptions *options)
 {
@@ -71,10 +78,16 @@ sl_readings_values (const SlContract *contract, const SlModelOptions *options, S
   GPtrArray *readings = g_ptr_array_new_with_free_func (free_reading);
   const SlImageContract *image = &contract->image;
   const gboolean gray = image->channels == 1;
-  const gboolean real = contract->inputs[0].dtype == SL_DTYPE_F32 || contract->inputs[0].dtype == SL_DTYPE_F16;
+  const gboolean real =
+    contract->inputs[0].dtype == SL_DTYPE_F32 || contract->inputs[0].dtype == SL_DTYPE_F16;
   const SlConvention *stated = stated_values (contract, options);
-  const SlConvention *values = stated != NULL ? stated : !real ? &bytes : gray ? of_gray : conventions;
-  const guint n = stated != NULL || !real ? 1 : gray ? G_N_ELEMENTS (of_gray) : G_N_ELEMENTS (conventions);
+  const SlConvention *values = stated != NULL ? stated
+                               : !real        ? &bytes
+                               : gray         ? of_gray
+                                              : conventions;
+  const guint n = stated != NULL || !real ? 1
+                  : gray                  ? G_N_ELEMENTS (of_gray)
+                                          : G_N_ELEMENTS (conventions);
   const SlColour both[] = { SL_COLOUR_RGB, SL_COLOUR_BGR };
   for (guint i = 0; i < n; i++) {
     if (gray)
@@ -132,10 +145,14 @@ sl_reading_spec (const SlReading *reading, SlNormalizeSpec *spec)
 gdouble
 sl_reading_weight (const SlReading *reading)
 {
-  const gboolean of_bgr = g_str_equal (reading->convention->name, "Caffe"), of_both = g_str_equal (reading->convention->name, "0..255");
-  const char *elsewhere = reading->layout == SL_LAYOUT_NCHW ? "-1..1" : "ImageNet"; /* PyTorch's models are NCHW, TensorFlow's NHWC */
+  const gboolean of_bgr = g_str_equal (reading->convention->name, "Caffe"),
+                 of_both = g_str_equal (reading->convention->name, "0..255");
+  const char *elsewhere = reading->layout == SL_LAYOUT_NCHW
+                            ? "-1..1"
+                            : "ImageNet"; /* PyTorch's models are NCHW, TensorFlow's NHWC */
   const gboolean rare = reading->colour == SL_COLOUR_BGR ? !of_bgr && !of_both : of_bgr;
-  return reading->convention->weight * (rare ? RARE : 1) * (g_str_equal (reading->convention->name, elsewhere) ? RARE : 1);
+  return reading->convention->weight * (rare ? RARE : 1)
+         * (g_str_equal (reading->convention->name, elsewhere) ? RARE : 1);
 }
 
 static char *
@@ -152,7 +169,8 @@ number_list (const SlReading *reading, gboolean of_std)
   }
   for (guint c = 0; c < (same ? 1u : 3u); c++) {
     values_of (reading, c, &pair[0], &pair[1]);
-    g_string_append_printf (text, "%s%s", c > 0 ? "," : "", g_ascii_formatd (number, sizeof number, "%.9g", pair[of_std]));
+    g_string_append_printf (text, "%s%s", c > 0 ? "," : "",
+                            g_ascii_formatd (number, sizeof number, "%.9g", pair[of_std]));
   }
   return g_string_free (g_steal_pointer (&text), FALSE);
 }
@@ -176,7 +194,8 @@ sl_reading_std (const SlReading *reading)
 }
 
 void
-sl_reading_settings (const SlReading *reading, const SlModelSettings *given, SlModelSettings *settings)
+sl_reading_settings (const SlReading *reading, const SlModelSettings *given,
+                     SlModelSettings *settings)
 {
   const gboolean is_bytes = sl_reading_is_bytes (reading);
   g_autofree char *mean = sl_reading_mean (reading), *std = sl_reading_std (reading);
@@ -197,6 +216,7 @@ sl_reading_options (const SlReading *reading)
   if (reading->colour == SL_COLOUR_BGR)
     g_string_append_printf (text, "%s--colour BGR", text->len > 0 ? " " : "");
   if (reading->fit != SL_FIT_STRETCH)
-    g_string_append_printf (text, "%s--fit %s", text->len > 0 ? " " : "", sl_fit_name (reading->fit));
+    g_string_append_printf (text, "%s--fit %s", text->len > 0 ? " " : "",
+                            sl_fit_name (reading->fit));
   return g_string_free (g_steal_pointer (&text), FALSE);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Readings: ways in which a model may want its pictures. Each is a convention of pixel values, an order of channels and a fit.
+ * Readings: ways in which a model may want its pictures. Each is a convention of pixel values, an
+ * order of channels and a fit.
  */
 #ifndef SL_TOOLS_FIT_READING_H
 #define SL_TOOLS_FIT_READING_H
@@ -9,8 +10,9 @@
 #include "preprocess/normalize.h"
 #include "tools/options.h"
 
-/** SlConvention: pixel values that many models are trained with. @mean, @std: of red, green and blue, real = (byte - mean) / std. @weight: below 1 for
- *  those that are rare, which must be better by as much. */
+/** SlConvention: pixel values that many models are trained with. @mean, @std: of red, green and
+ * blue, real = (byte - mean) / std. @weight: below 1 for those that are rare, which must be better
+ * by as much. */
 typedef struct
 {
   const char *name;
@@ -30,9 +32,11 @@ typedef struct
   GArray *score_of; /* of gdouble */
 } SlReading;
 
-/** sl_readings_values: (transfer full) (element-type SlReading): the conventions and orders of channels to try on @contract, with the fit @fit. What
+/** sl_readings_values: (transfer full) (element-type SlReading): the conventions and orders of
+ * channels to try on @contract, with the fit @fit. What
  *  @options (nullable) states is in all of them. */
-GPtrArray *sl_readings_values (const SlContract *contract, const SlModelOptions *options, SlFit fit);
+GPtrArray *sl_readings_values (const SlContract *contract, const SlModelOptions *options,
+                               SlFit fit);
 /** sl_reading_new: (transfer full): @of with another fit. */
 SlReading *sl_reading_new (const SlReading *of, SlFit fit);
 void sl_reading_free (SlReading *reading);
@@ -40,14 +44,19 @@ void sl_reading_free (SlReading *reading);
 gdouble sl_reading_weight (const SlReading *reading);
 /** sl_reading_spec: what the normaliser needs for it; the rest is @spec's. */
 void sl_reading_spec (const SlReading *reading, SlNormalizeSpec *spec);
-/** sl_reading_is_bytes: whether the pixels are codes of a quantised input, so that no values are to be stated. */
+/** sl_reading_is_bytes: whether the pixels are codes of a quantised input, so that no values are to
+ * be stated. */
 gboolean sl_reading_is_bytes (const SlReading *reading);
-/** sl_reading_mean, sl_reading_std: (transfer full): as options take them, in the tensor's order of channels. */
+/** sl_reading_mean, sl_reading_std: (transfer full): as options take them, in the tensor's order of
+ * channels. */
 char *sl_reading_mean (const SlReading *reading);
 char *sl_reading_std (const SlReading *reading);
-/** sl_reading_settings: fills the zeroed @settings with those that the user @given stated; @reading replaces the ones about pixel values. */
-void sl_reading_settings (const SlReading *reading, const SlModelSettings *given, SlModelSettings *settings);
-/** sl_reading_options: (transfer full): "--mean 0 --std 255 --colour BGR --fit letterbox", without what is so anyway. */
+/** sl_reading_settings: fills the zeroed @settings with those that the user @given stated; @reading
+ * replaces the ones about pixel values. */
+void sl_reading_settings (const SlReading *reading, const SlModelSettings *given,
+                          SlModelSettings *settings);
+/** sl_reading_options: (transfer full): "--mean 0 --std 255 --colour BGR --fit letterbox", without
+ * what is so anyway. */
 char *sl_reading_options (const SlReading *reading);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlReading, sl_reading_free)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Confidence alone misleads: pixels far outside of what a model knows saturate it, and it is sure of the same answer whatever it sees. Three things
- * count together: that the model is sure, that it says the same of a picture that is moved, enlarged or mirrored a little, and that it says
+ * Confidence alone misleads: pixels far outside of what a model knows saturate it, and it is sure
+ * of the same answer whatever it sees. Three things count together: that the model is sure, that it
+ * says the same of a picture that is moved, enlarged or mirrored a little, and that it says
  * something else of another picture.
  */
 #include "tools/fit/sighting.h"
@@ -11,7 +12,8 @@
 
 /* Boxes from this confidence on count. */
 #define LEAST 0.25
-/* Boxes of two views that overlap so much are one; those of two pictures that overlap so much are no object's. */
+/* Boxes of two views that overlap so much are one; those of two pictures that overlap so much are
+ * no object's. */
 #define SAME_OBJECT 0.5
 #define SAME_PLACE 0.8
 /* Points of two views are one within this share of the picture's side. */
@@ -24,7 +26,8 @@
 #define TINY 1e-4
 
 static void
-place_box (SlSighted *box, const SlDetection *from, const SlAffine *map, gint tensor_width, gint tensor_height, gint width, gint height)
+place_box (SlSighted *box, const SlDetection *from, const SlAffine *map, gint tensor_width,
+           gint tensor_height, gint width, gint height)
 {
   const gfloat xs[] = { from->x_min, from->x_max }, ys[] = { from->y_min, from->y_max };
   *box = (SlSighted){ from->label_id, from->confidence, INFINITY, INFINITY, -INFINITY, -INFINITY };
@@ -39,31 +42,36 @@ place_box (SlSighted *box, const SlDetection *from, const SlAffine *map, gint te
 }
 
 static void
-take_points (SlSighting *sighting, const SlResult *result, const SlAffine *map, gint tensor_width, gint tensor_height, gint width,
-             gint height)
+take_points (SlSighting *sighting, const SlResult *result, const SlAffine *map, gint tensor_width,
+             gint tensor_height, gint width, gint height)
 {
   for (guint i = 0; i < result->n_keypoints && sighting->n < SL_SIGHTING_BOXES; i++) {
     const SlDetectedPoint *point = &result->keypoints[i];
-    const SlDetection corner = { point->x, point->y, point->x, point->y, point->confidence, (gint32) i, 0, 0 };
-    place_box (&sighting->all[sighting->n++], &corner, map, tensor_width, tensor_height, width, height);
+    const SlDetection corner = { point->x,          point->y,   point->x, point->y,
+                                 point->confidence, (gint32) i, 0,        0 };
+    place_box (&sighting->all[sighting->n++], &corner, map, tensor_width, tensor_height, width,
+               height);
   }
 }
 
 static void
-take_map (SlSighting *sighting, const SlClassMask *mask, const SlAffine *map, gint tensor_width, gint tensor_height, gint width,
-          gint height)
+take_map (SlSighting *sighting, const SlClassMask *mask, const SlAffine *map, gint tensor_width,
+          gint tensor_height, gint width, gint height)
 {
   SlAffine back;
   const gboolean maps = sl_affine_invert (map, &back);
   sighting->background = mask->background;
   for (guint i = 0; i < SL_SIGHTING_GRID * SL_SIGHTING_GRID; i++) {
-    const double u = (i % SL_SIGHTING_GRID + 0.5) / SL_SIGHTING_GRID, v = ((double) (i / SL_SIGHTING_GRID) + 0.5) / SL_SIGHTING_GRID;
+    const double u = (i % SL_SIGHTING_GRID + 0.5) / SL_SIGHTING_GRID,
+                 v = ((double) (i / SL_SIGHTING_GRID) + 0.5) / SL_SIGHTING_GRID;
     double x = -1, y = -1;
     if (maps)
       sl_affine_apply (&back, u * width, v * height, &x, &y);
-    const double column = floor (x * mask->width / tensor_width), row = floor (y * mask->height / tensor_height);
+    const double column = floor (x * mask->width / tensor_width),
+                 row = floor (y * mask->height / tensor_height);
     const gboolean inside = column >= 0 && row >= 0 && column < mask->width && row < mask->height;
-    sighting->cells[i] = inside ? mask->classes[(gsize) row * mask->width + (gsize) column] : SL_MASK_VOID;
+    sighting->cells[i] =
+      inside ? mask->classes[(gsize) row * mask->width + (gsize) column] : SL_MASK_VOID;
   }
 }
 
@@ -89,27 +97,33 @@ elements_of (const SlTensorInfo *info)
 
 /* Some of the numbers of all outputs, spread over them. */
 static void
-take_numbers (SlSighting *sighting, const SlTensorInfo *infos, const void *const *outputs, guint n_outputs)
+take_numbers (SlSighting *sighting, const SlTensorInfo *infos, const void *const *outputs,
+              guint n_outputs)
 {
   for (guint o = 0; o < n_outputs; o++) {
-    const gsize n = elements_of (&infos[o]), room = SL_SIGHTING_NUMBERS / n_outputs, take = MIN (n, room);
+    const gsize n = elements_of (&infos[o]), room = SL_SIGHTING_NUMBERS / n_outputs,
+                take = MIN (n, room);
     for (gsize i = 0; i < take; i++)
       sighting->numbers[sighting->n_numbers++] = number_at (&infos[o], outputs[o], i * n / take);
   }
 }
 
 void
-sl_sighting_take (SlSighting *sighting, const SlResult *result, SlSightKind kind, const SlTensorInfo *infos, const void *const *outputs,
-                  guint n_outputs, const SlAffine *map, gint tensor_width, gint tensor_height, gint width, gint height)
+sl_sighting_take (SlSighting *sighting, const SlResult *result, SlSightKind kind,
+                  const SlTensorInfo *infos, const void *const *outputs, guint n_outputs,
+                  const SlAffine *map, gint tensor_width, gint tensor_height, gint width,
+                  gint height)
 {
   sighting->kind = kind;
   sighting->n = sighting->n_numbers = 0;
   if (kind == SL_SIGHT_CLASSES)
     for (guint i = 0; i < result->n_classes && sighting->n < SL_SIGHTING_CLASSES; i++)
-      sighting->all[sighting->n++] = (SlSighted){ .label = result->classes[i].label_id, .confidence = result->classes[i].confidence };
+      sighting->all[sighting->n++] = (SlSighted){ .label = result->classes[i].label_id,
+                                                  .confidence = result->classes[i].confidence };
   if (kind == SL_SIGHT_BOXES)
     for (guint i = 0; i < result->n_detections && sighting->n < SL_SIGHTING_BOXES; i++)
-      place_box (&sighting->all[sighting->n++], &result->detections[i], map, tensor_width, tensor_height, width, height);
+      place_box (&sighting->all[sighting->n++], &result->detections[i], map, tensor_width,
+                 tensor_height, width, height);
   if (kind == SL_SIGHT_POINTS)
     take_points (sighting, result, map, tensor_width, tensor_height, width, height);
   if (kind == SL_SIGHT_MAP)
@@ -121,9 +135,11 @@ sl_sighting_take (SlSighting *sighting, const SlResult *result, SlSightKind kind
 static gdouble
 overlap (const SlSighted *a, const SlSighted *b)
 {
-  const gdouble w = fmin (a->x_max, b->x_max) - fmax (a->x_min, b->x_min), h = fmin (a->y_max, b->y_max) - fmax (a->y_min, b->y_min);
+  const gdouble w = fmin (a->x_max, b->x_max) - fmax (a->x_min, b->x_min),
+                h = fmin (a->y_max, b->y_max) - fmax (a->y_min, b->y_min);
   const gdouble both = w > 0 && h > 0 ? w * h : 0;
-  const gdouble all = (a->x_max - a->x_min) * (a->y_max - a->y_min) + (b->x_max - b->x_min) * (b->y_max - b->y_min) - both;
+  const gdouble all = (a->x_max - a->x_min) * (a->y_max - a->y_min)
+                      + (b->x_max - b->x_min) * (b->y_max - b->y_min) - both;
   return all > 0 ? both / all : 0;
 }
 
@@ -160,7 +176,8 @@ best_class (const SlSighting *views, guint n)
   return best;
 }
 
-/* What a picture's classes tell of the picture: their divergence from the mean of all pictures, over the most that it can be. */
+/* What a picture's classes tell of the picture: their divergence from the mean of all pictures,
+ * over the most that it can be. */
 static gdouble
 score_classes (const SlSightings *sightings, guint own)
 {
@@ -204,7 +221,8 @@ find_box (const SlSighting *view, const SlSighted *box, gdouble same)
   return best;
 }
 
-/* Whether most other pictures have a box of that class in the same place: then it is none of an object. */
+/* Whether most other pictures have a box of that class in the same place: then it is none of an
+ * object. */
 static gboolean
 is_everywhere (const SlSightings *sightings, guint own, const SlSighted *box)
 {
@@ -254,7 +272,8 @@ is_of_one_class (const SlSightings *sightings)
   return TRUE;
 }
 
-/* Each class counts once, by its surest box, and less where the other pictures have it, too: false objects are many, and everywhere the same. */
+/* Each class counts once, by its surest box, and less where the other pictures have it, too: false
+ * objects are many, and everywhere the same. */
 static gdouble
 sum_classes (const SlSightings *sightings, guint own)
 {
@@ -304,37 +323,44 @@ static gdouble
 score_boxes (const SlSightings *sightings, guint own)
 {
   if (is_of_one_class (sightings))
-    return (1 - exp (-sum_boxes (sightings, own) / ENOUGH)) * (0.5 + 0.5 * sharpness (sightings, own));
+    return (1 - exp (-sum_boxes (sightings, own) / ENOUGH))
+           * (0.5 + 0.5 * sharpness (sightings, own));
   return 1 - exp (-sum_classes (sightings, own) / ENOUGH);
 }
 
-/* Points keep their places in the picture while it is moved; those of another picture lie elsewhere. */
+/* Points keep their places in the picture while it is moved; those of another picture lie
+ * elsewhere. */
 static gdouble
 score_points (const SlSightings *sightings, guint own)
 {
   const guint n_pictures = sightings->n_pictures, n_views = sightings->n_moved;
-  const SlSighting *views = views_of (sightings, own), *other = views_of (sightings, (own + 1) % n_pictures);
+  const SlSighting *views = views_of (sightings, own),
+                   *other = views_of (sightings, (own + 1) % n_pictures);
   gdouble sum = 0, stays = 0;
   for (guint i = 0; i < views[0].n; i++) {
     const SlSighted *point = &views[0].all[i];
     gdouble kept = 0;
     for (guint v = 1; v < n_views; v++)
       if (i < views[v].n)
-        kept += hypot (views[v].all[i].x_min - point->x_min, views[v].all[i].y_min - point->y_min) < NEAR;
+        kept +=
+          hypot (views[v].all[i].x_min - point->x_min, views[v].all[i].y_min - point->y_min) < NEAR;
     sum += point->confidence * kept / MAX (n_views - 1, 1);
     if (i < other->n && n_pictures > 1)
-      stays += hypot (other->all[i].x_min - point->x_min, other->all[i].y_min - point->y_min) < NEAR / 2;
+      stays +=
+        hypot (other->all[i].x_min - point->x_min, other->all[i].y_min - point->y_min) < NEAR / 2;
   }
   const guint n = MAX (views[0].n, 1);
   return sum / n * (1 - stays / n);
 }
 
-/* The share of places, background in all views left out, that have the same class in all views; 0 where other pictures have the same map. */
+/* The share of places, background in all views left out, that have the same class in all views; 0
+ * where other pictures have the same map. */
 static gdouble
 score_map (const SlSightings *sightings, guint own)
 {
   const guint n_pictures = sightings->n_pictures, n_views = sightings->n_moved;
-  const SlSighting *views = views_of (sightings, own), *other = views_of (sightings, (own + 1) % n_pictures);
+  const SlSighting *views = views_of (sightings, own),
+                   *other = views_of (sightings, (own + 1) % n_pictures);
   guint places = 0, agree = 0, alike = 0, kinds = 0;
   gboolean seen[256] = { FALSE };
   for (guint i = 0; i < SL_SIGHTING_GRID * SL_SIGHTING_GRID; i++) {
@@ -353,7 +379,8 @@ score_map (const SlSightings *sightings, guint own)
     agree += any && same;
     alike += any && other->cells[i] == class;
   }
-  const gdouble share = places > 0 ? (gdouble) agree / places : 0, constant = n_pictures > 1 && places > 0 ? (gdouble) alike / places : 0;
+  const gdouble share = places > 0 ? (gdouble) agree / places : 0,
+                constant = n_pictures > 1 && places > 0 ? (gdouble) alike / places : 0;
   const gdouble covered = fmin (places / (0.1 * SL_SIGHTING_GRID * SL_SIGHTING_GRID), 1);
   return kinds > 1 ? share * (1 - constant * constant) * covered : 0;
 }
@@ -386,8 +413,9 @@ void
 sl_sightings_score (const SlSightings *sightings, gdouble *scores)
 {
   gdouble (*const score[]) (const SlSightings *, guint) = {
-    [SL_SIGHT_CLASSES] = score_classes, [SL_SIGHT_BOXES] = score_boxes,     [SL_SIGHT_POINTS] = score_points,
-    [SL_SIGHT_MAP] = score_map,         [SL_SIGHT_NUMBERS] = score_numbers,
+    [SL_SIGHT_CLASSES] = score_classes, [SL_SIGHT_BOXES] = score_boxes,
+    [SL_SIGHT_POINTS] = score_points,   [SL_SIGHT_MAP] = score_map,
+    [SL_SIGHT_NUMBERS] = score_numbers,
   };
   for (guint p = 0; p < sightings->n_pictures; p++)
     scores[p] = CLAMP (score[sightings->all[0].kind](sightings, p), 0, 1);

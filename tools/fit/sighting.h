@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a model says of a view of a picture, in coordinates of the picture, and how well such sightings agree.
+ * What a model says of a view of a picture, in coordinates of the picture, and how well such
+ * sightings agree.
  */
 #ifndef SL_TOOLS_FIT_SIGHTING_H
 #define SL_TOOLS_FIT_SIGHTING_H
@@ -31,7 +32,8 @@ typedef struct
   gdouble x_min, y_min, x_max, y_max;
 } SlSighted;
 
-/** SlSighting: @n of @all; of a map @cells with 255 where the view has no picture; of numbers @n_numbers. */
+/** SlSighting: @n of @all; of a map @cells with 255 where the view has no picture; of numbers
+ * @n_numbers. */
 typedef struct
 {
   SlSightKind kind;
@@ -43,19 +45,22 @@ typedef struct
   gdouble left, top, right, bottom; /* what of the picture the view has, 0..1 */
 } SlSighting;
 
-/** sl_sighting_take: of @result, or of @outputs where it has nothing that is looked at. @map: tensor -> picture of @width x @height. */
-void sl_sighting_take (SlSighting *sighting, const SlResult *result, SlSightKind kind, const SlTensorInfo *infos,
-                       const void *const *outputs, guint n_outputs, const SlAffine *map, gint tensor_width, gint tensor_height, gint width,
+/** sl_sighting_take: of @result, or of @outputs where it has nothing that is looked at. @map:
+ * tensor -> picture of @width x @height. */
+void sl_sighting_take (SlSighting *sighting, const SlResult *result, SlSightKind kind,
+                       const SlTensorInfo *infos, const void *const *outputs, guint n_outputs,
+                       const SlAffine *map, gint tensor_width, gint tensor_height, gint width,
                        gint height);
-/** SlSightings: @all: @n_views of each of @n_pictures pictures, one picture behind the other; the first @n_moved of them are
- *  moved or mirrored, the others darker. */
+/** SlSightings: @all: @n_views of each of @n_pictures pictures, one picture behind the other; the
+ * first @n_moved of them are moved or mirrored, the others darker. */
 typedef struct
 {
   const SlSighting *all;
   guint n_pictures, n_views, n_moved;
 } SlSightings;
 
-/** sl_sightings_score: @scores: of each picture, 0..1: how sure results are that all its views share and that are not those of the other pictures as well. */
+/** sl_sightings_score: @scores: of each picture, 0..1: how sure results are that all its views
+ * share and that are not those of the other pictures as well. */
 void sl_sightings_score (const SlSightings *sightings, gdouble *scores);
 
 #endif

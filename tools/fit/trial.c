@@ -22,7 +22,8 @@ typedef struct
   gdouble light; /* what its bytes are multiplied by */
 } View;
 
-/* The first three are for all, the mirrored one where a mirrored picture means the same, the dark one for boxes. */
+/* The first three are for all, the mirrored one where a mirrored picture means the same, the dark
+ * one for boxes. */
 static const View views[] = { { 0, 0, 1, 1, FALSE, 1 },
                               { 0.06, 0.06, 1, 1, FALSE, 1 },
                               { 0, 0, 0.94, 0.94, FALSE, 1 },
@@ -68,9 +69,12 @@ static SlDecoding *
 open_with (SlTrial *trial, const char *decoder, gdouble threshold, GError **error)
 {
   SlContract *contract = sl_model_contract (trial->model);
-  const SlDecodingSettings how = { .decoder = decoder, .threshold = threshold, .max_results = SL_SIGHTING_BOXES };
+  const SlDecodingSettings how = { .decoder = decoder,
+                                   .threshold = threshold,
+                                   .max_results = SL_SIGHTING_BOXES };
   g_clear_pointer (&trial->labels, sl_labels_unref);
-  return sl_decoding_open (contract, contract->outputs, contract->n_outputs, &how, &trial->labels, error);
+  return sl_decoding_open (contract, contract->outputs, contract->n_outputs, &how, &trial->labels,
+                           error);
 }
 
 static SlSightKind
@@ -80,27 +84,34 @@ kind_of (const char *decoder)
   {
     const char *decoder;
     SlSightKind kind;
-  } kinds[] = { { "labels", SL_SIGHT_CLASSES },   { "segmentation", SL_SIGHT_MAP }, { "pose", SL_SIGHT_POINTS },
-                { "landmarks", SL_SIGHT_POINTS }, { "image", SL_SIGHT_NUMBERS },    { "vector", SL_SIGHT_NUMBERS },
-                { "bins", SL_SIGHT_NUMBERS },     { "text", SL_SIGHT_NUMBERS },     { "none", SL_SIGHT_NUMBERS } };
+  } kinds[] = { { "labels", SL_SIGHT_CLASSES }, { "segmentation", SL_SIGHT_MAP },
+                { "pose", SL_SIGHT_POINTS },    { "landmarks", SL_SIGHT_POINTS },
+                { "image", SL_SIGHT_NUMBERS },  { "vector", SL_SIGHT_NUMBERS },
+                { "bins", SL_SIGHT_NUMBERS },   { "text", SL_SIGHT_NUMBERS },
+                { "none", SL_SIGHT_NUMBERS } };
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
     if (g_str_equal (kinds[i].decoder, decoder))
       return kinds[i].kind;
   return SL_SIGHT_BOXES;
 }
 
-/* A model whose outputs no decoder takes is looked at as numbers, unless the user names labels or a decoder. */
+/* A model whose outputs no decoder takes is looked at as numbers, unless the user names labels or a
+ * decoder. */
 static gboolean
 open_decoding (SlTrial *trial, const SlModelOptions *options, GError **error)
 {
   g_autoptr (GError) problem = NULL;
   trial->decoding = open_with (trial, NULL, THRESHOLD, &problem);
-  if (trial->decoding == NULL && (options->settings.decoder != NULL || options->settings.labels != NULL)) {
+  if (trial->decoding == NULL
+      && (options->settings.decoder != NULL || options->settings.labels != NULL)) {
     g_propagate_error (error, g_steal_pointer (&problem));
     return FALSE;
   }
   const char *name = sl_trial_decoder (trial);
-  const char *scores = trial->decoding != NULL ? sl_decoding_scores_decoder (trial->decoding, sl_model_contract (trial->model)) : NULL;
+  const char *scores =
+    trial->decoding != NULL
+      ? sl_decoding_scores_decoder (trial->decoding, sl_model_contract (trial->model))
+      : NULL;
   trial->kind = kind_of (scores != NULL ? scores : name);
   trial->n_moved = trial->kind == SL_SIGHT_POINTS || trial->kind == SL_SIGHT_NUMBERS ? 3 : 4;
   trial->n_views = trial->kind == SL_SIGHT_BOXES ? G_N_ELEMENTS (views) : trial->n_moved;
@@ -117,35 +128,41 @@ open_session (SlTrial *trial, const char *path, guint threads, GError **error)
   SlGraph *graph = sl_model_graph (trial->model);
   const SlContract *contract = sl_model_contract (trial->model);
   if (!sl_contract_spec (contract, &trial->spec)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "%s: its input is no picture; expected one of 1 or 3 channels", path);
+    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
+                 "%s: its input is no picture; expected one of 1 or 3 channels", path);
     return FALSE;
   }
   if (!sl_contract_require_one_input (contract, error))
     return FALSE;
   gboolean good = TRUE;
   for (guint i = 0; i < sl_graph_n_outputs (graph) && good; i++)
-    good = (trial->outputs[i] = sl_tensor_buffer_new (sl_graph_output_tensor (graph, i)->bytes)) != NULL;
+    good =
+      (trial->outputs[i] = sl_tensor_buffer_new (sl_graph_output_tensor (graph, i)->bytes)) != NULL;
   if (!good)
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: not enough memory for the model's outputs", path);
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: not enough memory for the model's outputs",
+                 path);
   trial->session = good ? sl_session_new (graph, threads, error) : NULL;
   return trial->session != NULL;
 }
 
 SlTrial *
-sl_trial_new (const char *path, const SlModelOptions *options, SlSpawner *spawner, GPtrArray *frames, GError **error)
+sl_trial_new (const char *path, const SlModelOptions *options, SlSpawner *spawner,
+              GPtrArray *frames, GError **error)
 {
   const SlModelLoadOptions how = sl_model_options_load (options, FALSE);
   g_autoptr (SlTrial) trial = g_new0 (SlTrial, 1);
   trial->spec.filter = SL_FILTER_AUTO;
   trial->frames = g_ptr_array_ref (frames);
   trial->model = sl_model_load_with (path, &options->settings, &how, error);
-  if (trial->model == NULL || !open_session (trial, path, sl_threads_resolve (options->threads), error))
+  if (trial->model == NULL
+      || !open_session (trial, path, sl_threads_resolve (options->threads), error))
     return NULL;
   if (!open_decoding (trial, options, error)) {
     g_prefix_error (error, "%s: ", path);
     return NULL;
   }
-  trial->pictures = sl_pictures_new ("fit", spawner, &trial->spec, sl_graph_input_tensor (sl_model_graph (trial->model), 0)->bytes);
+  trial->pictures = sl_pictures_new (
+    "fit", spawner, &trial->spec, sl_graph_input_tensor (sl_model_graph (trial->model), 0)->bytes);
   trial->sightings = g_new0 (SlSighting, (gsize) frames->len * trial->n_views);
   return g_steal_pointer (&trial);
 }
@@ -184,7 +201,8 @@ crop_of (const View *view, GstSample *frame, SlRect *crop)
 }
 
 static gboolean
-run_view (SlTrial *trial, const SlReading *reading, GstSample *frame, const View *view, SlSighting *sighting, GError **error)
+run_view (SlTrial *trial, const SlReading *reading, GstSample *frame, const View *view,
+          SlSighting *sighting, GError **error)
 {
   const SlContract *contract = sl_model_contract (trial->model);
   SlNormalizeSpec spec = trial->spec;
@@ -203,16 +221,21 @@ run_view (SlTrial *trial, const SlReading *reading, GstSample *frame, const View
   sl_session_forget (trial->session); /* pictures are no sequence */
   const SlStatus status = sl_session_run (trial->session, &tensor, trial->outputs);
   if (status != SL_STATUS_OK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: %s", contract->model, sl_session_status_text (trial->session, status));
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: %s", contract->model,
+                 sl_session_status_text (trial->session, status));
     return FALSE;
   }
-  const SlResult *result = trial->decoding != NULL ? sl_decoding_run (trial->decoding, (const void *const *) trial->outputs) : NULL;
+  const SlResult *result =
+    trial->decoding != NULL
+      ? sl_decoding_run (trial->decoding, (const void *const *) trial->outputs)
+      : NULL;
   sl_pictures_map (trial->pictures, &map, &width, &height);
   sighting->left = view->left;
   sighting->top = view->top;
   sighting->right = view->right;
   sighting->bottom = view->bottom;
-  sl_sighting_take (sighting, result, trial->kind, contract->outputs, (const void *const *) trial->outputs, contract->n_outputs, &map,
+  sl_sighting_take (sighting, result, trial->kind, contract->outputs,
+                    (const void *const *) trial->outputs, contract->n_outputs, &map,
                     trial->spec.width, trial->spec.height, width, height);
   return TRUE;
 }
@@ -225,7 +248,8 @@ sl_trial_run (SlTrial *trial, SlReading *reading, GError **error)
   gdouble sum = 0;
   for (guint p = 0; p < n; p++)
     for (guint v = 0; v < trial->n_views; v++)
-      if (!run_view (trial, reading, trial->frames->pdata[p], &views[v], &trial->sightings[p * trial->n_views + v], error))
+      if (!run_view (trial, reading, trial->frames->pdata[p], &views[v],
+                     &trial->sightings[p * trial->n_views + v], error))
         return FALSE;
   const SlSightings sightings = { trial->sightings, n, trial->n_views, trial->n_moved };
   sl_sightings_score (&sightings, scores);

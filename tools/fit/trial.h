@@ -12,12 +12,14 @@
 
 typedef struct _SlTrial SlTrial;
 
-/** sl_trial_new: model @path under @options, whose pixel values need not be known; @frames: (element-type GstSample): the pictures, at least one.
- *  Messages start with @path. */
-SlTrial *sl_trial_new (const char *path, const SlModelOptions *options, SlSpawner *spawner, GPtrArray *frames, GError **error);
+/** sl_trial_new: model @path under @options, whose pixel values need not be known; @frames:
+ * (element-type GstSample): the pictures, at least one. Messages start with @path. */
+SlTrial *sl_trial_new (const char *path, const SlModelOptions *options, SlSpawner *spawner,
+                       GPtrArray *frames, GError **error);
 void sl_trial_free (SlTrial *trial);
 const SlContract *sl_trial_contract (const SlTrial *trial);
-/** sl_trial_decoder: (transfer none): what is looked at: the name of the decoder, or "none" where none takes the outputs. */
+/** sl_trial_decoder: (transfer none): what is looked at: the name of the decoder, or "none" where
+ * none takes the outputs. */
 const char *sl_trial_decoder (const SlTrial *trial);
 /** sl_trial_pictures: how many pictures the model looks at. */
 guint sl_trial_pictures (const SlTrial *trial);

@@ -15,7 +15,8 @@
 /* Below it a box hardly moves average precision. */
 #define THRESHOLD 0.001
 
-/* The share of pictures whose class is right; average precision of boxes at an overlap of 0.5; mean overlap of maps. */
+/* The share of pictures whose class is right; average precision of boxes at an overlap of 0.5; mean
+ * overlap of maps. */
 static gdouble
 figure_of (const SlEvaluatedModel *contender)
 {
@@ -31,7 +32,8 @@ figure_of (const SlEvaluatedModel *contender)
       g_array_unref (sl_cell_score_figures (sl_evaluated_model_cells (contender), &cells, &right));
       return isnan (cells.iou) ? 0 : cells.iou;
     default:
-      g_array_unref (sl_object_score_figures (sl_evaluated_model_objects (contender, SL_MEASURE_BOXES), &objects));
+      g_array_unref (sl_object_score_figures (
+        sl_evaluated_model_objects (contender, SL_MEASURE_BOXES), &objects));
       return isnan (objects.ap50) ? 0 : objects.ap50;
   }
 }
@@ -39,7 +41,8 @@ figure_of (const SlEvaluatedModel *contender)
 static gboolean
 run_samples (const SlFitTruth *truth, SlEvaluatedModel *contender, GError **error)
 {
-  g_autoptr (SlDataset) dataset = sl_dataset_new (truth->path, sl_evaluated_model_kind (contender), NULL, error);
+  g_autoptr (SlDataset) dataset =
+    sl_dataset_new (truth->path, sl_evaluated_model_kind (contender), NULL, error);
   if (dataset == NULL || !sl_evaluated_model_learn (contender, dataset, error))
     return FALSE;
   g_autoptr (SlPictures) pictures = sl_evaluated_model_pictures (contender, "fit", truth->spawner);
@@ -49,8 +52,10 @@ run_samples (const SlFitTruth *truth, SlEvaluatedModel *contender, GError **erro
   for (guint i = 0; i < n && !sl_interrupted (); i++) {
     sl_progress_show (&progress, i);
     const guint index = (guint) ((guint64) i * all / n);
-    const void *tensor = sl_pictures_load (pictures, g_array_index (dataset->samples, SlSample, index).input);
-    if (tensor != NULL && !sl_evaluated_model_run (contender, pictures, dataset, index, tensor, error))
+    const void *tensor =
+      sl_pictures_load (pictures, g_array_index (dataset->samples, SlSample, index).input);
+    if (tensor != NULL
+        && !sl_evaluated_model_run (contender, pictures, dataset, index, tensor, error))
       return FALSE;
   }
   sl_progress_hide ();
@@ -62,7 +67,8 @@ evaluate (const SlFitTruth *truth, SlReading *reading, GError **error)
 {
   g_auto (SlModelOptions) options = { .threads = truth->options->threads };
   sl_reading_settings (reading, &truth->options->settings, &options.settings);
-  g_autoptr (SlEvaluatedModel) contender = sl_evaluated_model_new (truth->model, &options, THRESHOLD, error);
+  g_autoptr (SlEvaluatedModel) contender =
+    sl_evaluated_model_new (truth->model, &options, THRESHOLD, error);
   if (contender == NULL || !run_samples (truth, contender, error))
     return FALSE;
   reading->truth = figure_of (contender);

@@ -14,7 +14,8 @@
 GstElement *
 sl_camera_new (const char *uri, guint connect_ms)
 {
-  return g_object_new (sl_camera_get_type (), "uri", uri, "connect-timeout", (gint) connect_ms, NULL);
+  return g_object_new (sl_camera_get_type (), "uri", uri, "connect-timeout", (gint) connect_ms,
+                       NULL);
 }
 
 /* The program names the source itself. */
@@ -24,7 +25,9 @@ without_name (const char *text, const char *uri)
   g_autofree char *shown = sl_redact_uri (uri, NULL);
   const char *rest = g_str_has_prefix (text, "uri=") ? text + strlen ("uri=") : text;
   const gsize length = strlen (shown);
-  return g_str_has_prefix (rest, shown) && g_str_has_prefix (rest + length, ": ") ? rest + length + 2 : text;
+  return g_str_has_prefix (rest, shown) && g_str_has_prefix (rest + length, ": ")
+           ? rest + length + 2
+           : text;
 }
 
 GError *
@@ -46,5 +49,6 @@ sl_camera_failed_attempt (GstMessage *message)
   if (!gst_structure_has_name (structure, SL_CAMERA_MESSAGE)
       || g_strcmp0 (gst_structure_get_string (structure, "state"), "reconnecting") != 0)
     return NULL;
-  return g_error_new_literal (SL_ERROR, SL_ERROR_OPEN, gst_structure_get_string (structure, "reason"));
+  return g_error_new_literal (SL_ERROR, SL_ERROR_OPEN,
+                              gst_structure_get_string (structure, "reason"));
 }

@@ -9,11 +9,13 @@
 
 /** sl_camera_new: (transfer floating): an slcamera; @connect_ms: its connect-timeout. */
 GstElement *sl_camera_new (const char *uri, guint connect_ms);
-/** sl_camera_error: (transfer full): @error of the camera at @uri, which the program names itself. */
+/** sl_camera_error: (transfer full): @error of the camera at @uri, which the program names itself.
+ */
 GError *sl_camera_error (const GError *error, const char *uri);
 /** sl_camera_note: (transfer full): likewise the text of a warning or of an information. */
 char *sl_camera_note (const GError *said, const char *uri);
-/** sl_camera_failed_attempt: (transfer full) (nullable): what went wrong, where @message tells of an attempt that failed. */
+/** sl_camera_failed_attempt: (transfer full) (nullable): what went wrong, where @message tells of
+ * an attempt that failed. */
 GError *sl_camera_failed_attempt (GstMessage *message);
 
 #endif

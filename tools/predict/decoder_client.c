@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The end of the wire at which the model is. Of files two frames are asked for ahead, so that decoding goes on while the model runs; of
- * others none, so that the newest comes.
- * Progress is what the process tells of. Without any, time passes: of files by the clock, whose bytes are there, so that only a
- * decoder can be waiting; of networks, too, where the process itself tells in time that no frame comes; of pipes by what the process
- * computes, since they may wait for data as long as they like. Cameras have timeouts of their own. Time counts in small steps, so a program that was stopped in between has not waited.
+ * The end of the wire at which the model is. Of files two frames are asked for ahead, so that
+ * decoding goes on while the model runs; of others none, so that the newest comes. Progress is what
+ * the process tells of. Without any, time passes: of files by the clock, whose bytes are there, so
+ * that only a decoder can be waiting; of networks, too, where the process itself tells in time that
+ * no frame comes; of pipes by what the process computes, since they may wait for data as long as
+ * they like. Cameras have timeouts of their own. Time counts in small steps, so a program that was
+ * stopped in between has not waited.
  */
 #include "tools/predict/decoder_client.h"
 
@@ -52,7 +54,8 @@ sl_decoder_client_new (SlSpawner *spawner, guint timeout, const char *option, Sl
   frames->option = option;
   frames->note = note;
   frames->socket = -1;
-  g_type_ensure (GST_TYPE_VIDEO_MULTIVIEW_FLAGSET); /* caps are read from text, and elements that know this type are in the other process */
+  g_type_ensure (GST_TYPE_VIDEO_MULTIVIEW_FLAGSET); /* caps are read from text, and elements that
+                                                       know this type are in the other process */
   return frames;
 }
 
@@ -97,19 +100,25 @@ is_network (const SlInput *input)
 static gint64
 clock_of (const SlDecoderClient *frames)
 {
-  return frames->input->kind == SL_INPUT_FILE || is_network (frames->input) ? g_get_monotonic_time () : computed_us (frames->process);
+  return frames->input->kind == SL_INPUT_FILE || is_network (frames->input)
+           ? g_get_monotonic_time ()
+           : computed_us (frames->process);
 }
 
 /* @status: as waitpid() tells */
 static void
 set_crashed (int status, GError **error)
 {
-  g_autofree char *how =
-    WIFSIGNALED (status) ? g_strdup (g_strsignal (WTERMSIG (status))) : g_strdup_printf ("exit status %d", WEXITSTATUS (status));
+  g_autofree char *how = WIFSIGNALED (status)
+                           ? g_strdup (g_strsignal (WTERMSIG (status)))
+                           : g_strdup_printf ("exit status %d", WEXITSTATUS (status));
   if (WIFSIGNALED (status) && WTERMSIG (status) == SIGKILL)
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the process that decodes it was killed: perhaps it needs more memory than there is");
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_LIMIT,
+      "the process that decodes it was killed: perhaps it needs more memory than there is");
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "its decoder crashed (%s): it is damaged, or made to do that", how);
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "its decoder crashed (%s): it is damaged, or made to do that", how);
 }
 
 typedef enum
@@ -123,16 +132,20 @@ typedef enum
 
 /* The next message. @text: SL_WIRE_MAX_TEXT + 1 bytes */
 static Outcome
-await (SlDecoderClient *frames, gboolean limited, gint64 deadline, SlWire *message, char *text, int *file)
+await (SlDecoderClient *frames, gboolean limited, gint64 deadline, SlWire *message, char *text,
+       int *file)
 {
   const gint64 limit =
-    frames->timeout * (gint64) G_USEC_PER_SEC + (limited && frames->timeout > 0 && is_network (frames->input) ? NETWORK_US : 0);
+    frames->timeout * (gint64) G_USEC_PER_SEC
+    + (limited && frames->timeout > 0 && is_network (frames->input) ? NETWORK_US : 0);
   while (!sl_interrupted ()) {
     if (g_get_monotonic_time () >= deadline)
       return LATE;
     const gint64 before = limited ? clock_of (frames) : 0;
     if (sl_wire_poll (frames->socket, STEP_MS))
-      return sl_wire_receive (frames->socket, message, text, file) ? RECEIVED : sl_interrupted () ? INTERRUPTED : GONE;
+      return sl_wire_receive (frames->socket, message, text, file) ? RECEIVED
+             : sl_interrupted ()                                   ? INTERRUPTED
+                                                                   : GONE;
     if (limited)
       frames->waited += MIN (clock_of (frames) - before, MAX_STEP_US);
     if (limited && limit > 0 && frames->waited >= limit)
@@ -147,8 +160,10 @@ give_up (SlDecoderClient *frames, Outcome outcome, GError **error)
 {
   const int status = stop_process (frames, outcome == GONE);
   if (outcome == OVERDUE)
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "given up: its decoder made no progress for %u s%s; it is damaged, or needs longer",
-                 frames->timeout, frames->option);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_FORMAT,
+      "given up: its decoder made no progress for %u s%s; it is damaged, or needs longer",
+      frames->timeout, frames->option);
   else if (outcome == GONE)
     set_crashed (status, error);
 }
@@ -172,7 +187,8 @@ await_ready (SlDecoderClient *frames, GError **error)
   int file = -1;
   if (frames->socket < 0 && !start_process (frames, error))
     return FALSE;
-  const Outcome outcome = frames->ready ? RECEIVED : await (frames, FALSE, G_MAXINT64, &message, text, &file);
+  const Outcome outcome =
+    frames->ready ? RECEIVED : await (frames, FALSE, G_MAXINT64, &message, text, &file);
   frames->ready = outcome == RECEIVED;
   if (!frames->ready)
     give_up (frames, outcome, error);
@@ -201,7 +217,9 @@ sl_decoder_client_open (SlDecoderClient *frames, const SlInput *input, GError **
   }
   if (!await_ready (frames, error))
     return FALSE;
-  const SlWire order = { .kind = SL_WIRE_OPEN, .number = input->kind, .time = (guint64) frames->timeout * 1000 };
+  const SlWire order = { .kind = SL_WIRE_OPEN,
+                         .number = input->kind,
+                         .time = (guint64) frames->timeout * 1000 };
   sl_wire_send (frames->socket, &order, input->uri, -1);
   frames->input = input;
   frames->duration = 0;
@@ -243,17 +261,20 @@ sl_decoder_client_close (SlDecoderClient *frames)
     }
     if (message.kind != SL_WIRE_FRAME)
       continue;
-    GstBuffer *unused = sl_slot_reader_read (frames->reader, message.number, file, read_caps (frames, text), NULL);
+    GstBuffer *unused =
+      sl_slot_reader_read (frames->reader, message.number, file, read_caps (frames, text), NULL);
     gst_clear_buffer (&unused);
   }
 }
 
 static GstSample *
-read_frame (SlDecoderClient *frames, const SlWire *message, const char *text, int file, GError **error)
+read_frame (SlDecoderClient *frames, const SlWire *message, const char *text, int file,
+            GError **error)
 {
   GstSegment segment;
   gst_segment_init (&segment, GST_FORMAT_TIME);
-  GstBuffer *buffer = sl_slot_reader_read (frames->reader, message->number, file, read_caps (frames, text), error);
+  GstBuffer *buffer =
+    sl_slot_reader_read (frames->reader, message->number, file, read_caps (frames, text), error);
   if (buffer == NULL) {
     stop_process (frames, FALSE);
     return NULL;
@@ -277,7 +298,8 @@ sl_decoder_client_until (SlDecoderClient *frames, gint64 deadline, GError **erro
   if (frames->input->kind != SL_INPUT_FILE)
     ask (frames);
   for (;;) {
-    const Outcome outcome = await (frames, frames->input->kind != SL_INPUT_CAMERA, deadline, &message, text, &file);
+    const Outcome outcome =
+      await (frames, frames->input->kind != SL_INPUT_CAMERA, deadline, &message, text, &file);
     if (outcome == LATE)
       return NULL;
     if (outcome != RECEIVED) {

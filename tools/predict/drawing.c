@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * appsrc ! sloverlay ! videoconvert ! encoder ! appsink, one frame in flight. sloverlay draws in the frame's own format, so what
- * the file shows is what a screen would. What the name of the file ends in says whether it is pictures or a video (video_file.c).
+ * appsrc ! sloverlay ! videoconvert ! encoder ! appsink, one frame in flight. sloverlay draws in
+ * the frame's own format, so what the file shows is what a screen would. What the name of the file
+ * ends in says whether it is pictures or a video (video_file.c).
  */
 #include "tools/predict/drawing.h"
 
@@ -25,7 +26,9 @@
 static const struct
 {
   const char *ending, *encoder; /* NULL: a video */
-} kinds[] = { { ".png", "pngenc" }, { ".jpg", "jpegenc" }, { ".jpeg", "jpegenc" }, { ".mp4", NULL } };
+} kinds[] = {
+  { ".png", "pngenc" }, { ".jpg", "jpegenc" }, { ".jpeg", "jpegenc" }, { ".mp4", NULL }
+};
 
 struct _SlDrawer
 {
@@ -53,8 +56,10 @@ make_encoder (GstBin *bin, const char *name, GError **error)
 {
   GstElement *encoder = gst_element_factory_make (name, NULL);
   if (encoder == NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "GStreamer has no element '%s': install its good plugins (Debian: gstreamer1.0-plugins-good)", name);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+      "GStreamer has no element '%s': install its good plugins (Debian: gstreamer1.0-plugins-good)",
+      name);
   else
     gst_bin_add (bin, encoder);
   return encoder;
@@ -66,7 +71,8 @@ build (SlDrawer *drawer, GError **error)
   drawer->pipeline = gst_object_ref_sink (gst_pipeline_new (NULL));
   GstBin *bin = GST_BIN (drawer->pipeline);
   GstElement *overlay = sl_make_overlay (bin, error);
-  GstElement *encoder = overlay != NULL ? make_encoder (bin, kinds[kind_of (drawer->path)].encoder, error) : NULL;
+  GstElement *encoder =
+    overlay != NULL ? make_encoder (bin, kinds[kind_of (drawer->path)].encoder, error) : NULL;
   GstElement *convert = encoder != NULL ? sl_make_element (bin, "videoconvert", error) : NULL;
   drawer->source = convert != NULL ? sl_make_element (bin, "appsrc", error) : NULL;
   drawer->sink = drawer->source != NULL ? sl_make_element (bin, "appsink", error) : NULL;
@@ -87,7 +93,8 @@ sl_drawer_new (const char *path, GError **error)
   g_autoptr (SlDrawer) drawer = g_new0 (SlDrawer, 1);
   drawer->path = g_strdup (path);
   if (kinds[kind_of (path)].encoder == NULL)
-    return (drawer->video = sl_video_file_new (path, error)) != NULL ? g_steal_pointer (&drawer) : NULL;
+    return (drawer->video = sl_video_file_new (path, error)) != NULL ? g_steal_pointer (&drawer)
+                                                                     : NULL;
   return build (drawer, error) ? g_steal_pointer (&drawer) : NULL;
 }
 
@@ -143,7 +150,8 @@ pull (SlDrawer *drawer, GError **error)
 static gboolean
 write_all (FILE *file, const guint8 *data, gsize size)
 {
-  const gboolean written = file != NULL && fwrite (data, 1, size, file) == size && fflush (file) == 0;
+  const gboolean written =
+    file != NULL && fwrite (data, 1, size, file) == size && fflush (file) == 0;
   const int reason = errno;
   if (file != NULL)
     fclose (file);
@@ -174,13 +182,16 @@ is_special (const char *path)
   return g_stat (path, &status) == 0 && !S_ISREG (status.st_mode);
 }
 
-/* A path that is not a regular file, such as /dev/stdout or a pipe, is written to and not replaced. */
+/* A path that is not a regular file, such as /dev/stdout or a pipe, is written to and not replaced.
+ */
 static gboolean
 write_file (const char *path, const guint8 *data, gsize size, GError **error)
 {
-  if (is_special (path) ? write_all (g_fopen (path, "wb"), data, size) : replace_file (path, data, size))
+  if (is_special (path) ? write_all (g_fopen (path, "wb"), data, size)
+                        : replace_file (path, data, size))
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--draw %s: cannot be written: %s", path, g_strerror (errno));
+  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--draw %s: cannot be written: %s", path,
+               g_strerror (errno));
   return FALSE;
 }
 
@@ -190,14 +201,20 @@ sl_drawer_check (const char *path, GError **error)
 {
   g_autofree char *folder = g_path_get_dirname (path);
   if (path[0] == '\0' || g_file_test (path, G_FILE_TEST_IS_DIR))
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "--draw '%s': expected the name of a file that ends in .png, .jpg or .mp4", path);
-  else if (kind_of (path) < 0)
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "--draw %s: expected a file name that ends in .png or .jpg, for pictures, or .mp4, for a video", path);
+                 "--draw '%s': expected the name of a file that ends in .png, .jpg or .mp4", path);
+  else if (kind_of (path) < 0)
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "--draw %s: expected a file name that ends in .png or .jpg, for pictures, or .mp4, for a video",
+      path);
   else if (!g_file_test (folder, G_FILE_TEST_IS_DIR))
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--draw %s: there is no folder %s; make it first", path, folder);
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--draw %s: there is no folder %s; make it first",
+                 path, folder);
   else if (!is_special (path) && g_access (folder, W_OK | X_OK) != 0)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--draw %s: the folder %s cannot be written to: %s", path, folder, g_strerror (errno));
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+                 "--draw %s: the folder %s cannot be written to: %s", path, folder,
+                 g_strerror (errno));
   else
     return TRUE;
   return FALSE;
@@ -235,7 +252,8 @@ sl_drawer_next_source (SlDrawer *drawer)
 gboolean
 sl_drawer_write (SlDrawer *drawer, GstSample *frame, gboolean moving, GError **error)
 {
-  return drawer->video != NULL ? sl_video_file_write (drawer->video, frame, moving, error) : write_picture (drawer, frame, error);
+  return drawer->video != NULL ? sl_video_file_write (drawer->video, frame, moving, error)
+                               : write_picture (drawer, frame, error);
 }
 
 gboolean

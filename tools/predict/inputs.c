@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Complains about paths early and in plain words; GStreamer's own come late and vary with the version. A folder is its pictures, told by
- * their names: what a file says it is and is not, is an error of that file; what has another name is none of ours.
+ * Complains about paths early and in plain words; GStreamer's own come late and vary with the
+ * version. A folder is its pictures, told by their names: what a file says it is and is not, is an
+ * error of that file; what has another name is none of ours.
  */
 #include "tools/predict/inputs.h"
 
@@ -18,8 +19,9 @@
 /* Folders inside of folders, from the one that is named on. */
 #define MAX_DEPTH 64
 
-static const char *const picture_endings[] = { ".jpg",  ".jpeg", ".jpe",  ".jfif", ".png", ".bmp", ".gif",
-                                               ".webp", ".tif",  ".tiff", ".ppm",  ".pgm", ".pbm", ".pnm" };
+static const char *const picture_endings[] = { ".jpg", ".jpeg", ".jpe",  ".jfif", ".png",
+                                               ".bmp", ".gif",  ".webp", ".tif",  ".tiff",
+                                               ".ppm", ".pgm",  ".pbm",  ".pnm" };
 static const char *const model_endings[] = { ".tflite", ".onnx", ".pt", ".pth", ".h5", ".keras" };
 
 static gboolean
@@ -42,12 +44,14 @@ input_free (gpointer data)
   g_free (input);
 }
 
-/* Devices of Video4Linux are recognised by their names, so that an unplugged one is reported as a camera. */
+/* Devices of Video4Linux are recognised by their names, so that an unplugged one is reported as a
+ * camera. */
 static gboolean
 is_camera (const char *text)
 {
-  static const char *const starts[] = { "v4l2://",     "rtsp://", "rtsps://",   "test://",  "libcamera://",
-                                        "pipewire://", "csi://",  "/dev/video", "/dev/v4l/" };
+  static const char *const starts[] = { "v4l2://", "rtsp://",      "rtsps://",
+                                        "test://", "libcamera://", "pipewire://",
+                                        "csi://",  "/dev/video",   "/dev/v4l/" };
   for (guint i = 0; i < G_N_ELEMENTS (starts); i++)
     if (g_ascii_strncasecmp (text, starts[i], strlen (starts[i])) == 0)
       return TRUE;
@@ -74,7 +78,8 @@ check_scheme (const char *uri, GError **error)
   return FALSE;
 }
 
-/* The path of @text, which may be a file:// URI; NULL for other URIs, and with @error set where there is nothing to be found. */
+/* The path of @text, which may be a file:// URI; NULL for other URIs, and with @error set where
+ * there is nothing to be found. */
 static char *
 local_path (const char *text, GStatBuf *status, GError **error)
 {
@@ -100,7 +105,8 @@ file_uri (const char *path, const GStatBuf *status, GError **error)
   if (S_ISREG (status->st_mode) && status->st_size == 0)
     g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "the file is empty; expected a picture or video");
   else if (g_access (path, R_OK) != 0)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s; expected a file that may be read", g_strerror (errno));
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s; expected a file that may be read",
+                 g_strerror (errno));
   else
     return gst_filename_to_uri (path, error);
   return NULL;
@@ -116,7 +122,8 @@ add (GPtrArray *inputs, SlInputKind kind, const char *name)
   return input;
 }
 
-/* Not of a file that is there: what looks like a secret in the name of one is its name, and tells it from others. */
+/* Not of a file that is there: what looks like a secret in the name of one is its name, and tells
+ * it from others. */
 static SlInput *
 add_uri (GPtrArray *inputs, SlInputKind kind, const char *uri)
 {
@@ -144,8 +151,9 @@ compare_names (gconstpointer a, gconstpointer b)
   return order != 0 ? order : strcmp (*(char *const *) a, *(char *const *) b);
 }
 
-/* (element-type filename): the names of pictures and of folders in @path, each sorted with 2 before 10. Hidden files, as some systems leave
- * beside each picture, are left out. A folder behind a symbolic link is left out too, because it may lead back to where it lies. */
+/* (element-type filename): the names of pictures and of folders in @path, each sorted with 2
+ * before 10. Hidden files, as some systems leave beside each picture, are left out. A folder behind
+ * a symbolic link is left out too, because it may lead back to where it lies. */
 static GPtrArray *
 pictures_in (const char *path, GPtrArray *folders, GError **error)
 {
@@ -158,7 +166,8 @@ pictures_in (const char *path, GPtrArray *folders, GError **error)
     g_autofree char *full = g_build_filename (path, name, NULL);
     if (name[0] == '.')
       continue;
-    if (!g_file_test (full, G_FILE_TEST_IS_DIR) && ends_in (name, picture_endings, G_N_ELEMENTS (picture_endings)))
+    if (!g_file_test (full, G_FILE_TEST_IS_DIR)
+        && ends_in (name, picture_endings, G_N_ELEMENTS (picture_endings)))
       g_ptr_array_add (names, g_strdup (name));
     else if (g_file_test (full, G_FILE_TEST_IS_DIR) && !g_file_test (full, G_FILE_TEST_IS_SYMLINK))
       g_ptr_array_add (folders, g_strdup (name));
@@ -175,10 +184,12 @@ add_picture (GPtrArray *inputs, const char *shown, const char *path)
   if (g_stat (path, &status) == 0)
     add_file (inputs, shown, path, &status);
   else
-    add (inputs, SL_INPUT_FILE, shown)->error = g_error_new_literal (SL_ERROR, SL_ERROR_OPEN, g_strerror (errno));
+    add (inputs, SL_INPUT_FILE, shown)->error =
+      g_error_new_literal (SL_ERROR, SL_ERROR_OPEN, g_strerror (errno));
 }
 
-/* Adds the pictures of a folder, and with @depth > 0 those of the folders in it. FALSE where it can be read and has no sub-folder. */
+/* Adds the pictures of a folder, and with @depth > 0 those of the folders in it. FALSE where it can
+ * be read and has no sub-folder. */
 static gboolean
 add_pictures (GPtrArray *inputs, const char *name, const char *path, guint depth)
 {
@@ -188,11 +199,13 @@ add_pictures (GPtrArray *inputs, const char *name, const char *path, guint depth
   if (names == NULL)
     add (inputs, SL_INPUT_FILE, name)->error = g_steal_pointer (&unreadable);
   for (guint i = 0; names != NULL && i < names->len; i++) {
-    g_autofree char *shown = g_build_filename (name, names->pdata[i], NULL), *full = g_build_filename (path, names->pdata[i], NULL);
+    g_autofree char *shown = g_build_filename (name, names->pdata[i], NULL),
+                    *full = g_build_filename (path, names->pdata[i], NULL);
     add_picture (inputs, shown, full);
   }
   for (guint i = 0; depth > 0 && i < folders->len; i++) {
-    g_autofree char *shown = g_build_filename (name, folders->pdata[i], NULL), *full = g_build_filename (path, folders->pdata[i], NULL);
+    g_autofree char *shown = g_build_filename (name, folders->pdata[i], NULL),
+                    *full = g_build_filename (path, folders->pdata[i], NULL);
     add_pictures (inputs, shown, full, depth - 1);
   }
   return folders->len > 0;
@@ -207,7 +220,9 @@ add_folder (GPtrArray *inputs, const char *name, const char *path, gboolean recu
     add (inputs, SL_INPUT_FILE, name)->error = g_error_new (
       SL_ERROR, SL_ERROR_OPEN,
       "the folder has no pictures in it (files named .jpg, .png, .bmp, .gif, .webp, .tif or .ppm)%s; videos are named one by one",
-      folders && !recursive ? ", and its sub-folders are not searched (sightline predict --recursive does)" : "");
+      folders && !recursive
+        ? ", and its sub-folders are not searched (sightline predict --recursive does)"
+        : "");
 }
 
 static void
@@ -260,7 +275,8 @@ sl_inputs_find_model (char **arguments)
 {
   for (guint i = 0; arguments[i] != NULL; i++)
     if (sl_model_probe (arguments[i])
-        || (ends_in (arguments[i], model_endings, G_N_ELEMENTS (model_endings)) && g_file_test (arguments[i], G_FILE_TEST_IS_REGULAR)))
+        || (ends_in (arguments[i], model_endings, G_N_ELEMENTS (model_endings))
+            && g_file_test (arguments[i], G_FILE_TEST_IS_REGULAR)))
       return arguments[i];
   return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What `sightline predict` was asked to look at: files, folders of pictures, URIs and cameras of the command line, one entry each
- * that can be opened.
+ * What `sightline predict` was asked to look at: files, folders of pictures, URIs and cameras of
+ * the command line, one entry each that can be opened.
  */
 #ifndef SL_TOOLS_PREDICT_INPUTS_H
 #define SL_TOOLS_PREDICT_INPUTS_H
@@ -31,10 +31,11 @@ typedef struct
   GError *error;
 } SlInput;
 
-/** sl_inputs_new: (transfer full) (element-type SlInput): of @arguments, in their order, folders as their pictures; with @recursive also those
- *  of their sub-folders. Call it after gst_init(). */
+/** sl_inputs_new: (transfer full) (element-type SlInput): of @arguments, in their order, folders as
+ * their pictures; with @recursive also those of their sub-folders. Call it after gst_init(). */
 GPtrArray *sl_inputs_new (char **arguments, gboolean recursive);
-/** sl_inputs_find_file: (nullable): the first of @inputs that is the regular file at @path, by whatever name. */
+/** sl_inputs_find_file: (nullable): the first of @inputs that is the regular file at @path, by
+ * whatever name. */
 const SlInput *sl_inputs_find_file (GPtrArray *inputs, const char *path);
 /** sl_inputs_find_model: (nullable): the first of @arguments that is a model and no picture. */
 const char *sl_inputs_find_model (char **arguments);

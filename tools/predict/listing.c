@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A list is read as it is needed: one of a million names takes no more memory than its longest line.
+ * A list is read as it is needed: one of a million names takes no more memory than its longest
+ * line.
  */
 #include "tools/predict/listing.h"
 
@@ -43,11 +44,12 @@ sl_shard_parse (SlShard *shard, const char *text, GError **error)
   *shard = (SlShard){ 1, 1 };
   if (text == NULL)
     return TRUE;
-  if (read_number (&at, &shard->index) && *at++ == '/' && read_number (&at, &shard->n) && *at == '\0' && shard->index >= 1
-      && shard->index <= shard->n)
+  if (read_number (&at, &shard->index) && *at++ == '/' && read_number (&at, &shard->n)
+      && *at == '\0' && shard->index >= 1 && shard->index <= shard->n)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "--shard %s: expected I/N, the I-th of N shares, from 1/N to N/N with N up to %d", text,
-               MAX_SHARDS);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "--shard %s: expected I/N, the I-th of N shares, from 1/N to N/N with N up to %d",
+               text, MAX_SHARDS);
   return FALSE;
 }
 
@@ -63,8 +65,10 @@ sl_listing_open (const char *path, GError **error)
   const gboolean standard = strcmp (path, "-") == 0;
   FILE *file = standard ? stdin : fopen (path, "re");
   if (file == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--list %s: %s: expected a file with a name of a picture a line, or - for standard input",
-                 path, g_strerror (errno));
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_OPEN,
+      "--list %s: %s: expected a file with a name of a picture a line, or - for standard input",
+      path, g_strerror (errno));
     return NULL;
   }
   SlListing *self = g_new0 (SlListing, 1);
@@ -89,7 +93,8 @@ sl_listing_free (SlListing *self)
 static gboolean
 refuse (SlListing *self, const char *what, GError **error)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "--list: line %" G_GUINT64_FORMAT " of %s %s", self->number, self->path, what);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "--list: line %" G_GUINT64_FORMAT " of %s %s",
+               self->number, self->path, what);
   return FALSE;
 }
 
@@ -102,7 +107,8 @@ read_line (SlListing *self, gboolean *more, GError **error)
   self->number++;
   while ((c = getc_unlocked (self->file)) != EOF && c != '\n') {
     if (c == '\0')
-      return refuse (self, "has a zero byte: expected a name a line, as find -print writes them", error);
+      return refuse (self, "has a zero byte: expected a name a line, as find -print writes them",
+                     error);
     if (self->line->len == MAX_LINE)
       return refuse (self, "is longer than 65536 bytes: expected a name a line", error);
     g_string_append_c (self->line, (char) c);

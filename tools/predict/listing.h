@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Very many pictures: their names from a list, a line each, and which of them are this process's share.
+ * Very many pictures: their names from a list, a line each, and which of them are this process's
+ * share.
  */
 #ifndef SL_TOOLS_PREDICT_LISTING_H
 #define SL_TOOLS_PREDICT_LISTING_H
@@ -23,8 +24,8 @@ typedef struct _SlListing SlListing;
 /** sl_listing_open: @path: a file, or "-" for standard input. */
 SlListing *sl_listing_open (const char *path, GError **error);
 void sl_listing_free (SlListing *listing);
-/** sl_listing_next: (transfer none) (nullable): the next line that is not empty, valid until the next call; NULL at the end, with @error set where it
- *  came too early. */
+/** sl_listing_next: (transfer none) (nullable): the next line that is not empty, valid until the
+ * next call; NULL at the end, with @error set where it came too early. */
 const char *sl_listing_next (SlListing *listing, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlListing, sl_listing_free)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * appsrc ! slnormalize ! slinfer ! slpostprocess ! appsink. One frame is in flight at a time, so the frame that comes
- * out is the one that went in; it comes out as video with the predictions attached. Buffers are passed by reference.
+ * appsrc ! slnormalize ! slinfer ! slpostprocess ! appsink. One frame is in flight at a time, so
+ * the frame that comes out is the one that went in; it comes out as video with the predictions
+ * attached. Buffers are passed by reference.
  */
 #include "tools/predict/model_pipeline.h"
 
@@ -24,9 +25,11 @@
 #include "tools/frames.h"
 #include "tools/interrupt.h"
 
-/* Most labels of a picture shown when the user asks for those above a threshold, and not for how many. */
+/* Most labels of a picture shown when the user asks for those above a threshold, and not for how
+ * many. */
 #define LABELS_ABOVE_THRESHOLD 5
-/* Most milliseconds that a frame waits for its codes: enough on a busy machine for all but pictures made to take long. */
+/* Most milliseconds that a frame waits for its codes: enough on a busy machine for all but pictures
+ * made to take long. */
 #define READ_LIMIT 3000
 #define POLL_INTERVAL (100 * GST_MSECOND)
 
@@ -72,7 +75,8 @@ set_properties (SlFramePredictor *predictor, const SlFramePredictorOptions *opti
     g_object_set (predictor->postprocess, "top-k", LABELS_ABOVE_THRESHOLD, NULL);
 }
 
-/* (nullable): slread, which is a plugin file of its own; NULL without @error where it need not be. */
+/* (nullable): slread, which is a plugin file of its own; NULL without @error where it need not be.
+ */
 static GstElement *
 add_reader (SlFramePredictor *predictor, const SlFramePredictorOptions *options, GError **error)
 {
@@ -87,8 +91,10 @@ add_reader (SlFramePredictor *predictor, const SlFramePredictorOptions *options,
       "--read: there is no element slread; expected it in a plugin file of Sightline, which is built where libzbar or zxing-cpp is "
       "found (Debian: libzbar-dev, libzxing-dev; meson options zbar, zxing)");
   else if (reader == NULL)
-    sl_complain ("predict", "codes are found and not read: there is no element slread; expected it in a plugin file of Sightline (meson "
-                            "devenv finds that of a build folder), or --no-read");
+    sl_complain (
+      "predict",
+      "codes are found and not read: there is no element slread; expected it in a plugin file of Sightline (meson "
+      "devenv finds that of a build folder), or --no-read");
   if (reader == NULL)
     return NULL;
   g_object_set (reader, "time-limit", READ_LIMIT, NULL);
@@ -103,12 +109,14 @@ add_reader (SlFramePredictor *predictor, const SlFramePredictorOptions *options,
 static gboolean
 link_elements (SlFramePredictor *predictor, GstElement *reader)
 {
-  return gst_element_link_many (predictor->source, predictor->normalize, predictor->infer, predictor->postprocess, NULL)
+  return gst_element_link_many (predictor->source, predictor->normalize, predictor->infer,
+                                predictor->postprocess, NULL)
          && (reader == NULL || gst_element_link (predictor->postprocess, reader))
          && gst_element_link (reader != NULL ? reader : predictor->postprocess, predictor->sink);
 }
 
-/* appsrc ! slnormalize ! slinfer, into input 1 of the model. What pixels mean is the same for both models. */
+/* appsrc ! slnormalize ! slinfer, into input 1 of the model. What pixels mean is the same for both
+ * models. */
 static gboolean
 add_style (SlFramePredictor *predictor, const SlFramePredictorOptions *options, GError **error)
 {
@@ -116,13 +124,16 @@ add_style (SlFramePredictor *predictor, const SlFramePredictorOptions *options, 
   predictor->style_source = sl_make_element (GST_BIN (predictor->pipeline), "appsrc", error);
   if (predictor->style_source == NULL)
     return FALSE;
-  GstElement *normalize = add_own (predictor, sl_normalize_get_type ()), *infer = add_own (predictor, sl_infer_get_type ());
+  GstElement *normalize = add_own (predictor, sl_normalize_get_type ()),
+             *infer = add_own (predictor, sl_infer_get_type ());
   g_object_set (predictor->style_source, "format", GST_FORMAT_TIME, NULL);
-  g_object_set (infer, "model", options->style_model, "mean", model->mean, "std", model->std, "threads", model->threads, NULL);
+  g_object_set (infer, "model", options->style_model, "mean", model->mean, "std", model->std,
+                "threads", model->threads, NULL);
   if (gst_element_link_many (predictor->style_source, normalize, infer, NULL)
       && gst_element_link_pads (infer, "src", predictor->infer, "input_1"))
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "the elements of the style's branch do not link");
+  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+               "the elements of the style's branch do not link");
   return FALSE;
 }
 
@@ -158,7 +169,8 @@ build (SlFramePredictor *predictor, const SlFramePredictorOptions *options, GErr
   set_properties (predictor, options);
   g_autoptr (GstCaps) video = gst_caps_from_string ("video/x-raw(ANY)");
   g_object_set (predictor->source, "format", GST_FORMAT_TIME, NULL);
-  g_object_set (predictor->sink, "caps", video, "sync", FALSE, "async", FALSE, "enable-last-sample", FALSE, NULL);
+  g_object_set (predictor->sink, "caps", video, "sync", FALSE, "async", FALSE, "enable-last-sample",
+                FALSE, NULL);
   if (options->style_model != NULL && !add_style (predictor, options, error))
     return FALSE;
   g_autoptr (GError) missing = NULL;
@@ -169,7 +181,8 @@ build (SlFramePredictor *predictor, const SlFramePredictorOptions *options, GErr
   }
   if (link_elements (predictor, reader))
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "the elements of the prediction pipeline do not link");
+  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+               "the elements of the prediction pipeline do not link");
   return FALSE;
 }
 
@@ -179,7 +192,8 @@ start (SlFramePredictor *predictor, GError **error)
   gst_element_set_state (predictor->pipeline, GST_STATE_NULL);
   while (sl_bus_read (predictor->pipeline, &(SlBusEvents){ 0 }, NULL))
     ; /* of the run before */
-  predictor->broken = gst_element_set_state (predictor->pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE;
+  predictor->broken =
+    gst_element_set_state (predictor->pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE;
   if (predictor->broken)
     sl_bus_take_refusal (predictor->pipeline, "the prediction pipeline", NULL, error);
   else if (predictor->style != NULL)
@@ -200,9 +214,11 @@ check_model (SlFramePredictor *predictor, const char *classes, GError **error)
   if (contract == NULL)
     return TRUE;
   g_autoptr (SlDecoding) decoding = sl_contract_open_pictures (contract, error);
-  predictor->makes_pictures = decoding != NULL && g_str_equal (sl_decoding_decoder (decoding)->name, "image");
+  predictor->makes_pictures =
+    decoding != NULL && g_str_equal (sl_decoding_decoder (decoding)->name, "image");
   predictor->note = decoding != NULL ? sl_decoding_vector_note (decoding, contract, NULL) : NULL;
-  return decoding != NULL && sl_decoding_check_classes (decoding, contract->labels, contract->model, filter, error);
+  return decoding != NULL
+         && sl_decoding_check_classes (decoding, contract->labels, contract->model, filter, error);
 }
 
 /* Says what the numbers of a frame decided that nothing states. */
@@ -223,7 +239,8 @@ sl_frame_predictor_new (const SlFramePredictorOptions *options, GError **error)
 {
   g_autoptr (SlFramePredictor) predictor = g_new0 (SlFramePredictor, 1);
   sl_prediction_reader_init (&predictor->reader);
-  if (!build (predictor, options, error) || !start (predictor, error) || !check_model (predictor, options->classes, error))
+  if (!build (predictor, options, error) || !start (predictor, error)
+      || !check_model (predictor, options->classes, error))
     return NULL;
   g_autoptr (GstBus) bus = gst_element_get_bus (predictor->pipeline);
   gst_bus_set_sync_handler (bus, tell_choice, predictor->postprocess, NULL);
@@ -265,7 +282,8 @@ read_result (SlFramePredictor *predictor, SlPredictionView *prediction, GError *
   prediction->width = GST_VIDEO_INFO_WIDTH (&info);
   prediction->height = GST_VIDEO_INFO_HEIGHT (&info);
   prediction->made_picture = predictor->makes_pictures;
-  sl_prediction_reader_read (&predictor->reader, gst_sample_get_buffer (predictor->result), prediction);
+  sl_prediction_reader_read (&predictor->reader, gst_sample_get_buffer (predictor->result),
+                             prediction);
   return TRUE;
 }
 
@@ -295,7 +313,8 @@ sl_frame_predictor_result (SlFramePredictor *predictor)
 }
 
 gboolean
-sl_frame_predictor_run (SlFramePredictor *predictor, GstSample *frame, SlPredictionView *prediction, GError **error)
+sl_frame_predictor_run (SlFramePredictor *predictor, GstSample *frame, SlPredictionView *prediction,
+                        GError **error)
 {
   if (predictor->broken && !start (predictor, error))
     return FALSE;
@@ -303,7 +322,8 @@ sl_frame_predictor_run (SlFramePredictor *predictor, GstSample *frame, SlPredict
   prediction->timestamp = stream_time (frame);
   GstFlowReturn flow = gst_app_src_push_sample (GST_APP_SRC (predictor->source), frame);
   while (!sl_interrupted ()) {
-    predictor->result = gst_app_sink_try_pull_sample (GST_APP_SINK (predictor->sink), POLL_INTERVAL);
+    predictor->result =
+      gst_app_sink_try_pull_sample (GST_APP_SINK (predictor->sink), POLL_INTERVAL);
     if (predictor->result != NULL)
       return read_result (predictor, prediction, error);
     predictor->broken = sl_bus_take_error (predictor->pipeline, 0, NULL, error);
@@ -311,7 +331,8 @@ sl_frame_predictor_run (SlFramePredictor *predictor, GstSample *frame, SlPredict
       return FALSE;
     if (flow != GST_FLOW_OK || gst_app_sink_is_eos (GST_APP_SINK (predictor->sink))) {
       predictor->broken = TRUE;
-      g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "the prediction pipeline stopped: %s", gst_flow_get_name (flow));
+      g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "the prediction pipeline stopped: %s",
+                   gst_flow_get_name (flow));
       return FALSE;
     }
   }

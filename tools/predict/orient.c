@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * appsrc ! videoconvert ! videoflip ! videoconvert ! appsink, one frame in flight; made when it is needed, so upright frames pass through no
- * element whose formats would matter. Of the formats that the preprocessor reads videoflip takes nearly all as they are.
+ * appsrc ! videoconvert ! videoflip ! videoconvert ! appsink, one frame in flight; made when it is
+ * needed, so upright frames pass through no element whose formats would matter. Of the formats that
+ * the preprocessor reads videoflip takes nearly all as they are.
  */
 #include "tools/predict/orient.h"
 
@@ -49,9 +50,10 @@ make_flip (GstBin *bin, GError **error)
 {
   GstElement *flip = gst_element_factory_make ("videoflip", NULL);
   if (flip == NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "its tag says that it is to be turned upright, and GStreamer has no element 'videoflip': install its good plugins "
-                 "(Debian: gstreamer1.0-plugins-good)");
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+      "its tag says that it is to be turned upright, and GStreamer has no element 'videoflip': install its good plugins "
+      "(Debian: gstreamer1.0-plugins-good)");
   else
     gst_bin_add (bin, flip);
   return flip;
@@ -72,7 +74,8 @@ build (SlOrient *turner, GError **error)
   g_autoptr (GstCaps) caps = gst_caps_from_string (GST_VIDEO_CAPS_MAKE (SL_VIDEO_INPUT_FORMATS));
   g_object_set (flip, "video-direction", turner->method, NULL);
   g_object_set (turner->source, "format", GST_FORMAT_TIME, NULL);
-  g_object_set (turner->sink, "caps", caps, "sync", FALSE, "async", FALSE, "enable-last-sample", FALSE, NULL);
+  g_object_set (turner->sink, "caps", caps, "sync", FALSE, "async", FALSE, "enable-last-sample",
+                FALSE, NULL);
   if (gst_element_link_many (turner->source, before, flip, behind, turner->sink, NULL)
       && gst_element_set_state (turner->pipeline, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE)
     return TRUE;

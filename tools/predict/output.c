@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sources that are done are known by a hash of 64 bits of their names, 16 bytes each at most: of a million, two have the same with a chance of one in
- * forty million.
+ * Sources that are done are known by a hash of 64 bits of their names, 16 bytes each at most: of a
+ * million, two have the same with a chance of one in forty million.
  *
- * Names that differ may be written alike: URIs without their secrets. So what a name stands for is kept beside it, 32 bits of a hash; of one that
- * the file had that is known when somebody asks for it first.
+ * Names that differ may be written alike: URIs without their secrets. So what a name stands for is
+ * kept beside it, 32 bits of a hash; of one that the file had that is known when somebody asks for
+ * it first.
  *
- * Invariant: a line of JSON is a picture; of CSV as many rows are as each of them says. What is less, at the end of the file, is cut off before
- * the first picture is written, so what stays are whole pictures. Until then the file is as it was.
+ * Invariant: a line of JSON is a picture; of CSV as many rows are as each of them says. What is
+ * less, at the end of the file, is cut off before the first picture is written, so what stays are
+ * whole pictures. Until then the file is as it was.
  */
 #include "tools/predict/output.h"
 
@@ -109,7 +111,8 @@ static gboolean
 refuse (SlOutput *self, guint64 line, const char *what, GError **error)
 {
   g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "--output %s: line %" G_GUINT64_FORMAT " is none that predict %s writes: it cannot be resumed; name another file",
+               "--output %s: line %" G_GUINT64_FORMAT
+               " is none that predict %s writes: it cannot be resumed; name another file",
                self->path, line, what);
   return FALSE;
 }
@@ -127,7 +130,8 @@ json_string (const char *text)
   return n + 1;
 }
 
-/* Whether what is left of a torn line, @bytes at @line, may be the start of one that begins with @start. */
+/* Whether what is left of a torn line, @bytes at @line, may be the start of one that begins with
+ * @start. */
 static gboolean
 may_begin (const char *line, ssize_t bytes, const char *start)
 {
@@ -142,7 +146,8 @@ read_json (SlOutput *self, GError **error)
   size_t room = 0;
   ssize_t bytes;
   for (; (bytes = getline (&line, &room, self->file)) > 0 && line[bytes - 1] == '\n'; number++) {
-    const gsize name = g_str_has_prefix (line, JSON_BEGIN) ? json_string (line + strlen (JSON_BEGIN)) : 0;
+    const gsize name =
+      g_str_has_prefix (line, JSON_BEGIN) ? json_string (line + strlen (JSON_BEGIN)) : 0;
     if (name == 0 || bytes < 2 || line[bytes - 2] != '}')
       return refuse (self, number, "--json", error);
     remember (self, hash_of (line + strlen (JSON_BEGIN), name), 0);
@@ -188,7 +193,8 @@ take_up (SlOutput *self, GError **error)
   self->resumed = self->n;
   if (ferror (self->file) == 0)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--output %s: %s: expected a file that can be read", self->path, g_strerror (errno));
+  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--output %s: %s: expected a file that can be read",
+               self->path, g_strerror (errno));
   return FALSE;
 }
 
@@ -199,24 +205,30 @@ open_file (SlOutput *self, gboolean resume, GError **error)
   const gint fd = open (self->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
   self->file = fd >= 0 ? fdopen (fd, "r+") : NULL;
   if (self->file == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--output %s: %s: expected a file in a folder that exists and may be written to",
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+                 "--output %s: %s: expected a file in a folder that exists and may be written to",
                  self->path, g_strerror (errno));
     if (fd >= 0)
       close (fd);
     return FALSE;
   }
   if (fstat (fd, &about) != 0 || !S_ISREG (about.st_mode)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "--output %s: expected a regular file; without --output lines go to standard output",
-                 self->path);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "--output %s: expected a regular file; without --output lines go to standard output",
+      self->path);
     return FALSE;
   }
   if (flock (fd, LOCK_EX | LOCK_NB) != 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--output %s: another process writes to it: expected a file of its own for each process",
-                 self->path);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_OPEN,
+      "--output %s: another process writes to it: expected a file of its own for each process",
+      self->path);
     return FALSE;
   }
   if (!resume && about.st_size > 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "--output %s: the file has something in it: go on with --resume, or remove it",
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "--output %s: the file has something in it: go on with --resume, or remove it",
                  self->path);
     return FALSE;
   }
@@ -241,7 +253,8 @@ sl_output_open (const char *path, SlReportFormat format, gboolean resume, GError
 static gboolean
 tell (SlOutput *self, GError **error)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--output %s: %s: make room and go on with --resume", self->path, g_strerror (errno));
+  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--output %s: %s: make room and go on with --resume",
+               self->path, g_strerror (errno));
   return FALSE;
 }
 
@@ -264,7 +277,8 @@ sl_output_begin (SlOutput *self, GError **error)
 {
   if (self->begun)
     return TRUE;
-  if (ftruncate (fileno (self->file), self->whole) != 0 || fseeko (self->file, self->whole, SEEK_SET) != 0)
+  if (ftruncate (fileno (self->file), self->whole) != 0
+      || fseeko (self->file, self->whole, SEEK_SET) != 0)
     return tell (self, error);
   self->begun = TRUE;
   if (self->format == SL_REPORT_CSV && self->whole == 0)
@@ -285,7 +299,8 @@ sl_output_look_up (SlOutput *self, const char *name, const char *uri)
 }
 
 gboolean
-sl_output_write (SlOutput *self, const char *name, const char *uri, const char *text, gsize bytes, GError **error)
+sl_output_write (SlOutput *self, const char *name, const char *uri, const char *text, gsize bytes,
+                 GError **error)
 {
   if (!sl_output_begin (self, error))
     return FALSE;

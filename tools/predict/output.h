@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The file that predictions are written to, and which sources it is done with: a run that was killed goes on where its file ends.
+ * The file that predictions are written to, and which sources it is done with: a run that was
+ * killed goes on where its file ends.
  */
 #ifndef SL_TOOLS_PREDICT_OUTPUT_H
 #define SL_TOOLS_PREDICT_OUTPUT_H
@@ -16,17 +17,21 @@ typedef enum
   SL_OUTPUT_TAKEN /* another source is written under this name */
 } SlOutputState;
 
-/** sl_output_open: @resume: what @path has is kept, less what is torn at its end; else it must be new or empty. Nobody else may write to it
- *  meanwhile. Nothing of it is changed before sl_output_begin(). */
+/** sl_output_open: @resume: what @path has is kept, less what is torn at its end; else it must be
+ * new or empty. Nobody else may write to it meanwhile. Nothing of it is changed before
+ * sl_output_begin(). */
 SlOutput *sl_output_open (const char *path, SlReportFormat format, gboolean resume, GError **error);
 /** sl_output_close: FALSE with @error set: not all could be written. NULL is legal. */
 gboolean sl_output_close (SlOutput *output, GError **error);
-/** sl_output_begin: cuts off what is torn, and writes the heading of a file that is empty; once is enough. FALSE with @error set. */
+/** sl_output_begin: cuts off what is torn, and writes the heading of a file that is empty; once is
+ * enough. FALSE with @error set. */
 gboolean sl_output_begin (SlOutput *output, GError **error);
 /** sl_output_look_up: of the source that is written as @name and is @uri in full. */
 SlOutputState sl_output_look_up (SlOutput *output, const char *name, const char *uri);
-/** sl_output_write: all of that source, which is done then. FALSE with @error set: it could not be written. */
-gboolean sl_output_write (SlOutput *output, const char *name, const char *uri, const char *text, gsize bytes, GError **error);
+/** sl_output_write: all of that source, which is done then. FALSE with @error set: it could not be
+ * written. */
+gboolean sl_output_write (SlOutput *output, const char *name, const char *uri, const char *text,
+                          gsize bytes, GError **error);
 /** sl_output_resumed: sources that the file had when it was opened. */
 guint64 sl_output_resumed (const SlOutput *output);
 

@@ -23,7 +23,8 @@ sl_make_overlay (GstBin *bin, GError **error)
 GstElement *
 sl_make_overlay (GstBin *bin, GError **error)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "this build cannot draw: it was made without Pango (meson option overlay)");
+  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+               "this build cannot draw: it was made without Pango (meson option overlay)");
   return NULL;
 }
 

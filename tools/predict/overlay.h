@@ -7,7 +7,8 @@
 
 #include <gst/gst.h>
 
-/** sl_make_overlay: (transfer none) (nullable): an sloverlay added to @bin; NULL with @error set in a build without. */
+/** sl_make_overlay: (transfer none) (nullable): an sloverlay added to @bin; NULL with @error set in
+ * a build without. */
 GstElement *sl_make_overlay (GstBin *bin, GError **error);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * `sightline predict`: pictures, videos, cameras and URIs through a model, from the command line or a list. The model is loaded before the first source is
- * touched; a source that fails is reported and the rest goes on. Sources are decoded in another process (decoder_client.h), which is
- * forked before anything else is done.
+ * `sightline predict`: pictures, videos, cameras and URIs through a model, from the command line or
+ * a list. The model is loaded before the first source is touched; a source that fails is reported
+ * and the rest goes on. Sources are decoded in another process (decoder_client.h), which is forked
+ * before anything else is done.
  */
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -35,8 +36,8 @@
 typedef struct
 {
   SlModelOptions model;
-  char *threshold_text, *top_text, *filter, *classes, *draw, *timeout_text, *frames_text, *gallery, *tiles, *style, *style_model,
-    *format_text, *output, *list, *shard_text;
+  char *threshold_text, *top_text, *filter, *classes, *draw, *timeout_text, *frames_text, *gallery,
+    *tiles, *style, *style_model, *format_text, *output, *list, *shard_text;
   double threshold; /* NAN = not given */
   guint top;        /* 0 = not given */
   guint timeout;    /* seconds, 0 = for ever */
@@ -54,7 +55,8 @@ static gboolean
 is_moving (GstSample *frame)
 {
   GstVideoInfo info;
-  return gst_video_info_from_caps (&info, gst_sample_get_caps (frame)) && GST_VIDEO_INFO_FPS_N (&info) > 0;
+  return gst_video_info_from_caps (&info, gst_sample_get_caps (frame))
+         && GST_VIDEO_INFO_FPS_N (&info) > 0;
 }
 
 /* What one run of the program works with. */
@@ -84,7 +86,8 @@ check_place (Run *run, GError **error)
   const SlInput *input = sl_inputs_find_file (run->inputs, path);
   if (input == NULL)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "--draw %s: the source %s would be lost; draw to another name", path, input->name);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "--draw %s: the source %s would be lost; draw to another name", path, input->name);
   return FALSE;
 }
 
@@ -97,12 +100,14 @@ print_heading (Run *run)
 }
 
 static gboolean
-predict_frame (Run *run, GstSample *frame, const SlInput *input, SlPredictionView *prediction, GError **error)
+predict_frame (Run *run, GstSample *frame, const SlInput *input, SlPredictionView *prediction,
+               GError **error)
 {
   const gboolean moving = input->kind == SL_INPUT_CAMERA || is_moving (frame);
   if (run->output != NULL && (moving || prediction->frame > 0)) {
-    g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                         "--output is for pictures, and this is a video or a camera: predict it to standard output, without --output");
+    g_set_error_literal (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "--output is for pictures, and this is a video or a camera: predict it to standard output, without --output");
     return FALSE;
   }
   if (!sl_frame_predictor_run (run->predictor, frame, prediction, error))
@@ -115,11 +120,13 @@ predict_frame (Run *run, GstSample *frame, const SlInput *input, SlPredictionVie
   run->done = run->left > 0 && --run->left == 0;
   if (run->drawer == NULL)
     return TRUE;
-  return check_place (run, error) && sl_drawer_write (run->drawer, sl_frame_predictor_result (run->predictor), moving, error);
+  return check_place (run, error)
+         && sl_drawer_write (run->drawer, sl_frame_predictor_result (run->predictor), moving,
+                             error);
 }
 
-/* The name that is written to a file. Two inputs must not share a name there, so a name that is not a line of text is written as its
- * URI. */
+/* The name that is written to a file. Two inputs must not share a name there, so a name that is not
+ * a line of text is written as its URI. */
 static const char *
 written_name (const Run *run, const SlInput *input)
 {
@@ -129,8 +136,9 @@ written_name (const Run *run, const SlInput *input)
   return run->output == NULL || plain || input->uri == NULL ? input->name : input->uri;
 }
 
-/* Every frame of an open source; FALSE with @error set when it ends early for a reason other than Ctrl-C. Of one for a file, whether it has a
- * second frame is looked at whatever --frames says: only a picture is written. */
+/* Every frame of an open source; FALSE with @error set when it ends early for a reason other than
+ * Ctrl-C. Of one for a file, whether it has a second frame is looked at whatever --frames says:
+ * only a picture is written. */
 static gboolean
 predict_frames (Run *run, const SlInput *input, GError **error)
 {
@@ -139,10 +147,12 @@ predict_frames (Run *run, const SlInput *input, GError **error)
   GstSample *frame;
   SlPredictionView prediction = { .source = written_name (run, input) };
   sl_progress_start (&progress, input->name, "frames", 0);
-  while (problem == NULL && (!run->done || run->output != NULL) && (frame = sl_decoder_client_next (run->frames, &problem)) != NULL) {
+  while (problem == NULL && (!run->done || run->output != NULL)
+         && (frame = sl_decoder_client_next (run->frames, &problem)) != NULL) {
     if (predict_frame (run, frame, input, &prediction, &problem))
-      sl_progress_show_share (&progress, prediction.frame,
-                              sl_progress_share (prediction.timestamp, sl_decoder_client_duration (run->frames)));
+      sl_progress_show_share (
+        &progress, prediction.frame,
+        sl_progress_share (prediction.timestamp, sl_decoder_client_duration (run->frames)));
     gst_sample_unref (frame);
   }
   sl_progress_hide ();
@@ -188,7 +198,8 @@ take_style (Run *run, const char *path, GError **error)
   return FALSE;
 }
 
-/* The frames of a source for a file are held back until it ended: then it is a picture, and all of it is there. */
+/* The frames of a source for a file are held back until it ended: then it is a picture, and all of
+ * it is there. */
 static gboolean
 write_input (Run *run, const SlInput *input, GError **error)
 {
@@ -206,14 +217,16 @@ write_input (Run *run, const SlInput *input, GError **error)
   return good;
 }
 
-/* Whether @input is to be predicted: not one that is another's share, or is in the output already. */
+/* Whether @input is to be predicted: not one that is another's share, or is in the output already.
+ */
 static gboolean
 is_due (Run *run, const SlInput *input, GError **error)
 {
   if (!sl_shard_has (run->shard, written_name (run, input)))
     return FALSE;
   const SlOutputState state = run->output != NULL
-                                ? sl_output_look_up (run->output, written_name (run, input), input->uri != NULL ? input->uri : input->name)
+                                ? sl_output_look_up (run->output, written_name (run, input),
+                                                     input->uri != NULL ? input->uri : input->name)
                                 : SL_OUTPUT_DUE;
   if (state == SL_OUTPUT_TAKEN)
     g_set_error_literal (
@@ -301,7 +314,8 @@ choose_reading (const Options *options)
 {
   if (options->read)
     return SL_READING_YES;
-  return options->model.settings.model == NULL && !options->no_read ? SL_READING_IF_FOUND : SL_READING_NO;
+  return options->model.settings.model == NULL && !options->no_read ? SL_READING_IF_FOUND
+                                                                    : SL_READING_NO;
 }
 
 /* Before the model, which takes longer. */
@@ -316,7 +330,8 @@ open_files (const Options *options, Run *run, GError **error)
   if (run->output == NULL)
     return FALSE;
   if (options->resume)
-    sl_complain ("predict", "%s: %" G_GUINT64_FORMAT " pictures are done", options->output, sl_output_resumed (run->output));
+    sl_complain ("predict", "%s: %" G_GUINT64_FORMAT " pictures are done", options->output,
+                 sl_output_resumed (run->output));
   return TRUE;
 }
 
@@ -334,25 +349,32 @@ close_files (Run *run, int status)
 static int
 load_and_predict (const Options *options, SlSpawner *spawner, Run *run)
 {
-  const SlFramePredictorOptions how = { &options->model,  options->threshold,       options->top,   options->filter,
-                                        options->classes, choose_reading (options), options->tiles, options->style_model };
+  const SlFramePredictorOptions how = { &options->model,  options->threshold,
+                                        options->top,     options->filter,
+                                        options->classes, choose_reading (options),
+                                        options->tiles,   options->style_model };
   g_autoptr (GError) bad_model = NULL;
-  g_autoptr (SlDecoderClient) frames = sl_decoder_client_new (spawner, options->timeout, " (--timeout)", tell_note);
+  g_autoptr (SlDecoderClient) frames =
+    sl_decoder_client_new (spawner, options->timeout, " (--timeout)", tell_note);
   sl_decoder_client_prepare (frames);
   g_autoptr (SlFramePredictor) predictor = sl_frame_predictor_new (&how, &bad_model);
-  g_autoptr (SlDrawer) drawer = predictor != NULL && options->draw != NULL ? sl_drawer_new (options->draw, &bad_model) : NULL;
+  g_autoptr (SlDrawer) drawer =
+    predictor != NULL && options->draw != NULL ? sl_drawer_new (options->draw, &bad_model) : NULL;
   if (bad_model != NULL) {
     sl_complain ("predict", "%s", bad_model->message);
     return SL_EXIT_FAILED;
   }
   if (options->model.settings.model == NULL)
-    sl_complain ("predict", "no --model is given: looking for codes (QR, bar codes) with the model that comes with Sightline");
+    sl_complain (
+      "predict",
+      "no --model is given: looking for codes (QR, bar codes) with the model that comes with Sightline");
   if (sl_frame_predictor_note (predictor) != NULL)
     tell_note (options->model.settings.model, sl_frame_predictor_note (predictor));
   run->predictor = predictor;
   run->frames = frames;
   run->drawer = drawer;
-  sl_progress_start (&run->progress, "predict", "sources", run->list != NULL ? 0 : run->inputs->len);
+  sl_progress_start (&run->progress, "predict", "sources",
+                     run->list != NULL ? 0 : run->inputs->len);
   g_autoptr (GError) bad_style = NULL;
   int status = SL_EXIT_FAILED;
   if (options->style == NULL || take_style (run, options->style, &bad_style))
@@ -372,7 +394,9 @@ predict (const Options *options, SlSpawner *spawner, char **arguments)
   g_autoptr (GPtrArray) inputs = sl_inputs_new (arguments, options->recursive);
   const SlInput *lost = options->draw != NULL ? sl_inputs_find_file (inputs, options->draw) : NULL;
   if (lost != NULL)
-    return sl_options_usage ("predict", "--draw %s: the source %s would be lost; draw to another name", options->draw, lost->name);
+    return sl_options_usage ("predict",
+                             "--draw %s: the source %s would be lost; draw to another name",
+                             options->draw, lost->name);
   g_autoptr (GError) error = NULL;
   Run run = { .shard = &options->shard,
               .recursive = options->recursive,
@@ -408,8 +432,9 @@ refuse_model (const Options *options, const char *path)
 {
   if (options->model.settings.model == NULL)
     return sl_options_usage ("predict", "%s is a model: did you mean --model %s?", path, path);
-  return sl_options_usage ("predict", "%s is a model, beside --model %s; expected a picture, a video or a URI", path,
-                           options->model.settings.model);
+  return sl_options_usage ("predict",
+                           "%s is a model, beside --model %s; expected a picture, a video or a URI",
+                           path, options->model.settings.model);
 }
 
 /* --json is --format=json. */
@@ -419,12 +444,17 @@ choose_format (Options *options)
   const char *formats[] = { "table", "json", "csv", NULL };
   if (!sl_options_choice ("predict", "--format", &options->format_text, formats))
     return SL_EXIT_USAGE;
-  const char *format = options->format_text != NULL ? options->format_text : options->json ? "json" : "table";
+  const char *format = options->format_text != NULL ? options->format_text
+                       : options->json              ? "json"
+                                                    : "table";
   if (options->json && strcmp (format, "json") != 0)
     return sl_options_usage ("predict", "--json and --format=%s: expected one of them", format);
-  options->format = strcmp (format, "json") == 0 ? SL_REPORT_JSON : strcmp (format, "csv") == 0 ? SL_REPORT_CSV : SL_REPORT_TABLE;
+  options->format = strcmp (format, "json") == 0  ? SL_REPORT_JSON
+                    : strcmp (format, "csv") == 0 ? SL_REPORT_CSV
+                                                  : SL_REPORT_TABLE;
   if (options->resume && options->output == NULL)
-    return sl_options_usage ("predict", "--resume needs --output FILE, whose lines say what is done");
+    return sl_options_usage ("predict",
+                             "--resume needs --output FILE, whose lines say what is done");
   if (options->output != NULL && options->format == SL_REPORT_TABLE)
     return sl_options_usage ("predict", "--output needs --format=json or --format=csv");
   return SL_EXIT_OK;
@@ -437,9 +467,11 @@ check_sources (Options *options, char **arguments)
   if (!sl_shard_parse (&options->shard, options->shard_text, &bad_shard))
     return sl_options_usage ("predict", "%s", bad_shard->message);
   if (options->list == NULL && arguments[0] == NULL)
-    return sl_options_usage ("predict", "expected at least one SOURCE: a picture, a video or a URI");
+    return sl_options_usage ("predict",
+                             "expected at least one SOURCE: a picture, a video or a URI");
   if (options->list != NULL && arguments[0] != NULL)
-    return sl_options_usage ("predict", "--list %s and the source %s: expected one of them", options->list, arguments[0]);
+    return sl_options_usage ("predict", "--list %s and the source %s: expected one of them",
+                             options->list, arguments[0]);
   if (options->list != NULL && options->draw != NULL)
     return sl_options_usage ("predict", "--list and --draw: expected one of them");
   return SL_EXIT_OK;
@@ -452,7 +484,8 @@ choose_gallery (Options *options)
   if (options->gallery == NULL)
     return;
   const char *decoder = options->model.settings.decoder;
-  g_autofree char *text = g_strdup_printf ("%s,gallery=%s", decoder != NULL ? decoder : "vector", options->gallery);
+  g_autofree char *text =
+    g_strdup_printf ("%s,gallery=%s", decoder != NULL ? decoder : "vector", options->gallery);
   sl_setting_set (sl_setting_find ("decoder"), &options->model.settings, text);
 }
 
@@ -469,18 +502,23 @@ check_and_predict (Options *options, char **arguments)
     return sl_options_usage ("predict", "--read and --no-read: expected one of them");
   if ((options->style == NULL) != (options->style_model == NULL))
     return sl_options_usage (
-      "predict", "--style PICTURE and --style-model FILE: expected both, the picture and the model that makes its style a tensor");
+      "predict",
+      "--style PICTURE and --style-model FILE: expected both, the picture and the model that makes its style a tensor");
   int status = check_sources (options, arguments);
   if (status == SL_EXIT_OK)
     status = choose_format (options);
   if (status != SL_EXIT_OK)
     return status;
   if (!sl_model_options_check ("predict", &options->model)
-      || !sl_options_integer ("predict", "--top", options->top_text, 1, SL_MAX_RESULTS, &options->top)
-      || !sl_options_integer ("predict", "--timeout", options->timeout_text, 0, MAX_TIMEOUT, &options->timeout)
-      || !sl_options_integer ("predict", "--frames", options->frames_text, 1, G_MAXINT, &options->frames)
+      || !sl_options_integer ("predict", "--top", options->top_text, 1, SL_MAX_RESULTS,
+                              &options->top)
+      || !sl_options_integer ("predict", "--timeout", options->timeout_text, 0, MAX_TIMEOUT,
+                              &options->timeout)
+      || !sl_options_integer ("predict", "--frames", options->frames_text, 1, G_MAXINT,
+                              &options->frames)
       || !sl_options_choice ("predict", "--filter", &options->filter, filters)
-      || !sl_options_fraction ("predict", "--threshold", options->threshold_text, &options->threshold))
+      || !sl_options_fraction ("predict", "--threshold", options->threshold_text,
+                               &options->threshold))
     return SL_EXIT_USAGE;
   if (!sl_tiles_parse (options->tiles, &columns, &rows, &bad_tiles))
     return sl_options_usage ("predict", "--%s", bad_tiles->message);
@@ -500,42 +538,60 @@ run_predict (int argc, char **argv)
   const GOptionEntry entries[] = {
     { "model", 'm', 0, G_OPTION_ARG_FILENAME, &options.model.settings.model,
       "The model (default: the finder of codes that comes with Sightline)", "FILE" },
-    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print a JSON object for each frame", NULL },
+    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print a JSON object for each frame",
+      NULL },
     { "format", 0, 0, G_OPTION_ARG_STRING, &options.format_text,
-      "Output format: table (default); json, an object for each frame; csv, a row for each object", "FORMAT" },
-    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output, "Write JSON or CSV of pictures, each once, to this file", "FILE" },
-    { "resume", 0, 0, G_OPTION_ARG_NONE, &options.resume, "Continue the file of --output: pictures that it has are skipped", NULL },
-    { "recursive", 0, 0, G_OPTION_ARG_NONE, &options.recursive, "Take the pictures of sub-folders too", NULL },
-    { "list", 0, 0, G_OPTION_ARG_FILENAME, &options.list, "Take sources from this file, one a line; - is standard input", "FILE" },
+      "Output format: table (default); json, an object for each frame; csv, a row for each object",
+      "FORMAT" },
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output,
+      "Write JSON or CSV of pictures, each once, to this file", "FILE" },
+    { "resume", 0, 0, G_OPTION_ARG_NONE, &options.resume,
+      "Continue the file of --output: pictures that it has are skipped", NULL },
+    { "recursive", 0, 0, G_OPTION_ARG_NONE, &options.recursive,
+      "Take the pictures of sub-folders too", NULL },
+    { "list", 0, 0, G_OPTION_ARG_FILENAME, &options.list,
+      "Take sources from this file, one a line; - is standard input", "FILE" },
     { "shard", 0, 0, G_OPTION_ARG_STRING, &options.shard_text,
-      "Do the I-th of N shares of the sources, 1/N to N/N, chosen by a hash of their names", "I/N" },
-    { "threshold", 0, 0, G_OPTION_ARG_STRING, &options.threshold_text, "Least confidence shown, 0..1", "X" },
+      "Do the I-th of N shares of the sources, 1/N to N/N, chosen by a hash of their names",
+      "I/N" },
+    { "threshold", 0, 0, G_OPTION_ARG_STRING, &options.threshold_text,
+      "Least confidence shown, 0..1", "X" },
     { "top", 'k', 0, G_OPTION_ARG_STRING, &options.top_text,
-      "Most results shown for a frame, 1..1000 (default: 100 boxes; 1 label, 5 with --threshold)", "K" },
-    { "classes", 0, 0, G_OPTION_ARG_STRING, &options.classes, "Show these classes alone: person,car; or all but some: !dog", "NAMES" },
-    { "gallery", 0, 0, G_OPTION_ARG_FILENAME, &options.gallery, "Name each embedding by the most similar entry of this file", "FILE" },
+      "Most results shown for a frame, 1..1000 (default: 100 boxes; 1 label, 5 with --threshold)",
+      "K" },
+    { "classes", 0, 0, G_OPTION_ARG_STRING, &options.classes,
+      "Show these classes alone: person,car; or all but some: !dog", "NAMES" },
+    { "gallery", 0, 0, G_OPTION_ARG_FILENAME, &options.gallery,
+      "Name each embedding by the most similar entry of this file", "FILE" },
     { "draw", 'd', 0, G_OPTION_ARG_FILENAME, &options.draw,
       "Write each frame with its results drawn on it: FILE.png or FILE.jpg, then FILE-2.png, ...; all frames as one video: FILE.mp4",
       "FILE" },
     { "tiles", 0, 0, G_OPTION_ARG_STRING, &options.tiles,
-      "Run the model on overlapping tiles, too, to find small objects: 2x2, ..., 8x8 (2x2: five times the model's time)", "CxR" },
-    { "read", 0, 0, G_OPTION_ARG_NONE, &options.read, "Read the text of codes that the model finds (default without --model)", NULL },
+      "Run the model on overlapping tiles, too, to find small objects: 2x2, ..., 8x8 (2x2: five times the model's time)",
+      "CxR" },
+    { "read", 0, 0, G_OPTION_ARG_NONE, &options.read,
+      "Read the text of codes that the model finds (default without --model)", NULL },
     { "no-read", 0, 0, G_OPTION_ARG_NONE, &options.no_read, "Do not read codes", NULL },
-    { "style", 0, 0, G_OPTION_ARG_FILENAME, &options.style, "Picture whose style the model applies to others, with --style-model",
-      "PICTURE" },
-    { "style-model", 0, 0, G_OPTION_ARG_FILENAME, &options.style_model, "Model that makes input 1 of --model from --style", "FILE" },
+    { "style", 0, 0, G_OPTION_ARG_FILENAME, &options.style,
+      "Picture whose style the model applies to others, with --style-model", "PICTURE" },
+    { "style-model", 0, 0, G_OPTION_ARG_FILENAME, &options.style_model,
+      "Model that makes input 1 of --model from --style", "FILE" },
     { "filter", 0, 0, G_OPTION_ARG_STRING, &options.filter,
-      "How pictures are resized: nearest, bilinear, area, or auto (default): area when reducing beyond 2", "FILTER" },
+      "How pictures are resized: nearest, bilinear, area, or auto (default): area when reducing beyond 2",
+      "FILTER" },
     { "frames", 'n', 0, G_OPTION_ARG_STRING, &options.frames_text, "Stop after N frames", "N" },
     { "timeout", 0, 0, G_OPTION_ARG_STRING, &options.timeout_text,
-      "Give up a source after so long without progress of its decoder, 0..86400 (default 10; 0: never)", "SECONDS" },
-    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads, "Threads to compute with, 1..64 or auto (default 1)", "N" },
+      "Give up a source after so long without progress of its decoder, 0..86400 (default 10; 0: never)",
+      "SECONDS" },
+    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads,
+      "Threads to compute with, 1..64 or auto (default 1)", "N" },
     { NULL },
   };
-  g_autofree GOptionEntry *more =
-    sl_model_options_entries (&options.model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS | SL_SETTINGS_BACKEND);
+  g_autofree GOptionEntry *more = sl_model_options_entries (
+    &options.model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS | SL_SETTINGS_BACKEND);
   int status =
-    sl_options_parse ("predict", "SOURCE...", "Runs a model on pictures, videos and cameras.", SOURCES, argc, argv, entries, more, &rest);
+    sl_options_parse ("predict", "SOURCE...", "Runs a model on pictures, videos and cameras.",
+                      SOURCES, argc, argv, entries, more, &rest);
   if (status < 0)
     status = check_and_predict (&options, rest);
   sl_model_options_clear (&options.model);
@@ -557,4 +613,5 @@ run_predict (int argc, char **argv)
   return status;
 }
 
-const SlCommand sl_command_predict = { "predict", "run a model on pictures, videos and cameras", run_predict };
+const SlCommand sl_command_predict = { "predict", "run a model on pictures, videos and cameras",
+                                       run_predict };

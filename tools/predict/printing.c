@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tables have fixed column widths, because frames are printed as they come; the label is the last column.
- * Each line is written and flushed whole, for readers at the other end of a pipe.
+ * Tables have fixed column widths, because frames are printed as they come; the label is the last
+ * column. Each line is written and flushed whole, for readers at the other end of a pipe.
  */
 #include "tools/predict/printing.h"
 
@@ -29,7 +29,8 @@ write_heading (SlReport *report, const SlPredictionView *prediction, gboolean mo
   report->moving = moving;
   report->boxes = prediction->n_objects > 0;
   g_autofree char *source = sl_printable_message (prediction->source);
-  g_string_append_printf (report->line, "%s (%dx%d)", source, prediction->width, prediction->height);
+  g_string_append_printf (report->line, "%s (%dx%d)", source, prediction->width,
+                          prediction->height);
   write_line (report);
 }
 
@@ -51,8 +52,9 @@ append_time (GString *line, const SlPredictionView *prediction)
   if (prediction->timestamp == G_MAXUINT64)
     g_string_append_printf (line, "  %12s", "-");
   else
-    g_string_append_printf (line, "  %2" G_GUINT64_FORMAT ":%02u:%02u.%03u", ms / 3600000, (guint) (ms / 60000 % 60),
-                            (guint) (ms / 1000 % 60), (guint) (ms % 1000));
+    g_string_append_printf (line, "  %2" G_GUINT64_FORMAT ":%02u:%02u.%03u", ms / 3600000,
+                            (guint) (ms / 60000 % 60), (guint) (ms / 1000 % 60),
+                            (guint) (ms % 1000));
 }
 
 static void
@@ -95,7 +97,8 @@ print_picture (SlReport *report, const SlPredictionView *prediction)
   report->rows++;
   if (report->moving)
     append_time (report->line, prediction);
-  g_string_append_printf (report->line, "  a picture of %dx%d: --draw=FILE writes it", prediction->width, prediction->height);
+  g_string_append_printf (report->line, "  a picture of %dx%d: --draw=FILE writes it",
+                          prediction->width, prediction->height);
   write_line (report);
 }
 
@@ -104,20 +107,24 @@ static void
 print_vector (SlReport *report, const SlPredictionView *prediction)
 {
   const SlVector *vector = &prediction->vector;
-  const gboolean short_enough = vector->n > 0 && !vector->is_embedding && vector->n <= MAX_VALUE_ROWS;
+  const gboolean short_enough =
+    vector->n > 0 && !vector->is_embedding && vector->n <= MAX_VALUE_ROWS;
   if (short_enough && report->rows == 0) {
-    g_string_append_printf (report->line, "%s       value  name", report->moving ? "    frame          time" : "");
+    g_string_append_printf (report->line, "%s       value  name",
+                            report->moving ? "    frame          time" : "");
     write_line (report);
   }
   for (guint i = 0; i < vector->n && short_enough; i++) {
     g_autofree char *place = g_strdup_printf ("%u", i);
-    g_autofree char *name = sl_printable (vector->names != NULL ? vector->names[i] : place, SL_PRINTABLE_LABEL);
-    g_autofree char *unit = sl_printable (vector->units != NULL ? vector->units[i] : "", SL_PRINTABLE_LABEL);
+    g_autofree char *name =
+      sl_printable (vector->names != NULL ? vector->names[i] : place, SL_PRINTABLE_LABEL);
+    g_autofree char *unit =
+      sl_printable (vector->units != NULL ? vector->units[i] : "", SL_PRINTABLE_LABEL);
     report->rows++;
     if (report->moving)
       append_time (report->line, prediction);
-    g_string_append_printf (report->line, "  %10.4g  %s%s%s%s", (double) vector->values[i], name, unit[0] != '\0' ? " (" : "", unit,
-                            unit[0] != '\0' ? ")" : "");
+    g_string_append_printf (report->line, "  %10.4g  %s%s%s%s", (double) vector->values[i], name,
+                            unit[0] != '\0' ? " (" : "", unit, unit[0] != '\0' ? ")" : "");
     write_line (report);
   }
   if (short_enough || vector->n == 0)
@@ -125,7 +132,8 @@ print_vector (SlReport *report, const SlPredictionView *prediction)
   report->rows++;
   if (report->moving)
     append_time (report->line, prediction);
-  g_string_append_printf (report->line, "  %s of %u number%s: --json has %s", vector->is_embedding ? "an embedding" : "a vector", vector->n,
+  g_string_append_printf (report->line, "  %s of %u number%s: --json has %s",
+                          vector->is_embedding ? "an embedding" : "a vector", vector->n,
                           vector->n == 1 ? "" : "s", vector->n == 1 ? "it" : "them");
   write_line (report);
 }
@@ -155,7 +163,8 @@ print_table (SlReport *report, const SlPredictionView *prediction, gboolean movi
   for (guint i = 0; i < prediction->n_objects; i++) {
     const SlObjectView *object = &prediction->objects[i];
     begin_row (report, prediction, TRUE, object->confidence);
-    g_string_append_printf (report->line, " %6d %6d %6d %6d", object->x, object->y, object->w, object->h);
+    g_string_append_printf (report->line, " %6d %6d %6d %6d", object->x, object->y, object->w,
+                            object->h);
     if (object->code != NULL)
       end_read_row (report, object);
     else
@@ -193,7 +202,8 @@ print_rows (SlReport *report, const SlPredictionView *prediction, GError **error
 }
 
 gboolean
-sl_report_frame (SlReport *report, const SlPredictionView *prediction, gboolean moving, GError **error)
+sl_report_frame (SlReport *report, const SlPredictionView *prediction, gboolean moving,
+                 GError **error)
 {
   if (report->line == NULL)
     report->line = g_string_new (NULL);

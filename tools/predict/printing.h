@@ -31,9 +31,10 @@ typedef struct
   guint64 rows;
 } SlReport;
 
-/** sl_report_frame: prints one frame; @moving: it belongs to a video, so its number and time are shown. FALSE with @error set: the format cannot
- *  tell what was found. */
-gboolean sl_report_frame (SlReport *report, const SlPredictionView *prediction, gboolean moving, GError **error);
+/** sl_report_frame: prints one frame; @moving: it belongs to a video, so its number and time are
+ * shown. FALSE with @error set: the format cannot tell what was found. */
+gboolean sl_report_frame (SlReport *report, const SlPredictionView *prediction, gboolean moving,
+                          GError **error);
 /** sl_report_end: the source ended; @frames of it were printed. */
 void sl_report_end (SlReport *report, guint64 frames);
 void sl_report_clear (SlReport *report);

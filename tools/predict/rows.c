@@ -23,8 +23,9 @@ sl_rows_append_text (GString *out, const char *text)
   g_string_append_c (out, '"');
 }
 
-/* What a code says, so that its bytes can be told from it again: a backslash is two; in a text a character that is not plain is \uHHHH, in
- * what is none a byte that is not printable ASCII \xHH. */
+/* What a code says, so that its bytes can be told from it again: a backslash is two; in a text a
+ * character that is not plain is \uHHHH, in what is none a byte that is not printable ASCII \xHH.
+ */
 static void
 append_code (GString *out, const SlCodeView *code)
 {
@@ -73,9 +74,11 @@ gboolean
 sl_rows_append (GString *out, const SlPredictionView *prediction, GError **error)
 {
   const guint found = prediction->n_objects + prediction->n_labels, rows = MAX (found, 1);
-  if (prediction->made_picture || prediction->mask.width > 0 || prediction->vector.n > 0 || prediction->outputs.n > 0) {
-    g_set_error_literal (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                         "--format=csv: the model gives more than objects and labels: take --format=json, which has everything");
+  if (prediction->made_picture || prediction->mask.width > 0 || prediction->vector.n > 0
+      || prediction->outputs.n > 0) {
+    g_set_error_literal (
+      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+      "--format=csv: the model gives more than objects and labels: take --format=json, which has everything");
     return FALSE;
   }
   for (guint i = 0; i < prediction->n_objects; i++) {
@@ -91,7 +94,8 @@ sl_rows_append (GString *out, const SlPredictionView *prediction, GError **error
   }
   for (guint i = 0; i < prediction->n_labels; i++) {
     begin_row (out, prediction, prediction->n_objects + i, rows);
-    append_label (out, prediction->labels[i].label, prediction->labels[i].label_id, prediction->labels[i].confidence);
+    append_label (out, prediction->labels[i].label, prediction->labels[i].label_id,
+                  prediction->labels[i].confidence);
     g_string_append (out, ",,,,,,\n");
   }
   if (found == 0) {
@@ -125,5 +129,6 @@ sl_rows_parse (const char *line, SlRowPlace *place)
     return FALSE;
   place->name_bytes = (gsize) (at + 1 - line);
   at += 2;
-  return read_number (&at, &place->index) && read_number (&at, &place->rows) && place->index < place->rows;
+  return read_number (&at, &place->index) && read_number (&at, &place->rows)
+         && place->index < place->rows;
 }

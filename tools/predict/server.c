@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One thread that obeys, beside those of GStreamer. It never waits for a decoder longer than a moment, except where a state change blocks, as
- * that of a pipe without a writer does: then nothing is answered, and who asked sees to it.
+ * One thread that obeys, beside those of GStreamer. It never waits for a decoder longer than a
+ * moment, except where a state change blocks, as that of a pipe without a writer does: then nothing
+ * is answered, and who asked sees to it.
  */
 #include "tools/predict/server.h"
 
@@ -63,7 +64,8 @@ obey (Server *server)
   switch (order.kind) {
     case SL_WIRE_OPEN:
       close_source (server);
-      server->frames = sl_frames_open (text, order.number == SL_INPUT_CAMERA, (guint) order.time, &error);
+      server->frames =
+        sl_frames_open (text, order.number == SL_INPUT_CAMERA, (guint) order.time, &error);
       return server->frames != NULL || fail (server, error);
     case SL_WIRE_NEXT:
       server->wanted++;
@@ -92,10 +94,13 @@ stream_time (GstSample *frame)
 static gboolean
 send_frame (Server *server, GstSample *frame, GError **error)
 {
-  SlWire message = { .kind = SL_WIRE_FRAME, .time = stream_time (frame), .duration = GST_BUFFER_DURATION (gst_sample_get_buffer (frame)) };
+  SlWire message = { .kind = SL_WIRE_FRAME,
+                     .time = stream_time (frame),
+                     .duration = GST_BUFFER_DURATION (gst_sample_get_buffer (frame)) };
   int file;
   GstSample *upright = sl_orient_run (server->turner, frame, sl_frames_orientation (frame), error);
-  const gboolean written = upright != NULL && sl_slots_write (&server->slots, upright, &message.number, &file, error);
+  const gboolean written =
+    upright != NULL && sl_slots_write (&server->slots, upright, &message.number, &file, error);
   if (written) {
     g_autofree char *caps = gst_caps_to_string (gst_sample_get_caps (upright));
     sl_wire_send (server->socket, &message, caps, file);
@@ -111,7 +116,8 @@ tell_length (Server *server)
   if (length == server->length)
     return TRUE;
   server->length = length;
-  return sl_wire_send (server->socket, &(SlWire){ .kind = SL_WIRE_LENGTH, .time = length }, NULL, -1);
+  return sl_wire_send (server->socket, &(SlWire){ .kind = SL_WIRE_LENGTH, .time = length }, NULL,
+                       -1);
 }
 
 static gboolean

@@ -7,8 +7,8 @@
 
 #include <glib.h>
 
-/** sl_server_run: opens sources and sends their frames as it is told over @socket (wire.h), until the other end is gone. It
- *  initialises GStreamer. */
+/** sl_server_run: opens sources and sends their frames as it is told over @socket (wire.h), until
+ * the other end is gone. It initialises GStreamer. */
 void sl_server_run (int socket);
 
 #endif

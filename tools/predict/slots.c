@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Memory files, sealed so that they cannot shrink under the reader, who believes nothing but what it has checked: the process
- * that writes has just read a file which may have been made to break it.
+ * Memory files, sealed so that they cannot shrink under the reader, who believes nothing but what
+ * it has checked: the process that writes has just read a file which may have been made to break
+ * it.
  */
 #define _GNU_SOURCE /* memfd_create(), F_ADD_SEALS */
 #include "tools/predict/slots.h"
@@ -29,7 +30,8 @@ make_slot (SlSlots *slots, guint number, gsize size)
 {
   const int file = memfd_create ("sightline-frame", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   void *bytes = MAP_FAILED;
-  if (file >= 0 && ftruncate (file, (off_t) size) == 0 && fcntl (file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0)
+  if (file >= 0 && ftruncate (file, (off_t) size) == 0
+      && fcntl (file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0)
     bytes = mmap (NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (bytes != MAP_FAILED) {
     slots->slot[number].file = file;
@@ -53,7 +55,8 @@ take_slot (SlSlots *slots, gsize size, GError **error)
   for (guint i = 0; i < slots->n; i++)
     if (!slots->slot[i].used && (number == slots->n || slots->slot[i].size == size))
       number = i;
-  const gboolean fits = number < slots->n && slots->slot[number].bytes != NULL && slots->slot[number].size == size;
+  const gboolean fits =
+    number < slots->n && slots->slot[number].bytes != NULL && slots->slot[number].size == size;
   if (number < slots->n && !fits && slots->slot[number].bytes != NULL)
     drop_slot (slots, number);
   if (number < SL_MAX_SLOTS && (fits || make_slot (slots, number, size))) {
@@ -61,7 +64,8 @@ take_slot (SlSlots *slots, gsize size, GError **error)
     slots->slot[number].used = TRUE;
     return number;
   }
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "no memory for a frame of %" G_GSIZE_FORMAT " bytes: %s", size,
+  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+               "no memory for a frame of %" G_GSIZE_FORMAT " bytes: %s", size,
                number < SL_MAX_SLOTS ? g_strerror (errno) : "too many are held");
   return SL_MAX_SLOTS;
 }
@@ -71,7 +75,8 @@ copy_frame (const GstVideoInfo *info, GstBuffer *from, void *to)
 {
   GstVideoFrame source, target;
   gboolean copied = FALSE;
-  GstBuffer *wrapped = gst_buffer_new_wrapped_full (0, to, GST_VIDEO_INFO_SIZE (info), 0, GST_VIDEO_INFO_SIZE (info), NULL, NULL);
+  GstBuffer *wrapped = gst_buffer_new_wrapped_full (0, to, GST_VIDEO_INFO_SIZE (info), 0,
+                                                    GST_VIDEO_INFO_SIZE (info), NULL, NULL);
   if (gst_video_frame_map (&source, info, from, GST_MAP_READ)) {
     if (gst_video_frame_map (&target, info, wrapped, GST_MAP_WRITE)) {
       copied = gst_video_frame_copy (&target, &source);
@@ -99,7 +104,8 @@ sl_slots_write (SlSlots *slots, GstSample *frame, guint *number, int *file, GErr
   if (copy_frame (&info, gst_sample_get_buffer (frame), slots->slot[*number].bytes))
     return TRUE;
   sl_slots_release (slots, *number);
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "the decoder made a frame that is not of the size it says");
+  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+               "the decoder made a frame that is not of the size it says");
   return FALSE;
 }
 
@@ -167,7 +173,8 @@ frame_gone (gpointer data)
 {
   Slot *slot = data;
   SlSlotReader *reader = slot->reader;
-  sl_wire_send (reader->socket, &(SlWire){ .kind = SL_WIRE_RELEASE, .number = slot->number }, NULL, -1);
+  sl_wire_send (reader->socket, &(SlWire){ .kind = SL_WIRE_RELEASE, .number = slot->number }, NULL,
+                -1);
   slot_unref (slot);
   reader_unref (reader);
 }
@@ -177,7 +184,8 @@ map_slot (SlSlotReader *reader, guint number, int file)
 {
   struct stat status;
   const int seals = fcntl (file, F_GET_SEALS);
-  if (number >= SL_MAX_SLOTS || seals < 0 || (seals & F_SEAL_SHRINK) == 0 || fstat (file, &status) != 0 || status.st_size <= 0)
+  if (number >= SL_MAX_SLOTS || seals < 0 || (seals & F_SEAL_SHRINK) == 0
+      || fstat (file, &status) != 0 || status.st_size <= 0)
     return FALSE;
   void *bytes = mmap (NULL, (gsize) status.st_size, PROT_READ, MAP_SHARED, file, 0);
   if (bytes == MAP_FAILED)
@@ -202,11 +210,14 @@ sl_slot_reader_read (SlSlotReader *reader, guint number, int file, GstCaps *caps
   if (file >= 0)
     close (file);
   Slot *slot = mapped && number < SL_MAX_SLOTS ? reader->slot[number] : NULL;
-  if (slot == NULL || caps == NULL || !gst_video_info_from_caps (&info, caps) || GST_VIDEO_INFO_SIZE (&info) > slot->size) {
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "the process that decodes sent something else than a frame");
+  if (slot == NULL || caps == NULL || !gst_video_info_from_caps (&info, caps)
+      || GST_VIDEO_INFO_SIZE (&info) > slot->size) {
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND,
+                 "the process that decodes sent something else than a frame");
     return NULL;
   }
   g_atomic_ref_count_inc (&slot->refs);
   g_atomic_ref_count_inc (&reader->refs);
-  return gst_buffer_new_wrapped_full (GST_MEMORY_FLAG_READONLY, slot->bytes, slot->size, 0, GST_VIDEO_INFO_SIZE (&info), slot, frame_gone);
+  return gst_buffer_new_wrapped_full (GST_MEMORY_FLAG_READONLY, slot->bytes, slot->size, 0,
+                                      GST_VIDEO_INFO_SIZE (&info), slot, frame_gone);
 }

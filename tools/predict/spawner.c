@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A thread that spins in a decoder can be neither joined nor killed, so decoding is done in a process of its own. Only a process without
- * other threads may fork and go on without executing a program, and this program soon has many; so the first thing it does
- * is to fork the spawner, which does nothing but fork, kill and wait. When the program ends, however it does, the spawner reads the end of its
- * socket, and ends with what it started. Signals of the terminal are the program's business.
+ * A thread that spins in a decoder can be neither joined nor killed, so decoding is done in a
+ * process of its own. Only a process without other threads may fork and go on without executing a
+ * program, and this program soon has many; so the first thing it does is to fork the spawner, which
+ * does nothing but fork, kill and wait. When the program ends, however it does, the spawner reads
+ * the end of its socket, and ends with what it started. Signals of the terminal are the program's
+ * business.
  */
 #include "tools/predict/spawner.h"
 
@@ -24,8 +26,8 @@
 #define DEATH_STEP_US 10000
 #define REPLY_MS 5000
 
-/* Orders, and answers of the same kind; number: of STOP, whether the process is ending by itself; of the answers, the process or how it
- * ended. */
+/* Orders, and answers of the same kind; number: of STOP, whether the process is ending by itself;
+ * of the answers, the process or how it ended. */
 enum
 {
   START = 1000,
@@ -117,7 +119,9 @@ obey (int control)
     child = 0;
     if (order.kind == START) {
       child = start_child (control, &socket);
-      answer = (SlWire){ .kind = START, .number = (guint32) child, .time = child > 0 ? 0 : (guint64) errno };
+      answer = (SlWire){ .kind = START,
+                         .number = (guint32) child,
+                         .time = child > 0 ? 0 : (guint64) errno };
     }
     sl_wire_send (control, &answer, NULL, socket);
     if (socket >= 0)
@@ -139,7 +143,8 @@ sl_spawner_new (GError **error)
     _exit (0);
   }
   if (process < 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "cannot start a process to decode in: %s", g_strerror (errno));
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "cannot start a process to decode in: %s",
+                 g_strerror (errno));
     return NULL;
   }
   close (pair[1]);
@@ -166,8 +171,9 @@ ask (SlSpawner *spawner, guint32 kind, guint32 number, SlWire *answer, int *sock
   char text[SL_WIRE_MAX_TEXT + 1];
   const SlWire order = { .kind = kind, .number = number };
   int file = -1;
-  const gboolean good = sl_wire_send (spawner->control, &order, NULL, -1) && sl_wire_poll (spawner->control, REPLY_MS)
-                        && sl_wire_receive (spawner->control, answer, text, &file) && answer->kind == kind;
+  const gboolean good =
+    sl_wire_send (spawner->control, &order, NULL, -1) && sl_wire_poll (spawner->control, REPLY_MS)
+    && sl_wire_receive (spawner->control, answer, text, &file) && answer->kind == kind;
   if (socket != NULL)
     *socket = file;
   else if (file >= 0)
@@ -183,7 +189,8 @@ sl_spawner_start (SlSpawner *spawner, int *socket, pid_t *process, GError **erro
   *process = (pid_t) answer.number;
   if (answered && *process > 0 && *socket >= 0)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "cannot start a process to decode in: %s", g_strerror ((int) answer.time));
+  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "cannot start a process to decode in: %s",
+               g_strerror ((int) answer.time));
   return FALSE;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * appsrc ! sloverlay ! videoconvert ! videoscale ! videorate ! capsfilter ! encoder ! parser ! mp4mux ! filesink, made when the first frame
- * tells size and rate: a file has one of each, so other frames are scaled, with borders, and repeated or left out. Sources follow one another
- * on one time line.
+ * appsrc ! sloverlay ! videoconvert ! videoscale ! videorate ! capsfilter ! encoder ! parser !
+ * mp4mux ! filesink, made when the first frame tells size and rate: a file has one of each, so
+ * other frames are scaled, with borders, and repeated or left out. Sources follow one another on
+ * one time line.
  */
 #include "tools/predict/video_file.h"
 
@@ -32,7 +33,8 @@ static const struct
 {
   const char *name, *parser;
   const char *settings[4]; /* property, value, ... */
-  gboolean at_once;        /* frames do not wait in it, and drained at the end its library complains on the terminal */
+  gboolean at_once; /* frames do not wait in it, and drained at the end its library complains on the
+                       terminal */
 } encoders[] = {
   { "x264enc", NULL, { "pass", "quant", "quantizer", "23" }, FALSE },
   { "openh264enc", "h264parse", { "rate-control", "off" }, TRUE },
@@ -45,8 +47,9 @@ struct _SlVideoFile
   guint encoder; /* of encoders */
   GstElement *pipeline, *source;
   gint rate_n, rate_d;
-  GstClockTime packet;            /* where the encoder's next packet begins */
-  GstClockTime begin, first, end; /* of the source at hand: on the time line, by its own timestamps; of all so far */
+  GstClockTime packet; /* where the encoder's next packet begins */
+  GstClockTime begin, first,
+    end; /* of the source at hand: on the time line, by its own timestamps; of all so far */
 };
 
 static gboolean
@@ -64,10 +67,14 @@ choose_encoder (SlVideoFile *video, GError **error)
       video->encoder = i;
       return TRUE;
     }
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "--draw %s: GStreamer has %s; install %s, or draw pictures (.png, .jpg)", video->path,
-               has_element ("mp4mux") ? "no encoder for videos in MP4 (x264enc, openh264enc or avenc_mpeg4)" : "no element 'mp4mux'",
-               has_element ("mp4mux") ? "one (Debian: gstreamer1.0-plugins-ugly, gstreamer1.0-plugins-bad or gstreamer1.0-libav)"
-                                      : "its good plugins (Debian: gstreamer1.0-plugins-good)");
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+    "--draw %s: GStreamer has %s; install %s, or draw pictures (.png, .jpg)", video->path,
+    has_element ("mp4mux") ? "no encoder for videos in MP4 (x264enc, openh264enc or avenc_mpeg4)"
+                           : "no element 'mp4mux'",
+    has_element ("mp4mux")
+      ? "one (Debian: gstreamer1.0-plugins-ugly, gstreamer1.0-plugins-bad or gstreamer1.0-libav)"
+      : "its good plugins (Debian: gstreamer1.0-plugins-good)");
   return FALSE;
 }
 
@@ -134,7 +141,8 @@ end_behind (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_DROP;
 }
 
-/* GStreamer 1.22's avenc_mpeg4 loses timestamps, and keeps durations. Its frames come in order, at one rate, from the beginning. */
+/* GStreamer 1.22's avenc_mpeg4 loses timestamps, and keeps durations. Its frames come in order, at
+ * one rate, from the beginning. */
 static GstPadProbeReturn
 stamp_packet (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
@@ -161,18 +169,24 @@ set_up (SlVideoFile *video, GstElement *filter, GstElement *encoder, const GstVi
   gint width = GST_VIDEO_INFO_WIDTH (info), height = GST_VIDEO_INFO_HEIGHT (info);
   fit_size (&width, &height);
   g_autoptr (GstCaps) caps =
-    gst_caps_new_simple ("video/x-raw", "format", G_TYPE_STRING, "I420", "width", G_TYPE_INT, width, "height", G_TYPE_INT, height,
-                         "pixel-aspect-ratio", GST_TYPE_FRACTION, 1, 1, "framerate", GST_TYPE_FRACTION, video->rate_n, video->rate_d, NULL);
-  /* One for all frames: encoders begin anew where it changes, which the file's format does not take. */
-  g_autofree char *colorimetry = GST_VIDEO_INFO_IS_YUV (info) ? gst_video_colorimetry_to_string (&info->colorimetry) : NULL;
-  gst_caps_set_simple (caps, "colorimetry", G_TYPE_STRING, colorimetry != NULL ? colorimetry : "bt601", "chroma-site", G_TYPE_STRING,
+    gst_caps_new_simple ("video/x-raw", "format", G_TYPE_STRING, "I420", "width", G_TYPE_INT, width,
+                         "height", G_TYPE_INT, height, "pixel-aspect-ratio", GST_TYPE_FRACTION, 1,
+                         1, "framerate", GST_TYPE_FRACTION, video->rate_n, video->rate_d, NULL);
+  /* One for all frames: encoders begin anew where it changes, which the file's format does not
+   * take. */
+  g_autofree char *colorimetry =
+    GST_VIDEO_INFO_IS_YUV (info) ? gst_video_colorimetry_to_string (&info->colorimetry) : NULL;
+  gst_caps_set_simple (caps, "colorimetry", G_TYPE_STRING,
+                       colorimetry != NULL ? colorimetry : "bt601", "chroma-site", G_TYPE_STRING,
                        "mpeg2", "interlace-mode", G_TYPE_STRING, "progressive", NULL);
   g_object_set (filter, "caps", caps, NULL);
   const char *const *settings = encoders[video->encoder].settings;
   for (guint i = 0; i < G_N_ELEMENTS (encoders[0].settings) && settings[i] != NULL; i += 2)
     gst_util_set_object_arg (G_OBJECT (encoder), settings[i], settings[i + 1]);
-  g_autoptr (GstPad) pad = gst_element_get_static_pad (encoder, "sink"), packets = gst_element_get_static_pad (encoder, "src");
-  gst_pad_add_probe (packets, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, stamp_packet, video, NULL);
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (encoder, "sink"),
+                     packets = gst_element_get_static_pad (encoder, "src");
+  gst_pad_add_probe (packets, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+                     stamp_packet, video, NULL);
   if (encoders[video->encoder].at_once)
     gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, end_behind, NULL, NULL);
 }
@@ -187,10 +201,14 @@ build (SlVideoFile *video, const GstVideoInfo *info, GError **error)
     ENCODER = 4,
     SINK = 7
   };
-  const char *const names[] = {
-    "videoconvert", "videoscale", "videorate", "capsfilter", encoders[video->encoder].name, encoders[video->encoder].parser,
-    "mp4mux",       "filesink"
-  };
+  const char *const names[] = { "videoconvert",
+                                "videoscale",
+                                "videorate",
+                                "capsfilter",
+                                encoders[video->encoder].name,
+                                encoders[video->encoder].parser,
+                                "mp4mux",
+                                "filesink" };
   GstElement *made[G_N_ELEMENTS (names)] = { NULL };
   video->pipeline = gst_object_ref_sink (gst_pipeline_new (NULL));
   GstBin *bin = GST_BIN (video->pipeline);
@@ -231,7 +249,8 @@ start (SlVideoFile *video, GstSample *frame, gboolean moving, GError **error)
 {
   GstVideoInfo info;
   if (!gst_video_info_from_caps (&info, gst_sample_get_caps (frame))) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "--draw %s: the result is no video frame", video->path);
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "--draw %s: the result is no video frame",
+                 video->path);
     return FALSE;
   }
   const gboolean stated = GST_VIDEO_INFO_FPS_N (&info) > 0 && GST_VIDEO_INFO_FPS_D (&info) > 0;
@@ -252,7 +271,8 @@ time_of (SlVideoFile *video, GstClockTime time)
 {
   if (!GST_CLOCK_TIME_IS_VALID (video->first))
     video->first = time;
-  return GST_CLOCK_TIME_IS_VALID (time) && time >= video->first ? video->begin + time - video->first : video->end;
+  return GST_CLOCK_TIME_IS_VALID (time) && time >= video->first ? video->begin + time - video->first
+                                                                : video->end;
 }
 
 /* Hands on @frame, to be shown at @time, and waits while enough are in line. */
@@ -267,13 +287,15 @@ push (SlVideoFile *video, GstSample *frame, GstClockTime time, GstClockTime step
   GST_BUFFER_DURATION (buffer) = step;
   video->end = MAX (video->end, time + step);
   g_autoptr (GstCaps) caps = gst_caps_copy (gst_sample_get_caps (frame));
-  gst_structure_remove_fields (gst_caps_get_structure (caps, 0), "multiview-mode", "multiview-flags", NULL); /* some sources state them */
+  gst_structure_remove_fields (gst_caps_get_structure (caps, 0), "multiview-mode",
+                               "multiview-flags", NULL); /* some sources state them */
   GstSample *sample = gst_sample_new (buffer, caps, &segment, NULL);
   gst_app_src_push_sample (GST_APP_SRC (video->source), sample);
   gst_sample_unref (sample);
   gst_buffer_unref (buffer);
   gboolean good = check (video, 0, error);
-  while (good && !sl_interrupted () && gst_app_src_get_current_level_buffers (GST_APP_SRC (video->source)) >= MAX_WAITING)
+  while (good && !sl_interrupted ()
+         && gst_app_src_get_current_level_buffers (GST_APP_SRC (video->source)) >= MAX_WAITING)
     good = check (video, WAIT, error);
   return good;
 }
@@ -285,8 +307,10 @@ sl_video_file_write (SlVideoFile *video, GstSample *frame, gboolean moving, GErr
     drop_pipeline (video);
     return FALSE;
   }
-  const GstClockTime step = gst_util_uint64_scale (GST_SECOND, (guint64) video->rate_d, (guint64) video->rate_n);
-  const GstClockTime shown = moving ? time_of (video, GST_BUFFER_PTS (gst_sample_get_buffer (frame))) : video->end;
+  const GstClockTime step =
+    gst_util_uint64_scale (GST_SECOND, (guint64) video->rate_d, (guint64) video->rate_n);
+  const GstClockTime shown =
+    moving ? time_of (video, GST_BUFFER_PTS (gst_sample_get_buffer (frame))) : video->end;
   gboolean good = push (video, frame, shown, step, error);
   for (GstClockTime later = step; good && !moving && later + step / 2 < PICTURE_TIME; later += step)
     good = push (video, frame, shown + later, step, error);
@@ -307,7 +331,8 @@ sl_video_file_finish (SlVideoFile *video, GError **error)
   gst_clear_object (&video->pipeline);
   if (g_rename (video->part, video->path) == 0)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--draw %s: cannot be written: %s", video->path, g_strerror (errno));
+  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--draw %s: cannot be written: %s", video->path,
+               g_strerror (errno));
   g_unlink (video->part);
   return FALSE;
 }

@@ -15,8 +15,10 @@ SlVideoFile *sl_video_file_new (const char *path, GError **error);
 void sl_video_file_free (SlVideoFile *video);
 /** sl_video_file_next_source: frames to come follow those so far, whatever their timestamps. */
 void sl_video_file_next_source (SlVideoFile *video);
-/** sl_video_file_write: the first frame's size and rate are the video's; a frame that is not @moving is shown for a second. */
-gboolean sl_video_file_write (SlVideoFile *video, GstSample *frame, gboolean moving, GError **error);
+/** sl_video_file_write: the first frame's size and rate are the video's; a frame that is not
+ * @moving is shown for a second. */
+gboolean sl_video_file_write (SlVideoFile *video, GstSample *frame, gboolean moving,
+                              GError **error);
 /** sl_video_file_finish: without a frame there is no file. */
 gboolean sl_video_file_finish (SlVideoFile *video, GError **error);
 

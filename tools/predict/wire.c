@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A message is an SlWire and its text, in one datagram of a SOCK_SEQPACKET socket, with at most one file descriptor.
+ * A message is an SlWire and its text, in one datagram of a SOCK_SEQPACKET socket, with at most one
+ * file descriptor.
  */
 #include "tools/predict/wire.h"
 
@@ -28,7 +29,8 @@ sl_wire_send (int socket, const SlWire *message, const char *text, int file)
 {
   struct iovec parts[2] = {
     { .iov_base = (void *) message, .iov_len = sizeof *message },
-    { .iov_base = (void *) text, .iov_len = text != NULL ? MIN (strlen (text), (gsize) SL_WIRE_MAX_TEXT) : 0 },
+    { .iov_base = (void *) text,
+      .iov_len = text != NULL ? MIN (strlen (text), (gsize) SL_WIRE_MAX_TEXT) : 0 },
   };
   struct msghdr header = { .msg_iov = parts, .msg_iovlen = G_N_ELEMENTS (parts) };
   Ancillary ancillary = { 0 };
@@ -53,7 +55,8 @@ take_file (struct msghdr *header)
 {
   int file = -1;
   for (struct cmsghdr *one = CMSG_FIRSTHDR (header); one != NULL; one = CMSG_NXTHDR (header, one))
-    if (one->cmsg_level == SOL_SOCKET && one->cmsg_type == SCM_RIGHTS && one->cmsg_len == CMSG_LEN (sizeof file))
+    if (one->cmsg_level == SOL_SOCKET && one->cmsg_type == SCM_RIGHTS
+        && one->cmsg_len == CMSG_LEN (sizeof file))
       memcpy (&file, CMSG_DATA (one), sizeof file);
   return file;
 }
@@ -66,9 +69,10 @@ sl_wire_receive (int socket, SlWire *message, char *text, int *file)
     { .iov_base = text, .iov_len = SL_WIRE_MAX_TEXT },
   };
   Ancillary ancillary = { 0 };
-  struct msghdr header = {
-    .msg_iov = parts, .msg_iovlen = G_N_ELEMENTS (parts), .msg_control = &ancillary, .msg_controllen = sizeof ancillary
-  };
+  struct msghdr header = { .msg_iov = parts,
+                           .msg_iovlen = G_N_ELEMENTS (parts),
+                           .msg_control = &ancillary,
+                           .msg_controllen = sizeof ancillary };
   ssize_t got;
   do
     got = recvmsg (socket, &header, MSG_CMSG_CLOEXEC);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Messages between `sightline predict` and the process that decodes for it, over a socket that keeps messages whole.
+ * Messages between `sightline predict` and the process that decodes for it, over a socket that
+ * keeps messages whole.
  */
 #ifndef SL_TOOLS_PREDICT_WIRE_H
 #define SL_TOOLS_PREDICT_WIRE_H
@@ -37,12 +38,14 @@ typedef struct
 
 /** sl_wire_pair: two connected sockets, closed when a program is executed. FALSE with errno set. */
 gboolean sl_wire_pair (int sockets[2]);
-/** sl_wire_send: @text (nullable); @file: sent along unless -1. Any thread. FALSE when nobody listens any more. */
+/** sl_wire_send: @text (nullable); @file: sent along unless -1. Any thread. FALSE when nobody
+ * listens any more. */
 gboolean sl_wire_send (int socket, const SlWire *message, const char *text, int file);
-/** sl_wire_receive: waits. @text: at least SL_WIRE_MAX_TEXT + 1 bytes; @file: (transfer full): -1 when none came along. FALSE when the
- *  other end is gone, or sent no message. */
+/** sl_wire_receive: waits. @text: at least SL_WIRE_MAX_TEXT + 1 bytes; @file: (transfer full): -1
+ * when none came along. FALSE when the other end is gone, or sent no message. */
 gboolean sl_wire_receive (int socket, SlWire *message, char *text, int *file);
-/** sl_wire_poll: waits at most @ms, -1 = for ever, until something can be received or the other end is gone. */
+/** sl_wire_poll: waits at most @ms, -1 = for ever, until something can be received or the other end
+ * is gone. */
 gboolean sl_wire_poll (int socket, int ms);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * `sightline calibrate`: a camera that is watched for minutes through models/quantize/quantize.h. A frame comes once, so one pass has to do; what is
- * learned of it are the values that the model computes. Only frames that the two models are compared on are kept, as tensors in memory.
+ * `sightline calibrate`: a camera that is watched for minutes through models/quantize/quantize.h. A
+ * frame comes once, so one pass has to do; what is learned of it are the values that the model
+ * computes. Only frames that the two models are compared on are kept, as tensors in memory.
  */
 #include "models/quantize/quantize.h"
 
@@ -51,8 +52,8 @@ typedef struct
   gdouble minutes, rate;
 } Options;
 
-/** Where frames come from: @remote decodes in another process; the camera of a description, @own, runs in this one, as in `sightline run`. One of
- *  both is NULL. */
+/** Where frames come from: @remote decodes in another process; the camera of a description, @own,
+ * runs in this one, as in `sightline run`. One of both is NULL. */
 typedef struct
 {
   SlDecoderClient *remote;
@@ -75,8 +76,9 @@ typedef struct
   gboolean early; /* it was asked to end while it watched */
 } Job;
 
-/** When frames are due: by the clock those of a camera, by their time stamps those of a file, which is read as fast as it can be, and by
- *  either those of a stream, whose stamps may stand still. Times in us; @first is below 0 before the first frame. */
+/** When frames are due: by the clock those of a camera, by their time stamps those of a file, which
+ * is read as fast as it can be, and by either those of a stream, whose stamps may stand still.
+ * Times in us; @first is below 0 before the first frame. */
 typedef struct
 {
   SlInputKind kind;
@@ -108,7 +110,8 @@ job_clear (Job *job)
   g_clear_pointer (&job->restored, g_free);
 }
 
-/* (transfer full): half the bytes, and still finer steps than those of the picture that the tensor is made of. */
+/* (transfer full): half the bytes, and still finer steps than those of the picture that the tensor
+ * is made of. */
 static guint16 *
 shorten (const Job *job, const gfloat *tensor)
 {
@@ -135,7 +138,8 @@ learn (Job *job, const void *tensor, GError **error)
   return sl_quantizer_learn_once (job->quantizer, tensor, error);
 }
 
-/* Lets every other tensor go, which is learned from instead: how many there will be, nobody knows. */
+/* Lets every other tensor go, which is learned from instead: how many there will be, nobody knows.
+ */
 static gboolean
 thin_out (Job *job, GError **error)
 {
@@ -170,7 +174,9 @@ take (Job *job, GstSample *sample, GError **error, GError **reason)
     job->learned.alike++;
     return TRUE;
   }
-  return (job->learned.looked_at - job->learned.alike) % KEPT_BACK == 0 ? keep (job, tensor, error) : learn (job, tensor, error);
+  return (job->learned.looked_at - job->learned.alike) % KEPT_BACK == 0
+           ? keep (job, tensor, error)
+           : learn (job, tensor, error);
 }
 
 static void
@@ -216,7 +222,8 @@ is_due (Schedule *schedule, gint64 at)
     schedule->first_stamp = schedule->next_stamp = at;
   }
   const gboolean by_clock = schedule->kind != SL_INPUT_FILE && now >= schedule->next;
-  const gboolean by_stamp = schedule->kind != SL_INPUT_CAMERA && at >= 0 && (at + SLACK >= schedule->next_stamp || at < schedule->last);
+  const gboolean by_stamp = schedule->kind != SL_INPUT_CAMERA && at >= 0
+                            && (at + SLACK >= schedule->next_stamp || at < schedule->last);
   if (!by_clock && !by_stamp && (schedule->kind != SL_INPUT_FILE || at >= 0))
     return FALSE;
   schedule->last = at;
@@ -231,7 +238,8 @@ end_of (const Schedule *schedule)
 {
   if (schedule->kind == SL_INPUT_FILE)
     return schedule->opened + schedule->length + MAX_TIME;
-  return schedule->first >= 0 ? schedule->first + schedule->length : schedule->opened + schedule->length + FIRST_FRAME;
+  return schedule->first >= 0 ? schedule->first + schedule->length
+                              : schedule->opened + schedule->length + FIRST_FRAME;
 }
 
 /* Until a camera's next frame is due, or the end: what comes meanwhile is not even copied. */
@@ -239,7 +247,8 @@ static void
 wait_until_due (const Schedule *schedule)
 {
   const gint64 until = MIN (schedule->next, end_of (schedule));
-  while (schedule->kind == SL_INPUT_CAMERA && schedule->first >= 0 && !sl_interrupted () && g_get_monotonic_time () < until)
+  while (schedule->kind == SL_INPUT_CAMERA && schedule->first >= 0 && !sl_interrupted ()
+         && g_get_monotonic_time () < until)
     g_usleep (NAP);
 }
 
@@ -247,7 +256,8 @@ static void
 show (const Job *job, const SlProgress *progress, const Schedule *schedule, gint64 since)
 {
   const guint64 at = (guint64) CLAMP (since, 0, schedule->length);
-  sl_progress_show_share (progress, job->learned.pictures + job->kept->len, sl_progress_share (at, (guint64) schedule->length));
+  sl_progress_show_share (progress, job->learned.pictures + job->kept->len,
+                          sl_progress_share (at, (guint64) schedule->length));
 }
 
 /* Looks at frames of the open source until time is up, the source ends, or somebody wants it to. */
@@ -260,10 +270,13 @@ watch (Job *job, Source *source, Schedule *schedule, GError **error, GError **re
   while (good && *reason == NULL) {
     wait_until_due (schedule);
     GstSample *sample = next_frame (source, end_of (schedule), reason);
-    const GstClockTime stamp = sample != NULL ? GST_BUFFER_PTS (gst_sample_get_buffer (sample)) : GST_CLOCK_TIME_NONE;
+    const GstClockTime stamp =
+      sample != NULL ? GST_BUFFER_PTS (gst_sample_get_buffer (sample)) : GST_CLOCK_TIME_NONE;
     const gint64 at = GST_CLOCK_TIME_IS_VALID (stamp) ? (gint64) GST_TIME_AS_USECONDS (stamp) : -1;
     const gboolean due = sample != NULL && is_due (schedule, at);
-    const gint64 since = schedule->kind == SL_INPUT_FILE ? at - schedule->first_stamp : g_get_monotonic_time () - schedule->first;
+    const gint64 since = schedule->kind == SL_INPUT_FILE
+                           ? at - schedule->first_stamp
+                           : g_get_monotonic_time () - schedule->first;
     if (sample == NULL || since >= schedule->length) {
       g_clear_pointer (&sample, gst_sample_unref);
       break;
@@ -277,27 +290,31 @@ watch (Job *job, Source *source, Schedule *schedule, GError **error, GError **re
   return good;
 }
 
-/* Whether what was learned will do, after the source went on for as long as it did; @reason: (nullable): why it ended. */
+/* Whether what was learned will do, after the source went on for as long as it did; @reason:
+ * (nullable): why it ended. */
 static gboolean
 check_enough (Job *job, const char *name, const GError *reason, GError **error)
 {
   const guint n = job->learned.pictures + job->kept->len;
   if (n >= LEAST) {
     if (reason != NULL)
-      sl_complain ("calibrate", "%s: %s; going on with the %u frames before", name, reason->message, n);
+      sl_complain ("calibrate", "%s: %s; going on with the %u frames before", name, reason->message,
+                   n);
     return TRUE;
   }
   if (reason != NULL)
     g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: %s", name, reason->message);
   else if (job->learned.looked_at == 0 && !sl_interrupted ())
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: no frame came within %.0f s; check that it is switched on, and sends", name,
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+                 "%s: no frame came within %.0f s; check that it is switched on, and sends", name,
                  60 * job->options->minutes + TIMEOUT);
   else if (!sl_interrupted ())
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-                 "%s: %u of the %" G_GUINT64_FORMAT
-                 " frames looked at are different; expected at least %d: state more --minutes or a higher "
-                 "--rate, have something move before the camera, or take alike frames with --alike",
-                 name, n, job->learned.looked_at, LEAST);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_OPEN,
+      "%s: %u of the %" G_GUINT64_FORMAT
+      " frames looked at are different; expected at least %d: state more --minutes or a higher "
+      "--rate, have something move before the camera, or take alike frames with --alike",
+      name, n, job->learned.looked_at, LEAST);
   return FALSE;
 }
 
@@ -340,7 +357,8 @@ learn_from (Job *job, Source *source, GError **error)
   if (!good || !check_enough (job, source->name, reason, error))
     return FALSE;
   if (job->early)
-    sl_complain ("calibrate", "ends early: makes the file of %u frames; Ctrl-C once more ends without it",
+    sl_complain ("calibrate",
+                 "ends early: makes the file of %u frames; Ctrl-C once more ends without it",
                  job->learned.pictures + job->kept->len);
   return TRUE;
 }
@@ -354,7 +372,8 @@ compare_all (gpointer data, GError **error)
   sl_progress_start (&progress, "comparing", "frames", job->kept->len);
   for (guint i = 0; i < job->kept->len && good; i++) {
     sl_progress_show (&progress, i);
-    good = (job->early || !sl_interrupted ()) && sl_quantizer_compare (job->quantizer, restore (job, i), error);
+    good = (job->early || !sl_interrupted ())
+           && sl_quantizer_compare (job->quantizer, restore (job, i), error);
   }
   sl_progress_hide ();
   return good;
@@ -365,26 +384,31 @@ finish (Job *job, GError **error)
 {
   const Options *options = job->options;
   SlQuantizeReport report;
-  g_autoptr (GBytes) file = sl_making_file (job->quantizer, &options->making, compare_all, job, &report, error);
+  g_autoptr (GBytes) file =
+    sl_making_file (job->quantizer, &options->making, compare_all, job, &report, error);
   if (file == NULL)
     return FALSE;
   if (options->json)
     sl_quantize_print_json (&report, &job->learned, options->output, options->making.how.threads);
   else
     sl_quantize_print (&report, &job->learned, options->output, options->making.how.threads);
-  return sl_making_check_agreement (&options->making, &report, options->output, error) && sl_options_write (options->output, file, error);
+  return sl_making_check_agreement (&options->making, &report, options->output, error)
+         && sl_options_write (options->output, file, error);
 }
 
-/* Frames come from @input or, where that is not NULL, from @camera. @said: what the description says of how the model sees them */
+/* Frames come from @input or, where that is not NULL, from @camera. @said: what the description
+ * says of how the model sees them */
 static gboolean
-calibrate (Job *job, SlSpawner *spawner, const SlInput *input, GstElement *camera, const SlNormalizeSpec *said, GError **error)
+calibrate (Job *job, SlSpawner *spawner, const SlInput *input, GstElement *camera,
+           const SlNormalizeSpec *said, GError **error)
 {
   const Options *options = job->options;
   SlModelLoadOptions how = sl_model_options_load (&options->model, FALSE);
   how.keep_activations = TRUE;
   SlNormalizeSpec spec = *said;
   Source source = { NULL };
-  g_autoptr (SlModel) model = sl_model_load_with (options->model.settings.model, &options->model.settings, &how, error);
+  g_autoptr (SlModel) model =
+    sl_model_load_with (options->model.settings.model, &options->model.settings, &how, error);
   job->quantizer = model != NULL ? sl_quantizer_new (model, &options->making.how, error) : NULL;
   if (job->quantizer == NULL)
     return FALSE;
@@ -395,8 +419,9 @@ calibrate (Job *job, SlSpawner *spawner, const SlInput *input, GstElement *camer
   job->pictures = sl_pictures_new ("calibrate", spawner, &spec, job->elements * sizeof (gfloat));
   job->scenes = sl_scenes_new (&spec);
   job->kept = g_ptr_array_new_with_free_func (g_free);
-  const gboolean learned =
-    (camera != NULL ? open_own (&source, camera, error) : open_remote (&source, spawner, input, error)) && learn_from (job, &source, error);
+  const gboolean learned = (camera != NULL ? open_own (&source, camera, error)
+                                           : open_remote (&source, spawner, input, error))
+                           && learn_from (job, &source, error);
   source_clear (&source);
   return learned && finish (job, error);
 }
@@ -405,19 +430,24 @@ calibrate (Job *job, SlSpawner *spawner, const SlInput *input, GstElement *camer
 static gboolean
 check_model (Options *options)
 {
-  return sl_options_apart ("calibrate", "--output", options->output, "MODEL", options->model.settings.model)
-         && sl_options_apart ("calibrate", "--output", options->output, "--labels", options->model.settings.labels)
+  return sl_options_apart ("calibrate", "--output", options->output, "MODEL",
+                           options->model.settings.model)
+         && sl_options_apart ("calibrate", "--output", options->output, "--labels",
+                              options->model.settings.labels)
          && sl_model_options_check ("calibrate", &options->model);
 }
 
-/* The exit status. @camera: (out) (nullable): that of the description, unless --camera states one. */
+/* The exit status. @camera: (out) (nullable): that of the description, unless --camera states one.
+ */
 static int
 read_description (Options *options, GstElement **camera, SlNormalizeSpec *said)
 {
   g_autoptr (GError) error = NULL;
   if (options->description != NULL) {
     sl_run_register_elements ();
-    if (!sl_pipeline_watch (options->description, &options->set, options->camera == NULL ? camera : NULL, &options->model, said, &error)) {
+    if (!sl_pipeline_watch (options->description, &options->set,
+                            options->camera == NULL ? camera : NULL, &options->model, said,
+                            &error)) {
       sl_complain ("calibrate", "%s", error->message);
       return SL_EXIT_FAILED;
     }
@@ -447,9 +477,12 @@ run (Options *options)
   char *arguments[] = { camera == NULL ? options->camera : NULL, NULL };
   g_autoptr (GPtrArray) inputs = sl_inputs_new (arguments, FALSE);
   if (sl_inputs_find_file (inputs, options->output) != NULL)
-    return sl_options_usage ("calibrate", "--output and --camera are one file, which would be lost; expected another name for --output");
+    return sl_options_usage (
+      "calibrate",
+      "--output and --camera are one file, which would be lost; expected another name for --output");
   Job job = { .options = options, .step = 1 };
-  const gboolean good = calibrate (&job, spawner, camera == NULL ? inputs->pdata[0] : NULL, camera, &said, &error);
+  const gboolean good =
+    calibrate (&job, spawner, camera == NULL ? inputs->pdata[0] : NULL, camera, &said, &error);
   const gboolean stopped = sl_interrupted () && !good && error == NULL;
   job_clear (&job);
   if (error != NULL)
@@ -462,15 +495,19 @@ check (Options *options)
 {
   options->minutes = 10;
   options->rate = 1;
-  if (!sl_options_tflite ("calibrate", options->output) || !sl_run_options_check ("calibrate", &options->set)
+  if (!sl_options_tflite ("calibrate", options->output)
+      || !sl_run_options_check ("calibrate", &options->set)
       || !sl_making_options_check ("calibrate", &options->making)
-      || !sl_options_number ("calibrate", "--minutes", options->minutes_text, 0.01, 10080, &options->minutes)
+      || !sl_options_number ("calibrate", "--minutes", options->minutes_text, 0.01, 10080,
+                             &options->minutes)
       || !sl_options_number ("calibrate", "--rate", options->rate_text, 0.001, 60, &options->rate))
     return FALSE;
   if (options->camera == NULL || !g_file_test (options->camera, G_FILE_TEST_IS_DIR))
     return TRUE;
-  sl_options_usage ("calibrate", "--camera: '%s' is a folder; expected a camera, a URI or a video (sightline quantize takes folders)",
-                    options->camera);
+  sl_options_usage (
+    "calibrate",
+    "--camera: '%s' is a folder; expected a camera, a URI or a video (sightline quantize takes folders)",
+    options->camera);
   return FALSE;
 }
 
@@ -479,21 +516,28 @@ run_calibrate (int argc, char **argv)
 {
   Options options = { 0 };
   g_auto (GStrv) rest = NULL;
-  g_autofree GOptionEntry *more = sl_model_options_entries (&options.model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
+  g_autofree GOptionEntry *more =
+    sl_model_options_entries (&options.model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
   const GOptionEntry entries[] = {
-    { "camera", 'c', 0, G_OPTION_ARG_FILENAME, &options.camera, "The camera, as for predict, or a video of it", "SOURCE" },
+    { "camera", 'c', 0, G_OPTION_ARG_FILENAME, &options.camera,
+      "The camera, as for predict, or a video of it", "SOURCE" },
     SL_RUN_OPTION_SET (options.set),
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output, "The file to write", "FILE" },
-    { "minutes", 'm', 0, G_OPTION_ARG_STRING, &options.minutes_text, "How long to watch, 0.01..10080 (default 10)", "N" },
-    { "rate", 0, 0, G_OPTION_ARG_STRING, &options.rate_text, "Most frames a second, 0.001..60 (default 1)", "N" },
-    { "alike", 0, 0, G_OPTION_ARG_NONE, &options.alike, "Also use frames that look like earlier ones", NULL },
+    { "minutes", 'm', 0, G_OPTION_ARG_STRING, &options.minutes_text,
+      "How long to watch, 0.01..10080 (default 10)", "N" },
+    { "rate", 0, 0, G_OPTION_ARG_STRING, &options.rate_text,
+      "Most frames a second, 0.001..60 (default 1)", "N" },
+    { "alike", 0, 0, G_OPTION_ARG_NONE, &options.alike,
+      "Also use frames that look like earlier ones", NULL },
     SL_MAKING_ENTRIES (&options.making),
-    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads, "Threads to compute with, 1..64 or auto (default 1)", "N" },
+    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads,
+      "Threads to compute with, 1..64 or auto (default 1)", "N" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL },
     { NULL },
   };
   int status = sl_options_parse (
-    "calibrate", "[MODEL] [FILE.pipeline]", "Quantises a float model to 8 bits with frames of a camera.",
+    "calibrate", "[MODEL] [FILE.pipeline]",
+    "Quantises a float model to 8 bits with frames of a camera.",
     "A pipeline description states the camera and the model, unless they are given.\n"
     "The first Ctrl-C ends the watch, and the file is made of the frames so far, if they are enough; a second one ends without a file.",
     argc, argv, entries, more, &rest);
@@ -504,11 +548,16 @@ run_calibrate (int argc, char **argv)
     options.description = described ? g_strdup (rest[n - 1]) : NULL;
     options.model.settings.model = n > (described ? 1 : 0) ? g_strdup (rest[0]) : NULL;
     if (n == 0 || n > (described ? 2 : 1))
-      sl_options_usage ("calibrate", "expected one MODEL, one FILE.pipeline, or both in this order, got %u arguments", n);
+      sl_options_usage (
+        "calibrate",
+        "expected one MODEL, one FILE.pipeline, or both in this order, got %u arguments", n);
     else if (options.output == NULL || (options.camera == NULL && !described))
-      sl_options_usage ("calibrate", "%s is required", options.output == NULL ? "--output FILE" : "--camera SOURCE, or a FILE.pipeline,");
+      sl_options_usage ("calibrate", "%s is required",
+                        options.output == NULL ? "--output FILE"
+                                               : "--camera SOURCE, or a FILE.pipeline,");
     else if (options.set.set != NULL && !described)
-      sl_options_usage ("calibrate", "--set: there is no FILE.pipeline whose parameters it could be for");
+      sl_options_usage ("calibrate",
+                        "--set: there is no FILE.pipeline whose parameters it could be for");
     else if (check (&options))
       status = run (&options);
   }
@@ -516,4 +565,6 @@ run_calibrate (int argc, char **argv)
   return status;
 }
 
-const SlCommand sl_command_calibrate = { "calibrate", "quantise a float model to 8 bits, with a camera", run_calibrate };
+const SlCommand sl_command_calibrate = { "calibrate",
+                                         "quantise a float model to 8 bits, with a camera",
+                                         run_calibrate };

@@ -15,12 +15,14 @@
 
 #define MAX_SECONDS 30
 #define POLL_INTERVAL_US 20000
-/* How often it is looked whether a process that was killed has ended: two seconds; one that waits for a broken disk may not. */
+/* How often it is looked whether a process that was killed has ended: two seconds; one that waits
+ * for a broken disk may not. */
 #define MAX_POLLS_KILLED 100
 /* What of a complaint is read. */
 #define MAX_COMPLAINT 1000
 
-/* In the new process: it does not outlive @data, the one that started it and may have ended by now. */
+/* In the new process: it does not outlive @data, the one that started it and may have ended by now.
+ */
 static void
 follow (gpointer data)
 {
@@ -48,11 +50,13 @@ append_options (GPtrArray *arguments, const SlModelSettings *settings)
 
 /* Starts `predict`, which complains into the file @complaints. */
 static gboolean
-start (const char *model, const SlModelSettings *settings, const char *threshold, const char *path, const char *to, int complaints,
-       GPid *process, GError **error)
+start (const char *model, const SlModelSettings *settings, const char *threshold, const char *path,
+       const char *to, int complaints, GPid *process, GError **error)
 {
   g_autofree char *program = g_file_read_link ("/proc/self/exe", error);
-  const char *const first[] = { program, "predict", "--model", model, "--frames", "1", "--draw", to };
+  const char *const first[] = {
+    program, "predict", "--model", model, "--frames", "1", "--draw", to
+  };
   g_autoptr (GPtrArray) arguments = g_ptr_array_new ();
   if (program == NULL)
     return FALSE;
@@ -66,9 +70,11 @@ start (const char *model, const SlModelSettings *settings, const char *threshold
   g_ptr_array_add (arguments, (gpointer) "--");
   g_ptr_array_add (arguments, (gpointer) path);
   g_ptr_array_add (arguments, NULL);
-  /* Who started this program may ignore the signal, and then nothing would say how a process ended. */
+  /* Who started this program may ignore the signal, and then nothing would say how a process ended.
+   */
   signal (SIGCHLD, SIG_DFL);
-  return g_spawn_async_with_fds (NULL, (char **) arguments->pdata, NULL, G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL, follow,
+  return g_spawn_async_with_fds (NULL, (char **) arguments->pdata, NULL,
+                                 G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL, follow,
                                  GINT_TO_POINTER (getpid ()), process, -1, -1, complaints, error);
 }
 
@@ -102,13 +108,14 @@ take_complaint (int complaints, GError **error)
   const gssize n = pread (complaints, text, MAX_COMPLAINT, 0);
   text[MAX (n, 0)] = '\0';
   text[strcspn (text, "\n")] = '\0';
-  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s", text[0] != '\0' ? text : "the process that draws failed");
+  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s",
+               text[0] != '\0' ? text : "the process that draws failed");
 }
 
 /* Draws into the file @to, with the file @complaints for what is wrong. */
 static gboolean
-draw (const char *model, const SlModelSettings *settings, const char *threshold, const char *path, const char *to, const char *complaints,
-      GError **error)
+draw (const char *model, const SlModelSettings *settings, const char *threshold, const char *path,
+      const char *to, const char *complaints, GError **error)
 {
   GPid process;
   gboolean late = FALSE, good = FALSE;
@@ -129,16 +136,18 @@ draw (const char *model, const SlModelSettings *settings, const char *threshold,
 }
 
 char *
-sl_drawn_new (const char *model, const SlModelSettings *settings, const char *path, const char *folder, GError **error)
+sl_drawn_new (const char *model, const SlModelSettings *settings, const char *path,
+              const char *folder, GError **error)
 {
   return sl_drawn_new_from (model, settings, NULL, path, folder, error);
 }
 
 char *
-sl_drawn_new_from (const char *model, const SlModelSettings *settings, const char *threshold, const char *path, const char *folder,
-                   GError **error)
+sl_drawn_new_from (const char *model, const SlModelSettings *settings, const char *threshold,
+                   const char *path, const char *folder, GError **error)
 {
-  g_autofree char *to = g_build_filename (folder, "drawn.jpg", NULL), *complaints = g_build_filename (folder, "complaints", NULL);
+  g_autofree char *to = g_build_filename (folder, "drawn.jpg", NULL),
+                  *complaints = g_build_filename (folder, "complaints", NULL);
   g_autofree char *data = NULL;
   gsize size = 0;
   if (draw (model, settings, threshold, path, to, complaints, error))

@@ -25,8 +25,12 @@ sl_making_options_clear (SlMakingOptions *making)
 gboolean
 sl_making_options_check (const char *command, SlMakingOptions *making)
 {
-  static const char *const methods[] = { "minmax", "percentile", "mse", NULL }, *const heads[] = { "auto", "none", NULL };
-  static const char *const scales[] = { "per-channel", "per-tensor", NULL }, *const types[] = { "int8", "uint8", NULL };
+  static const char *const methods[] = { "minmax", "percentile", "mse", NULL }, *const heads[] = {
+    "auto", "none", NULL
+  };
+  static const char *const scales[] = { "per-channel", "per-tensor", NULL }, *const types[] = {
+    "int8", "uint8", NULL
+  };
   gdouble percent = DEFAULT_PERCENT / 100, prune = 0;
   making->how = (SlQuantizeOptions){ .method = SL_RANGE_MSE, .float_head = TRUE };
   if (!sl_options_choice (command, "--method", &making->method, methods)
@@ -42,13 +46,18 @@ sl_making_options_check (const char *command, SlMakingOptions *making)
       making->how.method = (SlRangeMethod) i;
   making->how.float_head = making->float_head == NULL || g_str_equal (making->float_head, "auto");
   making->how.uint8 = making->activations != NULL && g_str_equal (making->activations, "uint8");
-  making->how.per_tensor = making->how.uint8 || (making->weights != NULL && g_str_equal (making->weights, "per-tensor"));
-  if (making->how.uint8 && making->weights != NULL && g_str_equal (making->weights, "per-channel")) {
-    sl_options_usage (command, "--activations uint8: weights of uint8 have one scale; expected --weights per-tensor");
+  making->how.per_tensor =
+    making->how.uint8 || (making->weights != NULL && g_str_equal (making->weights, "per-tensor"));
+  if (making->how.uint8 && making->weights != NULL
+      && g_str_equal (making->weights, "per-channel")) {
+    sl_options_usage (
+      command,
+      "--activations uint8: weights of uint8 have one scale; expected --weights per-tensor");
     return FALSE;
   }
   if (making->prune_blocks && making->prune == NULL) {
-    sl_options_usage (command, "--prune-blocks says how weights become zero; expected --prune X, too");
+    sl_options_usage (command,
+                      "--prune-blocks says how weights become zero; expected --prune X, too");
     return FALSE;
   }
   making->how.percent = 100 * percent;
@@ -58,27 +67,35 @@ sl_making_options_check (const char *command, SlMakingOptions *making)
 }
 
 gboolean
-sl_making_check_agreement (const SlMakingOptions *making, const SlQuantizeReport *report, const char *output, GError **error)
+sl_making_check_agreement (const SlMakingOptions *making, const SlQuantizeReport *report,
+                           const char *output, GError **error)
 {
   if (making->min_agreement == NULL || report->agreement >= making->limit)
     return TRUE;
   if (isnan (report->agreement)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "--min-agreement: the agreement could not be measured, so %s is not written", output);
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "--min-agreement: the agreement could not be measured, so %s is not written",
+                 output);
     return FALSE;
   }
-  /* Nodes are compared with those of the pruned model: the noisiest says nothing of what pruning cost. */
+  /* Nodes are compared with those of the pruned model: the noisiest says nothing of what pruning
+   * cost. */
   const gboolean pruned = report->pruned > 0;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "the models agree to %.3f (%s); expected at least %g, so %s is not written; the noisiest node%s is %s '%s' (%.1f dB): %stry "
-               "another --method, or more pictures of what the model will see",
-               report->agreement, report->measure, making->limit, output, pruned ? " of the pruned model" : "", report->worst[0].op,
-               report->worst[0].name, report->worst[0].snr,
-               pruned ? "state a lower share with --prune, whose zeros no layer that stays float brings back, or " : "");
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_ARGUMENT,
+    "the models agree to %.3f (%s); expected at least %g, so %s is not written; the noisiest node%s is %s '%s' (%.1f dB): %stry "
+    "another --method, or more pictures of what the model will see",
+    report->agreement, report->measure, making->limit, output, pruned ? " of the pruned model" : "",
+    report->worst[0].op, report->worst[0].name, report->worst[0].snr,
+    pruned
+      ? "state a lower share with --prune, whose zeros no layer that stays float brings back, or "
+      : "");
   return FALSE;
 }
 
 static GBytes *
-make_and_compare (SlQuantizer *quantizer, SlCompareAll compare, gpointer data, SlQuantizeReport *report, GError **error)
+make_and_compare (SlQuantizer *quantizer, SlCompareAll compare, gpointer data,
+                  SlQuantizeReport *report, GError **error)
 {
   g_autoptr (GBytes) file = sl_quantizer_finish (quantizer, error);
   if (file == NULL || !compare (data, error))
@@ -88,11 +105,12 @@ make_and_compare (SlQuantizer *quantizer, SlCompareAll compare, gpointer data, S
 }
 
 GBytes *
-sl_making_file (SlQuantizer *quantizer, const SlMakingOptions *making, SlCompareAll compare, gpointer data, SlQuantizeReport *report,
-                GError **error)
+sl_making_file (SlQuantizer *quantizer, const SlMakingOptions *making, SlCompareAll compare,
+                gpointer data, SlQuantizeReport *report, GError **error)
 {
   g_autoptr (GBytes) file = make_and_compare (quantizer, compare, data, report, error);
-  while (file != NULL && making->min_agreement != NULL && report->agreement < making->limit && sl_quantizer_keep (quantizer) > 0) {
+  while (file != NULL && making->min_agreement != NULL && report->agreement < making->limit
+         && sl_quantizer_keep (quantizer) > 0) {
     g_autoptr (GError) none_left = NULL;
     GBytes *more = make_and_compare (quantizer, compare, data, report, &none_left);
     /* Nothing would be quantised any more: what is left is the last that was. */

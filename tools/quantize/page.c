@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pictures are drawn once for each model (drawn.h), in a folder that goes away again. Frames of a video or a camera are put there as
- * pictures first.
+ * Pictures are drawn once for each model (drawn.h), in a folder that goes away again. Frames of a
+ * video or a camera are put there as pictures first.
  */
 #include "tools/quantize/page.h"
 
@@ -27,12 +27,14 @@ append_figures (GString *out, const SlPage *page)
   if (report->what == SL_QUANTIZE_ALL)
     sl_html_append_row (out, "learned from", "%u pictures", page->calibrated);
   sl_html_append_row (out, "nodes", "%u, of them %u quantised", report->nodes, report->quantized);
-  sl_html_append_row (out, "size", "%.2f MB, was %.2f MB", (double) report->quantized_bytes / 1e6, (double) report->float_bytes / 1e6);
+  sl_html_append_row (out, "size", "%.2f MB, was %.2f MB", (double) report->quantized_bytes / 1e6,
+                      (double) report->float_bytes / 1e6);
   if (report->measure != NULL && !isnan (report->agreement))
-    sl_html_append_row (out, "agreement", "%.3f %s, on %u pictures", report->agreement, report->measure, report->compared);
+    sl_html_append_row (out, "agreement", "%.3f %s, on %u pictures", report->agreement,
+                        report->measure, report->compared);
   if (report->compared > 0) {
-    sl_html_append_row (out, "time", "%.2f ms, was %.2f ms, %u thread%s", report->quantized_ms, report->float_ms, page->threads,
-                        page->threads != 1 ? "s" : "");
+    sl_html_append_row (out, "time", "%.2f ms, was %.2f ms, %u thread%s", report->quantized_ms,
+                        report->float_ms, page->threads, page->threads != 1 ? "s" : "");
     sl_html_append_row (out, "outputs", "%.1f dB signal to noise", report->output_snr);
   }
   for (guint i = 0; i < MIN (report->n_kept, SL_QUANTIZE_KEPT); i++)
@@ -65,37 +67,46 @@ static void
 append_figure (GString *out, const char *image, const char *model, const char *picture)
 {
   g_autofree char *name = g_path_get_basename (picture);
-  g_string_append_printf (out, "<figure><img alt=\"\" src=\"data:image/jpeg;base64,%s\"><figcaption>%s: ", image, model);
+  g_string_append_printf (
+    out, "<figure><img alt=\"\" src=\"data:image/jpeg;base64,%s\"><figcaption>%s: ", image, model);
   sl_html_append_text (out, name);
   g_string_append (out, "</figcaption></figure>\n");
 }
 
-/* (transfer full): a file with the picture of @source: its own or, of a frame, a new one in @folder. */
+/* (transfer full): a file with the picture of @source: its own or, of a frame, a new one in
+ * @folder. */
 static char *
 picture_file (const SlSource *source, guint number, const char *folder, GError **error)
 {
   if (source->input != NULL && source->input->uri != NULL)
     return g_filename_from_uri (source->input->uri, NULL, error);
-  g_autofree char *name = g_strdup_printf ("frame-%u.png", number), *path = g_build_filename (folder, name, NULL);
+  g_autofree char *name = g_strdup_printf ("frame-%u.png", number),
+                  *path = g_build_filename (folder, name, NULL);
   g_autoptr (SlDrawer) drawer = sl_drawer_new (path, error);
-  return drawer != NULL && sl_drawer_write (drawer, source->frame, FALSE, error) ? g_steal_pointer (&path) : NULL;
+  return drawer != NULL && sl_drawer_write (drawer, source->frame, FALSE, error)
+           ? g_steal_pointer (&path)
+           : NULL;
 }
 
 /* What both models see in @source, or why that cannot be shown. */
 static void
-append_pair (GString *out, const SlPage *page, const SlSource *source, guint number, const char *floats, const char *folder)
+append_pair (GString *out, const SlPage *page, const SlSource *source, guint number,
+             const char *floats, const char *folder)
 {
   g_autoptr (GError) error = NULL;
   g_autofree char *path = picture_file (source, number, folder, &error);
-  g_autofree char *one = path != NULL ? sl_drawn_new (floats, &page->limits, path, folder, &error) : NULL;
-  g_autofree char *two = one != NULL ? sl_drawn_new (page->output, &page->limits, path, folder, &error) : NULL;
+  g_autofree char *one =
+    path != NULL ? sl_drawn_new (floats, &page->limits, path, folder, &error) : NULL;
+  g_autofree char *two =
+    one != NULL ? sl_drawn_new (page->output, &page->limits, path, folder, &error) : NULL;
   if (two != NULL) {
     g_string_append (out, "<div class=\"pair\">\n");
     append_figure (out, one, "float", path);
     append_figure (out, two, "quantised", path);
     g_string_append (out, "</div>\n");
   } else if (error != NULL) {
-    g_autofree char *text = g_strdup_printf ("%s cannot be shown: %s", path != NULL ? path : "a frame", error->message);
+    g_autofree char *text =
+      g_strdup_printf ("%s cannot be shown: %s", path != NULL ? path : "a frame", error->message);
     sl_html_append (out, "p", text);
   }
 }
@@ -107,7 +118,8 @@ append_pictures (GString *out, const SlPage *page, const char *floats, const cha
   if (n > 0)
     g_string_append (out, "<h2>Pictures</h2>\n");
   for (guint i = 0; i < n && !sl_interrupted (); i++)
-    append_pair (out, page, page->compared->pdata[(guint64) i * page->compared->len / n], i + 1, floats, folder);
+    append_pair (out, page, page->compared->pdata[(guint64) i * page->compared->len / n], i + 1,
+                 floats, folder);
 }
 
 /* Removes @folder with the files in it, some of which a process that was ended may have left. */

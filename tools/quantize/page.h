@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The report as a page for a browser: one file that loads nothing, with pictures on which both models' predictions are drawn.
+ * The report as a page for a browser: one file that loads nothing, with pictures on which both
+ * models' predictions are drawn.
  */
 #ifndef SL_TOOLS_QUANTIZE_PAGE_H
 #define SL_TOOLS_QUANTIZE_PAGE_H
@@ -11,7 +12,8 @@
 /** Pictures that a page shows. */
 #define SL_PAGE_PICTURES 6
 
-/** SlPage: @source: the float model's path; @floats: a file with it that needs no options but @limits; @output: the file that was made;
+/** SlPage: @source: the float model's path; @floats: a file with it that needs no options but
+ * @limits; @output: the file that was made;
  *  @compared: (element-type SlSource): what pictures are taken from; all (transfer none). */
 typedef struct
 {
@@ -23,8 +25,8 @@ typedef struct
   guint calibrated, threads;
 } SlPage;
 
-/** sl_page_write: to @path, whole or not at all; of pictures that cannot be drawn it says why. FALSE with @error set, and without when the
- *  program was interrupted. */
+/** sl_page_write: to @path, whole or not at all; of pictures that cannot be drawn it says why.
+ * FALSE with @error set, and without when the program was interrupted. */
 gboolean sl_page_write (const SlPage *page, const char *path, GError **error);
 
 #endif

@@ -26,7 +26,8 @@ struct _SlPictures
 };
 
 SlPictures *
-sl_pictures_new (const char *command, SlSpawner *spawner, const SlNormalizeSpec *spec, gsize tensor_bytes)
+sl_pictures_new (const char *command, SlSpawner *spawner, const SlNormalizeSpec *spec,
+                 gsize tensor_bytes)
 {
   SlPictures *pictures = g_new0 (SlPictures, 1);
   pictures->command = command;
@@ -61,14 +62,18 @@ normalize (SlPictures *pictures, GstSample *sample, GError **error)
   SlImageInfo info;
   SlImage image;
   SlNormalizeSpec spec = pictures->spec;
-  if (!sl_video_input_read (gst_sample_get_caps (sample), "the picture", SL_VIDEO_INPUT_FORMATS, &video, &info, error)
-      || !sl_video_part_crop (&pictures->spec.crop, GST_VIDEO_INFO_WIDTH (&video), GST_VIDEO_INFO_HEIGHT (&video), "", &spec.crop, error))
+  if (!sl_video_input_read (gst_sample_get_caps (sample), "the picture", SL_VIDEO_INPUT_FORMATS,
+                            &video, &info, error)
+      || !sl_video_part_crop (&pictures->spec.crop, GST_VIDEO_INFO_WIDTH (&video),
+                              GST_VIDEO_INFO_HEIGHT (&video), "", &spec.crop, error))
     return FALSE;
-  const SlNormalizeStatus status = pictures->normalizer == NULL ? sl_normalizer_new (&pictures->normalizer, &info, &spec)
-                                                                : sl_normalizer_set (pictures->normalizer, &info, &spec);
+  const SlNormalizeStatus status = pictures->normalizer == NULL
+                                     ? sl_normalizer_new (&pictures->normalizer, &info, &spec)
+                                     : sl_normalizer_set (pictures->normalizer, &info, &spec);
   if (status != SL_NORMALIZE_OK || pictures->tensor == NULL) {
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "cannot be made a tensor: %s",
-                 pictures->tensor != NULL ? sl_normalize_status_text (status) : "not enough memory");
+                 pictures->tensor != NULL ? sl_normalize_status_text (status)
+                                          : "not enough memory");
     return FALSE;
   }
   if (!sl_video_input_map (&frame, &image, &video, gst_sample_get_buffer (sample), error))
@@ -92,7 +97,8 @@ sl_pictures_load (SlPictures *pictures, const SlInput *input)
     sl_decoder_client_close (pictures->frames);
   }
   if (!good && !sl_interrupted ())
-    sl_complain (pictures->command, "%s: %s", input->name, error != NULL ? error->message : "has no picture in it");
+    sl_complain (pictures->command, "%s: %s", input->name,
+                 error != NULL ? error->message : "has no picture in it");
   return good ? pictures->tensor : NULL;
 }
 

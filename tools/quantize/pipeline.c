@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The pipeline is made as for `sightline run`, and taken apart again: of its slcamera the address alone would not do, which reads back without its
- * password. */
+/* The pipeline is made as for `sightline run`, and taken apart again: of its slcamera the address
+ * alone would not do, which reads back without its password. */
 #include "tools/quantize/pipeline.h"
 
 #include "pipelines/description/build.h"
@@ -21,7 +21,8 @@ find_one (GstElement *pipeline, const char *factory, const char *advice, GError 
   g_autoptr (GPtrArray) found = sl_find_elements (pipeline, factory);
   if (found->len == 1)
     return gst_object_ref (found->pdata[0]);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "the pipeline has %u elements %s; expected one, %s", found->len, factory, advice);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "the pipeline has %u elements %s; expected one, %s", found->len, factory, advice);
   return NULL;
 }
 
@@ -31,7 +32,8 @@ take_model (SlModelOptions *model, GstElement *infer, GError **error)
   sl_setting_properties_read (G_OBJECT (infer), &model->settings);
   if (model->settings.model != NULL)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "its slinfer has no model; expected one, or MODEL before the description");
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "its slinfer has no model; expected one, or MODEL before the description");
   return FALSE;
 }
 
@@ -54,8 +56,9 @@ take_part (SlNormalizeSpec *spec, GstElement *normalize, GstElement *predict, GE
 {
   gint filter, direction, pad_value;
   gboolean objects;
-  g_object_get (normalize, "filter", &filter, "video-direction", &direction, "pad-value", &pad_value, "objects", &objects, "crop-x",
-                &spec->crop.x, "crop-y", &spec->crop.y, "crop-width", &spec->crop.width, "crop-height", &spec->crop.height, NULL);
+  g_object_get (normalize, "filter", &filter, "video-direction", &direction, "pad-value",
+                &pad_value, "objects", &objects, "crop-x", &spec->crop.x, "crop-y", &spec->crop.y,
+                "crop-width", &spec->crop.width, "crop-height", &spec->crop.height, NULL);
   spec->filter = (SlFilter) filter;
   spec->orientation = sl_video_part_orientation (direction, GST_VIDEO_ORIENTATION_IDENTITY);
   spec->pad_value = pad_value;
@@ -63,19 +66,25 @@ take_part (SlNormalizeSpec *spec, GstElement *normalize, GstElement *predict, GE
     return FALSE;
   if (!objects)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "the model sees objects that another one finds; expected a model that sees frames");
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "the model sees objects that another one finds; expected a model that sees frames");
   return FALSE;
 }
 
 static gboolean
-take (GstElement *pipeline, GstElement **camera, SlModelOptions *model, SlNormalizeSpec *spec, GError **error)
+take (GstElement *pipeline, GstElement **camera, SlModelOptions *model, SlNormalizeSpec *spec,
+      GError **error)
 {
   g_autoptr (GstElement) infer =
-    find_one (pipeline, "slinfer", "so MODEL and --camera have to be stated instead of the description", error);
-  g_autoptr (GstElement) normalize = infer != NULL ? find_one (pipeline, "slnormalize", "which makes what the model sees", error) : NULL;
+    find_one (pipeline, "slinfer",
+              "so MODEL and --camera have to be stated instead of the description", error);
+  g_autoptr (GstElement) normalize =
+    infer != NULL ? find_one (pipeline, "slnormalize", "which makes what the model sees", error)
+                  : NULL;
   g_autoptr (GPtrArray) predicts = sl_find_elements (pipeline, "slpredict");
   GstElement *predict = predicts->len > 0 ? predicts->pdata[0] : NULL;
-  if (normalize == NULL || !take_model (model, infer, error) || !take_part (spec, normalize, predict, error))
+  if (normalize == NULL || !take_model (model, infer, error)
+      || !take_part (spec, normalize, predict, error))
     return FALSE;
   if (camera == NULL)
     return TRUE;
@@ -86,11 +95,14 @@ take (GstElement *pipeline, GstElement **camera, SlModelOptions *model, SlNormal
 }
 
 gboolean
-sl_pipeline_watch (const char *path, SlRunOptions *set, GstElement **camera, SlModelOptions *model, SlNormalizeSpec *spec, GError **error)
+sl_pipeline_watch (const char *path, SlRunOptions *set, GstElement **camera, SlModelOptions *model,
+                   SlNormalizeSpec *spec, GError **error)
 {
   g_autoptr (GHashTable) parameters = sl_run_options_parameters_for (set, path, TRUE, error);
-  g_autoptr (SlDescription) description = parameters != NULL ? sl_description_load (path, parameters, error) : NULL;
-  g_autoptr (GstElement) pipeline = description != NULL ? sl_description_build (description, error) : NULL;
+  g_autoptr (SlDescription) description =
+    parameters != NULL ? sl_description_load (path, parameters, error) : NULL;
+  g_autoptr (GstElement) pipeline =
+    description != NULL ? sl_description_build (description, error) : NULL;
   if (pipeline == NULL)
     return FALSE;
   const gboolean good = take (pipeline, camera, model, spec, error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * `sightline quantize`: pictures of a folder through models/quantize/quantize.h: twice to learn, then others to say what it cost.
+ * `sightline quantize`: pictures of a folder through models/quantize/quantize.h: twice to learn,
+ * then others to say what it cost.
  */
 #include "models/quantize/quantize.h"
 
@@ -102,15 +103,16 @@ compare_all (gpointer data, GError **error)
   return for_each (job, job->compared, "comparing", compare_one, 0, error);
 }
 
-/* Pictures to learn from lie evenly over the folder; without a folder of its own every fifth is kept back for the comparison. Where nothing is
- * learned, all are compared. */
+/* Pictures to learn from lie evenly over the folder; without a folder of its own every fifth is
+ * kept back for the comparison. Where nothing is learned, all are compared. */
 static void
 share_out (Job *job)
 {
   g_autoptr (GPtrArray) candidates = g_ptr_array_new ();
   const GPtrArray *all = job->sources != NULL ? job->sources->all : NULL;
   for (guint i = 0; all != NULL && i < all->len; i++) {
-    const gboolean kept = job->evaluation == NULL && all->len >= KEPT_BACK && i % KEPT_BACK == KEPT_BACK - 1;
+    const gboolean kept =
+      job->evaluation == NULL && all->len >= KEPT_BACK && i % KEPT_BACK == KEPT_BACK - 1;
     g_ptr_array_add (kept ? job->compared : candidates, all->pdata[i]);
   }
   const guint n = MIN (job->options->most, candidates->len);
@@ -159,21 +161,25 @@ finish (Job *job, GError **error)
     sl_quantize_print (&job->report, &learned, options->output, options->making.how.threads);
   if (!sl_making_check_agreement (&options->making, &job->report, options->output, error))
     return FALSE;
-  return sl_options_write (options->output, job->file, error) && (options->html == NULL || write_page (job, error));
+  return sl_options_write (options->output, job->file, error)
+         && (options->html == NULL || write_page (job, error));
 }
 
 static gboolean
 quantize (Job *job, GError **error)
 {
-  for (guint pass = 0; pass < SL_QUANTIZE_PASSES && job->options->making.how.what == SL_QUANTIZE_ALL; pass++) {
+  for (guint pass = 0;
+       pass < SL_QUANTIZE_PASSES && job->options->making.how.what == SL_QUANTIZE_ALL; pass++) {
     if (!for_each (job, job->learned, "learning", learn, pass, error))
       return FALSE;
     if (job->learned->len > 0)
       continue;
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: none of its pictures could be read", job->options->calibrate);
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: none of its pictures could be read",
+                 job->options->calibrate);
     return FALSE;
   }
-  job->file = sl_making_file (job->quantizer, &job->options->making, compare_all, job, &job->report, error);
+  job->file =
+    sl_making_file (job->quantizer, &job->options->making, compare_all, job, &job->report, error);
   return job->file != NULL && !sl_interrupted ();
 }
 
@@ -182,7 +188,8 @@ static gboolean
 is_better (const Job *job, const Job *other)
 {
   const gdouble a = job->report.agreement, b = other->report.agreement;
-  return isnan (a) || isnan (b) || a == b ? job->report.output_snr > other->report.output_snr : a > b;
+  return isnan (a) || isnan (b) || a == b ? job->report.output_snr > other->report.output_snr
+                                          : a > b;
 }
 
 static void
@@ -208,7 +215,8 @@ run_job (Job *job, SlSpawner *spawner, gboolean equalize, GError **error)
   if (job->quantizer == NULL)
     return FALSE;
   sl_quantizer_spec (job->quantizer, &spec);
-  job->pictures = sl_pictures_new ("quantize", spawner, &spec, sl_quantizer_tensor_bytes (job->quantizer));
+  job->pictures =
+    sl_pictures_new ("quantize", spawner, &spec, sl_quantizer_tensor_bytes (job->quantizer));
   return quantize (job, error);
 }
 
@@ -216,7 +224,9 @@ run_job (Job *job, SlSpawner *spawner, gboolean equalize, GError **error)
 static gboolean
 try_equalized (Job *job, SlSpawner *spawner, GError **error)
 {
-  Job other = { .options = job->options, .learned = g_ptr_array_ref (job->learned), .compared = g_ptr_array_ref (job->compared) };
+  Job other = { .options = job->options,
+                .learned = g_ptr_array_ref (job->learned),
+                .compared = g_ptr_array_ref (job->compared) };
   const gboolean good = run_job (&other, spawner, TRUE, error);
   if (good && other.report.equalized > 0 && is_better (&other, job)) {
     const Job plain = *job;
@@ -235,20 +245,26 @@ open_and_quantize (const Options *options, SlSpawner *spawner, GError **error)
   const guint kept = options->evaluate == NULL ? options->most / (KEPT_BACK - 1) : 0;
   g_autoptr (SlSources) sources = NULL;
   g_autoptr (SlSources) evaluation = NULL;
-  if ((options->calibrate != NULL && (sources = sl_sources_new (spawner, options->calibrate, options->most + kept, error)) == NULL)
-      || (options->evaluate != NULL && (evaluation = sl_sources_new (spawner, options->evaluate, options->most, error)) == NULL))
+  if ((options->calibrate != NULL
+       && (sources = sl_sources_new (spawner, options->calibrate, options->most + kept, error))
+            == NULL)
+      || (options->evaluate != NULL
+          && (evaluation = sl_sources_new (spawner, options->evaluate, options->most, error))
+               == NULL))
     return FALSE;
   Job job = { .options = options, .sources = sources, .evaluation = evaluation };
   job.learned = g_ptr_array_new ();
   job.compared = g_ptr_array_new ();
   share_out (&job);
-  const gboolean good = run_job (&job, spawner, FALSE, error) && (!options->equalize || try_equalized (&job, spawner, error));
+  const gboolean good = run_job (&job, spawner, FALSE, error)
+                        && (!options->equalize || try_equalized (&job, spawner, error));
   const gboolean done = good && finish (&job, error);
   job_clear (&job);
   return done;
 }
 
-/* Whether the page would take the place of a picture that @option names: of a file, or of one in a folder. */
+/* Whether the page would take the place of a picture that @option names: of a file, or of one in a
+ * folder. */
 static gboolean
 loses_picture (const Options *options, const char *option, const char *argument)
 {
@@ -256,8 +272,10 @@ loses_picture (const Options *options, const char *option, const char *argument)
   g_autoptr (GPtrArray) inputs = sl_inputs_new (arguments, FALSE);
   const SlInput *lost = inputs->len > 0 ? sl_inputs_find_file (inputs, options->html) : NULL;
   if (lost != NULL)
-    sl_options_usage ("quantize", "--html is %s, a picture of %s, which would be lost; expected another name for --html", lost->name,
-                      option);
+    sl_options_usage (
+      "quantize",
+      "--html is %s, a picture of %s, which would be lost; expected another name for --html",
+      lost->name, option);
   return lost != NULL;
 }
 
@@ -272,7 +290,8 @@ run (const Options *options)
     return SL_EXIT_FAILED;
   }
   sl_elements_init (NULL, NULL);
-  if (loses_picture (options, "--calibrate", options->calibrate) || loses_picture (options, "--evaluate", options->evaluate))
+  if (loses_picture (options, "--calibrate", options->calibrate)
+      || loses_picture (options, "--evaluate", options->evaluate))
     return SL_EXIT_USAGE;
   const gboolean good = open_and_quantize (options, spawner, &error);
   if (sl_interrupted ())
@@ -287,11 +306,15 @@ static gboolean
 check_targets (const Options *options)
 {
   return sl_options_tflite ("quantize", options->output)
-         && sl_options_apart ("quantize", "--output", options->output, "MODEL", options->model.settings.model)
-         && sl_options_apart ("quantize", "--output", options->output, "--labels", options->model.settings.labels)
+         && sl_options_apart ("quantize", "--output", options->output, "MODEL",
+                              options->model.settings.model)
+         && sl_options_apart ("quantize", "--output", options->output, "--labels",
+                              options->model.settings.labels)
          && sl_options_apart ("quantize", "--html", options->html, "--output", options->output)
-         && sl_options_apart ("quantize", "--html", options->html, "MODEL", options->model.settings.model)
-         && sl_options_apart ("quantize", "--html", options->html, "--labels", options->model.settings.labels)
+         && sl_options_apart ("quantize", "--html", options->html, "MODEL",
+                              options->model.settings.model)
+         && sl_options_apart ("quantize", "--html", options->html, "--labels",
+                              options->model.settings.labels)
          && (options->html == NULL || sl_options_target ("quantize", "--html", options->html));
 }
 
@@ -301,9 +324,12 @@ check (Options *options)
   options->most = DEFAULT_PICTURES;
   if (!check_targets (options) || !sl_model_options_check ("quantize", &options->model)
       || !sl_making_options_check ("quantize", &options->making)
-      || !sl_options_integer ("quantize", "--pictures", options->pictures, 1, 100000, &options->most))
+      || !sl_options_integer ("quantize", "--pictures", options->pictures, 1, 100000,
+                              &options->most))
     return FALSE;
-  options->making.how.what = options->weights_only ? SL_QUANTIZE_WEIGHTS : options->float16 ? SL_QUANTIZE_FLOAT16 : SL_QUANTIZE_ALL;
+  options->making.how.what = options->weights_only ? SL_QUANTIZE_WEIGHTS
+                             : options->float16    ? SL_QUANTIZE_FLOAT16
+                                                   : SL_QUANTIZE_ALL;
   options->making.how.threads = sl_threads_resolve (options->model.threads);
   return TRUE;
 }
@@ -313,31 +339,43 @@ run_quantize (int argc, char **argv)
 {
   Options options = { 0 };
   g_auto (GStrv) rest = NULL;
-  g_autofree GOptionEntry *more = sl_model_options_entries (&options.model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
+  g_autofree GOptionEntry *more =
+    sl_model_options_entries (&options.model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
   const GOptionEntry entries[] = {
     { "calibrate", 'c', 0, G_OPTION_ARG_FILENAME, &options.calibrate,
-      "Pictures like those that the model will see: a folder, a video, a camera or a URI", "SOURCE" },
+      "Pictures like those that the model will see: a folder, a video, a camera or a URI",
+      "SOURCE" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output, "The file to write", "FILE" },
-    { "evaluate", 'e', 0, G_OPTION_ARG_FILENAME, &options.evaluate, "Pictures to compare on (default: every fifth of those)", "SOURCE" },
-    { "pictures", 0, 0, G_OPTION_ARG_STRING, &options.pictures, "Most pictures for calibration, 1..100000 (default 100)", "N" },
+    { "evaluate", 'e', 0, G_OPTION_ARG_FILENAME, &options.evaluate,
+      "Pictures to compare on (default: every fifth of those)", "SOURCE" },
+    { "pictures", 0, 0, G_OPTION_ARG_STRING, &options.pictures,
+      "Most pictures for calibration, 1..100000 (default 100)", "N" },
     SL_MAKING_ENTRIES (&options.making),
-    { "equalize", 0, 0, G_OPTION_ARG_NONE, &options.equalize, "First equalise the ranges of channels, if that helps", NULL },
-    { "weights-only", 0, 0, G_OPTION_ARG_NONE, &options.weights_only, "8-bit weights, the rest float; needs no pictures", NULL },
-    { "float16", 0, 0, G_OPTION_ARG_NONE, &options.float16, "float16 weights, the rest float; needs no pictures", NULL },
-    { "html", 0, 0, G_OPTION_ARG_FILENAME, &options.html, "Write the report as a page, with pictures of both models' results", "FILE" },
-    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads, "Threads to compute with, 1..64 or auto (default 1)", "N" },
+    { "equalize", 0, 0, G_OPTION_ARG_NONE, &options.equalize,
+      "First equalise the ranges of channels, if that helps", NULL },
+    { "weights-only", 0, 0, G_OPTION_ARG_NONE, &options.weights_only,
+      "8-bit weights, the rest float; needs no pictures", NULL },
+    { "float16", 0, 0, G_OPTION_ARG_NONE, &options.float16,
+      "float16 weights, the rest float; needs no pictures", NULL },
+    { "html", 0, 0, G_OPTION_ARG_FILENAME, &options.html,
+      "Write the report as a page, with pictures of both models' results", "FILE" },
+    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads,
+      "Threads to compute with, 1..64 or auto (default 1)", "N" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL },
     { NULL },
   };
-  int status = sl_options_parse ("quantize", "MODEL", "Quantises a float model to 8 bits, and measures the loss.", NULL, argc, argv,
-                                 entries, more, &rest);
+  int status = sl_options_parse ("quantize", "MODEL",
+                                 "Quantises a float model to 8 bits, and measures the loss.", NULL,
+                                 argc, argv, entries, more, &rest);
   if (status < 0) {
     status = SL_EXIT_USAGE;
     options.model.settings.model = g_strdup (rest[0]);
     if (rest[0] == NULL || rest[1] != NULL)
       sl_options_usage ("quantize", "expected one MODEL, got %u arguments", g_strv_length (rest));
-    else if (options.output == NULL || (options.calibrate == NULL && !options.weights_only && !options.float16))
-      sl_options_usage ("quantize", "%s is required", options.output == NULL ? "--output FILE" : "--calibrate SOURCE");
+    else if (options.output == NULL
+             || (options.calibrate == NULL && !options.weights_only && !options.float16))
+      sl_options_usage ("quantize", "%s is required",
+                        options.output == NULL ? "--output FILE" : "--calibrate SOURCE");
     else if (options.weights_only && options.float16)
       sl_options_usage ("quantize", "expected one of --weights-only and --float16");
     else if (check (&options))
@@ -347,4 +385,5 @@ run_quantize (int argc, char **argv)
   return status;
 }
 
-const SlCommand sl_command_quantize = { "quantize", "quantise a float model to 8 bits", run_quantize };
+const SlCommand sl_command_quantize = { "quantize", "quantise a float model to 8 bits",
+                                        run_quantize };

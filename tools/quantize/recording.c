@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How long a video is, its decoder may not know: frames are kept at a distance that doubles, and every other one is let go, whenever there are
- * twice as many as wanted.
+ * How long a video is, its decoder may not know: frames are kept at a distance that doubles, and
+ * every other one is let go, whenever there are twice as many as wanted.
  */
 #include "tools/quantize/recording.h"
 
@@ -16,7 +16,8 @@
 #define CAMERA_INTERVAL (GST_SECOND / 2)
 /* A camera whose timestamps stand still, or go back, gives a frame so often all the same; us. */
 #define CAMERA_PATIENCE (2 * G_USEC_PER_SEC)
-/* How long a camera, a pipe or a network may send nothing; a camera that starts anew takes less. Seconds. */
+/* How long a camera, a pipe or a network may send nothing; a camera that starts anew takes less.
+ * Seconds. */
 #define MAX_SILENCE 60
 /* The most frames and microseconds of a video. A day at 25 frames a second has fewer frames. */
 #define MAX_FRAMES 2500000
@@ -30,8 +31,9 @@ typedef struct
   guint wanted;
   guint64 step, seen, bytes;
   gboolean camera;
-  GstClockTime last, next; /* of a camera: timestamp of the frame that was kept last, and of the one to keep */
-  gint64 started, kept;    /* when it began, and kept the last frame; us */
+  GstClockTime last,
+    next; /* of a camera: timestamp of the frame that was kept last, and of the one to keep */
+  gint64 started, kept; /* when it began, and kept the last frame; us */
 } Recording;
 
 static void
@@ -54,8 +56,9 @@ is_due (Recording *r, GstSample *sample)
   const gint64 now = g_get_monotonic_time ();
   if (!r->camera)
     return r->seen++ % r->step == 0;
-  const gboolean early = GST_CLOCK_TIME_IS_VALID (at) ? at >= r->last && at < r->next && now - r->kept < CAMERA_PATIENCE
-                                                      : now - r->kept < (gint64) GST_TIME_AS_USECONDS (CAMERA_INTERVAL);
+  const gboolean early = GST_CLOCK_TIME_IS_VALID (at)
+                           ? at >= r->last && at < r->next && now - r->kept < CAMERA_PATIENCE
+                           : now - r->kept < (gint64) GST_TIME_AS_USECONDS (CAMERA_INTERVAL);
   if (early && r->frames->len > 0)
     return FALSE;
   r->last = GST_CLOCK_TIME_IS_VALID (at) ? at : 0;
@@ -100,15 +103,17 @@ is_enough (const Recording *r)
   return !r->camera && (r->seen == MAX_FRAMES || g_get_monotonic_time () - r->started > MAX_TIME);
 }
 
-/* (transfer full) (nullable): as sl_decoder_client_next(), with a time limit. That function waits without a limit where the input is not a
- * file. */
+/* (transfer full) (nullable): as sl_decoder_client_next(), with a time limit. That function waits
+ * without a limit where the input is not a file. */
 static GstSample *
 next_frame (const Recording *r, SlDecoderClient *source, GError **error)
 {
-  const gint64 deadline = r->camera ? g_get_monotonic_time () + MAX_SILENCE * (gint64) G_USEC_PER_SEC : G_MAXINT64;
+  const gint64 deadline =
+    r->camera ? g_get_monotonic_time () + MAX_SILENCE * (gint64) G_USEC_PER_SEC : G_MAXINT64;
   GstSample *sample = sl_decoder_client_until (source, deadline, error);
   if (sample == NULL && *error == NULL && !sl_interrupted () && g_get_monotonic_time () >= deadline)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "no frame came for %d s, after %u of %u; check that it is switched on, and sends",
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+                 "no frame came for %d s, after %u of %u; check that it is switched on, and sends",
                  MAX_SILENCE, r->frames->len, r->wanted);
   return sample;
 }
@@ -126,13 +131,15 @@ look (Recording *r, SlDecoderClient *source, const SlInput *input, GError **erro
     if (is_due (r, sample))
       keep (r, sample);
     sl_progress_show_share (&progress, ++looked_at,
-                            sl_progress_share (GST_CLOCK_TIME_IS_VALID (at) ? at : 0, sl_decoder_client_duration (source)));
+                            sl_progress_share (GST_CLOCK_TIME_IS_VALID (at) ? at : 0,
+                                               sl_decoder_client_duration (source)));
     gst_sample_unref (sample);
   }
   sl_progress_hide ();
   if (is_enough (r))
     sl_complain ("quantize",
-                 "%s: only its first %" G_GUINT64_FORMAT " frames are looked at: it has more than %d, or takes more than an hour",
+                 "%s: only its first %" G_GUINT64_FORMAT
+                 " frames are looked at: it has more than %d, or takes more than an hour",
                  input->name, r->seen, MAX_FRAMES);
 }
 
@@ -153,7 +160,9 @@ sl_recording_new (SlSpawner *spawner, const SlInput *input, guint n, GError **er
   g_autoptr (GPtrArray) frames = g_ptr_array_new_with_free_func (sample_free);
   g_autoptr (SlDecoderClient) source = sl_decoder_client_new (spawner, TIMEOUT, "", tell_note);
   g_autoptr (GError) reason = NULL;
-  Recording r = { .frames = frames, .wanted = n, .step = 1, .camera = input->kind != SL_INPUT_FILE };
+  Recording r = {
+    .frames = frames, .wanted = n, .step = 1, .camera = input->kind != SL_INPUT_FILE
+  };
   r.started = g_get_monotonic_time ();
   if (!sl_decoder_client_open (source, input, error)) {
     g_prefix_error (error, "%s: ", input->name);
@@ -164,7 +173,8 @@ sl_recording_new (SlSpawner *spawner, const SlInput *input, guint n, GError **er
   if (sl_interrupted ())
     return NULL;
   if (reason != NULL || frames->len == 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: %s", input->name, reason != NULL ? reason->message : "has no frame in it");
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: %s", input->name,
+                 reason != NULL ? reason->message : "has no frame in it");
     return NULL;
   }
   return spread (frames, n);

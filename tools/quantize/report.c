@@ -15,25 +15,30 @@ print_agreement (const SlQuantizeReport *report)
   else if (report->measure == NULL)
     printf ("agreement  not measured: no decoder takes the outputs (--decoder states one)\n");
   else if (isnan (report->agreement))
-    printf ("agreement  not measured: the float model finds nothing in the %u pictures\n", report->compared);
+    printf ("agreement  not measured: the float model finds nothing in the %u pictures\n",
+            report->compared);
   else
-    printf ("agreement  %.3f %s, float against %s, on %u other pictures\n", report->agreement, report->measure,
-            report->what == SL_QUANTIZE_FLOAT16 ? "16 bits" : "8 bits", report->compared);
+    printf ("agreement  %.3f %s, float against %s, on %u other pictures\n", report->agreement,
+            report->measure, report->what == SL_QUANTIZE_FLOAT16 ? "16 bits" : "8 bits",
+            report->compared);
 }
 
 static const char *const bits[] = { "8 bits", "weights of 8 bits", "weights of float16" };
 
 void
-sl_quantize_print (const SlQuantizeReport *report, const SlLearned *learned, const char *output, guint threads)
+sl_quantize_print (const SlQuantizeReport *report, const SlLearned *learned, const char *output,
+                   guint threads)
 {
   g_autofree char *shown = sl_printable (output, SL_PRINTABLE_MESSAGE);
   printf ("model      %s\n", shown);
   if (learned->looked_at > 0)
-    printf ("frames     %" G_GUINT64_FORMAT " looked at, %" G_GUINT64_FORMAT " alike, %u learned from\n", learned->looked_at,
-            learned->alike, learned->pictures);
+    printf ("frames     %" G_GUINT64_FORMAT " looked at, %" G_GUINT64_FORMAT
+            " alike, %u learned from\n",
+            learned->looked_at, learned->alike, learned->pictures);
   else if (report->what == SL_QUANTIZE_ALL)
     printf ("pictures   %u learned from\n", learned->pictures);
-  printf ("nodes      %u, of them %u with %s\n", report->nodes, report->quantized, bits[report->what]);
+  printf ("nodes      %u, of them %u with %s\n", report->nodes, report->quantized,
+          bits[report->what]);
   if (report->equalized > 0)
     printf ("equalized  %u pairs of layers\n", report->equalized);
   if (report->pruned > 0)
@@ -44,11 +49,13 @@ sl_quantize_print (const SlQuantizeReport *report, const SlLearned *learned, con
     g_autofree char *name = sl_printable (report->kept[i], SL_PRINTABLE_MESSAGE);
     printf ("           %s\n", name);
   }
-  printf ("size       %.2f MB float, %.2f MB now\n", (double) report->float_bytes / 1e6, (double) report->quantized_bytes / 1e6);
+  printf ("size       %.2f MB float, %.2f MB now\n", (double) report->float_bytes / 1e6,
+          (double) report->quantized_bytes / 1e6);
   print_agreement (report);
   if (report->compared == 0)
     return;
-  printf ("time       %.2f ms float, %.2f ms now, %u thread%s\n", report->float_ms, report->quantized_ms, threads, threads != 1 ? "s" : "");
+  printf ("time       %.2f ms float, %.2f ms now, %u thread%s\n", report->float_ms,
+          report->quantized_ms, threads, threads != 1 ? "s" : "");
   printf ("outputs    %.1f dB signal to noise\n", report->output_snr);
   printf ("noisiest\n");
   for (guint i = 0; i < report->n_worst; i++) {
@@ -65,23 +72,28 @@ append_number (GString *out, const char *key, gdouble value)
 }
 
 void
-sl_quantize_print_json (const SlQuantizeReport *report, const SlLearned *learned, const char *output, guint threads)
+sl_quantize_print_json (const SlQuantizeReport *report, const SlLearned *learned,
+                        const char *output, guint threads)
 {
   g_autoptr (GString) out = g_string_new ("{\"model\":");
   sl_json_append_string (out, output);
-  g_string_append_printf (out,
-                          ",\"calibrated\":%u,\"compared\":%u,\"nodes\":%u,\"quantized_nodes\":%u,\"float_bytes\":%" G_GSIZE_FORMAT
-                          ",\"bytes\":%" G_GSIZE_FORMAT ",\"threads\":%u,\"measure\":",
-                          learned->pictures, report->compared, report->nodes, report->quantized, report->float_bytes,
-                          report->quantized_bytes, threads);
+  g_string_append_printf (
+    out,
+    ",\"calibrated\":%u,\"compared\":%u,\"nodes\":%u,\"quantized_nodes\":%u,\"float_bytes\":%" G_GSIZE_FORMAT
+    ",\"bytes\":%" G_GSIZE_FORMAT ",\"threads\":%u,\"measure\":",
+    learned->pictures, report->compared, report->nodes, report->quantized, report->float_bytes,
+    report->quantized_bytes, threads);
   sl_json_append_string (out, report->measure);
   append_number (out, "agreement", report->agreement);
   append_number (out, "float_ms", report->float_ms);
   append_number (out, "ms", report->quantized_ms);
   append_number (out, "output_snr_db", report->compared > 0 ? report->output_snr : NAN);
   if (learned->looked_at > 0)
-    g_string_append_printf (out, ",\"looked_at\":%" G_GUINT64_FORMAT ",\"alike\":%" G_GUINT64_FORMAT, learned->looked_at, learned->alike);
-  g_string_append_printf (out, ",\"equalized\":%u,\"pruned\":%u,\"kept\":[", report->equalized, report->pruned);
+    g_string_append_printf (out,
+                            ",\"looked_at\":%" G_GUINT64_FORMAT ",\"alike\":%" G_GUINT64_FORMAT,
+                            learned->looked_at, learned->alike);
+  g_string_append_printf (out, ",\"equalized\":%u,\"pruned\":%u,\"kept\":[", report->equalized,
+                          report->pruned);
   for (guint i = 0; i < MIN (report->n_kept, SL_QUANTIZE_KEPT); i++) {
     g_string_append (out, i > 0 ? "," : "");
     sl_json_append_string (out, report->kept[i]);

@@ -5,8 +5,8 @@
 
 #include "models/quantize/quantize.h"
 
-/** What was learned from: @pictures; of a camera, frames of @looked_at, of which @alike were left out, since others had shown the same. Elsewhere
- *  both are 0. */
+/** What was learned from: @pictures; of a camera, frames of @looked_at, of which @alike were left
+ * out, since others had shown the same. Elsewhere both are 0. */
 typedef struct
 {
   guint pictures;
@@ -14,8 +14,10 @@ typedef struct
 } SlLearned;
 
 /** sl_quantize_print: what @report and @learned say of the file @output. */
-void sl_quantize_print (const SlQuantizeReport *report, const SlLearned *learned, const char *output, guint threads);
+void sl_quantize_print (const SlQuantizeReport *report, const SlLearned *learned,
+                        const char *output, guint threads);
 /** sl_quantize_print_json: the same, one object. */
-void sl_quantize_print_json (const SlQuantizeReport *report, const SlLearned *learned, const char *output, guint threads);
+void sl_quantize_print_json (const SlQuantizeReport *report, const SlLearned *learned,
+                             const char *output, guint threads);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A scene is remembered as the mean brightness of each part of the picture: noise of a sensor averages out there, and somebody who walks by
- * does not. The picture itself cannot be made of it again.
+ * A scene is remembered as the mean brightness of each part of the picture: noise of a sensor
+ * averages out there, and somebody who walks by does not. The picture itself cannot be made of it
+ * again.
  */
 #include "tools/quantize/scenes.h"
 
@@ -44,14 +45,16 @@ sl_scenes_free (SlScenes *scenes)
 static void
 summarize (const SlNormalizeSpec *spec, const gfloat *tensor, Scene *scene)
 {
-  const guint width = (guint) spec->width, height = (guint) spec->height, channels = spec->colour == SL_COLOUR_GRAY ? 1 : 3;
+  const guint width = (guint) spec->width, height = (guint) spec->height,
+              channels = spec->colour == SL_COLOUR_GRAY ? 1 : 3;
   gdouble sums[GRID * GRID] = { 0 };
   guint counts[GRID * GRID] = { 0 };
   for (guint y = 0; y < height; y++) {
     for (guint x = 0; x < width; x++) {
       const guint part = y * GRID / height * GRID + x * GRID / width;
       for (guint c = 0; c < channels; c++) {
-        const gsize at = spec->layout == SL_LAYOUT_NHWC ? ((gsize) y * width + x) * channels + c : ((gsize) c * height + y) * width + x;
+        const gsize at = spec->layout == SL_LAYOUT_NHWC ? ((gsize) y * width + x) * channels + c
+                                                        : ((gsize) c * height + y) * width + x;
         sums[part] += ((gdouble) tensor[at] - spec->offset[c]) / spec->gain[c];
       }
       counts[part] += channels;

@@ -20,8 +20,8 @@ typedef struct
   GPtrArray *inputs, *frames, *all;
 } SlSources;
 
-/** sl_sources_new: (transfer full): the pictures of the folder @argument, or @most frames of what else it names. NULL with @error set, and without
- *  when the program was interrupted. */
+/** sl_sources_new: (transfer full): the pictures of the folder @argument, or @most frames of what
+ * else it names. NULL with @error set, and without when the program was interrupted. */
 SlSources *sl_sources_new (SlSpawner *spawner, const char *argument, guint most, GError **error);
 void sl_sources_free (SlSources *sources);
 /** sl_source_load: see sl_pictures_load(). */

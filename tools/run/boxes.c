@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* slinfer writes in threads of its own, and tells there what became of it; lines are logged on the main thread. */
+/* slinfer writes in threads of its own, and tells there what became of it; lines are logged on the
+ * main thread. */
 #include "tools/run/boxes.h"
 
 #include "pipelines/description/build.h"
@@ -7,9 +8,11 @@
 #include "tools/run/log.h"
 #include "tools/run/notify.h"
 
-/* The time for black boxes that are still being written when everything else has ended, and the state that a service manager gets then. */
+/* The time for black boxes that are still being written when everything else has ended, and the
+ * state that a service manager gets then. */
 #define FINISH_SECONDS 60
-#define FINISH_STATE "EXTEND_TIMEOUT_USEC=" G_STRINGIFY (FINISH_SECONDS) "000000\nSTATUS=writing black boxes"
+#define FINISH_STATE \
+  "EXTEND_TIMEOUT_USEC=" G_STRINGIFY (FINISH_SECONDS) "000000\nSTATUS=writing black boxes"
 
 typedef struct
 {
@@ -22,9 +25,11 @@ log_written (gpointer data)
 {
   const Written *written = data;
   if (written->message != NULL)
-    sl_run_log (SL_LOG_WARNING, written->pipeline, "black-box", "no black box: %s", written->message);
+    sl_run_log (SL_LOG_WARNING, written->pipeline, "black-box", "no black box: %s",
+                written->message);
   else
-    sl_run_log (SL_LOG_INFO, written->pipeline, "black-box", "%s: black box of %u inferences", written->path, written->inferences);
+    sl_run_log (SL_LOG_INFO, written->pipeline, "black-box", "%s: black box of %u inferences",
+                written->path, written->inferences);
   return G_SOURCE_REMOVE;
 }
 
@@ -40,7 +45,8 @@ written_free (gpointer data)
 
 /* In the thread that wrote it. */
 static void
-on_dumped (GstElement *infer, const char *path, guint inferences, const char *message, gpointer name)
+on_dumped (GstElement *infer, const char *path, guint inferences, const char *message,
+           gpointer name)
 {
   Written *written = g_new0 (Written, 1);
   written->pipeline = g_strdup (name);
@@ -65,7 +71,8 @@ sl_run_boxes_attach (GstElement *pipeline, const char *folder, const char *name)
     g_object_get (infers->pdata[i], "black-box", &own, NULL);
     if (own == NULL && folder != NULL)
       g_object_set (infers->pdata[i], "black-box", folder, NULL);
-    g_signal_connect_data (infers->pdata[i], "dumped", G_CALLBACK (on_dumped), g_strdup (name), free_name, (GConnectFlags) 0);
+    g_signal_connect_data (infers->pdata[i], "dumped", G_CALLBACK (on_dumped), g_strdup (name),
+                           free_name, (GConnectFlags) 0);
   }
 }
 
@@ -106,6 +113,8 @@ sl_run_boxes_finish (void)
   for (guint i = 0; i < 100 && g_main_context_iteration (NULL, FALSE); i++)
     ; /* lines of what was written last */
   if (!sl_recorders_wait (0))
-    sl_run_log (SL_LOG_WARNING, NULL, "black-box",
-                "black boxes are still being written after %d s; the next start makes them of what was recorded", FINISH_SECONDS);
+    sl_run_log (
+      SL_LOG_WARNING, NULL, "black-box",
+      "black boxes are still being written after %d s; the next start makes them of what was recorded",
+      FINISH_SECONDS);
 }

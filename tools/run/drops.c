@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Counting what gives way. A queue does not tell of it: frames that came, less those that left and those that are in it. The three are
- * read while frames flow, so that a frame on its way between two of them may seem dropped; a loss counts once two readings saw it. An
- * appsrc tells each time that it is full.
+ * Counting what gives way. A queue does not tell of it: frames that came, less those that left and
+ * those that are in it. The three are read while frames flow, so that a frame on its way between
+ * two of them may seem dropped; a loss counts once two readings saw it. An appsrc tells each time
+ * that it is full.
  */
 #include "tools/run/drops.h"
 
@@ -79,7 +80,8 @@ read_queue (Queue *queue)
     return;
   const guint64 in = atomic_load (&queue->in);
   g_object_get (element, "leaky", &leaky, "current-level-buffers", &level, NULL);
-  const guint64 rest = atomic_load (&queue->out) + level + queue->flushed, seen = leaky != 0 && in > rest ? in - rest : 0;
+  const guint64 rest = atomic_load (&queue->out) + level + queue->flushed,
+                seen = leaky != 0 && in > rest ? in - rest : 0;
   queue->told = MAX (queue->told, MIN (queue->seen, seen));
   queue->seen = seen;
 }
@@ -88,7 +90,8 @@ static void
 count_data (atomic_uint_least64_t *counter, GstPadProbeInfo *info)
 {
   const gboolean is_list = (GST_PAD_PROBE_INFO_TYPE (info) & GST_PAD_PROBE_TYPE_BUFFER_LIST) != 0;
-  atomic_fetch_add (counter, is_list ? gst_buffer_list_length (GST_PAD_PROBE_INFO_BUFFER_LIST (info)) : 1);
+  atomic_fetch_add (counter,
+                    is_list ? gst_buffer_list_length (GST_PAD_PROBE_INFO_BUFFER_LIST (info)) : 1);
 }
 
 static GstPadProbeReturn
@@ -121,7 +124,8 @@ flush (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 }
 
 static void
-probe (GstElement *element, const char *pad_name, GstPadProbeType type, GstPadProbeCallback callback, Queue *queue)
+probe (GstElement *element, const char *pad_name, GstPadProbeType type,
+       GstPadProbeCallback callback, Queue *queue)
 {
   GstPad *pad = gst_element_get_static_pad (element, pad_name);
   gst_pad_add_probe (pad, type, callback, queue, NULL);
@@ -137,8 +141,10 @@ watch_queue (SlDrops *drops, GstElement *element)
   g_mutex_lock (&drops->lock);
   g_ptr_array_add (drops->queues, queue);
   g_mutex_unlock (&drops->lock);
-  probe (element, "sink", GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, data_in, queue);
-  probe (element, "src", GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, data_out, queue);
+  probe (element, "sink", GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, data_in,
+         queue);
+  probe (element, "src", GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, data_out,
+         queue);
   probe (element, "src", GST_PAD_PROBE_TYPE_EVENT_FLUSH, flush, queue);
 }
 
@@ -159,8 +165,9 @@ sl_drops_watch (SlDrops *drops, GstElement *element)
   if (strcmp (type, "GstQueue") == 0 && !sl_element_is_inside (element, "SlPredict"))
     watch_queue (drops, element);
   else if (strcmp (type, "GstAppSrc") == 0)
-    g_signal_connect (element, "enough-data", G_CALLBACK (on_full),
-                      &drops->full[sl_element_is_inside (element, "SlCamera") ? SL_DROP_CAMERA : SL_DROP_QUEUE]);
+    g_signal_connect (
+      element, "enough-data", G_CALLBACK (on_full),
+      &drops->full[sl_element_is_inside (element, "SlCamera") ? SL_DROP_CAMERA : SL_DROP_QUEUE]);
 }
 
 void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Counts the frames that elements of a running pipeline dropped, by reason. Drops of slpredict and of camera connections are not included.
+ * Counts the frames that elements of a running pipeline dropped, by reason. Drops of slpredict and
+ * of camera connections are not included.
  */
 #ifndef SL_TOOLS_RUN_DROPS_H
 #define SL_TOOLS_RUN_DROPS_H
@@ -20,11 +21,14 @@ typedef struct _SlDrops SlDrops;
 SlDrops *sl_drops_new (void);
 /** sl_drops_free: what is watched must be in NULL. NULL is legal. */
 void sl_drops_free (SlDrops *drops);
-/** sl_drops_watch: counts in @element, if it is one that may drop frames. Any thread; before frames flow through it. */
+/** sl_drops_watch: counts in @element, if it is one that may drop frames. Any thread; before frames
+ * flow through it. */
 void sl_drops_watch (SlDrops *drops, GstElement *element);
-/** sl_drops_take_message: of the pipeline's bus; counts what a QoS message tells, and takes no notice of others. */
+/** sl_drops_take_message: of the pipeline's bus; counts what a QoS message tells, and takes no
+ * notice of others. */
 void sl_drops_take_message (SlDrops *drops, GstMessage *message);
-/** sl_drops_read: the sums so far, which never fall. A queue's are those that two readings in a row saw. Any thread. */
+/** sl_drops_read: the sums so far, which never fall. A queue's are those that two readings in a row
+ * saw. Any thread. */
 void sl_drops_read (SlDrops *drops, guint64 counts[SL_N_DROPS]);
 /** sl_drop_name: "late", "queue" or "camera". */
 const char *sl_drop_name (SlDrop drop);

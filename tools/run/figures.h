@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Measures the frame counts and the costs of running pipelines, for the table of --stats and for HTTP clients.
+ * Measures the frame counts and the costs of running pipelines, for the table of --stats and for
+ * HTTP clients.
  */
 #ifndef SL_TOOLS_RUN_FIGURES_H
 #define SL_TOOLS_RUN_FIGURES_H
@@ -21,8 +22,8 @@ typedef struct
   gint64 p50[SL_N_STAGES], p95[SL_N_STAGES];
 } SlFigures;
 
-/** SlFiguresBefore: what the rates of the next figures are since. All 0 at first. @serial: of the flow that was counted, whose address
- *  another may have by now. */
+/** SlFiguresBefore: what the rates of the next figures are since. All 0 at first. @serial: of the
+ * flow that was counted, whose address another may have by now. */
 typedef struct
 {
   guint64 serial;
@@ -30,7 +31,8 @@ typedef struct
 } SlFiguresBefore;
 
 /** sl_figures_read: @seconds: since @before was filled. */
-void sl_figures_read (SlWorker *worker, SlFiguresBefore *before, double seconds, SlFigures *figures);
+void sl_figures_read (SlWorker *worker, SlFiguresBefore *before, double seconds,
+                      SlFigures *figures);
 /** sl_stage_name: "preprocess", "inference", "decode" or "age". */
 const char *sl_stage_name (SlStage stage);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Counting. A point is an element of interest with a counter; probes only add to it and look at the clock, so that they cost
- * nothing beside a frame. The ring of latencies has a lock that is held for a copy.
+ * Counting. A point is an element of interest with a counter; probes only add to it and look at the
+ * clock, so that they cost nothing beside a frame. The ring of latencies has a lock that is held
+ * for a copy.
  */
 #include "tools/run/flow.h"
 
@@ -59,8 +60,8 @@ keep_latency (SlFlow *flow, GstBuffer *buffer)
 {
   const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
   SlLatency latency;
-  if (meta == NULL || meta->decoded == 0 || !sl_frame_meta_latency (meta, meta->decoded, &latency) || latency.preprocess < 0
-      || latency.inference < 0)
+  if (meta == NULL || meta->decoded == 0 || !sl_frame_meta_latency (meta, meta->decoded, &latency)
+      || latency.preprocess < 0 || latency.inference < 0)
     return;
   g_mutex_lock (&flow->lock);
   keep_time (flow, SL_STAGE_PREPROCESS, latency.preprocess);
@@ -86,12 +87,14 @@ on_data (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   Point *point = data;
   SlFlow *flow = point->flow;
   /* A frame that passes without tensors, as no worker computed any, is no prediction. */
-  if (point->kind == POINT_RESULT && (GST_PAD_PROBE_INFO_TYPE (info) & GST_PAD_PROBE_TYPE_BUFFER) != 0
+  if (point->kind == POINT_RESULT
+      && (GST_PAD_PROBE_INFO_TYPE (info) & GST_PAD_PROBE_TYPE_BUFFER) != 0
       && sl_buffer_is_empty_frame (GST_PAD_PROBE_INFO_BUFFER (info)))
     return GST_PAD_PROBE_OK;
   const gboolean is_list = (GST_PAD_PROBE_INFO_TYPE (info) & GST_PAD_PROBE_TYPE_BUFFER_LIST) != 0;
-  atomic_fetch_add_explicit (&point->count, is_list ? gst_buffer_list_length (GST_PAD_PROBE_INFO_BUFFER_LIST (info)) : 1,
-                             memory_order_relaxed);
+  atomic_fetch_add_explicit (
+    &point->count, is_list ? gst_buffer_list_length (GST_PAD_PROBE_INFO_BUFFER_LIST (info)) : 1,
+    memory_order_relaxed);
   if (point->kind == POINT_SINK)
     note_arrival (flow);
   return GST_PAD_PROBE_OK;
@@ -116,7 +119,8 @@ on_prediction (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 static void
 watch_pad (GstPad *pad, Point *point)
 {
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, on_data, point, NULL);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, on_data,
+                     point, NULL);
   if (point->kind == POINT_SINK)
     gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, on_event, point->flow, NULL);
 }
@@ -128,12 +132,14 @@ on_pad_added (GstElement *element, GstPad *pad, gpointer point)
     watch_pad (pad, point);
 }
 
-/* Counts at the sink pads of sinks and of slpostprocess, else at source pads, also those to come. */
+/* Counts at the sink pads of sinks and of slpostprocess, else at source pads, also those to come.
+ */
 static void
 watch_element (GstElement *element, Point *point)
 {
   const gboolean at_sink = point->kind == POINT_SINK || point->kind == POINT_RESULT;
-  GstIterator *pads = at_sink ? gst_element_iterate_sink_pads (element) : gst_element_iterate_src_pads (element);
+  GstIterator *pads =
+    at_sink ? gst_element_iterate_sink_pads (element) : gst_element_iterate_src_pads (element);
   GValue item = G_VALUE_INIT;
   while (gst_iterator_next (pads, &item) == GST_ITERATOR_OK) {
     watch_pad (g_value_get_object (&item), point);
@@ -158,7 +164,8 @@ watch_predictions (SlFlow *flow, GstElement *element)
 static gboolean
 is_encoded_output (GstElement *element)
 {
-  return sl_element_is_inside (element, "SlCamera") && strcmp (GST_OBJECT_NAME (element), SL_CAMERA_ENCODED_OUTPUT) == 0;
+  return sl_element_is_inside (element, "SlCamera")
+         && strcmp (GST_OBJECT_NAME (element), SL_CAMERA_ENCODED_OUTPUT) == 0;
 }
 
 /* FALSE for elements that are of no interest. */
@@ -167,7 +174,8 @@ classify (GstElement *element, PointKind *kind)
 {
   GstElementFactory *factory = gst_element_get_factory (element);
   const char *name = factory != NULL ? GST_OBJECT_NAME (factory) : "";
-  const char *klass = factory != NULL ? gst_element_factory_get_metadata (factory, GST_ELEMENT_METADATA_KLASS) : NULL;
+  const char *klass =
+    factory != NULL ? gst_element_factory_get_metadata (factory, GST_ELEMENT_METADATA_KLASS) : NULL;
   if (GST_IS_BIN (element) || is_encoded_output (element))
     return FALSE;
   if (strcmp (name, "slpostprocess") == 0)
@@ -226,7 +234,8 @@ sl_flow_new (GstElement *pipeline)
   GstIterator *elements = gst_bin_iterate_recurse (GST_BIN (pipeline));
   gst_iterator_foreach (elements, add_item, flow);
   gst_iterator_free (elements);
-  flow->added = g_signal_connect (pipeline, "deep-element-added", G_CALLBACK (on_element_added), flow);
+  flow->added =
+    g_signal_connect (pipeline, "deep-element-added", G_CALLBACK (on_element_added), flow);
   return flow;
 }
 
@@ -264,14 +273,17 @@ sl_flow_counts (SlFlow *flow, SlFlowCounts *counts)
   for (guint i = 0; i < flow->points->len; i++) {
     Point *point = flow->points->pdata[i];
     const guint64 count = atomic_load_explicit (&point->count, memory_order_relaxed);
-    sums[point->kind] = point->kind == POINT_SINK ? MAX (sums[point->kind], count) : sums[point->kind] + count;
+    sums[point->kind] =
+      point->kind == POINT_SINK ? MAX (sums[point->kind], count) : sums[point->kind] + count;
     decodes = decodes || point->kind == POINT_DECODER;
     predicts = predicts || point->kind == POINT_RESULT;
   }
   flow->in = MAX (flow->in, sums[decodes ? POINT_DECODER : POINT_SOURCE]);
-  *counts = (SlFlowCounts){ .in = flow->in, .out = sums[POINT_SINK], .predictions = sums[POINT_RESULT] };
+  *counts =
+    (SlFlowCounts){ .in = flow->in, .out = sums[POINT_SINK], .predictions = sums[POINT_RESULT] };
   g_mutex_unlock (&flow->lock);
-  counts->dropped = predicts && counts->in > counts->predictions ? counts->in - counts->predictions : 0;
+  counts->dropped =
+    predicts && counts->in > counts->predictions ? counts->in - counts->predictions : 0;
   counts->first = atomic_load_explicit (&flow->first, memory_order_relaxed);
   counts->last = atomic_load_explicit (&flow->last, memory_order_relaxed);
 }

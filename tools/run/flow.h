@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Frames through a running pipeline, counted by pad probes, and how long each stage takes them, read from SlFrameMeta. Streaming
- * threads write, the supervisor reads.
+ * Frames through a running pipeline, counted by pad probes, and how long each stage takes them,
+ * read from SlFrameMeta. Streaming threads write, the supervisor reads.
  */
 #ifndef SL_TOOLS_RUN_FLOW_H
 #define SL_TOOLS_RUN_FLOW_H
@@ -20,10 +20,12 @@ typedef enum
 
 /**
  * SlFlowCounts:
- * @in: frames from the decoders, or from the sources in a pipeline without decoders; never decreases
+ * @in: frames from the decoders, or from the sources in a pipeline without decoders; never
+ * decreases
  * @out: the most that one sink got
  * @predictions: tensors of frames that slpostprocess decoded, not frames that passed it without any
- * @dropped: frames of @in that gave no prediction, frames still on their way among them; 0 in a pipeline without a model
+ * @dropped: frames of @in that gave no prediction, frames still on their way among them; 0 in a
+ * pipeline without a model
  * @first: monotonic microseconds of the first at a sink; 0 = none yet
  * @last: of the last
  */
@@ -44,8 +46,8 @@ guint64 sl_flow_serial (const SlFlow *flow);
 /** sl_flow_drops: (transfer none): of the same pipeline, elements that come later included. */
 SlDrops *sl_flow_drops (const SlFlow *flow);
 void sl_flow_counts (SlFlow *flow, SlFlowCounts *counts);
-/** sl_flow_latency: the 50th and the 95th percentile (core/base/percentile.h) of the last 512 frames, in microseconds. FALSE before the
- *  first frame. */
+/** sl_flow_latency: the 50th and the 95th percentile (core/base/percentile.h) of the last 512
+ * frames, in microseconds. FALSE before the first frame. */
 gboolean sl_flow_latency (SlFlow *flow, SlStage stage, gint64 *p50, gint64 *p95);
 /** sl_flow_add_histogram: adds what @stage took all frames so far to @histogram. */
 void sl_flow_add_histogram (SlFlow *flow, SlStage stage, SlHistogram *histogram);

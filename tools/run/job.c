@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* State changes and ends of streams on a thread of their own; answers come back through the default main context. */
+/* State changes and ends of streams on a thread of their own; answers come back through the default
+ * main context. */
 #include "tools/run/job.h"
 
 /* For a pipeline that is asked to end while it still starts. */
@@ -58,14 +59,16 @@ post_answer (Job *job)
   g_source_unref (source);
 }
 
-/* On the way to PLAYING the source would wait for the sink, the sink for the pipeline, and the pipeline for this call. */
+/* On the way to PLAYING the source would wait for the sink, the sink for the pipeline, and the
+ * pipeline for this call. */
 static gboolean
 send_end (GstElement *pipeline)
 {
   GstState state;
-  const GstStateChangeReturn change = gst_element_get_state (pipeline, &state, NULL, START_PATIENCE);
-  return (change == GST_STATE_CHANGE_SUCCESS || change == GST_STATE_CHANGE_NO_PREROLL) && state == GST_STATE_PLAYING
-         && gst_element_send_event (pipeline, gst_event_new_eos ());
+  const GstStateChangeReturn change =
+    gst_element_get_state (pipeline, &state, NULL, START_PATIENCE);
+  return (change == GST_STATE_CHANGE_SUCCESS || change == GST_STATE_CHANGE_NO_PREROLL)
+         && state == GST_STATE_PLAYING && gst_element_send_event (pipeline, gst_event_new_eos ());
 }
 
 static gboolean

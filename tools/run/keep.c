@@ -68,7 +68,8 @@ path_of (GstElement *element, GstElement *pipeline)
 }
 
 static void
-for_each (SlKeep *keep, GstElement *pipeline, void (*use) (SlKeep *, GstElement *, const char *property, const char *key))
+for_each (SlKeep *keep, GstElement *pipeline,
+          void (*use) (SlKeep *, GstElement *, const char *property, const char *key))
 {
   static const char *const factories[] = { "slanalyze", "sltrack", "slpostprocess", "slpublish" };
   for (guint f = 0; f < G_N_ELEMENTS (factories); f++) {
@@ -102,7 +103,8 @@ apply (SlKeep *keep, GstElement *element, const char *property, const char *key)
   g_autoptr (GError) error = NULL;
   const char *text = g_hash_table_lookup (keep->values, key);
   if (text != NULL && !sl_property_from_text (G_OBJECT (element), property, text, &error))
-    sl_run_log (SL_LOG_WARNING, keep->name, "state", "%s: %s: %s; it begins anew", GST_OBJECT_NAME (element), property, error->message);
+    sl_run_log (SL_LOG_WARNING, keep->name, "state", "%s: %s: %s; it begins anew",
+                GST_OBJECT_NAME (element), property, error->message);
 }
 
 void
@@ -122,7 +124,8 @@ static char *
 to_text (SlKeep *keep)
 {
   g_autoptr (GKeyFile) file = g_key_file_new ();
-  g_autoptr (GList) keys = g_list_sort (g_hash_table_get_keys (keep->values), (GCompareFunc) strcmp);
+  g_autoptr (GList) keys =
+    g_list_sort (g_hash_table_get_keys (keep->values), (GCompareFunc) strcmp);
   guint n = 0;
   g_key_file_set_integer (file, GROUP, "version", VERSION);
   g_key_file_set_string (file, GROUP, "pipeline", keep->name);
@@ -144,21 +147,24 @@ read_file (SlKeep *keep, GKeyFile *file, GError **error)
   if (g_stat (keep->path, &info) != 0 && errno == ENOENT)
     return TRUE;
   if (g_stat (keep->path, &info) == 0 && (!S_ISREG (info.st_mode) || info.st_size > LARGEST_FILE)) {
-    g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_INVAL, "expected a file of at most %d MiB", LARGEST_FILE >> 20);
+    g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_INVAL, "expected a file of at most %d MiB",
+                 LARGEST_FILE >> 20);
     return FALSE;
   }
   if (!g_file_get_contents (keep->path, &text, &length, error))
     return FALSE;
   if (!g_key_file_load_from_data (file, text, length, G_KEY_FILE_NONE, NULL)
       || g_key_file_get_integer (file, GROUP, "version", NULL) != VERSION) {
-    g_set_error_literal (error, G_FILE_ERROR, G_FILE_ERROR_INVAL, "expected what an earlier run saved, got something else or a part of it");
+    g_set_error_literal (error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
+                         "expected what an earlier run saved, got something else or a part of it");
     return FALSE;
   }
   pipeline = g_key_file_get_string (file, GROUP, "pipeline", NULL);
   if (g_strcmp0 (pipeline, keep->name) == 0)
     return TRUE;
   g_autofree char *shown = sl_printable (pipeline != NULL ? pipeline : "", SL_PRINTABLE_NAME);
-  g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_INVAL, "expected the state of pipeline %s, got that of '%s'", keep->name, shown);
+  g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
+               "expected the state of pipeline %s, got that of '%s'", keep->name, shown);
   return FALSE;
 }
 
@@ -168,12 +174,14 @@ load (SlKeep *keep)
   g_autoptr (GKeyFile) file = g_key_file_new ();
   g_autoptr (GError) error = NULL;
   if (!read_file (keep, file, &error)) {
-    sl_run_log (SL_LOG_WARNING, keep->name, "state", "%s: %s: not used; counts begin at 0", keep->path, error->message);
+    sl_run_log (SL_LOG_WARNING, keep->name, "state", "%s: %s: not used; counts begin at 0",
+                keep->path, error->message);
     return;
   }
   for (guint n = 0;; n++) {
     g_autofree char *group = g_strdup_printf ("value %u", n);
-    char *key = g_key_file_get_string (file, group, "of", NULL), *text = g_key_file_get_string (file, group, "text", NULL);
+    char *key = g_key_file_get_string (file, group, "of", NULL),
+         *text = g_key_file_get_string (file, group, "text", NULL);
     if (key == NULL || text == NULL) {
       g_free (key);
       g_free (text);
@@ -188,7 +196,8 @@ static void
 tell_trouble (SlKeep *keep)
 {
   if (keep->trouble != NULL && !keep->told)
-    sl_run_log (SL_LOG_WARNING, keep->name, "state", "%s: counts are not kept over the end of the program; trying again", keep->trouble);
+    sl_run_log (SL_LOG_WARNING, keep->name, "state",
+                "%s: counts are not kept over the end of the program; trying again", keep->trouble);
   keep->told = keep->trouble != NULL;
   g_clear_pointer (&keep->trouble, g_free);
 }
@@ -210,9 +219,10 @@ sl_keep_check (const char *folder, GError **error)
     g_unlink (probe);
   }
   if (why != NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-                 "state %s: %s; expected a folder that this user can write to: make it, or name another one, or counts do not go on",
-                 folder, why);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_OPEN,
+      "state %s: %s; expected a folder that this user can write to: make it, or name another one, or counts do not go on",
+      folder, why);
   return why == NULL;
 }
 
@@ -253,8 +263,9 @@ write_file (gpointer data)
   g_autoptr (GError) error = NULL;
   if (g_mkdir_with_parents (job->keep->folder, 0700) != 0)
     job->keep->trouble = g_strdup_printf ("%s: %s", job->keep->folder, g_strerror (errno));
-  else if (!g_file_set_contents_full (job->keep->path, job->text, -1, G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE, 0600,
-                                      &error))
+  else if (!g_file_set_contents_full (job->keep->path, job->text, -1,
+                                      G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE,
+                                      0600, &error))
     job->keep->trouble = g_strdup (error->message);
   g_atomic_int_set (&job->keep->written, TRUE);
   g_free (job->text);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What elements of a pipeline know that goes on in the next one, by their names: slanalyze's counts, the next id of those that track, what the
- * broker switched off. Over
- * restarts and reloads in memory; over the end of the process in a file, where there is a folder for it. On the main thread; a thread of its
- * own writes the file.
+ * What elements of a pipeline know that goes on in the next one, by their names: slanalyze's
+ * counts, the next id of those that track, what the broker switched off. Over restarts and reloads
+ * in memory; over the end of the process in a file, where there is a folder for it. On the main
+ * thread; a thread of its own writes the file.
  */
 #ifndef SL_TOOLS_RUN_KEEP_H
 #define SL_TOOLS_RUN_KEEP_H
@@ -15,9 +15,11 @@ typedef struct _SlKeep SlKeep;
 SlKeep *sl_keep_new (void);
 /** sl_keep_free: saves what has changed, and waits until it is written. */
 void sl_keep_free (SlKeep *keep);
-/** sl_keep_check: whether @folder is one that files can be written in; it is made where its parent is there. FALSE with SL_ERROR_OPEN. */
+/** sl_keep_check: whether @folder is one that files can be written in; it is made where its parent
+ * is there. FALSE with SL_ERROR_OPEN. */
 gboolean sl_keep_check (const char *folder, GError **error);
-/** sl_keep_open: from now on in FOLDER/NAME.state, '/' and '%' of the name as "%2F" and "%25", whose contents it takes; what is wrong with them is logged. @name: of the pipeline */
+/** sl_keep_open: from now on in FOLDER/NAME.state, '/' and '%' of the name as "%2F" and "%25",
+ * whose contents it takes; what is wrong with them is logged. @name: of the pipeline */
 void sl_keep_open (SlKeep *keep, const char *name, const char *folder);
 /** sl_keep_collect: takes what elements of @pipeline know. */
 void sl_keep_collect (SlKeep *keep, GstElement *pipeline);

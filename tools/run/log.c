@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Log lines of `sightline run`. Messages, which may come from the network, reach terminal and journal as sl_printable_message() makes them. */
+/* Log lines of `sightline run`. Messages, which may come from the network, reach terminal and
+ * journal as sl_printable_message() makes them. */
 #include "tools/run/log.h"
 
 #include <stdio.h>
@@ -22,7 +23,8 @@ static const struct
   const char *name, *prefix;
 } levels[] = { { "error", "<3>" }, { "warning", "<4>" }, { "info", "<6>" } };
 
-/* systemd.exec(5): $JOURNAL_STREAM is device and inode of the journal's end, which standard error may not be any more. */
+/* systemd.exec(5): $JOURNAL_STREAM is device and inode of the journal's end, which standard error
+ * may not be any more. */
 static gboolean
 goes_to_journal (void)
 {
@@ -30,7 +32,8 @@ goes_to_journal (void)
   struct stat status;
   if (stream == NULL || fstat (STDERR_FILENO, &status) != 0)
     return FALSE;
-  g_autofree char *own = g_strdup_printf ("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT, (guint64) status.st_dev, (guint64) status.st_ino);
+  g_autofree char *own = g_strdup_printf ("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT,
+                                          (guint64) status.st_dev, (guint64) status.st_ino);
   return g_str_equal (stream, own);
 }
 
@@ -55,7 +58,9 @@ sl_run_log_set_before (void (*before) (gpointer), gpointer data)
 }
 
 void
-sl_run_log_set_listener (void (*listener) (SlLogLevel, const char *, const char *, const char *, gpointer), gpointer data)
+sl_run_log_set_listener (void (*listener) (SlLogLevel, const char *, const char *, const char *,
+                                           gpointer),
+                         gpointer data)
 {
   listen_line = listener;
   listener_data = data;
@@ -82,7 +87,9 @@ json_line (SlLogLevel level, const char *pipeline, const char *event, const char
   g_autoptr (GDateTime) now = g_date_time_new_now_utc ();
   g_autofree char *time = g_date_time_format (now, "%Y-%m-%dT%H:%M:%S.%fZ");
   GString *line = g_string_new (NULL);
-  g_string_append_printf (line, "{\"time\":\"%s\",\"level\":\"%s\",\"event\":\"%s\",\"pipeline\":", time, levels[level].name, event);
+  g_string_append_printf (line,
+                          "{\"time\":\"%s\",\"level\":\"%s\",\"event\":\"%s\",\"pipeline\":", time,
+                          levels[level].name, event);
   sl_json_append_string (line, pipeline);
   g_string_append (line, ",\"message\":");
   sl_json_append_string (line, message);
@@ -116,7 +123,8 @@ sl_run_log (SlLogLevel level, const char *pipeline, const char *event, const cha
   g_autofree char *message = g_strdup_vprintf (format, args);
   va_end (args);
   g_autofree char *shown = sl_printable_message (message);
-  g_autofree char *line = json ? json_line (level, pipeline, event, shown) : text_line (level, pipeline, shown);
+  g_autofree char *line =
+    json ? json_line (level, pipeline, event, shown) : text_line (level, pipeline, shown);
   sl_run_log_raw (line);
   if (listen_line != NULL)
     listen_line (level, pipeline, event, shown, listener_data);

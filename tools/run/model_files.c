@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A row for each file of each slinfer. Setting the property model, to what it is, is what makes the element load beside. */
+/* A row for each file of each slinfer. Setting the property model, to what it is, is what makes the
+ * element load beside. */
 #include "tools/run/model_files.h"
 
 #include <string.h>
@@ -86,7 +87,8 @@ is_known (const GArray *files, const File *file)
 {
   for (guint i = 0; i < files->len; i++) {
     const File *known = &g_array_index (files, File, i);
-    if (known->infer == file->infer && strcmp (known->path, file->path) == 0 && sl_file_stamp_same_content (&known->stamp, &file->stamp))
+    if (known->infer == file->infer && strcmp (known->path, file->path) == 0
+        && sl_file_stamp_same_content (&known->stamp, &file->stamp))
       return TRUE;
   }
   return FALSE;

@@ -20,7 +20,8 @@ static gboolean
 fail (const char *path, int number, GError **error)
 {
   if (number == EAGAIN)
-    g_set_error (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK, "NOTIFY_SOCKET=%s: the service manager does not read", path);
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK,
+                 "NOTIFY_SOCKET=%s: the service manager does not read", path);
   else
     g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "NOTIFY_SOCKET=%s: %s", path, g_strerror (number));
   return FALSE;
@@ -38,12 +39,14 @@ sl_notify (const char *state, GError **error)
   const size_t length = strlen (path);
   memcpy (address.sun_path, path, length);
   if (path[0] == '@')
-    address.sun_path[0] = '\0'; /* the abstract namespace, where the length counts and no NUL ends the name */
+    address.sun_path[0] =
+      '\0'; /* the abstract namespace, where the length counts and no NUL ends the name */
   const int fd = socket (AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0)
     return fail (path, errno, error);
   const socklen_t size = (socklen_t) (offsetof (struct sockaddr_un, sun_path) + length);
-  const ssize_t sent = sendto (fd, state, strlen (state), MSG_NOSIGNAL, (const struct sockaddr *) &address, size);
+  const ssize_t sent =
+    sendto (fd, state, strlen (state), MSG_NOSIGNAL, (const struct sockaddr *) &address, size);
   const int number = errno;
   close (fd);
   return sent >= 0 || fail (path, number, error);
@@ -56,12 +59,15 @@ sl_notify_watchdog_interval (void)
   guint64 usec = 0, owner = 0;
   if (text == NULL || !g_ascii_string_to_unsigned (text, 10, 1, G_MAXINT64, &usec, NULL))
     return 0;
-  if (pid != NULL && (!g_ascii_string_to_unsigned (pid, 10, 1, G_MAXINT, &owner, NULL) || owner != (guint64) getpid ()))
+  if (pid != NULL
+      && (!g_ascii_string_to_unsigned (pid, 10, 1, G_MAXINT, &owner, NULL)
+          || owner != (guint64) getpid ()))
     return 0;
   return usec / 2;
 }
 
-/* A busy machine's manager may be behind by more than its socket holds: what it could not take is told with the next tick. */
+/* A busy machine's manager may be behind by more than its socket holds: what it could not take is
+ * told with the next tick. */
 void
 sl_manager_tell_rest (SlManager *manager)
 {

@@ -5,8 +5,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
-const gint64 sl_flow_buckets[SL_FLOW_BUCKETS] = { 500,    1000,   2000,   5000,    10000,   20000,  50000,
-                                                  100000, 200000, 500000, 1000000, 2000000, 5000000 };
+const gint64 sl_flow_buckets[SL_FLOW_BUCKETS] = { 500,     1000,    2000,   5000,   10000,
+                                                  20000,   50000,   100000, 200000, 500000,
+                                                  1000000, 2000000, 5000000 };
 
 void
 sl_histogram_add (SlHistogram *histogram, gint64 time)
@@ -32,8 +33,8 @@ sl_process_figures_read (SlProcessFigures *figures)
   g_autofree char *text = NULL;
   *figures = (SlProcessFigures){ 0 };
   if (getrusage (RUSAGE_SELF, &usage) == 0)
-    figures->cpu =
-      (double) (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + (double) (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+    figures->cpu = (double) (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+                   + (double) (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
   if (!g_file_get_contents ("/proc/self/status", &text, NULL, NULL))
     return;
   figures->rss = status_number (text, "\nVmRSS:") * 1024;

@@ -25,7 +25,8 @@ void sl_process_figures_read (SlProcessFigures *figures);
 #define SL_FLOW_BUCKETS 13
 extern const gint64 sl_flow_buckets[SL_FLOW_BUCKETS];
 
-/** SlHistogram: how often a stage took how long: @counts of each bucket alone; @sum: microseconds. */
+/** SlHistogram: how often a stage took how long: @counts of each bucket alone; @sum: microseconds.
+ */
 typedef struct
 {
   guint64 counts[SL_FLOW_BUCKETS + 1], sum;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * `sightline run`: pipelines from description files, supervised until they end or a signal comes. One timer drives the workers and the
- * figures; everything else is a reaction to a message, a signal, or a thread's answer.
+ * `sightline run`: pipelines from description files, supervised until they end or a signal comes.
+ * One timer drives the workers and the figures; everything else is a reaction to a message, a
+ * signal, or a thread's answer.
  */
 #include <glib-unix.h>
 #include <gst/gst.h>
@@ -52,7 +53,8 @@ status_text (const Run *run)
     counts[sl_worker_state (run->workers->pdata[i])]++;
   for (guint s = 0; s < G_N_ELEMENTS (counts); s++)
     if (counts[s] > 0)
-      g_string_append_printf (text, "%s%u %s", text->len > 0 ? ", " : "", counts[s], sl_worker_state_name ((SlWorkerState) s));
+      g_string_append_printf (text, "%s%u %s", text->len > 0 ? ", " : "", counts[s],
+                              sl_worker_state_name ((SlWorkerState) s));
   return g_string_free (text, FALSE);
 }
 
@@ -102,8 +104,8 @@ on_overdue (gpointer data)
     return G_SOURCE_REMOVE;
   for (guint i = 0; i < run->workers->len; i++)
     if (!sl_worker_at_rest (run->workers->pdata[i]))
-      sl_run_log (SL_LOG_ERROR, sl_worker_name (run->workers->pdata[i]), "stuck", "did not stop within %.1f s; ending without it",
-                  STOP_MS / 1000.0);
+      sl_run_log (SL_LOG_ERROR, sl_worker_name (run->workers->pdata[i]), "stuck",
+                  "did not stop within %.1f s; ending without it", STOP_MS / 1000.0);
   run->overdue = TRUE;
   g_main_loop_quit (run->loop);
   return G_SOURCE_REMOVE;
@@ -136,7 +138,8 @@ static gboolean
 on_reload_signal (gpointer data)
 {
   Run *run = data;
-  g_autofree char *state = g_strdup_printf ("RELOADING=1\nMONOTONIC_USEC=%" G_GINT64_FORMAT, g_get_monotonic_time ());
+  g_autofree char *state =
+    g_strdup_printf ("RELOADING=1\nMONOTONIC_USEC=%" G_GINT64_FORMAT, g_get_monotonic_time ());
   sl_manager_tell (&run->manager, state);
   for (guint i = 0; !run->stopping && i < run->workers->len; i++)
     sl_worker_reload (run->workers->pdata[i]);
@@ -168,7 +171,8 @@ on_tick (gpointer data)
     SlWorker *worker = run->workers->pdata[i];
     sl_worker_tick (worker);
     if (sl_worker_stuck (worker) && !run->stopping) {
-      sl_run_log (SL_LOG_ERROR, sl_worker_name (worker), "stuck", "an element does not stop; ending, since only a new process can go on");
+      sl_run_log (SL_LOG_ERROR, sl_worker_name (worker), "stuck",
+                  "an element does not stop; ending, since only a new process can go on");
       run->overdue = TRUE;
       stop_all (run);
     }
@@ -196,8 +200,10 @@ load (Run *run, SlRunOptions *options, char **files)
   gboolean good = TRUE;
   for (guint i = 0; files[i] != NULL; i++) {
     g_autoptr (GError) error = NULL;
-    g_autoptr (GHashTable) parameters = sl_run_options_parameters_for (options, files[i], files[1] == NULL, &error);
-    SlWorker *worker = parameters != NULL ? sl_worker_new (files[i], parameters, &run->options, &error) : NULL;
+    g_autoptr (GHashTable) parameters =
+      sl_run_options_parameters_for (options, files[i], files[1] == NULL, &error);
+    SlWorker *worker =
+      parameters != NULL ? sl_worker_new (files[i], parameters, &run->options, &error) : NULL;
     if (worker == NULL) {
       complain ("bad-description", error->message);
       good = FALSE;
@@ -207,7 +213,8 @@ load (Run *run, SlRunOptions *options, char **files)
     for (guint j = 0; j < run->workers->len; j++)
       namesakes += strcmp (sl_worker_name (run->workers->pdata[j]), sl_worker_name (worker)) == 0;
     if (namesakes > 1) {
-      g_autofree char *name = g_strdup_printf ("%s-%u", sl_worker_name (worker), run->workers->len + 1);
+      g_autofree char *name =
+        g_strdup_printf ("%s-%u", sl_worker_name (worker), run->workers->len + 1);
       sl_worker_set_name (worker, name);
     }
     g_ptr_array_add (run->workers, worker);
@@ -320,15 +327,22 @@ run_run (int argc, char **argv)
   g_auto (GStrv) files = NULL;
   const GOptionEntry entries[] = {
     SL_RUN_OPTION_SET (options),
-    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Log JSON objects, one a line, to standard error", NULL },
+    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json,
+      "Log JSON objects, one a line, to standard error", NULL },
     { "stats", 0, 0, G_OPTION_ARG_NONE, &options.stats,
-      "Show frames, drops, latency, processor and memory, as a table on a terminal, else as lines; and a summary at the end", NULL },
-    SL_HTTP_OPTIONS (http, "Serve a web page with the live pictures and the state of the pipelines, at http://ADDR:PORT/"),
-    { "dot", 0, 0, G_OPTION_ARG_FILENAME, &options.dot, "Write the graph of each pipeline, when it runs and when it fails, to DIR", "DIR" },
+      "Show frames, drops, latency, processor and memory, as a table on a terminal, else as lines; and a summary at the end",
+      NULL },
+    SL_HTTP_OPTIONS (
+      http,
+      "Serve a web page with the live pictures and the state of the pipelines, at http://ADDR:PORT/"),
+    { "dot", 0, 0, G_OPTION_ARG_FILENAME, &options.dot,
+      "Write the graph of each pipeline, when it runs and when it fails, to DIR", "DIR" },
     { "blackbox", 0, 0, G_OPTION_ARG_FILENAME, &options.black_box,
-      "Record the inputs of models, and write the last ones to FOLDER when a pipeline fails, on SIGUSR1, and after a crash", "FOLDER" },
+      "Record the inputs of models, and write the last ones to FOLDER when a pipeline fails, on SIGUSR1, and after a crash",
+      "FOLDER" },
     { "state", 0, 0, G_OPTION_ARG_FILENAME, &options.state,
-      "Keep counts of zones and lines in FOLDER, so that they continue when the program starts again", "FOLDER" },
+      "Keep counts of zones and lines in FOLDER, so that they continue when the program starts again",
+      "FOLDER" },
     { NULL },
   };
   int status = sl_options_parse (
@@ -338,7 +352,8 @@ run_run (int argc, char **argv)
   if (status >= 0)
     return status;
   if (files[0] == NULL)
-    return sl_options_usage ("run", "expected at least one FILE: a pipeline description (docs/pipelines.md)");
+    return sl_options_usage (
+      "run", "expected at least one FILE: a pipeline description (docs/pipelines.md)");
   if (options.dot != NULL && !g_file_test (options.dot, G_FILE_TEST_IS_DIR))
     return sl_options_usage ("run", "--dot: expected a folder, got '%s'", options.dot);
   if (options.black_box != NULL && !g_file_test (options.black_box, G_FILE_TEST_IS_DIR))
@@ -348,4 +363,6 @@ run_run (int argc, char **argv)
   return run_files (&options, &http, files);
 }
 
-const SlCommand sl_command_run = { "run", "run pipelines from description files and keep them running", run_run };
+const SlCommand sl_command_run = { "run",
+                                   "run pipelines from description files and keep them running",
+                                   run_run };

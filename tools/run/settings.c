@@ -22,12 +22,15 @@ sl_run_options_check (const char *command, SlRunOptions *options)
       sl_options_usage (command, "--set: expected NAME=VALUE, got '%s'", options->set[i]);
       return FALSE;
     }
-    g_hash_table_replace (options->parameters, g_strndup (options->set[i], (gsize) (equals - options->set[i])), g_strdup (equals + 1));
+    g_hash_table_replace (options->parameters,
+                          g_strndup (options->set[i], (gsize) (equals - options->set[i])),
+                          g_strdup (equals + 1));
   }
   return TRUE;
 }
 
-/* (nullable): SIGHTLINE_SET_NAME in the environment, which other users do not see as they see arguments; '-' of a name is '_' there. */
+/* (nullable): SIGHTLINE_SET_NAME in the environment, which other users do not see as they see
+ * arguments; '-' of a name is '_' there. */
 static const char *
 from_environment (const char *parameter)
 {
@@ -36,7 +39,8 @@ from_environment (const char *parameter)
 }
 
 GHashTable *
-sl_run_options_parameters_for (SlRunOptions *options, const char *path, gboolean only, GError **error)
+sl_run_options_parameters_for (SlRunOptions *options, const char *path, gboolean only,
+                               GError **error)
 {
   g_autoptr (GHashTable) declared = sl_description_declared (path, error);
   GHashTable *taken = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
@@ -67,7 +71,8 @@ sl_run_options_all_used (const char *command, SlRunOptions *options)
   g_hash_table_iter_init (&iter, options->parameters);
   while (g_hash_table_iter_next (&iter, &name, NULL))
     if (!g_hash_table_contains (options->used, name)) {
-      sl_complain (command, "--set %s: none of the descriptions has a parameter of that name", (const char *) name);
+      sl_complain (command, "--set %s: none of the descriptions has a parameter of that name",
+                   (const char *) name);
       return FALSE;
     }
   return TRUE;

@@ -66,8 +66,9 @@ static void
 append_json_stages (GString *out, const gint64 *p50, const gint64 *p95)
 {
   for (guint s = 0; s < SL_N_STAGES; s++)
-    g_string_append_printf (out, ",\"%s_us\":{\"p50\":%" G_GINT64_FORMAT ",\"p95\":%" G_GINT64_FORMAT "}", sl_stage_name ((SlStage) s),
-                            p50[s], p95[s]);
+    g_string_append_printf (
+      out, ",\"%s_us\":{\"p50\":%" G_GINT64_FORMAT ",\"p95\":%" G_GINT64_FORMAT "}",
+      sl_stage_name ((SlStage) s), p50[s], p95[s]);
 }
 
 static void
@@ -75,9 +76,11 @@ append_json (GString *out, SlWorker *worker, const SlFigures *figures)
 {
   g_string_append (out, out->str[out->len - 1] == '[' ? "{\"name\":" : ",{\"name\":");
   sl_json_append_string (out, sl_worker_name (worker));
-  g_string_append_printf (out, ",\"state\":\"%s\",\"restarts\":%u,\"fps_in\":%.2f,\"fps_out\":%.2f,\"dropped\":%" G_GUINT64_FORMAT,
-                          sl_worker_state_name (sl_worker_state (worker)), sl_worker_restarts (worker), figures->fps_in, figures->fps_out,
-                          figures->dropped);
+  g_string_append_printf (
+    out,
+    ",\"state\":\"%s\",\"restarts\":%u,\"fps_in\":%.2f,\"fps_out\":%.2f,\"dropped\":%" G_GUINT64_FORMAT,
+    sl_worker_state_name (sl_worker_state (worker)), sl_worker_restarts (worker), figures->fps_in,
+    figures->fps_out, figures->dropped);
   if (figures->timed)
     append_json_stages (out, figures->p50, figures->p95);
   g_string_append_c (out, '}');
@@ -87,11 +90,13 @@ static void
 append_row (GString *out, SlWorker *worker, const SlFigures *figures)
 {
   g_autofree char *name = sl_printable (sl_worker_name (worker), 16);
-  g_string_append_printf (out, "%-16s %-8s %7.1f %7.1f %8" G_GUINT64_FORMAT, name, sl_worker_state_name (sl_worker_state (worker)),
-                          figures->fps_in, figures->fps_out, figures->dropped);
+  g_string_append_printf (out, "%-16s %-8s %7.1f %7.1f %8" G_GUINT64_FORMAT, name,
+                          sl_worker_state_name (sl_worker_state (worker)), figures->fps_in,
+                          figures->fps_out, figures->dropped);
   for (guint s = 0; s < SL_N_STAGES; s++)
     if (figures->timed)
-      g_string_append_printf (out, "  %5.1f %5.1f", (double) figures->p50[s] / 1000, (double) figures->p95[s] / 1000);
+      g_string_append_printf (out, "  %5.1f %5.1f", (double) figures->p50[s] / 1000,
+                              (double) figures->p95[s] / 1000);
     else
       g_string_append (out, "      -     -");
   g_string_append_printf (out, " %8u\n", sl_worker_restarts (worker));
@@ -100,7 +105,8 @@ append_row (GString *out, SlWorker *worker, const SlFigures *figures)
 static void
 append_heading (GString *out)
 {
-  g_string_append_printf (out, "%-16s %-8s %7s %7s %8s", "pipeline", "state", "fps in", "fps out", "dropped");
+  g_string_append_printf (out, "%-16s %-8s %7s %7s %8s", "pipeline", "state", "fps in", "fps out",
+                          "dropped");
   for (guint s = 0; s < SL_N_STAGES; s++)
     g_string_append_printf (out, "  %11s", sl_stage_name ((SlStage) s));
   g_string_append (out, " restarts\n");
@@ -131,7 +137,8 @@ show (SlStats *stats, double seconds)
   const double percent = 100 * (process.cpu - stats->cpu) / seconds;
   stats->cpu = process.cpu;
   g_string_append_printf (out,
-                          json ? "],\"cpu_percent\":%.1f,\"rss_mib\":%.1f,\"threads\":%u}\n" : "CPU %.1f %%, memory %.1f MiB, %u threads\n",
+                          json ? "],\"cpu_percent\":%.1f,\"rss_mib\":%.1f,\"threads\":%u}\n"
+                               : "CPU %.1f %%, memory %.1f MiB, %u threads\n",
                           percent, (double) process.rss / (1 << 20), process.threads);
   sl_run_log_raw (out->str);
   for (const char *c = out->str; *c != '\0'; c++)
@@ -143,7 +150,8 @@ void
 sl_stats_tick (SlStats *stats)
 {
   const gint64 now = g_get_monotonic_time ();
-  const gint64 interval = stats->terminal || sl_run_log_json () ? TERMINAL_INTERVAL : LINES_INTERVAL;
+  const gint64 interval =
+    stats->terminal || sl_run_log_json () ? TERMINAL_INTERVAL : LINES_INTERVAL;
   if (now - stats->shown < interval)
     return;
   show (stats, (double) (now - stats->shown) / G_USEC_PER_SEC);
@@ -154,7 +162,9 @@ sl_stats_tick (SlStats *stats)
 static double
 mean_rate (const SlWorkerTotals *totals)
 {
-  return totals->running > 0 ? (double) totals->counts.out * G_USEC_PER_SEC / (double) totals->running : 0;
+  return totals->running > 0
+           ? (double) totals->counts.out * G_USEC_PER_SEC / (double) totals->running
+           : 0;
 }
 
 static void
@@ -162,13 +172,14 @@ append_summary_json (GString *out, SlWorker *worker, const SlWorkerTotals *total
 {
   g_string_append (out, out->str[out->len - 1] == '[' ? "{\"name\":" : ",{\"name\":");
   sl_json_append_string (out, sl_worker_name (worker));
-  g_string_append_printf (out,
-                          ",\"state\":\"%s\",\"restarts\":%u,\"recoveries\":%u,\"running_seconds\":%.1f,\"frames_in\":%" G_GUINT64_FORMAT
-                          ",\"frames_out\":%" G_GUINT64_FORMAT ",\"predictions\":%" G_GUINT64_FORMAT ",\"dropped\":%" G_GUINT64_FORMAT
-                          ",\"fps_out\":%.2f",
-                          sl_worker_state_name (sl_worker_state (worker)), sl_worker_restarts (worker), totals->recoveries,
-                          (double) totals->running / G_USEC_PER_SEC, totals->counts.in, totals->counts.out, totals->counts.predictions,
-                          totals->counts.dropped, mean_rate (totals));
+  g_string_append_printf (
+    out,
+    ",\"state\":\"%s\",\"restarts\":%u,\"recoveries\":%u,\"running_seconds\":%.1f,\"frames_in\":%" G_GUINT64_FORMAT
+    ",\"frames_out\":%" G_GUINT64_FORMAT ",\"predictions\":%" G_GUINT64_FORMAT
+    ",\"dropped\":%" G_GUINT64_FORMAT ",\"fps_out\":%.2f",
+    sl_worker_state_name (sl_worker_state (worker)), sl_worker_restarts (worker),
+    totals->recoveries, (double) totals->running / G_USEC_PER_SEC, totals->counts.in,
+    totals->counts.out, totals->counts.predictions, totals->counts.dropped, mean_rate (totals));
   if (totals->timed)
     append_json_stages (out, totals->p50, totals->p95);
   g_string_append_c (out, '}');
@@ -177,12 +188,16 @@ append_summary_json (GString *out, SlWorker *worker, const SlWorkerTotals *total
 static void
 append_summary_row (GString *out, SlWorker *worker, const SlWorkerTotals *totals)
 {
-  g_string_append_printf (
-    out, "%-16.16s %-8s %9.1f %10" G_GUINT64_FORMAT " %10" G_GUINT64_FORMAT " %11" G_GUINT64_FORMAT " %8" G_GUINT64_FORMAT " %7.1f",
-    sl_worker_name (worker), sl_worker_state_name (sl_worker_state (worker)), (double) totals->running / G_USEC_PER_SEC, totals->counts.in,
-    totals->counts.out, totals->counts.predictions, totals->counts.dropped, mean_rate (totals));
+  g_string_append_printf (out,
+                          "%-16.16s %-8s %9.1f %10" G_GUINT64_FORMAT " %10" G_GUINT64_FORMAT
+                          " %11" G_GUINT64_FORMAT " %8" G_GUINT64_FORMAT " %7.1f",
+                          sl_worker_name (worker), sl_worker_state_name (sl_worker_state (worker)),
+                          (double) totals->running / G_USEC_PER_SEC, totals->counts.in,
+                          totals->counts.out, totals->counts.predictions, totals->counts.dropped,
+                          mean_rate (totals));
   if (totals->timed)
-    g_string_append_printf (out, "  %5.1f %5.1f", (double) totals->p50[SL_STAGE_AGE] / 1000, (double) totals->p95[SL_STAGE_AGE] / 1000);
+    g_string_append_printf (out, "  %5.1f %5.1f", (double) totals->p50[SL_STAGE_AGE] / 1000,
+                            (double) totals->p95[SL_STAGE_AGE] / 1000);
   else
     g_string_append (out, "      -     -");
   g_string_append_printf (out, " %8u %6u\n", sl_worker_restarts (worker), totals->recoveries);
@@ -197,10 +212,12 @@ sl_stats_summary (SlStats *stats)
   struct rusage usage = { 0 };
   SlProcessFigures process;
   if (json)
-    g_string_append_printf (out, "{\"event\":\"summary\",\"seconds\":%.1f,\"pipelines\":[", seconds);
+    g_string_append_printf (out, "{\"event\":\"summary\",\"seconds\":%.1f,\"pipelines\":[",
+                            seconds);
   else
-    g_string_append_printf (out, "%-16s %-8s %9s %10s %10s %11s %8s %7s  %11s %8s %6s\n", "summary", "state", "seconds", "frames in",
-                            "frames out", "predictions", "dropped", "fps out", "age p50 p95", "restarts", "back");
+    g_string_append_printf (out, "%-16s %-8s %9s %10s %10s %11s %8s %7s  %11s %8s %6s\n", "summary",
+                            "state", "seconds", "frames in", "frames out", "predictions", "dropped",
+                            "fps out", "age p50 p95", "restarts", "back");
   for (guint i = 0; i < stats->workers->len; i++) {
     SlWorkerTotals totals;
     sl_worker_totals (stats->workers->pdata[i], &totals);
@@ -213,9 +230,11 @@ sl_stats_summary (SlStats *stats)
   getrusage (RUSAGE_SELF, &usage);
   const double peak = (double) usage.ru_maxrss / 1024;
   if (json)
-    g_string_append_printf (out, "],\"cpu_seconds\":%.3f,\"rss_peak_mib\":%.1f}\n", process.cpu, peak);
+    g_string_append_printf (out, "],\"cpu_seconds\":%.3f,\"rss_peak_mib\":%.1f}\n", process.cpu,
+                            peak);
   else
-    g_string_append_printf (out, "%.1f s, CPU %.1f s, memory %.1f MiB at most\n", seconds, process.cpu, peak);
+    g_string_append_printf (out, "%.1f s, CPU %.1f s, memory %.1f MiB at most\n", seconds,
+                            process.cpu, peak);
   sl_run_log_raw (out->str);
   stats->lines = 0;
 }

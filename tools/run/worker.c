@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The life of a pipeline: STARTING until its first frame, RUNNING, then STOPPING, and from there where its end leads: WAITING for the next
- * start, ENDED or FAILED. There is one way out of a pipeline, finish(), which keeps why, and one place that decides what comes then,
- * on_stopped().
+ * The life of a pipeline: STARTING until its first frame, RUNNING, then STOPPING, and from there
+ * where its end leads: WAITING for the next start, ENDED or FAILED. There is one way out of a
+ * pipeline, finish(), which keeps why, and one place that decides what comes then, on_stopped().
  */
 #include "tools/run/worker.h"
 
@@ -24,10 +24,12 @@
 #include "tools/run/memory.h"
 #include "tools/run/model_files.h"
 
-/* Longest wait for the end of stream to go through a pipeline that is to stop, and for its elements to stop after that. */
+/* Longest wait for the end of stream to go through a pipeline that is to stop, and for its elements
+ * to stop after that. */
 #define END_TIMEOUT (G_USEC_PER_SEC)
 #define STOP_TIMEOUT (10 * G_USEC_PER_SEC)
-/* Until a failure in the same words has black boxes again: a pipeline that fails each minute would replace all that are kept. */
+/* Until a failure in the same words has black boxes again: a pipeline that fails each minute would
+ * replace all that are kept. */
 #define SAME_FAILURE (600 * G_USEC_PER_SEC)
 #define MAX_FAILURES 64
 
@@ -65,7 +67,8 @@ struct _SlWorker
   SlWorkerTotals finished; /* of the pipelines before this one */
 };
 
-static const char *const state_names[] = { "starting", "running", "stopping", "waiting", "ended", "failed" };
+static const char *const state_names[] = { "starting", "running", "stopping",
+                                           "waiting",  "ended",   "failed" };
 
 const char *
 sl_worker_state_name (SlWorkerState state)
@@ -91,7 +94,8 @@ write_dot (SlWorker *worker, const char *suffix)
   g_autofree char *file = g_strconcat (worker->name, suffix, ".dot", NULL);
   g_strdelimit (file, "/", '_');
   g_autofree char *path = g_build_filename (worker->options->dot, file, NULL);
-  g_autofree char *graph = gst_debug_bin_to_dot_data (GST_BIN (worker->pipeline), GST_DEBUG_GRAPH_SHOW_ALL);
+  g_autofree char *graph =
+    gst_debug_bin_to_dot_data (GST_BIN (worker->pipeline), GST_DEBUG_GRAPH_SHOW_ALL);
   g_autofree char *shown = sl_redact (graph);
   if (!g_file_set_contents_full (path, shown, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600, &error))
     sl_run_log (SL_LOG_WARNING, worker->name, "dot", "%s", error->message);
@@ -177,7 +181,8 @@ log_info (gpointer data, const char *element, const GError *info)
   SlWorker *worker = data;
   const gboolean recovered = g_hash_table_remove (worker->warned, element);
   worker->finished.recoveries += recovered ? 1 : 0;
-  sl_run_log (SL_LOG_INFO, worker->name, recovered ? "recovered" : "info", "%s: %s", element, info->message);
+  sl_run_log (SL_LOG_INFO, worker->name, recovered ? "recovered" : "info", "%s: %s", element,
+              info->message);
 }
 
 static void
@@ -185,7 +190,8 @@ note_recovery (SlWorker *worker, gint64 since)
 {
   if (worker->failed_since == 0)
     return;
-  sl_run_log (SL_LOG_INFO, worker->name, "recovered", "back after %.1f s", (double) (since - worker->failed_since) / G_USEC_PER_SEC);
+  sl_run_log (SL_LOG_INFO, worker->name, "recovered", "back after %.1f s",
+              (double) (since - worker->failed_since) / G_USEC_PER_SEC);
   worker->failed_since = 0;
   worker->finished.recoveries++;
 }
@@ -196,11 +202,12 @@ log_model (gpointer data, GstMessage *message)
   SlWorker *worker = data;
   const GstStructure *structure = gst_message_get_structure (message);
   if (gst_structure_has_name (structure, "model-changed"))
-    sl_run_log (SL_LOG_INFO, worker->name, "model-changed", "%s: %s runs now", GST_MESSAGE_SRC_NAME (message),
-                gst_structure_get_string (structure, "model"));
+    sl_run_log (SL_LOG_INFO, worker->name, "model-changed", "%s: %s runs now",
+                GST_MESSAGE_SRC_NAME (message), gst_structure_get_string (structure, "model"));
 }
 
-/* STARTING becomes RUNNING once a frame is through; told by the clock, and before the end where that was faster. */
+/* STARTING becomes RUNNING once a frame is through; told by the clock, and before the end where
+ * that was faster. */
 static void
 note_first_frame (SlWorker *worker)
 {
@@ -212,7 +219,8 @@ note_first_frame (SlWorker *worker)
     return;
   worker->running_since = counts.first;
   g_clear_pointer (&worker->fallback, sl_description_free);
-  sl_run_log (SL_LOG_INFO, worker->name, "running", "running; first frame after %.0f ms", (double) (counts.first - worker->started) / 1000);
+  sl_run_log (SL_LOG_INFO, worker->name, "running", "running; first frame after %.0f ms",
+              (double) (counts.first - worker->started) / 1000);
   note_recovery (worker, counts.first);
   write_dot (worker, "");
   set_state (worker, SL_WORKER_RUNNING);
@@ -222,7 +230,8 @@ static gboolean
 is_unread_output (const char *message)
 {
   struct pollfd output = { .fd = STDOUT_FILENO };
-  return strstr (message, g_strerror (EPIPE)) != NULL && poll (&output, 1, 0) > 0 && (output.revents & POLLERR) != 0;
+  return strstr (message, g_strerror (EPIPE)) != NULL && poll (&output, 1, 0) > 0
+         && (output.revents & POLLERR) != 0;
 }
 
 /* @element: (nullable): who says so */
@@ -234,7 +243,8 @@ take_error (gpointer data, const char *element, const GError *error)
     tear_down (worker);
   note_first_frame (worker);
   worker->unread = worker->unread || is_unread_output (error->message);
-  fail (worker, "%s%s%s", element != NULL ? element : "", element != NULL ? ": " : "", error->message);
+  fail (worker, "%s%s%s", element != NULL ? element : "", element != NULL ? ": " : "",
+        error->message);
 }
 
 static void
@@ -250,9 +260,11 @@ take_end (gpointer data)
   }
 }
 
-static const SlBusEvents bus_events = {
-  .failed = take_error, .warned = log_warning, .informed = log_info, .posted = log_model, .ended = take_end
-};
+static const SlBusEvents bus_events = { .failed = take_error,
+                                        .warned = log_warning,
+                                        .informed = log_info,
+                                        .posted = log_model,
+                                        .ended = take_end };
 
 static gboolean
 on_message (GstBus *bus, GstMessage *message, gpointer data)
@@ -323,7 +335,8 @@ static void
 wait_for_start (SlWorker *worker)
 {
   worker->failures++;
-  const guint delay = sl_backoff_delay (worker->description->backoff_min, worker->description->backoff_max, worker->failures);
+  const guint delay = sl_backoff_delay (worker->description->backoff_min,
+                                        worker->description->backoff_max, worker->failures);
   worker->next_start = g_get_monotonic_time () + (gint64) delay * 1000;
   sl_run_log (SL_LOG_INFO, worker->name, "waiting", "starts again in %.1f s", delay / 1000.0);
   set_state (worker, SL_WORKER_WAITING);
@@ -350,7 +363,8 @@ begin (SlWorker *worker)
   sl_jobs_push (worker->jobs, worker->pipeline, GST_STATE_PLAYING);
 }
 
-/* As the restart policy wants it: a reload is no restart, nor is a start that is only waited for. */
+/* As the restart policy wants it: a reload is no restart, nor is a start that is only waited for.
+ */
 static void
 begin_again (SlWorker *worker)
 {
@@ -364,7 +378,8 @@ fall_back (SlWorker *worker)
 {
   sl_description_free (worker->description);
   worker->description = g_steal_pointer (&worker->fallback);
-  sl_run_log (SL_LOG_WARNING, worker->name, "reload-failed", "the new description did not start; going on with the one before");
+  sl_run_log (SL_LOG_WARNING, worker->name, "reload-failed",
+              "the new description did not start; going on with the one before");
   begin (worker);
 }
 
@@ -375,7 +390,8 @@ on_stopped (SlWorker *worker)
   const SlRestart restart = worker->description->restart;
   drop_pipeline (worker);
   sl_memory_trim ();
-  const gboolean for_good = worker->end == END_FAILED && restart == SL_RESTART_NO && worker->fallback == NULL;
+  const gboolean for_good =
+    worker->end == END_FAILED && restart == SL_RESTART_NO && worker->fallback == NULL;
   if (worker->end == END_STOPPED || (worker->stop_asked && !for_good))
     set_state (worker, SL_WORKER_ENDED);
   else if (worker->end == END_REPLACED)
@@ -384,7 +400,8 @@ on_stopped (SlWorker *worker)
     fall_back (worker);
   else if (worker->unread)
     set_state (worker, SL_WORKER_FAILED);
-  else if (restart == SL_RESTART_ALWAYS || (restart == SL_RESTART_ON_FAILURE && worker->end == END_FAILED))
+  else if (restart == SL_RESTART_ALWAYS
+           || (restart == SL_RESTART_ON_FAILURE && worker->end == END_FAILED))
     wait_for_start (worker);
   else
     set_state (worker, worker->end == END_FAILED ? SL_WORKER_FAILED : SL_WORKER_ENDED);
@@ -412,7 +429,8 @@ on_job (GstState state, gboolean good, gpointer data)
 }
 
 SlWorker *
-sl_worker_new (const char *path, GHashTable *parameters, const SlWorkerOptions *options, GError **error)
+sl_worker_new (const char *path, GHashTable *parameters, const SlWorkerOptions *options,
+               GError **error)
 {
   SlDescription *description = sl_description_load (path, parameters, error);
   GstElement *pipeline = description != NULL ? sl_description_build (description, error) : NULL;
@@ -485,12 +503,14 @@ sl_worker_stop (SlWorker *worker)
 static gboolean
 same_overrides (const SlDescription *a, const SlDescription *b)
 {
-  if (a->overrides->len != b->overrides->len || g_strcmp0 (a->regions, b->regions) != 0 || g_strcmp0 (a->black_box, b->black_box) != 0)
+  if (a->overrides->len != b->overrides->len || g_strcmp0 (a->regions, b->regions) != 0
+      || g_strcmp0 (a->black_box, b->black_box) != 0)
     return FALSE;
   for (guint i = 0; i < a->overrides->len; i++) {
     const SlElementOverride *x = &g_array_index (a->overrides, SlElementOverride, i);
     const SlElementOverride *y = &g_array_index (b->overrides, SlElementOverride, i);
-    if (strcmp (x->element, y->element) != 0 || strcmp (x->property, y->property) != 0 || strcmp (x->value, y->value) != 0)
+    if (strcmp (x->element, y->element) != 0 || strcmp (x->property, y->property) != 0
+        || strcmp (x->value, y->value) != 0)
       return FALSE;
   }
   return TRUE;
@@ -507,7 +527,8 @@ replace (SlWorker *worker, SlDescription *description)
     sl_description_free (worker->description);
   worker->description = description;
   worker->failures = 0;
-  sl_run_log (SL_LOG_INFO, worker->name, "reloaded", "%s: changed; starting the new pipeline", worker->path);
+  sl_run_log (SL_LOG_INFO, worker->name, "reloaded", "%s: changed; starting the new pipeline",
+              worker->path);
   if (worker->state == SL_WORKER_STARTING || alive)
     finish (worker, END_REPLACED);
   else if (worker->state == SL_WORKER_STOPPING)
@@ -523,20 +544,25 @@ sl_worker_reload (SlWorker *worker)
   SlDescription *description = sl_description_load (worker->path, worker->parameters, &error);
   GstElement *trial = description != NULL ? sl_description_build (description, &error) : NULL;
   if (trial == NULL) {
-    sl_run_log (SL_LOG_ERROR, worker->name, "reload-failed", "%s; going on with the description before", error->message);
+    sl_run_log (SL_LOG_ERROR, worker->name, "reload-failed",
+                "%s; going on with the description before", error->message);
     g_clear_pointer (&description, sl_description_free);
     return;
   }
   gst_object_unref (trial);
-  const gboolean same = strcmp (description->launch, worker->description->launch) == 0 && same_overrides (description, worker->description);
+  const gboolean same = strcmp (description->launch, worker->description->launch) == 0
+                        && same_overrides (description, worker->description);
   if (same && !sl_worker_at_rest (worker)) {
     sl_description_free (worker->description);
     worker->description = description;
     g_autofree char *missing = NULL;
-    g_autofree char *files = worker->models != NULL ? sl_run_models_reload (worker->models, &missing) : g_strdup ("");
+    g_autofree char *files =
+      worker->models != NULL ? sl_run_models_reload (worker->models, &missing) : g_strdup ("");
     const gboolean whole = missing == NULL || missing[0] == '\0';
-    sl_run_log (whole ? SL_LOG_INFO : SL_LOG_WARNING, worker->name, "reloaded", "%s: the same pipeline; it goes on%s%s%s%s%s", worker->path,
-                files[0] != '\0' ? ", and loads what is new: " : "", files, whole ? "" : "; no such file any more: ", whole ? "" : missing,
+    sl_run_log (whole ? SL_LOG_INFO : SL_LOG_WARNING, worker->name, "reloaded",
+                "%s: the same pipeline; it goes on%s%s%s%s%s", worker->path,
+                files[0] != '\0' ? ", and loads what is new: " : "", files,
+                whole ? "" : "; no such file any more: ", whole ? "" : missing,
                 whole ? "" : ": what was loaded of it runs on, put it back before the next start");
   } else {
     replace (worker, description);
@@ -550,15 +576,17 @@ sl_worker_dump (SlWorker *worker, const char *reason)
   guint recording = 0;
   const guint n = alive ? sl_run_boxes_dump (worker->pipeline, reason, &recording) : 0;
   if (!alive)
-    sl_run_log (SL_LOG_WARNING, worker->name, "black-box", "%s, but the pipeline is not running: no black box", reason);
+    sl_run_log (SL_LOG_WARNING, worker->name, "black-box",
+                "%s, but the pipeline is not running: no black box", reason);
   else if (recording == 0)
-    sl_run_log (SL_LOG_WARNING, worker->name, "black-box", "%s, but nothing is recorded: start with --blackbox FOLDER for black boxes",
+    sl_run_log (SL_LOG_WARNING, worker->name, "black-box",
+                "%s, but nothing is recorded: start with --blackbox FOLDER for black boxes",
                 reason);
   else if (n < recording)
     sl_run_log (
       SL_LOG_WARNING, worker->name, "black-box",
-      "%s: black boxes of %u of %u models: the others have not run yet, or several are being written, or nothing could be recorded", reason,
-      n, recording);
+      "%s: black boxes of %u of %u models: the others have not run yet, or several are being written, or nothing could be recorded",
+      reason, n, recording);
 }
 
 static void
@@ -570,7 +598,8 @@ tick_alive (SlWorker *worker, gint64 now)
   if (worker->state == SL_WORKER_RUNNING)
     sl_keep_tick (worker->keep, worker->pipeline);
   sl_flow_counts (worker->flow, &counts);
-  if (worker->state == SL_WORKER_RUNNING && now - worker->running_since > (gint64) description->backoff_max * 1000)
+  if (worker->state == SL_WORKER_RUNNING
+      && now - worker->running_since > (gint64) description->backoff_max * 1000)
     worker->failures = 0;
   const gboolean first = worker->state == SL_WORKER_STARTING;
   const guint limit = first ? description->start_timeout : description->watchdog;
@@ -581,7 +610,10 @@ tick_alive (SlWorker *worker, gint64 now)
   if (!first && sl_camera_is_away (worker->pipeline))
     worker->away_last = now;
   else
-    fail (worker, first ? "no frame within %g s of its start (start-timeout)" : "no frame for %g s (watchdog)", limit / 1000.0);
+    fail (worker,
+          first ? "no frame within %g s of its start (start-timeout)"
+                : "no frame for %g s (watchdog)",
+          limit / 1000.0);
 }
 
 void
@@ -592,9 +624,11 @@ sl_worker_tick (SlWorker *worker)
     begin_again (worker);
   else if (worker->state == SL_WORKER_STARTING || worker->state == SL_WORKER_RUNNING)
     tick_alive (worker, now);
-  else if (worker->state == SL_WORKER_STOPPING && worker->draining && now - worker->stop_since > END_TIMEOUT)
+  else if (worker->state == SL_WORKER_STOPPING && worker->draining
+           && now - worker->stop_since > END_TIMEOUT)
     tear_down (worker);
-  else if (worker->state == SL_WORKER_STOPPING && !worker->draining && now - worker->stop_since > STOP_TIMEOUT)
+  else if (worker->state == SL_WORKER_STOPPING && !worker->draining
+           && now - worker->stop_since > STOP_TIMEOUT)
     worker->stuck = TRUE;
 }
 

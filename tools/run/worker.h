@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One supervised pipeline: started, watched, restarted with back-off, reloaded, stopped. All functions and callbacks on the main thread;
- * state changes, which may block, happen on the worker's own.
+ * One supervised pipeline: started, watched, restarted with back-off, reloaded, stopped. All
+ * functions and callbacks on the main thread; state changes, which may block, happen on the
+ * worker's own.
  */
 #ifndef SL_TOOLS_RUN_WORKER_H
 #define SL_TOOLS_RUN_WORKER_H
@@ -43,9 +44,11 @@ typedef struct
  * SlWorkerOptions:
  * @dot: (nullable): folder for graphs
  * @black_box: (nullable): folder for black boxes, of elements for which the description names none
- * @state: (nullable): folder in which counts outlive the process, of pipelines whose description names none
+ * @state: (nullable): folder in which counts outlive the process, of pipelines whose description
+ * names none
  * @changed: called after every change of state
- * @adopted: called with each pipeline before it plays, but for the first, which sl_worker_pipeline() has
+ * @adopted: called with each pipeline before it plays, but for the first, which
+ * sl_worker_pipeline() has
  * @dropping: called before a pipeline, which is in NULL, is let go
  */
 typedef struct
@@ -57,20 +60,25 @@ typedef struct
   gpointer data;
 } SlWorkerOptions;
 
-/** sl_worker_new: loads the description at @path and builds its pipeline once, so that every error in it comes from here; starts
- *  nothing. @parameters: (element-type utf8 utf8): a reference is kept. @options must live as long. */
-SlWorker *sl_worker_new (const char *path, GHashTable *parameters, const SlWorkerOptions *options, GError **error);
+/** sl_worker_new: loads the description at @path and builds its pipeline once, so that every error
+ * in it comes from here; starts nothing. @parameters: (element-type utf8 utf8): a reference is
+ * kept. @options must live as long. */
+SlWorker *sl_worker_new (const char *path, GHashTable *parameters, const SlWorkerOptions *options,
+                         GError **error);
 /** sl_worker_free: only of a worker that is at rest. */
 void sl_worker_free (SlWorker *worker);
 /** sl_worker_state_folder: (nullable): where counts go on over the end of the program. */
 const char *sl_worker_state_folder (const SlWorker *worker);
 void sl_worker_start (SlWorker *worker);
-/** sl_worker_stop: for good: end of stream first, so that files are finished, NULL after at most a second. */
+/** sl_worker_stop: for good: end of stream first, so that files are finished, NULL after at most a
+ * second. */
 void sl_worker_stop (SlWorker *worker);
-/** sl_worker_reload: reads the file again; when it changed, the new pipeline takes the old one's place, and the old comes back when the new
- *  fails before its first frame. What is wrong is logged. */
+/** sl_worker_reload: reads the file again; when it changed, the new pipeline takes the old one's
+ * place, and the old comes back when the new fails before its first frame. What is wrong is logged.
+ */
 void sl_worker_reload (SlWorker *worker);
-/** sl_worker_dump: has its models write black boxes, and logs why where one does not; @reason: a word. */
+/** sl_worker_dump: has its models write black boxes, and logs why where one does not; @reason: a
+ * word. */
 void sl_worker_dump (SlWorker *worker, const char *reason);
 /** sl_worker_tick: watches the clock; to be called some times a second. */
 void sl_worker_tick (SlWorker *worker);
@@ -88,7 +96,8 @@ void sl_worker_set_name (SlWorker *worker, const char *name);
 const SlDescription *sl_worker_description (const SlWorker *worker);
 /** sl_worker_pipeline: (transfer none) (nullable): it may be in any state. */
 GstElement *sl_worker_pipeline (const SlWorker *worker);
-/** sl_worker_restarts: starts as the restart policy wants them, after a failure or an end; those of a reload are not among them. */
+/** sl_worker_restarts: starts as the restart policy wants them, after a failure or an end; those of
+ * a reload are not among them. */
 guint sl_worker_restarts (const SlWorker *worker);
 /** sl_worker_totals: up to now. */
 void sl_worker_totals (const SlWorker *worker, SlWorkerTotals *totals);

@@ -41,7 +41,8 @@ sl_serve_figures_asked (SlServeFigures *figures, const char *client, gint64 now)
 }
 
 void
-sl_serve_figures_answered (SlServeFigures *figures, gint64 arrived, gint64 start, gint64 end, gint64 now)
+sl_serve_figures_answered (SlServeFigures *figures, gint64 arrived, gint64 start, gint64 end,
+                           gint64 now)
 {
   figures->answered++;
   figures->ages[figures->n_ages++ % SL_SERVE_AGES] = now - arrived;

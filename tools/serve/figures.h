@@ -7,7 +7,8 @@
 
 #include "tools/run/process.h"
 
-/** What takes time of a request: from its arrival until it is computed, that, and both with the answer's way out of the worker. */
+/** What takes time of a request: from its arrival until it is computed, that, and both with the
+ * answer's way out of the worker. */
 typedef enum
 {
   SL_SERVE_WAIT,
@@ -23,7 +24,8 @@ typedef enum
 
 /**
  * SlServeFigures:
- * @answered: requests that were computed and answered; @refused: that cannot be; @stale: whose client had given them up before they were computed
+ * @answered: requests that were computed and answered; @refused: that cannot be; @stale: whose
+ * client had given them up before they were computed
  * @waiting: that wait now
  * @batches: runs of more than one request; @batched: requests in them
  * @clients: topics of answers, and when each asked last
@@ -42,11 +44,14 @@ void sl_serve_figures_init (SlServeFigures *figures);
 void sl_serve_figures_clear (SlServeFigures *figures);
 /** sl_serve_figures_asked: @client asked at @now, monotonic microseconds. */
 void sl_serve_figures_asked (SlServeFigures *figures, const char *client, gint64 now);
-/** sl_serve_figures_answered: a request that came at @arrived and was computed from @start to @end is answered at @now. */
-void sl_serve_figures_answered (SlServeFigures *figures, gint64 arrived, gint64 start, gint64 end, gint64 now);
+/** sl_serve_figures_answered: a request that came at @arrived and was computed from @start to @end
+ * is answered at @now. */
+void sl_serve_figures_answered (SlServeFigures *figures, gint64 arrived, gint64 start, gint64 end,
+                                gint64 now);
 /** sl_serve_figures_clients: how many asked lately. */
 guint sl_serve_figures_clients (SlServeFigures *figures, gint64 now);
-/** sl_serve_figures_age: microseconds, the percentile @percent of the last ages; -1 before the first. */
+/** sl_serve_figures_age: microseconds, the percentile @percent of the last ages; -1 before the
+ * first. */
 gint64 sl_serve_figures_age (const SlServeFigures *figures, guint percent);
 /** sl_serve_stage_name: "wait", "compute" or "age". */
 const char *sl_serve_stage_name (SlServeStage stage);

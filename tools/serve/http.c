@@ -27,10 +27,13 @@ get_report (SlServeHttp *http)
 static void
 answer_page (gpointer site, SoupServerMessage *message, GHashTable *query)
 {
-  soup_message_headers_replace (soup_server_message_get_response_headers (message), "Content-Security-Policy", SL_HTTP_PAGE_POLICY);
-  g_autoptr (GBytes) page = g_resources_lookup_data ("/sightline/serve/page.html", G_RESOURCE_LOOKUP_FLAGS_NONE, NULL);
-  sl_http_answer (message, SOUP_STATUS_OK, SL_HTTP_HTML,
-                  g_string_new_len (g_bytes_get_data (page, NULL), (gssize) g_bytes_get_size (page)));
+  soup_message_headers_replace (soup_server_message_get_response_headers (message),
+                                "Content-Security-Policy", SL_HTTP_PAGE_POLICY);
+  g_autoptr (GBytes) page =
+    g_resources_lookup_data ("/sightline/serve/page.html", G_RESOURCE_LOOKUP_FLAGS_NONE, NULL);
+  sl_http_answer (
+    message, SOUP_STATUS_OK, SL_HTTP_HTML,
+    g_string_new_len (g_bytes_get_data (page, NULL), (gssize) g_bytes_get_size (page)));
 }
 
 static void
@@ -52,7 +55,8 @@ answer_health (gpointer site, SoupServerMessage *message, GHashTable *query)
   g_autoptr (SlServeReport) report = get_report (site);
   GString *text = g_string_new (NULL);
   const gboolean good = sl_serve_text_health (text, report);
-  sl_http_answer (message, good ? SOUP_STATUS_OK : SOUP_STATUS_SERVICE_UNAVAILABLE, SL_HTTP_JSON, text);
+  sl_http_answer (message, good ? SOUP_STATUS_OK : SOUP_STATUS_SERVICE_UNAVAILABLE, SL_HTTP_JSON,
+                  text);
 }
 
 static void
@@ -65,13 +69,18 @@ answer_metrics (gpointer site, SoupServerMessage *message, GHashTable *query)
 }
 
 static const SlHttpRoute routes[] = {
-  { "/", answer_page }, { "/status", answer_status }, { "/health", answer_health }, { "/metrics", answer_metrics }, { NULL, NULL },
+  { "/", answer_page },
+  { "/status", answer_status },
+  { "/health", answer_health },
+  { "/metrics", answer_metrics },
+  { NULL, NULL },
 };
 
 static const SlHttpSite site = { .routes = routes };
 
 static void
-note_line (SlLogLevel level, const char *model, const char *event, const char *message, gpointer data)
+note_line (SlLogLevel level, const char *model, const char *event, const char *message,
+           gpointer data)
 {
   sl_messages_add (((SlServeHttp *) data)->messages, level, model, event, message);
 }
@@ -121,7 +130,8 @@ sl_serve_http_report (SlServeHttp *http, SlServeReport *report)
   g_mutex_unlock (&http->lock);
   if (before == NULL) {
     sl_http_server_start (http->server);
-    sl_run_log (SL_LOG_INFO, NULL, "http", "%s shows the worker", sl_http_server_url (http->server));
+    sl_run_log (SL_LOG_INFO, NULL, "http", "%s shows the worker",
+                sl_http_server_url (http->server));
   }
   g_clear_pointer (&before, sl_serve_report_unref);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * `sightline serve --http`: how the worker is, for browsers and for programs that watch machines. A build without libsoup has these functions, too, and
- * refuses to serve.
+ * `sightline serve --http`: how the worker is, for browsers and for programs that watch machines. A
+ * build without libsoup has these functions, too, and refuses to serve.
  */
 #ifndef SL_TOOLS_SERVE_HTTP_H
 #define SL_TOOLS_SERVE_HTTP_H
@@ -11,10 +11,12 @@
 
 typedef struct _SlServeHttp SlServeHttp;
 
-/** sl_serve_http_new: listens where @options say, and takes up the lines of the log; answers once it has a report. NULL with @error set. */
+/** sl_serve_http_new: listens where @options say, and takes up the lines of the log; answers once
+ * it has a report. NULL with @error set. */
 SlServeHttp *sl_serve_http_new (const SlHttpOptions *options, GError **error);
 void sl_serve_http_free (SlServeHttp *http);
-/** sl_serve_http_report: @report (transfer none): what is told from now on. The first one starts the server's thread, and its address is logged. */
+/** sl_serve_http_report: @report (transfer none): what is told from now on. The first one starts
+ * the server's thread, and its address is logged. */
 void sl_serve_http_report (SlServeHttp *http, SlServeReport *report);
 
 #endif

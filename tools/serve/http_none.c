@@ -6,9 +6,10 @@
 SlServeHttp *
 sl_serve_http_new (const SlHttpOptions *options, GError **error)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-               "--http %s: this build serves no HTTP: expected libsoup 3 when it was made (Debian: libsoup-3.0-dev, meson option http)",
-               options->listen);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+    "--http %s: this build serves no HTTP: expected libsoup 3 when it was made (Debian: libsoup-3.0-dev, meson option http)",
+    options->listen);
   return NULL;
 }
 

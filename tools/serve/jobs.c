@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A thread takes the oldest request, and where its model is run in batches as many more for the same model as wait already: none is waited for, so a batch
- * makes nobody later. Where so few are not faster at once, the others stay for whichever thread is free next. Requests for other models keep their places.
+ * A thread takes the oldest request, and where its model is run in batches as many more for the
+ * same model as wait already: none is waited for, so a batch makes nobody later. Where so few are
+ * not faster at once, the others stay for whichever thread is free next. Requests for other models
+ * keep their places.
  */
 #include "tools/serve/jobs.h"
 
@@ -49,47 +51,56 @@ free_job (Job *job)
   g_free (job);
 }
 
-/* The model's batches: of @batch requests, of as many as is fastest with 0. FALSE with @error set where they were asked for, by number, and cannot be. */
+/* The model's batches: of @batch requests, of as many as is fastest with 0. FALSE with @error set
+ * where they were asked for, by number, and cannot be. */
 static gboolean
-open_batch (Bench *bench, SlServedModel *served, guint batch, gboolean by_number, gboolean first, GError **error)
+open_batch (Bench *bench, SlServedModel *served, guint batch, gboolean by_number, gboolean first,
+            GError **error)
 {
   g_autoptr (GError) reason = NULL;
   gdouble batch_ms, single_ms;
   bench->most = 1;
   if (batch == 1)
     return TRUE;
-  bench->batch = batch == 0 ? sl_batch_session_new_best (served->model, bench->session, MAX_AUTO, &reason)
-                            : sl_batch_session_new (served->model, bench->session, batch, &reason);
+  bench->batch = batch == 0
+                   ? sl_batch_session_new_best (served->model, bench->session, MAX_AUTO, &reason)
+                   : sl_batch_session_new (served->model, bench->session, batch, &reason);
   if (bench->batch == NULL && !by_number) {
     sl_run_log (SL_LOG_INFO, served->name, "batch", "%sframes are computed one by one: %s",
                 first ? "" : "one of the jobs: ", reason->message);
     return TRUE;
   }
   if (bench->batch == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s: --batch %u: %s", served->name, batch, reason->message);
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s: --batch %u: %s", served->name, batch,
+                 reason->message);
     return FALSE;
   }
   bench->most = sl_batch_session_size (bench->batch);
   const gdouble gain = sl_batch_session_times (bench->batch, &batch_ms, &single_ms);
   if (first)
-    sl_run_log (SL_LOG_INFO, served->name, "batch",
-                "up to %u frames that wait are computed at once, in %.3g ms; one alone takes %.3g ms (%.2f times as fast)", bench->most,
-                batch_ms, single_ms, gain);
+    sl_run_log (
+      SL_LOG_INFO, served->name, "batch",
+      "up to %u frames that wait are computed at once, in %.3g ms; one alone takes %.3g ms (%.2f times as fast)",
+      bench->most, batch_ms, single_ms, gain);
   return TRUE;
 }
 
 static gboolean
-open_bench (Bench *bench, SlServedModel *served, const SlServeSettings *settings, gboolean first, GError **error)
+open_bench (Bench *bench, SlServedModel *served, const SlServeSettings *settings, gboolean first,
+            GError **error)
 {
   const guint batch = first ? settings->batch : served->batch;
   bench->session = sl_session_new (sl_model_graph (served->model), settings->threads, error);
-  if (bench->session == NULL || !open_batch (bench, served, batch, settings->batch > 0, first, error))
+  if (bench->session == NULL
+      || !open_batch (bench, served, batch, settings->batch > 0, first, error))
     return FALSE;
   bench->outputs = g_malloc0_n (bench->most, sizeof *bench->outputs);
   for (guint k = 0; k < bench->most; k++)
     for (guint o = 0; o < served->contract->n_outputs; o++)
-      if ((bench->outputs[k][o] = sl_tensor_buffer_new (served->contract->outputs[o].bytes)) == NULL) {
-        g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: there is no memory for the model's outputs", served->name);
+      if ((bench->outputs[k][o] = sl_tensor_buffer_new (served->contract->outputs[o].bytes))
+          == NULL) {
+        g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                     "%s: there is no memory for the model's outputs", served->name);
         return FALSE;
       }
   return TRUE;
@@ -123,19 +134,25 @@ refuse_answer (SlServeWorker *worker, const SlWork *work, gint sent, gsize size)
   g_autofree char *why = sl_broker_explain (sent, "an answer", size);
   sl_serve_complain_some (worker, work->served->name, why);
   g_autofree guint8 *refusal = sl_remote_refusal_new (why, FALSE, &refusal_size);
-  sl_serve_answer (worker, work->response, work->correlation, work->correlation_size, refusal, refusal_size, work->until);
+  sl_serve_answer (worker, work->response, work->correlation, work->correlation_size, refusal,
+                   refusal_size, work->until);
 }
 
 /* @refusal: (nullable): why there are no @outputs. Returns whether it was answered. */
 static gboolean
-answer_one (SlServeWorker *worker, const SlWork *work, void *const *outputs, const char *refusal, gint64 start, gint64 end)
+answer_one (SlServeWorker *worker, const SlWork *work, void *const *outputs, const char *refusal,
+            gint64 start, gint64 end)
 {
   gsize size;
-  const SlRemoteEncoding encoding = work->encoding == SL_REMOTE_ENCODING_LZ4 ? work->encoding : SL_REMOTE_ENCODING_NONE;
-  g_autofree guint8 *data = refusal == NULL ? sl_remote_answer_new (work->served->contract, worker->name, (guint) (start - work->arrived),
-                                                                    (guint) (end - start), encoding, (const void *const *) outputs, &size)
-                                            : sl_remote_refusal_new (refusal, FALSE, &size);
-  const gint sent = sl_serve_answer (worker, work->response, work->correlation, work->correlation_size, data, size, work->until);
+  const SlRemoteEncoding encoding =
+    work->encoding == SL_REMOTE_ENCODING_LZ4 ? work->encoding : SL_REMOTE_ENCODING_NONE;
+  g_autofree guint8 *data =
+    refusal == NULL
+      ? sl_remote_answer_new (work->served->contract, worker->name, (guint) (start - work->arrived),
+                              (guint) (end - start), encoding, (const void *const *) outputs, &size)
+      : sl_remote_refusal_new (refusal, FALSE, &size);
+  const gint sent = sl_serve_answer (worker, work->response, work->correlation,
+                                     work->correlation_size, data, size, work->until);
   if (sent < 0)
     refuse_answer (worker, work, sent, size);
   return refusal == NULL && sent >= 0;
@@ -149,7 +166,8 @@ find_bench (const Job *job, const SlServedModel *served)
   return &job->benches[index];
 }
 
-/* Whether the @n requests were run at once, and are done. The first batch of a model that fails for good is told. */
+/* Whether the @n requests were run at once, and are done. The first batch of a model that fails for
+ * good is told. */
 static gboolean
 run_batch (const Job *job, Bench *bench, SlWork *const *works, guint n)
 {
@@ -167,13 +185,15 @@ run_batch (const Job *job, Bench *bench, SlWork *const *works, guint n)
   served->batch_failed = told || failure != NULL;
   g_mutex_unlock (&job->worker->lock);
   if (failure != NULL && !told)
-    sl_run_log (SL_LOG_WARNING, served->name, "batch", "computing %u frames at once failed, so each is computed by itself from now on: %s",
+    sl_run_log (SL_LOG_WARNING, served->name, "batch",
+                "computing %u frames at once failed, so each is computed by itself from now on: %s",
                 n, failure);
   return FALSE;
 }
 
 static void
-answer_work (SlServeWorker *worker, SlWork *work, void *const *outputs, const char *refusal, gint64 start, gint64 end)
+answer_work (SlServeWorker *worker, SlWork *work, void *const *outputs, const char *refusal,
+             gint64 start, gint64 end)
 {
   SlServeFigures *figures = &work->served->figures;
   const gboolean done = answer_one (worker, work, outputs, refusal, start, end);
@@ -198,12 +218,15 @@ compute_one (SlServeWorker *worker, Bench *bench, SlWork *work)
     g_mutex_unlock (&worker->lock);
     return;
   }
-  const SlStatus status = sl_session_run (bench->session, (const void *const *) work->inputs, bench->outputs[0]);
-  const char *refusal = status == SL_STATUS_OK ? NULL : sl_session_status_text (bench->session, status);
+  const SlStatus status =
+    sl_session_run (bench->session, (const void *const *) work->inputs, bench->outputs[0]);
+  const char *refusal =
+    status == SL_STATUS_OK ? NULL : sl_session_status_text (bench->session, status);
   answer_work (worker, work, bench->outputs[0], refusal, start, g_get_monotonic_time ());
 }
 
-/* At once, or, where that fails, each by itself and answered in its turn, so that none suffers for another. */
+/* At once, or, where that fails, each by itself and answered in its turn, so that none suffers for
+ * another. */
 static void
 compute (Job *job, SlWork *const *works, guint n)
 {
@@ -234,8 +257,8 @@ take (SlServeWorker *worker, GList *link)
   return work;
 }
 
-/* Called under the lock. Takes the oldest request, and more requests for its model where a batch is faster. Returns their number. Requests
- * whose clients no longer wait are dropped. */
+/* Called under the lock. Takes the oldest request, and more requests for its model where a batch is
+ * faster. Returns their number. Requests whose clients no longer wait are dropped. */
 static guint
 take_works (Job *job, SlWork **works)
 {
@@ -245,7 +268,8 @@ take_works (Job *job, SlWork **works)
   const SlServedModel *served = NULL;
   const gint64 now = g_get_monotonic_time ();
   guint n = 0;
-  for (GList *link = worker->queue.head, *next; link != NULL && (n == 0 || n < bench->most); link = next) {
+  for (GList *link = worker->queue.head, *next; link != NULL && (n == 0 || n < bench->most);
+       link = next) {
     const SlWork *work = link->data;
     next = link->next;
     if (n > 0 && work->served != served)

@@ -11,4 +11,6 @@ serve_run (int argc, char **argv)
   return SL_EXIT_FAILED;
 }
 
-const SlCommand sl_command_serve = { "serve", "run models for cameras on other machines, through an MQTT broker", serve_run };
+const SlCommand sl_command_serve = {
+  "serve", "run models for cameras on other machines, through an MQTT broker", serve_run
+};

@@ -44,20 +44,24 @@ model_new (SlServedModel *served, const SlServeModel *before, gint64 now, gdoubl
   return model;
 }
 
-/* Under the worker's lock: computing time so far is kept in @report->busy until the shares are known. */
+/* Under the worker's lock: computing time so far is kept in @report->busy until the shares are
+ * known. */
 static void
-read_worker (SlServeReport *report, SlServeWorker *worker, const SlServeReport *before, gdouble seconds)
+read_worker (SlServeReport *report, SlServeWorker *worker, const SlServeReport *before,
+             gdouble seconds)
 {
   report->state = worker->connected ? worker->state : SL_SERVE_AWAY;
-  report->away = worker->connected ? NULL : g_strdup (worker->away != NULL ? worker->away : "not connected yet");
+  report->away =
+    worker->connected ? NULL : g_strdup (worker->away != NULL ? worker->away : "not connected yet");
   report->waiting = worker->queue.length;
   report->jobs = worker->n_jobs;
   report->busy = (gdouble) worker->busy / worker->n_jobs;
   if (worker->queue.length > 0 || worker->busy > 0)
     report->stuck = report->made - worker->progress;
   for (guint i = 0; i < worker->models->len; i++)
-    g_ptr_array_add (report->models,
-                     model_new (worker->models->pdata[i], before != NULL ? before->models->pdata[i] : NULL, report->made, seconds));
+    g_ptr_array_add (report->models, model_new (worker->models->pdata[i],
+                                                before != NULL ? before->models->pdata[i] : NULL,
+                                                report->made, seconds));
 }
 
 SlServeReport *
@@ -68,7 +72,8 @@ sl_serve_report_new (SlServeWorker *worker, const SlServeReport *before)
   report->made = g_get_monotonic_time ();
   report->started = before != NULL ? before->started : g_get_real_time () / G_USEC_PER_SEC;
   report->models = g_ptr_array_new_with_free_func (model_free);
-  const gdouble seconds = before != NULL ? (gdouble) (report->made - before->made) / G_USEC_PER_SEC : 0;
+  const gdouble seconds =
+    before != NULL ? (gdouble) (report->made - before->made) / G_USEC_PER_SEC : 0;
   g_mutex_lock (&worker->lock);
   report->name = g_strdup (worker->name);
   const SlMqttTarget *target = sl_broker_target (worker->broker);
@@ -108,11 +113,16 @@ sl_serve_report_health (const SlServeReport *report, gint64 now)
   if (report->state == SL_SERVE_AWAY)
     g_ptr_array_add (reasons, g_strdup_printf ("the broker is away: %s", report->away));
   else if (report->state != SL_SERVE_SERVING && report->state != SL_SERVE_PAUSED)
-    g_ptr_array_add (reasons, g_strdup_printf ("the worker takes no requests: it is %s", sl_serve_state_name (report->state)));
+    g_ptr_array_add (reasons, g_strdup_printf ("the worker takes no requests: it is %s",
+                                               sl_serve_state_name (report->state)));
   if (stuck > STALL_MS * G_TIME_SPAN_MILLISECOND)
-    g_ptr_array_add (reasons, g_strdup_printf ("nothing was answered for %.1f s, and requests wait: a model does not come to its end",
-                                               (gdouble) stuck / G_USEC_PER_SEC));
+    g_ptr_array_add (
+      reasons,
+      g_strdup_printf (
+        "nothing was answered for %.1f s, and requests wait: a model does not come to its end",
+        (gdouble) stuck / G_USEC_PER_SEC));
   if (silent > SILENCE_MS * G_TIME_SPAN_MILLISECOND && report->state != SL_SERVE_LEAVING)
-    g_ptr_array_add (reasons, g_strdup_printf ("the program's main thread hangs for %.1f s", (gdouble) silent / G_USEC_PER_SEC));
+    g_ptr_array_add (reasons, g_strdup_printf ("the program's main thread hangs for %.1f s",
+                                               (gdouble) silent / G_USEC_PER_SEC));
   return reasons;
 }

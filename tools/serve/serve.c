@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * `sightline serve`: the options, and the life of a worker: models are loaded, work is done until a signal comes, what was taken is answered. Meanwhile the main
- * thread tells the service manager and the page how the worker is.
+ * `sightline serve`: the options, and the life of a worker: models are loaded, work is done until a
+ * signal comes, what was taken is answered. Meanwhile the main thread tells the service manager and
+ * the page how the worker is.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -20,14 +21,16 @@
 #define POLL_US 50000
 #define REPORT_US (G_USEC_PER_SEC / 2)
 #define DRAIN_US (30 * G_USEC_PER_SEC)
-/* Without an answer, while requests wait: longer than any model takes for a run, so that a service manager may start the worker again. */
+/* Without an answer, while requests wait: longer than any model takes for a run, so that a service
+ * manager may start the worker again. */
 #define HUNG_US (120 * G_USEC_PER_SEC)
 
 typedef struct
 {
   SlModelOptions model;
   SlHttpOptions http;
-  char *location, *password_file, *ca_file, *certificate, *key, *name, *jobs_text, *queue_text, *batch_text;
+  char *location, *password_file, *ca_file, *certificate, *key, *name, *jobs_text, *queue_text,
+    *batch_text;
   char *password;
   guint jobs, queue, batch;
   gboolean replace, json;
@@ -65,29 +68,42 @@ static int
 parse (Options *o, int argc, char **argv, GStrv *models)
 {
   const GOptionEntry entries[] = {
-    { "location", 0, 0, G_OPTION_ARG_STRING, &o->location, "The broker and the prefix of all topics, such as mqtts://worker@broker/models",
-      "URI" },
-    { "password-file", 0, 0, G_OPTION_ARG_FILENAME, &o->password_file, "File with the password in one line", "FILE" },
+    { "location", 0, 0, G_OPTION_ARG_STRING, &o->location,
+      "The broker and the prefix of all topics, such as mqtts://worker@broker/models", "URI" },
+    { "password-file", 0, 0, G_OPTION_ARG_FILENAME, &o->password_file,
+      "File with the password in one line", "FILE" },
     { "ca-file", 0, 0, G_OPTION_ARG_FILENAME, &o->ca_file,
-      "PEM file of the authorities that sign the broker's certificate (default: the system's)", "FILE" },
-    { "certificate", 0, 0, G_OPTION_ARG_FILENAME, &o->certificate, "PEM file of this worker's certificate", "FILE" },
-    { "private-key", 0, 0, G_OPTION_ARG_FILENAME, &o->key, "PEM file of this worker's key", "FILE" },
-    { "name", 0, 0, G_OPTION_ARG_STRING, &o->name, "The worker's name, unique at the broker (default: the machine's name and a number)",
+      "PEM file of the authorities that sign the broker's certificate (default: the system's)",
+      "FILE" },
+    { "certificate", 0, 0, G_OPTION_ARG_FILENAME, &o->certificate,
+      "PEM file of this worker's certificate", "FILE" },
+    { "private-key", 0, 0, G_OPTION_ARG_FILENAME, &o->key, "PEM file of this worker's key",
+      "FILE" },
+    { "name", 0, 0, G_OPTION_ARG_STRING, &o->name,
+      "The worker's name, unique at the broker (default: the machine's name and a number)",
       "NAME" },
-    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->model.settings.threads, "Threads that run a model, 1..64 or auto (default 1)", "N" },
-    { "jobs", 0, 0, G_OPTION_ARG_STRING, &o->jobs_text, "Frames that are computed at the same time, 1..64 (default 1)", "N" },
+    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->model.settings.threads,
+      "Threads that run a model, 1..64 or auto (default 1)", "N" },
+    { "jobs", 0, 0, G_OPTION_ARG_STRING, &o->jobs_text,
+      "Frames that are computed at the same time, 1..64 (default 1)", "N" },
     { "queue", 0, 0, G_OPTION_ARG_STRING, &o->queue_text,
       "Frames that may wait in this worker before others get them, 1..1024 (default 32)", "N" },
     { "batch", 0, 0, G_OPTION_ARG_STRING, &o->batch_text,
-      "Waiting frames that are computed in one run, 1..64, or auto: the fastest number, measured at the start (default 1)", "N" },
-    { "replace", 0, 0, G_OPTION_ARG_NONE, &o->replace, "Replace the contract of another model at the broker", NULL },
-    SL_HTTP_OPTIONS (o->http, "Serve a web page with the state of the worker, at http://ADDR:PORT/"),
-    { "json", 'j', 0, G_OPTION_ARG_NONE, &o->json, "Log JSON objects, one a line, to standard error", NULL },
+      "Waiting frames that are computed in one run, 1..64, or auto: the fastest number, measured at the start (default 1)",
+      "N" },
+    { "replace", 0, 0, G_OPTION_ARG_NONE, &o->replace,
+      "Replace the contract of another model at the broker", NULL },
+    SL_HTTP_OPTIONS (o->http,
+                     "Serve a web page with the state of the worker, at http://ADDR:PORT/"),
+    { "json", 'j', 0, G_OPTION_ARG_NONE, &o->json,
+      "Log JSON objects, one a line, to standard error", NULL },
     { NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL },
   };
-  g_autofree GOptionEntry *more = sl_model_options_entries (&o->model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
+  g_autofree GOptionEntry *more =
+    sl_model_options_entries (&o->model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
   const int status = sl_options_parse (
-    "serve", "MODEL...", "Runs models for cameras on other machines, which send tensors through an MQTT broker (slremote).",
+    "serve", "MODEL...",
+    "Runs models for cameras on other machines, which send tensors through an MQTT broker (slremote).",
     "MODEL is a file, or NAME=FILE; cameras ask for NAME, or for the file's name without its extension. SIGTERM ends it when all that was "
     "taken is answered.",
     argc, argv, entries, more, models);
@@ -123,9 +139,13 @@ check (Options *o, GStrv models)
   if (o->location == NULL)
     return sl_options_usage ("serve", "expected --location, such as --location " SL_SERVE_EXAMPLE);
   if (n > 1 && sl_model_options_state (&o->model, SL_SETTINGS_CONTRACT))
-    return sl_options_usage ("serve", "options about a model are for one model, and %u are given: write them into MODEL.modelinfo", n);
+    return sl_options_usage (
+      "serve",
+      "options about a model are for one model, and %u are given: write them into MODEL.modelinfo",
+      n);
   if (!sl_options_integer ("serve", "--jobs", o->jobs_text, 1, 64, &o->jobs)
-      || !sl_options_integer ("serve", "--queue", o->queue_text, 1, 1024, &o->queue) || !sl_model_options_check ("serve", &o->model))
+      || !sl_options_integer ("serve", "--queue", o->queue_text, 1, 1024, &o->queue)
+      || !sl_model_options_check ("serve", &o->model))
     return SL_EXIT_USAGE;
   const gboolean best = g_strcmp0 (o->batch_text, "auto") == 0;
   o->batch = best ? 0 : 1;
@@ -147,7 +167,8 @@ find_prefix (const SlMqttAccess *access)
   g_autoptr (GError) error = NULL;
   SlMqttTarget target = { NULL };
   char *prefix = NULL;
-  if (sl_mqtt_target_parse (&target, access, SL_SERVE_EXAMPLE, &error) && sl_remote_check_prefix (target.topic, &error))
+  if (sl_mqtt_target_parse (&target, access, SL_SERVE_EXAMPLE, &error)
+      && sl_remote_check_prefix (target.topic, &error))
     prefix = g_strdup (target.topic);
   else
     sl_complain ("serve", "%s", error->message);
@@ -158,11 +179,13 @@ find_prefix (const SlMqttAccess *access)
 static GPtrArray *
 load_models (const Options *o, GStrv arguments, const char *prefix)
 {
-  g_autoptr (GPtrArray) models = g_ptr_array_new_with_free_func ((GDestroyNotify) sl_served_model_free);
+  g_autoptr (GPtrArray) models =
+    g_ptr_array_new_with_free_func ((GDestroyNotify) sl_served_model_free);
   const SlModelLoadOptions options = sl_model_options_load (&o->model, TRUE);
   for (guint i = 0; arguments[i] != NULL; i++) {
     g_autoptr (GError) error = NULL;
-    SlServedModel *served = sl_served_model_new (arguments[i], prefix, &o->model.settings, &options, &error);
+    SlServedModel *served =
+      sl_served_model_new (arguments[i], prefix, &o->model.settings, &options, &error);
     if (served == NULL) {
       sl_complain ("serve", "%s", error->message);
       return NULL;
@@ -175,12 +198,14 @@ load_models (const Options *o, GStrv arguments, const char *prefix)
       }
     g_ptr_array_add (models, served);
     g_autofree char *summary = sl_contract_summary (served->contract);
-    sl_run_log (SL_LOG_INFO, served->name, "loaded", "%s/%s: %s (%s)", prefix, served->name, summary, served->hash);
+    sl_run_log (SL_LOG_INFO, served->name, "loaded", "%s/%s: %s (%s)", prefix, served->name,
+                summary, served->hash);
   }
   return g_steal_pointer (&models);
 }
 
-/* What the service manager is told: that requests are taken, how many are answered, and that no model hangs. */
+/* What the service manager is told: that requests are taken, how many are answered, and that no
+ * model hangs. */
 static void
 tell_manager (Teller *teller, const SlServeReport *report)
 {
@@ -192,12 +217,13 @@ tell_manager (Teller *teller, const SlServeReport *report)
     teller->ready = TRUE;
     g_string_append (state, "READY=1\n");
   }
-  if (teller->watchdog > 0 && report->stuck < HUNG_US && report->made - teller->watchdog_told >= (gint64) teller->watchdog) {
+  if (teller->watchdog > 0 && report->stuck < HUNG_US
+      && report->made - teller->watchdog_told >= (gint64) teller->watchdog) {
     teller->watchdog_told = report->made;
     g_string_append (state, "WATCHDOG=1\n");
   }
-  g_string_append_printf (state, "STATUS=%s, %.1f answers a second, %u requests wait", sl_serve_state_name (report->state), rate,
-                          report->waiting);
+  g_string_append_printf (state, "STATUS=%s, %.1f answers a second, %u requests wait",
+                          sl_serve_state_name (report->state), rate, report->waiting);
   sl_manager_tell (&teller->manager, state->str);
   g_string_free (state, TRUE);
 }
@@ -210,7 +236,8 @@ tell (Teller *teller, SlServeWorker *worker)
   sl_manager_tell_rest (&teller->manager);
   const gboolean first = !teller->ready && sl_serve_worker_state (worker) == SL_SERVE_SERVING;
   if (teller->report != NULL && !first
-      && now - teller->reported < MIN (REPORT_US, teller->watchdog > 0 ? (gint64) teller->watchdog : REPORT_US))
+      && now - teller->reported
+           < MIN (REPORT_US, teller->watchdog > 0 ? (gint64) teller->watchdog : REPORT_US))
     return;
   SlServeReport *before = teller->report;
   teller->report = sl_serve_report_new (worker, before);
@@ -221,7 +248,8 @@ tell (Teller *teller, SlServeWorker *worker)
     sl_serve_http_report (teller->http, teller->report);
 }
 
-/* Returns whether all that was taken is answered. The page says meanwhile that the worker leaves. */
+/* Returns whether all that was taken is answered. The page says meanwhile that the worker leaves.
+ */
 static gboolean
 drain (SlServeWorker *worker, const Teller *teller)
 {
@@ -233,11 +261,14 @@ drain (SlServeWorker *worker, const Teller *teller)
   if (sl_serve_worker_drain (worker, DRAIN_US))
     return TRUE;
   if (g_get_monotonic_time () - begun < DRAIN_US)
-    sl_run_log (SL_LOG_ERROR, NULL, "undrained",
-                "the connection broke before all that was taken was answered: cameras ask other workers, or again");
+    sl_run_log (
+      SL_LOG_ERROR, NULL, "undrained",
+      "the connection broke before all that was taken was answered: cameras ask other workers, or again");
   else
-    sl_run_log (SL_LOG_ERROR, NULL, "undrained", "the broker or the model took longer than %d s: frames that were taken are not answered",
-                (int) (DRAIN_US / G_USEC_PER_SEC));
+    sl_run_log (
+      SL_LOG_ERROR, NULL, "undrained",
+      "the broker or the model took longer than %d s: frames that were taken are not answered",
+      (int) (DRAIN_US / G_USEC_PER_SEC));
   return FALSE;
 }
 
@@ -260,7 +291,8 @@ work_until_told (SlServeWorker *worker, Teller *teller)
 static int
 work (const Options *o, const SlMqttAccess *access, GPtrArray *models)
 {
-  const SlServeSettings settings = { *access, o->name, o->model.threads, o->jobs, o->queue, o->batch, o->replace };
+  const SlServeSettings settings = { *access,  o->name,  o->model.threads, o->jobs,
+                                     o->queue, o->batch, o->replace };
   g_autoptr (GError) error = NULL;
   Teller teller = { .watchdog = sl_notify_watchdog_interval () };
   int status = SL_EXIT_FAILED;
@@ -293,9 +325,11 @@ serve_run (int argc, char **argv)
     sl_interrupt_catch (0); /* models take a while to load */
     sl_signals_release ();
     signal (SIGPIPE, SIG_IGN); /* a browser that goes away is no matter of the worker's */
-    const SlMqttAccess access = {
-      .location = o.location, .password = o.password, .ca_file = o.ca_file, .certificate = o.certificate, .key = o.key
-    };
+    const SlMqttAccess access = { .location = o.location,
+                                  .password = o.password,
+                                  .ca_file = o.ca_file,
+                                  .certificate = o.certificate,
+                                  .key = o.key };
     g_autofree char *prefix = find_prefix (&access);
     g_autoptr (GPtrArray) models = prefix != NULL ? load_models (&o, arguments, prefix) : NULL;
     status = models != NULL ? work (&o, &access, models) : SL_EXIT_FAILED;
@@ -304,4 +338,6 @@ serve_run (int argc, char **argv)
   return status;
 }
 
-const SlCommand sl_command_serve = { "serve", "run models for cameras on other machines, through an MQTT broker", serve_run };
+const SlCommand sl_command_serve = {
+  "serve", "run models for cameras on other machines, through an MQTT broker", serve_run
+};

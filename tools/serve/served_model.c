@@ -8,14 +8,16 @@
 #include "pipelines/remote/topics.h"
 #include "sightline/error.h"
 
-/* "ssd=models/a.tflite" -> "ssd" and "models/a.tflite"; a path alone gives the file's name without its extension. */
+/* "ssd=models/a.tflite" -> "ssd" and "models/a.tflite"; a path alone gives the file's name without
+ * its extension. */
 static void
 split_argument (const char *argument, char **name, char **path)
 {
   const char *equals = strchr (argument, '='), *slash = strchr (argument, '/');
   const gboolean named = equals != NULL && equals > argument && (slash == NULL || equals < slash);
   *path = g_strdup (named ? equals + 1 : argument);
-  g_autofree char *base = named ? g_strndup (argument, (gsize) (equals - argument)) : g_path_get_basename (argument);
+  g_autofree char *base =
+    named ? g_strndup (argument, (gsize) (equals - argument)) : g_path_get_basename (argument);
   char *dot = named ? NULL : strrchr (base, '.');
   if (dot != NULL && dot > base)
     *dot = '\0';
@@ -25,13 +27,14 @@ split_argument (const char *argument, char **name, char **path)
 static gboolean
 check_name (const SlServedModel *self, GError **error)
 {
-  g_autofree char *path = g_strconcat (self->prefix, "/", self->name, NULL), *prefix = NULL, *name = NULL;
+  g_autofree char *path = g_strconcat (self->prefix, "/", self->name, NULL), *prefix = NULL,
+                  *name = NULL;
   return sl_remote_split (path, &prefix, &name, error);
 }
 
 SlServedModel *
-sl_served_model_new (const char *argument, const char *prefix, const SlModelSettings *overrides, const SlModelLoadOptions *options,
-                     GError **error)
+sl_served_model_new (const char *argument, const char *prefix, const SlModelSettings *overrides,
+                     const SlModelLoadOptions *options, GError **error)
 {
   SlServedModel *self = g_new0 (SlServedModel, 1);
   g_autofree char *path = NULL;
@@ -40,15 +43,19 @@ sl_served_model_new (const char *argument, const char *prefix, const SlModelSett
   self->file = g_path_get_basename (path);
   self->batch = 1;
   sl_serve_figures_init (&self->figures);
-  self->model = check_name (self, error) ? sl_model_load_with (path, overrides, options, error) : NULL;
+  self->model =
+    check_name (self, error) ? sl_model_load_with (path, overrides, options, error) : NULL;
   if (self->model == NULL || !sl_contract_require_range (sl_model_contract (self->model), error)
-      || !sl_state_refuse (sl_model_graph (self->model),
-                           "a worker answers many who ask, in any order: run it where the frames are, with slinfer", error)) {
+      || !sl_state_refuse (
+        sl_model_graph (self->model),
+        "a worker answers many who ask, in any order: run it where the frames are, with slinfer",
+        error)) {
     sl_served_model_free (self);
     return NULL;
   }
   self->contract = sl_contract_ref (sl_model_contract (self->model));
-  self->announcement = sl_remote_contract_write (self->contract, sl_remote_encodings_built (), self->hash);
+  self->announcement =
+    sl_remote_contract_write (self->contract, sl_remote_encodings_built (), self->hash);
   self->contract_topic = sl_remote_topic_contract (prefix, self->name);
   self->work_topic = sl_remote_topic_work (prefix, self->name, self->hash, "+");
   self->share_topic = sl_remote_topic_share (self->work_topic);
@@ -78,7 +85,8 @@ sl_served_model_announce_less (SlServedModel *self, guint encodings)
 {
   char hash[SL_REMOTE_HASH];
   g_bytes_unref (self->announcement);
-  self->announcement = sl_remote_contract_write (self->contract, encodings & sl_remote_encodings_built (), hash);
+  self->announcement =
+    sl_remote_contract_write (self->contract, encodings & sl_remote_encodings_built (), hash);
 }
 
 static gboolean
@@ -91,7 +99,8 @@ copy_inputs (SlWork *work, const SlRemoteRequest *request, GError **error)
       g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "request: there is no memory for its tensors");
       return FALSE;
     }
-    if (!sl_remote_tensor_read (&request->inputs, &contract->inputs[i], i, work->inputs[i], "request", error))
+    if (!sl_remote_tensor_read (&request->inputs, &contract->inputs[i], i, work->inputs[i],
+                                "request", error))
       return FALSE;
   }
   return TRUE;
@@ -102,17 +111,21 @@ sl_work_new (SlServedModel *served, const SlBrokerMessage *message, GError **err
 {
   SlRemoteRequest request;
   if (!sl_remote_may_answer (served->prefix, served->name, message->topic, message->response)) {
-    g_autofree char *shown = sl_printable (message->response != NULL ? message->response : "none", SL_PRINTABLE_NAME);
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "request: expected a response topic below %s/%s/answers%s/, got %s", served->prefix,
-                 served->name, strrchr (message->topic, '/'), shown);
+    g_autofree char *shown =
+      sl_printable (message->response != NULL ? message->response : "none", SL_PRINTABLE_NAME);
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "request: expected a response topic below %s/%s/answers%s/, got %s",
+                 served->prefix, served->name, strrchr (message->topic, '/'), shown);
     return NULL;
   }
   if (message->correlation_size == 0 || message->correlation_size > SL_REMOTE_CORRELATION) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "request: expected 1 to %d bytes of correlation data, got %" G_GSIZE_FORMAT,
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "request: expected 1 to %d bytes of correlation data, got %" G_GSIZE_FORMAT,
                  SL_REMOTE_CORRELATION, message->correlation_size);
     return NULL;
   }
-  if (!sl_remote_request_read (message->data, message->size, served->contract, served->hash, &request, error))
+  if (!sl_remote_request_read (message->data, message->size, served->contract, served->hash,
+                               &request, error))
     return NULL;
   SlWork *work = g_new0 (SlWork, 1);
   work->served = served;

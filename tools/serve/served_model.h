@@ -11,7 +11,8 @@
 #include "pipelines/remote/message.h"
 #include "tools/serve/figures.h"
 
-/** SlServedModel: immutable but for what is behind "worker's lock"; @announcement: broker's thread */
+/** SlServedModel: immutable but for what is behind "worker's lock"; @announcement: broker's thread
+ */
 typedef struct
 {
   char *prefix, *name, *file; /* "models", "ssd", "ssd.tflite" */
@@ -39,15 +40,18 @@ typedef struct
   void *inputs[SL_MAX_IO];
 } SlWork;
 
-/** sl_served_model_new: loads the model of @argument, "FILE" or "NAME=FILE"; it is called like the file without its extension where no name is given. */
-SlServedModel *sl_served_model_new (const char *argument, const char *prefix, const SlModelSettings *overrides,
+/** sl_served_model_new: loads the model of @argument, "FILE" or "NAME=FILE"; it is called like the
+ * file without its extension where no name is given. */
+SlServedModel *sl_served_model_new (const char *argument, const char *prefix,
+                                    const SlModelSettings *overrides,
                                     const SlModelLoadOptions *options, GError **error);
 void sl_served_model_free (SlServedModel *served);
-/** sl_served_model_announce_less: the announcement names no encoding beside @encodings any more, which are what other workers of the model read. Broker's
- *  thread */
+/** sl_served_model_announce_less: the announcement names no encoding beside @encodings any more,
+ * which are what other workers of the model read. Broker's thread */
 void sl_served_model_announce_less (SlServedModel *served, guint encodings);
 
-/** sl_work_new: (transfer full): NULL with @error set for a message that is no request, or asks for its answer where none belongs. */
+/** sl_work_new: (transfer full): NULL with @error set for a message that is no request, or asks for
+ * its answer where none belongs. */
 SlWork *sl_work_new (SlServedModel *served, const SlBrokerMessage *message, GError **error);
 void sl_work_free (SlWork *work);
 

@@ -16,7 +16,8 @@ sl_serve_complain_some (SlServeWorker *self, const char *name, const char *text)
   const guint n = ++self->complaints;
   g_mutex_unlock (&self->lock);
   if (n <= MAX_COMPLAINTS)
-    sl_run_log (SL_LOG_WARNING, name, "trouble", "%s%s", text, n == MAX_COMPLAINTS ? " (further ones are counted only)" : "");
+    sl_run_log (SL_LOG_WARNING, name, "trouble", "%s%s", text,
+                n == MAX_COMPLAINTS ? " (further ones are counted only)" : "");
 }
 
 void
@@ -35,7 +36,8 @@ void
 sl_serve_settle_shares (SlServeWorker *self)
 {
   const gboolean full = self->state == SL_SERVE_SERVING && self->queue.length >= self->queue_length;
-  const gboolean empty = self->state == SL_SERVE_PAUSED && self->queue.length <= self->queue_length / 4;
+  const gboolean empty =
+    self->state == SL_SERVE_PAUSED && self->queue.length <= self->queue_length / 4;
   if (!full && !empty)
     return;
   self->state = full ? SL_SERVE_PAUSED : SL_SERVE_SERVING;
@@ -43,14 +45,15 @@ sl_serve_settle_shares (SlServeWorker *self)
 }
 
 gint
-sl_serve_answer (SlServeWorker *self, const char *response, const void *correlation, guint16 correlation_size, const void *data, gsize size,
-                 gint64 until)
+sl_serve_answer (SlServeWorker *self, const char *response, const void *correlation,
+                 guint16 correlation_size, const void *data, gsize size, gint64 until)
 {
   const gint64 left = MAX (until - g_get_monotonic_time (), 0);
-  return sl_broker_send (self->broker, &(SlBrokerSend){ .topic = response,
-                                                        .data = data,
-                                                        .size = size,
-                                                        .expiry = (guint) (left / G_USEC_PER_SEC) + 1,
-                                                        .correlation = correlation,
-                                                        .correlation_size = correlation_size });
+  return sl_broker_send (self->broker,
+                         &(SlBrokerSend){ .topic = response,
+                                          .data = data,
+                                          .size = size,
+                                          .expiry = (guint) (left / G_USEC_PER_SEC) + 1,
+                                          .correlation = correlation,
+                                          .correlation_size = correlation_size });
 }

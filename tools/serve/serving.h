@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A worker's state, and what its threads do to it: shared by the broker's side (worker.c), the computing threads (jobs.c) and the reports about
- * both (report.c).
+ * A worker's state, and what its threads do to it: shared by the broker's side (worker.c), the
+ * computing threads (jobs.c) and the reports about both (report.c).
  */
 #ifndef SL_TOOLS_SERVE_SERVING_H
 #define SL_TOOLS_SERVE_SERVING_H
@@ -25,8 +25,10 @@ typedef enum
  * SlServeSettings:
  * @access: how to get to the broker; its topic is the prefix
  * @name: the worker's, its own on its broker
- * @threads: of a model's run; @jobs: frames that are computed at once; @queue: frames that wait at most before other workers get them
- * @batch: frames that are computed in one run at most, of those that wait; 0 = as many as are fastest, which is measured
+ * @threads: of a model's run; @jobs: frames that are computed at once; @queue: frames that wait at
+ * most before other workers get them
+ * @batch: frames that are computed in one run at most, of those that wait; 0 = as many as are
+ * fastest, which is measured
  * @replace: contracts of others at the broker give way to ours
  */
 typedef struct
@@ -37,7 +39,8 @@ typedef struct
   gboolean replace;
 } SlServeSettings;
 
-/** Shared by its owner and the connection's thread. The thread may be inside a call when the owner drops its reference. */
+/** Shared by its owner and the connection's thread. The thread may be inside a call when the owner
+ * drops its reference. */
 struct _SlServeWorker
 {
   gatomicrefcount refs;
@@ -46,7 +49,8 @@ struct _SlServeWorker
   char *name, *report_topic;
   guint n_jobs, queue_length;
   gboolean replace;
-  GHashTable *vital; /* broker's thread: messages that the broker must take and has yet to confirm */
+  GHashTable
+    *vital; /* broker's thread: messages that the broker must take and has yet to confirm */
   SlServeJobs *jobs;
   GMutex lock;
   GCond changed;
@@ -63,14 +67,16 @@ struct _SlServeWorker
   char *away; /* (nullable): why there was no connection last */
 };
 
-/** sl_serve_complain_some: messages of strangers about themselves: some are told, so that a flood fills no log. @name: of the model, or the worker */
+/** sl_serve_complain_some: messages of strangers about themselves: some are told, so that a flood
+ * fills no log. @name: of the model, or the worker */
 void sl_serve_complain_some (SlServeWorker *worker, const char *name, const char *text);
 /** sl_serve_set_shares: under the lock: joins or leaves the shared subscriptions. */
 void sl_serve_set_shares (SlServeWorker *worker, gboolean join);
-/** sl_serve_settle_shares: under the lock: leaves or joins the shared subscriptions as the queue says. */
+/** sl_serve_settle_shares: under the lock: leaves or joins the shared subscriptions as the queue
+ * says. */
 void sl_serve_settle_shares (SlServeWorker *worker);
 /** sl_serve_answer: sends @data as sl_broker_send(). @until: when it is of no use any more */
-gint sl_serve_answer (SlServeWorker *worker, const char *response, const void *correlation, guint16 correlation_size, const void *data,
-                      gsize size, gint64 until);
+gint sl_serve_answer (SlServeWorker *worker, const char *response, const void *correlation,
+                      guint16 correlation_size, const void *data, gsize size, gint64 until);
 
 #endif

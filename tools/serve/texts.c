@@ -66,7 +66,8 @@ sl_serve_text_status (GString *out, const SlServeReport *report)
   sl_json_append_text (out, "worker", report->name);
   sl_json_append_text (out, "broker", report->broker);
   sl_json_append_text (out, "state", sl_serve_state_name (report->state));
-  sl_json_append_count (out, "uptime_seconds", (guint64) MAX (g_get_real_time () / G_USEC_PER_SEC - report->started, 0));
+  sl_json_append_count (out, "uptime_seconds",
+                        (guint64) MAX (g_get_real_time () / G_USEC_PER_SEC - report->started, 0));
   sl_json_append_number (out, "cpu_percent", report->cpu_percent, 6);
   sl_json_append_count (out, "rss_bytes", report->process.rss);
   sl_json_append_count (out, "threads", report->process.threads);
@@ -101,14 +102,19 @@ static const struct
     G_STRUCT_OFFSET (SlServeModel, figures.answered) },
   { "sightline_serve_refused_total", "counter", "Requests that cannot be answered.", COUNT,
     G_STRUCT_OFFSET (SlServeModel, figures.refused) },
-  { "sightline_serve_stale_total", "counter", "Requests that were given up before they were computed.", COUNT,
+  { "sightline_serve_stale_total", "counter",
+    "Requests that were given up before they were computed.", COUNT,
     G_STRUCT_OFFSET (SlServeModel, figures.stale) },
   { "sightline_serve_batches_total", "counter", "Runs of more than one request at once.", COUNT,
     G_STRUCT_OFFSET (SlServeModel, figures.batches) },
-  { "sightline_serve_batched_total", "counter", "Requests in such runs.", COUNT, G_STRUCT_OFFSET (SlServeModel, figures.batched) },
-  { "sightline_serve_waiting", "gauge", "Requests that wait.", SMALL, G_STRUCT_OFFSET (SlServeModel, figures.waiting) },
-  { "sightline_serve_clients", "gauge", "Cameras that asked in the last minute.", SMALL, G_STRUCT_OFFSET (SlServeModel, clients) },
-  { "sightline_serve_answers_per_second", "gauge", "Answers a second.", NUMBER, G_STRUCT_OFFSET (SlServeModel, rate) },
+  { "sightline_serve_batched_total", "counter", "Requests in such runs.", COUNT,
+    G_STRUCT_OFFSET (SlServeModel, figures.batched) },
+  { "sightline_serve_waiting", "gauge", "Requests that wait.", SMALL,
+    G_STRUCT_OFFSET (SlServeModel, figures.waiting) },
+  { "sightline_serve_clients", "gauge", "Cameras that asked in the last minute.", SMALL,
+    G_STRUCT_OFFSET (SlServeModel, clients) },
+  { "sightline_serve_answers_per_second", "gauge", "Answers a second.", NUMBER,
+    G_STRUCT_OFFSET (SlServeModel, rate) },
 };
 
 static void
@@ -125,7 +131,8 @@ append_metric (GString *out, guint m, const SlServeModel *model)
 {
   begin (out, metrics[m].name, "model", model->name, NULL);
   if (metrics[m].kind == COUNT)
-    g_string_append_printf (out, "%" G_GUINT64_FORMAT, G_STRUCT_MEMBER (guint64, model, metrics[m].offset));
+    g_string_append_printf (out, "%" G_GUINT64_FORMAT,
+                            G_STRUCT_MEMBER (guint64, model, metrics[m].offset));
   else if (metrics[m].kind == SMALL)
     g_string_append_printf (out, "%u", G_STRUCT_MEMBER (guint, model, metrics[m].offset));
   else
@@ -137,23 +144,29 @@ static void
 append_stages (GString *out, const SlServeReport *report)
 {
   static const char metric[] = "sightline_serve_seconds";
-  sl_exposition_head (out, metric, "histogram", "Time of a request: until it was computed, that, and from its arrival to its answer.");
+  sl_exposition_head (
+    out, metric, "histogram",
+    "Time of a request: until it was computed, that, and from its arrival to its answer.");
   for (guint i = 0; i < report->models->len; i++) {
     const SlServeModel *model = report->models->pdata[i];
     for (guint s = 0; s < SL_SERVE_N_STAGES; s++)
-      sl_exposition_histogram (out, metric, "model", model->name, sl_serve_stage_name ((SlServeStage) s), &model->figures.histograms[s]);
+      sl_exposition_histogram (out, metric, "model", model->name,
+                               sl_serve_stage_name ((SlServeStage) s),
+                               &model->figures.histograms[s]);
   }
 }
 
 void
 sl_serve_text_metrics (GString *out, const SlServeReport *report)
 {
-  sl_exposition_head (out, "sightline_serve_state", "gauge", "1 for the state that the worker is in.");
+  sl_exposition_head (out, "sightline_serve_state", "gauge",
+                      "1 for the state that the worker is in.");
   for (guint s = SL_SERVE_AWAY; s <= SL_SERVE_LEFT; s++) {
     begin (out, "sightline_serve_state", "state", sl_serve_state_name ((SlServeState) s), NULL);
     g_string_append_printf (out, "%d\n", report->state == (SlServeState) s);
   }
-  sl_exposition_head (out, "sightline_serve_busy_ratio", "gauge", "Share of the worker's threads that compute.");
+  sl_exposition_head (out, "sightline_serve_busy_ratio", "gauge",
+                      "Share of the worker's threads that compute.");
   g_string_append (out, "sightline_serve_busy_ratio ");
   sl_json_append_double (out, report->busy, 6);
   g_string_append_c (out, '\n');

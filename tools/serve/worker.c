@@ -2,12 +2,14 @@
 /*
  * The queue between the broker's thread and those that compute.
  *
- * A queue that is full leaves the shared subscription, so that the broker gives what comes to other workers, and joins again when it is nearly empty. When
- * all have left, cameras learn at once that nobody listens. Requests that are older than their answer is of use are dropped.
+ * A queue that is full leaves the shared subscription, so that the broker gives what comes to other
+ * workers, and joins again when it is nearly empty. When all have left, cameras learn at once that
+ * nobody listens. Requests that are older than their answer is of use are dropped.
  *
- * After each connection the worker asks for the contracts that the broker keeps and then writes its own report, to which it listens, too: MQTT keeps
- * the order, so when that comes back, all contracts there are have come. Only then it announces its own and takes work. The same way it knows, after it has
- * left the subscriptions, that no request is on its way any more.
+ * After each connection the worker asks for the contracts that the broker keeps and then writes its
+ * own report, to which it listens, too: MQTT keeps the order, so when that comes back, all
+ * contracts there are have come. Only then it announces its own and takes work. The same way it
+ * knows, after it has left the subscriptions, that no request is on its way any more.
  */
 #include <string.h>
 
@@ -51,17 +53,22 @@ write_report (SlServeWorker *self)
     const SlServedModel *served = g_ptr_array_index (self->models, i);
     g_string_append_printf (json, "%s{\"name\":", i > 0 ? "," : "");
     sl_json_append_string (json, served->name);
-    g_string_append_printf (json, ",\"hash\":\"%s\",\"answered\":%" G_GUINT64_FORMAT "}", served->hash, served->figures.answered);
+    g_string_append_printf (json, ",\"hash\":\"%s\",\"answered\":%" G_GUINT64_FORMAT "}",
+                            served->hash, served->figures.answered);
     answered += served->figures.answered;
     refused += served->figures.refused;
     stale += served->figures.stale;
   }
-  g_string_append_printf (json, "],\"answered\":%" G_GUINT64_FORMAT ",\"refused\":%" G_GUINT64_FORMAT ",\"stale\":%" G_GUINT64_FORMAT,
+  g_string_append_printf (json,
+                          "],\"answered\":%" G_GUINT64_FORMAT ",\"refused\":%" G_GUINT64_FORMAT
+                          ",\"stale\":%" G_GUINT64_FORMAT,
                           answered, refused, stale);
   g_string_append_printf (json, ",\"waiting\":%u,\"rate\":", self->queue.length);
-  sl_json_append_double (json, (gdouble) (answered - self->answered_before) * G_USEC_PER_SEC / (gdouble) passed, 4);
+  sl_json_append_double (
+    json, (gdouble) (answered - self->answered_before) * G_USEC_PER_SEC / (gdouble) passed, 4);
   g_string_append (json, ",\"busy\":");
-  sl_json_append_double (json, (gdouble) (self->computed_us - self->busy_before) / (gdouble) passed / self->n_jobs, 3);
+  sl_json_append_double (
+    json, (gdouble) (self->computed_us - self->busy_before) / (gdouble) passed / self->n_jobs, 3);
   g_string_append_printf (json, ",\"takes\":%s,\"marker\":%u,\"version\":\"" SL_VERSION "\"}",
                           self->state == SL_SERVE_SERVING ? "true" : "false", self->marker);
   self->reported = now;
@@ -70,11 +77,13 @@ write_report (SlServeWorker *self)
   return g_string_free (json, FALSE);
 }
 
-/* A retained message of the broker's thread without which there is no worker: a broker that refuses it ends us. */
+/* A retained message of the broker's thread without which there is no worker: a broker that refuses
+ * it ends us. */
 static void
 send_vital (SlServeWorker *self, const char *topic, const void *data, gsize size, const char *what)
 {
-  const gint id = sl_broker_send (self->broker, &(SlBrokerSend){ .topic = topic, .data = data, .size = size, .retain = TRUE });
+  const gint id = sl_broker_send (
+    self->broker, &(SlBrokerSend){ .topic = topic, .data = data, .size = size, .retain = TRUE });
   if (id < 0)
     fail (self, sl_broker_explain (id, what, size));
   else if (id > 0)
@@ -93,7 +102,10 @@ report (SlServeWorker *self, gboolean marks)
   if (joins)
     send_vital (self, self->report_topic, text, strlen (text), "a report");
   else
-    sl_broker_send (self->broker, &(SlBrokerSend){ .topic = self->report_topic, .data = text, .size = strlen (text), .retain = TRUE });
+    sl_broker_send (self->broker, &(SlBrokerSend){ .topic = self->report_topic,
+                                                   .data = text,
+                                                   .size = strlen (text),
+                                                   .retain = TRUE });
 }
 
 static void
@@ -118,13 +130,15 @@ marker_came (SlServeWorker *self, guint64 marker)
 {
   g_mutex_lock (&self->lock);
   const gboolean ours = marker == self->marker && self->failed == NULL;
-  const gboolean joins = ours && self->state == SL_SERVE_JOINING, leaves = ours && self->state == SL_SERVE_LEAVING;
+  const gboolean joins = ours && self->state == SL_SERVE_JOINING,
+                 leaves = ours && self->state == SL_SERVE_LEAVING;
   if (joins || leaves) {
     self->state = joins ? SL_SERVE_SERVING : SL_SERVE_LEFT;
     g_cond_broadcast (&self->changed);
   }
   if (joins)
-    sl_serve_set_shares (self, TRUE); /* first, so that a client that sees the contract finds a worker */
+    sl_serve_set_shares (self,
+                         TRUE); /* first, so that a client that sees the contract finds a worker */
   g_mutex_unlock (&self->lock);
   if (!joins)
     return;
@@ -150,7 +164,8 @@ heard_contract (SlServeWorker *self, SlServedModel *served, const SlBrokerMessag
   guint encodings = 0;
   if (message->size == 0) /* it was taken away */
     return;
-  g_autoptr (SlContract) contract = sl_remote_contract_read (message->data, message->size, message->topic, hash, &encodings, &error);
+  g_autoptr (SlContract) contract = sl_remote_contract_read (
+    message->data, message->size, message->topic, hash, &encodings, &error);
   const gboolean same = contract != NULL && strcmp (hash, served->hash) == 0;
   const gboolean too_many = (encodings & ~sl_remote_encodings_built ()) != 0;
   g_mutex_lock (&self->lock);
@@ -165,11 +180,18 @@ heard_contract (SlServeWorker *self, SlServedModel *served, const SlBrokerMessag
   }
   if (same || (joining && self->replace))
     return;
-  g_autofree char *expected = sl_contract_summary (served->contract), *got = contract != NULL ? sl_contract_summary (contract) : NULL;
-  g_autofree char *text = g_strdup_printf ("%s: another contract is there: expected %s (%s), got %s (%s)", message->topic, expected,
-                                           served->hash, got != NULL ? got : error->message, contract != NULL ? hash : "none");
+  g_autofree char *expected = sl_contract_summary (served->contract),
+                  *got = contract != NULL ? sl_contract_summary (contract) : NULL;
+  g_autofree char *text = g_strdup_printf (
+    "%s: another contract is there: expected %s (%s), got %s (%s)", message->topic, expected,
+    served->hash, got != NULL ? got : error->message, contract != NULL ? hash : "none");
   if (joining && !ours)
-    fail (self, g_strconcat (text, ": serve under another name (NAME=FILE), or take --replace where all workers get the new model", NULL));
+    fail (
+      self,
+      g_strconcat (
+        text,
+        ": serve under another name (NAME=FILE), or take --replace where all workers get the new model",
+        NULL));
   else
     sl_serve_complain_some (self, served->name, text);
 }
@@ -179,7 +201,8 @@ static gboolean
 is_work (const SlServedModel *served, const char *topic)
 {
   const gsize length = strlen (served->work_topic) - strlen ("+");
-  return strncmp (topic, served->work_topic, length) == 0 && topic[length] != '\0' && strchr (topic + length, '/') == NULL;
+  return strncmp (topic, served->work_topic, length) == 0 && topic[length] != '\0'
+         && strchr (topic + length, '/') == NULL;
 }
 
 static SlServedModel *
@@ -196,7 +219,8 @@ find_served (SlServeWorker *self, const char *topic, gboolean *is_contract)
 
 /* The client of a request that cannot be served gets the reason, where a reply may be sent. */
 static void
-refuse (SlServeWorker *self, SlServedModel *served, const SlBrokerMessage *message, const char *sentence, gboolean of_encoding)
+refuse (SlServeWorker *self, SlServedModel *served, const SlBrokerMessage *message,
+        const char *sentence, gboolean of_encoding)
 {
   gsize size;
   g_mutex_lock (&self->lock);
@@ -207,8 +231,9 @@ refuse (SlServeWorker *self, SlServedModel *served, const SlBrokerMessage *messa
       || message->correlation_size > SL_REMOTE_CORRELATION)
     return;
   g_autofree guint8 *data = sl_remote_refusal_new (sentence, of_encoding, &size);
-  sl_serve_answer (self, message->response, message->correlation_size > 0 ? message->correlation : NULL,
-                   (guint16) message->correlation_size, data, size, g_get_monotonic_time () + G_USEC_PER_SEC);
+  sl_serve_answer (
+    self, message->response, message->correlation_size > 0 ? message->correlation : NULL,
+    (guint16) message->correlation_size, data, size, g_get_monotonic_time () + G_USEC_PER_SEC);
 }
 
 /* What is already on its way when the queue is full is still taken, up to a bound. */
@@ -221,7 +246,8 @@ take_work (SlServeWorker *self, SlServedModel *served, const SlBrokerMessage *me
   g_mutex_unlock (&self->lock);
   SlWork *work = room ? sl_work_new (served, message, &error) : NULL;
   if (work == NULL) {
-    refuse (self, served, message, error != NULL ? error->message : "request: too many wait here: ask again",
+    refuse (self, served, message,
+            error != NULL ? error->message : "request: too many wait here: ask again",
             g_error_matches (error, SL_ERROR, SL_ERROR_UNSUPPORTED));
     return;
   }
@@ -264,9 +290,11 @@ on_connected (SlBroker *broker, gpointer user)
   g_cond_broadcast (&self->changed);
   g_mutex_unlock (&self->lock);
   const SlMqttTarget *target = sl_broker_target (broker);
-  sl_run_log (SL_LOG_INFO, NULL, "connected", "connected to %s:%u as %s", target->host, target->port, self->name);
+  sl_run_log (SL_LOG_INFO, NULL, "connected", "connected to %s:%u as %s", target->host,
+              target->port, self->name);
   for (guint i = 0; i < self->models->len; i++)
-    sl_broker_subscribe (broker, ((SlServedModel *) g_ptr_array_index (self->models, i))->contract_topic);
+    sl_broker_subscribe (broker,
+                         ((SlServedModel *) g_ptr_array_index (self->models, i))->contract_topic);
   sl_broker_subscribe (broker, self->report_topic);
   report (self, TRUE);
 }
@@ -281,7 +309,8 @@ on_lost (gpointer user, const char *reason, guint retry_ms, gboolean denied)
   self->away = g_strdup (reason);
   g_cond_broadcast (&self->changed);
   g_mutex_unlock (&self->lock);
-  sl_run_log (SL_LOG_WARNING, NULL, "disconnected", "%s; trying again in %.1f s", reason, retry_ms / 1000.0);
+  sl_run_log (SL_LOG_WARNING, NULL, "disconnected", "%s; trying again in %.1f s", reason,
+              retry_ms / 1000.0);
 }
 
 static void
@@ -296,8 +325,11 @@ on_confirmed (gpointer user, gint id, SlBrokerSent sent, const char *reason)
   SlServeWorker *self = user;
   const gboolean vital = g_hash_table_remove (self->vital, GINT_TO_POINTER (id));
   if (sent == SL_SENT_REFUSED && vital)
-    fail (self,
-          g_strdup_printf ("the broker does not let this user announce: %s: check its access control (docs/remote.md has one)", reason));
+    fail (
+      self,
+      g_strdup_printf (
+        "the broker does not let this user announce: %s: check its access control (docs/remote.md has one)",
+        reason));
   else if (sent == SL_SENT_REFUSED)
     sl_serve_complain_some (self, self->name, reason);
   g_mutex_lock (&self->lock);
@@ -323,7 +355,8 @@ most_bytes (SlServeWorker *self)
 {
   gsize most = SL_REMOTE_MAX_CONTRACT;
   for (guint i = 0; i < self->models->len; i++)
-    most = MAX (most, sl_remote_request_size (((SlServedModel *) g_ptr_array_index (self->models, i))->contract));
+    most = MAX (most, sl_remote_request_size (
+                        ((SlServedModel *) g_ptr_array_index (self->models, i))->contract));
   return most + PACKET_ROOM;
 }
 
@@ -348,7 +381,8 @@ unref_worker (gpointer data)
 SlServeWorker *
 sl_serve_worker_new (const SlServeSettings *settings, GPtrArray *models, GError **error)
 {
-  static const SlBrokerCalls calls = { on_connected, on_lost, on_denied, on_heard, on_confirmed, on_tick, unref_worker };
+  static const SlBrokerCalls calls = { on_connected, on_lost, on_denied,   on_heard,
+                                       on_confirmed, on_tick, unref_worker };
   SlServeWorker *self = g_new0 (SlServeWorker, 1);
   const SlServedModel *first = g_ptr_array_index (models, 0);
   g_mutex_init (&self->lock);
@@ -442,10 +476,12 @@ sl_serve_worker_drain (SlServeWorker *self, gint64 timeout_us)
   if (connected)
     report (self, TRUE);
   g_mutex_lock (&self->lock);
-  const gboolean drained = !connected || (wait_for (self, has_left, until) && wait_for (self, has_answered, until));
+  const gboolean drained =
+    !connected || (wait_for (self, has_left, until) && wait_for (self, has_answered, until));
   g_mutex_unlock (&self->lock);
   if (connected)
-    sl_broker_send (self->broker, &(SlBrokerSend){ .topic = self->report_topic, .data = "", .retain = TRUE });
+    sl_broker_send (self->broker,
+                    &(SlBrokerSend){ .topic = self->report_topic, .data = "", .retain = TRUE });
   return drained;
 }
 

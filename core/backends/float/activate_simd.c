@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Activations that are no limits: logistic, SiLU, hard swish, GELU, Mish and the hyperbolic tangent. Most come from one exponential.
+ * Activations that are no limits: logistic, SiLU, hard swish, GELU, Mish and the hyperbolic
+ * tangent. Most come from one exponential.
  */
 #include "core/backends/float/decay.h"
 
@@ -18,13 +19,14 @@ hard_swish (Vec x)
   return product_of (product_of (x, gate), broadcast (1 / 6.0f));
 }
 
-/* x erf (x / sqrt 2) is even, so it is taken of |x|. The error function is 1 less a polynomial of degree 5 in 1 / (1 + p z) times
- * e^-z^2 (Hastings), 1.5e-7 off at most. Behind 40, where it has long been 1, the rest is not computed: infinity times 0 is NaN. */
+/* x erf (x / sqrt 2) is even, so it is taken of |x|. The error function is 1 less a polynomial of
+ * degree 5 in 1 / (1 + p z) times e^-z^2 (Hastings), 1.5e-7 off at most. Behind 40, where it has
+ * long been 1, the rest is not computed: infinity times 0 is NaN. */
 static inline Vec
 gelu (Vec x)
 {
-  const Vec size = larger (x, product_of (x, broadcast (-1))), near = smaller (broadcast (40), size),
-            z = product_of (near, broadcast (0.70710678f));
+  const Vec size = larger (x, product_of (x, broadcast (-1))),
+            near = smaller (broadcast (40), size), z = product_of (near, broadcast (0.70710678f));
   const Vec t = reciprocal_of (fused (z, broadcast (0.3275911f), broadcast (1)));
   Vec sum = broadcast (1.061405429f);
   sum = fused (sum, t, broadcast (-1.453152027f));
@@ -32,7 +34,8 @@ gelu (Vec x)
   sum = fused (sum, t, broadcast (-0.284496736f));
   sum = product_of (fused (sum, t, broadcast (0.254829592f)), t);
   const Vec rest = product_of (sum, decay (product_of (z, z)));
-  return product_of (broadcast (0.5f), sum_of (x, fused (product_of (near, broadcast (-1)), rest, size)));
+  return product_of (broadcast (0.5f),
+                     sum_of (x, fused (product_of (near, broadcast (-1)), rest, size)));
 }
 
 /* x logistic (2 u), since 1 + tanh u = 2 logistic (2 u) */
@@ -40,10 +43,12 @@ static inline Vec
 gelu_tanh (Vec x)
 {
   const Vec cube = product_of (product_of (x, x), x);
-  return gated (x, product_of (fused (cube, broadcast (0.044715f), x), broadcast (2 * 0.7978845608f)));
+  return gated (x,
+                product_of (fused (cube, broadcast (0.044715f), x), broadcast (2 * 0.7978845608f)));
 }
 
-/* x times a fraction of polynomials in its square, of degrees 6 and 3, 2e-9 off at most relative to the result up to 8, where that is 1. */
+/* x times a fraction of polynomials in its square, of degrees 6 and 3, 2e-9 off at most relative to
+ * the result up to 8, where that is 1. */
 static inline Vec
 tangent (Vec x)
 {
@@ -62,13 +67,15 @@ tangent (Vec x)
   return product_of (product_of (x, above), reciprocal_of (below));
 }
 
-/* With d = e^-x the tangent is (1 + 2 d) / (1 + 2 d + 2 d^2). Below -40 it is less than rounding errors. */
+/* With d = e^-x the tangent is (1 + 2 d) / (1 + 2 d + 2 d^2). Below -40 it is less than rounding
+ * errors. */
 static inline Vec
 mish (Vec x)
 {
   x = larger (broadcast (-40), x);
   const Vec d = decay (x), above = fused (d, broadcast (2), broadcast (1));
-  return product_of (product_of (x, above), reciprocal_of (fused (product_of (d, broadcast (2)), d, above)));
+  return product_of (product_of (x, above),
+                     reciprocal_of (fused (product_of (d, broadcast (2)), d, above)));
 }
 
 static inline __attribute__ ((always_inline)) Vec

@@ -23,13 +23,15 @@ supports (const SlGraph *graph, const SlNode *node)
 {
   if (node->op == SL_OP_RECURRENT)
     return TRUE;
-  return node->op == SL_OP_BATCH_MATMUL ? sl_float_matmul_supports (graph, node) : sl_float_supports (graph, node);
+  return node->op == SL_OP_BATCH_MATMUL ? sl_float_matmul_supports (graph, node)
+                                        : sl_float_supports (graph, node);
 }
 
 static gboolean
 faster (const SlGraph *graph, const SlNode *node)
 {
-  return node->op == SL_OP_RECURRENT || node->op == SL_OP_BATCH_MATMUL || sl_float_faster (sl_float_isa (), graph, node);
+  return node->op == SL_OP_RECURRENT || node->op == SL_OP_BATCH_MATMUL
+         || sl_float_faster (sl_float_isa (), graph, node);
 }
 
 static gpointer
@@ -55,9 +57,11 @@ run (gpointer prepared, void *const *memory)
   if (step->recurrent != NULL)
     sl_float_recurrent_run (step->recurrent, (const void *const *) memory, memory + step->output);
   else if (step->matmul != NULL)
-    sl_float_matmul_run (step->matmul, step->pool, (const void *const *) memory, memory[step->output]);
+    sl_float_matmul_run (step->matmul, step->pool, (const void *const *) memory,
+                         memory[step->output]);
   else
-    sl_float_layer_run (step->layer, step->pool, (const void *const *) memory, memory[step->output]);
+    sl_float_layer_run (step->layer, step->pool, (const void *const *) memory,
+                        memory[step->output]);
   return TRUE;
 }
 

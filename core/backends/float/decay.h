@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* An exponential in registers: the argument is split into a power of two and a remainder, whose exponential is a polynomial of degree 5. */
+/* An exponential in registers: the argument is split into a power of two and a remainder, whose
+ * exponential is a polynomial of degree 5. */
 #ifndef SL_CORE_BACKENDS_FLOAT_DECAY_H
 #define SL_CORE_BACKENDS_FLOAT_DECAY_H
 

@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Depthwise windows: a register of channels of up to SL_FLOAT_MAX_PIXELS output pixels at a time, whose sums stay in registers. Where filter
- * width and stride are known to the compiler, an input pixel is loaded once for all windows that cover it.
+ * Depthwise windows: a register of channels of up to SL_FLOAT_MAX_PIXELS output pixels at a time,
+ * whose sums stay in registers. Where filter width and stride are known to the compiler, an input
+ * pixel is loaded once for all windows that cover it.
  */
 #include "core/backends/float/simd.h"
 
 /* Any window. */
 static inline __attribute__ ((always_inline)) void
-add_row (const SlFloatDepthwise *layer, const gfloat *const *columns, const gfloat *weights, gint32 channel, Vec *sums, const gint pixels)
+add_row (const SlFloatDepthwise *layer, const gfloat *const *columns, const gfloat *weights,
+         gint32 channel, Vec *sums, const gint pixels)
 {
   for (gint32 x = 0; x < layer->filter_w; x++) {
     const Vec w = load (weights + x * LANES);
     SL_UNROLL
     for (gint i = 0; i < pixels; i++)
-      sums[i] = fused (load (columns[i * layer->stride + x * layer->dilation] + channel), w, sums[i]);
+      sums[i] =
+        fused (load (columns[i * layer->stride + x * layer->dilation] + channel), w, sums[i]);
   }
 }
 
 /* A window of @width without dilation. */
 static inline __attribute__ ((always_inline)) void
-add_known_row (const gfloat *const *columns, const gfloat *weights, gint32 channel, Vec *sums, const gint pixels, const gint width,
-               const gint stride)
+add_known_row (const gfloat *const *columns, const gfloat *weights, gint32 channel, Vec *sums,
+               const gint pixels, const gint width, const gint stride)
 {
   Vec w[5];
   SL_UNROLL
@@ -38,18 +41,20 @@ add_known_row (const gfloat *const *columns, const gfloat *weights, gint32 chann
 
 /* @width 0: any window. */
 static inline __attribute__ ((always_inline)) void
-run_pixels (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gint32 first, gint32 channel, gfloat *out, const gint pixels,
-            const gint width, const gint stride)
+run_pixels (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gint32 first, gint32 channel,
+            gfloat *out, const gint pixels, const gint width, const gint stride)
 {
   Vec sums[SL_FLOAT_MAX_PIXELS];
   const gint32 taps = layer->filter_h * layer->filter_w;
   const gfloat *weights = layer->weights + (gsize) channel * (gsize) taps;
   const gfloat *const *columns = strip->pixels + first * layer->stride;
-  const Vec bias = load (layer->bias + channel), lo = broadcast (layer->lo), hi = broadcast (layer->hi);
+  const Vec bias = load (layer->bias + channel), lo = broadcast (layer->lo),
+            hi = broadcast (layer->hi);
   SL_UNROLL
   for (gint i = 0; i < pixels; i++)
     sums[i] = bias;
-  for (gint32 y = 0; y < layer->filter_h; y++, columns += strip->columns, weights += layer->filter_w * LANES) {
+  for (gint32 y = 0; y < layer->filter_h;
+       y++, columns += strip->columns, weights += layer->filter_w * LANES) {
     if (width > 0)
       add_known_row (columns, weights, channel, sums, pixels, width, stride);
     else
@@ -58,21 +63,27 @@ run_pixels (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gint32 fir
   out += (gsize) first * (gsize) layer->channels + (gsize) channel;
   SL_UNROLL
   for (gint i = 0; i < pixels; i++)
-    store_some (out + (gsize) i * (gsize) layer->channels, layer->channels - channel, limited (sums[i], lo, hi));
+    store_some (out + (gsize) i * (gsize) layer->channels, layer->channels - channel,
+                limited (sums[i], lo, hi));
 }
 
-typedef void (*PixelsFunction) (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gint32 first, gint32 channel, gfloat *out);
+typedef void (*PixelsFunction) (const SlFloatDepthwise *layer, const SlFloatStrip *strip,
+                                gint32 first, gint32 channel, gfloat *out);
 
-#define DEFINE(pixels, width, stride)                                                                                                    \
-  static void run_##pixels##_##width##_##stride (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gint32 first, gint32 channel, \
-                                                 gfloat *out)                                                                            \
-  {                                                                                                                                      \
-    run_pixels (layer, strip, first, channel, out, pixels, width, stride);                                                               \
+#define DEFINE(pixels, width, stride)                                                     \
+  static void run_##pixels##_##width##_##stride (const SlFloatDepthwise *layer,           \
+                                                 const SlFloatStrip *strip, gint32 first, \
+                                                 gint32 channel, gfloat *out)             \
+  {                                                                                       \
+    run_pixels (layer, strip, first, channel, out, pixels, width, stride);                \
   }
-#define DEFINE_PIXELS(pixels) DEFINE (pixels, 0, 0) DEFINE (pixels, 3, 1) DEFINE (pixels, 3, 2) DEFINE (pixels, 5, 1) DEFINE (pixels, 5, 2)
-#define PIXELS(pixels)                                                                                 \
-  {                                                                                                    \
-    run_##pixels##_0_0, run_##pixels##_3_1, run_##pixels##_3_2, run_##pixels##_5_1, run_##pixels##_5_2 \
+#define DEFINE_PIXELS(pixels) \
+  DEFINE (pixels, 0, 0)       \
+  DEFINE (pixels, 3, 1) DEFINE (pixels, 3, 2) DEFINE (pixels, 5, 1) DEFINE (pixels, 5, 2)
+#define PIXELS(pixels)                                                              \
+  {                                                                                 \
+    run_##pixels##_0_0, run_##pixels##_3_1, run_##pixels##_3_2, run_##pixels##_5_1, \
+      run_##pixels##_5_2                                                            \
   }
 DEFINE_PIXELS (1)
 DEFINE_PIXELS (2)
@@ -91,11 +102,13 @@ static const PixelsFunction functions[SL_FLOAT_MAX_PIXELS][5] = {
 void
 SL_SIMD (sl_float_depthwise) (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gfloat *out)
 {
-  const gboolean is_known = layer->dilation == 1 && layer->stride <= 2 && (layer->filter_w == 3 || layer->filter_w == 5);
+  const gboolean is_known =
+    layer->dilation == 1 && layer->stride <= 2 && (layer->filter_w == 3 || layer->filter_w == 5);
   const gint32 kind = is_known ? (layer->filter_w == 3 ? 0 : 2) + layer->stride : 0;
   for (gint32 channel = 0; channel < layer->channels; channel += LANES) {
     gint32 first = 0;
-    for (gint32 pieces = (strip->count + SL_FLOAT_MAX_PIXELS - 1) / SL_FLOAT_MAX_PIXELS; pieces > 0; pieces--) {
+    for (gint32 pieces = (strip->count + SL_FLOAT_MAX_PIXELS - 1) / SL_FLOAT_MAX_PIXELS; pieces > 0;
+         pieces--) {
       const gint32 pixels = (strip->count - first + pieces - 1) / pieces;
       functions[pixels - 1][kind](layer, strip, first, channel, out);
       first += pixels;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Float layers on Sightline's kernels (internal to core): convolutions, fully connected layers, additions, products, softmax, matrix
- * products, and recurrent layers. */
+/* Float layers on Sightline's kernels (internal to core): convolutions, fully connected layers,
+ * additions, products, softmax, matrix products, and recurrent layers. */
 #ifndef SL_CORE_BACKENDS_FLOAT_FLOAT_LAYERS_H
 #define SL_CORE_BACKENDS_FLOAT_FLOAT_LAYERS_H
 
@@ -13,10 +13,12 @@ typedef struct _SlFloatLayer SlFloatLayer;
 gboolean sl_float_supports (const SlGraph *graph, const SlNode *node);
 /** sl_float_faster: whether @isa's beat XNNPACK's on @node, which they support. */
 gboolean sl_float_faster (const SlFloatIsa *isa, const SlGraph *graph, const SlNode *node);
-/** sl_float_layer_new: (transfer none): in @host's arena; weights are packed once for all sessions of the graph. */
+/** sl_float_layer_new: (transfer none): in @host's arena; weights are packed once for all sessions
+ * of the graph. */
 SlFloatLayer *sl_float_layer_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node);
 /** sl_float_layer_run: @inputs are the node's; those that are constants and packed are not read. */
-void sl_float_layer_run (const SlFloatLayer *layer, SlPool *pool, const void *const *inputs, void *output);
+void sl_float_layer_run (const SlFloatLayer *layer, SlPool *pool, const void *const *inputs,
+                         void *output);
 
 typedef struct _SlFloatMatmul SlFloatMatmul;
 
@@ -24,12 +26,14 @@ typedef struct _SlFloatMatmul SlFloatMatmul;
 gboolean sl_float_matmul_supports (const SlGraph *graph, const SlNode *node);
 /** sl_float_matmul_new: (transfer none): in @host's arena. */
 SlFloatMatmul *sl_float_matmul_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node);
-void sl_float_matmul_run (const SlFloatMatmul *matmul, SlPool *pool, const void *const *inputs, void *output);
+void sl_float_matmul_run (const SlFloatMatmul *matmul, SlPool *pool, const void *const *inputs,
+                          void *output);
 
 typedef struct _SlFloatRecurrent SlFloatRecurrent;
 
 /** sl_float_recurrent_new: (transfer none): in @host's arena. */
 SlFloatRecurrent *sl_float_recurrent_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node);
-void sl_float_recurrent_run (SlFloatRecurrent *recurrent, const void *const *inputs, void *const *outputs);
+void sl_float_recurrent_run (SlFloatRecurrent *recurrent, const void *const *inputs,
+                             void *const *outputs);
 
 #endif

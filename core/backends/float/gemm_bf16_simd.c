@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A tile of a matrix product in bfloat16: an instruction multiplies two activations with their weights for each channel and adds both to a
- * sum, which is a float. Activations are rounded once for all panels, the runs of a row behind each other.
+ * A tile of a matrix product in bfloat16: an instruction multiplies two activations with their
+ * weights for each channel and adds both to a sum, which is a float. Activations are rounded once
+ * for all panels, the runs of a row behind each other.
  */
 #include "core/backends/float/tiles.h"
 
@@ -24,10 +25,12 @@ round_rows (const SlFloatRows *tile, gsize stride, guint16 *to)
       const gfloat *from = tile->runs[run * tile->rows + r];
       gint32 k = 0;
       for (; k + WIDE <= tile->length; k += WIDE)
-        _mm512_storeu_si512 (at + k, (__m512i) _mm512_cvtne2ps_pbh (load (from + k + LANES), load (from + k)));
+        _mm512_storeu_si512 (
+          at + k, (__m512i) _mm512_cvtne2ps_pbh (load (from + k + LANES), load (from + k)));
       if (k < tile->length) {
         const gint32 left = tile->length - k;
-        const Vec low = load_masked (from + k, first_of (left)), high = load_masked (from + k + LANES, first_of (left - LANES));
+        const Vec low = load_masked (from + k, first_of (left)),
+                  high = load_masked (from + k + LANES, first_of (left - LANES));
         _mm512_storeu_si512 (at + k, (__m512i) _mm512_cvtne2ps_pbh (high, low));
       }
     }
@@ -45,8 +48,8 @@ both (const guint16 *at)
 
 /* @tile: its only runs are rows as round_rows() has them, as many pairs long as its length says. */
 static inline __attribute__ ((always_inline)) void
-multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile, gfloat *c, gsize c_stride, const gint rows,
-          const gint groups)
+multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile, gfloat *c,
+          gsize c_stride, const gint rows, const gint groups)
 {
   Vec sums[MAX_ROWS * MAX_GROUPS];
   const guint16 *weights = panel->weights, *a[MAX_ROWS];
@@ -71,27 +74,33 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows 
   SL_UNROLL
   for (gint i = 0; i < rows * groups; i++) {
     gfloat *at = c + (gsize) (i / groups) * c_stride + i % groups * LANES;
-    store_some (at, i % groups < groups - 1 ? LANES : panel->channels - (groups - 1) * LANES, limited (sums[i], lo, hi));
+    store_some (at, i % groups < groups - 1 ? LANES : panel->channels - (groups - 1) * LANES,
+                limited (sums[i], lo, hi));
   }
 }
 
 DEFINE_TILES (multiply)
 
-void SL_SIMD (sl_float_gemm_bf16) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gint32 depth, gfloat *c,
-                                   gsize c_stride, guint16 *scratch);
+void SL_SIMD (sl_float_gemm_bf16) (const SlFloatGemm *gemm, gint32 first, gint32 end,
+                                   const SlFloatRows *rows, gint32 depth, gfloat *c, gsize c_stride,
+                                   guint16 *scratch);
 
 void
-SL_SIMD (sl_float_gemm_bf16) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gint32 depth, gfloat *c,
-                              gsize c_stride, guint16 *scratch)
+SL_SIMD (sl_float_gemm_bf16) (const SlFloatGemm *gemm, gint32 first, gint32 end,
+                              const SlFloatRows *rows, gint32 depth, gfloat *c, gsize c_stride,
+                              guint16 *scratch)
 {
   const gsize stride = ((gsize) depth + 1) / 2 * 2;
   const gfloat *runs[MAX_ROWS];
-  const SlFloatRows rounded = { .runs = runs, .n_runs = 1, .length = (gint32) (stride / 2), .rows = rows->rows };
+  const SlFloatRows rounded = {
+    .runs = runs, .n_runs = 1, .length = (gint32) (stride / 2), .rows = rows->rows
+  };
   round_rows (rows, stride, scratch);
   for (gint32 r = 0; r < rows->rows; r++)
     runs[r] = (const gfloat *) (gconstpointer) (scratch + (gsize) r * stride);
   for (gint32 p = first; p < end; p++) {
     const SlFloatPanel *panel = &gemm->panels[p];
-    multiply_tiles[rows->rows - 1][panel->groups - 1](gemm, panel, &rounded, c + panel->channel, c_stride);
+    multiply_tiles[rows->rows - 1][panel->groups - 1](gemm, panel, &rounded, c + panel->channel,
+                                                      c_stride);
   }
 }

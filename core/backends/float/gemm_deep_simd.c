@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A tile of a matrix product of few channels: a register holds products of one sum along the depth, so none of its lanes stays empty however
- * few the channels are. Up to MAX_GROUPS channels share the activations that a load brings; lanes are added up behind the last run.
+ * A tile of a matrix product of few channels: a register holds products of one sum along the depth,
+ * so none of its lanes stays empty however few the channels are. Up to MAX_GROUPS channels share
+ * the activations that a load brings; lanes are added up behind the last run.
  */
 #include "core/backends/float/tiles.h"
 
 static inline __attribute__ ((always_inline)) void
-add_step (Vec *sums, const gfloat *const *a, gint32 k, const gfloat *weights, const Mask *mask, const gint rows, const gint channels)
+add_step (Vec *sums, const gfloat *const *a, gint32 k, const gfloat *weights, const Mask *mask,
+          const gint rows, const gint channels)
 {
   Vec w[MAX_GROUPS];
   SL_UNROLL
@@ -22,8 +24,8 @@ add_step (Vec *sums, const gfloat *const *a, gint32 k, const gfloat *weights, co
 }
 
 static inline __attribute__ ((always_inline)) void
-multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile, gfloat *c, gsize c_stride, const gint rows,
-          const gint channels)
+multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile, gfloat *c,
+          gsize c_stride, const gint rows, const gint channels)
 {
   Vec sums[MAX_ROWS * MAX_GROUPS];
   const gfloat *weights = panel->weights;
@@ -58,10 +60,12 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows 
 DEFINE_TILES (multiply)
 
 void
-SL_SIMD (sl_float_gemm_deep) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride)
+SL_SIMD (sl_float_gemm_deep) (const SlFloatGemm *gemm, gint32 first, gint32 end,
+                              const SlFloatRows *rows, gfloat *c, gsize c_stride)
 {
   for (gint32 p = first; p < end; p++) {
     const SlFloatPanel *panel = &gemm->panels[p];
-    multiply_tiles[rows->rows - 1][panel->groups - 1](gemm, panel, rows, c + panel->channel, c_stride);
+    multiply_tiles[rows->rows - 1][panel->groups - 1](gemm, panel, rows, c + panel->channel,
+                                                      c_stride);
   }
 }

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A tile of a matrix product in binary16, of which a register of Arm holds eight: sums of BLOCK products are binary16, and these are added up
- * in floats. Activations are rounded once for all panels. Each row is first multiplied by a power of two that brings its largest activation to
- * what the layer's weights leave room for, so that no sum leaves the range of binary16, and taken back at the end.
+ * A tile of a matrix product in binary16, of which a register of Arm holds eight: sums of BLOCK
+ * products are binary16, and these are added up in floats. Activations are rounded once for all
+ * panels. Each row is first multiplied by a power of two that brings its largest activation to what
+ * the layer's weights leave room for, so that no sum leaves the range of binary16, and taken back
+ * at the end.
  */
 #include <math.h>
 
 #include "core/backends/float/tiles.h"
 
-/* Activations of a register, and products of a sum: of so many no sum is beyond SL_FLOAT_HALVES_REACH times as much. */
+/* Activations of a register, and products of a sum: of so many no sum is beyond
+ * SL_FLOAT_HALVES_REACH times as much. */
 #define WIDE 8
 #define BLOCK 32
 /* Before the activations of a row, in as many numbers, what its results are multiplied by. */
@@ -46,7 +49,8 @@ power_for (gfloat most, gfloat reach)
   return ldexpf (reach, CLAMP (-exponent, -100, 100));
 }
 
-/* Rows of @stride numbers with their heads; what is written behind a run is overwritten by the next one. */
+/* Rows of @stride numbers with their heads; what is written behind a run is overwritten by the next
+ * one. */
 static void
 round_rows (const SlFloatRows *tile, gsize stride, gfloat reach, guint16 *to)
 {
@@ -59,9 +63,11 @@ round_rows (const SlFloatRows *tile, gsize stride, gfloat reach, guint16 *to)
       const gfloat *from = tile->runs[run * tile->rows + r];
       gint32 k = 0;
       for (; k + LANES <= tile->length; k += LANES)
-        vst1_u16 (at + k, vreinterpret_u16_f16 (vcvt_f16_f32 (vmulq_n_f32 (load (from + k), power))));
+        vst1_u16 (at + k,
+                  vreinterpret_u16_f16 (vcvt_f16_f32 (vmulq_n_f32 (load (from + k), power))));
       if (k < tile->length)
-        vst1_u16 (at + k, vreinterpret_u16_f16 (vcvt_f16_f32 (vmulq_n_f32 (load_first (from + k, tile->length - k), power))));
+        vst1_u16 (at + k, vreinterpret_u16_f16 (vcvt_f16_f32 (
+                            vmulq_n_f32 (load_first (from + k, tile->length - k), power))));
     }
   }
 }
@@ -74,12 +80,15 @@ load_weights (const guint16 *at, const gint groups)
   return vcombine_f16 (vreinterpret_f16_u16 (vld1_u16 (at)), vdup_n_f16 (0));
 }
 
-/* @sum + @w * @values[@lane]. GCC 12 copies the lane into all of a register for its intrinsic; the instruction takes it from registers 0 to 15. */
-#define ADD_LANE(sum, w, values, lane) __asm__("fmla %0.8h, %1.8h, %2.h[" #lane "]" : "+w"(sum) : "w"(w), "x"(values))
+/* @sum + @w * @values[@lane]. GCC 12 copies the lane into all of a register for its intrinsic; the
+ * instruction takes it from registers 0 to 15. */
+#define ADD_LANE(sum, w, values, lane) \
+  __asm__("fmla %0.8h, %1.8h, %2.h[" #lane "]" : "+w"(sum) : "w"(w), "x"(values))
 
 /* WIDE activations of each row. */
 static inline __attribute__ ((always_inline)) void
-loaded_steps (float16x8_t *part, const guint16 *const *a, gint32 k, const guint16 *weights, const gint rows, const gint groups)
+loaded_steps (float16x8_t *part, const guint16 *const *a, gint32 k, const guint16 *weights,
+              const gint rows, const gint groups)
 {
   float16x8_t values[MAX_ROWS];
   SL_UNROLL
@@ -105,8 +114,8 @@ loaded_steps (float16x8_t *part, const guint16 *const *a, gint32 k, const guint1
 
 /* @tile: its only runs are rows as round_rows() has them. */
 static inline __attribute__ ((always_inline)) void
-multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile, gfloat *c, gsize c_stride, const gint rows,
-          const gint groups)
+multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile, gfloat *c,
+          gsize c_stride, const gint rows, const gint groups)
 {
   Vec sums[2 * MAX_ROWS];
   const guint16 *weights = panel->weights, *a[MAX_ROWS];
@@ -144,20 +153,23 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows 
     const gint m = i / groups, g = i % groups;
     gfloat back;
     memcpy (&back, a[m] - HEAD, sizeof back);
-    const Vec values = fused (sums[2 * m + g], broadcast (back), load (gemm->bias + panel->channel + g * LANES));
-    store_some (c + (gsize) m * c_stride + g * LANES, g < groups - 1 ? LANES : panel->channels - (groups - 1) * LANES,
+    const Vec values =
+      fused (sums[2 * m + g], broadcast (back), load (gemm->bias + panel->channel + g * LANES));
+    store_some (c + (gsize) m * c_stride + g * LANES,
+                g < groups - 1 ? LANES : panel->channels - (groups - 1) * LANES,
                 limited (values, lo, hi));
   }
 }
 
 DEFINE_TILES (multiply)
 
-void sl_float_gemm_fp16_neon (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gint32 depth, gfloat *c,
-                              gsize c_stride, guint16 *scratch);
+void sl_float_gemm_fp16_neon (const SlFloatGemm *gemm, gint32 first, gint32 end,
+                              const SlFloatRows *rows, gint32 depth, gfloat *c, gsize c_stride,
+                              guint16 *scratch);
 
 void
-sl_float_gemm_fp16_neon (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gint32 depth, gfloat *c,
-                         gsize c_stride, guint16 *scratch)
+sl_float_gemm_fp16_neon (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows,
+                         gint32 depth, gfloat *c, gsize c_stride, guint16 *scratch)
 {
   const gsize stride = HEAD + ((gsize) depth + LANES - 1) / LANES * LANES;
   const gfloat *runs[MAX_ROWS];
@@ -167,6 +179,7 @@ sl_float_gemm_fp16_neon (const SlFloatGemm *gemm, gint32 first, gint32 end, cons
     runs[r] = (const gfloat *) (gconstpointer) (scratch + (gsize) r * stride);
   for (gint32 p = first; p < end; p++) {
     const SlFloatPanel *panel = &gemm->panels[p];
-    multiply_tiles[rows->rows - 1][panel->groups - 1](gemm, panel, &rounded, c + panel->channel, c_stride);
+    multiply_tiles[rows->rows - 1][panel->groups - 1](gemm, panel, &rounded, c + panel->channel,
+                                                      c_stride);
   }
 }

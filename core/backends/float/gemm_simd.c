@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A tile of a matrix product: activations broadcast one at a time, times the weights of up to MAX_GROUPS registers of channels. Sums stay
- * in registers. Rows are runs of activations that pointers name, so windows of a convolution need no copies.
+ * A tile of a matrix product: activations broadcast one at a time, times the weights of up to
+ * MAX_GROUPS registers of channels. Sums stay in registers. Rows are runs of activations that
+ * pointers name, so windows of a convolution need no copies.
  */
 #include "core/backends/float/tiles.h"
 
-/* Weights ahead: those of a whole model come from the third cache or from memory in every inference. */
+/* Weights ahead: those of a whole model come from the third cache or from memory in every
+ * inference. */
 #define PREFETCH 512
 
 static inline __attribute__ ((always_inline)) Vec
@@ -35,17 +37,18 @@ load_weights (Vec *w, const guint8 *weights, const gint groups, const SlFloatWei
 #ifdef fused_lane
 /* LANES activations of each row, which one load brings. */
 static inline __attribute__ ((always_inline)) void
-loaded_steps (Vec *sums, const gfloat *const *a, gint32 k, const guint8 *weights, const gint rows, const gint groups,
-              const SlFloatWeights kind)
+loaded_steps (Vec *sums, const gfloat *const *a, gint32 k, const guint8 *weights, const gint rows,
+              const gint groups, const SlFloatWeights kind)
 {
   Vec values[MAX_ROWS], w[MAX_GROUPS];
   SL_UNROLL
   for (gint m = 0; m < rows; m++)
     values[m] = load (a[m] + k);
-#define STEP(lane)                                                                                          \
-  load_weights (w, weights + (gsize) ((lane) *groups * LANES) * sl_float_weight_size (kind), groups, kind); \
-  SL_UNROLL                                                                                                 \
-  for (gint i = 0; i < rows * groups; i++)                                                                  \
+#define STEP(lane)                                                                           \
+  load_weights (w, weights + (gsize) ((lane) *groups * LANES) * sl_float_weight_size (kind), \
+                groups, kind);                                                               \
+  SL_UNROLL                                                                                  \
+  for (gint i = 0; i < rows * groups; i++)                                                   \
     sums[i] = fused_lane (values[i / groups], lane, w[i % groups], sums[i]);
   STEP (0)
   STEP (1)
@@ -56,8 +59,8 @@ loaded_steps (Vec *sums, const gfloat *const *a, gint32 k, const guint8 *weights
 #endif
 
 static inline __attribute__ ((always_inline)) void
-multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile, gfloat *c, gsize c_stride, const gint rows,
-          const gint groups, const SlFloatWeights kind)
+multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile, gfloat *c,
+          gsize c_stride, const gint rows, const gint groups, const SlFloatWeights kind)
 {
   Vec sums[MAX_ROWS * MAX_GROUPS];
   const gsize step = (gsize) (groups * LANES) * sl_float_weight_size (kind);
@@ -65,7 +68,8 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows 
   const gfloat *const *runs = tile->runs;
   SL_UNROLL
   for (gint i = 0; i < rows * groups; i++)
-    sums[i] = kind == SL_FLOAT_BYTES ? broadcast (0) : load (gemm->bias + panel->channel + i % groups * LANES);
+    sums[i] = kind == SL_FLOAT_BYTES ? broadcast (0)
+                                     : load (gemm->bias + panel->channel + i % groups * LANES);
   for (gint32 run = tile->n_runs; run > 0; run--, runs += rows) {
     const gfloat *a[MAX_ROWS];
     SL_UNROLL
@@ -87,8 +91,8 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows 
   if (kind == SL_FLOAT_BYTES)
     SL_UNROLL
   for (gint i = 0; i < rows * groups; i++)
-    sums[i] =
-      fused (sums[i], load (gemm->steps + panel->channel + i % groups * LANES), load (gemm->bias + panel->channel + i % groups * LANES));
+    sums[i] = fused (sums[i], load (gemm->steps + panel->channel + i % groups * LANES),
+                     load (gemm->bias + panel->channel + i % groups * LANES));
   const Vec lo = broadcast (gemm->lo), hi = broadcast (gemm->hi);
   SL_UNROLL
   for (gint i = 0; i < rows * groups; i++) {
@@ -100,20 +104,22 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows 
   }
 }
 
-#define DEFINE_GEMM(name, kind)                                                                                                        \
-  static inline                                                                                                                        \
-    __attribute__ ((always_inline)) void multiply_##kind (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile, \
-                                                          gfloat *c, gsize c_stride, const gint rows, const gint groups)               \
-  {                                                                                                                                    \
-    multiply (gemm, panel, tile, c, c_stride, rows, groups, kind);                                                                     \
-  }                                                                                                                                    \
-  DEFINE_TILES (multiply_##kind)                                                                                                       \
-  void SL_SIMD (name) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride)          \
-  {                                                                                                                                    \
-    for (gint32 p = first; p < end; p++) {                                                                                             \
-      const SlFloatPanel *panel = &gemm->panels[p];                                                                                    \
-      multiply_##kind##_tiles[rows->rows - 1][panel->groups - 1](gemm, panel, rows, c + panel->channel, c_stride);                     \
-    }                                                                                                                                  \
+#define DEFINE_GEMM(name, kind)                                                                    \
+  static inline __attribute__ ((always_inline)) void multiply_##kind (                             \
+    const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile, gfloat *c,        \
+    gsize c_stride, const gint rows, const gint groups)                                            \
+  {                                                                                                \
+    multiply (gemm, panel, tile, c, c_stride, rows, groups, kind);                                 \
+  }                                                                                                \
+  DEFINE_TILES (multiply_##kind)                                                                   \
+  void SL_SIMD (name) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, \
+                       gfloat *c, gsize c_stride)                                                  \
+  {                                                                                                \
+    for (gint32 p = first; p < end; p++) {                                                         \
+      const SlFloatPanel *panel = &gemm->panels[p];                                                \
+      multiply_##kind##_tiles[rows->rows - 1][panel->groups - 1](gemm, panel, rows,                \
+                                                                 c + panel->channel, c_stride);    \
+    }                                                                                              \
   }
 
 DEFINE_GEMM (sl_float_gemm, SL_FLOAT_SINGLE)

@@ -4,7 +4,8 @@
 
 #include "core/base/cpu.h"
 
-/* The best last. The base set is what every processor of the architecture has: SSE2 on x86-64, NEON on 64-bit Arm. */
+/* The best last. The base set is what every processor of the architecture has: SSE2 on x86-64, NEON
+ * on 64-bit Arm. */
 static const SlCpuRow rows[] = {
   { &sl_float_isa_base, SL_CPU_LEVEL_C, 0 },
 #ifdef SL_FLOAT_FMA
@@ -19,13 +20,15 @@ static const SlFloatIsa *forced;
 static gboolean no_pairs;
 
 #ifdef SL_FLOAT_AVX512BF16
-void sl_float_gemm_bf16_avx512 (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gint32 depth, gfloat *c,
-                                gsize c_stride, guint16 *scratch);
+void sl_float_gemm_bf16_avx512 (const SlFloatGemm *gemm, gint32 first, gint32 end,
+                                const SlFloatRows *rows, gint32 depth, gfloat *c, gsize c_stride,
+                                guint16 *scratch);
 #endif
 
 #ifdef SL_FLOAT_FP16
-void sl_float_gemm_fp16_neon (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gint32 depth, gfloat *c,
-                              gsize c_stride, guint16 *scratch);
+void sl_float_gemm_fp16_neon (const SlFloatGemm *gemm, gint32 first, gint32 end,
+                              const SlFloatRows *rows, gint32 depth, gfloat *c, gsize c_stride,
+                              guint16 *scratch);
 #endif
 
 guint
@@ -54,7 +57,8 @@ SlFloatPairsFunc
 sl_float_pairs (const SlFloatIsa *isa)
 {
 #ifdef SL_FLOAT_AVX512BF16
-  if (isa == &sl_float_isa_avx512 && !no_pairs && sl_cpu_may_use (SL_CPU_LEVEL_AVX512, SL_CPU_AVX512 | SL_CPU_AVX512BF16))
+  if (isa == &sl_float_isa_avx512 && !no_pairs
+      && sl_cpu_may_use (SL_CPU_LEVEL_AVX512, SL_CPU_AVX512 | SL_CPU_AVX512BF16))
     return sl_float_gemm_bf16_avx512;
 #endif
   return NULL;
@@ -64,7 +68,8 @@ SlFloatPairsFunc
 sl_float_halves (const SlFloatIsa *isa)
 {
 #ifdef SL_FLOAT_FP16
-  if (isa == &sl_float_isa_base && !no_pairs && sl_cpu_may_use (SL_CPU_LEVEL_DOTPROD, SL_CPU_NEON | SL_CPU_FP16))
+  if (isa == &sl_float_isa_base && !no_pairs
+      && sl_cpu_may_use (SL_CPU_LEVEL_DOTPROD, SL_CPU_NEON | SL_CPU_FP16))
     return sl_float_gemm_fp16_neon;
 #endif
   return NULL;

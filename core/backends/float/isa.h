@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The inner loops of float layers (internal to core/backends/float): one table of functions per instruction set. Sums are taken in single
- * precision in the order of the window; instruction sets with fused multiply-add round once a product.
+ * The inner loops of float layers (internal to core/backends/float): one table of functions per
+ * instruction set. Sums are taken in single precision in the order of the window; instruction sets
+ * with fused multiply-add round once a product.
  */
 #ifndef SL_CORE_BACKENDS_FLOAT_ISA_H
 #define SL_CORE_BACKENDS_FLOAT_ISA_H
@@ -18,9 +19,12 @@
 /**
  * SlFloatWeights: storage format of the weights of a panel
  * @SL_FLOAT_SINGLE: floats
- * @SL_FLOAT_HALF: binary16, @SL_FLOAT_BFLOAT: bfloat16, each in the order of floats and widened in registers
- * @SL_FLOAT_BYTES: 8-bit integers times a step for each channel, in the order of floats and widened in registers
- * @SL_FLOAT_PAIRS: bfloat16, the weights of two activations next to each other for each channel; with an odd depth the last one is followed
+ * @SL_FLOAT_HALF: binary16, @SL_FLOAT_BFLOAT: bfloat16, each in the order of floats and widened in
+ * registers
+ * @SL_FLOAT_BYTES: 8-bit integers times a step for each channel, in the order of floats and widened
+ * in registers
+ * @SL_FLOAT_PAIRS: bfloat16, the weights of two activations next to each other for each channel;
+ * with an odd depth the last one is followed
  *   by 0
  */
 typedef enum
@@ -34,7 +38,8 @@ typedef enum
 
 /**
  * SlFloatPanel: output channels that are computed at once
- * @weights: floats or SlFloatWeights; for each activation of a window @groups registers; along the depth, for each register of activations of a run one for each of
+ * @weights: floats or SlFloatWeights; for each activation of a window @groups registers; along the
+ * depth, for each register of activations of a run one for each of
  *   @groups channels, 0 behind the run's last
  * @channel: the first; @channels: as many are there
  * @offset: where in a pixel its activations begin, for convolutions in groups
@@ -52,7 +57,8 @@ typedef struct
  * SlFloatGemm:
  * @bias, (of SL_FLOAT_BYTES) @steps: by channel, padded to whole registers
  * @lo, @hi: limits of the output
- * @reach: (arithmetic of binary16) a power of two; its product with the largest weight is at most SL_FLOAT_HALVES_REACH
+ * @reach: (arithmetic of binary16) a power of two; its product with the largest weight is at most
+ * SL_FLOAT_HALVES_REACH
  */
 typedef struct
 {
@@ -73,7 +79,8 @@ typedef struct
 
 /**
  * SlFloatDepthwise:
- * @weights: for each register of channels the taps of its window; @bias: by channel, to whole registers behind the last
+ * @weights: for each register of channels the taps of its window; @bias: by channel, to whole
+ * registers behind the last
  * @lo, @hi: limits of the output
  */
 typedef struct
@@ -85,8 +92,10 @@ typedef struct
 
 /**
  * SlFloatSparse: sparse weights
- * @starts: by output channel, and one more: index in @places and @values of the channel's first weight
- * @places: index of the activation that each nonzero weight multiplies, ascending; @values: the nonzero weights
+ * @starts: by output channel, and one more: index in @places and @values of the channel's first
+ * weight
+ * @places: index of the activation that each nonzero weight multiplies, ascending; @values: the
+ * nonzero weights
  * @bias: by channel; @lo, @hi: limits of the output
  */
 typedef struct
@@ -99,7 +108,8 @@ typedef struct
 
 /**
  * SlFloatStrip: output pixels beside each other in a row
- * @pixels: of the input, @columns for each row of the window: output pixel i reads columns i * stride + x * dilation
+ * @pixels: of the input, @columns for each row of the window: output pixel i reads columns i *
+ * stride + x * dilation
  */
 typedef struct
 {
@@ -107,14 +117,19 @@ typedef struct
   gint32 columns, count;
 } SlFloatStrip;
 
-/** SlFloatGemmFunc: rows times the panels from @first to before @end, into rows at @c. No more rows than a tile has. */
-typedef void (*SlFloatGemmFunc) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride);
-/** SlFloatPairsFunc: the same of SL_FLOAT_PAIRS, or of SL_FLOAT_HALF, in whole rows of @depth activations, which are rounded to as few bits at
+/** SlFloatGemmFunc: rows times the panels from @first to before @end, into rows at @c. No more rows
+ * than a tile has. */
+typedef void (*SlFloatGemmFunc) (const SlFloatGemm *gemm, gint32 first, gint32 end,
+                                 const SlFloatRows *rows, gfloat *c, gsize c_stride);
+/** SlFloatPairsFunc: the same of SL_FLOAT_PAIRS, or of SL_FLOAT_HALF, in whole rows of @depth
+ * activations, which are rounded to as few bits at
  *  @scratch. */
-typedef void (*SlFloatPairsFunc) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gint32 depth, gfloat *c,
-                                  gsize c_stride, guint16 *scratch);
+typedef void (*SlFloatPairsFunc) (const SlFloatGemm *gemm, gint32 first, gint32 end,
+                                  const SlFloatRows *rows, gint32 depth, gfloat *c, gsize c_stride,
+                                  guint16 *scratch);
 /** SL_FLOAT_PAIRS_SCRATCH: room for @rows rows of @depth, and of SL_FLOAT_HALF. */
-#define SL_FLOAT_PAIRS_SCRATCH(rows, depth) (((gsize) (rows) * ((gsize) (depth) + 12) + 32) * sizeof (guint16))
+#define SL_FLOAT_PAIRS_SCRATCH(rows, depth) \
+  (((gsize) (rows) * ((gsize) (depth) + 12) + 32) * sizeof (guint16))
 
 /**
  * SlFloatIsa:
@@ -123,19 +138,25 @@ typedef void (*SlFloatPairsFunc) (const SlFloatGemm *gemm, gint32 first, gint32 
  * @faster: whether these loops beat XNNPACK's
  * @gemm: no more than @max_rows rows
  * @gemm_half, @gemm_bfloat, @gemm_bytes: (nullable): the same of such weights
- * @gemm_deep: the same of panels whose registers lie along the depth; reads up to a register past a run's last whole one
- * @depthwise: the output pixels of a strip, whose channels lie behind each other at @out. Reads up to a register past a pixel.
+ * @gemm_deep: the same of panels whose registers lie along the depth; reads up to a register past a
+ * run's last whole one
+ * @depthwise: the output pixels of a strip, whose channels lie behind each other at @out. Reads up
+ * to a register past a pixel.
  * @sparse_rows: of a tile of @sparse
- * @turn: up to @sparse_rows rows of @depth activations as columns of @sparse_rows, the missing ones 0
+ * @turn: up to @sparse_rows rows of @depth activations as columns of @sparse_rows, the missing ones
+ * 0
  * @sparse: output channels @first to before @end of such columns' first @rows rows, into rows at @c
- * @tile_in: a tile's sums and differences, by channel: sixteen pixels, @apart floats from one to the next, to whole registers. Reads up to a
+ * @tile_in: a tile's sums and differences, by channel: sixteen pixels, @apart floats from one to
+ * the next, to whole registers. Reads up to a
  *   register past a pixel.
- * @tile_out: two by two output pixels of the sixteen products at @sums, with bias, within limits; (nullable) those of @out that are not wanted
+ * @tile_out: two by two output pixels of the sixteen products at @sums, with bias, within limits;
+ * (nullable) those of @out that are not wanted
  * @add, @multiply: elementwise; read up to a register past the last element
  * @activate: an activation other than a clamp, in place or not
  * @softmax: of each of @rows rows of @n values, times @beta before, in place or not
  * @leaky: values below 0 times @slope, in place or not
- * @prelu: values below 0 times their slope, of which there are @period, whole registers of them, over and over; in place or not
+ * @prelu: values below 0 times their slope, of which there are @period, whole registers of them,
+ * over and over; in place or not
  * @add_rows: adds @n_rows rows of @n floats, @stride floats apart, each times its factor, to @sums
  */
 typedef struct
@@ -146,23 +167,28 @@ typedef struct
   SlFloatGemmFunc gemm, gemm_half, gemm_bfloat, gemm_bytes, gemm_deep;
   void (*depthwise) (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gfloat *out);
   void (*turn) (const gfloat *rows, gint32 n, gint32 depth, gfloat *columns);
-  void (*sparse) (const SlFloatSparse *layer, gint32 first, gint32 end, const gfloat *columns, gint32 rows, gfloat *c, gsize c_stride);
+  void (*sparse) (const SlFloatSparse *layer, gint32 first, gint32 end, const gfloat *columns,
+                  gint32 rows, gfloat *c, gsize c_stride);
   void (*tile_in) (const gfloat *const *pixels, gint32 channels, gfloat *to, gsize apart);
-  void (*tile_out) (const SlFloatGemm *gemm, const gfloat *sums, gsize apart, gint32 channels, gfloat *const out[4]);
+  void (*tile_out) (const SlFloatGemm *gemm, const gfloat *sums, gsize apart, gint32 channels,
+                    gfloat *const out[4]);
   void (*add) (const gfloat *a, const gfloat *b, gfloat *out, gsize n, gfloat lo, gfloat hi);
   void (*multiply) (const gfloat *a, const gfloat *b, gfloat *out, gsize n, gfloat lo, gfloat hi);
   void (*activate) (SlActivation activation, const gfloat *in, gfloat *out, gsize n);
   void (*softmax) (gfloat beta, const gfloat *in, gfloat *out, gsize n, gsize rows);
   void (*leaky) (gfloat slope, const gfloat *in, gfloat *out, gsize n);
   void (*prelu) (const gfloat *slopes, gsize period, const gfloat *in, gfloat *out, gsize n);
-  void (*add_rows) (const gfloat *rows, gsize stride, const gfloat *factors, gsize n_rows, gfloat *sums, gsize n);
+  void (*add_rows) (const gfloat *rows, gsize stride, const gfloat *factors, gsize n_rows,
+                    gfloat *sums, gsize n);
 } SlFloatIsa;
 
 /** sl_float_weight_size: bytes of a weight. */
 static inline gsize
 sl_float_weight_size (SlFloatWeights kind)
 {
-  return kind == SL_FLOAT_SINGLE ? sizeof (gfloat) : kind == SL_FLOAT_BYTES ? sizeof (gint8) : sizeof (guint16);
+  return kind == SL_FLOAT_SINGLE  ? sizeof (gfloat)
+         : kind == SL_FLOAT_BYTES ? sizeof (gint8)
+                                  : sizeof (guint16);
 }
 
 /** Most instruction sets of one build. */
@@ -173,18 +199,22 @@ extern const SlFloatIsa sl_float_isa_base, sl_float_isa_fma, sl_float_isa_avx512
 
 /** sl_float_isa: the best this machine has, or of what the environment's SIGHTLINE_CPU allows. */
 const SlFloatIsa *sl_float_isa (void);
-/** sl_float_isa_force: for tests that compare instruction sets: what sl_float_isa() returns from now on; (nullable) @isa for its own
- *  choice. No other thread may make a session meanwhile. */
+/** sl_float_isa_force: for tests that compare instruction sets: what sl_float_isa() returns from
+ * now on; (nullable) @isa for its own choice. No other thread may make a session meanwhile. */
 void sl_float_isa_force (const SlFloatIsa *isa);
 /** sl_float_isa_lesser: (nullable): the next lesser one than @isa whose loops beat XNNPACK's. */
 const SlFloatIsa *sl_float_isa_lesser (const SlFloatIsa *isa);
-/** sl_float_pairs: (nullable): products of bfloat16 in tiles as @isa has them, where this processor has such instructions. */
+/** sl_float_pairs: (nullable): products of bfloat16 in tiles as @isa has them, where this processor
+ * has such instructions. */
 SlFloatPairsFunc sl_float_pairs (const SlFloatIsa *isa);
-/** sl_float_halves: (nullable): products and short sums of binary16 in tiles as @isa has them, the same. */
+/** sl_float_halves: (nullable): products and short sums of binary16 in tiles as @isa has them, the
+ * same. */
 SlFloatPairsFunc sl_float_halves (const SlFloatIsa *isa);
-/** sl_float_pairs_forbid: for tests: sl_float_pairs() and sl_float_halves() find none from now on, or do again. */
+/** sl_float_pairs_forbid: for tests: sl_float_pairs() and sl_float_halves() find none from now on,
+ * or do again. */
 void sl_float_pairs_forbid (gboolean forbidden);
-/** sl_float_isas: every instruction set this build and this machine have, the base set first, the best last. */
+/** sl_float_isas: every instruction set this build and this machine have, the base set first, the
+ * best last. */
 guint sl_float_isas (const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS]);
 
 #endif

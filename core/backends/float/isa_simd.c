@@ -12,7 +12,8 @@ add_simd (const gfloat *a, const gfloat *b, gfloat *out, gsize n, gfloat lo, gfl
 {
   const Vec least = broadcast (lo), most = broadcast (hi);
   for (gsize i = 0; i < n; i += LANES)
-    store_some (out + i, (gint32) MIN (n - i, LANES), limited (sum_of (load (a + i), load (b + i)), least, most));
+    store_some (out + i, (gint32) MIN (n - i, LANES),
+                limited (sum_of (load (a + i), load (b + i)), least, most));
 }
 
 static void
@@ -20,7 +21,8 @@ multiply_simd (const gfloat *a, const gfloat *b, gfloat *out, gsize n, gfloat lo
 {
   const Vec least = broadcast (lo), most = broadcast (hi);
   for (gsize i = 0; i < n; i += LANES)
-    store_some (out + i, (gint32) MIN (n - i, LANES), limited (product_of (load (a + i), load (b + i)), least, most));
+    store_some (out + i, (gint32) MIN (n - i, LANES),
+                limited (product_of (load (a + i), load (b + i)), least, most));
 }
 
 static inline Vec
@@ -61,12 +63,14 @@ prelu_simd (const gfloat *slopes, gsize period, const gfloat *in, gfloat *out, g
       store (out + i, bent (load (in + i), load (slopes + (i - first))));
     /* What is behind belongs to another thread. */
     if (i < end)
-      store_first (out + i, (gint32) (end - i), bent (load_first (in + i, (gint32) (end - i)), load (slopes + (i - first))));
+      store_first (out + i, (gint32) (end - i),
+                   bent (load_first (in + i, (gint32) (end - i)), load (slopes + (i - first))));
   }
 }
 
 static inline __attribute__ ((always_inline)) void
-add_columns (const gfloat *rows, gsize stride, const gfloat *factors, gsize n_rows, gfloat *sums, const gint registers)
+add_columns (const gfloat *rows, gsize stride, const gfloat *factors, gsize n_rows, gfloat *sums,
+             const gint registers)
 {
   Vec all[MAX_REGISTERS];
   SL_UNROLL
@@ -84,7 +88,8 @@ add_columns (const gfloat *rows, gsize stride, const gfloat *factors, gsize n_ro
 }
 
 static void
-add_rows_simd (const gfloat *rows, gsize stride, const gfloat *factors, gsize n_rows, gfloat *sums, gsize n)
+add_rows_simd (const gfloat *rows, gsize stride, const gfloat *factors, gsize n_rows, gfloat *sums,
+               gsize n)
 {
   gsize i = 0;
   for (; i + MAX_REGISTERS * LANES <= n; i += MAX_REGISTERS * LANES)

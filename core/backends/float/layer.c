@@ -7,21 +7,25 @@
 #include "core/backends/float/layer.h"
 #include "core/ops/kernels/kernels.h"
 
-/* Bytes of weights that stay in the second cache while rows pass, and of pixels under a strip that stay in the first. */
+/* Bytes of weights that stay in the second cache while rows pass, and of pixels under a strip that
+ * stay in the first. */
 #define CHUNK_BYTES 262144
 #define STRIP_BYTES 24576
 #define MAX_STRIP 32
 /* Adding up the lanes of a register takes as long as this many multiplications. */
 #define DEEP_END 6
-/* How much longer a lesser instruction set takes for as many multiply-adds, because it moves more operands. */
+/* How much longer a lesser instruction set takes for as many multiply-adds, because it moves more
+ * operands. */
 #define LESSER 1.1
 #define LESSER_DEPTHWISE 1.35
-/* With weights that are zero here and there a multiply-add takes as long as this many of a tile's, more where turned rows do not stay in the
- * first cache; and turning an activation takes as long as this many. */
+/* With weights that are zero here and there a multiply-add takes as long as this many of a tile's,
+ * more where turned rows do not stay in the first cache; and turning an activation takes as long as
+ * this many. */
 #define SPARSE_STEP 1.5
 #define SPARSE_FAR_STEP 2.1
 #define SPARSE_TURN 11
-/* Most activations of a row: their places are stored in 16 bits, and a tile of them stays in the second cache. */
+/* Most activations of a row: their places are stored in 16 bits, and a tile of them stays in the
+ * second cache. */
 #define SPARSE_DEPTH 2048
 #define FIRST_CACHE 32768
 /* Layers of less depth keep their weights in floats: they are not what takes the time. */
@@ -30,17 +34,20 @@
 #define MIN_TILES 2
 /* So few rows that bringing weights takes as long as multiplying by them. */
 #define FEW_ROWS 64
-/* Products of pairs take as long as this part of as many of floats, the rounding of activations included. */
+/* Products of pairs take as long as this part of as many of floats, the rounding of activations
+ * included. */
 #define PAIRS_STEP 0.6
 /* The largest weights of arithmetic of binary16, and what activations are brought to at most. */
 #define HALVES_MOST 1024
 #define HALVES_TOP 16384
-/* Elements of a work item of an addition, and how many of them are moved in a microsecond; of a softmax. */
+/* Elements of a work item of an addition, and how many of them are moved in a microsecond; of a
+ * softmax. */
 #define PIECE 16384
 #define MOVED 8e3
 #define RISEN 1e3
 #define WHOLE_PIECE 64
-/* Most channels of a PRELU: their slopes again and again to whole registers stay in the second cache. */
+/* Most channels of a PRELU: their slopes again and again to whole registers stay in the second
+ * cache. */
 #define MAX_SLOPES 4096
 /* Least slopes, so that what begins anew with them does not count. */
 #define MIN_PERIOD 512
@@ -60,8 +67,8 @@ is_constant (const SlTensor *tensor)
 static gboolean
 is_element_wise (const SlNode *node)
 {
-  return node->op == SL_OP_ADD || node->op == SL_OP_MUL || node->op == SL_OP_PRELU || node->op == SL_OP_SOFTMAX
-         || sl_node_curve (node) != SL_ACTIVATION_NONE;
+  return node->op == SL_OP_ADD || node->op == SL_OP_MUL || node->op == SL_OP_PRELU
+         || node->op == SL_OP_SOFTMAX || sl_node_curve (node) != SL_ACTIVATION_NONE;
 }
 
 /* Pixels of the input under @count output pixels. */
@@ -77,8 +84,10 @@ supports_window (const SlGraph *graph, const SlNode *node)
   const SlTensor *weights = sl_node_input (graph, node, 1);
   const SlWindowShape w = sl_window_shape (graph, node);
   if (node->op == SL_OP_DEPTHWISE_CONV_2D)
-    return node->params.window.depth_multiplier == 1 && w.channels > 1 && w.filter_h * columns_of (&w, 1) <= SL_FLOAT_MAX_COLUMNS;
-  return (gint64) w.filter_h * w.filter_w <= SL_FLOAT_MAX_RUNS && (gint64) w.filter_w * weights->dims[3] <= G_MAXINT32 / 8;
+    return node->params.window.depth_multiplier == 1 && w.channels > 1
+           && w.filter_h * columns_of (&w, 1) <= SL_FLOAT_MAX_COLUMNS;
+  return (gint64) w.filter_h * w.filter_w <= SL_FLOAT_MAX_RUNS
+         && (gint64) w.filter_w * weights->dims[3] <= G_MAXINT32 / 8;
 }
 
 const SlTensor *
@@ -93,8 +102,11 @@ supports_slopes (const SlTensor *x, const SlTensor *slopes)
 {
   const gsize n = slopes->bytes / sizeof (gfloat);
   gboolean finite = TRUE;
-  if (!is_constant (slopes) || x->data != NULL || x->rank == 0 || slopes->rank > x->rank || n > MAX_SLOPES
-      || (n != 1 && (n != (gsize) x->dims[x->rank - 1] || slopes->dims[slopes->rank - 1] != x->dims[x->rank - 1])))
+  if (!is_constant (slopes) || x->data != NULL || x->rank == 0 || slopes->rank > x->rank
+      || n > MAX_SLOPES
+      || (n != 1
+          && (n != (gsize) x->dims[x->rank - 1]
+              || slopes->dims[slopes->rank - 1] != x->dims[x->rank - 1])))
     return FALSE;
   for (gsize i = 0; i < n; i++)
     finite &= isfinite (((const gfloat *) slopes->data)[i]) != 0;
@@ -104,7 +116,8 @@ supports_slopes (const SlTensor *x, const SlTensor *slopes)
 gboolean
 sl_float_supports (const SlGraph *graph, const SlNode *node)
 {
-  if (!is_float (sl_node_input (graph, node, sl_op_data_at (node->op))) || !is_float (sl_node_output (graph, node, 0)))
+  if (!is_float (sl_node_input (graph, node, sl_op_data_at (node->op)))
+      || !is_float (sl_node_output (graph, node, 0)))
     return FALSE;
   if (node->op == SL_OP_SOFTMAX)
     return sl_node_output (graph, node, 0)->rank > 0;
@@ -116,8 +129,8 @@ sl_float_supports (const SlGraph *graph, const SlNode *node)
   if (is_element_wise (node))
     return is_float (second) && sl_node_input (graph, node, 0)->data == NULL && second->data == NULL
            && sl_tensor_same_shape (sl_node_input (graph, node, 0), second);
-  if (node->op != SL_OP_CONV_2D && node->op != SL_OP_DEPTHWISE_CONV_2D && node->op != SL_OP_FULLY_CONNECTED
-      && node->op != SL_OP_TRANSPOSE_CONV)
+  if (node->op != SL_OP_CONV_2D && node->op != SL_OP_DEPTHWISE_CONV_2D
+      && node->op != SL_OP_FULLY_CONNECTED && node->op != SL_OP_TRANSPOSE_CONV)
     return FALSE;
   if (!is_constant (second) || (bias != NULL && !is_constant (bias)))
     return FALSE;
@@ -133,7 +146,8 @@ activation_of (const SlNode *node)
   return curve != SL_ACTIVATION_NONE ? curve : sl_node_fused_activation (node);
 }
 
-/* XNNPACK does not fuse activations that are no limits. Its PRELU is as fast where channels fill whole registers. */
+/* XNNPACK does not fuse activations that are no limits. Its PRELU is as fast where channels fill
+ * whole registers. */
 gboolean
 sl_float_faster (const SlFloatIsa *isa, const SlGraph *graph, const SlNode *node)
 {
@@ -147,7 +161,8 @@ sl_float_faster (const SlFloatIsa *isa, const SlGraph *graph, const SlNode *node
 static void
 set_shape (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node)
 {
-  const SlTensor *x = sl_node_input (graph, node, 0), *w = sl_node_input (graph, node, 1), *y = sl_node_output (graph, node, 0);
+  const SlTensor *x = sl_node_input (graph, node, 0), *w = sl_node_input (graph, node, 1),
+                 *y = sl_node_output (graph, node, 0);
   sl_tensor_elements (y, &layer->elements.total);
   if (is_element_wise (node))
     return;
@@ -169,14 +184,17 @@ set_shape (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node)
   layer->tiles.taps_apart = layer->groups > 1 || layer->window.dilation_w > 1;
 }
 
-/* Work items: weights that stay in the second-level cache while rows pass. With threads there are enough items to share them evenly: by rows
- * where each thread gets some tiles of them, so that it reads what it wrote, else by channels. */
+/* Work items: weights that stay in the second-level cache while rows pass. With threads there are
+ * enough items to share them evenly: by rows where each thread gets some tiles of them, so that it
+ * reads what it wrote, else by channels. */
 static void
 set_tiles (SlFloatLayer *layer, guint threads)
 {
   const SlFloatIsa *isa = layer->isa;
-  const gint32 channels = layer->channels / layer->groups, width = (layer->tiles.deep ? 1 : isa->lanes) * isa->max_groups;
-  const gsize panel_bytes = (gsize) layer->depth * (gsize) width * sl_float_weight_size (layer->tiles.weights);
+  const gint32 channels = layer->channels / layer->groups,
+               width = (layer->tiles.deep ? 1 : isa->lanes) * isa->max_groups;
+  const gsize panel_bytes =
+    (gsize) layer->depth * (gsize) width * sl_float_weight_size (layer->tiles.weights);
   const gint32 pieces = threads > 1 ? CLAMP ((gint32) layer->cost_us, 1, 4 * (gint32) threads) : 1;
   gint32 rows = 8 * isa->max_rows;
   layer->n_panels = (channels + width - 1) / width * layer->groups;
@@ -189,7 +207,9 @@ set_tiles (SlFloatLayer *layer, guint threads)
   layer->tile_rows = rows;
   layer->chunks = (layer->n_panels + panels - 1) / panels;
   if (layer->chunks > 1 && layer->rows <= rows)
-    layer->chunks = MIN ((layer->chunks + (gint32) threads - 1) / (gint32) threads * (gint32) threads, layer->n_panels);
+    layer->chunks =
+      MIN ((layer->chunks + (gint32) threads - 1) / (gint32) threads * (gint32) threads,
+           layer->n_panels);
 }
 
 static void
@@ -200,7 +220,9 @@ set_strip (SlFloatLayer *layer)
   while (layer->depthwise.strip > 1
          && (w->filter_h * columns_of (w, layer->depthwise.strip) > SL_FLOAT_MAX_COLUMNS
              || (layer->depthwise.strip > SL_FLOAT_MAX_PIXELS
-                 && w->filter_h * columns_of (w, layer->depthwise.strip) * w->channels * (gint64) sizeof (gfloat) > STRIP_BYTES)))
+                 && w->filter_h * columns_of (w, layer->depthwise.strip) * w->channels
+                        * (gint64) sizeof (gfloat)
+                      > STRIP_BYTES)))
     layer->depthwise.strip--;
   layer->depthwise.kernel.channels = w->channels;
   layer->depthwise.kernel.filter_h = w->filter_h;
@@ -214,7 +236,8 @@ cost_of (const SlFloatLayer *layer)
 {
   const gdouble rate = layer->isa->lanes * (layer->mode == SL_FLOAT_DEPTHWISE ? 2e3 : 4e3);
   if (layer->mode >= SL_FLOAT_ADD)
-    return (guint) MIN ((gdouble) layer->elements.total / (layer->mode == SL_FLOAT_SOFTMAX ? RISEN : MOVED), 1e6);
+    return (guint) MIN (
+      (gdouble) layer->elements.total / (layer->mode == SL_FLOAT_SOFTMAX ? RISEN : MOVED), 1e6);
   return (guint) MIN ((gdouble) layer->rows * layer->channels * layer->depth / rate, 1e6);
 }
 
@@ -229,13 +252,15 @@ set_output (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node)
   layer->hi = layer->tiles.gemm.hi = layer->depthwise.kernel.hi = layer->sparse.hi = clamp.hi_f;
 }
 
-/* Whether each pixel of a window is a run of its own when registers of @lanes lie along the depth. Windows whose runs are rows of pixels need
- * copies at borders, unless a pixel is whole registers. */
+/* Whether each pixel of a window is a run of its own when registers of @lanes lie along the depth.
+ * Windows whose runs are rows of pixels need copies at borders, unless a pixel is whole registers.
+ */
 static gboolean
 deep_taps_apart (const SlFloatLayer *layer, gint32 lanes)
 {
   return layer->tiles.taps_apart
-         || (layer->mode == SL_FLOAT_WINDOW && layer->depth > SL_FLOAT_MAX_COPIED && layer->window.channels % lanes != 0);
+         || (layer->mode == SL_FLOAT_WINDOW && layer->depth > SL_FLOAT_MAX_COPIED
+             && layer->window.channels % lanes != 0);
 }
 
 static gint32
@@ -258,8 +283,8 @@ pairs_of (const SlFloatLayer *layer, const SlFloatIsa *isa)
 static gboolean
 goes_by_pairs (const SlFloatLayer *layer, const SlFloatIsa *isa)
 {
-  return (layer->mode == SL_FLOAT_DIRECT || layer->mode == SL_FLOAT_WINDOW) && layer->groups == 1 && layer->depth >= MIN_DEPTH
-         && pairs_of (layer, isa) != NULL;
+  return (layer->mode == SL_FLOAT_DIRECT || layer->mode == SL_FLOAT_WINDOW) && layer->groups == 1
+         && layer->depth >= MIN_DEPTH && pairs_of (layer, isa) != NULL;
 }
 
 /* Multiply-adds of a row of the output with those of empty lanes, and what takes as long. */
@@ -269,19 +294,21 @@ row_work (const SlFloatLayer *layer, const SlFloatIsa *isa, gboolean deep)
   const gint32 channels = layer->channels / layer->groups, lanes = isa->lanes;
   const gdouble depth = layer->depth;
   if (!deep)
-    return depth * ((channels + lanes - 1) / lanes * lanes) * (goes_by_pairs (layer, isa) ? PAIRS_STEP : 1);
+    return depth * ((channels + lanes - 1) / lanes * lanes)
+           * (goes_by_pairs (layer, isa) ? PAIRS_STEP : 1);
   const gint32 length = deep_run_length (layer, lanes), registers = (length + lanes - 1) / lanes;
   return (depth / length * registers + DEEP_END) * lanes * channels;
 }
 
-/* The instruction set and the direction of registers that leave the fewest lanes empty. Lesser instruction sets move more for the same
- * multiply-adds. Returns the work of a row. */
+/* The instruction set and the direction of registers that leave the fewest lanes empty. Lesser
+ * instruction sets move more for the same multiply-adds. Returns the work of a row. */
 static gdouble
 choose_loops (SlFloatLayer *layer, const SlFloatIsa *isa)
 {
   const gboolean depthwise = layer->mode == SL_FLOAT_DEPTHWISE;
   gdouble least = INFINITY, handicap = 1;
-  for (const SlFloatIsa *with = isa; with != NULL; with = sl_float_isa_lesser (with), handicap *= depthwise ? LESSER_DEPTHWISE : LESSER)
+  for (const SlFloatIsa *with = isa; with != NULL;
+       with = sl_float_isa_lesser (with), handicap *= depthwise ? LESSER_DEPTHWISE : LESSER)
     for (gboolean deep = FALSE; deep <= !depthwise; deep++)
       if (row_work (layer, with, deep) * handicap < least) {
         least = row_work (layer, with, deep) * handicap;
@@ -303,7 +330,8 @@ choose_winograd (SlFloatLayer *layer, const SlFloatIsa *isa, gdouble work)
   const SlFloatIsa *chosen = NULL;
   if (!sl_float_winograd_fits (layer))
     return;
-  for (const SlFloatIsa *with = isa; with != NULL; with = sl_float_isa_lesser (with), handicap *= LESSER)
+  for (const SlFloatIsa *with = isa; with != NULL;
+       with = sl_float_isa_lesser (with), handicap *= LESSER)
     if (sl_float_winograd_work (layer, with) * handicap < least) {
       least = sl_float_winograd_work (layer, with) * handicap;
       chosen = with;
@@ -324,9 +352,14 @@ choose_sparse (SlFloatLayer *layer, const SlFloatIsa *isa, const SlTensor *weigh
   if (layer->mode != SL_FLOAT_DIRECT || layer->depth > SPARSE_DEPTH)
     return;
   const gdouble density = sl_float_density (weights);
-  const gdouble tiles = ceil ((gdouble) layer->rows / isa->sparse_rows), rows = tiles * isa->sparse_rows;
-  const gdouble step = (gsize) (layer->depth * isa->sparse_rows) * sizeof (gfloat) <= FIRST_CACHE ? SPARSE_STEP : SPARSE_FAR_STEP;
-  const gdouble work = rows * (density * layer->depth * layer->channels * step + SPARSE_TURN * ((gdouble) layer->depth + layer->channels));
+  const gdouble tiles = ceil ((gdouble) layer->rows / isa->sparse_rows),
+                rows = tiles * isa->sparse_rows;
+  const gdouble step = (gsize) (layer->depth * isa->sparse_rows) * sizeof (gfloat) <= FIRST_CACHE
+                         ? SPARSE_STEP
+                         : SPARSE_FAR_STEP;
+  const gdouble work = rows
+                       * (density * layer->depth * layer->channels * step
+                          + SPARSE_TURN * ((gdouble) layer->depth + layer->channels));
   if (density == 1 || work >= row_work (layer, layer->isa, layer->tiles.deep) * layer->rows)
     return;
   layer->isa = isa;
@@ -356,7 +389,8 @@ are_halves (const SlTensor *weights)
   return TRUE;
 }
 
-/* The power of two that times the largest of @weights is no more than SL_FLOAT_HALVES_REACH, within the range of binary16. */
+/* The power of two that times the largest of @weights is no more than SL_FLOAT_HALVES_REACH, within
+ * the range of binary16. */
 static gfloat
 reach_of (const SlTensor *weights)
 {
@@ -366,7 +400,8 @@ reach_of (const SlTensor *weights)
   return reach;
 }
 
-/* Whether the weights of each channel are whole multiples of a step, as those of files that keep them in 8 bits. */
+/* Whether the weights of each channel are whole multiples of a step, as those of files that keep
+ * them in 8 bits. */
 static gboolean
 are_bytes (const SlFloatLayer *layer, const SlTensor *weights)
 {
@@ -377,26 +412,30 @@ are_bytes (const SlFloatLayer *layer, const SlTensor *weights)
   return TRUE;
 }
 
-/* In what form a tile reads @weights, and the loops for that. Weights out of the range of 16 bits stay floats. What is half or a quarter
- * as large without a loss is so where rows are few, so that it takes no longer, or where 16 bits are asked for. */
+/* In what form a tile reads @weights, and the loops for that. Weights out of the range of 16 bits
+ * stay floats. What is half or a quarter as large without a loss is so where rows are few, so that
+ * it takes no longer, or where 16 bits are asked for. */
 static void
 choose_weights (SlFloatLayer *layer, const SlTensor *weights)
 {
   const SlFloatIsa *isa = layer->isa;
-  const gboolean tiles =
-    (layer->mode == SL_FLOAT_DIRECT || layer->mode == SL_FLOAT_WINDOW) && !layer->tiles.deep && layer->depth >= MIN_DEPTH;
+  const gboolean tiles = (layer->mode == SL_FLOAT_DIRECT || layer->mode == SL_FLOAT_WINDOW)
+                         && !layer->tiles.deep && layer->depth >= MIN_DEPTH;
   if (!tiles || isa->gemm_half == NULL)
     return;
-  if (layer->precision == SL_PRECISION_FP16 && goes_by_pairs (layer, isa) && are_within (weights, HALVES_MOST)) {
+  if (layer->precision == SL_PRECISION_FP16 && goes_by_pairs (layer, isa)
+      && are_within (weights, HALVES_MOST)) {
     layer->tiles.weights = SL_FLOAT_HALF;
     layer->tiles.pairs = pairs_of (layer, isa);
     layer->tiles.gemm.reach = reach_of (weights);
-  } else if (layer->precision != SL_PRECISION_BF16 && (layer->precision == SL_PRECISION_FP16 || layer->rows <= FEW_ROWS)
+  } else if (layer->precision != SL_PRECISION_BF16
+             && (layer->precision == SL_PRECISION_FP16 || layer->rows <= FEW_ROWS)
              && are_bytes (layer, weights))
     layer->tiles.weights = SL_FLOAT_BYTES;
   else if (layer->precision == SL_PRECISION_FP16
              ? are_within (weights, SL_HALF_MOST)
-             : layer->precision == SL_PRECISION_FLOAT && layer->rows <= FEW_ROWS && are_halves (weights))
+             : layer->precision == SL_PRECISION_FLOAT && layer->rows <= FEW_ROWS
+                 && are_halves (weights))
     layer->tiles.weights = SL_FLOAT_HALF;
   else if (layer->precision == SL_PRECISION_BF16 && are_within (weights, SL_BFLOAT_MOST)) {
     layer->tiles.weights = goes_by_pairs (layer, isa) ? SL_FLOAT_PAIRS : SL_FLOAT_BFLOAT;
@@ -456,7 +495,8 @@ pack (SlArena *arena, gpointer data)
 {
   const Packing *packing = data;
   sl_float_pack (packing->layer, packing->graph, packing->node, arena);
-  const Packed packed = { packing->layer->tiles.gemm, packing->layer->depthwise.kernel, packing->layer->sparse };
+  const Packed packed = { packing->layer->tiles.gemm, packing->layer->depthwise.kernel,
+                          packing->layer->sparse };
   return sl_arena_memdup (arena, &packed, sizeof packed);
 }
 
@@ -464,7 +504,8 @@ static const gfloat *
 zeros_new (const SlFloatLayer *layer, SlArena *arena)
 {
   const gint32 outputs = layer->channels + layer->isa->lanes * layer->isa->max_groups;
-  const gsize bytes = (gsize) MAX (layer->window.channels * layer->window.filter_w, outputs) * sizeof (gfloat);
+  const gsize bytes =
+    (gsize) MAX (layer->window.channels * layer->window.filter_w, outputs) * sizeof (gfloat);
   gfloat *zeros = sl_tensor_alloc (arena, bytes);
   memset (zeros, 0, bytes + SL_TENSOR_PADDING);
   return zeros;
@@ -480,13 +521,15 @@ set_elements (SlFloatLayer *layer, SlHost *host, const SlNode *node)
                 : node->op == SL_OP_SOFTMAX ? SL_FLOAT_SOFTMAX
                                             : SL_FLOAT_ACTIVATE;
   layer->elements.piece =
-    MIN (PIECE, ((layer->elements.total + host->threads - 1) / host->threads + WHOLE_PIECE - 1) / WHOLE_PIECE * WHOLE_PIECE);
+    MIN (PIECE, ((layer->elements.total + host->threads - 1) / host->threads + WHOLE_PIECE - 1)
+                  / WHOLE_PIECE * WHOLE_PIECE);
   layer->cost_us = cost_of (layer);
   if (layer->mode == SL_FLOAT_SOFTMAX) {
     const SlTensor *y = sl_node_output (host->graph, node, 0);
     layer->depth = y->dims[y->rank - 1];
     layer->softmax.beta = node->params.softmax.beta;
-    layer->elements.piece = (layer->elements.piece / 2 + (gsize) layer->depth - 1) / (gsize) layer->depth * (gsize) layer->depth;
+    layer->elements.piece = (layer->elements.piece / 2 + (gsize) layer->depth - 1)
+                            / (gsize) layer->depth * (gsize) layer->depth;
   }
   if (layer->mode != SL_FLOAT_PRELU)
     return;
@@ -507,7 +550,8 @@ static void *
 pack_parts (SlArena *arena, gpointer data)
 {
   const Packing *packing = data;
-  SlFloatGemm *packed = sl_arena_alloc (arena, packing->layer->transposed.n_parts * sizeof packed[0]);
+  SlFloatGemm *packed =
+    sl_arena_alloc (arena, packing->layer->transposed.n_parts * sizeof packed[0]);
   for (guint i = 0; i < packing->layer->transposed.n_parts; i++) {
     sl_float_pack_part (&packing->layer->transposed.parts[i], packing->graph, packing->node, arena);
     packed[i] = packing->layer->transposed.parts[i].tiles.gemm;
@@ -527,11 +571,12 @@ finish_transposed (SlFloatLayer *layer, SlHost *host, const SlNode *node)
     set_tiles (part, host->threads);
     part->zeros = zeros_new (part, host->arena);
     part->scratch = &host->scratch;
-    sl_host_need_scratch (host, (gsize) part->isa->max_rows * (gsize) part->channels * sizeof (gfloat));
+    sl_host_need_scratch (host,
+                          (gsize) part->isa->max_rows * (gsize) part->channels * sizeof (gfloat));
     layer->cost_us += part->cost_us;
   }
-  const SlFloatGemm *packed =
-    sl_weight_cache_get (host->weights, node, layer->isa, pack_parts, &(Packing){ layer, host->graph, node }, NULL);
+  const SlFloatGemm *packed = sl_weight_cache_get (host->weights, node, layer->isa, pack_parts,
+                                                   &(Packing){ layer, host->graph, node }, NULL);
   for (guint i = 0; i < layer->transposed.n_parts; i++)
     layer->transposed.parts[i].tiles.gemm = packed[i];
 }
@@ -569,7 +614,8 @@ sl_float_layer_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node)
     set_tiles (layer, host->threads);
   if (layer->mode != SL_FLOAT_DIRECT && layer->mode != SL_FLOAT_SPARSE)
     layer->zeros = zeros_new (layer, host->arena);
-  const Packed *packed = sl_weight_cache_get (host->weights, node, layer->isa, pack, &(Packing){ layer, host->graph, node }, NULL);
+  const Packed *packed = sl_weight_cache_get (host->weights, node, layer->isa, pack,
+                                              &(Packing){ layer, host->graph, node }, NULL);
   layer->tiles.gemm = packed->gemm;
   layer->depthwise.kernel = packed->depthwise;
   layer->sparse = packed->sparse;

@@ -9,7 +9,8 @@
 /** Most runs of activations of a row, and most pixels under a strip of a depthwise window. */
 #define SL_FLOAT_MAX_RUNS 256
 #define SL_FLOAT_MAX_COLUMNS 2048
-/** Windows of at most so many activations are copied if they cross a border: runs of a few channels take longer to locate than to multiply.
+/** Windows of at most so many activations are copied if they cross a border: runs of a few channels
+ * take longer to locate than to multiply.
  * */
 #define SL_FLOAT_MAX_COPIED 512
 
@@ -40,11 +41,14 @@ typedef enum
 } SlFloatMode;
 
 /**
- * SlFloatTiles: the plan of direct and windowed layers, of tiles that stand for windows, and of each part of a transposed convolution
- * @deep: a register lies along the depth instead of across channels; then each run is of @run_length activations, or of several times
+ * SlFloatTiles: the plan of direct and windowed layers, of tiles that stand for windows, and of
+ * each part of a transposed convolution
+ * @deep: a register lies along the depth instead of across channels; then each run is of
+ * @run_length activations, or of several times
  *   as many whole registers
  * @taps_apart: each pixel of a window is a run of its own
- * @weights: of its panels; @multiply: a tile by panels of such weights; @pairs: (nullable): instead of it
+ * @weights: of its panels; @multiply: a tile by panels of such weights; @pairs: (nullable): instead
+ * of it
  * @gemm: the panels, which lie in the weight cache
  */
 typedef struct
@@ -76,7 +80,8 @@ typedef struct
   gint32 stride_h, stride_w, first_y, first_x, skip_h, skip_w, h, w, channels;
 } SlFloatPlace;
 
-/** SlFloatTransposed: the plan of a transposed convolution: @n_parts convolutions, each of which has its @place. */
+/** SlFloatTransposed: the plan of a transposed convolution: @n_parts convolutions, each of which
+ * has its @place. */
 typedef struct
 {
   SlFloatLayer *parts;
@@ -84,7 +89,8 @@ typedef struct
   SlFloatPlace place;
 } SlFloatTransposed;
 
-/** SlFloatElements: the plan of elementwise layers and of softmax. @total: elements of the output; @piece: of them in a work item */
+/** SlFloatElements: the plan of elementwise layers and of softmax. @total: elements of the output;
+ * @piece: of them in a work item */
 typedef struct
 {
   gsize total, piece;
@@ -96,7 +102,8 @@ typedef struct
   gfloat beta;
 } SlFloatSoftmax;
 
-/** SlFloatPrelu: @slopes: those of the channels over and over, @period of them, whole registers and whole pixels */
+/** SlFloatPrelu: @slopes: those of the channels over and over, @period of them, whole registers and
+ * whole pixels */
 typedef struct
 {
   const gfloat *slopes;
@@ -105,14 +112,18 @@ typedef struct
 
 /**
  * SlFloatLayer: what all modes need, and a plan for each. A mode reads its own plan alone.
- * @images: of the batch; @rows: output pixels of all images; @depth: activations of a window; @channels: of the output
+ * @images: of the batch; @rows: output pixels of all images; @depth: activations of a window;
+ * @channels: of the output
  * @groups: of a convolution
  * @precision: what may be done with its weights
- * @tile_rows, @chunks: work items are this many rows by panels, or of sparse weights channels, shared out to as many chunks
+ * @tile_rows, @chunks: work items are this many rows by panels, or of sparse weights channels,
+ * shared out to as many chunks
  * @threads: among whom neighbouring tiles are shared out, each with all chunks
  *   (winograd) @tile_rows tiles by all panels, of which each of the sixteen matrices has @n_panels
- * @lo, @hi: limits of the output; @activation: what comes after them, where it is a curve; @slope: of a leaky one
- * @scratch: (sparse, winograd, transposed, pairs) the session's, for a tile of turned rows of each thread, tiles on their way, products that
+ * @lo, @hi: limits of the output; @activation: what comes after them, where it is a curve; @slope:
+ * of a leaky one
+ * @scratch: (sparse, winograd, transposed, pairs) the session's, for a tile of turned rows of each
+ * thread, tiles on their way, products that
  *   cross a border, or rounded rows
  * @zeros: as many as a run, for what is outside of the picture; (winograd) and as a bias
  * @cost_us: about how long it takes one thread
@@ -153,18 +164,22 @@ const SlTensor *sl_float_bias (const SlGraph *graph, const SlNode *node);
 gdouble sl_float_density (const SlTensor *weights);
 /** sl_float_activate_rows: the curve, where there is one, of whole rows of the output, in place. */
 void sl_float_activate_rows (const SlFloatLayer *layer, gfloat *rows, gint32 n);
-/** sl_float_winograd_fits: whether tiles can stand for the windows of @layer, whose geometry is set. */
+/** sl_float_winograd_fits: whether tiles can stand for the windows of @layer, whose geometry is
+ * set. */
 gboolean sl_float_winograd_fits (const SlFloatLayer *layer);
-/** sl_float_winograd_work: multiply-adds including unused lanes, plus other work in the same unit. */
+/** sl_float_winograd_work: multiply-adds including unused lanes, plus other work in the same unit.
+ */
 gdouble sl_float_winograd_work (const SlFloatLayer *layer, const SlFloatIsa *isa);
-/** sl_float_winograd_weights: (transfer full): the sixteen matrices of @weights behind each other, a row for each output channel. */
+/** sl_float_winograd_weights: (transfer full): the sixteen matrices of @weights behind each other,
+ * a row for each output channel. */
 gfloat *sl_float_winograd_weights (const SlFloatLayer *layer, const gfloat *weights);
 /** sl_float_winograd_tiles: cuts @layer's work into items. */
 void sl_float_winograd_tiles (SlFloatLayer *layer, SlHost *host);
 guint sl_float_winograd_items (const SlFloatLayer *layer);
-void sl_float_winograd_run (const SlFloatLayer *layer, const gfloat *x, gfloat *y, guint item, guint thread);
-/** SlFloatPiece: a work item of a transposed convolution: panels of @part from @panel to before @end, over its lines of places from @line to
- *  before @end_line. */
+void sl_float_winograd_run (const SlFloatLayer *layer, const gfloat *x, gfloat *y, guint item,
+                            guint thread);
+/** SlFloatPiece: a work item of a transposed convolution: panels of @part from @panel to before
+ * @end, over its lines of places from @line to before @end_line. */
 typedef struct
 {
   const SlFloatLayer *part;
@@ -173,26 +188,32 @@ typedef struct
 
 /** sl_float_transposed_fits: whether these loops compute TRANSPOSE_CONV @node. */
 gboolean sl_float_transposed_fits (const SlGraph *graph, const SlNode *node);
-/** sl_float_transposed_parts: mode and parts of @layer, whose instruction set and output are known; parts have its output, and geometry. */
-void sl_float_transposed_parts (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena);
+/** sl_float_transposed_parts: mode and parts of @layer, whose instruction set and output are known;
+ * parts have its output, and geometry. */
+void sl_float_transposed_parts (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node,
+                                SlArena *arena);
 /** sl_float_transposed_weights: (transfer full): those of @part, a row for each of its channels. */
 gfloat *sl_float_transposed_weights (const SlFloatLayer *part, const SlTensor *weights);
 guint sl_float_transposed_items (const SlFloatLayer *layer);
 SlFloatPiece sl_float_transposed_piece (const SlFloatLayer *layer, guint item);
-/** sl_float_transposed_row: (nullable): the row of the output @y that line @line of places makes. */
+/** sl_float_transposed_row: (nullable): the row of the output @y that line @line of places makes.
+ */
 gfloat *sl_float_transposed_row (const SlFloatLayer *part, gfloat *y, gint32 line);
 /** sl_float_transposed_offset: from the beginning of such a row to what @place of a line makes. */
 gssize sl_float_transposed_offset (const SlFloatLayer *part, gint32 place);
 /** sl_float_transposed_inside: whether all that @rows places from @place on make is output. */
 gboolean sl_float_transposed_inside (const SlFloatLayer *part, gint32 place, gint32 rows);
-/** sl_float_transposed_copy: what is output of the products at @from of @rows places from @place on, to row @line of the output. */
-void sl_float_transposed_copy (const SlFloatPiece *piece, const gfloat *from, gint32 place, gint32 rows, gfloat *line);
-/** sl_float_step: the step if all @values are integer multiples of it, from -128 to 127 times, like weights that a file stores in 8 bits; 0
- *  = there is none. */
+/** sl_float_transposed_copy: what is output of the products at @from of @rows places from @place
+ * on, to row @line of the output. */
+void sl_float_transposed_copy (const SlFloatPiece *piece, const gfloat *from, gint32 place,
+                               gint32 rows, gfloat *line);
+/** sl_float_step: the step if all @values are integer multiples of it, from -128 to 127 times, like
+ * weights that a file stores in 8 bits; 0 = there is none. */
 gfloat sl_float_step (const gfloat *values, gsize n);
 /** sl_float_pack: weights and bias of a layer whose mode and geometry are set. */
 void sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena);
 /** sl_float_pack_part: the same of a part of a transposed convolution. */
-void sl_float_pack_part (SlFloatLayer *part, const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_float_pack_part (SlFloatLayer *part, const SlGraph *graph, const SlNode *node,
+                         SlArena *arena);
 
 #endif

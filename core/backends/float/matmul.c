@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Products of two matrices that both change from run to run, as attention has them: a work item packs some columns of the second matrix
- * into its thread's scratch memory, where the tiles of a layer read them, and multiplies rows of the first by them.
+ * Products of two matrices that both change from run to run, as attention has them: a work item
+ * packs some columns of the second matrix into its thread's scratch memory, where the tiles of a
+ * layer read them, and multiplies rows of the first by them.
  */
 #include <math.h>
 #include <string.h>
@@ -36,9 +37,11 @@ typedef struct
 gboolean
 sl_float_matmul_supports (const SlGraph *graph, const SlNode *node)
 {
-  const SlTensor *a = sl_node_input (graph, node, 0), *b = sl_node_input (graph, node, 1), *y = sl_node_output (graph, node, 0);
-  return a->dtype == SL_DTYPE_F32 && b->dtype == SL_DTYPE_F32 && a->data == NULL && b->data == NULL && !node->params.matmul.transpose_a
-         && a->dims[a->rank - 1] <= MAX_DEPTH && y->dims[y->rank - 2] >= MIN_ROWS;
+  const SlTensor *a = sl_node_input (graph, node, 0), *b = sl_node_input (graph, node, 1),
+                 *y = sl_node_output (graph, node, 0);
+  return a->dtype == SL_DTYPE_F32 && b->dtype == SL_DTYPE_F32 && a->data == NULL && b->data == NULL
+         && !node->params.matmul.transpose_a && a->dims[a->rank - 1] <= MAX_DEPTH
+         && y->dims[y->rank - 2] >= MIN_ROWS;
 }
 
 SlFloatMatmul *
@@ -75,9 +78,11 @@ sl_float_matmul_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node)
 
 /* Columns from @first on, @panel's width of them, 0 behind the last. */
 static void
-pack_columns (const SlFloatMatmul *m, const SlFloatPanel *panel, const gfloat *b, gint32 first, gfloat *to)
+pack_columns (const SlFloatMatmul *m, const SlFloatPanel *panel, const gfloat *b, gint32 first,
+              gfloat *to)
 {
-  const gsize width = (gsize) (panel->groups * m->isa->lanes), depth = (gsize) m->depth, n = (gsize) panel->channels;
+  const gsize width = (gsize) (panel->groups * m->isa->lanes), depth = (gsize) m->depth,
+              n = (gsize) panel->channels;
   if (n < width)
     memset (to, 0, depth * width * sizeof to[0]);
   if (!m->by_column) {
@@ -97,22 +102,31 @@ run_item (const void *data, guint item, guint thread)
   const Run *run = data;
   const SlFloatMatmul *m = run->matmul;
   const SlFloatIsa *isa = m->isa;
-  const gint32 part = (gint32) (item % (guint) m->parts), p = (gint32) (item / (guint) m->parts % (guint) m->panels);
-  const gsize matrix = item / (guint) m->parts / (guint) m->panels, area = (gsize) m->rows * (gsize) m->columns;
+  const gint32 part = (gint32) (item % (guint) m->parts),
+               p = (gint32) (item / (guint) m->parts % (guint) m->panels);
+  const gsize matrix = item / (guint) m->parts / (guint) m->panels,
+              area = (gsize) m->rows * (gsize) m->columns;
   const gint32 begin = (gint32) ((gint64) m->registers * p / m->panels), first = begin * isa->lanes;
   const gint32 end = (gint32) ((gint64) m->registers * (p + 1) / m->panels);
   gfloat *packed = (gfloat *) (gpointer) (m->scratch->memory + m->scratch->bytes * thread);
-  const SlFloatPanel panel = { packed, 0, MIN (end * isa->lanes, m->columns) - first, end - begin, 0 };
+  const SlFloatPanel panel = { packed, 0, MIN (end * isa->lanes, m->columns) - first, end - begin,
+                               0 };
   const SlFloatGemm gemm = { &panel, m->zeros, NULL, -INFINITY, INFINITY, 0 };
-  const gfloat *a = run->a + sl_matmul_operand (m->a, m->output, matrix) * (gsize) m->rows * (gsize) m->depth;
-  pack_columns (m, &panel, run->b + sl_matmul_operand (m->b, m->output, matrix) * (gsize) m->depth * (gsize) m->columns, first, packed);
+  const gfloat *a =
+    run->a + sl_matmul_operand (m->a, m->output, matrix) * (gsize) m->rows * (gsize) m->depth;
+  pack_columns (
+    m, &panel,
+    run->b + sl_matmul_operand (m->b, m->output, matrix) * (gsize) m->depth * (gsize) m->columns,
+    first, packed);
   const gint32 last = MIN ((part + 1) * m->part_rows, m->rows);
   for (gint32 row = part * m->part_rows; row < last; row += isa->max_rows) {
     const gfloat *runs[SL_FLOAT_MAX_ROWS];
     const SlFloatRows rows = { runs, 1, m->depth, MIN (isa->max_rows, last - row) };
     for (gint32 r = 0; r < rows.rows; r++)
       runs[r] = a + (gsize) (row + r) * (gsize) m->depth;
-    isa->gemm (&gemm, 0, 1, &rows, run->y + matrix * area + (gsize) row * (gsize) m->columns + (gsize) first, (gsize) m->columns);
+    isa->gemm (&gemm, 0, 1, &rows,
+               run->y + matrix * area + (gsize) row * (gsize) m->columns + (gsize) first,
+               (gsize) m->columns);
   }
 }
 

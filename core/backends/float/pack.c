@@ -7,17 +7,23 @@
 #include "core/base/half.h"
 #include "core/backends/float/layer.h"
 
-/* How far a weight may be from a whole number of steps, as a part of itself: what is left of rounding a product and a quotient. */
+/* How far a weight may be from a whole number of steps, as a part of itself: what is left of
+ * rounding a product and a quotient. */
 #define STEP_ERROR (2 * FLT_EPSILON)
 
-/* To whole registers, and a tile's more, so that every load of a register lies inside. Again for each pixel that a window makes. */
+/* To whole registers, and a tile's more, so that every load of a register lies inside. Again for
+ * each pixel that a window makes. */
 static gfloat *
 pack_bias (const SlFloatLayer *layer, const SlTensor *bias, SlArena *arena)
 {
-  gfloat *packed =
-    sl_tensor_alloc (arena, ((gsize) layer->channels + (gsize) (layer->isa->lanes * layer->isa->max_groups)) * sizeof packed[0]);
-  memset (packed, 0, ((gsize) layer->channels + (gsize) (layer->isa->lanes * layer->isa->max_groups)) * sizeof packed[0]);
-  for (gsize c = 0; bias != NULL && c < (gsize) layer->channels; c += bias->bytes / sizeof packed[0])
+  gfloat *packed = sl_tensor_alloc (
+    arena, ((gsize) layer->channels + (gsize) (layer->isa->lanes * layer->isa->max_groups))
+             * sizeof packed[0]);
+  memset (packed, 0,
+          ((gsize) layer->channels + (gsize) (layer->isa->lanes * layer->isa->max_groups))
+            * sizeof packed[0]);
+  for (gsize c = 0; bias != NULL && c < (gsize) layer->channels;
+       c += bias->bytes / sizeof packed[0])
     memcpy (packed + c, bias->data, bias->bytes);
   return packed;
 }
@@ -31,7 +37,8 @@ put (SlFloatWeights kind, gfloat step, void *to, gsize at, gfloat value)
   else if (kind == SL_FLOAT_BYTES)
     ((gint8 *) to)[at] = (gint8) lrintf (value / step);
   else
-    ((guint16 *) to)[at] = (kind == SL_FLOAT_HALF ? sl_half_from_float : sl_bfloat_from_float) (value);
+    ((guint16 *) to)[at] =
+      (kind == SL_FLOAT_HALF ? sl_half_from_float : sl_bfloat_from_float) (value);
 }
 
 /* Most values differ within the first few of a row, so other weights are soon known as such. */
@@ -40,7 +47,8 @@ are_steps (const gfloat *values, gsize n, gfloat step)
 {
   for (gsize i = 0; i < n; i++) {
     const gfloat whole = rintf (values[i] / step);
-    if (whole < G_MININT8 || whole > G_MAXINT8 || !(fabsf (values[i] - whole * step) <= STEP_ERROR * fabsf (values[i])))
+    if (whole < G_MININT8 || whole > G_MAXINT8
+        || !(fabsf (values[i] - whole * step) <= STEP_ERROR * fabsf (values[i])))
       return FALSE;
   }
   return TRUE;
@@ -81,15 +89,18 @@ pack_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *weight
   panel->weights = to;
   for (gint32 lane = 0; lane < panel->channels; lane++) {
     const gfloat *from = weights + (gsize) (panel->channel + lane) * (gsize) layer->depth;
-    const gfloat step = layer->tiles.weights == SL_FLOAT_BYTES ? layer->tiles.gemm.steps[panel->channel + lane] : 1;
+    const gfloat step =
+      layer->tiles.weights == SL_FLOAT_BYTES ? layer->tiles.gemm.steps[panel->channel + lane] : 1;
     for (gsize k = 0; k < (gsize) layer->depth; k++)
-      put (layer->tiles.weights, step, to, (k / together * width + (gsize) lane) * together + k % together, from[k]);
+      put (layer->tiles.weights, step, to,
+           (k / together * width + (gsize) lane) * together + k % together, from[k]);
   }
 }
 
 /* The same along the depth: run by run in whole registers. */
 static void
-pack_deep_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *weights, void *memory)
+pack_deep_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *weights,
+                 void *memory)
 {
   gfloat *to = memory;
   const gint32 length = layer->tiles.run_length, lanes = layer->isa->lanes;
@@ -97,7 +108,8 @@ pack_deep_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *w
   for (gint32 first = 0; first < layer->depth; first += length)
     for (gint32 k = 0; k < length; k += lanes)
       for (gint32 g = 0; g < panel->groups; g++, to += lanes) {
-        const gfloat *from = weights + (gsize) (panel->channel + g) * (gsize) layer->depth + (gsize) (first + k);
+        const gfloat *from =
+          weights + (gsize) (panel->channel + g) * (gsize) layer->depth + (gsize) (first + k);
         memcpy (to, from, (gsize) MIN (lanes, length - k) * sizeof to[0]);
       }
 }
@@ -106,12 +118,17 @@ pack_deep_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *w
 static void
 pack_panels (const SlFloatLayer *layer, const gfloat *weights, SlFloatPanel *packed, SlArena *arena)
 {
-  const gint32 lanes = layer->tiles.deep ? 1 : layer->isa->lanes, channels = layer->channels / layer->groups;
+  const gint32 lanes = layer->tiles.deep ? 1 : layer->isa->lanes,
+               channels = layer->channels / layer->groups;
   const gint32 registers = (channels + lanes - 1) / lanes;
-  const gint32 whole = (layer->tiles.run_length + layer->isa->lanes - 1) / layer->isa->lanes * layer->isa->lanes;
+  const gint32 whole =
+    (layer->tiles.run_length + layer->isa->lanes - 1) / layer->isa->lanes * layer->isa->lanes;
   const gsize even = layer->tiles.weights == SL_FLOAT_PAIRS ? (gsize) layer->depth % 2 : 0;
-  const gsize depth = layer->tiles.deep ? (gsize) (layer->depth / layer->tiles.run_length) * (gsize) whole : (gsize) layer->depth + even;
-  const gint32 panels = layer->n_panels / layer->groups, inputs = layer->window.channels / layer->groups;
+  const gsize depth = layer->tiles.deep
+                        ? (gsize) (layer->depth / layer->tiles.run_length) * (gsize) whole
+                        : (gsize) layer->depth + even;
+  const gint32 panels = layer->n_panels / layer->groups,
+               inputs = layer->window.channels / layer->groups;
   const gsize size = sl_float_weight_size (layer->tiles.weights);
   const gsize bytes = (gsize) registers * (gsize) lanes * (gsize) layer->groups * depth * size;
   guint8 *to = sl_tensor_alloc (arena, bytes);
@@ -134,7 +151,8 @@ static void
 pack_gemm (SlFloatLayer *layer, const gfloat *weights, SlArena *arena)
 {
   SlFloatPanel *packed = sl_arena_alloc (arena, (gsize) layer->n_panels * sizeof packed[0]);
-  layer->tiles.gemm.steps = layer->tiles.weights == SL_FLOAT_BYTES ? pack_steps (layer, weights, arena) : NULL;
+  layer->tiles.gemm.steps =
+    layer->tiles.weights == SL_FLOAT_BYTES ? pack_steps (layer, weights, arena) : NULL;
   pack_panels (layer, weights, packed, arena);
   layer->tiles.gemm.panels = packed;
 }
@@ -142,10 +160,12 @@ pack_gemm (SlFloatLayer *layer, const gfloat *weights, SlArena *arena)
 static void
 pack_winograd (SlFloatLayer *layer, const gfloat *weights, SlArena *arena)
 {
-  SlFloatPanel *packed = sl_arena_alloc (arena, SL_FLOAT_TILE * (gsize) layer->n_panels * sizeof packed[0]);
+  SlFloatPanel *packed =
+    sl_arena_alloc (arena, SL_FLOAT_TILE * (gsize) layer->n_panels * sizeof packed[0]);
   g_autofree gfloat *matrices = sl_float_winograd_weights (layer, weights);
   for (gint32 i = 0; i < SL_FLOAT_TILE; i++)
-    pack_panels (layer, matrices + (gsize) i * (gsize) layer->depth * (gsize) layer->channels, packed + i * layer->n_panels, arena);
+    pack_panels (layer, matrices + (gsize) i * (gsize) layer->depth * (gsize) layer->channels,
+                 packed + i * layer->n_panels, arena);
   layer->tiles.gemm.panels = packed;
 }
 
@@ -213,7 +233,8 @@ sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node, Sl
     pack_winograd (layer, weights->data, arena);
   else
     pack_gemm (layer, weights->data, arena);
-  layer->tiles.gemm.bias = layer->depthwise.kernel.bias = layer->sparse.bias = pack_bias (layer, sl_float_bias (graph, node), arena);
+  layer->tiles.gemm.bias = layer->depthwise.kernel.bias = layer->sparse.bias =
+    pack_bias (layer, sl_float_bias (graph, node), arena);
 }
 
 void

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs packed layers: cuts them into pieces for the pool, and finds the activations that windows cover. */
+/* Runs packed layers: cuts them into pieces for the pool, and finds the activations that windows
+ * cover. */
 #include <string.h>
 
 #include "core/backends/float/layer.h"
@@ -96,7 +97,8 @@ find_places (const Run *run, Output at, gint32 rows, Place *places)
 
 /* Runs of windows that cross no border: all follow from the first pixel's place. */
 static void
-find_inner_runs (const SlFloatLayer *layer, const Place *places, gint32 rows, gboolean whole, const gfloat **runs)
+find_inner_runs (const SlFloatLayer *layer, const Place *places, gint32 rows, gboolean whole,
+                 const gfloat **runs)
 {
   const SlWindowShape *w = &layer->window;
   const gfloat *pixels[SL_FLOAT_MAX_ROWS];
@@ -104,7 +106,9 @@ find_inner_runs (const SlFloatLayer *layer, const Place *places, gint32 rows, gb
     pixels[r] = pixel_of (w, places[r].image, places[r].y, places[r].x);
   for (gint32 fy = 0; fy < w->filter_h; fy++)
     for (gint32 fx = 0; fx < (whole ? 1 : w->filter_w); fx++, runs += rows) {
-      const gsize offset = ((gsize) (fy * w->dilation_h) * (gsize) w->w + (gsize) (fx * w->dilation_w)) * (gsize) w->channels;
+      const gsize offset =
+        ((gsize) (fy * w->dilation_h) * (gsize) w->w + (gsize) (fx * w->dilation_w))
+        * (gsize) w->channels;
       for (gint32 r = 0; r < rows; r++)
         runs[r] = pixels[r] + offset;
     }
@@ -117,10 +121,12 @@ find_neighbours (const Run *run, Output at, gint32 rows, gboolean whole, const g
   const SlWindowShape *w = &run->layer->window;
   const gint32 x0 = at.x * w->stride_w - w->left, y0 = at.y * w->stride_h - w->top;
   const gsize channels = (gsize) w->channels, step = (gsize) w->stride_w * channels;
-  if (at.x + rows > w->out_w || x0 < 0 || y0 < 0 || x0 + (rows - 1) * w->stride_w > last_column (w) || y0 > last_row (w))
+  if (at.x + rows > w->out_w || x0 < 0 || y0 < 0 || x0 + (rows - 1) * w->stride_w > last_column (w)
+      || y0 > last_row (w))
     return FALSE;
   const gfloat *line = pixel_of (w, image_of (run, at.image), y0, x0);
-  for (gint32 fy = 0; fy < w->filter_h; fy++, line += (gsize) w->dilation_h * (gsize) w->w * channels)
+  for (gint32 fy = 0; fy < w->filter_h;
+       fy++, line += (gsize) w->dilation_h * (gsize) w->w * channels)
     for (gint32 fx = 0; fx < (whole ? 1 : w->filter_w); fx++) {
       const gfloat *pixel = line + (gsize) (fx * w->dilation_w) * channels;
       for (gint32 r = 0; r < rows; r++, pixel += step)
@@ -131,7 +137,8 @@ find_neighbours (const Run *run, Output at, gint32 rows, gboolean whole, const g
 
 /* Runs of any windows: what is outside of the picture is zeros. */
 static void
-find_outer_runs (const SlFloatLayer *layer, const Place *places, gint32 rows, gboolean whole, const gfloat **runs)
+find_outer_runs (const SlFloatLayer *layer, const Place *places, gint32 rows, gboolean whole,
+                 const gfloat **runs)
 {
   const SlWindowShape *w = &layer->window;
   for (gint32 fy = 0; fy < w->filter_h; fy++)
@@ -143,7 +150,8 @@ find_outer_runs (const SlFloatLayer *layer, const Place *places, gint32 rows, gb
       }
 }
 
-/* The row of a window that begins at (@y, @x), with zeros for what is left or right of the picture. */
+/* The row of a window that begins at (@y, @x), with zeros for what is left or right of the picture.
+ */
 static void
 copy_row (const SlWindowShape *w, const gfloat *image, gint32 y, gint32 x, gfloat *to)
 {
@@ -156,9 +164,11 @@ copy_row (const SlWindowShape *w, const gfloat *image, gint32 y, gint32 x, gfloa
   }
 }
 
-/* Runs of small windows, each row of a window as one run: rows that cross the left or the right border are copied to @copies. */
+/* Runs of small windows, each row of a window as one run: rows that cross the left or the right
+ * border are copied to @copies. */
 static void
-find_copied_runs (const SlFloatLayer *layer, const Place *places, gint32 rows, const gfloat **runs, gfloat *copies)
+find_copied_runs (const SlFloatLayer *layer, const Place *places, gint32 rows, const gfloat **runs,
+                  gfloat *copies)
 {
   const SlWindowShape *w = &layer->window;
   const gsize length = (gsize) w->filter_w * (gsize) w->channels;
@@ -177,7 +187,8 @@ find_copied_runs (const SlFloatLayer *layer, const Place *places, gint32 rows, c
     }
 }
 
-/* @copies: room for SL_FLOAT_MAX_COPIED activations of each row, and for a register more, which is read past the last */
+/* @copies: room for SL_FLOAT_MAX_COPIED activations of each row, and for a register more, which is
+ * read past the last */
 static SlFloatRows
 find_runs (const Run *run, Output at, gint32 rows, const gfloat **runs, gfloat *copies)
 {
@@ -219,7 +230,8 @@ bend (const SlFloatLayer *layer, const gfloat *in, gfloat *out, gsize n)
     layer->isa->activate (layer->activation, in, out, n);
 }
 
-/* The curve of @rows rows' channels from @first to before @end, which are still in the first cache. */
+/* The curve of @rows rows' channels from @first to before @end, which are still in the first cache.
+ */
 static void
 activate_channels (const SlFloatLayer *layer, gint32 first, gint32 end, gint32 rows, gfloat *c)
 {
@@ -238,7 +250,8 @@ static void
 activate (const SlFloatLayer *layer, gint32 panel, gint32 end, gint32 rows, gfloat *c)
 {
   const SlFloatPanel *last = &layer->tiles.gemm.panels[end - 1];
-  activate_channels (layer, layer->tiles.gemm.panels[panel].channel, last->channel + last->channels, rows, c);
+  activate_channels (layer, layer->tiles.gemm.panels[panel].channel, last->channel + last->channels,
+                     rows, c);
 }
 
 void
@@ -249,11 +262,13 @@ sl_float_activate_rows (const SlFloatLayer *layer, gfloat *rows, gint32 n)
 
 /* A tile of rows by panels. */
 static void
-multiply (const SlFloatLayer *layer, gint32 panel, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride, guint thread)
+multiply (const SlFloatLayer *layer, gint32 panel, gint32 end, const SlFloatRows *rows, gfloat *c,
+          gsize c_stride, guint thread)
 {
   if (layer->tiles.pairs != NULL)
-    layer->tiles.pairs (&layer->tiles.gemm, panel, end, rows, layer->depth, c, c_stride,
-                        (guint16 *) (gpointer) (layer->scratch->memory + layer->scratch->bytes * thread));
+    layer->tiles.pairs (
+      &layer->tiles.gemm, panel, end, rows, layer->depth, c, c_stride,
+      (guint16 *) (gpointer) (layer->scratch->memory + layer->scratch->bytes * thread));
   else
     layer->tiles.multiply (&layer->tiles.gemm, panel, end, rows, c, c_stride);
 }
@@ -271,18 +286,22 @@ typedef struct
   gint32 first, rows, panel, end;
 } Piece;
 
-/* A thread's tiles follow each other, each chunk's before the next chunk's, so that weights of a chunk stay in its cache. */
+/* A thread's tiles follow each other, each chunk's before the next chunk's, so that weights of a
+ * chunk stay in its cache. */
 static Piece
 piece_of (const SlFloatLayer *layer, gint32 item)
 {
   const gint32 tiles = (layer->rows + layer->tile_rows - 1) / layer->tile_rows;
   gint32 start = 0, end = tiles;
-  for (gint32 thread = 1; thread <= layer->threads && (end = tiles * thread / layer->threads) * layer->chunks <= item; thread++)
+  for (gint32 thread = 1;
+       thread <= layer->threads && (end = tiles * thread / layer->threads) * layer->chunks <= item;
+       thread++)
     start = end;
-  const gint32 place = item - start * layer->chunks, first = (start + place % (end - start)) * layer->tile_rows,
+  const gint32 place = item - start * layer->chunks,
+               first = (start + place % (end - start)) * layer->tile_rows,
                chunk = place / (end - start);
-  return (Piece){ first, MIN (layer->tile_rows, layer->rows - first), sl_float_first_panel (layer, chunk),
-                  sl_float_first_panel (layer, chunk + 1) };
+  return (Piece){ first, MIN (layer->tile_rows, layer->rows - first),
+                  sl_float_first_panel (layer, chunk), sl_float_first_panel (layer, chunk + 1) };
 }
 
 static void
@@ -299,7 +318,8 @@ run_gemm (const void *data, guint item, guint thread)
   Output at = direct ? (Output){ 0 } : output_of (&layer->window, first);
   for (gint32 pieces = (left + most - 1) / most; pieces > 0; pieces--) {
     const gint32 rows = (left + pieces - 1) / pieces;
-    const SlFloatRows found = direct ? direct_runs (run, first, rows, runs) : find_runs (run, at, rows, runs, copies);
+    const SlFloatRows found =
+      direct ? direct_runs (run, first, rows, runs) : find_runs (run, at, rows, runs, copies);
     gfloat *c = run->y + (gsize) first * (gsize) layer->channels;
     multiply (layer, piece.panel, piece.end, &found, c, (gsize) layer->channels, thread);
     activate (layer, piece.panel, piece.end, rows, c);
@@ -310,15 +330,19 @@ run_gemm (const void *data, guint item, guint thread)
   }
 }
 
-/* Products of @rows places from @at on: to row @line of the output, or, where some are no output, by way of the scratch. */
+/* Products of @rows places from @at on: to row @line of the output, or, where some are no output,
+ * by way of the scratch. */
 static void
-run_places (const Run *run, const SlFloatPiece *piece, Output at, gint32 rows, gfloat *line, gfloat *scratch)
+run_places (const Run *run, const SlFloatPiece *piece, Output at, gint32 rows, gfloat *line,
+            gfloat *scratch)
 {
   const SlFloatLayer *part = piece->part;
   const gfloat *runs[SL_FLOAT_MAX_RUNS * SL_FLOAT_MAX_ROWS];
   gfloat copies[SL_FLOAT_MAX_COPIED * SL_FLOAT_MAX_ROWS + SL_TENSOR_PADDING / sizeof (gfloat)];
   const gboolean inside = sl_float_transposed_inside (part, at.x, rows);
-  const gsize stride = (gsize) (inside ? part->transposed.place.stride_w * part->transposed.place.channels : part->channels);
+  const gsize stride =
+    (gsize) (inside ? part->transposed.place.stride_w * part->transposed.place.channels
+                    : part->channels);
   gfloat *to = inside ? line + sl_float_transposed_offset (part, at.x) : scratch;
   const SlFloatRows found = find_runs (run, at, rows, runs, copies);
   part->tiles.multiply (&part->tiles.gemm, piece->panel, piece->end, &found, to, stride);
@@ -356,14 +380,17 @@ run_sparse (const void *data, guint item, guint thread)
   const Piece piece = piece_of (layer, (gint32) item);
   gfloat *columns = (gfloat *) (gpointer) (layer->scratch->memory + layer->scratch->bytes * thread);
   gfloat *c = run->y + (gsize) piece.first * (gsize) layer->channels;
-  layer->isa->turn (run->x + (gsize) piece.first * (gsize) layer->depth, piece.rows, layer->depth, columns);
-  layer->isa->sparse (&layer->sparse, piece.panel, piece.end, columns, piece.rows, c, (gsize) layer->channels);
+  layer->isa->turn (run->x + (gsize) piece.first * (gsize) layer->depth, piece.rows, layer->depth,
+                    columns);
+  layer->isa->sparse (&layer->sparse, piece.panel, piece.end, columns, piece.rows, c,
+                      (gsize) layer->channels);
   activate_channels (layer, piece.panel, piece.end, piece.rows, c);
 }
 
 /* @n pixels of row @y from @x on; zeros for what is outside of the picture. */
 static void
-find_columns (const SlFloatLayer *layer, const gfloat *image, gint32 y, gint32 x, gint32 n, const gfloat **pixels)
+find_columns (const SlFloatLayer *layer, const gfloat *image, gint32 y, gint32 x, gint32 n,
+              const gfloat **pixels)
 {
   const SlWindowShape *w = &layer->window;
   const gboolean inside = y >= 0 && y < w->h;
@@ -387,11 +414,15 @@ run_depthwise (const void *data, guint item, guint thread)
   const gfloat *image = image_of (run, (gint32) item / w->out_h), *pixels[SL_FLOAT_MAX_COLUMNS];
   gfloat *out = run->y + (gsize) item * (gsize) w->out_w * (gsize) w->channels;
   for (gint32 left = w->out_w; left > 0;) {
-    const gint32 pieces = (left + layer->depthwise.strip - 1) / layer->depthwise.strip, count = (left + pieces - 1) / pieces;
+    const gint32 pieces = (left + layer->depthwise.strip - 1) / layer->depthwise.strip,
+                 count = (left + pieces - 1) / pieces;
     const gint32 x0 = (w->out_w - left) * w->stride_w - w->left;
-    const SlFloatStrip strip = { pixels, (count - 1) * w->stride_w + (w->filter_w - 1) * w->dilation_w + 1, count };
+    const SlFloatStrip strip = { pixels,
+                                 (count - 1) * w->stride_w + (w->filter_w - 1) * w->dilation_w + 1,
+                                 count };
     for (gint32 fy = 0; fy < w->filter_h; fy++)
-      find_columns (layer, image, y0 + fy * w->dilation_h, x0, strip.columns, pixels + fy * strip.columns);
+      find_columns (layer, image, y0 + fy * w->dilation_h, x0, strip.columns,
+                    pixels + fy * strip.columns);
     layer->isa->depthwise (&layer->depthwise.kernel, &strip, out);
     if (sl_activation_is_curve (layer->activation))
       bend (layer, out, out, (gsize) count * (gsize) w->channels);
@@ -405,29 +436,36 @@ run_elements (const void *data, guint item, guint thread)
 {
   const Run *run = data;
   const SlFloatLayer *layer = run->layer;
-  const gsize first = item * layer->elements.piece, n = MIN (layer->elements.piece, layer->elements.total - first);
+  const gsize first = item * layer->elements.piece,
+              n = MIN (layer->elements.piece, layer->elements.total - first);
   if (layer->mode == SL_FLOAT_ACTIVATE)
     bend (layer, run->x + first, run->y + first, n);
   else if (layer->mode == SL_FLOAT_SOFTMAX)
-    layer->isa->softmax (layer->softmax.beta, run->x + first, run->y + first, (gsize) layer->depth, n / (gsize) layer->depth);
+    layer->isa->softmax (layer->softmax.beta, run->x + first, run->y + first, (gsize) layer->depth,
+                         n / (gsize) layer->depth);
   else if (layer->mode == SL_FLOAT_PRELU)
     layer->isa->prelu (layer->prelu.slopes, layer->prelu.period, run->x + first, run->y + first, n);
   else
-    (layer->mode == SL_FLOAT_ADD ? layer->isa->add : layer->isa->multiply) (run->x + first, run->second + first, run->y + first, n,
-                                                                            layer->lo, layer->hi);
+    (layer->mode == SL_FLOAT_ADD ? layer->isa->add : layer->isa->multiply) (
+      run->x + first, run->second + first, run->y + first, n, layer->lo, layer->hi);
 }
 
 void
-sl_float_layer_run (const SlFloatLayer *layer, SlPool *pool, const void *const *inputs, void *output)
+sl_float_layer_run (const SlFloatLayer *layer, SlPool *pool, const void *const *inputs,
+                    void *output)
 {
   const Run run = { layer, inputs[layer->mode == SL_FLOAT_TRANSPOSED ? 2 : 0],
-                    layer->mode == SL_FLOAT_ACTIVATE || layer->mode == SL_FLOAT_SOFTMAX ? NULL : inputs[1], output };
-  const gint32 tiles = layer->mode <= SL_FLOAT_WINDOW ? (layer->rows + layer->tile_rows - 1) / layer->tile_rows : 0;
+                    layer->mode == SL_FLOAT_ACTIVATE || layer->mode == SL_FLOAT_SOFTMAX ? NULL
+                                                                                        : inputs[1],
+                    output };
+  const gint32 tiles =
+    layer->mode <= SL_FLOAT_WINDOW ? (layer->rows + layer->tile_rows - 1) / layer->tile_rows : 0;
   switch (layer->mode) {
     case SL_FLOAT_SPARSE:
     case SL_FLOAT_DIRECT:
     case SL_FLOAT_WINDOW:
-      sl_pool_run (pool, layer->mode == SL_FLOAT_SPARSE ? run_sparse : run_gemm, &run, (guint) (tiles * layer->chunks), layer->cost_us);
+      sl_pool_run (pool, layer->mode == SL_FLOAT_SPARSE ? run_sparse : run_gemm, &run,
+                   (guint) (tiles * layer->chunks), layer->cost_us);
       return;
     case SL_FLOAT_WINOGRAD:
       sl_pool_run (pool, run_winograd, &run, sl_float_winograd_items (layer), layer->cost_us);
@@ -436,10 +474,13 @@ sl_float_layer_run (const SlFloatLayer *layer, SlPool *pool, const void *const *
       sl_pool_run (pool, run_transposed, &run, sl_float_transposed_items (layer), layer->cost_us);
       return;
     case SL_FLOAT_DEPTHWISE:
-      sl_pool_run (pool, run_depthwise, &run, (guint) (layer->images * layer->window.out_h), layer->cost_us);
+      sl_pool_run (pool, run_depthwise, &run, (guint) (layer->images * layer->window.out_h),
+                   layer->cost_us);
       return;
     default:
-      sl_pool_run (pool, run_elements, &run, (guint) ((layer->elements.total + layer->elements.piece - 1) / layer->elements.piece),
-                   layer->cost_us);
+      sl_pool_run (
+        pool, run_elements, &run,
+        (guint) ((layer->elements.total + layer->elements.piece - 1) / layer->elements.piece),
+        layer->cost_us);
   }
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The register operations of the float loops: LANES floats each, tiles of at most MAX_ROWS rows and MAX_GROUPS registers of channels. The
- * loops are compiled once for each instruction set: AVX-512, AVX2 with FMA, and what every processor has. Where SL_WIDENS is
- * defined, weights of 16 and 8 bits become floats as they are loaded.
+ * The register operations of the float loops: LANES floats each, tiles of at most MAX_ROWS rows and
+ * MAX_GROUPS registers of channels. The loops are compiled once for each instruction set: AVX-512,
+ * AVX2 with FMA, and what every processor has. Where SL_WIDENS is defined, weights of 16 and 8 bits
+ * become floats as they are loaded.
  */
 #ifndef SL_CORE_BACKENDS_FLOAT_SIMD_H
 #define SL_CORE_BACKENDS_FLOAT_SIMD_H
@@ -38,18 +39,26 @@ store_some (gfloat *at, gint32 left, Vec values)
 
 void SL_SIMD (sl_float_activate) (SlActivation activation, const gfloat *in, gfloat *out, gsize n);
 void SL_SIMD (sl_float_softmax) (gfloat beta, const gfloat *in, gfloat *out, gsize n, gsize rows);
-void SL_SIMD (sl_float_gemm) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride);
+void SL_SIMD (sl_float_gemm) (const SlFloatGemm *gemm, gint32 first, gint32 end,
+                              const SlFloatRows *rows, gfloat *c, gsize c_stride);
 #ifdef SL_WIDENS
-void SL_SIMD (sl_float_gemm_half) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride);
-void SL_SIMD (sl_float_gemm_bfloat) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride);
-void SL_SIMD (sl_float_gemm_bytes) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride);
+void SL_SIMD (sl_float_gemm_half) (const SlFloatGemm *gemm, gint32 first, gint32 end,
+                                   const SlFloatRows *rows, gfloat *c, gsize c_stride);
+void SL_SIMD (sl_float_gemm_bfloat) (const SlFloatGemm *gemm, gint32 first, gint32 end,
+                                     const SlFloatRows *rows, gfloat *c, gsize c_stride);
+void SL_SIMD (sl_float_gemm_bytes) (const SlFloatGemm *gemm, gint32 first, gint32 end,
+                                    const SlFloatRows *rows, gfloat *c, gsize c_stride);
 #endif
-void SL_SIMD (sl_float_gemm_deep) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride);
+void SL_SIMD (sl_float_gemm_deep) (const SlFloatGemm *gemm, gint32 first, gint32 end,
+                                   const SlFloatRows *rows, gfloat *c, gsize c_stride);
 void SL_SIMD (sl_float_turn) (const gfloat *rows, gint32 n, gint32 depth, gfloat *columns);
-void SL_SIMD (sl_float_sparse) (const SlFloatSparse *layer, gint32 first, gint32 end, const gfloat *columns, gint32 rows, gfloat *c,
-                                gsize c_stride);
-void SL_SIMD (sl_float_tile_in) (const gfloat *const *pixels, gint32 channels, gfloat *to, gsize apart);
-void SL_SIMD (sl_float_tile_out) (const SlFloatGemm *gemm, const gfloat *sums, gsize apart, gint32 channels, gfloat *const out[4]);
-void SL_SIMD (sl_float_depthwise) (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gfloat *out);
+void SL_SIMD (sl_float_sparse) (const SlFloatSparse *layer, gint32 first, gint32 end,
+                                const gfloat *columns, gint32 rows, gfloat *c, gsize c_stride);
+void SL_SIMD (sl_float_tile_in) (const gfloat *const *pixels, gint32 channels, gfloat *to,
+                                 gsize apart);
+void SL_SIMD (sl_float_tile_out) (const SlFloatGemm *gemm, const gfloat *sums, gsize apart,
+                                  gint32 channels, gfloat *const out[4]);
+void SL_SIMD (sl_float_depthwise) (const SlFloatDepthwise *layer, const SlFloatStrip *strip,
+                                   gfloat *out);
 
 #endif

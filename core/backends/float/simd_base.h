@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Registers of four floats by the compiler's vector extension, for the architecture's baseline: SSE2, NEON, or scalars. */
+/* Registers of four floats by the compiler's vector extension, for the architecture's baseline:
+ * SSE2, NEON, or scalars. */
 #ifndef SL_CORE_BACKENDS_FLOAT_SIMD_BASE_H
 #define SL_CORE_BACKENDS_FLOAT_SIMD_BASE_H
 
@@ -230,14 +231,17 @@ in_register (Vec values)
 static inline void
 store_sums (gfloat at[4], const Vec *values, const gint n, gfloat lo, gfloat hi)
 {
-  const Vec a = values[0], b = values[n > 1 ? 1 : 0], c = values[n > 2 ? 2 : 0], d = values[n > 3 ? 3 : 0];
+  const Vec a = values[0], b = values[n > 1 ? 1 : 0], c = values[n > 2 ? 2 : 0],
+            d = values[n > 3 ? 3 : 0];
 #if defined(__aarch64__)
   const Vec sums = vpaddq_f32 (vpaddq_f32 (a, b), vpaddq_f32 (c, d));
 #elif defined(__SSE2__)
-  const Vec ab = _mm_unpacklo_ps (a, b) + _mm_unpackhi_ps (a, b), cd = _mm_unpacklo_ps (c, d) + _mm_unpackhi_ps (c, d);
+  const Vec ab = _mm_unpacklo_ps (a, b) + _mm_unpackhi_ps (a, b),
+            cd = _mm_unpacklo_ps (c, d) + _mm_unpackhi_ps (c, d);
   const Vec sums = _mm_movelh_ps (ab, cd) + _mm_movehl_ps (cd, ab);
 #else
-  const Vec sums = { a[0] + a[1] + a[2] + a[3], b[0] + b[1] + b[2] + b[3], c[0] + c[1] + c[2] + c[3], d[0] + d[1] + d[2] + d[3] };
+  const Vec sums = { a[0] + a[1] + a[2] + a[3], b[0] + b[1] + b[2] + b[3],
+                     c[0] + c[1] + c[2] + c[3], d[0] + d[1] + d[2] + d[3] };
 #endif
   store (at, smaller (broadcast (hi), larger (broadcast (lo), sums)));
 }

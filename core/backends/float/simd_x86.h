@@ -53,10 +53,12 @@ static inline Vec
 load_bfloat (const guint16 *at)
 {
 #ifdef SL_FLOAT_FOR_AVX512
-  const __m512i wide = _mm512_cvtepu16_epi32 (_mm256_loadu_si256 ((const __m256i *) (gconstpointer) at));
+  const __m512i wide =
+    _mm512_cvtepu16_epi32 (_mm256_loadu_si256 ((const __m256i *) (gconstpointer) at));
   return _mm512_castsi512_ps (_mm512_slli_epi32 (wide, 16));
 #else
-  const __m256i wide = _mm256_cvtepu16_epi32 (_mm_loadu_si128 ((const __m128i *) (gconstpointer) at));
+  const __m256i wide =
+    _mm256_cvtepu16_epi32 (_mm_loadu_si128 ((const __m128i *) (gconstpointer) at));
   return _mm256_castsi256_ps (_mm256_slli_epi32 (wide, 16));
 #endif
 }
@@ -66,9 +68,11 @@ static inline Vec
 load_bytes (const gint8 *at)
 {
 #ifdef SL_FLOAT_FOR_AVX512
-  return _mm512_cvtepi32_ps (_mm512_cvtepi8_epi32 (_mm_loadu_si128 ((const __m128i *) (gconstpointer) at)));
+  return _mm512_cvtepi32_ps (
+    _mm512_cvtepi8_epi32 (_mm_loadu_si128 ((const __m128i *) (gconstpointer) at)));
 #else
-  return _mm256_cvtepi32_ps (_mm256_cvtepi8_epi32 (_mm_loadl_epi64 ((const __m128i *) (gconstpointer) at)));
+  return _mm256_cvtepi32_ps (
+    _mm256_cvtepi8_epi32 (_mm_loadl_epi64 ((const __m128i *) (gconstpointer) at)));
 #endif
 }
 
@@ -103,8 +107,8 @@ product_of (Vec a, Vec b)
   return V (mul_ps) (a, b);
 }
 
-/* 1 / @values, of values from 1: the processor's approximation, made exact to three units of the last place by one step of Newton's. It is
- * a third of a division's work. */
+/* 1 / @values, of values from 1: the processor's approximation, made exact to three units of the
+ * last place by one step of Newton's. It is a third of a division's work. */
 static inline Vec
 reciprocal_of (Vec values)
 {
@@ -199,7 +203,8 @@ store_first (gfloat *at, gint32 n, Vec values)
 #endif
 }
 
-/* Loaded once: compilers would load it again for each operation, which takes twice as long where it crosses a line of the cache. */
+/* Loaded once: compilers would load it again for each operation, which takes twice as long where it
+ * crosses a line of the cache. */
 static inline Vec
 in_register (Vec values)
 {
@@ -215,7 +220,8 @@ in_register (Vec values)
 static inline void
 store_sums (gfloat at[4], const Vec *values, const gint n, gfloat lo, gfloat hi)
 {
-  const Vec a = values[0], b = values[n > 1 ? 1 : 0], c = values[n > 2 ? 2 : 0], d = values[n > 3 ? 3 : 0];
+  const Vec a = values[0], b = values[n > 1 ? 1 : 0], c = values[n > 2 ? 2 : 0],
+            d = values[n > 3 ? 3 : 0];
   const Vec ab = V (add_ps) (V (unpacklo_ps) (a, b), V (unpackhi_ps) (a, b)),
             cd = V (add_ps) (V (unpacklo_ps) (c, d), V (unpackhi_ps) (c, d));
   const Vec all = V (add_ps) (V (shuffle_ps) (ab, cd, 0x44), V (shuffle_ps) (ab, cd, 0xee));

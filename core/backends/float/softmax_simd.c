@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Softmax of rows. Long rows lie along registers. Of short ones each lane has its own: a block of them is turned into columns, so that neither
- * the largest value nor the sum is looked for across a register.
+ * Softmax of rows. Long rows lie along registers. Of short ones each lane has its own: a block of
+ * them is turned into columns, so that neither the largest value nor the sum is looked for across a
+ * register.
  */
 #include <math.h>
 
@@ -13,14 +14,17 @@
 /* Longer rows lie along registers. */
 #define SHORT 32
 
-/* What decay() is at the least, and a little more: 0 is better, which costs no time where it is multiplied. */
+/* What decay() is at the least, and a little more: 0 is better, which costs no time where it is
+ * multiplied. */
 #define NOTHING 1.3e-38f
 
 /* e^(@beta (@x - @highest)) */
 static inline Vec
 risen (Vec x, Vec highest, Vec beta)
 {
-  return larger (broadcast (0), difference_of (decay (product_of (difference_of (highest, x), beta)), broadcast (NOTHING)));
+  return larger (
+    broadcast (0),
+    difference_of (decay (product_of (difference_of (highest, x), beta)), broadcast (NOTHING)));
 }
 
 /* The largest, or the sum, of the first @n lanes of @values. */
@@ -96,7 +100,8 @@ softmax_columns (gfloat beta, gfloat *columns, gsize n)
   for (gsize k = 0; k < n; k++)
     SL_UNROLL
   for (gint t = 0; t < TOGETHER; t++)
-    store (columns + k * BLOCK + t * LANES, product_of (load (columns + k * BLOCK + t * LANES), total[t]));
+    store (columns + k * BLOCK + t * LANES,
+           product_of (load (columns + k * BLOCK + t * LANES), total[t]));
 }
 
 static inline __attribute__ ((always_inline)) void

@@ -5,16 +5,18 @@
 
 #include "core/backends/float/simd.h"
 
-typedef void (*TileFunction) (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile, gfloat *c, gsize c_stride);
+typedef void (*TileFunction) (const SlFloatGemm *gemm, const SlFloatPanel *panel,
+                              const SlFloatRows *tile, gfloat *c, gsize c_stride);
 
-#define DEFINE_TILE(multiply, rows, groups)                                                                                         \
-  static void multiply##_##rows##_##groups (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile, gfloat *c, \
-                                            gsize c_stride)                                                                         \
-  {                                                                                                                                 \
-    multiply (gemm, panel, tile, c, c_stride, rows, groups);                                                                        \
+#define DEFINE_TILE(multiply, rows, groups)                                                     \
+  static void multiply##_##rows##_##groups (const SlFloatGemm *gemm, const SlFloatPanel *panel, \
+                                            const SlFloatRows *tile, gfloat *c, gsize c_stride) \
+  {                                                                                             \
+    multiply (gemm, panel, tile, c, c_stride, rows, groups);                                    \
   }
 #if MAX_GROUPS > 2
-#define DEFINE_ROWS(multiply, rows) DEFINE_TILE (multiply, rows, 1) DEFINE_TILE (multiply, rows, 2) DEFINE_TILE (multiply, rows, 3)
+#define DEFINE_ROWS(multiply, rows) \
+  DEFINE_TILE (multiply, rows, 1) DEFINE_TILE (multiply, rows, 2) DEFINE_TILE (multiply, rows, 3)
 #define ROWS(multiply, rows)                                            \
   {                                                                     \
     multiply##_##rows##_1, multiply##_##rows##_2, multiply##_##rows##_3 \
@@ -41,15 +43,18 @@ typedef void (*TileFunction) (const SlFloatGemm *gemm, const SlFloatPanel *panel
 #define EIGHT(multiply)
 #endif
 
-/* @multiply with every size of a tile as its last arguments, and the functions by rows less one and groups less one. */
-#define DEFINE_TILES(multiply)                                                                                                     \
-  DEFINE_ROWS (multiply, 1)                                                                                                        \
-  DEFINE_ROWS (multiply, 2)                                                                                                        \
-  DEFINE_ROWS (multiply, 3)                                                                                                        \
-  DEFINE_ROWS (multiply, 4)                                                                                                        \
-  DEFINE_SIX (multiply)                                                                                                            \
-  DEFINE_EIGHT (multiply)                                                                                                          \
-  static const TileFunction multiply##_tiles[MAX_ROWS][MAX_GROUPS] = { ROWS (multiply, 1), ROWS (multiply, 2), ROWS (multiply, 3), \
-                                                                       ROWS (multiply, 4), SIX (multiply) EIGHT (multiply) };
+/* @multiply with every size of a tile as its last arguments, and the functions by rows less one and
+ * groups less one. */
+#define DEFINE_TILES(multiply)                                                      \
+  DEFINE_ROWS (multiply, 1)                                                         \
+  DEFINE_ROWS (multiply, 2)                                                         \
+  DEFINE_ROWS (multiply, 3)                                                         \
+  DEFINE_ROWS (multiply, 4)                                                         \
+  DEFINE_SIX (multiply)                                                             \
+  DEFINE_EIGHT (multiply)                                                           \
+  static const TileFunction multiply##_tiles[MAX_ROWS][MAX_GROUPS] = {              \
+    ROWS (multiply, 1), ROWS (multiply, 2), ROWS (multiply, 3), ROWS (multiply, 4), \
+    SIX (multiply) EIGHT (multiply)                                                 \
+  };
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Transposed convolutions as ordinary ones. With strides of two, each place of a window over the input makes two by two output pixels, and
- * each of these takes only weights that lie two apart. So one transposed convolution is four parts: convolutions without stride, whose
- * outputs are every other pixel of every other row. Where pixels beside each other take equally many weights, their parts are one: its channels
- * are then those of all these pixels, and a row of products is a piece of a row of the output.
+ * Transposed convolutions as ordinary ones. With strides of two, each place of a window over the
+ * input makes two by two output pixels, and each of these takes only weights that lie two apart. So
+ * one transposed convolution is four parts: convolutions without stride, whose outputs are every
+ * other pixel of every other row. Where pixels beside each other take equally many weights, their
+ * parts are one: its channels are then those of all these pixels, and a row of products is a piece
+ * of a row of the output.
  */
 #include <string.h>
 
@@ -24,20 +26,25 @@ sl_float_transposed_fits (const SlGraph *graph, const SlNode *node)
   const SlWindow *w = &node->params.window;
   const gint32 *weights = sl_node_input (graph, node, 1)->dims;
   const gint64 most = G_MAXINT32 / 8;
-  if (w->stride_h > weights[1] || w->stride_w > weights[2] || (gint64) w->stride_h * w->stride_w > MAX_PARTS)
+  if (w->stride_h > weights[1] || w->stride_w > weights[2]
+      || (gint64) w->stride_h * w->stride_w > MAX_PARTS)
     return FALSE;
-  const gint64 taps = (gint64) taps_of (weights[1], w->stride_h, 0) * taps_of (weights[2], w->stride_w, 0);
+  const gint64 taps =
+    (gint64) taps_of (weights[1], w->stride_h, 0) * taps_of (weights[2], w->stride_w, 0);
   return taps <= SL_FLOAT_MAX_RUNS && taps <= most / weights[3] && w->stride_w <= most / weights[0];
 }
 
 static void
-set_part (SlFloatLayer *part, const SlGraph *graph, const SlNode *node, gint32 first_y, gint32 first_x, gint32 across)
+set_part (SlFloatLayer *part, const SlGraph *graph, const SlNode *node, gint32 first_y,
+          gint32 first_x, gint32 across)
 {
   const SlWindow *w = &node->params.window;
   const gint32 *weights = sl_node_input (graph, node, 1)->dims;
-  const gint32 *x = sl_node_input (graph, node, 2)->dims, *y = sl_node_output (graph, node, 0)->dims;
+  const gint32 *x = sl_node_input (graph, node, 2)->dims,
+               *y = sl_node_output (graph, node, 0)->dims;
   const gint32 skip_h = w->pad_top % w->stride_h, skip_w = w->pad_left % w->stride_w;
-  const gint32 taps_h = taps_of (weights[1], w->stride_h, first_y), taps_w = taps_of (weights[2], w->stride_w, first_x);
+  const gint32 taps_h = taps_of (weights[1], w->stride_h, first_y),
+               taps_w = taps_of (weights[2], w->stride_w, first_x);
   part->transposed.place = (SlFloatPlace){ .stride_h = w->stride_h,
                                            .stride_w = w->stride_w,
                                            .first_y = first_y,
@@ -69,13 +76,16 @@ set_part (SlFloatLayer *part, const SlGraph *graph, const SlNode *node, gint32 f
 }
 
 void
-sl_float_transposed_parts (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena)
+sl_float_transposed_parts (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node,
+                           SlArena *arena)
 {
   const SlWindow *w = &node->params.window;
-  const gint32 across = sl_node_input (graph, node, 1)->dims[2] % w->stride_w == 0 ? w->stride_w : 1;
+  const gint32 across =
+    sl_node_input (graph, node, 1)->dims[2] % w->stride_w == 0 ? w->stride_w : 1;
   layer->mode = SL_FLOAT_TRANSPOSED;
   layer->transposed.n_parts = (guint) (w->stride_h * (w->stride_w / across));
-  layer->transposed.parts = sl_arena_alloc (arena, layer->transposed.n_parts * sizeof layer->transposed.parts[0]);
+  layer->transposed.parts =
+    sl_arena_alloc (arena, layer->transposed.n_parts * sizeof layer->transposed.parts[0]);
   SlFloatLayer *part = layer->transposed.parts;
   for (gint32 y = 0; y < w->stride_h; y++)
     for (gint32 x = 0; x < w->stride_w; x += across, part++) {
@@ -95,8 +105,10 @@ sl_float_transposed_weights (const SlFloatLayer *part, const SlTensor *weights)
   for (gint32 row = 0; row < part->channels; row++)
     for (gint32 y = w->filter_h - 1; y >= 0; y--)
       for (gint32 x = w->filter_w - 1; x >= 0; x--, to += pixel) {
-        const gint32 fy = t->first_y + t->stride_h * y, fx = t->first_x + row / t->channels + t->stride_w * x;
-        const gsize from = ((gsize) (row % t->channels * filter_h + fy) * (gsize) filter_w + (gsize) fx) * pixel;
+        const gint32 fy = t->first_y + t->stride_h * y,
+                     fx = t->first_x + row / t->channels + t->stride_w * x;
+        const gsize from =
+          ((gsize) (row % t->channels * filter_h + fy) * (gsize) filter_w + (gsize) fx) * pixel;
         if (fy < filter_h && fx < filter_w)
           memcpy (to, (const gfloat *) weights->data + from, pixel * sizeof to[0]);
       }
@@ -132,19 +144,22 @@ sl_float_transposed_piece (const SlFloatLayer *layer, guint item)
   const SlFloatLayer *part = layer->transposed.parts;
   for (; item >= part_items (part); part++)
     item -= part_items (part);
-  const gint32 chunk = (gint32) item % part->chunks, line = (gint32) item / part->chunks * item_lines (part);
+  const gint32 chunk = (gint32) item % part->chunks,
+               line = (gint32) item / part->chunks * item_lines (part);
   return (SlFloatPiece){ .part = part,
                          .panel = sl_float_first_panel (part, chunk),
                          .end = sl_float_first_panel (part, chunk + 1),
                          .line = line,
-                         .end_line = MIN (line + item_lines (part), part->images * part->window.out_h) };
+                         .end_line =
+                           MIN (line + item_lines (part), part->images * part->window.out_h) };
 }
 
 gfloat *
 sl_float_transposed_row (const SlFloatLayer *part, gfloat *y, gint32 line)
 {
   const SlFloatPlace *t = &part->transposed.place;
-  const gint32 image = line / part->window.out_h, row = line % part->window.out_h * t->stride_h + t->first_y - t->skip_h;
+  const gint32 image = line / part->window.out_h,
+               row = line % part->window.out_h * t->stride_h + t->first_y - t->skip_h;
   if (row < 0 || row >= t->h)
     return NULL;
   return y + (gsize) (image * t->h + row) * (gsize) t->w * (gsize) t->channels;
@@ -162,18 +177,21 @@ sl_float_transposed_inside (const SlFloatLayer *part, gint32 place, gint32 rows)
 {
   const SlFloatPlace *t = &part->transposed.place;
   return sl_float_transposed_offset (part, place) >= 0
-         && sl_float_transposed_offset (part, place + rows - 1) + part->channels <= (gssize) t->w * t->channels;
+         && sl_float_transposed_offset (part, place + rows - 1) + part->channels
+              <= (gssize) t->w * t->channels;
 }
 
 void
-sl_float_transposed_copy (const SlFloatPiece *piece, const gfloat *from, gint32 place, gint32 rows, gfloat *line)
+sl_float_transposed_copy (const SlFloatPiece *piece, const gfloat *from, gint32 place, gint32 rows,
+                          gfloat *line)
 {
   const SlFloatLayer *part = piece->part;
   const SlFloatPanel *panels = part->tiles.gemm.panels, *last = &panels[piece->end - 1];
   const gssize width = (gssize) part->transposed.place.w * part->transposed.place.channels;
   for (gint32 r = 0; r < rows; r++, from += part->channels) {
     const gssize start = sl_float_transposed_offset (part, place + r);
-    const gssize lo = MAX (panels[piece->panel].channel, -start), hi = MIN (last->channel + last->channels, width - start);
+    const gssize lo = MAX (panels[piece->panel].channel, -start),
+                 hi = MIN (last->channel + last->channels, width - start);
     if (lo < hi)
       memcpy (line + start + lo, from + lo, (gsize) (hi - lo) * sizeof line[0]);
   }

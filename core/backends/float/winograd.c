@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Convolutions of three by three with 16 multiplications for four output pixels instead of 36: Winograd's F(2x2, 3x3). Sixteen matrices of
- * weights are made once. A tile of four by four pixels becomes sixteen pixels of sums and differences, each of which is multiplied with one of
- * these matrices; sums and differences of the products are two by two output pixels. Only pixels under an output's window get into
- * it. Rounding is as far from exact as the largest product of a window allows, and an infinite activation makes NaN.
+ * Convolutions of three by three with 16 multiplications for four output pixels instead of 36:
+ * Winograd's F(2x2, 3x3). Sixteen matrices of weights are made once. A tile of four by four pixels
+ * becomes sixteen pixels of sums and differences, each of which is multiplied with one of these
+ * matrices; sums and differences of the products are two by two output pixels. Only pixels under an
+ * output's window get into it. Rounding is as far from exact as the largest product of a window
+ * allows, and an infinite activation makes NaN.
  */
 #include <math.h>
 #include <string.h>
@@ -12,7 +14,8 @@
 
 /* Fewer tiles would read the sixteen matrices, almost twice the weights, for little. */
 #define MIN_TILES 24
-/* Sums and differences of a register on the way in, and out, take as long as this many multiply-adds; a product's beginning and end too. */
+/* Sums and differences of a register on the way in, and out, take as long as this many
+ * multiply-adds; a product's beginning and end too. */
 #define WAY 72
 #define ENDS 12
 /* Bytes of a work item's sums, which stay in the second cache, and its most tiles. */
@@ -38,26 +41,32 @@ gboolean
 sl_float_winograd_fits (const SlFloatLayer *layer)
 {
   const SlWindowShape *w = &layer->window;
-  return layer->mode == SL_FLOAT_WINDOW && layer->groups == 1 && w->filter_h == 3 && w->filter_w == 3 && w->stride_h == 1
-         && w->stride_w == 1 && w->dilation_h == 1 && w->dilation_w == 1 && tiles_of (layer) >= MIN_TILES;
+  return layer->mode == SL_FLOAT_WINDOW && layer->groups == 1 && w->filter_h == 3
+         && w->filter_w == 3 && w->stride_h == 1 && w->stride_w == 1 && w->dilation_h == 1
+         && w->dilation_w == 1 && tiles_of (layer) >= MIN_TILES;
 }
 
 gdouble
 sl_float_winograd_work (const SlFloatLayer *layer, const SlFloatIsa *isa)
 {
   const gint32 lanes = isa->lanes, in = layer->window.channels;
-  const gint32 whole_in = (in + lanes - 1) / lanes * lanes, whole_out = (layer->channels + lanes - 1) / lanes * lanes;
-  return (gdouble) tiles_of (layer) * (SL_FLOAT_TILE * (gdouble) (in + ENDS) * whole_out + WAY * ((gdouble) whole_in + whole_out));
+  const gint32 whole_in = (in + lanes - 1) / lanes * lanes,
+               whole_out = (layer->channels + lanes - 1) / lanes * lanes;
+  return (gdouble) tiles_of (layer)
+         * (SL_FLOAT_TILE * (gdouble) (in + ENDS) * whole_out
+            + WAY * ((gdouble) whole_in + whole_out));
 }
 
-/* @from: a window of @channels channels; @to: of each of the sixteen matrices, @apart floats apart, its row */
+/* @from: a window of @channels channels; @to: of each of the sixteen matrices, @apart floats apart,
+ * its row */
 static void
 transform_weights (const gfloat *from, gint32 channels, gfloat *to, gsize apart)
 {
   for (gint32 c = 0; c < channels; c++) {
     double columns[4][3];
     for (gint x = 0; x < 3; x++) {
-      const double a = from[x * channels + c], b = from[(3 + x) * channels + c], d = from[(6 + x) * channels + c];
+      const double a = from[x * channels + c], b = from[(3 + x) * channels + c],
+                   d = from[(6 + x) * channels + c];
       columns[0][x] = a;
       columns[1][x] = (a + b + d) / 2;
       columns[2][x] = (a - b + d) / 2;
@@ -78,7 +87,8 @@ sl_float_winograd_weights (const SlFloatLayer *layer, const gfloat *weights)
   const gsize depth = (gsize) layer->window.channels, apart = depth * (gsize) layer->channels;
   gfloat *matrices = g_new (gfloat, SL_FLOAT_TILE * apart);
   for (gint32 c = 0; c < layer->channels; c++)
-    transform_weights (weights + (gsize) c * 9 * depth, layer->window.channels, matrices + (gsize) c * depth, apart);
+    transform_weights (weights + (gsize) c * 9 * depth, layer->window.channels,
+                       matrices + (gsize) c * depth, apart);
   return matrices;
 }
 
@@ -93,14 +103,19 @@ void
 sl_float_winograd_tiles (SlFloatLayer *layer, SlHost *host)
 {
   const gint32 most = layer->isa->max_rows, in = layer->window.channels;
-  const gsize tile_bytes = SL_FLOAT_TILE * (gsize) (to_registers (layer, in) + to_registers (layer, layer->channels)) * sizeof (gfloat);
-  const gint64 pieces = host->threads > 1 ? CLAMP ((gint64) layer->cost_us / 50, 1, 4 * (gint64) host->threads) : 1;
-  const gint64 tiles = MIN ((gint64) (ITEM_BYTES / tile_bytes), (tiles_of (layer) + pieces - 1) / pieces);
+  const gsize tile_bytes =
+    SL_FLOAT_TILE * (gsize) (to_registers (layer, in) + to_registers (layer, layer->channels))
+    * sizeof (gfloat);
+  const gint64 pieces =
+    host->threads > 1 ? CLAMP ((gint64) layer->cost_us / 50, 1, 4 * (gint64) host->threads) : 1;
+  const gint64 tiles =
+    MIN ((gint64) (ITEM_BYTES / tile_bytes), (tiles_of (layer) + pieces - 1) / pieces);
   const gint32 width = layer->isa->lanes * layer->isa->max_groups;
   layer->n_panels = (layer->channels + width - 1) / width;
   layer->tile_rows = (gint32) CLAMP (tiles, 2 * most, MAX_TILES) / most * most;
   layer->scratch = &host->scratch;
-  sl_host_need_scratch (host, SL_FLOAT_TILE * (apart (layer, in) + apart (layer, layer->channels)) * sizeof (gfloat));
+  sl_host_need_scratch (host, SL_FLOAT_TILE * (apart (layer, in) + apart (layer, layer->channels))
+                                * sizeof (gfloat));
 }
 
 guint
@@ -119,7 +134,8 @@ static Tile
 tile_at (const SlWindowShape *w, gint64 number)
 {
   const gint32 across = (w->out_w + 1) / 2, down = (w->out_h + 1) / 2;
-  return (Tile){ (gint32) (number / across / down), (gint32) (number / across % down), (gint32) (number % across) };
+  return (Tile){ (gint32) (number / across / down), (gint32) (number / across % down),
+                 (gint32) (number % across) };
 }
 
 static Tile
@@ -137,7 +153,8 @@ next_tile (const SlWindowShape *w, Tile tile)
 
 /* The pixels under a tile; zeros for what is outside of the picture. */
 static void
-find_pixels (const SlFloatLayer *layer, const gfloat *x, Tile tile, const gfloat *pixels[SL_FLOAT_TILE])
+find_pixels (const SlFloatLayer *layer, const gfloat *x, Tile tile,
+             const gfloat *pixels[SL_FLOAT_TILE])
 {
   const SlWindowShape *w = &layer->window;
   const gint32 y0 = 2 * tile.y - w->top, x0 = 2 * tile.x - w->left;
@@ -145,7 +162,8 @@ find_pixels (const SlFloatLayer *layer, const gfloat *x, Tile tile, const gfloat
     const gfloat *row = x + ((gssize) tile.image * w->h + y) * w->w * w->channels;
     const gboolean inside = y >= 0 && y < w->h;
     for (gint32 column = x0; column < x0 + 4; column++)
-      *pixels++ = inside && column >= 0 && column < w->w ? row + (gssize) column * w->channels : layer->zeros;
+      *pixels++ =
+        inside && column >= 0 && column < w->w ? row + (gssize) column * w->channels : layer->zeros;
   }
 }
 
@@ -156,7 +174,8 @@ find_outputs (const SlFloatLayer *layer, gfloat *y, Tile tile, gfloat *out[4])
   const SlWindowShape *w = &layer->window;
   const gsize channels = (gsize) layer->channels, line = (gsize) w->out_w * channels;
   const gboolean right = 2 * tile.x + 1 < w->out_w, below = 2 * tile.y + 1 < w->out_h;
-  out[0] = y + ((gsize) tile.image * (gsize) w->out_h + 2 * (gsize) tile.y) * line + 2 * (gsize) tile.x * channels;
+  out[0] = y + ((gsize) tile.image * (gsize) w->out_h + 2 * (gsize) tile.y) * line
+           + 2 * (gsize) tile.x * channels;
   out[1] = right ? out[0] + channels : NULL;
   out[2] = below ? out[0] + line : NULL;
   out[3] = right && below ? out[2] + channels : NULL;
@@ -167,7 +186,8 @@ static void
 multiply (const SlFloatLayer *layer, gint32 n, const gfloat *in, gfloat *sums)
 {
   const SlFloatGemm gemm = { layer->tiles.gemm.panels, layer->zeros, NULL, -INFINITY, INFINITY, 0 };
-  const gint32 most = layer->isa->max_rows, depth = layer->window.channels, stride = to_registers (layer, depth);
+  const gint32 most = layer->isa->max_rows, depth = layer->window.channels,
+               stride = to_registers (layer, depth);
   const gsize out_stride = (gsize) to_registers (layer, layer->channels);
   const gsize in_apart = apart (layer, depth), out_apart = apart (layer, layer->channels);
   for (gint32 p = 0; p < SL_FLOAT_TILE * layer->n_panels; p++) {
@@ -179,7 +199,9 @@ multiply (const SlFloatLayer *layer, gint32 n, const gfloat *in, gfloat *sums)
       const gfloat *runs[SL_FLOAT_MAX_ROWS];
       for (gint32 r = 0; r < rows; r++, from += stride)
         runs[r] = from;
-      layer->isa->gemm (&gemm, p, p + 1, &(SlFloatRows){ .runs = runs, .n_runs = 1, .length = depth, .rows = rows }, to, out_stride);
+      layer->isa->gemm (&gemm, p, p + 1,
+                        &(SlFloatRows){ .runs = runs, .n_runs = 1, .length = depth, .rows = rows },
+                        to, out_stride);
       to += (gsize) rows * out_stride;
       left -= rows;
     }
@@ -187,13 +209,17 @@ multiply (const SlFloatLayer *layer, gint32 n, const gfloat *in, gfloat *sums)
 }
 
 void
-sl_float_winograd_run (const SlFloatLayer *layer, const gfloat *x, gfloat *y, guint item, guint thread)
+sl_float_winograd_run (const SlFloatLayer *layer, const gfloat *x, gfloat *y, guint item,
+                       guint thread)
 {
   const gint64 first = (gint64) item * layer->tile_rows;
-  const gint32 n = (gint32) MIN (layer->tile_rows, tiles_of (layer) - first), depth = layer->window.channels;
+  const gint32 n = (gint32) MIN (layer->tile_rows, tiles_of (layer) - first),
+               depth = layer->window.channels;
   const gsize in_apart = apart (layer, depth), out_apart = apart (layer, layer->channels);
-  const gint32 in_stride = to_registers (layer, depth), out_stride = to_registers (layer, layer->channels);
-  gfloat *in = (gfloat *) (gpointer) (layer->scratch->memory + layer->scratch->bytes * thread), *sums = in + SL_FLOAT_TILE * in_apart;
+  const gint32 in_stride = to_registers (layer, depth),
+               out_stride = to_registers (layer, layer->channels);
+  gfloat *in = (gfloat *) (gpointer) (layer->scratch->memory + layer->scratch->bytes * thread),
+         *sums = in + SL_FLOAT_TILE * in_apart;
   Tile tile = tile_at (&layer->window, first);
   for (gint32 r = 0; r < n; r++, tile = next_tile (&layer->window, tile)) {
     const gfloat *pixels[SL_FLOAT_TILE];
@@ -205,7 +231,8 @@ sl_float_winograd_run (const SlFloatLayer *layer, const gfloat *x, gfloat *y, gu
   for (gint32 r = 0; r < n; r++, tile = next_tile (&layer->window, tile)) {
     gfloat *out[4];
     find_outputs (layer, y, tile, out);
-    layer->isa->tile_out (&layer->tiles.gemm, sums + r * out_stride, out_apart, layer->channels, out);
+    layer->isa->tile_out (&layer->tiles.gemm, sums + r * out_stride, out_apart, layer->channels,
+                          out);
     for (gint row = 0; row < 4; row += 2)
       if (out[row] != NULL)
         sl_float_activate_rows (layer, out[row], out[row + 1] != NULL ? 2 : 1);

@@ -34,7 +34,8 @@ SL_SIMD (sl_float_tile_in) (const gfloat *const *pixels, gint32 channels, gfloat
 }
 
 void
-SL_SIMD (sl_float_tile_out) (const SlFloatGemm *gemm, const gfloat *sums, gsize apart, gint32 channels, gfloat *const out[4])
+SL_SIMD (sl_float_tile_out) (const SlFloatGemm *gemm, const gfloat *sums, gsize apart,
+                             gint32 channels, gfloat *const out[4])
 {
   const Vec lo = broadcast (gemm->lo), hi = broadcast (gemm->hi);
   for (gint32 c = 0; c < channels; c += LANES) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Depthwise loops, a register of channels at a time. Bytes of four taps of a channel are brought together by two rounds
- * of unpacking, which leaves channels in an order that packing the sums undoes; weights are stored in it. In 3x3 windows
- * the taps are the rows of a column, so a column is unpacked once for all windows that hold it, and with stride 1 a
- * fourth row serves a second output row: its weights are the same ones, shifted by a byte.
- * With AVX2 and SSE4.1 taps are widened to int16 and paired, and the second output row has weights of its own.
+ * Depthwise loops, a register of channels at a time. Bytes of four taps of a channel are brought
+ * together by two rounds of unpacking, which leaves channels in an order that packing the sums
+ * undoes; weights are stored in it. In 3x3 windows the taps are the rows of a column, so a column
+ * is unpacked once for all windows that hold it, and with stride 1 a fourth row serves a second
+ * output row: its weights are the same ones, shifted by a byte. With AVX2 and SSE4.1 taps are
+ * widened to int16 and paired, and the second output row has weights of its own.
  */
 #include "core/backends/int8/simd.h"
 
@@ -18,8 +19,8 @@
 /* Bytes of weights for four taps. */
 #define QUAD_BYTES (4 * VEC_BYTES)
 
-/** Four taps of a block: channels 16 l + 4 v + i of 128-bit lane l are dwords i of q[v]. With int16: channels 8 l + 4 v + i, of the first two
- *  taps in q[v], of the others in q[2 + v]. */
+/** Four taps of a block: channels 16 l + 4 v + i of 128-bit lane l are dwords i of q[v]. With
+ * int16: channels 8 l + 4 v + i, of the first two taps in q[v], of the others in q[2 + v]. */
 typedef struct
 {
   Vec q[4];
@@ -63,7 +64,8 @@ load_block (const Block *block, const guint8 *at)
 #ifdef SL_INT8_FOR_SSE41
   return _mm_cvtepu8_epi16 (_mm_xor_si128 (_mm_loadl_epi64 ((const __m128i *) at), block->flip));
 #else
-  return _mm256_cvtepu8_epi16 (_mm_xor_si128 (_mm_loadu_si128 ((const __m128i *) at), _mm256_castsi256_si128 (block->flip)));
+  return _mm256_cvtepu8_epi16 (
+    _mm_xor_si128 (_mm_loadu_si128 ((const __m128i *) at), _mm256_castsi256_si128 (block->flip)));
 #endif
 }
 
@@ -86,7 +88,8 @@ store_half (guint8 *out, gint32 left, __m128i values)
 
 /* The sums of one output, or of two, as quantised values. */
 static inline __attribute__ ((always_inline)) void
-store_values (const Narrow *narrow, gint32 left, const Vec *s, const Vec *t, guint8 *first, guint8 *second)
+store_values (const Narrow *narrow, gint32 left, const Vec *s, const Vec *t, guint8 *first,
+              guint8 *second)
 {
   const Vec x[4] = { s[0], s[1], t[0], t[1] };
 #ifdef SL_INT8_FOR_SSE41
@@ -107,7 +110,8 @@ interleave (Vec a, Vec b, Vec c, Vec d)
 {
   const Vec ab0 = zip_low8 (a, b), ab1 = zip_high8 (a, b);
   const Vec cd0 = zip_low8 (c, d), cd1 = zip_high8 (c, d);
-  return (Quad){ { zip_low16 (ab0, cd0), zip_high16 (ab0, cd0), zip_low16 (ab1, cd1), zip_high16 (ab1, cd1) } };
+  return (Quad){ { zip_low16 (ab0, cd0), zip_high16 (ab0, cd0), zip_low16 (ab1, cd1),
+                   zip_high16 (ab1, cd1) } };
 }
 
 static inline __attribute__ ((always_inline)) Vec
@@ -123,7 +127,8 @@ set_values (guint8 value)
 }
 
 static inline __attribute__ ((always_inline)) void
-store_values (const Narrow *narrow, Mask mask, const Vec *s, const Vec *t, guint8 *first, guint8 *second)
+store_values (const Narrow *narrow, Mask mask, const Vec *s, const Vec *t, guint8 *first,
+              guint8 *second)
 {
   store_some (first, mask, to_bytes (narrow, s));
   if (t != s)
@@ -145,8 +150,9 @@ SL_SIMD (sl_int8_depthwise) (const SlInt8Depthwise *layer, const guint8 *const *
     for (gint pass = 0; pass < block.passes; pass++)
       for (gint32 i = 0; i < layer->quads; i++, weights += QUAD_BYTES) {
         const guint8 *const *tap = taps + 4 * i;
-        const Quad quad = interleave (load_block (&block, tap[0] + channel), load_block (&block, tap[1] + channel),
-                                      load_block (&block, tap[2] + channel), load_block (&block, tap[3] + channel));
+        const Quad quad =
+          interleave (load_block (&block, tap[0] + channel), load_block (&block, tap[1] + channel),
+                      load_block (&block, tap[2] + channel), load_block (&block, tap[3] + channel));
         SL_UNROLL
         for (gint v = 0; v < 4; v++)
           sums[v % SUMS] = dot (sums[v % SUMS], quad.q[v], load (weights + VEC_BYTES * v));
@@ -174,7 +180,8 @@ column (const Walk *walk, gint32 x, const gboolean two)
   if ((guint32) x >= (guint32) walk->rows->width)
     return (Quad){ { walk->pad, walk->pad, walk->pad, walk->pad } };
   const gsize at = (gsize) x * (gsize) walk->channels + (gsize) walk->channel;
-  const Vec r0 = load_block (&walk->block, walk->rows->rows[0] + at), r1 = load_block (&walk->block, walk->rows->rows[1] + at);
+  const Vec r0 = load_block (&walk->block, walk->rows->rows[0] + at),
+            r1 = load_block (&walk->block, walk->rows->rows[1] + at);
   const Vec r2 = load_block (&walk->block, walk->rows->rows[2] + at);
   return interleave (r0, r1, r2, two ? load_block (&walk->block, walk->rows->rows[3] + at) : r2);
 }
@@ -182,20 +189,25 @@ column (const Walk *walk, gint32 x, const gboolean two)
 #ifdef USES_INT16
 /* Scaled sums of part @v of the window over three columns; its weights begin at @weights. */
 static inline __attribute__ ((always_inline)) Vec
-window_sum (const Block *block, const gint v, const Quad *a, const Quad *b, const Quad *c, const gint8 *weights)
+window_sum (const Block *block, const gint v, const Quad *a, const Quad *b, const Quad *c,
+            const gint8 *weights)
 {
   const gint8 *w = weights + VEC_BYTES * v, *last = w + 2 * VEC_BYTES;
-  const Vec first = dot (dot (load (block->bias + LANES * v), a->q[v], load (w)), a->q[2 + v], load (last));
-  const Vec second = dot (dot (first, b->q[v], load (w + QUAD_BYTES)), b->q[2 + v], load (last + QUAD_BYTES));
-  const Vec sum = dot (dot (second, c->q[v], load (w + 2 * QUAD_BYTES)), c->q[2 + v], load (last + 2 * QUAD_BYTES));
+  const Vec first =
+    dot (dot (load (block->bias + LANES * v), a->q[v], load (w)), a->q[2 + v], load (last));
+  const Vec second =
+    dot (dot (first, b->q[v], load (w + QUAD_BYTES)), b->q[2 + v], load (last + QUAD_BYTES));
+  const Vec sum = dot (dot (second, c->q[v], load (w + 2 * QUAD_BYTES)), c->q[2 + v],
+                       load (last + 2 * QUAD_BYTES));
   return scaled (sum, load_floats (block->scale + LANES * v));
 }
 #endif
 
-/* The quantised values of the window over columns @a, @b, @c, and with @two those of the next output row. */
+/* The quantised values of the window over columns @a, @b, @c, and with @two those of the next
+ * output row. */
 static inline __attribute__ ((always_inline)) void
-window (const Block *block, const Narrow *narrow, const Quad *a, const Quad *b, const Quad *c, guint8 *first, guint8 *second,
-        const gboolean two)
+window (const Block *block, const Narrow *narrow, const Quad *a, const Quad *b, const Quad *c,
+        guint8 *first, guint8 *second, const gboolean two)
 {
   Vec x[SUMS], y[SUMS];
   SL_UNROLL
@@ -231,7 +243,8 @@ static inline __attribute__ ((always_inline)) void
 step (const Walk *walk, const Quad *a, const Quad *b, const Quad *c, gint32 x, const gboolean two)
 {
   const gsize at = (gsize) x * (gsize) walk->channels + (gsize) walk->channel;
-  window (&walk->block, &walk->narrow, a, b, c, walk->rows->out[0] + at, walk->rows->out[two] + at, two);
+  window (&walk->block, &walk->narrow, a, b, c, walk->rows->out[0] + at, walk->rows->out[two] + at,
+          two);
 }
 
 static inline __attribute__ ((always_inline)) void
@@ -262,7 +275,8 @@ walk_stride2 (const Walk *walk)
   const gint32 left = walk->rows->left;
   Quad a = column (walk, -left, FALSE);
   for (gint32 x = 0; x < walk->rows->out_width; x++) {
-    const Quad b = column (walk, 2 * x + 1 - left, FALSE), c = column (walk, 2 * x + 2 - left, FALSE);
+    const Quad b = column (walk, 2 * x + 1 - left, FALSE),
+               c = column (walk, 2 * x + 2 - left, FALSE);
     step (walk, &a, &b, &c, x, FALSE);
     a = c;
   }
@@ -292,7 +306,8 @@ SL_SIMD (sl_int8_depthwise_rows) (const SlInt8Depthwise *layer, const SlInt8Rows
 static inline __attribute__ ((always_inline)) Quad
 flat_column (const Block *block, const SlInt8Flat *flat, gint column, gint32 at, const gboolean two)
 {
-  const Vec r0 = load_block (block, flat->columns[0][column] + at), r1 = load_block (block, flat->columns[1][column] + at);
+  const Vec r0 = load_block (block, flat->columns[0][column] + at),
+            r1 = load_block (block, flat->columns[1][column] + at);
   const Vec r2 = load_block (block, flat->columns[2][column] + at);
   return interleave (r0, r1, r2, two ? load_block (block, flat->columns[3][column] + at) : r2);
 }
@@ -306,7 +321,8 @@ run_flat (const SlInt8Depthwise *layer, const SlInt8Flat *flat, const gboolean t
     Block block = block_at (layer, channel);
     if (flat->bytes - at < BLOCK)
       block.mask = mask_of (flat->bytes - at);
-    const Quad a = flat_column (&block, flat, 0, at, two), b = flat_column (&block, flat, 1, at, two);
+    const Quad a = flat_column (&block, flat, 0, at, two),
+               b = flat_column (&block, flat, 1, at, two);
     const Quad c = flat_column (&block, flat, 2, at, two);
     window (&block, &narrow, &a, &b, &c, flat->out[0] + at, flat->out[two] + at, two);
     channel = channel + BLOCK < layer->channels ? channel + BLOCK : 0;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The matrix product for Arm processors without dot products, in place of gemm_simd.c. A register of sums belongs to one row and one channel:
- * sixteen activations times sixteen weights take three instructions, since two products fit 16 bits, and no activation is copied to other
- * lanes. The four sums of a register become one behind the last step. A panel's weights stay in the first cache while all rows pass.
+ * The matrix product for Arm processors without dot products, in place of gemm_simd.c. A register
+ * of sums belongs to one row and one channel: sixteen activations times sixteen weights take three
+ * instructions, since two products fit 16 bits, and no activation is copied to other lanes. The
+ * four sums of a register become one behind the last step. A panel's weights stay in the first
+ * cache while all rows pass.
  */
 #include "core/backends/int8/simd.h"
 
@@ -21,7 +23,8 @@ typedef struct
   gsize c_stride;
 } Tile;
 
-/* One channel. Rows take turns, because each instruction waits for the one before it on processors that keep the order. */
+/* One channel. Rows take turns, because each instruction waits for the one before it on processors
+ * that keep the order. */
 static inline __attribute__ ((always_inline)) void
 sixteen (Vec *sums, const gint rows, const Vec *values, Vec weights)
 {
@@ -39,7 +42,8 @@ sixteen (Vec *sums, const gint rows, const Vec *values, Vec weights)
 }
 
 static inline __attribute__ ((always_inline)) void
-step (Vec *sums, const gint rows, const guint8 *a, gsize stride, const guint8 *weights, const gboolean flips)
+step (Vec *sums, const gint rows, const guint8 *a, gsize stride, const guint8 *weights,
+      const gboolean flips)
 {
   const Vec flip = set_bytes (0x80);
   Vec values[MAX_TILE];
@@ -63,7 +67,8 @@ gathered (const Vec sums[LANES])
 }
 
 static inline __attribute__ ((always_inline)) void
-multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, const gint rows, const gboolean flips)
+multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, const gint rows,
+          const gboolean flips)
 {
   const guint8 *weights = panel->weights, *a = tile->a;
   const Vec bias = load (gemm->bias + panel->channel);
@@ -104,7 +109,8 @@ DEFINE (3)
 DEFINE (4)
 
 /* By rows less one. */
-static void (*const multiply_functions[MAX_TILE]) (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile) = {
+static void (*const multiply_functions[MAX_TILE]) (const SlInt8Gemm *gemm, const SlInt8Panel *panel,
+                                                   const Tile *tile) = {
   multiply_1,
   multiply_2,
   multiply_3,
@@ -112,8 +118,8 @@ static void (*const multiply_functions[MAX_TILE]) (const SlInt8Gemm *gemm, const
 };
 
 void
-SL_SIMD (sl_int8_gemm) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a, gsize stride, gint32 rows, guint8 *c,
-                        gsize c_stride)
+SL_SIMD (sl_int8_gemm) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a,
+                        gsize stride, gint32 rows, guint8 *c, gsize c_stride)
 {
   for (gint32 p = first; p < end; p++) {
     const SlInt8Panel *panel = &gemm->panels[p];

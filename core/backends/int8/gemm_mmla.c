@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The matrix product for processors that multiply matrices: two rows of eight activations times the weights of two
- * channels at once, in place of gemm_simd.c. A register of sums holds two rows of two channels, so pairs of registers
- * change halves before they become quantised values. Activations are taken as they are, signed or not. A panel's weights stay in
- * the first cache while all rows pass, since they are read more often than activations.
+ * The matrix product for processors that multiply matrices: two rows of eight activations times the
+ * weights of two channels at once, in place of gemm_simd.c. A register of sums holds two rows of
+ * two channels, so pairs of registers change halves before they become quantised values.
+ * Activations are taken as they are, signed or not. A panel's weights stay in the first cache while
+ * all rows pass, since they are read more often than activations.
  */
 #include "core/backends/int8/simd.h"
 
@@ -16,7 +17,8 @@
 /* Bytes of weights ahead. */
 #define PREFETCH 1024
 
-/** Where a tile reads and writes; @last: bytes from the first to the second row of its last pair, 0 where there is none. */
+/** Where a tile reads and writes; @last: bytes from the first to the second row of its last pair, 0
+ * where there is none. */
 typedef struct
 {
   const guint8 *a;
@@ -34,19 +36,22 @@ two_rows (const guint8 *a, gsize stride)
 static inline __attribute__ ((always_inline)) Vec
 product (Vec sums, Vec values, Vec weights, const gboolean is_signed)
 {
-  return is_signed ? vmmlaq_s32 (sums, vreinterpretq_s8_s32 (values), vreinterpretq_s8_s32 (weights))
-                   : vusmmlaq_s32 (sums, vreinterpretq_u8_s32 (values), vreinterpretq_s8_s32 (weights));
+  return is_signed
+           ? vmmlaq_s32 (sums, vreinterpretq_s8_s32 (values), vreinterpretq_s8_s32 (weights))
+           : vusmmlaq_s32 (sums, vreinterpretq_u8_s32 (values), vreinterpretq_s8_s32 (weights));
 }
 
 /* Sums are by pair of rows, then by pair of channels. */
 static inline __attribute__ ((always_inline)) void
-step (Vec *sums, const Tile *tile, const guint8 *a, const guint8 *weights, const gint pairs, const gint groups, const gboolean is_signed)
+step (Vec *sums, const Tile *tile, const guint8 *a, const guint8 *weights, const gint pairs,
+      const gint groups, const gboolean is_signed)
 {
   const gint n = groups * GROUP / 2;
   Vec values[MAX_PAIRS];
   SL_UNROLL
   for (gint p = 0; p < pairs; p++)
-    values[p] = two_rows (a + (gsize) (2 * p) * tile->stride, p < pairs - 1 ? tile->stride : tile->last);
+    values[p] =
+      two_rows (a + (gsize) (2 * p) * tile->stride, p < pairs - 1 ? tile->stride : tile->last);
   __builtin_prefetch (weights + PREFETCH);
   if (groups > 1)
     __builtin_prefetch (weights + PREFETCH + STEP_BYTES);
@@ -90,7 +95,8 @@ store_two (guint8 *c, gsize stride, gint32 channels, Vec values)
 }
 
 static inline __attribute__ ((always_inline)) void
-multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, const gint pairs, const gint groups, const gboolean is_signed)
+multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, const gint pairs,
+          const gint groups, const gboolean is_signed)
 {
   const gint n = groups * GROUP / 2;
   const guint8 *weights = panel->weights, *a = tile->a;
@@ -111,21 +117,26 @@ multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, co
   for (gint i = 0; i < pairs * groups; i++) {
     const gint g = i % groups;
     const Vec *s = sums + i * GROUP / 2;
-    const VecF scale0 = load_floats (scale + g * GROUP), scale1 = load_floats (scale + g * GROUP + LANES);
-    const Vec x[4] = { scaled (low_halves (s[0], s[1]), scale0), scaled (low_halves (s[2], s[3]), scale1),
-                       scaled (high_halves (s[0], s[1]), scale0), scaled (high_halves (s[2], s[3]), scale1) };
+    const VecF scale0 = load_floats (scale + g * GROUP),
+               scale1 = load_floats (scale + g * GROUP + LANES);
+    const Vec x[4] = { scaled (low_halves (s[0], s[1]), scale0),
+                       scaled (low_halves (s[2], s[3]), scale1),
+                       scaled (high_halves (s[0], s[1]), scale0),
+                       scaled (high_halves (s[2], s[3]), scale1) };
     const gsize second = i / groups < pairs - 1 || tile->last > 0 ? tile->c_stride : 0;
-    store_two (tile->c + (gsize) (i / groups * 2) * tile->c_stride + g * GROUP, second, panel->channels - g * GROUP, to_bytes (&narrow, x));
+    store_two (tile->c + (gsize) (i / groups * 2) * tile->c_stride + g * GROUP, second,
+               panel->channels - g * GROUP, to_bytes (&narrow, x));
   }
 }
 
-#define DEFINE(pairs, groups)                                                                                  \
-  static void multiply_##pairs##_##groups (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile) \
-  {                                                                                                            \
-    if (gemm->is_signed)                                                                                       \
-      multiply (gemm, panel, tile, pairs, groups, TRUE);                                                       \
-    else                                                                                                       \
-      multiply (gemm, panel, tile, pairs, groups, FALSE);                                                      \
+#define DEFINE(pairs, groups)                                                                \
+  static void multiply_##pairs##_##groups (const SlInt8Gemm *gemm, const SlInt8Panel *panel, \
+                                           const Tile *tile)                                 \
+  {                                                                                          \
+    if (gemm->is_signed)                                                                     \
+      multiply (gemm, panel, tile, pairs, groups, TRUE);                                     \
+    else                                                                                     \
+      multiply (gemm, panel, tile, pairs, groups, FALSE);                                    \
   }
 DEFINE (1, 1)
 DEFINE (1, 2)
@@ -135,7 +146,9 @@ DEFINE (3, 1)
 DEFINE (3, 2)
 
 /* By pairs less one and groups less one. */
-static void (*const multiply_functions[MAX_PAIRS][2]) (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile) = {
+static void (*const multiply_functions[MAX_PAIRS][2]) (const SlInt8Gemm *gemm,
+                                                       const SlInt8Panel *panel,
+                                                       const Tile *tile) = {
   { multiply_1_1, multiply_1_2 },
   { multiply_2_1, multiply_2_2 },
   { multiply_3_1, multiply_3_2 },
@@ -155,8 +168,8 @@ run_panel (const SlInt8Gemm *gemm, const SlInt8Panel *panel, Tile tile, gint32 r
 }
 
 void
-SL_SIMD (sl_int8_gemm) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a, gsize stride, gint32 rows, guint8 *c,
-                        gsize c_stride)
+SL_SIMD (sl_int8_gemm) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a,
+                        gsize stride, gint32 rows, guint8 *c, gsize c_stride)
 {
   for (gint32 p = first; p < end; p++) {
     const SlInt8Panel *panel = &gemm->panels[p];

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A tile of a matrix product: activations broadcast four bytes at a time, times the weights of one or two registers of
- * channels. Sums stay in registers; rows are shared out evenly among tiles, since short ones wait for their sums.
- * Results are packed four registers at a time, which costs as much as several steps: where the depth is small and there
- * are registers enough, a tile's results are packed between the steps of the next one.
+ * A tile of a matrix product: activations broadcast four bytes at a time, times the weights of one
+ * or two registers of channels. Sums stay in registers; rows are shared out evenly among tiles,
+ * since short ones wait for their sums. Results are packed four registers at a time, which costs as
+ * much as several steps: where the depth is small and there are registers enough, a tile's results
+ * are packed between the steps of the next one.
  */
 #include "core/backends/int8/simd.h"
 
-/* Bytes of weights ahead: those of a whole model come from the third cache or from memory in every inference. */
+/* Bytes of weights ahead: those of a whole model come from the third cache or from memory in every
+ * inference. */
 #define PREFETCH 2048
 #ifdef USES_INT16
 #define ELEMENT 2
@@ -31,10 +33,11 @@ typedef struct
   gsize c_stride;
 } Tile;
 
-/* @flip: (nullable) exclusive or for activations; @ahead: whether weights come from beyond the first cache */
+/* @flip: (nullable) exclusive or for activations; @ahead: whether weights come from beyond the
+ * first cache */
 static inline __attribute__ ((always_inline)) void
-step (Vec *sums, const gint rows, const gint groups, const guint8 *a, gsize stride, const guint8 *weights, const Vec *flip,
-      const gboolean ahead)
+step (Vec *sums, const gint rows, const gint groups, const guint8 *a, gsize stride,
+      const guint8 *weights, const Vec *flip, const gboolean ahead)
 {
   if (ahead)
     __builtin_prefetch (weights + PREFETCH);
@@ -43,7 +46,8 @@ step (Vec *sums, const gint rows, const gint groups, const guint8 *a, gsize stri
   const Vec w0 = load (weights), w1 = groups > 1 ? load (weights + VEC_BYTES) : w0;
   SL_UNROLL
   for (gint m = 0; m < rows; m++) {
-    const Vec values = flip != NULL ? flipped (broadcast (a + (gsize) m * stride), *flip) : broadcast (a + (gsize) m * stride);
+    const Vec values = flip != NULL ? flipped (broadcast (a + (gsize) m * stride), *flip)
+                                    : broadcast (a + (gsize) m * stride);
     sums[m * groups] = dot (sums[m * groups], values, w0);
     if (groups > 1)
       sums[m * groups + 1] = dot (sums[m * groups + 1], values, w1);
@@ -53,7 +57,8 @@ step (Vec *sums, const gint rows, const gint groups, const guint8 *a, gsize stri
 #ifdef LOADED_STEPS
 /* LOADED_STEPS steps whose activations follow each other. */
 static inline __attribute__ ((always_inline)) void
-loaded_steps (Vec *sums, const gint rows, const gint groups, const guint8 *a, gsize stride, const guint8 *weights, const Vec *flip)
+loaded_steps (Vec *sums, const gint rows, const gint groups, const guint8 *a, gsize stride,
+              const guint8 *weights, const Vec *flip)
 {
   Vec values[MAX_ROWS];
   __builtin_prefetch (weights + PREFETCH);
@@ -79,7 +84,8 @@ loaded_steps (Vec *sums, const gint rows, const gint groups, const guint8 *a, gs
 #endif
 
 static inline __attribute__ ((always_inline)) void
-store_four (const SlInt8Panel *panel, const Tile *tile, const gint i, const gint n, const gint groups, Vec values)
+store_four (const SlInt8Panel *panel, const Tile *tile, const gint i, const gint n,
+            const gint groups, Vec values)
 {
   guint8 *const c = tile->c + (gsize) (i / groups) * tile->c_stride;
   if (groups == 2 && panel->channels == 2 * LANES) {
@@ -89,7 +95,8 @@ store_four (const SlInt8Panel *panel, const Tile *tile, const gint i, const gint
     return;
   }
   /* The next sums are of the same row's second group or of the next row. */
-  const gsize second = groups > 1 ? LANES : tile->c_stride, third = groups > 1 ? tile->c_stride : 2 * tile->c_stride;
+  const gsize second = groups > 1 ? LANES : tile->c_stride,
+              third = groups > 1 ? tile->c_stride : 2 * tile->c_stride;
   const gint32 left = groups > 1 ? panel->channels - LANES : panel->channels;
   store_one (c, panel->channels, 0, values);
   if (i + 1 < n)
@@ -111,51 +118,59 @@ static inline __attribute__ ((always_inline)) Finish
 finish_of (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const gint groups)
 {
   const gfloat *scale = gemm->scale + panel->channel;
-  return (Finish){ narrow_of (&gemm->output), { load_floats (scale), load_floats (groups > 1 ? scale + LANES : scale) } };
+  return (Finish){ narrow_of (&gemm->output),
+                   { load_floats (scale), load_floats (groups > 1 ? scale + LANES : scale) } };
 }
 
 /* Sums @i to @i + 3 of @n. */
 static inline __attribute__ ((always_inline)) void
-finish_four (const Finish *finish, const SlInt8Panel *panel, const Tile *tile, const Vec *sums, const gint i, const gint n,
-             const gint groups)
+finish_four (const Finish *finish, const SlInt8Panel *panel, const Tile *tile, const Vec *sums,
+             const gint i, const gint n, const gint groups)
 {
-  const Vec x[4] = { scaled (sums[i], finish->scale[0]), scaled (sums[MIN (i + 1, n - 1)], finish->scale[1]),
-                     scaled (sums[MIN (i + 2, n - 1)], finish->scale[0]), scaled (sums[MIN (i + 3, n - 1)], finish->scale[1]) };
+  const Vec x[4] = { scaled (sums[i], finish->scale[0]),
+                     scaled (sums[MIN (i + 1, n - 1)], finish->scale[1]),
+                     scaled (sums[MIN (i + 2, n - 1)], finish->scale[0]),
+                     scaled (sums[MIN (i + 3, n - 1)], finish->scale[1]) };
   store_four (panel, tile, i, n, groups, in_order (to_bytes (&finish->narrow, x)));
 }
 
 static inline __attribute__ ((always_inline)) void
-multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, const gint rows, const gint groups, const gboolean flips)
+multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, const gint rows,
+          const gint groups, const gboolean flips)
 {
   Vec sums[2 * MAX_ROWS];
   const Vec flip_bits = set_bytes (gemm->flip), *const flip = flips ? &flip_bits : NULL;
   const guint8 *weights = panel->weights, *a = tile->a;
   gint32 left = panel->steps;
-  const Vec bias0 = load (gemm->bias + panel->channel), bias1 = groups > 1 ? load (gemm->bias + panel->channel + LANES) : bias0;
+  const Vec bias0 = load (gemm->bias + panel->channel),
+            bias1 = groups > 1 ? load (gemm->bias + panel->channel + LANES) : bias0;
   SL_UNROLL
   for (gint i = 0; i < rows * groups; i++)
     sums[i] = i % groups == 0 ? bias0 : bias1;
 #ifdef LOADED_STEPS
-  for (; left >= LOADED_STEPS; left -= LOADED_STEPS, a += 4 * LOADED_STEPS, weights += LOADED_STEPS * VEC_BYTES * groups)
+  for (; left >= LOADED_STEPS;
+       left -= LOADED_STEPS, a += 4 * LOADED_STEPS, weights += LOADED_STEPS * VEC_BYTES * groups)
     loaded_steps (sums, rows, groups, a, tile->stride, weights, flip);
 #endif
   for (; left > 0; left--, a += 4, weights += VEC_BYTES * groups)
     step (sums, rows, groups, a, tile->stride, weights, flip, TRUE);
   for (gint32 k = 0; k < panel->n_extra; k++, weights += VEC_BYTES * groups)
-    step (sums, rows, groups, tile->a + (gssize) panel->extra[k] * ELEMENT, tile->stride, weights, flip, TRUE);
+    step (sums, rows, groups, tile->a + (gssize) panel->extra[k] * ELEMENT, tile->stride, weights,
+          flip, TRUE);
   const Finish finish = finish_of (gemm, panel, groups);
   SL_UNROLL
   for (gint i = 0; i < rows * groups; i += 4)
     finish_four (&finish, panel, tile, sums, i, rows * groups, groups);
 }
 
-#define DEFINE(rows, groups)                                                                                  \
-  static void multiply_##rows##_##groups (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile) \
-  {                                                                                                           \
-    if (FLIPS (gemm))                                                                                         \
-      multiply (gemm, panel, tile, rows, groups, TRUE);                                                       \
-    else                                                                                                      \
-      multiply (gemm, panel, tile, rows, groups, FALSE);                                                      \
+#define DEFINE(rows, groups)                                                                \
+  static void multiply_##rows##_##groups (const SlInt8Gemm *gemm, const SlInt8Panel *panel, \
+                                          const Tile *tile)                                 \
+  {                                                                                         \
+    if (FLIPS (gemm))                                                                       \
+      multiply (gemm, panel, tile, rows, groups, TRUE);                                     \
+    else                                                                                    \
+      multiply (gemm, panel, tile, rows, groups, FALSE);                                    \
   }
 DEFINE (1, 1)
 DEFINE (1, 2)
@@ -189,15 +204,19 @@ DEFINE (13, 2)
 #endif
 
 /* By rows less one and groups less one. */
-static void (*const multiply_functions[MAX_ROWS][2]) (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile) = {
-  { multiply_1_1, multiply_1_2 },   { multiply_2_1, multiply_2_2 },   { multiply_3_1, multiply_3_2 },
-  { multiply_4_1, multiply_4_2 },   { multiply_5_1, multiply_5_2 },   { multiply_6_1, multiply_6_2 },
+static void (*const multiply_functions[MAX_ROWS][2]) (const SlInt8Gemm *gemm,
+                                                      const SlInt8Panel *panel,
+                                                      const Tile *tile) = {
+  { multiply_1_1, multiply_1_2 },   { multiply_2_1, multiply_2_2 },
+  { multiply_3_1, multiply_3_2 },   { multiply_4_1, multiply_4_2 },
+  { multiply_5_1, multiply_5_2 },   { multiply_6_1, multiply_6_2 },
 #if MAX_ROWS > 6
   { multiply_7_1, multiply_7_2 },   { multiply_8_1, multiply_8_2 },
 #endif
 #if MAX_ROWS > 8
-  { multiply_9_1, multiply_9_2 },   { multiply_10_1, multiply_10_2 }, { multiply_11_1, multiply_11_2 },
-  { multiply_12_1, multiply_12_2 }, { multiply_13_1, multiply_13_2 },
+  { multiply_9_1, multiply_9_2 },   { multiply_10_1, multiply_10_2 },
+  { multiply_11_1, multiply_11_2 }, { multiply_12_1, multiply_12_2 },
+  { multiply_13_1, multiply_13_2 },
 #endif
 };
 
@@ -221,7 +240,8 @@ run_panel (const SlInt8Gemm *gemm, const SlInt8Panel *panel, Tile tile, gint32 r
 static inline __attribute__ ((always_inline)) void
 start (const SlInt8Gemm *gemm, const SlInt8Panel *panel, Vec *sums, const gint groups)
 {
-  const Vec bias0 = load (gemm->bias + panel->channel), bias1 = groups > 1 ? load (gemm->bias + panel->channel + LANES) : bias0;
+  const Vec bias0 = load (gemm->bias + panel->channel),
+            bias1 = groups > 1 ? load (gemm->bias + panel->channel + LANES) : bias0;
   SL_UNROLL
   for (gint i = 0; i < SHALLOW_SUMS; i++)
     sums[i] = i % groups == 0 ? bias0 : bias1;
@@ -229,17 +249,22 @@ start (const SlInt8Gemm *gemm, const SlInt8Panel *panel, Vec *sums, const gint g
 
 /* Steps from @first to before @end, those at offsets of their own being the last ones. */
 static inline __attribute__ ((always_inline)) void
-steps (Vec *sums, const SlInt8Panel *panel, const guint8 *a, gsize stride, gint32 first, gint32 end, const gint groups)
+steps (Vec *sums, const SlInt8Panel *panel, const guint8 *a, gsize stride, gint32 first, gint32 end,
+       const gint groups)
 {
-  const guint8 *weights = (const guint8 *) panel->weights + (gsize) first * (gsize) (groups * VEC_BYTES);
+  const guint8 *weights =
+    (const guint8 *) panel->weights + (gsize) first * (gsize) (groups * VEC_BYTES);
   for (gint32 k = first; k < end; k++, weights += groups * VEC_BYTES)
-    step (sums, SHALLOW_SUMS / groups, groups, a + (k < panel->steps ? 4 * k : panel->extra[k - panel->steps]), stride, weights, NULL,
+    step (sums, SHALLOW_SUMS / groups, groups,
+          a + (k < panel->steps ? 4 * k : panel->extra[k - panel->steps]), stride, weights, NULL,
           FALSE);
 }
 
-/* @rows of one panel, at least those of a tile. The last tile may overlap the one before, whose results it then writes again. */
+/* @rows of one panel, at least those of a tile. The last tile may overlap the one before, whose
+ * results it then writes again. */
 static inline __attribute__ ((always_inline)) void
-run_shallow (const SlInt8Gemm *gemm, const SlInt8Panel *panel, Tile tile, gint32 rows, const gint groups)
+run_shallow (const SlInt8Gemm *gemm, const SlInt8Panel *panel, Tile tile, gint32 rows,
+             const gint groups)
 {
   const gint n = SHALLOW_SUMS, height = n / groups;
   const Finish finish = finish_of (gemm, panel, groups);
@@ -282,9 +307,9 @@ run_shallow_2 (const SlInt8Gemm *gemm, const SlInt8Panel *panel, Tile tile, gint
   run_shallow (gemm, panel, tile, rows, 2);
 }
 
-/* All rows a panel at a time: its weights are few. FALSE when the panels are not shallow or activations need a flip; in deeper
- * ones there is less to
- * gain than the weights cost that smaller tiles read more often. */
+/* All rows a panel at a time: its weights are few. FALSE when the panels are not shallow or
+ * activations need a flip; in deeper ones there is less to gain than the weights cost that smaller
+ * tiles read more often. */
 static gboolean
 run_panels (const SlInt8Gemm *gemm, gint32 first, gint32 end, Tile tile, gint32 rows)
 {
@@ -306,8 +331,8 @@ run_panels (const SlInt8Gemm *gemm, gint32 first, gint32 end, Tile tile, gint32 
 #endif
 
 void
-SL_SIMD (sl_int8_gemm) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a, gsize stride, gint32 rows, guint8 *c,
-                        gsize c_stride)
+SL_SIMD (sl_int8_gemm) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a,
+                        gsize stride, gint32 rows, guint8 *c, gsize c_stride)
 {
   Tile tile = { a, stride, c, c_stride };
 #ifdef MAX_SHALLOW

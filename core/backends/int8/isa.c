@@ -4,7 +4,8 @@
 
 #include "core/base/cpu.h"
 
-/* The best last. 256-bit VNNI has two encodings and one name: a processor with AVX-512 takes that of AVX-512, which has more registers. */
+/* The best last. 256-bit VNNI has two encodings and one name: a processor with AVX-512 takes that
+ * of AVX-512, which has more registers. */
 static const SlCpuRow rows[] = {
   { &sl_int8_isa_c, SL_CPU_LEVEL_C, 0 },
 #ifdef SL_INT8_SSE41

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The inner loops of 8-bit layers (internal to core/backends/int8): one table of functions per instruction set. C
- * defines the behaviour, the others must give the same bytes.
+ * The inner loops of 8-bit layers (internal to core/backends/int8): one table of functions per
+ * instruction set. C defines the behaviour, the others must give the same bytes.
  *
- * A layer computes q = clamp (round (float (sum) * scale) + zero point), a quantised value; sum = bias + sum of u(a) * w, where w is the
- * weight less its zero point and u(a) the activation brought to the instruction set's signedness by an exclusive
- * or with @flip; packing folds what that and the input's zero point add into the bias. w may need nine bits while the
- * fast instructions take eight: packing stores w clamped to eight bits, and the remainder as additional steps (GEMM) or passes (depthwise)
- * over the same activations. In trained models one or two weights of a layer need them.
+ * A layer computes q = clamp (round (float (sum) * scale) + zero point), a quantised value; sum =
+ * bias + sum of u(a) * w, where w is the weight less its zero point and u(a) the activation brought
+ * to the instruction set's signedness by an exclusive or with @flip; packing folds what that and
+ * the input's zero point add into the bias. w may need nine bits while the fast instructions take
+ * eight: packing stores w clamped to eight bits, and the remainder as additional steps (GEMM) or
+ * passes (depthwise) over the same activations. In trained models one or two weights of a layer
+ * need them.
  */
 #ifndef SL_CORE_BACKENDS_INT8_ISA_H
 #define SL_CORE_BACKENDS_INT8_ISA_H
@@ -22,8 +24,8 @@
 #define SL_INT8_QUAD 4
 
 /**
- * SlInt8Output: how sums become quantised values. The limits and the zero point are those of unsigned values; @flip (0 or 0x80)
- * turns the result into the output's type.
+ * SlInt8Output: how sums become quantised values. The limits and the zero point are those of
+ * unsigned values; @flip (0 or 0x80) turns the result into the output's type.
  */
 typedef struct
 {
@@ -33,7 +35,8 @@ typedef struct
 
 /**
  * SlInt8Panel: the weights of up to max_groups * lanes consecutive output channels.
- * @weights: [steps][groups][lanes][unit], 64-byte aligned; int8, or int16 where the instruction set's @int16 is set
+ * @weights: [steps][groups][lanes][unit], 64-byte aligned; int8, or int16 where the instruction
+ * set's @int16 is set
  * @steps: of consecutive units from the row's start
  * @extra: for each of @n_extra more steps, where it reads, in elements from the row's start
  * @channel: first one; @channels of them exist, the other lanes hold zeros
@@ -45,7 +48,8 @@ typedef struct
   gint32 steps, n_extra, groups, channel, channels;
 } SlInt8Panel;
 
-/** SlInt8Gemm: a layer's multiplication; @bias and @scale have one entry per lane of every panel. */
+/** SlInt8Gemm: a layer's multiplication; @bias and @scale have one entry per lane of every panel.
+ */
 typedef struct
 {
   const SlInt8Panel *panels;
@@ -58,8 +62,10 @@ typedef struct
 
 /**
  * SlInt8Depthwise: a depthwise layer by blocks of dw_lanes channels.
- * @weights: [block][pass][quad][lane in the order of the instruction set][4 taps]; blocks are @block_bytes apart
- * @passes: for each block, how many passes its weights need; in rows and flat layers with int16 weights the second one holds the
+ * @weights: [block][pass][quad][lane in the order of the instruction set][4 taps]; blocks are
+ * @block_bytes apart
+ * @passes: for each block, how many passes its weights need; in rows and flat layers with int16
+ * weights the second one holds the
  *          weights a tap later, for the next output row
  * @pad: a quantised value equal to the input's zero point, for pixels outside the image
  */
@@ -76,9 +82,12 @@ typedef struct
 } SlInt8Depthwise;
 
 /**
- * SlInt8Sparse: sparse weights in blocks of four: the weights of an output channel for four consecutive activations of a row
- * @starts: by output channel, and one more: where in @places and @weights those of the channel begin
- * @places: which four activations each of the fours with weights in it is multiplied with, ascending; @weights: by what, four each
+ * SlInt8Sparse: sparse weights in blocks of four: the weights of an output channel for four
+ * consecutive activations of a row
+ * @starts: by output channel, and one more: where in @places and @weights those of the channel
+ * begin
+ * @places: which four activations each of the fours with weights in it is multiplied with,
+ * ascending; @weights: by what, four each
  * @bias, @scale: by channel
  */
 typedef struct
@@ -105,9 +114,10 @@ typedef struct
 } SlInt8Rows;
 
 /**
- * SlInt8Flat: one or two output rows of a 3x3 window over few channels, as runs of bytes in which blocks follow each other
- * round and round, so that a block need not end at a pixel.
- * @columns: for each input row (three, or four with two output rows) and each column of the window, the byte that the
+ * SlInt8Flat: one or two output rows of a 3x3 window over few channels, as runs of bytes in which
+ * blocks follow each other round and round, so that a block need not end at a pixel.
+ * @columns: for each input row (three, or four with two output rows) and each column of the window,
+ * the byte that the
  *           first output byte reads
  * @out: one or two output rows of @bytes bytes; the second may be NULL
  */
@@ -119,9 +129,9 @@ typedef struct
 } SlInt8Flat;
 
 /**
- * SlInt8Add: q = clamp ((sum + ((sum - @lift) >> 31)) >> @shift + zero point), sum = @bias + u(a) * @a + u(b) * @b, u(x) being
- * x ^ @flip, unsigned. @bias has half a step in it; where @lift is that half, too, halves below zero are rounded down; where it is no
- * more than any sum, up.
+ * SlInt8Add: q = clamp ((sum + ((sum - @lift) >> 31)) >> @shift + zero point), sum = @bias + u(a) *
+ * @a + u(b) * @b, u(x) being x ^ @flip, unsigned. @bias has half a step in it; where @lift is that
+ * half, too, halves below zero are rounded down; where it is no more than any sum, up.
  */
 typedef struct
 {
@@ -140,16 +150,21 @@ typedef struct
  * @symmetric: a step or a pass takes weights of -127..127 rather than -128..127
  * @faster: whether these loops beat XNNPACK's for uint8 and for int8 tensors
  * @widen: (@int16 only) quantised values to int16; reads and writes up to 15 past the last
- * @shallow: of no more activations than this rows of the multiplication are brought to u(a) before it, rather than by @flip
- * @flip: (not @int16) quantised values of the other signedness to u(a), in place or not; reads and writes up to 63 past the last
- * @gemm: @rows rows of activations at @a, @stride bytes apart, times the panels from @first to before @end, into rows
+ * @shallow: of no more activations than this rows of the multiplication are brought to u(a) before
+ * it, rather than by @flip
+ * @flip: (not @int16) quantised values of the other signedness to u(a), in place or not; reads and
+ * writes up to 63 past the last
+ * @gemm: @rows rows of activations at @a, @stride bytes apart, times the panels from @first to
+ * before @end, into rows
  *        at @c. Reads up to @unit - 1 elements past a row.
  * @depthwise: one output pixel; four pointers to a pixel for each quad
  * @depthwise_rows, @depthwise_flat: (nullable)
  * @sparse_rows: of a tile of @sparse; 0 where there is none
- * @turn: (nullable) up to @sparse_rows rows of @depth activations, whole fours, times the exclusive or @flip, as columns of as many fours, the
+ * @turn: (nullable) up to @sparse_rows rows of @depth activations, whole fours, times the exclusive
+ * or @flip, as columns of as many fours, the
  *        missing ones 0
- * @sparse: (nullable) output channels @first to before @end, whole fours unless the last, of such columns' first @rows rows, into rows at @c
+ * @sparse: (nullable) output channels @first to before @end, whole fours unless the last, of such
+ * columns' first @rows rows, into rows at @c
  * @dw_lanes: channels of a depthwise block; @dw_lane: position in a block's weights of a channel
  */
 typedef struct
@@ -160,14 +175,16 @@ typedef struct
   gboolean faster_u8, faster_i8;
   void (*widen) (gint16 *to, const guint8 *from, gsize n, gboolean is_signed);
   void (*flip) (guint8 *to, const guint8 *from, gsize n);
-  void (*gemm) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a, gsize stride, gint32 rows, guint8 *c, gsize c_stride);
+  void (*gemm) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a, gsize stride,
+                gint32 rows, guint8 *c, gsize c_stride);
   void (*depthwise) (const SlInt8Depthwise *layer, const guint8 *const *taps, guint8 *out);
   void (*depthwise_rows) (const SlInt8Depthwise *layer, const SlInt8Rows *rows);
   void (*depthwise_flat) (const SlInt8Depthwise *layer, const SlInt8Flat *flat);
   void (*add) (const SlInt8Add *add, const guint8 *a, const guint8 *b, guint8 *out, gsize n);
   gint32 sparse_rows;
   void (*turn) (const guint8 *rows, gint32 n, gint32 depth, guint8 flip, guint8 *columns);
-  void (*sparse) (const SlInt8Sparse *layer, gint32 first, gint32 end, const guint8 *columns, gint32 rows, guint8 *c, gsize c_stride);
+  void (*sparse) (const SlInt8Sparse *layer, gint32 first, gint32 end, const guint8 *columns,
+                  gint32 rows, guint8 *c, gsize c_stride);
   gint32 (*dw_lane) (gint32 channel);
 } SlInt8Isa;
 
@@ -175,13 +192,14 @@ typedef struct
 #define SL_INT8_MAX_ISAS 7
 
 /* A build has those that its SL_INT8_* definitions name. */
-extern const SlInt8Isa sl_int8_isa_c, sl_int8_isa_sse41, sl_int8_isa_avx2, sl_int8_isa_avxvnni, sl_int8_isa_vnni256, sl_int8_isa_avx512;
+extern const SlInt8Isa sl_int8_isa_c, sl_int8_isa_sse41, sl_int8_isa_avx2, sl_int8_isa_avxvnni,
+  sl_int8_isa_vnni256, sl_int8_isa_avx512;
 extern const SlInt8Isa sl_int8_isa_neon, sl_int8_isa_dotprod, sl_int8_isa_i8mm;
 
 /** sl_int8_isa: the best this machine has, or of what the environment's SIGHTLINE_CPU allows. */
 const SlInt8Isa *sl_int8_isa (void);
-/** sl_int8_isa_force: for tests that compare instruction sets: what sl_int8_isa() returns from now on; (nullable) @isa for its own choice.
- *  No other thread may make a session meanwhile. */
+/** sl_int8_isa_force: for tests that compare instruction sets: what sl_int8_isa() returns from now
+ * on; (nullable) @isa for its own choice. No other thread may make a session meanwhile. */
 void sl_int8_isa_force (const SlInt8Isa *isa);
 /** sl_int8_isas: every instruction set this build and this machine have, C first, the best last. */
 guint sl_int8_isas (const SlInt8Isa *isas[SL_INT8_MAX_ISAS]);

@@ -40,23 +40,27 @@ row (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const guint8 *a, guint8 *
       sum += (guint32) dot (a + k * UNIT, weights, gemm->flip);
     for (gint32 k = 0; k < panel->n_extra; k++, weights += LANES * UNIT)
       sum += (guint32) dot (a + panel->extra[k], weights, gemm->flip);
-    c[panel->channel + lane] = to_byte ((gint32) sum, gemm->scale[panel->channel + lane], &gemm->output);
+    c[panel->channel + lane] =
+      to_byte ((gint32) sum, gemm->scale[panel->channel + lane], &gemm->output);
   }
 }
 
 static void
-gemm_c (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a, gsize stride, gint32 rows, guint8 *c, gsize c_stride)
+gemm_c (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a, gsize stride, gint32 rows,
+        guint8 *c, gsize c_stride)
 {
   for (gint32 m = 0; m < rows; m++)
     for (gint32 p = first; p < end; p++)
-      row (gemm, &gemm->panels[p], (const guint8 *) a + (gsize) m * stride, c + (gsize) m * c_stride);
+      row (gemm, &gemm->panels[p], (const guint8 *) a + (gsize) m * stride,
+           c + (gsize) m * c_stride);
 }
 
 static void
 depthwise_c (const SlInt8Depthwise *layer, const guint8 *const *taps, guint8 *out)
 {
   for (gint32 channel = 0; channel < layer->channels; channel++) {
-    const gint8 *weights = layer->weights + (gsize) (channel / LANES) * layer->block_bytes + channel % LANES * SL_INT8_QUAD;
+    const gint8 *weights = layer->weights + (gsize) (channel / LANES) * layer->block_bytes
+                           + channel % LANES * SL_INT8_QUAD;
     guint32 sum = (guint32) layer->bias[channel];
     for (gint pass = 0; pass < layer->passes[channel / LANES]; pass++)
       for (gint32 i = 0; i < layer->quads; i++, weights += LANES * SL_INT8_QUAD) {
@@ -73,7 +77,8 @@ static void
 add_c (const SlInt8Add *add, const guint8 *a, const guint8 *b, guint8 *out, gsize n)
 {
   for (gsize i = 0; i < n; i++) {
-    const gint32 sum = add->bias + (guint8) (a[i] ^ add->flip) * add->a + (guint8) (b[i] ^ add->flip) * add->b;
+    const gint32 sum =
+      add->bias + (guint8) (a[i] ^ add->flip) * add->a + (guint8) (b[i] ^ add->flip) * add->b;
     const gint32 value = ((sum + ((sum - add->lift) >> 31)) >> add->shift) + add->output.zero_point;
     out[i] = (guint8) CLAMP (value, add->output.lo, add->output.hi) ^ add->output.flip;
   }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Addition, and the row of each instruction set. XNNPACK of Debian 12 has no VNNI loops at all and later ones none
- * for uint8.
+ * Addition, and the row of each instruction set. XNNPACK of Debian 12 has no VNNI loops at all and
+ * later ones none for uint8.
  */
 #include "core/backends/int8/simd.h"
 
@@ -28,10 +28,12 @@ add_simd (const SlInt8Add *add, const guint8 *a, const guint8 *b, guint8 *out, g
   const Narrow narrow = narrow_of (&add->output);
   const Vec flip = set_dwords (add->flip);
   for (gsize i = 0; i < n; i += VEC_BYTES) {
-    const Vec sums[4] = { weighted_sum (add, a + i, b + i, flip), weighted_sum (add, a + i + LANES, b + i + LANES, flip),
+    const Vec sums[4] = { weighted_sum (add, a + i, b + i, flip),
+                          weighted_sum (add, a + i + LANES, b + i + LANES, flip),
                           weighted_sum (add, a + i + 2 * LANES, b + i + 2 * LANES, flip),
                           weighted_sum (add, a + i + 3 * LANES, b + i + 3 * LANES, flip) };
-    store_some (out + i, mask_of ((gint32) MIN (n - i, VEC_BYTES)), in_order (to_bytes (&narrow, sums)));
+    store_some (out + i, mask_of ((gint32) MIN (n - i, VEC_BYTES)),
+                in_order (to_bytes (&narrow, sums)));
   }
 }
 
@@ -53,16 +55,20 @@ widen_simd (gint16 *to, const guint8 *from, gsize n, gboolean is_signed)
     const __m128i values = _mm_loadu_si128 ((const __m128i *) (from + i));
 #ifdef SL_INT8_FOR_SSE41
     const __m128i rest = _mm_unpackhi_epi64 (values, values);
-    _mm_storeu_si128 ((__m128i *) (to + i), is_signed ? _mm_cvtepi8_epi16 (values) : _mm_cvtepu8_epi16 (values));
-    _mm_storeu_si128 ((__m128i *) (to + i + 8), is_signed ? _mm_cvtepi8_epi16 (rest) : _mm_cvtepu8_epi16 (rest));
+    _mm_storeu_si128 ((__m128i *) (to + i),
+                      is_signed ? _mm_cvtepi8_epi16 (values) : _mm_cvtepu8_epi16 (values));
+    _mm_storeu_si128 ((__m128i *) (to + i + 8),
+                      is_signed ? _mm_cvtepi8_epi16 (rest) : _mm_cvtepu8_epi16 (rest));
 #else
-    _mm256_storeu_si256 ((__m256i *) (to + i), is_signed ? _mm256_cvtepi8_epi16 (values) : _mm256_cvtepu8_epi16 (values));
+    _mm256_storeu_si256 ((__m256i *) (to + i),
+                         is_signed ? _mm256_cvtepi8_epi16 (values) : _mm256_cvtepu8_epi16 (values));
 #endif
   }
 }
 #endif
 
-/* Unpacking bytes and then pairs (AVX2: only pairs) leaves channel 16 l + 4 v + i at dword 4 l + i of register v. */
+/* Unpacking bytes and then pairs (AVX2: only pairs) leaves channel 16 l + 4 v + i at dword 4 l + i
+ * of register v. */
 static gint32
 dw_lane (gint32 channel)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which nodes the int8 kernels take, how their activations reach the inner loops, and into what pieces their work is
- * cut. Nodes whose sums could leave the range in which conversion is exact are refused, so the loops need not check.
+ * Which nodes the int8 kernels take, how their activations reach the inner loops, and into what
+ * pieces their work is cut. Nodes whose sums could leave the range in which conversion is exact are
+ * refused, so the loops need not check.
  */
 #include <string.h>
 
@@ -11,15 +12,18 @@
 
 /* Narrower outputs leave tiles of a banded layer half empty. */
 #define MIN_BAND 24
-/* Most bytes copied for a piece of work, and of a gathered window; larger ones are left to other modes, or to XNNPACK. */
+/* Most bytes copied for a piece of work, and of a gathered window; larger ones are left to other
+ * modes, or to XNNPACK. */
 #define MAX_COPY (1 << 24)
 #define MAX_WINDOW (1 << 20)
-/* Fewer rows than this share weights of int16 too seldom: reading them takes longest, and XNNPACK reads half as many bytes. */
+/* Fewer rows than this share weights of int16 too seldom: reading them takes longest, and XNNPACK
+ * reads half as many bytes. */
 #define MIN_INT16_ROWS 17
 /* Rows that tiles of every instruction set divide evenly. */
 #define TILE 12
-/* With weights that are zero here and there a step takes as long as this many of a tile's, more where turned rows take more than half of the
- * first cache; turning four activations, or results, of a row takes as long as this many; and the end of a channel's weights, which no processor
+/* With weights that are zero here and there a step takes as long as this many of a tile's, more
+ * where turned rows take more than half of the first cache; turning four activations, or results,
+ * of a row takes as long as this many; and the end of a channel's weights, which no processor
  * foresees, as long as this many for each tile. */
 #define SPARSE_STEP 1.3
 #define SPARSE_FAR_STEP 2.3
@@ -42,7 +46,8 @@ static gboolean
 sum_fits (gint64 most, gint32 bias, gfloat scale)
 {
   most += ABS ((gint64) bias);
-  return most <= G_MAXINT32 && scale >= 0x1p-32f && scale < 0x1p+8f && (gdouble) most * (gdouble) scale <= 0x1p+30;
+  return most <= G_MAXINT32 && scale >= 0x1p-32f && scale < 0x1p+8f
+         && (gdouble) most * (gdouble) scale <= 0x1p+30;
 }
 
 /* The largest weights decide, and only if they are too large for comfort the real ones. */
@@ -53,8 +58,8 @@ sums_fit (const SlGraph *graph, const SlNode *node)
   const gint32 channels = tensor->dims[node->op == SL_OP_DEPTHWISE_CONV_2D ? 3 : 0];
   gboolean fits = TRUE;
   for (gint32 c = 0; fits && c < channels; c++)
-    fits = sum_fits (255 * 255 * (gint64) (tensor->bytes / (gsize) channels), sl_int8_bias_of (graph, node, c),
-                     sl_node_sum_scale (graph, node, 0, c));
+    fits = sum_fits (255 * 255 * (gint64) (tensor->bytes / (gsize) channels),
+                     sl_int8_bias_of (graph, node, c), sl_node_sum_scale (graph, node, 0, c));
   if (fits)
     return TRUE;
   SlInt8Weights w;
@@ -76,16 +81,19 @@ sl_int8_supports (const SlGraph *graph, const SlNode *node)
 {
   if (node->op == SL_OP_ADD)
     return sl_int8_add_supports (graph, node);
-  if (node->op != SL_OP_CONV_2D && node->op != SL_OP_DEPTHWISE_CONV_2D && node->op != SL_OP_FULLY_CONNECTED)
+  if (node->op != SL_OP_CONV_2D && node->op != SL_OP_DEPTHWISE_CONV_2D
+      && node->op != SL_OP_FULLY_CONNECTED)
     return FALSE;
   const SlTensor *x = sl_node_input (graph, node, 0), *w = sl_node_input (graph, node, 1);
   if (x->dtype != SL_DTYPE_U8 && x->dtype != SL_DTYPE_I8)
     return FALSE;
   if (node->op == SL_OP_CONV_2D && w->dims[3] != x->dims[3])
     return FALSE;
-  if (is_depthwise (graph, node) && (node->params.window.depth_multiplier != 1 || w->dims[1] * w->dims[2] > SL_INT8_MAX_TAPS))
+  if (is_depthwise (graph, node)
+      && (node->params.window.depth_multiplier != 1 || w->dims[1] * w->dims[2] > SL_INT8_MAX_TAPS))
     return FALSE;
-  if (node->op != SL_OP_FULLY_CONNECTED && w->bytes / (gsize) w->dims[node->op == SL_OP_CONV_2D ? 0 : 3] > MAX_WINDOW)
+  if (node->op != SL_OP_FULLY_CONNECTED
+      && w->bytes / (gsize) w->dims[node->op == SL_OP_CONV_2D ? 0 : 3] > MAX_WINDOW)
     return FALSE;
   return sums_fit (graph, node);
 }
@@ -106,9 +114,14 @@ sl_int8_faster (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *node)
 static guint
 cost_of (const SlInt8Layer *layer)
 {
-  const gint32 lanes = layer->mode == SL_INT8_DW_FLAT ? 1 : layer->mode >= SL_INT8_DW_TAPS ? layer->isa->dw_lanes : layer->isa->lanes;
-  const gdouble outputs = (gdouble) layer->rows * (gdouble) ((layer->channels + lanes - 1) / lanes * lanes);
-  const gdouble us = layer->mode >= SL_INT8_DW_TAPS ? outputs * layer->depth / 45e3 : outputs * layer->depth / 200e3 + outputs / 20e3;
+  const gint32 lanes = layer->mode == SL_INT8_DW_FLAT   ? 1
+                       : layer->mode >= SL_INT8_DW_TAPS ? layer->isa->dw_lanes
+                                                        : layer->isa->lanes;
+  const gdouble outputs =
+    (gdouble) layer->rows * (gdouble) ((layer->channels + lanes - 1) / lanes * lanes);
+  const gdouble us = layer->mode >= SL_INT8_DW_TAPS
+                       ? outputs * layer->depth / 45e3
+                       : outputs * layer->depth / 200e3 + outputs / 20e3;
   return (guint) MIN (us, 1e6);
 }
 
@@ -142,11 +155,13 @@ set_window (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
   layer->window = sl_window_shape (graph, node);
 }
 
-/* Quantised values of an input row with the padding that its windows read, and some that copies may write. */
+/* Quantised values of an input row with the padding that its windows read, and some that copies may
+ * write. */
 static gint64
 line_of (const SlWindowShape *w)
 {
-  return (((gint64) w->out_w - 1) * w->stride_w + w->filter_w + 1) * w->channels + 2 * SL_TENSOR_PADDING;
+  return (((gint64) w->out_w - 1) * w->stride_w + w->filter_w + 1) * w->channels
+         + 2 * SL_TENSOR_PADDING;
 }
 
 static SlInt8Mode
@@ -154,15 +169,18 @@ depthwise_mode (const SlInt8Layer *layer)
 {
   const SlWindowShape *w = &layer->window;
   const gint32 lanes = layer->isa->dw_lanes;
-  if (w->filter_h != 3 || w->filter_w != 3 || w->dilation_h != 1 || w->dilation_w != 1 || w->stride_h != w->stride_w || w->stride_h > 2)
+  if (w->filter_h != 3 || w->filter_w != 3 || w->dilation_h != 1 || w->dilation_w != 1
+      || w->stride_h != w->stride_w || w->stride_h > 2)
     return SL_INT8_DW_TAPS;
   gint32 blocks = 1;
   while (w->channels < lanes && blocks * lanes % w->channels != 0)
     blocks++;
-  if (layer->isa->depthwise_flat != NULL && w->channels < lanes && blocks <= MAX_FLAT_BLOCKS && w->out_w * w->channels >= lanes
-      && line_of (w) <= MAX_COPY)
+  if (layer->isa->depthwise_flat != NULL && w->channels < lanes && blocks <= MAX_FLAT_BLOCKS
+      && w->out_w * w->channels >= lanes && line_of (w) <= MAX_COPY)
     return SL_INT8_DW_FLAT;
-  return layer->isa->depthwise_rows != NULL && (gint64) w->w * w->channels <= MAX_COPY ? SL_INT8_DW_ROWS : SL_INT8_DW_TAPS;
+  return layer->isa->depthwise_rows != NULL && (gint64) w->w * w->channels <= MAX_COPY
+           ? SL_INT8_DW_ROWS
+           : SL_INT8_DW_TAPS;
 }
 
 static SlInt8Mode
@@ -173,32 +191,39 @@ mode_of (const SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
     return depthwise_mode (layer);
   if (node->op == SL_OP_FULLY_CONNECTED || sl_window_is_pixel (w))
     return SL_INT8_DIRECT;
-  return w->dilation_w == 1 && w->out_w >= MIN_BAND && w->filter_h * line_of (w) <= MAX_COPY ? SL_INT8_BANDED : SL_INT8_GATHERED;
+  return w->dilation_w == 1 && w->out_w >= MIN_BAND && w->filter_h * line_of (w) <= MAX_COPY
+           ? SL_INT8_BANDED
+           : SL_INT8_GATHERED;
 }
 
-/* Whether rows are flipped before they are multiplied: a copy, which pays where one is made anyway, and where it serves many channels but is
- * not deep. */
+/* Whether rows are flipped before they are multiplied: a copy, which pays where one is made anyway,
+ * and where it serves many channels but is not deep. */
 static gboolean
 flips_rows (const SlInt8Layer *layer)
 {
   const gboolean by_rows = layer->mode == SL_INT8_DIRECT || layer->mode == SL_INT8_GATHERED;
   const gboolean pays =
-    layer->mode == SL_INT8_BANDED || (by_rows && layer->depth <= layer->isa->shallow && layer->channels > layer->isa->lanes);
+    layer->mode == SL_INT8_BANDED
+    || (by_rows && layer->depth <= layer->isa->shallow && layer->channels > layer->isa->lanes);
   return layer->flip != 0 && pays;
 }
 
-/* Work items: rows that stay in the first-level cache with their copies, and weights that stay in the second-level one while rows pass.
- * With threads there are enough items to share them evenly. They divide rows or channels, the more numerous, so that little is read twice. */
+/* Work items: rows that stay in the first-level cache with their copies, and weights that stay in
+ * the second-level one while rows pass. With threads there are enough items to share them evenly.
+ * They divide rows or channels, the more numerous, so that little is read twice. */
 static void
 set_tiles (SlInt8Layer *layer, guint threads, gsize element)
 {
-  const gboolean copies = layer->mode == SL_INT8_GATHERED || layer->isa->int16 || flips_rows (layer);
+  const gboolean copies =
+    layer->mode == SL_INT8_GATHERED || layer->isa->int16 || flips_rows (layer);
   const gint32 width = layer->isa->max_groups * layer->isa->lanes;
   const gsize panel_bytes = (gsize) layer->depth * (gsize) width * element;
   const gint32 pieces = threads > 1 ? CLAMP ((gint32) cost_of (layer), 1, 4 * (gint32) threads) : 1;
   layer->n_panels = (layer->channels + width - 1) / width;
-  layer->row_bytes = ((gsize) layer->depth + SL_INT8_MAX_UNIT - 1) / SL_INT8_MAX_UNIT * SL_INT8_MAX_UNIT;
-  gint32 rows = copies ? (gint32) CLAMP (24576 / (layer->row_bytes * element) / TILE, 1, 8) * TILE : 8 * TILE;
+  layer->row_bytes =
+    ((gsize) layer->depth + SL_INT8_MAX_UNIT - 1) / SL_INT8_MAX_UNIT * SL_INT8_MAX_UNIT;
+  gint32 rows =
+    copies ? (gint32) CLAMP (24576 / (layer->row_bytes * element) / TILE, 1, 8) * TILE : 8 * TILE;
   gint32 panels = (gint32) CLAMP (262144 / panel_bytes, 1, (gsize) layer->n_panels);
   if (layer->channels <= layer->rows)
     rows = CLAMP (layer->rows / pieces / TILE * TILE, TILE, rows);
@@ -210,19 +235,25 @@ set_tiles (SlInt8Layer *layer, guint threads, gsize element)
   layer->chunk_panels = panels;
 }
 
-/* Whether going through the fours of weights that are not zero is less work than going through all. */
+/* Whether going through the fours of weights that are not zero is less work than going through all.
+ */
 static gboolean
 is_sparse (const SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
 {
-  if (layer->mode != SL_INT8_DIRECT || layer->isa->sparse == NULL || layer->depth % SL_INT8_QUAD != 0 || layer->depth > SPARSE_DEPTH)
+  if (layer->mode != SL_INT8_DIRECT || layer->isa->sparse == NULL
+      || layer->depth % SL_INT8_QUAD != 0 || layer->depth > SPARSE_DEPTH)
     return FALSE;
   const gint32 lanes = layer->isa->lanes, tile = layer->isa->sparse_rows;
-  const gdouble rows = (layer->rows + tile - 1) / tile * tile, fours = (gdouble) layer->depth / SL_INT8_QUAD;
-  const gdouble step = (gsize) layer->depth * (gsize) tile <= SPARSE_NEAR ? SPARSE_STEP : SPARSE_FAR_STEP;
+  const gdouble rows = (layer->rows + tile - 1) / tile * tile,
+                fours = (gdouble) layer->depth / SL_INT8_QUAD;
+  const gdouble step =
+    (gsize) layer->depth * (gsize) tile <= SPARSE_NEAR ? SPARSE_STEP : SPARSE_FAR_STEP;
   const gdouble all = (gdouble) layer->rows * ((layer->channels + lanes - 1) / lanes) * fours;
-  const gdouble least =
-    SPARSE_TURN * rows * (fours + (gdouble) layer->channels / SL_INT8_QUAD) + SPARSE_END * rows / tile * layer->channels;
-  return least < all && least + sl_int8_density (graph, node) * rows / lanes * layer->channels * fours * step < all;
+  const gdouble least = SPARSE_TURN * rows * (fours + (gdouble) layer->channels / SL_INT8_QUAD)
+                        + SPARSE_END * rows / tile * layer->channels;
+  return least < all
+         && least + sl_int8_density (graph, node) * rows / lanes * layer->channels * fours * step
+              < all;
 }
 
 /* Tiles of rows, and where threads outnumber them, of channels. */
@@ -233,7 +264,8 @@ set_sparse_tiles (SlInt8Layer *layer, guint threads)
   const gint32 pieces = tiles < 2 * (gint32) threads ? (gint32) threads : 1;
   layer->tile_rows = layer->isa->sparse_rows;
   layer->n_panels = layer->channels;
-  layer->chunk_panels = ((layer->channels + pieces - 1) / pieces + SL_INT8_QUAD - 1) / SL_INT8_QUAD * SL_INT8_QUAD;
+  layer->chunk_panels =
+    ((layer->channels + pieces - 1) / pieces + SL_INT8_QUAD - 1) / SL_INT8_QUAD * SL_INT8_QUAD;
   layer->scratch_bytes = (gsize) layer->depth * (gsize) layer->isa->sparse_rows;
 }
 
@@ -256,7 +288,8 @@ set_scratch (SlInt8Layer *layer, gsize element)
   gsize elements = 0;
   if (layer->mode == SL_INT8_BANDED)
     elements = (gsize) (layer->window.filter_h + 1) * (gsize) layer->line;
-  else if (layer->mode == SL_INT8_GATHERED || (layer->mode == SL_INT8_DIRECT && layer->isa->int16) || flips_rows (layer))
+  else if (layer->mode == SL_INT8_GATHERED || (layer->mode == SL_INT8_DIRECT && layer->isa->int16)
+           || flips_rows (layer))
     elements = (gsize) (layer->tile_rows + 1) * layer->row_bytes;
   else if (layer->mode == SL_INT8_DW_FLAT)
     elements = 4 * (gsize) layer->line;
@@ -298,7 +331,10 @@ sl_int8_layer_new (const SlInt8Isa *isa, SlHost *host, const SlNode *node)
   layer->isa = isa;
   layer->is_signed = input->dtype == SL_DTYPE_I8;
   layer->zero_byte = (guint8) sl_tensor_zero_point (input);
-  layer->flip = ((isa->int16 || isa->either) && !is_depthwise (graph, node)) || isa->signed_values == layer->is_signed ? 0 : 0x80;
+  layer->flip = ((isa->int16 || isa->either) && !is_depthwise (graph, node))
+                    || isa->signed_values == layer->is_signed
+                  ? 0
+                  : 0x80;
   set_output (layer, graph, node);
   if (node->op == SL_OP_ADD) {
     layer->mode = SL_INT8_ADD;
@@ -323,7 +359,8 @@ sl_int8_layer_new (const SlInt8Isa *isa, SlHost *host, const SlNode *node)
   set_scratch (layer, element);
   layer->scratch = &host->scratch;
   sl_host_need_scratch (host, layer->scratch_bytes);
-  const Packed *packed = sl_weight_cache_get (host->weights, node, isa, pack, &(Packing){ layer, graph, node }, NULL);
+  const Packed *packed =
+    sl_weight_cache_get (host->weights, node, isa, pack, &(Packing){ layer, graph, node }, NULL);
   layer->gemm = packed->gemm;
   layer->sparse = packed->sparse;
   layer->dw = packed->dw;

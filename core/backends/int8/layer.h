@@ -13,7 +13,8 @@
  * SlInt8Mode: how activations reach the inner loops.
  * @SL_INT8_SPARSE: the same, turned, for weights most of which are zero
  * @SL_INT8_DIRECT: rows of the multiplication are consecutive rows of the input
- * @SL_INT8_BANDED: an output row at a time: the input rows under it are copied with their padding, and the windows of
+ * @SL_INT8_BANDED: an output row at a time: the input rows under it are copied with their padding,
+ * and the windows of
  *                  that row are rows of the multiplication which overlap
  * @SL_INT8_GATHERED: each window is copied into a row
  * @SL_INT8_ADD: no window at all
@@ -33,7 +34,8 @@ typedef enum
 
 /**
  * SlInt8Layer:
- * @images: of the batch; @rows: output pixels of all images; @depth: activations of a window; @channels: of the output
+ * @images: of the batch; @rows: output pixels of all images; @depth: activations of a window;
+ * @channels: of the output
  * @row_bytes: quantised values of a gathered window with padding to whole units
  * @line: quantised values of an input row with its padding, copied (banded, flat)
  * @tile_rows, @chunk_panels: work items are this many rows by this many panels
@@ -64,10 +66,12 @@ struct _SlInt8Layer
 };
 
 /**
- * SlInt8Weights: weights of some output channels of a node less their zero point, by channel and position in its window.
+ * SlInt8Weights: weights of some output channels of a node less their zero point, by channel and
+ * position in its window.
  * @channels: of the node; those held begin with @first
  * @values: [channel held][@depth]; @low: the same limited to @least..127
- * @steps: for each channel held, how many terms of eight bits its weights take; @sums: of its @values
+ * @steps: for each channel held, how many terms of eight bits its weights take; @sums: of its
+ * @values
  */
 typedef struct
 {
@@ -80,23 +84,27 @@ typedef struct
   gint32 *sums;
 } SlInt8Weights;
 
-/** sl_int8_weights_init: room for @most channels, or all if that is fewer; sl_int8_weights_read() fills it. @isa: (nullable) */
-void sl_int8_weights_init (SlInt8Weights *weights, const SlInt8Isa *isa, const SlGraph *graph, const SlNode *node, gint32 most);
+/** sl_int8_weights_init: room for @most channels, or all if that is fewer; sl_int8_weights_read()
+ * fills it. @isa: (nullable) */
+void sl_int8_weights_init (SlInt8Weights *weights, const SlInt8Isa *isa, const SlGraph *graph,
+                           const SlNode *node, gint32 most);
 void sl_int8_weights_read (SlInt8Weights *weights, gint32 first, gint32 count);
 void sl_int8_weights_clear (SlInt8Weights *weights);
 gint32 sl_int8_bias_of (const SlGraph *graph, const SlNode *node, gint32 channel);
 
-/** sl_int8_add_supports, sl_int8_add_init: as sl_int8_supports(), and the rest of a layer whose output is set. */
+/** sl_int8_add_supports, sl_int8_add_init: as sl_int8_supports(), and the rest of a layer whose
+ * output is set. */
 gboolean sl_int8_add_supports (const SlGraph *graph, const SlNode *node);
 void sl_int8_add_init (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node);
 /** sl_int8_add_run: piece @item of @items. */
-void sl_int8_add_run (const SlInt8Layer *layer, const guint8 *a, const guint8 *b, guint8 *out, guint item);
+void sl_int8_add_run (const SlInt8Layer *layer, const guint8 *a, const guint8 *b, guint8 *out,
+                      guint item);
 guint sl_int8_add_items (const SlInt8Layer *layer);
 
 /** sl_int8_pack: weights, bias and scale of a layer whose mode and geometry are set. */
 void sl_int8_pack (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena);
-/** sl_int8_density: the share of fours of a channel's weights, the first at a multiple of four, that are not all zero; 1 where a weight less
- *  its zero point has nine bits. */
+/** sl_int8_density: the share of fours of a channel's weights, the first at a multiple of four,
+ * that are not all zero; 1 where a weight less its zero point has nine bits. */
 gdouble sl_int8_density (const SlGraph *graph, const SlNode *node);
 
 #endif

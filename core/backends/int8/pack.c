@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Weights in the order in which the inner loops read them. Zero points are folded into the bias here, and weights
- * that need nine bits are split over further steps.
+ * Weights in the order in which the inner loops read them. Zero points are folded into the bias
+ * here, and weights that need nine bits are split over further steps.
  */
 #include <math.h>
 #include <string.h>
@@ -10,7 +10,8 @@
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
 
-/** Consecutive activations of a window that one step multiplies: @k of the window, @offset where they are read. */
+/** Consecutive activations of a window that one step multiplies: @k of the window, @offset where
+ * they are read. */
 typedef struct
 {
   gint32 k, count, offset;
@@ -18,7 +19,8 @@ typedef struct
 
 /* The weights of one channel, @stride apart in the file. */
 static void
-read_channel (const SlTensor *tensor, gint16 zero_point, gsize first, gsize stride, gint32 depth, gint16 *values)
+read_channel (const SlTensor *tensor, gint16 zero_point, gsize first, gsize stride, gint32 depth,
+              gint16 *values)
 {
   const guint8 *u8 = (const guint8 *) tensor->data + first;
   const gint8 *i8 = (const gint8 *) tensor->data + first;
@@ -30,7 +32,8 @@ read_channel (const SlTensor *tensor, gint16 zero_point, gsize first, gsize stri
       values[k] = (gint16) (u8[k] - zero_point);
   else
     for (gsize k = 0; k < (gsize) depth; k++)
-      values[k] = (gint16) ((tensor->dtype == SL_DTYPE_I8 ? i8[k * stride] : u8[k * stride]) - zero_point);
+      values[k] =
+        (gint16) ((tensor->dtype == SL_DTYPE_I8 ? i8[k * stride] : u8[k * stride]) - zero_point);
 }
 
 /* Terms that a weight takes when each holds @least..127. */
@@ -50,7 +53,8 @@ part_of (gint32 weight, gint32 step, gint32 least)
 }
 
 static void
-limit_channel (const gint16 *values, gint32 depth, gint32 limit, gint8 *low, guint8 *steps, gint32 *sum)
+limit_channel (const gint16 *values, gint32 depth, gint32 limit, gint8 *low, guint8 *steps,
+               gint32 *sum)
 {
   gint16 least = 0, most = 0;
   gint32 total = 0;
@@ -73,7 +77,8 @@ weight_zero_point (const SlTensor *tensor)
 }
 
 void
-sl_int8_weights_init (SlInt8Weights *w, const SlInt8Isa *isa, const SlGraph *graph, const SlNode *node, gint32 most)
+sl_int8_weights_init (SlInt8Weights *w, const SlInt8Isa *isa, const SlGraph *graph,
+                      const SlNode *node, gint32 most)
 {
   const SlTensor *tensor = sl_node_input (graph, node, 1);
   w->tensor = tensor;
@@ -95,8 +100,8 @@ sl_int8_weights_read (SlInt8Weights *w, gint32 first, gint32 count)
   w->first = first;
   for (gsize i = 0; i < (gsize) count; i++) {
     const gsize at = i * (gsize) w->depth, c = (gsize) first + i;
-    read_channel (w->tensor, zero_point, w->by_depth ? c : c * (gsize) w->depth, w->by_depth ? (gsize) w->channels : 1, w->depth,
-                  w->values + at);
+    read_channel (w->tensor, zero_point, w->by_depth ? c : c * (gsize) w->depth,
+                  w->by_depth ? (gsize) w->channels : 1, w->depth, w->values + at);
     limit_channel (w->values + at, w->depth, w->least, w->low + at, &w->steps[i], &w->sums[i]);
   }
 }
@@ -121,13 +126,16 @@ sl_int8_bias_of (const SlGraph *graph, const SlNode *node, gint32 channel)
 static Unit *
 units_new (const SlInt8Layer *layer, gint32 *n)
 {
-  const gint32 unit = layer->isa->unit, runs = layer->mode == SL_INT8_BANDED ? layer->window.filter_h : 1, run = layer->depth / runs;
+  const gint32 unit = layer->isa->unit,
+               runs = layer->mode == SL_INT8_BANDED ? layer->window.filter_h : 1,
+               run = layer->depth / runs;
   const gint32 per_run = (run + unit - 1) / unit;
   Unit *units = g_new (Unit, (gsize) runs * (gsize) per_run);
   *n = runs * per_run;
   for (gint32 i = 0; i < *n; i++) {
     const gint32 at = i % per_run * unit;
-    units[i] = (Unit){ i / per_run * run + at, MIN (unit, run - at), i / per_run * layer->line + at };
+    units[i] =
+      (Unit){ i / per_run * run + at, MIN (unit, run - at), i / per_run * layer->line + at };
   }
   return units;
 }
@@ -147,32 +155,38 @@ steps_of_unit (const SlInt8Weights *w, const SlInt8Panel *panel, const Unit *uni
 
 /* @part 0 of all weights of a unit. */
 static void
-pack_step (const SlInt8Weights *w, gsize element, gsize unit_bytes, const SlInt8Panel *panel, const Unit *unit, guint8 *to)
+pack_step (const SlInt8Weights *w, gsize element, gsize unit_bytes, const SlInt8Panel *panel,
+           const Unit *unit, guint8 *to)
 {
   const gsize bytes = (gsize) unit->count * element;
-  const guint8 *from = (element == 2 ? (const guint8 *) w->values : (const guint8 *) w->low) + (gsize) unit->k * element;
-  for (gint32 lane = 0; lane < panel->channels; lane++, from += (gsize) w->depth * element, to += unit_bytes)
+  const guint8 *from = (element == 2 ? (const guint8 *) w->values : (const guint8 *) w->low)
+                       + (gsize) unit->k * element;
+  for (gint32 lane = 0; lane < panel->channels;
+       lane++, from += (gsize) w->depth * element, to += unit_bytes)
     memcpy (to, from, bytes);
 }
 
 /* The same for SL_INT8_QUAD whole units that follow each other. */
 static inline __attribute__ ((always_inline)) void
-pack_quad (const SlInt8Weights *w, gsize element, const gsize unit_bytes, const SlInt8Panel *panel, const Unit *units, guint8 *to,
-           gsize step_bytes)
+pack_quad (const SlInt8Weights *w, gsize element, const gsize unit_bytes, const SlInt8Panel *panel,
+           const Unit *units, guint8 *to, gsize step_bytes)
 {
-  const guint8 *from = (element == 2 ? (const guint8 *) w->values : (const guint8 *) w->low) + (gsize) units->k * element;
-  for (gint32 lane = 0; lane < panel->channels; lane++, from += (gsize) w->depth * element, to += unit_bytes)
+  const guint8 *from = (element == 2 ? (const guint8 *) w->values : (const guint8 *) w->low)
+                       + (gsize) units->k * element;
+  for (gint32 lane = 0; lane < panel->channels;
+       lane++, from += (gsize) w->depth * element, to += unit_bytes)
     for (gsize u = 0; u < SL_INT8_QUAD; u++)
       memcpy (to + u * step_bytes, from + u * unit_bytes, unit_bytes);
 }
 
 static void
-pack_steps (const SlInt8Isa *isa, const SlInt8Weights *w, const SlInt8Panel *panel, const Unit *units, gint32 n, guint8 *to,
-            gsize step_bytes)
+pack_steps (const SlInt8Isa *isa, const SlInt8Weights *w, const SlInt8Panel *panel,
+            const Unit *units, gint32 n, guint8 *to, gsize step_bytes)
 {
   const gsize element = isa->int16 ? 2 : 1, unit_bytes = element * (gsize) isa->unit;
   for (gint32 u = 0; u < n;) {
-    const gboolean whole = u + SL_INT8_QUAD <= n && units[u + 3].count == isa->unit && units[u + 3].k == units[u].k + 3 * isa->unit;
+    const gboolean whole = u + SL_INT8_QUAD <= n && units[u + 3].count == isa->unit
+                           && units[u + 3].k == units[u].k + 3 * isa->unit;
     if (whole && unit_bytes == 4)
       pack_quad (w, element, 4, panel, &units[u], to + (gsize) u * step_bytes, step_bytes);
     else if (whole)
@@ -185,16 +199,19 @@ pack_steps (const SlInt8Isa *isa, const SlInt8Weights *w, const SlInt8Panel *pan
 
 /* What is left of them for @part 1 and 2. */
 static void
-pack_rest (const SlInt8Weights *w, gint32 unit_bytes, const SlInt8Panel *panel, const Unit *unit, gint32 part, gint8 *to)
+pack_rest (const SlInt8Weights *w, gint32 unit_bytes, const SlInt8Panel *panel, const Unit *unit,
+           gint32 part, gint8 *to)
 {
   for (gint32 lane = 0; lane < panel->channels; lane++)
     for (gint32 i = 0; i < unit->count; i++)
-      to[lane * unit_bytes + i] = (gint8) part_of (w->values[(gsize) lane * (gsize) w->depth + (gsize) (unit->k + i)], part, w->least);
+      to[lane * unit_bytes + i] = (gint8) part_of (
+        w->values[(gsize) lane * (gsize) w->depth + (gsize) (unit->k + i)], part, w->least);
 }
 
 /* @w holds its channels. */
 static void
-pack_panel (const SlInt8Layer *layer, const SlInt8Weights *w, const Unit *units, gint32 n_units, SlInt8Panel *panel, SlArena *arena)
+pack_panel (const SlInt8Layer *layer, const SlInt8Weights *w, const Unit *units, gint32 n_units,
+            SlInt8Panel *panel, SlArena *arena)
 {
   const SlInt8Isa *isa = layer->isa;
   gint32 all = n_units;
@@ -216,21 +233,23 @@ pack_panel (const SlInt8Layer *layer, const SlInt8Weights *w, const Unit *units,
     extra[panel->n_extra++] = units[u].offset;
   weights += (gsize) n_units * step_bytes;
   for (gint32 u = 0; split && u < n_units; u++)
-    for (gint32 part = 1, n = steps_of_unit (w, panel, &units[u]); part < n; part++, weights += step_bytes) {
+    for (gint32 part = 1, n = steps_of_unit (w, panel, &units[u]); part < n;
+         part++, weights += step_bytes) {
       pack_rest (w, unit_bytes, panel, &units[u], part, (gint8 *) weights);
       extra[panel->n_extra++] = units[u].offset;
     }
 }
 
-/* In which quad and slot tap @tap goes: a quad is a column of a 3x3 window, or else the next four taps. */
+/* In which quad and slot tap @tap goes: a quad is a column of a 3x3 window, or else the next four
+ * taps. */
 static gint32
 slot_of (const SlInt8Layer *layer, gint32 tap)
 {
   return layer->mode != SL_INT8_DW_TAPS ? tap % 3 * SL_INT8_QUAD + tap / 3 : tap;
 }
 
-/* Narrow: [quad][lane][4 taps]; int16: [pair of taps][lane][2 taps], in the second pass a tap later. @first counts round and
- * round in flat layers. */
+/* Narrow: [quad][lane][4 taps]; int16: [pair of taps][lane][2 taps], in the second pass a tap
+ * later. @first counts round and round in flat layers. */
 static void
 pack_block (SlInt8Layer *layer, const SlInt8Weights *w, gint32 first, gint32 pass, guint8 *to)
 {
@@ -240,7 +259,8 @@ pack_block (SlInt8Layer *layer, const SlInt8Weights *w, gint32 first, gint32 pas
     for (gint32 tap = 0; tap < w->depth; tap++) {
       const gint32 slot = slot_of (layer, tap) + (isa->int16 ? pass : 0),
                    weight = w->values[(gsize) (c % w->channels) * (gsize) w->depth + (gsize) tap];
-      const gint32 at = (slot / unit * isa->dw_lanes + isa->dw_lane (c - first)) * unit + slot % unit;
+      const gint32 at =
+        (slot / unit * isa->dw_lanes + isa->dw_lane (c - first)) * unit + slot % unit;
       if (isa->int16)
         ((gint16 *) (gpointer) to)[at] = (gint16) weight;
       else
@@ -253,11 +273,14 @@ pack_blocks (SlInt8Layer *layer, const SlInt8Weights *w, SlArena *arena)
 {
   const SlInt8Isa *isa = layer->isa;
   const gint32 blocks = (layer->dw.channels + isa->dw_lanes - 1) / isa->dw_lanes;
-  layer->dw.quads = layer->mode != SL_INT8_DW_TAPS ? 3 : (w->depth + SL_INT8_QUAD - 1) / SL_INT8_QUAD;
-  const gsize pass_bytes = (gsize) (isa->dw_lanes * layer->dw.quads) * SL_INT8_QUAD * (isa->int16 ? 2 : 1);
+  layer->dw.quads =
+    layer->mode != SL_INT8_DW_TAPS ? 3 : (w->depth + SL_INT8_QUAD - 1) / SL_INT8_QUAD;
+  const gsize pass_bytes =
+    (gsize) (isa->dw_lanes * layer->dw.quads) * SL_INT8_QUAD * (isa->int16 ? 2 : 1);
   guint8 *passes = sl_arena_alloc (arena, (gsize) blocks), most = 1;
   for (gint32 c = 0; c < layer->dw.channels; c++) {
-    const guint8 steps = isa->int16 ? 1 + (layer->mode != SL_INT8_DW_TAPS) : w->steps[c % w->channels];
+    const guint8 steps =
+      isa->int16 ? 1 + (layer->mode != SL_INT8_DW_TAPS) : w->steps[c % w->channels];
     passes[c / isa->dw_lanes] = MAX (passes[c / isa->dw_lanes], steps);
     most = MAX (most, steps);
   }
@@ -267,7 +290,8 @@ pack_blocks (SlInt8Layer *layer, const SlInt8Weights *w, SlArena *arena)
   layer->dw.weights = (const gint8 *) weights;
   for (gint32 b = 0; b < blocks; b++)
     for (gint32 pass = 0; pass < passes[b]; pass++)
-      pack_block (layer, w, b * isa->dw_lanes, pass, weights + (gsize) b * layer->dw.block_bytes + (gsize) pass * pass_bytes);
+      pack_block (layer, w, b * isa->dw_lanes, pass,
+                  weights + (gsize) b * layer->dw.block_bytes + (gsize) pass * pass_bytes);
 }
 
 /* Bias and scale in the order of lanes, with zeros for those that no channel fills. */
@@ -279,7 +303,8 @@ typedef struct
 } Channels;
 
 static void
-channels_init (Channels *channels, SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, gint32 n, gint32 lanes, SlArena *arena)
+channels_init (Channels *channels, SlInt8Layer *layer, const SlGraph *graph, const SlNode *node,
+               gint32 n, gint32 lanes, SlArena *arena)
 {
   const gsize padded = ((gsize) n + (gsize) lanes - 1) / (gsize) lanes * (gsize) lanes;
   const gint32 shift = layer->flip == 0 ? 0 : layer->is_signed ? 128 : -128;
@@ -293,9 +318,11 @@ channels_init (Channels *channels, SlInt8Layer *layer, const SlGraph *graph, con
 
 /* Channel @c, whose weights have this sum, at place @at. */
 static void
-channels_set (Channels *channels, gint32 at, const SlGraph *graph, const SlNode *node, gint32 c, gint32 sum)
+channels_set (Channels *channels, gint32 at, const SlGraph *graph, const SlNode *node, gint32 c,
+              gint32 sum)
 {
-  channels->bias[at] = (gint32) ((guint32) sl_int8_bias_of (graph, node, c) - (guint32) channels->zero_point * (guint32) sum);
+  channels->bias[at] = (gint32) ((guint32) sl_int8_bias_of (graph, node, c)
+                                 - (guint32) channels->zero_point * (guint32) sum);
   channels->scale[at] = sl_node_sum_scale (graph, node, 0, c);
 }
 
@@ -317,7 +344,8 @@ pack_gemm (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlArena
     sl_int8_weights_read (&w, panels[p].channel, panels[p].channels);
     pack_panel (layer, &w, units, n_units, &panels[p], arena);
     for (gint32 lane = 0; lane < panels[p].channels; lane++)
-      channels_set (&channels, panels[p].channel + lane, graph, node, panels[p].channel + lane, w.sums[lane]);
+      channels_set (&channels, panels[p].channel + lane, graph, node, panels[p].channel + lane,
+                    w.sums[lane]);
   }
   layer->gemm.panels = panels;
   sl_int8_weights_clear (&w);
@@ -334,7 +362,8 @@ pack_depthwise (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, Sl
   channels_init (&channels, layer, graph, node, layer->dw.channels, lanes, arena);
   for (gint32 i = 0; i < layer->dw.channels; i++) {
     const gint32 c = i % w.channels;
-    channels_set (&channels, i - i % lanes + layer->isa->dw_lane (i % lanes), graph, node, c, w.sums[c]);
+    channels_set (&channels, i - i % lanes + layer->isa->dw_lane (i % lanes), graph, node, c,
+                  w.sums[c]);
   }
   pack_blocks (layer, &w, arena);
   sl_int8_weights_clear (&w);
@@ -350,9 +379,11 @@ gdouble
 sl_int8_density (const SlGraph *graph, const SlNode *node)
 {
   const SlTensor *tensor = sl_node_input (graph, node, 1);
-  const gint16 zero_point = weight_zero_point (tensor), base = tensor->dtype == SL_DTYPE_I8 ? 0x80 : 0;
+  const gint16 zero_point = weight_zero_point (tensor),
+               base = tensor->dtype == SL_DTYPE_I8 ? 0x80 : 0;
   const guint8 *values = tensor->data, zero = (guint8) zero_point;
-  const gint16 least = (gint16) (zero_point - 128 + base), most = (gint16) (zero_point + 127 + base);
+  const gint16 least = (gint16) (zero_point - 128 + base),
+               most = (gint16) (zero_point + 127 + base);
   gsize found = 0;
   gboolean fits = TRUE;
   for (gsize i = 0; i < tensor->bytes; i += SL_INT8_QUAD) {

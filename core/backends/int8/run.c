@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Runs packed layers: cuts them into pieces for the pool, gathers windows into rows, and finds the pixels that
- * depthwise windows cover.
+ * Runs packed layers: cuts them into pieces for the pool, gathers windows into rows, and finds the
+ * pixels that depthwise windows cover.
  */
 #include <string.h>
 
@@ -16,8 +16,8 @@ typedef struct
   const guint8 *second; /* addend */
 } Run;
 
-/* Copies in pieces of 16 bytes: reads up to 15 past the end, inside the padding of every tensor, and writes as many, which the next row
- * overwrites. */
+/* Copies in pieces of 16 bytes: reads up to 15 past the end, inside the padding of every tensor,
+ * and writes as many, which the next row overwrites. */
 static inline void
 copy_run (guint8 *to, const guint8 *from, gsize bytes)
 {
@@ -43,10 +43,12 @@ static void
 gather (const SlInt8Layer *layer, const guint8 *x, gint32 row, guint8 *to)
 {
   const SlWindowShape *w = &layer->window;
-  const gint32 image = row / (w->out_h * w->out_w), y0 = row / w->out_w % w->out_h * w->stride_h - w->top;
+  const gint32 image = row / (w->out_h * w->out_w),
+               y0 = row / w->out_w % w->out_h * w->stride_h - w->top;
   const gint32 x0 = row % w->out_w * w->stride_w - w->left;
   const gboolean inside = w->dilation_w == 1 && x0 >= 0 && x0 + w->filter_w <= w->w;
-  const gsize line_bytes = (gsize) w->w * (gsize) w->channels, run = (gsize) w->filter_w * (gsize) w->channels;
+  const gsize line_bytes = (gsize) w->w * (gsize) w->channels,
+              run = (gsize) w->filter_w * (gsize) w->channels;
   for (gint32 fy = 0; fy < w->filter_h; fy++, to += run) {
     const gint32 y = y0 + fy * w->dilation_h;
     if (y < 0 || y >= w->h) {
@@ -66,7 +68,8 @@ static const void *
 tile_of (const Run *run, gint32 first, gint32 rows, guint thread, gsize *stride)
 {
   const SlInt8Layer *layer = run->layer;
-  guint8 *scratch = layer->scratch_bytes > 0 ? layer->scratch->memory + layer->scratch->bytes * thread : NULL;
+  guint8 *scratch =
+    layer->scratch_bytes > 0 ? layer->scratch->memory + layer->scratch->bytes * thread : NULL;
   *stride = layer->mode == SL_INT8_DIRECT ? (gsize) layer->depth : layer->row_bytes;
   if (!layer->isa->int16) {
     const gboolean flip = layer->flip != layer->gemm.flip;
@@ -80,10 +83,12 @@ tile_of (const Run *run, gint32 first, gint32 rows, guint thread, gsize *stride)
   *stride = layer->row_bytes * 2;
   guint8 *bytes = scratch + (gsize) rows * *stride;
   for (gint32 r = 0; r < rows; r++) {
-    const guint8 *from = layer->mode == SL_INT8_DIRECT ? run->x + (gsize) (first + r) * (gsize) layer->depth : bytes;
+    const guint8 *from =
+      layer->mode == SL_INT8_DIRECT ? run->x + (gsize) (first + r) * (gsize) layer->depth : bytes;
     if (layer->mode != SL_INT8_DIRECT)
       gather (layer, run->x, first + r, bytes);
-    layer->isa->widen ((gint16 *) (gpointer) (scratch + (gsize) r * *stride), from, (gsize) layer->depth, layer->is_signed);
+    layer->isa->widen ((gint16 *) (gpointer) (scratch + (gsize) r * *stride), from,
+                       (gsize) layer->depth, layer->is_signed);
   }
   return scratch;
 }
@@ -94,12 +99,14 @@ run_gemm (const void *data, guint item, guint thread)
   const Run *run = data;
   const SlInt8Layer *layer = run->layer;
   const gint32 tiles = (layer->rows + layer->tile_rows - 1) / layer->tile_rows;
-  const gint32 first = (gint32) item % tiles * layer->tile_rows, panel = (gint32) item / tiles * layer->chunk_panels;
+  const gint32 first = (gint32) item % tiles * layer->tile_rows,
+               panel = (gint32) item / tiles * layer->chunk_panels;
   const gint32 rows = MIN (layer->tile_rows, layer->rows - first);
   gsize stride = 0;
   const void *a = tile_of (run, first, rows, thread, &stride);
-  layer->isa->gemm (&layer->gemm, panel, MIN (panel + layer->chunk_panels, layer->n_panels), a, stride, rows,
-                    run->y + (gsize) first * (gsize) layer->channels, (gsize) layer->channels);
+  layer->isa->gemm (&layer->gemm, panel, MIN (panel + layer->chunk_panels, layer->n_panels), a,
+                    stride, rows, run->y + (gsize) first * (gsize) layer->channels,
+                    (gsize) layer->channels);
 }
 
 static void
@@ -108,27 +115,36 @@ run_sparse (const void *data, guint item, guint thread)
   const Run *run = data;
   const SlInt8Layer *layer = run->layer;
   const gint32 tiles = (layer->rows + layer->tile_rows - 1) / layer->tile_rows;
-  const gint32 first = (gint32) item % tiles * layer->tile_rows, channel = (gint32) item / tiles * layer->chunk_panels;
+  const gint32 first = (gint32) item % tiles * layer->tile_rows,
+               channel = (gint32) item / tiles * layer->chunk_panels;
   const gint32 rows = MIN (layer->tile_rows, layer->rows - first);
   guint8 *columns = layer->scratch->memory + layer->scratch->bytes * thread;
-  layer->isa->turn (run->x + (gsize) first * (gsize) layer->depth, rows, layer->depth, layer->flip, columns);
-  layer->isa->sparse (&layer->sparse, channel, MIN (channel + layer->chunk_panels, layer->channels), columns, rows,
-                      run->y + (gsize) first * (gsize) layer->channels, (gsize) layer->channels);
+  layer->isa->turn (run->x + (gsize) first * (gsize) layer->depth, rows, layer->depth, layer->flip,
+                    columns);
+  layer->isa->sparse (&layer->sparse, channel, MIN (channel + layer->chunk_panels, layer->channels),
+                      columns, rows, run->y + (gsize) first * (gsize) layer->channels,
+                      (gsize) layer->channels);
 }
 
-/* Input row @y of an image with its padding left and right, or all padding: @pixels pixels, with @flip of the other signedness. */
+/* Input row @y of an image with its padding left and right, or all padding: @pixels pixels, with
+ * @flip of the other signedness. */
 static void
-copy_line (const SlInt8Layer *layer, const guint8 *image, gint32 y, gint32 pixels, guint8 flip, guint8 *to)
+copy_line (const SlInt8Layer *layer, const guint8 *image, gint32 y, gint32 pixels, guint8 flip,
+           guint8 *to)
 {
   const SlWindowShape *w = &layer->window;
   const gsize pixel = (gsize) w->channels;
-  const gint32 inside = y >= 0 && y < w->h ? MAX (MIN (w->w, pixels - w->left), 0) : 0, before = inside > 0 ? w->left : 0;
+  const gint32 inside = y >= 0 && y < w->h ? MAX (MIN (w->w, pixels - w->left), 0) : 0,
+               before = inside > 0 ? w->left : 0;
   memset (to, layer->zero_byte ^ flip, (gsize) before * pixel);
   if (inside > 0 && flip != 0)
-    layer->isa->flip (to + (gsize) before * pixel, image + (gsize) y * (gsize) w->w * pixel, (gsize) inside * pixel);
+    layer->isa->flip (to + (gsize) before * pixel, image + (gsize) y * (gsize) w->w * pixel,
+                      (gsize) inside * pixel);
   else if (inside > 0)
-    memcpy (to + (gsize) before * pixel, image + (gsize) y * (gsize) w->w * pixel, (gsize) inside * pixel);
-  memset (to + (gsize) (before + inside) * pixel, layer->zero_byte ^ flip, (gsize) (pixels - before - inside) * pixel);
+    memcpy (to + (gsize) before * pixel, image + (gsize) y * (gsize) w->w * pixel,
+            (gsize) inside * pixel);
+  memset (to + (gsize) (before + inside) * pixel, layer->zero_byte ^ flip,
+          (gsize) (pixels - before - inside) * pixel);
 }
 
 static void
@@ -137,20 +153,26 @@ run_banded (const void *data, guint item, guint thread)
   const Run *run = data;
   const SlInt8Layer *layer = run->layer;
   const SlWindowShape *w = &layer->window;
-  const gint32 bands = layer->images * w->out_h, band = (gint32) item % bands, panel = (gint32) item / bands * layer->chunk_panels;
+  const gint32 bands = layer->images * w->out_h, band = (gint32) item % bands,
+               panel = (gint32) item / bands * layer->chunk_panels;
   const gint32 pixels = (w->out_w - 1) * w->stride_w + w->filter_w;
   const gsize element = layer->isa->int16 ? 2 : 1, line = (gsize) layer->line * element;
-  const guint8 *image = run->x + (gsize) (band / w->out_h) * (gsize) w->h * (gsize) w->w * (gsize) w->channels;
-  guint8 *lines = layer->scratch->memory + layer->scratch->bytes * thread, *bytes = lines + (gsize) w->filter_h * line;
+  const guint8 *image =
+    run->x + (gsize) (band / w->out_h) * (gsize) w->h * (gsize) w->w * (gsize) w->channels;
+  guint8 *lines = layer->scratch->memory + layer->scratch->bytes * thread,
+         *bytes = lines + (gsize) w->filter_h * line;
   for (gint32 fy = 0; fy < w->filter_h; fy++) {
     const gint32 y = band % w->out_h * w->stride_h - w->top + fy * w->dilation_h;
-    copy_line (layer, image, y, pixels, layer->flip ^ layer->gemm.flip, layer->isa->int16 ? bytes : lines + (gsize) fy * line);
+    copy_line (layer, image, y, pixels, layer->flip ^ layer->gemm.flip,
+               layer->isa->int16 ? bytes : lines + (gsize) fy * line);
     if (layer->isa->int16)
-      layer->isa->widen ((gint16 *) (gpointer) (lines + (gsize) fy * line), bytes, (gsize) pixels * (gsize) w->channels, layer->is_signed);
+      layer->isa->widen ((gint16 *) (gpointer) (lines + (gsize) fy * line), bytes,
+                         (gsize) pixels * (gsize) w->channels, layer->is_signed);
   }
   layer->isa->gemm (&layer->gemm, panel, MIN (panel + layer->chunk_panels, layer->n_panels), lines,
                     (gsize) (w->stride_w * w->channels) * element, w->out_w,
-                    run->y + (gsize) band * (gsize) w->out_w * (gsize) layer->channels, (gsize) layer->channels);
+                    run->y + (gsize) band * (gsize) w->out_w * (gsize) layer->channels,
+                    (gsize) layer->channels);
 }
 
 /* Splits a line into its even pixels and, from @odd, its odd ones. */
@@ -171,11 +193,14 @@ run_depthwise_flat (const void *data, guint item, guint thread)
   const Run *run = data;
   const SlInt8Layer *layer = run->layer;
   const SlWindowShape *w = &layer->window;
-  const gint32 step = w->stride_h == 1 ? 2 : 1, bands = (w->out_h + step - 1) / step, y = (gint32) item % bands * step;
+  const gint32 step = w->stride_h == 1 ? 2 : 1, bands = (w->out_h + step - 1) / step,
+               y = (gint32) item % bands * step;
   const gint32 pixels = (w->out_w - 1) * w->stride_w + 3;
-  const gsize image = item / (guint) bands, pixel = (gsize) w->channels, out_bytes = (gsize) w->out_w * pixel;
+  const gsize image = item / (guint) bands, pixel = (gsize) w->channels,
+              out_bytes = (gsize) w->out_w * pixel;
   const guint8 *x = run->x + image * (gsize) w->h * (gsize) w->w * pixel;
-  guint8 *lines = layer->scratch->memory + layer->scratch->bytes * thread, *spare = lines + 3 * (gsize) layer->line;
+  guint8 *lines = layer->scratch->memory + layer->scratch->bytes * thread,
+         *spare = lines + 3 * (gsize) layer->line;
   SlInt8Flat flat = { .bytes = (gint32) out_bytes };
   for (gint32 r = 0; r < 2 + step; r++) {
     guint8 *line = lines + (gsize) r * (gsize) layer->line, *odd = line + out_bytes + pixel + 16;
@@ -199,11 +224,16 @@ run_depthwise_rows (const void *data, guint item, guint thread)
   const SlWindowShape *w = &layer->window;
   const gint32 step = w->stride_h == 1 ? 2 : 1, bands = (w->out_h + step - 1) / step;
   const gint32 image = (gint32) item / bands, y = (gint32) item % bands * step;
-  const gsize in_bytes = (gsize) w->w * (gsize) w->channels, out_bytes = (gsize) w->out_w * (gsize) w->channels;
-  SlInt8Rows rows = { .width = w->w, .out_width = w->out_w, .left = w->left, .stride = w->stride_h };
+  const gsize in_bytes = (gsize) w->w * (gsize) w->channels,
+              out_bytes = (gsize) w->out_w * (gsize) w->channels;
+  SlInt8Rows rows = {
+    .width = w->w, .out_width = w->out_w, .left = w->left, .stride = w->stride_h
+  };
   for (gint32 i = 0; i < 4; i++) {
     const gint32 at = y * w->stride_h - w->top + i;
-    rows.rows[i] = at >= 0 && at < w->h ? run->x + ((gsize) image * (gsize) w->h + (gsize) at) * in_bytes : layer->pad;
+    rows.rows[i] = at >= 0 && at < w->h
+                     ? run->x + ((gsize) image * (gsize) w->h + (gsize) at) * in_bytes
+                     : layer->pad;
   }
   rows.out[0] = run->y + ((gsize) image * (gsize) w->out_h + (gsize) y) * out_bytes;
   rows.out[1] = step == 2 && y + 1 < w->out_h ? rows.out[0] + out_bytes : NULL;
@@ -220,7 +250,8 @@ find_taps (const SlInt8Layer *layer, const guint8 *image, gint32 y0, gint32 x0, 
     for (gint32 fx = 0; fx < w->filter_w; fx++) {
       const gint32 x = x0 + fx * w->dilation_w;
       const gboolean inside = y >= 0 && y < w->h && x >= 0 && x < w->w;
-      *taps++ = inside ? image + ((gsize) y * (gsize) w->w + (gsize) x) * (gsize) w->channels : layer->pad;
+      *taps++ =
+        inside ? image + ((gsize) y * (gsize) w->w + (gsize) x) * (gsize) w->channels : layer->pad;
     }
   }
 }
@@ -269,7 +300,9 @@ sl_int8_layer_run (const SlInt8Layer *layer, SlPool *pool, const void *const *in
   if (layer->mode == SL_INT8_ADD) {
     items = (gint32) sl_int8_add_items (layer);
   } else if (layer->mode < SL_INT8_DW_TAPS) {
-    const gint32 tiles = layer->mode == SL_INT8_BANDED ? lines : (layer->rows + layer->tile_rows - 1) / layer->tile_rows;
+    const gint32 tiles = layer->mode == SL_INT8_BANDED
+                           ? lines
+                           : (layer->rows + layer->tile_rows - 1) / layer->tile_rows;
     items = tiles * ((layer->n_panels + layer->chunk_panels - 1) / layer->chunk_panels);
   } else if (layer->mode != SL_INT8_DW_TAPS && layer->window.stride_h == 1) {
     items = layer->images * ((layer->window.out_h + 1) / 2);

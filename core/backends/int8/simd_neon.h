@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The register operations of the loops for Arm, with and without its dot products of signed bytes. */
+/* The register operations of the loops for Arm, with and without its dot products of signed bytes.
+ */
 #ifndef SL_CORE_BACKENDS_INT8_SIMD_NEON_H
 #define SL_CORE_BACKENDS_INT8_SIMD_NEON_H
 
@@ -118,7 +119,8 @@ flipped (Vec values, Vec flip)
   return veorq_s32 (values, flip);
 }
 
-/* @sums + products of signed @values and @weights, four to a lane. Two products fit 16 bits where weights are -127..127. */
+/* @sums + products of signed @values and @weights, four to a lane. Two products fit 16 bits where
+ * weights are -127..127. */
 static inline Vec
 dot (Vec sums, Vec values, Vec weights)
 {
@@ -147,7 +149,8 @@ dot_part (Vec sums, Vec values, const gint k, Vec weights)
 static inline Narrow
 narrow_of (const SlInt8Output *output)
 {
-  return (Narrow){ vdupq_n_s16 (output->zero_point), vdupq_n_u8 (output->lo), vdupq_n_u8 (output->hi), vdupq_n_u8 (output->flip) };
+  return (Narrow){ vdupq_n_s16 (output->zero_point), vdupq_n_u8 (output->lo),
+                   vdupq_n_u8 (output->hi), vdupq_n_u8 (output->flip) };
 }
 
 static inline Vec
@@ -160,10 +163,13 @@ scaled (Vec sums, VecF scale)
 static inline Vec
 to_bytes (const Narrow *narrow, const Vec x[4])
 {
-  const int16x8_t x01 = vqaddq_s16 (vcombine_s16 (vqmovn_s32 (x[0]), vqmovn_s32 (x[1])), narrow->zero_point);
-  const int16x8_t x23 = vqaddq_s16 (vcombine_s16 (vqmovn_s32 (x[2]), vqmovn_s32 (x[3])), narrow->zero_point);
+  const int16x8_t x01 =
+    vqaddq_s16 (vcombine_s16 (vqmovn_s32 (x[0]), vqmovn_s32 (x[1])), narrow->zero_point);
+  const int16x8_t x23 =
+    vqaddq_s16 (vcombine_s16 (vqmovn_s32 (x[2]), vqmovn_s32 (x[3])), narrow->zero_point);
   const uint8x16_t values = vcombine_u8 (vqmovun_s16 (x01), vqmovun_s16 (x23));
-  return vreinterpretq_s32_u8 (veorq_u8 (vminq_u8 (vmaxq_u8 (values, narrow->lo), narrow->hi), narrow->flip));
+  return vreinterpretq_s32_u8 (
+    veorq_u8 (vminq_u8 (vmaxq_u8 (values, narrow->lo), narrow->hi), narrow->flip));
 }
 
 static inline Vec
@@ -197,7 +203,8 @@ store_some (guint8 *at, Mask mask, Vec values)
   memcpy (at, bytes, (gsize) mask);
 }
 
-/* The @k-th of the four parts of @values: one register's results, of which the first @left are wanted. */
+/* The @k-th of the four parts of @values: one register's results, of which the first @left are
+ * wanted. */
 static inline __attribute__ ((always_inline)) void
 store_one (guint8 *c, gint32 left, const gint k, Vec values)
 {

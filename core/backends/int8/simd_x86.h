@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The register operations of the x86 loops. The loops are compiled once for each instruction set: AVX-512 with VNNI,
- * 256-bit VNNI in the encoding of AVX-VNNI, the same in that of AVX-512, AVX2, and SSE4.1. The last two have no byte product that
- * cannot overflow, so there weights and activations are int16.
+ * The register operations of the x86 loops. The loops are compiled once for each instruction set:
+ * AVX-512 with VNNI, 256-bit VNNI in the encoding of AVX-VNNI, the same in that of AVX-512, AVX2,
+ * and SSE4.1. The last two have no byte product that cannot overflow, so there weights and
+ * activations are int16.
  */
 #ifndef SL_CORE_BACKENDS_INT8_SIMD_X86_H
 #define SL_CORE_BACKENDS_INT8_SIMD_X86_H
@@ -17,7 +18,8 @@
 #define SL_SIMD(name) name##_avx512
 #define LANES 16
 #define MAX_ROWS 13
-/* Steps of the deepest layers whose results are packed between the steps of the next tile; their activations need no flip. */
+/* Steps of the deepest layers whose results are packed between the steps of the next tile; their
+ * activations need no flip. */
 #define MAX_SHALLOW 24
 #define V(name) _mm512_##name
 #define V_SI(name) _mm512_##name##_si512
@@ -91,7 +93,8 @@ set_dwords (gint32 dword)
   return V (set1_epi32) (dword);
 }
 
-/* Bytes or pairs of bytes of two registers in turn, from the lower or upper half of each 128-bit lane. */
+/* Bytes or pairs of bytes of two registers in turn, from the lower or upper half of each 128-bit
+ * lane. */
 static inline Vec
 zip_low8 (Vec a, Vec b)
 {
@@ -169,14 +172,16 @@ scaled (Vec sums, VecF scale)
   return V (cvtps_epi32) (V (mul_ps) (V (cvtepi32_ps) (sums), scale));
 }
 
-/* Four registers of scaled sums as quantised values; each 128-bit lane holds four of x[0], of x[1], of x[2], of x[3]. */
+/* Four registers of scaled sums as quantised values; each 128-bit lane holds four of x[0], of x[1],
+ * of x[2], of x[3]. */
 static inline Vec
 to_bytes (const Narrow *narrow, const Vec x[4])
 {
   const Vec x01 = V (packs_epi32) (x[0], x[1]), x23 = V (packs_epi32) (x[2], x[3]);
   if (narrow->plain)
     return V_SI (xor) (V (packus_epi16) (x01, x23), narrow->flip);
-  Vec values = V (packus_epi16) (V (adds_epi16) (x01, narrow->zero_point), V (adds_epi16) (x23, narrow->zero_point));
+  Vec values = V (packus_epi16) (V (adds_epi16) (x01, narrow->zero_point),
+                                 V (adds_epi16) (x23, narrow->zero_point));
   if (narrow->limited)
     values = V (min_epu8) (V (max_epu8) (values, narrow->lo), narrow->hi);
   return V_SI (xor) (values, narrow->flip);
@@ -187,7 +192,8 @@ static inline Vec
 in_order (Vec values)
 {
 #ifdef SL_INT8_FOR_AVX512
-  return _mm512_permutexvar_epi32 (_mm512_setr_epi32 (0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), values);
+  return _mm512_permutexvar_epi32 (
+    _mm512_setr_epi32 (0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), values);
 #elif defined(SL_INT8_FOR_SSE41)
   return values;
 #else
@@ -195,8 +201,8 @@ in_order (Vec values)
 #endif
 }
 
-/* The first @n bytes of a register, and the loads and stores of as many. Without masks loads read a whole register, which the padding
- * of tensors allows. */
+/* The first @n bytes of a register, and the loads and stores of as many. Without masks loads read a
+ * whole register, which the padding of tensors allows. */
 static inline Mask
 mask_of (gint32 n)
 {
@@ -233,7 +239,8 @@ store_some (guint8 *at, Mask mask, Vec values)
 #endif
 }
 
-/* The @k-th of the four parts of @values that in_order() gave: one register's results, of which the first @left are wanted. */
+/* The @k-th of the four parts of @values that in_order() gave: one register's results, of which the
+ * first @left are wanted. */
 static inline __attribute__ ((always_inline)) void
 store_one (guint8 *c, gint32 left, const gint k, Vec values)
 {
@@ -254,7 +261,8 @@ store_one (guint8 *c, gint32 left, const gint k, Vec values)
   if (left > 0)
     memcpy (c, &bytes, (gsize) MIN (left, LANES));
 #else
-  const __m128i pair = k < 2 ? _mm256_castsi256_si128 (values) : _mm256_extracti128_si256 (values, 1);
+  const __m128i pair =
+    k < 2 ? _mm256_castsi256_si128 (values) : _mm256_extracti128_si256 (values, 1);
   const gint64 bytes = k % 2 == 0 ? _mm_cvtsi128_si64 (pair) : _mm_extract_epi64 (pair, 1);
   if (left > 0)
     memcpy (c, &bytes, (gsize) MIN (left, LANES));
@@ -266,11 +274,13 @@ static inline __attribute__ ((always_inline)) void
 store_pair (guint8 *c, const gint half, Vec values)
 {
 #ifdef SL_INT8_FOR_AVX512
-  _mm256_storeu_si256 ((__m256i *) c, half == 0 ? _mm512_castsi512_si256 (values) : _mm512_extracti64x4_epi64 (values, 1));
+  _mm256_storeu_si256 ((__m256i *) c, half == 0 ? _mm512_castsi512_si256 (values)
+                                                : _mm512_extracti64x4_epi64 (values, 1));
 #elif defined(SL_INT8_FOR_SSE41)
   _mm_storel_epi64 ((__m128i *) c, half == 0 ? values : _mm_unpackhi_epi64 (values, values));
 #else
-  _mm_storeu_si128 ((__m128i *) c, half == 0 ? _mm256_castsi256_si128 (values) : _mm256_extracti128_si256 (values, 1));
+  _mm_storeu_si128 ((__m128i *) c, half == 0 ? _mm256_castsi256_si128 (values)
+                                             : _mm256_extracti128_si256 (values, 1));
 #endif
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A matrix product with weights most of which are zero: a tile of rows is turned, so that one register has four activations of as many rows
- * as it has lanes. Four weights of an output channel, unless all are zero, cost one step a register.
+ * A matrix product with weights most of which are zero: a tile of rows is turned, so that one
+ * register has four activations of as many rows as it has lanes. Four weights of an output channel,
+ * unless all are zero, cost one step a register.
  */
 #include "core/backends/int8/simd.h"
 
@@ -24,15 +25,18 @@ SL_SIMD (sl_int8_turn) (const guint8 *rows, gint32 n, gint32 depth, guint8 flip,
   for (; r + 4 <= n; r += 4) {
     gint32 k = 0;
     for (; k + 16 <= depth; k += 16)
-      sl_turn (rows + (gsize) r * line + k, line, columns + (gsize) (k / QUAD) * COLUMN + r * QUAD, COLUMN, flips);
+      sl_turn (rows + (gsize) r * line + k, line, columns + (gsize) (k / QUAD) * COLUMN + r * QUAD,
+               COLUMN, flips);
     for (; k < depth; k += QUAD)
       for (gint32 i = r; i < r + 4; i++)
         for (gint32 b = 0; b < QUAD; b++)
-          columns[(gsize) (k / QUAD) * COLUMN + (gsize) (i * QUAD + b)] = rows[(gsize) i * line + (gsize) (k + b)] ^ flip;
+          columns[(gsize) (k / QUAD) * COLUMN + (gsize) (i * QUAD + b)] =
+            rows[(gsize) i * line + (gsize) (k + b)] ^ flip;
   }
   for (; r < ROWS; r++)
     for (gint32 k = 0; k < depth; k++)
-      columns[(gsize) (k / QUAD) * COLUMN + (gsize) (r * QUAD + k % QUAD)] = r < n ? rows[(gsize) r * line + (gsize) k] ^ flip : 0;
+      columns[(gsize) (k / QUAD) * COLUMN + (gsize) (r * QUAD + k % QUAD)] =
+        r < n ? rows[(gsize) r * line + (gsize) k] ^ flip : 0;
 }
 
 /* Channel @channel of all rows of the tile, in the order of to_bytes(). */
@@ -60,22 +64,24 @@ multiply (const SlInt8Sparse *layer, const Narrow *narrow, gint32 channel, const
 
 /* @n channels from @channel on, up to four: of each row four bytes that follow each other. */
 static inline void
-multiply_quad (const SlInt8Sparse *layer, const Narrow *narrow, gint32 channel, gint32 n, const guint8 *columns, guint8 *out)
+multiply_quad (const SlInt8Sparse *layer, const Narrow *narrow, gint32 channel, gint32 n,
+               const guint8 *columns, guint8 *out)
 {
   Vec bytes[QUAD];
   for (gint32 i = 0; i < QUAD; i++)
     bytes[i] = i < n ? multiply (layer, narrow, channel + i, columns) : bytes[0];
   const Vec a = zip_low8 (bytes[0], bytes[1]), b = zip_high8 (bytes[0], bytes[1]);
   const Vec c = zip_low8 (bytes[2], bytes[3]), d = zip_high8 (bytes[2], bytes[3]);
-  const Vec quads[SPARSE_REGISTERS] = { zip_low16 (a, c), zip_high16 (a, c), zip_low16 (b, d), zip_high16 (b, d) };
+  const Vec quads[SPARSE_REGISTERS] = { zip_low16 (a, c), zip_high16 (a, c), zip_low16 (b, d),
+                                        zip_high16 (b, d) };
   SL_UNROLL
   for (gint i = 0; i < SPARSE_REGISTERS; i++)
     V_SI (storeu) ((Vec *) (out + i * VEC_BYTES), quads[i]);
 }
 
 void
-SL_SIMD (sl_int8_sparse) (const SlInt8Sparse *layer, gint32 first, gint32 end, const guint8 *columns, gint32 rows, guint8 *c,
-                          gsize c_stride)
+SL_SIMD (sl_int8_sparse) (const SlInt8Sparse *layer, gint32 first, gint32 end,
+                          const guint8 *columns, gint32 rows, guint8 *c, gsize c_stride)
 {
   guint8 out[BACK * COLUMN];
   const Narrow narrow = narrow_of (&layer->output);
@@ -88,7 +94,8 @@ SL_SIMD (sl_int8_sparse) (const SlInt8Sparse *layer, gint32 first, gint32 end, c
       sl_turn (out + r * QUAD, COLUMN, c + (gsize) r * c_stride + channel, c_stride, 0);
     for (; r < rows; r++)
       for (gint32 i = 0; i < n; i++)
-        c[(gsize) r * c_stride + (gsize) (channel + i)] = out[i / QUAD * COLUMN + r * QUAD + i % QUAD];
+        c[(gsize) r * c_stride + (gsize) (channel + i)] =
+          out[i / QUAD * COLUMN + r * QUAD + i % QUAD];
   }
 }
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Every operator by the plain kernel of its row in core/ops: for what no other backend takes, and the reference that they are tested against. */
+/* Every operator by the plain kernel of its row in core/ops: for what no other backend takes, and
+ * the reference that they are tested against. */
 #include "core/backends/backend.h"
 #include "core/ops/ops.h"
 

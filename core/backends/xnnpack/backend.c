@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* XNNPACK as a backend: runs of neighbouring nodes in one runtime each, on threads of XNNPACK's own kind. */
+/* XNNPACK as a backend: runs of neighbouring nodes in one runtime each, on threads of XNNPACK's own
+ * kind. */
 #include "core/backends/xnnpack/xnn.h"
 
 /* A row of a block that the plain kernel moves in a few loads and stores. */
 #define SHORT_ROW 64
 
-/* Largest floats of windows are found faster by the plain kernel, whose windows share what they have in common; short rows of blocks are
- * moved faster by it. */
+/* Largest floats of windows are found faster by the plain kernel, whose windows share what they
+ * have in common; short rows of blocks are moved faster by it. */
 static gboolean
 faster (const SlGraph *graph, const SlNode *node)
 {
   if (node->op == SL_OP_DEPTH_TO_SPACE) {
     const SlTensor *output = sl_node_output (graph, node, 0);
-    return (gsize) node->params.block.size * (gsize) output->dims[3] * sl_dtype_size (output->dtype) >= SHORT_ROW;
+    return (gsize) node->params.block.size * (gsize) output->dims[3] * sl_dtype_size (output->dtype)
+           >= SHORT_ROW;
   }
   return node->op != SL_OP_MAX_POOL_2D || sl_node_input (graph, node, 0)->dtype != SL_DTYPE_F32;
 }
@@ -20,7 +22,8 @@ faster (const SlGraph *graph, const SlNode *node)
 static gpointer
 start_threads (const SlHost *host, GError **error)
 {
-  return sl_backends_heavy (host, &sl_backend_xnnpack) ? sl_xnn_threads_new (host->threads, error) : NULL;
+  return sl_backends_heavy (host, &sl_backend_xnnpack) ? sl_xnn_threads_new (host->threads, error)
+                                                       : NULL;
 }
 
 static void

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Nodes -> XNNPACK subgraphs. One function per operator family, listed in a table by SlOpType; a node is
- * supported when its function succeeds on a scratch subgraph. Constants are referenced in place until XNNPACK
- * packs them while the runtime is created; inputs and outputs are the caller's memory, nothing is copied.
+ * Nodes -> XNNPACK subgraphs. One function per operator family, listed in a table by SlOpType; a
+ * node is supported when its function succeeds on a scratch subgraph. Constants are referenced in
+ * place until XNNPACK packs them while the runtime is created; inputs and outputs are the caller's
+ * memory, nothing is copied.
  */
 #include "core/backends/xnnpack/xnn.h"
 
@@ -85,7 +86,8 @@ copy_dims (const SlTensor *tensor, size_t dims[SL_MAX_RANK])
 }
 
 static enum xnn_status
-define_value (Builder *builder, const SlTensor *tensor, uint32_t external_id, uint32_t flags, uint32_t *id)
+define_value (Builder *builder, const SlTensor *tensor, uint32_t external_id, uint32_t flags,
+              uint32_t *id)
 {
   size_t dims[SL_MAX_RANK];
   const enum xnn_datatype type = activation_type (tensor->dtype);
@@ -93,11 +95,13 @@ define_value (Builder *builder, const SlTensor *tensor, uint32_t external_id, ui
     return xnn_status_unsupported_parameter;
   copy_dims (tensor, dims);
   if (type == xnn_datatype_fp32)
-    return xnn_define_tensor_value (builder->subgraph, type, tensor->rank, dims, tensor->data, external_id, flags, id);
+    return xnn_define_tensor_value (builder->subgraph, type, tensor->rank, dims, tensor->data,
+                                    external_id, flags, id);
   if (tensor->quant.count != 1)
     return xnn_status_unsupported_parameter;
-  return xnn_define_quantized_tensor_value (builder->subgraph, type, sl_tensor_zero_point (tensor), sl_tensor_scale (tensor), tensor->rank,
-                                            dims, tensor->data, external_id, flags, id);
+  return xnn_define_quantized_tensor_value (builder->subgraph, type, sl_tensor_zero_point (tensor),
+                                            sl_tensor_scale (tensor), tensor->rank, dims,
+                                            tensor->data, external_id, flags, id);
 }
 
 /* The value of an activation tensor, defined on first use. */
@@ -110,7 +114,8 @@ value_of (Builder *builder, gint32 tensor, uint32_t *id)
     *id = known - 1;
     return xnn_status_success;
   }
-  const enum xnn_status status = define_value (builder, sl_graph_tensor (builder->graph, tensor), XNN_INVALID_VALUE_ID, 0, id);
+  const enum xnn_status status =
+    define_value (builder, sl_graph_tensor (builder->graph, tensor), XNN_INVALID_VALUE_ID, 0, id);
   if (status == xnn_status_success)
     g_hash_table_insert (builder->values, key, GUINT_TO_POINTER (*id + 1));
   return status;
@@ -137,7 +142,8 @@ is_shifted (const SlTensor *weights)
   return FALSE;
 }
 
-/* Weights of convolutions and fully connected layers: 8-bit ones per tensor or, along @channel_dim, per channel. */
+/* Weights of convolutions and fully connected layers: 8-bit ones per tensor or, along @channel_dim,
+ * per channel. */
 static enum xnn_status
 define_weights (Builder *builder, const SlNode *node, gsize channel_dim, uint32_t *id)
 {
@@ -150,30 +156,35 @@ define_weights (Builder *builder, const SlNode *node, gsize channel_dim, uint32_
   if (weights->dtype != SL_DTYPE_I8)
     return xnn_status_unsupported_parameter;
   copy_dims (weights, dims);
-  return xnn_define_channelwise_quantized_tensor_value (builder->subgraph, xnn_datatype_qcint8, weights->quant.scale, weights->rank,
-                                                        channel_dim, dims, weights->data, XNN_INVALID_VALUE_ID, 0, id);
+  return xnn_define_channelwise_quantized_tensor_value (
+    builder->subgraph, xnn_datatype_qcint8, weights->quant.scale, weights->rank, channel_dim, dims,
+    weights->data, XNN_INVALID_VALUE_ID, 0, id);
 }
 
 /* Bias: its scale is by definition input scale * weight scale, whatever the file says. */
 static enum xnn_status
 define_bias (Builder *builder, const SlNode *node, uint32_t *id)
 {
-  const SlTensor *input = sl_node_input (builder->graph, node, 0), *weights = sl_node_input (builder->graph, node, 1);
+  const SlTensor *input = sl_node_input (builder->graph, node, 0),
+                 *weights = sl_node_input (builder->graph, node, 1);
   const SlTensor *bias = sl_node_input (builder->graph, node, 2);
   *id = XNN_INVALID_VALUE_ID;
   if (bias == NULL)
     return xnn_status_success;
   const size_t channels = bias->bytes / sl_dtype_size (bias->dtype);
   if (bias->dtype == SL_DTYPE_F32)
-    return xnn_define_tensor_value (builder->subgraph, xnn_datatype_fp32, 1, &channels, bias->data, XNN_INVALID_VALUE_ID, 0, id);
+    return xnn_define_tensor_value (builder->subgraph, xnn_datatype_fp32, 1, &channels, bias->data,
+                                    XNN_INVALID_VALUE_ID, 0, id);
   if (weights->quant.count == 1)
     return xnn_define_quantized_tensor_value (builder->subgraph, xnn_datatype_qint32, 0,
-                                              sl_tensor_scale (input) * sl_tensor_scale (weights), 1, &channels, bias->data,
-                                              XNN_INVALID_VALUE_ID, 0, id);
+                                              sl_tensor_scale (input) * sl_tensor_scale (weights),
+                                              1, &channels, bias->data, XNN_INVALID_VALUE_ID, 0,
+                                              id);
   float *scale = sl_arena_alloc (builder->arena, channels * sizeof scale[0]);
   for (size_t i = 0; i < channels; i++)
     scale[i] = sl_tensor_scale (input) * weights->quant.scale[i];
-  return xnn_define_channelwise_quantized_tensor_value (builder->subgraph, xnn_datatype_qcint32, scale, 1, 0, &channels, bias->data,
+  return xnn_define_channelwise_quantized_tensor_value (builder->subgraph, xnn_datatype_qcint32,
+                                                        scale, 1, 0, &channels, bias->data,
                                                         XNN_INVALID_VALUE_ID, 0, id);
 }
 
@@ -196,7 +207,8 @@ limits_of (SlActivation activation)
 static enum xnn_status
 define_conv (Builder *builder, const SlNode *node)
 {
-  const SlTensor *input = sl_node_input (builder->graph, node, 0), *weights = sl_node_input (builder->graph, node, 1);
+  const SlTensor *input = sl_node_input (builder->graph, node, 0),
+                 *weights = sl_node_input (builder->graph, node, 1);
   const SlWindow *w = &node->params.window;
   const Limits limits = limits_of (w->activation);
   const uint32_t groups = (uint32_t) (input->dims[3] / weights->dims[3]);
@@ -208,17 +220,19 @@ define_conv (Builder *builder, const SlNode *node)
     status = define_bias (builder, node, &bias);
   if (status != xnn_status_success)
     return status;
-  return xnn_define_convolution_2d (builder->subgraph, (uint32_t) w->pad_top, (uint32_t) w->pad_right, (uint32_t) w->pad_bottom,
-                                    (uint32_t) w->pad_left, (uint32_t) weights->dims[1], (uint32_t) weights->dims[2],
-                                    (uint32_t) w->stride_h, (uint32_t) w->stride_w, (uint32_t) w->dilation_h, (uint32_t) w->dilation_w,
-                                    groups, (size_t) weights->dims[3], (size_t) weights->dims[0] / groups, limits.lo, limits.hi, in, filter,
-                                    bias, out, 0);
+  return xnn_define_convolution_2d (
+    builder->subgraph, (uint32_t) w->pad_top, (uint32_t) w->pad_right, (uint32_t) w->pad_bottom,
+    (uint32_t) w->pad_left, (uint32_t) weights->dims[1], (uint32_t) weights->dims[2],
+    (uint32_t) w->stride_h, (uint32_t) w->stride_w, (uint32_t) w->dilation_h,
+    (uint32_t) w->dilation_w, groups, (size_t) weights->dims[3], (size_t) weights->dims[0] / groups,
+    limits.lo, limits.hi, in, filter, bias, out, 0);
 }
 
 static enum xnn_status
 define_depthwise (Builder *builder, const SlNode *node)
 {
-  const SlTensor *input = sl_node_input (builder->graph, node, 0), *weights = sl_node_input (builder->graph, node, 1);
+  const SlTensor *input = sl_node_input (builder->graph, node, 0),
+                 *weights = sl_node_input (builder->graph, node, 1);
   const SlWindow *w = &node->params.window;
   const Limits limits = limits_of (w->activation);
   uint32_t in, out, filter, bias;
@@ -230,9 +244,11 @@ define_depthwise (Builder *builder, const SlNode *node)
   if (status != xnn_status_success)
     return status;
   return xnn_define_depthwise_convolution_2d (
-    builder->subgraph, (uint32_t) w->pad_top, (uint32_t) w->pad_right, (uint32_t) w->pad_bottom, (uint32_t) w->pad_left,
-    (uint32_t) weights->dims[1], (uint32_t) weights->dims[2], (uint32_t) w->stride_h, (uint32_t) w->stride_w, (uint32_t) w->dilation_h,
-    (uint32_t) w->dilation_w, (uint32_t) w->depth_multiplier, (size_t) input->dims[3], limits.lo, limits.hi, in, filter, bias, out, 0);
+    builder->subgraph, (uint32_t) w->pad_top, (uint32_t) w->pad_right, (uint32_t) w->pad_bottom,
+    (uint32_t) w->pad_left, (uint32_t) weights->dims[1], (uint32_t) weights->dims[2],
+    (uint32_t) w->stride_h, (uint32_t) w->stride_w, (uint32_t) w->dilation_h,
+    (uint32_t) w->dilation_w, (uint32_t) w->depth_multiplier, (size_t) input->dims[3], limits.lo,
+    limits.hi, in, filter, bias, out, 0);
 }
 
 static enum xnn_status
@@ -250,8 +266,9 @@ define_fully_connected (Builder *builder, const SlNode *node)
     status = define_bias (builder, node, &bias);
   if (status != xnn_status_success)
     return status;
-  return xnn_define_fully_connected (builder->subgraph, limits.lo, limits.hi, in, filter, bias, out,
-                                     node->params.fully_connected.keep_dims ? 0 : XNN_FLAG_TENSORFLOW_RESHAPE_2D);
+  return xnn_define_fully_connected (
+    builder->subgraph, limits.lo, limits.hi, in, filter, bias, out,
+    node->params.fully_connected.keep_dims ? 0 : XNN_FLAG_TENSORFLOW_RESHAPE_2D);
 }
 
 static enum xnn_status
@@ -295,19 +312,24 @@ define_plain_binary (Builder *builder, const SlNode *node)
 static enum xnn_status
 define_prelu (Builder *builder, const SlNode *node)
 {
-  const SlTensor *input = sl_node_input (builder->graph, node, 0), *slope = sl_node_input (builder->graph, node, 1);
+  const SlTensor *input = sl_node_input (builder->graph, node, 0),
+                 *slope = sl_node_input (builder->graph, node, 1);
   const size_t channels = input->rank > 0 ? (size_t) input->dims[input->rank - 1] : 0;
   uint32_t in, out, weights;
-  if (input->dtype != SL_DTYPE_F32 || slope->data == NULL || slope->bytes != channels * sizeof (float)
+  if (input->dtype != SL_DTYPE_F32 || slope->data == NULL
+      || slope->bytes != channels * sizeof (float)
       || slope->dims[slope->rank - 1] != input->dims[input->rank - 1] || slope->rank > input->rank)
     return xnn_status_unsupported_parameter;
   enum xnn_status status = io_values (builder, node, 1, &in, &out);
   if (status == xnn_status_success)
-    status = xnn_define_tensor_value (builder->subgraph, xnn_datatype_fp32, 1, &channels, slope->data, XNN_INVALID_VALUE_ID, 0, &weights);
-  return status == xnn_status_success ? xnn_define_prelu (builder->subgraph, in, weights, out, 0) : status;
+    status = xnn_define_tensor_value (builder->subgraph, xnn_datatype_fp32, 1, &channels,
+                                      slope->data, XNN_INVALID_VALUE_ID, 0, &weights);
+  return status == xnn_status_success ? xnn_define_prelu (builder->subgraph, in, weights, out, 0)
+                                      : status;
 }
 
-/* Quantised values go to the plain kernel: same arithmetic, no table of four pointers for every pixel. */
+/* Quantised values go to the plain kernel: same arithmetic, no table of four pointers for every
+ * pixel. */
 static enum xnn_status
 define_resize (Builder *builder, const SlNode *node)
 {
@@ -321,13 +343,15 @@ define_resize (Builder *builder, const SlNode *node)
   const enum xnn_status status = io_values (builder, node, 1, &in, &out);
   if (status != xnn_status_success)
     return status;
-  return xnn_define_static_resize_bilinear_2d (builder->subgraph, (size_t) output->dims[1], (size_t) output->dims[2], in, out, flags);
+  return xnn_define_static_resize_bilinear_2d (builder->subgraph, (size_t) output->dims[1],
+                                               (size_t) output->dims[2], in, out, flags);
 }
 
 static enum xnn_status
 define_transpose_conv (Builder *builder, const SlNode *node)
 {
-  const SlTensor *weights = sl_node_input (builder->graph, node, 1), *input = sl_node_input (builder->graph, node, 2);
+  const SlTensor *weights = sl_node_input (builder->graph, node, 1),
+                 *input = sl_node_input (builder->graph, node, 2);
   const SlTensor *bias = sl_node_input (builder->graph, node, 3);
   const SlWindow *w = &node->params.window;
   const Limits limits = limits_of (w->activation);
@@ -341,18 +365,24 @@ define_transpose_conv (Builder *builder, const SlNode *node)
   if (status == xnn_status_success)
     status = define_value (builder, weights, XNN_INVALID_VALUE_ID, 0, &filter);
   if (status == xnn_status_success && bias != NULL)
-    status = xnn_define_tensor_value (builder->subgraph, xnn_datatype_fp32, 1, &channels, bias->data, XNN_INVALID_VALUE_ID, 0, &add);
+    status = xnn_define_tensor_value (builder->subgraph, xnn_datatype_fp32, 1, &channels,
+                                      bias->data, XNN_INVALID_VALUE_ID, 0, &add);
   if (status != xnn_status_success)
     return status;
   const gint32 *out_dims = sl_node_output (builder->graph, node, 0)->dims;
-  const gint32 rest_h = out_dims[1] - ((input->dims[1] - 1) * w->stride_h + weights->dims[1] - w->pad_top - w->pad_bottom);
-  const gint32 rest_w = out_dims[2] - ((input->dims[2] - 1) * w->stride_w + weights->dims[2] - w->pad_left - w->pad_right);
+  const gint32 rest_h =
+    out_dims[1]
+    - ((input->dims[1] - 1) * w->stride_h + weights->dims[1] - w->pad_top - w->pad_bottom);
+  const gint32 rest_w =
+    out_dims[2]
+    - ((input->dims[2] - 1) * w->stride_w + weights->dims[2] - w->pad_left - w->pad_right);
   if (rest_h < 0 || rest_w < 0 || rest_h >= w->stride_h || rest_w >= w->stride_w)
     return xnn_status_unsupported_parameter;
-  return xnn_define_deconvolution_2d (builder->subgraph, (uint32_t) w->pad_top, (uint32_t) w->pad_right, (uint32_t) w->pad_bottom,
-                                      (uint32_t) w->pad_left, (uint32_t) rest_h, (uint32_t) rest_w, (uint32_t) weights->dims[1],
-                                      (uint32_t) weights->dims[2], (uint32_t) w->stride_h, (uint32_t) w->stride_w, 1, 1, 1,
-                                      (size_t) weights->dims[3], channels, limits.lo, limits.hi, in, filter, add, out, 0);
+  return xnn_define_deconvolution_2d (
+    builder->subgraph, (uint32_t) w->pad_top, (uint32_t) w->pad_right, (uint32_t) w->pad_bottom,
+    (uint32_t) w->pad_left, (uint32_t) rest_h, (uint32_t) rest_w, (uint32_t) weights->dims[1],
+    (uint32_t) weights->dims[2], (uint32_t) w->stride_h, (uint32_t) w->stride_w, 1, 1, 1,
+    (size_t) weights->dims[3], channels, limits.lo, limits.hi, in, filter, add, out, 0);
 }
 
 static enum xnn_status
@@ -362,10 +392,12 @@ define_depth_to_space (Builder *builder, const SlNode *node)
   const enum xnn_status status = io_values (builder, node, 1, &in, &out);
   if (status != xnn_status_success)
     return status;
-  return xnn_define_depth_to_space (builder->subgraph, in, out, (uint32_t) node->params.block.size, 0);
+  return xnn_define_depth_to_space (builder->subgraph, in, out, (uint32_t) node->params.block.size,
+                                    0);
 }
 
-/* Averages of quantised values round differently in TensorFlow Lite, so only float ones go to XNNPACK. */
+/* Averages of quantised values round differently in TensorFlow Lite, so only float ones go to
+ * XNNPACK. */
 static enum xnn_status
 define_pool (Builder *builder, const SlNode *node)
 {
@@ -376,17 +408,20 @@ define_pool (Builder *builder, const SlNode *node)
   if (status != xnn_status_success)
     return status;
   if (node->op == SL_OP_MAX_POOL_2D)
-    return xnn_define_max_pooling_2d (builder->subgraph, (uint32_t) w->pad_top, (uint32_t) w->pad_right, (uint32_t) w->pad_bottom,
-                                      (uint32_t) w->pad_left, (uint32_t) w->filter_h, (uint32_t) w->filter_w, (uint32_t) w->stride_h,
-                                      (uint32_t) w->stride_w, 1, 1, limits.lo, limits.hi, in, out, 0);
+    return xnn_define_max_pooling_2d (
+      builder->subgraph, (uint32_t) w->pad_top, (uint32_t) w->pad_right, (uint32_t) w->pad_bottom,
+      (uint32_t) w->pad_left, (uint32_t) w->filter_h, (uint32_t) w->filter_w,
+      (uint32_t) w->stride_h, (uint32_t) w->stride_w, 1, 1, limits.lo, limits.hi, in, out, 0);
   if (sl_node_input (builder->graph, node, 0)->dtype != SL_DTYPE_F32)
     return xnn_status_unsupported_parameter;
-  return xnn_define_average_pooling_2d (builder->subgraph, (uint32_t) w->pad_top, (uint32_t) w->pad_right, (uint32_t) w->pad_bottom,
-                                        (uint32_t) w->pad_left, (uint32_t) w->filter_h, (uint32_t) w->filter_w, (uint32_t) w->stride_h,
-                                        (uint32_t) w->stride_w, limits.lo, limits.hi, in, out, 0);
+  return xnn_define_average_pooling_2d (
+    builder->subgraph, (uint32_t) w->pad_top, (uint32_t) w->pad_right, (uint32_t) w->pad_bottom,
+    (uint32_t) w->pad_left, (uint32_t) w->filter_h, (uint32_t) w->filter_w, (uint32_t) w->stride_h,
+    (uint32_t) w->stride_w, limits.lo, limits.hi, in, out, 0);
 }
 
-/* Newer versions drop reduced dimensions unless told not to; older ones keep them and know no such flag. */
+/* Newer versions drop reduced dimensions unless told not to; older ones keep them and know no such
+ * flag. */
 #ifdef XNN_FLAG_KEEP_DIMS
 #define KEEP_DIMS XNN_FLAG_KEEP_DIMS
 #else
@@ -397,23 +432,26 @@ define_pool (Builder *builder, const SlNode *node)
 static enum xnn_status
 define_mean (Builder *builder, const SlNode *node)
 {
-  const SlTensor *input = sl_node_input (builder->graph, node, 0), *output = sl_node_output (builder->graph, node, 0);
+  const SlTensor *input = sl_node_input (builder->graph, node, 0),
+                 *output = sl_node_output (builder->graph, node, 0);
   uint32_t in, out;
-  if (input->rank != 4 || output->rank != 4 || output->dims[1] != 1 || output->dims[2] != 1 || output->dims[0] != input->dims[0]
-      || output->dims[3] != input->dims[3])
+  if (input->rank != 4 || output->rank != 4 || output->dims[1] != 1 || output->dims[2] != 1
+      || output->dims[0] != input->dims[0] || output->dims[3] != input->dims[3])
     return xnn_status_unsupported_parameter;
   const enum xnn_status status = io_values (builder, node, 1, &in, &out);
   if (status != xnn_status_success)
     return status;
-  return xnn_define_global_average_pooling_2d (builder->subgraph, -INFINITY, INFINITY, in, out, KEEP_DIMS);
+  return xnn_define_global_average_pooling_2d (builder->subgraph, -INFINITY, INFINITY, in, out,
+                                               KEEP_DIMS);
 }
 
 /* Quantised values of these go through a table of the plain kernel, made once. */
 static gboolean
 floats_only (SlOpType op)
 {
-  return op == SL_OP_LEAKY_RELU || op == SL_OP_ELU || op == SL_OP_HARD_SWISH || op == SL_OP_ABS || op == SL_OP_NEG || op == SL_OP_FLOOR
-         || op == SL_OP_CEIL || op == SL_OP_ROUND || op == SL_OP_SQRT || op == SL_OP_SQUARE;
+  return op == SL_OP_LEAKY_RELU || op == SL_OP_ELU || op == SL_OP_HARD_SWISH || op == SL_OP_ABS
+         || op == SL_OP_NEG || op == SL_OP_FLOOR || op == SL_OP_CEIL || op == SL_OP_ROUND
+         || op == SL_OP_SQRT || op == SL_OP_SQUARE;
 }
 
 static enum xnn_status
@@ -467,7 +505,8 @@ static enum xnn_status
 define_softmax (Builder *builder, const SlNode *node)
 {
   uint32_t in, out;
-  if (node->params.softmax.beta != 1.0f || sl_node_input (builder->graph, node, 0)->dtype != SL_DTYPE_F32)
+  if (node->params.softmax.beta != 1.0f
+      || sl_node_input (builder->graph, node, 0)->dtype != SL_DTYPE_F32)
     return xnn_status_unsupported_parameter;
   const enum xnn_status status = io_values (builder, node, 1, &in, &out);
   return status != xnn_status_success ? status : xnn_define_softmax (builder->subgraph, in, out, 0);
@@ -539,9 +578,11 @@ sl_xnn_init (GError **error)
   const enum xnn_status status = (enum xnn_status) (known - 1);
   if (status == xnn_status_success)
     return TRUE;
-  const char *otherwise = status == xnn_status_out_of_memory ? "it has no memory" : status_text (status);
+  const char *otherwise =
+    status == xnn_status_out_of_memory ? "it has no memory" : status_text (status);
   g_autofree char *problem = sl_xnn_start_problem ("", ON_ARM, otherwise);
-  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "XNNPACK cannot run on this machine: %s", problem);
+  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "XNNPACK cannot run on this machine: %s",
+               problem);
   return FALSE;
 }
 
@@ -571,11 +612,13 @@ ratio_within (gfloat ratio, gfloat lowest, gfloat end)
   return ratio >= lowest && ratio < end;
 }
 
-/* XNNPACK aborts, or answers wrongly, instead of refusing, where ratios of scales leave the range of its fixed-point arithmetic. */
+/* XNNPACK aborts, or answers wrongly, instead of refusing, where ratios of scales leave the range
+ * of its fixed-point arithmetic. */
 static gboolean
 scales_fit (const SlGraph *graph, const SlNode *node)
 {
-  const SlTensor *a = sl_node_input (graph, node, 0), *b = sl_node_input (graph, node, 1), *output = sl_node_output (graph, node, 0);
+  const SlTensor *a = sl_node_input (graph, node, 0), *b = sl_node_input (graph, node, 1),
+                 *output = sl_node_output (graph, node, 0);
   const gfloat in = sl_tensor_scale (a), out = sl_tensor_scale (output);
   if (a->quant.count != 1 || output->quant.count != 1 || output->dtype == SL_DTYPE_F32)
     return TRUE;
@@ -595,7 +638,9 @@ scales_fit (const SlGraph *graph, const SlNode *node)
       return ratio_within (in * sl_tensor_scale (b) / out, 0x1p-16f, 0x1p+8f);
     case SL_OP_MEAN:
       return ratio_within (in / out, 0x1p-8f, 0x1p+8f)
-             && (a->rank != 4 || ratio_within (in / (out * (gfloat) a->dims[1] * (gfloat) a->dims[2]), 0x1p-32f, 0x1p+8f));
+             && (a->rank != 4
+                 || ratio_within (in / (out * (gfloat) a->dims[1] * (gfloat) a->dims[2]), 0x1p-32f,
+                                  0x1p+8f));
     case SL_OP_RELU:
     case SL_OP_RELU6:
     case SL_OP_RELU_N1_TO_1:
@@ -613,7 +658,8 @@ gboolean
 sl_xnn_supports (const SlGraph *graph, const SlNode *node)
 {
   Builder builder;
-  if (define_functions[node->op] == NULL || sl_activation_is_curve (sl_node_fused_activation (node)) || !scales_fit (graph, node))
+  if (define_functions[node->op] == NULL || sl_activation_is_curve (sl_node_fused_activation (node))
+      || !scales_fit (graph, node))
     return FALSE;
   enum xnn_status status = builder_init (&builder, graph, 0);
   if (status == xnn_status_success)
@@ -628,8 +674,11 @@ define_all (Builder *builder, const SlStep *step)
   for (guint i = 0; i < step->operands->len; i++) {
     uint32_t id = XNN_INVALID_VALUE_ID;
     const gint32 tensor = g_array_index (step->operands, gint32, i);
-    const uint32_t flags = g_array_index (step->is_output, gboolean, i) ? XNN_VALUE_FLAG_EXTERNAL_OUTPUT : XNN_VALUE_FLAG_EXTERNAL_INPUT;
-    const enum xnn_status status = define_value (builder, sl_graph_tensor (builder->graph, tensor), i, flags, &id);
+    const uint32_t flags = g_array_index (step->is_output, gboolean, i)
+                             ? XNN_VALUE_FLAG_EXTERNAL_OUTPUT
+                             : XNN_VALUE_FLAG_EXTERNAL_INPUT;
+    const enum xnn_status status =
+      define_value (builder, sl_graph_tensor (builder->graph, tensor), i, flags, &id);
     if (status != xnn_status_success)
       return status;
     g_hash_table_insert (builder->values, GINT_TO_POINTER (tensor + 1), GUINT_TO_POINTER (id + 1));
@@ -655,8 +704,9 @@ sl_xnn_runtime_new (const SlHost *host, const SlStep *step, SlXnnThreads threads
     status = (enum xnn_status) sl_xnn_make_runtime (host, builder.subgraph, threads, &handle);
   if (status != xnn_status_success) {
     const SlNode *first = sl_graph_node (host->graph, g_array_index (step->nodes, guint, 0));
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "XNNPACK refused %u nodes from node %u %s '%s' on: %s", step->nodes->len, first->index,
-                 sl_op_name (first->op), first->name, status_text (status));
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND,
+                 "XNNPACK refused %u nodes from node %u %s '%s' on: %s", step->nodes->len,
+                 first->index, sl_op_name (first->op), first->name, status_text (status));
     builder_clear (&builder);
     return NULL;
   }
@@ -690,7 +740,9 @@ sl_xnn_runtime_run (SlXnnRuntime *runtime, void *const *memory)
     changed |= runtime->externals[i].data != memory[i];
     runtime->externals[i].data = memory[i];
   }
-  if (changed && xnn_setup_runtime (runtime->runtime, runtime->n_externals, runtime->externals) != xnn_status_success) {
+  if (changed
+      && xnn_setup_runtime (runtime->runtime, runtime->n_externals, runtime->externals)
+           != xnn_status_success) {
     runtime->externals[0].data = NULL;
     return FALSE;
   }

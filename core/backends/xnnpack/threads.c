@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The threads of a session's XNNPACK runtimes: XNNPACK's own kind of pool. Other backends run on core/base/thread_pool.h. */
+/* The threads of a session's XNNPACK runtimes: XNNPACK's own kind of pool. Other backends run on
+ * core/base/thread_pool.h. */
 #include <pthreadpool.h>
 
 #include "sightline/error.h"
@@ -12,7 +13,8 @@ sl_xnn_threads_new (guint threads, GError **error)
     return NULL;
   SlXnnThreads pool = pthreadpool_create (threads);
   if (pool == NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "cannot start %u threads, for want of memory or by a limit on threads", threads);
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND,
+                 "cannot start %u threads, for want of memory or by a limit on threads", threads);
   return pool;
 }
 
@@ -32,5 +34,6 @@ void
 sl_xnn_threads_rest (SlXnnThreads pool)
 {
   if (pool != NULL)
-    pthreadpool_parallelize_1d (pool, nothing, NULL, pthreadpool_get_threads_count (pool), PTHREADPOOL_FLAG_YIELD_WORKERS);
+    pthreadpool_parallelize_1d (pool, nothing, NULL, pthreadpool_get_threads_count (pool),
+                                PTHREADPOOL_FLAG_YIELD_WORKERS);
 }

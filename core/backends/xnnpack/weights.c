@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Weights that XNNPACK packed, for all runtimes of a graph, as one entry of its weight cache: an XNNPACK that asks a provider for memory gets each node's
- * weights packed once for all runtimes. What has been packed is never moved, so an offset is an address. Older ones pack for every
+ * Weights that XNNPACK packed, for all runtimes of a graph, as one entry of its weight cache: an
+ * XNNPACK that asks a provider for memory gets each node's weights packed once for all runtimes.
+ * What has been packed is never moved, so an offset is an address. Older ones pack for every
  * runtime; then there is nothing here to share.
  */
 #include "core/backends/xnnpack/xnn.h"
@@ -28,7 +29,8 @@ typedef struct
   void *reserved;
 } Weights;
 
-/* Whether nodes share @data, which they may read with other scales or zero points: XNNPACK's key does not tell these apart. */
+/* Whether nodes share @data, which they may read with other scales or zero points: XNNPACK's key
+ * does not tell these apart. */
 static gboolean
 is_shared (const SlGraph *graph, const void *data)
 {
@@ -42,7 +44,8 @@ is_shared (const SlGraph *graph, const void *data)
 }
 
 static gboolean
-same_key (const struct xnn_weights_cache_look_up_key *a, const struct xnn_weights_cache_look_up_key *b)
+same_key (const struct xnn_weights_cache_look_up_key *a,
+          const struct xnn_weights_cache_look_up_key *b)
 {
   return a->seed == b->seed && a->kernel == b->kernel && a->bias == b->bias;
 }
@@ -70,12 +73,14 @@ reserve_space (void *context, size_t n)
 
 /* Some operators ask for what look_up() has found once more, without @data. */
 static size_t
-look_up_or_insert (void *context, const struct xnn_weights_cache_look_up_key *key, void *data, size_t size)
+look_up_or_insert (void *context, const struct xnn_weights_cache_look_up_key *key, void *data,
+                   size_t size)
 {
   Weights *weights = context;
   for (guint i = 0; i < weights->all->len; i++) {
     const Packed *packed = &g_array_index (weights->all, Packed, i);
-    if (packed->size == size && same_key (&packed->key, key) && (data == NULL || memcmp (packed->data, data, size) == 0))
+    if (packed->size == size && same_key (&packed->key, key)
+        && (data == NULL || memcmp (packed->data, data, size) == 0))
       return (size_t) packed->data;
   }
   const Packed packed = { *key, data, size };
@@ -130,11 +135,14 @@ weights_clear (gpointer data)
 }
 
 int
-sl_xnn_make_runtime (const SlHost *host, struct xnn_subgraph *subgraph, SlXnnThreads threads, struct xnn_runtime **runtime)
+sl_xnn_make_runtime (const SlHost *host, struct xnn_subgraph *subgraph, SlXnnThreads threads,
+                     struct xnn_runtime **runtime)
 {
-  Weights *weights = sl_weight_cache_get (host->weights, &sl_backend_xnnpack, NULL, weights_new, (gpointer) host, weights_clear);
+  Weights *weights = sl_weight_cache_get (host->weights, &sl_backend_xnnpack, NULL, weights_new,
+                                          (gpointer) host, weights_clear);
   g_mutex_lock (&weights->mutex);
-  const enum xnn_status status = xnn_create_runtime_v3 (subgraph, &weights->provider, threads, 0, runtime);
+  const enum xnn_status status =
+    xnn_create_runtime_v3 (subgraph, &weights->provider, threads, 0, runtime);
   g_mutex_unlock (&weights->mutex);
   return (int) status;
 }
@@ -142,7 +150,8 @@ sl_xnn_make_runtime (const SlHost *host, struct xnn_subgraph *subgraph, SlXnnThr
 #else
 
 int
-sl_xnn_make_runtime (const SlHost *host, struct xnn_subgraph *subgraph, SlXnnThreads threads, struct xnn_runtime **runtime)
+sl_xnn_make_runtime (const SlHost *host, struct xnn_subgraph *subgraph, SlXnnThreads threads,
+                     struct xnn_runtime **runtime)
 {
   return (int) xnn_create_runtime_v2 (subgraph, threads, 0, runtime);
 }

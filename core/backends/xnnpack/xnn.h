@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * XNNPACK behind a small interface (internal to core/backends/xnnpack): which nodes it takes, and runtimes over runs of nodes. The subgraph
- * API common to 2022-02 and later is used, and later ones' cache of weights where it is.
+ * XNNPACK behind a small interface (internal to core/backends/xnnpack): which nodes it takes, and
+ * runtimes over runs of nodes. The subgraph API common to 2022-02 and later is used, and later
+ * ones' cache of weights where it is.
  */
 #ifndef SL_CORE_BACKENDS_XNNPACK_XNN_H
 #define SL_CORE_BACKENDS_XNNPACK_XNN_H
@@ -13,30 +14,36 @@ typedef struct pthreadpool *SlXnnThreads;
 struct xnn_subgraph;
 struct xnn_runtime;
 
-/** sl_xnn_init: FALSE with @error set when XNNPACK cannot run on this machine. Call once before the rest; thread-safe. */
+/** sl_xnn_init: FALSE with @error set when XNNPACK cannot run on this machine. Call once before the
+ * rest; thread-safe. */
 gboolean sl_xnn_init (GError **error);
-/** sl_xnn_start_problem: (transfer full): why XNNPACK does not start: the files it cannot read below @root, "" but in tests, on an
+/** sl_xnn_start_problem: (transfer full): why XNNPACK does not start: the files it cannot read
+ * below @root, "" but in tests, on an
  *  @arm processor or another; where it can read them, what its status says, @otherwise. */
 char *sl_xnn_start_problem (const char *root, gboolean arm, const char *otherwise);
-/** sl_xnn_supports: whether XNNPACK has an operator for @node with its types and parameters. Exact for the definition; creating the
- *  runtime may still refuse unusual scales. */
+/** sl_xnn_supports: whether XNNPACK has an operator for @node with its types and parameters. Exact
+ * for the definition; creating the runtime may still refuse unusual scales. */
 gboolean sl_xnn_supports (const SlGraph *graph, const SlNode *node);
 
 /** sl_xnn_runtime_new: @threads (nullable) must outlive the runtime. */
-SlXnnRuntime *sl_xnn_runtime_new (const SlHost *host, const SlStep *step, SlXnnThreads threads, GError **error);
+SlXnnRuntime *sl_xnn_runtime_new (const SlHost *host, const SlStep *step, SlXnnThreads threads,
+                                  GError **error);
 void sl_xnn_runtime_free (SlXnnRuntime *runtime);
-/** sl_xnn_runtime_run: @memory holds one pointer per operand of the step; set up again only when one changed. FALSE when XNNPACK returns an
- *  error. */
+/** sl_xnn_runtime_run: @memory holds one pointer per operand of the step; set up again only when
+ * one changed. FALSE when XNNPACK returns an error. */
 gboolean sl_xnn_runtime_run (SlXnnRuntime *runtime, void *const *memory);
 
-/** sl_xnn_make_runtime: returns an enum xnn_status; any thread. Weights packed for another runtime of the graph are shared where this XNNPACK
- *  can share them; they are in the host's cache. */
-int sl_xnn_make_runtime (const SlHost *host, struct xnn_subgraph *subgraph, SlXnnThreads threads, struct xnn_runtime **runtime);
+/** sl_xnn_make_runtime: returns an enum xnn_status; any thread. Weights packed for another runtime
+ * of the graph are shared where this XNNPACK can share them; they are in the host's cache. */
+int sl_xnn_make_runtime (const SlHost *host, struct xnn_subgraph *subgraph, SlXnnThreads threads,
+                         struct xnn_runtime **runtime);
 
-/** sl_xnn_threads_new: NULL with @error set when threads cannot be started; @threads 1 gives NULL without error. */
+/** sl_xnn_threads_new: NULL with @error set when threads cannot be started; @threads 1 gives NULL
+ * without error. */
 SlXnnThreads sl_xnn_threads_new (guint threads, GError **error);
 void sl_xnn_threads_free (SlXnnThreads threads);
-/** sl_xnn_threads_rest: between parallel loops the threads spin, to be quick; this makes them sleep until the next one. (nullable) @threads */
+/** sl_xnn_threads_rest: between parallel loops the threads spin, to be quick; this makes them sleep
+ * until the next one. (nullable) @threads */
 void sl_xnn_threads_rest (SlXnnThreads threads);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ARG_MAX, ARG_MIN (the first of equals wins, NaN never) and TOPK_V2. Quantised values along the last dimension, as class maps
- * have them, are searched 16 at a time.
+ * ARG_MAX, ARG_MIN (the first of equals wins, NaN never) and TOPK_V2. Quantised values along the
+ * last dimension, as class maps have them, are searched 16 at a time.
  */
 #include <string.h>
 
@@ -62,7 +62,8 @@ search_floats (const gfloat *in, gsize n)
   return found;
 }
 
-/* Rows of 8-bit values, a block at a time. Their order is that of unsigned bytes flipped: 0x80 for signed ones, all bits for the lowest. */
+/* Rows of 8-bit values, a block at a time. Their order is that of unsigned bytes flipped: 0x80 for
+ * signed ones, all bits for the lowest. */
 static void
 search_bytes (const Search *s, gsize first, gsize n, gboolean is_int64)
 {
@@ -71,7 +72,8 @@ search_bytes (const Search *s, gsize first, gsize n, gboolean is_int64)
   for (gsize k = first; k < first + n; k += BLOCK) {
     const gsize rows = MIN (BLOCK, first + n - k);
     gint32 *found = is_int64 ? block : (gint32 *) s->call->outputs[0] + k;
-    sl_simd_loops ()->arg_max ((const guint8 *) s->call->inputs[0] + k * s->n, s->n, rows, flip, found);
+    sl_simd_loops ()->arg_max ((const guint8 *) s->call->inputs[0] + k * s->n, s->n, rows, flip,
+                               found);
     for (gsize i = 0; is_int64 && i < rows; i++)
       ((gint64 *) s->call->outputs[0])[k + i] = block[i];
   }
@@ -82,7 +84,8 @@ search_part (void *data, gsize first, gsize n)
 {
   const Search *s = data;
   const SlDtype dtype = s->input->dtype;
-  const gboolean is_int64 = sl_node_output (s->call->graph, s->call->node, 0)->dtype == SL_DTYPE_I64;
+  const gboolean is_int64 =
+    sl_node_output (s->call->graph, s->call->node, 0)->dtype == SL_DTYPE_I64;
   if (s->inner == 1 && (dtype == SL_DTYPE_I8 || dtype == SL_DTYPE_U8)) {
     search_bytes (s, first, n, is_int64);
     return;
@@ -171,8 +174,10 @@ void
 sl_kernel_topk (const SlKernelCall *call)
 {
   const TopK *p = call->state;
-  const SlTensor *input = sl_node_input (call->graph, call->node, 0), *output = sl_node_output (call->graph, call->node, 0);
-  const gsize n = (gsize) input->dims[input->rank - 1], k = (gsize) output->dims[output->rank - 1], size = sl_dtype_size (input->dtype);
+  const SlTensor *input = sl_node_input (call->graph, call->node, 0),
+                 *output = sl_node_output (call->graph, call->node, 0);
+  const gsize n = (gsize) input->dims[input->rank - 1], k = (gsize) output->dims[output->rank - 1],
+              size = sl_dtype_size (input->dtype);
   gsize elements = 0;
   sl_tensor_elements (input, &elements);
   for (gsize row = 0; row < elements / n; row++) {
@@ -185,7 +190,7 @@ sl_kernel_topk (const SlKernelCall *call)
       greatest (call, row * n, n, k, indices);
     }
     for (gsize i = 0; i < k; i++)
-      memcpy ((guint8 *) call->outputs[0] + (row * k + i) * size, (const guint8 *) call->inputs[0] + (row * n + (gsize) indices[i]) * size,
-              size);
+      memcpy ((guint8 *) call->outputs[0] + (row * k + i) * size,
+              (const guint8 *) call->inputs[0] + (row * n + (gsize) indices[i]) * size, size);
   }
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Binary operators. 8-bit sums are XNNPACK's: both quantised values times 20-bit multipliers, one shift, rounded half up, or, where the
- * node asks for it, half away from zero, as qnnpack does; 8-bit products are an integer times one scale, rounded half to even; 8-bit
- * PRELU is TensorFlow Lite's. Everything else on quantised values goes through real numbers.
- * Whole numbers wrap; division by zero gives zero.
+ * Binary operators. 8-bit sums are XNNPACK's: both quantised values times 20-bit multipliers, one
+ * shift, rounded half up, or, where the node asks for it, half away from zero, as qnnpack does;
+ * 8-bit products are an integer times one scale, rounded half to even; 8-bit PRELU is TensorFlow
+ * Lite's. Everything else on quantised values goes through real numbers. Whole numbers wrap;
+ * division by zero gives zero.
  */
 #include "core/ops/kernels/broadcast.h"
 #include "core/ops/kernels/fixedpoint.h"
@@ -24,12 +25,15 @@ typedef struct
   WholeFunction whole;
   const SlTensor *a, *b, *output;
   gint32 zero_a, zero_b, zero_out;
-  gint32 multiplier_a, multiplier_b, bias, shift; /* sums of quantised values; the bias has half a step in it */
+  gint32 multiplier_a, multiplier_b, bias,
+    shift; /* sums of quantised values; the bias has half a step in it */
   gboolean half_away;
   gfloat scale_a, scale_b, scale; /* products of quantised values, real numbers: of the result */
-  SlFixed above, below;           /* PRELU of quantised values: what those above zero, and products with the slope, count */
-  guint8 *curves;                 /* (nullable): of PRELU's slopes that do not change: CURVE bytes for each that there is */
-  guint16 *curve_of;              /* by a slope's byte: which of the curves is its */
+  SlFixed above, below; /* PRELU of quantised values: what those above zero, and products with the
+                           slope, count */
+  guint8 *curves;    /* (nullable): of PRELU's slopes that do not change: CURVE bytes for each that
+                        there is */
+  guint16 *curve_of; /* by a slope's byte: which of the curves is its */
 } Binary;
 
 static gfloat
@@ -217,7 +221,8 @@ static const struct
 
 /* Inlined with a known function, so that the loops become vectors. */
 static inline __attribute__ ((always_inline)) void
-apply (RealFunction function, const Binary *p, const void *const *inputs, const gsize *strides, gfloat *out, gsize n)
+apply (RealFunction function, const Binary *p, const void *const *inputs, const gsize *strides,
+       gfloat *out, gsize n)
 {
   const gfloat *a = inputs[0], *b = inputs[1], lo = p->clamp.lo_f, hi = p->clamp.hi_f;
   if (strides[0] != 0 && strides[1] != 0) {
@@ -241,7 +246,8 @@ apply (RealFunction function, const Binary *p, const void *const *inputs, const 
 }
 
 static void
-row_real (const void *context, const void *const *inputs, const gsize *strides, void *output, gsize n)
+row_real (const void *context, const void *const *inputs, const gsize *strides, void *output,
+          gsize n)
 {
   const Binary *p = context;
   if (p->real == real_add)
@@ -259,10 +265,12 @@ row_real (const void *context, const void *const *inputs, const gsize *strides, 
 }
 
 static inline __attribute__ ((always_inline)) void
-sum_quantised (const Binary *p, SlDtype dtype, const void *const *inputs, const gsize *strides, void *output, gsize n)
+sum_quantised (const Binary *p, SlDtype dtype, const void *const *inputs, const gsize *strides,
+               void *output, gsize n)
 {
   for (gsize i = 0; i < n; i++) {
-    const gint32 a = sl_load_8bit (inputs[0], dtype, i * strides[0]), b = sl_load_8bit (inputs[1], dtype, i * strides[1]);
+    const gint32 a = sl_load_8bit (inputs[0], dtype, i * strides[0]),
+                 b = sl_load_8bit (inputs[1], dtype, i * strides[1]);
     const gint32 sum = p->bias + a * p->multiplier_a + b * p->multiplier_b;
     const gint32 below = p->half_away && sum < 1 << (p->shift - 1) ? 1 : 0;
     const gint32 quantised = ((sum - below) >> p->shift) + p->zero_out;
@@ -271,7 +279,8 @@ sum_quantised (const Binary *p, SlDtype dtype, const void *const *inputs, const 
 }
 
 static void
-row_sum (const void *context, const void *const *inputs, const gsize *strides, void *output, gsize n)
+row_sum (const void *context, const void *const *inputs, const gsize *strides, void *output,
+         gsize n)
 {
   const Binary *p = context;
   if (p->output->dtype == SL_DTYPE_I8)
@@ -281,32 +290,38 @@ row_sum (const void *context, const void *const *inputs, const gsize *strides, v
 }
 
 static void
-row_product (const void *context, const void *const *inputs, const gsize *strides, void *output, gsize n)
+row_product (const void *context, const void *const *inputs, const gsize *strides, void *output,
+             gsize n)
 {
   const Binary *p = context;
   const SlDtype dtype = p->output->dtype;
   for (gsize i = 0; i < n; i++) {
-    const gint32 a = sl_load_8bit (inputs[0], dtype, i * strides[0]), b = sl_load_8bit (inputs[1], dtype, i * strides[1]);
+    const gint32 a = sl_load_8bit (inputs[0], dtype, i * strides[0]),
+                 b = sl_load_8bit (inputs[1], dtype, i * strides[1]);
     const gfloat value = (gfloat) ((a - p->zero_a) * (b - p->zero_b)) * p->scale;
     sl_store_8bit (output, dtype, i, sl_requantize (value, p->zero_out, &p->clamp));
   }
 }
 
 static void
-row_prelu (const void *context, const void *const *inputs, const gsize *strides, void *output, gsize n)
+row_prelu (const void *context, const void *const *inputs, const gsize *strides, void *output,
+           gsize n)
 {
   const Binary *p = context;
   const SlDtype dtype = p->output->dtype;
   for (gsize i = 0; i < n; i++) {
     const gint32 a = sl_load_8bit (inputs[0], dtype, i * strides[0]) - p->zero_a;
     const gint32 b = sl_load_8bit (inputs[1], dtype, i * strides[1]) - p->zero_b;
-    const gint64 quantised = (gint64) (a < 0 ? sl_fixed_multiply (a * b, p->below) : sl_fixed_multiply (a, p->above)) + p->zero_out;
+    const gint64 quantised =
+      (gint64) (a < 0 ? sl_fixed_multiply (a * b, p->below) : sl_fixed_multiply (a, p->above))
+      + p->zero_out;
     sl_store_8bit (output, dtype, i, (gint32) CLAMP (quantised, p->clamp.lo, p->clamp.hi));
   }
 }
 
 static void
-row_curves (const void *context, const void *const *inputs, const gsize *strides, void *output, gsize n)
+row_curves (const void *context, const void *const *inputs, const gsize *strides, void *output,
+            gsize n)
 {
   const Binary *p = context;
   const guint8 *a = inputs[0], *b = inputs[1], *curves = p->curves;
@@ -315,7 +330,8 @@ row_curves (const void *context, const void *const *inputs, const gsize *strides
     out[i] = curves[(gsize) p->curve_of[b[i * strides[1]]] * CURVE + a[i * strides[0]]];
 }
 
-/* What PRELU makes of each byte, for each slope that its constant has; FALSE where that is more than there are values. */
+/* What PRELU makes of each byte, for each slope that its constant has; FALSE where that is more
+ * than there are values. */
 static gboolean
 draw_curves (Binary *p, SlArena *arena)
 {
@@ -337,24 +353,30 @@ draw_curves (Binary *p, SlArena *arena)
   memcpy (p->curve_of, curve_of, sizeof curve_of);
   p->curves = sl_arena_alloc (arena, (gsize) n * CURVE);
   for (guint i = 0; i < n; i++)
-    row_prelu (p, (const void *const[]){ bytes, &slopes[i] }, (const gsize[]){ 1, 0 }, p->curves + i * CURVE, CURVE);
+    row_prelu (p, (const void *const[]){ bytes, &slopes[i] }, (const gsize[]){ 1, 0 },
+               p->curves + i * CURVE, CURVE);
   return TRUE;
 }
 
 static void
-row_quantised (const void *context, const void *const *inputs, const gsize *strides, void *output, gsize n)
+row_quantised (const void *context, const void *const *inputs, const gsize *strides, void *output,
+               gsize n)
 {
   const Binary *p = context;
   const SlDtype dtype = p->output->dtype;
   for (gsize i = 0; i < n; i++) {
-    const gfloat a = (gfloat) (sl_load_16bit (inputs[0], dtype, i * strides[0]) - p->zero_a) * p->scale_a;
-    const gfloat b = (gfloat) (sl_load_16bit (inputs[1], dtype, i * strides[1]) - p->zero_b) * p->scale_b;
-    sl_store_16bit (output, dtype, i, sl_requantize (p->real (a, b) * p->scale, p->zero_out, &p->clamp));
+    const gfloat a =
+      (gfloat) (sl_load_16bit (inputs[0], dtype, i * strides[0]) - p->zero_a) * p->scale_a;
+    const gfloat b =
+      (gfloat) (sl_load_16bit (inputs[1], dtype, i * strides[1]) - p->zero_b) * p->scale_b;
+    sl_store_16bit (output, dtype, i,
+                    sl_requantize (p->real (a, b) * p->scale, p->zero_out, &p->clamp));
   }
 }
 
 static void
-row_whole (const void *context, const void *const *inputs, const gsize *strides, void *output, gsize n)
+row_whole (const void *context, const void *const *inputs, const gsize *strides, void *output,
+           gsize n)
 {
   const Binary *p = context;
   if (p->output->dtype == SL_DTYPE_I32) {
@@ -372,7 +394,8 @@ row_whole (const void *context, const void *const *inputs, const gsize *strides,
 static gboolean
 prepare_sum (Binary *p, gboolean subtract, gboolean half_away)
 {
-  const gfloat out = sl_tensor_scale (p->output), ratio_a = p->scale_a / out, ratio_b = p->scale_b / out, most = MAX (ratio_a, ratio_b);
+  const gfloat out = sl_tensor_scale (p->output), ratio_a = p->scale_a / out,
+               ratio_b = p->scale_b / out, most = MAX (ratio_a, ratio_b);
   if (!(MIN (ratio_a, ratio_b) >= 0x1p-10f && most < 0x1p+8f))
     return FALSE;
   p->shift = sl_add_shift (most, half_away);
@@ -400,7 +423,8 @@ choose_row (Binary *p, const SlNode *node, SlArena *arena)
   p->zero_a = sl_tensor_zero_point (p->a);
   p->zero_b = sl_tensor_zero_point (p->b);
   p->zero_out = sl_tensor_zero_point (p->output);
-  if (bytes && (node->op == SL_OP_ADD || node->op == SL_OP_SUB) && prepare_sum (p, node->op == SL_OP_SUB, node->params.binary.half_away))
+  if (bytes && (node->op == SL_OP_ADD || node->op == SL_OP_SUB)
+      && prepare_sum (p, node->op == SL_OP_SUB, node->params.binary.half_away))
     return row_sum;
   if (bytes && node->op == SL_OP_MUL) {
     p->scale = p->scale_a * p->scale_b / sl_tensor_scale (p->output);
@@ -419,7 +443,8 @@ void *
 sl_kernel_binary_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
 {
   Binary *p = sl_arena_alloc (arena, sizeof *p);
-  const gboolean fused = node->op == SL_OP_ADD || node->op == SL_OP_SUB || node->op == SL_OP_MUL || node->op == SL_OP_DIV;
+  const gboolean fused = node->op == SL_OP_ADD || node->op == SL_OP_SUB || node->op == SL_OP_MUL
+                         || node->op == SL_OP_DIV;
   p->a = sl_node_input (graph, node, 0);
   p->b = sl_node_input (graph, node, 1);
   p->output = sl_node_output (graph, node, 0);

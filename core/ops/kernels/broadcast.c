@@ -13,7 +13,8 @@ input_strides (const SlTensor *input, const SlTensor *output, gsize strides[SL_M
 {
   gsize step = 1;
   for (guint i = output->rank; i-- > 0;) {
-    const gint32 dim = i + input->rank >= output->rank ? input->dims[i + input->rank - output->rank] : 1;
+    const gint32 dim =
+      i + input->rank >= output->rank ? input->dims[i + input->rank - output->rank] : 1;
     strides[i] = dim == 1 ? 0 : step;
     step *= (gsize) dim;
   }
@@ -60,7 +61,8 @@ simplify (SlBroadcast *b)
 }
 
 void
-sl_broadcast_init (SlBroadcast *broadcast, const SlGraph *graph, const SlNode *node, guint n_inputs, SlRow row, const void *context)
+sl_broadcast_init (SlBroadcast *broadcast, const SlGraph *graph, const SlNode *node, guint n_inputs,
+                   SlRow row, const void *context)
 {
   const SlTensor *output = sl_node_output (graph, node, 0);
   memset (broadcast, 0, sizeof *broadcast);
@@ -94,7 +96,8 @@ run_part (void *data, gsize first, gsize n)
   const guint last = b->rank - 1;
   const gboolean single = b->rank == 1;
   const gsize length = single ? n : b->dims[last], rows = single ? 1 : n;
-  gsize position[SL_MAX_RANK + 1] = { 0 }, at[SL_BROADCAST_INPUTS] = { 0 }, strides[SL_BROADCAST_INPUTS] = { 0 };
+  gsize position[SL_MAX_RANK + 1] = { 0 }, at[SL_BROADCAST_INPUTS] = { 0 },
+                               strides[SL_BROADCAST_INPUTS] = { 0 };
   gsize rest = first;
   for (guint i = single ? 1 : last; i-- > 0;) {
     position[i] = single ? first : rest % b->dims[i];
@@ -132,5 +135,6 @@ sl_broadcast_run (const SlBroadcast *broadcast, const SlKernelCall *call)
   if (broadcast->rank == 1)
     sl_parallel (call, broadcast->dims[0], PART_ELEMENTS, run_part, &job);
   else
-    sl_parallel (call, rows, PART_ELEMENTS / broadcast->dims[broadcast->rank - 1] + 1, run_part, &job);
+    sl_parallel (call, rows, PART_ELEMENTS / broadcast->dims[broadcast->rank - 1] + 1, run_part,
+                 &job);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Broadcasting (internal to core): walks up to three inputs and one output together, row by row, by NumPy's rules.
+ * Broadcasting (internal to core): walks up to three inputs and one output together, row by row, by
+ * NumPy's rules.
  */
 #ifndef SL_CORE_OPS_KERNELS_BROADCAST_H
 #define SL_CORE_OPS_KERNELS_BROADCAST_H
@@ -14,9 +15,11 @@
  * @inputs: first element of each input's row
  * @strides: elements between neighbours: 1, or 0 where an input repeats
  */
-typedef void (*SlRow) (const void *context, const void *const *inputs, const gsize *strides, void *output, gsize n);
+typedef void (*SlRow) (const void *context, const void *const *inputs, const gsize *strides,
+                       void *output, gsize n);
 
-/** SlBroadcast: dimensions that all inputs walk alike are merged; the last one is the row. Strides count elements. */
+/** SlBroadcast: dimensions that all inputs walk alike are merged; the last one is the row. Strides
+ * count elements. */
 typedef struct
 {
   guint n_inputs, rank;
@@ -28,7 +31,8 @@ typedef struct
 } SlBroadcast;
 
 /** sl_broadcast_init: for inputs 0 .. @n_inputs-1 and output 0 of @node. */
-void sl_broadcast_init (SlBroadcast *broadcast, const SlGraph *graph, const SlNode *node, guint n_inputs, SlRow row, const void *context);
+void sl_broadcast_init (SlBroadcast *broadcast, const SlGraph *graph, const SlNode *node,
+                        guint n_inputs, SlRow row, const void *context);
 /** sl_broadcast_run: carries it out on the call's operands. */
 void sl_broadcast_run (const SlBroadcast *broadcast, const SlKernelCall *call);
 

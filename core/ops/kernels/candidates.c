@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Boxes or points by descending score from a heap: of thousands, a few are looked at before enough are found. */
+/* Boxes or points by descending score from a heap: of thousands, a few are looked at before enough
+ * are found. */
 #include "core/ops/kernels/kernels.h"
 
 static inline gboolean

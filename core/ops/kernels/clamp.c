@@ -25,7 +25,8 @@ quantise (gfloat value, gfloat scale, gint32 zero_point, gint32 lo, gint32 hi)
 void
 sl_clamp_for (SlClamp *clamp, SlActivation activation, const SlTensor *output)
 {
-  const Range *range = &ranges[sl_activation_is_curve (activation) ? SL_ACTIVATION_NONE : activation];
+  const Range *range =
+    &ranges[sl_activation_is_curve (activation) ? SL_ACTIVATION_NONE : activation];
   clamp->lo_f = range->lo;
   clamp->hi_f = range->hi;
   clamp->lo = clamp->hi = 0;

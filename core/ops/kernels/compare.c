@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Comparisons, logic and selection. Quantised values are compared as the real numbers they stand for, unless both sides are
- * quantised alike.
+ * Comparisons, logic and selection. Quantised values are compared as the real numbers they stand
+ * for, unless both sides are quantised alike.
  */
 #include <string.h>
 
@@ -59,26 +59,31 @@ real_at (const SlTensor *tensor, const void *data, gsize i)
     default:
       if (tensor->quant.count != 1)
         return sl_load_16bit (data, tensor->dtype, i);
-      return (sl_load_16bit (data, tensor->dtype, i) - sl_tensor_zero_point (tensor)) * (gdouble) sl_tensor_scale (tensor);
+      return (sl_load_16bit (data, tensor->dtype, i) - sl_tensor_zero_point (tensor))
+             * (gdouble) sl_tensor_scale (tensor);
   }
 }
 
 static void
-row_compare (const void *context, const void *const *inputs, const gsize *strides, void *output, gsize n)
+row_compare (const void *context, const void *const *inputs, const gsize *strides, void *output,
+             gsize n)
 {
   const Compare *p = context;
   guint8 *out = output;
   if (p->a->dtype == SL_DTYPE_I64) {
     for (gsize i = 0; i < n; i++)
-      out[i] = (guint8) holds_whole (p->op, ((const gint64 *) inputs[0])[i * strides[0]], ((const gint64 *) inputs[1])[i * strides[1]]);
+      out[i] = (guint8) holds_whole (p->op, ((const gint64 *) inputs[0])[i * strides[0]],
+                                     ((const gint64 *) inputs[1])[i * strides[1]]);
     return;
   }
   for (gsize i = 0; i < n; i++)
-    out[i] = (guint8) holds (p->op, real_at (p->a, inputs[0], i * strides[0]), real_at (p->b, inputs[1], i * strides[1]));
+    out[i] = (guint8) holds (p->op, real_at (p->a, inputs[0], i * strides[0]),
+                             real_at (p->b, inputs[1], i * strides[1]));
 }
 
 static void
-row_not (const void *context, const void *const *inputs, const gsize *strides, void *output, gsize n)
+row_not (const void *context, const void *const *inputs, const gsize *strides, void *output,
+         gsize n)
 {
   for (gsize i = 0; i < n; i++)
     ((guint8 *) output)[i] = ((const guint8 *) inputs[0])[i * strides[0]] == 0;
@@ -115,7 +120,8 @@ select_elements (gsize size, const void *const *inputs, const gsize *strides, gu
 }
 
 static void
-row_select (const void *context, const void *const *inputs, const gsize *strides, void *output, gsize n)
+row_select (const void *context, const void *const *inputs, const gsize *strides, void *output,
+            gsize n)
 {
   const Compare *p = context;
   if (p->size == 1)

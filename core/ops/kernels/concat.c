@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Concatenation: rows of each input copied in turn. An 8-bit input quantised unlike the output goes through a table,
- * rounded half away from zero as TensorFlow Lite does.
+ * Concatenation: rows of each input copied in turn. An 8-bit input quantised unlike the output goes
+ * through a table, rounded half away from zero as TensorFlow Lite does.
  */
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/kernels/moves.h"
@@ -28,7 +28,9 @@ table_new (const SlTensor *input, const SlTensor *output, SlArena *arena)
   for (guint i = 0; i < 256; i++) {
     const gfloat from = input->dtype == SL_DTYPE_I8 ? (gint8) i : (gfloat) i;
     const gfloat quantised = roundf (from * scale + bias) + (gfloat) sl_tensor_zero_point (output);
-    table->bytes[i] = (guint8) (quantised >= (gfloat) hi ? hi : quantised > (gfloat) lo ? (gint32) quantised : lo); /* NaN is lo */
+    table->bytes[i] = (guint8) (quantised >= (gfloat) hi  ? hi
+                                : quantised > (gfloat) lo ? (gint32) quantised
+                                                          : lo); /* NaN is lo */
   }
   return table;
 }
@@ -55,7 +57,8 @@ sl_kernel_concatenation_prepare (const SlGraph *graph, const SlNode *node, SlAre
     p->at[k] = at;
     at += p->row[k];
     if (sl_dtype_size (input->dtype) == 1
-        && (sl_tensor_scale (input) != sl_tensor_scale (output) || sl_tensor_zero_point (input) != sl_tensor_zero_point (output)))
+        && (sl_tensor_scale (input) != sl_tensor_scale (output)
+            || sl_tensor_zero_point (input) != sl_tensor_zero_point (output)))
       p->tables[k] = table_new (input, output, arena);
   }
   return p;

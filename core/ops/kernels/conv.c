@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Convolutions and fully connected layers, plain loops. 8-bit: int32 accumulators of (x - zx)(w - zw) plus the
- * bias, times input scale * weight scale / output scale in single precision.
+ * Convolutions and fully connected layers, plain loops. 8-bit: int32 accumulators of (x - zx)(w -
+ * zw) plus the bias, times input scale * weight scale / output scale in single precision.
  */
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
@@ -14,7 +14,8 @@ typedef struct
   SlActivation activation;
 } Conv;
 
-/* Output channels are dimension 0 of the weights, 3 of depthwise ones: the last dimension of the output either way. */
+/* Output channels are dimension 0 of the weights, 3 of depthwise ones: the last dimension of the
+ * output either way. */
 void *
 sl_kernel_conv_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
 {
@@ -40,7 +41,8 @@ sl_kernel_conv_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena
 
 /* One output value: @n products of a run of inputs and a run of weights. */
 static gint32
-dot_quantised (const void *x, gsize x0, const void *w, gsize w0, gint32 n, SlDtype dtype, const Conv *conv)
+dot_quantised (const void *x, gsize x0, const void *w, gsize w0, gint32 n, SlDtype dtype,
+               const Conv *conv)
 {
   guint32 sum = 0;
   for (gint32 i = 0; i < n; i++)
@@ -50,27 +52,35 @@ dot_quantised (const void *x, gsize x0, const void *w, gsize w0, gint32 n, SlDty
 }
 
 static void
-store (const SlKernelCall *call, const Conv *conv, gint32 channel, gsize at, gint32 acc, gfloat acc_f)
+store (const SlKernelCall *call, const Conv *conv, gint32 channel, gsize at, gint32 acc,
+       gfloat acc_f)
 {
   const SlTensor *output = sl_node_output (call->graph, call->node, 0);
   if (conv->scale == NULL) {
-    const gfloat value = acc_f + (call->inputs[2] != NULL ? ((const gfloat *) call->inputs[2])[channel] : 0.0f);
+    const gfloat value =
+      acc_f + (call->inputs[2] != NULL ? ((const gfloat *) call->inputs[2])[channel] : 0.0f);
     gfloat *to = (gfloat *) call->outputs[0] + at;
-    *to = value < conv->clamp.lo_f ? conv->clamp.lo_f : value > conv->clamp.hi_f ? conv->clamp.hi_f : value;
+    *to = value < conv->clamp.lo_f   ? conv->clamp.lo_f
+          : value > conv->clamp.hi_f ? conv->clamp.hi_f
+                                     : value;
     sl_activate_float (conv->activation, sl_node_slope (call->node), to);
     return;
   }
-  const guint32 bias = call->inputs[2] != NULL ? (guint32) ((const gint32 *) call->inputs[2])[channel] : 0;
+  const guint32 bias =
+    call->inputs[2] != NULL ? (guint32) ((const gint32 *) call->inputs[2])[channel] : 0;
   const gfloat value = (gfloat) (gint32) ((guint32) acc + bias) * conv->scale[channel];
-  sl_store_8bit (call->outputs[0], output->dtype, at, sl_requantize (value, conv->output_zero_point, &conv->clamp));
+  sl_store_8bit (call->outputs[0], output->dtype, at,
+                 sl_requantize (value, conv->output_zero_point, &conv->clamp));
 }
 
-/* Window sum at output (y, x) of channel @out: @n input channels from @first, weights at @w0 with @w_pixel between window positions. */
+/* Window sum at output (y, x) of channel @out: @n input channels from @first, weights at @w0 with
+ * @w_pixel between window positions. */
 static void
-window_sum (const SlKernelCall *call, const Conv *conv, gsize image, gint32 y, gint32 x, gint32 first, gint32 n, gsize w0, gsize w_pixel,
-            gint32 *acc, gfloat *acc_f)
+window_sum (const SlKernelCall *call, const Conv *conv, gsize image, gint32 y, gint32 x,
+            gint32 first, gint32 n, gsize w0, gsize w_pixel, gint32 *acc, gfloat *acc_f)
 {
-  const SlTensor *input = sl_node_input (call->graph, call->node, 0), *weights = sl_node_input (call->graph, call->node, 1);
+  const SlTensor *input = sl_node_input (call->graph, call->node, 0),
+                 *weights = sl_node_input (call->graph, call->node, 1);
   const SlWindow *window = &call->node->params.window;
   const gint32 h = input->dims[1], w = input->dims[2], channels = input->dims[3];
   guint32 sum = 0;
@@ -81,12 +91,16 @@ window_sum (const SlKernelCall *call, const Conv *conv, gsize image, gint32 y, g
       const gint32 ix = x * window->stride_w - window->pad_left + fx * window->dilation_w;
       if (iy < 0 || iy >= h || ix < 0 || ix >= w)
         continue;
-      const gsize x0 = ((image * (gsize) h + (gsize) iy) * (gsize) w + (gsize) ix) * (gsize) channels + (gsize) first;
+      const gsize x0 =
+        ((image * (gsize) h + (gsize) iy) * (gsize) w + (gsize) ix) * (gsize) channels
+        + (gsize) first;
       const gsize at = w0 + (gsize) (fy * weights->dims[2] + fx) * w_pixel;
       if (conv->scale == NULL)
-        sum_f += sl_dot_floats ((const gfloat *) call->inputs[0] + x0, (const gfloat *) call->inputs[1] + at, n);
+        sum_f += sl_dot_floats ((const gfloat *) call->inputs[0] + x0,
+                                (const gfloat *) call->inputs[1] + at, n);
       else
-        sum += (guint32) dot_quantised (call->inputs[0], x0, call->inputs[1], at, n, input->dtype, conv);
+        sum +=
+          (guint32) dot_quantised (call->inputs[0], x0, call->inputs[1], at, n, input->dtype, conv);
     }
   }
   *acc = (gint32) sum;
@@ -101,7 +115,8 @@ sl_kernel_conv_2d (const SlKernelCall *call)
     return;
   }
   const Conv *conv = call->state;
-  const SlTensor *input = sl_node_input (call->graph, call->node, 0), *weights = sl_node_input (call->graph, call->node, 1);
+  const SlTensor *input = sl_node_input (call->graph, call->node, 0),
+                 *weights = sl_node_input (call->graph, call->node, 1);
   const SlTensor *output = sl_node_output (call->graph, call->node, 0);
   const gint32 in_group = weights->dims[3], out_channels = output->dims[3];
   const gint32 out_group = out_channels / (input->dims[3] / in_group);
@@ -113,7 +128,8 @@ sl_kernel_conv_2d (const SlKernelCall *call)
         for (gint32 c = 0; c < out_channels; c++, at++) {
           gint32 acc;
           gfloat acc_f;
-          window_sum (call, conv, (gsize) n, y, x, c / out_group * in_group, in_group, (gsize) c * filter, (gsize) in_group, &acc, &acc_f);
+          window_sum (call, conv, (gsize) n, y, x, c / out_group * in_group, in_group,
+                      (gsize) c * filter, (gsize) in_group, &acc, &acc_f);
           store (call, conv, c, at, acc, acc_f);
         }
 }
@@ -135,7 +151,8 @@ sl_kernel_depthwise_conv_2d (const SlKernelCall *call)
         for (gint32 c = 0; c < channels; c++, at++) {
           gint32 acc;
           gfloat acc_f;
-          window_sum (call, conv, (gsize) n, y, x, c / multiplier, 1, (gsize) c, (gsize) channels, &acc, &acc_f);
+          window_sum (call, conv, (gsize) n, y, x, c / multiplier, 1, (gsize) c, (gsize) channels,
+                      &acc, &acc_f);
           store (call, conv, c, at, acc, acc_f);
         }
 }
@@ -148,7 +165,8 @@ sl_kernel_fully_connected (const SlKernelCall *call)
     return;
   }
   const Conv *conv = call->state;
-  const SlTensor *input = sl_node_input (call->graph, call->node, 0), *weights = sl_node_input (call->graph, call->node, 1);
+  const SlTensor *input = sl_node_input (call->graph, call->node, 0),
+                 *weights = sl_node_input (call->graph, call->node, 1);
   const gint32 depth = weights->dims[1], channels = weights->dims[0];
   gsize elements = 0;
   sl_tensor_elements (input, &elements);
@@ -159,7 +177,8 @@ sl_kernel_fully_connected (const SlKernelCall *call)
       gint32 acc = 0;
       gfloat acc_f = 0;
       if (conv->scale == NULL)
-        acc_f = sl_dot_floats ((const gfloat *) call->inputs[0] + x0, (const gfloat *) call->inputs[1] + w0, depth);
+        acc_f = sl_dot_floats ((const gfloat *) call->inputs[0] + x0,
+                               (const gfloat *) call->inputs[1] + w0, depth);
       else
         acc = dot_quantised (call->inputs[0], x0, call->inputs[1], w0, depth, input->dtype, conv);
       store (call, conv, c, r * (gsize) channels + (gsize) c, acc, acc_f);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * TFLite_Detection_PostProcess: decode centre-size boxes against anchors, then either one non-maximum
- * suppression over each anchor's best class ("fast") or one per class ("regular"). Candidates are taken from a heap,
- * best first, ties in the anchors' order, until enough are kept, and only boxes of those taken are decoded. NaN scores
- * never pass the threshold.
+ * TFLite_Detection_PostProcess: decode centre-size boxes against anchors, then either one
+ * non-maximum suppression over each anchor's best class ("fast") or one per class ("regular").
+ * Candidates are taken from a heap, best first, ties in the anchors' order, until enough are kept,
+ * and only boxes of those taken are decoded. NaN scores never pass the threshold.
  */
 #include <string.h>
 
@@ -23,8 +23,9 @@ typedef struct
   gfloat *scores;  /* dequantised, n_boxes x n_columns; unless by_quantised */
   gint32 *classes; /* best classes of each anchor, n_boxes x classes per anchor */
   SlCandidate *candidates, *kept;
-  gboolean by_quantised; /* the best class is found among the bytes: the numbers they stand for ascend */
-  gfloat values[256];    /* what they stand for, by the byte */
+  gboolean
+    by_quantised; /* the best class is found among the bytes: the numbers they stand for ascend */
+  gfloat values[256]; /* what they stand for, by the byte */
 } Detection;
 
 static void
@@ -34,7 +35,8 @@ values_new (Detection *d, const SlTensor *scores)
   gfloat last = -INFINITY;
   d->by_quantised = scores->dtype != SL_DTYPE_F32;
   for (gint i = 0; d->by_quantised && i < 256; i++) {
-    const gfloat value = (gfloat) (i - flip - sl_tensor_zero_point (scores)) * sl_tensor_scale (scores);
+    const gfloat value =
+      (gfloat) (i - flip - sl_tensor_zero_point (scores)) * sl_tensor_scale (scores);
     d->values[i ^ flip] = value;
     d->by_quantised = value > last;
     last = value;
@@ -52,13 +54,17 @@ sl_kernel_detection_prepare (const SlGraph *graph, const SlNode *node, SlArena *
   d->n_columns = scores->dims[2];
   d->offset = d->n_columns - params->num_classes;
   d->boxes = sl_arena_alloc (arena, n * sizeof d->boxes[0]);
-  d->classes = sl_arena_alloc (arena, n * (gsize) MIN (params->max_classes_per_detection, params->num_classes) * sizeof d->classes[0]);
+  d->classes =
+    sl_arena_alloc (arena, n * (gsize) MIN (params->max_classes_per_detection, params->num_classes)
+                             * sizeof d->classes[0]);
   d->candidates = sl_arena_alloc (arena, n * sizeof d->candidates[0]);
-  d->kept =
-    sl_arena_alloc (arena, (gsize) (MAX (params->max_detections, 0) + MAX (params->detections_per_class, 0) + 1) * sizeof d->kept[0]);
+  d->kept = sl_arena_alloc (
+    arena, (gsize) (MAX (params->max_detections, 0) + MAX (params->detections_per_class, 0) + 1)
+             * sizeof d->kept[0]);
   d->decoded = sl_arena_alloc (arena, n);
   values_new (d, scores);
-  d->by_quantised &= !params->use_regular_nms && MIN (params->max_classes_per_detection, params->num_classes) == 1;
+  d->by_quantised &=
+    !params->use_regular_nms && MIN (params->max_classes_per_detection, params->num_classes) == 1;
   if (!d->by_quantised)
     d->scores = sl_arena_alloc (arena, n * (gsize) d->n_columns * sizeof d->scores[0]);
   return d;
@@ -70,7 +76,9 @@ real_at (const SlKernelCall *call, guint input, gsize i)
   const SlTensor *tensor = sl_node_input (call->graph, call->node, input);
   if (tensor->dtype == SL_DTYPE_F32)
     return ((const gfloat *) call->inputs[input])[i];
-  return (gfloat) (sl_load_8bit (call->inputs[input], tensor->dtype, i) - sl_tensor_zero_point (tensor)) * sl_tensor_scale (tensor);
+  return (gfloat) (sl_load_8bit (call->inputs[input], tensor->dtype, i)
+                   - sl_tensor_zero_point (tensor))
+         * sl_tensor_scale (tensor);
 }
 
 static void
@@ -115,16 +123,19 @@ box_of (const SlKernelCall *call, Detection *d, gint32 index)
 static gfloat
 overlap (const Box *a, const Box *b)
 {
-  const gfloat area_a = (a->y1 - a->y0) * (a->x1 - a->x0), area_b = (b->y1 - b->y0) * (b->x1 - b->x0);
+  const gfloat area_a = (a->y1 - a->y0) * (a->x1 - a->x0),
+               area_b = (b->y1 - b->y0) * (b->x1 - b->x0);
   if (!(area_a > 0 && area_b > 0))
     return 0.0f;
-  const gfloat h = MIN (a->y1, b->y1) - MAX (a->y0, b->y0), w = MIN (a->x1, b->x1) - MAX (a->x0, b->x0);
+  const gfloat h = MIN (a->y1, b->y1) - MAX (a->y0, b->y0),
+               w = MIN (a->x1, b->x1) - MAX (a->x0, b->x0);
   const gfloat common = MAX (h, 0.0f) * MAX (w, 0.0f);
   return common / (area_a + area_b - common);
 }
 
 static gboolean
-overlaps_any (const SlKernelCall *call, Detection *d, const SlCandidate *candidate, const SlCandidate *kept, gint32 n)
+overlaps_any (const SlKernelCall *call, Detection *d, const SlCandidate *candidate,
+              const SlCandidate *kept, gint32 n)
 {
   const gfloat threshold = call->node->params.detection.nms_iou_threshold;
   const Box *box = box_of (call, d, candidate->place);
@@ -134,7 +145,8 @@ overlaps_any (const SlKernelCall *call, Detection *d, const SlCandidate *candida
   return FALSE;
 }
 
-/* Suppresses within the first @n candidates; writes at most @limit survivors to @out and returns their number. */
+/* Suppresses within the first @n candidates; writes at most @limit survivors to @out and returns
+ * their number. */
 static gint32
 suppress (const SlKernelCall *call, Detection *d, gsize n, gint32 limit, SlCandidate *out)
 {
@@ -171,7 +183,8 @@ best_classes (const gfloat *scores, gint32 n_classes, gint32 *best, gint32 n)
 }
 
 static void
-write_detection (const SlKernelCall *call, const Detection *d, gint32 slot, gint32 anchor, gint32 klass, gfloat score)
+write_detection (const SlKernelCall *call, const Detection *d, gint32 slot, gint32 anchor,
+                 gint32 klass, gfloat score)
 {
   memcpy ((gfloat *) call->outputs[0] + 4 * slot, &d->boxes[anchor], sizeof d->boxes[0]);
   ((gfloat *) call->outputs[1])[slot] = (gfloat) klass;
@@ -186,7 +199,8 @@ quantised_candidates (const SlKernelCall *call, Detection *d)
   const guint8 flip = sl_node_input (call->graph, call->node, 1)->dtype == SL_DTYPE_I8 ? 0x80 : 0;
   gsize n = 0;
   for (gint32 i = 0; i < d->n_boxes; i++) {
-    const guint8 *row = (const guint8 *) call->inputs[1] + (gsize) i * (gsize) d->n_columns + d->offset;
+    const guint8 *row =
+      (const guint8 *) call->inputs[1] + (gsize) i * (gsize) d->n_columns + d->offset;
     sl_simd_loops ()->arg_max (row, (gsize) p->num_classes, 1, flip, &d->classes[i]);
     const gfloat score = d->values[row[d->classes[i]]];
     if (score >= p->nms_score_threshold)
@@ -216,13 +230,16 @@ run_fast (const SlKernelCall *call, Detection *d)
 {
   const SlDetectionParams *p = &call->node->params.detection;
   const gint32 per_anchor = MIN (p->max_classes_per_detection, p->num_classes);
-  const gsize n = d->by_quantised ? quantised_candidates (call, d) : candidates_of_scores (call, d, per_anchor);
+  const gsize n =
+    d->by_quantised ? quantised_candidates (call, d) : candidates_of_scores (call, d, per_anchor);
   const gint32 found = suppress (call, d, n, p->max_detections, d->kept);
   for (gint32 k = 0; k < found; k++) {
     const gint32 anchor = d->kept[k].place;
     for (gint32 c = 0; c < per_anchor; c++) {
       const gint32 klass = d->classes[anchor * per_anchor + c];
-      const gfloat score = c == 0 ? d->kept[k].score : d->scores[(gsize) anchor * (gsize) d->n_columns + (gsize) (d->offset + klass)];
+      const gfloat score =
+        c == 0 ? d->kept[k].score
+               : d->scores[(gsize) anchor * (gsize) d->n_columns + (gsize) (d->offset + klass)];
       write_detection (call, d, p->max_classes_per_detection * k + c, anchor, klass, score);
     }
   }
@@ -264,6 +281,7 @@ sl_kernel_detection (const SlKernelCall *call)
   for (guint i = 0; i < 4; i++)
     memset (call->outputs[i], 0, sl_node_output (call->graph, call->node, i)->bytes);
   memset (d->decoded, 0, (gsize) d->n_boxes);
-  const gint32 found = call->node->params.detection.use_regular_nms ? run_regular (call, d) : run_fast (call, d);
+  const gint32 found =
+    call->node->params.detection.use_regular_nms ? run_regular (call, d) : run_fast (call, d);
   ((gfloat *) call->outputs[3])[0] = (gfloat) found;
 }

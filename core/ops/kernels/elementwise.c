@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Operators of one operand. From 8 bits to 8 bits each is a table of 256 bytes made when the session is, indexed by
- * the input's byte; the rest computes in single precision.
+ * Operators of one operand. From 8 bits to 8 bits each is a table of 256 bytes made when the
+ * session is, indexed by the input's byte; the rest computes in single precision.
  */
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/kernels/parallel.h"
@@ -255,20 +255,23 @@ sl_activate_float (SlActivation activation, gfloat slope, gfloat *value)
 {
   const gfloat approximate = activation == SL_ACTIVATION_GELU_TANH ? 1 : 0;
   if (sl_activation_is_curve (activation))
-    *value = curves[activation](*value, activation == SL_ACTIVATION_LEAKY_RELU ? slope : approximate);
+    *value =
+      curves[activation](*value, activation == SL_ACTIVATION_LEAKY_RELU ? slope : approximate);
 }
 
 void
-sl_table_fill (SlTable *table, const SlTensor *input, const SlTensor *output, SlActivation activation, SlRealFunction function,
-               gfloat parameter)
+sl_table_fill (SlTable *table, const SlTensor *input, const SlTensor *output,
+               SlActivation activation, SlRealFunction function, gfloat parameter)
 {
   SlClamp clamp;
   const gfloat inverse = 1.0f / sl_tensor_scale (output);
   sl_clamp_for (&clamp, activation, output);
   for (guint i = 0; i < 256; i++) {
     const gint32 quantised = input->dtype == SL_DTYPE_I8 ? (gint8) i : (gint32) i;
-    const gfloat real = (gfloat) (quantised - sl_tensor_zero_point (input)) * sl_tensor_scale (input);
-    table->bytes[i] = (guint8) sl_requantize (function (real, parameter) * inverse, sl_tensor_zero_point (output), &clamp);
+    const gfloat real =
+      (gfloat) (quantised - sl_tensor_zero_point (input)) * sl_tensor_scale (input);
+    table->bytes[i] = (guint8) sl_requantize (function (real, parameter) * inverse,
+                                              sl_tensor_zero_point (output), &clamp);
   }
 }
 
@@ -296,7 +299,8 @@ sl_look_up (const SlKernelCall *call, const SlTable *table, const void *in, void
 void
 sl_kernel_lookup (const SlKernelCall *call)
 {
-  sl_look_up (call, call->inputs[1], call->inputs[0], call->outputs[0], sl_node_output (call->graph, call->node, 0)->bytes);
+  sl_look_up (call, call->inputs[1], call->inputs[0], call->outputs[0],
+              sl_node_output (call->graph, call->node, 0)->bytes);
 }
 
 typedef struct
@@ -309,7 +313,8 @@ typedef struct
   gsize elements;
 } Unary;
 
-/* From quantised values to quantised values: in the fixed point of LiteRT where that is known to differ from the nearest one. */
+/* From quantised values to quantised values: in the fixed point of LiteRT where that is known to
+ * differ from the nearest one. */
 static void
 fill_table (Unary *p, SlOpType op)
 {
@@ -366,9 +371,11 @@ quantised_part (void *data, gsize first, gsize n)
   const gfloat scale = sl_tensor_scale (p->input), inverse = 1.0f / sl_tensor_scale (p->output);
   const gint32 zero = sl_tensor_zero_point (p->input), zero_out = sl_tensor_zero_point (p->output);
   for (gsize i = first; i < first + n; i++) {
-    const gfloat real = (gfloat) (sl_load_16bit (job->call->inputs[0], p->input->dtype, i) - zero) * scale;
+    const gfloat real =
+      (gfloat) (sl_load_16bit (job->call->inputs[0], p->input->dtype, i) - zero) * scale;
     const gfloat value = p->function (real, p->parameter) * inverse;
-    sl_store_16bit (job->call->outputs[0], p->output->dtype, i, sl_requantize (value, zero_out, &p->clamp));
+    sl_store_16bit (job->call->outputs[0], p->output->dtype, i,
+                    sl_requantize (value, zero_out, &p->clamp));
   }
 }
 
@@ -397,9 +404,11 @@ whole_part (void *data, gsize first, gsize n)
   const SlOpType op = job->call->node->op;
   for (gsize i = first; i < first + n; i++) {
     if (job->unary->input->dtype == SL_DTYPE_I32)
-      ((gint32 *) job->call->outputs[0])[i] = (gint32) whole_value (op, ((const gint32 *) job->call->inputs[0])[i]);
+      ((gint32 *) job->call->outputs[0])[i] =
+        (gint32) whole_value (op, ((const gint32 *) job->call->inputs[0])[i]);
     else
-      ((gint64 *) job->call->outputs[0])[i] = whole_value (op, ((const gint64 *) job->call->inputs[0])[i]);
+      ((gint64 *) job->call->outputs[0])[i] =
+        whole_value (op, ((const gint64 *) job->call->inputs[0])[i]);
   }
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Multiplications and shifts as TensorFlow Lite's integer kernels round them; all in 64 bits, so nothing overflows. */
+/* Multiplications and shifts as TensorFlow Lite's integer kernels round them; all in 64 bits, so
+ * nothing overflows. */
 #include "core/ops/kernels/fixedpoint.h"
 
 #include <math.h>
@@ -34,7 +35,8 @@ sl_fixed_multiply (gint32 x, SlFixed by)
   const gint64 shifted = (gint64) x * ((gint64) 1 << CLAMP (by.exponent, 0, 31));
   const gint64 product = CLAMP (shifted, G_MININT32, G_MAXINT32) * by.mantissa;
   const gint64 rounded = (product + half_of (product, 31)) / ((gint64) 1 << 31);
-  return (gint32) sl_fixed_shift_right (CLAMP (rounded, G_MININT32, G_MAXINT32), MAX (-by.exponent, 0));
+  return (gint32) sl_fixed_shift_right (CLAMP (rounded, G_MININT32, G_MAXINT32),
+                                        MAX (-by.exponent, 0));
 }
 
 gint16

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fixed-point arithmetic of other runtimes, for the operators whose bytes depend on it (internal to core). TensorFlow Lite's
- * kernels multiply by a real number as a mantissa of 31 bits and a power of two, and round after each of the two; XNNPACK's
- * elementwise kernels multiply by 8 fractional bits and round once.
+ * Fixed-point arithmetic of other runtimes, for the operators whose bytes depend on it (internal to
+ * core). TensorFlow Lite's kernels multiply by a real number as a mantissa of 31 bits and a power
+ * of two, and round after each of the two; XNNPACK's elementwise kernels multiply by 8 fractional
+ * bits and round once.
  */
 #ifndef SL_CORE_OPS_KERNELS_FIXEDPOINT_H
 #define SL_CORE_OPS_KERNELS_FIXEDPOINT_H
 
 #include <glib.h>
 
-/** A real number: @mantissa * 2^(@exponent - 31), @mantissa of 31 bits beside its sign, or 0 for less than 2^-32. */
+/** A real number: @mantissa * 2^(@exponent - 31), @mantissa of 31 bits beside its sign, or 0 for
+ * less than 2^-32. */
 typedef struct
 {
   gint32 mantissa;
@@ -18,7 +20,8 @@ typedef struct
 
 /** sl_fixed_from_real: @real must be finite. */
 SlFixed sl_fixed_from_real (gdouble real);
-/** sl_fixed_multiply: @x times @by, rounded half up to 31 fractional bits, then half away from zero to a whole number; saturates. */
+/** sl_fixed_multiply: @x times @by, rounded half up to 31 fractional bits, then half away from zero
+ * to a whole number; saturates. */
 gint32 sl_fixed_multiply (gint32 x, SlFixed by);
 /** sl_fixed_mantissa16: the mantissa of a number above 0, rounded half up to 15 bits, saturated. */
 gint16 sl_fixed_mantissa16 (SlFixed fixed);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tables of 8-bit operators whose fixed-point arithmetic differs from the nearest quantised value: HARD_SWISH is TensorFlow Lite's
- * (16 bits, the last product truncated), ABS too, LEAKY_RELU is XNNPACK's (ratios of scales in 8 fractional bits) within the ratios
- * that XNNPACK takes, else TensorFlow Lite's. So LiteRT with XNNPACK gives the same bytes.
+ * Tables of 8-bit operators whose fixed-point arithmetic differs from the nearest quantised value:
+ * HARD_SWISH is TensorFlow Lite's (16 bits, the last product truncated), ABS too, LEAKY_RELU is
+ * XNNPACK's (ratios of scales in 8 fractional bits) within the ratios that XNNPACK takes, else
+ * TensorFlow Lite's. So LiteRT with XNNPACK gives the same bytes.
  */
 #include "core/ops/kernels/fixedpoint.h"
 #include "core/ops/kernels/kernels.h"
 
-/* TensorFlow Lite's HARD_SWISH: an input has so many bits more inside, and its gate covers -3..3 in 16 bits. */
+/* TensorFlow Lite's HARD_SWISH: an input has so many bits more inside, and its gate covers -3..3 in
+ * 16 bits. */
 #define INNER_BITS 7
 #define GATE_SCALE (3.0f / 32768.0f)
 
@@ -34,7 +36,8 @@ hard_swish (const HardSwish *p, gint32 quantised)
 {
   const gint16 x = (gint16) (quantised * (1 << INNER_BITS));
   const gint16 scaled = sl_fixed_product16 (x, sl_fixed_mantissa16 (p->output));
-  return (gint32) sl_fixed_shift_right (sl_fixed_product16_truncated (gate_of (p, x), scaled), -p->output.exponent);
+  return (gint32) sl_fixed_shift_right (sl_fixed_product16_truncated (gate_of (p, x), scaled),
+                                        -p->output.exponent);
 }
 
 static gint32
@@ -43,17 +46,20 @@ leaky_relu8 (gint32 quantised, gint32 multiplier, gint32 multiplier_below)
   return sl_fixed8_multiply (quantised, quantised < 0 ? multiplier_below : multiplier);
 }
 
-/* Whether XNNPACK's LEAKY_RELU takes these ratios of scales, of quantised values above and below zero. */
+/* Whether XNNPACK's LEAKY_RELU takes these ratios of scales, of quantised values above and below
+ * zero. */
 static gboolean
 xnnpack_takes (gfloat above, gfloat below)
 {
-  return above >= 0x1p-8f && above <= 0x1p+7f && below >= -0x1.FFFC00p+6f && below <= 0x1p+7f && fabsf (below) >= 0x1p-8f;
+  return above >= 0x1p-8f && above <= 0x1p+7f && below >= -0x1.FFFC00p+6f && below <= 0x1p+7f
+         && fabsf (below) >= 0x1p-8f;
 }
 
 static gint32
 value_at (const SlTensor *input, guint byte)
 {
-  return (input->dtype == SL_DTYPE_I8 ? (gint8) byte : (gint32) byte) - sl_tensor_zero_point (input);
+  return (input->dtype == SL_DTYPE_I8 ? (gint8) byte : (gint32) byte)
+         - sl_tensor_zero_point (input);
 }
 
 static void
@@ -80,25 +86,28 @@ sl_table_fill_hard_swish (SlTable *table, const SlTensor *input, const SlTensor 
 void
 sl_table_fill_abs (SlTable *table, const SlTensor *input, const SlTensor *output)
 {
-  const SlFixed factor = sl_fixed_from_real ((gdouble) sl_tensor_scale (input) / (gdouble) sl_tensor_scale (output));
+  const SlFixed factor =
+    sl_fixed_from_real ((gdouble) sl_tensor_scale (input) / (gdouble) sl_tensor_scale (output));
   for (guint i = 0; i < 256; i++)
     store (table, i, sl_fixed_multiply (ABS (value_at (input, i)), factor), output);
 }
 
 void
-sl_table_fill_leaky_relu (SlTable *table, const SlTensor *input, const SlTensor *output, gfloat alpha)
+sl_table_fill_leaky_relu (SlTable *table, const SlTensor *input, const SlTensor *output,
+                          gfloat alpha)
 {
   const gfloat above = sl_tensor_scale (input) / sl_tensor_scale (output), below = above * alpha;
   if (xnnpack_takes (above, below)) {
-    const gint32 multiplier = (gint32) lrintf (256.0f * above), multiplier_below = (gint32) lrintf (256.0f * below);
+    const gint32 multiplier = (gint32) lrintf (256.0f * above),
+                 multiplier_below = (gint32) lrintf (256.0f * below);
     for (guint i = 0; i < 256; i++)
       store (table, i, leaky_relu8 (value_at (input, i), multiplier, multiplier_below), output);
     return;
   }
   const gdouble ratio = (gdouble) sl_tensor_scale (input) / (gdouble) sl_tensor_scale (output);
   const SlFixed factor = sl_fixed_from_real (ratio);
-  const SlFixed factor_below =
-    sl_fixed_from_real ((gdouble) sl_tensor_scale (input) * (gdouble) alpha / (gdouble) sl_tensor_scale (output));
+  const SlFixed factor_below = sl_fixed_from_real (
+    (gdouble) sl_tensor_scale (input) * (gdouble) alpha / (gdouble) sl_tensor_scale (output));
   for (guint i = 0; i < 256; i++) {
     const gint32 quantised = value_at (input, i);
     store (table, i, sl_fixed_multiply (quantised, quantised < 0 ? factor_below : factor), output);

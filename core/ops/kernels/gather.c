@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* GATHER and GATHER_ND: one copy for each index; what an index outside the tensor reads is SlIndexing's. */
+/* GATHER and GATHER_ND: one copy for each index; what an index outside the tensor reads is
+ * SlIndexing's. */
 #include <string.h>
 
 #include "core/ops/kernels/kernels.h"
@@ -10,7 +11,8 @@ place_of (const SlKernelCall *call, gsize i, gint32 dim, gsize *place)
 {
   const SlTensor *indices = sl_node_input (call->graph, call->node, 1);
   const SlIndexing indexing = call->node->params.axis.indexing;
-  gint64 index = indices->dtype == SL_DTYPE_I32 ? ((const gint32 *) call->inputs[1])[i] : ((const gint64 *) call->inputs[1])[i];
+  gint64 index = indices->dtype == SL_DTYPE_I32 ? ((const gint32 *) call->inputs[1])[i]
+                                                : ((const gint64 *) call->inputs[1])[i];
   if (indexing == SL_INDEX_FROM_END && index < 0)
     index += dim;
   *place = (gsize) CLAMP (index, 0, dim - 1);
@@ -36,11 +38,14 @@ product (const SlTensor *tensor, guint first, guint end)
 void
 sl_kernel_gather (const SlKernelCall *call)
 {
-  const SlTensor *data = sl_node_input (call->graph, call->node, 0), *indices = sl_node_input (call->graph, call->node, 1);
-  const guint axis = (guint) call->node->params.axis.axis, batch_dims = (guint) call->node->params.axis.batch_dims;
+  const SlTensor *data = sl_node_input (call->graph, call->node, 0),
+                 *indices = sl_node_input (call->graph, call->node, 1);
+  const guint axis = (guint) call->node->params.axis.axis,
+              batch_dims = (guint) call->node->params.axis.batch_dims;
   const gsize batches = product (data, 0, batch_dims), outer = product (data, batch_dims, axis),
               n = product (indices, batch_dims, indices->rank);
-  const gsize run = product (data, axis + 1, data->rank) * sl_dtype_size (data->dtype), dim = (gsize) data->dims[axis];
+  const gsize run = product (data, axis + 1, data->rank) * sl_dtype_size (data->dtype),
+              dim = (gsize) data->dims[axis];
   guint8 *out = call->outputs[0];
   for (gsize b = 0; b < batches; b++)
     for (gsize o = 0; o < outer; o++)
@@ -56,9 +61,12 @@ sl_kernel_gather (const SlKernelCall *call)
 void
 sl_kernel_gather_nd (const SlKernelCall *call)
 {
-  const SlTensor *data = sl_node_input (call->graph, call->node, 0), *indices = sl_node_input (call->graph, call->node, 1);
-  const guint n = (guint) indices->dims[indices->rank - 1], batch_dims = (guint) call->node->params.axis.batch_dims;
-  const gsize slices = product (indices, 0, indices->rank - 1), in_batch = product (indices, batch_dims, indices->rank - 1),
+  const SlTensor *data = sl_node_input (call->graph, call->node, 0),
+                 *indices = sl_node_input (call->graph, call->node, 1);
+  const guint n = (guint) indices->dims[indices->rank - 1],
+              batch_dims = (guint) call->node->params.axis.batch_dims;
+  const gsize slices = product (indices, 0, indices->rank - 1),
+              in_batch = product (indices, batch_dims, indices->rank - 1),
               run = product (data, batch_dims + n, data->rank) * sl_dtype_size (data->dtype);
   for (gsize i = 0; i < slices; i++) {
     gsize at = i / in_batch, place = 0;
@@ -69,7 +77,8 @@ sl_kernel_gather_nd (const SlKernelCall *call)
       at = at * (gsize) dim + place;
     }
     if (inside)
-      memcpy ((guint8 *) call->outputs[0] + i * run, (const guint8 *) call->inputs[0] + at * run, run);
+      memcpy ((guint8 *) call->outputs[0] + i * run, (const guint8 *) call->inputs[0] + at * run,
+              run);
     else
       write_zeros (call, (guint8 *) call->outputs[0] + i * run, run);
   }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Plain kernels (internal to core): exact; used for nodes that no other backend supports, for constant folding, and as the reference for
- * tests of other backends. Types are float32, int8 and uint8; 8-bit values are widened to int32,
- * computed on, and brought back by one multiplication in single precision, rounded half to even.
+ * Plain kernels (internal to core): exact; used for nodes that no other backend supports, for
+ * constant folding, and as the reference for tests of other backends. Types are float32, int8 and
+ * uint8; 8-bit values are widened to int32, computed on, and brought back by one multiplication in
+ * single precision, rounded half to even.
  */
 #ifndef SL_CORE_OPS_KERNELS_KERNELS_H
 #define SL_CORE_OPS_KERNELS_KERNELS_H
@@ -18,10 +19,12 @@ typedef struct
   gfloat lo_f, hi_f;
 } SlClamp;
 
-/** sl_clamp_for: the limits of @activation in quantised values (8-bit) or real ones (float) of @output. */
+/** sl_clamp_for: the limits of @activation in quantised values (8-bit) or real ones (float) of
+ * @output. */
 void sl_clamp_for (SlClamp *clamp, SlActivation activation, const SlTensor *output);
 
-/** sl_activate_float: @value through @activation where that is a curve; @slope: of SL_ACTIVATION_LEAKY_RELU. */
+/** sl_activate_float: @value through @activation where that is a curve; @slope: of
+ * SL_ACTIVATION_LEAKY_RELU. */
 void sl_activate_float (SlActivation activation, gfloat slope, gfloat *value);
 
 /** sl_load_8bit: element @i of an int8 or uint8 tensor. */
@@ -65,7 +68,8 @@ sl_dot_floats (const gfloat *x, const gfloat *w, gint32 n)
   return sum;
 }
 
-/** sl_requantize: @value (already in units of the output's scale) to a quantised value, half to even, clamped. NaN gives the lowest value.
+/** sl_requantize: @value (already in units of the output's scale) to a quantised value, half to
+ * even, clamped. NaN gives the lowest value.
  *  */
 static inline gint32
 sl_requantize (gfloat value, gint32 zero_point, const SlClamp *clamp)
@@ -75,7 +79,8 @@ sl_requantize (gfloat value, gint32 zero_point, const SlClamp *clamp)
   return (gint32) lrintf (limited) + zero_point;
 }
 
-/** A table of 256 bytes by the input's byte: sl_kernel_lookup()'s state, for 8-bit operators of one operand. */
+/** A table of 256 bytes by the input's byte: sl_kernel_lookup()'s state, for 8-bit operators of one
+ * operand. */
 typedef struct
 {
   guint8 bytes[256];
@@ -83,15 +88,17 @@ typedef struct
 
 typedef gfloat (*SlRealFunction) (gfloat x, gfloat parameter);
 /** sl_table_fill: from the input's bytes to the output's, through @function of real numbers. */
-void sl_table_fill (SlTable *table, const SlTensor *input, const SlTensor *output, SlActivation activation, SlRealFunction function,
-                    gfloat parameter);
-/** sl_table_fill_hard_swish, sl_table_fill_leaky_relu, sl_table_fill_abs: likewise in the fixed point of LiteRT with XNNPACK; FALSE when the scales are
- *  outside of what it takes. */
+void sl_table_fill (SlTable *table, const SlTensor *input, const SlTensor *output,
+                    SlActivation activation, SlRealFunction function, gfloat parameter);
+/** sl_table_fill_hard_swish, sl_table_fill_leaky_relu, sl_table_fill_abs: likewise in the fixed
+ * point of LiteRT with XNNPACK; FALSE when the scales are outside of what it takes. */
 gboolean sl_table_fill_hard_swish (SlTable *table, const SlTensor *input, const SlTensor *output);
 void sl_table_fill_abs (SlTable *table, const SlTensor *input, const SlTensor *output);
-void sl_table_fill_leaky_relu (SlTable *table, const SlTensor *input, const SlTensor *output, gfloat alpha);
+void sl_table_fill_leaky_relu (SlTable *table, const SlTensor *input, const SlTensor *output,
+                               gfloat alpha);
 /** sl_look_up: @n bytes through @table on the session's threads. */
-void sl_look_up (const SlKernelCall *call, const SlTable *table, const void *in, void *out, gsize n);
+void sl_look_up (const SlKernelCall *call, const SlTable *table, const void *in, void *out,
+                 gsize n);
 
 void *sl_kernel_conv_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
 void sl_kernel_conv_2d (const SlKernelCall *call);
@@ -123,7 +130,8 @@ void sl_kernel_reduce (const SlKernelCall *call);
 void sl_kernel_arg_max (const SlKernelCall *call);
 void *sl_kernel_topk_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
 void sl_kernel_topk (const SlKernelCall *call);
-/** SlCandidate: a box or point that may be an object: its score, where it is in the tensors, and its class or kind. */
+/** SlCandidate: a box or point that may be an object: its score, where it is in the tensors, and
+ * its class or kind. */
 typedef struct
 {
   gfloat score;
@@ -132,9 +140,11 @@ typedef struct
 
 /** sl_candidates_order: makes @n of them, in any order, ready for sl_candidates_take(). */
 void sl_candidates_order (SlCandidate *candidates, gsize n);
-/** sl_candidates_take: takes the one of the highest score away from *@n > 0, of equal ones that of the lowest place. */
+/** sl_candidates_take: takes the one of the highest score away from *@n > 0, of equal ones that of
+ * the lowest place. */
 SlCandidate sl_candidates_take (SlCandidate *candidates, gsize *n);
-/** sl_sort_descending: @places of the @n @values, 0 and up, so that the greatest comes first (sort.c says of equal ones). */
+/** sl_sort_descending: @places of the @n @values, 0 and up, so that the greatest comes first
+ * (sort.c says of equal ones). */
 void sl_sort_descending (const gdouble *values, gint32 *places, gsize n);
 void sl_kernel_gather (const SlKernelCall *call);
 void sl_kernel_gather_nd (const SlKernelCall *call);

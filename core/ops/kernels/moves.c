@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Moves: boxes are simplified once (dimensions of one element dropped, neighbours that are contiguous on both sides
- * merged), then carried out row by row; rows that are contiguous on both sides are copied whole, planes that are
- * turned are walked in tiles so that both sides stay in the cache.
+ * Moves: boxes are simplified once (dimensions of one element dropped, neighbours that are
+ * contiguous on both sides merged), then carried out row by row; rows that are contiguous on both
+ * sides are copied whole, planes that are turned are walked in tiles so that both sides stay in the
+ * cache.
  */
 #include "core/ops/kernels/moves.h"
 
@@ -63,7 +64,8 @@ simplify (SlMove *move)
     if (move->dims[i] == 1)
       continue;
     const gssize dim = (gssize) move->dims[i];
-    if (rank > 0 && move->from[rank - 1] == move->from[i] * dim && move->to[rank - 1] == move->to[i] * dim) {
+    if (rank > 0 && move->from[rank - 1] == move->from[i] * dim
+        && move->to[rank - 1] == move->to[i] * dim) {
       move->dims[rank - 1] *= move->dims[i];
       move->from[rank - 1] = move->from[i];
       move->to[rank - 1] = move->to[i];
@@ -94,8 +96,8 @@ sl_moves_done (SlMoves *moves)
 
 /* Inlined once per element size, so that each element is one load and one store. */
 static inline __attribute__ ((always_inline)) void
-copy_tile (const guint8 *from, guint8 *to, const gsize size, gsize rows, gsize columns, gssize from_row, gssize from_column, gssize to_row,
-           gssize to_column)
+copy_tile (const guint8 *from, guint8 *to, const gsize size, gsize rows, gsize columns,
+           gssize from_row, gssize from_column, gssize to_row, gssize to_column)
 {
   for (gsize r = 0; r < rows; r++) {
     const guint8 *in = from + (gssize) r * from_row;
@@ -109,7 +111,8 @@ copy_tile (const guint8 *from, guint8 *to, const gsize size, gsize rows, gsize c
 }
 
 static void
-copy_turned (const guint8 *from, guint8 *to, gsize size, gsize rows, gsize columns, const gssize from_step[2], const gssize to_step[2])
+copy_turned (const guint8 *from, guint8 *to, gsize size, gsize rows, gsize columns,
+             const gssize from_step[2], const gssize to_step[2])
 {
   for (gsize r = 0; r < rows; r += TILE)
     for (gsize c = 0; c < columns; c += TILE) {
@@ -140,10 +143,11 @@ copy_plane (const SlMove *move, const guint8 *from, guint8 *to, gsize size, gsiz
   const gssize from_step[2] = { move->from[r] * bytes, move->from[r + 1] * bytes };
   const gssize to_step[2] = { move->to[r] * bytes, move->to[r + 1] * bytes };
   const gsize columns = move->dims[r + 1];
-  if (size == 4 && (columns == 2 || columns == 3) && move->from[r] == 1 && move->to[r] == (gssize) columns && move->to[r + 1] == 1
-      && move->from[r + 1] > 0 && (((gsize) from | (gsize) to) & 3) == 0) {
-    sl_simd_loops ()->weave ((const guint32 *) (gconstpointer) from, (gsize) move->from[r + 1], (guint) columns, (guint32 *) (gpointer) to,
-                             rows);
+  if (size == 4 && (columns == 2 || columns == 3) && move->from[r] == 1
+      && move->to[r] == (gssize) columns && move->to[r + 1] == 1 && move->from[r + 1] > 0
+      && (((gsize) from | (gsize) to) & 3) == 0) {
+    sl_simd_loops ()->weave ((const guint32 *) (gconstpointer) from, (gsize) move->from[r + 1],
+                             (guint) columns, (guint32 *) (gpointer) to, rows);
     return;
   }
   if (move->from[r + 1] != 1 || move->to[r + 1] != 1) {
@@ -177,7 +181,8 @@ run_part (void *data, gsize first, gsize n)
   for (guint i = 1; i < outer; i++)
     planes *= move->dims[i];
   for (gsize p = 0; p < planes; p++) {
-    copy_plane (move, from + at_from * (gssize) job->size, to + at_to * (gssize) job->size, job->size, outer > 0 ? move->dims[outer] : n);
+    copy_plane (move, from + at_from * (gssize) job->size, to + at_to * (gssize) job->size,
+                job->size, outer > 0 ? move->dims[outer] : n);
     for (guint k = outer; k-- > 0;) {
       at_from += move->from[k];
       at_to += move->to[k];

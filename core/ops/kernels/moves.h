@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Moves (internal to core): the common part of TRANSPOSE, SLICE, SPLIT, PACK, PAD and similar operators. When a session is made, each such
- * operator describes which elements of its inputs go where, as boxes with strides on both sides; one kernel copies the boxes.
+ * Moves (internal to core): the common part of TRANSPOSE, SLICE, SPLIT, PACK, PAD and similar
+ * operators. When a session is made, each such operator describes which elements of its inputs go
+ * where, as boxes with strides on both sides; one kernel copies the boxes.
  */
 #ifndef SL_CORE_OPS_KERNELS_MOVES_H
 #define SL_CORE_OPS_KERNELS_MOVES_H
@@ -45,7 +46,8 @@ void sl_move_axis (SlMove *move, gsize dim, gssize from, gssize to);
 void sl_moves_done (SlMoves *moves);
 /** sl_tensor_strides: elements between neighbours along each dimension. */
 void sl_tensor_strides (const SlTensor *tensor, gssize strides[SL_MAX_RANK]);
-/** sl_copy_row: memcpy() for the pixels of a few channels that most rows are, where its call is what takes the time. */
+/** sl_copy_row: memcpy() for the pixels of a few channels that most rows are, where its call is
+ * what takes the time. */
 static inline void
 sl_copy_row (void *to, const void *from, gsize n)
 {

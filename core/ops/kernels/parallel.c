@@ -26,7 +26,8 @@ run_part (const void *data, guint item, guint thread)
 void
 sl_parallel (const SlKernelCall *call, gsize n, gsize tile, SlPart part, void *data)
 {
-  const Work work = { part, data, n, (guint) MIN (MAX (n / tile, 1), sl_pool_threads (call->pool)) };
+  const Work work = { part, data, n,
+                      (guint) MIN (MAX (n / tile, 1), sl_pool_threads (call->pool)) };
   if (n > 0)
     sl_pool_run (call->pool, run_part, &work, work.parts, work.parts * PART_US);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pooling, a block of channels at a time. Quantised averages are rounded half away from zero, as TensorFlow Lite's
- * integer kernels define them; padding is left out of sums and counts.
+ * Pooling, a block of channels at a time. Quantised averages are rounded half away from zero, as
+ * TensorFlow Lite's integer kernels define them; padding is left out of sums and counts.
  */
 #include <string.h>
 
@@ -29,8 +29,10 @@ typedef struct
 static Cut
 cut_window (const SlWindow *window, const SlTensor *input, gint32 y, gint32 x)
 {
-  const gint32 top = y * window->stride_h - window->pad_top, left = x * window->stride_w - window->pad_left;
-  Cut cut = { MAX (top, 0), MIN (top + window->filter_h, input->dims[1]), MAX (left, 0), MIN (left + window->filter_w, input->dims[2]), 0 };
+  const gint32 top = y * window->stride_h - window->pad_top,
+               left = x * window->stride_w - window->pad_left;
+  Cut cut = { MAX (top, 0), MIN (top + window->filter_h, input->dims[1]), MAX (left, 0),
+              MIN (left + window->filter_w, input->dims[2]), 0 };
   cut.count = (cut.y1 - cut.y0) * (cut.x1 - cut.x0);
   return cut;
 }
@@ -38,11 +40,13 @@ cut_window (const SlWindow *window, const SlTensor *input, gint32 y, gint32 x)
 static gsize
 pixel (const SlTensor *input, gsize image, gint32 y, gint32 x)
 {
-  return ((image * (gsize) input->dims[1] + (gsize) y) * (gsize) input->dims[2] + (gsize) x) * (gsize) input->dims[3];
+  return ((image * (gsize) input->dims[1] + (gsize) y) * (gsize) input->dims[2] + (gsize) x)
+         * (gsize) input->dims[3];
 }
 
 static inline __attribute__ ((always_inline)) void
-gather_quantised (const Pool *pool, SlDtype dtype, gboolean highest, const Cut *cut, gsize image, gsize first, gsize n, gint32 *values)
+gather_quantised (const Pool *pool, SlDtype dtype, gboolean highest, const Cut *cut, gsize image,
+                  gsize first, gsize n, gint32 *values)
 {
   for (gsize c = 0; c < n; c++)
     values[c] = highest ? G_MININT32 : 0;
@@ -75,7 +79,8 @@ quantised_block (const Pool *pool, const Cut *cut, gsize image, gsize first, gsi
   for (gsize c = 0; c < n; c++) {
     const gint32 half = values[c] >= 0 ? cut->count / 2 : -(cut->count / 2);
     const gint32 quantised = highest ? values[c] : (values[c] + half) / cut->count;
-    sl_store_16bit (pool->call->outputs[0], dtype, at + c, CLAMP (quantised, pool->clamp.lo, pool->clamp.hi));
+    sl_store_16bit (pool->call->outputs[0], dtype, at + c,
+                    CLAMP (quantised, pool->clamp.lo, pool->clamp.hi));
   }
 }
 
@@ -88,7 +93,8 @@ block_of_floats (const Pool *pool, const Cut *cut, gsize image, gsize first, gsi
     values[c] = op == SL_OP_MAX_POOL_2D ? -INFINITY : 0;
   for (gint32 y = cut->y0; y < cut->y1; y++)
     for (gint32 x = cut->x0; x < cut->x1; x++) {
-      const gfloat *in = (const gfloat *) pool->call->inputs[0] + pixel (pool->input, image, y, x) + first;
+      const gfloat *in =
+        (const gfloat *) pool->call->inputs[0] + pixel (pool->input, image, y, x) + first;
       if (op == SL_OP_MAX_POOL_2D)
         for (gsize c = 0; c < n; c++)
           values[c] = in[c] > values[c] ? in[c] : values[c];
@@ -101,8 +107,12 @@ block_of_floats (const Pool *pool, const Cut *cut, gsize image, gsize first, gsi
     }
   for (gsize c = 0; c < n; c++) {
     const gfloat mean = values[c] / (gfloat) cut->count;
-    const gfloat value = op == SL_OP_MAX_POOL_2D ? values[c] : op == SL_OP_AVERAGE_POOL_2D ? mean : sqrtf (mean);
-    out[c] = value < pool->clamp.lo_f ? pool->clamp.lo_f : value > pool->clamp.hi_f ? pool->clamp.hi_f : value;
+    const gfloat value = op == SL_OP_MAX_POOL_2D       ? values[c]
+                         : op == SL_OP_AVERAGE_POOL_2D ? mean
+                                                       : sqrtf (mean);
+    out[c] = value < pool->clamp.lo_f   ? pool->clamp.lo_f
+             : value > pool->clamp.hi_f ? pool->clamp.hi_f
+                                        : value;
   }
 }
 
@@ -115,7 +125,8 @@ pool_rows (void *data, gsize first, gsize n)
   const gsize h = (gsize) output->dims[1], channels = (gsize) output->dims[3];
   for (gsize row = first; row < first + n; row++)
     for (gint32 x = 0; x < output->dims[2]; x++) {
-      const Cut cut = cut_window (&pool->call->node->params.window, pool->input, (gint32) (row % h), x);
+      const Cut cut =
+        cut_window (&pool->call->node->params.window, pool->input, (gint32) (row % h), x);
       const gsize at = (row * (gsize) output->dims[2] + (gsize) x) * channels;
       for (gsize c = 0; c < channels; c += BLOCK) {
         const gsize block = MIN (BLOCK, channels - c);
@@ -150,14 +161,23 @@ columns_maxima (const Pool *pool, const Stretch *s, gint32 columns, gfloat *most
   const SlWindow *window = &pool->call->node->params.window;
   const gsize h = (gsize) pool->output->dims[1], channels = (gsize) input->dims[3];
   const Cut cut = cut_window (window, input, (gint32) (s->row % h), 0);
-  const gint32 left = s->x * window->stride_w - window->pad_left, from = MAX (left, 0), to = MIN (left + columns, input->dims[2]);
+  const gint32 left = s->x * window->stride_w - window->pad_left, from = MAX (left, 0),
+               to = MIN (left + columns, input->dims[2]);
   const gsize rows = (gsize) MAX (cut.y1 - cut.y0, 0), inside = from < to ? (gsize) (to - from) : 0;
-  const gsize before = inside > 0 ? (gsize) (from - left) : (gsize) columns, after = (gsize) columns - before - inside;
+  const gsize before = inside > 0 ? (gsize) (from - left) : (gsize) columns,
+              after = (gsize) columns - before - inside;
   const gboolean joined = s->n == channels;
-  const SlWindows w = { joined ? inside * channels : s->n, rows, (gsize) input->dims[2] * channels, joined ? 1 : inside, channels, s->n };
+  const SlWindows w = { joined ? inside * channels : s->n,
+                        rows,
+                        (gsize) input->dims[2] * channels,
+                        joined ? 1 : inside,
+                        channels,
+                        s->n };
   fill_lowest (most, before * s->n);
   if (inside > 0)
-    sl_simd_loops ()->largest (&w, (const gfloat *) pool->call->inputs[0] + pixel (input, s->row / h, cut.y0, from) + s->first,
+    sl_simd_loops ()->largest (&w,
+                               (const gfloat *) pool->call->inputs[0]
+                                 + pixel (input, s->row / h, cut.y0, from) + s->first,
                                most + before * s->n);
   fill_lowest (most + (before + inside) * s->n, after * s->n);
 }
@@ -166,16 +186,19 @@ static void
 maxima_of_columns (const Pool *pool, const Stretch *s, const gfloat *most, gfloat *out)
 {
   const SlWindow *window = &pool->call->node->params.window;
-  const gsize channels = (gsize) pool->input->dims[3], count = (gsize) s->count, taps = (gsize) window->filter_w;
+  const gsize channels = (gsize) pool->input->dims[3], count = (gsize) s->count,
+              taps = (gsize) window->filter_w;
   const SlWindows joined = { count * s->n, taps, s->n, 1, 0, 0 };
   const SlWindows apart = { s->n, taps, s->n, count, (gsize) window->stride_w * s->n, channels };
-  sl_simd_loops ()->largest (window->stride_w == 1 && s->n == channels ? &joined : &apart, most, out);
+  sl_simd_loops ()->largest (window->stride_w == 1 && s->n == channels ? &joined : &apart, most,
+                             out);
   for (gsize i = 0; pool->clamp.lo_f > -INFINITY && i < count; i++)
     for (gsize k = i * channels; k < i * channels + s->n; k++)
       out[k] = CLAMP (out[k], pool->clamp.lo_f, pool->clamp.hi_f);
 }
 
-/* Rows of the largest floats: first of each column, then of columns beside each other, so that windows that overlap share what they have. */
+/* Rows of the largest floats: first of each column, then of columns beside each other, so that
+ * windows that overlap share what they have. */
 static void
 pool_maxima (void *data, gsize first, gsize n)
 {
@@ -183,14 +206,18 @@ pool_maxima (void *data, gsize first, gsize n)
   const SlWindow *window = &pool->call->node->params.window;
   const gsize channels = (gsize) pool->input->dims[3], width = (gsize) pool->output->dims[2];
   const gsize block = MIN (channels, MAXIMA / (gsize) window->filter_w);
-  const gint32 most_at_once = (gint32) ((MAXIMA / block - (gsize) window->filter_w) / (gsize) window->stride_w) + 1;
+  const gint32 most_at_once =
+    (gint32) ((MAXIMA / block - (gsize) window->filter_w) / (gsize) window->stride_w) + 1;
   gfloat most[MAXIMA];
   for (gsize row = first; row < first + n; row++)
     for (gsize c = 0; c < channels; c += block)
       for (gint32 x = 0; x < (gint32) width; x += most_at_once) {
-        const Stretch s = { row, x, MIN (most_at_once, (gint32) width - x), c, MIN (block, channels - c) };
+        const Stretch s = { row, x, MIN (most_at_once, (gint32) width - x), c,
+                            MIN (block, channels - c) };
         columns_maxima (pool, &s, (s.count - 1) * window->stride_w + window->filter_w, most);
-        maxima_of_columns (pool, &s, most, (gfloat *) pool->call->outputs[0] + (row * width + (gsize) x) * channels + c);
+        maxima_of_columns (pool, &s, most,
+                           (gfloat *) pool->call->outputs[0] + (row * width + (gsize) x) * channels
+                             + c);
       }
 }
 
@@ -198,13 +225,16 @@ static gboolean
 shares_columns (const SlNode *node, SlDtype dtype)
 {
   const SlWindow *window = &node->params.window;
-  return node->op == SL_OP_MAX_POOL_2D && dtype == SL_DTYPE_F32 && window->stride_w <= window->filter_w && window->filter_w <= MAXIMA;
+  return node->op == SL_OP_MAX_POOL_2D && dtype == SL_DTYPE_F32
+         && window->stride_w <= window->filter_w && window->filter_w <= MAXIMA;
 }
 
 void
 sl_kernel_pool_2d (const SlKernelCall *call)
 {
-  Pool pool = { .call = call, .input = sl_node_input (call->graph, call->node, 0), .output = sl_node_output (call->graph, call->node, 0) };
+  Pool pool = { .call = call,
+                .input = sl_node_input (call->graph, call->node, 0),
+                .output = sl_node_output (call->graph, call->node, 0) };
   sl_clamp_for (&pool.clamp, call->node->params.window.activation, pool.output);
   sl_parallel (call, (gsize) pool.output->dims[0] * (gsize) pool.output->dims[1], 1,
                shares_columns (call->node, pool.input->dtype) ? pool_maxima : pool_rows, &pool);

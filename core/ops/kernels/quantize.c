@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * QUANTIZE, DEQUANTIZE and CAST. Between 8-bit values of one type QUANTIZE is XNNPACK's: the ratio of scales in 8
- * fractional bits, rounded half up; between other types, and outside the range XNNPACK accepts, it is TensorFlow Lite's.
+ * QUANTIZE, DEQUANTIZE and CAST. Between 8-bit values of one type QUANTIZE is XNNPACK's: the ratio
+ * of scales in 8 fractional bits, rounded half up; between other types, and outside the range
+ * XNNPACK accepts, it is TensorFlow Lite's.
  */
 #include "core/base/half.h"
 #include "core/ops/kernels/fixedpoint.h"
@@ -39,7 +40,8 @@ requantize (const Quantize *p, const SlTensor *input, const SlTensor *output, gi
 {
   const gint64 distance = (gint64) quantised - sl_tensor_zero_point (input);
   const gint64 value =
-    (gint64) sl_fixed_multiply ((gint32) CLAMP (distance, G_MININT32, G_MAXINT32), p->ratio) + sl_tensor_zero_point (output);
+    (gint64) sl_fixed_multiply ((gint32) CLAMP (distance, G_MININT32, G_MAXINT32), p->ratio)
+    + sl_tensor_zero_point (output);
   return (gint32) CLAMP (value, p->clamp.lo, p->clamp.hi);
 }
 
@@ -51,8 +53,10 @@ fill_table (Quantize *p, const SlTensor *input, const SlTensor *output)
   const gint32 multiplier = xnnpack ? (gint32) lrintf (256.0f * ratio) : 0;
   for (gint32 i = 0; i < 256; i++) {
     const gint32 quantised = input->dtype == SL_DTYPE_I8 ? (gint8) i : i;
-    const gint32 value = sl_fixed8_multiply (quantised - sl_tensor_zero_point (input), multiplier) + sl_tensor_zero_point (output);
-    p->table.bytes[i] = (guint8) (xnnpack ? CLAMP (value, p->clamp.lo, p->clamp.hi) : requantize (p, input, output, quantised));
+    const gint32 value = sl_fixed8_multiply (quantised - sl_tensor_zero_point (input), multiplier)
+                         + sl_tensor_zero_point (output);
+    p->table.bytes[i] = (guint8) (xnnpack ? CLAMP (value, p->clamp.lo, p->clamp.hi)
+                                          : requantize (p, input, output, quantised));
   }
 }
 
@@ -63,7 +67,8 @@ sl_kernel_quantize_prepare (const SlGraph *graph, const SlNode *node, SlArena *a
   const SlTensor *input = sl_node_input (graph, node, 0), *output = sl_node_output (graph, node, 0);
   sl_clamp_for (&p->clamp, SL_ACTIVATION_NONE, output);
   if (input->dtype != SL_DTYPE_F32)
-    p->ratio = sl_fixed_from_real ((gdouble) sl_tensor_scale (input) / (gdouble) sl_tensor_scale (output));
+    p->ratio =
+      sl_fixed_from_real ((gdouble) sl_tensor_scale (input) / (gdouble) sl_tensor_scale (output));
   if (sl_dtype_size (input->dtype) == 1 && sl_dtype_size (output->dtype) == 1)
     fill_table (p, input, output);
   return p;
@@ -74,18 +79,21 @@ quantize_part (void *data, gsize first, gsize n)
 {
   const SlKernelCall *call = data;
   const Quantize *p = call->state;
-  const SlTensor *input = sl_node_input (call->graph, call->node, 0), *output = sl_node_output (call->graph, call->node, 0);
+  const SlTensor *input = sl_node_input (call->graph, call->node, 0),
+                 *output = sl_node_output (call->graph, call->node, 0);
   const gfloat inverse = 1.0f / sl_tensor_scale (output), *reals = call->inputs[0];
   for (gsize i = first; i < first + n; i++)
     store (call->outputs[0], output->dtype, i,
-           input->dtype == SL_DTYPE_F32 ? sl_requantize (reals[i] * inverse, sl_tensor_zero_point (output), &p->clamp)
-                                        : requantize (p, input, output, load (call->inputs[0], input->dtype, i)));
+           input->dtype == SL_DTYPE_F32
+             ? sl_requantize (reals[i] * inverse, sl_tensor_zero_point (output), &p->clamp)
+             : requantize (p, input, output, load (call->inputs[0], input->dtype, i)));
 }
 
 void
 sl_kernel_quantize (const SlKernelCall *call)
 {
-  const SlTensor *input = sl_node_input (call->graph, call->node, 0), *output = sl_node_output (call->graph, call->node, 0);
+  const SlTensor *input = sl_node_input (call->graph, call->node, 0),
+                 *output = sl_node_output (call->graph, call->node, 0);
   const Quantize *p = call->state;
   gsize elements = 0;
   sl_tensor_elements (output, &elements);
@@ -95,7 +103,8 @@ sl_kernel_quantize (const SlKernelCall *call)
     sl_parallel (call, elements, PART_ELEMENTS, quantize_part, (void *) call);
 }
 
-/* Quantised values may be scaled along one axis: @inner elements in a row share a scale, of which there are @quant.count. */
+/* Quantised values may be scaled along one axis: @inner elements in a row share a scale, of which
+ * there are @quant.count. */
 static void
 dequantize_part (void *data, gsize first, gsize n)
 {
@@ -112,7 +121,9 @@ dequantize_part (void *data, gsize first, gsize n)
     inner *= (gsize) input->dims[i];
   for (gsize i = first; i < first + n; i++) {
     const gsize channel = count > 1 ? i / inner % count : 0;
-    out[i] = (gfloat) (sl_load_16bit (call->inputs[0], input->dtype, i) - input->quant.zero_point[channel]) * input->quant.scale[channel];
+    out[i] =
+      (gfloat) (sl_load_16bit (call->inputs[0], input->dtype, i) - input->quant.zero_point[channel])
+      * input->quant.scale[channel];
   }
 }
 
@@ -187,11 +198,14 @@ store_whole (void *data, SlDtype dtype, gsize i, gint64 value)
 static gint64
 truncated (gdouble value, SlDtype dtype)
 {
-  const gboolean is_signed = dtype == SL_DTYPE_I8 || dtype == SL_DTYPE_I16 || dtype == SL_DTYPE_I32 || dtype == SL_DTYPE_I64;
+  const gboolean is_signed =
+    dtype == SL_DTYPE_I8 || dtype == SL_DTYPE_I16 || dtype == SL_DTYPE_I32 || dtype == SL_DTYPE_I64;
   const gint bits = 8 * (gint) sl_dtype_size (dtype) - is_signed;
   const gdouble end = ldexp (1.0, MIN (bits, 63)), lowest = is_signed ? -end : 0;
   if (!(value > lowest)) /* NaN too */
-    return value <= lowest && is_signed ? -(gint64) (bits == 63 ? G_MAXINT64 : (gint64) end) - (bits == 63) : 0;
+    return value <= lowest && is_signed
+             ? -(gint64) (bits == 63 ? G_MAXINT64 : (gint64) end) - (bits == 63)
+             : 0;
   return value >= end ? (gint64) (bits >= 63 ? G_MAXINT64 : (gint64) end - 1) : (gint64) value;
 }
 
@@ -199,14 +213,17 @@ static void
 cast_part (void *data, gsize first, gsize n)
 {
   const SlKernelCall *call = data;
-  const SlDtype from = sl_node_input (call->graph, call->node, 0)->dtype, to = sl_node_output (call->graph, call->node, 0)->dtype;
+  const SlDtype from = sl_node_input (call->graph, call->node, 0)->dtype,
+                to = sl_node_output (call->graph, call->node, 0)->dtype;
   const gboolean real = from == SL_DTYPE_F32 || from == SL_DTYPE_F64 || from == SL_DTYPE_F16;
   if (from == SL_DTYPE_F16 && to == SL_DTYPE_F32) {
-    sl_simd_loops ()->from_halves ((const guint16 *) call->inputs[0] + first, (gfloat *) call->outputs[0] + first, n);
+    sl_simd_loops ()->from_halves ((const guint16 *) call->inputs[0] + first,
+                                   (gfloat *) call->outputs[0] + first, n);
     return;
   }
   if (from == SL_DTYPE_F32 && to == SL_DTYPE_F16) {
-    sl_simd_loops ()->to_halves ((const gfloat *) call->inputs[0] + first, (guint16 *) call->outputs[0] + first, n);
+    sl_simd_loops ()->to_halves ((const gfloat *) call->inputs[0] + first,
+                                 (guint16 *) call->outputs[0] + first, n);
     return;
   }
   for (gsize i = first; i < first + n; i++) {
@@ -214,9 +231,10 @@ cast_part (void *data, gsize first, gsize n)
       store_whole (call->outputs[0], to, i, load_whole (call->inputs[0], from, i));
       continue;
     }
-    const gdouble value = from == SL_DTYPE_F32   ? (gdouble) ((const gfloat *) call->inputs[0])[i]
-                          : from == SL_DTYPE_F64 ? ((const gdouble *) call->inputs[0])[i]
-                                                 : (gdouble) sl_half_to_float (((const guint16 *) call->inputs[0])[i]);
+    const gdouble value = from == SL_DTYPE_F32 ? (gdouble) ((const gfloat *) call->inputs[0])[i]
+                          : from == SL_DTYPE_F64
+                            ? ((const gdouble *) call->inputs[0])[i]
+                            : (gdouble) sl_half_to_float (((const guint16 *) call->inputs[0])[i]);
     if (to == SL_DTYPE_F32)
       ((gfloat *) call->outputs[0])[i] = (gfloat) value;
     else if (to == SL_DTYPE_F64)

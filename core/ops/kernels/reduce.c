@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reductions: one sweep over the input, row by row, into 64-bit sums (quantised values, whole numbers) or doubles (floats) of
- * the outputs. Sums of quantised values are requantised once, from the exact sum.
+ * Reductions: one sweep over the input, row by row, into 64-bit sums (quantised values, whole
+ * numbers) or doubles (floats) of the outputs. Sums of quantised values are requantised once, from
+ * the exact sum.
  */
 #include <string.h>
 
@@ -107,15 +108,21 @@ merge_whole (SlOpType op, gint64 sum, gint64 value)
 static gboolean
 is_real (const Reduce *p)
 {
-  return p->input->dtype == SL_DTYPE_F32 || (p->op == SL_OP_REDUCE_PROD && p->input->quant.count == 1);
+  return p->input->dtype == SL_DTYPE_F32
+         || (p->op == SL_OP_REDUCE_PROD && p->input->quant.count == 1);
 }
 
 static void
 start_sums (Reduce *p)
 {
   const Sum real[4] = { { .real = 0 }, { .real = -INFINITY }, { .real = INFINITY }, { .real = 1 } };
-  const Sum whole[4] = { { .whole = 0 }, { .whole = G_MININT64 }, { .whole = G_MAXINT64 }, { .whole = 1 } };
-  const guint kind = p->op == SL_OP_REDUCE_MAX ? 1 : p->op == SL_OP_REDUCE_MIN ? 2 : p->op == SL_OP_REDUCE_PROD ? 3 : 0;
+  const Sum whole[4] = {
+    { .whole = 0 }, { .whole = G_MININT64 }, { .whole = G_MAXINT64 }, { .whole = 1 }
+  };
+  const guint kind = p->op == SL_OP_REDUCE_MAX    ? 1
+                     : p->op == SL_OP_REDUCE_MIN  ? 2
+                     : p->op == SL_OP_REDUCE_PROD ? 3
+                                                  : 0;
   const Sum start = is_real (p) ? real[kind] : whole[kind];
   for (gsize i = 0; i < p->n_sums; i++)
     p->sums[i] = start;
@@ -144,16 +151,19 @@ add_row (Reduce *p, const void *data, gsize from, Sum *sums, gsize n, gsize step
     add_floats ((const gfloat *) data + from, sums, n, step);
   } else if (input->dtype == SL_DTYPE_F32) {
     for (gsize i = 0; i < n; i++)
-      sums[i * step].real = merge_real (p->op, sums[i * step].real, (gdouble) ((const gfloat *) data)[from + i]);
+      sums[i * step].real =
+        merge_real (p->op, sums[i * step].real, (gdouble) ((const gfloat *) data)[from + i]);
   } else if (is_real (p)) {
     for (gsize i = 0; i < n; i++)
       sums[i * step].real =
-        merge_real (p->op, sums[i * step].real, (sl_load_16bit (data, input->dtype, from + i) - zero) * (gdouble) scale);
+        merge_real (p->op, sums[i * step].real,
+                    (sl_load_16bit (data, input->dtype, from + i) - zero) * (gdouble) scale);
   } else {
     for (gsize i = 0; i < n; i++) {
-      const gint64 value = input->dtype == SL_DTYPE_I32   ? ((const gint32 *) data)[from + i]
-                           : input->dtype == SL_DTYPE_I64 ? ((const gint64 *) data)[from + i]
-                                                          : sl_load_16bit (data, input->dtype, from + i);
+      const gint64 value = input->dtype == SL_DTYPE_I32 ? ((const gint32 *) data)[from + i]
+                           : input->dtype == SL_DTYPE_I64
+                             ? ((const gint64 *) data)[from + i]
+                             : sl_load_16bit (data, input->dtype, from + i);
       sums[i * step].whole = merge_whole (p->op, sums[i * step].whole, value);
     }
   }
@@ -185,11 +195,14 @@ store_quantised (const Reduce *p, void *out)
   sl_clamp_for (&clamp, SL_ACTIVATION_NONE, p->output);
   const gboolean sums = p->op == SL_OP_MEAN || p->op == SL_OP_SUM;
   const gfloat count = p->op == SL_OP_MEAN ? (gfloat) p->count : 1.0f;
-  const gfloat scale = sl_tensor_scale (p->input) / (sl_tensor_scale (p->output) * count), inverse = 1.0f / sl_tensor_scale (p->output);
+  const gfloat scale = sl_tensor_scale (p->input) / (sl_tensor_scale (p->output) * count),
+               inverse = 1.0f / sl_tensor_scale (p->output);
   const gint64 zeros = (gint64) sl_tensor_zero_point (p->input) * (gint64) (sums ? p->count : 1);
   for (gsize i = 0; i < p->n_sums; i++) {
-    const gfloat value = is_real (p) ? (gfloat) p->sums[i].real * inverse : (gfloat) (p->sums[i].whole - zeros) * scale;
-    sl_store_16bit (out, p->output->dtype, i, sl_requantize (value, sl_tensor_zero_point (p->output), &clamp));
+    const gfloat value = is_real (p) ? (gfloat) p->sums[i].real * inverse
+                                     : (gfloat) (p->sums[i].whole - zeros) * scale;
+    sl_store_16bit (out, p->output->dtype, i,
+                    sl_requantize (value, sl_tensor_zero_point (p->output), &clamp));
   }
 }
 
@@ -203,15 +216,18 @@ sl_kernel_reduce (const SlKernelCall *call)
   switch (p->output->dtype) {
     case SL_DTYPE_F32:
       for (gsize i = 0; i < p->n_sums; i++)
-        ((gfloat *) out)[i] = (gfloat) (p->op == SL_OP_MEAN ? p->sums[i].real / (gdouble) p->count : p->sums[i].real);
+        ((gfloat *) out)[i] =
+          (gfloat) (p->op == SL_OP_MEAN ? p->sums[i].real / (gdouble) p->count : p->sums[i].real);
       break;
     case SL_DTYPE_I32:
       for (gsize i = 0; i < p->n_sums; i++)
-        ((gint32 *) out)[i] = (gint32) (p->op == SL_OP_MEAN ? p->sums[i].whole / (gint64) p->count : p->sums[i].whole);
+        ((gint32 *) out)[i] =
+          (gint32) (p->op == SL_OP_MEAN ? p->sums[i].whole / (gint64) p->count : p->sums[i].whole);
       break;
     case SL_DTYPE_I64:
       for (gsize i = 0; i < p->n_sums; i++)
-        ((gint64 *) out)[i] = p->op == SL_OP_MEAN ? p->sums[i].whole / (gint64) p->count : p->sums[i].whole;
+        ((gint64 *) out)[i] =
+          p->op == SL_OP_MEAN ? p->sums[i].whole / (gint64) p->count : p->sums[i].whole;
       break;
     default:
       store_quantised (p, out);

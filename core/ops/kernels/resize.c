@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Resizing: for each row and column of the output the two source positions and the weight between them are tabled
- * when the session is made. 8-bit weights have 11 fractional bits and the sum is rounded once, half up, which is
- * XNNPACK's arithmetic; positions are computed in single precision like its own. A row of the source is blended
- * across once, into 32-bit sums, and then down for all rows of the output that lie between it and the next. Where only
- * the largest channel of each pixel is asked for, tiles of the output are searched between their corner values.
+ * Resizing: for each row and column of the output the two source positions and the weight between
+ * them are tabled when the session is made. 8-bit weights have 11 fractional bits and the sum is
+ * rounded once, half up, which is XNNPACK's arithmetic; positions are computed in single precision
+ * like its own. A row of the source is blended across once, into 32-bit sums, and then down for all
+ * rows of the output that lie between it and the next. Where only the largest channel of each pixel
+ * is asked for, tiles of the output are searched between their corner values.
  */
 #include <string.h>
 
@@ -43,13 +44,15 @@ typedef struct
 static gfloat
 scale_of (gint32 in, gint32 out, gboolean align_corners)
 {
-  return align_corners && out > 1 ? (gfloat) (in - 1) / (gfloat) (out - 1) : (gfloat) in / (gfloat) out;
+  return align_corners && out > 1 ? (gfloat) (in - 1) / (gfloat) (out - 1)
+                                  : (gfloat) in / (gfloat) out;
 }
 
 static void
 place_bilinear (Place *place, gint32 i, gint32 in, gfloat scale, gboolean half_pixel)
 {
-  const gfloat at = half_pixel ? MAX (((gfloat) i + 0.5f) * scale - 0.5f, 0.0f) : (gfloat) i * scale;
+  const gfloat at =
+    half_pixel ? MAX (((gfloat) i + 0.5f) * scale - 0.5f, 0.0f) : (gfloat) i * scale;
   const gfloat limited = MIN (at, (gfloat) (in - 1));
   place->low = (gint32) limited;
   place->high = MIN (place->low + 1, in - 1);
@@ -61,14 +64,16 @@ place_bilinear (Place *place, gint32 i, gint32 in, gfloat scale, gboolean half_p
 static void
 place_fused (Place *place, gint32 i, gint32 in, gfloat scale, gboolean half_pixel)
 {
-  const gdouble at = half_pixel ? MAX ((i + 0.5) * (gdouble) scale - 0.5, 0.0) : i * (gdouble) scale;
+  const gdouble at =
+    half_pixel ? MAX ((i + 0.5) * (gdouble) scale - 0.5, 0.0) : i * (gdouble) scale;
   place->low = (gint32) MIN (at, in - 1);
   place->high = MIN (place->low + 1, in - 1);
   place->weight = (gfloat) MIN (at - place->low, 1.0);
 }
 
 static void
-place_nearest (Place *place, gint32 i, gint32 in, gfloat scale, gboolean align_corners, gboolean half_pixel)
+place_nearest (Place *place, gint32 i, gint32 in, gfloat scale, gboolean align_corners,
+               gboolean half_pixel)
 {
   const gfloat at = ((gfloat) i + (half_pixel ? 0.5f : 0.0f)) * scale;
   place->low = CLAMP ((gint32) (align_corners ? roundf (at) : floorf (at)), 0, in - 1);
@@ -77,7 +82,8 @@ place_nearest (Place *place, gint32 i, gint32 in, gfloat scale, gboolean align_c
 static Place *
 places_new (const SlNode *node, gint32 in, gint32 out, SlArena *arena)
 {
-  const gboolean align = node->params.resize.align_corners, half = node->params.resize.half_pixel_centers;
+  const gboolean align = node->params.resize.align_corners,
+                 half = node->params.resize.half_pixel_centers;
   const gboolean nearest = node->op == SL_OP_RESIZE_NEAREST_NEIGHBOR;
   const gfloat scale = scale_of (in, out, align);
   Place *places = sl_arena_alloc (arena, (gsize) out * sizeof places[0]);
@@ -109,7 +115,8 @@ tiles_new (Resize *p, SlArena *arena)
       p->first_run[x / SL_SEARCHED] = n;
     else if (column->low == column[-1].low)
       continue;
-    p->runs[n++] = (SlSearchRun){ (gint32) (x % SL_SEARCHED), column->low * channels, column->high * channels };
+    p->runs[n++] =
+      (SlSearchRun){ (gint32) (x % SL_SEARCHED), column->low * channels, column->high * channels };
   }
   p->first_run[tiles] = n;
 }
@@ -145,7 +152,8 @@ blend_across (const Resize *p, const guint8 *row, gint32 *out)
   const gsize channels = (gsize) p->input->dims[3];
   for (gint32 x = 0; x < p->output->dims[2]; x++, out += channels) {
     const Place *column = &p->columns[x];
-    const guint8 *left = row + (gsize) column->low * channels, *right = row + (gsize) column->high * channels;
+    const guint8 *left = row + (gsize) column->low * channels,
+                 *right = row + (gsize) column->high * channels;
     if (p->input->dtype == SL_DTYPE_I8)
       loops->across_i8 ((const gint8 *) left, (const gint8 *) right, column->fixed, out, channels);
     else
@@ -153,7 +161,8 @@ blend_across (const Resize *p, const guint8 *row, gint32 *out)
   }
 }
 
-/* Rows @y .. @end-1 of the output, all between the same two rows of the source, a block of columns at a time. */
+/* Rows @y .. @end-1 of the output, all between the same two rows of the source, a block of columns
+ * at a time. */
 static void
 blend_down (const SlKernelCall *call, gint32 *const lines[2], gsize y, gsize end)
 {
@@ -162,8 +171,8 @@ blend_down (const SlKernelCall *call, gint32 *const lines[2], gsize y, gsize end
   const gsize n = p->line_elements;
   for (gsize at = 0; at < n; at += BLOCK)
     for (gsize k = y; k < end; k++)
-      loops->down (lines[0] + at, lines[1] + at, p->rows[k % (gsize) p->output->dims[1]].fixed, (guint8 *) call->outputs[0] + k * n + at,
-                   MIN (BLOCK, n - at));
+      loops->down (lines[0] + at, lines[1] + at, p->rows[k % (gsize) p->output->dims[1]].fixed,
+                   (guint8 *) call->outputs[0] + k * n + at, MIN (BLOCK, n - at));
 }
 
 static void
@@ -176,7 +185,8 @@ store_indices (const SlKernelCall *call, const Resize *p, gsize at, const gint32
       ((gint64 *) call->outputs[0])[at + i] = found[i];
 }
 
-/* Rows @y .. @end-1 of the output, all between rows @top and @bottom of the source: only the place of each pixel's largest channel. */
+/* Rows @y .. @end-1 of the output, all between rows @top and @bottom of the source: only the place
+ * of each pixel's largest channel. */
 static void
 search_rows (const SlKernelCall *call, const guint8 *top, const guint8 *bottom, gsize y, gsize end)
 {
@@ -201,7 +211,8 @@ search_rows (const SlKernelCall *call, const guint8 *top, const guint8 *bottom, 
   }
 }
 
-/* Where the rows end that lie between the same two rows of the source as @y does, or the part ends. */
+/* Where the rows end that lie between the same two rows of the source as @y does, or the part ends.
+ */
 static gsize
 rows_alike (const Resize *p, gsize y, gsize end)
 {
@@ -212,13 +223,16 @@ rows_alike (const Resize *p, gsize y, gsize end)
   return next;
 }
 
-/* One part: its lines hold the source rows above and below, by @held; a row that moves up is not blended again. */
+/* One part: its lines hold the source rows above and below, by @held; a row that moves up is not
+ * blended again. */
 static void
 blend_part (const SlKernelCall *call, gsize part, gsize end)
 {
   const Resize *p = call->state;
-  const gsize h = (gsize) p->output->dims[1], source_row = (gsize) p->input->dims[2] * (gsize) p->input->dims[3];
-  gint32 *lines[2] = { p->lines + part * 2 * p->line_elements, p->lines + (part * 2 + 1) * p->line_elements };
+  const gsize h = (gsize) p->output->dims[1],
+              source_row = (gsize) p->input->dims[2] * (gsize) p->input->dims[3];
+  gint32 *lines[2] = { p->lines + part * 2 * p->line_elements,
+                       p->lines + (part * 2 + 1) * p->line_elements };
   gint64 held = -1; /* the source row that the second line holds */
   for (gsize y = part * p->part, next; y < end; y = next) {
     const Place *row = &p->rows[y % h];
@@ -242,12 +256,15 @@ static void
 search_part (const SlKernelCall *call, gsize part, gsize end)
 {
   const Resize *p = call->state;
-  const gsize h = (gsize) p->output->dims[1], source_row = (gsize) p->input->dims[2] * (gsize) p->input->dims[3];
+  const gsize h = (gsize) p->output->dims[1],
+              source_row = (gsize) p->input->dims[2] * (gsize) p->input->dims[3];
   for (gsize y = part * p->part, next; y < end; y = next) {
     const Place *row = &p->rows[y % h];
-    const guint8 *image = (const guint8 *) call->inputs[0] + y / h * (gsize) p->input->dims[1] * source_row;
+    const guint8 *image =
+      (const guint8 *) call->inputs[0] + y / h * (gsize) p->input->dims[1] * source_row;
     next = rows_alike (p, y, end);
-    search_rows (call, image + (gsize) row->low * source_row, image + (gsize) row->high * source_row, y, next);
+    search_rows (call, image + (gsize) row->low * source_row,
+                 image + (gsize) row->high * source_row, y, next);
   }
 }
 
@@ -262,17 +279,20 @@ quantised_parts (void *data, gsize first, gsize n)
 }
 
 static void
-blend_floats (const void *const corners[4], const Place *row, const Place *column, void *to, gsize n)
+blend_floats (const void *const corners[4], const Place *row, const Place *column, void *to,
+              gsize n)
 {
   gfloat *out = to;
   const gfloat *tl = corners[0], *tr = corners[1], *bl = corners[2], *br = corners[3];
   for (gsize c = 0; c < n; c++) {
-    const gfloat top = tl[c] + (tr[c] - tl[c]) * column->weight, bottom = bl[c] + (br[c] - bl[c]) * column->weight;
+    const gfloat top = tl[c] + (tr[c] - tl[c]) * column->weight,
+                 bottom = bl[c] + (br[c] - bl[c]) * column->weight;
     out[c] = top + (bottom - top) * row->weight;
   }
 }
 
-/* a * weight is added unrounded, as by an instruction that multiplies and adds: the product of two floats is exact in double precision. */
+/* a * weight is added unrounded, as by an instruction that multiplies and adds: the product of two
+ * floats is exact in double precision. */
 static inline gfloat
 fused_sum (gfloat a, gfloat b, const gfloat weights[2])
 {
@@ -284,7 +304,8 @@ blend_fused (const void *const corners[4], const Place *row, const Place *column
 {
   gfloat *out = to;
   const gfloat *tl = corners[0], *tr = corners[1], *bl = corners[2], *br = corners[3];
-  const gfloat across[2] = { 1 - column->weight, column->weight }, down[2] = { 1 - row->weight, row->weight };
+  const gfloat across[2] = { 1 - column->weight, column->weight },
+               down[2] = { 1 - row->weight, row->weight };
   for (gsize c = 0; c < n; c++)
     out[c] = fused_sum (fused_sum (tl[c], tr[c], across), fused_sum (bl[c], br[c], across), down);
 }
@@ -302,18 +323,21 @@ blend_words (const void *const corners[4], const Place *row, const Place *column
   }
 }
 
-typedef void (*Blend) (const void *const corners[4], const Place *row, const Place *column, void *out, gsize n);
+typedef void (*Blend) (const void *const corners[4], const Place *row, const Place *column,
+                       void *out, gsize n);
 
 /* Rows of the output, counted over all images, of elements of @size bytes. */
 static inline void
 blend_rows (const SlKernelCall *call, gsize first, gsize n, gsize size, Blend blend)
 {
   const Resize *p = call->state;
-  const gsize h = (gsize) p->output->dims[1], w = (gsize) p->output->dims[2], channels = (gsize) p->output->dims[3];
+  const gsize h = (gsize) p->output->dims[1], w = (gsize) p->output->dims[2],
+              channels = (gsize) p->output->dims[3];
   const gsize pixel = channels * size, line = (gsize) p->input->dims[2] * pixel;
   for (gsize y = first; y < first + n; y++) {
     const Place *row = &p->rows[y % h];
-    const guint8 *image = (const guint8 *) call->inputs[0] + y / h * (gsize) p->input->dims[1] * line;
+    const guint8 *image =
+      (const guint8 *) call->inputs[0] + y / h * (gsize) p->input->dims[1] * line;
     const guint8 *top = image + (gsize) row->low * line, *bottom = image + (gsize) row->high * line;
     guint8 *out = (guint8 *) call->outputs[0] + y * w * pixel;
     for (gsize x = 0; x < w; x++, out += pixel) {
@@ -362,9 +386,11 @@ nearest_rows (void *data, gsize first, gsize n)
   const SlKernelCall *call = data;
   const Resize *p = call->state;
   const gsize h = (gsize) p->output->dims[1], w = (gsize) p->output->dims[2];
-  const gsize pixel = (gsize) p->output->dims[3] * sl_dtype_size (p->input->dtype), line = (gsize) p->input->dims[2] * pixel;
+  const gsize pixel = (gsize) p->output->dims[3] * sl_dtype_size (p->input->dtype),
+              line = (gsize) p->input->dims[2] * pixel;
   for (gsize y = first; y < first + n; y++) {
-    const guint8 *in = (const guint8 *) call->inputs[0] + (y / h * (gsize) p->input->dims[1] + (gsize) p->rows[y % h].low) * line;
+    const guint8 *in = (const guint8 *) call->inputs[0]
+                       + (y / h * (gsize) p->input->dims[1] + (gsize) p->rows[y % h].low) * line;
     guint8 *out = (guint8 *) call->outputs[0] + y * w * pixel;
     for (gsize x = 0; x < w; x++, out += pixel)
       memcpy (out, in + (gsize) p->columns[x].low * pixel, pixel);
@@ -375,5 +401,6 @@ void
 sl_kernel_resize_nearest (const SlKernelCall *call)
 {
   const Resize *p = call->state;
-  sl_parallel (call, (gsize) p->output->dims[0] * (gsize) p->output->dims[1], 4, nearest_rows, (void *) call);
+  sl_parallel (call, (gsize) p->output->dims[0] * (gsize) p->output->dims[1], 4, nearest_rows,
+               (void *) call);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SOFTMAX, LOG_SOFTMAX and L2_NORMALIZATION over the last dimension. For 8-bit inputs exp() of every possible distance from the row's maximum is
- * tabled when the session is made; results are rounded half up, the arithmetic of TensorFlow Lite's kernel.
+ * SOFTMAX, LOG_SOFTMAX and L2_NORMALIZATION over the last dimension. For 8-bit inputs exp() of
+ * every possible distance from the row's maximum is tabled when the session is made; results are
+ * rounded half up, the arithmetic of TensorFlow Lite's kernel.
  */
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/kernels/parallel.h"
@@ -80,7 +81,8 @@ row_int16 (const SlKernelCall *call, gsize first, gint32 n)
 {
   const SlTensor *output = sl_node_output (call->graph, call->node, 0);
   const gint16 *in = (const gint16 *) call->inputs[0] + first;
-  const gdouble scale = (gdouble) sl_tensor_scale (sl_node_input (call->graph, call->node, 0)) * (gdouble) call->node->params.softmax.beta;
+  const gdouble scale = (gdouble) sl_tensor_scale (sl_node_input (call->graph, call->node, 0))
+                        * (gdouble) call->node->params.softmax.beta;
   gint16 highest = G_MININT16;
   gdouble sum = 0;
   SlClamp clamp;
@@ -90,7 +92,8 @@ row_int16 (const SlKernelCall *call, gsize first, gint32 n)
   for (gint32 i = 0; i < n; i++)
     sum += exp (scale * (in[i] - highest));
   for (gint32 i = 0; i < n; i++) {
-    const gdouble value = exp (scale * (in[i] - highest)) / sum / (gdouble) sl_tensor_scale (output);
+    const gdouble value =
+      exp (scale * (in[i] - highest)) / sum / (gdouble) sl_tensor_scale (output);
     sl_store_16bit (call->outputs[0], SL_DTYPE_I16, first + (gsize) i,
                     sl_requantize ((gfloat) value, sl_tensor_zero_point (output), &clamp));
   }
@@ -100,7 +103,8 @@ row_int16 (const SlKernelCall *call, gsize first, gint32 n)
 static void
 quantised_row_as_real (const SlKernelCall *call, gsize first, gint32 n)
 {
-  const SlTensor *input = sl_node_input (call->graph, call->node, 0), *output = sl_node_output (call->graph, call->node, 0);
+  const SlTensor *input = sl_node_input (call->graph, call->node, 0),
+                 *output = sl_node_output (call->graph, call->node, 0);
   const gboolean logs = call->node->op == SL_OP_LOG_SOFTMAX;
   const gfloat scale = sl_tensor_scale (input), inverse = 1.0f / sl_tensor_scale (output);
   const gint32 zero = sl_tensor_zero_point (input);
@@ -112,12 +116,14 @@ quantised_row_as_real (const SlKernelCall *call, gsize first, gint32 n)
     highest = MAX (highest, sl_load_8bit (call->inputs[0], input->dtype, first + (gsize) i));
   for (gint32 i = 0; i < n; i++) {
     const gint32 quantised = sl_load_8bit (call->inputs[0], input->dtype, first + (gsize) i);
-    sum += logs ? exp ((gdouble) scale * (quantised - highest)) : (gdouble) (quantised - zero) * (quantised - zero);
+    sum += logs ? exp ((gdouble) scale * (quantised - highest))
+                : (gdouble) (quantised - zero) * (quantised - zero);
   }
   const gfloat rest = logs ? (gfloat) log (sum) : (gfloat) (1.0 / sqrt (MAX (sum, 1e-6)));
   for (gint32 i = 0; i < n; i++) {
     const gint32 quantised = sl_load_8bit (call->inputs[0], input->dtype, first + (gsize) i);
-    const gfloat value = logs ? (gfloat) (quantised - highest) * scale - rest : (gfloat) (quantised - zero) * rest;
+    const gfloat value =
+      logs ? (gfloat) (quantised - highest) * scale - rest : (gfloat) (quantised - zero) * rest;
     sl_store_8bit (call->outputs[0], output->dtype, first + (gsize) i,
                    sl_requantize (value * inverse, sl_tensor_zero_point (output), &clamp));
   }
@@ -139,7 +145,8 @@ run_rows (void *data, gsize first, gsize n_rows)
   if (call->node->op == SL_OP_SOFTMAX && (dtype == SL_DTYPE_U8 || dtype == SL_DTYPE_I8)) {
     const gsize at = first * (gsize) rows->n;
     const State *state = call->state;
-    sl_simd_loops ()->softmax (&state->simd, (const guint8 *) call->inputs[0] + at, (guint8 *) call->outputs[0] + at, n_rows);
+    sl_simd_loops ()->softmax (&state->simd, (const guint8 *) call->inputs[0] + at,
+                               (guint8 *) call->outputs[0] + at, n_rows);
     return;
   }
   for (gsize r = first; r < first + n_rows; r++) {
@@ -151,9 +158,11 @@ run_rows (void *data, gsize first, gsize n_rows)
     else if (!floats)
       quantised_row_as_real (call, at, rows->n);
     else if (call->node->op == SL_OP_LOG_SOFTMAX)
-      row_log_floats ((const gfloat *) call->inputs[0] + at, (gfloat *) call->outputs[0] + at, rows->n);
+      row_log_floats ((const gfloat *) call->inputs[0] + at, (gfloat *) call->outputs[0] + at,
+                      rows->n);
     else
-      row_l2_floats ((const gfloat *) call->inputs[0] + at, (gfloat *) call->outputs[0] + at, rows->n);
+      row_l2_floats ((const gfloat *) call->inputs[0] + at, (gfloat *) call->outputs[0] + at,
+                     rows->n);
   }
 }
 
@@ -164,5 +173,6 @@ sl_kernel_softmax (const SlKernelCall *call)
   Rows rows = { call, input->dims[input->rank - 1] };
   gsize elements = 0;
   sl_tensor_elements (input, &elements);
-  sl_parallel (call, elements / (gsize) rows.n, PART_ELEMENTS / (gsize) rows.n + 1, run_rows, &rows);
+  sl_parallel (call, elements / (gsize) rows.n, PART_ELEMENTS / (gsize) rows.n + 1, run_rows,
+               &rows);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sorting by descending value as C++'s std::sort of GCC's library does it, an introspective sort, because PyTorch's sort () leaves equal
- * elements in the order that comes of it: boxes of equal score are suppressed by each other in that order. Values are not NaN.
+ * Sorting by descending value as C++'s std::sort of GCC's library does it, an introspective sort,
+ * because PyTorch's sort () leaves equal elements in the order that comes of it: boxes of equal
+ * score are suppressed by each other in that order. Values are not NaN.
  */
 #include "core/ops/kernels/kernels.h"
 
@@ -91,7 +92,8 @@ heap_sort (const Sort *sort, gint32 *heap, gsize n)
   }
 }
 
-/* Pieces of which each belongs before the next; @depth bounds the time that unlucky medians take. */
+/* Pieces of which each belongs before the next; @depth bounds the time that unlucky medians take.
+ */
 static void
 split (const Sort *sort, gsize first, gsize end, guint depth)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * TRANSPOSE_CONV: each output pixel gathers the input pixels whose windows cover it. Quantised values: int32 sums times input
- * scale * weight scale / output scale in single precision; of int16 data 64-bit sums, in double precision.
+ * TRANSPOSE_CONV: each output pixel gathers the input pixels whose windows cover it. Quantised
+ * values: int32 sums times input scale * weight scale / output scale in single precision; of int16
+ * data 64-bit sums, in double precision.
  */
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
@@ -31,7 +32,8 @@ sl_kernel_transpose_conv_prepare (const SlGraph *graph, const SlNode *node, SlAr
   p->int16_scale = sl_arena_alloc (arena, (gsize) p->output->dims[3] * sizeof p->int16_scale[0]);
   for (gint32 i = 0; i < p->output->dims[3]; i++) {
     const gfloat weight = p->weights->quant.scale[p->weights->quant.count > 1 ? i : 0];
-    p->int16_scale[i] = (gdouble) sl_tensor_scale (p->input) * (gdouble) weight / (gdouble) sl_tensor_scale (p->output);
+    p->int16_scale[i] = (gdouble) sl_tensor_scale (p->input) * (gdouble) weight
+                        / (gdouble) sl_tensor_scale (p->output);
     p->scale[i] = sl_node_sum_scale (graph, node, 2, i);
   }
   p->input_zero = sl_tensor_zero_point (p->input);
@@ -50,23 +52,29 @@ dot_quantised (const Deconv *p, const void *x, gsize x0, const void *w, gsize w0
 }
 
 static void
-store (const SlKernelCall *call, const Deconv *p, gint32 channel, gsize at, gfloat real, gint64 whole)
+store (const SlKernelCall *call, const Deconv *p, gint32 channel, gsize at, gfloat real,
+       gint64 whole)
 {
   const void *bias = call->inputs[3];
   if (p->scale == NULL) {
     const gfloat value = real + (bias != NULL ? ((const gfloat *) bias)[channel] : 0.0f);
-    ((gfloat *) call->outputs[0])[at] = value < p->clamp.lo_f ? p->clamp.lo_f : value > p->clamp.hi_f ? p->clamp.hi_f : value;
+    ((gfloat *) call->outputs[0])[at] = value < p->clamp.lo_f   ? p->clamp.lo_f
+                                        : value > p->clamp.hi_f ? p->clamp.hi_f
+                                                                : value;
     return;
   }
   if (bias != NULL)
-    whole += p->bias->dtype == SL_DTYPE_I64 ? ((const gint64 *) bias)[channel] : ((const gint32 *) bias)[channel];
+    whole += p->bias->dtype == SL_DTYPE_I64 ? ((const gint64 *) bias)[channel]
+                                            : ((const gint32 *) bias)[channel];
   if (p->input->dtype == SL_DTYPE_I16) {
     sl_store_16bit (call->outputs[0], SL_DTYPE_I16, at,
-                    sl_requantize ((gfloat) ((gdouble) whole * p->int16_scale[channel]), sl_tensor_zero_point (p->output), &p->clamp));
+                    sl_requantize ((gfloat) ((gdouble) whole * p->int16_scale[channel]),
+                                   sl_tensor_zero_point (p->output), &p->clamp));
     return;
   }
   sl_store_8bit (call->outputs[0], p->output->dtype, at,
-                 sl_requantize ((gfloat) (gint32) whole * p->scale[channel], sl_tensor_zero_point (p->output), &p->clamp));
+                 sl_requantize ((gfloat) (gint32) whole * p->scale[channel],
+                                sl_tensor_zero_point (p->output), &p->clamp));
 }
 
 /* The input row or column that window position @f of an output at @at belongs to, -1 = none. */
@@ -74,7 +82,8 @@ static gint32
 source (gint32 at, gint32 before, gint32 f, gint32 stride, gint32 size)
 {
   const gint32 distance = at + before - f;
-  return distance >= 0 && distance % stride == 0 && distance / stride < size ? distance / stride : -1;
+  return distance >= 0 && distance % stride == 0 && distance / stride < size ? distance / stride
+                                                                             : -1;
 }
 
 static void
@@ -91,10 +100,15 @@ one_pixel (const SlKernelCall *call, const Deconv *p, gsize image, gint32 y, gin
         const gint32 ix = source (x, window->pad_left, fx, window->stride_w, p->input->dims[2]);
         if (ix < 0)
           continue;
-        const gsize x0 = ((image * (gsize) p->input->dims[1] + (gsize) iy) * (gsize) p->input->dims[2] + (gsize) ix) * (gsize) depth;
-        const gsize w0 = (((gsize) c * (gsize) fh + (gsize) fy) * (gsize) fw + (gsize) fx) * (gsize) depth;
+        const gsize x0 =
+          ((image * (gsize) p->input->dims[1] + (gsize) iy) * (gsize) p->input->dims[2]
+           + (gsize) ix)
+          * (gsize) depth;
+        const gsize w0 =
+          (((gsize) c * (gsize) fh + (gsize) fy) * (gsize) fw + (gsize) fx) * (gsize) depth;
         if (p->scale == NULL)
-          real += sl_dot_floats ((const gfloat *) call->inputs[2] + x0, (const gfloat *) call->inputs[1] + w0, depth);
+          real += sl_dot_floats ((const gfloat *) call->inputs[2] + x0,
+                                 (const gfloat *) call->inputs[1] + w0, depth);
         else
           whole += dot_quantised (p, call->inputs[2], x0, call->inputs[1], w0, depth);
       }
@@ -108,7 +122,8 @@ some_rows (void *data, gsize first, gsize n)
 {
   const SlKernelCall *call = data;
   const Deconv *p = call->state;
-  const gsize h = (gsize) p->output->dims[1], w = (gsize) p->output->dims[2], channels = (gsize) p->output->dims[3];
+  const gsize h = (gsize) p->output->dims[1], w = (gsize) p->output->dims[2],
+              channels = (gsize) p->output->dims[3];
   for (gsize row = first; row < first + n; row++)
     for (gsize x = 0; x < w; x++)
       one_pixel (call, p, row / h, (gint32) (row % h), (gint32) x, (row * w + x) * channels);
@@ -118,5 +133,6 @@ void
 sl_kernel_transpose_conv (const SlKernelCall *call)
 {
   const Deconv *p = call->state;
-  sl_parallel (call, (gsize) p->output->dims[0] * (gsize) p->output->dims[1], 1, some_rows, (void *) call);
+  sl_parallel (call, (gsize) p->output->dims[0] * (gsize) p->output->dims[1], 1, some_rows,
+               (void *) call);
 }

@@ -12,7 +12,8 @@ check_quantised (const SlGraph *graph, const SlNode *node, const SlTensor *input
   const SlTensor *output = sl_node_output (graph, node, 0);
   if (input->quant.count == 0 && output->quant.count == 0)
     return TRUE;
-  return sl_node_check_quant (node, "input", input, error) && sl_node_check_quant (node, "output", output, error);
+  return sl_node_check_quant (node, "input", input, error)
+         && sl_node_check_quant (node, "output", output, error);
 }
 
 static gboolean
@@ -47,7 +48,9 @@ infer (SlGraph *graph, SlNode *node, GError **error)
       if (input->rank == first->rank && (k == axis || input->dims[k] == first->dims[k]))
         continue;
       g_autofree char *text_a = sl_tensor_describe (first), *text_b = sl_tensor_describe (input);
-      return sl_node_error (error, node, SL_ERROR_SHAPE, "input %u is %s; expected %s but for dimension %u", i, text_b, text_a, axis);
+      return sl_node_error (error, node, SL_ERROR_SHAPE,
+                            "input %u is %s; expected %s but for dimension %u", i, text_b, text_a,
+                            axis);
     }
     if (dims[axis] > G_MAXINT32 - input->dims[axis])
       return sl_node_error (error, node, SL_ERROR_LIMIT, "dimension %u overflows", axis);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * GATHER_ELEMENTS, SCATTER_ELEMENTS and SCATTER_ND: int32 indices, which count from the end when negative. Constant ones are checked when
- * the graph is. Computed ones outside the tensor are limited to it where elements are read; where they are written, such an element is left
- * out. Where negative ones are open rows, 0 is read for them, and they are not checked.
+ * GATHER_ELEMENTS, SCATTER_ELEMENTS and SCATTER_ND: int32 indices, which count from the end when
+ * negative. Constant ones are checked when the graph is. Computed ones outside the tensor are
+ * limited to it where elements are read; where they are written, such an element is left out. Where
+ * negative ones are open rows, 0 is read for them, and they are not checked.
  */
 #include <string.h>
 
@@ -14,7 +15,8 @@
 
 /* @n coordinates follow each other in the indices, for dimensions @first.. of the data. */
 static gboolean
-check_constant (const SlNode *node, const SlTensor *data, const SlTensor *indices, guint first, guint n, GError **error)
+check_constant (const SlNode *node, const SlTensor *data, const SlTensor *indices, guint first,
+                guint n, GError **error)
 {
   const gint32 *index = indices->data;
   gsize count = 0;
@@ -23,7 +25,8 @@ check_constant (const SlNode *node, const SlTensor *data, const SlTensor *indice
   for (gsize i = 0; i < count; i++) {
     const gint32 dim = data->dims[first + i % n];
     if (index[i] < -dim || index[i] >= dim)
-      return sl_node_error (error, node, SL_ERROR_FORMAT, "index %d is outside %d..%d", index[i], -dim, dim - 1);
+      return sl_node_error (error, node, SL_ERROR_FORMAT, "index %d is outside %d..%d", index[i],
+                            -dim, dim - 1);
   }
   return TRUE;
 }
@@ -33,7 +36,8 @@ check_combined (const SlGraph *graph, const SlNode *node, GError **error)
 {
   return sl_node_check_copy (graph, node, 2, 0, error)
          && (node->params.elements.scatter == SL_SCATTER_REPLACE
-             || sl_node_check_dtype (node, "data", sl_node_input (graph, node, 0), COMBINED, error));
+             || sl_node_check_dtype (node, "data", sl_node_input (graph, node, 0), COMBINED,
+                                     error));
 }
 
 static gboolean
@@ -41,7 +45,8 @@ elements_check (SlGraph *graph, SlNode *node, GError **error)
 {
   const SlTensor *data = sl_node_input (graph, node, 0), *indices = sl_node_input (graph, node, 1);
   gint32 *axis = &node->params.elements.axis;
-  if (!sl_node_check_copy (graph, node, 0, 0, error) || !sl_node_check_dtype (node, "indices", indices, SL_DTYPE_BIT (SL_DTYPE_I32), error)
+  if (!sl_node_check_copy (graph, node, 0, 0, error)
+      || !sl_node_check_dtype (node, "indices", indices, SL_DTYPE_BIT (SL_DTYPE_I32), error)
       || !sl_node_axis (node, axis, data->rank, error))
     return FALSE;
   gboolean fits = indices->rank == data->rank;
@@ -49,7 +54,8 @@ elements_check (SlGraph *graph, SlNode *node, GError **error)
     fits = i == (guint) *axis || indices->dims[i] <= data->dims[i];
   if (!fits) {
     g_autofree char *a = sl_tensor_describe (data), *b = sl_tensor_describe (indices);
-    return sl_node_error (error, node, SL_ERROR_SHAPE, "indices %s do not lie in %s along dimension %d", b, a, *axis);
+    return sl_node_error (error, node, SL_ERROR_SHAPE,
+                          "indices %s do not lie in %s along dimension %d", b, a, *axis);
   }
   if (!check_constant (node, data, indices, (guint) *axis, 1, error))
     return FALSE;
@@ -57,8 +63,10 @@ elements_check (SlGraph *graph, SlNode *node, GError **error)
     return TRUE;
   if (sl_tensor_same_shape (indices, sl_node_input (graph, node, 2)))
     return check_combined (graph, node, error);
-  g_autofree char *a = sl_tensor_describe (indices), *b = sl_tensor_describe (sl_node_input (graph, node, 2));
-  return sl_node_error (error, node, SL_ERROR_SHAPE, "indices %s and updates %s; expected one shape", a, b);
+  g_autofree char *a = sl_tensor_describe (indices),
+                  *b = sl_tensor_describe (sl_node_input (graph, node, 2));
+  return sl_node_error (error, node, SL_ERROR_SHAPE,
+                        "indices %s and updates %s; expected one shape", a, b);
 }
 
 static gboolean
@@ -73,18 +81,22 @@ nd_check (SlGraph *graph, SlNode *node, GError **error)
 {
   const SlTensor *data = sl_node_input (graph, node, 0), *indices = sl_node_input (graph, node, 1),
                  *updates = sl_node_input (graph, node, 2);
-  if (!sl_node_check_copy (graph, node, 0, 0, error) || !sl_node_check_dtype (node, "indices", indices, SL_DTYPE_BIT (SL_DTYPE_I32), error))
+  if (!sl_node_check_copy (graph, node, 0, 0, error)
+      || !sl_node_check_dtype (node, "indices", indices, SL_DTYPE_BIT (SL_DTYPE_I32), error))
     return FALSE;
   const guint n = indices->rank > 0 ? (guint) indices->dims[indices->rank - 1] : 0;
   gboolean fits = n >= 1 && n <= data->rank && updates->rank == indices->rank - 1 + data->rank - n;
   for (guint i = 0; fits && i < updates->rank; i++)
-    fits = updates->dims[i] == (i + 1 < indices->rank ? indices->dims[i] : data->dims[i + 1 - indices->rank + n]);
+    fits = updates->dims[i]
+           == (i + 1 < indices->rank ? indices->dims[i] : data->dims[i + 1 - indices->rank + n]);
   if (fits)
     return check_constant (node, data, indices, 0, n, error) && check_combined (graph, node, error);
-  g_autofree char *a = sl_tensor_describe (data), *b = sl_tensor_describe (indices), *c = sl_tensor_describe (updates);
-  return sl_node_error (error, node, SL_ERROR_SHAPE,
-                        "indices %s and updates %s do not fit %s; expected coordinates in the last dimension, and a slice for each", b, c,
-                        a);
+  g_autofree char *a = sl_tensor_describe (data), *b = sl_tensor_describe (indices),
+                  *c = sl_tensor_describe (updates);
+  return sl_node_error (
+    error, node, SL_ERROR_SHAPE,
+    "indices %s and updates %s do not fit %s; expected coordinates in the last dimension, and a slice for each",
+    b, c, a);
 }
 
 /** Rows of the indices, along their last dimension. */
@@ -150,7 +162,8 @@ gather_rows (void *context, gsize first, gsize n)
     guint8 *to = (guint8 *) call->outputs[0] + row * r.columns * r.size;
     for (gsize i = 0; i < r.columns; i++) {
       const gint64 at = place_of (call, index[i], dim);
-      const guint8 *from = (const guint8 *) call->inputs[0] + (base + i * step + (gsize) CLAMP (at, 0, dim - 1) * stride) * r.size;
+      const guint8 *from = (const guint8 *) call->inputs[0]
+                           + (base + i * step + (gsize) CLAMP (at, 0, dim - 1) * stride) * r.size;
       if (at < 0 && call->node->params.elements.open)
         memset (to + i * r.size, r.size == 1 ? sl_tensor_zero_point (r.data) : 0, r.size);
       else
@@ -226,7 +239,8 @@ scatter_run (const SlKernelCall *call)
 static void
 nd_run (const SlKernelCall *call)
 {
-  const SlTensor *data = sl_node_input (call->graph, call->node, 0), *indices = sl_node_input (call->graph, call->node, 1);
+  const SlTensor *data = sl_node_input (call->graph, call->node, 0),
+                 *indices = sl_node_input (call->graph, call->node, 1);
   const guint n = (guint) indices->dims[indices->rank - 1];
   const gint32 *index = call->inputs[1];
   gsize count = 0, run = 1;

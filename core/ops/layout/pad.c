@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * PAD (zeros; the zero point for quantised values), PADV2 (a constant value) and MIRROR_PAD around a tensor; amounts are a
- * constant [rank, 2].
+ * PAD (zeros; the zero point for quantised values), PADV2 (a constant value) and MIRROR_PAD around
+ * a tensor; amounts are a constant [rank, 2].
  */
 #include <string.h>
 
 #include "core/ops/kernels/moves.h"
 #include "core/ops/ops.h"
 
-/* Most moves of a MIRROR_PAD: one for every choice of before, inside and after along each padded dimension. */
+/* Most moves of a MIRROR_PAD: one for every choice of before, inside and after along each padded
+ * dimension. */
 #define MAX_MIRRORED 5
 
 static gboolean
@@ -27,14 +28,19 @@ check (SlGraph *graph, SlNode *node, GError **error)
   if (!sl_node_check_copy (graph, node, 0, 0, error))
     return FALSE;
   if (!amounts_of (graph, node, amounts))
-    return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "the amounts must be a constant of %u int32 or int64", 2 * input->rank);
+    return sl_node_error (error, node, SL_ERROR_UNSUPPORTED,
+                          "the amounts must be a constant of %u int32 or int64", 2 * input->rank);
   for (guint i = 0; i < 2 * input->rank; i++)
     if (amounts[i] < 0 || amounts[i] > G_MAXINT16)
-      return sl_node_error (error, node, SL_ERROR_FORMAT, "amount %d is outside 0..%d", amounts[i], G_MAXINT16);
-  if (value != NULL && (value->data == NULL || value->bytes != sl_dtype_size (input->dtype) || value->dtype != input->dtype)) {
+      return sl_node_error (error, node, SL_ERROR_FORMAT, "amount %d is outside 0..%d", amounts[i],
+                            G_MAXINT16);
+  if (value != NULL
+      && (value->data == NULL || value->bytes != sl_dtype_size (input->dtype)
+          || value->dtype != input->dtype)) {
     g_autofree char *text = sl_tensor_describe (value);
-    return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "the value is %s%s; expected a constant of one %s",
-                          value->data == NULL ? "variable " : "", text, sl_dtype_name (input->dtype));
+    return sl_node_error (
+      error, node, SL_ERROR_UNSUPPORTED, "the value is %s%s; expected a constant of one %s",
+      value->data == NULL ? "variable " : "", text, sl_dtype_name (input->dtype));
   }
   return TRUE;
 }
@@ -64,11 +70,14 @@ mirror_infer (SlGraph *graph, SlNode *node, GError **error)
     const gint32 most = input->dims[i] - (node->params.mirror.symmetric ? 0 : 1);
     padded += amounts[2 * i] + amounts[2 * i + 1] > 0;
     if (amounts[2 * i] > most || amounts[2 * i + 1] > most)
-      return sl_node_error (error, node, SL_ERROR_SHAPE, "dimension %u of size %d cannot be mirrored by %d and %d; at most %d", i,
-                            input->dims[i], amounts[2 * i], amounts[2 * i + 1], most);
+      return sl_node_error (error, node, SL_ERROR_SHAPE,
+                            "dimension %u of size %d cannot be mirrored by %d and %d; at most %d",
+                            i, input->dims[i], amounts[2 * i], amounts[2 * i + 1], most);
   }
   if (padded > MAX_MIRRORED)
-    return sl_node_error (error, node, SL_ERROR_LIMIT, "%u dimensions are padded; at most %d are supported", padded, MAX_MIRRORED);
+    return sl_node_error (error, node, SL_ERROR_LIMIT,
+                          "%u dimensions are padded; at most %d are supported", padded,
+                          MAX_MIRRORED);
   return infer (graph, node, error);
 }
 
@@ -97,7 +106,8 @@ prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
   return moves;
 }
 
-/* A run of output elements along one dimension: @n from @to, read from @from onwards or, when mirrored, backwards. */
+/* A run of output elements along one dimension: @n from @to, read from @from onwards or, when
+ * mirrored, backwards. */
 typedef struct
 {
   gint32 n, from, to;
@@ -108,7 +118,9 @@ static guint
 runs_of (gint32 dim, gint32 before, gint32 after, gboolean symmetric, Run runs[3])
 {
   const gint32 edge = symmetric ? 0 : 1;
-  const Run all[3] = { { before, before - 1 + edge, 0, TRUE }, { dim, 0, before, FALSE }, { after, dim - 1 - edge, before + dim, TRUE } };
+  const Run all[3] = { { before, before - 1 + edge, 0, TRUE },
+                       { dim, 0, before, FALSE },
+                       { after, dim - 1 - edge, before + dim, TRUE } };
   guint n = 0;
   for (guint i = 0; i < 3; i++)
     if (all[i].n > 0)
@@ -128,7 +140,8 @@ mirror_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
   sl_tensor_strides (input, from);
   sl_tensor_strides (output, to);
   for (guint i = 0; i < input->rank; i++) {
-    n_runs[i] = runs_of (input->dims[i], amounts[2 * i], amounts[2 * i + 1], node->params.mirror.symmetric, runs[i]);
+    n_runs[i] = runs_of (input->dims[i], amounts[2 * i], amounts[2 * i + 1],
+                         node->params.mirror.symmetric, runs[i]);
     n_moves *= n_runs[i];
   }
   SlMoves *moves = sl_moves_new (arena, input->dtype, n_moves);
@@ -147,13 +160,16 @@ mirror_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
 }
 
 const SlOp sl_op_pad = {
-  SL_OP_ROW (PAD, 2, 2, 1), .check = check, .infer = infer, .prepare = prepare, .run = sl_kernel_moves,
+  SL_OP_ROW (PAD, 2, 2, 1), .check = check,         .infer = infer,
+  .prepare = prepare,       .run = sl_kernel_moves,
 };
 
 const SlOp sl_op_padv2 = {
-  SL_OP_ROW (PADV2, 3, 3, 1), .check = check, .infer = infer, .prepare = prepare, .run = sl_kernel_moves,
+  SL_OP_ROW (PADV2, 3, 3, 1), .check = check,         .infer = infer,
+  .prepare = prepare,         .run = sl_kernel_moves,
 };
 
 const SlOp sl_op_mirror_pad = {
-  SL_OP_ROW (MIRROR_PAD, 2, 2, 1), .check = check, .infer = mirror_infer, .prepare = mirror_prepare, .run = sl_kernel_moves,
+  SL_OP_ROW (MIRROR_PAD, 2, 2, 1), .check = check,         .infer = mirror_infer,
+  .prepare = mirror_prepare,       .run = sl_kernel_moves,
 };

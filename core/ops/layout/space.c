@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SPACE_TO_DEPTH, DEPTH_TO_SPACE, SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND: blocks of pixels moved into channels or
- * the batch and back. The batch variants pad with zero before, or crop after.
+ * SPACE_TO_DEPTH, DEPTH_TO_SPACE, SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND: blocks of pixels moved
+ * into channels or the batch and back. The batch variants pad with zero before, or crop after.
  */
 #include <string.h>
 
@@ -16,17 +16,22 @@ static gboolean
 depth_check (SlGraph *graph, SlNode *node, GError **error)
 {
   const gint32 size = node->params.block.size;
-  if (!sl_node_check_copy (graph, node, 0, 0, error) || !sl_node_check_rank4 (graph, node, 0, error))
+  if (!sl_node_check_copy (graph, node, 0, 0, error)
+      || !sl_node_check_rank4 (graph, node, 0, error))
     return FALSE;
   if (size < 1 || size > MAX_BLOCK)
-    return sl_node_error (error, node, SL_ERROR_FORMAT, "the block size is %d; expected 1..%d", size, MAX_BLOCK);
+    return sl_node_error (error, node, SL_ERROR_FORMAT, "the block size is %d; expected 1..%d",
+                          size, MAX_BLOCK);
   const SlTensor *input = sl_node_input (graph, node, 0);
-  const gboolean divides =
-    node->op == SL_OP_SPACE_TO_DEPTH ? input->dims[1] % size == 0 && input->dims[2] % size == 0 : input->dims[3] % (size * size) == 0;
+  const gboolean divides = node->op == SL_OP_SPACE_TO_DEPTH
+                             ? input->dims[1] % size == 0 && input->dims[2] % size == 0
+                             : input->dims[3] % (size * size) == 0;
   if (divides)
     return TRUE;
   g_autofree char *text = sl_tensor_describe (input);
-  return sl_node_error (error, node, SL_ERROR_SHAPE, "input '%s' is %s, which does not divide into blocks of %d", input->name, text, size);
+  return sl_node_error (error, node, SL_ERROR_SHAPE,
+                        "input '%s' is %s, which does not divide into blocks of %d", input->name,
+                        text, size);
 }
 
 static gboolean
@@ -34,12 +39,14 @@ depth_infer (SlGraph *graph, SlNode *node, GError **error)
 {
   const SlTensor *input = sl_node_input (graph, node, 0);
   const gint32 size = node->params.block.size, *d = input->dims;
-  const gint64 grown[3] = { (gint64) d[1] * size, (gint64) d[2] * size, (gint64) d[3] * size * size };
+  const gint64 grown[3] = { (gint64) d[1] * size, (gint64) d[2] * size,
+                            (gint64) d[3] * size * size };
   if (MAX (grown[0], MAX (grown[1], grown[2])) > G_MAXINT32)
     return sl_node_error (error, node, SL_ERROR_LIMIT, "a dimension overflows");
   const gint32 deep[4] = { d[0], d[1] / size, d[2] / size, (gint32) grown[2] };
   const gint32 wide[4] = { d[0], (gint32) grown[0], (gint32) grown[1], d[3] / (size * size) };
-  return sl_node_set_shape (graph, node, 0, 4, node->op == SL_OP_SPACE_TO_DEPTH ? deep : wide, error);
+  return sl_node_set_shape (graph, node, 0, 4, node->op == SL_OP_SPACE_TO_DEPTH ? deep : wide,
+                            error);
 }
 
 static void *
@@ -74,24 +81,32 @@ static gboolean
 read_blocks (const SlGraph *graph, const SlNode *node, Blocks *blocks, GError **error)
 {
   guint n_edges = 0;
-  if (!sl_node_constant (graph, node, 1, "block shape", blocks->block, SL_MAX_RANK, &blocks->n, error)
-      || !sl_node_constant (graph, node, 2, "paddings or crops", blocks->edges, 2 * SL_MAX_RANK, &n_edges, error))
+  if (!sl_node_constant (graph, node, 1, "block shape", blocks->block, SL_MAX_RANK, &blocks->n,
+                         error)
+      || !sl_node_constant (graph, node, 2, "paddings or crops", blocks->edges, 2 * SL_MAX_RANK,
+                            &n_edges, error))
     return FALSE;
   const SlTensor *input = sl_node_input (graph, node, 0);
   if (blocks->n < 1 || n_edges != 2 * blocks->n || input->rank < blocks->n + 1)
-    return sl_node_error (error, node, SL_ERROR_SHAPE, "%u block sizes and %u paddings or crops do not fit an input of %u dimensions",
-                          blocks->n, n_edges, input->rank);
+    return sl_node_error (
+      error, node, SL_ERROR_SHAPE,
+      "%u block sizes and %u paddings or crops do not fit an input of %u dimensions", blocks->n,
+      n_edges, input->rank);
   for (guint i = 0; i < blocks->n; i++)
     if (blocks->block[i] < 1 || blocks->block[i] > MAX_BLOCK)
-      return sl_node_error (error, node, SL_ERROR_FORMAT, "block size %u is %d; expected 1..%d", i, blocks->block[i], MAX_BLOCK);
+      return sl_node_error (error, node, SL_ERROR_FORMAT, "block size %u is %d; expected 1..%d", i,
+                            blocks->block[i], MAX_BLOCK);
   gint64 places = 1;
   for (guint i = 0; i < blocks->n; i++)
     places = MIN (places * blocks->block[i], MAX_PLACES + 1);
   if (places > MAX_PLACES)
-    return sl_node_error (error, node, SL_ERROR_LIMIT, "a block has more than %d elements", MAX_PLACES);
+    return sl_node_error (error, node, SL_ERROR_LIMIT, "a block has more than %d elements",
+                          MAX_PLACES);
   for (guint i = 0; i < n_edges; i++)
     if (blocks->edges[i] < 0 || blocks->edges[i] > G_MAXINT16)
-      return sl_node_error (error, node, SL_ERROR_FORMAT, "padding or crop %u is %d; expected 0..%d", i, blocks->edges[i], G_MAXINT16);
+      return sl_node_error (error, node, SL_ERROR_FORMAT,
+                            "padding or crop %u is %d; expected 0..%d", i, blocks->edges[i],
+                            G_MAXINT16);
   return TRUE;
 }
 
@@ -114,10 +129,13 @@ batch_infer (SlGraph *graph, SlNode *node, GError **error)
     return FALSE;
   memcpy (dims, input->dims, sizeof dims);
   for (guint i = 0; i < blocks.n; i++) {
-    const gint64 edges = (gint64) blocks.edges[2 * i] + blocks.edges[2 * i + 1], dim = input->dims[i + 1], block = blocks.block[i];
+    const gint64 edges = (gint64) blocks.edges[2 * i] + blocks.edges[2 * i + 1],
+                 dim = input->dims[i + 1], block = blocks.block[i];
     const gint64 size = to_batch ? (dim + edges) / block : dim * block - edges;
-    if ((to_batch && (dim + edges) % block != 0) || (!to_batch && batch % block != 0) || size < 1 || size > G_MAXINT32)
-      return sl_node_error (error, node, SL_ERROR_SHAPE, "dimension %u of size %d does not divide into blocks of %d", i + 1,
+    if ((to_batch && (dim + edges) % block != 0) || (!to_batch && batch % block != 0) || size < 1
+        || size > G_MAXINT32)
+      return sl_node_error (error, node, SL_ERROR_SHAPE,
+                            "dimension %u of size %d does not divide into blocks of %d", i + 1,
                             input->dims[i + 1], blocks.block[i]);
     batch = to_batch ? batch * block : batch / block;
     if (batch > G_MAXINT32)
@@ -138,7 +156,8 @@ inside (gint64 size, gint64 block, gint64 at, gint64 before, gint64 *first)
   return end > *first ? (gsize) (end - *first) : 0;
 }
 
-/* One move for each place inside a block: a grid of pixels of the wide tensor beside one image of the batch. */
+/* One move for each place inside a block: a grid of pixels of the wide tensor beside one image of
+ * the batch. */
 static void *
 batch_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
 {
@@ -166,7 +185,8 @@ batch_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
     sl_move_axis (&box, (gsize) wide->dims[0], to_batch ? w[0] : d[0], to_batch ? d[0] : w[0]);
     for (guint i = 0; i < blocks.n; i++) {
       gint64 first = 0;
-      const gsize count = inside (wide->dims[i + 1], blocks.block[i], in_block[i], blocks.edges[2 * i], &first);
+      const gsize count =
+        inside (wide->dims[i + 1], blocks.block[i], in_block[i], blocks.edges[2 * i], &first);
       const gssize step = w[i + 1] * blocks.block[i];
       at_wide += (first * blocks.block[i] + in_block[i] - blocks.edges[2 * i]) * w[i + 1];
       at_deep += first * d[i + 1];
@@ -186,17 +206,33 @@ batch_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
 }
 
 const SlOp sl_op_space_to_depth = {
-  SL_OP_ROW (SPACE_TO_DEPTH, 1, 1, 1), .check = depth_check, .infer = depth_infer, .prepare = depth_prepare, .run = sl_kernel_moves,
+  SL_OP_ROW (SPACE_TO_DEPTH, 1, 1, 1),
+  .check = depth_check,
+  .infer = depth_infer,
+  .prepare = depth_prepare,
+  .run = sl_kernel_moves,
 };
 
 const SlOp sl_op_depth_to_space = {
-  SL_OP_ROW (DEPTH_TO_SPACE, 1, 1, 1), .check = depth_check, .infer = depth_infer, .prepare = depth_prepare, .run = sl_kernel_moves,
+  SL_OP_ROW (DEPTH_TO_SPACE, 1, 1, 1),
+  .check = depth_check,
+  .infer = depth_infer,
+  .prepare = depth_prepare,
+  .run = sl_kernel_moves,
 };
 
 const SlOp sl_op_space_to_batch_nd = {
-  SL_OP_ROW (SPACE_TO_BATCH_ND, 3, 3, 1), .check = batch_check, .infer = batch_infer, .prepare = batch_prepare, .run = sl_kernel_moves,
+  SL_OP_ROW (SPACE_TO_BATCH_ND, 3, 3, 1),
+  .check = batch_check,
+  .infer = batch_infer,
+  .prepare = batch_prepare,
+  .run = sl_kernel_moves,
 };
 
 const SlOp sl_op_batch_to_space_nd = {
-  SL_OP_ROW (BATCH_TO_SPACE_ND, 3, 3, 1), .check = batch_check, .infer = batch_infer, .prepare = batch_prepare, .run = sl_kernel_moves,
+  SL_OP_ROW (BATCH_TO_SPACE_ND, 3, 3, 1),
+  .check = batch_check,
+  .infer = batch_infer,
+  .prepare = batch_prepare,
+  .run = sl_kernel_moves,
 };

@@ -21,7 +21,8 @@ split_check (SlGraph *graph, SlNode *node, GError **error)
   const guint data = node->op == SL_OP_SPLIT ? 1 : 0;
   gint32 axis = 0;
   if (!check_outputs (graph, node, data, error)
-      || !sl_node_constant_axis (graph, node, node->op == SL_OP_SPLIT ? 0 : 2, &axis, sl_node_input (graph, node, data)->rank, error))
+      || !sl_node_constant_axis (graph, node, node->op == SL_OP_SPLIT ? 0 : 2, &axis,
+                                 sl_node_input (graph, node, data)->rank, error))
     return FALSE;
   node->params.axis.axis = axis;
   return TRUE;
@@ -34,7 +35,9 @@ split_infer (SlGraph *graph, SlNode *node, GError **error)
   const gint32 whole = input->dims[node->params.axis.axis], n = (gint32) node->n_outputs;
   gint32 dims[SL_MAX_RANK];
   if (whole % n != 0)
-    return sl_node_error (error, node, SL_ERROR_SHAPE, "dimension %d of size %d does not divide into %d", node->params.axis.axis, whole, n);
+    return sl_node_error (error, node, SL_ERROR_SHAPE,
+                          "dimension %d of size %d does not divide into %d", node->params.axis.axis,
+                          whole, n);
   memcpy (dims, input->dims, sizeof dims);
   dims[node->params.axis.axis] = whole / n;
   for (guint i = 0; i < node->n_outputs; i++)
@@ -53,7 +56,8 @@ split_v_infer (SlGraph *graph, SlNode *node, GError **error)
   if (!sl_node_constant (graph, node, 1, "sizes", sizes, SL_MAX_OUTPUTS, &count, error))
     return FALSE;
   if (count != node->n_outputs)
-    return sl_node_error (error, node, SL_ERROR_SHAPE, "%u sizes are given for %u outputs", count, node->n_outputs);
+    return sl_node_error (error, node, SL_ERROR_SHAPE, "%u sizes are given for %u outputs", count,
+                          node->n_outputs);
   for (guint i = 0; i < count; i++) {
     if (sizes[i] == -1 && open == SL_MAX_OUTPUTS)
       open = i;
@@ -65,8 +69,9 @@ split_v_infer (SlGraph *graph, SlNode *node, GError **error)
     rest = 0;
   }
   if (rest != 0)
-    return sl_node_error (error, node, SL_ERROR_SHAPE, "the sizes do not add up to dimension %d of size %d", node->params.axis.axis,
-                          input->dims[node->params.axis.axis]);
+    return sl_node_error (error, node, SL_ERROR_SHAPE,
+                          "the sizes do not add up to dimension %d of size %d",
+                          node->params.axis.axis, input->dims[node->params.axis.axis]);
   memcpy (dims, input->dims, sizeof dims);
   for (guint i = 0; i < count; i++) {
     dims[node->params.axis.axis] = sizes[i];
@@ -85,7 +90,8 @@ unpack_check (SlGraph *graph, SlNode *node, GError **error)
     return FALSE;
   if (input->dims[*axis] == (gint32) node->n_outputs)
     return TRUE;
-  return sl_node_error (error, node, SL_ERROR_SHAPE, "dimension %d has size %d; expected %u, one for each output", *axis,
+  return sl_node_error (error, node, SL_ERROR_SHAPE,
+                        "dimension %d has size %d; expected %u, one for each output", *axis,
                         input->dims[*axis], node->n_outputs);
 }
 
@@ -140,7 +146,8 @@ pack_check (SlGraph *graph, SlNode *node, GError **error)
     if (sl_tensor_same_shape (first, input))
       continue;
     g_autofree char *text_a = sl_tensor_describe (first), *text_b = sl_tensor_describe (input);
-    return sl_node_error (error, node, SL_ERROR_SHAPE, "input %u is %s; expected %s", i, text_b, text_a);
+    return sl_node_error (error, node, SL_ERROR_SHAPE, "input %u is %s; expected %s", i, text_b,
+                          text_a);
   }
   return sl_node_axis (node, &node->params.axis.axis, first->rank + 1, error);
 }
@@ -192,5 +199,9 @@ const SlOp sl_op_unpack = {
 };
 
 const SlOp sl_op_pack = {
-  SL_OP_ROW (PACK, 1, SL_MAX_OPERANDS, 1), .check = pack_check, .infer = pack_infer, .prepare = pack_prepare, .run = sl_kernel_moves,
+  SL_OP_ROW (PACK, 1, SL_MAX_OPERANDS, 1),
+  .check = pack_check,
+  .infer = pack_infer,
+  .prepare = pack_prepare,
+  .run = sl_kernel_moves,
 };

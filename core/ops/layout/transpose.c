@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* TRANSPOSE by a constant permutation; TILE and BROADCAST_TO repeat a tensor. All three only move elements. */
+/* TRANSPOSE by a constant permutation; TILE and BROADCAST_TO repeat a tensor. All three only move
+ * elements. */
 #include "core/ops/kernels/moves.h"
 #include "core/ops/ops.h"
 
@@ -13,12 +14,14 @@ transpose_check (SlGraph *graph, SlNode *node, GError **error)
       || !sl_node_constant (graph, node, 1, "permutation", order, SL_MAX_RANK, &count, error))
     return FALSE;
   if (count != input->rank)
-    return sl_node_error (error, node, SL_ERROR_SHAPE, "the permutation has %u entries; expected %u", count, input->rank);
+    return sl_node_error (error, node, SL_ERROR_SHAPE,
+                          "the permutation has %u entries; expected %u", count, input->rank);
   for (guint i = 0; i < count; i++) {
     if (!sl_node_axis (node, &order[i], input->rank, error))
       return FALSE;
     if (seen & (1u << order[i]))
-      return sl_node_error (error, node, SL_ERROR_FORMAT, "the permutation names dimension %d twice", order[i]);
+      return sl_node_error (error, node, SL_ERROR_FORMAT,
+                            "the permutation names dimension %d twice", order[i]);
     seen |= 1u << order[i];
   }
   return TRUE;
@@ -67,10 +70,12 @@ tile_check (SlGraph *graph, SlNode *node, GError **error)
   const SlTensor *input = sl_node_input (graph, node, 0);
   gint32 times[SL_MAX_RANK];
   guint count = 0;
-  if (!sl_node_check_copy (graph, node, 0, 0, error) || !sl_node_constant (graph, node, 1, "multiples", times, SL_MAX_RANK, &count, error))
+  if (!sl_node_check_copy (graph, node, 0, 0, error)
+      || !sl_node_constant (graph, node, 1, "multiples", times, SL_MAX_RANK, &count, error))
     return FALSE;
   if (count != input->rank)
-    return sl_node_error (error, node, SL_ERROR_SHAPE, "%u multiples are given; expected %u", count, input->rank);
+    return sl_node_error (error, node, SL_ERROR_SHAPE, "%u multiples are given; expected %u", count,
+                          input->rank);
   return TRUE;
 }
 
@@ -112,7 +117,8 @@ broadcast_check (SlGraph *graph, SlNode *node, GError **error)
 {
   gint32 dims[SL_MAX_RANK];
   guint count = 0;
-  return sl_node_check_copy (graph, node, 0, 0, error) && sl_node_constant (graph, node, 1, "shape", dims, SL_MAX_RANK, &count, error);
+  return sl_node_check_copy (graph, node, 0, 0, error)
+         && sl_node_constant (graph, node, 1, "shape", dims, SL_MAX_RANK, &count, error);
 }
 
 static gboolean
@@ -127,7 +133,8 @@ broadcast_infer (SlGraph *graph, SlNode *node, GError **error)
     fits = input->dims[i] == 1 || input->dims[i] == dims[count - input->rank + i];
   if (!fits) {
     g_autofree char *text = sl_tensor_describe (input);
-    return sl_node_error (error, node, SL_ERROR_SHAPE, "%s does not broadcast to the shape asked for", text);
+    return sl_node_error (error, node, SL_ERROR_SHAPE,
+                          "%s does not broadcast to the shape asked for", text);
   }
   return sl_node_set_shape (graph, node, 0, count, dims, error);
 }
@@ -142,19 +149,23 @@ broadcast_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
   sl_tensor_strides (input, from);
   sl_tensor_strides (output, to);
   for (guint i = 0; i < output->rank; i++) {
-    const gboolean repeats = i + input->rank < output->rank || input->dims[i + input->rank - output->rank] == 1;
-    sl_move_axis (move, (gsize) output->dims[i], repeats ? 0 : from[i + input->rank - output->rank], to[i]);
+    const gboolean repeats =
+      i + input->rank < output->rank || input->dims[i + input->rank - output->rank] == 1;
+    sl_move_axis (move, (gsize) output->dims[i], repeats ? 0 : from[i + input->rank - output->rank],
+                  to[i]);
   }
   sl_moves_done (moves);
   return moves;
 }
 
 const SlOp sl_op_transpose = {
-  SL_OP_ROW (TRANSPOSE, 2, 2, 1), .check = transpose_check, .infer = transpose_infer, .prepare = transpose_prepare, .run = sl_kernel_moves,
+  SL_OP_ROW (TRANSPOSE, 2, 2, 1), .check = transpose_check, .infer = transpose_infer,
+  .prepare = transpose_prepare,   .run = sl_kernel_moves,
 };
 
 const SlOp sl_op_tile = {
-  SL_OP_ROW (TILE, 2, 2, 1), .check = tile_check, .infer = tile_infer, .prepare = tile_prepare, .run = sl_kernel_moves,
+  SL_OP_ROW (TILE, 2, 2, 1), .check = tile_check,    .infer = tile_infer,
+  .prepare = tile_prepare,   .run = sl_kernel_moves,
 };
 
 const SlOp sl_op_broadcast_to = {

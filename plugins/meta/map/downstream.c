@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * There are probes at the input and the output of each element that moves pixels. The metas of an input frame are kept, without its pixels.
- * The output frame gets them, mapped. Such an element makes one output frame from one input frame, in the pushing thread. The predictions
- * of a frame that it drops are kept until the next frame comes.
+ * There are probes at the input and the output of each element that moves pixels. The metas of an
+ * input frame are kept, without its pixels. The output frame gets them, mapped. Such an element
+ * makes one output frame from one input frame, in the pushing thread. The predictions of a frame
+ * that it drops are kept until the next frame comes.
  */
 #include "plugins/meta/map/downstream.h"
 
@@ -64,7 +65,8 @@ went_in (GstPad *pad, GstPadProbeInfo *info, gpointer data)
     if (!sl_buffer_has_predictions (buffer) || !read_caps (pad, &step->from_caps, &step->from))
       return GST_PAD_PROBE_OK;
     step->kept = gst_buffer_new ();
-    gst_buffer_copy_into (step->kept, buffer, GST_BUFFER_COPY_TIMESTAMPS | GST_BUFFER_COPY_META, 0, 0);
+    gst_buffer_copy_into (step->kept, buffer, GST_BUFFER_COPY_TIMESTAMPS | GST_BUFFER_COPY_META, 0,
+                          0);
   } else if (GST_EVENT_TYPE (info->data) == GST_EVENT_STREAM_START) {
     step->tagged = GST_VIDEO_ORIENTATION_IDENTITY;
   } else if (GST_EVENT_TYPE (info->data) == GST_EVENT_TAG) {
@@ -96,10 +98,12 @@ is_identity (const SlAffine *affine)
 
 /* A label of the whole frame stays one. */
 static void
-move_region (Step *step, GstBuffer *out, GstVideoRegionOfInterestMeta *region, const SlAffine *affine)
+move_region (Step *step, GstBuffer *out, GstVideoRegionOfInterestMeta *region,
+             const SlAffine *affine)
 {
   SlAffine whole;
-  sl_affine_fit (&whole, SL_FIT_STRETCH, step->from.width, step->from.height, step->to.width, step->to.height);
+  sl_affine_fit (&whole, SL_FIT_STRETCH, step->from.width, step->from.height, step->to.width,
+                 step->to.height);
   const gboolean is_label = sl_region_is_label (region, step->from.width, step->from.height);
   sl_buffer_add_mapped_region (out, region, is_label ? &whole : affine, &step->from, &step->to);
 }
@@ -110,10 +114,13 @@ move_predictions (Step *step, GstBuffer *out, const SlAffine *affine)
   SlAffine whole;
   gpointer state = NULL;
   GstMeta *meta;
-  sl_affine_fit (&whole, SL_FIT_STRETCH, step->from.width, step->from.height, step->to.width, step->to.height);
+  sl_affine_fit (&whole, SL_FIT_STRETCH, step->from.width, step->from.height, step->to.width,
+                 step->to.height);
   gboolean has_mask = memcmp (affine, &whole, sizeof whole) == 0;
   gst_buffer_foreach_meta (out, is_left_out, &has_mask);
-  while ((meta = gst_buffer_iterate_meta_filtered (step->kept, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL)
+  while ((meta = gst_buffer_iterate_meta_filtered (step->kept, &state,
+                                                   GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+         != NULL)
     move_region (step, out, (GstVideoRegionOfInterestMeta *) meta, affine);
   sl_buffer_add_mapped_relations (out, step->kept, affine, &step->to);
   sl_buffer_keep_regions (out);
@@ -128,10 +135,11 @@ drop_predictions (Step *step, GstBuffer *out)
   if (meta != NULL)
     gst_buffer_remove_meta (out, &meta->meta);
   if (!step->warned)
-    GST_ELEMENT_WARNING (step->element, STREAM, FORMAT,
-                         ("what a model found does not fit the pictures of %s, which bends them: it is left out; put the model behind it",
-                          GST_OBJECT_NAME (step->element)),
-                         (NULL));
+    GST_ELEMENT_WARNING (
+      step->element, STREAM, FORMAT,
+      ("what a model found does not fit the pictures of %s, which bends them: it is left out; put the model behind it",
+       GST_OBJECT_NAME (step->element)),
+      (NULL));
   step->warned = TRUE;
 }
 
@@ -141,11 +149,13 @@ came_out (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   Step *step = data;
   GstBuffer *out = GST_PAD_PROBE_INFO_BUFFER (info);
   SlAffine affine;
-  if (step->kept == NULL || GST_BUFFER_PTS (out) != GST_BUFFER_PTS (step->kept) || !read_caps (pad, &step->to_caps, &step->to))
+  if (step->kept == NULL || GST_BUFFER_PTS (out) != GST_BUFFER_PTS (step->kept)
+      || !read_caps (pad, &step->to_caps, &step->to))
     return GST_PAD_PROBE_OK;
   sl_geometry_find (step->element, &step->from, &step->to, step->tagged, &affine);
   const gboolean bent = step->kind == SL_GEOMETRY_BENT;
-  if (bent || !is_identity (&affine) || step->from.width != step->to.width || step->from.height != step->to.height) {
+  if (bent || !is_identity (&affine) || step->from.width != step->to.width
+      || step->from.height != step->to.height) {
     out = gst_buffer_make_writable (out);
     GST_PAD_PROBE_INFO_DATA (info) = out;
     if (bent)
@@ -167,16 +177,19 @@ follow_element (GstElement *element, GstPad *sink)
   Step *step = g_new0 (Step, 1);
   step->element = element;
   step->kind = kind;
-  /* Two branches may come to the element at once, in threads of their own: the first one follows it. */
+  /* Two branches may come to the element at once, in threads of their own: the first one follows
+   * it. */
   if (!g_object_replace_data (G_OBJECT (element), FOLLOWED, NULL, step, step_free, NULL)) {
     step_free (step);
     return;
   }
-  gst_pad_add_probe (sink, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, went_in, step, NULL);
+  gst_pad_add_probe (sink, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, went_in,
+                     step, NULL);
   gst_pad_add_probe (source, GST_PAD_PROBE_TYPE_BUFFER, came_out, step, NULL);
 }
 
-/* Source pads to look behind, and those that were in @todo before: branches of a pipeline may meet again and again. */
+/* Source pads to look behind, and those that were in @todo before: branches of a pipeline may meet
+ * again and again. */
 typedef struct
 {
   GQueue todo;
@@ -206,7 +219,8 @@ enter (Walk *walk, GstPad *pad)
   if (element == NULL)
     return;
   follow_element (element, pad);
-  if (GST_IS_BIN (element) && GST_IS_GHOST_PAD (pad) && sl_geometry_kind (element) == SL_GEOMETRY_NONE) {
+  if (GST_IS_BIN (element) && GST_IS_GHOST_PAD (pad)
+      && sl_geometry_kind (element) == SL_GEOMETRY_NONE) {
     g_autoptr (GstPad) inside = gst_ghost_pad_get_target (GST_GHOST_PAD (pad));
     if (inside != NULL)
       enter (walk, inside);

@@ -42,14 +42,16 @@ find_box (GstElement *element, const Frames *frames, SlAffine *affine)
 static void
 find_flip (GstElement *element, const Frames *frames, SlAffine *affine)
 {
-  const gboolean has_direction = g_object_class_find_property (G_OBJECT_GET_CLASS (element), "video-direction") != NULL;
+  const gboolean has_direction =
+    g_object_class_find_property (G_OBJECT_GET_CLASS (element), "video-direction") != NULL;
   gint method = GST_VIDEO_ORIENTATION_IDENTITY;
   g_object_get (element, has_direction ? "video-direction" : "method", &method, NULL);
   if (method == GST_VIDEO_ORIENTATION_AUTO)
     method = frames->tagged;
   const SlRect whole = { 0, 0, frames->from->width, frames->from->height };
   if (method >= 0 && method <= GST_VIDEO_ORIENTATION_UR_LL)
-    sl_affine_view (affine, SL_FIT_STRETCH, (SlOrientation) method, &whole, frames->to->width, frames->to->height);
+    sl_affine_view (affine, SL_FIT_STRETCH, (SlOrientation) method, &whole, frames->to->width,
+                    frames->to->height);
 }
 
 /* videoscale: borders where the shape changes, in whole pixels as GStreamer makes them. */
@@ -60,7 +62,9 @@ find_scale (GstElement *element, const Frames *frames, SlAffine *affine)
   gint from_n, from_d, n, d, width = to->width, height = to->height;
   gboolean borders = FALSE;
   g_object_get (element, "add-borders", &borders, NULL);
-  if (borders && gst_util_fraction_multiply (from->width, from->height, from->par_n, from->par_d, &from_n, &from_d)
+  if (borders
+      && gst_util_fraction_multiply (from->width, from->height, from->par_n, from->par_d, &from_n,
+                                     &from_d)
       && gst_util_fraction_multiply (from_n, from_d, to->par_d, to->par_n, &n, &d)) {
     const gint fitting = (gint) gst_util_uint64_scale_int ((guint64) to->width, d, n);
     if (fitting <= to->height)
@@ -104,7 +108,8 @@ sl_geometry_kind (GstElement *element)
 }
 
 void
-sl_geometry_find (GstElement *element, const GstVideoInfo *from, const GstVideoInfo *to, GstVideoOrientationMethod tagged, SlAffine *affine)
+sl_geometry_find (GstElement *element, const GstVideoInfo *from, const GstVideoInfo *to,
+                  GstVideoOrientationMethod tagged, SlAffine *affine)
 {
   const gint row = find_row (element);
   sl_affine_identity (affine);

@@ -55,7 +55,8 @@ move_pairs (const Move *move, GstStructure *param)
       pairs[i] = (gfloat) u;
       pairs[i + 1] = (gfloat) v;
     }
-    gst_structure_set (param, "data_buffer", G_TYPE_VARIANT, g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, pairs, n, 1), NULL);
+    gst_structure_set (param, "data_buffer", G_TYPE_VARIANT,
+                       g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, pairs, n, 1), NULL);
   }
   g_variant_unref (data);
 }
@@ -70,10 +71,12 @@ move_corners (const Move *move, GstStructure *param)
     return;
   g_value_init (&corners, GST_TYPE_ARRAY);
   for (guint i = 0; i < 8; i += 2) {
-    const GValue *pair[2] = { gst_value_array_get_value (array, i), gst_value_array_get_value (array, i + 1) };
+    const GValue *pair[2] = { gst_value_array_get_value (array, i),
+                              gst_value_array_get_value (array, i + 1) };
     double moved[2] = { 0, 0 };
     if (G_VALUE_HOLDS_DOUBLE (pair[0]) && G_VALUE_HOLDS_DOUBLE (pair[1]))
-      move_point (move, g_value_get_double (pair[0]), g_value_get_double (pair[1]), &moved[0], &moved[1]);
+      move_point (move, g_value_get_double (pair[0]), g_value_get_double (pair[1]), &moved[0],
+                  &moved[1]);
     for (guint k = 0; k < 2; k++) {
       GValue number = G_VALUE_INIT;
       g_value_init (&number, G_TYPE_DOUBLE);
@@ -93,7 +96,8 @@ is_whole (const Move *move)
   for (guint i = 0; i < 4; i++)
     if (fabs (all[i] - move->mapped[i]) > 0.5)
       return FALSE;
-  return move->inverse->xx > 0 && move->inverse->yy > 0 && move->inverse->xy == 0 && move->inverse->yx == 0;
+  return move->inverse->xx > 0 && move->inverse->yy > 0 && move->inverse->xy == 0
+         && move->inverse->yx == 0;
 }
 
 /* (nullable): NULL of a mask whose cells would have to be moved. */
@@ -101,8 +105,10 @@ static GstStructure *
 map_param (const GstStructure *param, const Move *move)
 {
   GstStructure *copy = gst_structure_copy (param);
-  const double width = GST_VIDEO_INFO_WIDTH (move->from), height = GST_VIDEO_INFO_HEIGHT (move->from);
-  const double to_width = GST_VIDEO_INFO_WIDTH (move->to), to_height = GST_VIDEO_INFO_HEIGHT (move->to);
+  const double width = GST_VIDEO_INFO_WIDTH (move->from),
+               height = GST_VIDEO_INFO_HEIGHT (move->from);
+  const double to_width = GST_VIDEO_INFO_WIDTH (move->to),
+               to_height = GST_VIDEO_INFO_HEIGHT (move->to);
   double box[4], mapped[4];
   if (gst_structure_has_name (copy, "mask") && !is_whole (move)) {
     gst_structure_free (copy);
@@ -112,13 +118,14 @@ map_param (const GstStructure *param, const Move *move)
     move_pairs (move, copy);
   else if (gst_structure_has_name (copy, "code"))
     move_corners (move, copy);
-  if (!gst_structure_get (param, "x_min", G_TYPE_DOUBLE, &box[0], "y_min", G_TYPE_DOUBLE, &box[1], "x_max", G_TYPE_DOUBLE, &box[2], "y_max",
-                          G_TYPE_DOUBLE, &box[3], NULL))
+  if (!gst_structure_get (param, "x_min", G_TYPE_DOUBLE, &box[0], "y_min", G_TYPE_DOUBLE, &box[1],
+                          "x_max", G_TYPE_DOUBLE, &box[2], "y_max", G_TYPE_DOUBLE, &box[3], NULL))
     return copy;
   const double pixels[4] = { box[0] * width, box[1] * height, box[2] * width, box[3] * height };
   if (map_box (move->inverse, pixels, move->to, mapped))
-    gst_structure_set (copy, "x_min", G_TYPE_DOUBLE, mapped[0] / to_width, "x_max", G_TYPE_DOUBLE, mapped[2] / to_width, "y_min",
-                       G_TYPE_DOUBLE, mapped[1] / to_height, "y_max", G_TYPE_DOUBLE, mapped[3] / to_height, NULL);
+    gst_structure_set (copy, "x_min", G_TYPE_DOUBLE, mapped[0] / to_width, "x_max", G_TYPE_DOUBLE,
+                       mapped[2] / to_width, "y_min", G_TYPE_DOUBLE, mapped[1] / to_height, "y_max",
+                       G_TYPE_DOUBLE, mapped[3] / to_height, NULL);
   else
     gst_structure_remove_fields (copy, "x_min", "x_max", "y_min", "y_max", NULL);
   return copy;
@@ -126,15 +133,22 @@ map_param (const GstStructure *param, const Move *move)
 
 /* Its edges: those of its detection, where it has one. */
 static gboolean
-find_move (const GstVideoRegionOfInterestMeta *region, const SlAffine *inverse, const GstVideoInfo *from, const GstVideoInfo *to,
-           Move *move)
+find_move (const GstVideoRegionOfInterestMeta *region, const SlAffine *inverse,
+           const GstVideoInfo *from, const GstVideoInfo *to, Move *move)
 {
   SlObjectView object;
-  *move = (Move){ inverse, from, to, { region->x, region->y, (double) region->x + region->w, (double) region->y + region->h }, { 0 } };
-  if (sl_region_read_object (region, GST_VIDEO_INFO_WIDTH (from), GST_VIDEO_INFO_HEIGHT (from), &object)) {
+  *move = (Move){ inverse,
+                  from,
+                  to,
+                  { region->x, region->y, (double) region->x + region->w,
+                    (double) region->y + region->h },
+                  { 0 } };
+  if (sl_region_read_object (region, GST_VIDEO_INFO_WIDTH (from), GST_VIDEO_INFO_HEIGHT (from),
+                             &object)) {
     const double edges[4] = { object.x_min, object.y_min, object.x_max, object.y_max };
     for (guint i = 0; i < 4; i++)
-      move->box[i] = edges[i] * (i % 2 == 0 ? GST_VIDEO_INFO_WIDTH (from) : GST_VIDEO_INFO_HEIGHT (from));
+      move->box[i] =
+        edges[i] * (i % 2 == 0 ? GST_VIDEO_INFO_WIDTH (from) : GST_VIDEO_INFO_HEIGHT (from));
   }
   return map_box (inverse, move->box, to, move->mapped);
 }
@@ -154,17 +168,21 @@ sl_region_map (const SlAffine *affine, const double box[4], const GstVideoInfo *
 }
 
 void
-sl_buffer_add_mapped_region (GstBuffer *out, const GstVideoRegionOfInterestMeta *region, const SlAffine *affine, const GstVideoInfo *from,
+sl_buffer_add_mapped_region (GstBuffer *out, const GstVideoRegionOfInterestMeta *region,
+                             const SlAffine *affine, const GstVideoInfo *from,
                              const GstVideoInfo *to)
 {
   SlAffine inverse;
-  const double box[4] = { region->x, region->y, (double) region->x + region->w, (double) region->y + region->h };
+  const double box[4] = { region->x, region->y, (double) region->x + region->w,
+                          (double) region->y + region->h };
   SlRect mapped;
   Move move;
-  if (!sl_affine_invert (affine, &inverse) || !sl_region_map (affine, box, to, &mapped) || !find_move (region, &inverse, from, to, &move))
+  if (!sl_affine_invert (affine, &inverse) || !sl_region_map (affine, box, to, &mapped)
+      || !find_move (region, &inverse, from, to, &move))
     return;
   GstVideoRegionOfInterestMeta *copy = gst_buffer_add_video_region_of_interest_meta_id (
-    out, region->roi_type, (guint) mapped.x, (guint) mapped.y, (guint) mapped.width, (guint) mapped.height);
+    out, region->roi_type, (guint) mapped.x, (guint) mapped.y, (guint) mapped.width,
+    (guint) mapped.height);
   copy->id = region->id;
   copy->parent_id = region->parent_id;
   for (GList *l = region->params; l != NULL; l = l->next) {
@@ -177,7 +195,8 @@ sl_buffer_add_mapped_region (GstBuffer *out, const GstVideoRegionOfInterestMeta 
 gboolean
 sl_meta_api_has_positions (GType api)
 {
-  static const char *const tags[] = { GST_META_TAG_VIDEO_SIZE_STR, GST_META_TAG_VIDEO_ORIENTATION_STR, GST_META_TAG_MEMORY_STR };
+  static const char *const tags[] = { GST_META_TAG_VIDEO_SIZE_STR,
+                                      GST_META_TAG_VIDEO_ORIENTATION_STR, GST_META_TAG_MEMORY_STR };
   for (guint i = 0; i < G_N_ELEMENTS (tags); i++)
     if (gst_meta_api_type_has_tag (api, g_quark_from_string (tags[i])))
       return TRUE;

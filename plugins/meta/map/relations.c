@@ -46,21 +46,23 @@ whole (double pixels)
 }
 
 #ifdef SL_HAVE_ORIENTED_OD_MTD
-/* A box that is turned about its middle keeps its edges, which are mapped as vectors; FALSE where it would be none any more, because one
- * side of the picture is scaled more than the other. */
+/* A box that is turned about its middle keeps its edges, which are mapped as vectors; FALSE where
+ * it would be none any more, because one side of the picture is scaled more than the other. */
 static gboolean
 add_oriented (Copy *copy, const GstAnalyticsODMtd *object, GstAnalyticsODMtd *added)
 {
   gint x, y, w, h;
   gfloat angle = 0, confidence;
   SlAffine inverse;
-  if (!gst_analytics_od_mtd_get_oriented_location (object, &x, &y, &w, &h, &angle, &confidence) || angle == 0 || !isfinite (angle))
+  if (!gst_analytics_od_mtd_get_oriented_location (object, &x, &y, &w, &h, &angle, &confidence)
+      || angle == 0 || !isfinite (angle))
     return FALSE;
   if (copy->affine == NULL)
-    return gst_analytics_relation_meta_add_oriented_od_mtd (copy->to, gst_analytics_od_mtd_get_obj_type (object), x, y, w, h, angle,
-                                                            confidence, added);
+    return gst_analytics_relation_meta_add_oriented_od_mtd (
+      copy->to, gst_analytics_od_mtd_get_obj_type (object), x, y, w, h, angle, confidence, added);
   if (!sl_affine_invert (copy->affine, &inverse)
-      || fabs (hypot (inverse.xx, inverse.yx) - hypot (inverse.xy, inverse.yy)) * ((double) w + h) > MAX_SKEW)
+      || fabs (hypot (inverse.xx, inverse.yx) - hypot (inverse.xy, inverse.yy)) * ((double) w + h)
+           > MAX_SKEW)
     return FALSE;
   const double c = cos (angle), s = sin (angle);
   const double across[2] = { inverse.xx * c + inverse.xy * s, inverse.yx * c + inverse.yy * s };
@@ -68,9 +70,10 @@ add_oriented (Copy *copy, const GstAnalyticsODMtd *object, GstAnalyticsODMtd *ad
   const double width = w * hypot (across[0], across[1]), height = h * hypot (down[0], down[1]);
   double middle_x, middle_y;
   sl_affine_apply (&inverse, x + w / 2.0, y + h / 2.0, &middle_x, &middle_y);
-  return gst_analytics_relation_meta_add_oriented_od_mtd (copy->to, gst_analytics_od_mtd_get_obj_type (object),
-                                                          whole (middle_x - width / 2), whole (middle_y - height / 2), whole (width),
-                                                          whole (height), (gfloat) atan2 (across[1], across[0]), confidence, added);
+  return gst_analytics_relation_meta_add_oriented_od_mtd (
+    copy->to, gst_analytics_od_mtd_get_obj_type (object), whole (middle_x - width / 2),
+    whole (middle_y - height / 2), whole (width), whole (height),
+    (gfloat) atan2 (across[1], across[0]), confidence, added);
 }
 #else
 static gboolean
@@ -90,15 +93,16 @@ add_object (Copy *copy, guint id)
   if (!gst_analytics_relation_meta_get_od_mtd (copy->from, id, &object))
     return;
   copy->objects[id] = TRUE;
-  if (!gst_analytics_od_mtd_get_location (&object, &x, &y, &w, &h, &confidence) || (copy->removed != NULL && copy->removed[id])
-      || !sl_related_read_box (&object, box, &sure))
+  if (!gst_analytics_od_mtd_get_location (&object, &x, &y, &w, &h, &confidence)
+      || (copy->removed != NULL && copy->removed[id]) || !sl_related_read_box (&object, box, &sure))
     return;
   SlRect mapped = { x, y, w, h };
   if (copy->affine != NULL && !sl_region_map (copy->affine, box, copy->picture, &mapped))
     return;
   if (add_oriented (copy, &object, &added)
-      || gst_analytics_relation_meta_add_od_mtd (copy->to, gst_analytics_od_mtd_get_obj_type (&object), mapped.x, mapped.y, mapped.width,
-                                                 mapped.height, confidence, &added))
+      || gst_analytics_relation_meta_add_od_mtd (
+        copy->to, gst_analytics_od_mtd_get_obj_type (&object), mapped.x, mapped.y, mapped.width,
+        mapped.height, confidence, &added))
     copy->ids[id] = added.id;
 }
 
@@ -144,8 +148,8 @@ each_relation (const Copy *copy, void (*tell) (const Copy *copy, guint a, guint 
   for (guint a = 0; a < copy->n; a++) {
     gpointer state = NULL;
     GstAnalyticsMtd b;
-    while (
-      gst_analytics_relation_meta_get_direct_related (copy->from, a, GST_ANALYTICS_REL_TYPE_ANY, GST_ANALYTICS_MTD_TYPE_ANY, &state, &b))
+    while (gst_analytics_relation_meta_get_direct_related (
+      copy->from, a, GST_ANALYTICS_REL_TYPE_ANY, GST_ANALYTICS_MTD_TYPE_ANY, &state, &b))
       if (b.id != a && b.id < copy->n)
         tell (copy, a, b.id);
   }
@@ -160,8 +164,8 @@ note_object (const Copy *copy, guint a, guint b)
 }
 
 #ifdef SL_HAVE_SEGMENTATION_MTD
-/* The mask is a picture of its own: only where it lies on the frame changes. What is related to an object shows instances; the type
- * cannot be asked for. */
+/* The mask is a picture of its own: only where it lies on the frame changes. What is related to an
+ * object shows instances; the type cannot be asked for. */
 static void
 add_segmentation (Copy *copy, guint id, gboolean of_object)
 {
@@ -171,8 +175,8 @@ add_segmentation (Copy *copy, guint id, gboolean of_object)
   guint w, h;
   sl_affine_identity (&inverse);
   if (!gst_analytics_relation_meta_get_segmentation_mtd (copy->from, id, &segmentation)
-      || (copy->affine != NULL && !sl_affine_invert (copy->affine, &inverse)) || inverse.xy != 0 || inverse.yx != 0 || inverse.xx < 0
-      || inverse.yy < 0)
+      || (copy->affine != NULL && !sl_affine_invert (copy->affine, &inverse)) || inverse.xy != 0
+      || inverse.yx != 0 || inverse.xx < 0 || inverse.yy < 0)
     return;
   GstBuffer *mask = gst_analytics_segmentation_mtd_get_mask (&segmentation, &x, &y, &w, &h);
   const gsize n = gst_analytics_segmentation_mtd_get_region_count (&segmentation);
@@ -185,8 +189,9 @@ add_segmentation (Copy *copy, guint id, gboolean of_object)
   const gint left = whole (mapped[0]), top = whole (mapped[1]);
   const gint right = whole (mapped[2]), bottom = whole (mapped[3]);
   if (gst_analytics_relation_meta_add_segmentation_mtd (
-        copy->to, mask, of_object ? GST_SEGMENTATION_TYPE_INSTANCE : GST_SEGMENTATION_TYPE_SEMANTIC, n, regions, left, top,
-        (guint) MAX (right - left, 1), (guint) MAX (bottom - top, 1), &added))
+        copy->to, mask, of_object ? GST_SEGMENTATION_TYPE_INSTANCE : GST_SEGMENTATION_TYPE_SEMANTIC,
+        n, regions, left, top, (guint) MAX (right - left, 1), (guint) MAX (bottom - top, 1),
+        &added))
     copy->ids[id] = added.id;
 }
 #else
@@ -203,12 +208,14 @@ find_idle_names (const Copy *copy, guint8 *idle)
 {
   gpointer state = NULL;
   GstAnalyticsSegmentationMtd segmentation;
-  while (gst_analytics_relation_meta_iterate (copy->from, &state, gst_analytics_segmentation_mtd_get_mtd_type (), &segmentation)) {
+  while (gst_analytics_relation_meta_iterate (
+    copy->from, &state, gst_analytics_segmentation_mtd_get_mtd_type (), &segmentation)) {
     gpointer inner = NULL;
     GstAnalyticsMtd names;
     while (segmentation.id < copy->n && copy->ids[segmentation.id] == GONE
-           && gst_analytics_relation_meta_get_direct_related (copy->from, segmentation.id, GST_ANALYTICS_REL_TYPE_ANY,
-                                                              GST_ANALYTICS_MTD_TYPE_ANY, &inner, &names))
+           && gst_analytics_relation_meta_get_direct_related (
+             copy->from, segmentation.id, GST_ANALYTICS_REL_TYPE_ANY, GST_ANALYTICS_MTD_TYPE_ANY,
+             &inner, &names))
       if (names.id < copy->n)
         idle[names.id] = TRUE;
   }
@@ -220,8 +227,8 @@ find_idle_names (const Copy *copy, guint8 *idle)
 }
 #endif
 
-/* Adds the entries that are not objects. An entry is left out when all objects that it relates to are gone. Labels come after the
- * segmentations, since a label may name one. */
+/* Adds the entries that are not objects. An entry is left out when all objects that it relates to
+ * are gone. Labels come after the segmentations, since a label may name one. */
 static void
 add_others (Copy *copy)
 {
@@ -241,8 +248,9 @@ static void
 add_relation (const Copy *copy, guint a, guint b)
 {
   if (copy->ids[a] != GONE && copy->ids[b] != GONE)
-    gst_analytics_relation_meta_set_relation (copy->to, gst_analytics_relation_meta_get_relation (copy->from, a, b), copy->ids[a],
-                                              copy->ids[b]);
+    gst_analytics_relation_meta_set_relation (
+      copy->to, gst_analytics_relation_meta_get_relation (copy->from, a, b), copy->ids[a],
+      copy->ids[b]);
 }
 
 /* What is left of @copy's relations. */
@@ -262,11 +270,13 @@ add_all (Copy *copy)
   each_relation (copy, add_relation);
 }
 
-/* A meta with room for the relations of @n entries: a matrix, which would grow and be copied with the entries. */
+/* A meta with room for the relations of @n entries: a matrix, which would grow and be copied with
+ * the entries. */
 static GstAnalyticsRelationMeta *
 add_meta (GstBuffer *buffer, guint n)
 {
-  GstAnalyticsRelationMetaInitParams room = { .initial_relation_order = MAX (n, 1), .initial_buf_size = 1024 };
+  GstAnalyticsRelationMetaInitParams room = { .initial_relation_order = MAX (n, 1),
+                                              .initial_buf_size = 1024 };
   return gst_buffer_add_analytics_relation_meta_full (buffer, &room);
 }
 
@@ -277,9 +287,12 @@ count_entries (const GstAnalyticsRelationMeta *relations)
 }
 
 void
-sl_buffer_add_mapped_relations (GstBuffer *out, GstBuffer *in, const SlAffine *affine, const GstVideoInfo *to)
+sl_buffer_add_mapped_relations (GstBuffer *out, GstBuffer *in, const SlAffine *affine,
+                                const GstVideoInfo *to)
 {
-  Copy copy = { .from = gst_buffer_get_analytics_relation_meta (in), .affine = affine, .picture = to };
+  Copy copy = { .from = gst_buffer_get_analytics_relation_meta (in),
+                .affine = affine,
+                .picture = to };
   if (copy.from == NULL || gst_buffer_get_analytics_relation_meta (out) != NULL)
     return;
   copy.n = count_entries (copy.from);
@@ -289,7 +302,8 @@ sl_buffer_add_mapped_relations (GstBuffer *out, GstBuffer *in, const SlAffine *a
 
 /* A buffer has one such meta: it is emptied and filled from a copy. */
 void
-sl_buffer_remove_related (GstBuffer *buffer, gint width, gint height, GstVideoRegionOfInterestMeta *const *regions, guint n)
+sl_buffer_remove_related (GstBuffer *buffer, gint width, gint height,
+                          GstVideoRegionOfInterestMeta *const *regions, guint n)
 {
   GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (buffer);
   gboolean found = FALSE;
@@ -300,7 +314,8 @@ sl_buffer_remove_related (GstBuffer *buffer, gint width, gint height, GstVideoRe
   SlRelated *objects = sl_related_new ();
   sl_related_list (objects, buffer, width, height);
   for (guint i = 0; i < n; i++) {
-    const SlRelatedObject *object = sl_related_claim (objects, regions[i]); /* of equal regions each its own */
+    const SlRelatedObject *object =
+      sl_related_claim (objects, regions[i]); /* of equal regions each its own */
     if (object != NULL)
       found = removed[object->id] = TRUE;
   }
@@ -320,11 +335,13 @@ sl_buffer_remove_related (GstBuffer *buffer, gint width, gint height, GstVideoRe
 #else
 
 void
-sl_buffer_add_mapped_relations (GstBuffer *out, GstBuffer *in, const SlAffine *affine, const GstVideoInfo *to)
+sl_buffer_add_mapped_relations (GstBuffer *out, GstBuffer *in, const SlAffine *affine,
+                                const GstVideoInfo *to)
 {
 }
 void
-sl_buffer_remove_related (GstBuffer *buffer, gint width, gint height, GstVideoRegionOfInterestMeta *const *regions, guint n)
+sl_buffer_remove_related (GstBuffer *buffer, gint width, gint height,
+                          GstVideoRegionOfInterestMeta *const *regions, guint n)
 {
 }
 

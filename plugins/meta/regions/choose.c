@@ -38,10 +38,12 @@ is_wanted (const GstVideoRegionOfInterestMeta *region, const char *const *classe
 static gboolean
 clip (const GstVideoRegionOfInterestMeta *region, const GstVideoInfo *video, SlRect *part)
 {
-  const guint width = (guint) GST_VIDEO_INFO_WIDTH (video), height = (guint) GST_VIDEO_INFO_HEIGHT (video);
+  const guint width = (guint) GST_VIDEO_INFO_WIDTH (video),
+              height = (guint) GST_VIDEO_INFO_HEIGHT (video);
   if (region->x >= width || region->y >= height || region->w == 0 || region->h == 0)
     return FALSE;
-  *part = (SlRect){ (int) region->x, (int) region->y, (int) MIN (region->w, width - region->x), (int) MIN (region->h, height - region->y) };
+  *part = (SlRect){ (int) region->x, (int) region->y, (int) MIN (region->w, width - region->x),
+                    (int) MIN (region->h, height - region->y) };
   return TRUE;
 }
 
@@ -50,25 +52,31 @@ sl_object_region_find (GstBuffer *frame, const GstVideoInfo *video, guint index,
 {
   gpointer state = NULL;
   GstMeta *meta;
-  for (guint i = 0; (meta = gst_buffer_iterate_meta_filtered (frame, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL; i++)
+  for (guint i = 0; (meta = gst_buffer_iterate_meta_filtered (
+                       frame, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+                    != NULL;
+       i++)
     if (i == index)
       return clip ((const GstVideoRegionOfInterestMeta *) meta, video, part);
   return FALSE;
 }
 
 void
-sl_object_regions_choose (GstBuffer *frame, const GstVideoInfo *video, const char *const *classes, guint most, GArray *chosen)
+sl_object_regions_choose (GstBuffer *frame, const GstVideoInfo *video, const char *const *classes,
+                          guint most, GArray *chosen)
 {
   gpointer state = NULL;
   GstMeta *meta;
   g_array_set_size (chosen, 0);
   for (guint i = 0; chosen->len < most; i++) {
-    meta = gst_buffer_iterate_meta_filtered (frame, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+    meta =
+      gst_buffer_iterate_meta_filtered (frame, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
     if (meta == NULL)
       return;
     GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
     SlObjectRegion object = { .index = i };
-    if (!clip (region, video, &object.part) || sl_region_is_label (region, GST_VIDEO_INFO_WIDTH (video), GST_VIDEO_INFO_HEIGHT (video))
+    if (!clip (region, video, &object.part)
+        || sl_region_is_label (region, GST_VIDEO_INFO_WIDTH (video), GST_VIDEO_INFO_HEIGHT (video))
         || !is_wanted (region, classes))
       continue;
     g_array_append_val (chosen, object);
@@ -76,8 +84,8 @@ sl_object_regions_choose (GstBuffer *frame, const GstVideoInfo *video, const cha
 }
 
 static gboolean
-align (GstVideoRegionOfInterestMeta *region, const GstVideoInfo *video, const SlAlignment *alignment, double aspect, SlRegionPoints *points,
-       SlTurnedRect *turned)
+align (GstVideoRegionOfInterestMeta *region, const GstVideoInfo *video,
+       const SlAlignment *alignment, double aspect, SlRegionPoints *points, SlTurnedRect *turned)
 {
   const gint width = GST_VIDEO_INFO_WIDTH (video), height = GST_VIDEO_INFO_HEIGHT (video);
   SlObjectView object = { 0 };
@@ -86,25 +94,28 @@ align (GstVideoRegionOfInterestMeta *region, const GstVideoInfo *video, const Sl
   g_array_set_size (points->points, 0);
   object.n_points = sl_region_read_points (region, &object, points->points, &points->skeleton);
   object.points = (const SlPoint *) (gpointer) points->points->data;
-  return sl_alignment_place (alignment, &object, &points->skeleton.skeleton, width, height, aspect, turned);
+  return sl_alignment_place (alignment, &object, &points->skeleton.skeleton, width, height, aspect,
+                             turned);
 }
 
 void
-sl_object_regions_align (GstBuffer *frame, const GstVideoInfo *video, const SlAlignment *alignment, double aspect, SlRegionPoints *points,
-                         GArray *chosen)
+sl_object_regions_align (GstBuffer *frame, const GstVideoInfo *video, const SlAlignment *alignment,
+                         double aspect, SlRegionPoints *points, GArray *chosen)
 {
   gpointer state = NULL;
   GstMeta *meta;
   guint n = 0, next = 0;
   for (guint i = 0; next < chosen->len; i++) {
-    meta = gst_buffer_iterate_meta_filtered (frame, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+    meta =
+      gst_buffer_iterate_meta_filtered (frame, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
     SlObjectRegion region = g_array_index (chosen, SlObjectRegion, next);
     if (meta == NULL)
       break;
     if (region.index != i)
       continue;
     next++;
-    if (align ((GstVideoRegionOfInterestMeta *) meta, video, alignment, aspect, points, &region.turned))
+    if (align ((GstVideoRegionOfInterestMeta *) meta, video, alignment, aspect, points,
+               &region.turned))
       g_array_index (chosen, SlObjectRegion, n++) = region;
   }
   g_array_set_size (chosen, n);
@@ -115,7 +126,9 @@ sl_buffer_has_objects (GstBuffer *buffer, gint width, gint height)
 {
   gpointer state = NULL;
   GstMeta *meta;
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL)
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
+                                                   GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+         != NULL)
     if (!sl_region_is_label ((GstVideoRegionOfInterestMeta *) meta, width, height))
       return TRUE;
   return sl_buffer_has_related (buffer, TRUE) || sl_buffer_was_looked_at (buffer);

@@ -26,17 +26,24 @@ typedef struct
   SlReadSkeleton skeleton;
 } SlRegionPoints;
 
-/** sl_object_regions_choose: fills @chosen (of SlObjectRegion) with at most @most regions, in their order on @frame, a frame of
- *  @video. @classes (nullable), NULL-terminated: labels that count, spaces around them do not. Regions of no area inside the frame
- *  are left out, and so are labels of the whole frame. */
-void sl_object_regions_choose (GstBuffer *frame, const GstVideoInfo *video, const char *const *classes, guint most, GArray *chosen);
-/** sl_object_regions_align: sets what of @chosen shows each object upright, for a tensor of @aspect; those without a size go. */
-void sl_object_regions_align (GstBuffer *frame, const GstVideoInfo *video, const SlAlignment *alignment, double aspect,
-                              SlRegionPoints *points, GArray *chosen);
-/** sl_object_region_find: the pixels, inside a frame of @video, of the region meta @index of @frame; FALSE when it has none there. */
-gboolean sl_object_region_find (GstBuffer *frame, const GstVideoInfo *video, guint index, SlRect *part);
-/** sl_buffer_has_objects: whether a detector has looked for objects in the frame @buffer of @width x @height. TRUE when the frame has
- *  objects, as regions or as related objects of any element, or the mark that a model found no object. */
+/** sl_object_regions_choose: fills @chosen (of SlObjectRegion) with at most @most regions, in their
+ * order on @frame, a frame of
+ *  @video. @classes (nullable), NULL-terminated: labels that count, spaces around them do not.
+ * Regions of no area inside the frame are left out, and so are labels of the whole frame. */
+void sl_object_regions_choose (GstBuffer *frame, const GstVideoInfo *video,
+                               const char *const *classes, guint most, GArray *chosen);
+/** sl_object_regions_align: sets what of @chosen shows each object upright, for a tensor of
+ * @aspect; those without a size go. */
+void sl_object_regions_align (GstBuffer *frame, const GstVideoInfo *video,
+                              const SlAlignment *alignment, double aspect, SlRegionPoints *points,
+                              GArray *chosen);
+/** sl_object_region_find: the pixels, inside a frame of @video, of the region meta @index of
+ * @frame; FALSE when it has none there. */
+gboolean sl_object_region_find (GstBuffer *frame, const GstVideoInfo *video, guint index,
+                                SlRect *part);
+/** sl_buffer_has_objects: whether a detector has looked for objects in the frame @buffer of @width
+ * x @height. TRUE when the frame has objects, as regions or as related objects of any element, or
+ * the mark that a model found no object. */
 gboolean sl_buffer_has_objects (GstBuffer *buffer, gint width, gint height);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A meta that stands behind the regions of a buffer. Elements copy metas one by one in their order; when its turn comes, the regions of the
- * copy are there, and get the parameters that they lack. All parameters are relative to the frame or the region.
+ * A meta that stands behind the regions of a buffer. Elements copy metas one by one in their order;
+ * when its turn comes, the regions of the copy are there, and get the parameters that they lack.
+ * All parameters are relative to the frame or the region.
  */
 #include "plugins/meta/regions/keep.h"
 
@@ -21,7 +22,8 @@ keeper_init (GstMeta *meta, gpointer params, GstBuffer *buffer)
 static GstVideoRegionOfInterestMeta *
 next_region (GstBuffer *buffer, gpointer *state)
 {
-  return (GstVideoRegionOfInterestMeta *) gst_buffer_iterate_meta_filtered (buffer, state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+  return (GstVideoRegionOfInterestMeta *) gst_buffer_iterate_meta_filtered (
+    buffer, state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
 }
 
 /* Where a region was left out of the copy, nobody knows which is which. */
@@ -33,7 +35,8 @@ restore (GstBuffer *copy, GstBuffer *buffer)
   if (gst_buffer_get_n_meta (copy, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)
       != gst_buffer_get_n_meta (buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
     return;
-  while ((region = next_region (buffer, &from)) != NULL && (copied = next_region (copy, &to)) != NULL) {
+  while ((region = next_region (buffer, &from)) != NULL
+         && (copied = next_region (copy, &to)) != NULL) {
     if (copied->params != NULL || copied->roi_type != region->roi_type)
       continue;
     for (const GList *l = region->params; l != NULL; l = l->next)
@@ -61,7 +64,8 @@ static const GstMetaInfo *
 keeper_info (void)
 {
   static const GstMetaInfo *info = NULL;
-  return sl_meta_info (&info, keeper_api_type (), "SlRegionKeeperMeta", sizeof (GstMeta), keeper_init, NULL, keeper_transform);
+  return sl_meta_info (&info, keeper_api_type (), "SlRegionKeeperMeta", sizeof (GstMeta),
+                       keeper_init, NULL, keeper_transform);
 }
 
 void

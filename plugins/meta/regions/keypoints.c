@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Keypoints to and from GstStructure. What is read may be anyone's: counts, types and numbers are checked.
+ * Keypoints to and from GstStructure. What is read may be anyone's: counts, types and numbers are
+ * checked.
  */
 #include "plugins/meta/regions/keypoints.h"
 
@@ -48,15 +49,17 @@ add_numbers (GstStructure *structure, const SlObjectView *object)
     pairs[2 * i + 1] = h > 0 ? (gfloat) ((point->y - object->y_min) / h) : 0;
     append_value (&confidence, G_TYPE_FLOAT, &sure);
   }
-  GVariant *data = g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, pairs, object->n_points * 2 * sizeof *pairs, 1);
-  gst_structure_set (structure, "format", G_TYPE_STRING, "keypoints", "precision", G_TYPE_INT, PRECISION_F32, "data_buffer", G_TYPE_VARIANT,
-                     data, NULL);
+  GVariant *data =
+    g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, pairs, object->n_points * 2 * sizeof *pairs, 1);
+  gst_structure_set (structure, "format", G_TYPE_STRING, "keypoints", "precision", G_TYPE_INT,
+                     PRECISION_F32, "data_buffer", G_TYPE_VARIANT, data, NULL);
   take_array (structure, "dims", &sizes);
   take_array (structure, "confidence", &confidence);
 }
 
 void
-sl_region_add_points (GstVideoRegionOfInterestMeta *region, const SlObjectView *object, const SlSkeleton *common)
+sl_region_add_points (GstVideoRegionOfInterestMeta *region, const SlObjectView *object,
+                      const SlSkeleton *common)
 {
   const SlSkeleton *skeleton = sl_object_skeleton (object, common);
   if (object->n_points == 0 || object->n_points > SL_MAX_KEYPOINTS)
@@ -107,7 +110,8 @@ find_name (const SlReadSkeleton *skeleton, const char *name)
 static void
 read_skeleton (const GstStructure *structure, guint n_points, SlReadSkeleton *out)
 {
-  const GValue *names = get_array (structure, "point_names"), *bones = get_array (structure, "point_connections");
+  const GValue *names = get_array (structure, "point_names"),
+               *bones = get_array (structure, "point_connections");
   out->skeleton.n_points = 0;
   if (names == NULL || gst_value_array_get_size (names) != n_points)
     return;
@@ -116,7 +120,8 @@ read_skeleton (const GstStructure *structure, guint n_points, SlReadSkeleton *ou
   out->skeleton = (SlSkeleton){ n_points, 0, out->names, (const guint8 (*)[2]) out->bones };
   const guint n = bones != NULL ? gst_value_array_get_size (bones) / 2 : 0;
   for (guint i = 0; i < n && out->skeleton.n_bones < G_N_ELEMENTS (out->bones); i++) {
-    const gint a = find_name (out, string_at (bones, 2 * i)), b = find_name (out, string_at (bones, 2 * i + 1));
+    const gint a = find_name (out, string_at (bones, 2 * i)),
+               b = find_name (out, string_at (bones, 2 * i + 1));
     if (a < 0 || b < 0 || a > G_MAXUINT8 || b > G_MAXUINT8)
       continue;
     out->bones[out->skeleton.n_bones][0] = (guint8) a;
@@ -127,19 +132,25 @@ read_skeleton (const GstStructure *structure, guint n_points, SlReadSkeleton *ou
 static double
 read_confidence (const GValue *array, guint i)
 {
-  const GValue *value = array != NULL && i < gst_value_array_get_size (array) ? gst_value_array_get_value (array, i) : NULL;
-  const double sure = value != NULL && G_VALUE_HOLDS_FLOAT (value)    ? (double) g_value_get_float (value)
+  const GValue *value = array != NULL && i < gst_value_array_get_size (array)
+                          ? gst_value_array_get_value (array, i)
+                          : NULL;
+  const double sure = value != NULL && G_VALUE_HOLDS_FLOAT (value)
+                        ? (double) g_value_get_float (value)
                       : value != NULL && G_VALUE_HOLDS_DOUBLE (value) ? g_value_get_double (value)
                                                                       : 1;
   return sure >= 0 && sure <= 1 ? sure : 0;
 }
 
 guint
-sl_region_read_points (GstVideoRegionOfInterestMeta *region, const SlObjectView *object, GArray *points, SlReadSkeleton *skeleton)
+sl_region_read_points (GstVideoRegionOfInterestMeta *region, const SlObjectView *object,
+                       GArray *points, SlReadSkeleton *skeleton)
 {
   const GstStructure *structure = gst_video_region_of_interest_meta_get_param (region, NAME);
-  const GValue *value = structure != NULL ? gst_structure_get_value (structure, "data_buffer") : NULL;
-  GVariant *data = value != NULL && G_VALUE_HOLDS_VARIANT (value) ? g_value_get_variant (value) : NULL;
+  const GValue *value =
+    structure != NULL ? gst_structure_get_value (structure, "data_buffer") : NULL;
+  GVariant *data =
+    value != NULL && G_VALUE_HOLDS_VARIANT (value) ? g_value_get_variant (value) : NULL;
   gsize bytes = 0;
   if (data == NULL || !g_variant_is_of_type (data, G_VARIANT_TYPE_BYTESTRING))
     return 0;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Keypoints of an object as a structure on its region of interest, with the fields that DL Streamer's elements give theirs:
+ * Keypoints of an object as a structure on its region of interest, with the fields that DL
+ * Streamer's elements give theirs:
  *
- *   keypoints, format="keypoints", precision=10 (float32), dims=<K,2>, data_buffer=(variant of bytes: K pairs x, y in 0..1
- *   of the region), confidence=<K floats>, point_names=<K strings>, point_connections=<names, two for each bone>
+ *   keypoints, format="keypoints", precision=10 (float32), dims=<K,2>, data_buffer=(variant of
+ * bytes: K pairs x, y in 0..1
+ *   of the region), confidence=<K floats>, point_names=<K strings>, point_connections=<names, two
+ * for each bone>
  */
 #ifndef SL_PLUGINS_META_REGIONS_KEYPOINTS_H
 #define SL_PLUGINS_META_REGIONS_KEYPOINTS_H
@@ -22,10 +25,12 @@ typedef struct
 } SlReadSkeleton;
 
 /** sl_region_add_points: attaches the points of @object, when it has some. @skeleton: (nullable) */
-void sl_region_add_points (GstVideoRegionOfInterestMeta *region, const SlObjectView *object, const SlSkeleton *skeleton);
-/** sl_region_read_points: appends the points of @region to @points (of SlPoint), mapped by the box of @object. Returns the number of points
- *  appended; 0 without points or with invalid ones. @skeleton is set from the names in @region; it has 0 points where there are no
- *  names. */
-guint sl_region_read_points (GstVideoRegionOfInterestMeta *region, const SlObjectView *object, GArray *points, SlReadSkeleton *skeleton);
+void sl_region_add_points (GstVideoRegionOfInterestMeta *region, const SlObjectView *object,
+                           const SlSkeleton *skeleton);
+/** sl_region_read_points: appends the points of @region to @points (of SlPoint), mapped by the box
+ * of @object. Returns the number of points appended; 0 without points or with invalid ones.
+ * @skeleton is set from the names in @region; it has 0 points where there are no names. */
+guint sl_region_read_points (GstVideoRegionOfInterestMeta *region, const SlObjectView *object,
+                             GArray *points, SlReadSkeleton *skeleton);
 
 #endif

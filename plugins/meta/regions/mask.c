@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Masks to and from GstStructure. What is read may be anyone's: types, sizes and numbers are checked.
+ * Masks to and from GstStructure. What is read may be anyone's: types, sizes and numbers are
+ * checked.
  */
 #include "plugins/meta/regions/mask.h"
 
@@ -22,9 +23,11 @@ sl_region_add_mask (GstVideoRegionOfInterestMeta *region, const SlObjectView *ob
   gfloat *shares = g_new (gfloat, n);
   for (gsize i = 0; i < n; i++)
     shares[i] = (gfloat) mask->cells[i] / 255;
-  GVariant *data = g_variant_new_from_data (G_VARIANT_TYPE_BYTESTRING, shares, n * sizeof *shares, TRUE, g_free, shares);
-  GstStructure *structure = gst_structure_new ("mask", "format", G_TYPE_STRING, FORMAT, "precision", G_TYPE_INT, PRECISION_F32,
-                                               "data_buffer", G_TYPE_VARIANT, data, NULL);
+  GVariant *data = g_variant_new_from_data (G_VARIANT_TYPE_BYTESTRING, shares, n * sizeof *shares,
+                                            TRUE, g_free, shares);
+  GstStructure *structure =
+    gst_structure_new ("mask", "format", G_TYPE_STRING, FORMAT, "precision", G_TYPE_INT,
+                       PRECISION_F32, "data_buffer", G_TYPE_VARIANT, data, NULL);
   g_value_init (&dims, GST_TYPE_ARRAY);
   for (guint i = 0; i < 2; i++) {
     GValue size = G_VALUE_INIT;
@@ -63,15 +66,18 @@ void
 sl_region_read_mask (GstVideoRegionOfInterestMeta *region, GByteArray *cells, SlObjectMask *mask)
 {
   const GstStructure *structure = find_mask (region);
-  const GValue *value = structure != NULL ? gst_structure_get_value (structure, "data_buffer") : NULL;
-  GVariant *data = value != NULL && G_VALUE_HOLDS_VARIANT (value) ? g_value_get_variant (value) : NULL;
+  const GValue *value =
+    structure != NULL ? gst_structure_get_value (structure, "data_buffer") : NULL;
+  GVariant *data =
+    value != NULL && G_VALUE_HOLDS_VARIANT (value) ? g_value_get_variant (value) : NULL;
   gsize bytes = 0;
   if (data == NULL || !g_variant_is_of_type (data, G_VARIANT_TYPE_BYTESTRING))
     return;
   const guint width = read_size (structure, 0), height = read_size (structure, 1);
   const guint8 *shares = g_variant_get_fixed_array (data, &bytes, 1);
   const gsize n = (gsize) width * height, first = cells->len;
-  if (n == 0 || bytes != n * sizeof (gfloat) || n > SL_MAX_OBJECT_CELLS || first + n > SL_MAX_OBJECT_CELLS)
+  if (n == 0 || bytes != n * sizeof (gfloat) || n > SL_MAX_OBJECT_CELLS
+      || first + n > SL_MAX_OBJECT_CELLS)
     return;
   g_byte_array_set_size (cells, (guint) (first + n));
   for (gsize i = 0; i < n; i++) {

@@ -22,7 +22,8 @@ sl_region_set_object_id (GstVideoRegionOfInterestMeta *region, gint32 id)
   if (object_id != NULL)
     gst_structure_set (object_id, "id", G_TYPE_INT, id, NULL);
   else
-    gst_video_region_of_interest_meta_add_param (region, gst_structure_new (OBJECT_ID, "id", G_TYPE_INT, id, NULL));
+    gst_video_region_of_interest_meta_add_param (
+      region, gst_structure_new (OBJECT_ID, "id", G_TYPE_INT, id, NULL));
   if (region->id <= 0)
     region->id = id;
 }
@@ -30,7 +31,8 @@ sl_region_set_object_id (GstVideoRegionOfInterestMeta *region, gint32 id)
 gboolean
 sl_object_set_box (SlObjectView *object, const double corners[4], gint width, gint height)
 {
-  const double left = MAX (corners[0], 0), top = MAX (corners[1], 0), right = MIN (corners[2], width), bottom = MIN (corners[3], height);
+  const double left = MAX (corners[0], 0), top = MAX (corners[1], 0),
+               right = MIN (corners[2], width), bottom = MIN (corners[3], height);
   if (!(right > left) || !(bottom > top))
     return FALSE;
   object->x = (gint) floor (left);
@@ -48,11 +50,13 @@ GstVideoRegionOfInterestMeta *
 sl_buffer_add_object (GstBuffer *buffer, const SlObjectView *object, const SlSkeleton *skeleton)
 {
   GstVideoRegionOfInterestMeta *region = gst_buffer_add_video_region_of_interest_meta (
-    buffer, object->label, (guint) object->x, (guint) object->y, (guint) object->w, (guint) object->h);
-  GstStructure *detection =
-    gst_structure_new (DETECTION, "x_min", G_TYPE_DOUBLE, object->x_min, "x_max", G_TYPE_DOUBLE, object->x_max, "y_min", G_TYPE_DOUBLE,
-                       object->y_min, "y_max", G_TYPE_DOUBLE, object->y_max, "confidence", G_TYPE_DOUBLE, object->confidence, "label",
-                       G_TYPE_STRING, object->label, "label_id", G_TYPE_INT, object->label_id, NULL);
+    buffer, object->label, (guint) object->x, (guint) object->y, (guint) object->w,
+    (guint) object->h);
+  GstStructure *detection = gst_structure_new (
+    DETECTION, "x_min", G_TYPE_DOUBLE, object->x_min, "x_max", G_TYPE_DOUBLE, object->x_max,
+    "y_min", G_TYPE_DOUBLE, object->y_min, "y_max", G_TYPE_DOUBLE, object->y_max, "confidence",
+    G_TYPE_DOUBLE, object->confidence, "label", G_TYPE_STRING, object->label, "label_id",
+    G_TYPE_INT, object->label_id, NULL);
   gst_video_region_of_interest_meta_add_param (region, detection);
   sl_region_add_points (region, object, skeleton);
   sl_region_add_mask (region, object);
@@ -66,8 +70,9 @@ sl_buffer_add_object (GstBuffer *buffer, const SlObjectView *object, const SlSke
 void
 sl_region_add_label (GstVideoRegionOfInterestMeta *region, const SlLabelled *label)
 {
-  GstStructure *classification = gst_structure_new (LABEL, "label", G_TYPE_STRING, label->label, "label_id", G_TYPE_INT, label->label_id,
-                                                    "confidence", G_TYPE_DOUBLE, label->confidence, NULL);
+  GstStructure *classification =
+    gst_structure_new (LABEL, "label", G_TYPE_STRING, label->label, "label_id", G_TYPE_INT,
+                       label->label_id, "confidence", G_TYPE_DOUBLE, label->confidence, NULL);
   if (label->model != NULL)
     gst_structure_set (classification, "model_name", G_TYPE_STRING, label->model, NULL);
   gst_video_region_of_interest_meta_add_param (region, classification);
@@ -76,7 +81,8 @@ sl_region_add_label (GstVideoRegionOfInterestMeta *region, const SlLabelled *lab
 gboolean
 sl_region_is_label (GstVideoRegionOfInterestMeta *region, gint width, gint height)
 {
-  return region->x == 0 && region->y == 0 && region->w >= (guint) width && region->h >= (guint) height
+  return region->x == 0 && region->y == 0 && region->w >= (guint) width
+         && region->h >= (guint) height
          && gst_video_region_of_interest_meta_get_param (region, DETECTION) == NULL
          && gst_video_region_of_interest_meta_get_param (region, LABEL) != NULL;
 }
@@ -106,28 +112,37 @@ read_share (const GstStructure *structure, const char *field, double *value)
     *value = number >= 0 ? MIN (number, 1) : 0;
 }
 
-/* The label that @classification states. Texts are kept until the next frame only, since there is no end of them. */
+/* The label that @classification states. Texts are kept until the next frame only, since there is
+ * no end of them. */
 static void
-read_labelled (const GstVideoRegionOfInterestMeta *region, const GstStructure *classification, GStringChunk *texts, GArray *labels)
+read_labelled (const GstVideoRegionOfInterestMeta *region, const GstStructure *classification,
+               GStringChunk *texts, GArray *labels)
 {
-  const char *model = gst_structure_get_string (classification, "model_name"), *text = gst_structure_get_string (classification, "label");
-  SlLabelled label = { .label_id = SL_TEXT_ID, .confidence = 1, .model = model != NULL ? g_intern_string (model) : NULL };
+  const char *model = gst_structure_get_string (classification, "model_name"),
+             *text = gst_structure_get_string (classification, "label");
+  SlLabelled label = { .label_id = SL_TEXT_ID,
+                       .confidence = 1,
+                       .model = model != NULL ? g_intern_string (model) : NULL };
   read_share (classification, "confidence", &label.confidence);
   gst_structure_get_int (classification, "label_id", &label.label_id);
-  label.label = label.label_id == SL_TEXT_ID && text != NULL ? g_string_chunk_insert (texts, text) : read_label (region, classification);
+  label.label = label.label_id == SL_TEXT_ID && text != NULL ? g_string_chunk_insert (texts, text)
+                                                             : read_label (region, classification);
   g_array_append_val (labels, label);
 }
 
-/* DL Streamer names the structure of a classification by the layer that it comes from, or by an attribute. */
+/* DL Streamer names the structure of a classification by the layer that it comes from, or by an
+ * attribute. */
 static gboolean
 is_classification (const GstStructure *structure)
 {
   return gst_structure_has_name (structure, LABEL)
-         || (!gst_structure_has_name (structure, DETECTION) && gst_structure_get_string (structure, "label") != NULL);
+         || (!gst_structure_has_name (structure, DETECTION)
+             && gst_structure_get_string (structure, "label") != NULL);
 }
 
 void
-sl_region_read_labels (const GstVideoRegionOfInterestMeta *region, GStringChunk *texts, GArray *labels)
+sl_region_read_labels (const GstVideoRegionOfInterestMeta *region, GStringChunk *texts,
+                       GArray *labels)
 {
   for (const GList *l = region->params; l != NULL; l = l->next)
     if (is_classification (l->data))
@@ -135,9 +150,11 @@ sl_region_read_labels (const GstVideoRegionOfInterestMeta *region, GStringChunk 
 }
 
 void
-sl_region_read_frame_label (GstVideoRegionOfInterestMeta *region, GStringChunk *texts, GArray *labels)
+sl_region_read_frame_label (GstVideoRegionOfInterestMeta *region, GStringChunk *texts,
+                            GArray *labels)
 {
-  read_labelled (region, gst_video_region_of_interest_meta_get_param (region, LABEL), texts, labels);
+  read_labelled (region, gst_video_region_of_interest_meta_get_param (region, LABEL), texts,
+                 labels);
 }
 
 /* The edges that @detection states in place of whole pixels, where they make sense. */
@@ -148,7 +165,8 @@ read_edges (const GstStructure *detection, SlObjectView *object)
   double edges[4] = { object->x_min, object->y_min, object->x_max, object->y_max };
   for (guint i = 0; i < 4; i++)
     gst_structure_get_double (detection, names[i], &edges[i]);
-  if (!(edges[0] <= edges[2]) || !(edges[1] <= edges[3]) || !(edges[0] <= 1) || !(edges[1] <= 1) || !(edges[2] >= 0) || !(edges[3] >= 0))
+  if (!(edges[0] <= edges[2]) || !(edges[1] <= edges[3]) || !(edges[0] <= 1) || !(edges[1] <= 1)
+      || !(edges[2] >= 0) || !(edges[3] >= 0))
     return;
   object->x_min = MAX (edges[0], 0);
   object->y_min = MAX (edges[1], 0);
@@ -157,13 +175,16 @@ read_edges (const GstStructure *detection, SlObjectView *object)
 }
 
 gboolean
-sl_region_read_object (const GstVideoRegionOfInterestMeta *region, gint width, gint height, SlObjectView *object)
+sl_region_read_object (const GstVideoRegionOfInterestMeta *region, gint width, gint height,
+                       SlObjectView *object)
 {
-  const double corners[4] = { region->x, region->y, (double) region->x + region->w, (double) region->y + region->h };
+  const double corners[4] = { region->x, region->y, (double) region->x + region->w,
+                              (double) region->y + region->h };
   GstVideoRegionOfInterestMeta *owner = (GstVideoRegionOfInterestMeta *) region;
   const GstStructure *detection = gst_video_region_of_interest_meta_get_param (owner, DETECTION);
   const GstStructure *object_id = gst_video_region_of_interest_meta_get_param (owner, OBJECT_ID);
-  *object = (SlObjectView){ .confidence = 1, .label_id = -1, .label = read_label (region, detection) };
+  *object =
+    (SlObjectView){ .confidence = 1, .label_id = -1, .label = read_label (region, detection) };
   if (!sl_object_set_box (object, corners, MAX (width, 1), MAX (height, 1)))
     return FALSE;
   if (detection != NULL) {
@@ -171,7 +192,8 @@ sl_region_read_object (const GstVideoRegionOfInterestMeta *region, gint width, g
     read_share (detection, "confidence", &object->confidence);
     gst_structure_get_int (detection, "label_id", &object->label_id);
   }
-  if (object_id != NULL && (!gst_structure_get_int (object_id, "id", &object->object_id) || object->object_id < 0))
+  if (object_id != NULL
+      && (!gst_structure_get_int (object_id, "id", &object->object_id) || object->object_id < 0))
     object->object_id = 0;
   return TRUE;
 }

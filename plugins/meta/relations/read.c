@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reading relations. They may be anyone's: numbers are checked, and counts bounded. A relation counts in both directions and whatever
- * its type: elements differ in how they relate a label to its object.
+ * Reading relations. They may be anyone's: numbers are checked, and counts bounded. A relation
+ * counts in both directions and whatever its type: elements differ in how they relate a label to
+ * its object.
  */
 #include "config.h"
 #include "plugins/meta/relations/read.h"
@@ -13,11 +14,13 @@
 
 #include "plugins/meta/relations/masks.h"
 
-/* Edges of a box may differ by so many pixels from the edges of its region: elements that scale a frame round the two differently. */
+/* Edges of a box may differ by so many pixels from the edges of its region: elements that scale a
+ * frame round the two differently. */
 #define SLACK 2
 /* Labels of one classification beyond the best are noise. */
 #define MAX_LABELS 10
-/* Labels that are looked at in a frame, and relations of objects to other entries that are followed. */
+/* Labels that are looked at in a frame, and relations of objects to other entries that are
+ * followed. */
 #define MAX_LOOKED_AT (1 << 17)
 #define MAX_LINKS (1 << 16)
 /* An entry that more than one object is related to. */
@@ -35,14 +38,16 @@ struct _SlRelated
   GstAnalyticsRelationMeta *relations; /* (nullable): of the frame in hand */
   gint width, height;                  /* of the frame */
   guint n_entries;
-  GArray *objects;    /* of SlRelatedObject */
-  GArray *links;      /* of Link, by object */
-  GArray *labels;     /* of SlLabelled: of the classification in hand */
-  guint looked_at;    /* labels so far, in this frame */
-  GArray *owners;     /* of guint, for each entry: 1 + the only object that is related to it; SHARED; 0 = none */
+  GArray *objects; /* of SlRelatedObject */
+  GArray *links;   /* of Link, by object */
+  GArray *labels;  /* of SlLabelled: of the classification in hand */
+  guint looked_at; /* labels so far, in this frame */
+  GArray *owners;  /* of guint, for each entry: 1 + the only object that is related to it; SHARED; 0
+                      = none */
   GByteArray *linked; /* for each entry: whether it is related to an object */
   GArray *places;     /* of guint, for each entry: 1 + the place of the object that it is */
-  guint next;         /* the object behind the one claimed last: regions mostly come in the order of objects */
+  guint
+    next; /* the object behind the one claimed last: regions mostly come in the order of objects */
 };
 
 SlRelated *
@@ -96,8 +101,10 @@ sl_related_read_box (const struct _GstAnalyticsMtd *object, double box[4], doubl
   if (!gst_analytics_od_mtd_get_location (object, &x, &y, &w, &h, &sure))
     return FALSE;
 #endif
-  const double c = isfinite (angle) ? fabs (cos (angle)) : 1, s = isfinite (angle) ? fabs (sin (angle)) : 0;
-  const double across = (w * c + h * s) / 2, down = (w * s + h * c) / 2, middle_x = x + w / 2.0, middle_y = y + h / 2.0;
+  const double c = isfinite (angle) ? fabs (cos (angle)) : 1,
+               s = isfinite (angle) ? fabs (sin (angle)) : 0;
+  const double across = (w * c + h * s) / 2, down = (w * s + h * c) / 2, middle_x = x + w / 2.0,
+               middle_y = y + h / 2.0;
   box[0] = middle_x - across;
   box[1] = middle_y - down;
   box[2] = middle_x + across;
@@ -106,7 +113,8 @@ sl_related_read_box (const struct _GstAnalyticsMtd *object, double box[4], doubl
   return w > 0 && h > 0;
 }
 
-/* How far @edge, and what of it is before @end of the frame, is from @region_edge: the nearer one. */
+/* How far @edge, and what of it is before @end of the frame, is from @region_edge: the nearer one.
+ */
 static double
 far_edge (double edge, gint end, double region_edge)
 {
@@ -114,8 +122,8 @@ far_edge (double edge, gint end, double region_edge)
   return MIN (whole, cut);
 }
 
-/* How far the edges of @box are from those of @region, which cannot be left of the frame of @width x @height or above it, and may end where
- * it ends. */
+/* How far the edges of @box are from those of @region, which cannot be left of the frame of @width
+ * x @height or above it, and may end where it ends. */
 static double
 distance (const double box[4], gint width, gint height, const GstVideoRegionOfInterestMeta *region)
 {
@@ -134,7 +142,8 @@ region_type (const GstVideoRegionOfInterestMeta *region)
 static void
 list_objects (SlRelated *related)
 {
-  for (guint id = 0; id < related->n_entries && related->objects->len < SL_MAX_RELATED_OBJECTS; id++) {
+  for (guint id = 0; id < related->n_entries && related->objects->len < SL_MAX_RELATED_OBJECTS;
+       id++) {
     SlRelatedObject object = { .id = id };
     GstAnalyticsODMtd entry;
     if (!gst_analytics_relation_meta_get_od_mtd (related->relations, id, &entry)
@@ -174,15 +183,19 @@ static void
 follow (SlRelated *related, guint id)
 {
   const guint place = g_array_index (related->places, guint, id);
-  const GstAnalyticsMtdType wanted = place > 0 ? GST_ANALYTICS_MTD_TYPE_ANY : gst_analytics_od_mtd_get_mtd_type ();
+  const GstAnalyticsMtdType wanted =
+    place > 0 ? GST_ANALYTICS_MTD_TYPE_ANY : gst_analytics_od_mtd_get_mtd_type ();
   gpointer state = NULL;
   GstAnalyticsMtd other;
-  while (gst_analytics_relation_meta_get_direct_related (related->relations, id, GST_ANALYTICS_REL_TYPE_ANY, wanted, &state, &other)) {
-    const guint other_place = other.id < related->n_entries ? g_array_index (related->places, guint, other.id) : 0;
+  while (gst_analytics_relation_meta_get_direct_related (
+    related->relations, id, GST_ANALYTICS_REL_TYPE_ANY, wanted, &state, &other)) {
+    const guint other_place =
+      other.id < related->n_entries ? g_array_index (related->places, guint, other.id) : 0;
     if (other.id >= related->n_entries || other.id == id)
       continue;
     if (place > 0 && other_place > 0)
-      relate_objects (related, place - 1, other_place - 1, gst_analytics_relation_meta_get_relation (related->relations, id, other.id));
+      relate_objects (related, place - 1, other_place - 1,
+                      gst_analytics_relation_meta_get_relation (related->relations, id, other.id));
     else if (place > 0)
       add_link (related, place - 1, other.id);
     else if (other_place > 0)
@@ -197,11 +210,13 @@ mark_class_names (SlRelated *related)
 {
   gpointer state = NULL;
   GstAnalyticsSegmentationMtd segmentation;
-  while (gst_analytics_relation_meta_iterate (related->relations, &state, gst_analytics_segmentation_mtd_get_mtd_type (), &segmentation)) {
+  while (gst_analytics_relation_meta_iterate (
+    related->relations, &state, gst_analytics_segmentation_mtd_get_mtd_type (), &segmentation)) {
     gpointer inner = NULL;
     GstAnalyticsClsMtd names;
-    while (gst_analytics_relation_meta_get_direct_related (related->relations, segmentation.id, GST_ANALYTICS_REL_TYPE_ANY,
-                                                           gst_analytics_cls_mtd_get_mtd_type (), &inner, &names))
+    while (gst_analytics_relation_meta_get_direct_related (
+      related->relations, segmentation.id, GST_ANALYTICS_REL_TYPE_ANY,
+      gst_analytics_cls_mtd_get_mtd_type (), &inner, &names))
       if (names.id < related->n_entries)
         related->linked->data[names.id] = TRUE;
   }
@@ -217,7 +232,9 @@ static int
 by_object (gconstpointer a, gconstpointer b)
 {
   const Link *x = a, *y = b;
-  return x->object != y->object ? (x->object < y->object ? -1 : 1) : x->entry < y->entry ? -1 : x->entry > y->entry;
+  return x->object != y->object ? (x->object < y->object ? -1 : 1)
+         : x->entry < y->entry  ? -1
+                                : x->entry > y->entry;
 }
 
 guint
@@ -225,7 +242,9 @@ sl_related_list (SlRelated *related, GstBuffer *buffer, gint width, gint height)
 {
   related->relations = gst_buffer_get_analytics_relation_meta (buffer);
   related->n_entries =
-    related->relations != NULL ? (guint) MIN (gst_analytics_relation_get_length (related->relations), SL_MAX_RELATED_ENTRIES) : 0;
+    related->relations != NULL
+      ? (guint) MIN (gst_analytics_relation_get_length (related->relations), SL_MAX_RELATED_ENTRIES)
+      : 0;
   related->width = width;
   related->height = height;
   related->next = 0;
@@ -261,8 +280,11 @@ sl_related_claim (SlRelated *related, const GstVideoRegionOfInterestMeta *region
   SlRelatedObject *nearest = NULL;
   double least = SLACK;
   for (guint i = 0; i < related->objects->len && (nearest == NULL || least > 0); i++) {
-    SlRelatedObject *object = sl_related_object (related, (related->next + i) % related->objects->len);
-    const double far = object->region ? G_MAXDOUBLE : distance (object->box, related->width, related->height, region);
+    SlRelatedObject *object =
+      sl_related_object (related, (related->next + i) % related->objects->len);
+    const double far = object->region
+                         ? G_MAXDOUBLE
+                         : distance (object->box, related->width, related->height, region);
     if (far > least || (far == least && nearest != NULL) || strcmp (object->label, type) != 0)
       continue;
     nearest = object;
@@ -304,7 +326,8 @@ sl_related_id (SlRelated *related, const SlRelatedObject *object)
     guint64 id;
     GstClockTime first, last;
     gboolean lost;
-    if (gst_analytics_relation_meta_get_tracking_mtd (related->relations, links[i - 1].entry, &tracking)
+    if (gst_analytics_relation_meta_get_tracking_mtd (related->relations, links[i - 1].entry,
+                                                      &tracking)
         && gst_analytics_tracking_mtd_get_info (&tracking, &id, &first, &last, &lost))
       return id <= G_MAXINT32 ? (gint32) id : 0;
   }
@@ -345,7 +368,8 @@ read_labels (SlRelated *related, guint id, GArray *labels, guint first, guint be
     g_array_append_val (found, label);
   }
   g_array_sort (found, surer_first);
-  for (guint i = 0; i < MIN (found->len, MAX_LABELS) && labels->len - before < SL_MAX_RELATED_LABELS; i++) {
+  for (guint i = 0;
+       i < MIN (found->len, MAX_LABELS) && labels->len - before < SL_MAX_RELATED_LABELS; i++) {
     const SlLabelled *label = &g_array_index (found, SlLabelled, i);
     if (!has_label (labels, first, label->label))
       g_array_append_val (labels, *label);
@@ -374,7 +398,8 @@ sl_related_labels (SlRelated *related, const SlRelatedObject *object, GArray *la
 }
 
 gboolean
-sl_related_mask (SlRelated *related, const SlRelatedObject *object, const SlObjectView *view, GByteArray *cells, SlObjectMask *mask)
+sl_related_mask (SlRelated *related, const SlRelatedObject *object, const SlObjectView *view,
+                 GByteArray *cells, SlObjectMask *mask)
 {
   guint n;
   const Link *links = find_links (related, object, &n);
@@ -386,10 +411,12 @@ sl_related_mask (SlRelated *related, const SlRelatedObject *object, const SlObje
 }
 
 gboolean
-sl_related_frame_mask (SlRelated *related, gint width, gint height, GByteArray *cells, SlClassMask *mask, const char **names)
+sl_related_frame_mask (SlRelated *related, gint width, gint height, GByteArray *cells,
+                       SlClassMask *mask, const char **names)
 {
   for (guint id = 0; id < related->n_entries; id++)
-    if (!related->linked->data[id] && sl_segmentation_read_frame (related->relations, id, width, height, cells, mask, names))
+    if (!related->linked->data[id]
+        && sl_segmentation_read_frame (related->relations, id, width, height, cells, mask, names))
       return TRUE;
   return FALSE;
 }
@@ -422,14 +449,16 @@ sl_buffer_has_none_related (GstBuffer *buffer)
 }
 
 gboolean
-sl_buffer_find_related (GstBuffer *buffer, gint width, gint height, const GstVideoRegionOfInterestMeta *region, guint *id)
+sl_buffer_find_related (GstBuffer *buffer, gint width, gint height,
+                        const GstVideoRegionOfInterestMeta *region, guint *id)
 {
   GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (buffer);
   gpointer state = NULL;
   GstAnalyticsODMtd object;
   double least = G_MAXDOUBLE;
   while (relations != NULL && least > 0
-         && gst_analytics_relation_meta_iterate (relations, &state, gst_analytics_od_mtd_get_mtd_type (), &object)) {
+         && gst_analytics_relation_meta_iterate (relations, &state,
+                                                 gst_analytics_od_mtd_get_mtd_type (), &object)) {
     double box[4], confidence;
     if (strcmp (type_name (gst_analytics_od_mtd_get_obj_type (&object)), region_type (region)) != 0
         || !sl_related_read_box (&object, box, &confidence))
@@ -486,13 +515,15 @@ sl_related_labels (SlRelated *related, const SlRelatedObject *object, GArray *la
 }
 
 gboolean
-sl_related_mask (SlRelated *related, const SlRelatedObject *object, const SlObjectView *view, GByteArray *cells, SlObjectMask *mask)
+sl_related_mask (SlRelated *related, const SlRelatedObject *object, const SlObjectView *view,
+                 GByteArray *cells, SlObjectMask *mask)
 {
   return FALSE;
 }
 
 gboolean
-sl_related_frame_mask (SlRelated *related, gint width, gint height, GByteArray *cells, SlClassMask *mask, const char **names)
+sl_related_frame_mask (SlRelated *related, gint width, gint height, GByteArray *cells,
+                       SlClassMask *mask, const char **names)
 {
   return FALSE;
 }
@@ -510,7 +541,8 @@ sl_buffer_has_none_related (GstBuffer *buffer)
 }
 
 gboolean
-sl_buffer_find_related (GstBuffer *buffer, gint width, gint height, const GstVideoRegionOfInterestMeta *region, guint *id)
+sl_buffer_find_related (GstBuffer *buffer, gint width, gint height,
+                        const GstVideoRegionOfInterestMeta *region, guint *id)
 {
   return FALSE;
 }

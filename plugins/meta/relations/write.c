@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writes object detections, trackings and classifications as entries of gstreamer-analytics. The code that writes predictions on buffers
- * calls it.
+ * Writes object detections, trackings and classifications as entries of gstreamer-analytics. The
+ * code that writes predictions on buffers calls it.
  */
 #include "config.h"
 #include "plugins/meta/relations/write.h"
@@ -13,14 +13,16 @@
 #include "postprocess/result.h"
 
 static void
-add_tracking (GstAnalyticsRelationMeta *relations, guint object, gint32 id, GstClockTime since, GstClockTime now)
+add_tracking (GstAnalyticsRelationMeta *relations, guint object, gint32 id, GstClockTime since,
+              GstClockTime now)
 {
   GstAnalyticsTrackingMtd tracking;
   if (!gst_analytics_relation_meta_add_tracking_mtd (relations, (guint64) id, since, &tracking))
     return;
   if (GST_CLOCK_TIME_IS_VALID (now))
     gst_analytics_tracking_mtd_update_last_seen (&tracking, now);
-  gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, object, tracking.id);
+  gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, object,
+                                            tracking.id);
 }
 
 #ifdef SL_HAVE_SEGMENTATION_MTD
@@ -28,23 +30,28 @@ add_tracking (GstAnalyticsRelationMeta *relations, guint object, gint32 id, GstC
 /* That a classification names something, and is not about how sure it is. */
 #define UNDEFINED_LEVEL (-1)
 
-/* A mask as a gray picture whose pixels are indices of regions; the index of a region is its id. Takes @picture. */
+/* A mask as a gray picture whose pixels are indices of regions; the index of a region is its id.
+ * Takes @picture. */
 static gboolean
-add_segmentation (GstAnalyticsRelationMeta *relations, GstSegmentationType type, GstBuffer *picture, guint width, guint height,
-                  guint n_regions, const gint place[4], GstAnalyticsSegmentationMtd *entry)
+add_segmentation (GstAnalyticsRelationMeta *relations, GstSegmentationType type, GstBuffer *picture,
+                  guint width, guint height, guint n_regions, const gint place[4],
+                  GstAnalyticsSegmentationMtd *entry)
 {
   const gsize offset[GST_VIDEO_MAX_PLANES] = { 0 };
   const gint stride[GST_VIDEO_MAX_PLANES] = { (gint) width };
   guint ids[N_CLASSES];
-  gst_buffer_add_video_meta_full (picture, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, width, height, 1, offset, stride);
+  gst_buffer_add_video_meta_full (picture, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, width,
+                                  height, 1, offset, stride);
   for (guint i = 0; i < G_N_ELEMENTS (ids); i++)
     ids[i] = i;
-  return gst_analytics_relation_meta_add_segmentation_mtd (relations, picture, type, n_regions, ids, place[0], place[1], (guint) place[2],
+  return gst_analytics_relation_meta_add_segmentation_mtd (relations, picture, type, n_regions, ids,
+                                                           place[0], place[1], (guint) place[2],
                                                            (guint) place[3], entry);
 }
 
 static void
-add_object_mask (GstAnalyticsRelationMeta *relations, const SlObjectView *object, guint detection, SlBytePool *pool)
+add_object_mask (GstAnalyticsRelationMeta *relations, const SlObjectView *object, guint detection,
+                 SlBytePool *pool)
 {
   const gsize n = (gsize) object->mask.width * object->mask.height;
   const gint place[4] = { object->x, object->y, object->w, object->h };
@@ -58,13 +65,16 @@ add_object_mask (GstAnalyticsRelationMeta *relations, const SlObjectView *object
       map.data[i] = map.data[i] >= SL_OBJECT_CELL;
     gst_buffer_unmap (picture, &map);
   }
-  if (add_segmentation (relations, GST_SEGMENTATION_TYPE_INSTANCE, picture, object->mask.width, object->mask.height, 2, place, &entry))
-    gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, detection, entry.id);
+  if (add_segmentation (relations, GST_SEGMENTATION_TYPE_INSTANCE, picture, object->mask.width,
+                        object->mask.height, 2, place, &entry))
+    gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO,
+                                              detection, entry.id);
 }
 
 /* What the classes are called that are there: region by region. */
 static void
-name_classes (GstAnalyticsRelationMeta *relations, const SlPredictionView *prediction, guint segmentation)
+name_classes (GstAnalyticsRelationMeta *relations, const SlPredictionView *prediction,
+              guint segmentation)
 {
   gfloat levels[N_CLASSES];
   GQuark names[N_CLASSES] = { 0 };
@@ -72,10 +82,12 @@ name_classes (GstAnalyticsRelationMeta *relations, const SlPredictionView *predi
   for (guint i = 0; i < N_CLASSES; i++)
     levels[i] = UNDEFINED_LEVEL;
   for (guint i = 0; i < prediction->n_mask_classes; i++)
-    names[prediction->mask_classes[i].label_id & 0xff] = g_quark_from_string (prediction->mask_classes[i].label);
+    names[prediction->mask_classes[i].label_id & 0xff] =
+      g_quark_from_string (prediction->mask_classes[i].label);
   if (gst_analytics_relation_meta_add_cls_mtd (relations, N_CLASSES, levels, names, &entry))
-    gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO | GST_ANALYTICS_REL_TYPE_N_TO_N, segmentation,
-                                              entry.id);
+    gst_analytics_relation_meta_set_relation (
+      relations, GST_ANALYTICS_REL_TYPE_RELATE_TO | GST_ANALYTICS_REL_TYPE_N_TO_N, segmentation,
+      entry.id);
 }
 
 static void
@@ -85,15 +97,17 @@ add_mask (GstAnalyticsRelationMeta *relations, const SlPredictionView *predictio
   const gint place[4] = { 0, 0, prediction->width, prediction->height };
   GstAnalyticsSegmentationMtd entry;
   if (mask->width > 0
-      && add_segmentation (relations, GST_SEGMENTATION_TYPE_SEMANTIC,
-                           sl_byte_pool_take (pool, mask->classes, (gsize) mask->width * mask->height), mask->width, mask->height,
-                           N_CLASSES, place, &entry)
+      && add_segmentation (
+        relations, GST_SEGMENTATION_TYPE_SEMANTIC,
+        sl_byte_pool_take (pool, mask->classes, (gsize) mask->width * mask->height), mask->width,
+        mask->height, N_CLASSES, place, &entry)
       && prediction->n_mask_classes > 0)
     name_classes (relations, prediction, entry.id);
 }
 #else
 static void
-add_object_mask (GstAnalyticsRelationMeta *relations, const SlObjectView *object, guint detection, SlBytePool *pool)
+add_object_mask (GstAnalyticsRelationMeta *relations, const SlObjectView *object, guint detection,
+                 SlBytePool *pool)
 {
 }
 
@@ -104,9 +118,11 @@ add_mask (GstAnalyticsRelationMeta *relations, const SlPredictionView *predictio
 #endif
 
 static gboolean
-add_object (GstAnalyticsRelationMeta *relations, const SlObjectView *object, GstClockTime now, SlBytePool *pool, GstAnalyticsODMtd *entry)
+add_object (GstAnalyticsRelationMeta *relations, const SlObjectView *object, GstClockTime now,
+            SlBytePool *pool, GstAnalyticsODMtd *entry)
 {
-  if (!gst_analytics_relation_meta_add_od_mtd (relations, g_quark_from_string (object->label), object->x, object->y, object->w, object->h,
+  if (!gst_analytics_relation_meta_add_od_mtd (relations, g_quark_from_string (object->label),
+                                               object->x, object->y, object->w, object->h,
                                                (gfloat) object->confidence, entry))
     return FALSE;
   if (object->object_id > 0)
@@ -115,9 +131,11 @@ add_object (GstAnalyticsRelationMeta *relations, const SlObjectView *object, Gst
   return TRUE;
 }
 
-/* One classification with those of @n labels that are classes' names: its labels are quarks, and there is no end of texts. */
+/* One classification with those of @n labels that are classes' names: its labels are quarks, and
+ * there is no end of texts. */
 static gboolean
-add_labels (GstAnalyticsRelationMeta *relations, const SlLabelled *labels, guint n, GstAnalyticsClsMtd *entry)
+add_labels (GstAnalyticsRelationMeta *relations, const SlLabelled *labels, guint n,
+            GstAnalyticsClsMtd *entry)
 {
   gfloat confidences[SL_MAX_RESULTS];
   GQuark names[SL_MAX_RESULTS];
@@ -129,7 +147,8 @@ add_labels (GstAnalyticsRelationMeta *relations, const SlLabelled *labels, guint
     confidences[named] = (gfloat) labels[i].confidence;
     names[named++] = g_quark_from_string (labels[i].label);
   }
-  return named > 0 && gst_analytics_relation_meta_add_cls_mtd (relations, named, confidences, names, entry);
+  return named > 0
+         && gst_analytics_relation_meta_add_cls_mtd (relations, named, confidences, names, entry);
 }
 
 static GstAnalyticsRelationMeta *
@@ -140,7 +159,8 @@ ensure_relations (GstBuffer *buffer)
 }
 
 void
-sl_buffer_relate_prediction (GstBuffer *buffer, const SlPredictionView *prediction, SlBytePool *pool)
+sl_buffer_relate_prediction (GstBuffer *buffer, const SlPredictionView *prediction,
+                             SlBytePool *pool)
 {
   GstAnalyticsODMtd object;
   GstAnalyticsClsMtd labels;
@@ -156,24 +176,27 @@ sl_buffer_relate_prediction (GstBuffer *buffer, const SlPredictionView *predicti
   add_mask (relations, prediction, pool);
 }
 
-/* Gives the id of the object detection that belongs to @region. A detection is added when the element that wrote the region added none. */
+/* Gives the id of the object detection that belongs to @region. A detection is added when the
+ * element that wrote the region added none. */
 static gboolean
-ensure_object (GstBuffer *buffer, gint width, gint height, GstAnalyticsRelationMeta *relations, const GstVideoRegionOfInterestMeta *region,
-               guint *id)
+ensure_object (GstBuffer *buffer, gint width, gint height, GstAnalyticsRelationMeta *relations,
+               const GstVideoRegionOfInterestMeta *region, guint *id)
 {
   GstAnalyticsODMtd object;
   if (sl_buffer_find_related (buffer, width, height, region, id))
     return TRUE;
-  if (!gst_analytics_relation_meta_add_od_mtd (relations, region->roi_type, (gint) region->x, (gint) region->y, (gint) region->w,
-                                               (gint) region->h, 1, &object))
+  if (!gst_analytics_relation_meta_add_od_mtd (relations, region->roi_type, (gint) region->x,
+                                               (gint) region->y, (gint) region->w, (gint) region->h,
+                                               1, &object))
     return FALSE;
   *id = object.id;
   return TRUE;
 }
 
 void
-sl_buffer_relate_track (GstBuffer *buffer, gint width, gint height, const GstVideoRegionOfInterestMeta *region, gint32 id,
-                        GstClockTime since, GstClockTime now)
+sl_buffer_relate_track (GstBuffer *buffer, gint width, gint height,
+                        const GstVideoRegionOfInterestMeta *region, gint32 id, GstClockTime since,
+                        GstClockTime now)
 {
   GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (buffer);
   guint object;
@@ -182,18 +205,22 @@ sl_buffer_relate_track (GstBuffer *buffer, gint width, gint height, const GstVid
 }
 
 void
-sl_buffer_relate_labels (GstBuffer *buffer, gint width, gint height, const GstVideoRegionOfInterestMeta *region, const SlLabelled *labels,
+sl_buffer_relate_labels (GstBuffer *buffer, gint width, gint height,
+                         const GstVideoRegionOfInterestMeta *region, const SlLabelled *labels,
                          guint n)
 {
   GstAnalyticsRelationMeta *relations = ensure_relations (buffer);
   GstAnalyticsClsMtd entry;
   guint object;
-  if (relations != NULL && ensure_object (buffer, width, height, relations, region, &object) && add_labels (relations, labels, n, &entry))
-    gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, object, entry.id);
+  if (relations != NULL && ensure_object (buffer, width, height, relations, region, &object)
+      && add_labels (relations, labels, n, &entry))
+    gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, object,
+                                              entry.id);
 }
 
 void
-sl_buffer_relate_part (GstBuffer *buffer, gint width, gint height, const GstVideoRegionOfInterestMeta *whole, const SlObjectView *part)
+sl_buffer_relate_part (GstBuffer *buffer, gint width, gint height,
+                       const GstVideoRegionOfInterestMeta *whole, const SlObjectView *part)
 {
   GstAnalyticsRelationMeta *relations = ensure_relations (buffer);
   GstAnalyticsODMtd entry;
@@ -201,31 +228,37 @@ sl_buffer_relate_part (GstBuffer *buffer, gint width, gint height, const GstVide
   if (relations == NULL || !ensure_object (buffer, width, height, relations, whole, &object)
       || !add_object (relations, part, GST_BUFFER_PTS (buffer), NULL, &entry))
     return;
-  gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_CONTAIN, object, entry.id);
-  gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_IS_PART_OF, entry.id, object);
+  gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_CONTAIN, object,
+                                            entry.id);
+  gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_IS_PART_OF, entry.id,
+                                            object);
 }
 
 #else
 
 void
-sl_buffer_relate_prediction (GstBuffer *buffer, const SlPredictionView *prediction, SlBytePool *pool)
+sl_buffer_relate_prediction (GstBuffer *buffer, const SlPredictionView *prediction,
+                             SlBytePool *pool)
 {
 }
 
 void
-sl_buffer_relate_track (GstBuffer *buffer, gint width, gint height, const GstVideoRegionOfInterestMeta *region, gint32 id,
-                        GstClockTime since, GstClockTime now)
+sl_buffer_relate_track (GstBuffer *buffer, gint width, gint height,
+                        const GstVideoRegionOfInterestMeta *region, gint32 id, GstClockTime since,
+                        GstClockTime now)
 {
 }
 
 void
-sl_buffer_relate_labels (GstBuffer *buffer, gint width, gint height, const GstVideoRegionOfInterestMeta *region, const SlLabelled *labels,
+sl_buffer_relate_labels (GstBuffer *buffer, gint width, gint height,
+                         const GstVideoRegionOfInterestMeta *region, const SlLabelled *labels,
                          guint n)
 {
 }
 
 void
-sl_buffer_relate_part (GstBuffer *buffer, gint width, gint height, const GstVideoRegionOfInterestMeta *whole, const SlObjectView *part)
+sl_buffer_relate_part (GstBuffer *buffer, gint width, gint height,
+                       const GstVideoRegionOfInterestMeta *whole, const SlObjectView *part)
 {
 }
 

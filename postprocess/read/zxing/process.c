@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The reader "zxing": asks the program sightline-zxing, which is started for the first picture and again where it ended. A picture that ended it
- * says nothing. Where it ends again and again, or is silent, the reader rests, longer each time until there is an answer.
+ * The reader "zxing": asks the program sightline-zxing, which is started for the first picture and
+ * again where it ended. A picture that ended it says nothing. Where it ends again and again, or is
+ * silent, the reader rests, longer each time until there is an answer.
  */
 #include "config.h"
 
@@ -20,8 +21,8 @@
 #define VARIABLE "SIGHTLINE_ZXING"
 /* How often in turn the program may end without any answer, before the reader rests. */
 #define MAX_ENDS 8
-/* Milliseconds of a picture after which the program is ended, longer than it allows itself; and of the reader's shortest rest and its longest.
- * Tests have no such patience. */
+/* Milliseconds of a picture after which the program is ended, longer than it allows itself; and of
+ * the reader's shortest rest and its longest. Tests have no such patience. */
 #ifndef SILENCE
 #define SILENCE 12000
 #define SHORTEST_REST 10000
@@ -58,9 +59,11 @@ note_end (Process *process, gboolean was_silent)
   const guint rest = sl_backoff_delay (SHORTEST_REST, LONGEST_REST, process->ends - MAX_ENDS + 1);
   process->resumes = g_get_monotonic_time () + (gint64) rest * 1000;
   if (!process->has_warned)
-    g_warning ("codes: %s %s; it is asked again in %.0f s, then more rarely, and codes that it alone reads are not read until it answers",
-               process->program, was_silent ? "does not answer" : "ends, or does not start, again and again without an answer",
-               rest / 1000.0);
+    g_warning (
+      "codes: %s %s; it is asked again in %.0f s, then more rarely, and codes that it alone reads are not read until it answers",
+      process->program,
+      was_silent ? "does not answer" : "ends, or does not start, again and again without an answer",
+      rest / 1000.0);
   process->has_warned = TRUE;
 }
 
@@ -81,13 +84,15 @@ static gboolean
 start (Process *process)
 {
   const char *const argv[] = { process->program, NULL };
-  const GSpawnFlags flags = G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL;
+  const GSpawnFlags flags =
+    G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL;
   int sockets[2];
   if (process->socket >= 0)
     return TRUE;
   if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
     return FALSE;
-  const gboolean started = g_spawn_async_with_fds (NULL, (char **) argv, NULL, flags, NULL, NULL, &process->pid, sockets[1], -1, -1, NULL);
+  const gboolean started = g_spawn_async_with_fds (NULL, (char **) argv, NULL, flags, NULL, NULL,
+                                                   &process->pid, sockets[1], -1, -1, NULL);
   close (sockets[1]);
   if (started)
     process->socket = sockets[0];
@@ -96,20 +101,24 @@ start (Process *process)
   return started;
 }
 
-/* FALSE where the program did not answer, or not as it should; @found: whether there is a code, which is filled then. */
+/* FALSE where the program did not answer, or not as it should; @found: whether there is a code,
+ * which is filled then. */
 static gboolean
-ask (const Process *process, const SlGray *picture, const SlReadHow *how, gint64 deadline, gboolean *found, SlReadCode *code)
+ask (const Process *process, const SlGray *picture, const SlReadHow *how, gint64 deadline,
+     gboolean *found, SlReadCode *code)
 {
   const SlZxingRequest request = { *how, picture->width, picture->height };
   SlZxingAnswer answer;
   if (!sl_zxing_send (process->socket, &request, sizeof request, deadline)
-      || !sl_zxing_send (process->socket, picture->pixels, (gsize) picture->width * (gsize) picture->height, deadline)
+      || !sl_zxing_send (process->socket, picture->pixels,
+                         (gsize) picture->width * (gsize) picture->height, deadline)
       || !sl_zxing_receive (process->socket, &answer, sizeof answer, deadline))
     return FALSE;
   *found = answer.row >= 0;
   if (!*found)
     return TRUE;
-  if (answer.row >= (gint) G_N_ELEMENTS (symbologies) || answer.n_bytes == 0 || answer.n_bytes > SL_READ_MAX_BYTES
+  if (answer.row >= (gint) G_N_ELEMENTS (symbologies) || answer.n_bytes == 0
+      || answer.n_bytes > SL_READ_MAX_BYTES
       || !sl_zxing_receive (process->socket, code->bytes, answer.n_bytes, deadline))
     return FALSE;
   for (guint i = 0; i < 8; i++)
@@ -165,7 +174,10 @@ static const char *
 find_missing (void)
 {
   const char *program = choose_program ();
-  return g_file_test (program, G_FILE_TEST_IS_REGULAR) && g_file_test (program, G_FILE_TEST_IS_EXECUTABLE) ? NULL : program;
+  return g_file_test (program, G_FILE_TEST_IS_REGULAR)
+             && g_file_test (program, G_FILE_TEST_IS_EXECUTABLE)
+           ? NULL
+           : program;
 }
 
 static gpointer
@@ -179,4 +191,5 @@ open_process (void)
   return process;
 }
 
-const SlReader sl_reader_zxing = { "zxing", SL_READ_ANY, open_process, close_process, scan, resumes, find_missing };
+const SlReader sl_reader_zxing = { "zxing", SL_READ_ANY, open_process, close_process,
+                                   scan,    resumes,     find_missing };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the program sightline-zxing is asked and answers, over the socket that is its standard input: a request and its pixels, an answer and
- * its bytes, one after the other. Both sides are of one build.
+ * What the program sightline-zxing is asked and answers, over the socket that is its standard
+ * input: a request and its pixels, an answer and its bytes, one after the other. Both sides are of
+ * one build.
  */
 #ifndef SL_READ_ZXING_PROTOCOL_H
 #define SL_READ_ZXING_PROTOCOL_H
@@ -10,7 +11,8 @@
 
 G_BEGIN_DECLS
 
-/** Symbologies by zxing-cpp's names and by ours, their kinds, and whether something of their own says that they were read right. */
+/** Symbologies by zxing-cpp's names and by ours, their kinds, and whether something of their own
+ * says that they were read right. */
 #define SL_ZXING_SYMBOLOGIES(X)                                   \
   X ("QRCode", "qr-code", SL_READ_QR, TRUE)                       \
   X ("MicroQRCode", "micro-qr-code", SL_READ_QR, TRUE)            \
@@ -39,7 +41,8 @@ typedef struct
   gint width, height;
 } SlZxingRequest;
 
-/** SlZxingAnswer: @row of the symbologies, -1 = nothing was found; @n_bytes bytes follow, SL_READ_MAX_BYTES at most. */
+/** SlZxingAnswer: @row of the symbologies, -1 = nothing was found; @n_bytes bytes follow,
+ * SL_READ_MAX_BYTES at most. */
 typedef struct
 {
   gint row, quality;
@@ -47,10 +50,11 @@ typedef struct
   double corners[4][2];
 } SlZxingAnswer;
 
-/** sl_zxing_send: FALSE when the peer is gone, or when not all bytes were taken at @deadline, in microseconds of g_get_monotonic_time();
- *  -1 = it waits without a limit. */
+/** sl_zxing_send: FALSE when the peer is gone, or when not all bytes were taken at @deadline, in
+ * microseconds of g_get_monotonic_time(); -1 = it waits without a limit. */
 gboolean sl_zxing_send (int socket, const void *data, gsize size, gint64 deadline);
-/** sl_zxing_receive: FALSE at the end of the socket, or where not all was there at @deadline, as in sl_zxing_send(). */
+/** sl_zxing_receive: FALSE at the end of the socket, or where not all was there at @deadline, as in
+ * sl_zxing_send(). */
 gboolean sl_zxing_receive (int socket, void *data, gsize size, gint64 deadline);
 
 typedef struct _SlZxing SlZxing;
@@ -59,8 +63,10 @@ typedef struct _SlZxing SlZxing;
 SlZxing *sl_zxing_new (void);
 /** sl_zxing_free: NULL is legal. */
 void sl_zxing_free (SlZxing *zxing);
-/** sl_zxing_scan: the best code in @picture that is of @how; @bytes has room for SL_READ_MAX_BYTES. */
-SlZxingAnswer sl_zxing_scan (SlZxing *zxing, const SlGray *picture, const SlReadHow *how, guint8 *bytes);
+/** sl_zxing_scan: the best code in @picture that is of @how; @bytes has room for SL_READ_MAX_BYTES.
+ */
+SlZxingAnswer sl_zxing_scan (SlZxing *zxing, const SlGray *picture, const SlReadHow *how,
+                             guint8 *bytes);
 
 G_END_DECLS
 

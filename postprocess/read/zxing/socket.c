@@ -14,7 +14,8 @@ wait (int socket, short events, gint64 deadline)
 {
   struct pollfd ready = { .fd = socket, .events = events };
   for (;;) {
-    const gint64 left = deadline < 0 ? -1 : (MAX (deadline - g_get_monotonic_time (), 0) + 999) / 1000;
+    const gint64 left =
+      deadline < 0 ? -1 : (MAX (deadline - g_get_monotonic_time (), 0) + 999) / 1000;
     const int n = poll (&ready, 1, (int) MIN (left, G_MAXINT));
     if (n >= 0 || errno != EINTR)
       return n > 0;
@@ -26,7 +27,8 @@ sl_zxing_send (int socket, const void *data, gsize size, gint64 deadline)
 {
   const guint8 *at = data;
   while (size > 0) {
-    const gssize sent = wait (socket, POLLOUT, deadline) ? send (socket, at, size, MSG_NOSIGNAL | MSG_DONTWAIT) : 0;
+    const gssize sent =
+      wait (socket, POLLOUT, deadline) ? send (socket, at, size, MSG_NOSIGNAL | MSG_DONTWAIT) : 0;
     if (sent == 0 || (sent < 0 && errno != EINTR && errno != EAGAIN))
       return FALSE;
     at += MAX (sent, 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reading by zxing-cpp. Formats are asked for by name, so that a library that knows one more reads it, and one that lacks it is none the worse.
- * The library throws; nothing leaves this file but answers.
+ * Reading by zxing-cpp. Formats are asked for by name, so that a library that knows one more reads
+ * it, and one that lacks it is none the worse. The library throws; nothing leaves this file but
+ * answers.
  */
 #include <glib.h>
 
@@ -21,7 +22,8 @@ extern "C" {
 #define HAVE_READER_OPTIONS
 #endif
 
-/* Lines that must agree on a linear code, and on one that nothing checks, and the least length of that: parts of ITF pass for all of it. */
+/* Lines that must agree on a linear code, and on one that nothing checks, and the least length of
+ * that: parts of ITF pass for all of it. */
 #define MIN_LINES 2
 #define MIN_SURE_LINES 4
 #define MIN_LENGTH 4
@@ -58,7 +60,8 @@ set_since_options (Options &)
 }
 #endif
 
-/* None of what the library does not know; some versions throw then. DataBar ends version 1 by an assertion when it is on two lines of a picture. */
+/* None of what the library does not know; some versions throw then. DataBar ends version 1 by an
+ * assertion when it is on two lines of a picture. */
 ZXing::BarcodeFormat
 find_format (const std::string &name)
 {
@@ -104,19 +107,21 @@ find_row (const SlZxing &zxing, ZXing::BarcodeFormat format)
   return -1;
 }
 
-/* Bytes as they stand in the code, as of any reader; where the code itself says in what character set, as UTF-8. */
+/* Bytes as they stand in the code, as of any reader; where the code itself says in what character
+ * set, as UTF-8. */
 template <typename Found>
 std::string
 take_bytes (const Found &found)
 {
   const auto type = found.contentType ();
-  if (found.hasECI () && type != ZXing::ContentType::Binary && type != ZXing::ContentType::UnknownECI)
+  if (found.hasECI () && type != ZXing::ContentType::Binary
+      && type != ZXing::ContentType::UnknownECI)
     return found.text ();
   return std::string (found.bytes ().begin (), found.bytes ().end ());
 }
 
-/* Whether the code is the object's, by its middle; of bars by one of a few places across them, since equal codes that lie near are one, with the
- * lines of both. */
+/* Whether the code is the object's, by its middle; of bars by one of a few places across them,
+ * since equal codes that lie near are one, with the lines of both. */
 bool
 is_in_box (const SlZxingAnswer &answer, const SlReadHow *how)
 {
@@ -134,7 +139,8 @@ is_in_box (const SlZxingAnswer &answer, const SlReadHow *how)
 /* Whether it counts, and is the object's; then @answer is filled. */
 template <typename Found>
 bool
-take_code (const SlZxing &zxing, const Found &found, const SlReadHow *how, SlZxingAnswer &answer, std::string &bytes)
+take_code (const SlZxing &zxing, const Found &found, const SlReadHow *how, SlZxingAnswer &answer,
+           std::string &bytes)
 {
   answer.row = found.isValid () ? find_row (zxing, found.format ()) : -1;
   if (answer.row < 0)
@@ -142,7 +148,8 @@ take_code (const SlZxing &zxing, const Found &found, const SlReadHow *how, SlZxi
   bytes = take_bytes (found);
   if (bytes.empty () || bytes.size () > SL_READ_MAX_BYTES)
     return false;
-  if (!symbologies[answer.row].is_checked && (bytes.size () < MIN_LENGTH || found.lineCount () < MIN_SURE_LINES))
+  if (!symbologies[answer.row].is_checked
+      && (bytes.size () < MIN_LENGTH || found.lineCount () < MIN_SURE_LINES))
     return false;
   for (int i = 0; i < 4; i++) {
     answer.corners[i][0] = found.position ()[i].x;
@@ -156,12 +163,14 @@ take_code (const SlZxing &zxing, const Found &found, const SlReadHow *how, SlZxi
 bool
 is_better (const SlZxingAnswer &answer, const SlZxingAnswer &best)
 {
-  const bool is_checked = symbologies[answer.row].is_checked, was_checked = symbologies[best.row].is_checked;
+  const bool is_checked = symbologies[answer.row].is_checked,
+             was_checked = symbologies[best.row].is_checked;
   return is_checked != was_checked ? is_checked : answer.quality > best.quality;
 }
 
 void
-scan (SlZxing &zxing, const SlGray *picture, const SlReadHow *how, SlZxingAnswer &best, guint8 *best_bytes)
+scan (SlZxing &zxing, const SlGray *picture, const SlReadHow *how, SlZxingAnswer &best,
+      guint8 *best_bytes)
 {
   const std::string formats = choose_formats (zxing, how->kinds);
   if (formats.empty ())
@@ -169,11 +178,13 @@ scan (SlZxing &zxing, const SlGray *picture, const SlReadHow *how, SlZxingAnswer
   zxing.options.setFormats (ZXing::BarcodeFormatsFromString (formats));
   zxing.options.setTryHarder (how->step == 1);
   zxing.options.setTryRotate (!how->upright);
-  const ZXing::ImageView view (picture->pixels, picture->width, picture->height, ZXing::ImageFormat::Lum);
+  const ZXing::ImageView view (picture->pixels, picture->width, picture->height,
+                               ZXing::ImageFormat::Lum);
   for (const auto &found : ZXing::ReadBarcodes (view, zxing.options)) {
     SlZxingAnswer answer = {};
     std::string bytes;
-    if (!take_code (zxing, found, how, answer, bytes) || (best.row >= 0 && !is_better (answer, best)))
+    if (!take_code (zxing, found, how, answer, bytes)
+        || (best.row >= 0 && !is_better (answer, best)))
       continue;
     best = answer;
     memcpy (best_bytes, bytes.data (), bytes.size ());

@@ -12,8 +12,11 @@ compare_frame (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   Compare *compare = data;
   const SlFrameMeta *meta = sl_buffer_get_frame_meta (GST_PAD_PROBE_INFO_BUFFER (info));
-  GstBuffer *buffer = meta != NULL && meta->frame != NULL ? meta->frame : GST_PAD_PROBE_INFO_BUFFER (info);
-  g_autoptr (GstCaps) caps = buffer == GST_PAD_PROBE_INFO_BUFFER (info) ? gst_pad_get_current_caps (pad) : gst_caps_ref (meta->caps);
+  GstBuffer *buffer =
+    meta != NULL && meta->frame != NULL ? meta->frame : GST_PAD_PROBE_INFO_BUFFER (info);
+  g_autoptr (GstCaps) caps = buffer == GST_PAD_PROBE_INFO_BUFFER (info)
+                               ? gst_pad_get_current_caps (pad)
+                               : gst_caps_ref (meta->caps);
   GstVideoInfo video;
   GstVideoFrame frame;
   g_assert_true (gst_video_info_from_caps (&video, caps));

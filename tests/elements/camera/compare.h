@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Frames of a stream of numbered pictures (tests/support/numbered.h), compared with the pictures that they are of.
+ * Frames of a stream of numbered pictures (tests/support/numbered.h), compared with the pictures
+ * that they are of.
  */
 #ifndef SL_TESTS_ELEMENTS_CAMERA_COMPARE_H
 #define SL_TESTS_ELEMENTS_CAMERA_COMPARE_H
@@ -24,7 +25,8 @@ typedef struct
   gint64 first;
 } Compare;
 
-/** compare_watch: frames of @pad, in I420, or those of which its tensors are made. @compare must stay. */
+/** compare_watch: frames of @pad, in I420, or those of which its tensors are made. @compare must
+ * stay. */
 void compare_watch (Compare *compare, GstPad *pad);
 
 #endif

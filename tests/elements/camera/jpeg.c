@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pictures made by jpegenc, damaged by hand: what is left of them is compared byte by byte, and decoded by jpegdec.
+ * Pictures made by jpegenc, damaged by hand: what is left of them is compared byte by byte, and
+ * decoded by jpegdec.
  */
 #include "plugins/camera/jpeg.h"
 
@@ -38,18 +39,21 @@ first_buffer (const char *launch, GBytes *input)
 static GBytes *
 make_picture (void)
 {
-  static const char *const launch = "videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=64,height=48 ! jpegenc ! appsink name=sink";
+  static const char *const launch =
+    "videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=64,height=48 ! jpegenc ! appsink name=sink";
   GBytes *picture = first_buffer (launch, NULL);
   g_assert_nonnull (picture);
   return picture;
 }
 
 static GBytes *
-joined (const void *before, gsize n_before, GBytes *picture, gsize from, gsize to, const void *after, gsize n_after)
+joined (const void *before, gsize n_before, GBytes *picture, gsize from, gsize to,
+        const void *after, gsize n_after)
 {
   GByteArray *bytes = g_byte_array_new ();
   g_byte_array_append (bytes, before, (guint) n_before);
-  g_byte_array_append (bytes, (const guint8 *) g_bytes_get_data (picture, NULL) + from, (guint) (to - from));
+  g_byte_array_append (bytes, (const guint8 *) g_bytes_get_data (picture, NULL) + from,
+                       (guint) (to - from));
   g_byte_array_append (bytes, after, (guint) n_after);
   return g_byte_array_free_to_bytes (bytes);
 }
@@ -74,8 +78,8 @@ assert_taken (GBytes *input, GBytes *expected)
   g_autoptr (GBytes) taken = sl_camera_jpeg_take (input, LIMIT, &error);
   g_assert_no_error (error);
   g_assert_nonnull (taken);
-  g_assert_cmpmem (g_bytes_get_data (taken, NULL), g_bytes_get_size (taken), g_bytes_get_data (expected, NULL),
-                   g_bytes_get_size (expected));
+  g_assert_cmpmem (g_bytes_get_data (taken, NULL), g_bytes_get_size (taken),
+                   g_bytes_get_data (expected, NULL), g_bytes_get_size (expected));
 }
 
 static void
@@ -97,14 +101,17 @@ test_junk (void)
   g_autoptr (GBytes) picture = make_picture ();
   const gsize n = g_bytes_get_size (picture), at = offset_of (picture, 0xc0);
   g_autoptr (GBytes) head = joined (NULL, 0, picture, 0, at, "junk\xff\0more", 10);
-  g_autoptr (GBytes) junk = joined (g_bytes_get_data (head, NULL), g_bytes_get_size (head), picture, at, n, NULL, 0);
+  g_autoptr (GBytes) junk =
+    joined (g_bytes_get_data (head, NULL), g_bytes_get_size (head), picture, at, n, NULL, 0);
   assert_taken (junk, picture);
   g_autoptr (GBytes) fill_head = joined (NULL, 0, picture, 0, at, "\xff\xff", 2);
-  g_autoptr (GBytes) filled = joined (g_bytes_get_data (fill_head, NULL), g_bytes_get_size (fill_head), picture, at, n, NULL, 0);
+  g_autoptr (GBytes) filled = joined (g_bytes_get_data (fill_head, NULL),
+                                      g_bytes_get_size (fill_head), picture, at, n, NULL, 0);
   assert_taken (filled, filled);
 }
 
-/* Of a picture cut off anywhere, what is complete gets an end; without its frame and scan headers it is none. */
+/* Of a picture cut off anywhere, what is complete gets an end; without its frame and scan headers
+ * it is none. */
 static void
 test_cut (void)
 {
@@ -113,7 +120,8 @@ test_cut (void)
   const guint8 *data = g_bytes_get_data (picture, NULL);
   const gsize entropy = scan + 2 + ((gsize) data[scan + 2] << 8 | data[scan + 3]);
   for (gsize cut = 0; cut < n; cut++) {
-    g_autofree guint8 *copy = g_memdup2 (data, MAX (cut, 1)); /* of its own, so that reads beyond it are found */
+    g_autofree guint8 *copy =
+      g_memdup2 (data, MAX (cut, 1)); /* of its own, so that reads beyond it are found */
     g_autoptr (GBytes) part = g_bytes_new_static (copy, cut);
     g_autoptr (GError) error = NULL;
     g_autoptr (GBytes) taken = sl_camera_jpeg_take (part, LIMIT, &error);
@@ -123,12 +131,14 @@ test_cut (void)
       continue;
     }
     g_autoptr (GBytes) expected = joined (NULL, 0, picture, 0, cut, "\xff\xd9", 2);
-    g_assert_cmpmem (g_bytes_get_data (taken, NULL), g_bytes_get_size (taken), g_bytes_get_data (expected, NULL), cut + 2);
+    g_assert_cmpmem (g_bytes_get_data (taken, NULL), g_bytes_get_size (taken),
+                     g_bytes_get_data (expected, NULL), cut + 2);
   }
   g_autoptr (GBytes) half = joined (NULL, 0, picture, 0, (entropy + n) / 2, NULL, 0);
   g_autoptr (GBytes) taken = sl_camera_jpeg_take (half, LIMIT, NULL);
-  g_autoptr (GBytes) frame =
-    first_buffer ("appsrc name=source caps=image/jpeg ! jpegdec ! videoconvert ! video/x-raw,format=GRAY8 ! appsink name=sink", taken);
+  g_autoptr (GBytes) frame = first_buffer (
+    "appsrc name=source caps=image/jpeg ! jpegdec ! videoconvert ! video/x-raw,format=GRAY8 ! appsink name=sink",
+    taken);
   g_assert_nonnull (frame);
   g_assert_cmpuint (g_bytes_get_size (frame), ==, 64 * 48);
 }
@@ -188,7 +198,8 @@ test_second_frame (void)
   g_autoptr (GBytes) picture = make_picture ();
   const gsize n = g_bytes_get_size (picture), at = offset_of (picture, 0xda);
   g_autoptr (GBytes) head = joined (NULL, 0, picture, 0, at, header, sizeof header);
-  g_autoptr (GBytes) both = joined (g_bytes_get_data (head, NULL), g_bytes_get_size (head), picture, at, n, NULL, 0);
+  g_autoptr (GBytes) both =
+    joined (g_bytes_get_data (head, NULL), g_bytes_get_size (head), picture, at, n, NULL, 0);
   g_autoptr (GError) error = NULL;
   g_assert_null (sl_camera_jpeg_take (both, LIMIT, &error));
   g_assert_error (error, SL_ERROR, SL_ERROR_LIMIT);
@@ -202,7 +213,8 @@ test_scans (void)
   for (guint scans = 100; scans <= 101; scans++) {
     g_autoptr (GBytes) many = joined (NULL, 0, picture, 0, n - 2, NULL, 0);
     for (guint i = 1; i < scans; i++) {
-      GBytes *longer = joined (g_bytes_get_data (many, NULL), g_bytes_get_size (many), picture, scan, n - 2, NULL, 0);
+      GBytes *longer = joined (g_bytes_get_data (many, NULL), g_bytes_get_size (many), picture,
+                               scan, n - 2, NULL, 0);
       g_bytes_unref (many);
       many = longer;
     }
@@ -210,8 +222,9 @@ test_scans (void)
     g_autoptr (GBytes) taken = sl_camera_jpeg_take (many, LIMIT, &error);
     g_assert_true ((taken != NULL) == (scans == 100));
     if (scans > 100)
-      g_assert_nonnull (
-        strstr (error->message, "a JPEG picture: expected at most 100 scans, got 101; no property raises this, no camera makes so many"));
+      g_assert_nonnull (strstr (
+        error->message,
+        "a JPEG picture: expected at most 100 scans, got 101; no property raises this, no camera makes so many"));
   }
 }
 
@@ -225,7 +238,8 @@ test_noise (void)
   for (guint i = 0; i < 20000; i++) {
     g_autofree guint8 *data = g_memdup2 (g_bytes_get_data (picture, NULL), n);
     for (gint k = g_rand_int_range (random, 1, 6); k > 0; k--)
-      data[g_rand_int_range (random, 0, (gint32) n)] = (guint8) (g_rand_boolean (random) ? 0xff : g_rand_int (random));
+      data[g_rand_int_range (random, 0, (gint32) n)] =
+        (guint8) (g_rand_boolean (random) ? 0xff : g_rand_int (random));
     g_autoptr (GBytes) damaged = g_bytes_new_static (data, n);
     g_autoptr (GBytes) taken = sl_camera_jpeg_take (damaged, LIMIT, NULL);
     if (taken != NULL)
@@ -234,7 +248,8 @@ test_noise (void)
   g_rand_free (random);
 }
 
-/* A whole picture and a truncated one have the size that jpegenc was given. Noise has none, and does not crash. */
+/* A whole picture and a truncated one have the size that jpegenc was given. Noise has none, and
+ * does not crash. */
 static void
 test_size (void)
 {
@@ -246,7 +261,8 @@ test_size (void)
   for (gsize end = 0; end <= n; end++) {
     g_autofree guint8 *part = g_memdup2 (data, MAX (end, 1));
     const gboolean found = sl_camera_jpeg_size (part, end, &width, &height);
-    g_assert_cmpint (found, ==, end >= frame + 19); /* the frame header: 2 bytes, and 17 of three components */
+    g_assert_cmpint (found, ==,
+                     end >= frame + 19); /* the frame header: 2 bytes, and 17 of three components */
     g_assert_true (!found || (width == 64 && height == 48));
   }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * GStreamer's own decoders and depayloaders, given what a hostile camera sends, inside the limits: what is told, and what memory they take.
+ * GStreamer's own decoders and depayloaders, given what a hostile camera sends, inside the limits:
+ * what is told, and what memory they take.
  */
 #include "plugins/camera/limits.h"
 
@@ -46,7 +47,8 @@ fed_clear (Fed *fed)
 static void
 expect_error (Fed *fed, const char *fragment)
 {
-  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (fed->bus, 100 * GST_SECOND, GST_MESSAGE_ERROR);
+  g_autoptr (GstMessage) message =
+    gst_bus_timed_pop_filtered (fed->bus, 100 * GST_SECOND, GST_MESSAGE_ERROR);
   g_autoptr (GError) error = NULL;
   g_assert_nonnull (message);
   gst_message_parse_error (message, &error, NULL);
@@ -65,7 +67,8 @@ read_picture (const char *launch)
   g_autoptr (GstElement) pipeline = gst_parse_launch (whole, NULL);
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  g_autoptr (GstMessage) end = gst_bus_timed_pop_filtered (bus, 100 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_autoptr (GstMessage) end =
+    gst_bus_timed_pop_filtered (bus, 100 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   g_assert_cmpint (GST_MESSAGE_TYPE (end), ==, GST_MESSAGE_EOS);
   gst_element_set_state (pipeline, GST_STATE_NULL);
   char *data;
@@ -93,10 +96,12 @@ grow_picture (GBytes *picture, guint side)
 static void
 test_frames (void)
 {
-  g_autoptr (GBytes) picture = read_picture ("videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=64,height=48 ! jpegenc");
+  g_autoptr (GBytes) picture = read_picture (
+    "videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=64,height=48 ! jpegenc");
   g_autoptr (GBytes) bomb = grow_picture (picture, 32000);
   Fed fed;
-  fed_init (&fed, "appsrc name=source caps=image/jpeg ! jpegdec ! videoconvert name=convert ! fakesink");
+  fed_init (&fed,
+            "appsrc name=source caps=image/jpeg ! jpegdec ! videoconvert name=convert ! fakesink");
   g_autoptr (GstElement) convert = gst_bin_get_by_name (GST_BIN (fed.pipeline), "convert");
   sl_camera_limit_frames (convert, &limits);
   const guint64 before = test_memory ("VmRSS:");
@@ -104,9 +109,10 @@ test_frames (void)
   gst_element_set_state (fed.pipeline, GST_STATE_PLAYING);
   gst_app_src_push_buffer (GST_APP_SRC (fed.source), gst_buffer_new_wrapped_bytes (bomb));
   gst_app_src_end_of_stream (GST_APP_SRC (fed.source));
-  expect_error (&fed,
-                "a picture of 32000x32000 (video/x-raw): expected at most 67108864 pixels (max-pixels), got 1024000000; where the camera "
-                "has such pictures, raise max-pixels");
+  expect_error (
+    &fed,
+    "a picture of 32000x32000 (video/x-raw): expected at most 67108864 pixels (max-pixels), got 1024000000; where the camera "
+    "has such pictures, raise max-pixels");
   fed_clear (&fed);
   test_assert_grown (before);
 }
@@ -116,13 +122,19 @@ static void
 test_caps (void)
 {
   Fed fed;
-  fed_init (&fed, "appsrc name=source caps=image/jpeg,width=65500,height=65500,framerate=30/1,parsed=true ! decodebin ! fakesink");
+  fed_init (
+    &fed,
+    "appsrc name=source caps=image/jpeg,width=65500,height=65500,framerate=30/1,parsed=true ! decodebin ! fakesink");
   sl_camera_limit_decoding (GST_BIN (fed.pipeline), &limits);
   gst_element_set_state (fed.pipeline, GST_STATE_PLAYING);
-  g_autoptr (GBytes) picture = read_picture ("videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=64,height=48 ! jpegenc");
-  g_autoptr (GBytes) bomb = grow_picture (picture, 65500); /* a parser between here and the decoder believes the picture */
+  g_autoptr (GBytes) picture = read_picture (
+    "videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=64,height=48 ! jpegenc");
+  g_autoptr (GBytes) bomb =
+    grow_picture (picture, 65500); /* a parser between here and the decoder believes the picture */
   gst_app_src_push_buffer (GST_APP_SRC (fed.source), gst_buffer_new_wrapped_bytes (bomb));
-  expect_error (&fed, "a picture of 65500x65500 (image/jpeg): expected at most 67108864 pixels (max-pixels), got 4290250000;");
+  expect_error (
+    &fed,
+    "a picture of 65500x65500 (image/jpeg): expected at most 67108864 pixels (max-pixels), got 4290250000;");
   fed_clear (&fed);
 }
 
@@ -143,18 +155,22 @@ static void
 test_fragments (void)
 {
   Fed fed;
-  fed_init (&fed, "appsrc name=source block=true max-buffers=10 format=time "
-                  "caps=application/x-rtp,media=video,encoding-name=H264,clock-rate=90000,payload=96 ! decodebin ! fakesink");
+  fed_init (
+    &fed,
+    "appsrc name=source block=true max-buffers=10 format=time "
+    "caps=application/x-rtp,media=video,encoding-name=H264,clock-rate=90000,payload=96 ! decodebin ! fakesink");
   sl_camera_limit_decoding (GST_BIN (fed.pipeline), &limits);
   const guint64 before = test_memory ("VmRSS:");
   test_reset_peak ();
   gst_element_set_state (fed.pipeline, GST_STATE_PLAYING);
   for (guint i = 0; i < 5000; i++)
-    if (gst_app_src_push_buffer (GST_APP_SRC (fed.source), make_packet ((guint16) i)) != GST_FLOW_OK)
+    if (gst_app_src_push_buffer (GST_APP_SRC (fed.source), make_packet ((guint16) i))
+        != GST_FLOW_OK)
       break;
-  expect_error (&fed,
-                "a picture of the stream: expected at most 1000000 bytes (max-part-bytes), got 1020000 and no end; where the camera has "
-                "such pictures, raise max-part-bytes");
+  expect_error (
+    &fed,
+    "a picture of the stream: expected at most 1000000 bytes (max-part-bytes), got 1020000 and no end; where the camera has "
+    "such pictures, raise max-part-bytes");
   fed_clear (&fed);
   test_assert_grown (before);
 }
@@ -167,13 +183,17 @@ test_file (void)
   const gint fd = g_mkstemp (path);
   g_assert_cmpint (fd, >=, 0);
   g_close (fd, NULL);
-  g_autoptr (GBytes) picture = read_picture ("videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=640,height=480 ! jpegenc");
-  g_assert_true (g_file_set_contents (path, g_bytes_get_data (picture, NULL), (gssize) g_bytes_get_size (picture), NULL));
+  g_autoptr (GBytes) picture = read_picture (
+    "videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=640,height=480 ! jpegenc");
+  g_assert_true (g_file_set_contents (path, g_bytes_get_data (picture, NULL),
+                                      (gssize) g_bytes_get_size (picture), NULL));
   g_autoptr (TestCamera) refused = test_camera_new (path, "max-pixels=307199", NULL);
   test_camera_play (refused, GST_STATE_PLAYING);
-  test_camera_wait_text (refused, GST_MESSAGE_ERROR,
-                         "a picture of 640x480 (image/jpeg): expected at most 307199 pixels (max-pixels), got 307200;");
-  g_autoptr (TestCamera) taken = test_camera_new (path, "max-pixels=307200 max-part-bytes=1024", NULL);
+  test_camera_wait_text (
+    refused, GST_MESSAGE_ERROR,
+    "a picture of 640x480 (image/jpeg): expected at most 307199 pixels (max-pixels), got 307200;");
+  g_autoptr (TestCamera) taken =
+    test_camera_new (path, "max-pixels=307200 max-part-bytes=1024", NULL);
   test_camera_play (taken, GST_STATE_PLAYING);
   test_camera_wait_frames (taken, 1);
   test_remove_file (path);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Multipart streams as cameras send them, written by hand after RFC 2046, cut into chunks of every size.
+ * Multipart streams as cameras send them, written by hand after RFC 2046, cut into chunks of every
+ * size.
  */
 #include "plugins/camera/multipart.h"
 
@@ -30,21 +31,35 @@ static const struct
 {
   const char *name, *stream, *expected;
 } streams[] = {
-  { "plain", "--f\r\nContent-Type: image/jpeg\r\n\r\n" SOI "a\r\n--f\r\n\r\n" SOI "b\r\n--f\r\n", "a b " },
-  { "length", "--f\r\nContent-Length: 4\r\n\r\n" SOI "a\r\n--f\r\ncontent-LENGTH:4 \r\n\r\n" SOI "b", "a b " },
+  { "plain", "--f\r\nContent-Type: image/jpeg\r\n\r\n" SOI "a\r\n--f\r\n\r\n" SOI "b\r\n--f\r\n",
+    "a b " },
+  { "length",
+    "--f\r\nContent-Length: 4\r\n\r\n" SOI "a\r\n--f\r\ncontent-LENGTH:4 \r\n\r\n" SOI "b",
+    "a b " },
   { "lines end with LF", "--f\nX: 1\n\n" SOI "a\n--f\n\n" SOI "b\n--f\n", "a b " },
   { "preamble", "hello\r\nworld\r\n--f\r\n\r\n" SOI "a\r\n--f", "a " },
   { "no line before the first boundary's end", "\r\n\r\n--f  \r\n\r\n" SOI "a\r\n--f", "a " },
   { "boundary inside a line is none", "--f\r\n\r\n" SOI "a--f\r\n--f", "a--f " },
   { "almost a boundary", "--ff\r\n\r\n" SOI "a\n--f\r\n--ff", "a\n--f " },
   { "newlines before the boundary", "--f\r\n\r\n" SOI "a\r\n\r\n\r\n--f", "a\r\n\r\n " },
-  { "length too large", "--f\r\nContent-Length: 90\r\n\r\n" SOI "a\r\n--f\r\nContent-Length: 90\r\n\r\n" SOI "b\r\n--f", "a b " },
-  { "length too small", "--f\r\nContent-Length: 4\r\n\r\n" SOI "abcde\r\n--f\r\nContent-Length: 4\r\n\r\n" SOI "b\r\n--f", "a b " },
-  { "length is no number", "--f\r\nContent-Length: -4\r\n\r\n" SOI "a\r\n--f\r\nContent-Length: 4x\r\n\r\n" SOI "b\r\n--f", "a b " },
-  { "length is 0", "--f\r\nContent-Length: 0\r\n\r\n" SOI "a\r\n--f\r\n\r\n" SOI "b\r\n--f", "a b " },
-  { "parts of other types", "--f\r\n\r\nhello\r\n--f\r\n\r\n" SOI "a\r\n--f\r\n\r\n\r\n--f\r\n\r\n" SOI "b\r\n--f", "a b " },
+  { "length too large",
+    "--f\r\nContent-Length: 90\r\n\r\n" SOI "a\r\n--f\r\nContent-Length: 90\r\n\r\n" SOI "b\r\n--f",
+    "a b " },
+  { "length too small",
+    "--f\r\nContent-Length: 4\r\n\r\n" SOI "abcde\r\n--f\r\nContent-Length: 4\r\n\r\n" SOI
+    "b\r\n--f",
+    "a b " },
+  { "length is no number",
+    "--f\r\nContent-Length: -4\r\n\r\n" SOI "a\r\n--f\r\nContent-Length: 4x\r\n\r\n" SOI "b\r\n--f",
+    "a b " },
+  { "length is 0", "--f\r\nContent-Length: 0\r\n\r\n" SOI "a\r\n--f\r\n\r\n" SOI "b\r\n--f",
+    "a b " },
+  { "parts of other types",
+    "--f\r\n\r\nhello\r\n--f\r\n\r\n" SOI "a\r\n--f\r\n\r\n\r\n--f\r\n\r\n" SOI "b\r\n--f",
+    "a b " },
   { "a part that does not end", "--f\r\n\r\n" SOI "a\r\n--f\r\n\r\n" SOI "b", "a " },
-  { "more behind the boundary", "--f\r\n\r\n" SOI "a\r\n--f-and-more\r\n\r\n" SOI "b\r\n--f--", "a b " },
+  { "more behind the boundary", "--f\r\n\r\n" SOI "a\r\n--f-and-more\r\n\r\n" SOI "b\r\n--f--",
+    "a b " },
 };
 
 static void
@@ -63,7 +78,8 @@ test_streams (void)
         g_assert_no_error (error);
       }
       if (strcmp (taken.seen->str, streams[i].expected) != 0)
-        g_error ("%s, chunks of %u: expected '%s', got '%s'", streams[i].name, (guint) chunk, streams[i].expected, taken.seen->str);
+        g_error ("%s, chunks of %u: expected '%s', got '%s'", streams[i].name, (guint) chunk,
+                 streams[i].expected, taken.seen->str);
       sl_camera_parts_free (parts);
       g_string_free (taken.seen, TRUE);
     }
@@ -84,7 +100,8 @@ test_stamp (void)
   guint64 stamp = 0;
   SlCameraParts *parts = sl_camera_parts_new (1000, keep_stamp, &stamp);
   for (guint i = 0; i < G_N_ELEMENTS (chunks); i++)
-    g_assert_true (sl_camera_parts_push (parts, (const guint8 *) chunks[i], strlen (chunks[i]), 100 + i, NULL));
+    g_assert_true (
+      sl_camera_parts_push (parts, (const guint8 *) chunks[i], strlen (chunks[i]), 100 + i, NULL));
   g_assert_cmpuint (stamp, ==, 101);
   sl_camera_parts_free (parts);
 }
@@ -113,10 +130,12 @@ test_bounds (void)
     const char *expected;
   } cases[] = {
     { "--f\r\n\r\n", 1004, "expected at most 1000 bytes (max-part-bytes), got 1005 and no end" },
-    { "--f\r\nContent-Length: 1000\r\n\r\n", 2000, "expected a boundary, a line that begins with --, got 1001 bytes without one" },
+    { "--f\r\nContent-Length: 1000\r\n\r\n", 2000,
+      "expected a boundary, a line that begins with --, got 1001 bytes without one" },
     { "--f\r\nX: ", 65533, "expected a header of at most 65536 bytes, got 65537 and no end" },
     { "", 65536, "expected a boundary, a line that begins with --, got 65537 bytes without one" },
-    { "--f\r\n\r\n\r\n--f", 65536, "expected a header of at most 65536 bytes, got 65537 and no end" },
+    { "--f\r\n\r\n\r\n--f", 65536,
+      "expected a header of at most 65536 bytes, got 65537 and no end" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autoptr (GError) none = NULL, error = NULL;
@@ -130,7 +149,9 @@ test_bounds (void)
   g_autoptr (GError) error = NULL;
   sl_camera_parts_free (filled ("--f\r\nContent-Length: 1001\r\n", 0, 1000, &error));
   g_assert_error (error, SL_ERROR, SL_ERROR_LIMIT);
-  g_assert_nonnull (strstr (error->message, "its Content-Length is 1001; where the camera has such pictures, raise max-part-bytes"));
+  g_assert_nonnull (strstr (
+    error->message,
+    "its Content-Length is 1001; where the camera has such pictures, raise max-part-bytes"));
 }
 
 /* Only parts in a row count. */
@@ -147,14 +168,17 @@ test_empty (void)
     g_string_append (stream, "--f\r\n\r\n\r\n");
   sl_camera_parts_free (filled (stream->str, 0, 1000, &error));
   g_assert_error (error, SL_ERROR, SL_ERROR_FORMAT);
-  g_assert_nonnull (strstr (error->message, "expected JPEG pictures, got 101 parts in a row without one"));
+  g_assert_nonnull (
+    strstr (error->message, "expected JPEG pictures, got 101 parts in a row without one"));
 }
 
 /* Whatever comes, in whatever pieces: no read beyond what was given, and an end. */
 static void
 test_noise (void)
 {
-  static const char *const words[] = { "--f", "\r\n", "\n", "-", "Content-Length: ", "7", "99999", "-1", SOI, "a", "\r", ":", "--" };
+  static const char *const words[] = {
+    "--f", "\r\n", "\n", "-", "Content-Length: ", "7", "99999", "-1", SOI, "a", "\r", ":", "--"
+  };
   GRand *random = g_rand_new_with_seed (7);
   for (guint i = 0; i < 2000; i++) {
     Taken taken = { g_string_new (NULL) };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slcamera without a camera: test:// and file://, properties, refusals, states. What needs a network peer is in
- * slcamera_http.c and slcamera_rtsp.c, devices in slcamera_v4l2.c.
+ * slcamera without a camera: test:// and file://, properties, refusals, states. What needs a
+ * network peer is in slcamera_http.c and slcamera_rtsp.c, devices in slcamera_v4l2.c.
  */
 #include <glib/gstdio.h>
 #include <gst/video/gstvideodecoder.h>
@@ -16,7 +16,8 @@ run_to_end (GstElement *pipeline)
 {
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, 100 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_autoptr (GstMessage) message =
+    gst_bus_timed_pop_filtered (bus, 100 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
   gst_element_set_state (pipeline, GST_STATE_NULL);
 }
@@ -27,9 +28,10 @@ make_video (void)
 {
   g_autofree char *dir = g_dir_make_tmp ("sightline-XXXXXX", NULL);
   char *path = g_build_filename (dir, "video.mkv", NULL);
-  g_autofree char *launch = g_strdup_printf ("videotestsrc num-buffers=%d ! video/x-raw,format=I420,width=64,height=48,framerate=25/1 ! "
-                                             "jpegenc ! matroskamux ! filesink location=%s",
-                                             FILE_FRAMES, path);
+  g_autofree char *launch = g_strdup_printf (
+    "videotestsrc num-buffers=%d ! video/x-raw,format=I420,width=64,height=48,framerate=25/1 ! "
+    "jpegenc ! matroskamux ! filesink location=%s",
+    FILE_FRAMES, path);
   g_autoptr (GstElement) pipeline = gst_parse_launch (launch, NULL);
   run_to_end (pipeline);
   return path;
@@ -42,7 +44,8 @@ make_video (void)
 static GstPadProbeReturn
 paint_fields (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
-  GstBuffer *buffer = GST_PAD_PROBE_INFO_DATA (info) = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
+  GstBuffer *buffer = GST_PAD_PROBE_INFO_DATA (info) =
+    gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
   for (gint row = 0; row < 48; row++)
     gst_buffer_memset (buffer, (gsize) row * 64, row % 2 == 0 ? TOP_FIELD : BOTTOM_FIELD, 64);
   return GST_PAD_PROBE_OK;
@@ -62,7 +65,8 @@ check_rows (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 }
 
 static void
-probe (GstElement *bin, const char *name, const char *pad_name, GstPadProbeCallback callback, gpointer data)
+probe (GstElement *bin, const char *name, const char *pad_name, GstPadProbeCallback callback,
+       gpointer data)
 {
   g_autoptr (GstElement) element = gst_bin_get_by_name (GST_BIN (bin), name);
   g_autoptr (GstPad) pad = gst_element_get_static_pad (element, pad_name);
@@ -73,12 +77,14 @@ probe (GstElement *bin, const char *name, const char *pad_name, GstPadProbeCallb
 static void
 test_interlaced (void)
 {
-  g_autoptr (GstElementFactory) setter = gst_element_factory_find ("capssetter"), deinterlace = gst_element_factory_find ("deinterlace");
+  g_autoptr (GstElementFactory) setter = gst_element_factory_find ("capssetter"),
+                                deinterlace = gst_element_factory_find ("deinterlace");
   if (setter == NULL || deinterlace == NULL) {
     g_test_skip ("there is no capssetter or deinterlace");
     return;
   }
-  g_autofree char *dir = g_dir_make_tmp ("sightline-XXXXXX", NULL), *path = g_build_filename (dir, "fields.mkv", NULL);
+  g_autofree char *dir = g_dir_make_tmp ("sightline-XXXXXX", NULL),
+                  *path = g_build_filename (dir, "fields.mkv", NULL);
   g_autofree char *launch = g_strdup_printf (
     "videotestsrc name=source num-buffers=%d ! video/x-raw,format=I420,width=64,height=48,framerate=25/1 ! "
     "capssetter caps=\"video/x-raw,interlace-mode=(string)interleaved,field-order=(string)top-field-first\" ! matroskamux ! filesink location=%s",
@@ -100,7 +106,8 @@ test_interlaced (void)
 static void
 test_frames (void)
 {
-  g_autoptr (TestCamera) camera = test_camera_new ("test://?pattern=ball&live=false&frames=12", "width=48 height=32 framerate=10", NULL);
+  g_autoptr (TestCamera) camera = test_camera_new ("test://?pattern=ball&live=false&frames=12",
+                                                   "width=48 height=32 framerate=10", NULL);
   test_camera_play (camera, GST_STATE_PLAYING);
   gst_structure_free (test_camera_wait (camera, "playing"));
   gst_structure_free (test_camera_wait (camera, "ended"));
@@ -116,7 +123,8 @@ test_frames (void)
 static void
 test_live (void)
 {
-  g_autoptr (TestCamera) camera = test_camera_new ("test://?pattern=ball", "width=48 height=32", NULL);
+  g_autoptr (TestCamera) camera =
+    test_camera_new ("test://?pattern=ball", "width=48 height=32", NULL);
   g_autofree char *before = NULL, *after = NULL;
   gint64 age = 0;
   g_object_get (camera->camera, "state", &before, "last-frame-age", &age, NULL);
@@ -128,7 +136,8 @@ test_live (void)
   g_assert_cmpstr (gst_structure_get_string (playing, "uri"), ==, "test://?pattern=ball");
   guint attempt = 0;
   GstCaps *caps = NULL;
-  g_assert_true (gst_structure_get (playing, "attempt", G_TYPE_UINT, &attempt, "caps", GST_TYPE_CAPS, &caps, NULL));
+  g_assert_true (gst_structure_get (playing, "attempt", G_TYPE_UINT, &attempt, "caps",
+                                    GST_TYPE_CAPS, &caps, NULL));
   g_assert_cmpuint (attempt, ==, 1);
   g_assert_cmpuint (gst_caps_get_size (caps), ==, 1);
   gst_caps_unref (caps);
@@ -149,7 +158,8 @@ static void
 test_states (void)
 {
   g_autoptr (TestCamera) camera = test_camera_new ("test://", "width=48 height=32", NULL);
-  g_assert_cmpint (gst_element_set_state (camera->pipeline, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_NO_PREROLL);
+  g_assert_cmpint (gst_element_set_state (camera->pipeline, GST_STATE_PAUSED), ==,
+                   GST_STATE_CHANGE_NO_PREROLL);
   for (guint i = 0; i < 3; i++) {
     test_camera_play (camera, GST_STATE_PLAYING);
     test_camera_wait_frames (camera, 3);
@@ -175,10 +185,14 @@ static const struct
   { "unset", NULL, "slcamera's uri property is not set: expected v4l2:///dev/video0" },
   { "scheme", "ftp://cam/1",
     "uri=ftp://cam/1: slcamera has no scheme 'ftp': expected v4l2:///dev/video0, rtsp://HOST/PATH, http://HOST/PATH, file:///PATH, libcamera://NAME, pipewire://NODE, csi://0 or test://" },
-  { "pattern", "test://?pattern=bal", "uri=test://?pattern=bal: 'bal' is no pattern: expected one of smpte, snow, black" },
-  { "password", "joe:hush@cam/1", "uri=joe:***@cam/1: an address without a scheme: expected v4l2:///dev/video0" },
-  { "passwords", "rtsp://cam/1", "password and password-file are both set: expected one of them", "password=a password-file=/b" },
-  { "password-file", "rtsp://cam/1", "password-file=/nonexistent/pw: No such file or directory", "password-file=/nonexistent/pw" },
+  { "pattern", "test://?pattern=bal",
+    "uri=test://?pattern=bal: 'bal' is no pattern: expected one of smpte, snow, black" },
+  { "password", "joe:hush@cam/1",
+    "uri=joe:***@cam/1: an address without a scheme: expected v4l2:///dev/video0" },
+  { "passwords", "rtsp://cam/1", "password and password-file are both set: expected one of them",
+    "password=a password-file=/b" },
+  { "password-file", "rtsp://cam/1", "password-file=/nonexistent/pw: No such file or directory",
+    "password-file=/nonexistent/pw" },
 };
 
 static void
@@ -186,7 +200,8 @@ test_refusal (gconstpointer data)
 {
   const guint i = GPOINTER_TO_UINT (data);
   g_autoptr (TestCamera) camera = test_camera_new (refusals[i].uri, refusals[i].properties, NULL);
-  g_assert_cmpint (gst_element_set_state (camera->pipeline, GST_STATE_PLAYING), ==, GST_STATE_CHANGE_FAILURE);
+  g_assert_cmpint (gst_element_set_state (camera->pipeline, GST_STATE_PLAYING), ==,
+                   GST_STATE_CHANGE_FAILURE);
   test_assert_error (camera->bus, refusals[i].message, NULL);
 }
 
@@ -194,13 +209,18 @@ static const struct
 {
   const char *element, *uri, *message;
 } missing[] = {
-  { "v4l2src", "/dev/video0", "element 'v4l2src' is missing, which slcamera needs for v4l2://: install gstreamer1.0-plugins-good" },
-  { "rtspsrc", "rtsp://127.0.0.1/", "element 'rtspsrc' is missing, which slcamera needs for rtsp://: install gstreamer1.0-plugins-good" },
+  { "v4l2src", "/dev/video0",
+    "element 'v4l2src' is missing, which slcamera needs for v4l2://: install gstreamer1.0-plugins-good" },
+  { "rtspsrc", "rtsp://127.0.0.1/",
+    "element 'rtspsrc' is missing, which slcamera needs for rtsp://: install gstreamer1.0-plugins-good" },
   { "souphttpsrc", "http://127.0.0.1/",
     "element 'souphttpsrc' is missing, which slcamera needs for http://: install gstreamer1.0-plugins-good" },
-  { "decodebin", "file:///a.mp4", "element 'decodebin' is missing, which slcamera needs for file://: install gstreamer1.0-plugins-base" },
-  { "videoconvert", "test://", "element 'videoconvert' is missing, which slcamera needs for test://: install gstreamer1.0-plugins-base" },
-  { "appsrc", "test://", "element 'appsrc' is missing, which slcamera needs: install gstreamer1.0-plugins-base" },
+  { "decodebin", "file:///a.mp4",
+    "element 'decodebin' is missing, which slcamera needs for file://: install gstreamer1.0-plugins-base" },
+  { "videoconvert", "test://",
+    "element 'videoconvert' is missing, which slcamera needs for test://: install gstreamer1.0-plugins-base" },
+  { "appsrc", "test://",
+    "element 'appsrc' is missing, which slcamera needs: install gstreamer1.0-plugins-base" },
 };
 
 static void
@@ -227,17 +247,20 @@ test_missing (gconstpointer data)
 static void
 test_impossible (void)
 {
-  g_autoptr (TestCamera) camera = test_camera_new ("test://", "width=64 height=48", "video/x-raw,width=32");
+  g_autoptr (TestCamera) camera =
+    test_camera_new ("test://", "width=64 height=48", "video/x-raw,width=32");
   test_camera_play (camera, GST_STATE_PLAYING);
-  test_camera_wait_text (camera, GST_MESSAGE_ERROR,
-                         "test://: no format, size and rate are common to the source, slcamera's width, height and framerate, and the caps "
-                         "after it");
+  test_camera_wait_text (
+    camera, GST_MESSAGE_ERROR,
+    "test://: no format, size and rate are common to the source, slcamera's width, height and framerate, and the caps "
+    "after it");
 }
 
 static void
 test_secrets (void)
 {
-  g_autoptr (TestCamera) camera = test_camera_new ("rtsp://joe:hush@127.0.0.1:9/1?token=hush", "password=hush2", NULL);
+  g_autoptr (TestCamera) camera =
+    test_camera_new ("rtsp://joe:hush@127.0.0.1:9/1?token=hush", "password=hush2", NULL);
   g_autofree char *uri = NULL, *password = NULL;
   g_object_get (camera->camera, "uri", &uri, "password", &password, NULL);
   g_assert_cmpstr (uri, ==, "rtsp://joe:***@127.0.0.1:9/1?token=***");
@@ -245,8 +268,8 @@ test_secrets (void)
   test_camera_play (camera, GST_STATE_PLAYING);
   g_autoptr (GstStructure) structure = test_camera_wait (camera, "reconnecting");
   g_autofree char *text = gst_structure_to_string (structure);
-  g_autofree char *dot =
-    gst_debug_bin_to_dot_data (GST_BIN (camera->pipeline), GST_DEBUG_GRAPH_SHOW_ALL | GST_DEBUG_GRAPH_SHOW_FULL_PARAMS);
+  g_autofree char *dot = gst_debug_bin_to_dot_data (
+    GST_BIN (camera->pipeline), GST_DEBUG_GRAPH_SHOW_ALL | GST_DEBUG_GRAPH_SHOW_FULL_PARAMS);
   g_assert_null (strstr (text, "hush"));
   g_assert_null (strstr (dot, "hush"));
 }
@@ -275,7 +298,8 @@ test_file_preroll (void)
   for (guint i = 0; i < 2; i++) {
     camera->frames = 0;
     test_camera_play (camera, GST_STATE_PAUSED);
-    g_assert_cmpint (gst_element_get_state (camera->pipeline, NULL, NULL, 100 * GST_SECOND), ==, GST_STATE_CHANGE_SUCCESS);
+    g_assert_cmpint (gst_element_get_state (camera->pipeline, NULL, NULL, 100 * GST_SECOND), ==,
+                     GST_STATE_CHANGE_SUCCESS);
     g_assert_cmpuint (camera->frames, ==, 1);
     test_camera_play (camera, GST_STATE_PLAYING);
     test_camera_wait_eos (camera);
@@ -328,9 +352,12 @@ expect_file_error (const char *uri, const char *downstream, const char *message)
 static void
 test_file_errors (void)
 {
-  expect_file_error ("file:///nonexistent/a.mp4", NULL, "file:///nonexistent/a.mp4: there is no file /nonexistent/a.mp4");
-  expect_file_error ("file:///usr", NULL, "file:///usr: /usr is a folder, expected a video or a picture");
-  g_autofree char *text = test_text_file ("text.mp4", "These are words, not pictures. They are quite enough of them to tell, too.\n");
+  expect_file_error ("file:///nonexistent/a.mp4", NULL,
+                     "file:///nonexistent/a.mp4: there is no file /nonexistent/a.mp4");
+  expect_file_error ("file:///usr", NULL,
+                     "file:///usr: /usr is a folder, expected a video or a picture");
+  g_autofree char *text = test_text_file (
+    "text.mp4", "These are words, not pictures. They are quite enough of them to tell, too.\n");
   expect_file_error (text, NULL, "text.mp4: Could not determine type of stream");
   test_remove_file (text);
   g_autofree char *empty = test_text_file ("empty.mp4", "");
@@ -350,7 +377,8 @@ decode_silently (GstVideoDecoder *decoder, GstVideoCodecFrame *frame)
   return GST_FLOW_OK;
 }
 
-/* The demuxer's error may get lost: decodebin drops those of elements that it has not done connecting yet. Here there is none at all. */
+/* The demuxer's error may get lost: decodebin drops those of elements that it has not done
+ * connecting yet. Here there is none at all. */
 static void
 test_file_silent_decoder (void)
 {
@@ -376,20 +404,23 @@ test_file_decoder (void)
   g_autofree char *video = make_video ();
   g_autoptr (GstCaps) jpeg = gst_caps_from_string ("image/jpeg");
   GstRegistry *registry = gst_registry_get ();
-  GList *all = gst_element_factory_list_get_elements (GST_ELEMENT_FACTORY_TYPE_DECODER, GST_RANK_NONE);
+  GList *all =
+    gst_element_factory_list_get_elements (GST_ELEMENT_FACTORY_TYPE_DECODER, GST_RANK_NONE);
   GList *decoders = gst_element_factory_list_filter (all, jpeg, GST_PAD_SINK, FALSE), *next;
   for (GList *at = decoders; at != NULL; at = next) {
     next = at->next;
-    if (gst_element_factory_can_sink_all_caps (at->data, GST_CAPS_ANY)) { /* decodebin is one of them */
+    if (gst_element_factory_can_sink_all_caps (at->data,
+                                               GST_CAPS_ANY)) { /* decodebin is one of them */
       gst_object_unref (at->data);
       decoders = g_list_delete_link (decoders, at);
     } else {
       gst_registry_remove_feature (registry, at->data);
     }
   }
-  expect_file_error (video, NULL,
-                     "video.mkv: no element is installed for JPEG decoder: install gstreamer1.0-libav (decoders) or "
-                     "gstreamer1.0-plugins-good (RTP), by Debian's names");
+  expect_file_error (
+    video, NULL,
+    "video.mkv: no element is installed for JPEG decoder: install gstreamer1.0-libav (decoders) or "
+    "gstreamer1.0-plugins-good (RTP), by Debian's names");
   for (GList *at = decoders; at != NULL; at = at->next)
     gst_registry_add_feature (registry, at->data);
   gst_plugin_feature_list_free (decoders);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slcamera's pad encoded: the bytes are those that another client of the same camera, or a demuxer of the same file, gets; each decoded frame's
- * timestamp is there; after a reconnection it goes on with a key frame; and what comes where there is nothing, or nobody takes it.
+ * slcamera's pad encoded: the bytes are those that another client of the same camera, or a demuxer
+ * of the same file, gets; each decoded frame's timestamp is there; after a reconnection it goes on
+ * with a key frame; and what comes where there is nothing, or nobody takes it.
  */
 #include <gst/app/gstappsink.h>
 
@@ -70,19 +71,23 @@ buffer_at (GPtrArray *samples, guint i)
   return gst_sample_get_buffer (samples->pdata[i]);
 }
 
-/* (transfer full): @buffer without parameter sets and delimiters of H.264 and H.265, which are in caps, and which parsers repeat. */
+/* (transfer full): @buffer without parameter sets and delimiters of H.264 and H.265, which are in
+ * caps, and which parsers repeat. */
 static GBytes *
 pictures_of (GstSample *sample)
 {
-  const char *type = gst_structure_get_name (gst_caps_get_structure (gst_sample_get_caps (sample), 0));
-  const gboolean h264 = g_str_equal (type, "video/x-h264"), h265 = g_str_equal (type, "video/x-h265");
+  const char *type =
+    gst_structure_get_name (gst_caps_get_structure (gst_sample_get_caps (sample), 0));
+  const gboolean h264 = g_str_equal (type, "video/x-h264"),
+                 h265 = g_str_equal (type, "video/x-h265");
   GByteArray *bytes = g_byte_array_new ();
   GstMapInfo map;
   g_assert_true (gst_buffer_map (gst_sample_get_buffer (sample), &map, GST_MAP_READ));
   if (!h264 && !h265)
     g_byte_array_append (bytes, map.data, (guint) map.size);
   for (gsize at = 0; (h264 || h265) && at + 5 <= map.size;) {
-    const gsize n = (gsize) map.data[at] << 24 | (gsize) map.data[at + 1] << 16 | (gsize) map.data[at + 2] << 8 | map.data[at + 3];
+    const gsize n = (gsize) map.data[at] << 24 | (gsize) map.data[at + 1] << 16
+                    | (gsize) map.data[at + 2] << 8 | map.data[at + 3];
     const guint kind = h264 ? map.data[at + 4] & 0x1f : map.data[at + 4] >> 1 & 0x3f;
     g_assert_cmpuint (n, <=, map.size - at - 4);
     if (h264 ? kind < 7 || kind > 9 : kind < 32 || kind > 35)
@@ -113,7 +118,8 @@ assert_part (GPtrArray *taken, GPtrArray *sent)
     g_assert_true (same_picture (taken->pdata[i], sent->pdata[from + i]));
 }
 
-/* Each frame has the timestamp of an encoded one, but those that a decoder made before the first key frame. */
+/* Each frame has the timestamp of an encoded one, but those that a decoder made before the first
+ * key frame. */
 static void
 assert_times (GPtrArray *frames, GPtrArray *encoded)
 {
@@ -121,7 +127,9 @@ assert_times (GPtrArray *frames, GPtrArray *encoded)
   for (guint i = 0; i < frames->len; i++) {
     const GstClockTime time = GST_BUFFER_PTS (buffer_at (frames, i));
     guint k = 0;
-    while (k < encoded->len && ABS (GST_CLOCK_DIFF (GST_BUFFER_PTS (buffer_at (encoded, k)), time)) >= (GstClockTimeDiff) GST_MSECOND)
+    while (k < encoded->len
+           && ABS (GST_CLOCK_DIFF (GST_BUFFER_PTS (buffer_at (encoded, k)), time))
+                >= (GstClockTimeDiff) GST_MSECOND)
       k++;
     found += k < encoded->len ? 1 : 0;
     g_assert_true (k < encoded->len || time < GST_BUFFER_PTS (buffer_at (encoded, 0)));
@@ -138,7 +146,8 @@ assert_decoding_times (GPtrArray *encoded)
     GstBuffer *frame = buffer_at (encoded, i);
     g_assert_true (GST_BUFFER_DTS_IS_VALID (frame) == timed);
     g_assert_true (!timed || GST_BUFFER_DTS (frame) <= GST_BUFFER_PTS (frame));
-    g_assert_true (!timed || i == 0 || GST_BUFFER_DTS (frame) >= GST_BUFFER_DTS (buffer_at (encoded, i - 1)));
+    g_assert_true (!timed || i == 0
+                   || GST_BUFFER_DTS (frame) >= GST_BUFFER_DTS (buffer_at (encoded, i - 1)));
   }
 }
 
@@ -155,7 +164,9 @@ typedef struct
   guint frames;
 } File;
 
-#define PICTURES(n) "videotestsrc pattern=ball num-buffers=" n " ! video/x-raw,format=I420,width=160,height=128,framerate=25/1 ! "
+#define PICTURES(n)                          \
+  "videotestsrc pattern=ball num-buffers=" n \
+  " ! video/x-raw,format=I420,width=160,height=128,framerate=25/1 ! "
 
 static const File files[] = {
   { "h264",
@@ -178,7 +189,11 @@ static const File files[] = {
     PICTURES ("60") "x265enc key-int-max=20 ! h265parse ! mp4mux",
     "qtdemux ! " HVC,
     60 },
-  { "jpeg", { "jpegenc", "avimux" }, PICTURES ("60") "jpegenc ! avimux", "avidemux ! image/jpeg", 60 },
+  { "jpeg",
+    { "jpegenc", "avimux" },
+    PICTURES ("60") "jpegenc ! avimux",
+    "avidemux ! image/jpeg",
+    60 },
   { "vp8", { "vp8enc", "webmmux" }, PICTURES ("20") "vp8enc deadline=1 ! webmmux", NULL, 0 },
 };
 
@@ -189,7 +204,8 @@ write_file (const char *path, const char *make)
   g_autoptr (GstElement) pipeline = launch (line);
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, PATIENCE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_autoptr (GstMessage) message =
+    gst_bus_timed_pop_filtered (bus, PATIENCE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
   gst_element_set_state (pipeline, GST_STATE_NULL);
 }
@@ -203,18 +219,20 @@ test_file (gconstpointer data)
     return;
   g_autofree char *path = test_text_file ("encoded", "");
   write_file (path, file->make);
-  g_autofree char *line =
-    g_strdup_printf ("slcamera name=c uri=file://%s c.src ! appsink name=raw sync=false c.encoded ! appsink name=encoded "
-                     "sync=false",
-                     path);
+  g_autofree char *line = g_strdup_printf (
+    "slcamera name=c uri=file://%s c.src ! appsink name=raw sync=false c.encoded ! appsink name=encoded "
+    "sync=false",
+    path);
   g_autoptr (GstElement) pipeline = launch (line);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  g_autoptr (GPtrArray) frames = pull (pipeline, "raw", G_MAXUINT), encoded = pull (pipeline, "encoded", G_MAXUINT);
+  g_autoptr (GPtrArray) frames = pull (pipeline, "raw", G_MAXUINT),
+                        encoded = pull (pipeline, "encoded", G_MAXUINT);
   gst_element_set_state (pipeline, GST_STATE_NULL);
   g_assert_cmpuint (frames->len, >, 0);
   g_assert_cmpuint (encoded->len, ==, file->frames);
   if (file->read != NULL) {
-    g_autofree char *reference = g_strdup_printf ("filesrc location=\"%s\" ! %s ! appsink name=sent sync=false", path, file->read);
+    g_autofree char *reference = g_strdup_printf (
+      "filesrc location=\"%s\" ! %s ! appsink name=sent sync=false", path, file->read);
     g_autoptr (GstElement) other = launch (reference);
     gst_element_set_state (other, GST_STATE_PLAYING);
     g_autoptr (GPtrArray) sent = pull (other, "sent", G_MAXUINT);
@@ -237,16 +255,19 @@ test_loop (void)
     return;
   g_autofree char *path = test_text_file ("loop", "");
   write_file (path, file->make);
-  g_autofree char *line =
-    g_strdup_printf ("slcamera name=c loop=true uri=file://%s c.src ! fakesink c.encoded ! appsink name=encoded sync=false", path);
+  g_autofree char *line = g_strdup_printf (
+    "slcamera name=c loop=true uri=file://%s c.src ! fakesink c.encoded ! appsink name=encoded sync=false",
+    path);
   g_autoptr (GstElement) pipeline = launch (line);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   g_autoptr (GPtrArray) encoded = pull (pipeline, "encoded", 2 * file->frames + 5);
   gst_element_set_state (pipeline, GST_STATE_NULL);
   for (guint i = 1; i < encoded->len; i++) {
     const gboolean begins = i % file->frames == 0;
-    g_assert_cmpuint (GST_BUFFER_PTS (buffer_at (encoded, i)), >, GST_BUFFER_PTS (buffer_at (encoded, i - 1)));
-    g_assert_cmpint (GST_BUFFER_FLAG_IS_SET (buffer_at (encoded, i), GST_BUFFER_FLAG_DISCONT), ==, begins);
+    g_assert_cmpuint (GST_BUFFER_PTS (buffer_at (encoded, i)), >,
+                      GST_BUFFER_PTS (buffer_at (encoded, i - 1)));
+    g_assert_cmpint (GST_BUFFER_FLAG_IS_SET (buffer_at (encoded, i), GST_BUFFER_FLAG_DISCONT), ==,
+                     begins);
   }
   test_remove_file (path);
 }
@@ -269,7 +290,12 @@ static const Live lives[] = {
     "--size 320x240 --fps 15 --payload h265",
     "rtspsrc latency=100 protocols=tcp",
     "rtph265depay ! h265parse ! " HVC },
-  { "rtsp-jpeg", { "jpegenc" }, RTSP, "--size 320x240 --fps 15", "rtspsrc latency=100 protocols=tcp", "rtpjpegdepay" },
+  { "rtsp-jpeg",
+    { "jpegenc" },
+    RTSP,
+    "--size 320x240 --fps 15",
+    "rtspsrc latency=100 protocols=tcp",
+    "rtpjpegdepay" },
   { "http", { "multipartdemux" }, HTTP, "--size 320x240", "souphttpsrc", "multipartdemux" },
 };
 
@@ -281,22 +307,26 @@ test_live (gconstpointer data)
   TestServer server;
   if (!has (live->elements) || !test_server_start (&server, live->server, 0, live->arguments))
     return;
-  g_autofree char *reference = g_strdup_printf ("%s name=source ! %s ! appsink name=sent sync=false", live->source, live->demuxer);
+  g_autofree char *reference = g_strdup_printf (
+    "%s name=source ! %s ! appsink name=sent sync=false", live->source, live->demuxer);
   g_autoptr (GstElement) other = launch (reference), source = element_of (other, "source");
   g_object_set (source, "location", server.uri, NULL);
   gst_element_set_state (other, GST_STATE_PLAYING);
   g_autoptr (GPtrArray) before = pull (other, "sent", 1);
   g_assert_cmpuint (before->len, ==, 1);
-  g_autofree char *line = g_strdup_printf ("slcamera name=c connect-timeout=60000 " FAST
-                                           " uri=%s c.src ! appsink name=raw sync=false c.encoded ! appsink name=encoded sync=false",
-                                           server.uri);
+  g_autofree char *line = g_strdup_printf (
+    "slcamera name=c connect-timeout=60000 " FAST
+    " uri=%s c.src ! appsink name=raw sync=false c.encoded ! appsink name=encoded sync=false",
+    server.uri);
   g_autoptr (GstElement) pipeline = launch (line);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  g_autoptr (GPtrArray) encoded = pull (pipeline, "encoded", 40), frames = pull (pipeline, "raw", 10), sent = g_ptr_array_new ();
+  g_autoptr (GPtrArray) encoded = pull (pipeline, "encoded", 40),
+                        frames = pull (pipeline, "raw", 10), sent = g_ptr_array_new ();
   g_ptr_array_set_free_func (sent, (GDestroyNotify) gst_sample_unref);
   do
     g_ptr_array_extend_and_steal (sent, pull (other, "sent", 1));
-  while (!same_picture (encoded->pdata[encoded->len - 1], sent->pdata[sent->len - 1]) || sent->len < encoded->len);
+  while (!same_picture (encoded->pdata[encoded->len - 1], sent->pdata[sent->len - 1])
+         || sent->len < encoded->len);
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_element_set_state (other, GST_STATE_NULL);
   assert_part (encoded, sent);
@@ -311,10 +341,13 @@ test_reconnect (void)
 {
   static const char *const elements[] = { "openh264enc", "h264parse", NULL };
   TestServer server;
-  if (!has (elements) || !test_server_start (&server, RTSP, test_reserve_port (), "--size 320x240 --payload h264"))
+  if (!has (elements)
+      || !test_server_start (&server, RTSP, test_reserve_port (), "--size 320x240 --payload h264"))
     return;
-  g_autofree char *line = g_strdup_printf (
-    "slcamera name=c connect-timeout=60000 " FAST " uri=%s c.src ! fakesink c.encoded ! appsink name=encoded sync=false", server.uri);
+  g_autofree char *line =
+    g_strdup_printf ("slcamera name=c connect-timeout=60000 " FAST
+                     " uri=%s c.src ! fakesink c.encoded ! appsink name=encoded sync=false",
+                     server.uri);
   g_autoptr (GstElement) pipeline = launch (line);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   g_autoptr (GPtrArray) encoded = pull (pipeline, "encoded", 10);
@@ -323,8 +356,10 @@ test_reconnect (void)
   for (gint width = 320; width != 160;) {
     g_ptr_array_extend_and_steal (encoded, pull (pipeline, "encoded", 1));
     GstSample *sample = encoded->pdata[encoded->len - 1];
-    gst_structure_get_int (gst_caps_get_structure (gst_sample_get_caps (sample), 0), "width", &width);
-    g_assert_cmpuint (GST_BUFFER_PTS (buffer_at (encoded, encoded->len - 1)), >, GST_BUFFER_PTS (buffer_at (encoded, encoded->len - 2)));
+    gst_structure_get_int (gst_caps_get_structure (gst_sample_get_caps (sample), 0), "width",
+                           &width);
+    g_assert_cmpuint (GST_BUFFER_PTS (buffer_at (encoded, encoded->len - 1)), >,
+                      GST_BUFFER_PTS (buffer_at (encoded, encoded->len - 2)));
   }
   g_ptr_array_remove_range (encoded, 0, encoded->len - 1);
   assert_key_first (encoded);
@@ -338,13 +373,15 @@ hold (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
-/* Nobody takes them: frames of src come on, a warning says so, and the first one after that is a key frame. */
+/* Nobody takes them: frames of src come on, a warning says so, and the first one after that is a
+ * key frame. */
 static void
 test_crowded (void)
 {
   static const char *const elements[] = { "openh264enc", "h264parse", NULL };
   TestServer server;
-  if (!has (elements) || !test_server_start (&server, RTSP, 0, "--size 320x240 --fps 30 --payload h264"))
+  if (!has (elements)
+      || !test_server_start (&server, RTSP, 0, "--size 320x240 --fps 30 --payload h264"))
     return;
   g_autoptr (TestCamera) camera = test_camera_new (server.uri, FAST, NULL);
   GstElement *sink = gst_element_factory_make ("appsink", "encoded");
@@ -352,7 +389,8 @@ test_crowded (void)
   gst_bin_add (GST_BIN (camera->pipeline), sink);
   g_assert_true (gst_element_link_pads (camera->camera, "encoded", sink, "sink"));
   g_autoptr (GstPad) pad = gst_element_get_static_pad (sink, "sink");
-  const gulong held = gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER, hold, NULL, NULL);
+  const gulong held =
+    gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER, hold, NULL, NULL);
   test_camera_play (camera, GST_STATE_PLAYING);
   test_camera_wait_text (
     camera, GST_MESSAGE_WARNING,
@@ -385,7 +423,8 @@ test_none (gconstpointer payload)
 {
   TestServer server;
   gint told = 0;
-  g_autofree char *arguments = g_strdup_printf ("--size 64x48 --fps 15 --payload %s", (const char *) payload);
+  g_autofree char *arguments =
+    g_strdup_printf ("--size 64x48 --fps 15 --payload %s", (const char *) payload);
   if (!test_server_start (&server, RTSP, 0, arguments))
     return;
   g_autoptr (TestCamera) camera = test_camera_new (server.uri, FAST, NULL);
@@ -402,7 +441,8 @@ test_none (gconstpointer payload)
   test_server_kill (&server);
 }
 
-/* A pad that nothing is linked to changes nothing. There is none for who asks while the element runs. */
+/* A pad that nothing is linked to changes nothing. There is none for who asks while the element
+ * runs. */
 static void
 test_requests (void)
 {
@@ -427,7 +467,8 @@ test_taken_no_more (gconstpointer data)
 {
   const gboolean *live = data;
   SlCameraEncoded encoded;
-  g_autoptr (GstElement) pipeline = launch ("identity name=last eos-after=1 ! fakesink sync=false async=false");
+  g_autoptr (GstElement) pipeline =
+    launch ("identity name=last eos-after=1 ! fakesink sync=false async=false");
   g_autoptr (GstElement) last = element_of (pipeline, "last");
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   GstElement *output = sl_camera_encoded_new ();
@@ -438,10 +479,12 @@ test_taken_no_more (gconstpointer data)
   sl_camera_encoded_begin (&encoded);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   for (guint i = 0; i < 12; i++) {
-    sl_camera_encoded_push (&encoded, GST_APP_SRC (output), *live, gst_buffer_new_allocate (NULL, SL_CAMERA_ENCODED_BYTES / 4, NULL));
+    sl_camera_encoded_push (&encoded, GST_APP_SRC (output), *live,
+                            gst_buffer_new_allocate (NULL, SL_CAMERA_ENCODED_BYTES / 4, NULL));
     if (i != 1)
       continue;
-    g_autoptr (GstMessage) message = *live ? gst_bus_timed_pop_filtered (bus, PATIENCE, GST_MESSAGE_EOS) : NULL;
+    g_autoptr (GstMessage) message =
+      *live ? gst_bus_timed_pop_filtered (bus, PATIENCE, GST_MESSAGE_EOS) : NULL;
     g_assert_true (!*live || message != NULL);
   }
   g_assert_false (encoded.crowded);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slcamera against an HTTP server in another process: it serves, stops serving, breaks off, sends nonsense, says no.
+ * slcamera against an HTTP server in another process: it serves, stops serving, breaks off, sends
+ * nonsense, says no.
  */
 #include <signal.h>
 
@@ -85,8 +86,10 @@ static const struct
   { "page", "--mode close --type text/html", FAST,
     "the server answers text/html, expected multipart/x-mixed-replace (MJPEG): use the camera's MJPEG address" },
   { "silent", "--mode silent", HASTY, "connected, but no frame within 0.4 s" },
-  { "garbage", "--mode garbage", FAST, "the server's answer is not HTTP, or its header is larger than 100 KiB, which no property raises" },
-  { "login", "--login joe:right", FAST, "the camera refuses user name and password: set user= and password=" },
+  { "garbage", "--mode garbage", FAST,
+    "the server's answer is not HTTP, or its header is larger than 100 KiB, which no property raises" },
+  { "login", "--login joe:right", FAST,
+    "the camera refuses user name and password: set user= and password=" },
 };
 
 /* Every fault is told, and is followed by further attempts. */
@@ -99,7 +102,8 @@ test_fault (gconstpointer data)
     return;
   g_autoptr (TestCamera) camera = test_camera_new (server.uri, faults[i].properties, NULL);
   test_camera_play (camera, GST_STATE_PLAYING);
-  g_autofree char *warning = g_strdup_printf ("http://127.0.0.1:*: %s; trying again in 0.? s, and so on until it works", faults[i].reason);
+  g_autofree char *warning = g_strdup_printf (
+    "http://127.0.0.1:*: %s; trying again in 0.? s, and so on until it works", faults[i].reason);
   test_camera_wait_text (camera, GST_MESSAGE_WARNING, warning);
   test_camera_expect (camera, "reconnecting", faults[i].reason);
   test_camera_expect (camera, "reconnecting", faults[i].reason);
@@ -110,7 +114,8 @@ test_fault (gconstpointer data)
   test_server_kill (&server);
 }
 
-/* A server that says nothing of what it sends, or something of its own: the bytes say what they are. */
+/* A server that says nothing of what it sends, or something of its own: the bytes say what they
+ * are. */
 static void
 test_type (gconstpointer type)
 {
@@ -134,13 +139,15 @@ test_missing (void)
     return;
   g_autoptr (TestCamera) camera = test_camera_new (server.uri, FAST, NULL);
   test_camera_play (camera, GST_STATE_PLAYING);
-  test_camera_wait_text (camera, GST_MESSAGE_WARNING,
-                         "http://127.0.0.1:*: Not Found (Not Found (404), URL: http://127.0.0.1:*/video); trying again in 0.? s, and so on "
-                         "until it works");
+  test_camera_wait_text (
+    camera, GST_MESSAGE_WARNING,
+    "http://127.0.0.1:*: Not Found (Not Found (404), URL: http://127.0.0.1:*/video); trying again in 0.? s, and so on "
+    "until it works");
   test_server_kill (&server);
 }
 
-/* What is sent without end, or claims to be huge, with what slcamera says of it: the bound, what came, the property. */
+/* What is sent without end, or claims to be huge, with what slcamera says of it: the bound, what
+ * came, the property. */
 static const struct
 {
   const char *mode, *properties, *reason;
@@ -159,21 +166,27 @@ static const struct
     "a part of the MJPEG stream: expected a header of at most 65536 bytes, got * and no end; no property raises this, no camera sends so much" },
   { "unbounded", FAST,
     "the MJPEG stream: expected a boundary, a line that begins with --, got * bytes without one; is this the camera's MJPEG address?" },
-  { "empty", FAST, "the MJPEG stream: expected JPEG pictures, got 101 parts in a row without one; is this the camera's MJPEG address?" },
-  { "text", FAST, "the MJPEG stream: expected JPEG pictures, got 101 parts in a row without one; is this the camera's MJPEG address?" },
-  { "answer", FAST, "the server's answer is not HTTP, or its header is larger than 100 KiB, which no property raises" },
-  { "answer-line", FAST, "the server's answer is not HTTP, or its header is larger than 100 KiB, which no property raises" },
+  { "empty", FAST,
+    "the MJPEG stream: expected JPEG pictures, got 101 parts in a row without one; is this the camera's MJPEG address?" },
+  { "text", FAST,
+    "the MJPEG stream: expected JPEG pictures, got 101 parts in a row without one; is this the camera's MJPEG address?" },
+  { "answer", FAST,
+    "the server's answer is not HTTP, or its header is larger than 100 KiB, which no property raises" },
+  { "answer-line", FAST,
+    "the server's answer is not HTTP, or its header is larger than 100 KiB, which no property raises" },
   { "pixels", FAST,
     "a JPEG picture of 65500x65500: expected at most 67108864 pixels (max-pixels), got 4290250000; where the camera has such pictures, raise "
     "max-pixels" },
-  { "scans", FAST, "a JPEG picture: expected at most 100 scans, got 201; no property raises this, no camera makes so many" },
+  { "scans", FAST,
+    "a JPEG picture: expected at most 100 scans, got 201; no property raises this, no camera makes so many" },
   { "ok --size 640x480", FAST " max-pixels=300000",
     "a JPEG picture of 640x480: expected at most 300000 pixels (max-pixels), got 307200; where the camera has such pictures, raise max-pixels" },
   { "ok --size 640x480", FAST " max-part-bytes=1024",
     "a part of the MJPEG stream: expected at most 1024 bytes (max-part-bytes), its Content-Length is *; where the camera has such pictures, raise max-part-bytes" },
 };
 
-/* The connection is given up and made again, and memory stays within twice the bound of a part and what GStreamer needs. */
+/* The connection is given up and made again, and memory stays within twice the bound of a part and
+ * what GStreamer needs. */
 static void
 test_attack (gconstpointer data)
 {
@@ -186,7 +199,8 @@ test_attack (gconstpointer data)
   test_reset_peak ();
   g_autoptr (TestCamera) camera = test_camera_new (server.uri, attacks[i].properties, NULL);
   test_camera_play (camera, GST_STATE_PLAYING);
-  g_autofree char *warning = g_strdup_printf ("http://127.0.0.1:*: %s; trying again in 0.? s, and so on until it works", attacks[i].reason);
+  g_autofree char *warning = g_strdup_printf (
+    "http://127.0.0.1:*: %s; trying again in 0.? s, and so on until it works", attacks[i].reason);
   test_camera_wait_text (camera, GST_MESSAGE_WARNING, warning);
   for (guint n = 2; n <= 4; n++) {
     g_autoptr (GstStructure) again = test_camera_wait (camera, "connecting");
@@ -200,7 +214,8 @@ test_attack (gconstpointer data)
   test_server_kill (&server);
 }
 
-/* A Content-Length that is too large, or of another type, does not matter while the boundary comes. */
+/* A Content-Length that is too large, or of another type, does not matter while the boundary comes.
+ */
 static void
 test_liar (void)
 {
@@ -235,7 +250,8 @@ test_login (void)
   g_autoptr (TestCamera) camera = test_camera_new (uri, FAST, NULL);
   test_camera_play (camera, GST_STATE_PLAYING);
   test_camera_wait_frames (camera, 3);
-  g_autoptr (TestCamera) other = test_camera_new (server.uri, FAST " user=joe password=h@sh#1", NULL);
+  g_autoptr (TestCamera) other =
+    test_camera_new (server.uri, FAST " user=joe password=h@sh#1", NULL);
   test_camera_play (other, GST_STATE_PLAYING);
   test_camera_wait_frames (other, 3);
   test_server_kill (&server);
@@ -253,7 +269,8 @@ test_nobody (void)
   test_camera_expect (unknown, "reconnecting", "Error resolving ");
 }
 
-/* A server that signed its own certificate and then says nothing: refused, and with tls-verify=false as silent as it is. */
+/* A server that signed its own certificate and then says nothing: refused, and with
+ * tls-verify=false as silent as it is. */
 static void
 test_certificates (void)
 {
@@ -263,8 +280,10 @@ test_certificates (void)
   g_autofree char *port = g_strdup_printf ("%u", test_reserve_port ());
   g_autoptr (GError) error = NULL;
   g_autoptr (GSubprocess) server =
-    g_subprocess_new (G_SUBPROCESS_FLAGS_STDIN_PIPE | G_SUBPROCESS_FLAGS_STDOUT_SILENCE | G_SUBPROCESS_FLAGS_STDERR_SILENCE, &error,
-                      "openssl", "s_server", "-quiet", "-accept", port, "-cert", certificate, "-key", key, NULL);
+    g_subprocess_new (G_SUBPROCESS_FLAGS_STDIN_PIPE | G_SUBPROCESS_FLAGS_STDOUT_SILENCE
+                        | G_SUBPROCESS_FLAGS_STDERR_SILENCE,
+                      &error, "openssl", "s_server", "-quiet", "-accept", port, "-cert",
+                      certificate, "-key", key, NULL);
   g_assert_no_error (error);
   static const char *const schemes[] = { "https", "rtsps" };
   for (guint i = 0; i < G_N_ELEMENTS (schemes); i++) {
@@ -309,7 +328,8 @@ test_attempts (void)
   g_autofree char *uri = g_strdup_printf ("http://127.0.0.1:%u/video", test_reserve_port ());
   g_autoptr (TestCamera) camera = test_camera_new (uri, FAST " max-attempts=2", NULL);
   test_camera_play (camera, GST_STATE_PLAYING);
-  test_camera_wait_text (camera, GST_MESSAGE_ERROR, "Connection refused; gave up after 2 attempts (max-attempts)");
+  test_camera_wait_text (camera, GST_MESSAGE_ERROR,
+                         "Connection refused; gave up after 2 attempts (max-attempts)");
 }
 
 int

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Every frame that slcamera hands on is one that the camera saw: joined in the middle of a group of pictures, with packets that get lost, with a
- * camera that pauses and catches up, and with a description that tells another encoding's parameter sets. The source's pictures are numbered,
- * so that each frame is compared with its own.
+ * Every frame that slcamera hands on is one that the camera saw: joined in the middle of a group of
+ * pictures, with packets that get lost, with a camera that pauses and catches up, and with a
+ * description that tells another encoding's parameter sets. The source's pictures are numbered, so
+ * that each frame is compared with its own.
  */
 #include "tests/elements/camera/compare.h"
 #include "tests/elements/camera/support.h"
@@ -24,18 +25,25 @@ static const Stream streams[] = {
   { "h264/tcp", "openh264enc", "--payload h264 --gop 40", "protocols=tcp", 40, FALSE },
   { "h264/udp", "openh264enc", "--payload h264 --gop 40", "protocols=udp", 50, FALSE },
   { "h264-refresh/tcp", "x264enc", "--payload h264-refresh --gop 40", "protocols=tcp", 50, FALSE },
-  { "h264-refresh/loss", "x264enc", "--payload h264-refresh --gop 20 --loss 3", "protocols=udp latency=50", 50, TRUE },
+  { "h264-refresh/loss", "x264enc", "--payload h264-refresh --gop 20 --loss 3",
+    "protocols=udp latency=50", 50, TRUE },
   { "h265/tcp", "x265enc", "--payload h265 --gop 40", "protocols=tcp", 50, FALSE },
   { "h265/udp", "x265enc", "--payload h265 --gop 40", "protocols=udp", 50, FALSE },
   { "h265-open/tcp", "x265enc", "--payload h265-open --gop 40", "protocols=tcp", 50, FALSE },
-  { "h264/bursts", "openh264enc", "--payload h264 --gop 40 --burst 300 --every 300", "protocols=tcp", 50, FALSE },
-  { "h265/bursts", "x265enc", "--payload h265 --gop 40 --burst 300 --every 300", "protocols=tcp", 50, FALSE },
-  { "h264/loss", "openh264enc", "--payload h264 --gop 20 --loss 3", "protocols=udp latency=50", 50, TRUE },
-  { "h265/loss", "x265enc", "--payload h265 --gop 20 --loss 3", "protocols=udp latency=50", 50, TRUE },
-  { "h265-open/loss", "x265enc", "--payload h265-open --gop 20 --loss 3", "protocols=udp latency=50", 40, TRUE },
+  { "h264/bursts", "openh264enc", "--payload h264 --gop 40 --burst 300 --every 300",
+    "protocols=tcp", 50, FALSE },
+  { "h265/bursts", "x265enc", "--payload h265 --gop 40 --burst 300 --every 300", "protocols=tcp",
+    50, FALSE },
+  { "h264/loss", "openh264enc", "--payload h264 --gop 20 --loss 3", "protocols=udp latency=50", 50,
+    TRUE },
+  { "h265/loss", "x265enc", "--payload h265 --gop 20 --loss 3", "protocols=udp latency=50", 50,
+    TRUE },
+  { "h265-open/loss", "x265enc", "--payload h265-open --gop 20 --loss 3",
+    "protocols=udp latency=50", 40, TRUE },
   { "jpeg/loss", "jpegenc", "--payload jpeg --loss 3", "protocols=udp latency=50", 40, TRUE },
   { "h264/omitted", "openh264enc", "--payload h264 --gop 20 --omit 17", "protocols=tcp", 40, TRUE },
-  { "sets", "openh264enc", "--payload h264 --gop 40 --sets " OTHER_SETS, "protocols=tcp", 50, FALSE },
+  { "sets", "openh264enc", "--payload h264 --gop 40 --sets " OTHER_SETS, "protocols=tcp", 50,
+    FALSE },
 };
 
 /* Of rtspsrc. */
@@ -72,7 +80,8 @@ start (TestServer *server, const char *encoder, const char *options)
   return FALSE;
 }
 
-/* The first camera starts the server's stream, so the next one joins in the middle of a group of pictures. */
+/* The first camera starts the server's stream, so the next one joins in the middle of a group of
+ * pictures. */
 static TestCamera *
 join_before (const TestServer *server)
 {
@@ -103,8 +112,9 @@ test_join (gconstpointer data)
   test_camera_stop (camera);
   test_camera_stop (before);
   test_server_kill (&server);
-  g_test_message ("%u frames, worst %.1f dB; left out %" G_GUINT64_FORMAT " before the first, then %" G_GUINT64_FORMAT, compare.frames,
-                  compare.worst, early, damaged - early);
+  g_test_message ("%u frames, worst %.1f dB; left out %" G_GUINT64_FORMAT
+                  " before the first, then %" G_GUINT64_FORMAT,
+                  compare.frames, compare.worst, early, damaged - early);
   g_assert_cmpuint (compare.bad, ==, 0);
   g_assert_true ((damaged > early) == stream->loses);
 }
@@ -127,7 +137,8 @@ test_told (void)
   test_camera_wait_frames (before, 1);
   g_autoptr (TestCamera) late = test_camera_new (server.uri, "protocols=tcp", NULL);
   test_camera_play (late, GST_STATE_PLAYING);
-  test_camera_wait_text (late, GST_MESSAGE_INFO, "rtsp://*: * frames left out: they came before the first key frame");
+  test_camera_wait_text (late, GST_MESSAGE_INFO,
+                         "rtsp://*: * frames left out: they came before the first key frame");
   test_camera_stop (late);
   test_camera_stop (before);
   test_server_kill (&server);
@@ -140,7 +151,8 @@ link_decoder (GstElement *source, GstPad *pad, gpointer decoder)
   gst_pad_link (pad, sink);
 }
 
-/* Behind elements of others slnormalize leaves out what a loss spoiled, which their decoder does not flag. */
+/* Behind elements of others slnormalize leaves out what a loss spoiled, which their decoder does
+ * not flag. */
 static void
 test_others (gconstpointer data)
 {
@@ -150,10 +162,10 @@ test_others (gconstpointer data)
   if (!start (&server, stream->encoder, stream->arguments))
     return;
   g_autoptr (TestCamera) before = join_before (&server);
-  g_autofree char *launch =
-    g_strdup_printf ("rtspsrc name=source latency=50 location=%s %s decodebin name=decoder ! queue ! slnormalize name=normalize ! "
-                     "fakesink name=sink sync=false",
-                     server.uri, stream->properties);
+  g_autofree char *launch = g_strdup_printf (
+    "rtspsrc name=source latency=50 location=%s %s decodebin name=decoder ! queue ! slnormalize name=normalize ! "
+    "fakesink name=sink sync=false",
+    server.uri, stream->properties);
   g_autoptr (GstElement) pipeline = gst_parse_launch (launch, NULL);
   g_autoptr (GstElement) source = gst_bin_get_by_name (GST_BIN (pipeline), "source");
   g_autoptr (GstElement) decoder = gst_bin_get_by_name (GST_BIN (pipeline), "decoder");
@@ -174,11 +186,13 @@ test_others (gconstpointer data)
   gst_element_set_state (pipeline, GST_STATE_NULL);
   test_camera_stop (before);
   test_server_kill (&server);
-  g_test_message ("%u frames, worst %.1f dB; %" G_GUINT64_FORMAT " left out", compare.frames, compare.worst, damaged);
+  g_test_message ("%u frames, worst %.1f dB; %" G_GUINT64_FORMAT " left out", compare.frames,
+                  compare.worst, damaged);
   g_assert_cmpuint (compare.bad, ==, 0);
 }
 
-/* A camera without a further key frame counts as gone in the end; meanwhile what it sends is a sign of life. */
+/* A camera without a further key frame counts as gone in the end; meanwhile what it sends is a sign
+ * of life. */
 static void
 test_no_key (void)
 {
@@ -219,7 +233,8 @@ static void
 test_slow (void)
 {
   TestServer server;
-  if (!test_server_start (&server, SERVER, 0, "--size 320x240 --fps 60 --payload raw --burst 500 --every 100"))
+  if (!test_server_start (&server, SERVER, 0,
+                          "--size 320x240 --fps 60 --payload raw --burst 500 --every 100"))
     return;
   g_autoptr (TestCamera) camera = test_camera_new (server.uri, "max-part-bytes=170000", NULL);
   test_camera_play (camera, GST_STATE_PLAYING);

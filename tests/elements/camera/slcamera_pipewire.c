@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slcamera and a PipeWire daemon of the test's own, whose camera is PipeWire's test source: frames come, and come again after the daemon
- * was killed. pw-link stands for the session manager, which would need D-Bus.
+ * slcamera and a PipeWire daemon of the test's own, whose camera is PipeWire's test source: frames
+ * come, and come again after the daemon was killed. pw-link stands for the session manager, which
+ * would need D-Bus.
  */
 #include <gio/gio.h>
 #include <glib/gstdio.h>
@@ -46,8 +47,9 @@ link_all (void)
     if (strchr (lines[i], ':') == NULL)
       continue;
     const char *const argv[] = { "pw-link", "test-camera:out_0", lines[i], NULL };
-    g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL,
-                  NULL, NULL, NULL, NULL);
+    g_spawn_sync (NULL, (char **) argv, NULL,
+                  G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL,
+                  NULL, NULL, NULL, NULL, NULL, NULL);
   }
 }
 
@@ -63,10 +65,11 @@ static GSubprocess *
 start_daemon (const char *path)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (GSubprocessLauncher) launcher =
-    g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_STDOUT_SILENCE | G_SUBPROCESS_FLAGS_STDERR_SILENCE);
+  g_autoptr (GSubprocessLauncher) launcher = g_subprocess_launcher_new (
+    G_SUBPROCESS_FLAGS_STDOUT_SILENCE | G_SUBPROCESS_FLAGS_STDERR_SILENCE);
   g_subprocess_launcher_set_child_setup (launcher, test_die_with_parent, NULL, NULL);
-  GSubprocess *daemon = g_subprocess_launcher_spawn (launcher, &error, "pipewire", "-c", path, NULL);
+  GSubprocess *daemon =
+    g_subprocess_launcher_spawn (launcher, &error, "pipewire", "-c", path, NULL);
   g_assert_no_error (error);
   return daemon;
 }
@@ -79,7 +82,8 @@ stop_daemon (GSubprocess *daemon)
   g_object_unref (daemon);
 }
 
-/* Frames of the test source, which may give none to a client that comes while another one leaves: then the daemon starts again. */
+/* Frames of the test source, which may give none to a client that comes while another one leaves:
+ * then the daemon starts again. */
 static void
 wait_frames (TestCamera *camera, GSubprocess **daemon, const char *path)
 {
@@ -107,19 +111,23 @@ test_frames (void)
     return;
   }
   gint stop = 0;
-  g_autofree char *path = test_text_file ("camera.conf", configuration), *folder = g_path_get_dirname (path);
+  g_autofree char *path = test_text_file ("camera.conf", configuration),
+                  *folder = g_path_get_dirname (path);
   if (strlen (folder) + strlen ("/pipewire-0-manager.lock") >= sizeof address.sun_path) {
     test_remove_file (path);
     g_test_skip ("the folder for temporary files has a name that is too long for sockets");
     return;
   }
-  static const char *const theirs[] = { "PIPEWIRE_REMOTE", "PIPEWIRE_CORE", "PIPEWIRE_CONFIG_DIR", "PIPEWIRE_CONFIG_NAME" };
+  static const char *const theirs[] = { "PIPEWIRE_REMOTE", "PIPEWIRE_CORE", "PIPEWIRE_CONFIG_DIR",
+                                        "PIPEWIRE_CONFIG_NAME" };
   for (guint i = 0; i < G_N_ELEMENTS (theirs); i++)
     g_unsetenv (theirs[i]);
-  g_assert_true (g_setenv ("XDG_RUNTIME_DIR", folder, TRUE) && g_setenv ("PIPEWIRE_RUNTIME_DIR", folder, TRUE));
+  g_assert_true (g_setenv ("XDG_RUNTIME_DIR", folder, TRUE)
+                 && g_setenv ("PIPEWIRE_RUNTIME_DIR", folder, TRUE));
   GSubprocess *daemon = start_daemon (path);
   GThread *linker = g_thread_new ("linker", keep_linking, &stop);
-  g_autoptr (TestCamera) camera = test_camera_new ("pipewire://test-camera", "reconnect-min=50 reconnect-max=500", NULL);
+  g_autoptr (TestCamera) camera =
+    test_camera_new ("pipewire://test-camera", "reconnect-min=50 reconnect-max=500", NULL);
   test_camera_play (camera, GST_STATE_PLAYING);
   wait_frames (camera, &daemon, path);
   g_assert_cmpint (camera->width, ==, 320);
@@ -133,7 +141,8 @@ test_frames (void)
   g_atomic_int_set (&stop, 1);
   g_thread_join (linker);
   stop_daemon (daemon);
-  const char *const left[] = { "pipewire-0", "pipewire-0.lock", "pipewire-0-manager", "pipewire-0-manager.lock" };
+  const char *const left[] = { "pipewire-0", "pipewire-0.lock", "pipewire-0-manager",
+                               "pipewire-0-manager.lock" };
   for (guint i = 0; i < G_N_ELEMENTS (left); i++) {
     g_autofree char *file = g_build_filename (folder, left[i], NULL);
     g_unlink (file);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slcamera against gst-rtsp-server in another process: killed, restarted with another picture, stalled, slow, silent,
- * talking noise; and what it leaves behind after many reconnections.
+ * slcamera against gst-rtsp-server in another process: killed, restarted with another picture,
+ * stalled, slow, silent, talking noise; and what it leaves behind after many reconnections.
  */
 #include <glib/gstdio.h>
 #include <unistd.h>
@@ -34,7 +34,8 @@ test_restart (void)
   test_server_kill (&server);
   gst_structure_free (test_camera_wait (camera, "reconnecting"));
   test_camera_expect (camera, "reconnecting", "Could not connect to 127.0.0.1: Connection refused");
-  g_assert_true (test_server_start (&server, SERVER, server.port, "--size 160x120 --fps 30 --payload raw"));
+  g_assert_true (
+    test_server_start (&server, SERVER, server.port, "--size 160x120 --fps 30 --payload raw"));
   gst_structure_free (test_camera_wait (camera, "playing"));
   test_camera_wait_frames (camera, 10);
   g_assert_cmpint (camera->width, ==, 160);
@@ -43,7 +44,8 @@ test_restart (void)
   test_server_kill (&server);
 }
 
-/* Between two frames of a camera of 30 frames a second: timestamps are its own, not those of a scheduler. */
+/* Between two frames of a camera of 30 frames a second: timestamps are its own, not those of a
+ * scheduler. */
 static void
 test_timestamps (void)
 {
@@ -56,7 +58,8 @@ test_timestamps (void)
   test_camera_stop (camera);
   test_server_kill (&server);
   g_assert_false (camera->backwards);
-  const gdouble seconds = (gdouble) (camera->last - camera->first) / GST_SECOND, expected = (camera->frames - 1) / 30.0;
+  const gdouble seconds = (gdouble) (camera->last - camera->first) / GST_SECOND,
+                expected = (camera->frames - 1) / 30.0;
   g_test_message ("%u frames in %.3f s", camera->frames, seconds);
   g_assert_cmpfloat (seconds, >, expected * 0.5);
 }
@@ -159,7 +162,8 @@ test_password_file (void)
     g_autofree char *properties = g_strdup_printf (FAST " user=joe password-file=%s", file);
     g_autoptr (TestCamera) camera = test_camera_new (server.uri, properties, NULL);
     test_camera_play (camera, GST_STATE_PLAYING);
-    test_camera_wait_text (camera, GST_MESSAGE_WARNING, "other users may read or change this password (mode 0644): chmod 600");
+    test_camera_wait_text (camera, GST_MESSAGE_WARNING,
+                           "other users may read or change this password (mode 0644): chmod 600");
     test_camera_wait_frames (camera, 3);
     test_server_kill (&server);
   }
@@ -173,7 +177,8 @@ test_udp (void)
   TestServer server;
   if (!test_server_start (&server, SERVER, 0, "--size 160x120"))
     return;
-  g_autoptr (TestCamera) camera = test_camera_new (server.uri, FAST " protocols=udp latency=50", NULL);
+  g_autoptr (TestCamera) camera =
+    test_camera_new (server.uri, FAST " protocols=udp latency=50", NULL);
   test_camera_play (camera, GST_STATE_PLAYING);
   test_camera_wait_frames (camera, 5);
   g_assert_false (camera->backwards);
@@ -226,12 +231,14 @@ wait_for_entries (const char *path, guint most)
       g_error ("%u entries in %s, expected %u at most", n, path, most);
 }
 
-/* A server that ends each connection soon; descriptors and threads after the first ones are those after the last. */
+/* A server that ends each connection soon; descriptors and threads after the first ones are those
+ * after the last. */
 static void
 test_leaks (void)
 {
   TestServer server;
-  if (!test_server_start (&server, "SIGHTLINE_MJPEG_SERVER", 0, "--mode close --frames 2 --fps 100 --size 64x48"))
+  if (!test_server_start (&server, "SIGHTLINE_MJPEG_SERVER", 0,
+                          "--mode close --frames 2 --fps 100 --size 64x48"))
     return;
   TestServer rtsp;
   if (!test_server_start (&rtsp, SERVER, 0, "--size 64x48 --fps 30 --mode stall --after 300"))
@@ -239,7 +246,8 @@ test_leaks (void)
   const char *uris[] = { server.uri, rtsp.uri };
   const guint counts[] = { RECONNECTIONS, RECONNECTIONS_RTSP };
   for (guint u = 0; u < G_N_ELEMENTS (uris); u++) {
-    g_autoptr (TestCamera) camera = test_camera_new (uris[u], "reconnect-min=10 reconnect-max=10 stall-timeout=60", NULL);
+    g_autoptr (TestCamera) camera =
+      test_camera_new (uris[u], "reconnect-min=10 reconnect-max=10 stall-timeout=60", NULL);
     test_camera_play (camera, GST_STATE_PLAYING);
     const guint n = test_is_slow () ? RECONNECTIONS_SLOW : counts[u];
     guint files = 0, threads = 0;
@@ -251,8 +259,8 @@ test_leaks (void)
         threads = count_entries ("/proc/self/task");
       }
     }
-    g_test_message ("%s: descriptors %u then %u, threads %u then %u", uris[u], files, count_entries ("/proc/self/fd"), threads,
-                    count_entries ("/proc/self/task"));
+    g_test_message ("%s: descriptors %u then %u, threads %u then %u", uris[u], files,
+                    count_entries ("/proc/self/fd"), threads, count_entries ("/proc/self/task"));
     wait_for_entries ("/proc/self/fd", files + 2);
     wait_for_entries ("/proc/self/task", threads + 2);
     g_assert_false (camera->backwards);
@@ -286,7 +294,8 @@ test_limit (gconstpointer data)
     return;
   g_autoptr (TestCamera) camera = test_camera_new (server.uri, limits[i].properties, NULL);
   test_camera_play (camera, GST_STATE_PLAYING);
-  g_autofree char *warning = g_strdup_printf ("rtsp://127.0.0.1:*: %s; trying again in 0.? s, and so on until it works", limits[i].reason);
+  g_autofree char *warning = g_strdup_printf (
+    "rtsp://127.0.0.1:*: %s; trying again in 0.? s, and so on until it works", limits[i].reason);
   test_camera_wait_text (camera, GST_MESSAGE_WARNING, warning);
   gst_structure_free (test_camera_wait (camera, "connecting"));
   gst_structure_free (test_camera_wait (camera, "connecting"));
@@ -296,7 +305,8 @@ test_limit (gconstpointer data)
 
 static const char *const attacks[] = { "rtsp-body", "rtsp-header" };
 
-/* Answers without end: the connection is cut, another attempt follows, memory stays bounded, and stopping does not wait. */
+/* Answers without end: the connection is cut, another attempt follows, memory stays bounded, and
+ * stopping does not wait. */
 static void
 test_attack (gconstpointer mode)
 {
@@ -328,8 +338,8 @@ test_attack_times_out (void)
   if (!test_server_start (&server, "SIGHTLINE_MJPEG_SERVER", 0, "--mode rtsp-header"))
     return;
   g_autofree char *uri = g_strdup_printf ("rtsp://127.0.0.1:%u/video", server.port);
-  g_autoptr (TestCamera) camera =
-    test_camera_new (uri, "reconnect-min=50 reconnect-max=200 max-part-bytes=1073741824 connect-timeout=100", NULL);
+  g_autoptr (TestCamera) camera = test_camera_new (
+    uri, "reconnect-min=50 reconnect-max=200 max-part-bytes=1073741824 connect-timeout=100", NULL);
   test_camera_play (camera, GST_STATE_PLAYING);
   for (guint n = 0; n < 3; n++)
     gst_structure_free (test_camera_wait (camera, "connecting"));

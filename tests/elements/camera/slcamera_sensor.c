@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slcamera and cameras of a board or a desktop. The elements of libcamera, PipeWire and NVIDIA are replaced by one with their names and
- * properties: what is tested so is slcamera's part (what it asks for, what happens when the camera fails, falls silent and comes back).
+ * slcamera and cameras of a board or a desktop. The elements of libcamera, PipeWire and NVIDIA are
+ * replaced by one with their names and properties: what is tested so is slcamera's part (what it
+ * asks for, what happens when the camera fails, falls silent and comes back).
  */
 #include <gst/base/gstbasetransform.h>
 #include <gst/base/gstpushsrc.h>
@@ -36,10 +37,11 @@ static char *asked_name, *asked_exposure, *asked_mode;
 GType sensor_get_type (void);
 G_DEFINE_TYPE (Sensor, sensor, GST_TYPE_PUSH_SRC)
 
-static GstStaticPadTemplate sensor_template =
-  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
-                           GST_STATIC_CAPS ("video/x-raw, format=NV12, width=[16,1920], height=[16,1080], framerate=[1/1,60/1]; "
-                                            "video/x-raw(" NVMM "), format=NV12, width=[16,1920], height=[16,1080], framerate=[1/1,60/1]"));
+static GstStaticPadTemplate sensor_template = GST_STATIC_PAD_TEMPLATE (
+  "src", GST_PAD_SRC, GST_PAD_ALWAYS,
+  GST_STATIC_CAPS (
+    "video/x-raw, format=NV12, width=[16,1920], height=[16,1080], framerate=[1/1,60/1]; "
+    "video/x-raw(" NVMM "), format=NV12, width=[16,1920], height=[16,1080], framerate=[1/1,60/1]"));
 
 static GstCaps *
 sensor_fixate (GstBaseSrc *source, GstCaps *caps)
@@ -94,14 +96,21 @@ sensor_class_init (SensorClass *klass)
   GST_BASE_SRC_CLASS (klass)->fixate = sensor_fixate;
   GST_BASE_SRC_CLASS (klass)->set_caps = sensor_set_caps;
   klass->create = sensor_create;
-  g_object_class_install_property (object_class, 1, g_param_spec_string ("camera-name", NULL, NULL, NULL, flags));
-  g_object_class_install_property (object_class, 2, g_param_spec_string ("target-object", NULL, NULL, NULL, flags));
-  g_object_class_install_property (object_class, 3, g_param_spec_int ("sensor-id", NULL, NULL, 0, 255, 0, flags));
-  g_object_class_install_property (object_class, 4, g_param_spec_int ("exposure-time", NULL, NULL, 0, G_MAXINT, 0, flags));
-  g_object_class_install_property (object_class, 5, g_param_spec_string ("exposuretimerange", NULL, NULL, NULL, flags));
-  g_object_class_install_property (object_class, 6, g_param_spec_string ("exposure-time-mode", NULL, NULL, NULL, flags));
+  g_object_class_install_property (object_class, 1,
+                                   g_param_spec_string ("camera-name", NULL, NULL, NULL, flags));
+  g_object_class_install_property (object_class, 2,
+                                   g_param_spec_string ("target-object", NULL, NULL, NULL, flags));
+  g_object_class_install_property (object_class, 3,
+                                   g_param_spec_int ("sensor-id", NULL, NULL, 0, 255, 0, flags));
+  g_object_class_install_property (
+    object_class, 4, g_param_spec_int ("exposure-time", NULL, NULL, 0, G_MAXINT, 0, flags));
+  g_object_class_install_property (
+    object_class, 5, g_param_spec_string ("exposuretimerange", NULL, NULL, NULL, flags));
+  g_object_class_install_property (
+    object_class, 6, g_param_spec_string ("exposure-time-mode", NULL, NULL, NULL, flags));
   gst_element_class_add_static_pad_template (GST_ELEMENT_CLASS (klass), &sensor_template);
-  gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass), "Test sensor", "Source/Video", "Stands in for a camera", "-");
+  gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass), "Test sensor", "Source/Video",
+                                         "Stands in for a camera", "-");
 }
 
 static void
@@ -119,16 +128,19 @@ typedef GstBaseTransformClass ConverterClass;
 GType converter_get_type (void);
 G_DEFINE_TYPE (Converter, converter, GST_TYPE_BASE_TRANSFORM)
 
-static GstStaticPadTemplate converter_sink =
-  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw(" NVMM ")"));
-static GstStaticPadTemplate converter_src = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw"));
+static GstStaticPadTemplate converter_sink = GST_STATIC_PAD_TEMPLATE (
+  "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw(" NVMM ")"));
+static GstStaticPadTemplate converter_src =
+  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw"));
 
 static GstCaps *
-converter_transform_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps, GstCaps *filter)
+converter_transform_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps,
+                          GstCaps *filter)
 {
   GstCaps *other = gst_caps_copy (caps);
   for (guint i = 0; i < gst_caps_get_size (other); i++)
-    gst_caps_set_features (other, i, direction == GST_PAD_SINK ? NULL : gst_caps_features_new (NVMM, NULL));
+    gst_caps_set_features (other, i,
+                           direction == GST_PAD_SINK ? NULL : gst_caps_features_new (NVMM, NULL));
   if (filter == NULL)
     return other;
   GstCaps *filtered = gst_caps_intersect (other, filter);
@@ -149,7 +161,8 @@ converter_class_init (ConverterClass *klass)
   klass->transform_ip = converter_transform_ip;
   gst_element_class_add_static_pad_template (GST_ELEMENT_CLASS (klass), &converter_sink);
   gst_element_class_add_static_pad_template (GST_ELEMENT_CLASS (klass), &converter_src);
-  gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass), "Test converter", "Filter", "Stands in for nvvidconv", "-");
+  gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass), "Test converter", "Filter",
+                                         "Stands in for nvvidconv", "-");
 }
 
 static void
@@ -179,7 +192,8 @@ expect_asked (const char *name, const char *exposure)
   g_mutex_unlock (&lock);
 }
 
-/* What the URI says goes where the element has it; a size where the element makes any, else only one that is asked for. */
+/* What the URI says goes where the element has it; a size where the element makes any, else only
+ * one that is asked for. */
 static void
 test_asked (void)
 {
@@ -189,8 +203,8 @@ test_asked (void)
     gint width, height;
   } cases[] = {
     { "libcamera://", FAST, NULL, NULL, 1280, 720 },
-    { "libcamera:///base/i2c@1/imx219@10?width=640&height=480&exposure=5000", FAST " width=320", "/base/i2c@1/imx219@10", "5000", 640,
-      480 },
+    { "libcamera:///base/i2c@1/imx219@10?width=640&height=480&exposure=5000", FAST " width=320",
+      "/base/i2c@1/imx219@10", "5000", 640, 480 },
     { "libcamera://", FAST " width=320 height=240", NULL, NULL, 320, 240 },
     { "pipewire://40", FAST, "40", NULL, 1920, 1 },
     { "pipewire://camera?width=800&height=600&framerate=15", FAST, "camera", NULL, 800, 600 },
@@ -241,13 +255,15 @@ test_refused (void)
   } cases[] = {
     { "pipewire://40?exposure=5000",
       "uri=pipewire://40?exposure=5000: exposure: pipewiresrc has no property for it here: expected width=, height= or framerate=" },
-    { "v4l2:///dev/video0?exposure=5000", "exposure: v4l2src has no property for it: expected width=, height= or framerate=" },
+    { "v4l2:///dev/video0?exposure=5000",
+      "exposure: v4l2src has no property for it: expected width=, height= or framerate=" },
     { "libcamera://?zoom=2",
       "'zoom=2' is no option of a camera: expected width=PIXELS, height=PIXELS, framerate=NUMBER or exposure=MICROSECONDS" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autoptr (TestCamera) camera = test_camera_new (cases[i].uri, NULL, NULL);
-    g_assert_cmpint (gst_element_set_state (camera->pipeline, GST_STATE_PLAYING), ==, GST_STATE_CHANGE_FAILURE);
+    g_assert_cmpint (gst_element_set_state (camera->pipeline, GST_STATE_PLAYING), ==,
+                     GST_STATE_CHANGE_FAILURE);
     test_assert_error (camera->bus, cases[i].message, NULL);
   }
 }
@@ -261,12 +277,14 @@ test_missing (void)
   } cases[] = {
     { "pipewiresrc", "pipewire://40",
       "element 'pipewiresrc' is missing, which slcamera needs for pipewire://: install gstreamer1.0-pipewire" },
-    { "nvvidconv", "csi://0", "element 'nvvidconv' is missing, which slcamera needs for csi://: install nvidia-l4t-gstreamer" },
+    { "nvvidconv", "csi://0",
+      "element 'nvvidconv' is missing, which slcamera needs for csi://: install nvidia-l4t-gstreamer" },
     { "nvarguscamerasrc", "csi://1",
       "uri=csi://1: libcamera knows cameras by their names: expected csi://0, the first, or libcamera://NAME" },
     { "libcamerasrc", "libcamera://",
       "element 'libcamerasrc' is missing, which slcamera needs for libcamera://: install gstreamer1.0-libcamera" },
-    { "libcamerasrc", "csi://0", "element 'libcamerasrc' is missing, which slcamera needs for csi://: install gstreamer1.0-libcamera" },
+    { "libcamerasrc", "csi://0",
+      "element 'libcamerasrc' is missing, which slcamera needs for csi://: install gstreamer1.0-libcamera" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     GstPluginFeature *feature = gst_registry_lookup_feature (gst_registry_get (), cases[i].element);
@@ -274,7 +292,8 @@ test_missing (void)
       gst_registry_remove_feature (gst_registry_get (), feature);
     gst_clear_object (&feature);
     g_autoptr (TestCamera) camera = test_camera_new (cases[i].uri, NULL, NULL);
-    g_assert_cmpint (gst_element_set_state (camera->pipeline, GST_STATE_PLAYING), ==, GST_STATE_CHANGE_FAILURE);
+    g_assert_cmpint (gst_element_set_state (camera->pipeline, GST_STATE_PLAYING), ==,
+                     GST_STATE_CHANGE_FAILURE);
     test_assert_error (camera->bus, cases[i].message, NULL);
   }
 }

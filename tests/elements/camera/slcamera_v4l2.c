@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slcamera and devices. The real one is tested where /dev/video0 exists. Elsewhere the element v4l2src is replaced by one
- * with the same name, property, errors and kind of caps, which reads the caps it offers from the "device", a file: what is
- * tested so is slcamera's part (which format, what happens when the node goes and comes), not the driver's.
+ * slcamera and devices. The real one is tested where /dev/video0 exists. Elsewhere the element
+ * v4l2src is replaced by one with the same name, property, errors and kind of caps, which reads the
+ * caps it offers from the "device", a file: what is tested so is slcamera's part (which format,
+ * what happens when the node goes and comes), not the driver's.
  */
 #include <glib/gstdio.h>
 #include <gst/app/gstappsink.h>
@@ -32,7 +33,8 @@ typedef GstPushSrcClass DeviceClass;
 GType device_get_type (void);
 G_DEFINE_TYPE (Device, device, GST_TYPE_PUSH_SRC)
 
-static GstStaticPadTemplate device_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
+static GstStaticPadTemplate device_template =
+  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
 
 static GstStateChangeReturn
 device_change_state (GstElement *element, GstStateChange transition)
@@ -41,12 +43,14 @@ device_change_state (GstElement *element, GstStateChange transition)
   g_autofree char *text = NULL;
   if (transition == GST_STATE_CHANGE_NULL_TO_READY) {
     if (!g_file_get_contents (self->device, &text, NULL, NULL)) {
-      GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND, ("Cannot identify device '%s'.", self->device), (NULL));
+      GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND, ("Cannot identify device '%s'.", self->device),
+                         (NULL));
       return GST_STATE_CHANGE_FAILURE;
     }
     self->offered = gst_caps_from_string (text);
   }
-  const GstStateChangeReturn result = GST_ELEMENT_CLASS (device_parent_class)->change_state (element, transition);
+  const GstStateChangeReturn result =
+    GST_ELEMENT_CLASS (device_parent_class)->change_state (element, transition);
   if (transition == GST_STATE_CHANGE_READY_TO_NULL)
     gst_clear_caps (&self->offered);
   return result;
@@ -65,8 +69,9 @@ device_get_caps (GstBaseSrc *source, GstCaps *filter)
 static GstBuffer *
 make_jpeg (void)
 {
-  g_autoptr (GstElement) pipeline =
-    gst_parse_launch ("videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=64,height=48 ! jpegenc ! fakesink name=sink", NULL);
+  g_autoptr (GstElement) pipeline = gst_parse_launch (
+    "videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=64,height=48 ! jpegenc ! fakesink name=sink",
+    NULL);
   g_autoptr (GstElement) sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
   g_autoptr (GstSample) sample = NULL;
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
@@ -93,7 +98,8 @@ device_create (GstPushSrc *source, GstBuffer **buffer)
   Device *self = (Device *) source;
   g_usleep (G_USEC_PER_SEC / 50);
   if (!g_file_test (self->device, G_FILE_TEST_EXISTS)) {
-    GST_ELEMENT_ERROR (self, RESOURCE, READ, ("Could not read from resource."), ("poll error 1: No such device (19)"));
+    GST_ELEMENT_ERROR (self, RESOURCE, READ, ("Could not read from resource."),
+                       ("poll error 1: No such device (19)"));
     return GST_FLOW_ERROR;
   }
   if (self->jpeg != NULL) {
@@ -132,10 +138,12 @@ device_class_init (DeviceClass *klass)
   GST_BASE_SRC_CLASS (klass)->get_caps = device_get_caps;
   GST_BASE_SRC_CLASS (klass)->set_caps = device_set_caps;
   klass->create = device_create;
-  g_object_class_install_property (G_OBJECT_CLASS (klass), 1,
-                                   g_param_spec_string ("device", NULL, NULL, NULL, G_PARAM_WRITABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (
+    G_OBJECT_CLASS (klass), 1,
+    g_param_spec_string ("device", NULL, NULL, NULL, G_PARAM_WRITABLE | G_PARAM_STATIC_STRINGS));
   gst_element_class_add_static_pad_template (GST_ELEMENT_CLASS (klass), &device_template);
-  gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass), "Test device", "Source/Video", "Stands in for v4l2src", "-");
+  gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass), "Test device", "Source/Video",
+                                         "Stands in for v4l2src", "-");
 }
 
 static void
@@ -153,7 +161,8 @@ camera_for (const char *path, const char *properties, const char *downstream)
   return test_camera_new (uri, properties, downstream);
 }
 
-/* A slow raw format loses against nothing it could deliver in time; the sizes are what the properties or the model want. */
+/* A slow raw format loses against nothing it could deliver in time; the sizes are what the
+ * properties or the model want. */
 static void
 test_choice (void)
 {
@@ -163,7 +172,9 @@ test_choice (void)
   {
     const char *properties;
     gint width;
-  } cases[] = { { FAST " width=600 height=400", 640 }, { FAST " width=100 height=100", 320 }, { FAST " framerate=5", 1280 } };
+  } cases[] = { { FAST " width=600 height=400", 640 },
+                { FAST " width=100 height=100", 320 },
+                { FAST " framerate=5", 1280 } };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autoptr (TestCamera) camera = camera_for (path, cases[i].properties, NULL);
     test_camera_play (camera, GST_STATE_PLAYING);
@@ -186,7 +197,8 @@ test_choice (void)
 static void
 test_jpeg (void)
 {
-  g_autofree char *path = test_text_file ("video0", "image/jpeg, width=64, height=48, framerate=30/1");
+  g_autofree char *path =
+    test_text_file ("video0", "image/jpeg, width=64, height=48, framerate=30/1");
   g_autoptr (TestCamera) camera = camera_for (path, FAST, NULL);
   GstElement *encoded = gst_element_factory_make ("appsink", NULL);
   g_object_set (encoded, "sync", FALSE, "async", FALSE, NULL);
@@ -213,12 +225,14 @@ test_replug (void)
 {
   g_autofree char *path = test_text_file ("video0", USB);
   g_autofree char *other = g_strconcat (path, ".unplugged", NULL);
-  g_autoptr (TestCamera) camera = camera_for (path, "reconnect-min=60000 reconnect-max=60000 framerate=5", NULL);
+  g_autoptr (TestCamera) camera =
+    camera_for (path, "reconnect-min=60000 reconnect-max=60000 framerate=5", NULL);
   test_camera_play (camera, GST_STATE_PLAYING);
   for (guint i = 0; i < 2; i++) {
     test_camera_wait_frames (camera, 3);
     g_assert_cmpint (g_rename (path, other), ==, 0);
-    test_camera_wait_text (camera, GST_MESSAGE_WARNING, "Could not read from resource. (poll error 1: No such device (19))");
+    test_camera_wait_text (camera, GST_MESSAGE_WARNING,
+                           "Could not read from resource. (poll error 1: No such device (19))");
     gst_structure_free (test_camera_wait (camera, "reconnecting"));
     g_usleep (G_USEC_PER_SEC);
     g_assert_cmpint (g_rename (other, path), ==, 0);
@@ -234,18 +248,22 @@ test_errors (void)
 {
   g_autoptr (TestCamera) absent = camera_for ("/dev/video-absent", FAST, NULL);
   test_camera_play (absent, GST_STATE_PLAYING);
-  test_camera_expect (absent, "reconnecting",
-                      "there is no /dev/video-absent: is the camera plugged in? 'v4l2-ctl --list-devices' lists cameras");
-  g_autofree char *path = test_text_file ("video0", "video/x-h264, width=640, height=480, framerate=30/1");
+  test_camera_expect (
+    absent, "reconnecting",
+    "there is no /dev/video-absent: is the camera plugged in? 'v4l2-ctl --list-devices' lists cameras");
+  g_autofree char *path =
+    test_text_file ("video0", "video/x-h264, width=640, height=480, framerate=30/1");
   g_autoptr (TestCamera) strange = camera_for (path, FAST, NULL);
   test_camera_play (strange, GST_STATE_PLAYING);
-  test_camera_expect (strange, "reconnecting", "expected raw video or JPEG, it offers video/x-h264");
+  test_camera_expect (strange, "reconnecting",
+                      "expected raw video or JPEG, it offers video/x-h264");
   test_camera_stop (strange);
   if (geteuid () != 0) {
     g_assert_cmpint (g_chmod (path, 0), ==, 0);
     g_autoptr (TestCamera) closed = camera_for (path, FAST, NULL);
     test_camera_play (closed, GST_STATE_PLAYING);
-    test_camera_expect (closed, "reconnecting", "permission denied; add this user to the group that 'ls -l ");
+    test_camera_expect (closed, "reconnecting",
+                        "permission denied; add this user to the group that 'ls -l ");
   }
   test_remove_file (path);
 }

@@ -13,14 +13,20 @@ test_live (void)
   SlCameraStamper stamper;
   sl_camera_stamper_init (&stamper);
   /* Taken 0.1 s before it arrived, base time 100 s. */
-  g_assert_cmpuint (sl_camera_stamper_live (&stamper, 100 * S + S / 2, 100 * S + S / 2 + S / 10, 100 * S, TRUST), ==, S / 2);
+  g_assert_cmpuint (
+    sl_camera_stamper_live (&stamper, 100 * S + S / 2, 100 * S + S / 2 + S / 10, 100 * S, TRUST),
+    ==, S / 2);
   /* No time, and times from another world: those of arrival. */
-  g_assert_cmpuint (sl_camera_stamper_live (&stamper, GST_CLOCK_TIME_NONE, 101 * S, 100 * S, TRUST), ==, S);
+  g_assert_cmpuint (sl_camera_stamper_live (&stamper, GST_CLOCK_TIME_NONE, 101 * S, 100 * S, TRUST),
+                    ==, S);
   g_assert_cmpuint (sl_camera_stamper_live (&stamper, 90 * S, 102 * S, 100 * S, TRUST), ==, 2 * S);
-  g_assert_cmpuint (sl_camera_stamper_live (&stamper, 5000 * S, 103 * S, 100 * S, TRUST), ==, 3 * S);
+  g_assert_cmpuint (sl_camera_stamper_live (&stamper, 5000 * S, 103 * S, 100 * S, TRUST), ==,
+                    3 * S);
   /* Backwards within what is believed: it still grows. */
-  g_assert_cmpuint (sl_camera_stamper_live (&stamper, 102 * S, 104 * S, 100 * S, TRUST), ==, 3 * S + 1);
-  g_assert_cmpuint (sl_camera_stamper_live (&stamper, 102 * S, 104 * S, 100 * S, TRUST), ==, 3 * S + 2);
+  g_assert_cmpuint (sl_camera_stamper_live (&stamper, 102 * S, 104 * S, 100 * S, TRUST), ==,
+                    3 * S + 1);
+  g_assert_cmpuint (sl_camera_stamper_live (&stamper, 102 * S, 104 * S, 100 * S, TRUST), ==,
+                    3 * S + 2);
 }
 
 static void
@@ -45,7 +51,8 @@ test_passes (void)
   sl_camera_stamper_pass (&stamper);
   /* No duration: 1/25 s. No time: where the last frame ended. */
   g_assert_cmpuint (sl_camera_stamper_file (&stamper, 0, GST_CLOCK_TIME_NONE), ==, 3 * S + S / 25);
-  g_assert_cmpuint (sl_camera_stamper_file (&stamper, GST_CLOCK_TIME_NONE, 0), ==, 3 * S + 2 * S / 25);
+  g_assert_cmpuint (sl_camera_stamper_file (&stamper, GST_CLOCK_TIME_NONE, 0), ==,
+                    3 * S + 2 * S / 25);
 }
 
 int

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Servers and pipelines for the tests of slcamera. Every wait has an end, and says what it got instead.
+ * Servers and pipelines for the tests of slcamera. Every wait has an end, and says what it got
+ * instead.
  */
 #include "tests/elements/camera/support.h"
 
@@ -12,8 +13,9 @@
 #include "tests/support/sanitized.h"
 
 #define PATIENCE_S 100
-/* It takes 2 s at most; whatever a camera may be waiting for lasts 20 s and more. Between them, since other processes run, too; under
- * valgrind, what is being parsed meanwhile takes seconds by itself. */
+/* It takes 2 s at most; whatever a camera may be waiting for lasts 20 s and more. Between them,
+ * since other processes run, too; under valgrind, what is being parsed meanwhile takes seconds by
+ * itself. */
 #define STOP_S 10.0
 #define SLOW_STOP_S 19.0
 
@@ -22,8 +24,8 @@
 #define SANITIZED TRUE
 
 /*
- * LeakSanitizer's own tracer crashes now and then, at exit, in programs that had encrypted connections. Leaks of these programs are
- * valgrind's to find.
+ * LeakSanitizer's own tracer crashes now and then, at exit, in programs that had encrypted
+ * connections. Leaks of these programs are valgrind's to find.
  */
 int
 __lsan_is_turned_off (void)
@@ -66,10 +68,12 @@ test_assert_grown (guint64 before)
 {
   const guint64 peak = test_memory ("VmHWM:"), grown = peak - MIN (peak, before);
   g_test_message ("grew by %" G_GUINT64_FORMAT " KiB at most", grown);
-  g_assert_cmpuint (grown, <, (test_is_slow () ? 1200 : 300) * 1024); /* sanitizers keep freed memory for a while */
+  g_assert_cmpuint (
+    grown, <, (test_is_slow () ? 1200 : 300) * 1024); /* sanitizers keep freed memory for a while */
 }
 
-/* The task inside GStreamer 1.22's rtspsrc complains of this, and goes on, when it is stopped before the server has answered. */
+/* The task inside GStreamer 1.22's rtspsrc complains of this, and goes on, when it is stopped
+ * before the server has answered. */
 static gboolean
 is_fatal (const char *domain, GLogLevelFlags level, const char *text, gpointer data)
 {
@@ -95,13 +99,15 @@ test_server_start (TestServer *server, const char *program, guint port, const ch
   g_log_set_handler ("GStreamer", G_LOG_LEVEL_CRITICAL | G_LOG_FLAG_FATAL, log_gstreamer, NULL);
   g_autofree char *command = g_strdup_printf ("%s --port %u %s", path, port, arguments);
   g_auto (GStrv) argv = g_strsplit (command, " ", -1);
-  g_autoptr (GSubprocessLauncher) launcher = g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_STDOUT_PIPE);
+  g_autoptr (GSubprocessLauncher) launcher =
+    g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_STDOUT_PIPE);
   g_subprocess_launcher_set_child_setup (launcher, test_die_with_parent, NULL, NULL);
   g_subprocess_launcher_unsetenv (launcher, "LD_PRELOAD");
   g_autoptr (GError) error = NULL;
   server->process = g_subprocess_launcher_spawnv (launcher, (const gchar *const *) argv, &error);
   g_assert_no_error (error);
-  g_autoptr (GDataInputStream) out = g_data_input_stream_new (g_subprocess_get_stdout_pipe (server->process));
+  g_autoptr (GDataInputStream) out =
+    g_data_input_stream_new (g_subprocess_get_stdout_pipe (server->process));
   server->uri = g_data_input_stream_read_line_utf8 (out, NULL, NULL, &error);
   g_assert_no_error (error);
   g_assert_nonnull (server->uri);
@@ -133,7 +139,8 @@ record (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   if (info->type & GST_PAD_PROBE_TYPE_BUFFER) {
     const GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
     const GstClockTime pts = GST_BUFFER_PTS (buffer);
-    camera->backwards |= !GST_CLOCK_TIME_IS_VALID (pts) || (camera->frames > 0 && pts <= camera->last);
+    camera->backwards |=
+      !GST_CLOCK_TIME_IS_VALID (pts) || (camera->frames > 0 && pts <= camera->last);
     camera->first = camera->frames == 0 ? pts : camera->first;
     camera->last = pts;
     camera->disconts += GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_DISCONT) ? 1 : 0;
@@ -142,7 +149,8 @@ record (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   } else if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) == GST_EVENT_CAPS) {
     GstCaps *caps;
     gst_event_parse_caps (GST_PAD_PROBE_INFO_EVENT (info), &caps);
-    gst_structure_get (gst_caps_get_structure (caps, 0), "width", G_TYPE_INT, &camera->width, "height", G_TYPE_INT, &camera->height, NULL);
+    gst_structure_get (gst_caps_get_structure (caps, 0), "width", G_TYPE_INT, &camera->width,
+                       "height", G_TYPE_INT, &camera->height, NULL);
     camera->caps_changes++;
   }
   g_mutex_unlock (&camera->lock);
@@ -155,8 +163,9 @@ test_camera_new (const char *uri, const char *properties, const char *downstream
   TestCamera *camera = g_new0 (TestCamera, 1);
   g_mutex_init (&camera->lock);
   g_cond_init (&camera->cond);
-  g_autofree char *launch = g_strdup_printf ("slcamera name=camera connect-timeout=60000 %s ! %s ! fakesink name=sink",
-                                             properties != NULL ? properties : "", downstream != NULL ? downstream : "identity");
+  g_autofree char *launch = g_strdup_printf (
+    "slcamera name=camera connect-timeout=60000 %s ! %s ! fakesink name=sink",
+    properties != NULL ? properties : "", downstream != NULL ? downstream : "identity");
   g_autoptr (GError) error = NULL;
   camera->pipeline = gst_parse_launch (launch, &error);
   g_assert_no_error (error);
@@ -165,7 +174,8 @@ test_camera_new (const char *uri, const char *properties, const char *downstream
   camera->bus = gst_element_get_bus (camera->pipeline);
   g_autoptr (GstElement) sink = gst_bin_get_by_name (GST_BIN (camera->pipeline), "sink");
   g_autoptr (GstPad) pad = gst_element_get_static_pad (sink, "sink");
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, record, camera, NULL);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, record,
+                     camera, NULL);
   return camera;
 }
 
@@ -181,14 +191,15 @@ wait_for (TestCamera *camera, const char *state, const char *reason)
   const gint64 deadline = g_get_monotonic_time () + PATIENCE_S * G_USEC_PER_SEC;
   g_autoptr (GString) seen = g_string_new (NULL);
   while (g_get_monotonic_time () < deadline) {
-    g_autoptr (GstMessage) message =
-      gst_bus_timed_pop_filtered (camera->bus, GST_SECOND / 10, GST_MESSAGE_ELEMENT | GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+    g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (
+      camera->bus, GST_SECOND / 10, GST_MESSAGE_ELEMENT | GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
     const GstStructure *structure = message != NULL ? gst_message_get_structure (message) : NULL;
     if (structure == NULL)
       continue;
     g_autofree char *text = gst_structure_to_string (structure);
     g_string_append_printf (seen, "; %s", text);
-    if (gst_structure_has_name (structure, "slcamera") && g_str_equal (gst_structure_get_string (structure, "state"), state)
+    if (gst_structure_has_name (structure, "slcamera")
+        && g_str_equal (gst_structure_get_string (structure, "state"), state)
         && strstr (gst_structure_get_string (structure, "reason"), reason) != NULL)
       return gst_structure_copy (structure);
   }
@@ -225,7 +236,8 @@ test_camera_wait_text (TestCamera *camera, GstMessageType type, const char *frag
 {
   g_autoptr (GString) seen = g_string_new (NULL);
   for (;;) {
-    g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (camera->bus, PATIENCE_S * GST_SECOND, type);
+    g_autoptr (GstMessage) message =
+      gst_bus_timed_pop_filtered (camera->bus, PATIENCE_S * GST_SECOND, type);
     g_autoptr (GError) error = NULL;
     if (message == NULL)
       g_error ("no message with \"%s\" came, only%s", fragment, seen->str);
@@ -236,7 +248,8 @@ test_camera_wait_text (TestCamera *camera, GstMessageType type, const char *frag
     else
       gst_message_parse_info (message, &error, NULL);
     g_test_message ("%s", error->message);
-    if (strstr (error->message, fragment) != NULL || g_pattern_match_simple (fragment, error->message))
+    if (strstr (error->message, fragment) != NULL
+        || g_pattern_match_simple (fragment, error->message))
       return;
     if (type == GST_MESSAGE_ERROR)
       g_error ("\"%s\" is not in the message \"%s\"", fragment, error->message);
@@ -247,7 +260,8 @@ test_camera_wait_text (TestCamera *camera, GstMessageType type, const char *frag
 void
 test_camera_wait_eos (TestCamera *camera)
 {
-  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (camera->bus, PATIENCE_S * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (camera->bus, PATIENCE_S * GST_SECOND,
+                                                               GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
   g_assert_nonnull (message);
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the tests of slcamera share: camera servers as processes of their own, and a pipeline that records the frames and
- * messages of an slcamera.
+ * What the tests of slcamera share: camera servers as processes of their own, and a pipeline that
+ * records the frames and messages of an slcamera.
  */
 #ifndef SL_TESTS_ELEMENTS_CAMERA_H
 #define SL_TESTS_ELEMENTS_CAMERA_H
@@ -17,9 +17,11 @@ typedef struct
   guint port;
 } TestServer;
 
-/** test_server_start: runs the program that environment variable @program names with @arguments (separated by spaces) on @port
- *  (0 = any) and waits until it listens. FALSE, and the test is marked as skipped, where the variable is not set. */
-gboolean test_server_start (TestServer *server, const char *program, guint port, const char *arguments);
+/** test_server_start: runs the program that environment variable @program names with @arguments
+ * (separated by spaces) on @port (0 = any) and waits until it listens. FALSE, and the test is
+ * marked as skipped, where the variable is not set. */
+gboolean test_server_start (TestServer *server, const char *program, guint port,
+                            const char *arguments);
 /** test_server_kill: with SIGKILL; the struct may be started again. */
 void test_server_kill (TestServer *server);
 /** test_server_signal: SIGSTOP, SIGCONT. */
@@ -38,17 +40,20 @@ typedef struct
   GstClockTime first, last;
 } TestCamera;
 
-/** test_camera_new: "slcamera connect-timeout=60000 @properties ! @downstream (nullable) ! fakesink", not started. */
+/** test_camera_new: "slcamera connect-timeout=60000 @properties ! @downstream (nullable) !
+ * fakesink", not started. */
 TestCamera *test_camera_new (const char *uri, const char *properties, const char *downstream);
 /** test_camera_play: @state is GST_STATE_PLAYING or GST_STATE_PAUSED. */
 void test_camera_play (TestCamera *camera, GstState state);
-/** test_camera_wait: (transfer full): the next slcamera message with @state; fails the test after 100 s. */
+/** test_camera_wait: (transfer full): the next slcamera message with @state; fails the test after
+ * 100 s. */
 GstStructure *test_camera_wait (TestCamera *camera, const char *state);
 /** test_camera_expect: the same, of those whose reason has @fragment in it. */
 void test_camera_expect (TestCamera *camera, const char *state, const char *fragment);
 /** test_camera_wait_frames: for @n further frames, 100 s at most. */
 void test_camera_wait_frames (TestCamera *camera, guint n);
-/** test_camera_wait_text: the next error, or one of the next warnings or infos, has @fragment in it, or is what that says with * and ? for anything: a busy machine may stall a camera too. */
+/** test_camera_wait_text: the next error, or one of the next warnings or infos, has @fragment in
+ * it, or is what that says with * and ? for anything: a busy machine may stall a camera too. */
 void test_camera_wait_text (TestCamera *camera, GstMessageType type, const char *fragment);
 /** test_camera_wait_eos: fails on an error. */
 void test_camera_wait_eos (TestCamera *camera);
@@ -58,9 +63,11 @@ void test_camera_stop (TestCamera *camera);
 void test_camera_free (TestCamera *camera);
 /** test_memory: a field of /proc/self/status, such as "VmRSS:", in KiB. */
 guint64 test_memory (const char *field);
-/** test_reset_peak: from here on the process's peak memory is counted anew, where the kernel allows that. */
+/** test_reset_peak: from here on the process's peak memory is counted anew, where the kernel allows
+ * that. */
 void test_reset_peak (void);
-/** test_assert_grown: since then memory was never more than some 300 MiB above @before KiB: what a few pictures within the limits take. */
+/** test_assert_grown: since then memory was never more than some 300 MiB above @before KiB: what a
+ * few pictures within the limits take. */
 void test_assert_grown (guint64 before);
 /** test_is_slow: TRUE under valgrind and the address sanitizer. */
 gboolean test_is_slow (void);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Frames with strides of their own, before elements that know GstVideoMeta and before elements that do not.
+ * Frames with strides of their own, before elements that know GstVideoMeta and before elements that
+ * do not.
  */
 #include "plugins/camera/video_meta_guard.h"
 
@@ -11,7 +12,8 @@
 #define WIDTH 6
 #define HEIGHT 4
 #define STRIDE 32
-#define CAPS "video/x-raw, format=(string)GRAY8, width=(int)6, height=(int)4, framerate=(fraction)25/1"
+#define CAPS \
+  "video/x-raw, format=(string)GRAY8, width=(int)6, height=(int)4, framerate=(fraction)25/1"
 
 /* Pixel (x, y) is 10 y + x; everything beside the picture is 255. */
 static GstBuffer *
@@ -24,13 +26,15 @@ padded_frame (void)
       gst_buffer_memset (buffer, (gsize) (y * STRIDE + x), (guint8) (10 * y + x), 1);
   gsize offset[GST_VIDEO_MAX_PLANES] = { 0 };
   gint stride[GST_VIDEO_MAX_PLANES] = { STRIDE };
-  gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, WIDTH, HEIGHT, 1, offset, stride);
+  gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, WIDTH,
+                                  HEIGHT, 1, offset, stride);
   GST_BUFFER_PTS (buffer) = 7;
   GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
   return buffer;
 }
 
-/* identity with the guard on its source pad, where @welcome with GstVideoMeta in the answer to its allocation query. */
+/* identity with the guard on its source pad, where @welcome with GstVideoMeta in the answer to its
+ * allocation query. */
 static GstHarness *
 guarded (gboolean welcome)
 {
@@ -84,7 +88,8 @@ test_untouched (void)
   g_assert_cmpint (meta->stride[0], ==, STRIDE);
 }
 
-/* A frame that is shorter than its meta says is dropped, which is said once, and the next good one passes. */
+/* A frame that is shorter than its meta says is dropped, which is said once, and the next good one
+ * passes. */
 static void
 test_dropped (void)
 {
@@ -100,10 +105,11 @@ test_dropped (void)
   g_autoptr (GError) warning = NULL;
   gst_message_parse_warning (message, &warning, NULL);
   g_test_message ("%s", warning->message);
-  g_assert_nonnull (strstr (warning->message,
-                            "frame dropped: expected 32 bytes (GRAY8 6x4), got 101 with a GstVideoMeta of GRAY8 6x4, 1 plane, "
-                            "strides 32, offsets 0: plane 0, 4 rows of 6 bytes with stride 32, is not inside its memory of "
-                            "101 bytes; the camera or its decoder sends something else than its caps say"));
+  g_assert_nonnull (strstr (
+    warning->message,
+    "frame dropped: expected 32 bytes (GRAY8 6x4), got 101 with a GstVideoMeta of GRAY8 6x4, 1 plane, "
+    "strides 32, offsets 0: plane 0, 4 rows of 6 bytes with stride 32, is not inside its memory of "
+    "101 bytes; the camera or its decoder sends something else than its caps say"));
   g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING));
   GstBuffer *passed = gst_harness_push_and_pull (harness, padded_frame ());
   g_assert_cmpuint (gst_buffer_get_size (passed), ==, 8 * HEIGHT);

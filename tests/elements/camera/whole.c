@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Packets written by hand after RFC 3550, 6184 and 7798: whichever of them get lost, only whole pictures come through; and what encoded pictures say
- * of themselves, against the encoders' own word.
+ * Packets written by hand after RFC 3550, 6184 and 7798: whichever of them get lost, only whole
+ * pictures come through; and what encoded pictures say of themselves, against the encoders' own
+ * word.
  */
 #include "plugins/camera/whole.h"
 
@@ -14,7 +15,8 @@
 #include "tests/elements/camera/support.h"
 #include "tests/elements/support.h"
 
-#define H264 "application/x-rtp,media=video,clock-rate=90000,encoding-name=H264,sprop-parameter-sets=\"Z0LAFQ==,aM4=\""
+#define H264 \
+  "application/x-rtp,media=video,clock-rate=90000,encoding-name=H264,sprop-parameter-sets=\"Z0LAFQ==,aM4=\""
 #define H265 "application/x-rtp,media=video,clock-rate=90000,encoding-name=H265,sprop-sps=\"QgE=\""
 
 /* A packet's picture and its payload; the last packet of a picture has the mark. */
@@ -27,18 +29,22 @@ typedef struct
 
 #define PAYLOAD(text) text, sizeof text - 1
 
-/* A key frame with its sets and in three fragments, a picture of two fragments, one of two slices, one of one packet; then all again. */
+/* A key frame with its sets and in three fragments, a picture of two fragments, one of two slices,
+ * one of one packet; then all again. */
 static const Packet h264[] = {
-  { 0, PAYLOAD ("\x67sps") },    { 0, PAYLOAD ("\x68pps") },      { 0, PAYLOAD ("\x7c\x85\x88") }, { 0, PAYLOAD ("\x7c\x05xx") },
-  { 0, PAYLOAD ("\x7c\x45xx") }, { 1, PAYLOAD ("\x5c\x81\x9a") }, { 1, PAYLOAD ("\x5c\x41xx") },   { 2, PAYLOAD ("\x41\x9axx") },
-  { 2, PAYLOAD ("\x41\x05xx") }, { 3, PAYLOAD ("\x41\x9axx") },
+  { 0, PAYLOAD ("\x67sps") },    { 0, PAYLOAD ("\x68pps") },    { 0, PAYLOAD ("\x7c\x85\x88") },
+  { 0, PAYLOAD ("\x7c\x05xx") }, { 0, PAYLOAD ("\x7c\x45xx") }, { 1, PAYLOAD ("\x5c\x81\x9a") },
+  { 1, PAYLOAD ("\x5c\x41xx") }, { 2, PAYLOAD ("\x41\x9axx") }, { 2, PAYLOAD ("\x41\x05xx") },
+  { 3, PAYLOAD ("\x41\x9axx") },
 };
 
 static const Packet h265[] = {
-  { 0, PAYLOAD ("\x40\x01vps") },      { 0, PAYLOAD ("\x42\x01sps") },    { 0, PAYLOAD ("\x44\x01pps") },
-  { 0, PAYLOAD ("\x62\x01\x93\x80") }, { 0, PAYLOAD ("\x62\x01\x13xx") }, { 0, PAYLOAD ("\x62\x01\x53xx") },
-  { 1, PAYLOAD ("\x62\x01\x81\x80") }, { 1, PAYLOAD ("\x62\x01\x41xx") }, { 2, PAYLOAD ("\x02\x01\x80xx") },
-  { 2, PAYLOAD ("\x02\x01\x10xx") },   { 3, PAYLOAD ("\x02\x01\x80xx") },
+  { 0, PAYLOAD ("\x40\x01vps") },      { 0, PAYLOAD ("\x42\x01sps") },
+  { 0, PAYLOAD ("\x44\x01pps") },      { 0, PAYLOAD ("\x62\x01\x93\x80") },
+  { 0, PAYLOAD ("\x62\x01\x13xx") },   { 0, PAYLOAD ("\x62\x01\x53xx") },
+  { 1, PAYLOAD ("\x62\x01\x81\x80") }, { 1, PAYLOAD ("\x62\x01\x41xx") },
+  { 2, PAYLOAD ("\x02\x01\x80xx") },   { 2, PAYLOAD ("\x02\x01\x10xx") },
+  { 3, PAYLOAD ("\x02\x01\x80xx") },
 };
 
 #define PICTURES 4
@@ -68,7 +74,8 @@ make_packet (const Packet *packet, guint picture, guint16 number, gboolean last)
 static GstHarness *
 open_whole (SlIntact *intact, const char *caps)
 {
-  g_autoptr (GstElement) element = gst_object_ref_sink (sl_camera_whole_new (intact, 2000)); /* the harness has a reference of its own */
+  g_autoptr (GstElement) element = gst_object_ref_sink (
+    sl_camera_whole_new (intact, 2000)); /* the harness has a reference of its own */
   GstHarness *harness = gst_harness_new_with_element (element, "sink", "src");
   gst_harness_set_src_caps_str (harness, caps);
   return harness;
@@ -79,14 +86,16 @@ static void
 count (GstHarness *harness, guint counts[3 * PICTURES])
 {
   memset (counts, 0, sizeof (guint) * 3 * PICTURES);
-  for (GstBuffer *buffer; (buffer = gst_harness_try_pull (harness)) != NULL; gst_buffer_unref (buffer)) {
+  for (GstBuffer *buffer; (buffer = gst_harness_try_pull (harness)) != NULL;
+       gst_buffer_unref (buffer)) {
     guint8 header[12];
     gst_buffer_extract (buffer, 0, header, sizeof header);
     counts[GST_READ_UINT32_BE (header + 4) / 3600]++;
   }
 }
 
-/* The stream three times, its pictures from number 65520 on, without @lost packets from @from on. @mark: packets have marks */
+/* The stream three times, its pictures from number 65520 on, without @lost packets from @from on.
+ * @mark: packets have marks */
 static void
 push_stream (GstHarness *harness, guint s, guint from, guint lost, gboolean mark)
 {
@@ -94,7 +103,8 @@ push_stream (GstHarness *harness, guint s, guint from, guint lost, gboolean mark
     const Packet *packet = &streams[s].packets[i % streams[s].n];
     const gboolean last = (i + 1) % streams[s].n == 0 || packet[1].picture != packet->picture;
     if (i < from || i >= from + lost)
-      gst_harness_push (harness, make_packet (packet, packet->picture + i / streams[s].n * PICTURES, (guint16) (65520 + i), last && mark));
+      gst_harness_push (harness, make_packet (packet, packet->picture + i / streams[s].n * PICTURES,
+                                              (guint16) (65520 + i), last && mark));
   }
 }
 
@@ -107,8 +117,8 @@ packets_of (guint s, guint picture)
   return n;
 }
 
-/* One, two and seven packets missing, anywhere: a picture comes with all of its packets or not at all, what is far from the gap comes, and a
- * gap is counted. */
+/* One, two and seven packets missing, anywhere: a picture comes with all of its packets or not at
+ * all, what is far from the gap comes, and a gap is counted. */
 static void
 test_lost (gconstpointer data)
 {
@@ -126,8 +136,10 @@ test_lost (gconstpointer data)
           guint first = p / PICTURES * streams[s].n;
           for (guint i = 0; i < streams[s].n && streams[s].packets[i].picture < p % PICTURES; i++)
             first++;
-          const gboolean hit = lengths[l] > 0 && from < first + packets_of (s, p) && from + lengths[l] > first;
-          const gboolean near = lengths[l] > 0 && !hit && from + lengths[l] + streams[s].n > first && from < first + streams[s].n;
+          const gboolean hit =
+            lengths[l] > 0 && from < first + packets_of (s, p) && from + lengths[l] > first;
+          const gboolean near = lengths[l] > 0 && !hit && from + lengths[l] + streams[s].n > first
+                                && from < first + streams[s].n;
           if (hit)
             g_assert_cmpuint (counts[p], ==, 0);
           else if (!near || counts[p] > 0)
@@ -139,7 +151,8 @@ test_lost (gconstpointer data)
       }
 }
 
-/* Whatever comes before the first key frame waits for nothing; caps come with it, without the description's sets. */
+/* Whatever comes before the first key frame waits for nothing; caps come with it, without the
+ * description's sets. */
 static void
 test_sets (gconstpointer data)
 {
@@ -153,7 +166,9 @@ test_sets (gconstpointer data)
       const Packet *packet = &streams[s].packets[i % streams[s].n];
       const gboolean last = (i + 1) % streams[s].n == 0 || packet[1].picture != packet->picture;
       if (inside || i < streams[s].n || i >= streams[s].n + sets)
-        gst_harness_push (harness, make_packet (packet, packet->picture + i / streams[s].n * PICTURES, number++, last));
+        gst_harness_push (
+          harness,
+          make_packet (packet, packet->picture + i / streams[s].n * PICTURES, number++, last));
     }
     guint counts[3 * PICTURES];
     SlIntactCounts left;
@@ -164,7 +179,8 @@ test_sets (gconstpointer data)
     g_assert_cmpuint (left.early, ==, 1);
     g_autoptr (GstCaps) caps = gst_pad_get_current_caps (harness->sinkpad);
     const GstStructure *structure = gst_caps_get_structure (caps, 0);
-    g_assert_true ((gst_structure_has_field (structure, "sprop-parameter-sets") || gst_structure_has_field (structure, "sprop-sps"))
+    g_assert_true ((gst_structure_has_field (structure, "sprop-parameter-sets")
+                    || gst_structure_has_field (structure, "sprop-sps"))
                    == !inside);
     gst_harness_teardown (harness);
   }
@@ -176,9 +192,11 @@ test_noise (void)
 {
   g_autoptr (GRand) random = g_rand_new_with_seed (11);
   g_autoptr (SlIntact) intact = sl_intact_new ();
-  static const char *const encodings[] = { "H264", "H265", "JPEG", "MP4V-ES", "VP8", "VP9", "RAW", "X" };
+  static const char *const encodings[] = { "H264", "H265", "JPEG", "MP4V-ES",
+                                           "VP8",  "VP9",  "RAW",  "X" };
   for (guint e = 0; e < G_N_ELEMENTS (encodings); e++) {
-    g_autofree char *caps = g_strdup_printf ("application/x-rtp,media=video,clock-rate=90000,encoding-name=%s", encodings[e]);
+    g_autofree char *caps = g_strdup_printf (
+      "application/x-rtp,media=video,clock-rate=90000,encoding-name=%s", encodings[e]);
     GstHarness *harness = open_whole (intact, caps);
     g_autoptr (GstBus) bus = gst_bus_new ();
     gst_element_set_bus (harness->element, bus);
@@ -191,7 +209,8 @@ test_noise (void)
         bytes[0] = (bytes[0] & 0x3f) | 0x80;
         GST_WRITE_UINT16_BE (bytes + 2, i);
       }
-      gst_harness_push (harness, gst_buffer_new_wrapped_full (GST_MEMORY_FLAG_READONLY, bytes, n, 0, n, bytes, g_free));
+      gst_harness_push (harness, gst_buffer_new_wrapped_full (GST_MEMORY_FLAG_READONLY, bytes, n, 0,
+                                                              n, bytes, g_free));
     }
     for (guint i = 0; i < 60 && e == 0; i++) { /* a picture without end */
       const Packet packet = { 0, PAYLOAD ("\x67 a long set of parameters") };
@@ -202,19 +221,24 @@ test_noise (void)
     g_assert_true ((message != NULL) == (e == 0));
     if (message != NULL)
       gst_message_parse_error (message, &error, NULL);
-    g_assert_true (error == NULL
-                   || strstr (error->message, "a picture of the stream: expected at most 2000 bytes (max-part-bytes), got 20") != NULL);
+    g_assert_true (
+      error == NULL
+      || strstr (error->message,
+                 "a picture of the stream: expected at most 2000 bytes (max-part-bytes), got 20")
+           != NULL);
     gst_element_set_bus (harness->element, NULL);
     gst_harness_teardown (harness);
   }
 }
 
-/* A picture of packets with next to nothing in them is refused long before its bytes are too many: each packet takes memory of its own. */
+/* A picture of packets with next to nothing in them is refused long before its bytes are too many:
+ * each packet takes memory of its own. */
 static void
 test_tiny (void)
 {
   g_autoptr (SlIntact) intact = sl_intact_new ();
-  GstHarness *harness = open_whole (intact, "application/x-rtp,media=video,clock-rate=90000,encoding-name=JPEG");
+  GstHarness *harness =
+    open_whole (intact, "application/x-rtp,media=video,clock-rate=90000,encoding-name=JPEG");
   g_autoptr (GstBus) bus = gst_bus_new ();
   gst_element_set_bus (harness->element, bus);
   for (guint i = 0; i < 60; i++) {
@@ -241,21 +265,41 @@ static const struct
   { "IDR", { SL_CODED_H264, 0 }, PAYLOAD ("\0\0\1\x67s\0\0\1\x65\x88\x80"), SL_CODED_KEY, 0 },
   { "P", { SL_CODED_H264, 0 }, PAYLOAD ("\0\0\1\x41\x9a\x00"), SL_CODED_DELTA, 0 },
   { "I", { SL_CODED_H264, 0 }, PAYLOAD ("\0\0\1\x41\x88\x80"), SL_CODED_INTRA, 0 },
-  { "I and P slices", { SL_CODED_H264, 0 }, PAYLOAD ("\0\0\1\x41\x88\x80\0\0\1\x41\x9a\x00"), SL_CODED_DELTA, 0 },
-  { "I at a recovery point", { SL_CODED_H264, 0 }, PAYLOAD ("\0\0\1\x06\x06\x01\xc4\x80\0\0\1\x41\x88\x80"), SL_CODED_KEY, 0 },
-  { "P, whole after 4", { SL_CODED_H264, 0 }, PAYLOAD ("\0\0\1\x06\x06\x01\x2c\x80\0\0\1\x41\x9a\x00"), SL_CODED_DELTA, 4 },
+  { "I and P slices",
+    { SL_CODED_H264, 0 },
+    PAYLOAD ("\0\0\1\x41\x88\x80\0\0\1\x41\x9a\x00"),
+    SL_CODED_DELTA,
+    0 },
+  { "I at a recovery point",
+    { SL_CODED_H264, 0 },
+    PAYLOAD ("\0\0\1\x06\x06\x01\xc4\x80\0\0\1\x41\x88\x80"),
+    SL_CODED_KEY,
+    0 },
+  { "P, whole after 4",
+    { SL_CODED_H264, 0 },
+    PAYLOAD ("\0\0\1\x06\x06\x01\x2c\x80\0\0\1\x41\x9a\x00"),
+    SL_CODED_DELTA,
+    4 },
   { "recovery behind another message",
     { SL_CODED_H264, 0 },
     PAYLOAD ("\0\0\1\x06\x05\x02xx\x06\x01\x2c\x80\0\0\1\x41\x9a\x00"),
     SL_CODED_DELTA,
     4 },
   { "lengths", { SL_CODED_H264, 4 }, PAYLOAD ("\0\0\0\3\x65\x88\x80"), SL_CODED_KEY, 0 },
-  { "a length beyond the end", { SL_CODED_H264, 4 }, PAYLOAD ("\0\0\0\xff\x65\x88\x80"), SL_CODED_KEY, 0 },
+  { "a length beyond the end",
+    { SL_CODED_H264, 4 },
+    PAYLOAD ("\0\0\0\xff\x65\x88\x80"),
+    SL_CODED_KEY,
+    0 },
   { "a cut length", { SL_CODED_H264, 4 }, PAYLOAD ("\0\0\0"), SL_CODED_NONE, 0 },
   { "IDR of H.265", { SL_CODED_H265, 0 }, PAYLOAD ("\0\0\1\x26\x01\x80"), SL_CODED_KEY, 0 },
   { "CRA", { SL_CODED_H265, 0 }, PAYLOAD ("\0\0\1\x2a\x01\x80"), SL_CODED_KEY, 0 },
   { "RASL", { SL_CODED_H265, 0 }, PAYLOAD ("\0\0\1\x10\x01\x80"), SL_CODED_LEADING, 0 },
-  { "TRAIL, whole after 4", { SL_CODED_H265, 0 }, PAYLOAD ("\0\0\1\x4e\x01\x06\x01\x11\x80\0\0\1\x02\x01\x80"), SL_CODED_DELTA, 4 },
+  { "TRAIL, whole after 4",
+    { SL_CODED_H265, 0 },
+    PAYLOAD ("\0\0\1\x4e\x01\x06\x01\x11\x80\0\0\1\x02\x01\x80"),
+    SL_CODED_DELTA,
+    4 },
   { "TRAIL", { SL_CODED_H265, 2 }, PAYLOAD ("\0\3\x02\x01\x80"), SL_CODED_DELTA, 0 },
   { "I of MPEG-4", { SL_CODED_MPEG4, 0 }, PAYLOAD ("\0\0\1\xb6\x10"), SL_CODED_KEY, 0 },
   { "P of MPEG-4", { SL_CODED_MPEG4, 0 }, PAYLOAD ("\0\0\1\xb6\x50"), SL_CODED_DELTA, 0 },
@@ -270,20 +314,24 @@ test_pictures (void)
     SlCodedFormat format = pictures[i].format;
     sl_coded_picture_read (&format, bytes, pictures[i].n, &picture);
     if (picture.kind != pictures[i].kind || picture.recovery != pictures[i].recovery)
-      g_error ("%s: expected kind %d, recovery %u, got %d, %u", pictures[i].name, pictures[i].kind, pictures[i].recovery, picture.kind,
-               picture.recovery);
+      g_error ("%s: expected kind %d, recovery %u, got %d, %u", pictures[i].name, pictures[i].kind,
+               pictures[i].recovery, picture.kind, picture.recovery);
   }
 }
 
-/* Bits of the set: profile 100, number 0, a scaling list, frame numbers of 4 bits. A difference in that list may have 32 bits. */
+/* Bits of the set: profile 100, number 0, a scaling list, frame numbers of 4 bits. A difference in
+ * that list may have 32 bits. */
 static void
 test_scaling_lists (void)
 {
-  static const char *const differences[] = { "1", "0000000000000000000000000000000100000000000000000000000000000000",
-                                             "0000000000000000000000000000000011111111" };
+  static const char *const differences[] = {
+    "1", "0000000000000000000000000000000100000000000000000000000000000000",
+    "0000000000000000000000000000000011111111"
+  };
   for (guint i = 0; i < G_N_ELEMENTS (differences); i++) {
     g_autofree char *bits =
-      g_strconcat ("011001000000000000101000", "1010110", "11", differences[i], "1111111111111111111111111111111111111111", NULL);
+      g_strconcat ("011001000000000000101000", "1010110", "11", differences[i],
+                   "1111111111111111111111111111111111111111", NULL);
     guint8 bytes[32] = { 0 };
     SlFrameNumbers numbers = { { 0 } };
     for (guint b = 0; bits[b] != '\0'; b++)
@@ -302,19 +350,23 @@ test_encoders (void)
     "x265enc key-int-max=5 tune=zerolatency speed-preset=ultrafast option-string=scenecut=0 ! h265parse ! video/x-h265,alignment=au",
     "avenc_mpeg4 gop-size=5 ! mpeg4videoparse ! video/mpeg"
   };
-  static const char *const formats[] = { ",stream-format=byte-stream", ",stream-format=avc", ",stream-format=hvc1", "" };
+  static const char *const formats[] = { ",stream-format=byte-stream", ",stream-format=avc",
+                                         ",stream-format=hvc1", "" };
   guint tried = 0;
   if (test_is_slow ()) {
     g_test_skip ("x265 keeps memory, which sanitizers complain of");
     return;
   }
   for (guint i = 0; i < G_N_ELEMENTS (encoders) * G_N_ELEMENTS (formats); i++) {
-    const char *encoder = encoders[i / G_N_ELEMENTS (formats)], *format = formats[i % G_N_ELEMENTS (formats)];
-    if ((strstr (encoder, "mpeg4") != NULL) != (*format == '\0') || (strstr (encoder, "h264") != NULL && strstr (format, "hvc1") != NULL)
+    const char *encoder = encoders[i / G_N_ELEMENTS (formats)],
+               *format = formats[i % G_N_ELEMENTS (formats)];
+    if ((strstr (encoder, "mpeg4") != NULL) != (*format == '\0')
+        || (strstr (encoder, "h264") != NULL && strstr (format, "hvc1") != NULL)
         || (strstr (encoder, "h265") != NULL && strstr (format, "avc") != NULL))
       continue;
     g_autofree char *launch = g_strdup_printf (
-      "videotestsrc num-buffers=12 ! video/x-raw,format=I420,width=64,height=64 ! %s%s ! appsink name=sink sync=false", encoder, format);
+      "videotestsrc num-buffers=12 ! video/x-raw,format=I420,width=64,height=64 ! %s%s ! appsink name=sink sync=false",
+      encoder, format);
     g_autoptr (GstElement) pipeline = gst_parse_launch (launch, NULL);
     if (pipeline == NULL)
       continue;

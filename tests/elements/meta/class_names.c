@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The property classes behind a model: what sltrack follows, what is left of read predictions, and names that no model before has.
+ * The property classes behind a model: what sltrack follows, what is left of read predictions, and
+ * names that no model before has.
  */
 #include "plugins/meta/class_names.h"
 
@@ -10,7 +11,8 @@
 #include "tests/elements/support.h"
 
 #define CAPS "video/x-raw,format=I420,width=640,height=480,framerate=25/1"
-#define LABEL_CAPS "other/tensors,format=static,num_tensors=1,dimensions=(string)3:1,types=uint8,framerate=25/1"
+#define LABEL_CAPS \
+  "other/tensors,format=static,num_tensors=1,dimensions=(string)3:1,types=uint8,framerate=25/1"
 
 static GstBuffer *
 new_frame (void)
@@ -25,7 +27,8 @@ new_frame (void)
 static void
 add_region (GstBuffer *buffer, const char *type, guint x, gint id, gint parent_id)
 {
-  GstVideoRegionOfInterestMeta *region = gst_buffer_add_video_region_of_interest_meta (buffer, type, x, 50, 40, 40);
+  GstVideoRegionOfInterestMeta *region =
+    gst_buffer_add_video_region_of_interest_meta (buffer, type, x, 50, 40, 40);
   region->id = id;
   region->parent_id = parent_id;
 }
@@ -37,9 +40,12 @@ ids_of (GstBuffer *buffer)
   GString *text = g_string_new (NULL);
   gpointer state = NULL;
   GstMeta *meta;
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL) {
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
+                                                   GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+         != NULL) {
     GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
-    const GstStructure *object_id = gst_video_region_of_interest_meta_get_param (region, "object_id");
+    const GstStructure *object_id =
+      gst_video_region_of_interest_meta_get_param (region, "object_id");
     gint id = 0;
     if (object_id != NULL)
       gst_structure_get_int (object_id, "id", &id);
@@ -102,7 +108,8 @@ test_choose (void)
     g_assert_true (sl_class_filter_parse (cases[i].classes, &filter, NULL));
     sl_prediction_reader_choose (&reader, filter, &prediction);
     for (guint k = 0; k < prediction.n_objects; k++)
-      g_string_append_printf (text, "%s %u;", prediction.objects[k].label, prediction.objects[k].parent);
+      g_string_append_printf (text, "%s %u;", prediction.objects[k].label,
+                              prediction.objects[k].parent);
     g_assert_cmpstr (text->str, ==, cases[i].objects);
     sl_prediction_reader_clear (&reader);
   }
@@ -118,12 +125,19 @@ test_query (void)
     const char *classes, *message;
   } cases[] = {
     { { "cat", "dog" }, { "red" }, "cat,!red", NULL },
-    { { "cat", "dog" }, { "red" }, "cta", "classes: the model before has no class 'cta'; did you mean 'cat'?" },
-    { { "cat", "dog" }, { "red" }, "x", "classes: the model before has no class 'x'; expected one of red, cat, dog" },
+    { { "cat", "dog" },
+      { "red" },
+      "cta",
+      "classes: the model before has no class 'cta'; did you mean 'cat'?" },
+    { { "cat", "dog" },
+      { "red" },
+      "x",
+      "classes: the model before has no class 'x'; expected one of red, cat, dog" },
     { { NULL }, { "red" }, "cta", NULL },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-    GstPad *source = gst_pad_new ("source", GST_PAD_SRC), *sink = gst_pad_new ("sink", GST_PAD_SINK);
+    GstPad *source = gst_pad_new ("source", GST_PAD_SRC),
+           *sink = gst_pad_new ("sink", GST_PAD_SINK);
     GstElement *middle = gst_object_ref_sink (gst_bin_new (NULL));
     GstPad *in = gst_pad_new ("in", GST_PAD_SINK), *out = gst_pad_new ("out", GST_PAD_SRC);
     g_autoptr (GPtrArray) first = g_ptr_array_new (), second = g_ptr_array_new ();
@@ -141,7 +155,8 @@ test_query (void)
     sl_class_names_offer (out, second);
     g_assert_cmpint (gst_pad_link (source, in), ==, GST_PAD_LINK_OK);
     g_assert_cmpint (gst_pad_link (out, sink), ==, GST_PAD_LINK_OK);
-    g_assert_cmpint (sl_class_choice_set (&choice, cases[i].classes, sink, &error), ==, cases[i].message == NULL);
+    g_assert_cmpint (sl_class_choice_set (&choice, cases[i].classes, sink, &error), ==,
+                     cases[i].message == NULL);
     g_assert_cmpstr (error != NULL ? error->message : NULL, ==, cases[i].message);
     g_assert_cmpint (sl_class_choice_is (&choice, cases[i].classes), ==, cases[i].message == NULL);
     sl_class_choice_clear (&choice);
@@ -153,7 +168,8 @@ test_query (void)
   }
 }
 
-/* slpostprocess offers the labels that it opened; classes that have none are called by their numbers. */
+/* slpostprocess offers the labels that it opened; classes that have none are called by their
+ * numbers. */
 static void
 test_postprocess (void)
 {
@@ -162,20 +178,25 @@ test_postprocess (void)
     const char *labels, *classes, *message;
   } cases[] = {
     { "red\ngreen\nblue\n", "red,!blue", NULL },
-    { "red\ngreen\nblue\n", "gren", "classes: the model before has no class 'gren'; did you mean 'green'?" },
+    { "red\ngreen\nblue\n", "gren",
+      "classes: the model before has no class 'gren'; did you mean 'green'?" },
     { NULL, "2", NULL },
     { NULL, "999", "classes: the model before has no class '999'; expected one of 0, 1, 2" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     static const guint8 scores[3] = { 10, 30, 20 };
-    g_autofree char *labels = cases[i].labels != NULL ? test_text_file ("labels.txt", cases[i].labels) : NULL;
-    g_autofree char *launch = g_strdup_printf ("slpostprocess%s%s", labels != NULL ? " labels=" : "", labels != NULL ? labels : "");
+    g_autofree char *labels =
+      cases[i].labels != NULL ? test_text_file ("labels.txt", cases[i].labels) : NULL;
+    g_autofree char *launch = g_strdup_printf (
+      "slpostprocess%s%s", labels != NULL ? " labels=" : "", labels != NULL ? labels : "");
     g_autoptr (GError) error = NULL;
     SlClassChoice choice = { 0 };
     TestLine fixture = test_line_open (launch, "text/x-raw,format=utf8", LABEL_CAPS);
     gst_harness_push (fixture.harness, test_tensor_buffer (scores, sizeof scores));
     test_assert_no_error (fixture.bus);
-    g_assert_cmpint (sl_class_choice_set (&choice, cases[i].classes, fixture.harness->sinkpad, &error), ==, cases[i].message == NULL);
+    g_assert_cmpint (
+      sl_class_choice_set (&choice, cases[i].classes, fixture.harness->sinkpad, &error), ==,
+      cases[i].message == NULL);
     g_assert_cmpstr (error != NULL ? error->message : NULL, ==, cases[i].message);
     sl_class_choice_clear (&choice);
     test_line_close (fixture.harness, fixture.bus);

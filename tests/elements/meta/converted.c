@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Predictions on frames that GStreamer's own elements convert and scale: what they say of objects is still there. */
+/* Predictions on frames that GStreamer's own elements convert and scale: what they say of objects
+ * is still there. */
 #include <gst/check/gstharness.h>
 #include <string.h>
 
@@ -28,12 +29,24 @@ frame_with (guint n_objects)
       .object_id = 7,
       .n_points = 2,
       .points = points },
-    { .x = 40, .y = 20, .w = 8, .h = 8, .x_min = 40, .y_min = 20, .x_max = 48, .y_max = 28, .confidence = 0.25, .label = "cat" },
+    { .x = 40,
+      .y = 20,
+      .w = 8,
+      .h = 8,
+      .x_min = 40,
+      .y_min = 20,
+      .x_max = 48,
+      .y_max = 28,
+      .confidence = 0.25,
+      .label = "cat" },
   };
   const SlLabelled label = { .label = "indoors", .label_id = 1, .confidence = 0.875 };
-  const SlPredictionView prediction = {
-    .width = 64, .height = 48, .n_objects = n_objects, .objects = objects, .n_labels = 1, .labels = &label
-  };
+  const SlPredictionView prediction = { .width = 64,
+                                        .height = 48,
+                                        .n_objects = n_objects,
+                                        .objects = objects,
+                                        .n_labels = 1,
+                                        .labels = &label };
   GstBuffer *frame = gst_buffer_new_allocate (NULL, 64 * 48 * 3, NULL);
   gst_buffer_memset (frame, 0, 0x80, 64 * 48 * 3);
   sl_buffer_add_prediction (frame, &prediction, NULL);
@@ -81,7 +94,8 @@ test_line (gconstpointer data)
 {
   const guint i = GPOINTER_TO_UINT (data);
   for (guint n = 1; n <= 2; n++) {
-    g_autoptr (GstBuffer) out = test_line_run (lines[i].launch, "video/x-raw", CAPS, frame_with (n));
+    g_autoptr (GstBuffer) out =
+      test_line_run (lines[i].launch, "video/x-raw", CAPS, frame_with (n));
     expect_predictions (out, n, lines[i].scale);
   }
 }
@@ -91,14 +105,22 @@ static void
 test_more (void)
 {
   GstBuffer *frame = frame_with (1);
-  const SlObjectView object = {
-    .x = 1, .y = 1, .w = 5, .h = 5, .x_min = 1, .y_min = 1, .x_max = 6, .y_max = 6, .confidence = 0.125, .label = "dog"
-  };
+  const SlObjectView object = { .x = 1,
+                                .y = 1,
+                                .w = 5,
+                                .h = 5,
+                                .x_min = 1,
+                                .y_min = 1,
+                                .x_max = 6,
+                                .y_max = 6,
+                                .confidence = 0.125,
+                                .label = "dog" };
   const SlPredictionView more = { .width = 64, .height = 48, .n_objects = 1, .objects = &object };
   SlPredictionReader reader;
   SlPredictionView seen = { .width = 64, .height = 48 };
   sl_buffer_add_prediction (frame, &more, NULL);
-  g_autoptr (GstBuffer) out = test_line_run ("videoconvert ! video/x-raw,format=GRAY8 ! identity", "video/x-raw", CAPS, frame);
+  g_autoptr (GstBuffer) out = test_line_run ("videoconvert ! video/x-raw,format=GRAY8 ! identity",
+                                             "video/x-raw", CAPS, frame);
   sl_prediction_reader_init (&reader);
   sl_prediction_reader_read (&reader, out, &seen);
   g_assert_cmpuint (seen.n_objects, ==, 2);
@@ -107,7 +129,8 @@ test_more (void)
   sl_prediction_reader_clear (&reader);
 }
 
-/* A frame of 64x48 with a cup at 8,12 of 16x24, whose point lies at 12,30 and whose code's first corner at 8,12; and the name of the frame. */
+/* A frame of 64x48 with a cup at 8,12 of 16x24, whose point lies at 12,30 and whose code's first
+ * corner at 8,12; and the name of the frame. */
 static GstBuffer *
 frame_with_parts (void)
 {
@@ -132,7 +155,9 @@ frame_with_parts (void)
                              .points = &point,
                              .code = &code };
   const SlLabelled label = { .label = "indoors", .label_id = 1, .confidence = 0.875 };
-  const SlPredictionView prediction = { .width = 64, .height = 48, .n_objects = 1, .objects = &cup, .n_labels = 1, .labels = &label };
+  const SlPredictionView prediction = {
+    .width = 64, .height = 48, .n_objects = 1, .objects = &cup, .n_labels = 1, .labels = &label
+  };
   GstBuffer *frame = gst_buffer_new_allocate (NULL, 64 * 48 * 3, NULL);
   gst_buffer_memset (frame, 0, 0x80, 64 * 48 * 3);
   GST_BUFFER_PTS (frame) = 0;
@@ -140,7 +165,8 @@ frame_with_parts (void)
   return frame;
 }
 
-/* Where the cup (x, y, w, h), its point and the code's first corner are then; a width of 0: it is gone. */
+/* Where the cup (x, y, w, h), its point and the code's first corner are then; a width of 0: it is
+ * gone. */
 static const struct
 {
   const char *name, *launch;
@@ -148,18 +174,54 @@ static const struct
   double point[2], corner[2];
 } moves[] = {
   { "crop", "videocrop left=4 top=2 right=6", 54, 46, { 4, 10, 16, 24 }, { 8, 28 }, { 4, 10 } },
-  { "crop-object", "videocrop left=10 bottom=18", 54, 30, { 0, 12, 14, 18 }, { 2, 30 }, { -2, 12 } },
+  { "crop-object",
+    "videocrop left=10 bottom=18",
+    54,
+    30,
+    { 0, 12, 14, 18 },
+    { 2, 30 },
+    { -2, 12 } },
   { "crop-all", "videocrop left=40", 24, 48, { 0 } },
-  { "crop-auto", "videocrop left=-1 right=-1 ! video/x-raw,width=60 ! identity", 60, 48, { 6, 12, 16, 24 }, { 10, 30 }, { 6, 12 } },
+  { "crop-auto",
+    "videocrop left=-1 right=-1 ! video/x-raw,width=60 ! identity",
+    60,
+    48,
+    { 6, 12, 16, 24 },
+    { 10, 30 },
+    { 6, 12 } },
   { "box", "videobox left=-8 top=4", 72, 44, { 16, 8, 16, 24 }, { 20, 26 }, { 16, 8 } },
-  { "box-auto", "videobox autocrop=true ! video/x-raw,width=72,height=40 ! identity", 72, 40, { 12, 8, 16, 24 }, { 16, 26 }, { 12, 8 } },
-  { "mirror", "videoflip video-direction=horiz", 64, 48, { 40, 12, 16, 24 }, { 52, 30 }, { 56, 12 } },
+  { "box-auto",
+    "videobox autocrop=true ! video/x-raw,width=72,height=40 ! identity",
+    72,
+    40,
+    { 12, 8, 16, 24 },
+    { 16, 26 },
+    { 12, 8 } },
+  { "mirror",
+    "videoflip video-direction=horiz",
+    64,
+    48,
+    { 40, 12, 16, 24 },
+    { 52, 30 },
+    { 56, 12 } },
   { "upside", "videoflip video-direction=vert", 64, 48, { 8, 12, 16, 24 }, { 12, 18 }, { 8, 36 } },
   { "half", "videoflip video-direction=180", 64, 48, { 40, 12, 16, 24 }, { 52, 18 }, { 56, 36 } },
   { "right", "videoflip video-direction=90r", 48, 64, { 12, 8, 24, 16 }, { 18, 12 }, { 36, 8 } },
   { "left", "videoflip video-direction=90l", 48, 64, { 12, 40, 24, 16 }, { 30, 52 }, { 12, 56 } },
-  { "diagonal", "videoflip video-direction=ul-lr", 48, 64, { 12, 8, 24, 16 }, { 30, 12 }, { 12, 8 } },
-  { "other-diagonal", "videoflip video-direction=ur-ll", 48, 64, { 12, 40, 24, 16 }, { 18, 52 }, { 36, 56 } },
+  { "diagonal",
+    "videoflip video-direction=ul-lr",
+    48,
+    64,
+    { 12, 8, 24, 16 },
+    { 30, 12 },
+    { 12, 8 } },
+  { "other-diagonal",
+    "videoflip video-direction=ur-ll",
+    48,
+    64,
+    { 12, 40, 24, 16 },
+    { 18, 52 },
+    { 36, 56 } },
   { "borders",
     "videoscale ! video/x-raw,width=128,height=128,pixel-aspect-ratio=1/1 ! identity",
     128,
@@ -216,7 +278,8 @@ test_move (gconstpointer data)
     const SlObjectView *cup = &seen.objects[0];
     const gint *box = moves[i].box;
     const double left = cup->x_min * seen.width, top = cup->y_min * seen.height;
-    const double width = (cup->x_max - cup->x_min) * seen.width, height = (cup->y_max - cup->y_min) * seen.height;
+    const double width = (cup->x_max - cup->x_min) * seen.width,
+                 height = (cup->y_max - cup->y_min) * seen.height;
     g_assert_cmpint (cup->x, ==, box[0]);
     g_assert_cmpint (cup->y, ==, box[1]);
     g_assert_cmpint (cup->w, ==, box[2]);
@@ -225,8 +288,10 @@ test_move (gconstpointer data)
     g_assert_cmpuint (cup->n_points, ==, 1);
     g_assert_cmpfloat_with_epsilon (cup->points[0].x * seen.width, moves[i].point[0], 1e-4);
     g_assert_cmpfloat_with_epsilon (cup->points[0].y * seen.height, moves[i].point[1], 1e-4);
-    g_assert_cmpfloat_with_epsilon (left + cup->code->corners[0][0] * width, moves[i].corner[0], 1e-4);
-    g_assert_cmpfloat_with_epsilon (top + cup->code->corners[0][1] * height, moves[i].corner[1], 1e-4);
+    g_assert_cmpfloat_with_epsilon (left + cup->code->corners[0][0] * width, moves[i].corner[0],
+                                    1e-4);
+    g_assert_cmpfloat_with_epsilon (top + cup->code->corners[0][1] * height, moves[i].corner[1],
+                                    1e-4);
   }
   sl_prediction_reader_clear (&reader);
   gst_harness_teardown (harness);
@@ -239,18 +304,21 @@ join (GstElement *from, const char *source, GstElement *to, const char *sink)
   g_assert_true (gst_element_link_pads_full (from, source, to, sink, GST_PAD_LINK_CHECK_NOTHING));
 }
 
-/* Branches that split and meet many times are followed once each, to their very end: 2 to the power of 60 ways lead to a mirror. */
+/* Branches that split and meet many times are followed once each, to their very end: 2 to the power
+ * of 60 ways lead to a mirror. */
 static void
 test_diamonds (void)
 {
   g_autoptr (GstElement) bin = gst_object_ref_sink (gst_bin_new (NULL));
-  GstElement *first = gst_element_factory_make ("identity", NULL), *last = gst_element_factory_make ("videoflip", NULL), *before = first;
+  GstElement *first = gst_element_factory_make ("identity", NULL),
+             *last = gst_element_factory_make ("videoflip", NULL), *before = first;
   g_autoptr (GstPad) source = gst_element_get_static_pad (first, "src");
   SlPredictionReader reader;
   SlPredictionView seen = { .width = 64, .height = 48 };
   gst_bin_add_many (GST_BIN (bin), first, last, NULL);
   for (guint i = 0; i < 60; i++) {
-    GstElement *tee = gst_element_factory_make ("tee", NULL), *funnel = gst_element_factory_make ("funnel", NULL);
+    GstElement *tee = gst_element_factory_make ("tee", NULL),
+               *funnel = gst_element_factory_make ("funnel", NULL);
     gst_bin_add_many (GST_BIN (bin), tee, funnel, NULL);
     join (before, "src", tee, "sink");
     join (tee, "src_%u", funnel, "sink_%u");
@@ -294,8 +362,9 @@ test_bent (void)
   g_autoptr (GError) warning = NULL;
   g_assert_nonnull (message);
   gst_message_parse_warning (message, &warning, NULL);
-  g_assert_nonnull (
-    strstr (warning->message, "does not fit the pictures of rotate0, which bends them: it is left out; put the model behind it"));
+  g_assert_nonnull (strstr (
+    warning->message,
+    "does not fit the pictures of rotate0, which bends them: it is left out; put the model behind it"));
   g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING));
   gst_element_set_bus (harness->element, NULL);
   gst_harness_teardown (harness);

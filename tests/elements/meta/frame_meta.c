@@ -71,7 +71,8 @@ test_copy (void)
   gst_buffer_unref (frame);
 }
 
-/* A copy has every value, also of members that come later: all bytes are set, those of references and of info excepted. */
+/* A copy has every value, also of members that come later: all bytes are set, those of references
+ * and of info excepted. */
 static void
 test_copy_values (void)
 {
@@ -84,7 +85,8 @@ test_copy_values (void)
   g_assert_null (to.frame);
   g_assert_null (to.caps);
   g_assert_cmpint (to.info.width, ==, 0);
-  g_assert_cmpmem ((guint8 *) &to + own, sizeof to - own, (guint8 *) &from + own, sizeof from - own);
+  g_assert_cmpmem ((guint8 *) &to + own, sizeof to - own, (guint8 *) &from + own,
+                   sizeof from - own);
 }
 
 static void
@@ -153,11 +155,14 @@ test_predictions (void)
                                 .label_id = 17,
                                 .label = "cat" };
   const SlLabelled label = { .label_id = 3, .confidence = 0.5, .label = "indoors" };
-  SlPredictionView prediction = { .width = 8, .height = 8, .n_objects = 1, .n_labels = 1, .objects = &object, .labels = &label };
+  SlPredictionView prediction = {
+    .width = 8, .height = 8, .n_objects = 1, .n_labels = 1, .objects = &object, .labels = &label
+  };
   GstBuffer *buffer = gst_buffer_new ();
   sl_buffer_add_prediction (buffer, &prediction, NULL);
 
-  GstVideoRegionOfInterestMeta *region = gst_buffer_get_video_region_of_interest_meta_id (buffer, 0);
+  GstVideoRegionOfInterestMeta *region =
+    gst_buffer_get_video_region_of_interest_meta_id (buffer, 0);
   g_assert_nonnull (region);
   g_assert_cmpstr (g_quark_to_string (region->roi_type), ==, "cat");
   g_assert_cmpuint (region->x, ==, 1);

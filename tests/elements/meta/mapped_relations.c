@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Relations on frames that slresize makes into others: objects by hand and beside GStreamer's videoscale, with all that belongs to them.
+ * Relations on frames that slresize makes into others: objects by hand and beside GStreamer's
+ * videoscale, with all that belongs to them.
  */
 #include "config.h"
 #include "plugins/meta/map/relations.h"
@@ -14,7 +15,8 @@
 
 static const guint8 colour[3] = { 90, 60, 200 };
 
-/* A frame with an object detection for each of @boxes (x, y, w, h), which has a label and a track of its own. */
+/* A frame with an object detection for each of @boxes (x, y, w, h), which has a label and a track
+ * of its own. */
 static GstBuffer *
 related_frame (const gint (*boxes)[4], guint n)
 {
@@ -26,14 +28,20 @@ related_frame (const gint (*boxes)[4], guint n)
     GstAnalyticsTrackingMtd tracking;
     g_autofree char *name = g_strdup_printf ("object %u", i);
     const gint *box = boxes[i];
-    g_assert_true (gst_analytics_relation_meta_add_od_mtd (relations, g_quark_from_string (name), box[0], box[1], box[2], box[3],
+    g_assert_true (gst_analytics_relation_meta_add_od_mtd (relations, g_quark_from_string (name),
+                                                           box[0], box[1], box[2], box[3],
                                                            0.5f + 0.1f * (gfloat) i, &object));
-    g_assert_true (gst_analytics_relation_meta_add_one_cls_mtd (relations, 0.25f * (gfloat) i, g_quark_from_string ("kind"), &label));
-    g_assert_true (gst_analytics_relation_meta_add_tracking_mtd (relations, i + 7, 3 * GST_SECOND, &tracking));
+    g_assert_true (gst_analytics_relation_meta_add_one_cls_mtd (
+      relations, 0.25f * (gfloat) i, g_quark_from_string ("kind"), &label));
+    g_assert_true (
+      gst_analytics_relation_meta_add_tracking_mtd (relations, i + 7, 3 * GST_SECOND, &tracking));
     g_assert_true (gst_analytics_tracking_mtd_update_last_seen (&tracking, 4 * GST_SECOND));
-    g_assert_true (gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, object.id, label.id));
-    g_assert_true (gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, object.id, tracking.id));
-    g_assert_true (gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_IS_PART_OF, label.id, object.id));
+    g_assert_true (gst_analytics_relation_meta_set_relation (
+      relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, object.id, label.id));
+    g_assert_true (gst_analytics_relation_meta_set_relation (
+      relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, object.id, tracking.id));
+    g_assert_true (gst_analytics_relation_meta_set_relation (
+      relations, GST_ANALYTICS_REL_TYPE_IS_PART_OF, label.id, object.id));
   }
   return buffer;
 }
@@ -48,7 +56,8 @@ through (const char *element, const char *sink, GstBuffer *in)
   return out;
 }
 
-/* The object detection of @buffer that is called "object @i", FALSE when there is none; with all that belongs to it. */
+/* The object detection of @buffer that is called "object @i", FALSE when there is none; with all
+ * that belongs to it. */
 static gboolean
 find_related (GstBuffer *buffer, guint i, gint box[4])
 {
@@ -64,18 +73,23 @@ find_related (GstBuffer *buffer, guint i, gint box[4])
   gboolean lost;
   g_assert_nonnull (relations);
   do {
-    if (!gst_analytics_relation_meta_iterate (relations, &state, gst_analytics_od_mtd_get_mtd_type (), &object))
+    if (!gst_analytics_relation_meta_iterate (relations, &state,
+                                              gst_analytics_od_mtd_get_mtd_type (), &object))
       return FALSE;
   } while (gst_analytics_od_mtd_get_obj_type (&object) != g_quark_from_string (name));
-  g_assert_true (gst_analytics_od_mtd_get_location (&object, &box[0], &box[1], &box[2], &box[3], &confidence));
+  g_assert_true (
+    gst_analytics_od_mtd_get_location (&object, &box[0], &box[1], &box[2], &box[3], &confidence));
   g_assert_cmpfloat (confidence, ==, 0.5f + 0.1f * (gfloat) i);
-  g_assert_true (gst_analytics_relation_meta_get_direct_related (relations, object.id, GST_ANALYTICS_REL_TYPE_RELATE_TO,
-                                                                 gst_analytics_cls_mtd_get_mtd_type (), &inner, &label));
+  g_assert_true (gst_analytics_relation_meta_get_direct_related (
+    relations, object.id, GST_ANALYTICS_REL_TYPE_RELATE_TO, gst_analytics_cls_mtd_get_mtd_type (),
+    &inner, &label));
   g_assert_cmpfloat (gst_analytics_cls_mtd_get_level (&label, 0), ==, 0.25f * (gfloat) i);
   g_assert_true (gst_analytics_cls_mtd_get_quark (&label, 0) == g_quark_from_string ("kind"));
-  g_assert_cmpint (gst_analytics_relation_meta_get_relation (relations, label.id, object.id), ==, GST_ANALYTICS_REL_TYPE_IS_PART_OF);
-  g_assert_true (gst_analytics_relation_meta_get_direct_related (relations, object.id, GST_ANALYTICS_REL_TYPE_RELATE_TO,
-                                                                 gst_analytics_tracking_mtd_get_mtd_type (), &again, &tracking));
+  g_assert_cmpint (gst_analytics_relation_meta_get_relation (relations, label.id, object.id), ==,
+                   GST_ANALYTICS_REL_TYPE_IS_PART_OF);
+  g_assert_true (gst_analytics_relation_meta_get_direct_related (
+    relations, object.id, GST_ANALYTICS_REL_TYPE_RELATE_TO,
+    gst_analytics_tracking_mtd_get_mtd_type (), &again, &tracking));
   g_assert_true (gst_analytics_tracking_mtd_get_info (&tracking, &number, &first, &last, &lost));
   g_assert_cmpuint (number, ==, i + 7);
   g_assert_cmpuint (first, ==, 3 * GST_SECOND);
@@ -92,8 +106,9 @@ typedef struct
 } TurnCase;
 
 static const TurnCase turn_cases[] = {
-  { "identity", 32, 24, { 4, 2, 8, 4 } }, { "90r", 24, 32, { 18, 4, 4, 8 } },    { "180", 32, 24, { 20, 18, 8, 4 } },
-  { "90l", 24, 32, { 2, 20, 4, 8 } },     { "horiz", 32, 24, { 20, 2, 8, 4 } },  { "vert", 32, 24, { 4, 18, 8, 4 } },
+  { "identity", 32, 24, { 4, 2, 8, 4 } }, { "90r", 24, 32, { 18, 4, 4, 8 } },
+  { "180", 32, 24, { 20, 18, 8, 4 } },    { "90l", 24, 32, { 2, 20, 4, 8 } },
+  { "horiz", 32, 24, { 20, 2, 8, 4 } },   { "vert", 32, 24, { 4, 18, 8, 4 } },
   { "ul-lr", 24, 32, { 2, 4, 4, 8 } },    { "ur-ll", 24, 32, { 18, 20, 4, 8 } },
 };
 
@@ -102,7 +117,8 @@ test_turned (gconstpointer data)
 {
   static const gint boxes[][4] = { { 8, 4, 16, 8 } };
   const TurnCase *test = data;
-  g_autofree char *element = g_strdup_printf ("slresize width=%d height=%d video-direction=%s", test->width, test->height, test->direction);
+  g_autofree char *element = g_strdup_printf ("slresize width=%d height=%d video-direction=%s",
+                                              test->width, test->height, test->direction);
   g_autoptr (GstBuffer) out = through (element, NULL, related_frame (boxes, 1));
   gint box[4];
   g_assert_true (find_related (out, 0, box));
@@ -114,10 +130,14 @@ test_turned (gconstpointer data)
 static void
 test_scaled (void)
 {
-  static const gint boxes[][4] = { { 0, 0, 64, 48 }, { 5, 7, 31, 22 }, { 1, 1, 3, 3 }, { 60, 40, 4, 8 } };
+  static const gint boxes[][4] = {
+    { 0, 0, 64, 48 }, { 5, 7, 31, 22 }, { 1, 1, 3, 3 }, { 60, 40, 4, 8 }
+  };
   static const char size[] = "video/x-raw,format=I420,width=40,height=30,framerate=25/1";
-  g_autoptr (GstBuffer) ours = through ("slresize", size, related_frame (boxes, G_N_ELEMENTS (boxes)));
-  g_autoptr (GstBuffer) theirs = through ("videoscale", size, related_frame (boxes, G_N_ELEMENTS (boxes)));
+  g_autoptr (GstBuffer) ours =
+    through ("slresize", size, related_frame (boxes, G_N_ELEMENTS (boxes)));
+  g_autoptr (GstBuffer) theirs =
+    through ("videoscale", size, related_frame (boxes, G_N_ELEMENTS (boxes)));
   for (guint i = 0; i < G_N_ELEMENTS (boxes); i++) {
     gint box[4], reference[4];
     g_assert_true (find_related (ours, i, box));
@@ -127,16 +147,20 @@ test_scaled (void)
   }
 }
 
-/* A crop cuts objects off, and those outside go with what belongs to them. A label of the whole picture stays. */
+/* A crop cuts objects off, and those outside go with what belongs to them. A label of the whole
+ * picture stays. */
 static void
 test_cropped (void)
 {
-  static const gint boxes[][4] = { { 0, 0, 16, 48 }, { 8, 8, 16, 16 }, { -10, -10, 1000, 1000 }, { 50, 0, 4, 4 } };
+  static const gint boxes[][4] = {
+    { 0, 0, 16, 48 }, { 8, 8, 16, 16 }, { -10, -10, 1000, 1000 }, { 50, 0, 4, 4 }
+  };
   GstBuffer *in = related_frame (boxes, G_N_ELEMENTS (boxes));
   GstAnalyticsClsMtd whole;
-  g_assert_true (gst_analytics_relation_meta_add_one_cls_mtd (gst_buffer_get_analytics_relation_meta (in), 0.75f,
-                                                              g_quark_from_string ("street"), &whole));
-  g_autoptr (GstBuffer) out = through ("slresize crop-x=16 crop-y=16 crop-width=32 crop-height=16", NULL, in);
+  g_assert_true (gst_analytics_relation_meta_add_one_cls_mtd (
+    gst_buffer_get_analytics_relation_meta (in), 0.75f, g_quark_from_string ("street"), &whole));
+  g_autoptr (GstBuffer) out =
+    through ("slresize crop-x=16 crop-y=16 crop-width=32 crop-height=16", NULL, in);
   gint box[4];
   g_assert_false (find_related (out, 0, box));
   g_assert_true (find_related (out, 1, box));
@@ -144,7 +168,8 @@ test_cropped (void)
   g_assert_true (find_related (out, 2, box));
   g_assert_true (box[0] == 0 && box[1] == 0 && box[2] == 32 && box[3] == 16);
   g_assert_false (find_related (out, 3, box));
-  g_assert_cmpuint (gst_analytics_relation_get_length (gst_buffer_get_analytics_relation_meta (out)), ==, 7);
+  g_assert_cmpuint (
+    gst_analytics_relation_get_length (gst_buffer_get_analytics_relation_meta (out)), ==, 7);
 }
 
 #ifdef SL_HAVE_SEGMENTATION_MTD
@@ -162,20 +187,29 @@ test_mask (void)
   gpointer state = NULL, inner = NULL;
   GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (in);
   gst_buffer_memset (mask, 0, 1, 4);
-  gst_buffer_add_video_meta (mask, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 2, 2)->stride[0] = 2;
-  g_assert_true (gst_analytics_relation_meta_add_segmentation_mtd (relations, gst_buffer_ref (mask), GST_SEGMENTATION_TYPE_INSTANCE, 2, ids,
-                                                                   8, 4, 16, 8, &segmentation));
-  g_assert_true (gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, 0, segmentation.id));
-  g_autoptr (GstBuffer) turned = through ("slresize video-direction=180", NULL, gst_buffer_copy (in));
+  gst_buffer_add_video_meta (mask, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 2, 2)
+    ->stride[0] = 2;
+  g_assert_true (gst_analytics_relation_meta_add_segmentation_mtd (
+    relations, gst_buffer_ref (mask), GST_SEGMENTATION_TYPE_INSTANCE, 2, ids, 8, 4, 16, 8,
+    &segmentation));
+  g_assert_true (gst_analytics_relation_meta_set_relation (
+    relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, 0, segmentation.id));
+  g_autoptr (GstBuffer) turned =
+    through ("slresize video-direction=180", NULL, gst_buffer_copy (in));
   relations = gst_buffer_get_analytics_relation_meta (turned);
-  g_assert_false (gst_analytics_relation_meta_iterate (relations, &state, gst_analytics_segmentation_mtd_get_mtd_type (), &segmentation));
-  g_autoptr (GstBuffer) out = through ("slresize crop-x=4 crop-y=2 crop-width=56 crop-height=44 width=28 height=22", NULL, in);
+  g_assert_false (gst_analytics_relation_meta_iterate (
+    relations, &state, gst_analytics_segmentation_mtd_get_mtd_type (), &segmentation));
+  g_autoptr (GstBuffer) out = through (
+    "slresize crop-x=4 crop-y=2 crop-width=56 crop-height=44 width=28 height=22", NULL, in);
   relations = gst_buffer_get_analytics_relation_meta (out);
   state = NULL;
-  g_assert_true (gst_analytics_relation_meta_iterate (relations, &state, gst_analytics_od_mtd_get_mtd_type (), &object));
-  g_assert_true (gst_analytics_relation_meta_get_direct_related (relations, object.id, GST_ANALYTICS_REL_TYPE_RELATE_TO,
-                                                                 gst_analytics_segmentation_mtd_get_mtd_type (), &inner, &segmentation));
-  g_autoptr (GstBuffer) kept = gst_analytics_segmentation_mtd_get_mask (&segmentation, &x, &y, &w, &h);
+  g_assert_true (gst_analytics_relation_meta_iterate (
+    relations, &state, gst_analytics_od_mtd_get_mtd_type (), &object));
+  g_assert_true (gst_analytics_relation_meta_get_direct_related (
+    relations, object.id, GST_ANALYTICS_REL_TYPE_RELATE_TO,
+    gst_analytics_segmentation_mtd_get_mtd_type (), &inner, &segmentation));
+  g_autoptr (GstBuffer) kept =
+    gst_analytics_segmentation_mtd_get_mask (&segmentation, &x, &y, &w, &h);
   g_assert_true (kept == mask);
   g_assert_true (x == 2 && y == 1 && w == 8 && h == 4);
   g_assert_cmpuint (gst_analytics_segmentation_mtd_get_region_count (&segmentation), ==, 2);
@@ -205,12 +239,15 @@ test_oriented (void)
     gpointer state = NULL;
     gint x, y, w, h;
     gfloat angle, confidence;
-    gst_analytics_relation_meta_add_oriented_od_mtd (gst_buffer_add_analytics_relation_meta (in), 1, 8, 4, 16, 8, (gfloat) (G_PI / 6), 0.5f,
+    gst_analytics_relation_meta_add_oriented_od_mtd (gst_buffer_add_analytics_relation_meta (in), 1,
+                                                     8, 4, 16, 8, (gfloat) (G_PI / 6), 0.5f,
                                                      &object);
     g_autoptr (GstBuffer) out = through (cases[i].element, NULL, in);
-    g_assert_true (gst_analytics_relation_meta_iterate (gst_buffer_get_analytics_relation_meta (out), &state,
-                                                        gst_analytics_od_mtd_get_mtd_type (), &object));
-    g_assert_true (gst_analytics_od_mtd_get_oriented_location (&object, &x, &y, &w, &h, &angle, &confidence));
+    g_assert_true (
+      gst_analytics_relation_meta_iterate (gst_buffer_get_analytics_relation_meta (out), &state,
+                                           gst_analytics_od_mtd_get_mtd_type (), &object));
+    g_assert_true (
+      gst_analytics_od_mtd_get_oriented_location (&object, &x, &y, &w, &h, &angle, &confidence));
     g_test_message ("%d %d %d %d %f", x, y, w, h, angle);
     g_assert_true (x == cases[i].x && y == cases[i].y && w == cases[i].w && h == cases[i].h);
     g_assert_cmpfloat (fabs (angle - cases[i].degrees * G_PI / 180), <, 1e-5);
@@ -219,7 +256,8 @@ test_oriented (void)
 #endif
 
 #ifdef SL_HAVE_ORIENTED_OD_MTD
-/* Where one side is scaled more than the other a turned box is none any more: it becomes the box around it, which its region becomes, too. */
+/* Where one side is scaled more than the other a turned box is none any more: it becomes the box
+ * around it, which its region becomes, too. */
 static void
 test_skewed (void)
 {
@@ -228,16 +266,21 @@ test_skewed (void)
   gpointer state = NULL;
   gint box[4];
   gfloat angle, confidence;
-  g_assert_true (gst_analytics_relation_meta_add_oriented_od_mtd (gst_buffer_add_analytics_relation_meta (in), g_quark_from_string ("car"),
-                                                                  20, 16, 20, 12, (gfloat) (G_PI / 4), 0.5f, &object));
+  g_assert_true (gst_analytics_relation_meta_add_oriented_od_mtd (
+    gst_buffer_add_analytics_relation_meta (in), g_quark_from_string ("car"), 20, 16, 20, 12,
+    (gfloat) (G_PI / 4), 0.5f, &object));
   gst_buffer_add_video_region_of_interest_meta (in, "car", 19, 11, 22, 22);
   g_autoptr (GstBuffer) out = through ("slresize width=64 height=24", NULL, in);
   GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (out);
-  g_assert_true (gst_analytics_relation_meta_iterate (relations, &state, gst_analytics_od_mtd_get_mtd_type (), &object));
-  g_assert_true (gst_analytics_od_mtd_get_oriented_location (&object, &box[0], &box[1], &box[2], &box[3], &angle, &confidence));
+  g_assert_true (gst_analytics_relation_meta_iterate (
+    relations, &state, gst_analytics_od_mtd_get_mtd_type (), &object));
+  g_assert_true (gst_analytics_od_mtd_get_oriented_location (&object, &box[0], &box[1], &box[2],
+                                                             &box[3], &angle, &confidence));
   g_assert_cmpfloat (angle, ==, 0);
-  const GstVideoRegionOfInterestMeta *region = gst_buffer_get_video_region_of_interest_meta_id (out, 0);
-  const gint expected[4] = { (gint) region->x, (gint) region->y, (gint) region->w, (gint) region->h };
+  const GstVideoRegionOfInterestMeta *region =
+    gst_buffer_get_video_region_of_interest_meta_id (out, 0);
+  const gint expected[4] = { (gint) region->x, (gint) region->y, (gint) region->w,
+                             (gint) region->h };
   for (guint k = 0; k < 4; k++)
     g_assert_cmpint (ABS (box[k] - expected[k]), <=, 1);
 }
@@ -251,17 +294,21 @@ test_many (void)
   GstAnalyticsRelationMeta *relations = gst_buffer_add_analytics_relation_meta (in);
   const guint n = 4000;
   GstAnalyticsODMtd object;
-  g_assert_true (gst_analytics_relation_meta_add_od_mtd (relations, g_quark_from_string ("car"), 2, 2, 8, 8, 0.5f, &object));
+  g_assert_true (gst_analytics_relation_meta_add_od_mtd (relations, g_quark_from_string ("car"), 2,
+                                                         2, 8, 8, 0.5f, &object));
   for (guint i = 0; i < n; i++) {
     GstAnalyticsClsMtd label;
-    g_assert_true (gst_analytics_relation_meta_add_one_cls_mtd (relations, 0.5f, g_quark_from_string ("red"), &label));
-    g_assert_true (gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, object.id, label.id));
+    g_assert_true (gst_analytics_relation_meta_add_one_cls_mtd (
+      relations, 0.5f, g_quark_from_string ("red"), &label));
+    g_assert_true (gst_analytics_relation_meta_set_relation (
+      relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, object.id, label.id));
   }
   g_autoptr (GstBuffer) out = through ("slresize width=32 height=24", NULL, in);
   relations = gst_buffer_get_analytics_relation_meta (out);
   g_assert_cmpuint (gst_analytics_relation_get_length (relations), ==, n + 1);
   for (guint i = 1; i <= n; i++)
-    g_assert_cmpint (gst_analytics_relation_meta_get_relation (relations, 0, i), ==, GST_ANALYTICS_REL_TYPE_RELATE_TO);
+    g_assert_cmpint (gst_analytics_relation_meta_get_relation (relations, 0, i), ==,
+                     GST_ANALYTICS_REL_TYPE_RELATE_TO);
 }
 
 /* Of two equal objects each region has its own: both go. */
@@ -273,11 +320,13 @@ test_twins (void)
   GstVideoRegionOfInterestMeta *regions[2];
   for (guint i = 0; i < G_N_ELEMENTS (regions); i++) {
     GstAnalyticsODMtd object;
-    g_assert_true (gst_analytics_relation_meta_add_od_mtd (relations, g_quark_from_string ("car"), 2, 2, 8, 8, 0.5f, &object));
+    g_assert_true (gst_analytics_relation_meta_add_od_mtd (relations, g_quark_from_string ("car"),
+                                                           2, 2, 8, 8, 0.5f, &object));
     regions[i] = gst_buffer_add_video_region_of_interest_meta (buffer, "car", 2, 2, 8, 8);
   }
   sl_buffer_remove_related (buffer, 64, 48, regions, 2);
-  g_assert_cmpuint (gst_analytics_relation_get_length (gst_buffer_get_analytics_relation_meta (buffer)), ==, 0);
+  g_assert_cmpuint (
+    gst_analytics_relation_get_length (gst_buffer_get_analytics_relation_meta (buffer)), ==, 0);
 }
 
 int

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Masks of objects from the model's grid to the frame and into metas and back: discs whose edges are known, metas of
- * strangers, and a segmentation model's tensors through slpostprocess and sloverlay.
+ * Masks of objects from the model's grid to the frame and into metas and back: discs whose edges
+ * are known, metas of strangers, and a segmentation model's tensors through slpostprocess and
+ * sloverlay.
  */
 #include "config.h"
 
@@ -22,27 +23,34 @@
 #define GRID 64
 #define CAPS "video/x-raw,format=RGB,width=320,height=160,framerate=25/1"
 
-/* A disc on the model's map: its edge is where the share is one half, and it is soft for four cells. */
+/* A disc on the model's map: its edge is where the share is one half, and it is soft for four
+ * cells. */
 static void
 fill_disc (guint8 *cells, guint width, guint height, double cx, double cy, double radius)
 {
   for (guint y = 0; y < height; y++)
     for (guint x = 0; x < width; x++)
-      cells[y * width + x] = (guint8) lrint (255 / (1 + exp (hypot (x + 0.5 - cx, y + 0.5 - cy) - radius)));
+      cells[y * width + x] =
+        (guint8) lrint (255 / (1 + exp (hypot (x + 0.5 - cx, y + 0.5 - cy) - radius)));
 }
 
 static SlFrameGeometry
 geometry_of (guint round)
 {
-  SlFrameGeometry g = { .tensor_width = 256, .tensor_height = 256, .frame_width = 640, .frame_height = 480 };
+  SlFrameGeometry g = {
+    .tensor_width = 256, .tensor_height = 256, .frame_width = 640, .frame_height = 480
+  };
   if (round < 3)
-    sl_affine_fit (&g.affine, (SlFit) round, g.frame_width, g.frame_height, g.tensor_width, g.tensor_height);
+    sl_affine_fit (&g.affine, (SlFit) round, g.frame_width, g.frame_height, g.tensor_width,
+                   g.tensor_height);
   else /* a quarter turn, and one by 30 degrees */
-    g.affine = round == 3 ? (SlAffine){ 0, 2, 64, -2, 0, 500 } : (SlAffine){ 1.7, -1, 250, 1, 1.7, -80 };
+    g.affine =
+      round == 3 ? (SlAffine){ 0, 2, 64, -2, 0, 500 } : (SlAffine){ 1.7, -1, 250, 1, 1.7, -80 };
   return g;
 }
 
-/* A disc of the tensor is, in the frame, where the map takes it: every cell farther than a fifth of one from the edge says so. */
+/* A disc of the tensor is, in the frame, where the map takes it: every cell farther than a fifth of
+ * one from the edge says so. */
 static void
 test_disc (void)
 {
@@ -53,7 +61,8 @@ test_disc (void)
   fill_disc (cells, GRID, GRID, 36, 30, 14);
   result->n_detections = 1;
   result->masks = &mask;
-  result->detections[0] = (SlDetection){ 20 / 64.0f, 14 / 64.0f, 52 / 64.0f, 46 / 64.0f, 0.9f, 0, 0, 0 };
+  result->detections[0] =
+    (SlDetection){ 20 / 64.0f, 14 / 64.0f, 52 / 64.0f, 46 / 64.0f, 0.9f, 0, 0, 0 };
   for (guint round = 0; round < 5; round++) {
     const SlFrameGeometry g = geometry_of (round);
     SlPredictionView prediction = { 0 };
@@ -89,7 +98,8 @@ test_disc (void)
   sl_prediction_mapper_free (mapper);
 }
 
-/* Cells beyond the box are the object's where the mask is cut to it, as far as the box's pixels go; beyond the mask there is nothing. */
+/* Cells beyond the box are the object's where the mask is cut to it, as far as the box's pixels go;
+ * beyond the mask there is nothing. */
 static void
 test_cut (void)
 {
@@ -97,7 +107,9 @@ test_cut (void)
   g_autofree SlResult *result = g_new0 (SlResult, 1);
   SlInstanceMask mask = { 0.2f, 0.2f, 0.8f, 0.75f, 2, 2, cells };
   SlPredictionMapper *mapper = sl_prediction_mapper_new ();
-  SlFrameGeometry g = { .tensor_width = 10, .tensor_height = 10, .frame_width = 10, .frame_height = 10 };
+  SlFrameGeometry g = {
+    .tensor_width = 10, .tensor_height = 10, .frame_width = 10, .frame_height = 10
+  };
   sl_affine_fit (&g.affine, SL_FIT_STRETCH, 10, 10, 10, 10);
   result->n_detections = 1;
   result->masks = &mask;
@@ -126,7 +138,9 @@ test_room (void)
   g_autofree guint8 *cells = g_malloc0 (512 * 512);
   g_autofree SlInstanceMask *masks = g_new (SlInstanceMask, 10);
   SlPredictionMapper *mapper = sl_prediction_mapper_new ();
-  SlFrameGeometry g = { .tensor_width = 512, .tensor_height = 512, .frame_width = 1920, .frame_height = 1080 };
+  SlFrameGeometry g = {
+    .tensor_width = 512, .tensor_height = 512, .frame_width = 1920, .frame_height = 1080
+  };
   sl_affine_fit (&g.affine, SL_FIT_STRETCH, 1920, 1080, 512, 512);
   result->n_detections = 10;
   result->masks = masks;
@@ -157,7 +171,8 @@ test_meta (void)
   SlObjectView objects[3] = { { 10, 20, 40, 30, 0, 0, 0.5, 0.5, 0.9, 1, "cat", 0, NULL, 7 },
                               { 0, 0, 9, 9, 0, 0, 1, 1, 0.8, 2, "dog" },
                               { 5, 5, 3, 4, 0, 0, 1, 1, 0.7, 3, "cow" } };
-  SlPredictionView prediction = { .width = 320, .height = 160, .n_objects = 3, .objects = objects }, back = { .width = 320, .height = 160 };
+  SlPredictionView prediction = { .width = 320, .height = 160, .n_objects = 3, .objects = objects },
+                   back = { .width = 320, .height = 160 };
   SlPredictionReader reader = { 0 };
   for (guint i = 0; i < 24; i++)
     cells[i / 12][i % 12] = (guint8) (i * 11);
@@ -193,23 +208,30 @@ test_strangers (void)
     "mask,format=segmentation_mask,dims=<(uint)2,(uint)2>,data_buffer=(string)x",
     "mask,format=(int)3,dims=<(uint)2,(uint)2>",
   };
-  static const char *const sizes[] = {
-    "<(uint)2,(uint)3>",     "<(uint)0,(uint)4>", "<(int)-2,(int)-2>", "<(uint)4>", "<(uint)4294967295,(uint)4294967295>",
-    "<(string)2,(string)2>", "<(int)2,(int)2>"
-  };
+  static const char *const sizes[] = { "<(uint)2,(uint)3>",
+                                       "<(uint)0,(uint)4>",
+                                       "<(int)-2,(int)-2>",
+                                       "<(uint)4>",
+                                       "<(uint)4294967295,(uint)4294967295>",
+                                       "<(string)2,(string)2>",
+                                       "<(int)2,(int)2>" };
   static const gfloat shares[4] = { NAN, 2, -INFINITY, 0.5f };
   GstBuffer *frame = new_frame ();
   SlPredictionView prediction = { .width = 320, .height = 160 };
   SlPredictionReader reader = { 0 };
   for (guint i = 0; i < G_N_ELEMENTS (structures) + G_N_ELEMENTS (sizes); i++) {
-    GstVideoRegionOfInterestMeta *region = gst_buffer_add_video_region_of_interest_meta (frame, "thing", 10, 20, 100, 50);
-    g_autofree char *text = i < G_N_ELEMENTS (structures) ? g_strdup (structures[i])
-                                                          : g_strdup_printf ("mask_yolov8,format=segmentation_mask,precision=10,dims=%s",
-                                                                             sizes[i - G_N_ELEMENTS (structures)]);
+    GstVideoRegionOfInterestMeta *region =
+      gst_buffer_add_video_region_of_interest_meta (frame, "thing", 10, 20, 100, 50);
+    g_autofree char *text =
+      i < G_N_ELEMENTS (structures)
+        ? g_strdup (structures[i])
+        : g_strdup_printf ("mask_yolov8,format=segmentation_mask,precision=10,dims=%s",
+                           sizes[i - G_N_ELEMENTS (structures)]);
     GstStructure *structure = gst_structure_from_string (text, NULL);
     if (i >= G_N_ELEMENTS (structures))
       gst_structure_set (structure, "data_buffer", G_TYPE_VARIANT,
-                         g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, shares, sizeof shares, 1), NULL);
+                         g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, shares, sizeof shares, 1),
+                         NULL);
     gst_video_region_of_interest_meta_add_param (region, structure);
   }
   sl_prediction_reader_init (&reader);
@@ -223,10 +245,12 @@ test_strangers (void)
   gst_buffer_unref (frame);
 }
 
-/* yolov8-seg of an input of 128x128 on a frame of 320x160: one object whose prototype is a disc, three classes. */
+/* yolov8-seg of an input of 128x128 on a frame of 320x160: one object whose prototype is a disc,
+ * three classes. */
 #define SIDE 32
 #define K 4
-#define TENSORS "other/tensors,format=static,num_tensors=2,dimensions=\"1:11:1,4:32:32:1\",types=\"float32,float32\",framerate=25/1"
+#define TENSORS \
+  "other/tensors,format=static,num_tensors=2,dimensions=\"1:11:1,4:32:32:1\",types=\"float32,float32\",framerate=25/1"
 
 /* @radius of the disc, in cells of the prototypes. */
 static GstBuffer *
@@ -259,7 +283,8 @@ run (const char *launch, const char *sink)
   return test_line_run (launch, sink, TENSORS, segmentation_tensors (6));
 }
 
-/* The runs of the JSON line, set against the disc's rows: centre 80,40 of the region, radii 60 and 30 pixels. */
+/* The runs of the JSON line, set against the disc's rows: centre 80,40 of the region, radii 60 and
+ * 30 pixels. */
 static void
 test_json (void)
 {
@@ -324,7 +349,8 @@ test_parts (void)
 static void
 test_drawn (void)
 {
-  GstBuffer *out = run (POSTPROCESS "! sloverlay boxes=false labels=false scores=false mask-opacity=1", CAPS);
+  GstBuffer *out =
+    run (POSTPROCESS "! sloverlay boxes=false labels=false scores=false mask-opacity=1", CAPS);
   GstMapInfo map;
   guint wrong = 0;
   g_assert_true (gst_buffer_map (out, &map, GST_MAP_READ));
@@ -356,13 +382,14 @@ test_relations (void)
   gsize index;
   GstMapInfo map;
   g_assert_nonnull (relations);
-  g_assert_true (
-    gst_analytics_relation_meta_iterate (relations, &state, gst_analytics_od_mtd_get_mtd_type (), (GstAnalyticsMtd *) &object));
-  g_assert_true (gst_analytics_relation_meta_get_direct_related (relations, object.id, GST_ANALYTICS_REL_TYPE_RELATE_TO,
-                                                                 gst_analytics_segmentation_mtd_get_mtd_type (), &inner,
-                                                                 (GstAnalyticsMtd *) &segmentation));
+  g_assert_true (gst_analytics_relation_meta_iterate (
+    relations, &state, gst_analytics_od_mtd_get_mtd_type (), (GstAnalyticsMtd *) &object));
+  g_assert_true (gst_analytics_relation_meta_get_direct_related (
+    relations, object.id, GST_ANALYTICS_REL_TYPE_RELATE_TO,
+    gst_analytics_segmentation_mtd_get_mtd_type (), &inner, (GstAnalyticsMtd *) &segmentation));
   g_assert_cmpuint (gst_analytics_segmentation_mtd_get_region_count (&segmentation), ==, 2);
-  g_assert_true (gst_analytics_segmentation_mtd_get_region_index (&segmentation, &index, 1) && index == 1);
+  g_assert_true (gst_analytics_segmentation_mtd_get_region_index (&segmentation, &index, 1)
+                 && index == 1);
   GstBuffer *mask = gst_analytics_segmentation_mtd_get_mask (&segmentation, &x, &y, &w, &h);
   g_assert_cmpint (x, ==, 80);
   g_assert_cmpint (y, ==, 40);
@@ -388,9 +415,11 @@ test_semantic (void)
 {
   static const guint8 cells[6] = { 0, 1, 2, 255, 254, 7 };
   static const SlMaskClass classes[2] = { { 7, "road", 0.17 }, { 1, "sky", 0.17 } };
-  const SlPredictionView prediction = {
-    .width = 320, .height = 160, .mask = { 3, 2, cells }, .mask_classes = classes, .n_mask_classes = G_N_ELEMENTS (classes)
-  };
+  const SlPredictionView prediction = { .width = 320,
+                                        .height = 160,
+                                        .mask = { 3, 2, cells },
+                                        .mask_classes = classes,
+                                        .n_mask_classes = G_N_ELEMENTS (classes) };
   GstBuffer *frame = new_frame ();
   sl_buffer_add_prediction (frame, &prediction, NULL);
   GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (frame);
@@ -400,16 +429,19 @@ test_semantic (void)
   gint x, y;
   guint w, h;
   g_assert_nonnull (relations);
-  g_assert_true (gst_analytics_relation_meta_iterate (relations, &state, gst_analytics_segmentation_mtd_get_mtd_type (),
-                                                      (GstAnalyticsMtd *) &segmentation));
+  g_assert_true (gst_analytics_relation_meta_iterate (
+    relations, &state, gst_analytics_segmentation_mtd_get_mtd_type (),
+    (GstAnalyticsMtd *) &segmentation));
   g_assert_cmpuint (gst_analytics_segmentation_mtd_get_region_id (&segmentation, 254), ==, 254);
   GstBuffer *mask = gst_analytics_segmentation_mtd_get_mask (&segmentation, &x, &y, &w, &h);
   g_assert_cmpint (gst_buffer_memcmp (mask, 0, cells, sizeof cells), ==, 0);
   g_assert_true (x == 0 && y == 0 && w == 320 && h == 160);
   gst_buffer_unref (mask);
-  g_assert_true (gst_analytics_relation_meta_get_direct_related (relations, segmentation.id, GST_ANALYTICS_REL_TYPE_N_TO_N,
-                                                                 gst_analytics_cls_mtd_get_mtd_type (), &inner, &names));
-  g_assert_cmpuint (gst_analytics_cls_mtd_get_length (&names), ==, gst_analytics_segmentation_mtd_get_region_count (&segmentation));
+  g_assert_true (gst_analytics_relation_meta_get_direct_related (
+    relations, segmentation.id, GST_ANALYTICS_REL_TYPE_N_TO_N,
+    gst_analytics_cls_mtd_get_mtd_type (), &inner, &names));
+  g_assert_cmpuint (gst_analytics_cls_mtd_get_length (&names), ==,
+                    gst_analytics_segmentation_mtd_get_region_count (&segmentation));
   g_assert_true (gst_analytics_cls_mtd_get_quark (&names, 7) == g_quark_from_string ("road"));
   g_assert_true (gst_analytics_cls_mtd_get_quark (&names, 1) == g_quark_from_string ("sky"));
   g_assert_true (gst_analytics_cls_mtd_get_quark (&names, 2) == 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Maps of classes that a model makes of single objects: each class is a part of its object, at its place in the frame. Which class a
- * pixel has is computed here, from the map's cells and the object's pixels alone.
+ * Maps of classes that a model makes of single objects: each class is a part of its object, at its
+ * place in the frame. Which class a pixel has is computed here, from the map's cells and the
+ * object's pixels alone.
  */
 #include <math.h>
 #include <string.h>
@@ -11,7 +12,8 @@
 #include "tests/elements/support.h"
 
 #define FRAME_CAPS "video/x-raw,format=RGB,width=96,height=64,framerate=25/1"
-#define MAP_CAPS "other/tensors,format=static,num_tensors=1,dimensions=\"4:4:1\",types=\"uint8\",framerate=25/1"
+#define MAP_CAPS \
+  "other/tensors,format=static,num_tensors=1,dimensions=\"4:4:1\",types=\"uint8\",framerate=25/1"
 #define CELLS 4
 
 /* Two classes, a third one, background and a cell of no class. */
@@ -63,7 +65,8 @@ map_buffer (const PartCase *test, guint region)
   GstVideoInfo info;
   g_assert_true (gst_video_info_from_caps (&info, caps));
   gst_buffer_add_video_region_of_interest_meta (frame, "dog", 0, 0, 5, 5);
-  gst_buffer_add_video_region_of_interest_meta (frame, "person", (guint) object->x, (guint) object->y, (guint) object->width,
+  gst_buffer_add_video_region_of_interest_meta (frame, "person", (guint) object->x,
+                                                (guint) object->y, (guint) object->width,
                                                 (guint) object->height);
   SlFrameMeta *meta = sl_buffer_add_frame_meta (buffer, frame, caps, &info);
   sl_affine_view (&meta->affine, test->fit, test->orientation, object, CELLS * 8, CELLS * 8);
@@ -85,14 +88,16 @@ draw_part (GstVideoRegionOfInterestMeta *region, guint8 *classes)
   double confidence = 0;
   const GstStructure *detection = gst_video_region_of_interest_meta_get_param (region, "detection");
   g_assert_nonnull (detection);
-  g_assert_true (gst_structure_get_int (detection, "label_id", &id) && gst_structure_get_double (detection, "confidence", &confidence));
+  g_assert_true (gst_structure_get_int (detection, "label_id", &id)
+                 && gst_structure_get_double (detection, "confidence", &confidence));
   g_assert_cmpint (id, ==, g_ascii_strtoll (g_quark_to_string (region->roi_type), NULL, 10));
   g_assert_cmpfloat (confidence, ==, 1);
   sl_region_read_mask (region, cells, &mask);
   g_assert_cmpuint (mask.width * mask.height, >, 0);
   for (guint y = 0; y < region->h; y++)
     for (guint x = 0; x < region->w; x++) {
-      const guint column = (guint) ((x + 0.5) * mask.width / region->w), row = (guint) ((y + 0.5) * mask.height / region->h);
+      const guint column = (guint) ((x + 0.5) * mask.width / region->w),
+                  row = (guint) ((y + 0.5) * mask.height / region->h);
       guint8 *class = &classes[(region->y + y) * 96 + region->x + x];
       if (cells->data[row * mask.width + column] < SL_OBJECT_CELL)
         continue;
@@ -118,7 +123,10 @@ test_place (gconstpointer data)
   g_autoptr (GstBuffer) out = gst_harness_pull (harness);
   GstVideoRegionOfInterestMeta *person = NULL;
   gpointer state = NULL;
-  for (GstMeta *meta; (meta = gst_buffer_iterate_meta_filtered (out, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL; n++) {
+  for (GstMeta *meta; (meta = gst_buffer_iterate_meta_filtered (
+                         out, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+                      != NULL;
+       n++) {
     GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
     if (n == 1)
       person = region;
@@ -133,20 +141,24 @@ test_place (gconstpointer data)
       wrong += classes[y * 96 + x] != (class == 255 ? 0 : class);
     }
   g_assert_cmpuint (n, >, 3);
-  /* An odd size puts edges of cells inside pixels: one row or column each may fall on either side, or both. */
+  /* An odd size puts edges of cells inside pixels: one row or column each may fall on either side,
+   * or both. */
   g_assert_cmpuint (wrong, <=, g_str_equal (test->name, "odd") ? 120 : 0);
   gst_element_set_bus (harness->element, NULL);
   gst_harness_teardown (harness);
   gst_object_unref (bus);
 }
 
-/* Parts stand under their object, the largest first; names come from labels; max-results bounds them. */
+/* Parts stand under their object, the largest first; names come from labels; max-results bounds
+ * them. */
 static void
 test_text (void)
 {
-  g_autofree char *labels = test_text_file ("labels.txt", "nothing\nsleeve\nhat\n3\n4\n5\n6\ncoat\n");
+  g_autofree char *labels =
+    test_text_file ("labels.txt", "nothing\nsleeve\nhat\n3\n4\n5\n6\ncoat\n");
   for (guint most = 1; most <= 100; most += 99) {
-    g_autofree char *launch = g_strdup_printf ("slpostprocess decoder=segmentation labels=%s max-results=%u", labels, most);
+    g_autofree char *launch =
+      g_strdup_printf ("slpostprocess decoder=segmentation labels=%s max-results=%u", labels, most);
     GstHarness *harness = gst_harness_new_parse (launch);
     gst_harness_set_sink_caps_str (harness, "text/x-raw,format=utf8");
     gst_harness_set_src_caps_str (harness, MAP_CAPS);
@@ -155,7 +167,9 @@ test_text (void)
     if (most == 1)
       g_assert_cmpstr (text, ==, "dog 1 0 0 5 5\nperson 1 24 16 32 24\n  sleeve 1 32 16 16 18\n");
     else
-      g_assert_cmpstr (text, ==, "dog 1 0 0 5 5\nperson 1 24 16 32 24\n  sleeve 1 32 16 16 18\n  hat 1 40 22 16 12\n  coat 1 24 34 32 6\n");
+      g_assert_cmpstr (
+        text, ==,
+        "dog 1 0 0 5 5\nperson 1 24 16 32 24\n  sleeve 1 32 16 16 18\n  hat 1 40 22 16 12\n  coat 1 24 34 32 6\n");
     gst_harness_teardown (harness);
   }
   test_remove_file (labels);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Announcements against what Home Assistant documents of entities that MQTT discovery makes: which keys each kind has, of which type, which must
- * be there, what classes and units they allow, and of which characters ids are.
+ * Announcements against what Home Assistant documents of entities that MQTT discovery makes: which
+ * keys each kind has, of which type, which must be there, what classes and units they allow, and of
+ * which characters ids are.
  */
 #include <json-glib/json-glib.h>
 #include <string.h>
@@ -15,7 +16,8 @@ typedef struct
   GType type;
 } Key;
 
-/* What the pages of all five kinds have: "MQTT Sensor", "MQTT binary sensor", "MQTT Switch", "MQTT Number", "MQTT Camera". */
+/* What the pages of all five kinds have: "MQTT Sensor", "MQTT binary sensor", "MQTT Switch", "MQTT
+ * Number", "MQTT Camera". */
 static const Key common_keys[] = {
   { "availability_mode", G_TYPE_STRING },
   { "availability_template", G_TYPE_STRING },
@@ -105,7 +107,9 @@ static const Key device_keys[] = {
   { "sw_version", G_TYPE_STRING },        { "via_device", G_TYPE_STRING },
 };
 
-static const Key origin_keys[] = { { "name", G_TYPE_STRING }, { "sw_version", G_TYPE_STRING }, { "support_url", G_TYPE_STRING } };
+static const Key origin_keys[] = { { "name", G_TYPE_STRING },
+                                   { "sw_version", G_TYPE_STRING },
+                                   { "support_url", G_TYPE_STRING } };
 
 static const Key *
 find_key (const Key *keys, guint n, const char *name)
@@ -121,7 +125,8 @@ assert_key (JsonObject *object, const char *name, const Key *key)
 {
   if (key == NULL)
     g_error ("Home Assistant knows no key \"%s\" there", name);
-  g_assert_cmpstr (g_type_name (json_node_get_value_type (json_object_get_member (object, name))), ==, g_type_name (key->type));
+  g_assert_cmpstr (g_type_name (json_node_get_value_type (json_object_get_member (object, name))),
+                   ==, g_type_name (key->type));
 }
 
 static void
@@ -156,9 +161,11 @@ is_one_of (const char *text, const char *const *list)
 static void
 assert_values (JsonObject *entity, const char *component)
 {
-  static const char *const state_classes[] = { "measurement", "measurement_angle", "total", "total_increasing", NULL };
+  static const char *const state_classes[] = { "measurement", "measurement_angle", "total",
+                                               "total_increasing", NULL };
   static const char *const categories[] = { "config", "diagnostic", NULL };
-  static const char *const classes[] = { "occupancy", "motion", "presence", "connectivity", "problem", NULL };
+  static const char *const classes[] = { "occupancy",    "motion",  "presence",
+                                         "connectivity", "problem", NULL };
   g_assert_true (is_one_of (text_of (entity, "state_class"), state_classes));
   g_assert_true (is_one_of (text_of (entity, "entity_category"), categories));
   if (strcmp (component, "binary_sensor") == 0)
@@ -191,7 +198,10 @@ take (gpointer user_data, const char *topic, const char *text)
   for (const GList *member = members; member != NULL; member = member->next) {
     const Key *key = find_key (common_keys, G_N_ELEMENTS (common_keys), member->data);
     if (strcmp (member->data, "device") != 0 && strcmp (member->data, "origin") != 0)
-      assert_key (entity, member->data, key != NULL ? key : find_key (kinds[kind].keys, G_N_ELEMENTS (kinds[kind].keys), member->data));
+      assert_key (entity, member->data,
+                  key != NULL
+                    ? key
+                    : find_key (kinds[kind].keys, G_N_ELEMENTS (kinds[kind].keys), member->data));
   }
   for (guint i = 0; i < kinds[kind].needed; i++)
     g_assert_true (json_object_has_member (entity, kinds[kind].keys[i].name));
@@ -203,7 +213,8 @@ take (gpointer user_data, const char *topic, const char *text)
   g_assert_cmpstr (text_of (entity, "default_entity_id"), ==, entity_id);
   JsonObject *device = json_object_get_object_member (entity, "device");
   assert_nested (device, device_keys, G_N_ELEMENTS (device_keys));
-  assert_nested (json_object_get_object_member (entity, "origin"), origin_keys, G_N_ELEMENTS (origin_keys));
+  assert_nested (json_object_get_object_member (entity, "origin"), origin_keys,
+                 G_N_ELEMENTS (origin_keys));
   JsonArray *identifiers = json_object_get_array_member (device, "identifiers");
   g_assert_cmpuint (json_array_get_length (identifiers), ==, 1);
   g_assert_cmpstr (json_array_get_string_element (identifiers, 0), ==, levels[2]);
@@ -225,7 +236,8 @@ named (GHashTable *taken, const char *component, const char *name)
   g_autofree char *begin = g_strdup_printf ("homeassistant/%s/", component);
   g_hash_table_iter_init (&iter, taken);
   while (g_hash_table_iter_next (&iter, &topic, &root))
-    if (g_str_has_prefix (topic, begin) && strcmp (text_of (json_node_get_object (root), "name"), name) == 0)
+    if (g_str_has_prefix (topic, begin)
+        && strcmp (text_of (json_node_get_object (root), "name"), name) == 0)
       return json_node_get_object (root);
   g_error ("there is no %s \"%s\"", component, name);
 }
@@ -234,16 +246,19 @@ static void
 test_device (void)
 {
   g_autoptr (GHashTable) taken = taken_new ();
-  const SlHome home = { "homeassistant", "yard/door", "yard/door/available", "the \"door\"\\ T\xc3\xbcr\n1" };
+  const SlHome home = { "homeassistant", "yard/door", "yard/door/available",
+                        "the \"door\"\\ T\xc3\xbcr\n1" };
   sl_home_announce_device (&home, TRUE, TRUE, take, taken);
   g_assert_cmpuint (g_hash_table_size (taken), ==, 4);
-  JsonObject *threshold = named (taken, "number", "Threshold"), *enabled = named (taken, "switch", "Publishing");
+  JsonObject *threshold = named (taken, "number", "Threshold"),
+             *enabled = named (taken, "switch", "Publishing");
   g_assert_cmpstr (text_of (threshold, "command_topic"), ==, "yard/door/threshold/set");
   g_assert_cmpstr (text_of (threshold, "state_topic"), ==, "yard/door/threshold");
   g_assert_cmpstr (text_of (enabled, "command_topic"), ==, "yard/door/enabled/set");
   g_assert_cmpstr (text_of (named (taken, "camera", "Picture"), "topic"), ==, "yard/door/picture");
   g_assert_cmpstr (text_of (named (taken, "sensor", "Objects"), "state_topic"), ==, "yard/door");
-  g_assert_cmpstr (text_of (named (taken, "sensor", "Objects"), "availability_topic"), ==, "yard/door/available");
+  g_assert_cmpstr (text_of (named (taken, "sensor", "Objects"), "availability_topic"), ==,
+                   "yard/door/available");
   g_autoptr (GHashTable) least = taken_new ();
   const SlHome plain = { "homeassistant", "yard/door", NULL, "door" };
   sl_home_announce_device (&plain, FALSE, FALSE, take, least);
@@ -255,10 +270,12 @@ static void
 test_ids (void)
 {
   g_autoptr (GHashTable) taken = taken_new ();
-  const char *topics[] = { "sightline/till1", "sightline/till2", "sightline_till1", "sightline/till+1" };
+  const char *topics[] = { "sightline/till1", "sightline/till2", "sightline_till1",
+                           "sightline/till+1" };
   for (guint i = 0; i < G_N_ELEMENTS (topics); i++) {
     const SlHome home = { "homeassistant", topics[i], NULL, "till" };
-    sl_home_announce_device (&home, TRUE, TRUE, take, taken); /* which fails where one comes twice */
+    sl_home_announce_device (&home, TRUE, TRUE, take,
+                             taken); /* which fails where one comes twice */
     sl_home_announce_count (&home, "person", take, taken);
   }
   g_assert_cmpuint (g_hash_table_size (taken), ==, 4 * 6);
@@ -298,7 +315,8 @@ test_counts (void)
     g_assert_cmpstr (text_of (entity, "state_topic"), ==, topic);
     g_assert_cmpstr (text_of (entity, "state_class"), ==, rows[i].class);
     g_assert_cmpstr (text_of (entity, "unit_of_measurement"), ==, rows[i].unit);
-    g_assert_cmpint (sl_home_is_sum (rows[i].level), ==, g_strcmp0 (rows[i].class, "total_increasing") == 0);
+    g_assert_cmpint (sl_home_is_sum (rows[i].level), ==,
+                     g_strcmp0 (rows[i].class, "total_increasing") == 0);
     if (strcmp (rows[i].component, "binary_sensor") == 0)
       g_assert_cmpstr (text_of (entity, "device_class"), ==, "occupancy");
   }
@@ -337,11 +355,13 @@ test_commands (void)
   const char *expected;
   gdouble number;
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    const gboolean good = sl_home_read (rows[i].command, rows[i].text, strlen (rows[i].text), &number, &expected);
+    const gboolean good =
+      sl_home_read (rows[i].command, rows[i].text, strlen (rows[i].text), &number, &expected);
     g_assert_cmpint (good, ==, rows[i].number >= 0);
     if (good)
       g_assert_cmpfloat (number, ==, rows[i].number);
-    g_assert_cmpstr (expected, ==, rows[i].command == SL_HOME_ENABLED ? "ON or OFF" : "a number from 0 to 1");
+    g_assert_cmpstr (expected, ==,
+                     rows[i].command == SL_HOME_ENABLED ? "ON or OFF" : "a number from 0 to 1");
   }
   g_assert_false (sl_home_read (SL_HOME_THRESHOLD, "0.5\0", 4, &number, &expected));
 }
@@ -354,7 +374,8 @@ takes (SlPace *pace, const char *line, gint64 ms)
 
 #define CAT "{\"objects\":[{\"roi_type\":\"cat\",\"id\":1}]}"
 #define NONE "{\"objects\":[]}"
-#define EVENT "{\"objects\":[],\"analysis\":{\"zones\":[],\"lines\":[],\"inside\":[],\"events\":[{\"event\":\"empty\",\"zone\":\"a\"}]}}"
+#define EVENT \
+  "{\"objects\":[],\"analysis\":{\"zones\":[],\"lines\":[],\"inside\":[],\"events\":[{\"event\":\"empty\",\"zone\":\"a\"}]}}"
 
 /* Lines a second apart at least, of changes alone, and events in any case. */
 static void
@@ -382,22 +403,24 @@ ignore (gpointer user_data, const char *label, guint count)
 {
 }
 
-/* A class is told after five lines in a row with a followed object; a zone at once; flickering never. */
+/* A class is told after five lines in a row with a followed object; a zone at once; flickering
+ * never. */
 static void
 test_confirmed (void)
 {
   SlLabelCounts *counts = sl_label_counts_new ();
   for (guint i = 0; i < 40; i++) {
-    g_autofree char *line = g_strdup_printf ("{\"objects\":[{\"roi_type\":\"cat\",\"id\":1},{\"roi_type\":\"vase\"}%s]%s}",
-                                             i % 3 == 0 ? ",{\"roi_type\":\"dog\",\"id\":2}" : "",
-                                             i >= 10 ? ",\"analysis\":{\"zones\":[{\"name\":\"door\",\"inside\":0}]}" : "");
+    g_autofree char *line = g_strdup_printf (
+      "{\"objects\":[{\"roi_type\":\"cat\",\"id\":1},{\"roi_type\":\"vase\"}%s]%s}",
+      i % 3 == 0 ? ",{\"roi_type\":\"dog\",\"id\":2}" : "",
+      i >= 10 ? ",\"analysis\":{\"zones\":[{\"name\":\"door\",\"inside\":0}]}" : "");
     sl_label_counts_update (counts, line, strlen (line), ignore, NULL);
     g_autofree char *told = sl_label_counts_take_confirmed (counts);
     if (i == 4)
       g_assert_cmpstr (told, ==, "cat\n");
     else if (i == 10)
-      g_assert_true (strlen (told) == strlen ("cat\nzones/door\n") && strstr (told, "zones/door\n") != NULL
-                     && strstr (told, "cat\n") != NULL);
+      g_assert_true (strlen (told) == strlen ("cat\nzones/door\n")
+                     && strstr (told, "zones/door\n") != NULL && strstr (told, "cat\n") != NULL);
     else
       g_assert_null (told);
   }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The MQTT transport against a broker in this file that speaks MQTT 3.1.1 from its specification and resets its
- * connections wherever it likes. It knows what no subscriber can: under which message id each line came. MQTT lets a
- * line come again under its id, and exactly once means that it never comes under a second one.
+ * The MQTT transport against a broker in this file that speaks MQTT 3.1.1 from its specification
+ * and resets its connections wherever it likes. It knows what no subscriber can: under which
+ * message id each line came. MQTT lets a line come again under its id, and exactly once means that
+ * it never comes under a second one.
  */
 #include "config.h"
 
@@ -57,7 +58,8 @@ read_packet (Broker *broker, GInputStream *in, Packet *packet)
     shift += 7;
   } while ((byte & 0x80) != 0);
   g_assert_cmpuint (length, <=, sizeof packet->body);
-  return g_input_stream_read_all (in, packet->body, length, &packet->bytes, broker->stop, NULL) && packet->bytes == length;
+  return g_input_stream_read_all (in, packet->body, length, &packet->bytes, broker->stop, NULL)
+         && packet->bytes == length;
 }
 
 static guint
@@ -120,19 +122,23 @@ broker_thread (gpointer data)
 {
   Broker *broker = data;
   for (;;) {
-    g_autoptr (GSocketConnection) peer = g_socket_listener_accept (broker->listener, NULL, broker->stop, NULL);
+    g_autoptr (GSocketConnection) peer =
+      g_socket_listener_accept (broker->listener, NULL, broker->stop, NULL);
     if (peer == NULL)
       return NULL;
-    g_autoptr (GInputStream) in = g_buffered_input_stream_new (g_io_stream_get_input_stream (G_IO_STREAM (peer)));
+    g_autoptr (GInputStream) in =
+      g_buffered_input_stream_new (g_io_stream_get_input_stream (G_IO_STREAM (peer)));
     GOutputStream *out = g_io_stream_get_output_stream (G_IO_STREAM (peer));
     const guint end = 1 + broker->n_resets % 40;
     guint n_published = 0;
     Packet packet;
-    while (n_published < end && read_packet (broker, in, &packet) && take_packet (broker, out, &packet, &n_published))
+    while (n_published < end && read_packet (broker, in, &packet)
+           && take_packet (broker, out, &packet, &n_published))
       continue;
     if (n_published == end) {
       const struct linger reset = { .l_onoff = 1, .l_linger = 0 };
-      setsockopt (g_socket_get_fd (g_socket_connection_get_socket (peer)), SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+      setsockopt (g_socket_get_fd (g_socket_connection_get_socket (peer)), SOL_SOCKET, SO_LINGER,
+                  &reset, sizeof reset);
       broker->n_resets++;
     }
     g_io_stream_close (G_IO_STREAM (peer), NULL, NULL);
@@ -171,7 +177,8 @@ ignore_news (gpointer user_data, SlPublishState state, const char *reason, guint
 {
 }
 
-/* Connections break while lines are being written: none is lost, none comes under two ids, and all come in order. */
+/* Connections break while lines are being written: none is lost, none comes under two ids, and all
+ * come in order. */
 static void
 test_resets (void)
 {

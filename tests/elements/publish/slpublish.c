@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slpublish to files, standard output and sockets: what readers read is compared with what was pushed, line by line;
- * disks that are full, peers that go and come back. Brokers are in slpublish_mqtt.c.
+ * slpublish to files, standard output and sockets: what readers read is compared with what was
+ * pushed, line by line; disks that are full, peers that go and come back. Brokers are in
+ * slpublish_mqtt.c.
  */
 #include "config.h"
 
@@ -29,7 +30,8 @@ assert_lines (char **lines, guint from, guint to)
 static void
 test_file (void)
 {
-  g_autofree char *path = publish_path ("lines.json"), *uri = g_strconcat ("File://", path, NULL), *text = NULL;
+  g_autofree char *path = publish_path ("lines.json"), *uri = g_strconcat ("File://", path, NULL),
+                  *text = NULL;
   GstBus *bus;
   for (guint part = 0; part < 2; part++) {
     GstHarness *harness = publish_start (part == 0 ? path : uri, "", &bus);
@@ -89,7 +91,8 @@ test_rotation (void)
   publish_finish (harness, bus);
   guint next = 200;
   for (guint i = 0; i < 5; i++) {
-    g_autofree char *name = i == 0 ? g_strdup (path) : g_strdup_printf ("%s.%u", path, i), *text = NULL;
+    g_autofree char *name = i == 0 ? g_strdup (path) : g_strdup_printf ("%s.%u", path, i),
+                    *text = NULL;
     gsize bytes;
     g_assert_cmpint (g_file_get_contents (name, &text, &bytes, NULL), ==, i <= 3);
     if (i > 3)
@@ -106,7 +109,8 @@ test_rotation (void)
 static void
 test_age (void)
 {
-  g_autofree char *path = publish_path ("aged.json"), *old = g_strconcat (path, ".1", NULL), *text = NULL;
+  g_autofree char *path = publish_path ("aged.json"), *old = g_strconcat (path, ".1", NULL),
+                  *text = NULL;
   GstBus *bus;
   GstHarness *harness = publish_start (path, "max-file-age=1", &bus);
   publish_push_lines (harness, 0, 1);
@@ -133,20 +137,25 @@ test_full_disk (void)
   GstHarness *harness = publish_start ("/dev/full", "max-queue-bytes=4096 drain-timeout=50", &bus);
   publish_push_lines (harness, 0, 1);
   g_autofree char *warning = publish_wait_for_text (bus, GST_MESSAGE_WARNING);
-  g_assert_true (g_str_has_prefix (warning, "/dev/full: cannot be written to: No space left on device; trying again"));
+  g_assert_true (g_str_has_prefix (
+    warning, "/dev/full: cannot be written to: No space left on device; trying again"));
   g_autoptr (GstStructure) said = publish_wait_for_state (bus, "disconnected");
-  g_assert_nonnull (strstr (gst_structure_get_string (said, "reason"), "/dev/full: cannot be written to: No space left on device"));
+  g_assert_nonnull (strstr (gst_structure_get_string (said, "reason"),
+                            "/dev/full: cannot be written to: No space left on device"));
   publish_push_lines (harness, 1, 1000);
   g_assert_cmpuint (publish_count (harness, "dropped"), >, 900);
-  /* The same is not said again with each attempt: what comes next is that lines are lost, and then the end. */
+  /* The same is not said again with each attempt: what comes next is that lines are lost, and then
+   * the end. */
   g_autofree char *full = publish_wait_for_text (bus, GST_MESSAGE_WARNING);
-  g_assert_cmpstr (full, ==,
-                   "/dev/full: the queue (max-queue-bytes) is full, from now on the oldest lines are lost and counted in dropped");
+  g_assert_cmpstr (
+    full, ==,
+    "/dev/full: the queue (max-queue-bytes) is full, from now on the oldest lines are lost and counted in dropped");
   gst_structure_free (publish_wait_for_state (bus, "disconnected"));
   gst_harness_push_event (harness, gst_event_new_eos ());
   g_autofree char *end = publish_wait_for_text (bus, GST_MESSAGE_WARNING);
   const char *dropped = strstr (end, "lines are published and ");
-  g_assert_true (g_str_has_prefix (end, "/dev/full: at the end of the stream 0 lines are published and "));
+  g_assert_true (
+    g_str_has_prefix (end, "/dev/full: at the end of the stream 0 lines are published and "));
   g_assert_cmpuint (g_ascii_strtoull (strstr (dropped, "and ") + 4, NULL, 10), ==, 1000);
   g_assert_nonnull (strstr (end, " are lost, "));
   g_assert_nonnull (strstr (end, " of them because they could not be sent within drain-timeout"));
@@ -166,17 +175,22 @@ test_errors (void)
       "location=ftp://me:***@host/x: expected a path, \"-\", file://, unix:/path, tcp://host:port, mqtt[s]://host/topic or kafka[s]://host/topic, got scheme \"ftp\"" },
     { "tcp://localhost", "", "expected tcp://host:port with a port of 1 to 65535" },
     { "tcp://localhost:99999", "", "expected tcp://host:port with a port of 1 to 65535" },
-    { "tcp://me:secret@localhost", "", "location=tcp://me:***@localhost: expected tcp://host:port" },
-    { "tcp:me:secret@localhost:1", "", "location=tcp:me:***@localhost:1: expected a path, \"-\", file://" },
+    { "tcp://me:secret@localhost", "",
+      "location=tcp://me:***@localhost: expected tcp://host:port" },
+    { "tcp:me:secret@localhost:1", "",
+      "location=tcp:me:***@localhost:1: expected a path, \"-\", file://" },
     { "mqtt:me:secret@localhost/a", "", "location=mqtt:me:***@localhost/a: expected a path" },
     { "mqtt:/me:secret@localhost/a", "", "location=mqtt:/me:***@localhost/a: expected a path" },
     { "mqqt://me:secret@localhost/a", "",
       "location=mqqt://me:***@localhost/a: expected a path, \"-\", file://, unix:/path, tcp://host:port, mqtt[s]://host/topic or kafka[s]://host/topic, got scheme \"mqqt\"" },
     { "mqtt//me:secret@localhost/a", "", "location=mqtt//me:***@localhost/a: expected a path" },
     { "me:secret@localhost/a", "", "location=me:***@localhost/a: expected a path" },
-    { "/nonexistent/x.json", "password=a password-file=/b", "password and password-file are both set: expected one of them" },
-    { "/nonexistent/x.json", "password-file=/nonexistent/pw", "password-file=/nonexistent/pw: No such file or directory" },
-    { "/nonexistent/x.json", "file-mode=640x", "file-mode=640x: expected permissions in octal, 0600 to 0666, such as 0640" },
+    { "/nonexistent/x.json", "password=a password-file=/b",
+      "password and password-file are both set: expected one of them" },
+    { "/nonexistent/x.json", "password-file=/nonexistent/pw",
+      "password-file=/nonexistent/pw: No such file or directory" },
+    { "/nonexistent/x.json", "file-mode=640x",
+      "file-mode=640x: expected permissions in octal, 0600 to 0666, such as 0640" },
     { "/nonexistent/x.json", "file-mode=0440", "file-mode=0440: expected permissions in octal" },
     { "/nonexistent/x.json", "file-mode=0777", "file-mode=0777: expected permissions in octal" },
     { "unix:relative", "", "expected unix:/path with an absolute path" },
@@ -189,18 +203,28 @@ test_errors (void)
     { "mqtt://localhost/a/{nonsense}", "",
       "expected levels with {host}, {element} or {source} in them and no wildcards, got \"{nonsense}\"" },
     { "mqtt://localhost/a/+/b", "", "no wildcards, got \"+/b\"" },
-    { "mqtt://me:12/secret+@localhost/a", "", "location=mqtt://me:***@localhost/a: in the topic expected levels" },
+    { "mqtt://me:12/secret+@localhost/a", "",
+      "location=mqtt://me:***@localhost/a: in the topic expected levels" },
     { "mqtt://me:s3cr#secret@localhost/a", "",
       "location=mqtt://me:***@localhost/a: expected mqtt://[user[:password]@]host[:port]/topic, with %23 for '#'" },
-    { "mqtt://me:s3cr/secret@localhost/a", "", "location=mqtt://me:***@localhost/a: expected mqtt://[user" },
-    { "mqtt://me:s3cr?secret@localhost/a", "", "location=mqtt://me:***@localhost/a: expected mqtt://[user" },
-    { "mqtt://me:secret@localhost:x/a", "", "location=mqtt://me:***@localhost:x/a: expected mqtt://" },
-    { "MQTT://localhost", "", "location=mqtt://localhost: expected mqtt://[user[:password]@]host[:port]/topic" },
-    { "MQTTS://localhost/a", "ca-file=/nonexistent.pem", "ca-file=/nonexistent.pem: no such file, or it cannot be read" },
-    { "mqtt://localhost/a", "ca-file=/nonexistent.pem", "are for mqtts://, and the location says mqtt://" },
-    { "mqtts://localhost/a", "ca-file=/nonexistent.pem", "ca-file=/nonexistent.pem: no such file, or it cannot be read" },
-    { "mqtts://localhost/a", "certificate=/dev/null", "certificate and private-key belong together" },
-    { "mqtt://localhost/a", "availability-topic=a/#", "topic \"a/#\": expected at most 65535 bytes without + and #" },
+    { "mqtt://me:s3cr/secret@localhost/a", "",
+      "location=mqtt://me:***@localhost/a: expected mqtt://[user" },
+    { "mqtt://me:s3cr?secret@localhost/a", "",
+      "location=mqtt://me:***@localhost/a: expected mqtt://[user" },
+    { "mqtt://me:secret@localhost:x/a", "",
+      "location=mqtt://me:***@localhost:x/a: expected mqtt://" },
+    { "MQTT://localhost", "",
+      "location=mqtt://localhost: expected mqtt://[user[:password]@]host[:port]/topic" },
+    { "MQTTS://localhost/a", "ca-file=/nonexistent.pem",
+      "ca-file=/nonexistent.pem: no such file, or it cannot be read" },
+    { "mqtt://localhost/a", "ca-file=/nonexistent.pem",
+      "are for mqtts://, and the location says mqtt://" },
+    { "mqtts://localhost/a", "ca-file=/nonexistent.pem",
+      "ca-file=/nonexistent.pem: no such file, or it cannot be read" },
+    { "mqtts://localhost/a", "certificate=/dev/null",
+      "certificate and private-key belong together" },
+    { "mqtt://localhost/a", "availability-topic=a/#",
+      "topic \"a/#\": expected at most 65535 bytes without + and #" },
 #endif
 #ifdef SL_HAVE_KAFKA
     { "kafka://localhost", "",
@@ -212,29 +236,41 @@ test_errors (void)
     { "KAFKA://a:0/boxes", "", "location=kafka://a:0/boxes: expected kafka[s]://" },
     { "kafka://me:s3cr#secret@localhost/a", "",
       "location=kafka://me:***@localhost/a: expected kafka[s]://[user[:password]@]host[:port][,host[:port]...]/topic, with %23 for '#'" },
-    { "kafka://me:s3cr/secret@localhost/a", "", "location=kafka://me:***@localhost/a: expected kafka[s]://" },
-    { "kafka://me:secret@localhost,other:x/a", "", "location=kafka://me:***@localhost,other:x/a: expected kafka[s]://" },
-    { "kafka://me:s%zzsecret@localhost/a", "", "location=kafka://me:***@localhost/a: expected kafka[s]://" },
+    { "kafka://me:s3cr/secret@localhost/a", "",
+      "location=kafka://me:***@localhost/a: expected kafka[s]://" },
+    { "kafka://me:secret@localhost,other:x/a", "",
+      "location=kafka://me:***@localhost,other:x/a: expected kafka[s]://" },
+    { "kafka://me:s%zzsecret@localhost/a", "",
+      "location=kafka://me:***@localhost/a: expected kafka[s]://" },
     { "kafka:me:secret@localhost/a", "", "location=kafka:me:***@localhost/a: expected a path" },
     { "kafka://localhost/a/b", "",
       "expected a topic of 1 to 249 letters, digits, '.', '_' and '-', with {host}, {element} or {source} in it" },
     { "kafka://localhost/{nonsense}", "", "expected a topic of 1 to 249" },
     { "kafka://localhost/..", "", "expected a topic of 1 to 249" },
-    { "kafka://localhost/a", "message-key={x}", "message-key={x}: expected {host}, {element} or {source}, got \"{x}\"" },
-    { "kafka://localhost/a", "ca-file=/nonexistent.pem", "are for kafkas://, and the location says kafka://" },
-    { "kafkas://localhost/a", "ca-file=/nonexistent.pem", "ca-file=/nonexistent.pem: no such file, or it cannot be read" },
+    { "kafka://localhost/a", "message-key={x}",
+      "message-key={x}: expected {host}, {element} or {source}, got \"{x}\"" },
+    { "kafka://localhost/a", "ca-file=/nonexistent.pem",
+      "are for kafkas://, and the location says kafka://" },
+    { "kafkas://localhost/a", "ca-file=/nonexistent.pem",
+      "ca-file=/nonexistent.pem: no such file, or it cannot be read" },
     { "kafkas://localhost/a", "ca-file=/dev/null", "Kafka cannot be set up: " },
-    { "kafkas://localhost/a", "certificate=/dev/null", "certificate and private-key belong together" },
-    { "kafka://me@localhost/a", "sasl-mechanism=GSSAPI", "sasl-mechanism=GSSAPI: expected PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512" },
-    { "kafka://localhost/a", "sasl-mechanism=PLAIN", "password and sasl-mechanism need a user: set username, or user@ in the location" },
-    { "kafka://localhost/a", "password=secret", "password and sasl-mechanism need a user: set username, or user@ in the location" },
+    { "kafkas://localhost/a", "certificate=/dev/null",
+      "certificate and private-key belong together" },
+    { "kafka://me@localhost/a", "sasl-mechanism=GSSAPI",
+      "sasl-mechanism=GSSAPI: expected PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512" },
+    { "kafka://localhost/a", "sasl-mechanism=PLAIN",
+      "password and sasl-mechanism need a user: set username, or user@ in the location" },
+    { "kafka://localhost/a", "password=secret",
+      "password and sasl-mechanism need a user: set username, or user@ in the location" },
 #endif
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-    g_autofree char *launch = g_strdup_printf ("slpublish location=\"%s\" %s", cases[i].location, cases[i].more);
+    g_autofree char *launch =
+      g_strdup_printf ("slpublish location=\"%s\" %s", cases[i].location, cases[i].more);
     g_autoptr (GstElement) element = gst_object_ref_sink (gst_parse_launch (launch, NULL));
     g_autoptr (GstBus) bus = test_watch (element);
-    g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+    g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==,
+                     GST_STATE_CHANGE_FAILURE);
     g_autoptr (GstMessage) message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
     g_autoptr (GError) error = NULL;
     gst_message_parse_error (message, &error, NULL);
@@ -250,15 +286,18 @@ test_errors (void)
 static void
 test_shown (void)
 {
-  g_autoptr (GstElement) pipeline = gst_object_ref_sink (
-    gst_parse_launch ("fakesrc ! slpublish name=out location=\"mqtt://me:s3cr#secret@h/t\" password=secret password-file=/etc/pw", NULL));
+  g_autoptr (GstElement) pipeline = gst_object_ref_sink (gst_parse_launch (
+    "fakesrc ! slpublish name=out location=\"mqtt://me:s3cr#secret@h/t\" password=secret password-file=/etc/pw",
+    NULL));
   g_autoptr (GstElement) element = gst_bin_get_by_name (GST_BIN (pipeline), "out");
   g_autofree char *location = NULL, *password = NULL, *file = NULL;
-  g_object_get (element, "location", &location, "password", &password, "password-file", &file, NULL);
+  g_object_get (element, "location", &location, "password", &password, "password-file", &file,
+                NULL);
   g_assert_cmpstr (location, ==, "mqtt://me:***@h/t");
   g_assert_null (password);
   g_assert_cmpstr (file, ==, "/etc/pw");
-  g_autofree char *graph = gst_debug_bin_to_dot_data (GST_BIN (pipeline), GST_DEBUG_GRAPH_SHOW_VERBOSE);
+  g_autofree char *graph =
+    gst_debug_bin_to_dot_data (GST_BIN (pipeline), GST_DEBUG_GRAPH_SHOW_VERBOSE);
   g_assert_nonnull (strstr (graph, "mqtt://me:***@h/t"));
   g_assert_null (strstr (graph, "secret"));
 }
@@ -281,11 +320,13 @@ publish_one (const char *path, const char *more, guint lines)
   publish_finish (harness, bus);
 }
 
-/* New files have the mode that is asked for, whatever the mask; those that are there keep theirs; rotation makes new ones. */
+/* New files have the mode that is asked for, whatever the mask; those that are there keep theirs;
+ * rotation makes new ones. */
 static void
 test_mode (void)
 {
-  g_autofree char *path = publish_path ("mode.json"), *open = publish_path ("open.json"), *kept = publish_path ("kept.json");
+  g_autofree char *path = publish_path ("mode.json"), *open = publish_path ("open.json"),
+                  *kept = publish_path ("kept.json");
   g_autofree char *old = g_strconcat (open, ".1", NULL);
   const mode_t mask = umask (0077);
   publish_one (path, "", 1);
@@ -316,20 +357,23 @@ refused (const char *location)
   return g_strdup (error->message);
 }
 
-/* A link in the file's place is refused, to a file that is there and to one that is not; one in the place that a rotation renames to goes
- * away, and what it leads to stays as it is. */
+/* A link in the file's place is refused, to a file that is there and to one that is not; one in the
+ * place that a rotation renames to goes away, and what it leads to stays as it is. */
 static void
 test_links (void)
 {
-  g_autofree char *victim = publish_path ("victim"), *missing = publish_path ("missing"), *link = publish_path ("link.json");
-  g_autofree char *path = publish_path ("turned.json"), *turned = g_strconcat (path, ".1", NULL), *text = NULL;
+  g_autofree char *victim = publish_path ("victim"), *missing = publish_path ("missing"),
+                  *link = publish_path ("link.json");
+  g_autofree char *path = publish_path ("turned.json"), *turned = g_strconcat (path, ".1", NULL),
+                  *text = NULL;
   g_assert_true (g_file_set_contents (victim, "mine", -1, NULL));
   for (guint i = 0; i < 2; i++) {
     g_assert_cmpint (symlink (i == 0 ? victim : missing, link), ==, 0);
     g_autofree char *said = refused (link);
     g_test_message ("%s", said);
     g_assert_nonnull (strstr (
-      said, "cannot be opened for writing: it is a symbolic link, which is not followed: give the path that it leads to, or remove it"));
+      said,
+      "cannot be opened for writing: it is a symbolic link, which is not followed: give the path that it leads to, or remove it"));
     g_assert_cmpint (g_unlink (link), ==, 0);
   }
   g_assert_false (g_file_test (missing, G_FILE_TEST_EXISTS));
@@ -345,13 +389,16 @@ test_links (void)
 static void
 test_blocked_rotation (void)
 {
-  g_autofree char *path = publish_path ("blocked.json"), *turned = g_strconcat (path, ".1", NULL), *expected = NULL;
+  g_autofree char *path = publish_path ("blocked.json"), *turned = g_strconcat (path, ".1", NULL),
+                  *expected = NULL;
   GstBus *bus;
   g_assert_cmpint (g_mkdir (turned, 0700), ==, 0);
   GstHarness *harness = publish_start (path, "max-file-size=100 keep-files=1", &bus);
   publish_push_lines (harness, 0, 4);
   g_autofree char *said = publish_wait_for_text (bus, GST_MESSAGE_WARNING);
-  expected = g_strdup_printf ("%s: cannot be renamed to %s: Is a directory: move that folder away; trying again", path, turned);
+  expected = g_strdup_printf (
+    "%s: cannot be renamed to %s: Is a directory: move that folder away; trying again", path,
+    turned);
   g_test_message ("%s", said);
   g_assert_true (g_str_has_prefix (said, expected));
   g_assert_cmpint (g_rmdir (turned), ==, 0);
@@ -372,8 +419,8 @@ test_open_password (void)
   g_assert_cmpint (g_chmod (file, 0644), ==, 0);
   GstHarness *harness = publish_start (path, more, &bus);
   g_autofree char *said = publish_wait_for_text (bus, GST_MESSAGE_WARNING);
-  g_autofree char *expected =
-    g_strdup_printf ("password-file=%s: other users may read or change this password (mode 0644): chmod 600", file);
+  g_autofree char *expected = g_strdup_printf (
+    "password-file=%s: other users may read or change this password (mode 0644): chmod 600", file);
   g_assert_true (g_str_has_prefix (said, expected));
   publish_finish (harness, bus);
 }
@@ -394,15 +441,21 @@ test_label_counts (void)
     const char *line, *changed;
   } steps[] = {
     { ANALYSIS ("{\"zones\":[{\"name\":\"door\",\"inside\":2}]}"), "zones/door=2;" },
-    { ANALYSIS ("{\"zones\":[{\"name\":\"door\",\"inside\":2}],\"lines\":[{\"name\":\"way\",\"in\":1}]}"), "lines/way/in=1;" },
-    { ANALYSIS ("{\"zones\":[{\"name\":\"door\",\"inside\":1}],\"lines\":[{\"name\":\"way\",\"in\":1}]}"), "zones/door=1;" },
-    { ANALYSIS ("{\"zones\":[{\"name\":\"door\",\"inside\":1},3,{\"name\":null,\"inside\":1},{\"name\":\"\",\"inside\":1},{\"inside\":[]}],"
-                "\"lines\":[{\"name\":\"way\",\"in\":1,\"out\":-4},[]]}"),
+    { ANALYSIS (
+        "{\"zones\":[{\"name\":\"door\",\"inside\":2}],\"lines\":[{\"name\":\"way\",\"in\":1}]}"),
+      "lines/way/in=1;" },
+    { ANALYSIS (
+        "{\"zones\":[{\"name\":\"door\",\"inside\":1}],\"lines\":[{\"name\":\"way\",\"in\":1}]}"),
+      "zones/door=1;" },
+    { ANALYSIS (
+        "{\"zones\":[{\"name\":\"door\",\"inside\":1},3,{\"name\":null,\"inside\":1},{\"name\":\"\",\"inside\":1},{\"inside\":[]}],"
+        "\"lines\":[{\"name\":\"way\",\"in\":1,\"out\":-4},[]]}"),
       "" },
     { ANALYSIS ("{\"zones\":{},\"lines\":7}"), "" },
     { "{\"objects\":[{\"roi_type\":\"cat\"}],\"analysis\":[]}", "cat=1;" },
     { "{\"analysis\":{}}", "" },
-    { "{\"objects\":[{\"roi_type\":\"cat\"},{\"roi_type\":[]},{\"roi_type\":{}},{\"roi_type\":7}]}", "" },
+    { "{\"objects\":[{\"roi_type\":\"cat\"},{\"roi_type\":[]},{\"roi_type\":{}},{\"roi_type\":7}]}",
+      "" },
     { "{\"objects\":[{\"roi_type\":\"dog\"}],\"analysis\":{\"zones\":[", "" },
   };
   SlLabelCounts *counts = sl_label_counts_new ();
@@ -411,7 +464,8 @@ test_label_counts (void)
     sl_label_counts_update (counts, steps[i].line, strlen (steps[i].line), note_count, changed);
     /* What a line says nothing of is 0, once. */
     if (i == 4)
-      g_assert_true (strstr (changed->str, "zones/door=0;") != NULL && strstr (changed->str, "lines/way/in=0;") != NULL);
+      g_assert_true (strstr (changed->str, "zones/door=0;") != NULL
+                     && strstr (changed->str, "lines/way/in=0;") != NULL);
     else
       g_assert_cmpstr (changed->str, ==, steps[i].changed);
   }
@@ -427,7 +481,8 @@ test_counts_of_text (void)
   g_assert_cmpint (publish_push_text (harness, "cat"), ==, GST_FLOW_NOT_NEGOTIATED);
   g_autofree char *said = publish_wait_for_text (bus, GST_MESSAGE_ERROR);
   g_assert_cmpstr (
-    said, ==, "counts and discovery-prefix need predictions as JSON, and the input is text: ask for application/x-json before slpublish");
+    said, ==,
+    "counts and discovery-prefix need predictions as JSON, and the input is text: ask for application/x-json before slpublish");
   publish_finish (harness, bus);
 }
 
@@ -440,14 +495,17 @@ test_change_of_text (void)
   gst_harness_set_src_caps_str (harness, "text/x-raw,format=utf8");
   g_assert_cmpint (publish_push_text (harness, "cat"), ==, GST_FLOW_NOT_NEGOTIATED);
   g_autofree char *said = publish_wait_for_text (bus, GST_MESSAGE_ERROR);
-  g_assert_cmpstr (said, ==, "on-change needs predictions as JSON, and the input is text: ask for application/x-json before slpublish");
+  g_assert_cmpstr (
+    said, ==,
+    "on-change needs predictions as JSON, and the input is text: ask for application/x-json before slpublish");
   publish_finish (harness, bus);
 }
 
 static void
 test_unset (void)
 {
-  g_autoptr (GstElement) element = gst_object_ref_sink (gst_element_factory_make ("slpublish", NULL));
+  g_autoptr (GstElement) element =
+    gst_object_ref_sink (gst_element_factory_make ("slpublish", NULL));
   g_autoptr (GstBus) bus = test_watch (element);
   g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
   g_autoptr (GstMessage) message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
@@ -473,8 +531,8 @@ serve_at (Server *server, GSocketAddress *address)
 {
   g_autoptr (GError) error = NULL;
   server->listener = g_socket_listener_new ();
-  g_assert_true (
-    g_socket_listener_add_address (server->listener, address, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_DEFAULT, NULL, NULL, &error));
+  g_assert_true (g_socket_listener_add_address (server->listener, address, G_SOCKET_TYPE_STREAM,
+                                                G_SOCKET_PROTOCOL_DEFAULT, NULL, NULL, &error));
   g_object_unref (address);
 }
 
@@ -483,7 +541,8 @@ take_peer (Server *server)
 {
   server->peer = g_socket_listener_accept (server->listener, NULL, NULL, NULL);
   g_assert_nonnull (server->peer);
-  server->lines = g_data_input_stream_new (g_io_stream_get_input_stream (G_IO_STREAM (server->peer)));
+  server->lines =
+    g_data_input_stream_new (g_io_stream_get_input_stream (G_IO_STREAM (server->peer)));
 }
 
 static void
@@ -498,12 +557,14 @@ static void
 assert_served (Server *server, guint from, guint to)
 {
   for (guint i = from; i < to; i++) {
-    g_autofree char *expected = publish_line (i), *got = g_data_input_stream_read_line (server->lines, NULL, NULL, NULL);
+    g_autofree char *expected = publish_line (i),
+                    *got = g_data_input_stream_read_line (server->lines, NULL, NULL, NULL);
     g_assert_cmpstr (got, ==, expected);
   }
 }
 
-/* The peer goes while nothing is sent: what comes meanwhile waits for the next one, whole and in order. */
+/* The peer goes while nothing is sent: what comes meanwhile waits for the next one, whole and in
+ * order. */
 static void
 check_socket (const char *location, Server *server)
 {
@@ -514,7 +575,8 @@ check_socket (const char *location, Server *server)
   assert_served (server, 0, 50);
   drop_peer (server);
   g_autoptr (GstStructure) said = publish_wait_for_state (bus, "disconnected");
-  g_assert_nonnull (strstr (gst_structure_get_string (said, "reason"), "the peer closed the connection"));
+  g_assert_nonnull (
+    strstr (gst_structure_get_string (said, "reason"), "the peer closed the connection"));
   publish_push_lines (harness, 50, 150);
   take_peer (server);
   assert_served (server, 50, 150);
@@ -538,7 +600,8 @@ test_unix (void)
 #define LONG_LINES 100
 #define LONG_BYTES 100000
 
-/* Line number @i, much longer: a hundred are more than a system holds for a peer, and pushed in no time. */
+/* Line number @i, much longer: a hundred are more than a system holds for a peer, and pushed in no
+ * time. */
 static char *
 long_line (guint i)
 {
@@ -553,12 +616,14 @@ static void
 assert_long_lines (Server *server, guint from, guint to)
 {
   for (guint i = from; i < to; i++) {
-    g_autofree char *expected = long_line (i), *got = g_data_input_stream_read_line (server->lines, NULL, NULL, NULL);
+    g_autofree char *expected = long_line (i),
+                    *got = g_data_input_stream_read_line (server->lines, NULL, NULL, NULL);
     g_assert_true (g_strcmp0 (got, expected) == 0);
   }
 }
 
-/* Nobody listens until lines are lost: that, how many when lines go out again, and the same at the end. */
+/* Nobody listens until lines are lost: that, how many when lines go out again, and the same at the
+ * end. */
 static void
 test_losses (void)
 {
@@ -570,7 +635,9 @@ test_losses (void)
   publish_push_lines (harness, 0, 1000);
   const guint64 dropped = publish_count (harness, "dropped");
   g_autofree char *full = publish_wait_for_text (bus, GST_MESSAGE_WARNING);
-  g_assert_nonnull (strstr (full, ": the queue (max-queue-bytes) is full, from now on the oldest lines are lost and counted in dropped"));
+  g_assert_nonnull (strstr (
+    full,
+    ": the queue (max-queue-bytes) is full, from now on the oldest lines are lost and counted in dropped"));
   serve_at (&server, g_unix_socket_address_new (path));
   take_peer (&server);
   assert_served (&server, (guint) dropped, 1000);
@@ -578,21 +645,24 @@ test_losses (void)
     g_usleep (1000);
   publish_push_lines (harness, 1000, 1001);
   g_autofree char *again = publish_wait_for_text (bus, GST_MESSAGE_WARNING);
-  g_autofree char *lost = g_strdup_printf ("%s: lines go out again; %" G_GUINT64_FORMAT " were lost so far", location, dropped);
+  g_autofree char *lost = g_strdup_printf (
+    "%s: lines go out again; %" G_GUINT64_FORMAT " were lost so far", location, dropped);
   g_assert_cmpstr (again, ==, lost);
   assert_served (&server, 1000, 1001);
   g_assert_true (gst_harness_push_event (harness, gst_event_new_eos ()));
   g_autofree char *end = publish_wait_for_text (bus, GST_MESSAGE_WARNING);
-  g_autofree char *sum = g_strdup_printf ("%s: at the end of the stream %" G_GUINT64_FORMAT " lines are published and %" G_GUINT64_FORMAT
-                                          " are lost, 0 of them because they could not be sent within drain-timeout",
-                                          location, 1001 - dropped, dropped);
+  g_autofree char *sum = g_strdup_printf (
+    "%s: at the end of the stream %" G_GUINT64_FORMAT " lines are published and %" G_GUINT64_FORMAT
+    " are lost, 0 of them because they could not be sent within drain-timeout",
+    location, 1001 - dropped, dropped);
   g_assert_cmpstr (end, ==, sum);
   publish_finish (harness, bus);
   drop_peer (&server);
   g_clear_object (&server.listener);
 }
 
-/* The peer goes with more lines on their way than the system takes: the next one's first line is a whole one. */
+/* The peer goes with more lines on their way than the system takes: the next one's first line is a
+ * whole one. */
 static void
 test_broken_pipe (void)
 {
@@ -609,7 +679,8 @@ test_broken_pipe (void)
   assert_long_lines (&server, 0, 2);
   drop_peer (&server);
   g_autoptr (GstStructure) said = publish_wait_for_state (bus, "disconnected");
-  const char *reason = gst_structure_get_string (said, "reason"); /* the second where the peer goes while the system takes a line */
+  const char *reason = gst_structure_get_string (
+    said, "reason"); /* the second where the peer goes while the system takes a line */
   if (strstr (reason, "Broken pipe") == NULL && strstr (reason, "Connection reset by peer") == NULL)
     g_error ("the peer went, and the reason is: %s", reason);
   take_peer (&server);
@@ -624,7 +695,8 @@ test_broken_pipe (void)
   g_clear_object (&server.listener);
 }
 
-/* The reader of standard output has ended: a permanent error, and no signal. Between the two dup2() nothing may print. */
+/* The reader of standard output has ended: a permanent error, and no signal. Between the two dup2()
+ * nothing may print. */
 static void
 test_stdout (void)
 {
@@ -642,7 +714,9 @@ test_stdout (void)
   const GstFlowReturn flow = publish_push_text (harness, "{}");
   dup2 (before, STDOUT_FILENO);
   close (before);
-  g_assert_cmpstr (said, ==, "standard output: cannot be written to: Broken pipe: nothing can be published any more");
+  g_assert_cmpstr (
+    said, ==,
+    "standard output: cannot be written to: Broken pipe: nothing can be published any more");
   g_assert_cmpint (flow, ==, GST_FLOW_ERROR);
   publish_finish (harness, bus);
 }
@@ -657,8 +731,8 @@ test_tcp (void)
   check_socket (location, &server);
 }
 
-/* Nobody there: the bound holds, the newest lines are those kept, the end does not wait for ever, and
- * stopping neither. */
+/* Nobody there: the bound holds, the newest lines are those kept, the end does not wait for ever,
+ * and stopping neither. */
 static void
 test_nobody (void)
 {

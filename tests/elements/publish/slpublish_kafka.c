@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slpublish to the mock cluster that comes with librdkafka, whose brokers refuse requests, close connections and go away. What a consumer
- * reads to the end of every partition is compared with what was pushed.
+ * slpublish to the mock cluster that comes with librdkafka, whose brokers refuse requests, close
+ * connections and go away. What a consumer reads to the end of every partition is compared with
+ * what was pushed.
  */
 #include "config.h"
 
@@ -33,7 +34,8 @@ typedef struct
   GPtrArray *lines;
 } Heard;
 
-/* In the library's place: the element's clients are known here, and none is made where the test says so. */
+/* In the library's place: the element's clients are known here, and none is made where the test
+ * says so. */
 static rd_kafka_t *newest;
 static gint failures;
 
@@ -70,7 +72,8 @@ open_cluster (Cluster *cluster, gint brokers)
   g_assert_nonnull (cluster->host);
   cluster->mock = rd_kafka_mock_cluster_new (cluster->host, brokers);
   cluster->brokers = brokers;
-  g_assert_cmpint (rd_kafka_mock_topic_create (cluster->mock, "boxes", PARTITIONS, 1), ==, RD_KAFKA_RESP_ERR_NO_ERROR);
+  g_assert_cmpint (rd_kafka_mock_topic_create (cluster->mock, "boxes", PARTITIONS, 1), ==,
+                   RD_KAFKA_RESP_ERR_NO_ERROR);
 }
 
 static void
@@ -84,8 +87,9 @@ static void
 set_down (Cluster *cluster, gboolean down)
 {
   for (gint i = 1; i <= cluster->brokers; i++)
-    g_assert_cmpint (down ? rd_kafka_mock_broker_set_down (cluster->mock, i) : rd_kafka_mock_broker_set_up (cluster->mock, i), ==,
-                     RD_KAFKA_RESP_ERR_NO_ERROR);
+    g_assert_cmpint (down ? rd_kafka_mock_broker_set_down (cluster->mock, i)
+                          : rd_kafka_mock_broker_set_up (cluster->mock, i),
+                     ==, RD_KAFKA_RESP_ERR_NO_ERROR);
 }
 
 static char *
@@ -116,7 +120,8 @@ read_topic (Cluster *cluster, const char *topic)
   const gint64 until = g_get_monotonic_time () + PUBLISH_PATIENCE;
   GHashTable *all = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, heard_free);
   rd_kafka_conf_t *conf = rd_kafka_conf_new ();
-  rd_kafka_conf_set (conf, "bootstrap.servers", rd_kafka_mock_cluster_bootstraps (cluster->mock), NULL, 0);
+  rd_kafka_conf_set (conf, "bootstrap.servers", rd_kafka_mock_cluster_bootstraps (cluster->mock),
+                     NULL, 0);
   rd_kafka_conf_set (conf, "group.id", "reader", NULL, 0);
   rd_kafka_conf_set (conf, "enable.partition.eof", "true", NULL, 0);
   rd_kafka_conf_set (conf, "fetch.wait.max.ms", "10", NULL, 0);
@@ -165,7 +170,8 @@ end_stream (GstHarness *harness, guint64 published, guint64 dropped)
   g_assert_cmpuint (publish_count (harness, "dropped"), ==, dropped);
 }
 
-/* Three cameras, one topic: a camera's lines are in one partition, in order; keys are what was asked for. */
+/* Three cameras, one topic: a camera's lines are in one partition, in order; keys are what was
+ * asked for. */
 static void
 test_keys (void)
 {
@@ -193,7 +199,8 @@ test_keys (void)
   close_cluster (&cluster);
 }
 
-/* Brokers that refuse for now and close connections: the library sends again, and each line is there once, in order. */
+/* Brokers that refuse for now and close connections: the library sends again, and each line is
+ * there once, in order. */
 static void
 test_once (void)
 {
@@ -204,8 +211,9 @@ test_once (void)
   GstHarness *harness = publish_start (location, "source=door", &bus);
   gst_structure_free (publish_wait_for_state (bus, "connected"));
   for (guint at = 0; at < 600; at += 300) {
-    rd_kafka_mock_push_request_errors (cluster.mock, PRODUCE, 3, RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS, RD_KAFKA_RESP_ERR__TRANSPORT,
-                                       RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION);
+    rd_kafka_mock_push_request_errors (
+      cluster.mock, PRODUCE, 3, RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS, RD_KAFKA_RESP_ERR__TRANSPORT,
+      RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION);
     publish_push_lines (harness, at, at + 300);
     g_usleep (20000);
   }
@@ -216,7 +224,8 @@ test_once (void)
   close_cluster (&cluster);
 }
 
-/* A cluster that goes away and comes back: what is lost is what the queue has no room for, and it is counted. */
+/* A cluster that goes away and comes back: what is lost is what the queue has no room for, and it
+ * is counted. */
 static void
 test_away (void)
 {
@@ -231,7 +240,8 @@ test_away (void)
   g_autofree char *text = publish_wait_for_text (bus, GST_MESSAGE_WARNING);
   g_test_message ("%s", text);
   g_assert_true (g_str_has_prefix (text, "Kafka broker 127.0.0.1:"));
-  g_assert_nonnull (strstr (text, "; trying again, lines are kept meanwhile up to max-queue-bytes"));
+  g_assert_nonnull (
+    strstr (text, "; trying again, lines are kept meanwhile up to max-queue-bytes"));
   publish_push_lines (harness, 0, 1000);
   const guint64 dropped = publish_count (harness, "dropped");
   g_assert_cmpuint (dropped, >, 800);
@@ -258,11 +268,13 @@ test_refused (void)
   rd_kafka_mock_push_request_errors (cluster.mock, PRODUCE, 1, RD_KAFKA_RESP_ERR_INVALID_RECORD);
   publish_push_lines (harness, 0, 1);
   GstStructure *told = publish_wait_for_state (bus, "refused");
-  g_assert_cmpstr (gst_structure_get_string (told, "reason"), ==,
-                   "Kafka topic boxes: a line was refused: Broker: Broker failed to validate record");
+  g_assert_cmpstr (
+    gst_structure_get_string (told, "reason"), ==,
+    "Kafka topic boxes: a line was refused: Broker: Broker failed to validate record");
   gst_structure_free (told);
   g_autofree char *text = publish_wait_for_text (bus, GST_MESSAGE_WARNING);
-  g_assert_nonnull (strstr (text, "failed to validate record; such lines are lost and counted in dropped"));
+  g_assert_nonnull (
+    strstr (text, "failed to validate record; such lines are lost and counted in dropped"));
   /* More than brokers take in a message. */
   g_autofree char *large = g_strnfill (2000000, 'x');
   publish_push_text (harness, large);
@@ -286,14 +298,16 @@ check_warning (const char *location, const char *more, const char *first, const 
   g_assert_nonnull (strstr (text, then));
   g_assert_null (strstr (text, "secret"));
   const gint64 begun = g_get_monotonic_time ();
-  g_assert_cmpint (gst_element_set_state (harness->element, GST_STATE_NULL), ==, GST_STATE_CHANGE_SUCCESS);
+  g_assert_cmpint (gst_element_set_state (harness->element, GST_STATE_NULL), ==,
+                   GST_STATE_CHANGE_SUCCESS);
   g_assert_cmpint (g_get_monotonic_time () - begun, <, 3 * G_USEC_PER_SEC);
   g_assert_cmpuint (publish_count (harness, "published"), ==, 0);
   g_assert_cmpuint (publish_count (harness, "dropped"), ==, 10);
   publish_finish (harness, bus);
 }
 
-/* Nobody there, a topic that is not there, no TLS there: the warning says so, and stopping takes no time. */
+/* Nobody there, a topic that is not there, no TLS there: the warning says so, and stopping takes no
+ * time. */
 static void
 test_warnings (void)
 {
@@ -301,10 +315,12 @@ test_warnings (void)
   g_autofree char *nobody = g_strdup_printf ("kafka://127.0.0.1:%u/boxes", test_reserve_port ());
   check_warning (nobody, "", "Kafka broker 127.0.0.1:", "Connection refused; trying again");
   open_cluster (&cluster, 1);
-  rd_kafka_mock_topic_set_error (cluster.mock, "closed", RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
+  rd_kafka_mock_topic_set_error (cluster.mock, "closed",
+                                 RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
   rd_kafka_mock_topic_set_error (cluster.mock, "nowhere", RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
   const char *brokers = rd_kafka_mock_cluster_bootstraps (cluster.mock);
-  g_autofree char *closed = location_of (&cluster, "closed"), *nowhere = location_of (&cluster, "nowhere"),
+  g_autofree char *closed = location_of (&cluster, "closed"),
+                  *nowhere = location_of (&cluster, "nowhere"),
                   *tls = g_strdup_printf ("kafkas://me:secret@%s/boxes", brokers);
   check_warning (closed, "", "Kafka topic closed: Broker: Topic authorization failed",
                  ": make the topic, or give this user the right to write to it; trying again");
@@ -314,16 +330,20 @@ test_warnings (void)
   close_cluster (&cluster);
 }
 
-/* A broker of which no more is there than what refuses a user: answers to ApiVersions, SaslHandshake and SaslAuthenticate, from the protocol's
- * guide. */
+/* A broker of which no more is there than what refuses a user: answers to ApiVersions,
+ * SaslHandshake and SaslAuthenticate, from the protocol's guide. */
 static void
 refuse_user (GSocketConnection *connection)
 {
-  /* Behind the correlation id. Keys 0, 3, 17, 18, 22 and 36, each with its first and last version; throttle time. */
-  static const guint8 versions[] = { 0,  0, 7, 0, 0, 0, 0, 0,  7, 0, 0, 3, 0, 0, 0,  4, 0, 0, 17, 0, 0, 0, 1, 0, 0,
-                                     18, 0, 0, 0, 3, 0, 0, 22, 0, 0, 0, 1, 0, 0, 36, 0, 0, 0, 0,  0, 0, 0, 0, 0, 0 };
+  /* Behind the correlation id. Keys 0, 3, 17, 18, 22 and 36, each with its first and last version;
+   * throttle time. */
+  static const guint8 versions[] = { 0, 0,  7, 0, 0, 0,  0, 0, 7,  0, 0, 3, 0, 0, 0, 4,  0,
+                                     0, 17, 0, 0, 0, 1,  0, 0, 18, 0, 0, 0, 3, 0, 0, 22, 0,
+                                     0, 0,  1, 0, 0, 36, 0, 0, 0,  0, 0, 0, 0, 0, 0, 0 };
   static const guint8 handshake[] = { 0, 0, 0, 0, 0, 1, 0, 5, 'P', 'L', 'A', 'I', 'N' };
-  static const guint8 authenticate[] = { 0, 58, 0, 7, 'n', 'o', ' ', 'u', 's', 'e', 'r', 0, 0, 0, 0 };
+  static const guint8 authenticate[] = {
+    0, 58, 0, 7, 'n', 'o', ' ', 'u', 's', 'e', 'r', 0, 0, 0, 0
+  };
   GInputStream *in = g_io_stream_get_input_stream (G_IO_STREAM (connection));
   GOutputStream *out = g_io_stream_get_output_stream (G_IO_STREAM (connection));
   guint8 head[12], rest[1024];
@@ -331,10 +351,13 @@ refuse_user (GSocketConnection *connection)
   while (g_input_stream_read_all (in, head, sizeof head, &got, NULL, NULL) && got == sizeof head) {
     const gsize size = (gsize) head[2] << 8 | head[3];
     const guint key = head[5];
-    if (size < 8 || size - 8 > sizeof rest || !g_input_stream_read_all (in, rest, size - 8, NULL, NULL, NULL))
+    if (size < 8 || size - 8 > sizeof rest
+        || !g_input_stream_read_all (in, rest, size - 8, NULL, NULL, NULL))
       break;
     const guint8 *body = key == 18 ? versions : key == 17 ? handshake : authenticate;
-    const gsize bytes = key == 18 ? sizeof versions : key == 17 ? sizeof handshake : sizeof authenticate;
+    const gsize bytes = key == 18   ? sizeof versions
+                        : key == 17 ? sizeof handshake
+                                    : sizeof authenticate;
     guint8 answer[8] = { 0, 0, 0, (guint8) (4 + bytes) };
     memcpy (answer + 4, head + 8, 4);
     g_output_stream_write_all (out, answer, sizeof answer, NULL, NULL, NULL);
@@ -370,12 +393,14 @@ test_user (void)
   g_assert_cmpuint (port, >, 0);
   GThread *thread = g_thread_new ("broker", refusing_thread, &refusing);
   g_autofree char *location = g_strdup_printf ("kafka://me:secret@127.0.0.1:%u/boxes", port);
-  check_warning (location, "sasl-mechanism=PLAIN", "no user", ": check username, password and sasl-mechanism; trying again");
+  check_warning (location, "sasl-mechanism=PLAIN", "no user",
+                 ": check username, password and sasl-mechanism; trying again");
   g_cancellable_cancel (end);
   g_thread_join (thread);
 }
 
-/* A server with a certificate of its own signing: refused without it; with it, what follows is no Kafka. */
+/* A server with a certificate of its own signing: refused without it; with it, what follows is no
+ * Kafka. */
 static void
 test_tls (void)
 {
@@ -383,13 +408,16 @@ test_tls (void)
   if (!test_certificate (&certificate, &key))
     return;
   const guint port = test_reserve_port ();
-  g_autofree char *number = g_strdup_printf ("%u", port), *location = g_strdup_printf ("kafkas://localhost:%u/boxes", port),
+  g_autofree char *number = g_strdup_printf ("%u", port),
+                  *location = g_strdup_printf ("kafkas://localhost:%u/boxes", port),
                   *with = g_strdup_printf ("ca-file=%s", certificate);
-  const char *argv[] = { program, "s_server", "-accept", number, "-cert", certificate, "-key", key, "-quiet", NULL };
+  const char *argv[] = { program,     "s_server", "-accept", number,   "-cert",
+                         certificate, "-key",     key,       "-quiet", NULL };
   GPid server = test_spawn (argv, "/dev/null");
   test_wait_listening (port);
-  check_warning (location, "", "certificate verify failed",
-                 ": is its certificate made for this host name, and signed by ca-file or the system's authorities?");
+  check_warning (
+    location, "", "certificate verify failed",
+    ": is its certificate made for this host name, and signed by ca-file or the system's authorities?");
   GstBus *bus;
   GstHarness *harness = publish_start (location, with, &bus);
   g_usleep (G_USEC_PER_SEC / 5);
@@ -432,8 +460,10 @@ test_right (void)
   g_autofree char *location = location_of (&cluster, "boxes");
   GstHarness *harness = publish_start (location, "source=door", &bus);
   gst_structure_free (publish_wait_for_state (bus, "connected"));
-  rd_kafka_mock_topic_set_error (cluster.mock, "boxes", RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
-  rd_kafka_mock_push_request_errors (cluster.mock, PRODUCE, 1, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
+  rd_kafka_mock_topic_set_error (cluster.mock, "boxes",
+                                 RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
+  rd_kafka_mock_push_request_errors (cluster.mock, PRODUCE, 1,
+                                     RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
   publish_push_lines (harness, 0, 1);
   gst_structure_free (publish_wait_for_state (bus, "refused"));
   publish_push_lines (harness, 1, 10);
@@ -446,7 +476,8 @@ test_right (void)
   close_cluster (&cluster);
 }
 
-/* A client that is of no use any more, and another that cannot be made at once: the next attempt makes one, and lines go on. */
+/* A client that is of no use any more, and another that cannot be made at once: the next attempt
+ * makes one, and lines go on. */
 static void
 test_fatal (void)
 {
@@ -458,8 +489,9 @@ test_fatal (void)
   gst_structure_free (publish_wait_for_state (bus, "connected"));
   rd_kafka_t *client = g_atomic_pointer_get (&newest);
   g_atomic_int_set (&failures, 2);
-  g_assert_cmpint (rd_kafka_test_fatal_error (client, RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER, "count lost"), ==,
-                   RD_KAFKA_RESP_ERR_NO_ERROR);
+  g_assert_cmpint (rd_kafka_test_fatal_error (
+                     client, RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER, "count lost"),
+                   ==, RD_KAFKA_RESP_ERR_NO_ERROR);
   gst_structure_free (publish_wait_for_state (bus, "disconnected"));
   gst_structure_free (publish_wait_for_state (bus, "connected"));
   g_assert_cmpint (g_atomic_int_get (&failures), ==, 0);
@@ -471,7 +503,8 @@ test_fatal (void)
   close_cluster (&cluster);
 }
 
-/* Stopped in the middle: what the library has is given a moment, and everything is counted as published or as lost. */
+/* Stopped in the middle: what the library has is given a moment, and everything is counted as
+ * published or as lost. */
 static void
 test_stop (void)
 {

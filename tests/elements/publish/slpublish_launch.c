@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Streams as short as they come, written by slpublish in gst-launch-1.0, a process of its own: each ends, with every line in the file.
- * Frames are encoded and decoded again, because a decoder that finds its pads late is what makes the end of the stream hard to tell.
+ * Streams as short as they come, written by slpublish in gst-launch-1.0, a process of its own: each
+ * ends, with every line in the file. Frames are encoded and decoded again, because a decoder that
+ * finds its pads late is what makes the end of the stream hard to tell.
  */
 #include <gio/gio.h>
 #include <string.h>
@@ -23,13 +24,17 @@ typedef struct
 static const Case cases[] = {
   { "picture", "videotestsrc num-buffers=1 ! jpegenc ! filesink location=%s", "jpegenc",
     "filesrc location=FILE ! decodebin ! slpredict model=MODEL" PUBLISH, 1 },
-  { "clip", "videotestsrc num-buffers=30 ! video/x-raw,framerate=30/1 ! jpegenc ! avimux ! filesink location=%s", "jpegenc and avimux",
-    "filesrc location=FILE ! decodebin ! slpredict model=MODEL" PUBLISH, 30 },
+  { "clip",
+    "videotestsrc num-buffers=30 ! video/x-raw,framerate=30/1 ! jpegenc ! avimux ! filesink location=%s",
+    "jpegenc and avimux", "filesrc location=FILE ! decodebin ! slpredict model=MODEL" PUBLISH, 30 },
   { "elements", "videotestsrc num-buffers=1 ! jpegenc ! filesink location=%s", "jpegenc",
-    "filesrc location=FILE ! decodebin ! slnormalize ! slinfer model=MODEL ! slpostprocess" PUBLISH, 1 },
-  { "live", NULL, NULL, "videotestsrc is-live=true num-buffers=30 ! slpredict drop=never model=MODEL" PUBLISH, 30 },
+    "filesrc location=FILE ! decodebin ! slnormalize ! slinfer model=MODEL ! slpostprocess" PUBLISH,
+    1 },
+  { "live", NULL, NULL,
+    "videotestsrc is-live=true num-buffers=30 ! slpredict drop=never model=MODEL" PUBLISH, 30 },
   { "empty", NULL, NULL, "fakesrc num-buffers=0" PUBLISH, 0 },
-  { "two-sinks", NULL, NULL, "videotestsrc num-buffers=30 ! tee name=t t. ! queue ! fakesink t. ! queue ! slpredict model=MODEL" PUBLISH,
+  { "two-sinks", NULL, NULL,
+    "videotestsrc num-buffers=30 ! tee name=t t. ! queue ! fakesink t. ! queue ! slpredict model=MODEL" PUBLISH,
     30 },
 };
 
@@ -57,7 +62,8 @@ launch (const char *line)
   g_autofree char *command = g_strconcat ("gst-launch-1.0 -q ", line, NULL);
   gboolean done = FALSE;
   g_assert_true (g_shell_parse_argv (command, NULL, &argv, &error));
-  g_autoptr (GSubprocess) process = g_subprocess_newv ((const char *const *) argv, G_SUBPROCESS_FLAGS_STDOUT_SILENCE, &error);
+  g_autoptr (GSubprocess) process =
+    g_subprocess_newv ((const char *const *) argv, G_SUBPROCESS_FLAGS_STDOUT_SILENCE, &error);
   g_assert_no_error (error);
   const guint patience = g_timeout_add (PUBLISH_PATIENCE / 1000, give_up, process);
   g_subprocess_communicate_utf8_async (process, NULL, NULL, finished, &done);
@@ -91,7 +97,8 @@ static void
 test_ends (gconstpointer data)
 {
   const Case *row = data;
-  g_autofree char *file = publish_path (row->name), *lines_name = g_strconcat (row->name, ".json", NULL);
+  g_autofree char *file = publish_path (row->name),
+                  *lines_name = g_strconcat (row->name, ".json", NULL);
   g_autofree char *lines = publish_path (lines_name), *model = test_colour_model (SL_DTYPE_U8);
   if (row->make != NULL) {
     g_autofree char *make = replaced (row->make, "%s", file);
@@ -102,7 +109,8 @@ test_ends (gconstpointer data)
       return;
     }
   }
-  g_autofree char *with_file = replaced (row->launch, "FILE", file), *with_model = replaced (with_file, "MODEL", model);
+  g_autofree char *with_file = replaced (row->launch, "FILE", file),
+                  *with_model = replaced (with_file, "MODEL", model);
   g_autofree char *line = replaced (with_model, "LINES", lines);
   for (guint i = 1; i <= 3; i++) {
     g_test_message ("%s", line);
@@ -112,13 +120,14 @@ test_ends (gconstpointer data)
   test_remove_file (model);
 }
 
-/* Has every gst-launch-1.0 of this process find the plugin files @paths; FALSE where it cannot load them, such as those of a build
- * with sanitizers. */
+/* Has every gst-launch-1.0 of this process find the plugin files @paths; FALSE where it cannot load
+ * them, such as those of a build with sanitizers. */
 static gboolean
 use_plugins (char **paths, int n)
 {
   g_autoptr (GString) folders = g_string_new (NULL);
-  g_autofree char *registry = publish_path ("registry.bin"), *program = g_find_program_in_path ("gst-launch-1.0");
+  g_autofree char *registry = publish_path ("registry.bin"),
+                  *program = g_find_program_in_path ("gst-launch-1.0");
   for (int i = 0; i < n; i++) {
     g_autofree char *folder = g_path_get_dirname (paths[i]);
     g_string_append_printf (folders, "%s%s", i > 0 ? G_SEARCHPATH_SEPARATOR_S : "", folder);

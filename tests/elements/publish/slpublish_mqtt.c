@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slpublish to a real MQTT broker that is stopped, killed and started again, wants a password, or speaks TLS. What a subscriber hears is
- * compared with what was pushed, line by line.
+ * slpublish to a real MQTT broker that is stopped, killed and started again, wants a password, or
+ * speaks TLS. What a subscriber hears is compared with what was pushed, line by line.
  */
 
 #include <gio/gio.h>
@@ -31,19 +31,21 @@ start_broker (Broker *broker)
 static gboolean
 open_broker (Broker *broker, const char *name, const char *more)
 {
-  g_autofree char *program = g_find_program_in_path ("mosquitto"), *reader = g_find_program_in_path ("mosquitto_sub");
+  g_autofree char *program = g_find_program_in_path ("mosquitto"),
+                  *reader = g_find_program_in_path ("mosquitto_sub");
   if (program == NULL || reader == NULL) {
     g_test_skip ("needs the programs mosquitto and mosquitto_sub");
     return FALSE;
   }
   *broker = (Broker){ .port = test_reserve_port () };
   g_autofree char *folder = publish_path (""), *config_name = g_strconcat (name, ".conf", NULL),
-                  *heard_name = g_strconcat (name, ".heard", NULL), *log_name = g_strconcat (name, ".log", NULL);
+                  *heard_name = g_strconcat (name, ".heard", NULL),
+                  *log_name = g_strconcat (name, ".log", NULL);
   broker->log = publish_path (log_name);
-  g_autofree char *config =
-    g_strdup_printf ("listener %u 127.0.0.1\npersistence true\npersistence_location %s/\npersistence_file %s.db\nuser root\n"
-                     "max_queued_messages 0\nlog_type all\nlog_dest file %s\n%s",
-                     broker->port, folder, name, broker->log, more);
+  g_autofree char *config = g_strdup_printf (
+    "listener %u 127.0.0.1\npersistence true\npersistence_location %s/\npersistence_file %s.db\nuser root\n"
+    "max_queued_messages 0\nlog_type all\nlog_dest file %s\n%s",
+    broker->port, folder, name, broker->log, more);
   broker->config = publish_path (config_name);
   broker->heard = publish_path (heard_name);
   g_assert_true (g_file_set_contents (broker->config, config, -1, NULL));
@@ -55,7 +57,8 @@ static void
 start_reader (Broker *broker)
 {
   g_autofree char *port = g_strdup_printf ("%u", broker->port);
-  const char *argv[] = { "mosquitto_sub", "-h", "127.0.0.1", "-p", port, "-q", "2", "-c", "-i", "reader", "-v", "-t", "#", NULL };
+  const char *argv[] = { "mosquitto_sub", "-h", "127.0.0.1", "-p", port, "-q", "2", "-c", "-i",
+                         "reader",        "-v", "-t",        "#",  NULL };
   broker->reader = test_spawn (argv, broker->heard);
 }
 
@@ -95,8 +98,10 @@ messages_taken (Broker *broker, const char *topic)
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
   for (guint i = 0; lines[i] != NULL; i++) {
     const char *number = strstr (lines[i], ", m");
-    if (strstr (lines[i], "Received PUBLISH from publisher") != NULL && strstr (lines[i], named) != NULL && number != NULL)
-      g_hash_table_add (numbers, GUINT_TO_POINTER (g_ascii_strtoull (number + strlen (", m"), NULL, 10)));
+    if (strstr (lines[i], "Received PUBLISH from publisher") != NULL
+        && strstr (lines[i], named) != NULL && number != NULL)
+      g_hash_table_add (numbers,
+                        GUINT_TO_POINTER (g_ascii_strtoull (number + strlen (", m"), NULL, 10)));
   }
   return g_hash_table_size (numbers);
 }
@@ -121,9 +126,9 @@ wait_taken (Broker *broker, const char *topic, guint n)
 }
 
 /*
- * QoS 2 and a broker that is ended and started again in the middle, twice: each line is one message to the broker, and heard once, in
- * order. The reader is away meanwhile, the broker keeps for it what comes: mosquitto_sub itself may lose or repeat a line when a
- * broker ends.
+ * QoS 2 and a broker that is ended and started again in the middle, twice: each line is one message
+ * to the broker, and heard once, in order. The reader is away meanwhile, the broker keeps for it
+ * what comes: mosquitto_sub itself may lose or repeat a line when a broker ends.
  */
 static void
 test_broker_restarts (void)
@@ -165,7 +170,8 @@ test_broker_restarts (void)
   close_broker (&broker);
 }
 
-/* A broker that is killed without a word: the queue's bound is all that is lost, and the last will is heard. */
+/* A broker that is killed without a word: the queue's bound is all that is lost, and the last will
+ * is heard. */
 static void
 test_broker_killed (void)
 {
@@ -201,13 +207,18 @@ test_counts (void)
     return;
   start_reader (&broker);
   g_autofree char *location = g_strdup_printf ("mqtt://127.0.0.1:%u/yard/{source}", broker.port);
-  GstHarness *harness = publish_start (location, "source=a/b counts=true discovery-prefix=homeassistant", &bus);
+  GstHarness *harness =
+    publish_start (location, "source=a/b counts=true discovery-prefix=homeassistant", &bus);
   g_free (hear (&broker, "yard/a_b/available online"));
-  publish_push_text (harness, "{\"objects\":[{\"roi_type\":\"cat\"},{\"roi_type\":\"traffic/light\"},{\"roi_type\":\"cat\"}]}");
+  publish_push_text (
+    harness,
+    "{\"objects\":[{\"roi_type\":\"cat\"},{\"roi_type\":\"traffic/light\"},{\"roi_type\":\"cat\"}]}");
   publish_push_text (harness, "{\"objects\":[{\"roi_type\":\"cat\"},{\"roi_type\":\"cat\"}]}");
   publish_push_text (harness, "{\"objects\":[]}");
-  publish_push_text (harness, "{\"objects\":[],\"analysis\":{\"zones\":[{\"name\":\"the door\",\"inside\":3}],\"lines\":[{\"name\":\"a/b\","
-                              "\"in\":7,\"out\":0}]}}");
+  publish_push_text (
+    harness,
+    "{\"objects\":[],\"analysis\":{\"zones\":[{\"name\":\"the door\",\"inside\":3}],\"lines\":[{\"name\":\"a/b\","
+    "\"in\":7,\"out\":0}]}}");
   for (guint i = 0; i < 5; i++)
     publish_push_text (harness, "{\"objects\":[{\"roi_type\":\"cat\"}]}");
   publish_push_text (harness, "not JSON at all");
@@ -222,9 +233,11 @@ test_counts (void)
   g_assert_cmpuint (occurrences (heard, "yard/a_b/zones/the door 3\n"), ==, 1);
   g_assert_cmpuint (occurrences (heard, "yard/a_b/lines/a_b/in 7\n"), ==, 1);
   g_assert_cmpuint (occurrences (heard, "yard/a_b/lines/a_b/out 0\n"), ==, 1);
-  g_assert_cmpuint (occurrences (heard, "\"state_topic\":\"yard/a_b/zones/the door\""), ==, 2); /* a number, and whether it is occupied */
+  g_assert_cmpuint (occurrences (heard, "\"state_topic\":\"yard/a_b/zones/the door\""), ==,
+                    2); /* a number, and whether it is occupied */
   g_assert_cmpuint (occurrences (heard, "\"state_topic\":\"yard/a_b/cat\""), ==, 2);
-  g_assert_cmpuint (occurrences (heard, "\"state_topic\":\"yard/a_b/traffic_light\""), ==, 0); /* it was there for one line */
+  g_assert_cmpuint (occurrences (heard, "\"state_topic\":\"yard/a_b/traffic_light\""), ==,
+                    0); /* it was there for one line */
   g_assert_nonnull (strstr (heard, "/the_door_occupied_"));
   g_assert_nonnull (strstr (heard, "homeassistant/sensor/sightline_yard_a_b_"));
   g_assert_nonnull (strstr (heard, "\"state_topic\":\"yard/a_b\""));
@@ -238,12 +251,17 @@ say (const Broker *broker, const char *topic, const char *text, gboolean retain)
 {
   g_autofree char *port = g_strdup_printf ("%u", broker->port);
   g_autoptr (GError) error = NULL;
-  const char *argv[] = { "mosquitto_pub", "-h", "127.0.0.1", "-p", port, "-t", topic, "-m", text, retain ? "-r" : NULL, NULL };
-  g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, &error);
+  const char *argv[] = {
+    "mosquitto_pub",      "-h", "127.0.0.1", "-p", port, "-t", topic, "-m", text,
+    retain ? "-r" : NULL, NULL
+  };
+  g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL,
+                &error);
   g_assert_no_error (error);
 }
 
-/* The switch is obeyed, and its state is published. Other payloads and retained commands change nothing. */
+/* The switch is obeyed, and its state is published. Other payloads and retained commands change
+ * nothing. */
 static void
 test_switch (void)
 {
@@ -260,14 +278,17 @@ test_switch (void)
   start_reader (&broker);
   say (&broker, "gate/enabled/set", "OFF", TRUE);
   g_autofree char *location = g_strdup_printf ("mqtt://127.0.0.1:%u/gate", broker.port);
-  GstHarness *harness = publish_start (location, "counts=true discovery-prefix=homeassistant", &bus);
+  GstHarness *harness =
+    publish_start (location, "counts=true discovery-prefix=homeassistant", &bus);
   g_free (hear (&broker, "gate/enabled ON"));
   for (guint i = 0; i < 5; i++)
     publish_push_text (harness, "{\"objects\":[{\"roi_type\":\"cat\"}]}");
   g_free (hear (&broker, "gate/cat 1"));
   say (&broker, "gate/threshold/set", "50 %", FALSE);
   g_autofree char *refused = publish_wait_for_text (bus, GST_MESSAGE_WARNING);
-  g_assert_cmpstr (refused, ==, "the broker's threshold/set: expected a number from 0 to 1, got '50 %'; nothing changes");
+  g_assert_cmpstr (
+    refused, ==,
+    "the broker's threshold/set: expected a number from 0 to 1, got '50 %'; nothing changes");
   say (&broker, "gate/enabled/set", "OFF", FALSE);
   g_free (hear (&broker, "gate/enabled OFF"));
   g_free (hear (&broker, "gate/cat 0")); /* nobody looks any more */
@@ -290,31 +311,36 @@ test_switch (void)
   close_broker (&broker);
 }
 
-/* A broker that wants a password: without, it says so and goes on trying; with it, lines get through. */
+/* A broker that wants a password: without, it says so and goes on trying; with it, lines get
+ * through. */
 static void
 test_password (void)
 {
   Broker broker;
   GstBus *bus;
-  g_autofree char *passwords = publish_path ("passwords"), *more = g_strdup_printf ("allow_anonymous false\npassword_file %s\n", passwords);
+  g_autofree char *passwords = publish_path ("passwords"),
+                  *more = g_strdup_printf ("allow_anonymous false\npassword_file %s\n", passwords);
   g_autofree char *tool = g_find_program_in_path ("mosquitto_passwd");
   if (tool == NULL) {
     g_test_skip ("needs the program mosquitto_passwd");
     return;
   }
   const char *argv[] = { tool, "-b", "-c", passwords, "me", "secret", NULL };
-  g_assert_true (g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, NULL, NULL, NULL, NULL));
+  g_assert_true (
+    g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, NULL, NULL, NULL, NULL));
   if (!open_broker (&broker, "password", more))
     return;
   g_autofree char *without = g_strdup_printf ("mqtt://me:wrong@127.0.0.1:%u/a", broker.port);
   GstHarness *harness = publish_start (without, "", &bus);
   g_autoptr (GstStructure) said = publish_wait_for_state (bus, "disconnected");
-  g_assert_nonnull (strstr (gst_structure_get_string (said, "reason"), "check username and password"));
+  g_assert_nonnull (
+    strstr (gst_structure_get_string (said, "reason"), "check username and password"));
   g_assert_null (strstr (gst_structure_get_string (said, "location"), "wrong"));
   publish_finish (harness, bus);
   g_autofree char *with = g_strdup_printf ("mqtt://me:secret@127.0.0.1:%u/a", broker.port);
   g_autofree char *user = g_strdup_printf ("mqtt://me@127.0.0.1:%u/a", broker.port);
-  g_autofree char *file = publish_path ("secret"), *from_file = g_strdup_printf ("password-file=%s", file);
+  g_autofree char *file = publish_path ("secret"),
+                  *from_file = g_strdup_printf ("password-file=%s", file);
   g_assert_true (g_file_set_contents (file, "secret\n", -1, NULL));
   const struct
   {
@@ -339,14 +365,15 @@ test_tls (void)
   g_autofree char *certificate = NULL, *key = NULL;
   if (!test_certificate (&certificate, &key))
     return;
-  g_autofree char *more = g_strdup_printf ("allow_anonymous true\ncertfile %s\nkeyfile %s\n", certificate, key);
+  g_autofree char *more =
+    g_strdup_printf ("allow_anonymous true\ncertfile %s\nkeyfile %s\n", certificate, key);
   if (open_broker (&broker, "tls", more)) {
     g_autofree char *location = g_strdup_printf ("mqtts://localhost:%u/a", broker.port);
     g_autofree char *with = g_strdup_printf ("ca-file=%s", certificate);
-    g_autofree char *expected =
-      g_strdup_printf ("MQTT broker localhost:%u: A TLS error occurred. Is its certificate made for this host name, "
-                       "and signed by ca-file or the system's authorities?",
-                       broker.port);
+    g_autofree char *expected = g_strdup_printf (
+      "MQTT broker localhost:%u: A TLS error occurred. Is its certificate made for this host name, "
+      "and signed by ca-file or the system's authorities?",
+      broker.port);
     GstHarness *harness = publish_start (location, "", &bus);
     g_autoptr (GstStructure) said = publish_wait_for_state (bus, "disconnected");
     g_assert_cmpstr (gst_structure_get_string (said, "reason"), ==, expected);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slpublish on video frames that carry predictions: its lines are, character for character except for the latency, those that
- * slpostprocess writes of the same frames. The models make their results of the frames' own pixels.
+ * slpublish on video frames that carry predictions: its lines are, character for character except
+ * for the latency, those that slpostprocess writes of the same frames. The models make their
+ * results of the frames' own pixels.
  */
 #include "config.h"
 
@@ -25,15 +26,18 @@
 static GstBuffer *
 frame_at (guint i)
 {
-  const guint8 x = (guint8) (20 + 3 * i), y = (guint8) (200 - 2 * i), first = i < NOTHING_FROM ? 230 : 0,
+  const guint8 x = (guint8) (20 + 3 * i), y = (guint8) (200 - 2 * i),
+               first = i < NOTHING_FROM ? 230 : 0,
                second = i < SECOND_FROM || i >= NOTHING_FROM ? 0 : 200;
-  const guint8 colours[2][6] = { { x, 30, (guint8) (x + 60), 110, first, 0 }, { 120, y, 180, (guint8) (y + 50), second, 0 } };
+  const guint8 colours[2][6] = { { x, 30, (guint8) (x + 60), 110, first, 0 },
+                                 { 120, y, 180, (guint8) (y + 50), second, 0 } };
   GstBuffer *buffer = gst_buffer_new_allocate (NULL, SIZE * SIZE * 3, NULL);
   GstMapInfo map;
   g_assert_true (gst_buffer_map (buffer, &map, GST_MAP_WRITE));
   for (guint row = 0; row < SIZE; row++)
     for (guint column = 0; column < SIZE; column++)
-      memcpy (map.data + (row * SIZE + column) * 3, colours[row / (SIZE / 2)] + column / (SIZE / 2) * 3, 3);
+      memcpy (map.data + (row * SIZE + column) * 3,
+              colours[row / (SIZE / 2)] + column / (SIZE / 2) * 3, 3);
   gst_buffer_unmap (buffer, &map);
   GST_BUFFER_PTS (buffer) = i * FRAME;
   GST_BUFFER_DURATION (buffer) = FRAME;
@@ -57,7 +61,8 @@ static Models
 make_models (void)
 {
   static const gint32 classes[] = { 1, 4, 4, 3 };
-  return (Models){ test_boxes_model (), test_colour_model (SL_DTYPE_F32), test_reshape_model (4, classes, G_N_ELEMENTS (classes)),
+  return (Models){ test_boxes_model (), test_colour_model (SL_DTYPE_F32),
+                   test_reshape_model (4, classes, G_N_ELEMENTS (classes)),
                    test_text_file ("labels.txt", "red\ngreen\nblue\n") };
 }
 
@@ -71,15 +76,19 @@ remove_models (Models *models)
   }
 }
 
-/* (transfer full): @template with its BOXES, COLOURS and CLASSES, models with their settings, and the files LINES and FRAMES filled in. */
+/* (transfer full): @template with its BOXES, COLOURS and CLASSES, models with their settings, and
+ * the files LINES and FRAMES filled in. */
 static char *
 fill (const char *template, const Models *models, const char *lines, const char *frames)
 {
-  g_autofree char *boxes = g_strdup_printf ("model=%s labels=%s " TEST_BOXES_DECODER, models->boxes, models->labels);
-  g_autofree char *colours = g_strdup_printf ("model=%s labels=%s mean=0 std=255", models->colours, models->labels);
-  g_autofree char *classes = g_strdup_printf ("model=%s labels=%s mean=0 std=255 decoder=segmentation", models->classes, models->labels);
-  g_autofree char *a = replace (template, "BOXES", boxes), *b = replace (a, "COLOURS", colours), *c = replace (b, "CLASSES", classes),
-                  *d = replace (c, "LINES", lines);
+  g_autofree char *boxes =
+    g_strdup_printf ("model=%s labels=%s " TEST_BOXES_DECODER, models->boxes, models->labels);
+  g_autofree char *colours =
+    g_strdup_printf ("model=%s labels=%s mean=0 std=255", models->colours, models->labels);
+  g_autofree char *classes = g_strdup_printf (
+    "model=%s labels=%s mean=0 std=255 decoder=segmentation", models->classes, models->labels);
+  g_autofree char *a = replace (template, "BOXES", boxes), *b = replace (a, "COLOURS", colours),
+                  *c = replace (b, "CLASSES", classes), *d = replace (c, "LINES", lines);
   return replace (d, "FRAMES", frames);
 }
 
@@ -96,8 +105,8 @@ run (const char *launch)
   for (guint i = 0; i < N_FRAMES; i++)
     g_assert_cmpint (gst_app_src_push_buffer (GST_APP_SRC (source), frame_at (i)), ==, GST_FLOW_OK);
   gst_app_src_end_of_stream (GST_APP_SRC (source));
-  g_autoptr (GstMessage) message =
-    gst_bus_timed_pop_filtered (bus, (GstClockTime) PUBLISH_PATIENCE * GST_USECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (
+    bus, (GstClockTime) PUBLISH_PATIENCE * GST_USECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
   g_assert_nonnull (message);
   if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
     g_autoptr (GError) posted = NULL;
@@ -108,12 +117,14 @@ run (const char *launch)
   gst_object_unref (pipeline);
 }
 
-/* (transfer full): the lines in the file @path, each without its latency and its time of the day. */
+/* (transfer full): the lines in the file @path, each without its latency and its time of the day.
+ */
 static char *
 read_lines (const char *path)
 {
   char *text = NULL;
-  g_autoptr (GRegex) latency = g_regex_new (",\"latency\":\\{[^}]*\\}|,\"utc\":\"[^\"]*\"", 0, 0, NULL);
+  g_autoptr (GRegex) latency =
+    g_regex_new (",\"latency\":\\{[^}]*\\}|,\"utc\":\"[^\"]*\"", 0, 0, NULL);
   g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
   char *without = g_regex_replace_literal (latency, text, -1, 0, "", 0, NULL);
   g_free (text);
@@ -135,10 +146,13 @@ static const Case cases[] = {
   { "objects",
     "slnormalize ! slinfer BOXES ! tee name=t t. ! queue ! slpostprocess source=door ! " JSON
     "t. ! queue ! slpostprocess ! video/x-raw ! " VIDEO "source=door",
-    N_FRAMES, "{\"source\":\"door\",\"frame\":5,\"timestamp\":200000000,\"resolution\":{\"width\":64,\"height\":64},\"objects\":[{\"x\":" },
+    N_FRAMES,
+    "{\"source\":\"door\",\"frame\":5,\"timestamp\":200000000,\"resolution\":{\"width\":64,\"height\":64},\"objects\":[{\"x\":" },
   { "nothing",
-    "slnormalize ! slinfer BOXES ! tee name=t t. ! queue ! slpostprocess ! " JSON "t. ! queue ! slpostprocess ! video/x-raw ! " VIDEO,
-    N_FRAMES, "\"frame\":11,\"timestamp\":440000000,\"resolution\":{\"width\":64,\"height\":64},\"objects\":[],\"labels\":[]" },
+    "slnormalize ! slinfer BOXES ! tee name=t t. ! queue ! slpostprocess ! " JSON
+    "t. ! queue ! slpostprocess ! video/x-raw ! " VIDEO,
+    N_FRAMES,
+    "\"frame\":11,\"timestamp\":440000000,\"resolution\":{\"width\":64,\"height\":64},\"objects\":[],\"labels\":[]" },
   { "track",
     "slnormalize ! slinfer BOXES ! tee name=t t. ! queue ! slpostprocess track=true ! " JSON
     "t. ! queue ! slpostprocess track=true ! video/x-raw ! sloverlay ! " VIDEO,
@@ -154,13 +168,15 @@ static const Case cases[] = {
   { "no-classes",
     "slnormalize ! slinfer BOXES ! tee name=t t. ! queue ! slpostprocess classes=!red ! " JSON
     "t. ! queue ! slpostprocess ! video/x-raw ! " VIDEO "classes=!red",
-    N_FRAMES, "\"frame\":0,\"timestamp\":0,\"resolution\":{\"width\":64,\"height\":64},\"objects\":[]," },
+    N_FRAMES,
+    "\"frame\":0,\"timestamp\":0,\"resolution\":{\"width\":64,\"height\":64},\"objects\":[]," },
   { "labels",
     "slnormalize ! slinfer COLOURS ! tee name=t t. ! queue ! slpostprocess top-k=3 ! " JSON
     "t. ! queue ! slpostprocess top-k=3 ! video/x-raw ! " VIDEO,
     N_FRAMES, "\"labels\":[{\"label\":\"red\"" },
   { "masks",
-    "slnormalize ! slinfer CLASSES ! tee name=t t. ! queue ! slpostprocess ! " JSON "t. ! queue ! slpostprocess ! video/x-raw ! " VIDEO,
+    "slnormalize ! slinfer CLASSES ! tee name=t t. ! queue ! slpostprocess ! " JSON
+    "t. ! queue ! slpostprocess ! video/x-raw ! " VIDEO,
     N_FRAMES, "\"mask\":{\"width\":4,\"height\":4,\"classes\":[{\"label\":" },
   { "two-stages",
     "slpredict BOXES ! tee name=t t. ! queue ! slpredict COLOURS inference-region=roi-list ! " JSON
@@ -186,10 +202,12 @@ test_same (gconstpointer data)
     return;
   }
   Models models = make_models ();
-  g_autofree char *json = g_strconcat (test->name, "-lines", NULL), *video = g_strconcat (test->name, "-frames", NULL);
+  g_autofree char *json = g_strconcat (test->name, "-lines", NULL),
+                  *video = g_strconcat (test->name, "-frames", NULL);
   g_autofree char *lines = publish_path (json), *frames = publish_path (video);
   g_autofree char *rest = fill (test->launch, &models, lines, frames);
-  g_autofree char *launch = g_strconcat ("appsrc name=source format=time caps=" CAPS " ! ", rest, NULL);
+  g_autofree char *launch =
+    g_strconcat ("appsrc name=source format=time caps=" CAPS " ! ", rest, NULL);
   run (launch);
   g_autofree char *expected = read_lines (lines), *got = read_lines (frames);
   g_assert_nonnull (strstr (expected, test->has));
@@ -205,16 +223,19 @@ test_analysis (void)
 {
   Models models = make_models ();
   g_autofree char *path = publish_path ("analysis"), *text = NULL;
-  g_autofree char *launch = fill ("appsrc name=source format=time caps=" CAPS " ! slpredict BOXES threshold=0.1 ! sltrack ! "
-                                  "slanalyze confirm=1 regions=\"[zone all] points=0,0 1,0 1,1 0,1\" ! " VIDEO,
-                                  &models, "", path);
+  g_autofree char *launch = fill (
+    "appsrc name=source format=time caps=" CAPS " ! slpredict BOXES threshold=0.1 ! sltrack ! "
+    "slanalyze confirm=1 regions=\"[zone all] points=0,0 1,0 1,1 0,1\" ! " VIDEO,
+    &models, "", path);
   run (launch);
   g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
   g_auto (GStrv) each = g_strsplit (text, "\n", -1);
   g_assert_cmpuint (g_strv_length (each) - 1, ==, N_FRAMES);
   for (guint i = 0; i < N_FRAMES; i++)
     g_assert_nonnull (strstr (each[i], "Z\",\"zones\":[{\"name\":\"all\",\"inside\":"));
-  g_assert_nonnull (strstr (each[0], "\"events\":[{\"event\":\"entered\",\"zone\":\"all\",\"id\":1,\"label\":\"red\"}]},\"utc\":\""));
+  g_assert_nonnull (strstr (
+    each[0],
+    "\"events\":[{\"event\":\"entered\",\"zone\":\"all\",\"id\":1,\"label\":\"red\"}]},\"utc\":\""));
   remove_models (&models);
 }
 
@@ -226,16 +247,19 @@ test_unknown_class (void)
   {
     const char *rest, *message;
   } cases_of_names[] = {
-    { "sltrack classes=gren ! fakesink", "classes: the model before has no class 'gren'; did you mean 'green'?" },
-    { "slpublish location=FRAMES classes=gren", "classes: the model before has no class 'gren'; did you mean 'green'?" },
+    { "sltrack classes=gren ! fakesink",
+      "classes: the model before has no class 'gren'; did you mean 'green'?" },
+    { "slpublish location=FRAMES classes=gren",
+      "classes: the model before has no class 'gren'; did you mean 'green'?" },
     { "sltrack ! slanalyze regions=\"[line a] points=0,0 1,1;classes=!gren\" ! fakesink",
       "regions: [line a] classes: the model before has no class 'gren'; did you mean 'green'?" },
   };
   Models models = make_models ();
   g_autofree char *path = publish_path ("unknown");
   for (guint i = 0; i < G_N_ELEMENTS (cases_of_names); i++) {
-    g_autofree char *template =
-      g_strconcat ("appsrc name=source format=time caps=" CAPS " ! slpredict BOXES ! video/x-raw ! queue ! ", cases_of_names[i].rest, NULL);
+    g_autofree char *template = g_strconcat ("appsrc name=source format=time caps=" CAPS
+                                             " ! slpredict BOXES ! video/x-raw ! queue ! ",
+                                             cases_of_names[i].rest, NULL);
     g_autofree char *launch = fill (template, &models, "", path);
     GstElement *pipeline = gst_parse_launch (launch, NULL);
     g_autoptr (GstElement) source = gst_bin_get_by_name (GST_BIN (pipeline), "source");
@@ -257,11 +281,13 @@ test_latency (void)
   Models models = make_models ();
   g_autofree char *path = publish_path ("latency"), *text = NULL;
   g_autofree char *launch =
-    fill ("appsrc name=source format=time caps=" CAPS " ! slpredict BOXES ! video/x-raw ! " VIDEO, &models, "", path);
+    fill ("appsrc name=source format=time caps=" CAPS " ! slpredict BOXES ! video/x-raw ! " VIDEO,
+          &models, "", path);
   run (launch);
   g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
-  g_assert_true (
-    g_regex_match_simple ("\"latency\":\\{\"age\":\\d+,\"preprocess\":\\d+,\"inference\":\\d+,\"decode\":\\d+\\}\\}\n", text, 0, 0));
+  g_assert_true (g_regex_match_simple (
+    "\"latency\":\\{\"age\":\\d+,\"preprocess\":\\d+,\"inference\":\\d+,\"decode\":\\d+\\}\\}\n",
+    text, 0, 0));
   remove_models (&models);
 }
 
@@ -271,7 +297,8 @@ test_interpolated (void)
 {
   Models models = make_models ();
   g_autofree char *path = publish_path ("interpolated"), *text = NULL;
-  g_autofree char *launch = fill ("appsrc name=source format=time caps=" CAPS " ! slpredict BOXES threshold=0.1 inference-interval=3 "
+  g_autofree char *launch = fill ("appsrc name=source format=time caps=" CAPS
+                                  " ! slpredict BOXES threshold=0.1 inference-interval=3 "
                                   "! sltrack interpolate=true ! " VIDEO,
                                   &models, "", path);
   run (launch);
@@ -292,9 +319,10 @@ test_second_interval (void)
 {
   Models models = make_models ();
   g_autofree char *path = publish_path ("second"), *text = NULL;
-  g_autofree char *launch = fill ("appsrc name=source format=time caps=" CAPS " ! slpredict BOXES ! slpredict COLOURS "
-                                  "inference-region=roi-list inference-interval=3 ! video/x-raw ! " VIDEO,
-                                  &models, "", path);
+  g_autofree char *launch =
+    fill ("appsrc name=source format=time caps=" CAPS " ! slpredict BOXES ! slpredict COLOURS "
+          "inference-region=roi-list inference-interval=3 ! video/x-raw ! " VIDEO,
+          &models, "", path);
   run (launch);
   g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
   g_auto (GStrv) each = g_strsplit (text, "\n", -1);
@@ -312,33 +340,40 @@ test_lost_frames (void)
 {
   Models models = make_models ();
   g_autofree char *path = publish_path ("lost"), *text = NULL;
-  g_autofree char *launch = fill ("appsrc name=source format=time caps=" CAPS
-                                  " ! slpredict BOXES ! video/x-raw ! identity drop-probability=0.5 ! " VIDEO "format=json",
-                                  &models, "", path);
+  g_autofree char *launch =
+    fill ("appsrc name=source format=time caps=" CAPS
+          " ! slpredict BOXES ! video/x-raw ! identity drop-probability=0.5 ! " VIDEO "format=json",
+          &models, "", path);
   run (launch);
   g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
   g_auto (GStrv) each = g_strsplit (text, "\n", -1);
   for (guint i = 0; each[i] != NULL && *each[i] != '\0'; i++) {
     guint64 number = 0, timestamp = 0;
-    g_assert_cmpint (
-      sscanf (each[i], "{\"source\":null,\"frame\":%" G_GUINT64_FORMAT ",\"timestamp\":%" G_GUINT64_FORMAT, &number, &timestamp), ==, 2);
+    g_assert_cmpint (sscanf (each[i],
+                             "{\"source\":null,\"frame\":%" G_GUINT64_FORMAT
+                             ",\"timestamp\":%" G_GUINT64_FORMAT,
+                             &number, &timestamp),
+                     ==, 2);
     g_assert_cmpuint (timestamp, ==, number * FRAME);
   }
   remove_models (&models);
 }
 
-/* Regions that another element wrote onto frames whose pixels nobody can map, in a memory that is not the system's. */
+/* Regions that another element wrote onto frames whose pixels nobody can map, in a memory that is
+ * not the system's. */
 static void
 test_others (void)
 {
   GstBus *bus;
   g_autofree char *path = publish_path ("others"), *text = NULL;
   GstHarness *harness = publish_start (path, "", &bus);
-  gst_harness_set_src_caps_str (harness, "video/x-raw(memory:DMABuf),format=NV12,width=640,height=480,framerate=25/1");
+  gst_harness_set_src_caps_str (
+    harness, "video/x-raw(memory:DMABuf),format=NV12,width=640,height=480,framerate=25/1");
   for (guint i = 0; i < 3; i++) {
     GstBuffer *frame = gst_buffer_new ();
     gpointer bytes = g_malloc0 (64);
-    gst_buffer_append_memory (frame, gst_memory_new_wrapped (GST_MEMORY_FLAG_NOT_MAPPABLE, bytes, 64, 0, 64, bytes, g_free));
+    gst_buffer_append_memory (frame, gst_memory_new_wrapped (GST_MEMORY_FLAG_NOT_MAPPABLE, bytes,
+                                                             64, 0, 64, bytes, g_free));
     GST_BUFFER_PTS (frame) = i * FRAME;
     if (i != 1)
       gst_buffer_add_video_region_of_interest_meta (frame, "cat", 64, 48, 320, 240);
@@ -347,18 +382,21 @@ test_others (void)
     gst_buffer_unref (frame);
   }
   g_autofree char *warning = publish_wait_for_text (bus, GST_MESSAGE_WARNING);
-  g_assert_cmpstr (warning, ==,
-                   "a frame came that no model has looked at: nothing is published for such frames; expected slpredict (or slpostprocess) "
-                   "before slpublish");
+  g_assert_cmpstr (
+    warning, ==,
+    "a frame came that no model has looked at: nothing is published for such frames; expected slpredict (or slpostprocess) "
+    "before slpublish");
   g_assert_true (gst_harness_push_event (harness, gst_event_new_eos ()));
   publish_finish (harness, bus);
   g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
 #define LINE(frame, time)                                                                                                                        \
-  "{\"source\":null,\"frame\":" frame ",\"timestamp\":" time ",\"resolution\":{\"width\":640,\"height\":480},\"objects\":[{\"x\":64,"            \
+  "{\"source\":null,\"frame\":" frame ",\"timestamp\":" time                                                                                     \
+  ",\"resolution\":{\"width\":640,\"height\":480},\"objects\":[{\"x\":64,"                                                                       \
   "\"y\":48,\"w\":320,\"h\":240,\"roi_type\":\"cat\",\"detection\":{\"bounding_box\":{\"x_min\":0.1,\"x_max\":0.6,\"y_min\":0.1,\"y_max\":0.6}," \
   "\"confidence\":1,\"label\":\"cat\",\"label_id\":-1}}],\"labels\":[]}\n"
   g_autofree char *timeless = read_lines (path);
-  g_assert_cmpuint (strlen (text) - strlen (timeless), ==, 2 * strlen (",\"utc\":\"2026-03-01T16:04:05.678Z\""));
+  g_assert_cmpuint (strlen (text) - strlen (timeless), ==,
+                    2 * strlen (",\"utc\":\"2026-03-01T16:04:05.678Z\""));
   g_assert_cmpstr (timeless, ==, LINE ("0", "0") LINE ("2", "80000000"));
 }
 
@@ -367,20 +405,25 @@ static void
 test_no_picture (void)
 {
   GstBus *bus;
-  GstHarness *harness = publish_start ("mqtt://127.0.0.1:1/a", "picture-interval=0.001 retry-min=60000 retry-max=60000", &bus);
-  gst_harness_set_src_caps_str (harness, "video/x-raw(memory:DMABuf),format=NV12,width=640,height=480,framerate=25/1");
+  GstHarness *harness = publish_start (
+    "mqtt://127.0.0.1:1/a", "picture-interval=0.001 retry-min=60000 retry-max=60000", &bus);
+  gst_harness_set_src_caps_str (
+    harness, "video/x-raw(memory:DMABuf),format=NV12,width=640,height=480,framerate=25/1");
   g_free (publish_wait_for_text (bus, GST_MESSAGE_WARNING)); /* nobody listens there */
   for (guint i = 0; i < 3; i++) {
     GstBuffer *frame = gst_buffer_new ();
     gpointer bytes = g_malloc0 (64);
-    gst_buffer_append_memory (frame, gst_memory_new_wrapped (GST_MEMORY_FLAG_NOT_MAPPABLE, bytes, 64, 0, 64, bytes, g_free));
+    gst_buffer_append_memory (frame, gst_memory_new_wrapped (GST_MEMORY_FLAG_NOT_MAPPABLE, bytes,
+                                                             64, 0, 64, bytes, g_free));
     GST_BUFFER_PTS (frame) = i * FRAME;
     gst_buffer_add_video_region_of_interest_meta (frame, "cat", 64, 48, 320, 240);
     g_assert_cmpint (gst_harness_push (harness, frame), ==, GST_FLOW_OK);
   }
   g_autofree char *warning = publish_wait_for_text (bus, GST_MESSAGE_WARNING);
-  g_assert_true (g_str_has_prefix (warning, "picture-interval: ") && g_str_has_suffix (warning, "; lines go on without pictures"));
-  g_autoptr (GstMessage) another = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR);
+  g_assert_true (g_str_has_prefix (warning, "picture-interval: ")
+                 && g_str_has_suffix (warning, "; lines go on without pictures"));
+  g_autoptr (GstMessage) another =
+    gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR);
   g_assert_null (another);
   publish_finish (harness, bus);
 }
@@ -409,8 +452,10 @@ static const RefusalCase refusal_cases[] = {
   { "jpeg", "", "image/jpeg,width=64,height=64",
     "the input is image/jpeg, width=(int)64, height=(int)64: expected video/x-raw with width and height and predictions on its frames, "
     "application/x-json or text/x-raw: encoded video carries no predictions; take the frames after slpredict and before the encoder" },
-  { "h264", "", "video/x-h264", "the input is video/x-h264: expected video/x-raw with width and height" },
-  { "no-size", "", "video/x-raw,format=RGB", "the input is video/x-raw, format=(string)RGB: expected video/x-raw with width and height" },
+  { "h264", "", "video/x-h264",
+    "the input is video/x-h264: expected video/x-raw with width and height" },
+  { "no-size", "", "video/x-raw,format=RGB",
+    "the input is video/x-raw, format=(string)RGB: expected video/x-raw with width and height" },
   { "classes-of-lines", "classes=cat", "application/x-json",
     "classes=cat: the input is lines, which go out as they are; expected video, or classes= of slpredict or slpostprocess" },
   { "counts", "counts=true format=text", CAPS,

@@ -54,7 +54,8 @@ GstHarness *
 publish_start (const char *location, const char *more, GstBus **bus)
 {
   GstHarness *harness;
-  g_autofree char *launch = g_strdup_printf ("slpublish retry-min=20 retry-max=200 drain-timeout=60000 location=%s %s", location, more);
+  g_autofree char *launch = g_strdup_printf (
+    "slpublish retry-min=20 retry-max=200 drain-timeout=60000 location=%s %s", location, more);
   *bus = gst_bus_new ();
   g_autoptr (GstElement) element = gst_parse_launch (launch, NULL);
   g_assert_nonnull (element);
@@ -102,7 +103,8 @@ publish_wait_for_state (GstBus *bus, const char *state)
 {
   const gint64 until = g_get_monotonic_time () + PUBLISH_PATIENCE;
   while (g_get_monotonic_time () < until) {
-    g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, GST_SECOND / 10, GST_MESSAGE_ELEMENT);
+    g_autoptr (GstMessage) message =
+      gst_bus_timed_pop_filtered (bus, GST_SECOND / 10, GST_MESSAGE_ELEMENT);
     const GstStructure *structure = message != NULL ? gst_message_get_structure (message) : NULL;
     if (structure != NULL && strcmp (gst_structure_get_string (structure, "state"), state) == 0)
       return gst_structure_copy (structure);
@@ -114,7 +116,8 @@ publish_wait_for_state (GstBus *bus, const char *state)
 char *
 publish_wait_for_text (GstBus *bus, GstMessageType type)
 {
-  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, (GstClockTime) PUBLISH_PATIENCE * GST_USECOND, type);
+  g_autoptr (GstMessage) message =
+    gst_bus_timed_pop_filtered (bus, (GstClockTime) PUBLISH_PATIENCE * GST_USECOND, type);
   g_autoptr (GError) error = NULL;
   g_assert_nonnull (message);
   if (type == GST_MESSAGE_ERROR)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the tests of slpublish share: an element alone in a harness, lines that are told apart by their number, what it says on its
- * bus, and a folder that goes with the test.
+ * What the tests of slpublish share: an element alone in a harness, lines that are told apart by
+ * their number, what it says on its bus, and a folder that goes with the test.
  */
 #ifndef SL_TESTS_ELEMENTS_PUBLISH_H
 #define SL_TESTS_ELEMENTS_PUBLISH_H
@@ -18,7 +18,8 @@ int publish_run (void);
 /** publish_path: (transfer full): of a file in the folder. */
 char *publish_path (const char *name);
 
-/** publish_start: "slpublish location=@location @more", taking JSON. @bus: (out) (transfer full). */
+/** publish_start: "slpublish location=@location @more", taking JSON. @bus: (out) (transfer full).
+ */
 GstHarness *publish_start (const char *location, const char *more, GstBus **bus);
 void publish_finish (GstHarness *harness, GstBus *bus);
 /** publish_line: (transfer full): line number @i, without a newline. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* slcamera and slrecord together: clips of what the camera encoded, whole although the camera goes and comes back, and of cameras that do not encode. */
+/* slcamera and slrecord together: clips of what the camera encoded, whole although the camera goes
+ * and comes back, and of cameras that do not encode. */
 #include <string.h>
 
 #include "tests/elements/camera/support.h"
@@ -19,8 +20,9 @@ static Line
 open_line (const char *uri, const char *properties)
 {
   Line line = { .folder = record_folder () };
-  g_autofree char *recorder =
-    g_strdup_printf ("slrecord name=recorder location=\"%s\" min-free=0 max-width=32 encoder=jpegenc on=\"\" %s", line.folder, properties);
+  g_autofree char *recorder = g_strdup_printf (
+    "slrecord name=recorder location=\"%s\" min-free=0 max-width=32 encoder=jpegenc on=\"\" %s",
+    line.folder, properties);
   line.camera = test_camera_new (uri, "reconnect-min=50 reconnect-max=200", recorder);
   line.recorder = gst_bin_get_by_name (GST_BIN (line.camera->pipeline), "recorder");
   g_assert_true (gst_element_link_pads (line.camera->camera, "encoded", line.recorder, "encoded"));
@@ -47,15 +49,16 @@ static char *
 next_clip (const Line *line, const char *part)
 {
   for (;;) {
-    g_autoptr (GstMessage) message =
-      gst_bus_timed_pop_filtered (line->camera->bus, RECORD_PATIENCE, GST_MESSAGE_ELEMENT | GST_MESSAGE_ERROR);
+    g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (
+      line->camera->bus, RECORD_PATIENCE, GST_MESSAGE_ELEMENT | GST_MESSAGE_ERROR);
     g_assert_nonnull (message);
     g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_ELEMENT);
     const GstStructure *structure = gst_message_get_structure (message);
     if (!gst_structure_has_name (structure, "slrecord"))
       continue;
     const char *path = gst_structure_get_string (structure, "path");
-    g_autofree char *stem = g_strndup (path, strlen (path) - 4), *name = g_strconcat (stem, ".json", NULL), *text = NULL;
+    g_autofree char *stem = g_strndup (path, strlen (path) - 4),
+                    *name = g_strconcat (stem, ".json", NULL), *text = NULL;
     g_assert_true (g_file_get_contents (name, &text, NULL, NULL));
     g_test_message ("%s", text);
     g_assert_nonnull (strstr (text, part));
@@ -67,7 +70,8 @@ next_clip (const Line *line, const char *part)
 static gboolean
 start_h264 (TestServer *server, guint port, const char *size)
 {
-  g_autoptr (GstElementFactory) encoder = gst_element_factory_find ("openh264enc"), parser = gst_element_factory_find ("h264parse");
+  g_autoptr (GstElementFactory) encoder = gst_element_factory_find ("openh264enc"),
+                                parser = gst_element_factory_find ("h264parse");
   g_autofree char *arguments = g_strdup_printf ("--payload h264 --size %s --fps 15", size);
   if (encoder == NULL || parser == NULL) {
     g_test_skip ("no encoder of H.264 is installed");
@@ -85,7 +89,8 @@ test_rtsp (void)
   Line line = open_line (server.uri, "pre-roll=1 post-roll=1");
   test_camera_wait_frames (line.camera, 30);
   ask (&line);
-  g_autofree char *path = next_clip (&line, "\"format\":\"video/x-h264\",\"width\":320,\"height\":240,\"cut\":null");
+  g_autofree char *path =
+    next_clip (&line, "\"format\":\"video/x-h264\",\"width\":320,\"height\":240,\"cut\":null");
   g_assert_nonnull (path);
   g_assert_cmpuint (record_count (line.recorder, "dropped"), ==, 0);
   close_line (&line);
@@ -101,13 +106,15 @@ test_http (void)
   Line line = open_line (server.uri, "pre-roll=1 post-roll=1");
   test_camera_wait_frames (line.camera, 30);
   ask (&line);
-  g_autofree char *path = next_clip (&line, "\"format\":\"image/jpeg\",\"width\":160,\"height\":120,\"cut\":null");
+  g_autofree char *path =
+    next_clip (&line, "\"format\":\"image/jpeg\",\"width\":160,\"height\":120,\"cut\":null");
   g_assert_nonnull (path);
   close_line (&line);
   test_server_kill (&server);
 }
 
-/* In the midst of a clip the camera goes. It comes back as it was: the clip goes on. With another picture: the clip ends, the next one has it. */
+/* In the midst of a clip the camera goes. It comes back as it was: the clip goes on. With another
+ * picture: the clip ends, the next one has it. */
 static void
 test_back (gconstpointer same)
 {
@@ -122,9 +129,12 @@ test_back (gconstpointer same)
   g_assert_true (start_h264 (&server, server.port, same != NULL ? "320x240" : "160x128"));
   test_camera_wait_frames (line.camera, 20);
   ask (&line);
-  g_autofree char *first = next_clip (&line, "\"format\":\"video/x-h264\",\"width\":320,\"height\":240,\"cut\":null");
+  g_autofree char *first =
+    next_clip (&line, "\"format\":\"video/x-h264\",\"width\":320,\"height\":240,\"cut\":null");
   g_autofree char *second =
-    same == NULL ? next_clip (&line, "\"format\":\"video/x-h264\",\"width\":160,\"height\":128,\"cut\":null") : NULL;
+    same == NULL
+      ? next_clip (&line, "\"format\":\"video/x-h264\",\"width\":160,\"height\":128,\"cut\":null")
+      : NULL;
   g_assert_true ((second == NULL) == (same != NULL));
   g_autoptr (GPtrArray) frames = record_read (first);
   for (guint i = 1; i < frames->len; i++)
@@ -140,7 +150,8 @@ test_raw (void)
   Line line = open_line ("test://?pattern=ball", "pre-roll=0 post-roll=1");
   test_camera_wait_frames (line.camera, 5);
   ask (&line);
-  g_autofree char *path = next_clip (&line, "\"format\":\"image/jpeg\",\"width\":32,\"height\":24,\"cut\":null");
+  g_autofree char *path =
+    next_clip (&line, "\"format\":\"image/jpeg\",\"width\":32,\"height\":24,\"cut\":null");
   g_assert_nonnull (path);
   close_line (&line);
 }

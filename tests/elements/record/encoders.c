@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slrecord without a camera's stream: frames of sink are encoded. Each encoder that can be chosen makes clips whose frames are at their times, whatever it
- * does to timestamps; what fails is told and counted.
+ * slrecord without a camera's stream: frames of sink are encoded. Each encoder that can be chosen
+ * makes clips whose frames are at their times, whatever it does to timestamps; what fails is told
+ * and counted.
  */
 #include <gst/video/gstvideoencoder.h>
 
@@ -29,12 +30,14 @@ number_of (GstBuffer *decoded, guint from)
   return from + (rest + NUMBERS - from % NUMBERS) % NUMBERS;
 }
 
-/* Every picture of the clip is at its frame's time, and the moment of frame 100 is where the notes say. */
+/* Every picture of the clip is at its frame's time, and the moment of frame 100 is where the notes
+ * say. */
 static void
 assert_times (const GstStructure *done, guint64 dropped)
 {
   const char *path = gst_structure_get_string (done, "path");
-  g_autoptr (GPtrArray) pictures = record_read_with (path, "decodebin ! videoconvert ! video/x-raw,format=I420");
+  g_autoptr (GPtrArray) pictures =
+    record_read_with (path, "decodebin ! videoconvert ! video/x-raw,format=I420");
   g_autofree char *notes = record_notes (done);
   const char *at = strstr (notes, "\"at\":");
   g_assert_cmpuint (pictures->len, <=, 16);
@@ -47,7 +50,8 @@ assert_times (const GstStructure *done, guint64 dropped)
     g_assert_cmpuint (GST_BUFFER_PTS (pictures->pdata[i]), ==, (number - first) * RECORD_FRAME);
   }
   g_assert_nonnull (at);
-  g_assert_cmpfloat_with_epsilon (g_ascii_strtod (at + strlen ("\"at\":"), NULL), (100 - first) * 0.04, 1e-6);
+  g_assert_cmpfloat_with_epsilon (g_ascii_strtod (at + strlen ("\"at\":"), NULL),
+                                  (100 - first) * 0.04, 1e-6);
   record_assert_contains (notes, "\"width\":32,\"height\":24");
 }
 
@@ -57,7 +61,9 @@ push_number (RecordFixture *fixture, guint i)
   const guint8 grey[3] = { brightness (i), 128, 128 };
   if (i == 100)
     g_signal_emit_by_name (fixture->element, "record", "now");
-  g_assert_cmpint (gst_harness_push (fixture->raw, test_frame (RECORD_CAPS, grey, i * RECORD_FRAME)), ==, GST_FLOW_OK);
+  g_assert_cmpint (
+    gst_harness_push (fixture->raw, test_frame (RECORD_CAPS, grey, i * RECORD_FRAME)), ==,
+    GST_FLOW_OK);
   gst_buffer_unref (gst_harness_pull (fixture->raw));
 }
 
@@ -65,7 +71,8 @@ push_number (RecordFixture *fixture, guint i)
 static void
 test_raw (gconstpointer data)
 {
-  g_autofree char *properties = g_strdup_printf ("pre-roll=1 post-roll=1 max-width=32 max-framerate=5 encoder=%s", (const char *) data);
+  g_autofree char *properties = g_strdup_printf (
+    "pre-roll=1 post-roll=1 max-width=32 max-framerate=5 encoder=%s", (const char *) data);
   RecordFixture fixture = record_open (properties, NULL);
   for (guint i = 0; i < 200; i++) {
     push_number (&fixture, i);
@@ -82,7 +89,8 @@ test_raw (gconstpointer data)
 static gulong
 hook_encoders (GSignalEmissionHook change, gpointer data)
 {
-  return g_signal_add_emission_hook (g_signal_lookup ("element-added", GST_TYPE_BIN), 0, change, data, NULL);
+  return g_signal_add_emission_hook (g_signal_lookup ("element-added", GST_TYPE_BIN), 0, change,
+                                     data, NULL);
 }
 
 static void
@@ -123,11 +131,13 @@ shift_frames (GSignalInvocationHint *hint, guint n, const GValue *values, gpoint
 {
   GObject *element = g_value_get_object (&values[1]);
   if (GST_IS_VIDEO_ENCODER (element))
-    gst_pad_add_probe (GST_VIDEO_ENCODER_SRC_PAD (element), GST_PAD_PROBE_TYPE_BUFFER, shift_frame, NULL, NULL);
+    gst_pad_add_probe (GST_VIDEO_ENCODER_SRC_PAD (element), GST_PAD_PROBE_TYPE_BUFFER, shift_frame,
+                       NULL, NULL);
   return TRUE;
 }
 
-/* One that shifts frames alone: no clip can be made of these. It is told, and counted, and no clip is there. */
+/* One that shifts frames alone: no clip can be made of these. It is told, and counted, and no clip
+ * is there. */
 static void
 test_wrong_times (void)
 {
@@ -145,12 +155,15 @@ test_wrong_times (void)
   gst_message_unref (told);
   record_assert_contains (warning->message, " cannot be encoded by jpegenc: a frame of 360");
   record_assert_contains (warning->message, " s came out, expected ");
-  record_assert_contains (warning->message, " s, as went in; choose another encoder; nothing is recorded");
+  record_assert_contains (warning->message,
+                          " s, as went in; choose another encoder; nothing is recorded");
   g_signal_emit_by_name (fixture.element, "record", "now");
   push_number (&fixture, 10001);
   gst_harness_push_event (fixture.raw, gst_event_new_eos ());
   g_autofree char *lost = record_wait_warning (&fixture);
-  record_assert_contains (lost, ": no key frame came that the clip could begin with: clips are not recorded; tried again at each event");
+  record_assert_contains (
+    lost,
+    ": no key frame came that the clip could begin with: clips are not recorded; tried again at each event");
   g_assert_cmpuint (record_count (fixture.element, "failed"), >=, 1);
   g_assert_cmpuint (record_count (fixture.element, "clips"), ==, 0);
   g_autofree char *files = record_list (fixture.folder);
@@ -200,7 +213,8 @@ static void
 test_encoder_made_meanwhile (void)
 {
   Gate gate = { .open = FALSE };
-  RecordFixture fixture = record_open ("pre-roll=0 post-roll=0 encoder=jpegenc max-framerate=0", NULL);
+  RecordFixture fixture =
+    record_open ("pre-roll=0 post-roll=0 encoder=jpegenc max-framerate=0", NULL);
   g_mutex_init (&gate.lock);
   g_cond_init (&gate.changed);
   const gulong hook = hook_encoders (hold_maker, &gate);
@@ -230,10 +244,12 @@ test_rare_frames (void)
     g_test_skip ("vp8enc is not installed");
     return;
   }
-  RecordFixture fixture = record_open ("pre-roll=0 post-roll=60 encoder=vp8enc max-framerate=0", NULL);
+  RecordFixture fixture =
+    record_open ("pre-roll=0 post-roll=60 encoder=vp8enc max-framerate=0", NULL);
   for (guint i = 0; i < 40; i++) { /* the encoder leaves out those that it has no time for */
     g_signal_emit_by_name (fixture.element, "record", "again");
-    g_assert_cmpint (gst_harness_push (fixture.raw, test_frame (RECORD_CAPS, grey, i * GST_SECOND)), ==, GST_FLOW_OK);
+    g_assert_cmpint (gst_harness_push (fixture.raw, test_frame (RECORD_CAPS, grey, i * GST_SECOND)),
+                     ==, GST_FLOW_OK);
     gst_buffer_unref (gst_harness_pull (fixture.raw));
     g_usleep (40000);
   }
@@ -254,10 +270,13 @@ test_next_encoder (void)
 {
   RecordFixture fixture = record_open ("pre-roll=0 post-roll=60", NULL);
   static const guint8 grey[3] = { 100, 128, 128 };
-  gst_harness_set_src_caps_str (fixture.raw, "video/x-raw,format=I420,width=64,height=2,framerate=25/1");
+  gst_harness_set_src_caps_str (fixture.raw,
+                                "video/x-raw,format=I420,width=64,height=2,framerate=25/1");
   for (guint i = 0; i < 200; i++) {
     g_signal_emit_by_name (fixture.element, "record", "again");
-    gst_harness_push (fixture.raw, test_frame ("video/x-raw,format=I420,width=64,height=2,framerate=25/1", grey, i * RECORD_FRAME));
+    gst_harness_push (fixture.raw,
+                      test_frame ("video/x-raw,format=I420,width=64,height=2,framerate=25/1", grey,
+                                  i * RECORD_FRAME));
     gst_buffer_unref (gst_harness_pull (fixture.raw));
     g_usleep (5000);
   }
@@ -271,7 +290,8 @@ test_next_encoder (void)
 static void
 test_back_first (gconstpointer data)
 {
-  g_autofree char *properties = g_strdup_printf ("pre-roll=0 post-roll=0.2 encoder=%s", (const char *) data);
+  g_autofree char *properties =
+    g_strdup_printf ("pre-roll=0 post-roll=0.2 encoder=%s", (const char *) data);
   RecordFixture fixture = record_open (properties, NULL);
   for (guint i = 100; i < 150; i++)
     record_push (&fixture, NULL, i, NULL, NULL);
@@ -297,7 +317,8 @@ int
 main (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
-  for (const char *name = sl_encoder_choose (NULL, NULL); name != NULL; name = sl_encoder_next (name)) {
+  for (const char *name = sl_encoder_choose (NULL, NULL); name != NULL;
+       name = sl_encoder_next (name)) {
     add_for_encoder ("times", name, test_raw);
     add_for_encoder ("shifted", name, test_shifted);
     add_for_encoder ("back-first", name, test_back_first);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Files of slrecord: which names are its own, which clips are deleted and when, what a process leaves and who may delete it, and disks without room.
- * Whatever else is in the folder stays.
+ * Files of slrecord: which names are its own, which clips are deleted and when, what a process
+ * leaves and who may delete it, and disks without room. Whatever else is in the folder stays.
  */
 #include "config.h"
 
@@ -106,8 +106,10 @@ test_source_names (void)
 static void
 test_long_source (void)
 {
-  g_autofree char *text = g_strnfill (64, 'a'), *longer = g_strnfill (65, 'a'), *longest = g_strnfill (66, 'a');
-  g_autofree char *one = sl_clip_source (text), *other = sl_clip_source (longer), *third = sl_clip_source (longest);
+  g_autofree char *text = g_strnfill (64, 'a'), *longer = g_strnfill (65, 'a'),
+                  *longest = g_strnfill (66, 'a');
+  g_autofree char *one = sl_clip_source (text), *other = sl_clip_source (longer),
+                  *third = sl_clip_source (longest);
   g_assert_cmpstr (one, ==, text);
   g_assert_cmpuint (strlen (other), ==, 64);
   g_assert_cmpstr (other, !=, one);
@@ -162,8 +164,8 @@ test_max_size (void)
   g_assert_nonnull (strstr (first, OLD ".mkv "));
   g_autofree char *left = list_after (folder, "max-size=0.02");
   g_assert_cmpstr (left, ==,
-                   "door-2019-01-01T00-00-00.000Z-in.mkv " NEXT ".json " NEXT ".mkv " LAST ".json " LAST
-                   ".mkv door-diary.txt gate-2019-01-01T00-00-00.000Z-in.mkv ");
+                   "door-2019-01-01T00-00-00.000Z-in.mkv " NEXT ".json " NEXT ".mkv " LAST
+                   ".json " LAST ".mkv door-diary.txt gate-2019-01-01T00-00-00.000Z-in.mkv ");
   record_remove_folder (folder);
 }
 
@@ -190,7 +192,8 @@ test_max_size_cut (void)
     return;
   for (guint i = 10; i < 20; i++)
     bytes += gst_buffer_get_size (stream.frames->pdata[i]);
-  g_autofree char *properties = g_strdup_printf ("pre-roll=0 post-roll=60 max-size=%.6f", (gdouble) bytes / 1e6);
+  g_autofree char *properties =
+    g_strdup_printf ("pre-roll=0 post-roll=60 max-size=%.6f", (gdouble) bytes / 1e6);
   RecordFixture fixture = record_open (properties, &stream);
   for (guint i = 0; i < 60; i++)
     record_push (&fixture, &stream, i, i == 10 ? "in" : NULL, "person");
@@ -241,7 +244,8 @@ static void
 test_keep (void)
 {
   char *folder = record_folder ();
-  g_autofree char *stem = sl_clip_stem ("door", g_get_real_time () - (gint64) G_USEC_PER_SEC * 3600, "in");
+  g_autofree char *stem =
+    sl_clip_stem ("door", g_get_real_time () - (gint64) G_USEC_PER_SEC * 3600, "in");
   g_autofree char *clip = sl_clip_name (stem, SL_CLIP_VIDEO);
   g_autofree char *expected = g_strconcat (clip, " ", NULL);
   put_file (folder, clip, 100);
@@ -252,7 +256,8 @@ test_keep (void)
   record_remove_folder (folder);
 }
 
-/* What is left of a process that is gone goes; with the clip's part also what had its name already. */
+/* What is left of a process that is gone goes; with the clip's part also what had its name already.
+ */
 static void
 test_leftovers (void)
 {
@@ -272,8 +277,9 @@ test_leftovers (void)
   const int fd = open (held, O_RDONLY | O_CLOEXEC);
   g_assert_cmpint (flock (fd, LOCK_EX), ==, 0);
   g_autofree char *left = list_after (folder, "");
-  g_assert_cmpstr (
-    left, ==, "." NEXT ".mkv.part ." LAST ".json.part ." LAST ".mkv.part .gate-2020-01-01T00-00-00.000Z-in.mkv.part " LAST ".mkv strange ");
+  g_assert_cmpstr (left, ==,
+                   "." NEXT ".mkv.part ." LAST ".json.part ." LAST
+                   ".mkv.part .gate-2020-01-01T00-00-00.000Z-in.mkv.part " LAST ".mkv strange ");
   close (fd);
   record_remove_folder (folder);
 }
@@ -311,7 +317,8 @@ test_race (void)
     SlPartFile file = SL_PART_FILE_NONE;
     g_autoptr (GError) error = NULL;
     if (!sl_part_file_open (&file, cleaner.folder, OLD, SL_CLIP_NOTES, &error))
-      continue; /* it was taken for one that is left again and again: which is said, and nothing is lost */
+      continue; /* it was taken for one that is left again and again: which is said, and nothing is
+                   lost */
     sl_part_file_commit (&file, &error);
     g_assert_no_error (error);
   }
@@ -354,7 +361,8 @@ test_two (void)
   record_stream_clear (&stream);
 }
 
-/* What deleting all would not reach deletes nothing: nothing is recorded, which is said once, and frames go on. */
+/* What deleting all would not reach deletes nothing: nothing is recorded, which is said once, and
+ * frames go on. */
 static void
 test_min_free (void)
 {
@@ -366,7 +374,9 @@ test_min_free (void)
   for (guint i = 0; i < 200; i++)
     record_push (&fixture, &stream, i, i % 50 == 20 ? "in" : NULL, "person");
   g_autofree char *warning = record_wait_warning (&fixture);
-  g_assert_nonnull (strstr (warning, ": less than min-free (1000000000.0 MB) is free: clips are not recorded; tried again at each event"));
+  g_assert_nonnull (strstr (
+    warning,
+    ": less than min-free (1000000000.0 MB) is free: clips are not recorded; tried again at each event"));
   gst_element_set_state (fixture.element, GST_STATE_NULL);
   g_assert_null (gst_bus_pop_filtered (fixture.bus, GST_MESSAGE_WARNING | GST_MESSAGE_ELEMENT));
   g_assert_cmpuint (record_count (fixture.element, "failed"), ==, 4);
@@ -396,7 +406,8 @@ test_min_free_sacrifice (void)
   RecordFixture fixture = { .bus = bus };
   g_autofree char *warning = record_wait_warning (&fixture), *left = record_list (folder);
   g_assert_nonnull (strstr (
-    warning, ": less than min-free (0.5 MB) was free: 2 of the oldest clips were deleted, and more will be as they are in the way"));
+    warning,
+    ": less than min-free (0.5 MB) was free: 2 of the oldest clips were deleted, and more will be as they are in the way"));
   g_assert_cmpstr (left, ==, LAST ".mkv ");
   gst_element_set_state (element, GST_STATE_NULL);
   gst_element_set_bus (element, NULL);
@@ -411,7 +422,8 @@ push_frames (RecordFixture *fixture, const RecordStream *stream, guint first, gu
     record_push (fixture, stream, i, i == event ? "in" : NULL, "person");
 }
 
-/* A disk that is full in the middle of a clip leaves nothing of it; with room again, clips are recorded again. */
+/* A disk that is full in the middle of a clip leaves nothing of it; with room again, clips are
+ * recorded again. */
 static void
 test_full (void)
 {
@@ -423,7 +435,8 @@ test_full (void)
     record_remove_folder (fixture.folder);
     return;
   }
-  g_assert_true (record_stream ("videoscale ! video/x-raw,width=320,height=240 ! jpegenc quality=95", 400, &stream));
+  g_assert_true (record_stream (
+    "videoscale ! video/x-raw,width=320,height=240 ! jpegenc quality=95", 400, &stream));
   put_file (fixture.folder, "ballast", 300 * 1024);
   fixture.element = record_new (fixture.folder, "pre-roll=0 post-roll=4");
   fixture.bus = test_watch (fixture.element);
@@ -465,7 +478,8 @@ test_made_again (gconstpointer data)
   if (!record_stream ("jpegenc", 200, &stream))
     return;
   RecordFixture fixture = record_open ("pre-roll=0 post-roll=1", &stream);
-  g_autofree char *aside = g_strconcat (fixture.folder, "-aside", NULL), *gone = g_strdup (fixture.folder);
+  g_autofree char *aside = g_strconcat (fixture.folder, "-aside", NULL),
+                  *gone = g_strdup (fixture.folder);
   push_frames (&fixture, &stream, 0, 50, 10);
   g_autoptr (GstStructure) before = record_wait (&fixture);
   g_assert_nonnull (before);
@@ -475,10 +489,10 @@ test_made_again (gconstpointer data)
     remove_files (fixture.folder);
   push_frames (&fixture, &stream, 50, 50, 60);
   g_autofree char *warning = record_wait_warning (&fixture);
-  g_autofree char *expected =
-    g_strdup_printf ("location=%s: the folder is not there any more (No such file or directory): make it again: clips are "
-                     "not recorded; tried again at each event",
-                     gone);
+  g_autofree char *expected = g_strdup_printf (
+    "location=%s: the folder is not there any more (No such file or directory): make it again: clips are "
+    "not recorded; tried again at each event",
+    gone);
   g_assert_cmpstr (warning, ==, expected);
   g_assert_cmpint (g_mkdir (gone, 0700), ==, 0);
   push_frames (&fixture, &stream, 100, 50, 110);
@@ -499,7 +513,8 @@ static void
 test_taken (void)
 {
   char *path = record_folder ();
-  g_autofree char *hidden = sl_clip_part_name (OLD, SL_CLIP_NOTES), *text = NULL, *file = g_build_filename (path, hidden, NULL);
+  g_autofree char *hidden = sl_clip_part_name (OLD, SL_CLIP_NOTES), *text = NULL,
+                  *file = g_build_filename (path, hidden, NULL);
   SlPartFile part = SL_PART_FILE_NONE;
   g_autoptr (GError) error = NULL;
   const gint folder = open (path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -513,7 +528,8 @@ test_taken (void)
   record_remove_folder (path);
 }
 
-/* A folder that turns read-only, as a disk with errors does, costs clips; frames pass, and clips are recorded again when that is over. */
+/* A folder that turns read-only, as a disk with errors does, costs clips; frames pass, and clips
+ * are recorded again when that is over. */
 static void
 test_read_only (void)
 {
@@ -536,7 +552,9 @@ test_read_only (void)
   g_assert_cmpint (mount ("none", fixture.folder, "tmpfs", MS_REMOUNT | MS_RDONLY, NULL), ==, 0);
   push_frames (&fixture, &stream, 0, 100, 20);
   g_autofree char *warning = record_wait_warning (&fixture);
-  g_assert_nonnull (strstr (warning, "cannot be made: Read-only file system: clips are not recorded; tried again at each event"));
+  g_assert_nonnull (strstr (
+    warning,
+    "cannot be made: Read-only file system: clips are not recorded; tried again at each event"));
   g_assert_cmpint (mount ("none", fixture.folder, "tmpfs", MS_REMOUNT, NULL), ==, 0);
   push_frames (&fixture, &stream, 100, 100, 120);
   g_autoptr (GstStructure) done = record_wait (&fixture);
@@ -568,7 +586,8 @@ told_warning (gpointer data, const char *text)
 static void
 told_done (gpointer data, const SlClipDone *done)
 {
-  g_autofree char *text = g_strdup_printf ("%" G_GUINT64_FORMAT " frames, cut: %s", done->frames, done->cut);
+  g_autofree char *text =
+    g_strdup_printf ("%" G_GUINT64_FORMAT " frames, cut: %s", done->frames, done->cut);
   told_warning (data, text);
 }
 
@@ -599,8 +618,9 @@ test_slow (void)
   g_assert_true (sl_writer_push (writer, gst_buffer_copy (stream.frames->pdata[0])));
   g_assert_false (sl_writer_push (writer, gst_buffer_new_allocate (NULL, 100001, NULL)));
   sl_writer_stop (writer, &counts);
-  g_autofree char *expected =
-    g_strdup_printf ("location=%s: the disk is too slow: the clip is cut\n1 frames, cut: the disk is too slow\n", path);
+  g_autofree char *expected = g_strdup_printf (
+    "location=%s: the disk is too slow: the clip is cut\n1 frames, cut: the disk is too slow\n",
+    path);
   g_assert_cmpstr (told.text->str, ==, expected);
   g_assert_cmpuint (counts.clips, ==, 1);
   g_assert_cmpuint (counts.dropped, ==, 1);
@@ -631,8 +651,10 @@ main (int argc, char **argv)
   g_test_add_func ("/slrecord/files/full", test_full);
   g_test_add_func ("/slrecord/files/slow", test_slow);
   g_test_add_func ("/slrecord/files/taken", test_taken);
-  g_test_add_data_func ("/slrecord/files/made-again/removed", GINT_TO_POINTER (FALSE), test_made_again);
-  g_test_add_data_func ("/slrecord/files/made-again/moved", GINT_TO_POINTER (TRUE), test_made_again);
+  g_test_add_data_func ("/slrecord/files/made-again/removed", GINT_TO_POINTER (FALSE),
+                        test_made_again);
+  g_test_add_data_func ("/slrecord/files/made-again/moved", GINT_TO_POINTER (TRUE),
+                        test_made_again);
   g_test_add_func ("/slrecord/files/read-only", test_read_only);
   return test_elements_run ();
 }

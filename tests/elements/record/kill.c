@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Processes that write clips and are killed at random moments: whatever has a name is whole, a clip has its notes and its picture, and the next
- * start leaves nothing hidden behind.
+ * Processes that write clips and are killed at random moments: whatever has a name is whole, a clip
+ * has its notes and its picture, and the next start leaves nothing hidden behind.
  *
  *   kill              the test
  *   kill --write DIR  writes clips into DIR, one after the other, until it is killed
@@ -62,8 +62,8 @@ read_mark (gint out)
   return mark == '!';
 }
 
-/* Starts a process, and kills it at @part of the time for some clips after it has begun. *@clip_us (inout): what a clip takes; 0 = to be found out.
- * FALSE when nothing can be encoded here. */
+/* Starts a process, and kills it at @part of the time for some clips after it has begun. *@clip_us
+ * (inout): what a clip takes; 0 = to be found out. FALSE when nothing can be encoded here. */
 static gboolean
 kill_one (const char *folder, gdouble part, gint64 *clip_us)
 {
@@ -71,8 +71,8 @@ kill_one (const char *folder, gdouble part, gint64 *clip_us)
   g_autoptr (GError) error = NULL;
   GPid pid;
   gint out, status = 0;
-  g_assert_true (
-    g_spawn_async_with_pipes (NULL, (char **) argv, NULL, G_SPAWN_DO_NOT_REAP_CHILD, NULL, NULL, &pid, NULL, &out, NULL, &error));
+  g_assert_true (g_spawn_async_with_pipes (NULL, (char **) argv, NULL, G_SPAWN_DO_NOT_REAP_CHILD,
+                                           NULL, NULL, &pid, NULL, &out, NULL, &error));
   g_assert_no_error (error);
   const gboolean writes = read_mark (out);
   const gint64 begun = g_get_monotonic_time ();
@@ -91,13 +91,15 @@ kill_one (const char *folder, gdouble part, gint64 *clip_us)
   return TRUE;
 }
 
-/* The clip called @name, of the whole listing @names; each file of it is there, and its 5 frames can be seen. */
+/* The clip called @name, of the whole listing @names; each file of it is there, and its 5 frames
+ * can be seen. */
 static void
 check_clip (const char *folder, const char *name, const char *names)
 {
   g_autofree char *stem = g_strndup (name, strlen (name) - strlen (".mkv"));
   g_autofree char *path = g_build_filename (folder, name, NULL);
-  g_autofree char *notes = g_strconcat (stem, ".json ", NULL), *picture = g_strconcat (stem, ".jpg ", NULL);
+  g_autofree char *notes = g_strconcat (stem, ".json ", NULL),
+                  *picture = g_strconcat (stem, ".jpg ", NULL);
   g_autofree char *notes_path = g_strconcat (folder, "/", stem, ".json", NULL),
                   *picture_path = g_strconcat (folder, "/", stem, ".jpg", NULL);
   g_autofree char *text = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * When clips begin and end, and what becomes of those that cannot: a recorder and its writer without an element, the writer held wherever a test needs
- * it to wait.
+ * When clips begin and end, and what becomes of those that cannot: a recorder and its writer
+ * without an element, the writer held wherever a test needs it to wait.
  */
 #include "config.h"
 
@@ -49,7 +49,8 @@ told_warning (gpointer data, const char *text)
 static void
 told_done (gpointer data, const SlClipDone *done)
 {
-  g_autofree char *text = g_strdup_printf ("%s: %" G_GUINT64_FORMAT " frames, cut: %s", done->event, done->frames, done->cut);
+  g_autofree char *text = g_strdup_printf ("%s: %" G_GUINT64_FORMAT " frames, cut: %s", done->event,
+                                           done->frames, done->cut);
   tell (data, text);
 }
 
@@ -142,10 +143,12 @@ happen (Fixture *fixture, guint ms, gsize bytes)
   if (bytes > 0) {
     g_autoptr (GstBuffer) frame = gst_buffer_new_allocate (NULL, bytes, NULL);
     gst_buffer_memset (frame, 0, 100, bytes);
-    g_autoptr (GstCaps) caps = gst_caps_from_string ("video/x-raw,format=GRAY8,width=1000,height=100");
+    g_autoptr (GstCaps) caps =
+      gst_caps_from_string ("video/x-raw,format=GRAY8,width=1000,height=100");
     start->moment = gst_sample_new (frame, caps, NULL, NULL);
   }
-  sl_clip_recorder_event (fixture->recorder, ms * GST_MSECOND, g_strdup_printf ("{\"event\":\"in\",\"ms\":%u}", ms), start);
+  sl_clip_recorder_event (fixture->recorder, ms * GST_MSECOND,
+                          g_strdup_printf ("{\"event\":\"in\",\"ms\":%u}", ms), start);
 }
 
 /* A clip from @ms on, 100 ms long; both clocks are behind it then. */
@@ -158,9 +161,11 @@ record_one (Fixture *fixture, guint ms, gsize bytes)
   sl_clip_recorder_seen (fixture->recorder, (ms + 200) * GST_MSECOND);
 }
 
-static const SlClipRecorderSettings short_clips = { .post_roll = 100 * GST_MSECOND, .ring_bytes = 1000000 };
+static const SlClipRecorderSettings short_clips = { .post_roll = 100 * GST_MSECOND,
+                                                    .ring_bytes = 1000000 };
 
-/* Clips that do not fit between the streams and the disk are counted, and nothing is left of them. */
+/* Clips that do not fit between the streams and the disk are counted, and nothing is left of them.
+ */
 static void
 test_refused (void)
 {
@@ -180,7 +185,8 @@ test_refused (void)
   g_assert_cmpuint (counts.failed, ==, 10);
 }
 
-/* A moment that alone is larger than the queue is let in when nothing waits, and refused, which is told, when something does. */
+/* A moment that alone is larger than the queue is let in when nothing waits, and refused, which is
+ * told, when something does. */
 static void
 test_large (void)
 {
@@ -193,10 +199,11 @@ test_large (void)
   record_one (&fixture, 1000, 100000);
   record_one (&fixture, 2000, QUEUE_BYTES + 1);
   hold (&fixture, FALSE);
-  const SlWriterCounts counts = close_fixture (&fixture, "in: 1 frames, cut: (null)\n"
-                                                         "the disk is too slow: clips are not recorded; tried again at each event\n"
-                                                         "in: 1 frames, cut: (null)\n"
-                                                         "clips are recorded again\n");
+  const SlWriterCounts counts = close_fixture (
+    &fixture, "in: 1 frames, cut: (null)\n"
+              "the disk is too slow: clips are not recorded; tried again at each event\n"
+              "in: 1 frames, cut: (null)\n"
+              "clips are recorded again\n");
   g_assert_cmpuint (counts.failed, ==, 1);
 }
 
@@ -213,8 +220,9 @@ test_no_key (void)
       happen (&fixture, ms, 0);
     sl_clip_recorder_seen (fixture.recorder, ms * GST_MSECOND);
   }
-  const SlWriterCounts counts =
-    close_fixture (&fixture, "no key frame came that the clip could begin with: clips are not recorded; tried again at each event\n");
+  const SlWriterCounts counts = close_fixture (
+    &fixture,
+    "no key frame came that the clip could begin with: clips are not recorded; tried again at each event\n");
   g_assert_cmpuint (counts.failed, ==, 1);
   g_assert_cmpuint (counts.clips, ==, 0);
 }
@@ -248,8 +256,9 @@ test_late_key (void)
   wait_told (&fixture, 1);
   g_autofree char *notes = read_notes (&fixture);
   g_assert_nonnull (strstr (notes, "\"at\":-4,"));
-  g_assert_nonnull (strstr (notes, "\"n_events\":2,\"events\":[{\"at\":-4,\"what\":{\"event\":\"in\",\"ms\":1000}},"
-                                   "{\"at\":-3,\"what\":{\"event\":\"in\",\"ms\":2000}}]"));
+  g_assert_nonnull (
+    strstr (notes, "\"n_events\":2,\"events\":[{\"at\":-4,\"what\":{\"event\":\"in\",\"ms\":1000}},"
+                   "{\"at\":-3,\"what\":{\"event\":\"in\",\"ms\":2000}}]"));
   close_fixture (&fixture, "in: 3 frames, cut: (null)\n");
 }
 
@@ -257,24 +266,28 @@ test_late_key (void)
 static void
 test_max_length_times (void)
 {
-  static const SlClipRecorderSettings settings = {
-    .pre_roll = 5 * GST_SECOND, .post_roll = 2500 * GST_MSECOND, .max_length = GST_SECOND, .ring_bytes = 1000000
-  };
+  static const SlClipRecorderSettings settings = { .pre_roll = 5 * GST_SECOND,
+                                                   .post_roll = 2500 * GST_MSECOND,
+                                                   .max_length = GST_SECOND,
+                                                   .ring_bytes = 1000000 };
   Fixture fixture;
   if (!open_fixture (&fixture, &settings))
     return;
   for (guint ms = 0; ms < 20000; ms += 250) {
     push (&fixture, ms, TRUE);
     if (ms == 10000)
-      sl_clip_recorder_event (fixture.recorder, ms * GST_MSECOND, g_strdup ("{}"), new_start (1577836800 * (gint64) G_USEC_PER_SEC));
+      sl_clip_recorder_event (fixture.recorder, ms * GST_MSECOND, g_strdup ("{}"),
+                              new_start (1577836800 * (gint64) G_USEC_PER_SEC));
     sl_clip_recorder_seen (fixture.recorder, ms * GST_MSECOND);
   }
   wait_told (&fixture, 3);
   g_autofree char *names = record_list (fixture.path);
-  g_assert_cmpstr (names, ==,
-                   "door-2020-01-01T00-00-00.000Z-in.json door-2020-01-01T00-00-00.000Z-in.mkv door-2020-01-01T00-00-01.000Z-in.json "
-                   "door-2020-01-01T00-00-01.000Z-in.mkv door-2020-01-01T00-00-02.000Z-in.json door-2020-01-01T00-00-02.000Z-in.mkv ");
-  close_fixture (&fixture, "in: 24 frames, cut: (null)\nin: 4 frames, cut: (null)\nin: 3 frames, cut: (null)\n");
+  g_assert_cmpstr (
+    names, ==,
+    "door-2020-01-01T00-00-00.000Z-in.json door-2020-01-01T00-00-00.000Z-in.mkv door-2020-01-01T00-00-01.000Z-in.json "
+    "door-2020-01-01T00-00-01.000Z-in.mkv door-2020-01-01T00-00-02.000Z-in.json door-2020-01-01T00-00-02.000Z-in.mkv ");
+  close_fixture (
+    &fixture, "in: 24 frames, cut: (null)\nin: 4 frames, cut: (null)\nin: 3 frames, cut: (null)\n");
 }
 
 /* A name that any file of a clip has is no other clip's, whatever that clip has itself. */
@@ -284,25 +297,29 @@ test_taken (void)
   Fixture fixture;
   if (!open_fixture (&fixture, &short_clips))
     return;
-  static const char *const taken[] = { "door-2020-01-01T00-00-00.000Z-in.json", "door-2020-01-01T00-00-00.001Z-in.jpg",
+  static const char *const taken[] = { "door-2020-01-01T00-00-00.000Z-in.json",
+                                       "door-2020-01-01T00-00-00.001Z-in.jpg",
                                        ".door-2020-01-01T00-00-00.002Z-in.json.part" };
   for (guint i = 0; i < G_N_ELEMENTS (taken); i++) {
     g_autofree char *path = g_build_filename (fixture.path, taken[i], NULL);
     g_assert_true (g_file_set_contents (path, "old", 3, NULL));
   }
   push (&fixture, 0, TRUE);
-  sl_clip_recorder_event (fixture.recorder, 0, g_strdup ("{}"), new_start (1577836800 * (gint64) G_USEC_PER_SEC));
+  sl_clip_recorder_event (fixture.recorder, 0, g_strdup ("{}"),
+                          new_start (1577836800 * (gint64) G_USEC_PER_SEC));
   push (&fixture, 200, TRUE);
   sl_clip_recorder_seen (fixture.recorder, 200 * GST_MSECOND);
   wait_told (&fixture, 1);
   g_autofree char *names = record_list (fixture.path);
-  g_assert_cmpstr (names, ==,
-                   ".door-2020-01-01T00-00-00.002Z-in.json.part door-2020-01-01T00-00-00.000Z-in.json door-2020-01-01T00-00-00.001Z-in.jpg "
-                   "door-2020-01-01T00-00-00.003Z-in.json door-2020-01-01T00-00-00.003Z-in.mkv ");
+  g_assert_cmpstr (
+    names, ==,
+    ".door-2020-01-01T00-00-00.002Z-in.json.part door-2020-01-01T00-00-00.000Z-in.json door-2020-01-01T00-00-00.001Z-in.jpg "
+    "door-2020-01-01T00-00-00.003Z-in.json door-2020-01-01T00-00-00.003Z-in.mkv ");
   close_fixture (&fixture, "in: 1 frames, cut: (null)\n");
 }
 
-/* Of a ring that holds less than from one key frame to the next it is told once, with what would be enough. */
+/* Of a ring that holds less than from one key frame to the next it is told once, with what would be
+ * enough. */
 static void
 test_small_ring (void)
 {
@@ -323,7 +340,8 @@ test_small_ring (void)
   g_autofree char *expected = g_strdup_printf (
     "ring-size (%.1f MB) is less than a key frame with all before the next one (%.1f MB): clips begin late; set ring-size=%.0f, "
     "or have the camera send key frames more often than every 2.5 s\n",
-    (gdouble) (4 * bytes) / 1e6, (gdouble) (5 * bytes) / 1e6, (gdouble) (5 * bytes) * (1 + 3 / 2.5) / 1e6 + 1);
+    (gdouble) (4 * bytes) / 1e6, (gdouble) (5 * bytes) / 1e6,
+    (gdouble) (5 * bytes) * (1 + 3 / 2.5) / 1e6 + 1);
   close_fixture (&fixture, expected);
 }
 

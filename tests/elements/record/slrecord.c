@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slrecord: which frames are in a clip, to the frame, and that they are the bytes that came; what stands beside it; streams that end, jump, change
- * and stop; and what is wrong with properties.
+ * slrecord: which frames are in a clip, to the frame, and that they are the bytes that came; what
+ * stands beside it; streams that end, jump, change and stop; and what is wrong with properties.
  */
 #include "config.h"
 
@@ -34,7 +34,8 @@ assert_frames (const GstStructure *done, const RecordStream *stream, guint first
   g_assert_cmpuint (record_decodes (path), ==, frames->len);
 }
 
-/* Two events, the second one before the clip is over: from 2 s before the first to 3 s after the second. */
+/* Two events, the second one before the clip is over: from 2 s before the first to 3 s after the
+ * second. */
 static void
 test_times (void)
 {
@@ -53,9 +54,11 @@ test_times (void)
   g_assert_cmpuint (record_decodes (gst_structure_get_string (done, "picture")), ==, 1);
   g_autofree char *notes = record_notes (done);
   record_assert_contains (notes, "\"event\":\"entered\"");
+  record_assert_contains (
+    notes,
+    "\"at\":2,\"seconds\":6.24,\"frames\":156,\"format\":\"image/jpeg\",\"width\":64,\"height\":48,\"cut\":null");
   record_assert_contains (notes,
-                          "\"at\":2,\"seconds\":6.24,\"frames\":156,\"format\":\"image/jpeg\",\"width\":64,\"height\":48,\"cut\":null");
-  record_assert_contains (notes, "\"n_events\":2,\"events\":[{\"at\":2,\"what\":{\"event\":\"entered\"");
+                          "\"n_events\":2,\"events\":[{\"at\":2,\"what\":{\"event\":\"entered\"");
   record_assert_contains (notes, "{\"at\":3.2,\"what\":{\"event\":\"dwell\"");
   record_assert_contains (notes, "\"predictions\":{");
   g_assert_cmpuint (record_count (fixture.element, "clips"), ==, 1);
@@ -63,7 +66,8 @@ test_times (void)
   record_stream_clear (&stream);
 }
 
-/* Frames that are looked at come later than those that are encoded: the event is of the moment at which it was seen. */
+/* Frames that are looked at come later than those that are encoded: the event is of the moment at
+ * which it was seen. */
 static void
 test_late_model (void)
 {
@@ -73,7 +77,9 @@ test_late_model (void)
   RecordFixture fixture = record_open ("pre-roll=1 post-roll=1", &stream);
   for (guint i = 0; i < 220; i++) {
     if (i < 200)
-      g_assert_cmpint (gst_harness_push (fixture.encoded, gst_buffer_copy (stream.frames->pdata[i])), ==, GST_FLOW_OK);
+      g_assert_cmpint (
+        gst_harness_push (fixture.encoded, gst_buffer_copy (stream.frames->pdata[i])), ==,
+        GST_FLOW_OK);
     if (i >= 20)
       record_push (&fixture, NULL, i - 20, i == 120 ? "in" : i == 130 ? "out" : NULL, "person");
   }
@@ -108,9 +114,10 @@ test_max_length (void)
     return;
   RecordFixture fixture = record_open ("pre-roll=0 post-roll=1 max-length=4", &stream);
   for (guint i = 0; i < 400; i++)
-    record_push (&fixture, &stream, i, i >= 10 && i < 300 && i % 20 == 10 ? "entered" : NULL, "person");
-  g_autoptr (GstStructure) first = record_wait (&fixture), second = record_wait (&fixture), third = record_wait (&fixture),
-                           fourth = record_wait (&fixture);
+    record_push (&fixture, &stream, i, i >= 10 && i < 300 && i % 20 == 10 ? "entered" : NULL,
+                 "person");
+  g_autoptr (GstStructure) first = record_wait (&fixture), second = record_wait (&fixture),
+                           third = record_wait (&fixture), fourth = record_wait (&fixture);
   assert_frames (first, &stream, 10, 109);
   assert_frames (second, &stream, 110, 209);
   assert_frames (third, &stream, 210, 309);
@@ -130,7 +137,8 @@ test_ring_size (void)
   gsize bytes = 0;
   for (guint i = 100; i <= 150; i++)
     bytes += gst_buffer_get_size (stream.frames->pdata[i]);
-  g_autofree char *properties = g_strdup_printf ("pre-roll=60 post-roll=0 ring-size=%.6f", (gdouble) (bytes + 10) / 1e6);
+  g_autofree char *properties =
+    g_strdup_printf ("pre-roll=60 post-roll=0 ring-size=%.6f", (gdouble) (bytes + 10) / 1e6);
   RecordFixture fixture = record_open (properties, &stream);
   for (guint i = 0; i < 200; i++)
     record_push (&fixture, &stream, i, i == 150 ? "entered" : NULL, "person");
@@ -158,7 +166,8 @@ test_released (void)
   RecordStream stream;
   if (!record_stream (JPEG, 40, &stream))
     return;
-  RecordFixture fixture = record_open ("pre-roll=0 post-roll=0 max-width=32 encoder=jpegenc", &stream);
+  RecordFixture fixture =
+    record_open ("pre-roll=0 post-roll=0 max-width=32 encoder=jpegenc", &stream);
   for (guint i = 0; i < 20; i++)
     record_push (&fixture, &stream, i, NULL, NULL);
   release_encoded (&fixture);
@@ -200,9 +209,12 @@ test_raw_memory (void)
 {
   static const guint8 grey[3] = { 100, 128, 128 };
   RecordFixture fixture = record_open ("encoder=jpegenc", NULL);
-  gst_harness_set_src_caps_str (fixture.raw, "video/x-raw(memory:GLMemory),format=I420,width=64,height=48,framerate=25/1");
+  gst_harness_set_src_caps_str (
+    fixture.raw, "video/x-raw(memory:GLMemory),format=I420,width=64,height=48,framerate=25/1");
   for (guint i = 0; i < 20; i++) {
-    g_assert_cmpint (gst_harness_push (fixture.raw, test_frame (RECORD_CAPS, grey, i * RECORD_FRAME)), ==, GST_FLOW_OK);
+    g_assert_cmpint (
+      gst_harness_push (fixture.raw, test_frame (RECORD_CAPS, grey, i * RECORD_FRAME)), ==,
+      GST_FLOW_OK);
     gst_buffer_unref (gst_harness_pull (fixture.raw));
   }
   g_autofree char *warning = record_wait_warning (&fixture);
@@ -230,7 +242,8 @@ test_no_key (void)
   record_assert_contains (warning, ": no key frame comes within max-length: the clip is cut");
   g_autoptr (GstStructure) done = record_wait (&fixture);
   assert_frames (done, &stream, 9, 58);
-  g_assert_cmpstr (gst_structure_get_string (done, "cut"), ==, "no key frame comes within max-length");
+  g_assert_cmpstr (gst_structure_get_string (done, "cut"), ==,
+                   "no key frame comes within max-length");
   record_close (&fixture);
   record_stream_clear (&stream);
 }
@@ -303,10 +316,13 @@ test_raw_features (void)
   static const guint8 grey[3] = { 100, 128, 128 };
   RecordFixture fixture = record_open ("post-roll=1 encoder=jpegenc", NULL);
   gst_harness_set_src_caps_str (
-    fixture.raw, "video/x-raw(memory:SystemMemory,meta:GstVideoOverlayComposition),format=I420,width=64,height=48,framerate=25/1");
+    fixture.raw,
+    "video/x-raw(memory:SystemMemory,meta:GstVideoOverlayComposition),format=I420,width=64,height=48,framerate=25/1");
   g_signal_emit_by_name (fixture.element, "record", "now");
   for (guint i = 0; i < 20; i++) {
-    g_assert_cmpint (gst_harness_push (fixture.raw, test_frame (RECORD_CAPS, grey, i * RECORD_FRAME)), ==, GST_FLOW_OK);
+    g_assert_cmpint (
+      gst_harness_push (fixture.raw, test_frame (RECORD_CAPS, grey, i * RECORD_FRAME)), ==,
+      GST_FLOW_OK);
     gst_buffer_unref (gst_harness_pull (fixture.raw));
   }
   gst_harness_push_event (fixture.raw, gst_event_new_eos ());
@@ -322,7 +338,8 @@ test_raw_caps (void)
   static const char other[] = "video/x-raw,format=I420,width=32,height=24,framerate=25/1";
   static const guint8 grey[3] = { 100, 128, 128 };
   gboolean large = FALSE, small = FALSE;
-  RecordFixture fixture = record_open ("pre-roll=0 post-roll=60 encoder=jpegenc max-framerate=0", NULL);
+  RecordFixture fixture =
+    record_open ("pre-roll=0 post-roll=60 encoder=jpegenc max-framerate=0", NULL);
   for (guint i = 0; i < 50; i++) {
     record_push (&fixture, NULL, i, i == 10 ? "entered" : NULL, "person");
     record_pace (&fixture);
@@ -330,7 +347,8 @@ test_raw_caps (void)
   gst_harness_set_src_caps_str (fixture.raw, other);
   for (guint i = 50; i < 500; i++) {
     g_signal_emit_by_name (fixture.element, "record", "again");
-    g_assert_cmpint (gst_harness_push (fixture.raw, test_frame (other, grey, i * RECORD_FRAME)), ==, GST_FLOW_OK);
+    g_assert_cmpint (gst_harness_push (fixture.raw, test_frame (other, grey, i * RECORD_FRAME)), ==,
+                     GST_FLOW_OK);
     gst_buffer_unref (gst_harness_pull (fixture.raw));
     record_pace (&fixture);
   }
@@ -376,9 +394,15 @@ test_choice (void)
   RecordStream stream;
   if (!record_stream (JPEG, 100, &stream))
     return;
-  RecordFixture fixture = record_open ("on=\"in, dwell\" classes=person pre-roll=0 post-roll=0", &stream);
+  RecordFixture fixture =
+    record_open ("on=\"in, dwell\" classes=person pre-roll=0 post-roll=0", &stream);
   for (guint i = 0; i < 100; i++)
-    record_push (&fixture, &stream, i, i == 10 ? "entered" : i == 20 ? "in" : i == 40 ? "dwell" : NULL, i == 20 ? "dog" : "person");
+    record_push (&fixture, &stream, i,
+                 i == 10   ? "entered"
+                 : i == 20 ? "in"
+                 : i == 40 ? "dwell"
+                           : NULL,
+                 i == 20 ? "dog" : "person");
   g_autoptr (GstStructure) done = record_wait (&fixture);
   g_assert_cmpstr (gst_structure_get_string (done, "event"), ==, "dwell");
   gst_element_set_state (fixture.element, GST_STATE_NULL);
@@ -423,7 +447,8 @@ test_object (void)
   assert_frames (first, &stream, 0, 10);
   assert_frames (second, &stream, 50, 60);
   g_autofree char *notes = record_notes (second);
-  record_assert_contains (notes, "{\"event\":\"object\",\"label\":\"cup\",\"id\":4,\"confidence\":0.9}");
+  record_assert_contains (notes,
+                          "{\"event\":\"object\",\"label\":\"cup\",\"id\":4,\"confidence\":0.9}");
   record_assert_contains (notes, "\"objects\":[{");
   record_close (&fixture);
   record_stream_clear (&stream);
@@ -505,12 +530,14 @@ static const WrongCase wrong_cases[] = {
   { "event", "on=entred location=/tmp", "on=entred: unknown event; did you mean 'entered'?", "" },
   { "events", "on=xyz location=/tmp", "on=xyz: unknown event",
     "expected one of entered, left, in, out, dwell, left-behind, empty, object" },
-  { "encoder", "encoder=openh264 location=/tmp", "encoder=openh264: unknown; expected one of x264enc, openh264enc, vp8enc, jpegenc", "" },
+  { "encoder", "encoder=openh264 location=/tmp",
+    "encoder=openh264: unknown; expected one of x264enc, openh264enc, vp8enc, jpegenc", "" },
   { "unset", "on=in", "location is not set: expected the folder that clips are written into", "" },
   { "missing", "location=/nonexistent/clips", "location=/nonexistent/clips",
     ": No such file or directory; expected a folder that this process may write into: make it, or change its owner" },
   { "file", "location=/dev/null", "location=/dev/null: Not a directory", "expected a folder" },
-  { "read-only", "location=/proc/self", "location=/proc/self: ", "expected a folder that this process may write into" },
+  { "read-only", "location=/proc/self",
+    "location=/proc/self: ", "expected a folder that this process may write into" },
 };
 
 static void

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* slrecord with a pad encoded that nothing comes to, at first, for a while, or any more: clips are of the stream that there is. */
+/* slrecord with a pad encoded that nothing comes to, at first, for a while, or any more: clips are
+ * of the stream that there is. */
 #include <string.h>
 
 #include "plugins/camera/encoded.h"
@@ -8,7 +9,8 @@
 #define JPEG "jpegenc"
 #define OWN "pre-roll=0 post-roll=0.5 max-width=32 encoder=jpegenc"
 
-/* Frames @from..@to to sink, and to encoded where there is @stream, with an event every half second. */
+/* Frames @from..@to to sink, and to encoded where there is @stream, with an event every half
+ * second. */
 static void
 push (RecordFixture *fixture, const RecordStream *stream, guint from, guint to)
 {
@@ -24,10 +26,13 @@ next_width (RecordFixture *fixture)
 {
   g_autoptr (GstStructure) done = record_wait (fixture);
   const char *path = gst_structure_get_string (done, "path");
-  g_autofree char *notes = g_strndup (path, strlen (path) - 4), *name = g_strconcat (notes, ".json", NULL), *text = NULL;
+  g_autofree char *notes = g_strndup (path, strlen (path) - 4),
+                  *name = g_strconcat (notes, ".json", NULL), *text = NULL;
   g_assert_cmpuint (record_decodes (path), >=, 1);
   g_assert_true (g_file_get_contents (name, &text, NULL, NULL));
-  return strstr (text, "\"width\":32,") != NULL ? 32 : strstr (text, "\"width\":64,") != NULL ? 64 : 0;
+  return strstr (text, "\"width\":32,") != NULL   ? 32
+         : strstr (text, "\"width\":64,") != NULL ? 64
+                                                  : 0;
 }
 
 static void
@@ -77,7 +82,8 @@ test_none (void)
     return;
   RecordFixture fixture = record_open (OWN, &stream);
   gst_harness_push_event (fixture.encoded,
-                          gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM_OOB, gst_structure_new_empty (SL_CAMERA_ENCODED_NONE)));
+                          gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM_OOB,
+                                                gst_structure_new_empty (SL_CAMERA_ENCODED_NONE)));
   push (&fixture, NULL, 0, 30);
   gst_harness_push_event (fixture.raw, gst_event_new_eos ());
   g_assert_cmpint (next_width (&fixture), ==, 32);
@@ -85,7 +91,8 @@ test_none (void)
   record_stream_clear (&stream);
 }
 
-/* The camera's stream is taken as soon as it comes, and left when it is silent; with the same caps again, too. */
+/* The camera's stream is taken as soon as it comes, and left when it is silent; with the same caps
+ * again, too. */
 static void
 test_changes (void)
 {
@@ -107,16 +114,19 @@ test_changes (void)
   record_stream_clear (&stream);
 }
 
-/* Frames that are looked at late are not alone: what was recorded of the camera's stream stays that, however far it is behind. */
+/* Frames that are looked at late are not alone: what was recorded of the camera's stream stays
+ * that, however far it is behind. */
 static void
 test_late (void)
 {
   RecordStream stream;
   if (!record_stream (JPEG, 150, &stream))
     return;
-  RecordFixture fixture = record_open ("pre-roll=0 post-roll=0.5 max-width=32 encoder=none", &stream);
+  RecordFixture fixture =
+    record_open ("pre-roll=0 post-roll=0.5 max-width=32 encoder=none", &stream);
   for (guint i = 0; i < 150; i++)
-    g_assert_cmpint (gst_harness_push (fixture.encoded, gst_buffer_copy (stream.frames->pdata[i])), ==, GST_FLOW_OK);
+    g_assert_cmpint (gst_harness_push (fixture.encoded, gst_buffer_copy (stream.frames->pdata[i])),
+                     ==, GST_FLOW_OK);
   push (&fixture, NULL, 0, 149);
   gst_harness_push_event (fixture.encoded, gst_event_new_eos ());
   gst_harness_push_event (fixture.raw, gst_event_new_eos ());

@@ -36,7 +36,8 @@ GstElement *
 record_new (const char *folder, const char *properties)
 {
   g_autoptr (GError) error = NULL;
-  g_autofree char *launch = g_strdup_printf ("slrecord source=door min-free=0 %s location=\"%s\"", properties, folder);
+  g_autofree char *launch =
+    g_strdup_printf ("slrecord source=door min-free=0 %s location=\"%s\"", properties, folder);
   GstElement *element = gst_parse_launch (launch, &error);
   g_assert_no_error (error);
   return gst_object_ref_sink (element);
@@ -95,9 +96,12 @@ gboolean
 record_stream (const char *encoder, guint n, RecordStream *stream)
 {
   g_autofree char *launch =
-    g_strdup_printf ("videotestsrc pattern=ball num-buffers=%u ! " RECORD_CAPS " ! videoconvert ! %s ! appsink name=out", n, encoder);
+    g_strdup_printf ("videotestsrc pattern=ball num-buffers=%u ! " RECORD_CAPS
+                     " ! videoconvert ! %s ! appsink name=out",
+                     n, encoder);
   g_autoptr (GError) error = NULL;
-  g_autoptr (GstElement) pipeline = gst_parse_launch_full (launch, NULL, GST_PARSE_FLAG_FATAL_ERRORS, &error);
+  g_autoptr (GstElement) pipeline =
+    gst_parse_launch_full (launch, NULL, GST_PARSE_FLAG_FATAL_ERRORS, &error);
   *stream = (RecordStream){ 0 };
   if (pipeline == NULL) {
     g_test_skip (error->message);
@@ -120,20 +124,29 @@ static void
 add_event (GstBuffer *buffer, const char *event, const char *label)
 {
   static const SlRegionPoint points[] = { { 0, 0 }, { 1, 0 }, { 1, 1 } };
-  const SlRegionView zone = { .kind = SL_REGION_ZONE, .name = "all", .n_points = G_N_ELEMENTS (points), .points = points };
-  SlAnalysisEvent happened = { .kind = SL_EVENT_ENTERED, .object_id = 7, .label = g_intern_string (label), .seconds = -1 };
+  const SlRegionView zone = {
+    .kind = SL_REGION_ZONE, .name = "all", .n_points = G_N_ELEMENTS (points), .points = points
+  };
+  SlAnalysisEvent happened = {
+    .kind = SL_EVENT_ENTERED, .object_id = 7, .label = g_intern_string (label), .seconds = -1
+  };
   while (!g_str_equal (sl_analysis_event_name (happened.kind), event))
     happened.kind++;
-  const SlAnalysis analysis = { .n_regions = 1, .n_events = 1, .regions = &zone, .events = &happened };
+  const SlAnalysis analysis = {
+    .n_regions = 1, .n_events = 1, .regions = &zone, .events = &happened
+  };
   sl_buffer_set_analysis (buffer, &analysis, TRUE, NULL);
 }
 
 void
-record_push (RecordFixture *fixture, const RecordStream *stream, guint i, const char *event, const char *label)
+record_push (RecordFixture *fixture, const RecordStream *stream, guint i, const char *event,
+             const char *label)
 {
   static const guint8 grey[3] = { 100, 128, 128 };
   if (stream != NULL)
-    g_assert_cmpint (gst_harness_push (fixture->encoded, gst_buffer_copy (stream->frames->pdata[i])), ==, GST_FLOW_OK);
+    g_assert_cmpint (
+      gst_harness_push (fixture->encoded, gst_buffer_copy (stream->frames->pdata[i])), ==,
+      GST_FLOW_OK);
   GstBuffer *frame = test_frame (RECORD_CAPS, grey, i * RECORD_FRAME);
   const GstMemory *memory = gst_buffer_peek_memory (frame, 0);
   if (event != NULL)
@@ -155,7 +168,8 @@ record_pace (RecordFixture *fixture)
 GstStructure *
 record_wait (RecordFixture *fixture)
 {
-  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (fixture->bus, RECORD_PATIENCE, GST_MESSAGE_ELEMENT | GST_MESSAGE_ERROR);
+  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (
+    fixture->bus, RECORD_PATIENCE, GST_MESSAGE_ELEMENT | GST_MESSAGE_ERROR);
   g_assert_nonnull (message);
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_ELEMENT);
   g_assert_true (gst_structure_has_name (gst_message_get_structure (message), "slrecord"));
@@ -165,7 +179,8 @@ record_wait (RecordFixture *fixture)
 char *
 record_wait_warning (RecordFixture *fixture)
 {
-  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (fixture->bus, RECORD_PATIENCE, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR);
+  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (
+    fixture->bus, RECORD_PATIENCE, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR);
   g_autoptr (GError) warning = NULL;
   g_assert_nonnull (message);
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_WARNING);
@@ -187,7 +202,8 @@ GPtrArray *
 record_read_with (const char *path, const char *elements)
 {
   g_autoptr (GError) error = NULL;
-  g_autofree char *launch = g_strdup_printf ("filesrc location=\"%s\" ! %s ! appsink name=out", path, elements);
+  g_autofree char *launch =
+    g_strdup_printf ("filesrc location=\"%s\" ! %s ! appsink name=out", path, elements);
   g_autoptr (GstElement) pipeline = gst_parse_launch (launch, &error);
   g_assert_no_error (error);
   return collect (pipeline, NULL);
@@ -231,7 +247,8 @@ record_list (const char *folder)
 char *
 record_notes (const GstStructure *done)
 {
-  g_autofree char *stem = g_strndup (gst_structure_get_string (done, "path"), strlen (gst_structure_get_string (done, "path")) - 4);
+  g_autofree char *stem = g_strndup (gst_structure_get_string (done, "path"),
+                                     strlen (gst_structure_get_string (done, "path")) - 4);
   g_autofree char *path = g_strconcat (stem, ".json", NULL);
   char *text = NULL;
   g_assert_true (g_file_get_contents (path, &text, NULL, NULL));

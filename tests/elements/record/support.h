@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What tests of slrecord share: the element with both of its inputs, encoded streams to put into it, frames with events, and clips read back by
- * GStreamer's demuxer.
+ * What tests of slrecord share: the element with both of its inputs, encoded streams to put into
+ * it, frames with events, and clips read back by GStreamer's demuxer.
  */
 #ifndef SL_TESTS_ELEMENTS_RECORD_SUPPORT_H
 #define SL_TESTS_ELEMENTS_RECORD_SUPPORT_H
@@ -37,17 +37,22 @@ char *record_folder (void);
 void record_remove_folder (char *folder);
 /** record_new: a slrecord with @properties, as a launch line has them, that writes into @folder. */
 GstElement *record_new (const char *folder, const char *properties);
-/** record_open: the same, playing, in a folder of its own. @stream: (nullable): what comes to encoded. */
+/** record_open: the same, playing, in a folder of its own. @stream: (nullable): what comes to
+ * encoded. */
 RecordFixture record_open (const char *properties, const RecordStream *stream);
 void record_close (RecordFixture *fixture);
 
-/** record_stream: @n frames of a moving picture through @encoder; FALSE, and the test is marked as skipped, where an element is missing. */
+/** record_stream: @n frames of a moving picture through @encoder; FALSE, and the test is marked as
+ * skipped, where an element is missing. */
 gboolean record_stream (const char *encoder, guint n, RecordStream *stream);
 void record_stream_clear (RecordStream *stream);
 
-/** record_push: frame @i to encoded, if there is @stream (nullable), and to sink, with @event (nullable): an event's name, of an object of @label. */
-void record_push (RecordFixture *fixture, const RecordStream *stream, guint i, const char *event, const char *label);
-/** record_pace: gives an encoder the time of a frame: a moment, and longer while it leaves frames out, as when it is being made. */
+/** record_push: frame @i to encoded, if there is @stream (nullable), and to sink, with @event
+ * (nullable): an event's name, of an object of @label. */
+void record_push (RecordFixture *fixture, const RecordStream *stream, guint i, const char *event,
+                  const char *label);
+/** record_pace: gives an encoder the time of a frame: a moment, and longer while it leaves frames
+ * out, as when it is being made. */
 void record_pace (RecordFixture *fixture);
 /** record_wait: (transfer full): the next message "slrecord"; warnings before it are let go. */
 GstStructure *record_wait (RecordFixture *fixture);

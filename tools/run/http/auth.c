@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Passwords are compared by their SHA-256, in the same time whatever they are. Without a password a server that only this machine reaches
- * answers to addresses and to localhost alone: a page from elsewhere whose name is made to lead here has another name.
+ * Passwords are compared by their SHA-256, in the same time whatever they are. Without a password a
+ * server that only this machine reaches answers to addresses and to localhost alone: a page from
+ * elsewhere whose name is made to lead here has another name.
  */
 #include "tools/run/http/auth.h"
 
@@ -66,19 +67,24 @@ knows_password (const SlAuth *auth, const char *authorization)
     return FALSE;
   g_autofree guchar *decoded = g_base64_decode (authorization + 6, &length);
   const guchar *colon = decoded != NULL ? memchr (decoded, ':', length) : NULL;
-  return colon != NULL && is_password (auth, (const char *) colon + 1, length - (gsize) (colon + 1 - decoded));
+  return colon != NULL
+         && is_password (auth, (const char *) colon + 1, length - (gsize) (colon + 1 - decoded));
 }
 
 static gboolean
 is_local_name (const char *host)
 {
-  return host != NULL && (g_ascii_strcasecmp (host, "localhost") == 0 || g_hostname_is_ip_address (host));
+  return host != NULL
+         && (g_ascii_strcasecmp (host, "localhost") == 0 || g_hostname_is_ip_address (host));
 }
 
 gboolean
 sl_auth_is_told (const SlAuth *auth, SoupServerMessage *message)
 {
-  return auth->guarded && soup_message_headers_get_one (soup_server_message_get_request_headers (message), "Authorization") != NULL;
+  return auth->guarded
+         && soup_message_headers_get_one (soup_server_message_get_request_headers (message),
+                                          "Authorization")
+              != NULL;
 }
 
 const char *
@@ -92,12 +98,15 @@ sl_auth_check (const SlAuth *auth, SoupServerMessage *message)
     soup_server_message_set_status (message, SOUP_STATUS_METHOD_NOT_ALLOWED, NULL);
     return "expected GET or HEAD: nothing can be changed here";
   }
-  if (auth->guarded && !knows_password (auth, soup_message_headers_get_one (asked, "Authorization"))) {
-    soup_message_headers_replace (answered, "WWW-Authenticate", "Basic realm=\"sightline\", charset=\"UTF-8\"");
+  if (auth->guarded
+      && !knows_password (auth, soup_message_headers_get_one (asked, "Authorization"))) {
+    soup_message_headers_replace (answered, "WWW-Authenticate",
+                                  "Basic realm=\"sightline\", charset=\"UTF-8\"");
     soup_server_message_set_status (message, SOUP_STATUS_UNAUTHORIZED, NULL);
     return "expected the password, with any user name, or as a bearer token";
   }
-  if (!auth->guarded && auth->local && !is_local_name (g_uri_get_host (soup_server_message_get_uri (message)))) {
+  if (!auth->guarded && auth->local
+      && !is_local_name (g_uri_get_host (soup_server_message_get_uri (message)))) {
     soup_server_message_set_status (message, SOUP_STATUS_FORBIDDEN, NULL);
     return "expected an address in numbers or localhost as the host: without a password other names are not answered to";
   }

@@ -9,12 +9,14 @@
 
 typedef struct _SlAuth SlAuth;
 
-/** sl_auth_new: @password: (nullable): that clients must know; @local: only this machine reaches the server. */
+/** sl_auth_new: @password: (nullable): that clients must know; @local: only this machine reaches
+ * the server. */
 SlAuth *sl_auth_new (const char *password, gboolean local);
 void sl_auth_free (SlAuth *auth);
 /** sl_auth_is_told: whether @message says a password, right or wrong, and one is asked for. */
 gboolean sl_auth_is_told (const SlAuth *auth, SoupServerMessage *message);
-/** sl_auth_check: (nullable): NULL when @message may be answered; else why not, with the status and headers for that set. */
+/** sl_auth_check: (nullable): NULL when @message may be answered; else why not, with the status and
+ * headers for that set. */
 const char *sl_auth_check (const SlAuth *auth, SoupServerMessage *message);
 
 #endif

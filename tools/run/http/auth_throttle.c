@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * For each client that said a wrong password lately: a queue of paused messages, and a timer for the first of them. There are no more messages than
- * there are connections, and a client is forgotten when its timer ends and none of its messages waits.
+ * For each client that said a wrong password lately: a queue of paused messages, and a timer for
+ * the first of them. There are no more messages than there are connections, and a client is
+ * forgotten when its timer ends and none of its messages waits.
  */
 #include "tools/run/http/auth_throttle.h"
 
@@ -113,7 +114,8 @@ find (SlAuthThrottle *throttle, SoupServerMessage *message)
 }
 
 gboolean
-sl_auth_throttle_take (SlAuthThrottle *throttle, SoupServerMessage *message, const char *path, GHashTable *query)
+sl_auth_throttle_take (SlAuthThrottle *throttle, SoupServerMessage *message, const char *path,
+                       GHashTable *query)
 {
   Client *client = find (throttle, message);
   if (client == NULL) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Everything that happens leads to serve(), which looks at what there is and who waits for it: streaming threads wake a source for it, a
- * timer comes when the next picture is due, and a client whose last piece is out calls it. A client that is not ready misses pieces, and
- * gets the newest once it is.
+ * Everything that happens leads to serve(), which looks at what there is and who waits for it:
+ * streaming threads wake a source for it, a timer comes when the next picture is due, and a client
+ * whose last piece is out calls it. A client that is not ready misses pieces, and gets the newest
+ * once it is.
  */
 #include "tools/run/http/channel.h"
 
@@ -10,18 +11,21 @@
 #include "tools/run/http/stream.h"
 
 #define BOUNDARY "frame"
-#define HEAD(type)                                                                                                                   \
-  "HTTP/1.1 200 OK\r\nContent-Type: " type "\r\nCache-Control: no-store\r\nConnection: close\r\nX-Content-Type-Options: nosniff\r\n" \
+#define HEAD(type)                                                                          \
+  "HTTP/1.1 200 OK\r\nContent-Type: " type                                                  \
+  "\r\nCache-Control: no-store\r\nConnection: close\r\nX-Content-Type-Options: nosniff\r\n" \
   "Cross-Origin-Resource-Policy: same-origin\r\n\r\n"
-/* Browsers show a part when the boundary behind it is there: each part ends with the one that the next begins with. */
+/* Browsers show a part when the boundary behind it is there: each part ends with the one that the
+ * next begins with. */
 #define PICTURES_HEAD HEAD ("multipart/x-mixed-replace; boundary=" BOUNDARY) "--" BOUNDARY "\r\n"
 #define PREDICTIONS_HEAD HEAD ("text/event-stream") "retry: 1000\n\n"
 /* Microseconds between two predictions for a client, however fast frames are. */
 #define PREDICTION_INTERVAL (G_USEC_PER_SEC / 25)
-/* After so long without news a client gets something all the same, so that a peer that vanished is noticed; a viewer for whom there was never
- * a picture ends. */
+/* After so long without news a client gets something all the same, so that a peer that vanished is
+ * noticed; a viewer for whom there was never a picture ends. */
 #define SILENCE (10 * G_USEC_PER_SEC)
-/* Microseconds that a snapshot may wait for a frame, that a pipeline that failed is not tried again, and that an idle one is kept. */
+/* Microseconds that a snapshot may wait for a frame, that a pipeline that failed is not tried
+ * again, and that an idle one is kept. */
 #define SNAPSHOT_PATIENCE (3 * G_USEC_PER_SEC)
 #define FAULT_PAUSE (5 * G_USEC_PER_SEC)
 #define IDLE (10 * G_USEC_PER_SEC)
@@ -55,7 +59,8 @@ struct _SlChannel
   SlPictureMaker *maker;
   GBytes *picture; /* the newest, a part of the stream */
   guint64 picture_serial;
-  gint64 due, wanted, predicted; /* when the next picture may be asked for, when pictures and predictions were last */
+  gint64 due, wanted,
+    predicted; /* when the next picture may be asked for, when pictures and predictions were last */
   gboolean asked;
   gint64 fault_until;
   char *fault;
@@ -194,7 +199,8 @@ keep_picture (SlChannel *channel, GBytes *jpeg)
   gsize size;
   const char *data = g_bytes_get_data (jpeg, &size);
   GString *part = g_string_sized_new (size + 128);
-  g_string_append_printf (part, "Content-Type: image/jpeg\r\nContent-Length: %" G_GSIZE_FORMAT "\r\n\r\n", size);
+  g_string_append_printf (
+    part, "Content-Type: image/jpeg\r\nContent-Length: %" G_GSIZE_FORMAT "\r\n\r\n", size);
   g_string_append_len (part, data, (gssize) size);
   g_string_append (part, "\r\n--" BOUNDARY "\r\n");
   g_clear_pointer (&channel->picture, g_bytes_unref);
@@ -213,9 +219,11 @@ keep_picture (SlChannel *channel, GBytes *jpeg)
 static void
 refuse_snapshot (const SlChannel *channel, SoupServerMessage *message, const char *why)
 {
-  g_autofree char *text = g_strdup_printf ("/snapshot.jpg: %s: %s\n", sl_feed_name (channel->feed), why);
+  g_autofree char *text =
+    g_strdup_printf ("/snapshot.jpg: %s: %s\n", sl_feed_name (channel->feed), why);
   soup_server_message_set_status (message, SOUP_STATUS_SERVICE_UNAVAILABLE, NULL);
-  soup_server_message_set_response (message, "text/plain; charset=utf-8", SOUP_MEMORY_COPY, text, strlen (text));
+  soup_server_message_set_response (message, "text/plain; charset=utf-8", SOUP_MEMORY_COPY, text,
+                                    strlen (text));
 }
 
 static void
@@ -235,7 +243,8 @@ static void
 note_fault (SlChannel *channel, const GError *error, gint64 now)
 {
   if (g_strcmp0 (channel->fault, error->message) != 0)
-    sl_messages_add (channel->messages, SL_LOG_WARNING, sl_feed_name (channel->feed), "http", error->message);
+    sl_messages_add (channel->messages, SL_LOG_WARNING, sl_feed_name (channel->feed), "http",
+                     error->message);
   g_free (channel->fault);
   channel->fault = g_strdup (error->message);
   channel->fault_until = now + FAULT_PAUSE;
@@ -283,7 +292,8 @@ send_pictures (SlChannel *channel)
 {
   for (guint i = 0; i < channel->clients->len; i++) {
     Client *client = channel->clients->pdata[i];
-    if (!client->pictures || client->stream == NULL || !sl_stream_is_ready (client->stream) || channel->picture == NULL)
+    if (!client->pictures || client->stream == NULL || !sl_stream_is_ready (client->stream)
+        || channel->picture == NULL)
       continue;
     if (client->sent == channel->picture_serial && sl_stream_idle (client->stream) < SILENCE)
       continue;
@@ -297,13 +307,15 @@ static gint64
 send_predictions (SlChannel *channel, gint64 now)
 {
   guint64 serial;
-  g_autoptr (SlPredictions) newest = sl_feed_newest (channel->feed, channel->settings->stall, &serial);
+  g_autoptr (SlPredictions) newest =
+    sl_feed_newest (channel->feed, channel->settings->stall, &serial);
   g_autoptr (GBytes) event = NULL;
   const gboolean early = now - channel->predicted < PREDICTION_INTERVAL;
   gboolean waits = FALSE;
   for (guint i = 0; newest != NULL && i < channel->clients->len; i++) {
     Client *client = channel->clients->pdata[i];
-    if (client->pictures || client->stream == NULL || !sl_stream_is_ready (client->stream) || client->sent == serial)
+    if (client->pictures || client->stream == NULL || !sl_stream_is_ready (client->stream)
+        || client->sent == serial)
       continue;
     waits = waits || early;
     if (early)
@@ -317,7 +329,8 @@ send_predictions (SlChannel *channel, gint64 now)
   return waits ? channel->predicted + PREDICTION_INTERVAL : -1;
 }
 
-/* Asks for a frame when it is due. Returns the time when the next one is due, -1 when no client waits for a frame. */
+/* Asks for a frame when it is due. Returns the time when the next one is due, -1 when no client
+ * waits for a frame. */
 static gint64
 ask_for_frame (SlChannel *channel, gint64 now)
 {
@@ -346,8 +359,11 @@ serve (SlChannel *channel)
     now = g_get_monotonic_time ();
   }
   send_pictures (channel);
-  const gint64 predictions = send_predictions (channel, now), picture = ask_for_frame (channel, now);
-  const gint64 next = predictions < 0 ? picture : picture < 0 ? predictions : MIN (predictions, picture);
+  const gint64 predictions = send_predictions (channel, now),
+               picture = ask_for_frame (channel, now);
+  const gint64 next = predictions < 0 ? picture
+                      : picture < 0   ? predictions
+                                      : MIN (predictions, picture);
   g_source_set_ready_time (channel->timer, next);
 }
 
@@ -360,7 +376,8 @@ sl_channel_tick (SlChannel *channel)
     if (client->stream == NULL)
       continue;
     sl_stream_expire (client->stream);
-    if (!client->pictures && sl_stream_is_ready (client->stream) && sl_stream_idle (client->stream) > SILENCE)
+    if (!client->pictures && sl_stream_is_ready (client->stream)
+        && sl_stream_idle (client->stream) > SILENCE)
       sl_stream_send (client->stream, g_bytes_new_static (":\n\n", 3));
     if (client->pictures && channel->picture == NULL && sl_stream_idle (client->stream) > SILENCE)
       sl_stream_end (client->stream);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What one pipeline shows: its feed, and the clients that look at its pictures and predictions. Pictures are made only for clients that
- * are ready for one, and not faster than the settings say. The server's thread, but for what says otherwise.
+ * What one pipeline shows: its feed, and the clients that look at its pictures and predictions.
+ * Pictures are made only for clients that are ready for one, and not faster than the settings say.
+ * The server's thread, but for what says otherwise.
  */
 #ifndef SL_TOOLS_RUN_HTTP_CHANNEL_H
 #define SL_TOOLS_RUN_HTTP_CHANNEL_H
@@ -13,7 +14,8 @@
 
 typedef struct _SlChannel SlChannel;
 
-/** sl_channel_new: @settings and @messages must live as long. Main thread, before the server's runs. */
+/** sl_channel_new: @settings and @messages must live as long. Main thread, before the server's
+ * runs. */
 SlChannel *sl_channel_new (const char *name, const SlHttpSettings *settings, SlMessages *messages);
 /** sl_channel_free: main thread, after the server's ran and the feed was detached. */
 void sl_channel_free (SlChannel *channel);

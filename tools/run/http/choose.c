@@ -6,9 +6,11 @@
 
 #include "sightline/error.h"
 
-/* One program has one address: descriptions that state two contradict each other. @chosen: (out): the first that has [http]. */
+/* One program has one address: descriptions that state two contradict each other. @chosen: (out):
+ * the first that has [http]. */
 static gboolean
-choose_description (const GPtrArray *descriptions, gboolean by_option, const SlDescription **chosen, GError **error)
+choose_description (const GPtrArray *descriptions, gboolean by_option, const SlDescription **chosen,
+                    GError **error)
 {
   *chosen = descriptions->pdata[0];
   for (guint i = 0; i < descriptions->len; i++) {
@@ -18,11 +20,12 @@ choose_description (const GPtrArray *descriptions, gboolean by_option, const SlD
     if ((*chosen)->http.file == NULL)
       *chosen = description;
     if (!by_option && g_strcmp0 (description->http.listen, (*chosen)->http.listen) != 0) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                   "%s:%u: [http] listen is %s, %s has %s: expected one address for all that run together; state it with --http",
-                   description->http.file, description->http.line,
-                   description->http.listen != NULL ? description->http.listen : "not stated", (*chosen)->http.file,
-                   (*chosen)->http.listen != NULL ? (*chosen)->http.listen : "none");
+      g_set_error (
+        error, SL_ERROR, SL_ERROR_ARGUMENT,
+        "%s:%u: [http] listen is %s, %s has %s: expected one address for all that run together; state it with --http",
+        description->http.file, description->http.line,
+        description->http.listen != NULL ? description->http.listen : "not stated",
+        (*chosen)->http.file, (*chosen)->http.listen != NULL ? (*chosen)->http.listen : "none");
       return FALSE;
     }
   }
@@ -30,14 +33,16 @@ choose_description (const GPtrArray *descriptions, gboolean by_option, const SlD
 }
 
 gboolean
-sl_http_choose (const SlHttpOptions *options, const GPtrArray *descriptions, SlHttpSettings *settings, char **origin, GError **error)
+sl_http_choose (const SlHttpOptions *options, const GPtrArray *descriptions,
+                SlHttpSettings *settings, char **origin, GError **error)
 {
   const SlDescription *description;
   if (!choose_description (descriptions, options->listen != NULL, &description, error))
     return FALSE;
   sl_http_settings_copy (settings, &description->http);
-  *origin = options->listen != NULL || settings->file == NULL ? g_strdup ("--http")
-                                                              : g_strdup_printf ("%s:%u: [http] listen", settings->file, settings->line);
+  *origin = options->listen != NULL || settings->file == NULL
+              ? g_strdup ("--http")
+              : g_strdup_printf ("%s:%u: [http] listen", settings->file, settings->line);
   return sl_http_options_apply (options, *origin, settings, error);
 }
 
@@ -51,8 +56,10 @@ sl_http_check (const SlDescription *description, GError **error)
   g_ptr_array_add (descriptions, (gpointer) description);
   if (!sl_http_choose (&none, descriptions, &settings, &origin, error))
     return FALSE;
-  g_autoptr (GSocketAddress) address = settings.listen != NULL ? sl_http_address (settings.listen, error) : NULL;
-  if (settings.listen == NULL || (address != NULL && sl_http_check_reach (&settings, address, error)))
+  g_autoptr (GSocketAddress) address =
+    settings.listen != NULL ? sl_http_address (settings.listen, error) : NULL;
+  if (settings.listen == NULL
+      || (address != NULL && sl_http_check_reach (&settings, address, error)))
     return TRUE;
   g_prefix_error (error, "%s %s: ", origin, settings.listen);
   return FALSE;

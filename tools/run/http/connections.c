@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A connection is identified by the object of its remote address. libsoup gives this object with each message, and frees it after the
- * connection. A connection is ended by shutting its socket down: its reader or writer then gets an error, and closes it.
+ * A connection is identified by the object of its remote address. libsoup gives this object with
+ * each message, and frees it after the connection. A connection is ended by shutting its socket
+ * down: its reader or writer then gets an error, and closes it.
  *
- * A TLS handshake occupies one of the few threads that GLib has for the whole program. So no handshake begins before its client has sent
- * data. Only some handshakes run at once; the others wait. A handshake that takes long is ended, earlier while others wait. The client with
- * the fewest handshakes is next, with its newest connection, which is the likeliest to succeed. libsoup gets connections after their
- * handshake.
+ * A TLS handshake occupies one of the few threads that GLib has for the whole program. So no
+ * handshake begins before its client has sent data. Only some handshakes run at once; the others
+ * wait. A handshake that takes long is ended, earlier while others wait. The client with the fewest
+ * handshakes is next, with its newest connection, which is the likeliest to succeed. libsoup gets
+ * connections after their handshake.
  */
 #include "tools/run/http/connections.h"
 
@@ -17,7 +19,8 @@
 #define SEND_BUFFER (256 * 1024)
 /* After the process had no file descriptor left for a connection. */
 #define RETRY_MS 500
-/* TLS handshakes at once, fewer than GLib has threads, and the microseconds that one may take: alone, and while others wait. */
+/* TLS handshakes at once, fewer than GLib has threads, and the microseconds that one may take:
+ * alone, and while others wait. */
 #define MAX_HANDSHAKES 8
 #define HANDSHAKE_PATIENCE (3 * G_USEC_PER_SEC)
 #define HANDSHAKE_IMPATIENCE (G_USEC_PER_SEC / 2)
@@ -66,8 +69,8 @@ sl_connections_client (GSocketAddress *address)
   static const guint8 mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
   const gboolean six = g_inet_address_get_family (host) == G_SOCKET_FAMILY_IPV6;
   if (six && memcmp (bytes, mapped, sizeof mapped) != 0)
-    return g_strdup_printf ("%02x%02x:%02x%02x:%02x%02x:%02x%02x::/64", bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5],
-                            bytes[6], bytes[7]);
+    return g_strdup_printf ("%02x%02x:%02x%02x:%02x%02x:%02x%02x::/64", bytes[0], bytes[1],
+                            bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]);
   bytes += six ? sizeof mapped : 0;
   return g_strdup_printf ("%u.%u.%u.%u", bytes[0], bytes[1], bytes[2], bytes[3]);
 }
@@ -80,7 +83,8 @@ stop_waiting (Connection *connection)
   g_clear_pointer (&connection->readable, g_source_unref);
 }
 
-/* Those that have given way and are not gone yet count, too: others wait in the kernel until some are gone. */
+/* Those that have given way and are not gone yet count, too: others wait in the kernel until some
+ * are gone. */
 static gboolean
 is_full (const SlConnections *connections)
 {
@@ -182,7 +186,8 @@ on_handshake (GObject *tls, GAsyncResult *result, gpointer data)
   SlConnections *connections = connection->connections;
   g_autoptr (GIOStream) outer = g_steal_pointer (&connection->tls);
   connections->handshakes--;
-  if (g_tls_connection_handshake_finish (G_TLS_CONNECTION (tls), result, NULL) && !connection->ended)
+  if (g_tls_connection_handshake_finish (G_TLS_CONNECTION (tls), result, NULL)
+      && !connection->ended)
     hand_over (connection, outer);
   else
     drop (connection);
@@ -210,15 +215,18 @@ begin_handshakes (SlConnections *connections)
 {
   while (connections->handshakes < MAX_HANDSHAKES && connections->spoken.length > 0) {
     Connection *connection = next_handshake (connections);
-    connection->tls =
-      connection->ended ? NULL : g_tls_server_connection_new (G_IO_STREAM (connection->stream), connections->certificate, NULL);
+    connection->tls = connection->ended
+                        ? NULL
+                        : g_tls_server_connection_new (G_IO_STREAM (connection->stream),
+                                                       connections->certificate, NULL);
     if (connection->tls == NULL) {
       drop (connection);
       continue;
     }
     connections->handshakes++;
     connection->shaking = g_get_monotonic_time ();
-    g_tls_connection_handshake_async (G_TLS_CONNECTION (connection->tls), G_PRIORITY_DEFAULT, NULL, on_handshake, connection);
+    g_tls_connection_handshake_async (G_TLS_CONNECTION (connection->tls), G_PRIORITY_DEFAULT, NULL,
+                                      on_handshake, connection);
   }
 }
 
@@ -288,7 +296,8 @@ static void
 on_arrival (GObject *listener, GAsyncResult *result, gpointer data)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (GSocketConnection) stream = g_socket_listener_accept_finish (G_SOCKET_LISTENER (listener), result, NULL, &error);
+  g_autoptr (GSocketConnection) stream =
+    g_socket_listener_accept_finish (G_SOCKET_LISTENER (listener), result, NULL, &error);
   SlConnections *connections = data;
   if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
     return; /* @connections may be gone */
@@ -307,7 +316,8 @@ on_arrival (GObject *listener, GAsyncResult *result, gpointer data)
 static void
 listen_on (SlConnections *connections)
 {
-  g_socket_listener_accept_async (connections->listener, connections->cancellable, on_arrival, connections);
+  g_socket_listener_accept_async (connections->listener, connections->cancellable, on_arrival,
+                                  connections);
 }
 
 SlConnections *
@@ -349,7 +359,8 @@ void
 sl_connections_expire (SlConnections *connections)
 {
   const gint64 now = g_get_monotonic_time ();
-  const gint64 handshake = connections->spoken.length > 0 ? HANDSHAKE_IMPATIENCE : HANDSHAKE_PATIENCE;
+  const gint64 handshake =
+    connections->spoken.length > 0 ? HANDSHAKE_IMPATIENCE : HANDSHAKE_PATIENCE;
   for (GList *link = connections->all.head; link != NULL; link = link->next) {
     Connection *connection = link->data;
     if (now - connection->since > SL_CONNECTION_PATIENCE * G_USEC_PER_SEC
@@ -362,7 +373,8 @@ GIOStream *
 sl_connections_steal (SlConnections *connections, SoupServerMessage *message, GSocket **socket)
 {
   GSocketAddress *remote = soup_server_message_get_remote_address (message);
-  Connection *connection = remote != NULL ? g_object_get_qdata (G_OBJECT (remote), connection_quark ()) : NULL;
+  Connection *connection =
+    remote != NULL ? g_object_get_qdata (G_OBJECT (remote), connection_quark ()) : NULL;
   if (connection == NULL)
     return NULL;
   *socket = g_object_ref (connection->socket);

@@ -25,7 +25,8 @@ sl_exposition_head (GString *out, const char *name, const char *type, const char
 }
 
 void
-sl_exposition_begin (GString *out, const char *metric, const char *suffix, const char *name, const char *value, va_list labels)
+sl_exposition_begin (GString *out, const char *metric, const char *suffix, const char *name,
+                     const char *value, va_list labels)
 {
   g_string_append_printf (out, "%s%s{", metric, suffix);
   append_label (out, name, value);
@@ -35,7 +36,8 @@ sl_exposition_begin (GString *out, const char *metric, const char *suffix, const
 }
 
 static void G_GNUC_NULL_TERMINATED
-begin (GString *out, const char *metric, const char *suffix, const char *name, const char *value, ...)
+begin (GString *out, const char *metric, const char *suffix, const char *name, const char *value,
+       ...)
 {
   va_list labels;
   va_start (labels, value);
@@ -44,8 +46,8 @@ begin (GString *out, const char *metric, const char *suffix, const char *name, c
 }
 
 void
-sl_exposition_histogram (GString *out, const char *metric, const char *name, const char *value, const char *stage,
-                         const SlHistogram *histogram)
+sl_exposition_histogram (GString *out, const char *metric, const char *name, const char *value,
+                         const char *stage, const SlHistogram *histogram)
 {
   guint64 sum = 0;
   for (guint i = 0; i <= SL_FLOW_BUCKETS; i++) {
@@ -66,13 +68,16 @@ sl_exposition_histogram (GString *out, const char *metric, const char *name, con
 void
 sl_exposition_process (GString *out, const SlProcessFigures *process, gint64 started)
 {
-  sl_exposition_head (out, "process_cpu_seconds_total", "counter", "Processor time of the process.");
+  sl_exposition_head (out, "process_cpu_seconds_total", "counter",
+                      "Processor time of the process.");
   g_string_append (out, "process_cpu_seconds_total ");
   sl_json_append_double (out, process->cpu, 9);
   g_string_append_c (out, '\n');
   sl_exposition_head (out, "process_resident_memory_bytes", "gauge", "Memory of the process.");
-  g_string_append_printf (out, "process_resident_memory_bytes %" G_GUINT64_FORMAT "\n", process->rss);
-  sl_exposition_head (out, "process_start_time_seconds", "gauge", "When the process started, since 1970.");
+  g_string_append_printf (out, "process_resident_memory_bytes %" G_GUINT64_FORMAT "\n",
+                          process->rss);
+  sl_exposition_head (out, "process_start_time_seconds", "gauge",
+                      "When the process started, since 1970.");
   g_string_append_printf (out, "process_start_time_seconds %" G_GINT64_FORMAT "\n", started);
   sl_exposition_head (out, "sightline_build_info", "gauge", "1; the version is a label.");
   g_string_append (out, "sightline_build_info{version=\"" SL_VERSION "\"} 1\n");

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Taps at elements that emit predictions: a probe at the sink pad sees the frame first, the signal of the same frame follows in the same
- * thread. Behind an slanalyze frames have zones and lines, too, so they come from there, and predictions from where they are found. Pipelines
- * without such an element have taps at their sinks, for frames alone. Until a frame is wanted, a probe is one atomic read.
+ * Taps at elements that emit predictions: a probe at the sink pad sees the frame first, the signal
+ * of the same frame follows in the same thread. Behind an slanalyze frames have zones and lines,
+ * too, so they come from there, and predictions from where they are found. Pipelines without such
+ * an element have taps at their sinks, for frames alone. Until a frame is wanted, a probe is one
+ * atomic read.
  */
 #include "tools/run/http/feed.h"
 
@@ -113,7 +115,8 @@ keep_pending (Tap *tap, GstBuffer *buffer, GstCaps *caps)
   tap->pending.caps = gst_caps_ref (caps);
 }
 
-/* A frame in a tensor's meta, or one that is a frame itself; tensors of a frame's objects have the same frame, again and again. */
+/* A frame in a tensor's meta, or one that is a frame itself; tensors of a frame's objects have the
+ * same frame, again and again. */
 static GstPadProbeReturn
 on_buffer (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
@@ -123,8 +126,8 @@ on_buffer (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
   const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
   if (meta != NULL && meta->frame != NULL) {
-    if (meta->content == SL_FRAME_WHOLE || meta->content == SL_FRAME_AFTER_TILES || meta->content == SL_FRAME_LAST_OBJECT
-        || meta->content == SL_FRAME_NO_OBJECTS)
+    if (meta->content == SL_FRAME_WHOLE || meta->content == SL_FRAME_AFTER_TILES
+        || meta->content == SL_FRAME_LAST_OBJECT || meta->content == SL_FRAME_NO_OBJECTS)
       keep_pending (tap, meta->frame, meta->caps);
     return GST_PAD_PROBE_OK;
   }
@@ -157,7 +160,8 @@ on_predictions (GstElement *element, SlPredictions *predictions, gpointer data)
   }
 }
 
-/* @element: (nullable): that emits what is found on the frames that come through @pad (transfer full) (nullable). */
+/* @element: (nullable): that emits what is found on the frames that come through @pad (transfer
+ * full) (nullable). */
 static void
 add_tap (SlFeed *feed, GstPad *pad, GstElement *element)
 {
@@ -249,7 +253,8 @@ sl_feed_newest (SlFeed *feed, guint stall, guint64 *serial)
 {
   const gint64 oldest = g_get_monotonic_time () - (gint64) stall * 1000;
   g_mutex_lock (&feed->lock);
-  SlPredictions *newest = feed->newest != NULL && feed->since >= oldest ? sl_predictions_ref (feed->newest) : NULL;
+  SlPredictions *newest =
+    feed->newest != NULL && feed->since >= oldest ? sl_predictions_ref (feed->newest) : NULL;
   *serial = feed->serial;
   g_mutex_unlock (&feed->lock);
   return newest;

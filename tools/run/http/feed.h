@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What one pipeline sees, on its way from streaming threads to the server's thread: the newest predictions always, a frame only when one is
- * wanted, and then a reference to it. Streaming threads take a lock that is held for pointers.
+ * What one pipeline sees, on its way from streaming threads to the server's thread: the newest
+ * predictions always, a frame only when one is wanted, and then a reference to it. Streaming
+ * threads take a lock that is held for pointers.
  */
 #ifndef SL_TOOLS_RUN_HTTP_FEED_H
 #define SL_TOOLS_RUN_HTTP_FEED_H
@@ -20,7 +21,8 @@ typedef struct
   SlPredictions *predictions;
 } SlFeedFrame;
 
-/** sl_feed_new: @notify: called from streaming threads when a wanted frame is there, or predictions that somebody watches. */
+/** sl_feed_new: @notify: called from streaming threads when a wanted frame is there, or predictions
+ * that somebody watches. */
 SlFeed *sl_feed_new (const char *name, void (*notify) (gpointer), gpointer data);
 /** sl_feed_free: of a feed that is attached to nothing. */
 void sl_feed_free (SlFeed *feed);
@@ -33,7 +35,8 @@ void sl_feed_detach (SlFeed *feed);
 void sl_feed_set_watched (SlFeed *feed, gboolean watched);
 /** sl_feed_want_frame: the next frame is kept and notified. */
 void sl_feed_want_frame (SlFeed *feed);
-/** sl_feed_newest: (transfer full) (nullable): the newest predictions of the pipeline, unless they are older than @stall milliseconds.
+/** sl_feed_newest: (transfer full) (nullable): the newest predictions of the pipeline, unless they
+ * are older than @stall milliseconds.
  *  @serial: (out): the number, from 1, of the newest that there ever were; 0 = none yet. */
 SlPredictions *sl_feed_newest (SlFeed *feed, guint stall, guint64 *serial);
 /** sl_feed_take_frame: FALSE when none is there. @frame: (out): to be cleared. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the supervisor holds of the server: a channel for each worker, in the workers' order, and a report twice a second. */
+/* What the supervisor holds of the server: a channel for each worker, in the workers' order, and a
+ * report twice a second. */
 #include "tools/run/http/http.h"
 
 #include "tools/run/http/choose.h"
@@ -21,13 +22,15 @@ struct _SlRunHttp
 };
 
 static void
-note_line (SlLogLevel level, const char *pipeline, const char *event, const char *message, gpointer data)
+note_line (SlLogLevel level, const char *pipeline, const char *event, const char *message,
+           gpointer data)
 {
   sl_messages_add (((SlRunHttp *) data)->messages, level, pipeline, event, message);
 }
 
 SlRunHttp *
-sl_run_http_new (const SlHttpSettings *settings, const char *origin, GPtrArray *workers, GError **error)
+sl_run_http_new (const SlHttpSettings *settings, const char *origin, GPtrArray *workers,
+                 GError **error)
 {
   SlRunHttp *http = g_new0 (SlRunHttp, 1);
   g_autofree char *warning = NULL;
@@ -37,7 +40,8 @@ sl_run_http_new (const SlHttpSettings *settings, const char *origin, GPtrArray *
   http->reporter = sl_reporter_new (workers);
   http->channels = g_ptr_array_new_with_free_func ((GDestroyNotify) sl_channel_free);
   for (guint i = 0; i < workers->len; i++)
-    g_ptr_array_add (http->channels, sl_channel_new (sl_worker_name (workers->pdata[i]), &http->settings, http->messages));
+    g_ptr_array_add (http->channels, sl_channel_new (sl_worker_name (workers->pdata[i]),
+                                                     &http->settings, http->messages));
   http->site = sl_run_site_new (&http->settings, http->messages, http->channels);
   http->server = sl_http_server_new (&http->settings, &sl_run_site, http->site, &warning, error);
   if (http->server == NULL) {
@@ -49,7 +53,8 @@ sl_run_http_new (const SlHttpSettings *settings, const char *origin, GPtrArray *
   if (warning != NULL)
     sl_run_log (SL_LOG_WARNING, NULL, "http", "password file: %s", warning);
   for (guint i = 0; i < workers->len; i++)
-    sl_feed_attach (sl_channel_feed (http->channels->pdata[i]), sl_worker_pipeline (workers->pdata[i]));
+    sl_feed_attach (sl_channel_feed (http->channels->pdata[i]),
+                    sl_worker_pipeline (workers->pdata[i]));
   return http;
 }
 
@@ -59,7 +64,8 @@ sl_run_http_start (SlRunHttp *http)
   http->reported = g_get_monotonic_time ();
   sl_run_site_report (http->site, sl_reporter_make (http->reporter));
   sl_http_server_start (http->server);
-  sl_run_log (SL_LOG_INFO, NULL, "http", "%s shows the pipelines", sl_http_server_url (http->server));
+  sl_run_log (SL_LOG_INFO, NULL, "http", "%s shows the pipelines",
+              sl_http_server_url (http->server));
 }
 
 void

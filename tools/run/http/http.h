@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * `sightline run --http`: what the pipelines see and how they are, for browsers and for programs that watch machines. A build without
- * libsoup has these functions, too, and refuses to serve.
+ * `sightline run --http`: what the pipelines see and how they are, for browsers and for programs
+ * that watch machines. A build without libsoup has these functions, too, and refuses to serve.
  */
 #ifndef SL_TOOLS_RUN_HTTP_HTTP_H
 #define SL_TOOLS_RUN_HTTP_HTTP_H
@@ -17,15 +17,18 @@ typedef struct _SlRunHttp SlRunHttp;
  * @origin: what states that address, for messages
  * @workers: of SlWorker, which must live as long
  *
- * Listens, and takes up the lines of the log; answers only once started, when there is something to tell. Returns NULL with @error set
- * (SL_ERROR_ARGUMENT, SL_ERROR_OPEN, SL_ERROR_UNSUPPORTED).
+ * Listens, and takes up the lines of the log; answers only once started, when there is something to
+ * tell. Returns NULL with @error set (SL_ERROR_ARGUMENT, SL_ERROR_OPEN, SL_ERROR_UNSUPPORTED).
  */
-SlRunHttp *sl_run_http_new (const SlHttpSettings *settings, const char *origin, GPtrArray *workers, GError **error);
-/** sl_run_http_start: serves from now on, on a thread of its own, and logs where; the workers are started. */
+SlRunHttp *sl_run_http_new (const SlHttpSettings *settings, const char *origin, GPtrArray *workers,
+                            GError **error);
+/** sl_run_http_start: serves from now on, on a thread of its own, and logs where; the workers are
+ * started. */
 void sl_run_http_start (SlRunHttp *http);
 /** sl_run_http_free: ends the thread and all connections. */
 void sl_run_http_free (SlRunHttp *http);
-/** sl_run_http_tick: reports how the workers are, when it is time; to be called some times a second. */
+/** sl_run_http_tick: reports how the workers are, when it is time; to be called some times a
+ * second. */
 void sl_run_http_tick (SlRunHttp *http);
 /** sl_run_http_adopt: @pipeline is @worker's from now on, and does not play yet. */
 void sl_run_http_adopt (SlRunHttp *http, SlWorker *worker, GstElement *pipeline);

@@ -36,13 +36,16 @@ override (char **setting, const char *option)
 }
 
 gboolean
-sl_http_options_apply (const SlHttpOptions *options, const char *origin, SlHttpSettings *settings, GError **error)
+sl_http_options_apply (const SlHttpOptions *options, const char *origin, SlHttpSettings *settings,
+                       GError **error)
 {
   override (&settings->listen, options->listen);
   override (&settings->password_file, options->password_file);
   override (&settings->certificate, options->certificate);
   override (&settings->private_key, options->private_key);
-  if (settings->listen == NULL && (options->password_file != NULL || options->certificate != NULL || options->private_key != NULL))
+  if (settings->listen == NULL
+      && (options->password_file != NULL || options->certificate != NULL
+          || options->private_key != NULL))
     return fail (error, "--http-%s: expected --http ADDR:PORT with it, which says where to serve",
                  options->password_file != NULL ? "password-file"
                  : options->certificate != NULL ? "certificate"
@@ -68,8 +71,10 @@ sl_http_address (const char *text, GError **error)
   }
   g_autoptr (GInetAddress) address = NULL;
   if (host != NULL && g_ascii_string_to_unsigned (colon + 1, 10, 0, 65535, &port, NULL))
-    address = strcmp (host, "localhost") == 0 ? g_inet_address_new_loopback (G_SOCKET_FAMILY_IPV4) : g_inet_address_new_from_string (host);
-  if (address == NULL || (g_inet_address_get_family (address) == G_SOCKET_FAMILY_IPV6) != bracketed) {
+    address = strcmp (host, "localhost") == 0 ? g_inet_address_new_loopback (G_SOCKET_FAMILY_IPV4)
+                                              : g_inet_address_new_from_string (host);
+  if (address == NULL
+      || (g_inet_address_get_family (address) == G_SOCKET_FAMILY_IPV6) != bracketed) {
     fail (error, "expected ADDR:PORT, such as 127.0.0.1:8080 or [::1]:8080, got '%s'", text);
     return NULL;
   }
@@ -79,11 +84,13 @@ sl_http_address (const char *text, GError **error)
 gboolean
 sl_http_check_reach (const SlHttpSettings *settings, GSocketAddress *address, GError **error)
 {
-  if (g_inet_address_get_is_loopback (g_inet_socket_address_get_address (G_INET_SOCKET_ADDRESS (address)))
+  if (g_inet_address_get_is_loopback (
+        g_inet_socket_address_get_address (G_INET_SOCKET_ADDRESS (address)))
       || settings->password_file != NULL || settings->certificate != NULL)
     return TRUE;
-  return fail (error,
-               "other machines reach %s: expected 127.0.0.1 or [::1], a password file (--http-password-file) or TLS (--http-certificate "
-               "and --http-key)",
-               settings->listen);
+  return fail (
+    error,
+    "other machines reach %s: expected 127.0.0.1 or [::1], a password file (--http-password-file) or TLS (--http-certificate "
+    "and --http-key)",
+    settings->listen);
 }

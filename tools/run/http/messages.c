@@ -28,13 +28,15 @@ sl_messages_free (SlMessages *messages)
 }
 
 void
-sl_messages_add (SlMessages *messages, SlLogLevel level, const char *pipeline, const char *event, const char *message)
+sl_messages_add (SlMessages *messages, SlLogLevel level, const char *pipeline, const char *event,
+                 const char *message)
 {
   g_autoptr (GDateTime) now = g_date_time_new_now_utc ();
   g_autofree char *time = g_date_time_format (now, "%Y-%m-%dT%H:%M:%SZ");
   GString *line = g_string_new (NULL);
-  g_string_append_printf (line, "{\"time\":\"%s\",\"level\":\"%s\",\"event\":\"%s\",\"pipeline\":", time, sl_run_log_level_name (level),
-                          event);
+  g_string_append_printf (line,
+                          "{\"time\":\"%s\",\"level\":\"%s\",\"event\":\"%s\",\"pipeline\":", time,
+                          sl_run_log_level_name (level), event);
   sl_json_append_string (line, pipeline);
   g_string_append (line, ",\"message\":");
   sl_json_append_string (line, message);

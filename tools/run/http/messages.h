@@ -17,8 +17,10 @@ typedef struct _SlMessages SlMessages;
 SlMessages *sl_messages_new (void);
 void sl_messages_free (SlMessages *messages);
 /** sl_messages_add: @pipeline: (nullable) */
-void sl_messages_add (SlMessages *messages, SlLogLevel level, const char *pipeline, const char *event, const char *message);
-/** sl_messages_append_json: appends an array of objects with time (UTC), level, event, pipeline and message, oldest first. */
+void sl_messages_add (SlMessages *messages, SlLogLevel level, const char *pipeline,
+                      const char *event, const char *message);
+/** sl_messages_append_json: appends an array of objects with time (UTC), level, event, pipeline and
+ * message, oldest first. */
 void sl_messages_append_json (SlMessages *messages, GString *out);
 
 #endif

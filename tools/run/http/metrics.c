@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reports in Prometheus's text exposition format, version 0.0.4. Every metric is a row with its help, its type and the function that
- * writes its samples.
+ * Reports in Prometheus's text exposition format, version 0.0.4. Every metric is a row with its
+ * help, its type and the function that writes its samples.
  */
 #include <string.h>
 
@@ -11,7 +11,8 @@
 #include "tools/run/http/texts.h"
 
 /* What a state may be, so that each has a sample, 0 or 1. */
-static const char *const camera_states[] = { "stopped", "connecting", "playing", "waiting", "stalled", "reconnecting", "ended" };
+static const char *const camera_states[] = { "stopped", "connecting",   "playing", "waiting",
+                                             "stalled", "reconnecting", "ended" };
 
 typedef struct
 {
@@ -22,7 +23,8 @@ typedef struct
   GString *out;
 } Writer;
 
-/* The sample's name and its label for the pipeline, and further ones: names and values, NULL at the end. */
+/* The sample's name and its label for the pipeline, and further ones: names and values, NULL at the
+ * end. */
 static void G_GNUC_NULL_TERMINATED
 begin (const Writer *w, const char *suffix, ...)
 {
@@ -131,8 +133,8 @@ static void
 write_stages (const Writer *w)
 {
   for (guint s = 0; s < SL_N_STAGES; s++)
-    sl_exposition_histogram (w->out, w->metric, "pipeline", w->pipeline->name, sl_stage_name ((SlStage) s),
-                             &w->pipeline->totals.histograms[s]);
+    sl_exposition_histogram (w->out, w->metric, "pipeline", w->pipeline->name,
+                             sl_stage_name ((SlStage) s), &w->pipeline->totals.histograms[s]);
 }
 
 static void
@@ -236,7 +238,9 @@ write_remote_frames (const Writer *w)
     {
       const char *result;
       guint64 count;
-    } counts[] = { { "answered", remote->answered }, { "lost", remote->lost }, { "local", remote->local } };
+    } counts[] = { { "answered", remote->answered },
+                   { "lost", remote->lost },
+                   { "local", remote->local } };
     for (guint c = 0; c < G_N_ELEMENTS (counts); c++) {
       begin (w, "", "element", remote->name, "result", counts[c].result, NULL);
       end_count (w, counts[c].count);
@@ -264,7 +268,8 @@ write_remote_connected (const Writer *w)
   }
 }
 
-/* What the field @field counts of each class of each region of @kind. @direction: (nullable): in which lines are crossed */
+/* What the field @field counts of each class of each region of @kind. @direction: (nullable): in
+ * which lines are crossed */
 static void
 write_classes (const Writer *w, const char *kind, const char *field, const char *direction)
 {
@@ -273,16 +278,21 @@ write_classes (const Writer *w, const char *kind, const char *field, const char 
     for (guint r = 0; r < sl_report_list_length (regions->counts, "regions"); r++) {
       const GstStructure *region = sl_report_list_item (regions->counts, "regions", r);
       const char *name = gst_structure_get_string (region, "name");
-      for (guint c = 0; gst_structure_has_name (region, kind) && c < sl_report_list_length (region, "classes"); c++) {
+      for (guint c = 0;
+           gst_structure_has_name (region, kind) && c < sl_report_list_length (region, "classes");
+           c++) {
         const GstStructure *class = sl_report_list_item (region, "classes", c);
         const char *label = gst_structure_get_string (class, "label");
         guint64 count = 0;
         guint small = 0;
         if (direction != NULL)
-          begin (w, "", "element", regions->name, kind, name, "direction", direction, "label", label, NULL);
+          begin (w, "", "element", regions->name, kind, name, "direction", direction, "label",
+                 label, NULL);
         else
           begin (w, "", "element", regions->name, kind, name, "label", label, NULL);
-        end_count (w, gst_structure_get_uint (class, field, &small) ? small : gst_structure_get_uint64 (class, field, &count) ? count : 0);
+        end_count (w, gst_structure_get_uint (class, field, &small)     ? small
+                      : gst_structure_get_uint64 (class, field, &count) ? count
+                                                                        : 0);
       }
     }
   }
@@ -322,9 +332,11 @@ write_longest (const Writer *w)
     for (guint r = 0; r < sl_report_list_length (regions->counts, "regions"); r++) {
       const GstStructure *region = sl_report_list_item (regions->counts, "regions", r);
       gdouble seconds = 0;
-      if (!gst_structure_has_name (region, "zone") || !gst_structure_get_double (region, "longest", &seconds))
+      if (!gst_structure_has_name (region, "zone")
+          || !gst_structure_get_double (region, "longest", &seconds))
         continue;
-      begin (w, "", "element", regions->name, "zone", gst_structure_get_string (region, "name"), NULL);
+      begin (w, "", "element", regions->name, "zone", gst_structure_get_string (region, "name"),
+             NULL);
       end_number (w, seconds);
     }
   }
@@ -352,7 +364,8 @@ write_objects (const Writer *w)
   GHashTableIter iter;
   gpointer label, count;
   for (guint i = 0; w->newest != NULL && i < sl_predictions_get_n_objects (w->newest); i++) {
-    char *shown = sl_printable (sl_object_get_label (sl_predictions_get_object (w->newest, i)), SL_PRINTABLE_LABEL);
+    char *shown = sl_printable (sl_object_get_label (sl_predictions_get_object (w->newest, i)),
+                                SL_PRINTABLE_LABEL);
     const guint before = GPOINTER_TO_UINT (g_hash_table_lookup (counts, shown));
     g_hash_table_replace (counts, shown, GUINT_TO_POINTER (before + 1));
   }
@@ -369,38 +382,59 @@ static const struct
   void (*write) (const Writer *);
 } metrics[] = {
   { "sightline_pipeline_state", "gauge", "1 for the state that the pipeline is in.", write_state },
-  { "sightline_frames_in_total", "counter", "Frames that sources or decoders gave.", write_frames_in },
+  { "sightline_frames_in_total", "counter", "Frames that sources or decoders gave.",
+    write_frames_in },
   { "sightline_frames_out_total", "counter", "Frames that reached a sink.", write_frames_out },
   { "sightline_predictions_total", "counter", "Frames that a model looked at.", write_predictions },
-  { "sightline_frames_dropped_total", "counter", "Frames that were dropped since the last start, by the reason.", write_dropped },
-  { "sightline_frames_without_prediction", "gauge", "Frames in that gave no prediction, frames on their way among them.", write_without },
+  { "sightline_frames_dropped_total", "counter",
+    "Frames that were dropped since the last start, by the reason.", write_dropped },
+  { "sightline_frames_without_prediction", "gauge",
+    "Frames in that gave no prediction, frames on their way among them.", write_without },
   { "sightline_frames_per_second", "gauge", "Frames a second that reach a sink.", write_rate },
   { "sightline_last_frame_age_seconds", "gauge", "Time since a frame reached a sink.", write_age },
-  { "sightline_stage_seconds", "histogram", "Time that frames spend in a stage; age is from capture to prediction.", write_stages },
-  { "sightline_objects", "gauge", "Objects on the newest frame; none while frames do not come.", write_objects },
+  { "sightline_stage_seconds", "histogram",
+    "Time that frames spend in a stage; age is from capture to prediction.", write_stages },
+  { "sightline_objects", "gauge", "Objects on the newest frame; none while frames do not come.",
+    write_objects },
   { "sightline_zone_objects", "gauge", "Objects in the zone.", write_zones_inside },
-  { "sightline_zone_entered_total", "counter", "Objects that entered the zone since the counts begin.", write_zones_entered },
-  { "sightline_zone_left_total", "counter", "Objects that left the zone since the counts begin.", write_zones_left },
-  { "sightline_zone_longest_seconds", "gauge", "How long the one has been in the zone that is longest of those inside.", write_longest },
-  { "sightline_line_crossings_total", "counter", "Objects that crossed the line since the counts begin; in is to its right.", write_lines },
-  { "sightline_counts_since_seconds", "gauge", "Since when zones and lines count, in seconds since 1970.", write_since },
-  { "sightline_restarts_total", "counter", "Starts by the restart policy, after a failure or an end; reloads are none.", write_restarts },
-  { "sightline_recoveries_total", "counter", "Returns of the pipeline or its camera after a failure.", write_recoveries },
-  { "sightline_camera_state", "gauge", "1 for the state that the camera is in.", write_camera_states },
-  { "sightline_camera_last_frame_age_seconds", "gauge", "Time since the camera's last frame.", write_camera_ages },
-  { "sightline_model_info", "gauge", "1; the model in use is a label, empty for the one in the box.", write_models },
-  { "sightline_published_lines_total", "counter", "Lines that are out since the last start.", write_published },
+  { "sightline_zone_entered_total", "counter",
+    "Objects that entered the zone since the counts begin.", write_zones_entered },
+  { "sightline_zone_left_total", "counter", "Objects that left the zone since the counts begin.",
+    write_zones_left },
+  { "sightline_zone_longest_seconds", "gauge",
+    "How long the one has been in the zone that is longest of those inside.", write_longest },
+  { "sightline_line_crossings_total", "counter",
+    "Objects that crossed the line since the counts begin; in is to its right.", write_lines },
+  { "sightline_counts_since_seconds", "gauge",
+    "Since when zones and lines count, in seconds since 1970.", write_since },
+  { "sightline_restarts_total", "counter",
+    "Starts by the restart policy, after a failure or an end; reloads are none.", write_restarts },
+  { "sightline_recoveries_total", "counter",
+    "Returns of the pipeline or its camera after a failure.", write_recoveries },
+  { "sightline_camera_state", "gauge", "1 for the state that the camera is in.",
+    write_camera_states },
+  { "sightline_camera_last_frame_age_seconds", "gauge", "Time since the camera's last frame.",
+    write_camera_ages },
+  { "sightline_model_info", "gauge",
+    "1; the model in use is a label, empty for the one in the box.", write_models },
+  { "sightline_published_lines_total", "counter", "Lines that are out since the last start.",
+    write_published },
   { "sightline_lost_lines_total", "counter", "Lines lost since the last start.", write_lost },
   { "sightline_output_connected", "gauge", "Whether lines can be sent.", write_connected },
   { "sightline_remote_frames_total", "counter",
     "Frames of an slremote since the last start, by the result: answered by a worker; lost, as none did; local, computed here.",
     write_remote_frames },
-  { "sightline_remote_workers", "gauge", "Workers that report to the broker.", write_remote_workers },
-  { "sightline_remote_connected", "gauge", "Whether there is a connection to the broker.", write_remote_connected },
-  { "sightline_clips_total", "counter", "Clips that are whole, since the last start.", write_clips },
-  { "sightline_clips_failed_total", "counter", "Clips of which nothing is left, since the last start.", write_clips_failed },
+  { "sightline_remote_workers", "gauge", "Workers that report to the broker.",
+    write_remote_workers },
+  { "sightline_remote_connected", "gauge", "Whether there is a connection to the broker.",
+    write_remote_connected },
+  { "sightline_clips_total", "counter", "Clips that are whole, since the last start.",
+    write_clips },
+  { "sightline_clips_failed_total", "counter",
+    "Clips of which nothing is left, since the last start.", write_clips_failed },
   { "sightline_clip_frames_dropped_total", "counter",
-    "Frames that are in no clip because encoder or disk were too slow, since the last start.", write_clips_dropped },
+    "Frames that are in no clip because encoder or disk were too slow, since the last start.",
+    write_clips_dropped },
 };
 
 void
@@ -409,7 +443,8 @@ sl_text_metrics (GString *out, const SlReport *report, const GPtrArray *newest)
   for (guint m = 0; m < G_N_ELEMENTS (metrics); m++) {
     sl_exposition_head (out, metrics[m].name, metrics[m].type, metrics[m].help);
     for (guint i = 0; i < report->pipelines->len; i++) {
-      const Writer writer = { report, report->pipelines->pdata[i], newest->pdata[i], metrics[m].name, out };
+      const Writer writer = { report, report->pipelines->pdata[i], newest->pdata[i],
+                              metrics[m].name, out };
       metrics[m].write (&writer);
     }
   }

@@ -4,10 +4,13 @@
 #include "tools/run/http/http.h"
 
 SlRunHttp *
-sl_run_http_new (const SlHttpSettings *settings, const char *origin, GPtrArray *workers, GError **error)
+sl_run_http_new (const SlHttpSettings *settings, const char *origin, GPtrArray *workers,
+                 GError **error)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-               "%s: this build serves no HTTP: expected libsoup 3 when it was made (Debian: libsoup-3.0-dev, meson option http)", origin);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+    "%s: this build serves no HTTP: expected libsoup 3 when it was made (Debian: libsoup-3.0-dev, meson option http)",
+    origin);
   return NULL;
 }
 

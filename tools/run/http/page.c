@@ -9,6 +9,7 @@ sl_http_page (void)
 {
   static GBytes *page;
   if (g_once_init_enter (&page))
-    g_once_init_leave (&page, g_resources_lookup_data ("/sightline/http/page.html", G_RESOURCE_LOOKUP_FLAGS_NONE, NULL));
+    g_once_init_leave (&page, g_resources_lookup_data ("/sightline/http/page.html",
+                                                       G_RESOURCE_LOOKUP_FLAGS_NONE, NULL));
   return g_bytes_get_data (page, NULL);
 }

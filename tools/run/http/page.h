@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The page that people see: page.html, which loads nothing from elsewhere and asks the server that it came from for all it shows.
+ * The page that people see: page.html, which loads nothing from elsewhere and asks the server that
+ * it came from for all it shows.
  */
 #ifndef SL_TOOLS_RUN_HTTP_PAGE_H
 #define SL_TOOLS_RUN_HTTP_PAGE_H

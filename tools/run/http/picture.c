@@ -13,12 +13,14 @@ static gboolean
 is_no_prediction (GstBuffer *buffer, GstMeta **meta, gpointer data)
 {
   const GType api = (*meta)->info->api;
-  if (api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE || api == sl_mask_meta_api_get_type () || sl_meta_api_is_relations (api))
+  if (api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE || api == sl_mask_meta_api_get_type ()
+      || sl_meta_api_is_relations (api))
     *meta = NULL;
   return TRUE;
 }
 
-/* (transfer full): the frame's memory with its predictions, and no others: those on the frame may be only a part of them. */
+/* (transfer full): the frame's memory with its predictions, and no others: those on the frame may
+ * be only a part of them. */
 static GstBuffer *
 mark (const SlFeedFrame *frame)
 {

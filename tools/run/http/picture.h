@@ -8,7 +8,8 @@
 #include "plugins/record/picture.h"
 #include "tools/run/http/feed.h"
 
-/** sl_picture_make: (transfer full): as sl_picture_maker_make() does, with the predictions of @frame. */
+/** sl_picture_make: (transfer full): as sl_picture_maker_make() does, with the predictions of
+ * @frame. */
 GBytes *sl_picture_make (SlPictureMaker *maker, const SlFeedFrame *frame, GError **error);
 
 #endif

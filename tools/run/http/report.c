@@ -142,7 +142,8 @@ add_element (SlReportPipeline *pipeline, GstElement *element)
   if (strcmp (type, "SlCamera") == 0) {
     SlReportCamera camera = { .name = gst_element_get_name (element) };
     guint64 damaged = 0;
-    g_object_get (element, "uri", &camera.uri, "state", &camera.state, "last-frame-age", &camera.age, "damaged", &damaged, NULL);
+    g_object_get (element, "uri", &camera.uri, "state", &camera.state, "last-frame-age",
+                  &camera.age, "damaged", &damaged, NULL);
     g_array_append_val (pipeline->cameras, camera);
     pipeline->damaged += damaged;
   } else if (strcmp (type, "SlInfer") == 0) {
@@ -159,8 +160,8 @@ add_element (SlReportPipeline *pipeline, GstElement *element)
     pipeline->busy += dropped;
   } else if (strcmp (type, "SlPublish") == 0) {
     SlReportOutput output = { .name = gst_element_get_name (element) };
-    g_object_get (element, "location", &output.location, "published", &output.published, "dropped", &output.lost, "connected",
-                  &output.connected, NULL);
+    g_object_get (element, "location", &output.location, "published", &output.published, "dropped",
+                  &output.lost, "connected", &output.connected, NULL);
     g_array_append_val (pipeline->outputs, output);
   } else if (strcmp (type, "SlAnalyze") == 0) {
     SlReportRegions regions = { .name = gst_element_get_name (element) };
@@ -168,16 +169,18 @@ add_element (SlReportPipeline *pipeline, GstElement *element)
     g_array_append_val (pipeline->regions, regions);
   } else if (strcmp (type, "SlRemote") == 0) {
     SlReportRemote remote = { .name = gst_element_get_name (element) };
-    g_object_get (element, "location", &remote.location, "answered", &remote.answered, "lost", &remote.lost, "local", &remote.local,
-                  "workers", &remote.workers, "connected", &remote.connected, "silence", &remote.silence, NULL);
-    remote.lost -= MIN (remote.lost, remote.local); /* they were given up, and have a result all the same */
+    g_object_get (element, "location", &remote.location, "answered", &remote.answered, "lost",
+                  &remote.lost, "local", &remote.local, "workers", &remote.workers, "connected",
+                  &remote.connected, "silence", &remote.silence, NULL);
+    remote.lost -=
+      MIN (remote.lost, remote.local); /* they were given up, and have a result all the same */
     g_array_append_val (pipeline->remotes, remote);
   } else if (strcmp (type, "SlRecord") == 0) {
     SlReportRecorder recorder = { .name = gst_element_get_name (element) };
     g_autoptr (GstStructure) stats = NULL;
     g_object_get (element, "stats", &stats, NULL);
-    gst_structure_get (stats, "clips", G_TYPE_UINT64, &recorder.clips, "failed", G_TYPE_UINT64, &recorder.failed, "dropped", G_TYPE_UINT64,
-                       &recorder.dropped, NULL);
+    gst_structure_get (stats, "clips", G_TYPE_UINT64, &recorder.clips, "failed", G_TYPE_UINT64,
+                       &recorder.failed, "dropped", G_TYPE_UINT64, &recorder.dropped, NULL);
     g_array_append_val (pipeline->recorders, recorder);
   }
 }
@@ -194,14 +197,16 @@ forget_elements (SlReportPipeline *pipeline)
   pipeline->busy = pipeline->damaged = 0;
 }
 
-/* Elements come and go meanwhile, with a camera's connection for one: then everything is looked at again. */
+/* Elements come and go meanwhile, with a camera's connection for one: then everything is looked at
+ * again. */
 static void
 add_elements (SlReportPipeline *pipeline, GstBin *bin)
 {
   GstIterator *elements = gst_bin_iterate_recurse (bin);
   GstIteratorResult result;
   GValue item = G_VALUE_INIT;
-  while ((result = gst_iterator_next (elements, &item)) == GST_ITERATOR_OK || result == GST_ITERATOR_RESYNC) {
+  while ((result = gst_iterator_next (elements, &item)) == GST_ITERATOR_OK
+         || result == GST_ITERATOR_RESYNC) {
     if (result == GST_ITERATOR_OK) {
       add_element (pipeline, g_value_get_object (&item));
       g_value_reset (&item);
@@ -253,7 +258,8 @@ sl_reporter_make (SlReporter *reporter)
   const double seconds = (double) MAX (report->made - reporter->made, 1) / G_USEC_PER_SEC;
   report->pipelines = g_ptr_array_new_with_free_func (pipeline_free);
   for (guint i = 0; i < reporter->workers->len; i++)
-    g_ptr_array_add (report->pipelines, report_worker (reporter->workers->pdata[i], &reporter->before[i], seconds));
+    g_ptr_array_add (report->pipelines,
+                     report_worker (reporter->workers->pdata[i], &reporter->before[i], seconds));
   sl_process_figures_read (&report->process);
   report->cpu_percent = 100 * (report->process.cpu - reporter->cpu) / seconds;
   reporter->made = report->made;
@@ -271,7 +277,8 @@ sl_report_list_length (const GstStructure *structure, const char *name)
 const GstStructure *
 sl_report_list_item (const GstStructure *structure, const char *name, guint i)
 {
-  return gst_value_get_structure (gst_value_list_get_value (gst_structure_get_value (structure, name), i));
+  return gst_value_get_structure (
+    gst_value_list_get_value (gst_structure_get_value (structure, name), i));
 }
 
 gint64
@@ -290,21 +297,24 @@ static void G_GNUC_PRINTF (2, 3) add_reason (GPtrArray *reasons, const char *for
 
 /* Frames may pass it all the while. */
 static void
-check_remote (const SlReportPipeline *pipeline, const SlReportRemote *remote, guint stall, GPtrArray *reasons)
+check_remote (const SlReportPipeline *pipeline, const SlReportRemote *remote, guint stall,
+              GPtrArray *reasons)
 {
   if (remote->silence <= stall)
     return;
   const double seconds = (double) remote->silence / 1000;
   if (!remote->connected)
-    add_reason (reasons, "%s: %s has no connection to the broker, and no prediction for %.1f s", pipeline->name, remote->name, seconds);
+    add_reason (reasons, "%s: %s has no connection to the broker, and no prediction for %.1f s",
+                pipeline->name, remote->name, seconds);
   else
-    add_reason (reasons, "%s: no worker has answered %s for %.1f s, of %u that report", pipeline->name, remote->name, seconds,
-                remote->workers);
+    add_reason (reasons, "%s: no worker has answered %s for %.1f s, of %u that report",
+                pipeline->name, remote->name, seconds, remote->workers);
 }
 
 /* Starting and failed pipelines are not well; one that ended as its stream did is done. */
 static void
-check_pipeline (const SlReport *report, const SlReportPipeline *pipeline, gint64 silent, guint stall, GPtrArray *reasons)
+check_pipeline (const SlReport *report, const SlReportPipeline *pipeline, gint64 silent,
+                guint stall, GPtrArray *reasons)
 {
   const gint64 age = sl_report_age (report, pipeline) + silent;
   if (pipeline->state == SL_WORKER_STARTING)
@@ -317,7 +327,8 @@ check_pipeline (const SlReport *report, const SlReportPipeline *pipeline, gint64
     add_reason (reasons, "%s: stopping", pipeline->name);
   else if (pipeline->state == SL_WORKER_RUNNING && age > (gint64) stall)
     add_reason (reasons, "%s: no frame for %.1f s", pipeline->name, (double) age / 1000);
-  const gboolean alive = pipeline->state == SL_WORKER_RUNNING || pipeline->state == SL_WORKER_STARTING;
+  const gboolean alive =
+    pipeline->state == SL_WORKER_RUNNING || pipeline->state == SL_WORKER_STARTING;
   for (guint i = 0; alive && i < pipeline->cameras->len; i++) {
     const SlReportCamera *camera = &g_array_index (pipeline->cameras, SlReportCamera, i);
     if (g_strcmp0 (camera->state, "playing") != 0 && g_strcmp0 (camera->state, "ended") != 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How all pipelines are at one moment, taken on the main thread, read by the server's. Never changed once made.
+ * How all pipelines are at one moment, taken on the main thread, read by the server's. Never
+ * changed once made.
  */
 #ifndef SL_TOOLS_RUN_HTTP_REPORT_H
 #define SL_TOOLS_RUN_HTTP_REPORT_H
@@ -42,7 +43,8 @@ typedef struct
   guint64 clips, failed, dropped;
 } SlReportRecorder;
 
-/** SlReportRemote: of an slremote; @silence: milliseconds since the first of the frames that have no result, 0 while the last one had one. */
+/** SlReportRemote: of an slremote; @silence: milliseconds since the first of the frames that have
+ * no result, 0 while the last one had one. */
 typedef struct
 {
   char *name, *location;
@@ -54,7 +56,8 @@ typedef struct
 /**
  * SlReportPipeline:
  * @last: monotonic microseconds of the last frame at a sink of the pipeline that runs; 0 = none yet
- * @damaged: frames that were left out since they lack data, or came before a stream's first key frame
+ * @damaged: frames that were left out since they lack data, or came before a stream's first key
+ * frame
  * @busy: frames that gave way to newer ones because the model was busy
  * @drops: those that other elements dropped
  */
@@ -81,7 +84,8 @@ typedef struct
 
 typedef struct _SlReporter SlReporter;
 
-/** sl_reporter_new: @workers: of SlWorker, which must live as long. Main thread, as all of a reporter. */
+/** sl_reporter_new: @workers: of SlWorker, which must live as long. Main thread, as all of a
+ * reporter. */
 SlReporter *sl_reporter_new (GPtrArray *workers);
 void sl_reporter_free (SlReporter *reporter);
 /** sl_reporter_make: (transfer full): rates are those since the report before. */
@@ -89,13 +93,15 @@ SlReport *sl_reporter_make (SlReporter *reporter);
 
 SlReport *sl_report_ref (SlReport *report);
 void sl_report_unref (SlReport *report);
-/** sl_report_list_length, sl_report_list_item: (transfer none): of the list of structures @name in @structure (nullable). */
+/** sl_report_list_length, sl_report_list_item: (transfer none): of the list of structures @name in
+ * @structure (nullable). */
 guint sl_report_list_length (const GstStructure *structure, const char *name);
 const GstStructure *sl_report_list_item (const GstStructure *structure, const char *name, guint i);
-/** sl_report_age: milliseconds since the last frame of @pipeline, as it was when @report was made; -1 before the first. */
+/** sl_report_age: milliseconds since the last frame of @pipeline, as it was when @report was made;
+ * -1 before the first. */
 gint64 sl_report_age (const SlReport *report, const SlReportPipeline *pipeline);
-/** sl_report_health: (transfer full) (element-type utf8): why not all is well, empty when it is. @now: monotonic microseconds; @stall:
- *  milliseconds without a frame that are too many. */
+/** sl_report_health: (transfer full) (element-type utf8): why not all is well, empty when it is.
+ * @now: monotonic microseconds; @stall: milliseconds without a frame that are too many. */
 GPtrArray *sl_report_health (const SlReport *report, gint64 now, guint stall);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlReport, sl_report_unref)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libsoup on a main context of its own. A connection is for one request: so one limit of time bounds requests, answers and idle clients
- * alike (connections.h). Bodies of requests are thrown away as they come, requests with long headers are refused, and what asks for parts of
- * an answer is not looked at: libsoup would make a copy for each part.
+ * libsoup on a main context of its own. A connection is for one request: so one limit of time
+ * bounds requests, answers and idle clients alike (connections.h). Bodies of requests are thrown
+ * away as they come, requests with long headers are refused, and what asks for parts of an answer
+ * is not looked at: libsoup would make a copy for each part.
  */
 #include "tools/run/http/server.h"
 
@@ -16,10 +17,12 @@
 #include "tools/run/http/auth_throttle.h"
 
 #define TICK_MS 250
-/* Bytes of a request's line and headers together, and of an answer. libsoup alone would take 64 KiB of the former. */
+/* Bytes of a request's line and headers together, and of an answer. libsoup alone would take 64 KiB
+ * of the former. */
 #define HEADERS_MOST 8192
 #define ANSWER_MOST (16 << 20)
-/* Connections that the kernel holds until they are taken. One that it cannot hold comes a second later. */
+/* Connections that the kernel holds until they are taken. One that it cannot hold comes a second
+ * later. */
 #define BACKLOG 256
 /* RFC 6585's, which libsoup has no names for. */
 #define STATUS_TOO_MANY_REQUESTS 429
@@ -47,13 +50,15 @@ void
 sl_http_answer (SoupServerMessage *message, guint status, const char *type, GString *text)
 {
   if (text->len > ANSWER_MOST) {
-    g_string_printf (text, "the answer has %" G_GSIZE_FORMAT " bytes, expected at most %d\n", text->len, ANSWER_MOST);
+    g_string_printf (text, "the answer has %" G_GSIZE_FORMAT " bytes, expected at most %d\n",
+                     text->len, ANSWER_MOST);
     status = SOUP_STATUS_INTERNAL_SERVER_ERROR;
     type = TEXT;
   }
   const gsize length = text->len;
   soup_server_message_set_status (message, status, NULL);
-  soup_server_message_set_response (message, type, SOUP_MEMORY_TAKE, g_string_free (text, FALSE), length);
+  soup_server_message_set_response (message, type, SOUP_MEMORY_TAKE, g_string_free (text, FALSE),
+                                    length);
 }
 
 void
@@ -89,18 +94,22 @@ answer_request (SoupServerMessage *message, const char *path, GHashTable *query,
     return;
   }
   g_autofree char *shown = sl_printable (path, SL_PRINTABLE_NAME);
-  sl_http_answer_text (message, SOUP_STATUS_NOT_FOUND, "%s: there is nothing here; expected one of %s", shown, known->str);
+  sl_http_answer_text (message, SOUP_STATUS_NOT_FOUND,
+                       "%s: there is nothing here; expected one of %s", shown, known->str);
 }
 
 static void
-on_request (SoupServer *soup, SoupServerMessage *message, const char *path, GHashTable *query, gpointer data)
+on_request (SoupServer *soup, SoupServerMessage *message, const char *path, GHashTable *query,
+            gpointer data)
 {
   SlHttpServer *server = data;
   if (!sl_auth_is_told (server->auth, message))
     answer_request (message, path, query, server);
   else if (!sl_auth_throttle_take (server->throttle, message, path, query))
-    sl_http_answer_text (message, STATUS_TOO_MANY_REQUESTS, "%d passwords of this client wait already, as one was wrong: try again later",
-                         SL_AUTH_MAX_WAITING);
+    sl_http_answer_text (
+      message, STATUS_TOO_MANY_REQUESTS,
+      "%d passwords of this client wait already, as one was wrong: try again later",
+      SL_AUTH_MAX_WAITING);
 }
 
 /* Bytes of the request's headers, and of its address. */
@@ -119,7 +128,8 @@ measure (SoupServerMessage *message)
 
 /* Before a body comes. A status that is set here is the answer. */
 static void
-on_headers (SoupServer *soup, SoupServerMessage *message, const char *path, GHashTable *query, gpointer data)
+on_headers (SoupServer *soup, SoupServerMessage *message, const char *path, GHashTable *query,
+            gpointer data)
 {
   SoupMessageHeaders *asked = soup_server_message_get_request_headers (message);
   SoupMessageHeaders *headers = soup_server_message_get_response_headers (message);
@@ -133,7 +143,9 @@ on_headers (SoupServer *soup, SoupServerMessage *message, const char *path, GHas
   soup_message_headers_remove (asked, "If-Range");
   if (bytes > HEADERS_MOST)
     sl_http_answer_text (message, STATUS_HEADERS_TOO_LARGE,
-                         "the request's address and headers have %" G_GSIZE_FORMAT " bytes, expected at most %d", bytes, HEADERS_MOST);
+                         "the request's address and headers have %" G_GSIZE_FORMAT
+                         " bytes, expected at most %d",
+                         bytes, HEADERS_MOST);
 }
 
 static gboolean
@@ -200,11 +212,15 @@ read_certificate (SlHttpServer *server, GError **error)
   const SlHttpSettings *settings = server->settings;
   if (settings->certificate == NULL)
     return TRUE;
-  server->certificate = g_tls_certificate_new_from_files (settings->certificate, settings->private_key, &reason);
+  server->certificate =
+    g_tls_certificate_new_from_files (settings->certificate, settings->private_key, &reason);
   if (server->certificate == NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "certificate %s with the private key %s: %s; expected PEM files%s", settings->certificate,
-                 settings->private_key, reason->message,
-                 g_tls_backend_supports_tls (g_tls_backend_get_default ()) ? "" : ", and GIO's TLS (Debian: glib-networking)");
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+                 "certificate %s with the private key %s: %s; expected PEM files%s",
+                 settings->certificate, settings->private_key, reason->message,
+                 g_tls_backend_supports_tls (g_tls_backend_get_default ())
+                   ? ""
+                   : ", and GIO's TLS (Debian: glib-networking)");
   return server->certificate != NULL;
 }
 
@@ -216,15 +232,18 @@ listen_at (SlHttpServer *server, GSocketAddress *address, GError **error)
   g_autoptr (GSocketAddress) bound = NULL;
   server->listener = g_socket_listener_new ();
   g_socket_listener_set_backlog (server->listener, BACKLOG);
-  if (!g_socket_listener_add_address (server->listener, address, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, NULL, &bound, &reason)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s; expected an address of this machine and a port that nothing else listens at",
+  if (!g_socket_listener_add_address (server->listener, address, G_SOCKET_TYPE_STREAM,
+                                      G_SOCKET_PROTOCOL_TCP, NULL, &bound, &reason)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+                 "%s; expected an address of this machine and a port that nothing else listens at",
                  reason->message);
     return FALSE;
   }
   GInetAddress *host = g_inet_socket_address_get_address (G_INET_SOCKET_ADDRESS (bound));
   g_autofree char *text = g_inet_address_to_string (host);
   const gboolean six = g_inet_address_get_family (host) == G_SOCKET_FAMILY_IPV6;
-  server->url = g_strdup_printf ("%s://%s%s%s:%u/", server->certificate != NULL ? "https" : "http", six ? "[" : "", text, six ? "]" : "",
+  server->url = g_strdup_printf ("%s://%s%s%s:%u/", server->certificate != NULL ? "https" : "http",
+                                 six ? "[" : "", text, six ? "]" : "",
                                  g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (bound)));
   return TRUE;
 }
@@ -235,12 +254,15 @@ set_up (SlHttpServer *server, char **warning, GError **error)
   g_autoptr (GSocketAddress) address = sl_http_address (server->settings->listen, error);
   if (address == NULL || !sl_http_check_reach (server->settings, address, error))
     return FALSE;
-  const gboolean local = g_inet_address_get_is_loopback (g_inet_socket_address_get_address (G_INET_SOCKET_ADDRESS (address)));
-  return read_password (server, local, warning, error) && read_certificate (server, error) && listen_at (server, address, error);
+  const gboolean local = g_inet_address_get_is_loopback (
+    g_inet_socket_address_get_address (G_INET_SOCKET_ADDRESS (address)));
+  return read_password (server, local, warning, error) && read_certificate (server, error)
+         && listen_at (server, address, error);
 }
 
 SlHttpServer *
-sl_http_server_new (const SlHttpSettings *settings, const SlHttpSite *site, gpointer data, char **warning, GError **error)
+sl_http_server_new (const SlHttpSettings *settings, const SlHttpSite *site, gpointer data,
+                    char **warning, GError **error)
 {
   SlHttpServer *server = g_new0 (SlHttpServer, 1);
   server->settings = settings;

@@ -35,9 +35,11 @@ typedef struct
 
 typedef struct _SlHttpServer SlHttpServer;
 
-/** sl_http_server_new: listens; answers come once it was started. @settings, @site and its @data must live as long. @warning: (out) (transfer
- *  full) (nullable): a sentence about the password's file. NULL with @error set. Main thread, as all that begin so. */
-SlHttpServer *sl_http_server_new (const SlHttpSettings *settings, const SlHttpSite *site, gpointer data, char **warning, GError **error);
+/** sl_http_server_new: listens; answers come once it was started. @settings, @site and its @data
+ * must live as long. @warning: (out) (transfer full) (nullable): a sentence about the password's
+ * file. NULL with @error set. Main thread, as all that begin so. */
+SlHttpServer *sl_http_server_new (const SlHttpSettings *settings, const SlHttpSite *site,
+                                  gpointer data, char **warning, GError **error);
 void sl_http_server_start (SlHttpServer *server);
 /** sl_http_server_free: ends the thread. */
 void sl_http_server_free (SlHttpServer *server);
@@ -46,6 +48,7 @@ const char *sl_http_server_url (const SlHttpServer *server);
 
 /** sl_http_answer: with @text (transfer full). sl_http_answer_text: with a sentence. */
 void sl_http_answer (SoupServerMessage *message, guint status, const char *type, GString *text);
-void sl_http_answer_text (SoupServerMessage *message, guint status, const char *format, ...) G_GNUC_PRINTF (3, 4);
+void sl_http_answer_text (SoupServerMessage *message, guint status, const char *format, ...)
+  G_GNUC_PRINTF (3, 4);
 
 #endif

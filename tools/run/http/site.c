@@ -31,7 +31,8 @@ get_report (SlRunSite *site)
 static void
 answer_page (SlRunSite *site, SoupServerMessage *message, SlChannel *channel)
 {
-  soup_message_headers_replace (soup_server_message_get_response_headers (message), "Content-Security-Policy", SL_HTTP_PAGE_POLICY);
+  soup_message_headers_replace (soup_server_message_get_response_headers (message),
+                                "Content-Security-Policy", SL_HTTP_PAGE_POLICY);
   sl_http_answer (message, SOUP_STATUS_OK, SL_HTTP_HTML, g_string_new (sl_http_page ()));
 }
 
@@ -50,7 +51,8 @@ answer_health (SlRunSite *site, SoupServerMessage *message, SlChannel *channel)
   g_autoptr (SlReport) report = get_report (site);
   GString *text = g_string_new (NULL);
   const gboolean good = sl_text_health (text, report, site->settings->stall);
-  sl_http_answer (message, good ? SOUP_STATUS_OK : SOUP_STATUS_SERVICE_UNAVAILABLE, SL_HTTP_JSON, text);
+  sl_http_answer (message, good ? SOUP_STATUS_OK : SOUP_STATUS_SERVICE_UNAVAILABLE, SL_HTTP_JSON,
+                  text);
 }
 
 static void
@@ -68,7 +70,8 @@ answer_metrics (SlRunSite *site, SoupServerMessage *message, SlChannel *channel)
   GString *text = g_string_new (NULL);
   for (guint i = 0; i < site->channels->len; i++) {
     guint64 serial;
-    g_ptr_array_add (newest, sl_feed_newest (sl_channel_feed (site->channels->pdata[i]), site->settings->stall, &serial));
+    g_ptr_array_add (newest, sl_feed_newest (sl_channel_feed (site->channels->pdata[i]),
+                                             site->settings->stall, &serial));
   }
   sl_text_metrics (text, report, newest);
   sl_http_answer (message, SOUP_STATUS_OK, SL_HTTP_METRICS, text);
@@ -82,17 +85,20 @@ is_head (SoupServerMessage *message)
 
 /* Streams for up to @most clients; @advice: for the next one. */
 static void
-begin_stream (SlRunSite *site, SoupServerMessage *message, SlChannel *channel, gboolean pictures, guint most, const char *advice)
+begin_stream (SlRunSite *site, SoupServerMessage *message, SlChannel *channel, gboolean pictures,
+              guint most, const char *advice)
 {
   guint clients = 0;
   for (guint i = 0; i < site->channels->len; i++)
     clients += (pictures ? sl_channel_viewers : sl_channel_listeners) (site->channels->pdata[i]);
   if (clients >= most) {
-    soup_message_headers_replace (soup_server_message_get_response_headers (message), "Retry-After", "10");
-    sl_http_answer_text (message, SOUP_STATUS_SERVICE_UNAVAILABLE, "%u clients look already: expected at most %u; %s", clients, most,
-                         advice);
+    soup_message_headers_replace (soup_server_message_get_response_headers (message), "Retry-After",
+                                  "10");
+    sl_http_answer_text (message, SOUP_STATUS_SERVICE_UNAVAILABLE,
+                         "%u clients look already: expected at most %u; %s", clients, most, advice);
   } else if (is_head (message)) {
-    sl_http_answer (message, SOUP_STATUS_OK, pictures ? "multipart/x-mixed-replace; boundary=frame" : "text/event-stream",
+    sl_http_answer (message, SOUP_STATUS_OK,
+                    pictures ? "multipart/x-mixed-replace; boundary=frame" : "text/event-stream",
                     g_string_new (NULL));
   } else {
     sl_channel_stream (channel, message, pictures);
@@ -102,7 +108,8 @@ begin_stream (SlRunSite *site, SoupServerMessage *message, SlChannel *channel, g
 static void
 answer_pictures (SlRunSite *site, SoupServerMessage *message, SlChannel *channel)
 {
-  begin_stream (site, message, channel, TRUE, site->settings->viewers, "more with viewers= in [http], and /snapshot.jpg is for all");
+  begin_stream (site, message, channel, TRUE, site->settings->viewers,
+                "more with viewers= in [http], and /snapshot.jpg is for all");
 }
 
 static void
@@ -113,7 +120,8 @@ answer_snapshot (SlRunSite *site, SoupServerMessage *message, SlChannel *channel
 
 /* @serial: of the newest that there ever were */
 static void
-answer_no_predictions (SlRunSite *site, SoupServerMessage *message, SlChannel *channel, guint64 serial)
+answer_no_predictions (SlRunSite *site, SoupServerMessage *message, SlChannel *channel,
+                       guint64 serial)
 {
   const char *name = sl_feed_name (sl_channel_feed (channel));
   g_autoptr (SlReport) report = get_report (site);
@@ -121,27 +129,33 @@ answer_no_predictions (SlRunSite *site, SoupServerMessage *message, SlChannel *c
   g_ptr_array_find (site->channels, channel, &index);
   const SlWorkerState state = ((SlReportPipeline *) report->pipelines->pdata[index])->state;
   if (state != SL_WORKER_RUNNING)
-    sl_http_answer_text (message, SOUP_STATUS_SERVICE_UNAVAILABLE, "/predictions: %s: there are none: the pipeline is %s", name,
+    sl_http_answer_text (message, SOUP_STATUS_SERVICE_UNAVAILABLE,
+                         "/predictions: %s: there are none: the pipeline is %s", name,
                          sl_worker_state_name (state));
   else if (serial == 0)
-    sl_http_answer_text (message, SOUP_STATUS_SERVICE_UNAVAILABLE, "/predictions: %s: there are none yet", name);
-  else
     sl_http_answer_text (message, SOUP_STATUS_SERVICE_UNAVAILABLE,
-                         "/predictions: %s: there are none of the last %g s; /health says how the pipeline is", name,
-                         site->settings->stall / 1000.0);
+                         "/predictions: %s: there are none yet", name);
+  else
+    sl_http_answer_text (
+      message, SOUP_STATUS_SERVICE_UNAVAILABLE,
+      "/predictions: %s: there are none of the last %g s; /health says how the pipeline is", name,
+      site->settings->stall / 1000.0);
 }
 
 /* Events for who asks for them, else the newest alone. */
 static void
 answer_predictions (SlRunSite *site, SoupServerMessage *message, SlChannel *channel)
 {
-  const char *accept = soup_message_headers_get_list (soup_server_message_get_request_headers (message), "Accept");
+  const char *accept =
+    soup_message_headers_get_list (soup_server_message_get_request_headers (message), "Accept");
   guint64 serial;
   if (accept != NULL && strstr (accept, "text/event-stream") != NULL) {
-    begin_stream (site, message, channel, FALSE, MAX_LISTENERS, "the newest predictions alone, without text/event-stream, are for all");
+    begin_stream (site, message, channel, FALSE, MAX_LISTENERS,
+                  "the newest predictions alone, without text/event-stream, are for all");
     return;
   }
-  g_autoptr (SlPredictions) newest = sl_feed_newest (sl_channel_feed (channel), site->settings->stall, &serial);
+  g_autoptr (SlPredictions) newest =
+    sl_feed_newest (sl_channel_feed (channel), site->settings->stall, &serial);
   if (newest == NULL) {
     answer_no_predictions (site, message, channel, serial);
     return;
@@ -152,7 +166,8 @@ answer_predictions (SlRunSite *site, SoupServerMessage *message, SlChannel *chan
   sl_http_answer (message, SOUP_STATUS_OK, SL_HTTP_JSON, text);
 }
 
-/* (nullable): the one that ?pipeline= names, the first without; NULL, having answered, when there is none of that name. */
+/* (nullable): the one that ?pipeline= names, the first without; NULL, having answered, when there
+ * is none of that name. */
 static SlChannel *
 find_channel (SlRunSite *site, SoupServerMessage *message, GHashTable *query)
 {
@@ -167,7 +182,8 @@ find_channel (SlRunSite *site, SoupServerMessage *message, GHashTable *query)
     g_string_append_printf (names, "%s%s", i > 0 ? ", " : "", known);
   }
   g_autofree char *shown = sl_printable (name, SL_PRINTABLE_NAME);
-  sl_http_answer_text (message, SOUP_STATUS_NOT_FOUND, "?pipeline=%s: there is no such pipeline; expected %s", shown, names->str);
+  sl_http_answer_text (message, SOUP_STATUS_NOT_FOUND,
+                       "?pipeline=%s: there is no such pipeline; expected %s", shown, names->str);
   return NULL;
 }
 

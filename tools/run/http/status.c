@@ -147,8 +147,8 @@ append_region (GString *out, const char *element, const GstStructure *region)
   guint inside = 0;
   guint64 entered = 0, left = 0;
   gdouble longest = 0;
-  gst_structure_get (region, "inside", G_TYPE_UINT, &inside, "entered", G_TYPE_UINT64, &entered, "left", G_TYPE_UINT64, &left, "longest",
-                     G_TYPE_DOUBLE, &longest, NULL);
+  gst_structure_get (region, "inside", G_TYPE_UINT, &inside, "entered", G_TYPE_UINT64, &entered,
+                     "left", G_TYPE_UINT64, &left, "longest", G_TYPE_DOUBLE, &longest, NULL);
   append_comma (out);
   g_string_append_c (out, '{');
   sl_json_append_text (out, "element", element);
@@ -216,7 +216,8 @@ sl_text_pipelines (GString *out, const SlReport *report, guint stall, SlMessages
 {
   g_string_append_c (out, '{');
   sl_json_append_text (out, "version", SL_VERSION);
-  sl_json_append_count (out, "uptime_seconds", (guint64) MAX (g_get_real_time () / G_USEC_PER_SEC - report->started, 0));
+  sl_json_append_count (out, "uptime_seconds",
+                        (guint64) MAX (g_get_real_time () / G_USEC_PER_SEC - report->started, 0));
   sl_json_append_number (out, "cpu_percent", report->cpu_percent, 6);
   sl_json_append_count (out, "rss_bytes", report->process.rss);
   sl_json_append_count (out, "threads", report->process.threads);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pieces are written asynchronously; what the client says is read and forgotten, because its end of the connection is how it says
- * goodbye. Callbacks may come after the end: they hold the stream's shell, which goes with the last of them.
+ * Pieces are written asynchronously; what the client says is read and forgotten, because its end of
+ * the connection is how it says goodbye. Callbacks may come after the end: they hold the stream's
+ * shell, which goes with the last of them.
  */
 #include "tools/run/http/stream.h"
 
@@ -74,8 +75,9 @@ static void
 read_more (SlStream *stream)
 {
   stream->references++;
-  g_input_stream_read_async (g_io_stream_get_input_stream (stream->connection), stream->read, sizeof stream->read, G_PRIORITY_DEFAULT,
-                             stream->cancellable, on_read, stream);
+  g_input_stream_read_async (g_io_stream_get_input_stream (stream->connection), stream->read,
+                             sizeof stream->read, G_PRIORITY_DEFAULT, stream->cancellable, on_read,
+                             stream);
 }
 
 SlStream *
@@ -123,8 +125,8 @@ sl_stream_send (SlStream *stream, GBytes *piece)
   stream->piece = piece;
   stream->sent = g_get_monotonic_time ();
   stream->references++;
-  g_output_stream_write_all_async (g_io_stream_get_output_stream (stream->connection), data, size, G_PRIORITY_DEFAULT, stream->cancellable,
-                                   on_written, stream);
+  g_output_stream_write_all_async (g_io_stream_get_output_stream (stream->connection), data, size,
+                                   G_PRIORITY_DEFAULT, stream->cancellable, on_written, stream);
 }
 
 gboolean

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A client that is sent one piece after the other for as long as it stays. At most one piece waits for it; a client that takes none for
- * SL_STREAM_PATIENCE seconds is let go. The server's thread.
+ * A client that is sent one piece after the other for as long as it stays. At most one piece waits
+ * for it; a client that takes none for SL_STREAM_PATIENCE seconds is let go. The server's thread.
  */
 #ifndef SL_TOOLS_RUN_HTTP_STREAM_H
 #define SL_TOOLS_RUN_HTTP_STREAM_H
@@ -12,11 +12,13 @@
 
 typedef struct _SlStream SlStream;
 
-/** SlStreamChanged: a piece is out, or the client is gone (sl_stream_is_over()); the latter once, and never from within a call. */
+/** SlStreamChanged: a piece is out, or the client is gone (sl_stream_is_over()); the latter once,
+ * and never from within a call. */
 typedef void (*SlStreamChanged) (SlStream *stream, gpointer data);
 
 /** sl_stream_new: @connection, @socket below it (transfer full). */
-SlStream *sl_stream_new (GIOStream *connection, GSocket *socket, SlStreamChanged changed, gpointer data);
+SlStream *sl_stream_new (GIOStream *connection, GSocket *socket, SlStreamChanged changed,
+                         gpointer data);
 /** sl_stream_free: closes the connection. */
 void sl_stream_free (SlStream *stream);
 /** sl_stream_send: @piece (transfer full), to a stream that is ready. */
@@ -28,7 +30,8 @@ gboolean sl_stream_is_ready (const SlStream *stream);
 gboolean sl_stream_is_over (const SlStream *stream);
 /** sl_stream_idle: microseconds since a piece was last sent. */
 gint64 sl_stream_idle (const SlStream *stream);
-/** sl_stream_expire: to be called some times a second: ends a stream whose client does not take what waits for it. */
+/** sl_stream_expire: to be called some times a second: ends a stream whose client does not take
+ * what waits for it. */
 void sl_stream_expire (SlStream *stream);
 
 #endif

@@ -9,10 +9,11 @@
 #include "tools/run/http/messages.h"
 #include "tools/run/http/report.h"
 
-/** sl_text_metrics: appends @report as Prometheus's text format has it. @newest: (element-type SlPredictions): the newest predictions of each
- *  pipeline, NULL where there are no current ones. */
+/** sl_text_metrics: appends @report as Prometheus's text format has it. @newest: (element-type
+ * SlPredictions): the newest predictions of each pipeline, NULL where there are no current ones. */
 void sl_text_metrics (GString *out, const SlReport *report, const GPtrArray *newest);
-/** sl_text_health: appends {"ok":..., "reasons":[...], "pipelines":[...]}. Returns whether all is well. */
+/** sl_text_health: appends {"ok":..., "reasons":[...], "pipelines":[...]}. Returns whether all is
+ * well. */
 gboolean sl_text_health (GString *out, const SlReport *report, guint stall);
 /** sl_text_pipelines: appends everything that the page shows but for pictures and predictions. */
 void sl_text_pipelines (GString *out, const SlReport *report, guint stall, SlMessages *messages);

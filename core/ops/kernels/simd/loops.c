@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Compiled once for each instruction set, named by SL_SIMD_LOOPS_NAME; plain loops that compilers make vectors of. */
+/* Compiled once for each instruction set, named by SL_SIMD_LOOPS_NAME; plain loops that compilers
+ * make vectors of. */
 #include "core/ops/kernels/simd/loops.h"
 
 #include <math.h>
@@ -30,8 +31,10 @@ look_up_vectors (const guint8 *table, const guint8 *in, guint8 *out, gsize n)
   for (gsize i = 0; i < n; i += 64) {
     const __mmask64 some = n - i >= 64 ? ~(__mmask64) 0 : ((__mmask64) 1 << (n - i)) - 1;
     const __m512i x = _mm512_maskz_loadu_epi8 (some, in + i);
-    const __m512i low = _mm512_permutex2var_epi8 (t0, x, t1), high = _mm512_permutex2var_epi8 (t2, x, t3);
-    _mm512_mask_storeu_epi8 (out + i, some, _mm512_mask_blend_epi8 (_mm512_movepi8_mask (x), low, high));
+    const __m512i low = _mm512_permutex2var_epi8 (t0, x, t1),
+                  high = _mm512_permutex2var_epi8 (t2, x, t3);
+    _mm512_mask_storeu_epi8 (out + i, some,
+                             _mm512_mask_blend_epi8 (_mm512_movepi8_mask (x), low, high));
   }
   return n;
 }
@@ -89,7 +92,8 @@ largest_byte (__m128i bytes)
 {
 #if defined(__SSE4_1__)
   const __m128i inverted = _mm_xor_si128 (bytes, _mm_set1_epi8 (-1));
-  return (guint8) ~_mm_cvtsi128_si32 (_mm_minpos_epu16 (_mm_min_epu8 (inverted, _mm_srli_epi16 (inverted, 8))));
+  return (guint8) ~_mm_cvtsi128_si32 (
+    _mm_minpos_epu16 (_mm_min_epu8 (inverted, _mm_srli_epi16 (inverted, 8))));
 #else
   bytes = _mm_max_epu8 (bytes, _mm_srli_si128 (bytes, 8));
   bytes = _mm_max_epu8 (bytes, _mm_srli_si128 (bytes, 4));
@@ -101,16 +105,19 @@ largest_byte (__m128i bytes)
 static inline guint
 equal_bytes (const guint8 *in, __m128i wanted)
 {
-  return (guint) _mm_movemask_epi8 (_mm_cmpeq_epi8 (_mm_loadu_si128 ((const __m128i *) (const void *) in), wanted));
+  return (guint) _mm_movemask_epi8 (
+    _mm_cmpeq_epi8 (_mm_loadu_si128 ((const __m128i *) (const void *) in), wanted));
 }
 
 static gint32
 arg_max_long (const guint8 *in, gsize n, guint8 flip)
 {
   const __m128i flips = _mm_set1_epi8 ((char) flip);
-  __m128i most = _mm_xor_si128 (_mm_loadu_si128 ((const __m128i *) (const void *) (in + n - 16)), flips);
+  __m128i most =
+    _mm_xor_si128 (_mm_loadu_si128 ((const __m128i *) (const void *) (in + n - 16)), flips);
   for (gsize i = 0; i + 16 < n; i += 16)
-    most = _mm_max_epu8 (most, _mm_xor_si128 (_mm_loadu_si128 ((const __m128i *) (const void *) (in + i)), flips));
+    most = _mm_max_epu8 (
+      most, _mm_xor_si128 (_mm_loadu_si128 ((const __m128i *) (const void *) (in + i)), flips));
   const __m128i wanted = _mm_set1_epi8 ((char) (largest_byte (most) ^ flip));
   for (gsize i = 0; i + 16 < n; i += 16) {
     const guint equal = equal_bytes (in + i, wanted);
@@ -128,8 +135,8 @@ arg_max_middle (const guint8 *in, gsize n, __m128i flips, guint8 flip)
   const __m128i tail = _mm_loadu_si128 ((const __m128i *) (const void *) (in + n - 16));
   const __m128i most = _mm_max_epu8 (_mm_xor_si128 (head, flips), _mm_xor_si128 (tail, flips));
   const __m128i wanted = _mm_set1_epi8 ((char) (largest_byte (most) ^ flip));
-  const guint equal =
-    (guint) _mm_movemask_epi8 (_mm_cmpeq_epi8 (head, wanted)) | (guint) _mm_movemask_epi8 (_mm_cmpeq_epi8 (tail, wanted)) << (n - 16);
+  const guint equal = (guint) _mm_movemask_epi8 (_mm_cmpeq_epi8 (head, wanted))
+                      | (guint) _mm_movemask_epi8 (_mm_cmpeq_epi8 (tail, wanted)) << (n - 16);
   return __builtin_ctz (equal);
 }
 #endif
@@ -169,12 +176,14 @@ down (const gint32 *top, const gint32 *bottom, gint32 weight, guint8 *out, gsize
   }
 }
 
-/* Channels that are picked out at a time; channels and pixels of a loop that compilers make vectors of. */
+/* Channels that are picked out at a time; channels and pixels of a loop that compilers make vectors
+ * of. */
 #define PICKED 256
 #define BYTES SL_SEARCH_OVER
 #define LANES 8
 
-/* What is searched for: the quantised value, and below it the channel, counted down so that the first of equals is the largest. */
+/* What is searched for: the quantised value, and below it the channel, counted down so that the
+ * first of equals is the largest. */
 #define VALUE_BITS (2 * SL_BLEND_BITS)
 #define CHANNELS_MASK ((1 << VALUE_BITS) - 1)
 
@@ -200,7 +209,8 @@ range_of (const SlSearchTile *tile, gsize first, guint8 *least, guint8 *most)
   memcpy (most, hi, sizeof hi);
 }
 
-/* A blend lies between what is blended: channels below what another reaches at its least, in the whole tile, are left out. */
+/* A blend lies between what is blended: channels below what another reaches at its least, in the
+ * whole tile, are left out. */
 static gsize
 pick (const SlSearchTile *tile, gsize first, guint16 *picked)
 {
@@ -220,7 +230,8 @@ pick (const SlSearchTile *tile, gsize first, guint16 *picked)
 
 /* One channel: blended across in both rows, then down to each row of the output. */
 static void
-search_channel (const SlSearchTile *tile, gsize channel, const gint32 *weights, gsize rows, gint32 (*keys)[SL_SEARCHED])
+search_channel (const SlSearchTile *tile, gsize channel, const gint32 *weights, gsize rows,
+                gint32 (*keys)[SL_SEARCHED])
 {
   gint32 base[SL_SEARCHED + LANES], slope[SL_SEARCHED + LANES];
   const guint8 *top = tile->top + channel, *bottom = tile->bottom + channel;
@@ -229,7 +240,8 @@ search_channel (const SlSearchTile *tile, gsize channel, const gint32 *weights, 
     const SlSearchRun *run = &tile->runs[r];
     const gint32 end = r + 1 < tile->n_runs ? run[1].x : SL_SEARCHED;
     const gint32 t = top[run->left] ^ tile->flip, b = bottom[run->left] ^ tile->flip;
-    const gint32 t_step = (top[run->right] ^ tile->flip) - t, b_step = (bottom[run->right] ^ tile->flip) - b;
+    const gint32 t_step = (top[run->right] ^ tile->flip) - t,
+                 b_step = (bottom[run->right] ^ tile->flip) - b;
     for (gint32 x = run->x; x < end; x += LANES)
       for (gint32 i = x; i < x + LANES; i++) {
         const gint32 upper = t * (1 << SL_BLEND_BITS) + t_step * tile->across[i];
@@ -324,7 +336,8 @@ dot (const gfloat *a, const gfloat *b, gsize n)
   return all;
 }
 
-/* x times a fraction of polynomials in its square, of degrees 6 and 3, up to 8, where the result is 1. */
+/* x times a fraction of polynomials in its square, of degrees 6 and 3, up to 8, where the result
+ * is 1. */
 static void
 tangent (const gfloat *in, gfloat *out, gsize n)
 {
@@ -388,22 +401,26 @@ largest (const SlWindows *w, const gfloat *in, gfloat *out)
   }
 }
 
-/* A few rows at once: each row's sum is made in order, one after the other would wait for itself. */
+/* A few rows at once: each row's sum is made in order, one after the other would wait for itself.
+ */
 #define SOFTMAX_ROWS 8
 #define SOFTMAX_BLOCK 64
 #define SOFTMAX_LANES 16
 typedef gfloat Exponents[SOFTMAX_ROWS][SOFTMAX_BLOCK];
 
-/* At most SOFTMAX_BLOCK quantised values of each row from @in on, of rows @stride apart; @tables end at the rows' highest. */
+/* At most SOFTMAX_BLOCK quantised values of each row from @in on, of rows @stride apart; @tables
+ * end at the rows' highest. */
 static void
-look_up_exponents (const gfloat *const *tables, guint8 flip, const guint8 *in, gsize stride, gsize rows, gsize n, Exponents e)
+look_up_exponents (const gfloat *const *tables, guint8 flip, const guint8 *in, gsize stride,
+                   gsize rows, gsize n, Exponents e)
 {
   for (gsize r = 0; r < rows; r++, in += stride) {
     const gfloat *table = tables[r];
     gfloat *out = e[r];
     gsize i = 0;
     for (; i + 4 <= n; i += 4) {
-      const guint8 a = in[i] ^ flip, b = in[i + 1] ^ flip, c = in[i + 2] ^ flip, d = in[i + 3] ^ flip;
+      const guint8 a = in[i] ^ flip, b = in[i + 1] ^ flip, c = in[i + 2] ^ flip,
+                   d = in[i + 3] ^ flip;
       out[i] = table[-(gssize) a];
       out[i + 1] = table[-(gssize) b];
       out[i + 2] = table[-(gssize) c];
@@ -421,11 +438,15 @@ softmax_lanes (const gfloat *e, gfloat inverse, gint32 zero, guint8 flip, guint8
 {
   __m128i parts[4];
   for (guint k = 0; k < 4; k++) {
-    const __m128 value = _mm_add_ps (_mm_mul_ps (_mm_loadu_ps (e + 4 * k), _mm_set1_ps (inverse)), _mm_set1_ps (0.5f));
-    parts[k] = _mm_add_epi32 (_mm_cvttps_epi32 (_mm_min_ps (value, _mm_set1_ps (256.0f))), _mm_set1_epi32 (zero));
+    const __m128 value =
+      _mm_add_ps (_mm_mul_ps (_mm_loadu_ps (e + 4 * k), _mm_set1_ps (inverse)), _mm_set1_ps (0.5f));
+    parts[k] = _mm_add_epi32 (_mm_cvttps_epi32 (_mm_min_ps (value, _mm_set1_ps (256.0f))),
+                              _mm_set1_epi32 (zero));
   }
-  const __m128i all = _mm_packus_epi16 (_mm_packs_epi32 (parts[0], parts[1]), _mm_packs_epi32 (parts[2], parts[3]));
-  _mm_storeu_si128 ((__m128i *) (void *) quantised, _mm_xor_si128 (all, _mm_set1_epi8 ((char) flip)));
+  const __m128i all =
+    _mm_packus_epi16 (_mm_packs_epi32 (parts[0], parts[1]), _mm_packs_epi32 (parts[2], parts[3]));
+  _mm_storeu_si128 ((__m128i *) (void *) quantised,
+                    _mm_xor_si128 (all, _mm_set1_epi8 ((char) flip)));
 }
 
 static guint8
@@ -436,7 +457,8 @@ highest_byte (const guint8 *in, gsize n, guint8 flip)
   guint8 highest = 0;
   gsize i = 0;
   for (; i + 16 <= n; i += 16)
-    most = _mm_max_epu8 (most, _mm_xor_si128 (_mm_loadu_si128 ((const __m128i *) (const void *) (in + i)), flips));
+    most = _mm_max_epu8 (
+      most, _mm_xor_si128 (_mm_loadu_si128 ((const __m128i *) (const void *) (in + i)), flips));
   for (; i < n; i++)
     highest = MAX (highest, in[i] ^ flip);
   return MAX (highest, largest_byte (most));
@@ -498,7 +520,8 @@ softmax_few (const SlSoftmax *s, const guint8 *in, guint8 *out, gsize rows)
     if (n > SOFTMAX_BLOCK)
       look_up_exponents (tables, s->flip, in + at, n, rows, block, e);
     for (gsize r = 0; r < rows; r++)
-      softmax_row (e[r], 1.0f / (sums[r] * s->scale), s->zero_point, s->flip, out + r * n + at, block);
+      softmax_row (e[r], 1.0f / (sums[r] * s->scale), s->zero_point, s->flip, out + r * n + at,
+                   block);
   }
 }
 
@@ -520,8 +543,10 @@ turn (const guint8 *from, gssize from_stride, guint8 *to, gssize to_stride)
     memcpy (&a[i], from + i * from_stride, sizeof a[i]);
   for (gint round = 0; round < 4; round++) {
     for (gint i = 0; i < SL_TURNED / 2; i++) {
-      b[2 * i] = __builtin_shufflevector (a[i], a[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-      b[2 * i + 1] = __builtin_shufflevector (a[i], a[i + 8], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+      b[2 * i] = __builtin_shufflevector (a[i], a[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21,
+                                          6, 22, 7, 23);
+      b[2 * i + 1] = __builtin_shufflevector (a[i], a[i + 8], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28,
+                                              13, 29, 14, 30, 15, 31);
     }
     memcpy (a, b, sizeof a);
   }
@@ -532,7 +557,8 @@ turn (const guint8 *from, gssize from_stride, guint8 *to, gssize to_stride)
 static void
 weave (const guint32 *in, gsize stride, guint planes, guint32 *restrict out, gsize n)
 {
-  const guint32 *restrict a = in, *restrict b = in + stride, *restrict c = in + (planes - 1) * stride;
+  const guint32 *restrict a = in, *restrict b = in + stride,
+                          *restrict c = in + (planes - 1) * stride;
   if (planes == 2)
     for (gsize i = 0; i < n; i++) {
       out[2 * i] = a[i];
@@ -586,7 +612,8 @@ round_code (gfloat number, gfloat scale, gfloat lo, gfloat hi)
 }
 
 static void
-round_codes (const gfloat *restrict in, gfloat *restrict out, gsize n, gfloat scale, gfloat lo, gfloat hi, gfloat by)
+round_codes (const gfloat *restrict in, gfloat *restrict out, gsize n, gfloat scale, gfloat lo,
+             gfloat hi, gfloat by)
 {
   for (gsize i = 0; n >= SL_SUMS && i < n; i += SL_SUMS) {
     const gsize at = MIN (i, n - SL_SUMS);
@@ -603,7 +630,8 @@ from_halves (const guint16 *in, gfloat *out, gsize n)
   gsize i = 0;
 #if defined(__F16C__)
   for (; i + 8 <= n; i += 8)
-    _mm256_storeu_ps (out + i, _mm256_cvtph_ps (_mm_loadu_si128 ((const __m128i *) (gconstpointer) (in + i))));
+    _mm256_storeu_ps (
+      out + i, _mm256_cvtph_ps (_mm_loadu_si128 ((const __m128i *) (gconstpointer) (in + i))));
 #elif defined(__aarch64__)
   for (; i + 4 <= n; i += 4)
     vst1q_f32 (out + i, vcvt_f32_f16 (vreinterpret_f16_u16 (vld1_u16 (in + i))));
@@ -618,7 +646,8 @@ to_halves (const gfloat *in, guint16 *out, gsize n)
   gsize i = 0;
 #if defined(__F16C__)
   for (; i + 8 <= n; i += 8)
-    _mm_storeu_si128 ((__m128i *) (gpointer) (out + i), _mm256_cvtps_ph (_mm256_loadu_ps (in + i), _MM_FROUND_TO_NEAREST_INT));
+    _mm_storeu_si128 ((__m128i *) (gpointer) (out + i),
+                      _mm256_cvtps_ph (_mm256_loadu_ps (in + i), _MM_FROUND_TO_NEAREST_INT));
 #elif defined(__aarch64__)
   for (; i + 4 <= n; i += 4)
     vst1_u16 (out + i, vreinterpret_u16_f16 (vcvt_f16_f32 (vld1q_f32 (in + i))));

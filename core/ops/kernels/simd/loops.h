@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Inner loops that gain by more than the baseline instruction set (internal to core): one source compiled for each set, and a table of
- * functions chosen at the first use. All of them compute in integers, or in floats in one
- * order and without contraction, so every set gives the same bytes.
+ * Inner loops that gain by more than the baseline instruction set (internal to core): one source
+ * compiled for each set, and a table of functions chosen at the first use. All of them compute in
+ * integers, or in floats in one order and without contraction, so every set gives the same bytes.
  */
 #ifndef SL_CORE_OPS_KERNELS_SIMD_LOOPS_H
 #define SL_CORE_OPS_KERNELS_SIMD_LOOPS_H
@@ -17,7 +17,8 @@
 /** How far @search reads past the end, in bytes of a row and in weights. */
 #define SL_SEARCH_OVER 16
 
-/** SlSearchRun: pixels from @x on lie between two pixels of a row, @left and @right bytes from its start. */
+/** SlSearchRun: pixels from @x on lie between two pixels of a row, @left and @right bytes from its
+ * start. */
 typedef struct
 {
   gint32 x, left, right;
@@ -25,7 +26,8 @@ typedef struct
 
 /**
  * SlSearchTile: SL_SEARCHED pixels of the output that lie between two rows of a picture
- * @top, @bottom: these rows, @channels quantised values a pixel; their order is that of (byte ^ @flip)
+ * @top, @bottom: these rows, @channels quantised values a pixel; their order is that of (byte ^
+ * @flip)
  * @runs: the first at 0
  * @across: for each pixel, the weight of its right neighbour
  */
@@ -48,7 +50,8 @@ typedef struct
 /**
  * SlSoftmax: rows of @n quantised values
  * @exp: by how far a quantised value is below its row's highest
- * @flip: 0x80 for signed values, else 0; @zero_point is that of the output's quantised values so flipped
+ * @flip: 0x80 for signed values, else 0; @zero_point is that of the output's quantised values so
+ * flipped
  */
 typedef struct
 {
@@ -72,18 +75,25 @@ typedef struct
 /**
  * SlSimdLoops:
  * @look_up: @out[i] = @table[@in[i]]
- * @across: @out[c] = @left[c] blended with @right[c], SL_BLEND_BITS fractional bits; unsigned or signed values
- * @arg_max: for each of @rows rows of @n bytes the first of the largest, by the order of (byte ^ @flip)
- * @search: for each pixel of @rows rows, @weights of the way from top to bottom, the first channel whose quantised value, blended
+ * @across: @out[c] = @left[c] blended with @right[c], SL_BLEND_BITS fractional bits; unsigned or
+ * signed values
+ * @arg_max: for each of @rows rows of @n bytes the first of the largest, by the order of (byte ^
+ * @flip)
+ * @search: for each pixel of @rows rows, @weights of the way from top to bottom, the first channel
+ * whose quantised value, blended
  *          and rounded as by @across and @down, is the largest; less than 2^22 channels
- * @down: @out[i] = @top[i] blended with @bottom[i], both with SL_BLEND_BITS fractional bits, rounded half up to a byte
+ * @down: @out[i] = @top[i] blended with @bottom[i], both with SL_BLEND_BITS fractional bits,
+ * rounded half up to a byte
  * @add: @sums[i] += @in[i]; unsigned or signed values
  * @largest: of windows, see SlWindows; NaN is skipped, and a window of NaN alone gives -INFINITY
- * @sum: of @in, in double precision; @dot: of products, in single precision; both in parts that are added in the end
+ * @sum: of @in, in double precision; @dot: of products, in single precision; both in parts that are
+ * added in the end
  * @tangent: hyperbolic tangents, 4e-7 off at most relative to the result; @out may be @in
  * @widen: @least and @most so that all values of @in lie between them; NaN is skipped
- * @round: @out[i] = @in[i] / @scale within @lo and @hi, whole numbers below 2^22, rounded half to even, times @by; @lo for NaN
- * @softmax: each row's exponentials, summed in single precision from the first to the last, times 1 / (sum * @scale), rounded half up
+ * @round: @out[i] = @in[i] / @scale within @lo and @hi, whole numbers below 2^22, rounded half to
+ * even, times @by; @lo for NaN
+ * @softmax: each row's exponentials, summed in single precision from the first to the last, times 1
+ * / (sum * @scale), rounded half up
  * @turn: SL_TURNED rows of as many bytes to columns
  * @from_halves, @to_halves: as core/base/half.h converts one, but for the bits of NaN
  * @weave: elements of 32 bits of 2 or 3 @planes in turn: @out[i * planes + p] = @in[p * stride + i]
@@ -104,7 +114,8 @@ typedef struct
   gfloat (*dot) (const gfloat *a, const gfloat *b, gsize n);
   void (*tangent) (const gfloat *in, gfloat *out, gsize n);
   void (*widen) (const gfloat *in, gfloat *least, gfloat *most, gsize n);
-  void (*round) (const gfloat *in, gfloat *out, gsize n, gfloat scale, gfloat lo, gfloat hi, gfloat by);
+  void (*round) (const gfloat *in, gfloat *out, gsize n, gfloat scale, gfloat lo, gfloat hi,
+                 gfloat by);
   void (*softmax) (const SlSoftmax *s, const guint8 *in, guint8 *out, gsize rows);
   void (*turn) (const guint8 *from, gssize from_stride, guint8 *to, gssize to_stride);
   void (*weave) (const guint32 *in, gsize stride, guint planes, guint32 *out, gsize n);
@@ -114,7 +125,8 @@ typedef struct
 
 extern const SlSimdLoops sl_simd_loops_base, sl_simd_loops_avx2, sl_simd_loops_avx512;
 
-/** sl_simd_loops: the best this processor has, or of what the environment's SIGHTLINE_CPU allows; the same at every call. */
+/** sl_simd_loops: the best this processor has, or of what the environment's SIGHTLINE_CPU allows;
+ * the same at every call. */
 const SlSimdLoops *sl_simd_loops (void);
 /** sl_simd_loops_all: every set this build and this processor have; returns how many, at most 3. */
 guint sl_simd_loops_all (const SlSimdLoops *sets[3]);
