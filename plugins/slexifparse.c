@@ -90,6 +90,7 @@ sl_exif_parse_set_caps (GstBaseTransform *base, GstCaps *caps, GstCaps *outcaps)
   SlExifParse *self = SL_EXIF_PARSE (base);
   const GstStructure *media = gst_caps_get_structure (caps, 0);
   self->in_chunks = !gst_structure_has_name (media, "image/jpeg");
+  sl_exif_chunks_clear (&self->chunks);
   self->chunks.file = gst_structure_has_name (media, "image/png") ? SL_EXIF_PNG : SL_EXIF_WEBP;
   return TRUE;
 }

@@ -58,10 +58,12 @@ begin_chunk (SlExifChunks *chunks)
     chunks->is_last = memcmp (header + 4, "IEND", 4) == 0;
   } else {
     const guint64 size = read_number (header + 4, FALSE);
-    chunks->left = size + size % 2;
     chunks->is_exif = memcmp (header, "EXIF", 4) == 0;
+    chunks->is_last = chunks->file_left < 2 * CHUNK_HEADER_BYTES + size + size % 2;
+    /* Files exist whose last chunk has no pad byte. */
+    chunks->left =
+      chunks->is_last && chunks->file_left <= CHUNK_HEADER_BYTES + size ? size : size + size % 2;
     chunks->file_left -= MIN (chunks->file_left, CHUNK_HEADER_BYTES + chunks->left);
-    chunks->is_last = chunks->file_left < CHUNK_HEADER_BYTES;
   }
   g_byte_array_set_size (chunks->part, 0);
 }
@@ -89,6 +91,17 @@ collect (SlExifChunks *chunks, const guint8 *bytes, gsize n, gsize wanted)
   return take;
 }
 
+/* Whether @bytes begin a file. Sources of pictures give each file a buffer of its own, so a damaged
+ * file does not hide the next one. */
+static gboolean
+begins_file (const SlExifChunks *chunks, const guint8 *bytes, gsize n)
+{
+  if (chunks->file == SL_EXIF_PNG)
+    return n >= PNG_SIGNATURE_BYTES && memcmp (bytes, PNG_SIGNATURE, PNG_SIGNATURE_BYTES) == 0;
+  return n >= RIFF_HEADER_BYTES && memcmp (bytes, "RIFF", 4) == 0
+         && memcmp (bytes + 8, "WEBP", 4) == 0;
+}
+
 guint
 sl_exif_chunks_read (SlExifChunks *chunks, const guint8 *bytes, gsize n)
 {
@@ -96,6 +109,10 @@ sl_exif_chunks_read (SlExifChunks *chunks, const guint8 *bytes, gsize n)
   guint stated = 0;
   if (chunks->part == NULL)
     chunks->part = g_byte_array_new ();
+  if (begins_file (chunks, bytes, n)) {
+    g_byte_array_set_size (chunks->part, 0);
+    *chunks = (SlExifChunks){ .file = chunks->file, .part = chunks->part };
+  }
   for (gsize i = 0; i < n && !chunks->ended;) {
     if (chunks->left > 0) {
       const gsize take = (gsize) MIN (chunks->left, n - i);

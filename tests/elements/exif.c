@@ -215,6 +215,36 @@ test_chunks (void)
   }
 }
 
+/* A file that is cut, or has bytes behind its end, does not hide the next one, which comes in a
+ * buffer of its own. Nor does the missing pad byte of a last chunk. */
+static void
+test_chunks_after_damage (void)
+{
+  for (guint kind = SL_EXIF_PNG; kind <= SL_EXIF_WEBP; kind++) {
+    const char *name = kind == SL_EXIF_PNG ? "eXIf" : "EXIF";
+    g_autoptr (GByteArray) turned =
+      make_chunks ((SlExifFile) kind, name, make_tiff (TRUE, 0x0112, 3, 6), FALSE);
+    g_autoptr (GByteArray) next =
+      make_chunks ((SlExifFile) kind, name, make_tiff (TRUE, 0x0112, 3, 3), TRUE);
+    SlExifChunks chunks = { .file = (SlExifFile) kind };
+    for (guint cut = 0; cut < turned->len; cut++) {
+      sl_exif_chunks_read (&chunks, turned->data, turned->len - cut);
+      g_assert_cmpuint (sl_exif_chunks_read (&chunks, next->data, next->len), ==, 3);
+    }
+    g_assert_cmpuint (sl_exif_chunks_read (&chunks, turned->data, turned->len), ==, 6);
+    sl_exif_chunks_read (&chunks, (const guint8 *) "\n", 1);
+    g_assert_cmpuint (sl_exif_chunks_read (&chunks, next->data, next->len), ==, 3);
+    sl_exif_chunks_clear (&chunks);
+  }
+  GByteArray *odd = make_tiff (TRUE, 0x0112, 3, 8);
+  put (odd, "", 1 - odd->len % 2);
+  g_autoptr (GByteArray) unpadded = make_chunks (SL_EXIF_WEBP, "EXIF", odd, TRUE);
+  unpadded->data[4]--; /* the file's size goes without the pad byte */
+  g_assert_cmpuint (unpadded->len % 2, ==, 0);
+  g_byte_array_set_size (unpadded, unpadded->len - 1);
+  g_assert_cmpuint (read_chunks (SL_EXIF_WEBP, unpadded, 4096, 1), ==, 8);
+}
+
 /* Any byte wrong, and the file cut anywhere: read within bounds, never above 8. */
 static void
 test_damaged_chunks (void)
@@ -372,6 +402,7 @@ main (int argc, char **argv)
   g_test_add_func ("/exif/damaged", test_damaged);
   g_test_add_func ("/exif/stream", test_stream);
   g_test_add_func ("/exif/chunks", test_chunks);
+  g_test_add_func ("/exif/chunks-after-damage", test_chunks_after_damage);
   g_test_add_func ("/exif/damaged_chunks", test_damaged_chunks);
   g_test_add_func ("/exif/decodebin", test_decodebin);
   g_test_add_func ("/exif/tensors", test_tensors);
