@@ -590,6 +590,8 @@ configure (SlNormalize *self, GstCaps *incaps, GstCaps *outcaps, GError **error)
                                          self->image.height, "", &self->spec.crop, error);
   self->spec.orientation = orientation (self);
   good = good && sl_frame_parts_divide (&self->parts, error);
+  if (self->parts.columns * self->parts.rows > 1)
+    self->spec.share = 1; /* a share of each tile would leave gaps between them */
   GST_OBJECT_UNLOCK (self);
   self->tensor = tensors[0];
   self->tensor.name = NULL;

@@ -157,6 +157,13 @@ def test_shared_codes():
         assert found["code"]["text"] == text, found
 
 
+def test_share_of_tiles():
+    """A crop share leaves no gaps between tiles: they are looked at whole."""
+    words = ["predict", "--json", "--model", harness.data("models", "ssd_mobilenet_v1.tflite"), "--fit", "stretch", "--tiles", "2x2", harness.data("images", "bus.jpg")]
+    whole, share = (run(*words, "--crop-share", text).expect(0).out for text in ("1", "0.5"))
+    assert share == whole and whole.count('"detection"') > 4, (whole, share)
+
+
 def test_tiles():
     for options in (["--tiles=2x2"], ["--tiles=1x1"]):
         run("predict", "--no-read", *options, ean_picture(), env=HERE).expect(0, TOLD)
