@@ -29,7 +29,12 @@ find_one (GstElement *pipeline, const char *factory, const char *advice, GError 
 static gboolean
 take_model (SlModelOptions *model, GstElement *infer, GError **error)
 {
+  guint n;
+  const SlSetting *table = sl_settings_table (&n);
   sl_setting_properties_read (G_OBJECT (infer), &model->settings);
+  for (guint i = 0; i < n; i++) /* the frames are for a quantised copy, which no backend has yet */
+    if (table[i].group == SL_SETTINGS_BACKEND)
+      sl_setting_set (&table[i], &model->settings, NULL);
   if (model->settings.model != NULL)
     return TRUE;
   g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
