@@ -207,10 +207,15 @@ sl_keep_check (const char *folder, GError **error)
 {
   g_autofree char *probe = g_build_filename (folder, ".state-XXXXXX", NULL);
   const char *why = NULL;
-  if (g_mkdir (folder, 0700) != 0 && errno != EEXIST)
-    why = errno == ENOENT ? "the folder that it lies in is missing" : g_strerror (errno);
-  else if (!g_file_test (folder, G_FILE_TEST_IS_DIR))
+  if (folder[0] == '\0')
+    why = "the name is empty";
+  else if (g_file_test (folder, G_FILE_TEST_IS_REGULAR))
     why = "it is a file";
+  else if (g_file_test (folder, G_FILE_TEST_IS_SYMLINK)
+           && !g_file_test (folder, G_FILE_TEST_EXISTS))
+    why = "it is a link to nothing";
+  else if (g_mkdir_with_parents (folder, 0700) != 0)
+    why = g_strerror (errno);
   const int fd = why == NULL ? g_mkstemp (probe) : -1;
   if (why == NULL && fd < 0)
     why = g_strerror (errno);
