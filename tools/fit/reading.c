@@ -36,14 +36,16 @@ static const SlConvention bytes = { "bytes", { 0 }, { 1 }, 1 };
 #define RARE 0.98
 
 static SlReading *
-add (GPtrArray *readings, const SlConvention *convention, SlLayout layout, SlColour colour,
-     SlFit fit)
+add (GPtrArray *readings, const SlConvention *convention, const SlImageContract *image,
+     SlColour colour, SlFit fit)
 {
   SlReading *reading = g_new0 (SlReading, 1);
   reading->convention = convention;
-  reading->layout = layout;
+  reading->layout = image->layout;
   reading->colour = colour;
   reading->fit = fit;
+  reading->own_fit = image->fit;
+  reading->own_share = image->crop_share;
   reading->truth = NAN;
   reading->score_of = g_array_new (FALSE, FALSE, sizeof (gdouble));
   g_ptr_array_add (readings, reading);
@@ -91,10 +93,10 @@ sl_readings_values (const SlContract *contract, const SlModelOptions *options, S
   const SlColour both[] = { SL_COLOUR_RGB, SL_COLOUR_BGR };
   for (guint i = 0; i < n; i++) {
     if (gray)
-      add (readings, &values[i], image->layout, SL_COLOUR_GRAY, fit);
+      add (readings, &values[i], image, SL_COLOUR_GRAY, fit);
     for (guint c = 0; c < G_N_ELEMENTS (both) && !gray; c++)
       if (options == NULL || options->settings.colour == NULL || image->colour == both[c])
-        add (readings, &values[i], image->layout, both[c], fit);
+        add (readings, &values[i], image, both[c], fit);
   }
   return readings;
 }
@@ -128,11 +130,26 @@ values_of (const SlReading *reading, guint c, gdouble *mean, gdouble *std)
   *std = reading->convention->std[at];
 }
 
+static gdouble
+share_of (const SlReading *reading)
+{
+  return reading->fit == reading->own_fit ? reading->own_share : 1;
+}
+
+/* The share as a setting takes it; (nullable): the whole. */
+static const char *
+share_text (const SlReading *reading, char text[static G_ASCII_DTOSTR_BUF_SIZE])
+{
+  return share_of (reading) != 1
+           ? g_ascii_formatd (text, G_ASCII_DTOSTR_BUF_SIZE, "%.9g", share_of (reading))
+           : NULL;
+}
+
 void
 sl_reading_spec (const SlReading *reading, SlNormalizeSpec *spec)
 {
   spec->colour = reading->colour;
-  spec->share = spec->fit == reading->fit ? spec->share : 1;
+  spec->share = share_of (reading);
   spec->fit = reading->fit;
   for (guint c = 0; c < 3 && !sl_reading_is_bytes (reading); c++) {
     gdouble mean, std;
@@ -204,6 +221,8 @@ sl_reading_settings (const SlReading *reading, const SlModelSettings *given,
   sl_setting_set (sl_setting_find ("std"), settings, is_bytes ? NULL : std);
   sl_setting_set (sl_setting_find ("colour"), settings, sl_colour_name (reading->colour));
   sl_setting_set (sl_setting_find ("fit"), settings, sl_fit_name (reading->fit));
+  char share[G_ASCII_DTOSTR_BUF_SIZE];
+  sl_setting_set (sl_setting_find ("crop-share"), settings, share_text (reading, share));
 }
 
 char *
@@ -215,8 +234,12 @@ sl_reading_options (const SlReading *reading)
     g_string_append_printf (text, "--mean %s --std %s", mean, std);
   if (reading->colour == SL_COLOUR_BGR)
     g_string_append_printf (text, "%s--colour BGR", text->len > 0 ? " " : "");
-  if (reading->fit != SL_FIT_STRETCH)
+  if (reading->fit != reading->own_fit || reading->fit != SL_FIT_STRETCH)
     g_string_append_printf (text, "%s--fit %s", text->len > 0 ? " " : "",
                             sl_fit_name (reading->fit));
+  char number[G_ASCII_DTOSTR_BUF_SIZE];
+  const char *share = share_text (reading, number);
+  if (share != NULL)
+    g_string_append_printf (text, " --crop-share %s", share);
   return g_string_free (g_steal_pointer (&text), FALSE);
 }

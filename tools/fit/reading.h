@@ -27,6 +27,8 @@ typedef struct
   SlLayout layout; /* of the model, which tells where it comes from */
   SlColour colour;
   SlFit fit;
+  SlFit own_fit; /* the model's, whose crop share is @own_share; other fits keep all */
+  gdouble own_share;
   gdouble score;
   gdouble truth;    /* the share of the labelled objects that was found; NAN = no labels */
   GArray *score_of; /* of gdouble */
