@@ -456,8 +456,14 @@ check_bars (SlRegionReader *reader, gboolean inverted, gint64 deadline, SlVotes 
     return;
   prepare (reader, &look, 0, picture, &map);
   const SlRect all = { 0, 0, picture->width, picture->height };
+  gboolean fitting[SL_VOTES_MOST] = { 0 };
+  for (guint i = 0; i < votes->n; i++) {
+    if (g_get_monotonic_time () >= deadline)
+      return; /* a text may not win because others were not compared */
+    fitting[i] = sl_bars_fit (picture, &all, votes->votes[i].text);
+  }
   for (guint i = 0; i < votes->n; i++)
-    votes->votes[i].bars_fit = sl_bars_fit (picture, &all, votes->votes[i].text);
+    votes->votes[i].bars_fit = fitting[i];
 }
 
 /* Reads what was found by @reader_number once more: by the other reader, then by both in other
