@@ -18,17 +18,15 @@ typedef struct
 } Cells;
 
 static void *
-open_cells (const SlDecoderModel *model, char *message, size_t message_size)
+open_cells (const SlDecoderModel *model, char *message, size_t n)
 {
   const SlDecoderTensor *map = &model->tensors[0];
   const char *size = model->param (model, "size");
   Cells cells = { map, size != NULL ? strtof (size, NULL) : 1 };
   if (model->n_tensors != 1 || map->rank != 4 || map->dims[0] != 1)
-    return snprintf (message, message_size, "expected one map"), NULL;
+    return snprintf (message, n, "expected one map"), NULL;
   if (!(cells.size > 0 && cells.size <= 100))
-    return snprintf (message, message_size, "size: expected a number above 0, up to 100, got '%s'",
-                     size),
-           NULL;
+    return snprintf (message, n, "size: expected above 0, up to 100, got '%s'", size), NULL;
   Cells *state = malloc (sizeof *state);
   return state != NULL ? memcpy (state, &cells, sizeof cells) : NULL;
 }
@@ -37,19 +35,15 @@ static void
 decode_cells (void *opened, const void *const *data, SlDecoderOutput *output)
 {
   const Cells *cells = opened;
-  const int height = cells->map->dims[1], width = cells->map->dims[2],
-            classes = cells->map->dims[3];
-  for (int y = 0; y < height; y++)
-    for (int x = 0; x < width; x++)
-      for (int c = 0; c < classes; c++) {
-        const float score =
-          sl_decoder_tensor_value (cells->map, data[0], (uint32_t) ((y * width + x) * classes + c));
-        const float w = cells->size / (float) width / 2, h = cells->size / (float) height / 2;
-        const float cx = ((float) x + 0.5f) / (float) width,
-                    cy = ((float) y + 0.5f) / (float) height;
-        output->add_object (output, &(SlDecoderBox){ cx - w, cy - h, cx + w, cy + h, score, c },
-                            NULL);
-      }
+  const int rows = cells->map->dims[1], columns = cells->map->dims[2], n = cells->map->dims[3];
+  for (int i = 0; i < rows * columns * n; i++) {
+    const float score = sl_decoder_tensor_value (cells->map, data[0], (uint32_t) i);
+    const float w = cells->size / (float) columns / 2, h = cells->size / (float) rows / 2;
+    const float x = ((float) (i / n % columns) + 0.5f) / (float) columns;
+    const float y = ((float) (i / n / columns) + 0.5f) / (float) rows;
+    const SlDecoderBox box = { x - w, y - h, x + w, y + h, score, i % n };
+    output->add_object (output, &box, NULL);
+  }
 }
 
 const SlDecoderPlugin sightline_decoder = {

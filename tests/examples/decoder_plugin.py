@@ -56,7 +56,7 @@ def test_by_name():
 
 def test_errors():
     plugin = build()
-    predict(decoder=plugin + ",size=0").expect(1, "decoder cells", "size: expected a number above 0, up to 100, got '0'", "got uint8[1,4,4,3]")
+    predict(decoder=plugin + ",size=0").expect(1, "decoder cells", "size: expected above 0, up to 100, got '0'", "got uint8[1,4,4,3]")
     predict(decoder=plugin + ",colour=red").expect(1, "decoder cells: no parameter 'colour'; there are: size, iou-threshold, agnostic")
     predict(decoder=work("none.so")).expect(1, "none.so: no such file; expected the path of a decoder plug-in")
 
