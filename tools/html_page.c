@@ -29,8 +29,8 @@ sl_html_page_new (const char *title, guint width)
 {
   GString *page = g_string_new (NULL);
   g_string_append (
-    page,
-    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+    page, SL_HTML_HEAD
+    "\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">\n"
     "<meta name=\"viewport\" content=\"width=device-width\">\n");
   sl_html_append (page, "title", title);

@@ -6,6 +6,8 @@
 
 #include <glib.h>
 
+/** SL_HTML_HEAD: how each page begins. */
+#define SL_HTML_HEAD "<!DOCTYPE html>"
 /** sl_html_page_new: (transfer full): a page up to the start of its body. @width: largest width in
  * rem. */
 GString *sl_html_page_new (const char *title, guint width);

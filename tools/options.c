@@ -339,6 +339,26 @@ sl_options_same_file (const char *a, const char *b)
 }
 
 gboolean
+sl_options_replaces (const char *command, const char *option, const char *path, const char *head)
+{
+  const gsize n = strlen (head);
+  g_autofree char *found = g_malloc0 (n + 1), *shown = NULL;
+  FILE *file = path != NULL ? g_fopen (path, "rb") : NULL;
+  if (file == NULL)
+    return TRUE;
+  const gsize got = fread (found, 1, n, file);
+  fclose (file);
+  if (got == 0 || strcmp (found, head) == 0)
+    return TRUE;
+  shown = sl_printable (path, SL_PRINTABLE_MESSAGE);
+  sl_options_usage (command,
+                    "%s: '%s' is a file of another kind, which would be lost; expected a new name, "
+                    "or a file that %s wrote before",
+                    option, shown, option);
+  return FALSE;
+}
+
+gboolean
 sl_options_apart (const char *command, const char *option, const char *path, const char *name,
                   const char *other)
 {

@@ -30,6 +30,11 @@ def table(path):
         return list(csv.DictReader(file))
 
 
+def read_bytes(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
 def read(path):
     with open(path, encoding="utf-8") as file:
         return file.read()
@@ -314,15 +319,20 @@ def test_not_written():
     picture, network = png(put("lost/a.png", b""), 8, 8, (200, 10, 10)), model("brightest_channel.tflite")
     dataset = put("lost/list.txt", "a.png red\n" * 20)
     for option in "--csv", "--html":
-        kept = write("kept", b"as it was")
+        was = {"--csv": "model,path,as it was", "--html": "<!DOCTYPE html>as it was"}[option]
+        kept = write("kept", was.encode())
         done = run("eval", network, "-d", dataset, option, kept, preexec_fn=limit_files)
         done.expect(1, "kept: cannot be written, and what was there stays; make room, or state another %s: " % option)
-        assert "top-1" in done.out and read(kept) == "as it was", done
+        assert "top-1" in done.out and read(kept) == was, done
         run("eval", network, "-d", dataset, option, work("no/such")).expect(2, "%s: '%s' cannot be written: there is no such folder" % (option, work("no/such")))
         run("eval", network, "-d", dataset, option, work("lost")).expect(2, "is a folder; expected the file to write")
         run("eval", network, "-d", dataset, option, network).expect(2, "%s and MODEL are one file, which would be lost" % option)
         run("eval", network, "-d", dataset, option, dataset).expect(2, "%s and --dataset are one file" % option)
-        run("eval", network, "-d", dataset, option, picture).expect(1, "%s is %s, a picture of --dataset, which would be lost" % (option, picture))
+        for other in picture, put("lost/red.txt", "0 0.5 0.5 1 1\n"), put("lost/own.modelinfo", "[sightline]\n"):
+            before = read_bytes(other)
+            run("eval", network, "-d", dataset, option, other).expect(
+                2, "%s: '%s' is a file of another kind, which would be lost; expected a new name, or a file that %s wrote before" % (option, other, option))
+            assert read_bytes(other) == before, other
     run("eval", network, "-d", dataset, "--csv", work("x"), "--html", work("x")).expect(2, "--html and --csv are one file")
     run("eval", network, "-d", dataset, "--worst", "0").expect(2, "--worst: expected 1..100000, got '0'")
 
@@ -341,7 +351,7 @@ def test_bench():
     run("bench", "model", network, "--html", page, "--backends").expect(2, "--html shows times of runs; it goes without --backends and --batch")
     run("bench", "model", network, "--html", network).expect(2, "--html and MODEL are one file")
     run("bench", "model", network, "--html", work("no/such")).expect(2, "there is no such folder")
-    run("bench", "model", network, "--html", write("kept.html", b"old"), preexec_fn=limit_files).expect(1, "kept.html: cannot be written", "state another --html")
+    run("bench", "model", network, "--html", write("kept.html", b"<!DOCTYPE html>"), preexec_fn=limit_files).expect(1, "kept.html: cannot be written", "state another --html")
 
 
 harness.main(globals())

@@ -83,6 +83,32 @@ def test_written():
                     "fixed-inputs=1=" + first + "\nstate=none\n"), text
 
 
+def test_nothing_is_lost():
+    """--html and --output take the place of no file of another kind."""
+    dataset, pictures = colours("lost")
+    network, labels = model("offset.tflite"), write("lost.txt", LABELS)
+    for option in "--html", "--output":
+        for other in network, pictures[0], labels:
+            before = os.path.getsize(other)
+            run("fit", network, *pictures, "--truth", dataset, "--labels", labels, option, other).expect(
+                2, "%s: '%s' is a file of another kind, which would be lost; expected a new name, or a file that %s wrote before" % (option, other, option))
+            assert os.path.getsize(other) == before, other
+    both = work("both")
+    run("fit", network, *pictures, "--html", both, "--output", both).expect(2, "--html and --output are one file")
+
+
+def test_crop_share():
+    """The share of the model's own crop is in what is written, and so in what is judged."""
+    dataset, pictures = colours("share")
+    for _ in range(2):  # over its own file
+        target = work("share.modelinfo")
+        run("fit", model("offset.tflite"), *pictures, "--truth", dataset, "--output", target, "--labels", write("share.txt", LABELS),
+            "--decoder", "labels,background-offset=0", "--mean", "0", "--std", "1", "--layout", "NHWC", "--fit", "crop", "--crop-share", "0.875",
+            "--state", "none", "--fixed-inputs", "1=0").expect(0, "written: " + target)
+        text = open(target, encoding="utf-8").read()
+        assert "fit=crop\ncrop-share=0.875\n" in text, text
+
+
 def test_not_chosen():
     """A model that is as sure of one reading as of another: nothing is chosen, and nothing written."""
     _, pictures = colours("open")

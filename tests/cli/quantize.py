@@ -447,13 +447,13 @@ def test_refused_pages():
     for page, message in ((target, "--html and --output are one file"), (work("./page.tflite"), "--html and --output are one file"),
                           (work("linked/page.tflite"), "--html and --output are one file"), (source, "--html and MODEL are one file"),
                           (work("linked/hard.html"), "--html and MODEL are one file"),
-                          (labels, "--html and --labels are one file"), (picture, "a picture of --evaluate, which would be lost"),
+                          (labels, "--html and --labels are one file"), (picture, "is a file of another kind, which would be lost"),
                           (work("pipe.html"), "is a device or a pipe"), ("/dev/stdout", "is a device or a pipe"),
                           (work("no/such/page.html"), "there is no such folder"), (harness.WORK.name, "is a folder")):
         before = [os.path.getsize(one) for one in (source, picture, labels)]
         run("quantize", source, "--weights-only", "-o", target, "-e", pictures, "--labels", labels, "--html", page).expect(2, message)
         assert [os.path.getsize(one) for one in (source, picture, labels)] == before and not os.path.exists(target), page
-    run("quantize", source, "-c", picture, "-o", target, "--html", picture).expect(2, "a picture of --calibrate, which would be lost")
+    run("quantize", source, "-c", picture, "-o", target, "--html", picture).expect(2, "is a file of another kind, which would be lost")
     run(*small("--weights-only", "-o", target, "-e", pictures, "--html", os.path.join(pictures, "page.html"))).expect(0)
     assert os.path.exists(os.path.join(pictures, "page.html")), "a page beside the pictures is none of them"
 

@@ -25,6 +25,7 @@
 #include "tools/bench/peak.h"
 #include "tools/bench/precision.h"
 #include "tools/command.h"
+#include "tools/html_page.h"
 #include "tools/options.h"
 #include "tools/progress.h"
 #include "tools/bench/timing.h"
@@ -643,7 +644,8 @@ sl_bench_model (int argc, char **argv)
   if (html != NULL
       && (!sl_options_target ("bench model", "--html", html)
           || !sl_options_apart ("bench model", "--html", html, "MODEL", rest[0])
-          || !sl_options_apart ("bench model", "--html", html, "--compare-onnx", onnx)))
+          || !sl_options_apart ("bench model", "--html", html, "--compare-onnx", onnx)
+          || !sl_options_replaces ("bench model", "--html", html, SL_HTML_HEAD)))
     return SL_EXIT_USAGE;
   g_autoptr (GString) page = html != NULL ? sl_bench_page_new (rest[0]) : NULL;
   settings.page = page;

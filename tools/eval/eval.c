@@ -11,6 +11,7 @@
 #include "tools/command.h"
 #include "tools/eval/page.h"
 #include "tools/eval/verdicts.h"
+#include "tools/html_page.h"
 #include "tools/interrupt.h"
 #include "tools/options.h"
 #include "tools/progress.h"
@@ -121,21 +122,6 @@ write_files (const Options *options, const SlEvalReport *report, GError **error)
              || sl_eval_page_write (report, &options->model.settings, options->html, error));
 }
 
-/* Whether what is written would take the place of a picture. */
-static gboolean
-loses_picture (const SlDataset *dataset, const char *option, const char *path, GError **error)
-{
-  const SlInput *lost = NULL;
-  for (guint i = 0; path != NULL && i < dataset->inputs->len && lost == NULL; i++)
-    lost = sl_inputs_find_file (dataset->inputs->pdata[i], path);
-  if (lost != NULL)
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
-      "%s is %s, a picture of --dataset, which would be lost; expected another name for %s", option,
-      lost->name, option);
-  return lost != NULL;
-}
-
 static gboolean
 evaluate (const Options *options, char **models, SlSpawner *spawner, GError **error)
 {
@@ -145,9 +131,7 @@ evaluate (const Options *options, char **models, SlSpawner *spawner, GError **er
     return FALSE;
   g_autoptr (SlDataset) dataset = sl_dataset_new (
     options->dataset, sl_evaluated_model_kind (contenders->pdata[0]), options->images, error);
-  if (dataset == NULL || !learn_classes (contenders, dataset, error)
-      || loses_picture (dataset, "--csv", options->csv, error)
-      || loses_picture (dataset, "--html", options->html, error))
+  if (dataset == NULL || !learn_classes (contenders, dataset, error))
     return FALSE;
   for (guint i = 0; i < contenders->len; i++)
     if (!run_contender (contenders->pdata[i], dataset, spawner, error))
@@ -188,7 +172,8 @@ run (const Options *options, char **models)
 
 /* Nothing that is read is written over, and long work is not begun for what cannot be written. */
 static gboolean
-check_target (const Options *options, const char *option, const char *path, char **models)
+check_target (const Options *options, const char *option, const char *path, const char *head,
+              char **models)
 {
   gboolean good =
     path == NULL
@@ -197,15 +182,15 @@ check_target (const Options *options, const char *option, const char *path, char
         && sl_options_apart ("eval", option, path, "--labels", options->model.settings.labels));
   for (guint i = 0; models[i] != NULL && good; i++)
     good = sl_options_apart ("eval", option, path, "MODEL", models[i]);
-  return good;
+  return good && sl_options_replaces ("eval", option, path, head);
 }
 
 static gboolean
 check_targets (const Options *options, char **models)
 {
   return sl_options_apart ("eval", "--html", options->html, "--csv", options->csv)
-         && check_target (options, "--csv", options->csv, models)
-         && check_target (options, "--html", options->html, models);
+         && check_target (options, "--csv", options->csv, SL_VERDICTS_HEAD, models)
+         && check_target (options, "--html", options->html, SL_HTML_HEAD, models);
 }
 
 static int

@@ -170,7 +170,7 @@ sl_verdicts_csv (const GPtrArray *contenders, const SlDataset *dataset)
                                           "pixels,right_pixels,score" };
   const SlTruthKind kind = sl_evaluated_model_kind (contenders->pdata[0]);
   GString *out = g_string_new (NULL);
-  g_string_append_printf (out, "model,path,%s,right\n", headings[kind]);
+  g_string_append_printf (out, SL_VERDICTS_HEAD "%s,right\n", headings[kind]);
   for (guint i = 0; i < contenders->len; i++)
     for (SlMeasure measure = SL_MEASURE_BOXES;
          measure < (kind == SL_TRUTH_OBJECTS ? SL_MEASURES : 1); measure++) {

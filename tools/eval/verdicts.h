@@ -32,6 +32,8 @@ GArray *sl_verdicts_worst (const GArray *verdicts, guint n);
 /** sl_verdict_text: (transfer full): a verdict without its picture, for people. */
 char *sl_verdict_text (const SlEvaluatedModel *contender, const SlVerdict *verdict);
 
+/** SL_VERDICTS_HEAD: how each table begins. */
+#define SL_VERDICTS_HEAD "model,path,"
 /** sl_verdicts_csv: (transfer full): all verdicts of @contenders (element-type SlEvaluatedModel),
  * as a table with a heading. */
 GString *sl_verdicts_csv (const GPtrArray *contenders, const SlDataset *dataset);

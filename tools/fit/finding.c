@@ -303,8 +303,8 @@ sl_finding_info (const SlFinding *finding, const SlModelOptions *options)
   guint n;
   const SlSetting *table = sl_settings_table (&n);
   g_auto (SlModelSettings) settings = { 0 };
-  GString *text = g_string_new (
-    "# Found by sightline fit\n[modelinfo]\nversion=1.0\ngroup-id=fit\n\n[sightline]\n");
+  GString *text =
+    g_string_new (SL_FIT_HEAD "[modelinfo]\nversion=1.0\ngroup-id=fit\n\n[sightline]\n");
   sl_reading_settings (finding->readings->pdata[0], &options->settings, &settings);
   for (guint i = 0; i < n; i++) {
     const char *value = sl_setting_get (&table[i], &settings);

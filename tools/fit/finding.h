@@ -34,6 +34,8 @@ void sl_finding_free (SlFinding *finding);
 void sl_finding_print (const SlFinding *finding, const char *model, gboolean json);
 /** sl_finding_verdict: (transfer full): what was found, as a sentence. */
 char *sl_finding_verdict (const SlFinding *finding);
+/** SL_FIT_HEAD: how each description file of fit begins. */
+#define SL_FIT_HEAD "# Found by sightline fit\n"
 /** sl_finding_info: (transfer full): the text of a description file that states the best reading,
  * and what @options state. */
 char *sl_finding_info (const SlFinding *finding, const SlModelOptions *options);

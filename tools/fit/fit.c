@@ -10,6 +10,7 @@
 #include "tools/command.h"
 #include "tools/fit/finding.h"
 #include "tools/fit/page.h"
+#include "tools/html_page.h"
 #include "tools/interrupt.h"
 #include "tools/options.h"
 #include "tools/predict/inputs.h"
@@ -177,7 +178,10 @@ run_fit (int argc, char **argv)
              && sl_options_integer ("fit", "--pictures", options.pictures_text, 1, MAX_PICTURES,
                                     &options.pictures)
              && (options.html == NULL || sl_options_target ("fit", "--html", options.html))
-             && (options.output == NULL || sl_options_target ("fit", "--output", options.output)))
+             && (options.output == NULL || sl_options_target ("fit", "--output", options.output))
+             && sl_options_apart ("fit", "--html", options.html, "--output", options.output)
+             && sl_options_replaces ("fit", "--html", options.html, SL_HTML_HEAD)
+             && sl_options_replaces ("fit", "--output", options.output, SL_FIT_HEAD))
       status = run (&options, rest);
   }
   options_clear (&options);

@@ -13,6 +13,7 @@
 #include "plugins/elements.h"
 #include "sightline/error.h"
 #include "tools/command.h"
+#include "tools/html_page.h"
 #include "tools/interrupt.h"
 #include "models/convert.h"
 #include "tools/options.h"
@@ -263,22 +264,6 @@ open_and_quantize (const Options *options, SlSpawner *spawner, GError **error)
   return done;
 }
 
-/* Whether the page would take the place of a picture that @option names: of a file, or of one in a
- * folder. */
-static gboolean
-loses_picture (const Options *options, const char *option, const char *argument)
-{
-  char *arguments[] = { options->html != NULL ? (char *) argument : NULL, NULL };
-  g_autoptr (GPtrArray) inputs = sl_inputs_new (arguments, FALSE);
-  const SlInput *lost = inputs->len > 0 ? sl_inputs_find_file (inputs, options->html) : NULL;
-  if (lost != NULL)
-    sl_options_usage (
-      "quantize",
-      "--html is %s, a picture of %s, which would be lost; expected another name for --html",
-      lost->name, option);
-  return lost != NULL;
-}
-
 static int
 run (const Options *options)
 {
@@ -290,9 +275,6 @@ run (const Options *options)
     return SL_EXIT_FAILED;
   }
   sl_elements_init (NULL, NULL);
-  if (loses_picture (options, "--calibrate", options->calibrate)
-      || loses_picture (options, "--evaluate", options->evaluate))
-    return SL_EXIT_USAGE;
   const gboolean good = open_and_quantize (options, spawner, &error);
   if (sl_interrupted ())
     return SL_EXIT_INTERRUPTED;
@@ -315,7 +297,8 @@ check_targets (const Options *options)
                               options->model.settings.model)
          && sl_options_apart ("quantize", "--html", options->html, "--labels",
                               options->model.settings.labels)
-         && (options->html == NULL || sl_options_target ("quantize", "--html", options->html));
+         && (options->html == NULL || sl_options_target ("quantize", "--html", options->html))
+         && sl_options_replaces ("quantize", "--html", options->html, SL_HTML_HEAD);
 }
 
 static gboolean
