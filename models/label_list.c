@@ -144,10 +144,10 @@ sl_label_lines (const char *text)
   guint number = 0;
   for (const char *at = text;
        at != NULL && lines->len <= SL_MAX_CLASSES + 1;) { /* one may be titles */
-    const char *end = strchr (at, '\n');
+    const char *end = strpbrk (at, "\r\n"); /* Windows has both, old Macs the first alone */
     g_autofree SlLabelLine *line =
       line_new (at, end != NULL ? (gsize) (end - at) : strlen (at), ++number);
-    at = end != NULL ? end + 1 : NULL;
+    at = end == NULL ? NULL : end[0] == '\r' && end[1] == '\n' ? end + 2 : end + 1;
     const gboolean comment = is_comment (line->text);
     commented |= comment && lines->len == 0;
     if (!comment && (line->text[0] != '\0' || lines->len > 0 || !commented))

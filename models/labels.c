@@ -100,6 +100,21 @@ assign_plain (SlLabelList *list, const GPtrArray *lines, GError **error)
   return TRUE;
 }
 
+/* Whether each line has the path of a picture or of a text, as lists of training files do. */
+static gboolean
+is_file_list (const GPtrArray *lines)
+{
+  static const char *const endings[] = { ".jpg", ".jpeg", ".png", ".bmp", ".webp", ".txt", NULL };
+  for (guint i = 0; i < lines->len; i++) {
+    const SlLabelLine *line = lines->pdata[i];
+    const char *dot = strrchr (line->text, '.');
+    g_autofree char *ending = dot != NULL ? g_ascii_strdown (dot, -1) : NULL;
+    if (ending == NULL || !g_strv_contains (endings, ending))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 /* What the text is that is no list of names; NULL = it may be one. */
 static const char *
 foreign_kind (const char *text, const char *extension)
@@ -143,7 +158,8 @@ read_names (SlLabelList *list, const char *text, GError **error)
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
     if (formats[i]->probe (text, extension))
       return formats[i]->read (list, text, error);
-  const char *kind = foreign_kind (text, extension);
+  const char *kind =
+    is_file_list (lines) ? "a list of other files" : foreign_kind (text, extension);
   if (kind != NULL)
     return sl_label_list_fail (
       list, error,

@@ -22,6 +22,7 @@ static const struct
   { "person\nbicycle\ncar\n", 3, { "person", "bicycle", "car" } },
   { "person\nbicycle", 2, { "person", "bicycle" } },
   { "person\r\nbicycle\r\n\r\n\r\n", 2, { "person", "bicycle" } },
+  { "person\rbicycle\r", 2, { "person", "bicycle" } },
   { "\xef\xbb\xbfperson\nbicycle\n", 2, { "person", "bicycle" } },
   { "0  person\n1  bicycle\n", 2, { "person", "bicycle" } },
   { "0\tperson\r\n3 traffic light \r\n", 4, { "person", NULL, NULL, "traffic light" } },
@@ -222,6 +223,9 @@ test_no_lists (void)
     { "coco.data", "classes= 2\ntrain = a.txt\nnames = data/coco.names\n",
       "a file of Darknet that names the file with the class names; give that one, data/coco.names" },
     { "test.txt", "# cat\n# dog\n", "the file is empty" },
+    { "train.txt", "train/a.jpg\ntrain/b.PNG\n",
+      "this is a list of other files, and no list of names" },
+    { "lists.txt", "a.txt\nb.txt\n", "this is a list of other files, and no list of names" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (files); i++) {
     g_autoptr (GError) error = NULL;
