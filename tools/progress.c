@@ -18,6 +18,8 @@
 #define INTERVAL (G_USEC_PER_SEC / 10)
 /* Columns of the bar. */
 #define BAR 24
+/* Columns that show enough of a name. */
+#define FEWEST_COLUMNS 8
 #define ERASE "\r\033[K"
 
 static volatile sig_atomic_t visible;
@@ -80,39 +82,53 @@ append_time (GString *line, gdouble seconds)
 }
 
 static void
-append_bar (GString *line, gdouble share)
+append_share (GString *line, gdouble share, gboolean with_bar)
 {
   const guint full = (guint) floor (share * BAR);
-  g_string_append (line, "  [");
-  for (guint i = 0; i < BAR; i++)
+  g_string_append (line, with_bar ? "  [" : " ");
+  for (guint i = 0; i < BAR && with_bar; i++)
     g_string_append_c (line, i < full ? '#' : '.');
-  g_string_append_printf (line, "] %3.0f %%", floor (100 * share));
+  g_string_append_printf (line, "%s %3.0f %%", with_bar ? "]" : "", floor (100 * share));
 }
 
-/* (transfer none): the end of @text that fits @columns. */
-static const char *
-fitting_end (const char *text, glong columns)
-{
-  while (*text != '\0' && (glong) sl_terminal_width (text) > columns)
-    text = g_utf8_next_char (text);
-  return text;
-}
-
-/* (transfer full): all but the name. */
+/* (transfer full): @text, or its end behind "..." where it does not fit @columns; "" where only a
+ * few letters would. */
 static char *
-describe (const SlProgress *progress, guint64 done, gdouble share, gdouble seconds)
+shorten (const char *text, glong columns)
+{
+  if ((glong) sl_terminal_width (text) <= columns)
+    return g_strdup (text);
+  while (*text != '\0' && (glong) sl_terminal_width (text) > columns - 3)
+    text = g_utf8_next_char (text);
+  return columns < FEWEST_COLUMNS ? g_strdup ("") : g_strconcat ("...", text, NULL);
+}
+
+/* The fields of the line behind the name, by their worth. */
+enum
+{
+  SHOW_SHARE,
+  SHOW_TIME,
+  SHOW_DONE,
+  SHOW_RATE,
+  SHOW_BAR
+};
+
+/* (transfer full): the fields up to @last. */
+static char *
+describe (const SlProgress *progress, guint64 done, gdouble share, gdouble seconds, guint last)
 {
   GString *line = g_string_new (NULL);
   if (share >= 0)
-    append_bar (line, share);
-  if (progress->unit != NULL) {
+    append_share (line, share, last >= SHOW_BAR);
+  if (progress->unit != NULL && last >= SHOW_DONE) {
     g_string_append_printf (line, "  %" G_GUINT64_FORMAT, done);
     if (progress->all > 0)
       g_string_append_printf (line, "/%" G_GUINT64_FORMAT, progress->all);
-    g_string_append_printf (line, " %s  %.1f/s", progress->unit,
-                            (gdouble) done / MAX (seconds, 1e-3));
+    g_string_append_printf (line, " %s", progress->unit);
+    if (last >= SHOW_RATE)
+      g_string_append_printf (line, "  %.1f/s", (gdouble) done / MAX (seconds, 1e-3));
   }
-  if (share > 0)
+  if (share > 0 && last >= SHOW_TIME)
     append_time (line, seconds * (1 - share) / share);
   return g_string_free (line, FALSE);
 }
@@ -122,10 +138,14 @@ draw (const SlProgress *progress, guint64 done, gdouble share, gdouble seconds)
 {
   const glong columns = sl_terminal_columns (stderr) - 1;
   g_autofree char *name = sl_printable (progress->what, SL_PRINTABLE_NAME),
-                  *rest = describe (progress, done, share, seconds);
-  /* A line that wraps could not be removed. The name gives way first, and then the bar. */
-  const char *shown = fitting_end (name, columns - (glong) sl_terminal_width (rest));
-  g_autofree char *line = g_strconcat (ERASE, shown, fitting_end (rest, columns), NULL);
+                  *rest = describe (progress, done, share, seconds, SHOW_BAR);
+  /* A line that wraps could not be removed. The name gives way first, and then whole fields. */
+  for (guint last = SHOW_BAR; (glong) sl_terminal_width (rest) > columns; last--) {
+    g_free (rest);
+    rest = last > SHOW_SHARE ? describe (progress, done, share, seconds, last - 1) : g_strdup ("");
+  }
+  g_autofree char *shown = shorten (name, columns - (glong) sl_terminal_width (rest)),
+                  *line = g_strconcat (ERASE, shown, rest, NULL);
   fflush (stdout); /* may be the same terminal */
   guard (SIGINT);
   guard (SIGTERM);

@@ -70,6 +70,11 @@ def test_narrow():
         terminal.wait_for(" left")
         terminal.child.send_signal(signal.SIGINT)
         assert terminal.end()[2] == "", terminal.told
+        lines = [line for line in re.split(r"\r\x1b\[K", terminal.told) if " left" in line]
+        field = r"(\S*) +(\[[#.]{24}\] +)?\d+ %(  \d+/200000 pictures)?(  [\d.]+/s)?  [\d:]+ left"
+        for line in lines:
+            match = re.fullmatch(field, line)
+            assert match and len(line) < columns and (match[1] == "" or match[1].startswith("...") or match[1] in "brightest_channel.tflite"), (columns, line)
 
 
 def test_both_on_the_terminal():
