@@ -263,12 +263,14 @@ sl_options_target (const char *command, const char *option, const char *path)
 {
   g_autofree char *folder = g_path_get_dirname (path),
                   *shown = sl_printable (path, SL_PRINTABLE_MESSAGE);
-  if (!g_file_test (folder, G_FILE_TEST_IS_DIR))
+  if (path[0] == '\0')
+    sl_complain (command, "%s: the name is empty; expected the file to write", option);
+  else if (!g_file_test (folder, G_FILE_TEST_IS_DIR))
     sl_complain (command, "%s: '%s' cannot be written: there is no such folder; make it first",
                  option, shown);
   else if (g_access (folder, W_OK) != 0)
     sl_complain (command, "%s: '%s' cannot be written: %s", option, shown, g_strerror (errno));
-  else if (path[0] == '\0' || g_file_test (path, G_FILE_TEST_IS_DIR))
+  else if (g_file_test (path, G_FILE_TEST_IS_DIR))
     sl_complain (command, "%s: '%s' is a folder; expected the file to write", option, shown);
   else if (is_stream (path))
     sl_complain (command, "%s: '%s' is a device or a pipe; expected the file to write", option,
