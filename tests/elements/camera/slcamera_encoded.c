@@ -43,6 +43,7 @@ static GstElement *
 launch (const char *line)
 {
   g_autoptr (GError) error = NULL;
+  test_forgive_gstreamer ();
   GstElement *pipeline = gst_parse_launch (line, &error);
   g_assert_no_error (error);
   return gst_object_ref_sink (pipeline);
