@@ -328,6 +328,7 @@ test_memory (gconstpointer data)
   }
   g_autofree char *text = fill (files[i].begin, files[i].row, files[i].numbered), *status = NULL;
   g_autoptr (SlLabels) labels = sl_labels_parse (text, strlen (text), files[i].name, &error);
+  g_assert_true ((labels != NULL) == (files[i].says == NULL));
   if (files[i].says != NULL)
     expect_error (&error, SL_ERROR_LABELS, files[i].name, files[i].says, NULL);
   g_assert_true (g_file_get_contents ("/proc/self/status", &status, NULL, NULL));
