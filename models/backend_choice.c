@@ -265,7 +265,7 @@ measure (SlModel *ours, const char *runtime, const SlLoadRequest *request, SlBac
   g_autofree char *notice = NULL;
   const guint threads = sl_threads_resolve (request->options.threads);
   whole.options.skip_input_quantize = FALSE;
-  whole.by_file = whole.by_choice = FALSE; /* a runtime that fails is not to be replaced here */
+  whole.by_file = FALSE;
   whole.precision = SL_PRECISION_FLOAT;
   backend->backend = runtime;
   backend->fallback = FALSE;
@@ -295,7 +295,7 @@ sl_backend_choose (const char *path, const SlLoadRequest *request)
   plain.options.skip_input_quantize = FALSE;
   plain.options.backend = (SlBackendSettings){ .backend = SL_BACKEND_OURS,
                                                .precision = request->options.backend.precision };
-  plain.by_file = plain.by_choice = FALSE;
+  plain.by_file = FALSE;
   if (version == NULL)
     return SL_BACKEND_OURS;
   g_autofree char *name = name_of (path, &request->options, version, library);

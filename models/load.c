@@ -124,9 +124,10 @@ load_chosen (const char *path, const SlModelSettings *overrides, const SlLoadReq
   if (!sl_backend_settings_check (backend, error)
       || !sl_precision_parse (backend->precision, &named.precision, error))
     return NULL;
-  named.by_choice = g_strcmp0 (backend->backend, SL_BACKEND_AUTO) == 0;
-  if (named.by_choice)
+  if (g_strcmp0 (backend->backend, SL_BACKEND_AUTO) == 0) {
     backend->backend = sl_backend_choose (path, &named);
+    named.by_choice = TRUE; /* not before: the trial runs the runtime alone */
+  }
   return sl_model_load_settled (path, overrides, &named, error);
 }
 
