@@ -30,6 +30,17 @@ read_number (const guint8 *bytes, gboolean big)
                  | bytes[0];
 }
 
+/* Whether @bytes begin a file. Sources of pictures give each file a buffer of its own, so a damaged
+ * file does not hide the next one. */
+static gboolean
+begins_file (const SlExifChunks *chunks, const guint8 *bytes, gsize n)
+{
+  if (chunks->file == SL_EXIF_PNG)
+    return n >= PNG_SIGNATURE_BYTES && memcmp (bytes, PNG_SIGNATURE, PNG_SIGNATURE_BYTES) == 0;
+  return n >= RIFF_HEADER_BYTES && memcmp (bytes, "RIFF", 4) == 0
+         && memcmp (bytes + 8, "WEBP", 4) == 0;
+}
+
 /* The file's header is complete. */
 static void
 begin_file (SlExifChunks *chunks)
@@ -37,10 +48,8 @@ begin_file (SlExifChunks *chunks)
   const guint8 *header = chunks->part->data;
   chunks->orientation = 0;
   chunks->inside = TRUE;
-  if (chunks->file == SL_EXIF_PNG) {
-    chunks->ended = memcmp (header, PNG_SIGNATURE, PNG_SIGNATURE_BYTES) != 0;
-  } else {
-    chunks->ended = memcmp (header, "RIFF", 4) != 0 || memcmp (header + 8, "WEBP", 4) != 0;
+  chunks->ended = !begins_file (chunks, header, chunks->part->len);
+  if (chunks->file == SL_EXIF_WEBP) {
     chunks->file_left = read_number (header + 4, FALSE);
     chunks->file_left -= MIN (chunks->file_left, 4);
   }
@@ -89,17 +98,6 @@ collect (SlExifChunks *chunks, const guint8 *bytes, gsize n, gsize wanted)
   const gsize take = MIN (n, wanted - chunks->part->len);
   g_byte_array_append (chunks->part, bytes, (guint) take);
   return take;
-}
-
-/* Whether @bytes begin a file. Sources of pictures give each file a buffer of its own, so a damaged
- * file does not hide the next one. */
-static gboolean
-begins_file (const SlExifChunks *chunks, const guint8 *bytes, gsize n)
-{
-  if (chunks->file == SL_EXIF_PNG)
-    return n >= PNG_SIGNATURE_BYTES && memcmp (bytes, PNG_SIGNATURE, PNG_SIGNATURE_BYTES) == 0;
-  return n >= RIFF_HEADER_BYTES && memcmp (bytes, "RIFF", 4) == 0
-         && memcmp (bytes + 8, "WEBP", 4) == 0;
 }
 
 guint
