@@ -341,11 +341,15 @@ sl_options_same_file (const char *a, const char *b)
 }
 
 gboolean
-sl_options_replaces (const char *command, const char *option, const char *path, const char *head)
+sl_options_report (const char *command, const char *option, const char *path, const char *head)
 {
+  if (path == NULL)
+    return TRUE;
+  if (!sl_options_target (command, option, path))
+    return FALSE;
   const gsize n = strlen (head);
   g_autofree char *found = g_malloc0 (n + 1), *shown = NULL;
-  FILE *file = path != NULL ? g_fopen (path, "rb") : NULL;
+  FILE *file = g_fopen (path, "rb");
   if (file == NULL)
     return TRUE;
   const gsize got = fread (found, 1, n, file);

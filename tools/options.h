@@ -74,10 +74,11 @@ gboolean sl_options_write (const char *path, GBytes *file, GError **error);
 /** sl_options_write_text: the same of @text to @path of @option. */
 gboolean sl_options_write_text (const char *option, const char *path, const GString *text,
                                 GError **error);
-/** sl_options_replaces: whether @path of @option (nullable) is no file yet, or one that begins with
- * @head, as those that the option writes do. Complains about another file, which would be lost. */
-gboolean sl_options_replaces (const char *command, const char *option, const char *path,
-                              const char *head);
+/** sl_options_report: whether @path of @option (nullable) can be written, as sl_options_target()
+ * has it, and is no file yet, or one that begins with @head, as those that the option writes do.
+ * Complains about another file, which would be lost. */
+gboolean sl_options_report (const char *command, const char *option, const char *path,
+                            const char *head);
 /** sl_options_same_file: whether @a and @b, which need not be there, are one file. */
 gboolean sl_options_same_file (const char *a, const char *b);
 /** sl_options_apart: whether @option @path, which is written, is another file than @other, which is

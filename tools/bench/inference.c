@@ -641,11 +641,9 @@ sl_bench_model (int argc, char **argv)
   if (html != NULL && (settings.backends || settings.batch > 0))
     return sl_options_usage ("bench model",
                              "--html shows times of runs; it goes without --backends and --batch");
-  if (html != NULL
-      && (!sl_options_target ("bench model", "--html", html)
-          || !sl_options_apart ("bench model", "--html", html, "MODEL", rest[0])
-          || !sl_options_apart ("bench model", "--html", html, "--compare-onnx", onnx)
-          || !sl_options_replaces ("bench model", "--html", html, SL_HTML_HEAD)))
+  if (!sl_options_apart ("bench model", "--html", html, "MODEL", rest[0])
+      || !sl_options_apart ("bench model", "--html", html, "--compare-onnx", onnx)
+      || !sl_options_report ("bench model", "--html", html, SL_HTML_HEAD))
     return SL_EXIT_USAGE;
   g_autoptr (GString) page = html != NULL ? sl_bench_page_new (rest[0]) : NULL;
   settings.page = page;

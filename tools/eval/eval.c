@@ -176,13 +176,11 @@ check_target (const Options *options, const char *option, const char *path, cons
               char **models)
 {
   gboolean good =
-    path == NULL
-    || (sl_options_target ("eval", option, path)
-        && sl_options_apart ("eval", option, path, "--dataset", options->dataset)
-        && sl_options_apart ("eval", option, path, "--labels", options->model.settings.labels));
+    sl_options_apart ("eval", option, path, "--dataset", options->dataset)
+    && sl_options_apart ("eval", option, path, "--labels", options->model.settings.labels);
   for (guint i = 0; models[i] != NULL && good; i++)
     good = sl_options_apart ("eval", option, path, "MODEL", models[i]);
-  return good && sl_options_replaces ("eval", option, path, head);
+  return good && sl_options_report ("eval", option, path, head);
 }
 
 static gboolean

@@ -177,11 +177,9 @@ run_fit (int argc, char **argv)
     else if (sl_model_options_check ("fit", &options.model)
              && sl_options_integer ("fit", "--pictures", options.pictures_text, 1, MAX_PICTURES,
                                     &options.pictures)
-             && (options.html == NULL || sl_options_target ("fit", "--html", options.html))
-             && (options.output == NULL || sl_options_target ("fit", "--output", options.output))
              && sl_options_apart ("fit", "--html", options.html, "--output", options.output)
-             && sl_options_replaces ("fit", "--html", options.html, SL_HTML_HEAD)
-             && sl_options_replaces ("fit", "--output", options.output, SL_FIT_HEAD))
+             && sl_options_report ("fit", "--html", options.html, SL_HTML_HEAD)
+             && sl_options_report ("fit", "--output", options.output, SL_FIT_HEAD))
       status = run (&options, rest);
   }
   options_clear (&options);

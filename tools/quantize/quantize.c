@@ -297,8 +297,7 @@ check_targets (const Options *options)
                               options->model.settings.model)
          && sl_options_apart ("quantize", "--html", options->html, "--labels",
                               options->model.settings.labels)
-         && (options->html == NULL || sl_options_target ("quantize", "--html", options->html))
-         && sl_options_replaces ("quantize", "--html", options->html, SL_HTML_HEAD);
+         && sl_options_report ("quantize", "--html", options->html, SL_HTML_HEAD);
 }
 
 static gboolean
