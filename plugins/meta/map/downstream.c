@@ -188,11 +188,11 @@ follow_element (GstElement *element, GstPad *sink)
   gst_pad_add_probe (source, GST_PAD_PROBE_TYPE_BUFFER, came_out, step, NULL);
 }
 
-/* Source pads to look behind, and those that were in @todo before: branches of a pipeline may meet
- * again and again. */
+/* Source pads to look behind, and those that were in @pending before: branches of a pipeline may
+ * meet again and again. */
 typedef struct
 {
-  GQueue todo;
+  GQueue pending;
   GHashTable *seen; /* of GstPad, which it owns */
 } Walk;
 
@@ -201,7 +201,7 @@ static void
 look_behind (Walk *walk, GstPad *source)
 {
   if (g_hash_table_add (walk->seen, source))
-    g_queue_push_tail (&walk->todo, source);
+    g_queue_push_tail (&walk->pending, source);
 }
 
 static gboolean
@@ -251,6 +251,6 @@ sl_results_follow (GstPad *source)
   g_autoptr (GHashTable) seen = g_hash_table_new_full (NULL, NULL, gst_object_unref, NULL);
   Walk walk = { G_QUEUE_INIT, seen };
   look_behind (&walk, gst_object_ref (source));
-  while ((source = g_queue_pop_head (&walk.todo)) != NULL)
+  while ((source = g_queue_pop_head (&walk.pending)) != NULL)
     pass_link (&walk, source);
 }
