@@ -397,12 +397,15 @@ sl_encoder_join (SlEncoder *self)
 gboolean
 sl_encoder_take_error (SlEncoder *self, GError **error)
 {
+  g_autoptr (GError) posted = NULL;
+  /* The message comes first: check_time() names a cause before the pipeline posts its error. */
+  const gboolean has_message = take_message (self, &posted);
   g_mutex_lock (&self->lock);
   GError *failed = g_steal_pointer (&self->failed);
   g_mutex_unlock (&self->lock);
-  if (failed == NULL)
-    return take_message (self, error);
-  g_propagate_error (error, failed);
+  if (failed == NULL && !has_message)
+    return FALSE;
+  g_propagate_error (error, failed != NULL ? failed : g_steal_pointer (&posted));
   return TRUE;
 }
 
