@@ -23,6 +23,23 @@ ts_tensor_elements (const TsTensor *tensor)
   return n;
 }
 
+gboolean
+ts_tensor_fits (const TsTensor *tensor)
+{
+  gsize elements = 1, last = tensor->offset;
+  gboolean empty = FALSE, good = TRUE;
+  for (guint i = 0; i < tensor->rank && good; i++) {
+    gsize way;
+    empty |= tensor->dims[i] == 0;
+    good =
+      g_size_checked_mul (&elements, elements, (gsize) MAX (tensor->dims[i], 1))
+      && elements <= G_MAXINT32 && (tensor->strides[i] <= G_MAXINT32 || tensor->dims[i] <= 1)
+      && g_size_checked_mul (&way, (gsize) MAX (tensor->dims[i] - 1, 0), (gsize) tensor->strides[i])
+      && g_size_checked_add (&last, last, way);
+  }
+  return good && (empty || last < tensor->storage->elements);
+}
+
 /* The next element's place behind @at, of the one that @index counts; dimension @rank - 1 runs
  * fastest. */
 static gsize

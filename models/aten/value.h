@@ -274,6 +274,9 @@ gboolean ts_is_quantized (TsDtype dtype);
 /* Tensors of the file (tensor.c). */
 
 gsize ts_tensor_elements (const TsTensor *tensor);
+/** ts_tensor_fits: whether all elements lie in the storage, and their number is one that can be
+ * counted. */
+gboolean ts_tensor_fits (const TsTensor *tensor);
 /** ts_tensor_value: (nullable): @tensor in the graph: its bytes stay in the file where their order
  * allows it. A quantised one is its codes, with scales and zero points. */
 LowerValue *ts_tensor_value (Lower *lower, TsHeap *heap, TsTensor *tensor);

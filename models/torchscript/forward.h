@@ -3,15 +3,8 @@
 #ifndef SL_MODELS_TORCHSCRIPT_FORWARD_H
 #define SL_MODELS_TORCHSCRIPT_FORWARD_H
 
-#include "models/torchscript/archive.h"
-
-/** TsShape: of an input, as somebody stated it. */
-typedef struct
-{
-  TsDtype dtype;
-  guint rank;
-  gint32 dims[SL_MAX_RANK];
-} TsShape;
+#include "models/torch/archive.h"
+#include "models/torch/shapes.h"
 
 /** TsModule: what an archive holds; @constants: the tuple that the code calls CONSTANTS. */
 typedef struct

@@ -4,16 +4,13 @@
  * lite interpreter -> graph. The pickles contain the module; its program runs once with inputs of a
  * stated size, and its operators become the graph.
  */
-#include <math.h>
 #include <string.h>
 
 #include "models/huggingface.h"
-#include "models/labels.h"
-#include "models/numbers.h"
 #include "models/reader.h"
+#include "models/torch/extras.h"
+#include "models/torch/pickle.h"
 #include "models/torchscript/forward.h"
-#include "models/torchscript/pickle.h"
-#include "models/ultralytics.h"
 
 /* What values of a program may take: fixed bytes, and so many for each of the file. */
 #define HEAP_BYTES ((gsize) 32 << 20)
@@ -46,60 +43,6 @@ probe (GBytes *bytes)
   return sl_reader_contains (bytes, MODULE);
 }
 
-/* The size of inputs. */
-
-/* Types that a stated input may have; what stands before ':' is removed from @text. */
-static TsDtype
-parse_type (const char **text)
-{
-  static const struct
-  {
-    const char *name;
-    TsDtype dtype;
-  } types[] = { { "float32:", TS_FLOAT32 },
-                { "int32:", TS_INT32 },
-                { "int64:", TS_INT64 },
-                { "uint8:", TS_UINT8 },
-                { "bool:", TS_BOOLEAN } };
-  for (guint i = 0; i < G_N_ELEMENTS (types); i++)
-    if (g_str_has_prefix (*text, types[i].name)) {
-      *text += strlen (types[i].name);
-      return types[i].dtype;
-    }
-  return TS_FLOAT32;
-}
-
-static gboolean
-parse_shape (const char *text, TsShape *shape)
-{
-  gdouble numbers[SL_MAX_RANK];
-  const TsDtype dtype = parse_type (&text);
-  *shape = (TsShape){ .dtype = dtype, .rank = sl_numbers_parse (text, numbers, SL_MAX_RANK) };
-  for (guint i = 0; i < shape->rank; i++) {
-    if (numbers[i] < 1 || numbers[i] > G_MAXINT32 || numbers[i] != floor (numbers[i]))
-      return FALSE;
-    shape->dims[i] = (gint32) numbers[i];
-  }
-  return shape->rank > 0;
-}
-
-static gboolean
-parse_shapes (const char *text, TsShape shapes[SL_MAX_IO], guint *n, GError **error)
-{
-  g_auto (GStrv) parts = g_strsplit (text, ";", SL_MAX_IO + 1);
-  for (*n = 0; parts[*n] != NULL; (*n)++) {
-    if (*n < SL_MAX_IO && parse_shape (parts[*n], &shapes[*n]))
-      continue;
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
-      "input-shape is '%s'; expected whole numbers with ',' between, as in 1,3,224,224, and ';' between inputs; before them may be "
-      "float32:, int32:, int64:, uint8: or bool:, as in int64:1,77",
-      text);
-    return FALSE;
-  }
-  return TRUE;
-}
-
 /* Inputs that the module was traced with: {"forward": [tensor, ...]}. */
 static guint
 find_traced (TsHeap *heap, TsArchive *archive, TsShape shapes[SL_MAX_IO])
@@ -124,26 +67,6 @@ find_traced (TsHeap *heap, TsArchive *archive, TsShape shapes[SL_MAX_IO])
   return n;
 }
 
-static void
-set_picture (TsShape *shape, gint32 channels, gint32 height, gint32 width)
-{
-  *shape = (TsShape){ .dtype = TS_FLOAT32, .rank = 4, .dims = { 1, channels, height, width } };
-}
-
-/* "160,160", as Ultralytics' description has it. */
-static gboolean
-find_described (const SlModelMetadata *metadata, TsShape *shape)
-{
-  const char *sizes =
-    metadata->params != NULL ? g_hash_table_lookup (metadata->params, "imgsz") : NULL;
-  TsShape picture;
-  if (sizes == NULL || !parse_shape (sizes, &picture) || picture.rank > 2)
-    return FALSE;
-  set_picture (shape, metadata->colour_gray ? 1 : 3, picture.dims[0],
-               picture.dims[picture.rank - 1]);
-  return TRUE;
-}
-
 /* What is stated first: by the user, in the archive's description, by its traced inputs, by other
  * descriptions. */
 static gboolean
@@ -155,14 +78,14 @@ find_shapes (const TsModule *module, const SlReaderSource *source, SlModelMetada
   if (!sl_huggingface_read (source->path, metadata, &height, &width, error))
     return FALSE;
   if (source->input_shape != NULL && source->input_shape[0] != '\0')
-    return parse_shapes (source->input_shape, shapes, n, error);
+    return ts_shapes_parse (source->input_shape, shapes, n, error);
   if (inside != NULL)
-    return parse_shapes (inside, shapes, n, error);
+    return ts_shapes_parse (inside, shapes, n, error);
   *n = find_traced (module->heap, module->archive, shapes);
-  if (*n == 0 && find_described (metadata, &shapes[0]))
+  if (*n == 0 && ts_shape_described (metadata, &shapes[0]))
     *n = 1;
   if (*n == 0 && height > 0 && width > 0) {
-    set_picture (&shapes[0], 3, height, width);
+    ts_shape_picture (&shapes[0], 3, height, width);
     *n = 1;
   }
   if (*n > 0)
@@ -179,102 +102,16 @@ find_shapes (const TsModule *module, const SlReaderSource *source, SlModelMetada
 static const char *
 guess_range (const TsObject *module)
 {
-  static const char family[] = "__torch__.torchvision.models.",
-                    detection[] = "__torch__.torchvision.models.detection.";
-  const TsObject *found = g_str_has_prefix (module->class_name, family) ? module : NULL;
-  for (guint i = 0; i < module->attributes->n && found == NULL; i++) {
+  static const char code[] = "__torch__.";
+  const char *hint = NULL;
+  if (g_str_has_prefix (module->class_name, code))
+    hint = ts_guess_range (module->class_name + strlen (code));
+  for (guint i = 0; i < module->attributes->n && hint == NULL; i++) {
     const TsValue value = module->attributes->entries[i].value;
-    if (value.kind == TS_OBJECT && g_str_has_prefix (value.object->class_name, family))
-      found = value.object;
+    if (value.kind == TS_OBJECT && g_str_has_prefix (value.object->class_name, code))
+      hint = ts_guess_range (value.object->class_name + strlen (code));
   }
-  if (found == NULL)
-    return NULL;
-  if (g_str_has_prefix (found->class_name, detection))
-    return "torchvision's detectors take 0..1: mean=0 and std=255";
-  return "torchvision's models are trained with mean=123.675,116.28,103.53 and std=58.395,57.12,57.375, if this one was";
-}
-
-/* Extra files. */
-
-static gboolean
-read_labels (const char *text, gsize length, const char *name, SlModelMetadata *metadata,
-             GError **error)
-{
-  g_autofree char *origin = g_strdup_printf ("extra file %s inside the model", name);
-  g_clear_pointer (&metadata->labels, sl_labels_unref);
-  metadata->labels = sl_labels_parse (text, length, origin, error);
-  return metadata->labels != NULL;
-}
-
-/* Files that a description inside a model names are not there when the model is moved; an extra
- * file labels.txt is. */
-static gboolean
-read_info (GBytes *bytes, const char *name, SlModelMetadata *metadata, GError **error)
-{
-  g_autofree char *origin = g_strdup_printf ("extra file %s inside the model", name);
-  sl_modelinfo_free (metadata->info);
-  metadata->info = sl_modelinfo_parse (bytes, origin, "", error);
-  if (metadata->info == NULL || metadata->info->keys.labels == NULL)
-    return metadata->info != NULL;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_CONTRACT,
-    "%s: [sightline] labels: names the file %s, which is not inside the model; expected the labels as extra file labels.txt",
-    origin, metadata->info->keys.labels);
-  return FALSE;
-}
-
-/* @had: kinds that were read; each is once in a model, so that many entries of one large member
- * cost no more than one. */
-static gboolean
-read_extra (const TsArchive *archive, const char *name, guint *had, SlModelMetadata *metadata,
-            GError **error)
-{
-  const gboolean labels = strcmp (name, "labels.txt") == 0,
-                 ultralytics = strcmp (name, "config.txt") == 0;
-  const gboolean info = g_str_has_suffix (name, ".modelinfo");
-  const guint kind = labels ? 1 : ultralytics ? 2 : 4;
-  gsize length;
-  if (!labels && !ultralytics && !info)
-    return TRUE;
-  if ((*had & kind) != 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "extra file %s inside the model: expected one of its kind, got another", name);
-    return FALSE;
-  }
-  *had |= kind;
-  g_autofree char *member = g_strconcat ("extra/", name, NULL);
-  g_autoptr (GBytes) bytes = ts_archive_read (archive, member, error);
-  if (bytes == NULL)
-    return FALSE;
-  const char *text = g_bytes_get_data (bytes, &length);
-  if (info)
-    return read_info (bytes, name, metadata, error);
-  return labels ? read_labels (text, length, name, metadata, error)
-                : sl_ultralytics_read (text, length, name, metadata, error);
-}
-
-static gboolean
-read_extras (const TsArchive *archive, SlModelMetadata *metadata, GError **error)
-{
-  const char *name;
-  guint had = 0;
-  for (guint i = 0; (name = ts_archive_extra (archive, i)) != NULL; i++)
-    if (!read_extra (archive, name, &had, metadata, error))
-      return FALSE;
-  return TRUE;
-}
-
-static gboolean
-batch_shapes (const SlGraph *graph, TsShape *shapes, guint n, GError **error)
-{
-  for (guint i = 0; i < n; i++) {
-    SlTensor tensor = { .name = "", .dtype = SL_DTYPE_F32, .rank = shapes[i].rank };
-    memcpy (tensor.dims, shapes[i].dims, MIN (sizeof tensor.dims, sizeof shapes[i].dims));
-    if (!sl_graph_batch_input (graph, &tensor, error))
-      return FALSE;
-    shapes[i].dims[0] = tensor.dims[0];
-  }
-  return TRUE;
+  return hint;
 }
 
 static gboolean
@@ -283,7 +120,7 @@ run (TsModule *module, const SlReaderSource *source, SlGraph *graph, SlModelMeta
 {
   TsShape shapes[SL_MAX_IO];
   guint n = 0;
-  if (!read_extras (module->archive, metadata, error)
+  if (!ts_extras_read (module->archive, metadata, error)
       || !ts_pickle_read (module->heap, module->archive, "data", &module->module)
       || !ts_pickle_read (module->heap, module->archive, "constants", &module->constants))
     return FALSE;
@@ -295,7 +132,7 @@ run (TsModule *module, const SlReaderSource *source, SlGraph *graph, SlModelMeta
     metadata->description = g_strdup (strrchr (module->module.object->class_name, '.') + 1);
   metadata->range_hint = g_strdup (guess_range (module->module.object));
   return find_shapes (module, source, metadata, shapes, &n, error)
-         && batch_shapes (graph, shapes, n, error) && module->heap->error == NULL
+         && ts_shapes_batch (graph, shapes, n, error) && module->heap->error == NULL
          && ts_forward (module, shapes, n, graph);
 }
 

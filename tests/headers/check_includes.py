@@ -74,7 +74,9 @@ ROOMS = {
     "models/lower": [],
     "models/aten": ["models/lower"],
     "models/onnx": ["models/lower"],
-    "models/torchscript": ["models/lower", "models/aten"],
+    "models/torch": ["models/lower", "models/aten"],
+    "models/torchscript": ["models/lower", "models/aten", "models/torch"],
+    "models/pt2": ["models/lower", "models/aten", "models/torch", "models/torchscript"],
     "models/tflite": [],
 }
 BACKEND = ["core/graph", "core/ops", "core/backends"]

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/torchscript/pickle.h"
+#include "models/torch/pickle.h"
 #include "tests/models/helpers.h"
 #include "tests/support/testdata.h"
 #include "tests/support/torchscript_writer.h"

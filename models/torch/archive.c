@@ -3,7 +3,7 @@
  * Finds the archive's folder and its members. Elements of tensors stay where they are in the file;
  * members that are packed or lie at an odd place are copied once, and copies are counted.
  */
-#include "models/torchscript/archive.h"
+#include "models/torch/archive.h"
 
 #include <string.h>
 
@@ -14,7 +14,6 @@
 #define UNPACKED_FOR_EACH_BYTE 4
 #define UNPACKED_ALLOWANCE ((gsize) 64 << 10)
 #define MODULE "data.pkl"
-#define EXTRA "extra/"
 #define EXPORT \
   "torch.jit.script(model.eval()).save('model.pt'), or torch.jit.trace(model.eval(), example).save('model.pt')"
 
@@ -25,7 +24,9 @@ struct _TsArchive
   SlArena *arena;
   GHashTable *copies; /* name of a member -> Copy * */
   gsize may_unpack;
-  GPtrArray *extras; /* of names, the archive's */
+  gboolean copies_all; /* elements do not stay where they are */
+  const char *extra;   /* (nullable): folder of the files that the author added */
+  GPtrArray *extras;   /* of their names, the archive's */
 };
 
 typedef struct
@@ -34,13 +35,13 @@ typedef struct
   const void *bytes;
 } Copy;
 
-/* (nullable): the folder that the module's pickle lies in: "NAME/data.pkl". */
+/* (nullable): the folder in which @member lies: "NAME/" of "NAME/data.pkl". */
 static char *
-find_folder (const SlZip *zip)
+find_folder (const SlZip *zip, const char *member)
 {
   for (guint i = 0; i < sl_zip_count (zip); i++) {
     const char *name = sl_zip_name (zip, i), *slash = strchr (name, '/');
-    if (slash != NULL && strcmp (slash + 1, MODULE) == 0)
+    if (slash != NULL && strcmp (slash + 1, member) == 0)
       return g_strndup (name, (gsize) (slash + 1 - name));
   }
   return NULL;
@@ -70,11 +71,7 @@ refuse_other (const SlZip *zip, GError **error)
   const char *what = "no data.pkl in it, as torch.jit.save() writes it";
   for (guint i = 0; i < sl_zip_count (zip); i++) {
     const char *name = sl_zip_name (zip, i);
-    if (g_str_has_suffix (name, "archive_format")
-        || g_str_has_suffix (name, "serialized_exported_program.json"))
-      what = "a program of torch.export (.pt2); export the model with " EXPORT
-             ", or to ONNX with torch.onnx.export()";
-    else if (g_str_has_suffix (name, "/model.json"))
+    if (g_str_has_suffix (name, "/model.json"))
       what =
         "TorchScript of PyTorch before 1.4; load it in such a version and export it with a later one";
   }
@@ -94,8 +91,9 @@ check_kind (const TsArchive *archive, GError **error)
   return FALSE;
 }
 
-TsArchive *
-ts_archive_open (GBytes *bytes, SlArena *arena, GError **error)
+/* An archive without its folder. */
+static TsArchive *
+open_zip (GBytes *bytes, SlArena *arena, GError **error)
 {
   g_autoptr (TsArchive) archive = g_new0 (TsArchive, 1);
   GError *cause = NULL;
@@ -104,26 +102,74 @@ ts_archive_open (GBytes *bytes, SlArena *arena, GError **error)
   archive->arena = arena;
   archive->may_unpack = UNPACKED_FOR_EACH_BYTE * g_bytes_get_size (bytes) + UNPACKED_ALLOWANCE;
   archive->zip = sl_zip_open (bytes, &cause);
-  if (archive->zip == NULL) {
-    if (cause == NULL)
-      g_set_error (&cause, SL_ERROR, SL_ERROR_FORMAT,
-                   "the zip archive has no directory at its end: the file is damaged or truncated");
-    g_propagate_error (error, cause);
+  if (archive->zip != NULL)
+    return g_steal_pointer (&archive);
+  if (cause == NULL)
+    g_set_error (&cause, SL_ERROR, SL_ERROR_FORMAT,
+                 "the zip archive has no directory at its end: the file is damaged or truncated");
+  g_propagate_error (error, cause);
+  return NULL;
+}
+
+/* Notes the files that the author added, which lie in the folder @extra. */
+static TsArchive *
+with_extras (TsArchive *archive, const char *extra)
+{
+  archive->extra = extra;
+  g_autofree char *path = g_strconcat (archive->folder, extra, NULL);
+  for (guint i = 0; i < sl_zip_count (archive->zip); i++)
+    if (g_str_has_prefix (sl_zip_name (archive->zip, i), path))
+      g_ptr_array_add (archive->extras, (gpointer) (sl_zip_name (archive->zip, i) + strlen (path)));
+  return archive;
+}
+
+TsArchive *
+ts_archive_open (GBytes *bytes, SlArena *arena, GError **error)
+{
+  g_autoptr (TsArchive) archive = open_zip (bytes, arena, error);
+  if (archive == NULL)
     return NULL;
-  }
-  archive->folder = find_folder (archive->zip);
+  archive->folder = find_folder (archive->zip, MODULE);
   if (archive->folder == NULL) {
     refuse_other (archive->zip, error);
     return NULL;
   }
-  if (!check_kind (archive, error))
+  return check_kind (archive, error) ? with_extras (g_steal_pointer (&archive), "extra/") : NULL;
+}
+
+TsArchive *
+ts_archive_open_saved (GBytes *bytes, gboolean lasting, SlArena *arena, GError **error)
+{
+  g_autoptr (TsArchive) archive = open_zip (bytes, arena, error);
+  if (archive == NULL)
     return NULL;
-  g_autofree char *extra = g_strconcat (archive->folder, EXTRA, NULL);
-  for (guint i = 0; i < sl_zip_count (archive->zip); i++)
-    if (g_str_has_prefix (sl_zip_name (archive->zip, i), extra))
-      g_ptr_array_add (archive->extras,
-                       (gpointer) (sl_zip_name (archive->zip, i) + strlen (extra)));
-  return g_steal_pointer (&archive);
+  archive->copies_all = !lasting;
+  archive->folder = find_folder (archive->zip, MODULE);
+  if (archive->folder != NULL)
+    return g_steal_pointer (&archive);
+  g_set_error_literal (error, SL_ERROR, SL_ERROR_FORMAT,
+                       "no data.pkl in it, as torch.save() writes it");
+  return NULL;
+}
+
+TsArchive *
+ts_archive_open_exported (GBytes *bytes, SlArena *arena, GError **error)
+{
+  g_autoptr (TsArchive) archive = open_zip (bytes, arena, error);
+  if (archive == NULL)
+    return NULL;
+  if (sl_zip_find (archive->zip, TS_ARCHIVE_PROGRAM) >= 0) {
+    archive->folder = g_strdup ("");
+    return with_extras (g_steal_pointer (&archive), "extra_files/");
+  }
+  archive->folder = find_folder (archive->zip, TS_ARCHIVE_FORMAT);
+  if (archive->folder != NULL)
+    return with_extras (g_steal_pointer (&archive), "extra/");
+  g_set_error_literal (
+    error, SL_ERROR, SL_ERROR_FORMAT,
+    "a zip archive of torch.export without its program: expected a member " TS_ARCHIVE_PROGRAM
+    " (PyTorch up to 2.7) or NAME/" TS_ARCHIVE_FORMAT " (from 2.8 on)");
+  return NULL;
 }
 
 void
@@ -155,10 +201,48 @@ ts_archive_read (const TsArchive *archive, const char *name, GError **error)
   return NULL;
 }
 
+GBytes *
+ts_archive_peek (const TsArchive *archive, const char *name, gboolean *lasting, GError **error)
+{
+  gsize size = 0;
+  const gint index = find (archive, name);
+  const guint8 *bytes = index >= 0 ? sl_zip_peek (archive->zip, (guint) index, &size, NULL) : NULL;
+  *lasting = bytes != NULL;
+  return bytes != NULL ? g_bytes_new_static (bytes, size) : ts_archive_read (archive, name, error);
+}
+
+GBytes *
+ts_archive_read_text (const TsArchive *archive, const char *name, GError **error)
+{
+  g_autoptr (GBytes) bytes = ts_archive_read (archive, name, error);
+  if (bytes == NULL)
+    return NULL;
+  const gsize size = g_bytes_get_size (bytes);
+  char *text = g_malloc (size + 1);
+  memcpy (text, g_bytes_get_data (bytes, NULL), size);
+  text[size] = '\0';
+  return g_bytes_new_take (text, size + 1);
+}
+
 const char *
 ts_archive_extra (const TsArchive *archive, guint i)
 {
   return i < archive->extras->len ? g_ptr_array_index (archive->extras, i) : NULL;
+}
+
+GBytes *
+ts_archive_read_extra (const TsArchive *archive, const char *name, GError **error)
+{
+  g_autofree char *member = g_strconcat (archive->extra, name, NULL);
+  return ts_archive_read (archive, member, error);
+}
+
+const char *
+ts_archive_member (const TsArchive *archive, guint i)
+{
+  const gsize length = strlen (archive->folder);
+  const char *name = i < sl_zip_count (archive->zip) ? sl_zip_name (archive->zip, i) : NULL;
+  return name == NULL || !g_str_has_prefix (name, archive->folder) ? name : name + length;
 }
 
 static const void *
@@ -195,7 +279,7 @@ ts_archive_elements (TsArchive *archive, const char *folder, const char *key, gs
   g_autofree char *name = g_strconcat (folder, "/", key, NULL);
   const gint index = find (archive, name);
   const guint8 *bytes = index >= 0 ? sl_zip_peek (archive->zip, (guint) index, length, NULL) : NULL;
-  if (bytes != NULL && (guintptr) bytes % size == 0)
+  if (bytes != NULL && !archive->copies_all && (guintptr) bytes % size == 0)
     return bytes;
   return copy_elements (archive, name, length, error);
 }

@@ -3,10 +3,10 @@
  * Pickles as torch.jit.save() writes them: a machine of 33 instructions that build values. It calls
  * nothing: the few functions that such pickles name are known here, and any other name is refused.
  */
-#ifndef SL_MODELS_TORCHSCRIPT_PICKLE_H
-#define SL_MODELS_TORCHSCRIPT_PICKLE_H
+#ifndef SL_MODELS_TORCH_PICKLE_H
+#define SL_MODELS_TORCH_PICKLE_H
 
-#include "models/torchscript/archive.h"
+#include "models/torch/archive.h"
 
 /** ts_pickle_read: the value in member @name.pkl, whose tensors have their elements in folder
  * @name. FALSE with @heap's error set. */

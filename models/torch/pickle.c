@@ -4,11 +4,11 @@
  * classes and functions are strings on that stack, taken from a closed list; "calling" one is a
  * case in a table here. Nothing recurses; stack, memory and values are bounded.
  */
-#include "models/torchscript/pickle.h"
+#include "models/torch/pickle.h"
 
 #include <string.h>
 
-#include "models/torchscript/packed.h"
+#include "models/torch/packed.h"
 
 /* Values on the stack, and remembered ones. */
 #define MAX_VALUES ((guint) 1 << 18)
@@ -450,24 +450,6 @@ op_storage (Pickle *p)
   return push (p, (TsValue){ .kind = TS_TENSOR, .tensor = tensor });
 }
 
-/* Whether all elements lie in the storage, and their number is one that can be counted. */
-static gboolean
-fits (const TsTensor *tensor)
-{
-  gsize elements = 1, last = tensor->offset;
-  gboolean empty = FALSE, good = TRUE;
-  for (guint i = 0; i < tensor->rank && good; i++) {
-    gsize way;
-    empty |= tensor->dims[i] == 0;
-    good =
-      g_size_checked_mul (&elements, elements, (gsize) MAX (tensor->dims[i], 1))
-      && elements <= G_MAXINT32 && (tensor->strides[i] <= G_MAXINT32 || tensor->dims[i] <= 1)
-      && g_size_checked_mul (&way, (gsize) MAX (tensor->dims[i] - 1, 0), (gsize) tensor->strides[i])
-      && g_size_checked_add (&last, last, way);
-  }
-  return good && (empty || last < tensor->storage->elements);
-}
-
 /* (storage, offset, sizes, strides, ...) */
 static gboolean
 rebuild (Pickle *p, const TsValue *args, guint n, TsTensor **made)
@@ -495,7 +477,7 @@ rebuild (Pickle *p, const TsValue *args, guint n, TsTensor **made)
     tensor->strides[i] = stride.number;
   }
   *made = tensor;
-  if (!fits (tensor))
+  if (!ts_tensor_fits (tensor))
     return damaged (p, "a tensor has elements outside its storage");
   if (p->shapes_only)
     tensor->storage = NULL;
@@ -573,7 +555,8 @@ call_ordered_dict (Pickle *p, const TsValue *args, guint n)
   return push (p, ts_dict (p->heap));
 }
 
-/* Lists of one type of elements, which their values tell, too, and (value, type). */
+/* Lists of one type of elements, which their values tell, too; (value, type); a parameter, which is
+ * a tensor with a flag and hooks. */
 static gboolean
 call_first (Pickle *p, const TsValue *args, guint n)
 {
@@ -595,6 +578,8 @@ static const struct
 } functions[] = {
   { "collections OrderedDict", call_ordered_dict },
   { "torch device", call_device },
+  { "torch._utils _rebuild_parameter", call_first },
+  { "torch._utils _rebuild_parameter_with_state", call_first },
   { "torch._utils _rebuild_tensor_v2", call_rebuild_tensor },
   { "torch._utils _rebuild_qtensor", call_rebuild_qtensor },
   { JIT "build_boollist", call_first },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The states of packed parameters, by class. Convolutions of quantisation have had three forms. */
-#include "models/torchscript/packed.h"
+#include "models/torch/packed.h"
 
 #include <string.h>
 

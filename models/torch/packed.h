@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Packed parameters: the contents of the states of torch's classes for them. */
-#ifndef SL_MODELS_TORCHSCRIPT_PACKED_H
-#define SL_MODELS_TORCHSCRIPT_PACKED_H
+#ifndef SL_MODELS_TORCH_PACKED_H
+#define SL_MODELS_TORCH_PACKED_H
 
 #include "models/aten/value.h"
 

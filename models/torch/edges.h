@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Inputs and outputs of a program of torch's operators. Tuples and lists of outputs are numbered,
+ * those of dictionaries have their keys as names. Outputs whose number of rows depends on the
+ * picture have as many as there can be, with zeros after the last.
+ */
+#ifndef SL_MODELS_TORCH_EDGES_H
+#define SL_MODELS_TORCH_EDGES_H
+
+#include "models/aten/ops.h"
+#include "models/torch/shapes.h"
+
+/** TsEdges: @names: of outputs, each once. */
+typedef struct
+{
+  TsProgram *program;
+  gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];
+  guint n_inputs, n_outputs;
+  GHashTable *names;
+} TsEdges;
+
+/** ts_edges_init: @program must outlive @edges. */
+void ts_edges_init (TsEdges *edges, TsProgram *program);
+void ts_edges_clear (TsEdges *edges);
+/** ts_add_input: a new tensor of the graph for input @name. @listed: it is one of a list of
+ * pictures, which have no batch. */
+TsValue ts_add_input (TsEdges *edges, const char *name, TsShape shape, gboolean listed);
+/** ts_add_outputs: each tensor in @value is an output; None and numbers are skipped. */
+void ts_add_outputs (TsEdges *edges, const char *name, TsValue value);
+
+#endif
