@@ -14,6 +14,7 @@
 static const SlModelReader *const readers[] = {
   SL_KEEPS (reader, tflite) ? &sl_reader_tflite : NULL,
   SL_KEEPS (reader, onnx) ? &sl_reader_onnx : NULL,
+  SL_KEEPS (reader, pt2) ? &sl_reader_pt2 : NULL, /* before TorchScript, whose probe takes it */
   SL_KEEPS (reader, torchscript) ? &sl_reader_torchscript : NULL,
 };
 
@@ -49,10 +50,6 @@ static const struct
   { 0, "PK\x03\x04", 4, "model.weights.h5",
     "a Keras model (.keras); convert it in Python with tf.lite.TFLiteConverter.from_keras_model(model), or to ONNX with "
     "model.export('model.onnx', format='onnx')" },
-  { 0, "PK\x03\x04", 4, "exported_program",
-    "a PyTorch program of torch.export (.pt2); " EXPORT_TORCH },
-  { 0, "PK\x03\x04", 4, "models/model.json",
-    "a PyTorch program of torch.export (.pt2); " EXPORT_TORCH },
   { 0, "PK\x03\x04", 4, NULL, "a zip archive" },
   { 0, "RKNN", 4, NULL,
     "a model for Rockchip's NPU (.rknn), which runs on that alone; " GIVE_SOURCE },

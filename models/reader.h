@@ -94,7 +94,7 @@ typedef struct
   gboolean (*describe) (GBytes *bytes, SlModelMetadata *metadata, GError **error);
 } SlModelReader;
 
-extern const SlModelReader sl_reader_tflite, sl_reader_onnx, sl_reader_torchscript;
+extern const SlModelReader sl_reader_tflite, sl_reader_onnx, sl_reader_pt2, sl_reader_torchscript;
 
 /** sl_reader_find: (nullable): the reader whose format @bytes have. */
 const SlModelReader *sl_reader_find (GBytes *bytes);

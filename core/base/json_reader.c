@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "core/base/json_reader.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -58,6 +59,17 @@ is_word (const SlJsonReader *reader, const char *word)
   return (gsize) (reader->end - reader->at) >= length && memcmp (reader->at, word, length) == 0;
 }
 
+/* (nullable): the word for a number that JSON does not have. */
+static const char *
+python_word (const SlJsonReader *reader)
+{
+  static const char *const words[] = { "NaN", "Infinity", "-Infinity" };
+  for (guint i = 0; i < G_N_ELEMENTS (words) && reader->python; i++)
+    if (is_word (reader, words[i]))
+      return words[i];
+  return NULL;
+}
+
 SlJsonKind
 sl_json_reader_kind (SlJsonReader *reader)
 {
@@ -68,7 +80,7 @@ sl_json_reader_kind (SlJsonReader *reader)
     return SL_JSON_LIST;
   if (c == '"')
     return SL_JSON_STRING;
-  if (c == '-' || g_ascii_isdigit (c))
+  if (c == '-' || g_ascii_isdigit (c) || python_word (reader) != NULL)
     return SL_JSON_NUMBER;
   return is_word (reader, "true")    ? SL_JSON_TRUE
          : is_word (reader, "false") ? SL_JSON_FALSE
@@ -145,6 +157,12 @@ sl_json_reader_number (SlJsonReader *reader, gdouble *number)
   char *end = NULL;
   if (!expect (reader, SL_JSON_NUMBER))
     return FALSE;
+  const char *word = python_word (reader);
+  if (word != NULL) {
+    *number = g_ascii_strtod (word, NULL);
+    reader->at += strlen (word);
+    return TRUE;
+  }
   const gsize length = strspn (reader->at, "+-.0123456789eE");
   *number = g_ascii_strtod (reader->at, &end);
   if (end != reader->at + length || !isfinite (*number))
@@ -158,13 +176,23 @@ gboolean
 sl_json_reader_integer (SlJsonReader *reader, gint64 low, gint64 high, gint64 *number)
 {
   gdouble value = 0;
+  char *end = NULL;
+  if (!expect (reader, SL_JSON_NUMBER))
+    return FALSE;
+  /* Digits alone are read without a rounding; 1e3 and 1.0 are whole numbers, too. */
+  errno = 0;
+  *number = g_ascii_strtoll (reader->at, &end, 10);
+  const gboolean exact = errno == 0 && strchr (".eE", *end) == NULL;
+  const char *text = reader->at;
   if (!sl_json_reader_number (reader, &value))
     return FALSE;
-  if (value != floor (value) || value < (gdouble) low || value > (gdouble) high)
+  const gboolean whole = exact || (value == floor (value) && fabs (value) < 9e18);
+  if (!exact && whole)
+    *number = (gint64) value;
+  if (!whole || *number < low || *number > high)
     return sl_json_reader_fail (
-      reader, "expected a whole number from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT ", got %g",
-      low, high, value);
-  *number = (gint64) value;
+      reader, "expected a whole number from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT ", got %.*s",
+      low, high, (int) MIN (SHOWN, reader->at - text), text);
   return TRUE;
 }
 

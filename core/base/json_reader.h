@@ -36,6 +36,8 @@ typedef enum
  * @key: name of the member at hand
  * @text: the string that was read last
  * @error: (nullable): G_FILE_ERROR_INVAL; starts with the line
+ * @python: set after sl_json_reader_init(): numbers may be NaN, Infinity and -Infinity, which
+ * Python writes and JSON does not have
  */
 typedef struct
 {
@@ -44,6 +46,7 @@ typedef struct
   GError *error;
   guint depth;
   guint64 objects, begun; /* bits by depth */
+  gboolean python;
 } SlJsonReader;
 
 /** sl_json_reader_init: @length bytes at @text, behind which is a zero; they must outlive the

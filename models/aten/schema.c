@@ -117,6 +117,45 @@ find_op (TsProgram *program, const char *name, gboolean *in_place)
   return op;
 }
 
+gboolean
+ts_has_op (TsProgram *program, const char *name)
+{
+  gboolean in_place;
+  return find_op (program, name, &in_place) != NULL;
+}
+
+/* The number of the argument @name in a row's list; -1: it is not there. */
+static gint
+find_argument (const char *arguments, const char *name)
+{
+  const gsize length = strlen (name);
+  gint i = 0;
+  for (const char *p = arguments; *p != '\0'; i++) {
+    const gsize own = strcspn (p, ",="), all = strcspn (p, ",");
+    if (own == length && memcmp (p, name, length) == 0)
+      return i;
+    p += all + (p[all] == ',');
+  }
+  return -1;
+}
+
+TsValue
+ts_run_named (TsProgram *program, const char *name, const TsValue *args, const char *const *names,
+              guint n)
+{
+  gboolean in_place;
+  const TsOp *op = ts_failed (program) ? NULL : find_op (program, name, &in_place);
+  g_autofree const char **keywords = g_new0 (const char *, n + 1);
+  guint by_place = 0;
+  while (by_place < n && op != NULL
+         && (strstr (op->arguments, "...") != NULL || names[by_place][0] == '\0'
+             || find_argument (op->arguments, names[by_place]) < 0))
+    by_place++;
+  for (guint i = by_place; i < n; i++)
+    keywords[i] = names[i];
+  return ts_run_op (program, name, args, keywords, n);
+}
+
 TsValue
 ts_run_op (TsProgram *program, const char *name, const TsValue *args, const char *const *keywords,
            guint n)
