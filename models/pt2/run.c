@@ -151,13 +151,13 @@ read_arguments (PtProgram *program, PtSpan span, PtArgument *args, guint *n)
   pt_reader_init (&reader, span);
   sl_json_reader_enter (&reader, SL_JSON_LIST);
   while (sl_json_reader_next (&reader)) {
-      if (*n == PT_MAX_ARGUMENTS) {
-        sl_json_reader_fail (&reader, "more than %d arguments", PT_MAX_ARGUMENTS);
-        break;
-      }
-      if (!read_named (program, &reader, &args[(*n)++]))
-        break;
+    if (*n == PT_MAX_ARGUMENTS) {
+      sl_json_reader_fail (&reader, "more than %d arguments", PT_MAX_ARGUMENTS);
+      break;
     }
+    if (!read_named (program, &reader, &args[(*n)++]))
+      break;
+  }
   return pt_reader_done (program, &reader);
 }
 
@@ -193,8 +193,8 @@ set_outputs (PtProgram *program, PtSpan span, TsValue result)
   pt_reader_init (&reader, span);
   sl_json_reader_enter (&reader, SL_JSON_LIST);
   for (; sl_json_reader_next (&reader); n++)
-      if (!pt_read_names (program, &reader, names, &is_list))
-        break;
+    if (!pt_read_names (program, &reader, names, &is_list))
+      break;
   if (pt_reader_done (program, &reader) && n > 0)
     set_output (program, names, is_list || n > 1, result);
 }
@@ -241,17 +241,16 @@ run_nodes (PtProgram *program, const PtGraph *graph)
   pt_reader_init (&reader, graph->nodes);
   sl_json_reader_enter (&reader, SL_JSON_LIST);
   for (; sl_json_reader_next (&reader); number++) {
-      Node node;
-      if (++program->ops.steps > TS_MAX_STEPS)
-        ts_fail (program->ops.heap, SL_ERROR_LIMIT, "the program takes more than %d steps",
-                 TS_MAX_STEPS);
-      if (read_node (program, &reader, &node)
-          && read_arguments (program, node.inputs, args, &n))
-        set_outputs (program, node.outputs, run_target (program, node.target, args, n));
-      locate (program, number, node.target);
-      if (ts_failed (&program->ops))
-        break;
-    }
+    Node node;
+    if (++program->ops.steps > TS_MAX_STEPS)
+      ts_fail (program->ops.heap, SL_ERROR_LIMIT, "the program takes more than %d steps",
+               TS_MAX_STEPS);
+    if (read_node (program, &reader, &node) && read_arguments (program, node.inputs, args, &n))
+      set_outputs (program, node.outputs, run_target (program, node.target, args, n));
+    locate (program, number, node.target);
+    if (ts_failed (&program->ops))
+      break;
+  }
   pt_reader_done (program, &reader);
 }
 
@@ -265,7 +264,7 @@ bind (PtProgram *program, const PtGraph *graph, const TsValue *args, guint n)
   pt_reader_init (&reader, graph->inputs);
   sl_json_reader_enter (&reader, SL_JSON_LIST);
   while (sl_json_reader_next (&reader) && pt_read_names (program, &reader, names, &is_list))
-      ;
+    ;
   if (!pt_reader_done (program, &reader))
     return;
   if (names->len != n) {
@@ -284,11 +283,11 @@ read_results (PtProgram *program, const PtGraph *graph)
   pt_reader_init (&reader, graph->outputs);
   sl_json_reader_enter (&reader, SL_JSON_LIST);
   while (sl_json_reader_next (&reader)) {
-      PtArgument argument = { .name = "" };
-      if (!pt_read_argument (program, &reader, &argument)
-          || !ts_list_append (program->ops.heap, results.list, argument.value))
-        break;
-    }
+    PtArgument argument = { .name = "" };
+    if (!pt_read_argument (program, &reader, &argument)
+        || !ts_list_append (program->ops.heap, results.list, argument.value))
+      break;
+  }
   return pt_reader_done (program, &reader) ? results : ts_none ();
 }
 
@@ -359,12 +358,12 @@ walk_nodes (const Walk *walk, PtSpan nodes)
   pt_reader_init (&reader, nodes);
   sl_json_reader_enter (&reader, SL_JSON_LIST);
   while (sl_json_reader_next (&reader) && read_node (walk->program, &reader, &node)) {
-      walk->look (walk->program, &node, walk->data);
-      if (pt_is_control (node.target))
-        walk_inner (walk, node.inputs);
-      if (ts_failed (&walk->program->ops))
-        break;
-    }
+    walk->look (walk->program, &node, walk->data);
+    if (pt_is_control (node.target))
+      walk_inner (walk, node.inputs);
+    if (ts_failed (&walk->program->ops))
+      break;
+  }
   pt_reader_done (walk->program, &reader);
   walk->program->depth--;
 }
@@ -393,16 +392,17 @@ pt_check_operators (PtProgram *program)
     g_string_append_printf (list, "%s%s", n > 0 ? ", " : "", (const char *) name->data);
   if (n < g_hash_table_size (unknown))
     g_string_append_printf (list, " and %u more", g_hash_table_size (unknown) - n);
-  return ts_fail (program->ops.heap, SL_ERROR_UNSUPPORTED,
-                  "%s: operators that are not supported: %s; docs/operators.md lists those that are",
-                  program->member, list->str);
+  return ts_fail (
+    program->ops.heap, SL_ERROR_UNSUPPORTED,
+    "%s: operators that are not supported: %s; docs/operators.md lists those that are",
+    program->member, list->str);
 }
 
 /* Operators whose result shares elements with their first argument. */
 static const char *const views[] = {
-  "alias",   "detach", "diagonal", "expand",   "flatten",   "narrow",  "permute",
-  "reshape", "select", "slice",    "squeeze",  "t",         "transpose", "unbind",
-  "unflatten", "unsqueeze", "view",  "view_as", "chunk", "split", "split_with_sizes",
+  "alias",     "detach",    "diagonal", "expand",  "flatten", "narrow",    "permute",
+  "reshape",   "select",    "slice",    "squeeze", "t",       "transpose", "unbind",
+  "unflatten", "unsqueeze", "view",     "view_as", "chunk",   "split",     "split_with_sizes",
 };
 
 /* @written: name -> input that it is a part of, the inputs themselves before the first node; a
@@ -424,8 +424,7 @@ look_for_writes (PtProgram *program, const Node *node, gpointer data)
     return;
   const char *stem = strstr (name, "::");
   const gsize length = strlen (name);
-  const gboolean writes_first =
-    length > 1 && name[length - 1] == '_' && name[length - 2] != '_';
+  const gboolean writes_first = length > 1 && name[length - 1] == '_' && name[length - 2] != '_';
   gboolean shares = writes_first;
   for (guint i = 0; i < G_N_ELEMENTS (views) && stem != NULL; i++)
     shares |= strcmp (stem + 2, views[i]) == 0;
@@ -450,7 +449,7 @@ look_for_writes (PtProgram *program, const Node *node, gpointer data)
   pt_reader_init (&reader, node->outputs);
   sl_json_reader_enter (&reader, SL_JSON_LIST);
   while (sl_json_reader_next (&reader) && pt_read_names (program, &reader, outputs, &is_list))
-      ;
+    ;
   pt_reader_done (program, &reader);
   for (guint i = 0; i < outputs->len; i++)
     g_hash_table_insert (writes->roots, g_ptr_array_index (outputs, i), (gpointer) root);
@@ -468,7 +467,7 @@ pt_find_written (PtProgram *program)
   pt_reader_init (&reader, program->graph.inputs);
   sl_json_reader_enter (&reader, SL_JSON_LIST);
   while (sl_json_reader_next (&reader) && pt_read_names (program, &reader, names, &is_list))
-      ;
+    ;
   pt_reader_done (program, &reader);
   for (guint i = 0; i < names->len; i++)
     g_hash_table_insert (roots, g_ptr_array_index (names, i), g_ptr_array_index (names, i));

@@ -10,7 +10,8 @@
 #define MAX_NAME 64
 #define FAR ((gint64) 1 << 40)
 
-/* factor * symbol + constant; @symbol: "" = it is a number; @good: FALSE = it is of no such form. */
+/* factor * symbol + constant; @symbol: "" = it is a number; @good: FALSE = it is of no such form.
+ */
 typedef struct
 {
   gboolean good;
@@ -39,8 +40,8 @@ static Linear
 add (Linear a, Linear b, gint64 sign)
 {
   Linear sum = a;
-  if (!a.good || !b.good || (a.symbol[0] != '\0' && b.symbol[0] != '\0'
-                             && strcmp (a.symbol, b.symbol) != 0))
+  if (!a.good || !b.good
+      || (a.symbol[0] != '\0' && b.symbol[0] != '\0' && strcmp (a.symbol, b.symbol) != 0))
     return bad;
   if (b.symbol[0] != '\0')
     memcpy (sum.symbol, b.symbol, sizeof sum.symbol);
@@ -298,13 +299,13 @@ read_tensor (PtProgram *program, SlJsonReader *reader, PtInput *input)
       input->shape.rank = 0;
       sl_json_reader_enter (reader, SL_JSON_LIST);
       while (sl_json_reader_next (reader)) {
-          if (input->shape.rank == SL_MAX_RANK) {
-            sl_json_reader_fail (reader, "input '%s' has more than %d dimensions", input->name,
-                                 SL_MAX_RANK);
-            return;
-          }
-          read_size (program, reader, input, input->shape.rank++);
+        if (input->shape.rank == SL_MAX_RANK) {
+          sl_json_reader_fail (reader, "input '%s' has more than %d dimensions", input->name,
+                               SL_MAX_RANK);
+          return;
         }
+        read_size (program, reader, input, input->shape.rank++);
+      }
     } else {
       sl_json_reader_skip (reader);
     }
@@ -318,14 +319,14 @@ pt_read_inputs (PtProgram *program, PtInput *inputs, guint n)
   pt_reader_init (&reader, program->graph.tensors);
   sl_json_reader_enter (&reader, SL_JSON_OBJECT);
   while (sl_json_reader_next (&reader)) {
-      guint i = 0;
-      while (i < n && strcmp (inputs[i].name, reader.key->str) != 0)
-        i++;
-      if (i < n)
-        read_tensor (program, &reader, &inputs[i]);
-      else
-        sl_json_reader_skip (&reader);
-    }
+    guint i = 0;
+    while (i < n && strcmp (inputs[i].name, reader.key->str) != 0)
+      i++;
+    if (i < n)
+      read_tensor (program, &reader, &inputs[i]);
+    else
+      sl_json_reader_skip (&reader);
+  }
   if (!pt_reader_done (program, &reader))
     return FALSE;
   for (guint i = 0; i < n; i++)
@@ -377,9 +378,8 @@ check_stated (Solver *solver, const PtInput *input, const TsShape *stated)
 {
   TsHeap *heap = solver->program->ops.heap;
   if (stated->rank != input->shape.rank)
-    return ts_fail (heap, SL_ERROR_SHAPE,
-                    "input '%s' has %u dimensions; input-shape states %u", input->name,
-                    input->shape.rank, stated->rank);
+    return ts_fail (heap, SL_ERROR_SHAPE, "input '%s' has %u dimensions; input-shape states %u",
+                    input->name, input->shape.rank, stated->rank);
   for (guint i = 0; i < stated->rank; i++) {
     if (input->open[i] == NULL && input->shape.dims[i] != stated->dims[i])
       return ts_fail (
@@ -431,10 +431,10 @@ check_ranges (Solver *solver)
   pt_reader_init (&reader, solver->program->ranges);
   sl_json_reader_enter (&reader, SL_JSON_OBJECT);
   while (sl_json_reader_next (&reader)) {
-      g_autofree char *key = g_strdup (reader.key->str);
-      if (!check_range (solver, &reader, key))
-        break;
-    }
+    g_autofree char *key = g_strdup (reader.key->str);
+    if (!check_range (solver, &reader, key))
+      break;
+  }
   return pt_reader_done (solver->program, &reader);
 }
 

@@ -258,10 +258,10 @@ read_config (TsHeap *heap, TsArchive *archive, SlArena *arena, const char *folde
   sl_json_reader_init (r, g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes) - 1);
   sl_json_reader_enter (r, SL_JSON_OBJECT);
   while (heap->error == NULL && sl_json_reader_next (r))
-      if (strcmp (r->key->str, "config") == 0)
-        read_entries (&config, *table);
-      else
-        sl_json_reader_skip (r);
+    if (strcmp (r->key->str, "config") == 0)
+      read_entries (&config, *table);
+    else
+      sl_json_reader_skip (r);
   if (r->error != NULL)
     ts_fail (heap, SL_ERROR_FORMAT, "%s: %s", member, r->error->message);
   sl_json_reader_clear (r);
@@ -279,10 +279,8 @@ pt_weights_read (TsHeap *heap, TsArchive *archive, SlArena *arena, const char *m
            && (!ts_archive_has (archive, "serialized_example_inputs.pt")
                || read_saved (heap, archive, arena, "serialized_example_inputs.pt", TRUE,
                               &weights->examples));
-  g_autofree char *first =
-    g_strdup_printf ("data/weights/%s_weights_config.json", model);
-  g_autofree char *second =
-    g_strdup_printf ("data/constants/%s_constants_config.json", model);
+  g_autofree char *first = g_strdup_printf ("data/weights/%s_weights_config.json", model);
+  g_autofree char *second = g_strdup_printf ("data/constants/%s_constants_config.json", model);
   g_autofree char *examples = g_strdup_printf ("data/sample_inputs/%s.pt", model);
   return read_config (heap, archive, arena, "data/weights", first, &weights->weights)
          && read_config (heap, archive, arena, "data/constants", second, &weights->constants)
