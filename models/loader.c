@@ -23,7 +23,7 @@
 #include "models/numbers.h"
 
 #define EXPECTED "a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model"
-#define ALL_READERS \
+#define ALL_READERS                                                               \
   (SL_KEEPS (reader, tflite) && SL_KEEPS (reader, onnx) && SL_KEEPS (reader, pt2) \
    && SL_KEEPS (reader, torchscript))
 #define SHORTEST 16

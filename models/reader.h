@@ -55,7 +55,7 @@ typedef struct
 } SlModelMetadata;
 
 /** What to do in Python with a PyTorch file that is no program. */
-#define SL_EXPORT_TORCH \
+#define SL_EXPORT_TORCH                                                                                        \
   "export the model with torch.export.save(torch.export.export(model.eval(), (example,)), 'model.pt2'), with " \
   "torch.jit.script(model.eval()).save('model.pt'), or to ONNX with torch.onnx.export()"
 

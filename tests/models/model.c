@@ -26,16 +26,21 @@ test_paths (void)
   g_autofree char *missing = g_build_filename (dir, "missing.tflite", NULL),
                   *pipe = g_build_filename (dir, "pipe", NULL);
   g_autofree char *starts = g_strconcat (
-    path, ": the file is empty; expected a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model", NULL);
+    path,
+    ": the file is empty; expected a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model",
+    NULL);
   g_assert_null (sl_model_load (path, NULL, &error));
   expect_error (&error, SL_ERROR_OPEN, starts, NULL);
   g_assert_null (sl_model_load (missing, NULL, &error));
   expect_error (
     &error, SL_ERROR_OPEN, missing,
-    ": no such file, check the path; expected a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model", NULL);
+    ": no such file, check the path; expected a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model",
+    NULL);
   g_assert_null (sl_model_load (dir, NULL, &error));
-  expect_error (&error, SL_ERROR_OPEN, dir,
-                ": is a directory; expected a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model", NULL);
+  expect_error (
+    &error, SL_ERROR_OPEN, dir,
+    ": is a directory; expected a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model",
+    NULL);
   g_assert_null (sl_model_load ("/dev/zero", NULL, &error));
   expect_error (
     &error, SL_ERROR_OPEN,
@@ -173,7 +178,8 @@ test_named (void)
     { "saved_model.pb",
       ": looks like a TensorFlow SavedModel; convert its folder in Python with tf.lite." },
     { "Manifest.json", ": looks like a Core ML model (.mlpackage); give the ONNX" },
-    { "readme.txt", ": is a directory; expected a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model" }
+    { "readme.txt",
+      ": is a directory; expected a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model" }
   };
   for (guint i = 0; i < G_N_ELEMENTS (folders); i++) {
     g_autoptr (GError) error = NULL;
