@@ -98,8 +98,10 @@ check_byte_order (TsHeap *heap, const TsArchive *archive)
   const char *text = bytes != NULL ? g_bytes_get_data (bytes, &size) : NULL;
   const char *ours = G_BYTE_ORDER == G_LITTLE_ENDIAN ? "little" : "big";
   return text == NULL || (size == strlen (ours) && memcmp (text, ours, size) == 0)
-         || ts_fail (heap, SL_ERROR_UNSUPPORTED,
-                     "the tensors of the archive have another byte order than %s", ours);
+         || ts_fail (
+           heap, SL_ERROR_UNSUPPORTED,
+           "the tensors of the archive have the byte order '%.*s'; expected %s, that of this machine: save the program on one like it",
+           (int) MIN (size, 16), text, ours);
 }
 
 /* Inputs and outputs. */
@@ -140,13 +142,16 @@ list_inputs (File *file, PtInput inputs[SL_MAX_IO])
     if (spec->kind != PT_USER)
       continue;
     if (n == SL_MAX_IO) {
-      ts_fail (file->program.ops.heap, SL_ERROR_UNSUPPORTED, "more than %d inputs", SL_MAX_IO);
+      ts_fail (file->program.ops.heap, SL_ERROR_UNSUPPORTED, "%s: more than %d inputs",
+               file->program.member, SL_MAX_IO);
       return 0;
     }
     inputs[n++] = (PtInput){ .name = spec->name, .shape = { .dtype = TS_N_DTYPES } };
   }
   if (n == 0)
-    ts_fail (file->program.ops.heap, SL_ERROR_UNSUPPORTED, "the program has no tensor as an input");
+    ts_fail (file->program.ops.heap, SL_ERROR_UNSUPPORTED,
+             "%s: the program has no tensor as an input; expected a picture or another tensor",
+             file->program.member);
   return n;
 }
 

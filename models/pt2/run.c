@@ -232,6 +232,11 @@ locate (PtProgram *program, guint number, const char *target)
     return;
   ops->located = TRUE;
   GError **error = ops->heap->error != NULL ? &ops->heap->error : &ops->lower.error;
+  char *message = (*error)->message;
+  const gsize length = strlen (program->member);
+  /* What a reader of the text says begins with the member, too. */
+  if (g_str_has_prefix (message, program->member) && g_str_has_prefix (message + length, ": "))
+    memmove (message, message + length + 2, strlen (message + length + 2) + 1);
   g_prefix_error (error, "%s, node %u, %s: ", program->member, number,
                   target != NULL ? target : "without a target");
 }
@@ -272,7 +277,9 @@ bind (PtProgram *program, const PtGraph *graph, const TsValue *args, guint n)
   if (!pt_reader_done (program, &reader))
     return;
   if (names->len != n) {
-    ts_refuse (&program->ops, SL_ERROR_FORMAT, "a graph of %u inputs gets %u", names->len, n);
+    ts_refuse (&program->ops, SL_ERROR_FORMAT,
+               "%s: the graph has %u inputs; expected %u, as its %s has", program->member,
+               names->len, n, program->depth == 1 ? "signature" : "caller");
     return;
   }
   for (guint i = 0; i < n; i++)
@@ -292,6 +299,8 @@ read_results (PtProgram *program, const PtGraph *graph)
         || !ts_list_append (program->ops.heap, results.list, argument.value))
       break;
   }
+  if (program->ops.heap->error != NULL && !program->ops.located)
+    g_prefix_error (&program->ops.heap->error, "%s, outputs of the graph: ", program->member);
   return pt_reader_done (program, &reader) ? results : ts_none ();
 }
 
@@ -306,7 +315,8 @@ pt_run_graph (PtProgram *program, const PtGraph *graph, const TsValue *args, gui
   program->depth++;
   program->values = g_hash_table_new (sl_name_hash, g_str_equal);
   bind (program, graph, args, n);
-  run_nodes (program, graph);
+  if (!ts_failed (&program->ops))
+    run_nodes (program, graph);
   const TsValue results = ts_failed (&program->ops) ? ts_none () : read_results (program, graph);
   g_hash_table_unref (program->values);
   program->values = outer;
@@ -356,6 +366,7 @@ walk_nodes (const Walk *walk, PtSpan nodes)
 {
   SlJsonReader reader;
   Node node;
+  guint number = 0;
   if (walk->program->depth == TS_MAX_CALLS)
     return;
   walk->program->depth++;
@@ -367,7 +378,10 @@ walk_nodes (const Walk *walk, PtSpan nodes)
       walk_inner (walk, node.inputs);
     if (ts_failed (&walk->program->ops))
       break;
+    number++;
   }
+  if (reader.error != NULL)
+    g_prefix_error (&reader.error, "node %u: ", number);
   pt_reader_done (walk->program, &reader);
   walk->program->depth--;
 }
@@ -398,7 +412,8 @@ pt_check_operators (PtProgram *program)
     g_string_append_printf (list, " and %u more", g_hash_table_size (unknown) - n);
   return ts_fail (
     program->ops.heap, SL_ERROR_UNSUPPORTED,
-    "%s: operators that are not supported: %s; docs/operators.md lists those that are",
+    "%s: operators that are not supported: %s; save what run_decompositions() of the program gives, which writes many by others, or "
+    "export the model to ONNX with torch.onnx.export(); docs/operators.md lists those that are",
     program->member, list->str);
 }
 

@@ -366,11 +366,13 @@ solve (Solver *solver, const PtInput *input, guint i, gint64 size)
       set_symbol (solver, l.symbol, rest / l.factor);
     return TRUE;
   }
+  g_autofree char *settled =
+    l.symbol[0] == '\0' ? g_strdup_printf ("%" G_GINT64_FORMAT, l.constant) : NULL;
   return ts_fail (solver->program->ops.heap, SL_ERROR_SHAPE,
                   "input '%s', dimension %u: %" G_GINT64_FORMAT
-                  " is stated, and the program was exported for %s%s",
-                  input->name, i, size, text,
-                  l.symbol[0] == '\0' ? ", whose value another size gives" : "");
+                  " is stated; expected %s%s%s, for which the program was exported",
+                  input->name, i, size, text, settled != NULL ? ", by the sizes before it " : "",
+                  settled != NULL ? settled : "");
 }
 
 static gboolean
@@ -482,8 +484,8 @@ pt_settle_sizes (PtProgram *program, PtInput *inputs, guint n, const TsShape *st
   Solver solver = { program, symbols };
   if (n_stated > n)
     return ts_fail (program->ops.heap, SL_ERROR_ARGUMENT,
-                    "input-shape states %u shapes; the program has %u tensors as inputs", n_stated,
-                    n);
+                    "input-shape states %u shapes; expected at most %u, one for each input",
+                    n_stated, n);
   for (guint k = 0; k < n_stated; k++)
     if (!check_stated (&solver, &inputs[k], &stated[k]))
       return FALSE;

@@ -41,8 +41,9 @@ read_table (TsHeap *heap, const TsArchive *archive, SlArena *arena, const char *
     return FALSE;
   *table = value.dict;
   return value.kind == TS_DICT
-         || ts_fail (heap, SL_ERROR_FORMAT, "%s holds a %s; expected a dictionary of tensors",
-                     member, ts_kind_name (value.kind));
+         || ts_fail (heap, SL_ERROR_FORMAT,
+                     "%s: expected a dictionary of tensors, got a value of the kind %s", member,
+                     ts_kind_name (value.kind));
 }
 
 /* The table in JSON. */
@@ -177,7 +178,8 @@ make_tensor (Config *config, const Entry *entry)
     return NULL;
   }
   if (entry->n_strides != entry->rank) {
-    ts_fail (config->heap, SL_ERROR_FORMAT, "%u sizes and %u strides", entry->rank,
+    ts_fail (config->heap, SL_ERROR_FORMAT,
+             "%u sizes and %u strides; expected a stride for each size", entry->rank,
              entry->n_strides);
     return NULL;
   }

@@ -8,14 +8,13 @@
 #include <string.h>
 
 #include "core/base/name_hash.h"
+#include "models/reader.h"
 #include "models/zip.h"
 
 /* What a file of that size may have unpacked of its elements. */
 #define UNPACKED_FOR_EACH_BYTE 4
 #define UNPACKED_ALLOWANCE ((gsize) 64 << 10)
 #define MODULE "data.pkl"
-#define EXPORT \
-  "torch.jit.script(model.eval()).save('model.pt'), or torch.jit.trace(model.eval(), example).save('model.pt')"
 
 struct _TsArchive
 {
@@ -86,8 +85,7 @@ check_kind (const TsArchive *archive, GError **error)
     return TRUE;
   g_set_error (
     error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-    "a PyTorch file without a program: a pickled Python module, or weights alone (state_dict); load it in Python and export it with %s",
-    EXPORT);
+    "a PyTorch file without a program: a pickled Python module, or weights alone (state_dict); load it in Python, then " SL_EXPORT_TORCH);
   return FALSE;
 }
 
