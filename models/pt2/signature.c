@@ -75,6 +75,11 @@ read_spec (PtProgram *program, SlJsonReader *reader, PtSpec *spec)
   }
   const gboolean has_target =
     spec->kind != PT_WEIGHT && spec->kind != PT_BUFFER && spec->kind != PT_NEW_BUFFER;
+  const gboolean has_name =
+    spec->name != NULL
+    || (spec->kind != PT_WEIGHT && spec->kind != PT_BUFFER && spec->kind != PT_USER);
+  if (reader->error == NULL && !ts_failed (&program->ops) && !has_name)
+    return sl_json_reader_fail (reader, "an input of the signature has no name in the graph");
   if (reader->error == NULL && !ts_failed (&program->ops) && !has_target && spec->target == NULL)
     return sl_json_reader_fail (reader, "a weight or buffer of the signature has no name");
   return reader->error == NULL && !ts_failed (&program->ops);

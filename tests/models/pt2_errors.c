@@ -113,6 +113,11 @@ static const struct
     "[{\"parameter\":{\"arg\":{\"name\":\"p_a\"},\"parameter_name\":\"other\"}},"
     "{\"user_input\":{\"arg\":" PT2_TENSOR ("x") "}}]",
     SL_ERROR_FORMAT, NEW ": tensor 'other' is not among the weights and constants of the archive" },
+  { "input_specs", "[{\"user_input\":{}}]", SL_ERROR_FORMAT,
+    NEW ": line 1: an input of the signature has no name in the graph" },
+  { "input_specs",
+    "[{\"buffer\":{\"buffer_name\":\"layer.a\"}},{\"user_input\":{\"arg\":" PT2_TENSOR ("x") "}}]",
+    SL_ERROR_FORMAT, "an input of the signature has no name in the graph" },
   { "input_specs", "[{\"custom_obj\":{\"arg\":{\"name\":\"o\"}}}]", SL_ERROR_UNSUPPORTED,
     NEW ": an input is an object of a class of its own; only tensors are supported" },
   { "input_specs",

@@ -13,9 +13,9 @@
 #define WHILE "torch.ops.higher_order.while_loop"
 #define COND "torch.ops.higher_order.cond"
 #define X PT2_TENSOR_ARG ("self", "x")
-#define GRAPH_OF(inputs, outputs, nodes)                                  \
-  "{\"as_graph\":{\"name\":\"g\",\"graph\":{\"inputs\":[" inputs          \
-  "],\"outputs\":[" outputs "],\"nodes\":[" nodes "],\"tensor_values\":{}}}}"
+#define GRAPH_OF(inputs, outputs, nodes)                                                   \
+  "{\"as_graph\":{\"name\":\"g\",\"graph\":{\"inputs\":[" inputs "],\"outputs\":[" outputs \
+  "],\"nodes\":[" nodes "],\"tensor_values\":{}}}}"
 #define MANY 100000
 /* Conditions inside each other; JSON of more is too deep. */
 #define DEPTH 40
@@ -33,8 +33,7 @@ static char *
 write_net (SlPt2Writer *writer)
 {
   g_autoptr (GBytes) bytes = sl_pt2_writer_finish (writer);
-  return write_temp ("net.pt2", g_bytes_get_data (bytes, NULL),
-                     (gssize) g_bytes_get_size (bytes));
+  return write_temp ("net.pt2", g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
 }
 
 static void
@@ -85,8 +84,7 @@ test_long_lists (void)
 {
   SlPt2Writer *w = net ();
   g_autofree char *ones = repeat ("1", ",", 20 * MANY),
-                  *sizes = g_strdup_printf (
-                    "{\"name\":\"size\",\"arg\":{\"as_ints\":[%s]}}", ones),
+                  *sizes = g_strdup_printf ("{\"name\":\"size\",\"arg\":{\"as_ints\":[%s]}}", ones),
                   *args = repeat (X, ",", 100);
   sl_pt2_node (w, ZEROS, sizes, "y");
   refuse_net (w, SL_ERROR_LIMIT, ", node 0, " ZEROS ": ");
@@ -99,9 +97,10 @@ static void
 test_many_nodes (void)
 {
   SlPt2Writer *w = net ();
-  g_autofree char *list = repeat ("{\"target\":\"" ZEROS "\",\"inputs\":[" PT2_ARG (
-                                     "size", "{\"as_ints\":[1000,1000]}") "],\"outputs\":[]}",
-                                   ",", MANY / 2);
+  g_autofree char *list =
+    repeat ("{\"target\":\"" ZEROS
+            "\",\"inputs\":[" PT2_ARG ("size", "{\"as_ints\":[1000,1000]}") "],\"outputs\":[]}",
+            ",", MANY / 2);
   g_autofree char *nodes = g_strdup_printf ("[%s]", list);
   sl_pt2_set (w, "nodes", nodes);
   bound_net (w, FALSE);
@@ -133,10 +132,14 @@ test_endless_loop (void)
 {
   static const char body[] =
     PT2_ARG ("", GRAPH_OF (PT2_TENSOR ("a"), "{\"as_bool\":true}", "")) "," PT2_ARG (
-      "", GRAPH_OF (PT2_TENSOR ("a"), PT2_TENSOR ("b"),
-                    "{\"target\":\"" RELU "\",\"inputs\":[" PT2_TENSOR_ARG (
-                      "self", "a") "],\"outputs\":[" PT2_TENSOR ("b") "]}")) ","
-      PT2_ARG ("", "{\"as_tensors\":[{\"name\":\"x\"}]}") "," PT2_ARG ("", "{\"as_tensors\":[]}");
+      "",
+      GRAPH_OF (
+        PT2_TENSOR ("a"), PT2_TENSOR ("b"),
+        "{\"target\":\"" RELU
+        "\",\"inputs\":[" PT2_TENSOR_ARG ("self", "a") "],\"outputs\":[" PT2_TENSOR (
+          "b") "]}")) "," PT2_ARG ("",
+                                   "{\"as_tensors\":[{\"name\":\"x\"}]}") "," PT2_ARG ("",
+                                                                                       "{\"as_tensors\":[]}");
   SlPt2Writer *w = net ();
   sl_pt2_node (w, WHILE, body, "y");
   refuse_net (w, SL_ERROR_LIMIT, ", node 0, " WHILE ": the loop runs more than 1024 times");
@@ -151,9 +154,11 @@ test_nested (void)
   for (guint i = 0; i < DEPTH; i++) {
     char *outer = g_strdup_printf (
       "{\"target\":\"" COND "\",\"inputs\":[{\"name\":\"\",\"arg\":{\"as_bool\":true}},"
-      "{\"name\":\"\",\"arg\":" GRAPH_OF (PT2_TENSOR ("x"), PT2_TENSOR ("x"), "%s") "},"
-      "{\"name\":\"\",\"arg\":" GRAPH_OF (PT2_TENSOR ("x"), PT2_TENSOR ("x"), "") "},"
-      PT2_ARG ("", "{\"as_tensors\":[{\"name\":\"x\"}]}") "],\"outputs\":[" PT2_TENSOR ("y") "]}",
+      "{\"name\":\"\",\"arg\":" GRAPH_OF (
+        PT2_TENSOR ("x"), PT2_TENSOR ("x"),
+        "%s") "},"
+              "{\"name\":\"\",\"arg\":" GRAPH_OF (PT2_TENSOR ("x"), PT2_TENSOR ("x"), "") "}," PT2_ARG (
+                "", "{\"as_tensors\":[{\"name\":\"x\"}]}") "],\"outputs\":[" PT2_TENSOR ("y") "]}",
       inner);
     g_free (inner);
     inner = outer;
