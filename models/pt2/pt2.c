@@ -15,8 +15,8 @@
 #include "models/torch/extras.h"
 
 /* What values of a program may take: fixed bytes, and so many for each of the file. */
-#define HEAP_BYTES ((gsize) 32 << 20)
-#define HEAP_FOR_EACH_BYTE 8
+#define HEAP_BYTES ((gsize) 24 << 20)
+#define HEAP_FOR_EACH_BYTE 4
 #define HEAP_MOST ((gsize) 1 << 30)
 
 /* A program that lies in an archive of several is of this name, if one is. */

@@ -86,7 +86,8 @@ pt_set_value (PtProgram *program, const char *name, TsValue value)
 TsValue
 pt_get_value (PtProgram *program, const char *name)
 {
-  const TsValue *value = g_hash_table_lookup (program->values, name);
+  const TsValue *value =
+    program->values != NULL ? g_hash_table_lookup (program->values, name) : NULL;
   return value != NULL ? *value
                        : ts_refuse (&program->ops, SL_ERROR_FORMAT,
                                     "no node before this one makes the value '%s'", name);
@@ -168,14 +169,17 @@ set_output (PtProgram *program, const GPtrArray *names, gboolean is_list, TsValu
   const gboolean sequence = value.kind == TS_LIST || value.kind == TS_TUPLE;
   if (!is_list && sequence && value.list->n == 1)
     value = value.list->items[0];
+  const guint n = is_list && sequence ? value.list->n : 1;
+  if (ts_failed (&program->ops))
+    return;
+  if (n < names->len) {
+    ts_refuse (&program->ops, SL_ERROR_UNSUPPORTED, "%u results; the program uses %u", n,
+               names->len);
+    return;
+  }
   if (!is_list || !sequence) {
     if (names->len == 1)
       pt_set_value (program, g_ptr_array_index (names, 0), value);
-    return;
-  }
-  if (value.list->n < names->len) {
-    ts_refuse (&program->ops, SL_ERROR_UNSUPPORTED, "%u results; the program uses %u",
-               value.list->n, names->len);
     return;
   }
   for (guint i = 0; i < names->len; i++)

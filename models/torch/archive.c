@@ -212,12 +212,12 @@ ts_archive_peek (const TsArchive *archive, const char *name, gboolean *lasting, 
 GBytes *
 ts_archive_read_text (const TsArchive *archive, const char *name, GError **error)
 {
-  g_autoptr (GBytes) bytes = ts_archive_read (archive, name, error);
+  gsize size = 0;
+  GBytes *bytes = ts_archive_read (archive, name, error);
   if (bytes == NULL)
     return NULL;
-  const gsize size = g_bytes_get_size (bytes);
-  char *text = g_malloc (size + 1);
-  memcpy (text, g_bytes_get_data (bytes, NULL), size);
+  char *text = g_bytes_unref_to_data (bytes, &size);
+  text = g_realloc (text, size + 1);
   text[size] = '\0';
   return g_bytes_new_take (text, size + 1);
 }

@@ -168,7 +168,8 @@ add (SlPt2Writer *writer, const char *name, const void *data, gsize length, gboo
 static void
 add_text (SlPt2Writer *writer, const char *name, const char *text)
 {
-  add (writer, name, text, strlen (text), TRUE);
+  /* Long texts are stored, as torch does: packed ones would unpack to too much. */
+  add (writer, name, text, strlen (text), strlen (text) < 4096);
 }
 
 void
