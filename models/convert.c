@@ -3,6 +3,7 @@
  * from the model's contract. */
 #include "models/convert.h"
 
+#include "models/state.h"
 #include "models/tflite/express.h"
 #include "models/tflite/write.h"
 
@@ -10,8 +11,12 @@ SlGraph *
 sl_model_express (const SlModel *model, GError **error)
 {
   const SlImageContract *image = &sl_model_contract (model)->image;
-  SlGraph *graph = sl_tflite_express (sl_model_graph (model),
-                                      image->valid && image->layout == SL_LAYOUT_NCHW, error);
+  SlGraph *graph = NULL;
+  if (sl_state_refuse (sl_model_graph (model),
+                       "a file of TensorFlow Lite is written without state: use this one as it is",
+                       error))
+    graph = sl_tflite_express (sl_model_graph (model),
+                               image->valid && image->layout == SL_LAYOUT_NCHW, error);
   if (graph == NULL)
     g_prefix_error (error, "%s: ", sl_model_path (model));
   return graph;

@@ -223,6 +223,17 @@ sl_model_path (const SlModel *model)
 }
 
 const char *
+sl_model_fact (const SlModel *model, guint i, const char **value)
+{
+  const SlModelSource *source = sl_graph_source (model->graph);
+  const GPtrArray *facts = source->metadata.facts;
+  if (facts == NULL || 2 * i >= facts->len)
+    return NULL;
+  *value = g_ptr_array_index (facts, 2 * i + 1);
+  return g_ptr_array_index (facts, 2 * i);
+}
+
+const char *
 sl_model_format (const SlModel *model)
 {
   const SlModelSource *source = sl_graph_source (model->graph);

@@ -95,6 +95,9 @@ SlGraph *sl_model_batch_graph (SlModel *model, guint n, GError **error);
 SlContract *sl_model_contract (const SlModel *model); /* (transfer none) */
 const char *sl_model_path (const SlModel *model);     /* (transfer none) */
 const char *sl_model_format (const SlModel *model);   /* (transfer none): "tflite" */
+/** sl_model_fact: (transfer none) (nullable): name of fact number @i that the file states of its
+ * program, counted from 0; NULL after the last one. */
+const char *sl_model_fact (const SlModel *model, guint i, const char **value);
 /** sl_model_data_files: (transfer none) (nullable): files beside the model's that it names and that
  * were read: their names, relative to the model's folder, to SlDataFile (models/data_file.h), and
  * SL_DATA_FIXED_INPUTS where inputs are fixed. */

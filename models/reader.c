@@ -209,6 +209,17 @@ sl_model_metadata_set_param (SlModelMetadata *metadata, const char *key, const c
 }
 
 void
+sl_model_metadata_add_fact (SlModelMetadata *metadata, const char *name, char *value)
+{
+  if (value == NULL)
+    return;
+  if (metadata->facts == NULL)
+    metadata->facts = g_ptr_array_new_with_free_func (g_free);
+  g_ptr_array_add (metadata->facts, g_strdup (name));
+  g_ptr_array_add (metadata->facts, value);
+}
+
+void
 sl_model_metadata_forget_input (SlModelMetadata *metadata)
 {
   metadata->n_mean = 0;
@@ -228,5 +239,6 @@ sl_model_metadata_clear (SlModelMetadata *metadata)
   g_clear_pointer (&metadata->state, g_free);
   g_clear_pointer (&metadata->range_hint, g_free);
   g_clear_pointer (&metadata->data_files, g_hash_table_unref);
+  g_clear_pointer (&metadata->facts, g_ptr_array_unref);
   g_clear_pointer (&metadata->description, g_free);
 }

@@ -32,6 +32,7 @@
  * @state: (nullable): inputs that get an output of the run before, as sl_state_read() has them;
  * @state_first: (nullable): by pair: what the first run
  *   gets, in the graph's arena
+ * @facts: (nullable): names and values, one after the other, that inspect shows of a program
  * @missing_labels: (nullable): a labels file that the metadata names and the model file does not
  * contain
  */
@@ -51,6 +52,7 @@ typedef struct
   GHashTable *data_files;
   char *state;
   const void *state_first[SL_MAX_IO];
+  GPtrArray *facts;
   char *description; /* (nullable): name or description, for inspect */
 } SlModelMetadata;
 
@@ -61,6 +63,8 @@ typedef struct
 
 /** sl_model_metadata_set_param: a parameter of the decoder; copies both. */
 void sl_model_metadata_set_param (SlModelMetadata *metadata, const char *key, const char *value);
+/** sl_model_metadata_add_fact: @value: (transfer full) (nullable): nothing is added. */
+void sl_model_metadata_add_fact (SlModelMetadata *metadata, const char *name, char *value);
 /** sl_model_metadata_forget_input: what the file says of its first input, which pictures do not go
  * to. */
 void sl_model_metadata_forget_input (SlModelMetadata *metadata);

@@ -174,7 +174,7 @@ print_held (const SlGraph *graph)
     g_autofree char *described = sl_tensor_describe (tensor),
                     *name = sl_printable (tensor->name, SL_PRINTABLE_NAME);
     printf ("  %u  %s  %s  first %s\n", i, described, name,
-            held->first != NULL ? "as stated by fixed-inputs" : "zeros");
+            held->first != NULL ? "as the file or fixed-inputs states it" : "zeros");
   }
 }
 
@@ -247,12 +247,23 @@ print_backends (const Report *report)
 }
 
 static void
+print_facts (const SlModel *model)
+{
+  const char *name, *value = NULL;
+  for (guint i = 0; (name = sl_model_fact (model, i, &value)) != NULL; i++) {
+    g_autofree char *shown = sl_printable (value, SL_PRINTABLE_MESSAGE);
+    printf ("%s  %-9s %s\n", i == 0 ? "program\n" : "", name, shown);
+  }
+}
+
+static void
 print_text (const Report *report)
 {
   const SlGraph *graph = sl_model_graph (report->model);
   const SlSessionStats *stats = &report->stats;
   g_autofree char *path = sl_printable (sl_model_path (report->model), SL_PRINTABLE_MESSAGE);
   printf ("model  %s (%s)\n", path, sl_model_format (report->model));
+  print_facts (report->model);
   print_tensors ("inputs", graph, sl_graph_n_inputs (graph), sl_graph_declared_input_tensor);
   print_tensors ("outputs", graph, sl_graph_n_outputs (graph), sl_graph_output_tensor);
   print_held (graph);
@@ -318,6 +329,22 @@ json_tensors (GString *out, const char *key, const SlGraph *graph, guint n,
     g_string_append_printf (out, "],\"bytes\":%" G_GSIZE_FORMAT "}", tensor->bytes);
   }
   g_string_append_c (out, ']');
+}
+
+static void
+json_facts (GString *out, const SlModel *model)
+{
+  const char *name, *value = NULL;
+  g_string_append (out, ",\"program\":");
+  if (sl_model_fact (model, 0, &value) == NULL) {
+    g_string_append (out, "null");
+    return;
+  }
+  for (guint i = 0; (name = sl_model_fact (model, i, &value)) != NULL; i++) {
+    g_string_append_printf (out, "%s\"%s\":", i == 0 ? "{" : ",", name);
+    sl_json_append_string (out, value);
+  }
+  g_string_append_c (out, '}');
 }
 
 static void
@@ -397,6 +424,7 @@ print_json (const Report *report)
   GString *out = g_string_new ("{\"model\":");
   sl_json_append_string (out, sl_model_path (report->model));
   g_string_append_printf (out, ",\"format\":\"%s\"", sl_model_format (report->model));
+  json_facts (out, report->model);
   json_tensors (out, "inputs", graph, sl_graph_n_inputs (graph), sl_graph_declared_input_tensor);
   json_tensors (out, "outputs", graph, sl_graph_n_outputs (graph), sl_graph_output_tensor);
   g_autofree char *pairs = sl_state_describe (graph, TRUE);

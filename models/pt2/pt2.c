@@ -284,6 +284,22 @@ add_results (File *file, TsValue results, const GArray *values, GHashTable *writ
     file->metadata->state = g_string_free (g_steal_pointer (&pairs), FALSE);
 }
 
+/* What inspect shows of the program. */
+static void
+note_facts (File *file, const PtInput *inputs, guint n)
+{
+  PtProgram *program = &file->program;
+  const char *version = program->torch_version;
+  sl_model_metadata_add_fact (
+    file->metadata, "producer",
+    g_strdup_printf (
+      "PyTorch%s%s, schema %" G_GINT64_FORMAT ".%" G_GINT64_FORMAT " of torch.export",
+      version != NULL ? " " : "", version != NULL ? version : "", program->major, program->minor));
+  sl_model_metadata_add_fact (file->metadata, "module", g_strdup (file->metadata->description));
+  sl_model_metadata_add_fact (file->metadata, "sizes", pt_describe_open (program, inputs, n));
+  sl_model_metadata_add_fact (file->metadata, "operators", pt_list_operators (program));
+}
+
 static gboolean
 run (File *file, const SlReaderSource *source, SlGraph *graph, GError **error)
 {
@@ -296,6 +312,7 @@ run (File *file, const SlReaderSource *source, SlGraph *graph, GError **error)
       || !find_stated (file, source, inputs, n, stated, &n_stated, error)
       || !pt_settle_sizes (program, inputs, n, stated, n_stated) || !pt_check_operators (program))
     return FALSE;
+  note_facts (file, inputs, n);
   for (guint i = 0; i < n; i++)
     shapes[i] = inputs[i].shape;
   if (!ts_shapes_batch (graph, shapes, n, error))

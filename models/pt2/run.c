@@ -417,6 +417,31 @@ pt_check_operators (PtProgram *program)
     program->member, list->str);
 }
 
+static void
+look_and_count (PtProgram *program, const Node *node, gpointer data)
+{
+  const guint count = GPOINTER_TO_UINT (g_hash_table_lookup (data, node->target));
+  g_hash_table_insert (data, (gpointer) node->target, GUINT_TO_POINTER (count + 1));
+}
+
+char *
+pt_list_operators (PtProgram *program)
+{
+  static const char prefix[] = "torch.ops.";
+  g_autoptr (GHashTable) counts = g_hash_table_new (sl_name_hash, g_str_equal);
+  const Walk walk = { program, counts, look_and_count };
+  walk_nodes (&walk, program->graph.nodes);
+  g_autoptr (GList) names = g_list_sort (g_hash_table_get_keys (counts), (GCompareFunc) strcmp);
+  GString *list = g_string_new (NULL);
+  for (const GList *name = names; name != NULL; name = name->next) {
+    const char *text = name->data;
+    g_string_append_printf (list, "%s%s %u", list->len > 0 ? ", " : "",
+                            g_str_has_prefix (text, prefix) ? text + strlen (prefix) : text,
+                            GPOINTER_TO_UINT (g_hash_table_lookup (counts, text)));
+  }
+  return g_string_free (list, FALSE);
+}
+
 /* Operators whose result shares elements with their first argument. */
 static const char *const views[] = {
   "alias",     "detach",    "diagonal", "expand",  "flatten", "narrow",    "permute",

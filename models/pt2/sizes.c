@@ -9,6 +9,7 @@
 #define MAX_DEPTH 40
 #define MAX_NAME 64
 #define FAR ((gint64) 1 << 40)
+#define SYMBOL_LETTERS G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_"
 
 /* factor * symbol + constant; @symbol: "" = it is a number; @good: FALSE = it is of no such form.
  */
@@ -395,23 +396,31 @@ check_stated (Solver *solver, const PtInput *input, const TsShape *stated)
   return TRUE;
 }
 
-/* Of ranges, keys are symbols and expressions. */
+/* {"min_val": 2, "max_val": 20}; an end that is null stays as it is. */
 static gboolean
-check_range (Solver *solver, SlJsonReader *reader, const char *key)
+read_range (SlJsonReader *reader, gint64 *low, gint64 *high)
 {
-  const Linear l = evaluate (solver->symbols, key);
-  gint64 low = G_MININT64, high = G_MAXINT64;
   if (!sl_json_reader_enter (reader, SL_JSON_OBJECT))
     return FALSE;
   while (sl_json_reader_next (reader)) {
-    gint64 *bound = strcmp (reader->key->str, "min_val") == 0   ? &low
-                    : strcmp (reader->key->str, "max_val") == 0 ? &high
+    gint64 *bound = strcmp (reader->key->str, "min_val") == 0   ? low
+                    : strcmp (reader->key->str, "max_val") == 0 ? high
                                                                 : NULL;
     if (bound != NULL && sl_json_reader_kind (reader) == SL_JSON_NUMBER)
       sl_json_reader_integer (reader, G_MININT64, G_MAXINT64, bound);
     else
       sl_json_reader_skip (reader);
   }
+  return reader->error == NULL;
+}
+
+/* Of ranges, keys are symbols and expressions. */
+static gboolean
+check_range (Solver *solver, SlJsonReader *reader, const char *key)
+{
+  const Linear l = evaluate (solver->symbols, key);
+  gint64 low = G_MININT64, high = G_MAXINT64;
+  read_range (reader, &low, &high);
   if (reader->error != NULL || !l.good || l.symbol[0] != '\0'
       || (l.constant >= low && l.constant <= high))
     return reader->error == NULL;
@@ -459,10 +468,49 @@ describe_shape (const PtInput *input, gboolean hints)
   return g_string_free (g_steal_pointer (&text), FALSE);
 }
 
+/* "; h from 2 to 20" for every symbol that has an end. */
+static void
+append_ranges (PtProgram *program, GString *text)
+{
+  SlJsonReader reader;
+  if (program->ranges.text == NULL)
+    return;
+  pt_reader_init (&reader, program->ranges);
+  sl_json_reader_enter (&reader, SL_JSON_OBJECT);
+  while (sl_json_reader_next (&reader)) {
+    g_autofree char *key = g_strdup (reader.key->str);
+    gint64 low = G_MININT64, high = G_MAXINT64;
+    if (!read_range (&reader, &low, &high))
+      break;
+    if (high != G_MAXINT64 && strspn (key, SYMBOL_LETTERS) == strlen (key))
+      g_string_append_printf (text, "; %s from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT, key, low,
+                              high);
+  }
+  pt_reader_done (program, &reader);
+}
+
+char *
+pt_describe_open (PtProgram *program, const PtInput *inputs, guint n)
+{
+  GString *text = g_string_new (NULL);
+  for (guint k = 0; k < n; k++) {
+    guint i = 0;
+    while (i < inputs[k].shape.rank && inputs[k].open[i] == NULL)
+      i++;
+    if (i == inputs[k].shape.rank)
+      continue;
+    g_autofree char *shape = describe_shape (&inputs[k], FALSE);
+    g_string_append_printf (text, "%s%s %s", text->len > 0 ? "; " : "", inputs[k].name, shape);
+  }
+  if (text->len > 0)
+    append_ranges (program, text);
+  return g_string_free (text, text->len == 0);
+}
+
 static gboolean
 ask (Solver *solver, const PtInput *inputs, guint n, const PtInput *input)
 {
-  g_autofree char *open = describe_shape (input, FALSE);
+  g_autofree char *open = pt_describe_open (solver->program, inputs, n);
   g_autoptr (GString) all = g_string_new (NULL);
   for (guint i = 0; i < n; i++) {
     g_autofree char *shape = describe_shape (&inputs[i], TRUE);

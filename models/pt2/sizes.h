@@ -21,6 +21,9 @@ typedef struct
 
 /** pt_read_inputs: types and sizes of the @n @inputs, whose names are set. */
 gboolean pt_read_inputs (PtProgram *program, PtInput *inputs, guint n);
+/** pt_describe_open: (transfer full) (nullable): the shapes of inputs that have open sizes, and the
+ * ranges of these: "x 1,3,32*h,32*w; h from 2 to 20". */
+char *pt_describe_open (PtProgram *program, const PtInput *inputs, guint n);
 /** pt_settle_sizes: gives every open size of @inputs a number: that of @stated, n_stated of them,
  * and 1 for a first dimension of which nothing is stated. @examples: (nullable): sizes to propose.
  */

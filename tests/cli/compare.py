@@ -75,6 +75,34 @@ def no_grad(): return contextlib.nullcontext()
 """
 
 
+# torch.export's programs: an input of floats, and one of numbers.
+EXPORTED = """
+import contextlib, time, types
+__version__ = '2.99'
+class Node:
+    def __init__(self, name, op, dtype): self.name, self.op, self.meta = name, op, {'val': types.SimpleNamespace(dtype=dtype)}
+class Program:
+    graph_signature = types.SimpleNamespace(user_inputs=['i', 'mask'])
+    graph = types.SimpleNamespace(nodes=[Node('p', 'placeholder', 'float32'), Node('i', 'placeholder', 'int64'), Node('mask', 'placeholder', 'bool')])
+    def module(self): return self.run
+    def run(self, *x):
+        assert x == (([1, 12], 'int64'), ([1, 12], 'bool')), x
+        time.sleep(0.001)
+class export:
+    @staticmethod
+    def load(path):
+        assert path.endswith('text.pt2')
+        return Program()
+class Tensor:
+    def __init__(self, shape): self.shape = shape
+    def to(self, dtype): return self.shape, dtype
+def set_num_threads(n): assert n == 2
+def manual_seed(n): pass
+def rand(shape): return Tensor(shape)
+def no_grad(): return contextlib.nullcontext()
+"""
+
+
 def fake(**modules):
     """A folder with these modules and no other runtime, and an environment that finds only them."""
     folder = work("fake-%d" % len(os.listdir(harness.WORK.name)))
@@ -150,6 +178,13 @@ def test_torchscript_model():
     command = ["bench", "model", path, "--runs", "3", "--warm-up", "0", "--threads", "2", "--input-shape", "1,3,160,160", "--compare"]
     assert "torch 1.99; ratio" in run(*command, env=fake(torch=TORCH)).expect(0).out
     run(*command, env=fake()).expect(1, "PyTorch is not here", "pip install torch", "apt install python3-torch")
+
+
+def test_exported_model():
+    path = harness.data("pytorch2", "models", "text.pt2")
+    command = ["bench", "model", path, "--runs", "3", "--warm-up", "0", "--threads", "2", "--compare"]
+    assert "torch 2.99; ratio" in run(*command, env=fake(torch=EXPORTED)).expect(0).out
+    run(*command, env=fake()).expect(1, "PyTorch is not here", "pip install torch")
 
 
 def test_nodes():

@@ -3,6 +3,7 @@
  * arguments, structures of outputs, state, open sizes, and what extra files say. */
 #include <string.h>
 
+#include "models/convert.h"
 #include "tests/models/helpers.h"
 #include "tests/models/pt2_run.h"
 #include "tests/support/torchscript_writer.h"
@@ -319,6 +320,11 @@ test_state (void)
     sl_pt2_output (w, "y", NULL);
     g_autoptr (SlModel) model = load_good_pt2 (w, NULL);
     g_assert_cmpuint (sl_graph_n_held (sl_model_graph (model)), ==, 1);
+    g_assert_null (sl_model_to_tflite (model, &error));
+    expect_error (
+      &error, SL_ERROR_UNSUPPORTED,
+      "the model carries state from frame to frame (sum=sum), and a file of TensorFlow Lite is written without state",
+      NULL);
     g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), 1, &error);
     g_assert_no_error (error);
     for (guint frame = 0; frame < G_N_ELEMENTS (sums); frame++)
@@ -361,12 +367,30 @@ test_sizes (void)
   expect_shape (w, "1,6", (const gint32[]){ 1, 6 }, 2);
 }
 
+/* What inspect shows. */
+static void
+test_facts (void)
+{
+  static const char *const facts[][2] = {
+    { "producer", "PyTorch 2.6.0, schema 8.2 of torch.export" },
+    { "sizes", "x s0,3,32*s1,32*s1; s1 from 2 to 20" },
+    { "operators", "aten.relu.default 1" },
+  };
+  const char *value = NULL;
+  g_autoptr (SlModel) model = load_good_pt2 (open_net ("s0,3,32*s1,32*s1"), "1,3,64,64");
+  for (guint i = 0; i < G_N_ELEMENTS (facts); i++) {
+    g_assert_cmpstr (sl_model_fact (model, i, &value), ==, facts[i][0]);
+    g_assert_cmpstr (value, ==, facts[i][1]);
+  }
+  g_assert_null (sl_model_fact (model, G_N_ELEMENTS (facts), &value));
+}
+
 static void
 test_refused_sizes (void)
 {
   refuse_pt2 (
     open_net ("s0,3,32*s1,32*s1"), NULL, SL_ERROR_SHAPE,
-    "the program leaves sizes of input 'x' open (s0,3,32*s1,32*s1); state them, for example as input-shape=1,3,4,4");
+    "the program leaves sizes of input 'x' open (x s0,3,32*s1,32*s1; s1 from 2 to 20); state them, for example as input-shape=1,3,4,4");
   refuse_pt2 (open_net ("s0,3,32*s1,32*s1"), "1,3,32,32", SL_ERROR_SHAPE,
               "s1 is 1 for the stated sizes; the program was exported for it from 2 to 20");
   refuse_pt2 (
@@ -457,6 +481,7 @@ main (int argc, char **argv)
   g_test_add_func ("/models/pt2/structures", test_structures);
   g_test_add_func ("/models/pt2/state", test_state);
   g_test_add_func ("/models/pt2/sizes", test_sizes);
+  g_test_add_func ("/models/pt2/facts", test_facts);
   g_test_add_func ("/models/pt2/refused-sizes", test_refused_sizes);
   g_test_add_func ("/models/pt2/extra", test_extra);
   g_test_add_func ("/models/pt2/hint", test_hint);

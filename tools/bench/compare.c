@@ -106,6 +106,30 @@ static const char torch_python[] = PYTHON_START
   "            net(*feed)\n"
   "        serve('torch ' + torch.__version__, lambda: net(*feed))\n" PYTHON_END;
 
+/* Programs of torch.export; the modules define operators that some of them use. */
+static const char exported_python[] = PYTHON_START
+  "    import importlib\n"
+  "    try:\n"
+  "        import torch\n"
+  "    except ImportError:\n"
+  "        print('missing', flush=True)\n"
+  "        return\n"
+  "    for module in ('torch.ao.quantization.fx._decomposed', 'torchvision'):\n"
+  "        try:\n"
+  "            importlib.import_module(module)\n"
+  "        except ImportError:\n"
+  "            pass\n"
+  "    torch.set_num_threads(threads)\n"
+  "    program = torch.export.load(model)\n"
+  "    users = set(program.graph_signature.user_inputs)\n"
+  "    kinds = [n.meta['val'].dtype for n in program.graph.nodes if n.op == 'placeholder' and n.name in users]\n"
+  "    net = program.module()\n"
+  "    torch.manual_seed(1)\n"
+  "    feed = [torch.rand([int(d) for d in shape.split('x') if d]).to(kind) for kind, shape in zip(kinds, sys.argv[3].split(','))]\n"
+  "    with torch.no_grad():\n"
+  "        net(*feed)\n"
+  "        serve('torch ' + torch.__version__, lambda: net(*feed))\n" PYTHON_END;
+
 static const char onnx_node[] =
   "const [model, threads, shapes] = process.argv.slice(1);\n"
   "const stated = shapes.split(',').map(s => s.split('x').map(Number));\n"
@@ -147,7 +171,12 @@ static const struct
   { SL_PEER_ONNX, "python3", "-c", onnx_python },
   { SL_PEER_ONNX, "node", "-e", onnx_node },
   { SL_PEER_TORCH, "python3", "-c", torch_python },
+  { SL_PEER_EXPORTED, "python3", "-c", exported_python },
 };
+
+#define NO_TORCH                                                                                                                 \
+  "PyTorch is not here: expected the module torch for python3; get it with 'pip install torch', or on Debian with 'apt install " \
+  "python3-torch'"
 
 static const char *const wanted[] = {
   [SL_PEER_TFLITE] =
@@ -156,9 +185,8 @@ static const char *const wanted[] = {
   [SL_PEER_ONNX] =
     "ONNX Runtime is not here: expected the module onnxruntime for python3, with numpy, or onnxruntime-node for node; get it "
     "with 'pip install onnxruntime', or 'npm install onnxruntime-node' and NODE_PATH=.../node_modules",
-  [SL_PEER_TORCH] =
-    "PyTorch is not here: expected the module torch for python3; get it with 'pip install torch', or on Debian with 'apt install "
-    "python3-torch'",
+  [SL_PEER_TORCH] = NO_TORCH,
+  [SL_PEER_EXPORTED] = NO_TORCH,
 };
 
 struct _SlPeer

@@ -14,7 +14,8 @@ typedef enum
 {
   SL_PEER_TFLITE,
   SL_PEER_ONNX,
-  SL_PEER_TORCH
+  SL_PEER_TORCH,
+  SL_PEER_EXPORTED
 } SlPeerKind;
 
 /**

@@ -477,6 +477,7 @@ peer_of (const char *format)
 {
   return strcmp (format, "onnx") == 0          ? SL_PEER_ONNX
          : strcmp (format, "torchscript") == 0 ? SL_PEER_TORCH
+         : strcmp (format, "pt2") == 0         ? SL_PEER_EXPORTED
                                                : SL_PEER_TFLITE;
 }
 
@@ -608,7 +609,7 @@ sl_bench_model (int argc, char **argv)
     { "nodes", 0, 0, G_OPTION_ARG_NONE, &settings.all, "With --profile: every node by itself",
       NULL },
     { "compare", 0, 0, G_OPTION_ARG_NONE, &settings.compare,
-      "Run it in TensorFlow Lite too, in turn, an ONNX model in ONNX Runtime, one of TorchScript in PyTorch, if python3 has that",
+      "Run it in TensorFlow Lite too, in turn, an ONNX model in ONNX Runtime, one of PyTorch in PyTorch, if python3 has that",
       NULL },
     { "compare-onnx", 0, 0, G_OPTION_ARG_FILENAME, &onnx,
       "Run FILE in ONNX Runtime too, in turn, if python3 or node has that", "FILE" },
