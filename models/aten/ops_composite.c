@@ -315,16 +315,16 @@ const TsOp ts_ops_composite[] = {
     0 },
   { "aten::var_mean", "self,dim=None,unbiased=True,keepdim=False,correction=None", ts_composite,
     "if torch.__is__(dim, None):\n"
-    "  r = (torch.var(self), torch.mean(self))\n"
+    "  r = (torch.var(self, None, unbiased, False, correction), torch.mean(self))\n"
     "else:\n"
-    "  r = (torch.var(self, dim, unbiased, keepdim), torch.mean(self, dim, keepdim))\n"
+    "  r = (torch.var(self, dim, unbiased, keepdim, correction), torch.mean(self, dim, keepdim))\n"
     "return r",
     0 },
   { "aten::std_mean", "self,dim=None,unbiased=True,keepdim=False,correction=None", ts_composite,
     "if torch.__is__(dim, None):\n"
-    "  r = (torch.std(self), torch.mean(self))\n"
+    "  r = (torch.std(self, None, unbiased, False, correction), torch.mean(self))\n"
     "else:\n"
-    "  r = (torch.std(self, dim, unbiased, keepdim), torch.mean(self, dim, keepdim))\n"
+    "  r = (torch.std(self, dim, unbiased, keepdim, correction), torch.mean(self, dim, keepdim))\n"
     "return r",
     0 },
   { "aten::rrelu", "self,lower=0.125,upper=0.33333333333333331,training=False,generator=None",

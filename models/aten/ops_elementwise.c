@@ -118,10 +118,10 @@ divide (TsProgram *program, const TsCall *call)
                           operand (program, call->args[1], dtype) };
   if (mode.kind == TS_STRING && strcmp (mode.text, "floor") == 0)
     return core_binary (program, SL_OP_FLOOR_DIV, pair[0], pair[1], dtype);
-  if (mode.kind == TS_STRING && category (dtype) == 2)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED,
-                      "rounding_mode '%s' of floats is not supported", mode.text);
-  return ts_new (program, ts_onnx (program, "Div", pair, 2, NULL, 0), dtype);
+  const TsValue y = ts_new (program, ts_onnx (program, "Div", pair, 2, NULL, 0), dtype);
+  return mode.kind == TS_STRING && category (dtype) == 2
+           ? ts_run_op (program, "aten::trunc", &y, NULL, 1)
+           : y;
 }
 
 static TsValue
@@ -154,9 +154,10 @@ logical (TsProgram *program, const TsCall *call)
 {
   if (are_scalars (call))
     return ts_binary_scalar (program, call);
-  if (call->op->name[6] != 'l' && category (ts_promote (call->args[0], call->args[1])) != 0)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED,
-                      "bits of whole numbers are not supported; only truth values are");
+  const TsDtype dtype = ts_promote (call->args[0], call->args[1]);
+  if (call->op->type != 0 && category (dtype) == 1)
+    return core_binary (program, call->op->type, operand (program, call->args[0], dtype),
+                        operand (program, call->args[1], dtype), dtype);
   LowerValue *pair[2] = { operand (program, call->args[0], TS_BOOLEAN),
                           operand (program, call->args[1], TS_BOOLEAN) };
   return ts_new (program, ts_onnx (program, call->op->onnx, pair, 2, NULL, 0), TS_BOOLEAN);
@@ -165,6 +166,11 @@ logical (TsProgram *program, const TsCall *call)
 static TsValue
 logical_not (TsProgram *program, const TsCall *call)
 {
+  if (call->op->type != 0 && call->args[0].kind == TS_TENSOR
+      && category (call->args[0].tensor->dtype) == 1) { /* ~x */
+    const TsValue args[] = { call->args[0], ts_int (-1) };
+    return ts_run_op (program, "aten::bitwise_xor", args, NULL, 2);
+  }
   LowerValue *x = ts_cast (program, ts_read (program, call->args[0]), TS_BOOLEAN);
   return ts_new (program, ts_onnx (program, "Not", &x, 1, NULL, 0), TS_BOOLEAN);
 }
@@ -545,13 +551,14 @@ const TsOp ts_ops_elementwise[] = {
   { "aten::logical_and", "self,other", logical, "And", 0 },
   { "aten::logical_or", "self,other", logical, "Or", 0 },
   { "aten::logical_xor", "self,other", logical, "Xor", 0 },
-  { "aten::__and__", "self,other", logical, "And", 0 },
-  { "aten::__or__", "self,other", logical, "Or", 0 },
-  { "aten::__xor__", "self,other", logical, "Xor", 0 },
-  { "aten::bitwise_and", "self,other", logical, "And", 0 },
-  { "aten::bitwise_or", "self,other", logical, "Or", 0 },
+  { "aten::__and__", "self,other", logical, "And", SL_OP_BITWISE_AND },
+  { "aten::__or__", "self,other", logical, "Or", SL_OP_BITWISE_OR },
+  { "aten::__xor__", "self,other", logical, "Xor", SL_OP_BITWISE_XOR },
+  { "aten::bitwise_and", "self,other", logical, "And", SL_OP_BITWISE_AND },
+  { "aten::bitwise_or", "self,other", logical, "Or", SL_OP_BITWISE_OR },
+  { "aten::bitwise_xor", "self,other", logical, "Xor", SL_OP_BITWISE_XOR },
   { "aten::logical_not", "self", logical_not, NULL, 0 },
-  { "aten::bitwise_not", "self", logical_not, NULL, 0 },
+  { "aten::bitwise_not", "self", logical_not, NULL, SL_OP_BITWISE_XOR },
   { "aten::neg", "self", unary_any, "Neg", 0 },
   { "aten::abs", "self", unary_any, "Abs", 0 },
   { "aten::relu", "self", unary_any, "Relu", 0 },
