@@ -305,7 +305,11 @@ const TsOp ts_ops_composite[] = {
   { "aten::mv", "self,vec", ts_composite, "return torch.matmul(self, vec)", 0 },
   { "aten::dot", "self,tensor", ts_composite, "return torch.sum(torch.mul(self, tensor))", 0 },
   { "aten::count_nonzero", "self,dim=None", ts_composite,
-    "return torch.sum(torch.to(torch.ne(self, 0), 4), dim)", 0 },
+    "d = dim\n"
+    "if isinstance(dim, int):\n"
+    "  d = [dim]\n"
+    "return torch.sum(torch.to(torch.ne(self, 0), 4), d)",
+    0 },
   { "aten::aminmax", "self,dim=None,keepdim=False", ts_composite,
     "if torch.__is__(dim, None):\n"
     "  r = (torch.min(self), torch.max(self))\n"

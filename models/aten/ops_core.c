@@ -127,11 +127,14 @@ as_strided (TsProgram *program, const TsCall *call)
   "k = torch.size(offsets, 0)\n"                                                                                     \
   "if include_last_offset:\n"                                                                                        \
   "  k = torch.sub(k, 1)\n"                                                                                          \
-  "t = torch.unsqueeze(torch.slice(offsets, 0, 0, k), 1)\n"                                                          \
+  "t = torch.unsqueeze(offsets, 1)\n"                                                                                \
   "b = torch.sub(torch.sum(torch.to(torch.le(t, torch.arange(n)), 4), [0]), 1)\n"                                    \
   "m = torch.eq(torch.unsqueeze(torch.arange(k), 1), b)\n"                                                           \
-  "if torch.ge(padding_idx, 0):\n"                                                                                   \
-  "  m = torch.logical_and(m, torch.ne(indices, padding_idx))\n"                                                     \
+  "skipped = -1\n"                                                                                                   \
+  "if torch.__isnot__(padding_idx, None):\n"                                                                         \
+  "  skipped = padding_idx\n"                                                                                        \
+  "if torch.ge(skipped, 0):\n"                                                                                       \
+  "  m = torch.logical_and(m, torch.ne(indices, skipped))\n"                                                         \
   "e = torch.embedding(weight, indices)\n"                                                                           \
   "f = torch.to(m, 6)\n"                                                                                             \
   "if torch.eq(mode, 2):\n"                                                                                          \
