@@ -2,12 +2,13 @@
 /*
  * Operators that torch.export's decompositions leave in place of others: norms and attention with
  * more results, parts that are written into a copy, tensors described by strides. Most are written
- * as TorchScript has them; see ops_composite.c. Statistics that only training reads are None.
+ * as TorchScript has them; see ops_composite.c. Results that only training reads hold no tensor.
  */
 #include "models/aten/ops.h"
 #include "models/aten/view.h"
 
 #define STRIDED "sightline::strided"
+#define MEASURED "sightline::measured_norm"
 
 /* Over batch and places: channels as those of one picture. */
 #define MEASURED_NORM                                                                                       \
@@ -164,7 +165,7 @@ const TsOp ts_ops_core[] = {
     "input,weight,bias,running_mean,running_var,momentum,eps", ts_composite,
     "return (torch.batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps, False), None, None)",
     0 },
-  { "sightline::measured_norm", "input,weight,bias,eps", ts_composite, MEASURED_NORM, 0 },
+  { MEASURED, "input,weight,bias,eps", ts_composite, MEASURED_NORM, 0 },
   { "aten::_native_batch_norm_legit",
     "input,weight=None,bias=None,running_mean=None,running_var=None,training=False,momentum=0.1,eps=1e-05",
     ts_composite, LEGIT_NORM, 0 },

@@ -3,6 +3,8 @@
  * TorchScript has them, see ops_composite.c. */
 #include "models/aten/ops.h"
 
+#define AT_LEAST_OF "sightline::at_least"
+
 #define TENSORDOT                                               \
   "m = torch.dim(self)\n"                                       \
   "n = torch.dim(other)\n"                                      \
@@ -184,7 +186,7 @@ const TsOp ts_ops_matrix[] = {
   { "aten::_pdist_forward", "self,p=2", ts_composite, PDIST, 0 },
   { "aten::linalg_cross", "self,other,dim=-1", ts_composite, CROSS, 0 },
   { "aten::cross", "self,other,dim=-1", ts_composite, CROSS, 0 },
-  { "sightline::at_least", "self,rank", ts_composite, AT_LEAST, 0 },
+  { AT_LEAST_OF, "self,rank", ts_composite, AT_LEAST, 0 },
   { "aten::atleast_1d", "self", ts_composite, "return ops.sightline.at_least(self, 1)", 0 },
   { "aten::atleast_2d", "self", ts_composite, "return ops.sightline.at_least(self, 2)", 0 },
   { "aten::atleast_3d", "self", ts_composite, "return ops.sightline.at_least(self, 3)", 0 },

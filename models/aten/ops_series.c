@@ -4,6 +4,8 @@
  * them, see ops_composite.c. */
 #include "models/aten/ops.h"
 
+#define NUMBERS "sightline::number_of"
+
 /* RUNNING: each place takes the one @s before it into account, for @s of 1, 2, 4...: so all before
  * it after a few steps. */
 #define RUNNING(start, step)          \
@@ -159,7 +161,7 @@ const TsOp ts_ops_series[] = {
   { "aten::bitwise_right_shift", "self,other", ts_composite, SHIFT ("floor_divide"), 0 },
   { "aten::__lshift__", "self,other", ts_composite, SHIFT ("mul"), 0 },
   { "aten::__rshift__", "self,other", ts_composite, SHIFT ("floor_divide"), 0 },
-  { "sightline::number_of", "numbers,i", ts_composite, NUMBER_OF, 0 },
+  { NUMBERS, "numbers,i", ts_composite, NUMBER_OF, 0 },
   { "aten::conv_transpose3d",
     "input,weight,bias=None,stride=1,padding=0,output_padding=0,groups=1,dilation=1", ts_composite,
     CONV_TRANSPOSE3D, 0 },
