@@ -364,6 +364,22 @@ sl_contract_channel_hint (const SlTensorInfo *input)
            : "";
 }
 
+/* Where nothing is stated, a model that begins with a normalisation of its own gets the pixels that
+ * this is for. */
+static void
+take_own_range (SlContract *contract, const SlGraph *graph, Draft *draft)
+{
+  const gdouble top = sl_graph_input_top (graph);
+  if (top == 0 || !is_real (&contract->inputs[0]) || draft->n_mean > 0 || draft->n_std > 0
+      || draft->n_ranges > 0)
+    return;
+  draft->n_mean = draft->n_std = 1;
+  draft->mean[0] = 0;
+  draft->std[0] = 255 / top;
+  draft->mean_by = draft->std_by = "model";
+  contract->range_by_model = TRUE;
+}
+
 static gboolean
 settle_image (SlContract *contract, const Draft *draft, GError **error)
 {
@@ -508,6 +524,7 @@ sl_contract_new (const char *path, const SlGraph *graph, const SlModelMetadata *
     return NULL;
   if (overrides != NULL && !apply_overrides (overrides, &draft, error))
     return NULL;
+  take_own_range (contract, graph, &draft);
   if (!settle_image (contract, &draft, error)
       || !settle_labels (contract, metadata, info, overrides, error))
     return NULL;

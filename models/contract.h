@@ -65,6 +65,7 @@ struct _SlContract
   GHashTable *decoder_params; /* (nullable): string -> string, the decoder's own parameters */
   SlLabels *labels;           /* (nullable) */
   char *range_hint;           /* (nullable): as in SlModelMetadata */
+  gboolean range_by_model;    /* the model's first operators are a normalisation, which states it */
 };
 
 SlContract *sl_contract_ref (SlContract *contract);

@@ -22,9 +22,10 @@
 #include "models/model_private.h"
 #include "models/numbers.h"
 
-#define EXPECTED "a TensorFlow Lite, ONNX or TorchScript model"
-#define ALL_READERS \
-  (SL_KEEPS (reader, tflite) && SL_KEEPS (reader, onnx) && SL_KEEPS (reader, torchscript))
+#define EXPECTED "a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model"
+#define ALL_READERS                                                               \
+  (SL_KEEPS (reader, tflite) && SL_KEEPS (reader, onnx) && SL_KEEPS (reader, pt2) \
+   && SL_KEEPS (reader, torchscript))
 #define SHORTEST 16
 /* Bytes at the start and at the end that tell what a file is. */
 #define TELLING ((gsize) 65536)

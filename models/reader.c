@@ -20,11 +20,8 @@ static const SlModelReader *const readers[] = {
 
 #define SEARCHED ((gsize) 65536)
 
-#define EXPORT_TORCH \
-  "export the model with torch.jit.script(model.eval()).save('model.pt'), or to ONNX with torch.onnx.export()"
-
 #define PROGRAM "a program or library"
-#define GIVE_SOURCE "give the ONNX, TorchScript or TensorFlow Lite model that it was made from"
+#define GIVE_SOURCE "give the ONNX, PyTorch or TensorFlow Lite model that it was made from"
 #define SAVED_MODEL \
   "a TensorFlow SavedModel; convert its folder in Python with tf.lite.TFLiteConverter.from_saved_model(), or to ONNX with tf2onnx"
 
@@ -41,11 +38,11 @@ static const struct
   { 4, "PTMF", 4, NULL,
     "a TorchScript model in the FlatBuffer form of mobile (.ff); save it with model._save_for_lite_interpreter('model.ptl'), "
     "without _use_flatbuffer" },
-  { 4, "ET1", 3, NULL, "an ExecuTorch program (.pte); " EXPORT_TORCH },
+  { 4, "ET1", 3, NULL, "an ExecuTorch program (.pte); " SL_EXPORT_TORCH },
   { 0, "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19", 14, NULL,
-    "a PyTorch file of torch.save(): a pickled Python module, or weights alone (state_dict); " EXPORT_TORCH },
+    "a PyTorch file of torch.save(): a pickled Python module, or weights alone (state_dict); " SL_EXPORT_TORCH },
   { 257, "ustar", 5, "storages",
-    "a PyTorch file of torch.save() in the tar form of 2016; " EXPORT_TORCH },
+    "a PyTorch file of torch.save() in the tar form of 2016; " SL_EXPORT_TORCH },
   { 257, "ustar", 5, NULL, "a tar archive; unpack it first" },
   { 0, "PK\x03\x04", 4, "model.weights.h5",
     "a Keras model (.keras); convert it in Python with tf.lite.TFLiteConverter.from_keras_model(model), or to ONNX with "
@@ -56,7 +53,7 @@ static const struct
   { 0, "\x01HEF", 4, NULL,
     "a model for Hailo's accelerators (.hef), which runs on these alone; " GIVE_SOURCE },
   { 8, "{", 1, "\"data_offsets\"",
-    "weights alone, without a graph (.safetensors); load them into the model in Python, then " EXPORT_TORCH },
+    "weights alone, without a graph (.safetensors); load them into the model in Python, then " SL_EXPORT_TORCH },
   { 0, "{", 1, "\"modelTopology\"",
     "a TensorFlow.js model (model.json); convert the Keras model or SavedModel that it was made from, with tf.lite.TFLiteConverter" },
   { 0, "7767517", 7, NULL, "a model of ncnn (.param); " GIVE_SOURCE },

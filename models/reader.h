@@ -54,6 +54,11 @@ typedef struct
   char *description; /* (nullable): name or description, for inspect */
 } SlModelMetadata;
 
+/** What to do in Python with a PyTorch file that is no program. */
+#define SL_EXPORT_TORCH                                                                                        \
+  "export the model with torch.export.save(torch.export.export(model.eval(), (example,)), 'model.pt2'), with " \
+  "torch.jit.script(model.eval()).save('model.pt'), or to ONNX with torch.onnx.export()"
+
 /** sl_model_metadata_set_param: a parameter of the decoder; copies both. */
 void sl_model_metadata_set_param (SlModelMetadata *metadata, const char *key, const char *value);
 /** sl_model_metadata_forget_input: what the file says of its first input, which pictures do not go

@@ -17,7 +17,7 @@ import sys
 
 TABLES = (("models", "README.md", 0, 2, None), ("formats", "README.md", 0, 2, 3), ("wild", "README.md", 0, 3, 4))
 FOLDERS = {"models": "models", "formats": "formats/models", "wild": "wild/models"}
-MODEL = re.compile(r"\.(tflite|onnx|pt|ptl|torchscript)$")
+MODEL = re.compile(r"\.(tflite|onnx|pt2|pt|ptl|torchscript)$")
 PICTURE = "images/face.jpg"
 LIMIT = 30
 RANGE = "--mean 0 --std 255"

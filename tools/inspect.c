@@ -149,6 +149,10 @@ print_picture (const Report *report)
     printf ("  range     unknown: %s\n", report->input_problem);
     return;
   }
+  if (contract->range_by_model)
+    printf (
+      "  range     0..%g, since the model's first operators subtract a mean and divide by a standard deviation\n",
+      255 / image->std[0]);
   print_triple ("mean", image->mean, image->channels);
   print_triple ("std", image->std, image->channels);
   print_triple ("gain", image->gain, image->channels);

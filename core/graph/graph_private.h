@@ -43,6 +43,7 @@ struct _SlGraph
   gboolean skipped;      /* sl_graph_skip_input_quantize() was called */
   gint32 declared_input; /* then: the model's own input */
   gdouble input_scale;   /* sl_graph_input_scale() */
+  gdouble input_top;     /* sl_graph_input_top() */
 };
 
 #endif

@@ -378,6 +378,7 @@ sl_graph_prepare (SlGraph *graph, GError **error)
     return TRUE;
   guint changes = 1;
   graph->input_scale = sl_graph_find_input_scale (graph);
+  graph->input_top = sl_graph_find_input_top (graph);
   for (guint round = 0; changes > 0; round++) {
     guint folded = 0;
     if (!verify (graph, &folded, error))
@@ -395,6 +396,12 @@ gdouble
 sl_graph_input_scale (const SlGraph *graph)
 {
   return graph->input_scale;
+}
+
+gdouble
+sl_graph_input_top (const SlGraph *graph)
+{
+  return graph->input_top;
 }
 
 const char *

@@ -16,6 +16,11 @@ gdouble sl_graph_input_scale (const SlGraph *graph);
 /** sl_graph_find_input_scale: the same of a graph that is not prepared yet, whose operators still
  * are those of the file. */
 gdouble sl_graph_find_input_scale (const SlGraph *graph);
+/** sl_graph_input_top: where the first operators of a prepared graph subtract a mean and divide by
+ * a standard deviation: the largest pixel value that these are for, 1 or 255; 0 = they do not. */
+gdouble sl_graph_input_top (const SlGraph *graph);
+/** sl_graph_find_input_top: the same of a graph that is not prepared yet. */
+gdouble sl_graph_find_input_top (const SlGraph *graph);
 /** sl_graph_n_passes: rewrites that sl_graph_prepare() tries. */
 guint sl_graph_n_passes (const SlGraph *graph);
 /** sl_graph_pass: (transfer none): name of rewrite @i and in how many places it changed the graph.

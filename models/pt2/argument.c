@@ -167,8 +167,7 @@ read_list (PtProgram *program, SlJsonReader *reader, ReadValue item)
     return list;
   while (sl_json_reader_next (reader)) {
     const TsValue value = item (program, reader);
-    if (ts_failed (&program->ops)
-        || !ts_list_append (program->ops.heap, list.list, value))
+    if (ts_failed (&program->ops) || !ts_list_append (program->ops.heap, list.list, value))
       return ts_none ();
   }
   return list;
@@ -264,9 +263,9 @@ collect_names (PtProgram *program, SlJsonReader *reader, GPtrArray *names)
     if (!sl_json_reader_next (reader))
       continue;
     const SlJsonKind inner = sl_json_reader_kind (reader);
-    const gboolean is_name = inner == SL_JSON_STRING
-                             && (strcmp (reader->key->str, "name") == 0
-                                 || strcmp (reader->key->str, "as_name") == 0);
+    const gboolean is_name =
+      inner == SL_JSON_STRING
+      && (strcmp (reader->key->str, "name") == 0 || strcmp (reader->key->str, "as_name") == 0);
     const char *name = is_name ? pt_read_text (program, reader) : NULL;
     if (name != NULL)
       g_ptr_array_add (names, (gpointer) name);

@@ -101,7 +101,7 @@ read_version (PtProgram *program, SlJsonReader *reader)
 static gboolean
 check_parts (PtProgram *program)
 {
-  const char *missing = program->major < 0                 ? "schema_version"
+  const char *missing = program->major < 0                  ? "schema_version"
                         : program->graph.nodes.text == NULL ? "graph_module.graph"
                         : program->signature.text == NULL   ? "graph_module.signature"
                                                             : NULL;
@@ -125,17 +125,17 @@ pt_program_open (PtProgram *program)
   pt_reader_init (&reader, program->text);
   sl_json_reader_enter (&reader, SL_JSON_OBJECT);
   while (sl_json_reader_next (&reader))
-      if (strcmp (reader.key->str, "graph_module") == 0)
-        read_module (program, &reader);
-      else if (strcmp (reader.key->str, "schema_version") == 0)
-        read_version (program, &reader);
-      else if (strcmp (reader.key->str, "range_constraints") == 0)
-        pt_read_span (&reader, &program->ranges);
-      else if (strcmp (reader.key->str, "torch_version") == 0
-               && sl_json_reader_kind (&reader) == SL_JSON_STRING)
-        program->torch_version = pt_read_text (program, &reader);
-      else
-        sl_json_reader_skip (&reader);
+    if (strcmp (reader.key->str, "graph_module") == 0)
+      read_module (program, &reader);
+    else if (strcmp (reader.key->str, "schema_version") == 0)
+      read_version (program, &reader);
+    else if (strcmp (reader.key->str, "range_constraints") == 0)
+      pt_read_span (&reader, &program->ranges);
+    else if (strcmp (reader.key->str, "torch_version") == 0
+             && sl_json_reader_kind (&reader) == SL_JSON_STRING)
+      program->torch_version = pt_read_text (program, &reader);
+    else
+      sl_json_reader_skip (&reader);
   sl_json_reader_end (&reader);
   return pt_reader_done (program, &reader) && check_parts (program);
 }

@@ -15,8 +15,8 @@
 #include "models/torch/extras.h"
 
 /* What values of a program may take: fixed bytes, and so many for each of the file. */
-#define HEAP_BYTES ((gsize) 32 << 20)
-#define HEAP_FOR_EACH_BYTE 8
+#define HEAP_BYTES ((gsize) 24 << 20)
+#define HEAP_FOR_EACH_BYTE 4
 #define HEAP_MOST ((gsize) 1 << 30)
 
 /* A program that lies in an archive of several is of this name, if one is. */
@@ -57,9 +57,10 @@ find_model (TsHeap *heap, const TsArchive *archive)
   guint n = 0;
   for (guint i = 0; (member = ts_archive_member (archive, i)) != NULL; i++) {
     if (g_str_has_prefix (member, "data/aotinductor/")) {
-      ts_fail (heap, SL_ERROR_UNSUPPORTED,
-               "the archive holds a program compiled by AOTInductor (data/aotinductor/), which runs in PyTorch alone; save the program "
-               "with torch.export.save() instead");
+      ts_fail (
+        heap, SL_ERROR_UNSUPPORTED,
+        "the archive holds a program compiled by AOTInductor (data/aotinductor/), which runs in PyTorch alone; save the program "
+        "with torch.export.save() instead");
       g_free (model);
       return NULL;
     }
@@ -77,8 +78,8 @@ find_model (TsHeap *heap, const TsArchive *archive)
   if (n == 1 || (n > 1 && strcmp (model, USUAL_MODEL) == 0))
     return model;
   if (n == 0)
-    ts_fail (heap, SL_ERROR_FORMAT, "the archive has no program: expected a member models/" USUAL_MODEL
-                                    ".json");
+    ts_fail (heap, SL_ERROR_FORMAT,
+             "the archive has no program: expected a member models/" USUAL_MODEL ".json");
   else
     ts_fail (heap, SL_ERROR_UNSUPPORTED,
              "the archive holds %u programs (%s); expected one, or one that is called " USUAL_MODEL,
@@ -91,15 +92,16 @@ find_model (TsHeap *heap, const TsArchive *archive)
 static gboolean
 check_byte_order (TsHeap *heap, const TsArchive *archive)
 {
-  g_autoptr (GBytes) bytes = ts_archive_has (archive, "byteorder")
-                               ? ts_archive_read (archive, "byteorder", NULL)
-                               : NULL;
+  g_autoptr (GBytes) bytes =
+    ts_archive_has (archive, "byteorder") ? ts_archive_read (archive, "byteorder", NULL) : NULL;
   gsize size = 0;
   const char *text = bytes != NULL ? g_bytes_get_data (bytes, &size) : NULL;
   const char *ours = G_BYTE_ORDER == G_LITTLE_ENDIAN ? "little" : "big";
   return text == NULL || (size == strlen (ours) && memcmp (text, ours, size) == 0)
-         || ts_fail (heap, SL_ERROR_UNSUPPORTED,
-                     "the tensors of the archive have another byte order than %s", ours);
+         || ts_fail (
+           heap, SL_ERROR_UNSUPPORTED,
+           "the tensors of the archive have the byte order '%.*s'; expected %s, that of this machine: save the program on one like it",
+           (int) MIN (size, 16), text, ours);
 }
 
 /* Inputs and outputs. */
@@ -119,8 +121,8 @@ find_stated (File *file, const SlReaderSource *source, const PtInput *inputs, gu
     return ts_shapes_parse (source->input_shape, stated, n_stated, error);
   if (inside != NULL)
     return ts_shapes_parse (inside, stated, n_stated, error);
-  const gboolean is_open = n == 1 && inputs[0].shape.rank == 4 && inputs[0].open[2] != NULL
-                           && inputs[0].open[3] != NULL;
+  const gboolean is_open =
+    n == 1 && inputs[0].shape.rank == 4 && inputs[0].open[2] != NULL && inputs[0].open[3] != NULL;
   if (is_open && ts_shape_described (metadata, &stated[0]))
     *n_stated = 1;
   if (is_open && *n_stated == 0 && height > 0 && width > 0) {
@@ -140,13 +142,16 @@ list_inputs (File *file, PtInput inputs[SL_MAX_IO])
     if (spec->kind != PT_USER)
       continue;
     if (n == SL_MAX_IO) {
-      ts_fail (file->program.ops.heap, SL_ERROR_UNSUPPORTED, "more than %d inputs", SL_MAX_IO);
+      ts_fail (file->program.ops.heap, SL_ERROR_UNSUPPORTED, "%s: more than %d inputs",
+               file->program.member, SL_MAX_IO);
       return 0;
     }
     inputs[n++] = (PtInput){ .name = spec->name, .shape = { .dtype = TS_N_DTYPES } };
   }
   if (n == 0)
-    ts_fail (file->program.ops.heap, SL_ERROR_UNSUPPORTED, "the program has no tensor as an input");
+    ts_fail (file->program.ops.heap, SL_ERROR_UNSUPPORTED,
+             "%s: the program has no tensor as an input; expected a picture or another tensor",
+             file->program.member);
   return n;
 }
 
@@ -172,9 +177,9 @@ copy_first (File *file, const TsTensor *tensor)
   const gint64 *wholes = real ? NULL : ts_tensor_ints (heap, tensor, n);
   if (heap->error != NULL)
     return NULL;
-  const gsize size = real                           ? sizeof (gfloat)
+  const gsize size = real                        ? sizeof (gfloat)
                      : tensor->dtype == TS_INT64 ? sizeof (gint64)
-                                                    : sl_dtype_size (ts_dtype_graph (tensor->dtype));
+                                                 : sl_dtype_size (ts_dtype_graph (tensor->dtype));
   guint8 *copy = sl_arena_alloc (file->program.ops.lower.arena, n * size + SL_TENSOR_PADDING);
   for (gsize i = 0; i < n; i++)
     if (real)
@@ -214,10 +219,9 @@ make_values (File *file, const PtInput *inputs, GHashTable *written, guint *n_st
     for (guint i = 0; i < file->inputs->len && !ts_failed (ops); i++) {
       const PtSpec *spec = &g_array_index (file->inputs, PtSpec, i);
       TsValue *value = &g_array_index (values, TsValue, i);
-      const gboolean is_state =
-        spec->kind == PT_BUFFER
-        && (g_hash_table_contains (written, spec->name)
-            || g_hash_table_contains (written, spec->target));
+      const gboolean is_state = spec->kind == PT_BUFFER
+                                && (g_hash_table_contains (written, spec->name)
+                                    || g_hash_table_contains (written, spec->target));
       if (is_state != (pass == 1))
         continue;
       *value = spec->number;
@@ -238,11 +242,11 @@ make_values (File *file, const PtInput *inputs, GHashTable *written, guint *n_st
 /* The outputs of the graph that are the user's; then the new value of each state, in the order of
  * the states. */
 static void
-add_results (File *file, TsValue results, const GArray *values, GHashTable *written,
-             guint n_states)
+add_results (File *file, TsValue results, const GArray *values, GHashTable *written, guint n_states)
 {
   TsProgram *ops = &file->program.ops;
-  const guint n = results.kind == TS_LIST ? results.list->n : 0, first = file->edges.n_inputs - n_states;
+  const guint n = results.kind == TS_LIST ? results.list->n : 0,
+              first = file->edges.n_inputs - n_states;
   g_autofree TsValue *users = g_new0 (TsValue, n + 1);
   g_autoptr (GHashTable) buffers = g_hash_table_new (g_str_hash, g_str_equal);
   g_autoptr (GString) pairs = g_string_new (NULL);
@@ -261,7 +265,8 @@ add_results (File *file, TsValue results, const GArray *values, GHashTable *writ
   }
   ts_add_outputs (&file->edges, "output", pt_build_result (&file->program, users, n_users));
   if (file->edges.n_outputs == 0)
-    ts_refuse (ops, SL_ERROR_UNSUPPORTED, "%s: the program returns no tensor", file->program.member);
+    ts_refuse (ops, SL_ERROR_UNSUPPORTED, "%s: the program returns no tensor",
+               file->program.member);
   for (guint i = 0; i < file->inputs->len && !ts_failed (ops); i++) {
     const PtSpec *spec = &g_array_index (file->inputs, PtSpec, i);
     if (spec->kind != PT_BUFFER
@@ -289,8 +294,7 @@ run (File *file, const SlReaderSource *source, SlGraph *graph, GError **error)
   const guint n = list_inputs (file, inputs);
   if (n == 0 || !pt_read_inputs (program, inputs, n)
       || !find_stated (file, source, inputs, n, stated, &n_stated, error)
-      || !pt_settle_sizes (program, inputs, n, stated, n_stated)
-      || !pt_check_operators (program))
+      || !pt_settle_sizes (program, inputs, n, stated, n_stated) || !pt_check_operators (program))
     return FALSE;
   for (guint i = 0; i < n; i++)
     shapes[i] = inputs[i].shape;
@@ -305,8 +309,8 @@ run (File *file, const SlReaderSource *source, SlGraph *graph, GError **error)
       g_hash_table_add (written, (gpointer) spec->target);
   }
   g_autoptr (GArray) values = make_values (file, inputs, written, &n_states);
-  const TsValue results = pt_run_graph (program, &program->graph,
-                                        (const TsValue *) (gconstpointer) values->data, values->len);
+  const TsValue results = pt_run_graph (
+    program, &program->graph, (const TsValue *) (gconstpointer) values->data, values->len);
   if (!ts_failed (&program->ops))
     add_results (file, results, values, written, n_states);
   return !ts_failed (&program->ops)

@@ -86,7 +86,8 @@ pt_set_value (PtProgram *program, const char *name, TsValue value)
 TsValue
 pt_get_value (PtProgram *program, const char *name)
 {
-  const TsValue *value = g_hash_table_lookup (program->values, name);
+  const TsValue *value =
+    program->values != NULL ? g_hash_table_lookup (program->values, name) : NULL;
   return value != NULL ? *value
                        : ts_refuse (&program->ops, SL_ERROR_FORMAT,
                                     "no node before this one makes the value '%s'", name);
@@ -151,13 +152,13 @@ read_arguments (PtProgram *program, PtSpan span, PtArgument *args, guint *n)
   pt_reader_init (&reader, span);
   sl_json_reader_enter (&reader, SL_JSON_LIST);
   while (sl_json_reader_next (&reader)) {
-      if (*n == PT_MAX_ARGUMENTS) {
-        sl_json_reader_fail (&reader, "more than %d arguments", PT_MAX_ARGUMENTS);
-        break;
-      }
-      if (!read_named (program, &reader, &args[(*n)++]))
-        break;
+    if (*n == PT_MAX_ARGUMENTS) {
+      sl_json_reader_fail (&reader, "more than %d arguments", PT_MAX_ARGUMENTS);
+      break;
     }
+    if (!read_named (program, &reader, &args[(*n)++]))
+      break;
+  }
   return pt_reader_done (program, &reader);
 }
 
@@ -168,14 +169,17 @@ set_output (PtProgram *program, const GPtrArray *names, gboolean is_list, TsValu
   const gboolean sequence = value.kind == TS_LIST || value.kind == TS_TUPLE;
   if (!is_list && sequence && value.list->n == 1)
     value = value.list->items[0];
+  const guint n = is_list && sequence ? value.list->n : 1;
+  if (ts_failed (&program->ops))
+    return;
+  if (n < names->len) {
+    ts_refuse (&program->ops, SL_ERROR_UNSUPPORTED, "%u results; the program uses %u", n,
+               names->len);
+    return;
+  }
   if (!is_list || !sequence) {
     if (names->len == 1)
       pt_set_value (program, g_ptr_array_index (names, 0), value);
-    return;
-  }
-  if (value.list->n < names->len) {
-    ts_refuse (&program->ops, SL_ERROR_UNSUPPORTED, "%u results; the program uses %u",
-               value.list->n, names->len);
     return;
   }
   for (guint i = 0; i < names->len; i++)
@@ -193,8 +197,8 @@ set_outputs (PtProgram *program, PtSpan span, TsValue result)
   pt_reader_init (&reader, span);
   sl_json_reader_enter (&reader, SL_JSON_LIST);
   for (; sl_json_reader_next (&reader); n++)
-      if (!pt_read_names (program, &reader, names, &is_list))
-        break;
+    if (!pt_read_names (program, &reader, names, &is_list))
+      break;
   if (pt_reader_done (program, &reader) && n > 0)
     set_output (program, names, is_list || n > 1, result);
 }
@@ -228,6 +232,11 @@ locate (PtProgram *program, guint number, const char *target)
     return;
   ops->located = TRUE;
   GError **error = ops->heap->error != NULL ? &ops->heap->error : &ops->lower.error;
+  char *message = (*error)->message;
+  const gsize length = strlen (program->member);
+  /* What a reader of the text says begins with the member, too. */
+  if (g_str_has_prefix (message, program->member) && g_str_has_prefix (message + length, ": "))
+    memmove (message, message + length + 2, strlen (message + length + 2) + 1);
   g_prefix_error (error, "%s, node %u, %s: ", program->member, number,
                   target != NULL ? target : "without a target");
 }
@@ -241,17 +250,16 @@ run_nodes (PtProgram *program, const PtGraph *graph)
   pt_reader_init (&reader, graph->nodes);
   sl_json_reader_enter (&reader, SL_JSON_LIST);
   for (; sl_json_reader_next (&reader); number++) {
-      Node node;
-      if (++program->ops.steps > TS_MAX_STEPS)
-        ts_fail (program->ops.heap, SL_ERROR_LIMIT, "the program takes more than %d steps",
-                 TS_MAX_STEPS);
-      if (read_node (program, &reader, &node)
-          && read_arguments (program, node.inputs, args, &n))
-        set_outputs (program, node.outputs, run_target (program, node.target, args, n));
-      locate (program, number, node.target);
-      if (ts_failed (&program->ops))
-        break;
-    }
+    Node node;
+    if (++program->ops.steps > TS_MAX_STEPS)
+      ts_fail (program->ops.heap, SL_ERROR_LIMIT, "the program takes more than %d steps",
+               TS_MAX_STEPS);
+    if (read_node (program, &reader, &node) && read_arguments (program, node.inputs, args, &n))
+      set_outputs (program, node.outputs, run_target (program, node.target, args, n));
+    locate (program, number, node.target);
+    if (ts_failed (&program->ops))
+      break;
+  }
   pt_reader_done (program, &reader);
 }
 
@@ -265,11 +273,13 @@ bind (PtProgram *program, const PtGraph *graph, const TsValue *args, guint n)
   pt_reader_init (&reader, graph->inputs);
   sl_json_reader_enter (&reader, SL_JSON_LIST);
   while (sl_json_reader_next (&reader) && pt_read_names (program, &reader, names, &is_list))
-      ;
+    ;
   if (!pt_reader_done (program, &reader))
     return;
   if (names->len != n) {
-    ts_refuse (&program->ops, SL_ERROR_FORMAT, "a graph of %u inputs gets %u", names->len, n);
+    ts_refuse (&program->ops, SL_ERROR_FORMAT,
+               "%s: the graph has %u inputs; expected %u, as its %s has", program->member,
+               names->len, n, program->depth == 1 ? "signature" : "caller");
     return;
   }
   for (guint i = 0; i < n; i++)
@@ -284,11 +294,13 @@ read_results (PtProgram *program, const PtGraph *graph)
   pt_reader_init (&reader, graph->outputs);
   sl_json_reader_enter (&reader, SL_JSON_LIST);
   while (sl_json_reader_next (&reader)) {
-      PtArgument argument = { .name = "" };
-      if (!pt_read_argument (program, &reader, &argument)
-          || !ts_list_append (program->ops.heap, results.list, argument.value))
-        break;
-    }
+    PtArgument argument = { .name = "" };
+    if (!pt_read_argument (program, &reader, &argument)
+        || !ts_list_append (program->ops.heap, results.list, argument.value))
+      break;
+  }
+  if (program->ops.heap->error != NULL && !program->ops.located)
+    g_prefix_error (&program->ops.heap->error, "%s, outputs of the graph: ", program->member);
   return pt_reader_done (program, &reader) ? results : ts_none ();
 }
 
@@ -303,7 +315,8 @@ pt_run_graph (PtProgram *program, const PtGraph *graph, const TsValue *args, gui
   program->depth++;
   program->values = g_hash_table_new (sl_name_hash, g_str_equal);
   bind (program, graph, args, n);
-  run_nodes (program, graph);
+  if (!ts_failed (&program->ops))
+    run_nodes (program, graph);
   const TsValue results = ts_failed (&program->ops) ? ts_none () : read_results (program, graph);
   g_hash_table_unref (program->values);
   program->values = outer;
@@ -353,18 +366,22 @@ walk_nodes (const Walk *walk, PtSpan nodes)
 {
   SlJsonReader reader;
   Node node;
+  guint number = 0;
   if (walk->program->depth == TS_MAX_CALLS)
     return;
   walk->program->depth++;
   pt_reader_init (&reader, nodes);
   sl_json_reader_enter (&reader, SL_JSON_LIST);
   while (sl_json_reader_next (&reader) && read_node (walk->program, &reader, &node)) {
-      walk->look (walk->program, &node, walk->data);
-      if (pt_is_control (node.target))
-        walk_inner (walk, node.inputs);
-      if (ts_failed (&walk->program->ops))
-        break;
-    }
+    walk->look (walk->program, &node, walk->data);
+    if (pt_is_control (node.target))
+      walk_inner (walk, node.inputs);
+    if (ts_failed (&walk->program->ops))
+      break;
+    number++;
+  }
+  if (reader.error != NULL)
+    g_prefix_error (&reader.error, "node %u: ", number);
   pt_reader_done (walk->program, &reader);
   walk->program->depth--;
 }
@@ -393,16 +410,18 @@ pt_check_operators (PtProgram *program)
     g_string_append_printf (list, "%s%s", n > 0 ? ", " : "", (const char *) name->data);
   if (n < g_hash_table_size (unknown))
     g_string_append_printf (list, " and %u more", g_hash_table_size (unknown) - n);
-  return ts_fail (program->ops.heap, SL_ERROR_UNSUPPORTED,
-                  "%s: operators that are not supported: %s; docs/operators.md lists those that are",
-                  program->member, list->str);
+  return ts_fail (
+    program->ops.heap, SL_ERROR_UNSUPPORTED,
+    "%s: operators that are not supported: %s; save what run_decompositions() of the program gives, which writes many by others, or "
+    "export the model to ONNX with torch.onnx.export(); docs/operators.md lists those that are",
+    program->member, list->str);
 }
 
 /* Operators whose result shares elements with their first argument. */
 static const char *const views[] = {
-  "alias",   "detach", "diagonal", "expand",   "flatten",   "narrow",  "permute",
-  "reshape", "select", "slice",    "squeeze",  "t",         "transpose", "unbind",
-  "unflatten", "unsqueeze", "view",  "view_as", "chunk", "split", "split_with_sizes",
+  "alias",     "detach",    "diagonal", "expand",  "flatten", "narrow",    "permute",
+  "reshape",   "select",    "slice",    "squeeze", "t",       "transpose", "unbind",
+  "unflatten", "unsqueeze", "view",     "view_as", "chunk",   "split",     "split_with_sizes",
 };
 
 /* @written: name -> input that it is a part of, the inputs themselves before the first node; a
@@ -424,8 +443,7 @@ look_for_writes (PtProgram *program, const Node *node, gpointer data)
     return;
   const char *stem = strstr (name, "::");
   const gsize length = strlen (name);
-  const gboolean writes_first =
-    length > 1 && name[length - 1] == '_' && name[length - 2] != '_';
+  const gboolean writes_first = length > 1 && name[length - 1] == '_' && name[length - 2] != '_';
   gboolean shares = writes_first;
   for (guint i = 0; i < G_N_ELEMENTS (views) && stem != NULL; i++)
     shares |= strcmp (stem + 2, views[i]) == 0;
@@ -450,7 +468,7 @@ look_for_writes (PtProgram *program, const Node *node, gpointer data)
   pt_reader_init (&reader, node->outputs);
   sl_json_reader_enter (&reader, SL_JSON_LIST);
   while (sl_json_reader_next (&reader) && pt_read_names (program, &reader, outputs, &is_list))
-      ;
+    ;
   pt_reader_done (program, &reader);
   for (guint i = 0; i < outputs->len; i++)
     g_hash_table_insert (writes->roots, g_ptr_array_index (outputs, i), (gpointer) root);
@@ -468,7 +486,7 @@ pt_find_written (PtProgram *program)
   pt_reader_init (&reader, program->graph.inputs);
   sl_json_reader_enter (&reader, SL_JSON_LIST);
   while (sl_json_reader_next (&reader) && pt_read_names (program, &reader, names, &is_list))
-      ;
+    ;
   pt_reader_done (program, &reader);
   for (guint i = 0; i < names->len; i++)
     g_hash_table_insert (roots, g_ptr_array_index (names, i), g_ptr_array_index (names, i));

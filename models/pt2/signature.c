@@ -10,9 +10,9 @@ static const struct
   const char *key;
   PtKind kind;
 } kinds[] = {
-  { "parameter", PT_WEIGHT },     { "buffer", PT_BUFFER },
-  { "tensor_constant", PT_WEIGHT }, { "user_input", PT_USER },
-  { "constant_input", PT_NUMBER },  { "user_output", PT_RESULT },
+  { "parameter", PT_WEIGHT },           { "buffer", PT_BUFFER },
+  { "tensor_constant", PT_WEIGHT },     { "user_input", PT_USER },
+  { "constant_input", PT_NUMBER },      { "user_output", PT_RESULT },
   { "buffer_mutation", PT_NEW_BUFFER },
 };
 
@@ -27,12 +27,12 @@ read_arg (PtProgram *program, SlJsonReader *reader, PtSpec *spec)
   pt_reader_init (&inner, span);
   sl_json_reader_enter (&inner, SL_JSON_OBJECT);
   while (sl_json_reader_next (&inner))
-      if (strcmp (inner.key->str, "name") == 0)
-        spec->name = pt_read_text (program, &inner);
-      else if (strcmp (inner.key->str, "as_tensor") == 0)
-        read_arg (program, &inner, spec);
-      else
-        sl_json_reader_skip (&inner);
+    if (strcmp (inner.key->str, "name") == 0)
+      spec->name = pt_read_text (program, &inner);
+    else if (strcmp (inner.key->str, "as_tensor") == 0)
+      read_arg (program, &inner, spec);
+    else
+      sl_json_reader_skip (&inner);
   if (!pt_reader_done (program, &inner) || spec->name != NULL)
     return;
   PtArgument argument = { .name = "" };
@@ -100,12 +100,12 @@ pt_read_signature (PtProgram *program, GArray **inputs, GArray **outputs)
   pt_reader_init (&reader, program->signature);
   sl_json_reader_enter (&reader, SL_JSON_OBJECT);
   while (sl_json_reader_next (&reader))
-      if (strcmp (reader.key->str, "input_specs") == 0 && *inputs == NULL)
-        *inputs = read_specs (program, &reader);
-      else if (strcmp (reader.key->str, "output_specs") == 0 && *outputs == NULL)
-        *outputs = read_specs (program, &reader);
-      else
-        sl_json_reader_skip (&reader);
+    if (strcmp (reader.key->str, "input_specs") == 0 && *inputs == NULL)
+      *inputs = read_specs (program, &reader);
+    else if (strcmp (reader.key->str, "output_specs") == 0 && *outputs == NULL)
+      *outputs = read_specs (program, &reader);
+    else
+      sl_json_reader_skip (&reader);
   if (pt_reader_done (program, &reader) && (*inputs == NULL || *outputs == NULL))
     ts_fail (program->ops.heap, SL_ERROR_FORMAT, "%s: the signature has no '%s'", program->member,
              *inputs == NULL ? "input_specs" : "output_specs");
@@ -121,22 +121,22 @@ find_stack (PtProgram *program)
   pt_reader_init (&r, program->graph.nodes);
   sl_json_reader_enter (&r, SL_JSON_LIST);
   while (stack == NULL && sl_json_reader_next (&r)) {
-      if (!sl_json_reader_enter (&r, SL_JSON_OBJECT))
-        break;
-      while (stack == NULL && sl_json_reader_next (&r)) {
-        if (strcmp (r.key->str, "metadata") != 0 || sl_json_reader_kind (&r) != SL_JSON_OBJECT) {
-          sl_json_reader_skip (&r);
-          continue;
-        }
-        sl_json_reader_enter (&r, SL_JSON_OBJECT);
-        while (stack == NULL && sl_json_reader_next (&r))
-          if (strcmp (r.key->str, "nn_module_stack") == 0
-              && sl_json_reader_kind (&r) == SL_JSON_STRING)
-            stack = pt_read_text (program, &r);
-          else
-            sl_json_reader_skip (&r);
+    if (!sl_json_reader_enter (&r, SL_JSON_OBJECT))
+      break;
+    while (stack == NULL && sl_json_reader_next (&r)) {
+      if (strcmp (r.key->str, "metadata") != 0 || sl_json_reader_kind (&r) != SL_JSON_OBJECT) {
+        sl_json_reader_skip (&r);
+        continue;
       }
+      sl_json_reader_enter (&r, SL_JSON_OBJECT);
+      while (stack == NULL && sl_json_reader_next (&r))
+        if (strcmp (r.key->str, "nn_module_stack") == 0
+            && sl_json_reader_kind (&r) == SL_JSON_STRING)
+          stack = pt_read_text (program, &r);
+        else
+          sl_json_reader_skip (&r);
     }
+  }
   pt_reader_done (program, &r);
   return stack;
 }

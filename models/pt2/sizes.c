@@ -10,7 +10,8 @@
 #define MAX_NAME 64
 #define FAR ((gint64) 1 << 40)
 
-/* factor * symbol + constant; @symbol: "" = it is a number; @good: FALSE = it is of no such form. */
+/* factor * symbol + constant; @symbol: "" = it is a number; @good: FALSE = it is of no such form.
+ */
 typedef struct
 {
   gboolean good;
@@ -39,8 +40,8 @@ static Linear
 add (Linear a, Linear b, gint64 sign)
 {
   Linear sum = a;
-  if (!a.good || !b.good || (a.symbol[0] != '\0' && b.symbol[0] != '\0'
-                             && strcmp (a.symbol, b.symbol) != 0))
+  if (!a.good || !b.good
+      || (a.symbol[0] != '\0' && b.symbol[0] != '\0' && strcmp (a.symbol, b.symbol) != 0))
     return bad;
   if (b.symbol[0] != '\0')
     memcpy (sum.symbol, b.symbol, sizeof sum.symbol);
@@ -298,13 +299,13 @@ read_tensor (PtProgram *program, SlJsonReader *reader, PtInput *input)
       input->shape.rank = 0;
       sl_json_reader_enter (reader, SL_JSON_LIST);
       while (sl_json_reader_next (reader)) {
-          if (input->shape.rank == SL_MAX_RANK) {
-            sl_json_reader_fail (reader, "input '%s' has more than %d dimensions", input->name,
-                                 SL_MAX_RANK);
-            return;
-          }
-          read_size (program, reader, input, input->shape.rank++);
+        if (input->shape.rank == SL_MAX_RANK) {
+          sl_json_reader_fail (reader, "input '%s' has more than %d dimensions", input->name,
+                               SL_MAX_RANK);
+          return;
         }
+        read_size (program, reader, input, input->shape.rank++);
+      }
     } else {
       sl_json_reader_skip (reader);
     }
@@ -318,14 +319,14 @@ pt_read_inputs (PtProgram *program, PtInput *inputs, guint n)
   pt_reader_init (&reader, program->graph.tensors);
   sl_json_reader_enter (&reader, SL_JSON_OBJECT);
   while (sl_json_reader_next (&reader)) {
-      guint i = 0;
-      while (i < n && strcmp (inputs[i].name, reader.key->str) != 0)
-        i++;
-      if (i < n)
-        read_tensor (program, &reader, &inputs[i]);
-      else
-        sl_json_reader_skip (&reader);
-    }
+    guint i = 0;
+    while (i < n && strcmp (inputs[i].name, reader.key->str) != 0)
+      i++;
+    if (i < n)
+      read_tensor (program, &reader, &inputs[i]);
+    else
+      sl_json_reader_skip (&reader);
+  }
   if (!pt_reader_done (program, &reader))
     return FALSE;
   for (guint i = 0; i < n; i++)
@@ -365,11 +366,13 @@ solve (Solver *solver, const PtInput *input, guint i, gint64 size)
       set_symbol (solver, l.symbol, rest / l.factor);
     return TRUE;
   }
+  g_autofree char *settled =
+    l.symbol[0] == '\0' ? g_strdup_printf ("%" G_GINT64_FORMAT, l.constant) : NULL;
   return ts_fail (solver->program->ops.heap, SL_ERROR_SHAPE,
                   "input '%s', dimension %u: %" G_GINT64_FORMAT
-                  " is stated, and the program was exported for %s%s",
-                  input->name, i, size, text,
-                  l.symbol[0] == '\0' ? ", whose value another size gives" : "");
+                  " is stated; expected %s%s%s, for which the program was exported",
+                  input->name, i, size, text, settled != NULL ? ", by the sizes before it " : "",
+                  settled != NULL ? settled : "");
 }
 
 static gboolean
@@ -377,9 +380,8 @@ check_stated (Solver *solver, const PtInput *input, const TsShape *stated)
 {
   TsHeap *heap = solver->program->ops.heap;
   if (stated->rank != input->shape.rank)
-    return ts_fail (heap, SL_ERROR_SHAPE,
-                    "input '%s' has %u dimensions; input-shape states %u", input->name,
-                    input->shape.rank, stated->rank);
+    return ts_fail (heap, SL_ERROR_SHAPE, "input '%s' has %u dimensions; input-shape states %u",
+                    input->name, input->shape.rank, stated->rank);
   for (guint i = 0; i < stated->rank; i++) {
     if (input->open[i] == NULL && input->shape.dims[i] != stated->dims[i])
       return ts_fail (
@@ -431,10 +433,10 @@ check_ranges (Solver *solver)
   pt_reader_init (&reader, solver->program->ranges);
   sl_json_reader_enter (&reader, SL_JSON_OBJECT);
   while (sl_json_reader_next (&reader)) {
-      g_autofree char *key = g_strdup (reader.key->str);
-      if (!check_range (solver, &reader, key))
-        break;
-    }
+    g_autofree char *key = g_strdup (reader.key->str);
+    if (!check_range (solver, &reader, key))
+      break;
+  }
   return pt_reader_done (solver->program, &reader);
 }
 
@@ -482,8 +484,8 @@ pt_settle_sizes (PtProgram *program, PtInput *inputs, guint n, const TsShape *st
   Solver solver = { program, symbols };
   if (n_stated > n)
     return ts_fail (program->ops.heap, SL_ERROR_ARGUMENT,
-                    "input-shape states %u shapes; the program has %u tensors as inputs", n_stated,
-                    n);
+                    "input-shape states %u shapes; expected at most %u, one for each input",
+                    n_stated, n);
   for (guint k = 0; k < n_stated; k++)
     if (!check_stated (&solver, &inputs[k], &stated[k]))
       return FALSE;

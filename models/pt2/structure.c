@@ -75,8 +75,7 @@ build (Builder *b, guint depth)
     if (strcmp (r->key->str, "type") == 0) {
       leaf = sl_json_reader_kind (r) == SL_JSON_NULL;
       sl_json_reader_skip (r);
-    } else if (strcmp (r->key->str, "context") == 0
-               && sl_json_reader_kind (r) == SL_JSON_STRING) {
+    } else if (strcmp (r->key->str, "context") == 0 && sl_json_reader_kind (r) == SL_JSON_STRING) {
       context = pt_read_text (b->program, r);
     } else if (strcmp (r->key->str, "children_spec") == 0
                && sl_json_reader_enter (r, SL_JSON_LIST)) {
@@ -131,10 +130,10 @@ pt_build_result (PtProgram *program, const TsValue *outputs, guint n)
   sl_json_reader_init (&b.reader, text, strlen (text));
   sl_json_reader_enter (&b.reader, SL_JSON_LIST);
   while (sl_json_reader_next (&b.reader))
-      if (sl_json_reader_kind (&b.reader) == SL_JSON_OBJECT)
-        result = build (&b, 0);
-      else
-        sl_json_reader_skip (&b.reader);
+    if (sl_json_reader_kind (&b.reader) == SL_JSON_OBJECT)
+      result = build (&b, 0);
+    else
+      sl_json_reader_skip (&b.reader);
   if (b.reader.error != NULL || b.used != n)
     ts_fail (program->ops.heap, SL_ERROR_FORMAT, "%s: out_spec has %u outputs; expected %u%s%s",
              program->member, b.used, n, b.reader.error != NULL ? ": " : "",

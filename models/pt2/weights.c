@@ -41,8 +41,9 @@ read_table (TsHeap *heap, const TsArchive *archive, SlArena *arena, const char *
     return FALSE;
   *table = value.dict;
   return value.kind == TS_DICT
-         || ts_fail (heap, SL_ERROR_FORMAT, "%s holds a %s; expected a dictionary of tensors",
-                     member, ts_kind_name (value.kind));
+         || ts_fail (heap, SL_ERROR_FORMAT,
+                     "%s: expected a dictionary of tensors, got a value of the kind %s", member,
+                     ts_kind_name (value.kind));
 }
 
 /* The table in JSON. */
@@ -177,7 +178,8 @@ make_tensor (Config *config, const Entry *entry)
     return NULL;
   }
   if (entry->n_strides != entry->rank) {
-    ts_fail (config->heap, SL_ERROR_FORMAT, "%u sizes and %u strides", entry->rank,
+    ts_fail (config->heap, SL_ERROR_FORMAT,
+             "%u sizes and %u strides; expected a stride for each size", entry->rank,
              entry->n_strides);
     return NULL;
   }
@@ -258,10 +260,10 @@ read_config (TsHeap *heap, TsArchive *archive, SlArena *arena, const char *folde
   sl_json_reader_init (r, g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes) - 1);
   sl_json_reader_enter (r, SL_JSON_OBJECT);
   while (heap->error == NULL && sl_json_reader_next (r))
-      if (strcmp (r->key->str, "config") == 0)
-        read_entries (&config, *table);
-      else
-        sl_json_reader_skip (r);
+    if (strcmp (r->key->str, "config") == 0)
+      read_entries (&config, *table);
+    else
+      sl_json_reader_skip (r);
   if (r->error != NULL)
     ts_fail (heap, SL_ERROR_FORMAT, "%s: %s", member, r->error->message);
   sl_json_reader_clear (r);
@@ -279,10 +281,8 @@ pt_weights_read (TsHeap *heap, TsArchive *archive, SlArena *arena, const char *m
            && (!ts_archive_has (archive, "serialized_example_inputs.pt")
                || read_saved (heap, archive, arena, "serialized_example_inputs.pt", TRUE,
                               &weights->examples));
-  g_autofree char *first =
-    g_strdup_printf ("data/weights/%s_weights_config.json", model);
-  g_autofree char *second =
-    g_strdup_printf ("data/constants/%s_constants_config.json", model);
+  g_autofree char *first = g_strdup_printf ("data/weights/%s_weights_config.json", model);
+  g_autofree char *second = g_strdup_printf ("data/constants/%s_constants_config.json", model);
   g_autofree char *examples = g_strdup_printf ("data/sample_inputs/%s.pt", model);
   return read_config (heap, archive, arena, "data/weights", first, &weights->weights)
          && read_config (heap, archive, arena, "data/constants", second, &weights->constants)

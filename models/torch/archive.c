@@ -8,14 +8,13 @@
 #include <string.h>
 
 #include "core/base/name_hash.h"
+#include "models/reader.h"
 #include "models/zip.h"
 
 /* What a file of that size may have unpacked of its elements. */
 #define UNPACKED_FOR_EACH_BYTE 4
 #define UNPACKED_ALLOWANCE ((gsize) 64 << 10)
 #define MODULE "data.pkl"
-#define EXPORT \
-  "torch.jit.script(model.eval()).save('model.pt'), or torch.jit.trace(model.eval(), example).save('model.pt')"
 
 struct _TsArchive
 {
@@ -86,8 +85,7 @@ check_kind (const TsArchive *archive, GError **error)
     return TRUE;
   g_set_error (
     error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-    "a PyTorch file without a program: a pickled Python module, or weights alone (state_dict); load it in Python and export it with %s",
-    EXPORT);
+    "a PyTorch file without a program: a pickled Python module, or weights alone (state_dict); load it in Python, then " SL_EXPORT_TORCH);
   return FALSE;
 }
 
@@ -214,12 +212,12 @@ ts_archive_peek (const TsArchive *archive, const char *name, gboolean *lasting, 
 GBytes *
 ts_archive_read_text (const TsArchive *archive, const char *name, GError **error)
 {
-  g_autoptr (GBytes) bytes = ts_archive_read (archive, name, error);
+  gsize size = 0;
+  GBytes *bytes = ts_archive_read (archive, name, error);
   if (bytes == NULL)
     return NULL;
-  const gsize size = g_bytes_get_size (bytes);
-  char *text = g_malloc (size + 1);
-  memcpy (text, g_bytes_get_data (bytes, NULL), size);
+  char *text = g_bytes_unref_to_data (bytes, &size);
+  text = g_realloc (text, size + 1);
   text[size] = '\0';
   return g_bytes_new_take (text, size + 1);
 }

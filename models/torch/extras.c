@@ -76,8 +76,7 @@ ts_extras_read (const TsArchive *archive, SlModelMetadata *metadata, GError **er
 const char *
 ts_guess_range (const char *class_name)
 {
-  static const char family[] = "torchvision.models.",
-                    detection[] = "torchvision.models.detection.";
+  static const char family[] = "torchvision.models.", detection[] = "torchvision.models.detection.";
   if (!g_str_has_prefix (class_name, family))
     return NULL;
   if (g_str_has_prefix (class_name, detection))

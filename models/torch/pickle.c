@@ -622,7 +622,7 @@ op_global (Pickle *p)
   if (!is_known (name))
     return ts_fail (
       p->heap, SL_ERROR_UNSUPPORTED,
-      "it names '%s', which no program of torch.jit needs; expected a file of torch.jit.save(), and nothing of this one is run",
+      "it names '%s', which no model of PyTorch's needs; expected a file of torch.jit.save() or torch.export.save(), and nothing of this one is run",
       name);
   p->at += (gsize) (second + 1 - text);
   return push_text (p, name, strlen (name));

@@ -86,6 +86,6 @@ ts_shape_described (const SlModelMetadata *metadata, TsShape *shape)
   if (sizes == NULL || !parse_shape (sizes, &picture) || picture.rank > 2)
     return FALSE;
   ts_shape_picture (shape, metadata->colour_gray ? 1 : 3, picture.dims[0],
-               picture.dims[picture.rank - 1]);
+                    picture.dims[picture.rank - 1]);
   return TRUE;
 }

@@ -160,7 +160,7 @@ static const BadCase bad_cases[] = {
     "model",
     "/nowhere/a.tflite",
     { "the model was not changed, ",
-      " goes on: /nowhere/a.tflite: no such file, check the path; expected a TensorFlow Lite, ONNX or TorchScript model" } },
+      " goes on: /nowhere/a.tflite: no such file, check the path; expected a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model" } },
   { "broken", "slpredict %s", "model", "broken.tflite", { "broken.tflite" } },
   { "labels", "slpredict %s", "labels", "/nowhere/labels.txt", { "/nowhere/labels.txt" } },
   { "few-labels", "slpredict %s", "labels", "few.txt", { "few.txt", "2 names for the 3 classes" } },

@@ -116,8 +116,8 @@ add_folder (GPtrArray *samples, const char *path)
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
   for (const char *name; folder != NULL && (name = g_dir_read_name (folder)) != NULL;)
     if (g_str_has_suffix (name, ".tflite") || g_str_has_suffix (name, ".onnx")
-        || g_str_has_suffix (name, ".pt") || g_str_has_suffix (name, ".ptl")
-        || g_str_has_suffix (name, ".torchscript"))
+        || g_str_has_suffix (name, ".pt") || g_str_has_suffix (name, ".pt2")
+        || g_str_has_suffix (name, ".ptl") || g_str_has_suffix (name, ".torchscript"))
       g_ptr_array_add (names, g_build_filename (path, name, NULL));
   g_ptr_array_sort (names, by_name);
   for (guint i = 0; i < names->len; i++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Members are unpacked once; a mutant shares those that it does not change. */
+/* Archives of torch.jit and of torch.export. Members are unpacked once; a mutant shares those that
+ * it does not change. */
 #include "tests/fuzz/mutate_torchscript.h"
 
 #include <string.h>
@@ -29,9 +30,9 @@ struct _TorchscriptParts
 static Kind
 kind_of (const char *name)
 {
-  return g_str_has_suffix (name, ".py")                                      ? CODE
-         : g_str_has_suffix (name, ".pkl") && strstr (name, "debug") == NULL ? PICKLE
-                                                                             : OTHER;
+  const gboolean text = g_str_has_suffix (name, ".py") || g_str_has_suffix (name, ".json"),
+                 pickle = g_str_has_suffix (name, ".pkl") || g_str_has_suffix (name, ".pt");
+  return text ? CODE : pickle && strstr (name, "debug") == NULL ? PICKLE : OTHER;
 }
 
 TorchscriptParts *
@@ -56,7 +57,7 @@ mutate_torchscript_split (const guint8 *data, gsize size)
     g_array_append_val (parts->members, copy);
     g_array_append_val (parts->kinds[kind_of (name)], number);
   }
-  if (parts->kinds[CODE]->len > 0 && parts->kinds[PICKLE]->len > 0)
+  if (parts->kinds[CODE]->len + parts->kinds[PICKLE]->len > 0)
     return parts;
   mutate_torchscript_parts_free (parts);
   return NULL;
@@ -83,11 +84,13 @@ below (GRand *random, gsize n)
   return n == 0 ? 0 : g_rand_int (random) % (guint) MIN (n, G_MAXUINT32);
 }
 
-/* Statements: a line goes, comes twice, or changes places with the one behind it. */
+/* Statements, and objects of JSON in one line: one goes, comes twice, or changes places with the
+ * one after it. */
 static void
 change_lines (GString *text, GRand *random)
 {
-  g_auto (GStrv) lines = g_strsplit (text->str, "\n", -1);
+  const char *end = strchr (text->str, '\n') != NULL ? "\n" : "}, ";
+  g_auto (GStrv) lines = g_strsplit (text->str, end, -1);
   const guint n = g_strv_length (lines), at = below (random, n), how = below (random, 3);
   g_string_truncate (text, 0);
   for (guint i = 0; i < n; i++) {
@@ -95,9 +98,9 @@ change_lines (GString *text, GRand *random)
                        : how == 2 && i == at + 1        ? i - 1
                                                         : i;
     if (how != 0 || i != at)
-      g_string_append_printf (text, "%s\n", lines[from]);
+      g_string_append_printf (text, "%s%s", lines[from], i + 1 < n ? end : "");
     if (how == 1 && i == at)
-      g_string_append_printf (text, "%s\n", lines[from]);
+      g_string_append_printf (text, "%s%s", lines[from], i + 1 < n ? end : "");
   }
 }
 
@@ -165,7 +168,7 @@ change_code (GBytes *bytes, GRand *random)
 
 /* Numbers behind the instructions for them, or any byte; parts of it twice, or not at all. */
 static GBytes *
-change_pickle (GBytes *bytes, GRand *random)
+change_instructions (GBytes *bytes, GRand *random)
 {
   gsize length;
   guint8 *data = g_bytes_unref_to_data (g_bytes_ref (bytes), &length);
@@ -208,6 +211,46 @@ change_other (GBytes *bytes, GRand *random)
   return g_bytes_new_take (data, length);
 }
 
+/* A pickle, or an archive of torch.save() with one in it. */
+static GBytes *
+change_pickle (GBytes *bytes, GRand *random)
+{
+  gsize size;
+  const guint8 *data = g_bytes_get_data (bytes, &size);
+  TorchscriptParts *parts = mutate_torchscript_split (data, size);
+  if (parts == NULL)
+    return change_instructions (bytes, random);
+  const gboolean pickle = parts->kinds[PICKLE]->len > 0 && below (random, 4) > 0;
+  ZipMember *member = &g_array_index (parts->members, ZipMember,
+                                      pickle ? g_array_index (parts->kinds[PICKLE], guint, 0)
+                                             : below (random, parts->members->len));
+  GBytes *before = member->data;
+  member->data = pickle ? change_instructions (before, random) : change_other (before, random);
+  g_bytes_unref (before);
+  GByteArray *out = g_byte_array_new ();
+  zip_append (out, (const ZipMember *) (gpointer) parts->members->data, parts->members->len);
+  mutate_torchscript_parts_free (parts);
+  return g_byte_array_free_to_bytes (out);
+}
+
+/* The program of torch.export has sizes of its own. */
+static GBytes *
+state_range (void)
+{
+  static const char text[] =
+    "[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\nmean=127.5\nstd=127.5\n";
+  return g_bytes_new_static (text, strlen (text));
+}
+
+static gboolean
+is_exported (const TorchscriptParts *parts)
+{
+  for (guint i = 0; i < parts->members->len; i++)
+    if (g_str_has_suffix (g_array_index (parts->members, ZipMember, i).name, ".json"))
+      return TRUE;
+  return FALSE;
+}
+
 static GBytes *
 state_shape (GRand *random)
 {
@@ -242,8 +285,10 @@ mutate_torchscript (const TorchscriptParts *parts, gsize *size, GRand *random)
   }
   const char *first = g_array_index (members, ZipMember, 0).name, *slash = strchr (first, '/');
   g_autofree char *folder = g_strndup (first, slash != NULL ? (gsize) (slash - first) : 0);
-  g_autofree char *name = g_strconcat (folder, "/extra/fuzz.modelinfo", NULL);
-  const ZipMember shape = { name, state_shape (random), FALSE };
+  g_autofree char *name = slash != NULL ? g_strconcat (folder, "/extra/fuzz.modelinfo", NULL)
+                                        : g_strdup ("extra_files/fuzz.modelinfo");
+  const ZipMember shape = { name, is_exported (parts) ? state_range () : state_shape (random),
+                            FALSE };
   g_ptr_array_add (made, shape.data);
   g_array_append_val (members, shape);
   GByteArray *out = g_byte_array_new ();

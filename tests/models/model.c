@@ -26,20 +26,25 @@ test_paths (void)
   g_autofree char *missing = g_build_filename (dir, "missing.tflite", NULL),
                   *pipe = g_build_filename (dir, "pipe", NULL);
   g_autofree char *starts = g_strconcat (
-    path, ": the file is empty; expected a TensorFlow Lite, ONNX or TorchScript model", NULL);
+    path,
+    ": the file is empty; expected a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model",
+    NULL);
   g_assert_null (sl_model_load (path, NULL, &error));
   expect_error (&error, SL_ERROR_OPEN, starts, NULL);
   g_assert_null (sl_model_load (missing, NULL, &error));
   expect_error (
     &error, SL_ERROR_OPEN, missing,
-    ": no such file, check the path; expected a TensorFlow Lite, ONNX or TorchScript model", NULL);
+    ": no such file, check the path; expected a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model",
+    NULL);
   g_assert_null (sl_model_load (dir, NULL, &error));
-  expect_error (&error, SL_ERROR_OPEN, dir,
-                ": is a directory; expected a TensorFlow Lite, ONNX or TorchScript model", NULL);
+  expect_error (
+    &error, SL_ERROR_OPEN, dir,
+    ": is a directory; expected a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model",
+    NULL);
   g_assert_null (sl_model_load ("/dev/zero", NULL, &error));
   expect_error (
     &error, SL_ERROR_OPEN,
-    "/dev/zero: is not a regular file; expected a TensorFlow Lite, ONNX or TorchScript model",
+    "/dev/zero: is not a regular file; expected a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model",
     NULL);
   g_assert_cmpint (mkfifo (pipe, 0600), ==, 0);
   g_assert_null (sl_model_load (pipe, NULL, &error));
@@ -61,9 +66,9 @@ test_other_formats (void)
     const char *text;
   } rows[] = {
     { "\x08\x07\x12\x07pytorch:\x01", 13,
-      "too few for a TensorFlow Lite, ONNX or TorchScript model" },
+      "too few for a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model" },
     { "\x08\x07\x12\x07pytorch:\x01\x32\x03", 15,
-      "the file has 15 bytes, too few for a TensorFlow Lite, ONNX or TorchScript model" },
+      "the file has 15 bytes, too few for a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model" },
     { "\x08\x07\x12\x07pytorch\x1a\x05"
       "1.7.0",
       18, "the model has no graph; the file is damaged or truncated" },
@@ -72,7 +77,7 @@ test_other_formats (void)
     { "\x18\0\0\0PTMF\0\0\0\0\0\0\0\0", 16,
       "looks like a TorchScript model in the FlatBuffer form of mobile (.ff); save it with" },
     { "\x18\0\0\0ET12\0\0\0\0\0\0\0\0", 16,
-      "looks like an ExecuTorch program (.pte); export the model with torch.jit.script" },
+      "looks like an ExecuTorch program (.pte); export the model with torch.export.save(" },
     { "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.\x80\x02", 17,
       "looks like a PyTorch file of torch.save(): a pickled Python module" },
     { "<?xml version=\"1.0\"?>\n<net name=\"a\">", 35,
@@ -96,7 +101,7 @@ test_other_formats (void)
       16, "looks like a program or library" },
     { "GGUF\3\0\0\0\0\0\0\0\0\0\0\0", 16, "looks like a GGUF model" },
     { "RKNN\0\0\0\0\6\0\0\0\0\0\0\0", 16,
-      "looks like a model for Rockchip's NPU (.rknn), which runs on that alone; give the ONNX, TorchScript or" },
+      "looks like a model for Rockchip's NPU (.rknn), which runs on that alone; give the ONNX, PyTorch or" },
     { "\1HEF\0\0\0\2\0\0\0\0\0\0\0\0", 16,
       "looks like a model for Hailo's accelerators (.hef), which runs on these alone; give the ONNX" },
     { "\x48\0\0\0\0\0\0\0{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 62,
@@ -116,11 +121,11 @@ test_other_formats (void)
     { "PK\x03\x04\0\0\0\0\0\0metadata.json config.json model.weights.h5", 52,
       "looks like a Keras model (.keras); convert it in Python with" },
     { "PK\x03\x04\0\0\0\0\0\0serialized_exported_program.json", 42,
-      "looks like a PyTorch program of torch.export (.pt2); export the model" },
+      "the zip archive has no directory at its end: the file is damaged or truncated" },
     { "\x1c\0\0\0TFL2\0\0\0\0\0\0\0\0", 16,
-      "not a known model format; expected a TensorFlow Lite, ONNX or TorchScript model (bytes 4..7 'TFL3', found 'TFL2')" },
+      "not a known model format; expected a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model (bytes 4..7 'TFL3', found 'TFL2')" },
     { "\x1c\0\0\0\x01\x02\xff~\0\0\0\0\0\0\0\0", 16,
-      "not a known model format; expected a TensorFlow Lite, ONNX or TorchScript model (bytes 4..7 'TFL3', found '...~')" },
+      "not a known model format; expected a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model (bytes 4..7 'TFL3', found '...~')" },
     { "\x1c\0\0\0TFL3\0\0\0\0\0\0\0\0", 16,
       "the FlatBuffer is damaged or truncated: at byte 0 of 16 an offset leads outside the file" },
   };
@@ -144,7 +149,7 @@ test_named (void)
     const char *name, *bytes, *text;
   } rows[] = {
     { "model.MNN", "\x1c\0\0\0abcdefghijkl",
-      "looks like a model of MNN (.mnn); give the ONNX, TorchScript or TensorFlow Lite model that it was made from; expected" },
+      "looks like a model of MNN (.mnn); give the ONNX, PyTorch or TensorFlow Lite model that it was made from; expected" },
     { "model.blob",
       "\x7f"
       "ELF\1\1\1\0\0\0\0\0\0\0\0\0",
@@ -173,7 +178,8 @@ test_named (void)
     { "saved_model.pb",
       ": looks like a TensorFlow SavedModel; convert its folder in Python with tf.lite." },
     { "Manifest.json", ": looks like a Core ML model (.mlpackage); give the ONNX" },
-    { "readme.txt", ": is a directory; expected a TensorFlow Lite, ONNX or TorchScript model" }
+    { "readme.txt",
+      ": is a directory; expected a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model" }
   };
   for (guint i = 0; i < G_N_ELEMENTS (folders); i++) {
     g_autoptr (GError) error = NULL;
@@ -437,7 +443,7 @@ test_real_others (void)
       return;
     g_assert_null (sl_model_load (path, NULL, &error));
     expect_error (&error, SL_ERROR_FORMAT, path, rows[i].text,
-                  "expected a TensorFlow Lite, ONNX or TorchScript model", NULL);
+                  "expected a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model", NULL);
   }
 }
 

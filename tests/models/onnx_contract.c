@@ -503,6 +503,51 @@ test_float16 (void)
   home_clear (&home);
 }
 
+/* A model that begins with a normalisation: its numbers tell which pixels it takes, unless somebody
+ * states something else. */
+static void
+test_own_normalisation (void)
+{
+  static const struct
+  {
+    gfloat means[3], deviations[3];
+    const char *op, *std;
+    gdouble expected; /* 0 = unknown */
+  } rows[] = {
+    { { 0.485f, 0.456f, 0.406f }, { 0.229f, 0.224f, 0.225f }, "Div", NULL, 255 },
+    { { 0.5f, 0.5f, 0.5f }, { 2, 2, 2 }, "Mul", NULL, 255 },
+    { { 123.675f, 116.28f, 103.53f }, { 58.395f, 57.12f, 57.375f }, "Div", NULL, 1 },
+    { { 0.485f, 0.456f, 0.406f }, { 0.229f, 0.224f, 0.225f }, "Div", "127.5", 127.5 },
+    { { 0.485f, 0.456f, 0.406f }, { 58, 58, 58 }, "Div", NULL, 0 },
+    { { 0, 0, 0 }, { 0.229f, 0.224f, 0.225f }, "Div", NULL, 0 },
+    { { 0.485f, 0.456f, 0.406f }, { 0.229f, 0.224f, 0.225f }, "Add", NULL, 0 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (13);
+    g_autoptr (GError) error = NULL;
+    Home home;
+    const gint64 dims[] = { 1, 3, 1, 1 };
+    sl_onnx_writer_input (writer, "x", SL_ONNX_FLOAT, 4, (const gint64[]){ 1, 3, 8, 8 });
+    sl_onnx_writer_output (writer, "y", SL_ONNX_FLOAT);
+    sl_onnx_writer_floats (writer, "mean", 4, dims, rows[i].means);
+    sl_onnx_writer_floats (writer, "deviation", 4, dims, rows[i].deviations);
+    sl_onnx_writer_node (writer, "Sub", "x,mean", "b", NULL);
+    sl_onnx_writer_node (writer, rows[i].op, "b,deviation", "z", NULL);
+    sl_onnx_writer_node (writer, "Relu", "z", "y", NULL);
+    home_new (&home, writer);
+    const SlModelSettings overrides = { .mean = "0", .std = rows[i].std };
+    g_autoptr (SlModel) model =
+      sl_model_load (home.path, rows[i].std != NULL ? &overrides : NULL, &error);
+    g_assert_no_error (error);
+    const SlContract *contract = sl_model_contract (model);
+    g_assert_cmpint (contract->image.range_known, ==, rows[i].expected > 0);
+    g_assert_cmpint (contract->range_by_model, ==, rows[i].expected > 0 && rows[i].std == NULL);
+    if (rows[i].expected > 0)
+      g_assert_cmpfloat (contract->image.std[0], ==, rows[i].expected);
+    home_clear (&home);
+  }
+}
+
 /* A model that scales its pixels itself, as Keras' Rescaling does, and a user who scales them too.
  */
 static void
@@ -567,6 +612,7 @@ main (int argc, char **argv)
   g_test_add_func ("/onnx-contract/output-pictures", test_output_pictures);
   g_test_add_func ("/onnx-contract/timm", test_timm);
   g_test_add_func ("/onnx-contract/float16", test_float16);
+  g_test_add_func ("/onnx-contract/own-normalisation", test_own_normalisation);
   g_test_add_func ("/onnx-contract/scaled-twice", test_scaled_twice);
   return g_test_run ();
 }

@@ -178,7 +178,7 @@ test_help (void)
   const SlSetting *model = sl_setting_find ("model"), *fit = sl_setting_find ("fit");
   const char *help = sl_setting_help (model, SL_DOOR_PREDICTOR);
   g_assert_true (
-    g_str_has_prefix (help, "Path of the model file (.tflite, .onnx, .pt, .ptl), such as "));
+    g_str_has_prefix (help, "Path of the model file (.tflite, .onnx, .pt2, .pt, .ptl), such as "));
   g_assert_true (g_str_has_prefix (sl_setting_help (model, SL_DOOR_ELEMENTS), help));
   g_assert_cmpuint (strlen (sl_setting_help (model, SL_DOOR_ELEMENTS)), >, strlen (help));
   g_assert_true (g_str_has_suffix (sl_setting_help (fit, SL_DOOR_PREDICTOR),

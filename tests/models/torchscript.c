@@ -54,14 +54,11 @@ test_kinds (void)
 {
   refuse_archive (
     "archive/data.pkl", "archive/data/0",
-    "a PyTorch file without a program: a pickled Python module, or weights alone (state_dict); load it in Python and export it "
-    "with torch.jit.script(model.eval()).save('model.pt')");
+    "a PyTorch file without a program: a pickled Python module, or weights alone (state_dict); load it in Python, then export "
+    "the model with torch.export.save(torch.export.export(model.eval(), (example,)), 'model.pt2'), with torch.jit.script("
+    "model.eval()).save('model.pt')");
   refuse_archive ("archive/data.pkl", "archive/code/__torch__.py",
                   "a PyTorch file without a program");
-  refuse_archive ("model/archive_format", "model/models/data.pkl",
-                  "a program of torch.export (.pt2); export the model with torch.jit.script");
-  refuse_archive ("serialized_exported_program.json", "a/b/data.pkl",
-                  "a program of torch.export (.pt2)");
   refuse_archive ("model/model.json", "model/tensors/data.pkl",
                   "TorchScript of PyTorch before 1.4");
   refuse_archive ("model/other", "model/x/data.pkl",

@@ -259,7 +259,7 @@ test_pickles (void)
     sl_pickle_text (call, command);
     sl_pickle_raw (call, "\x85R", 2);
     refuse_pickle (members[i], call, SL_ERROR_UNSUPPORTED,
-                   "it names 'os system', which no program of torch.jit needs");
+                   "it names 'os system', which no model of PyTorch's needs");
     g_assert_false (g_file_test (trace, G_FILE_TEST_EXISTS));
     for (guint k = 0; k < 4000000; k++)
       sl_pickle_raw (values, "N", 1);

@@ -268,7 +268,7 @@ test_refused (void)
   } rows[] = {
 #define ROW(body, code, text) { body, sizeof body - 1, code, text }
     ROW ("cos\nsystem\nX\2\0\0\0ls\x85R", SL_ERROR_UNSUPPORTED,
-         "it names 'os system', which no program of torch.jit needs"),
+         "it names 'os system', which no model of PyTorch's needs"),
     ROW ("cbuiltins\neval\n", SL_ERROR_UNSUPPORTED, "it names 'builtins eval'"),
     ROW ("ctorch._utils\n_rebuild_parameter\n", SL_ERROR_UNSUPPORTED, "nothing of this one is run"),
     ROW ("cos", SL_ERROR_FORMAT, "it ends within a name"),

@@ -136,6 +136,13 @@ void
 sl_pickle_tensor (GByteArray *pickle, const char *type, const char *key, gint64 elements,
                   const gint64 *dims, const gint64 *strides, guint rank)
 {
+  sl_pickle_tensor_at (pickle, type, key, elements, 0, dims, strides, rank);
+}
+
+void
+sl_pickle_tensor_at (GByteArray *pickle, const char *type, const char *key, gint64 elements,
+                     gint64 offset, const gint64 *dims, const gint64 *strides, guint rank)
+{
   gint64 stride = 1, packed[16];
   for (guint i = rank; i-- > 0; stride *= dims[i])
     packed[i] = stride;
@@ -146,7 +153,9 @@ sl_pickle_tensor (GByteArray *pickle, const char *type, const char *key, gint64 
   sl_pickle_text (pickle, key);
   sl_pickle_text (pickle, "cpu");
   sl_pickle_int (pickle, elements);
-  sl_pickle_raw (pickle, "tQK\0(", 5);
+  sl_pickle_raw (pickle, "tQ", 2);
+  sl_pickle_int (pickle, offset);
+  sl_pickle_raw (pickle, "(", 1);
   for (guint i = 0; i < rank; i++)
     sl_pickle_int (pickle, dims[i]);
   sl_pickle_raw (pickle, "t(", 2);

@@ -40,6 +40,9 @@ void sl_pickle_global (GByteArray *pickle, const char *module, const char *name)
  * @strides (nullable): in elements. */
 void sl_pickle_tensor (GByteArray *pickle, const char *type, const char *key, gint64 elements,
                        const gint64 *dims, const gint64 *strides, guint rank);
+/** sl_pickle_tensor_at: the same from element @offset of the storage on. */
+void sl_pickle_tensor_at (GByteArray *pickle, const char *type, const char *key, gint64 elements,
+                          gint64 offset, const gint64 *dims, const gint64 *strides, guint rank);
 /** sl_pickle_finish: (transfer none): adds @pickle as member @name and frees it. */
 void sl_pickle_finish (GByteArray *pickle, SlTorchscriptWriter *writer, const char *name);
 

@@ -22,7 +22,7 @@
 static const char *const picture_endings[] = { ".jpg", ".jpeg", ".jpe",  ".jfif", ".png",
                                                ".bmp", ".gif",  ".webp", ".tif",  ".tiff",
                                                ".ppm", ".pgm",  ".pbm",  ".pnm" };
-static const char *const model_endings[] = { ".tflite", ".onnx", ".pt", ".pth", ".h5", ".keras" };
+static const char *const model_endings[] = { ".tflite", ".onnx", ".pt2", ".pt", ".pth", ".h5", ".keras" };
 
 static gboolean
 ends_in (const char *name, const char *const *endings, guint n)
