@@ -175,29 +175,35 @@ take_inputs (const SlPassIndex *index, SlGraph *graph, SlNode *node, Kind kind,
   return kind != LAYER || take_layer (graph, node, inputs, output);
 }
 
-/* DEQUANTIZE, RESHAPE: the other way round, so that the codes meet what comes behind. */
+/* DEQUANTIZE, then RESHAPE or TRANSPOSE: the other way round, so that the codes meet what comes
+ * behind. */
 static guint
-swap_reshape (SlGraph *graph, SlPassIndex *index, SlNode *reshape)
+swap_move (SlGraph *graph, SlPassIndex *index, SlNode *move)
 {
-  SlNode *dequantize = sl_pass_producer (index, graph, reshape->inputs[0]);
-  if (dequantize == NULL || dequantize->op != SL_OP_DEQUANTIZE || reshape->n_inputs != 1
-      || index->consumers[reshape->inputs[0]] != 1
-      || !is_codes (sl_node_input (graph, dequantize, 0)))
+  SlNode *dequantize = sl_pass_producer (index, graph, move->inputs[0]);
+  if (dequantize == NULL || dequantize->op != SL_OP_DEQUANTIZE
+      || (move->n_inputs != 1 && !is_parameter (sl_node_input (graph, move, 1)))
+      || index->consumers[move->inputs[0]] != 1 || !is_codes (sl_node_input (graph, dequantize, 0)))
     return 0;
   SlTensor codes = *sl_node_input (graph, dequantize, 0);
-  const SlTensor *shape = sl_node_output (graph, reshape, 0);
+  const SlTensor *shape = sl_node_output (graph, move, 0);
   codes.rank = shape->rank;
   memcpy (codes.dims, shape->dims, sizeof codes.dims);
   codes.data = NULL;
   const gint32 between = sl_graph_add_tensor (graph, &codes, NULL);
   if (between < 0)
     return 0;
-  dequantize->op = SL_OP_RESHAPE;
-  dequantize->params = reshape->params;
+  gint32 *inputs = sl_arena_memdup (graph->arena, move->inputs, move->n_inputs * sizeof inputs[0]);
+  inputs[0] = dequantize->inputs[0];
+  dequantize->op = move->op;
+  dequantize->params = move->params;
+  dequantize->inputs = inputs;
+  dequantize->n_inputs = move->n_inputs;
   dequantize->outputs = sl_arena_memdup (graph->arena, &between, sizeof between);
-  reshape->op = SL_OP_DEQUANTIZE;
-  reshape->params = (SlOpParams){ 0 };
-  reshape->inputs = dequantize->outputs;
+  move->op = SL_OP_DEQUANTIZE;
+  move->params = (SlOpParams){ 0 };
+  move->inputs = dequantize->outputs;
+  move->n_inputs = 1;
   return 1;
 }
 
@@ -227,8 +233,8 @@ static guint
 step (SlGraph *graph, SlPassIndex *index, SlNode *quantize)
 {
   gint32 inputs[MAX_INPUTS];
-  if (quantize->op == SL_OP_RESHAPE)
-    return swap_reshape (graph, index, quantize);
+  if (quantize->op == SL_OP_RESHAPE || quantize->op == SL_OP_TRANSPOSE)
+    return swap_move (graph, index, quantize);
   if (quantize->op != SL_OP_QUANTIZE || sl_node_input (graph, quantize, 0)->dtype != SL_DTYPE_F32
       || index->consumers[quantize->inputs[0]] != 1)
     return 0;
