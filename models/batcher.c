@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* A stream that has handed in nothing for so long is not waited for. */
 #define IDLE_US G_TIME_SPAN_SECOND
@@ -144,8 +144,8 @@ join (SlModel *model, SlSession *single, guint n, gint64 timeout, GError **error
   gboolean found;
   Batcher *batcher = find_or_add (model, single, n, timeout, &found);
   if (batcher == NULL)
-    g_set_error_literal (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                         sl_session_status_text (single, SL_STATUS_CANCELLED));
+    sl_fail (error, SL_ERROR_UNSUPPORTED, "%s",
+             sl_session_status_text (single, SL_STATUS_CANCELLED));
   if (batcher == NULL || found)
     return batcher;
   SlBatchSession *batch = sl_batch_session_new (model, single, n, error);

@@ -14,7 +14,7 @@
 #include "models/io_names.h"
 #include "models/file.h"
 #include "models/npy.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* Bits of the exponent of float16. */
 #define HALF_INFINITY 0x7c00
@@ -89,9 +89,8 @@ read_value (Fixed *fixed, const char *beside, GError **error)
   }
   if (g_bytes_get_size (fixed->bytes) <= MAX_BYTES)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-               "fixed-inputs: %s: more than %" G_GSIZE_FORMAT " bytes", path, MAX_BYTES);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_LIMIT, "fixed-inputs: %s: more than %" G_GSIZE_FORMAT " bytes",
+                  path, MAX_BYTES);
 }
 
 SlFixedInputs *
@@ -105,10 +104,8 @@ sl_fixed_inputs_read (const char *text, const char *beside, GError **error)
     char *piece = g_strstrip (pieces[i]), *equals = strchr (piece, '=');
     if (piece[0] == '\0' && pieces[i + 1] == NULL)
       break;
-    if (equals == NULL || equals == piece || equals[1] == '\0' || all->inputs->len == SL_MAX_IO) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "fixed-inputs: " SYNTAX ", got '%s'", text);
-      return NULL;
-    }
+    if (equals == NULL || equals == piece || equals[1] == '\0' || all->inputs->len == SL_MAX_IO)
+      return sl_fail_null (error, SL_ERROR_ARGUMENT, "fixed-inputs: " SYNTAX ", got '%s'", text);
     *equals = '\0';
     const Fixed next = { g_strdup (g_strstrip (piece)), g_strdup (g_strstrip (equals + 1)), NULL };
     g_array_append_val (all->inputs, next);
@@ -179,10 +176,8 @@ static gboolean
 bad_value (const Fixed *fixed, const SlTensor *tensor, const char *got, GError **error)
 {
   g_autofree char *expected = sl_tensor_describe (tensor);
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-               "fixed-inputs: %s: expected %s for input '%s', got %s", fixed->value, expected,
-               tensor->name, got);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_SHAPE, "fixed-inputs: %s: expected %s for input '%s', got %s",
+                  fixed->value, expected, tensor->name, got);
 }
 
 /* @size bytes of @tensor, which was made for them, from what is stated. */
@@ -307,13 +302,11 @@ sl_fixed_inputs_apply (const SlFixedInputs *all, SlGraph *graph, SlState *state,
     if (at < 0)
       return FALSE;
     const gboolean held = sl_state_find (state, sl_graph_input (graph, (guint) at)) >= 0;
-    if (by_input[at] != NULL || (held && is_channel) || (!held && left == 1 && !is_channel)) {
-      g_set_error (
-        error, SL_ERROR, SL_ERROR_ARGUMENT, "fixed-inputs: input '%s' is %s", fixed->input,
-        by_input[at] != NULL || held ? "stated twice"
-                                     : "the last one; expected one to be left for pictures");
-      return FALSE;
-    }
+    if (by_input[at] != NULL || (held && is_channel) || (!held && left == 1 && !is_channel))
+      return sl_fail (error, SL_ERROR_ARGUMENT, "fixed-inputs: input '%s' is %s", fixed->input,
+                      by_input[at] != NULL || held
+                        ? "stated twice"
+                        : "the last one; expected one to be left for pictures");
     by_input[at] = fixed;
     of_channel[at] = is_channel;
     left -= is_channel || held ? 0 : 1;

@@ -15,7 +15,7 @@
 #include "core/external/external.h"
 #include "core/graph/graph.h"
 #include "models/formats.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define AT(member) G_STRUCT_OFFSET (SlModelSettings, member)
 /* In @help: stands for the endings of the model files that are read. */
@@ -382,9 +382,7 @@ sl_setting_check (const SlSetting *setting, const char *text, GError **error)
   if (good)
     return TRUE;
   g_autofree char *expected = sl_setting_expected (setting);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s=%s: expected %s", setting->name, text,
-               expected);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT, "%s=%s: expected %s", setting->name, text, expected);
 }
 
 gboolean

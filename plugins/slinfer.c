@@ -30,7 +30,7 @@
 #include <gst/base/gstbasetransform.h>
 
 #include "core/base/printable.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "core/runtime/session.h"
 #include "models/model.h"
 #include "plugins/base/describe.h"
@@ -287,8 +287,8 @@ is_video (GstEvent *event, GError **error)
   gst_event_parse_caps (event, &caps);
   if (!gst_structure_has_name (gst_caps_get_structure (caps, 0), "video/x-raw"))
     return FALSE;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  sl_fail (
+    error, SL_ERROR_ARGUMENT,
     "expected tensors, got video frames: put slnormalize before slinfer, or slpredict in place of slinfer (and slpostprocess)");
   return TRUE;
 }

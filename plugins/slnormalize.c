@@ -18,7 +18,7 @@
 #include <gst/video/video.h>
 
 #include "core/base/thread_count.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "plugins/camera/intact.h"
 #include "plugins/base/describe.h"
 #include "plugins/video/dmabuf.h"
@@ -552,9 +552,8 @@ read_video (SlNormalize *self, GstCaps *caps, GstVideoInfo *video, SlImageInfo *
   if (image->width >= 1 && image->width <= SL_MAX_SIDE && image->height >= 1
       && image->height <= SL_MAX_SIDE)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "frames of %dx%d pixels: expected 1..%d each way",
-               image->width, image->height, SL_MAX_SIDE);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_LIMIT, "frames of %dx%d pixels: expected 1..%d each way",
+                  image->width, image->height, SL_MAX_SIDE);
 }
 
 /* By image and spec. */
@@ -567,9 +566,9 @@ open_maker (SlNormalize *self, GError **error)
   const SlNormalizeStatus status =
     sl_tensor_maker_open (&self->maker, &self->image, &self->spec, threads);
   if (status != SL_NORMALIZE_OK)
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "frames of %dx%d to a tensor of %dx%d: %s",
-                 self->image.width, self->image.height, self->spec.width, self->spec.height,
-                 sl_normalize_status_text (status));
+    sl_fail (error, SL_ERROR_ARGUMENT, "frames of %dx%d to a tensor of %dx%d: %s",
+             self->image.width, self->image.height, self->spec.width, self->spec.height,
+             sl_normalize_status_text (status));
   return status == SL_NORMALIZE_OK;
 }
 

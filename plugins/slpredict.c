@@ -18,7 +18,7 @@
 #include <gst/video/video.h>
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "models/default.h"
 #include "plugins/camera/intact.h"
 #include "plugins/base/describe.h"
@@ -177,8 +177,8 @@ apply_region (SlPredict *self)
                  aligned = alignment != NULL && *alignment != '\0';
   if (sl_video_part_parse_region (text, &part, &objects, &error) && (by_class || aligned)
       && part.width > 0)
-    g_set_error (
-      &error, SL_ERROR, SL_ERROR_ARGUMENT,
+    sl_fail (
+      &error, SL_ERROR_ARGUMENT,
       "inference-region=%s and %s=%s: expected one of them, a rectangle or objects: remove the other",
       text, by_class ? "object-class" : "object-alignment", by_class ? classes : alignment);
   if (error != NULL) {

@@ -19,7 +19,7 @@
 
 #include "core/base/redact.h"
 #include "core/base/printable.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "plugins/elements.h"
 #include "plugins/base/describe.h"
 #include "plugins/publish/frame_lines.h"
@@ -327,11 +327,10 @@ read_mode (const char *text, guint *mode, GError **error)
   if (text == NULL)
     return TRUE;
   if (!g_ascii_string_to_unsigned (text, 8, 0600, 0666, &number, NULL) || (number & 0600) != 0600
-      || (number & 0111) != 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "file-mode=%s: expected permissions in octal, 0600 to 0666, such as 0640", text);
-    return FALSE;
-  }
+      || (number & 0111) != 0)
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "file-mode=%s: expected permissions in octal, 0600 to 0666, such as 0640",
+                    text);
   *mode = (guint) number;
   return TRUE;
 }
@@ -477,31 +476,26 @@ open_input (SlPublish *self, GstCaps *caps, GError **error)
   g_autofree char *classes = g_strdup (self->settings.classes);
   GST_OBJECT_UNLOCK (self);
   self->lines.width = self->lines.height = 0;
-  if ((json || text) && classes != NULL && *classes != '\0') {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+  if ((json || text) && classes != NULL && *classes != '\0')
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "classes=%s: the input is lines, which go out as they are; expected video, or classes= of slpredict or slpostprocess",
       classes);
-    return FALSE;
-  }
   if (!sl_class_choice_set (&self->lines.choice, classes, GST_BASE_SINK_PAD (self), error))
     return FALSE;
   if (!json && !text && !sl_frame_lines_open (&self->lines, caps, format, error))
     return FALSE;
   sl_pace_init (&self->pace, interval, on_change, on_change || home);
-  if (on_change && self->pace.counts == NULL) {
-    g_set_error_literal (
-      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+  if (on_change && self->pace.counts == NULL)
+    return sl_fail (
+      error, SL_ERROR_UNSUPPORTED,
       "on-change: this build has no JSON-GLib: install libjson-glib-dev and build again");
-    return FALSE;
-  }
   if (!reads || json || (!text && format == SL_LINE_JSON))
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s predictions as JSON, and %s",
-               on_change ? "on-change needs" : "counts and discovery-prefix need",
-               text ? "the input is text: ask for application/x-json before slpublish"
-                    : "format is text: expected format=json");
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT, "%s predictions as JSON, and %s",
+                  on_change ? "on-change needs" : "counts and discovery-prefix need",
+                  text ? "the input is text: ask for application/x-json before slpublish"
+                       : "format is text: expected format=json");
 }
 
 static gboolean

@@ -34,7 +34,7 @@
 #include "plugins/tensor/model_caps.h"
 #include "plugins/tensor/stage_latency.h"
 #include "pipelines/remote/client.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_remote_debug);
 #define GST_CAT_DEFAULT sl_remote_debug
@@ -218,8 +218,8 @@ open_client (SlRemote *self, char **warning, GError **error)
   SlRemoteClient *client = NULL;
   GST_OBJECT_LOCK (self);
   if (s->location == NULL)
-    g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                         "location is not set: expected one such as " SL_REMOTE_EXAMPLE);
+    sl_fail (error, SL_ERROR_ARGUMENT, "%s",
+             "location is not set: expected one such as " SL_REMOTE_EXAMPLE);
   else if (sl_password_choose (s->password, s->password_file, &password, warning, error)) {
     const SlRemoteClientSettings settings = { { s->location, s->username, password, s->ca_file,
                                                 s->certificate, s->key },

@@ -14,7 +14,7 @@
 #include <gst/video/navigation.h>
 #include <gst/video/video.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "plugins/base/describe.h"
 #include "plugins/video/dmabuf.h"
 #include "plugins/meta/map/relations.h"
@@ -309,10 +309,8 @@ configure (SlResize *self, GstCaps *incaps, GstCaps *outcaps, GError **error)
     GST_OBJECT_UNLOCK (self);
     return TRUE;
   }
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "frames of %dx%d to %dx%d: %s",
-               self->from_image.width, self->from_image.height, spec.width, spec.height,
-               sl_resize_status_text (status));
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT, "frames of %dx%d to %dx%d: %s", self->from_image.width,
+                  self->from_image.height, spec.width, spec.height, sl_resize_status_text (status));
 }
 
 static gboolean

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/base/build_selection.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "core/graph/graph_private.h"
 
 SlGraph *
@@ -142,10 +142,9 @@ sl_graph_batch_input (const SlGraph *graph, SlTensor *tensor, GError **error)
       return TRUE;
   }
   g_autofree char *text = sl_tensor_describe (tensor);
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-               "input '%s' is %s; expected a first dimension of 1, for a batch of %u", tensor->name,
-               text, n);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_UNSUPPORTED,
+                  "input '%s' is %s; expected a first dimension of 1, for a batch of %u",
+                  tensor->name, text, n);
 }
 
 void
@@ -196,13 +195,12 @@ sl_graph_add_tensor (SlGraph *graph, const SlTensor *tensor, GError **error)
 {
   g_return_val_if_fail (!graph->prepared, -1);
   if (graph->tensors->len >= SL_MAX_TENSORS) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "more than %d tensors", SL_MAX_TENSORS);
+    sl_fail (error, SL_ERROR_LIMIT, "more than %d tensors", SL_MAX_TENSORS);
     return -1;
   }
   if (tensor->rank > SL_MAX_RANK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "tensor '%s' has %u dimensions; at most %d are supported", tensor->name,
-                 tensor->rank, SL_MAX_RANK);
+    sl_fail (error, SL_ERROR_LIMIT, "tensor '%s' has %u dimensions; at most %d are supported",
+             tensor->name, tensor->rank, SL_MAX_RANK);
     return -1;
   }
   g_array_append_vals (graph->tensors, tensor, 1);
@@ -219,10 +217,8 @@ check_indices (const SlGraph *graph, const char *what, const gint32 *indices, gu
   for (guint i = 0; i < n; i++) {
     if (indices[i] >= lowest && indices[i] < (gint32) graph->tensors->len)
       continue;
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "%s %u is tensor %d; the model has tensors 0..%d", what, i, indices[i],
-                 (gint) graph->tensors->len - 1);
-    return FALSE;
+    return sl_fail (error, SL_ERROR_FORMAT, "%s %u is tensor %d; the model has tensors 0..%d", what,
+                    i, indices[i], (gint) graph->tensors->len - 1);
   }
   return TRUE;
 }
@@ -237,10 +233,9 @@ check_arity (const SlOp *op, guint index, guint n_inputs, guint n_outputs, GErro
   g_autofree char *outputs = op->n_outputs == most
                                ? g_strdup_printf ("%u", most)
                                : g_strdup_printf ("%u to %u", op->n_outputs, most);
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-               "node %u %s: expected %u to %u inputs and %s outputs, got %u and %u", index,
-               op->name, op->min_inputs, op->max_inputs, outputs, n_inputs, n_outputs);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_FORMAT,
+                  "node %u %s: expected %u to %u inputs and %s outputs, got %u and %u", index,
+                  op->name, op->min_inputs, op->max_inputs, outputs, n_inputs, n_outputs);
 }
 
 gboolean
@@ -251,15 +246,11 @@ sl_graph_add_node (SlGraph *graph, SlOpType type, guint index, const gint32 *inp
   g_return_val_if_fail (type > SL_OP_INVALID && type < SL_OP_COUNT, FALSE);
   const SlOp *op = sl_op_get (type);
 
-  if (op == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "node %u: operator %s " SL_LEFT_OUT, index,
-                 sl_op_name (type));
-    return FALSE;
-  }
-  if (graph->nodes->len >= SL_MAX_NODES) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "more than %d nodes", SL_MAX_NODES);
-    return FALSE;
-  }
+  if (op == NULL)
+    return sl_fail (error, SL_ERROR_UNSUPPORTED, "node %u: operator %s " SL_LEFT_OUT, index,
+                    sl_op_name (type));
+  if (graph->nodes->len >= SL_MAX_NODES)
+    return sl_fail (error, SL_ERROR_LIMIT, "more than %d nodes", SL_MAX_NODES);
   if (!check_arity (op, index, n_inputs, n_outputs, error))
     return FALSE;
   if (!check_indices (graph, "input", inputs, n_inputs, -1, error)
@@ -295,12 +286,10 @@ sl_graph_set_io (SlGraph *graph, const gint32 *inputs, guint n_inputs, const gin
                  guint n_outputs, GError **error)
 {
   g_return_val_if_fail (!graph->prepared, FALSE);
-  if (n_inputs < 1 || n_inputs > SL_MAX_IO || n_outputs < 1 || n_outputs > SL_MAX_IO) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "the model has %u inputs and %u outputs; expected 1 to %d of each", n_inputs,
-                 n_outputs, SL_MAX_IO);
-    return FALSE;
-  }
+  if (n_inputs < 1 || n_inputs > SL_MAX_IO || n_outputs < 1 || n_outputs > SL_MAX_IO)
+    return sl_fail (error, SL_ERROR_LIMIT,
+                    "the model has %u inputs and %u outputs; expected 1 to %d of each", n_inputs,
+                    n_outputs, SL_MAX_IO);
   if (!check_indices (graph, "model input", inputs, n_inputs, 0, error)
       || !check_indices (graph, "model output", outputs, n_outputs, 0, error))
     return FALSE;
@@ -581,13 +570,11 @@ sl_graph_set_whole (SlGraph *graph, const char *runtime, GError **error)
   gsize total = 0;
   for (guint i = 0; i < graph->tensors->len; i++)
     if (!g_size_checked_add (&total, total, g_array_index (graph->tensors, SlTensor, i).bytes)
-        || total > graph->limit) {
-      g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                   "its inputs and outputs take more than %" G_GSIZE_FORMAT
-                   " bytes; raise tensor-limit",
-                   graph->limit);
-      return FALSE;
-    }
+        || total > graph->limit)
+      return sl_fail (error, SL_ERROR_LIMIT,
+                      "its inputs and outputs take more than %" G_GSIZE_FORMAT
+                      " bytes; raise tensor-limit",
+                      graph->limit);
   graph->whole = runtime;
   graph->prepared = TRUE;
   return TRUE;

@@ -9,7 +9,7 @@
 #include "core/base/printable.h"
 #include "models/replay/folder.h"
 #include "models/replay/ring.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* Black boxes that wait to be written, or are being written. */
 #define MAX_JOBS 4
@@ -196,8 +196,8 @@ start (SlRecorder *recorder, GError **error)
   if (recorder->threaded)
     g_thread_unref (thread);
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-                 "no thread can be started that writes black boxes: %s", failed->message);
+    sl_fail (error, SL_ERROR_OPEN, "no thread can be started that writes black boxes: %s",
+             failed->message);
   return recorder->threaded;
 }
 

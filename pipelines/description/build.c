@@ -10,7 +10,7 @@
 
 #include "core/base/decoder_memory.h"
 #include "core/base/printable.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "core/base/suggest.h"
 #include "pipelines/description/camera_link.h"
 #include "pipelines/description/numbering.h"
@@ -80,9 +80,9 @@ launch_error (const SlDescription *description, GstParseContext *context, const 
   const gboolean unknown =
     g_error_matches (problem, GST_PARSE_ERROR, GST_PARSE_ERROR_NO_SUCH_ELEMENT);
   g_autofree char *hint = suggest (context, problem);
-  g_set_error (error, SL_ERROR, unknown ? SL_ERROR_UNSUPPORTED : SL_ERROR_FORMAT,
-               "%s:%u: [pipeline] launch: %s%s", description->launch_file, description->launch_line,
-               problem->message, hint);
+  sl_fail (error, unknown ? SL_ERROR_UNSUPPORTED : SL_ERROR_FORMAT,
+           "%s:%u: [pipeline] launch: %s%s", description->launch_file, description->launch_line,
+           problem->message, hint);
 }
 
 /* A launch line of one element, or of one bin, is no pipeline yet. */
@@ -165,8 +165,8 @@ refuse_value (const SlDescription *description, GstElement *pipeline, const char
   g_autofree char *said =
     takes != NULL ? g_strdup_printf ("%s: expected %s, got %s", quoted[5], takes, quoted[1])
                   : g_strdup (message);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s:%u: [pipeline] launch: %s",
-               description->launch_file, description->launch_line, said);
+  sl_fail (error, SL_ERROR_ARGUMENT, "%s:%u: [pipeline] launch: %s", description->launch_file,
+           description->launch_line, said);
 }
 
 /* (transfer full) (nullable) */
@@ -222,11 +222,10 @@ unknown_element (GstElement *pipeline, const SlElementOverride *override, GError
   gst_iterator_free (elements);
   g_autofree char *hint =
     sl_suggest_text (override->element, (const char *const *) names->pdata, names->len);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "%s:%u: [element %s] %s: the launch line has no element with name=%s%s",
-               override->file, override->line, override->element, override->property,
-               override->element, hint);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT,
+                  "%s:%u: [element %s] %s: the launch line has no element with name=%s%s",
+                  override->file, override->line, override->element, override->property,
+                  override->element, hint);
 }
 
 static gboolean
@@ -285,16 +284,14 @@ apply_regions (GstElement *pipeline, const SlDescription *description, GError **
   g_autoptr (GPtrArray) analyzers = sl_find_elements (pipeline, "slanalyze");
   if (analyzers->len == 1)
     g_object_get (g_ptr_array_index (analyzers, 0), "regions", &stated, NULL);
-  if (analyzers->len != 1 || stated != NULL) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT, "%s:%u: [zone NAME] and [line NAME]: %s",
-      description->regions_file, description->regions_line,
+  if (analyzers->len != 1 || stated != NULL)
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT, "%s:%u: [zone NAME] and [line NAME]: %s", description->regions_file,
+      description->regions_line,
       stated != NULL ? "slanalyze has regions=, too; expected one of both"
       : analyzers->len == 0
         ? "the launch line has no slanalyze; expected one behind sltrack"
         : "the launch line has several slanalyze; expected one, or regions= of each in [element NAME]");
-    return FALSE;
-  }
   g_object_set (g_ptr_array_index (analyzers, 0), "regions", description->regions, NULL);
   return TRUE;
 }
@@ -317,10 +314,9 @@ insert_recorder (GstElement *before, GError **error)
   gst_pad_unlink (source, next);
   if (gst_pad_link (source, in) == GST_PAD_LINK_OK && gst_pad_link (out, next) == GST_PAD_LINK_OK)
     return recorder;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "no slrecord fits between %s and what follows; expected raw video there",
-               GST_OBJECT_NAME (before));
-  return NULL;
+  return sl_fail_null (error, SL_ERROR_ARGUMENT,
+                       "no slrecord fits between %s and what follows; expected raw video there",
+                       GST_OBJECT_NAME (before));
 }
 
 /* (transfer none) (nullable): the one of the launch line, else a new one behind the last element
@@ -332,12 +328,10 @@ find_recorder (GstElement *pipeline, GError **error)
   g_autoptr (GPtrArray) recorders = sl_find_elements (pipeline, "slrecord");
   if (recorders->len == 1)
     return g_ptr_array_index (recorders, 0);
-  if (recorders->len > 1) {
-    g_set_error_literal (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+  if (recorders->len > 1)
+    return sl_fail_null (
+      error, SL_ERROR_ARGUMENT,
       "the launch line has several slrecord; expected one, or properties of each in [element NAME]");
-    return NULL;
-  }
   for (guint i = 0; i < G_N_ELEMENTS (before); i++) {
     g_autoptr (GPtrArray) found = sl_find_elements (pipeline, before[i]);
     if (found->len == 0)
@@ -351,10 +345,9 @@ find_recorder (GstElement *pipeline, GError **error)
       return NULL;
     }
   }
-  g_set_error_literal (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  return sl_fail_null (
+    error, SL_ERROR_ARGUMENT,
     "the launch line has no slrecord, and no slanalyze, sltrack or slpredict with something behind that one could stand in between");
-  return NULL;
 }
 
 static gboolean

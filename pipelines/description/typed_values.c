@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "core/base/duration.h"
 
 gboolean
@@ -15,9 +15,8 @@ sl_key_fail (const SlKeyEntry *entry, GError **error, const char *format, ...)
   va_start (args, format);
   g_autofree char *message = g_strdup_vprintf (format, args);
   va_end (args);
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s:%u: [%s] %s: %s", entry->file, entry->line,
-               entry->group, entry->key, message);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_FORMAT, "%s:%u: [%s] %s: %s", entry->file, entry->line,
+                  entry->group, entry->key, message);
 }
 
 gboolean

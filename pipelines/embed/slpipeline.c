@@ -10,7 +10,7 @@
  */
 #include "sightline/pipeline.h"
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "pipelines/embed/engine.h"
 #include "pipelines/embed/events.h"
 #include "pipelines/embed/rates.h"
@@ -301,8 +301,8 @@ sl_pipeline_set_parameter (SlPipeline *self, const char *name, const char *value
   if (!is_alive (sl_pipeline_get_state (self)))
     good = sl_recipe_set (self->recipe, name, value, error);
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "parameter %s: the pipeline runs; stop it before parameters are set", name);
+    sl_fail (error, SL_ERROR_ARGUMENT,
+             "parameter %s: the pipeline runs; stop it before parameters are set", name);
   if (good)
     tear_down (self);
   g_mutex_unlock (&self->control);
@@ -376,8 +376,7 @@ sl_pipeline_dup_element (SlPipeline *self, const char *name, GError **error)
   if (is_alive (sl_pipeline_get_state (self)) || ensure_built (self, error)) {
     element = sl_engine_find (self->engine, name);
     if (element == NULL)
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "the pipeline has no element with name=%s",
-                   name);
+      sl_fail (error, SL_ERROR_ARGUMENT, "the pipeline has no element with name=%s", name);
   }
   g_mutex_unlock (&self->control);
   return (GObject *) element;
@@ -547,12 +546,11 @@ borrow_source (SlPipeline *self, GError **error)
   if (source != NULL)
     self->pushing++;
   else if (!alive)
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "frames can be pushed while a pipeline runs; this one is %s",
-                 sl_pipeline_state_name (state));
+    sl_fail (error, SL_ERROR_ARGUMENT, "frames can be pushed while a pipeline runs; this one is %s",
+             sl_pipeline_state_name (state));
   else
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+    sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "the pipeline takes no frames from the application: expected an appsrc in it, such as 'appsrc name=source ! ...'");
   g_mutex_unlock (&self->lock);
   return source;
@@ -591,9 +589,9 @@ sl_pipeline_push_frame (SlPipeline *self, SlFrame *frame, GError **error)
   const GstFlowReturn flow = sl_frame_source_push (source, frame);
   release_source (self);
   if (flow != GST_FLOW_OK)
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "the frame was not taken: the pipeline has been stopped or its frames ended (%s)",
-                 gst_flow_get_name (flow));
+    sl_fail (error, SL_ERROR_ARGUMENT,
+             "the frame was not taken: the pipeline has been stopped or its frames ended (%s)",
+             gst_flow_get_name (flow));
   return flow == GST_FLOW_OK;
 }
 

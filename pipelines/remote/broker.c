@@ -20,7 +20,7 @@
 
 #include "core/base/backoff.h"
 #include "core/base/printable.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define CONNECT_US (10 * G_USEC_PER_SEC)
 #define STOP_US (2 * G_USEC_PER_SEC)
@@ -329,12 +329,9 @@ broker_thread (gpointer data)
 static gboolean
 check_settings (SlBroker *self, GError **error)
 {
-  if (self->will_topic != NULL
-      && mosquitto_pub_topic_check (self->will_topic) != MOSQ_ERR_SUCCESS) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "topic \"%s\": expected at most 65535 bytes without + and #", self->will_topic);
-    return FALSE;
-  }
+  if (self->will_topic != NULL && mosquitto_pub_topic_check (self->will_topic) != MOSQ_ERR_SUCCESS)
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "topic \"%s\": expected at most 65535 bytes without + and #", self->will_topic);
   const gboolean good = make_client (self, error);
   drop_client (self);
   return good;

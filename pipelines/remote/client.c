@@ -12,7 +12,7 @@
 
 #include "core/base/printable.h"
 #include "pipelines/remote/topics.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define KEEP_ALIVE_S 15
 #define RETRY_MIN_MS 250
@@ -507,22 +507,20 @@ sl_remote_client_wait (SlRemoteClient *self, gint64 timeout_us, char hash[SL_REM
   SlContract *contract = self->contract != NULL ? sl_contract_ref (self->contract) : NULL;
   g_strlcpy (hash, self->hash, SL_REMOTE_HASH);
   if (contract == NULL && self->unlocked)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-                 "%s/%s: the wait for the model's contract was interrupted", self->prefix,
-                 self->model);
+    sl_fail (error, SL_ERROR_OPEN, "%s/%s: the wait for the model's contract was interrupted",
+             self->prefix, self->model);
   else if (contract == NULL && self->trouble != NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s/%s: %s", self->prefix, self->model,
-                 self->trouble);
+    sl_fail (error, SL_ERROR_OPEN, "%s/%s: %s", self->prefix, self->model, self->trouble);
   else if (contract == NULL && !self->connected) {
     const SlMqttTarget *target = sl_broker_target (self->broker);
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_OPEN,
+    sl_fail (
+      error, SL_ERROR_OPEN,
       "%s/%s: the broker at %s:%u does not answer: correct the location, or raise contract-timeout",
       self->prefix, self->model, target->host, target->port);
   } else if (contract == NULL) {
     g_autofree char *name = sl_remote_name (self->model); /* as serve calls it */
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_OPEN,
+    sl_fail (
+      error, SL_ERROR_OPEN,
       "%s/%s: the broker has no contract of this model: start a worker, sightline serve %s=FILE --location .../%s, or correct the location",
       self->prefix, self->model, name, self->prefix);
   }

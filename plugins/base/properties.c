@@ -7,7 +7,7 @@
 #include "core/base/picture.h"
 #include "plugins/base/report.h"
 #include "preprocess/normalize.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* A value that an element was given and does not take. */
 typedef struct
@@ -162,8 +162,7 @@ check_faults (gpointer instance, GError **error)
   for (guint i = 0; i < faults->len; i++)
     g_string_append_printf (text, "%s%s", i > 0 ? "; " : "",
                             ((const Fault *) g_ptr_array_index (faults, i))->text);
-  g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT, text->str);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT, "%s", text->str);
 }
 
 /* (transfer full) (nullable): what is stored of a property whose value is stored as text. */

@@ -19,7 +19,7 @@
 #include "core/base/backoff.h"
 #include "core/base/redact.h"
 #include "core/base/printable.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* What a queued line weighs beside its bytes. */
 #define LINE_OVERHEAD 64
@@ -104,21 +104,18 @@ find_transport (const char *location, char **plain, GError **error)
     return &sl_transport_stdout;
   g_autofree char *shown = sl_redact_uri (location, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (optional); i++)
-    if (g_ascii_strncasecmp (location, optional[i].scheme, strlen (optional[i].scheme)) == 0) {
-      g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                   "location=%s: this build has no %s: install %s and build again", shown,
-                   optional[i].what, optional[i].package);
-      return NULL;
-    }
+    if (g_ascii_strncasecmp (location, optional[i].scheme, strlen (optional[i].scheme)) == 0)
+      return sl_fail_null (error, SL_ERROR_UNSUPPORTED,
+                           "location=%s: this build has no %s: install %s and build again", shown,
+                           optional[i].what, optional[i].package);
   if (!is_mistyped (location, shown))
     return &sl_transport_file;
   const char *slashes = strstr (shown, "://");
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  return sl_fail_null (
+    error, SL_ERROR_ARGUMENT,
     "location=%s: expected a path, \"-\", file://, unix:/path, tcp://host:port, mqtt[s]://host/topic or kafka[s]://host/topic, "
     "got scheme \"%.*s\"",
     shown, slashes != NULL ? (gint) (slashes - shown) : 0, shown);
-  return NULL;
 }
 
 static void
@@ -374,13 +371,11 @@ sl_publisher_new (const SlPublishSettings *settings, SlPublishNotify notify, gpo
                   GDestroyNotify destroy, GError **error)
 {
   const char *location = settings->location;
-  if (location == NULL || *location == '\0') {
-    g_set_error_literal (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+  if (location == NULL || *location == '\0')
+    return sl_fail_null (
+      error, SL_ERROR_ARGUMENT,
       "location is not set: expected a path, \"-\" for standard output, unix:/path, tcp://host:port, mqtt://host/topic or "
       "kafka://host/topic");
-    return NULL;
-  }
   g_autofree char *plain = NULL;
   const SlTransport *transport = find_transport (location, &plain, error);
   SlPublishSettings own = *settings;

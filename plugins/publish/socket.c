@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "core/base/redact.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "plugins/publish/publisher.h"
 
 #define DEFAULT_PORT 0
@@ -57,10 +57,9 @@ parse_address (const char *location, GError **error)
       path += 2;
     if (*path == '/' && strlen (path) < sizeof (((struct sockaddr_un *) NULL)->sun_path))
       return G_SOCKET_CONNECTABLE (g_unix_socket_address_new (path));
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "location=%s: expected unix:/path with an absolute path of at most 107 bytes",
-                 shown);
-    return NULL;
+    return sl_fail_null (
+      error, SL_ERROR_ARGUMENT,
+      "location=%s: expected unix:/path with an absolute path of at most 107 bytes", shown);
   }
   const char *host = location + strlen ("tcp://");
   GSocketConnectable *address = g_network_address_parse (host, DEFAULT_PORT, NULL);
@@ -68,11 +67,10 @@ parse_address (const char *location, GError **error)
       && *g_network_address_get_hostname (G_NETWORK_ADDRESS (address)) != '\0')
     return address;
   g_clear_object (&address);
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  return sl_fail_null (
+    error, SL_ERROR_ARGUMENT,
     "location=%s: expected tcp://host:port with a port of 1 to 65535, such as tcp://localhost:9000",
     shown);
-  return NULL;
 }
 
 static gpointer

@@ -17,7 +17,7 @@
 
 #include "core/base/suggest.h"
 #include "plugins/record/make.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define DRAIN (2 * GST_SECOND)
 #define INTERVAL_MOST (3600 * GST_SECOND)
@@ -94,26 +94,22 @@ sl_encoder_choose (const char *name, GError **error)
     const Row *row = find_row (name);
     if (row != NULL && is_installed (row))
       return row->name;
-    if (row != NULL) {
-      g_set_error (
-        error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+    if (row != NULL)
+      return sl_fail_null (
+        error, SL_ERROR_UNSUPPORTED,
         "encoder=%s: it is not installed, or its parser is not: install %s (Debian's name)", name,
         sl_record_package (row->name));
-      return NULL;
-    }
     for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
       names[i] = rows[i].name;
     g_autofree char *hint = sl_suggest_nearest (name, names, G_N_ELEMENTS (names));
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "encoder=%s: unknown%s", name, hint);
-    return NULL;
+    return sl_fail_null (error, SL_ERROR_ARGUMENT, "encoder=%s: unknown%s", name, hint);
   }
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     if (is_installed (&rows[i]))
       return rows[i].name;
-  g_set_error_literal (
-    error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+  return sl_fail_null (
+    error, SL_ERROR_UNSUPPORTED,
     "no encoder is installed: expected x264enc, openh264enc, vp8enc or jpegenc: install gstreamer1.0-plugins-good");
-  return NULL;
 }
 
 const char *
@@ -237,8 +233,7 @@ start (SlEncoder *self, GError **error)
   if (gst_element_set_state (self->pipeline, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE)
     return TRUE;
   if (!take_message (self, error))
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "encoder=%s: it does not start",
-                 self->row->name);
+    sl_fail (error, SL_ERROR_BACKEND, "encoder=%s: it does not start", self->row->name);
   return FALSE;
 }
 
@@ -272,12 +267,10 @@ sl_encoder_new (const char *name, GstCaps *caps, gdouble rate, gint width, guint
   self->row = find_row (name);
   self->caps = gst_caps_ref (caps);
   self->width = width;
-  if (!sl_record_reads (caps, &self->info)) {
-    g_set_error_literal (
-      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+  if (!sl_record_reads (caps, &self->info))
+    return sl_fail_null (
+      error, SL_ERROR_UNSUPPORTED,
       "expected raw video of whole frames in system memory, or the camera's own stream at the pad encoded");
-    return NULL;
-  }
   gdouble frames = self->info.fps_n > 0 && self->info.fps_d > 0
                      ? (gdouble) self->info.fps_n / self->info.fps_d
                      : 25;

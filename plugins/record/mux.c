@@ -6,7 +6,7 @@
 #include <gst/app/gstappsrc.h>
 
 #include "plugins/record/make.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* Bytes between who pushes and the disk. */
 #define WAITING (2 << 20)
@@ -60,7 +60,7 @@ sl_mux_new (gint fd, GstCaps *caps, GError **error)
   if (gst_element_set_state (mux->pipeline, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE)
     return g_steal_pointer (&mux);
   if (check_bus (mux, error))
-    g_set_error_literal (error, SL_ERROR, SL_ERROR_BACKEND, "matroskamux does not start");
+    sl_fail (error, SL_ERROR_BACKEND, "matroskamux does not start");
   return NULL;
 }
 

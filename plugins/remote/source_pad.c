@@ -5,7 +5,7 @@
 #include "plugins/meta/frame_meta.h"
 #include "plugins/tensor/caps.h"
 #include "plugins/tensor/model_caps.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 GstCaps *
 sl_remote_query_sink_caps (GstPad *srcpad, GstCaps *filter, SlContract *contracts[2])
@@ -27,11 +27,10 @@ sl_remote_choose_output (GstPad *srcpad, GstCaps *caps, SlContract *contract, GE
   if (!gst_caps_is_empty (both))
     return gst_caps_fixate (gst_caps_truncate (g_steal_pointer (&both)));
   g_autofree char *gives = sl_tensor_infos_describe (contract->outputs, contract->n_outputs);
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_SHAPE,
+  return sl_fail_null (
+    error, SL_ERROR_SHAPE,
     "%s gives %s, which the element after slremote does not take: expected slpostprocess there",
     contract->model, gives);
-  return NULL;
 }
 
 gboolean

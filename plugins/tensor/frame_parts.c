@@ -7,7 +7,7 @@
 
 #include "plugins/meta/landmark_event.h"
 #include "plugins/video/tiles.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 void
 sl_frame_parts_init (SlFrameParts *parts)
@@ -46,11 +46,10 @@ sl_frame_parts_divide (SlFrameParts *parts, GError **error)
     return FALSE;
   if (parts->columns * parts->rows == 1 || !parts->objects)
     return TRUE;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  return sl_fail (
+    error, SL_ERROR_ARGUMENT,
     "tiles=%s and objects=true: expected one of them, tiles of the frame or its objects: unset the other",
     parts->tiles);
-  return FALSE;
 }
 
 void

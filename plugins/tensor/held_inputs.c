@@ -12,7 +12,7 @@
 #include "plugins/meta/frame_meta.h"
 #include "plugins/tensor/caps.h"
 #include "plugins/tensor/mapping.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* A frame that is lost is no new beginning: DISCONT counts where more time than this has passed. */
 #define LONGEST_GAP GST_SECOND
@@ -191,9 +191,9 @@ take_caps (Input *input, const GstCaps *caps, GError **error)
   if (!input->suits) {
     g_autofree char *expected = sl_tensor_info_describe (&input->tensor),
                     *got = sl_tensor_infos_describe (tensors, n);
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-                 PAD_NAME "%u: expected %s, which the model's input '%s' is, got %s", input->number,
-                 expected, input->tensor.name, got);
+    sl_fail (error, SL_ERROR_SHAPE,
+             PAD_NAME "%u: expected %s, which the model's input '%s' is, got %s", input->number,
+             expected, input->tensor.name, got);
   }
   sl_tensor_infos_clear (tensors, n);
   return input->suits;

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 struct _SlModelSwap
 {
@@ -64,28 +64,21 @@ run_once (const SlContract *contract, SlSession *session, void **inputs, void **
           GError **error)
 {
   if (!allocate (contract->inputs, contract->n_inputs, inputs)
-      || !allocate (contract->outputs, contract->n_outputs, outputs)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: no memory to try the model in",
-                 contract->model);
-    return FALSE;
-  }
+      || !allocate (contract->outputs, contract->n_outputs, outputs))
+    return sl_fail (error, SL_ERROR_LIMIT, "%s: no memory to try the model in", contract->model);
   const SlStatus status = sl_session_run (session, (const void *const *) inputs, outputs);
-  if (status != SL_STATUS_OK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: trying the model: %s", contract->model,
-                 sl_session_status_text (session, status));
-    return FALSE;
-  }
+  if (status != SL_STATUS_OK)
+    return sl_fail (error, SL_ERROR_BACKEND, "%s: trying the model: %s", contract->model,
+                    sl_session_status_text (session, status));
   sl_session_reset (session);
   for (guint i = 0; i < contract->n_outputs; i++) {
     const gsize odd = count_odd (&contract->outputs[i], outputs[i]);
-    if (odd > 0) {
-      g_set_error (
-        error, SL_ERROR, SL_ERROR_BACKEND,
+    if (odd > 0)
+      return sl_fail (
+        error, SL_ERROR_BACKEND,
         "%s: trying the model on zeros: expected numbers in output %u, got %" G_GSIZE_FORMAT
         " values that are infinite or not a number: its weights are damaged, convert the model again",
         contract->model, i, odd);
-      return FALSE;
-    }
   }
   return TRUE;
 }

@@ -4,7 +4,7 @@
  */
 #include "plugins/video/caps.h"
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* Elements between an element and the one that makes its caps. */
 #define MAX_BETWEEN 64
@@ -170,17 +170,16 @@ sl_video_caps_check_memory (GstCaps *caps, const char *element, GError **error)
     if (g_strcmp0 (memory, memories[i].feature) == 0)
       g_string_assign (advice, memories[i].advice);
   g_string_replace (advice, "%s", element, 1);
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-               "expected video/x-raw in system memory, got video/x-raw(%s): %s", features,
-               advice->str);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_UNSUPPORTED,
+                  "expected video/x-raw in system memory, got video/x-raw(%s): %s", features,
+                  advice->str);
 }
 
 void
 sl_video_caps_refuse_format (const char *got, const char *formats, const char *element,
                              GError **error)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-               "pixel format %s is not supported; expected one of %s: put videoconvert before %s",
-               got, formats, element);
+  sl_fail (error, SL_ERROR_UNSUPPORTED,
+           "pixel format %s is not supported; expected one of %s: put videoconvert before %s", got,
+           formats, element);
 }

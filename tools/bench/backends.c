@@ -9,7 +9,7 @@
 #include "core/base/printable.h"
 #include "models/backend.h"
 #include "models/batch.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "tools/terminal.h"
 
 #define TRIAL_MS 2000
@@ -94,7 +94,7 @@ print_runtime (SlModel *ours, SlSession *session, guint threads, const SlModelLo
     theirs != NULL ? sl_model_session_new (theirs, threads, &notice, &error) : NULL;
   Row row = { .name = how->backend.backend };
   if (other != NULL && sl_session_external (other) == NULL)
-    g_set_error_literal (&error, SL_ERROR, SL_ERROR_BACKEND, notice);
+    sl_fail (&error, SL_ERROR_BACKEND, "%s", notice);
   else if (other != NULL)
     sl_session_set_fallback (other, FALSE); /* the key file beside the model may state it */
   if (error == NULL
@@ -131,11 +131,9 @@ sl_bench_backends (const char *path, guint threads, const SlModelLoadOptions *ho
     model != NULL ? sl_session_new (sl_model_graph (model), threads, error) : NULL;
   if (session == NULL)
     return FALSE;
-  if (name == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s: no other backend takes files of %s",
-                 path, sl_model_format (model));
-    return FALSE;
-  }
+  if (name == NULL)
+    return sl_fail (error, SL_ERROR_UNSUPPORTED, "%s: no other backend takes files of %s", path,
+                    sl_model_format (model));
   runtime.backend.backend = name;
   runtime.backend.fallback = FALSE;
   runtime.backend.precision = NULL;

@@ -10,7 +10,7 @@
 
 #include "core/base/percentile.h"
 #include "core/base/printable.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "core/graph/work.h"
 #include "core/runtime/session.h"
 #include "models/backend.h"
@@ -120,9 +120,7 @@ loop_run (Loop *loop, GError **error)
     sl_session_run (loop->session, (const void *const *) loop->inputs, loop->outputs);
   if (status == SL_STATUS_OK)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s",
-               sl_session_status_text (loop->session, status));
-  return FALSE;
+  return sl_fail (error, SL_ERROR_BACKEND, "%s", sl_session_status_text (loop->session, status));
 }
 
 /* SlTurn of a Loop. */

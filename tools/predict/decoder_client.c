@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "tools/interrupt.h"
 #include "tools/predict/slots.h"
 #include "tools/predict/wire.h"
@@ -113,12 +113,11 @@ set_crashed (int status, GError **error)
                            ? g_strdup (g_strsignal (WTERMSIG (status)))
                            : g_strdup_printf ("exit status %d", WEXITSTATUS (status));
   if (WIFSIGNALED (status) && WTERMSIG (status) == SIGKILL)
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_LIMIT,
-      "the process that decodes it was killed: perhaps it needs more memory than there is");
+    sl_fail (error, SL_ERROR_LIMIT,
+             "the process that decodes it was killed: perhaps it needs more memory than there is");
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "its decoder crashed (%s): it is damaged, or made to do that", how);
+    sl_fail (error, SL_ERROR_FORMAT, "its decoder crashed (%s): it is damaged, or made to do that",
+             how);
 }
 
 typedef enum
@@ -160,10 +159,9 @@ give_up (SlDecoderClient *frames, Outcome outcome, GError **error)
 {
   const int status = stop_process (frames, outcome == GONE);
   if (outcome == OVERDUE)
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_FORMAT,
-      "given up: its decoder made no progress for %u s%s; it is damaged, or needs longer",
-      frames->timeout, frames->option);
+    sl_fail (error, SL_ERROR_FORMAT,
+             "given up: its decoder made no progress for %u s%s; it is damaged, or needs longer",
+             frames->timeout, frames->option);
   else if (outcome == GONE)
     set_crashed (status, error);
 }
@@ -318,7 +316,7 @@ sl_decoder_client_until (SlDecoderClient *frames, gint64 deadline, GError **erro
         frames->duration = message.time;
         break;
       case SL_WIRE_FAILED:
-        g_set_error_literal (error, SL_ERROR, SL_ERROR_FORMAT, text);
+        sl_fail (error, SL_ERROR_FORMAT, "%s", text);
         frames->input = NULL;
         return NULL;
       case SL_WIRE_END:

@@ -9,7 +9,7 @@
 #include <gst/app/gstappsink.h>
 #include <gst/app/gstappsrc.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "pipelines/supervise/bus.h"
 #include "plugins/video/input.h"
 #include "tools/frames.h"
@@ -50,8 +50,8 @@ make_flip (GstBin *bin, GError **error)
 {
   GstElement *flip = gst_element_factory_make ("videoflip", NULL);
   if (flip == NULL)
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+    sl_fail (
+      error, SL_ERROR_UNSUPPORTED,
       "its tag says that it is to be turned upright, and GStreamer has no element 'videoflip': install its good plugins "
       "(Debian: gstreamer1.0-plugins-good)");
   else

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "plugins/elements.h"
 #include "plugins/video/tiles.h"
 #include "postprocess/result.h"
@@ -86,9 +86,9 @@ check_place (Run *run, GError **error)
   const SlInput *input = sl_inputs_find_file (run->inputs, path);
   if (input == NULL)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "--draw %s: the source %s would be lost; draw to another name", path, input->name);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT,
+                  "--draw %s: the source %s would be lost; draw to another name", path,
+                  input->name);
 }
 
 static void
@@ -104,12 +104,10 @@ predict_frame (Run *run, GstSample *frame, const SlInput *input, SlPredictionVie
                GError **error)
 {
   const gboolean moving = input->kind == SL_INPUT_CAMERA || is_moving (frame);
-  if (run->output != NULL && (moving || prediction->frame > 0)) {
-    g_set_error_literal (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+  if (run->output != NULL && (moving || prediction->frame > 0))
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "--output is for pictures, and this is a video or a camera: predict it to standard output, without --output");
-    return FALSE;
-  }
   if (!sl_frame_predictor_run (run->predictor, frame, prediction, error))
     return FALSE;
   sl_progress_hide ();
@@ -193,8 +191,8 @@ take_style (Run *run, const char *path, GError **error)
     return TRUE;
   }
   if (!sl_interrupted ())
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--style %s: %s", path,
-                 problem != NULL ? problem->message : "expected a picture, got nothing");
+    sl_fail (error, SL_ERROR_OPEN, "--style %s: %s", path,
+             problem != NULL ? problem->message : "expected a picture, got nothing");
   return FALSE;
 }
 
@@ -229,8 +227,8 @@ is_due (Run *run, const SlInput *input, GError **error)
                                                      input->uri != NULL ? input->uri : input->name)
                                 : SL_OUTPUT_DUE;
   if (state == SL_OUTPUT_TAKEN)
-    g_set_error_literal (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+    sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "--output has another source under this name, which differs in what is not shown: give each an --output of its own");
   return state == SL_OUTPUT_DUE;
 }

@@ -12,7 +12,7 @@
 #include "core/base/half.h"
 #include "core/base/thread_count.h"
 #include "plugins/elements.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "tools/command.h"
 #include "tools/frames.h"
 #include "tools/interrupt.h"
@@ -303,14 +303,14 @@ check_enough (Job *job, const char *name, const GError *reason, GError **error)
     return TRUE;
   }
   if (reason != NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: %s", name, reason->message);
+    sl_fail (error, SL_ERROR_OPEN, "%s: %s", name, reason->message);
   else if (job->learned.looked_at == 0 && !sl_interrupted ())
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-                 "%s: no frame came within %.0f s; check that it is switched on, and sends", name,
-                 60 * job->options->minutes + TIMEOUT);
+    sl_fail (error, SL_ERROR_OPEN,
+             "%s: no frame came within %.0f s; check that it is switched on, and sends", name,
+             60 * job->options->minutes + TIMEOUT);
   else if (!sl_interrupted ())
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_OPEN,
+    sl_fail (
+      error, SL_ERROR_OPEN,
       "%s: %u of the %" G_GUINT64_FORMAT
       " frames looked at are different; expected at least %d: state more --minutes or a higher "
       "--rate, have something move before the camera, or take alike frames with --alike",

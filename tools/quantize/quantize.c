@@ -11,7 +11,7 @@
 
 #include "core/base/thread_count.h"
 #include "plugins/elements.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "tools/command.h"
 #include "tools/html_page.h"
 #include "tools/interrupt.h"
@@ -175,9 +175,8 @@ quantize (Job *job, GError **error)
       return FALSE;
     if (job->learned->len > 0)
       continue;
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: none of its pictures could be read",
-                 job->options->calibrate);
-    return FALSE;
+    return sl_fail (error, SL_ERROR_OPEN, "%s: none of its pictures could be read",
+                    job->options->calibrate);
   }
   job->file =
     sl_making_file (job->quantizer, &job->options->making, compare_all, job, &job->report, error);

@@ -9,7 +9,7 @@
 
 #include "core/runtime/session.h"
 #include "models/batch.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "tools/run/log.h"
 
 /* Of --batch auto. */
@@ -70,11 +70,9 @@ open_batch (Bench *bench, SlServedModel *served, guint batch, gboolean by_number
                 first ? "" : "one of the jobs: ", reason->message);
     return TRUE;
   }
-  if (bench->batch == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s: --batch %u: %s", served->name, batch,
-                 reason->message);
-    return FALSE;
-  }
+  if (bench->batch == NULL)
+    return sl_fail (error, SL_ERROR_UNSUPPORTED, "%s: --batch %u: %s", served->name, batch,
+                    reason->message);
   bench->most = sl_batch_session_size (bench->batch);
   const gdouble gain = sl_batch_session_times (bench->batch, &batch_ms, &single_ms);
   if (first)
@@ -98,11 +96,9 @@ open_bench (Bench *bench, SlServedModel *served, const SlServeSettings *settings
   for (guint k = 0; k < bench->most; k++)
     for (guint o = 0; o < served->contract->n_outputs; o++)
       if ((bench->outputs[k][o] = sl_tensor_buffer_new (served->contract->outputs[o].bytes))
-          == NULL) {
-        g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                     "%s: there is no memory for the model's outputs", served->name);
-        return FALSE;
-      }
+          == NULL)
+        return sl_fail (error, SL_ERROR_LIMIT, "%s: there is no memory for the model's outputs",
+                        served->name);
   return TRUE;
 }
 
