@@ -120,7 +120,7 @@ find_or_add (SlModel *model, SlSession *single, guint n, gint64 timeout, gboolea
   const guint threads = sl_session_threads (single);
   gboolean cancelled = FALSE;
   Batcher *batcher;
-  g_mutex_lock (&table_lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&table_lock);
   while ((batcher = find (model, threads, n, timeout)) != NULL && batcher->batch == NULL
          && !cancelled) {
     g_cond_wait_until (&table_changed, &table_lock, g_get_monotonic_time () + LOOK_US);
@@ -133,7 +133,6 @@ find_or_add (SlModel *model, SlSession *single, guint n, gint64 timeout, gboolea
     batcher->refs++;
   else
     batcher = add (model, single, n, timeout);
-  g_mutex_unlock (&table_lock);
   return batcher;
 }
 
@@ -153,10 +152,9 @@ join (SlModel *model, SlSession *single, guint n, gint64 timeout, GError **error
     let_go (batcher);
     return NULL;
   }
-  g_mutex_lock (&table_lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&table_lock);
   batcher->batch = batch;
   g_cond_broadcast (&table_changed);
-  g_mutex_unlock (&table_lock);
   return batcher;
 }
 
@@ -169,10 +167,9 @@ sl_batch_stream_new (SlModel *model, SlSession *single, guint n, gint64 timeout_
   SlBatchStream *stream = g_new0 (SlBatchStream, 1);
   stream->batcher = batcher;
   stream->single = single;
-  g_mutex_lock (&batcher->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&batcher->lock);
   stream->next = batcher->streams;
   batcher->streams = stream;
-  g_mutex_unlock (&batcher->lock);
   return stream;
 }
 
@@ -357,16 +354,14 @@ char *
 sl_batch_stream_take_notice (SlBatchStream *stream)
 {
   const char *failure = NULL;
-  g_mutex_lock (&stream->batcher->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&stream->batcher->lock);
   if (!stream->told && !stream->batcher->running)
     failure = sl_batch_session_failure (stream->batcher->batch);
   stream->told |= failure != NULL;
-  char *notice = failure != NULL ? g_strdup_printf (
-                   "running %u inputs at once failed, so each is run by itself from here on: %s",
-                   stream->batcher->n, failure)
-                                 : NULL;
-  g_mutex_unlock (&stream->batcher->lock);
-  return notice;
+  return failure != NULL ? g_strdup_printf (
+           "running %u inputs at once failed, so each is run by itself from here on: %s",
+           stream->batcher->n, failure)
+                         : NULL;
 }
 
 const SlBatchSession *
@@ -378,9 +373,8 @@ sl_batch_stream_session (const SlBatchStream *stream)
 guint64
 sl_batch_stream_count (SlBatchStream *stream, guint64 *inputs)
 {
-  g_mutex_lock (&stream->batcher->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&stream->batcher->lock);
   const guint64 runs = stream->batcher->runs;
   *inputs = stream->batcher->inputs;
-  g_mutex_unlock (&stream->batcher->lock);
   return runs;
 }

@@ -165,10 +165,9 @@ read_counts (SlAnalyze *self)
 static char *
 dup_kept (SlAnalyze *self)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
   char *kept = self->analyzer != NULL ? sl_analyzer_save (self->analyzer)
                                       : g_strdup (self->resume != NULL ? self->resume : self->kept);
-  g_mutex_unlock (&self->lock);
   return kept;
 }
 
@@ -332,9 +331,8 @@ sl_analyze_set_caps (GstBaseTransform *base, GstCaps *in, GstCaps *out)
   gst_structure_get_fraction (structure, "framerate", &fps_n, &fps_d);
   self->interval = fps_n > 0 ? gst_util_uint64_scale (GST_SECOND, (guint64) fps_d, (guint64) fps_n)
                              : GST_SECOND / 25;
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
   sl_analyzer_set_size (self->analyzer, self->width, self->height);
-  g_mutex_unlock (&self->lock);
   return TRUE;
 }
 

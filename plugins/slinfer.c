@@ -244,9 +244,8 @@ sl_infer_copy_metadata (GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
 static SlContract *
 get_contract (SlInfer *self)
 {
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   SlContract *contract = self->contract != NULL ? sl_contract_ref (self->contract) : NULL;
-  GST_OBJECT_UNLOCK (self);
   return contract;
 }
 
@@ -325,11 +324,8 @@ sl_infer_sink_event (GstBaseTransform *base, GstEvent *event)
 static GstClockTime
 batch_wait (SlInfer *self)
 {
-  GST_OBJECT_LOCK (self);
-  const GstClockTime wait =
-    self->batch != NULL ? (GstClockTime) self->active.batch_timeout * GST_MSECOND : 0;
-  GST_OBJECT_UNLOCK (self);
-  return wait;
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  return self->batch != NULL ? (GstClockTime) self->active.batch_timeout * GST_MSECOND : 0;
 }
 
 static gboolean

@@ -315,9 +315,8 @@ is_due (SlNormalize *self)
 static SlFrameContent
 skipped_content (SlNormalize *self)
 {
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   const gboolean objects = self->parts.objects;
-  GST_OBJECT_UNLOCK (self);
   return objects ? SL_FRAME_SKIPPED_OBJECTS : SL_FRAME_SKIPPED;
 }
 

@@ -240,9 +240,8 @@ sl_postprocess_sink_query (GstPad *pad, GstObject *parent, GstQuery *query)
 static gboolean
 settings_changed (SlPostprocess *self)
 {
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   gboolean stale = self->stale;
-  GST_OBJECT_UNLOCK (self);
   return stale;
 }
 

@@ -225,9 +225,8 @@ stamp (SlPredict *self, GstBuffer *frame)
   SlFrameMeta *meta = sl_buffer_ensure_frame_meta (frame, NULL);
   if (meta->captured == 0)
     meta->captured = g_get_monotonic_time ();
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   meta->serial = ++self->taken;
-  GST_OBJECT_UNLOCK (self);
   return frame;
 }
 

@@ -206,9 +206,8 @@ read_counts (SlPublish *self)
 static char *
 dup_display_location (SlPublish *self)
 {
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   char *location = sl_redact_uri (self->settings.location, NULL);
-  GST_OBJECT_UNLOCK (self);
   return location;
 }
 
@@ -560,9 +559,8 @@ tell_losses (SlPublish *self, const SlPublishCounts *before)
 static gboolean
 is_enabled (SlPublish *self)
 {
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   const gboolean enabled = self->settings.enabled;
-  GST_OBJECT_UNLOCK (self);
   return enabled;
 }
 

@@ -282,10 +282,8 @@ event_found (gpointer data, const char *word, const char *json)
 static char *
 next_asked (SlRecord *self)
 {
-  GST_OBJECT_LOCK (self);
-  char *reason = g_queue_pop_head (&self->asked);
-  GST_OBJECT_UNLOCK (self);
-  return reason;
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  return g_queue_pop_head (&self->asked);
 }
 
 static void
@@ -405,10 +403,8 @@ end_encoder (SlRecord *self, gboolean drain)
 static gboolean
 has_encoded (SlRecord *self)
 {
-  GST_OBJECT_LOCK (self);
-  const gboolean has = self->encoded != NULL;
-  GST_OBJECT_UNLOCK (self);
-  return has;
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  return self->encoded != NULL;
 }
 
 static void

@@ -139,9 +139,8 @@ read_figures (SlRemote *self, SlRemoteFigures *figures)
 static SlContract *
 get_contract (SlRemote *self)
 {
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   SlContract *contract = self->contract != NULL ? sl_contract_ref (self->contract) : NULL;
-  GST_OBJECT_UNLOCK (self);
   return contract;
 }
 
@@ -149,11 +148,10 @@ get_contract (SlRemote *self)
 static SlContract *
 get_offer (SlRemote *self, char hash[SL_REMOTE_HASH])
 {
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   SlContract *offer = self->client != NULL ? sl_remote_client_offer (self->client, hash) : NULL;
   if (offer != NULL && g_str_equal (hash, self->hash))
     g_clear_pointer (&offer, sl_contract_unref);
-  GST_OBJECT_UNLOCK (self);
   return offer;
 }
 
@@ -216,7 +214,7 @@ open_client (SlRemote *self, char **warning, GError **error)
   const Settings *s = &self->settings;
   g_autofree char *password = NULL;
   SlRemoteClient *client = NULL;
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   if (s->location == NULL)
     sl_fail (error, SL_ERROR_ARGUMENT, "%s",
              "location is not set: expected one such as " SL_REMOTE_EXAMPLE);
@@ -233,7 +231,6 @@ open_client (SlRemote *self, char **warning, GError **error)
     if (client == NULL)
       gst_object_unref (self);
   }
-  GST_OBJECT_UNLOCK (self);
   return client;
 }
 
@@ -251,9 +248,8 @@ interrupt (SlRemote *self)
 static gboolean
 is_interrupted (SlRemote *self)
 {
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   const gboolean interrupted = self->interrupted;
-  GST_OBJECT_UNLOCK (self);
   return interrupted;
 }
 
@@ -451,9 +447,8 @@ set_stream_flow (SlRemote *self, GstFlowReturn flow)
 static GstFlowReturn
 get_flow (SlRemote *self)
 {
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   const GstFlowReturn flow = self->flow;
-  GST_OBJECT_UNLOCK (self);
   return flow;
 }
 
@@ -531,10 +526,8 @@ compute_here (SlRemote *self, const SlRemoteEntry *entry, void *const *outputs, 
 static gboolean
 has_fallback (SlRemote *self)
 {
-  GST_OBJECT_LOCK (self);
-  const gboolean has = self->settings.fallback != NULL && !self->fallback_failed;
-  GST_OBJECT_UNLOCK (self);
-  return has;
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  return self->settings.fallback != NULL && !self->fallback_failed;
 }
 
 static void

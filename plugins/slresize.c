@@ -108,9 +108,8 @@ orientation_of (SlResize *self)
 static Settings
 settings_of (SlResize *self)
 {
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   Settings settings = self->settings;
-  GST_OBJECT_UNLOCK (self);
   return settings;
 }
 
@@ -273,10 +272,9 @@ read_video (GstCaps *caps, GstVideoInfo *video, SlImageInfo *image, GError **err
 static gboolean
 take_changed (SlResize *self)
 {
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   const gboolean changed = self->changed;
   self->changed = FALSE;
-  GST_OBJECT_UNLOCK (self);
   return changed;
 }
 

@@ -290,7 +290,7 @@ take_row (const char *path, void *handle, GError **error)
 {
   static GMutex lock;
   static GHashTable *rows; /* Row by handle */
-  g_mutex_lock (&lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&lock);
   if (rows == NULL)
     rows = g_hash_table_new (NULL, NULL);
   Row *row = g_hash_table_lookup (rows, handle);
@@ -301,7 +301,6 @@ take_row (const char *path, void *handle, GError **error)
   } else {
     dlclose (handle);
   }
-  g_mutex_unlock (&lock);
   return row != NULL ? &row->decoder : NULL;
 }
 

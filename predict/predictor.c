@@ -436,11 +436,10 @@ gboolean
 sl_predictor_get_input_size (SlPredictor *self, guint *width, guint *height)
 {
   g_return_val_if_fail (SL_IS_PREDICTOR (self) && width != NULL && height != NULL, FALSE);
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
   const gboolean loaded = self->session != NULL;
   *width = loaded ? (guint) self->spec.width : 0;
   *height = loaded ? (guint) self->spec.height : 0;
-  g_mutex_unlock (&self->lock);
   return loaded;
 }
 
@@ -460,11 +459,8 @@ char *
 sl_predictor_dup_summary (SlPredictor *self)
 {
   g_return_val_if_fail (SL_IS_PREDICTOR (self), NULL);
-  g_mutex_lock (&self->lock);
-  char *summary =
-    self->session != NULL ? sl_contract_summary (sl_model_contract (self->model)) : NULL;
-  g_mutex_unlock (&self->lock);
-  return summary;
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
+  return self->session != NULL ? sl_contract_summary (sl_model_contract (self->model)) : NULL;
 }
 
 static void

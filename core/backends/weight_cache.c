@@ -107,12 +107,11 @@ sl_weight_cache_count (SlWeightCache *cache, gsize bytes)
 gsize
 sl_weight_cache_bytes (SlWeightCache *cache)
 {
-  g_mutex_lock (&cache->mutex);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&cache->mutex);
   gsize bytes = cache->outside;
   for (guint i = 0; i < cache->all->len; i++) {
     const Entry *entry = g_ptr_array_index (cache->all, i);
     bytes += entry->ready ? sl_arena_used (entry->arena) : 0;
   }
-  g_mutex_unlock (&cache->mutex);
   return bytes;
 }

@@ -71,20 +71,18 @@ sl_external_model_new (const SlExternalRequest *request, GError **error)
 SlExternalModel *
 sl_external_model_ref (SlExternalModel *model)
 {
-  g_mutex_lock (&lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&lock);
   model->refs++;
-  g_mutex_unlock (&lock);
   return model;
 }
 
 SlExternalModel *
 sl_external_model_find_shared (const char *identity)
 {
-  g_mutex_lock (&lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&lock);
   SlExternalModel *model = shared != NULL ? g_hash_table_lookup (shared, identity) : NULL;
   if (model != NULL)
     model->refs++;
-  g_mutex_unlock (&lock);
   return model;
 }
 
@@ -96,14 +94,13 @@ sl_external_model_share (SlExternalModel *model, const char *identity)
     sl_external_model_unref (model);
     return other;
   }
-  g_mutex_lock (&lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&lock);
   if (shared == NULL)
     shared = g_hash_table_new (g_str_hash, g_str_equal);
   if (!g_hash_table_contains (shared, identity)) {
     model->identity = g_strdup (identity);
     g_hash_table_insert (shared, model->identity, model);
   }
-  g_mutex_unlock (&lock);
   return model;
 }
 

@@ -363,10 +363,9 @@ bring_back (SlFileImage *image, GError **error)
 gboolean
 sl_file_image_use (SlFileImage *image, GError **error)
 {
-  g_mutex_lock (&image->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&image->lock);
   const gboolean good = bring_back (image, error);
   image->users += good;
-  g_mutex_unlock (&image->lock);
   return good;
 }
 
@@ -432,9 +431,8 @@ gsize
 sl_file_image_resident (SlFileImage *image)
 {
   gsize pages = 0;
-  g_mutex_lock (&image->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&image->lock);
   for (gsize i = 0; i < image->mapped / image->page; i++)
     pages += (image->pages[i] & PAGE_GONE) == 0;
-  g_mutex_unlock (&image->lock);
   return pages * image->page;
 }

@@ -61,11 +61,10 @@ sl_graph_share (SlGraph *graph, const char *identity)
 SlGraph *
 sl_graph_find_shared (const char *identity)
 {
-  g_mutex_lock (&shared_mutex);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&shared_mutex);
   SlGraph *graph = shared != NULL ? g_hash_table_lookup (shared, identity) : NULL;
   if (graph != NULL)
     sl_graph_ref (graph);
-  g_mutex_unlock (&shared_mutex);
   return graph;
 }
 
@@ -75,13 +74,12 @@ drop_reference (SlGraph *graph)
 {
   if (graph->identity == NULL)
     return g_atomic_ref_count_dec (&graph->refs);
-  g_mutex_lock (&shared_mutex);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&shared_mutex);
   const gboolean last = g_atomic_ref_count_dec (&graph->refs);
   if (last)
     g_hash_table_remove (shared, graph->identity);
   if (last && g_hash_table_size (shared) == 0)
     g_clear_pointer (&shared, g_hash_table_unref);
-  g_mutex_unlock (&shared_mutex);
   return last;
 }
 
@@ -542,12 +540,11 @@ gpointer
 sl_graph_attach (SlGraph *graph, gpointer (*make) (void), GDestroyNotify destroy)
 {
   static GMutex mutex;
-  g_mutex_lock (&mutex);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&mutex);
   if (graph->attachment == NULL) {
     graph->attachment = make ();
     graph->destroy_attachment = destroy;
   }
-  g_mutex_unlock (&mutex);
   return graph->attachment;
 }
 

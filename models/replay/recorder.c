@@ -73,12 +73,10 @@ gboolean
 sl_recorders_wait (gint64 end)
 {
   gboolean in_time = TRUE;
-  g_mutex_lock (&unfinished.lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&unfinished.lock);
   while (unfinished.n > 0 && in_time)
     in_time = g_cond_wait_until (&unfinished.changed, &unfinished.lock, end);
-  const gboolean finished = unfinished.n == 0;
-  g_mutex_unlock (&unfinished.lock);
-  return finished;
+  return unfinished.n == 0;
 }
 
 static void

@@ -174,14 +174,13 @@ static GstElement *
 parse_watched (const char *launch, GstParseContext *context, GPtrArray *refused, GError **problem)
 {
   static GMutex lock;
-  g_mutex_lock (&lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&lock);
   const guint handler = g_log_set_handler ("GLib-GObject", G_LOG_LEVEL_WARNING, take_refusal, NULL);
   g_private_set (&refusals, refused);
   GstElement *parsed =
     gst_parse_launch_full (launch, context, GST_PARSE_FLAG_FATAL_ERRORS, problem);
   g_private_set (&refusals, NULL);
   g_log_remove_handler ("GLib-GObject", handler);
-  g_mutex_unlock (&lock);
   return parsed;
 }
 

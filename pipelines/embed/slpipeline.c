@@ -213,9 +213,8 @@ ensure_built (SlPipeline *self, GError **error)
   self->engine = sl_engine_new (sl_recipe_description (self->recipe), &engine_events, self, error);
   if (self->engine == NULL)
     return FALSE;
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
   self->source = sl_engine_source (self->engine);
-  g_mutex_unlock (&self->lock);
   return TRUE;
 }
 
@@ -297,7 +296,7 @@ sl_pipeline_set_parameter (SlPipeline *self, const char *name, const char *value
 {
   g_return_val_if_fail (SL_IS_PIPELINE (self) && name != NULL && value != NULL, FALSE);
   gboolean good = FALSE;
-  g_mutex_lock (&self->control);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->control);
   if (!is_alive (sl_pipeline_get_state (self)))
     good = sl_recipe_set (self->recipe, name, value, error);
   else
@@ -305,7 +304,6 @@ sl_pipeline_set_parameter (SlPipeline *self, const char *name, const char *value
              "parameter %s: the pipeline runs; stop it before parameters are set", name);
   if (good)
     tear_down (self);
-  g_mutex_unlock (&self->control);
   return good;
 }
 
@@ -324,10 +322,9 @@ char *
 sl_pipeline_dup_parameter (SlPipeline *self, const char *name)
 {
   g_return_val_if_fail (SL_IS_PIPELINE (self) && name != NULL, NULL);
-  g_mutex_lock (&self->control);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->control);
   const SlParameter *parameter = sl_description_find (sl_recipe_description (self->recipe), name);
   char *value = parameter != NULL ? g_strdup (parameter->value) : NULL;
-  g_mutex_unlock (&self->control);
   return value;
 }
 
@@ -345,12 +342,11 @@ char **
 sl_pipeline_list_parameters (SlPipeline *self)
 {
   g_return_val_if_fail (SL_IS_PIPELINE (self), NULL);
-  g_mutex_lock (&self->control);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->control);
   const GArray *parameters = sl_recipe_description (self->recipe)->parameters;
   char **names = g_new0 (char *, parameters->len + 1);
   for (guint i = 0; i < parameters->len; i++)
     names[i] = g_strdup (g_array_index (parameters, SlParameter, i).name);
-  g_mutex_unlock (&self->control);
   return names;
 }
 
@@ -440,13 +436,12 @@ go_to (SlPipeline *self, GstState target, GError **error)
 static gboolean
 run (SlPipeline *self, GstState target, GError **error)
 {
-  g_mutex_lock (&self->control);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->control);
   const gboolean fresh = !is_alive (sl_pipeline_get_state (self));
   gboolean good = !fresh || ensure_built (self, error);
   if (good && fresh)
     begin_run (self);
   good = good && go_to (self, target, error);
-  g_mutex_unlock (&self->control);
   return good;
 }
 
@@ -529,9 +524,8 @@ SlPipelineState
 sl_pipeline_get_state (SlPipeline *self)
 {
   g_return_val_if_fail (SL_IS_PIPELINE (self), SL_PIPELINE_STATE_STOPPED);
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
   const SlPipelineState state = self->state;
-  g_mutex_unlock (&self->lock);
   return state;
 }
 
@@ -539,7 +533,7 @@ sl_pipeline_get_state (SlPipeline *self)
 static SlFrameSource *
 borrow_source (SlPipeline *self, GError **error)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
   const SlPipelineState state = self->state;
   const gboolean alive = is_alive (state);
   SlFrameSource *source = alive ? self->source : NULL;
@@ -552,7 +546,6 @@ borrow_source (SlPipeline *self, GError **error)
     sl_fail (
       error, SL_ERROR_ARGUMENT,
       "the pipeline takes no frames from the application: expected an appsrc in it, such as 'appsrc name=source ! ...'");
-  g_mutex_unlock (&self->lock);
   return source;
 }
 
@@ -643,7 +636,7 @@ sl_pipeline_pull_predictions (SlPipeline *self, gint64 timeout, GError **error)
   g_return_val_if_fail (SL_IS_PIPELINE (self), NULL);
   const gint64 end = timeout >= 0 ? g_get_monotonic_time () + timeout : 0;
   gboolean waiting = timeout != 0;
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
   while (waiting && self->events.n_predictions == 0 && is_alive (self->state)) {
     if (timeout < 0)
       g_cond_wait (&self->changed, &self->lock);
@@ -653,7 +646,6 @@ sl_pipeline_pull_predictions (SlPipeline *self, gint64 timeout, GError **error)
   SlPredictions *predictions = sl_events_take_predictions (&self->events);
   if (predictions == NULL && self->state == SL_PIPELINE_STATE_FAILED && error != NULL)
     *error = g_error_copy (self->error);
-  g_mutex_unlock (&self->lock);
   return predictions;
 }
 

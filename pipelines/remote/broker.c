@@ -78,9 +78,8 @@ unref_broker (SlBroker *self)
 static gboolean
 is_stopping (SlBroker *self)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
   const gboolean stopping = self->stopping;
-  g_mutex_unlock (&self->lock);
   return stopping;
 }
 
@@ -170,10 +169,9 @@ make_client (SlBroker *self, GError **error)
     mosquitto_destroy (client);
     return FALSE;
   }
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
   self->client = client;
   self->unconfirmed = 0;
-  g_mutex_unlock (&self->lock);
   return TRUE;
 }
 
@@ -224,9 +222,8 @@ open_connection (SlBroker *self, GError **error)
   }
   if (self->answer != 0)
     return sl_mqtt_refused (&self->target, mosquitto_reason_string (self->answer), error);
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
   self->ready = TRUE;
-  g_mutex_unlock (&self->lock);
   return TRUE;
 }
 
@@ -454,9 +451,8 @@ sl_broker_explain (gint sent, const char *what, gsize size)
 guint
 sl_broker_unconfirmed (SlBroker *self)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
   const guint unconfirmed = self->unconfirmed;
-  g_mutex_unlock (&self->lock);
   return unconfirmed;
 }
 

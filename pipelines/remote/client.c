@@ -476,10 +476,9 @@ sl_remote_client_new (const SlRemoteClientSettings *settings, SlRemoteNotify not
     unref_client (self);
     return NULL;
   }
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
   self->broker = connection;
   self->free_user = free_user;
-  g_mutex_unlock (&self->lock);
   return self;
 }
 
@@ -531,10 +530,9 @@ sl_remote_client_wait (SlRemoteClient *self, gint64 timeout_us, char hash[SL_REM
 SlContract *
 sl_remote_client_offer (SlRemoteClient *self, char hash[SL_REMOTE_HASH])
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
   SlContract *contract = self->contract != NULL ? sl_contract_ref (self->contract) : NULL;
   g_strlcpy (hash, self->hash, SL_REMOTE_HASH);
-  g_mutex_unlock (&self->lock);
   return contract;
 }
 
@@ -550,9 +548,8 @@ must_wait (SlRemoteClient *self, gboolean has_tensors, SlRemotePush how)
 static SlRemoteEncoding
 choose_encoding (SlRemoteClient *self)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
   const gboolean read = (self->encodings & 1u << self->encoding) != 0;
-  g_mutex_unlock (&self->lock);
   return read ? self->encoding : SL_REMOTE_ENCODING_NONE;
 }
 
@@ -596,22 +593,19 @@ SlRemoteEntry *
 sl_remote_client_pop (SlRemoteClient *self)
 {
   SlRemoteEntry *entry = NULL;
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
   while (!self->unlocked && (entry = sl_remote_window_pop (&self->window)) == NULL)
     g_cond_wait (&self->changed, &self->lock);
   self->in_hand = entry != NULL;
   g_cond_broadcast (&self->changed); /* there may be room */
-  g_mutex_unlock (&self->lock);
   return entry;
 }
 
 SlRemoteEntry *
 sl_remote_client_take (SlRemoteClient *self)
 {
-  g_mutex_lock (&self->lock);
-  SlRemoteEntry *entry = sl_remote_window_take (&self->window);
-  g_mutex_unlock (&self->lock);
-  return entry;
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
+  return sl_remote_window_take (&self->window);
 }
 
 void

@@ -50,7 +50,7 @@ static GType
 any_type (GType parent, const char *name)
 {
   static GMutex lock;
-  g_mutex_lock (&lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&lock);
   GType type = g_type_from_name (name);
   if (type == G_TYPE_INVALID) {
     GTypeQuery query;
@@ -60,7 +60,6 @@ any_type (GType parent, const char *name)
                              .instance_size = (guint16) query.instance_size };
     type = g_type_register_static (parent, name, &info, 0);
   }
-  g_mutex_unlock (&lock);
   return type;
 }
 

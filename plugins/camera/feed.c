@@ -66,27 +66,24 @@ feed_unref (gpointer data)
 GstElement *
 sl_camera_feed_dup_camera (SlCameraFeed *feed)
 {
-  g_mutex_lock (&feed->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&feed->lock);
   GstElement *camera = feed->camera != NULL ? gst_object_ref (feed->camera) : NULL;
-  g_mutex_unlock (&feed->lock);
   return camera;
 }
 
 GstAppSrc *
 sl_camera_feed_dup_output (SlCameraFeed *feed)
 {
-  g_mutex_lock (&feed->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&feed->lock);
   GstAppSrc *output = feed->output != NULL ? gst_object_ref (feed->output) : NULL;
-  g_mutex_unlock (&feed->lock);
   return output;
 }
 
 GstAppSrc *
 sl_camera_feed_dup_encoded (SlCameraFeed *feed)
 {
-  g_mutex_lock (&feed->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&feed->lock);
   GstAppSrc *encoded = feed->encoded != NULL ? gst_object_ref (feed->encoded) : NULL;
-  g_mutex_unlock (&feed->lock);
   return encoded;
 }
 
@@ -521,7 +518,7 @@ wait_for (SlCameraFeed *feed, guint ms)
   const gint64 deadline = g_get_monotonic_time () + ms * G_GINT64_CONSTANT (1000);
   const char *device = feed->uri->kind == SL_CAMERA_V4L2 ? feed->uri->location : NULL;
   gboolean unplugged = FALSE, back = FALSE;
-  g_mutex_lock (&feed->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&feed->lock);
   while (!feed->stop && !back && g_get_monotonic_time () < deadline) {
     const gboolean there = device == NULL || g_file_test (device, G_FILE_TEST_EXISTS);
     back = unplugged && there;
@@ -532,7 +529,6 @@ wait_for (SlCameraFeed *feed, guint ms)
                                         : deadline);
   }
   const gboolean stopped = feed->stop;
-  g_mutex_unlock (&feed->lock);
   return !stopped;
 }
 
@@ -682,18 +678,15 @@ sl_camera_feed_stop (SlCameraFeed *feed)
 gint64
 sl_camera_feed_age (SlCameraFeed *feed)
 {
-  g_mutex_lock (&feed->lock);
-  const gint64 age = age_of (feed);
-  g_mutex_unlock (&feed->lock);
-  return age;
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&feed->lock);
+  return age_of (feed);
 }
 
 const char *
 sl_camera_feed_state (SlCameraFeed *feed)
 {
-  g_mutex_lock (&feed->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&feed->lock);
   const char *state = feed->state;
-  g_mutex_unlock (&feed->lock);
   return state;
 }
 

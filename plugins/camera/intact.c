@@ -400,10 +400,9 @@ static GstPad *
 only_sink (GstElement *element)
 {
   GstPad *sink = NULL;
-  GST_OBJECT_LOCK (element);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (element));
   if (element->numsinkpads == 1)
     sink = gst_object_ref (element->sinkpads->data);
-  GST_OBJECT_UNLOCK (element);
   return sink;
 }
 
@@ -411,10 +410,9 @@ static gboolean
 is_marked (GstPad *sink)
 {
   static const char key[] = "sl-intact-marked";
-  GST_OBJECT_LOCK (sink);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (sink));
   const gboolean marked = g_object_get_data (G_OBJECT (sink), key) != NULL;
   g_object_set_data (G_OBJECT (sink), key, GINT_TO_POINTER (TRUE));
-  GST_OBJECT_UNLOCK (sink);
   return marked;
 }
 

@@ -319,10 +319,8 @@ serve (SlPublisher *self, GError **error)
 static gboolean
 goes_on (SlPublisher *self)
 {
-  g_mutex_lock (&self->lock);
-  const gboolean on = !self->stopping && !self->failed;
-  g_mutex_unlock (&self->lock);
-  return on;
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
+  return !self->stopping && !self->failed;
 }
 
 /* A peer that closed its end must not end the process: this thread gets no SIGPIPE. */
@@ -495,16 +493,14 @@ sl_publisher_drain (SlPublisher *self, gint64 timeout_us)
 {
   const gint64 until = g_get_monotonic_time () + timeout_us;
   gboolean in_time = TRUE;
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
   while (!self->flushed && !self->failed && !self->unlocked && in_time) {
     if (self->transport->waits && self->counts.connected)
       g_cond_wait (&self->changed, &self->lock);
     else
       in_time = g_cond_wait_until (&self->changed, &self->lock, until);
   }
-  const gboolean drained = self->flushed;
-  g_mutex_unlock (&self->lock);
-  return drained;
+  return self->flushed;
 }
 
 void

@@ -133,7 +133,7 @@ set_field (GQuark field, const GValue *value, gpointer element)
 static gboolean
 check_time (SlEncoder *self, GstClockTime time)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
   const gboolean known = GST_CLOCK_TIME_IS_VALID (time) && GST_CLOCK_TIME_IS_VALID (self->oldest)
                          && time + ROUNDING >= self->oldest && time <= self->newest + ROUNDING;
   if (!known && self->failed == NULL)
@@ -142,7 +142,6 @@ check_time (SlEncoder *self, GstClockTime time)
       "a frame of %.3f s came out, expected %.3f to %.3f s, as went in; choose another encoder",
       GST_CLOCK_TIME_IS_VALID (time) ? (gdouble) time / GST_SECOND : -1,
       (gdouble) self->oldest / GST_SECOND, (gdouble) self->newest / GST_SECOND);
-  g_mutex_unlock (&self->lock);
   return known;
 }
 
@@ -243,12 +242,11 @@ make_thread (gpointer data)
   SlEncoder *self = data;
   GError *failed = NULL;
   const gboolean started = start (self, &failed);
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
   self->ready = started;
   self->failed = failed;
   if (started && self->waiting != NULL)
     gst_app_src_push_buffer (GST_APP_SRC (self->source), g_steal_pointer (&self->waiting));
-  g_mutex_unlock (&self->lock);
   return NULL;
 }
 
@@ -317,12 +315,9 @@ ask_for_key (SlEncoder *self, GstClockTime time)
 static gboolean
 has_room (SlEncoder *self)
 {
-  g_mutex_lock (&self->lock);
-  const gboolean room = self->ready
-                          ? gst_app_src_get_current_level_buffers (GST_APP_SRC (self->source)) == 0
-                          : self->waiting == NULL;
-  g_mutex_unlock (&self->lock);
-  return room;
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
+  return self->ready ? gst_app_src_get_current_level_buffers (GST_APP_SRC (self->source)) == 0
+                     : self->waiting == NULL;
 }
 
 gboolean
@@ -338,7 +333,7 @@ sl_encoder_push (SlEncoder *self, GstBuffer *frame, GstClockTime time)
     gst_buffer_add_video_meta_full (copy, video->flags, video->format, video->width, video->height,
                                     video->n_planes, video->offset, video->stride);
   GST_BUFFER_PTS (copy) = time;
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
   self->oldest = GST_CLOCK_TIME_IS_VALID (self->oldest) ? MIN (self->oldest, time) : time;
   self->newest = GST_CLOCK_TIME_IS_VALID (self->newest) ? MAX (self->newest, time) : time;
   if (self->ready) {
@@ -348,7 +343,6 @@ sl_encoder_push (SlEncoder *self, GstBuffer *frame, GstClockTime time)
     self->key = time;
     self->waiting = copy;
   }
-  g_mutex_unlock (&self->lock);
   return TRUE;
 }
 

@@ -296,11 +296,10 @@ sl_clip_recorder_frame (SlClipRecorder *self, GstBuffer *frame)
 gboolean
 sl_clip_recorder_look (SlClipRecorder *self, GstClockTime time)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
   const gboolean back = goes_back (self->seen, time);
   if (back)
     reset (self);
-  g_mutex_unlock (&self->lock);
   return back;
 }
 
@@ -319,10 +318,8 @@ sl_clip_recorder_seen (SlClipRecorder *self, GstClockTime time)
 gboolean
 sl_clip_recorder_wants_start (SlClipRecorder *self)
 {
-  g_mutex_lock (&self->lock);
-  const gboolean wants = !self->on;
-  g_mutex_unlock (&self->lock);
-  return wants;
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
+  return !self->on;
 }
 
 /* Takes @json. */

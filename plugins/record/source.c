@@ -40,7 +40,7 @@ sl_clip_source_stop (SlClipSource *source)
 gboolean
 sl_clip_source_is_own (SlClipSource *source, gboolean linked, GstClockTime time)
 {
-  g_mutex_lock (&source->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&source->lock);
   if (GST_CLOCK_TIME_IS_VALID (source->newest) && time <= source->newest)
     source->alone = GST_CLOCK_TIME_NONE;
   else if (!GST_CLOCK_TIME_IS_VALID (source->alone) || time < source->alone)
@@ -52,7 +52,6 @@ sl_clip_source_is_own (SlClipSource *source, gboolean linked, GstClockTime time)
   if (own && !source->own)
     source->newest = GST_CLOCK_TIME_NONE;
   source->own = own;
-  g_mutex_unlock (&source->lock);
   return own;
 }
 

@@ -394,7 +394,7 @@ gboolean
 sl_writer_begin (SlWriter *self, SlClipStart *start)
 {
   const gsize bytes = weight (start);
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
   /* One moment alone may be larger than the queue. */
   const gboolean full =
     self->begins >= BEGINS_MOST || (self->moments > 0 && self->moments + bytes > self->queue_bytes);
@@ -406,7 +406,6 @@ sl_writer_begin (SlWriter *self, SlClipStart *start)
     self->moments += bytes;
     put (self, (Command){ .kind = BEGIN, .start = start });
   }
-  g_mutex_unlock (&self->lock);
   return !full;
 }
 
@@ -414,7 +413,7 @@ gboolean
 sl_writer_push (SlWriter *self, GstBuffer *frame)
 {
   const gsize bytes = gst_buffer_get_size (frame);
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
   const gboolean full = self->waiting + bytes > self->queue_bytes;
   if (full) {
     self->counts.dropped++;
@@ -424,7 +423,6 @@ sl_writer_push (SlWriter *self, GstBuffer *frame)
     self->waiting += bytes;
     put (self, (Command){ .kind = FRAME, .frame = frame });
   }
-  g_mutex_unlock (&self->lock);
   return !full;
 }
 

@@ -145,13 +145,12 @@ gboolean
 sl_held_inputs_drop_released (SlHeldInputs *held)
 {
   gboolean any = FALSE;
-  g_mutex_lock (&held->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&held->lock);
   for (guint i = held->inputs->len; i-- > 0;)
     if (((const Input *) held->inputs->pdata[i])->pad == NULL) {
       g_ptr_array_remove_index (held->inputs, i);
       any = TRUE;
     }
-  g_mutex_unlock (&held->lock);
   return any;
 }
 
@@ -230,11 +229,10 @@ static GstCaps *
 pad_caps (SlHeldInputs *held, const GstPad *pad)
 {
   GstCaps *caps = gst_caps_from_string (SL_TENSOR_TEMPLATE_CAPS);
-  g_mutex_lock (&held->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&held->lock);
   const Input *input = input_of (held, pad);
   if (input != NULL && input->held >= 0)
     caps = gst_caps_merge (sl_tensor_caps_new (&input->tensor, 1, NULL), caps);
-  g_mutex_unlock (&held->lock);
   return caps;
 }
 

@@ -199,21 +199,17 @@ sl_model_swap_request (SlModelSwap *swap)
 SlContract *
 sl_model_swap_offer (SlModelSwap *swap)
 {
-  g_mutex_lock (&swap->lock);
-  SlContract *contract =
-    swap->ready.model != NULL ? sl_contract_ref (sl_model_contract (swap->ready.model)) : NULL;
-  g_mutex_unlock (&swap->lock);
-  return contract;
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&swap->lock);
+  return swap->ready.model != NULL ? sl_contract_ref (sl_model_contract (swap->ready.model)) : NULL;
 }
 
 gboolean
 sl_model_swap_take (SlModelSwap *swap, SlLoadedModel *loaded)
 {
-  g_mutex_lock (&swap->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&swap->lock);
   *loaded = swap->ready;
   swap->ready = (SlLoadedModel){ 0 };
   swap->taking = loaded->model != NULL;
-  g_mutex_unlock (&swap->lock);
   return loaded->model != NULL;
 }
 
@@ -229,10 +225,8 @@ sl_model_swap_go_on (SlModelSwap *swap)
 gboolean
 sl_model_swap_is_pending (SlModelSwap *swap)
 {
-  g_mutex_lock (&swap->lock);
-  const gboolean pending = swap->busy || swap->wanted || swap->ready.model != NULL || swap->taking;
-  g_mutex_unlock (&swap->lock);
-  return pending;
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&swap->lock);
+  return swap->busy || swap->wanted || swap->ready.model != NULL || swap->taking;
 }
 
 gboolean

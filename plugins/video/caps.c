@@ -60,10 +60,8 @@ possible_caps (GstPad *source, GstElement *element)
 static GstPad *
 only_sink (GstElement *element)
 {
-  GST_OBJECT_LOCK (element);
-  GstPad *sink = element->numsinkpads == 1 ? gst_object_ref (element->sinkpads->data) : NULL;
-  GST_OBJECT_UNLOCK (element);
-  return sink;
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (element));
+  return element->numsinkpads == 1 ? gst_object_ref (element->sinkpads->data) : NULL;
 }
 
 /* Whether upstream of @sink, past elements that pass anything, has something of @taken. */

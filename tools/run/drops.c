@@ -115,11 +115,10 @@ flush (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   Queue *queue = data;
   if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) != GST_EVENT_FLUSH_STOP)
     return GST_PAD_PROBE_OK;
-  g_mutex_lock (&queue->drops->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&queue->drops->lock);
   read_queue (queue);
   queue->flushed = atomic_load (&queue->in) - atomic_load (&queue->out) - queue->told;
   queue->seen = queue->told;
-  g_mutex_unlock (&queue->drops->lock);
   return GST_PAD_PROBE_OK;
 }
 

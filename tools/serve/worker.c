@@ -415,27 +415,24 @@ sl_serve_worker_new (const SlServeSettings *settings, GPtrArray *models, GError 
     sl_serve_worker_free (self);
     return NULL;
   }
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
   self->broker = connection;
-  g_mutex_unlock (&self->lock);
   return self;
 }
 
 SlServeState
 sl_serve_worker_state (SlServeWorker *self)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
   const SlServeState state = self->connected ? self->state : SL_SERVE_AWAY;
-  g_mutex_unlock (&self->lock);
   return state;
 }
 
 const char *
 sl_serve_worker_failed (SlServeWorker *self)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
   const char *failed = self->failed;
-  g_mutex_unlock (&self->lock);
   return failed;
 }
 
