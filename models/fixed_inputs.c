@@ -83,10 +83,8 @@ read_value (Fixed *fixed, const char *beside, GError **error)
   g_autofree char *path =
     folder != NULL ? g_build_filename (folder, fixed->value, NULL) : g_strdup (fixed->value);
   fixed->bytes = sl_file_read (path, "a number or a file with the tensor", MAX_BYTES, error);
-  if (fixed->bytes == NULL) {
-    g_prefix_error (error, "fixed-inputs: %s: ", path);
-    return FALSE;
-  }
+  if (fixed->bytes == NULL)
+    return sl_fail_prefix (error, "fixed-inputs: %s: ", path);
   if (g_bytes_get_size (fixed->bytes) <= MAX_BYTES)
     return TRUE;
   return sl_fail (error, SL_ERROR_LIMIT, "fixed-inputs: %s: more than %" G_GSIZE_FORMAT " bytes",
@@ -200,10 +198,8 @@ fill (const Fixed *fixed, const SlTensor *tensor, guint8 *data, gsize size, GErr
   gsize length = 0, offset = 0;
   const guint8 *bytes = g_bytes_get_data (fixed->bytes, &length);
   const gboolean is_npy = g_str_has_suffix (fixed->value, ".npy");
-  if (is_npy && !sl_npy_parse (fixed->bytes, &info, &offset, error)) {
-    g_prefix_error (error, "fixed-inputs: %s: ", fixed->value);
-    return FALSE;
-  }
+  if (is_npy && !sl_npy_parse (fixed->bytes, &info, &offset, error))
+    return sl_fail_prefix (error, "fixed-inputs: %s: ", fixed->value);
   g_autofree char *got = is_npy ? sl_tensor_info_describe (&info)
                                 : g_strdup_printf ("%" G_GSIZE_FORMAT " bytes", length);
   if (is_npy ? info.dtype != tensor->dtype

@@ -284,8 +284,7 @@ check_classes (SlAnalyze *self)
     if (sl_class_names_check (GST_BASE_TRANSFORM_SINK_PAD (self), region->classes, &error))
       continue;
     g_prefix_error (&error, "regions: [%s %s] ", sl_region_kind_name (region->kind), region->name);
-    sl_element_report (GST_ELEMENT (self), error);
-    return FALSE;
+    return sl_element_report (GST_ELEMENT (self), error);
   }
   self->classes_known = TRUE;
   return TRUE;
@@ -360,8 +359,7 @@ sl_analyze_start (GstBaseTransform *base)
   SlRegions *regions = sl_regions_parse (text, &error);
   if (regions == NULL) {
     g_prefix_error (&error, "regions: ");
-    sl_element_report (GST_ELEMENT (self), error);
-    return FALSE;
+    return sl_element_report (GST_ELEMENT (self), error);
   }
   g_mutex_lock (&self->lock);
   self->analyzer = sl_analyzer_new (regions, &settings);

@@ -585,8 +585,7 @@ ensure_model (SlInfer *self)
     use_model (self, &loaded);
     return TRUE;
   }
-  sl_element_report (GST_ELEMENT (self), error);
-  return FALSE;
+  return sl_element_report (GST_ELEMENT (self), error);
 }
 
 /* In the swap's thread: loads what the properties say now, and asks around whether the pipeline can

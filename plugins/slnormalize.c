@@ -733,10 +733,8 @@ sl_normalize_start (GstBaseTransform *base)
 {
   SlNormalize *self = (SlNormalize *) base;
   g_autoptr (GError) error = NULL;
-  if (!sl_frame_parts_start (&self->parts, self, &error)) {
-    sl_element_report (GST_ELEMENT (self), error);
-    return FALSE;
-  }
+  if (!sl_frame_parts_start (&self->parts, self, &error))
+    return sl_element_report (GST_ELEMENT (self), error);
   self->refused = FALSE;
   self->waited = self->spoiled = 0;
   if (self->corrupted == CORRUPTED_DROP) /* it changes in READY alone */

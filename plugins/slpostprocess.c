@@ -258,8 +258,7 @@ agrees (SlPostprocess *self)
   if (sl_decoding_agrees (self->tensors.decoding, contract != NULL ? contract->model : NULL,
                           &error))
     return TRUE;
-  sl_element_report (GST_ELEMENT (self), error);
-  return FALSE;
+  return sl_element_report (GST_ELEMENT (self), error);
 }
 
 static GstFlowReturn

@@ -181,10 +181,8 @@ apply_region (SlPredict *self)
       &error, SL_ERROR_ARGUMENT,
       "inference-region=%s and %s=%s: expected one of them, a rectangle or objects: remove the other",
       text, by_class ? "object-class" : "object-alignment", by_class ? classes : alignment);
-  if (error != NULL) {
-    sl_element_report (GST_ELEMENT (self), error);
-    return FALSE;
-  }
+  if (error != NULL)
+    return sl_element_report (GST_ELEMENT (self), error);
   objects |= by_class || aligned;
   g_object_set (self->children[NORMALIZE], "objects", objects, "crop-x", part.x, "crop-y", part.y,
                 "crop-width", part.width, "crop-height", part.height, NULL);

@@ -685,8 +685,7 @@ start (SlRecord *self)
   self->frames = self->left_out = 0;
   if (open_all (self, &error))
     return TRUE;
-  sl_element_report (GST_ELEMENT (self), error);
-  return FALSE;
+  return sl_element_report (GST_ELEMENT (self), error);
 }
 
 /* After the pads are not active any more. */

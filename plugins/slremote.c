@@ -318,8 +318,7 @@ start (SlRemote *self)
   if (client != NULL && find_contract (self, &error))
     return TRUE;
   close_client (self);
-  sl_element_report (GST_ELEMENT (self), error);
-  return FALSE;
+  return sl_element_report (GST_ELEMENT (self), error);
 }
 
 /* Caps. */

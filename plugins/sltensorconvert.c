@@ -461,10 +461,8 @@ load_model (SlTensorConvert *self)
   if (path == NULL)
     return TRUE;
   g_autoptr (SlModel) model = sl_model_load (path, NULL, &error);
-  if (model == NULL) {
-    sl_element_report (GST_ELEMENT (self), error);
-    return FALSE;
-  }
+  if (model == NULL)
+    return sl_element_report (GST_ELEMENT (self), error);
   self->contract = sl_contract_ref (sl_model_contract (model));
   return TRUE;
 }

@@ -129,10 +129,8 @@ open_decoding (SlPredictor *self, GError **error)
   g_autoptr (SlLabels) labels = NULL;
   g_autoptr (SlDecoding) decoding =
     sl_decoding_open (contract, contract->outputs, contract->n_outputs, &how, &labels, error);
-  if (decoding == NULL) {
-    g_prefix_error (error, "%s: ", contract->model);
-    return FALSE;
-  }
+  if (decoding == NULL)
+    return sl_fail_prefix (error, "%s: ", contract->model);
   if (!sl_decoding_check_classes (decoding, labels, contract->model, classes, error))
     return FALSE;
   if (strcmp (sl_decoding_decoder (decoding)->name, "image") == 0)

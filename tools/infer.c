@@ -166,10 +166,8 @@ infer (const SlModelOptions *options, char **inputs, const char *prefix, guint f
   if (!allocate (graph, &io, error) || !read_inputs (model, inputs, &io, error))
     return FALSE;
   g_autoptr (SlSession) session = sl_model_session_new (model, options->threads, &notice, error);
-  if (session == NULL) {
-    g_prefix_error (error, "%s: ", options->settings.model);
-    return FALSE;
-  }
+  if (session == NULL)
+    return sl_fail_prefix (error, "%s: ", options->settings.model);
   SlStatus status = SL_STATUS_OK;
   for (guint i = 0; i < frames && status == SL_STATUS_OK; i++)
     status = sl_session_run (session, (const void *const *) io.inputs, io.outputs);

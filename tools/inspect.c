@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/fail.h"
 #include "core/base/printable.h"
 #include "core/graph/work.h"
 #include "core/passes/prepare.h"
@@ -80,10 +81,8 @@ report_fill (Report *report, const SlModelOptions *options, GError **error)
   if (report->model == NULL)
     return FALSE;
   report->session = sl_session_new (sl_model_graph (report->model), 1, error);
-  if (report->session == NULL) {
-    g_prefix_error (error, "%s: ", options->settings.model);
-    return FALSE;
-  }
+  if (report->session == NULL)
+    return sl_fail_prefix (error, "%s: ", options->settings.model);
   sl_session_stats (report->session, &report->stats);
   count_ops (report);
   SlContract *contract = sl_model_contract (report->model);

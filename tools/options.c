@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/fail.h"
 #include "core/base/json.h"
 #include "core/base/printable.h"
 #include "core/runtime/session.h"
@@ -298,11 +299,10 @@ write_whole (const char *option, const char *path, const char *data, gsize size,
 {
   if (g_file_set_contents (path, data, (gssize) size, error))
     return TRUE;
-  g_prefix_error (
+  return sl_fail_prefix (
     error,
     "%s: cannot be written, and what was there stays; make room, or state another %s: ", path,
     option);
-  return FALSE;
 }
 
 gboolean

@@ -27,3 +27,14 @@ sl_fail_null (GError **error, SlError code, const char *format, ...)
   va_end (args);
   return NULL;
 }
+
+gboolean
+sl_fail_prefix (GError **error, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_autofree char *prefix = g_strdup_vprintf (format, args);
+  va_end (args);
+  g_prefix_error_literal (error, prefix);
+  return FALSE;
+}

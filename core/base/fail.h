@@ -11,5 +11,7 @@
 gboolean sl_fail (GError **error, SlError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
 /** sl_fail_null: likewise, for functions that return a pointer. Returns NULL. */
 gpointer sl_fail_null (GError **error, SlError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
+/** sl_fail_prefix: as g_prefix_error(). Returns FALSE. */
+gboolean sl_fail_prefix (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 #endif

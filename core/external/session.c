@@ -179,10 +179,8 @@ sl_external_model_skeleton (SlExternalModel *model, const SlTensor *inputs, SlGr
   for (guint i = 0; i < edges.n_inputs; i++)
     if ((in[i] = add_edge (graph, &edges.inputs[i], error)) < 0)
       return FALSE;
-  if (!model->row->settle (model->model, &edges, error)) {
-    g_prefix_error (error, "%s: ", model->title);
-    return FALSE;
-  }
+  if (!model->row->settle (model->model, &edges, error))
+    return sl_fail_prefix (error, "%s: ", model->title);
   for (guint i = 0; i < edges.n_outputs; i++)
     if ((out[i] = add_edge (graph, &edges.outputs[i], error)) < 0)
       return FALSE;

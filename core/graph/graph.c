@@ -252,10 +252,8 @@ sl_graph_add_node (SlGraph *graph, SlOpType type, guint index, const gint32 *inp
   if (!check_arity (op, index, n_inputs, n_outputs, error))
     return FALSE;
   if (!check_indices (graph, "input", inputs, n_inputs, -1, error)
-      || !check_indices (graph, "output", outputs, n_outputs, 0, error)) {
-    g_prefix_error (error, "node %u %s: ", index, op->name);
-    return FALSE;
-  }
+      || !check_indices (graph, "output", outputs, n_outputs, 0, error))
+    return sl_fail_prefix (error, "node %u %s: ", index, op->name);
   SlNode node = { .op = type, .index = index, .n_inputs = n_inputs, .n_outputs = n_outputs };
   node.inputs = sl_arena_memdup (graph->arena, inputs, n_inputs * sizeof inputs[0]);
   node.outputs = sl_arena_memdup (graph->arena, outputs, n_outputs * sizeof outputs[0]);

@@ -109,10 +109,8 @@ finish_node_outputs (SlGraph *graph, const SlNode *node, GByteArray *defined, GE
                             "output %u, tensor %d '%s', already has a producer or is a constant", i,
                             node->outputs[i], tensor->name);
     defined->data[node->outputs[i]] = 1;
-    if (!finish_tensor (graph, "tensor", tensor, error)) {
-      g_prefix_error (error, "node %u %s: ", node->index, sl_op_name (node->op));
-      return FALSE;
-    }
+    if (!finish_tensor (graph, "tensor", tensor, error))
+      return sl_fail_prefix (error, "node %u %s: ", node->index, sl_op_name (node->op));
   }
   return TRUE;
 }

@@ -180,16 +180,13 @@ sl_golden_check (SlModel *model, SlSession *session, GError **error)
   g_autoptr (SlBlackBox) box = sl_black_box_open (path, error);
   if (box == NULL)
     return FALSE;
-  if (!sl_black_box_check_model (sl_black_box_info (box), model, FALSE, error)) {
-    g_prefix_error (
+  if (!sl_black_box_check_model (sl_black_box_info (box), model, FALSE, error))
+    return sl_fail_prefix (
       error,
       "%s: made for another model, another input-shape or other fixed inputs; make it anew with " MAKE
       ", or delete it: ",
       path);
-    return FALSE;
-  }
   if (compare (box, model, session, error))
     return TRUE;
-  g_prefix_error (error, "%s: ", path);
-  return FALSE;
+  return sl_fail_prefix (error, "%s: ", path);
 }

@@ -429,6 +429,5 @@ sl_black_box_check_model (const SlBlackBoxInfo *info, SlModel *model, gboolean a
       && same_tensors (info->outputs, info->n_outputs, contract->outputs, contract->n_outputs,
                        "outputs", error))
     return TRUE;
-  g_prefix_error (error, "%s: ", sl_model_path (model));
-  return FALSE;
+  return sl_fail_prefix (error, "%s: ", sl_model_path (model));
 }

@@ -262,10 +262,8 @@ scan_operators (Reader *reader, GError **error)
     const gint32 variable =
       code->custom == NULL && tfl_variables_is_op (code->builtin) ? code->builtin : -1;
     if (!mark_used (reader, &inputs, op, variable, "input", -1, error)
-        || !mark_used (reader, &outputs, NULL, variable, "output", 0, error)) {
-      g_prefix_error (error, "node %u: ", i);
-      return FALSE;
-    }
+        || !mark_used (reader, &outputs, NULL, variable, "output", 0, error))
+      return sl_fail_prefix (error, "node %u: ", i);
     if (code->op != NULL || code->reported || variable >= 0)
       continue;
     code->reported = TRUE;
@@ -543,10 +541,8 @@ read_tensor (Reader *reader, guint index, GError **error)
       && (!read_type (&table, &tensor, error) || !read_shape (&table, &tensor, error)
           || !settle_shape (reader, index, &table, &tensor, error)
           || !read_quantisation (reader, &table, &tensor, error)
-          || !read_constant (reader, &table, &tensor, error))) {
-    g_prefix_error (error, "tensor %u '%s': ", index, name);
-    return FALSE;
-  }
+          || !read_constant (reader, &table, &tensor, error)))
+    return sl_fail_prefix (error, "tensor %u '%s': ", index, name);
   return sl_fb_check (&reader->fb, error)
          && sl_graph_add_tensor (reader->graph, &tensor, error) >= 0;
 }
@@ -715,8 +711,7 @@ read_operator (Reader *reader, guint index, GError **error)
       || (code->op->op == SL_OP_TRANSPOSE_CONV && code->custom != NULL
           && !add_output_shape (reader, &params.window, inputs, &n_inputs, error))) {
     g_autofree char *name = node_name (reader, &node);
-    g_prefix_error (error, "node %u %s '%s': ", index, sl_op_name (code->op->op), name);
-    return FALSE;
+    return sl_fail_prefix (error, "node %u %s '%s': ", index, sl_op_name (code->op->op), name);
   }
   if (code->op->op == SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM) /* states are no operands here, but the
                                                              cell's scale is said there */
@@ -762,10 +757,8 @@ read_metadata (Reader *reader, const SlFbTable *model, GBytes *bytes, SlModelMet
     if (length != strlen (TFL_METADATA_NAME) || memcmp (name, TFL_METADATA_NAME, length) != 0)
       continue;
     if (!find_buffer (reader, sl_fb_u32 (&entry, TFL_METADATA_ENTRY_BUFFER, 0), &buffer, &size,
-                      error)) {
-      g_prefix_error (error, "metadata: ");
-      return FALSE;
-    }
+                      error))
+      return sl_fail_prefix (error, "metadata: ");
     break;
   }
   return sl_fb_check (&reader->fb, error)

@@ -366,17 +366,12 @@ apply_record (GstElement *pipeline, const SlDescription *description, GError **e
       &g_array_index (description->overrides, SlElementOverride, i);
     if (!is_of_recorder (override))
       continue;
-    if (recorder == NULL && (recorder = find_recorder (pipeline, error)) == NULL) {
-      g_prefix_error (error, "%s:%u: [record]: ", override->file, override->line);
-      return FALSE;
-    }
+    if (recorder == NULL && (recorder = find_recorder (pipeline, error)) == NULL)
+      return sl_fail_prefix (error, "%s:%u: [record]: ", override->file, override->line);
     if (*override->property != '\0'
-        && !sl_property_from_text (G_OBJECT (recorder), override->property, override->value,
-                                   error)) {
-      g_prefix_error (error, "%s:%u: [record] %s: ", override->file, override->line,
-                      override->property);
-      return FALSE;
-    }
+        && !sl_property_from_text (G_OBJECT (recorder), override->property, override->value, error))
+      return sl_fail_prefix (error, "%s:%u: [record] %s: ", override->file, override->line,
+                             override->property);
   }
   if (recorder == NULL)
     return TRUE;

@@ -289,8 +289,7 @@ take_region (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, 
   if (*entry->key == '\0') {
     if (sl_regions_open (self->region_set, entry->group, error))
       return TRUE;
-    g_prefix_error (error, "%s:%u: ", entry->file, entry->line);
-    return FALSE;
+    return sl_fail_prefix (error, "%s:%u: ", entry->file, entry->line);
   }
   g_autofree char *value = sl_substitute (entry->value, FALSE, sl_parameter_set_lookup, set, error);
   if (value == NULL || !sl_regions_set (self->region_set, entry->group, entry->key, value, error))

@@ -90,8 +90,7 @@ read_include (Reading *reading, const SlKeyEntry *entry, const char *path, GErro
                     entry->line);
   if (read_file (reading, included, error))
     return TRUE;
-  g_prefix_error (error, "%s:%u: [pipeline] include: ", entry->file, entry->line);
-  return FALSE;
+  return sl_fail_prefix (error, "%s:%u: [pipeline] include: ", entry->file, entry->line);
 }
 
 /* What the text includes goes before its own keys. */

@@ -22,8 +22,8 @@ sl_key_fail (const SlKeyEntry *entry, GError **error, const char *format, ...)
 gboolean
 sl_key_prefix (const SlKeyEntry *entry, GError **error)
 {
-  g_prefix_error (error, "%s:%u: [%s] %s: ", entry->file, entry->line, entry->group, entry->key);
-  return FALSE;
+  return sl_fail_prefix (error, "%s:%u: [%s] %s: ", entry->file, entry->line, entry->group,
+                         entry->key);
 }
 
 gboolean

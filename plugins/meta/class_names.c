@@ -119,8 +119,7 @@ sl_class_choice_follow (SlClassChoice *choice, GstElement *element, char *const 
   GST_OBJECT_UNLOCK (element);
   if (same || sl_class_choice_set (choice, text, pad, &error))
     return TRUE;
-  sl_element_report (element, error);
-  return FALSE;
+  return sl_element_report (element, error);
 }
 
 void

@@ -93,10 +93,8 @@ socket_connect (gpointer state, GCancellable *cancellable, GError **error)
 {
   Socket *self = state;
   self->connection = g_socket_client_connect (self->client, self->address, cancellable, error);
-  if (self->connection == NULL) {
-    g_prefix_error (error, "%s: ", self->location);
-    return FALSE;
-  }
+  if (self->connection == NULL)
+    return sl_fail_prefix (error, "%s: ", self->location);
   g_socket_set_keepalive (g_socket_connection_get_socket (self->connection), TRUE);
   return TRUE;
 }
@@ -109,8 +107,7 @@ socket_send (gpointer state, const char *line, gsize bytes, GCancellable *cancel
   GOutputStream *stream = g_io_stream_get_output_stream (G_IO_STREAM (self->connection));
   if (g_output_stream_write_all (stream, line, bytes, NULL, cancellable, error))
     return TRUE;
-  g_prefix_error (error, "%s: ", self->location);
-  return FALSE;
+  return sl_fail_prefix (error, "%s: ", self->location);
 }
 
 /* What a peer says is read and thrown away; that it ended is the news. */

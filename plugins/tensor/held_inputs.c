@@ -496,8 +496,7 @@ check_whole (SlHeldInputs *held, const SlGraph *graph, GstBuffer *buffer)
       "objects and tiles of a frame are no sequence: give it whole frames (no objects, no tiles), or state=none and its state as inputs",
       &error))
     return TRUE;
-  sl_element_report (held->element, error);
-  return FALSE;
+  return sl_element_report (held->element, error);
 }
 
 GstFlowReturn

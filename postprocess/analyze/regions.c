@@ -308,8 +308,7 @@ parse_entry (SlRegions *regions, char *entry, char **group, GError **error)
   const char *key = g_strstrip (entry), *value = g_strstrip (equals + 1);
   if (sl_regions_set (regions, *group, key, value, error))
     return TRUE;
-  g_prefix_error (error, "[%s] %s: ", *group, key);
-  return FALSE;
+  return sl_fail_prefix (error, "[%s] %s: ", *group, key);
 }
 
 SlRegions *

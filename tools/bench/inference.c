@@ -100,10 +100,8 @@ loop_start (Loop *loop, SlModel *model, guint threads, gboolean profile, GError 
                           : sl_model_session_new (model, threads, &notice, error);
   if (notice != NULL)
     sl_complain ("bench model", "%s: %s", sl_model_path (model), notice);
-  if (loop->session == NULL) {
-    g_prefix_error (error, "%s: ", sl_model_path (model));
-    return FALSE;
-  }
+  if (loop->session == NULL)
+    return sl_fail_prefix (error, "%s: ", sl_model_path (model));
   for (guint i = 0; i < sl_graph_n_inputs (graph); i++) {
     loop->inputs[i] = sl_tensor_buffer_new (sl_graph_input_tensor (graph, i)->bytes);
     fill_noise (sl_graph_input_tensor (graph, i), loop->inputs[i]);
@@ -654,6 +652,5 @@ sl_bench_model (int argc, char **argv)
                             : bench_all) (&settings, threads, &error)
       && (page == NULL || sl_bench_page_write (page, html, &error)))
     return SL_EXIT_OK;
-  sl_complain ("bench model", "%s", error->message);
-  return SL_EXIT_FAILED;
+  return sl_complain ("bench model", "%s", error->message);
 }

@@ -440,10 +440,8 @@ read_annotations (Reading *r)
     r->area = r->labelled = -1;
     r->has_box = r->has_mask = r->has_points = FALSE;
     r->annotations++;
-    if (!read_members (r, rows) || !add_annotation (r)) {
-      g_prefix_error (&r->reader.error, "annotation %u: ", r->annotations);
-      return FALSE;
-    }
+    if (!read_members (r, rows) || !add_annotation (r))
+      return sl_fail_prefix (&r->reader.error, "annotation %u: ", r->annotations);
   }
   return r->reader.error == NULL;
 }

@@ -154,10 +154,8 @@ run (const Options *options, char **models)
   g_autoptr (GError) error = NULL;
   sl_interrupt_catch (PATIENCE_MS);
   g_autoptr (SlSpawner) spawner = sl_spawner_new (&error);
-  if (spawner == NULL) {
-    sl_complain ("eval", "%s", error->message);
-    return SL_EXIT_FAILED;
-  }
+  if (spawner == NULL)
+    return sl_complain ("eval", "%s", error->message);
   sl_elements_init (NULL, NULL);
   const gboolean good = evaluate (options, models, spawner, &error);
   if (sl_interrupted ())

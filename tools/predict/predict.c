@@ -241,8 +241,7 @@ predict_if_due (Run *run, const SlInput *input)
     (run->output != NULL ? write_input : predict_input) (run, input, &error);
   if (error == NULL)
     return SL_EXIT_OK;
-  sl_complain ("predict", "%s: %s", input->name, error->message);
-  return SL_EXIT_FAILED;
+  return sl_complain ("predict", "%s: %s", input->name, error->message);
 }
 
 static int
@@ -272,8 +271,7 @@ predict_list (Run *run)
   }
   if (error == NULL)
     return status;
-  sl_complain ("predict", "%s", error->message);
-  return SL_EXIT_FAILED;
+  return sl_complain ("predict", "%s", error->message);
 }
 
 static int
@@ -282,8 +280,7 @@ finish_drawing (SlDrawer *drawer, int status)
   g_autoptr (GError) error = NULL;
   if (drawer == NULL || sl_drawer_finish (drawer, &error))
     return status;
-  sl_complain ("predict", "%s", error->message);
-  return SL_EXIT_FAILED;
+  return sl_complain ("predict", "%s", error->message);
 }
 
 /* Without a picture, as in a share that has none, CSV is its heading. */
@@ -296,8 +293,7 @@ finish_table (Run *run, int status)
   print_heading (run);
   if (run->output == NULL || sl_output_begin (run->output, &error))
     return SL_EXIT_OK;
-  sl_complain ("predict", "%s", error->message);
-  return SL_EXIT_FAILED;
+  return sl_complain ("predict", "%s", error->message);
 }
 
 static void
@@ -340,8 +336,7 @@ close_files (Run *run, int status)
   sl_listing_free (run->list);
   if (sl_output_close (run->output, &error))
     return status;
-  sl_complain ("predict", "%s", error->message);
-  return SL_EXIT_FAILED;
+  return sl_complain ("predict", "%s", error->message);
 }
 
 static int
@@ -358,10 +353,8 @@ load_and_predict (const Options *options, SlSpawner *spawner, Run *run)
   g_autoptr (SlFramePredictor) predictor = sl_frame_predictor_new (&how, &bad_model);
   g_autoptr (SlDrawer) drawer =
     predictor != NULL && options->draw != NULL ? sl_drawer_new (options->draw, &bad_model) : NULL;
-  if (bad_model != NULL) {
-    sl_complain ("predict", "%s", bad_model->message);
-    return SL_EXIT_FAILED;
-  }
+  if (bad_model != NULL)
+    return sl_complain ("predict", "%s", bad_model->message);
   if (options->model.settings.model == NULL)
     sl_complain (
       "predict",
@@ -416,10 +409,8 @@ start_and_predict (const Options *options, char **arguments)
   g_autoptr (GError) error = NULL;
   sl_interrupt_catch (PATIENCE_MS);
   g_autoptr (SlSpawner) spawner = sl_spawner_new (&error);
-  if (spawner == NULL) {
-    sl_complain ("predict", "%s", error->message);
-    return SL_EXIT_FAILED;
-  }
+  if (spawner == NULL)
+    return sl_complain ("predict", "%s", error->message);
   sl_elements_init (NULL, NULL);
   sl_elements_register_static ();
   return predict (options, spawner, arguments);

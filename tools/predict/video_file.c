@@ -239,8 +239,7 @@ check (SlVideoFile *video, GstClockTime wait, GError **error)
 {
   if (!sl_bus_take_error (video->pipeline, wait, NULL, error))
     return TRUE;
-  g_prefix_error (error, "--draw %s: ", video->path);
-  return FALSE;
+  return sl_fail_prefix (error, "--draw %s: ", video->path);
 }
 
 static gboolean
@@ -319,10 +318,8 @@ sl_video_file_finish (SlVideoFile *video, GError **error)
   if (video->pipeline == NULL)
     return TRUE;
   gst_app_src_end_of_stream (GST_APP_SRC (video->source));
-  if (!sl_bus_wait_for_end (video->pipeline, GST_CLOCK_TIME_NONE, error)) {
-    g_prefix_error (error, "--draw %s: ", video->path);
-    return FALSE;
-  }
+  if (!sl_bus_wait_for_end (video->pipeline, GST_CLOCK_TIME_NONE, error))
+    return sl_fail_prefix (error, "--draw %s: ", video->path);
   gst_element_set_state (video->pipeline, GST_STATE_NULL);
   gst_clear_object (&video->pipeline);
   if (g_rename (video->part, video->path) == 0)

@@ -326,8 +326,7 @@ open_remote (Source *source, SlSpawner *spawner, const SlInput *input, GError **
   source->remote = sl_decoder_client_new (spawner, TIMEOUT, "", tell_note);
   if (sl_decoder_client_open (source->remote, input, error))
     return TRUE;
-  g_prefix_error (error, "%s: ", input->name);
-  return FALSE;
+  return sl_fail_prefix (error, "%s: ", input->name);
 }
 
 static gboolean
@@ -446,11 +445,8 @@ read_description (Options *options, GstElement **camera, SlNormalizeSpec *said)
   if (options->description != NULL) {
     sl_run_register_elements ();
     if (!sl_pipeline_watch (options->description, &options->set,
-                            options->camera == NULL ? camera : NULL, &options->model, said,
-                            &error)) {
-      sl_complain ("calibrate", "%s", error->message);
-      return SL_EXIT_FAILED;
-    }
+                            options->camera == NULL ? camera : NULL, &options->model, said, &error))
+      return sl_complain ("calibrate", "%s", error->message);
   }
   if (!check_model (options))
     return SL_EXIT_USAGE;
@@ -466,10 +462,8 @@ run (Options *options)
   SlNormalizeSpec said = { .filter = SL_FILTER_AUTO, .pad_value = -1 };
   sl_interrupt_catch (0);
   g_autoptr (SlSpawner) spawner = sl_spawner_new (&error);
-  if (spawner == NULL) {
-    sl_complain ("calibrate", "%s", error->message);
-    return SL_EXIT_FAILED;
-  }
+  if (spawner == NULL)
+    return sl_complain ("calibrate", "%s", error->message);
   sl_elements_init (NULL, NULL);
   const int status = read_description (options, &camera, &said);
   if (status != SL_EXIT_OK)

@@ -269,10 +269,8 @@ run (const Options *options)
   g_autoptr (GError) error = NULL;
   sl_interrupt_catch (PATIENCE_MS);
   g_autoptr (SlSpawner) spawner = sl_spawner_new (&error);
-  if (spawner == NULL) {
-    sl_complain ("quantize", "%s", error->message);
-    return SL_EXIT_FAILED;
-  }
+  if (spawner == NULL)
+    return sl_complain ("quantize", "%s", error->message);
   sl_elements_init (NULL, NULL);
   const gboolean good = open_and_quantize (options, spawner, &error);
   if (sl_interrupted ())

@@ -59,6 +59,5 @@ sl_http_check (const SlDescription *description, GError **error)
   if (settings.listen == NULL
       || (address != NULL && sl_http_check_reach (&settings, address, error)))
     return TRUE;
-  g_prefix_error (error, "%s %s: ", origin, settings.listen);
-  return FALSE;
+  return sl_fail_prefix (error, "%s %s: ", origin, settings.listen);
 }
