@@ -228,3 +228,16 @@ sl_fb_vector_data (const SlFbVector *vector)
 {
   return vector->fb != NULL ? vector->fb->data + vector->at : NULL;
 }
+
+char *
+sl_fb_dup_name (const SlFbTable *table, guint field, gsize limit)
+{
+  gsize length;
+  const char *text = sl_fb_string (table, field, &length);
+  char *name =
+    text != NULL ? g_utf8_make_valid (text, (gssize) MIN (length, limit)) : g_strdup ("");
+  for (char *p = name; *p != '\0'; p++)
+    if (g_ascii_iscntrl (*p))
+      *p = '?';
+  return name;
+}

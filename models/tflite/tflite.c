@@ -75,8 +75,9 @@ reader_clear (Reader *reader)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Reader, reader_clear)
 
 static gboolean
-may_copy (Reader *reader, guint64 bytes, GError **error)
+may_copy (gpointer data, guint64 bytes, GError **error)
 {
+  Reader *reader = data;
   reader->copied += bytes;
   if (reader->copied <= (guint64) reader->fb.size * 4 + COPY_ALLOWANCE)
     return TRUE;
@@ -84,24 +85,11 @@ may_copy (Reader *reader, guint64 bytes, GError **error)
                   "names and quantisation of the tensors are larger than the file that holds them");
 }
 
-/* A printable copy of a string field. */
-static char *
-dup_name (const SlFbTable *table, guint field)
-{
-  gsize length;
-  const char *text = sl_fb_string (table, field, &length);
-  char *name =
-    text != NULL ? g_utf8_make_valid (text, (gssize) MIN (length, MAX_NAME)) : g_strdup ("");
-  for (char *p = name; *p != '\0'; p++)
-    if (g_ascii_iscntrl (*p))
-      *p = '?';
-  return name;
-}
-
 /* The bytes of buffer @index: NULL with *bytes 0 for an empty one. */
 static gboolean
-find_buffer (Reader *reader, guint32 index, const guint8 **data, gsize *bytes, GError **error)
+find_buffer (gpointer file, guint32 index, const guint8 **data, gsize *bytes, GError **error)
 {
+  Reader *reader = file;
   *data = NULL;
   *bytes = 0;
   if (index >= reader->buffers.count)
@@ -169,7 +157,7 @@ read_codes (Reader *reader, const SlFbTable *model, GError **error)
     const gint8 old = (gint8) sl_fb_u8 (&table, TFL_CODE_DEPRECATED, 0);
     Code code = { .builtin = MAX (old, sl_fb_i32 (&table, TFL_CODE_BUILTIN, 0)) };
     if (code.builtin == TFL_BUILTIN_CUSTOM)
-      code.custom = dup_name (&table, TFL_CODE_CUSTOM);
+      code.custom = sl_fb_dup_name (&table, TFL_CODE_CUSTOM, MAX_NAME);
     code.op = tfl_op_find (code.builtin, code.custom);
     g_array_append_val (reader->codes, code);
     if (!may_copy (reader, code.custom != NULL ? strlen (code.custom) : 0, error))
@@ -185,18 +173,6 @@ builtin_of (gpointer data, guint32 code)
   return code < reader->codes->len && g_array_index (reader->codes, Code, code).custom == NULL
            ? g_array_index (reader->codes, Code, code).builtin
            : -1;
-}
-
-static gboolean
-find_any_buffer (gpointer data, guint32 index, const guint8 **bytes, gsize *size, GError **error)
-{
-  return find_buffer (data, index, bytes, size, error);
-}
-
-static gboolean
-may_copy_more (gpointer data, guint64 bytes, GError **error)
-{
-  return may_copy (data, bytes, error);
 }
 
 /* @variable: number of an operator of variables, whose handles are no tensors; -1 = another. */
@@ -224,7 +200,7 @@ node_name (Reader *reader, const SlFbTable *node)
   if (first < 0 || first >= (gint64) reader->tensors.count)
     return g_strdup ("");
   const SlFbTable tensor = sl_fb_vector_table (&reader->tensors, (guint32) first);
-  return dup_name (&tensor, TFL_TENSOR_NAME);
+  return sl_fb_dup_name (&tensor, TFL_TENSOR_NAME, MAX_NAME);
 }
 
 /* One sentence for all operators that are missing. */
@@ -532,7 +508,7 @@ static gboolean
 read_tensor (Reader *reader, guint index, GError **error)
 {
   const SlFbTable table = sl_fb_vector_table (&reader->tensors, index);
-  g_autofree char *name = dup_name (&table, TFL_TENSOR_NAME);
+  g_autofree char *name = sl_fb_dup_name (&table, TFL_TENSOR_NAME, MAX_NAME);
   SlTensor tensor = { 0 };
   if (!may_copy (reader, strlen (name), error))
     return FALSE;
@@ -792,7 +768,7 @@ read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModel
   if (!open_model (&reader, &model, error) || !read_codes (&reader, &model, error))
     return FALSE;
   reader.variables = tfl_variables_new (
-    &(TflVariableFile){ &reader, &reader.fb, graph, find_any_buffer, builtin_of, may_copy_more });
+    &(TflVariableFile){ &reader, &reader.fb, graph, find_buffer, builtin_of, may_copy });
   reader.used = g_new0 (guint8, MAX (reader.tensors.count, 1));
   reader.signed_copies = g_new0 (gint32, MAX (reader.tensors.count, 1));
   if (!scan_operators (&reader, error))
