@@ -166,9 +166,8 @@ static char *
 dup_kept (SlAnalyze *self)
 {
   g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
-  char *kept = self->analyzer != NULL ? sl_analyzer_save (self->analyzer)
-                                      : g_strdup (self->resume != NULL ? self->resume : self->kept);
-  return kept;
+  return self->analyzer != NULL ? sl_analyzer_save (self->analyzer)
+                                : g_strdup (self->resume != NULL ? self->resume : self->kept);
 }
 
 static void
@@ -182,9 +181,8 @@ sl_analyze_get_property (GObject *object, guint id, GValue *value, GParamSpec *s
     g_value_take_string (value, dup_kept ((SlAnalyze *) object));
     return;
   }
-  GST_OBJECT_LOCK (object);
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (object));
   sl_property_get (object, &properties[id - 1], value);
-  GST_OBJECT_UNLOCK (object);
 }
 
 static void
@@ -217,8 +215,7 @@ post (SlAnalyze *self, GstStructure *structure, guint64 timestamp)
 {
   gst_structure_set (structure, "timestamp", G_TYPE_UINT64, timestamp, "json", G_TYPE_STRING,
                      self->line->str, NULL);
-  gst_element_post_message (GST_ELEMENT (self),
-                            gst_message_new_element (GST_OBJECT (self), structure));
+  sl_element_post (GST_ELEMENT (self), structure);
 }
 
 static void

@@ -207,8 +207,7 @@ static char *
 dup_display_location (SlPublish *self)
 {
   g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
-  char *location = sl_redact_uri (self->settings.location, NULL);
-  return location;
+  return sl_redact_uri (self->settings.location, NULL);
 }
 
 /* Publisher's thread. */
@@ -229,8 +228,7 @@ notify (gpointer user_data, SlPublishState state, const char *reason, guint retr
     "slpublish", "state", G_TYPE_STRING, names[state], "location", G_TYPE_STRING, location,
     "reason", G_TYPE_STRING, reason, "retry-ms", G_TYPE_UINT, retry_ms, "published", G_TYPE_UINT64,
     counts.published, "dropped", G_TYPE_UINT64, counts.dropped, NULL);
-  gst_element_post_message (GST_ELEMENT (self),
-                            gst_message_new_element (GST_OBJECT (self), structure));
+  sl_element_post (GST_ELEMENT (self), structure);
   if (state == SL_PUBLISH_REFUSED && !self->told_refused) {
     self->told_refused = TRUE;
     GST_ELEMENT_WARNING (self, RESOURCE, WRITE,
@@ -560,8 +558,7 @@ static gboolean
 is_enabled (SlPublish *self)
 {
   g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
-  const gboolean enabled = self->settings.enabled;
-  return enabled;
+  return self->settings.enabled;
 }
 
 /* Now and then, with what is found drawn. It takes some milliseconds. */

@@ -61,6 +61,12 @@ sl_element_report (GstElement *element, const GError *error)
   return FALSE;
 }
 
+void
+sl_element_post (GstElement *element, GstStructure *structure)
+{
+  gst_element_post_message (element, gst_message_new_element (GST_OBJECT (element), structure));
+}
+
 gboolean
 sl_element_is_inside (GstElement *element, const char *type)
 {

@@ -291,12 +291,33 @@ sl_tensor_caps_contract (const GstCaps *caps)
                                                                   : NULL;
 }
 
-char *
-sl_tensor_caps_dimensions (const SlTensorInfo *tensor)
+static gboolean
+list_has (const GValue *list, const char *text)
 {
-  GString *text = g_string_new (NULL);
-  append_dimensions (text, tensor, 0);
-  return g_string_free (text, FALSE);
+  for (guint i = 0; i < gst_value_list_get_size (list); i++)
+    if (g_strcmp0 (g_value_get_string (gst_value_list_get_value (list, i)), text) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* Sets @field to @text where the caps leave it open. */
+static void
+prefer (GstStructure *structure, const char *field, const char *text)
+{
+  const GValue *value = gst_structure_get_value (structure, field);
+  if (value == NULL || (GST_VALUE_HOLDS_LIST (value) && list_has (value, text)))
+    gst_structure_set (structure, field, G_TYPE_STRING, text, NULL);
+}
+
+void
+sl_tensor_caps_prefer (GstCaps *caps, const SlTensorInfo *tensor)
+{
+  GstStructure *structure = gst_caps_get_structure (caps, 0);
+  const gboolean single = gst_structure_has_name (structure, SL_TENSOR_CAPS_NAME);
+  g_autoptr (GString) dimensions = g_string_new (NULL);
+  append_dimensions (dimensions, tensor, 0);
+  prefer (structure, single ? "type" : "types", sl_dtype_name (tensor->dtype));
+  prefer (structure, single ? "dimension" : "dimensions", dimensions->str);
 }
 
 gboolean
