@@ -12,8 +12,77 @@
 #include "core/base/printable.h"
 #include "core/base/fail.h"
 #include "core/base/suggest.h"
-#include "pipelines/description/camera_link.h"
 #include "pipelines/description/numbering.h"
+
+#define ENCODED "encoded"
+
+/* Elements whose frames are those that came. A clip must not show more than the launch line passes
+ * on, so elements that cover or crop a part of the picture also apply to clips. */
+static const char *const transparent[] = {
+  "slpredict", "sltrack", "slanalyze", "slnormalize", "slinfer",  "slpostprocess", "slpublish",
+  "queue",     "queue2",  "tee",       "capsfilter",  "identity", "videorate",     "videoconvert"
+};
+
+/* (transfer none) */
+static const char *
+factory_of (GstElement *element)
+{
+  GstElementFactory *factory = gst_element_get_factory (element);
+  return factory != NULL ? GST_OBJECT_NAME (factory) : "";
+}
+
+static gboolean
+is_transparent (GstElement *element)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (transparent); i++)
+    if (strcmp (factory_of (element), transparent[i]) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* (transfer full) (nullable): what is linked to the sink pad of @element. */
+static GstElement *
+element_before (GstElement *element)
+{
+  g_autoptr (GstPad) sink = gst_element_get_static_pad (element, "sink");
+  g_autoptr (GstPad) peer = sink != NULL ? gst_pad_get_peer (sink) : NULL;
+  return peer != NULL ? gst_pad_get_parent_element (peer) : NULL;
+}
+
+/* (transfer full) (nullable) */
+static GstElement *
+camera_before (GstElement *recorder)
+{
+  GstElement *element = element_before (recorder);
+  while (element != NULL && is_transparent (element)) {
+    GstElement *before = element_before (element);
+    gst_object_unref (element);
+    element = before;
+  }
+  if (element != NULL && strcmp (factory_of (element), "slcamera") != 0)
+    gst_clear_object (&element);
+  return element;
+}
+
+static gboolean
+is_in_use (GstElement *element)
+{
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (element, ENCODED);
+  return pad != NULL;
+}
+
+/* Links the pad encoded of the slcamera before @recorder, an slrecord, to its own, where between
+ * them are only elements that leave pictures as they are, neither pad is in use, and no encoder is
+ * set. Whether it did. */
+static gboolean
+link_camera (GstElement *recorder)
+{
+  g_autoptr (GstElement) camera = camera_before (recorder);
+  g_autofree char *encoder = NULL;
+  g_object_get (recorder, "encoder", &encoder, NULL);
+  return camera != NULL && (encoder == NULL || *encoder == '\0') && !is_in_use (camera)
+         && !is_in_use (recorder) && gst_element_link_pads (camera, ENCODED, recorder, ENCODED);
+}
 
 void
 sl_find_installed_elements (const char *element)
@@ -375,7 +444,7 @@ apply_record (GstElement *pipeline, const SlDescription *description, GError **e
   }
   if (recorder == NULL)
     return TRUE;
-  sl_camera_link_recorder (recorder);
+  link_camera (recorder);
   g_object_get (recorder, "source", &source, NULL);
   if (source == NULL)
     g_object_set (recorder, "source", description->name, NULL);
