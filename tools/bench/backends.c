@@ -50,23 +50,17 @@ print_json (const Row *row)
   GString *out = g_string_new ("{\"backend\":");
   sl_json_append_string (out, row->name);
   if (row->error != NULL) {
-    g_string_append (out, ",\"error\":");
-    sl_json_append_string (out, row->error->message);
+    sl_json_append_text (out, "error", row->error->message);
   } else {
-    g_string_append (out, ",\"title\":");
-    sl_json_append_string (out, row->title);
-    g_string_append (out, ",\"min_ms\":");
-    sl_json_append_double (out, row->ms, 6);
-    g_string_append (out, ",\"cpu_ms\":");
-    sl_json_append_double (out, row->cpu_ms, 6);
+    sl_json_append_text (out, "title", row->title);
+    sl_json_append_number (out, "min_ms", row->ms, 6);
+    sl_json_append_number (out, "cpu_ms", row->cpu_ms, 6);
     if (row->joules > 0) {
-      g_string_append (out, ",\"joules\":");
-      sl_json_append_double (out, row->joules, 6);
+      sl_json_append_number (out, "joules", row->joules, 6);
     }
   }
   if (row->compared) {
-    g_string_append (out, ",\"difference\":");
-    sl_json_append_double (out, row->difference, 6);
+    sl_json_append_number (out, "difference", row->difference, 6);
     g_string_append_printf (out, ",\"agrees\":%s", row->agrees ? "true" : "false");
   }
   g_string_append (out, "}\n");
@@ -180,10 +174,8 @@ sl_bench_batch (const char *path, guint threads, guint batch, const SlModelLoadO
   g_string_printf (out, "{\"threads\":%u,\"batch\":%u,\"batch_ms\":", sl_session_threads (single),
                    n);
   sl_json_append_double (out, batch_ms, 6);
-  g_string_append (out, ",\"single_ms\":");
-  sl_json_append_double (out, single_ms, 6);
-  g_string_append (out, ",\"gain\":");
-  sl_json_append_double (out, gain, 6);
+  sl_json_append_number (out, "single_ms", single_ms, 6);
+  sl_json_append_number (out, "gain", gain, 6);
   puts (g_string_append (out, "}")->str);
   g_string_free (out, TRUE);
   return TRUE;

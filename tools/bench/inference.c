@@ -244,8 +244,7 @@ print_json (const Settings *settings, guint threads, const Result *r)
   else
     sl_json_append_double (out, (double) r->allocations / settings->runs, 6);
   if (r->joules > 0) {
-    g_string_append (out, ",\"joules_per_run\":");
-    sl_json_append_double (out, r->joules, 6);
+    sl_json_append_number (out, "joules_per_run", r->joules, 6);
   }
   g_string_append (out, "}\n");
   fwrite (out->str, 1, out->len, stdout);
@@ -442,8 +441,7 @@ print_comparison (const Settings *settings, guint threads, const SlPeer *peer, c
                   { "ratio_median", ours[middle] / theirs[middle] } };
   GString *out = g_string_new ("{\"model\":");
   sl_json_append_string (out, settings->model);
-  g_string_append (out, ",\"peer\":");
-  sl_json_append_string (out, sl_peer_name (peer));
+  sl_json_append_text (out, "peer", sl_peer_name (peer));
   g_string_append_printf (out, ",\"threads\":%u", threads);
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++) {
     g_string_append_printf (out, ",\"%s\":", numbers[i].name);
