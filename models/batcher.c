@@ -120,7 +120,7 @@ find_or_add (SlModel *model, SlSession *single, guint n, gint64 timeout, gboolea
   const guint threads = sl_session_threads (single);
   gboolean cancelled = FALSE;
   Batcher *batcher;
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&table_lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&table_lock);
   while ((batcher = find (model, threads, n, timeout)) != NULL && batcher->batch == NULL
          && !cancelled) {
     g_cond_wait_until (&table_changed, &table_lock, g_get_monotonic_time () + LOOK_US);
@@ -152,7 +152,7 @@ join (SlModel *model, SlSession *single, guint n, gint64 timeout, GError **error
     let_go (batcher);
     return NULL;
   }
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&table_lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&table_lock);
   batcher->batch = batch;
   g_cond_broadcast (&table_changed);
   return batcher;
@@ -167,7 +167,7 @@ sl_batch_stream_new (SlModel *model, SlSession *single, guint n, gint64 timeout_
   SlBatchStream *stream = g_new0 (SlBatchStream, 1);
   stream->batcher = batcher;
   stream->single = single;
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&batcher->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&batcher->lock);
   stream->next = batcher->streams;
   batcher->streams = stream;
   return stream;
@@ -333,28 +333,26 @@ sl_batch_stream_waited (const SlBatchStream *stream)
 void
 sl_batch_stream_cancel (SlBatchStream *stream, gboolean cancelled)
 {
-  g_mutex_lock (&stream->batcher->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&stream->batcher->lock);
   stream->cancelled = cancelled;
   if (cancelled)
     stream->last = 0;
   g_cond_broadcast (&stream->batcher->changed);
-  g_mutex_unlock (&stream->batcher->lock);
 }
 
 void
 sl_batch_stream_rest (SlBatchStream *stream)
 {
-  g_mutex_lock (&stream->batcher->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&stream->batcher->lock);
   stream->last = 0;
   g_cond_broadcast (&stream->batcher->changed);
-  g_mutex_unlock (&stream->batcher->lock);
 }
 
 char *
 sl_batch_stream_take_notice (SlBatchStream *stream)
 {
   const char *failure = NULL;
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&stream->batcher->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&stream->batcher->lock);
   if (!stream->told && !stream->batcher->running)
     failure = sl_batch_session_failure (stream->batcher->batch);
   stream->told |= failure != NULL;
@@ -373,7 +371,7 @@ sl_batch_stream_session (const SlBatchStream *stream)
 guint64
 sl_batch_stream_count (SlBatchStream *stream, guint64 *inputs)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&stream->batcher->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&stream->batcher->lock);
   const guint64 runs = stream->batcher->runs;
   *inputs = stream->batcher->inputs;
   return runs;

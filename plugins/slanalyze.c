@@ -165,7 +165,7 @@ read_counts (SlAnalyze *self)
 static char *
 dup_kept (SlAnalyze *self)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   return self->analyzer != NULL ? sl_analyzer_save (self->analyzer)
                                 : g_strdup (self->resume != NULL ? self->resume : self->kept);
 }
@@ -181,7 +181,7 @@ sl_analyze_get_property (GObject *object, guint id, GValue *value, GParamSpec *s
     g_value_take_string (value, dup_kept ((SlAnalyze *) object));
     return;
   }
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (object));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (object));
   sl_property_get (object, &properties[id - 1], value);
 }
 
@@ -327,7 +327,7 @@ sl_analyze_set_caps (GstBaseTransform *base, GstCaps *in, GstCaps *out)
   gst_structure_get_fraction (structure, "framerate", &fps_n, &fps_d);
   self->interval = fps_n > 0 ? gst_util_uint64_scale (GST_SECOND, (guint64) fps_d, (guint64) fps_n)
                              : GST_SECOND / 25;
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   sl_analyzer_set_size (self->analyzer, self->width, self->height);
   return TRUE;
 }

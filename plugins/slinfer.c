@@ -236,7 +236,7 @@ sl_infer_copy_metadata (GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
 static SlContract *
 get_contract (SlInfer *self)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   return self->contract != NULL ? sl_contract_ref (self->contract) : NULL;
 }
 
@@ -285,7 +285,7 @@ is_video (GstEvent *event, GError **error)
 static void
 set_cancelled (SlInfer *self, gboolean cancelled)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   self->cancelled = cancelled;
   if (self->batch != NULL)
     sl_batch_stream_cancel (self->batch, cancelled);
@@ -312,7 +312,7 @@ sl_infer_sink_event (GstBaseTransform *base, GstEvent *event)
 static GstClockTime
 batch_wait (SlInfer *self)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   return self->batch != NULL ? (GstClockTime) self->active.batch_timeout * GST_MSECOND : 0;
 }
 
@@ -616,7 +616,7 @@ sl_infer_dispatch_properties_changed (GObject *object, guint n, GParamSpec **psp
 static void
 set_playing (SlInfer *self, gboolean playing)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   self->playing = playing;
 }
 
@@ -630,7 +630,7 @@ forget_swap (SlInfer *self, gboolean given_up)
   sl_model_swap_go_on (self->swap);
   if (!any && !given_up)
     return;
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   self->stale = TRUE;
 }
 
@@ -639,7 +639,7 @@ static void
 state_handed_inputs (SlInfer *self)
 {
   char *stated = sl_held_inputs_stated (self->held);
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   g_free (self->settings.handed_inputs);
   self->settings.handed_inputs = stated;
   self->stale = TRUE;
@@ -725,7 +725,7 @@ sl_infer_start (GstBaseTransform *base)
 static void
 sl_infer_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (object));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (object));
   guint n;
   sl_property_set (object, &sl_infer_settings_properties (AT_SETTINGS, &n)[id - 1], value);
   ((SlInfer *) object)->stale = TRUE;

@@ -314,7 +314,7 @@ is_due (SlNormalize *self)
 static SlFrameContent
 skipped_content (SlNormalize *self)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   return self->parts.objects ? SL_FRAME_SKIPPED_OBJECTS : SL_FRAME_SKIPPED;
 }
 
@@ -728,7 +728,7 @@ static void
 sl_normalize_get_property (GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
   SlNormalize *self = (SlNormalize *) object;
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   if (id == PROP_DAMAGED)
     g_value_set_uint64 (value, self->damaged);
   else

@@ -240,7 +240,7 @@ sl_postprocess_sink_query (GstPad *pad, GstObject *parent, GstQuery *query)
 static gboolean
 settings_changed (SlPostprocess *self)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   return self->stale;
 }
 
@@ -563,7 +563,7 @@ static void
 follow (SlPostprocess *self, SlPredictionView *prediction, GstClockTime time)
 {
   sl_tracking_run (&self->tracking, prediction, time);
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   self->settings.next_id = sl_tracker_next_id (self->tracking.tracker);
 }
 
@@ -726,7 +726,7 @@ sl_postprocess_change_state (GstElement *element, GstStateChange transition)
 static void
 sl_postprocess_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (object));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (object));
   sl_property_set (object, &properties[id - 1], value);
   ((SlPostprocess *) object)->stale = TRUE;
 }

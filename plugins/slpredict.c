@@ -223,7 +223,7 @@ stamp (SlPredict *self, GstBuffer *frame)
   SlFrameMeta *meta = sl_buffer_ensure_frame_meta (frame, NULL);
   if (meta->captured == 0)
     meta->captured = g_get_monotonic_time ();
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   meta->serial = ++self->taken;
   return frame;
 }
@@ -524,7 +524,7 @@ sl_predict_get_property (GObject *object, guint id, GValue *value, GParamSpec *p
     g_object_get_property (G_OBJECT (self->children[NORMALIZE]), "damaged", value);
     return;
   }
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   if (id == PROP_REGION)
     g_value_set_string (value, self->region);
   else if (id == PROP_DROP)
@@ -533,7 +533,6 @@ sl_predict_get_property (GObject *object, guint id, GValue *value, GParamSpec *p
     g_value_set_boolean (value, self->read);
   else
     g_value_set_uint64 (value, self->dropped);
-  GST_OBJECT_UNLOCK (self);
 }
 
 static void

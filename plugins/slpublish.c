@@ -206,7 +206,7 @@ read_counts (SlPublish *self)
 static char *
 dup_display_location (SlPublish *self)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   return sl_redact_uri (self->settings.location, NULL);
 }
 
@@ -557,7 +557,7 @@ tell_losses (SlPublish *self, const SlPublishCounts *before)
 static gboolean
 is_enabled (SlPublish *self)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   return self->settings.enabled;
 }
 

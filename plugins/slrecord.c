@@ -197,14 +197,14 @@ sl_record_get_property (GObject *object, guint id, GValue *value, GParamSpec *sp
     g_value_take_boxed (value, read_stats ((SlRecord *) object));
     return;
   }
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (object));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (object));
   sl_property_get (object, &properties[id - 1], value);
 }
 
 static void
 ask (SlRecord *self, const char *reason)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   if (self->asked.length < ASKED_MOST)
     g_queue_push_tail (&self->asked, g_strdup (reason != NULL ? reason : ""));
 }
@@ -279,7 +279,7 @@ event_found (gpointer data, const char *word, const char *json)
 static char *
 next_asked (SlRecord *self)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   return g_queue_pop_head (&self->asked);
 }
 
@@ -400,7 +400,7 @@ end_encoder (SlRecord *self, gboolean drain)
 static gboolean
 has_encoded (SlRecord *self)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   return self->encoded != NULL;
 }
 

@@ -131,7 +131,7 @@ update_figures (SlRemote *self)
 static void
 read_figures (SlRemote *self, SlRemoteFigures *figures)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   self->figures.workers = 0;
   self->figures.connected = FALSE;
   update_figures (self);
@@ -142,7 +142,7 @@ read_figures (SlRemote *self, SlRemoteFigures *figures)
 static SlContract *
 get_contract (SlRemote *self)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   return self->contract != NULL ? sl_contract_ref (self->contract) : NULL;
 }
 
@@ -150,7 +150,7 @@ get_contract (SlRemote *self)
 static SlContract *
 get_offer (SlRemote *self, char hash[SL_REMOTE_HASH])
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   SlContract *offer = self->client != NULL ? sl_remote_client_offer (self->client, hash) : NULL;
   if (offer != NULL && g_str_equal (hash, self->hash))
     g_clear_pointer (&offer, sl_contract_unref);
@@ -211,7 +211,7 @@ open_client (SlRemote *self, char **warning, GError **error)
   const Settings *s = &self->settings;
   g_autofree char *password = NULL;
   SlRemoteClient *client = NULL;
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   if (s->location == NULL)
     sl_fail (error, SL_ERROR_ARGUMENT, "%s",
              "location is not set: expected one such as " SL_REMOTE_EXAMPLE);
@@ -235,7 +235,7 @@ open_client (SlRemote *self, char **warning, GError **error)
 static void
 interrupt (SlRemote *self)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   self->interrupted = TRUE;
   if (self->client != NULL)
     sl_remote_client_unlock (self->client, TRUE);
@@ -244,7 +244,7 @@ interrupt (SlRemote *self)
 static gboolean
 is_interrupted (SlRemote *self)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   return self->interrupted;
 }
 
@@ -413,7 +413,7 @@ src_query (GstPad *pad, GstObject *parent, GstQuery *query)
 static void
 set_flow (SlRemote *self, GstFlowReturn flow)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   self->flow = flow;
 }
 
@@ -422,7 +422,7 @@ set_flow (SlRemote *self, GstFlowReturn flow)
 static void
 set_stream_flow (SlRemote *self, GstFlowReturn flow)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   if (self->stream_in == self->stream_out)
     self->flow = flow;
 }
@@ -430,7 +430,7 @@ set_stream_flow (SlRemote *self, GstFlowReturn flow)
 static GstFlowReturn
 get_flow (SlRemote *self)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   return self->flow;
 }
 
@@ -504,7 +504,7 @@ compute_here (SlRemote *self, const SlRemoteEntry *entry, void *const *outputs, 
 static gboolean
 has_fallback (SlRemote *self)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   return self->settings.fallback != NULL && !self->fallback_failed;
 }
 
@@ -554,7 +554,7 @@ fill (SlRemote *self, GstBuffer *buffer, const SlRemoteEntry *entry)
 static void
 note_loss (SlRemote *self, const SlRemoteEntry *entry)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   if (self->figures.lost_since == 0)
     self->figures.lost_since = entry->begun;
 }
@@ -732,7 +732,7 @@ sl_remote_get_property (GObject *object, guint id, GValue *value, GParamSpec *ps
     sl_remote_figures_get (&figures, id - FIRST_FIGURE, value);
     return;
   }
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   if (g_str_equal (pspec->name, "password"))
     g_value_set_string (value, NULL);
   else if (g_str_equal (pspec->name, "location"))

@@ -108,9 +108,8 @@ orientation_of (SlResize *self)
 static Settings
 settings_of (SlResize *self)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
-  Settings settings = self->settings;
-  return settings;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  return self->settings;
 }
 
 static gboolean
@@ -272,7 +271,7 @@ read_video (GstCaps *caps, GstVideoInfo *video, SlImageInfo *image, GError **err
 static gboolean
 take_changed (SlResize *self)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   const gboolean changed = self->changed;
   self->changed = FALSE;
   return changed;

@@ -412,10 +412,9 @@ void
 sl_predictor_reset (SlPredictor *self)
 {
   g_return_if_fail (SL_IS_PREDICTOR (self));
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   if (self->session != NULL)
     sl_session_forget (self->session);
-  g_mutex_unlock (&self->lock);
 }
 
 /**
@@ -434,7 +433,7 @@ gboolean
 sl_predictor_get_input_size (SlPredictor *self, guint *width, guint *height)
 {
   g_return_val_if_fail (SL_IS_PREDICTOR (self) && width != NULL && height != NULL, FALSE);
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   const gboolean loaded = self->session != NULL;
   *width = loaded ? (guint) self->spec.width : 0;
   *height = loaded ? (guint) self->spec.height : 0;
@@ -457,7 +456,7 @@ char *
 sl_predictor_dup_summary (SlPredictor *self)
 {
   g_return_val_if_fail (SL_IS_PREDICTOR (self), NULL);
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   return self->session != NULL ? sl_contract_summary (sl_model_contract (self->model)) : NULL;
 }
 
@@ -465,19 +464,17 @@ static void
 sl_predictor_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   SlPredictor *self = SL_PREDICTOR (object);
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   self->model_stale |= sl_predictor_settings_set (&self->settings, id, value, pspec);
   self->decoding_stale = TRUE;
-  g_mutex_unlock (&self->lock);
 }
 
 static void
 sl_predictor_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   SlPredictor *self = SL_PREDICTOR (object);
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   sl_predictor_settings_get (&self->settings, id, value, pspec);
-  g_mutex_unlock (&self->lock);
 }
 
 static void

@@ -71,7 +71,7 @@ sl_external_model_new (const SlExternalRequest *request, GError **error)
 SlExternalModel *
 sl_external_model_ref (SlExternalModel *model)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&lock);
   model->refs++;
   return model;
 }
@@ -79,7 +79,7 @@ sl_external_model_ref (SlExternalModel *model)
 SlExternalModel *
 sl_external_model_find_shared (const char *identity)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&lock);
   SlExternalModel *model = shared != NULL ? g_hash_table_lookup (shared, identity) : NULL;
   if (model != NULL)
     model->refs++;
@@ -94,7 +94,7 @@ sl_external_model_share (SlExternalModel *model, const char *identity)
     sl_external_model_unref (model);
     return other;
   }
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&lock);
   if (shared == NULL)
     shared = g_hash_table_new (g_str_hash, g_str_equal);
   if (!g_hash_table_contains (shared, identity)) {

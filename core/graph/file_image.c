@@ -363,7 +363,7 @@ bring_back (SlFileImage *image, GError **error)
 gboolean
 sl_file_image_use (SlFileImage *image, GError **error)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&image->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&image->lock);
   const gboolean good = bring_back (image, error);
   image->users += good;
   return good;
@@ -391,12 +391,11 @@ flag (SlFileImage *image, const void *data, gsize bytes, guint8 flags)
   const gboolean spare = flags == PAGE_SPARE;
   if (!find_pages (image, data, bytes, spare, &first, &end))
     return;
-  g_mutex_lock (&image->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&image->lock);
   for (gsize i = first; i < end; i++)
     image->pages[i] |= flags;
   if (spare && image->users == 1)
     give_back (image, first, end);
-  g_mutex_unlock (&image->lock);
 }
 
 void
@@ -420,18 +419,17 @@ sl_file_image_spare_rest (SlFileImage *image)
 void
 sl_file_image_done (SlFileImage *image)
 {
-  g_mutex_lock (&image->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&image->lock);
   image->users--;
   if (image->users == 0)
     give_back (image, 0, image->mapped / image->page);
-  g_mutex_unlock (&image->lock);
 }
 
 gsize
 sl_file_image_resident (SlFileImage *image)
 {
   gsize pages = 0;
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&image->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&image->lock);
   for (gsize i = 0; i < image->mapped / image->page; i++)
     pages += (image->pages[i] & PAGE_GONE) == 0;
   return pages * image->page;

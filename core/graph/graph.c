@@ -61,7 +61,7 @@ sl_graph_share (SlGraph *graph, const char *identity)
 SlGraph *
 sl_graph_find_shared (const char *identity)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&shared_mutex);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&shared_mutex);
   SlGraph *graph = shared != NULL ? g_hash_table_lookup (shared, identity) : NULL;
   if (graph != NULL)
     sl_graph_ref (graph);
@@ -74,7 +74,7 @@ drop_reference (SlGraph *graph)
 {
   if (graph->identity == NULL)
     return g_atomic_ref_count_dec (&graph->refs);
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&shared_mutex);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&shared_mutex);
   const gboolean last = g_atomic_ref_count_dec (&graph->refs);
   if (last)
     g_hash_table_remove (shared, graph->identity);
@@ -538,7 +538,7 @@ gpointer
 sl_graph_attach (SlGraph *graph, gpointer (*make) (void), GDestroyNotify destroy)
 {
   static GMutex mutex;
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&mutex);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&mutex);
   if (graph->attachment == NULL) {
     graph->attachment = make ();
     graph->destroy_attachment = destroy;

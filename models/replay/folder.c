@@ -118,10 +118,9 @@ void
 sl_black_box_look (const char *folder)
 {
   g_autoptr (GPtrArray) names = list (folder, END);
-  g_mutex_lock (&lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&lock);
   for (guint i = 0; i < names->len; i++)
     last = MAX (last, time_of (names->pdata[i]));
-  g_mutex_unlock (&lock);
 }
 
 /* How many of the model of @name are kept with it; names without a tag are as those of one model.

@@ -55,25 +55,23 @@ static struct
 static void
 begin_work (void)
 {
-  g_mutex_lock (&unfinished.lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&unfinished.lock);
   unfinished.n++;
-  g_mutex_unlock (&unfinished.lock);
 }
 
 static void
 end_work (void)
 {
-  g_mutex_lock (&unfinished.lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&unfinished.lock);
   unfinished.n--;
   g_cond_broadcast (&unfinished.changed);
-  g_mutex_unlock (&unfinished.lock);
 }
 
 gboolean
 sl_recorders_wait (gint64 end)
 {
   gboolean in_time = TRUE;
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&unfinished.lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&unfinished.lock);
   while (unfinished.n > 0 && in_time)
     in_time = g_cond_wait_until (&unfinished.changed, &unfinished.lock, end);
   return unfinished.n == 0;
@@ -162,11 +160,10 @@ work (gpointer data)
 static void
 push (SlRecorder *recorder, Job *job)
 {
-  g_mutex_lock (&recorder->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&recorder->lock);
   g_queue_push_tail (&recorder->jobs, job);
   recorder->n_boxes++;
   g_cond_signal (&recorder->changed);
-  g_mutex_unlock (&recorder->lock);
 }
 
 /* What a black box needs beside the thread; FALSE with @error set. */
@@ -249,12 +246,11 @@ sl_recorder_unref (SlRecorder *recorder)
     destroy (recorder);
     return;
   }
-  g_mutex_lock (&recorder->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&recorder->lock);
   recorder->ending = TRUE;
   if (recorder->n_boxes == 0)
     sl_ring_remove (recorder->ring);
   g_cond_signal (&recorder->changed);
-  g_mutex_unlock (&recorder->lock);
 }
 
 /* That there is little room is told once as it is. TRUE for what was told before. */

@@ -342,9 +342,8 @@ sl_ring_view_free (SlRingView *view)
 static void
 advance (SlRingView *view, guint next)
 {
-  g_mutex_lock (&view->ring->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&view->ring->lock);
   view->next = next;
-  g_mutex_unlock (&view->ring->lock);
 }
 
 /* @view: (nullable): whose places they are */

@@ -243,7 +243,7 @@ static GstElement *
 parse_watched (const char *launch, GstParseContext *context, GPtrArray *refused, GError **problem)
 {
   static GMutex lock;
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&lock);
   const guint handler = g_log_set_handler ("GLib-GObject", G_LOG_LEVEL_WARNING, take_refusal, NULL);
   g_private_set (&refusals, refused);
   GstElement *parsed =

@@ -124,7 +124,7 @@ take_caps (SlFrameSource *source, const SlFrame *frame, GstVideoInfo *info)
   gst_video_info_set_format (info, gst_video_format_from_string (sl_frame_get_format (frame)),
                              sl_frame_get_width (frame), sl_frame_get_height (frame));
   set_colorimetry (info, frame);
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&source->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&source->lock);
   if (source->caps == NULL || !gst_video_info_is_equal (info, &source->info)) {
     gst_clear_caps (&source->caps);
     source->caps = gst_video_info_to_caps (info);

@@ -78,9 +78,8 @@ unref_broker (SlBroker *self)
 static gboolean
 is_stopping (SlBroker *self)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
-  const gboolean stopping = self->stopping;
-  return stopping;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
+  return self->stopping;
 }
 
 static void
@@ -169,7 +168,7 @@ make_client (SlBroker *self, GError **error)
     mosquitto_destroy (client);
     return FALSE;
   }
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   self->client = client;
   self->unconfirmed = 0;
   return TRUE;
@@ -222,7 +221,7 @@ open_connection (SlBroker *self, GError **error)
   }
   if (self->answer != 0)
     return sl_mqtt_refused (&self->target, mosquitto_reason_string (self->answer), error);
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   self->ready = TRUE;
   return TRUE;
 }
@@ -451,9 +450,8 @@ sl_broker_explain (gint sent, const char *what, gsize size)
 guint
 sl_broker_unconfirmed (SlBroker *self)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
-  const guint unconfirmed = self->unconfirmed;
-  return unconfirmed;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
+  return self->unconfirmed;
 }
 
 void

@@ -245,14 +245,13 @@ heard_contract (SlRemoteClient *self, const SlBrokerMessage *message)
 static void
 heard_worker (SlRemoteClient *self, const SlBrokerMessage *message)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   if (message->size == 0 && g_hash_table_remove (self->workers, message->topic)) {
     sl_remote_window_again (&self->window, g_get_monotonic_time ());
     advance (self);
   } else if (message->size > 0 && g_hash_table_size (self->workers) < MAX_WORKERS) {
     g_hash_table_add (self->workers, g_strdup (message->topic));
   }
-  g_mutex_unlock (&self->lock);
 }
 
 /* Under the lock: the answer's tensors as they were, in memory of ours. (nullable) (transfer full):
@@ -476,7 +475,7 @@ sl_remote_client_new (const SlRemoteClientSettings *settings, SlRemoteNotify not
     unref_client (self);
     return NULL;
   }
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   self->broker = connection;
   self->free_user = free_user;
   return self;
@@ -530,7 +529,7 @@ sl_remote_client_wait (SlRemoteClient *self, gint64 timeout_us, char hash[SL_REM
 SlContract *
 sl_remote_client_offer (SlRemoteClient *self, char hash[SL_REMOTE_HASH])
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   SlContract *contract = self->contract != NULL ? sl_contract_ref (self->contract) : NULL;
   g_strlcpy (hash, self->hash, SL_REMOTE_HASH);
   return contract;
@@ -548,7 +547,7 @@ must_wait (SlRemoteClient *self, gboolean has_tensors, SlRemotePush how)
 static SlRemoteEncoding
 choose_encoding (SlRemoteClient *self)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   const gboolean read = (self->encodings & 1u << self->encoding) != 0;
   return read ? self->encoding : SL_REMOTE_ENCODING_NONE;
 }
@@ -593,7 +592,7 @@ SlRemoteEntry *
 sl_remote_client_pop (SlRemoteClient *self)
 {
   SlRemoteEntry *entry = NULL;
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   while (!self->unlocked && (entry = sl_remote_window_pop (&self->window)) == NULL)
     g_cond_wait (&self->changed, &self->lock);
   self->in_hand = entry != NULL;
@@ -604,7 +603,7 @@ sl_remote_client_pop (SlRemoteClient *self)
 SlRemoteEntry *
 sl_remote_client_take (SlRemoteClient *self)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   return sl_remote_window_take (&self->window);
 }
 
@@ -612,39 +611,35 @@ void
 sl_remote_client_done (SlRemoteClient *self, SlRemoteEntry *entry)
 {
   sl_remote_entry_free (&self->window, entry);
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   self->in_hand = FALSE;
   g_cond_broadcast (&self->changed);
-  g_mutex_unlock (&self->lock);
 }
 
 void
 sl_remote_client_drain (SlRemoteClient *self)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   while (!self->unlocked && (self->in_hand || !g_queue_is_empty (&self->window.entries)))
     g_cond_wait (&self->changed, &self->lock);
-  g_mutex_unlock (&self->lock);
 }
 
 void
 sl_remote_client_unlock (SlRemoteClient *self, gboolean unlocked)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   if (!unlocked)
     sl_remote_window_clear (&self->window);
   self->unlocked = unlocked;
   g_cond_broadcast (&self->changed);
-  g_mutex_unlock (&self->lock);
 }
 
 void
 sl_remote_client_counts (SlRemoteClient *self, SlRemoteCounts *counts, guint *workers,
                          gboolean *connected)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   *counts = self->window.counts;
   *workers = g_hash_table_size (self->workers);
   *connected = self->connected;
-  g_mutex_unlock (&self->lock);
 }

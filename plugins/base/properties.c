@@ -50,7 +50,7 @@ static GType
 any_type (GType parent, const char *name)
 {
   static GMutex lock;
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&lock);
   GType type = g_type_from_name (name);
   if (type == G_TYPE_INVALID) {
     GTypeQuery query;
@@ -280,17 +280,15 @@ row_quark (void)
 static void
 set_locked (GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
-  GST_OBJECT_LOCK (object);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (object));
   sl_property_set (object, g_param_spec_get_qdata (spec, row_quark ()), value);
-  GST_OBJECT_UNLOCK (object);
 }
 
 static void
 get_locked (GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
-  GST_OBJECT_LOCK (object);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (object));
   sl_property_get (object, g_param_spec_get_qdata (spec, row_quark ()), value);
-  GST_OBJECT_UNLOCK (object);
 }
 
 typedef GstStateChangeReturn (*ChangeState) (GstElement *, GstStateChange);

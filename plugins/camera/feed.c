@@ -66,25 +66,22 @@ feed_unref (gpointer data)
 GstElement *
 sl_camera_feed_dup_camera (SlCameraFeed *feed)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&feed->lock);
-  GstElement *camera = feed->camera != NULL ? gst_object_ref (feed->camera) : NULL;
-  return camera;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&feed->lock);
+  return feed->camera != NULL ? gst_object_ref (feed->camera) : NULL;
 }
 
 GstAppSrc *
 sl_camera_feed_dup_output (SlCameraFeed *feed)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&feed->lock);
-  GstAppSrc *output = feed->output != NULL ? gst_object_ref (feed->output) : NULL;
-  return output;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&feed->lock);
+  return feed->output != NULL ? gst_object_ref (feed->output) : NULL;
 }
 
 GstAppSrc *
 sl_camera_feed_dup_encoded (SlCameraFeed *feed)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&feed->lock);
-  GstAppSrc *encoded = feed->encoded != NULL ? gst_object_ref (feed->encoded) : NULL;
-  return encoded;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&feed->lock);
+  return feed->encoded != NULL ? gst_object_ref (feed->encoded) : NULL;
 }
 
 /* With the lock held. */
@@ -405,10 +402,9 @@ tear_down (GstElement *pipeline, gpointer data)
 {
   SlCameraFeed *feed = data;
   gst_element_set_state (pipeline, GST_STATE_NULL);
-  g_mutex_lock (&feed->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&feed->lock);
   feed->torn_down = TRUE;
   g_cond_broadcast (&feed->cond);
-  g_mutex_unlock (&feed->lock);
 }
 
 /* To NULL. rtspsrc says good-bye to the camera, and cannot be stopped while that goes on talking.
@@ -422,13 +418,12 @@ end_pipeline (SlCameraFeed *feed, GstElement *pipeline)
   }
   gint64 deadline = g_get_monotonic_time () + END_PATIENCE_US;
   gst_element_call_async (pipeline, tear_down, feed_ref (feed), feed_unref);
-  g_mutex_lock (&feed->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&feed->lock);
   while (!feed->torn_down)
     if (!g_cond_wait_until (&feed->cond, &feed->lock, deadline)) {
       sl_camera_sockets_cut (feed->sockets);
       deadline += END_PATIENCE_US;
     }
-  g_mutex_unlock (&feed->lock);
 }
 
 static Outcome
@@ -518,7 +513,7 @@ wait_for (SlCameraFeed *feed, guint ms)
   const gint64 deadline = g_get_monotonic_time () + ms * G_GINT64_CONSTANT (1000);
   const char *device = feed->uri->kind == SL_CAMERA_V4L2 ? feed->uri->location : NULL;
   gboolean unplugged = FALSE, back = FALSE;
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&feed->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&feed->lock);
   while (!feed->stop && !back && g_get_monotonic_time () < deadline) {
     const gboolean there = device == NULL || g_file_test (device, G_FILE_TEST_EXISTS);
     back = unplugged && there;
@@ -678,16 +673,15 @@ sl_camera_feed_stop (SlCameraFeed *feed)
 gint64
 sl_camera_feed_age (SlCameraFeed *feed)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&feed->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&feed->lock);
   return age_of (feed);
 }
 
 const char *
 sl_camera_feed_state (SlCameraFeed *feed)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&feed->lock);
-  const char *state = feed->state;
-  return state;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&feed->lock);
+  return feed->state;
 }
 
 guint64

@@ -36,7 +36,7 @@ stamp (SlCameraFeed *feed, GstElement *camera, GstClockTime running, GstClockTim
 static gboolean
 is_playing (GstElement *camera)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (camera));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (camera));
   return GST_STATE_TARGET (camera) == GST_STATE_PLAYING;
 }
 

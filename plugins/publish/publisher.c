@@ -202,10 +202,9 @@ static void
 note_flushed (SlPublisher *self)
 {
   const gboolean acknowledged = unacknowledged (self) == 0;
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   self->flushed = acknowledged && self->sending == NULL && g_queue_is_empty (&self->lines);
   g_cond_broadcast (&self->changed);
-  g_mutex_unlock (&self->lock);
 }
 
 static void
@@ -223,10 +222,9 @@ line_done (SlPublisher *self)
 static void
 set_connected (SlPublisher *self, gboolean connected)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   self->counts.connected = connected;
   g_cond_broadcast (&self->changed);
-  g_mutex_unlock (&self->lock);
 }
 
 /* Sleeps between attempts, unless the publisher stops. */
@@ -234,10 +232,9 @@ static void
 back_off (SlPublisher *self, guint delay_ms)
 {
   const gint64 until = g_get_monotonic_time () + delay_ms * G_TIME_SPAN_MILLISECOND;
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   while (!self->stopping && g_cond_wait_until (&self->changed, &self->lock, until))
     continue;
-  g_mutex_unlock (&self->lock);
 }
 
 /* Nothing more can be sent. A line is refused from now on, but not before the reason is told. */
@@ -319,7 +316,7 @@ serve (SlPublisher *self, GError **error)
 static gboolean
 goes_on (SlPublisher *self)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   return !self->stopping && !self->failed;
 }
 
@@ -482,10 +479,9 @@ sl_publisher_put_extra (SlPublisher *self, SlPublishExtra extra, GBytes *what)
 void
 sl_publisher_unlock (SlPublisher *self, gboolean unlocked)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   self->unlocked = unlocked;
   g_cond_broadcast (&self->changed);
-  g_mutex_unlock (&self->lock);
 }
 
 gboolean
@@ -493,7 +489,7 @@ sl_publisher_drain (SlPublisher *self, gint64 timeout_us)
 {
   const gint64 until = g_get_monotonic_time () + timeout_us;
   gboolean in_time = TRUE;
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   while (!self->flushed && !self->failed && !self->unlocked && in_time) {
     if (self->transport->waits && self->counts.connected)
       g_cond_wait (&self->changed, &self->lock);
@@ -506,10 +502,9 @@ sl_publisher_drain (SlPublisher *self, gint64 timeout_us)
 void
 sl_publisher_counts (SlPublisher *self, SlPublishCounts *counts)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   *counts = self->counts;
   counts->waiting = g_queue_get_length (&self->lines) + (self->sending != NULL);
-  g_mutex_unlock (&self->lock);
 }
 
 void

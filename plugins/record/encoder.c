@@ -133,7 +133,7 @@ set_field (GQuark field, const GValue *value, gpointer element)
 static gboolean
 check_time (SlEncoder *self, GstClockTime time)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   const gboolean known = GST_CLOCK_TIME_IS_VALID (time) && GST_CLOCK_TIME_IS_VALID (self->oldest)
                          && time + ROUNDING >= self->oldest && time <= self->newest + ROUNDING;
   if (!known && self->failed == NULL)
@@ -242,7 +242,7 @@ make_thread (gpointer data)
   SlEncoder *self = data;
   GError *failed = NULL;
   const gboolean started = start (self, &failed);
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   self->ready = started;
   self->failed = failed;
   if (started && self->waiting != NULL)
@@ -315,7 +315,7 @@ ask_for_key (SlEncoder *self, GstClockTime time)
 static gboolean
 has_room (SlEncoder *self)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   return self->ready ? gst_app_src_get_current_level_buffers (GST_APP_SRC (self->source)) == 0
                      : self->waiting == NULL;
 }
@@ -333,7 +333,7 @@ sl_encoder_push (SlEncoder *self, GstBuffer *frame, GstClockTime time)
     gst_buffer_add_video_meta_full (copy, video->flags, video->format, video->width, video->height,
                                     video->n_planes, video->offset, video->stride);
   GST_BUFFER_PTS (copy) = time;
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   self->oldest = GST_CLOCK_TIME_IS_VALID (self->oldest) ? MIN (self->oldest, time) : time;
   self->newest = GST_CLOCK_TIME_IS_VALID (self->newest) ? MAX (self->newest, time) : time;
   if (self->ready) {

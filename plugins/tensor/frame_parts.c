@@ -55,9 +55,8 @@ sl_frame_parts_divide (SlFrameParts *parts, GError **error)
 void
 sl_frame_parts_forget (SlFrameParts *parts, gpointer owner)
 {
-  GST_OBJECT_LOCK (owner);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (owner));
   g_array_set_size (parts->followed, 0);
-  GST_OBJECT_UNLOCK (owner);
 }
 
 /* Whether tensors are made of objects. */

@@ -94,10 +94,9 @@ sl_held_inputs_forget (SlHeldInputs *held)
 static void
 set_flag (SlHeldInputs *held, gboolean *flag, gboolean value)
 {
-  g_mutex_lock (&held->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&held->lock);
   *flag = value;
   g_cond_broadcast (&held->changed);
-  g_mutex_unlock (&held->lock);
 }
 
 void
@@ -145,7 +144,7 @@ gboolean
 sl_held_inputs_drop_released (SlHeldInputs *held)
 {
   gboolean any = FALSE;
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&held->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&held->lock);
   for (guint i = held->inputs->len; i-- > 0;)
     if (((const Input *) held->inputs->pdata[i])->pad == NULL) {
       g_ptr_array_remove_index (held->inputs, i);
@@ -229,7 +228,7 @@ static GstCaps *
 pad_caps (SlHeldInputs *held, const GstPad *pad)
 {
   GstCaps *caps = gst_caps_from_string (SL_TENSOR_TEMPLATE_CAPS);
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&held->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&held->lock);
   const Input *input = input_of (held, pad);
   if (input != NULL && input->held >= 0)
     caps = gst_caps_merge (sl_tensor_caps_new (&input->tensor, 1, NULL), caps);
@@ -400,7 +399,7 @@ void
 sl_held_inputs_use (SlHeldInputs *held, SlSession *session)
 {
   const SlGraph *graph = sl_session_graph (session);
-  g_mutex_lock (&held->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&held->lock);
   for (guint i = 0; i < held->inputs->len; i++) {
     Input *input = held->inputs->pdata[i];
     const gint place = find_held (graph, input->number);
@@ -409,7 +408,6 @@ sl_held_inputs_use (SlHeldInputs *held, SlSession *session)
     else
       input_reset (input);
   }
-  g_mutex_unlock (&held->lock);
 }
 
 /* Under lock: the first input that has nothing yet; NULL = all have. */

@@ -86,11 +86,10 @@ run_once (const SlContract *contract, SlSession *session, void **inputs, void **
 void
 sl_model_swap_note (SlModelSwap *swap, SlSession *session)
 {
-  g_mutex_lock (&swap->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&swap->lock);
   swap->trying = session;
   if (session != NULL && swap->stopping)
     sl_session_cancel (session, TRUE);
-  g_mutex_unlock (&swap->lock);
 }
 
 /* Runs the model once, which also brings its weights into memory. */
@@ -199,14 +198,14 @@ sl_model_swap_request (SlModelSwap *swap)
 SlContract *
 sl_model_swap_offer (SlModelSwap *swap)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&swap->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&swap->lock);
   return swap->ready.model != NULL ? sl_contract_ref (sl_model_contract (swap->ready.model)) : NULL;
 }
 
 gboolean
 sl_model_swap_take (SlModelSwap *swap, SlLoadedModel *loaded)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&swap->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&swap->lock);
   *loaded = swap->ready;
   swap->ready = (SlLoadedModel){ 0 };
   swap->taking = loaded->model != NULL;
@@ -216,16 +215,15 @@ sl_model_swap_take (SlModelSwap *swap, SlLoadedModel *loaded)
 void
 sl_model_swap_go_on (SlModelSwap *swap)
 {
-  g_mutex_lock (&swap->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&swap->lock);
   swap->taking = FALSE;
   g_cond_broadcast (&swap->changed);
-  g_mutex_unlock (&swap->lock);
 }
 
 gboolean
 sl_model_swap_is_pending (SlModelSwap *swap)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&swap->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&swap->lock);
   return swap->busy || swap->wanted || swap->ready.model != NULL || swap->taking;
 }
 

@@ -60,7 +60,8 @@ possible_caps (GstPad *source, GstElement *element)
 static GstPad *
 only_sink (GstElement *element)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (GST_OBJECT_GET_LOCK (element));
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED =
+    g_mutex_locker_new (GST_OBJECT_GET_LOCK (element));
   return element->numsinkpads == 1 ? gst_object_ref (element->sinkpads->data) : NULL;
 }
 

@@ -172,7 +172,7 @@ wait (SlScan *scan, gint64 deadline)
 SlGray *
 sl_scan_picture (SlScan *scan, gint64 deadline)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&scan->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&scan->lock);
   const gboolean idle = wait (scan, deadline);
   return idle ? &scan->picture : NULL;
 }
@@ -181,7 +181,7 @@ SlScanResult
 sl_scan_run (SlScan *scan, const SlReadHow *how, gint64 deadline, SlReadCode *code)
 {
   SlScanResult result = SL_SCAN_LATE;
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&scan->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&scan->lock);
   scan->how = *how;
   scan->is_busy = TRUE;
   g_cond_broadcast (&scan->change);

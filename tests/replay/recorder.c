@@ -132,7 +132,7 @@ static void
 note (const char *path, guint inferences, const GError *error, gpointer data)
 {
   Fixture *f = data;
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&f->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&f->lock);
   f->written += error == NULL;
   f->failed += error != NULL;
   f->inferences = inferences;
@@ -145,7 +145,7 @@ static void
 note_freed (gpointer data)
 {
   Fixture *f = data;
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&f->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&f->lock);
   f->freed++;
 }
 
@@ -159,7 +159,7 @@ static void
 wait_for (Fixture *f, guint written, guint failed)
 {
   const gint64 end = g_get_monotonic_time () + PATIENCE;
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&f->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&f->lock);
   while (f->written < written || f->failed < failed)
     g_assert_true (g_cond_wait_until (&f->changed, &f->lock, end));
 }

@@ -194,13 +194,12 @@ answer_work (SlServeWorker *worker, SlWork *work, void *const *outputs, const ch
   SlServeFigures *figures = &work->served->figures;
   const gboolean done = answer_one (worker, work, outputs, refusal, start, end);
   const gint64 now = g_get_monotonic_time ();
-  g_mutex_lock (&worker->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&worker->lock);
   if (done)
     sl_serve_figures_answered (figures, work->arrived, start, end, now);
   else
     figures->refused++;
   worker->progress = now;
-  g_mutex_unlock (&worker->lock);
 }
 
 /* Computes one request alone, unless its client no longer waits for it. */
@@ -236,11 +235,10 @@ compute (Job *job, SlWork *const *works, guint n)
       answer_work (worker, works[k], bench->outputs[k], NULL, start, end);
     else
       compute_one (worker, bench, works[k]);
-  g_mutex_lock (&worker->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&worker->lock);
   worker->computed_us += g_get_monotonic_time () - start;
   works[0]->served->figures.batches += whole;
   works[0]->served->figures.batched += whole ? n : 0;
-  g_mutex_unlock (&worker->lock);
 }
 
 /* Under the lock: (transfer full): the link's request, which waits no more. */

@@ -332,9 +332,8 @@ on_confirmed (gpointer user, gint id, SlBrokerSent sent, const char *reason)
         reason));
   else if (sent == SL_SENT_REFUSED)
     sl_serve_complain_some (self, self->name, reason);
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   g_cond_broadcast (&self->changed);
-  g_mutex_unlock (&self->lock);
 }
 
 static guint
@@ -415,7 +414,7 @@ sl_serve_worker_new (const SlServeSettings *settings, GPtrArray *models, GError 
     sl_serve_worker_free (self);
     return NULL;
   }
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   self->broker = connection;
   return self;
 }
@@ -423,17 +422,15 @@ sl_serve_worker_new (const SlServeSettings *settings, GPtrArray *models, GError 
 SlServeState
 sl_serve_worker_state (SlServeWorker *self)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
-  const SlServeState state = self->connected ? self->state : SL_SERVE_AWAY;
-  return state;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
+  return self->connected ? self->state : SL_SERVE_AWAY;
 }
 
 const char *
 sl_serve_worker_failed (SlServeWorker *self)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->lock);
-  const char *failed = self->failed;
-  return failed;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
+  return self->failed;
 }
 
 /* Waits until @done of the state, a connection is lost, or it is too late. Under the lock. */

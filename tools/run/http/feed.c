@@ -252,7 +252,7 @@ SlPredictions *
 sl_feed_newest (SlFeed *feed, guint stall, guint64 *serial)
 {
   const gint64 oldest = g_get_monotonic_time () - (gint64) stall * 1000;
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&feed->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&feed->lock);
   SlPredictions *newest =
     feed->newest != NULL && feed->since >= oldest ? sl_predictions_ref (feed->newest) : NULL;
   *serial = feed->serial;
@@ -262,7 +262,7 @@ sl_feed_newest (SlFeed *feed, guint stall, guint64 *serial)
 gboolean
 sl_feed_take_frame (SlFeed *feed, SlFeedFrame *frame)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&feed->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&feed->lock);
   *frame = feed->ready;
   memset (&feed->ready, 0, sizeof feed->ready);
   return frame->buffer != NULL;

@@ -40,7 +40,7 @@ sl_messages_add (SlMessages *messages, SlLogLevel level, const char *pipeline, c
   sl_json_append_string (line, pipeline);
   sl_json_append_text (line, "message", message);
   g_string_append_c (line, '}');
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&messages->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&messages->lock);
   g_queue_push_tail (&messages->lines, g_string_free (line, FALSE));
   if (messages->lines.length > SL_MESSAGES_MOST)
     g_free (g_queue_pop_head (&messages->lines));
