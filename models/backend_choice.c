@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which backend a model gets that is left to Sightline: both run it on the same noise, the faster
- * one is taken if the results are the same, and that is remembered in ~/.cache/sightline/backends,
- * a key file with a group for each model, machine and runtime.
+ * The choice of a backend for backend=auto. Both run the model on the same noise, and the faster
+ * one is chosen if the results are the same. The choice is stored in ~/.cache/sightline/backends, a
+ * key file with a group for each model, machine and runtime.
  */
 #include "models/backend_choice.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A model file handed to a runtime of others. */
+/* Passes a model file to another runtime. */
 #include "models/external_file.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ONNX Runtime. Its sessions may be run by many threads at once, so a model is one of them, and a
- * runner has what belongs to a stream: the values that say where tensors are. A value is made once
- * for each buffer that comes by, of which pools have a few, so that a frame makes none and both
- * inputs and outputs stay where they are.
+ * ONNX Runtime. Many threads may run one of its sessions at once, so each model has one session. A
+ * runner belongs to one stream and has the OrtValues that refer to its tensors. An OrtValue is made
+ * once for each buffer. Pools have few buffers, so frames allocate none, and neither inputs nor
+ * outputs are copied.
  */
 #include "core/external/onnxruntime.h"
 

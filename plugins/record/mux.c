@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* appsrc ! matroskamux ! fdsink. What waits for the disk is the sink's thread; behind a bounded
- * queue also who pushes. */
+/* appsrc ! matroskamux ! fdsink. The sink's thread waits for the disk. The caller waits only if the
+ * bounded queue between them is full. */
 #include "plugins/record/mux.h"
 
 #include <gst/app/gstappsrc.h>

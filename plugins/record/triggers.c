@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Ids that were not seen for a while are forgotten, so that a stream of years keeps no more of them
- * than a minute has. */
+/* Ids that were not seen for a while are forgotten, so memory does not grow while a stream
+ * runs. */
 #include "plugins/record/triggers.h"
 
 #include <string.h>

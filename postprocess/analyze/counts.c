@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sums. */
+/* Sums of counts, for each class. */
 #include "postprocess/analyze/counts.h"
 
 #include <string.h>

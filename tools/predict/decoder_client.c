@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The end of the wire at which the model is. Of files two frames are asked for ahead, so that
- * decoding goes on while the model runs; of others none, so that the newest comes. Progress is what
- * the process tells of. Without any, time passes: of files by the clock, whose bytes are there, so
- * that only a decoder can be waiting; of networks, too, where the process itself tells in time that
- * no frame comes; of pipes by what the process computes, since they may wait for data as long as
- * they like. Cameras have timeouts of their own. Time counts in small steps, so a program that was
- * stopped in between has not waited.
+ * The side of the wire that runs the model. Two frames of a file are requested ahead, so decoding
+ * continues while the model runs. Frames of other sources are not, so the newest one comes. The
+ * decoding process reports its progress; without progress a time limit runs. For files and networks
+ * it counts the clock: the bytes of a file are there, and the process itself reports silent
+ * networks. For pipes it counts processor time, since they may wait for data. Cameras have timeouts
+ * of their own. Time counts in small steps, so a stopped program does not use up the limit.
  */
 #include "tools/predict/decoder_client.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * appsrc ! videoconvert ! videoflip ! videoconvert ! appsink, one frame in flight; made when it is
- * needed, so upright frames pass through no element whose formats would matter. Of the formats that
- * the preprocessor reads videoflip takes nearly all as they are.
+ * appsrc ! videoconvert ! videoflip ! videoconvert ! appsink, one frame in flight. The pipeline is
+ * made for the first frame that has to be turned, so upright frames are never converted. videoflip
+ * supports nearly all formats that the preprocessor reads.
  */
 #include "tools/predict/orient.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sources that are done are known by a hash of 64 bits of their names, 16 bytes each at most: of a
- * million, two have the same with a chance of one in forty million.
+ * Finished sources are identified by a hash of 64 bits of their names, at most 16 bytes each. The
+ * chance of a collision among a million sources is one in forty million.
  *
- * Names that differ may be written alike: URIs without their secrets. So what a name stands for is
- * kept beside it, 32 bits of a hash; of one that the file had that is known when somebody asks for
- * it first.
+ * Different URIs look the same once their secrets are removed. So 32 bits of a hash of the whole
+ * source are stored beside the name. For a name that was read from the file, these bits are known
+ * after the first request for it.
  *
- * Invariant: a line of JSON is a picture; of CSV as many rows are as each of them says. What is
- * less, at the end of the file, is cut off before the first picture is written, so what stays are
- * whole pictures. Until then the file is as it was.
+ * Invariant: a picture is one line of JSON, or as many rows of CSV as each of them says. An
+ * incomplete picture at the end of the file is removed before the first picture is written, so the
+ * file has whole pictures only. Until then the file is unchanged.
  */
 #include "tools/predict/output.h"
 

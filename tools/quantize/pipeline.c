@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The pipeline is made as for `sightline run`, and taken apart again: of its slcamera the address
- * alone would not do, which reads back without its password. */
+/* The pipeline is made as for `sightline run`, and its slcamera is taken out. The property uri is
+ * not enough, since it reads back without its password. */
 #include "tools/quantize/pipeline.h"
 
 #include "pipelines/description/build.h"

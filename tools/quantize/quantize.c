@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * `sightline quantize`: pictures of a folder through models/quantize/quantize.h: twice to learn,
- * then others to say what it cost.
+ * `sightline quantize`: runs pictures of a folder through models/quantize/quantize.h, two passes
+ * for calibration, then other pictures to measure the loss.
  */
 #include "models/quantize/quantize.h"
 

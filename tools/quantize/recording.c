@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How long a video is, its decoder may not know: frames are kept at a distance that doubles, and
- * every other one is let go, whenever there are twice as many as wanted.
+ * A decoder may not know the length of its video. Whenever there are twice as many frames as
+ * wanted, every other one is dropped, and the distance between frames to keep doubles.
  */
 #include "tools/quantize/recording.h"
 

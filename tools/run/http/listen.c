@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Options, and who reaches an address. */
+/* Options of the server, and whether other machines can reach an address. */
 #include "tools/run/http/listen.h"
 
 #include <string.h>
