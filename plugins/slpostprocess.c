@@ -11,7 +11,6 @@
  */
 #include "plugins/elements.h"
 
-#include "sightline/error.h"
 #include "plugins/base/describe.h"
 #include "plugins/base/held_events.h"
 #include "plugins/meta/frame_meta.h"

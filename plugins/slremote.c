@@ -19,7 +19,6 @@
 #include <string.h>
 
 #include "core/base/redact.h"
-#include "core/base/printable.h"
 #include "plugins/base/describe.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/base/password.h"

@@ -4,8 +4,6 @@
  */
 #include "predict/opendecoding.h"
 
-#include <string.h>
-
 #include "core/base/fail.h"
 #include "postprocess/params.h"
 #include "postprocess/plugin.h"

@@ -7,8 +7,6 @@
  */
 #include "predict/predictor_settings.h"
 
-#include <string.h>
-
 #include "core/base/thread_count.h"
 #include "postprocess/decoder.h"
 #include "sightline/predictor.h"

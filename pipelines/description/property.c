@@ -3,7 +3,6 @@
  * Properties from text, for [element NAME] groups. GObject silently clamps values out of range;
  * here they are an error that states the property's range.
  */
-#include <string.h>
 
 #include "core/base/fail.h"
 #include "pipelines/description/build.h"

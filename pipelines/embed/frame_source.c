@@ -130,8 +130,7 @@ take_caps (SlFrameSource *source, const SlFrame *frame, GstVideoInfo *info)
     source->caps = gst_video_info_to_caps (info);
     source->info = *info;
   }
-  GstCaps *caps = gst_caps_ref (source->caps);
-  return caps;
+  return gst_caps_ref (source->caps);
 }
 
 /* Whether GstVideoMeta can say where the planes lie: rows after each other, in memory of the

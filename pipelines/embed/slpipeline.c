@@ -319,8 +319,7 @@ sl_pipeline_dup_parameter (SlPipeline *self, const char *name)
   g_return_val_if_fail (SL_IS_PIPELINE (self) && name != NULL, NULL);
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->control);
   const SlParameter *parameter = sl_description_find (sl_recipe_description (self->recipe), name);
-  char *value = parameter != NULL ? g_strdup (parameter->value) : NULL;
-  return value;
+  return parameter != NULL ? g_strdup (parameter->value) : NULL;
 }
 
 /**

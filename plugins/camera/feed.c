@@ -9,7 +9,6 @@
 #include "plugins/camera/feed_private.h"
 
 #include "core/base/backoff.h"
-#include "sightline/error.h"
 #include "plugins/camera/format.h"
 #include "plugins/camera/messages.h"
 

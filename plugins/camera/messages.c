@@ -11,7 +11,6 @@
 #include "core/base/printable.h"
 #include "plugins/base/report.h"
 #include "plugins/camera/source.h"
-#include "sightline/error.h"
 
 void
 sl_camera_post_status (GstElement *camera, const SlCameraUri *uri, const SlCameraStatus *status)

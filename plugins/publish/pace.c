@@ -2,8 +2,6 @@
 /* A count that changes between two lines is published with the next line. */
 #include "plugins/publish/pace.h"
 
-#include <string.h>
-
 void
 sl_pace_init (SlPace *pace, gint64 interval, gboolean on_change, gboolean reads)
 {

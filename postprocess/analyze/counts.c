@@ -2,8 +2,6 @@
 /* Sums of counts, for each class. */
 #include "postprocess/analyze/counts.h"
 
-#include <string.h>
-
 guint
 sl_counts_class (SlCounts *counts, const char *label)
 {

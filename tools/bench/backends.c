@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "core/base/json.h"
-#include "core/base/printable.h"
 #include "models/backend.h"
 #include "models/batch.h"
 #include "core/base/fail.h"

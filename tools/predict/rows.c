@@ -4,8 +4,6 @@
  */
 #include "tools/predict/rows.h"
 
-#include <string.h>
-
 #include "core/base/json.h"
 #include "core/base/printable.h"
 #include "core/base/fail.h"

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "core/base/json.h"
-#include "core/base/printable.h"
 #include "config.h"
 #include "pipelines/remote/topics.h"
 #include "sightline/error.h"

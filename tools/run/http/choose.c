@@ -2,8 +2,6 @@
 /* Settings of the server, put together and checked. */
 #include "tools/run/http/choose.h"
 
-#include <string.h>
-
 #include "core/base/fail.h"
 
 /* One program has one address: descriptions that state two contradict each other. @chosen: (out):
