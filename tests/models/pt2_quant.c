@@ -15,6 +15,12 @@
 #define WHOLE(name, text) PT2_ARG (name, "{\"as_int\":" text "}")
 #define TYPE(name, text) PT2_ARG (name, "{\"as_scalar_type\":" text "}")
 
+#define CHANNELS(input, scales, zeros, axis)                                                  \
+  PT2_TENSOR_ARG ("input", input)                                                             \
+  "," PT2_TENSOR_ARG ("scales", scales) "," PT2_TENSOR_ARG ("zero_points", zeros) "," WHOLE ( \
+    "axis", axis) "," WHOLE ("quant_min", "-127") "," WHOLE ("quant_max",                     \
+                                                             "127") "," TYPE ("dtype", "2")
+
 static const gint8 weights[] = { 1, -2, 3, 4, -127, 5, 0, 100 };
 static const gint64 pair[] = { 2 }, matrix[] = { 2, 4 }, square[] = { 2, 2 };
 
@@ -82,13 +88,12 @@ test_ranges (void)
 }
 
 static SlPt2Writer *
-linear_writer (gint zero_in, gint zero_out, gint low, gint high, guint dtype)
+linear_writer (gint zero_in, gint low, gint high, guint dtype)
 {
   static const gfloat scales[] = { 0.02f, 0.01f }, bias[] = { 0.123f, -0.77f };
   static const gint32 zeros[] = { 0, 0 };
   SlPt2Writer *w = sl_pt2_writer_new (TRUE);
-  g_autofree char *in = codes_args ("0.02", zero_in, low, high, dtype),
-                  *out = codes_args ("0.03", zero_out, low, high, dtype);
+  g_autofree char *in = codes_args ("0.02", zero_in, low, high, dtype);
   constant (w, "w", INT8, weights, sizeof weights, 2, matrix);
   constant (w, "s", SL_PT2_FLOAT, scales, sizeof scales, 1, pair);
   constant (w, "z", INT32, zeros, sizeof zeros, 1, pair);
@@ -107,6 +112,29 @@ linear_writer (gint zero_in, gint zero_out, gint low, gint high, guint dtype)
   return w;
 }
 
+/* The model of @w gives @y, and its only node of @op takes and gives codes. */
+static void
+expect_layer (SlPt2Writer *w, SlOpType op, const gfloat *x, const gfloat *y, guint n)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlModel) model = load_good_pt2 (w, NULL);
+  const SlGraph *graph = sl_model_graph (model);
+  g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), 1, &error);
+  g_assert_no_error (error);
+  run_pt2 (session, model, x, 0, y, n);
+  guint layers = 0;
+  for (guint i = 0; i < sl_graph_n_nodes (graph); i++) {
+    const SlNode *node = sl_graph_node (graph, i);
+    if (node->op != op)
+      continue;
+    layers++;
+    g_assert_cmpint (sl_node_input (graph, node, 0)->dtype, ==, SL_DTYPE_I8);
+    g_assert_cmpint (sl_node_input (graph, node, 1)->dtype, ==, SL_DTYPE_I8);
+    g_assert_cmpint (sl_node_output (graph, node, 0)->dtype, ==, SL_DTYPE_I8);
+  }
+  g_assert_cmpuint (layers, ==, 1);
+}
+
 /* A layer between codes computes with codes, whichever way round its weights come. */
 static void
 test_linear (void)
@@ -121,8 +149,7 @@ test_linear (void)
                { 60, 64, 0, 127, UINT8, { 0.33f, -1.14f } } };
   for (guint i = 0; i < 2 * G_N_ELEMENTS (rows); i++) {
     const guint at = i / 2;
-    SlPt2Writer *w = linear_writer (rows[at].zero_in, rows[at].zero_out, rows[at].low,
-                                    rows[at].high, rows[at].dtype);
+    SlPt2Writer *w = linear_writer (rows[at].zero_in, rows[at].low, rows[at].high, rows[at].dtype);
     g_autofree char *out =
       codes_args ("0.03", rows[at].zero_out, rows[at].low, rows[at].high, rows[at].dtype);
     if (i % 2 == 0) {
@@ -140,22 +167,38 @@ test_linear (void)
     }
     through_codes (w, "y", out, "yq", "yd");
     sl_pt2_output (w, "yd", NULL);
-    g_autoptr (SlModel) model = load_good_pt2 (w, NULL);
-    g_autoptr (GError) error = NULL;
-    g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), 1, &error);
-    g_assert_no_error (error);
-    run_pt2 (session, model, (const gfloat[]){ 1.3f, -2, 0.26f, 1.9f }, 0, rows[at].y, 2);
-    guint layers = 0;
-    for (guint k = 0; k < sl_graph_n_nodes (sl_model_graph (model)); k++) {
-      const SlNode *node = sl_graph_node (sl_model_graph (model), k);
-      if (node->op != SL_OP_FULLY_CONNECTED)
-        continue;
-      layers++;
-      g_assert_cmpint (sl_node_input (sl_model_graph (model), node, 0)->dtype, ==, SL_DTYPE_I8);
-      g_assert_cmpint (sl_node_input (sl_model_graph (model), node, 1)->dtype, ==, SL_DTYPE_I8);
-    }
-    g_assert_cmpuint (layers, ==, 1);
+    expect_layer (w, SL_OP_FULLY_CONNECTED, (const gfloat[]){ 1.3f, -2, 0.26f, 1.9f }, rows[at].y,
+                  2);
   }
+}
+
+/* A picture with channels first reaches a convolution as codes. */
+static void
+test_conv (void)
+{
+  static const gint8 codes[] = { 1, -2, -127, 5 };
+  static const gint64 dims[] = { 2, 2, 1, 1 };
+  static const gfloat scales[] = { 0.02f, 0.01f }, bias[] = { 0.123f, -0.77f },
+                      x[] = { 1.3f, -2, 0.26f, 1.9f, 0.5f, -0.7f, 1.1f, -1.5f },
+                      y[] = { 0.12f, 0.12f, 0.09f, 0.21f, -2.4f, 1.74f, -1.05f, -3.27f };
+  static const gint32 zeros[] = { 0, 0 };
+  SlPt2Writer *w = sl_pt2_writer_new (TRUE);
+  g_autofree char *in = codes_args ("0.02", -5, -128, 127, INT8),
+                  *out = codes_args ("0.03", 3, -128, 127, INT8);
+  constant (w, "w", INT8, codes, sizeof codes, 4, dims);
+  constant (w, "s", SL_PT2_FLOAT, scales, sizeof scales, 1, pair);
+  constant (w, "z", INT32, zeros, sizeof zeros, 1, pair);
+  constant (w, "b", SL_PT2_FLOAT, bias, sizeof bias, 1, pair);
+  sl_pt2_input (w, "x", SL_PT2_FLOAT, "1,2,2,2");
+  through_codes (w, "x", in, "xq", "xd");
+  sl_pt2_node (w, Q "dequantize_per_channel.default", CHANNELS ("w", "s", "z", "0"), "wd");
+  sl_pt2_node (w, "torch.ops.aten.conv2d.default",
+               PT2_TENSOR_ARG ("input", "xd") "," PT2_TENSOR_ARG (
+                 "weight", "wd") "," PT2_TENSOR_ARG ("bias", "b"),
+               "y");
+  through_codes (w, "y", out, "yq", "yd");
+  sl_pt2_output (w, "yd", NULL);
+  expect_layer (w, SL_OP_CONV_2D, x, y, 8);
 }
 
 /* Scales that follow from the values. */
@@ -326,12 +369,6 @@ refuse_node (const char *target, const char *args, const char *text, SlError cod
   refuse_pt2 (w, NULL, code, text);
 }
 
-#define CHANNELS(input, scales, zeros, axis)                                                  \
-  PT2_TENSOR_ARG ("input", input)                                                             \
-  "," PT2_TENSOR_ARG ("scales", scales) "," PT2_TENSOR_ARG ("zero_points", zeros) "," WHOLE ( \
-    "axis", axis) "," WHOLE ("quant_min", "-127") "," WHOLE ("quant_max",                     \
-                                                             "127") "," TYPE ("dtype", "2")
-
 static void
 test_refused_nodes (void)
 {
@@ -382,6 +419,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/models/pt2-quant/ranges", test_ranges);
   g_test_add_func ("/models/pt2-quant/linear", test_linear);
+  g_test_add_func ("/models/pt2-quant/conv", test_conv);
   g_test_add_func ("/models/pt2-quant/computed", test_computed);
   g_test_add_func ("/models/pt2-quant/blocks", test_blocks);
   g_test_add_func ("/models/pt2-quant/rows", test_rows);
