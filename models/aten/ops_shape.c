@@ -608,8 +608,18 @@ roll (TsProgram *program, const TsCall *call)
   if (x == NULL || !ts_to_ints (program, call->args[1], shifts, SL_MAX_RANK, &n)
       || !ts_to_ints (program, call->args[2], axes, SL_MAX_RANK, &n_axes))
     return ts_none ();
-  if (n != n_axes)
+  if (n == 1 && n_axes == 0 && x->rank != 1) { /* as one line of elements */
+    const gint64 line = (gint64) lower_elements (x);
+    const TsValue args[] = { ts_new (program, ts_reshaped (program, x, &line, 1),
+                                     call->args[0].tensor->dtype),
+                             call->args[1], ts_int (0) };
+    const TsValue back[] = { ts_run_op (program, "aten::roll", args, NULL, 3), call->args[0] };
+    return ts_run_op (program, "aten::reshape_as", back, NULL, 2);
+  }
+  if (n != n_axes && (n != 1 || n_axes != 0))
     return ts_refuse (program, SL_ERROR_UNSUPPORTED, "%u shifts for %u dimensions", n, n_axes);
+  if (n_axes == 0)
+    axes[0] = 0;
   for (guint i = 0; i < n && !ts_failed (program); i++) {
     const guint axis = ts_axis_of (program, axes[i], x->rank);
     const gint64 size = x->dims[axis], shift = size > 0 ? ((shifts[i] % size) + size) % size : 0;

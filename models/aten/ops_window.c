@@ -232,11 +232,23 @@ real_average_pool (TsProgram *program, const TsCall *call)
   guint n = pool_attributes (program, call->args, spatial, call->args[4], attributes);
   if (ts_failed (program))
     return ts_none ();
-  if (call->args[6].kind != TS_NONE)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "divisor_override is not supported");
-  attributes[n++] = ts_attr_int ("count_include_pad", ts_truth (program, call->args[5]));
-  return without_batch (program, ts_onnx (program, "AveragePool", &x, 1, attributes, n), added,
-                        call->args[0].tensor->dtype);
+  const TsValue divisor = call->args[6];
+  if (divisor.kind != TS_NONE
+      && (ts_truth (program, call->args[4]) || ts_to_int (program, divisor) == 0))
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED,
+                      "divisor_override is supported without ceil_mode, and not as 0");
+  attributes[n++] =
+    ts_attr_int ("count_include_pad", divisor.kind != TS_NONE || ts_truth (program, call->args[5]));
+  LowerValue *y = ts_onnx (program, "AveragePool", &x, 1, attributes, n);
+  if (divisor.kind != TS_NONE) {
+    gdouble factor = 1 / ts_to_float (program, divisor);
+    for (guint i = 0; i < spatial; i++)
+      factor *= (gdouble) attributes[0].ints[i];
+    y = ts_onnx (program, "Mul",
+                 (LowerValue *[]){ y, ts_scalar (program, ts_float (factor), TS_FLOAT32) }, 2, NULL,
+                 0);
+  }
+  return without_batch (program, y, added, call->args[0].tensor->dtype);
 }
 
 /* Of codes, parts of a window that lie outside count as zero, too. */
