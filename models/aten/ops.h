@@ -46,7 +46,8 @@ struct _TsOp
 extern const TsOp ts_ops_scalar[], ts_ops_text[], ts_ops_list[], ts_ops_elementwise[],
   ts_ops_window[], ts_ops_shape[], ts_ops_axis[], ts_ops_index[], ts_ops_rows[], ts_ops_make[],
   ts_ops_norm[], ts_ops_quantized[], ts_ops_packed[], ts_ops_resize[], ts_ops_detect[],
-  ts_ops_query[], ts_ops_recurrent[], ts_ops_composite[], ts_ops_patches[];
+  ts_ops_query[], ts_ops_recurrent[], ts_ops_composite[], ts_ops_patches[], ts_ops_core[],
+  ts_ops_matrix[], ts_ops_series[];
 
 /* Arguments (argument.c): what is none of the kind asked for is an error. */
 
@@ -114,6 +115,8 @@ TsValue ts_unary_scalar (TsProgram *program, const TsCall *call);
 TsValue ts_list_slice (TsProgram *program, const TsCall *call);
 /** TS_MAX_POOL_PLACES: the operator that gives max_pool2d_with_indices() its second result. */
 #define TS_MAX_POOL_PLACES "sightline::max_pool_places"
+/** TS_NORM: the norm of another order than 1 and 2. */
+#define TS_NORM "sightline::norm"
 /** ts_composite: runs @call's row as a function written in TorchScript, whose body is its @onnx
  * (ops_composite.c), by the program's @run_body. */
 TsValue ts_composite (TsProgram *program, const TsCall *call);

@@ -66,7 +66,9 @@ reduce (TsProgram *program, const TsCall *call)
   if (x == NULL || !read_axes (program, has_list ? call->args[1] : ts_none (), x->rank, axes, &n))
     return ts_none ();
   TsDtype dtype = call->args[0].tensor->dtype;
-  if (strcmp (call->op->name, "aten::sum") == 0 && dtype == TS_BOOLEAN)
+  if (call->op->type == 0 && call->args[3].kind == TS_INT)
+    dtype = (TsDtype) CLAMP (call->args[3].number, 0, TS_N_DTYPES);
+  else if (strcmp (call->op->name, "aten::sum") == 0 && dtype == TS_BOOLEAN)
     dtype = TS_INT64;
   if (!ts_is_quantized (dtype))
     x = ts_cast (program, x, dtype);
@@ -242,11 +244,11 @@ variance (TsProgram *program, const TsCall *call)
   gint64 axes[SL_MAX_RANK], count = 1;
   guint n = 0;
   const gboolean has_list = call->args[1].kind == TS_LIST,
-                 keep = has_list && ts_truth (program, call->args[3]);
-  const gboolean stated =
-    ts_truth (program, has_list || call->args[1].kind == TS_NONE ? call->args[2] : call->args[1]);
-  const gboolean unbiased =
-    call->args[4].kind == TS_NONE ? stated : ts_truth (program, call->args[4]);
+                 keep = call->args[1].kind != TS_BOOL && ts_truth (program, call->args[3]);
+  const TsValue stated = call->args[4].kind != TS_NONE               ? call->args[4]
+                         : has_list || call->args[1].kind == TS_NONE ? call->args[2]
+                                                                     : call->args[1];
+  const gdouble fewer = ts_to_float (program, stated);
   LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL || !read_axes (program, has_list ? call->args[1] : ts_none (), x->rank, axes, &n))
     return ts_none ();
@@ -257,18 +259,18 @@ variance (TsProgram *program, const TsCall *call)
   LowerValue *y =
     reduced (program, "ReduceMean",
              ts_onnx (program, "Mul", (LowerValue *[]){ apart, apart }, 2, NULL, 0), axes, n, keep);
-  if (unbiased && count > 1)
-    y = ts_onnx (
-      program, "Mul",
-      (LowerValue *[]){
-        y, ts_scalar (program, ts_float ((gdouble) count / (gdouble) (count - 1)), TS_FLOAT32) },
-      2, NULL, 0);
+  if (fewer != 0 && (gdouble) count > fewer)
+    y = ts_onnx (program, "Mul",
+                 (LowerValue *[]){
+                   y, ts_scalar (program, ts_float ((gdouble) count / ((gdouble) count - fewer)),
+                                 TS_FLOAT32) },
+                 2, NULL, 0);
   if (strcmp (call->op->name, "aten::std") == 0)
     y = ts_onnx (program, "Sqrt", &y, 1, NULL, 0);
   return ts_new (program, y, TS_FLOAT32);
 }
 
-/* norm and linalg_vector_norm of order 1 and 2. */
+/* norm and linalg_vector_norm: orders 1 and 2 are operators of ONNX. */
 static TsValue
 norm (TsProgram *program, const TsCall *call)
 {
@@ -278,8 +280,11 @@ norm (TsProgram *program, const TsCall *call)
   const gdouble p = call->args[1].kind == TS_NONE ? 2 : ts_to_float (program, call->args[1]);
   if (x == NULL || !read_axes (program, call->args[2], x->rank, axes, &n))
     return ts_none ();
-  if (p != 1 && p != 2)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "order %g; expected 1 or 2", p);
+  if (p != 1 && p != 2) {
+    const TsValue args[] = { call->args[0], ts_float (p), ts_int_list (program->heap, axes, n),
+                             call->args[3] };
+    return ts_run_op (program, TS_NORM, args, NULL, G_N_ELEMENTS (args));
+  }
   return ts_new (program,
                  reduced (program, p == 1 ? "ReduceL1" : "ReduceL2", x, axes, n,
                           ts_truth (program, call->args[3])),
@@ -350,12 +355,27 @@ linear (TsProgram *program, const TsCall *call)
   return ts_new (program, y, TS_FLOAT32);
 }
 
+/* Keys or values, argument @i: where groups of the query's heads share them, one for each. */
+static TsValue
+heads_of (TsProgram *program, const TsCall *call, guint i)
+{
+  const TsValue q = call->args[0], x = call->args[i];
+  if (!ts_truth (program, call->args[7]) || q.kind != TS_TENSOR || x.kind != TS_TENSOR
+      || q.tensor->rank < 3 || x.tensor->rank != q.tensor->rank)
+    return x;
+  const guint axis = q.tensor->rank - 3;
+  const gint32 shared = x.tensor->dims[axis] > 0 ? q.tensor->dims[axis] / x.tensor->dims[axis] : 0;
+  const TsValue args[] = { x, ts_int (shared), ts_int (axis) };
+  return shared > 1 ? ts_run_op (program, "aten::repeat_interleave", args, NULL, 3) : x;
+}
+
 static TsValue
 attention (TsProgram *program, const TsCall *call)
 {
   Lower *o = &program->lower;
-  LowerValue *q = ts_read (program, call->args[0]), *k = ts_read (program, call->args[1]),
-             *v = ts_read (program, call->args[2]);
+  LowerValue *q = ts_read (program, call->args[0]),
+             *k = ts_read (program, heads_of (program, call, 1)),
+             *v = ts_read (program, heads_of (program, call, 2));
   LowerValue *mask = call->args[3].kind == TS_TENSOR ? ts_read (program, call->args[3]) : NULL;
   if (ts_to_float (program, call->args[4]) != 0)
     return ts_refuse (program, SL_ERROR_UNSUPPORTED,

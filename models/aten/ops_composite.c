@@ -305,7 +305,11 @@ const TsOp ts_ops_composite[] = {
   { "aten::mv", "self,vec", ts_composite, "return torch.matmul(self, vec)", 0 },
   { "aten::dot", "self,tensor", ts_composite, "return torch.sum(torch.mul(self, tensor))", 0 },
   { "aten::count_nonzero", "self,dim=None", ts_composite,
-    "return torch.sum(torch.to(torch.ne(self, 0), 4), dim)", 0 },
+    "d = dim\n"
+    "if isinstance(dim, int):\n"
+    "  d = [dim]\n"
+    "return torch.sum(torch.to(torch.ne(self, 0), 4), d)",
+    0 },
   { "aten::aminmax", "self,dim=None,keepdim=False", ts_composite,
     "if torch.__is__(dim, None):\n"
     "  r = (torch.min(self), torch.max(self))\n"
@@ -315,16 +319,16 @@ const TsOp ts_ops_composite[] = {
     0 },
   { "aten::var_mean", "self,dim=None,unbiased=True,keepdim=False,correction=None", ts_composite,
     "if torch.__is__(dim, None):\n"
-    "  r = (torch.var(self), torch.mean(self))\n"
+    "  r = (torch.var(self, None, unbiased, False, correction), torch.mean(self))\n"
     "else:\n"
-    "  r = (torch.var(self, dim, unbiased, keepdim), torch.mean(self, dim, keepdim))\n"
+    "  r = (torch.var(self, dim, unbiased, keepdim, correction), torch.mean(self, dim, keepdim))\n"
     "return r",
     0 },
   { "aten::std_mean", "self,dim=None,unbiased=True,keepdim=False,correction=None", ts_composite,
     "if torch.__is__(dim, None):\n"
-    "  r = (torch.std(self), torch.mean(self))\n"
+    "  r = (torch.std(self, None, unbiased, False, correction), torch.mean(self))\n"
     "else:\n"
-    "  r = (torch.std(self, dim, unbiased, keepdim), torch.mean(self, dim, keepdim))\n"
+    "  r = (torch.std(self, dim, unbiased, keepdim, correction), torch.mean(self, dim, keepdim))\n"
     "return r",
     0 },
   { "aten::rrelu", "self,lower=0.125,upper=0.33333333333333331,training=False,generator=None",

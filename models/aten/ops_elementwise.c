@@ -69,16 +69,19 @@ arithmetic (TsProgram *program, const TsCall *call)
   if (are_scalars (call))
     return ts_binary_scalar (program, call);
   const TsDtype dtype = ts_promote (call->args[0], call->args[1]);
+  const char *onnx = call->op->onnx;
+  if (dtype == TS_BOOLEAN) /* the sum is true where one is, the product where both are */
+    onnx = strcmp (onnx, "Add") == 0 || strcmp (onnx, "Max") == 0 ? "Or" : "And";
   LowerValue *pair[2] = { operand (program, call->args[0], dtype),
                           operand (program, call->args[1], dtype) };
   if (ts_is_number (call->args[2]) && ts_to_float (program, call->args[2]) != 1)
     pair[1] =
       ts_onnx (program, "Mul",
                (LowerValue *[]){ pair[1], ts_scalar (program, call->args[2], dtype) }, 2, NULL, 0);
-  return ts_new (program, ts_onnx (program, call->op->onnx, pair, 2, NULL, 0), dtype);
+  return ts_new (program, ts_onnx (program, onnx, pair, 2, NULL, 0), dtype);
 }
 
-/* rsub, and what else has its operands the other way round. */
+/* rsub: the operands the other way round. */
 static TsValue
 reversed (TsProgram *program, const TsCall *call)
 {
@@ -87,8 +90,6 @@ reversed (TsProgram *program, const TsCall *call)
   other.op = &op;
   other.args[0] = call->args[1];
   other.args[1] = call->args[0];
-  if (ts_to_float (program, call->args[2]) != 1)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "a factor other than 1");
   return arithmetic (program, &other);
 }
 
@@ -118,10 +119,10 @@ divide (TsProgram *program, const TsCall *call)
                           operand (program, call->args[1], dtype) };
   if (mode.kind == TS_STRING && strcmp (mode.text, "floor") == 0)
     return core_binary (program, SL_OP_FLOOR_DIV, pair[0], pair[1], dtype);
-  if (mode.kind == TS_STRING && category (dtype) == 2)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED,
-                      "rounding_mode '%s' of floats is not supported", mode.text);
-  return ts_new (program, ts_onnx (program, "Div", pair, 2, NULL, 0), dtype);
+  const TsValue y = ts_new (program, ts_onnx (program, "Div", pair, 2, NULL, 0), dtype);
+  return mode.kind == TS_STRING && category (dtype) == 2
+           ? ts_run_op (program, "aten::trunc", &y, NULL, 1)
+           : y;
 }
 
 static TsValue
@@ -154,9 +155,10 @@ logical (TsProgram *program, const TsCall *call)
 {
   if (are_scalars (call))
     return ts_binary_scalar (program, call);
-  if (call->op->name[6] != 'l' && category (ts_promote (call->args[0], call->args[1])) != 0)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED,
-                      "bits of whole numbers are not supported; only truth values are");
+  const TsDtype dtype = ts_promote (call->args[0], call->args[1]);
+  if (call->op->type != 0 && category (dtype) == 1)
+    return core_binary (program, call->op->type, operand (program, call->args[0], dtype),
+                        operand (program, call->args[1], dtype), dtype);
   LowerValue *pair[2] = { operand (program, call->args[0], TS_BOOLEAN),
                           operand (program, call->args[1], TS_BOOLEAN) };
   return ts_new (program, ts_onnx (program, call->op->onnx, pair, 2, NULL, 0), TS_BOOLEAN);
@@ -165,6 +167,11 @@ logical (TsProgram *program, const TsCall *call)
 static TsValue
 logical_not (TsProgram *program, const TsCall *call)
 {
+  if (call->op->type != 0 && call->args[0].kind == TS_TENSOR
+      && category (call->args[0].tensor->dtype) == 1) { /* ~x */
+    const TsValue args[] = { call->args[0], ts_int (-1) };
+    return ts_run_op (program, "aten::bitwise_xor", args, NULL, 2);
+  }
   LowerValue *x = ts_cast (program, ts_read (program, call->args[0]), TS_BOOLEAN);
   return ts_new (program, ts_onnx (program, "Not", &x, 1, NULL, 0), TS_BOOLEAN);
 }
@@ -496,6 +503,18 @@ truncate_real (TsProgram *program, const TsCall *call)
   return strcmp (call->op->name, "aten::frac") == 0 ? run (program, "aten::sub", x, whole) : whole;
 }
 
+/* To whole numbers, or to that many decimals. */
+static TsValue
+round_off (TsProgram *program, const TsCall *call)
+{
+  const gint64 decimals = ts_to_int (program, call->args[1]);
+  const TsValue scale = ts_float (pow (10, (gdouble) CLAMP (decimals, -30, 30)));
+  if (decimals == 0 || call->args[0].kind != TS_TENSOR)
+    return unary_any (program, call);
+  const TsValue x = run (program, "aten::mul", call->args[0], scale);
+  return run (program, "aten::div", run (program, "aten::round", x, ts_none ()), scale);
+}
+
 /* self + weight * (end - self) */
 static TsValue
 lerp (TsProgram *program, const TsCall *call)
@@ -545,20 +564,21 @@ const TsOp ts_ops_elementwise[] = {
   { "aten::logical_and", "self,other", logical, "And", 0 },
   { "aten::logical_or", "self,other", logical, "Or", 0 },
   { "aten::logical_xor", "self,other", logical, "Xor", 0 },
-  { "aten::__and__", "self,other", logical, "And", 0 },
-  { "aten::__or__", "self,other", logical, "Or", 0 },
-  { "aten::__xor__", "self,other", logical, "Xor", 0 },
-  { "aten::bitwise_and", "self,other", logical, "And", 0 },
-  { "aten::bitwise_or", "self,other", logical, "Or", 0 },
+  { "aten::__and__", "self,other", logical, "And", SL_OP_BITWISE_AND },
+  { "aten::__or__", "self,other", logical, "Or", SL_OP_BITWISE_OR },
+  { "aten::__xor__", "self,other", logical, "Xor", SL_OP_BITWISE_XOR },
+  { "aten::bitwise_and", "self,other", logical, "And", SL_OP_BITWISE_AND },
+  { "aten::bitwise_or", "self,other", logical, "Or", SL_OP_BITWISE_OR },
+  { "aten::bitwise_xor", "self,other", logical, "Xor", SL_OP_BITWISE_XOR },
   { "aten::logical_not", "self", logical_not, NULL, 0 },
-  { "aten::bitwise_not", "self", logical_not, NULL, 0 },
+  { "aten::bitwise_not", "self", logical_not, NULL, SL_OP_BITWISE_XOR },
   { "aten::neg", "self", unary_any, "Neg", 0 },
   { "aten::abs", "self", unary_any, "Abs", 0 },
   { "aten::relu", "self", unary_any, "Relu", 0 },
   { "aten::sign", "self", unary_any, "Sign", 0 },
   { "aten::floor", "self", unary_any, "Floor", 1 },
   { "aten::ceil", "self", unary_any, "Ceil", 1 },
-  { "aten::round", "self", unary_any, "Round", 1 },
+  { "aten::round", "self,decimals=0", round_off, "Round", 1 },
   { "aten::exp", "self", unary, "Exp", 0 },
   { "aten::log", "self", unary, "Log", 0 },
   { "aten::sqrt", "self", unary, "Sqrt", 0 },

@@ -30,12 +30,15 @@ gather (TsProgram *program, const TsCall *call)
 }
 
 /**
- * Places: the indices of x[..., i, j, ...], along neighbouring dimensions from @axis on
- * @indices: of one shape, int32; @dims: that shape
+ * Places: the indices of x[..., i, j, ...]
+ * @axes: the @n dimensions that are indexed
+ * @at: where the indices' dimensions are in the result: those of neighbours where they pointed to,
+ * others in front
+ * @indices: of one shape, int32; @dims: that shape, of @rank dimensions
  */
 typedef struct
 {
-  guint axis, n, rank;
+  guint at, n, rank, axes[SL_MAX_RANK];
   LowerValue *indices[SL_MAX_RANK];
   gint64 dims[SL_MAX_RANK];
 } Places;
@@ -78,16 +81,28 @@ read_places (TsProgram *program, TsValue list, guint rank, Places *places)
     if (index != NULL && (item.tensor->dtype == TS_BOOLEAN || item.tensor->dtype == TS_UINT8))
       ts_refuse (program, SL_ERROR_UNSUPPORTED,
                  "elements chosen by truth values: their number depends on the picture");
-    if (places->n > 0 && places->axis + places->n != i)
-      ts_refuse (program, SL_ERROR_UNSUPPORTED,
-                 "indices along dimensions that are not neighbours are not supported");
     if (ts_failed (program))
       return FALSE;
-    if (places->n == 0)
-      places->axis = i;
+    places->axes[places->n] = i;
     places->indices[places->n++] = ts_cast (program, index, TS_INT32);
   }
+  if (places->n > 0 && places->axes[places->n - 1] - places->axes[0] == places->n - 1)
+    places->at = places->axes[0];
   return broadcast (program, places);
+}
+
+/* Dimensions of a tensor of @rank in another order: those that are indexed come first. */
+static void
+indexed_first (const Places *places, guint rank, gint64 *order)
+{
+  guint n = 0;
+  for (guint i = 0; i < places->n; i++)
+    order[n++] = places->axes[i];
+  for (guint i = 0, k = 0; i < rank; i++)
+    if (k < places->n && places->axes[k] == i)
+      k++;
+    else
+      order[n++] = i;
 }
 
 /* Indices of each element side by side, in a last dimension. */
@@ -142,8 +157,8 @@ index_tensors (TsProgram *program, const TsCall *call)
   if (places.n == 0)
     return call->args[0];
   const TsDtype dtype = call->args[0].tensor->dtype;
-  const LowerAttribute axis = ts_attr_int ("axis", places.axis);
-  if (places.n == 1 && places.axis == 0)
+  const LowerAttribute axis = ts_attr_int ("axis", places.at);
+  if (places.n == 1 && places.at == 0)
     return gather_rows (program, call->args[0], first);
   if (places.n == 1)
     return ts_new (
@@ -152,16 +167,13 @@ index_tensors (TsProgram *program, const TsCall *call)
   if (places.rank + x->rank - places.n > SL_MAX_RANK)
     return ts_refuse (program, SL_ERROR_UNSUPPORTED, "a result of more than %d dimensions",
                       SL_MAX_RANK);
-  for (guint i = 0; i < x->rank; i++) /* what is pointed into comes first */
-    order[i] = i < places.n ? places.axis + i : i < places.n + places.axis ? i - places.n : i;
+  indexed_first (&places, x->rank, order);
   LowerValue *y = ts_onnx (
     program, "GatherND",
     (LowerValue *[]){ ts_permuted (program, x, order, x->rank), coordinates (program, &places) }, 2,
     NULL, 0);
   for (guint i = 0; y != NULL && i < y->rank; i++)
-    order[i] = i < places.axis                 ? places.rank + i
-               : i < places.axis + places.rank ? i - places.axis
-                                               : i;
+    order[i] = i < places.at ? places.rank + i : i < places.at + places.rank ? i - places.at : i;
   return ts_new (program, y != NULL ? ts_permuted (program, y, order, y->rank) : NULL, dtype);
 }
 
@@ -213,7 +225,30 @@ put_where (TsProgram *program, const TsCall *call, TsValue *result)
   return TRUE;
 }
 
-/* x[..., i, ...] = value along one dimension, or x[i, j, ...] = value along the first ones. */
+/* x[..., i, ..., j, ...] = value, of the shape that such elements have. */
+static LowerValue *
+put_anywhere (TsProgram *program, LowerValue *x, Places *places, TsValue value, TsDtype dtype,
+              const LowerAttribute *reduction)
+{
+  gint64 order[SL_MAX_RANK], inverse[SL_MAX_RANK], dims[SL_MAX_RANK], moved[SL_MAX_RANK];
+  const guint rank = places->rank + x->rank - places->n, end = places->at + places->rank;
+  indexed_first (places, x->rank, order);
+  for (guint i = 0; i < x->rank; i++)
+    inverse[order[i]] = i;
+  for (guint i = 0; i < rank; i++)
+    dims[i] = i < places->at ? x->dims[order[places->n + i]]
+              : i < end      ? places->dims[i - places->at]
+                             : x->dims[order[places->n + i - places->rank]];
+  for (guint i = 0; i < rank; i++)
+    moved[i] = i < places->rank ? places->at + i : i < end ? i - places->rank : i;
+  LowerValue *updates =
+    ts_permuted (program, updates_of (program, value, dtype, dims, rank), moved, rank);
+  LowerValue *const inputs[3] = { ts_permuted (program, x, order, x->rank),
+                                  coordinates (program, places), updates };
+  return ts_permuted (program, ts_onnx (program, "ScatterND", inputs, 3, reduction, 1), inverse,
+                      x->rank);
+}
+
 static TsValue
 index_put (TsProgram *program, const TsCall *call)
 {
@@ -227,7 +262,7 @@ index_put (TsProgram *program, const TsCall *call)
     return ts_none ();
   const TsDtype dtype = call->args[0].tensor->dtype;
   const LowerAttribute attributes[2] = {
-    ts_attr_int ("axis", places.axis),
+    ts_attr_int ("axis", places.at),
     ts_attr_text ("reduction", ts_truth (program, call->args[3]) ? "add" : "none")
   };
   const TsValue first = call->args[1].list->n > 0 ? call->args[1].list->items[0] : ts_none ();
@@ -241,8 +276,8 @@ index_put (TsProgram *program, const TsCall *call)
   }
   if (places.n == 1 && places.rank == 1) {
     for (guint i = 0; i < x->rank; i++) {
-      dims[i] = i == places.axis ? places.dims[0] : x->dims[i];
-      shape[i] = i == places.axis ? places.dims[0] : 1;
+      dims[i] = i == places.at ? places.dims[0] : x->dims[i];
+      shape[i] = i == places.at ? places.dims[0] : 1;
     }
     LowerValue *index = ts_reshaped (program, places.indices[0], shape, x->rank);
     index =
@@ -252,15 +287,29 @@ index_put (TsProgram *program, const TsCall *call)
                                     updates_of (program, call->args[2], dtype, dims, x->rank) };
     return ts_new (program, ts_onnx (program, "ScatterElements", inputs, 3, attributes, 2), dtype);
   }
-  if (places.n == 0 || places.axis != 0 || places.rank + x->rank - places.n > SL_MAX_RANK)
+  if (places.n == 0 || places.rank + x->rank - places.n > SL_MAX_RANK)
     return ts_refuse (program, SL_ERROR_UNSUPPORTED,
-                      "indices along other dimensions than the first are not supported");
-  for (guint i = 0; i < places.rank + x->rank - places.n; i++)
-    dims[i] = i < places.rank ? places.dims[i] : x->dims[places.n + i - places.rank];
-  LowerValue *const inputs[3] = { x, coordinates (program, &places),
-                                  updates_of (program, call->args[2], dtype, dims,
-                                              places.rank + x->rank - places.n) };
-  return ts_new (program, ts_onnx (program, "ScatterND", inputs, 3, attributes + 1, 1), dtype);
+                      "no indices, or elements of more than %d dimensions", SL_MAX_RANK);
+  return ts_new (program, put_anywhere (program, x, &places, call->args[2], dtype, attributes + 1),
+                 dtype);
+}
+
+/* As ONNX calls it. */
+static const char *
+reduction_of (TsProgram *program, const TsCall *call)
+{
+  static const char *const words[][2] = { { "add", "add" },      { "sum", "add" },
+                                          { "multiply", "mul" }, { "prod", "mul" },
+                                          { "amax", "max" },     { "amin", "min" } };
+  const TsValue word = call->args[4];
+  for (guint i = 0; word.kind == TS_STRING && i < G_N_ELEMENTS (words); i++)
+    if (strcmp (word.text, words[i][0]) == 0)
+      return words[i][1];
+  if (word.kind != TS_NONE)
+    ts_refuse (program, SL_ERROR_UNSUPPORTED,
+               "reduction '%s'; expected sum, prod, mean, amax, amin, add or multiply",
+               word.kind == TS_STRING ? word.text : ts_kind_name (word.kind));
+  return call->op->onnx;
 }
 
 static TsValue
@@ -273,7 +322,7 @@ scatter (TsProgram *program, const TsCall *call)
   const TsDtype dtype = call->args[0].tensor->dtype;
   const LowerAttribute attributes[2] = { ts_attr_int ("axis",
                                                       ts_axis (program, call->args[1], x->rank)),
-                                         ts_attr_text ("reduction", call->op->onnx) };
+                                         ts_attr_text ("reduction", reduction_of (program, call)) };
   for (guint i = 0; i < index->rank; i++)
     dims[i] = index->dims[i];
   LowerValue *const inputs[3] = { x, index,
@@ -309,9 +358,11 @@ const TsOp ts_ops_index[] = {
   { "aten::index_select", "self,dim,index", index_select, NULL, 0 },
   { "aten::gather", "self,dim,index,sparse_grad=False", gather, NULL, 0 },
   { "aten::index", "self,indices", index_tensors, NULL, 0 },
+  { "aten::_unsafe_index", "self,indices", index_tensors, NULL, 0 },
   { "aten::index_put", "self,indices,values,accumulate=False", index_put, NULL, 0 },
-  { "aten::scatter", "self,dim,index,src", scatter, "none", 0 },
-  { "aten::scatter_add", "self,dim,index,src", scatter, "add", 0 },
+  { "aten::_unsafe_index_put", "self,indices,values,accumulate=False", index_put, NULL, 0 },
+  { "aten::scatter", "self,dim,index,src,reduce=None", scatter, "none", 0 },
+  { "aten::scatter_add", "self,dim,index,src,reduce=None", scatter, "add", 0 },
   { "aten::triu", "self,diagonal=0", triangle, NULL, 0 },
   { "aten::tril", "self,diagonal=0", triangle, NULL, 0 },
   { "aten::embedding", "weight,indices,padding_idx=-1,scale_grad_by_freq=False,sparse=False",

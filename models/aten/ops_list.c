@@ -214,6 +214,10 @@ static TsValue
 to_list (TsProgram *program, const TsCall *call)
 {
   const TsValue x = call->args[0];
+  if (x.kind == TS_TENSOR) { /* copy(): the elements of another tensor, in a new one */
+    const TsValue pair[] = { ts_run_op (program, "aten::clone", &x, NULL, 1), call->args[1] };
+    return ts_run_op (program, "aten::copy_", pair, NULL, 2);
+  }
   if (x.kind == TS_DICT) {
     TsCall keys = { .op = &(TsOp){ .name = "aten::keys" }, .args = { x } };
     const TsValue list = ts_list (program->heap);
@@ -317,7 +321,7 @@ const TsOp ts_ops_list[] = {
   { "aten::count", "a,b", index_of, NULL, 0 },
   { "aten::__contains__", "a,b", contains, NULL, 0 },
   { "aten::list", "a", to_list, NULL, 0 },
-  { "aten::copy", "a", to_list, NULL, 0 },
+  { "aten::copy", "self,src=None,non_blocking=False", to_list, NULL, 0 },
   { "aten::sorted", "a", sorted, NULL, 0 },
   { "aten::keys", "a", entries, NULL, 0 },
   { "aten::values", "a", entries, NULL, 0 },

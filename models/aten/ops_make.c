@@ -58,7 +58,8 @@ make (TsProgram *program, const TsCall *call)
   const TsDtype fallback = !full || number.kind == TS_FLOAT ? TS_FLOAT32
                            : number.kind == TS_BOOL         ? TS_BOOLEAN
                                                             : TS_INT64;
-  const TsDtype dtype = type_or (program, call->args[full ? 2 : 1], fallback);
+  const gboolean ordered = g_str_has_prefix (call->op->name, "aten::empty_");
+  const TsDtype dtype = type_or (program, call->args[full || ordered ? 2 : 1], fallback);
   return ts_to_ints (program, call->args[0], dims, SL_MAX_RANK, &rank)
            ? filled (program, dims, rank, number, dtype)
            : ts_none ();
@@ -138,6 +139,36 @@ arange (TsProgram *program, const TsCall *call)
     values[i] = (gfloat) (range[0] + i * range[2]);
   return ts_new (program, ts_cast (program, ts_constant_floats (program, values, (guint) n), dtype),
                  dtype);
+}
+
+/* Rows and columns of the triangle of a matrix that tril() and triu() keep, row after row. */
+static TsValue
+triangle (TsProgram *program, const TsCall *call)
+{
+  const gint64 rows = ts_to_int (program, call->args[0]),
+               columns = ts_to_int (program, call->args[1]),
+               offset = CLAMP (ts_to_int (program, call->args[2]), -MAX_ELEMENTS, MAX_ELEMENTS);
+  const gboolean upper = strcmp (call->op->name, "aten::triu_indices") == 0;
+  g_autoptr (GArray) places = g_array_new (FALSE, FALSE, sizeof (gint32)),
+                     second = g_array_new (FALSE, FALSE, sizeof (gint32));
+  if (ts_failed (program) || rows < 0 || columns < 0 || rows > MAX_ELEMENTS
+      || columns > MAX_ELEMENTS || rows * columns > MAX_ELEMENTS)
+    return ts_refuse (program, SL_ERROR_LIMIT,
+                      "a matrix of %" G_GINT64_FORMAT " by %" G_GINT64_FORMAT
+                      " elements; expected at most %d elements",
+                      rows, columns, MAX_ELEMENTS);
+  for (gint32 y = 0; y < rows; y++)
+    for (gint32 x = 0; x < columns; x++)
+      if (upper ? x - y >= offset : x - y <= offset) {
+        g_array_append_val (places, y);
+        g_array_append_val (second, x);
+      }
+  const gint32 dims[2] = { 2, (gint32) places->len };
+  if (dims[1] == 0)
+    return ts_new (program, lower_value_empty (&program->lower, 2, dims), TS_INT64);
+  g_array_append_vals (places, second->data, second->len);
+  return ts_new_plain (
+    program, lower_constant (&program->lower, SL_DTYPE_I32, 2, dims, places->data), TS_INT64);
 }
 
 static TsValue
@@ -252,6 +283,37 @@ meshgrid (TsProgram *program, const TsCall *call)
   return results;
 }
 
+static TsValue
+broadcast_tensors (TsProgram *program, const TsCall *call)
+{
+  gint64 dims[SL_MAX_RANK] = { 0 };
+  guint rank = 0;
+  const TsValue list = call->args[0], results = ts_list (program->heap);
+  if (list.kind != TS_LIST)
+    return ts_refuse (program, SL_ERROR_FORMAT, "expected a list of tensors");
+  for (guint pass = 0; pass < 2; pass++)
+    for (guint i = 0; i < list.list->n && !ts_failed (program); i++) {
+      LowerValue *x = ts_read (program, list.list->items[i]);
+      if (x == NULL)
+        return ts_none ();
+      if (pass == 1) {
+        x = ts_onnx (program, "Expand",
+                     (LowerValue *[]){ x, ts_constant_ints (program, dims, rank) }, 2, NULL, 0);
+        ts_list_append (program->heap, results.list,
+                        ts_new (program, x, list.list->items[i].tensor->dtype));
+        continue;
+      }
+      while (rank < x->rank) {
+        memmove (dims + 1, dims, rank * sizeof dims[0]);
+        dims[0] = 1;
+        rank++;
+      }
+      for (guint k = 0; k < x->rank; k++)
+        dims[rank - x->rank + k] = MAX (dims[rank - x->rank + k], x->dims[k]);
+    }
+  return results;
+}
+
 /* copy_, fill_, zero_: another value of the same size and type. */
 static TsValue
 overwrite (TsProgram *program, const TsCall *call)
@@ -291,6 +353,8 @@ const TsOp ts_ops_make[] = {
   { "aten::zeros", "size," OPTIONS, make, NULL, 0 },
   { "aten::ones", "size," OPTIONS, make, NULL, 1 },
   { "aten::empty", "size," OPTIONS, make, NULL, 0 },
+  { "aten::empty_strided", "size,stride," OPTIONS, make, NULL, 0 },
+  { "aten::empty_permuted", "size,physical_layout," OPTIONS, make, NULL, 0 },
   { "aten::full", "size,fill_value," OPTIONS, make, NULL, 0 },
   { "aten::zeros_like", "self," OPTIONS, make_like, NULL, 0 },
   { "aten::ones_like", "self," OPTIONS, make_like, NULL, 1 },
@@ -303,11 +367,14 @@ const TsOp ts_ops_make[] = {
   { "aten::arange",
     "a=None,b=None,c=None,d=None,e=None,f=None,g=None,dtype=None,layout=None,device=None,pin_memory=None",
     arange, NULL, 0 },
+  { "aten::tril_indices", "row,col,offset=0," OPTIONS, triangle, NULL, 0 },
+  { "aten::triu_indices", "row,col,offset=0," OPTIONS, triangle, NULL, 0 },
   { "aten::linspace", "start,end,steps," OPTIONS, linspace, NULL, 0 },
   { "aten::tensor", "data,dtype=None,device=None,requires_grad=None", tensor, NULL, 0 },
   { "aten::as_tensor", "data,dtype=None,device=None", tensor, NULL, 0 },
   { "aten::scalar_tensor", "s," OPTIONS, number, NULL, 0 },
   { "prim::NumToTensor", "a,b=None", number, NULL, 0 },
+  { "aten::broadcast_tensors", "tensors", broadcast_tensors, NULL, 0 },
   { "aten::meshgrid", "tensors,indexing=None", meshgrid, NULL, 0 },
   { "aten::copy_", "self,src,non_blocking=False", overwrite, NULL, 0 },
   { "aten::fill_", "self,value", overwrite, NULL, 0 },

@@ -9,6 +9,7 @@
 #include "models/aten/shape.h"
 
 #define MAX_LAYERS 64
+#define PROJECTED "sightline::projected_lstm"
 
 /** RecurrentKind: a row of them for each operator of ONNX. @order: where its gates lie in torch's
  * weights. */
@@ -109,12 +110,52 @@ side_by_side (TsProgram *program, LowerValue *y)
   return ts_reshaped (program, ts_permuted (program, y, order, 4), dims, 3);
 }
 
+/* @x without its first dimension, of which it has one element. */
+static LowerValue *
+without_first (TsProgram *program, LowerValue *x)
+{
+  gint64 dims[SL_MAX_RANK];
+  if (x == NULL || x->rank == 0)
+    return NULL;
+  for (guint i = 1; i < x->rank; i++)
+    dims[i - 1] = x->dims[i];
+  return ts_reshaped (program, x, dims, x->rank - 1);
+}
+
+/* One layer of an LSTM whose output goes through a matrix before the next step, which ONNX does not
+ * have: step after step. @params has that matrix behind each direction's others. */
+static LowerValue *
+run_projected (TsProgram *program, TsValue x, const TsValue *params, guint directions,
+               gboolean biases, LowerValue *const states[2], LowerValue *ends[2])
+{
+  LowerValue *parts[3][2];
+  for (guint d = 0; d < directions; d++, params += biases ? 5 : 3) {
+    TsValue args[9] = { x,          ts_none (), ts_none (),
+                        params[0],  params[1],  params[biases ? 4 : 2],
+                        ts_none (), ts_none (), ts_bool (d == 1) };
+    for (guint i = 0; i < 2; i++) {
+      LowerValue *state = ts_slice_of (program, states[i], 0, d, d + 1, 1);
+      args[1 + i] = ts_new (program, without_first (program, state), TS_FLOAT32);
+      if (biases)
+        args[6 + i] = params[2 + i];
+    }
+    const TsValue results = ts_run_op (program, PROJECTED, args, NULL, G_N_ELEMENTS (args));
+    for (guint i = 0; i < 3 && !ts_failed (program); i++)
+      parts[i][d] = ts_read (program, results.list->items[i]);
+  }
+  if (ts_failed (program))
+    return NULL;
+  for (guint i = 0; i < 2; i++)
+    ends[i] = joined (program, parts[1 + i], directions, 0);
+  return joined (program, parts[0], directions, 2);
+}
+
 /** Stack: what torch's operators are called with. */
 typedef struct
 {
   const TsList *params;
   guint layers, directions;
-  gboolean biases, batch_first;
+  gboolean biases, batch_first, projected;
   LowerValue *states[2];
 } Stack;
 
@@ -140,12 +181,13 @@ read_stack (TsProgram *program, const TsCall *call, Stack *stack)
     stack->states[i] = ts_read (program, is_lstm ? a[1].list->items[i] : a[1]);
   if (ts_failed (program))
     return FALSE;
+  const guint all = (guint) CLAMP (layers, 0, MAX_LAYERS) * stack->directions;
+  stack->projected = is_lstm && stack->params->n == all * (stack->biases ? 5 : 3);
   if (layers < 1 || layers > MAX_LAYERS
-      || stack->params->n != (guint) layers * stack->directions * (stack->biases ? 4 : 2)) {
+      || (!stack->projected && stack->params->n != all * (stack->biases ? 4 : 2))) {
     ts_refuse (program, SL_ERROR_UNSUPPORTED,
-               "%u tensors of weights for %" G_GINT64_FORMAT
-               " layers; projections are not supported",
-               stack->params->n, layers);
+               "%u tensors of weights for %" G_GINT64_FORMAT " layers; expected %u",
+               stack->params->n, layers, all * (stack->biases ? 4 : 2));
     return FALSE;
   }
   stack->layers = (guint) layers;
@@ -173,6 +215,15 @@ sequence (TsProgram *program, const TsCall *call)
     for (guint k = 0; k < n_states; k++)
       states[k] =
         ts_slice_of (program, s.states[k], 0, i * s.directions, (i + 1) * s.directions, 1);
+    if (s.projected) {
+      LowerValue *last[2] = { NULL };
+      x = run_projected (program, ts_new (program, x, TS_FLOAT32),
+                         s.params->items + i * s.directions * (s.biases ? 5 : 3), s.directions,
+                         s.biases, states, last);
+      for (guint k = 0; k < 2; k++)
+        ends[k][i] = last[k];
+      continue;
+    }
     if (ts_failed (program)
         || !run_layer (program, kind, x, s.params->items + i * s.directions * (s.biases ? 4 : 2),
                        s.directions, s.biases, states, outputs))
@@ -217,11 +268,29 @@ cell (TsProgram *program, const TsCall *call)
   return n_states == 1 ? results[0] : ts_tuple (program->heap, results, 2);
 }
 
+#define STEPS                                                                                     \
+  "n = torch.size(x, 0)\n"                                                                        \
+  "g = torch.linear(x, w_ih, b_ih)\n"                                                             \
+  "l = annotate(List[Tensor], [])\n"                                                              \
+  "for i in range(n):\n"                                                                          \
+  "  t = i\n"                                                                                     \
+  "  if backwards:\n"                                                                             \
+  "    t = torch.sub(torch.sub(n, 1), i)\n"                                                       \
+  "  a = torch.add(torch.select(g, 0, t), torch.linear(h, w_hh, b_hh))\n"                         \
+  "  p, f, z, o, = torch.chunk(a, 4, 1)\n"                                                        \
+  "  c = torch.add(torch.mul(torch.sigmoid(f), c), torch.mul(torch.sigmoid(p), torch.tanh(z)))\n" \
+  "  h = torch.linear(torch.mul(torch.sigmoid(o), torch.tanh(c)), w_hr)\n"                        \
+  "  _0 = torch.append(l, torch.unsqueeze(h, 0))\n"                                               \
+  "if backwards:\n"                                                                               \
+  "  _1 = torch.reverse(l)\n"                                                                     \
+  "return (torch.cat(l, 0), torch.unsqueeze(h, 0), torch.unsqueeze(c, 0))"
+
 #define SEQUENCE \
   "input,hx,params,has_biases,num_layers,dropout,train,bidirectional,batch_first=False"
 #define CELL "input,hx,w_ih,w_hh,b_ih=None,b_hh=None"
 
 const TsOp ts_ops_recurrent[] = {
+  { PROJECTED, "x,h,c,w_ih,w_hh,w_hr,b_ih,b_hh,backwards", ts_composite, STEPS, 0 },
   { "aten::lstm", SEQUENCE, sequence, NULL, 0 },
   { "aten::gru", SEQUENCE, sequence, NULL, 0 },
   { "aten::rnn_tanh", SEQUENCE, sequence, NULL, 0 },

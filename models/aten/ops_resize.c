@@ -84,11 +84,12 @@ resized (TsProgram *program, TsValue input, const gint64 *size, const gfloat *fa
                  input.tensor->dtype);
 }
 
-/* The dimensions behind batch and channels: 1 or 2, by the operator's name. */
+/* The dimensions behind batch and channels: 1 to 3, by the operator's name. */
 static guint
 spatial_of (TsProgram *program, const TsCall *call)
 {
-  const guint spatial = strstr (call->op->name, "1d") != NULL ? 1 : 2;
+  const char *name = call->op->name;
+  const guint spatial = strstr (name, "1d") != NULL ? 1 : strstr (name, "3d") != NULL ? 3 : 2;
   if (call->args[0].kind != TS_TENSOR || call->args[0].tensor->rank != spatial + 2)
     ts_refuse (program, SL_ERROR_SHAPE, "expected a tensor of %u dimensions", spatial + 2);
   return spatial;
@@ -225,6 +226,13 @@ const TsOp ts_ops_resize[] = {
   { "aten::_upsample_nearest_exact1d", "input,output_size,scale_factors=None", nearest, NULL, 0 },
   { "aten::_upsample_nearest_exact2d", "input,output_size,scale_factors=None,scales_w=None",
     nearest, NULL, 0 },
+  { "aten::upsample_nearest3d", "input,output_size,scale_factors=None,scales_h=None,scales_w=None",
+    nearest, NULL, 0 },
+  { "aten::_upsample_nearest_exact3d",
+    "input,output_size,scale_factors=None,scales_h=None,scales_w=None", nearest, NULL, 0 },
+  { "aten::upsample_trilinear3d",
+    "input,output_size,align_corners,scale_factors=None,scales_h=None,scales_w=None", smooth,
+    "linear", 0 },
   { "aten::upsample_linear1d", "input,output_size,align_corners,scale_factors=None", smooth,
     "linear", 0 },
   { "aten::upsample_bilinear2d", "input,output_size,align_corners,scale_factors=None,scales_w=None",
@@ -239,6 +247,8 @@ const TsOp ts_ops_resize[] = {
   { "aten::constant_pad_nd", "self,pad,value=0", constant_pad, NULL, 0 },
   { "aten::reflection_pad1d", "self,padding", mode_pad, "reflect", 0 },
   { "aten::reflection_pad2d", "self,padding", mode_pad, "reflect", 0 },
+  { "aten::reflection_pad3d", "self,padding", mode_pad, "reflect", 0 },
+  { "aten::replication_pad3d", "self,padding", mode_pad, "edge", 0 },
   { "aten::replication_pad1d", "self,padding", mode_pad, "edge", 0 },
   { "aten::replication_pad2d", "self,padding", mode_pad, "edge", 0 },
   { "aten::grid_sampler", "input,grid,interpolation_mode,padding_mode,align_corners", grid_sampler,

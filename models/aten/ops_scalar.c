@@ -306,6 +306,7 @@ const TsOp ts_ops_scalar[] = {
   { "aten::Bool", "a", to_number, NULL, 0 },
   { "aten::ScalarImplicit", "a", to_number, NULL, 0 },
   { "aten::item", "a", to_number, NULL, 0 },
+  { "aten::_local_scalar_dense", "a", to_number, NULL, 0 },
   { "prim::min", "a,b=None", extreme, NULL, 0 },
   { "prim::max", "a,b=None", extreme, NULL, 0 },
   { "prim::abs", "a", ts_unary_scalar, NULL, 0 },

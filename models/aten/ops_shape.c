@@ -174,15 +174,16 @@ unsqueeze (TsProgram *program, const TsCall *call)
 static TsValue
 squeeze (TsProgram *program, const TsCall *call)
 {
-  gint64 dims[SL_MAX_RANK];
-  guint n = 0;
+  gint64 dims[SL_MAX_RANK], axes[SL_MAX_RANK];
+  guint n = 0, named = 0, chosen = 0;
   LowerValue *x = ts_read (program, call->args[0]);
-  if (x == NULL)
+  const gboolean all = call->args[1].kind == TS_NONE;
+  if (x == NULL || (!all && !ts_to_ints (program, call->args[1], axes, SL_MAX_RANK, &named)))
     return ts_none ();
-  const guint axis =
-    call->args[1].kind == TS_NONE ? SL_MAX_RANK : ts_axis (program, call->args[1], x->rank);
+  for (guint i = 0; i < named; i++)
+    chosen |= 1u << ts_axis_of (program, axes[i], x->rank);
   for (guint i = 0; i < x->rank; i++)
-    if (x->dims[i] != 1 || (axis != SL_MAX_RANK && i != axis))
+    if (x->dims[i] != 1 || (!all && (chosen & 1u << i) == 0))
       dims[n++] = x->dims[i];
   return view_of (program, ts_reshaped (program, x, dims, n), call->args[0], NULL);
 }
@@ -694,39 +695,11 @@ type_as (TsProgram *program, const TsCall *call)
            : call->args[0];
 }
 
-static TsValue
-broadcast_tensors (TsProgram *program, const TsCall *call)
-{
-  gint64 dims[SL_MAX_RANK] = { 0 };
-  guint rank = 0;
-  const TsValue list = call->args[0], results = ts_list (program->heap);
-  if (list.kind != TS_LIST)
-    return ts_refuse (program, SL_ERROR_FORMAT, "expected a list of tensors");
-  for (guint pass = 0; pass < 2; pass++)
-    for (guint i = 0; i < list.list->n && !ts_failed (program); i++) {
-      LowerValue *x = ts_read (program, list.list->items[i]);
-      if (x == NULL)
-        return ts_none ();
-      if (pass == 1) {
-        x = ts_onnx (program, "Expand",
-                     (LowerValue *[]){ x, ts_constant_ints (program, dims, rank) }, 2, NULL, 0);
-        ts_list_append (program->heap, results.list, like (program, x, list.list->items[i]));
-        continue;
-      }
-      while (rank < x->rank) {
-        memmove (dims + 1, dims, rank * sizeof dims[0]);
-        dims[0] = 1;
-        rank++;
-      }
-      for (guint k = 0; k < x->rank; k++)
-        dims[rank - x->rank + k] = MAX (dims[rank - x->rank + k], x->dims[k]);
-    }
-  return results;
-}
-
 const TsOp ts_ops_shape[] = {
   { "aten::reshape", "self,shape", reshape, NULL, 0 },
   { "aten::view", "self,size", reshape, NULL, 0 },
+  { "aten::_unsafe_view", "self,size", reshape, NULL, 0 },
+  { "aten::ravel", "self,start_dim=0,end_dim=-1", flatten, NULL, 0 },
   { "aten::_reshape_alias", "self,size,stride=None", reshape, NULL, 0 },
   { "aten::view_as", "self,other", reshape_as, NULL, 0 },
   { "aten::reshape_as", "self,other", reshape_as, NULL, 0 },
@@ -744,10 +717,14 @@ const TsOp ts_ops_shape[] = {
   { "aten::swapaxes", "self,axis0,axis1", transpose, NULL, 0 },
   { "aten::t", "self,a=0,b=1", transpose, NULL, 0 },
   { "aten::numpy_T", "self,a=0,b=1", transpose, NULL, 0 },
+  { "aten::mT", "self,a=-2,b=-1", transpose, NULL, 0 },
+  { "aten::mH", "self,a=-2,b=-1", transpose, NULL, 0 },
+  { "aten::adjoint", "self,a=-2,b=-1", transpose, NULL, 0 },
+  { "aten::matrix_H", "self,a=0,b=1", transpose, NULL, 0 },
+  { "aten::swapdims", "self,dim0,dim1", transpose, NULL, 0 },
   { "aten::expand", "self,size,implicit=False", expand, NULL, 0 },
   { "aten::expand_as", "self,other", expand, NULL, 0 },
   { "aten::broadcast_to", "self,size", expand, NULL, 0 },
-  { "aten::broadcast_tensors", "tensors", broadcast_tensors, NULL, 0 },
   { "aten::repeat", "self,repeats", repeat, NULL, 0 },
   { "aten::slice", "self,dim=0,start=None,end=None,step=1", slice, NULL, 0 },
   { "aten::narrow", "self,dim,start,length", narrow, NULL, 0 },
@@ -773,6 +750,13 @@ const TsOp ts_ops_shape[] = {
   { "aten::requires_grad_", "self,requires_grad=True", same, NULL, 0 },
   { "aten::alias", "self", same, NULL, 0 },
   { "aten::clone", "self,memory_format=None", copy, NULL, 0 },
+  { "aten::lift_fresh_copy", "self", copy, NULL, 0 },
+  { "aten::lift_fresh", "self", same, NULL, 0 },
+  { "aten::lift", "self", same, NULL, 0 },
+  { "aten::positive", "self", same, NULL, 0 },
+  { "aten::conj", "self", same, NULL, 0 },
+  { "aten::resolve_conj", "self", same, NULL, 0 },
+  { "aten::resolve_neg", "self", same, NULL, 0 },
   { "aten::dropout", "input,p,train", dropout, NULL, 0 },
   { "aten::feature_dropout", "input,p,train", dropout, NULL, 0 },
   { "aten::alpha_dropout", "input,p,train", dropout, NULL, 0 },

@@ -70,11 +70,16 @@ convolve (TsProgram *program, const Convolution *c)
   if (x == NULL || weight == NULL)
     return ts_none ();
   const guint spatial = weight->rank > 2 ? weight->rank - 2 : 0;
-  if (spatial < 1 || spatial > 2)
+  if (spatial < 1 || spatial > 3)
     return ts_refuse (
       program, SL_ERROR_UNSUPPORTED,
-      "weights of %u dimensions; only convolutions along 1 or 2 dimensions are supported",
+      "weights of %u dimensions; only convolutions along 1, 2 or 3 dimensions are supported",
       weight->rank);
+  if (c->transposed && spatial == 3) {
+    const TsValue args[] = { c->x,       c->weight,         c->bias,   c->stride,
+                             c->padding, c->output_padding, c->groups, c->dilation };
+    return ts_run_op (program, "aten::conv_transpose3d", args, NULL, G_N_ELEMENTS (args));
+  }
   spread (program, c->stride, spatial, stride);
   spread (program, c->dilation, spatial, dilation);
   attributes[n++] = ts_attr_ints (program, "strides", stride, spatial);
@@ -171,7 +176,7 @@ pool_attributes (TsProgram *program, const TsValue *a, guint spatial, TsValue ce
 static guint
 spatial_of (const TsCall *call)
 {
-  return strstr (call->op->name, "1d") != NULL ? 1 : 2;
+  return strstr (call->op->name, "1d") != NULL ? 1 : strstr (call->op->name, "3d") != NULL ? 3 : 2;
 }
 
 static TsValue
@@ -191,15 +196,15 @@ max_pool (TsProgram *program, const TsCall *call)
                         call->args[0].tensor->dtype);
 }
 
-/* Places of real numbers alone, and of windows as unpooling reads them; where nothing does, their
- * nodes are dropped. */
+/* Places of real numbers alone, and of windows of two dimensions as unpooling reads them; where
+ * nothing does, their nodes are dropped. */
 static TsValue
 max_pool_with_indices (TsProgram *program, const TsCall *call)
 {
   TsValue pair[2] = { max_pool (program, call), ts_none () };
   gint64 numbers[4][3] = { { 0 } };
   const TsTensor *y = pair[0].kind == TS_TENSOR ? pair[0].tensor : NULL;
-  if (ts_failed (program) || y == NULL || ts_is_quantized (y->dtype))
+  if (ts_failed (program) || y == NULL || ts_is_quantized (y->dtype) || spatial_of (call) != 2)
     return ts_tuple (program->heap, pair, 2);
   const TsValue given[4] = { call->args[1],
                              is_given (call->args[2]) ? call->args[2] : call->args[1],
@@ -346,36 +351,6 @@ adaptive_max_pool (TsProgram *program, const TsCall *call)
   return ts_tuple (program->heap, pair, 2);
 }
 
-/* Windows along the first of three dimensions only, as local response normalisation has them. */
-static TsValue
-average_pool_3d (TsProgram *program, const TsCall *call)
-{
-  gint64 kernel[3], stride[3], padding[3];
-  LowerValue *x = ts_read (program, call->args[0]);
-  spread (program, call->args[1], 3, kernel);
-  spread (program, is_given (call->args[2]) ? call->args[2] : call->args[1], 3, stride);
-  spread (program, call->args[3], 3, padding);
-  if (x == NULL || ts_failed (program))
-    return ts_none ();
-  if (x->rank != 5 || kernel[1] != 1 || kernel[2] != 1 || stride[1] != 1 || stride[2] != 1
-      || padding[0] + padding[1] + padding[2] != 0)
-    return ts_refuse (
-      program, SL_ERROR_UNSUPPORTED,
-      "only windows along the first of three dimensions, without padding, are supported");
-  const gint64 flat[4] = { x->dims[0], x->dims[1], x->dims[2], (gint64) x->dims[3] * x->dims[4] };
-  const LowerAttribute attributes[2] = { ts_attr_ints (program, "kernel_shape", kernel, 2),
-                                         ts_attr_ints (program, "strides", stride, 2) };
-  LowerValue *planes = ts_reshaped (program, x, flat, 4);
-  LowerValue *y = ts_onnx (program, "AveragePool", &planes, 1, attributes, 2);
-  if (y == NULL)
-    return ts_none ();
-  return ts_new (
-    program,
-    ts_reshaped (program, y,
-                 (const gint64[]){ x->dims[0], x->dims[1], y->dims[2], x->dims[3], x->dims[4] }, 5),
-    TS_FLOAT32);
-}
-
 /* unfold: the windows' elements as channels, one column for each window. */
 static TsValue
 windows (TsProgram *program, const TsCall *call)
@@ -418,13 +393,16 @@ windows (TsProgram *program, const TsCall *call)
 const TsOp ts_ops_window[] = {
   { "aten::adaptive_max_pool1d", "self,output_size", adaptive_max_pool, NULL, 0 },
   { "aten::adaptive_max_pool2d", "self,output_size", adaptive_max_pool, NULL, 0 },
+  { "aten::adaptive_max_pool3d", "self,output_size", adaptive_max_pool, NULL, 0 },
   { "aten::avg_pool3d",
     "self,kernel_size,stride=[],padding=0,ceil_mode=False,count_include_pad=True,divisor_override=None",
-    average_pool_3d, NULL, 0 },
+    average_pool, NULL, 0 },
   { "aten::im2col", "self,kernel_size,dilation,padding,stride", windows, NULL, 0 },
   { "aten::conv1d", "input,weight,bias=None,stride=1,padding=0,dilation=1,groups=1", conv, NULL,
     0 },
   { "aten::conv2d", "input,weight,bias=None,stride=1,padding=0,dilation=1,groups=1", conv, NULL,
+    0 },
+  { "aten::conv3d", "input,weight,bias=None,stride=1,padding=0,dilation=1,groups=1", conv, NULL,
     0 },
   { "aten::conv_transpose1d",
     "input,weight,bias=None,stride=1,padding=0,output_padding=0,groups=1,dilation=1",
@@ -447,6 +425,11 @@ const TsOp ts_ops_window[] = {
   { "aten::max_pool2d_with_indices",
     "self,kernel_size,stride=[],padding=0,dilation=1,ceil_mode=False", max_pool_with_indices, NULL,
     0 },
+  { "aten::max_pool3d", "self,kernel_size,stride=[],padding=0,dilation=1,ceil_mode=False", max_pool,
+    NULL, 0 },
+  { "aten::max_pool3d_with_indices",
+    "self,kernel_size,stride=[],padding=0,dilation=1,ceil_mode=False", max_pool_with_indices, NULL,
+    0 },
   { "aten::avg_pool1d",
     "self,kernel_size,stride=[],padding=0,ceil_mode=False,count_include_pad=True,divisor_override=None",
     average_pool, NULL, 0 },
@@ -455,5 +438,8 @@ const TsOp ts_ops_window[] = {
     average_pool, NULL, 0 },
   { "aten::adaptive_avg_pool1d", "self,output_size", adaptive_pool, NULL, 0 },
   { "aten::adaptive_avg_pool2d", "self,output_size", adaptive_pool, NULL, 0 },
+  { "aten::adaptive_avg_pool3d", "self,output_size", adaptive_pool, NULL, 0 },
+  { "aten::_adaptive_avg_pool2d", "self,output_size", adaptive_pool, NULL, 0 },
+  { "aten::_adaptive_avg_pool3d", "self,output_size", adaptive_pool, NULL, 0 },
   { NULL, NULL, NULL, NULL, 0 },
 };

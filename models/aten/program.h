@@ -61,8 +61,8 @@ GHashTable *ts_ops_new (void);
 TsValue ts_run_op (TsProgram *program, const char *name, const TsValue *args,
                    const char *const *keywords, guint n);
 
-/** ts_run_named: the same where each argument has the name that torch's schema gives it. The first
- * arguments of a row may have other names. */
+/** ts_run_named: the same where each argument has the name that torch's schema gives it. Where a
+ * row has another name, the argument's place counts. */
 TsValue ts_run_named (TsProgram *program, const char *name, const TsValue *args,
                       const char *const *names, guint n);
 /** ts_has_op: whether ts_run_op() knows operator @name. */

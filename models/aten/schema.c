@@ -15,7 +15,8 @@ ts_ops_new (void)
     ts_ops_scalar, ts_ops_text,      ts_ops_list,      ts_ops_elementwise, ts_ops_window,
     ts_ops_shape,  ts_ops_axis,      ts_ops_index,     ts_ops_rows,        ts_ops_make,
     ts_ops_norm,   ts_ops_quantized, ts_ops_packed,    ts_ops_resize,      ts_ops_detect,
-    ts_ops_query,  ts_ops_recurrent, ts_ops_composite, ts_ops_patches
+    ts_ops_query,  ts_ops_recurrent, ts_ops_composite, ts_ops_patches,     ts_ops_core,
+    ts_ops_matrix, ts_ops_series
   };
   GHashTable *ops = g_hash_table_new (sl_name_hash, g_str_equal);
   for (guint i = 0; i < G_N_ELEMENTS (tables); i++)
@@ -102,19 +103,36 @@ bind (TsProgram *program, TsCall *call, const TsValue *args, const char *const *
   return !ts_failed (program);
 }
 
-/* The row of @name, or of the operator of which it is the form in place. */
+/* The row of @name, or of the operator of which it is the form in place, or the one that copies. */
 static const TsOp *
 find_op (TsProgram *program, const char *name, gboolean *in_place)
 {
+  static const char copied[] = "_copy";
   const TsOp *op = g_hash_table_lookup (program->ops, name);
   const gsize length = strlen (name);
   *in_place = FALSE;
+  if (op == NULL && g_str_has_suffix (name, copied)) {
+    g_autofree char *stem = g_strndup (name, length - strlen (copied));
+    return g_hash_table_lookup (program->ops, stem);
+  }
   if (op != NULL || length < 2 || name[length - 1] != '_' || name[length - 2] == '_')
     return op;
   g_autofree char *stem = g_strndup (name, length - 1);
   op = g_hash_table_lookup (program->ops, stem);
   *in_place = op != NULL;
   return op;
+}
+
+/* The results of a row whose operator was called by its name with "_copy" behind: none shares
+ * elements with an argument. */
+static TsValue
+unshared (TsProgram *program, TsValue result)
+{
+  if (result.kind == TS_TENSOR)
+    return ts_run_op (program, "aten::clone", &result, NULL, 1);
+  for (guint i = 0; result.kind == TS_LIST && i < result.list->n; i++)
+    result.list->items[i] = unshared (program, result.list->items[i]);
+  return result;
 }
 
 gboolean
@@ -139,6 +157,22 @@ find_argument (const char *arguments, const char *name)
   return -1;
 }
 
+/* (nullable): the name of the argument number @i of a row's list, unless one of @names is that. */
+static const char *
+name_at (TsProgram *program, const char *arguments, guint i, const char *const *names, guint n)
+{
+  const char *p = arguments;
+  for (; i > 0 && *p != '\0'; i--) {
+    p += strcspn (p, ",");
+    p += *p == ',';
+  }
+  const char *name = *p != '\0' ? ts_text (program->heap, p, strcspn (p, ",=")) : NULL;
+  for (guint k = 0; name != NULL && k < n; k++)
+    if (strcmp (names[k], name) == 0)
+      return NULL;
+  return name;
+}
+
 TsValue
 ts_run_named (TsProgram *program, const char *name, const TsValue *args, const char *const *names,
               guint n)
@@ -151,8 +185,12 @@ ts_run_named (TsProgram *program, const char *name, const TsValue *args, const c
          && (strstr (op->arguments, "...") != NULL || names[by_place][0] == '\0'
              || find_argument (op->arguments, names[by_place]) < 0))
     by_place++;
-  for (guint i = by_place; i < n; i++)
-    keywords[i] = names[i];
+  for (guint i = by_place; i < n; i++) {
+    const char *other = find_argument (op->arguments, names[i]) < 0
+                          ? name_at (program, op->arguments, i, names, n)
+                          : NULL;
+    keywords[i] = other != NULL ? other : names[i];
+  }
   return ts_run_op (program, name, args, keywords, n);
 }
 
@@ -172,6 +210,8 @@ ts_run_op (TsProgram *program, const char *name, const TsValue *args, const char
     ts_refuse (program, SL_ERROR_UNSUPPORTED, "this operator is not supported");
   else if (bind (program, &call, args, keywords, n))
     result = call.op->run (program, &call);
+  if (call.op != NULL && !in_place && strcmp (call.op->name, name) != 0)
+    result = unshared (program, result);
   ts_pass_rows (program, args, n, result);
   if (in_place && result.kind == TS_TENSOR && n > 0 && args[0].kind == TS_TENSOR) {
     ts_write (program, args[0].tensor, result);

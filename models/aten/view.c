@@ -81,6 +81,16 @@ ts_refresh (TsProgram *program, TsTensor *box)
     box->value = value;
 }
 
+gboolean
+ts_is_whole (TsProgram *program, const TsTensor *box)
+{
+  const Record *record;
+  while ((record = g_hash_table_lookup (program->views, box)) != NULL
+         && record->view.kind == TS_VIEW_SHAPE)
+    box = record->base;
+  return record == NULL;
+}
+
 /* The base with @part, of as many dimensions, at every step-th place: both joined, and each place
  * taken from where it is. */
 static LowerValue *

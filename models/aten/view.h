@@ -33,6 +33,9 @@ typedef struct
 TsValue ts_note_view (TsProgram *program, TsValue result, TsTensor *base, const TsView *view);
 /** ts_refresh: before @box is read: makes it anew where its base has changed. */
 void ts_refresh (TsProgram *program, TsTensor *box);
+/** ts_is_whole: whether the elements of @box, in its order, are all those of a tensor that is no
+ * view. */
+gboolean ts_is_whole (TsProgram *program, const TsTensor *box);
 /** ts_write_back: after @box was written: gives its base the elements. */
 void ts_write_back (TsProgram *program, TsTensor *box);
 

@@ -81,6 +81,53 @@ test_calls (void)
   end (&t);
 }
 
+/* A row's third argument has another name than torch's schema, and is found by its place; the copy
+ * of a view keeps its elements when the base is written. */
+static void
+test_names_and_copies (void)
+{
+  Traced t;
+  g_autoptr (GError) error = NULL;
+  static const char *const scatter_names[] = { "self", "dim", "index", "value" };
+  static const gfloat index[] = { 2, 0 };
+  gfloat *from = sl_tensor_buffer_new (ELEMENTS * sizeof (gfloat)),
+         *to = sl_tensor_buffer_new (2 * ELEMENTS * sizeof (gfloat));
+  const TsValue x = begin (&t), base = ts_run_op (&t.program, "aten::clone", &x, NULL, 1);
+  const TsValue order[] = { base, ts_int_list (&t.heap, (const gint64[]){ 1, 0 }, 2) };
+  const TsValue copy = ts_run_op (&t.program, "aten::permute_copy", order, NULL, 2);
+  const TsValue rows[] = {
+    ts_new (&t.program, ts_constant_floats (&t.program, index, 2), TS_FLOAT32), ts_int (TS_INT64)
+  };
+  const TsValue shaped[] = { ts_run_op (&t.program, "aten::to", rows, NULL, 2),
+                             ts_int_list (&t.heap, (const gint64[]){ 2, 1 }, 2) };
+  const TsValue scatter[] = { base, ts_int (1),
+                              ts_run_op (&t.program, "aten::reshape", shaped, NULL, 2),
+                              ts_float (7) };
+  ts_run_named (&t.program, "aten::scatter_", scatter, scatter_names, 4);
+  const TsValue flat[] = { copy, ts_int_list (&t.heap, (const gint64[]){ 2, 3 }, 2) };
+  const TsValue both = ts_list (&t.heap), join[] = { both, ts_int (0) };
+  ts_list_append (&t.heap, both.list, base);
+  ts_list_append (&t.heap, both.list, ts_run_op (&t.program, "aten::reshape", flat, NULL, 2));
+  const TsValue y = ts_run_op (&t.program, "aten::cat", join, NULL, 2);
+  g_assert_no_error (t.heap.error);
+  g_assert_no_error (t.program.lower.error);
+  const gint32 output = lower_plain (&t.program.lower, ts_read (&t.program, y));
+  g_assert_true (sl_graph_set_io (t.graph, &t.input, 1, &output, 1, &error)
+                 && sl_graph_prepare (t.graph, &error));
+  g_autoptr (SlSession) session = sl_session_new (t.graph, 1, &error);
+  g_assert_no_error (error);
+  for (gint i = 0; i < ELEMENTS; i++)
+    from[i] = (gfloat) i;
+  g_assert_cmpint (sl_session_run (session, (const void *[]){ from }, (void *[]){ to }), ==,
+                   SL_STATUS_OK);
+  static const gfloat expected[] = { 0, 1, 7, 7, 4, 5, 0, 3, 1, 4, 2, 5 };
+  for (guint i = 0; i < G_N_ELEMENTS (expected); i++)
+    g_assert_cmpfloat (to[i], ==, expected[i]);
+  sl_tensor_buffer_free (from);
+  sl_tensor_buffer_free (to);
+  end (&t);
+}
+
 static void
 test_refusals (void)
 {
@@ -112,6 +159,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/models/aten/calls", test_calls);
+  g_test_add_func ("/models/aten/names-and-copies", test_names_and_copies);
   g_test_add_func ("/models/aten/refusals", test_refusals);
   return g_test_run ();
 }
