@@ -239,6 +239,8 @@ typedef struct
   gfloat slope;           /* of SL_ACTIVATION_LEAKY_RELU */
   gboolean by_reciprocal; /* 8-bit convolutions: sums are scaled as qnnpack does it, see
                              sl_node_sum_scale() */
+  const gfloat *rest;     /* (nullable): 8-bit convolutions: of each output channel what its bias is
+                             beside the whole number, in codes of the output */
 } SlWindow;
 
 /** How SCATTER_ELEMENTS and SCATTER_ND combine the value in place with the update. */
@@ -337,6 +339,7 @@ typedef union
     gfloat slope; /* as a convolution's */
     gboolean keep_dims;
     gboolean by_reciprocal; /* as a convolution's */
+    const gfloat *rest;     /* as a convolution's */
   } fully_connected;
   struct
   {

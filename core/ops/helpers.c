@@ -132,6 +132,13 @@ sl_node_by_reciprocal (const SlNode *node)
                                            : node->params.window.by_reciprocal;
 }
 
+const gfloat *
+sl_node_bias_rest (const SlNode *node)
+{
+  return node->op == SL_OP_FULLY_CONNECTED ? node->params.fully_connected.rest
+                                           : node->params.window.rest;
+}
+
 gfloat
 sl_node_sum_scale (const SlGraph *graph, const SlNode *node, guint from, gint32 channel)
 {

@@ -63,6 +63,9 @@ gboolean sl_node_same_shape_infer (SlGraph *graph, SlNode *node, GError **error)
 gfloat sl_node_sum_scale (const SlGraph *graph, const SlNode *node, guint from, gint32 channel);
 /** sl_node_by_reciprocal: whether a convolution or fully connected layer does the latter. */
 gboolean sl_node_by_reciprocal (const SlNode *node);
+/** sl_node_bias_rest: (nullable): of each output channel of a quantised layer what its bias is
+ * beside the whole number, in codes of the output. XNNPACK leaves it out. */
+const gfloat *sl_node_bias_rest (const SlNode *node);
 /**
  * sl_add_shift: by how many bits a sum of two 8-bit tensors is shifted down, whose larger scale is
  * @most of the output's: multipliers have one bit more in qnnpack (@half_away) than in XNNPACK, as

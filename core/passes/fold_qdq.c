@@ -2,9 +2,11 @@
 /*
  * DEQUANTIZE, an operator, QUANTIZE: models that state quantisation so mean the operator on codes.
  * It takes the codes and makes codes, as TensorFlow Lite's quantised models have it; the bias of a
- * layer becomes int32 of its scale. Results are within a code of the long way, which rounds to
- * float in between. Operators that keep codes move only where both sides are quantised alike.
+ * layer becomes int32 of its scale, and what is left of it. Results are within a code of the long
+ * way, which rounds to float in between. Operators that keep codes move only where both sides are
+ * quantised alike.
  */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -12,6 +14,9 @@
 #include "core/passes/passes.h"
 
 #define MAX_INPUTS 64
+/* Units that a whole bias holds, and codes beside it that conversion of sums has room for. */
+#define MAX_UNITS 0x1p+30
+#define MAX_REST 0x1p+29
 
 typedef enum
 {
@@ -87,22 +92,42 @@ codes_of (const SlPassIndex *index, SlGraph *graph, gint32 tensor, SlDtype dtype
   return is_codes (codes) && codes->dtype == dtype ? node->inputs[0] : -1;
 }
 
-/* The bias of a layer in units of input scale times weight scale, -1 when it does not fit 32 bits.
+/* A bias of one channel: whole units of what a product of codes stands for, and the rest in codes
+ * of the output. What float rounding left of a whole number counts as one. FALSE: it is too large.
  */
-static gint32
-whole_bias (SlGraph *graph, const SlTensor *bias, const SlTensor *input, const SlTensor *weights)
+static gboolean
+split_bias (gdouble bias, gdouble unit, gdouble output, gint32 *whole, gfloat *rest)
 {
-  SlTensor made = *bias;
-  const gsize n = bias->bytes / sizeof (gfloat);
+  const gdouble units = bias / unit, code = fabs (units) < MAX_UNITS ? rint (units) : 0,
+                left = (units - code) * unit / output;
+  const gboolean is_whole = fabs (units - code) <= fabs (code) * FLT_EPSILON;
+  *whole = (gint32) code;
+  *rest = is_whole ? 0 : (gfloat) left;
+  return fabs (left) < MAX_REST;
+}
+
+/* The bias of layer @node, -1 when it does not fit. */
+static gint32
+whole_bias (SlGraph *graph, SlNode *node, const SlTensor *input, const SlTensor *output)
+{
+  const SlQuant weights = sl_node_input (graph, node, 1)->quant;
+  SlTensor made = *sl_node_input (graph, node, 2);
+  const gfloat *bias = made.data;
+  const gsize n = made.bytes / sizeof (gfloat);
   gint32 *codes = sl_arena_alloc (graph->arena, n * sizeof codes[0] + SL_TENSOR_PADDING);
+  gfloat *rest = sl_arena_alloc (graph->arena, n * sizeof rest[0]);
+  gboolean is_whole = TRUE;
   for (gsize i = 0; i < n; i++) {
-    const gfloat scale =
-      sl_tensor_scale (input) * weights->quant.scale[weights->quant.count > 1 ? i : 0];
-    const gdouble code = rint ((gdouble) ((const gfloat *) bias->data)[i] / (gdouble) scale);
-    if (!(fabs (code) < 0x1p+30))
+    const gfloat unit = sl_tensor_scale (input) * weights.scale[weights.count > 1 ? i : 0];
+    if (!split_bias ((gdouble) bias[i], (gdouble) unit, (gdouble) sl_tensor_scale (output),
+                     &codes[i], &rest[i]))
       return -1;
-    codes[i] = (gint32) code;
+    is_whole &= rest[i] == 0;
   }
+  if (!is_whole && node->op == SL_OP_FULLY_CONNECTED)
+    node->params.fully_connected.rest = rest;
+  else if (!is_whole)
+    node->params.window.rest = rest;
   made.dtype = SL_DTYPE_I32;
   made.quant = (SlQuant){ 0 };
   made.data = codes;
@@ -110,7 +135,7 @@ whole_bias (SlGraph *graph, const SlTensor *bias, const SlTensor *input, const S
 }
 
 static gboolean
-take_layer (SlGraph *graph, const SlNode *node, gint32 *inputs, const SlTensor *output)
+take_layer (SlGraph *graph, SlNode *node, gint32 *inputs, const SlTensor *output)
 {
   const SlTensor *weights = sl_node_input (graph, node, 1), *bias = sl_node_input (graph, node, 2);
   const SlTensor input = *sl_graph_tensor (graph, inputs[0]);
@@ -123,7 +148,7 @@ take_layer (SlGraph *graph, const SlNode *node, gint32 *inputs, const SlTensor *
     return TRUE;
   if (bias->data == NULL || bias->dtype != SL_DTYPE_F32)
     return FALSE;
-  inputs[2] = whole_bias (graph, bias, &input, weights);
+  inputs[2] = whole_bias (graph, node, &input, output);
   return inputs[2] >= 0;
 }
 
@@ -136,7 +161,7 @@ is_parameter (const SlTensor *tensor)
 }
 
 static gboolean
-take_inputs (const SlPassIndex *index, SlGraph *graph, const SlNode *node, Kind kind,
+take_inputs (const SlPassIndex *index, SlGraph *graph, SlNode *node, Kind kind,
              const SlTensor *output, gint32 *inputs)
 {
   const guint n = kind == LAYER ? 1 : node->n_inputs;
@@ -150,29 +175,35 @@ take_inputs (const SlPassIndex *index, SlGraph *graph, const SlNode *node, Kind 
   return kind != LAYER || take_layer (graph, node, inputs, output);
 }
 
-/* DEQUANTIZE, RESHAPE: the other way round, so that the codes meet what comes behind. */
+/* DEQUANTIZE, then RESHAPE or TRANSPOSE: the other way round, so that the codes meet what comes
+ * behind. */
 static guint
-swap_reshape (SlGraph *graph, SlPassIndex *index, SlNode *reshape)
+swap_move (SlGraph *graph, SlPassIndex *index, SlNode *move)
 {
-  SlNode *dequantize = sl_pass_producer (index, graph, reshape->inputs[0]);
-  if (dequantize == NULL || dequantize->op != SL_OP_DEQUANTIZE || reshape->n_inputs != 1
-      || index->consumers[reshape->inputs[0]] != 1
-      || !is_codes (sl_node_input (graph, dequantize, 0)))
+  SlNode *dequantize = sl_pass_producer (index, graph, move->inputs[0]);
+  if (dequantize == NULL || dequantize->op != SL_OP_DEQUANTIZE
+      || (move->n_inputs != 1 && !is_parameter (sl_node_input (graph, move, 1)))
+      || index->consumers[move->inputs[0]] != 1 || !is_codes (sl_node_input (graph, dequantize, 0)))
     return 0;
   SlTensor codes = *sl_node_input (graph, dequantize, 0);
-  const SlTensor *shape = sl_node_output (graph, reshape, 0);
+  const SlTensor *shape = sl_node_output (graph, move, 0);
   codes.rank = shape->rank;
   memcpy (codes.dims, shape->dims, sizeof codes.dims);
   codes.data = NULL;
   const gint32 between = sl_graph_add_tensor (graph, &codes, NULL);
   if (between < 0)
     return 0;
-  dequantize->op = SL_OP_RESHAPE;
-  dequantize->params = reshape->params;
+  gint32 *inputs = sl_arena_memdup (graph->arena, move->inputs, move->n_inputs * sizeof inputs[0]);
+  inputs[0] = dequantize->inputs[0];
+  dequantize->op = move->op;
+  dequantize->params = move->params;
+  dequantize->inputs = inputs;
+  dequantize->n_inputs = move->n_inputs;
   dequantize->outputs = sl_arena_memdup (graph->arena, &between, sizeof between);
-  reshape->op = SL_OP_DEQUANTIZE;
-  reshape->params = (SlOpParams){ 0 };
-  reshape->inputs = dequantize->outputs;
+  move->op = SL_OP_DEQUANTIZE;
+  move->params = (SlOpParams){ 0 };
+  move->inputs = dequantize->outputs;
+  move->n_inputs = 1;
   return 1;
 }
 
@@ -202,8 +233,8 @@ static guint
 step (SlGraph *graph, SlPassIndex *index, SlNode *quantize)
 {
   gint32 inputs[MAX_INPUTS];
-  if (quantize->op == SL_OP_RESHAPE)
-    return swap_reshape (graph, index, quantize);
+  if (quantize->op == SL_OP_RESHAPE || quantize->op == SL_OP_TRANSPOSE)
+    return swap_move (graph, index, quantize);
   if (quantize->op != SL_OP_QUANTIZE || sl_node_input (graph, quantize, 0)->dtype != SL_DTYPE_F32
       || index->consumers[quantize->inputs[0]] != 1)
     return 0;

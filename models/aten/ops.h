@@ -47,7 +47,7 @@ extern const TsOp ts_ops_scalar[], ts_ops_text[], ts_ops_list[], ts_ops_elementw
   ts_ops_window[], ts_ops_shape[], ts_ops_axis[], ts_ops_index[], ts_ops_rows[], ts_ops_make[],
   ts_ops_norm[], ts_ops_quantized[], ts_ops_packed[], ts_ops_resize[], ts_ops_detect[],
   ts_ops_query[], ts_ops_recurrent[], ts_ops_composite[], ts_ops_patches[], ts_ops_core[],
-  ts_ops_matrix[], ts_ops_series[];
+  ts_ops_matrix[], ts_ops_series[], ts_ops_decomposed[];
 
 /* Arguments (argument.c): what is none of the kind asked for is an error. */
 

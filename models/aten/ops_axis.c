@@ -316,11 +316,14 @@ matmul (TsProgram *program, const TsCall *call)
 static TsValue
 addmm (TsProgram *program, const TsCall *call)
 {
-  LowerValue *y =
-    product (program, ts_read (program, call->args[1]), ts_read (program, call->args[2]));
-  LowerValue *c = ts_read (program, call->args[0]);
+  LowerValue *a = ts_read (program, call->args[1]), *b = ts_read (program, call->args[2]),
+             *c = ts_read (program, call->args[0]);
   const gdouble beta = ts_to_float (program, call->args[3]),
                 alpha = ts_to_float (program, call->args[4]);
+  if (!ts_failed (program) && alpha == 1 && beta == 1 && !a->empty && !b->empty)
+    return ts_new (program, ts_onnx (program, "Gemm", (LowerValue *[]){ a, b, c }, 3, NULL, 0),
+                   TS_FLOAT32);
+  LowerValue *y = product (program, a, b);
   if (alpha != 1)
     y = ts_onnx (program, "Mul",
                  (LowerValue *[]){ y, ts_scalar (program, ts_float (alpha), TS_FLOAT32) }, 2, NULL,

@@ -23,6 +23,7 @@ ts_program_init (TsProgram *program, TsHeap *heap, SlGraph *graph)
   program->lower.opset = OPSET;
   program->lower.scope = &program->scope;
   program->lower.is_foreign = TRUE;
+  program->lower.signed_codes = TRUE;
   program->lower.open = g_hash_table_new (NULL, NULL);
 }
 

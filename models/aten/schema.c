@@ -16,7 +16,7 @@ ts_ops_new (void)
     ts_ops_shape,  ts_ops_axis,      ts_ops_index,     ts_ops_rows,        ts_ops_make,
     ts_ops_norm,   ts_ops_quantized, ts_ops_packed,    ts_ops_resize,      ts_ops_detect,
     ts_ops_query,  ts_ops_recurrent, ts_ops_composite, ts_ops_patches,     ts_ops_core,
-    ts_ops_matrix, ts_ops_series
+    ts_ops_matrix, ts_ops_series,    ts_ops_decomposed
   };
   GHashTable *ops = g_hash_table_new (sl_name_hash, g_str_equal);
   for (guint i = 0; i < G_N_ELEMENTS (tables); i++)

@@ -85,7 +85,8 @@ struct _Lower
   const LowerNode *node; /* being converted */
   const LowerNode
     *caller; /* (nullable): the node of the file that is made of @node and others: errors name it */
-  const LowerOp *row;  /* of @node */
+  const LowerOp *row;    /* of @node */
+  gboolean signed_codes; /* uint8 activations become int8, because the weights are int8 */
   gboolean is_foreign; /* the nodes stand for another format's operators, whose reader says where a
                           problem is */
   guint64 copied, may_copy, made;

@@ -241,6 +241,15 @@ lower_transpose_op (Lower *o)
                 x->rank);
     return;
   }
+  if (x->codes >= 0 && x->plain < 0 && x->last < 0) { /* weights stay codes */
+    LowerValue *turned = lower_value_new (o, lower_transpose (o, x->codes, perm), FALSE);
+    if (turned != NULL) {
+      turned->codes = turned->plain;
+      turned->plain = -1;
+    }
+    lower_set_value (o, 0, turned);
+    return;
+  }
   const gint32 tensor = x->plain >= 0 && x->last >= 0 ? x->plain : lower_any (o, x, &last);
   for (guint i = 0; i < n; i++)
     plain[i] = (gint32) lower_axis ((guint) perm[i], n, last);

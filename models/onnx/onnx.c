@@ -367,7 +367,7 @@ convert (Lower *o, const char *input_shape)
   gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];
   guint n_inputs = 0, n_outputs = 0;
   o->scope = &scope;
-  onnx_reader (o)->signed_codes = has_signed_weights (onnx_reader (o)->file->graph);
+  o->signed_codes = has_signed_weights (onnx_reader (o)->file->graph);
   if (check_versions (o))
     n_inputs = read_inputs (o, input_shape, inputs);
   if (o->error == NULL && onnx_run_graph (o)) {

@@ -8,16 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/lower/codes.h"
 #include "models/onnx/ops.h"
-
-/* Code or zero point @i; of @dtype uint8, int8 or int32. */
-static gint32
-code_at (SlDtype dtype, const void *codes, gsize i)
-{
-  if (dtype == SL_DTYPE_I32)
-    return ((const gint32 *) codes)[i];
-  return dtype == SL_DTYPE_U8 ? ((const guint8 *) codes)[i] : ((const gint8 *) codes)[i];
-}
 
 /* Reads scale input @at and zero point input @at + 1 (which may be omitted) for codes of @dtype;
  * *@dtype without codes of its own is set. */
@@ -57,23 +49,11 @@ read_quant (Lower *o, guint at, SlDtype *dtype, SlQuant *quant)
       return FALSE;
     }
     if (zero != NULL)
-      zero_point[i] = code_at (type, zero, k);
+      zero_point[i] = lower_code_at (type, zero, k);
   }
   *dtype = type;
   *quant = (SlQuant){ .count = (guint) n, .scale = scale, .zero_point = zero_point };
   return TRUE;
-}
-
-/* int8 for uint8, moved by 128. */
-static void
-make_signed (Lower *o, SlDtype *dtype, SlQuant *quant)
-{
-  if (!onnx_reader (o)->signed_codes || *dtype != SL_DTYPE_U8 || quant->count != 1)
-    return;
-  gint32 *zero = sl_arena_memdup (o->arena, quant->zero_point, sizeof zero[0]);
-  zero[0] -= 128;
-  quant->zero_point = zero;
-  *dtype = SL_DTYPE_I8;
 }
 
 static gboolean
@@ -84,36 +64,6 @@ check_codes (Lower *o, SlDtype dtype)
   lower_fail (o, SL_ERROR_UNSUPPORTED, "its codes are %s; expected uint8 or int8",
               sl_dtype_name (dtype));
   return FALSE;
-}
-
-/* NaN gives the lowest quantised value. */
-static gint32
-code_within (gfloat value, gint32 lo, gint32 hi)
-{
-  return (gint32) (value >= (gfloat) lo ? MIN (value, (gfloat) hi) : (gfloat) lo);
-}
-
-/* Constants as codes: half to even, as the file's own runtime does it. */
-static gint32
-quantise_constant (Lower *o, LowerValue *x, SlDtype dtype, SlQuant quant)
-{
-  gsize n = 0, inner = 1;
-  gint32 lo = 0, hi = 0;
-  const gfloat *from = lower_data (o, x, &n);
-  if (o->error != NULL)
-    return -1;
-  sl_dtype_range (dtype, &lo, &hi);
-  for (guint i = (guint) quant.axis + 1; i < x->rank; i++)
-    inner *= (gsize) x->dims[i];
-  g_autofree guint8 *codes = g_malloc (MAX (n, 1));
-  for (gsize i = 0; i < n; i++) {
-    const gsize c = quant.count > 1 ? i / inner % quant.count : 0;
-    const gfloat code = rintf (from[i] / quant.scale[c]) + (gfloat) quant.zero_point[c];
-    codes[i] = (guint8) code_within (code, lo, hi);
-  }
-  const gint32 tensor = lower_constant (o, dtype, x->rank, x->dims, codes);
-  lower_change_tensor (o, tensor)->quant = quant;
-  return tensor;
 }
 
 /* The dimension of scales of their own. */
@@ -168,7 +118,6 @@ onnx_quantize_linear (Lower *o)
   LowerValue *x = lower_required (o, 0);
   SlDtype dtype = SL_DTYPE_INVALID;
   SlQuant quant;
-  gsize n = 0;
   gboolean last = FALSE;
   const guint stated = code_type (o);
   if (o->error != NULL)
@@ -181,82 +130,10 @@ onnx_quantize_linear (Lower *o)
     dtype = onnx_ir_type (stated);
   if (!read_quant (o, 1, &dtype, &quant) || !check_codes (o, dtype) || !find_axis (o, x, &quant))
     return;
-  if (lower_data (o, x, &n) != NULL && lower_dtype (o, x) == SL_DTYPE_F32) {
-    lower_set (o, 0, quantise_constant (o, x, dtype, quant), FALSE);
-    return;
-  }
-  make_signed (o, &dtype, &quant);
-  const gint32 input = lower_any (o, x, &last);
-  lower_set (o, 0,
-             lower_settled (o, SL_OP_QUANTIZE, &input, 1, NULL,
-                            &(SlTensor){ .dtype = dtype, .quant = quant }),
-             last);
-}
-
-/* @tensor as codes of that quantisation. What the file says beside each use must agree with where
- * they come from. */
-static gint32
-as_codes (Lower *o, gint32 tensor, SlDtype dtype, SlQuant quant)
-{
-  SlTensor like = *lower_t (o, tensor);
-  if (o->error != NULL)
-    return -1;
-  if (like.quant.count == 0 && like.data == NULL
-      && like.dtype == dtype) { /* an input of the model */
-    lower_change_tensor (o, tensor)->quant = quant;
-    if (!onnx_reader (o)->signed_codes || dtype != SL_DTYPE_U8 || quant.count != 1)
-      return tensor;
-  }
-  if (like.data != NULL) {
-    like.quant = quant;
-    like.name = NULL;
-    return lower_new_tensor (o, &like);
-  }
-  make_signed (o, &dtype, &quant);
-  like = *lower_t (o, tensor);
-  if (like.dtype == dtype && like.quant.count == 1 && quant.count == 1
-      && like.quant.scale[0] == quant.scale[0] && like.quant.zero_point[0] == quant.zero_point[0])
-    return tensor;
-  if (like.quant.count != 1 || quant.count != 1 || like.quant.scale[0] != quant.scale[0]
-      || like.quant.zero_point[0] - (like.dtype == SL_DTYPE_I8 ? -128 : 0)
-           != quant.zero_point[0] - (dtype == SL_DTYPE_I8 ? -128 : 0))
-    return lower_fail (
-      o, SL_ERROR_UNSUPPORTED,
-      "its input's codes were made with scale %g and are read with %g; expected the same",
-      (gdouble) sl_tensor_scale (&like), (gdouble) quant.scale[0]);
-  return lower_settled (o, SL_OP_QUANTIZE, &tensor, 1, NULL,
-                        &(SlTensor){ .dtype = dtype, .quant = quant });
-}
-
-/* Constants that become real at once: whole numbers of 32 bits, which are biases, and weights of
- * codes that no layer takes. */
-static gint32
-dequantise_constant (Lower *o, LowerValue *x, const SlQuant *quant)
-{
-  gsize n = 0, inner = 1;
-  const SlDtype dtype = lower_dtype (o, x);
-  const void *from = lower_data (o, x, &n);
-  if (o->error != NULL)
-    return -1;
-  for (guint i = (guint) quant->axis + 1; i < x->rank; i++)
-    inner *= (gsize) x->dims[i];
-  g_autofree gfloat *to = g_new (gfloat, MAX (n, 1));
-  for (gsize i = 0; i < n; i++) {
-    const gsize c = quant->count > 1 ? i / inner % quant->count : 0;
-    to[i] = (gfloat) (((gdouble) code_at (dtype, from, i) - quant->zero_point[c])
-                      * (gdouble) quant->scale[c]);
-  }
-  return lower_constant (o, SL_DTYPE_F32, x->rank, x->dims, to);
-}
-
-/* Layers take several scales only with symmetric quantisation. */
-static gboolean
-is_for_layers (SlDtype dtype, const SlQuant *quant)
-{
-  gboolean symmetric = TRUE;
-  for (guint i = 0; i < quant->count; i++)
-    symmetric &= quant->zero_point[i] == 0;
-  return quant->count == 1 || (dtype == SL_DTYPE_I8 && symmetric);
+  LowerCodes to = { .dtype = dtype, .quant = quant };
+  sl_dtype_range (dtype, &to.lo, &to.hi);
+  const gint32 codes = lower_quantised (o, x, &to, &last);
+  lower_set (o, 0, codes, last);
 }
 
 /* A scale for each block along one dimension: what the codes stand for, at once. */
@@ -286,7 +163,7 @@ dequantise_blocks (Lower *o, LowerValue *x, const SlQuant *quant)
   g_autofree gfloat *to = g_new (gfloat, MAX (n, 1));
   for (gsize i = 0; i < n; i++) {
     const gsize s = (i / inner / dim * blocks + i / inner % dim / (gsize) size) * inner + i % inner;
-    to[i] = (gfloat) (((gdouble) code_at (dtype, codes, i) - quant->zero_point[s])
+    to[i] = (gfloat) (((gdouble) lower_code_at (dtype, codes, i) - quant->zero_point[s])
                       * (gdouble) quant->scale[s]);
   }
   return lower_constant (o, SL_DTYPE_F32, x->rank, x->dims, to);
@@ -298,7 +175,6 @@ onnx_dequantize_linear (Lower *o)
   LowerValue *x = lower_required (o, 0);
   SlDtype dtype = lower_dtype (o, x);
   SlQuant quant;
-  gboolean last = FALSE;
   gsize n = 0;
   const SlDtype stored = dtype;
   if (o->error != NULL)
@@ -326,24 +202,7 @@ onnx_dequantize_linear (Lower *o)
     return;
   if (stored != SL_DTYPE_I32 && !check_codes (o, dtype))
     return;
-  if (stored == SL_DTYPE_I32 || (!computed && !is_for_layers (dtype, &quant))) {
-    lower_set (o, 0, dequantise_constant (o, x, &quant), FALSE);
-    return;
-  }
-  if (lower_data (o, x, &n) != NULL) {
-    LowerValue *value = lower_value_new (o, as_codes (o, lower_plain (o, x), dtype, quant), FALSE);
-    if (value != NULL) {
-      value->codes = value->plain;
-      value->plain = -1;
-    }
-    lower_set_value (o, 0, value);
-    return;
-  }
-  const gint32 codes = as_codes (o, lower_any (o, x, &last), dtype, quant);
-  lower_set (
-    o, 0,
-    lower_settled (o, SL_OP_DEQUANTIZE, &codes, 1, NULL, &(SlTensor){ .dtype = SL_DTYPE_F32 }),
-    last);
+  lower_set_value (o, 0, lower_dequantised (o, x, dtype, quant));
 }
 
 /* Input @i with the scale and zero point that follow it, in the layout asked for. */
@@ -356,11 +215,11 @@ quantised_input (Lower *o, guint i, gboolean want_last, LowerValue **value)
   const gint32 tensor = want_last ? lower_last (o, *value) : lower_plain (o, *value);
   if (o->error != NULL)
     return -1;
-  if (dtype == SL_DTYPE_I8 && onnx_reader (o)->signed_codes && lower_t (o, tensor)->data == NULL)
+  if (dtype == SL_DTYPE_I8 && o->signed_codes && lower_t (o, tensor)->data == NULL)
     dtype = SL_DTYPE_INVALID; /* the file's type is that of the zero point */
   if (!read_quant (o, i + 1, &dtype, &quant) || !check_codes (o, dtype))
     return -1;
-  return as_codes (o, tensor, dtype, quant);
+  return lower_as_codes (o, tensor, dtype, quant);
 }
 
 /* What the node makes: codes by the scale at input @i. */
@@ -370,7 +229,7 @@ quantised_output (Lower *o, guint i, SlTensor *like)
   *like = (SlTensor){ 0 };
   if (!read_quant (o, i, &like->dtype, &like->quant) || !check_codes (o, like->dtype))
     return FALSE;
-  make_signed (o, &like->dtype, &like->quant);
+  lower_make_signed (o, &like->dtype, &like->quant);
   return TRUE;
 }
 
@@ -384,7 +243,7 @@ onnx_qlinear_conv (Lower *o)
   const gint32 input = quantised_input (o, 0, TRUE, &x);
   if (o->error != NULL || !read_quant (o, 4, &dtype, &quant) || !quantised_output (o, 6, &like))
     return;
-  const gint32 weights = as_codes (o, lower_conv_filter (o, w), dtype, quant);
+  const gint32 weights = lower_as_codes (o, lower_conv_filter (o, w), dtype, quant);
   gint32 shaped = input;
   if (o->error == NULL && x->rank == 3)
     shaped = lower_reshape (o, input, (const gint32[]){ x->dims[0], 1, x->dims[2], x->dims[1] }, 4);
@@ -411,7 +270,8 @@ onnx_qlinear_mat_mul (Lower *o)
   if (o->error != NULL || !read_quant (o, 4, &dtype, &quant) || !quantised_output (o, 6, &like))
     return;
   quant.axis = 1;
-  const gint32 weights = lower_transpose (o, as_codes (o, lower_plain (o, b), dtype, quant), order);
+  const gint32 weights =
+    lower_transpose (o, lower_as_codes (o, lower_plain (o, b), dtype, quant), order);
   lower_set (
     o, 0,
     lower_settled (o, SL_OP_FULLY_CONNECTED, (const gint32[]){ input, weights }, 2, &params, &like),
@@ -470,7 +330,7 @@ onnx_qlinear_unary (Lower *o)
     const gfloat real = (gfloat) (code - sl_tensor_zero_point (&t)) * sl_tensor_scale (&t);
     const gfloat value = rintf ((gfloat) real_of (o, (gdouble) real) / sl_tensor_scale (&like))
                          + (gfloat) sl_tensor_zero_point (&like);
-    table[i] = (guint8) code_within (value, lo, hi);
+    table[i] = (guint8) lower_code_within (value, lo, hi);
   }
   const gint32 constant = lower_constant (o, SL_DTYPE_U8, 1, dims, table);
   lower_set (o, 0,
@@ -569,7 +429,7 @@ integer_weights (Lower *o, gint32 weights, guint zero_input)
       return lower_fail (o, SL_ERROR_UNSUPPORTED,
                          "its weights have several zero points; expected one");
   if (n > 0)
-    zero_point[0] = code_at (dtype, zero, 0);
+    zero_point[0] = lower_code_at (dtype, zero, 0);
   SlTensor like = *lower_t (o, weights);
   like.quant = (SlQuant){ .count = 1, .scale = &one, .zero_point = zero_point };
   like.name = NULL;

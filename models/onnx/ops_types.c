@@ -21,8 +21,7 @@ onnx_cast_op (Lower *o)
     return;
   }
   gint32 x = lower_any (o, value, &last);
-  if (lower_t (o, x)->dtype == SL_DTYPE_I8 && lower_t (o, x)->quant.count == 1
-      && onnx_reader (o)->signed_codes) {
+  if (lower_t (o, x)->dtype == SL_DTYPE_I8 && lower_t (o, x)->quant.count == 1 && o->signed_codes) {
     /* The file's codes are uint8; here they are int8, which only a type of more bits tells. */
     if (dtype == SL_DTYPE_U8 || dtype == SL_DTYPE_I8) {
       lower_set_value (o, 0, value);

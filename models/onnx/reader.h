@@ -12,7 +12,6 @@
 typedef struct
 {
   OnnxFile *file;
-  gboolean signed_codes;  /* uint8 activations become int8, because the weights are int8 */
   char *folder;           /* of the model file, for external data */
   GHashTable *data_files; /* (nullable): what was read of that (models/data_file.h) */
   gint32 height, width;   /* of a picture of open size, 0 = nothing states it */

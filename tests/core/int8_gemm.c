@@ -22,7 +22,7 @@ typedef struct
   gint32 extra[MAX_EXTRA];
   gint32 n, rows, channels;
   gsize stride;
-  TestGuard a, c, weights[MAX_PANELS], bias, scale;
+  TestGuard a, c, weights[MAX_PANELS], bias, scale, rest;
 } Product;
 
 static gint32
@@ -108,15 +108,18 @@ product_init (GRand *rand, const SlInt8Isa *isa, Product *p)
   test_guard_init (&p->c, (gsize) (p->rows * p->channels), TRUE);
   test_guard_init (&p->bias, (gsize) (p->n * width) * sizeof (gint32), TRUE);
   test_guard_init (&p->scale, (gsize) (p->n * width) * sizeof (gfloat), TRUE);
+  test_guard_init (&p->rest, (gsize) (p->n * width) * sizeof (gfloat), TRUE);
   fill_activations (rand, p);
   for (gint32 i = 0; i < p->n * width; i++) {
     ((gint32 *) (gpointer) p->bias.data)[i] = between (rand, -20000, 20000);
+    ((gfloat *) (gpointer) p->rest.data)[i] = (gfloat) g_rand_double_range (rand, -1, 1);
     ((gfloat *) (gpointer) p->scale.data)[i] =
       (gfloat) g_rand_double_range (rand, 0.2, 2) / (gfloat) (64 * row);
   }
   p->gemm.panels = p->panels;
   p->gemm.bias = (const gint32 *) (gpointer) p->bias.data;
   p->gemm.scale = (const gfloat *) (gpointer) p->scale.data;
+  p->gemm.rest = (const gfloat *) (gpointer) p->rest.data;
 }
 
 static void
@@ -128,6 +131,7 @@ product_clear (Product *p)
   test_guard_clear (&p->c);
   test_guard_clear (&p->bias);
   test_guard_clear (&p->scale);
+  test_guard_clear (&p->rest);
 }
 
 /* u(a) of the @i-th activation from the start of row @r. */
@@ -157,8 +161,9 @@ expected_code (const Product *p, const SlInt8Panel *panel, gint32 row, gint32 la
       sum += activation (p, row, from + i) * weight;
     }
   }
-  const double value =
-    rint ((double) ((gfloat) sum * p->gemm.scale[panel->channel + lane])) + output->zero_point;
+  const double value = rint ((double) ((gfloat) sum * p->gemm.scale[panel->channel + lane]
+                                       + p->gemm.rest[panel->channel + lane]))
+                       + output->zero_point;
   return (guint8) fmin (fmax (value, output->lo), output->hi) ^ output->flip;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Programs of torch.export against outputs of torch 2.6, in both forms of the archive: networks of
- * torchvision, open sizes, several inputs and outputs, attention, a condition, a recurrent layer,
- * weights in bfloat16, state. Files that are missing are skipped.
+ * torchvision, two of them quantised, open sizes, several inputs and outputs, attention, a
+ * condition, a recurrent layer, weights in bfloat16, state. Files that are missing are skipped.
  */
 #include <math.h>
 #include <string.h>
@@ -36,6 +36,8 @@ static const Program programs[] = {
   { "grid", NULL, 1 },
   { "text", NULL, 2 },
   { "mobilenet_v3_half.bf16", NULL, 1 },
+  { "mobilenet_v2_035_q.pt2e", NULL, 1 },
+  { "resnet18_thin_q.pt2e", NULL, 1 },
 };
 
 static char *

@@ -31,7 +31,7 @@ typedef struct
 {
   const gint8 *weights;
   const gint32 *bias;
-  const gfloat *scale;
+  const gfloat *scale, *rest;
   gint passes;
   Mask mask;
   Vec flip;
@@ -45,6 +45,7 @@ block_at (const SlInt8Depthwise *layer, gint32 channel)
     .weights = layer->weights + (gsize) (channel / BLOCK) * layer->block_bytes,
     .bias = layer->bias + channel,
     .scale = layer->scale + channel,
+    .rest = layer->rest + channel,
     .passes = layer->passes[channel / BLOCK],
     .mask = mask_of (left),
     .flip = set_bytes (layer->flip),
@@ -159,7 +160,8 @@ SL_SIMD (sl_int8_depthwise) (const SlInt8Depthwise *layer, const guint8 *const *
       }
     SL_UNROLL
     for (gint v = 0; v < SUMS; v++)
-      sums[v] = scaled (sums[v], load_floats (block.scale + LANES * v));
+      sums[v] = scaled (sums[v], load_floats (block.scale + LANES * v),
+                        load_floats (block.rest + LANES * v));
     store_values (&narrow, block.mask, sums, sums, out + channel, NULL);
   }
 }
@@ -199,7 +201,8 @@ window_sum (const Block *block, const gint v, const Quad *a, const Quad *b, cons
     dot (dot (first, b->q[v], load (w + QUAD_BYTES)), b->q[2 + v], load (last + QUAD_BYTES));
   const Vec sum = dot (dot (second, c->q[v], load (w + 2 * QUAD_BYTES)), c->q[2 + v],
                        load (last + 2 * QUAD_BYTES));
-  return scaled (sum, load_floats (block->scale + LANES * v));
+  return scaled (sum, load_floats (block->scale + LANES * v),
+                 load_floats (block->rest + LANES * v));
 }
 #endif
 
@@ -229,10 +232,11 @@ window (const Block *block, const Narrow *narrow, const Quad *a, const Quad *b, 
         t = dot (t, c->q[v], next_row (w2));
       }
     }
-    const VecF scale = load_floats (block->scale + LANES * v);
-    x[v] = scaled (s, scale);
+    const VecF scale = load_floats (block->scale + LANES * v),
+               rest = load_floats (block->rest + LANES * v);
+    x[v] = scaled (s, scale, rest);
     if (two)
-      y[v] = scaled (t, scale);
+      y[v] = scaled (t, scale, rest);
 #endif
   }
   store_values (narrow, block->mask, x, two ? y : x, first, second);

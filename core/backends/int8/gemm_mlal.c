@@ -72,7 +72,8 @@ multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, co
 {
   const guint8 *weights = panel->weights, *a = tile->a;
   const Vec bias = load (gemm->bias + panel->channel);
-  const VecF scale = load_floats (gemm->scale + panel->channel);
+  const VecF scale = load_floats (gemm->scale + panel->channel),
+             rest = load_floats (gemm->rest + panel->channel);
   const Narrow narrow = narrow_of (&gemm->output);
   Vec sums[MAX_TILE * LANES], x[MAX_TILE];
   SL_UNROLL
@@ -84,7 +85,7 @@ multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, co
     step (sums, rows, tile->a + panel->extra[k], tile->stride, weights, flips);
   SL_UNROLL
   for (gint m = 0; m < MAX_TILE; m++)
-    x[m] = scaled (vaddq_s32 (bias, gathered (sums + MIN (m, rows - 1) * LANES)), scale);
+    x[m] = scaled (vaddq_s32 (bias, gathered (sums + MIN (m, rows - 1) * LANES)), scale, rest);
   const Vec values = to_bytes (&narrow, x);
   store_one (tile->c, panel->channels, 0, values);
   if (rows > 1)

@@ -101,7 +101,7 @@ multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, co
   const gint n = groups * GROUP / 2;
   const guint8 *weights = panel->weights, *a = tile->a;
   const gint32 *bias = gemm->bias + panel->channel;
-  const gfloat *scale = gemm->scale + panel->channel;
+  const gfloat *scale = gemm->scale + panel->channel, *rest = gemm->rest + panel->channel;
   const Narrow narrow = narrow_of (&gemm->output);
   Vec sums[MAX_PAIRS * GROUP];
   SL_UNROLL
@@ -118,11 +118,13 @@ multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, co
     const gint g = i % groups;
     const Vec *s = sums + i * GROUP / 2;
     const VecF scale0 = load_floats (scale + g * GROUP),
-               scale1 = load_floats (scale + g * GROUP + LANES);
-    const Vec x[4] = { scaled (low_halves (s[0], s[1]), scale0),
-                       scaled (low_halves (s[2], s[3]), scale1),
-                       scaled (high_halves (s[0], s[1]), scale0),
-                       scaled (high_halves (s[2], s[3]), scale1) };
+               scale1 = load_floats (scale + g * GROUP + LANES),
+               rest0 = load_floats (rest + g * GROUP),
+               rest1 = load_floats (rest + g * GROUP + LANES);
+    const Vec x[4] = { scaled (low_halves (s[0], s[1]), scale0, rest0),
+                       scaled (low_halves (s[2], s[3]), scale1, rest1),
+                       scaled (high_halves (s[0], s[1]), scale0, rest0),
+                       scaled (high_halves (s[2], s[3]), scale1, rest1) };
     const gsize second = i / groups < pairs - 1 || tile->last > 0 ? tile->c_stride : 0;
     store_two (tile->c + (gsize) (i / groups * 2) * tile->c_stride + g * GROUP, second,
                panel->channels - g * GROUP, to_bytes (&narrow, x));

@@ -107,19 +107,20 @@ store_four (const SlInt8Panel *panel, const Tile *tile, const gint i, const gint
     store_one (c + third + second, left, 3, values);
 }
 
-/** What turns a panel's sums into quantised values: the scales of its groups. */
+/** What turns a panel's sums into quantised values: the scales of its groups, and what is added. */
 typedef struct
 {
   Narrow narrow;
-  VecF scale[2];
+  VecF scale[2], rest[2];
 } Finish;
 
 static inline __attribute__ ((always_inline)) Finish
 finish_of (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const gint groups)
 {
-  const gfloat *scale = gemm->scale + panel->channel;
+  const gfloat *scale = gemm->scale + panel->channel, *rest = gemm->rest + panel->channel;
   return (Finish){ narrow_of (&gemm->output),
-                   { load_floats (scale), load_floats (groups > 1 ? scale + LANES : scale) } };
+                   { load_floats (scale), load_floats (groups > 1 ? scale + LANES : scale) },
+                   { load_floats (rest), load_floats (groups > 1 ? rest + LANES : rest) } };
 }
 
 /* Sums @i to @i + 3 of @n. */
@@ -127,10 +128,10 @@ static inline __attribute__ ((always_inline)) void
 finish_four (const Finish *finish, const SlInt8Panel *panel, const Tile *tile, const Vec *sums,
              const gint i, const gint n, const gint groups)
 {
-  const Vec x[4] = { scaled (sums[i], finish->scale[0]),
-                     scaled (sums[MIN (i + 1, n - 1)], finish->scale[1]),
-                     scaled (sums[MIN (i + 2, n - 1)], finish->scale[0]),
-                     scaled (sums[MIN (i + 3, n - 1)], finish->scale[1]) };
+  const Vec x[4] = { scaled (sums[i], finish->scale[0], finish->rest[0]),
+                     scaled (sums[MIN (i + 1, n - 1)], finish->scale[1], finish->rest[1]),
+                     scaled (sums[MIN (i + 2, n - 1)], finish->scale[0], finish->rest[0]),
+                     scaled (sums[MIN (i + 3, n - 1)], finish->scale[1], finish->rest[1]) };
   store_four (panel, tile, i, n, groups, in_order (to_bytes (&finish->narrow, x)));
 }
 

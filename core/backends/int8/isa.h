@@ -3,13 +3,13 @@
  * The inner loops of 8-bit layers (internal to core/backends/int8): one table of functions per
  * instruction set. C defines the behaviour, the others must give the same bytes.
  *
- * A layer computes q = clamp (round (float (sum) * scale) + zero point), a quantised value; sum =
- * bias + sum of u(a) * w, where w is the weight less its zero point and u(a) the activation brought
- * to the instruction set's signedness by an exclusive or with @flip; packing folds what that and
- * the input's zero point add into the bias. w may need nine bits while the fast instructions take
- * eight: packing stores w clamped to eight bits, and the remainder as additional steps (GEMM) or
- * passes (depthwise) over the same activations. In trained models one or two weights of a layer
- * need them.
+ * A layer computes q = clamp (round (float (sum) * scale + rest) + zero point), a quantised value;
+ * sum = bias + sum of u(a) * w, where w is the weight less its zero point and u(a) the activation
+ * brought to the instruction set's signedness by an exclusive or with @flip; packing folds what
+ * that and the input's zero point add into the bias. w may need nine bits while the fast
+ * instructions take eight: packing stores w clamped to eight bits, and the remainder as additional
+ * steps (GEMM) or passes (depthwise) over the same activations. In trained models one or two
+ * weights of a layer need them.
  */
 #ifndef SL_CORE_BACKENDS_INT8_ISA_H
 #define SL_CORE_BACKENDS_INT8_ISA_H
@@ -48,13 +48,13 @@ typedef struct
   gint32 steps, n_extra, groups, channel, channels;
 } SlInt8Panel;
 
-/** SlInt8Gemm: a layer's multiplication; @bias and @scale have one entry per lane of every panel.
- */
+/** SlInt8Gemm: a layer's multiplication; @bias, @scale and @rest have one entry per lane of every
+ * panel. */
 typedef struct
 {
   const SlInt8Panel *panels;
   const gint32 *bias;
-  const gfloat *scale;
+  const gfloat *scale, *rest;
   guint8 flip;        /* 0 or 0x80: exclusive or for activations */
   gboolean is_signed; /* the input */
   SlInt8Output output;
@@ -76,7 +76,7 @@ typedef struct
   gsize block_bytes;
   gint32 channels, quads;
   const gint32 *bias;
-  const gfloat *scale;
+  const gfloat *scale, *rest;
   guint8 flip, pad;
   SlInt8Output output;
 } SlInt8Depthwise;
@@ -88,7 +88,7 @@ typedef struct
  * begin
  * @places: which four activations each of the fours with weights in it is multiplied with,
  * ascending; @weights: by what, four each
- * @bias, @scale: by channel
+ * @bias, @scale, @rest: by channel
  */
 typedef struct
 {
@@ -96,7 +96,7 @@ typedef struct
   const guint16 *places;
   const gint8 *weights;
   const gint32 *bias;
-  const gfloat *scale;
+  const gfloat *scale, *rest;
   SlInt8Output output;
 } SlInt8Sparse;
 

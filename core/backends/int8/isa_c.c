@@ -8,9 +8,9 @@
 #define UNIT 4
 
 static guint8
-to_byte (gint32 sum, gfloat scale, const SlInt8Output *output)
+to_byte (gint32 sum, gfloat scale, gfloat rest, const SlInt8Output *output)
 {
-  const gint32 value = (gint32) lrintf ((gfloat) sum * scale) + output->zero_point;
+  const gint32 value = (gint32) lrintf ((gfloat) sum * scale + rest) + output->zero_point;
   return (guint8) CLAMP (value, output->lo, output->hi) ^ output->flip;
 }
 
@@ -40,8 +40,8 @@ row (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const guint8 *a, guint8 *
       sum += (guint32) dot (a + k * UNIT, weights, gemm->flip);
     for (gint32 k = 0; k < panel->n_extra; k++, weights += LANES * UNIT)
       sum += (guint32) dot (a + panel->extra[k], weights, gemm->flip);
-    c[panel->channel + lane] =
-      to_byte ((gint32) sum, gemm->scale[panel->channel + lane], &gemm->output);
+    c[panel->channel + lane] = to_byte ((gint32) sum, gemm->scale[panel->channel + lane],
+                                        gemm->rest[panel->channel + lane], &gemm->output);
   }
 }
 
@@ -69,7 +69,8 @@ depthwise_c (const SlInt8Depthwise *layer, const guint8 *const *taps, guint8 *ou
           values[t] = taps[SL_INT8_QUAD * i + t][channel];
         sum += (guint32) dot (values, weights, layer->flip);
       }
-    out[channel] = to_byte ((gint32) sum, layer->scale[channel], &layer->output);
+    out[channel] =
+      to_byte ((gint32) sum, layer->scale[channel], layer->rest[channel], &layer->output);
   }
 }
 

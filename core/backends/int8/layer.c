@@ -103,6 +103,8 @@ sl_int8_faster (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *node)
 {
   const SlTensor *y = sl_node_output (graph, node, 0);
   const gboolean multiplies = node->op == SL_OP_FULLY_CONNECTED || node->op == SL_OP_CONV_2D;
+  if (node->op != SL_OP_ADD && sl_node_bias_rest (node) != NULL) /* which XNNPACK leaves out */
+    return TRUE;
   if (multiplies && sl_node_by_reciprocal (node)) /* the other backends would round otherwise */
     return TRUE;
   if (isa->int16 && multiplies && y->bytes < MIN_INT16_ROWS * (gsize) y->dims[y->rank - 1])

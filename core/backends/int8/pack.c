@@ -294,11 +294,11 @@ pack_blocks (SlInt8Layer *layer, const SlInt8Weights *w, SlArena *arena)
                   weights + (gsize) b * layer->dw.block_bytes + (gsize) pass * pass_bytes);
 }
 
-/* Bias and scale in the order of lanes, with zeros for those that no channel fills. */
+/* Bias, scale and rest in the order of lanes, with zeros for those that no channel fills. */
 typedef struct
 {
   gint32 *bias;
-  gfloat *scale;
+  gfloat *scale, *rest;
   gint32 zero_point;
 } Channels;
 
@@ -310,9 +310,11 @@ channels_init (Channels *channels, SlInt8Layer *layer, const SlGraph *graph, con
   const gint32 shift = layer->flip == 0 ? 0 : layer->is_signed ? 128 : -128;
   channels->bias = sl_tensor_alloc (arena, padded * sizeof channels->bias[0]);
   channels->scale = sl_tensor_alloc (arena, padded * sizeof channels->scale[0]);
+  channels->rest = sl_tensor_alloc (arena, padded * sizeof channels->rest[0]);
   channels->zero_point = sl_tensor_zero_point (sl_node_input (graph, node, 0)) + shift;
   layer->gemm.bias = layer->dw.bias = channels->bias;
   layer->gemm.scale = layer->dw.scale = channels->scale;
+  layer->gemm.rest = layer->dw.rest = channels->rest;
   layer->dw.flip = layer->flip;
 }
 
@@ -321,9 +323,11 @@ static void
 channels_set (Channels *channels, gint32 at, const SlGraph *graph, const SlNode *node, gint32 c,
               gint32 sum)
 {
+  const gfloat *rest = sl_node_bias_rest (node);
   channels->bias[at] = (gint32) ((guint32) sl_int8_bias_of (graph, node, c)
                                  - (guint32) channels->zero_point * (guint32) sum);
   channels->scale[at] = sl_node_sum_scale (graph, node, 0, c);
+  channels->rest[at] = rest != NULL ? rest[c] : 0;
 }
 
 /* A panel at a time, so that its weights are still in the cache when they are packed. */
@@ -427,6 +431,7 @@ pack_sparse (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlAre
   layer->sparse.weights = weights;
   layer->sparse.bias = channels.bias;
   layer->sparse.scale = channels.scale;
+  layer->sparse.rest = channels.rest;
   sl_int8_weights_clear (&w);
 }
 

@@ -154,9 +154,9 @@ narrow_of (const SlInt8Output *output)
 }
 
 static inline Vec
-scaled (Vec sums, VecF scale)
+scaled (Vec sums, VecF scale, VecF rest)
 {
-  return vcvtnq_s32_f32 (vmulq_f32 (vcvtq_f32_s32 (sums), scale));
+  return vcvtnq_s32_f32 (vaddq_f32 (vmulq_f32 (vcvtq_f32_s32 (sums), scale), rest));
 }
 
 /* Four registers of scaled sums as quantised values, those of x[0] first. */

@@ -167,9 +167,9 @@ narrow_of (const SlInt8Output *output)
 
 /* Layers are refused whose scaled sums could reach 2^30, so that this never overflows. */
 static inline Vec
-scaled (Vec sums, VecF scale)
+scaled (Vec sums, VecF scale, VecF rest)
 {
-  return V (cvtps_epi32) (V (mul_ps) (V (cvtepi32_ps) (sums), scale));
+  return V (cvtps_epi32) (V (add_ps) (V (mul_ps) (V (cvtepi32_ps) (sums), scale), rest));
 }
 
 /* Four registers of scaled sums as quantised values; each 128-bit lane holds four of x[0], of x[1],

@@ -45,7 +45,7 @@ multiply (const SlInt8Sparse *layer, const Narrow *narrow, gint32 channel, const
 {
   Vec sums[SPARSE_REGISTERS];
   const Vec bias = set_dwords (layer->bias[channel]);
-  const VecF scale = V (set1_ps) (layer->scale[channel]);
+  const VecF scale = V (set1_ps) (layer->scale[channel]), rest = V (set1_ps) (layer->rest[channel]);
   SL_UNROLL
   for (gint i = 0; i < SPARSE_REGISTERS; i++)
     sums[i] = bias;
@@ -58,7 +58,7 @@ multiply (const SlInt8Sparse *layer, const Narrow *narrow, gint32 channel, const
   }
   SL_UNROLL
   for (gint i = 0; i < SPARSE_REGISTERS; i++)
-    sums[i] = scaled (sums[i], scale);
+    sums[i] = scaled (sums[i], scale, rest);
   return to_bytes (narrow, sums);
 }
 

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Convolutions and fully connected layers, plain loops. 8-bit: int32 accumulators of (x - zx)(w -
- * zw) plus the bias, times input scale * weight scale / output scale in single precision.
+ * zw) plus the bias, times input scale * weight scale / output scale in single precision, plus what
+ * the bias is beside its whole number.
  */
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
 
 typedef struct
 {
-  gfloat *scale; /* per output channel; NULL for float */
+  gfloat *scale;      /* per output channel; NULL for float */
+  const gfloat *rest; /* (nullable): per output channel */
   gint32 input_zero_point, weight_zero_point, output_zero_point;
   SlClamp clamp;
   SlActivation activation;
@@ -30,6 +32,7 @@ sl_kernel_conv_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena
   if (input->dtype == SL_DTYPE_F32)
     return conv;
   const gint32 channels = output->dims[output->rank - 1];
+  conv->rest = sl_node_bias_rest (node);
   conv->scale = sl_arena_alloc (arena, (gsize) channels * sizeof conv->scale[0]);
   for (gint32 i = 0; i < channels; i++)
     conv->scale[i] = sl_node_sum_scale (graph, node, 0, i);
@@ -68,7 +71,8 @@ store (const SlKernelCall *call, const Conv *conv, gint32 channel, gsize at, gin
   }
   const guint32 bias =
     call->inputs[2] != NULL ? (guint32) ((const gint32 *) call->inputs[2])[channel] : 0;
-  const gfloat value = (gfloat) (gint32) ((guint32) acc + bias) * conv->scale[channel];
+  const gfloat value = (gfloat) (gint32) ((guint32) acc + bias) * conv->scale[channel]
+                       + (conv->rest != NULL ? conv->rest[channel] : 0.0f);
   sl_store_8bit (call->outputs[0], output->dtype, at,
                  sl_requantize (value, conv->output_zero_point, &conv->clamp));
 }
