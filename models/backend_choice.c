@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which backend a model gets that is left to Sightline: both run it on the same noise, the faster
- * one is taken if the results are the same, and that is remembered in ~/.cache/sightline/backends,
- * a key file with a group for each model, machine and runtime.
+ * The choice of a backend for backend=auto. Both run the model on the same noise, and the faster
+ * one is chosen if the results are the same. The choice is stored in ~/.cache/sightline/backends, a
+ * key file with a group for each model, machine and runtime.
  */
 #include "models/backend_choice.h"
 
@@ -17,7 +17,7 @@
 #include "config.h"
 #include "models/backend.h"
 #include "models/file.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define TRIAL_MS 1000
 #define MAX_RUNS 50
@@ -132,11 +132,8 @@ run (const Side *side, const Buffers *buffers, guint count, SlEnergy *energy, GE
   const SlStatus status =
     sl_session_run (side->session, (const void *const *) buffers->inputs, side->outputs);
   const gdouble ms = (gdouble) (g_get_monotonic_time () - start) / 1e3;
-  if (status != SL_STATUS_OK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s",
-                 sl_session_status_text (side->session, status));
-    return FALSE;
-  }
+  if (status != SL_STATUS_OK)
+    return sl_fail (error, SL_ERROR_BACKEND, "%s", sl_session_status_text (side->session, status));
   if (count > 0) {
     *side->least = count == 1 ? ms : fmin (*side->least, ms);
     *side->cpu += cpu_ms () - before;
@@ -162,10 +159,8 @@ sl_backend_try (SlSession *ours, SlSession *theirs, const SlContract *contract, 
     memory &= (buffers.ours[i] = sl_tensor_buffer_new (contract->outputs[i].bytes)) != NULL;
     memory &= (buffers.theirs[i] = sl_tensor_buffer_new (contract->outputs[i].bytes)) != NULL;
   }
-  if (!memory) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "no memory for inputs and outputs");
-    return FALSE;
-  }
+  if (!memory)
+    return sl_fail (error, SL_ERROR_LIMIT, "no memory for inputs and outputs");
   const gint64 end = g_get_monotonic_time () + (gint64) ms * 1000;
   const Side first = { ours, buffers.ours, &trial->ours_ms, &trial->ours_cpu_ms,
                        &trial->ours_joules };

@@ -7,7 +7,7 @@
 
 #include "models/backend.h"
 #include "models/state.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define MEASURE_US 200000
 /* A batch has to be faster by this factor to be chosen. */
@@ -62,11 +62,8 @@ trial_init (Trial *trial, const SlContract *contract, guint n, GError **error)
                                    ? &contract->inputs[place]
                                    : &contract->outputs[place - trial->n_inputs];
     trial->tensors[i] = sl_tensor_buffer_new (tensor->bytes);
-    if (trial->tensors[i] == NULL) {
-      g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                   "no memory for the inputs and outputs of %u runs", n);
-      return FALSE;
-    }
+    if (trial->tensors[i] == NULL)
+      return sl_fail (error, SL_ERROR_LIMIT, "no memory for the inputs and outputs of %u runs", n);
     if (place < trial->n_inputs)
       sl_backend_fill (tensor, place == 0 ? &contract->image : NULL, i / all, trial->tensors[i]);
   }
@@ -85,10 +82,10 @@ check_tensor (const char *what, const SlTensor *whole, const SlTensorInfo *one, 
   if (same)
     return TRUE;
   g_autofree char *got = sl_tensor_describe (whole), *single = sl_tensor_info_describe (one);
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-               "%s '%s' is %s, and %s of single inputs; expected %u of these one after the other",
-               what, whole->name, got, single, n);
-  return FALSE;
+  return sl_fail (
+    error, SL_ERROR_UNSUPPORTED,
+    "%s '%s' is %s, and %s of single inputs; expected %u of these one after the other", what,
+    whole->name, got, single, n);
 }
 
 static gboolean
@@ -98,10 +95,8 @@ bind (SlBatchSession *batch, const SlGraph *graph, const SlContract *contract, G
   batch->n_inputs = contract->n_inputs;
   batch->n_outputs = contract->n_outputs;
   if (sl_graph_n_inputs (graph) != contract->n_inputs
-      || sl_graph_n_outputs (graph) != contract->n_outputs) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "it has other inputs or outputs then");
-    return FALSE;
-  }
+      || sl_graph_n_outputs (graph) != contract->n_outputs)
+    return sl_fail (error, SL_ERROR_UNSUPPORTED, "it has other inputs or outputs then");
   for (guint i = 0; i < contract->n_inputs; i++) {
     const SlTensor *whole = sl_graph_input_tensor (graph, i);
     if (!check_tensor ("input", whole, &contract->inputs[i], batch->n, error))
@@ -117,7 +112,7 @@ bind (SlBatchSession *batch, const SlGraph *graph, const SlContract *contract, G
     memory &= (batch->outputs[i] = sl_tensor_buffer_new (whole->bytes)) != NULL;
   }
   if (!memory)
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "no memory for inputs and outputs");
+    sl_fail (error, SL_ERROR_LIMIT, "no memory for inputs and outputs");
   return memory;
 }
 
@@ -129,13 +124,11 @@ check_external (SlExternalModel *external, GError **error)
   const SlTensor *inputs = sl_external_model_edges (external, FALSE, &n);
   for (guint i = 0; i < n; i++)
     if (strcmp (sl_external_model_name (external), "onnxruntime") == 0 && inputs[i].rank > 0
-        && inputs[i].dims[0] >= 0) {
-      g_set_error (
-        error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+        && inputs[i].dims[0] >= 0)
+      return sl_fail (
+        error, SL_ERROR_UNSUPPORTED,
         "the file states %d as the first dimension of input '%s', and %s takes no other: export it with that one open",
         inputs[i].dims[0], inputs[i].name, sl_external_model_title (external));
-      return FALSE;
-    }
   return TRUE;
 }
 
@@ -160,7 +153,7 @@ static gboolean
 good (const SlSession *session, SlStatus status, GError **error)
 {
   if (status != SL_STATUS_OK)
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s", sl_session_status_text (session, status));
+    sl_fail (error, SL_ERROR_BACKEND, "%s", sl_session_status_text (session, status));
   return status == SL_STATUS_OK;
 }
 
@@ -201,20 +194,18 @@ compare (const SlBatchSession *batch, const SlContract *contract, const Trial *t
       const void *alone = trial_item (trial, item).outputs[i];
       const gdouble apart = sl_backend_difference (tensor, alone, items[item].outputs[i]);
       const gdouble limit = sl_dtype_is_float (tensor->dtype) ? SL_BATCH_AGREEMENT : 0;
-      if (!(apart <= limit)) {
-        g_set_error (
-          error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+      if (!(apart <= limit))
+        return sl_fail (
+          error, SL_ERROR_UNSUPPORTED,
           "output %u of input %u in a batch of %u is %.3g of its largest magnitude away from that of a single run; at most %.3g is allowed",
           i, item, batch->n, apart, limit);
-        return FALSE;
-      }
       tells |=
         item > 0
         && sl_backend_difference (tensor, alone, trial_item (trial, item - 1).outputs[i]) > limit;
     }
   if (!tells)
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+    sl_fail (
+      error, SL_ERROR_UNSUPPORTED,
       "different inputs, which are made up, give the same results, so nothing shows that those of a batch are right");
   return tells;
 }
@@ -276,16 +267,12 @@ make (SlBatchSession *batch, SlModel *model, SlSession *single, GError **error)
   const SlContract *contract = sl_model_contract (model);
   if (!sl_state_refuse (sl_model_graph (model), "a batch has frames of several streams", error))
     return FALSE;
-  if (sl_graph_n_held (sl_model_graph (model)) > 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "it has inputs from other branches, which are each stream's own");
-    return FALSE;
-  }
-  if (sl_model_external (model) != NULL && sl_session_external (single) == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s failed",
-                 sl_external_model_title (sl_model_external (model)));
-    return FALSE;
-  }
+  if (sl_graph_n_held (sl_model_graph (model)) > 0)
+    return sl_fail (error, SL_ERROR_UNSUPPORTED,
+                    "it has inputs from other branches, which are each stream's own");
+  if (sl_model_external (model) != NULL && sl_session_external (single) == NULL)
+    return sl_fail (error, SL_ERROR_UNSUPPORTED, "%s failed",
+                    sl_external_model_title (sl_model_external (model)));
   if (sl_model_external (model) != NULL && !check_external (sl_model_external (model), error))
     return FALSE;
   g_autoptr (SlGraph) graph =
@@ -300,17 +287,15 @@ SlBatchSession *
 sl_batch_session_new (SlModel *model, SlSession *single, guint n, GError **error)
 {
   GError *failed = NULL;
-  if (n < 2 || n > SL_MAX_BATCH) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "a batch of %u; expected 2..%d", n,
-                 SL_MAX_BATCH);
-    return NULL;
-  }
+  if (n < 2 || n > SL_MAX_BATCH)
+    return sl_fail_null (error, SL_ERROR_ARGUMENT, "a batch of %u; expected 2..%d", n,
+                         SL_MAX_BATCH);
   g_autoptr (SlBatchSession) batch = g_new0 (SlBatchSession, 1);
   batch->n = n;
   if (make (batch, model, single, &failed))
     return g_steal_pointer (&batch);
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-               "the model cannot be run in batches of %u: %s", n, failed->message);
+  sl_fail (error, SL_ERROR_UNSUPPORTED, "the model cannot be run in batches of %u: %s", n,
+           failed->message);
   g_error_free (failed);
   return NULL;
 }
@@ -335,9 +320,9 @@ sl_batch_session_new_best (SlModel *model, SlSession *single, guint most, GError
   if (failed != NULL)
     g_propagate_error (error, g_steal_pointer (&failed));
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "no batch is faster: a frame takes %.3g times as long in the best one",
-                 gain > 0 ? 1 / gain : 1);
+    sl_fail (error, SL_ERROR_UNSUPPORTED,
+             "no batch is faster: a frame takes %.3g times as long in the best one",
+             gain > 0 ? 1 / gain : 1);
   return NULL;
 }
 

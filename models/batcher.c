@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* A stream that has handed in nothing for so long is not waited for. */
 #define IDLE_US G_TIME_SPAN_SECOND
@@ -120,7 +120,7 @@ find_or_add (SlModel *model, SlSession *single, guint n, gint64 timeout, gboolea
   const guint threads = sl_session_threads (single);
   gboolean cancelled = FALSE;
   Batcher *batcher;
-  g_mutex_lock (&table_lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&table_lock);
   while ((batcher = find (model, threads, n, timeout)) != NULL && batcher->batch == NULL
          && !cancelled) {
     g_cond_wait_until (&table_changed, &table_lock, g_get_monotonic_time () + LOOK_US);
@@ -133,7 +133,6 @@ find_or_add (SlModel *model, SlSession *single, guint n, gint64 timeout, gboolea
     batcher->refs++;
   else
     batcher = add (model, single, n, timeout);
-  g_mutex_unlock (&table_lock);
   return batcher;
 }
 
@@ -144,8 +143,8 @@ join (SlModel *model, SlSession *single, guint n, gint64 timeout, GError **error
   gboolean found;
   Batcher *batcher = find_or_add (model, single, n, timeout, &found);
   if (batcher == NULL)
-    g_set_error_literal (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                         sl_session_status_text (single, SL_STATUS_CANCELLED));
+    sl_fail (error, SL_ERROR_UNSUPPORTED, "%s",
+             sl_session_status_text (single, SL_STATUS_CANCELLED));
   if (batcher == NULL || found)
     return batcher;
   SlBatchSession *batch = sl_batch_session_new (model, single, n, error);
@@ -153,10 +152,9 @@ join (SlModel *model, SlSession *single, guint n, gint64 timeout, GError **error
     let_go (batcher);
     return NULL;
   }
-  g_mutex_lock (&table_lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&table_lock);
   batcher->batch = batch;
   g_cond_broadcast (&table_changed);
-  g_mutex_unlock (&table_lock);
   return batcher;
 }
 
@@ -169,10 +167,9 @@ sl_batch_stream_new (SlModel *model, SlSession *single, guint n, gint64 timeout_
   SlBatchStream *stream = g_new0 (SlBatchStream, 1);
   stream->batcher = batcher;
   stream->single = single;
-  g_mutex_lock (&batcher->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&batcher->lock);
   stream->next = batcher->streams;
   batcher->streams = stream;
-  g_mutex_unlock (&batcher->lock);
   return stream;
 }
 
@@ -336,37 +333,33 @@ sl_batch_stream_waited (const SlBatchStream *stream)
 void
 sl_batch_stream_cancel (SlBatchStream *stream, gboolean cancelled)
 {
-  g_mutex_lock (&stream->batcher->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&stream->batcher->lock);
   stream->cancelled = cancelled;
   if (cancelled)
     stream->last = 0;
   g_cond_broadcast (&stream->batcher->changed);
-  g_mutex_unlock (&stream->batcher->lock);
 }
 
 void
 sl_batch_stream_rest (SlBatchStream *stream)
 {
-  g_mutex_lock (&stream->batcher->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&stream->batcher->lock);
   stream->last = 0;
   g_cond_broadcast (&stream->batcher->changed);
-  g_mutex_unlock (&stream->batcher->lock);
 }
 
 char *
 sl_batch_stream_take_notice (SlBatchStream *stream)
 {
   const char *failure = NULL;
-  g_mutex_lock (&stream->batcher->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&stream->batcher->lock);
   if (!stream->told && !stream->batcher->running)
     failure = sl_batch_session_failure (stream->batcher->batch);
   stream->told |= failure != NULL;
-  char *notice = failure != NULL ? g_strdup_printf (
-                   "running %u inputs at once failed, so each is run by itself from here on: %s",
-                   stream->batcher->n, failure)
-                                 : NULL;
-  g_mutex_unlock (&stream->batcher->lock);
-  return notice;
+  return failure != NULL ? g_strdup_printf (
+           "running %u inputs at once failed, so each is run by itself from here on: %s",
+           stream->batcher->n, failure)
+                         : NULL;
 }
 
 const SlBatchSession *
@@ -378,9 +371,8 @@ sl_batch_stream_session (const SlBatchStream *stream)
 guint64
 sl_batch_stream_count (SlBatchStream *stream, guint64 *inputs)
 {
-  g_mutex_lock (&stream->batcher->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&stream->batcher->lock);
   const guint64 runs = stream->batcher->runs;
   *inputs = stream->batcher->inputs;
-  g_mutex_unlock (&stream->batcher->lock);
   return runs;
 }

@@ -12,7 +12,7 @@
 
 #include "core/base/picture.h"
 #include "core/passes/prepare.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "models/numbers.h"
 
 /* What has been stated so far; *_by = who said it, NULL = nobody. */
@@ -32,9 +32,8 @@ static gboolean
 bad_value (GError **error, const char *author, const char *key, const char *expected,
            const char *got)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s %s: expected %s, got '%s'", author, key,
-               expected, got);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT, "%s %s: expected %s, got '%s'", author, key, expected,
+                  got);
 }
 
 static gboolean
@@ -160,12 +159,10 @@ apply_ranges (const SlModelInfo *info, const char *input, Draft *draft, GError *
   const SlInfoTensor *tensor = sl_modelinfo_find (info, input);
   if (tensor == NULL || tensor->n_ranges == 0)
     return TRUE;
-  if (info->keys.mean != NULL || info->keys.std != NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-                 "%s: [%s] ranges: mean or std is stated too; expected one of the two ways",
-                 info->path, input);
-    return FALSE;
-  }
+  if (info->keys.mean != NULL || info->keys.std != NULL)
+    return sl_fail (error, SL_ERROR_CONTRACT,
+                    "%s: [%s] ranges: mean or std is stated too; expected one of the two ways",
+                    info->path, input);
   draft->n_ranges = tensor->n_ranges;
   memcpy (draft->lo, tensor->lo, sizeof draft->lo);
   memcpy (draft->hi, tensor->hi, sizeof draft->hi);
@@ -243,12 +240,11 @@ find_shape (const SlTensorInfo *input, const Draft *draft, SlImageContract *imag
   if (image->valid || draft->layout_by == NULL)
     return TRUE;
   g_autofree char *text = sl_tensor_info_describe (input);
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_CONTRACT,
+  return sl_fail (
+    error, SL_ERROR_CONTRACT,
     "%s layout=%s contradicts input '%s' %s: expected 1 or 3 channels in the %s dimension",
     draft->layout_by, sl_layout_name (draft->layout), input->name, text,
     draft->layout == SL_LAYOUT_NHWC ? "last" : "first after the batch");
-  return FALSE;
 }
 
 static gboolean
@@ -260,11 +256,11 @@ settle_colour (const SlTensorInfo *input, const Draft *draft, SlImageContract *i
   if ((image->colour == SL_COLOUR_GRAY) == gray)
     return TRUE;
   g_autofree char *text = sl_tensor_info_describe (input);
-  g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-               "%s colour=%s contradicts input '%s' %s, which has %d channel%s: expected colour=%s",
-               draft->colour_by, sl_colour_name (image->colour), input->name, text, image->channels,
-               gray ? "" : "s", gray ? "GRAY" : "RGB or BGR");
-  return FALSE;
+  return sl_fail (
+    error, SL_ERROR_CONTRACT,
+    "%s colour=%s contradicts input '%s' %s, which has %d channel%s: expected colour=%s",
+    draft->colour_by, sl_colour_name (image->colour), input->name, text, image->channels,
+    gray ? "" : "s", gray ? "GRAY" : "RGB or BGR");
 }
 
 static gboolean
@@ -273,11 +269,10 @@ check_count (guint n, const char *key, const char *author, const SlImageContract
 {
   if (n <= 1 || n == (guint) image->channels)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-               "%s %s: %u values for a picture of %d channel%s; expected %s", author, key, n,
-               image->channels, image->channels == 1 ? "" : "s",
-               image->channels == 1 ? "1" : "1 or 3");
-  return FALSE;
+  return sl_fail (error, SL_ERROR_CONTRACT,
+                  "%s %s: %u values for a picture of %d channel%s; expected %s", author, key, n,
+                  image->channels, image->channels == 1 ? "" : "s",
+                  image->channels == 1 ? "1" : "1 or 3");
 }
 
 /* Mean and std of each channel, from a range of stored values or from what was stated. FALSE when
@@ -345,10 +340,10 @@ settle_range (const SlTensorInfo *input, const Draft *draft, SlImageContract *im
     image->offset[c] = zero - image->mean[c] / (image->std[c] * scale);
     if (isfinite (image->gain[c]) && isfinite (image->offset[c]))
       continue;
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-                 "mean %g and std %g of channel %d give no finite value; expected moderate numbers",
-                 image->mean[c], image->std[c], c);
-    return FALSE;
+    return sl_fail (
+      error, SL_ERROR_CONTRACT,
+      "mean %g and std %g of channel %d give no finite value; expected moderate numbers",
+      image->mean[c], image->std[c], c);
   }
   if (quantised && near_bytes (input, image))
     take_bytes (input, image);
@@ -395,11 +390,10 @@ settle_image (SlContract *contract, const Draft *draft, GError **error)
     if (g_strcmp0 (author, "property") != 0)
       return TRUE;
     g_autofree char *text = sl_tensor_info_describe (input);
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_CONTRACT,
+    return sl_fail (
+      error, SL_ERROR_CONTRACT,
       "properties describe a picture, but input '%s' is %s; expected uint8, int8, float32 or float16 with 1 or 3 channels and batch 1%s",
       input->name, text, sl_contract_channel_hint (input));
-    return FALSE;
   }
   image->fit = draft->fit_by != NULL ? draft->fit : SL_FIT_STRETCH;
   image->crop_share = draft->fit_by != NULL ? draft->crop_share : 1;
@@ -473,12 +467,11 @@ settle_labels (SlContract *contract, const SlModelMetadata *metadata, const SlMo
   }
   if (metadata->missing_labels == NULL)
     return TRUE;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_FORMAT,
+  return sl_fail (
+    error, SL_ERROR_FORMAT,
     "its metadata names the labels file '%s', which is not in the archive behind the model: the file is truncated or lost its "
     "archive; get a new copy, or state labels=FILE",
     metadata->missing_labels);
-  return FALSE;
 }
 
 /* (transfer full) (nullable): what the model's own scaling of bytes says of them. */
@@ -564,15 +557,14 @@ sl_contract_require_one_input (const SlContract *contract, GError **error)
     return TRUE;
   g_autofree char *others = sl_tensor_infos_describe (contract->inputs + 1, contract->n_inputs - 1);
   g_autofree char *hint = hint_of_input (contract, &contract->inputs[1]);
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_CONTRACT,
+  return sl_fail (
+    error, SL_ERROR_CONTRACT,
     "%s: beside '%s' the model has %u input%s, '%s'%s: %s: state what %s, as 'fixed-inputs=1=FILE.npy' or '1=0.5' (property of slinfer and "
     "slpredict, option --fixed-inputs, line under [sightline] of %s.modelinfo)%s",
     contract->model, contract->inputs[0].name, contract->n_inputs - 1,
     contract->n_inputs > 2 ? "s" : "", contract->inputs[1].name,
     contract->n_inputs > 2 ? ", ..." : "", others, contract->n_inputs > 2 ? "they are" : "it is",
     contract->model, hint);
-  return FALSE;
 }
 
 SlContract *
@@ -605,14 +597,13 @@ sl_contract_require_range (const SlContract *contract, GError **error)
     return TRUE;
   const SlTensorInfo *input = &contract->inputs[0];
   g_autofree char *text = sl_tensor_info_describe (input);
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_CONTRACT,
+  return sl_fail (
+    error, SL_ERROR_CONTRACT,
     "%s: input '%s' is %s and nothing states which values its pixels take; give mean and std, as properties or options (127.5 and "
     "127.5 for -1..1, 0 and 255 for 0..1, 0 and 1 for 0..255), or write 'ranges=-1.0,1.0' or 'ranges=0.0,1.0' under [%s] of %s.modelinfo%s%s",
     contract->model, input->name, text, input->name, contract->model,
     contract->range_hint != NULL ? "; " : "",
     contract->range_hint != NULL ? contract->range_hint : "");
-  return FALSE;
 }
 
 char *

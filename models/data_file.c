@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What was read of files beside a model: hashed as it is read, since a file may be another one
+/* Files beside a model. Their bytes are hashed while they are read, since a file may change
  * later. */
 #include "models/data_file.h"
 

@@ -7,7 +7,7 @@
 #include "models/default.h"
 
 #include "config.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define VARIABLE "SIGHTLINE_MODEL"
 #define FINDER "codes.tflite"
@@ -20,23 +20,21 @@ sl_default_model_find (GError **error)
   if (stated != NULL && *stated != '\0') {
     if (g_file_test (stated, G_FILE_TEST_EXISTS))
       return g_strdup (stated);
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_OPEN,
+    return sl_fail_null (
+      error, SL_ERROR_OPEN,
       "no model is named, and %s, which the environment variable " VARIABLE
       " names for that case, does not exist; name a model "
       "(model=FILE.tflite of the element, --model FILE of the program), or correct or unset " VARIABLE,
       stated);
-    return NULL;
   }
   if (g_file_test (INSTALLED, G_FILE_TEST_EXISTS))
     return g_strdup (INSTALLED);
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_OPEN,
+  return sl_fail_null (
+    error, SL_ERROR_OPEN,
     "no model is named, and the one that comes with Sightline is neither in the environment variable " VARIABLE
     " (not set) nor at " INSTALLED
     "; name a model (model=FILE.tflite of the element, --model FILE of the program), or install "
     "Sightline");
-  return NULL;
 }
 
 gboolean

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A model file handed to a runtime of others. */
+/* Passes a model file to another runtime. */
 #include "models/external_file.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "core/base/thread_count.h"
 #include "models/file.h"
 #include "models/numbers.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define MAX_BYTES ((gsize) 1 << 31)
 
@@ -21,13 +21,11 @@ read_bytes (const char *path, const SlFileStamp *stamp, GError **error)
   if (bytes == NULL)
     return NULL;
   if (g_bytes_get_size (bytes) > MAX_BYTES)
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "the file has more than %" G_GSIZE_FORMAT
-                 " bytes, which other runtimes do not take",
-                 MAX_BYTES);
+    sl_fail (error, SL_ERROR_LIMIT,
+             "the file has more than %" G_GSIZE_FORMAT " bytes, which other runtimes do not take",
+             MAX_BYTES);
   else if (!sl_file_stamp_read (path, &now) || !sl_file_stamp_same_content (&now, stamp))
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-                 "the file was written to while it was loaded; load it again");
+    sl_fail (error, SL_ERROR_OPEN, "the file was written to while it was loaded; load it again");
   else
     return g_steal_pointer (&bytes);
   return NULL;
@@ -83,22 +81,18 @@ settle_dims (SlTensor *tensor, const char *stated, GError **error)
     const gboolean fits = n == tensor->rank && numbers[i] >= 1 && numbers[i] <= G_MAXINT32
                           && numbers[i] == floor (numbers[i]);
     if (stated != NULL && stated[0] != '\0'
-        && (!fits || (tensor->dims[i] > 0 && numbers[i] != (gdouble) tensor->dims[i]))) {
-      g_set_error (
-        error, SL_ERROR, SL_ERROR_ARGUMENT,
+        && (!fits || (tensor->dims[i] > 0 && numbers[i] != (gdouble) tensor->dims[i])))
+      return sl_fail (
+        error, SL_ERROR_ARGUMENT,
         "input-shape is '%s', but input '%s' is %s: expected as many whole numbers that fit",
         stated, tensor->name, text);
-      return FALSE;
-    }
     if (tensor->dims[i] > 0)
       continue;
-    if (!fits && i > 0) {
-      g_set_error (
-        error, SL_ERROR, SL_ERROR_SHAPE,
+    if (!fits && i > 0)
+      return sl_fail (
+        error, SL_ERROR_SHAPE,
         "input '%s' is %s: its size is not fixed; state it, for example as input-shape=1,3,224,224",
         tensor->name, text);
-      return FALSE;
-    }
     tensor->dims[i] = fits ? (gint32) numbers[i] : 1;
   }
   return TRUE;

@@ -11,12 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 static int
 refuse (GError **error, const char *problem, const char *expected)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s; expected %s", problem, expected);
+  sl_fail (error, SL_ERROR_OPEN, "%s; expected %s", problem, expected);
   return -1;
 }
 

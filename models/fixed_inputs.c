@@ -14,7 +14,7 @@
 #include "models/io_names.h"
 #include "models/file.h"
 #include "models/npy.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* Bits of the exponent of float16. */
 #define HALF_INFINITY 0x7c00
@@ -83,15 +83,12 @@ read_value (Fixed *fixed, const char *beside, GError **error)
   g_autofree char *path =
     folder != NULL ? g_build_filename (folder, fixed->value, NULL) : g_strdup (fixed->value);
   fixed->bytes = sl_file_read (path, "a number or a file with the tensor", MAX_BYTES, error);
-  if (fixed->bytes == NULL) {
-    g_prefix_error (error, "fixed-inputs: %s: ", path);
-    return FALSE;
-  }
+  if (fixed->bytes == NULL)
+    return sl_fail_prefix (error, "fixed-inputs: %s: ", path);
   if (g_bytes_get_size (fixed->bytes) <= MAX_BYTES)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-               "fixed-inputs: %s: more than %" G_GSIZE_FORMAT " bytes", path, MAX_BYTES);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_LIMIT, "fixed-inputs: %s: more than %" G_GSIZE_FORMAT " bytes",
+                  path, MAX_BYTES);
 }
 
 SlFixedInputs *
@@ -105,10 +102,8 @@ sl_fixed_inputs_read (const char *text, const char *beside, GError **error)
     char *piece = g_strstrip (pieces[i]), *equals = strchr (piece, '=');
     if (piece[0] == '\0' && pieces[i + 1] == NULL)
       break;
-    if (equals == NULL || equals == piece || equals[1] == '\0' || all->inputs->len == SL_MAX_IO) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "fixed-inputs: " SYNTAX ", got '%s'", text);
-      return NULL;
-    }
+    if (equals == NULL || equals == piece || equals[1] == '\0' || all->inputs->len == SL_MAX_IO)
+      return sl_fail_null (error, SL_ERROR_ARGUMENT, "fixed-inputs: " SYNTAX ", got '%s'", text);
     *equals = '\0';
     const Fixed next = { g_strdup (g_strstrip (piece)), g_strdup (g_strstrip (equals + 1)), NULL };
     g_array_append_val (all->inputs, next);
@@ -179,10 +174,8 @@ static gboolean
 bad_value (const Fixed *fixed, const SlTensor *tensor, const char *got, GError **error)
 {
   g_autofree char *expected = sl_tensor_describe (tensor);
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-               "fixed-inputs: %s: expected %s for input '%s', got %s", fixed->value, expected,
-               tensor->name, got);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_SHAPE, "fixed-inputs: %s: expected %s for input '%s', got %s",
+                  fixed->value, expected, tensor->name, got);
 }
 
 /* @size bytes of @tensor, which was made for them, from what is stated. */
@@ -205,10 +198,8 @@ fill (const Fixed *fixed, const SlTensor *tensor, guint8 *data, gsize size, GErr
   gsize length = 0, offset = 0;
   const guint8 *bytes = g_bytes_get_data (fixed->bytes, &length);
   const gboolean is_npy = g_str_has_suffix (fixed->value, ".npy");
-  if (is_npy && !sl_npy_parse (fixed->bytes, &info, &offset, error)) {
-    g_prefix_error (error, "fixed-inputs: %s: ", fixed->value);
-    return FALSE;
-  }
+  if (is_npy && !sl_npy_parse (fixed->bytes, &info, &offset, error))
+    return sl_fail_prefix (error, "fixed-inputs: %s: ", fixed->value);
   g_autofree char *got = is_npy ? sl_tensor_info_describe (&info)
                                 : g_strdup_printf ("%" G_GSIZE_FORMAT " bytes", length);
   if (is_npy ? info.dtype != tensor->dtype
@@ -307,13 +298,11 @@ sl_fixed_inputs_apply (const SlFixedInputs *all, SlGraph *graph, SlState *state,
     if (at < 0)
       return FALSE;
     const gboolean held = sl_state_find (state, sl_graph_input (graph, (guint) at)) >= 0;
-    if (by_input[at] != NULL || (held && is_channel) || (!held && left == 1 && !is_channel)) {
-      g_set_error (
-        error, SL_ERROR, SL_ERROR_ARGUMENT, "fixed-inputs: input '%s' is %s", fixed->input,
-        by_input[at] != NULL || held ? "stated twice"
-                                     : "the last one; expected one to be left for pictures");
-      return FALSE;
-    }
+    if (by_input[at] != NULL || (held && is_channel) || (!held && left == 1 && !is_channel))
+      return sl_fail (error, SL_ERROR_ARGUMENT, "fixed-inputs: input '%s' is %s", fixed->input,
+                      by_input[at] != NULL || held
+                        ? "stated twice"
+                        : "the last one; expected one to be left for pictures");
     by_input[at] = fixed;
     of_channel[at] = is_channel;
     left -= is_channel || held ? 0 : 1;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/base/picture.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "models/file.h"
 #include "models/literal.h"
 #include "models/numbers.h"
@@ -288,13 +288,12 @@ apply_preprocessor (const char *file, const Facts *facts, SlModelMetadata *metad
     metadata->std[i] = (plain || facts->n_std == 0 ? 1 : facts->std[n_std == 3 ? i : 0]) / rescale;
     good = isfinite (metadata->mean[i]) && sl_std_is_valid (metadata->std[i]);
   }
-  if (!good) {
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-                 "%s: %s give no pixel values; expected 1 or 3 finite numbers, those of %s above 0",
-                 file, facts->is_timm ? "mean and std" : "image_mean, image_std and rescale_factor",
-                 facts->is_timm ? "std" : "image_std and rescale_factor");
-    return FALSE;
-  }
+  if (!good)
+    return sl_fail (
+      error, SL_ERROR_CONTRACT,
+      "%s: %s give no pixel values; expected 1 or 3 finite numbers, those of %s above 0", file,
+      facts->is_timm ? "mean and std" : "image_mean, image_std and rescale_factor",
+      facts->is_timm ? "std" : "image_std and rescale_factor");
   metadata->n_mean = 3;
   metadata->colour_bgr = facts->flips;
   metadata->has_colour |= facts->flips;
@@ -328,11 +327,10 @@ read_file (const char *file, SlLiteralEntry read, Facts *facts, GError **error)
   SlLiteral cursor = { text, text + size };
   if (sl_literal_dictionary (&cursor, read, facts))
     return TRUE;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_FORMAT,
+  return sl_fail (
+    error, SL_ERROR_FORMAT,
     "%s is no JSON object of a preprocessor or configuration: unexpected text at byte %" G_GSIZE_FORMAT,
     file, (gsize) (cursor.p - text));
-  return FALSE;
 }
 
 gboolean

@@ -2,7 +2,7 @@
 /* The model's inputs and outputs by name and by number. */
 #include "models/io_names.h"
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 gint
 sl_io_names_find (const SlGraph *graph, gboolean outputs, const char *stated, const char *key,
@@ -22,7 +22,7 @@ sl_io_names_find (const SlGraph *graph, gboolean outputs, const char *stated, co
     g_autofree char *text = sl_tensor_describe (get (graph, i));
     g_string_append_printf (list, "%s%u '%s' %s", i > 0 ? ", " : "", i, get (graph, i)->name, text);
   }
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: no %s '%s'; the model has %s", key,
-               outputs ? "output" : "input", stated, list->str);
+  sl_fail (error, SL_ERROR_ARGUMENT, "%s: no %s '%s'; the model has %s", key,
+           outputs ? "output" : "input", stated, list->str);
   return -1;
 }

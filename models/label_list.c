@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* Members and columns by what they hold, names in the order of preference. */
 static const char *const name_keys[] = { "displayname", "name",      "label", "classname",
@@ -24,8 +24,7 @@ sl_label_list_fail (const SlLabelList *list, GError **error, const char *format,
   va_start (args, format);
   g_autofree char *text = g_strdup_vprintf (format, args);
   va_end (args);
-  g_set_error (error, SL_ERROR, SL_ERROR_LABELS, "labels %s: %s", list->origin, text);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_LABELS, "labels %s: %s", list->origin, text);
 }
 
 gboolean

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/base/printable.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "models/file.h"
 #include "models/label_list.h"
 
@@ -184,11 +184,10 @@ to_utf8 (const char *text, gsize length, const char *origin, GError **error)
     const gsize mark = length >= 3 && memcmp (text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     return g_strndup (length > 0 ? text + mark : "", length - mark);
   }
-  g_set_error (error, SL_ERROR, SL_ERROR_LABELS,
-               "labels %s: not UTF-8 text at byte %" G_GSIZE_FORMAT
-               "; expected one class name a line, saved as UTF-8",
-               origin, (gsize) (bad - text));
-  return NULL;
+  return sl_fail_null (error, SL_ERROR_LABELS,
+                       "labels %s: not UTF-8 text at byte %" G_GSIZE_FORMAT
+                       "; expected one class name a line, saved as UTF-8",
+                       origin, (gsize) (bad - text));
 }
 
 static SlLabels *
@@ -204,12 +203,11 @@ labels_new (const char *origin, GPtrArray *names)
 SlLabels *
 sl_labels_parse (const char *text, gsize length, const char *origin, GError **error)
 {
-  if (length > MAX_BYTES) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LABELS,
-                 "labels %s: %" G_GSIZE_FORMAT " bytes; a labels file has at most %" G_GSIZE_FORMAT,
-                 origin, length, MAX_BYTES);
-    return NULL;
-  }
+  if (length > MAX_BYTES)
+    return sl_fail_null (error, SL_ERROR_LABELS,
+                         "labels %s: %" G_GSIZE_FORMAT
+                         " bytes; a labels file has at most %" G_GSIZE_FORMAT,
+                         origin, length, MAX_BYTES);
   g_autofree char *utf8 = to_utf8 (text, length, origin, error);
   if (utf8 == NULL)
     return NULL;

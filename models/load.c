@@ -12,7 +12,7 @@
 #include "models/backend_choice.h"
 #include "models/default.h"
 #include "models/model_private.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* Whether Sightline is to run the model itself. */
 static gboolean
@@ -298,11 +298,11 @@ warm_up (SlSession *session, const SlGraph *graph, GError **error)
     sl_tensor_buffer_free (outputs[i]);
   }
   if (!memory)
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "no memory for inputs and outputs");
+    sl_fail (error, SL_ERROR_LIMIT, "no memory for inputs and outputs");
   else if (status != SL_STATUS_OK)
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: a first run on zeros failed: %s",
-                 sl_external_model_title (sl_session_external (session)),
-                 sl_session_status_text (session, status));
+    sl_fail (error, SL_ERROR_BACKEND, "%s: a first run on zeros failed: %s",
+             sl_external_model_title (sl_session_external (session)),
+             sl_session_status_text (session, status));
   sl_session_reset (session);
   return status == SL_STATUS_OK;
 }

@@ -14,7 +14,7 @@
 #include "core/base/build_selection.h"
 #include "core/base/xxh64.h"
 #include "core/passes/prepare.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "models/contract_private.h"
 #include "models/data_file.h"
 #include "models/external_file.h"
@@ -50,14 +50,14 @@ check_size (gint64 size, GError **error)
   if (size >= SHORTEST && (guint64) size <= LARGEST)
     return TRUE;
   if (size == 0)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "the file is empty; expected " EXPECTED);
+    sl_fail (error, SL_ERROR_OPEN, "the file is empty; expected " EXPECTED);
   else if (size < SHORTEST)
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "the file has %" G_GINT64_FORMAT " bytes, too few for " EXPECTED, size);
+    sl_fail (error, SL_ERROR_FORMAT,
+             "the file has %" G_GINT64_FORMAT " bytes, too few for " EXPECTED, size);
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "the file has %" G_GINT64_FORMAT " bytes; at most %" G_GUINT64_FORMAT " are read",
-                 size, LARGEST);
+    sl_fail (error, SL_ERROR_LIMIT,
+             "the file has %" G_GINT64_FORMAT " bytes; at most %" G_GUINT64_FORMAT " are read",
+             size, LARGEST);
   return FALSE;
 }
 
@@ -68,7 +68,7 @@ open_file (const char *path, SlFileStamp *stamp, GError **error)
   const char *folder = sl_reader_describe_folder (path);
   if (folder == NULL)
     return sl_file_open (path, EXPECTED, stamp, error);
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "looks like %s; expected " EXPECTED, folder);
+  sl_fail (error, SL_ERROR_OPEN, "looks like %s; expected " EXPECTED, folder);
   return -1;
 }
 
@@ -93,12 +93,11 @@ unknown_format (GBytes *bytes, const char *path, GError **error)
   for (guint i = 0; i < 4; i++)
     found[i] = g_ascii_isprint (data[4 + i]) ? (char) data[4 + i] : '.';
   if (what != NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "looks like %s; expected " EXPECTED, what);
+    sl_fail (error, SL_ERROR_FORMAT, "looks like %s; expected " EXPECTED, what);
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "not a known model format; expected " EXPECTED
-                 " (bytes 4..7 'TFL3', found '%s')%s",
-                 found, ALL_READERS ? "" : "; or its reader " SL_LEFT_OUT);
+    sl_fail (error, SL_ERROR_FORMAT,
+             "not a known model format; expected " EXPECTED " (bytes 4..7 'TFL3', found '%s')%s",
+             found, ALL_READERS ? "" : "; or its reader " SL_LEFT_OUT);
   return NULL;
 }
 
@@ -129,11 +128,9 @@ find_reader (int fd, gint64 size, const char *path, GError **error)
   if (!check_size (size, error))
     return NULL;
   g_autoptr (GBytes) ends = read_ends (fd, (gsize) size);
-  if (g_bytes_get_size (ends) < SHORTEST) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "cannot read its first bytes: %s",
-                 g_strerror (errno));
-    return NULL;
-  }
+  if (g_bytes_get_size (ends) < SHORTEST)
+    return sl_fail_null (error, SL_ERROR_OPEN, "cannot read its first bytes: %s",
+                         g_strerror (errno));
   const SlModelReader *reader = sl_reader_find (ends);
   return reader != NULL ? reader : unknown_format (ends, path, error);
 }
@@ -185,11 +182,10 @@ check_input_shape (const SlGraph *graph, const char *stated, GError **error)
   if (fits)
     return TRUE;
   g_autofree char *text = sl_tensor_describe (input);
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  return sl_fail (
+    error, SL_ERROR_ARGUMENT,
     "input-shape is '%s', but input '%s' is %s; a model of this format has the size that it was exported with",
     stated, input->name, text);
-  return FALSE;
 }
 
 /* (transfer full): an empty graph of the file, its SlModelSource with it; *@bytes (transfer full):
@@ -421,13 +417,11 @@ load_external (SlModel *model, const char *runtime, const SlModelSettings *overr
     g_propagate_error (error, g_steal_pointer (&refused));
     return FALSE;
   }
-  if (!read && model->backend_by_file) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+  if (!read && model->backend_by_file)
+    return sl_fail (
+      error, SL_ERROR_UNSUPPORTED,
       "Sightline refuses it (%s), and only the key file beside it names a backend: state backend=%s yourself, if you trust the model",
       refused->message, runtime);
-    return FALSE;
-  }
   /* Files beside the model, which one that was not read may have, the runtime finds by the model's
    * path alone. */
   const gboolean has_files = read ? sl_model_data_files (model) != NULL : may_name_files (model);
@@ -453,10 +447,9 @@ check_format (const SlModel *model, const char *runtime, GError **error)
   if (format == NULL || strcmp (format, wanted) == 0)
     return TRUE;
   const char *other = sl_external_for_format (format);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "backend=%s runs %s files, and this is one of %s: use backend=%s", runtime, wanted,
-               format, other != NULL ? other : SL_BACKEND_OURS);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT,
+                  "backend=%s runs %s files, and this is one of %s: use backend=%s", runtime,
+                  wanted, format, other != NULL ? other : SL_BACKEND_OURS);
 }
 
 static void
@@ -592,18 +585,14 @@ read_batch (SlModel *again, const SlModel *model, GError **error)
                                                   : read_graph (again, &fd, options, error);
   if (fd >= 0)
     close (fd);
-  if (!same || (graph != NULL && !sl_file_stamp_same_content (&again->stamp, &model->stamp))) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-                 "the file was written to since it was loaded; load it again");
-    return NULL;
-  }
+  if (!same || (graph != NULL && !sl_file_stamp_same_content (&again->stamp, &model->stamp)))
+    return sl_fail_null (error, SL_ERROR_OPEN,
+                         "the file was written to since it was loaded; load it again");
   if (graph == NULL || found)
     return g_steal_pointer (&graph);
-  if (skips && sl_graph_quantized_input (graph) == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "the QUANTIZE of its input is not there any more");
-    return NULL;
-  }
+  if (skips && sl_graph_quantized_input (graph) == NULL)
+    return sl_fail_null (error, SL_ERROR_UNSUPPORTED,
+                         "the QUANTIZE of its input is not there any more");
   if (skips)
     sl_graph_skip_input_quantize (graph);
   const gboolean shares = !sl_file_stamp_is_fresh (&again->stamp) && sl_graph_whole (graph) == NULL
@@ -621,11 +610,9 @@ sl_model_batch_graph (SlModel *model, guint n, GError **error)
   again->batch = n;
   again->precision = model->precision;
   again->external = model->external != NULL ? sl_external_model_ref (model->external) : NULL;
-  if (model->has_fixed) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "inputs are fixed (fixed-inputs), which have no batch");
-    return NULL;
-  }
+  if (model->has_fixed)
+    return sl_fail_null (error, SL_ERROR_UNSUPPORTED,
+                         "inputs are fixed (fixed-inputs), which have no batch");
   g_autoptr (SlFixedInputs) none = sl_fixed_inputs_read (NULL, NULL, error);
   again->fixed = none;
   return none != NULL ? read_batch (again, model, error) : NULL;

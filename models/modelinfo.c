@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "models/file.h"
 #include "models/numbers.h"
 
@@ -24,9 +24,8 @@ static gboolean
 bad_value (GError **error, const SlModelInfo *info, const char *group, const char *key,
            const char *expected, const char *got)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: [%s] %s: expected %s, got '%s'", info->path,
-               group, key, expected, got);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_CONTRACT, "%s: [%s] %s: expected %s, got '%s'", info->path, group,
+                  key, expected, got);
 }
 
 static void
@@ -148,12 +147,10 @@ set_key (SlModelInfo *info, const char *group, const SlSetting *setting, const c
     g_autofree char *expected = sl_setting_expected (setting);
     return bad_value (error, info, group, setting->name, expected, value);
   }
-  if (sl_setting_get (setting, &info->keys) != NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-                 "%s: [%s] %s: stated in [" OURS "] too; expected it once", info->path, group,
-                 setting->name);
-    return FALSE;
-  }
+  if (sl_setting_get (setting, &info->keys) != NULL)
+    return sl_fail (error, SL_ERROR_CONTRACT,
+                    "%s: [%s] %s: stated in [" OURS "] too; expected it once", info->path, group,
+                    setting->name);
   sl_setting_set (setting, &info->keys, value);
   return TRUE;
 }
@@ -165,21 +162,18 @@ unknown_key (const SlModelInfo *info, const char *key, const SlSetting *setting,
   guint n;
   const SlSetting *table = sl_settings_table (&n);
   g_autoptr (GString) known = g_string_new (NULL);
-  if (setting != NULL) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_CONTRACT,
+  if (setting != NULL)
+    return sl_fail (
+      error, SL_ERROR_CONTRACT,
       "%s: [" OURS
       "] %s: not taken from a file that comes with a model; expected it as property or option",
       info->path, key);
-    return FALSE;
-  }
   for (guint i = 0; i < n; i++)
     if ((table[i].doors & SL_DOOR_KEY_FILE) != 0)
       g_string_append_printf (known, "%s, ", table[i].name);
-  g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-               "%s: [" OURS "] %s: unknown key; expected one of %s" PARAM_PREFIX "NAME", info->path,
-               key, known->str);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_CONTRACT,
+                  "%s: [" OURS "] %s: unknown key; expected one of %s" PARAM_PREFIX "NAME",
+                  info->path, key, known->str);
 }
 
 static gboolean
@@ -214,12 +208,10 @@ check_version (GKeyFile *file, const SlModelInfo *info, GError **error)
 {
   g_autofree char *version =
     g_key_file_has_group (file, HEADER) ? get_text (file, HEADER, "version") : NULL;
-  if (version == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-                 "%s: [" HEADER "] version: missing; write 'version=" VERSION "' there",
-                 info->path);
-    return FALSE;
-  }
+  if (version == NULL)
+    return sl_fail (error, SL_ERROR_CONTRACT,
+                    "%s: [" HEADER "] version: missing; write 'version=" VERSION "' there",
+                    info->path);
   return strcmp (version, VERSION) == 0 || strcmp (version, NEXT_VERSION) == 0
          || bad_value (error, info, HEADER, "version", VERSION " or " NEXT_VERSION, version);
 }
@@ -261,17 +253,13 @@ sl_modelinfo_parse (GBytes *bytes, const char *path, const char *input, GError *
   g_array_set_clear_func (info->tensors, tensor_clear);
   info->params = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   const char *text = g_bytes_get_data (bytes, &length);
-  if (length > MAX_BYTES) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "%s: %" G_GSIZE_FORMAT " bytes; a modelinfo file has at most %" G_GSIZE_FORMAT,
-                 path, length, MAX_BYTES);
-    return NULL;
-  }
-  if (!g_key_file_load_from_data (file, length > 0 ? text : "", length, G_KEY_FILE_NONE, &cause)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: not a key file: %s", path,
-                 cause->message);
-    return NULL;
-  }
+  if (length > MAX_BYTES)
+    return sl_fail_null (error, SL_ERROR_LIMIT,
+                         "%s: %" G_GSIZE_FORMAT
+                         " bytes; a modelinfo file has at most %" G_GSIZE_FORMAT,
+                         path, length, MAX_BYTES);
+  if (!g_key_file_load_from_data (file, length > 0 ? text : "", length, G_KEY_FILE_NONE, &cause))
+    return sl_fail_null (error, SL_ERROR_CONTRACT, "%s: not a key file: %s", path, cause->message);
   if (!read_groups (file, info, input, error))
     return NULL;
   return g_steal_pointer (&info);
@@ -378,13 +366,12 @@ no_such_tensor (const SlModelInfo *info, const SlInfoTensor *group, const SlGrap
                             sl_graph_declared_input_tensor (graph, i)->name);
   for (guint i = 0; i < sl_graph_n_outputs (graph); i++)
     g_string_append_printf (names, ", '%s' (output)", sl_graph_output_tensor (graph, i)->name);
-  g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-               "%s: [%s]: the model has no %s of that name; it has %s", info->path, group->name,
-               group->dir == SL_INFO_INPUT    ? "input"
-               : group->dir == SL_INFO_OUTPUT ? "output"
-                                              : "input or output",
-               names->str);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_CONTRACT, "%s: [%s]: the model has no %s of that name; it has %s",
+                  info->path, group->name,
+                  group->dir == SL_INFO_INPUT    ? "input"
+                  : group->dir == SL_INFO_OUTPUT ? "output"
+                                                 : "input or output",
+                  names->str);
 }
 
 static gboolean
@@ -446,28 +433,23 @@ sl_modelinfo_check (SlModelInfo *info, const SlGraph *graph, GError **error)
       dir = stated->dir;
     if (tensor == NULL)
       return no_such_tensor (info, stated, graph, error);
-    if (stated->dtype != SL_DTYPE_INVALID && stated->dtype != tensor->dtype) {
-      g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-                   "%s: [%s] type: it says %s, the model's tensor is %s", info->path, stated->name,
-                   sl_dtype_name (stated->dtype), sl_dtype_name (tensor->dtype));
-      return FALSE;
-    }
+    if (stated->dtype != SL_DTYPE_INVALID && stated->dtype != tensor->dtype)
+      return sl_fail (error, SL_ERROR_CONTRACT,
+                      "%s: [%s] type: it says %s, the model's tensor is %s", info->path,
+                      stated->name, sl_dtype_name (stated->dtype), sl_dtype_name (tensor->dtype));
     if (stated->rank > 0 && !dims_match (stated, tensor)) {
       SlTensor as_stated = { .dtype = tensor->dtype, .rank = stated->rank };
       memcpy (as_stated.dims, stated->dims, sizeof as_stated.dims);
       g_autofree char *got = sl_tensor_describe (&as_stated),
                       *expected = sl_tensor_describe (tensor);
-      g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-                   "%s: [%s] dims: it says %s, the model's tensor is %s", info->path, stated->name,
-                   got, expected);
-      return FALSE;
+      return sl_fail (error, SL_ERROR_CONTRACT,
+                      "%s: [%s] dims: it says %s, the model's tensor is %s", info->path,
+                      stated->name, got, expected);
     }
-    if (stated->n_ranges > 0 && dir == SL_INFO_OUTPUT) {
-      g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-                   "%s: [%s] ranges: it is an output; ranges are for inputs", info->path,
-                   stated->name);
-      return FALSE;
-    }
+    if (stated->n_ranges > 0 && dir == SL_INFO_OUTPUT)
+      return sl_fail (error, SL_ERROR_CONTRACT,
+                      "%s: [%s] ranges: it is an output; ranges are for inputs", info->path,
+                      stated->name);
     if (strcmp (stated->name, tensor->name) != 0) {
       g_free (stated->name);
       stated->name = g_strdup (tensor->name);

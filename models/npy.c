@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define MAGIC "\x93NUMPY"
 #define SHORTEST 10
@@ -27,9 +27,7 @@ static const struct
 static gboolean
 refuse (const char *why, GError **error)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s; expected an array that numpy.save() writes",
-               why);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_FORMAT, "%s; expected an array that numpy.save() writes", why);
 }
 
 /* (transfer full) (nullable): the header's text; *@offset: what comes behind. */
@@ -117,10 +115,9 @@ sl_npy_parse (GBytes *bytes, SlTensorInfo *info, gsize *offset, GError **error)
       return refuse ("more numbers than there can be", error);
   if (info->bytes != size - *offset) {
     g_autofree char *text = sl_tensor_info_describe (info);
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "expected %" G_GSIZE_FORMAT " bytes for %s, got %" G_GSIZE_FORMAT, info->bytes,
-                 text, size - *offset);
-    return FALSE;
+    return sl_fail (error, SL_ERROR_FORMAT,
+                    "expected %" G_GSIZE_FORMAT " bytes for %s, got %" G_GSIZE_FORMAT, info->bytes,
+                    text, size - *offset);
   }
   return TRUE;
 }

@@ -3,10 +3,10 @@
  * The table of a model's settings. It is the only list of them: a list elsewhere is a loop over
  * this table. Any thread.
  *
- * What a key file may not state: limits, which protect from the model's file, and what has a
- * library be loaded. A key file comes with the model from wherever that comes from. A delegate is a
- * library, and options of providers and delegates name libraries (QNN's backend_path, TensorRT's
- * trt_extra_plugin_lib_paths). So these are for the user alone.
+ * A key file comes with the model, so it is trusted no more than the model. It may not state
+ * limits, which protect from the model's file. It may not state what loads a library either: a
+ * delegate is a library, and options of providers and delegates name libraries (QNN's backend_path,
+ * TensorRT's trt_extra_plugin_lib_paths). Only the user may state these.
  */
 #include "models/settings.h"
 
@@ -15,7 +15,7 @@
 #include "core/external/external.h"
 #include "core/graph/graph.h"
 #include "models/formats.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define AT(member) G_STRUCT_OFFSET (SlModelSettings, member)
 /* In @help: stands for the endings of the model files that are read. */
@@ -37,8 +37,8 @@ static const SlSetting table[] = {
       "), such as model=ssd.tflite; unset = the finder of codes (QR, barcodes) that comes with "
       "Sightline",
     .element_help =
-      ". What it does not say about its input and output is read from MODEL.modelinfo beside it. While frames flow, another "
-      "model is loaded beside and takes over between two frames; when it cannot, a warning says why and the old one goes on" },
+      ". What it does not say about its input and output is read from MODEL.modelinfo beside it. While frames flow, a new "
+      "model is loaded in the background and takes over between two frames; if it cannot, a warning says why, and the old one continues" },
   { .name = "threads", /* SlPredictor has a number */
     .nick = "Threads",
     .kind = SL_SETTING_TEXT,
@@ -46,8 +46,7 @@ static const SlSetting table[] = {
     .doors = SL_DOOR_ELEMENTS,
     .offset = AT (threads),
     .help =
-      "CPU threads that run the model: 1..64, or auto: as many as run it fastest, found by running it when it is loaded, at most 4; "
-      "unset = 1" },
+      "CPU threads that run the model: 1..64, or auto: the fastest number up to 4, measured when the model is loaded; unset = 1" },
   { .name = "labels",
     .nick = "Labels",
     .kind = SL_SETTING_FILE,
@@ -145,7 +144,7 @@ static const SlSetting table[] = {
     .offset = AT (decoder),
     .help =
       "Overrides the model: what its outputs mean (labels, ssd, yolo, pose, ... with parameters, such as yolo,preset=v5); unset = "
-      "what the model says, else told by the outputs' shapes",
+      "what the model says, else found by the outputs' shapes",
     .element_help = ". The slpostprocess downstream decodes by it",
     .option_help = "What the outputs mean: labels, ssd, yolo, ...",
     .value_name = "NAME[,PARAMETER=VALUE...]" },
@@ -183,8 +182,8 @@ static const SlSetting table[] = {
     .doors = EVERYWHERE,
     .offset = AT (input_shape),
     .help =
-      "Size of an input that the model leaves open, outermost dimension first, such as 1,3,224,224; for several inputs with ';' "
-      "between; unset = what the model says",
+      "Size of an input that the model leaves open, outermost dimension first, such as 1,3,224,224; several inputs are separated by ';'; "
+      "unset = what the model says",
     .option_help = "Size of an input that the model leaves open, such as 1,3,224,224",
     .value_name = "N,N,..." },
   { .name = "fixed-inputs",
@@ -194,10 +193,9 @@ static const SlSetting table[] = {
     .doors = EVERYWHERE,
     .offset = AT (fixed_inputs),
     .help =
-      "Inputs that are always the same, INPUT=VALUE with ';' between: an input's number, from 0 on, or name, and a number, a file of "
-      "NumPy (.npy), or a file with the tensor's bytes, such as 1=style.npy; frames are the input that is left; unset = what "
-      "MODEL.modelinfo says",
-    .option_help = "Inputs that are always the same, such as 1=style.npy or 1=0.5",
+      "Constant inputs, INPUT=VALUE separated by ';': the input's number, from 0 on, or name; the value a number, a NumPy file (.npy), "
+      "or a file with the tensor's bytes, such as 1=style.npy; the remaining input gets the frames; unset = what MODEL.modelinfo says",
+    .option_help = "Constant inputs, such as 1=style.npy or 1=0.5",
     .value_name = "INPUT=VALUE;..." },
   { .name = "state",
     .nick = "State",
@@ -206,11 +204,11 @@ static const SlSetting table[] = {
     .doors = EVERYWHERE,
     .offset = AT (state),
     .help =
-      "Inputs that get an output of the frame before, INPUT=OUTPUT with ',' between, each a number, from 0 on, or a name, such as "
-      "h0=hn,c0=cn; the first frame gets zeros, or what fixed-inputs says; none = nothing is carried; unset = what MODEL.modelinfo "
-      "says, else pairs whose names and sizes leave no doubt (sightline inspect shows them)",
+      "Inputs that get an output of the previous frame, INPUT=OUTPUT separated by ',', each a number, from 0 on, or a name, such as "
+      "h0=hn,c0=cn; the first frame gets zeros, or the values of fixed-inputs; none = no state; unset = what MODEL.modelinfo says, else "
+      "pairs with matching names and sizes (sightline inspect shows them)",
     .option_help =
-      "Inputs that get an output of the frame before, such as h0=hn,c0=cn, or none (default: told by names)",
+      "Inputs that get an output of the previous frame, such as h0=hn,c0=cn, or none (default: found by names)",
     .value_name = "INPUT=OUTPUT,..." },
   { .name = "backend",
     .nick = "Backend",
@@ -219,10 +217,10 @@ static const SlSetting table[] = {
     .doors = EVERYWHERE,
     .offset = AT (backend),
     .help =
-      "Who runs the model: sightline; onnxruntime or tflite, the runtimes that vendors of GPUs and NPUs keep, where their library is "
-      "installed; auto: the runtime where it gives the same results faster, measured once and remembered, or runs a model that "
-      "Sightline refuses; unset = what MODEL.modelinfo says, else sightline",
-    .option_help = "Who runs the model: " SL_BACKEND_NAMES " (default sightline)",
+      "Runtime of the model: sightline; onnxruntime or tflite, which vendors of GPUs and NPUs support, if their library is installed; "
+      "auto: the other runtime if it is faster with the same results, measured once and remembered, or if Sightline refuses the model; "
+      "unset = what MODEL.modelinfo says, else sightline",
+    .option_help = "Runtime of the model: " SL_BACKEND_NAMES " (default sightline)",
     .value_name = "NAME" },
   { .name = "provider",
     .nick = "Provider",
@@ -231,7 +229,7 @@ static const SlSetting table[] = {
     .doors = EVERYWHERE,
     .offset = AT (provider),
     .help =
-      "Execution providers of ONNX Runtime, in order of preference with ',' between, such as cuda or tensorrt,cuda; unset = its own "
+      "Execution providers of ONNX Runtime, in order of preference, separated by ',', such as cuda or tensorrt,cuda; unset = its own "
       "on the CPU",
     .option_help = "Execution providers of ONNX Runtime, such as tensorrt,cuda",
     .value_name = "NAME,..." },
@@ -242,7 +240,7 @@ static const SlSetting table[] = {
     .doors = BY_USER,
     .offset = AT (provider_options),
     .help =
-      "Options of the first provider, or of the delegate, KEY=VALUE with ',' between, such as device_id=0",
+      "Options of the first provider, or of the delegate, KEY=VALUE separated by ',', such as device_id=0",
     .option_help = "Options of the first provider, or of the delegate",
     .value_name = "KEY=VALUE,..." },
   { .name = "delegate", /* no key: see above */
@@ -252,8 +250,8 @@ static const SlSetting table[] = {
     .doors = BY_USER,
     .offset = AT (delegate),
     .help =
-      "Path of an external delegate of TensorFlow Lite, such as delegate=/usr/lib/libvx_delegate.so; unset = the CPU, or what a "
-      "model was compiled for",
+      "Path of an external delegate of TensorFlow Lite, such as delegate=/usr/lib/libvx_delegate.so; unset = the CPU, or the device "
+      "that the model was compiled for",
     .option_help = "External delegate of TensorFlow Lite",
     .value_name = "FILE.so" },
   { .name = "fallback",
@@ -263,9 +261,9 @@ static const SlSetting table[] = {
     .doors = EVERYWHERE,
     .offset = AT (fallback),
     .help =
-      "With another backend: Sightline runs the model, with a warning, where the backend is not there, refuses the model, or fails "
-      "while frames flow; else that is an error",
-    .option_help = "Sightline runs the model where the backend cannot" },
+      "With another backend: Sightline runs the model, with a warning, if the backend is not installed, refuses the model, or fails "
+      "while frames flow; without fallback these are errors",
+    .option_help = "Sightline runs the model if the backend cannot" },
   { .name = "precision",
     .nick = "Precision",
     .kind = SL_SETTING_TEXT,
@@ -273,8 +271,8 @@ static const SlSetting table[] = {
     .doors = EVERYWHERE,
     .offset = AT (precision),
     .help =
-      "Of the model's layers of floats, where Sightline runs it: float; bf16 or fp16: their weights in 16 bits, faster and smaller "
-      "where the processor has instructions for that, with results that differ (sightline bench model --precision shows by how "
+      "Precision of the model's float layers, if Sightline runs it: float; bf16 or fp16: weights in 16 bits, faster and smaller "
+      "if the processor has instructions for that; results differ (sightline bench model --precision shows by how "
       "much); unset = what MODEL.modelinfo says, else float",
     .option_help = "Of layers of floats: " SL_PRECISION_NAMES " (default float)",
     .value_name = "NAME" },
@@ -382,9 +380,7 @@ sl_setting_check (const SlSetting *setting, const char *text, GError **error)
   if (good)
     return TRUE;
   g_autofree char *expected = sl_setting_expected (setting);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s=%s: expected %s", setting->name, text,
-               expected);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT, "%s=%s: expected %s", setting->name, text, expected);
 }
 
 gboolean

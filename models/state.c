@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "models/io_names.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define SYNTAX                                                                                              \
   "expected INPUT=OUTPUT with ',' between, each a number or a name, such as h0=hn,c0=cn, or " SL_STATE_NONE \
@@ -98,12 +98,10 @@ add (SlState *state, const SlGraph *graph, gint32 input, gint32 output, const ch
   gboolean again = place >= 0;
   for (guint i = 0; i < state->n && output >= 0; i++)
     again |= state->outputs[i] == output;
-  if (again || state->n + 1 == sl_graph_n_inputs (graph)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "state: '%s': %s", text,
-                 again ? "an input or an output is stated twice"
-                       : "expected one input to be left for pictures");
-    return FALSE;
-  }
+  if (again || state->n + 1 == sl_graph_n_inputs (graph))
+    return sl_fail (error, SL_ERROR_ARGUMENT, "state: '%s': %s", text,
+                    again ? "an input or an output is stated twice"
+                          : "expected one input to be left for pictures");
   state->inputs[state->n] = input;
   state->outputs[state->n++] = output;
   return TRUE;
@@ -115,10 +113,8 @@ read_pairs (SlState *state, const char *text, const SlGraph *graph, GError **err
   g_auto (GStrv) pieces = g_strsplit (text, ",", -1);
   for (guint i = 0; pieces[i] != NULL; i++) {
     char *piece = g_strstrip (pieces[i]), *equals = strchr (piece, '=');
-    if (equals == NULL || equals == piece || equals[1] == '\0') {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "state: " SYNTAX, text);
-      return FALSE;
-    }
+    if (equals == NULL || equals == piece || equals[1] == '\0')
+      return sl_fail (error, SL_ERROR_ARGUMENT, "state: " SYNTAX, text);
     *equals = '\0';
     const gint input = sl_io_names_find (graph, FALSE, g_strstrip (piece), "state", error);
     const gint output =
@@ -208,12 +204,11 @@ check_pair (const SlGraph *graph, gint32 input, gint32 output, GError **error)
   if (same_kind (in, out))
     return TRUE;
   g_autofree char *expected = sl_tensor_describe (in), *got = sl_tensor_describe (out);
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_SHAPE,
+  return sl_fail (
+    error, SL_ERROR_SHAPE,
     "state: input '%s' is %s, and output '%s', which it gets, %s%s: expected the same; sizes that the model leaves open are "
     "stated with input-shape, for each input",
     in->name, expected, out->name, got, strcmp (expected, got) == 0 ? " of another scale" : "");
-  return FALSE;
 }
 
 gboolean
@@ -287,7 +282,6 @@ sl_state_refuse (const SlGraph *graph, const char *why, GError **error)
   if (!sl_graph_carries_state (graph))
     return TRUE;
   g_autofree char *pairs = sl_state_describe (graph, TRUE);
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-               "the model carries state from frame to frame (%s), and %s", pairs, why);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_UNSUPPORTED,
+                  "the model carries state from frame to frame (%s), and %s", pairs, why);
 }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "models/literal.h"
 
 #define MAX_NAMES 100000
@@ -193,12 +193,10 @@ sl_ultralytics_read (const char *text, gsize length, const char *origin, SlModel
                            .keypoints = g_string_new (NULL),
                            .names = g_string_new (NULL) };
   SlLiteral cursor = { text, text + length };
-  if (!sl_literal_dictionary (&cursor, read_entry, &facts)) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_FORMAT,
+  if (!sl_literal_dictionary (&cursor, read_entry, &facts))
+    return sl_fail (
+      error, SL_ERROR_FORMAT,
       "%s inside the model is not a dictionary of names, task, stride and imgsz: unexpected text at byte %" G_GSIZE_FORMAT,
       origin, (gsize) (cursor.p - text));
-    return FALSE;
-  }
   return apply (&facts, origin, metadata, error);
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "core/base/byte_order.h"
 #include "core/base/name_hash.h"
 
@@ -67,9 +67,9 @@ inside (const SlZip *zip, guint64 at, guint64 bytes)
 static gboolean
 damaged (GError **error, const char *what, guint64 at)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-               "the zip archive in the file is damaged: %s at byte %" G_GUINT64_FORMAT, what, at);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_FORMAT,
+                  "the zip archive in the file is damaged: %s at byte %" G_GUINT64_FORMAT, what,
+                  at);
 }
 
 static void
@@ -155,13 +155,11 @@ add_member (SlZip *zip, const guint8 *entry, guint64 base)
 static gboolean
 read_directory (SlZip *zip, const End *end, GError **error)
 {
-  if (end->count > SL_ZIP_MAX_MEMBERS) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "the zip archive in the file has %" G_GUINT64_FORMAT
-                 " members; at most %d are read",
-                 end->count, SL_ZIP_MAX_MEMBERS);
-    return FALSE;
-  }
+  if (end->count > SL_ZIP_MAX_MEMBERS)
+    return sl_fail (error, SL_ERROR_LIMIT,
+                    "the zip archive in the file has %" G_GUINT64_FORMAT
+                    " members; at most %d are read",
+                    end->count, SL_ZIP_MAX_MEMBERS);
   if (end->size > end->at || end->offset > end->at - end->size)
     return damaged (error, "the directory does not lie before the end record", end->at);
   const guint64 base = end->at - end->size - end->offset;
@@ -265,13 +263,11 @@ static const guint8 *
 find_packed (const SlZip *zip, const Member *member, GError **error)
 {
   if ((member->method != METHOD_STORED && member->method != METHOD_DEFLATED)
-      || (member->flags & FLAG_ENCRYPTED) != 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "member '%s' is packed with method %u%s; expected stored (0) or deflated (8)",
-                 member->name, member->method,
-                 (member->flags & FLAG_ENCRYPTED) != 0 ? ", encrypted" : "");
-    return NULL;
-  }
+      || (member->flags & FLAG_ENCRYPTED) != 0)
+    return sl_fail_null (
+      error, SL_ERROR_UNSUPPORTED,
+      "member '%s' is packed with method %u%s; expected stored (0) or deflated (8)", member->name,
+      member->method, (member->flags & FLAG_ENCRYPTED) != 0 ? ", encrypted" : "");
   const guint8 *packed = locate (zip, member, error);
   if (packed == NULL)
     g_prefix_error (error, "member '%s': ", member->name);
@@ -286,11 +282,9 @@ sl_zip_peek (const SlZip *zip, guint index, gsize *size, GError **error)
   const guint8 *packed = find_packed (zip, member, error);
   if (packed == NULL)
     return NULL;
-  if (member->method != METHOD_STORED || member->packed != member->unpacked) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "member '%s' is packed; expected it stored as it is", member->name);
-    return NULL;
-  }
+  if (member->method != METHOD_STORED || member->packed != member->unpacked)
+    return sl_fail_null (error, SL_ERROR_UNSUPPORTED,
+                         "member '%s' is packed; expected it stored as it is", member->name);
   *size = (gsize) member->packed;
   return packed;
 }
@@ -304,13 +298,12 @@ sl_zip_read (const SlZip *zip, guint index, GError **error)
   if (packed == NULL)
     return NULL;
   const guint64 most = MIN (SL_ZIP_MAX_MEMBER_BYTES, 4 * (guint64) zip->size + SL_ZIP_SMALL_BYTES);
-  if (member->method == METHOD_DEFLATED && member->unpacked > most) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "member '%s' has %" G_GUINT64_FORMAT " bytes; of a file of %" G_GSIZE_FORMAT
-                 " bytes at most %" G_GUINT64_FORMAT " are read",
-                 member->name, member->unpacked, zip->size, most);
-    return NULL;
-  }
+  if (member->method == METHOD_DEFLATED && member->unpacked > most)
+    return sl_fail_null (error, SL_ERROR_LIMIT,
+                         "member '%s' has %" G_GUINT64_FORMAT
+                         " bytes; of a file of %" G_GSIZE_FORMAT " bytes at most %" G_GUINT64_FORMAT
+                         " are read",
+                         member->name, member->unpacked, zip->size, most);
   gboolean good = member->method == METHOD_DEFLATED || member->packed == member->unpacked;
   g_autofree guint8 *out = good ? g_malloc (MAX (member->unpacked, 1)) : NULL;
   if (good && member->method == METHOD_DEFLATED)

@@ -165,11 +165,9 @@ read_counts (SlAnalyze *self)
 static char *
 dup_kept (SlAnalyze *self)
 {
-  g_mutex_lock (&self->lock);
-  char *kept = self->analyzer != NULL ? sl_analyzer_save (self->analyzer)
-                                      : g_strdup (self->resume != NULL ? self->resume : self->kept);
-  g_mutex_unlock (&self->lock);
-  return kept;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
+  return self->analyzer != NULL ? sl_analyzer_save (self->analyzer)
+                                : g_strdup (self->resume != NULL ? self->resume : self->kept);
 }
 
 static void
@@ -183,9 +181,8 @@ sl_analyze_get_property (GObject *object, guint id, GValue *value, GParamSpec *s
     g_value_take_string (value, dup_kept ((SlAnalyze *) object));
     return;
   }
-  GST_OBJECT_LOCK (object);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (object));
   sl_property_get (object, &properties[id - 1], value);
-  GST_OBJECT_UNLOCK (object);
 }
 
 static void
@@ -218,8 +215,7 @@ post (SlAnalyze *self, GstStructure *structure, guint64 timestamp)
 {
   gst_structure_set (structure, "timestamp", G_TYPE_UINT64, timestamp, "json", G_TYPE_STRING,
                      self->line->str, NULL);
-  gst_element_post_message (GST_ELEMENT (self),
-                            gst_message_new_element (GST_OBJECT (self), structure));
+  sl_element_post (GST_ELEMENT (self), structure);
 }
 
 static void
@@ -285,8 +281,7 @@ check_classes (SlAnalyze *self)
     if (sl_class_names_check (GST_BASE_TRANSFORM_SINK_PAD (self), region->classes, &error))
       continue;
     g_prefix_error (&error, "regions: [%s %s] ", sl_region_kind_name (region->kind), region->name);
-    sl_element_report (GST_ELEMENT (self), error);
-    return FALSE;
+    return sl_element_report (GST_ELEMENT (self), error);
   }
   self->classes_known = TRUE;
   return TRUE;
@@ -332,9 +327,8 @@ sl_analyze_set_caps (GstBaseTransform *base, GstCaps *in, GstCaps *out)
   gst_structure_get_fraction (structure, "framerate", &fps_n, &fps_d);
   self->interval = fps_n > 0 ? gst_util_uint64_scale (GST_SECOND, (guint64) fps_d, (guint64) fps_n)
                              : GST_SECOND / 25;
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   sl_analyzer_set_size (self->analyzer, self->width, self->height);
-  g_mutex_unlock (&self->lock);
   return TRUE;
 }
 
@@ -362,8 +356,7 @@ sl_analyze_start (GstBaseTransform *base)
   SlRegions *regions = sl_regions_parse (text, &error);
   if (regions == NULL) {
     g_prefix_error (&error, "regions: ");
-    sl_element_report (GST_ELEMENT (self), error);
-    return FALSE;
+    return sl_element_report (GST_ELEMENT (self), error);
   }
   g_mutex_lock (&self->lock);
   self->analyzer = sl_analyzer_new (regions, &settings);

@@ -317,7 +317,7 @@ static void
 sl_camera_get_property (GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
   SlCamera *self = (SlCamera *) object;
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   if (id == PROP_STATE)
     g_value_set_string (value, self->feed != NULL ? sl_camera_feed_state (self->feed) : "stopped");
   else if (id == PROP_AGE)
@@ -328,7 +328,6 @@ sl_camera_get_property (GObject *object, guint id, GValue *value, GParamSpec *sp
     g_value_take_string (value, sl_redact_uri (self->settings.uri, NULL));
   else if (properties[id - 1].offset != AT (password))
     sl_property_get (self, &properties[id - 1], value);
-  GST_OBJECT_UNLOCK (self);
 }
 
 static void

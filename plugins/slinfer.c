@@ -30,7 +30,7 @@
 #include <gst/base/gstbasetransform.h>
 
 #include "core/base/printable.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "core/runtime/session.h"
 #include "models/model.h"
 #include "plugins/base/describe.h"
@@ -115,14 +115,6 @@ fail (SlInfer *self, RunStatus status, SlTensorMappingStatus map_status, SlStatu
   return GST_FLOW_ERROR;
 }
 
-static void
-tell_recorder_failed (SlInfer *self, GError **error)
-{
-  GST_ELEMENT_WARNING (self, RESOURCE, WRITE, ("recording for black boxes: %s", (*error)->message),
-                       (NULL));
-  g_clear_error (error);
-}
-
 /* Something else runs the model than was asked for. @notice: (transfer full) (nullable) */
 static void
 warn_of_backend (SlInfer *self, char *notice)
@@ -144,7 +136,7 @@ run_recorded (SlInfer *self, GstClockTime pts, void *const *outputs)
     const void *inputs[SL_MAX_IO];
     sl_session_all_inputs (self->session, self->inputs.data, inputs);
     if (!sl_recorder_begin (recorder, pts, inputs, &error))
-      tell_recorder_failed (self, &error);
+      sl_infer_tell_recorder_failed (GST_ELEMENT (self), &error);
   }
   const SlStatus status = self->batch != NULL
                             ? sl_batch_stream_run (self->batch, self->inputs.data, outputs)
@@ -154,7 +146,7 @@ run_recorded (SlInfer *self, GstClockTime pts, void *const *outputs)
     warn_of_backend (self, sl_batch_stream_take_notice (self->batch));
   if (recorder != NULL && status == SL_STATUS_OK
       && !sl_recorder_end (recorder, (const void *const *) outputs, &error))
-    tell_recorder_failed (self, &error);
+    sl_infer_tell_recorder_failed (GST_ELEMENT (self), &error);
   return status;
 }
 
@@ -244,10 +236,8 @@ sl_infer_copy_metadata (GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
 static SlContract *
 get_contract (SlInfer *self)
 {
-  GST_OBJECT_LOCK (self);
-  SlContract *contract = self->contract != NULL ? sl_contract_ref (self->contract) : NULL;
-  GST_OBJECT_UNLOCK (self);
-  return contract;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  return self->contract != NULL ? sl_contract_ref (self->contract) : NULL;
 }
 
 static GstCaps *
@@ -273,10 +263,8 @@ sl_infer_accept_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps
 {
   if (direction != GST_PAD_SINK)
     return GST_BASE_TRANSFORM_CLASS (sl_infer_parent_class)->accept_caps (base, direction, caps);
-  GstCaps *template = gst_static_pad_template_get_caps (&sink_template);
-  gboolean accepted = gst_caps_can_intersect (caps, template) || sl_video_caps_is_raw (caps);
-  gst_caps_unref (template);
-  return accepted;
+  g_autoptr (GstCaps) template = gst_static_pad_template_get_caps (&sink_template);
+  return gst_caps_can_intersect (caps, template) || sl_video_caps_is_raw (caps);
 }
 
 /* Video where tensors were expected. */
@@ -287,8 +275,8 @@ is_video (GstEvent *event, GError **error)
   gst_event_parse_caps (event, &caps);
   if (!gst_structure_has_name (gst_caps_get_structure (caps, 0), "video/x-raw"))
     return FALSE;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  sl_fail (
+    error, SL_ERROR_ARGUMENT,
     "expected tensors, got video frames: put slnormalize before slinfer, or slpredict in place of slinfer (and slpostprocess)");
   return TRUE;
 }
@@ -297,11 +285,10 @@ is_video (GstEvent *event, GError **error)
 static void
 set_cancelled (SlInfer *self, gboolean cancelled)
 {
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   self->cancelled = cancelled;
   if (self->batch != NULL)
     sl_batch_stream_cancel (self->batch, cancelled);
-  GST_OBJECT_UNLOCK (self);
 }
 
 static gboolean
@@ -325,11 +312,8 @@ sl_infer_sink_event (GstBaseTransform *base, GstEvent *event)
 static GstClockTime
 batch_wait (SlInfer *self)
 {
-  GST_OBJECT_LOCK (self);
-  const GstClockTime wait =
-    self->batch != NULL ? (GstClockTime) self->active.batch_timeout * GST_MSECOND : 0;
-  GST_OBJECT_UNLOCK (self);
-  return wait;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  return self->batch != NULL ? (GstClockTime) self->active.batch_timeout * GST_MSECOND : 0;
 }
 
 static gboolean
@@ -392,21 +376,6 @@ sl_infer_dump (SlInfer *self, const char *reason)
                            g_object_unref);
 }
 
-static void
-tell_place (SlInfer *self)
-{
-  gboolean in_memory = TRUE;
-  const char *path = self->recorder != NULL ? sl_recorder_place (self->recorder, &in_memory) : NULL;
-  if (path != NULL && in_memory)
-    GST_INFO_OBJECT (self, "recording for black boxes: %s", path);
-  else if (path != NULL)
-    GST_ELEMENT_INFO (
-      self, RESOURCE, WRITE,
-      ("recording for black boxes: memory has no room, so the disk wears with each frame that is written to %s",
-       path),
-      (NULL));
-}
-
 /* The model that was loaded becomes the one that runs. */
 static void
 use_model (SlInfer *self, SlLoadedModel *loaded)
@@ -434,7 +403,7 @@ use_model (SlInfer *self, SlLoadedModel *loaded)
   sl_loaded_model_clear (&old);
   self->watch = sl_file_watch_new (sl_model_path (self->model), sl_model_stamp (self->model),
                                    file_changed, self);
-  tell_place (self);
+  sl_infer_tell_recorder_place (GST_ELEMENT (self), self->recorder);
   warn_of_backend (self, g_steal_pointer (&loaded->notice));
   g_autofree char *summary = sl_contract_summary (contract);
   GST_INFO_OBJECT (self, "%s: %s", sl_model_path (self->model), summary);
@@ -457,8 +426,7 @@ switch_model (SlInfer *self)
   GstStructure *structure =
     gst_structure_new ("model-changed", "model", G_TYPE_STRING, sl_model_path (self->model),
                        "before", G_TYPE_STRING, before, NULL);
-  gst_element_post_message (GST_ELEMENT (self),
-                            gst_message_new_element (GST_OBJECT (self), structure));
+  sl_element_post (GST_ELEMENT (self), structure);
 }
 
 /* A model that is read anew and wants the same as before changes no caps, so it is taken here. */
@@ -533,11 +501,7 @@ static gboolean
 sl_infer_decide_allocation (GstBaseTransform *base, GstQuery *query)
 {
   SlInfer *self = (SlInfer *) base;
-  while (gst_query_get_n_allocation_pools (query) > 0)
-    gst_query_remove_nth_allocation_pool (query, 0);
-  while (gst_query_get_n_allocation_params (query) > 0)
-    gst_query_remove_nth_allocation_param (query, 0);
-  sl_tensor_pool_offer (query, self->contract->outputs, self->contract->n_outputs, 2);
+  sl_tensor_pool_replace (query, self->contract->outputs, self->contract->n_outputs, 2);
   return GST_BASE_TRANSFORM_CLASS (sl_infer_parent_class)->decide_allocation (base, query);
 }
 
@@ -589,8 +553,7 @@ ensure_model (SlInfer *self)
     use_model (self, &loaded);
     return TRUE;
   }
-  sl_element_report (GST_ELEMENT (self), error);
-  return FALSE;
+  return sl_element_report (GST_ELEMENT (self), error);
 }
 
 /* In the swap's thread: loads what the properties say now, and asks around whether the pipeline can
@@ -653,9 +616,8 @@ sl_infer_dispatch_properties_changed (GObject *object, guint n, GParamSpec **psp
 static void
 set_playing (SlInfer *self, gboolean playing)
 {
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   self->playing = playing;
-  GST_OBJECT_UNLOCK (self);
 }
 
 /* A model that was loaded, but not taken, is loaded again at the next start. */
@@ -668,9 +630,8 @@ forget_swap (SlInfer *self, gboolean given_up)
   sl_model_swap_go_on (self->swap);
   if (!any && !given_up)
     return;
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   self->stale = TRUE;
-  GST_OBJECT_UNLOCK (self);
 }
 
 /* The model is loaded anew where its inputs change. */
@@ -678,47 +639,42 @@ static void
 state_handed_inputs (SlInfer *self)
 {
   char *stated = sl_held_inputs_stated (self->held);
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   g_free (self->settings.handed_inputs);
   self->settings.handed_inputs = stated;
   self->stale = TRUE;
-  GST_OBJECT_UNLOCK (self);
 }
 
 static GstStateChangeReturn
 sl_infer_change_state (GstElement *element, GstStateChange transition)
 {
   SlInfer *self = (SlInfer *) element;
-  if ((transition == GST_STATE_CHANGE_NULL_TO_READY
-       || transition == GST_STATE_CHANGE_READY_TO_PAUSED)
-      && !ensure_model (self))
+  const gboolean starts = transition == GST_STATE_CHANGE_READY_TO_PAUSED,
+                 stops = transition == GST_STATE_CHANGE_PAUSED_TO_READY;
+  if ((transition == GST_STATE_CHANGE_NULL_TO_READY || starts) && !ensure_model (self))
     return GST_STATE_CHANGE_FAILURE;
   gboolean given_up = FALSE;
-  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED)
+  if (starts)
     sl_held_inputs_start (self->held);
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+  if (stops)
     sl_held_inputs_stop (self->held);
-  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED
-      || transition == GST_STATE_CHANGE_PAUSED_TO_READY)
-    set_playing (self, transition == GST_STATE_CHANGE_READY_TO_PAUSED);
-  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED
-      || transition == GST_STATE_CHANGE_PAUSED_TO_READY)
-    set_cancelled (self, transition == GST_STATE_CHANGE_PAUSED_TO_READY);
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+  if (starts || stops) {
+    set_playing (self, starts);
+    set_cancelled (self, stops);
+  }
+  if (stops)
     given_up = sl_model_swap_stop (self->swap);
   GstStateChangeReturn result =
     GST_ELEMENT_CLASS (sl_infer_parent_class)->change_state (element, transition);
-  const gboolean failed =
-    transition == GST_STATE_CHANGE_READY_TO_PAUSED && result == GST_STATE_CHANGE_FAILURE;
+  const gboolean failed = starts && result == GST_STATE_CHANGE_FAILURE;
   if (failed) {
     set_playing (self, FALSE);
     sl_held_inputs_stop (self->held);
     given_up = sl_model_swap_stop (self->swap);
   }
-  if ((transition == GST_STATE_CHANGE_PAUSED_TO_READY || failed)
-      && sl_held_inputs_drop_released (self->held))
+  if ((stops || failed) && sl_held_inputs_drop_released (self->held))
     state_handed_inputs (self);
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY || given_up)
+  if (stops || given_up)
     forget_swap (self, given_up);
   if (transition == GST_STATE_CHANGE_READY_TO_NULL)
     unload (self);
@@ -769,11 +725,10 @@ sl_infer_start (GstBaseTransform *base)
 static void
 sl_infer_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
-  GST_OBJECT_LOCK (object);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (object));
   guint n;
   sl_property_set (object, &sl_infer_settings_properties (AT_SETTINGS, &n)[id - 1], value);
   ((SlInfer *) object)->stale = TRUE;
-  GST_OBJECT_UNLOCK (object);
 }
 
 static void

@@ -18,7 +18,7 @@
 #include <gst/video/video.h>
 
 #include "core/base/thread_count.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "plugins/camera/intact.h"
 #include "plugins/base/describe.h"
 #include "plugins/video/dmabuf.h"
@@ -61,10 +61,9 @@ typedef struct
   gint interval;                /* object lock */
   SlFrameParts parts;           /* object lock: its settings */
   gint corrupted;               /* object lock */
-  guint64 damaged,
-    told;         /* object lock: corrupted frames that were dropped; as the last warning said */
-  gint64 told_at; /* of that warning, monotonic us */
-  guint spoiled;  /* of sl_intact_is_whole() */
+  guint64 damaged, told;        /* object lock: dropped frames; as many as the last warning said */
+  gint64 told_at;               /* of that warning, monotonic us */
+  guint spoiled;                /* of sl_intact_is_whole() */
   GstVideoInfo video;
   SlImageInfo image; /* of video */
   GstVideoOrientationMethod tagged;
@@ -315,10 +314,8 @@ is_due (SlNormalize *self)
 static SlFrameContent
 skipped_content (SlNormalize *self)
 {
-  GST_OBJECT_LOCK (self);
-  const gboolean objects = self->parts.objects;
-  GST_OBJECT_UNLOCK (self);
-  return objects ? SL_FRAME_SKIPPED_OBJECTS : SL_FRAME_SKIPPED;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  return self->parts.objects ? SL_FRAME_SKIPPED_OBJECTS : SL_FRAME_SKIPPED;
 }
 
 /* Adds the tensor of the @i-th chosen part of @frame to @tensors. */
@@ -442,7 +439,7 @@ sl_normalize_copy_metadata (GstBaseTransform *base, GstBuffer *in, GstBuffer *ou
 /* Tensors that can be made from frames of one rate. Sizes stay open: downstream's contract or
  * fixate_caps() decides, and set_caps() refuses what properties contradict, with a sentence. */
 static GstCaps *
-tensor_caps (void)
+all_tensors (const GstCaps *frames, gpointer data)
 {
   return gst_caps_from_string (
     "other/tensors, format=(string)static, num_tensors=(int)1, types=(string){ uint8, int8, float16, float32 }, "
@@ -458,12 +455,6 @@ frame_caps (void)
 }
 
 static GstCaps *
-all_tensors (const GstCaps *frames, gpointer data)
-{
-  return tensor_caps ();
-}
-
-static GstCaps *
 all_frames (const GstCaps *tensors, gpointer filter)
 {
   return sl_dmabuf_is_wanted (filter) ? frame_caps () : gst_caps_from_string (SINK_CAPS);
@@ -475,24 +466,6 @@ sl_normalize_transform_caps (GstBaseTransform *base, GstPadDirection direction, 
 {
   return sl_caps_transform (caps, filter, direction == GST_PAD_SINK ? all_tensors : all_frames,
                             filter);
-}
-
-static gboolean
-list_has (const GValue *list, const char *text)
-{
-  for (guint i = 0; i < gst_value_list_get_size (list); i++)
-    if (g_strcmp0 (g_value_get_string (gst_value_list_get_value (list, i)), text) == 0)
-      return TRUE;
-  return FALSE;
-}
-
-/* Sets @field to @text where the caps leave it open. */
-static void
-prefer (GstStructure *structure, const char *field, const char *text)
-{
-  const GValue *value = gst_structure_get_value (structure, field);
-  if (value == NULL || (GST_VALUE_HOLDS_LIST (value) && list_has (value, text)))
-    gst_structure_set (structure, field, G_TYPE_STRING, text, NULL);
 }
 
 /* With the object lock. */
@@ -512,8 +485,6 @@ sl_normalize_fixate_caps (GstBaseTransform *base, GstPadDirection direction, Gst
   if (direction == GST_PAD_SINK && sl_tensor_caps_contract (othercaps) == NULL
       && !gst_caps_is_empty (plain) && gst_video_info_from_caps (&video, plain)) {
     othercaps = gst_caps_make_writable (gst_caps_truncate (othercaps));
-    GstStructure *structure = gst_caps_get_structure (othercaps, 0);
-    gboolean single = gst_structure_has_name (structure, SL_TENSOR_CAPS_NAME);
     SlTensorInfo tensor;
     SlRect part = { 0, 0, GST_VIDEO_INFO_WIDTH (&video), GST_VIDEO_INFO_HEIGHT (&video) };
     GST_OBJECT_LOCK (self);
@@ -523,9 +494,7 @@ sl_normalize_fixate_caps (GstBaseTransform *base, GstPadDirection direction, Gst
                                transposed ? part.width : part.height,
                                GST_VIDEO_INFO_IS_GRAY (&video), &tensor);
     GST_OBJECT_UNLOCK (self);
-    g_autofree char *dimensions = sl_tensor_caps_dimensions (&tensor);
-    prefer (structure, single ? "type" : "types", sl_dtype_name (tensor.dtype));
-    prefer (structure, single ? "dimension" : "dimensions", dimensions);
+    sl_tensor_caps_prefer (othercaps, &tensor);
   }
   return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)
     ->fixate_caps (base, direction, caps, othercaps);
@@ -552,9 +521,8 @@ read_video (SlNormalize *self, GstCaps *caps, GstVideoInfo *video, SlImageInfo *
   if (image->width >= 1 && image->width <= SL_MAX_SIDE && image->height >= 1
       && image->height <= SL_MAX_SIDE)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "frames of %dx%d pixels: expected 1..%d each way",
-               image->width, image->height, SL_MAX_SIDE);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_LIMIT, "frames of %dx%d pixels: expected 1..%d each way",
+                  image->width, image->height, SL_MAX_SIDE);
 }
 
 /* By image and spec. */
@@ -567,9 +535,9 @@ open_maker (SlNormalize *self, GError **error)
   const SlNormalizeStatus status =
     sl_tensor_maker_open (&self->maker, &self->image, &self->spec, threads);
   if (status != SL_NORMALIZE_OK)
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "frames of %dx%d to a tensor of %dx%d: %s",
-                 self->image.width, self->image.height, self->spec.width, self->spec.height,
-                 sl_normalize_status_text (status));
+    sl_fail (error, SL_ERROR_ARGUMENT, "frames of %dx%d to a tensor of %dx%d: %s",
+             self->image.width, self->image.height, self->spec.width, self->spec.height,
+             sl_normalize_status_text (status));
   return status == SL_NORMALIZE_OK;
 }
 
@@ -735,10 +703,8 @@ sl_normalize_start (GstBaseTransform *base)
 {
   SlNormalize *self = (SlNormalize *) base;
   g_autoptr (GError) error = NULL;
-  if (!sl_frame_parts_start (&self->parts, self, &error)) {
-    sl_element_report (GST_ELEMENT (self), error);
-    return FALSE;
-  }
+  if (!sl_frame_parts_start (&self->parts, self, &error))
+    return sl_element_report (GST_ELEMENT (self), error);
   self->refused = FALSE;
   self->waited = self->spoiled = 0;
   if (self->corrupted == CORRUPTED_DROP) /* it changes in READY alone */
@@ -762,12 +728,11 @@ static void
 sl_normalize_get_property (GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
   SlNormalize *self = (SlNormalize *) object;
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   if (id == PROP_DAMAGED)
     g_value_set_uint64 (value, self->damaged);
   else
     sl_property_get (self, &properties[id - 1], value);
-  GST_OBJECT_UNLOCK (self);
 }
 
 static void

@@ -11,7 +11,6 @@
  */
 #include "plugins/elements.h"
 
-#include "sightline/error.h"
 #include "plugins/base/describe.h"
 #include "plugins/base/held_events.h"
 #include "plugins/meta/frame_meta.h"
@@ -240,10 +239,8 @@ sl_postprocess_sink_query (GstPad *pad, GstObject *parent, GstQuery *query)
 static gboolean
 settings_changed (SlPostprocess *self)
 {
-  GST_OBJECT_LOCK (self);
-  gboolean stale = self->stale;
-  GST_OBJECT_UNLOCK (self);
-  return stale;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  return self->stale;
 }
 
 /* Whether the numbers of the frame can be what the decoder takes them for. What they decided is
@@ -259,8 +256,7 @@ agrees (SlPostprocess *self)
   if (sl_decoding_agrees (self->tensors.decoding, contract != NULL ? contract->model : NULL,
                           &error))
     return TRUE;
-  sl_element_report (GST_ELEMENT (self), error);
-  return FALSE;
+  return sl_element_report (GST_ELEMENT (self), error);
 }
 
 static GstFlowReturn
@@ -389,22 +385,12 @@ stamp (SlPostprocess *self, GstBuffer *out, const SlFrameMeta *from)
   meta->number = self->frame - 1;
 }
 
-/* Takes @buffer, and returns the frame in it, writable. It is let go first: with it goes the last
- * other reference to the frame, which then needs no copy. */
-static GstBuffer *
-unwrap_frame (GstBuffer *buffer)
-{
-  GstBuffer *frame = gst_buffer_ref (sl_buffer_get_frame_meta (buffer)->frame);
-  gst_buffer_unref (buffer);
-  return gst_buffer_make_writable (frame);
-}
-
 /* Takes @buffer. */
 static GstFlowReturn
 push_frame (SlPostprocess *self, GstBuffer *buffer, const SlPredictionView *prediction)
 {
   const SlFrameMeta times = *sl_buffer_get_frame_meta (buffer);
-  GstBuffer *frame = unwrap_frame (buffer);
+  GstBuffer *frame = sl_buffer_unwrap_frame (buffer);
   sl_buffer_add_prediction (frame, prediction, &self->bytes);
   /* Who names the whole picture has not looked for objects, and takes nothing from who did. */
   const gboolean looked = prediction->n_labels == 0 || sl_buffer_was_looked_at (frame);
@@ -447,17 +433,7 @@ post_prediction (SlPostprocess *self, const SlPredictionView *prediction)
   GstStructure *structure = gst_structure_new (
     "prediction", "frame", G_TYPE_UINT64, prediction->frame, "timestamp", G_TYPE_UINT64,
     prediction->timestamp, "json", G_TYPE_STRING, self->line->str, NULL);
-  gst_element_post_message (GST_ELEMENT (self),
-                            gst_message_new_element (GST_OBJECT (self), structure));
-}
-
-/* A quarter of room, for lines with some digits more. */
-static void
-reserve (GString *line)
-{
-  const gsize length = line->len;
-  g_string_set_size (line, length + length / 4);
-  g_string_truncate (line, length);
+  sl_element_post (GST_ELEMENT (self), structure);
 }
 
 /* Takes @buffer. */
@@ -465,14 +441,7 @@ static GstFlowReturn
 push_line (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta,
            const SlPredictionView *prediction)
 {
-  g_string_truncate (self->line, 0);
-  if (self->output.form == SL_RESULT_TEXT) {
-    sl_prediction_append_text (self->line, prediction);
-  } else {
-    sl_prediction_append_json (self->line, prediction);
-    g_string_append_c (self->line, '\n');
-  }
-  reserve (self->line);
+  sl_result_output_write (&self->output, prediction, self->line);
   if (self->line->len == 0)
     return push_gap (self, buffer);
   GstBuffer *out = sl_byte_pool_take (&self->bytes, self->line->str, self->line->len);
@@ -495,7 +464,7 @@ push_skipped (SlPostprocess *self, GstBuffer *buffer)
     sl_tracking_skip (&self->tracking, GST_BUFFER_PTS (buffer));
   if (self->output.form != SL_RESULT_VIDEO || self->picture.caps != NULL)
     return push_gap (self, buffer);
-  GstBuffer *frame = unwrap_frame (buffer);
+  GstBuffer *frame = sl_buffer_unwrap_frame (buffer);
   SlFrameMeta *meta = sl_buffer_ensure_frame_meta (frame, &passed.info);
   meta->number = self->frame - 1;
   if (passed.content == SL_FRAME_SKIPPED
@@ -517,7 +486,7 @@ push_objects (SlPostprocess *self, GstBuffer *buffer)
   if (self->gathering != times.frame)
     sl_object_results_clear (self->nested);
   gst_clear_buffer (&self->gathering);
-  GstBuffer *frame = unwrap_frame (buffer);
+  GstBuffer *frame = sl_buffer_unwrap_frame (buffer);
   sl_object_results_attach (self->nested, frame, prediction.width, prediction.height);
   name_frame (self, frame, &times, &prediction);
   self->frame++;
@@ -593,9 +562,8 @@ static void
 follow (SlPostprocess *self, SlPredictionView *prediction, GstClockTime time)
 {
   sl_tracking_run (&self->tracking, prediction, time);
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   self->settings.next_id = sl_tracker_next_id (self->tracking.tracker);
-  GST_OBJECT_UNLOCK (self);
 }
 
 /* Takes @buffer, which holds tensors. */
@@ -655,10 +623,15 @@ sl_postprocess_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 }
 
 static void
-forget_output (SlPostprocess *self)
+forget_stream (SlPostprocess *self)
 {
   sl_result_output_clear (&self->output);
   gst_clear_caps (&self->picture.caps);
+  sl_byte_pool_clear (&self->bytes);
+  sl_decoded_picture_clear (&self->picture);
+  gst_clear_buffer (&self->gathering);
+  sl_tensor_decoding_clear (&self->tensors);
+  gst_clear_caps (&self->tensor_caps);
 }
 
 static gboolean
@@ -744,39 +717,27 @@ sl_postprocess_change_state (GstElement *element, GstStateChange transition)
   }
   GstStateChangeReturn result =
     GST_ELEMENT_CLASS (sl_postprocess_parent_class)->change_state (element, transition);
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
-    forget_output (self);
-    sl_byte_pool_clear (&self->bytes);
-    sl_decoded_picture_clear (&self->picture);
-    gst_clear_buffer (&self->gathering);
-    sl_tensor_decoding_clear (&self->tensors);
-    gst_clear_caps (&self->tensor_caps);
-  }
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+    forget_stream (self);
   return result;
 }
 
 static void
 sl_postprocess_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
-  GST_OBJECT_LOCK (object);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (object));
   sl_property_set (object, &properties[id - 1], value);
   ((SlPostprocess *) object)->stale = TRUE;
-  GST_OBJECT_UNLOCK (object);
 }
 
 static void
 sl_postprocess_finalize (GObject *object)
 {
   SlPostprocess *self = (SlPostprocess *) object;
-  forget_output (self);
-  sl_byte_pool_clear (&self->bytes);
-  sl_decoded_picture_clear (&self->picture);
-  sl_tensor_decoding_clear (&self->tensors);
-  gst_clear_caps (&self->tensor_caps);
+  forget_stream (self);
   sl_prediction_mapper_free (self->predictions);
   sl_prediction_parts_free (self->parts);
   sl_tracking_clear (&self->tracking);
-  gst_clear_buffer (&self->gathering);
   sl_object_results_free (self->nested);
   sl_tiles_free (self->tiles);
   sl_prediction_reader_clear (&self->reader);

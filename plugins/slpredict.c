@@ -18,7 +18,7 @@
 #include <gst/video/video.h>
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "models/default.h"
 #include "plugins/camera/intact.h"
 #include "plugins/base/describe.h"
@@ -177,14 +177,12 @@ apply_region (SlPredict *self)
                  aligned = alignment != NULL && *alignment != '\0';
   if (sl_video_part_parse_region (text, &part, &objects, &error) && (by_class || aligned)
       && part.width > 0)
-    g_set_error (
-      &error, SL_ERROR, SL_ERROR_ARGUMENT,
+    sl_fail (
+      &error, SL_ERROR_ARGUMENT,
       "inference-region=%s and %s=%s: expected one of them, a rectangle or objects: remove the other",
       text, by_class ? "object-class" : "object-alignment", by_class ? classes : alignment);
-  if (error != NULL) {
-    sl_element_report (GST_ELEMENT (self), error);
-    return FALSE;
-  }
+  if (error != NULL)
+    return sl_element_report (GST_ELEMENT (self), error);
   objects |= by_class || aligned;
   g_object_set (self->children[NORMALIZE], "objects", objects, "crop-x", part.x, "crop-y", part.y,
                 "crop-width", part.width, "crop-height", part.height, NULL);
@@ -225,9 +223,8 @@ stamp (SlPredict *self, GstBuffer *frame)
   SlFrameMeta *meta = sl_buffer_ensure_frame_meta (frame, NULL);
   if (meta->captured == 0)
     meta->captured = g_get_monotonic_time ();
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   meta->serial = ++self->taken;
-  GST_OBJECT_UNLOCK (self);
   return frame;
 }
 
@@ -527,7 +524,7 @@ sl_predict_get_property (GObject *object, guint id, GValue *value, GParamSpec *p
     g_object_get_property (G_OBJECT (self->children[NORMALIZE]), "damaged", value);
     return;
   }
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   if (id == PROP_REGION)
     g_value_set_string (value, self->region);
   else if (id == PROP_DROP)
@@ -536,7 +533,6 @@ sl_predict_get_property (GObject *object, guint id, GValue *value, GParamSpec *p
     g_value_set_boolean (value, self->read);
   else
     g_value_set_uint64 (value, self->dropped);
-  GST_OBJECT_UNLOCK (self);
 }
 
 static void

@@ -19,7 +19,7 @@
 
 #include "core/base/redact.h"
 #include "core/base/printable.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "plugins/elements.h"
 #include "plugins/base/describe.h"
 #include "plugins/publish/frame_lines.h"
@@ -206,10 +206,8 @@ read_counts (SlPublish *self)
 static char *
 dup_display_location (SlPublish *self)
 {
-  GST_OBJECT_LOCK (self);
-  char *location = sl_redact_uri (self->settings.location, NULL);
-  GST_OBJECT_UNLOCK (self);
-  return location;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  return sl_redact_uri (self->settings.location, NULL);
 }
 
 /* Publisher's thread. */
@@ -230,8 +228,7 @@ notify (gpointer user_data, SlPublishState state, const char *reason, guint retr
     "slpublish", "state", G_TYPE_STRING, names[state], "location", G_TYPE_STRING, location,
     "reason", G_TYPE_STRING, reason, "retry-ms", G_TYPE_UINT, retry_ms, "published", G_TYPE_UINT64,
     counts.published, "dropped", G_TYPE_UINT64, counts.dropped, NULL);
-  gst_element_post_message (GST_ELEMENT (self),
-                            gst_message_new_element (GST_OBJECT (self), structure));
+  sl_element_post (GST_ELEMENT (self), structure);
   if (state == SL_PUBLISH_REFUSED && !self->told_refused) {
     self->told_refused = TRUE;
     GST_ELEMENT_WARNING (self, RESOURCE, WRITE,
@@ -327,11 +324,10 @@ read_mode (const char *text, guint *mode, GError **error)
   if (text == NULL)
     return TRUE;
   if (!g_ascii_string_to_unsigned (text, 8, 0600, 0666, &number, NULL) || (number & 0600) != 0600
-      || (number & 0111) != 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "file-mode=%s: expected permissions in octal, 0600 to 0666, such as 0640", text);
-    return FALSE;
-  }
+      || (number & 0111) != 0)
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "file-mode=%s: expected permissions in octal, 0600 to 0666, such as 0640",
+                    text);
   *mode = (guint) number;
   return TRUE;
 }
@@ -477,31 +473,26 @@ open_input (SlPublish *self, GstCaps *caps, GError **error)
   g_autofree char *classes = g_strdup (self->settings.classes);
   GST_OBJECT_UNLOCK (self);
   self->lines.width = self->lines.height = 0;
-  if ((json || text) && classes != NULL && *classes != '\0') {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+  if ((json || text) && classes != NULL && *classes != '\0')
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "classes=%s: the input is lines, which go out as they are; expected video, or classes= of slpredict or slpostprocess",
       classes);
-    return FALSE;
-  }
   if (!sl_class_choice_set (&self->lines.choice, classes, GST_BASE_SINK_PAD (self), error))
     return FALSE;
   if (!json && !text && !sl_frame_lines_open (&self->lines, caps, format, error))
     return FALSE;
   sl_pace_init (&self->pace, interval, on_change, on_change || home);
-  if (on_change && self->pace.counts == NULL) {
-    g_set_error_literal (
-      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+  if (on_change && self->pace.counts == NULL)
+    return sl_fail (
+      error, SL_ERROR_UNSUPPORTED,
       "on-change: this build has no JSON-GLib: install libjson-glib-dev and build again");
-    return FALSE;
-  }
   if (!reads || json || (!text && format == SL_LINE_JSON))
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s predictions as JSON, and %s",
-               on_change ? "on-change needs" : "counts and discovery-prefix need",
-               text ? "the input is text: ask for application/x-json before slpublish"
-                    : "format is text: expected format=json");
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT, "%s predictions as JSON, and %s",
+                  on_change ? "on-change needs" : "counts and discovery-prefix need",
+                  text ? "the input is text: ask for application/x-json before slpublish"
+                       : "format is text: expected format=json");
 }
 
 static gboolean
@@ -566,10 +557,8 @@ tell_losses (SlPublish *self, const SlPublishCounts *before)
 static gboolean
 is_enabled (SlPublish *self)
 {
-  GST_OBJECT_LOCK (self);
-  const gboolean enabled = self->settings.enabled;
-  GST_OBJECT_UNLOCK (self);
-  return enabled;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  return self->settings.enabled;
 }
 
 /* Now and then, with what is found drawn. It takes some milliseconds. */

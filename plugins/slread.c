@@ -14,7 +14,6 @@
 #include <gst/video/video.h>
 #include <string.h>
 
-#include "sightline/error.h"
 #include "models/default.h"
 #include "plugins/base/describe.h"
 #include "plugins/meta/class_names.h"

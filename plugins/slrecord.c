@@ -164,8 +164,7 @@ clip_done (gpointer data, const SlClipDone *done)
                        done->picture, "event", G_TYPE_STRING, done->event, "cut", G_TYPE_STRING,
                        done->cut, "seconds", G_TYPE_DOUBLE, done->seconds, "frames", G_TYPE_UINT64,
                        done->frames, "bytes", G_TYPE_UINT64, done->bytes, NULL);
-  gst_element_post_message (GST_ELEMENT (self),
-                            gst_message_new_element (GST_OBJECT (self), structure));
+  sl_element_post (GST_ELEMENT (self), structure);
 }
 
 /* Writer's thread. */
@@ -198,18 +197,16 @@ sl_record_get_property (GObject *object, guint id, GValue *value, GParamSpec *sp
     g_value_take_boxed (value, read_stats ((SlRecord *) object));
     return;
   }
-  GST_OBJECT_LOCK (object);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (object));
   sl_property_get (object, &properties[id - 1], value);
-  GST_OBJECT_UNLOCK (object);
 }
 
 static void
 ask (SlRecord *self, const char *reason)
 {
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   if (self->asked.length < ASKED_MOST)
     g_queue_push_tail (&self->asked, g_strdup (reason != NULL ? reason : ""));
-  GST_OBJECT_UNLOCK (self);
 }
 
 static void
@@ -282,10 +279,8 @@ event_found (gpointer data, const char *word, const char *json)
 static char *
 next_asked (SlRecord *self)
 {
-  GST_OBJECT_LOCK (self);
-  char *reason = g_queue_pop_head (&self->asked);
-  GST_OBJECT_UNLOCK (self);
-  return reason;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  return g_queue_pop_head (&self->asked);
 }
 
 static void
@@ -405,10 +400,8 @@ end_encoder (SlRecord *self, gboolean drain)
 static gboolean
 has_encoded (SlRecord *self)
 {
-  GST_OBJECT_LOCK (self);
-  const gboolean has = self->encoded != NULL;
-  GST_OBJECT_UNLOCK (self);
-  return has;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  return self->encoded != NULL;
 }
 
 static void
@@ -689,8 +682,7 @@ start (SlRecord *self)
   self->frames = self->left_out = 0;
   if (open_all (self, &error))
     return TRUE;
-  sl_element_report (GST_ELEMENT (self), error);
-  return FALSE;
+  return sl_element_report (GST_ELEMENT (self), error);
 }
 
 /* After the pads are not active any more. */

@@ -19,7 +19,6 @@
 #include <string.h>
 
 #include "core/base/redact.h"
-#include "core/base/printable.h"
 #include "plugins/base/describe.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/base/password.h"
@@ -34,7 +33,7 @@
 #include "plugins/tensor/model_caps.h"
 #include "plugins/tensor/stage_latency.h"
 #include "pipelines/remote/client.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_remote_debug);
 #define GST_CAT_DEFAULT sl_remote_debug
@@ -54,17 +53,14 @@ typedef struct
   SlContract *contract;      /* object lock */
   char hash[SL_REMOTE_HASH]; /* object lock */
   SlRemoteFigures figures;   /* object lock: of the client that was stopped last */
-  GstFlowReturn
-    flow; /* object lock: what downstream answered last, about the stream that comes in */
-  guint stream_in,
-    stream_out;           /* object lock: numbers of the streams that come in and that go out */
-  SlTensorMapping inputs; /* streaming thread */
+  GstFlowReturn flow; /* object lock: downstream's last answer for the stream that comes in */
+  guint stream_in, stream_out; /* object lock: numbers of the streams that come in and go out */
+  SlTensorMapping inputs;      /* streaming thread */
   gboolean refused, live, asked_live;
   gboolean interrupted;   /* object lock: it is to stop: the start waits for nobody */
   SlStageLatency latency; /* task */
-  gint64
-    frame_begun; /* task: when the first tensor of a frame was sent of which more follow, else 0 */
-  GstEvent *unsent; /* task (nullable): met a pad that flushes */
+  gint64 frame_begun;     /* task: when a frame's first tensor was sent, if more follow; else 0 */
+  GstEvent *unsent;       /* task (nullable): met a pad that flushes */
   SlRemoteLocal *fallback;
   gboolean told_lost, told_trouble, fallback_failed; /* task, and connection's thread */
 } SlRemote;
@@ -121,39 +117,42 @@ static const SlProperty properties[] = {
 
 #define FIRST_FIGURE (G_N_ELEMENTS (properties) + 1)
 
+/* The caller holds the object lock. */
+static void
+update_figures (SlRemote *self)
+{
+  if (self->client != NULL)
+    sl_remote_client_counts (self->client, &self->figures.counts, &self->figures.workers,
+                             &self->figures.connected);
+}
+
 /* Of the client that runs, else of the last one. */
 static void
 read_figures (SlRemote *self, SlRemoteFigures *figures)
 {
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   self->figures.workers = 0;
   self->figures.connected = FALSE;
-  if (self->client != NULL)
-    sl_remote_client_counts (self->client, &self->figures.counts, &self->figures.workers,
-                             &self->figures.connected);
+  update_figures (self);
   *figures = self->figures;
   figures->worker = figures->worker != NULL ? g_ref_string_acquire (figures->worker) : NULL;
-  GST_OBJECT_UNLOCK (self);
 }
 
 static SlContract *
 get_contract (SlRemote *self)
 {
-  GST_OBJECT_LOCK (self);
-  SlContract *contract = self->contract != NULL ? sl_contract_ref (self->contract) : NULL;
-  GST_OBJECT_UNLOCK (self);
-  return contract;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  return self->contract != NULL ? sl_contract_ref (self->contract) : NULL;
 }
 
 /* (transfer full) (nullable): what the broker has and is not used yet. */
 static SlContract *
 get_offer (SlRemote *self, char hash[SL_REMOTE_HASH])
 {
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   SlContract *offer = self->client != NULL ? sl_remote_client_offer (self->client, hash) : NULL;
   if (offer != NULL && g_str_equal (hash, self->hash))
     g_clear_pointer (&offer, sl_contract_unref);
-  GST_OBJECT_UNLOCK (self);
   return offer;
 }
 
@@ -178,12 +177,7 @@ post_state (SlRemote *self, const char *state, const char *reason)
 {
   g_auto (SlRemoteFigures) figures = { .worker = NULL };
   read_figures (self, &figures);
-  GstStructure *structure =
-    gst_structure_new ("slremote", "state", G_TYPE_STRING, state, "reason", G_TYPE_STRING, reason,
-                       "answered", G_TYPE_UINT64, figures.counts.answered, "lost", G_TYPE_UINT64,
-                       figures.counts.lost, "dropped", G_TYPE_UINT64, figures.counts.dropped, NULL);
-  gst_element_post_message (GST_ELEMENT (self),
-                            gst_message_new_element (GST_OBJECT (self), structure));
+  sl_remote_figures_post (&figures, GST_ELEMENT (self), state, reason);
 }
 
 /* Connection's thread. */
@@ -216,10 +210,10 @@ open_client (SlRemote *self, char **warning, GError **error)
   const Settings *s = &self->settings;
   g_autofree char *password = NULL;
   SlRemoteClient *client = NULL;
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   if (s->location == NULL)
-    g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                         "location is not set: expected one such as " SL_REMOTE_EXAMPLE);
+    sl_fail (error, SL_ERROR_ARGUMENT, "%s",
+             "location is not set: expected one such as " SL_REMOTE_EXAMPLE);
   else if (sl_password_choose (s->password, s->password_file, &password, warning, error)) {
     const SlRemoteClientSettings settings = { { s->location, s->username, password, s->ca_file,
                                                 s->certificate, s->key },
@@ -233,7 +227,6 @@ open_client (SlRemote *self, char **warning, GError **error)
     if (client == NULL)
       gst_object_unref (self);
   }
-  GST_OBJECT_UNLOCK (self);
   return client;
 }
 
@@ -241,20 +234,17 @@ open_client (SlRemote *self, char **warning, GError **error)
 static void
 interrupt (SlRemote *self)
 {
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   self->interrupted = TRUE;
   if (self->client != NULL)
     sl_remote_client_unlock (self->client, TRUE);
-  GST_OBJECT_UNLOCK (self);
 }
 
 static gboolean
 is_interrupted (SlRemote *self)
 {
-  GST_OBJECT_LOCK (self);
-  const gboolean interrupted = self->interrupted;
-  GST_OBJECT_UNLOCK (self);
-  return interrupted;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  return self->interrupted;
 }
 
 /* The contract of the broker, else of the fallback. */
@@ -288,11 +278,8 @@ static void
 close_client (SlRemote *self)
 {
   GST_OBJECT_LOCK (self);
-  SlRemoteClient *client = self->client;
-  if (client != NULL)
-    sl_remote_client_counts (client, &self->figures.counts, &self->figures.workers,
-                             &self->figures.connected);
-  self->client = NULL;
+  update_figures (self);
+  SlRemoteClient *client = g_steal_pointer (&self->client);
   self->interrupted = FALSE;
   SlContract *contract = g_steal_pointer (&self->contract);
   self->hash[0] = '\0';
@@ -322,8 +309,7 @@ start (SlRemote *self)
   if (client != NULL && find_contract (self, &error))
     return TRUE;
   close_client (self);
-  sl_element_report (GST_ELEMENT (self), error);
-  return FALSE;
+  return sl_element_report (GST_ELEMENT (self), error);
 }
 
 /* Caps. */
@@ -369,7 +355,8 @@ take_caps (SlRemote *self, GstEvent *event)
 {
   SlTensorInfo tensors[SL_MAX_IO];
   GError *error = NULL;
-  GstCaps *caps, *out = NULL;
+  GstCaps *caps;
+  g_autoptr (GstCaps) out = NULL;
   gst_event_parse_caps (event, &caps);
   const guint n = sl_tensor_caps_parse (caps, tensors, &error);
   if (n > 0 && take_tensors (self, caps, tensors, n, &error))
@@ -379,27 +366,20 @@ take_caps (SlRemote *self, GstEvent *event)
   if (out == NULL)
     return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
   self->refused = FALSE;
-  GstEvent *sent = gst_event_new_caps (out);
-  gst_caps_unref (out);
-  return sl_remote_client_push (self->client, sent, NULL, NULL, NULL, SL_REMOTE_EVENT);
+  return sl_remote_client_push (self->client, gst_event_new_caps (out), NULL, NULL, NULL,
+                                SL_REMOTE_EVENT);
 }
 
 static gboolean
 sink_query (GstPad *pad, GstObject *parent, GstQuery *query)
 {
   SlRemote *self = (SlRemote *) parent;
-  GstCaps *caps;
   switch (GST_QUERY_TYPE (query)) {
     case GST_QUERY_CAPS:
       return answer_caps (self, pad, query);
-    case GST_QUERY_ACCEPT_CAPS: {
-      /* Caps of other elements lack the contract; tensors of any kind are let through to
-       * take_caps(), which says what was expected and got. */
-      g_autoptr (GstCaps) template = gst_static_pad_template_get_caps (&sink_template);
-      gst_query_parse_accept_caps (query, &caps);
-      gst_query_set_accept_caps_result (query, gst_caps_can_intersect (caps, template));
-      return TRUE;
-    }
+    case GST_QUERY_ACCEPT_CAPS:
+      /* take_caps() says what was expected and got. */
+      return sl_remote_accept_tensors (pad, query);
     case GST_QUERY_ALLOCATION: {
       g_autoptr (SlContract) contract = get_contract (self);
       if (contract != NULL)
@@ -432,9 +412,8 @@ src_query (GstPad *pad, GstObject *parent, GstQuery *query)
 static void
 set_flow (SlRemote *self, GstFlowReturn flow)
 {
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   self->flow = flow;
-  GST_OBJECT_UNLOCK (self);
 }
 
 /* Task: what downstream answers about an earlier stream than the one that comes in already is no
@@ -442,19 +421,16 @@ set_flow (SlRemote *self, GstFlowReturn flow)
 static void
 set_stream_flow (SlRemote *self, GstFlowReturn flow)
 {
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   if (self->stream_in == self->stream_out)
     self->flow = flow;
-  GST_OBJECT_UNLOCK (self);
 }
 
 static GstFlowReturn
 get_flow (SlRemote *self)
 {
-  GST_OBJECT_LOCK (self);
-  const GstFlowReturn flow = self->flow;
-  GST_OBJECT_UNLOCK (self);
-  return flow;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  return self->flow;
 }
 
 /* Whether frames come at their own pace, which is known when the first one comes. */
@@ -463,12 +439,8 @@ is_live (SlRemote *self)
 {
   if (self->asked_live)
     return self->live;
-  g_autoptr (GstQuery) query = gst_query_new_latency ();
   self->asked_live = TRUE;
-  self->live = FALSE;
-  if (gst_pad_peer_query (self->sinkpad, query))
-    gst_query_parse_latency (query, &self->live, NULL, NULL);
-  return self->live;
+  return self->live = sl_remote_peer_is_live (self->sinkpad);
 }
 
 /* Takes @buffer, whose tensors go to a worker; what remains is what its answer will be put into. */
@@ -531,10 +503,8 @@ compute_here (SlRemote *self, const SlRemoteEntry *entry, void *const *outputs, 
 static gboolean
 has_fallback (SlRemote *self)
 {
-  GST_OBJECT_LOCK (self);
-  const gboolean has = self->settings.fallback != NULL && !self->fallback_failed;
-  GST_OBJECT_UNLOCK (self);
-  return has;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  return self->settings.fallback != NULL && !self->fallback_failed;
 }
 
 static void
@@ -583,10 +553,9 @@ fill (SlRemote *self, GstBuffer *buffer, const SlRemoteEntry *entry)
 static void
 note_loss (SlRemote *self, const SlRemoteEntry *entry)
 {
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   if (self->figures.lost_since == 0)
     self->figures.lost_since = entry->begun;
-  GST_OBJECT_UNLOCK (self);
 }
 
 static void
@@ -668,26 +637,17 @@ src_task (gpointer data)
   sl_remote_client_done (self->client, entry);
 }
 
-/* What a flush must not take away, as a queue does it. */
-static void
-keep_event (SlRemote *self, gpointer object)
-{
-  if (GST_IS_EVENT (object) && GST_EVENT_IS_STICKY (object)
-      && GST_EVENT_TYPE (object) != GST_EVENT_SEGMENT && GST_EVENT_TYPE (object) != GST_EVENT_EOS)
-    gst_pad_store_sticky_event (self->srcpad, object);
-}
-
 /* @keeps: sticky events that did not go out yet still do, when the next frame does. */
 static void
 start_task (SlRemote *self, gboolean keeps)
 {
   SlRemoteEntry *entry;
   if (keeps && self->unsent != NULL)
-    keep_event (self, self->unsent);
+    sl_remote_keep_event (self->srcpad, self->unsent);
   gst_event_replace (&self->unsent, NULL);
   while ((entry = sl_remote_client_take (self->client)) != NULL) {
     if (keeps)
-      keep_event (self, entry->data);
+      sl_remote_keep_event (self->srcpad, entry->data);
     sl_remote_client_done (self->client, entry);
   }
   GST_OBJECT_LOCK (self);
@@ -771,7 +731,7 @@ sl_remote_get_property (GObject *object, guint id, GValue *value, GParamSpec *ps
     sl_remote_figures_get (&figures, id - FIRST_FIGURE, value);
     return;
   }
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   if (g_str_equal (pspec->name, "password"))
     g_value_set_string (value, NULL);
   else if (g_str_equal (pspec->name, "location"))
@@ -780,7 +740,6 @@ sl_remote_get_property (GObject *object, guint id, GValue *value, GParamSpec *ps
                                   : NULL);
   else
     sl_property_get (self, &properties[id - 1], value);
-  GST_OBJECT_UNLOCK (self);
 }
 
 static void

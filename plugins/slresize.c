@@ -14,7 +14,7 @@
 #include <gst/video/navigation.h>
 #include <gst/video/video.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "plugins/base/describe.h"
 #include "plugins/video/dmabuf.h"
 #include "plugins/meta/map/relations.h"
@@ -108,10 +108,8 @@ orientation_of (SlResize *self)
 static Settings
 settings_of (SlResize *self)
 {
-  GST_OBJECT_LOCK (self);
-  Settings settings = self->settings;
-  GST_OBJECT_UNLOCK (self);
-  return settings;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  return self->settings;
 }
 
 static gboolean
@@ -273,10 +271,9 @@ read_video (GstCaps *caps, GstVideoInfo *video, SlImageInfo *image, GError **err
 static gboolean
 take_changed (SlResize *self)
 {
-  GST_OBJECT_LOCK (self);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   const gboolean changed = self->changed;
   self->changed = FALSE;
-  GST_OBJECT_UNLOCK (self);
   return changed;
 }
 
@@ -309,10 +306,8 @@ configure (SlResize *self, GstCaps *incaps, GstCaps *outcaps, GError **error)
     GST_OBJECT_UNLOCK (self);
     return TRUE;
   }
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "frames of %dx%d to %dx%d: %s",
-               self->from_image.width, self->from_image.height, spec.width, spec.height,
-               sl_resize_status_text (status));
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT, "frames of %dx%d to %dx%d: %s", self->from_image.width,
+                  self->from_image.height, spec.width, spec.height, sl_resize_status_text (status));
 }
 
 static gboolean

@@ -25,7 +25,7 @@
 #include "plugins/tensor/decoding.h"
 #include "plugins/tensor/mapping.h"
 #include "plugins/tensor/tensor_meta.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 typedef struct
 {
@@ -85,11 +85,10 @@ name_by_property (SlTensorConvert *self, const char *text, GError **error)
   const guint n = g_strv_length (words);
   if (n != self->n_tensors) {
     g_autofree char *got = sl_tensor_infos_describe (self->tensors, self->n_tensors);
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "sltensorconvert: ids: expected %u with ',' between, one for each of %s, got %u in '%s'",
       self->n_tensors, got, n, text);
-    return FALSE;
   }
   for (guint i = 0; i < n; i++)
     self->names[i] = g_quark_from_string (g_strstrip (words[i]));
@@ -330,11 +329,10 @@ check_tensors (const SlContract *contract, const SlTensorInfo *tensors, guint n,
     return TRUE;
   g_autofree char *expected = sl_tensor_infos_describe (contract->outputs, contract->n_outputs);
   g_autofree char *got = sl_tensor_infos_describe (tensors, n);
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_SHAPE,
+  return sl_fail (
+    error, SL_ERROR_SHAPE,
     "sltensorconvert: the model %s gives %s, but the tensors on the frame are %s: let model= name the model that made them",
     contract->model, expected, got);
-  return FALSE;
 }
 
 static GstFlowReturn
@@ -463,10 +461,8 @@ load_model (SlTensorConvert *self)
   if (path == NULL)
     return TRUE;
   g_autoptr (SlModel) model = sl_model_load (path, NULL, &error);
-  if (model == NULL) {
-    sl_element_report (GST_ELEMENT (self), error);
-    return FALSE;
-  }
+  if (model == NULL)
+    return sl_element_report (GST_ELEMENT (self), error);
   self->contract = sl_contract_ref (sl_model_contract (model));
   return TRUE;
 }

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define MAX_ANCHORS 10000000
 #define LARGEST_LOG 12
@@ -182,16 +182,14 @@ sl_anchors_load (const char *path, guint *n, GError **error)
 {
   g_autofree char *text = NULL;
   g_autoptr (GError) cause = NULL;
-  if (!g_file_get_contents (path, &text, NULL, &cause)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "decoder parameter anchors-file: %s",
-                 cause->message);
-    return NULL;
-  }
+  if (!g_file_get_contents (path, &text, NULL, &cause))
+    return sl_fail_null (error, SL_ERROR_OPEN, "decoder parameter anchors-file: %s",
+                         cause->message);
   g_auto (GStrv) lines = g_strsplit (text, "\n", 5);
   SlAnchor *anchors = parse_priors (lines, n);
   if (anchors == NULL)
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_FORMAT,
+    sl_fail (
+      error, SL_ERROR_FORMAT,
       "%s: expected four lines of equally many numbers, the centre y, centre x, height and width of each anchor in 0..1",
       path);
   return anchors;

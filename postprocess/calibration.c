@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "postprocess/params.h"
 
 /* Scores are kept this far from 0 and 1, where the logarithms end. */
@@ -35,10 +35,9 @@ struct _SlCalibration
 static gboolean
 malformed (GError **error, guint line, const char *expected, const char *got)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "decoder parameter " SL_CALIBRATION_PARAM ", line %u: expected %s, got '%.80s'",
-               line, expected, got);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT,
+                  "decoder parameter " SL_CALIBRATION_PARAM ", line %u: expected %s, got '%.80s'",
+                  line, expected, got);
 }
 
 /* Numbers with ',' between into @values, NAN where there is none; how many, 0 when one is not a
@@ -110,13 +109,11 @@ sl_calibration_new (const SlDecoderConfig *config, guint classes, SlCalibration 
       return FALSE;
     last = lines[i][0] != '\0' ? i : last;
   }
-  if (classes > 0 && last > classes) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "decoder parameter " SL_CALIBRATION_PARAM
-                 ": %u lines for %u classes; expected one a class",
-                 last, classes);
-    return FALSE;
-  }
+  if (classes > 0 && last > classes)
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "decoder parameter " SL_CALIBRATION_PARAM
+                    ": %u lines for %u classes; expected one a class",
+                    last, classes);
   *calibration = g_steal_pointer (&made);
   return TRUE;
 }

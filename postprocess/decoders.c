@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/base/build_selection.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "postprocess/halves.h"
 #include "postprocess/params.h"
 #include "postprocess/plausible.h"
@@ -57,35 +57,24 @@ static const SlDecoder *const decoders[] = { SL_DECODERS (SL_DECODER_ENTRY) };
 static gboolean
 check_config (const SlDecoderConfig *config, GError **error)
 {
-  if (config->n_tensors == 0 || config->n_tensors > SL_MAX_IO) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder: expected 1..%d tensors, got %u",
-                 SL_MAX_IO, config->n_tensors);
-    return FALSE;
-  }
-  if (config->threshold != SL_OWN_THRESHOLD
-      && !(config->threshold >= 0 && config->threshold <= 1)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "threshold: expected 0..1, got %g",
-                 config->threshold);
-    return FALSE;
-  }
-  if (!(config->iou_threshold >= 0 && config->iou_threshold <= 1)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "iou-threshold: expected 0..1, got %g",
-                 config->iou_threshold);
-    return FALSE;
-  }
-  if (config->max_results == 0 || config->max_results > SL_MAX_RESULTS) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "max-results: expected 1..%d, got %u",
-                 SL_MAX_RESULTS, config->max_results);
-    return FALSE;
-  }
+  if (config->n_tensors == 0 || config->n_tensors > SL_MAX_IO)
+    return sl_fail (error, SL_ERROR_ARGUMENT, "decoder: expected 1..%d tensors, got %u", SL_MAX_IO,
+                    config->n_tensors);
+  if (config->threshold != SL_OWN_THRESHOLD && !(config->threshold >= 0 && config->threshold <= 1))
+    return sl_fail (error, SL_ERROR_ARGUMENT, "threshold: expected 0..1, got %g",
+                    config->threshold);
+  if (!(config->iou_threshold >= 0 && config->iou_threshold <= 1))
+    return sl_fail (error, SL_ERROR_ARGUMENT, "iou-threshold: expected 0..1, got %g",
+                    config->iou_threshold);
+  if (config->max_results == 0 || config->max_results > SL_MAX_RESULTS)
+    return sl_fail (error, SL_ERROR_ARGUMENT, "max-results: expected 1..%d, got %u", SL_MAX_RESULTS,
+                    config->max_results);
   for (guint t = 0; t < config->n_tensors; t++)
-    if (config->tensors[t].rank > SL_MAX_RANK || sl_decoder_elements (&config->tensors[t]) == 0) {
-      g_set_error (
-        error, SL_ERROR, SL_ERROR_SHAPE,
+    if (config->tensors[t].rank > SL_MAX_RANK || sl_decoder_elements (&config->tensors[t]) == 0)
+      return sl_fail (
+        error, SL_ERROR_SHAPE,
         "decoder: tensor %u: expected a rank of at most %d, dimensions of at least 1 and fewer than 2^31 elements",
         t, SL_MAX_RANK);
-      return FALSE;
-    }
   return TRUE;
 }
 
@@ -125,7 +114,7 @@ refuse_all (const SlDecoderConfig *config, GError **error)
   g_string_append (
     text, n == 0 ? "; sightline infer gives their numbers, docs/predictions.md lists the decoders"
                  : "; docs/predictions.md lists all decoders");
-  g_set_error_literal (error, SL_ERROR, SL_ERROR_SHAPE, text->str);
+  sl_fail (error, SL_ERROR_SHAPE, "%s", text->str);
 }
 
 static const SlDecoder *
@@ -142,13 +131,13 @@ find_decoder (const char *name, const SlDecoderConfig *config, GError **error)
   g_autoptr (GError) cause = NULL;
   const SlDecoder *plugin = sl_decoder_plugin_find (name, &cause);
   if (plugin == NULL && cause == NULL && g_strv_contains (left_out, name)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "decoder %s " SL_LEFT_OUT ", or with %s in its option decoders", name, name);
+    sl_fail (error, SL_ERROR_ARGUMENT,
+             "decoder %s " SL_LEFT_OUT ", or with %s in its option decoders", name, name);
   } else if (plugin == NULL && cause == NULL) {
     g_autofree char *names = sl_decoder_names ();
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "decoder: expected one of %s, got '%s'; a plug-in is named by its path, ./%s.so",
-                 names, name, name);
+    sl_fail (error, SL_ERROR_ARGUMENT,
+             "decoder: expected one of %s, got '%s'; a plug-in is named by its path, ./%s.so",
+             names, name, name);
   } else if (plugin == NULL) {
     g_propagate_error (error, g_steal_pointer (&cause));
   }
@@ -164,13 +153,11 @@ parse_name (const char *text, GHashTable *params, GError **error)
   g_autofree char *key = NULL;
   for (guint i = 1; pieces[0] != NULL && pieces[i] != NULL; i++) {
     char *equals = strchr (pieces[i], '=');
-    if (equals == NULL && key == NULL) {
-      g_set_error (
-        error, SL_ERROR, SL_ERROR_ARGUMENT,
+    if (equals == NULL && key == NULL)
+      return sl_fail_null (
+        error, SL_ERROR_ARGUMENT,
         "decoder '%s': expected NAME or NAME,PARAMETER=VALUE,..., got '%s' after the name", text,
         pieces[i]);
-      return NULL;
-    }
     if (equals == NULL) {
       const char *before = g_hash_table_lookup (params, key);
       g_hash_table_replace (params, g_strdup (key),
@@ -209,9 +196,8 @@ check_params (const SlDecoder *decoder, GHashTable *params, gboolean of_model, G
       continue;
     g_autofree char *names =
       decoder->params != NULL ? g_strjoinv (", ", (char **) decoder->params) : g_strdup ("none");
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder %s: no parameter '%s'; there are: %s",
-                 decoder->name, (const char *) key, names);
-    return FALSE;
+    return sl_fail (error, SL_ERROR_ARGUMENT, "decoder %s: no parameter '%s'; there are: %s",
+                    decoder->name, (const char *) key, names);
   }
   return TRUE;
 }

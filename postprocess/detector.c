@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "postprocess/params.h"
 #include "postprocess/select.h"
 
@@ -20,13 +20,11 @@ check_scales (const SlDecoderConfig *config, GError **error)
 {
   for (guint t = 0; t < config->n_tensors; t++) {
     const SlTensorInfo *tensor = &config->tensors[t];
-    if ((tensor->dtype == SL_DTYPE_U8 || tensor->dtype == SL_DTYPE_I8) && !(tensor->scale > 0)) {
-      g_set_error (
-        error, SL_ERROR, SL_ERROR_CONTRACT,
+    if ((tensor->dtype == SL_DTYPE_U8 || tensor->dtype == SL_DTYPE_I8) && !(tensor->scale > 0))
+      return sl_fail (
+        error, SL_ERROR_CONTRACT,
         "decoder: tensor %u is %s and nothing states its scale; expected tensors right behind slinfer, or float32",
         t, sl_dtype_name (tensor->dtype));
-      return FALSE;
-    }
   }
   return TRUE;
 }

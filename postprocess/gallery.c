@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "core/base/json_reader.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define MAX_BYTES ((gsize) 256 << 20)
 #define MAX_VECTORS 100000
@@ -114,17 +114,17 @@ read_file (const char *path, gsize *length, GError **error)
   g_autoptr (GError) cause = NULL;
   const int wrong = stat (path, &info) != 0 ? errno : 0;
   if (wrong != 0 || !S_ISREG (info.st_mode)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-                 "%s: %s; expected a gallery, a JSON file of names and vectors", path,
-                 wrong == ENOENT ? "no such file"
-                 : wrong != 0    ? g_strerror (wrong)
-                                 : "not a file");
+    sl_fail (error, SL_ERROR_OPEN, "%s: %s; expected a gallery, a JSON file of names and vectors",
+             path,
+             wrong == ENOENT ? "no such file"
+             : wrong != 0    ? g_strerror (wrong)
+                             : "not a file");
   } else if ((guint64) info.st_size > MAX_BYTES) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "%s: expected a gallery of at most 256 MiB, got %" G_GINT64_FORMAT " bytes", path,
-                 (gint64) info.st_size);
+    sl_fail (error, SL_ERROR_LIMIT,
+             "%s: expected a gallery of at most 256 MiB, got %" G_GINT64_FORMAT " bytes", path,
+             (gint64) info.st_size);
   } else if (!g_file_get_contents (path, &text, length, &cause)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: %s", path, cause->message);
+    sl_fail (error, SL_ERROR_OPEN, "%s: %s", path, cause->message);
   }
   return text;
 }
@@ -145,9 +145,9 @@ sl_gallery_load (const char *path, guint length, GError **error)
   sl_json_reader_init (&reader, text, bytes);
   const gboolean good = read_gallery (self, &reader);
   if (!good)
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "%s: %s; expected a gallery: {\"NAME\": [[NUMBER, ...], ...], ...}", path,
-                 reader.error->message);
+    sl_fail (error, SL_ERROR_FORMAT,
+             "%s: %s; expected a gallery: {\"NAME\": [[NUMBER, ...], ...], ...}", path,
+             reader.error->message);
   sl_json_reader_clear (&reader);
   if (!good)
     return NULL;

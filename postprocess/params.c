@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 const char *
 sl_decoder_param (const SlDecoderConfig *config, const char *key)
@@ -24,11 +24,10 @@ sl_decoder_param_int (const SlDecoderConfig *config, const char *key, gint fallb
     return TRUE;
   gint64 number = 0;
   g_autofree char *trimmed = g_strstrip (g_strdup (text));
-  if (!g_ascii_string_to_signed (trimmed, 10, lo, hi, &number, NULL)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "decoder parameter %s: expected an integer %d..%d, got '%s'", key, lo, hi, text);
-    return FALSE;
-  }
+  if (!g_ascii_string_to_signed (trimmed, 10, lo, hi, &number, NULL))
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "decoder parameter %s: expected an integer %d..%d, got '%s'", key, lo, hi,
+                    text);
   *value = (gint) number;
   return TRUE;
 }
@@ -47,9 +46,8 @@ sl_decoder_param_choice (const SlDecoderConfig *config, const char *key, const c
       return TRUE;
     }
   g_autofree char *all = g_strjoinv (", ", (char **) choices);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "decoder parameter %s: expected one of %s, got '%s'", key, all, text);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT, "decoder parameter %s: expected one of %s, got '%s'",
+                  key, all, text);
 }
 
 gboolean
@@ -97,9 +95,8 @@ sl_decoder_param_double (const SlDecoderConfig *config, const char *key, double 
   *value = fallback;
   if (text == NULL || parse_numbers (text, lo, hi, value, 1) == 1)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "decoder parameter %s: expected a number %g..%g, got '%s'", key, lo, hi, text);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT,
+                  "decoder parameter %s: expected a number %g..%g, got '%s'", key, lo, hi, text);
 }
 
 gboolean
@@ -112,10 +109,10 @@ sl_decoder_param_list (const SlDecoderConfig *config, const char *key, double lo
   *n = parse_numbers (text, lo, hi, values, max);
   if (*n > 0)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "decoder parameter %s: expected 1 to %u numbers %g..%g with ',' between, got '%s'",
-               key, max, lo, hi, text);
-  return FALSE;
+  return sl_fail (
+    error, SL_ERROR_ARGUMENT,
+    "decoder parameter %s: expected 1 to %u numbers %g..%g with ',' between, got '%s'", key, max,
+    lo, hi, text);
 }
 
 gboolean
@@ -128,14 +125,12 @@ sl_decoder_param_words (const SlDecoderConfig *config, const char *key, guint n,
   g_auto (GStrv) stated = g_strsplit (text, ",", -1);
   const guint count = g_strv_length (stated);
   const gboolean repeated = may_be_one && count == 1;
-  if (count != n && !repeated) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+  if (count != n && !repeated)
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "decoder parameter %s: expected %u words with ',' between, one a number of the vector%s, "
       "got %u",
       key, n, may_be_one ? ", or one for all" : "", count);
-    return FALSE;
-  }
   *words = g_new0 (char *, n + 1);
   for (guint i = 0; i < n; i++)
     (*words)[i] = g_strdup (g_strstrip (stated[repeated ? 0 : i]));
@@ -159,9 +154,8 @@ sl_decoder_refuse (const SlDecoderConfig *config, const char *decoder, const cha
                    GError **error)
 {
   g_autofree char *got = sl_decoder_describe (config);
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "decoder %s: expected %s, got %s", decoder,
-               expected, got);
-  return NULL;
+  return sl_fail_null (error, SL_ERROR_SHAPE, "decoder %s: expected %s, got %s", decoder, expected,
+                       got);
 }
 
 guint

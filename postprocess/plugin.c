@@ -13,7 +13,7 @@
 
 #include "config.h"
 #include "sightline/decoder_plugin.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "postprocess/collector.h"
 #include "postprocess/params.h"
 
@@ -174,8 +174,8 @@ open_plugin (const SlDecoderConfig *config, GError **error)
   g_autofree char *said =
     g_utf8_make_valid (message[0] != '\0' ? message : "it gives no reason", -1);
   g_autofree char *got = sl_decoder_describe (config);
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "decoder %s (%s): %s; it takes %s, got %s",
-               row->decoder.name, row->path, said, row->decoder.description, got);
+  sl_fail (error, SL_ERROR_SHAPE, "decoder %s (%s): %s; it takes %s, got %s", row->decoder.name,
+           row->path, said, row->decoder.description, got);
   close_plugin (state);
   return NULL;
 }
@@ -228,26 +228,22 @@ find_fault (const SlDecoderPlugin *plugin)
 static gboolean
 check_row (const char *path, const SlDecoderPlugin *plugin, GError **error)
 {
-  if (plugin == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "decoder %s: it exports no '" ROW
-                 "'; expected a decoder plug-in, which has that row (" PAGE ")",
-                 path);
-    return FALSE;
-  }
-  if (plugin->abi != SL_DECODER_PLUGIN_ABI || plugin->size < sizeof *plugin) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+  if (plugin == NULL)
+    return sl_fail (error, SL_ERROR_FORMAT,
+                    "decoder %s: it exports no '" ROW
+                    "'; expected a decoder plug-in, which has that row (" PAGE ")",
+                    path);
+  if (plugin->abi != SL_DECODER_PLUGIN_ABI || plugin->size < sizeof *plugin)
+    return sl_fail (
+      error, SL_ERROR_UNSUPPORTED,
       "decoder %s: expected version %u of the decoder ABI and a row of at least %" G_GSIZE_FORMAT
       " bytes, got version %u and %" G_GSIZE_FORMAT
       " bytes: build it with the sightline/decoder_plugin.h of this version",
       path, SL_DECODER_PLUGIN_ABI, sizeof *plugin, plugin->abi, plugin->size);
-    return FALSE;
-  }
   const char *fault = find_fault (plugin);
   if (fault != NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "decoder %s: its row is wrong: %s; correct '" ROW "' (" PAGE ")", path, fault);
+    sl_fail (error, SL_ERROR_FORMAT,
+             "decoder %s: its row is wrong: %s; correct '" ROW "' (" PAGE ")", path, fault);
   return fault == NULL;
 }
 
@@ -294,7 +290,7 @@ take_row (const char *path, void *handle, GError **error)
 {
   static GMutex lock;
   static GHashTable *rows; /* Row by handle */
-  g_mutex_lock (&lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&lock);
   if (rows == NULL)
     rows = g_hash_table_new (NULL, NULL);
   Row *row = g_hash_table_lookup (rows, handle);
@@ -305,7 +301,6 @@ take_row (const char *path, void *handle, GError **error)
   } else {
     dlclose (handle);
   }
-  g_mutex_unlock (&lock);
   return row != NULL ? &row->decoder : NULL;
 }
 
@@ -314,29 +309,24 @@ load (const char *path, GError **error)
 {
   g_autofree char *absolute = g_canonicalize_filename (path, NULL);
   struct stat info;
-  if (stat (absolute, &info) != 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-                 "decoder %s: %s; expected the path of a decoder plug-in, a shared object (" PAGE
-                 ")",
-                 path, errno == ENOENT ? "no such file" : g_strerror (errno));
-    return NULL;
-  }
+  if (stat (absolute, &info) != 0)
+    return sl_fail_null (
+      error, SL_ERROR_OPEN,
+      "decoder %s: %s; expected the path of a decoder plug-in, a shared object (" PAGE ")", path,
+      errno == ENOENT ? "no such file" : g_strerror (errno));
   /* A pipe would keep the linker waiting. */
-  if (!S_ISREG (info.st_mode)) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_OPEN,
+  if (!S_ISREG (info.st_mode))
+    return sl_fail_null (
+      error, SL_ERROR_OPEN,
       "decoder %s: not a file; expected the path of a decoder plug-in, a shared object (" PAGE ")",
       path);
-    return NULL;
-  }
   void *handle = dlopen (absolute, RTLD_NOW | RTLD_LOCAL);
   if (handle != NULL)
     return take_row (path, handle, error);
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_FORMAT,
+  return sl_fail_null (
+    error, SL_ERROR_FORMAT,
     "decoder %s: the dynamic linker refuses it (%s); expected a shared object of this processor that brings all it needs",
     path, dlerror ());
-  return NULL;
 }
 
 gboolean

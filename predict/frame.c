@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define MAX_PLANES 3
 
@@ -83,15 +83,13 @@ find_info (const char *format, guint width, guint height, SlImageInfo *info, GEr
   if (name == NULL) {
     g_auto (GStrv) formats = sl_frame_dup_formats ();
     g_autofree char *names = g_strjoinv (", ", formats);
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "frame: pixel format '%s' is not supported; expected one of %s", format, names);
-    return NULL;
+    return sl_fail_null (error, SL_ERROR_UNSUPPORTED,
+                         "frame: pixel format '%s' is not supported; expected one of %s", format,
+                         names);
   }
-  if (width < 1 || width > SL_MAX_SIDE || height < 1 || height > SL_MAX_SIDE) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "frame of %ux%u pixels: expected 1..%d each way",
-                 width, height, SL_MAX_SIDE);
-    return NULL;
-  }
+  if (width < 1 || width > SL_MAX_SIDE || height < 1 || height > SL_MAX_SIDE)
+    return sl_fail_null (error, SL_ERROR_LIMIT, "frame of %ux%u pixels: expected 1..%d each way",
+                         width, height, SL_MAX_SIDE);
   info->width = (int) width;
   info->height = (int) height;
   info->site_h = SL_SITE_COSITED;
@@ -188,14 +186,13 @@ sl_frame_new (const char *format, guint width, guint height, GBytes *data, GErro
     return NULL;
   const gsize wanted = sl_frame_packed_size (format, width, height);
   const guint8 *at = g_bytes_get_data (data, &given);
-  if (given != wanted) {
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-                 "frame %s %ux%u: expected %" G_GSIZE_FORMAT " bytes (rows of %" G_GSIZE_FORMAT
-                 " bytes without padding), got %" G_GSIZE_FORMAT
-                 ": correct format and size, or give offsets and strides",
-                 format, width, height, wanted, sl_image_row_bytes (&info, 0), given);
-    return NULL;
-  }
+  if (given != wanted)
+    return sl_fail_null (error, SL_ERROR_SHAPE,
+                         "frame %s %ux%u: expected %" G_GSIZE_FORMAT
+                         " bytes (rows of %" G_GSIZE_FORMAT
+                         " bytes without padding), got %" G_GSIZE_FORMAT
+                         ": correct format and size, or give offsets and strides",
+                         format, width, height, wanted, sl_image_row_bytes (&info, 0), given);
   for (guint p = 0; p < (guint) sl_pixel_format_planes (info.format); p++) {
     image.plane[p] = at;
     image.stride[p] = (ptrdiff_t) sl_image_row_bytes (&info, (int) p);
@@ -210,9 +207,8 @@ check_plane_count (const char *name, const SlImageInfo *info, guint n_planes, GE
   const guint wanted = (guint) sl_pixel_format_planes (info->format);
   if (n_planes == wanted)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "frame %s: expected %u plane%s, got %u", name,
-               wanted, wanted > 1 ? "s" : "", n_planes);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT, "frame %s: expected %u plane%s, got %u", name, wanted,
+                  wanted > 1 ? "s" : "", n_planes);
 }
 
 /* Whether all rows lie in their memory; the first plane that does not is named. */
@@ -231,13 +227,13 @@ check_extent (const char *name, const SlImageInfo *info, const SlImage *image,
     if (sl_image_check (info, image, one) != SL_IMAGE_OK)
       break;
   }
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-               "frame %s %dx%d: plane %u has %d rows of %" G_GSIZE_FORMAT
-               " bytes, %td bytes from one to the next, but %s (%" G_GSIZE_FORMAT " bytes given)",
-               name, info->width, info->height, bad, sl_image_plane_rows (info, (int) bad),
-               sl_image_row_bytes (info, (int) bad), image->stride[bad],
-               sl_image_status_text (status), memory[bad].size);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_SHAPE,
+                  "frame %s %dx%d: plane %u has %d rows of %" G_GSIZE_FORMAT
+                  " bytes, %td bytes from one to the next, but %s (%" G_GSIZE_FORMAT
+                  " bytes given)",
+                  name, info->width, info->height, bad, sl_image_plane_rows (info, (int) bad),
+                  sl_image_row_bytes (info, (int) bad), image->stride[bad],
+                  sl_image_status_text (status), memory[bad].size);
 }
 
 /**
@@ -274,13 +270,11 @@ sl_frame_new_with_layout (const char *format, guint width, guint height, GBytes 
     return NULL;
   const guint8 *start = g_bytes_get_data (data, &size);
   for (guint p = 0; p < n_planes; p++) {
-    if (offsets[p] > size) {
-      g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-                   "frame %s %ux%u: plane %u starts at byte %" G_GSIZE_FORMAT
-                   ", but there are only %" G_GSIZE_FORMAT,
-                   name, width, height, p, offsets[p], size);
-      return NULL;
-    }
+    if (offsets[p] > size)
+      return sl_fail_null (error, SL_ERROR_SHAPE,
+                           "frame %s %ux%u: plane %u starts at byte %" G_GSIZE_FORMAT
+                           ", but there are only %" G_GSIZE_FORMAT,
+                           name, width, height, p, offsets[p], size);
     image.plane[p] = start + offsets[p];
     image.stride[p] = strides[p];
     memory[p] = (SlMemory){ start, size };

@@ -4,9 +4,7 @@
  */
 #include "predict/opendecoding.h"
 
-#include <string.h>
-
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "postprocess/params.h"
 #include "postprocess/plugin.h"
 
@@ -36,13 +34,11 @@ check_labels (const SlDecoding *decoding, const SlLabels *labels, const SlContra
   const guint classes = sl_decoding_classes (decoding);
   if (labels == NULL || classes == 0 || sl_labels_count (labels) == classes)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_LABELS,
-               "labels %s: %u name%s for the %u class%s%s%s; expected one a class: %s",
-               sl_labels_origin (labels), sl_labels_count (labels),
-               sl_labels_count (labels) == 1 ? "" : "s", classes, classes == 1 ? "" : "es",
-               contract != NULL ? " of " : "", contract != NULL ? contract->model : "",
-               advice (decoding, labels, classes));
-  return FALSE;
+  return sl_fail (
+    error, SL_ERROR_LABELS, "labels %s: %u name%s for the %u class%s%s%s; expected one a class: %s",
+    sl_labels_origin (labels), sl_labels_count (labels), sl_labels_count (labels) == 1 ? "" : "s",
+    classes, classes == 1 ? "" : "es", contract != NULL ? " of " : "",
+    contract != NULL ? contract->model : "", advice (decoding, labels, classes));
 }
 
 /* What a model states may choose among the decoders that are installed. It may not bring code with
@@ -52,12 +48,11 @@ check_origin (const SlContract *contract, GError **error)
 {
   if (contract->decoder_by_user || !sl_decoder_plugin_is_path (contract->decoder))
     return TRUE;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_CONTRACT,
+  return sl_fail (
+    error, SL_ERROR_CONTRACT,
     "decoder: the model's description names a file of code, '%s', which is loaded only if you state it; expected the name of a "
     "decoder there: state decoder=%s yourself if you trust that file, or put it into a folder of SIGHTLINE_DECODERS",
     contract->decoder, contract->decoder);
-  return FALSE;
 }
 
 static SlDecoding *
@@ -173,7 +168,7 @@ sl_decoding_agrees (SlDecoding *decoding, const char *model, GError **error)
   if (choice != NULL)
     g_info ("%s%s%s", model, colon, choice);
   if (contradiction != NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s%s%s", model, colon, contradiction);
+    sl_fail (error, SL_ERROR_CONTRACT, "%s%s%s", model, colon, contradiction);
   return contradiction == NULL;
 }
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "core/base/printable.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "core/runtime/session.h"
 #include "models/backend.h"
 #include "models/model.h"
@@ -61,8 +61,7 @@ find_filter (const char *name, SlFilter *filter, GError **error)
     }
   }
   if (name != NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "filter=%s: expected nearest, bilinear, area or auto", name);
+    sl_fail (error, SL_ERROR_ARGUMENT, "filter=%s: expected nearest, bilinear, area or auto", name);
   return name == NULL;
 }
 
@@ -91,11 +90,10 @@ choose_spec (SlPredictor *self, const SlContract *contract, GError **error)
     return FALSE;
   if (!sl_contract_spec (contract, &self->spec)) {
     g_autofree char *summary = sl_contract_summary (contract);
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_CONTRACT,
+    return sl_fail (
+      error, SL_ERROR_CONTRACT,
       "%s: expected a model whose input is a picture (uint8, int8, float16 or float32; 1 or 3 channels), got %s",
       contract->model, summary);
-    return FALSE;
   }
   return sl_contract_require_one_input (contract, error)
          && sl_contract_require_range (contract, error);
@@ -108,8 +106,8 @@ allocate (SlPredictor *self, const SlContract *contract, GError **error)
   for (guint i = 0; complete && i < contract->n_outputs; i++)
     complete = (self->outputs[i] = sl_tensor_buffer_new (contract->outputs[i].bytes)) != NULL;
   if (!complete)
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND,
-                 "%s: no memory for the model's input and output", contract->model);
+    sl_fail (error, SL_ERROR_BACKEND, "%s: no memory for the model's input and output",
+             contract->model);
   return complete;
 }
 
@@ -131,19 +129,15 @@ open_decoding (SlPredictor *self, GError **error)
   g_autoptr (SlLabels) labels = NULL;
   g_autoptr (SlDecoding) decoding =
     sl_decoding_open (contract, contract->outputs, contract->n_outputs, &how, &labels, error);
-  if (decoding == NULL) {
-    g_prefix_error (error, "%s: ", contract->model);
-    return FALSE;
-  }
+  if (decoding == NULL)
+    return sl_fail_prefix (error, "%s: ", contract->model);
   if (!sl_decoding_check_classes (decoding, labels, contract->model, classes, error))
     return FALSE;
-  if (strcmp (sl_decoding_decoder (decoding)->name, "image") == 0) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+  if (strcmp (sl_decoding_decoder (decoding)->name, "image") == 0)
+    return sl_fail (
+      error, SL_ERROR_UNSUPPORTED,
       "%s: makes pictures; expected a model that finds or names something. slpostprocess gives pictures as video",
       contract->model);
-    return FALSE;
-  }
   sl_prediction_mapper_choose (self->mapper, classes, most);
   g_clear_pointer (&self->classes, sl_class_filter_free);
   self->classes = g_steal_pointer (&classes);
@@ -229,10 +223,9 @@ ensure_normalizer (SlPredictor *self, const SlImageInfo *image, GError **error)
   self->image = *image;
   if (status == SL_NORMALIZE_OK)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: frames of %s %dx%d: %s",
-               sl_model_path (self->model), sl_pixel_format_name (image->format), image->width,
-               image->height, sl_normalize_status_text (status));
-  return FALSE;
+  return sl_fail (error, SL_ERROR_BACKEND, "%s: frames of %s %dx%d: %s",
+                  sl_model_path (self->model), sl_pixel_format_name (image->format), image->width,
+                  image->height, sl_normalize_status_text (status));
 }
 
 /* Names, places and counts what the decoder found. */
@@ -270,11 +263,9 @@ predict (SlPredictor *self, const SlFrame *frame, GError **error)
   const void *input = self->input;
   const SlStatus status = sl_session_run (self->session, &input, self->outputs);
   warn_of_backend (self, sl_session_take_notice (self->session));
-  if (status != SL_STATUS_OK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: %s", sl_model_path (self->model),
-                 sl_session_status_text (self->session, status));
-    return NULL;
-  }
+  if (status != SL_STATUS_OK)
+    return sl_fail_null (error, SL_ERROR_BACKEND, "%s: %s", sl_model_path (self->model),
+                         sl_session_status_text (self->session, status));
   const gint64 run = g_get_monotonic_time ();
   const SlResult *result = sl_decoding_run (self->decoding, (const void *const *) self->outputs);
   const gint64 end = g_get_monotonic_time ();
@@ -421,10 +412,9 @@ void
 sl_predictor_reset (SlPredictor *self)
 {
   g_return_if_fail (SL_IS_PREDICTOR (self));
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   if (self->session != NULL)
     sl_session_forget (self->session);
-  g_mutex_unlock (&self->lock);
 }
 
 /**
@@ -443,11 +433,10 @@ gboolean
 sl_predictor_get_input_size (SlPredictor *self, guint *width, guint *height)
 {
   g_return_val_if_fail (SL_IS_PREDICTOR (self) && width != NULL && height != NULL, FALSE);
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   const gboolean loaded = self->session != NULL;
   *width = loaded ? (guint) self->spec.width : 0;
   *height = loaded ? (guint) self->spec.height : 0;
-  g_mutex_unlock (&self->lock);
   return loaded;
 }
 
@@ -467,30 +456,25 @@ char *
 sl_predictor_dup_summary (SlPredictor *self)
 {
   g_return_val_if_fail (SL_IS_PREDICTOR (self), NULL);
-  g_mutex_lock (&self->lock);
-  char *summary =
-    self->session != NULL ? sl_contract_summary (sl_model_contract (self->model)) : NULL;
-  g_mutex_unlock (&self->lock);
-  return summary;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
+  return self->session != NULL ? sl_contract_summary (sl_model_contract (self->model)) : NULL;
 }
 
 static void
 sl_predictor_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   SlPredictor *self = SL_PREDICTOR (object);
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   self->model_stale |= sl_predictor_settings_set (&self->settings, id, value, pspec);
   self->decoding_stale = TRUE;
-  g_mutex_unlock (&self->lock);
 }
 
 static void
 sl_predictor_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   SlPredictor *self = SL_PREDICTOR (object);
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   sl_predictor_settings_get (&self->settings, id, value, pspec);
-  g_mutex_unlock (&self->lock);
 }
 
 static void

@@ -7,8 +7,6 @@
  */
 #include "predict/predictor_settings.h"
 
-#include <string.h>
-
 #include "core/base/thread_count.h"
 #include "postprocess/decoder.h"
 #include "sightline/predictor.h"
@@ -142,10 +140,10 @@ enum
 /**
  * SlPredictor:backend:
  *
- * Who runs the model: sightline; onnxruntime or tflite, where their library is installed; auto,
- * what gives the same results faster. Unset, what MODEL.modelinfo says, else sightline. A runtime
- * that is not there, refuses the model or fails is an error; with auto, and with
- * #SlPredictor:fallback, Sightline runs the model then, and g_warning() says so.
+ * Runtime of the model: sightline; onnxruntime or tflite, if their library is installed; auto, the
+ * other runtime if it is faster with the same results. Unset, what MODEL.modelinfo says, else
+ * sightline. If a runtime is not installed, refuses the model or fails, that is an error. With auto
+ * or #SlPredictor:fallback, Sightline runs the model instead, and g_warning() says so.
  *
  * Since: 0.1
  */
@@ -215,8 +213,8 @@ enum
 /**
  * SlPredictor:fixed-inputs:
  *
- * Inputs that are always the same, INPUT=VALUE with ';' between, such as "1=style.npy". Frames are
- * the input that is left. Unset, what MODEL.modelinfo says.
+ * Constant inputs, INPUT=VALUE separated by ';', such as "1=style.npy". The remaining input gets
+ * the frames. Unset, what MODEL.modelinfo says.
  *
  * Since: 0.1
  */
@@ -224,8 +222,8 @@ enum
 /**
  * SlPredictor:state:
  *
- * Inputs that get an output of the frame before, INPUT=OUTPUT with ',' between, such as "h0=hn", or
- * "none". Unset, what MODEL.modelinfo says, else pairs whose names and sizes leave no doubt.
+ * Inputs that get an output of the previous frame, INPUT=OUTPUT separated by ',', such as "h0=hn",
+ * or "none". Unset, what MODEL.modelinfo says, else pairs with matching names and sizes.
  *
  * Since: 0.1
  */
@@ -233,8 +231,8 @@ enum
 /**
  * SlPredictor:fallback:
  *
- * With another backend: Sightline runs the model where the backend is not there, refuses the model,
- * or fails, and g_warning() says so. Else that is an error.
+ * With another backend: Sightline runs the model if the backend is not installed, refuses the
+ * model, or fails, and g_warning() says so. Without fallback these are errors.
  *
  * Since: 0.1
  */
@@ -469,17 +467,16 @@ install_run (GObjectClass *object_class, GParamFlags flags)
   /**
    * SlPredictor:threads:
    *
-   * CPU threads that run the model. 0 = as many as run it fastest, at most 4: the model is run a
-   * few times when it is loaded.
+   * CPU threads that run the model. 0 = the fastest number up to 4: the model is run a few times
+   * when it is loaded.
    *
    * Since: 0.1
    */
   g_object_class_install_property (
     object_class, PROP_THREADS,
-    g_param_spec_uint (
-      "threads", "Threads",
-      "CPU threads that run the model; 0 = as many as run it fastest, measured, at most 4", 0,
-      SL_MAX_THREADS, 1, flags));
+    g_param_spec_uint ("threads", "Threads",
+                       "CPU threads that run the model; 0 = the fastest number up to 4, measured",
+                       0, SL_MAX_THREADS, 1, flags));
   /**
    * SlPredictor:custom-decoder:
    *

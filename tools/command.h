@@ -48,7 +48,7 @@ extern const SlCommand sl_command_serve;
 const SlCommand *sl_command_load (const char *name);
 
 /** sl_complain: "sightline COMMAND: message" on stderr, with a newline; the message as
- * sl_printable_message() makes it. */
-void sl_complain (const char *command, const char *format, ...) G_GNUC_PRINTF (2, 3);
+ * sl_printable_message() makes it. Returns SL_EXIT_FAILED. */
+int sl_complain (const char *command, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 #endif

@@ -8,7 +8,7 @@
 #include "tools/progress.h"
 #include "tools/terminal.h"
 
-void
+int
 sl_complain (const char *command, const char *format, ...)
 {
   va_list args;
@@ -20,4 +20,5 @@ sl_complain (const char *command, const char *format, ...)
   fprintf (stderr, "%ssightline%s%s:%s %s\n", sl_terminal_style (stderr, SL_STYLE_HEADING),
            command != NULL ? " " : "", command != NULL ? command : "",
            sl_terminal_style (stderr, SL_STYLE_PLAIN), shown);
+  return SL_EXIT_FAILED;
 }

@@ -5,7 +5,7 @@
  */
 #include "tools/contract_preview.h"
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "predict/opendecoding.h"
 
 SlDecoding *
@@ -23,13 +23,11 @@ sl_contract_open_decoding (SlContract *contract, GError **error)
 SlDecoding *
 sl_contract_open_pictures (SlContract *contract, GError **error)
 {
-  if (!contract->image.valid) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_CONTRACT,
+  if (!contract->image.valid)
+    return sl_fail_null (
+      error, SL_ERROR_CONTRACT,
       "%s: its first input is no picture (expected rank 3 or 4 and 1 or 3 channels): give it tensors with sightline infer%s",
       contract->model, sl_contract_channel_hint (&contract->inputs[0]));
-    return NULL;
-  }
   return sl_contract_require_one_input (contract, error)
              && sl_contract_require_range (contract, error)
            ? sl_contract_open_decoding (contract, error)

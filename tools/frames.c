@@ -25,7 +25,7 @@
 #include "plugins/camera/messages.h"
 #include "plugins/camera/source.h"
 #include "plugins/video/input.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "tools/picture_file.h"
 #include "tools/predict/camera.h"
 
@@ -65,8 +65,8 @@ sl_make_element (GstBin *bin, const char *factory, GError **error)
 {
   GstElement *element = gst_element_factory_make (factory, NULL);
   if (element == NULL)
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+    sl_fail (
+      error, SL_ERROR_UNSUPPORTED,
       "GStreamer has no element '%s': install its base plugins (Debian: gstreamer1.0-plugins-base)",
       factory);
   else
@@ -352,10 +352,8 @@ static gboolean
 open_pipe (SlFrames *frames, GError **error)
 {
   frames->file = g_open (frames->path, O_RDONLY | O_CLOEXEC, 0);
-  if (frames->file < 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "cannot be read: %s", g_strerror (errno));
-    return FALSE;
-  }
+  if (frames->file < 0)
+    return sl_fail (error, SL_ERROR_OPEN, "cannot be read: %s", g_strerror (errno));
   g_free (frames->uri);
   frames->uri = g_strdup_printf ("fd://%d", frames->file);
   g_clear_pointer (&frames->path, g_free);
@@ -435,8 +433,8 @@ sl_frames_close (SlFrames *frames)
 static void
 set_no_decoder (SlFrames *frames, GError **error)
 {
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+  sl_fail (
+    error, SL_ERROR_UNSUPPORTED,
     "cannot be decoded: no %s is installed; install a GStreamer plugin that has one (Debian: gstreamer1.0-plugins-good "
     "for PNG, JPEG and most containers, gstreamer1.0-libav for most codecs)",
     frames->missing);
@@ -448,7 +446,7 @@ set_no_video (SlFrames *frames, GError **error)
   if (frames->missing != NULL)
     set_no_decoder (frames, error);
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "has no video in it");
+    sl_fail (error, SL_ERROR_FORMAT, "has no video in it");
 }
 
 /* Turns GStreamer's errors into what the user can act on. */
@@ -461,19 +459,18 @@ set_decode_error (SlFrames *frames, const GError *cause, GError **error)
     set_no_video (frames,
                   error); /* there is a decoder for all that is in it, and none of it is video */
   else if (g_error_matches (cause, GST_STREAM_ERROR, GST_STREAM_ERROR_TYPE_NOT_FOUND))
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "is no picture or video that GStreamer knows, or is damaged at its start");
+    sl_fail (error, SL_ERROR_FORMAT,
+             "is no picture or video that GStreamer knows, or is damaged at its start");
   else if (frames->delivered > 0)
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "decoding stopped after %" G_GUINT64_FORMAT " frames: %s", frames->delivered,
-                 cause->message);
+    sl_fail (error, SL_ERROR_FORMAT, "decoding stopped after %" G_GUINT64_FORMAT " frames: %s",
+             frames->delivered, cause->message);
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "cannot be %s: %s; %s",
-                 cause->domain == GST_RESOURCE_ERROR || !is_local (frames) ? "read" : "decoded",
-                 cause->message,
-                 is_local (frames)
-                   ? "it is damaged or cut short"
-                   : "check the address, and that what it names is there and switched on");
+    sl_fail (error, SL_ERROR_FORMAT, "cannot be %s: %s; %s",
+             cause->domain == GST_RESOURCE_ERROR || !is_local (frames) ? "read" : "decoded",
+             cause->message,
+             is_local (frames)
+               ? "it is damaged or cut short"
+               : "check the address, and that what it names is there and switched on");
 }
 
 static void
@@ -503,8 +500,8 @@ decoder_posted (gpointer data, GstMessage *message)
   } else if (gst_structure_has_name (structure, "mjpeg")) {
     frames->is_mjpeg = TRUE;
   } else if (gst_structure_has_name (structure, "refused")) {
-    g_set_error_literal (&frames->failure, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                         gst_structure_get_string (structure, "problem"));
+    sl_fail (&frames->failure, SL_ERROR_UNSUPPORTED, "%s",
+             gst_structure_get_string (structure, "problem"));
   } else if (gst_structure_has_name (structure, "no-video")) {
     set_no_video (frames, &frames->failure);
   }
@@ -583,18 +580,18 @@ end (SlFrames *frames, GError **error)
   SlIntactCounts counts;
   sl_intact_read (frames->intact, &counts);
   if (frames->delivered > 0 && frames->path != NULL && jpeg_is_cut_short (frames->path))
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_FORMAT,
+    sl_fail (
+      error, SL_ERROR_FORMAT,
       "the JPEG picture is cut short: what is missing of it was gray to the model; get a new copy of the file");
   else if (frames->delivered == 0 && counts.early > 0)
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "cannot be decoded: none of its %" G_GUINT64_FORMAT
-                 " frames is a key frame, with which decoding begins; it is a part of a video",
-                 counts.early);
+    sl_fail (error, SL_ERROR_FORMAT,
+             "cannot be decoded: none of its %" G_GUINT64_FORMAT
+             " frames is a key frame, with which decoding begins; it is a part of a video",
+             counts.early);
   else if (frames->delivered == 0)
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "cannot be decoded: %s",
-                 frames->warning != NULL ? frames->warning
-                                         : "no frame could be read; it is damaged or cut short");
+    sl_fail (error, SL_ERROR_FORMAT, "cannot be decoded: %s",
+             frames->warning != NULL ? frames->warning
+                                     : "no frame could be read; it is damaged or cut short");
   else
     return SL_FRAMES_END;
   return SL_FRAMES_FAILED;
@@ -608,12 +605,11 @@ check_progressive (SlFrames *frames, GstSample *sample, GError **error)
   frames->delivered++;
   if (frames->camera || mode == NULL || g_str_equal (mode, "progressive"))
     return TRUE;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+  return sl_fail (
+    error, SL_ERROR_UNSUPPORTED,
     "the video is interlaced (interlace-mode=%s), and GStreamer has no element 'deinterlace': install its good plugins (Debian: "
     "gstreamer1.0-plugins-good)",
     mode);
-  return FALSE;
 }
 
 /* A server may send no data for any time, or send data without video for ever. FALSE with @error
@@ -625,11 +621,11 @@ may_wait (SlFrames *frames, gint64 since, GError **error)
   if (frames->camera || is_local (frames) || frames->connect_ms == 0
       || frames->waited < frames->connect_ms * G_GINT64_CONSTANT (1000))
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-               "given up: no frame for %u s (--timeout), %s; check the address, or give it longer",
-               frames->connect_ms / 1000,
-               sl_frames_moves (frames) > 0 ? "though data came" : "and no data came");
-  return FALSE;
+  return sl_fail (
+    error, SL_ERROR_OPEN,
+    "given up: no frame for %u s (--timeout), %s; check the address, or give it longer",
+    frames->connect_ms / 1000,
+    sl_frames_moves (frames) > 0 ? "though data came" : "and no data came");
 }
 
 SlFramesStatus

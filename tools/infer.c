@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/base/printable.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "core/runtime/session.h"
 #include "models/backend.h"
 #include "models/model.h"
@@ -60,19 +60,16 @@ allocate (SlGraph *graph, Io *io, GError **error)
       goto no_memory;
   return TRUE;
 no_memory:
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-               "not enough memory for the model's inputs and outputs");
-  return FALSE;
+  return sl_fail (error, SL_ERROR_LIMIT, "not enough memory for the model's inputs and outputs");
 }
 
 static gboolean
 wrong_size (const char *path, guint index, const SlTensor *tensor, const char *got, GError **error)
 {
   g_autofree char *described = sl_tensor_describe (tensor);
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-               "%s: expected %" G_GSIZE_FORMAT " bytes for input %u '%s' %s, got %s", path,
-               tensor->bytes, index, tensor->name, described, got);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_SHAPE,
+                  "%s: expected %" G_GSIZE_FORMAT " bytes for input %u '%s' %s, got %s", path,
+                  tensor->bytes, index, tensor->name, described, got);
 }
 
 static gboolean
@@ -81,8 +78,8 @@ read_input (const char *path, guint index, const SlTensor *tensor, void *buffer,
   GStatBuf status;
   FILE *file = g_stat (path, &status) == 0 ? g_fopen (path, "rb") : NULL;
   if (file == NULL || S_ISDIR (status.st_mode)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: expected a file with input %u, %s", path,
-                 index, file == NULL ? g_strerror (errno) : "got a directory");
+    sl_fail (error, SL_ERROR_OPEN, "%s: expected a file with input %u, %s", path, index,
+             file == NULL ? g_strerror (errno) : "got a directory");
     g_clear_pointer (&file, fclose);
     return FALSE;
   }
@@ -110,8 +107,8 @@ read_inputs (SlModel *model, char **paths, Io *io, GError **error)
       g_string_append_printf (list, "%s'%s' %s", i > 0 ? ", " : "",
                               sl_graph_input_tensor (graph, i)->name, described);
     }
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: expected %u times --input (%s), got %u",
-                 sl_model_path (model), wanted, list->str, given);
+    sl_fail (error, SL_ERROR_ARGUMENT, "%s: expected %u times --input (%s), got %u",
+             sl_model_path (model), wanted, list->str, given);
     g_string_free (list, TRUE);
     return FALSE;
   }
@@ -134,8 +131,7 @@ write_file (const char *path, const void *data, gsize bytes, GError **error)
     problem = errno;
   }
   if (!written)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: cannot be written: %s", path,
-                 g_strerror (problem));
+    sl_fail (error, SL_ERROR_OPEN, "%s: cannot be written: %s", path, g_strerror (problem));
   return written;
 }
 
@@ -170,10 +166,8 @@ infer (const SlModelOptions *options, char **inputs, const char *prefix, guint f
   if (!allocate (graph, &io, error) || !read_inputs (model, inputs, &io, error))
     return FALSE;
   g_autoptr (SlSession) session = sl_model_session_new (model, options->threads, &notice, error);
-  if (session == NULL) {
-    g_prefix_error (error, "%s: ", options->settings.model);
-    return FALSE;
-  }
+  if (session == NULL)
+    return sl_fail_prefix (error, "%s: ", options->settings.model);
   SlStatus status = SL_STATUS_OK;
   for (guint i = 0; i < frames && status == SL_STATUS_OK; i++)
     status = sl_session_run (session, (const void *const *) io.inputs, io.outputs);
@@ -181,11 +175,9 @@ infer (const SlModelOptions *options, char **inputs, const char *prefix, guint f
     notice = sl_session_take_notice (session);
   if (notice != NULL)
     sl_complain ("infer", "%s: %s", options->settings.model, notice);
-  if (status != SL_STATUS_OK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: %s", options->settings.model,
-                 sl_session_status_text (session, status));
-    return FALSE;
-  }
+  if (status != SL_STATUS_OK)
+    return sl_fail (error, SL_ERROR_BACKEND, "%s: %s", options->settings.model,
+                    sl_session_status_text (session, status));
   for (guint i = 0; i < io.n_outputs; i++)
     if (!write_output (prefix, i, sl_graph_output_tensor (graph, i), io.outputs[i], error))
       return FALSE;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/fail.h"
 #include "core/base/printable.h"
 #include "core/graph/work.h"
 #include "core/passes/prepare.h"
@@ -80,10 +81,8 @@ report_fill (Report *report, const SlModelOptions *options, GError **error)
   if (report->model == NULL)
     return FALSE;
   report->session = sl_session_new (sl_model_graph (report->model), 1, error);
-  if (report->session == NULL) {
-    g_prefix_error (error, "%s: ", options->settings.model);
-    return FALSE;
-  }
+  if (report->session == NULL)
+    return sl_fail_prefix (error, "%s: ", options->settings.model);
   sl_session_stats (report->session, &report->stats);
   count_ops (report);
   SlContract *contract = sl_model_contract (report->model);
@@ -372,8 +371,7 @@ json_contract (GString *out, const Report *report)
       image->width, image->height, image->channels, sl_colour_name (image->colour),
       sl_layout_name (image->layout), sl_fit_name (image->fit));
     if (image->crop_share != 1) {
-      g_string_append (out, ",\"crop_share\":");
-      sl_json_append_double (out, image->crop_share, 9);
+      sl_json_append_number (out, "crop_share", image->crop_share, 9);
     }
     g_string_append_printf (out, ",\"dtype\":\"%s\",\"scale\":", sl_dtype_name (input->dtype));
     sl_json_append_double (out, (double) input->scale, 9);
@@ -389,13 +387,11 @@ json_contract (GString *out, const Report *report)
     g_string_append_c (out, '}');
   } else
     g_string_append (out, "null");
-  g_string_append (out, ",\"decoder\":");
-  sl_json_append_string (out, report->decoder);
-  g_string_append (out, ",\"note\":");
-  sl_json_append_string (out, report->decoder_note);
-  g_string_append (out, ",\"problem\":");
-  sl_json_append_string (out, report->input_problem != NULL ? report->input_problem
-                                                            : report->decoder_problem);
+  sl_json_append_text (out, "decoder", report->decoder);
+  sl_json_append_text (out, "note", report->decoder_note);
+  sl_json_append_text (out, "problem",
+                       report->input_problem != NULL ? report->input_problem
+                                                     : report->decoder_problem);
   g_string_append (out, ",\"labels\":[");
   for (guint i = 0; contract->labels != NULL && i < sl_labels_count (contract->labels); i++) {
     g_string_append (out, i > 0 ? "," : "");
@@ -428,8 +424,7 @@ print_json (const Report *report)
   json_tensors (out, "inputs", graph, sl_graph_n_inputs (graph), sl_graph_declared_input_tensor);
   json_tensors (out, "outputs", graph, sl_graph_n_outputs (graph), sl_graph_output_tensor);
   g_autofree char *pairs = sl_state_describe (graph, TRUE);
-  g_string_append (out, ",\"state\":");
-  sl_json_append_string (out, pairs);
+  sl_json_append_text (out, "state", pairs);
   json_contract (out, report);
   json_passes (out, report);
   g_string_append (out, ",\"operators\":[");

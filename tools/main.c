@@ -77,8 +77,7 @@ describe_commands (void)
     g_autoptr (GString) json = g_string_new ("{\"name\":");
     char *arguments[] = { (char *) command->name, (char *) SL_OPTION_DESCRIBE, NULL };
     sl_json_append_string (json, command->name);
-    g_string_append (json, ",\"summary\":");
-    sl_json_append_string (json, command->summary);
+    sl_json_append_text (json, "summary", command->summary);
     g_string_append_c (json, '}');
     puts (json->str);
     if (command->run (2, arguments) != SL_EXIT_OK)

@@ -10,6 +10,7 @@
 
 #include "config.h"
 #include "core/backends/backend.h"
+#include "core/base/fail.h"
 #include "core/passes/prepare.h"
 #include "core/runtime/session.h"
 #include "tools/command.h"
@@ -31,10 +32,8 @@ add_model (GHashTable *needs, const char *path, const SlModelOptions *options, G
   SlGraph *graph = sl_model_graph (model);
   g_autoptr (SlSession) session = sl_session_new (
     graph, 1, error); /* starts the backends, which say what they support only then */
-  if (session == NULL) {
-    g_prefix_error (error, "%s: ", path);
-    return FALSE;
-  }
+  if (session == NULL)
+    return sl_fail_prefix (error, "%s: ", path);
   g_autofree const char **imports = sl_graph_imports (graph);
   need (needs, "reader", sl_model_format (model));
   for (guint i = 0; imports[i] != NULL; i++)
@@ -57,10 +56,8 @@ sl_print_needs (char **models, const SlModelOptions *options)
   g_autoptr (GHashTable) needs = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   for (guint i = 0; models[i] != NULL; i++) {
     g_autoptr (GError) error = NULL;
-    if (!add_model (needs, models[i], options, &error)) {
-      sl_complain ("inspect", "%s", error->message);
-      return SL_EXIT_FAILED;
-    }
+    if (!add_model (needs, models[i], options, &error))
+      return sl_complain ("inspect", "%s", error->message);
   }
   need (needs, "version", SL_VERSION);
   g_autoptr (GList) lines = g_list_sort (g_hash_table_get_keys (needs), (GCompareFunc) g_strcmp0);

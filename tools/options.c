@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/fail.h"
 #include "core/base/json.h"
 #include "core/base/printable.h"
 #include "core/runtime/session.h"
@@ -122,15 +123,13 @@ append_entry (GString *json, const GOptionEntry *entry)
     entry->arg == G_OPTION_ARG_FILENAME_ARRAY || entry->arg == G_OPTION_ARG_STRING_ARRAY;
   g_string_append (json, json->str[json->len - 1] == '[' ? "{\"long\":" : ",{\"long\":");
   sl_json_append_string (json, entry->long_name);
-  g_string_append (json, ",\"short\":");
-  sl_json_append_string (json, short_name[0] != '\0' ? short_name : NULL);
-  g_string_append (json, ",\"value\":");
-  sl_json_append_string (json, entry->arg != G_OPTION_ARG_NONE ? entry->arg_description : NULL);
+  sl_json_append_text (json, "short", short_name[0] != '\0' ? short_name : NULL);
+  sl_json_append_text (json, "value",
+                       entry->arg != G_OPTION_ARG_NONE ? entry->arg_description : NULL);
   g_string_append_printf (json, ",\"file\":%s,\"many\":%s", file ? "true" : "false",
                           many ? "true" : "false");
   append_choices (json, entry);
-  g_string_append (json, ",\"help\":");
-  sl_json_append_string (json, entry->description);
+  sl_json_append_text (json, "help", entry->description);
   g_string_append_c (json, '}');
 }
 
@@ -141,12 +140,9 @@ describe (const char *command, const char *arguments, const char *summary, const
 {
   g_autoptr (GString) json = g_string_new ("{\"command\":");
   sl_json_append_string (json, command);
-  g_string_append (json, ",\"arguments\":");
-  sl_json_append_string (json, arguments);
-  g_string_append (json, ",\"summary\":");
-  sl_json_append_string (json, summary);
-  g_string_append (json, ",\"details\":");
-  sl_json_append_string (json, details);
+  sl_json_append_text (json, "arguments", arguments);
+  sl_json_append_text (json, "summary", summary);
+  sl_json_append_text (json, "details", details);
   g_string_append (json, ",\"options\":[");
   for (guint i = 0; i < n_lists; i++)
     for (const GOptionEntry *entry = lists[i]; entry != NULL && entry->long_name != NULL; entry++)
@@ -298,11 +294,10 @@ write_whole (const char *option, const char *path, const char *data, gsize size,
 {
   if (g_file_set_contents (path, data, (gssize) size, error))
     return TRUE;
-  g_prefix_error (
+  return sl_fail_prefix (
     error,
     "%s: cannot be written, and what was there stays; make room, or state another %s: ", path,
     option);
-  return FALSE;
 }
 
 gboolean

@@ -6,7 +6,7 @@
 #include "config.h"
 #include "tools/picture_file.h"
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 static const char *const names[] = { [SL_PICTURE_PNG] = "png",
                                      [SL_PICTURE_JPEG] = "jpeg",
@@ -37,9 +37,8 @@ sl_picture_file_check_stream (const SlPictureHeader *header, GError **error)
 {
   if (!sl_picture_file_takes (header))
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-               "%s is decoded from a file alone: save it, and name the file", describe (header));
-  return FALSE;
+  return sl_fail (error, SL_ERROR_UNSUPPORTED,
+                  "%s is decoded from a file alone: save it, and name the file", describe (header));
 }
 
 #ifdef SL_HAVE_GDK_PIXBUF
@@ -126,14 +125,13 @@ sl_picture_file_open (const SlPictureHeader *header, const char *path, const gui
   file->left = 1;
   file->rate_d = 1;
   if (header->kind == SL_PICTURE_TIFF && (header->width == 0 || header->height == 0))
-    g_set_error_literal (&cause, SL_ERROR, SL_ERROR_FORMAT, "it states no size");
+    sl_fail (&cause, SL_ERROR_FORMAT, "it states no size");
   else if (load (file, header, path, bytes, n, &cause))
     return g_steal_pointer (&file);
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_FORMAT,
+  return sl_fail_null (
+    error, SL_ERROR_FORMAT,
     "%s cannot be decoded: %s; it is damaged, or of a variety that GdkPixbuf does not read: convert it to PNG",
     describe (header), cause != NULL ? cause->message : "there is no picture in it");
-  return NULL;
 }
 
 void
@@ -210,11 +208,10 @@ SlPictureFile *
 sl_picture_file_open (const SlPictureHeader *header, const char *path, const guint8 *bytes, gsize n,
                       GError **error)
 {
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+  return sl_fail_null (
+    error, SL_ERROR_UNSUPPORTED,
     "%s cannot be decoded: Sightline was built without GdkPixbuf; convert it to JPEG, or to PNG of 8 bits",
     describe (header));
-  return NULL;
 }
 
 void

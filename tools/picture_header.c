@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* Of a folder of a TIFF file; libtiff refuses more. */
 #define MAX_ENTRIES 4096
@@ -250,23 +250,22 @@ gboolean
 sl_picture_header_check (const SlPictureHeader *header, GError **error)
 {
   if (header->width > 0 && header->height > SL_PICTURE_MAX_PIXELS / header->width)
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "the picture has %" G_GUINT64_FORMAT "x%" G_GUINT64_FORMAT
-                 " pixels; expected %d million at most: reduce it, or cut it into parts",
-                 header->width, header->height, SL_PICTURE_MAX_PIXELS / 1000000);
+    sl_fail (error, SL_ERROR_LIMIT,
+             "the picture has %" G_GUINT64_FORMAT "x%" G_GUINT64_FORMAT
+             " pixels; expected %d million at most: reduce it, or cut it into parts",
+             header->width, header->height, SL_PICTURE_MAX_PIXELS / 1000000);
   else if (header->moves)
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+    sl_fail (
+      error, SL_ERROR_UNSUPPORTED,
       "animated WebP is not supported: take out a frame (webpmux -get frame 1 FILE -o frame.webp), or make it a GIF or a video");
   else if (header->kind == SL_PICTURE_JPEG && header->channels == 4 && !header->is_adobe)
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+    sl_fail (
+      error, SL_ERROR_UNSUPPORTED,
       "CMYK JPEG without Adobe's marker is not supported: convert it to RGB (convert FILE -colorspace sRGB picture.png)");
   else if (header->kind == SL_PICTURE_TIFF && (header->is_float || header->bits > 16))
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-      "TIFF with samples of %s is not supported; expected 1 to 16 bits: convert it to PNG",
-      header->is_float ? "floating-point numbers" : "more than 16 bits");
+    sl_fail (error, SL_ERROR_UNSUPPORTED,
+             "TIFF with samples of %s is not supported; expected 1 to 16 bits: convert it to PNG",
+             header->is_float ? "floating-point numbers" : "more than 16 bits");
   else
     return TRUE;
   return FALSE;

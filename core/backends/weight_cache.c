@@ -99,20 +99,18 @@ sl_weight_cache_get (SlWeightCache *cache, const void *key, const void *how, SlW
 void
 sl_weight_cache_count (SlWeightCache *cache, gsize bytes)
 {
-  g_mutex_lock (&cache->mutex);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&cache->mutex);
   cache->outside += bytes;
-  g_mutex_unlock (&cache->mutex);
 }
 
 gsize
 sl_weight_cache_bytes (SlWeightCache *cache)
 {
-  g_mutex_lock (&cache->mutex);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&cache->mutex);
   gsize bytes = cache->outside;
   for (guint i = 0; i < cache->all->len; i++) {
     const Entry *entry = g_ptr_array_index (cache->all, i);
     bytes += entry->ready ? sl_arena_used (entry->arena) : 0;
   }
-  g_mutex_unlock (&cache->mutex);
   return bytes;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* In integers, so that no rounding of a product moves a rank. */
+/* Ranks are computed in integers, so no rounding error moves them. */
 #include "core/base/percentile.h"
 
 #include <math.h>

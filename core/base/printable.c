@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Escapes before it counts, so that what is cut is never half an escape that somebody reads as
- * another; words and messages are cut in the middle, because a message begins with where and ends
- * with what to do.
+ * Characters are escaped before they are counted, so a cut never leaves half an escape. Words and
+ * messages are cut in the middle: a message begins with the place of the error and ends with what
+ * to do.
  */
 #include "core/base/printable.h"
 

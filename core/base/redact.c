@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where the password of a URI begins and ends is for no parser to say here: people write '@', '#'
- * and '/' into it and mistype the scheme, and a text that no parser takes is the one that ends up
- * in an error. So the rules are crude, and err towards hiding.
+ * No URI parser finds the password here. People write '@', '#' and '/' into passwords and mistype
+ * schemes, and errors show just those texts that no parser accepts. So the rules are simple, and
+ * hide too much rather than too little.
  */
 #include "core/base/redact.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How many threads. */
+/* Parses the number of threads, and checks its range. */
 #include "core/base/thread_count.h"
 
 #include <string.h>

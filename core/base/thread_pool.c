@@ -127,19 +127,17 @@ count_done (SlPool *pool, guint pieces)
   g_atomic_int_add (&pool->done, (gint) pieces);
   if (!g_atomic_int_get (&pool->waiting))
     return;
-  g_mutex_lock (&pool->mutex);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&pool->mutex);
   g_cond_signal (&pool->finished);
-  g_mutex_unlock (&pool->mutex);
 }
 
 static void
 sleep_until_woken (SlPool *pool, const gint *left)
 {
-  g_mutex_lock (&pool->mutex);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&pool->mutex);
   g_atomic_int_set (&pool->asleep, 1);
   if (g_atomic_int_get (left) <= 0 && !g_atomic_int_get (&pool->quit))
     g_cond_wait (&pool->work, &pool->mutex);
-  g_mutex_unlock (&pool->mutex);
 }
 
 static gpointer
@@ -177,12 +175,11 @@ wait_for_others (SlPool *pool, gint pieces)
   spin (&pool->done, 0, pieces);
   if (g_atomic_int_get (&pool->done) >= pieces)
     return;
-  g_mutex_lock (&pool->mutex);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&pool->mutex);
   g_atomic_int_set (&pool->waiting, 1);
   while (g_atomic_int_get (&pool->done) < pieces)
     g_cond_wait (&pool->finished, &pool->mutex);
   g_atomic_int_set (&pool->waiting, 0);
-  g_mutex_unlock (&pool->mutex);
 }
 
 void

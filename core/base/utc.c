@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The calendar is libc's. */
+/* Uses the calendar functions of libc. */
 #include "core/base/utc.h"
 
 #include <time.h>

@@ -12,7 +12,7 @@
 #include "core/base/build_selection.h"
 #include "core/base/printable.h"
 #include "core/base/suggest.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* NULL: left out of this build. */
 static const SlRuntime *const rows[] = { SL_KEEPS (runtime, onnxruntime) ? &sl_runtime_onnxruntime
@@ -65,14 +65,14 @@ open_first (const SlRuntime *row, const char *stated, const char **name, GError 
       said = sl_printable (text != NULL ? text : "cannot be opened", SL_PRINTABLE_MESSAGE);
   }
   if (stated != NULL)
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+    sl_fail (
+      error, SL_ERROR_UNSUPPORTED,
       "%s, which the environment variable %s names, cannot be opened as %s: %s: correct or unset %s",
       stated, row->variable, row->title, said, row->variable);
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "%s is not here (%s): %s, or name its library in the environment variable %s",
-                 row->title, said, row->advice, row->variable);
+    sl_fail (error, SL_ERROR_UNSUPPORTED,
+             "%s is not here (%s): %s, or name its library in the environment variable %s",
+             row->title, said, row->advice, row->variable);
   return NULL;
 }
 
@@ -121,12 +121,10 @@ sl_runtime_find_functions (void *handle, const SlRuntimeFunction *functions, gui
 {
   for (guint i = 0; i < n; i++) {
     void *function = dlsym (handle, functions[i].name);
-    if (function == NULL) {
-      g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                   "it lacks the function %s: it is another library, or another version of it",
-                   functions[i].name);
-      return FALSE;
-    }
+    if (function == NULL)
+      return sl_fail (error, SL_ERROR_UNSUPPORTED,
+                      "it lacks the function %s: it is another library, or another version of it",
+                      functions[i].name);
     memcpy ((char *) into + functions[i].offset, &function, sizeof function);
   }
   return TRUE;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ONNX Runtime. Its sessions may be run by many threads at once, so a model is one of them, and a
- * runner has what belongs to a stream: the values that say where tensors are. A value is made once
- * for each buffer that comes by, of which pools have a few, so that a frame makes none and both
- * inputs and outputs stay where they are.
+ * ONNX Runtime. Many threads may run one of its sessions at once, so each model has one session. A
+ * runner belongs to one stream and has the OrtValues that refer to its tensors. An OrtValue is made
+ * once for each buffer. Pools have few buffers, so frames allocate none, and neither inputs nor
+ * outputs are copied.
  */
 #include "core/external/onnxruntime.h"
 
@@ -13,7 +13,7 @@
 
 #include "core/base/printable.h"
 #include "core/external/runtime.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* Buffers of a tensor that are remembered: more than pools between elements have. */
 #define KEPT 16
@@ -106,7 +106,7 @@ sl_ort_good (const SlOrt *ort, SlOrtStatus *status, GError **error)
   if (status == NULL)
     return TRUE;
   g_autofree char *message = sl_printable (ort->api.get_message (status), SL_PRINTABLE_MESSAGE);
-  g_set_error_literal (error, SL_ERROR, SL_ERROR_BACKEND, message);
+  sl_fail (error, SL_ERROR_BACKEND, "%s", message);
   ort->api.release_status (status);
   return FALSE;
 }
@@ -127,12 +127,10 @@ open_library (void *handle, const char **version, GError **error)
                 minor = *end == '.' ? g_ascii_strtoull (end + 1, NULL, 10) : 0;
   const void *const *table =
     major > 1 || (major == 1 && minor >= SL_ORT_API) ? base->get_api (SL_ORT_API) : NULL;
-  if (table == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "ONNX Runtime %s does not do: expected " SL_ORT_OLDEST " or newer: install that",
-                 number);
-    return NULL;
-  }
+  if (table == NULL)
+    return sl_fail_null (
+      error, SL_ERROR_UNSUPPORTED,
+      "ONNX Runtime %s does not do: expected " SL_ORT_OLDEST " or newer: install that", number);
   SlOrt *ort = g_new0 (SlOrt, 1);
   ort->handle = handle;
   ort->table = table;
@@ -162,13 +160,11 @@ read_shape (const SlOrt *ort, const SlOrtShape *shape, SlTensor *tensor, GError 
   for (guint i = 0; i < SL_DTYPE_COUNT; i++)
     if (types[i] != 0 && types[i] == type)
       tensor->dtype = (SlDtype) i;
-  if (tensor->dtype == SL_DTYPE_INVALID || rank > SL_MAX_RANK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "tensor '%s' has elements of type %d and %" G_GSIZE_FORMAT
-                 " dimensions, which is not supported",
-                 tensor->name, type, (gsize) rank);
-    return FALSE;
-  }
+  if (tensor->dtype == SL_DTYPE_INVALID || rank > SL_MAX_RANK)
+    return sl_fail (error, SL_ERROR_UNSUPPORTED,
+                    "tensor '%s' has elements of type %d and %" G_GSIZE_FORMAT
+                    " dimensions, which is not supported",
+                    tensor->name, type, (gsize) rank);
   if (!sl_ort_good (ort, ort->api.get_dimensions (shape, dims, rank), error))
     return FALSE;
   tensor->rank = (guint) rank;
@@ -195,7 +191,7 @@ read_edge (Model *model, gboolean output, guint i, SlTensor *tensor, GError **er
   tensor->name = g_strdup (*name);
   gboolean good = sl_ort_good (model->ort, api->type_to_shape (type, &shape), error);
   if (good && shape == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "'%s' is no tensor", tensor->name);
+    sl_fail (error, SL_ERROR_UNSUPPORTED, "'%s' is no tensor", tensor->name);
     good = FALSE;
   }
   good = good && read_shape (model->ort, shape, tensor, error);
@@ -217,13 +213,11 @@ read_edges (Model *model, SlRuntimeEdges *edges, GError **error)
   if (!sl_ort_good (model->ort, api->count_inputs (model->session, &n_inputs), error)
       || !sl_ort_good (model->ort, api->count_outputs (model->session, &n_outputs), error))
     return FALSE;
-  if (n_inputs < 1 || n_inputs > SL_MAX_IO || n_outputs < 1 || n_outputs > SL_MAX_IO) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "the model has %" G_GSIZE_FORMAT " inputs and %" G_GSIZE_FORMAT
-                 " outputs; expected 1 to %d each",
-                 (gsize) n_inputs, (gsize) n_outputs, SL_MAX_IO);
-    return FALSE;
-  }
+  if (n_inputs < 1 || n_inputs > SL_MAX_IO || n_outputs < 1 || n_outputs > SL_MAX_IO)
+    return sl_fail (error, SL_ERROR_LIMIT,
+                    "the model has %" G_GSIZE_FORMAT " inputs and %" G_GSIZE_FORMAT
+                    " outputs; expected 1 to %d each",
+                    (gsize) n_inputs, (gsize) n_outputs, SL_MAX_IO);
   for (; edges->n_inputs < n_inputs; edges->n_inputs++, model->n_inputs++)
     if (!read_edge (model, FALSE, edges->n_inputs, &edges->inputs[edges->n_inputs], error))
       return FALSE;
@@ -349,9 +343,8 @@ settle (gpointer data, SlRuntimeEdges *edges, GError **error)
     tensor->bytes = elements * sl_dtype_size (tensor->dtype);
     zeros[i] = sl_tensor_buffer_new (tensor->bytes);
     if (zeros[i] == NULL)
-      g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                   "no memory for %" G_GSIZE_FORMAT " bytes of input '%s'", tensor->bytes,
-                   tensor->name);
+      sl_fail (error, SL_ERROR_LIMIT, "no memory for %" G_GSIZE_FORMAT " bytes of input '%s'",
+               tensor->bytes, tensor->name);
     good =
       zeros[i] != NULL
       && sl_ort_good (model->ort, make_value (model->ort, tensor, zeros[i], &values[i]), error);

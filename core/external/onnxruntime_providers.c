@@ -11,7 +11,7 @@
 
 #include "core/base/printable.h"
 #include "core/external/runtime.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /**
  * Provider:
@@ -111,8 +111,8 @@ check_listed (const SlOrt *ort, const Provider *provider, GError **error)
   }
   sl_ort_good (ort, ort->api.release_providers (names, n), NULL);
   if (!listed)
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+    sl_fail (
+      error, SL_ERROR_UNSUPPORTED,
       "provider=%s: this library was built with %s; expected one with %s: install its vendor's build of ONNX Runtime and name its library in "
       "SIGHTLINE_ONNXRUNTIME",
       provider->name, text->str, provider->own);
@@ -159,11 +159,8 @@ append_exported (const SlOrt *ort, const Provider *provider, SlOrtOptions *optio
 {
   SlOrtStatus *(*append) (SlOrtOptions * options, uint32_t flags);
   void *function = dlsym (ort->handle, provider->exported);
-  if (function == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "it lacks the function %s",
-                 provider->exported);
-    return FALSE;
-  }
+  if (function == NULL)
+    return sl_fail (error, SL_ERROR_UNSUPPORTED, "it lacks the function %s", provider->exported);
   memcpy (&append, &function, sizeof function);
   return sl_ort_good (ort, append (options, 0), error);
 }
@@ -220,11 +217,10 @@ sl_ort_append_providers (const SlOrt *ort, SlOrtOptions *options, const SlBacken
   }
   if (stated.keys->len > 0) {
     g_autofree char *key = sl_printable (stated.keys->pdata[0], SL_PRINTABLE_NAME);
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "provider-options: nothing takes %s; expected options of a provider that is stated and has some, or such as begin with session.",
       key);
-    return FALSE;
   }
   *device = title->len > 0 ? g_strdup (title->str) : g_strdup ("CPU");
   return TRUE;

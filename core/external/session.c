@@ -10,7 +10,7 @@
 #include "core/base/printable.h"
 #include "core/external/library.h"
 #include "core/external/runtime.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 struct _SlExternalModel
 {
@@ -71,20 +71,18 @@ sl_external_model_new (const SlExternalRequest *request, GError **error)
 SlExternalModel *
 sl_external_model_ref (SlExternalModel *model)
 {
-  g_mutex_lock (&lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&lock);
   model->refs++;
-  g_mutex_unlock (&lock);
   return model;
 }
 
 SlExternalModel *
 sl_external_model_find_shared (const char *identity)
 {
-  g_mutex_lock (&lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&lock);
   SlExternalModel *model = shared != NULL ? g_hash_table_lookup (shared, identity) : NULL;
   if (model != NULL)
     model->refs++;
-  g_mutex_unlock (&lock);
   return model;
 }
 
@@ -96,14 +94,13 @@ sl_external_model_share (SlExternalModel *model, const char *identity)
     sl_external_model_unref (model);
     return other;
   }
-  g_mutex_lock (&lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&lock);
   if (shared == NULL)
     shared = g_hash_table_new (g_str_hash, g_str_equal);
   if (!g_hash_table_contains (shared, identity)) {
     model->identity = g_strdup (identity);
     g_hash_table_insert (shared, model->identity, model);
   }
-  g_mutex_unlock (&lock);
   return model;
 }
 
@@ -157,9 +154,8 @@ add_edge (SlGraph *graph, const SlTensor *edge, GError **error)
       || !g_size_checked_mul (&tensor.bytes, elements, sl_dtype_size (edge->dtype))
       || tensor.bytes == 0 || tensor.bytes > sl_graph_limit (graph)) {
     g_autofree char *text = sl_tensor_describe (edge);
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "tensor '%s' is %s; expected 1 to %" G_GSIZE_FORMAT " bytes", shown, text,
-                 sl_graph_limit (graph));
+    sl_fail (error, SL_ERROR_LIMIT, "tensor '%s' is %s; expected 1 to %" G_GSIZE_FORMAT " bytes",
+             shown, text, sl_graph_limit (graph));
     return -1;
   }
   tensor.name = sl_arena_strndup (sl_graph_arena (graph), shown, strlen (shown));
@@ -183,10 +179,8 @@ sl_external_model_skeleton (SlExternalModel *model, const SlTensor *inputs, SlGr
   for (guint i = 0; i < edges.n_inputs; i++)
     if ((in[i] = add_edge (graph, &edges.inputs[i], error)) < 0)
       return FALSE;
-  if (!model->row->settle (model->model, &edges, error)) {
-    g_prefix_error (error, "%s: ", model->title);
-    return FALSE;
-  }
+  if (!model->row->settle (model->model, &edges, error))
+    return sl_fail_prefix (error, "%s: ", model->title);
   for (guint i = 0; i < edges.n_outputs; i++)
     if ((out[i] = add_edge (graph, &edges.outputs[i], error)) < 0)
       return FALSE;
@@ -204,11 +198,10 @@ check_edge (const SlExternalModel *model, const char *what, guint i, const SlTen
   if (same)
     return TRUE;
   g_autofree char *expected = sl_tensor_describe (ours), *got = sl_tensor_describe (theirs);
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_SHAPE,
+  return sl_fail (
+    error, SL_ERROR_SHAPE,
     "%s: %s %u '%s': expected %s, got %s: the two read the model differently; use " SL_BACKEND_OURS,
     model->title, what, i, ours->name, expected, got);
-  return FALSE;
 }
 
 /* (nullable): the input of @graph, or the constant that one became, which the runtime calls @name.
@@ -280,12 +273,10 @@ match_inputs (SlExternalSession *session, const SlGraph *graph, SlRuntimeEdges *
     gint32 index = (gint32) find_place (places, n, i);
     const SlTensor *ours = all ? sl_graph_declared_input_tensor (graph, (guint) index)
                                : find_by_name (graph, theirs->inputs[i].name, &index);
-    if (ours == NULL) {
-      g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-                   "%s: its input %u '%s' is none of the %u that are stated here",
-                   session->model->title, i, theirs->inputs[i].name, n);
-      return FALSE;
-    }
+    if (ours == NULL)
+      return sl_fail (error, SL_ERROR_SHAPE,
+                      "%s: its input %u '%s' is none of the %u that are stated here",
+                      session->model->title, i, theirs->inputs[i].name, n);
     if (!check_input (session, i, ours, error))
       return FALSE;
     taken += index >= 0;
@@ -296,9 +287,8 @@ match_inputs (SlExternalSession *session, const SlGraph *graph, SlRuntimeEdges *
   }
   if (taken == n)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "%s: it takes %u of the model's %u inputs",
-               session->model->title, taken, n);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_SHAPE, "%s: it takes %u of the model's %u inputs",
+                  session->model->title, taken, n);
 }
 
 static gboolean
@@ -308,11 +298,9 @@ match_outputs (SlExternalSession *session, const SlGraph *graph, SlRuntimeEdges 
   const SlRuntimeEdges *theirs = &session->model->edges;
   const guint8 *places;
   const gint32 *outputs = sl_graph_all_outputs (graph, &session->n_outputs, &places);
-  if (theirs->n_outputs != session->n_outputs) {
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "%s: expected %u outputs, got %u",
-                 session->model->title, session->n_outputs, theirs->n_outputs);
-    return FALSE;
-  }
+  if (theirs->n_outputs != session->n_outputs)
+    return sl_fail (error, SL_ERROR_SHAPE, "%s: expected %u outputs, got %u", session->model->title,
+                    session->n_outputs, theirs->n_outputs);
   for (guint i = 0; i < theirs->n_outputs; i++) {
     session->to[i] = find_place (places, session->n_outputs, i);
     const SlTensor *ours = sl_graph_tensor (graph, outputs[session->to[i]]);

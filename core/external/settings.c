@@ -5,7 +5,7 @@
 #include "core/base/build_selection.h"
 #include "core/base/printable.h"
 #include "core/external/library.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 static gboolean
 is_set (const char *text)
@@ -28,11 +28,10 @@ check_options (const char *options, GError **error)
     if (equals != NULL && equals > pairs[i])
       continue;
     g_autofree char *shown = sl_printable (pairs[i], SL_PRINTABLE_MESSAGE);
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "provider-options: expected KEY=VALUE with ',' between, such as device_id=0, got '%s'",
       shown);
-    return FALSE;
   }
   return TRUE;
 }
@@ -44,10 +43,9 @@ check_use (const char *option, const char *value, const char *backend, gboolean 
   if (!is_set (value) || used)
     return TRUE;
   g_autofree char *shown = sl_printable (value, SL_PRINTABLE_MESSAGE);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "%s=%s goes with backend=%s or auto; state that, or leave %s away", option, shown,
-               backend, option);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT,
+                  "%s=%s goes with backend=%s or auto; state that, or leave %s away", option, shown,
+                  backend, option);
 }
 
 gboolean
@@ -57,22 +55,19 @@ sl_backend_settings_check (const SlBackendSettings *settings, GError **error)
                  either = is_given (settings, SL_BACKEND_AUTO);
   if (!ours && !either && sl_runtime_find (settings->backend) == NULL) {
     g_autofree char *shown = sl_printable (settings->backend, SL_PRINTABLE_MESSAGE);
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT, "backend=%s: expected " SL_BACKEND_NAMES "%s", shown,
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT, "backend=%s: expected " SL_BACKEND_NAMES "%s", shown,
       SL_KEEPS (runtime, onnxruntime)
         ? ""
         : "; the runtimes of others are left out of this build, by meson's option runtimes");
-    return FALSE;
   }
   SlPrecision precision;
   if (!sl_precision_parse (settings->precision, &precision, error))
     return FALSE;
-  if (precision != SL_PRECISION_FLOAT && !ours && !either) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "precision=%s goes with backend=sightline or auto; leave one of them away",
-                 settings->precision);
-    return FALSE;
-  }
+  if (precision != SL_PRECISION_FLOAT && !ours && !either)
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "precision=%s goes with backend=sightline or auto; leave one of them away",
+                    settings->precision);
   return check_options (settings->options, error)
          && check_use ("provider", settings->provider, "onnxruntime",
                        either || is_given (settings, "onnxruntime"), error)

@@ -13,7 +13,7 @@
 
 #include "core/base/printable.h"
 #include "core/external/runtime.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 typedef struct TfModel TfModel;
 typedef struct TfOptions TfOptions;
@@ -168,9 +168,9 @@ open_library (void *handle, const char **version, GError **error)
   *version = library->version ();
   if (g_ascii_strtoull (*version, NULL, 10) >= 2)
     return g_steal_pointer (&library);
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-               "TensorFlow Lite %s does not do: expected 2.0 or newer: install that", *version);
-  return NULL;
+  return sl_fail_null (error, SL_ERROR_UNSUPPORTED,
+                       "TensorFlow Lite %s does not do: expected 2.0 or newer: install that",
+                       *version);
 }
 
 static void
@@ -210,11 +210,10 @@ open_delegate (Model *model, const char *path, GError **error)
     const char *said = dlerror ();
     g_autofree char *shown = sl_printable (said != NULL ? said : "", SL_PRINTABLE_MESSAGE),
                     *name = sl_printable (path, SL_PRINTABLE_MESSAGE);
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+    return sl_fail (
+      error, SL_ERROR_UNSUPPORTED,
       "the delegate %s cannot be opened: %s: install the library of the device's vendor, or state delegate=PATH",
       name, shown);
-    return FALSE;
   }
   model->delegate = g_strdup (path);
   if (sl_runtime_find_functions (handle, plugin_functions, G_N_ELEMENTS (plugin_functions),
@@ -243,9 +242,7 @@ fail (const Runner *runner, const char *what, GError **error)
 {
   g_autofree char *said = sl_printable (runner->said, SL_PRINTABLE_MESSAGE);
   g_strchomp (said);
-  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s%s%s", what, said[0] != '\0' ? ": " : "",
-               said);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_BACKEND, "%s%s%s", what, said[0] != '\0' ? ": " : "", said);
 }
 
 static gboolean
@@ -265,9 +262,7 @@ make_delegate (Runner *runner, GError **error)
   const char *said = g_private_get (&last_report);
   g_autofree char *shown =
     sl_printable (said != NULL ? said : "it does not say why", SL_PRINTABLE_MESSAGE);
-  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "the delegate %s refuses: %s", model->delegate,
-               shown);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_BACKEND, "the delegate %s refuses: %s", model->delegate, shown);
 }
 
 /* Inputs that are open in the file, as @edges have them. */
@@ -341,12 +336,10 @@ read_tensor (Model *model, guint place, const TfTensor *from, SlTensor *tensor, 
   for (guint i = 0; i < SL_DTYPE_COUNT && type != 0; i++)
     if (types[i] == type)
       tensor->dtype = (SlDtype) i;
-  if (tensor->dtype == SL_DTYPE_INVALID || rank < 0 || rank > SL_MAX_RANK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "a tensor has elements of type %d and %d dimensions, which is not supported", type,
-                 (int) rank);
-    return FALSE;
-  }
+  if (tensor->dtype == SL_DTYPE_INVALID || rank < 0 || rank > SL_MAX_RANK)
+    return sl_fail (error, SL_ERROR_UNSUPPORTED,
+                    "a tensor has elements of type %d and %d dimensions, which is not supported",
+                    type, (int) rank);
   const TfQuantization quantization = library->quantization (from);
   tensor->rank = (guint) rank;
   for (int32_t i = 0; i < rank; i++)
@@ -367,12 +360,10 @@ read_edges (Model *model, const Runner *runner, SlRuntimeEdges *edges, GError **
   const Library *library = model->library;
   const int32_t n_inputs = library->count_inputs (runner->interpreter),
                 n_outputs = library->count_outputs (runner->interpreter);
-  if (n_inputs < 1 || n_inputs > SL_MAX_IO || n_outputs < 1 || n_outputs > SL_MAX_IO) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "the model has %d inputs and %d outputs; expected 1 to %d each", (int) n_inputs,
-                 (int) n_outputs, SL_MAX_IO);
-    return FALSE;
-  }
+  if (n_inputs < 1 || n_inputs > SL_MAX_IO || n_outputs < 1 || n_outputs > SL_MAX_IO)
+    return sl_fail (error, SL_ERROR_LIMIT,
+                    "the model has %d inputs and %d outputs; expected 1 to %d each", (int) n_inputs,
+                    (int) n_outputs, SL_MAX_IO);
   for (guint i = 0; i < (guint) (n_inputs + n_outputs); i++) {
     const gboolean output = i >= (guint) n_inputs;
     const guint k = output ? i - (guint) n_inputs : i;
@@ -409,7 +400,7 @@ load (gpointer library, const SlExternalRequest *request, SlRuntimeEdges *edges,
   if (good)
     model->model = model->library->model_create (data, size);
   if (good && model->model == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "the file is refused");
+    sl_fail (error, SL_ERROR_BACKEND, "the file is refused");
     good = FALSE;
   }
   /* What is at the edges, an interpreter knows. */
@@ -450,10 +441,9 @@ check_bytes (const Library *library, const TfTensor *tensor, const SlTensor *our
   const gsize bytes = library->bytes (tensor);
   if (bytes == ours->bytes)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-               "tensor '%s': expected %" G_GSIZE_FORMAT " bytes, got %" G_GSIZE_FORMAT, ours->name,
-               ours->bytes, bytes);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_SHAPE,
+                  "tensor '%s': expected %" G_GSIZE_FORMAT " bytes, got %" G_GSIZE_FORMAT,
+                  ours->name, ours->bytes, bytes);
 }
 
 static gpointer

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "core/graph/tensor.h"
 
 /* Filesystems stamp files with the time of the last timer tick, up to 10 ms ago: two writes within
@@ -114,10 +114,9 @@ read_range (const SlFileImage *image, gsize from, gsize to, GError **error)
     if (n > 0)
       from += (gsize) n;
     else if (n == 0 || errno != EINTR) {
-      g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-                   "cannot read byte %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT ": %s", from,
-                   image->size, n == 0 ? "the file was cut short" : g_strerror (errno));
-      return FALSE;
+      return sl_fail (error, SL_ERROR_OPEN,
+                      "cannot read byte %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT ": %s", from,
+                      image->size, n == 0 ? "the file was cut short" : g_strerror (errno));
     }
   }
   return TRUE;
@@ -158,8 +157,8 @@ fill (SlFileImage *image, gboolean *torn, GError **error)
     return TRUE;
   }
   if (*torn)
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_OPEN,
+    sl_fail (
+      error, SL_ERROR_OPEN,
       "the file was written to while it was read; write a new file beside it and rename that");
   else
     g_propagate_error (error, g_steal_pointer (&failed));
@@ -174,11 +173,9 @@ allocate (SlFileImage *image, GError **error)
   image->mapped = (image->size + SL_TENSOR_PADDING + image->page - 1) / image->page * image->page;
   void *data =
     mmap (NULL, image->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (data == MAP_FAILED) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "no memory for the %" G_GSIZE_FORMAT " bytes of the file", image->size);
-    return FALSE;
-  }
+  if (data == MAP_FAILED)
+    return sl_fail (error, SL_ERROR_LIMIT,
+                    "no memory for the %" G_GSIZE_FORMAT " bytes of the file", image->size);
   image->data = data;
   image->pages = g_new0 (guint8, image->mapped / image->page);
   return TRUE;
@@ -200,10 +197,8 @@ sl_file_image_new (int fd, SlFileStamp *stamp, gboolean *torn, GError **error)
   image->products = g_array_new (FALSE, FALSE, sizeof (Product));
   g_array_set_clear_func (image->products, clear_product);
   *torn = FALSE;
-  if (!stamp_of (fd, &image->stamp)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s", g_strerror (errno));
-    return NULL;
-  }
+  if (!stamp_of (fd, &image->stamp))
+    return sl_fail_null (error, SL_ERROR_OPEN, "%s", g_strerror (errno));
   if (!allocate (image, error) || !fill (image, torn, error))
     return NULL;
   *stamp = image->stamp;
@@ -304,9 +299,8 @@ sl_file_image_checksum (SlFileImage *image, GChecksumType type, gsize *size, GEr
   *size = image->size;
   if (at == image->size && unchanged (image))
     return g_strdup (g_checksum_get_string (sum));
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-               "the model file has changed since it was loaded; load the model again");
-  return NULL;
+  return sl_fail_null (error, SL_ERROR_OPEN,
+                       "the model file has changed since it was loaded; load the model again");
 }
 
 /* One past the last page of those from @first on whose flags under @mask are @flags. */
@@ -361,19 +355,17 @@ bring_back (SlFileImage *image, GError **error)
     return TRUE;
   for (gsize i = 0; i < n; i++)
     image->pages[i] |= (image->pages[i] & (PAGE_SPARE | PAGE_KEPT)) == PAGE_SPARE ? PAGE_GONE : 0;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_OPEN,
+  return sl_fail (
+    error, SL_ERROR_OPEN,
     "the model file has changed since it was loaded, and its weights are needed once more; load the model again");
-  return FALSE;
 }
 
 gboolean
 sl_file_image_use (SlFileImage *image, GError **error)
 {
-  g_mutex_lock (&image->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&image->lock);
   const gboolean good = bring_back (image, error);
   image->users += good;
-  g_mutex_unlock (&image->lock);
   return good;
 }
 
@@ -399,12 +391,11 @@ flag (SlFileImage *image, const void *data, gsize bytes, guint8 flags)
   const gboolean spare = flags == PAGE_SPARE;
   if (!find_pages (image, data, bytes, spare, &first, &end))
     return;
-  g_mutex_lock (&image->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&image->lock);
   for (gsize i = first; i < end; i++)
     image->pages[i] |= flags;
   if (spare && image->users == 1)
     give_back (image, first, end);
-  g_mutex_unlock (&image->lock);
 }
 
 void
@@ -428,20 +419,18 @@ sl_file_image_spare_rest (SlFileImage *image)
 void
 sl_file_image_done (SlFileImage *image)
 {
-  g_mutex_lock (&image->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&image->lock);
   image->users--;
   if (image->users == 0)
     give_back (image, 0, image->mapped / image->page);
-  g_mutex_unlock (&image->lock);
 }
 
 gsize
 sl_file_image_resident (SlFileImage *image)
 {
   gsize pages = 0;
-  g_mutex_lock (&image->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&image->lock);
   for (gsize i = 0; i < image->mapped / image->page; i++)
     pages += (image->pages[i] & PAGE_GONE) == 0;
-  g_mutex_unlock (&image->lock);
   return pages * image->page;
 }

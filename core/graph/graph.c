@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/base/build_selection.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "core/graph/graph_private.h"
 
 SlGraph *
@@ -61,11 +61,10 @@ sl_graph_share (SlGraph *graph, const char *identity)
 SlGraph *
 sl_graph_find_shared (const char *identity)
 {
-  g_mutex_lock (&shared_mutex);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&shared_mutex);
   SlGraph *graph = shared != NULL ? g_hash_table_lookup (shared, identity) : NULL;
   if (graph != NULL)
     sl_graph_ref (graph);
-  g_mutex_unlock (&shared_mutex);
   return graph;
 }
 
@@ -75,13 +74,12 @@ drop_reference (SlGraph *graph)
 {
   if (graph->identity == NULL)
     return g_atomic_ref_count_dec (&graph->refs);
-  g_mutex_lock (&shared_mutex);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&shared_mutex);
   const gboolean last = g_atomic_ref_count_dec (&graph->refs);
   if (last)
     g_hash_table_remove (shared, graph->identity);
   if (last && g_hash_table_size (shared) == 0)
     g_clear_pointer (&shared, g_hash_table_unref);
-  g_mutex_unlock (&shared_mutex);
   return last;
 }
 
@@ -142,10 +140,9 @@ sl_graph_batch_input (const SlGraph *graph, SlTensor *tensor, GError **error)
       return TRUE;
   }
   g_autofree char *text = sl_tensor_describe (tensor);
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-               "input '%s' is %s; expected a first dimension of 1, for a batch of %u", tensor->name,
-               text, n);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_UNSUPPORTED,
+                  "input '%s' is %s; expected a first dimension of 1, for a batch of %u",
+                  tensor->name, text, n);
 }
 
 void
@@ -196,13 +193,12 @@ sl_graph_add_tensor (SlGraph *graph, const SlTensor *tensor, GError **error)
 {
   g_return_val_if_fail (!graph->prepared, -1);
   if (graph->tensors->len >= SL_MAX_TENSORS) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "more than %d tensors", SL_MAX_TENSORS);
+    sl_fail (error, SL_ERROR_LIMIT, "more than %d tensors", SL_MAX_TENSORS);
     return -1;
   }
   if (tensor->rank > SL_MAX_RANK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "tensor '%s' has %u dimensions; at most %d are supported", tensor->name,
-                 tensor->rank, SL_MAX_RANK);
+    sl_fail (error, SL_ERROR_LIMIT, "tensor '%s' has %u dimensions; at most %d are supported",
+             tensor->name, tensor->rank, SL_MAX_RANK);
     return -1;
   }
   g_array_append_vals (graph->tensors, tensor, 1);
@@ -219,10 +215,8 @@ check_indices (const SlGraph *graph, const char *what, const gint32 *indices, gu
   for (guint i = 0; i < n; i++) {
     if (indices[i] >= lowest && indices[i] < (gint32) graph->tensors->len)
       continue;
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "%s %u is tensor %d; the model has tensors 0..%d", what, i, indices[i],
-                 (gint) graph->tensors->len - 1);
-    return FALSE;
+    return sl_fail (error, SL_ERROR_FORMAT, "%s %u is tensor %d; the model has tensors 0..%d", what,
+                    i, indices[i], (gint) graph->tensors->len - 1);
   }
   return TRUE;
 }
@@ -237,10 +231,9 @@ check_arity (const SlOp *op, guint index, guint n_inputs, guint n_outputs, GErro
   g_autofree char *outputs = op->n_outputs == most
                                ? g_strdup_printf ("%u", most)
                                : g_strdup_printf ("%u to %u", op->n_outputs, most);
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-               "node %u %s: expected %u to %u inputs and %s outputs, got %u and %u", index,
-               op->name, op->min_inputs, op->max_inputs, outputs, n_inputs, n_outputs);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_FORMAT,
+                  "node %u %s: expected %u to %u inputs and %s outputs, got %u and %u", index,
+                  op->name, op->min_inputs, op->max_inputs, outputs, n_inputs, n_outputs);
 }
 
 gboolean
@@ -251,22 +244,16 @@ sl_graph_add_node (SlGraph *graph, SlOpType type, guint index, const gint32 *inp
   g_return_val_if_fail (type > SL_OP_INVALID && type < SL_OP_COUNT, FALSE);
   const SlOp *op = sl_op_get (type);
 
-  if (op == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "node %u: operator %s " SL_LEFT_OUT, index,
-                 sl_op_name (type));
-    return FALSE;
-  }
-  if (graph->nodes->len >= SL_MAX_NODES) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "more than %d nodes", SL_MAX_NODES);
-    return FALSE;
-  }
+  if (op == NULL)
+    return sl_fail (error, SL_ERROR_UNSUPPORTED, "node %u: operator %s " SL_LEFT_OUT, index,
+                    sl_op_name (type));
+  if (graph->nodes->len >= SL_MAX_NODES)
+    return sl_fail (error, SL_ERROR_LIMIT, "more than %d nodes", SL_MAX_NODES);
   if (!check_arity (op, index, n_inputs, n_outputs, error))
     return FALSE;
   if (!check_indices (graph, "input", inputs, n_inputs, -1, error)
-      || !check_indices (graph, "output", outputs, n_outputs, 0, error)) {
-    g_prefix_error (error, "node %u %s: ", index, op->name);
-    return FALSE;
-  }
+      || !check_indices (graph, "output", outputs, n_outputs, 0, error))
+    return sl_fail_prefix (error, "node %u %s: ", index, op->name);
   SlNode node = { .op = type, .index = index, .n_inputs = n_inputs, .n_outputs = n_outputs };
   node.inputs = sl_arena_memdup (graph->arena, inputs, n_inputs * sizeof inputs[0]);
   node.outputs = sl_arena_memdup (graph->arena, outputs, n_outputs * sizeof outputs[0]);
@@ -295,12 +282,10 @@ sl_graph_set_io (SlGraph *graph, const gint32 *inputs, guint n_inputs, const gin
                  guint n_outputs, GError **error)
 {
   g_return_val_if_fail (!graph->prepared, FALSE);
-  if (n_inputs < 1 || n_inputs > SL_MAX_IO || n_outputs < 1 || n_outputs > SL_MAX_IO) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "the model has %u inputs and %u outputs; expected 1 to %d of each", n_inputs,
-                 n_outputs, SL_MAX_IO);
-    return FALSE;
-  }
+  if (n_inputs < 1 || n_inputs > SL_MAX_IO || n_outputs < 1 || n_outputs > SL_MAX_IO)
+    return sl_fail (error, SL_ERROR_LIMIT,
+                    "the model has %u inputs and %u outputs; expected 1 to %d of each", n_inputs,
+                    n_outputs, SL_MAX_IO);
   if (!check_indices (graph, "model input", inputs, n_inputs, 0, error)
       || !check_indices (graph, "model output", outputs, n_outputs, 0, error))
     return FALSE;
@@ -553,12 +538,11 @@ gpointer
 sl_graph_attach (SlGraph *graph, gpointer (*make) (void), GDestroyNotify destroy)
 {
   static GMutex mutex;
-  g_mutex_lock (&mutex);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&mutex);
   if (graph->attachment == NULL) {
     graph->attachment = make ();
     graph->destroy_attachment = destroy;
   }
-  g_mutex_unlock (&mutex);
   return graph->attachment;
 }
 
@@ -581,13 +565,11 @@ sl_graph_set_whole (SlGraph *graph, const char *runtime, GError **error)
   gsize total = 0;
   for (guint i = 0; i < graph->tensors->len; i++)
     if (!g_size_checked_add (&total, total, g_array_index (graph->tensors, SlTensor, i).bytes)
-        || total > graph->limit) {
-      g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                   "its inputs and outputs take more than %" G_GSIZE_FORMAT
-                   " bytes; raise tensor-limit",
-                   graph->limit);
-      return FALSE;
-    }
+        || total > graph->limit)
+      return sl_fail (error, SL_ERROR_LIMIT,
+                      "its inputs and outputs take more than %" G_GSIZE_FORMAT
+                      " bytes; raise tensor-limit",
+                      graph->limit);
   graph->whole = runtime;
   graph->prepared = TRUE;
   return TRUE;

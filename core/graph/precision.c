@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/base/printable.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 static const char *const names[] = {
   [SL_PRECISION_FLOAT] = "float", [SL_PRECISION_BF16] = "bf16", [SL_PRECISION_FP16] = "fp16"
@@ -22,9 +22,7 @@ sl_precision_parse (const char *text, SlPrecision *precision, GError **error)
       return TRUE;
     }
   g_autofree char *shown = sl_printable (text, SL_PRINTABLE_MESSAGE);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "precision=%s: expected " SL_PRECISION_NAMES,
-               shown);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT, "precision=%s: expected " SL_PRECISION_NAMES, shown);
 }
 
 const char *

@@ -4,7 +4,6 @@
  * only a constant condition can be planned for; such a node is folded away while the graph is
  * prepared.
  */
-#include <string.h>
 
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What operator rows share: messages, operand checks, shapes, sliding windows. */
+#include "core/base/fail.h"
 #include "core/ops/ops.h"
 
 #include <math.h>
@@ -15,9 +16,8 @@ sl_node_error (GError **error, const SlNode *node, SlError code, const char *for
   va_start (args, format);
   g_autofree char *text = g_strdup_vprintf (format, args);
   va_end (args);
-  g_set_error (error, SL_ERROR, code, "node %u %s '%s': %s", node->index, sl_op_name (node->op),
-               node->name, text);
-  return FALSE;
+  return sl_fail (error, code, "node %u %s '%s': %s", node->index, sl_op_name (node->op),
+                  node->name, text);
 }
 
 gboolean

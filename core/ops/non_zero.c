@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * NON_ZERO: where elements are not 0, in order: a row of coordinates for each dimension of the
- * input, a column for each element that there is. How many are not 0 is known when it runs, so the
- * columns behind the last one are open: -1.
+ * NON_ZERO: the coordinates of elements other than 0, in order. The output has a row for each
+ * dimension of the input and a column for each of its elements. The number of elements other than 0
+ * is known only at run time; the remaining columns are -1.
  */
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"

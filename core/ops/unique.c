@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * UNIQUE: the different elements of a vector, in order or as they come first; where each is first;
- * for each element of the input which it is; how often each is there. How many there are is known
- * when it runs, so all have a place for each element of the input: behind the last one elements and
- * counts are 0, and places are open: -1. Elements that are no number differ from each other.
+ * UNIQUE: the distinct elements of a vector, sorted or in order of appearance; the index of each
+ * one's first appearance; for each input element the index of its value; the count of each. The
+ * number of distinct elements is known only at run time, so outputs are as long as the input. The
+ * rest of elements and counts is 0, that of indices -1. NaNs count as distinct.
  */
 #include <stdlib.h>
 #include <string.h>

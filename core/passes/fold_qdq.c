@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * DEQUANTIZE, an operator, QUANTIZE: models that state quantisation so mean the operator on codes.
- * It takes the codes and makes codes, as TensorFlow Lite's quantised models have it; the bias of a
- * layer becomes int32 of its scale, and what is left of it. Results are within a code of the long
- * way, which rounds to float in between. Operators that keep codes move only where both sides are
- * quantised alike.
+ * DEQUANTIZE, an operator, QUANTIZE become the operator on quantised values, as in TensorFlow
+ * Lite's quantised models. The bias of a layer becomes int32 of its scale; what is left of it is
+ * added apart. Results differ by at most one step from those with the float rounding in between.
+ * Operators that only move values need the same quantisation on both sides.
  */
 #include <float.h>
 #include <math.h>

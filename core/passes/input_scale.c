@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a model does with its pixels itself: a factor, as of Keras' Rescaling, or a normalisation by
- * mean and standard deviation. Found before the passes, which fold it into weights.
+ * Finds how a model scales its own pixels, by a factor, as Keras' Rescaling, or by mean and
+ * standard deviation. It runs before the passes, which fold this into weights.
  */
 #include <math.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "core/graph/graph_private.h"
 #include "core/graph/lifetimes.h"
 #include "core/ops/ops.h"
@@ -40,23 +40,19 @@ finish_tensor (const SlGraph *graph, const char *role, SlTensor *tensor, GError 
     if (tensor->dims[i] >= 1)
       continue;
     g_autofree char *text = sl_tensor_describe (tensor);
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+    return sl_fail (
+      error, SL_ERROR_UNSUPPORTED,
       "%s '%s' is %s: dynamic or empty shapes are not supported; export the model with a fixed shape",
       role, tensor->name, text);
-    return FALSE;
   }
-  if (sl_dtype_size (tensor->dtype) == 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s '%s' has no known element type", role,
-                 tensor->name);
-    return FALSE;
-  }
+  if (sl_dtype_size (tensor->dtype) == 0)
+    return sl_fail (error, SL_ERROR_UNSUPPORTED, "%s '%s' has no known element type", role,
+                    tensor->name);
   if (!measure (tensor) || tensor->bytes > graph->limit) {
     g_autofree char *text = sl_tensor_describe (tensor);
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "%s '%s' is %s: over the limit of %" G_GSIZE_FORMAT " bytes" RAISE_LIMIT, role,
-                 tensor->name, text, graph->limit);
-    return FALSE;
+    return sl_fail (error, SL_ERROR_LIMIT,
+                    "%s '%s' is %s: over the limit of %" G_GSIZE_FORMAT " bytes" RAISE_LIMIT, role,
+                    tensor->name, text, graph->limit);
   }
   return TRUE;
 }
@@ -74,11 +70,9 @@ start_tensors (SlGraph *graph, GByteArray *defined, GError **error)
   }
   for (guint i = 0; i < graph->n_inputs; i++) {
     SlTensor *tensor = &g_array_index (graph->tensors, SlTensor, graph->inputs[i]);
-    if (defined->data[graph->inputs[i]]) {
-      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                   "model input %u '%s' is a constant or listed twice", i, tensor->name);
-      return FALSE;
-    }
+    if (defined->data[graph->inputs[i]])
+      return sl_fail (error, SL_ERROR_FORMAT, "model input %u '%s' is a constant or listed twice",
+                      i, tensor->name);
     if (!finish_tensor (graph, "input", tensor, error))
       return FALSE;
     defined->data[graph->inputs[i]] = 1;
@@ -115,10 +109,8 @@ finish_node_outputs (SlGraph *graph, const SlNode *node, GByteArray *defined, GE
                             "output %u, tensor %d '%s', already has a producer or is a constant", i,
                             node->outputs[i], tensor->name);
     defined->data[node->outputs[i]] = 1;
-    if (!finish_tensor (graph, "tensor", tensor, error)) {
-      g_prefix_error (error, "node %u %s: ", node->index, sl_op_name (node->op));
-      return FALSE;
-    }
+    if (!finish_tensor (graph, "tensor", tensor, error))
+      return sl_fail_prefix (error, "node %u %s: ", node->index, sl_op_name (node->op));
   }
   return TRUE;
 }
@@ -198,8 +190,7 @@ check_memory (const SlGraph *graph, GError **error)
   }
   if (node != NULL)
     return sl_node_error (error, node, SL_ERROR_LIMIT, "%s", text);
-  g_set_error_literal (error, SL_ERROR, SL_ERROR_LIMIT, text);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_LIMIT, "%s", text);
 }
 
 /* Whether @tensor, a bias, adds nothing. */
@@ -298,10 +289,8 @@ verify (SlGraph *graph, guint *folded, GError **error)
   g_byte_array_set_size (defined, graph->tensors->len);
   memset (defined->data, 0, defined->len);
 
-  if (graph->n_inputs == 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "the model names no inputs and outputs");
-    return FALSE;
-  }
+  if (graph->n_inputs == 0)
+    return sl_fail (error, SL_ERROR_FORMAT, "the model names no inputs and outputs");
   if (!start_tensors (graph, defined, error))
     return FALSE;
   for (guint i = 0; i < graph->nodes->len; i++) {
@@ -318,9 +307,8 @@ verify (SlGraph *graph, guint *folded, GError **error)
   for (guint i = 0; i < graph->n_outputs; i++) {
     if (defined->data[graph->outputs[i]])
       continue;
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "model output %u '%s' is produced by no node", i,
-                 sl_graph_output_tensor (graph, i)->name);
-    return FALSE;
+    return sl_fail (error, SL_ERROR_FORMAT, "model output %u '%s' is produced by no node", i,
+                    sl_graph_output_tensor (graph, i)->name);
   }
   return check_memory (graph, error);
 }
@@ -349,11 +337,10 @@ check_work (const SlGraph *graph, GError **error)
   const guint64 work = sl_graph_work (graph);
   if (work <= graph->work_limit)
     return TRUE;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_LIMIT,
+  return sl_fail (
+    error, SL_ERROR_LIMIT,
     "a frame takes about %.4g billion multiply-adds, or as much other work: over the limit of %.4g" RAISE_WORK_LIMIT,
     (gdouble) work / 1e9, (gdouble) graph->work_limit / 1e9);
-  return FALSE;
 }
 
 /* No kernel reads 8-bit weights under floats: a graph without room for float ones may not run. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/base/printable.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "core/graph/lifetimes.h"
 
 const char *
@@ -276,11 +276,9 @@ plan_memory (SlSession *session, GError **error)
   session->stats.arena_lower_bound = plan.lower_bound;
   session->stats.in_place_nodes = plan.in_place;
   session->block = sl_tensor_buffer_new (plan.bytes);
-  if (session->block == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "no memory for %" G_GSIZE_FORMAT " bytes of intermediate tensors", plan.bytes);
-    return FALSE;
-  }
+  if (session->block == NULL)
+    return sl_fail (error, SL_ERROR_LIMIT,
+                    "no memory for %" G_GSIZE_FORMAT " bytes of intermediate tensors", plan.bytes);
   for (guint i = 0; i < n; i++) {
     const SlTensor *tensor = sl_graph_tensor (session->graph, (gint32) i);
     session->memory[i] = tensor->data != NULL ? (void *) tensor->data
@@ -386,23 +384,18 @@ start (SlGraph *graph, GError **error)
     sl_session_reset (session);
     return g_steal_pointer (&session);
   }
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "no memory for the model's state");
-  return NULL;
+  return sl_fail_null (error, SL_ERROR_LIMIT, "no memory for the model's state");
 }
 
 SlSession *
 sl_session_new_full (SlGraph *graph, guint threads, gboolean profile, GError **error)
 {
-  if (threads < 1 || threads > SL_MAX_THREADS) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "threads is %u; expected 1..%d", threads,
-                 SL_MAX_THREADS);
-    return NULL;
-  }
-  if (sl_graph_whole (graph) != NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "only %s runs it, see backend",
-                 sl_graph_whole (graph));
-    return NULL;
-  }
+  if (threads < 1 || threads > SL_MAX_THREADS)
+    return sl_fail_null (error, SL_ERROR_ARGUMENT, "threads is %u; expected 1..%d", threads,
+                         SL_MAX_THREADS);
+  if (sl_graph_whole (graph) != NULL)
+    return sl_fail_null (error, SL_ERROR_UNSUPPORTED, "only %s runs it, see backend",
+                         sl_graph_whole (graph));
   if (!open_backends (error))
     return NULL;
   g_autoptr (SlSession) session = start (graph, error);

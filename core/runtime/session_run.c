@@ -225,11 +225,10 @@ set_cancelled (SlSession *session, gboolean cancelled)
 void
 sl_session_cancel (SlSession *session, gboolean cancelled)
 {
-  g_mutex_lock (&link_lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&link_lock);
   set_cancelled (session, cancelled);
   if (session->linked != NULL)
     set_cancelled (session->linked, cancelled);
-  g_mutex_unlock (&link_lock);
 }
 
 gboolean
@@ -241,11 +240,10 @@ sl_session_is_cancelled (const SlSession *session)
 void
 sl_session_link (SlSession *session, SlSession *other)
 {
-  g_mutex_lock (&link_lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&link_lock);
   if (session->linked != NULL)
     set_cancelled (session->linked, FALSE);
   session->linked = other;
   if (other != NULL)
     set_cancelled (other, sl_session_is_cancelled (session));
-  g_mutex_unlock (&link_lock);
 }

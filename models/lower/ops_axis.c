@@ -712,3 +712,47 @@ lower_depth_to_space (Lower *o)
   lower_set (o, 0, lower_emit (o, o->row->type, &input, 1, &params, lower_tensor_type (o, input)),
              TRUE);
 }
+
+/* Global pools: reductions over all pixels. */
+gint32
+lower_global_pool_of (Lower *o, LowerValue *x)
+{
+  gint32 axes[SL_MAX_RANK];
+  if (o->error != NULL || x->rank < 3)
+    return lower_fail (o, SL_ERROR_SHAPE, "its input has fewer than 3 dimensions");
+  for (guint i = 0; i + 2 < x->rank; i++)
+    axes[i] = (gint32) i + 1;
+  return lower_reduce (o, o->row->type, lower_last (o, x), axes, x->rank - 2, TRUE);
+}
+
+/* The root of a sum of powers. */
+void
+lower_global_lp_pool (Lower *o)
+{
+  LowerValue *x = lower_required (o, 0);
+  const gint64 p = lower_attr_int (o, "p", 2);
+  gint32 axes[SL_MAX_RANK], input = lower_last (o, x);
+  if (o->error != NULL)
+    return;
+  if (x->rank < 3 || p < 1 || p > G_MAXINT8) {
+    lower_fail (o, SL_ERROR_UNSUPPORTED,
+                "attribute p is %" G_GINT64_FORMAT
+                " and its input has %u dimensions; expected 1 to %d, and at least 3",
+                p, x->rank, G_MAXINT8);
+    return;
+  }
+  for (guint i = 0; i + 2 < x->rank; i++)
+    axes[i] = (gint32) i + 1;
+  input = lower_unary (o, SL_OP_ABS, input);
+  if (p > 1)
+    input = lower_binary (o, SL_OP_POW, input, lower_float (o, (gfloat) p));
+  const gint32 sum = lower_reduce (o, SL_OP_SUM, input, axes, x->rank - 2, TRUE);
+  lower_set (o, 0, p > 1 ? lower_binary (o, SL_OP_POW, sum, lower_float (o, 1 / (gfloat) p)) : sum,
+             TRUE);
+}
+
+void
+lower_global_pool (Lower *o)
+{
+  lower_set (o, 0, lower_global_pool_of (o, lower_required (o, 0)), TRUE);
+}

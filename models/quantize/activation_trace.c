@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "core/passes/prepare.h"
 #include "core/runtime/session.h"
 
@@ -135,9 +135,7 @@ allocate (SlActivationTrace *tape, gint32 tensor, GError **error)
   tape->buffers[tensor] = sl_tensor_buffer_new (sl_graph_tensor (tape->graph, tensor)->bytes);
   if (tape->buffers[tensor] != NULL)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-               "not enough memory for what the model's nodes make");
-  return FALSE;
+  return sl_fail (error, SL_ERROR_LIMIT, "not enough memory for what the model's nodes make");
 }
 
 SlActivationTrace *
@@ -180,9 +178,7 @@ sl_activation_trace_run (SlActivationTrace *tape, const void *input, GError **er
     const SlStatus status = sl_session_run (piece->session, piece->inputs, piece->outputs);
     if (status == SL_STATUS_OK)
       continue;
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s",
-                 sl_session_status_text (piece->session, status));
-    return FALSE;
+    return sl_fail (error, SL_ERROR_BACKEND, "%s", sl_session_status_text (piece->session, status));
   }
   return TRUE;
 }

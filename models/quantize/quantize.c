@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/base/percentile.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "core/passes/prepare.h"
 #include "core/runtime/session.h"
 #include "models/convert.h"
@@ -110,11 +110,10 @@ check_model (const SlModel *model, GError **error)
   if (contract->n_inputs == 1 && contract->image.valid && input->dtype == SL_DTYPE_F32)
     return TRUE;
   g_autofree char *text = sl_tensor_infos_describe (contract->inputs, contract->n_inputs);
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+  return sl_fail (
+    error, SL_ERROR_UNSUPPORTED,
     "%s: takes %s; expected one picture of float32, as models have before they are quantised",
     sl_model_path (model), text);
-  return FALSE;
 }
 
 static gboolean
@@ -137,11 +136,10 @@ check_weights (const SlQuantizer *q, GError **error)
   }
   if (codes == 0 || floats > 0)
     return TRUE;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+  return sl_fail (
+    error, SL_ERROR_UNSUPPORTED,
     "%s: its %u layers have weights of 8 bits: it is quantised already; expected the float model that it was made from",
     sl_model_path (q->model), codes);
-  return FALSE;
 }
 
 static gboolean
@@ -159,8 +157,7 @@ start (Whole *whole, SlGraph *graph, guint threads, GError **error)
     whole->outputs[i] = sl_tensor_buffer_new (sl_graph_output_tensor (graph, i)->bytes);
     good = whole->outputs[i] != NULL && whole->input != NULL;
     if (!good)
-      g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                   "not enough memory for the model's inputs and outputs");
+      sl_fail (error, SL_ERROR_LIMIT, "not enough memory for the model's inputs and outputs");
   }
   return good;
 }
@@ -319,12 +316,11 @@ sl_quantizer_finish (SlQuantizer *q, GError **error)
                     : sl_weights_graph_new (
                       q->graph, what == SL_QUANTIZE_FLOAT16 ? SL_WEIGHTS_F16 : SL_WEIGHTS_I8, FALSE,
                       &q->n_quantized, error);
-  if (q->n_quantized == 0 && (error == NULL || *error == NULL)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "%s: no node of it can %s: there is nothing to quantise", sl_model_path (q->model),
-                 what == SL_QUANTIZE_ALL ? "compute with 8 bits" : "have such weights");
-    return NULL;
-  }
+  if (q->n_quantized == 0 && (error == NULL || *error == NULL))
+    return sl_fail_null (error, SL_ERROR_UNSUPPORTED,
+                         "%s: no node of it can %s: there is nothing to quantise",
+                         sl_model_path (q->model),
+                         what == SL_QUANTIZE_ALL ? "compute with 8 bits" : "have such weights");
   g_autoptr (GBytes) file = q->int8_graph != NULL
                               ? sl_tflite_write (q->int8_graph, sl_model_contract (q->model), error)
                               : NULL;
@@ -366,9 +362,7 @@ run_whole (Whole *whole, const void *tensor, GError **error)
   g_array_append_val (whole->times, took);
   if (status == SL_STATUS_OK)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s",
-               sl_session_status_text (whole->session, status));
-  return FALSE;
+  return sl_fail (error, SL_ERROR_BACKEND, "%s", sl_session_status_text (whole->session, status));
 }
 
 static void

@@ -15,7 +15,7 @@
 #include "core/base/xxh64.h"
 #include "models/file.h"
 #include "models/replay/layout.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define EXPECTED "a black box of Sightline (a .slbox file)"
 #define INFO_LARGEST 65536
@@ -36,37 +36,27 @@ typedef struct
   gsize length;
 } Section;
 
-static gboolean G_GNUC_PRINTF (3, 4) refuse (GError **error, SlError code, const char *format, ...)
-{
-  va_list args;
-  va_start (args, format);
-  g_autofree char *message = g_strdup_vprintf (format, args);
-  va_end (args);
-  g_set_error_literal (error, SL_ERROR, code, message);
-  return FALSE;
-}
-
 static gboolean
 read_header (const guint8 *data, gsize size, guint32 *sections, GError **error)
 {
   if (size < SL_BLACK_BOX_HEADER
       || memcmp (data, SL_BLACK_BOX_MAGIC, strlen (SL_BLACK_BOX_MAGIC)) != 0)
-    return refuse (error, SL_ERROR_FORMAT,
-                   "expected " EXPECTED ", got %" G_GSIZE_FORMAT " bytes of something else", size);
+    return sl_fail (error, SL_ERROR_FORMAT,
+                    "expected " EXPECTED ", got %" G_GSIZE_FORMAT " bytes of something else", size);
   if (sl_le32 (data + 8) != SL_BLACK_BOX_VERSION)
-    return refuse (
+    return sl_fail (
       error, SL_ERROR_UNSUPPORTED,
       "expected a black box of version %u, got version %u: read it with the Sightline that wrote it",
       SL_BLACK_BOX_VERSION, sl_le32 (data + 8));
   if (sl_le64 (data + 24) != sl_xxh64 (data, 24, 0))
-    return refuse (
+    return sl_fail (
       error, SL_ERROR_FORMAT,
       "the header is damaged: its checksum is not the one that it states; copy the file again");
   if (sl_le64 (data + 16) != size)
-    return refuse (error, SL_ERROR_FORMAT,
-                   "expected %" G_GUINT64_FORMAT " bytes, as its header says, got %" G_GSIZE_FORMAT
-                   ": copy the file again",
-                   sl_le64 (data + 16), size);
+    return sl_fail (error, SL_ERROR_FORMAT,
+                    "expected %" G_GUINT64_FORMAT " bytes, as its header says, got %" G_GSIZE_FORMAT
+                    ": copy the file again",
+                    sl_le64 (data + 16), size);
   *sections = sl_le32 (data + 12);
   return TRUE;
 }
@@ -79,20 +69,20 @@ read_section (const guint8 *data, gsize size, gsize *at, Section *section, GErro
   const guint8 *head = data + *at;
   const guint64 length = left >= SL_BLACK_BOX_SECTION ? sl_le64 (head + 8) : 0;
   if (left < SL_BLACK_BOX_SECTION || length > left - SL_BLACK_BOX_SECTION)
-    return refuse (error, SL_ERROR_FORMAT,
-                   "section %u ends behind the file's end: expected at most %" G_GSIZE_FORMAT
-                   " bytes, got %" G_GUINT64_FORMAT,
-                   section->number, left,
-                   left < SL_BLACK_BOX_SECTION ? SL_BLACK_BOX_SECTION : length);
+    return sl_fail (error, SL_ERROR_FORMAT,
+                    "section %u ends behind the file's end: expected at most %" G_GSIZE_FORMAT
+                    " bytes, got %" G_GUINT64_FORMAT,
+                    section->number, left,
+                    left < SL_BLACK_BOX_SECTION ? SL_BLACK_BOX_SECTION : length);
   section->content = head + SL_BLACK_BOX_SECTION;
   section->length = (gsize) length;
   for (guint i = 0; i < 4; i++)
     section->tag[i] = g_ascii_isprint ((char) head[i]) ? (char) head[i] : '.';
   if (sl_le64 (head + 16) != sl_xxh64 (section->content, section->length, sl_xxh64 (head, 16, 0)))
-    return refuse (error, SL_ERROR_FORMAT,
-                   "section %u, at byte %" G_GSIZE_FORMAT
-                   ", is damaged: its checksum is not the one that it states; copy the file again",
-                   section->number, *at);
+    return sl_fail (error, SL_ERROR_FORMAT,
+                    "section %u, at byte %" G_GSIZE_FORMAT
+                    ", is damaged: its checksum is not the one that it states; copy the file again",
+                    section->number, *at);
   *at += SL_BLACK_BOX_SECTION + section->length;
   return TRUE;
 }
@@ -101,10 +91,10 @@ static gboolean
 read_info (SlBlackBox *box, const Section *section, GError **error)
 {
   if (strcmp (section->tag, SL_BLACK_BOX_INFO) != 0 || section->length > INFO_LARGEST)
-    return refuse (error, SL_ERROR_FORMAT,
-                   "section 0: expected '" SL_BLACK_BOX_INFO
-                   "' of at most %u bytes, got '%s' of %" G_GSIZE_FORMAT,
-                   INFO_LARGEST, section->tag, section->length);
+    return sl_fail (error, SL_ERROR_FORMAT,
+                    "section 0: expected '" SL_BLACK_BOX_INFO
+                    "' of at most %u bytes, got '%s' of %" G_GSIZE_FORMAT,
+                    INFO_LARGEST, section->tag, section->length);
   box->info = sl_black_box_info_from_text ((const char *) section->content, section->length, error);
   g_prefix_error (error, box->info == NULL ? "section 0: " : "");
   return box->info != NULL;
@@ -131,21 +121,21 @@ read_inference (SlBlackBox *box, const Section *section, GError **error)
 {
   const gsize rows = SL_BLACK_BOX_FIXED + box->info->n_outputs * (gsize) SL_BLACK_BOX_ROW;
   if (strcmp (section->tag, SL_BLACK_BOX_INFERENCE) != 0)
-    return refuse (error, SL_ERROR_FORMAT,
-                   "section %u: expected '" SL_BLACK_BOX_INFERENCE "', got '%s'", section->number,
-                   section->tag);
+    return sl_fail (error, SL_ERROR_FORMAT,
+                    "section %u: expected '" SL_BLACK_BOX_INFERENCE "', got '%s'", section->number,
+                    section->tag);
   const gsize expected = section->length >= rows
                            ? inference_bytes (box->info, section->content + SL_BLACK_BOX_FIXED)
                            : rows;
   if (expected == 0)
-    return refuse (error, SL_ERROR_FORMAT,
-                   "section %u: expected all or nothing of each output, got a part",
-                   section->number);
+    return sl_fail (error, SL_ERROR_FORMAT,
+                    "section %u: expected all or nothing of each output, got a part",
+                    section->number);
   if (expected != section->length)
-    return refuse (error, SL_ERROR_FORMAT,
-                   "section %u: expected the %" G_GSIZE_FORMAT
-                   " bytes of an inference, got %" G_GSIZE_FORMAT,
-                   section->number, expected, section->length);
+    return sl_fail (error, SL_ERROR_FORMAT,
+                    "section %u: expected the %" G_GSIZE_FORMAT
+                    " bytes of an inference, got %" G_GSIZE_FORMAT,
+                    section->number, expected, section->length);
   g_ptr_array_add (box->inferences, (gpointer) section->content);
   return TRUE;
 }
@@ -159,8 +149,8 @@ read_box (SlBlackBox *box, GError **error)
   if (!read_header (data, size, &sections, error))
     return FALSE;
   if (sections == 0)
-    return refuse (error, SL_ERROR_FORMAT,
-                   "expected a section '" SL_BLACK_BOX_INFO "', got no section");
+    return sl_fail (error, SL_ERROR_FORMAT,
+                    "expected a section '" SL_BLACK_BOX_INFO "', got no section");
   for (guint i = 0; i < sections; i++) {
     Section section = { .number = i };
     if (!read_section (data, size, &at, &section, error)
@@ -168,10 +158,10 @@ read_box (SlBlackBox *box, GError **error)
       return FALSE;
   }
   if (at != size)
-    return refuse (error, SL_ERROR_FORMAT,
-                   "expected the end of the file behind %u sections, at byte %" G_GSIZE_FORMAT
-                   ", got %" G_GSIZE_FORMAT " more",
-                   sections, at, size - at);
+    return sl_fail (error, SL_ERROR_FORMAT,
+                    "expected the end of the file behind %u sections, at byte %" G_GSIZE_FORMAT
+                    ", got %" G_GSIZE_FORMAT " more",
+                    sections, at, size - at);
   return TRUE;
 }
 
@@ -199,11 +189,11 @@ check_start (const char *path, GError **error)
   const int code = errno;
   close (fd);
   if (!got)
-    return refuse (error, SL_ERROR_OPEN, "%s", g_strerror (code));
+    return sl_fail (error, SL_ERROR_OPEN, "%s", g_strerror (code));
   if ((guint64) info.st_size > SL_BLACK_BOX_LARGEST)
-    return refuse (error, SL_ERROR_LIMIT,
-                   "expected at most %" G_GSIZE_FORMAT " bytes, got %" G_GUINT64_FORMAT,
-                   SL_BLACK_BOX_LARGEST, (guint64) info.st_size);
+    return sl_fail (error, SL_ERROR_LIMIT,
+                    "expected at most %" G_GSIZE_FORMAT " bytes, got %" G_GUINT64_FORMAT,
+                    SL_BLACK_BOX_LARGEST, (guint64) info.st_size);
   return read_header (head, (gsize) info.st_size, &sections, error);
 }
 

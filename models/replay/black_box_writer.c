@@ -15,7 +15,7 @@
 #include "models/replay/black_box.h"
 #include "models/replay/folder.h"
 #include "models/replay/layout.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* Header of a section, fixed part and rows, and a piece for each tensor. */
 #define MAX_PIECES (3 + 2 * SL_MAX_IO)
@@ -33,8 +33,7 @@ struct _SlBlackBoxWriter
 static gboolean
 refuse (const SlBlackBoxWriter *writer, const char *what, int code, GError **error)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: %s: %s", writer->part, what, g_strerror (code));
-  return FALSE;
+  return sl_fail (error, SL_ERROR_OPEN, "%s: %s: %s", writer->part, what, g_strerror (code));
 }
 
 static void

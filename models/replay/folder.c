@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "core/base/xxh64.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define BEGIN "blackbox-"
 #define END ".slbox"
@@ -118,10 +118,9 @@ void
 sl_black_box_look (const char *folder)
 {
   g_autoptr (GPtrArray) names = list (folder, END);
-  g_mutex_lock (&lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&lock);
   for (guint i = 0; i < names->len; i++)
     last = MAX (last, time_of (names->pdata[i]));
-  g_mutex_unlock (&lock);
 }
 
 /* How many of the model of @name are kept with it; names without a tag are as those of one model.
@@ -161,8 +160,8 @@ sl_black_box_check_folder (const char *folder, GError **error)
                    : g_file_test (folder, G_FILE_TEST_IS_DIR) ? 0
                                                               : ENOTDIR;
   if (code != 0)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-                 "black-box=%s: expected a folder that can be written to, got: %s", folder,
-                 g_strerror (code));
+    sl_fail (error, SL_ERROR_OPEN,
+             "black-box=%s: expected a folder that can be written to, got: %s", folder,
+             g_strerror (code));
   return code == 0;
 }

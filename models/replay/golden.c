@@ -10,7 +10,7 @@
 #include "core/base/printable.h"
 #include "core/base/xxh64.h"
 #include "models/replay/replay.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define MAKE "sightline check --make-golden"
 
@@ -67,8 +67,8 @@ run (SlModel *model, SlSession *session, SlReplayBuffers *buffers, GError **erro
 {
   const SlStatus status = sl_replay_buffers_run (buffers, session);
   if (status != SL_STATUS_OK)
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: %s", sl_model_path (model),
-                 sl_session_status_text (session, status));
+    sl_fail (error, SL_ERROR_BACKEND, "%s: %s", sl_model_path (model),
+             sl_session_status_text (session, status));
   sl_session_reset (session);
   return status == SL_STATUS_OK;
 }
@@ -128,8 +128,8 @@ refuse (const SlBlackBoxInfo *info, const SlSession *session, guint output,
 {
   g_autofree char *here = sl_black_box_backends (session),
                   *there = sl_printable (info->backends, SL_PRINTABLE_NAME);
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_BACKEND,
+  return sl_fail (
+    error, SL_ERROR_BACKEND,
     "this machine computes the model differently: value %" G_GSIZE_FORMAT
     " of output %u of the self-test: expected %.9g, got %.9g "
     "(%" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT
@@ -138,7 +138,6 @@ refuse (const SlBlackBoxInfo *info, const SlSession *session, guint output,
     "anew with " MAKE,
     difference->place, output, difference->expected, difference->got, difference->differing,
     difference->elements, there, here);
-  return FALSE;
 }
 
 static gboolean
@@ -150,12 +149,10 @@ compare (const SlBlackBox *box, SlModel *model, SlSession *session, GError **err
   if (sl_black_box_n_inferences (box) > 0)
     sl_black_box_inference (box, 0, &golden);
   for (guint i = 0; i < info->n_outputs; i++)
-    if (golden.outputs[i] == NULL) {
-      g_set_error (
-        error, SL_ERROR, SL_ERROR_FORMAT,
+    if (golden.outputs[i] == NULL)
+      return sl_fail (
+        error, SL_ERROR_FORMAT,
         "expected an inference with all its outputs, got a black box without: make the file with " MAKE);
-      return FALSE;
-    }
   if (!sl_replay_buffers_init (&buffers, info, error))
     return FALSE;
   for (guint i = 0; i < info->n_inputs; i++)
@@ -183,16 +180,13 @@ sl_golden_check (SlModel *model, SlSession *session, GError **error)
   g_autoptr (SlBlackBox) box = sl_black_box_open (path, error);
   if (box == NULL)
     return FALSE;
-  if (!sl_black_box_check_model (sl_black_box_info (box), model, FALSE, error)) {
-    g_prefix_error (
+  if (!sl_black_box_check_model (sl_black_box_info (box), model, FALSE, error))
+    return sl_fail_prefix (
       error,
       "%s: made for another model, another input-shape or other fixed inputs; make it anew with " MAKE
       ", or delete it: ",
       path);
-    return FALSE;
-  }
   if (compare (box, model, session, error))
     return TRUE;
-  g_prefix_error (error, "%s: ", path);
-  return FALSE;
+  return sl_fail_prefix (error, "%s: ", path);
 }

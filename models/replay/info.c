@@ -11,7 +11,7 @@
 #include "core/base/xxh64.h"
 #include "models/data_file.h"
 #include "models/state.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define GROUP "black-box"
 
@@ -212,8 +212,7 @@ static gboolean
 refuse (GError **error, const char *key, const char *expected, const char *got)
 {
   g_autofree char *shown = sl_printable (got != NULL ? got : "nothing", SL_PRINTABLE_NAME);
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s: expected %s, got %s", key, expected, shown);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_FORMAT, "%s: expected %s, got %s", key, expected, shown);
 }
 
 /* "uint8[1,8,8,3]" */
@@ -321,11 +320,9 @@ sl_black_box_info_from_text (const char *text, gsize size, GError **error)
   g_autoptr (SlBlackBoxInfo) info = g_new0 (SlBlackBoxInfo, 1);
   g_autoptr (GError) bad = NULL;
   if (size == 0 || memchr (text, '\0', size) != NULL
-      || !g_key_file_load_from_data (file, text, size, G_KEY_FILE_NONE, &bad)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "expected a key file: %s",
-                 bad != NULL ? bad->message : "it is empty, or has a byte 0");
-    return NULL;
-  }
+      || !g_key_file_load_from_data (file, text, size, G_KEY_FILE_NONE, &bad))
+    return sl_fail_null (error, SL_ERROR_FORMAT, "expected a key file: %s",
+                         bad != NULL ? bad->message : "it is empty, or has a byte 0");
   g_autofree char *created = g_key_file_get_string (file, GROUP, "created", NULL);
   g_autoptr (GDateTime) time =
     created != NULL ? g_date_time_new_from_iso8601 (created, NULL) : NULL;
@@ -359,9 +356,8 @@ same_tensors (const SlTensorInfo *expected, guint n_expected, const SlTensorInfo
                   *found = sl_tensor_infos_describe (got, n_got);
   if (strcmp (wanted, found) == 0)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "expected %s %s, as they were recorded, got %s",
-               what, wanted, found);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_SHAPE, "expected %s %s, as they were recorded, got %s", what,
+                  wanted, found);
 }
 
 /* What stands in row @i, where there is one. */
@@ -399,13 +395,13 @@ same_data (const SlBlackBoxInfo *expected, SlModel *model, GError **error)
     g_autofree char *wanted = describe_data (expected, added ? G_MAXUINT : i),
                     *found = describe_data (&got, gone ? G_MAXUINT : i);
     if (strcmp (name, SL_DATA_FIXED_INPUTS) == 0)
-      g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-                   "%s: fixed-inputs: expected the values that were recorded, %s, got %s",
-                   sl_model_path (model), wanted, found);
+      sl_fail (error, SL_ERROR_CONTRACT,
+               "%s: fixed-inputs: expected the values that were recorded, %s, got %s",
+               sl_model_path (model), wanted, found);
     else
-      g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-                   "%s: weights in '%s': expected those that were recorded, %s, got %s",
-                   sl_model_path (model), name, wanted, found);
+      sl_fail (error, SL_ERROR_CONTRACT,
+               "%s: weights in '%s': expected those that were recorded, %s, got %s",
+               sl_model_path (model), name, wanted, found);
   }
   for (i = 0; i < got.n_data; i++)
     g_free (got.data[i].name);
@@ -420,13 +416,11 @@ sl_black_box_check_model (const SlBlackBoxInfo *info, SlModel *model, gboolean a
   g_autofree char *sha256 = any ? NULL : hash_file (model, &size, error);
   if (!any && sha256 == NULL)
     return FALSE;
-  if (!any && strcmp (sha256, info->sha256) != 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-                 "%s: expected the model that was recorded, %" G_GUINT64_FORMAT
-                 " bytes with SHA-256 %s, got %" G_GUINT64_FORMAT " bytes with %s",
-                 sl_model_path (model), info->model_bytes, info->sha256, size, sha256);
-    return FALSE;
-  }
+  if (!any && strcmp (sha256, info->sha256) != 0)
+    return sl_fail (error, SL_ERROR_CONTRACT,
+                    "%s: expected the model that was recorded, %" G_GUINT64_FORMAT
+                    " bytes with SHA-256 %s, got %" G_GUINT64_FORMAT " bytes with %s",
+                    sl_model_path (model), info->model_bytes, info->sha256, size, sha256);
   if (!any && info->knows_data && !same_data (info, model, error))
     return FALSE;
   SlBlackBoxInfo own = { 0 };
@@ -435,6 +429,5 @@ sl_black_box_check_model (const SlBlackBoxInfo *info, SlModel *model, gboolean a
       && same_tensors (info->outputs, info->n_outputs, contract->outputs, contract->n_outputs,
                        "outputs", error))
     return TRUE;
-  g_prefix_error (error, "%s: ", sl_model_path (model));
-  return FALSE;
+  return sl_fail_prefix (error, "%s: ", sl_model_path (model));
 }

@@ -9,7 +9,7 @@
 #include "core/base/printable.h"
 #include "models/replay/folder.h"
 #include "models/replay/ring.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* Black boxes that wait to be written, or are being written. */
 #define MAX_JOBS 4
@@ -55,30 +55,26 @@ static struct
 static void
 begin_work (void)
 {
-  g_mutex_lock (&unfinished.lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&unfinished.lock);
   unfinished.n++;
-  g_mutex_unlock (&unfinished.lock);
 }
 
 static void
 end_work (void)
 {
-  g_mutex_lock (&unfinished.lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&unfinished.lock);
   unfinished.n--;
   g_cond_broadcast (&unfinished.changed);
-  g_mutex_unlock (&unfinished.lock);
 }
 
 gboolean
 sl_recorders_wait (gint64 end)
 {
   gboolean in_time = TRUE;
-  g_mutex_lock (&unfinished.lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&unfinished.lock);
   while (unfinished.n > 0 && in_time)
     in_time = g_cond_wait_until (&unfinished.changed, &unfinished.lock, end);
-  const gboolean finished = unfinished.n == 0;
-  g_mutex_unlock (&unfinished.lock);
-  return finished;
+  return unfinished.n == 0;
 }
 
 static void
@@ -164,11 +160,10 @@ work (gpointer data)
 static void
 push (SlRecorder *recorder, Job *job)
 {
-  g_mutex_lock (&recorder->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&recorder->lock);
   g_queue_push_tail (&recorder->jobs, job);
   recorder->n_boxes++;
   g_cond_signal (&recorder->changed);
-  g_mutex_unlock (&recorder->lock);
 }
 
 /* What a black box needs beside the thread; FALSE with @error set. */
@@ -196,8 +191,8 @@ start (SlRecorder *recorder, GError **error)
   if (recorder->threaded)
     g_thread_unref (thread);
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-                 "no thread can be started that writes black boxes: %s", failed->message);
+    sl_fail (error, SL_ERROR_OPEN, "no thread can be started that writes black boxes: %s",
+             failed->message);
   return recorder->threaded;
 }
 
@@ -251,12 +246,11 @@ sl_recorder_unref (SlRecorder *recorder)
     destroy (recorder);
     return;
   }
-  g_mutex_lock (&recorder->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&recorder->lock);
   recorder->ending = TRUE;
   if (recorder->n_boxes == 0)
     sl_ring_remove (recorder->ring);
   g_cond_signal (&recorder->changed);
-  g_mutex_unlock (&recorder->lock);
 }
 
 /* That there is little room is told once as it is. TRUE for what was told before. */

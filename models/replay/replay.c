@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/base/xxh64.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 gboolean
 sl_replay_buffers_init (SlReplayBuffers *buffers, const SlBlackBoxInfo *info, GError **error)
@@ -22,8 +22,7 @@ sl_replay_buffers_init (SlReplayBuffers *buffers, const SlBlackBoxInfo *info, GE
               sl_tensor_buffer_new (info->outputs[buffers->n_outputs].bytes))
            != NULL;
   if (!good)
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "not enough memory for the model's inputs and outputs");
+    sl_fail (error, SL_ERROR_LIMIT, "not enough memory for the model's inputs and outputs");
   return good;
 }
 

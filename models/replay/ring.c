@@ -16,7 +16,7 @@
 #include "core/base/xxh64.h"
 #include "models/replay/folder.h"
 #include "models/replay/slots.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define SHARED_MEMORY "/dev/shm"
 #define BEGIN "sightline-black-box-"
@@ -128,9 +128,7 @@ room (const char *where, guint64 used)
 static gboolean
 refuse (const SlRing *ring, int code, GError **error)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: cannot be written: %s", ring->path,
-               g_strerror (code));
-  return FALSE;
+  return sl_fail (error, SL_ERROR_OPEN, "%s: cannot be written: %s", ring->path, g_strerror (code));
 }
 
 /* Where memory is meant to be, unless that has next to no room, else in the folder. */
@@ -164,14 +162,12 @@ sl_ring_new (const SlBlackBoxInfo *info, const char *folder, guint seconds, guin
   ring->seconds = seconds;
   sl_slots_init (&ring->slots, info, -1);
   ring->most = (guint) MIN (limit / ring->slots.size, MAX_SLOTS);
-  if (ring->most == 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "expected at least %" G_GSIZE_FORMAT
-                 " bytes for the black box, what an inference of this "
-                 "model takes, got %" G_GUINT64_FORMAT ": set black-box-limit",
-                 ring->slots.size, limit);
-    return NULL;
-  }
+  if (ring->most == 0)
+    return sl_fail_null (error, SL_ERROR_LIMIT,
+                         "expected at least %" G_GSIZE_FORMAT
+                         " bytes for the black box, what an inference of this "
+                         "model takes, got %" G_GUINT64_FORMAT ": set black-box-limit",
+                         ring->slots.size, limit);
   return open_file (ring, folder, error) ? g_steal_pointer (&ring) : NULL;
 }
 
@@ -268,10 +264,9 @@ tell_tight (SlRing *ring, gboolean tight, GError **error)
   if (!tight || ring->told)
     return TRUE;
   ring->told = TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-               "%s: there is room for %u inferences, fewer than in %u seconds", ring->path,
-               ring->n_slots, ring->seconds);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_LIMIT,
+                  "%s: there is room for %u inferences, fewer than in %u seconds", ring->path,
+                  ring->n_slots, ring->seconds);
 }
 
 gboolean
@@ -347,9 +342,8 @@ sl_ring_view_free (SlRingView *view)
 static void
 advance (SlRingView *view, guint next)
 {
-  g_mutex_lock (&view->ring->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&view->ring->lock);
   view->next = next;
-  g_mutex_unlock (&view->ring->lock);
 }
 
 /* @view: (nullable): whose places they are */
@@ -359,11 +353,9 @@ write_slots (const SlSlots *slots, const GArray *places, SlRingView *view, SlBla
 {
   g_autofree guint8 *buffer = g_try_malloc (slots->size);
   *n = 0;
-  if (buffer == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "no memory for an inference of %" G_GSIZE_FORMAT " bytes", slots->size);
-    return FALSE;
-  }
+  if (buffer == NULL)
+    return sl_fail (error, SL_ERROR_LIMIT,
+                    "no memory for an inference of %" G_GSIZE_FORMAT " bytes", slots->size);
   for (guint i = 0; i < places->len; i++) {
     const Used *used = &g_array_index (places, Used, i);
     SlBlackBoxInference inference;
@@ -386,8 +378,7 @@ sl_ring_write (SlRingView *view, SlBlackBoxWriter *writer, guint *n, GError **er
   if (!write_slots (&view->ring->slots, view->slots, view, writer, n, error))
     return FALSE;
   if (*n == 0)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: none of its inferences could be read",
-                 view->ring->path);
+    sl_fail (error, SL_ERROR_OPEN, "%s: none of its inferences could be read", view->ring->path);
   return *n > 0;
 }
 

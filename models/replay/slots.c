@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "core/base/xxh64.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define MAGIC "SLRING\r\n"
 #define TEXT_LARGEST 65536
@@ -105,19 +105,18 @@ sl_slots_read_head (int fd, guint *seconds, GError **error)
   errno = 0;
   if (!read_at (fd, &head, sizeof head, 0)) {
     if (errno != 0)
-      g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-                   "what another process recorded cannot be read: %s", g_strerror (errno));
+      sl_fail (error, SL_ERROR_OPEN, "what another process recorded cannot be read: %s",
+               g_strerror (errno));
     return NULL;
   }
   if (memcmp (head.magic, MAGIC, sizeof head.magic) != 0)
     return NULL;
-  if (head.version != SL_BLACK_BOX_VERSION) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "what another process recorded: expected version %u, got %" G_GUINT64_FORMAT
-                 ": start the Sightline that recorded it once, or delete the file",
-                 SL_BLACK_BOX_VERSION, (guint64) head.version);
-    return NULL;
-  }
+  if (head.version != SL_BLACK_BOX_VERSION)
+    return sl_fail_null (
+      error, SL_ERROR_UNSUPPORTED,
+      "what another process recorded: expected version %u, got %" G_GUINT64_FORMAT
+      ": start the Sightline that recorded it once, or delete the file",
+      SL_BLACK_BOX_VERSION, (guint64) head.version);
   if (head.text_bytes > TEXT_LARGEST)
     return NULL;
   g_autofree char *text = g_malloc (head.text_bytes + 1);

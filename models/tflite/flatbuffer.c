@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "core/base/byte_order.h"
 
 static void
@@ -91,11 +91,10 @@ sl_fb_check (const SlFlatBuffer *fb, GError **error)
 {
   if (fb->problem == NULL)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-               "the FlatBuffer is damaged or truncated: at byte %" G_GSIZE_FORMAT
-               " of %" G_GSIZE_FORMAT " %s; get a new copy of the file",
-               fb->problem_at, fb->size, fb->problem);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_FORMAT,
+                  "the FlatBuffer is damaged or truncated: at byte %" G_GSIZE_FORMAT
+                  " of %" G_GSIZE_FORMAT " %s; get a new copy of the file",
+                  fb->problem_at, fb->size, fb->problem);
 }
 
 gboolean
@@ -228,4 +227,17 @@ const guint8 *
 sl_fb_vector_data (const SlFbVector *vector)
 {
   return vector->fb != NULL ? vector->fb->data + vector->at : NULL;
+}
+
+char *
+sl_fb_dup_name (const SlFbTable *table, guint field, gsize limit)
+{
+  gsize length;
+  const char *text = sl_fb_string (table, field, &length);
+  char *name =
+    text != NULL ? g_utf8_make_valid (text, (gssize) MIN (length, limit)) : g_strdup ("");
+  for (char *p = name; *p != '\0'; p++)
+    if (g_ascii_iscntrl (*p))
+      *p = '?';
+  return name;
 }

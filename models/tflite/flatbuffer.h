@@ -59,6 +59,9 @@ SlFbTable sl_fb_table (const SlFbTable *table, guint field);
 SlFbVector sl_fb_vector (const SlFbTable *table, guint field, guint element_size);
 /** sl_fb_string: the bytes of a string, not NUL-terminated; NULL and 0 when absent. */
 const char *sl_fb_string (const SlFbTable *table, guint field, gsize *length);
+/** sl_fb_dup_name: (transfer full): the first @limit bytes of a string field, without control
+ * characters; empty where there is none. */
+char *sl_fb_dup_name (const SlFbTable *table, guint field, gsize limit);
 
 /* Elements; @index must be below @count of a vector read with that element's size. */
 gint32 sl_fb_vector_i32 (const SlFbVector *vector, guint32 index);

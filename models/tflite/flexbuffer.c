@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* Types, stored in the upper six bits of a type byte; the lower two are the logarithm of the width.
  */
@@ -125,9 +125,8 @@ sl_flex_map_open (SlFlexMap *map, const void *data, gsize size, GError **error)
   *map = (SlFlexMap){ .data = data, .size = size };
   if (open_map (map))
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-               "the %" G_GSIZE_FORMAT " bytes of custom options are not a FlexBuffer map", size);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_FORMAT,
+                  "the %" G_GSIZE_FORMAT " bytes of custom options are not a FlexBuffer map", size);
 }
 
 gboolean

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "models/tflite/flatbuffer.h"
 #include "models/numbers.h"
 #include "models/tflite/schema.h"
@@ -38,22 +38,20 @@ read_normalisation (const SlFbTable *options, SlModelMetadata *metadata, GError 
   if (mean.count == 0 && std.count == 0)
     return TRUE;
   if ((n != 1 && n != 3) || (mean.count != 1 && mean.count != n)
-      || (std.count != 1 && std.count != n)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "the metadata states %u means and %u standard deviations; expected 1 or 3 of each",
-                 mean.count, std.count);
-    return FALSE;
-  }
+      || (std.count != 1 && std.count != n))
+    return sl_fail (
+      error, SL_ERROR_FORMAT,
+      "the metadata states %u means and %u standard deviations; expected 1 or 3 of each",
+      mean.count, std.count);
   for (guint i = 0; i < n; i++) {
     metadata->mean[i] = (gdouble) sl_fb_vector_f32 (&mean, mean.count == n ? i : 0);
     metadata->std[i] = (gdouble) sl_fb_vector_f32 (&std, std.count == n ? i : 0);
     if (isfinite (metadata->mean[i]) && sl_std_is_valid (metadata->std[i]))
       continue;
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_FORMAT,
+    return sl_fail (
+      error, SL_ERROR_FORMAT,
       "the metadata states mean %g and standard deviation %g; expected finite numbers, the second above 0",
       metadata->mean[i], metadata->std[i]);
-    return FALSE;
   }
   metadata->n_mean = n;
   return TRUE;
@@ -221,15 +219,13 @@ read_calibration (const SlZip *zip, const Files *files, SlModelMetadata *metadat
   char number[G_ASCII_DTOSTR_BUF_SIZE];
   gsize length;
   if (index < 0 || files->transformation >= G_N_ELEMENTS (transformations)
-      || !isfinite (files->default_score)) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_FORMAT,
+      || !isfinite (files->default_score))
+    return sl_fail (
+      error, SL_ERROR_FORMAT,
       "the metadata calibrates scores with transformation %u, default score %g and the file '%s'; expected transformation 0..2, a "
       "finite score and a file in the archive behind the model: get a new copy of the model",
       files->transformation, (gdouble) files->default_score,
       files->calibration != NULL ? files->calibration : "");
-    return FALSE;
-  }
   g_autoptr (GBytes) text = sl_zip_read (zip, (guint) index, error);
   if (text == NULL)
     return FALSE;
@@ -274,11 +270,10 @@ read_modelinfo (const SlZip *zip, SlModelMetadata *metadata, GError **error)
   metadata->info = sl_modelinfo_parse (text, TFL_METADATA_MEMBER " inside the model", "", error);
   if (metadata->info == NULL || metadata->info->keys.labels == NULL)
     return metadata->info != NULL;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_CONTRACT,
+  return sl_fail (
+    error, SL_ERROR_CONTRACT,
     "%s: [sightline] labels: names the file %s, which is not inside the model; expected labels to be a file of the metadata",
     metadata->info->path, metadata->info->keys.labels);
-  return FALSE;
 }
 
 gboolean

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "models/tflite/operators.h"
 
 /* Longest list of further names in a message. */
@@ -110,6 +110,6 @@ tfl_missing_report (const TflMissing *missing, guint n, guint chosen, const char
   g_autofree char *what = describe (&missing[chosen]);
   g_autofree char *others = list_others (missing, n, chosen);
   g_autofree char *why = explain (&missing[chosen]);
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s at node %u '%s'%s: %s", what,
-               missing[chosen].node, name, others, why);
+  sl_fail (error, SL_ERROR_UNSUPPORTED, "%s at node %u '%s'%s: %s", what, missing[chosen].node,
+           name, others, why);
 }

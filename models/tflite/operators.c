@@ -10,14 +10,13 @@
 #include <string.h>
 
 #include "core/base/byte_order.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "models/tflite/flexbuffer.h"
 
 static gboolean
 bad_option (GError **error, SlError code, const char *name, gint value, const char *expected)
 {
-  g_set_error (error, SL_ERROR, code, "option %s is %d; expected %s", name, value, expected);
-  return FALSE;
+  return sl_fail (error, code, "option %s is %d; expected %s", name, value, expected);
 }
 
 /* By number in the schema. */
@@ -130,8 +129,7 @@ parse_softmax (const TflOptions *o, SlOpParams *params, GError **error)
   params->softmax.beta = sl_fb_f32 (&o->options, 0, 0.0f);
   if (isfinite (params->softmax.beta))
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "option beta is not finite");
-  return FALSE;
+  return sl_fail (error, SL_ERROR_FORMAT, "option beta is not finite");
 }
 
 static gboolean
@@ -139,12 +137,9 @@ read_dims (const SlFbTable *options, const char *name, guint *count, gint32 dims
            GError **error)
 {
   const SlFbVector vector = sl_fb_vector (options, 0, 4);
-  if (vector.count > SL_MAX_RANK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "option %s has %u entries; at most %d are supported", name, vector.count,
-                 SL_MAX_RANK);
-    return FALSE;
-  }
+  if (vector.count > SL_MAX_RANK)
+    return sl_fail (error, SL_ERROR_LIMIT, "option %s has %u entries; at most %d are supported",
+                    name, vector.count, SL_MAX_RANK);
   *count = vector.count;
   for (guint i = 0; i < vector.count; i++)
     dims[i] = sl_fb_vector_i32 (&vector, i);
@@ -175,35 +170,30 @@ flex_int (const SlFlexMap *map, const char *key, gint32 lowest, gboolean require
   if (!sl_flex_map_number (map, key, &number)) {
     if (!required)
       return TRUE;
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "custom option %s is missing", key);
-    return FALSE;
+    return sl_fail (error, SL_ERROR_FORMAT, "custom option %s is missing", key);
   }
   if (number >= lowest && number <= 1000000 && number == floor (number)) {
     *value = (gint32) number;
     return TRUE;
   }
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-               "custom option %s is %g; expected a whole number from %d to 1000000", key, number,
-               lowest);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_FORMAT,
+                  "custom option %s is %g; expected a whole number from %d to 1000000", key, number,
+                  lowest);
 }
 
 static gboolean
 flex_float (const SlFlexMap *map, const char *key, gboolean positive, gfloat *value, GError **error)
 {
   gdouble number;
-  if (!sl_flex_map_number (map, key, &number)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "custom option %s is missing", key);
-    return FALSE;
-  }
+  if (!sl_flex_map_number (map, key, &number))
+    return sl_fail (error, SL_ERROR_FORMAT, "custom option %s is missing", key);
   if (isfinite (number) && fabs (number) <= (gdouble) G_MAXFLOAT
       && (!positive || (gfloat) number > 0.0f)) {
     *value = (gfloat) number;
     return TRUE;
   }
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "custom option %s is %g; expected a %s number",
-               key, number, positive ? "positive" : "finite");
-  return FALSE;
+  return sl_fail (error, SL_ERROR_FORMAT, "custom option %s is %g; expected a %s number", key,
+                  number, positive ? "positive" : "finite");
 }
 
 static gboolean
@@ -313,23 +303,19 @@ parse_transpose_bias (const TflOptions *o, SlOpParams *params, GError **error)
 {
   static const SlPadding paddings[] = { [1] = SL_PADDING_SAME, [2] = SL_PADDING_VALID };
   SlWindow *w = &params->window;
-  if (o->custom == NULL || o->custom_size < 3 * sizeof (guint32)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "its custom options have %" G_GSIZE_FORMAT
-                 " bytes; expected padding and two strides, 12",
-                 o->custom_size);
-    return FALSE;
-  }
+  if (o->custom == NULL || o->custom_size < 3 * sizeof (guint32))
+    return sl_fail (error, SL_ERROR_FORMAT,
+                    "its custom options have %" G_GSIZE_FORMAT
+                    " bytes; expected padding and two strides, 12",
+                    o->custom_size);
   const guint32 padding = sl_le32 (o->custom), across = sl_le32 (o->custom + 4),
                 down = sl_le32 (o->custom + 8);
   if (padding < 1 || padding > 2 || across < 1 || across > G_MAXINT16 || down < 1
-      || down > G_MAXINT16) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_FORMAT,
+      || down > G_MAXINT16)
+    return sl_fail (
+      error, SL_ERROR_FORMAT,
       "its custom options state padding %u and strides %u and %u; expected 1 (SAME) or 2 (VALID), and strides from 1 to 32767",
       padding, across, down);
-    return FALSE;
-  }
   *w = (SlWindow){ .padding = paddings[padding],
                    .stride_h = (gint32) down,
                    .stride_w = (gint32) across,
@@ -354,30 +340,24 @@ parse_custom_pool (const TflOptions *o, SlOpParams *params, GError **error)
     N_FIELDS
   };
   guint32 fields[N_FIELDS];
-  if (o->custom == NULL || o->custom_size < sizeof fields) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "its custom options have %" G_GSIZE_FORMAT
-                 " bytes; expected padding, strides, window and activation, %" G_GSIZE_FORMAT,
-                 o->custom_size, sizeof fields);
-    return FALSE;
-  }
+  if (o->custom == NULL || o->custom_size < sizeof fields)
+    return sl_fail (error, SL_ERROR_FORMAT,
+                    "its custom options have %" G_GSIZE_FORMAT
+                    " bytes; expected padding, strides, window and activation, %" G_GSIZE_FORMAT,
+                    o->custom_size, sizeof fields);
   for (guint i = 0; i < N_FIELDS; i++)
     fields[i] = sl_le32 (o->custom + 4 * i);
   if (fields[PADDING] < 1 || fields[PADDING] > 2
-      || fields[ACTIVATION] >= G_N_ELEMENTS (activations)) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_FORMAT,
+      || fields[ACTIVATION] >= G_N_ELEMENTS (activations))
+    return sl_fail (
+      error, SL_ERROR_FORMAT,
       "its custom options state padding %u and activation %u; expected 1 (SAME) or 2 (VALID), and 0 to 3",
       fields[PADDING], fields[ACTIVATION]);
-    return FALSE;
-  }
   for (guint i = STRIDE_W; i <= FILTER_H; i++)
-    if (fields[i] < 1 || fields[i] > G_MAXINT16) {
-      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                   "its custom options state a stride or window of %u; expected 1 to %d", fields[i],
-                   G_MAXINT16);
-      return FALSE;
-    }
+    if (fields[i] < 1 || fields[i] > G_MAXINT16)
+      return sl_fail (error, SL_ERROR_FORMAT,
+                      "its custom options state a stride or window of %u; expected 1 to %d",
+                      fields[i], G_MAXINT16);
   params->window = (SlWindow){ .padding = fields[PADDING] == 1 ? SL_PADDING_SAME : SL_PADDING_VALID,
                                .stride_h = (gint32) fields[STRIDE_H],
                                .stride_w = (gint32) fields[STRIDE_W],

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "core/base/byte_order.h"
 #include "models/tflite/schema.h"
 
@@ -76,8 +76,8 @@ read_order (const SlFbTable *sparsity, guint rank, Tree *tree, guint *n_blocks, 
   if (blocks.count > rank || order.count != rank + blocks.count || levels.count != order.count
       || !sl_fb_check (sparsity->fb, error)) {
     if (error != NULL && *error == NULL)
-      g_set_error (
-        error, SL_ERROR, SL_ERROR_FORMAT,
+      sl_fail (
+        error, SL_ERROR_FORMAT,
         "its sparsity has %u levels and %u blocks; expected one level for each of %u dimensions and each block",
         levels.count, blocks.count, rank);
     return FALSE;
@@ -87,13 +87,11 @@ read_order (const SlFbTable *sparsity, guint rank, Tree *tree, guint *n_blocks, 
   for (guint i = 0; i < order.count; i++) {
     const gint32 dimension = sl_fb_vector_i32 (&order, i);
     if (dimension < 0 || (guint32) dimension >= order.count || (seen >> dimension & 1) != 0
-        || (dimension >= (gint32) rank) != (i >= rank)) {
-      g_set_error (
-        error, SL_ERROR, SL_ERROR_FORMAT,
+        || (dimension >= (gint32) rank) != (i >= rank))
+      return sl_fail (
+        error, SL_ERROR_FORMAT,
         "level %u of its sparsity is dimension %d; expected each of %u once, blocks last", i,
         dimension, order.count);
-      return FALSE;
-    }
     seen |= (guint32) 1 << dimension;
     tree->levels[i].dimension = (guint) dimension;
   }
@@ -115,13 +113,11 @@ read_levels (const SlFbTable *sparsity, guint rank, Tree *tree, gint32 *sizes, G
     level->places = read_numbers (&table, TFL_LEVEL_PLACES);
     if (!sl_fb_check (sparsity->fb, error))
       return FALSE;
-    if (format > 1 || (level->is_sparse ? level->dimension >= rank : level->size < 1)) {
-      g_set_error (
-        error, SL_ERROR, SL_ERROR_FORMAT,
+    if (format > 1 || (level->is_sparse ? level->dimension >= rank : level->size < 1))
+      return sl_fail (
+        error, SL_ERROR_FORMAT,
         "level %u of its sparsity has format %u and %d places; expected 0 dense with 1 or more, or 1 sparse outside of blocks",
         i, format, level->size);
-      return FALSE;
-    }
     if (level->dimension >= rank)
       sizes[level->dimension] = level->size;
   }
@@ -143,13 +139,11 @@ fit_blocks (const SlFbTable *sparsity, const SlTensor *tensor, guint n_blocks, T
   for (guint i = 0; i < n_blocks; i++) {
     const gint32 dimension = sl_fb_vector_i32 (&blocks, i), size = sizes[tensor->rank + i];
     if (dimension < 0 || dimension >= (gint32) tensor->rank || (cut >> dimension & 1) != 0
-        || tensor->dims[dimension] % size != 0) {
-      g_set_error (
-        error, SL_ERROR, SL_ERROR_FORMAT,
+        || tensor->dims[dimension] % size != 0)
+      return sl_fail (
+        error, SL_ERROR_FORMAT,
         "block %u of its sparsity cuts dimension %d by %d; expected another dimension, which that divides",
         i, dimension, size);
-      return FALSE;
-    }
     cut |= (guint32) 1 << dimension;
     strides[tensor->rank + i] = strides[dimension];
     strides[dimension] *= (gsize) size;
@@ -158,12 +152,9 @@ fit_blocks (const SlFbTable *sparsity, const SlTensor *tensor, guint n_blocks, T
   for (guint i = 0; i < tree->n_levels; i++) {
     Level *level = &tree->levels[i];
     level->stride = strides[level->dimension];
-    if (!level->is_sparse && level->size != sizes[level->dimension]) {
-      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                   "level %u of its sparsity has %d places; expected %d", i, level->size,
-                   sizes[level->dimension]);
-      return FALSE;
-    }
+    if (!level->is_sparse && level->size != sizes[level->dimension])
+      return sl_fail (error, SL_ERROR_FORMAT, "level %u of its sparsity has %d places; expected %d",
+                      i, level->size, sizes[level->dimension]);
     level->size = sizes[level->dimension];
   }
   return TRUE;
@@ -193,13 +184,12 @@ check_lists (const Level *level, guint i, gsize nodes, GError **error)
   }
   for (gsize k = 0; good && k < level->places.count; k++)
     good = number (&level->places, k) < (guint32) level->size;
-  if (!good || last != level->places.count) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "level %u of its sparsity: %u segments and %u indices do not fit %" G_GSIZE_FORMAT
-                 " rows of %d places",
-                 i, level->segments.count, level->places.count, nodes, level->size);
-    return FALSE;
-  }
+  if (!good || last != level->places.count)
+    return sl_fail (
+      error, SL_ERROR_FORMAT,
+      "level %u of its sparsity: %u segments and %u indices do not fit %" G_GSIZE_FORMAT
+      " rows of %d places",
+      i, level->segments.count, level->places.count, nodes, level->size);
   return TRUE;
 }
 
@@ -220,11 +210,10 @@ check_levels (const Tree *tree, gsize elements, gsize n, GError **error)
   }
   if (nodes == n)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-               "its sparsity has room for %" G_GSIZE_FORMAT
-               " values; the file has %" G_GSIZE_FORMAT,
-               nodes, n);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_FORMAT,
+                  "its sparsity has room for %" G_GSIZE_FORMAT
+                  " values; the file has %" G_GSIZE_FORMAT,
+                  nodes, n);
 }
 
 /* Node @node of level @i, whose elements begin at @at. */

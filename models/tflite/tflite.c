@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "models/tflite/flatbuffer.h"
 #include "models/numbers.h"
 #include "models/reader.h"
@@ -75,41 +75,26 @@ reader_clear (Reader *reader)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Reader, reader_clear)
 
 static gboolean
-may_copy (Reader *reader, guint64 bytes, GError **error)
+may_copy (gpointer data, guint64 bytes, GError **error)
 {
+  Reader *reader = data;
   reader->copied += bytes;
   if (reader->copied <= (guint64) reader->fb.size * 4 + COPY_ALLOWANCE)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-               "names and quantisation of the tensors are larger than the file that holds them");
-  return FALSE;
-}
-
-/* A printable copy of a string field. */
-static char *
-dup_name (const SlFbTable *table, guint field)
-{
-  gsize length;
-  const char *text = sl_fb_string (table, field, &length);
-  char *name =
-    text != NULL ? g_utf8_make_valid (text, (gssize) MIN (length, MAX_NAME)) : g_strdup ("");
-  for (char *p = name; *p != '\0'; p++)
-    if (g_ascii_iscntrl (*p))
-      *p = '?';
-  return name;
+  return sl_fail (error, SL_ERROR_LIMIT,
+                  "names and quantisation of the tensors are larger than the file that holds them");
 }
 
 /* The bytes of buffer @index: NULL with *bytes 0 for an empty one. */
 static gboolean
-find_buffer (Reader *reader, guint32 index, const guint8 **data, gsize *bytes, GError **error)
+find_buffer (gpointer file, guint32 index, const guint8 **data, gsize *bytes, GError **error)
 {
+  Reader *reader = file;
   *data = NULL;
   *bytes = 0;
-  if (index >= reader->buffers.count) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "buffer %u does not exist; the file has %u",
-                 index, reader->buffers.count);
-    return FALSE;
-  }
+  if (index >= reader->buffers.count)
+    return sl_fail (error, SL_ERROR_FORMAT, "buffer %u does not exist; the file has %u", index,
+                    reader->buffers.count);
   const SlFbTable table = sl_fb_vector_table (&reader->buffers, index);
   const SlFbVector inline_data = sl_fb_vector (&table, TFL_BUFFER_DATA, 1);
   const guint64 offset = sl_fb_u64 (&table, TFL_BUFFER_OFFSET, 0),
@@ -118,13 +103,11 @@ find_buffer (Reader *reader, guint32 index, const guint8 **data, gsize *bytes, G
     *data = sl_fb_vector_data (&inline_data);
     *bytes = inline_data.count;
   } else if (offset > 1 && size > 0) {
-    if (offset > reader->fb.size || size > reader->fb.size - offset) {
-      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                   "buffer %u lies at byte %" G_GUINT64_FORMAT " with %" G_GUINT64_FORMAT
-                   " bytes; the file ends at %" G_GSIZE_FORMAT,
-                   index, offset, size, reader->fb.size);
-      return FALSE;
-    }
+    if (offset > reader->fb.size || size > reader->fb.size - offset)
+      return sl_fail (error, SL_ERROR_FORMAT,
+                      "buffer %u lies at byte %" G_GUINT64_FORMAT " with %" G_GUINT64_FORMAT
+                      " bytes; the file ends at %" G_GSIZE_FORMAT,
+                      index, offset, size, reader->fb.size);
     *data = reader->fb.data + (gsize) offset;
     *bytes = (gsize) size;
   }
@@ -139,16 +122,11 @@ open_model (Reader *reader, SlFbTable *model, GError **error)
   const gint32 version = sl_fb_i32 (model, TFL_MODEL_VERSION, 0);
   if (!sl_fb_check (&reader->fb, error))
     return FALSE;
-  if (version != TFL_VERSION) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "TensorFlow Lite schema version %d; expected %d", version, TFL_VERSION);
-    return FALSE;
-  }
-  if (subgraphs.count == 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "the model has no subgraph; expected at least 1");
-    return FALSE;
-  }
+  if (version != TFL_VERSION)
+    return sl_fail (error, SL_ERROR_UNSUPPORTED, "TensorFlow Lite schema version %d; expected %d",
+                    version, TFL_VERSION);
+  if (subgraphs.count == 0)
+    return sl_fail (error, SL_ERROR_FORMAT, "the model has no subgraph; expected at least 1");
   const SlFbTable subgraph = sl_fb_vector_table (&subgraphs, 0);
   reader->subgraphs = subgraphs;
   reader->buffers = sl_fb_vector (model, TFL_MODEL_BUFFERS, 4);
@@ -158,12 +136,10 @@ open_model (Reader *reader, SlFbTable *model, GError **error)
   reader->outputs = sl_fb_vector (&subgraph, TFL_SUBGRAPH_OUTPUTS, 4);
   if (!sl_fb_check (&reader->fb, error))
     return FALSE;
-  if (reader->tensors.count > SL_MAX_TENSORS || reader->operators.count > SL_MAX_NODES) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "the model has %u tensors and %u nodes; at most %d and %d are read",
-                 reader->tensors.count, reader->operators.count, SL_MAX_TENSORS, SL_MAX_NODES);
-    return FALSE;
-  }
+  if (reader->tensors.count > SL_MAX_TENSORS || reader->operators.count > SL_MAX_NODES)
+    return sl_fail (error, SL_ERROR_LIMIT,
+                    "the model has %u tensors and %u nodes; at most %d and %d are read",
+                    reader->tensors.count, reader->operators.count, SL_MAX_TENSORS, SL_MAX_NODES);
   return TRUE;
 }
 
@@ -173,17 +149,15 @@ static gboolean
 read_codes (Reader *reader, const SlFbTable *model, GError **error)
 {
   const SlFbVector codes = sl_fb_vector (model, TFL_MODEL_OPERATOR_CODES, 4);
-  if (codes.count > MAX_CODES) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "the model has %u operator codes; at most %d are read", codes.count, MAX_CODES);
-    return FALSE;
-  }
+  if (codes.count > MAX_CODES)
+    return sl_fail (error, SL_ERROR_LIMIT, "the model has %u operator codes; at most %d are read",
+                    codes.count, MAX_CODES);
   for (guint i = 0; i < codes.count; i++) {
     const SlFbTable table = sl_fb_vector_table (&codes, i);
     const gint8 old = (gint8) sl_fb_u8 (&table, TFL_CODE_DEPRECATED, 0);
     Code code = { .builtin = MAX (old, sl_fb_i32 (&table, TFL_CODE_BUILTIN, 0)) };
     if (code.builtin == TFL_BUILTIN_CUSTOM)
-      code.custom = dup_name (&table, TFL_CODE_CUSTOM);
+      code.custom = sl_fb_dup_name (&table, TFL_CODE_CUSTOM, MAX_NAME);
     code.op = tfl_op_find (code.builtin, code.custom);
     g_array_append_val (reader->codes, code);
     if (!may_copy (reader, code.custom != NULL ? strlen (code.custom) : 0, error))
@@ -201,18 +175,6 @@ builtin_of (gpointer data, guint32 code)
            : -1;
 }
 
-static gboolean
-find_any_buffer (gpointer data, guint32 index, const guint8 **bytes, gsize *size, GError **error)
-{
-  return find_buffer (data, index, bytes, size, error);
-}
-
-static gboolean
-may_copy_more (gpointer data, guint64 bytes, GError **error)
-{
-  return may_copy (data, bytes, error);
-}
-
 /* @variable: number of an operator of variables, whose handles are no tensors; -1 = another. */
 static gboolean
 mark_used (Reader *reader, const SlFbVector *indices, const TflOp *op, gint32 variable,
@@ -220,11 +182,9 @@ mark_used (Reader *reader, const SlFbVector *indices, const TflOp *op, gint32 va
 {
   for (guint32 i = 0; i < indices->count; i++) {
     const gint32 index = sl_fb_vector_i32 (indices, i);
-    if (index < lowest || index >= (gint64) reader->tensors.count) {
-      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s %u is tensor %d; the model has %u tensors",
-                   what, i, index, reader->tensors.count);
-      return FALSE;
-    }
+    if (index < lowest || index >= (gint64) reader->tensors.count)
+      return sl_fail (error, SL_ERROR_FORMAT, "%s %u is tensor %d; the model has %u tensors", what,
+                      i, index, reader->tensors.count);
     if (index >= 0 && !tfl_op_is_state (op, i)
         && (variable < 0 || tfl_variables_is_value (variable, lowest == 0, i)))
       reader->used[index] = 1;
@@ -240,7 +200,7 @@ node_name (Reader *reader, const SlFbTable *node)
   if (first < 0 || first >= (gint64) reader->tensors.count)
     return g_strdup ("");
   const SlFbTable tensor = sl_fb_vector_table (&reader->tensors, (guint32) first);
-  return dup_name (&tensor, TFL_TENSOR_NAME);
+  return sl_fb_dup_name (&tensor, TFL_TENSOR_NAME, MAX_NAME);
 }
 
 /* One sentence for all operators that are missing. */
@@ -268,22 +228,18 @@ scan_operators (Reader *reader, GError **error)
     if (!sl_fb_check (&reader->fb, error))
       return FALSE;
     if (index >= reader->codes->len || inputs.count > SL_MAX_OPERANDS
-        || outputs.count > SL_MAX_OPERANDS) {
-      g_set_error (
-        error, SL_ERROR, SL_ERROR_FORMAT,
+        || outputs.count > SL_MAX_OPERANDS)
+      return sl_fail (
+        error, SL_ERROR_FORMAT,
         "node %u has operator code %u, %u inputs and %u outputs; expected a code below %u and at most %d of each",
         i, index, inputs.count, outputs.count, reader->codes->len, SL_MAX_OPERANDS);
-      return FALSE;
-    }
     const TflOp *op = g_array_index (reader->codes, Code, index).op;
     Code *code = &g_array_index (reader->codes, Code, index);
     const gint32 variable =
       code->custom == NULL && tfl_variables_is_op (code->builtin) ? code->builtin : -1;
     if (!mark_used (reader, &inputs, op, variable, "input", -1, error)
-        || !mark_used (reader, &outputs, NULL, variable, "output", 0, error)) {
-      g_prefix_error (error, "node %u: ", i);
-      return FALSE;
-    }
+        || !mark_used (reader, &outputs, NULL, variable, "output", 0, error))
+      return sl_fail_prefix (error, "node %u: ", i);
     if (code->op != NULL || code->reported || variable >= 0)
       continue;
     code->reported = TRUE;
@@ -303,16 +259,12 @@ read_type (const SlFbTable *table, SlTensor *tensor, GError **error)
 {
   const guint8 type = sl_fb_u8 (table, TFL_TENSOR_TYPE, 0);
   tensor->dtype = tfl_type_dtype (type);
-  if (tensor->dtype == SL_DTYPE_INVALID) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "element type %u %s is not supported", type,
-                 tfl_type_name (type));
-    return FALSE;
-  }
-  if (sl_fb_u8 (table, TFL_TENSOR_IS_VARIABLE, 0) != 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "variable tensors (state kept between frames) are not supported");
-    return FALSE;
-  }
+  if (tensor->dtype == SL_DTYPE_INVALID)
+    return sl_fail (error, SL_ERROR_UNSUPPORTED, "element type %u %s is not supported", type,
+                    tfl_type_name (type));
+  if (sl_fb_u8 (table, TFL_TENSOR_IS_VARIABLE, 0) != 0)
+    return sl_fail (error, SL_ERROR_UNSUPPORTED,
+                    "variable tensors (state kept between frames) are not supported");
   return TRUE;
 }
 
@@ -320,11 +272,9 @@ static gboolean
 read_shape (const SlFbTable *table, SlTensor *tensor, GError **error)
 {
   const SlFbVector shape = sl_fb_vector (table, TFL_TENSOR_SHAPE, 4);
-  if (shape.count > SL_MAX_RANK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%u dimensions; at most %d are supported",
-                 shape.count, SL_MAX_RANK);
-    return FALSE;
-  }
+  if (shape.count > SL_MAX_RANK)
+    return sl_fail (error, SL_ERROR_LIMIT, "%u dimensions; at most %d are supported", shape.count,
+                    SL_MAX_RANK);
   tensor->rank = shape.count;
   for (guint i = 0; i < tensor->rank; i++)
     tensor->dims[i] = sl_fb_vector_i32 (&shape, i);
@@ -363,12 +313,11 @@ refuse_open_shape (const SlTensor *tensor, guint32 open, GError **error)
   for (guint i = 0; i < tensor->rank; i++)
     g_string_append_printf (example, "%s%d", i > 0 ? "," : "",
                             (open & 1u << i) == 0 || i == 0 ? tensor->dims[i] : EXAMPLE_SIDE);
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_SHAPE,
+  return sl_fail (
+    error, SL_ERROR_SHAPE,
     "its size is not fixed, %s; state it, for example as input-shape=%s: property of slinfer, option --input-shape of the program, "
     "or line under [sightline] of the model's .modelinfo",
     text, example->str);
-  return FALSE;
 }
 
 /* The height and the width of a picture that the file does not leave open become those that are
@@ -412,10 +361,9 @@ settle_input (const SlFbTable *table, const char *given, SlTensor *tensor, GErro
            && ((open & 1u << i) != 0 || numbers[i] == (gdouble) tensor->dims[i]);
   if (!fits) {
     g_autofree char *text = describe_open (tensor, open);
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "input-shape is '%s', but it is %s: expected as many whole numbers that fit",
-                 given, text);
-    return FALSE;
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "input-shape is '%s', but it is %s: expected as many whole numbers that fit",
+                    given, text);
   }
   for (guint i = 0; i < n; i++)
     tensor->dims[i] = (gint32) numbers[i];
@@ -462,17 +410,13 @@ fill_quantisation (const SlFbVector *scales, const SlFbVector *zeros, const SlTe
     const gint64 zero = zeros->count == 0 ? 0 : sl_fb_vector_i64 (zeros, zeros->count == 1 ? 0 : i);
     scale[i] = sl_fb_vector_f32 (scales, i);
     zero_point[i] = (gint32) zero;
-    if (!isfinite (scale[i]) || scale[i] <= 0.0f) {
-      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                   "scale %u is %g; expected a finite number above 0", i, (gdouble) scale[i]);
-      return FALSE;
-    }
-    if (zero < lo || zero > hi) {
-      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                   "zero point %u is %" G_GINT64_FORMAT "; expected %d..%d for %s", i, zero, lo, hi,
-                   sl_dtype_name (tensor->dtype));
-      return FALSE;
-    }
+    if (!isfinite (scale[i]) || scale[i] <= 0.0f)
+      return sl_fail (error, SL_ERROR_FORMAT, "scale %u is %g; expected a finite number above 0", i,
+                      (gdouble) scale[i]);
+    if (zero < lo || zero > hi)
+      return sl_fail (error, SL_ERROR_FORMAT,
+                      "zero point %u is %" G_GINT64_FORMAT "; expected %d..%d for %s", i, zero, lo,
+                      hi, sl_dtype_name (tensor->dtype));
   }
   return TRUE;
 }
@@ -487,18 +431,15 @@ read_quantisation (Reader *reader, const SlFbTable *table, SlTensor *tensor, GEr
   gint32 lo, hi;
   if (n == 0 || !sl_dtype_range (tensor->dtype, &lo, &hi) || tensor->dtype == SL_DTYPE_BOOL)
     return TRUE;
-  if (sl_fb_u8 (&quant, TFL_QUANT_DETAILS_TYPE, 0) != 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "custom quantisation is not supported; expected scales and zero points");
-    return FALSE;
-  }
+  if (sl_fb_u8 (&quant, TFL_QUANT_DETAILS_TYPE, 0) != 0)
+    return sl_fail (error, SL_ERROR_UNSUPPORTED,
+                    "custom quantisation is not supported; expected scales and zero points");
   const gint axis = n > 1 ? find_axis (tensor, sl_fb_i32 (&quant, TFL_QUANT_DIMENSION, 0), n) : 0;
   if (axis < 0 || (zeros.count > 1 && zeros.count != n)) {
     g_autofree char *text = sl_tensor_describe (tensor);
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "%u scales and %u zero points do not fit %s; expected 1 or one a channel", n,
-                 zeros.count, text);
-    return FALSE;
+    return sl_fail (error, SL_ERROR_FORMAT,
+                    "%u scales and %u zero points do not fit %s; expected 1 or one a channel", n,
+                    zeros.count, text);
   }
   if (!may_copy (reader, (guint64) n * (sizeof (gfloat) + sizeof (gint32)), error))
     return FALSE;
@@ -514,22 +455,17 @@ read_sparse (Reader *reader, const SlFbTable *sparsity, SlTensor *tensor, const 
              gsize bytes, gsize dense, GError **error)
 {
   const gsize size = sl_dtype_size (tensor->dtype);
-  if (bytes % size != 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "a sparse tensor has %" G_GSIZE_FORMAT " bytes of %s", bytes,
-                 sl_dtype_name (tensor->dtype));
-    return FALSE;
-  }
+  if (bytes % size != 0)
+    return sl_fail (error, SL_ERROR_FORMAT, "a sparse tensor has %" G_GSIZE_FORMAT " bytes of %s",
+                    bytes, sl_dtype_name (tensor->dtype));
   reader->dense += dense;
   const guint64 most =
     MIN ((guint64) reader->fb.size * DENSE_GROWTH + COPY_ALLOWANCE, sl_graph_limit (reader->graph));
-  if (reader->dense > most) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "sparse tensors of %" G_GUINT64_FORMAT " bytes, over %" G_GUINT64_FORMAT
-                 "; export the model with dense weights",
-                 reader->dense, most);
-    return FALSE;
-  }
+  if (reader->dense > most)
+    return sl_fail (error, SL_ERROR_LIMIT,
+                    "sparse tensors of %" G_GUINT64_FORMAT " bytes, over %" G_GUINT64_FORMAT
+                    "; export the model with dense weights",
+                    reader->dense, most);
   guint8 *copy = sl_arena_alloc (reader->arena, dense + SL_TENSOR_PADDING);
   memset (copy, 0, dense);
   tensor->bytes = dense;
@@ -553,9 +489,8 @@ read_constant (Reader *reader, const SlFbTable *table, SlTensor *tensor, GError 
       || !g_size_checked_mul (&expected, elements, sl_dtype_size (tensor->dtype))
       || (!is_sparse && expected != bytes)) {
     g_autofree char *text = sl_tensor_describe (tensor);
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "the file has %" G_GSIZE_FORMAT " bytes of data for %s", bytes, text);
-    return FALSE;
+    return sl_fail (error, SL_ERROR_FORMAT, "the file has %" G_GSIZE_FORMAT " bytes of data for %s",
+                    bytes, text);
   }
   if (is_sparse)
     return read_sparse (reader, &sparsity, tensor, data, bytes, expected, error);
@@ -573,7 +508,7 @@ static gboolean
 read_tensor (Reader *reader, guint index, GError **error)
 {
   const SlFbTable table = sl_fb_vector_table (&reader->tensors, index);
-  g_autofree char *name = dup_name (&table, TFL_TENSOR_NAME);
+  g_autofree char *name = sl_fb_dup_name (&table, TFL_TENSOR_NAME, MAX_NAME);
   SlTensor tensor = { 0 };
   if (!may_copy (reader, strlen (name), error))
     return FALSE;
@@ -582,10 +517,8 @@ read_tensor (Reader *reader, guint index, GError **error)
       && (!read_type (&table, &tensor, error) || !read_shape (&table, &tensor, error)
           || !settle_shape (reader, index, &table, &tensor, error)
           || !read_quantisation (reader, &table, &tensor, error)
-          || !read_constant (reader, &table, &tensor, error))) {
-    g_prefix_error (error, "tensor %u '%s': ", index, name);
-    return FALSE;
-  }
+          || !read_constant (reader, &table, &tensor, error)))
+    return sl_fail_prefix (error, "tensor %u '%s': ", index, name);
   return sl_fb_check (&reader->fb, error)
          && sl_graph_add_tensor (reader->graph, &tensor, error) >= 0;
 }
@@ -598,11 +531,9 @@ read_options (Reader *reader, const SlFbTable *node, const TflOp *op, TflOptions
   const SlFbVector custom = sl_fb_vector (node, TFL_OPERATOR_CUSTOM_OPTIONS, 1);
   const guint64 offset = sl_fb_u64 (node, TFL_OPERATOR_LARGE_OFFSET, 0),
                 size = sl_fb_u64 (node, TFL_OPERATOR_LARGE_SIZE, 0);
-  if (op->options_type != 0 && type != 0 && type != op->options_type) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "its options are of type %u; expected %u", type,
-                 op->options_type);
-    return FALSE;
-  }
+  if (op->options_type != 0 && type != 0 && type != op->options_type)
+    return sl_fail (error, SL_ERROR_FORMAT, "its options are of type %u; expected %u", type,
+                    op->options_type);
   if (op->options_type != 0 && type != 0)
     options->options = sl_fb_table (node, TFL_OPERATOR_OPTIONS);
   options->custom = sl_fb_vector_data (&custom);
@@ -689,11 +620,8 @@ add_output_shape (Reader *reader, const SlWindow *window, gint32 *inputs, guint 
   const SlTensor *x = *n == 3 && inputs[0] >= 0 ? sl_graph_tensor (reader->graph, inputs[0]) : NULL;
   const SlTensor *weights =
     x != NULL && inputs[1] >= 0 ? sl_graph_tensor (reader->graph, inputs[1]) : NULL;
-  if (weights == NULL || x->rank != 4 || weights->rank != 4) {
-    g_set_error_literal (error, SL_ERROR, SL_ERROR_SHAPE,
-                         "expected data and weights of 4 dimensions and a bias");
-    return FALSE;
-  }
+  if (weights == NULL || x->rank != 4 || weights->rank != 4)
+    return sl_fail (error, SL_ERROR_SHAPE, "expected data and weights of 4 dimensions and a bias");
   const gboolean same = window->padding == SL_PADDING_SAME;
   const gint64 h = ((gint64) x->dims[1] - !same) * window->stride_h + (same ? 0 : weights->dims[1]);
   const gint64 w = ((gint64) x->dims[2] - !same) * window->stride_w + (same ? 0 : weights->dims[2]);
@@ -759,8 +687,7 @@ read_operator (Reader *reader, guint index, GError **error)
       || (code->op->op == SL_OP_TRANSPOSE_CONV && code->custom != NULL
           && !add_output_shape (reader, &params.window, inputs, &n_inputs, error))) {
     g_autofree char *name = node_name (reader, &node);
-    g_prefix_error (error, "node %u %s '%s': ", index, sl_op_name (code->op->op), name);
-    return FALSE;
+    return sl_fail_prefix (error, "node %u %s '%s': ", index, sl_op_name (code->op->op), name);
   }
   if (code->op->op == SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM) /* states are no operands here, but the
                                                              cell's scale is said there */
@@ -778,12 +705,10 @@ read_io (Reader *reader, SlModelMetadata *metadata, GError **error)
 {
   guint n_inputs = reader->inputs.count, n_outputs = reader->outputs.count;
   gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];
-  if (reader->inputs.count > SL_MAX_IO || reader->outputs.count > SL_MAX_IO) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "the model has %u inputs and %u outputs; expected 1 to %d of each",
-                 reader->inputs.count, reader->outputs.count, SL_MAX_IO);
-    return FALSE;
-  }
+  if (reader->inputs.count > SL_MAX_IO || reader->outputs.count > SL_MAX_IO)
+    return sl_fail (error, SL_ERROR_LIMIT,
+                    "the model has %u inputs and %u outputs; expected 1 to %d of each",
+                    reader->inputs.count, reader->outputs.count, SL_MAX_IO);
   for (guint i = 0; i < reader->inputs.count; i++)
     inputs[i] = sl_fb_vector_i32 (&reader->inputs, i);
   for (guint i = 0; i < reader->outputs.count; i++)
@@ -808,10 +733,8 @@ read_metadata (Reader *reader, const SlFbTable *model, GBytes *bytes, SlModelMet
     if (length != strlen (TFL_METADATA_NAME) || memcmp (name, TFL_METADATA_NAME, length) != 0)
       continue;
     if (!find_buffer (reader, sl_fb_u32 (&entry, TFL_METADATA_ENTRY_BUFFER, 0), &buffer, &size,
-                      error)) {
-      g_prefix_error (error, "metadata: ");
-      return FALSE;
-    }
+                      error))
+      return sl_fail_prefix (error, "metadata: ");
     break;
   }
   return sl_fb_check (&reader->fb, error)
@@ -845,7 +768,7 @@ read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModel
   if (!open_model (&reader, &model, error) || !read_codes (&reader, &model, error))
     return FALSE;
   reader.variables = tfl_variables_new (
-    &(TflVariableFile){ &reader, &reader.fb, graph, find_any_buffer, builtin_of, may_copy_more });
+    &(TflVariableFile){ &reader, &reader.fb, graph, find_buffer, builtin_of, may_copy });
   reader.used = g_new0 (guint8, MAX (reader.tensors.count, 1));
   reader.signed_copies = g_new0 (gint32, MAX (reader.tensors.count, 1));
   if (!scan_operators (&reader, error))

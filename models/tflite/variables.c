@@ -9,7 +9,7 @@
 
 #include "core/base/printable.h"
 #include "models/tflite/schema.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* Numbers of the operators, and fields of their options. */
 enum
@@ -81,8 +81,7 @@ tfl_variables_free (TflVariables *variables)
 static gboolean
 bad (GError **error, const char *what)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "variables: %s", what);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_FORMAT, "variables: %s", what);
 }
 
 /* Place of the variable that a VAR_HANDLE names, which is made where it is new; -1 with @error set
@@ -102,8 +101,7 @@ find_variable (TflVariables *variables, const SlFbTable *node, GError **error)
     if (strcmp (g_array_index (variables->all, Variable, i).name, whole) == 0)
       return (gint) i;
   if (variables->all->len == SL_MAX_IO) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the model has more than %d variables",
-                 SL_MAX_IO);
+    sl_fail (error, SL_ERROR_LIMIT, "the model has more than %d variables", SL_MAX_IO);
     return -1;
   }
   const Variable variable = { .name = g_steal_pointer (&whole), .input = -1, .current = -1 };
@@ -255,10 +253,9 @@ check_first (const Variable *variable, const SlTensor *tensor, GError **error)
           && bytes == variable->first_bytes))
     return TRUE;
   g_autofree char *text = sl_tensor_describe (tensor);
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-               "variables: '%s' is %s, but its first value has %" G_GSIZE_FORMAT " bytes",
-               variable->name, text, variable->first_bytes);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_FORMAT,
+                  "variables: '%s' is %s, but its first value has %" G_GSIZE_FORMAT " bytes",
+                  variable->name, text, variable->first_bytes);
 }
 
 gboolean
@@ -272,11 +269,9 @@ tfl_variables_finish (TflVariables *variables, guint index, gint32 *inputs, guin
     const Variable *variable = &g_array_index (variables->all, Variable, i);
     if (variable->input < 0)
       continue;
-    if (*n_inputs == SL_MAX_IO || *n_outputs == SL_MAX_IO) {
-      g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                   "the model has more than %d inputs or outputs with its variables", SL_MAX_IO);
-      return FALSE;
-    }
+    if (*n_inputs == SL_MAX_IO || *n_outputs == SL_MAX_IO)
+      return sl_fail (error, SL_ERROR_LIMIT,
+                      "the model has more than %d inputs or outputs with its variables", SL_MAX_IO);
     SlTensor after = *sl_graph_tensor (graph, variable->input);
     const gint32 out =
       check_first (variable, &after, error) ? sl_graph_add_tensor (graph, &after, error) : -1;

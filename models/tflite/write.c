@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "core/ops/ops.h"
 #include "models/tflite/flatbuffer_writer.h"
 #include "models/tflite/operators.h"
@@ -170,13 +170,11 @@ write_model (Writer *w, const SlContract *contract, GError **error)
   FbNode *subgraphs = write_subgraph (w, error);
   if (subgraphs == NULL)
     return NULL;
-  if (w->weights > MAX_WEIGHTS) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "its weights have %" G_GSIZE_FORMAT
-                 " bytes; a TensorFlow Lite file takes %" G_GSIZE_FORMAT,
-                 w->weights, MAX_WEIGHTS);
-    return NULL;
-  }
+  if (w->weights > MAX_WEIGHTS)
+    return sl_fail_null (error, SL_ERROR_LIMIT,
+                         "its weights have %" G_GSIZE_FORMAT
+                         " bytes; a TensorFlow Lite file takes %" G_GSIZE_FORMAT,
+                         w->weights, MAX_WEIGHTS);
   g_autoptr (GBytes) metadata = tfl_metadata_write (contract, sl_graph_n_outputs (w->graph));
   fb_ref (entry, TFL_METADATA_ENTRY_NAME, fb_string (w->fb, TFL_METADATA_NAME));
   fb_i32 (entry, TFL_METADATA_ENTRY_BUFFER,

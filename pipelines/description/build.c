@@ -10,10 +10,79 @@
 
 #include "core/base/decoder_memory.h"
 #include "core/base/printable.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "core/base/suggest.h"
-#include "pipelines/description/camera_link.h"
 #include "pipelines/description/numbering.h"
+
+#define ENCODED "encoded"
+
+/* Elements whose frames are those that came. A clip must not show more than the launch line passes
+ * on, so elements that cover or crop a part of the picture also apply to clips. */
+static const char *const transparent[] = {
+  "slpredict", "sltrack", "slanalyze", "slnormalize", "slinfer",  "slpostprocess", "slpublish",
+  "queue",     "queue2",  "tee",       "capsfilter",  "identity", "videorate",     "videoconvert"
+};
+
+/* (transfer none) */
+static const char *
+factory_of (GstElement *element)
+{
+  GstElementFactory *factory = gst_element_get_factory (element);
+  return factory != NULL ? GST_OBJECT_NAME (factory) : "";
+}
+
+static gboolean
+is_transparent (GstElement *element)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (transparent); i++)
+    if (strcmp (factory_of (element), transparent[i]) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* (transfer full) (nullable): what is linked to the sink pad of @element. */
+static GstElement *
+element_before (GstElement *element)
+{
+  g_autoptr (GstPad) sink = gst_element_get_static_pad (element, "sink");
+  g_autoptr (GstPad) peer = sink != NULL ? gst_pad_get_peer (sink) : NULL;
+  return peer != NULL ? gst_pad_get_parent_element (peer) : NULL;
+}
+
+/* (transfer full) (nullable) */
+static GstElement *
+camera_before (GstElement *recorder)
+{
+  GstElement *element = element_before (recorder);
+  while (element != NULL && is_transparent (element)) {
+    GstElement *before = element_before (element);
+    gst_object_unref (element);
+    element = before;
+  }
+  if (element != NULL && strcmp (factory_of (element), "slcamera") != 0)
+    gst_clear_object (&element);
+  return element;
+}
+
+static gboolean
+is_in_use (GstElement *element)
+{
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (element, ENCODED);
+  return pad != NULL;
+}
+
+/* Links the pad encoded of the slcamera before @recorder, an slrecord, to its own, where between
+ * them are only elements that leave pictures as they are, neither pad is in use, and no encoder is
+ * set. Whether it did. */
+static gboolean
+link_camera (GstElement *recorder)
+{
+  g_autoptr (GstElement) camera = camera_before (recorder);
+  g_autofree char *encoder = NULL;
+  g_object_get (recorder, "encoder", &encoder, NULL);
+  return camera != NULL && (encoder == NULL || *encoder == '\0') && !is_in_use (camera)
+         && !is_in_use (recorder) && gst_element_link_pads (camera, ENCODED, recorder, ENCODED);
+}
 
 void
 sl_find_installed_elements (const char *element)
@@ -80,9 +149,9 @@ launch_error (const SlDescription *description, GstParseContext *context, const 
   const gboolean unknown =
     g_error_matches (problem, GST_PARSE_ERROR, GST_PARSE_ERROR_NO_SUCH_ELEMENT);
   g_autofree char *hint = suggest (context, problem);
-  g_set_error (error, SL_ERROR, unknown ? SL_ERROR_UNSUPPORTED : SL_ERROR_FORMAT,
-               "%s:%u: [pipeline] launch: %s%s", description->launch_file, description->launch_line,
-               problem->message, hint);
+  sl_fail (error, unknown ? SL_ERROR_UNSUPPORTED : SL_ERROR_FORMAT,
+           "%s:%u: [pipeline] launch: %s%s", description->launch_file, description->launch_line,
+           problem->message, hint);
 }
 
 /* A launch line of one element, or of one bin, is no pipeline yet. */
@@ -165,8 +234,8 @@ refuse_value (const SlDescription *description, GstElement *pipeline, const char
   g_autofree char *said =
     takes != NULL ? g_strdup_printf ("%s: expected %s, got %s", quoted[5], takes, quoted[1])
                   : g_strdup (message);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s:%u: [pipeline] launch: %s",
-               description->launch_file, description->launch_line, said);
+  sl_fail (error, SL_ERROR_ARGUMENT, "%s:%u: [pipeline] launch: %s", description->launch_file,
+           description->launch_line, said);
 }
 
 /* (transfer full) (nullable) */
@@ -174,14 +243,13 @@ static GstElement *
 parse_watched (const char *launch, GstParseContext *context, GPtrArray *refused, GError **problem)
 {
   static GMutex lock;
-  g_mutex_lock (&lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&lock);
   const guint handler = g_log_set_handler ("GLib-GObject", G_LOG_LEVEL_WARNING, take_refusal, NULL);
   g_private_set (&refusals, refused);
   GstElement *parsed =
     gst_parse_launch_full (launch, context, GST_PARSE_FLAG_FATAL_ERRORS, problem);
   g_private_set (&refusals, NULL);
   g_log_remove_handler ("GLib-GObject", handler);
-  g_mutex_unlock (&lock);
   return parsed;
 }
 
@@ -222,11 +290,10 @@ unknown_element (GstElement *pipeline, const SlElementOverride *override, GError
   gst_iterator_free (elements);
   g_autofree char *hint =
     sl_suggest_text (override->element, (const char *const *) names->pdata, names->len);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "%s:%u: [element %s] %s: the launch line has no element with name=%s%s",
-               override->file, override->line, override->element, override->property,
-               override->element, hint);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT,
+                  "%s:%u: [element %s] %s: the launch line has no element with name=%s%s",
+                  override->file, override->line, override->element, override->property,
+                  override->element, hint);
 }
 
 static gboolean
@@ -285,16 +352,14 @@ apply_regions (GstElement *pipeline, const SlDescription *description, GError **
   g_autoptr (GPtrArray) analyzers = sl_find_elements (pipeline, "slanalyze");
   if (analyzers->len == 1)
     g_object_get (g_ptr_array_index (analyzers, 0), "regions", &stated, NULL);
-  if (analyzers->len != 1 || stated != NULL) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT, "%s:%u: [zone NAME] and [line NAME]: %s",
-      description->regions_file, description->regions_line,
+  if (analyzers->len != 1 || stated != NULL)
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT, "%s:%u: [zone NAME] and [line NAME]: %s", description->regions_file,
+      description->regions_line,
       stated != NULL ? "slanalyze has regions=, too; expected one of both"
       : analyzers->len == 0
         ? "the launch line has no slanalyze; expected one behind sltrack"
         : "the launch line has several slanalyze; expected one, or regions= of each in [element NAME]");
-    return FALSE;
-  }
   g_object_set (g_ptr_array_index (analyzers, 0), "regions", description->regions, NULL);
   return TRUE;
 }
@@ -317,10 +382,9 @@ insert_recorder (GstElement *before, GError **error)
   gst_pad_unlink (source, next);
   if (gst_pad_link (source, in) == GST_PAD_LINK_OK && gst_pad_link (out, next) == GST_PAD_LINK_OK)
     return recorder;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "no slrecord fits between %s and what follows; expected raw video there",
-               GST_OBJECT_NAME (before));
-  return NULL;
+  return sl_fail_null (error, SL_ERROR_ARGUMENT,
+                       "no slrecord fits between %s and what follows; expected raw video there",
+                       GST_OBJECT_NAME (before));
 }
 
 /* (transfer none) (nullable): the one of the launch line, else a new one behind the last element
@@ -332,12 +396,10 @@ find_recorder (GstElement *pipeline, GError **error)
   g_autoptr (GPtrArray) recorders = sl_find_elements (pipeline, "slrecord");
   if (recorders->len == 1)
     return g_ptr_array_index (recorders, 0);
-  if (recorders->len > 1) {
-    g_set_error_literal (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+  if (recorders->len > 1)
+    return sl_fail_null (
+      error, SL_ERROR_ARGUMENT,
       "the launch line has several slrecord; expected one, or properties of each in [element NAME]");
-    return NULL;
-  }
   for (guint i = 0; i < G_N_ELEMENTS (before); i++) {
     g_autoptr (GPtrArray) found = sl_find_elements (pipeline, before[i]);
     if (found->len == 0)
@@ -351,10 +413,9 @@ find_recorder (GstElement *pipeline, GError **error)
       return NULL;
     }
   }
-  g_set_error_literal (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  return sl_fail_null (
+    error, SL_ERROR_ARGUMENT,
     "the launch line has no slrecord, and no slanalyze, sltrack or slpredict with something behind that one could stand in between");
-  return NULL;
 }
 
 static gboolean
@@ -374,21 +435,16 @@ apply_record (GstElement *pipeline, const SlDescription *description, GError **e
       &g_array_index (description->overrides, SlElementOverride, i);
     if (!is_of_recorder (override))
       continue;
-    if (recorder == NULL && (recorder = find_recorder (pipeline, error)) == NULL) {
-      g_prefix_error (error, "%s:%u: [record]: ", override->file, override->line);
-      return FALSE;
-    }
+    if (recorder == NULL && (recorder = find_recorder (pipeline, error)) == NULL)
+      return sl_fail_prefix (error, "%s:%u: [record]: ", override->file, override->line);
     if (*override->property != '\0'
-        && !sl_property_from_text (G_OBJECT (recorder), override->property, override->value,
-                                   error)) {
-      g_prefix_error (error, "%s:%u: [record] %s: ", override->file, override->line,
-                      override->property);
-      return FALSE;
-    }
+        && !sl_property_from_text (G_OBJECT (recorder), override->property, override->value, error))
+      return sl_fail_prefix (error, "%s:%u: [record] %s: ", override->file, override->line,
+                             override->property);
   }
   if (recorder == NULL)
     return TRUE;
-  sl_camera_link_recorder (recorder);
+  link_camera (recorder);
   g_object_get (recorder, "source", &source, NULL);
   if (source == NULL)
     g_object_set (recorder, "source", description->name, NULL);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/base/printable.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "pipelines/description/key_text.h"
 #include "pipelines/description/parameters.h"
 #include "pipelines/description/sources.h"
@@ -289,8 +289,7 @@ take_region (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, 
   if (*entry->key == '\0') {
     if (sl_regions_open (self->region_set, entry->group, error))
       return TRUE;
-    g_prefix_error (error, "%s:%u: ", entry->file, entry->line);
-    return FALSE;
+    return sl_fail_prefix (error, "%s:%u: ", entry->file, entry->line);
   }
   g_autofree char *value = sl_substitute (entry->value, FALSE, sl_parameter_set_lookup, set, error);
   if (value == NULL || !sl_regions_set (self->region_set, entry->group, entry->key, value, error))
@@ -391,17 +390,14 @@ check_regions (const SlDescription *self, const GArray *entries, GError **error)
 static gboolean
 complete (SlDescription *self, const GArray *entries, GError **error)
 {
-  if (self->launch == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "%s: [pipeline] launch: missing; expected launch=SOURCE ! ... ! SINK", self->path);
-    return FALSE;
-  }
-  if (self->backoff_min > self->backoff_max) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "%s: [pipeline] backoff-min: %u ms is more than backoff-max, %u ms", self->path,
-                 self->backoff_min, self->backoff_max);
-    return FALSE;
-  }
+  if (self->launch == NULL)
+    return sl_fail (error, SL_ERROR_FORMAT,
+                    "%s: [pipeline] launch: missing; expected launch=SOURCE ! ... ! SINK",
+                    self->path);
+  if (self->backoff_min > self->backoff_max)
+    return sl_fail (error, SL_ERROR_FORMAT,
+                    "%s: [pipeline] backoff-min: %u ms is more than backoff-max, %u ms", self->path,
+                    self->backoff_min, self->backoff_max);
   if (self->name == NULL)
     self->name = default_name (self->path);
   return check_regions (self, entries, error);

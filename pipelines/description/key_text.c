@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/base/redact.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define MAX_NAME 128
 
@@ -49,8 +49,7 @@ static gboolean G_GNUC_PRINTF (4, 5)
   va_start (args, format);
   g_autofree char *message = g_strdup_vprintf (format, args);
   va_end (args);
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s:%u: %s", reader->file, line, message);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_FORMAT, "%s:%u: %s", reader->file, line, message);
 }
 
 /* (transfer full): the next line without its end and without blanks around it; NULL at the end. */
@@ -222,12 +221,10 @@ gboolean
 sl_key_text_parse (const char *text, gsize length, const char *file, const char *repeated,
                    GArray *entries, GError **error)
 {
-  if (length > SL_KEY_TEXT_MAX) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "%s: %" G_GSIZE_FORMAT " bytes; expected at most %" G_GSIZE_FORMAT, file, length,
-                 SL_KEY_TEXT_MAX);
-    return FALSE;
-  }
+  if (length > SL_KEY_TEXT_MAX)
+    return sl_fail (error, SL_ERROR_LIMIT,
+                    "%s: %" G_GSIZE_FORMAT " bytes; expected at most %" G_GSIZE_FORMAT, file,
+                    length, SL_KEY_TEXT_MAX);
   Reader reader = {
     .file = file, .at = text, .end = text + length, .repeated = repeated, .entries = entries
   };

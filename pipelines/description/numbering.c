@@ -56,10 +56,10 @@ collect (GstBin *bin, GPtrArray *elements)
 static void
 rename_element (GstElement *element, char *name)
 {
-  GST_OBJECT_LOCK (element);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED =
+    g_mutex_locker_new (GST_OBJECT_GET_LOCK (element));
   g_free (GST_OBJECT_NAME (element));
   GST_OBJECT_NAME (element) = name;
-  GST_OBJECT_UNLOCK (element);
 }
 
 void

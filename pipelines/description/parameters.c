@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "pipelines/description/substitute.h"
 #include "core/base/suggest.h"
 #include "pipelines/description/typed_values.h"
@@ -277,11 +277,10 @@ take_value (SlParameterSet *set, Declared *declared, const char *value, GError *
   else
     wrong = complaint (&declared->parameter, value);
   if (wrong != NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: parameter %s%s%s: %s", set->path,
-                 declared->parameter.name,
-                 declared->parameter.from_environment ? ", from the environment's " : "",
-                 declared->parameter.from_environment ? declared->parameter.environment : "",
-                 wrong);
+    sl_fail (error, SL_ERROR_ARGUMENT, "%s: parameter %s%s%s: %s", set->path,
+             declared->parameter.name,
+             declared->parameter.from_environment ? ", from the environment's " : "",
+             declared->parameter.from_environment ? declared->parameter.environment : "", wrong);
   declared->parameter.value = g_strdup (value);
   return wrong == NULL;
 }
@@ -328,11 +327,11 @@ resolve (SlParameterSet *set, Declared *declared, GError **error)
   else if (declared->text != NULL)
     good = take_text (set, declared, error);
   else
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
-      "%s:%u: parameter %s has no default and no value: give one with --set %s=VALUE%s%s",
-      declared->at.file, declared->at.line, declared->parameter.name, declared->parameter.name,
-      variable != NULL ? ", or in the environment as " : "", variable != NULL ? variable : "");
+    sl_fail (error, SL_ERROR_ARGUMENT,
+             "%s:%u: parameter %s has no default and no value: give one with --set %s=VALUE%s%s",
+             declared->at.file, declared->at.line, declared->parameter.name,
+             declared->parameter.name, variable != NULL ? ", or in the environment as " : "",
+             variable != NULL ? variable : "");
   set->nesting--;
   declared->progress = RESOLVED;
   return good;
@@ -353,8 +352,8 @@ unknown (SlParameterSet *set, const char *name, const char *prefix, GError **err
   g_autoptr (GPtrArray) names = names_of (set);
   g_autofree char *hint = sl_suggest_text (name, (const char *const *) names->pdata, names->len);
   g_autofree char *shown = g_utf8_make_valid (name, -1);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%sunknown parameter '%s'%s", prefix, shown,
-               names->len == 0 ? "; the description declares none" : hint);
+  sl_fail (error, SL_ERROR_ARGUMENT, "%sunknown parameter '%s'%s", prefix, shown,
+           names->len == 0 ? "; the description declares none" : hint);
 }
 
 const char *
@@ -366,13 +365,12 @@ sl_parameter_set_lookup (const char *name, gpointer data, GError **error)
     unknown (set, name, "", error);
     return NULL;
   }
-  if (declared->progress == OPEN || set->nesting > SL_DESCRIPTION_MAX_NESTING) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 declared->progress == OPEN ? "${%s} stands for itself"
-                                            : "${%s}: parameters within parameters too deep",
-                 name);
-    return NULL;
-  }
+  if (declared->progress == OPEN || set->nesting > SL_DESCRIPTION_MAX_NESTING)
+    return sl_fail_null (error, SL_ERROR_LIMIT,
+                         declared->progress == OPEN
+                           ? "${%s} stands for itself"
+                           : "${%s}: parameters within parameters too deep",
+                         name);
   if (declared->progress == WAITING && !resolve (set, declared, error))
     return NULL;
   return declared->parameter.value;

@@ -3,9 +3,8 @@
  * Properties from text, for [element NAME] groups. GObject silently clamps values out of range;
  * here they are an error that states the property's range.
  */
-#include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "pipelines/description/build.h"
 #include "core/base/suggest.h"
 
@@ -67,8 +66,7 @@ sl_property_describe (GParamSpec *pspec)
 static gboolean
 refuse (GError **error, const char *expected, const char *text)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "expected %s, got '%s'", expected, text);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT, "expected %s, got '%s'", expected, text);
 }
 
 /* GStreamer reads "12x" as 12, and "-1" as the largest unsigned number. */
@@ -138,9 +136,8 @@ unknown_property (GObject *object, const char *name, GError **error)
     GST_IS_ELEMENT (object) && gst_element_get_factory (GST_ELEMENT (object)) != NULL
       ? GST_OBJECT_NAME (gst_element_get_factory (GST_ELEMENT (object)))
       : G_OBJECT_TYPE_NAME (object);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s has no such property%s%s%s", kind, hint,
-               near ? "" : "; all of them: gst-inspect-1.0 ", near ? "" : kind);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT, "%s has no such property%s%s%s", kind, hint,
+                  near ? "" : "; all of them: gst-inspect-1.0 ", near ? "" : kind);
 }
 
 /* Follows "child::" as far as children of that name exist. */
@@ -161,9 +158,7 @@ sl_property_from_text (GObject *object, const char *name, const char *text, GErr
   GParamSpec *pspec = NULL;
   if (!find_property (object, name, &target, &pspec))
     return unknown_property (object, name, error);
-  if ((pspec->flags & G_PARAM_WRITABLE) == 0 || (pspec->flags & G_PARAM_CONSTRUCT_ONLY) != 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "the property cannot be set");
-    return FALSE;
-  }
+  if ((pspec->flags & G_PARAM_WRITABLE) == 0 || (pspec->flags & G_PARAM_CONSTRUCT_ONLY) != 0)
+    return sl_fail (error, SL_ERROR_ARGUMENT, "the property cannot be set");
   return set_value (target, pspec, text, error);
 }

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "pipelines/description/key_text.h"
 
 typedef struct
@@ -24,8 +24,7 @@ typedef struct
 static gboolean
 cannot_read (const char *path, const char *why, GError **error)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: %s", path, why);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_OPEN, "%s: %s", path, why);
 }
 
 /* Regular files only: a pipe or a device may never end. */
@@ -58,20 +57,14 @@ read_whole (const char *path, GString *text, GError **error)
 static gboolean
 enter (Reading *reading, const char *canonical, const char *path, GError **error)
 {
-  if (g_ptr_array_find_with_equal_func (reading->stack, canonical, g_str_equal, NULL)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s: includes itself", path);
-    return FALSE;
-  }
-  if (reading->stack->len > SL_DESCRIPTION_MAX_DEPTH) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: included more than %d deep", path,
-                 SL_DESCRIPTION_MAX_DEPTH);
-    return FALSE;
-  }
-  if (reading->files->len >= SL_DESCRIPTION_MAX_FILES) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: more than %d files make one description",
-                 path, SL_DESCRIPTION_MAX_FILES);
-    return FALSE;
-  }
+  if (g_ptr_array_find_with_equal_func (reading->stack, canonical, g_str_equal, NULL))
+    return sl_fail (error, SL_ERROR_FORMAT, "%s: includes itself", path);
+  if (reading->stack->len > SL_DESCRIPTION_MAX_DEPTH)
+    return sl_fail (error, SL_ERROR_LIMIT, "%s: included more than %d deep", path,
+                    SL_DESCRIPTION_MAX_DEPTH);
+  if (reading->files->len >= SL_DESCRIPTION_MAX_FILES)
+    return sl_fail (error, SL_ERROR_LIMIT, "%s: more than %d files make one description", path,
+                    SL_DESCRIPTION_MAX_FILES);
   g_ptr_array_add (reading->files, g_strdup (path));
   return TRUE;
 }
@@ -91,16 +84,13 @@ read_include (Reading *reading, const SlKeyEntry *entry, const char *path, GErro
   const gboolean here = strcmp (folder, ".") == 0 || g_path_is_absolute (entry->value);
   g_autofree char *included =
     here ? g_strdup (entry->value) : g_build_filename (folder, entry->value, NULL);
-  if (entry->value[0] == '\0') {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "%s:%u: [pipeline] include: expected the path of a file, got ''", entry->file,
-                 entry->line);
-    return FALSE;
-  }
+  if (entry->value[0] == '\0')
+    return sl_fail (error, SL_ERROR_FORMAT,
+                    "%s:%u: [pipeline] include: expected the path of a file, got ''", entry->file,
+                    entry->line);
   if (read_file (reading, included, error))
     return TRUE;
-  g_prefix_error (error, "%s:%u: [pipeline] include: ", entry->file, entry->line);
-  return FALSE;
+  return sl_fail_prefix (error, "%s:%u: [pipeline] include: ", entry->file, entry->line);
 }
 
 /* What the text includes goes before its own keys. */

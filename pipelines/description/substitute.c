@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* What needs no backslash in any place of the grammar. '=' is not among it: a bare word with one
  * would set a property. */
@@ -109,11 +109,10 @@ check_element (const char *value, GError **error)
   if (n > 0 && value[n] == '\0')
     return TRUE;
   g_autofree char *shown = g_utf8_make_valid (value, (gssize) MIN (strlen (value), 60));
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  return sl_fail (
+    error, SL_ERROR_ARGUMENT,
     "expected the name of an element (letters, digits, _ and -), got '%s': in this place a parameter chooses the element, nothing more",
     shown);
-  return FALSE;
 }
 
 /* Appends @value to @to as one word of gst-launch's grammar. FALSE with @error set when the grammar
@@ -123,21 +122,17 @@ launch_escape (GString *to, const char *value, GError **error)
 {
   const gsize length = strlen (value);
   for (gsize i = 0; i < length; i++) {
-    if (g_ascii_iscntrl (value[i])) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                   "control character 0x%02x; a launch line cannot hold it", (guint8) value[i]);
-      return FALSE;
-    }
+    if (g_ascii_iscntrl (value[i]))
+      return sl_fail (error, SL_ERROR_ARGUMENT,
+                      "control character 0x%02x; a launch line cannot hold it", (guint8) value[i]);
     if (!is_plain (value[i]))
       g_string_append_c (to, '\\');
     g_string_append_c (to, value[i]);
   }
-  if (length > 0 && value[length - 1] == '\\') {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+  if (length > 0 && value[length - 1] == '\\')
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "ends with a backslash; a launch line cannot hold that, state it in [element NAME]");
-    return FALSE;
-  }
   return TRUE;
 }
 
@@ -170,26 +165,22 @@ append_value (GString *out, const char *at, gboolean launch, const Place *place,
   g_autofree char *name = close != NULL && close - at <= 2 * SL_PARAMETER_NAME_MAX
                             ? g_strndup (at, (gsize) (close - at))
                             : NULL;
-  if (close == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "expected '}' behind '${' (write '$${' for '${' itself)");
-    return NULL;
-  }
+  if (close == NULL)
+    return sl_fail_null (error, SL_ERROR_FORMAT,
+                         "expected '}' behind '${' (write '$${' for '${' itself)");
   if (name == NULL || !sl_parameter_name_valid (name)) {
     g_autofree char *cut = g_utf8_make_valid (at, MIN (close - at, 30));
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "expected a parameter's name (letters, digits, _ and -) in '${...}', got '%s'",
-                 cut);
-    return NULL;
+    return sl_fail_null (
+      error, SL_ERROR_FORMAT,
+      "expected a parameter's name (letters, digits, _ and -) in '${...}', got '%s'", cut);
   }
   const char *value = lookup (name, data, error);
   if (value == NULL)
     return NULL;
-  if (out->len + strlen (value) > SL_SUBSTITUTE_MAX) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "${%s}: the text grows beyond %" G_GSIZE_FORMAT " bytes", name, SL_SUBSTITUTE_MAX);
-    return NULL;
-  }
+  if (out->len + strlen (value) > SL_SUBSTITUTE_MAX)
+    return sl_fail_null (error, SL_ERROR_LIMIT,
+                         "${%s}: the text grows beyond %" G_GSIZE_FORMAT " bytes", name,
+                         SL_SUBSTITUTE_MAX);
   if (!launch) {
     g_string_append (out, value);
   } else if (place->element && !place->assigned && !check_element (value, error)) {

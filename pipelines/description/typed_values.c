@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "core/base/duration.h"
 
 gboolean
@@ -15,16 +15,15 @@ sl_key_fail (const SlKeyEntry *entry, GError **error, const char *format, ...)
   va_start (args, format);
   g_autofree char *message = g_strdup_vprintf (format, args);
   va_end (args);
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s:%u: [%s] %s: %s", entry->file, entry->line,
-               entry->group, entry->key, message);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_FORMAT, "%s:%u: [%s] %s: %s", entry->file, entry->line,
+                  entry->group, entry->key, message);
 }
 
 gboolean
 sl_key_prefix (const SlKeyEntry *entry, GError **error)
 {
-  g_prefix_error (error, "%s:%u: [%s] %s: ", entry->file, entry->line, entry->group, entry->key);
-  return FALSE;
+  return sl_fail_prefix (error, "%s:%u: [%s] %s: ", entry->file, entry->line, entry->group,
+                         entry->key);
 }
 
 gboolean

@@ -6,7 +6,6 @@
 #include "pipelines/embed/engine.h"
 
 #include "core/base/printable.h"
-#include "sightline/error.h"
 #include "pipelines/description/build.h"
 #include "pipelines/supervise/bus.h"
 #include "pipelines/supervise/emitters.h"

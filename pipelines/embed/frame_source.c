@@ -124,15 +124,13 @@ take_caps (SlFrameSource *source, const SlFrame *frame, GstVideoInfo *info)
   gst_video_info_set_format (info, gst_video_format_from_string (sl_frame_get_format (frame)),
                              sl_frame_get_width (frame), sl_frame_get_height (frame));
   set_colorimetry (info, frame);
-  g_mutex_lock (&source->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&source->lock);
   if (source->caps == NULL || !gst_video_info_is_equal (info, &source->info)) {
     gst_clear_caps (&source->caps);
     source->caps = gst_video_info_to_caps (info);
     source->info = *info;
   }
-  GstCaps *caps = gst_caps_ref (source->caps);
-  g_mutex_unlock (&source->lock);
-  return caps;
+  return gst_caps_ref (source->caps);
 }
 
 /* Whether GstVideoMeta can say where the planes lie: rows after each other, in memory of the

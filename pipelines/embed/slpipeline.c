@@ -10,7 +10,7 @@
  */
 #include "sightline/pipeline.h"
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "pipelines/embed/engine.h"
 #include "pipelines/embed/events.h"
 #include "pipelines/embed/rates.h"
@@ -109,14 +109,13 @@ take_predictions (gpointer owner, SlPredictions *predictions)
   const gint64 now = g_get_monotonic_time ();
   gint64 age;
   sl_predictions_get_latency (predictions, &age, NULL, NULL, NULL);
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   sl_pipeline_stats_add (&self->stats, now, age);
   self->dropped += sl_events_add_predictions (&self->events, predictions, self->max_predictions);
   if (sl_pipeline_signals_hears_predictions (self))
     wake (self);
   else
     g_cond_broadcast (&self->changed);
-  g_mutex_unlock (&self->lock);
 }
 
 static void
@@ -125,12 +124,11 @@ take_analysis (gpointer owner, GVariant *analysis)
   SlPipeline *self = owner;
   const char *event = "";
   g_variant_lookup (analysis, "event", "&s", &event);
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   if (sl_pipeline_signals_hears (self, event)) {
     self->events_dropped += sl_events_add_analysis (&self->events, analysis);
     wake (self);
   }
-  g_mutex_unlock (&self->lock);
 }
 
 /* Only the first error counts: the others follow from it. */
@@ -138,7 +136,7 @@ static void
 take_failure (gpointer owner, const GError *error, const char *element)
 {
   SlPipeline *self = owner;
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   if (self->error == NULL) {
     self->error = g_error_copy (error);
     self->element = g_strdup (element);
@@ -146,7 +144,6 @@ take_failure (gpointer owner, const GError *error, const char *element)
       sl_events_add_error (&self->events, error, element);
     set_state (self, SL_PIPELINE_STATE_FAILED);
   }
-  g_mutex_unlock (&self->lock);
 }
 
 static gboolean
@@ -160,21 +157,19 @@ static void
 take_state (gpointer owner, GstState state)
 {
   SlPipeline *self = owner;
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   if (is_alive (self->state))
     set_state (self,
                state == GST_STATE_PLAYING ? SL_PIPELINE_STATE_RUNNING : SL_PIPELINE_STATE_PAUSED);
-  g_mutex_unlock (&self->lock);
 }
 
 static void
 take_end (gpointer owner)
 {
   SlPipeline *self = owner;
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   if (is_alive (self->state))
     set_state (self, SL_PIPELINE_STATE_ENDED);
-  g_mutex_unlock (&self->lock);
 }
 
 static const SlEngineEvents engine_events = { .predictions = take_predictions,
@@ -213,9 +208,8 @@ ensure_built (SlPipeline *self, GError **error)
   self->engine = sl_engine_new (sl_recipe_description (self->recipe), &engine_events, self, error);
   if (self->engine == NULL)
     return FALSE;
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   self->source = sl_engine_source (self->engine);
-  g_mutex_unlock (&self->lock);
   return TRUE;
 }
 
@@ -297,15 +291,14 @@ sl_pipeline_set_parameter (SlPipeline *self, const char *name, const char *value
 {
   g_return_val_if_fail (SL_IS_PIPELINE (self) && name != NULL && value != NULL, FALSE);
   gboolean good = FALSE;
-  g_mutex_lock (&self->control);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->control);
   if (!is_alive (sl_pipeline_get_state (self)))
     good = sl_recipe_set (self->recipe, name, value, error);
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "parameter %s: the pipeline runs; stop it before parameters are set", name);
+    sl_fail (error, SL_ERROR_ARGUMENT,
+             "parameter %s: the pipeline runs; stop it before parameters are set", name);
   if (good)
     tear_down (self);
-  g_mutex_unlock (&self->control);
   return good;
 }
 
@@ -324,11 +317,9 @@ char *
 sl_pipeline_dup_parameter (SlPipeline *self, const char *name)
 {
   g_return_val_if_fail (SL_IS_PIPELINE (self) && name != NULL, NULL);
-  g_mutex_lock (&self->control);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->control);
   const SlParameter *parameter = sl_description_find (sl_recipe_description (self->recipe), name);
-  char *value = parameter != NULL ? g_strdup (parameter->value) : NULL;
-  g_mutex_unlock (&self->control);
-  return value;
+  return parameter != NULL ? g_strdup (parameter->value) : NULL;
 }
 
 /**
@@ -345,12 +336,11 @@ char **
 sl_pipeline_list_parameters (SlPipeline *self)
 {
   g_return_val_if_fail (SL_IS_PIPELINE (self), NULL);
-  g_mutex_lock (&self->control);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->control);
   const GArray *parameters = sl_recipe_description (self->recipe)->parameters;
   char **names = g_new0 (char *, parameters->len + 1);
   for (guint i = 0; i < parameters->len; i++)
     names[i] = g_strdup (g_array_index (parameters, SlParameter, i).name);
-  g_mutex_unlock (&self->control);
   return names;
 }
 
@@ -376,8 +366,7 @@ sl_pipeline_dup_element (SlPipeline *self, const char *name, GError **error)
   if (is_alive (sl_pipeline_get_state (self)) || ensure_built (self, error)) {
     element = sl_engine_find (self->engine, name);
     if (element == NULL)
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "the pipeline has no element with name=%s",
-                   name);
+      sl_fail (error, SL_ERROR_ARGUMENT, "the pipeline has no element with name=%s", name);
   }
   g_mutex_unlock (&self->control);
   return (GObject *) element;
@@ -399,7 +388,7 @@ static void
 begin_run (SlPipeline *self)
 {
   self->used = TRUE;
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   while (self->events.n_predictions > 0)
     sl_predictions_unref (sl_events_take_predictions (&self->events));
   g_clear_error (&self->error);
@@ -410,7 +399,6 @@ begin_run (SlPipeline *self)
   if (self->stats_interval > 0)
     self->timer = sl_weak_source_attach (g_timeout_source_new (self->stats_interval), self->context,
                                          self, emit_stats);
-  g_mutex_unlock (&self->lock);
 }
 
 /* With @control: takes the pipeline to @target; errors come back to the caller, not as a signal. */
@@ -441,13 +429,12 @@ go_to (SlPipeline *self, GstState target, GError **error)
 static gboolean
 run (SlPipeline *self, GstState target, GError **error)
 {
-  g_mutex_lock (&self->control);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->control);
   const gboolean fresh = !is_alive (sl_pipeline_get_state (self));
   gboolean good = !fresh || ensure_built (self, error);
   if (good && fresh)
     begin_run (self);
   good = good && go_to (self, target, error);
-  g_mutex_unlock (&self->control);
   return good;
 }
 
@@ -530,41 +517,36 @@ SlPipelineState
 sl_pipeline_get_state (SlPipeline *self)
 {
   g_return_val_if_fail (SL_IS_PIPELINE (self), SL_PIPELINE_STATE_STOPPED);
-  g_mutex_lock (&self->lock);
-  const SlPipelineState state = self->state;
-  g_mutex_unlock (&self->lock);
-  return state;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
+  return self->state;
 }
 
 /* (nullable): the frame source, which stays until release_source(). */
 static SlFrameSource *
 borrow_source (SlPipeline *self, GError **error)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   const SlPipelineState state = self->state;
   const gboolean alive = is_alive (state);
   SlFrameSource *source = alive ? self->source : NULL;
   if (source != NULL)
     self->pushing++;
   else if (!alive)
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "frames can be pushed while a pipeline runs; this one is %s",
-                 sl_pipeline_state_name (state));
+    sl_fail (error, SL_ERROR_ARGUMENT, "frames can be pushed while a pipeline runs; this one is %s",
+             sl_pipeline_state_name (state));
   else
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+    sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "the pipeline takes no frames from the application: expected an appsrc in it, such as 'appsrc name=source ! ...'");
-  g_mutex_unlock (&self->lock);
   return source;
 }
 
 static void
 release_source (SlPipeline *self)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   self->pushing--;
   g_cond_broadcast (&self->changed);
-  g_mutex_unlock (&self->lock);
 }
 
 /**
@@ -591,9 +573,9 @@ sl_pipeline_push_frame (SlPipeline *self, SlFrame *frame, GError **error)
   const GstFlowReturn flow = sl_frame_source_push (source, frame);
   release_source (self);
   if (flow != GST_FLOW_OK)
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "the frame was not taken: the pipeline has been stopped or its frames ended (%s)",
-                 gst_flow_get_name (flow));
+    sl_fail (error, SL_ERROR_ARGUMENT,
+             "the frame was not taken: the pipeline has been stopped or its frames ended (%s)",
+             gst_flow_get_name (flow));
   return flow == GST_FLOW_OK;
 }
 
@@ -645,7 +627,7 @@ sl_pipeline_pull_predictions (SlPipeline *self, gint64 timeout, GError **error)
   g_return_val_if_fail (SL_IS_PIPELINE (self), NULL);
   const gint64 end = timeout >= 0 ? g_get_monotonic_time () + timeout : 0;
   gboolean waiting = timeout != 0;
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   while (waiting && self->events.n_predictions == 0 && is_alive (self->state)) {
     if (timeout < 0)
       g_cond_wait (&self->changed, &self->lock);
@@ -655,7 +637,6 @@ sl_pipeline_pull_predictions (SlPipeline *self, gint64 timeout, GError **error)
   SlPredictions *predictions = sl_events_take_predictions (&self->events);
   if (predictions == NULL && self->state == SL_PIPELINE_STATE_FAILED && error != NULL)
     *error = g_error_copy (self->error);
-  g_mutex_unlock (&self->lock);
   return predictions;
 }
 
@@ -700,25 +681,23 @@ static void
 sl_pipeline_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   SlPipeline *self = SL_PIPELINE (object);
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   if (id == PROP_MAX_PREDICTIONS)
     self->max_predictions = g_value_get_uint (value);
   else
     self->stats_interval = g_value_get_uint (value);
-  g_mutex_unlock (&self->lock);
 }
 
 static void
 sl_pipeline_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   SlPipeline *self = SL_PIPELINE (object);
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   if (id == PROP_STATE)
     g_value_set_enum (value, (gint) self->state);
   else
     g_value_set_uint (value,
                       id == PROP_MAX_PREDICTIONS ? self->max_predictions : self->stats_interval);
-  g_mutex_unlock (&self->lock);
 }
 
 static void

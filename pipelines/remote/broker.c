@@ -20,7 +20,7 @@
 
 #include "core/base/backoff.h"
 #include "core/base/printable.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define CONNECT_US (10 * G_USEC_PER_SEC)
 #define STOP_US (2 * G_USEC_PER_SEC)
@@ -78,10 +78,8 @@ unref_broker (SlBroker *self)
 static gboolean
 is_stopping (SlBroker *self)
 {
-  g_mutex_lock (&self->lock);
-  const gboolean stopping = self->stopping;
-  g_mutex_unlock (&self->lock);
-  return stopping;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
+  return self->stopping;
 }
 
 static void
@@ -170,10 +168,9 @@ make_client (SlBroker *self, GError **error)
     mosquitto_destroy (client);
     return FALSE;
   }
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   self->client = client;
   self->unconfirmed = 0;
-  g_mutex_unlock (&self->lock);
   return TRUE;
 }
 
@@ -224,9 +221,8 @@ open_connection (SlBroker *self, GError **error)
   }
   if (self->answer != 0)
     return sl_mqtt_refused (&self->target, mosquitto_reason_string (self->answer), error);
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   self->ready = TRUE;
-  g_mutex_unlock (&self->lock);
   return TRUE;
 }
 
@@ -329,12 +325,9 @@ broker_thread (gpointer data)
 static gboolean
 check_settings (SlBroker *self, GError **error)
 {
-  if (self->will_topic != NULL
-      && mosquitto_pub_topic_check (self->will_topic) != MOSQ_ERR_SUCCESS) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "topic \"%s\": expected at most 65535 bytes without + and #", self->will_topic);
-    return FALSE;
-  }
+  if (self->will_topic != NULL && mosquitto_pub_topic_check (self->will_topic) != MOSQ_ERR_SUCCESS)
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "topic \"%s\": expected at most 65535 bytes without + and #", self->will_topic);
   const gboolean good = make_client (self, error);
   drop_client (self);
   return good;
@@ -457,10 +450,8 @@ sl_broker_explain (gint sent, const char *what, gsize size)
 guint
 sl_broker_unconfirmed (SlBroker *self)
 {
-  g_mutex_lock (&self->lock);
-  const guint unconfirmed = self->unconfirmed;
-  g_mutex_unlock (&self->lock);
-  return unconfirmed;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
+  return self->unconfirmed;
 }
 
 void

@@ -12,7 +12,7 @@
 
 #include "core/base/printable.h"
 #include "pipelines/remote/topics.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define KEEP_ALIVE_S 15
 #define RETRY_MIN_MS 250
@@ -245,14 +245,13 @@ heard_contract (SlRemoteClient *self, const SlBrokerMessage *message)
 static void
 heard_worker (SlRemoteClient *self, const SlBrokerMessage *message)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   if (message->size == 0 && g_hash_table_remove (self->workers, message->topic)) {
     sl_remote_window_again (&self->window, g_get_monotonic_time ());
     advance (self);
   } else if (message->size > 0 && g_hash_table_size (self->workers) < MAX_WORKERS) {
     g_hash_table_add (self->workers, g_strdup (message->topic));
   }
-  g_mutex_unlock (&self->lock);
 }
 
 /* Under the lock: the answer's tensors as they were, in memory of ours. (nullable) (transfer full):
@@ -476,10 +475,9 @@ sl_remote_client_new (const SlRemoteClientSettings *settings, SlRemoteNotify not
     unref_client (self);
     return NULL;
   }
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   self->broker = connection;
   self->free_user = free_user;
-  g_mutex_unlock (&self->lock);
   return self;
 }
 
@@ -507,22 +505,20 @@ sl_remote_client_wait (SlRemoteClient *self, gint64 timeout_us, char hash[SL_REM
   SlContract *contract = self->contract != NULL ? sl_contract_ref (self->contract) : NULL;
   g_strlcpy (hash, self->hash, SL_REMOTE_HASH);
   if (contract == NULL && self->unlocked)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-                 "%s/%s: the wait for the model's contract was interrupted", self->prefix,
-                 self->model);
+    sl_fail (error, SL_ERROR_OPEN, "%s/%s: the wait for the model's contract was interrupted",
+             self->prefix, self->model);
   else if (contract == NULL && self->trouble != NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s/%s: %s", self->prefix, self->model,
-                 self->trouble);
+    sl_fail (error, SL_ERROR_OPEN, "%s/%s: %s", self->prefix, self->model, self->trouble);
   else if (contract == NULL && !self->connected) {
     const SlMqttTarget *target = sl_broker_target (self->broker);
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_OPEN,
+    sl_fail (
+      error, SL_ERROR_OPEN,
       "%s/%s: the broker at %s:%u does not answer: correct the location, or raise contract-timeout",
       self->prefix, self->model, target->host, target->port);
   } else if (contract == NULL) {
     g_autofree char *name = sl_remote_name (self->model); /* as serve calls it */
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_OPEN,
+    sl_fail (
+      error, SL_ERROR_OPEN,
       "%s/%s: the broker has no contract of this model: start a worker, sightline serve %s=FILE --location .../%s, or correct the location",
       self->prefix, self->model, name, self->prefix);
   }
@@ -533,10 +529,9 @@ sl_remote_client_wait (SlRemoteClient *self, gint64 timeout_us, char hash[SL_REM
 SlContract *
 sl_remote_client_offer (SlRemoteClient *self, char hash[SL_REMOTE_HASH])
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   SlContract *contract = self->contract != NULL ? sl_contract_ref (self->contract) : NULL;
   g_strlcpy (hash, self->hash, SL_REMOTE_HASH);
-  g_mutex_unlock (&self->lock);
   return contract;
 }
 
@@ -552,9 +547,8 @@ must_wait (SlRemoteClient *self, gboolean has_tensors, SlRemotePush how)
 static SlRemoteEncoding
 choose_encoding (SlRemoteClient *self)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   const gboolean read = (self->encodings & 1u << self->encoding) != 0;
-  g_mutex_unlock (&self->lock);
   return read ? self->encoding : SL_REMOTE_ENCODING_NONE;
 }
 
@@ -598,61 +592,54 @@ SlRemoteEntry *
 sl_remote_client_pop (SlRemoteClient *self)
 {
   SlRemoteEntry *entry = NULL;
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   while (!self->unlocked && (entry = sl_remote_window_pop (&self->window)) == NULL)
     g_cond_wait (&self->changed, &self->lock);
   self->in_hand = entry != NULL;
   g_cond_broadcast (&self->changed); /* there may be room */
-  g_mutex_unlock (&self->lock);
   return entry;
 }
 
 SlRemoteEntry *
 sl_remote_client_take (SlRemoteClient *self)
 {
-  g_mutex_lock (&self->lock);
-  SlRemoteEntry *entry = sl_remote_window_take (&self->window);
-  g_mutex_unlock (&self->lock);
-  return entry;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
+  return sl_remote_window_take (&self->window);
 }
 
 void
 sl_remote_client_done (SlRemoteClient *self, SlRemoteEntry *entry)
 {
   sl_remote_entry_free (&self->window, entry);
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   self->in_hand = FALSE;
   g_cond_broadcast (&self->changed);
-  g_mutex_unlock (&self->lock);
 }
 
 void
 sl_remote_client_drain (SlRemoteClient *self)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   while (!self->unlocked && (self->in_hand || !g_queue_is_empty (&self->window.entries)))
     g_cond_wait (&self->changed, &self->lock);
-  g_mutex_unlock (&self->lock);
 }
 
 void
 sl_remote_client_unlock (SlRemoteClient *self, gboolean unlocked)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   if (!unlocked)
     sl_remote_window_clear (&self->window);
   self->unlocked = unlocked;
   g_cond_broadcast (&self->changed);
-  g_mutex_unlock (&self->lock);
 }
 
 void
 sl_remote_client_counts (SlRemoteClient *self, SlRemoteCounts *counts, guint *workers,
                          gboolean *connected)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   *counts = self->window.counts;
   *workers = g_hash_table_size (self->workers);
   *connected = self->connected;
-  g_mutex_unlock (&self->lock);
 }

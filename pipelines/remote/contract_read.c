@@ -10,7 +10,7 @@
 #include "core/base/printable.h"
 #include "pipelines/remote/contract_json.h"
 #include "pipelines/remote/encoding.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define MAX_TEXT 4096
 #define MAX_PARAMS 64
@@ -432,14 +432,13 @@ SlContract *
 sl_remote_contract_read (const void *data, gsize size, const char *origin,
                          char hash[SL_REMOTE_HASH], guint *encodings, GError **error)
 {
-  if (size == 0 || size > SL_REMOTE_MAX_CONTRACT || !g_utf8_validate_len (data, size, NULL)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-                 "%s: no contract: expected JSON in UTF-8 of at most %" G_GSIZE_FORMAT
-                 " bytes, got %" G_GSIZE_FORMAT " bytes%s",
-                 origin, SL_REMOTE_MAX_CONTRACT, size,
-                 size == 0 || size > SL_REMOTE_MAX_CONTRACT ? "" : " that are no UTF-8 text");
-    return NULL;
-  }
+  if (size == 0 || size > SL_REMOTE_MAX_CONTRACT || !g_utf8_validate_len (data, size, NULL))
+    return sl_fail_null (error, SL_ERROR_CONTRACT,
+                         "%s: no contract: expected JSON in UTF-8 of at most %" G_GSIZE_FORMAT
+                         " bytes, got %" G_GSIZE_FORMAT " bytes%s",
+                         origin, SL_REMOTE_MAX_CONTRACT, size,
+                         size == 0 || size > SL_REMOTE_MAX_CONTRACT ? ""
+                                                                    : " that are no UTF-8 text");
   g_autofree char *text = g_strndup (data, size);
   Reading reading = { .contract = new_contract (), .encodings = 1u << SL_REMOTE_ENCODING_NONE };
   sl_json_reader_init (&reading.json, text, size);
@@ -452,11 +451,10 @@ sl_remote_contract_read (const void *data, gsize size, const char *origin,
   if (sl_json_reader_end (&reading.json) && reading.labels != NULL && reading.labels->len > 0)
     contract->labels = sl_labels_parse (reading.labels->str, reading.labels->len, origin, &reason);
   if (reading.json.error != NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-                 "%s: no contract of this version of Sightline: %s", origin,
-                 reading.json.error->message);
+    sl_fail (error, SL_ERROR_CONTRACT, "%s: no contract of this version of Sightline: %s", origin,
+             reading.json.error->message);
   else if (reason != NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: %s", origin, reason->message);
+    sl_fail (error, SL_ERROR_CONTRACT, "%s: %s", origin, reason->message);
   const gboolean good = reading.json.error == NULL && reason == NULL;
   sl_json_reader_clear (&reading.json);
   if (reading.labels != NULL)

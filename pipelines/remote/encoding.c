@@ -5,7 +5,7 @@
 
 #include "config.h"
 #include "pipelines/remote/jpeg.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #if SL_HAVE_LZ4
 #include <lz4.h>
@@ -116,6 +116,6 @@ sl_remote_decode (SlRemoteEncoding encoding, const SlTensorInfo *tensor, const v
   }
   g_autofree char *wrong = decode (encoding, tensor, data, size, out);
   if (wrong != NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s: %s", what, wrong);
+    sl_fail (error, SL_ERROR_FORMAT, "%s: %s", what, wrong);
   return wrong == NULL;
 }

@@ -14,7 +14,7 @@
 
 #include "core/base/byte_order.h"
 #include "core/base/printable.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define REQUEST_HEAD 24
 #define ANSWER_HEAD 20
@@ -77,8 +77,7 @@ wrong (GError **error, const char *what, const char *format, ...)
   va_start (arguments, format);
   g_autofree char *text = g_strdup_vprintf (format, arguments);
   va_end (arguments);
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s: %s", what, text);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_FORMAT, "%s: %s", what, text);
 }
 
 /* Magic and version of a message whose head is there. */
@@ -188,13 +187,11 @@ read_request (const void *data, gsize size, const SlContract *contract, const ch
   const guint8 *at = data;
   if (!check_head (at, size, REQUEST_HEAD, "SLRQ", "request", error))
     return FALSE;
-  if (sl_le64 (at + 8) != hash_number (hash)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-                 "request: expected one for the contract %s, got one for %016" G_GINT64_MODIFIER
-                 "x: the model has changed",
-                 hash, sl_le64 (at + 8));
-    return FALSE;
-  }
+  if (sl_le64 (at + 8) != hash_number (hash))
+    return sl_fail (error, SL_ERROR_CONTRACT,
+                    "request: expected one for the contract %s, got one for %016" G_GINT64_MODIFIER
+                    "x: the model has changed",
+                    hash, sl_le64 (at + 8));
   request->life_ms = sl_le32 (at + 16);
   if (request->life_ms > SL_REMOTE_MAX_LIFE)
     return wrong (error, "request", "expected a life of at most %d ms, got %u ms",
@@ -202,10 +199,9 @@ read_request (const void *data, gsize size, const SlContract *contract, const ch
   const guint encoding = sl_le32 (at + 20);
   if (encoding >= SL_REMOTE_N_ENCODINGS || (read & 1u << encoding) == 0) {
     char list[SL_REMOTE_ENCODINGS_MOST];
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "request: encoding %u is not built in: expected %s", encoding,
-                 sl_remote_encodings_list (read, list));
-    return FALSE;
+    return sl_fail (error, SL_ERROR_UNSUPPORTED,
+                    "request: encoding %u is not built in: expected %s", encoding,
+                    sl_remote_encodings_list (read, list));
   }
   request->inputs.encoding = (SlRemoteEncoding) encoding;
   return find_tensors (at, size, REQUEST_HEAD, sl_le16 (at + 6), 0, contract->inputs,

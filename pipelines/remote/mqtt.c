@@ -13,7 +13,7 @@
 #include <gio/gio.h>
 #include <mosquitto.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define SYSTEM_AUTHORITIES "/etc/ssl/certs"
 /* OPENSSL_INIT_NO_ATEXIT of OpenSSL 1.1.1 and later. */
@@ -26,10 +26,9 @@ readable (const char *property, const char *path, GError **error)
 {
   if (path == NULL || access (path, R_OK) == 0)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-               "%s=%s: no such file, or it cannot be read: expected a file in PEM form", property,
-               path);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_OPEN,
+                  "%s=%s: no such file, or it cannot be read: expected a file in PEM form",
+                  property, path);
 }
 
 /* libcrypto frees its tables when the process ends, and a connection that is being made cannot be
@@ -60,20 +59,17 @@ sl_mqtt_set_tls (struct mosquitto *client, const SlMqttTarget *target, const SlM
   if (!target->tls) {
     if (access->ca_file == NULL && access->certificate == NULL && access->key == NULL)
       return TRUE;
-    g_set_error_literal (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "ca-file, certificate and private-key are for mqtts://, and the location says mqtt://: write mqtts:// or leave them unset");
-    return FALSE;
   }
   if (!readable ("ca-file", access->ca_file, error)
       || !readable ("certificate", access->certificate, error)
       || !readable ("private-key", access->key, error))
     return FALSE;
-  if ((access->certificate == NULL) != (access->key == NULL)) {
-    g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                         "certificate and private-key belong together: set both or neither");
-    return FALSE;
-  }
+  if ((access->certificate == NULL) != (access->key == NULL))
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "certificate and private-key belong together: set both or neither");
   keep_tables_to_the_end ();
   const gboolean system = access->ca_file == NULL;
   gint code =
@@ -84,10 +80,9 @@ sl_mqtt_set_tls (struct mosquitto *client, const SlMqttTarget *target, const SlM
                               access->certificate, access->key, NULL);
   if (code == MOSQ_ERR_SUCCESS)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "TLS cannot be set up: %s: check ca-file, certificate and private-key",
-               mosquitto_strerror (code));
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT,
+                  "TLS cannot be set up: %s: check ca-file, certificate and private-key",
+                  mosquitto_strerror (code));
 }
 
 gboolean

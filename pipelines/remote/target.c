@@ -8,7 +8,7 @@
 
 #include "core/base/redact.h"
 #include "pipelines/remote/mqtt.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define MQTT_PORT 1883
 #define MQTTS_PORT 8883
@@ -27,26 +27,20 @@ sl_mqtt_target_parse (SlMqttTarget *target, const SlMqttAccess *access, const ch
   const char *scheme = uri != NULL ? g_uri_get_scheme (uri) : "";
   /* What the parser has to say of a location quotes it. */
   if (secrets->len > 0
-      && (uri == NULL || g_uri_get_fragment (uri) != NULL || g_uri_get_query (uri) != NULL)) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      && (uri == NULL || g_uri_get_fragment (uri) != NULL || g_uri_get_query (uri) != NULL))
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "location=%s: expected mqtt://[user[:password]@]host[:port]/topic, with %%23 for '#', %%2F for '/', %%3A for ':', %%3F for "
       "'?', %%40 for '@' and %%25 for '%%' in user and password; or take password= or password-file= for it",
       shown);
-    return FALSE;
-  }
   if (uri == NULL || g_uri_get_host (uri) == NULL || *g_uri_get_host (uri) == '\0' || path[0] != '/'
-      || path[1] == '\0' || (strcmp (scheme, "mqtt") != 0 && strcmp (scheme, "mqtts") != 0)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "location=%s: expected mqtt://[user[:password]@]host[:port]/topic, such as %s",
-                 shown, example);
-    return FALSE;
-  }
-  if (g_uri_get_fragment (uri) != NULL || g_uri_get_query (uri) != NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "location=%s: a topic to publish to has no \"#\" or \"?\" in it", shown);
-    return FALSE;
-  }
+      || path[1] == '\0' || (strcmp (scheme, "mqtt") != 0 && strcmp (scheme, "mqtts") != 0))
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "location=%s: expected mqtt://[user[:password]@]host[:port]/topic, such as %s",
+                    shown, example);
+  if (g_uri_get_fragment (uri) != NULL || g_uri_get_query (uri) != NULL)
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "location=%s: a topic to publish to has no \"#\" or \"?\" in it", shown);
   target->topic = g_strdup (path + 1);
   target->tls = strcmp (scheme, "mqtts") == 0;
   target->host = g_strdup (g_uri_get_host (uri));

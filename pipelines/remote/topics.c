@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/base/printable.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define WORKERS "workers"
 /* All workers of a model are one group, so each request goes to one of them. */
@@ -26,11 +26,10 @@ sl_remote_check_prefix (const char *path, GError **error)
   if (length > 0 && length <= MAX_BYTES && path[0] != '/' && path[0] != '$'
       && path[length - 1] != '/' && strstr (path, "//") == NULL && strpbrk (path, "+#") == NULL)
     return TRUE;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  return sl_fail (
+    error, SL_ERROR_ARGUMENT,
     "topic \"%s\": expected levels with '/' between and no wildcards, at most %d bytes, such as models",
     path, MAX_BYTES);
-  return FALSE;
 }
 
 gboolean
@@ -39,11 +38,10 @@ sl_remote_check_user (const char *user, GError **error)
   if (user == NULL || strpbrk (user, "+#/") == NULL)
     return TRUE;
   g_autofree char *shown = sl_printable (user, SL_PRINTABLE_NAME);
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  return sl_fail (
+    error, SL_ERROR_ARGUMENT,
     "user name \"%s\": expected one without +, # and /, because it is a level of the topic that answers come to",
     shown);
-  return FALSE;
 }
 
 gboolean
@@ -52,13 +50,11 @@ sl_remote_split (const char *path, char **prefix, char **model, GError **error)
   if (!sl_remote_check_prefix (path, error))
     return FALSE;
   const char *slash = strrchr (path, '/');
-  if (slash == NULL || strcmp (slash + 1, WORKERS) == 0) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+  if (slash == NULL || strcmp (slash + 1, WORKERS) == 0)
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "topic \"%s\": expected the prefix that the workers serve under and a model's name, such as models/ssd",
       path);
-    return FALSE;
-  }
   *prefix = g_strndup (path, (gsize) (slash - path));
   *model = g_strdup (slash + 1);
   return TRUE;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/base/printable.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 static GError *
 parse_error (GstMessage *message)
@@ -136,7 +136,7 @@ sl_bus_take_refusal (GstElement *pipeline, const char *what, char **element, GEr
     return;
   if (element != NULL)
     *element = NULL;
-  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, SL_BUS_REFUSAL_UNSAID, what);
+  sl_fail (error, SL_ERROR_BACKEND, SL_BUS_REFUSAL_UNSAID, what);
 }
 
 gboolean

@@ -2,7 +2,7 @@
 #include "plugins/base/password.h"
 
 #include "core/base/secretfile.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 gboolean
 sl_password_choose (const char *stated, const char *file, char **password, char **warning,
@@ -13,13 +13,11 @@ sl_password_choose (const char *stated, const char *file, char **password, char 
     *password = g_strdup (stated);
     return TRUE;
   }
-  if (stated != NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "password and password-file are both set: expected one of them");
-    return FALSE;
-  }
+  if (stated != NULL)
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "password and password-file are both set: expected one of them");
   *password = sl_secret_file_read (file, warning, &reason);
   if (*password == NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "password-file=%s", reason->message);
+    sl_fail (error, SL_ERROR_OPEN, "password-file=%s", reason->message);
   return *password != NULL;
 }

@@ -7,7 +7,7 @@
 #include "core/base/picture.h"
 #include "plugins/base/report.h"
 #include "preprocess/normalize.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* A value that an element was given and does not take. */
 typedef struct
@@ -50,7 +50,7 @@ static GType
 any_type (GType parent, const char *name)
 {
   static GMutex lock;
-  g_mutex_lock (&lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&lock);
   GType type = g_type_from_name (name);
   if (type == G_TYPE_INVALID) {
     GTypeQuery query;
@@ -60,7 +60,6 @@ any_type (GType parent, const char *name)
                              .instance_size = (guint16) query.instance_size };
     type = g_type_register_static (parent, name, &info, 0);
   }
-  g_mutex_unlock (&lock);
   return type;
 }
 
@@ -162,8 +161,7 @@ check_faults (gpointer instance, GError **error)
   for (guint i = 0; i < faults->len; i++)
     g_string_append_printf (text, "%s%s", i > 0 ? "; " : "",
                             ((const Fault *) g_ptr_array_index (faults, i))->text);
-  g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT, text->str);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT, "%s", text->str);
 }
 
 /* (transfer full) (nullable): what is stored of a property whose value is stored as text. */
@@ -282,17 +280,15 @@ row_quark (void)
 static void
 set_locked (GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
-  GST_OBJECT_LOCK (object);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (object));
   sl_property_set (object, g_param_spec_get_qdata (spec, row_quark ()), value);
-  GST_OBJECT_UNLOCK (object);
 }
 
 static void
 get_locked (GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
-  GST_OBJECT_LOCK (object);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (object));
   sl_property_get (object, g_param_spec_get_qdata (spec, row_quark ()), value);
-  GST_OBJECT_UNLOCK (object);
 }
 
 typedef GstStateChangeReturn (*ChangeState) (GstElement *, GstStateChange);

@@ -45,7 +45,7 @@ domain_quark (Domain domain)
   }
 }
 
-void
+gboolean
 sl_element_report (GstElement *element, const GError *error)
 {
   Domain domain = DOMAIN_LIBRARY;
@@ -58,6 +58,13 @@ sl_element_report (GstElement *element, const GError *error)
   gst_element_message_full (element, GST_MESSAGE_ERROR, domain_quark (domain), code,
                             sl_printable_message (error->message), NULL, __FILE__, GST_FUNCTION,
                             __LINE__);
+  return FALSE;
+}
+
+void
+sl_element_post (GstElement *element, GstStructure *structure)
+{
+  gst_element_post_message (element, gst_message_new_element (GST_OBJECT (element), structure));
 }
 
 gboolean
@@ -86,8 +93,7 @@ sl_element_has_format (GstElement *element, GstPad *pad)
     SL_ERROR, SL_ERROR_ARGUMENT,
     "got bytes that nothing states the format of (no caps), expected raw video: put decodebin before %s",
     sl_element_shown_name (element));
-  sl_element_report (element, error);
-  return FALSE;
+  return sl_element_report (element, error);
 }
 
 gboolean

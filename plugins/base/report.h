@@ -9,8 +9,10 @@
 #include <gst/gst.h>
 
 /** sl_element_report: posts @error as an error message of @element, in the GStreamer domain that
- * fits its code. */
-void sl_element_report (GstElement *element, const GError *error);
+ * fits its code. Returns FALSE. */
+gboolean sl_element_report (GstElement *element, const GError *error);
+/** sl_element_post: posts @structure (transfer full) as a message of @element. */
+void sl_element_post (GstElement *element, GstStructure *structure);
 /** sl_element_is_inside: whether the parent of @element is a bin whose type has the name @type. The
  * type need not be registered. */
 gboolean sl_element_is_inside (GstElement *element, const char *type);

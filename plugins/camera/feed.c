@@ -9,7 +9,6 @@
 #include "plugins/camera/feed_private.h"
 
 #include "core/base/backoff.h"
-#include "sightline/error.h"
 #include "plugins/camera/format.h"
 #include "plugins/camera/messages.h"
 
@@ -66,28 +65,22 @@ feed_unref (gpointer data)
 GstElement *
 sl_camera_feed_dup_camera (SlCameraFeed *feed)
 {
-  g_mutex_lock (&feed->lock);
-  GstElement *camera = feed->camera != NULL ? gst_object_ref (feed->camera) : NULL;
-  g_mutex_unlock (&feed->lock);
-  return camera;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&feed->lock);
+  return feed->camera != NULL ? gst_object_ref (feed->camera) : NULL;
 }
 
 GstAppSrc *
 sl_camera_feed_dup_output (SlCameraFeed *feed)
 {
-  g_mutex_lock (&feed->lock);
-  GstAppSrc *output = feed->output != NULL ? gst_object_ref (feed->output) : NULL;
-  g_mutex_unlock (&feed->lock);
-  return output;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&feed->lock);
+  return feed->output != NULL ? gst_object_ref (feed->output) : NULL;
 }
 
 GstAppSrc *
 sl_camera_feed_dup_encoded (SlCameraFeed *feed)
 {
-  g_mutex_lock (&feed->lock);
-  GstAppSrc *encoded = feed->encoded != NULL ? gst_object_ref (feed->encoded) : NULL;
-  g_mutex_unlock (&feed->lock);
-  return encoded;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&feed->lock);
+  return feed->encoded != NULL ? gst_object_ref (feed->encoded) : NULL;
 }
 
 /* With the lock held. */
@@ -408,10 +401,9 @@ tear_down (GstElement *pipeline, gpointer data)
 {
   SlCameraFeed *feed = data;
   gst_element_set_state (pipeline, GST_STATE_NULL);
-  g_mutex_lock (&feed->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&feed->lock);
   feed->torn_down = TRUE;
   g_cond_broadcast (&feed->cond);
-  g_mutex_unlock (&feed->lock);
 }
 
 /* To NULL. rtspsrc says good-bye to the camera, and cannot be stopped while that goes on talking.
@@ -425,13 +417,12 @@ end_pipeline (SlCameraFeed *feed, GstElement *pipeline)
   }
   gint64 deadline = g_get_monotonic_time () + END_PATIENCE_US;
   gst_element_call_async (pipeline, tear_down, feed_ref (feed), feed_unref);
-  g_mutex_lock (&feed->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&feed->lock);
   while (!feed->torn_down)
     if (!g_cond_wait_until (&feed->cond, &feed->lock, deadline)) {
       sl_camera_sockets_cut (feed->sockets);
       deadline += END_PATIENCE_US;
     }
-  g_mutex_unlock (&feed->lock);
 }
 
 static Outcome
@@ -521,7 +512,7 @@ wait_for (SlCameraFeed *feed, guint ms)
   const gint64 deadline = g_get_monotonic_time () + ms * G_GINT64_CONSTANT (1000);
   const char *device = feed->uri->kind == SL_CAMERA_V4L2 ? feed->uri->location : NULL;
   gboolean unplugged = FALSE, back = FALSE;
-  g_mutex_lock (&feed->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&feed->lock);
   while (!feed->stop && !back && g_get_monotonic_time () < deadline) {
     const gboolean there = device == NULL || g_file_test (device, G_FILE_TEST_EXISTS);
     back = unplugged && there;
@@ -532,7 +523,6 @@ wait_for (SlCameraFeed *feed, guint ms)
                                         : deadline);
   }
   const gboolean stopped = feed->stop;
-  g_mutex_unlock (&feed->lock);
   return !stopped;
 }
 
@@ -682,19 +672,15 @@ sl_camera_feed_stop (SlCameraFeed *feed)
 gint64
 sl_camera_feed_age (SlCameraFeed *feed)
 {
-  g_mutex_lock (&feed->lock);
-  const gint64 age = age_of (feed);
-  g_mutex_unlock (&feed->lock);
-  return age;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&feed->lock);
+  return age_of (feed);
 }
 
 const char *
 sl_camera_feed_state (SlCameraFeed *feed)
 {
-  g_mutex_lock (&feed->lock);
-  const char *state = feed->state;
-  g_mutex_unlock (&feed->lock);
-  return state;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&feed->lock);
+  return feed->state;
 }
 
 guint64

@@ -36,10 +36,8 @@ stamp (SlCameraFeed *feed, GstElement *camera, GstClockTime running, GstClockTim
 static gboolean
 is_playing (GstElement *camera)
 {
-  GST_OBJECT_LOCK (camera);
-  const gboolean playing = GST_STATE_TARGET (camera) == GST_STATE_PLAYING;
-  GST_OBJECT_UNLOCK (camera);
-  return playing;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (camera));
+  return GST_STATE_TARGET (camera) == GST_STATE_PLAYING;
 }
 
 /* Reports to the consumer of encoded frames that no frame will come. For files and test pictures

@@ -132,20 +132,18 @@ sl_intact_unref (gpointer data)
 void
 sl_intact_read (SlIntact *intact, SlIntactCounts *counts)
 {
-  g_mutex_lock (&intact->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&intact->lock);
   *counts = intact->counts;
-  g_mutex_unlock (&intact->lock);
 }
 
 void
 sl_intact_note (SlIntact *intact, SlIntactReason reason)
 {
-  g_mutex_lock (&intact->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&intact->lock);
   intact->counts.early += reason == SL_INTACT_EARLY;
   intact->counts.damaged += reason == SL_INTACT_DAMAGED;
   intact->counts.slow += reason == SL_INTACT_SLOW;
   intact->counts.last = g_get_monotonic_time ();
-  g_mutex_unlock (&intact->lock);
 }
 
 static void
@@ -400,10 +398,10 @@ static GstPad *
 only_sink (GstElement *element)
 {
   GstPad *sink = NULL;
-  GST_OBJECT_LOCK (element);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED =
+    g_mutex_locker_new (GST_OBJECT_GET_LOCK (element));
   if (element->numsinkpads == 1)
     sink = gst_object_ref (element->sinkpads->data);
-  GST_OBJECT_UNLOCK (element);
   return sink;
 }
 
@@ -411,10 +409,9 @@ static gboolean
 is_marked (GstPad *sink)
 {
   static const char key[] = "sl-intact-marked";
-  GST_OBJECT_LOCK (sink);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (sink));
   const gboolean marked = g_object_get_data (G_OBJECT (sink), key) != NULL;
   g_object_set_data (G_OBJECT (sink), key, GINT_TO_POINTER (TRUE));
-  GST_OBJECT_UNLOCK (sink);
   return marked;
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/base/byte_order.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define SOI 0xd8
 #define EOI 0xd9
@@ -161,14 +161,14 @@ static gboolean
 check_limits (const Walk *walk, guint max_pixels, GError **error)
 {
   if (walk->pixels > max_pixels)
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_LIMIT,
+    sl_fail (
+      error, SL_ERROR_LIMIT,
       "a JPEG picture of %ux%u: expected at most %u pixels (max-pixels), got %" G_GUINT64_FORMAT
       "; where the camera has such pictures, raise max-pixels",
       walk->width, walk->height, max_pixels, walk->pixels);
   else if (walk->scans > SL_CAMERA_JPEG_SCANS)
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_LIMIT,
+    sl_fail (
+      error, SL_ERROR_LIMIT,
       "a JPEG picture: expected at most %d scans, got %u; no property raises this, no camera makes so many",
       SL_CAMERA_JPEG_SCANS, walk->scans);
   else

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/base/decoder_memory.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "plugins/camera/jpeg.h"
 #include "plugins/base/report.h"
 
@@ -63,13 +63,12 @@ check_size (const GstCaps *caps, guint max_pixels, GError **error)
       || !gst_structure_get_int (structure, "height", &height) || width <= 0 || height <= 0
       || (guint64) width * (guint64) height <= max_pixels)
     return TRUE;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_LIMIT,
+  return sl_fail (
+    error, SL_ERROR_LIMIT,
     "a picture of %dx%d (%s): expected at most %u pixels (max-pixels), got %" G_GUINT64_FORMAT
     "; where the camera has such pictures, raise max-pixels",
     width, height, gst_structure_get_name (structure), max_pixels,
     (guint64) width * (guint64) height);
-  return FALSE;
 }
 
 /* JPEG */

@@ -9,8 +9,8 @@
 
 #include "core/base/redact.h"
 #include "core/base/printable.h"
+#include "plugins/base/report.h"
 #include "plugins/camera/source.h"
-#include "sightline/error.h"
 
 void
 sl_camera_post_status (GstElement *camera, const SlCameraUri *uri, const SlCameraStatus *status)
@@ -22,7 +22,7 @@ sl_camera_post_status (GstElement *camera, const SlCameraUri *uri, const SlCamer
     G_TYPE_UINT, status->next_delay, "last-frame-age-ms", G_TYPE_INT64, status->age, NULL);
   if (status->caps != NULL)
     gst_structure_set (structure, "caps", GST_TYPE_CAPS, status->caps, NULL);
-  gst_element_post_message (camera, gst_message_new_element (GST_OBJECT (camera), structure));
+  sl_element_post (camera, structure);
 }
 
 static gboolean

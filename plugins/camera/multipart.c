@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* Of a line that may be a boundary: RFC 2046 allows 70. */
 #define MAX_BOUNDARY 256
@@ -118,12 +118,11 @@ seek (SlCameraParts *parts, Input *input, GError **error)
     g_byte_array_set_size (parts->held, 0);
     return TRUE;
   }
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_FORMAT,
+  return sl_fail (
+    error, SL_ERROR_FORMAT,
     "the MJPEG stream: expected a boundary, a line that begins with --, got %" G_GUINT64_FORMAT
     " bytes without one; is this the camera's MJPEG address?",
     parts->passed);
-  return FALSE;
 }
 
 static gboolean
@@ -135,12 +134,11 @@ take_length (SlCameraParts *parts, const char *text, GError **error)
   parts->length = length;
   if (length <= parts->max_bytes)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-               "a part of the MJPEG stream: expected at most %" G_GSIZE_FORMAT
-               " bytes (max-part-bytes), its Content-Length is %" G_GUINT64_FORMAT
-               "; where the camera has such pictures, raise max-part-bytes",
-               parts->max_bytes, length);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_LIMIT,
+                  "a part of the MJPEG stream: expected at most %" G_GSIZE_FORMAT
+                  " bytes (max-part-bytes), its Content-Length is %" G_GUINT64_FORMAT
+                  "; where the camera has such pictures, raise max-part-bytes",
+                  parts->max_bytes, length);
 }
 
 static gboolean
@@ -148,12 +146,11 @@ check_header (const SlCameraParts *parts, GError **error)
 {
   if (parts->passed <= SL_CAMERA_PART_HEADER)
     return TRUE;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_LIMIT,
+  return sl_fail (
+    error, SL_ERROR_LIMIT,
     "a part of the MJPEG stream: expected a header of at most %d bytes, got %" G_GUINT64_FORMAT
     " and no end; no property raises this, no camera sends so much",
     SL_CAMERA_PART_HEADER, parts->passed);
-  return FALSE;
 }
 
 static gboolean
@@ -197,11 +194,10 @@ finish_part (SlCameraParts *parts, gsize n, State next, GError **error)
     parts->empty = 0;
     parts->take (part, parts->stamp, parts->data);
   } else if (++parts->empty > SL_CAMERA_EMPTY_PARTS) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_FORMAT,
+    return sl_fail (
+      error, SL_ERROR_FORMAT,
       "the MJPEG stream: expected JPEG pictures, got %u parts in a row without one; is this the camera's MJPEG address?",
       parts->empty);
-    return FALSE;
   }
   parts->length = UNKNOWN;
   enter (parts, next);
@@ -234,12 +230,11 @@ read_body (SlCameraParts *parts, Input *input, GError **error)
     return finish_part (parts, parts->held->len, SEEK, error);
   if (parts->held->len < most || parts->length != UNKNOWN)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-               "a part of the MJPEG stream: expected at most %" G_GSIZE_FORMAT
-               " bytes (max-part-bytes), got %u and no end; where the camera has "
-               "such pictures, raise max-part-bytes",
-               parts->max_bytes, parts->held->len);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_LIMIT,
+                  "a part of the MJPEG stream: expected at most %" G_GSIZE_FORMAT
+                  " bytes (max-part-bytes), got %u and no end; where the camera has "
+                  "such pictures, raise max-part-bytes",
+                  parts->max_bytes, parts->held->len);
 }
 
 static gboolean

@@ -145,8 +145,7 @@ cut (GSocket *socket)
 void
 sl_camera_sockets_cut (SlCameraSockets *sockets)
 {
-  g_mutex_lock (&sockets->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&sockets->lock);
   for (guint i = 0; i < sockets->list->len; i++)
     cut (sockets->list->pdata[i]);
-  g_mutex_unlock (&sockets->lock);
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "plugins/camera/demux.h"
 #include "plugins/camera/format.h"
 #include "plugins/camera/limits.h"
@@ -164,7 +164,7 @@ probe_file (const SlCameraPlan *plan, GCancellable *cancel, GError **error)
     g_file_query_info (file, G_FILE_ATTRIBUTE_STANDARD_TYPE "," G_FILE_ATTRIBUTE_ACCESS_CAN_READ,
                        G_FILE_QUERY_INFO_NONE, cancel, &missing);
   if (g_error_matches (missing, G_IO_ERROR, G_IO_ERROR_NOT_FOUND))
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "there is no file %s", plan->uri->location);
+    sl_fail (error, SL_ERROR_OPEN, "there is no file %s", plan->uri->location);
   else if (info == NULL)
     g_propagate_error (error, g_steal_pointer (&missing));
   if (info == NULL)
@@ -175,7 +175,7 @@ probe_file (const SlCameraPlan *plan, GCancellable *cancel, GError **error)
   else if (!g_file_info_get_attribute_boolean (info, G_FILE_ATTRIBUTE_ACCESS_CAN_READ))
     wrong = "is not readable for this user";
   if (wrong != NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s %s", plan->uri->location, wrong);
+    sl_fail (error, SL_ERROR_OPEN, "%s %s", plan->uri->location, wrong);
   return wrong == NULL;
 }
 
@@ -220,8 +220,8 @@ probe_port (const SlCameraPlan *plan, GCancellable *cancel, GError **error)
   if (connection != NULL)
     return TRUE;
   if (g_error_matches (reason, G_TLS_ERROR, G_TLS_ERROR_BAD_CERTIFICATE))
-    g_set_error_literal (
-      error, SL_ERROR, SL_ERROR_OPEN,
+    sl_fail (
+      error, SL_ERROR_OPEN,
       "this machine does not trust the camera's certificate: install the authority that signed it, use the name it is made "
       "for, or set tls-verify=false for a camera that signed its own");
   else
@@ -414,18 +414,15 @@ static gboolean
 probe_device (const SlCameraPlan *plan, GCancellable *cancel, GError **error)
 {
   const char *device = plan->uri->location;
-  if (!g_file_test (device, G_FILE_TEST_EXISTS)) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_OPEN,
+  if (!g_file_test (device, G_FILE_TEST_EXISTS))
+    return sl_fail (
+      error, SL_ERROR_OPEN,
       "there is no %s: is the camera plugged in? 'v4l2-ctl --list-devices' lists cameras", device);
-    return FALSE;
-  }
-  if (g_access (device, R_OK | W_OK) != 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-                 "%s: permission denied; add this user to the group that 'ls -l %s' shows (video)",
-                 device, device);
-    return FALSE;
-  }
+  if (g_access (device, R_OK | W_OK) != 0)
+    return sl_fail (
+      error, SL_ERROR_OPEN,
+      "%s: permission denied; add this user to the group that 'ls -l %s' shows (video)", device,
+      device);
   return TRUE;
 }
 
@@ -459,19 +456,16 @@ build_v4l2 (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError *
 {
   GstElement *source = add (bin, "v4l2src"), *filter = add (bin, "capsfilter");
   g_object_set (source, "device", plan->uri->location, NULL);
-  if (gst_element_set_state (source, GST_STATE_READY) == GST_STATE_CHANGE_FAILURE) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s cannot be opened", plan->uri->location);
-    return FALSE;
-  }
+  if (gst_element_set_state (source, GST_STATE_READY) == GST_STATE_CHANGE_FAILURE)
+    return sl_fail (error, SL_ERROR_OPEN, "%s cannot be opened", plan->uri->location);
   const SlCameraWish wish = wish_for (plan);
   g_autoptr (GstPad) pad = gst_element_get_static_pad (source, "src");
   g_autoptr (GstCaps) offered = gst_pad_query_caps (pad, NULL);
   g_autoptr (GstCaps) chosen = sl_camera_choose_caps (offered, plan->downstream, &wish);
   if (chosen == NULL) {
     g_autofree char *text = gst_caps_to_string (offered);
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "%s: expected raw video or JPEG, it offers %s", plan->uri->location, text);
-    return FALSE;
+    return sl_fail (error, SL_ERROR_UNSUPPORTED, "%s: expected raw video or JPEG, it offers %s",
+                    plan->uri->location, text);
   }
   g_object_set (filter, "caps", chosen, NULL);
   if (!gst_structure_has_name (gst_caps_get_structure (chosen, 0), "image/jpeg"))

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/base/redact.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define MAX_SIDE 32767
 #define MAX_RATE 1000
@@ -120,15 +120,13 @@ parse_network (SlCameraUri *uri, const Parts *parts, guint16 port, GError **erro
   g_autoptr (GUri) parsed =
     g_uri_parse (uri->location, G_URI_FLAGS_PARSE_RELAXED | G_URI_FLAGS_ENCODED, NULL);
   if (parsed == NULL || g_uri_get_host (parsed) == NULL || *g_uri_get_host (parsed) == '\0'
-      || g_uri_get_port (parsed) == 0) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      || g_uri_get_port (parsed) == 0)
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "uri=%s: expected %s://HOST/PATH or %s://USER:PASSWORD@HOST:PORT/PATH, got no host or a wrong port in '%s'; in a password "
       "write '/' as %%2F",
       uri->display, parts->scheme, parts->scheme,
       parts->password != NULL ? SL_HIDDEN : parts->authority);
-    return FALSE;
-  }
   uri->port = g_uri_get_port (parsed) > 0 ? (guint16) g_uri_get_port (parsed) : port;
   return TRUE;
 }
@@ -177,12 +175,11 @@ take_wish (SlCameraUri *uri, const char *name, const char *value, GError **error
     uri->framerate = rate;
     return TRUE;
   }
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  return sl_fail (
+    error, SL_ERROR_ARGUMENT,
     "uri=%s: '%s=%s' is no option of a camera: expected width=PIXELS, height=PIXELS, framerate=NUMBER or exposure=MICROSECONDS, "
     "joined by '&', such as libcamera://?width=1280&height=720&framerate=30",
     uri->display, name, value);
-  return FALSE;
 }
 
 /* "video0?width=640" -> its query, taken as options, and the rest. (transfer full) (nullable) */
@@ -208,10 +205,9 @@ parse_local (SlCameraUri *uri, const Parts *parts, GError **error)
     return TRUE;
   const char *example =
     uri->kind == SL_CAMERA_FILE ? "file:///home/user/video.mp4" : "v4l2:///dev/video0";
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "uri=%s: expected an absolute path after %s://, got '%s': such as uri=%s",
-               uri->display, parts->scheme, path, example);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT,
+                  "uri=%s: expected an absolute path after %s://, got '%s': such as uri=%s",
+                  uri->display, parts->scheme, path, example);
 }
 
 /* libcamera://NAME, pipewire://NODE, csi://NUMBER. A name may have '@' and '/' in it. */
@@ -226,11 +222,10 @@ parse_named (SlCameraUri *uri, const char *text, GError **error)
   if (uri->kind != SL_CAMERA_CSI
       || g_ascii_string_to_unsigned (uri->location, 10, 0, MAX_SENSOR, &number, NULL))
     return TRUE;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  return sl_fail (
+    error, SL_ERROR_ARGUMENT,
     "uri=%s: expected the sensor's number after csi://, 0 to %d, got '%s': such as uri=csi://0",
     uri->display, MAX_SENSOR, uri->location);
-  return FALSE;
 }
 
 static gboolean
@@ -251,12 +246,11 @@ parse_test_option (SlCameraUri *uri, const char *name, const char *value, GError
     uri->test_frames = (gint) number;
     return TRUE;
   }
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  return sl_fail (
+    error, SL_ERROR_ARGUMENT,
     "uri=%s: '%s=%s' is no option of test://: expected pattern=NAME, live=true, live=false or frames=NUMBER (0 = for ever), joined "
     "by '&', such as test://?pattern=ball&frames=100",
     uri->display, name, value);
-  return FALSE;
 }
 
 static gboolean
@@ -286,9 +280,8 @@ parse_kind (SlCameraUri *uri, const char *text, const Parts *parts, GError **err
     i++;
   if (i == G_N_ELEMENTS (schemes)) {
     g_autofree char *scheme = sl_redact_uri (parts->scheme, NULL);
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "uri=%s: slcamera has no scheme '%s': expected " SCHEMES, uri->display, scheme);
-    return FALSE;
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "uri=%s: slcamera has no scheme '%s': expected " SCHEMES, uri->display, scheme);
   }
   uri->kind = schemes[i].kind;
   switch (uri->kind) {
@@ -310,21 +303,18 @@ parse_kind (SlCameraUri *uri, const char *text, const Parts *parts, GError **err
 SlCameraUri *
 sl_camera_uri_parse (const char *text, GError **error)
 {
-  if (text == NULL || *text == '\0') {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "slcamera's uri property is not set: expected " SCHEMES ", such as uri=test://");
-    return NULL;
-  }
+  if (text == NULL || *text == '\0')
+    return sl_fail_null (error, SL_ERROR_ARGUMENT,
+                         "slcamera's uri property is not set: expected " SCHEMES
+                         ", such as uri=test://");
   g_auto (Parts) parts = { 0 };
   g_autoptr (SlCameraUri) uri = g_new0 (SlCameraUri, 1);
   uri->secrets = g_ptr_array_new_with_free_func (g_free);
   uri->display = sl_redact_uri (text, uri->secrets);
   if (!split (text, &parts)) {
-    if (uri->secrets->len > 0) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                   "uri=%s: an address without a scheme: expected " SCHEMES, uri->display);
-      return NULL;
-    }
+    if (uri->secrets->len > 0)
+      return sl_fail_null (error, SL_ERROR_ARGUMENT,
+                           "uri=%s: an address without a scheme: expected " SCHEMES, uri->display);
     plain_path (text, &parts);
   }
   return parse_kind (uri, text, &parts, error) ? g_steal_pointer (&uri) : NULL;

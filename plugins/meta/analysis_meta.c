@@ -7,15 +7,6 @@
 
 #include "plugins/meta/meta_type.h"
 
-static gboolean
-analysis_meta_init (GstMeta *meta, gpointer params, GstBuffer *buffer)
-{
-  SlAnalysisMeta *self = (SlAnalysisMeta *) meta;
-  self->analysis = NULL;
-  self->buffer = NULL;
-  return TRUE;
-}
-
 static void
 analysis_meta_free (GstMeta *meta, GstBuffer *buffer)
 {
@@ -52,21 +43,7 @@ analysis_meta_transform (GstBuffer *dest, GstMeta *meta, GstBuffer *buffer, GQua
   return GST_META_TRANSFORM_IS_COPY (type) && add_meta (dest, self->analysis, self->buffer);
 }
 
-GType
-sl_analysis_meta_api_get_type (void)
-{
-  static GType type = 0;
-  return sl_meta_api_type (&type, "SlAnalysisMetaAPI");
-}
-
-const GstMetaInfo *
-sl_analysis_meta_get_info (void)
-{
-  static const GstMetaInfo *info = NULL;
-  return sl_meta_info (&info, sl_analysis_meta_api_get_type (), "SlAnalysisMeta",
-                       sizeof (SlAnalysisMeta), analysis_meta_init, analysis_meta_free,
-                       analysis_meta_transform);
-}
+SL_DEFINE_META (SlAnalysisMeta, sl_analysis_meta, analysis_meta_free, analysis_meta_transform)
 
 static SlAnalysisMeta *
 find_meta (GstBuffer *buffer)

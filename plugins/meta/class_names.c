@@ -62,9 +62,8 @@ sl_class_names_offer (GstPad *pad, const GPtrArray *names)
   GStrv copy = names->len > 0 ? g_new0 (char *, names->len + 1) : NULL;
   for (guint i = 0; i < names->len; i++)
     copy[i] = names->pdata[i] != NULL ? g_strdup (names->pdata[i]) : g_strdup_printf ("%u", i);
-  GST_OBJECT_LOCK (pad);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (pad));
   g_object_set_qdata_full (G_OBJECT (pad), names_quark (), copy, (GDestroyNotify) g_strfreev);
-  GST_OBJECT_UNLOCK (pad);
 }
 
 /* (transfer full) (nullable): the names before @pad; NULL when nobody, or not everybody, knows. */
@@ -119,8 +118,7 @@ sl_class_choice_follow (SlClassChoice *choice, GstElement *element, char *const 
   GST_OBJECT_UNLOCK (element);
   if (same || sl_class_choice_set (choice, text, pad, &error))
     return TRUE;
-  sl_element_report (element, error);
-  return FALSE;
+  return sl_element_report (element, error);
 }
 
 void

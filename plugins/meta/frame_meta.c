@@ -13,19 +13,10 @@ static gboolean
 frame_meta_init (GstMeta *meta, gpointer params, GstBuffer *buffer)
 {
   SlFrameMeta *self = (SlFrameMeta *) meta;
-  self->frame = NULL;
-  self->caps = NULL;
+  sl_meta_zero (meta, params, buffer);
   gst_video_info_init (&self->info);
   sl_affine_identity (&self->affine);
-  self->tensor_width = self->tensor_height = 0;
-  self->captured = self->started = self->preprocessed = self->inferred = self->decoded = 0;
-  self->content = SL_FRAME_WHOLE;
-  self->region = 0;
-  self->part = self->divided = (SlRect){ 0 };
-  self->serial = 0;
   self->number = SL_NO_NUMBER;
-  self->worker = NULL;
-  self->follows = FALSE;
   return TRUE;
 }
 
@@ -155,4 +146,12 @@ sl_buffer_was_looked_at (GstBuffer *buffer)
   const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
   return (meta != NULL && meta->decoded > 0 && meta->content != SL_FRAME_SKIPPED)
          || sl_buffer_has_none_related (buffer);
+}
+
+GstBuffer *
+sl_buffer_unwrap_frame (GstBuffer *buffer)
+{
+  GstBuffer *frame = gst_buffer_ref (sl_buffer_get_frame_meta (buffer)->frame);
+  gst_buffer_unref (buffer);
+  return gst_buffer_make_writable (frame);
 }

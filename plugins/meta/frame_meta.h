@@ -82,6 +82,9 @@ void sl_frame_meta_set_worker (SlFrameMeta *meta, char *worker);
 SlFrameMeta *sl_buffer_ensure_frame_meta (GstBuffer *buffer, const GstVideoInfo *info);
 /** sl_buffer_get_frame_meta: (transfer none) (nullable) */
 SlFrameMeta *sl_buffer_get_frame_meta (GstBuffer *buffer);
+/** sl_buffer_unwrap_frame: (transfer full): the frame in @buffer (transfer full), writable. @buffer
+ * is let go first: with it goes the last other reference to the frame, which then needs no copy. */
+GstBuffer *sl_buffer_unwrap_frame (GstBuffer *buffer);
 /** sl_frame_meta_latency: how long the stages of the frame of @meta (nullable) took. Preprocessing
  * begins when slnormalize begins, without the wait before. Decoding lasts until its end, or until
  * @now while it runs. The age is the time from the capture to @now. FALSE, with all fields of

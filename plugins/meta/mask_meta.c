@@ -8,18 +8,6 @@
 
 #include "plugins/meta/meta_type.h"
 
-static gboolean
-mask_meta_init (GstMeta *meta, gpointer params, GstBuffer *buffer)
-{
-  SlMaskMeta *self = (SlMaskMeta *) meta;
-  self->width = self->height = 0;
-  self->cells = NULL;
-  self->background = 0;
-  self->buffer = NULL;
-  memset (self->names, 0, sizeof self->names);
-  return TRUE;
-}
-
 static void
 mask_meta_free (GstMeta *meta, GstBuffer *buffer)
 {
@@ -43,20 +31,7 @@ mask_meta_transform (GstBuffer *dest, GstMeta *meta, GstBuffer *buffer, GQuark t
   return TRUE;
 }
 
-GType
-sl_mask_meta_api_get_type (void)
-{
-  static GType type = 0;
-  return sl_meta_api_type (&type, "SlMaskMetaAPI");
-}
-
-const GstMetaInfo *
-sl_mask_meta_get_info (void)
-{
-  static const GstMetaInfo *info = NULL;
-  return sl_meta_info (&info, sl_mask_meta_api_get_type (), "SlMaskMeta", sizeof (SlMaskMeta),
-                       mask_meta_init, mask_meta_free, mask_meta_transform);
-}
+SL_DEFINE_META (SlMaskMeta, sl_mask_meta, mask_meta_free, mask_meta_transform)
 
 SlMaskMeta *
 sl_buffer_add_mask_meta (GstBuffer *buffer, guint width, guint height, GstBuffer *cells)

@@ -4,6 +4,8 @@
  */
 #include "plugins/meta/meta_type.h"
 
+#include <string.h>
+
 GType
 sl_meta_api_type (GType *type, const char *name)
 {
@@ -27,4 +29,11 @@ sl_meta_info (const GstMetaInfo **info, GType api, const char *name, gsize size,
     g_once_init_leave ((GstMetaInfo **) info, (GstMetaInfo *) known);
   }
   return *info;
+}
+
+gboolean
+sl_meta_zero (GstMeta *meta, gpointer params, GstBuffer *buffer)
+{
+  memset (meta + 1, 0, meta->info->size - sizeof *meta);
+  return TRUE;
 }

@@ -17,5 +17,23 @@ GType sl_meta_api_type (GType *type, const char *name);
 const GstMetaInfo *sl_meta_info (const GstMetaInfo **info, GType api, const char *name, gsize size,
                                  GstMetaInitFunction init, GstMetaFreeFunction clear,
                                  GstMetaTransformFunction transform);
+/** sl_meta_zero: for sl_meta_info(): fills a new meta behind its GstMeta with zeros. */
+gboolean sl_meta_zero (GstMeta *meta, gpointer params, GstBuffer *buffer);
+
+/** SL_DEFINE_META: defines prefix_api_get_type() and prefix_get_info() of the meta @Type, a struct
+ * that begins with a GstMeta and is zero at first. @clear, @transform: as for sl_meta_info(). */
+#define SL_DEFINE_META(Type, prefix, clear, transform)                                        \
+  GType prefix##_api_get_type (void)                                                          \
+  {                                                                                           \
+    static GType type = 0;                                                                    \
+    return sl_meta_api_type (&type, #Type "API");                                             \
+  }                                                                                           \
+                                                                                              \
+  const GstMetaInfo *prefix##_get_info (void)                                                 \
+  {                                                                                           \
+    static const GstMetaInfo *info = NULL;                                                    \
+    return sl_meta_info (&info, prefix##_api_get_type (), #Type, sizeof (Type), sl_meta_zero, \
+                         clear, transform);                                                   \
+  }
 
 #endif

@@ -23,14 +23,6 @@ clear_shared (gpointer data)
     g_free ((gpointer) shared->data[i]);
 }
 
-static gboolean
-outputs_meta_init (GstMeta *meta, gpointer params, GstBuffer *buffer)
-{
-  ((SlOutputsMeta *) meta)->outputs = (SlOutputs){ 0 };
-  ((SlOutputsMeta *) meta)->shared = NULL;
-  return TRUE;
-}
-
 static void
 outputs_meta_free (GstMeta *meta, GstBuffer *buffer)
 {
@@ -62,21 +54,7 @@ outputs_meta_transform (GstBuffer *dest, GstMeta *meta, GstBuffer *buffer, GQuar
          && add (dest, g_atomic_rc_box_acquire (((SlOutputsMeta *) meta)->shared)) != NULL;
 }
 
-GType
-sl_outputs_meta_api_get_type (void)
-{
-  static GType type = 0;
-  return sl_meta_api_type (&type, "SlOutputsMetaAPI");
-}
-
-const GstMetaInfo *
-sl_outputs_meta_get_info (void)
-{
-  static const GstMetaInfo *info = NULL;
-  return sl_meta_info (&info, sl_outputs_meta_api_get_type (), "SlOutputsMeta",
-                       sizeof (SlOutputsMeta), outputs_meta_init, outputs_meta_free,
-                       outputs_meta_transform);
-}
+SL_DEFINE_META (SlOutputsMeta, sl_outputs_meta, outputs_meta_free, outputs_meta_transform)
 
 SlOutputsMeta *
 sl_buffer_add_outputs_meta (GstBuffer *buffer, const SlOutputs *outputs)

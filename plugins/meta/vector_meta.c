@@ -6,13 +6,6 @@
 
 #include "plugins/meta/meta_type.h"
 
-static gboolean
-vector_meta_init (GstMeta *meta, gpointer params, GstBuffer *buffer)
-{
-  ((SlVectorMeta *) meta)->vector = (SlVector){ 0 };
-  return TRUE;
-}
-
 static void
 vector_meta_free (GstMeta *meta, GstBuffer *buffer)
 {
@@ -30,20 +23,7 @@ vector_meta_transform (GstBuffer *dest, GstMeta *meta, GstBuffer *buffer, GQuark
          && sl_buffer_add_vector_meta (dest, &((SlVectorMeta *) meta)->vector) != NULL;
 }
 
-GType
-sl_vector_meta_api_get_type (void)
-{
-  static GType type = 0;
-  return sl_meta_api_type (&type, "SlVectorMetaAPI");
-}
-
-const GstMetaInfo *
-sl_vector_meta_get_info (void)
-{
-  static const GstMetaInfo *info = NULL;
-  return sl_meta_info (&info, sl_vector_meta_api_get_type (), "SlVectorMeta", sizeof (SlVectorMeta),
-                       vector_meta_init, vector_meta_free, vector_meta_transform);
-}
+SL_DEFINE_META (SlVectorMeta, sl_vector_meta, vector_meta_free, vector_meta_transform)
 
 /* (transfer full) (nullable) */
 static const char *const *

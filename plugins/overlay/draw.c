@@ -6,7 +6,6 @@
 #include "plugins/overlay/draw.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "plugins/overlay/draw_regions.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Regions in one colour, so that they are no objects; those where something happened in this frame
- * in another. */
+/* All regions have one colour, so they differ from objects. Regions with an event in this frame
+ * have another colour. */
 #include "plugins/overlay/draw_regions.h"
 
 #include <math.h>

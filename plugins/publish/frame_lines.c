@@ -2,7 +2,7 @@
 /* Lines from frames: once a frame, in the streaming thread. */
 #include "plugins/publish/frame_lines.h"
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "plugins/meta/frame_meta.h"
 
 GType
@@ -47,12 +47,11 @@ sl_frame_lines_open (SlFrameLines *lines, GstCaps *caps, SlLineFormat format, GE
     return TRUE;
   lines->width = lines->height = 0;
   got = gst_caps_to_string (caps);
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  return sl_fail (
+    error, SL_ERROR_ARGUMENT,
     "the input is %s: expected video/x-raw with width and height and predictions on its frames, application/x-json or "
     "text/x-raw: encoded video carries no predictions; take the frames after slpredict and before the encoder",
     got);
-  return FALSE;
 }
 
 const GString *

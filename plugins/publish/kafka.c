@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "plugins/publish/kafka_location.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define CONNECT_US (10 * G_USEC_PER_SEC)
 /* An attempt while the library tries by itself all along. */
@@ -129,8 +129,7 @@ set (rd_kafka_conf_t *conf, const char *name, const char *value, GError **error)
   if (value == NULL
       || rd_kafka_conf_set (conf, name, value, reason, sizeof reason) == RD_KAFKA_CONF_OK)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "Kafka cannot be set up: %s", reason);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT, "Kafka cannot be set up: %s", reason);
 }
 
 static gboolean
@@ -154,26 +153,20 @@ set_tls (rd_kafka_conf_t *conf, const SlKafkaLocation *at, const SlPublishSettin
     { "private-key", "ssl.key.location", settings->key },
   };
   for (guint i = 0; i < G_N_ELEMENTS (files); i++) {
-    if (files[i].path != NULL && !at->tls) {
-      g_set_error_literal (
-        error, SL_ERROR, SL_ERROR_ARGUMENT,
+    if (files[i].path != NULL && !at->tls)
+      return sl_fail (
+        error, SL_ERROR_ARGUMENT,
         "ca-file, certificate and private-key are for kafkas://, and the location says kafka://: write kafkas:// or leave them unset");
-      return FALSE;
-    }
-    if (files[i].path != NULL && access (files[i].path, R_OK) != 0) {
-      g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-                   "%s=%s: no such file, or it cannot be read: expected a file in PEM form",
-                   files[i].property, files[i].path);
-      return FALSE;
-    }
+    if (files[i].path != NULL && access (files[i].path, R_OK) != 0)
+      return sl_fail (error, SL_ERROR_OPEN,
+                      "%s=%s: no such file, or it cannot be read: expected a file in PEM form",
+                      files[i].property, files[i].path);
     if (!set (conf, files[i].name, files[i].path, error))
       return FALSE;
   }
-  if ((settings->certificate == NULL) != (settings->key == NULL)) {
-    g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                         "certificate and private-key belong together: set both or neither");
-    return FALSE;
-  }
+  if ((settings->certificate == NULL) != (settings->key == NULL))
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "certificate and private-key belong together: set both or neither");
   return !at->tls || set (conf, "ssl.endpoint.identification.algorithm", "https", error);
 }
 
@@ -184,18 +177,15 @@ set_user (rd_kafka_conf_t *conf, const SlKafkaLocation *at, const SlPublishSetti
   static const char *const mechanisms[] = { "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", NULL };
   const char *mechanism =
     settings->sasl_mechanism != NULL ? settings->sasl_mechanism : mechanisms[0];
-  if (!g_strv_contains (mechanisms, mechanism)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "sasl-mechanism=%s: expected PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512", mechanism);
-    return FALSE;
-  }
+  if (!g_strv_contains (mechanisms, mechanism))
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "sasl-mechanism=%s: expected PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512", mechanism);
   if (at->user == NULL) {
     if (settings->sasl_mechanism == NULL && at->password == NULL)
       return set (conf, "security.protocol", at->tls ? "ssl" : "plaintext", error);
-    g_set_error_literal (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "password and sasl-mechanism need a user: set username, or user@ in the location");
-    return FALSE;
   }
   return set (conf, "security.protocol", at->tls ? "sasl_ssl" : "sasl_plaintext", error)
          && set (conf, "sasl.mechanisms", mechanism, error)
@@ -249,13 +239,12 @@ make_client (Kafka *self, GError **error)
   self->client = rd_kafka_new (RD_KAFKA_PRODUCER, conf, reason, sizeof reason);
   if (self->client == NULL) {
     rd_kafka_conf_destroy (conf);
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "Kafka cannot be set up: %s", reason);
-    return FALSE;
+    return sl_fail (error, SL_ERROR_ARGUMENT, "Kafka cannot be set up: %s", reason);
   }
   self->topic = rd_kafka_topic_new (self->client, self->at.topic, NULL);
   if (self->topic == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "Kafka topic %s cannot be set up: %s",
-                 self->at.topic, rd_kafka_err2str (rd_kafka_last_error ()));
+    sl_fail (error, SL_ERROR_ARGUMENT, "Kafka topic %s cannot be set up: %s", self->at.topic,
+             rd_kafka_err2str (rd_kafka_last_error ()));
     drop_client (self);
     return FALSE;
   }
@@ -288,8 +277,7 @@ kafka_open (const SlPublishSettings *settings, GError **error)
   self->window = settings->queue_bytes;
   self->conf = rd_kafka_conf_new ();
   if (self->events < 0)
-    g_set_error_literal (error, SL_ERROR, SL_ERROR_OPEN,
-                         "no more files can be opened: raise the limit (ulimit -n)");
+    sl_fail (error, SL_ERROR_OPEN, "no more files can be opened: raise the limit (ulimit -n)");
   else if (sl_kafka_location_parse (&self->at, settings, error) && configure (self, settings, error)
            && make_client (self, error))
     return self;

@@ -10,7 +10,7 @@
 #include "core/base/redact.h"
 #include "core/base/printable.h"
 #include "plugins/publish/topic.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define KAFKA_PORT 9092
 /* What brokers take as a name. */
@@ -98,11 +98,10 @@ set_topic (SlKafkaLocation *self, const char *template, const char *shown,
   if (bad == NULL && strlen (self->topic) <= MAX_TOPIC && strcmp (self->topic, ".") != 0
       && strcmp (self->topic, "..") != 0)
     return TRUE;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  return sl_fail (
+    error, SL_ERROR_ARGUMENT,
     "location=%s: expected a topic of 1 to %d letters, digits, '.', '_' and '-', with {host}, {element} or {source} in it",
     shown, MAX_TOPIC);
-  return FALSE;
 }
 
 static gboolean
@@ -115,9 +114,9 @@ set_key (SlKafkaLocation *self, const SlPublishSettings *settings, GError **erro
   self->key = sl_template_expand (template, settings, fits_key, "", &bad);
   if (self->key != NULL)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "message-key=%s: expected {host}, {element} or {source}, got \"%s\"", template, bad);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT,
+                  "message-key=%s: expected {host}, {element} or {source}, got \"%s\"", template,
+                  bad);
 }
 
 gboolean
@@ -127,15 +126,13 @@ sl_kafka_location_parse (SlKafkaLocation *self, const SlPublishSettings *setting
   const char *rest = strstr (location, "://") + strlen ("://");
   g_autoptr (GPtrArray) secrets = g_ptr_array_new_with_free_func (g_free);
   g_autofree char *shown = sl_redact_uri (location, secrets), *topic = NULL;
-  if (strpbrk (rest, "#?") != NULL || !split (self, rest, &topic) || strchr (topic, '@') != NULL) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT, "location=%s: expected " FORM "%s", shown,
+  if (strpbrk (rest, "#?") != NULL || !split (self, rest, &topic) || strchr (topic, '@') != NULL)
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT, "location=%s: expected " FORM "%s", shown,
       secrets->len > 0
         ? ", with %23 for '#', %2F for '/', %3A for ':', %3F for '?', %40 for '@' and %25 for '%' in user and "
           "password; or take password= or password-file= for it"
         : ", such as kafka://localhost/predictions");
-    return FALSE;
-  }
   self->tls = g_str_has_prefix (location, "kafkas://");
   if (settings->username != NULL) {
     g_free (self->user);

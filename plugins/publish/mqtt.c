@@ -11,7 +11,7 @@
 #include <mosquitto.h>
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "plugins/publish/home.h"
 #include "plugins/publish/topic.h"
 
@@ -129,11 +129,9 @@ set_topics (Mqtt *self, const SlPublishSettings *settings, GError **error)
   }
   const char *all[] = { topic, self->availability, self->discovery };
   for (guint i = 0; i < G_N_ELEMENTS (all); i++)
-    if (all[i] != NULL && mosquitto_pub_topic_check (all[i]) != MOSQ_ERR_SUCCESS) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                   "topic \"%s\": expected at most 65535 bytes without + and #", all[i]);
-      return FALSE;
-    }
+    if (all[i] != NULL && mosquitto_pub_topic_check (all[i]) != MOSQ_ERR_SUCCESS)
+      return sl_fail (error, SL_ERROR_ARGUMENT,
+                      "topic \"%s\": expected at most 65535 bytes without + and #", all[i]);
   if (self->availability != NULL)
     mosquitto_will_set (self->client, self->availability, (int) strlen ("offline"), "offline",
                         self->qos, true);
@@ -154,9 +152,9 @@ mqtt_open (const SlPublishSettings *settings, GError **error)
     goto fail;
   self->client = mosquitto_new (settings->client_id, settings->client_id == NULL, self);
   if (self->client == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "client-id=%s: not one that MQTT allows: expected 1 to 23 letters and digits",
-                 settings->client_id);
+    sl_fail (error, SL_ERROR_ARGUMENT,
+             "client-id=%s: not one that MQTT allows: expected 1 to 23 letters and digits",
+             settings->client_id);
     goto fail;
   }
   mosquitto_connect_callback_set (self->client, on_connect);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A count that changed meanwhile is told with the next line that may go out. */
+/* A count that changes between two lines is published with the next line. */
 #include "plugins/publish/pace.h"
-
-#include <string.h>
 
 void
 sl_pace_init (SlPace *pace, gint64 interval, gboolean on_change, gboolean reads)

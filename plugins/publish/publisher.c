@@ -19,7 +19,7 @@
 #include "core/base/backoff.h"
 #include "core/base/redact.h"
 #include "core/base/printable.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* What a queued line weighs beside its bytes. */
 #define LINE_OVERHEAD 64
@@ -104,21 +104,18 @@ find_transport (const char *location, char **plain, GError **error)
     return &sl_transport_stdout;
   g_autofree char *shown = sl_redact_uri (location, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (optional); i++)
-    if (g_ascii_strncasecmp (location, optional[i].scheme, strlen (optional[i].scheme)) == 0) {
-      g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                   "location=%s: this build has no %s: install %s and build again", shown,
-                   optional[i].what, optional[i].package);
-      return NULL;
-    }
+    if (g_ascii_strncasecmp (location, optional[i].scheme, strlen (optional[i].scheme)) == 0)
+      return sl_fail_null (error, SL_ERROR_UNSUPPORTED,
+                           "location=%s: this build has no %s: install %s and build again", shown,
+                           optional[i].what, optional[i].package);
   if (!is_mistyped (location, shown))
     return &sl_transport_file;
   const char *slashes = strstr (shown, "://");
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  return sl_fail_null (
+    error, SL_ERROR_ARGUMENT,
     "location=%s: expected a path, \"-\", file://, unix:/path, tcp://host:port, mqtt[s]://host/topic or kafka[s]://host/topic, "
     "got scheme \"%.*s\"",
     shown, slashes != NULL ? (gint) (slashes - shown) : 0, shown);
-  return NULL;
 }
 
 static void
@@ -205,10 +202,9 @@ static void
 note_flushed (SlPublisher *self)
 {
   const gboolean acknowledged = unacknowledged (self) == 0;
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   self->flushed = acknowledged && self->sending == NULL && g_queue_is_empty (&self->lines);
   g_cond_broadcast (&self->changed);
-  g_mutex_unlock (&self->lock);
 }
 
 static void
@@ -226,10 +222,9 @@ line_done (SlPublisher *self)
 static void
 set_connected (SlPublisher *self, gboolean connected)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   self->counts.connected = connected;
   g_cond_broadcast (&self->changed);
-  g_mutex_unlock (&self->lock);
 }
 
 /* Sleeps between attempts, unless the publisher stops. */
@@ -237,10 +232,9 @@ static void
 back_off (SlPublisher *self, guint delay_ms)
 {
   const gint64 until = g_get_monotonic_time () + delay_ms * G_TIME_SPAN_MILLISECOND;
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   while (!self->stopping && g_cond_wait_until (&self->changed, &self->lock, until))
     continue;
-  g_mutex_unlock (&self->lock);
 }
 
 /* Nothing more can be sent. A line is refused from now on, but not before the reason is told. */
@@ -322,10 +316,8 @@ serve (SlPublisher *self, GError **error)
 static gboolean
 goes_on (SlPublisher *self)
 {
-  g_mutex_lock (&self->lock);
-  const gboolean on = !self->stopping && !self->failed;
-  g_mutex_unlock (&self->lock);
-  return on;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
+  return !self->stopping && !self->failed;
 }
 
 /* A peer that closed its end must not end the process: this thread gets no SIGPIPE. */
@@ -374,13 +366,11 @@ sl_publisher_new (const SlPublishSettings *settings, SlPublishNotify notify, gpo
                   GDestroyNotify destroy, GError **error)
 {
   const char *location = settings->location;
-  if (location == NULL || *location == '\0') {
-    g_set_error_literal (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+  if (location == NULL || *location == '\0')
+    return sl_fail_null (
+      error, SL_ERROR_ARGUMENT,
       "location is not set: expected a path, \"-\" for standard output, unix:/path, tcp://host:port, mqtt://host/topic or "
       "kafka://host/topic");
-    return NULL;
-  }
   g_autofree char *plain = NULL;
   const SlTransport *transport = find_transport (location, &plain, error);
   SlPublishSettings own = *settings;
@@ -489,10 +479,9 @@ sl_publisher_put_extra (SlPublisher *self, SlPublishExtra extra, GBytes *what)
 void
 sl_publisher_unlock (SlPublisher *self, gboolean unlocked)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   self->unlocked = unlocked;
   g_cond_broadcast (&self->changed);
-  g_mutex_unlock (&self->lock);
 }
 
 gboolean
@@ -500,25 +489,22 @@ sl_publisher_drain (SlPublisher *self, gint64 timeout_us)
 {
   const gint64 until = g_get_monotonic_time () + timeout_us;
   gboolean in_time = TRUE;
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   while (!self->flushed && !self->failed && !self->unlocked && in_time) {
     if (self->transport->waits && self->counts.connected)
       g_cond_wait (&self->changed, &self->lock);
     else
       in_time = g_cond_wait_until (&self->changed, &self->lock, until);
   }
-  const gboolean drained = self->flushed;
-  g_mutex_unlock (&self->lock);
-  return drained;
+  return self->flushed;
 }
 
 void
 sl_publisher_counts (SlPublisher *self, SlPublishCounts *counts)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   *counts = self->counts;
   counts->waiting = g_queue_get_length (&self->lines) + (self->sending != NULL);
-  g_mutex_unlock (&self->lock);
 }
 
 void

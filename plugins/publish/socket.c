@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "core/base/redact.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "plugins/publish/publisher.h"
 
 #define DEFAULT_PORT 0
@@ -57,10 +57,9 @@ parse_address (const char *location, GError **error)
       path += 2;
     if (*path == '/' && strlen (path) < sizeof (((struct sockaddr_un *) NULL)->sun_path))
       return G_SOCKET_CONNECTABLE (g_unix_socket_address_new (path));
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "location=%s: expected unix:/path with an absolute path of at most 107 bytes",
-                 shown);
-    return NULL;
+    return sl_fail_null (
+      error, SL_ERROR_ARGUMENT,
+      "location=%s: expected unix:/path with an absolute path of at most 107 bytes", shown);
   }
   const char *host = location + strlen ("tcp://");
   GSocketConnectable *address = g_network_address_parse (host, DEFAULT_PORT, NULL);
@@ -68,11 +67,10 @@ parse_address (const char *location, GError **error)
       && *g_network_address_get_hostname (G_NETWORK_ADDRESS (address)) != '\0')
     return address;
   g_clear_object (&address);
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  return sl_fail_null (
+    error, SL_ERROR_ARGUMENT,
     "location=%s: expected tcp://host:port with a port of 1 to 65535, such as tcp://localhost:9000",
     shown);
-  return NULL;
 }
 
 static gpointer
@@ -95,10 +93,8 @@ socket_connect (gpointer state, GCancellable *cancellable, GError **error)
 {
   Socket *self = state;
   self->connection = g_socket_client_connect (self->client, self->address, cancellable, error);
-  if (self->connection == NULL) {
-    g_prefix_error (error, "%s: ", self->location);
-    return FALSE;
-  }
+  if (self->connection == NULL)
+    return sl_fail_prefix (error, "%s: ", self->location);
   g_socket_set_keepalive (g_socket_connection_get_socket (self->connection), TRUE);
   return TRUE;
 }
@@ -111,8 +107,7 @@ socket_send (gpointer state, const char *line, gsize bytes, GCancellable *cancel
   GOutputStream *stream = g_io_stream_get_output_stream (G_IO_STREAM (self->connection));
   if (g_output_stream_write_all (stream, line, bytes, NULL, cancellable, error))
     return TRUE;
-  g_prefix_error (error, "%s: ", self->location);
-  return FALSE;
+  return sl_fail_prefix (error, "%s: ", self->location);
 }
 
 /* What a peer says is read and thrown away; that it ended is the news. */

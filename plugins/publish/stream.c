@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "core/base/redact.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "plugins/publish/publisher.h"
 
 typedef struct
@@ -135,9 +135,9 @@ stream_open (const SlPublishSettings *settings, GError **error)
   if (self->path != NULL && stream_connect (self, NULL, &reason))
     return self;
   g_autofree char *shown = sl_redact_uri (path, NULL);
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-               "location=%s: %s: expected a file in a folder that exists and may be written to",
-               shown, reason->message);
+  sl_fail (error, SL_ERROR_OPEN,
+           "location=%s: %s: expected a file in a folder that exists and may be written to", shown,
+           reason->message);
   stream_close (self);
   return NULL;
 }

@@ -11,7 +11,7 @@
 #include "core/base/printable.h"
 #include "core/base/redact.h"
 #include "plugins/publish/home.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define MAX_LABELS 256
 /* Lines in a row after which a class is no false alarm. */
@@ -84,11 +84,10 @@ sl_mqtt_topic_target (SlMqttTarget *target, const SlPublishSettings *settings, G
     return TRUE;
   /* It has as much of the template as may be told. */
   g_autofree char *shown = sl_redact_uri (settings->location, NULL);
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  return sl_fail (
+    error, SL_ERROR_ARGUMENT,
     "location=%s: in the topic expected levels with {host}, {element} or {source} in them and no wildcards, got \"%.*s\"",
     shown, strstr (shown, SL_HIDDEN) != NULL ? 1 : (gint) strlen (bad), bad);
-  return FALSE;
 }
 
 /* @count: of the last line; @run: lines in a row that surely have it */

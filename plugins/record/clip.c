@@ -12,7 +12,7 @@
 #include "plugins/record/mux.h"
 #include "plugins/record/part_file.h"
 #include "plugins/record/picture.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 struct _SlClip
 {
@@ -264,11 +264,8 @@ sl_clip_finish (SlClip *clip, const char *cut, SlClipDone *done, GError **error)
 {
   const gboolean pictured = clip->files[SL_CLIP_PICTURE].fd >= 0;
   struct stat status;
-  if (clip->frames == 0) {
-    g_set_error_literal (error, SL_ERROR, SL_ERROR_FORMAT,
-                         "no frame came that the clip could begin with");
-    return FALSE;
-  }
+  if (clip->frames == 0)
+    return sl_fail (error, SL_ERROR_FORMAT, "no frame came that the clip could begin with");
   if (!sl_mux_finish (clip->mux, error) || !sl_part_file_sync (&clip->files[SL_CLIP_VIDEO], error)
       || !write_notes (clip, cut, error))
     return FALSE;

@@ -17,7 +17,7 @@
 
 #include "core/base/suggest.h"
 #include "plugins/record/make.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define DRAIN (2 * GST_SECOND)
 #define INTERVAL_MOST (3600 * GST_SECOND)
@@ -94,26 +94,22 @@ sl_encoder_choose (const char *name, GError **error)
     const Row *row = find_row (name);
     if (row != NULL && is_installed (row))
       return row->name;
-    if (row != NULL) {
-      g_set_error (
-        error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+    if (row != NULL)
+      return sl_fail_null (
+        error, SL_ERROR_UNSUPPORTED,
         "encoder=%s: it is not installed, or its parser is not: install %s (Debian's name)", name,
         sl_record_package (row->name));
-      return NULL;
-    }
     for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
       names[i] = rows[i].name;
     g_autofree char *hint = sl_suggest_nearest (name, names, G_N_ELEMENTS (names));
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "encoder=%s: unknown%s", name, hint);
-    return NULL;
+    return sl_fail_null (error, SL_ERROR_ARGUMENT, "encoder=%s: unknown%s", name, hint);
   }
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     if (is_installed (&rows[i]))
       return rows[i].name;
-  g_set_error_literal (
-    error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+  return sl_fail_null (
+    error, SL_ERROR_UNSUPPORTED,
     "no encoder is installed: expected x264enc, openh264enc, vp8enc or jpegenc: install gstreamer1.0-plugins-good");
-  return NULL;
 }
 
 const char *
@@ -137,7 +133,7 @@ set_field (GQuark field, const GValue *value, gpointer element)
 static gboolean
 check_time (SlEncoder *self, GstClockTime time)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   const gboolean known = GST_CLOCK_TIME_IS_VALID (time) && GST_CLOCK_TIME_IS_VALID (self->oldest)
                          && time + ROUNDING >= self->oldest && time <= self->newest + ROUNDING;
   if (!known && self->failed == NULL)
@@ -146,7 +142,6 @@ check_time (SlEncoder *self, GstClockTime time)
       "a frame of %.3f s came out, expected %.3f to %.3f s, as went in; choose another encoder",
       GST_CLOCK_TIME_IS_VALID (time) ? (gdouble) time / GST_SECOND : -1,
       (gdouble) self->oldest / GST_SECOND, (gdouble) self->newest / GST_SECOND);
-  g_mutex_unlock (&self->lock);
   return known;
 }
 
@@ -237,8 +232,7 @@ start (SlEncoder *self, GError **error)
   if (gst_element_set_state (self->pipeline, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE)
     return TRUE;
   if (!take_message (self, error))
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "encoder=%s: it does not start",
-                 self->row->name);
+    sl_fail (error, SL_ERROR_BACKEND, "encoder=%s: it does not start", self->row->name);
   return FALSE;
 }
 
@@ -248,12 +242,11 @@ make_thread (gpointer data)
   SlEncoder *self = data;
   GError *failed = NULL;
   const gboolean started = start (self, &failed);
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   self->ready = started;
   self->failed = failed;
   if (started && self->waiting != NULL)
     gst_app_src_push_buffer (GST_APP_SRC (self->source), g_steal_pointer (&self->waiting));
-  g_mutex_unlock (&self->lock);
   return NULL;
 }
 
@@ -272,12 +265,10 @@ sl_encoder_new (const char *name, GstCaps *caps, gdouble rate, gint width, guint
   self->row = find_row (name);
   self->caps = gst_caps_ref (caps);
   self->width = width;
-  if (!sl_record_reads (caps, &self->info)) {
-    g_set_error_literal (
-      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+  if (!sl_record_reads (caps, &self->info))
+    return sl_fail_null (
+      error, SL_ERROR_UNSUPPORTED,
       "expected raw video of whole frames in system memory, or the camera's own stream at the pad encoded");
-    return NULL;
-  }
   gdouble frames = self->info.fps_n > 0 && self->info.fps_d > 0
                      ? (gdouble) self->info.fps_n / self->info.fps_d
                      : 25;
@@ -324,12 +315,9 @@ ask_for_key (SlEncoder *self, GstClockTime time)
 static gboolean
 has_room (SlEncoder *self)
 {
-  g_mutex_lock (&self->lock);
-  const gboolean room = self->ready
-                          ? gst_app_src_get_current_level_buffers (GST_APP_SRC (self->source)) == 0
-                          : self->waiting == NULL;
-  g_mutex_unlock (&self->lock);
-  return room;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
+  return self->ready ? gst_app_src_get_current_level_buffers (GST_APP_SRC (self->source)) == 0
+                     : self->waiting == NULL;
 }
 
 gboolean
@@ -345,7 +333,7 @@ sl_encoder_push (SlEncoder *self, GstBuffer *frame, GstClockTime time)
     gst_buffer_add_video_meta_full (copy, video->flags, video->format, video->width, video->height,
                                     video->n_planes, video->offset, video->stride);
   GST_BUFFER_PTS (copy) = time;
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   self->oldest = GST_CLOCK_TIME_IS_VALID (self->oldest) ? MIN (self->oldest, time) : time;
   self->newest = GST_CLOCK_TIME_IS_VALID (self->newest) ? MAX (self->newest, time) : time;
   if (self->ready) {
@@ -355,7 +343,6 @@ sl_encoder_push (SlEncoder *self, GstBuffer *frame, GstClockTime time)
     self->key = time;
     self->waiting = copy;
   }
-  g_mutex_unlock (&self->lock);
   return TRUE;
 }
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "plugins/record/part_file.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* Clips of one folder that are kept in mind. */
 #define CLIPS_MOST 100000
@@ -28,11 +28,10 @@ typedef struct
 static gboolean
 fail (const char *path, const char *reason, GError **error)
 {
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_OPEN,
+  return sl_fail (
+    error, SL_ERROR_OPEN,
     "location=%s: %s; expected a folder that this process may write into: make it, or change its owner",
     path, reason);
-  return FALSE;
 }
 
 /* Whether a file can be made: permissions alone do not tell, as of a file system that is read-only.
@@ -55,11 +54,9 @@ gboolean
 sl_folder_open (SlFolder *folder, const char *path, const char *source, GError **error)
 {
   *folder = (SlFolder){ .fd = -1 };
-  if (path == NULL || *path == '\0') {
-    g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                         "location is not set: expected the folder that clips are written into");
-    return FALSE;
-  }
+  if (path == NULL || *path == '\0')
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "location is not set: expected the folder that clips are written into");
   folder->fd = open (path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder->fd < 0)
     return fail (path, g_strerror (errno), error);
@@ -87,11 +84,9 @@ sl_folder_follow (SlFolder *folder, GError **error)
   if (is_there (folder))
     return TRUE;
   const gint fd = open (folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-                 "the folder is not there any more (%s): make it again", g_strerror (errno));
-    return FALSE;
-  }
+  if (fd < 0)
+    return sl_fail (error, SL_ERROR_OPEN, "the folder is not there any more (%s): make it again",
+                    g_strerror (errno));
   close (folder->fd);
   folder->fd = fd;
   sl_folder_clean (folder);

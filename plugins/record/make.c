@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 static const struct
 {
@@ -41,18 +41,14 @@ GstElement *
 sl_record_add (GstBin *bin, const char *factory, GstElement **last, GError **error)
 {
   GstElement *element = make (factory);
-  if (element == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "GStreamer's element '%s' is missing: install %s (Debian's name)", factory,
-                 sl_record_package (factory));
-    return NULL;
-  }
+  if (element == NULL)
+    return sl_fail_null (error, SL_ERROR_UNSUPPORTED,
+                         "GStreamer's element '%s' is missing: install %s (Debian's name)", factory,
+                         sl_record_package (factory));
   gst_bin_add (bin, element);
-  if (*last != NULL && !gst_element_link (*last, element)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s cannot be linked behind %s", factory,
-                 GST_OBJECT_NAME (*last));
-    return NULL;
-  }
+  if (*last != NULL && !gst_element_link (*last, element))
+    return sl_fail_null (error, SL_ERROR_BACKEND, "%s cannot be linked behind %s", factory,
+                         GST_OBJECT_NAME (*last));
   *last = element;
   return element;
 }

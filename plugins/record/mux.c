@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* appsrc ! matroskamux ! fdsink. What waits for the disk is the sink's thread; behind a bounded
- * queue also who pushes. */
+/* appsrc ! matroskamux ! fdsink. The sink's thread waits for the disk. The caller waits only if the
+ * bounded queue between them is full. */
 #include "plugins/record/mux.h"
 
 #include <gst/app/gstappsrc.h>
 
 #include "plugins/record/make.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* Bytes between who pushes and the disk. */
 #define WAITING (2 << 20)
@@ -60,7 +60,7 @@ sl_mux_new (gint fd, GstCaps *caps, GError **error)
   if (gst_element_set_state (mux->pipeline, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE)
     return g_steal_pointer (&mux);
   if (check_bus (mux, error))
-    g_set_error_literal (error, SL_ERROR, SL_ERROR_BACKEND, "matroskamux does not start");
+    sl_fail (error, SL_ERROR_BACKEND, "matroskamux does not start");
   return NULL;
 }
 

@@ -14,7 +14,7 @@
 #include "config.h"
 #include "plugins/meta/regions/keep.h"
 #include "plugins/record/make.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* A picture takes milliseconds, on a machine that does nothing else. */
 #define PATIENCE (5 * GST_SECOND)
@@ -56,9 +56,7 @@ build (SlPictureMaker *maker, GError **error)
   g_object_set (maker->sink, "sync", FALSE, "async", FALSE, "enable-last-sample", FALSE, NULL);
   if (gst_element_set_state (maker->pipeline, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE)
     return TRUE;
-  g_set_error_literal (error, SL_ERROR, SL_ERROR_BACKEND,
-                       "the pipeline that makes pictures does not start");
-  return FALSE;
+  return sl_fail (error, SL_ERROR_BACKEND, "the pipeline that makes pictures does not start");
 }
 
 SlPictureMaker *
@@ -88,9 +86,8 @@ set_size (SlPictureMaker *maker, GstCaps *caps, GError **error)
     return TRUE;
   if (!sl_record_reads (caps, &info)) {
     g_autofree char *got = gst_caps_to_string (caps);
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "no pictures of %s: expected raw video in system memory", got);
-    return FALSE;
+    return sl_fail (error, SL_ERROR_UNSUPPORTED,
+                    "no pictures of %s: expected raw video in system memory", got);
   }
   gint width = info.width, height = info.height;
   if (width > (gint) maker->width) {
@@ -127,8 +124,8 @@ take_error (SlPictureMaker *maker, GError **error)
   if (message != NULL)
     gst_message_parse_error (message, error, NULL);
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "no picture was made of a frame within %u s",
-                 (guint) (PATIENCE / GST_SECOND));
+    sl_fail (error, SL_ERROR_BACKEND, "no picture was made of a frame within %u s",
+             (guint) (PATIENCE / GST_SECOND));
 }
 
 GBytes *

@@ -259,14 +259,13 @@ sl_clip_recorder_free (SlClipRecorder *self)
 void
 sl_clip_recorder_set_caps (SlClipRecorder *self, GstCaps *caps)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   if (self->caps == NULL || !gst_caps_is_equal (self->caps, caps)) {
     if (self->start == NULL) /* a clip that waits for its first frame waits on */
       stop (self, NULL);
     sl_ring_clear (&self->ring);
     gst_caps_replace (&self->caps, caps);
   }
-  g_mutex_unlock (&self->lock);
 }
 
 void
@@ -274,7 +273,7 @@ sl_clip_recorder_frame (SlClipRecorder *self, GstBuffer *frame)
 {
   const gboolean key = !GST_BUFFER_FLAG_IS_SET (frame, GST_BUFFER_FLAG_DELTA_UNIT);
   const GstClockTime time = GST_BUFFER_DTS_OR_PTS (frame);
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   if (goes_back (self->newest, time))
     reset (self);
   if (key && GST_CLOCK_TIME_IS_VALID (self->last_key) && time > self->last_key)
@@ -290,39 +289,34 @@ sl_clip_recorder_frame (SlClipRecorder *self, GstBuffer *frame)
   sl_ring_put (&self->ring, frame, time, key);
   advance (self);
   trim (self);
-  g_mutex_unlock (&self->lock);
 }
 
 gboolean
 sl_clip_recorder_look (SlClipRecorder *self, GstClockTime time)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   const gboolean back = goes_back (self->seen, time);
   if (back)
     reset (self);
-  g_mutex_unlock (&self->lock);
   return back;
 }
 
 void
 sl_clip_recorder_seen (SlClipRecorder *self, GstClockTime time)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   if (goes_back (self->seen, time))
     reset (self);
   self->seen = time;
   self->seen_end = FALSE;
   advance (self);
-  g_mutex_unlock (&self->lock);
 }
 
 gboolean
 sl_clip_recorder_wants_start (SlClipRecorder *self)
 {
-  g_mutex_lock (&self->lock);
-  const gboolean wants = !self->on;
-  g_mutex_unlock (&self->lock);
-  return wants;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
+  return !self->on;
 }
 
 /* Takes @json. */
@@ -366,19 +360,17 @@ sl_clip_recorder_event (SlClipRecorder *self, GstClockTime time, char *json, SlC
 void
 sl_clip_recorder_reset (SlClipRecorder *self)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   reset (self);
-  g_mutex_unlock (&self->lock);
 }
 
 void
 sl_clip_recorder_end (SlClipRecorder *self, gboolean encoded)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   if (encoded)
     self->frames_end = TRUE;
   else
     self->seen_end = TRUE;
   advance (self);
-  g_mutex_unlock (&self->lock);
 }

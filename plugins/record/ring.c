@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A queue of a few hundred frames: what looks for one walks it from the end that is nearer. */
+/* A queue of a few hundred frames. A search begins at the nearer end. */
 #include "plugins/record/ring.h"
 
 void

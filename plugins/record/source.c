@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Frames that are looked at were decoded of the camera's stream, which so is never behind them for
- * long. */
+/* Decoded frames come from the camera's stream, so the encoded frames are never far behind them.
+ */
 #include "plugins/record/source.h"
 
 void
@@ -20,27 +20,25 @@ sl_clip_source_clear (SlClipSource *source)
 void
 sl_clip_source_start (SlClipSource *source, SlClipRecorder *recorder, gboolean own)
 {
-  g_mutex_lock (&source->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&source->lock);
   source->recorder = recorder;
   source->own = own;
   source->ended = FALSE;
   source->newest = source->alone = GST_CLOCK_TIME_NONE;
-  g_mutex_unlock (&source->lock);
 }
 
 void
 sl_clip_source_stop (SlClipSource *source)
 {
-  g_mutex_lock (&source->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&source->lock);
   source->recorder = NULL;
   gst_clear_caps (&source->caps);
-  g_mutex_unlock (&source->lock);
 }
 
 gboolean
 sl_clip_source_is_own (SlClipSource *source, gboolean linked, GstClockTime time)
 {
-  g_mutex_lock (&source->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&source->lock);
   if (GST_CLOCK_TIME_IS_VALID (source->newest) && time <= source->newest)
     source->alone = GST_CLOCK_TIME_NONE;
   else if (!GST_CLOCK_TIME_IS_VALID (source->alone) || time < source->alone)
@@ -52,19 +50,17 @@ sl_clip_source_is_own (SlClipSource *source, gboolean linked, GstClockTime time)
   if (own && !source->own)
     source->newest = GST_CLOCK_TIME_NONE;
   source->own = own;
-  g_mutex_unlock (&source->lock);
   return own;
 }
 
 void
 sl_clip_source_set_caps (SlClipSource *source, gboolean own, GstCaps *caps)
 {
-  g_mutex_lock (&source->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&source->lock);
   if (!own)
     gst_caps_replace (&source->caps, caps);
   if (own == source->own)
     sl_clip_recorder_set_caps (source->recorder, caps);
-  g_mutex_unlock (&source->lock);
 }
 
 /* Under the lock: a frame of the camera came. */
@@ -81,7 +77,7 @@ note_camera (SlClipSource *source, GstClockTime time)
 void
 sl_clip_source_frame (SlClipSource *source, gboolean own, GstBuffer *frame)
 {
-  g_mutex_lock (&source->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&source->lock);
   const gboolean taken = own ? source->own : source->caps != NULL;
   if (taken && !own)
     note_camera (source, GST_BUFFER_PTS (frame));
@@ -89,33 +85,29 @@ sl_clip_source_frame (SlClipSource *source, gboolean own, GstBuffer *frame)
     sl_clip_recorder_frame (source->recorder, frame);
   else
     gst_buffer_unref (frame);
-  g_mutex_unlock (&source->lock);
 }
 
 void
 sl_clip_source_end (SlClipSource *source, gboolean own)
 {
-  g_mutex_lock (&source->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&source->lock);
   source->ended |= !own;
   if (own == source->own)
     sl_clip_recorder_end (source->recorder, TRUE);
-  g_mutex_unlock (&source->lock);
 }
 
 void
 sl_clip_source_none (SlClipSource *source)
 {
-  g_mutex_lock (&source->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&source->lock);
   source->ended = TRUE;
-  g_mutex_unlock (&source->lock);
 }
 
 void
 sl_clip_source_reset (SlClipSource *source)
 {
-  g_mutex_lock (&source->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&source->lock);
   source->newest = source->alone = GST_CLOCK_TIME_NONE;
   if (!source->own)
     sl_clip_recorder_reset (source->recorder);
-  g_mutex_unlock (&source->lock);
 }

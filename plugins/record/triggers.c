@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Ids that were not seen for a while are forgotten, so that a stream of years keeps no more of them
- * than a minute has. */
+/* Ids that were not seen for a while are forgotten, so memory does not grow while a stream
+ * runs. */
 #include "plugins/record/triggers.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "core/base/json.h"
 #include "core/base/suggest.h"
 #include "postprocess/predictions/analysis.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define OBJECT "object"
 #define N_KINDS (SL_EVENT_EMPTY + 1)
@@ -33,8 +33,7 @@ add_word (SlTriggers *triggers, const char *word, GError **error)
     }
   }
   g_autofree char *hint = sl_suggest_text (word, names, G_N_ELEMENTS (names));
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "on=%s: unknown event%s", word, hint);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT, "on=%s: unknown event%s", word, hint);
 }
 
 gboolean

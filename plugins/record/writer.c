@@ -91,9 +91,8 @@ unref_writer (SlWriter *self)
 static void
 count (SlWriter *self, guint64 *counter, guint64 n)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   *counter += n;
-  g_mutex_unlock (&self->lock);
 }
 
 static void tell (SlWriter *self, const char *format, ...) G_GNUC_PRINTF (2, 3);
@@ -385,16 +384,15 @@ lose (SlWriter *self, const char *reason)
 void
 sl_writer_lose (SlWriter *self, const char *reason)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   lose (self, reason);
-  g_mutex_unlock (&self->lock);
 }
 
 gboolean
 sl_writer_begin (SlWriter *self, SlClipStart *start)
 {
   const gsize bytes = weight (start);
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   /* One moment alone may be larger than the queue. */
   const gboolean full =
     self->begins >= BEGINS_MOST || (self->moments > 0 && self->moments + bytes > self->queue_bytes);
@@ -406,7 +404,6 @@ sl_writer_begin (SlWriter *self, SlClipStart *start)
     self->moments += bytes;
     put (self, (Command){ .kind = BEGIN, .start = start });
   }
-  g_mutex_unlock (&self->lock);
   return !full;
 }
 
@@ -414,7 +411,7 @@ gboolean
 sl_writer_push (SlWriter *self, GstBuffer *frame)
 {
   const gsize bytes = gst_buffer_get_size (frame);
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   const gboolean full = self->waiting + bytes > self->queue_bytes;
   if (full) {
     self->counts.dropped++;
@@ -424,45 +421,40 @@ sl_writer_push (SlWriter *self, GstBuffer *frame)
     self->waiting += bytes;
     put (self, (Command){ .kind = FRAME, .frame = frame });
   }
-  g_mutex_unlock (&self->lock);
   return !full;
 }
 
 void
 sl_writer_note (SlWriter *self, GstClockTime time, char *json)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   if (self->notes < NOTES_MOST) {
     self->notes++;
     put (self, (Command){ .kind = NOTE, .time = time, .json = json });
   } else {
     g_free (json);
   }
-  g_mutex_unlock (&self->lock);
 }
 
 void
 sl_writer_end (SlWriter *self, const char *cut)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   put (self, (Command){ .kind = END, .cut = cut });
-  g_mutex_unlock (&self->lock);
 }
 
 void
 sl_writer_remark (SlWriter *self, char *text)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   put (self, (Command){ .kind = REMARK, .json = text });
-  g_mutex_unlock (&self->lock);
 }
 
 void
 sl_writer_counts (SlWriter *self, SlWriterCounts *counts)
 {
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   *counts = self->counts;
-  g_mutex_unlock (&self->lock);
 }
 
 void

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "plugins/base/report.h"
+
 /* In the order of their ids: counts, then what is not counted. */
 static const struct
 {
@@ -111,4 +113,15 @@ sl_remote_encoding_get_type (void)
   if (g_once_init_enter (&type))
     g_once_init_leave (&type, g_enum_register_static ("SlRemoteEncoding", values));
   return type;
+}
+
+void
+sl_remote_figures_post (const SlRemoteFigures *figures, GstElement *element, const char *state,
+                        const char *reason)
+{
+  GstStructure *structure = gst_structure_new (
+    "slremote", "state", G_TYPE_STRING, state, "reason", G_TYPE_STRING, reason, "answered",
+    G_TYPE_UINT64, figures->counts.answered, "lost", G_TYPE_UINT64, figures->counts.lost, "dropped",
+    G_TYPE_UINT64, figures->counts.dropped, NULL);
+  sl_element_post (element, structure);
 }

@@ -28,6 +28,10 @@ void sl_remote_figures_set_worker (SlRemoteFigures *figures, const char *worker)
 void sl_remote_figures_install (GObjectClass *klass, guint first);
 /** sl_remote_figures_get: the property @index behind the first. */
 void sl_remote_figures_get (const SlRemoteFigures *figures, guint index, GValue *value);
+/** sl_remote_figures_post: posts a message slremote of @element, with @state, @reason (nullable)
+ * and the counts of frames. */
+void sl_remote_figures_post (const SlRemoteFigures *figures, GstElement *element, const char *state,
+                             const char *reason);
 /** sl_remote_encoding_get_type: SlRemoteEncoding, for properties. */
 GType sl_remote_encoding_get_type (void);
 

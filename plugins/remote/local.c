@@ -6,7 +6,7 @@
 #include "core/runtime/session.h"
 #include "models/model.h"
 #include "models/state.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 struct _SlRemoteLocal
 {
@@ -43,17 +43,14 @@ open_model (SlRemoteLocal *local, const char *path, const SlContract *contract, 
   sl_remote_contract_hash (own, local->hash);
   if (contract != NULL && strcmp (hash, local->hash) != 0) {
     g_autofree char *expected = sl_contract_summary (contract), *got = sl_contract_summary (own);
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-                 "%s: expected the model that the workers serve, %s (%s), got %s (%s)", path,
-                 expected, hash, got, local->hash);
-    return FALSE;
+    return sl_fail (error, SL_ERROR_CONTRACT,
+                    "%s: expected the model that the workers serve, %s (%s), got %s (%s)", path,
+                    expected, hash, got, local->hash);
   }
   local->session = sl_session_new (sl_model_graph (local->model), 1, error);
   for (guint i = 0; local->session != NULL && i < own->n_inputs; i++)
-    if ((local->inputs[i] = sl_tensor_buffer_new (own->inputs[i].bytes)) == NULL) {
-      g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: there is no memory for its inputs", path);
-      return FALSE;
-    }
+    if ((local->inputs[i] = sl_tensor_buffer_new (own->inputs[i].bytes)) == NULL)
+      return sl_fail (error, SL_ERROR_LIMIT, "%s: there is no memory for its inputs", path);
   return local->session != NULL;
 }
 
@@ -96,7 +93,7 @@ sl_remote_local_run (SlRemoteLocal *local, const SlRemoteEntry *entry, void *con
   const SlStatus status =
     sl_session_run (local->session, (const void *const *) local->inputs, outputs);
   if (status != SL_STATUS_OK)
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: %s", sl_model_path (local->model),
-                 sl_session_status_text (local->session, status));
+    sl_fail (error, SL_ERROR_BACKEND, "%s: %s", sl_model_path (local->model),
+             sl_session_status_text (local->session, status));
   return status == SL_STATUS_OK;
 }

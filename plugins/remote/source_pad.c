@@ -5,7 +5,7 @@
 #include "plugins/meta/frame_meta.h"
 #include "plugins/tensor/caps.h"
 #include "plugins/tensor/model_caps.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 GstCaps *
 sl_remote_query_sink_caps (GstPad *srcpad, GstCaps *filter, SlContract *contracts[2])
@@ -27,11 +27,10 @@ sl_remote_choose_output (GstPad *srcpad, GstCaps *caps, SlContract *contract, GE
   if (!gst_caps_is_empty (both))
     return gst_caps_fixate (gst_caps_truncate (g_steal_pointer (&both)));
   g_autofree char *gives = sl_tensor_infos_describe (contract->outputs, contract->n_outputs);
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_SHAPE,
+  return sl_fail_null (
+    error, SL_ERROR_SHAPE,
     "%s gives %s, which the element after slremote does not take: expected slpostprocess there",
     contract->model, gives);
-  return NULL;
 }
 
 gboolean
@@ -63,4 +62,32 @@ sl_remote_make_empty (GstBuffer *buffer)
   }
   meta->content = meta->content == SL_FRAME_LAST_OBJECT ? SL_FRAME_NO_OBJECTS : SL_FRAME_SKIPPED;
   return buffer;
+}
+
+gboolean
+sl_remote_accept_tensors (GstPad *sinkpad, GstQuery *query)
+{
+  GstCaps *caps;
+  g_autoptr (GstCaps) template = gst_pad_get_pad_template_caps (sinkpad);
+  gst_query_parse_accept_caps (query, &caps);
+  gst_query_set_accept_caps_result (query, gst_caps_can_intersect (caps, template));
+  return TRUE;
+}
+
+gboolean
+sl_remote_peer_is_live (GstPad *sinkpad)
+{
+  g_autoptr (GstQuery) query = gst_query_new_latency ();
+  gboolean live = FALSE;
+  if (gst_pad_peer_query (sinkpad, query))
+    gst_query_parse_latency (query, &live, NULL, NULL);
+  return live;
+}
+
+void
+sl_remote_keep_event (GstPad *srcpad, gpointer object)
+{
+  if (GST_IS_EVENT (object) && GST_EVENT_IS_STICKY (object)
+      && GST_EVENT_TYPE (object) != GST_EVENT_SEGMENT && GST_EVENT_TYPE (object) != GST_EVENT_EOS)
+    gst_pad_store_sticky_event (srcpad, object);
 }

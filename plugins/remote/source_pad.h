@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The source pad of slremote: caps, where downstream takes only some of the outputs, and buffers,
- * with outputs or without a result.
+ * The pads of slremote: caps, where downstream takes only some of the outputs, live sources, and
+ * buffers, with outputs or without a result.
  */
 #ifndef SL_PLUGINS_REMOTE_SOURCE_PAD_H
 #define SL_PLUGINS_REMOTE_SOURCE_PAD_H
@@ -13,6 +13,14 @@
 /** sl_remote_query_sink_caps: (transfer full): of the sink pad. @srcpad: the source pad, whose peer
  * is asked; @contracts: as sl_model_caps_transform() has them */
 GstCaps *sl_remote_query_sink_caps (GstPad *srcpad, GstCaps *filter, SlContract *contracts[2]);
+/** sl_remote_accept_tensors: answers @query, ACCEPT_CAPS of the sink pad: tensors of any kind. Caps
+ * of other elements lack the contract, so they are no subset of those of the pad. Returns TRUE. */
+gboolean sl_remote_accept_tensors (GstPad *sinkpad, GstQuery *query);
+/** sl_remote_peer_is_live: whether frames come at their own pace. */
+gboolean sl_remote_peer_is_live (GstPad *sinkpad);
+/** sl_remote_keep_event: stores @object on the source pad if it is a sticky event, and a flush may
+ * not drop it. */
+void sl_remote_keep_event (GstPad *srcpad, gpointer object);
 /** sl_remote_choose_output: (transfer full) (nullable): the source pad's caps for what comes in
  * with @caps. NULL with @error set, SL_ERROR_SHAPE: the element behind takes none. */
 GstCaps *sl_remote_choose_output (GstPad *srcpad, GstCaps *caps, SlContract *contract,

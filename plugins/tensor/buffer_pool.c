@@ -148,3 +148,13 @@ sl_tensor_pool_offer (GstQuery *query, const SlTensorInfo *tensors, guint n, gui
   }
   gst_clear_object (&allocator);
 }
+
+void
+sl_tensor_pool_replace (GstQuery *query, const SlTensorInfo *tensors, guint n, guint min)
+{
+  while (gst_query_get_n_allocation_pools (query) > 0)
+    gst_query_remove_nth_allocation_pool (query, 0);
+  while (gst_query_get_n_allocation_params (query) > 0)
+    gst_query_remove_nth_allocation_param (query, 0);
+  sl_tensor_pool_offer (query, tensors, n, min);
+}

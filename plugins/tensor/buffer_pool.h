@@ -15,5 +15,7 @@
  * to an ALLOCATION query that has none, and raises these of one that has. Only sizes of @tensors
  * are kept. */
 void sl_tensor_pool_offer (GstQuery *query, const SlTensorInfo *tensors, guint n, guint min);
+/** sl_tensor_pool_replace: likewise in the place of what @query has. */
+void sl_tensor_pool_replace (GstQuery *query, const SlTensorInfo *tensors, guint n, guint min);
 
 #endif

@@ -7,7 +7,7 @@
  */
 #include "plugins/tensor/caps.h"
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #include <string.h>
 
@@ -189,14 +189,12 @@ parse_dimensions (const char *text, SlTensorInfo *tensor, GError **error)
     char *end = NULL;
     gint64 value = g_ascii_isdigit (*at) ? g_ascii_strtoll (at, &end, 10) : 0;
     if (end == NULL || value < 1 || value > G_MAXINT32 || (*end != ':' && *end != '\0')
-        || rank == MAX_SPELLED_RANK) {
-      g_set_error (
-        error, SL_ERROR, SL_ERROR_SHAPE,
+        || rank == MAX_SPELLED_RANK)
+      return sl_fail (
+        error, SL_ERROR_SHAPE,
         "tensor caps: dimensions \"%s\": expected up to %d numbers from 1 with ':' between, "
         "innermost first, such as 3:224:224:1",
         text, MAX_SPELLED_RANK);
-      return FALSE;
-    }
     inner[rank++] = (gint32) value;
     if (*end == '\0')
       break;
@@ -204,24 +202,21 @@ parse_dimensions (const char *text, SlTensorInfo *tensor, GError **error)
   }
   while (rank > SL_MAX_RANK && inner[rank - 1] == 1)
     rank--;
-  if (rank > SL_MAX_RANK) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_SHAPE,
+  if (rank > SL_MAX_RANK)
+    return sl_fail (
+      error, SL_ERROR_SHAPE,
       "tensor caps: dimensions \"%s\": expected at most %d besides trailing ones, got %u", text,
       SL_MAX_RANK, rank);
-    return FALSE;
-  }
   tensor->rank = rank;
   tensor->bytes = sl_dtype_size (tensor->dtype);
   for (guint i = 0; i < rank; i++) {
     tensor->dims[rank - 1 - i] = inner[i];
     if (!g_size_checked_mul (&tensor->bytes, tensor->bytes, (gsize) inner[i])
-        || tensor->bytes > SL_MAX_TENSOR_BYTES) {
-      g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                   "tensor caps: dimensions \"%s\" of %s are more than %" G_GSIZE_FORMAT " bytes",
-                   text, sl_dtype_name (tensor->dtype), SL_MAX_TENSOR_BYTES);
-      return FALSE;
-    }
+        || tensor->bytes > SL_MAX_TENSOR_BYTES)
+      return sl_fail (error, SL_ERROR_LIMIT,
+                      "tensor caps: dimensions \"%s\" of %s are more than %" G_GSIZE_FORMAT
+                      " bytes",
+                      text, sl_dtype_name (tensor->dtype), SL_MAX_TENSOR_BYTES);
   }
   return TRUE;
 }
@@ -233,13 +228,11 @@ parse_tensor (const char *dimensions, const char *type, SlTensorInfo *tensor, GE
   g_autofree char *shape = g_strstrip (g_strdup (dimensions));
   memset (tensor, 0, sizeof *tensor);
   tensor->dtype = sl_dtype_from_name (name);
-  if (tensor->dtype == SL_DTYPE_INVALID) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_SHAPE,
+  if (tensor->dtype == SL_DTYPE_INVALID)
+    return sl_fail (
+      error, SL_ERROR_SHAPE,
       "tensor caps: type \"%s\" is unknown; expected uint8, int8, float32 or another NumPy name",
       name);
-    return FALSE;
-  }
   if (!parse_dimensions (shape, tensor, error))
     return FALSE;
   tensor->name = g_strdup ("");
@@ -251,7 +244,7 @@ sl_tensor_caps_parse (const GstCaps *caps, SlTensorInfo tensors[SL_MAX_IO], GErr
 {
   if (!gst_caps_is_fixed (caps)) {
     g_autofree char *text = gst_caps_to_string (caps);
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "tensor caps: expected fixed caps, got %s", text);
+    sl_fail (error, SL_ERROR_SHAPE, "tensor caps: expected fixed caps, got %s", text);
     return 0;
   }
   const GstStructure *structure = gst_caps_get_structure (caps, 0);
@@ -265,8 +258,8 @@ sl_tensor_caps_parse (const GstCaps *caps, SlTensorInfo tensors[SL_MAX_IO], GErr
   if (!gst_structure_has_name (structure, names->structure) || dimensions == NULL || types == NULL
       || n < 1 || n > SL_MAX_IO) {
     g_autofree char *text = gst_caps_to_string (caps);
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_SHAPE,
+    sl_fail (
+      error, SL_ERROR_SHAPE,
       "tensor caps: expected other/tensors,format=static,num_tensors=1..%d,dimensions=...,types=..., got %s",
       SL_MAX_IO, text);
     return 0;
@@ -274,10 +267,9 @@ sl_tensor_caps_parse (const GstCaps *caps, SlTensorInfo tensors[SL_MAX_IO], GErr
   g_auto (GStrv) shapes = g_strsplit_set (dimensions, ",.", -1);
   g_auto (GStrv) kinds = g_strsplit_set (types, ",.", -1);
   if (g_strv_length (shapes) != (guint) n || g_strv_length (kinds) != (guint) n) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_SHAPE,
-      "tensor caps: num_tensors=%d, but dimensions \"%s\" name %u and types \"%s\" name %u", n,
-      dimensions, g_strv_length (shapes), types, g_strv_length (kinds));
+    sl_fail (error, SL_ERROR_SHAPE,
+             "tensor caps: num_tensors=%d, but dimensions \"%s\" name %u and types \"%s\" name %u",
+             n, dimensions, g_strv_length (shapes), types, g_strv_length (kinds));
     return 0;
   }
   for (gint i = 0; i < n; i++) {
@@ -299,12 +291,33 @@ sl_tensor_caps_contract (const GstCaps *caps)
                                                                   : NULL;
 }
 
-char *
-sl_tensor_caps_dimensions (const SlTensorInfo *tensor)
+static gboolean
+list_has (const GValue *list, const char *text)
 {
-  GString *text = g_string_new (NULL);
-  append_dimensions (text, tensor, 0);
-  return g_string_free (text, FALSE);
+  for (guint i = 0; i < gst_value_list_get_size (list); i++)
+    if (g_strcmp0 (g_value_get_string (gst_value_list_get_value (list, i)), text) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* Sets @field to @text where the caps leave it open. */
+static void
+prefer (GstStructure *structure, const char *field, const char *text)
+{
+  const GValue *value = gst_structure_get_value (structure, field);
+  if (value == NULL || (GST_VALUE_HOLDS_LIST (value) && list_has (value, text)))
+    gst_structure_set (structure, field, G_TYPE_STRING, text, NULL);
+}
+
+void
+sl_tensor_caps_prefer (GstCaps *caps, const SlTensorInfo *tensor)
+{
+  GstStructure *structure = gst_caps_get_structure (caps, 0);
+  const gboolean single = gst_structure_has_name (structure, SL_TENSOR_CAPS_NAME);
+  g_autoptr (GString) dimensions = g_string_new (NULL);
+  append_dimensions (dimensions, tensor, 0);
+  prefer (structure, single ? "type" : "types", sl_dtype_name (tensor->dtype));
+  prefer (structure, single ? "dimension" : "dimensions", dimensions->str);
 }
 
 gboolean

@@ -35,9 +35,9 @@ GstCaps *sl_tensor_caps_new (const SlTensorInfo *tensors, guint n, SlContract *c
 guint sl_tensor_caps_parse (const GstCaps *caps, SlTensorInfo tensors[SL_MAX_IO], GError **error);
 /** sl_tensor_caps_contract: (transfer none) (nullable): the contract in @caps. */
 SlContract *sl_tensor_caps_contract (const GstCaps *caps);
-/** sl_tensor_caps_dimensions: (transfer full): "3:224:224:1", as in caps. For messages use
- * sl_tensor_info_describe(). */
-char *sl_tensor_caps_dimensions (const SlTensorInfo *tensor);
+/** sl_tensor_caps_prefer: gives writable @caps of one tensor the type and the dimensions of @tensor
+ * where they leave these open. */
+void sl_tensor_caps_prefer (GstCaps *caps, const SlTensorInfo *tensor);
 /** sl_tensors_same: whether types and shapes are equal. Outermost dimensions of 1 are ignored. */
 gboolean sl_tensors_same (const SlTensorInfo *a, guint n_a, const SlTensorInfo *b, guint n_b);
 /** SlCapsMap: (transfer full): the writable caps of one pad that match @one, caps of one structure

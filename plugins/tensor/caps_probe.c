@@ -6,7 +6,7 @@
 #include "plugins/tensor/caps_probe.h"
 
 #include "plugins/tensor/caps.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define NAME "sightline-caps-probe"
 
@@ -21,7 +21,7 @@ sl_caps_probe (GstPad *pad, GstCaps *caps, GError **error)
   gint code = SL_ERROR_SHAPE;
   if (reason != NULL) {
     gst_structure_get_int (gst_query_get_structure (query), "code", &code);
-    g_set_error_literal (error, SL_ERROR, code, reason);
+    sl_fail (error, code, "%s", reason);
   }
   gst_query_unref (query);
   return reason == NULL;
@@ -53,11 +53,10 @@ sl_caps_probe_tensors (GstPad *pad, const SlTensorInfo *tensors, guint n, SlCont
   g_autoptr (GstCaps) possible = gst_pad_peer_query_caps (pad, caps);
   if (gst_caps_is_empty (possible)) {
     g_autofree char *expected = sl_tensor_infos_describe (tensors, n);
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_SHAPE,
+    return sl_fail (
+      error, SL_ERROR_SHAPE,
       "%s: it has tensors of %s, which the elements %s slinfer do not take: correct the caps there",
       contract->model, expected, GST_PAD_IS_SINK (pad) ? "before" : "after");
-    return FALSE;
   }
   caps = gst_caps_fixate (g_steal_pointer (&caps));
   return sl_caps_probe (pad, caps, error);

@@ -6,7 +6,7 @@
  */
 #include "plugins/tensor/decoding.h"
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "plugins/tensor/caps.h"
 
 void
@@ -25,11 +25,10 @@ check_outputs (const SlContract *contract, const SlTensorInfo *tensors, guint n,
     return TRUE;
   g_autofree char *expected = sl_tensor_infos_describe (contract->outputs, contract->n_outputs);
   g_autofree char *got = sl_tensor_infos_describe (tensors, n);
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_SHAPE,
+  return sl_fail (
+    error, SL_ERROR_SHAPE,
     "slpostprocess: the model %s gives %s, but the caps say %s: link slpostprocess right behind slinfer",
     contract->model, expected, got);
-  return FALSE;
 }
 
 static gboolean

@@ -7,7 +7,7 @@
 
 #include "plugins/meta/landmark_event.h"
 #include "plugins/video/tiles.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 void
 sl_frame_parts_init (SlFrameParts *parts)
@@ -46,19 +46,17 @@ sl_frame_parts_divide (SlFrameParts *parts, GError **error)
     return FALSE;
   if (parts->columns * parts->rows == 1 || !parts->objects)
     return TRUE;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  return sl_fail (
+    error, SL_ERROR_ARGUMENT,
     "tiles=%s and objects=true: expected one of them, tiles of the frame or its objects: unset the other",
     parts->tiles);
-  return FALSE;
 }
 
 void
 sl_frame_parts_forget (SlFrameParts *parts, gpointer owner)
 {
-  GST_OBJECT_LOCK (owner);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (owner));
   g_array_set_size (parts->followed, 0);
-  GST_OBJECT_UNLOCK (owner);
 }
 
 /* Whether tensors are made of objects. */

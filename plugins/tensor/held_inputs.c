@@ -12,7 +12,7 @@
 #include "plugins/meta/frame_meta.h"
 #include "plugins/tensor/caps.h"
 #include "plugins/tensor/mapping.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* A frame that is lost is no new beginning: DISCONT counts where more time than this has passed. */
 #define LONGEST_GAP GST_SECOND
@@ -94,10 +94,9 @@ sl_held_inputs_forget (SlHeldInputs *held)
 static void
 set_flag (SlHeldInputs *held, gboolean *flag, gboolean value)
 {
-  g_mutex_lock (&held->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&held->lock);
   *flag = value;
   g_cond_broadcast (&held->changed);
-  g_mutex_unlock (&held->lock);
 }
 
 void
@@ -145,13 +144,12 @@ gboolean
 sl_held_inputs_drop_released (SlHeldInputs *held)
 {
   gboolean any = FALSE;
-  g_mutex_lock (&held->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&held->lock);
   for (guint i = held->inputs->len; i-- > 0;)
     if (((const Input *) held->inputs->pdata[i])->pad == NULL) {
       g_ptr_array_remove_index (held->inputs, i);
       any = TRUE;
     }
-  g_mutex_unlock (&held->lock);
   return any;
 }
 
@@ -191,9 +189,9 @@ take_caps (Input *input, const GstCaps *caps, GError **error)
   if (!input->suits) {
     g_autofree char *expected = sl_tensor_info_describe (&input->tensor),
                     *got = sl_tensor_infos_describe (tensors, n);
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-                 PAD_NAME "%u: expected %s, which the model's input '%s' is, got %s", input->number,
-                 expected, input->tensor.name, got);
+    sl_fail (error, SL_ERROR_SHAPE,
+             PAD_NAME "%u: expected %s, which the model's input '%s' is, got %s", input->number,
+             expected, input->tensor.name, got);
   }
   sl_tensor_infos_clear (tensors, n);
   return input->suits;
@@ -230,11 +228,10 @@ static GstCaps *
 pad_caps (SlHeldInputs *held, const GstPad *pad)
 {
   GstCaps *caps = gst_caps_from_string (SL_TENSOR_TEMPLATE_CAPS);
-  g_mutex_lock (&held->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&held->lock);
   const Input *input = input_of (held, pad);
   if (input != NULL && input->held >= 0)
     caps = gst_caps_merge (sl_tensor_caps_new (&input->tensor, 1, NULL), caps);
-  g_mutex_unlock (&held->lock);
   return caps;
 }
 
@@ -402,7 +399,7 @@ void
 sl_held_inputs_use (SlHeldInputs *held, SlSession *session)
 {
   const SlGraph *graph = sl_session_graph (session);
-  g_mutex_lock (&held->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&held->lock);
   for (guint i = 0; i < held->inputs->len; i++) {
     Input *input = held->inputs->pdata[i];
     const gint place = find_held (graph, input->number);
@@ -411,7 +408,6 @@ sl_held_inputs_use (SlHeldInputs *held, SlSession *session)
     else
       input_reset (input);
   }
-  g_mutex_unlock (&held->lock);
 }
 
 /* Under lock: the first input that has nothing yet; NULL = all have. */
@@ -498,8 +494,7 @@ check_whole (SlHeldInputs *held, const SlGraph *graph, GstBuffer *buffer)
       "objects and tiles of a frame are no sequence: give it whole frames (no objects, no tiles), or state=none and its state as inputs",
       &error))
     return TRUE;
-  sl_element_report (held->element, error);
-  return FALSE;
+  return sl_element_report (held->element, error);
 }
 
 GstFlowReturn

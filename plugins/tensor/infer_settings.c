@@ -6,7 +6,7 @@
 #include "models/backend.h"
 #include "plugins/tensor/setting_properties.h"
 #include "models/replay/golden.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define AT(member) G_STRUCT_OFFSET (SlInferSettings, member)
 
@@ -90,11 +90,10 @@ parse_threads (const char *text, guint *threads, GError **error)
   *threads = 1;
   if (text == NULL || sl_threads_parse (text, threads))
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "threads=%s: expected " SL_THREADS_EXPECTED
-               " (CPU threads that run the model), such as threads=2",
-               text);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT,
+                  "threads=%s: expected " SL_THREADS_EXPECTED
+                  " (CPU threads that run the model), such as threads=2",
+                  text);
 }
 
 static gboolean

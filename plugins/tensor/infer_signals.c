@@ -47,3 +47,26 @@ sl_infer_signals_dumped (gpointer element, const char *path, guint inferences, c
 {
   g_signal_emit (element, dumped, 0, path, inferences, error != NULL ? error->message : NULL);
 }
+
+void
+sl_infer_tell_recorder_place (GstElement *element, SlRecorder *recorder)
+{
+  gboolean in_memory = TRUE;
+  const char *path = recorder != NULL ? sl_recorder_place (recorder, &in_memory) : NULL;
+  if (path != NULL && in_memory)
+    GST_INFO_OBJECT (element, "recording for black boxes: %s", path);
+  else if (path != NULL)
+    GST_ELEMENT_INFO (
+      element, RESOURCE, WRITE,
+      ("recording for black boxes: memory has no room, so the disk wears with each frame that is written to %s",
+       path),
+      (NULL));
+}
+
+void
+sl_infer_tell_recorder_failed (GstElement *element, GError **error)
+{
+  GST_ELEMENT_WARNING (element, RESOURCE, WRITE,
+                       ("recording for black boxes: %s", (*error)->message), (NULL));
+  g_clear_error (error);
+}

@@ -5,7 +5,7 @@
 #include "plugins/tensor/model_caps.h"
 
 #include "plugins/tensor/caps.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 gboolean
 sl_contracts_equal (SlContract *a, SlContract *b)
@@ -151,9 +151,8 @@ sl_model_caps_refuse (const SlContract *contract, const SlTensorInfo *tensors, g
 {
   g_autofree char *expected = sl_tensor_infos_describe (contract->inputs, contract->n_inputs);
   g_autofree char *got = sl_tensor_infos_describe (tensors, n);
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_SHAPE,
+  return sl_fail (
+    error, SL_ERROR_SHAPE,
     "%s: expected %s (innermost dimension first), got %s: let slnormalize make the tensor, or correct the caps before %s",
     contract->model, expected, got, element);
-  return FALSE;
 }

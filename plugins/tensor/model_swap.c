@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 struct _SlModelSwap
 {
@@ -64,28 +64,21 @@ run_once (const SlContract *contract, SlSession *session, void **inputs, void **
           GError **error)
 {
   if (!allocate (contract->inputs, contract->n_inputs, inputs)
-      || !allocate (contract->outputs, contract->n_outputs, outputs)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: no memory to try the model in",
-                 contract->model);
-    return FALSE;
-  }
+      || !allocate (contract->outputs, contract->n_outputs, outputs))
+    return sl_fail (error, SL_ERROR_LIMIT, "%s: no memory to try the model in", contract->model);
   const SlStatus status = sl_session_run (session, (const void *const *) inputs, outputs);
-  if (status != SL_STATUS_OK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: trying the model: %s", contract->model,
-                 sl_session_status_text (session, status));
-    return FALSE;
-  }
+  if (status != SL_STATUS_OK)
+    return sl_fail (error, SL_ERROR_BACKEND, "%s: trying the model: %s", contract->model,
+                    sl_session_status_text (session, status));
   sl_session_reset (session);
   for (guint i = 0; i < contract->n_outputs; i++) {
     const gsize odd = count_odd (&contract->outputs[i], outputs[i]);
-    if (odd > 0) {
-      g_set_error (
-        error, SL_ERROR, SL_ERROR_BACKEND,
+    if (odd > 0)
+      return sl_fail (
+        error, SL_ERROR_BACKEND,
         "%s: trying the model on zeros: expected numbers in output %u, got %" G_GSIZE_FORMAT
         " values that are infinite or not a number: its weights are damaged, convert the model again",
         contract->model, i, odd);
-      return FALSE;
-    }
   }
   return TRUE;
 }
@@ -93,11 +86,10 @@ run_once (const SlContract *contract, SlSession *session, void **inputs, void **
 void
 sl_model_swap_note (SlModelSwap *swap, SlSession *session)
 {
-  g_mutex_lock (&swap->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&swap->lock);
   swap->trying = session;
   if (session != NULL && swap->stopping)
     sl_session_cancel (session, TRUE);
-  g_mutex_unlock (&swap->lock);
 }
 
 /* Runs the model once, which also brings its weights into memory. */
@@ -206,40 +198,33 @@ sl_model_swap_request (SlModelSwap *swap)
 SlContract *
 sl_model_swap_offer (SlModelSwap *swap)
 {
-  g_mutex_lock (&swap->lock);
-  SlContract *contract =
-    swap->ready.model != NULL ? sl_contract_ref (sl_model_contract (swap->ready.model)) : NULL;
-  g_mutex_unlock (&swap->lock);
-  return contract;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&swap->lock);
+  return swap->ready.model != NULL ? sl_contract_ref (sl_model_contract (swap->ready.model)) : NULL;
 }
 
 gboolean
 sl_model_swap_take (SlModelSwap *swap, SlLoadedModel *loaded)
 {
-  g_mutex_lock (&swap->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&swap->lock);
   *loaded = swap->ready;
   swap->ready = (SlLoadedModel){ 0 };
   swap->taking = loaded->model != NULL;
-  g_mutex_unlock (&swap->lock);
   return loaded->model != NULL;
 }
 
 void
 sl_model_swap_go_on (SlModelSwap *swap)
 {
-  g_mutex_lock (&swap->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&swap->lock);
   swap->taking = FALSE;
   g_cond_broadcast (&swap->changed);
-  g_mutex_unlock (&swap->lock);
 }
 
 gboolean
 sl_model_swap_is_pending (SlModelSwap *swap)
 {
-  g_mutex_lock (&swap->lock);
-  const gboolean pending = swap->busy || swap->wanted || swap->ready.model != NULL || swap->taking;
-  g_mutex_unlock (&swap->lock);
-  return pending;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&swap->lock);
+  return swap->busy || swap->wanted || swap->ready.model != NULL || swap->taking;
 }
 
 gboolean

@@ -7,7 +7,7 @@
  */
 #include "plugins/tensor/normalize_spec.h"
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "models/numbers.h"
 #include "plugins/base/properties.h"
 #include "plugins/tensor/caps.h"
@@ -56,9 +56,9 @@ parse_values (const char *name, const char *text, guint channels, gboolean posit
     good = !positive || sl_std_is_valid (values[i]);
   }
   if (!good)
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "%s=%s: expected 1 or %u numbers%s with ',' between, such as %s=127.5", name, text,
-                 channels, positive ? " above 0" : "", name);
+    sl_fail (error, SL_ERROR_ARGUMENT,
+             "%s=%s: expected 1 or %u numbers%s with ',' between, such as %s=127.5", name, text,
+             channels, positive ? " above 0" : "", name);
   return good;
 }
 
@@ -81,12 +81,11 @@ static gboolean
 contradiction (const SlContract *contract, const char *property, const char *wanted,
                const char *got, GError **error)
 {
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_CONTRACT,
+  return sl_fail (
+    error, SL_ERROR_CONTRACT,
     "the model %s wants %s=%s, but slnormalize's property says %s=%s: remove the property, or correct the model's contract with "
     "slinfer's properties or MODEL.modelinfo",
     contract->model, property, wanted, property, got);
-  return FALSE;
 }
 
 static gboolean
@@ -176,19 +175,17 @@ choose_by_contract (const SlNormalizeSettings *settings, const SlContract *contr
   if (!sl_tensors_same (contract->inputs, contract->n_inputs, tensors, n)) {
     g_autofree char *wanted = sl_tensor_infos_describe (contract->inputs, contract->n_inputs);
     g_autofree char *got = sl_tensor_infos_describe (tensors, n);
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-                 "the model %s wants %s, but the caps between say %s: remove the capsfilter",
-                 contract->model, wanted, got);
-    return FALSE;
+    return sl_fail (error, SL_ERROR_SHAPE,
+                    "the model %s wants %s, but the caps between say %s: remove the capsfilter",
+                    contract->model, wanted, got);
   }
   if (!sl_contract_spec (contract, spec)) {
     g_autofree char *wanted = sl_tensor_infos_describe (contract->inputs, contract->n_inputs);
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_CONTRACT,
+    return sl_fail (
+      error, SL_ERROR_CONTRACT,
       "the model %s wants %s, which is no picture that slnormalize makes; expected uint8, int8 or float32 of 1 or 3 channels: use another "
       "element to make its tensors",
       contract->model, wanted);
-    return FALSE;
   }
   if (!check_properties (settings, contract, error))
     return FALSE;
@@ -231,10 +228,10 @@ static gboolean
 mismatch (const SlTensorInfo *tensor, const char *property, const char *got, GError **error)
 {
   g_autofree char *wanted = sl_tensor_infos_describe (tensor, 1);
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-               "the caps after slnormalize say %s, but its property says %s=%s: change one of them",
-               wanted, property, got);
-  return FALSE;
+  return sl_fail (
+    error, SL_ERROR_SHAPE,
+    "the caps after slnormalize say %s, but its property says %s=%s: change one of them", wanted,
+    property, got);
 }
 
 static gboolean
@@ -268,33 +265,28 @@ choose_alone (const SlNormalizeSettings *settings, const SlTensorInfo *tensors, 
   if (n != 1 || !sl_contract_out_type (tensors[0].dtype, &spec->type)
       || !choose_shape (settings, &tensors[0], &spec->width, &spec->height, &channels, &layout)) {
     g_autofree char *got = sl_tensor_infos_describe (tensors, n);
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_SHAPE,
+    return sl_fail (
+      error, SL_ERROR_SHAPE,
       "slnormalize makes one picture of uint8, int8, float16 or float32 with 1 or 3 channels, such as uint8[1,224,224,3]; the caps after it "
       "want %s%s",
       got, settings->layout != SL_CHOICE_AUTO ? " (mind the layout property)" : "");
-    return FALSE;
   }
   if (!check_against_caps (settings, &tensors[0], spec, channels, error)
       || !parse_range (settings, (guint) channels, mean, std, error))
     return FALSE;
   gboolean real = spec->type == SL_OUT_F32 || spec->type == SL_OUT_F16;
-  if (real && !ranged) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_CONTRACT,
+  if (real && !ranged)
+    return sl_fail (
+      error, SL_ERROR_CONTRACT,
       "%s tensors are wanted, but nothing states their range: set slnormalize's mean and std, value = (byte - mean) / std; "
       "mean=0 std=255 gives 0..1, mean=127.5 std=127.5 gives -1..1, mean=0 std=1 keeps 0..255",
       sl_dtype_name (tensors[0].dtype));
-    return FALSE;
-  }
-  if (!real && ranged) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_CONTRACT,
+  if (!real && ranged)
+    return sl_fail (
+      error, SL_ERROR_CONTRACT,
       "slnormalize's mean and std apply to float tensors, but %s is wanted, which takes the picture's bytes: remove them or set "
       "type=float32",
       sl_dtype_name (tensors[0].dtype));
-    return FALSE;
-  }
   const SlColour colour =
     settings->colour != SL_CHOICE_AUTO ? (SlColour) (settings->colour - 1) : SL_COLOUR_RGB;
   spec->layout = layout;

@@ -106,3 +106,20 @@ sl_result_output_clear (SlResultOutput *output)
   gst_clear_caps (&output->caps);
   sl_held_events_clear (&output->held);
 }
+
+void
+sl_result_output_write (const SlResultOutput *output, const SlPredictionView *prediction,
+                        GString *line)
+{
+  g_string_truncate (line, 0);
+  if (output->form == SL_RESULT_TEXT) {
+    sl_prediction_append_text (line, prediction);
+  } else {
+    sl_prediction_append_json (line, prediction);
+    g_string_append_c (line, '\n');
+  }
+  /* A quarter of room, for later lines with more digits. */
+  const gsize length = line->len;
+  g_string_set_size (line, length + length / 4);
+  g_string_truncate (line, length);
+}

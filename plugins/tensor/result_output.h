@@ -7,6 +7,7 @@
 #define SL_PLUGINS_TENSOR_RESULT_OUTPUT_H
 
 #include "plugins/meta/frame_meta.h"
+#include "postprocess/predictions/prediction.h"
 
 #define SL_RESULT_TEXT_CAPS "text/x-raw, format=(string)utf8"
 #define SL_RESULT_JSON_CAPS "application/x-json"
@@ -43,6 +44,10 @@ GstFlowReturn sl_result_output_choose (SlResultOutput *output, GstElement *owner
                                        GstCaps *video, const SlFrameMeta *meta);
 /** sl_result_output_is_lines: whether downstream of @pad takes text or JSON rather than video. */
 gboolean sl_result_output_is_lines (GstPad *pad);
+/** sl_result_output_write: @line becomes what downstream gets of @prediction as text or JSON, empty
+ * where there is nothing to say. */
+void sl_result_output_write (const SlResultOutput *output, const SlPredictionView *prediction,
+                             GString *line);
 /** sl_result_output_clear: nothing is chosen then. */
 void sl_result_output_clear (SlResultOutput *output);
 

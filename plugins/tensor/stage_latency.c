@@ -4,9 +4,9 @@
 void
 sl_stage_latency_start (SlStageLatency *latency, GstElement *element)
 {
-  GST_OBJECT_LOCK (element);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED =
+    g_mutex_locker_new (GST_OBJECT_GET_LOCK (element));
   *latency = (SlStageLatency){ 0 };
-  GST_OBJECT_UNLOCK (element);
 }
 
 void

@@ -4,7 +4,7 @@
 
 #include <gst/analytics/analytics.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 static const struct
 {
@@ -77,10 +77,9 @@ sl_tensor_meta_add (GstBuffer *frame, GstBuffer *data, const SlTensorInfo *tenso
 static gboolean
 refuse (GError **error, gsize i, const char *expected, gsize got)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-               "GstTensorMeta: tensor %" G_GSIZE_FORMAT ": expected %s, got %" G_GSIZE_FORMAT, i,
-               expected, got);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_SHAPE,
+                  "GstTensorMeta: tensor %" G_GSIZE_FORMAT ": expected %s, got %" G_GSIZE_FORMAT, i,
+                  expected, got);
 }
 
 static gboolean
@@ -117,9 +116,8 @@ sl_tensor_meta_describe (const GstTensorMeta *meta, SlTensorInfo tensors[SL_MAX_
 {
   *empty = FALSE;
   if (meta->num_tensors < 1 || meta->num_tensors > SL_MAX_IO) {
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-                 "GstTensorMeta: expected 1 to %d tensors, got %" G_GSIZE_FORMAT, SL_MAX_IO,
-                 meta->num_tensors);
+    sl_fail (error, SL_ERROR_SHAPE, "GstTensorMeta: expected 1 to %d tensors, got %" G_GSIZE_FORMAT,
+             SL_MAX_IO, meta->num_tensors);
     return 0;
   }
   for (gsize i = 0; i < meta->num_tensors; i++)

@@ -4,7 +4,7 @@
  */
 #include "plugins/video/caps.h"
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* Elements between an element and the one that makes its caps. */
 #define MAX_BETWEEN 64
@@ -60,10 +60,9 @@ possible_caps (GstPad *source, GstElement *element)
 static GstPad *
 only_sink (GstElement *element)
 {
-  GST_OBJECT_LOCK (element);
-  GstPad *sink = element->numsinkpads == 1 ? gst_object_ref (element->sinkpads->data) : NULL;
-  GST_OBJECT_UNLOCK (element);
-  return sink;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED =
+    g_mutex_locker_new (GST_OBJECT_GET_LOCK (element));
+  return element->numsinkpads == 1 ? gst_object_ref (element->sinkpads->data) : NULL;
 }
 
 /* Whether upstream of @sink, past elements that pass anything, has something of @taken. */
@@ -170,17 +169,16 @@ sl_video_caps_check_memory (GstCaps *caps, const char *element, GError **error)
     if (g_strcmp0 (memory, memories[i].feature) == 0)
       g_string_assign (advice, memories[i].advice);
   g_string_replace (advice, "%s", element, 1);
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-               "expected video/x-raw in system memory, got video/x-raw(%s): %s", features,
-               advice->str);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_UNSUPPORTED,
+                  "expected video/x-raw in system memory, got video/x-raw(%s): %s", features,
+                  advice->str);
 }
 
 void
 sl_video_caps_refuse_format (const char *got, const char *formats, const char *element,
                              GError **error)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-               "pixel format %s is not supported; expected one of %s: put videoconvert before %s",
-               got, formats, element);
+  sl_fail (error, SL_ERROR_UNSUPPORTED,
+           "pixel format %s is not supported; expected one of %s: put videoconvert before %s", got,
+           formats, element);
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "plugins/video/caps.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define MEMORY "memory:DMABuf"
 #define DRM "DMA_DRM"
@@ -182,8 +182,8 @@ refuse_drm (const char *drm, const char *element, GError **error)
   for (guint i = 0; i < G_N_ELEMENTS (vendors); i++)
     if (vendors[i].vendor == modifier >> 56)
       vendor = vendors[i].name, advice = vendors[i].advice;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+  return sl_fail (
+    error, SL_ERROR_UNSUPPORTED,
     "expected DMABuf frames whose rows lie one after another (linear, such as drm-format=NV12) and of a known format, got "
     "drm-format=%s%s%s%s: have the element upstream write those, or system memory, or put %s before %s",
     drm,
@@ -191,7 +191,6 @@ refuse_drm (const char *drm, const char *element, GError **error)
     : vendor != NULL           ? ", tiled or compressed as hardware of "
                                : ", of an unknown layout",
     vendor != NULL ? vendor : "", vendor != NULL ? " does" : "", advice, element);
-  return FALSE;
 }
 
 gboolean

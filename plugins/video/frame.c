@@ -5,7 +5,7 @@
  */
 #include "plugins/video/frame.h"
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "plugins/base/report.h"
 #include "preprocess/image.h"
 
@@ -65,8 +65,7 @@ refuse (GError **error, const GstVideoInfo *video, GstBuffer *buffer, const char
     append_numbers (text, " strides", meta, FALSE);
     append_numbers (text, ", offsets", meta, TRUE);
   }
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "%s: %s", text->str, reason);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_SHAPE, "%s: %s", text->str, reason);
 }
 
 /* Returns FALSE. */

@@ -4,7 +4,7 @@
  */
 #include "plugins/video/input.h"
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "plugins/video/dmabuf.h"
 #include "plugins/video/caps.h"
 #include "plugins/video/frame.h"
@@ -111,22 +111,19 @@ sl_video_input_read (GstCaps *caps, const char *element, const char *taken, GstV
   g_autoptr (GstCaps) complete = gst_caps_is_empty (plain) ? NULL : sl_video_input_complete (plain);
   if (complete == NULL || !gst_video_info_from_caps (video, complete)) {
     g_autofree char *text = gst_caps_to_string (caps);
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-                 "frame caps: expected video/x-raw with format, width and height, got %s", text);
-    return FALSE;
+    return sl_fail (error, SL_ERROR_SHAPE,
+                    "frame caps: expected video/x-raw with format, width and height, got %s", text);
   }
   if (!find_format (GST_VIDEO_INFO_FORMAT (video), taken, &image->format)) {
     sl_video_caps_refuse_format (gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (video)), taken,
                                  element, error);
     return FALSE;
   }
-  if (GST_VIDEO_INFO_IS_INTERLACED (video)) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+  if (GST_VIDEO_INFO_IS_INTERLACED (video))
+    return sl_fail (
+      error, SL_ERROR_UNSUPPORTED,
       "interlaced video (interlace-mode=%s) is not supported; expected progressive: put deinterlace before %s",
       gst_video_interlace_mode_to_string (GST_VIDEO_INFO_INTERLACE_MODE (video)), element);
-    return FALSE;
-  }
   image->width = GST_VIDEO_INFO_WIDTH (video);
   image->height = GST_VIDEO_INFO_HEIGHT (video);
   image->matrix = find_matrix (video);

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 static const struct
 {
@@ -34,12 +34,11 @@ sl_video_part_crop (const SlRect *wanted, gint width, gint height, const char *a
     *part = (SlRect){ wanted->x, wanted->y, part_width, part_height };
     return TRUE;
   }
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  return sl_fail (
+    error, SL_ERROR_ARGUMENT,
     "crop-x=%d crop-y=%d crop-width=%d crop-height=%d is not inside the frame of %dx%d: expected a part of it (a size of 0 is all "
     "the rest)%s",
     wanted->x, wanted->y, wanted->width, wanted->height, width, height, advice);
-  return FALSE;
 }
 
 SlOrientation
@@ -61,9 +60,8 @@ sl_video_part_check_direction (gint direction, GError **error)
   for (guint i = 0; i < G_N_ELEMENTS (turns); i++)
     g_string_append_printf (words, "%s%s", i + 1 < G_N_ELEMENTS (turns) ? ", " : " or ",
                             turns[i].word);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "video-direction=custom is not supported; expected auto%s", words->str);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT,
+                  "video-direction=custom is not supported; expected auto%s", words->str);
 }
 
 gboolean
@@ -78,10 +76,9 @@ sl_video_part_parse_region (const char *text, SlRect *part, gboolean *objects, G
       && text[end] == '\0' && part->x >= 0 && part->y >= 0 && part->width > 0 && part->height > 0
       && MAX (part->x, part->y) < SL_MAX_SIDE && MAX (part->width, part->height) <= SL_MAX_SIDE)
     return TRUE;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  return sl_fail (
+    error, SL_ERROR_ARGUMENT,
     "inference-region=%s: expected full-frame, roi-list (each object found upstream), or X,Y,WIDTH,HEIGHT in pixels of the "
     "frame, such as inference-region=0,120,640,360",
     text);
-  return FALSE;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "predict/predictions_private.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* Of a tile's side: how far neighbours overlap, and how near to an edge a box is cut by it. */
 #define OVERLAP 0.2
@@ -39,10 +39,9 @@ sl_tiles_parse (const char *text, guint *columns, guint *rows, GError **error)
     *rows = (guint) (text[2] - '0');
     return TRUE;
   }
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "tiles=%s: expected COLUMNSxROWS, each 1..%d, such as tiles=2x2", text,
-               SL_MAX_TILES);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT,
+                  "tiles=%s: expected COLUMNSxROWS, each 1..%d, such as tiles=2x2", text,
+                  SL_MAX_TILES);
 }
 
 /* Where the @i-th of @n pieces of @size pixels begins, and how long it is. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sums. */
+/* Sums of counts, for each class. */
 #include "postprocess/analyze/counts.h"
-
-#include <string.h>
 
 guint
 sl_counts_class (SlCounts *counts, const char *label)

@@ -8,7 +8,7 @@
 #include "postprocess/analyze/geometry.h"
 #include "core/base/duration.h"
 #include "core/base/suggest.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* Least area of a zone and least length of a line, of the frame's. */
 #define MIN_AREA 1e-4
@@ -41,19 +41,6 @@ sl_regions_free (SlRegions *regions)
     return;
   g_array_unref (regions->list);
   g_free (regions);
-}
-
-static gboolean fail (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
-
-static gboolean
-fail (GError **error, const char *format, ...)
-{
-  va_list args;
-  va_start (args, format);
-  g_autofree char *message = g_strdup_vprintf (format, args);
-  va_end (args);
-  g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT, message);
-  return FALSE;
 }
 
 gboolean
@@ -89,7 +76,8 @@ open_region (SlRegions *regions, const char *group, GError **error)
   const SlRegionKind kind = g_str_has_prefix (group, ZONE_PREFIX) ? SL_REGION_ZONE : SL_REGION_LINE;
   g_autofree char *name = NULL;
   if (!sl_regions_is_group (group)) {
-    fail (error, "[%s]: unknown group; expected [zone NAME] or [line NAME]", group);
+    sl_fail (error, SL_ERROR_ARGUMENT, "[%s]: unknown group; expected [zone NAME] or [line NAME]",
+             group);
     return NULL;
   }
   name = g_strstrip (g_strdup (group + strlen (ZONE_PREFIX)));
@@ -98,10 +86,12 @@ open_region (SlRegions *regions, const char *group, GError **error)
     return known;
   if (*name == '\0' || strlen (name) > SL_REGION_NAME_MAX || !g_utf8_validate (name, -1, NULL)
       || strpbrk (name, ";[]\n") != NULL)
-    fail (error, "[%s]: expected a name of 1 to %d bytes of UTF-8 without ';' behind '%s'", group,
-          SL_REGION_NAME_MAX, sl_region_kind_name (kind));
+    sl_fail (error, SL_ERROR_ARGUMENT,
+             "[%s]: expected a name of 1 to %d bytes of UTF-8 without ';' behind '%s'", group,
+             SL_REGION_NAME_MAX, sl_region_kind_name (kind));
   else if (regions->list->len >= SL_REGIONS_MOST)
-    fail (error, "[%s]: more than %d zones and lines", group, SL_REGIONS_MOST);
+    sl_fail (error, SL_ERROR_ARGUMENT, "[%s]: more than %d zones and lines", group,
+             SL_REGIONS_MOST);
   else {
     const SlRegion fresh = { .kind = kind,
                              .name = g_intern_string (name),
@@ -140,12 +130,12 @@ set_points (SlRegion *region, const char *value, GError **error)
   while (*at != '\0') {
     SlRegionPoint point;
     if (!take_number (&at, &point.x) || !take_number (&at, &point.y))
-      return fail (
-        error,
+      return sl_fail (
+        error, SL_ERROR_ARGUMENT,
         "expected points x,y of numbers from 0 to 1, such as 0.1,0.2 0.5,0.2 0.5,0.9, got '%s' in '%s'",
         at, value);
     if (n == SL_REGION_MAX_POINTS)
-      return fail (error, "more than %d points", SL_REGION_MAX_POINTS);
+      return sl_fail (error, SL_ERROR_ARGUMENT, "more than %d points", SL_REGION_MAX_POINTS);
     region->points[n++] = point;
   }
   if (region->kind == SL_REGION_ZONE && n > 3
@@ -175,7 +165,7 @@ set_anchor (SlRegion *region, const char *value, GError **error)
       return TRUE;
     }
   g_autofree char *hint = sl_suggest_text (value, sl_anchor_names, SL_ANCHOR_DEFAULT);
-  return fail (error, "unknown anchor '%s'%s", value, hint);
+  return sl_fail (error, SL_ERROR_ARGUMENT, "unknown anchor '%s'%s", value, hint);
 }
 
 static const struct
@@ -217,10 +207,12 @@ sl_regions_set (SlRegions *regions, const char *group, const char *key, const ch
     if (keys[i].set != NULL)
       return keys[i].set (region, value, error);
     return sl_duration_parse (value, G_STRUCT_MEMBER_P (region, keys[i].offset))
-           || fail (error, "expected " SL_DURATION_EXPECTED ", got '%s'", value);
+           || sl_fail (error, SL_ERROR_ARGUMENT, "expected " SL_DURATION_EXPECTED ", got '%s'",
+                       value);
   }
   g_autofree char *hint = sl_suggest_text (key, known, G_N_ELEMENTS (known));
-  return fail (error, "unknown key of a %s%s", sl_region_kind_name (region->kind), hint);
+  return sl_fail (error, SL_ERROR_ARGUMENT, "unknown key of a %s%s",
+                  sl_region_kind_name (region->kind), hint);
 }
 
 /* Two sides without a corner in common that meet; TRUE with their numbers, from 1. */
@@ -244,20 +236,21 @@ check_zone (const SlRegion *region, GError **error)
 {
   guint first, second;
   if (region->n_points < 3)
-    return fail (error, "[zone %s] points: expected at least 3 corners x,y of 0..1, got %u",
-                 region->name, region->n_points);
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "[zone %s] points: expected at least 3 corners x,y of 0..1, got %u",
+                    region->name, region->n_points);
   if (sl_polygon_area (region->points, region->n_points) < MIN_AREA)
-    return fail (
-      error,
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "[zone %s] points: the zone has no area; expected corners of 0..1 of the frame, in the order around it",
       region->name);
   for (guint i = 1; i < region->n_points; i++)
     if (is_same (&region->points[i - 1], &region->points[i]))
-      return fail (error, "[zone %s] points: corners %u and %u are the same", region->name, i,
-                   i + 1);
+      return sl_fail (error, SL_ERROR_ARGUMENT, "[zone %s] points: corners %u and %u are the same",
+                      region->name, i, i + 1);
   if (find_crossing (region, &first, &second))
-    return fail (
-      error,
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "[zone %s] points: sides %u and %u cross; expected corners in the order around the zone",
       region->name, first, second);
   return TRUE;
@@ -267,13 +260,15 @@ static gboolean
 check_line (const SlRegion *region, GError **error)
 {
   if (region->n_points != 2)
-    return fail (error, "[line %s] points: expected 2 points x,y of 0..1, got %u", region->name,
-                 region->n_points);
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "[line %s] points: expected 2 points x,y of 0..1, got %u", region->name,
+                    region->n_points);
   if (hypot (region->points[1].x - region->points[0].x, region->points[1].y - region->points[0].y)
       >= MIN_LENGTH)
     return TRUE;
-  return fail (error, "[line %s] points: the line is shorter than %g of the frame", region->name,
-               MIN_LENGTH);
+  return sl_fail (error, SL_ERROR_ARGUMENT,
+                  "[line %s] points: the line is shorter than %g of the frame", region->name,
+                  MIN_LENGTH);
 }
 
 const SlRegion *
@@ -296,7 +291,7 @@ parse_entry (SlRegions *regions, char *entry, char **group, GError **error)
   if (*entry == '[') {
     char *end = strchr (entry, ']');
     if (end == NULL)
-      return fail (error, "'%s': expected ']' behind a group's name", entry);
+      return sl_fail (error, SL_ERROR_ARGUMENT, "'%s': expected ']' behind a group's name", entry);
     g_free (*group);
     *group = g_strndup (entry + 1, (gsize) (end - entry - 1));
     entry = g_strchug (end + 1);
@@ -307,14 +302,13 @@ parse_entry (SlRegions *regions, char *entry, char **group, GError **error)
     return TRUE;
   char *equals = strchr (entry, '=');
   if (*group == NULL || equals == NULL)
-    return fail (error, "'%s': expected %s", entry,
-                 *group == NULL ? "[zone NAME] or [line NAME] first" : "KEY=VALUE");
+    return sl_fail (error, SL_ERROR_ARGUMENT, "'%s': expected %s", entry,
+                    *group == NULL ? "[zone NAME] or [line NAME] first" : "KEY=VALUE");
   *equals = '\0';
   const char *key = g_strstrip (entry), *value = g_strstrip (equals + 1);
   if (sl_regions_set (regions, *group, key, value, error))
     return TRUE;
-  g_prefix_error (error, "[%s] %s: ", *group, key);
-  return FALSE;
+  return sl_fail_prefix (error, "[%s] %s: ", *group, key);
 }
 
 SlRegions *

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define VERSION 1
 #define GROUP "analysis"
@@ -163,9 +163,8 @@ sl_analyzer_save (const SlAnalyzer *self)
 static gboolean
 fail (GError **error, const char *group, const char *key)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "[%s] %s: missing, or not what an analyzer saved",
-               group, key);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_FORMAT, "[%s] %s: missing, or not what an analyzer saved", group,
+                  key);
 }
 
 /* @n numbers that are finite and within @least..MOST. */
@@ -380,11 +379,9 @@ sl_analyzer_restore (SlAnalyzer *self, const char *text, GError **error)
   g_return_val_if_fail (!self->begun && self->n_known == 0, FALSE);
   if (length > LONGEST_TEXT
       || !g_key_file_load_from_data (file, text, length, G_KEY_FILE_NONE, NULL)
-      || g_key_file_get_integer (file, GROUP, "version", NULL) != VERSION) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "expected counts that an analyzer of this version saved");
-    return FALSE;
-  }
+      || g_key_file_get_integer (file, GROUP, "version", NULL) != VERSION)
+    return sl_fail (error, SL_ERROR_FORMAT,
+                    "expected counts that an analyzer of this version saved");
   Reader reader = { .file = file,
                     .analyzer = self,
                     .counts = g_new0 (SlCounts, MAX (self->n_regions, 1)),

@@ -12,7 +12,6 @@
  */
 #include <math.h>
 
-#include "sightline/error.h"
 #include "postprocess/decoders.h"
 #include "postprocess/params.h"
 #include "postprocess/values.h"

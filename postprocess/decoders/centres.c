@@ -13,7 +13,7 @@
  */
 #include <math.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "postprocess/decoders.h"
 #include "postprocess/detector.h"
 #include "postprocess/params.h"
@@ -117,17 +117,13 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
       || !sl_decoder_param_choice (config, "units", unit_names, &units, error)
       || !sl_decoder_param_size (config, &width, &height, error))
     return FALSE;
-  if (units == UNITS_PIXELS && width == 0) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+  if (units == UNITS_PIXELS && width == 0)
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "decoder centres: sizes are in pixels of the model's input, whose size is not known: state imgsz=HEIGHT,WIDTH");
-    return FALSE;
-  }
-  if (background && state->heat.channels < 2) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "decoder parameter background: the map has one class; expected background=no");
-    return FALSE;
-  }
+  if (background && state->heat.channels < 2)
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "decoder parameter background: the map has one class; expected background=no");
   const gboolean sigmoid = sl_decoder_param (config, "activation") != NULL
                              ? activation == 1
                              : tensor->values == SL_VALUES_LOGITS;

@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "postprocess/classmax.h"
 #include "postprocess/decoders.h"
 #include "postprocess/detector.h"
@@ -289,10 +289,9 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
   state->reading.sigmoid = activation == 2;
   if (state->units != UNITS_PIXELS || width > 0)
     return TRUE;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  return sl_fail (
+    error, SL_ERROR_ARGUMENT,
     "decoder detections: boxes are in pixels of the model's input, whose size is not known: state imgsz=HEIGHT,WIDTH");
-  return FALSE;
 }
 
 static gpointer

@@ -17,7 +17,7 @@
  */
 #include <math.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "postprocess/decoders.h"
 #include "postprocess/detector.h"
 #include "postprocess/params.h"
@@ -134,11 +134,10 @@ find_activation (const SlDecoderConfig *config, const SlTensorInfo *boxes,
     *activation = SIGMOID;
   if (*activation != SOFTMAX || columns > 1)
     return TRUE;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  return sl_fail (
+    error, SL_ERROR_ARGUMENT,
     "decoder parameter activation: softmax needs a number for \"no object\" beside the classes; the tensor has 1 a query: expected "
     "sigmoid or none");
-  return FALSE;
 }
 
 /* How many of @columns numbers a query are of classes. */

@@ -22,7 +22,7 @@
  */
 #include <math.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "postprocess/anchors.h"
 #include "postprocess/classmax.h"
 #include "postprocess/decoders.h"
@@ -110,10 +110,9 @@ read_spec (const SlDecoderConfig *config, SlPyramidAnchors *spec, gint32 *width,
     spec->strides[l] = (guint) strides[l];
   if (*width > 0)
     return TRUE;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  return sl_fail (
+    error, SL_ERROR_ARGUMENT,
     "decoder efficientdet: the size of the model's input is not known, which anchors need: state imgsz=HEIGHT,WIDTH");
-  return FALSE;
 }
 
 /* How many numbers each anchor has in @tensor, whose rows are those of @cells cells; 0 = it has
@@ -225,12 +224,11 @@ find_tensors (const SlDecoderConfig *config, State *state, GError **error)
       && state->classes <= MAX_CLASSES)
     return TRUE;
   g_autofree char *got = sl_decoder_describe (config);
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_SHAPE,
+  return sl_fail (
+    error, SL_ERROR_SHAPE,
     "decoder efficientdet: expected scores [1,%u,classes] and offsets [1,%u,4], or such a pair of maps for each of %u strides with "
     "%u anchors a cell, for an input of %dx%d; got %s; state strides=, scales= and ratios= of the model",
     rows, rows, spec.n_levels, state->per_cell, width, height, got);
-  return FALSE;
 }
 
 static gboolean

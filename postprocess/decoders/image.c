@@ -10,7 +10,7 @@
  */
 #include <math.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "postprocess/decoders.h"
 #include "postprocess/params.h"
 #include "postprocess/picture_shape.h"
@@ -96,13 +96,11 @@ open_image (const SlDecoderConfig *config, GError **error)
       || (!by_frame && !sl_decoder_param_list (config, "range", -1e6, 1e6, range, 2, &n, error)))
     return NULL;
   if (n == 1 || (n == 2 && range[0] == range[1])
-      || (n == 0 && !by_frame && tensor->dtype == SL_DTYPE_F32)) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_CONTRACT,
+      || (n == 0 && !by_frame && tensor->dtype == SL_DTYPE_F32))
+    return sl_fail_null (
+      error, SL_ERROR_CONTRACT,
       "decoder image: nothing says which numbers are black and white: state range=0,1 or range=-1,1 or range=0,255, or range=frame for those of "
       "each frame");
-    return NULL;
-  }
   State *state = g_new0 (State, 1);
   state->shape = shape;
   state->by_frame = by_frame;

@@ -20,7 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "postprocess/calibration.h"
 #include "postprocess/decoders.h"
 #include "postprocess/params.h"
@@ -185,12 +185,11 @@ open_labels (const SlDecoderConfig *config, GError **error)
   gint offset;
   if (!fits (config)) {
     g_autofree char *got = sl_decoder_describe (config);
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_SHAPE,
+    return sl_fail_null (
+      error, SL_ERROR_SHAPE,
       "decoder labels: expected one tensor of uint8, int8 or float32 with one dimension other than 1, such as "
       "uint8[1,1001], got %s",
       got);
-    return NULL;
   }
   if (!sl_decoder_param_choice (config, "activation", activations, &activation, error)
       || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, error))

@@ -16,7 +16,7 @@
  */
 #include <math.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "postprocess/decoders.h"
 #include "postprocess/detector.h"
 #include "postprocess/params.h"
@@ -115,13 +115,11 @@ read_size (State *state, const SlDecoderConfig *config, GError **error)
   if (!sl_decoder_param_int (config, "point-size", found >= 0 ? (gint) known[found].point_size : 2,
                              2, 5, &size, error))
     return FALSE;
-  if (size == 4 || state->n % (guint) size != 0 || state->n / (guint) size > SL_MAX_KEYPOINTS) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+  if (size == 4 || state->n % (guint) size != 0 || state->n / (guint) size > SL_MAX_KEYPOINTS)
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "decoder landmarks: %u numbers are no points of %d; state point-size=2, 3 or 5, for at most %d points",
       state->n, size, SL_MAX_KEYPOINTS);
-    return FALSE;
-  }
   const gboolean is_known = found >= 0 && known[found].point_size == (guint) size;
   state->point_size = (guint) size;
   state->names = is_known ? known[found].names : unknown_names;
@@ -142,12 +140,10 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
       || !sl_decoder_param_size (config, &width, &height, error))
     return FALSE;
   state->units = sl_decoder_param (config, "units") != NULL ? (Units) units : UNITS_TOLD;
-  if ((state->units == UNITS_PIXELS || state->units == UNITS_TOLD) && width == 0) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+  if ((state->units == UNITS_PIXELS || state->units == UNITS_TOLD) && width == 0)
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "decoder landmarks: points are in pixels of the model's input, whose size is not known: state imgsz=HEIGHT,WIDTH");
-    return FALSE;
-  }
   state->width = (gfloat) width;
   state->height = (gfloat) height;
   const SlValueKind kind =

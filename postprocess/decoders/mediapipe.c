@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "postprocess/decoders.h"
 #include "postprocess/detector.h"
 #include "postprocess/params.h"
@@ -219,29 +219,24 @@ read_layout (State *state, const SlDecoderConfig *config, guint rows, GError **e
   if (!sl_decoder_param_size (config, &width, &height, error)
       || !sl_decoder_param_list (config, "strides", 1, 1024, strides, MAX_LAYERS, &n, error))
     return FALSE;
-  if (width == 0) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+  if (width == 0)
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "decoder mediapipe: the size of the model's input is not known, which anchors need: state imgsz=HEIGHT,WIDTH");
-    return FALSE;
-  }
   for (guint i = 0; i < n; i++)
-    if (strides[i] != floor (strides[i])) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                   "decoder parameter strides: expected whole numbers of pixels, got %g",
-                   strides[i]);
-      return FALSE;
-    }
+    if (strides[i] != floor (strides[i]))
+      return sl_fail (error, SL_ERROR_ARGUMENT,
+                      "decoder parameter strides: expected whole numbers of pixels, got %g",
+                      strides[i]);
   state->width = (gfloat) width;
   state->height = (gfloat) height;
   if (n > 0 ? find_layout (state, width, height, strides, n)
             : find_usual_layout (state, width, height))
     return TRUE;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_SHAPE,
+  return sl_fail (
+    error, SL_ERROR_SHAPE,
     "decoder mediapipe: %s do not give the %u rows of the tensors for an input of %dx%d; state strides= of the model's layers",
     n > 0 ? "these strides" : "the strides of MediaPipe's models", rows, width, height);
-  return FALSE;
 }
 
 static gpointer

@@ -17,7 +17,7 @@
  */
 #include <math.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "postprocess/decoders.h"
 #include "postprocess/detector.h"
 #include "postprocess/params.h"
@@ -126,12 +126,10 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
       || !sl_decoder_param_choice (config, "activation", activations, &activation, error)
       || !sl_decoder_param_size (config, &width, &height, error))
     return FALSE;
-  if (state->is_map && width == 0) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+  if (state->is_map && width == 0)
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "decoder mtcnn: cells are of 12 pixels of the model's input, whose size is not known: state imgsz=HEIGHT,WIDTH");
-    return FALSE;
-  }
   state->swapped = order == 1;
   state->pairs = layout == 1;
   state->softmax = sl_decoder_param (config, "activation") != NULL

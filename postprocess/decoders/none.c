@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "postprocess/decoders.h"
 #include "postprocess/params.h"
 
@@ -41,9 +41,9 @@ open_none (const SlDecoderConfig *config, GError **error)
     state->data[t] = g_try_malloc (info->bytes);
     if (state->data[t] != NULL)
       continue;
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND,
-                 "decoder none: no memory for the %" G_GSIZE_FORMAT " bytes of tensor %u",
-                 info->bytes, t);
+    sl_fail (error, SL_ERROR_BACKEND,
+             "decoder none: no memory for the %" G_GSIZE_FORMAT " bytes of tensor %u", info->bytes,
+             t);
     close_none (state);
     return NULL;
   }

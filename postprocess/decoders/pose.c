@@ -16,7 +16,7 @@
  */
 #include <math.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "postprocess/decoders.h"
 #include "postprocess/detector.h"
 #include "postprocess/params.h"
@@ -175,12 +175,10 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
       || !sl_decoder_param_size (config, &width, &height, error))
     return FALSE;
   const gboolean pixels = units == 1 || state->has_offsets || state->kind == POSE_POINTS;
-  if (pixels && width == 0) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+  if (pixels && width == 0)
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "decoder pose: points are in pixels of the model's input, whose size is not known: state imgsz=HEIGHT,WIDTH");
-    return FALSE;
-  }
   state->x_first = order == 1;
   state->scale_x = pixels ? 1.0f / (gfloat) width : 1;
   state->scale_y = pixels ? 1.0f / (gfloat) height : 1;

@@ -15,7 +15,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "sightline/error.h"
 #include "postprocess/decoders.h"
 #include "postprocess/params.h"
 #include "postprocess/peaks.h"

@@ -11,7 +11,7 @@
  */
 #include <math.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "postprocess/decoders.h"
 #include "postprocess/detector.h"
 #include "postprocess/grid.h"
@@ -69,12 +69,10 @@ find_shape (const SlDecoderConfig *config, State *state, GError **error)
     strides[i] = (guint) numbers[i];
   state->has_points = config->n_tensors == 3 * n;
   for (state->anchors = MAX_ANCHORS; state->anchors > 0; state->anchors--) {
-    if (!sl_grid_init (&state->grid, state->width, state->height, strides, n, state->anchors)) {
-      g_set_error (
-        error, SL_ERROR, SL_ERROR_ARGUMENT,
+    if (!sl_grid_init (&state->grid, state->width, state->height, strides, n, state->anchors))
+      return sl_fail (
+        error, SL_ERROR_ARGUMENT,
         "decoder scrfd: the size of the model's input is not known, which boxes in strides need: state imgsz=HEIGHT,WIDTH");
-      return FALSE;
-    }
     if (find_parts (config, state))
       return TRUE;
   }

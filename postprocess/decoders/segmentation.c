@@ -16,7 +16,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "sightline/error.h"
 #include "postprocess/decoders.h"
 #include "postprocess/params.h"
 #include "postprocess/picture_shape.h"

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "postprocess/calibration.h"
 #include "postprocess/decoders.h"
 #include "postprocess/params.h"
@@ -179,12 +179,11 @@ open_ssd (const SlDecoderConfig *config, GError **error)
   if (!find_order (config, order)) {
     g_autofree char *got = sl_decoder_describe (config);
     const char *text = sl_decoder_param (config, "order");
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_SHAPE,
+    return sl_fail_null (
+      error, SL_ERROR_SHAPE,
       "decoder ssd: expected float32 tensors boxes[1,N,4], classes[1,N], scores[1,N], count[1] in any order, or in that of the "
       "parameter \"order\" (%s), got %s",
       text != NULL ? text : "not set", got);
-    return NULL;
   }
   if (!sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, error))
     return NULL;

@@ -14,7 +14,7 @@
  *                         from map to map
  *   iou-threshold, agnostic: suppression
  */
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "postprocess/anchors.h"
 #include "postprocess/classmax.h"
 #include "postprocess/decoders.h"
@@ -101,12 +101,10 @@ read_maps (const SlDecoderConfig *config, SlSsdAnchors *spec, GError **error)
   if (!sl_decoder_param_size (config, &width, &height, error)
       || !sl_decoder_param_list (config, "feature-maps", 1, 4096, sizes, SL_MAX_LEVELS, &n, error))
     return FALSE;
-  if (n == 0 && width == 0) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+  if (n == 0 && width == 0)
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "decoder ssd-raw: the size of the model's input is not known, which anchors need: state imgsz=HEIGHT,WIDTH or feature-maps=");
-    return FALSE;
-  }
   spec->n_maps = n > 0 ? n : spec->n_maps;
   for (guint m = 0; m < spec->n_maps; m++) {
     const guint w = m > 0 ? spec->map_width[m - 1] : 0, h = m > 0 ? spec->map_height[m - 1] : 0;
@@ -142,8 +140,8 @@ make_anchors (const SlDecoderConfig *config, guint *n, GError **error)
     return NULL;
   SlAnchor *anchors = sl_anchors_ssd (&spec, n);
   if (anchors == NULL)
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_LIMIT,
+    sl_fail (
+      error, SL_ERROR_LIMIT,
       "decoder ssd-raw: over 10 million anchors; expected smaller feature-maps or fewer layers");
   return anchors;
 }
@@ -158,13 +156,11 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
       || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &state->offset, error)
       || !sl_decoder_param_list (config, "scales", 0.001, 1000, scales, 4, &n_scales, error))
     return FALSE;
-  if (n_scales != 4) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+  if (n_scales != 4)
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "decoder parameter scales: expected 4 numbers, those of y, x, height and width, got %u",
       n_scales);
-    return FALSE;
-  }
   for (guint k = 0; k < 4; k++)
     state->scales[k] = (gfloat) scales[k ^ 1];
   sl_values_init (&state->score_values, &config->tensors[state->scores_at],
@@ -173,11 +169,10 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
   state->anchors = make_anchors (config, &n, error);
   if (state->anchors == NULL || n == state->n)
     return state->anchors != NULL;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_SHAPE,
+  return sl_fail (
+    error, SL_ERROR_SHAPE,
     "decoder ssd-raw: %u anchors for tensors of %u rows; expected as many: state %s", n, state->n,
     "anchors-file=, or layers= and feature-maps= of the model; EfficientDet's are decoder=efficientdet, queries without anchors decoder=detr");
-  return FALSE;
 }
 
 static gpointer

@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "postprocess/decoders.h"
 #include "postprocess/params.h"
 #include "postprocess/values.h"
@@ -111,18 +111,15 @@ read_words (const SlDecoderConfig *config, GError **error)
   const char *alphabet = sl_decoder_param (config, "alphabet");
   if (alphabet != NULL && g_utf8_validate (alphabet, -1, NULL))
     return split_characters (alphabet);
-  if (alphabet != NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "decoder parameter alphabet: expected characters in UTF-8, got other bytes");
-    return NULL;
-  }
-  if (config->n_labels == 0 || config->label_names == NULL) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_LABELS,
+  if (alphabet != NULL)
+    return sl_fail_null (
+      error, SL_ERROR_ARGUMENT,
+      "decoder parameter alphabet: expected characters in UTF-8, got other bytes");
+  if (config->n_labels == 0 || config->label_names == NULL)
+    return sl_fail_null (
+      error, SL_ERROR_LABELS,
       "decoder text: nothing says which characters the classes are: give labels with one character a line, or state "
       "alphabet=0123... in the order of the classes");
-    return NULL;
-  }
   GPtrArray *words = g_ptr_array_new_with_free_func (g_free);
   for (guint i = 0; i < config->n_labels; i++)
     g_ptr_array_add (words, g_strdup (config->label_names[i]));
@@ -137,32 +134,26 @@ name_classes (State *state, GPtrArray *words, gboolean labels, GError **error)
   const guint n = words->len;
   const gboolean with_blank = n == state->classes,
                  with_space = labels && state->blank == 0 && n + 2 == state->classes;
-  if (!with_blank && !with_space && n + 1 != state->classes) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_LABELS,
+  if (!with_blank && !with_space && n + 1 != state->classes)
+    return sl_fail (
+      error, SL_ERROR_LABELS,
       "decoder text: %u characters for %u classes, of which one is blank: expected %u, or %u with one for the blank; a space is "
       "written as " SPACE,
       n, state->classes, state->classes - 1, state->classes);
-    return FALSE;
-  }
   state->names = g_new0 (char *, state->classes + 1);
   for (guint c = 0; c < state->classes; c++) {
     const guint at = with_blank || c < state->blank ? c : c - 1;
     const char *word = c == state->blank ? "" : at < n ? g_ptr_array_index (words, at) : " ";
-    if (word == NULL) {
-      g_set_error (
-        error, SL_ERROR, SL_ERROR_LABELS,
+    if (word == NULL)
+      return sl_fail (
+        error, SL_ERROR_LABELS,
         "decoder text: class %u has an empty line among the labels; a space is written as " SPACE,
         c);
-      return FALSE;
-    }
-    if (strlen (word) > LONGEST_NAME) {
-      g_set_error (
-        error, SL_ERROR, SL_ERROR_LABELS,
+    if (strlen (word) > LONGEST_NAME)
+      return sl_fail (
+        error, SL_ERROR_LABELS,
         "decoder text: the name of class %u has %u bytes; expected one character, at most %d", c,
         (guint) strlen (word), LONGEST_NAME);
-      return FALSE;
-    }
     state->names[c] = g_strdup (strcmp (word, SPACE) == 0 ? " " : word);
   }
   return TRUE;
@@ -174,14 +165,12 @@ read_blank (State *state, const SlDecoderConfig *config, GError **error)
   gint blank;
   if (!sl_decoder_param_int (config, "blank", -1, 0, (gint) state->classes - 1, &blank, error))
     return FALSE;
-  if (blank < 0) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+  if (blank < 0)
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "decoder text: nothing says which of the %u classes is no character: state blank=0, as PyTorch and Paddle have it, or "
       "blank=%u, as Keras does",
       state->classes, state->classes - 1);
-    return FALSE;
-  }
   state->blank = (guint) blank;
   return TRUE;
 }

@@ -7,7 +7,7 @@
  * the input's size); unset, the tensor tells: offsets have corners the wrong way round.
  * "iou-threshold", "agnostic": suppression.
  */
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "postprocess/anchors.h"
 #include "postprocess/classmax.h"
 #include "postprocess/decoders.h"
@@ -94,11 +94,10 @@ make_anchors (State *state, const SlDecoderConfig *config, GError **error)
     state->boxes = BOXES_CORNERS;
     return TRUE;
   }
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_SHAPE,
+  return sl_fail (
+    error, SL_ERROR_SHAPE,
     "decoder ultraface: an input of %dx%d has %u anchors, the tensors have %u rows: is imgsz=HEIGHT,WIDTH wrong?",
     width, height, n, state->n);
-  return FALSE;
 }
 
 static gpointer

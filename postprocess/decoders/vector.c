@@ -16,7 +16,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "sightline/error.h"
 #include "postprocess/decoders.h"
 #include "postprocess/gallery.h"
 #include "postprocess/params.h"

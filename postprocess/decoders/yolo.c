@@ -12,7 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "sightline/error.h"
 #include "postprocess/classmax.h"
 #include "postprocess/decoders.h"
 #include "postprocess/detector.h"

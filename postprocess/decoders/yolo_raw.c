@@ -12,7 +12,7 @@
  */
 #include <math.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "postprocess/decoders.h"
 #include "postprocess/detector.h"
 #include "postprocess/params.h"
@@ -129,13 +129,11 @@ read_scales (State *state, const SlDecoderConfig *config, GError **error)
   guint n = 1;
   if (!sl_decoder_param_list (config, "scale-xy", 1, LARGEST_SCALE, scales, MAX_MAPS, &n, error))
     return FALSE;
-  if (n != 1 && n != state->n_maps) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+  if (n != 1 && n != state->n_maps)
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "decoder parameter scale-xy: expected a number for each of %u maps, or one for all, got %u",
       state->n_maps, n);
-    return FALSE;
-  }
   for (guint t = 0; t < state->n_maps; t++)
     state->maps[t].scale_xy = scales[n == 1 ? 0 : t];
   return TRUE;
@@ -149,22 +147,19 @@ read_anchors (State *state, const SlDecoderConfig *config, GError **error)
                               G_N_ELEMENTS (state->anchors), &n, error))
     return FALSE;
   state->per_cell = n / (2 * state->n_maps);
-  if (n == 0 || n % (2 * state->n_maps) != 0) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+  if (n == 0 || n % (2 * state->n_maps) != 0)
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "decoder parameter anchors: expected a width and a height in pixels for each anchor of %u map%s, the same number for each, "
       "got %u numbers",
       state->n_maps, state->n_maps == 1 ? "" : "s", n);
-    return FALSE;
-  }
   if (find_layout (config, state))
     return TRUE;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_SHAPE,
+  return sl_fail (
+    error, SL_ERROR_SHAPE,
     "decoder yolo-raw: neither %d nor %d channels, the same in all maps, are those of %u anchors with 5 numbers and classes each; "
     "state all anchors of the model",
     config->tensors[0].dims[3], config->tensors[0].dims[1], state->per_cell);
-  return FALSE;
 }
 
 static gboolean
@@ -181,12 +176,10 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
       || !sl_decoder_param_choice (config, "activation", activations, &activation, error)
       || !read_scales (state, config, error))
     return FALSE;
-  if (width == 0) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+  if (width == 0)
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "decoder yolo-raw: the size of the model's input is not known, which anchors need: state imgsz=HEIGHT,WIDTH");
-    return FALSE;
-  }
   state->told = sl_decoder_param (config, "activation") == NULL;
   state->softmax = state->told ? state->n_maps == 1 : activation == 0;
   state->threshold = config->threshold;

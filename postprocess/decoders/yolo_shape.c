@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "postprocess/detector.h"
 #include "postprocess/params.h"
 #include "postprocess/prototypes.h"
@@ -97,8 +97,8 @@ read_preset (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, GE
   GString *known = g_string_new (NULL);
   for (guint i = 0; i < G_N_ELEMENTS (presets); i++)
     g_string_append_printf (known, "%s%s", i > 0 ? ", " : "", presets[i].name);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "decoder parameter preset: expected one of %s, got '%s'", known->str, name);
+  sl_fail (error, SL_ERROR_ARGUMENT, "decoder parameter preset: expected one of %s, got '%s'",
+           known->str, name);
   g_string_free (known, TRUE);
   return FALSE;
 }
@@ -118,10 +118,9 @@ read_keypoints (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts,
   facts->extra = shape->n_keypoints * shape->keypoint_size;
   if (shape->keypoint_size == 2 || shape->keypoint_size == 3)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "decoder parameter %s: expected a count and 2 or 3, such as 17,3, got '%s'", key,
-               sl_decoder_param (config, key));
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT,
+                  "decoder parameter %s: expected a count and 2 or 3, such as 17,3, got '%s'", key,
+                  sl_decoder_param (config, key));
 }
 
 /* A number behind the classes is the angle of a box that is turned. */
@@ -133,12 +132,10 @@ read_angle (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, GEr
                               task != NULL && g_ascii_strcasecmp (task, "obb") == 0, &shape->turned,
                               error))
     return FALSE;
-  if (shape->turned && (shape->n_keypoints > 0 || shape->boxes != SL_YOLO_BOXES_DECODED)) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+  if (shape->turned && (shape->n_keypoints > 0 || shape->boxes != SL_YOLO_BOXES_DECODED))
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "decoder parameter angle: boxes that are turned are decoded ones without keypoints; leave out keypoints= and boxes=");
-    return FALSE;
-  }
   facts->extra += shape->turned ? 1 : 0;
   return TRUE;
 }
@@ -216,12 +213,11 @@ read_columns (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, G
   if (good && boxes == 1 && scores == 1 && classes == 1 && objectness <= 1
       && (objectness == 0 || shape->objectness_at > 0))
     return TRUE;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  return sl_fail (
+    error, SL_ERROR_ARGUMENT,
     "decoder parameter columns: expected one of x1y1x2y2, y1x1y2x2 and xywh, one score, one class, and possibly objectness, image "
     "and -, got '%s'",
     text);
-  return FALSE;
 }
 
 static gboolean
@@ -391,10 +387,9 @@ place_columns (const SlDecoderConfig *config, SlYoloShape *shape, GError **error
                     && (shape->rows > MAX_END_TO_END_ROWS || are_cells (shape, shape->rows));
   if (shape->stated_columns == 0 || shape->stated_columns == shape->channels)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-               "decoder yolo: columns=%s are %u numbers a row; the tensor has %u",
-               sl_decoder_param (config, "columns"), shape->stated_columns, shape->channels);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_SHAPE,
+                  "decoder yolo: columns=%s are %u numbers a row; the tensor has %u",
+                  sl_decoder_param (config, "columns"), shape->stated_columns, shape->channels);
 }
 
 static gboolean
@@ -413,15 +408,13 @@ count_channels (const SlDecoderConfig *config, SlYoloShape *shape, const Facts *
                         ? shape->channels - MIN (shape->channels, 6)
                         : facts->extra;
   const guint fixed = (shape->end_to_end ? END_TO_END_CHANNELS : shape->first_class) + extra;
-  if (shape->channels < fixed + (shape->end_to_end ? 0 : 1)) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_SHAPE,
+  if (shape->channels < fixed + (shape->end_to_end ? 0 : 1))
+    return sl_fail (
+      error, SL_ERROR_SHAPE,
       "decoder yolo: %u channels are too few for 4 of a box%s, %u behind the classes and %s; state transposed=, objectness=, "
       "keypoints= or masks=",
       shape->channels, shape->objectness ? ", objectness" : "", extra,
       shape->end_to_end ? "score and class" : "a class");
-    return FALSE;
-  }
   shape->classes = shape->end_to_end ? 0 : shape->channels - fixed;
   shape->first_keypoint =
     shape->end_to_end ? END_TO_END_CHANNELS : shape->first_class + shape->classes;
@@ -441,27 +434,23 @@ read_grid (const SlDecoderConfig *config, SlYoloShape *shape, GError **error)
   for (guint i = 0; i < n; i++)
     strides[i] = (guint) numbers[i];
   const gboolean anchored = shape->boxes == SL_YOLO_BOXES_ANCHORS;
-  if (anchored && (n_anchors == 0 || n_anchors % (2 * n) != 0)) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+  if (anchored && (n_anchors == 0 || n_anchors % (2 * n) != 0))
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "decoder parameter anchors: boxes=anchors needs a width and a height for each anchor of %u strides, the same number for each, "
       "got %u numbers",
       n, n_anchors);
-    return FALSE;
-  }
   shape->per_cell = anchored ? n_anchors / (2 * n) : 1;
-  if (!sl_grid_init (&shape->grid, shape->width, shape->height, strides, n, shape->per_cell)) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+  if (!sl_grid_init (&shape->grid, shape->width, shape->height, strides, n, shape->per_cell))
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "decoder yolo: the size of the model's input is not known, which boxes in cells need: state imgsz=HEIGHT,WIDTH");
-    return FALSE;
-  }
   if (shape->grid.n_rows == shape->rows)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-               "decoder yolo: an input of %dx%d and %u strides makes %u rows, the tensors have %u",
-               shape->width, shape->height, n, shape->grid.n_rows, shape->rows);
-  return FALSE;
+  return sl_fail (
+    error, SL_ERROR_SHAPE,
+    "decoder yolo: an input of %dx%d and %u strides makes %u rows, the tensors have %u",
+    shape->width, shape->height, n, shape->grid.n_rows, shape->rows);
 }
 
 static gboolean
@@ -479,10 +468,9 @@ settle_units (const SlDecoderConfig *config, SlYoloShape *shape, GError **error)
     shape->units = SL_YOLO_UNITS_NORMALISED;
     return TRUE;
   }
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  return sl_fail (
+    error, SL_ERROR_ARGUMENT,
     "decoder yolo: boxes are in pixels of the model's input, whose size is not known: state imgsz=HEIGHT,WIDTH");
-  return FALSE;
 }
 
 /* Whether shapes alone are reason enough to take the tensors for YOLO's. */

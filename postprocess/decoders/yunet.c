@@ -9,7 +9,7 @@
  */
 #include <math.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "postprocess/decoders.h"
 #include "postprocess/detector.h"
 #include "postprocess/grid.h"
@@ -48,12 +48,10 @@ find_shape (const SlDecoderConfig *config, State *state, GError **error)
     return FALSE;
   for (guint i = 0; i < n; i++)
     strides[i] = (guint) numbers[i];
-  if (!sl_grid_init (&state->grid, state->width, state->height, strides, n, 1)) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+  if (!sl_grid_init (&state->grid, state->width, state->height, strides, n, 1))
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "decoder yunet: the size of the model's input is not known, which boxes in cells need: state imgsz=HEIGHT,WIDTH");
-    return FALSE;
-  }
   gboolean found = config->n_tensors == PARTS * n;
   for (guint l = 0; l < n && found; l++) {
     const guint rows = state->grid.levels[l].width * state->grid.levels[l].height;

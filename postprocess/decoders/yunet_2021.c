@@ -10,7 +10,6 @@
  */
 #include <math.h>
 
-#include "sightline/error.h"
 #include "postprocess/decoders.h"
 #include "postprocess/detector.h"
 #include "postprocess/params.h"

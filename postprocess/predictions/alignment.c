@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/base/suggest.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define MAX_SCALE 10.0
 #define MAX_SHIFT 10.0
@@ -61,12 +61,11 @@ refuse (const char *text, const char *word, GError **error)
   static const char *const words[] = { "face",   "hand",   "person",   "box",      "from=",  "to=",
                                        "angle=", "scale=", "shift-x=", "shift-y=", "circle=" };
   g_autofree char *hint = sl_suggest_text (word, words, G_N_ELEMENTS (words));
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  return sl_fail (
+    error, SL_ERROR_ARGUMENT,
     "object-alignment=%s: '%s': expected face, hand, person or box, then parameters such as "
     "from=right_eye,to=left_eye,angle=0,scale=1.5,shift-y=0,circle=no%s",
     text, word, strchr (hint, '?') != NULL ? hint : "");
-  return FALSE;
 }
 
 static gboolean
@@ -79,10 +78,9 @@ read_number (SlAlignment *alignment, guint row, const char *value, const char *t
     G_STRUCT_MEMBER (double, alignment, numbers[row].offset) = number;
     return TRUE;
   }
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "object-alignment=%s: %s=%s: expected a number from %g to %g", text,
-               numbers[row].name, value, numbers[row].least, numbers[row].most);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT,
+                  "object-alignment=%s: %s=%s: expected a number from %g to %g", text,
+                  numbers[row].name, value, numbers[row].least, numbers[row].most);
 }
 
 /* @word: "name=value", cut in two. */
@@ -134,11 +132,10 @@ sl_alignment_parse (const char *text, SlAlignment *alignment, GError **error)
   if ((*alignment->from == '\0') == (*alignment->to == '\0')
       && (!alignment->circle || *alignment->from != '\0'))
     return TRUE;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  return sl_fail (
+    error, SL_ERROR_ARGUMENT,
     "object-alignment=%s: expected both from= and to=, the two keypoints that say how an object is turned",
     text);
-  return FALSE;
 }
 
 /* (nullable): point @name of @object, which is seen */

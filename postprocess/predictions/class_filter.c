@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/base/suggest.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 struct _SlClassFilter
 {
@@ -37,25 +37,19 @@ add_name (SlClassFilter *filter, const char *word, const char *text, GError **er
   g_autofree char *stripped = g_strstrip (g_strdup (word));
   const gboolean unwanted = *stripped == '!';
   const char *name = unwanted ? g_strchug (stripped + 1) : stripped;
-  if (*name == '\0') {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+  if (*name == '\0')
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "classes=%s: a name is empty; expected class names with ',' between, such as person,car or !dog",
       text);
-    return FALSE;
-  }
-  if (has_name (unwanted ? filter->wanted : filter->unwanted, name)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "classes=%s: '%s' is both wanted and not (!%s): remove one of them", text, name,
-                 name);
-    return FALSE;
-  }
+  if (has_name (unwanted ? filter->wanted : filter->unwanted, name))
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "classes=%s: '%s' is both wanted and not (!%s): remove one of them", text, name,
+                    name);
   g_ptr_array_add (unwanted ? filter->unwanted : filter->wanted, g_strdup (name));
   if (filter->wanted->len + filter->unwanted->len <= SL_CLASS_FILTER_MOST)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "classes: more than %d names",
-               SL_CLASS_FILTER_MOST);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT, "classes: more than %d names", SL_CLASS_FILTER_MOST);
 }
 
 gboolean
@@ -114,11 +108,10 @@ check_names (const GPtrArray *asked, const char *const *names, guint n, const ch
       continue;
     g_autofree char *near = sl_suggest_nearest (name, names, n);
     if (*near != '\0')
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "classes: %s has no class '%s'%s", whose,
-                   name, near);
+      sl_fail (error, SL_ERROR_ARGUMENT, "classes: %s has no class '%s'%s", whose, name, near);
     else
-      g_set_error (
-        error, SL_ERROR, SL_ERROR_ARGUMENT,
+      sl_fail (
+        error, SL_ERROR_ARGUMENT,
         "classes: %s has no class '%s': its classes have no names; expected numbers from 0 to %u, or names for them by labels=FILE",
         whose, name, n > 0 ? n - 1 : G_MAXUINT16);
     return FALSE;

@@ -96,8 +96,7 @@ append_output (GString *out, const SlTensorInfo *info, const void *data)
     sl_json_append_printf (out, "%s%d", d > 0 ? "," : "", info->dims[d]);
   g_string_append_c (out, ']');
   if (info->scale > 0) {
-    g_string_append (out, ",\"scale\":");
-    sl_json_append_double (out, info->scale, FLOAT_DIGITS);
+    sl_json_append_number (out, "scale", info->scale, FLOAT_DIGITS);
     sl_json_append_printf (out, ",\"zero_point\":%d", info->zero_point);
   }
   g_string_append (out, ",\"values\":[");

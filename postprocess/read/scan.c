@@ -172,9 +172,8 @@ wait (SlScan *scan, gint64 deadline)
 SlGray *
 sl_scan_picture (SlScan *scan, gint64 deadline)
 {
-  g_mutex_lock (&scan->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&scan->lock);
   const gboolean idle = wait (scan, deadline);
-  g_mutex_unlock (&scan->lock);
   return idle ? &scan->picture : NULL;
 }
 
@@ -182,7 +181,7 @@ SlScanResult
 sl_scan_run (SlScan *scan, const SlReadHow *how, gint64 deadline, SlReadCode *code)
 {
   SlScanResult result = SL_SCAN_LATE;
-  g_mutex_lock (&scan->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&scan->lock);
   scan->how = *how;
   scan->is_busy = TRUE;
   g_cond_broadcast (&scan->change);
@@ -190,6 +189,5 @@ sl_scan_run (SlScan *scan, const SlReadHow *how, gint64 deadline, SlReadCode *co
     result = scan->found ? SL_SCAN_FOUND : SL_SCAN_NOTHING;
   if (result == SL_SCAN_FOUND)
     *code = scan->code;
-  g_mutex_unlock (&scan->lock);
   return result;
 }

@@ -31,10 +31,11 @@ g_get_monotonic_time (void)
   return now;
 }
 
-void
+int
 sl_complain (const char *command, const char *format, ...)
 {
   complaints++;
+  return SL_EXIT_FAILED;
 }
 
 gboolean

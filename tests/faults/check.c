@@ -8,10 +8,11 @@
 #include "tools/command.h"
 
 /* A stub for the program's parsing of options, which this test does not use. */
-void
+int
 sl_complain (const char *command, const char *format, ...)
 {
   g_error ("%s: a complaint about options", command);
+  return SL_EXIT_FAILED;
 }
 
 static void

@@ -47,6 +47,7 @@ DOOR_MARK = "/* Door: other folders may include this header. */"
 # Which of the public headers, include/sightline/NAME.h, a folder may include. They include each other and nothing else of ours.
 PUBLIC = {
     "include": {"custom_decoder", "decoder_plugin", "error", "frame", "object", "output", "predictions", "predictor", "pipeline", "sightline"},
+    BASE: {"error"},
     "core": {"error"},
     "models": {"error"},
     "postprocess": {"decoder_plugin", "error"},

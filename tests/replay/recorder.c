@@ -132,23 +132,21 @@ static void
 note (const char *path, guint inferences, const GError *error, gpointer data)
 {
   Fixture *f = data;
-  g_mutex_lock (&f->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&f->lock);
   f->written += error == NULL;
   f->failed += error != NULL;
   f->inferences = inferences;
   g_free (f->message);
   f->message = error != NULL ? g_strdup (error->message) : NULL;
   g_cond_broadcast (&f->changed);
-  g_mutex_unlock (&f->lock);
 }
 
 static void
 note_freed (gpointer data)
 {
   Fixture *f = data;
-  g_mutex_lock (&f->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&f->lock);
   f->freed++;
-  g_mutex_unlock (&f->lock);
 }
 
 static void
@@ -161,10 +159,9 @@ static void
 wait_for (Fixture *f, guint written, guint failed)
 {
   const gint64 end = g_get_monotonic_time () + PATIENCE;
-  g_mutex_lock (&f->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&f->lock);
   while (f->written < written || f->failed < failed)
     g_assert_true (g_cond_wait_until (&f->changed, &f->lock, end));
-  g_mutex_unlock (&f->lock);
 }
 
 static SlRecorder *
@@ -641,8 +638,7 @@ test_other_rings (void)
   head[1] = 7; /* the version */
   g_autofree char *other = put_beside (path, "v", head, size),
                   *link = put_beside (path, "l", "", 0), *fifo = put_beside (path, "f", "", 0);
-  g_unlink (link);
-  g_unlink (fifo);
+  g_assert_cmpint (g_unlink (link) + g_unlink (fifo), ==, 0);
   g_assert_cmpint (symlink ("/etc/passwd", link) + mkfifo (fifo, 0600), ==, 0);
   sl_ring_recover (f->folder, 10, note, f);
   g_autoptr (GPtrArray) paths = list (f);

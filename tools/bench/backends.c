@@ -6,10 +6,9 @@
 #include <stdio.h>
 
 #include "core/base/json.h"
-#include "core/base/printable.h"
 #include "models/backend.h"
 #include "models/batch.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "tools/terminal.h"
 
 #define TRIAL_MS 2000
@@ -50,23 +49,17 @@ print_json (const Row *row)
   GString *out = g_string_new ("{\"backend\":");
   sl_json_append_string (out, row->name);
   if (row->error != NULL) {
-    g_string_append (out, ",\"error\":");
-    sl_json_append_string (out, row->error->message);
+    sl_json_append_text (out, "error", row->error->message);
   } else {
-    g_string_append (out, ",\"title\":");
-    sl_json_append_string (out, row->title);
-    g_string_append (out, ",\"min_ms\":");
-    sl_json_append_double (out, row->ms, 6);
-    g_string_append (out, ",\"cpu_ms\":");
-    sl_json_append_double (out, row->cpu_ms, 6);
+    sl_json_append_text (out, "title", row->title);
+    sl_json_append_number (out, "min_ms", row->ms, 6);
+    sl_json_append_number (out, "cpu_ms", row->cpu_ms, 6);
     if (row->joules > 0) {
-      g_string_append (out, ",\"joules\":");
-      sl_json_append_double (out, row->joules, 6);
+      sl_json_append_number (out, "joules", row->joules, 6);
     }
   }
   if (row->compared) {
-    g_string_append (out, ",\"difference\":");
-    sl_json_append_double (out, row->difference, 6);
+    sl_json_append_number (out, "difference", row->difference, 6);
     g_string_append_printf (out, ",\"agrees\":%s", row->agrees ? "true" : "false");
   }
   g_string_append (out, "}\n");
@@ -94,7 +87,7 @@ print_runtime (SlModel *ours, SlSession *session, guint threads, const SlModelLo
     theirs != NULL ? sl_model_session_new (theirs, threads, &notice, &error) : NULL;
   Row row = { .name = how->backend.backend };
   if (other != NULL && sl_session_external (other) == NULL)
-    g_set_error_literal (&error, SL_ERROR, SL_ERROR_BACKEND, notice);
+    sl_fail (&error, SL_ERROR_BACKEND, "%s", notice);
   else if (other != NULL)
     sl_session_set_fallback (other, FALSE); /* the key file beside the model may state it */
   if (error == NULL
@@ -131,11 +124,9 @@ sl_bench_backends (const char *path, guint threads, const SlModelLoadOptions *ho
     model != NULL ? sl_session_new (sl_model_graph (model), threads, error) : NULL;
   if (session == NULL)
     return FALSE;
-  if (name == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s: no other backend takes files of %s",
-                 path, sl_model_format (model));
-    return FALSE;
-  }
+  if (name == NULL)
+    return sl_fail (error, SL_ERROR_UNSUPPORTED, "%s: no other backend takes files of %s", path,
+                    sl_model_format (model));
   runtime.backend.backend = name;
   runtime.backend.fallback = FALSE;
   runtime.backend.precision = NULL;
@@ -182,10 +173,8 @@ sl_bench_batch (const char *path, guint threads, guint batch, const SlModelLoadO
   g_string_printf (out, "{\"threads\":%u,\"batch\":%u,\"batch_ms\":", sl_session_threads (single),
                    n);
   sl_json_append_double (out, batch_ms, 6);
-  g_string_append (out, ",\"single_ms\":");
-  sl_json_append_double (out, single_ms, 6);
-  g_string_append (out, ",\"gain\":");
-  sl_json_append_double (out, gain, 6);
+  sl_json_append_number (out, "single_ms", single_ms, 6);
+  sl_json_append_number (out, "gain", gain, 6);
   puts (g_string_append (out, "}")->str);
   g_string_free (out, TRUE);
   return TRUE;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /*
  * Arguments: model, threads, shapes of the inputs such as 1x3x8x8,1x4 for what the model leaves
@@ -266,11 +266,9 @@ peer_try (const char *program, const char *option, const char *script, const cha
   g_autofree char *line = next_line (peer, NULL);
   if (line == NULL || strcmp (line, "missing") == 0)
     return NULL;
-  if (!g_str_has_prefix (line, "ready ")) {
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: the other runtime (in %s) refuses it: %s",
-                 model, program, g_str_has_prefix (line, "failed ") ? line + 7 : line);
-    return NULL;
-  }
+  if (!g_str_has_prefix (line, "ready "))
+    return sl_fail_null (error, SL_ERROR_BACKEND, "%s: the other runtime (in %s) refuses it: %s",
+                         model, program, g_str_has_prefix (line, "failed ") ? line + 7 : line);
   peer->name = g_strstrip (g_strdup (line + 6));
   return g_steal_pointer (&peer);
 }
@@ -289,8 +287,7 @@ sl_peer_new (SlPeerKind kind, const char *model, const char *shapes, guint threa
     if (peer != NULL || failed != NULL)
       return peer;
   }
-  g_set_error_literal (error, SL_ERROR, SL_ERROR_UNSUPPORTED, wanted[kind]);
-  return NULL;
+  return sl_fail_null (error, SL_ERROR_UNSUPPORTED, "%s", wanted[kind]);
 }
 
 gboolean
@@ -310,8 +307,8 @@ sl_peer_run (SlPeer *peer, guint n, double *times, GError **error)
     if (line != NULL && end != line && *end == '\0' && times[i] > 0)
       continue;
     if (error != NULL && *error == NULL)
-      g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s stopped: expected milliseconds, got '%s'",
-                   peer->name, line != NULL ? line : "");
+      sl_fail (error, SL_ERROR_BACKEND, "%s stopped: expected milliseconds, got '%s'", peer->name,
+               line != NULL ? line : "");
     return FALSE;
   }
   return TRUE;

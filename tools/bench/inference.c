@@ -10,7 +10,7 @@
 
 #include "core/base/percentile.h"
 #include "core/base/printable.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "core/graph/work.h"
 #include "core/runtime/session.h"
 #include "models/backend.h"
@@ -100,10 +100,8 @@ loop_start (Loop *loop, SlModel *model, guint threads, gboolean profile, GError 
                           : sl_model_session_new (model, threads, &notice, error);
   if (notice != NULL)
     sl_complain ("bench model", "%s: %s", sl_model_path (model), notice);
-  if (loop->session == NULL) {
-    g_prefix_error (error, "%s: ", sl_model_path (model));
-    return FALSE;
-  }
+  if (loop->session == NULL)
+    return sl_fail_prefix (error, "%s: ", sl_model_path (model));
   for (guint i = 0; i < sl_graph_n_inputs (graph); i++) {
     loop->inputs[i] = sl_tensor_buffer_new (sl_graph_input_tensor (graph, i)->bytes);
     fill_noise (sl_graph_input_tensor (graph, i), loop->inputs[i]);
@@ -120,9 +118,7 @@ loop_run (Loop *loop, GError **error)
     sl_session_run (loop->session, (const void *const *) loop->inputs, loop->outputs);
   if (status == SL_STATUS_OK)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s",
-               sl_session_status_text (loop->session, status));
-  return FALSE;
+  return sl_fail (error, SL_ERROR_BACKEND, "%s", sl_session_status_text (loop->session, status));
 }
 
 /* SlTurn of a Loop. */
@@ -248,8 +244,7 @@ print_json (const Settings *settings, guint threads, const Result *r)
   else
     sl_json_append_double (out, (double) r->allocations / settings->runs, 6);
   if (r->joules > 0) {
-    g_string_append (out, ",\"joules_per_run\":");
-    sl_json_append_double (out, r->joules, 6);
+    sl_json_append_number (out, "joules_per_run", r->joules, 6);
   }
   g_string_append (out, "}\n");
   fwrite (out->str, 1, out->len, stdout);
@@ -446,8 +441,7 @@ print_comparison (const Settings *settings, guint threads, const SlPeer *peer, c
                   { "ratio_median", ours[middle] / theirs[middle] } };
   GString *out = g_string_new ("{\"model\":");
   sl_json_append_string (out, settings->model);
-  g_string_append (out, ",\"peer\":");
-  sl_json_append_string (out, sl_peer_name (peer));
+  sl_json_append_text (out, "peer", sl_peer_name (peer));
   g_string_append_printf (out, ",\"threads\":%u", threads);
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++) {
     g_string_append_printf (out, ",\"%s\":", numbers[i].name);
@@ -657,6 +651,5 @@ sl_bench_model (int argc, char **argv)
                             : bench_all) (&settings, threads, &error)
       && (page == NULL || sl_bench_page_write (page, html, &error)))
     return SL_EXIT_OK;
-  sl_complain ("bench model", "%s", error->message);
-  return SL_EXIT_FAILED;
+  return sl_complain ("bench model", "%s", error->message);
 }

@@ -14,8 +14,7 @@ print_json (const char *path, guint threads, SlPrecision precision, const SlBack
   g_string_append_printf (out, ",\"threads\":%u,\"precision\":\"%s\",\"max_difference\":", threads,
                           sl_precision_name (precision));
   sl_json_append_double (out, trial->apart, 6);
-  g_string_append (out, ",\"relative_difference\":");
-  sl_json_append_double (out, trial->difference, 6);
+  sl_json_append_number (out, "relative_difference", trial->difference, 6);
   g_string_append_printf (out, ",\"top1_same\":%s}\n", trial->same_top ? "true" : "false");
   fwrite (out->str, 1, out->len, stdout);
   g_string_free (out, TRUE);

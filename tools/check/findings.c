@@ -63,8 +63,7 @@ print_json (const GArray *findings, const char *path)
     g_string_append_printf (out, "%s{\"kind\":\"%s\",\"about\":", i > 0 ? "," : "",
                             kinds[finding->kind]);
     sl_json_append_string (out, finding->about);
-    g_string_append (out, ",\"text\":");
-    sl_json_append_string (out, finding->text);
+    sl_json_append_text (out, "text", finding->text);
     g_string_append_c (out, '}');
   }
   printf ("%s]}\n", out->str);

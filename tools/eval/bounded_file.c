@@ -6,13 +6,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 static char *
 refuse (GError **error, SlError code, const char *path, const char *reason, const char *what)
 {
-  g_set_error (error, SL_ERROR, code, "%s: %s; expected %s", path, reason, what);
-  return NULL;
+  return sl_fail_null (error, code, "%s: %s; expected %s", path, reason, what);
 }
 
 /* At most @size bytes; -1 with errno set. */

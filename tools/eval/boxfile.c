@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "tools/eval/bounded_file.h"
 
 #define MAX_BYTES (64 << 20)
@@ -75,13 +75,11 @@ parse_yolo (const char *path, const char *text, GArray *boxes, GError **error)
     SlNamedBox named = { 0 };
     if (fields[0] == NULL)
       continue;
-    if (!parse_yolo_line (fields, &named)) {
-      g_set_error (
-        error, SL_ERROR, SL_ERROR_ARGUMENT,
+    if (!parse_yolo_line (fields, &named))
+      return sl_fail (
+        error, SL_ERROR_ARGUMENT,
         "%s: line %u: expected a class number and four numbers in 0..1, centre x, centre y, width and height, got '%s'",
         path, i + 1, lines[i]);
-      return FALSE;
-    }
     g_array_append_val (boxes, named);
   }
   return TRUE;
@@ -143,8 +141,8 @@ voc_text (GMarkupParseContext *context, const char *text, gsize length, gpointer
       continue;
     *corners[i] = g_ascii_strtod (word, &end);
     if (end == word || *end != '\0' || !isfinite (*corners[i]) || fabs (*corners[i]) > G_MAXINT32)
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: expected a number of pixels, got '%s'",
-                   voc_corners[i], word);
+      sl_fail (error, SL_ERROR_ARGUMENT, "%s: expected a number of pixels, got '%s'",
+               voc_corners[i], word);
     voc->has |= 1u << i;
   }
 }
@@ -157,10 +155,10 @@ voc_end (GMarkupParseContext *context, const char *element, gpointer data, GErro
     return;
   if (voc->now.name == NULL || voc->now.name[0] == '\0'
       || voc->has != (1u << G_N_ELEMENTS (voc_corners)) - 1) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "object %u has no %s; expected a name and a bndbox of xmin, ymin, xmax and ymax",
-                 voc->boxes->len + 1,
-                 voc->now.name == NULL || voc->now.name[0] == '\0' ? "name" : "whole bndbox");
+    sl_fail (error, SL_ERROR_ARGUMENT,
+             "object %u has no %s; expected a name and a bndbox of xmin, ymin, xmax and ymax",
+             voc->boxes->len + 1,
+             voc->now.name == NULL || voc->now.name[0] == '\0' ? "name" : "whole bndbox");
     return;
   }
   voc->now.box.x_min -= 1;

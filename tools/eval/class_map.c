@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/base/byte_order.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "tools/eval/bounded_file.h"
 
 #define MAX_SIDE 16384
@@ -28,8 +28,7 @@ static gboolean G_GNUC_PRINTF (3, 4)
   va_start (arguments, format);
   g_autofree char *text = g_strdup_vprintf (format, arguments);
   va_end (arguments);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: %s", path, text);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT, "%s: %s", path, text);
 }
 
 static gboolean

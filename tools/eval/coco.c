@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "tools/eval/bounded_file.h"
 #include "core/base/json_reader.h"
 
@@ -344,11 +344,9 @@ runs_of_counts (Reading *r, guint width, guint height, GError **error)
     return sl_runs_new_text (width, height, r->compressed->str, &r->cost, error);
   for (guint i = 0; i < r->numbers->len; i++) {
     const gdouble count = g_array_index (r->numbers, gdouble, i);
-    if (count != floor (count) || count < 0 || count > G_MAXUINT32) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                   "run %u has %g pixels; expected a whole number", i + 1, count);
-      return NULL;
-    }
+    if (count != floor (count) || count < 0 || count > G_MAXUINT32)
+      return sl_fail_null (error, SL_ERROR_ARGUMENT,
+                           "run %u has %g pixels; expected a whole number", i + 1, count);
     counts[i] = (guint32) count;
   }
   return sl_runs_new_counts (width, height, counts, r->numbers->len, &r->cost, error);
@@ -358,12 +356,10 @@ runs_of_counts (Reading *r, guint width, guint height, GError **error)
 static SlRuns *
 make_mask (Reading *r, const SlCocoPicture *picture, GError **error)
 {
-  if (r->size[0] > 0 && (r->size[0] != picture->height || r->size[1] != picture->width)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "runs for %gx%g pixels; expected %ux%u, as its picture has", r->size[1],
-                 r->size[0], picture->width, picture->height);
-    return NULL;
-  }
+  if (r->size[0] > 0 && (r->size[0] != picture->height || r->size[1] != picture->width))
+    return sl_fail_null (error, SL_ERROR_ARGUMENT,
+                         "runs for %gx%g pixels; expected %ux%u, as its picture has", r->size[1],
+                         r->size[0], picture->width, picture->height);
   if (r->size[0] > 0)
     return runs_of_counts (r, picture->width, picture->height, error);
   return sl_runs_new_polygons (
@@ -444,10 +440,8 @@ read_annotations (Reading *r)
     r->area = r->labelled = -1;
     r->has_box = r->has_mask = r->has_points = FALSE;
     r->annotations++;
-    if (!read_members (r, rows) || !add_annotation (r)) {
-      g_prefix_error (&r->reader.error, "annotation %u: ", r->annotations);
-      return FALSE;
-    }
+    if (!read_members (r, rows) || !add_annotation (r))
+      return sl_fail_prefix (&r->reader.error, "annotation %u: ", r->annotations);
   }
   return r->reader.error == NULL;
 }
@@ -479,10 +473,9 @@ read_file (Reading *r, const char *path, GError **error)
     return FALSE;
   if (r->coco->pictures->len > 0 && r->annotations > 0)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "%s: has no %s; expected COCO's object of images, annotations and categories", path,
-               r->coco->pictures->len > 0 ? "annotations" : "images");
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT,
+                  "%s: has no %s; expected COCO's object of images, annotations and categories",
+                  path, r->coco->pictures->len > 0 ? "annotations" : "images");
 }
 
 static gint

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "models/labels.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "tools/eval/boxfile.h"
 #include "tools/eval/class_map.h"
 #include "tools/eval/coco.h"
@@ -154,20 +154,16 @@ add_numbered_pictures (SlDataset *dataset, const char *path, GError **error)
     "expected folders named by the classes, pictures named class0017.jpg with the number of their class, or a "
     "list file with lines 'picture,class'";
   const GPtrArray *inputs = add_inputs (dataset, path);
-  if (is_without_pictures (inputs, path)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: has no pictures; %s", path, expected);
-    return FALSE;
-  }
+  if (is_without_pictures (inputs, path))
+    return sl_fail (error, SL_ERROR_OPEN, "%s: has no pictures; %s", path, expected);
   for (guint i = 0; i < inputs->len; i++) {
     const SlInput *input = inputs->pdata[i];
     g_autofree char *name = g_path_get_basename (input->name);
     const gint32 number =
       g_ascii_strncasecmp (name, NUMBERED, strlen (NUMBERED)) == 0 ? number_in (name, FALSE) : -1;
-    if (number < 0) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: nothing says of which class it is; %s",
-                   input->name, expected);
-      return FALSE;
-    }
+    if (number < 0)
+      return sl_fail (error, SL_ERROR_ARGUMENT, "%s: nothing says of which class it is; %s",
+                      input->name, expected);
     add_sample (dataset, input, class_index (dataset, NULL, number, input->name));
   }
   return TRUE;
@@ -183,11 +179,10 @@ add_listed (SlDataset *dataset, const char *list, guint line, const char *name, 
     g_path_is_absolute (name) ? g_strdup (name) : g_build_filename (folder, name, NULL);
   if (g_file_test (path, G_FILE_TEST_IS_REGULAR))
     return add_inputs (dataset, path)->pdata[0];
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-               "%s: line %u: '%s' is %s; expected a picture, relative to the list's folder", list,
-               line, path,
-               g_file_test (path, G_FILE_TEST_EXISTS) ? "no regular file" : "not there");
-  return NULL;
+  return sl_fail_null (error, SL_ERROR_OPEN,
+                       "%s: line %u: '%s' is %s; expected a picture, relative to the list's folder",
+                       list, line, path,
+                       g_file_test (path, G_FILE_TEST_EXISTS) ? "no regular file" : "not there");
 }
 
 /* Splits "picture,class" or, without a comma, at the last blank, in place; NULL without a class. */
@@ -217,11 +212,9 @@ add_list (SlDataset *dataset, const char *path, GError **error)
       continue;
     g_autofree char *whole = g_strdup (line), *where = g_strdup_printf ("%s: line %u", path, i + 1);
     const char *class = classes ? split_class (line) : NULL;
-    if (classes && class == NULL) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                   "%s: expected 'picture,class' or 'picture class', got '%s'", where, whole);
-      return FALSE;
-    }
+    if (classes && class == NULL)
+      return sl_fail (error, SL_ERROR_ARGUMENT,
+                      "%s: expected 'picture,class' or 'picture class', got '%s'", where, whole);
     const SlInput *input = add_listed (dataset, path, i + 1, line, error);
     if (input == NULL)
       return FALSE;
@@ -292,12 +285,9 @@ read_boxes (SlDataset *dataset, SlSample *sample, const char *file, const SlLabe
     SlGroundTruth truth = { .box = named->box, .area = -1, .ignored = named->ignored };
     const char *name = named->name;
     if (name == NULL && names != NULL
-        && (name = sl_labels_get (names, (guint) named->label)) == NULL) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                   "%s: class %d has no name in %s; expected 0..%u", file, named->label,
-                   sl_labels_origin (names), sl_labels_count (names) - 1);
-      return FALSE;
-    }
+        && (name = sl_labels_get (names, (guint) named->label)) == NULL)
+      return sl_fail (error, SL_ERROR_ARGUMENT, "%s: class %d has no name in %s; expected 0..%u",
+                      file, named->label, sl_labels_origin (names), sl_labels_count (names) - 1);
     truth.label = class_index (dataset, name, name != NULL ? -1 : named->label, file);
     sample->in_pixels = named->in_pixels;
     g_array_append_val (sample->objects, truth);
@@ -336,12 +326,11 @@ add_boxes (SlDataset *dataset, const char *path, gboolean is_folder, GError **er
   }
   if (dataset->unlabelled < dataset->samples->len)
     return TRUE;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_OPEN,
+  return sl_fail (
+    error, SL_ERROR_OPEN,
     "%s: no picture has a file of boxes; expected NAME.txt (YOLO) or NAME.xml (Pascal VOC) beside NAME.jpg, or in labels/ or "
     "annotations/ beside images/, or in Annotations/ beside JPEGImages/",
     path);
-  return FALSE;
 }
 
 /* Whether a picture is the map of another: x.png beside x.jpg. */
@@ -374,11 +363,9 @@ add_pictures (SlDataset *dataset, const char *path, GError **error)
     g_free (inner);
   }
   const GPtrArray *inputs = add_inputs (dataset, folder);
-  if (is_without_pictures (inputs, folder)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: %s", folder,
-                 ((const SlInput *) inputs->pdata[0])->error->message);
-    return FALSE;
-  }
+  if (is_without_pictures (inputs, folder))
+    return sl_fail (error, SL_ERROR_OPEN, "%s: %s", folder,
+                    ((const SlInput *) inputs->pdata[0])->error->message);
   for (guint i = 0; i < inputs->len; i++)
     if (dataset->kind != SL_TRUTH_CELLS || !is_map (inputs, i))
       add_sample (dataset, inputs->pdata[i], 0);
@@ -441,12 +428,11 @@ add_maps (SlDataset *dataset, const char *path, gboolean is_folder, GError **err
   g_array_set_size (dataset->samples, kept);
   if (kept > 0)
     return add_map_classes (dataset, folder, error) && read_numbers (dataset, error);
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_OPEN,
+  return sl_fail (
+    error, SL_ERROR_OPEN,
     "%s: no picture has a map of classes; expected NAME.png beside NAME.jpg, or in labels/, masks/ or annotations/ beside "
     "images/, or in SegmentationClass/ beside JPEGImages/",
     path);
-  return FALSE;
 }
 
 /* (transfer full) (nullable): the folder where the pictures of the file @path are. */
@@ -485,14 +471,12 @@ add_coco_picture (SlDataset *dataset, const SlCoco *coco, const char *path, cons
                   SlCocoPicture *picture, GError **error)
 {
   g_autofree char *file = g_build_filename (folder, picture->name, NULL);
-  if (!is_below (picture->name) || !g_file_test (file, G_FILE_TEST_IS_REGULAR)) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_OPEN,
+  if (!is_below (picture->name) || !g_file_test (file, G_FILE_TEST_IS_REGULAR))
+    return sl_fail (
+      error, SL_ERROR_OPEN,
       "%s: picture '%s' %s; expected a file below %s (--images FOLDER says where pictures are)",
       path, picture->name,
       is_below (picture->name) ? "is not there" : "has a name of its own place", folder);
-    return FALSE;
-  }
   SlSample sample = { .input = add_inputs (dataset, file)->pdata[0],
                       .width = picture->width,
                       .height = picture->height,
@@ -543,10 +527,8 @@ read_dataset (SlDataset *dataset, const char *path, const char *images, GError *
     add_class_folders (dataset, path);
   if (good && classes && is_folder && dataset->samples->len == 0)
     good = add_numbered_pictures (dataset, path, error);
-  if (good && dataset->samples->len == 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: names no picture; expected one a line", path);
-    return FALSE;
-  }
+  if (good && dataset->samples->len == 0)
+    return sl_fail (error, SL_ERROR_OPEN, "%s: names no picture; expected one a line", path);
   if (!good || classes)
     return good;
   return dataset->kind == SL_TRUTH_CELLS ? add_maps (dataset, path, is_folder, error)

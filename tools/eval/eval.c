@@ -7,7 +7,7 @@
 
 #include "core/base/thread_count.h"
 #include "plugins/elements.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "tools/command.h"
 #include "tools/eval/page.h"
 #include "tools/eval/verdicts.h"
@@ -64,9 +64,8 @@ open_contenders (const Options *options, char **models, GPtrArray *contenders, G
                       this = sl_evaluated_model_kind (contender);
     if (first == this)
       continue;
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s %s and %s %s; expected models of one kind",
-                 models[0], what_they_do[first], models[i], what_they_do[this]);
-    return FALSE;
+    return sl_fail (error, SL_ERROR_ARGUMENT, "%s %s and %s %s; expected models of one kind",
+                    models[0], what_they_do[first], models[i], what_they_do[this]);
   }
   return !sl_interrupted ();
 }
@@ -137,11 +136,9 @@ evaluate (const Options *options, char **models, SlSpawner *spawner, GError **er
     if (!run_contender (contenders->pdata[i], dataset, spawner, error))
       return FALSE;
   const gboolean whole = is_whole (dataset, &any);
-  if (!any) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: none of its pictures could be read",
-                 options->dataset);
-    return FALSE;
-  }
+  if (!any)
+    return sl_fail (error, SL_ERROR_OPEN, "%s: none of its pictures could be read",
+                    options->dataset);
   const SlEvalReport report = { options->dataset, dataset, contenders,
                                 sl_threads_resolve (options->model.threads), options->worst };
   if (options->json)
@@ -157,10 +154,8 @@ run (const Options *options, char **models)
   g_autoptr (GError) error = NULL;
   sl_interrupt_catch (PATIENCE_MS);
   g_autoptr (SlSpawner) spawner = sl_spawner_new (&error);
-  if (spawner == NULL) {
-    sl_complain ("eval", "%s", error->message);
-    return SL_EXIT_FAILED;
-  }
+  if (spawner == NULL)
+    return sl_complain ("eval", "%s", error->message);
   sl_elements_init (NULL, NULL);
   const gboolean good = evaluate (options, models, spawner, &error);
   if (sl_interrupted ())

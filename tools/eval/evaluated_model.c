@@ -14,7 +14,7 @@
 #include "models/model.h"
 #include "predict/contractspec.h"
 #include "predict/opendecoding.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "tools/eval/class_map.h"
 
 struct _SlEvaluatedModel
@@ -80,13 +80,11 @@ open_decoding (SlEvaluatedModel *contender, gdouble threshold, GError **error)
   const char *decoder =
     sl_decoding_scores_decoder (contender->decoding, sl_model_contract (contender->model));
   const char *name = decoder != NULL ? decoder : sl_decoding_decoder (contender->decoding)->name;
-  if (g_str_equal (name, "image") || g_str_equal (name, "vector") || g_str_equal (name, "text")) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+  if (g_str_equal (name, "image") || g_str_equal (name, "vector") || g_str_equal (name, "text"))
+    return sl_fail (
+      error, SL_ERROR_UNSUPPORTED,
       "its decoder is '%s'; expected a model that names pictures or their pixels, or finds boxes%s",
       name, g_str_equal (name, "vector") ? " (--decoder labels for scores of classes)" : "");
-    return FALSE;
-  }
   contender->kind = g_str_equal (name, "labels")         ? SL_TRUTH_CLASSES
                     : g_str_equal (name, "segmentation") ? SL_TRUTH_CELLS
                                                          : SL_TRUTH_OBJECTS;
@@ -105,11 +103,10 @@ open_session (SlEvaluatedModel *contender, guint threads, GError **error)
 {
   SlGraph *graph = sl_model_graph (contender->model);
   const SlContract *contract = sl_model_contract (contender->model);
-  if (!sl_contract_spec (contract, &contender->spec)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-                 "%s: its input is no picture; expected one of 1 or 3 channels", contender->path);
-    return FALSE;
-  }
+  if (!sl_contract_spec (contract, &contender->spec))
+    return sl_fail (error, SL_ERROR_SHAPE,
+                    "%s: its input is no picture; expected one of 1 or 3 channels",
+                    contender->path);
   if (!sl_contract_require_one_input (contract, error)
       || !sl_contract_require_range (contract, error))
     return FALSE;
@@ -118,8 +115,8 @@ open_session (SlEvaluatedModel *contender, guint threads, GError **error)
     good = (contender->outputs[i] = sl_tensor_buffer_new (sl_graph_output_tensor (graph, i)->bytes))
            != NULL;
   if (!good)
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: not enough memory for the model's outputs",
-                 contender->path);
+    sl_fail (error, SL_ERROR_LIMIT, "%s: not enough memory for the model's outputs",
+             contender->path);
   contender->session = good ? sl_session_new (graph, threads, error) : NULL;
   return contender->session != NULL;
 }
@@ -236,17 +233,14 @@ refuse_class (const SlEvaluatedModel *contender, const SlTrueClass *class, guint
   guint n = 0;
   for (guint i = 0; i < count; i++)
     names[i] = name_of (contender, i, &n);
-  if (class->name == NULL || (class->number >= 0 && count > 0)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LABELS, "%s: class %d is none of %s; expected 0..%u",
-                 class->where, class->number, contender->path, MAX (count, 1) - 1);
-    return FALSE;
-  }
+  if (class->name == NULL || (class->number >= 0 && count > 0))
+    return sl_fail (error, SL_ERROR_LABELS, "%s: class %d is none of %s; expected 0..%u",
+                    class->where, class->number, contender->path, MAX (count, 1) - 1);
   g_autofree char *near =
     n > 0 ? sl_suggest_text (class->name, names, count)
           : g_strdup ("; expected a number: it has no labels (--labels gives them)");
-  g_set_error (error, SL_ERROR, SL_ERROR_LABELS, "%s: '%s' is no class of %s%s", class->where,
-               class->name, contender->path, near);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_LABELS, "%s: '%s' is no class of %s%s", class->where, class->name,
+                  contender->path, near);
 }
 
 static gboolean
@@ -261,21 +255,17 @@ learn_class (SlEvaluatedModel *contender, GHashTable *names, GHashTable *parts,
   guint named = 0;
   name_of (contender, 0, &named);
   const guint count = named > 0 ? named : sl_decoding_classes (contender->decoding);
-  if (place != NULL && place->again >= 0) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_LABELS,
+  if (place != NULL && place->again >= 0)
+    return sl_fail (
+      error, SL_ERROR_LABELS,
       "%s: '%s' is the name of classes %d and %d of %s; expected the number of one of them",
       class->where, class->name, label, place->again, contender->path);
-    return FALSE;
-  }
   if (label < 0 || (count > 0 && (guint) label >= count))
     return refuse_class (contender, class, count, error);
-  if (contender->kind == SL_TRUTH_CELLS && label >= SL_CELL_VOID) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LABELS,
-                 "%s: '%s' is class %d of %s; expected 0..%d, the classes that pixels can be of",
-                 class->where, class->name, label, contender->path, SL_CELL_VOID - 1);
-    return FALSE;
-  }
+  if (contender->kind == SL_TRUTH_CELLS && label >= SL_CELL_VOID)
+    return sl_fail (error, SL_ERROR_LABELS,
+                    "%s: '%s' is class %d of %s; expected 0..%d, the classes that pixels can be of",
+                    class->where, class->name, label, contender->path, SL_CELL_VOID - 1);
   g_array_append_val (contender->ids, label);
   return TRUE;
 }
@@ -290,10 +280,9 @@ check_number (const SlEvaluatedModel *contender, guint8 value, const char *path,
       || (value < known
           && (contender->numbered || g_array_index (contender->ids, gint32, value) >= 0)))
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_LABELS,
-               "%s: class %u is none of %s; expected 0..%u, or %d where nothing is known", path,
-               value, contender->path, known - 1, SL_CELL_VOID);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_LABELS,
+                  "%s: class %u is none of %s; expected 0..%u, or %d where nothing is known", path,
+                  value, contender->path, known - 1, SL_CELL_VOID);
 }
 
 static void
@@ -383,12 +372,10 @@ count_objects (SlEvaluatedModel *contender, const SlSight *sight, const SlSample
                const SlResult *result, GError **error)
 {
   if (sample->width > 0
-      && ((gint) sample->width != sight->width || (gint) sample->height != sight->height)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-                 "%s: has %dx%d pixels; expected %ux%u, as the data set says", sample->input->name,
-                 sight->width, sight->height, sample->width, sample->height);
-    return FALSE;
-  }
+      && ((gint) sample->width != sight->width || (gint) sample->height != sight->height))
+    return sl_fail (
+      error, SL_ERROR_SHAPE, "%s: has %dx%d pixels; expected %ux%u, as the data set says",
+      sample->input->name, sight->width, sight->height, sample->width, sample->height);
   close_measures (contender, result);
   g_autoptr (GArray) truths = true_objects (contender, sample, sight->width, sight->height);
   sl_measures_add (&contender->measures, truths, result, sight);
@@ -440,9 +427,8 @@ count_cells (SlEvaluatedModel *contender, const SlSight *sight, const SlSample *
   SlClassMap map = { 0 };
   gboolean good = sl_class_map_read (sample->map, &map, error);
   if (good && ((gint) map.width != sight->width || (gint) map.height != sight->height)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-                 "%s: has %ux%u pixels; expected %dx%d, as its picture has", sample->map, map.width,
-                 map.height, sight->width, sight->height);
+    sl_fail (error, SL_ERROR_SHAPE, "%s: has %ux%u pixels; expected %dx%d, as its picture has",
+             sample->map, map.width, map.height, sight->width, sight->height);
     good = FALSE;
   }
   good = good && translate_map (contender, &map, sample->map, error);
@@ -494,11 +480,9 @@ sl_evaluated_model_run (SlEvaluatedModel *contender, const SlPictures *pictures,
   const gint64 started = g_get_monotonic_time ();
   const SlStatus status = sl_session_run (contender->session, &tensor, contender->outputs);
   const gint64 took = g_get_monotonic_time () - started;
-  if (status != SL_STATUS_OK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: %s", contender->path,
-                 sl_session_status_text (contender->session, status));
-    return FALSE;
-  }
+  if (status != SL_STATUS_OK)
+    return sl_fail (error, SL_ERROR_BACKEND, "%s: %s", contender->path,
+                    sl_session_status_text (contender->session, status));
   g_array_append_val (contender->times, took);
   const SlResult *result =
     sl_decoding_run (contender->decoding, (const void *const *) contender->outputs);

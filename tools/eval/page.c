@@ -4,7 +4,6 @@
 #include <glib/gstdio.h>
 #include <math.h>
 
-#include "core/base/printable.h"
 #include "tools/eval/matrix_view.h"
 #include "tools/eval/page_classes.h"
 #include "tools/eval/thumbnail.h"

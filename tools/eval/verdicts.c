@@ -226,15 +226,11 @@ sl_verdicts_append_json (GString *out, const SlEvaluatedModel *contender, const 
     g_string_append (out, i > 0 ? ",{\"picture\":" : "{\"picture\":");
     sl_json_append_string (out, name_of (dataset, verdict));
     if (sl_evaluated_model_kind (contender) == SL_TRUTH_CLASSES) {
-      g_string_append (out, ",\"label\":");
-      sl_json_append_string (out, truth);
-      g_string_append (out, ",\"taken_for\":");
-      sl_json_append_string (out, guess);
-      g_string_append (out, ",\"confidence\":");
-      sl_json_append_double (out, verdict->seen.confidence, DIGITS);
+      sl_json_append_text (out, "label", truth);
+      sl_json_append_text (out, "taken_for", guess);
+      sl_json_append_number (out, "confidence", verdict->seen.confidence, DIGITS);
     } else {
-      g_string_append (out, ",\"right\":");
-      sl_json_append_double (out, verdict->share, DIGITS);
+      sl_json_append_number (out, "right", verdict->share, DIGITS);
     }
     if (sl_evaluated_model_kind (contender) == SL_TRUTH_OBJECTS)
       g_string_append_printf (out, ",\"tp\":%u,\"fp\":%u,\"fn\":%u", verdict->hits,

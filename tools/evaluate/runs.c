@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define FINE 5
 /* Columns that one outline may pass. */
@@ -80,13 +80,12 @@ spend (SlRunsCost *cost, guint64 changes, guint64 steps, GError **error)
   if (cost->changes <= SL_RUNS_MAX_CHANGES && cost->steps <= SL_RUNS_MAX_STEPS)
     return TRUE;
   if (cost->changes > SL_RUNS_MAX_CHANGES)
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_LIMIT,
-      "with this one, all masks have more than %d runs; split the file, or leave masks out",
-      SL_RUNS_MAX_CHANGES);
+    sl_fail (error, SL_ERROR_LIMIT,
+             "with this one, all masks have more than %d runs; split the file, or leave masks out",
+             SL_RUNS_MAX_CHANGES);
   else
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_LIMIT,
+    sl_fail (
+      error, SL_ERROR_LIMIT,
       "with this one, outlines and joins of all polygons take more than %d steps; split the file, or leave masks out",
       SL_RUNS_MAX_STEPS);
   return FALSE;
@@ -97,9 +96,8 @@ check_size (guint width, guint height, GError **error)
 {
   if (width >= 1 && height >= 1 && width <= SL_RUNS_MAX_SIDE && height <= SL_RUNS_MAX_SIDE)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "a mask of %ux%u pixels; expected 1..%d each way", width, height, SL_RUNS_MAX_SIDE);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT, "a mask of %ux%u pixels; expected 1..%d each way",
+                  width, height, SL_RUNS_MAX_SIDE);
 }
 
 /** A mask that is made of lengths: @at is where the next run begins. */
@@ -132,11 +130,9 @@ make (const Making *making, GError **error)
     return NULL;
   if (making->at == pixels)
     return runs_new (making->width, making->height, making->changes);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "runs of %s%" G_GUINT64_FORMAT " pixels; expected %u, for %ux%u",
-               making->at > pixels ? "at least " : "", making->at, pixels, making->width,
-               making->height);
-  return NULL;
+  return sl_fail_null (
+    error, SL_ERROR_ARGUMENT, "runs of %s%" G_GUINT64_FORMAT " pixels; expected %u, for %ux%u",
+    making->at > pixels ? "at least " : "", making->at, pixels, making->width, making->height);
 }
 
 SlRuns *
@@ -186,11 +182,9 @@ sl_runs_new_text (guint width, guint height, const char *text, SlRunsCost *cost,
     const gboolean good = read_length (&text, &length);
     /* Each length but the first three is what it is more than the one before the last. */
     length += good && run > 3 ? before : 0;
-    if (!good || length < 0 || length > G_MAXUINT32) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                   "run %u is none; expected text of pycocotools' compressed masks", run);
-      return NULL;
-    }
+    if (!good || length < 0 || length > G_MAXUINT32)
+      return sl_fail_null (error, SL_ERROR_ARGUMENT,
+                           "run %u is none; expected text of pycocotools' compressed masks", run);
     before = last;
     last = length;
     more = add_length (&making, (guint64) length);
@@ -280,12 +274,10 @@ fine_points (guint width, guint height, const gdouble *points, gsize n, guint64 
   const gdouble sides[2] = { width, height };
   for (gsize i = 0; i < 2 * n; i++) {
     const gdouble side = sides[i % 2];
-    if (!(points[i] >= -side && points[i] <= 2 * side)) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                   "%s of point %" G_GSIZE_FORMAT " is %g; expected %g..%g", i % 2 == 0 ? "x" : "y",
-                   i / 2 + 1, points[i], -side, 2 * side);
-      return NULL;
-    }
+    if (!(points[i] >= -side && points[i] <= 2 * side))
+      return sl_fail_null (error, SL_ERROR_ARGUMENT,
+                           "%s of point %" G_GSIZE_FORMAT " is %g; expected %g..%g",
+                           i % 2 == 0 ? "x" : "y", i / 2 + 1, points[i], -side, 2 * side);
     fine[i] = (gint) (FINE * points[i] + 0.5);
   }
   fine[2 * n] = fine[0];
@@ -298,11 +290,10 @@ fine_points (guint width, guint height, const gdouble *points, gsize n, guint64 
   }
   if (*steps <= MAX_PASSED)
     return g_steal_pointer (&fine);
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-               "an outline that passes %" G_GUINT64_FORMAT
-               " columns of pixels; expected at most %d",
-               *steps, MAX_PASSED);
-  return NULL;
+  return sl_fail_null (error, SL_ERROR_LIMIT,
+                       "an outline that passes %" G_GUINT64_FORMAT
+                       " columns of pixels; expected at most %d",
+                       *steps, MAX_PASSED);
 }
 
 /* (transfer full): the pixels of one polygon of @n points. */
@@ -404,11 +395,9 @@ sl_runs_new_polygons (guint width, guint height, const gdouble *points, const gu
 {
   if (!check_size (width, height, error))
     return NULL;
-  if (n > SL_RUNS_MAX_POLYGONS) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%u polygons; expected at most %d", n,
-                 SL_RUNS_MAX_POLYGONS);
-    return NULL;
-  }
+  if (n > SL_RUNS_MAX_POLYGONS)
+    return sl_fail_null (error, SL_ERROR_LIMIT, "%u polygons; expected at most %d", n,
+                         SL_RUNS_MAX_POLYGONS);
   g_autoptr (GPtrArray) masks = g_ptr_array_new_with_free_func ((GDestroyNotify) sl_runs_free);
   for (guint i = 0, from = 0; i < n; from = ends[i++]) {
     SlRuns *one =

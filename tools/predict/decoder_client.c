@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The end of the wire at which the model is. Of files two frames are asked for ahead, so that
- * decoding goes on while the model runs; of others none, so that the newest comes. Progress is what
- * the process tells of. Without any, time passes: of files by the clock, whose bytes are there, so
- * that only a decoder can be waiting; of networks, too, where the process itself tells in time that
- * no frame comes; of pipes by what the process computes, since they may wait for data as long as
- * they like. Cameras have timeouts of their own. Time counts in small steps, so a program that was
- * stopped in between has not waited.
+ * The side of the wire that runs the model. Two frames of a file are requested ahead, so decoding
+ * continues while the model runs. Frames of other sources are not, so the newest one comes. The
+ * decoding process reports its progress; without progress a time limit runs. For files and networks
+ * it counts the clock: the bytes of a file are there, and the process itself reports silent
+ * networks. For pipes it counts processor time, since they may wait for data. Cameras have timeouts
+ * of their own. Time counts in small steps, so a stopped program does not use up the limit.
  */
 #include "tools/predict/decoder_client.h"
 
@@ -16,7 +15,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "tools/interrupt.h"
 #include "tools/predict/slots.h"
 #include "tools/predict/wire.h"
@@ -113,12 +112,11 @@ set_crashed (int status, GError **error)
                            ? g_strdup (g_strsignal (WTERMSIG (status)))
                            : g_strdup_printf ("exit status %d", WEXITSTATUS (status));
   if (WIFSIGNALED (status) && WTERMSIG (status) == SIGKILL)
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_LIMIT,
-      "the process that decodes it was killed: perhaps it needs more memory than there is");
+    sl_fail (error, SL_ERROR_LIMIT,
+             "the process that decodes it was killed: perhaps it needs more memory than there is");
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "its decoder crashed (%s): it is damaged, or made to do that", how);
+    sl_fail (error, SL_ERROR_FORMAT, "its decoder crashed (%s): it is damaged, or made to do that",
+             how);
 }
 
 typedef enum
@@ -160,10 +158,9 @@ give_up (SlDecoderClient *frames, Outcome outcome, GError **error)
 {
   const int status = stop_process (frames, outcome == GONE);
   if (outcome == OVERDUE)
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_FORMAT,
-      "given up: its decoder made no progress for %u s%s; it is damaged, or needs longer",
-      frames->timeout, frames->option);
+    sl_fail (error, SL_ERROR_FORMAT,
+             "given up: its decoder made no progress for %u s%s; it is damaged, or needs longer",
+             frames->timeout, frames->option);
   else if (outcome == GONE)
     set_crashed (status, error);
 }
@@ -318,7 +315,7 @@ sl_decoder_client_until (SlDecoderClient *frames, gint64 deadline, GError **erro
         frames->duration = message.time;
         break;
       case SL_WIRE_FAILED:
-        g_set_error_literal (error, SL_ERROR, SL_ERROR_FORMAT, text);
+        sl_fail (error, SL_ERROR_FORMAT, "%s", text);
         frames->input = NULL;
         return NULL;
       case SL_WIRE_END:

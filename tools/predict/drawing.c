@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "pipelines/supervise/bus.h"
 #include "tools/frames.h"
 #include "tools/predict/overlay.h"
@@ -56,8 +56,8 @@ make_encoder (GstBin *bin, const char *name, GError **error)
 {
   GstElement *encoder = gst_element_factory_make (name, NULL);
   if (encoder == NULL)
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+    sl_fail (
+      error, SL_ERROR_UNSUPPORTED,
       "GStreamer has no element '%s': install its good plugins (Debian: gstreamer1.0-plugins-good)",
       name);
   else
@@ -139,10 +139,8 @@ pull (SlDrawer *drawer, GError **error)
       return sample;
     if (sl_bus_take_error (drawer->pipeline, 0, NULL, error))
       return NULL;
-    if (gst_app_sink_is_eos (GST_APP_SINK (drawer->sink))) {
-      g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "the drawing pipeline ended");
-      return NULL;
-    }
+    if (gst_app_sink_is_eos (GST_APP_SINK (drawer->sink)))
+      return sl_fail_null (error, SL_ERROR_BACKEND, "the drawing pipeline ended");
   }
 }
 
@@ -190,9 +188,8 @@ write_file (const char *path, const guint8 *data, gsize size, GError **error)
   if (is_special (path) ? write_all (g_fopen (path, "wb"), data, size)
                         : replace_file (path, data, size))
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--draw %s: cannot be written: %s", path,
-               g_strerror (errno));
-  return FALSE;
+  return sl_fail (error, SL_ERROR_OPEN, "--draw %s: cannot be written: %s", path,
+                  g_strerror (errno));
 }
 
 /* Before a model is loaded and a source decoded for nothing. */
@@ -201,20 +198,18 @@ sl_drawer_check (const char *path, GError **error)
 {
   g_autofree char *folder = g_path_get_dirname (path);
   if (path[0] == '\0' || g_file_test (path, G_FILE_TEST_IS_DIR))
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "--draw '%s': expected the name of a file that ends in .png, .jpg or .mp4", path);
+    sl_fail (error, SL_ERROR_ARGUMENT,
+             "--draw '%s': expected the name of a file that ends in .png, .jpg or .mp4", path);
   else if (kind_of (path) < 0)
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+    sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "--draw %s: expected a file name that ends in .png or .jpg, for pictures, or .mp4, for a video",
       path);
   else if (!g_file_test (folder, G_FILE_TEST_IS_DIR))
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--draw %s: there is no folder %s; make it first",
-                 path, folder);
+    sl_fail (error, SL_ERROR_OPEN, "--draw %s: there is no folder %s; make it first", path, folder);
   else if (!is_special (path) && g_access (folder, W_OK | X_OK) != 0)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-                 "--draw %s: the folder %s cannot be written to: %s", path, folder,
-                 g_strerror (errno));
+    sl_fail (error, SL_ERROR_OPEN, "--draw %s: the folder %s cannot be written to: %s", path,
+             folder, g_strerror (errno));
   else
     return TRUE;
   return FALSE;
@@ -236,7 +231,7 @@ write_picture (SlDrawer *drawer, GstSample *frame, GError **error)
     good = write_file (path, map.data, map.size, error);
     gst_buffer_unmap (buffer, &map);
   } else {
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "the picture cannot be read");
+    sl_fail (error, SL_ERROR_BACKEND, "the picture cannot be read");
   }
   gst_sample_unref (picture);
   return good;

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "core/base/redact.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "models/model.h"
 
 /* Folders inside of folders, from the one that is named on. */
@@ -71,12 +71,11 @@ check_scheme (const char *uri, GError **error)
   g_autofree char *scheme = gst_uri_get_protocol (uri);
   if (gst_uri_protocol_is_supported (GST_URI_SRC, scheme))
     return TRUE;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+  return sl_fail (
+    error, SL_ERROR_UNSUPPORTED,
     "GStreamer has no element that reads '%s://'; expected a path, file://, http://, https://, rtsp://, v4l2://, libcamera://, pipewire://, csi:// or test://, and "
     "for http:// and https:// that their plugins are installed (Debian: gstreamer1.0-plugins-good)",
     scheme);
-  return FALSE;
 }
 
 /* The path of @text, which may be a file:// URI; NULL for other URIs, and with @error set where
@@ -94,20 +93,18 @@ local_path (const char *text, GStatBuf *status, GError **error)
     path = g_filename_from_uri (text, NULL, error);
     return path != NULL && g_str_has_prefix (path, "/") ? local_path (path, status, error) : NULL;
   }
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s; expected a picture, a video or a URI%s",
-               reason == ENOENT ? "no such file, check the path" : g_strerror (reason),
-               g_str_equal (text, "-") ? "; standard input is /dev/stdin" : "");
-  return NULL;
+  return sl_fail_null (error, SL_ERROR_OPEN, "%s; expected a picture, a video or a URI%s",
+                       reason == ENOENT ? "no such file, check the path" : g_strerror (reason),
+                       g_str_equal (text, "-") ? "; standard input is /dev/stdin" : "");
 }
 
 static char *
 file_uri (const char *path, const GStatBuf *status, GError **error)
 {
   if (S_ISREG (status->st_mode) && status->st_size == 0)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "the file is empty; expected a picture or video");
+    sl_fail (error, SL_ERROR_OPEN, "the file is empty; expected a picture or video");
   else if (g_access (path, R_OK) != 0)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s; expected a file that may be read",
-                 g_strerror (errno));
+    sl_fail (error, SL_ERROR_OPEN, "%s; expected a file that may be read", g_strerror (errno));
   else
     return gst_filename_to_uri (path, error);
   return NULL;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/base/xxh64.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 #define MAX_SHARDS 1000000
 #define MAX_LINE 65536
@@ -47,10 +47,9 @@ sl_shard_parse (SlShard *shard, const char *text, GError **error)
   if (read_number (&at, &shard->index) && *at++ == '/' && read_number (&at, &shard->n)
       && *at == '\0' && shard->index >= 1 && shard->index <= shard->n)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "--shard %s: expected I/N, the I-th of N shares, from 1/N to N/N with N up to %d",
-               text, MAX_SHARDS);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT,
+                  "--shard %s: expected I/N, the I-th of N shares, from 1/N to N/N with N up to %d",
+                  text, MAX_SHARDS);
 }
 
 gboolean
@@ -64,13 +63,11 @@ sl_listing_open (const char *path, GError **error)
 {
   const gboolean standard = strcmp (path, "-") == 0;
   FILE *file = standard ? stdin : fopen (path, "re");
-  if (file == NULL) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_OPEN,
+  if (file == NULL)
+    return sl_fail_null (
+      error, SL_ERROR_OPEN,
       "--list %s: %s: expected a file with a name of a picture a line, or - for standard input",
       path, g_strerror (errno));
-    return NULL;
-  }
   SlListing *self = g_new0 (SlListing, 1);
   self->file = file;
   self->path = g_strdup (standard ? "standard input" : path);
@@ -93,9 +90,8 @@ sl_listing_free (SlListing *self)
 static gboolean
 refuse (SlListing *self, const char *what, GError **error)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "--list: line %" G_GUINT64_FORMAT " of %s %s",
-               self->number, self->path, what);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT, "--list: line %" G_GUINT64_FORMAT " of %s %s",
+                  self->number, self->path, what);
 }
 
 /* FALSE: an error. At the end the line is empty and *@more FALSE. */

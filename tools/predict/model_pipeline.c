@@ -11,7 +11,7 @@
 #include <gst/video/video.h>
 #include <math.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "models/default.h"
 #include "pipelines/description/build.h"
 #include "pipelines/supervise/bus.h"
@@ -86,8 +86,8 @@ add_reader (SlFramePredictor *predictor, const SlFramePredictorOptions *options,
   sl_find_installed_elements ("slread");
   GstElement *reader = gst_element_factory_make ("slread", NULL);
   if (reader == NULL && reading == SL_READING_YES)
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+    sl_fail (
+      error, SL_ERROR_UNSUPPORTED,
       "--read: there is no element slread; expected it in a plugin file of Sightline, which is built where libzbar or zxing-cpp is "
       "found (Debian: libzbar-dev, libzxing-dev; meson options zbar, zxing)");
   else if (reader == NULL)
@@ -132,9 +132,7 @@ add_style (SlFramePredictor *predictor, const SlFramePredictorOptions *options, 
   if (gst_element_link_many (predictor->style_source, normalize, infer, NULL)
       && gst_element_link_pads (infer, "src", predictor->infer, "input_1"))
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-               "the elements of the style's branch do not link");
-  return FALSE;
+  return sl_fail (error, SL_ERROR_UNSUPPORTED, "the elements of the style's branch do not link");
 }
 
 static void
@@ -181,9 +179,8 @@ build (SlFramePredictor *predictor, const SlFramePredictorOptions *options, GErr
   }
   if (link_elements (predictor, reader))
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-               "the elements of the prediction pipeline do not link");
-  return FALSE;
+  return sl_fail (error, SL_ERROR_UNSUPPORTED,
+                  "the elements of the prediction pipeline do not link");
 }
 
 static gboolean
@@ -275,10 +272,8 @@ static gboolean
 read_result (SlFramePredictor *predictor, SlPredictionView *prediction, GError **error)
 {
   GstVideoInfo info;
-  if (!gst_video_info_from_caps (&info, gst_sample_get_caps (predictor->result))) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "the result is no video frame");
-    return FALSE;
-  }
+  if (!gst_video_info_from_caps (&info, gst_sample_get_caps (predictor->result)))
+    return sl_fail (error, SL_ERROR_FORMAT, "the result is no video frame");
   prediction->width = GST_VIDEO_INFO_WIDTH (&info);
   prediction->height = GST_VIDEO_INFO_HEIGHT (&info);
   prediction->made_picture = predictor->makes_pictures;
@@ -331,9 +326,8 @@ sl_frame_predictor_run (SlFramePredictor *predictor, GstSample *frame, SlPredict
       return FALSE;
     if (flow != GST_FLOW_OK || gst_app_sink_is_eos (GST_APP_SINK (predictor->sink))) {
       predictor->broken = TRUE;
-      g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "the prediction pipeline stopped: %s",
-                   gst_flow_get_name (flow));
-      return FALSE;
+      return sl_fail (error, SL_ERROR_BACKEND, "the prediction pipeline stopped: %s",
+                      gst_flow_get_name (flow));
     }
   }
   return FALSE;

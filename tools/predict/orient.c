@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * appsrc ! videoconvert ! videoflip ! videoconvert ! appsink, one frame in flight; made when it is
- * needed, so upright frames pass through no element whose formats would matter. Of the formats that
- * the preprocessor reads videoflip takes nearly all as they are.
+ * appsrc ! videoconvert ! videoflip ! videoconvert ! appsink, one frame in flight. The pipeline is
+ * made for the first frame that has to be turned, so upright frames are never converted. videoflip
+ * supports nearly all formats that the preprocessor reads.
  */
 #include "tools/predict/orient.h"
 
 #include <gst/app/gstappsink.h>
 #include <gst/app/gstappsrc.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "pipelines/supervise/bus.h"
 #include "plugins/video/input.h"
 #include "tools/frames.h"
@@ -50,8 +50,8 @@ make_flip (GstBin *bin, GError **error)
 {
   GstElement *flip = gst_element_factory_make ("videoflip", NULL);
   if (flip == NULL)
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+    sl_fail (
+      error, SL_ERROR_UNSUPPORTED,
       "its tag says that it is to be turned upright, and GStreamer has no element 'videoflip': install its good plugins "
       "(Debian: gstreamer1.0-plugins-good)");
   else

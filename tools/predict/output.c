@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sources that are done are known by a hash of 64 bits of their names, 16 bytes each at most: of a
- * million, two have the same with a chance of one in forty million.
+ * Finished sources are identified by a hash of 64 bits of their names, at most 16 bytes each. The
+ * chance of a collision among a million sources is one in forty million.
  *
- * Names that differ may be written alike: URIs without their secrets. So what a name stands for is
- * kept beside it, 32 bits of a hash; of one that the file had that is known when somebody asks for
- * it first.
+ * Different URIs look the same once their secrets are removed. So 32 bits of a hash of the whole
+ * source are stored beside the name. For a name that was read from the file, these bits are known
+ * after the first request for it.
  *
- * Invariant: a line of JSON is a picture; of CSV as many rows are as each of them says. What is
- * less, at the end of the file, is cut off before the first picture is written, so what stays are
- * whole pictures. Until then the file is as it was.
+ * Invariant: a picture is one line of JSON, or as many rows of CSV as each of them says. An
+ * incomplete picture at the end of the file is removed before the first picture is written, so the
+ * file has whole pictures only. Until then the file is unchanged.
  */
 #include "tools/predict/output.h"
 
@@ -22,7 +22,7 @@
 
 #include "core/base/json.h"
 #include "core/base/xxh64.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "tools/predict/rows.h"
 
 #define JSON_BEGIN "{\"source\":"
@@ -110,11 +110,10 @@ hash_of_name (SlOutput *self, const char *name)
 static gboolean
 refuse (SlOutput *self, guint64 line, const char *what, GError **error)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "--output %s: line %" G_GUINT64_FORMAT
-               " is none that predict %s writes: it cannot be resumed; name another file",
-               self->path, line, what);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT,
+                  "--output %s: line %" G_GUINT64_FORMAT
+                  " is none that predict %s writes: it cannot be resumed; name another file",
+                  self->path, line, what);
 }
 
 /* The string of JSON at @text, with its quotes; 0 where there is none. */
@@ -193,9 +192,8 @@ take_up (SlOutput *self, GError **error)
   self->resumed = self->n;
   if (ferror (self->file) == 0)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--output %s: %s: expected a file that can be read",
-               self->path, g_strerror (errno));
-  return FALSE;
+  return sl_fail (error, SL_ERROR_OPEN, "--output %s: %s: expected a file that can be read",
+                  self->path, g_strerror (errno));
 }
 
 static gboolean
@@ -205,33 +203,27 @@ open_file (SlOutput *self, gboolean resume, GError **error)
   const gint fd = open (self->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
   self->file = fd >= 0 ? fdopen (fd, "r+") : NULL;
   if (self->file == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-                 "--output %s: %s: expected a file in a folder that exists and may be written to",
-                 self->path, g_strerror (errno));
+    sl_fail (error, SL_ERROR_OPEN,
+             "--output %s: %s: expected a file in a folder that exists and may be written to",
+             self->path, g_strerror (errno));
     if (fd >= 0)
       close (fd);
     return FALSE;
   }
-  if (fstat (fd, &about) != 0 || !S_ISREG (about.st_mode)) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+  if (fstat (fd, &about) != 0 || !S_ISREG (about.st_mode))
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "--output %s: expected a regular file; without --output lines go to standard output",
       self->path);
-    return FALSE;
-  }
-  if (flock (fd, LOCK_EX | LOCK_NB) != 0) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_OPEN,
+  if (flock (fd, LOCK_EX | LOCK_NB) != 0)
+    return sl_fail (
+      error, SL_ERROR_OPEN,
       "--output %s: another process writes to it: expected a file of its own for each process",
       self->path);
-    return FALSE;
-  }
-  if (!resume && about.st_size > 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "--output %s: the file has something in it: go on with --resume, or remove it",
-                 self->path);
-    return FALSE;
-  }
+  if (!resume && about.st_size > 0)
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "--output %s: the file has something in it: go on with --resume, or remove it",
+                    self->path);
   return TRUE;
 }
 
@@ -253,9 +245,8 @@ sl_output_open (const char *path, SlReportFormat format, gboolean resume, GError
 static gboolean
 tell (SlOutput *self, GError **error)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--output %s: %s: make room and go on with --resume",
-               self->path, g_strerror (errno));
-  return FALSE;
+  return sl_fail (error, SL_ERROR_OPEN, "--output %s: %s: make room and go on with --resume",
+                  self->path, g_strerror (errno));
 }
 
 gboolean

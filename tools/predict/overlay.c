@@ -5,7 +5,7 @@
 #include "config.h"
 #include "tools/predict/overlay.h"
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "plugins/elements.h"
 
 #ifdef SL_HAVE_OVERLAY
@@ -23,9 +23,8 @@ sl_make_overlay (GstBin *bin, GError **error)
 GstElement *
 sl_make_overlay (GstBin *bin, GError **error)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-               "this build cannot draw: it was made without Pango (meson option overlay)");
-  return NULL;
+  return sl_fail_null (error, SL_ERROR_UNSUPPORTED,
+                       "this build cannot draw: it was made without Pango (meson option overlay)");
 }
 
 #endif

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "plugins/elements.h"
 #include "plugins/video/tiles.h"
 #include "postprocess/result.h"
@@ -86,9 +86,9 @@ check_place (Run *run, GError **error)
   const SlInput *input = sl_inputs_find_file (run->inputs, path);
   if (input == NULL)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "--draw %s: the source %s would be lost; draw to another name", path, input->name);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT,
+                  "--draw %s: the source %s would be lost; draw to another name", path,
+                  input->name);
 }
 
 static void
@@ -104,12 +104,10 @@ predict_frame (Run *run, GstSample *frame, const SlInput *input, SlPredictionVie
                GError **error)
 {
   const gboolean moving = input->kind == SL_INPUT_CAMERA || is_moving (frame);
-  if (run->output != NULL && (moving || prediction->frame > 0)) {
-    g_set_error_literal (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+  if (run->output != NULL && (moving || prediction->frame > 0))
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "--output is for pictures, and this is a video or a camera: predict it to standard output, without --output");
-    return FALSE;
-  }
   if (!sl_frame_predictor_run (run->predictor, frame, prediction, error))
     return FALSE;
   sl_progress_hide ();
@@ -193,8 +191,8 @@ take_style (Run *run, const char *path, GError **error)
     return TRUE;
   }
   if (!sl_interrupted ())
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--style %s: %s", path,
-                 problem != NULL ? problem->message : "expected a picture, got nothing");
+    sl_fail (error, SL_ERROR_OPEN, "--style %s: %s", path,
+             problem != NULL ? problem->message : "expected a picture, got nothing");
   return FALSE;
 }
 
@@ -229,8 +227,8 @@ is_due (Run *run, const SlInput *input, GError **error)
                                                      input->uri != NULL ? input->uri : input->name)
                                 : SL_OUTPUT_DUE;
   if (state == SL_OUTPUT_TAKEN)
-    g_set_error_literal (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
+    sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "--output has another source under this name, which differs in what is not shown: give each an --output of its own");
   return state == SL_OUTPUT_DUE;
 }
@@ -243,8 +241,7 @@ predict_if_due (Run *run, const SlInput *input)
     (run->output != NULL ? write_input : predict_input) (run, input, &error);
   if (error == NULL)
     return SL_EXIT_OK;
-  sl_complain ("predict", "%s: %s", input->name, error->message);
-  return SL_EXIT_FAILED;
+  return sl_complain ("predict", "%s: %s", input->name, error->message);
 }
 
 static int
@@ -274,8 +271,7 @@ predict_list (Run *run)
   }
   if (error == NULL)
     return status;
-  sl_complain ("predict", "%s", error->message);
-  return SL_EXIT_FAILED;
+  return sl_complain ("predict", "%s", error->message);
 }
 
 static int
@@ -284,8 +280,7 @@ finish_drawing (SlDrawer *drawer, int status)
   g_autoptr (GError) error = NULL;
   if (drawer == NULL || sl_drawer_finish (drawer, &error))
     return status;
-  sl_complain ("predict", "%s", error->message);
-  return SL_EXIT_FAILED;
+  return sl_complain ("predict", "%s", error->message);
 }
 
 /* Without a picture, as in a share that has none, CSV is its heading. */
@@ -298,8 +293,7 @@ finish_table (Run *run, int status)
   print_heading (run);
   if (run->output == NULL || sl_output_begin (run->output, &error))
     return SL_EXIT_OK;
-  sl_complain ("predict", "%s", error->message);
-  return SL_EXIT_FAILED;
+  return sl_complain ("predict", "%s", error->message);
 }
 
 static void
@@ -342,8 +336,7 @@ close_files (Run *run, int status)
   sl_listing_free (run->list);
   if (sl_output_close (run->output, &error))
     return status;
-  sl_complain ("predict", "%s", error->message);
-  return SL_EXIT_FAILED;
+  return sl_complain ("predict", "%s", error->message);
 }
 
 static int
@@ -360,10 +353,8 @@ load_and_predict (const Options *options, SlSpawner *spawner, Run *run)
   g_autoptr (SlFramePredictor) predictor = sl_frame_predictor_new (&how, &bad_model);
   g_autoptr (SlDrawer) drawer =
     predictor != NULL && options->draw != NULL ? sl_drawer_new (options->draw, &bad_model) : NULL;
-  if (bad_model != NULL) {
-    sl_complain ("predict", "%s", bad_model->message);
-    return SL_EXIT_FAILED;
-  }
+  if (bad_model != NULL)
+    return sl_complain ("predict", "%s", bad_model->message);
   if (options->model.settings.model == NULL)
     sl_complain (
       "predict",
@@ -418,10 +409,8 @@ start_and_predict (const Options *options, char **arguments)
   g_autoptr (GError) error = NULL;
   sl_interrupt_catch (PATIENCE_MS);
   g_autoptr (SlSpawner) spawner = sl_spawner_new (&error);
-  if (spawner == NULL) {
-    sl_complain ("predict", "%s", error->message);
-    return SL_EXIT_FAILED;
-  }
+  if (spawner == NULL)
+    return sl_complain ("predict", "%s", error->message);
   sl_elements_init (NULL, NULL);
   sl_elements_register_static ();
   return predict (options, spawner, arguments);

@@ -4,11 +4,9 @@
  */
 #include "tools/predict/rows.h"
 
-#include <string.h>
-
 #include "core/base/json.h"
 #include "core/base/printable.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 void
 sl_rows_append_text (GString *out, const char *text)
@@ -75,12 +73,10 @@ sl_rows_append (GString *out, const SlPredictionView *prediction, GError **error
 {
   const guint found = prediction->n_objects + prediction->n_labels, rows = MAX (found, 1);
   if (prediction->made_picture || prediction->mask.width > 0 || prediction->vector.n > 0
-      || prediction->outputs.n > 0) {
-    g_set_error_literal (
-      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+      || prediction->outputs.n > 0)
+    return sl_fail (
+      error, SL_ERROR_UNSUPPORTED,
       "--format=csv: the model gives more than objects and labels: take --format=json, which has everything");
-    return FALSE;
-  }
   for (guint i = 0; i < prediction->n_objects; i++) {
     const SlObjectView *object = &prediction->objects[i];
     begin_row (out, prediction, i, rows);

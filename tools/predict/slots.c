@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "tools/predict/wire.h"
 
 static void
@@ -64,9 +64,8 @@ take_slot (SlSlots *slots, gsize size, GError **error)
     slots->slot[number].used = TRUE;
     return number;
   }
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-               "no memory for a frame of %" G_GSIZE_FORMAT " bytes: %s", size,
-               number < SL_MAX_SLOTS ? g_strerror (errno) : "too many are held");
+  sl_fail (error, SL_ERROR_LIMIT, "no memory for a frame of %" G_GSIZE_FORMAT " bytes: %s", size,
+           number < SL_MAX_SLOTS ? g_strerror (errno) : "too many are held");
   return SL_MAX_SLOTS;
 }
 
@@ -92,10 +91,8 @@ gboolean
 sl_slots_write (SlSlots *slots, GstSample *frame, guint *number, int *file, GError **error)
 {
   GstVideoInfo info;
-  if (!gst_video_info_from_caps (&info, gst_sample_get_caps (frame))) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "the decoder made something else than video");
-    return FALSE;
-  }
+  if (!gst_video_info_from_caps (&info, gst_sample_get_caps (frame)))
+    return sl_fail (error, SL_ERROR_FORMAT, "the decoder made something else than video");
   *number = take_slot (slots, GST_VIDEO_INFO_SIZE (&info), error);
   if (*number == SL_MAX_SLOTS)
     return FALSE;
@@ -104,9 +101,8 @@ sl_slots_write (SlSlots *slots, GstSample *frame, guint *number, int *file, GErr
   if (copy_frame (&info, gst_sample_get_buffer (frame), slots->slot[*number].bytes))
     return TRUE;
   sl_slots_release (slots, *number);
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-               "the decoder made a frame that is not of the size it says");
-  return FALSE;
+  return sl_fail (error, SL_ERROR_FORMAT,
+                  "the decoder made a frame that is not of the size it says");
 }
 
 void
@@ -211,11 +207,9 @@ sl_slot_reader_read (SlSlotReader *reader, guint number, int file, GstCaps *caps
     close (file);
   Slot *slot = mapped && number < SL_MAX_SLOTS ? reader->slot[number] : NULL;
   if (slot == NULL || caps == NULL || !gst_video_info_from_caps (&info, caps)
-      || GST_VIDEO_INFO_SIZE (&info) > slot->size) {
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND,
-                 "the process that decodes sent something else than a frame");
-    return NULL;
-  }
+      || GST_VIDEO_INFO_SIZE (&info) > slot->size)
+    return sl_fail_null (error, SL_ERROR_BACKEND,
+                         "the process that decodes sent something else than a frame");
   g_atomic_ref_count_inc (&slot->refs);
   g_atomic_ref_count_inc (&reader->refs);
   return gst_buffer_new_wrapped_full (GST_MEMORY_FLAG_READONLY, slot->bytes, slot->size, 0,

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "tools/predict/server.h"
 #include "tools/predict/wire.h"
 
@@ -142,11 +142,9 @@ sl_spawner_new (GError **error)
     obey (pair[1]);
     _exit (0);
   }
-  if (process < 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "cannot start a process to decode in: %s",
-                 g_strerror (errno));
-    return NULL;
-  }
+  if (process < 0)
+    return sl_fail_null (error, SL_ERROR_BACKEND, "cannot start a process to decode in: %s",
+                         g_strerror (errno));
   close (pair[1]);
   SlSpawner *spawner = g_new0 (SlSpawner, 1);
   spawner->control = pair[0];
@@ -189,9 +187,8 @@ sl_spawner_start (SlSpawner *spawner, int *socket, pid_t *process, GError **erro
   *process = (pid_t) answer.number;
   if (answered && *process > 0 && *socket >= 0)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "cannot start a process to decode in: %s",
-               g_strerror ((int) answer.time));
-  return FALSE;
+  return sl_fail (error, SL_ERROR_BACKEND, "cannot start a process to decode in: %s",
+                  g_strerror ((int) answer.time));
 }
 
 int

@@ -12,7 +12,7 @@
 #include <gst/app/gstappsrc.h>
 #include <gst/video/video.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "pipelines/supervise/bus.h"
 #include "tools/frames.h"
 #include "tools/interrupt.h"
@@ -67,15 +67,14 @@ choose_encoder (SlVideoFile *video, GError **error)
       video->encoder = i;
       return TRUE;
     }
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+  return sl_fail (
+    error, SL_ERROR_UNSUPPORTED,
     "--draw %s: GStreamer has %s; install %s, or draw pictures (.png, .jpg)", video->path,
     has_element ("mp4mux") ? "no encoder for videos in MP4 (x264enc, openh264enc or avenc_mpeg4)"
                            : "no element 'mp4mux'",
     has_element ("mp4mux")
       ? "one (Debian: gstreamer1.0-plugins-ugly, gstreamer1.0-plugins-bad or gstreamer1.0-libav)"
       : "its good plugins (Debian: gstreamer1.0-plugins-good)");
-  return FALSE;
 }
 
 SlVideoFile *
@@ -240,19 +239,15 @@ check (SlVideoFile *video, GstClockTime wait, GError **error)
 {
   if (!sl_bus_take_error (video->pipeline, wait, NULL, error))
     return TRUE;
-  g_prefix_error (error, "--draw %s: ", video->path);
-  return FALSE;
+  return sl_fail_prefix (error, "--draw %s: ", video->path);
 }
 
 static gboolean
 start (SlVideoFile *video, GstSample *frame, gboolean moving, GError **error)
 {
   GstVideoInfo info;
-  if (!gst_video_info_from_caps (&info, gst_sample_get_caps (frame))) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "--draw %s: the result is no video frame",
-                 video->path);
-    return FALSE;
-  }
+  if (!gst_video_info_from_caps (&info, gst_sample_get_caps (frame)))
+    return sl_fail (error, SL_ERROR_FORMAT, "--draw %s: the result is no video frame", video->path);
   const gboolean stated = GST_VIDEO_INFO_FPS_N (&info) > 0 && GST_VIDEO_INFO_FPS_D (&info) > 0;
   video->rate_n = stated ? GST_VIDEO_INFO_FPS_N (&info) : moving ? CAMERA_RATE : PICTURE_RATE;
   video->rate_d = stated ? GST_VIDEO_INFO_FPS_D (&info) : 1;
@@ -323,16 +318,14 @@ sl_video_file_finish (SlVideoFile *video, GError **error)
   if (video->pipeline == NULL)
     return TRUE;
   gst_app_src_end_of_stream (GST_APP_SRC (video->source));
-  if (!sl_bus_wait_for_end (video->pipeline, GST_CLOCK_TIME_NONE, error)) {
-    g_prefix_error (error, "--draw %s: ", video->path);
-    return FALSE;
-  }
+  if (!sl_bus_wait_for_end (video->pipeline, GST_CLOCK_TIME_NONE, error))
+    return sl_fail_prefix (error, "--draw %s: ", video->path);
   gst_element_set_state (video->pipeline, GST_STATE_NULL);
   gst_clear_object (&video->pipeline);
   if (g_rename (video->part, video->path) == 0)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--draw %s: cannot be written: %s", video->path,
-               g_strerror (errno));
+  sl_fail (error, SL_ERROR_OPEN, "--draw %s: cannot be written: %s", video->path,
+           g_strerror (errno));
   g_unlink (video->part);
   return FALSE;
 }

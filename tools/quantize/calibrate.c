@@ -12,7 +12,7 @@
 #include "core/base/half.h"
 #include "core/base/thread_count.h"
 #include "plugins/elements.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "tools/command.h"
 #include "tools/frames.h"
 #include "tools/interrupt.h"
@@ -303,14 +303,14 @@ check_enough (Job *job, const char *name, const GError *reason, GError **error)
     return TRUE;
   }
   if (reason != NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: %s", name, reason->message);
+    sl_fail (error, SL_ERROR_OPEN, "%s: %s", name, reason->message);
   else if (job->learned.looked_at == 0 && !sl_interrupted ())
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-                 "%s: no frame came within %.0f s; check that it is switched on, and sends", name,
-                 60 * job->options->minutes + TIMEOUT);
+    sl_fail (error, SL_ERROR_OPEN,
+             "%s: no frame came within %.0f s; check that it is switched on, and sends", name,
+             60 * job->options->minutes + TIMEOUT);
   else if (!sl_interrupted ())
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_OPEN,
+    sl_fail (
+      error, SL_ERROR_OPEN,
       "%s: %u of the %" G_GUINT64_FORMAT
       " frames looked at are different; expected at least %d: state more --minutes or a higher "
       "--rate, have something move before the camera, or take alike frames with --alike",
@@ -326,8 +326,7 @@ open_remote (Source *source, SlSpawner *spawner, const SlInput *input, GError **
   source->remote = sl_decoder_client_new (spawner, TIMEOUT, "", tell_note);
   if (sl_decoder_client_open (source->remote, input, error))
     return TRUE;
-  g_prefix_error (error, "%s: ", input->name);
-  return FALSE;
+  return sl_fail_prefix (error, "%s: ", input->name);
 }
 
 static gboolean
@@ -446,11 +445,8 @@ read_description (Options *options, GstElement **camera, SlNormalizeSpec *said)
   if (options->description != NULL) {
     sl_run_register_elements ();
     if (!sl_pipeline_watch (options->description, &options->set,
-                            options->camera == NULL ? camera : NULL, &options->model, said,
-                            &error)) {
-      sl_complain ("calibrate", "%s", error->message);
-      return SL_EXIT_FAILED;
-    }
+                            options->camera == NULL ? camera : NULL, &options->model, said, &error))
+      return sl_complain ("calibrate", "%s", error->message);
   }
   if (!check_model (options))
     return SL_EXIT_USAGE;
@@ -466,10 +462,8 @@ run (Options *options)
   SlNormalizeSpec said = { .filter = SL_FILTER_AUTO, .pad_value = -1 };
   sl_interrupt_catch (0);
   g_autoptr (SlSpawner) spawner = sl_spawner_new (&error);
-  if (spawner == NULL) {
-    sl_complain ("calibrate", "%s", error->message);
-    return SL_EXIT_FAILED;
-  }
+  if (spawner == NULL)
+    return sl_complain ("calibrate", "%s", error->message);
   sl_elements_init (NULL, NULL);
   const int status = read_description (options, &camera, &said);
   if (status != SL_EXIT_OK)

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "tools/interrupt.h"
 
 #define MAX_SECONDS 30
@@ -108,8 +108,7 @@ take_complaint (int complaints, GError **error)
   const gssize n = pread (complaints, text, MAX_COMPLAINT, 0);
   text[MAX (n, 0)] = '\0';
   text[strcspn (text, "\n")] = '\0';
-  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s",
-               text[0] != '\0' ? text : "the process that draws failed");
+  sl_fail (error, SL_ERROR_BACKEND, "%s", text[0] != '\0' ? text : "the process that draws failed");
 }
 
 /* Draws into the file @to, with the file @complaints for what is wrong. */
@@ -120,14 +119,12 @@ draw (const char *model, const SlModelSettings *settings, const char *threshold,
   GPid process;
   gboolean late = FALSE, good = FALSE;
   const int file = g_open (complaints, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (file < 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: %s", complaints, g_strerror (errno));
-    return FALSE;
-  }
+  if (file < 0)
+    return sl_fail (error, SL_ERROR_OPEN, "%s: %s", complaints, g_strerror (errno));
   if (start (model, settings, threshold, path, to, file, &process, error)) {
     good = finish (process, &late);
     if (late)
-      g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "not done within %d seconds", MAX_SECONDS);
+      sl_fail (error, SL_ERROR_BACKEND, "not done within %d seconds", MAX_SECONDS);
     else if (!good && !sl_interrupted ())
       take_complaint (file, error);
   }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "tools/options.h"
 
 #define DEFAULT_PERCENT 99.99
@@ -72,17 +72,15 @@ sl_making_check_agreement (const SlMakingOptions *making, const SlQuantizeReport
 {
   if (making->min_agreement == NULL || report->agreement >= making->limit)
     return TRUE;
-  if (isnan (report->agreement)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "--min-agreement: the agreement could not be measured, so %s is not written",
-                 output);
-    return FALSE;
-  }
+  if (isnan (report->agreement))
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "--min-agreement: the agreement could not be measured, so %s is not written",
+                    output);
   /* Nodes are compared with those of the pruned model: the noisiest says nothing of what pruning
    * cost. */
   const gboolean pruned = report->pruned > 0;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
+  return sl_fail (
+    error, SL_ERROR_ARGUMENT,
     "the models agree to %.3f (%s); expected at least %g, so %s is not written; the noisiest node%s is %s '%s' (%.1f dB): %stry "
     "another --method, or more pictures of what the model will see",
     report->agreement, report->measure, making->limit, output, pruned ? " of the pruned model" : "",
@@ -90,7 +88,6 @@ sl_making_check_agreement (const SlMakingOptions *making, const SlQuantizeReport
     pruned
       ? "state a lower share with --prune, whose zeros no layer that stays float brings back, or "
       : "");
-  return FALSE;
 }
 
 static GBytes *

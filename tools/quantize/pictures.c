@@ -7,7 +7,7 @@
 #include "core/graph/tensor.h"
 #include "plugins/video/input.h"
 #include "plugins/video/part.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "tools/command.h"
 #include "tools/interrupt.h"
 #include "tools/predict/decoder_client.h"
@@ -70,12 +70,10 @@ normalize (SlPictures *pictures, GstSample *sample, GError **error)
   const SlNormalizeStatus status = pictures->normalizer == NULL
                                      ? sl_normalizer_new (&pictures->normalizer, &info, &spec)
                                      : sl_normalizer_set (pictures->normalizer, &info, &spec);
-  if (status != SL_NORMALIZE_OK || pictures->tensor == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "cannot be made a tensor: %s",
-                 pictures->tensor != NULL ? sl_normalize_status_text (status)
-                                          : "not enough memory");
-    return FALSE;
-  }
+  if (status != SL_NORMALIZE_OK || pictures->tensor == NULL)
+    return sl_fail (error, SL_ERROR_ARGUMENT, "cannot be made a tensor: %s",
+                    pictures->tensor != NULL ? sl_normalize_status_text (status)
+                                             : "not enough memory");
   if (!sl_video_input_map (&frame, &image, &video, gst_sample_get_buffer (sample), error))
     return FALSE;
   sl_normalizer_run (pictures->normalizer, &image, pictures->tensor);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The pipeline is made as for `sightline run`, and taken apart again: of its slcamera the address
- * alone would not do, which reads back without its password. */
+/* The pipeline is made as for `sightline run`, and its slcamera is taken out. The property uri is
+ * not enough, since it reads back without its password. */
 #include "tools/quantize/pipeline.h"
 
 #include "pipelines/description/build.h"
 #include "plugins/tensor/setting_properties.h"
 #include "plugins/video/part.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 gboolean
 sl_pipeline_is_description (const char *argument)
@@ -21,9 +21,9 @@ find_one (GstElement *pipeline, const char *factory, const char *advice, GError 
   g_autoptr (GPtrArray) found = sl_find_elements (pipeline, factory);
   if (found->len == 1)
     return gst_object_ref (found->pdata[0]);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "the pipeline has %u elements %s; expected one, %s", found->len, factory, advice);
-  return NULL;
+  return sl_fail_null (error, SL_ERROR_ARGUMENT,
+                       "the pipeline has %u elements %s; expected one, %s", found->len, factory,
+                       advice);
 }
 
 static gboolean
@@ -37,9 +37,8 @@ take_model (SlModelOptions *model, GstElement *infer, GError **error)
       sl_setting_set (&table[i], &model->settings, NULL);
   if (model->settings.model != NULL)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "its slinfer has no model; expected one, or MODEL before the description");
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT,
+                  "its slinfer has no model; expected one, or MODEL before the description");
 }
 
 /* What slpredict, (nullable), will tell its slnormalize when it starts. */
@@ -71,9 +70,9 @@ take_part (SlNormalizeSpec *spec, GstElement *normalize, GstElement *predict, GE
     return FALSE;
   if (!objects)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "the model sees objects that another one finds; expected a model that sees frames");
-  return FALSE;
+  return sl_fail (
+    error, SL_ERROR_ARGUMENT,
+    "the model sees objects that another one finds; expected a model that sees frames");
 }
 
 static gboolean

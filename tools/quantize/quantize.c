@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * `sightline quantize`: pictures of a folder through models/quantize/quantize.h: twice to learn,
- * then others to say what it cost.
+ * `sightline quantize`: runs pictures of a folder through models/quantize/quantize.h, two passes
+ * for calibration, then other pictures to measure the loss.
  */
 #include "models/quantize/quantize.h"
 
@@ -11,7 +11,7 @@
 
 #include "core/base/thread_count.h"
 #include "plugins/elements.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "tools/command.h"
 #include "tools/html_page.h"
 #include "tools/interrupt.h"
@@ -175,9 +175,8 @@ quantize (Job *job, GError **error)
       return FALSE;
     if (job->learned->len > 0)
       continue;
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: none of its pictures could be read",
-                 job->options->calibrate);
-    return FALSE;
+    return sl_fail (error, SL_ERROR_OPEN, "%s: none of its pictures could be read",
+                    job->options->calibrate);
   }
   job->file =
     sl_making_file (job->quantizer, &job->options->making, compare_all, job, &job->report, error);
@@ -270,10 +269,8 @@ run (const Options *options)
   g_autoptr (GError) error = NULL;
   sl_interrupt_catch (PATIENCE_MS);
   g_autoptr (SlSpawner) spawner = sl_spawner_new (&error);
-  if (spawner == NULL) {
-    sl_complain ("quantize", "%s", error->message);
-    return SL_EXIT_FAILED;
-  }
+  if (spawner == NULL)
+    return sl_complain ("quantize", "%s", error->message);
   sl_elements_init (NULL, NULL);
   const gboolean good = open_and_quantize (options, spawner, &error);
   if (sl_interrupted ())

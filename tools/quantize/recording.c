@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How long a video is, its decoder may not know: frames are kept at a distance that doubles, and
- * every other one is let go, whenever there are twice as many as wanted.
+ * A decoder may not know the length of its video. Whenever there are twice as many frames as
+ * wanted, every other one is dropped, and the distance between frames to keep doubles.
  */
 #include "tools/quantize/recording.h"
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "tools/command.h"
 #include "tools/interrupt.h"
 #include "tools/progress.h"
@@ -112,9 +112,9 @@ next_frame (const Recording *r, SlDecoderClient *source, GError **error)
     r->camera ? g_get_monotonic_time () + MAX_SILENCE * (gint64) G_USEC_PER_SEC : G_MAXINT64;
   GstSample *sample = sl_decoder_client_until (source, deadline, error);
   if (sample == NULL && *error == NULL && !sl_interrupted () && g_get_monotonic_time () >= deadline)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-                 "no frame came for %d s, after %u of %u; check that it is switched on, and sends",
-                 MAX_SILENCE, r->frames->len, r->wanted);
+    sl_fail (error, SL_ERROR_OPEN,
+             "no frame came for %d s, after %u of %u; check that it is switched on, and sends",
+             MAX_SILENCE, r->frames->len, r->wanted);
   return sample;
 }
 
@@ -172,10 +172,8 @@ sl_recording_new (SlSpawner *spawner, const SlInput *input, guint n, GError **er
   sl_decoder_client_close (source);
   if (sl_interrupted ())
     return NULL;
-  if (reason != NULL || frames->len == 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: %s", input->name,
-                 reason != NULL ? reason->message : "has no frame in it");
-    return NULL;
-  }
+  if (reason != NULL || frames->len == 0)
+    return sl_fail_null (error, SL_ERROR_OPEN, "%s: %s", input->name,
+                         reason != NULL ? reason->message : "has no frame in it");
   return spread (frames, n);
 }

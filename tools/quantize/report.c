@@ -102,8 +102,7 @@ sl_quantize_print_json (const SlQuantizeReport *report, const SlLearned *learned
   for (guint i = 0; i < report->n_worst; i++) {
     g_string_append (out, i > 0 ? ",{\"operator\":" : "{\"operator\":");
     sl_json_append_string (out, report->worst[i].op);
-    g_string_append (out, ",\"name\":");
-    sl_json_append_string (out, report->worst[i].name);
+    sl_json_append_text (out, "name", report->worst[i].name);
     append_number (out, "snr_db", report->worst[i].snr);
     g_string_append_c (out, '}');
   }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Counting what gives way. A queue does not tell of it: frames that came, less those that left and
- * those that are in it. The three are read while frames flow, so that a frame on its way between
- * two of them may seem dropped; a loss counts once two readings saw it. An appsrc tells each time
- * that it is full.
+ * Counts dropped frames. A leaky queue does not report them: they are the frames that came, minus
+ * those that left, minus those inside. The three counts are read while frames flow, so a frame in
+ * between may seem dropped; a drop counts only after two readings have it. An appsrc reports each
+ * time that it is full.
  */
 #include "tools/run/drops.h"
 
@@ -115,11 +115,10 @@ flush (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   Queue *queue = data;
   if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) != GST_EVENT_FLUSH_STOP)
     return GST_PAD_PROBE_OK;
-  g_mutex_lock (&queue->drops->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&queue->drops->lock);
   read_queue (queue);
   queue->flushed = atomic_load (&queue->in) - atomic_load (&queue->out) - queue->told;
   queue->seen = queue->told;
-  g_mutex_unlock (&queue->drops->lock);
   return GST_PAD_PROBE_OK;
 }
 
@@ -182,11 +181,10 @@ sl_drops_take_message (SlDrops *drops, GstMessage *message)
   if (dropped == G_MAXUINT64 || (format != GST_FORMAT_BUFFERS && format != GST_FORMAT_DEFAULT))
     return;
   char *path = gst_object_get_path_string (GST_MESSAGE_SRC (message));
-  g_mutex_lock (&drops->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&drops->lock);
   const guint64 *before = g_hash_table_lookup (drops->late, path);
   drops->n_late += before != NULL && *before <= dropped ? dropped - *before : dropped;
   g_hash_table_replace (drops->late, path, g_memdup2 (&dropped, sizeof dropped));
-  g_mutex_unlock (&drops->lock);
 }
 
 void
@@ -194,12 +192,11 @@ sl_drops_read (SlDrops *drops, guint64 counts[SL_N_DROPS])
 {
   for (guint i = 0; i < SL_N_DROPS; i++)
     counts[i] = atomic_load (&drops->full[i]);
-  g_mutex_lock (&drops->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&drops->lock);
   counts[SL_DROP_LATE] += drops->n_late;
   for (guint i = 0; i < drops->queues->len; i++) {
     Queue *queue = drops->queues->pdata[i];
     read_queue (queue);
     counts[SL_DROP_QUEUE] += queue->told;
   }
-  g_mutex_unlock (&drops->lock);
 }

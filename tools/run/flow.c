@@ -63,13 +63,12 @@ keep_latency (SlFlow *flow, GstBuffer *buffer)
   if (meta == NULL || meta->decoded == 0 || !sl_frame_meta_latency (meta, meta->decoded, &latency)
       || latency.preprocess < 0 || latency.inference < 0)
     return;
-  g_mutex_lock (&flow->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&flow->lock);
   keep_time (flow, SL_STAGE_PREPROCESS, latency.preprocess);
   keep_time (flow, SL_STAGE_INFERENCE, latency.inference);
   keep_time (flow, SL_STAGE_DECODE, latency.decode);
   keep_time (flow, SL_STAGE_AGE, latency.age);
   flow->n++;
-  g_mutex_unlock (&flow->lock);
 }
 
 static void
@@ -314,9 +313,8 @@ sl_flow_latency (SlFlow *flow, SlStage stage, gint64 *p50, gint64 *p95)
 void
 sl_flow_add_histogram (SlFlow *flow, SlStage stage, SlHistogram *histogram)
 {
-  g_mutex_lock (&flow->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&flow->lock);
   for (guint i = 0; i <= SL_FLOW_BUCKETS; i++)
     histogram->counts[i] += flow->histograms[stage].counts[i];
   histogram->sum += flow->histograms[stage].sum;
-  g_mutex_unlock (&flow->lock);
 }

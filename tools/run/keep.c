@@ -10,7 +10,7 @@
 
 #include "core/base/printable.h"
 #include "pipelines/description/build.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "tools/run/log.h"
 
 #define VERSION 1
@@ -224,8 +224,8 @@ sl_keep_check (const char *folder, GError **error)
     g_unlink (probe);
   }
   if (why != NULL)
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_OPEN,
+    sl_fail (
+      error, SL_ERROR_OPEN,
       "state %s: %s; expected a folder that this user can write to: make it, or name another one, or counts do not go on",
       folder, why);
   return why == NULL;

@@ -91,8 +91,7 @@ json_line (SlLogLevel level, const char *pipeline, const char *event, const char
                           "{\"time\":\"%s\",\"level\":\"%s\",\"event\":\"%s\",\"pipeline\":", time,
                           levels[level].name, event);
   sl_json_append_string (line, pipeline);
-  g_string_append (line, ",\"message\":");
-  sl_json_append_string (line, message);
+  sl_json_append_text (line, "message", message);
   g_string_append (line, "}\n");
   return g_string_free (line, FALSE);
 }

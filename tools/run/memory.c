@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* glibc's knobs; other C libraries have neither the habit nor the knobs. */
+/* Settings of glibc's allocator; other C libraries do not need them. */
 #include "tools/run/memory.h"
 
 #ifdef __GLIBC__

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A row for each file of each slinfer. Setting the property model, to what it is, is what makes the
- * element load beside. */
+/* A row for each file of each slinfer. Setting the property model makes the element load the model
+ * again in the background, also if the value is the same. */
 #include "tools/run/model_files.h"
 
 #include <string.h>

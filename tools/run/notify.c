@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "tools/run/log.h"
 
 /* Bytes that wait for a service manager that does not read. */
@@ -23,7 +23,7 @@ fail (const char *path, int number, GError **error)
     g_set_error (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK,
                  "NOTIFY_SOCKET=%s: the service manager does not read", path);
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "NOTIFY_SOCKET=%s: %s", path, g_strerror (number));
+    sl_fail (error, SL_ERROR_OPEN, "NOTIFY_SOCKET=%s: %s", path, g_strerror (number));
   return FALSE;
 }
 

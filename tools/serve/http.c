@@ -18,10 +18,8 @@ struct _SlServeHttp
 static SlServeReport *
 get_report (SlServeHttp *http)
 {
-  g_mutex_lock (&http->lock);
-  SlServeReport *report = sl_serve_report_ref (http->report);
-  g_mutex_unlock (&http->lock);
-  return report;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&http->lock);
+  return sl_serve_report_ref (http->report);
 }
 
 static void

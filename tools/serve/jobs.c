@@ -9,7 +9,7 @@
 
 #include "core/runtime/session.h"
 #include "models/batch.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "tools/run/log.h"
 
 /* Of --batch auto. */
@@ -70,11 +70,9 @@ open_batch (Bench *bench, SlServedModel *served, guint batch, gboolean by_number
                 first ? "" : "one of the jobs: ", reason->message);
     return TRUE;
   }
-  if (bench->batch == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s: --batch %u: %s", served->name, batch,
-                 reason->message);
-    return FALSE;
-  }
+  if (bench->batch == NULL)
+    return sl_fail (error, SL_ERROR_UNSUPPORTED, "%s: --batch %u: %s", served->name, batch,
+                    reason->message);
   bench->most = sl_batch_session_size (bench->batch);
   const gdouble gain = sl_batch_session_times (bench->batch, &batch_ms, &single_ms);
   if (first)
@@ -98,11 +96,9 @@ open_bench (Bench *bench, SlServedModel *served, const SlServeSettings *settings
   for (guint k = 0; k < bench->most; k++)
     for (guint o = 0; o < served->contract->n_outputs; o++)
       if ((bench->outputs[k][o] = sl_tensor_buffer_new (served->contract->outputs[o].bytes))
-          == NULL) {
-        g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                     "%s: there is no memory for the model's outputs", served->name);
-        return FALSE;
-      }
+          == NULL)
+        return sl_fail (error, SL_ERROR_LIMIT, "%s: there is no memory for the model's outputs",
+                        served->name);
   return TRUE;
 }
 
@@ -198,13 +194,12 @@ answer_work (SlServeWorker *worker, SlWork *work, void *const *outputs, const ch
   SlServeFigures *figures = &work->served->figures;
   const gboolean done = answer_one (worker, work, outputs, refusal, start, end);
   const gint64 now = g_get_monotonic_time ();
-  g_mutex_lock (&worker->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&worker->lock);
   if (done)
     sl_serve_figures_answered (figures, work->arrived, start, end, now);
   else
     figures->refused++;
   worker->progress = now;
-  g_mutex_unlock (&worker->lock);
 }
 
 /* Computes one request alone, unless its client no longer waits for it. */
@@ -240,11 +235,10 @@ compute (Job *job, SlWork *const *works, guint n)
       answer_work (worker, works[k], bench->outputs[k], NULL, start, end);
     else
       compute_one (worker, bench, works[k]);
-  g_mutex_lock (&worker->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&worker->lock);
   worker->computed_us += g_get_monotonic_time () - start;
   works[0]->served->figures.batches += whole;
   works[0]->served->figures.batched += whole ? n : 0;
-  g_mutex_unlock (&worker->lock);
 }
 
 /* Under the lock: (transfer full): the link's request, which waits no more. */

@@ -7,8 +7,7 @@
 static int
 serve_run (int argc, char **argv)
 {
-  sl_complain ("serve", "this build has no MQTT: install libmosquitto-dev and build again");
-  return SL_EXIT_FAILED;
+  return sl_complain ("serve", "this build has no MQTT: install libmosquitto-dev and build again");
 }
 
 const SlCommand sl_command_serve = {

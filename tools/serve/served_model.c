@@ -6,7 +6,7 @@
 #include "core/base/printable.h"
 #include "models/state.h"
 #include "pipelines/remote/topics.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* "ssd=models/a.tflite" -> "ssd" and "models/a.tflite"; a path alone gives the file's name without
  * its extension. */
@@ -95,10 +95,8 @@ copy_inputs (SlWork *work, const SlRemoteRequest *request, GError **error)
   const SlContract *contract = work->served->contract;
   for (guint i = 0; i < contract->n_inputs; i++) {
     work->inputs[i] = sl_tensor_buffer_new (contract->inputs[i].bytes);
-    if (work->inputs[i] == NULL) {
-      g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "request: there is no memory for its tensors");
-      return FALSE;
-    }
+    if (work->inputs[i] == NULL)
+      return sl_fail (error, SL_ERROR_LIMIT, "request: there is no memory for its tensors");
     if (!sl_remote_tensor_read (&request->inputs, &contract->inputs[i], i, work->inputs[i],
                                 "request", error))
       return FALSE;
@@ -113,17 +111,15 @@ sl_work_new (SlServedModel *served, const SlBrokerMessage *message, GError **err
   if (!sl_remote_may_answer (served->prefix, served->name, message->topic, message->response)) {
     g_autofree char *shown =
       sl_printable (message->response != NULL ? message->response : "none", SL_PRINTABLE_NAME);
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "request: expected a response topic below %s/%s/answers%s/, got %s",
-                 served->prefix, served->name, strrchr (message->topic, '/'), shown);
-    return NULL;
+    return sl_fail_null (error, SL_ERROR_FORMAT,
+                         "request: expected a response topic below %s/%s/answers%s/, got %s",
+                         served->prefix, served->name, strrchr (message->topic, '/'), shown);
   }
-  if (message->correlation_size == 0 || message->correlation_size > SL_REMOTE_CORRELATION) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "request: expected 1 to %d bytes of correlation data, got %" G_GSIZE_FORMAT,
-                 SL_REMOTE_CORRELATION, message->correlation_size);
-    return NULL;
-  }
+  if (message->correlation_size == 0 || message->correlation_size > SL_REMOTE_CORRELATION)
+    return sl_fail_null (
+      error, SL_ERROR_FORMAT,
+      "request: expected 1 to %d bytes of correlation data, got %" G_GSIZE_FORMAT,
+      SL_REMOTE_CORRELATION, message->correlation_size);
   if (!sl_remote_request_read (message->data, message->size, served->contract, served->hash,
                                &request, error))
     return NULL;

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "core/base/json.h"
-#include "core/base/printable.h"
 #include "config.h"
 #include "pipelines/remote/topics.h"
 #include "sightline/error.h"
@@ -332,9 +331,8 @@ on_confirmed (gpointer user, gint id, SlBrokerSent sent, const char *reason)
         reason));
   else if (sent == SL_SENT_REFUSED)
     sl_serve_complain_some (self, self->name, reason);
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   g_cond_broadcast (&self->changed);
-  g_mutex_unlock (&self->lock);
 }
 
 static guint
@@ -415,28 +413,23 @@ sl_serve_worker_new (const SlServeSettings *settings, GPtrArray *models, GError 
     sl_serve_worker_free (self);
     return NULL;
   }
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   self->broker = connection;
-  g_mutex_unlock (&self->lock);
   return self;
 }
 
 SlServeState
 sl_serve_worker_state (SlServeWorker *self)
 {
-  g_mutex_lock (&self->lock);
-  const SlServeState state = self->connected ? self->state : SL_SERVE_AWAY;
-  g_mutex_unlock (&self->lock);
-  return state;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
+  return self->connected ? self->state : SL_SERVE_AWAY;
 }
 
 const char *
 sl_serve_worker_failed (SlServeWorker *self)
 {
-  g_mutex_lock (&self->lock);
-  const char *failed = self->failed;
-  g_mutex_unlock (&self->lock);
-  return failed;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
+  return self->failed;
 }
 
 /* Waits until @done of the state, a connection is lost, or it is too late. Under the lock. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Activations that are no limits: logistic, SiLU, hard swish, GELU, Mish and the hyperbolic
- * tangent. Most come from one exponential.
+ * Activations other than clamps: logistic, SiLU, hard swish, GELU, Mish and the hyperbolic
+ * tangent. Most are computed with one exponential.
  */
 #include "core/backends/float/decay.h"
 

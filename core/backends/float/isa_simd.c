@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Element by element, vectors times matrices, and the row of each instruction set. */
+/* Elementwise operators, products of vectors and matrices, and the row of each instruction set. */
 #include "core/backends/float/simd.h"
 
 /* Sums at a time, enough of them to hide the latency of a multiply-add. */

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <xnnpack.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "core/ops/ops.h"
 
 #if defined(__aarch64__) || defined(__arm__)
@@ -581,9 +581,7 @@ sl_xnn_init (GError **error)
   const char *otherwise =
     status == xnn_status_out_of_memory ? "it has no memory" : status_text (status);
   g_autofree char *problem = sl_xnn_start_problem ("", ON_ARM, otherwise);
-  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "XNNPACK cannot run on this machine: %s",
-               problem);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_BACKEND, "XNNPACK cannot run on this machine: %s", problem);
 }
 
 static enum xnn_status
@@ -704,9 +702,9 @@ sl_xnn_runtime_new (const SlHost *host, const SlStep *step, SlXnnThreads threads
     status = (enum xnn_status) sl_xnn_make_runtime (host, builder.subgraph, threads, &handle);
   if (status != xnn_status_success) {
     const SlNode *first = sl_graph_node (host->graph, g_array_index (step->nodes, guint, 0));
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND,
-                 "XNNPACK refused %u nodes from node %u %s '%s' on: %s", step->nodes->len,
-                 first->index, sl_op_name (first->op), first->name, status_text (status));
+    sl_fail (error, SL_ERROR_BACKEND, "XNNPACK refused %u nodes from node %u %s '%s' on: %s",
+             step->nodes->len, first->index, sl_op_name (first->op), first->name,
+             status_text (status));
     builder_clear (&builder);
     return NULL;
   }

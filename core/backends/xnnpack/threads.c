@@ -3,7 +3,7 @@
  * core/base/thread_pool.h. */
 #include <pthreadpool.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "core/backends/xnnpack/xnn.h"
 
 SlXnnThreads
@@ -13,8 +13,8 @@ sl_xnn_threads_new (guint threads, GError **error)
     return NULL;
   SlXnnThreads pool = pthreadpool_create (threads);
   if (pool == NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND,
-                 "cannot start %u threads, for want of memory or by a limit on threads", threads);
+    sl_fail (error, SL_ERROR_BACKEND,
+             "cannot start %u threads, for want of memory or by a limit on threads", threads);
   return pool;
 }
 

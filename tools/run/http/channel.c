@@ -7,8 +7,46 @@
  */
 #include "tools/run/http/channel.h"
 
-#include "tools/run/http/picture.h"
+#include <gst/video/video.h>
+
+#include "plugins/meta/map/relations.h"
+#include "plugins/meta/mask_meta.h"
+#include "plugins/meta/predictions.h"
+#include "plugins/record/picture.h"
+#include "predict/predictions_private.h"
+#include "tools/run/http/feed.h"
 #include "tools/run/http/stream.h"
+
+static gboolean
+is_no_prediction (GstBuffer *buffer, GstMeta **meta, gpointer data)
+{
+  const GType api = (*meta)->info->api;
+  if (api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE || api == sl_mask_meta_api_get_type ()
+      || sl_meta_api_is_relations (api))
+    *meta = NULL;
+  return TRUE;
+}
+
+/* (transfer full): the frame's memory with its predictions, and no others: those on the frame may
+ * be only a part of them. */
+static GstBuffer *
+with_predictions (const SlFeedFrame *frame)
+{
+  GstBuffer *buffer = gst_buffer_copy (frame->buffer);
+  if (frame->predictions == NULL)
+    return buffer;
+  gst_buffer_foreach_meta (buffer, is_no_prediction, NULL);
+  sl_buffer_add_prediction (buffer, sl_predictions_view (frame->predictions), NULL);
+  return buffer;
+}
+
+/* (transfer full): as sl_picture_maker_make() does, with the predictions of @frame. */
+static GBytes *
+draw_picture (SlPictureMaker *maker, const SlFeedFrame *frame, GError **error)
+{
+  g_autoptr (GstBuffer) marked = with_predictions (frame);
+  return sl_picture_maker_make (maker, marked, frame->caps, error);
+}
 
 #define BOUNDARY "frame"
 #define HEAD(type)                                                                          \
@@ -258,7 +296,7 @@ make_picture (SlChannel *channel, const SlFeedFrame *frame, gint64 now)
   g_autoptr (GError) error = NULL;
   if (channel->maker == NULL)
     channel->maker = sl_picture_maker_new (channel->settings->width, &error);
-  GBytes *jpeg = channel->maker != NULL ? sl_picture_make (channel->maker, frame, &error) : NULL;
+  GBytes *jpeg = channel->maker != NULL ? draw_picture (channel->maker, frame, &error) : NULL;
   if (jpeg != NULL)
     keep_picture (channel, jpeg);
   else

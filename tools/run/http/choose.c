@@ -2,9 +2,7 @@
 /* Settings of the server, put together and checked. */
 #include "tools/run/http/choose.h"
 
-#include <string.h>
-
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 /* One program has one address: descriptions that state two contradict each other. @chosen: (out):
  * the first that has [http]. */
@@ -19,15 +17,13 @@ choose_description (const GPtrArray *descriptions, gboolean by_option, const SlD
       continue;
     if ((*chosen)->http.file == NULL)
       *chosen = description;
-    if (!by_option && g_strcmp0 (description->http.listen, (*chosen)->http.listen) != 0) {
-      g_set_error (
-        error, SL_ERROR, SL_ERROR_ARGUMENT,
+    if (!by_option && g_strcmp0 (description->http.listen, (*chosen)->http.listen) != 0)
+      return sl_fail (
+        error, SL_ERROR_ARGUMENT,
         "%s:%u: [http] listen is %s, %s has %s: expected one address for all that run together; state it with --http",
         description->http.file, description->http.line,
         description->http.listen != NULL ? description->http.listen : "not stated",
         (*chosen)->http.file, (*chosen)->http.listen != NULL ? (*chosen)->http.listen : "none");
-      return FALSE;
-    }
   }
   return TRUE;
 }
@@ -61,6 +57,5 @@ sl_http_check (const SlDescription *description, GError **error)
   if (settings.listen == NULL
       || (address != NULL && sl_http_check_reach (&settings, address, error)))
     return TRUE;
-  g_prefix_error (error, "%s %s: ", origin, settings.listen);
-  return FALSE;
+  return sl_fail_prefix (error, "%s %s: ", origin, settings.listen);
 }

@@ -252,20 +252,18 @@ SlPredictions *
 sl_feed_newest (SlFeed *feed, guint stall, guint64 *serial)
 {
   const gint64 oldest = g_get_monotonic_time () - (gint64) stall * 1000;
-  g_mutex_lock (&feed->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&feed->lock);
   SlPredictions *newest =
     feed->newest != NULL && feed->since >= oldest ? sl_predictions_ref (feed->newest) : NULL;
   *serial = feed->serial;
-  g_mutex_unlock (&feed->lock);
   return newest;
 }
 
 gboolean
 sl_feed_take_frame (SlFeed *feed, SlFeedFrame *frame)
 {
-  g_mutex_lock (&feed->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&feed->lock);
   *frame = feed->ready;
   memset (&feed->ready, 0, sizeof feed->ready);
-  g_mutex_unlock (&feed->lock);
   return frame->buffer != NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the supervisor holds of the server: a channel for each worker, in the workers' order, and a
+/* The supervisor's side of the server: a channel for each worker, in the workers' order, and a
  * report twice a second. */
 #include "tools/run/http/http.h"
 

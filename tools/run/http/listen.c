@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Options, and who reaches an address. */
+/* Options of the server, and whether other machines can reach an address. */
 #include "tools/run/http/listen.h"
 
 #include <string.h>
 
-#include "sightline/error.h"
+#include "core/base/fail.h"
 
 void
 sl_http_options_clear (SlHttpOptions *options)
@@ -22,8 +22,7 @@ fail (GError **error, const char *format, ...)
   va_start (args, format);
   g_autofree char *message = g_strdup_vprintf (format, args);
   va_end (args);
-  g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT, message);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT, "%s", message);
 }
 
 static void

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Messages are kept as the JSON that is asked for. */
+/* Messages are stored as the JSON that the server answers with. */
 #include "tools/run/http/messages.h"
 
 #include "core/base/json.h"
@@ -38,14 +38,12 @@ sl_messages_add (SlMessages *messages, SlLogLevel level, const char *pipeline, c
                           "{\"time\":\"%s\",\"level\":\"%s\",\"event\":\"%s\",\"pipeline\":", time,
                           sl_run_log_level_name (level), event);
   sl_json_append_string (line, pipeline);
-  g_string_append (line, ",\"message\":");
-  sl_json_append_string (line, message);
+  sl_json_append_text (line, "message", message);
   g_string_append_c (line, '}');
-  g_mutex_lock (&messages->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&messages->lock);
   g_queue_push_tail (&messages->lines, g_string_free (line, FALSE));
   if (messages->lines.length > SL_MESSAGES_MOST)
     g_free (g_queue_pop_head (&messages->lines));
-  g_mutex_unlock (&messages->lock);
 }
 
 void

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* `sightline run --http` of a build without libsoup: there is never a server. */
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "tools/run/http/http.h"
 
 SlRunHttp *
 sl_run_http_new (const SlHttpSettings *settings, const char *origin, GPtrArray *workers,
                  GError **error)
 {
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+  return sl_fail_null (
+    error, SL_ERROR_UNSUPPORTED,
     "%s: this build serves no HTTP: expected libsoup 3 when it was made (Debian: libsoup-3.0-dev, meson option http)",
     origin);
-  return NULL;
 }
 
 void

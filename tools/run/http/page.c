@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The page lies in the program. */
+/* The page is built into the program. */
 #include "tools/run/http/page.h"
 
 #include <gio/gio.h>

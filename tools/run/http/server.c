@@ -11,7 +11,7 @@
 
 #include "core/base/secretfile.h"
 #include "core/base/printable.h"
-#include "sightline/error.h"
+#include "core/base/fail.h"
 #include "tools/run/http/auth.h"
 #include "tools/run/http/listen.h"
 #include "tools/run/http/auth_throttle.h"
@@ -196,10 +196,8 @@ read_password (SlHttpServer *server, gboolean local, char **warning, GError **er
   g_autoptr (GError) reason = NULL;
   if (server->settings->password_file != NULL) {
     password = sl_secret_file_read (server->settings->password_file, warning, &reason);
-    if (password == NULL) {
-      g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "password file: %s", reason->message);
-      return FALSE;
-    }
+    if (password == NULL)
+      return sl_fail (error, SL_ERROR_OPEN, "password file: %s", reason->message);
   }
   server->auth = sl_auth_new (password, local);
   return TRUE;
@@ -215,12 +213,12 @@ read_certificate (SlHttpServer *server, GError **error)
   server->certificate =
     g_tls_certificate_new_from_files (settings->certificate, settings->private_key, &reason);
   if (server->certificate == NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-                 "certificate %s with the private key %s: %s; expected PEM files%s",
-                 settings->certificate, settings->private_key, reason->message,
-                 g_tls_backend_supports_tls (g_tls_backend_get_default ())
-                   ? ""
-                   : ", and GIO's TLS (Debian: glib-networking)");
+    sl_fail (error, SL_ERROR_OPEN,
+             "certificate %s with the private key %s: %s; expected PEM files%s",
+             settings->certificate, settings->private_key, reason->message,
+             g_tls_backend_supports_tls (g_tls_backend_get_default ())
+               ? ""
+               : ", and GIO's TLS (Debian: glib-networking)");
   return server->certificate != NULL;
 }
 
@@ -233,12 +231,11 @@ listen_at (SlHttpServer *server, GSocketAddress *address, GError **error)
   server->listener = g_socket_listener_new ();
   g_socket_listener_set_backlog (server->listener, BACKLOG);
   if (!g_socket_listener_add_address (server->listener, address, G_SOCKET_TYPE_STREAM,
-                                      G_SOCKET_PROTOCOL_TCP, NULL, &bound, &reason)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
-                 "%s; expected an address of this machine and a port that nothing else listens at",
-                 reason->message);
-    return FALSE;
-  }
+                                      G_SOCKET_PROTOCOL_TCP, NULL, &bound, &reason))
+    return sl_fail (
+      error, SL_ERROR_OPEN,
+      "%s; expected an address of this machine and a port that nothing else listens at",
+      reason->message);
   GInetAddress *host = g_inet_socket_address_get_address (G_INET_SOCKET_ADDRESS (bound));
   g_autofree char *text = g_inet_address_to_string (host);
   const gboolean six = g_inet_address_get_family (host) == G_SOCKET_FAMILY_IPV6;

@@ -22,10 +22,8 @@ struct _SlRunSite
 static SlReport *
 get_report (SlRunSite *site)
 {
-  g_mutex_lock (&site->lock);
-  SlReport *report = sl_report_ref (site->report);
-  g_mutex_unlock (&site->lock);
-  return report;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&site->lock);
+  return sl_report_ref (site->report);
 }
 
 static void
