@@ -449,21 +449,40 @@ check_ranges (Solver *solver)
   return pt_reader_done (solver->program, &reader);
 }
 
-/* "s0,3,32*h,32*w", or with the sizes of the export, and 1 for an open first one. */
+/* Whether the program was exported for a value of 1 of @symbol. */
+static gboolean
+may_be_one (const Solver *solver, const char *symbol)
+{
+  SlJsonReader reader;
+  gint64 low = G_MININT64, high = G_MAXINT64;
+  if (solver->program->ranges.text == NULL)
+    return TRUE;
+  pt_reader_init (&reader, solver->program->ranges);
+  sl_json_reader_enter (&reader, SL_JSON_OBJECT);
+  while (sl_json_reader_next (&reader))
+    if (strcmp (reader.key->str, symbol) == 0)
+      read_range (&reader, &low, &high);
+    else
+      sl_json_reader_skip (&reader);
+  return pt_reader_done (solver->program, &reader) && low <= 1 && high >= 1;
+}
+
+/* "s0,3,32*h,32*w", or with numbers: those that are known, and else the sizes of the export. */
 static char *
-describe_shape (const PtInput *input, gboolean hints)
+describe_shape (const Solver *solver, const PtInput *input, gboolean hints)
 {
   g_autoptr (GString) text = g_string_new (NULL);
   for (guint i = 0; i < input->shape.rank; i++) {
     g_autofree char *open = input->open[i] != NULL ? describe (input->open[i]) : NULL;
+    const Linear l = open != NULL ? evaluate (solver->symbols, input->open[i]) : bad;
+    const gint64 size = open == NULL                    ? input->shape.dims[i]
+                        : l.good && l.symbol[0] == '\0' ? l.constant
+                                                        : MAX (input->hints[i], 1);
     g_string_append (text, i > 0 ? "," : "");
     if (open != NULL && !hints)
       g_string_append (text, open);
     else
-      g_string_append_printf (text, "%" G_GINT64_FORMAT,
-                              open == NULL ? input->shape.dims[i]
-                              : i == 0     ? 1
-                                           : MAX (input->hints[i], 1));
+      g_string_append_printf (text, "%" G_GINT64_FORMAT, size);
   }
   return g_string_free (g_steal_pointer (&text), FALSE);
 }
@@ -513,7 +532,7 @@ ask (Solver *solver, const PtInput *inputs, guint n, const PtInput *input)
   g_autofree char *open = pt_describe_open (solver->program, inputs, n);
   g_autoptr (GString) all = g_string_new (NULL);
   for (guint i = 0; i < n; i++) {
-    g_autofree char *shape = describe_shape (&inputs[i], TRUE);
+    g_autofree char *shape = describe_shape (solver, &inputs[i], TRUE);
     g_string_append_printf (all, "%s%s", i > 0 ? ";" : "", shape);
   }
   return ts_fail (
@@ -541,7 +560,8 @@ pt_settle_sizes (PtProgram *program, PtInput *inputs, guint n, const TsShape *st
   for (guint k = 0; k < n; k++)
     if (inputs[k].shape.rank > 1 && inputs[k].open[0] != NULL) {
       const Linear l = evaluate (symbols, inputs[k].open[0]);
-      if (l.good && l.symbol[0] != '\0' && l.factor == 1 && l.constant == 0)
+      if (l.good && l.symbol[0] != '\0' && l.factor == 1 && l.constant == 0
+          && may_be_one (&solver, l.symbol))
         set_symbol (&solver, l.symbol, 1);
     }
   for (guint k = 0; k < n; k++)
