@@ -229,7 +229,7 @@ check_state (Run *run)
   for (guint i = 0; i < run->workers->len; i++) {
     const char *folder = sl_worker_state_folder (run->workers->pdata[i]);
     g_autoptr (GError) error = NULL;
-    if (folder == NULL || sl_keep_check (folder, &error))
+    if (folder == NULL || sl_keep_check (folder, TRUE, &error))
       continue;
     complain ("bad-state", error->message);
     return FALSE;
