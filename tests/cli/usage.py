@@ -241,6 +241,12 @@ def test_labels():
                            (2, "2 names for the 3 classes of", "expected one a class: add the name that is missing"),
                            (5, "5 names for the 3 classes of", "expected one a class: is it another model's?")):
         run("predict", "--model", m, "--labels", write("long.txt", b"x\n" * names), picture).expect(1, count, advice)
+    nameless = " of these are classes without a name ('???', an empty line, or a number that is skipped): "
+    alone = "this model has as many classes as there are names; give a file with the names alone, one a line"
+    for text, count, advice in ((b"red\n???\ngreen\n\nblue\n", "5 names", "2" + nameless + alone), (b"???\nred\n???\ngreen\nblue\n", "5 names", "2" + nameless + alone),
+                                (b"1 red\n3 green\n4 blue\n", "5 names", "2" + nameless + alone), (b"a\n???\nb\nc\nd\n", "5 names", "1" + nameless + "is it another model's?"),
+                                (b"a\n???\nb\nc\n", "4 names", "1" + nameless + alone)):
+        run("predict", "--model", m, "--labels", write("gaps.txt", text), picture).expect(1, count + " for the 3 classes of", "expected one a class: " + advice)
     for name, text in (("crlf.txt", b"rot\r\ngruen\r\nblau\r\n"), ("numbered.txt", b"0  rot\n1  gruen\n2 blau\n"), ("bom.txt", b"\xef\xbb\xbfrot\na\nb"), ("map.pbtxt", b"item { id: 1 name: 'rot' }\nitem { id: 2 name: 'a' }\nitem { id: 3 name: 'b' }"),
                        ("data.yaml", b"nc: 3\nnames:\n  0: rot\n  1: a\n  2: b\n"), ("table.csv", b"name,id\nb,2\nrot,0\na,1\n"),
                        ("map.json", b'{"id2label": {"0": "rot", "1": "a", "2": "b"}}')):
