@@ -301,6 +301,19 @@ def test_odd_names():
     assert int(svg[1]) < 600 and int(svg[2]) < 400 and "\u2026" in svg[0], svg[0][:200]
 
 
+def test_captions():
+    """Pictures of one name in two folders are told apart; what is outside of the data set has its whole path."""
+    network = model("brightest_channel.tflite")
+    for name in ("twins/red/a.png", "twins/green/a.png", "elsewhere/a.png"):
+        png(put(name, b""), 8, 8, (10, 10, 200))
+    listed = put("twins/list.txt", "red/a.png red\ngreen/./a.png green\n../elsewhere/a.png red\n%s green\n" % work("elsewhere/a.png"))
+    for dataset, captions in ((work("twins"), ["red/a.png", "green/a.png"]), (work("twins") + "/", ["red/a.png", "green/a.png"]),
+                              (listed, ["red/a.png", "green/./a.png", "../elsewhere/a.png", work("elsewhere/a.png")])):
+        evaluate(network, "-d", dataset)
+        got = re.findall(r"<figcaption>(.*?)<br>", read(work("page.html")))
+        assert sorted(got) == sorted(captions), (dataset, got)
+
+
 def test_all_right():
     """One class, wholly right."""
     png(put("one/a.png", b""), 8, 8, (200, 10, 10))
