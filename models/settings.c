@@ -14,7 +14,10 @@
 
 #include "core/external/external.h"
 #include "core/graph/graph.h"
+#include "models/fixed_inputs.h"
 #include "models/formats.h"
+#include "models/setting_texts.h"
+#include "models/state.h"
 #include "sightline/error.h"
 
 #define AT(member) G_STRUCT_OFFSET (SlModelSettings, member)
@@ -64,6 +67,7 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_CONTRACT,
     .doors = EVERYWHERE,
     .offset = AT (mean),
+    .check = sl_mean_check,
     .help =
       "Overrides the model: real input = (byte - mean) / std, byte in 0..255; one number or one a channel, such as mean=127.5 or "
       "mean=123.7,116.3,103.5",
@@ -75,6 +79,7 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_CONTRACT,
     .doors = EVERYWHERE,
     .offset = AT (std),
+    .check = sl_std_check,
     .help =
       "Overrides the model: real input = (byte - mean) / std; one number above 0 or one a channel, such as std=127.5",
     .option_help = "Divisor of the input, above 0: value = (byte - mean) / std",
@@ -118,6 +123,7 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_CONTRACT,
     .doors = EVERYWHERE,
     .offset = AT (crop_share),
+    .check = sl_crop_share_check,
     .help =
       "Overrides the model, with fit=crop or fit=stretch: the central share of each side that fills the input, 0.01..1, such as 0.875 "
       "where pictures are resized to 256 and 224 of that are cropped; unset = what the model says, else 1",
@@ -182,6 +188,7 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_LIMITS,
     .doors = EVERYWHERE,
     .offset = AT (input_shape),
+    .check = sl_input_shape_check,
     .help =
       "Size of an input that the model leaves open, outermost dimension first, such as 1,3,224,224; for several inputs with ';' "
       "between; unset = what the model says",
@@ -193,6 +200,7 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_LIMITS,
     .doors = EVERYWHERE,
     .offset = AT (fixed_inputs),
+    .check = sl_fixed_inputs_check,
     .help =
       "Inputs that are always the same, INPUT=VALUE with ';' between: an input's number, from 0 on, or name, and a number, a file of "
       "NumPy (.npy), or a file with the tensor's bytes, such as 1=style.npy; frames are the input that is left; unset = what "
@@ -205,6 +213,7 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_LIMITS,
     .doors = EVERYWHERE,
     .offset = AT (state),
+    .check = sl_state_check,
     .help =
       "Inputs that get an output of the frame before, INPUT=OUTPUT with ',' between, each a number, from 0 on, or a name, such as "
       "h0=hn,c0=cn; the first frame gets zeros, or what fixed-inputs says; none = nothing is carried; unset = what MODEL.modelinfo "
@@ -218,6 +227,7 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_BACKEND,
     .doors = EVERYWHERE,
     .offset = AT (backend),
+    .check = sl_backend_name_check,
     .help =
       "Who runs the model: sightline; onnxruntime or tflite, the runtimes that vendors of GPUs and NPUs keep, where their library is "
       "installed; auto: the runtime where it gives the same results faster, measured once and remembered, or runs a model that "
@@ -241,6 +251,7 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_BACKEND,
     .doors = BY_USER,
     .offset = AT (provider_options),
+    .check = sl_backend_options_check,
     .help =
       "Options of the first provider, or of the delegate, KEY=VALUE with ',' between, such as device_id=0",
     .option_help = "Options of the first provider, or of the delegate",
@@ -272,6 +283,7 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_BACKEND,
     .doors = EVERYWHERE,
     .offset = AT (precision),
+    .check = sl_precision_check,
     .help =
       "Of the model's layers of floats, where Sightline runs it: float; bf16 or fp16: their weights in 16 bits, faster and smaller "
       "where the processor has instructions for that, with results that differ (sightline bench model --precision shows by how "
@@ -385,6 +397,12 @@ sl_setting_check (const SlSetting *setting, const char *text, GError **error)
   g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s=%s: expected %s", setting->name, text,
                expected);
   return FALSE;
+}
+
+gboolean
+sl_setting_check_text (const SlSetting *setting, const char *text, GError **error)
+{
+  return text == NULL || text[0] == '\0' || setting->check == NULL || setting->check (text, error);
 }
 
 gboolean

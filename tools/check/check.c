@@ -113,7 +113,7 @@ run_check (int argc, char **argv)
   if (golden != NULL && files[0] != NULL)
     return sl_options_usage ("check", "--make-golden: expected no FILE with it, got '%s'",
                              files[0]);
-  if (golden != NULL && !sl_model_options_check ("check", &model))
+  if (!sl_model_options_check ("check", &model))
     return SL_EXIT_USAGE;
   if (golden != NULL)
     return sl_check_make_golden (golden, &model) ? SL_EXIT_OK : SL_EXIT_FAILED;
