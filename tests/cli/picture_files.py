@@ -51,6 +51,13 @@ def test_full_range():
     check(movie("full.ts", "video/x-raw,format=I420,colorimetry=1:4:16:4", "x265enc",
                 lossless + ":colorprim=unknown:transfer=unknown:colormatrix=unknown", "!", "h265parse", "!", "mpegtsmux"))
     check(movie("limited.mp4", "video/x-raw,format=I420,colorimetry=bt709", "x265enc", "option-string=lossless=1", "!", "h265parse", "!", "mp4mux"))
+    path = movie("unknown.mp4", "video/x-raw,format=I420,colorimetry=1:4:16:4", "x265enc",
+                 lossless + ":colorprim=unknown:transfer=unknown:colormatrix=unknown", "!", "h265parse", "!", "mp4mux")
+    with open(path, "r+b") as file:  # a colr box that states the range alone
+        at = file.read().index(b"colrnclx") + 8
+        file.seek(at)
+        file.write(struct.pack(">HHHB", 2, 2, 2, 0x80))
+    check(path)
     check(movie("ten.mp4", "video/x-raw,format=I422_10LE,colorimetry=1:3:5:1", "x265enc", lossless, "!", "h265parse", "!", "mp4mux"))
 
 
