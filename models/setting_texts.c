@@ -87,9 +87,9 @@ sl_input_shape_check (const char *text, GError **error)
   g_auto (GStrv) parts = g_strsplit (text, ";", -1);
   for (guint i = 0; parts[i] != NULL; i++)
     if (g_strstrip (parts[i])[0] != '\0' && !is_shape (parts[i]))
-      return refuse (
-        error, "input-shape",
-        "whole numbers with ',' between, as in 1,3,224,224, and ';' between inputs", text);
+      return refuse (error, "input-shape",
+                     "whole numbers with ',' between, as in 1,3,224,224, and ';' between inputs",
+                     text);
   return TRUE;
 }
 

@@ -346,6 +346,15 @@ def test_not_written():
             run("eval", network, "-d", dataset, option, other).expect(
                 2, "%s: '%s' is a file of another kind, which would be lost; expected a new name, or a file that %s wrote before" % (option, other, option))
             assert read_bytes(other) == before, other
+    for option in "--csv", "--html":
+        for kind, place in ((dataset, "lost/"), (work("lost"), "lost/"), (work("lost/"), "lost/more/")):
+            os.makedirs(work("lost/more"), exist_ok=True)
+            for name in "new.PNG", "new.jpeg", "classes.txt", "a.txt", "a.xml":
+                run("eval", network, "-d", kind, option, work(place + name)).expect(
+                    2, "%s: '%s' would be a picture or labels of the data set from then on; expected a name outside of " % (option, work(place + name)))
+                assert not os.path.exists(work(place + name)), name
+    for name in "lost/rows.csv", "lost-rows.txt":
+        run("eval", network, "-d", dataset, "--csv", work(name)).expect(0)
     run("eval", network, "-d", dataset, "--csv", work("x"), "--html", work("x")).expect(2, "--html and --csv are one file")
     run("eval", network, "-d", dataset, "--worst", "0").expect(2, "--worst: expected 1..100000, got '0'")
 
