@@ -14,6 +14,7 @@
 #include "core/passes/prepare.h"
 #include "core/base/fail.h"
 #include "models/numbers.h"
+#include "models/setting_texts.h"
 
 /* What has been stated so far; *_by = who said it, NULL = nobody. */
 typedef struct
@@ -36,6 +37,14 @@ bad_value (GError **error, const char *author, const char *key, const char *expe
                   got);
 }
 
+/* FALSE, with @author before the message. */
+static gboolean
+blame (GError **error, const char *author)
+{
+  g_prefix_error (error, "%s ", author);
+  return FALSE;
+}
+
 static gboolean
 stated (const char *value)
 {
@@ -47,20 +56,13 @@ static gboolean
 read_means (const SlModelSettings *layer, const char *author, Draft *draft, GError **error)
 {
   if (stated (layer->mean)) {
-    draft->n_mean = sl_numbers_parse (layer->mean, draft->mean, 3);
-    if (draft->n_mean != 1 && draft->n_mean != 3)
-      return bad_value (error, author, "mean", "1 or 3 finite numbers with ',' between",
-                        layer->mean);
+    if (!sl_mean_parse (layer->mean, draft->mean, &draft->n_mean, error))
+      return blame (error, author);
     draft->mean_by = author;
   }
   if (stated (layer->std)) {
-    draft->n_std = sl_numbers_parse (layer->std, draft->std, 3);
-    gboolean good = draft->n_std == 1 || draft->n_std == 3;
-    for (guint i = 0; i < draft->n_std; i++)
-      good = good && sl_std_is_valid (draft->std[i]);
-    if (!good)
-      return bad_value (error, author, "std", "1 or 3 finite numbers above 0 with ',' between",
-                        layer->std);
+    if (!sl_std_parse (layer->std, draft->std, &draft->n_std, error))
+      return blame (error, author);
     draft->std_by = author;
   }
   return TRUE;
@@ -78,10 +80,8 @@ read_fit (const SlModelSettings *layer, const char *author, Draft *draft, GError
   }
   if (!stated (layer->crop_share))
     return TRUE;
-  if (sl_numbers_parse (layer->crop_share, &draft->crop_share, 1) != 1
-      || draft->crop_share < SL_LEAST_SHARE || draft->crop_share > 1)
-    return bad_value (error, author, "crop-share",
-                      "a number 0.01..1, such as 0.875 for 224 of 256 pixels", layer->crop_share);
+  if (!sl_crop_share_parse (layer->crop_share, &draft->crop_share, error))
+    return blame (error, author);
   if (draft->fit_by != NULL && draft->fit != SL_FIT_LETTERBOX)
     return TRUE;
   return bad_value (

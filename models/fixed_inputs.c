@@ -91,8 +91,8 @@ read_value (Fixed *fixed, const char *beside, GError **error)
                   path, MAX_BYTES);
 }
 
-SlFixedInputs *
-sl_fixed_inputs_read (const char *text, const char *beside, GError **error)
+static SlFixedInputs *
+split (const char *text, GError **error)
 {
   g_autoptr (SlFixedInputs) all = g_new0 (SlFixedInputs, 1);
   all->inputs = g_array_new (FALSE, TRUE, sizeof (Fixed));
@@ -107,9 +107,24 @@ sl_fixed_inputs_read (const char *text, const char *beside, GError **error)
     *equals = '\0';
     const Fixed next = { g_strdup (g_strstrip (piece)), g_strdup (g_strstrip (equals + 1)), NULL };
     g_array_append_val (all->inputs, next);
-    if (!read_value (&g_array_index (all->inputs, Fixed, all->inputs->len - 1), beside, error))
-      return NULL;
   }
+  return g_steal_pointer (&all);
+}
+
+gboolean
+sl_fixed_inputs_check (const char *text, GError **error)
+{
+  g_autoptr (SlFixedInputs) all = split (text, error);
+  return all != NULL;
+}
+
+SlFixedInputs *
+sl_fixed_inputs_read (const char *text, const char *beside, GError **error)
+{
+  g_autoptr (SlFixedInputs) all = split (text, error);
+  for (guint i = 0; all != NULL && i < all->inputs->len; i++)
+    if (!read_value (&g_array_index (all->inputs, Fixed, i), beside, error))
+      return NULL;
   return g_steal_pointer (&all);
 }
 

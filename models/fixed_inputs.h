@@ -26,6 +26,8 @@ typedef struct _SlFixedInputs SlFixedInputs;
  *   not there
  */
 SlFixedInputs *sl_fixed_inputs_read (const char *text, const char *beside, GError **error);
+/** sl_fixed_inputs_check: FALSE with SL_ERROR_ARGUMENT for another text; no file is read. */
+gboolean sl_fixed_inputs_check (const char *text, GError **error);
 void sl_fixed_inputs_free (SlFixedInputs *fixed);
 /** sl_fixed_inputs_hash: of inputs and values as they are stated; 0 without inputs. */
 guint64 sl_fixed_inputs_hash (const SlFixedInputs *fixed);

@@ -22,6 +22,13 @@
 /* ConvNeXt's processor crops pictures below this size, and stretches from there on. */
 #define CONVNEXT_STRETCHES 384
 
+/* LeViT's processor resizes the shortest edge to 256/224 of its size, and crops to the size. */
+#define LEVIT_ROWS 256
+#define LEVIT_CROP 224
+
+/* Processors that take one number as both sides, and crop the square: their names' beginnings. */
+static const char *const squares[] = { "DeiT", "Beit", "Flava" };
+
 /* @single: one number, which means the shortest edge where a crop follows. */
 typedef struct
 {
@@ -31,7 +38,7 @@ typedef struct
 
 typedef struct
 {
-  gboolean is_processor, is_timm, no_normalize, no_rescale, crops, flips;
+  gboolean is_processor, is_levit, is_square, is_timm, no_normalize, no_rescale, crops, flips;
   gboolean squashes; /* timm: to the size before the crop without keeping the aspect ratio */
   gdouble rescale, crop_share;
   guint n_mean, n_std;
@@ -129,6 +136,18 @@ read_share (SlLiteral *c, GString *scratch, gdouble *share)
   return TRUE;
 }
 
+/* The type of the processor; it may come before or behind the size that it is about. */
+static gboolean
+read_type (SlLiteral *c, GString *scratch, Facts *facts)
+{
+  if (!sl_literal_skip (c, scratch))
+    return FALSE;
+  facts->is_levit |= g_str_has_prefix (scratch->str, "Levit");
+  for (guint i = 0; i < G_N_ELEMENTS (squares); i++)
+    facts->is_square |= g_str_has_prefix (scratch->str, squares[i]);
+  return TRUE;
+}
+
 static gboolean
 read_preprocessor_entry (SlLiteral *c, const char *key, GString *scratch, gpointer data)
 {
@@ -161,9 +180,10 @@ read_preprocessor_entry (SlLiteral *c, const char *key, GString *scratch, gpoint
     facts->flips = strcmp (key, "do_flip_channel_order") == 0 ? yes : facts->flips;
     return TRUE;
   }
-  facts->is_processor |=
-    strcmp (key, "image_processor_type") == 0 || strcmp (key, "feature_extractor_type") == 0;
-  return sl_literal_skip (c, scratch);
+  if (strcmp (key, "image_processor_type") != 0 && strcmp (key, "feature_extractor_type") != 0)
+    return sl_literal_skip (c, scratch);
+  facts->is_processor = TRUE;
+  return read_type (c, scratch, facts);
 }
 
 static gboolean
@@ -255,12 +275,17 @@ apply_crop (const Facts *facts, SlModelMetadata *metadata)
   const Size *size = &facts->size, *crop = &facts->crop;
   const gint32 rows = crop->height > 0 ? crop->height : crop->shortest,
                columns = crop->width > 0 ? crop->width : crop->shortest;
-  const gint32 edge = size->shortest > 0 ? size->shortest : size->single ? size->height : 0;
+  const gint32 edge = size->shortest > 0                  ? size->shortest
+                      : size->single && !facts->is_square ? size->height
+                                                          : 0;
   metadata->fit_crop = facts->crops;
   if (facts->is_timm) {
     /* A whole number of pixels, rounded down as timm does. */
     const gdouble share = facts->crops || facts->squashes ? facts->crop_share : 0;
     metadata->crop_share = share > 0 ? share_of (size->height, (gint32) (size->height / share)) : 0;
+  } else if (facts->is_levit && facts->crops && edge > 0) {
+    metadata->crop_share = share_of (rows > 0 ? MIN (rows, columns) : edge,
+                                     (gint32) ((gdouble) LEVIT_ROWS / LEVIT_CROP * edge));
   } else if (rows == 0 && facts->crop_share > 0 && edge > 0) {
     metadata->fit_crop = edge < CONVNEXT_STRETCHES;
     metadata->crop_share =

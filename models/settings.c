@@ -14,8 +14,11 @@
 
 #include "core/external/external.h"
 #include "core/graph/graph.h"
+#include "models/fixed_inputs.h"
 #include "models/formats.h"
 #include "core/base/fail.h"
+#include "models/setting_texts.h"
+#include "models/state.h"
 
 #define AT(member) G_STRUCT_OFFSET (SlModelSettings, member)
 /* In @help: stands for the endings of the model files that are read. */
@@ -63,6 +66,7 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_CONTRACT,
     .doors = EVERYWHERE,
     .offset = AT (mean),
+    .check = sl_mean_check,
     .help =
       "Overrides the model: real input = (byte - mean) / std, byte in 0..255; one number or one a channel, such as mean=127.5 or "
       "mean=123.7,116.3,103.5",
@@ -74,6 +78,7 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_CONTRACT,
     .doors = EVERYWHERE,
     .offset = AT (std),
+    .check = sl_std_check,
     .help =
       "Overrides the model: real input = (byte - mean) / std; one number above 0 or one a channel, such as std=127.5",
     .option_help = "Divisor of the input, above 0: value = (byte - mean) / std",
@@ -117,6 +122,7 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_CONTRACT,
     .doors = EVERYWHERE,
     .offset = AT (crop_share),
+    .check = sl_crop_share_check,
     .help =
       "Overrides the model, with fit=crop or fit=stretch: the central share of each side that fills the input, 0.01..1, such as 0.875 "
       "where pictures are resized to 256 and 224 of that are cropped; unset = what the model says, else 1",
@@ -181,6 +187,7 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_LIMITS,
     .doors = EVERYWHERE,
     .offset = AT (input_shape),
+    .check = sl_input_shape_check,
     .help =
       "Size of an input that the model leaves open, outermost dimension first, such as 1,3,224,224; several inputs are separated by ';'; "
       "unset = what the model says",
@@ -192,6 +199,7 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_LIMITS,
     .doors = EVERYWHERE,
     .offset = AT (fixed_inputs),
+    .check = sl_fixed_inputs_check,
     .help =
       "Constant inputs, INPUT=VALUE separated by ';': the input's number, from 0 on, or name; the value a number, a NumPy file (.npy), "
       "or a file with the tensor's bytes, such as 1=style.npy; the remaining input gets the frames; unset = what MODEL.modelinfo says",
@@ -203,6 +211,7 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_LIMITS,
     .doors = EVERYWHERE,
     .offset = AT (state),
+    .check = sl_state_check,
     .help =
       "Inputs that get an output of the previous frame, INPUT=OUTPUT separated by ',', each a number, from 0 on, or a name, such as "
       "h0=hn,c0=cn; the first frame gets zeros, or the values of fixed-inputs; none = no state; unset = what MODEL.modelinfo says, else "
@@ -216,6 +225,7 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_BACKEND,
     .doors = EVERYWHERE,
     .offset = AT (backend),
+    .check = sl_backend_name_check,
     .help =
       "Runtime of the model: sightline; onnxruntime or tflite, which vendors of GPUs and NPUs support, if their library is installed; "
       "auto: the other runtime if it is faster with the same results, measured once and remembered, or if Sightline refuses the model; "
@@ -239,6 +249,7 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_BACKEND,
     .doors = BY_USER,
     .offset = AT (provider_options),
+    .check = sl_backend_options_check,
     .help =
       "Options of the first provider, or of the delegate, KEY=VALUE separated by ',', such as device_id=0",
     .option_help = "Options of the first provider, or of the delegate",
@@ -270,6 +281,7 @@ static const SlSetting table[] = {
     .group = SL_SETTINGS_BACKEND,
     .doors = EVERYWHERE,
     .offset = AT (precision),
+    .check = sl_precision_check,
     .help =
       "Precision of the model's float layers, if Sightline runs it: float; bf16 or fp16: weights in 16 bits, faster and smaller "
       "if the processor has instructions for that; results differ (sightline bench model --precision shows by how "
@@ -381,6 +393,12 @@ sl_setting_check (const SlSetting *setting, const char *text, GError **error)
     return TRUE;
   g_autofree char *expected = sl_setting_expected (setting);
   return sl_fail (error, SL_ERROR_ARGUMENT, "%s=%s: expected %s", setting->name, text, expected);
+}
+
+gboolean
+sl_setting_check_text (const SlSetting *setting, const char *text, GError **error)
+{
+  return text == NULL || text[0] == '\0' || setting->check == NULL || setting->check (text, error);
 }
 
 gboolean

@@ -63,6 +63,8 @@ typedef enum
  * @minimum, @maximum: of numbers
  * @initial: of numbers: what holds where nobody states the setting; below @minimum, that is for the
  * model to say
+ * @check: (nullable): of texts: FALSE with SL_ERROR_ARGUMENT for one that suits no model;
+ * sl_setting_check_text()
  * @words: the names of choices; the default is what the model wants
  * @help: meaning, unit, meaning of the default, an example; use sl_setting_help()
  * @element_help: (nullable): what holds for elements alone, follows @help there
@@ -76,6 +78,7 @@ typedef struct
   guint doors;
   gsize offset;
   gint minimum, maximum, initial;
+  gboolean (*check) (const char *text, GError **error);
   const SlPictureWord *words;
   guint n_words;
   const char *help, *element_help;
@@ -103,6 +106,9 @@ void sl_setting_set (const SlSetting *setting, SlModelSettings *settings, const 
 /** sl_setting_check: FALSE with SL_ERROR_ARGUMENT, "NAME=TEXT: expected ...", when @text (nullable)
  * is not such a value. */
 gboolean sl_setting_check (const SlSetting *setting, const char *text, GError **error);
+/** sl_setting_check_text: FALSE with SL_ERROR_ARGUMENT, NAME and what was expected, when @text
+ * (nullable) suits no model. Loading a model finds that, too. */
+gboolean sl_setting_check_text (const SlSetting *setting, const char *text, GError **error);
 
 /** sl_model_settings_check: sl_setting_check() of everything that is stated. */
 gboolean sl_model_settings_check (const SlModelSettings *settings, GError **error);

@@ -107,18 +107,41 @@ add (SlState *state, const SlGraph *graph, gint32 input, gint32 output, const ch
   return TRUE;
 }
 
+/* Splits "INPUT=OUTPUT" at the sign. */
+static gboolean
+split_pair (char *piece, const char *text, char **output, GError **error)
+{
+  *output = strchr (piece, '=');
+  if (*output == NULL || *output == piece || (*output)[1] == '\0') {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "state: " SYNTAX, text);
+    return FALSE;
+  }
+  *(*output)++ = '\0';
+  return TRUE;
+}
+
+gboolean
+sl_state_check (const char *text, GError **error)
+{
+  g_auto (GStrv) pieces = g_strsplit (text, ",", -1);
+  char *output;
+  for (guint i = 0; pieces[i] != NULL && strcmp (text, SL_STATE_NONE) != 0; i++)
+    if (!split_pair (g_strstrip (pieces[i]), text, &output, error))
+      return FALSE;
+  return TRUE;
+}
+
 static gboolean
 read_pairs (SlState *state, const char *text, const SlGraph *graph, GError **error)
 {
   g_auto (GStrv) pieces = g_strsplit (text, ",", -1);
   for (guint i = 0; pieces[i] != NULL; i++) {
-    char *piece = g_strstrip (pieces[i]), *equals = strchr (piece, '=');
-    if (equals == NULL || equals == piece || equals[1] == '\0')
-      return sl_fail (error, SL_ERROR_ARGUMENT, "state: " SYNTAX, text);
-    *equals = '\0';
+    char *piece = g_strstrip (pieces[i]), *name;
+    if (!split_pair (piece, text, &name, error))
+      return FALSE;
     const gint input = sl_io_names_find (graph, FALSE, g_strstrip (piece), "state", error);
     const gint output =
-      input >= 0 ? sl_io_names_find (graph, TRUE, g_strstrip (equals + 1), "state", error) : -1;
+      input >= 0 ? sl_io_names_find (graph, TRUE, g_strstrip (name), "state", error) : -1;
     if (output < 0
         || !add (state, graph, sl_graph_input (graph, (guint) input),
                  sl_graph_output (graph, (guint) output), text, error))

@@ -47,6 +47,9 @@ typedef struct
 gboolean sl_state_read (const char *text, const char *handed, const char *own,
                         const void *const *own_first, const SlGraph *graph, SlState *state,
                         GError **error);
+/** sl_state_check: FALSE with SL_ERROR_ARGUMENT for a text that is neither pairs nor SL_STATE_NONE,
+ * whatever the model. */
+gboolean sl_state_check (const char *text, GError **error);
 /** sl_state_find: place of @input, a tensor, in @state; -1 = it is not held. */
 gint sl_state_find (const SlState *state, gint32 input);
 /** sl_state_apply: to @graph, prepared by now. FALSE with SL_ERROR_SHAPE where an input and its

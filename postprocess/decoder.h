@@ -154,6 +154,9 @@ gboolean sl_decoding_ids (const SlDecoding *decoding, const char *ids[SL_MAX_IO]
 /** sl_decoding_note: (transfer none) (nullable): the assumption that the decoder makes because
  * nothing states the setting, as a sentence. */
 const char *sl_decoding_note (const SlDecoding *decoding);
+/** sl_decoder_check: FALSE with SL_ERROR_ARGUMENT where @text, "NAME,PARAMETER=VALUE,...", names no
+ * decoder or a parameter that it does not take. Values are checked with the model. */
+gboolean sl_decoder_check (const char *text, GError **error);
 /** sl_decoder_names: (transfer full): the names of all decoders, separated by ", ". */
 char *sl_decoder_names (void);
 

@@ -283,6 +283,15 @@ drop_config (SlDecoding *decoding)
   }
 }
 
+gboolean
+sl_decoder_check (const char *text, GError **error)
+{
+  g_autoptr (GHashTable) params = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  g_autofree char *name = parse_name (text, params, error);
+  const SlDecoder *decoder = name != NULL ? find_decoder (name, NULL, error) : NULL;
+  return decoder != NULL && check_params (decoder, params, FALSE, error);
+}
+
 SlDecoding *
 sl_decoding_new (const char *name, const SlDecoderConfig *config, GError **error)
 {

@@ -8,15 +8,27 @@
 #include "postprocess/params.h"
 #include "postprocess/plugin.h"
 
+/* How many of the classes that @labels count have no name. */
+static guint
+count_nameless (const SlLabels *labels)
+{
+  guint nameless = 0;
+  for (guint i = 0; i < sl_labels_count (labels); i++)
+    nameless += sl_labels_get (labels, i) == NULL;
+  return nameless;
+}
+
 /* What to do about @labels, which are not one for each of @classes classes. */
 static const char *
 advice (const SlDecoding *decoding, const SlLabels *labels, guint classes)
 {
-  const guint names = sl_labels_count (labels);
+  const guint names = sl_labels_count (labels), nameless = count_nameless (labels);
   const gboolean one_number =
     classes == 1 && g_str_equal (sl_decoding_decoder (decoding)->name, "labels");
   if (one_number)
     return "a single number is the share of one class; give its name alone, or two names, of which it is the share of the second";
+  if (nameless > 0 && names - nameless == classes)
+    return "this model has as many classes as there are names; give a file with the names alone, one a line";
   /* A list with one name more, or less, mostly differs from the model in the class "background",
    * which shifts every name. */
   if (names == classes + 1)
@@ -34,11 +46,19 @@ check_labels (const SlDecoding *decoding, const SlLabels *labels, const SlContra
   const guint classes = sl_decoding_classes (decoding);
   if (labels == NULL || classes == 0 || sl_labels_count (labels) == classes)
     return TRUE;
-  return sl_fail (
-    error, SL_ERROR_LABELS, "labels %s: %u name%s for the %u class%s%s%s; expected one a class: %s",
-    sl_labels_origin (labels), sl_labels_count (labels), sl_labels_count (labels) == 1 ? "" : "s",
-    classes, classes == 1 ? "" : "es", contract != NULL ? " of " : "",
-    contract != NULL ? contract->model : "", advice (decoding, labels, classes));
+  const guint nameless = count_nameless (labels);
+  g_autofree char *counted =
+    nameless > 0
+      ? g_strdup_printf ("%u of these are classes without a name ('\?\?\?', an empty line, "
+                         "or a number that is skipped): ",
+                         nameless)
+      : g_strdup ("");
+  return sl_fail (error, SL_ERROR_LABELS,
+                  "labels %s: %u name%s for the %u class%s%s%s; expected one a class: %s%s",
+                  sl_labels_origin (labels), sl_labels_count (labels),
+                  sl_labels_count (labels) == 1 ? "" : "s", classes, classes == 1 ? "" : "es",
+                  contract != NULL ? " of " : "", contract != NULL ? contract->model : "", counted,
+                  advice (decoding, labels, classes));
 }
 
 /* What a model states may choose among the decoders that are installed. It may not bring code with

@@ -26,6 +26,7 @@
 #include "plugins/camera/source.h"
 #include "plugins/video/input.h"
 #include "core/base/fail.h"
+#include "tools/mp4_range.h"
 #include "tools/picture_file.h"
 #include "tools/predict/camera.h"
 
@@ -42,13 +43,15 @@ struct _SlFrames
   gboolean is_mjpeg; /* the server at the address sends pictures without end, as cameras do */
   guint connect_ms;
   char *uri;
-  int file;          /* of a pipe or device, else -1 */
-  char *path;        /* (nullable): of a regular file */
-  char *missing;     /* (nullable): what no decoder was found for */
-  char *warning;     /* (nullable): last complaint of a decoder that went on */
-  char *note;        /* (nullable): of a camera, for the user */
-  GError *failure;   /* (nullable): what a message said that ends the source */
-  guint64 delivered; /* frames */
+  int file;            /* of a pipe or device, else -1 */
+  char *path;          /* (nullable): of a regular file */
+  gboolean full_range; /* that is an MP4 file which says so */
+  char *colours;       /* (nullable): of it, for what its stream does not state */
+  char *missing;       /* (nullable): what no decoder was found for */
+  char *warning;       /* (nullable): last complaint of a decoder that went on */
+  char *note;          /* (nullable): of a camera, for the user */
+  GError *failure;     /* (nullable): what a message said that ends the source */
+  guint64 delivered;   /* frames */
   guint64 duration;
   gint64 asked;     /* when the duration was last asked for, in us */
   gboolean looked;  /* at the first bytes of what no path leads to; its streaming thread */
@@ -102,34 +105,76 @@ no_more_pads (GstElement *decoder, gpointer data)
       gst_message_new_application (GST_OBJECT (decoder), gst_structure_new_empty ("no-video")));
 }
 
+/* The caps of an event of caps become others: with @colours, without any where that is NULL. */
+static void
+replace_colours (GstPadProbeInfo *info, const GstCaps *caps, const char *colours)
+{
+  g_autoptr (GstCaps) copy = gst_caps_copy (caps);
+  if (colours != NULL)
+    gst_caps_set_simple (copy, "colorimetry", G_TYPE_STRING, colours, NULL);
+  else
+    gst_structure_remove_field (gst_caps_get_structure (copy, 0), "colorimetry");
+  gst_event_unref (GST_PAD_PROBE_INFO_EVENT (info));
+  GST_PAD_PROBE_INFO_DATA (info) = gst_event_new_caps (copy);
+}
+
 /* GStreamer 1.22 loses the range that the colr box of MP4 states, and decoders believe its demuxer
- * more than the stream. Without a range the stream's own counts. */
+ * more than the stream. Without a range the stream's own counts. Where the box states full range,
+ * no colours leave the demuxer, so that the parser tells those of the stream. */
 static GstPadProbeReturn
 forget_range (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
+  SlFrames *frames = data;
   GstEvent *event = GST_PAD_PROBE_INFO_EVENT (info);
-  GstVideoColorimetry colours;
+  GstVideoColorimetry colours = { 0 };
   GstCaps *caps;
   if (GST_EVENT_TYPE (event) != GST_EVENT_CAPS)
     return GST_PAD_PROBE_OK;
   gst_event_parse_caps (event, &caps);
-  const char *text = gst_structure_get_string (gst_caps_get_structure (caps, 0), "colorimetry");
-  if (text == NULL || !gst_video_colorimetry_from_string (&colours, text)
-      || colours.range != GST_VIDEO_COLOR_RANGE_16_235)
+  const GstStructure *video = gst_caps_get_structure (caps, 0);
+  const char *text = gst_structure_get_string (video, "colorimetry");
+  const gboolean stated = text != NULL && gst_video_colorimetry_from_string (&colours, text);
+  if (frames->full_range && g_str_has_prefix (gst_structure_get_name (video), "video/")) {
+    colours.range = GST_VIDEO_COLOR_RANGE_0_255;
+    g_free (frames->colours);
+    frames->colours = gst_video_colorimetry_to_string (&colours);
+    replace_colours (info, caps, NULL);
+  } else if (stated && colours.range == GST_VIDEO_COLOR_RANGE_16_235) {
+    colours.range = GST_VIDEO_COLOR_RANGE_UNKNOWN;
+    g_autofree char *open = gst_video_colorimetry_to_string (&colours);
+    replace_colours (info, caps, open);
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+/* Behind a parser: what the stream does not state is what the file states. */
+static GstPadProbeReturn
+recall_range (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  const SlFrames *frames = data;
+  GstCaps *caps;
+  if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) != GST_EVENT_CAPS || frames->colours == NULL)
     return GST_PAD_PROBE_OK;
-  colours.range = GST_VIDEO_COLOR_RANGE_UNKNOWN;
-  g_autofree char *open = gst_video_colorimetry_to_string (&colours);
-  g_autoptr (GstCaps) copy = gst_caps_copy (caps);
-  gst_caps_set_simple (copy, "colorimetry", G_TYPE_STRING, open, NULL);
-  GST_PAD_PROBE_INFO_DATA (info) = gst_event_new_caps (copy);
-  gst_event_unref (event);
+  gst_event_parse_caps (GST_PAD_PROBE_INFO_EVENT (info), &caps);
+  const GstStructure *video = gst_caps_get_structure (caps, 0);
+  if (g_str_has_prefix (gst_structure_get_name (video), "video/")
+      && !gst_structure_has_field (video, "colorimetry"))
+    replace_colours (info, caps, frames->colours);
   return GST_PAD_PROBE_OK;
 }
 
 static void
 demuxer_pad_added (GstElement *demuxer, GstPad *pad, gpointer data)
 {
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, forget_range, NULL, NULL);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, forget_range, data, NULL);
+}
+
+static void
+watch_parser (SlFrames *frames, GstElement *parser)
+{
+  g_autoptr (GstPad) source = gst_element_get_static_pad (parser, "src");
+  if (frames->full_range && source != NULL)
+    gst_pad_add_probe (source, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, recall_range, frames, NULL);
 }
 
 /* Pictures without end, of a server that does not say so: the newest counts, as of a camera. */
@@ -157,7 +202,10 @@ element_added (GstBin *bin, GstBin *sub_bin, GstElement *element, gpointer data)
   if (factory != NULL && g_str_equal (GST_OBJECT_NAME (factory), "jpegdec"))
     gst_util_set_object_arg (G_OBJECT (element), "idct-method", "islow");
   if (factory != NULL && g_str_equal (GST_OBJECT_NAME (factory), "qtdemux"))
-    g_signal_connect (element, "pad-added", G_CALLBACK (demuxer_pad_added), NULL);
+    g_signal_connect (element, "pad-added", G_CALLBACK (demuxer_pad_added), data);
+  if (factory != NULL
+      && gst_element_factory_list_is_type (factory, GST_ELEMENT_FACTORY_TYPE_PARSER))
+    watch_parser (data, element);
 }
 
 /* What the decoder leaves open of its colours, for all elements behind it. */
@@ -369,6 +417,7 @@ open_picture (SlFrames *frames, GError **error)
   const guint8 *bytes = file != NULL ? (const guint8 *) g_mapped_file_get_contents (file) : NULL;
   if (bytes == NULL)
     return TRUE; /* GStreamer says why */
+  frames->full_range = sl_mp4_is_full_range (bytes, g_mapped_file_get_length (file));
   const SlPictureHeader header = sl_picture_header_read (bytes, g_mapped_file_get_length (file));
   if (!sl_picture_header_check (&header, error))
     return FALSE;
@@ -422,6 +471,7 @@ sl_frames_close (SlFrames *frames)
     close (frames->file);
   g_free (frames->uri);
   g_free (frames->path);
+  g_free (frames->colours);
   g_free (frames->missing);
   g_free (frames->warning);
   g_free (frames->note);

@@ -403,10 +403,26 @@ check_setting (const char *command, const SlSetting *row, SlModelSettings *setti
   g_autofree char *option = g_strconcat ("--", row->name, NULL);
   char **place = (char **) G_STRUCT_MEMBER_P (settings, row->offset);
   guint number;
+  g_autoptr (GError) error = NULL;
+  if (!sl_setting_check_text (row, *place, &error)) {
+    sl_complain (command, "--%s", error->message);
+    return FALSE;
+  }
   if (row->kind == SL_SETTING_NUMBER)
     return sl_options_integer (command, option, *place, (guint) row->minimum, (guint) row->maximum,
                                &number);
   return row->kind != SL_SETTING_CHOICE || check_words (command, option, row, place);
+}
+
+/* Of the parameters only the names: their values depend on the model. */
+static gboolean
+check_decoder (const char *command, const char *text)
+{
+  g_autoptr (GError) error = NULL;
+  if (text == NULL || text[0] == '\0' || sl_decoder_check (text, &error))
+    return TRUE;
+  sl_complain (command, "--decoder=%s: %s", text, error->message);
+  return FALSE;
 }
 
 gboolean
@@ -424,7 +440,7 @@ sl_model_options_check (const char *command, SlModelOptions *options)
         && !check_setting (command, &table[i], &options->settings))
       return FALSE;
   }
-  return TRUE;
+  return check_decoder (command, options->settings.decoder);
 }
 
 int

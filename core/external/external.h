@@ -40,6 +40,10 @@ typedef struct
  * options that are no KEY=VALUE, and settings that the backend does not take. */
 gboolean sl_backend_settings_check (const SlBackendSettings *settings, GError **error);
 
+/** sl_backend_name_check, sl_backend_options_check: the same of one member each, (nullable). */
+gboolean sl_backend_name_check (const char *name, GError **error);
+gboolean sl_backend_options_check (const char *options, GError **error);
+
 /** sl_external_format: (transfer none) (nullable): the format of files that runtime @name takes, as
  * readers call it; NULL when @name is none. */
 const char *sl_external_format (const char *name);

@@ -19,8 +19,8 @@ is_given (const SlBackendSettings *settings, const char *backend)
   return g_strcmp0 (is_set (settings->backend) ? settings->backend : SL_BACKEND_OURS, backend) == 0;
 }
 
-static gboolean
-check_options (const char *options, GError **error)
+gboolean
+sl_backend_options_check (const char *options, GError **error)
 {
   g_auto (GStrv) pairs = g_strsplit (is_set (options) ? options : "", ",", -1);
   for (guint i = 0; pairs[i] != NULL; i++) {
@@ -49,26 +49,33 @@ check_use (const char *option, const char *value, const char *backend, gboolean 
 }
 
 gboolean
+sl_backend_name_check (const char *name, GError **error)
+{
+  if (!is_set (name) || strcmp (name, SL_BACKEND_OURS) == 0 || strcmp (name, SL_BACKEND_AUTO) == 0
+      || sl_runtime_find (name) != NULL)
+    return TRUE;
+  g_autofree char *shown = sl_printable (name, SL_PRINTABLE_MESSAGE);
+  return sl_fail (
+    error, SL_ERROR_ARGUMENT, "backend=%s: expected " SL_BACKEND_NAMES "%s", shown,
+    SL_KEEPS (runtime, onnxruntime)
+      ? ""
+      : "; the runtimes of others are left out of this build, by meson's option runtimes");
+}
+
+gboolean
 sl_backend_settings_check (const SlBackendSettings *settings, GError **error)
 {
   const gboolean ours = is_given (settings, SL_BACKEND_OURS),
                  either = is_given (settings, SL_BACKEND_AUTO);
-  if (!ours && !either && sl_runtime_find (settings->backend) == NULL) {
-    g_autofree char *shown = sl_printable (settings->backend, SL_PRINTABLE_MESSAGE);
-    return sl_fail (
-      error, SL_ERROR_ARGUMENT, "backend=%s: expected " SL_BACKEND_NAMES "%s", shown,
-      SL_KEEPS (runtime, onnxruntime)
-        ? ""
-        : "; the runtimes of others are left out of this build, by meson's option runtimes");
-  }
   SlPrecision precision;
-  if (!sl_precision_parse (settings->precision, &precision, error))
+  if (!sl_backend_name_check (settings->backend, error)
+      || !sl_precision_parse (settings->precision, &precision, error))
     return FALSE;
   if (precision != SL_PRECISION_FLOAT && !ours && !either)
     return sl_fail (error, SL_ERROR_ARGUMENT,
                     "precision=%s goes with backend=sightline or auto; leave one of them away",
                     settings->precision);
-  return check_options (settings->options, error)
+  return sl_backend_options_check (settings->options, error)
          && check_use ("provider", settings->provider, "onnxruntime",
                        either || is_given (settings, "onnxruntime"), error)
          && check_use ("delegate", settings->delegate, "tflite",

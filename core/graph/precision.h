@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /* Precision of float layers. */
 #ifndef SL_CORE_GRAPH_PRECISION_H
 #define SL_CORE_GRAPH_PRECISION_H

@@ -108,6 +108,25 @@ def test_http():
         assert not [f for f in check(described(launch, "[http]\n%s\n" % good)) if f[1] == "http"], good
 
 
+def test_state():
+    """A folder that cannot keep the counts is a problem, as at the start; check makes none."""
+    file, dangling, new = write("no-folder", b""), work("dangling"), work("new/state")
+    os.symlink(work("nowhere"), dangling)
+    rest = "; expected a folder that this user can write to: make it, or name another one, or counts do not go on"
+    wrong = [(file, "it is a file"), (file + "/state", "Not a directory"), (file + "/more/state", "Not a directory"), (dangling, "it is a link to nothing")]
+    for folder, why in wrong:
+        findings = check(described(SOURCE + " ! " + TAIL, "state=%s\n" % folder), status=1)
+        assert [f for f in findings if f[0] == "problem"] == [("problem", "state", "state %s: %s%s" % (folder, why, rest))], findings
+    closed = work("closed")
+    os.mkdir(closed, 0o555)
+    if not os.access(closed, os.W_OK):  # the superuser may write there
+        for folder in (closed, closed + "/state"):
+            has(check(described(SOURCE + " ! " + TAIL, "state=%s\n" % folder), status=1), "problem", "state", "state %s: Permission denied" % folder)
+    for folder in (new, work("."), "."):
+        check(described(SOURCE + " ! " + TAIL, "state=%s\n" % folder))
+    assert not os.path.exists(work("new")), "check made the folder"
+
+
 def test_nothing_is_played():
     out = work("untouched.json")
     check(described(SOURCE + " ! " + TAIL.replace("fakesink", "filesink location=" + out)))

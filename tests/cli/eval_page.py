@@ -301,6 +301,19 @@ def test_odd_names():
     assert int(svg[1]) < 600 and int(svg[2]) < 400 and "\u2026" in svg[0], svg[0][:200]
 
 
+def test_captions():
+    """Pictures of one name in two folders are told apart; what is outside of the data set has its whole path."""
+    network = model("brightest_channel.tflite")
+    for name in ("twins/red/a.png", "twins/green/a.png", "elsewhere/a.png"):
+        png(put(name, b""), 8, 8, (10, 10, 200))
+    listed = put("twins/list.txt", "red/a.png red\ngreen/./a.png green\n../elsewhere/a.png red\n%s green\n" % work("elsewhere/a.png"))
+    for dataset, captions in ((work("twins"), ["red/a.png", "green/a.png"]), (work("twins") + "/", ["red/a.png", "green/a.png"]),
+                              (listed, ["red/a.png", "green/./a.png", "../elsewhere/a.png", work("elsewhere/a.png")])):
+        evaluate(network, "-d", dataset)
+        got = re.findall(r"<figcaption>(.*?)<br>", read(work("page.html")))
+        assert sorted(got) == sorted(captions), (dataset, got)
+
+
 def test_all_right():
     """One class, wholly right."""
     png(put("one/a.png", b""), 8, 8, (200, 10, 10))
@@ -333,6 +346,15 @@ def test_not_written():
             run("eval", network, "-d", dataset, option, other).expect(
                 2, "%s: '%s' is a file of another kind, which would be lost; expected a new name, or a file that %s wrote before" % (option, other, option))
             assert read_bytes(other) == before, other
+    for option in "--csv", "--html":
+        for kind, place in ((dataset, "lost/"), (work("lost"), "lost/"), (work("lost/"), "lost/more/")):
+            os.makedirs(work("lost/more"), exist_ok=True)
+            for name in "new.PNG", "new.jpeg", "classes.txt", "a.txt", "a.xml":
+                run("eval", network, "-d", kind, option, work(place + name)).expect(
+                    2, "%s: '%s' would be a picture or labels of the data set from then on; expected a name outside of " % (option, work(place + name)))
+                assert not os.path.exists(work(place + name)), name
+    for name in "lost/rows.csv", "lost-rows.txt":
+        run("eval", network, "-d", dataset, "--csv", work(name)).expect(0)
     run("eval", network, "-d", dataset, "--csv", work("x"), "--html", work("x")).expect(2, "--html and --csv are one file")
     run("eval", network, "-d", dataset, "--worst", "0").expect(2, "--worst: expected 1..100000, got '0'")
 

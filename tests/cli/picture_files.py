@@ -44,6 +44,15 @@ def movie(name, caps, *encoder, frames=4, rows=ROWS):
     return path
 
 
+def colr_states(path, colours, full):
+    """The MP4 file, with the colr box saying so."""
+    with open(path, "r+b") as file:
+        at = file.read().index(b"colrnclx") + 8
+        file.seek(at)
+        file.write(struct.pack(">HHHB", colours, colours, colours, full))
+    return path
+
+
 def test_full_range():
     """The range counts without a matrix (MPEG-TS), and where the container states another one (MP4)."""
     lossless = "option-string=lossless=1:range=full"
@@ -51,7 +60,32 @@ def test_full_range():
     check(movie("full.ts", "video/x-raw,format=I420,colorimetry=1:4:16:4", "x265enc",
                 lossless + ":colorprim=unknown:transfer=unknown:colormatrix=unknown", "!", "h265parse", "!", "mpegtsmux"))
     check(movie("limited.mp4", "video/x-raw,format=I420,colorimetry=bt709", "x265enc", "option-string=lossless=1", "!", "h265parse", "!", "mp4mux"))
+    for caps in ("1:3:5:1", "1:4:16:4"):  # an encoder that states nothing in its stream
+        path = movie("silent.mp4", "video/x-raw,format=I420,colorimetry=" + caps, "openh264enc", "bitrate=4000000", "!", "h264parse", "!", "mp4mux")
+        check(path)
+        if caps == "1:4:16:4":
+            check(colr_states(path, 2, 0x80))
+        body = colr_states(path, 2, 0)
+        assert middles(drawn(body))[3][0] > 240, "limited range is stretched"
+    path = movie("unknown.mp4", "video/x-raw,format=I420,colorimetry=1:4:16:4", "x265enc",
+                 lossless + ":colorprim=unknown:transfer=unknown:colormatrix=unknown", "!", "h265parse", "!", "mp4mux")
+    check(colr_states(path, 2, 0x80))
+    check(colr_states(movie("limited.mp4", "video/x-raw,format=I420,colorimetry=bt709", "x265enc", "option-string=lossless=1", "!", "h265parse", "!", "mp4mux"),
+                      1, 0x80))  # the stream counts
     check(movie("ten.mp4", "video/x-raw,format=I422_10LE,colorimetry=1:3:5:1", "x265enc", lossless, "!", "h265parse", "!", "mp4mux"))
+
+
+def test_damaged_boxes():
+    """Boxes of MP4 whose sizes are wrong end in frames or a message."""
+    with open(movie("whole.mp4", "video/x-raw,format=I420,colorimetry=1:4:16:4", "openh264enc", "!", "h264parse", "!", "mp4mux"), "rb") as file:
+        body = file.read()
+    paths = []
+    for i, name in enumerate((b"ftyp", b"moov", b"trak", b"mdia", b"minf", b"stbl", b"stsd", b"avc1", b"colr")):
+        at, size = body.rindex(name) - 4, (0, 1, 7, 0xffffffff)[i % 4]
+        paths.append(write("%s.mp4" % name.decode(), body[:at] + struct.pack(">I", size) + body[at + 4:]))
+        paths.append(write("cut-%s.mp4" % name.decode(), body[:at + 6]))
+    result = run("predict", "--json", "--model", model("one_box.tflite"), "--timeout", "1", *paths)
+    assert result.status in (0, 1) and "crashed" not in result.err and "killed" not in result.err, result
 
 
 def test_interlaced():

@@ -158,7 +158,7 @@ def test_state():
         1, "the model carries state from frame to frame (sum_in=sum_out), and objects and tiles of a frame are no sequence")
     assert "sum_in=sum_out: each of these inputs gets the output of the frame before" in run("inspect", model("running_sum.tflite")).out
     assert "1  float32[1,3]  sum_in" in run("inspect", "--state", "none", model("running_sum.tflite")).out
-    run("inspect", "--state", "sum_in", model("running_sum.tflite")).expect(1, "state: expected INPUT=OUTPUT")
+    run("inspect", "--state", "sum_in", model("running_sum.tflite")).expect(2, "--state: expected INPUT=OUTPUT")
     served = run("serve", "--location", "mqtt://127.0.0.1:1/m", *summing[2:], model("running_sum.tflite"))
     if "no MQTT" not in served.err:
         served.expect(1, "the model carries state from frame to frame (sum_in=sum_out), and a worker answers many who ask")
@@ -247,7 +247,7 @@ def test_classes():
         names = [label["label"] for label in predict("--model", m, "--threshold", "0", "--classes", text, picture)[0]["labels"]]
         assert names == expected, (text, names)
     run("predict", "--model", m, "--classes", "gren", picture).expect(1, "has no class 'gren'; did you mean 'green'?")
-    run("predict", "--model", m, "--classes", "red,", picture).expect(1, "classes=red,: a name is empty")
+    run("predict", "--model", m, "--classes", "red,", picture).expect(2, "--classes=red,: a name is empty")
 
 
 def test_broken_in_the_middle():

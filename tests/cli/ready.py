@@ -3,17 +3,15 @@
 in them were put."""
 import json
 import os
-import re
-import shutil
-import socket
 import subprocess
 import time
 
 import clips
 import harness
+from broker import Broker
 from clips import RATE, Sprite, clip, linear, no_code, qr, way
 from harness import Skip, data, model, run, work, write
-from running import PATIENCE, Running
+from running import Running
 
 READY = os.path.join(harness.ROOT, "pipelines", "ready")
 FINDER = os.path.join(harness.ROOT, "models", "codes", "codes.tflite")
@@ -67,41 +65,6 @@ def test_ready_counter():
     assert frames[-1]["analysis"]["lines"] == [{"name": "way", "in": 0, "out": 0, "classes": []}], frames[-1]
     result = run("check", os.path.join(READY, "people-counter.pipeline"), *setting(source=BLUE, line="0,0 1", model=model("one_box.tflite")))
     assert result.status == 1 and "[line way] points: expected points x,y of numbers from 0 to 1" in result.out, result
-
-
-class Broker:
-    """mosquitto on a free port, and all that it was told."""
-
-    def __init__(self):
-        if any(shutil.which(tool) is None for tool in ("mosquitto", "mosquitto_pub", "mosquitto_sub")):
-            raise Skip("mosquitto is not installed")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.child = subprocess.Popen(["mosquitto", "-p", str(self.port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.ear = None
-        deadline = time.monotonic() + PATIENCE
-        while self.ear is None or self.ear.poll() is not None:  # until it listens
-            assert time.monotonic() < deadline, "mosquitto does not listen"
-            self.ear = subprocess.Popen(["mosquitto_sub", "-p", str(self.port), "-t", "#", "-F", "%t %x", "-W", str(PATIENCE)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-            time.sleep(0.1)
-        self.heard = []
-
-    def hear(self, topic, payload=None):
-        """Until a message was heard since the last clearing, on a topic with such a name, of that payload if it is told."""
-        while not any(re.search(topic, t) and payload in (None, p) for t, p in self.heard):
-            told, _, content = self.ear.stdout.readline().decode().rstrip("\n").rpartition(" ")
-            assert told, "mosquitto_sub is gone"
-            self.heard.append((told, bytes.fromhex(content).decode("utf-8", "replace")))
-
-    def say(self, topic, payload):
-        subprocess.run(["mosquitto_pub", "-p", str(self.port), "-t", topic, "-m", payload], check=True, timeout=PATIENCE)
-
-    def close(self):
-        for child in (self.ear, self.child):
-            child.kill()
-            child.wait()
-        self.ear.stdout.close()
 
 
 def test_home_assistant():

@@ -97,7 +97,7 @@ def test_serve():
     run("serve", there, "a=" + there, "--mean", "0", "--location", "mqtt://localhost/m").expect(2, "options about a model are for one model, and 2 are given")
     run("serve", there, "--jobs", "0", "--location", "mqtt://localhost/m").expect(2, "--jobs: expected 1..64, got '0'")
     run("serve", "workers=" + there, "--location", "mqtt://localhost/m").expect(1, "expected the prefix that the workers serve under and a model's name")
-    run("serve", there, "--location", "mqtt://a:secret@localhost/+").expect(1, "expected levels with '/' between and no wildcards")
+    run("serve", there, "--location", "mqtt://a:secret@localhost/+").expect(2, "expected levels with '/' between and no wildcards")
     run("serve", there, "--location", "mqtt://localhost/m", "--password-file", "/none").expect(1, "--password-file: /none")
     run("serve", there, "--location", "mqtt://localhost/m", "--ca-file", "/none").expect(1, "ca-file, certificate and private-key are for mqtts://")
 
@@ -241,6 +241,12 @@ def test_labels():
                            (2, "2 names for the 3 classes of", "expected one a class: add the name that is missing"),
                            (5, "5 names for the 3 classes of", "expected one a class: is it another model's?")):
         run("predict", "--model", m, "--labels", write("long.txt", b"x\n" * names), picture).expect(1, count, advice)
+    nameless = " of these are classes without a name ('???', an empty line, or a number that is skipped): "
+    alone = "this model has as many classes as there are names; give a file with the names alone, one a line"
+    for text, count, advice in ((b"red\n???\ngreen\n\nblue\n", "5 names", "2" + nameless + alone), (b"???\nred\n???\ngreen\nblue\n", "5 names", "2" + nameless + alone),
+                                (b"1 red\n3 green\n4 blue\n", "5 names", "2" + nameless + alone), (b"a\n???\nb\nc\nd\n", "5 names", "1" + nameless + "is it another model's?"),
+                                (b"a\n???\nb\nc\n", "4 names", "1" + nameless + alone)):
+        run("predict", "--model", m, "--labels", write("gaps.txt", text), picture).expect(1, count + " for the 3 classes of", "expected one a class: " + advice)
     for name, text in (("crlf.txt", b"rot\r\ngruen\r\nblau\r\n"), ("numbered.txt", b"0  rot\n1  gruen\n2 blau\n"), ("bom.txt", b"\xef\xbb\xbfrot\na\nb"), ("map.pbtxt", b"item { id: 1 name: 'rot' }\nitem { id: 2 name: 'a' }\nitem { id: 3 name: 'b' }"),
                        ("data.yaml", b"nc: 3\nnames:\n  0: rot\n  1: a\n  2: b\n"), ("table.csv", b"name,id\nb,2\nrot,0\na,1\n"),
                        ("map.json", b'{"id2label": {"0": "rot", "1": "a", "2": "b"}}')):
@@ -259,12 +265,104 @@ def test_labels_of_detectors():
         assert (found["detection"]["label"], found["detection"]["label_id"]) == ("blau", 1), found
 
 
+# For options that every model has, and for those of one command: values that are malformed whatever the model, and what is said of them.
+MALFORMED = {
+    "mean": (("abc", "1,2", "1,2,3,4", "nan", "1,,2"), "--mean: expected 1 or 3 finite numbers with ',' between, got '%s'"),
+    "std": (("abc", "0", "-1", "1,0,1", "1;1;1"), "--std: expected 1 or 3 finite numbers above 0 with ',' between, got '%s'"),
+    "colour": (("RBG", "3"), "--colour: expected one of RGB, BGR, GRAY, got '%s'"),
+    "layout": (("NHCW",), "--layout: expected one of NHWC, NCHW, got '%s'"),
+    "fit": (("zoom",), "--fit: expected one of stretch, letterbox, crop, got '%s'"),
+    "crop-share": (("foo", "0", "1.1", "0.5,0.5", "87%"), "--crop-share: expected a number 0.01..1, such as 0.875 for 224 of 256 pixels, got '%s'"),
+    "pad-value": (("256", "-1", "1.5", "grey"), "--pad-value: expected 0..255, got '%s'"),
+    "decoder": (("yolo9000", ",top=1", "labels,top", "labels,top=1", "./no-such.so"), "--decoder=%s: "),
+    "tensor-limit": (("0", "1048577", "many"), "--tensor-limit: expected 1..1048576, got '%s'"),
+    "work-limit": (("0", "x"), "--work-limit: expected 1..1000000, got '%s'"),
+    "input-shape": (("abc", "1,0,8,8", "1,3;x", "1,2.5", "1x8x8x3", "int64:"),
+                    "--input-shape: expected whole numbers with ',' between, as in 1,3,224,224, and ';' between inputs, got '%s'"),
+    "fixed-inputs": (("foo", "1=", "=1", "1=0.5;;2=1"), "--fixed-inputs: expected INPUT=VALUE with ';' between, "),
+    "state": (("foo", "a=", "=b", "a=b,c"), "--state: expected INPUT=OUTPUT with ',' between, each a number or a name, such as h0=hn,c0=cn, or none, got '%s'"),
+    "backend": (("foo", "TFLITE"), "--backend=%s: expected auto, sightline, onnxruntime or tflite"),
+    "provider-options": (("foo", "=1", "a=1,b"), "--provider-options: expected KEY=VALUE with ',' between, such as device_id=0, got '"),
+    "precision": (("foo", "FP16"), "--precision=%s: expected float, bf16 or fp16"),
+    "threads": (("x", "65", "-1"), "--threads: expected 1..64 or auto, got '%s'"),
+    "predict shard": (("1", "0/2", "3/2"), "--shard %s: expected I/N"),
+    "predict threshold": (("x", "2", "-0.1"), "--threshold: expected a number in 0..1, got '%s'"),
+    "predict top": (("0", "x"), "--top: expected 1..1000, got '%s'"),
+    "predict classes": ((",", "a,", "!", "a,!a"), "--classes=%s: "),
+    "predict tiles": (("9x9", "2", "x"), "--tiles=%s: expected COLUMNSxROWS"),
+    "predict filter": (("foo",), "--filter: expected one of nearest, bilinear, area, auto, got '%s'"),
+    "predict frames": (("0", "x"), "--frames: expected 1..2147483647, got '%s'"),
+    "predict timeout": (("-1", "x"), "--timeout: expected 0..86400, got '%s'"),
+    "predict format": (("xml",), "--format: expected one of table, json, csv, got '%s'"),
+    "infer frames": (("0", "x"), "--frames: expected 1..1000000, got '%s'"),
+    "quantize pictures": (("0", "x"), "--pictures: expected 1..100000, got '%s'"),
+    "method": (("max",), "--method: expected one of minmax, percentile, mse, got '%s'"),
+    "percentile": (("2", "x"), "--percentile: expected a number in 0..1, got '%s'"),
+    "float-head": (("x",), "--float-head: expected one of auto, none, got '%s'"),
+    "weights": (("x",), "--weights: expected one of per-channel, per-tensor, got '%s'"),
+    "activations": (("int4",), "--activations: expected one of int8, uint8, got '%s'"),
+    "prune": (("2", "x"), "--prune: expected a number in 0..1, got '%s'"),
+    "min-agreement": (("2", "x"), "--min-agreement: expected a number in 0..1, got '%s'"),
+    "calibrate minutes": (("0", "x"), "--minutes: expected a number in 0.01..10080, got '%s'"),
+    "calibrate rate": (("0", "x"), "--rate: expected a number in 0.001..60, got '%s'"),
+    "fit pictures": (("0", "x"), "--pictures: expected 1..200, got '%s'"),
+    "eval threshold": (("2", "x"), "--threshold: expected a number in 0..1, got '%s'"),
+    "eval worst": (("0", "x"), "--worst: expected 1..100000, got '%s'"),
+    "bench model threads": (("x", "1,65"), "--threads: expected 1..64 or auto, got '"),
+    "bench model runs": (("0", "x"), "--runs: expected 1..1000000, got '%s'"),
+    "bench model warm-up": (("-1", "x"), "--warm-up: expected 0..1000000, got '%s'"),
+    "bench model batch": (("1", "x"), "--batch: expected 2..64, got '%s'"),
+    "bench preprocess format": (("FOO",), "--format: '%s' is none that is measured"),
+    "bench preprocess rounds": (("0", "x"), "--rounds: expected 1..100000, got '%s'"),
+    "bench preprocess cold": (("-1", "x"), "--cold: expected 0..200, got '%s'"),
+    "replay cpu": (("foo",), "--cpu: expected an instruction set of this processor, got '%s'"),
+    "run http": (("foo", "127.0.0.1:65536"), "--http %s: expected ADDR:PORT, such as 127.0.0.1:8080 or [::1]:8080, got '"),
+    "run set": (("x", "=1"), "--set: expected NAME=VALUE, got '%s'"),
+    "check set": (("x", "=1"), "--set: expected NAME=VALUE, got '%s'"),
+    "calibrate set": (("x", "=1"), "--set: expected NAME=VALUE, got '%s'"),
+    "serve location": (("x", "http://a/b", "mqtt://localhost:65536/x"), "location=%s: expected mqtt://"),
+    "serve http": (("foo",), "--http %s: expected ADDR:PORT, such as 127.0.0.1:8080 or [::1]:8080, got '"),
+    "serve jobs": (("0", "x"), "--jobs: expected 1..64, got '%s'"),
+    "serve queue": (("0", "x"), "--queue: expected 1..1024, got '%s'"),
+    "serve batch": (("0", "x"), "--batch: expected 1..64, got '%s'"),
+}
+# Any text may be right: names, sources of pictures, and what only the other machine or the library can judge.
+FREE = {"serve name", "provider", "camera", "calibrate", "evaluate"}
+
+
+def test_malformed():
+    """A value that no model and no input could make right is wrong usage: exit status 2 and what is expected, with each option of each command."""
+    m, picture = model("brightest_channel.tflite"), png("p.png", 4, 4, (255, 0, 0))
+    description = write("idle.pipeline", b"[pipeline]\nlaunch=fakesrc num-buffers=1 ! fakesink\n")
+    target, here = work("malformed.tflite"), ["serve", m, "--location", "mqtt://127.0.0.1:1/x"]
+    commands = {"predict": ["predict", "--model", m, picture], "inspect": ["inspect", m], "infer": ["infer", "--model", m, "--input", picture, "--output", work("o")],
+                "convert": ["convert", m, "--output", target], "quantize": ["quantize", m, "--calibrate", picture, "--output", target],
+                "calibrate": ["calibrate", m, "--camera", "test://", "--output", target], "fit": ["fit", m, picture], "eval": ["eval", m, "--dataset", harness.WORK.name],
+                "bench model": ["bench", "model", m], "bench preprocess": ["bench", "preprocess", "--quick"], "run": ["run", description], "check": ["check", description],
+                "replay": ["replay", work("none.slbox")], "serve": here}
+    seen = set()
+    for name, command in commands.items():
+        described = json.loads(run(*name.split(), "--describe-options").expect(0).out)
+        for option in described["options"]:
+            own = "%s %s" % (name, option["long"])
+            if option["value"] is None or option["file"]:
+                continue
+            values, message = MALFORMED.get(own, MALFORMED.get(option["long"], ((), "")))
+            assert values or FREE & {own, option["long"]}, "no malformed value of " + own
+            seen |= {own, option["long"]}
+            for value in values:
+                words = {"serve location": ["serve", m], "calibrate set": ["calibrate", m, description, "--output", target]}.get(own, command)
+                result = run(*words, "--%s=%s" % (option["long"], value))
+                assert result.status == 2 and (message % value if "%s" in message else message) in result.err, (own, value, result)
+    assert set(MALFORMED) <= seen, set(MALFORMED) - seen
+
+
 def test_decoder():
     picture = png("p.png", 4, 4, (255, 0, 0))
     m = model("brightest_channel.tflite")
-    run("predict", "--model", m, "--decoder", "yolo9000", picture).expect(1, "decoder", "labels", "got 'yolo9000'")
+    run("predict", "--model", m, "--decoder", "yolo9000", picture).expect(2, "--decoder=yolo9000: decoder", "labels", "got 'yolo9000'")
     run("predict", "--model", m, "--decoder", "yolo", picture).expect(1, "decoder yolo", "too few for 4 of a box")
-    run("predict", "--model", m, "--decoder", "labels,top=3", picture).expect(1, "decoder labels: no parameter 'top'")
+    run("predict", "--model", m, "--decoder", "labels,top=3", picture).expect(2, "--decoder=labels,top=3: decoder labels: no parameter 'top'")
     run("predict", "--model", m, "--decoder", "ssd", picture).expect(1, "boxes[1,N,4]", "got uint8[1,3]")
 
 
@@ -276,7 +374,7 @@ def test_no_decoder():
     assert output == {"name": "brightness", "type": "uint8", "shape": [1, 3], "zero_point": 0, "values": [0, 51, 204]}, output
     assert frame["objects"] == frame["labels"] == []
     assert "  tensor brightness uint8[1,3]: --json has its numbers" in run("predict", "--model", m, "--decoder", "none", picture).expect(0).out
-    run("predict", "--model", m, "--decoder", "none,names=a", picture).expect(1, "decoder none: no parameter 'names'; there are: none")
+    run("predict", "--model", m, "--decoder", "none,names=a", picture).expect(2, "--decoder=none,names=a: decoder none: no parameter 'names'; there are: none")
 
 
 def test_gallery():

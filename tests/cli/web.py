@@ -36,9 +36,9 @@ def describe(name, launch=FRAMES + " ! " + MODEL, more=""):
 
 def test_usage():
     path = describe("usage", "fakesrc num-buffers=1 ! fakesink")
-    run("run", "--http", "8080", path).expect(1, "--http 8080: expected ADDR:PORT, such as 127.0.0.1:8080 or [::1]:8080, got '8080'")
+    run("run", "--http", "8080", path).expect(2, "--http 8080: expected ADDR:PORT, such as 127.0.0.1:8080 or [::1]:8080, got '8080'")
     for text in ("127.0.0.1", "localhost:x", "127.0.0.1:65536", "example.com:80", "::1:80", "[127.0.0.1]:80", ":80", ""):
-        run("run", "--http", text, path).expect(1, "--http %s: expected ADDR:PORT, " % text, "got '%s'" % text)
+        run("run", "--http", text, path).expect(2, "--http %s: expected ADDR:PORT, " % text, "got '%s'" % text)
     run("run", "--http", "0.0.0.0:80", path).expect(1, "--http 0.0.0.0:80: other machines reach 0.0.0.0:80: expected 127.0.0.1 or [::1], a password "
                                                     "file (--http-password-file) or TLS (--http-certificate and --http-key)")
     run("run", "--http-password-file", "x", path).expect(1, "--http-password-file: expected --http ADDR:PORT with it, which says where to serve")
@@ -50,7 +50,7 @@ def test_usage():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         at = "127.0.0.1:%d" % taken.getsockname()[1]
         run("run", "--http", at, path).expect(1, "--http " + at + ": ", "in use", "expected an address of this machine and a port that nothing else listens at")
-    event, = [json.loads(line) for line in run("run", "--json", "--http", "x", path).err.splitlines()]
+    event, = [json.loads(line) for line in run("run", "--json", "--http", "0.0.0.0:80", path).err.splitlines()]
     assert event["event"] == "bad-http" and event["level"] == "error", event
 
 

@@ -3,14 +3,20 @@
 objects, a cat at 16,24 of 32x48 and a dog at 80,12 of 32x24."""
 import json
 import os
+import shutil
+import socket
 import struct
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
 
-from harness import PROGRAM, Skip, data, main, png, run, work, write  # noqa: E402
-from media import difference, read_png  # noqa: E402
+from broker import Broker  # noqa: E402
+from camera import ALONE, Camera  # noqa: E402
+from harness import PROGRAM, ROOT, Skip, data, main, png, run, work, write  # noqa: E402
+from media import difference, jpeg, read_png  # noqa: E402
+from running import PATIENCE, Running  # noqa: E402
 
 FRACTIONS = ("--mean", "0", "--std", "255")
 CAT, DOG = ("cat", 16, 24, 32, 48), ("dog", 80, 12, 32, 24)
@@ -129,6 +135,9 @@ def test_models_page():
     bus, dog = data("images", "bus.jpg"), data("images", "dog.jpg")
     names = [o[0] for o in found(*of("yolox_nano.onnx"), "--labels", bug("deepstream_yolo_head", "coco80.txt"), bus)[0]]
     assert len(names) >= 4, names
+    nanodet = ["--model", data("models", "nanodet_m.onnx"), *options("nanodet_m.onnx")]
+    names = [o[0] for o in found(*nanodet, "--labels", bug("deepstream_yolo_head", "coco80.txt"), bus)[0]]
+    assert "coco5" in names and "coco0" in names, names  # a bus and persons
     out = run("predict", *of("mobilenetv2_dynq_s8.onnx"), "--top", "2", dog).expect(0).out
     assert "235" in out.split(), out  # with another dog as likely; 669 with the values that the page had
 
@@ -150,6 +159,105 @@ def test_geometry_after_predict():
         os.unlink(lines)
         for wanted in boxes:
             assert any(o[0] == wanted[0] and all(abs(a - b) <= 1 for a, b in zip(o[1:], wanted[1:])) for o in objects), (change, wanted, objects)
+
+
+QUADRANTS = ((200, 30, 39), (29, 180, 59), (39, 60, 210), (231, 231, 231))
+
+
+def probed(case, uri, frames, *more):
+    """The 4x4 pixels of each frame, as lists of R, G and B."""
+    result = run("predict", "--model", bug(case, "probe.onnx"), "--mean", "0", "--std", "1", "--decoder", "none", "--json", "--frames", frames, *more, uri, env=ALONE)
+    if "no element that reads" in result.err or "is missing, which" in result.err:
+        raise Skip(result.err.strip())
+    values = [json.loads(line)["outputs"][0]["values"] for line in result.expect(0, "").out.splitlines()]
+    assert len(values) == frames, (len(values), result.err)
+    return [(one[:16], one[16:32], one[32:]) for one in values]
+
+
+class Server:
+    """A server of a case at a free port, until the test ends."""
+
+    def __init__(self, folder, script):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.child = subprocess.Popen([sys.executable, "-B", script, str(self.port)], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def __enter__(self):
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port)).close()
+                return self
+            except OSError:
+                assert self.child.poll() is None and time.monotonic() < deadline, "the server does not listen"
+                time.sleep(0.05)
+
+    def __exit__(self, *error):
+        self.child.kill()
+        self.child.wait()
+
+
+def show_quadrants(frames):
+    for frame in frames:
+        for at, wanted in zip((0, 3, 12, 15), QUADRANTS):
+            assert all(abs(channel[at] - value) <= 6 for channel, value in zip(frame, wanted)), (at, wanted, frame)
+
+
+def test_rtsp_grey_until_key_frame():
+    """No frame before a whole key frame, whether the stream begins with one or between two."""
+    with Server(bug("rtsp_grey_until_key_frame"), "server.py") as server:
+        for stream in ("fromkey", "midgop"):
+            show_quadrants(probed("rtsp_grey_until_key_frame", "rtsp://127.0.0.1:%d/%s" % (server.port, stream), 30))
+
+
+def test_rtsp_tcp_bursts():
+    """A camera that pauses and catches up on TCP: each frame is a picture, with the differences of colour bars."""
+    with Server(bug("rtsp_tcp_bursts"), "server.py") as server:
+        for frame in probed("rtsp_grey_until_key_frame", "rtsp://127.0.0.1:%d/fromkey" % server.port, 60):
+            assert max(max(channel) - min(channel) for channel in frame) > 120, frame
+
+
+def test_stale_sprop():
+    """Parameter sets of another encoding in the SDP: the stream's own count, from the first frame on."""
+    shutil.copytree(bug("stale_sprop"), work("stale"), copy_function=shutil.copyfile)
+    shutil.copyfile(bug("stale_sprop", "s.h264"), work("stale/full.h264"))  # of another of its streams
+    with Server(work("stale"), "rtsp.py") as server:
+        show_quadrants(probed("stale_sprop", "rtsp://127.0.0.1:%d/stale" % server.port, 12))
+
+
+def test_mjpeg_octet_stream():
+    """Pictures without end from a server that calls them bytes."""
+    camera = Camera(jpeg(read_png(bug("mjpeg_octet_stream", "q.png"))), [10 ** 6], b"Content-Type: application/octet-stream\r\n")
+    show_quadrants(probed("mjpeg_octet_stream", camera.uri, 3, "--timeout", "60"))
+
+
+def test_ha_two_cameras():
+    """One recipe twice, with two topics: two devices, each with ids of its own."""
+    folder = os.path.dirname(bug("ha_two_cameras", "till1.pipeline"))
+    broker = Broker()
+    try:
+        for name in os.listdir(folder):
+            shutil.copyfile(os.path.join(folder, name), work(name))
+        for name in os.listdir(os.path.join(ROOT, "pipelines", "ready")):
+            shutil.copyfile(os.path.join(ROOT, "pipelines", "ready", name), work(name))
+        for till in ("till1", "till2"):
+            with open(work(till + ".pipeline"), encoding="utf-8") as file:
+                text = file.read().replace("localhost:18830", "127.0.0.1:%d" % broker.port).replace("model=m.onnx", "model=" + work("m.onnx"))
+            write(till + ".pipeline", text.encode())
+        running = Running(work("till1.pipeline"), work("till2.pipeline"))
+        for till in ("till1", "till2"):
+            broker.hear("^homeassistant/.*%s.*/config$" % till)
+        running.stop()
+    finally:
+        broker.close()
+    announced = [(topic, json.loads(text)) for topic, text in broker.heard if topic.startswith("homeassistant/") and text]
+    ids = {}
+    for topic, entity in announced:
+        ids.setdefault(entity["unique_id"], set()).add(topic)
+    assert all(len(topics) == 1 for topics in ids.values()), ids
+    devices = {json.dumps(entity["device"]["identifiers"]) for _, entity in announced if "device" in entity}
+    assert len(devices) == 2, devices
 
 
 main(globals())

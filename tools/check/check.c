@@ -14,6 +14,7 @@
 #include "tools/command.h"
 #include "tools/options.h"
 #include "tools/run/http/choose.h"
+#include "tools/run/keep.h"
 #include "tools/run/settings.h"
 
 /* Writes the file that the self-test of slinfer reads, and tries it in a session of its own. */
@@ -88,6 +89,14 @@ check_http (const SlDescription *description, GArray *findings)
     sl_findings_add (findings, SL_FINDING_PROBLEM, "http", "%s", error->message);
 }
 
+static void
+check_state (const SlDescription *description, GArray *findings)
+{
+  g_autoptr (GError) error = NULL;
+  if (description->state != NULL && !sl_keep_check (description->state, FALSE, &error))
+    sl_findings_add (findings, SL_FINDING_PROBLEM, "state", "%s", error->message);
+}
+
 static int
 check_file (const SlRunOptions *options, const char *path)
 {
@@ -103,8 +112,10 @@ check_file (const SlRunOptions *options, const char *path)
     check_pipeline (pipeline, findings);
   else
     sl_findings_add (findings, SL_FINDING_PROBLEM, "description", "%s", error->message);
-  if (description != NULL)
+  if (description != NULL) {
     check_http (description, findings);
+    check_state (description, findings);
+  }
   gst_clear_object (&pipeline);
   sl_findings_print (findings, path, options->json);
   return sl_findings_have_problems (findings) ? SL_EXIT_FAILED : SL_EXIT_OK;
@@ -134,7 +145,7 @@ run_check (int argc, char **argv)
   if (golden != NULL && files[0] != NULL)
     return sl_options_usage ("check", "--make-golden: expected no FILE with it, got '%s'",
                              files[0]);
-  if (golden != NULL && !sl_model_options_check ("check", &model))
+  if (!sl_model_options_check ("check", &model))
     return SL_EXIT_USAGE;
   if (golden != NULL)
     return make_golden (golden, &model);

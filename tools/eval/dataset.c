@@ -6,6 +6,7 @@
  */
 #include "tools/eval/dataset.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "models/labels.h"
@@ -547,4 +548,21 @@ sl_dataset_new (const char *path, SlTruthKind kind, const char *images, GError *
   dataset->classes = g_ptr_array_new_with_free_func (true_class_free);
   dataset->indices = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   return read_dataset (dataset, absolute, images, error) ? g_steal_pointer (&dataset) : NULL;
+}
+
+gboolean
+sl_dataset_would_read (const char *path, const char *file)
+{
+  g_autofree char *parent = g_path_get_dirname (path), *beside = g_path_get_dirname (file);
+  char *folder = realpath (g_file_test (path, G_FILE_TEST_IS_DIR) ? path : parent, NULL),
+       *place = realpath (beside, NULL);
+  const gsize n = folder != NULL ? strlen (folder) : 0;
+  const gboolean inside = n > 0 && place != NULL && strncmp (place, folder, n) == 0
+                          && (place[n] == '\0' || place[n] == '/' || folder[n - 1] == '/');
+  gboolean is_read = sl_input_is_picture (file);
+  for (const Place *row = box_places; row->ending != NULL; row++)
+    is_read = is_read || g_str_has_suffix (file, row->ending);
+  free (folder);
+  free (place);
+  return inside && is_read;
 }

@@ -59,6 +59,9 @@ typedef struct
 /** sl_dataset_new: (transfer full): the pictures of @path; after gst_init(). @images: (nullable):
  * folder of the pictures that a file of COCO's names. */
 SlDataset *sl_dataset_new (const char *path, SlTruthKind kind, const char *images, GError **error);
+/** sl_dataset_would_read: whether the file @file lies in the folder of the data set @path, by a
+ * name that is a picture's or that of labels. */
+gboolean sl_dataset_would_read (const char *path, const char *file);
 void sl_dataset_free (SlDataset *dataset);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlDataset, sl_dataset_free)

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "core/base/printable.h"
 #include "core/base/thread_count.h"
 #include "plugins/elements.h"
 #include "core/base/fail.h"
@@ -175,7 +176,16 @@ check_target (const Options *options, const char *option, const char *path, cons
     && sl_options_apart ("eval", option, path, "--labels", options->model.settings.labels);
   for (guint i = 0; models[i] != NULL && good; i++)
     good = sl_options_apart ("eval", option, path, "MODEL", models[i]);
-  return good && sl_options_report ("eval", option, path, head);
+  if (!good || !sl_options_report ("eval", option, path, head))
+    return FALSE;
+  if (path == NULL || !sl_dataset_would_read (options->dataset, path))
+    return TRUE;
+  g_autofree char *shown = sl_printable (path, SL_PRINTABLE_MESSAGE);
+  sl_options_usage (
+    "eval",
+    "%s: '%s' would be a picture or labels of the data set from then on; expected a name outside of %s, or another ending",
+    option, shown, options->dataset);
+  return FALSE;
 }
 
 static gboolean

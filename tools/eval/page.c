@@ -171,14 +171,33 @@ append_matrix (GString *page, const SlEvaluatedModel *contender, gdouble confide
   g_string_append (page, "</div>\n");
 }
 
+/* (transfer full): the folder of the data set at @path, with a '/' behind. */
+static char *
+folder_of (const char *path)
+{
+  g_autofree char *absolute = g_canonicalize_filename (path, NULL);
+  g_autofree char *folder = g_file_test (absolute, G_FILE_TEST_IS_DIR)
+                              ? g_strdup (absolute)
+                              : g_path_get_dirname (absolute);
+  return g_str_has_suffix (folder, "/") ? g_steal_pointer (&folder)
+                                        : g_strconcat (folder, "/", NULL);
+}
+
+/* Pictures of several folders may have the same name, so its folders in the data set belong to it.
+ */
+static const char *
+name_in (const char *name, const char *root)
+{
+  return g_str_has_prefix (name, root) ? name + strlen (root) : name;
+}
+
 static void
 append_picture (GString *page, const SlEvaluatedModel *contender, const SlModelSettings *settings,
                 const char *threshold, const SlInput *input, const SlVerdict *verdict,
-                const char *folder)
+                const char *root, const char *folder)
 {
   g_autoptr (GError) error = NULL;
-  g_autofree char *text = sl_verdict_text (contender, verdict),
-                  *base = g_path_get_basename (input->name);
+  g_autofree char *text = sl_verdict_text (contender, verdict);
   g_autofree char *file =
     input->uri != NULL ? g_filename_from_uri (input->uri, NULL, &error) : NULL;
   g_autofree char *image = file != NULL
@@ -190,7 +209,7 @@ append_picture (GString *page, const SlEvaluatedModel *contender, const SlModelS
   if (small != NULL)
     g_string_append_printf (page, "<img alt=\"\" src=\"data:image/jpeg;base64,%s\">", small);
   g_string_append (page, "<figcaption>");
-  sl_html_append_text (page, base);
+  sl_html_append_text (page, name_in (input->name, root));
   g_string_append (page, "<br>");
   sl_html_append_text (page, text);
   if (image == NULL && error != NULL) {
@@ -208,6 +227,7 @@ append_worst (GString *page, const SlEvalReport *report, const SlEvaluatedModel 
   const guint n =
     MIN (report->worst > 0 ? report->worst : SL_EVAL_PAGE_WORST, SL_EVAL_PAGE_MOST_WORST);
   g_autoptr (GArray) worst = sl_verdicts_worst (verdicts, n);
+  g_autofree char *root = folder_of (report->path);
   char text[G_ASCII_DTOSTR_BUF_SIZE];
   const char *threshold =
     isnan (confidence) ? NULL : g_ascii_dtostr (text, sizeof text, CLAMP (confidence, 0, 1));
@@ -221,7 +241,7 @@ append_worst (GString *page, const SlEvalReport *report, const SlEvaluatedModel 
     const SlVerdict *verdict = &g_array_index (worst, SlVerdict, i);
     const SlSample *sample =
       &g_array_index (report->dataset->samples, SlSample, verdict->seen.sample);
-    append_picture (page, contender, settings, threshold, sample->input, verdict, folder);
+    append_picture (page, contender, settings, threshold, sample->input, verdict, root, folder);
     sl_progress_show (&progress, i + 1);
   }
   sl_progress_hide ();

@@ -35,6 +35,12 @@ ends_in (const char *name, const char *const *endings, guint n)
   return FALSE;
 }
 
+gboolean
+sl_input_is_picture (const char *name)
+{
+  return ends_in (name, picture_endings, G_N_ELEMENTS (picture_endings));
+}
+
 static void
 input_free (gpointer data)
 {
@@ -164,8 +170,7 @@ pictures_in (const char *path, GPtrArray *folders, GError **error)
     g_autofree char *full = g_build_filename (path, name, NULL);
     if (name[0] == '.')
       continue;
-    if (!g_file_test (full, G_FILE_TEST_IS_DIR)
-        && ends_in (name, picture_endings, G_N_ELEMENTS (picture_endings)))
+    if (!g_file_test (full, G_FILE_TEST_IS_DIR) && sl_input_is_picture (name))
       g_ptr_array_add (names, g_strdup (name));
     else if (g_file_test (full, G_FILE_TEST_IS_DIR) && !g_file_test (full, G_FILE_TEST_IS_SYMLINK))
       g_ptr_array_add (folders, g_strdup (name));

@@ -37,6 +37,8 @@ GPtrArray *sl_inputs_new (char **arguments, gboolean recursive);
 /** sl_inputs_find_file: (nullable): the first of @inputs that is the regular file at @path, by
  * whatever name. */
 const SlInput *sl_inputs_find_file (GPtrArray *inputs, const char *path);
+/** sl_input_is_picture: whether a file of this @name in a folder is one of its pictures. */
+gboolean sl_input_is_picture (const char *name);
 /** sl_inputs_find_model: (nullable): the first of @arguments that is a model and no picture. */
 const char *sl_inputs_find_model (char **arguments);
 

@@ -13,6 +13,7 @@
 #include "core/base/fail.h"
 #include "plugins/elements.h"
 #include "plugins/video/tiles.h"
+#include "postprocess/predictions/class_filter.h"
 #include "postprocess/result.h"
 #include "tools/command.h"
 #include "tools/predict/drawing.h"
@@ -482,7 +483,8 @@ static int
 check_and_predict (Options *options, char **arguments)
 {
   const char *filters[] = { "nearest", "bilinear", "area", "auto", NULL };
-  g_autoptr (GError) bad_path = NULL, bad_tiles = NULL;
+  g_autoptr (GError) bad_path = NULL, malformed = NULL;
+  g_autoptr (SlClassFilter) classes = NULL;
   guint columns, rows;
   options->threshold = NAN;
   options->timeout = DEFAULT_TIMEOUT;
@@ -509,8 +511,9 @@ check_and_predict (Options *options, char **arguments)
       || !sl_options_fraction ("predict", "--threshold", options->threshold_text,
                                &options->threshold))
     return SL_EXIT_USAGE;
-  if (!sl_tiles_parse (options->tiles, &columns, &rows, &bad_tiles))
-    return sl_options_usage ("predict", "--%s", bad_tiles->message);
+  if (!sl_class_filter_parse (options->classes, &classes, &malformed)
+      || !sl_tiles_parse (options->tiles, &columns, &rows, &malformed))
+    return sl_options_usage ("predict", "--%s", malformed->message);
   if (options->draw != NULL && !sl_drawer_check (options->draw, &bad_path)) {
     sl_complain ("predict", "%s", bad_path->message);
     return g_error_matches (bad_path, SL_ERROR, SL_ERROR_ARGUMENT) ? SL_EXIT_USAGE : SL_EXIT_FAILED;

@@ -202,10 +202,37 @@ tell_trouble (SlKeep *keep)
   g_clear_pointer (&keep->trouble, g_free);
 }
 
-gboolean
-sl_keep_check (const char *folder, GError **error)
+/* Makes @folder and a file in it for a moment; NULL = both can be. */
+static const char *
+try_folder (const char *folder)
 {
   g_autofree char *probe = g_build_filename (folder, ".state-XXXXXX", NULL);
+  const int fd = g_mkdir_with_parents (folder, 0700) == 0 ? g_mkstemp (probe) : -1;
+  if (fd < 0)
+    return g_strerror (errno);
+  close (fd);
+  g_unlink (probe);
+  return NULL;
+}
+
+/* The same by the rights of the nearest folder that is there; nothing is written. */
+static const char *
+judge_folder (const char *folder)
+{
+  g_autofree char *path = g_strdup (folder);
+  while (!g_file_test (path, G_FILE_TEST_EXISTS)) {
+    char *parent = g_path_get_dirname (path);
+    g_free (path);
+    path = parent;
+  }
+  if (!g_file_test (path, G_FILE_TEST_IS_DIR))
+    return g_strerror (ENOTDIR);
+  return g_access (path, W_OK | X_OK) != 0 ? g_strerror (errno) : NULL;
+}
+
+gboolean
+sl_keep_check (const char *folder, gboolean make, GError **error)
+{
   const char *why = NULL;
   if (folder[0] == '\0')
     why = "the name is empty";
@@ -214,15 +241,8 @@ sl_keep_check (const char *folder, GError **error)
   else if (g_file_test (folder, G_FILE_TEST_IS_SYMLINK)
            && !g_file_test (folder, G_FILE_TEST_EXISTS))
     why = "it is a link to nothing";
-  else if (g_mkdir_with_parents (folder, 0700) != 0)
-    why = g_strerror (errno);
-  const int fd = why == NULL ? g_mkstemp (probe) : -1;
-  if (why == NULL && fd < 0)
-    why = g_strerror (errno);
-  if (fd >= 0) {
-    close (fd);
-    g_unlink (probe);
-  }
+  else
+    why = make ? try_folder (folder) : judge_folder (folder);
   if (why != NULL)
     sl_fail (
       error, SL_ERROR_OPEN,

@@ -15,9 +15,14 @@ typedef struct _SlKeep SlKeep;
 SlKeep *sl_keep_new (void);
 /** sl_keep_free: saves what has changed, and waits until it is written. */
 void sl_keep_free (SlKeep *keep);
-/** sl_keep_check: whether @folder is one that files can be written in; it is made where its parent
- * is there. FALSE with SL_ERROR_OPEN. */
-gboolean sl_keep_check (const char *folder, GError **error);
+/**
+ * sl_keep_check: whether @folder is one that files can be written in.
+ * @make: a missing folder is made; otherwise nothing is written, and the rights of its nearest
+ * parent decide
+ *
+ * FALSE with SL_ERROR_OPEN.
+ */
+gboolean sl_keep_check (const char *folder, gboolean make, GError **error);
 /** sl_keep_open: from now on in FOLDER/NAME.state, '/' and '%' of the name as "%2F" and "%25",
  * whose contents it takes; what is wrong with them is logged. @name: of the pipeline */
 void sl_keep_open (SlKeep *keep, const char *name, const char *folder);

@@ -229,7 +229,7 @@ check_state (Run *run)
   for (guint i = 0; i < run->workers->len; i++) {
     const char *folder = sl_worker_state_folder (run->workers->pdata[i]);
     g_autoptr (GError) error = NULL;
-    if (folder == NULL || sl_keep_check (folder, &error))
+    if (folder == NULL || sl_keep_check (folder, TRUE, &error))
       continue;
     complain ("bad-state", error->message);
     return FALSE;
@@ -325,6 +325,7 @@ run_run (int argc, char **argv)
   g_auto (SlRunOptions) options = { 0 };
   g_auto (SlHttpOptions) http = { 0 };
   g_auto (GStrv) files = NULL;
+  g_autoptr (GError) error = NULL;
   const GOptionEntry entries[] = {
     SL_RUN_OPTION_SET (options),
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json,
@@ -358,6 +359,8 @@ run_run (int argc, char **argv)
     return sl_options_usage ("run", "--dot: expected a folder, got '%s'", options.dot);
   if (options.black_box != NULL && !g_file_test (options.black_box, G_FILE_TEST_IS_DIR))
     return sl_options_usage ("run", "--blackbox: expected a folder, got '%s'", options.black_box);
+  if (!sl_http_options_check (&http, &error))
+    return sl_options_usage ("run", "%s", error->message);
   if (!sl_run_options_check ("run", &options))
     return SL_EXIT_USAGE;
   return run_files (&options, &http, files);

@@ -151,7 +151,8 @@ check (Options *o, GStrv models)
   o->batch = best ? 0 : 1;
   if (!best && !sl_options_integer ("serve", "--batch", o->batch_text, 1, 64, &o->batch))
     return SL_EXIT_USAGE;
-  if (!sl_http_options_apply (&o->http, "--http", &http, &error))
+  if (!sl_http_options_apply (&o->http, "--http", &http, &error)
+      || !sl_http_options_check (&o->http, &error))
     return sl_options_usage ("serve", "%s", error->message);
   if (o->name == NULL)
     o->name = g_strdup_printf ("%s-%08x", g_get_host_name (), g_random_int ());
@@ -332,7 +333,10 @@ serve_run (int argc, char **argv)
                                   .key = o.key };
     g_autofree char *prefix = find_prefix (&access);
     g_autoptr (GPtrArray) models = prefix != NULL ? load_models (&o, arguments, prefix) : NULL;
-    status = models != NULL ? work (&o, &access, models) : SL_EXIT_FAILED;
+    if (prefix == NULL)
+      status = SL_EXIT_USAGE;
+    else
+      status = models != NULL ? work (&o, &access, models) : SL_EXIT_FAILED;
   }
   options_clear (&o);
   return status;

@@ -81,6 +81,17 @@ sl_http_address (const char *text, GError **error)
 }
 
 gboolean
+sl_http_options_check (const SlHttpOptions *options, GError **error)
+{
+  g_autoptr (GSocketAddress) address =
+    options->listen != NULL ? sl_http_address (options->listen, error) : NULL;
+  if (options->listen == NULL || address != NULL)
+    return TRUE;
+  g_prefix_error (error, "--http %s: ", options->listen);
+  return FALSE;
+}
+
+gboolean
 sl_http_check_reach (const SlHttpSettings *settings, GSocketAddress *address, GError **error)
 {
   if (g_inet_address_get_is_loopback (

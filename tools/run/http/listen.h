@@ -47,6 +47,8 @@ gboolean sl_http_options_apply (const SlHttpOptions *options, const char *origin
 /** sl_http_address: (transfer full): what @text, ADDR:PORT, names: an address in numbers or
  * localhost, with [] around one of IPv6. NULL with SL_ERROR_ARGUMENT set. */
 GSocketAddress *sl_http_address (const char *text, GError **error);
+/** sl_http_options_check: FALSE with SL_ERROR_ARGUMENT set when the address of @options is none. */
+gboolean sl_http_options_check (const SlHttpOptions *options, GError **error);
 /** sl_http_check_reach: FALSE with SL_ERROR_ARGUMENT set when other machines reach @address and
  * @settings ask neither for a password nor for TLS. */
 gboolean sl_http_check_reach (const SlHttpSettings *settings, GSocketAddress *address,

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A broker of the tests."""
+import re
+import shutil
+import socket
+import subprocess
+import time
+
+from harness import Skip
+from running import PATIENCE
+
+
+class Broker:
+    """mosquitto on a free port, and all that it was told."""
+
+    def __init__(self):
+        if any(shutil.which(tool) is None for tool in ("mosquitto", "mosquitto_pub", "mosquitto_sub")):
+            raise Skip("mosquitto is not installed")
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.child = subprocess.Popen(["mosquitto", "-p", str(self.port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.ear = None
+        deadline = time.monotonic() + PATIENCE
+        while self.ear is None or self.ear.poll() is not None:  # until it listens
+            assert time.monotonic() < deadline, "mosquitto does not listen"
+            self.ear = subprocess.Popen(["mosquitto_sub", "-p", str(self.port), "-t", "#", "-F", "%t %x", "-W", str(PATIENCE)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            time.sleep(0.1)
+        self.heard = []
+
+    def hear(self, topic, payload=None):
+        """Until a message was heard since the last clearing, on a topic with such a name, of that payload if it is told."""
+        while not any(re.search(topic, t) and payload in (None, p) for t, p in self.heard):
+            told, _, content = self.ear.stdout.readline().decode().rstrip("\n").rpartition(" ")
+            assert told, "mosquitto_sub is gone"
+            self.heard.append((told, bytes.fromhex(content).decode("utf-8", "replace")))
+
+    def say(self, topic, payload):
+        subprocess.run(["mosquitto_pub", "-p", str(self.port), "-t", topic, "-m", payload], check=True, timeout=PATIENCE)
+
+    def close(self):
+        for child in (self.ear, self.child):
+            child.kill()
+            child.wait()
+        self.ear.stdout.close()
