@@ -467,19 +467,21 @@ may_be_one (const Solver *solver, const char *symbol)
   return pt_reader_done (solver->program, &reader) && low <= 1 && high >= 1;
 }
 
-/* "s0,3,32*h,32*w", or with numbers: those that are known, and else the sizes of the export. */
+/* "s0,3,32*h,32*w", or with @solver's numbers: those that are known, and else the sizes of the
+ * export. @solver: (nullable) */
 static char *
-describe_shape (const Solver *solver, const PtInput *input, gboolean hints)
+describe_shape (const Solver *solver, const PtInput *input)
 {
   g_autoptr (GString) text = g_string_new (NULL);
   for (guint i = 0; i < input->shape.rank; i++) {
     g_autofree char *open = input->open[i] != NULL ? describe (input->open[i]) : NULL;
-    const Linear l = open != NULL ? evaluate (solver->symbols, input->open[i]) : bad;
+    const Linear l =
+      open != NULL && solver != NULL ? evaluate (solver->symbols, input->open[i]) : bad;
     const gint64 size = open == NULL                    ? input->shape.dims[i]
                         : l.good && l.symbol[0] == '\0' ? l.constant
                                                         : MAX (input->hints[i], 1);
     g_string_append (text, i > 0 ? "," : "");
-    if (open != NULL && !hints)
+    if (open != NULL && solver == NULL)
       g_string_append (text, open);
     else
       g_string_append_printf (text, "%" G_GINT64_FORMAT, size);
@@ -518,7 +520,7 @@ pt_describe_open (PtProgram *program, const PtInput *inputs, guint n)
       i++;
     if (i == inputs[k].shape.rank)
       continue;
-    g_autofree char *shape = describe_shape (&inputs[k], FALSE);
+    g_autofree char *shape = describe_shape (NULL, &inputs[k]);
     g_string_append_printf (text, "%s%s %s", text->len > 0 ? "; " : "", inputs[k].name, shape);
   }
   if (text->len > 0)
@@ -532,7 +534,7 @@ ask (Solver *solver, const PtInput *inputs, guint n, const PtInput *input)
   g_autofree char *open = pt_describe_open (solver->program, inputs, n);
   g_autoptr (GString) all = g_string_new (NULL);
   for (guint i = 0; i < n; i++) {
-    g_autofree char *shape = describe_shape (solver, &inputs[i], TRUE);
+    g_autofree char *shape = describe_shape (solver, &inputs[i]);
     g_string_append_printf (all, "%s%s", i > 0 ? ";" : "", shape);
   }
   return ts_fail (
