@@ -32,7 +32,7 @@ ts_composite (TsProgram *program, const TsCall *call)
   "  if torch.eq(p, 1):\n"                                                       \
   "    y = torch.sum(d, [-1])\n"                                                 \
   "  else:\n"                                                                    \
-  "    y = torch.pow(torch.sum(torch.pow(d, p), [-1]), torch.div(1., p))\n"      \
+  "    y = ops.sightline.norm(d, p, [-1], False)\n"                              \
   "return y"
 
 /* The lower of two in the middle, as torch has it. */

@@ -293,7 +293,13 @@ softplus (TsProgram *program, const TsCall *call)
   x = ts_onnx (program, "Softplus", &x, 1, NULL, 0);
   if (beta != 1)
     x = ts_onnx (program, "Div", (LowerValue *[]){ x, factor }, 2, NULL, 0);
-  return ts_new (program, x, dtype);
+  const TsValue y = ts_new (program, x, dtype);
+  if (ts_to_float (program, call->args[2]) >= 20) /* what differs there is below a float's digits */
+    return y;
+  const TsValue args[] = { call->args[0], call->args[1] };
+  const TsValue above[] = { ts_run_op (program, "aten::mul", args, NULL, 2), call->args[2] };
+  const TsValue pick[] = { ts_run_op (program, "aten::gt", above, NULL, 2), call->args[0], y };
+  return ts_run_op (program, "aten::where", pick, NULL, 3);
 }
 
 static TsValue

@@ -207,7 +207,7 @@ const TsOp ts_ops_patches[] = {
   { "aten::index_copy", "self,dim,index,source", ts_composite, INDEX_COPY, 0 },
   { "aten::cumprod", "self,dim,dtype=None", ts_composite, CUMPROD, 0 },
   { "aten::diff", "self,n=1,dim=-1,prepend=None,append=None", ts_composite, DIFF, 0 },
-  { "aten::rot90", "self,k,dims", ts_composite, ROT90, 0 },
+  { "aten::rot90", "self,k=1,dims", ts_composite, ROT90, 0 },
   { "aten::kthvalue", "self,k,dim=-1,keepdim=False", ts_composite, KTHVALUE, 0 },
   { "aten::take_along_dim", "self,indices,dim", ts_composite,
     "return torch.gather(self, dim, indices)", 0 },
