@@ -2,12 +2,10 @@
 """A broker of the tests."""
 import re
 import shutil
-import socket
 import subprocess
-import time
 
-from harness import Skip
-from running import PATIENCE
+from harness import Skip, reserve_port
+from running import PATIENCE, answers, eventually
 
 
 class Broker:
@@ -16,16 +14,10 @@ class Broker:
     def __init__(self):
         if any(shutil.which(tool) is None for tool in ("mosquitto", "mosquitto_pub", "mosquitto_sub")):
             raise Skip("mosquitto is not installed")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = reserve_port()
         self.child = subprocess.Popen(["mosquitto", "-p", str(self.port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.ear = None
-        deadline = time.monotonic() + PATIENCE
-        while self.ear is None or self.ear.poll() is not None:  # until it listens
-            assert time.monotonic() < deadline, "mosquitto does not listen"
-            self.ear = subprocess.Popen(["mosquitto_sub", "-p", str(self.port), "-t", "#", "-F", "%t %x", "-W", str(PATIENCE)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-            time.sleep(0.1)
+        eventually(lambda: answers(self.port))
+        self.ear = subprocess.Popen(["mosquitto_sub", "-p", str(self.port), "-t", "#", "-F", "%t %x", "-W", str(PATIENCE)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.heard = []
 
     def hear(self, topic, payload=None):

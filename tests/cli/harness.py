@@ -9,6 +9,7 @@ import fcntl
 import os
 import pty
 import re
+import socket
 import struct
 import subprocess
 import sys
@@ -23,6 +24,7 @@ MAKE_MODELS = os.path.abspath(sys.argv[2])
 ROOT = os.environ.get("SIGHTLINE_SOURCE_ROOT", ".")
 DATA = os.environ.get("SIGHTLINE_TEST_DATA", os.path.join(ROOT, "..", "shared"))
 WORK = tempfile.TemporaryDirectory(prefix="sightline-cli-")
+HELD = []  # sockets of reserved ports
 SANITIZED = "ASAN_OPTIONS" in os.environ  # the program is several times slower and keeps what it freed
 
 
@@ -99,6 +101,15 @@ def png_of(name, width, height, rows):
     packed = b"".join(packer.compress(b"\0" + row) for row in rows) + packer.flush()
     return write(name, b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
                  chunk(b"IDAT", packed) + chunk(b"IEND", b""))
+
+
+def reserve_port():
+    """A port of 127.0.0.1 that is this process's until it ends. Nobody listens there, and a server that sets SO_REUSEADDR can."""
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind(("127.0.0.1", 0))
+    HELD.append(held)
+    return held.getsockname()[1]
 
 
 class Terminal:

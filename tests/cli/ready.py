@@ -4,14 +4,13 @@ in them were put."""
 import json
 import os
 import subprocess
-import time
 
 import clips
 import harness
 from broker import Broker
 from clips import RATE, Sprite, clip, linear, no_code, qr, way
 from harness import Skip, data, model, run, work, write
-from running import Running
+from running import Running, eventually
 
 READY = os.path.join(harness.ROOT, "pipelines", "ready")
 FINDER = os.path.join(harness.ROOT, "models", "codes", "codes.tflite")
@@ -144,9 +143,7 @@ def test_ready_kiosk():
     if 'no element "' in run("check", path, *args).out:
         raise Skip("an element is missing")
     child = subprocess.Popen([harness.PROGRAM, "run", path] + args, stderr=subprocess.PIPE)
-    deadline = time.monotonic() + 200
-    while (not os.path.exists(out) or os.path.getsize(out) < 2000) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    eventually(lambda: os.path.exists(out) and os.path.getsize(out) >= 2000 or child.poll() is not None)
     child.terminate()
     _, err = child.communicate(timeout=200)
     assert child.returncode == 0, err

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """sightline run at work, its log read as it comes."""
+import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -10,6 +12,7 @@ import time
 import harness
 
 PATIENCE = 200  # seconds that a busy machine may take for anything
+STOPPED = 10  # within 2 seconds, which a busy machine stretches; what would hold a program up in these tests lasts a minute
 
 
 def eventually(what, patience=PATIENCE):
@@ -20,6 +23,19 @@ def eventually(what, patience=PATIENCE):
             return value
         assert time.monotonic() < deadline, "never: %s" % what
         time.sleep(0.05)
+
+
+def takes_signal(pid, number):
+    """Whether the process has made up its mind about that signal, which then no longer ends it."""
+    with open("/proc/%d/status" % pid, encoding="ascii") as file:
+        masks = [int(line.split()[1], 16) for line in file if line.startswith(("SigBlk", "SigCgt"))]
+    return any(mask >> (number - 1) & 1 for mask in masks)
+
+
+def answers(port):
+    """Whether somebody listens at a port of 127.0.0.1."""
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 5):
+        return True
 
 
 class Running:

@@ -2,12 +2,11 @@
 """What sightline predict takes: folders, cameras, models that are no pictures, and how many frames."""
 import json
 import os
-import socket
 import subprocess
 
 import harness
 from camera import ALONE, Camera, Hung
-from harness import Skip, main, model, png, run, work, write
+from harness import Skip, main, model, png, reserve_port, run, work, write
 from media import jpeg
 
 RED, GREEN, BLUE = (255, 0, 0), (0, 255, 0), (0, 0, 255)
@@ -106,8 +105,7 @@ def test_cameras():
     out = run("predict", "--model", m, "test://?pattern=red&frames=2&live=false").expect(0).out.splitlines()
     assert out[1].split() == ["frame", "time", "confidence", "label"], out
     run("predict", "--model", m, "test://?pattern=none").expect(1, "sightline predict: test://?pattern=none: 'none' is no pattern: expected one of smpte, ")
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
+    port = reserve_port()
     told = run("predict", "--model", m, "rtsp://me:hidden@127.0.0.1:%d/x" % port, env=ALONE).expect(
         1, "sightline predict: rtsp://me:***@127.0.0.1:%d/x: " % port)
     assert "Connection refused" in told.err and "hidden" not in told.err or "is missing, which slcamera needs" in told.err, told

@@ -14,15 +14,10 @@ import urllib.error
 import urllib.request
 
 import harness
-from harness import Skip, model, work, write
-from running import PATIENCE, Running, eventually
+from harness import Skip, model, reserve_port, work, write
+from running import PATIENCE, STOPPED, Running, answers, eventually, takes_signal
 
 CAMERA = "videotestsrc is-live=true pattern=blue ! video/x-raw,format=RGB,width=64,height=48,framerate=25/1 ! slnormalize"
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return taken.getsockname()[1]
 
 
 @contextlib.contextmanager
@@ -30,7 +25,7 @@ def broker():
     """A broker's port."""
     if shutil.which("mosquitto", path=os.environ["PATH"] + ":/usr/sbin") is None:
         raise Skip("mosquitto is not installed")
-    port = free_port()
+    port = reserve_port()
     path = write("mosquitto.conf", b"listener %d 127.0.0.1\nallow_anonymous true\n" % port)
     child = subprocess.Popen([shutil.which("mosquitto", path=os.environ["PATH"] + ":/usr/sbin"), "-c", path], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
@@ -39,11 +34,6 @@ def broker():
     finally:
         child.kill()
         child.wait()
-
-
-def answers(port):
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 5):
-        return True
 
 
 @contextlib.contextmanager
@@ -74,6 +64,20 @@ def sample(url, name):
     return float(re.search(r"^%s (\S+)$" % re.escape(name), get(url, "metrics")[1], re.MULTILINE).group(1))
 
 
+def eventually_unwell(url, reason):
+    """Until that is the only reason of /health; a busy machine may have another one before."""
+    told = []
+
+    def unwell():
+        told[:] = json.loads(get(url, "health")[1])["reasons"]
+        return len(told) == 1 and re.fullmatch(reason, told[0])
+
+    try:
+        eventually(unwell)
+    except AssertionError as problem:
+        raise AssertionError("expected %s, got %s" % (reason, told)) from problem
+
+
 def test_hung_worker():
     """Frames pass without predictions while the only worker hangs, and all is not well."""
     with broker() as (port, broker_child), worker(port) as child:
@@ -86,9 +90,7 @@ def test_hung_worker():
             eventually(lambda: get(url, "health")[0] == 200 and sample(url, predictions) > 10)
             assert sample(url, frames % "answered") > 10 and sample(url, frames % "local") == 0
             child.send_signal(signal.SIGSTOP)
-            status, text = eventually(lambda: (lambda a: a if a[0] == 503 else None)(get(url, "health")))
-            reasons = json.loads(text)["reasons"]
-            assert len(reasons) == 1 and re.fullmatch(r"door: no worker has answered far for \d+\.\d s, of 1 that report", reasons[0]), reasons
+            eventually_unwell(url, r"door: no worker has answered far for \d+\.\d s, of 1 that report")
             made, out = sample(url, predictions), sample(url, 'sightline_frames_out_total{pipeline="door"}')
             eventually(lambda: sample(url, frames % "lost") > 3)
             assert sample(url, predictions) == made, "a frame that passes without a prediction is none"
@@ -100,24 +102,26 @@ def test_hung_worker():
             eventually(lambda: get(url, "health")[0] == 200)
             assert sample(url, predictions) > made
             broker_child.kill()
-            reasons = eventually(lambda: json.loads(get(url, "health")[1])["reasons"])
-            assert re.fullmatch(r"door: far has no connection to the broker, and no prediction for \d+\.\d s", reasons[0]), reasons
+            eventually_unwell(url, r"door: far has no connection to the broker, and no prediction for \d+\.\d s")
             assert sample(url, 'sightline_remote_connected{pipeline="door",element="far"}') == 0
+            expect_stop(running)
         finally:
-            seconds = running.stop()
-        assert running.status == 0 and seconds < 5, (running.status, seconds, running.lines[-5:])
+            running.child.kill()
 
 
-def stops_well(path, ready, count=1):
+def expect_stop(running):
+    """SIGTERM ends the program well; it tells itself what did not stop within 1.8 s."""
+    seconds = running.stop()
+    assert running.status == 0 and "stuck" not in [event["event"] for event in running.events()], (running.status, seconds, running.lines[-5:])
+    assert seconds < STOPPED or harness.SANITIZED, "%.2f s" % seconds
+
+
+def stops_well(path, ready):
     """Whether SIGTERM ends the program well at once, when it has got so far."""
     running = Running(path)
     ready()
     time.sleep(0.3)  # it waits for what will never come: there is no event for that
-    seconds = running.stop()
-    events = [event["event"] for event in running.events()]
-    assert running.status == 0 and "stuck" not in events, (running.status, seconds, running.lines[-5:])
-    assert seconds < 1.7 or harness.SANITIZED, "%.2f s" % seconds
-    return events
+    expect_stop(running)
 
 
 def silent(accepts):
@@ -140,15 +144,15 @@ def test_stop_while_waiting():
     """For a broker that is not there, that says nothing, with and without TLS, for a contract, and for the next start."""
     patient = "contract-timeout=600000"
     nothing = lambda: None  # noqa: E731
-    stops_well(describe("refused", "mqtt://127.0.0.1:%d/models/toy" % free_port(), patient), nothing)
+    stops_well(describe("refused", "mqtt://127.0.0.1:%d/models/toy" % reserve_port(), patient), nothing)
     for scheme in ("mqtt", "mqtts"):
         server, came = silent(True)
         with server:
             stops_well(describe("silent", "%s://127.0.0.1:%d/models/toy" % (scheme, server.getsockname()[1]), patient), lambda: came.wait(PATIENCE))
     stops_well(describe("nameless", "mqtt://nobody.invalid/models/toy", patient), nothing)
-    running = Running(describe("again", "mqtt://127.0.0.1:%d/models/toy" % free_port(), "contract-timeout=10", "restart=always\nbackoff-min=1h\nbackoff-max=2h\n"))
+    running = Running(describe("again", "mqtt://127.0.0.1:%d/models/toy" % reserve_port(), "contract-timeout=10", "restart=always\nbackoff-min=1h\nbackoff-max=2h\n"))
     running.wait_for("waiting")
-    assert running.stop() < 1.7 and running.status == 0, running.lines
+    expect_stop(running)
     with broker() as (port, _):
         stops_well(describe("contract", "mqtt://127.0.0.1:%d/models/toy" % port, patient), nothing)
         stops_well(describe("fallback", "mqtt://127.0.0.1:%d/models/toy" % port, patient + " fallback=" + model("brightest_channel.tflite")), nothing)
@@ -158,7 +162,7 @@ def test_stop_of_a_worker():
     """One that serves for a broker which is not there, and one that says nothing, stops, too."""
     server, came = silent(True)
     with server:
-        for port in (free_port(), server.getsockname()[1]):
+        for port in (reserve_port(), server.getsockname()[1]):
             child = subprocess.Popen([harness.PROGRAM, "serve", "toy=" + model("brightest_channel.tflite"), "--location", "mqtt://127.0.0.1:%d/models" % port],
                                      stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
             line = child.stderr.readline()  # of the model, which is loaded
@@ -167,22 +171,16 @@ def test_stop_of_a_worker():
             started = time.monotonic()
             child.send_signal(signal.SIGTERM)
             rest = child.stderr.read()
-            assert child.wait(PATIENCE) == 0 and time.monotonic() - started < 5, (child.returncode, line, rest)
+            assert child.wait(PATIENCE) == 0 and time.monotonic() - started < STOPPED, (child.returncode, line, rest)
             child.stderr.close()
-
-
-def holds_signals(pid):
-    with open("/proc/%d/status" % pid, encoding="ascii") as file:
-        masks = [int(line.split()[1], 16) for line in file if line.startswith(("SigBlk", "SigCgt"))]
-    return any(mask >> (signal.SIGTERM - 1) & 1 for mask in masks)
 
 
 def test_early_signals():
     """A signal that comes before anything is loaded is obeyed once it can be."""
-    path = describe("early", "mqtt://127.0.0.1:%d/models/toy" % free_port(), "contract-timeout=600000")
-    for words in (["run", path], ["serve", "toy=" + model("brightest_channel.tflite"), "--location", "mqtt://127.0.0.1:%d/models" % free_port()]):
+    path = describe("early", "mqtt://127.0.0.1:%d/models/toy" % reserve_port(), "contract-timeout=600000")
+    for words in (["run", path], ["serve", "toy=" + model("brightest_channel.tflite"), "--location", "mqtt://127.0.0.1:%d/models" % reserve_port()]):
         child = subprocess.Popen([harness.PROGRAM, *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        while not holds_signals(child.pid):
+        while not takes_signal(child.pid, signal.SIGTERM):
             assert child.poll() is None, child.returncode
         child.send_signal(signal.SIGTERM)
         _, told = child.communicate(timeout=PATIENCE)
