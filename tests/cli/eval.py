@@ -6,10 +6,10 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 
 import harness
 from harness import data, model, png, run, work, write
+from running import PATIENCE, takes_signal
 
 IMAGENET = ["--mean", "123.675,116.28,103.53", "--std", "58.395,57.12,57.375"]
 RED, GREEN, BLUE = (200, 20, 10), (10, 200, 20), (20, 10, 200)
@@ -284,9 +284,10 @@ def test_interrupt():
     network = data("quantize", "models", "mobilenetv2_float.onnx")
     process = subprocess.Popen([harness.PROGRAM, "eval", network, "-d", data("quantize", "pictures", "evaluate"), *IMAGENET],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(1)
+    while not takes_signal(process.pid, signal.SIGINT):
+        assert process.poll() is None, process.communicate()
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=10)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, err) == (130, b"", b""), (process.returncode, out, err)
 
 

@@ -9,13 +9,13 @@ import shutil
 import signal
 import struct
 import subprocess
-import time
 
 import harness
 from camera import ALONE, Camera
 from flatbuffer import Model
-from harness import SANITIZED, Skip, data, run, work, write
+from harness import SANITIZED, Skip, Terminal, data, run, work, write
 from media import jpeg
+from running import PATIENCE, eventually
 
 PICTURES = ("quantize", "pictures")
 IMAGENET = ["--mean", "123.675,116.28,103.53", "--std", "58.395,57.12,57.375"]
@@ -422,15 +422,14 @@ def test_interrupted_page():
         process = subprocess.Popen([harness.PROGRAM, *small("-e", folder("drawn", 40), "--weights-only", "--tensor-limit", "3000", "-o",
                                                             work("drawn.tflite"), "--html", work("drawn.html"))], stdout=subprocess.DEVNULL,
                                    env=dict(os.environ, TMPDIR=temporary))
-        drawing, until = [], time.monotonic() + 60
-        while not drawing and time.monotonic() < until:
+        drawing = []
+        while not drawing:
+            assert process.poll() is None, process.returncode
             drawing = [line for line in processes(temporary) if line[1] == "predict"]
         process.send_signal(number)
-        assert process.wait(10) == 130 and os.listdir(temporary) == [], os.listdir(temporary)
-        until = time.monotonic() + 5
-        while processes(temporary) and time.monotonic() < until:
-            time.sleep(0.01)
-        assert processes(temporary) == [] and not os.path.exists(work("drawn.html"))
+        assert process.wait(PATIENCE) == 130 and os.listdir(temporary) == [], os.listdir(temporary)
+        eventually(lambda: not processes(temporary))
+        assert not os.path.exists(work("drawn.html"))
         line = drawing[0]
         assert line[line.index("--frames") + 1] == "1" and line[line.index("--tensor-limit") + 1] == "3000", line
 
@@ -486,11 +485,10 @@ def test_equalize():
 
 def test_interrupt():
     target = work("interrupted.tflite")
-    process = subprocess.Popen([harness.PROGRAM, *small("-c", folder("interrupt", 50), "-o", target)], stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL)
-    time.sleep(0.7)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(10) == 130
+    terminal = Terminal(*small("-c", folder("interrupt", 50), "-o", target))
+    terminal.wait_for(" pictures  ")
+    terminal.child.send_signal(signal.SIGINT)
+    assert terminal.end()[0] == 130, terminal.told
     assert [name for name in os.listdir(harness.WORK.name) if name.startswith("interrupted")] == []
 
 

@@ -8,7 +8,7 @@ import time
 import blackbox
 import harness
 from harness import SANITIZED, Skip, model, run, work, write
-from running import PATIENCE, Running
+from running import Running, eventually, takes_signal
 
 FRAMES = "videotestsrc is-live=true pattern=blue ! video/x-raw,format=RGB,width=32,height=24,framerate=50/1"
 MODEL = "slnormalize ! slinfer model=${model} ! slpostprocess ! application/x-json"
@@ -74,26 +74,13 @@ def test_not_all():
     assert running.status == 0 and len(boxes(where)) == 2, running.lines
 
 
-def eventually(what):
-    deadline = time.monotonic() + PATIENCE
-    while not what():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-
-
-def takes_signal(pid):
-    """Whether SIGUSR1 no longer ends the process."""
-    with open("/proc/%d/status" % pid, encoding="ascii") as file:
-        masks = [int(line.split()[1], 16) for line in file if line.startswith(("SigBlk", "SigCgt"))]
-    return any(mask >> (signal.SIGUSR1 - 1) & 1 for mask in masks)
-
-
 def test_start():
     """Signals while the program starts, and while a pipeline does that has no frame yet: nothing to write, and nothing ends."""
     where = folder()
     early = describe("early", FRAMES + " ! valve name=valve drop=true drop-mode=forward-sticky-events ! " + MODEL + " ! fakesink async=false", "start-timeout=0\n")
     running = Running(early, describe("good", FRAMES + " ! " + MODEL + " ! fakesink"), "--blackbox", where)
-    eventually(lambda: takes_signal(running.child.pid))
+    while not takes_signal(running.child.pid, signal.SIGUSR1):
+        assert running.child.poll() is None, running.lines
     for _ in range(50):
         running.child.send_signal(signal.SIGUSR1)
         time.sleep(0.005)
@@ -201,7 +188,7 @@ def test_slow_disk():
     assert message.startswith(path + ": black box of "), message
     check(path, "identity0: ")
     running.child.send_signal(signal.SIGUSR1)
-    time.sleep(1)
+    eventually(lambda: any(name.endswith(".part") for name in os.listdir(where)))
     running.stop()
     assert running.status == 0 and not any(e["event"] == "stuck" for e in running.events()), running.lines
     _, last = boxes(where)
