@@ -103,8 +103,8 @@ test_sensors (void)
   put ("hwmon/hwmon1/power1_input", "2500000\n");
   put ("hwmon/hwmon2/name", "ina226\n");
   put ("hwmon/hwmon2/power1_input", "500000\n");
-  SlEnergy *energy = opened ("ina226");
   const gint64 start = g_get_monotonic_time ();
+  SlEnergy *energy = opened ("ina226");
   g_usleep (20000);
   const gdouble joules = sl_energy_read (energy),
                 most = 3.0 * (gdouble) (g_get_monotonic_time () - start + 2000) / 1e6;

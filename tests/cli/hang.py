@@ -159,7 +159,7 @@ def test_slow_pipe():
     """Data may take longer than the timeout, and a pipe is no file that is damaged."""
     picture, pipe = png("slow.png", 5, 5, RED), work("slow")
     os.mkfifo(pipe)
-    child = start("--timeout", "1", pipe)
+    child = start("--timeout", "2", pipe)
     with open(picture, "rb") as file, open(pipe, "wb") as writer:
         data = file.read()
         writer.write(data[:40])

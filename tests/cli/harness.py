@@ -5,6 +5,7 @@ Standard library only. A test script ends with harness.main(globals()) and is ca
 SCRIPT PROGRAM MAKE_MODELS [--part=K/N]. Scripts that wait much run in parts, side by side: each part
 runs every N-th test, so no test may need what another one left.
 """
+import atexit
 import fcntl
 import os
 import pty
@@ -127,6 +128,7 @@ class Terminal:
             variables.pop("NO_COLOR", None)
         self.output = tempfile.TemporaryFile()
         self.child = subprocess.Popen([PROGRAM, *map(str, args)], stdin=subprocess.DEVNULL, stdout=child if both else self.output, stderr=child, env=variables)
+        atexit.register(self.child.kill)  # what a failed test leaves
         os.close(child)
 
     def read(self):

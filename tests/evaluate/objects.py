@@ -7,9 +7,9 @@ Called by meson: objects.py SCORE_OBJECTS SCORE_MASKS
 import bisect
 import math
 import random
+import resource
 import subprocess
 import sys
-import time
 
 # As numpy.linspace() makes them: 35 * 0.01 lies above 0.35, so a recall of 7 in 20 does not reach it.
 OVERLAPS = [0.5 + i * ((0.95 - 0.5) / 9) for i in range(9)] + [0.95]
@@ -338,13 +338,19 @@ def test_masks_together():
         assert len(got) == 1 and (message in got[0] if message else got[0].split()[0] == "16"), (changes, steps, mask, got)
 
 
+def seconds_computed():
+    """By the programs that have ended, however busy the machine is."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def test_long_outlines():
     """Ways up and down pass no column and cost nothing; ways across cost by the columns, a billion fine steps of them seconds."""
-    started = time.monotonic()
+    started = seconds_computed()
     assert answers(["mask 16384 16384 0 0 0 p 20000 %s/ c 1 268435456 /" % ("3 0 3 16384 " * 10000)]) == ["0 0 0"]
     across = "p 600 %s" % ("-16384 0 32768 16384 " * 300)
     got = answers(["mask 16384 16384 0 0 0 %s/ c 1 268435456 /" % (5 * across)])
-    assert got == ["0 0 0"] and time.monotonic() - started < 60, got
+    assert got == ["0 0 0"] and seconds_computed() - started < 60, got
 
 
 def test_many_polygons():
@@ -352,9 +358,9 @@ def test_many_polygons():
     rng, width, height = random.Random(5), 2000, 1000
     corners = [(rng.randrange(width - 1), rng.randrange(height - 1)) for _ in range(10000)]
     text = "".join("p 4 %d %d %d %d %d %d %d %d " % (x, y, x + 1, y, x + 1, y + 1, x, y + 1) for x, y in corners)
-    started = time.monotonic()
+    started = seconds_computed()
     got = answers(["mask %d %d 0 0 0 %s/ %s/" % (width, height, text, text)])
-    assert got == ["%d %d 1" % (len(set(corners)), len(set(corners)))] and time.monotonic() - started < 60, got
+    assert got == ["%d %d 1" % (len(set(corners)), len(set(corners)))] and seconds_computed() - started < 60, got
 
 
 def similarity(found, truth, box, area):

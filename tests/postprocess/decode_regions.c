@@ -2,6 +2,7 @@
 /* Regions of a map: drawn boxes, upright and turned, are found again; what touches is one, what is
  * small or unsure none. */
 #include <math.h>
+#include <time.h>
 
 #include "tests/postprocess/support.h"
 
@@ -146,11 +147,11 @@ test_many (void)
   for (guint i = 0; i < 2048 * 2048; i++)
     map[i] = i % 2 == 0 && i / 2048 % 2 == 0 ? 255 : 0;
   g_autoptr (SlDecoding) decoding = open_regions ("regions", &config);
-  const gint64 begin = g_get_monotonic_time ();
+  const clock_t begin = clock (); /* of this process, however busy the machine is */
   g_assert_cmpuint (sl_decoding_run (decoding, (const void *const[]){ map })->n_detections, ==, 0);
   memset (map, 255, 2048 * 2048);
   g_assert_cmpuint (sl_decoding_run (decoding, (const void *const[]){ map })->n_detections, ==, 1);
-  g_assert_cmpint (g_get_monotonic_time () - begin, <, 20 * G_USEC_PER_SEC);
+  g_assert_cmpint (clock () - begin, <, 20 * CLOCKS_PER_SEC);
 }
 
 static void

@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include "tests/elements/camera/support.h"
+#include "tests/elements/process.h"
 #include "tests/elements/support.h"
 
 #define SERVER "SIGHTLINE_MJPEG_SERVER"
@@ -279,11 +280,13 @@ test_certificates (void)
     return;
   g_autofree char *port = g_strdup_printf ("%u", test_reserve_port ());
   g_autoptr (GError) error = NULL;
+  g_autoptr (GSubprocessLauncher) launcher =
+    g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_STDIN_PIPE | G_SUBPROCESS_FLAGS_STDOUT_SILENCE
+                               | G_SUBPROCESS_FLAGS_STDERR_SILENCE);
+  g_subprocess_launcher_set_child_setup (launcher, test_die_with_parent, NULL, NULL);
   g_autoptr (GSubprocess) server =
-    g_subprocess_new (G_SUBPROCESS_FLAGS_STDIN_PIPE | G_SUBPROCESS_FLAGS_STDOUT_SILENCE
-                        | G_SUBPROCESS_FLAGS_STDERR_SILENCE,
-                      &error, "openssl", "s_server", "-quiet", "-accept", port, "-cert",
-                      certificate, "-key", key, NULL);
+    g_subprocess_launcher_spawn (launcher, &error, "openssl", "s_server", "-quiet", "-accept", port,
+                                 "-cert", certificate, "-key", key, NULL);
   g_assert_no_error (error);
   static const char *const schemes[] = { "https", "rtsps" };
   for (guint i = 0; i < G_N_ELEMENTS (schemes); i++) {

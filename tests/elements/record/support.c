@@ -244,6 +244,13 @@ record_list (const char *folder)
   return g_string_free (text, FALSE);
 }
 
+gboolean
+record_is_writing (const RecordFixture *fixture)
+{
+  g_autofree char *files = record_list (fixture->folder);
+  return strstr (files, ".part") != NULL;
+}
+
 char *
 record_notes (const GstStructure *done)
 {

@@ -69,6 +69,9 @@ GPtrArray *record_read (const char *path);
 guint record_decodes (const char *path);
 /** record_list: (transfer full): names in @folder, in order, each followed by a blank. */
 char *record_list (const char *folder);
+
+/** record_is_writing: whether a clip has been begun that is not whole yet. */
+gboolean record_is_writing (const RecordFixture *fixture);
 /** record_notes: (transfer full): the JSON file beside the clip that @done tells of. */
 char *record_notes (const GstStructure *done);
 void record_assert_contains (const char *text, const char *part);
