@@ -380,12 +380,16 @@ def test_state_folder():
     result = run("run", describe("own", FRAMES + " ! fakesink", "state=%s\n" % plain)).expect(1)
     assert "state %s: it is a file" % plain in result.err, result
     folder = work("gone")
-    running = Running(describe("counted", "videotestsrc is-live=true ! video/x-raw,width=64,height=48,framerate=100/1 ! slpredict model=%s track=true "
-                               "! fakesink" % model("one_box.tflite")), "--state", folder)
-    running.wait_for("running")
+    running = Running(describe("counted", "fdsrc fd=0 blocksize=192 ! rawvideoparse width=8 height=8 format=rgb ! slpredict model=%s track=true ! fakesink"
+                               % model("one_box.tflite")), "--state", folder, stdin=subprocess.PIPE)
+    running.child.stdin.write(bytes(192))  # nothing is found in a black picture, so there is an id to give
+    running.child.stdin.flush()
+    eventually(lambda: os.path.exists(os.path.join(folder, "counted.state")))
     os.rename(folder, folder + "-away")
     write("gone", b"")
-    running.stop()
+    running.child.stdin.write(b"\xff" * 192 * 20)  # white ones have an object: its id is new to keep
+    running.child.stdin.close()
+    running.ended()
     said, = [e for e in running.events() if e["event"] == "state"]
     assert folder in said["message"] and said["message"].endswith(": counts are not kept over the end of the program; trying again"), said
     assert running.status == 0, running.lines
