@@ -429,7 +429,8 @@ def test_crowds():
 def ends_handshakes(served):
     """Whether peers that begin a handshake and go no further are let go before one that came with them and says nothing."""
     with contextlib.ExitStack() as stack:
-        silent, *peers = [stack.enter_context(socket.create_connection((served.host, served.port), PATIENCE)) for _ in range(9)]
+        count = 2 if SANITIZED else 8  # as many as may be in it; with a sanitizer on a busy machine each takes seconds to end
+        silent, *peers = [stack.enter_context(socket.create_connection((served.host, served.port), PATIENCE)) for _ in range(count + 1)]
         for peer in peers:
             peer.sendall(b"\x16")
         return all(peer.recv(1) == b"" for peer in peers) and still_open(silent)
