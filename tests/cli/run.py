@@ -280,6 +280,24 @@ def test_camera_away_is_no_stall():
     assert (zone["entered"], zone["left"]) == (1, 0) and zone["longest"] > 3.6, zone
 
 
+def test_camera_is_back_is_no_stall():
+    """After the camera is back, its first frame has the watchdog's time to reach the sink, whenever the watchdog last saw the camera away."""
+    camera, frames = Camera(), work("late.raw")
+    running = Running(describe("late", "slcamera reconnect-min=50 reconnect-max=50 uri=%s ! identity sleep-time=1200000 ! filesink buffer-mode=unbuffered location=%s"
+                               % (camera.uri, frames), "watchdog=2s\nrestart=no\n"))
+    running.wait_for("running")
+    for n, seconds in enumerate((2.8, 3.4), 1):  # one or two frames were on their way when it went
+        camera.lose(running)
+        time.sleep(seconds)
+        camera.start()
+        running.wait_for("recovered", n)
+        before = os.path.getsize(frames)
+        eventually(lambda: os.path.getsize(frames) > before or running.child.poll() is not None)
+    running.stop()
+    camera.kill()
+    assert running.status == 0 and "failed" not in [e["event"] for e in running.events()], running.lines
+
+
 def test_nothing_to_tell_is_no_stall():
     text = FRAMES + " ! " + MODEL.replace("slpostprocess ! application/x-json", "slpostprocess threshold=1 ! text/x-raw") + " ! fakesink name=sink"
     running = Running(describe("quiet", text.replace("blue", "smpte"), "watchdog=5s\n"))

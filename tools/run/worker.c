@@ -603,13 +603,13 @@ tick_alive (SlWorker *worker, gint64 now)
     worker->failures = 0;
   const gboolean first = worker->state == SL_WORKER_STARTING;
   const guint limit = first ? description->start_timeout : description->watchdog;
-  /* A pipeline has as long again for its first frame after the camera is back. */
-  const gint64 since = first ? worker->started : MAX (counts.last, worker->away_last);
-  if (limit == 0 || now - since <= (gint64) limit * 1000)
-    return;
-  if (!first && sl_camera_is_away (worker->pipeline))
+  const gint64 most = (gint64) limit * 1000;
+  /* A pipeline has as long again for its first frame after the camera is back, so each tick of a
+   * stall that may be the camera's asks for it. */
+  if (!first && limit > 0 && now - counts.last > most / 2 && sl_camera_is_away (worker->pipeline))
     worker->away_last = now;
-  else
+  const gint64 since = first ? worker->started : MAX (counts.last, worker->away_last);
+  if (limit > 0 && now - since > most)
     fail (worker,
           first ? "no frame within %g s of its start (start-timeout)"
                 : "no frame for %g s (watchdog)",
