@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """sightline predict and what does not move: decoders that hang or crash, pipes, servers and readers that are silent. Whatever it waits for, the next
 source goes on and a signal ends it, together with the processes it started."""
-import atexit
 import fcntl
 import json
 import os
@@ -13,7 +12,7 @@ import termios
 import time
 
 import harness
-from harness import Skip, main, model, png, run, work, write
+from harness import Skip, children, main, model, png, run, work, write
 from media import launch
 
 RED = (255, 0, 0)
@@ -30,24 +29,8 @@ def video(frames):
 
 
 def start(*args):
-    child = subprocess.Popen([harness.PROGRAM, "predict", "--json", "--model", model("brightest_channel.tflite"), *args], stdin=subprocess.DEVNULL,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
-    atexit.register(child.kill)  # what a failed test leaves waiting
-    return child
-
-
-def children(process):
-    """Numbers of the processes that @process started."""
-    found = []
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            try:
-                with open("/proc/%s/stat" % entry, encoding="utf-8", errors="replace") as file:
-                    if int(file.read().rpartition(")")[2].split()[1]) == process:
-                        found.append(int(entry))
-            except OSError:
-                pass
-    return found
+    return subprocess.Popen([harness.PROGRAM, "predict", "--json", "--model", model("brightest_channel.tflite"), *args], stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
 
 
 def decoder_of(child):

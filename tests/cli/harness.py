@@ -5,11 +5,12 @@ Standard library only. A test script ends with harness.main(globals()) and is ca
 SCRIPT PROGRAM MAKE_MODELS [--part=K/N]. Scripts that wait much run in parts, side by side: each part
 runs every N-th test, so no test may need what another one left.
 """
-import atexit
+import contextlib
 import fcntl
 import os
 import pty
 import re
+import signal
 import socket
 import struct
 import subprocess
@@ -128,7 +129,6 @@ class Terminal:
             variables.pop("NO_COLOR", None)
         self.output = tempfile.TemporaryFile()
         self.child = subprocess.Popen([PROGRAM, *map(str, args)], stdin=subprocess.DEVNULL, stdout=child if both else self.output, stderr=child, env=variables)
-        atexit.register(self.child.kill)  # what a failed test leaves
         os.close(child)
 
     def read(self):
@@ -164,6 +164,27 @@ class Terminal:
         return "\n".join(screen)
 
 
+def children(process):
+    """Numbers of the processes that @process started."""
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                with open("/proc/%s/stat" % entry, encoding="utf-8", errors="replace") as file:
+                    if int(file.read().rpartition(")")[2].split()[1]) == process:
+                        found.append(int(entry))
+            except OSError:
+                pass
+    return found
+
+
+def kill_children():
+    """What a test that failed or was skipped has left: it holds the pipe whose end the caller waits for."""
+    for child in children(os.getpid()):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+
+
 def main(names):
     last = sys.argv[-1]
     part, parts = map(int, last[len("--part="):].split("/")) if last.startswith("--part=") else (1, 1)
@@ -181,7 +202,8 @@ def main(names):
             failed += 1
             print("not ok %d %s" % (number, name))
             for line in traceback.format_exc().splitlines():
-                print("# " + line)
+                print("# " + re.sub("[\0-\x1f]", lambda found: "\\x%02x" % ord(found[0]), line))
             sys.stdout.flush()
+    kill_children()
     WORK.cleanup()
     sys.exit(1 if failed else 0)

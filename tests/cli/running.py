@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """sightline run at work, its log read as it comes."""
-import atexit
 import contextlib
 import json
 import os
@@ -45,7 +44,6 @@ class Running:
     def __init__(self, *args, json_log=True, env=None, stdin=subprocess.DEVNULL):
         command = [harness.PROGRAM, "run"] + (["--json"] if json_log else []) + [str(a) for a in args]
         self.child = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(os.environ, **(env or {})))
-        atexit.register(self.child.kill)  # what a failed test leaves
         self.lines, self.changed = [], threading.Condition()
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
