@@ -247,8 +247,15 @@ record_list (const char *folder)
 gboolean
 record_is_writing (const RecordFixture *fixture)
 {
-  g_autofree char *files = record_list (fixture->folder);
-  return strstr (files, ".part") != NULL;
+  GDir *names = g_dir_open (fixture->folder, 0, NULL);
+  gboolean writing = FALSE;
+  for (const char *name; !writing && (name = g_dir_read_name (names)) != NULL;) {
+    g_autofree char *path = g_build_filename (fixture->folder, name, NULL);
+    GStatBuf info;
+    writing = g_str_has_suffix (name, ".part") && g_stat (path, &info) == 0 && info.st_size > 0;
+  }
+  g_dir_close (names);
+  return writing;
 }
 
 char *

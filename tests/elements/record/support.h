@@ -70,7 +70,8 @@ guint record_decodes (const char *path);
 /** record_list: (transfer full): names in @folder, in order, each followed by a blank. */
 char *record_list (const char *folder);
 
-/** record_is_writing: whether a clip has been begun that is not whole yet. */
+/** record_is_writing: whether bytes are in a file of a clip that is not whole yet. Its writer has
+ * the lock of the file then, so other recorders let it be. */
 gboolean record_is_writing (const RecordFixture *fixture);
 /** record_notes: (transfer full): the JSON file beside the clip that @done tells of. */
 char *record_notes (const GstStructure *done);
