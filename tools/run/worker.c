@@ -604,9 +604,9 @@ tick_alive (SlWorker *worker, gint64 now)
   const gboolean first = worker->state == SL_WORKER_STARTING;
   const guint limit = first ? description->start_timeout : description->watchdog;
   const gint64 most = (gint64) limit * 1000;
-  /* A pipeline has as long again for its first frame after the camera is back, so each tick of a
-   * stall that may be the camera's asks for it. */
-  if (!first && limit > 0 && now - counts.last > most / 2 && sl_camera_is_away (worker->pipeline))
+  /* A pipeline has as long again for its first frame after the camera is back. Frames may be on
+   * their way while the camera is away, so each tick asks, also one that frames came before. */
+  if (!first && limit > 0 && sl_camera_is_away (worker->pipeline))
     worker->away_last = now;
   const gint64 since = first ? worker->started : MAX (counts.last, worker->away_last);
   if (limit > 0 && now - since > most)
