@@ -240,7 +240,9 @@ step (SlGraph *graph, SlPassIndex *index, SlNode *quantize)
   SlNode *node = sl_pass_producer (index, graph, quantize->inputs[0]);
   const SlTensor output = *sl_node_output (graph, quantize, 0);
   const Kind kind = node != NULL ? kind_of (node->op) : LEAVE;
-  if (kind == LEAVE || node->n_inputs > MAX_INPUTS || node->n_outputs != 1 || !is_codes (&output))
+  const SlActivation *activation = kind != LEAVE ? sl_node_activation (node) : NULL;
+  if (kind == LEAVE || node->n_inputs > MAX_INPUTS || node->n_outputs != 1 || !is_codes (&output)
+      || (activation != NULL && sl_activation_is_curve (*activation)))
     return 0;
   memcpy (inputs, node->inputs, node->n_inputs * sizeof inputs[0]);
   if (!take_inputs (index, graph, node, kind, &output, inputs))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Quantised programs of torch.export, against results of torch 2.6: ranges narrower than the type,
  * layers between codes, computed scales, scales of rows and of blocks; and what is refused. */
+#include <math.h>
 #include <string.h>
 
 #include "tests/models/helpers.h"
@@ -169,6 +170,62 @@ test_linear (void)
     sl_pt2_output (w, "yd", NULL);
     expect_layer (w, SL_OP_FULLY_CONNECTED, (const gfloat[]){ 1.3f, -2, 0.26f, 1.9f }, rows[at].y,
                   2);
+  }
+}
+
+static gdouble
+hard_swish (gdouble x)
+{
+  return x * CLAMP (x + 3, 0, 6) / 6;
+}
+
+static gdouble
+silu (gdouble x)
+{
+  return x / (1 + exp (-x));
+}
+
+static gdouble
+sigmoid (gdouble x)
+{
+  return 1 / (1 + exp (-x));
+}
+
+static gdouble
+gelu (gdouble x)
+{
+  return x * (1 + erf (x / G_SQRT2)) / 2;
+}
+
+/* A curve between a layer and the codes of its result, in double precision: it must not get lost
+ * where the layer computes with codes. */
+static void
+test_curve (void)
+{
+  static const struct
+  {
+    const char *target;
+    gdouble (*curve) (gdouble x);
+  } rows[] = { { "torch.ops.aten.hardswish_.default", hard_swish },
+               { "torch.ops.aten.silu.default", silu },
+               { "torch.ops.aten.sigmoid.default", sigmoid },
+               { "torch.ops.aten.tanh.default", tanh },
+               { "torch.ops.aten.gelu.default", gelu } };
+  const gdouble sums[] = { 0.3966, -0.621 };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    SlPt2Writer *w = linear_writer (-5, -128, 127, INT8);
+    g_autofree char *out = codes_args ("0.03", 3, -128, 127, INT8);
+    gfloat y[2];
+    sl_pt2_node (w, "torch.ops.aten.linear.default",
+                 PT2_TENSOR_ARG ("input", "xd") "," PT2_TENSOR_ARG (
+                   "weight", "wd") "," PT2_TENSOR_ARG ("bias", "b"),
+                 "sum");
+    sl_pt2_node (w, rows[i].target, PT2_TENSOR_ARG ("self", "sum"), "y");
+    through_codes (w, "y", out, "yq", "yd");
+    sl_pt2_output (w, "yd", NULL);
+    for (guint k = 0; k < 2; k++)
+      y[k] = (gfloat) (0.03 * rint (rows[i].curve (sums[k]) / 0.03));
+    expect_pt2 (w, (const gfloat[]){ 1.3f, -2, 0.26f, 1.9f }, y, 2);
   }
 }
 
@@ -419,6 +476,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/models/pt2-quant/ranges", test_ranges);
   g_test_add_func ("/models/pt2-quant/linear", test_linear);
+  g_test_add_func ("/models/pt2-quant/curve", test_curve);
   g_test_add_func ("/models/pt2-quant/conv", test_conv);
   g_test_add_func ("/models/pt2-quant/computed", test_computed);
   g_test_add_func ("/models/pt2-quant/blocks", test_blocks);
