@@ -449,8 +449,8 @@ static const char *const views[] = {
   "unflatten", "unsqueeze", "view",     "view_as", "chunk",   "split",     "split_with_sizes",
 };
 
-/* @written: name -> input that it is a part of, the inputs themselves before the first node; a
- * written input is marked by an entry under "=NAME". */
+/* @roots: name -> the graph's input that it is a part of; @written: those inputs that are written.
+ */
 typedef struct
 {
   GHashTable *roots, *written;
