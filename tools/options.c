@@ -414,12 +414,14 @@ check_setting (const char *command, const SlSetting *row, SlModelSettings *setti
   return row->kind != SL_SETTING_CHOICE || check_words (command, option, row, place);
 }
 
-/* Of the parameters only the names: their values depend on the model. */
+/* Of the parameters only the names: their values depend on the model. A plug-in that cannot be
+ * loaded is no wrong usage: it fails when the model is opened. */
 static gboolean
 check_decoder (const char *command, const char *text)
 {
   g_autoptr (GError) error = NULL;
-  if (text == NULL || text[0] == '\0' || sl_decoder_check (text, &error))
+  if (text == NULL || text[0] == '\0' || sl_decoder_check (text, &error)
+      || !g_error_matches (error, SL_ERROR, SL_ERROR_ARGUMENT))
     return TRUE;
   sl_complain (command, "--decoder=%s: %s", text, error->message);
   return FALSE;

@@ -39,10 +39,10 @@ def bench(path, *options):
 
 def test_wrong():
     said = "precision=half: expected float, bf16 or fp16"
-    bench(convolution(), "--precision", "half").expect(1, said)
-    run("infer", "--model", convolution(), "--input", write("x.bin", bytes(4 * IN * 64)), "--output", harness.work("y"), "--precision", "half").expect(1, said)
+    bench(convolution(), "--precision", "half").expect(2, said)
+    run("infer", "--model", convolution(), "--input", write("x.bin", bytes(4 * IN * 64)), "--output", harness.work("y"), "--precision", "half").expect(2, said)
     picture = harness.png("red.png", 8, 8, (255, 0, 0))
-    run("predict", "--model", model("brightest_channel.tflite"), "--precision", "half", picture).expect(1, said)
+    run("predict", "--model", model("brightest_channel.tflite"), "--precision", "half", picture).expect(2, said)
     bench(convolution(), "--precision", "bf16", "--backend", "onnxruntime").expect(1, "precision=bf16 goes with backend=sightline or auto")
 
 

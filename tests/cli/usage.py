@@ -274,7 +274,7 @@ MALFORMED = {
     "fit": (("zoom",), "--fit: expected one of stretch, letterbox, crop, got '%s'"),
     "crop-share": (("foo", "0", "1.1", "0.5,0.5", "87%"), "--crop-share: expected a number 0.01..1, such as 0.875 for 224 of 256 pixels, got '%s'"),
     "pad-value": (("256", "-1", "1.5", "grey"), "--pad-value: expected 0..255, got '%s'"),
-    "decoder": (("yolo9000", ",top=1", "labels,top", "labels,top=1", "./no-such.so"), "--decoder=%s: "),
+    "decoder": (("yolo9000", ",top=1", "labels,top", "labels,top=1", "no-such"), "--decoder=%s: "),
     "tensor-limit": (("0", "1048577", "many"), "--tensor-limit: expected 1..1048576, got '%s'"),
     "work-limit": (("0", "x"), "--work-limit: expected 1..1000000, got '%s'"),
     "input-shape": (("abc", "1,0,8,8", "1,3;x", "1,2.5", "1x8x8x3", "int64:"),

@@ -51,13 +51,13 @@ def test_program():
 def test_by_name():
     build()
     assert boxes(predict(decoder="cells", env={**os.environ, "SIGHTLINE_DECODERS": harness.WORK.name})) == [("blue", 6, 6, 2, 2, 0.8)]
-    predict(decoder="cells").expect(1, "got 'cells'; a plug-in is named by its path, ./cells.so")
+    predict(decoder="cells").expect(2, "got 'cells'; a plug-in is named by its path, ./cells.so")
 
 
 def test_errors():
     plugin = build()
     predict(decoder=plugin + ",size=0").expect(1, "decoder cells", "size: expected above 0, up to 100, got '0'", "got uint8[1,4,4,3]")
-    predict(decoder=plugin + ",colour=red").expect(1, "decoder cells: no parameter 'colour'; there are: size, iou-threshold, agnostic")
+    predict(decoder=plugin + ",colour=red").expect(2, "decoder cells: no parameter 'colour'; there are: size, iou-threshold, agnostic")
     predict(decoder=work("none.so")).expect(1, "none.so: no such file; expected the path of a decoder plug-in")
 
 
