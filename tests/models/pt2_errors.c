@@ -190,7 +190,7 @@ test_several (void)
 {
   SlPt2Writer *w = net (TRUE);
   sl_pt2_member (w, "models/other.json", "{}", 2);
-  g_autoptr (SlModel) model = load_good_pt2 (w, NULL);
+  sl_model_unref (load_good_pt2 (w, NULL));
   w = net (TRUE);
   sl_pt2_member (w, NEW, NULL, 0);
   sl_pt2_member (w, "models/first.json", "{}", 2);
