@@ -98,7 +98,8 @@ append (PtProgram *program, TsValue to[PT_MAX_ARGUMENTS], guint n, const TsValue
     ts_refuse (&program->ops, SL_ERROR_LIMIT, "a loop over more than %d values", PT_MAX_ARGUMENTS);
     return n;
   }
-  memcpy (to + n, from, count * sizeof to[0]);
+  for (guint i = 0; i < count; i++)
+    to[n + i] = from[i];
   return n + count;
 }
 
@@ -132,7 +133,7 @@ run_while (PtProgram *program, const PtArgument *args, guint n)
       return ts_refuse (&program->ops, SL_ERROR_FORMAT, "the body of %u values gives %u", count,
                         next.list->n);
     if (!ts_failed (&program->ops))
-      memcpy (values, next.list->items, count * sizeof values[0]);
+      append (program, values, 0, next.list->items, count);
   }
   return ts_none ();
 }
@@ -209,7 +210,7 @@ iterate (PtProgram *program, const PtGraph *body, const TsList *carried, const T
       return ts_refuse (&program->ops, SL_ERROR_FORMAT, "the body gives %u values; expected %u",
                         parts[i].list->n, carried->n);
     if (!ts_failed (&program->ops))
-      memcpy (values, parts[i].list->items, carried->n * sizeof values[0]);
+      append (program, values, 0, parts[i].list->items, carried->n);
   }
   for (guint k = 0; k < carried->n && !ts_failed (&program->ops); k++)
     ts_list_append (program->ops.heap, results.list, values[k]);
