@@ -93,11 +93,10 @@ TsDtype pt_dtype (gint64 number);
 /** pt_operator_name: "aten::add" of "torch.ops.aten.add.Tensor"; FALSE for a function that is not
  * known. */
 gboolean pt_operator_name (const char *target, char *name, gsize size);
-/** pt_check_operators: FALSE with an error that names every operator that is not supported. */
-gboolean pt_check_operators (PtProgram *program);
-/** pt_list_operators: (transfer full): the operators with how many nodes each has: "aten.add.Tensor
- * 2, ...", by name. */
-char *pt_list_operators (PtProgram *program);
+/** pt_check_operators: (transfer full) (nullable): the operators with how many nodes each has:
+ * "aten.add.Tensor 2, ...", by name. NULL with an error that names every one that is not supported.
+ */
+char *pt_check_operators (PtProgram *program);
 /** pt_run_graph: runs the nodes of @graph with @args as its inputs; the outputs are a list. */
 TsValue pt_run_graph (PtProgram *program, const PtGraph *graph, const TsValue *args, guint n);
 /** pt_set_value: gives @name a value in the graph that runs. */

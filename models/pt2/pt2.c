@@ -284,9 +284,9 @@ add_results (File *file, TsValue results, const GArray *values, GHashTable *writ
     file->metadata->state = g_string_free (g_steal_pointer (&pairs), FALSE);
 }
 
-/* What inspect shows of the program. */
+/* What inspect shows of the program. @operators: (transfer full) */
 static void
-note_facts (File *file, const PtInput *inputs, guint n)
+note_facts (File *file, const PtInput *inputs, guint n, char *operators)
 {
   PtProgram *program = &file->program;
   const char *version = program->torch_version;
@@ -297,7 +297,7 @@ note_facts (File *file, const PtInput *inputs, guint n)
       version != NULL ? " " : "", version != NULL ? version : "", program->major, program->minor));
   sl_model_metadata_add_fact (file->metadata, "module", g_strdup (file->metadata->description));
   sl_model_metadata_add_fact (file->metadata, "sizes", pt_describe_open (program, inputs, n));
-  sl_model_metadata_add_fact (file->metadata, "operators", pt_list_operators (program));
+  sl_model_metadata_add_fact (file->metadata, "operators", operators);
 }
 
 static gboolean
@@ -310,9 +310,12 @@ run (File *file, const SlReaderSource *source, SlGraph *graph, GError **error)
   const guint n = list_inputs (file, inputs);
   if (n == 0 || !pt_read_inputs (program, inputs, n)
       || !find_stated (file, source, inputs, n, stated, &n_stated, error)
-      || !pt_settle_sizes (program, inputs, n, stated, n_stated) || !pt_check_operators (program))
+      || !pt_settle_sizes (program, inputs, n, stated, n_stated))
     return FALSE;
-  note_facts (file, inputs, n);
+  char *operators = pt_check_operators (program);
+  if (operators == NULL)
+    return FALSE;
+  note_facts (file, inputs, n, operators);
   for (guint i = 0; i < n; i++)
     shapes[i] = inputs[i].shape;
   if (!ts_shapes_batch (graph, shapes, n, error))

@@ -162,7 +162,7 @@ read_arguments (PtProgram *program, PtSpan span, PtArgument *args, guint *n)
   return pt_reader_done (program, &reader);
 }
 
-/* Gives the value number @i of several, or the only one, the name that the output has. */
+/* Gives @value, or with @is_list each of its items, the name that the output has. */
 static void
 set_output (PtProgram *program, const GPtrArray *names, gboolean is_list, TsValue value)
 {
@@ -186,20 +186,31 @@ set_output (PtProgram *program, const GPtrArray *names, gboolean is_list, TsValu
     pt_set_value (program, g_ptr_array_index (names, i), value.list->items[i]);
 }
 
+/* (transfer full): the names in a list of arguments; how many arguments it has, and whether the
+ * last one is a list of names. */
+static GPtrArray *
+read_all_names (PtProgram *program, PtSpan span, guint *n, gboolean *is_list)
+{
+  SlJsonReader reader;
+  GPtrArray *names = g_ptr_array_new ();
+  *n = 0;
+  *is_list = FALSE;
+  pt_reader_init (&reader, span);
+  sl_json_reader_enter (&reader, SL_JSON_LIST);
+  while (sl_json_reader_next (&reader) && pt_read_names (program, &reader, names, is_list))
+    (*n)++;
+  pt_reader_done (program, &reader);
+  return names;
+}
+
 /* One output is the result, or a list of names for a list; several are the results of a tuple. */
 static void
 set_outputs (PtProgram *program, PtSpan span, TsValue result)
 {
-  SlJsonReader reader;
-  g_autoptr (GPtrArray) names = g_ptr_array_new ();
-  gboolean is_list = FALSE;
-  guint n = 0;
-  pt_reader_init (&reader, span);
-  sl_json_reader_enter (&reader, SL_JSON_LIST);
-  for (; sl_json_reader_next (&reader); n++)
-    if (!pt_read_names (program, &reader, names, &is_list))
-      break;
-  if (pt_reader_done (program, &reader) && n > 0)
+  guint n;
+  gboolean is_list;
+  g_autoptr (GPtrArray) names = read_all_names (program, span, &n, &is_list);
+  if (!ts_failed (&program->ops) && n > 0)
     set_output (program, names, is_list || n > 1, result);
 }
 
@@ -267,14 +278,10 @@ run_nodes (PtProgram *program, const PtGraph *graph)
 static void
 bind (PtProgram *program, const PtGraph *graph, const TsValue *args, guint n)
 {
-  SlJsonReader reader;
-  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  guint n_inputs;
   gboolean is_list;
-  pt_reader_init (&reader, graph->inputs);
-  sl_json_reader_enter (&reader, SL_JSON_LIST);
-  while (sl_json_reader_next (&reader) && pt_read_names (program, &reader, names, &is_list))
-    ;
-  if (!pt_reader_done (program, &reader))
+  g_autoptr (GPtrArray) names = read_all_names (program, graph->inputs, &n_inputs, &is_list);
+  if (ts_failed (&program->ops))
     return;
   if (names->len != n) {
     ts_refuse (&program->ops, SL_ERROR_FORMAT,
@@ -387,54 +394,52 @@ walk_nodes (const Walk *walk, PtSpan nodes)
 }
 
 static void
-look_for_unknown (PtProgram *program, const Node *node, gpointer data)
-{
-  char name[MAX_NAME];
-  if (!pt_is_control (node->target)
-      && (!pt_operator_name (node->target, name, sizeof name) || !ts_has_op (&program->ops, name)))
-    g_hash_table_add (data, (gpointer) node->target);
-}
-
-gboolean
-pt_check_operators (PtProgram *program)
-{
-  g_autoptr (GHashTable) unknown = g_hash_table_new (g_str_hash, g_str_equal);
-  const Walk walk = { program, unknown, look_for_unknown };
-  walk_nodes (&walk, program->graph.nodes);
-  if (ts_failed (&program->ops) || g_hash_table_size (unknown) == 0)
-    return !ts_failed (&program->ops);
-  g_autoptr (GList) names = g_list_sort (g_hash_table_get_keys (unknown), (GCompareFunc) strcmp);
-  g_autoptr (GString) list = g_string_new (NULL);
-  guint n = 0;
-  for (const GList *name = names; name != NULL && n < MAX_NAMED; name = name->next, n++)
-    g_string_append_printf (list, "%s%s", n > 0 ? ", " : "", (const char *) name->data);
-  if (n < g_hash_table_size (unknown))
-    g_string_append_printf (list, " and %u more", g_hash_table_size (unknown) - n);
-  return ts_fail (
-    program->ops.heap, SL_ERROR_UNSUPPORTED,
-    "%s: operators that are not supported: %s; save what run_decompositions() of the program gives, which writes many by others, or "
-    "export the model to ONNX with torch.onnx.export(); docs/operators.md lists those that are",
-    program->member, list->str);
-}
-
-static void
 look_and_count (PtProgram *program, const Node *node, gpointer data)
 {
   const guint count = GPOINTER_TO_UINT (g_hash_table_lookup (data, node->target));
   g_hash_table_insert (data, (gpointer) node->target, GUINT_TO_POINTER (count + 1));
 }
 
+static gboolean
+is_known (PtProgram *program, const char *target)
+{
+  char name[MAX_NAME];
+  return pt_is_control (target)
+         || (pt_operator_name (target, name, sizeof name) && ts_has_op (&program->ops, name));
+}
+
+/* FALSE with an error that names those of @targets that are not supported. */
+static gboolean
+check_targets (PtProgram *program, const GList *targets)
+{
+  g_autoptr (GString) list = g_string_new (NULL);
+  guint n = 0;
+  for (const GList *target = targets; target != NULL; target = target->next)
+    if (!is_known (program, target->data) && n++ < MAX_NAMED)
+      g_string_append_printf (list, "%s%s", n > 1 ? ", " : "", (const char *) target->data);
+  if (n > MAX_NAMED)
+    g_string_append_printf (list, " and %u more", n - MAX_NAMED);
+  return n == 0
+         || ts_fail (
+           program->ops.heap, SL_ERROR_UNSUPPORTED,
+           "%s: operators that are not supported: %s; save what run_decompositions() of the program gives, which writes many by others, or "
+           "export the model to ONNX with torch.onnx.export(); docs/operators.md lists those that are",
+           program->member, list->str);
+}
+
 char *
-pt_list_operators (PtProgram *program)
+pt_check_operators (PtProgram *program)
 {
   static const char prefix[] = "torch.ops.";
   g_autoptr (GHashTable) counts = g_hash_table_new (sl_name_hash, g_str_equal);
   const Walk walk = { program, counts, look_and_count };
   walk_nodes (&walk, program->graph.nodes);
-  g_autoptr (GList) names = g_list_sort (g_hash_table_get_keys (counts), (GCompareFunc) strcmp);
+  g_autoptr (GList) targets = g_list_sort (g_hash_table_get_keys (counts), (GCompareFunc) strcmp);
+  if (ts_failed (&program->ops) || !check_targets (program, targets))
+    return NULL;
   GString *list = g_string_new (NULL);
-  for (const GList *name = names; name != NULL; name = name->next) {
-    const char *text = name->data;
+  for (const GList *target = targets; target != NULL; target = target->next) {
+    const char *text = target->data;
     g_string_append_printf (list, "%s%s %u", list->len > 0 ? ", " : "",
                             g_str_has_prefix (text, prefix) ? text + strlen (prefix) : text,
                             GPOINTER_TO_UINT (g_hash_table_lookup (counts, text)));
@@ -462,7 +467,8 @@ look_for_writes (PtProgram *program, const Node *node, gpointer data)
   const Writes *writes = data;
   char name[MAX_NAME];
   SlJsonReader reader;
-  g_autoptr (GPtrArray) inputs = g_ptr_array_new (), outputs = g_ptr_array_new ();
+  g_autoptr (GPtrArray) inputs = g_ptr_array_new ();
+  guint n;
   gboolean is_list;
   if (!pt_operator_name (node->target, name, sizeof name))
     return;
@@ -490,11 +496,7 @@ look_for_writes (PtProgram *program, const Node *node, gpointer data)
     return;
   if (writes_first)
     g_hash_table_add (writes->written, (gpointer) root);
-  pt_reader_init (&reader, node->outputs);
-  sl_json_reader_enter (&reader, SL_JSON_LIST);
-  while (sl_json_reader_next (&reader) && pt_read_names (program, &reader, outputs, &is_list))
-    ;
-  pt_reader_done (program, &reader);
+  g_autoptr (GPtrArray) outputs = read_all_names (program, node->outputs, &n, &is_list);
   for (guint i = 0; i < outputs->len; i++)
     g_hash_table_insert (writes->roots, g_ptr_array_index (outputs, i), (gpointer) root);
 }
@@ -502,17 +504,12 @@ look_for_writes (PtProgram *program, const Node *node, gpointer data)
 GHashTable *
 pt_find_written (PtProgram *program)
 {
-  SlJsonReader reader;
   g_autoptr (GHashTable) roots = g_hash_table_new (sl_name_hash, g_str_equal);
-  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  guint n;
   gboolean is_list;
+  g_autoptr (GPtrArray) names = read_all_names (program, program->graph.inputs, &n, &is_list);
   Writes writes = { roots, g_hash_table_new (sl_name_hash, g_str_equal) };
   const Walk walk = { program, &writes, look_for_writes };
-  pt_reader_init (&reader, program->graph.inputs);
-  sl_json_reader_enter (&reader, SL_JSON_LIST);
-  while (sl_json_reader_next (&reader) && pt_read_names (program, &reader, names, &is_list))
-    ;
-  pt_reader_done (program, &reader);
   for (guint i = 0; i < names->len; i++)
     g_hash_table_insert (roots, g_ptr_array_index (names, i), g_ptr_array_index (names, i));
   walk_nodes (&walk, program->graph.nodes);
