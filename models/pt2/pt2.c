@@ -208,33 +208,29 @@ add_state (File *file, const PtSpec *spec, TsTensor *tensor, guint number)
 
 /* The values of all inputs of the graph: (transfer full), of TsValue. */
 static GArray *
-make_values (File *file, const PtInput *inputs, GHashTable *written, guint *n_states)
+make_values (File *file, const PtInput *inputs)
 {
   GArray *values = g_array_new (FALSE, FALSE, sizeof (TsValue));
   TsProgram *ops = &file->program.ops;
-  guint user = 0;
-  *n_states = 0;
+  guint user = 0, state = 0;
   g_array_set_size (values, file->inputs->len);
   for (guint pass = 0; pass < 2; pass++) /* states follow the user's inputs */
     for (guint i = 0; i < file->inputs->len && !ts_failed (ops); i++) {
       const PtSpec *spec = &g_array_index (file->inputs, PtSpec, i);
       TsValue *value = &g_array_index (values, TsValue, i);
-      const gboolean is_state = spec->kind == PT_BUFFER
-                                && (g_hash_table_contains (written, spec->name)
-                                    || g_hash_table_contains (written, spec->target));
-      if (is_state != (pass == 1))
+      if ((spec->kind == PT_STATE) != (pass == 1))
         continue;
       *value = spec->number;
       if (spec->kind == PT_USER)
         *value = ts_add_input (&file->edges, inputs[user].name, inputs[user].shape, FALSE);
       user += spec->kind == PT_USER;
-      if (spec->kind != PT_WEIGHT && spec->kind != PT_BUFFER)
+      if (spec->kind != PT_WEIGHT && spec->kind != PT_BUFFER && spec->kind != PT_STATE)
         continue;
       TsTensor *tensor = find_tensor (file, spec);
       if (tensor == NULL)
         break;
-      *value = is_state ? add_state (file, spec, tensor, (*n_states)++)
-                        : (TsValue){ .kind = TS_TENSOR, .tensor = tensor };
+      *value = spec->kind == PT_STATE ? add_state (file, spec, tensor, state++)
+                                      : (TsValue){ .kind = TS_TENSOR, .tensor = tensor };
     }
   return values;
 }
@@ -242,7 +238,7 @@ make_values (File *file, const PtInput *inputs, GHashTable *written, guint *n_st
 /* The outputs of the graph that are the user's; then the new value of each state, in the order of
  * the states. */
 static void
-add_results (File *file, TsValue results, const GArray *values, GHashTable *written, guint n_states)
+add_results (File *file, TsValue results, const GArray *values, guint n_states)
 {
   TsProgram *ops = &file->program.ops;
   const guint n = results.kind == TS_LIST ? results.list->n : 0,
@@ -269,9 +265,7 @@ add_results (File *file, TsValue results, const GArray *values, GHashTable *writ
                file->program.member);
   for (guint i = 0; i < file->inputs->len && !ts_failed (ops); i++) {
     const PtSpec *spec = &g_array_index (file->inputs, PtSpec, i);
-    if (spec->kind != PT_BUFFER
-        || !(g_hash_table_contains (written, spec->name)
-             || g_hash_table_contains (written, spec->target)))
+    if (spec->kind != PT_STATE)
       continue;
     const TsValue *fresh = g_hash_table_lookup (buffers, spec->target);
     const guint output = file->edges.n_outputs;
@@ -305,8 +299,8 @@ run (File *file, const SlReaderSource *source, SlGraph *graph, GError **error)
 {
   PtProgram *program = &file->program;
   PtInput inputs[SL_MAX_IO];
-  TsShape stated[SL_MAX_IO], shapes[SL_MAX_IO];
-  guint n_stated = 0, n_states = 0;
+  TsShape stated[SL_MAX_IO];
+  guint n_stated = 0;
   const guint n = list_inputs (file, inputs);
   if (n == 0 || !pt_read_inputs (program, inputs, n)
       || !find_stated (file, source, inputs, n, stated, &n_stated, error)
@@ -317,22 +311,14 @@ run (File *file, const SlReaderSource *source, SlGraph *graph, GError **error)
     return FALSE;
   note_facts (file, inputs, n, operators);
   for (guint i = 0; i < n; i++)
-    shapes[i] = inputs[i].shape;
-  if (!ts_shapes_batch (graph, shapes, n, error))
-    return FALSE;
-  for (guint i = 0; i < n; i++)
-    inputs[i].shape = shapes[i];
-  g_autoptr (GHashTable) written = pt_find_written (program);
-  for (guint i = 0; i < file->outputs->len; i++) {
-    const PtSpec *spec = &g_array_index (file->outputs, PtSpec, i);
-    if (spec->kind == PT_NEW_BUFFER)
-      g_hash_table_add (written, (gpointer) spec->target);
-  }
-  g_autoptr (GArray) values = make_values (file, inputs, written, &n_states);
+    if (!ts_shapes_batch (graph, &inputs[i].shape, 1, error))
+      return FALSE;
+  const guint n_states = pt_mark_states (program, file->inputs, file->outputs);
+  g_autoptr (GArray) values = make_values (file, inputs);
   const TsValue results = pt_run_graph (
     program, &program->graph, (const TsValue *) (gconstpointer) values->data, values->len);
   if (!ts_failed (&program->ops))
-    add_results (file, results, values, written, n_states);
+    add_results (file, results, values, n_states);
   return !ts_failed (&program->ops)
          && sl_graph_set_io (graph, file->edges.inputs, file->edges.n_inputs, file->edges.outputs,
                              file->edges.n_outputs, error);

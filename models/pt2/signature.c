@@ -117,6 +117,29 @@ pt_read_signature (PtProgram *program, GArray **inputs, GArray **outputs)
   return !ts_failed (&program->ops);
 }
 
+guint
+pt_mark_states (PtProgram *program, GArray *inputs, const GArray *outputs)
+{
+  g_autoptr (GHashTable) written = pt_find_written (program),
+                         renewed = g_hash_table_new (g_str_hash, g_str_equal);
+  guint n = 0;
+  for (guint i = 0; i < outputs->len; i++) {
+    const PtSpec *spec = &g_array_index (outputs, PtSpec, i);
+    if (spec->kind == PT_NEW_BUFFER)
+      g_hash_table_add (renewed, (gpointer) spec->target);
+  }
+  for (guint i = 0; i < inputs->len; i++) {
+    PtSpec *spec = &g_array_index (inputs, PtSpec, i);
+    if (spec->kind != PT_BUFFER
+        || !(g_hash_table_contains (written, spec->name)
+             || g_hash_table_contains (renewed, spec->target)))
+      continue;
+    spec->kind = PT_STATE;
+    n++;
+  }
+  return n;
+}
+
 /* (nullable): "nn_module_stack" of the first node: "key,path,class" by ';'. */
 static const char *
 find_stack (PtProgram *program)
