@@ -10,6 +10,8 @@
 #define FIRST_SLOTS 16
 /* Slots looked at for a key. */
 #define MAX_PROBES 128
+/* What a heap may take, whatever the file's size. */
+#define MOST_BYTES ((gsize) 1 << 30)
 /* Bytes that a heap asks for at a time. */
 #define CHUNK ((gsize) 64 << 10)
 
@@ -28,6 +30,12 @@ static const struct
   [TS_QINT8] = { "qint8", 1, SL_DTYPE_I8 },      [TS_QUINT8] = { "quint8", 1, SL_DTYPE_U8 },
   [TS_QINT32] = { "qint32", 4, SL_DTYPE_I32 },   [TS_BFLOAT16] = { "bfloat16", 2, SL_DTYPE_F32 },
 };
+
+gsize
+ts_heap_bytes (gsize file, gsize fixed, gsize each)
+{
+  return file < (MOST_BYTES - fixed) / each ? fixed + each * file : MOST_BYTES;
+}
 
 void
 ts_heap_init (TsHeap *heap, gsize most_bytes)

@@ -199,6 +199,8 @@ struct _TsPacked
 
 /* The heap. */
 
+/** ts_heap_bytes: @fixed and @each for each byte of a file of @file bytes, 1 GiB at most. */
+gsize ts_heap_bytes (gsize file, gsize fixed, gsize each);
 void ts_heap_init (TsHeap *heap, gsize most_bytes);
 void ts_heap_clear (TsHeap *heap);
 /** ts_fail: keeps the first error; returns FALSE. */

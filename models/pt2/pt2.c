@@ -5,7 +5,6 @@
  */
 #include <string.h>
 
-#include "models/huggingface.h"
 #include "models/pt2/signature.h"
 #include "models/pt2/sizes.h"
 #include "models/pt2/structure.h"
@@ -17,7 +16,6 @@
 /* What values of a program may take: fixed bytes, and so many for each of the file. */
 #define HEAP_BYTES ((gsize) 24 << 20)
 #define HEAP_FOR_EACH_BYTE 4
-#define HEAP_MOST ((gsize) 1 << 30)
 
 /* A program that lies in an archive of several is of this name, if one is. */
 #define USUAL_MODEL "model"
@@ -112,17 +110,11 @@ find_stated (File *file, const SlReaderSource *source, const PtInput *inputs, gu
              TsShape stated[SL_MAX_IO], guint *n_stated, GError **error)
 {
   SlModelMetadata *metadata = file->metadata;
-  gint32 height = 0, width = 0;
-  const char *inside = metadata->info != NULL ? metadata->info->keys.input_shape : NULL;
-  *n_stated = 0;
-  if (!sl_huggingface_read (source->path, metadata, &height, &width, error))
+  gint32 height, width;
+  if (!ts_shapes_find (source, metadata, stated, n_stated, &height, &width, error))
     return FALSE;
-  if (source->input_shape != NULL && source->input_shape[0] != '\0')
-    return ts_shapes_parse (source->input_shape, stated, n_stated, error);
-  if (inside != NULL)
-    return ts_shapes_parse (inside, stated, n_stated, error);
-  const gboolean is_open =
-    n == 1 && inputs[0].shape.rank == 4 && inputs[0].open[2] != NULL && inputs[0].open[3] != NULL;
+  const gboolean is_open = *n_stated == 0 && n == 1 && inputs[0].shape.rank == 4
+                           && inputs[0].open[2] != NULL && inputs[0].open[3] != NULL;
   if (is_open && ts_shape_described (metadata, &stated[0]))
     *n_stated = 1;
   if (is_open && *n_stated == 0 && height > 0 && width > 0) {
@@ -363,16 +355,13 @@ static gboolean
 read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModelMetadata *metadata,
             GError **error)
 {
-  const gsize size = g_bytes_get_size (bytes);
   TsHeap heap;
   File file = { .metadata = metadata };
   GError *failed = NULL;
   file.archive = ts_archive_open_exported (bytes, sl_graph_arena (graph), error);
   if (file.archive == NULL)
     return FALSE;
-  ts_heap_init (&heap, size < (HEAP_MOST - HEAP_BYTES) / HEAP_FOR_EACH_BYTE
-                         ? HEAP_BYTES + HEAP_FOR_EACH_BYTE * size
-                         : HEAP_MOST);
+  ts_heap_init (&heap, ts_heap_bytes (g_bytes_get_size (bytes), HEAP_BYTES, HEAP_FOR_EACH_BYTE));
   ts_program_init (&file.program.ops, &heap, graph);
   ts_code_init (&file.program.code, &file.program.ops, NULL, NULL);
   ts_edges_init (&file.edges, &file.program.ops);

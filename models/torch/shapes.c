@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/huggingface.h"
 #include "models/numbers.h"
 
 /* Types that a stated input may have; what stands before ':' is removed from @text. */
@@ -56,6 +57,20 @@ ts_shapes_parse (const char *text, TsShape shapes[SL_MAX_IO], guint *n, GError *
     return FALSE;
   }
   return TRUE;
+}
+
+gboolean
+ts_shapes_find (const SlReaderSource *source, SlModelMetadata *metadata, TsShape shapes[SL_MAX_IO],
+                guint *n, gint32 *height, gint32 *width, GError **error)
+{
+  const gboolean stated = source->input_shape != NULL && source->input_shape[0] != '\0';
+  *n = 0;
+  *height = *width = 0;
+  if (!sl_huggingface_read (source->path, metadata, height, width, error))
+    return FALSE;
+  const char *inside = metadata->info != NULL ? metadata->info->keys.input_shape : NULL,
+             *text = stated ? source->input_shape : inside;
+  return text == NULL || ts_shapes_parse (text, shapes, n, error);
 }
 
 gboolean

@@ -6,7 +6,6 @@
  */
 #include <string.h>
 
-#include "models/huggingface.h"
 #include "models/reader.h"
 #include "models/torch/extras.h"
 #include "models/torch/pickle.h"
@@ -15,7 +14,6 @@
 /* What values of a program may take: fixed bytes, and so many for each of the file. */
 #define HEAP_BYTES ((gsize) 32 << 20)
 #define HEAP_FOR_EACH_BYTE 8
-#define HEAP_MOST ((gsize) 1 << 30)
 
 /* Where the local header of a zip's first member has the lengths of its name and of its extra
  * field, and where the name begins. */
@@ -73,15 +71,11 @@ static gboolean
 find_shapes (const TsModule *module, const SlReaderSource *source, SlModelMetadata *metadata,
              TsShape shapes[SL_MAX_IO], guint *n, GError **error)
 {
-  gint32 height = 0, width = 0;
-  const char *inside = metadata->info != NULL ? metadata->info->keys.input_shape : NULL;
-  if (!sl_huggingface_read (source->path, metadata, &height, &width, error))
+  gint32 height, width;
+  if (!ts_shapes_find (source, metadata, shapes, n, &height, &width, error))
     return FALSE;
-  if (source->input_shape != NULL && source->input_shape[0] != '\0')
-    return ts_shapes_parse (source->input_shape, shapes, n, error);
-  if (inside != NULL)
-    return ts_shapes_parse (inside, shapes, n, error);
-  *n = find_traced (module->heap, module->archive, shapes);
+  if (*n == 0)
+    *n = find_traced (module->heap, module->archive, shapes);
   if (*n == 0 && ts_shape_described (metadata, &shapes[0]))
     *n = 1;
   if (*n == 0 && height > 0 && width > 0) {
@@ -169,15 +163,12 @@ static gboolean
 read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModelMetadata *metadata,
             GError **error)
 {
-  const gsize size = g_bytes_get_size (bytes);
   g_autoptr (TsArchive) archive = ts_archive_open (bytes, sl_graph_arena (graph), error);
   TsHeap heap;
   GError *failed = NULL;
   if (archive == NULL)
     return FALSE;
-  ts_heap_init (&heap, size < (HEAP_MOST - HEAP_BYTES) / HEAP_FOR_EACH_BYTE
-                         ? HEAP_BYTES + HEAP_FOR_EACH_BYTE * size
-                         : HEAP_MOST);
+  ts_heap_init (&heap, ts_heap_bytes (g_bytes_get_size (bytes), HEAP_BYTES, HEAP_FOR_EACH_BYTE));
   TsModule module = { .heap = &heap, .archive = archive };
   const gboolean good = run (&module, source, graph, metadata, &failed);
   if (!good && failed == NULL)
