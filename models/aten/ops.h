@@ -115,6 +115,9 @@ TsValue ts_unary_scalar (TsProgram *program, const TsCall *call);
 TsValue ts_list_slice (TsProgram *program, const TsCall *call);
 /** TS_MAX_POOL_PLACES: the operator that gives max_pool2d_with_indices() its second result. */
 #define TS_MAX_POOL_PLACES "sightline::max_pool_places"
+/** TS_DIAGONAL_PLACES: where the elements of a diagonal are among those of the last two dimensions.
+ */
+#define TS_DIAGONAL_PLACES "sightline::diagonal_places"
 /** TS_NORM: the norm of another order than 1 and 2. */
 #define TS_NORM "sightline::norm"
 /** ts_composite: runs @call's row as a function written in TorchScript, whose body is its @onnx

@@ -106,15 +106,18 @@ ts_composite (TsProgram *program, const TsCall *call)
   "    _3 = torch.append(s, n)\n"                     \
   "return torch.reshape(torch.expand(torch.unsqueeze(x, torch.add(d, 1)), e), s)"
 
-#define DIAGONAL                                                              \
-  "x = torch.movedim(self, [dim1, dim2], [-2, -1])\n"                         \
+#define DIAGONAL                                      \
+  "x = torch.movedim(self, [dim1, dim2], [-2, -1])\n" \
+  "return torch.index_select(torch.flatten(x, -2), -1, ops.sightline.diagonal_places(x, diagonal))"
+
+/* Of the last two dimensions, one after the other. */
+#define DIAGONAL_PLACES                                                       \
   "down = ops.prim.max(torch.neg(diagonal), 0)\n"                             \
   "right = ops.prim.max(diagonal, 0)\n"                                       \
-  "h = torch.size(x, -2)\n"                                                   \
-  "w = torch.size(x, -1)\n"                                                   \
+  "h = torch.size(self, -2)\n"                                                \
+  "w = torch.size(self, -1)\n"                                                \
   "i = torch.arange(ops.prim.min(torch.sub(h, down), torch.sub(w, right)))\n" \
-  "i = torch.add(torch.mul(torch.add(i, down), w), torch.add(i, right))\n"    \
-  "return torch.index_select(torch.flatten(x, -2), -1, i)"
+  "return torch.add(torch.mul(torch.add(i, down), w), torch.add(i, right))"
 
 #define DIAG                                                                                                  \
   "if torch.eq(torch.dim(self), 1):\n"                                                                        \
@@ -280,6 +283,7 @@ const TsOp ts_ops_composite[] = {
     "norm_bias_2,ffn_weight_1,ffn_bias_1,ffn_weight_2,ffn_bias_2,mask=None,mask_type=None",
     ts_composite, ENCODER_LAYER, 0 },
   { "aten::repeat_interleave", "self,repeats,dim=None,output_size=None", ts_composite, REPEAT, 0 },
+  { TS_DIAGONAL_PLACES, "self,diagonal", ts_composite, DIAGONAL_PLACES, 0 },
   { "aten::diagonal", "self,diagonal=0,dim1=0,dim2=1", ts_composite, DIAGONAL, 0 },
   { "aten::diag", "self,diagonal=0", ts_composite, DIAG, 0 },
   { "quantized::add_scalar", "qa,b", ts_composite, ADD_NUMBER, 0 },

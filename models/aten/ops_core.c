@@ -79,12 +79,7 @@ as_strided (TsProgram *program, const TsCall *call)
 
 #define DIAGONAL_SCATTER                                                             \
   "x = torch.movedim(self, [dim1, dim2], [-2, -1])\n"                                \
-  "down = ops.prim.max(torch.neg(offset), 0)\n"                                      \
-  "right = ops.prim.max(offset, 0)\n"                                                \
-  "h = torch.size(x, -2)\n"                                                          \
-  "w = torch.size(x, -1)\n"                                                          \
-  "i = torch.arange(ops.prim.min(torch.sub(h, down), torch.sub(w, right)))\n"        \
-  "i = torch.add(torch.mul(torch.add(i, down), w), torch.add(i, right))\n"           \
+  "i = ops.sightline.diagonal_places(x, offset)\n"                                   \
   "y = torch.index_copy(torch.flatten(x, -2), torch.sub(torch.dim(x), 2), i, src)\n" \
   "return torch.movedim(torch.reshape(y, torch.size(x)), [-2, -1], [dim1, dim2])"
 
