@@ -4,7 +4,6 @@
  * standard deviation. It runs before the passes, which fold this into weights.
  */
 #include <math.h>
-#include <string.h>
 
 #include "core/graph/op.h"
 #include "core/passes/prepare.h"
@@ -15,18 +14,6 @@
 
 /* Channels that a normalisation has numbers for. */
 #define MAX_CHANNELS 3
-
-/* The one number that @tensor is. */
-static gboolean
-is_number (const SlTensor *tensor, gfloat *number)
-{
-  gsize elements = 0;
-  if (tensor->data == NULL || tensor->dtype != SL_DTYPE_F32
-      || !sl_tensor_elements (tensor, &elements) || elements != 1)
-    return FALSE;
-  memcpy (number, tensor->data, sizeof *number);
-  return TRUE;
-}
 
 /* (nullable): the only node that reads @tensor. */
 static const SlNode *
@@ -46,32 +33,6 @@ reader_of (const SlGraph *graph, gint32 tensor)
   return found;
 }
 
-gdouble
-sl_graph_find_input_scale (const SlGraph *graph)
-{
-  gint32 at = sl_graph_n_inputs (graph) > 0 ? sl_graph_input (graph, 0) : -1;
-  const SlNode *node;
-  gfloat number;
-  for (guint i = 0;
-       i < MAX_STEPS && at >= 0 && (node = reader_of (graph, at)) != NULL && node->n_outputs == 1;
-       i++) {
-    const gboolean two = node->n_inputs == 2 && node->inputs[0] >= 0 && node->inputs[1] >= 0;
-    if ((node->op == SL_OP_MUL || node->op == SL_OP_DIV) && two) {
-      const gboolean first = node->inputs[0] == at;
-      if (!is_number (sl_node_input (graph, node, first ? 1 : 0), &number)
-          || (node->op == SL_OP_DIV && !first) || !isfinite (number) || number == 0)
-        return 0;
-      return node->op == SL_OP_MUL ? (gdouble) number : 1 / (gdouble) number;
-    }
-    const gboolean moves =
-      node->op == SL_OP_TRANSPOSE || node->op == SL_OP_RESHAPE || node->op == SL_OP_CAST;
-    if (!moves && !((node->op == SL_OP_ADD || node->op == SL_OP_SUB) && two))
-      return 0;
-    at = node->outputs[0];
-  }
-  return 0;
-}
-
 /* How many numbers @tensor has, one or one for each channel, as @sign times what it holds; 0 = it
  * is no such constant. */
 static guint
@@ -84,6 +45,60 @@ read_numbers (const SlTensor *tensor, gdouble sign, gdouble numbers[MAX_CHANNELS
   for (gsize i = 0; i < n; i++)
     numbers[i] = sign * (gdouble) ((const gfloat *) tensor->data)[i];
   return (guint) n;
+}
+
+/* The first operators of a graph, one after the other. @at: what the next one reads. */
+typedef struct
+{
+  const SlGraph *graph;
+  gint32 at;
+  guint steps;
+} Walk;
+
+static Walk
+walk_from_input (const SlGraph *graph)
+{
+  return (Walk){ graph, sl_graph_n_inputs (graph) > 0 ? sl_graph_input (graph, 0) : -1, 0 };
+}
+
+/* (nullable): the next operator that alone reads what the one before gives, those left out that
+ * leave values as they are. @input: what it reads. */
+static const SlNode *
+next_operator (Walk *walk, gint32 *input)
+{
+  while (walk->steps++ < MAX_STEPS && walk->at >= 0) {
+    const SlNode *node = reader_of (walk->graph, walk->at);
+    if (node == NULL || node->n_outputs != 1)
+      return NULL;
+    *input = walk->at;
+    walk->at = node->outputs[0];
+    if (node->op != SL_OP_TRANSPOSE && node->op != SL_OP_RESHAPE && node->op != SL_OP_CAST)
+      return node;
+  }
+  return NULL;
+}
+
+gdouble
+sl_graph_find_input_scale (const SlGraph *graph)
+{
+  Walk walk = walk_from_input (graph);
+  const SlNode *node;
+  gint32 at;
+  while ((node = next_operator (&walk, &at)) != NULL) {
+    const gboolean multiplies = node->op == SL_OP_MUL || node->op == SL_OP_DIV;
+    if ((!multiplies && node->op != SL_OP_ADD && node->op != SL_OP_SUB) || node->n_inputs != 2
+        || node->inputs[0] < 0 || node->inputs[1] < 0)
+      return 0;
+    if (!multiplies)
+      continue;
+    const gboolean first = node->inputs[0] == at;
+    gdouble numbers[MAX_CHANNELS];
+    if (read_numbers (sl_node_input (graph, node, first ? 1 : 0), 1, numbers) != 1
+        || (node->op == SL_OP_DIV && !first) || !isfinite (numbers[0]) || numbers[0] == 0)
+      return 0;
+    return node->op == SL_OP_MUL ? numbers[0] : 1 / numbers[0];
+  }
+  return 0;
 }
 
 static gboolean
@@ -109,30 +124,21 @@ top_of (const gdouble *means, guint n_means, const gdouble *deviations, guint n_
 gdouble
 sl_graph_find_input_top (const SlGraph *graph)
 {
-  gint32 at = sl_graph_n_inputs (graph) > 0 ? sl_graph_input (graph, 0) : -1;
+  Walk walk = walk_from_input (graph);
   gdouble means[MAX_CHANNELS], factors[MAX_CHANNELS];
-  const SlNode *node;
-  guint n_means = 0, n = 0;
-  for (guint i = 0;
-       i < MAX_STEPS && at >= 0 && (node = reader_of (graph, at)) != NULL && node->n_outputs == 1;
-       i++, at = node->outputs[0]) {
-    if (node->op == SL_OP_TRANSPOSE || node->op == SL_OP_RESHAPE || node->op == SL_OP_CAST)
-      continue;
-    if (node->n_inputs != 2 || node->inputs[0] != at)
-      return 0;
-    const SlTensor *other = sl_node_input (graph, node, 1);
-    if (n_means == 0 && (node->op == SL_OP_SUB || node->op == SL_OP_ADD)) {
-      n_means = read_numbers (other, node->op == SL_OP_SUB ? 1 : -1, means);
-      if (n_means == 0)
-        return 0;
-      continue;
-    }
-    if (n_means == 0 || (node->op != SL_OP_DIV && node->op != SL_OP_MUL))
-      return 0;
-    n = read_numbers (other, 1, factors);
-    for (guint k = 0; k < n && node->op == SL_OP_MUL; k++)
-      factors[k] = 1 / factors[k];
-    return n > 0 ? top_of (means, n_means, factors, n) : 0;
-  }
-  return 0;
+  gint32 at;
+  const SlNode *shift = next_operator (&walk, &at);
+  if (shift == NULL || (shift->op != SL_OP_SUB && shift->op != SL_OP_ADD) || shift->n_inputs != 2
+      || shift->inputs[0] != at)
+    return 0;
+  const guint n_means =
+    read_numbers (sl_node_input (graph, shift, 1), shift->op == SL_OP_SUB ? 1 : -1, means);
+  const SlNode *scale = n_means > 0 ? next_operator (&walk, &at) : NULL;
+  if (scale == NULL || (scale->op != SL_OP_DIV && scale->op != SL_OP_MUL) || scale->n_inputs != 2
+      || scale->inputs[0] != at)
+    return 0;
+  const guint n = read_numbers (sl_node_input (graph, scale, 1), 1, factors);
+  for (guint k = 0; k < n && scale->op == SL_OP_MUL; k++)
+    factors[k] = 1 / factors[k];
+  return n > 0 ? top_of (means, n_means, factors, n) : 0;
 }
