@@ -294,14 +294,12 @@ run (File *file, const SlReaderSource *source, SlGraph *graph, GError **error)
   TsShape stated[SL_MAX_IO];
   guint n_stated = 0;
   const guint n = list_inputs (file, inputs);
-  if (n == 0 || !pt_read_inputs (program, inputs, n)
+  g_autofree char *operators = n > 0 ? pt_check_operators (program) : NULL;
+  if (operators == NULL || !pt_read_inputs (program, inputs, n)
       || !find_stated (file, source, inputs, n, stated, &n_stated, error)
       || !pt_settle_sizes (program, inputs, n, stated, n_stated))
     return FALSE;
-  char *operators = pt_check_operators (program);
-  if (operators == NULL)
-    return FALSE;
-  note_facts (file, inputs, n, operators);
+  note_facts (file, inputs, n, g_steal_pointer (&operators));
   for (guint i = 0; i < n; i++)
     if (!ts_shapes_batch (graph, &inputs[i].shape, 1, error))
       return FALSE;

@@ -391,6 +391,11 @@ test_refused_sizes (void)
   refuse_pt2 (
     open_net ("s0,3,32*s1,32*s1"), NULL, SL_ERROR_SHAPE,
     "the program leaves sizes of input 'x' open (x s0,3,32*s1,32*s1; s1 from 2 to 20); state them, for example as input-shape=1,3,4,4");
+  /* Nobody is asked for the size of a program that cannot run. */
+  SlPt2Writer *w = open_net ("s0,3,32*s1,32*s1");
+  sl_pt2_node (w, "torch.ops.aten.nothing.default", "", "z");
+  refuse_pt2 (w, NULL, SL_ERROR_UNSUPPORTED,
+              "operators that are not supported: torch.ops.aten.nothing.default");
   refuse_pt2 (open_net ("s0,3,32*s1,32*s1"), "1,3,32,32", SL_ERROR_SHAPE,
               "s1 is 1 for the stated sizes; the program was exported for it from 2 to 20");
   refuse_pt2 (
