@@ -13,6 +13,7 @@
 
 #include "core/base/build_selection.h"
 #include "core/base/xxh64.h"
+#include "core/graph/constants.h"
 #include "core/passes/prepare.h"
 #include "core/base/fail.h"
 #include "models/contract_private.h"
@@ -188,8 +189,8 @@ check_input_shape (const SlGraph *graph, const char *stated, GError **error)
     stated, input->name, text);
 }
 
-/* (transfer full): an empty graph of the file, its SlModelSource with it; *@bytes (transfer full):
- * the file's; *@fd is closed. */
+/* (transfer full): an empty graph of the file, whose constants are used, its SlModelSource with it;
+ * *@bytes (transfer full): the file's; *@fd is closed. */
 static SlGraph *
 start_graph (SlModel *model, int *fd, const SlModelLoadOptions *options,
              const SlModelReader **reader, GBytes **bytes, GError **error)
@@ -203,6 +204,7 @@ start_graph (SlModel *model, int *fd, const SlModelLoadOptions *options,
   source->format = (*reader)->name;
   sl_graph_set_source (graph, source, source_free);
   sl_graph_set_file (graph, image);
+  sl_graph_use_constants (graph);
   sl_graph_set_limit (graph, options->tensor_limit);
   sl_graph_set_batch (graph, model->batch);
   sl_graph_set_precision (graph, model->precision);
@@ -241,6 +243,7 @@ read_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, GError *
     return NULL;
   if (sl_graph_input (graph, 0) != first)
     sl_model_metadata_forget_input (&source->metadata);
+  sl_graph_done_constants (graph);
   return g_steal_pointer (&graph);
 }
 
@@ -264,6 +267,7 @@ read_skeleton (SlModel *model, int *fd, const SlModelLoadOptions *options, GErro
                               error)
       || !sl_state_apply (&state, graph, error))
     return NULL;
+  sl_graph_done_constants (graph);
   return g_steal_pointer (&graph);
 }
 

@@ -4,7 +4,11 @@
 
 #include <string.h>
 
+#include "core/base/pages.h"
+
 #define CHUNK_BYTES 16384
+/* Chunks from this size on are whole pages of the system. */
+#define PAGES_BYTES ((gsize) 2 << 20)
 #define ALIGN 16
 
 typedef struct _Chunk Chunk;
@@ -13,6 +17,7 @@ struct _Chunk
   Chunk *next;
   gsize size, used;
   guint8 *data;
+  gboolean is_pages; /* of sl_pages_new() */
 };
 
 struct _SlArena
@@ -42,11 +47,30 @@ sl_arena_free (SlArena *arena)
     return;
   for (Chunk *chunk = arena->head; chunk != NULL;) {
     Chunk *next = chunk->next;
-    g_free (chunk->data);
+    if (chunk->is_pages)
+      sl_pages_free (chunk->data, chunk->size);
+    else
+      g_free (chunk->data);
     g_free (chunk);
     chunk = next;
   }
   g_free (arena);
+}
+
+/* Zeroed memory of at least @bytes. */
+static Chunk *
+chunk_new (gsize bytes)
+{
+  Chunk *chunk = g_new0 (Chunk, 1);
+  chunk->size = bytes;
+  if (bytes >= PAGES_BYTES) {
+    chunk->size = sl_pages_round (bytes);
+    chunk->data = sl_pages_new (chunk->size);
+    chunk->is_pages = chunk->data != NULL;
+  }
+  if (chunk->data == NULL)
+    chunk->data = g_malloc0 (chunk->size);
+  return chunk;
 }
 
 void *
@@ -56,9 +80,7 @@ sl_arena_alloc (SlArena *arena, gsize bytes)
   const gsize need = (MAX (bytes, 1) + ALIGN - 1) / ALIGN * ALIGN;
   Chunk *chunk = arena->head;
   if (chunk == NULL || chunk->size - chunk->used < need) {
-    chunk = g_new0 (Chunk, 1);
-    chunk->size = MAX (need, arena->chunk_bytes);
-    chunk->data = g_malloc0 (chunk->size);
+    chunk = chunk_new (MAX (need, arena->chunk_bytes));
     /* A large request leaves the rest of the chunk at hand to those after it. */
     const gboolean behind = need > arena->chunk_bytes && arena->head != NULL;
     chunk->next = behind ? arena->head->next : arena->head;

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "core/base/fail.h"
+#include "core/base/pages.h"
+#include "core/graph/product.h"
 #include "core/graph/tensor.h"
 
 /* Filesystems stamp files with the time of the last timer tick, up to 10 ms ago: two writes within
@@ -29,14 +31,6 @@ enum
   PAGE_GONE = 4,  /* reads as zeros now */
 };
 
-/* Floats @first..@end, in floats from the start of the image, of which each is multiplied by by[i /
- * window % n]. */
-typedef struct
-{
-  gsize first, end, window, n;
-  gfloat *by;
-} Product;
-
 struct _SlFileImage
 {
   gatomicrefcount refs;
@@ -47,7 +41,7 @@ struct _SlFileImage
   GMutex lock;
   guint users;      /* lock */
   guint8 *pages;    /* lock: PAGE_ flags */
-  GArray *products; /* of Product, in the order in which they were made */
+  GArray *products; /* of SlProduct, in floats from the start of the image */
 };
 
 static gint64
@@ -177,14 +171,9 @@ allocate (SlFileImage *image, GError **error)
     return sl_fail (error, SL_ERROR_LIMIT,
                     "no memory for the %" G_GSIZE_FORMAT " bytes of the file", image->size);
   image->data = data;
+  sl_pages_fill (image->data, image->mapped);
   image->pages = g_new0 (guint8, image->mapped / image->page);
   return TRUE;
-}
-
-static void
-clear_product (gpointer product)
-{
-  g_free (((Product *) product)->by);
 }
 
 SlFileImage *
@@ -194,8 +183,7 @@ sl_file_image_new (int fd, SlFileStamp *stamp, gboolean *torn, GError **error)
   g_atomic_ref_count_init (&image->refs);
   g_mutex_init (&image->lock);
   image->fd = fd;
-  image->products = g_array_new (FALSE, FALSE, sizeof (Product));
-  g_array_set_clear_func (image->products, clear_product);
+  image->products = sl_products_new ();
   *torn = FALSE;
   if (!stamp_of (fd, &image->stamp))
     return sl_fail_null (error, SL_ERROR_OPEN, "%s", g_strerror (errno));
@@ -245,26 +233,11 @@ sl_file_image_holds (const SlFileImage *image, const void *data)
   return (guintptr) data - (guintptr) image->data < image->size;
 }
 
-/* What lies in floats @from..@to of the image, which is writable. */
-static void
-multiply (const SlFileImage *image, const Product *product, gsize from, gsize to)
-{
-  gfloat *floats = (gfloat *) (gpointer) image->data;
-  gsize i = MAX (from, product->first);
-  for (const gsize end = MIN (to, product->end); i < end;) {
-    const gsize at = i - product->first,
-                stop = MIN (end, i + product->window - at % product->window);
-    for (const gfloat by = product->by[at / product->window % product->n]; i < stop; i++)
-      floats[i] *= by;
-  }
-}
-
 gboolean
 sl_file_image_multiply (SlFileImage *image, const gfloat *data, gsize n, const gfloat *by,
                         gsize n_by, gsize window)
 {
   const gsize at = (gsize) ((guintptr) data - (guintptr) image->data);
-  g_return_val_if_fail (image->users == 0, FALSE);
   if (!sl_file_image_holds (image, data) || n > (image->size - at) / sizeof *data
       || at % sizeof *data != 0)
     return FALSE;
@@ -274,9 +247,9 @@ sl_file_image_multiply (SlFileImage *image, const gfloat *data, gsize n, const g
   if (mprotect (first, bytes, PROT_READ | PROT_WRITE) != 0)
     return FALSE;
   const gsize start = at / sizeof *data;
-  const Product product = { start, start + n, window, n_by, g_memdup2 (by, n_by * sizeof *by) };
-  g_array_append_val (image->products, product);
-  multiply (image, &product, product.first, product.end);
+  sl_products_add (image->products, start, start + n, by, n_by, window);
+  sl_product_apply (&g_array_index (image->products, SlProduct, image->products->len - 1),
+                    (gfloat *) (gpointer) image->data, start, start + n);
   mprotect (first, bytes, PROT_READ);
   return TRUE;
 }
@@ -327,48 +300,6 @@ give_back (SlFileImage *image, gsize first, gsize end)
   }
 }
 
-/* With the lock. */
-static gboolean
-bring_back (SlFileImage *image, GError **error)
-{
-  const gsize n = image->mapped / image->page;
-  gboolean good = TRUE, any = FALSE;
-  for (gsize i = run_end (image, 0, n, PAGE_GONE, 0); good && i < n;
-       i = run_end (image, i, n, PAGE_GONE, 0)) {
-    if (!any
-        && (!unchanged (image)
-            || mprotect (image->data, image->mapped, PROT_READ | PROT_WRITE) != 0))
-      good = FALSE;
-    any = TRUE;
-    const gsize stop = run_end (image, i, n, PAGE_GONE, PAGE_GONE);
-    good = good && read_range (image, i * image->page, MIN (stop * image->page, image->size), NULL);
-    for (guint k = 0; good && k < image->products->len; k++)
-      multiply (image, &g_array_index (image->products, Product, k),
-                i * image->page / sizeof (gfloat), stop * image->page / sizeof (gfloat));
-    for (; good && i < stop; i++)
-      image->pages[i] &= (guint8) ~PAGE_GONE;
-  }
-  if (!any)
-    return TRUE;
-  mprotect (image->data, image->mapped, PROT_READ);
-  if (good && unchanged (image))
-    return TRUE;
-  for (gsize i = 0; i < n; i++)
-    image->pages[i] |= (image->pages[i] & (PAGE_SPARE | PAGE_KEPT)) == PAGE_SPARE ? PAGE_GONE : 0;
-  return sl_fail (
-    error, SL_ERROR_OPEN,
-    "the model file has changed since it was loaded, and its weights are needed once more; load the model again");
-}
-
-gboolean
-sl_file_image_use (SlFileImage *image, GError **error)
-{
-  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&image->lock);
-  const gboolean good = bring_back (image, error);
-  image->users += good;
-  return good;
-}
-
 /* The pages that hold some of the bytes, or, @whole, nothing but those. */
 static gboolean
 find_pages (const SlFileImage *image, const void *data, gsize bytes, gboolean whole, gsize *first,
@@ -382,6 +313,61 @@ find_pages (const SlFileImage *image, const void *data, gsize bytes, gboolean wh
   *first = (whole ? from + round : from) / image->page;
   *end = (whole ? to : to + round) / image->page;
   return *first < *end;
+}
+
+/* With the lock: reads pages @first..@end, which went. */
+static gboolean
+read_pages (const SlFileImage *image, gsize first, gsize end)
+{
+  if (!read_range (image, first * image->page, MIN (end * image->page, image->size), NULL))
+    return FALSE;
+  for (guint k = 0; k < image->products->len; k++)
+    sl_product_apply (&g_array_index (image->products, SlProduct, k),
+                      (gfloat *) (gpointer) image->data, first * image->page / sizeof (gfloat),
+                      end * image->page / sizeof (gfloat));
+  return TRUE;
+}
+
+/* With the lock: reads those of pages @first..@end that went, the first of which is @gone. */
+static gboolean
+bring_back (SlFileImage *image, gsize first, gsize gone, gsize end)
+{
+  guint8 *start = image->data + first * image->page;
+  const gsize bytes = (end - first) * image->page;
+  gboolean good = unchanged (image) && mprotect (start, bytes, PROT_READ | PROT_WRITE) == 0;
+  for (gsize i = gone; good && i < end; i = run_end (image, i, end, PAGE_GONE, 0)) {
+    const gsize stop = run_end (image, i, end, PAGE_GONE, PAGE_GONE);
+    good = read_pages (image, i, stop);
+    i = stop;
+  }
+  mprotect (start, bytes, PROT_READ);
+  if (!good || !unchanged (image))
+    return FALSE;
+  for (gsize i = gone; i < end; i++)
+    image->pages[i] &= (guint8) ~PAGE_GONE;
+  return TRUE;
+}
+
+void
+sl_file_image_use (SlFileImage *image)
+{
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&image->lock);
+  image->users++;
+}
+
+gboolean
+sl_file_image_need (SlFileImage *image, const void *data, gsize bytes, GError **error)
+{
+  gsize first, end;
+  if (!find_pages (image, data, bytes, FALSE, &first, &end))
+    return TRUE;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&image->lock);
+  const gsize gone = run_end (image, first, end, PAGE_GONE, 0);
+  if (gone == end || bring_back (image, first, gone, end))
+    return TRUE;
+  return sl_fail (
+    error, SL_ERROR_OPEN,
+    "the model file has changed since it was loaded, and its weights are needed once more; load the model again");
 }
 
 static void

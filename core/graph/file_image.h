@@ -70,7 +70,7 @@ gboolean sl_file_image_holds (const SlFileImage *image, const void *data);
  * @window: how many floats that follow each other have the same factor
  *
  * Multiplies float i by @by[i / @window % @n_by] where it is, and again whenever the bytes come
- * back from the file. One thread, before the first sl_file_image_use().
+ * back from the file. One thread, while the graph is being made.
  *
  * Returns: FALSE, with nothing changed, when @data is not wholly in the image or not aligned
  */
@@ -80,14 +80,17 @@ gboolean sl_file_image_multiply (SlFileImage *image, const gfloat *data, gsize n
  * thread. NULL with SL_ERROR_OPEN when it has changed since, or cannot be read. */
 char *sl_file_image_checksum (SlFileImage *image, GChecksumType type, gsize *size, GError **error);
 
-/** sl_file_image_use: makes every byte readable until sl_file_image_done(); any thread, calls nest.
+/** sl_file_image_use: bytes that are readable stay so until sl_file_image_done(), but for those that
+ * this user spares and no other user is there; any thread, calls nest. */
+void sl_file_image_use (SlFileImage *image);
+/** sl_file_image_need: between these calls: makes the bytes readable. Outside the image: ignored.
  * FALSE with SL_ERROR_OPEN when pages were given back and the file has changed since. */
-gboolean sl_file_image_use (SlFileImage *image, GError **error);
+gboolean sl_file_image_need (SlFileImage *image, const void *data, gsize bytes, GError **error);
 /** sl_file_image_keep: between these calls: the bytes are read later, too. Outside the image:
  * ignored. */
 void sl_file_image_keep (SlFileImage *image, const void *data, gsize bytes);
 /** sl_file_image_spare: between these calls: nobody reads the bytes until the next
- * sl_file_image_use(). What has been asked to be kept is kept. Outside the image: ignored. */
+ * sl_file_image_need(). What has been asked to be kept is kept. Outside the image: ignored. */
 void sl_file_image_spare (SlFileImage *image, const void *data, gsize bytes);
 /** sl_file_image_spare_rest: the same of all bytes. */
 void sl_file_image_spare_rest (SlFileImage *image);

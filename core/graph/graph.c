@@ -23,6 +23,8 @@ sl_graph_new (GBytes *bytes)
   graph->tensors = g_array_new (FALSE, TRUE, sizeof (SlTensor));
   graph->nodes = g_array_new (FALSE, TRUE, sizeof (SlNode));
   graph->imports = g_hash_table_new (g_str_hash, g_str_equal);
+  graph->made = sl_made_constants_new ();
+  graph->sources = g_array_new (FALSE, FALSE, sizeof (SlConstantSource));
   return graph;
 }
 
@@ -94,6 +96,8 @@ sl_graph_unref (SlGraph *graph)
   g_array_unref (graph->tensors);
   g_array_unref (graph->nodes);
   g_hash_table_unref (graph->imports);
+  sl_made_constants_free (graph->made);
+  g_array_unref (graph->sources);
   sl_arena_free (graph->arena);
   if (graph->source != NULL && graph->destroy_source != NULL)
     graph->destroy_source (graph->source);

@@ -5,10 +5,17 @@
 
 #include "core/graph/file_image.h"
 #include "core/graph/graph.h"
+#include "core/graph/made_constants.h"
 
 /* Row 0 of the pass table: it runs while the graph is verified, not after. */
 #define SL_PASS_CONSTANT_FOLD 0
 #define SL_MAX_PASSES 16
+
+/* Bytes that a constant is made of: see sl_graph_note_source(). */
+typedef struct
+{
+  guintptr start, end;
+} SlConstantSource;
 
 struct _SlGraph
 {
@@ -34,6 +41,8 @@ struct _SlGraph
   GDestroyNotify destroy_attachment;
   char *identity;    /* (nullable): sl_graph_share() */
   SlFileImage *file; /* (nullable): what @bytes are of */
+  SlMadeConstants *made;
+  GArray *sources; /* of SlConstantSource */
   gboolean copied;   /* see sl_graph_set_copied() */
   gpointer source;   /* (nullable): sl_graph_set_source() */
   GDestroyNotify destroy_source;

@@ -6,6 +6,7 @@
  * are computed at run time. So is everything once a graph's folding has taken as much work as a
  * file of its size may cost at load: a few bytes of FILL, TILE and BATCH_MATMUL can ask for hours.
  */
+#include "core/graph/constants.h"
 #include "core/ops/ops.h"
 #include "core/passes/passes.h"
 #include "core/graph/work.h"
@@ -62,32 +63,113 @@ take_work (SlGraph *graph, const SlNode *node)
   return TRUE;
 }
 
-guint
-sl_constant_fold (SlGraph *graph, SlNode *node)
+/* @node, run with its own kernel: all of its inputs are constants. */
+static void
+run_node (const SlGraph *graph, const SlNode *node, void *const *outputs)
 {
   const SlOp *op = sl_op_get (node->op);
-  if (!worth_folding (graph, node) || is_graph_output (graph, node) || !take_work (graph, node))
-    return 0;
-  if (op->is_view) {
-    sl_node_output (graph, node, 0)->data = sl_node_input (graph, node, 0)->data;
-    node->op = SL_OP_INVALID;
-    return 1;
-  }
   g_autoptr (SlArena) scratch = sl_arena_new ();
-  SlKernelCall *call = g_new0 (SlKernelCall, 1);
+  g_autofree SlKernelCall *call = g_new0 (SlKernelCall, 1);
   call->graph = graph;
   call->node = node;
   for (guint i = 0; i < node->n_inputs; i++)
     call->inputs[i] = node->inputs[i] < 0 ? NULL : sl_node_input (graph, node, i)->data;
   for (guint i = 0; i < node->n_outputs; i++)
-    call->outputs[i] =
-      sl_arena_alloc (graph->arena, sl_node_output (graph, node, i)->bytes + SL_TENSOR_PADDING);
+    call->outputs[i] = outputs[i];
   if (op->prepare != NULL)
     call->state = op->prepare (graph, node, scratch);
   op->run (call);
+}
+
+/* A node that makes a large constant of others of @of, in a graph of its own: passes change that of
+ * the model. */
+typedef struct
+{
+  SlGraph *of, *alone;
+} Recipe;
+
+static void
+recipe_free (gpointer data)
+{
+  Recipe *recipe = data;
+  sl_graph_unref (recipe->alone);
+  g_free (recipe);
+}
+
+static gboolean
+follow (void *memory, gpointer data, GError **error)
+{
+  const Recipe *recipe = data;
+  const SlNode *node = sl_graph_node (recipe->alone, 0);
+  for (guint i = 0; i < node->n_inputs; i++) {
+    const SlTensor *input = sl_node_input (recipe->alone, node, i);
+    if (input != NULL && input->data != NULL
+        && !sl_graph_need_constant (recipe->of, input->data, input->bytes, error))
+      return FALSE;
+  }
+  run_node (recipe->alone, node, &memory);
+  for (guint i = 0; i < node->n_inputs; i++) {
+    const SlTensor *input = sl_node_input (recipe->alone, node, i);
+    if (input != NULL && input->data != NULL && input->bytes >= SL_LARGE_CONSTANT)
+      sl_graph_spare_constant (recipe->of, input->data, input->bytes);
+  }
+  return TRUE;
+}
+
+static Recipe *
+recipe_new (SlGraph *graph, const SlNode *node)
+{
+  Recipe *recipe = g_new (Recipe, 1);
+  g_autofree gint32 *inputs = g_new (gint32, MAX (node->n_inputs, 1));
+  *recipe = (Recipe){ graph, sl_graph_new (NULL) };
+  for (guint i = 0; i < node->n_inputs; i++) {
+    const SlTensor *input = sl_node_input (graph, node, i);
+    inputs[i] = input != NULL ? sl_graph_add_tensor (recipe->alone, input, NULL) : -1;
+    if (input != NULL && input->data != NULL)
+      sl_graph_note_source (graph, input->data, input->bytes);
+  }
+  const gint32 output =
+    sl_graph_add_tensor (recipe->alone, sl_node_output (graph, node, 0), NULL);
+  sl_graph_add_node (recipe->alone, node->op, node->index, inputs, node->n_inputs, &output, 1,
+                     &node->params, NULL);
+  return recipe;
+}
+
+/* The only output of @node, which is large. */
+static gboolean
+make_large (SlGraph *graph, const SlNode *node, GError **error)
+{
+  SlTensor *output = sl_node_output (graph, node, 0);
+  Recipe *recipe = recipe_new (graph, node);
+  output->data = sl_graph_make_constant (graph, output->bytes, follow, recipe, recipe_free, error);
+  return output->data != NULL;
+}
+
+static void
+make_all (SlGraph *graph, const SlNode *node)
+{
+  g_autofree void **outputs = g_new (void *, node->n_outputs);
   for (guint i = 0; i < node->n_outputs; i++)
-    sl_node_output (graph, node, i)->data = call->outputs[i];
-  g_free (call);
+    outputs[i] =
+      sl_arena_alloc (graph->arena, sl_node_output (graph, node, i)->bytes + SL_TENSOR_PADDING);
+  run_node (graph, node, outputs);
+  for (guint i = 0; i < node->n_outputs; i++)
+    sl_node_output (graph, node, i)->data = outputs[i];
+}
+
+gboolean
+sl_constant_fold (SlGraph *graph, SlNode *node, guint *folded, GError **error)
+{
+  const SlOp *op = sl_op_get (node->op);
+  if (!worth_folding (graph, node) || is_graph_output (graph, node) || !take_work (graph, node))
+    return TRUE;
+  if (op->is_view)
+    sl_node_output (graph, node, 0)->data = sl_node_input (graph, node, 0)->data;
+  else if (node->n_outputs > 1 || sl_node_output (graph, node, 0)->bytes < SL_LARGE_CONSTANT)
+    make_all (graph, node);
+  else if (!make_large (graph, node, error))
+    return FALSE;
   node->op = SL_OP_INVALID;
-  return 1;
+  *folded += 1;
+  return TRUE;
 }

@@ -5,6 +5,7 @@
  * activations to 8 bits, a reader says so by a FAKE_QUANTIZE before the layer. Layers that share
  * weights share the floats.
  */
+#include "core/graph/constants.h"
 #include "core/ops/ops.h"
 #include "core/passes/passes.h"
 
@@ -19,27 +20,51 @@ is_layer (SlOpType op, guint *data)
          || op == SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM;
 }
 
+/* The tensor whose floats are made, of @graph. */
+typedef struct
+{
+  SlGraph *graph;
+  SlTensor stored;
+} Stored;
+
+static gboolean
+dequantize (void *memory, gpointer data, GError **error)
+{
+  const Stored *from = data;
+  const SlTensor *stored = &from->stored;
+  gsize elements = 0, inner = 1;
+  gfloat *floats = memory;
+  if (!sl_graph_need_constant (from->graph, stored->data, stored->bytes, error))
+    return FALSE;
+  sl_tensor_elements (stored, &elements);
+  for (guint i = (guint) stored->quant.axis + 1; stored->quant.count > 1 && i < stored->rank; i++)
+    inner *= (gsize) stored->dims[i];
+  for (gsize i = 0; i < elements; i++) {
+    const gsize channel = stored->quant.count > 1 ? i / inner % stored->quant.count : 0;
+    const gint32 value = stored->dtype == SL_DTYPE_I8 ? ((const gint8 *) stored->data)[i]
+                                                      : ((const guint8 *) stored->data)[i];
+    floats[i] =
+      (gfloat) (value - stored->quant.zero_point[channel]) * stored->quant.scale[channel];
+  }
+  if (stored->bytes >= SL_LARGE_CONSTANT)
+    sl_graph_spare_constant (from->graph, stored->data, stored->bytes);
+  return TRUE;
+}
+
 static gint32
 dequantized (SlGraph *graph, gint32 index)
 {
   SlTensor tensor = *sl_graph_tensor (graph, index);
-  const SlTensor stored = tensor;
-  gsize elements = 0, inner = 1;
-  sl_tensor_elements (&stored, &elements);
-  for (guint i = (guint) stored.quant.axis + 1; stored.quant.count > 1 && i < stored.rank; i++)
-    inner *= (gsize) stored.dims[i];
-  gfloat *data = sl_arena_alloc (graph->arena, elements * sizeof data[0] + SL_TENSOR_PADDING);
-  for (gsize i = 0; i < elements; i++) {
-    const gsize channel = stored.quant.count > 1 ? i / inner % stored.quant.count : 0;
-    const gint32 value = stored.dtype == SL_DTYPE_I8 ? ((const gint8 *) stored.data)[i]
-                                                     : ((const guint8 *) stored.data)[i];
-    data[i] = (gfloat) (value - stored.quant.zero_point[channel]) * stored.quant.scale[channel];
-  }
+  const Stored from = { graph, tensor };
+  gsize elements = 0;
+  sl_tensor_elements (&tensor, &elements);
   tensor.dtype = SL_DTYPE_F32;
   tensor.quant = (SlQuant){ 0 };
-  tensor.data = data;
-  tensor.bytes = elements * sizeof data[0];
-  return sl_graph_add_tensor (graph, &tensor, NULL);
+  tensor.bytes = elements * sizeof (gfloat);
+  sl_graph_note_source (graph, from.stored.data, from.stored.bytes);
+  tensor.data = sl_graph_make_constant (graph, tensor.bytes, dequantize,
+                                        g_memdup2 (&from, sizeof from), g_free, NULL);
+  return tensor.data != NULL ? sl_graph_add_tensor (graph, &tensor, NULL) : -1;
 }
 
 static gboolean

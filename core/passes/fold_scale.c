@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "core/graph/constants.h"
 #include "core/ops/ops.h"
 #include "core/passes/passes.h"
 
@@ -163,17 +164,16 @@ own_input (Fold *fold, const SlNode *layer, guint i)
   return copy_constant (fold, tensor);
 }
 
-/* Whether the weights of @layer, its own, of the file or made while the graph was built, can be
- * multiplied where they are. */
+/* Whether the weights of @layer can be multiplied where they are: no other tensor, and no constant
+ * that is made of them, reads them. */
 static gboolean
 changes_in_place (const Fold *fold, const SlNode *layer)
 {
   const gint32 weights = layer->inputs[1];
-  const void *data = sl_graph_tensor (fold->graph, weights)->data;
+  const SlTensor *tensor = sl_graph_tensor (fold->graph, weights);
   return weights >= (gint32) fold->before
          || (fold->index.consumers[weights] == 1 && fold->alone[weights]
-             && ((fold->graph->file != NULL && sl_file_image_holds (fold->graph->file, data))
-                 || sl_arena_holds (fold->graph->arena, data)));
+             && sl_graph_owns_constant (fold->graph, tensor->data, tensor->bytes));
 }
 
 /* A bias of zeros where @layer has none. */
@@ -219,18 +219,13 @@ apply_scale (gpointer tensor, gpointer data, gpointer user)
   const Scale *scale = data;
   const SlTensor *weights = sl_graph_tensor (fold->graph, GPOINTER_TO_INT (tensor));
   const gsize elements = weights->bytes / sizeof (gfloat);
-  if (GPOINTER_TO_INT (tensor) < (gint32) fold->before
-      && !sl_arena_holds (fold->graph->arena, weights->data)) {
-    if (sl_file_image_multiply (fold->graph->file, weights->data, elements, scale->by,
-                                scale->channels, scale->window))
-      return;
-    const gint32 copy = copy_constant (fold, weights);
-    ((gint32 *) (gpointer) scale->layer->inputs)[1] = copy; /* own_layer() made them */
-    weights = sl_graph_tensor (fold->graph, copy);
-  }
-  gfloat *floats = (gfloat *) (gpointer) weights->data;
-  for (gsize i = 0; i < elements; i++)
-    floats[i] *= scale->by[i / scale->window % scale->channels];
+  if (sl_graph_multiply_constant (fold->graph, weights->data, elements, scale->by, scale->channels,
+                                  scale->window))
+    return;
+  const gint32 copy = copy_constant (fold, weights);
+  ((gint32 *) (gpointer) scale->layer->inputs)[1] = copy; /* own_layer() made them */
+  sl_graph_multiply_constant (fold->graph, sl_graph_tensor (fold->graph, copy)->data, elements,
+                              scale->by, scale->channels, scale->window);
 }
 
 /* Gives @layer a bias, and weights where @scaled, that this pass may change; the layer computes

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/base/fail.h"
+#include "core/graph/constants.h"
 #include "core/graph/graph_private.h"
 #include "core/graph/lifetimes.h"
 #include "core/ops/ops.h"
@@ -234,7 +235,8 @@ settle_product (const SlGraph *graph, SlNode *node)
 static gboolean
 prove_node (SlGraph *graph, SlNode *node, const GByteArray *defined, GError **error)
 {
-  if (!check_node_inputs (graph, node, defined, error))
+  if (!check_node_inputs (graph, node, defined, error)
+      || !sl_graph_need_inputs (graph, node, error))
     return FALSE;
   settle_product (graph, node);
   const SlOp *op = sl_op_get (node->op);
@@ -301,9 +303,13 @@ verify (SlGraph *graph, guint *folded, GError **error)
       name_limit (graph, i, defined, error);
       return FALSE;
     }
-    *folded += sl_constant_fold (graph, node);
+    if (!sl_constant_fold (graph, node, folded, error))
+      return FALSE;
   }
   sl_pass_remove_nodes (graph);
+  for (guint i = 0; i < graph->nodes->len; i++)
+    if (!sl_graph_need_inputs (graph, &g_array_index (graph->nodes, SlNode, i), error))
+      return FALSE;
   for (guint i = 0; i < graph->n_outputs; i++) {
     if (defined->data[graph->outputs[i]])
       continue;
@@ -319,15 +325,17 @@ sl_graph_settle_node (SlGraph *graph, GError **error)
   g_return_val_if_fail (!graph->prepared && graph->nodes->len > 0, FALSE);
   SlNode *node = &g_array_index (graph->nodes, SlNode, graph->nodes->len - 1);
   const SlOp *op = sl_op_get (node->op);
-  if (!op->check (graph, node, error) || !op->infer (graph, node, error))
+  guint folded = 0;
+  if (!sl_graph_need_inputs (graph, node, error) || !op->check (graph, node, error)
+      || !op->infer (graph, node, error))
     return FALSE;
   for (guint i = 0; i < node->n_outputs; i++)
     if (!finish_tensor (graph, "tensor", sl_node_output (graph, node, i), error))
       return FALSE;
-  if (sl_constant_fold (graph, node) > 0) {
-    graph->pass_changes[SL_PASS_CONSTANT_FOLD]++;
-    g_array_set_size (graph->nodes, graph->nodes->len - 1);
-  }
+  if (!sl_constant_fold (graph, node, &folded, error))
+    return FALSE;
+  graph->pass_changes[SL_PASS_CONSTANT_FOLD] += folded;
+  g_array_set_size (graph->nodes, graph->nodes->len - folded);
   return TRUE;
 }
 

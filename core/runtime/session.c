@@ -10,6 +10,7 @@
 
 #include "core/base/printable.h"
 #include "core/base/fail.h"
+#include "core/graph/constants.h"
 #include "core/graph/lifetimes.h"
 
 const char *
@@ -40,6 +41,11 @@ threads_of (const SlSession *session, const SlBackend *backend)
 static gpointer
 prepare (SlSession *session, const SlStep *step, GError **error)
 {
+  for (guint i = 0; i < step->nodes->len; i++)
+    if (!sl_graph_need_inputs (
+          session->graph, sl_graph_node (session->graph, g_array_index (step->nodes, guint, i)),
+          error))
+      return NULL;
   return step->backend->prepare (&session->host, step, threads_of (session, step->backend), error);
 }
 
@@ -135,34 +141,48 @@ packed_weights (const SlSession *session, guint index)
   return weights != NULL && weights->data != NULL ? weights : NULL;
 }
 
-/* Constants that runs of this session read where they are in the model file. */
-static void
-keep_constants (const SlSession *session, SlFileImage *file)
+static gboolean
+keep (const SlSession *session, const SlTensor *tensor, GError **error)
+{
+  sl_graph_keep_constant (session->graph, tensor->data, tensor->bytes);
+  return sl_graph_need_constant (session->graph, tensor->data, tensor->bytes, error);
+}
+
+/* Constants that runs of this session read where they are. */
+static gboolean
+keep_constants (const SlSession *session, GError **error)
 {
   for (guint i = 0; i < sl_graph_n_nodes (session->graph); i++) {
     const SlNode *node = sl_graph_node (session->graph, i);
     const SlTensor *weights = packed_weights (session, i);
     for (guint k = 0; k < node->n_inputs; k++) {
       const SlTensor *input = sl_node_input (session->graph, node, k);
-      if (input != NULL && input->data != NULL && (k != 1 || weights == NULL))
-        sl_file_image_keep (file, input->data, input->bytes);
+      if (input != NULL && input->data != NULL && (k != 1 || weights == NULL)
+          && !keep (session, input, error))
+        return FALSE;
     }
   }
   for (guint i = 0; i < session->n_outputs; i++) {
     const SlTensor *root = sl_graph_tensor (session->graph, session->roots[session->outputs[i]]);
-    if (root->data != NULL)
-      sl_file_image_keep (file, root->data, root->bytes);
+    if (root->data != NULL && !keep (session, root, error))
+      return FALSE;
   }
+  for (guint i = 0; i < session->n_held; i++) {
+    const SlHeldInput *held = sl_graph_held (session->graph, i);
+    sl_graph_keep_constant (session->graph, held->first,
+                            sl_graph_tensor (session->graph, held->input)->bytes);
+  }
+  return TRUE;
 }
 
 /* Scales of these tensors that lie in the model file. */
 static void
-keep_scales (const SlSession *session, SlFileImage *file)
+keep_scales (const SlSession *session)
 {
   for (guint i = 0; i < sl_graph_n_tensors (session->graph); i++) {
     const SlQuant *quant = &sl_graph_tensor (session->graph, (gint32) i)->quant;
-    sl_file_image_keep (file, quant->scale, quant->count * sizeof quant->scale[0]);
-    sl_file_image_keep (file, quant->zero_point, quant->count * sizeof quant->zero_point[0]);
+    sl_graph_keep_constant (session->graph, quant->scale, quant->count * sizeof quant->scale[0]);
+    sl_graph_keep_constant (session->graph, quant->zero_point, quant->count * sizeof quant->zero_point[0]);
   }
 }
 
@@ -184,13 +204,13 @@ find_last_packers (const SlSession *session)
 
 /* Step @i has packed its weights. */
 static void
-spare_weights (const SlSession *session, SlFileImage *file, GHashTable *last, guint i)
+spare_weights (const SlSession *session, GHashTable *last, guint i)
 {
   const SlStep *step = g_ptr_array_index (session->partition, i);
   for (guint k = 0; k < step->nodes->len; k++) {
     const SlTensor *weights = packed_weights (session, g_array_index (step->nodes, guint, k));
     if (weights != NULL && GPOINTER_TO_UINT (g_hash_table_lookup (last, weights->data)) == i + 1)
-      sl_file_image_spare (file, weights->data, weights->bytes);
+      sl_graph_spare_constant (session->graph, weights->data, weights->bytes);
   }
 }
 
@@ -206,14 +226,13 @@ bind_operands (SlSession *session, ReadyStep *ready, const SlStep *step)
   }
 }
 
-/* Prepares what is not yet, and gives back the pages of weights that are packed. */
+/* Prepares what is not yet, and gives back the memory of weights that are packed. */
 static gboolean
 ready_steps (SlSession *session, GError **error)
 {
-  SlFileImage *file = sl_graph_file (session->graph);
   g_autoptr (GHashTable) last = find_last_packers (session);
-  if (file != NULL)
-    keep_constants (session, file);
+  if (!keep_constants (session, error))
+    return FALSE;
   for (guint i = 0; i < session->n_steps; i++) {
     const SlStep *step = g_ptr_array_index (session->partition, i);
     ReadyStep *ready = &session->steps[i];
@@ -222,12 +241,11 @@ ready_steps (SlSession *session, GError **error)
     if (ready->prepared == NULL)
       return FALSE;
     bind_operands (session, ready, step);
-    if (file != NULL)
-      spare_weights (session, file, last, i);
+    spare_weights (session, last, i);
   }
-  if (file != NULL && sl_graph_is_copied (session->graph)) {
-    keep_scales (session, file);
-    sl_file_image_spare_rest (file);
+  if (sl_graph_file (session->graph) != NULL && sl_graph_is_copied (session->graph)) {
+    keep_scales (session);
+    sl_file_image_spare_rest (sl_graph_file (session->graph));
   }
   session->host.scratch.memory =
     sl_tensor_alloc (session->host.arena, session->host.scratch.bytes * session->host.threads);
@@ -327,11 +345,25 @@ start_threads (SlSession *session, GError **error)
   return FALSE;
 }
 
-/* While every byte of the model file is there. Intermediate tensors get memory once weights that
- * are packed have given theirs back. */
+/* Backends look at small constants to see what they support. */
+static gboolean
+need_small (const SlSession *session, GError **error)
+{
+  for (guint i = 0; i < sl_graph_n_tensors (session->graph); i++) {
+    const SlTensor *tensor = sl_graph_tensor (session->graph, (gint32) i);
+    if (tensor->data != NULL && tensor->bytes < SL_LARGE_CONSTANT
+        && !sl_graph_need_constant (session->graph, tensor->data, tensor->bytes, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Intermediate tensors get memory once weights that are packed have given theirs back. */
 static gboolean
 make (SlSession *session, GError **error)
 {
+  if (!need_small (session, error))
+    return FALSE;
   session->host.backends = sl_backends_choose (session->graph);
   if (!start_threads (session, error) || !make_steps (session, error)
       || !ready_steps (session, error) || !plan_memory (session, error))
@@ -406,11 +438,9 @@ sl_session_new_full (SlGraph *graph, guint threads, gboolean profile, GError **e
   session->roots = sl_roots_new (graph);
   session->memory = g_new0 (void *, sl_graph_n_tensors (graph));
   session->node_ns = profile ? g_new0 (guint64, sl_graph_n_nodes (graph) + 1) : NULL;
-  SlFileImage *file = sl_graph_file (graph);
-  const gboolean used = file == NULL || sl_file_image_use (file, error);
-  const gboolean made = used && make (session, error);
-  if (file != NULL && used)
-    sl_file_image_done (file);
+  sl_graph_use_constants (graph);
+  const gboolean made = make (session, error);
+  sl_graph_done_constants (graph);
   if (!made)
     sl_printable_error (error);
   return made ? g_steal_pointer (&session) : NULL;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/base/half.h"
+#include "core/graph/constants.h"
 #include "models/aten/value.h"
 
 /* Whole numbers beyond this stand for "as far as it goes". */
@@ -159,6 +160,10 @@ copy_elements (Lower *o, TsHeap *heap, const TsTensor *tensor, SlDtype dtype)
              "copies of the file's tensors would be much larger than the file");
     return NULL;
   }
+  if (!sl_graph_need_constant (o->graph, tensor->storage->bytes,
+                               tensor->storage->elements * ts_dtype_size (tensor->dtype),
+                               &o->error))
+    return NULL;
   guint8 *copy = sl_arena_alloc (o->arena, n * size + SL_TENSOR_PADDING);
   for (gsize i = 0; i < n; i++, at = next_place (tensor, index, at)) {
     if (dtype == SL_DTYPE_F32) {

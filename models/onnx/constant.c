@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/base/half.h"
+#include "core/graph/constants.h"
 #include "models/data_file.h"
 #include "models/onnx/ops.h"
 
@@ -370,8 +371,17 @@ find_bytes (Lower *o, const Tensor *t, gsize size)
   const guint8 *data = sl_pb_data (&t->raw);
   if ((guintptr) data % size == 0)
     return data;
-  return may_copy (o, t, bytes) ? sl_arena_memdup (o->arena, data, bytes) : NULL;
+  return may_copy (o, t, bytes) ? sl_graph_copy_constant (o->graph, data, bytes, &o->error) : NULL;
 }
+
+/* What a constant of another type is made of. */
+typedef struct
+{
+  SlGraph *graph;
+  guint type;
+  gsize elements;
+  const guint8 *data;
+} Stored;
 
 static gint64
 load_whole (guint type, const guint8 *data, gsize i)
@@ -409,23 +419,38 @@ narrow_ints (Lower *o, const Tensor *t, const guint8 *data)
   return copy;
 }
 
+static gboolean
+widen (void *memory, gpointer data, GError **error)
+{
+  const Stored *from = data;
+  const gsize bytes = from->elements * types[from->type].size;
+  gfloat *floats = memory;
+  if (!sl_graph_need_constant (from->graph, from->data, bytes, error))
+    return FALSE;
+  for (gsize i = 0; i < from->elements; i++) {
+    if (from->type == ONNX_DOUBLE) {
+      floats[i] = (gfloat) ((const gdouble *) (gconstpointer) from->data)[i];
+      continue;
+    }
+    const guint16 half = ((const guint16 *) (gconstpointer) from->data)[i];
+    floats[i] =
+      from->type == ONNX_BFLOAT16 ? sl_pb_float ((guint64) half << 16) : sl_half_to_float (half);
+  }
+  if (bytes >= SL_LARGE_CONSTANT)
+    sl_graph_spare_constant (from->graph, from->data, bytes);
+  return TRUE;
+}
+
 /* float64, float16 and bfloat16 as float32. */
 static const void *
 narrow_floats (Lower *o, const Tensor *t, const guint8 *data)
 {
+  const Stored from = { o->graph, t->type, t->elements, data };
   if (!may_copy (o, t, t->elements * sizeof (gfloat)))
     return NULL;
-  gfloat *copy = sl_arena_alloc (o->arena, t->elements * sizeof copy[0] + SL_TENSOR_PADDING);
-  for (gsize i = 0; i < t->elements; i++) {
-    if (t->type == ONNX_DOUBLE) {
-      copy[i] = (gfloat) ((const gdouble *) (gconstpointer) data)[i];
-      continue;
-    }
-    const guint16 half = ((const guint16 *) (gconstpointer) data)[i];
-    copy[i] =
-      t->type == ONNX_BFLOAT16 ? sl_pb_float ((guint64) half << 16) : sl_half_to_float (half);
-  }
-  return copy;
+  sl_graph_note_source (o->graph, data, t->elements * types[t->type].size);
+  return sl_graph_make_constant (o->graph, t->elements * sizeof (gfloat), widen,
+                                 g_memdup2 (&from, sizeof from), g_free, &o->error);
 }
 
 /* Numbers of 8 and 4 bits with a sign, an exponent and a mantissa. Of those called "uz" and of 4
@@ -488,7 +513,8 @@ make_value (Lower *o, const Tensor *t)
                       .rank = t->rank,
                       .data = bytes,
                       .bytes = t->elements * sl_dtype_size (dtype) };
-  if (bytes == NULL)
+  if (bytes == NULL
+      || !sl_graph_need_constant (o->graph, bytes, units_of (t) * types[t->type].size, &o->error))
     return NULL;
   if (t->type > ONNX_BFLOAT16)
     tensor.data = widen_small (o, t, bytes);

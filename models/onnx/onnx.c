@@ -409,6 +409,7 @@ read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModel
     g_propagate_error (error, o.error);
     return FALSE;
   }
+  sl_graph_set_copied (graph);
   read_image_properties (&file, metadata);
   return read_ultralytics (&file, metadata, error);
 }

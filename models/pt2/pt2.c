@@ -345,7 +345,7 @@ open_and_read (File *file, TsHeap *heap, const SlReaderSource *source, SlGraph *
   g_autoptr (GBytes) text = ts_archive_read_text (file->archive, member, error);
   return text != NULL && file->program.member != NULL
          && ts_extras_read (file->archive, file->metadata, error)
-         && pt_weights_read (heap, file->archive, sl_graph_arena (graph), model, &file->weights)
+         && pt_weights_read (heap, file->archive, graph, model, &file->weights)
          && read_program (file, text, source, graph, error);
 }
 
@@ -356,7 +356,7 @@ read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModel
   TsHeap heap;
   File file = { .metadata = metadata };
   GError *failed = NULL;
-  file.archive = ts_archive_open_exported (bytes, sl_graph_arena (graph), error);
+  file.archive = ts_archive_open_exported (bytes, graph, error);
   if (file.archive == NULL)
     return FALSE;
   ts_heap_init (&heap, ts_heap_bytes (g_bytes_get_size (bytes), HEAP_BYTES, HEAP_FOR_EACH_BYTE));

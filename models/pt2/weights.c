@@ -9,14 +9,14 @@
 /* What torch.save() writes lies in a member of the archive that may be packed or at an odd place.
  */
 static gboolean
-read_saved (TsHeap *heap, const TsArchive *archive, SlArena *arena, const char *member,
+read_saved (TsHeap *heap, const TsArchive *archive, SlGraph *graph, const char *member,
             gboolean shapes_only, TsValue *value)
 {
   g_autoptr (GError) error = NULL;
   gboolean lasting = FALSE;
   g_autoptr (GBytes) bytes = ts_archive_peek (archive, member, &lasting, &error);
   g_autoptr (TsArchive) inner =
-    bytes != NULL ? ts_archive_open_saved (bytes, lasting, arena, &error) : NULL;
+    bytes != NULL ? ts_archive_open_saved (bytes, lasting, graph, &error) : NULL;
   *value = ts_none ();
   if (inner == NULL)
     return ts_fail (heap, (SlError) error->code, "%s: %s", member, error->message);
@@ -29,7 +29,7 @@ read_saved (TsHeap *heap, const TsArchive *archive, SlArena *arena, const char *
 }
 
 static gboolean
-read_table (TsHeap *heap, const TsArchive *archive, SlArena *arena, const char *member,
+read_table (TsHeap *heap, const TsArchive *archive, SlGraph *graph, const char *member,
             TsDict **table)
 {
   TsValue value;
@@ -37,7 +37,7 @@ read_table (TsHeap *heap, const TsArchive *archive, SlArena *arena, const char *
     *table = ts_dict (heap).dict;
     return heap->error == NULL;
   }
-  if (!read_saved (heap, archive, arena, member, FALSE, &value))
+  if (!read_saved (heap, archive, graph, member, FALSE, &value))
     return FALSE;
   *table = value.dict;
   return value.kind == TS_DICT
@@ -52,7 +52,7 @@ typedef struct
 {
   TsHeap *heap;
   TsArchive *archive;
-  SlArena *arena;
+  SlGraph *graph;
   const char *folder; /* "data/weights" */
   SlJsonReader reader;
 } Config;
@@ -208,7 +208,7 @@ add_entry (Config *config, TsDict *table, const char *name, const Entry *entry)
                     "'%s' is an object of a class of its own; only tensors are supported", name);
   if (entry->use_pickle) {
     g_autofree char *member = g_strconcat (config->folder, "/", entry->path, NULL);
-    if (!read_saved (config->heap, config->archive, config->arena, member, FALSE, &value))
+    if (!read_saved (config->heap, config->archive, config->graph, member, FALSE, &value))
       return FALSE;
   } else {
     value.tensor = make_tensor (config, entry);
@@ -242,11 +242,11 @@ read_entries (Config *config, TsDict *table)
 
 /* {"config": {NAME: {...}}} */
 static gboolean
-read_config (TsHeap *heap, TsArchive *archive, SlArena *arena, const char *folder,
+read_config (TsHeap *heap, TsArchive *archive, SlGraph *graph, const char *folder,
              const char *member, TsDict **table)
 {
   GError *error = NULL;
-  Config config = { .heap = heap, .archive = archive, .arena = arena, .folder = folder };
+  Config config = { .heap = heap, .archive = archive, .graph = graph, .folder = folder };
   *table = ts_dict (heap).dict;
   if (!ts_archive_has (archive, member))
     return heap->error == NULL;
@@ -271,23 +271,23 @@ read_config (TsHeap *heap, TsArchive *archive, SlArena *arena, const char *folde
 }
 
 gboolean
-pt_weights_read (TsHeap *heap, TsArchive *archive, SlArena *arena, const char *model,
+pt_weights_read (TsHeap *heap, TsArchive *archive, SlGraph *graph, const char *model,
                  PtWeights *weights)
 {
   weights->examples = ts_none ();
   if (model == NULL)
-    return read_table (heap, archive, arena, "serialized_state_dict.pt", &weights->weights)
-           && read_table (heap, archive, arena, "serialized_constants.pt", &weights->constants)
+    return read_table (heap, archive, graph, "serialized_state_dict.pt", &weights->weights)
+           && read_table (heap, archive, graph, "serialized_constants.pt", &weights->constants)
            && (!ts_archive_has (archive, "serialized_example_inputs.pt")
-               || read_saved (heap, archive, arena, "serialized_example_inputs.pt", TRUE,
+               || read_saved (heap, archive, graph, "serialized_example_inputs.pt", TRUE,
                               &weights->examples));
   g_autofree char *first = g_strdup_printf ("data/weights/%s_weights_config.json", model);
   g_autofree char *second = g_strdup_printf ("data/constants/%s_constants_config.json", model);
   g_autofree char *examples = g_strdup_printf ("data/sample_inputs/%s.pt", model);
-  return read_config (heap, archive, arena, "data/weights", first, &weights->weights)
-         && read_config (heap, archive, arena, "data/constants", second, &weights->constants)
+  return read_config (heap, archive, graph, "data/weights", first, &weights->weights)
+         && read_config (heap, archive, graph, "data/constants", second, &weights->constants)
          && (!ts_archive_has (archive, examples)
-             || read_saved (heap, archive, arena, examples, TRUE, &weights->examples));
+             || read_saved (heap, archive, graph, examples, TRUE, &weights->examples));
 }
 
 TsTensor *

@@ -7,7 +7,9 @@
 
 #include <string.h>
 
+#include "core/base/fail.h"
 #include "core/base/name_hash.h"
+#include "core/graph/constants.h"
 #include "models/reader.h"
 #include "models/zip.h"
 
@@ -20,7 +22,7 @@ struct _TsArchive
 {
   SlZip *zip;
   char *folder; /* with a slash at its end */
-  SlArena *arena;
+  SlGraph *graph;
   GHashTable *copies; /* name of a member -> Copy * */
   gsize may_unpack;
   gboolean copies_all; /* elements do not stay where they are */
@@ -91,13 +93,13 @@ check_kind (const TsArchive *archive, GError **error)
 
 /* An archive without its folder. */
 static TsArchive *
-open_zip (GBytes *bytes, SlArena *arena, GError **error)
+open_zip (GBytes *bytes, SlGraph *graph, GError **error)
 {
   g_autoptr (TsArchive) archive = g_new0 (TsArchive, 1);
   GError *cause = NULL;
   archive->copies = g_hash_table_new_full (sl_name_hash, g_str_equal, g_free, g_free);
   archive->extras = g_ptr_array_new ();
-  archive->arena = arena;
+  archive->graph = graph;
   archive->may_unpack = UNPACKED_FOR_EACH_BYTE * g_bytes_get_size (bytes) + UNPACKED_ALLOWANCE;
   archive->zip = sl_zip_open (bytes, &cause);
   if (archive->zip != NULL)
@@ -122,9 +124,9 @@ with_extras (TsArchive *archive, const char *extra)
 }
 
 TsArchive *
-ts_archive_open (GBytes *bytes, SlArena *arena, GError **error)
+ts_archive_open (GBytes *bytes, SlGraph *graph, GError **error)
 {
-  g_autoptr (TsArchive) archive = open_zip (bytes, arena, error);
+  g_autoptr (TsArchive) archive = open_zip (bytes, graph, error);
   if (archive == NULL)
     return NULL;
   archive->folder = find_folder (archive->zip, MODULE);
@@ -136,9 +138,9 @@ ts_archive_open (GBytes *bytes, SlArena *arena, GError **error)
 }
 
 TsArchive *
-ts_archive_open_saved (GBytes *bytes, gboolean lasting, SlArena *arena, GError **error)
+ts_archive_open_saved (GBytes *bytes, gboolean lasting, SlGraph *graph, GError **error)
 {
-  g_autoptr (TsArchive) archive = open_zip (bytes, arena, error);
+  g_autoptr (TsArchive) archive = open_zip (bytes, graph, error);
   if (archive == NULL)
     return NULL;
   archive->copies_all = !lasting;
@@ -151,9 +153,9 @@ ts_archive_open_saved (GBytes *bytes, gboolean lasting, SlArena *arena, GError *
 }
 
 TsArchive *
-ts_archive_open_exported (GBytes *bytes, SlArena *arena, GError **error)
+ts_archive_open_exported (GBytes *bytes, SlGraph *graph, GError **error)
 {
-  g_autoptr (TsArchive) archive = open_zip (bytes, arena, error);
+  g_autoptr (TsArchive) archive = open_zip (bytes, graph, error);
   if (archive == NULL)
     return NULL;
   if (sl_zip_find (archive->zip, TS_ARCHIVE_PROGRAM) >= 0) {
@@ -243,30 +245,52 @@ ts_archive_member (const TsArchive *archive, guint i)
   return name == NULL || !g_str_has_prefix (name, archive->folder) ? name : name + length;
 }
 
+static gboolean
+may_copy (TsArchive *archive, gsize bytes, GError **error)
+{
+  if (bytes > archive->may_unpack)
+    return sl_fail (
+      error, SL_ERROR_LIMIT,
+      "the tensors of the archive are much larger when unpacked; save it again with torch");
+  archive->may_unpack -= bytes;
+  return TRUE;
+}
+
+/* (nullable): a copy of an unpacked member in the graph's memory. */
 static const void *
-copy_elements (TsArchive *archive, const char *name, gsize *length, GError **error)
+unpack_elements (TsArchive *archive, const char *name, gsize *size, GError **error)
+{
+  g_autoptr (GBytes) bytes = ts_archive_read (archive, name, error);
+  if (bytes == NULL)
+    return NULL;
+  *size = g_bytes_get_size (bytes);
+  if (!may_copy (archive, *size, error))
+    return NULL;
+  guint8 *padded = sl_tensor_alloc (sl_graph_arena (archive->graph), *size);
+  if (*size > 0)
+    memcpy (padded, g_bytes_get_data (bytes, NULL), *size);
+  return padded;
+}
+
+/* @stored: (nullable): the bytes of the member where it is not packed and lasts as long as the
+ * graph. */
+static const void *
+copy_elements (TsArchive *archive, const char *name, const guint8 *stored, gsize *size,
+               GError **error)
 {
   const Copy *known = g_hash_table_lookup (archive->copies, name);
   if (known == NULL) {
-    g_autoptr (GBytes) bytes = ts_archive_read (archive, name, error);
-    if (bytes == NULL)
+    Copy copy = { .size = *size };
+    if (stored == NULL)
+      copy.bytes = unpack_elements (archive, name, &copy.size, error);
+    else if (may_copy (archive, copy.size, error))
+      copy.bytes = sl_graph_copy_constant (archive->graph, stored, copy.size, error);
+    if (copy.bytes == NULL)
       return NULL;
-    Copy copy = { .size = g_bytes_get_size (bytes) };
-    if (copy.size > archive->may_unpack) {
-      g_set_error (
-        error, SL_ERROR, SL_ERROR_LIMIT,
-        "the tensors of the archive are much larger when unpacked; save it again with torch");
-      return NULL;
-    }
-    archive->may_unpack -= copy.size;
-    guint8 *padded = sl_arena_alloc (archive->arena, copy.size + SL_TENSOR_PADDING);
-    if (copy.size > 0)
-      memcpy (padded, g_bytes_get_data (bytes, NULL), copy.size);
-    copy.bytes = padded;
     known = g_memdup2 (&copy, sizeof copy);
     g_hash_table_insert (archive->copies, g_strdup (name), (gpointer) known);
   }
-  *length = known->size;
+  *size = known->size;
   return known->bytes;
 }
 
@@ -277,7 +301,9 @@ ts_archive_elements (TsArchive *archive, const char *folder, const char *key, gs
   g_autofree char *name = g_strconcat (folder, "/", key, NULL);
   const gint index = find (archive, name);
   const guint8 *bytes = index >= 0 ? sl_zip_peek (archive->zip, (guint) index, length, NULL) : NULL;
-  if (bytes != NULL && !archive->copies_all && (guintptr) bytes % size == 0)
-    return bytes;
-  return copy_elements (archive, name, length, error);
+  if (archive->copies_all)
+    bytes = NULL;
+  return bytes != NULL && (guintptr) bytes % size == 0
+           ? bytes
+           : copy_elements (archive, name, bytes, length, error);
 }

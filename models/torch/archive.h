@@ -17,20 +17,20 @@ typedef struct _TsArchive TsArchive;
 
 /**
  * ts_archive_open:
- * @arena: the graph's, for elements that cannot stay where they are
+ * @graph: has elements that cannot stay where they are
  *
  * (nullable): NULL with @error set for a damaged archive, and for one of torch's other kinds, whose
  * message says how to export.
  */
-TsArchive *ts_archive_open (GBytes *bytes, SlArena *arena, GError **error);
+TsArchive *ts_archive_open (GBytes *bytes, SlGraph *graph, GError **error);
 /** ts_archive_open_saved: (nullable): the same of an archive of torch.save(). @lasting: @bytes live
  * as long as the graph. */
-TsArchive *ts_archive_open_saved (GBytes *bytes, gboolean lasting, SlArena *arena, GError **error);
+TsArchive *ts_archive_open_saved (GBytes *bytes, gboolean lasting, SlGraph *graph, GError **error);
 /** The member that an archive of torch.export.save() has, before PyTorch 2.8 and since. */
 #define TS_ARCHIVE_PROGRAM "serialized_exported_program.json"
 #define TS_ARCHIVE_FORMAT "archive_format"
 /** ts_archive_open_exported: (nullable): the same of an archive of torch.export.save(). */
-TsArchive *ts_archive_open_exported (GBytes *bytes, SlArena *arena, GError **error);
+TsArchive *ts_archive_open_exported (GBytes *bytes, SlGraph *graph, GError **error);
 void ts_archive_free (TsArchive *archive);
 /** ts_archive_has: whether there is a member @name, "code/__torch__.py", below the archive's
  * folder. */

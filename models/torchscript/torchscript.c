@@ -163,7 +163,7 @@ static gboolean
 read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModelMetadata *metadata,
             GError **error)
 {
-  g_autoptr (TsArchive) archive = ts_archive_open (bytes, sl_graph_arena (graph), error);
+  g_autoptr (TsArchive) archive = ts_archive_open (bytes, graph, error);
   TsHeap heap;
   GError *failed = NULL;
   if (archive == NULL)

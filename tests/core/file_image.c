@@ -75,6 +75,17 @@ data_of (const Fixture *fixture)
   return g_bytes_get_data (fixture->bytes, NULL);
 }
 
+/* Uses the image, all bytes of it; FALSE where they do not come back. */
+static gboolean
+use_all (const Fixture *fixture, GError **error)
+{
+  sl_file_image_use (fixture->image);
+  if (sl_file_image_need (fixture->image, data_of (fixture), fixture->size, error))
+    return TRUE;
+  sl_file_image_done (fixture->image);
+  return FALSE;
+}
+
 static void
 assert_whole (const Fixture *fixture)
 {
@@ -102,7 +113,7 @@ test_overwritten (void)
   assert_whole (&fixture);
   overwrite (fixture.path, "other", 5);
   assert_whole (&fixture);
-  g_assert_true (sl_file_image_use (fixture.image, NULL));
+  g_assert_true (use_all (&fixture, NULL));
   sl_file_image_done (fixture.image);
   teardown (&fixture);
 }
@@ -113,7 +124,7 @@ static void
 spare_some (const Fixture *fixture)
 {
   g_autoptr (GError) error = NULL;
-  g_assert_true (sl_file_image_use (fixture->image, &error));
+  g_assert_true (use_all (fixture, &error));
   g_assert_no_error (error);
   sl_file_image_keep (fixture->image, data_of (fixture) + 5 * fixture->page - 1, 2);
   sl_file_image_spare (fixture->image, data_of (fixture) + fixture->page + 1, 9 * fixture->page);
@@ -130,14 +141,14 @@ test_rest (void)
   g_autoptr (GError) error = NULL;
   Fixture fixture;
   setup (&fixture);
-  g_assert_true (sl_file_image_use (fixture.image, NULL));
+  g_assert_true (use_all (&fixture, NULL));
   sl_file_image_keep (fixture.image, data_of (&fixture) + 3 * fixture.page, 1);
   sl_file_image_spare_rest (fixture.image);
   sl_file_image_done (fixture.image);
   g_assert_cmpuint (sl_file_image_resident (fixture.image), ==, 2 * fixture.page);
   g_assert_cmpmem (data_of (&fixture) + 3 * fixture.page, fixture.page,
                    fixture.content + 3 * fixture.page, fixture.page);
-  g_assert_true (sl_file_image_use (fixture.image, &error));
+  g_assert_true (use_all (&fixture, &error));
   g_assert_no_error (error);
   assert_whole (&fixture);
   sl_file_image_done (fixture.image);
@@ -162,7 +173,7 @@ test_given_back (void)
   for (guint i = 0; i < 3; i++) {
     spare_some (&fixture);
     assert_kept (&fixture);
-    g_assert_true (sl_file_image_use (fixture.image, NULL));
+    g_assert_true (use_all (&fixture, NULL));
     assert_whole (&fixture);
     sl_file_image_done (fixture.image);
   }
@@ -179,12 +190,12 @@ test_renamed (void)
   spare_some (&fixture);
   g_file_set_contents (fixture.path, "other", 5, &error);
   g_assert_no_error (error);
-  g_assert_true (sl_file_image_use (fixture.image, &error));
+  g_assert_true (use_all (&fixture, &error));
   g_assert_no_error (error);
   assert_whole (&fixture);
   sl_file_image_done (fixture.image);
   g_unlink (fixture.path);
-  g_assert_true (sl_file_image_use (fixture.image, &error));
+  g_assert_true (use_all (&fixture, &error));
   assert_whole (&fixture);
   sl_file_image_done (fixture.image);
   teardown (&fixture);
@@ -202,7 +213,7 @@ test_changed (gconstpointer data)
   overwrite (fixture.path, other, cut ? 10 : fixture.size);
   for (guint i = 0; i < 2; i++) {
     g_autoptr (GError) error = NULL;
-    g_assert_false (sl_file_image_use (fixture.image, &error));
+    g_assert_false (use_all (&fixture, &error));
     g_assert_error (error, SL_ERROR, SL_ERROR_OPEN);
     g_assert_nonnull (strstr (error->message, "the model file has changed since it was loaded"));
     g_assert_nonnull (strstr (error->message, "load the model again"));
@@ -217,8 +228,8 @@ test_two_users (void)
 {
   Fixture fixture;
   setup (&fixture);
-  g_assert_true (sl_file_image_use (fixture.image, NULL));
-  g_assert_true (sl_file_image_use (fixture.image, NULL));
+  g_assert_true (use_all (&fixture, NULL));
+  g_assert_true (use_all (&fixture, NULL));
   sl_file_image_spare (fixture.image, data_of (&fixture), fixture.size);
   assert_whole (&fixture);
   sl_file_image_done (fixture.image);
@@ -261,7 +272,7 @@ test_multiplied (void)
   g_assert_true (sl_file_image_multiply (fixture.image, floats, n, by, 5, 3));
   for (guint i = 0; i < 3; i++) {
     if (i > 0)
-      g_assert_true (sl_file_image_use (fixture.image, &error));
+      g_assert_true (use_all (&fixture, &error));
     g_assert_no_error (error);
     g_assert_cmpmem (floats, n * sizeof (gfloat), expected, n * sizeof (gfloat));
     g_assert_cmpmem (data_of (&fixture), first * sizeof (gfloat), fixture.content,

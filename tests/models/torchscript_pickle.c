@@ -26,7 +26,7 @@ load (Loaded *loaded, GBytes *bytes, const char *name)
   g_autoptr (GError) error = NULL;
   *loaded = (Loaded){ .bytes = bytes, .graph = sl_graph_new (bytes) };
   ts_heap_init (&loaded->heap, HEAP);
-  loaded->archive = ts_archive_open (bytes, sl_graph_arena (loaded->graph), &error);
+  loaded->archive = ts_archive_open (bytes, loaded->graph, &error);
   g_assert_no_error (error);
   ts_pickle_read (&loaded->heap, loaded->archive, name, &loaded->value);
 }

@@ -171,8 +171,9 @@ gboolean sl_float_winograd_fits (const SlFloatLayer *layer);
  */
 gdouble sl_float_winograd_work (const SlFloatLayer *layer, const SlFloatIsa *isa);
 /** sl_float_winograd_weights: (transfer full): the sixteen matrices of @weights behind each other,
- * a row for each output channel. */
-gfloat *sl_float_winograd_weights (const SlFloatLayer *layer, const gfloat *weights);
+ * a row for each of @n output channels from @first on. */
+gfloat *sl_float_winograd_weights (const SlFloatLayer *layer, const gfloat *weights, gint32 first,
+                                   gint32 n);
 /** sl_float_winograd_tiles: cuts @layer's work into items. */
 void sl_float_winograd_tiles (SlFloatLayer *layer, SlHost *host);
 guint sl_float_winograd_items (const SlFloatLayer *layer);

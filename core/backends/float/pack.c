@@ -10,6 +10,8 @@
 /* How far a weight may be from a whole number of steps, as a part of itself: what is left of
  * rounding a product and a quotient. */
 #define STEP_ERROR (2 * FLT_EPSILON)
+/* Weights of a row that are packed before those of the next one. */
+#define PACKED_AT_ONCE ((gsize) 16)
 
 /* To whole registers, and a tile's more, so that every load of a register lies inside. Again for
  * each pixel that a window makes. */
@@ -80,27 +82,28 @@ pack_steps (const SlFloatLayer *layer, const gfloat *weights, SlArena *arena)
   return steps;
 }
 
-/* @weights of the file: for each output channel a window. */
+/* @rows: the windows of the panel's channels, as the file has them. A few columns of all rows at a
+ * time stay in the first cache. */
 static void
-pack_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *weights, void *to)
+pack_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *rows, void *to)
 {
-  const gsize width = (gsize) (panel->groups * layer->isa->lanes);
+  const gsize width = (gsize) (panel->groups * layer->isa->lanes), depth = (gsize) layer->depth;
   const guint together = layer->tiles.weights == SL_FLOAT_PAIRS ? 2 : 1;
   panel->weights = to;
-  for (gint32 lane = 0; lane < panel->channels; lane++) {
-    const gfloat *from = weights + (gsize) (panel->channel + lane) * (gsize) layer->depth;
-    const gfloat step =
-      layer->tiles.weights == SL_FLOAT_BYTES ? layer->tiles.gemm.steps[panel->channel + lane] : 1;
-    for (gsize k = 0; k < (gsize) layer->depth; k++)
-      put (layer->tiles.weights, step, to,
-           (k / together * width + (gsize) lane) * together + k % together, from[k]);
-  }
+  for (gsize first = 0; first < depth; first += PACKED_AT_ONCE)
+    for (gint32 lane = 0; lane < panel->channels; lane++) {
+      const gfloat *from = rows + (gsize) lane * depth;
+      const gfloat step =
+        layer->tiles.weights == SL_FLOAT_BYTES ? layer->tiles.gemm.steps[panel->channel + lane] : 1;
+      for (gsize k = first; k < MIN (first + PACKED_AT_ONCE, depth); k++)
+        put (layer->tiles.weights, step, to,
+             (k / together * width + (gsize) lane) * together + k % together, from[k]);
+    }
 }
 
 /* The same along the depth: run by run in whole registers. */
 static void
-pack_deep_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *weights,
-                 void *memory)
+pack_deep_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *rows, void *memory)
 {
   gfloat *to = memory;
   const gint32 length = layer->tiles.run_length, lanes = layer->isa->lanes;
@@ -108,31 +111,20 @@ pack_deep_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *w
   for (gint32 first = 0; first < layer->depth; first += length)
     for (gint32 k = 0; k < length; k += lanes)
       for (gint32 g = 0; g < panel->groups; g++, to += lanes) {
-        const gfloat *from =
-          weights + (gsize) (panel->channel + g) * (gsize) layer->depth + (gsize) (first + k);
+        const gfloat *from = rows + (gsize) g * (gsize) layer->depth + (gsize) (first + k);
         memcpy (to, from, (gsize) MIN (lanes, length - k) * sizeof to[0]);
       }
 }
 
 /* Channels of a group are shared out to panels of about as many registers each. */
 static void
-pack_panels (const SlFloatLayer *layer, const gfloat *weights, SlFloatPanel *packed, SlArena *arena)
+plan_panels (const SlFloatLayer *layer, SlFloatPanel *packed)
 {
   const gint32 lanes = layer->tiles.deep ? 1 : layer->isa->lanes,
-               channels = layer->channels / layer->groups;
-  const gint32 registers = (channels + lanes - 1) / lanes;
-  const gint32 whole =
-    (layer->tiles.run_length + layer->isa->lanes - 1) / layer->isa->lanes * layer->isa->lanes;
-  const gsize even = layer->tiles.weights == SL_FLOAT_PAIRS ? (gsize) layer->depth % 2 : 0;
-  const gsize depth = layer->tiles.deep
-                        ? (gsize) (layer->depth / layer->tiles.run_length) * (gsize) whole
-                        : (gsize) layer->depth + even;
+               channels = layer->channels / layer->groups,
+               registers = (channels + lanes - 1) / lanes;
   const gint32 panels = layer->n_panels / layer->groups,
                inputs = layer->window.channels / layer->groups;
-  const gsize size = sl_float_weight_size (layer->tiles.weights);
-  const gsize bytes = (gsize) registers * (gsize) lanes * (gsize) layer->groups * depth * size;
-  guint8 *to = sl_tensor_alloc (arena, bytes);
-  memset (to, 0, bytes);
   for (gint32 p = 0; p < layer->n_panels; p++) {
     const gint32 group = p / panels, first = (gint32) ((gint64) registers * (p % panels) / panels);
     const gint32 end = (gint32) ((gint64) registers * (p % panels + 1) / panels);
@@ -142,8 +134,41 @@ pack_panels (const SlFloatLayer *layer, const gfloat *weights, SlFloatPanel *pac
       .groups = end - first,
       .offset = group * inputs,
     };
-    (layer->tiles.deep ? pack_deep_panel : pack_panel) (layer, &packed[p], weights, to);
-    to += (gsize) (packed[p].groups * lanes) * depth * size;
+  }
+}
+
+/* Bytes of @panel's weights. */
+static gsize
+panel_bytes (const SlFloatLayer *layer, const SlFloatPanel *panel)
+{
+  const gint32 lanes = layer->isa->lanes, length = layer->tiles.run_length,
+               whole = (length + lanes - 1) / lanes * lanes;
+  const gsize even = layer->tiles.weights == SL_FLOAT_PAIRS ? (gsize) layer->depth % 2 : 0;
+  const gsize depth = layer->tiles.deep ? (gsize) (layer->depth / length) * (gsize) whole
+                                        : (gsize) layer->depth + even;
+  return (gsize) (panel->groups * (layer->tiles.deep ? 1 : lanes)) * depth
+         * sl_float_weight_size (layer->tiles.weights);
+}
+
+/* Memory for the weights of all panels. */
+static guint8 *
+allocate_panels (const SlFloatLayer *layer, const SlFloatPanel *packed, SlArena *arena)
+{
+  gsize bytes = 0;
+  for (gint32 p = 0; p < layer->n_panels; p++)
+    bytes += panel_bytes (layer, &packed[p]);
+  return sl_tensor_alloc (arena, bytes);
+}
+
+static void
+pack_panels (const SlFloatLayer *layer, const gfloat *weights, SlFloatPanel *packed, SlArena *arena)
+{
+  plan_panels (layer, packed);
+  guint8 *to = allocate_panels (layer, packed, arena);
+  for (gint32 p = 0; p < layer->n_panels; p++) {
+    const gfloat *rows = weights + (gsize) packed[p].channel * (gsize) layer->depth;
+    (layer->tiles.deep ? pack_deep_panel : pack_panel) (layer, &packed[p], rows, to);
+    to += panel_bytes (layer, &packed[p]);
   }
 }
 
@@ -157,15 +182,28 @@ pack_gemm (SlFloatLayer *layer, const gfloat *weights, SlArena *arena)
   layer->tiles.gemm.panels = packed;
 }
 
+/* Panel by panel, so that the sixteen matrices of all channels are never in memory at once. */
 static void
 pack_winograd (SlFloatLayer *layer, const gfloat *weights, SlArena *arena)
 {
+  const gsize depth = (gsize) layer->depth;
   SlFloatPanel *packed =
     sl_arena_alloc (arena, SL_FLOAT_TILE * (gsize) layer->n_panels * sizeof packed[0]);
-  g_autofree gfloat *matrices = sl_float_winograd_weights (layer, weights);
-  for (gint32 i = 0; i < SL_FLOAT_TILE; i++)
-    pack_panels (layer, matrices + (gsize) i * (gsize) layer->depth * (gsize) layer->channels,
-                 packed + i * layer->n_panels, arena);
+  guint8 *to[SL_FLOAT_TILE];
+  for (gint32 i = 0; i < SL_FLOAT_TILE; i++) {
+    plan_panels (layer, packed + i * layer->n_panels);
+    to[i] = allocate_panels (layer, packed, arena);
+  }
+  for (gint32 p = 0; p < layer->n_panels; p++) {
+    const gsize channels = (gsize) packed[p].channels;
+    g_autofree gfloat *matrices =
+      sl_float_winograd_weights (layer, weights, packed[p].channel, packed[p].channels);
+    for (gint32 i = 0; i < SL_FLOAT_TILE; i++) {
+      pack_panel (layer, packed + i * layer->n_panels + p, matrices + (gsize) i * depth * channels,
+                  to[i]);
+      to[i] += panel_bytes (layer, &packed[p]);
+    }
+  }
   layer->tiles.gemm.panels = packed;
 }
 

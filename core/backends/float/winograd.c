@@ -82,12 +82,12 @@ transform_weights (const gfloat *from, gint32 channels, gfloat *to, gsize apart)
 }
 
 gfloat *
-sl_float_winograd_weights (const SlFloatLayer *layer, const gfloat *weights)
+sl_float_winograd_weights (const SlFloatLayer *layer, const gfloat *weights, gint32 first, gint32 n)
 {
-  const gsize depth = (gsize) layer->window.channels, apart = depth * (gsize) layer->channels;
+  const gsize depth = (gsize) layer->window.channels, apart = depth * (gsize) n;
   gfloat *matrices = g_new (gfloat, SL_FLOAT_TILE * apart);
-  for (gint32 c = 0; c < layer->channels; c++)
-    transform_weights (weights + (gsize) c * 9 * depth, layer->window.channels,
+  for (gint32 c = 0; c < n; c++)
+    transform_weights (weights + (gsize) (first + c) * 9 * depth, layer->window.channels,
                        matrices + (gsize) c * depth, apart);
   return matrices;
 }

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
+/* Large zeroed memory straight from the system, in huge pages where it has them: a model's weights
+ * take a page fault for each page else, which costs as much as reading them. */
+#ifndef SL_CORE_BASE_PAGES_H
+#define SL_CORE_BASE_PAGES_H
+
+#include <glib.h>
+
+/** sl_pages_round: @bytes, rounded up to whole pages of the system. */
+gsize sl_pages_round (gsize bytes);
+/** sl_pages_new: (transfer full) (nullable): @bytes, a whole number of pages; NULL when there is no
+ * memory. */
+void *sl_pages_new (gsize bytes);
+/** sl_pages_fill: brings @bytes from @memory on into memory, which a copy writes next. */
+void sl_pages_fill (void *memory, gsize bytes);
+void sl_pages_free (void *memory, gsize bytes);
+
+#endif

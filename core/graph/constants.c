@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/graph/constants.h"
+
+#include <string.h>
+
+#include "core/graph/graph_private.h"
+
+void
+sl_graph_use_constants (SlGraph *graph)
+{
+  if (graph->file != NULL)
+    sl_file_image_use (graph->file);
+  sl_made_constants_use (graph->made);
+}
+
+void
+sl_graph_done_constants (SlGraph *graph)
+{
+  sl_made_constants_done (graph->made);
+  if (graph->file != NULL)
+    sl_file_image_done (graph->file);
+}
+
+static gboolean
+is_of_file (const SlGraph *graph, const void *data)
+{
+  return graph->file != NULL && sl_file_image_holds (graph->file, data);
+}
+
+gboolean
+sl_graph_need_constant (SlGraph *graph, const void *data, gsize bytes, GError **error)
+{
+  return is_of_file (graph, data) ? sl_file_image_need (graph->file, data, bytes, error)
+                                  : sl_made_constants_need (graph->made, data, error);
+}
+
+gboolean
+sl_graph_need_inputs (SlGraph *graph, const SlNode *node, GError **error)
+{
+  for (guint i = 0; i < node->n_inputs; i++) {
+    const SlTensor *input = sl_node_input (graph, node, i);
+    if (input != NULL && input->data != NULL
+        && !sl_graph_need_constant (graph, input->data, input->bytes, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+void
+sl_graph_keep_constant (SlGraph *graph, const void *data, gsize bytes)
+{
+  if (is_of_file (graph, data))
+    sl_file_image_keep (graph->file, data, bytes);
+  else
+    sl_made_constants_keep (graph->made, data);
+}
+
+void
+sl_graph_spare_constant (SlGraph *graph, const void *data, gsize bytes)
+{
+  if (is_of_file (graph, data))
+    sl_file_image_spare (graph->file, data, bytes);
+  else
+    sl_made_constants_spare (graph->made, data);
+}
+
+void *
+sl_graph_make_constant (SlGraph *graph, gsize bytes, SlMakeFunc make, gpointer data,
+                        GDestroyNotify destroy, GError **error)
+{
+  if (bytes >= SL_LARGE_CONSTANT)
+    return sl_made_constants_add (graph->made, bytes, make, data, destroy, error);
+  void *memory = sl_tensor_alloc (graph->arena, bytes);
+  const gboolean good = make (memory, data, error);
+  if (destroy != NULL)
+    destroy (data);
+  return good ? memory : NULL;
+}
+
+typedef struct
+{
+  SlGraph *graph;
+  const void *data;
+  gsize bytes;
+} Copy;
+
+static gboolean
+copy (void *memory, gpointer data, GError **error)
+{
+  const Copy *from = data;
+  if (!sl_graph_need_constant (from->graph, from->data, from->bytes, error))
+    return FALSE;
+  memcpy (memory, from->data, from->bytes);
+  if (from->bytes >= SL_LARGE_CONSTANT)
+    sl_graph_spare_constant (from->graph, from->data, from->bytes);
+  return TRUE;
+}
+
+void *
+sl_graph_copy_constant (SlGraph *graph, const void *data, gsize bytes, GError **error)
+{
+  const Copy from = { graph, data, bytes };
+  sl_graph_note_source (graph, data, bytes);
+  return sl_graph_make_constant (graph, bytes, copy, g_memdup2 (&from, sizeof from), g_free, error);
+}
+
+void
+sl_graph_note_source (SlGraph *graph, const void *data, gsize bytes)
+{
+  const SlConstantSource source = { (guintptr) data, (guintptr) data + bytes };
+  g_array_append_val (graph->sources, source);
+}
+
+gboolean
+sl_graph_owns_constant (const SlGraph *graph, const void *data, gsize bytes)
+{
+  const guintptr start = (guintptr) data, end = start + bytes;
+  for (guint i = 0; i < graph->sources->len; i++) {
+    const SlConstantSource *source = &g_array_index (graph->sources, SlConstantSource, i);
+    if (source->start < end && start < source->end)
+      return FALSE;
+  }
+  return is_of_file (graph, data) || sl_made_constants_holds (graph->made, data)
+         || sl_arena_holds (graph->arena, data);
+}
+
+gboolean
+sl_graph_multiply_constant (SlGraph *graph, const gfloat *data, gsize n, const gfloat *by,
+                            gsize n_by, gsize window)
+{
+  if (!sl_graph_owns_constant (graph, data, n * sizeof *data))
+    return FALSE;
+  if (is_of_file (graph, data))
+    return sl_file_image_multiply (graph->file, data, n, by, n_by, window);
+  if (sl_made_constants_holds (graph->made, data))
+    return sl_made_constants_multiply (graph->made, data, by, n_by, window);
+  gfloat *floats = (gfloat *) (gpointer) data;
+  for (gsize i = 0; i < n; i++)
+    floats[i] *= by[i / window % n_by];
+  return TRUE;
+}
+
+gsize
+sl_graph_resident_constants (const SlGraph *graph)
+{
+  return sl_made_constants_resident (graph->made)
+         + (graph->file != NULL ? sl_file_image_resident (graph->file) : 0);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
+/*
+ * Which constants of a graph are in memory. Large ones lie in the model file's image, or were made
+ * of such while the graph was read. Either goes back to the system once it is not needed any more,
+ * and comes back when it is: it is read from the file again, or made again.
+ *
+ * While a graph is read and prepared, and while a session is made, constants are "used". Whoever
+ * reads the values of a constant then calls sl_graph_need_constant() first. Passes and operators
+ * may read the inputs of any node of the graph without asking.
+ */
+#ifndef SL_CORE_GRAPH_CONSTANTS_H
+#define SL_CORE_GRAPH_CONSTANTS_H
+
+#include "core/graph/graph.h"
+#include "core/graph/made_constants.h"
+
+/** Smaller constants stay in memory. */
+#define SL_LARGE_CONSTANT ((gsize) 65536)
+
+/** sl_graph_use_constants: what is readable stays so until sl_graph_done_constants(), but for what
+ * is spared; any thread, calls nest. */
+void sl_graph_use_constants (SlGraph *graph);
+void sl_graph_done_constants (SlGraph *graph);
+/** sl_graph_need_constant: makes @bytes at @data readable; FALSE with SL_ERROR_OPEN when the file
+ * has changed since it was read. */
+gboolean sl_graph_need_constant (SlGraph *graph, const void *data, gsize bytes, GError **error);
+/** sl_graph_need_inputs: the same of all constants that @node reads. */
+gboolean sl_graph_need_inputs (SlGraph *graph, const SlNode *node, GError **error);
+/** sl_graph_keep_constant: runs read it; it stays readable. */
+void sl_graph_keep_constant (SlGraph *graph, const void *data, gsize bytes);
+/** sl_graph_spare_constant: it is not read until sl_graph_need_constant() asks for it. */
+void sl_graph_spare_constant (SlGraph *graph, const void *data, gsize bytes);
+
+/**
+ * sl_graph_make_constant: a constant of @bytes that @make writes
+ * @data: (transfer full): for @make; @destroy (nullable) frees it
+ *
+ * A small constant is made once, in the graph's arena.
+ *
+ * Returns: (transfer none): NULL with the error of @make, or SL_ERROR_LIMIT
+ */
+void *sl_graph_make_constant (SlGraph *graph, gsize bytes, SlMakeFunc make, gpointer data,
+                              GDestroyNotify destroy, GError **error);
+/** sl_graph_copy_constant: @bytes of the file at @data, at an aligned place; large ones are spared
+ * where they were. */
+void *sl_graph_copy_constant (SlGraph *graph, const void *data, gsize bytes, GError **error);
+/** sl_graph_multiply_constant: see sl_file_image_multiply(); @data is a whole constant. FALSE, with
+ * nothing changed, where it is not the graph's own or others are made of it. */
+gboolean sl_graph_multiply_constant (SlGraph *graph, const gfloat *data, gsize n, const gfloat *by,
+                                     gsize n_by, gsize window);
+/** sl_graph_owns_constant: whether @bytes at @data can be multiplied so. */
+gboolean sl_graph_owns_constant (const SlGraph *graph, const void *data, gsize bytes);
+/** sl_graph_note_source: a large constant is made of @bytes at @data, also later. */
+void sl_graph_note_source (SlGraph *graph, const void *data, gsize bytes);
+/** sl_graph_resident_constants: bytes of the file's image, and of what was made, that are in
+ * memory. */
+gsize sl_graph_resident_constants (const SlGraph *graph);
+
+#endif

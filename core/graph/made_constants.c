@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* An anonymous mapping for each constant. The lock is recursive, since a constant can be made of
+ * another. */
+#include "core/graph/made_constants.h"
+
+#include <sys/mman.h>
+
+#include "core/base/fail.h"
+#include "core/base/pages.h"
+#include "core/graph/product.h"
+#include "core/graph/tensor.h"
+
+typedef struct
+{
+  guint8 *memory;
+  gsize bytes, mapped;
+  SlMakeFunc make;
+  gpointer data;
+  GDestroyNotify destroy;
+  GArray *products; /* (nullable): of SlProduct */
+  gboolean kept, spare, gone;
+} Constant;
+
+struct _SlMadeConstants
+{
+  GRecMutex lock;
+  guint users;    /* lock */
+  GPtrArray *all; /* lock: of Constant */
+};
+
+static void
+constant_free (gpointer data)
+{
+  Constant *constant = data;
+  sl_pages_free (constant->memory, constant->mapped);
+  if (constant->destroy != NULL)
+    constant->destroy (constant->data);
+  if (constant->products != NULL)
+    g_array_unref (constant->products);
+  g_free (constant);
+}
+
+SlMadeConstants *
+sl_made_constants_new (void)
+{
+  SlMadeConstants *made = g_new0 (SlMadeConstants, 1);
+  g_rec_mutex_init (&made->lock);
+  made->all = g_ptr_array_new_with_free_func (constant_free);
+  return made;
+}
+
+void
+sl_made_constants_free (SlMadeConstants *made)
+{
+  g_ptr_array_unref (made->all);
+  g_rec_mutex_clear (&made->lock);
+  g_free (made);
+}
+
+static gboolean
+allocate (Constant *constant, GError **error)
+{
+  constant->mapped = sl_pages_round (constant->bytes + SL_TENSOR_PADDING);
+  constant->memory = sl_pages_new (constant->mapped);
+  return constant->memory != NULL
+         || sl_fail (error, SL_ERROR_LIMIT, "no memory for a constant of %" G_GSIZE_FORMAT " bytes",
+                     constant->bytes);
+}
+
+static void
+multiply (const Constant *constant, guint product)
+{
+  sl_product_apply (&g_array_index (constant->products, SlProduct, product),
+                    (gfloat *) (gpointer) constant->memory, 0, constant->bytes / sizeof (gfloat));
+}
+
+void *
+sl_made_constants_add (SlMadeConstants *made, gsize bytes, SlMakeFunc make, gpointer data,
+                       GDestroyNotify destroy, GError **error)
+{
+  Constant *constant = g_new0 (Constant, 1);
+  constant->bytes = bytes;
+  constant->make = make;
+  constant->data = data;
+  constant->destroy = destroy;
+  if (!allocate (constant, error) || !make (constant->memory, data, error)) {
+    constant_free (constant);
+    return NULL;
+  }
+  g_autoptr (GRecMutexLocker) locker G_GNUC_UNUSED = g_rec_mutex_locker_new (&made->lock);
+  g_ptr_array_add (made->all, constant);
+  return constant->memory;
+}
+
+/* With the lock. */
+static Constant *
+find (const SlMadeConstants *made, const void *data)
+{
+  for (guint i = 0; i < made->all->len; i++) {
+    Constant *constant = g_ptr_array_index (made->all, i);
+    if ((guintptr) data - (guintptr) constant->memory < constant->bytes)
+      return constant;
+  }
+  return NULL;
+}
+
+gboolean
+sl_made_constants_holds (SlMadeConstants *made, const void *data)
+{
+  g_autoptr (GRecMutexLocker) locker G_GNUC_UNUSED = g_rec_mutex_locker_new (&made->lock);
+  return find (made, data) != NULL;
+}
+
+gboolean
+sl_made_constants_multiply (SlMadeConstants *made, const gfloat *data, const gfloat *by, gsize n_by,
+                            gsize window)
+{
+  g_autoptr (GRecMutexLocker) locker G_GNUC_UNUSED = g_rec_mutex_locker_new (&made->lock);
+  Constant *constant = find (made, data);
+  if (constant == NULL || (const guint8 *) data != constant->memory || constant->gone)
+    return FALSE;
+  if (constant->products == NULL)
+    constant->products = sl_products_new ();
+  sl_products_add (constant->products, 0, constant->bytes / sizeof *data, by, n_by, window);
+  multiply (constant, constant->products->len - 1);
+  return TRUE;
+}
+
+void
+sl_made_constants_use (SlMadeConstants *made)
+{
+  g_autoptr (GRecMutexLocker) locker G_GNUC_UNUSED = g_rec_mutex_locker_new (&made->lock);
+  made->users++;
+}
+
+/* With the lock, and no other user. */
+static void
+give_back (Constant *constant)
+{
+  if (constant->spare && !constant->kept && !constant->gone)
+    constant->gone = madvise (constant->memory, constant->mapped, MADV_DONTNEED) == 0;
+}
+
+void
+sl_made_constants_done (SlMadeConstants *made)
+{
+  g_autoptr (GRecMutexLocker) locker G_GNUC_UNUSED = g_rec_mutex_locker_new (&made->lock);
+  made->users--;
+  for (guint i = 0; i < made->all->len && made->users == 0; i++)
+    give_back (g_ptr_array_index (made->all, i));
+}
+
+gboolean
+sl_made_constants_need (SlMadeConstants *made, const void *data, GError **error)
+{
+  g_autoptr (GRecMutexLocker) locker G_GNUC_UNUSED = g_rec_mutex_locker_new (&made->lock);
+  Constant *constant = find (made, data);
+  if (constant == NULL || !constant->gone)
+    return TRUE;
+  if (!constant->make (constant->memory, constant->data, error))
+    return FALSE;
+  for (guint i = 0; constant->products != NULL && i < constant->products->len; i++)
+    multiply (constant, i);
+  constant->gone = FALSE;
+  return TRUE;
+}
+
+void
+sl_made_constants_keep (SlMadeConstants *made, const void *data)
+{
+  g_autoptr (GRecMutexLocker) locker G_GNUC_UNUSED = g_rec_mutex_locker_new (&made->lock);
+  Constant *constant = find (made, data);
+  if (constant != NULL)
+    constant->kept = TRUE;
+}
+
+void
+sl_made_constants_spare (SlMadeConstants *made, const void *data)
+{
+  g_autoptr (GRecMutexLocker) locker G_GNUC_UNUSED = g_rec_mutex_locker_new (&made->lock);
+  Constant *constant = find (made, data);
+  if (constant == NULL)
+    return;
+  constant->spare = TRUE;
+  if (made->users == 1)
+    give_back (constant);
+}
+
+gsize
+sl_made_constants_resident (SlMadeConstants *made)
+{
+  gsize bytes = 0;
+  g_autoptr (GRecMutexLocker) locker G_GNUC_UNUSED = g_rec_mutex_locker_new (&made->lock);
+  for (guint i = 0; i < made->all->len; i++) {
+    const Constant *constant = g_ptr_array_index (made->all, i);
+    bytes += constant->gone ? 0 : constant->mapped;
+  }
+  return bytes;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Large constants that are made of others while a model is loaded, such as weights whose axes are
+ * permuted. Each lies in memory of its own. Once sessions have packed it the memory goes back to the
+ * system, and the constant is made again when it is needed once more.
+ */
+#ifndef SL_CORE_GRAPH_MADE_CONSTANTS_H
+#define SL_CORE_GRAPH_MADE_CONSTANTS_H
+
+#include <glib.h>
+
+/** SlMakeFunc: writes a constant to @memory, the same each time; FALSE with @error set where it
+ * cannot. */
+typedef gboolean (*SlMakeFunc) (void *memory, gpointer data, GError **error);
+
+typedef struct _SlMadeConstants SlMadeConstants;
+
+SlMadeConstants *sl_made_constants_new (void);
+void sl_made_constants_free (SlMadeConstants *made);
+/**
+ * sl_made_constants_add:
+ * @make: called now, and again whenever the constant is needed and its memory went
+ * @data: (transfer full): for @make; @destroy (nullable) frees it
+ *
+ * Returns: (transfer none): the constant, @bytes and SL_TENSOR_PADDING; NULL with the error of
+ *   @make, or with SL_ERROR_LIMIT when there is no memory
+ */
+void *sl_made_constants_add (SlMadeConstants *made, gsize bytes, SlMakeFunc make, gpointer data,
+                             GDestroyNotify destroy, GError **error);
+/** sl_made_constants_holds: whether @data is a byte of one of them. */
+gboolean sl_made_constants_holds (SlMadeConstants *made, const void *data);
+/** sl_made_constants_multiply: see sl_file_image_multiply(): of all floats of the constant at
+ * @data. FALSE where @data is none. */
+gboolean sl_made_constants_multiply (SlMadeConstants *made, const gfloat *data, const gfloat *by,
+                                     gsize n_by, gsize window);
+
+/** sl_made_constants_use, sl_made_constants_done: see sl_file_image_use(); any thread. */
+void sl_made_constants_use (SlMadeConstants *made);
+void sl_made_constants_done (SlMadeConstants *made);
+/** sl_made_constants_need, sl_made_constants_keep, sl_made_constants_spare: between these calls: see
+ * sl_file_image_need(), of the constant that holds @data; others are ignored. */
+gboolean sl_made_constants_need (SlMadeConstants *made, const void *data, GError **error);
+void sl_made_constants_keep (SlMadeConstants *made, const void *data);
+void sl_made_constants_spare (SlMadeConstants *made, const void *data);
+/** sl_made_constants_resident: bytes that are in memory. */
+gsize sl_made_constants_resident (SlMadeConstants *made);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Weights are in memory once: packed. Models of ONNX whose weights lie at odd addresses, have their
+ * axes permuted, are of 16 bits, or are shared by layers, against sums in double precision.
+ */
+#include <fcntl.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/half.h"
+#include "core/graph/constants.h"
+#include "core/runtime/session.h"
+#include "models/model_private.h"
+#include "tests/models/helpers.h"
+#include "tests/support/onnx_writer.h"
+
+#define N 256
+#define WEIGHTS (N * N)
+#define BYTES (WEIGHTS * sizeof (gfloat))
+
+typedef struct
+{
+  char *path;
+  SlModel *model;
+  gfloat first[WEIGHTS], second[WEIGHTS];
+  double y[N];
+} Fixture;
+
+static void
+fill (gfloat *values, gsize n, guint32 seed)
+{
+  for (gsize i = 0; i < n; i++) {
+    seed = seed * 1664525 + 1013904223;
+    values[i] = (gfloat) ((gint32) (seed >> 16 & 255) - 128) / 1024;
+  }
+}
+
+static void
+fill_input (gfloat x[N])
+{
+  for (guint i = 0; i < N; i++)
+    x[i] = (gfloat) ((gint) (i * 37 % 101) - 50) / 64;
+}
+
+/* y = x times @weights, [N,N], or times what it is with both axes swapped. */
+static void
+multiply (const double *x, const gfloat *weights, gboolean swapped, double *y)
+{
+  for (guint c = 0; c < N; c++) {
+    y[c] = 0;
+    for (guint k = 0; k < N; k++)
+      y[c] += x[k] * (double) weights[swapped ? c * N + k : k * N + c];
+  }
+}
+
+/* Text before a tensor that puts its bytes at another address. */
+static SlOnnxWriter *
+start (guint shift)
+{
+  g_autofree char *text = g_strnfill (shift, '.');
+  SlOnnxWriter *w = sl_onnx_writer_new (13);
+  sl_onnx_text (w->graph, 10, text);
+  sl_onnx_writer_input (w, "x", SL_ONNX_FLOAT, 2, (gint64[]){ 1, N });
+  return w;
+}
+
+static void
+load (Fixture *fixture, SlOnnxWriter *w)
+{
+  g_autoptr (GError) error = NULL;
+  gsize size;
+  sl_onnx_writer_output (w, "y", SL_ONNX_FLOAT);
+  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (w);
+  const char *data = g_bytes_get_data (bytes, &size);
+  fixture->path = write_temp ("model.onnx", data, (gssize) size);
+  fixture->model = sl_model_load (fixture->path, NULL, &error);
+  g_assert_no_error (error);
+}
+
+static void
+clear (Fixture *fixture)
+{
+  sl_model_unref (fixture->model);
+  sl_tflite_remove_temp (fixture->path);
+  g_free (fixture->path);
+}
+
+static void
+check (const Fixture *fixture, gsize most_resident)
+{
+  gfloat x[N], y[N];
+  SlGraph *graph = sl_model_graph (fixture->model);
+  fill_input (x);
+  for (guint i = 0; i < 3; i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (SlSession) session = sl_session_new (graph, 1 + i % 2, &error);
+    g_assert_no_error (error);
+    g_assert_cmpuint (sl_graph_resident_constants (graph), <=, most_resident);
+    g_assert_cmpint (sl_session_run (session, (const void *[]){ x }, (void *[]){ y }), ==,
+                     SL_STATUS_OK);
+    for (guint c = 0; c < N; c++)
+      g_assert_cmpfloat_with_epsilon (y[c], fixture->y[c], 1e-5 * (1 + fabs (fixture->y[c])));
+  }
+}
+
+static void
+add_weights (Fixture *fixture, SlOnnxWriter *w)
+{
+  const gint64 dims[2] = { N, N };
+  fill (fixture->first, WEIGHTS, 1);
+  fill (fixture->second, WEIGHTS, 2);
+  sl_onnx_writer_floats (w, "a", 2, dims, fixture->first);
+  sl_onnx_writer_floats (w, "b", 2, dims, fixture->second);
+}
+
+static void
+expect (Fixture *fixture, gboolean first_swapped, const gfloat *second, gboolean second_swapped)
+{
+  gfloat x[N];
+  double in[N], hidden[N];
+  fill_input (x);
+  for (guint i = 0; i < N; i++)
+    in[i] = (double) x[i];
+  multiply (in, fixture->first, first_swapped, hidden);
+  multiply (hidden, second, second_swapped, fixture->y);
+}
+
+/* Wherever the weights lie; what stays is pages at their ends. */
+static void
+test_places (void)
+{
+  g_autofree Fixture *fixture = g_new0 (Fixture, 1);
+  for (guint shift = 0; shift < 4; shift++) {
+    g_autoptr (SlOnnxWriter) w = start (shift);
+    add_weights (fixture, w);
+    sl_onnx_writer_node (w, "MatMul", "x,a", "h", NULL);
+    sl_onnx_writer_node (w, "Gemm", "h,b", "y", "transB i 1", NULL);
+    load (fixture, w);
+    expect (fixture, FALSE, fixture->second, TRUE);
+    check (fixture, BYTES / 4);
+    clear (fixture);
+  }
+}
+
+/* One tensor of the file as two layers' weights, one of which swaps its axes, in either order. */
+static void
+test_shared (void)
+{
+  g_autofree Fixture *fixture = g_new0 (Fixture, 1);
+  for (guint i = 0; i < 8; i++) {
+    const gboolean swapped = i % 2 != 0;
+    g_autoptr (SlOnnxWriter) w = start (i / 2);
+    add_weights (fixture, w);
+    sl_onnx_writer_node (w, "Gemm", "x,a", "h", swapped ? "transB i 1" : "transB i 0", NULL);
+    sl_onnx_writer_node (w, "Gemm", "h,a", "y", swapped ? "transB i 0" : "transB i 1", NULL);
+    load (fixture, w);
+    expect (fixture, swapped, fixture->first, !swapped);
+    check (fixture, BYTES / 4);
+    clear (fixture);
+  }
+}
+
+/* What multiplies a layer's output becomes part of its weights; the other layer has them as they
+ * are. */
+static void
+test_scaled (void)
+{
+  g_autofree Fixture *fixture = g_new0 (Fixture, 1);
+  gfloat by[N];
+  for (guint c = 0; c < N; c++)
+    by[c] = 0.5f + (gfloat) c / N;
+  for (guint i = 0; i < 8; i++) {
+    g_autoptr (SlOnnxWriter) w = start (i / 2);
+    add_weights (fixture, w);
+    sl_onnx_writer_floats (w, "by", 1, (const gint64[]){ N }, by);
+    sl_onnx_writer_node (w, "MatMul", "x,a", "g", NULL);
+    sl_onnx_writer_node (w, "Mul", "g,by", "h", NULL);
+    sl_onnx_writer_node (w, "Gemm", i % 2 == 0 ? "h,a" : "h,b", "y", "transB i 1", NULL);
+    load (fixture, w);
+    g_autofree gfloat *scaled = g_memdup2 (fixture->first, BYTES), *plain = scaled;
+    scaled = g_memdup2 (fixture->first, BYTES);
+    for (guint k = 0; k < WEIGHTS; k++)
+      scaled[k] *= by[k % N];
+    memcpy (fixture->first, scaled, BYTES);
+    expect (fixture, FALSE, i % 2 == 0 ? plain : fixture->second, TRUE);
+    check (fixture, 2 * BYTES);
+    clear (fixture);
+  }
+}
+
+static void
+test_halves (void)
+{
+  g_autofree Fixture *fixture = g_new0 (Fixture, 1);
+  g_autofree guint16 *halves = g_new (guint16, WEIGHTS);
+  fill (fixture->first, WEIGHTS, 5);
+  for (guint k = 0; k < WEIGHTS; k++) {
+    halves[k] = sl_half_from_float (fixture->first[k]);
+    fixture->first[k] = sl_half_to_float (halves[k]);
+  }
+  g_autoptr (SlOnnxWriter) w = start (1);
+  sl_onnx_message (w->graph, 5,
+                   sl_onnx_tensor ("h", SL_ONNX_FLOAT16, 2, (const gint64[]){ N, N }, halves,
+                                   WEIGHTS * sizeof halves[0]));
+  sl_onnx_writer_node (w, "Cast", "h", "a", "to i 1", NULL);
+  sl_onnx_writer_node (w, "MatMul", "x,a", "i", NULL);
+  sl_onnx_writer_node (w, "MatMul", "i,a", "y", NULL);
+  load (fixture, w);
+  expect (fixture, FALSE, fixture->first, FALSE);
+  check (fixture, BYTES / 4);
+  clear (fixture);
+}
+
+/* A second session of weights that went, when the file is another by then. */
+static void
+test_changed (void)
+{
+  g_autofree Fixture *fixture = g_new0 (Fixture, 1);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlOnnxWriter) w = start (3);
+  add_weights (fixture, w);
+  sl_onnx_writer_node (w, "MatMul", "x,a", "h", NULL);
+  sl_onnx_writer_node (w, "MatMul", "h,b", "y", NULL);
+  load (fixture, w);
+  expect (fixture, FALSE, fixture->second, FALSE);
+  check (fixture, BYTES / 4);
+  const int fd = open (fixture->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+  g_assert_cmpint (write (fd, "other", 5), ==, 5);
+  close (fd);
+  g_assert_null (sl_session_new (sl_model_graph (fixture->model), 1, &error));
+  expect_error (&error, SL_ERROR_OPEN, "the model file has changed since it was loaded",
+                "load the model again", NULL);
+  clear (fixture);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/models/weights-once/places", test_places);
+  g_test_add_func ("/models/weights-once/shared", test_shared);
+  g_test_add_func ("/models/weights-once/scaled", test_scaled);
+  g_test_add_func ("/models/weights-once/halves", test_halves);
+  g_test_add_func ("/models/weights-once/changed", test_changed);
+  return g_test_run ();
+}
