@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sightline/error.h"
+#include "tests/support/program.h"
 
 #define SECOND G_GUINT64_CONSTANT (1000000000)
 /* The left half of the frame, which is 100x100. */
@@ -684,8 +685,7 @@ test_kept_damage (void)
   g_assert_cmpstr (error->message, ==, "[region 0] name: missing, or not what an analyzer saved");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/analyzer/zone", test_zone);

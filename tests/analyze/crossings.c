@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "postprocess/predictions/track.h"
+#include "tests/support/program.h"
 
 #define WIDTH 640
 #define HEIGHT 480
@@ -398,8 +399,7 @@ test_tracked (void)
   g_assert_cmpuint (sl_analyzer_last (analyzer)->regions[0].left, ==, out);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/crossings/lines", test_lines);

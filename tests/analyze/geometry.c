@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "postprocess/analyze/area.h"
+#include "tests/support/program.h"
 
 static gdouble
 any (void)
@@ -142,8 +143,7 @@ test_area (void)
   g_assert_cmpint (sl_area_side (&area, (SlRegionPoint){ 320, 230 }), ==, -1);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/geometry/polygon", test_polygon);

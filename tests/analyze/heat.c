@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The heat map against sums with an exponential each. */
 #include "postprocess/analyze/heat.h"
+#include "tests/support/program.h"
 
 #include <math.h>
 
@@ -55,8 +56,7 @@ test_empty (void)
   g_assert_cmpfloat (sl_heat_view (heat).most, <, 1e-200);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/heat/sums", test_sums);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sightline/error.h"
+#include "tests/support/program.h"
 
 static const SlRegion *
 region_at (const SlRegions *regions, guint i)
@@ -154,8 +155,7 @@ test_random (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/regions/read", test_read);

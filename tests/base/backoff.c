@@ -4,6 +4,7 @@
  * against its bounds.
  */
 #include "core/base/backoff.h"
+#include "tests/support/program.h"
 
 static const struct
 {
@@ -57,8 +58,7 @@ test_spread (void)
     g_assert_cmpuint (counts[i], >, 800);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/backoff/doubling", test_doubling);

@@ -14,6 +14,7 @@
 #include "core/ops/kernels/simd/loops.h"
 #include "preprocess/kernels.h"
 #include "preprocess/normalize.h"
+#include "tests/support/program.h"
 #ifdef __x86_64__
 #include <cpuid.h>
 #endif
@@ -300,8 +301,7 @@ test_one_warning (void)
   in_child ("SIGHTLINE_CPU_MASK", "mmx", check_one_warning, 0);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Times as text, and invalid texts. */
 #include "core/base/duration.h"
+#include "tests/support/program.h"
 
 static void
 test_times (void)
@@ -23,8 +24,7 @@ test_times (void)
     g_assert_false (sl_duration_parse (bad[i], &ms));
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/duration/times", test_times);

@@ -2,6 +2,7 @@
 /* Folders made like sysfs: counters of packages that begin anew, sensors of boards, and systems
  * that tell nothing. */
 #include "core/base/energy.h"
+#include "tests/support/program.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -149,8 +150,7 @@ test_nothing (void)
   end ();
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/energy/packages", test_packages);

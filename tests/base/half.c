@@ -2,6 +2,7 @@
 /* Numbers of IEEE 754's tables, ties between two of them, and, where the compiler has the type, its
  * own conversions of all. */
 #include "core/base/half.h"
+#include "tests/support/program.h"
 
 #include <math.h>
 #include <string.h>
@@ -73,8 +74,7 @@ test_all (void)
 
 #endif
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/half/examples", test_examples);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Hashes of names: the published ones of SipHash-2-4, and none that another process would have. */
 #include "core/base/name_hash.h"
+#include "tests/support/program.h"
 
 #include <string.h>
 
@@ -75,8 +76,7 @@ test_drawn (void)
   g_test_trap_assert_stdout_unmatched (own);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/name-hash/reference", test_reference);

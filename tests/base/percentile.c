@@ -4,6 +4,7 @@
  * so many percent of them do not exceed.
  */
 #include "core/base/percentile.h"
+#include "tests/support/program.h"
 
 #include <math.h>
 
@@ -52,8 +53,7 @@ test_median (void)
   g_assert_cmpfloat (sl_percentile_median_ms (times), ==, 2.5);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/percentile/definition", test_definition);

@@ -4,6 +4,7 @@
  * name all of them.
  */
 #include "core/base/picture.h"
+#include "tests/support/program.h"
 
 #include <glib.h>
 #include <string.h>
@@ -52,8 +53,7 @@ test_lists (void)
   g_assert_cmpstr (SL_MAX_SIDE_TEXT, ==, "32768");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/picture/names", test_names);

@@ -3,6 +3,7 @@
  * Text of others for people: no byte that commands a terminal gets through, whatever comes in.
  */
 #include "core/base/printable.h"
+#include "tests/support/program.h"
 
 #include <gio/gio.h>
 #include <string.h>
@@ -90,8 +91,7 @@ test_noise (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/show/show", test_show);

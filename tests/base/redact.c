@@ -5,6 +5,7 @@
  * answer.
  */
 #include "core/base/redact.h"
+#include "tests/support/program.h"
 
 #include <string.h>
 
@@ -222,8 +223,7 @@ test_noise (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/redact/uris", test_uris);

@@ -2,6 +2,7 @@
 /* Passwords in files: what is taken, what is refused with which words, and that no message has any
  * of the file in it. */
 #include "core/base/secretfile.h"
+#include "tests/support/program.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -95,8 +96,7 @@ test_bad (void)
   assert_refused ("/dev/null", "expected a regular file");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   folder = g_dir_make_tmp ("sightline-XXXXXX", NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Numbers of threads: 0 and "auto" are one, and what is beyond the range is refused. */
 #include "core/base/thread_count.h"
+#include "tests/support/program.h"
 
 static void
 test_threads (void)
@@ -27,8 +28,7 @@ test_threads (void)
   g_assert_cmpint (SL_MAX_THREADS, ==, 64);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/thread-count/range", test_threads);

@@ -2,6 +2,7 @@
 /* Pools: every piece is done once and by a thread that exists, whether the threads spin, sleep or
  * outnumber processors. */
 #include "core/base/thread_pool.h"
+#include "tests/support/program.h"
 
 #define PIECES 500
 
@@ -92,8 +93,7 @@ test_rest (void)
   sl_pool_free (pool);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   static const guint threads[] = { 1, 2, 3, 8, 64 };
   g_test_init (&argc, &argv, NULL);

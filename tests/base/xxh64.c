@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* XXH64 against values that the reference implementation publishes. */
 #include "core/base/xxh64.h"
+#include "tests/support/program.h"
 
 #include <string.h>
 
@@ -46,8 +47,7 @@ test_words (void)
   g_assert_cmphex (sl_xxh64 ("abc", 3, 0), ==, G_GUINT64_CONSTANT (0x44BC2CF5AD770999));
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/xxh64/reference", test_reference);

@@ -4,6 +4,7 @@
 
 #include "core/backends/backend.h"
 #include "tests/core/opcheck.h"
+#include "tests/support/program.h"
 
 #define CHANNELS 4
 
@@ -94,8 +95,7 @@ test_unknown (void)
   g_test_assert_expected_messages ();
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/backends/table", test_table);

@@ -9,6 +9,7 @@
 
 #include "sightline/error.h"
 #include "tests/core/opcheck.h"
+#include "tests/support/program.h"
 
 #define HALF_STEP 0.5005
 
@@ -342,8 +343,7 @@ test_bad (gconstpointer data)
   check_clear (&check);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   static const char *const kinds[] = { "float", "int8", "int8-channel", "uint8" };
   g_test_init (&argc, &argv, NULL);

@@ -6,6 +6,7 @@
 #include "core/passes/prepare.h"
 #include "sightline/error.h"
 #include "tests/core/opcheck.h"
+#include "tests/support/program.h"
 
 #define N 6
 
@@ -248,8 +249,7 @@ test_bad (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/core/detection/fast", test_fast);

@@ -6,6 +6,7 @@
 
 #include "sightline/error.h"
 #include "tests/core/opcheck.h"
+#include "tests/support/program.h"
 
 static const SlDtype dtypes[] = { SL_DTYPE_F32, SL_DTYPE_I8, SL_DTYPE_U8 };
 
@@ -463,8 +464,7 @@ test_nan (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/core/elementwise/binary", test_binary);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "sightline/error.h"
+#include "tests/support/program.h"
 
 #define PAGES 16
 /* Attempts at what a busy machine may let slip. */
@@ -377,8 +378,7 @@ test_errors (void)
   g_rmdir (dir);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/file_image/overwritten", test_overwritten);

@@ -10,6 +10,7 @@
 #include "core/backends/float/float_layers.h"
 #include "core/ops/ops.h"
 #include "tests/core/opcheck.h"
+#include "tests/support/program.h"
 
 #define TOLERANCE 1e-5
 #define CURVE_TOLERANCE 4e-7
@@ -745,8 +746,7 @@ test_curves (void)
     }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_setenv ("SIGHTLINE_BACKEND", "float", TRUE);

@@ -8,6 +8,7 @@
 #include "core/backends/float/float_layers.h"
 #include "core/ops/ops.h"
 #include "tests/core/opcheck.h"
+#include "tests/support/program.h"
 
 static void
 test_elements (gconstpointer data)
@@ -84,8 +85,7 @@ test_prelu (void)
     }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_setenv ("SIGHTLINE_BACKEND", "float", TRUE);

@@ -5,6 +5,7 @@
 
 #include "core/backends/float/float_layers.h"
 #include "tests/core/opcheck.h"
+#include "tests/support/program.h"
 
 /** @shared: one second matrix for all of the first ones. */
 typedef struct
@@ -74,8 +75,7 @@ test_cases (void)
   sl_float_isa_force (NULL);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/core/float-matmul", test_cases);

@@ -6,6 +6,7 @@
 
 #include "core/backends/float/float_layers.h"
 #include "tests/core/opcheck.h"
+#include "tests/support/program.h"
 
 /* Of a result, and of all of them. */
 #define RELATIVE 1e-5
@@ -132,8 +133,7 @@ test_model (void)
   sl_float_isa_force (NULL);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/float_softmax/rows", test_rows);

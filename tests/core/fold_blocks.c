@@ -3,6 +3,7 @@
  * sums over the original pixels. */
 #include "core/passes/prepare.h"
 #include "tests/core/opcheck.h"
+#include "tests/support/program.h"
 
 #define H 6
 #define W 8
@@ -129,8 +130,7 @@ test_spellings (void)
       check_spelling (spelling, stride);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/fold_blocks", test_spellings);

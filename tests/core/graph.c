@@ -4,6 +4,7 @@
 
 #include "sightline/error.h"
 #include "tests/core/opcheck.h"
+#include "tests/support/program.h"
 
 static const gint32 picture[4] = { 1, 4, 4, 3 };
 
@@ -247,8 +248,7 @@ test_passes (void)
   check_clear (&check);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/core/graph/unproduced", test_unproduced);

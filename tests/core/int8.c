@@ -9,6 +9,7 @@
 
 #include "core/backends/int8/int8.h"
 #include "tests/core/opcheck.h"
+#include "tests/support/program.h"
 
 typedef enum
 {
@@ -532,8 +533,7 @@ test_by_reciprocal (gconstpointer data)
   check_clear (&graph.check);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   static const char *const kinds[] = { "uint8", "int8", "int8-channel" };
   static const char *const shapes[] = { "pointwise",       "window",        "wide-window",

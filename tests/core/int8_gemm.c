@@ -9,6 +9,7 @@
 
 #include "core/backends/int8/isa.h"
 #include "tests/preprocess/guard.h"
+#include "tests/support/program.h"
 
 #define MAX_PANELS 3
 #define MAX_EXTRA 3
@@ -191,8 +192,7 @@ test_gemm (gconstpointer data)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   const SlInt8Isa *isas[SL_INT8_MAX_ISAS];
   g_test_init (&argc, &argv, NULL);

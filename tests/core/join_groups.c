@@ -5,6 +5,7 @@
 
 #include "core/passes/prepare.h"
 #include "tests/core/opcheck.h"
+#include "tests/support/program.h"
 
 typedef struct
 {
@@ -129,8 +130,7 @@ static const Groups groups[] = {
   { SL_DTYPE_I8, 4, 2, FALSE, TRUE, 0 },
 };
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (groups); i++) {

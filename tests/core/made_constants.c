@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sightline/error.h"
+#include "tests/support/program.h"
 
 #define FLOATS 40000
 #define BYTES (FLOATS * sizeof (gfloat))
@@ -127,8 +128,7 @@ test_errors (void)
   sl_made_constants_free (made);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/made_constants/again", test_again);

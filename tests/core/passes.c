@@ -7,6 +7,7 @@
 #include "core/passes/prepare.h"
 #include "sightline/error.h"
 #include "tests/core/opcheck.h"
+#include "tests/support/program.h"
 
 #define N 300
 
@@ -763,8 +764,7 @@ test_curves (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/passes/table/chain", test_table_chain);

@@ -12,6 +12,7 @@
 #include "core/backends/float/float_layers.h"
 #include "sightline/error.h"
 #include "tests/core/opcheck.h"
+#include "tests/support/program.h"
 
 #define TOLERANCE 1e-5
 /* Of sums of 32 products in binary16. */
@@ -499,8 +500,7 @@ test_names (void)
   g_assert_cmpstr (error->message, ==, "precision=half\\n: expected float, bf16 or fp16");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_setenv ("SIGHTLINE_BACKEND", "float", TRUE);

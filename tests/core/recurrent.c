@@ -9,6 +9,7 @@
 
 #include "core/backends/float/float_layers.h"
 #include "tests/core/opcheck.h"
+#include "tests/support/program.h"
 
 #define STEPS 6
 #define BATCH 2
@@ -212,8 +213,7 @@ test_nan (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/core/recurrent", test_cells);

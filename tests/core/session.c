@@ -8,6 +8,7 @@
 #include "sightline/error.h"
 #include "core/graph/arena_plan.h"
 #include "tests/core/opcheck.h"
+#include "tests/support/program.h"
 
 static const gint32 picture[4] = { 1, 4, 4, 8 };
 
@@ -382,8 +383,7 @@ test_convolution_of_mean (void)
   check_clear (&check);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/core/session/threads-range", test_threads_range);

@@ -6,6 +6,7 @@
 
 #include "core/base/half.h"
 #include "core/ops/kernels/simd/loops.h"
+#include "tests/support/program.h"
 
 #define LONGEST 300
 #define GUARD 16
@@ -347,8 +348,7 @@ test_all (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/core/simd_loops", test_all);

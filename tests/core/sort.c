@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* sl_sort_descending() on inputs that are kind and unkind to medians of three. */
 #include "core/ops/kernels/kernels.h"
+#include "tests/support/program.h"
 
 #define N 4096
 
@@ -41,8 +42,7 @@ test_orders (void)
     }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/sort/orders", test_orders);

@@ -3,6 +3,7 @@
 #include "core/graph/value_kind.h"
 
 #include "tests/core/opcheck.h"
+#include "tests/support/program.h"
 
 static const gfloat weights[5 * 4], bytes_scale = 1 / 256.0f;
 
@@ -100,8 +101,7 @@ test_classes (void)
   check_clear (&check);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/value_kind/layers", test_layers);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/backends/xnnpack/xnn.h"
+#include "tests/support/program.h"
 
 #define MISSING "it cannot read "
 #define SYS_FILES "/sys/devices/system/cpu/possible or /sys/devices/system/cpu/present"
@@ -123,8 +124,7 @@ test_start (void)
     g_assert_cmpint (WEXITSTATUS (status), ==, 0);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {

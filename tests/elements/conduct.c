@@ -11,6 +11,7 @@
 
 #include "plugins/elements.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define CAPS "video/x-raw,format=I420,width=64,height=48,framerate=25/1"
 #define SMALL "video/x-raw,format=I420,width=32,height=24,framerate=25/1"
@@ -563,8 +564,7 @@ test_tracer (void)
   test_remove_file (log);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
 #ifdef SL_HAVE_OVERLAY

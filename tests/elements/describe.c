@@ -12,6 +12,7 @@
 #include "sightline/predictor.h"
 #include "tests/elements/publish/support.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 /* Elements of others in the examples may be missing here; all else must be right. */
 static void
@@ -249,8 +250,7 @@ test_several_faults (void)
   g_assert_null (start_fault (element));
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   publish_init (&argc, &argv);
 #ifdef SL_HAVE_OVERLAY

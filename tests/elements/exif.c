@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "plugins/elements.h"
+#include "tests/support/program.h"
 
 static void
 put (GByteArray *to, const void *bytes, guint n)
@@ -391,8 +392,7 @@ test_tensors (void)
   g_clear_pointer (&upright, gst_sample_unref);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   gst_init (&argc, &argv);
   sl_elements_register_static ();

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define CAPS "video/x-raw,format=RGB,width=40,height=30,framerate=25/1"
 /* A model is loaded while frames flow; a busy machine may take that long for it. */
@@ -443,8 +444,7 @@ test_stop (void)
   teardown (&fixture);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   for (guint i = 0; i < G_N_ELEMENTS (chains); i++) {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define RGB_CAPS "video/x-raw,format=RGB,width=4,height=4,framerate=30/1"
 
@@ -109,8 +110,7 @@ test_into_decoder (void)
   test_remove_file (labels);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   TEST_ADD_CASES ("/nnstreamer/into-model", pictures, test_into_model);

@@ -7,6 +7,7 @@
 
 #include "plugins/meta/frame_meta.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 #include "tests/support/testdata.h"
 
 static const guint8 red[3] = { 255, 0, 0 }, green[3] = { 0, 255, 0 };
@@ -363,8 +364,7 @@ test_real_person (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   TEST_ADD_CASES ("/pipeline/colour", colour_cases, test_colour);

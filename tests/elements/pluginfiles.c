@@ -9,6 +9,7 @@
 
 #include "plugins/elements.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 static void
 check_factory (const GValue *item, gpointer unused)
@@ -84,8 +85,7 @@ load (char *const *files)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_assert_cmpint (argc, >, 2);

@@ -12,6 +12,7 @@
 #include "plugins/meta/predictions.h"
 #include "plugins/meta/regions/object.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define CAPS "video/x-raw,format=I420,width=640,height=480,framerate=25/1"
 #define FRAME (40 * GST_MSECOND)
@@ -384,8 +385,7 @@ test_kept (void)
   g_assert_cmpint (since, >, first);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   g_test_add_func ("/slanalyze/walk", test_walk);

@@ -11,6 +11,7 @@
 #include "plugins/tensor/caps.h"
 #include "plugins/tensor/stage_latency.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 #include "tests/support/tflite_writer.h"
 
 #define PICTURE_BYTES 48
@@ -546,8 +547,7 @@ test_latency_sum (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   g_test_add_func ("/slinfer/run", test_run);

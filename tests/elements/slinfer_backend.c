@@ -16,6 +16,7 @@
 #include "tests/elements/fake.h"
 #include "tests/elements/support.h"
 #include "tests/support/onnx_writer.h"
+#include "tests/support/program.h"
 #include "tests/support/tflite_writer.h"
 
 #define VALUES 48
@@ -697,8 +698,7 @@ test_in_place (void)
   test_line_close (line.harness, line.bus);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_autofree char *cache = g_dir_make_tmp ("sightline-XXXXXX", NULL);
   g_setenv ("XDG_CACHE_HOME", cache, TRUE);

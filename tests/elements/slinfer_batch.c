@@ -11,6 +11,7 @@
 #include "tests/elements/fake.h"
 #include "tests/elements/support.h"
 #include "tests/support/onnx_writer.h"
+#include "tests/support/program.h"
 
 #define VALUES 48
 #define BYTES (VALUES * sizeof (gfloat))
@@ -326,8 +327,7 @@ write_model (const char *name, const char *op)
   return path;
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_setenv ("SIGHTLINE_ONNXRUNTIME", FAKE_RUNTIME_LIBRARY, TRUE);
   test_elements_init (&argc, &argv);

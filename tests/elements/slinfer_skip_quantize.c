@@ -8,6 +8,7 @@
 
 #include "plugins/tensor/caps.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 #include "tests/support/testdata.h"
 #include "tests/support/tflite_writer.h"
 
@@ -246,8 +247,7 @@ test_gone (void)
   gst_harness_teardown (harness);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   g_test_add_func ("/slinfer-skip-quantize/values", test_values);

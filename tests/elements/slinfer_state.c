@@ -11,6 +11,7 @@
 #include "plugins/meta/frame_meta.h"
 #include "models/replay/replay.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 #include "tests/support/tflite_writer.h"
 
 #define CAPS \
@@ -612,8 +613,7 @@ test_black_box (void)
   g_rmdir (folder);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   g_test_add_func ("/slinfer/state/carried", test_carried);

@@ -8,6 +8,7 @@
 
 #include "plugins/meta/frame_meta.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define TENSOR(dims, type) \
   "other/tensors,format=static,num_tensors=1,dimensions=" dims ",types=" type ",framerate=25/1"
@@ -528,8 +529,7 @@ test_corrupted (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   add_cases ("format", format_cases, sizeof *format_cases, G_N_ELEMENTS (format_cases),

@@ -8,6 +8,7 @@
 
 #include "plugins/meta/frame_meta.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 /* 0 10 20 30
  * 40 50 60 70 */
@@ -186,8 +187,7 @@ test_crop_outside (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   TEST_ADD_CASES ("/slnormalize/geometry", cases, test_case);

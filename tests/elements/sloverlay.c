@@ -14,6 +14,7 @@
 #include "plugins/meta/mask_meta.h"
 #include "plugins/meta/predictions.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define WIDTH 96
 #define HEIGHT 80
@@ -344,8 +345,7 @@ test_time (void)
   gst_harness_teardown (harness);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   g_assert_true (gst_element_register (NULL, "sloverlay", GST_RANK_NONE, sl_overlay_get_type ()));

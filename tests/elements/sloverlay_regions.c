@@ -6,6 +6,7 @@
 #include "plugins/elements.h"
 #include "plugins/meta/analysis_meta.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define WIDTH 160
 #define HEIGHT 120
@@ -127,8 +128,7 @@ test_nothing (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   gst_element_register (NULL, "sloverlay", GST_RANK_NONE, sl_overlay_get_type ());

@@ -9,6 +9,7 @@
 #include "plugins/meta/predictions.h"
 #include "plugins/tensor/caps.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define SSD_CAPS \
   "other/tensors,format=static,num_tensors=4,dimensions=\"4:2:1,2:1,2:1,1\",types=\"float32,float32,float32,float32\",framerate=25/1"
@@ -702,8 +703,7 @@ test_cycle (void)
   test_line_close (fixture.harness, fixture.bus);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   TEST_ADD_CASES ("/slpostprocess/map", map_cases, test_map);

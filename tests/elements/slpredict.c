@@ -9,6 +9,7 @@
 #include "plugins/meta/frame_meta.h"
 #include "sightline/predictions.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define TEXT_CAPS "text/x-raw,format=utf8"
 #define JSON_CAPS "application/x-json"
@@ -715,8 +716,7 @@ test_bad_alignment (void)
   teardown (&fixture);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   g_test_add_func ("/slpredict/file", test_file);

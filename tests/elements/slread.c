@@ -14,6 +14,7 @@
 #include "postprocess/read/reader.h"
 #include "tests/elements/support.h"
 #include "tests/read/symbols.h"
+#include "tests/support/program.h"
 
 #define CAPS "video/x-raw,format=GRAY8,width=640,height=480,framerate=25/1"
 
@@ -711,8 +712,7 @@ test_refused (void)
   test_line_close (line.harness, line.bus);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   g_test_add_func ("/slread/not-registered", test_not_registered);

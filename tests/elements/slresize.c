@@ -8,6 +8,7 @@
 
 #include "plugins/meta/frame_meta.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define VIDEO(format, width, height) \
   "video/x-raw,format=" format ",width=" width ",height=" height ",framerate=25/1"
@@ -451,8 +452,7 @@ test_stream (void)
   test_line_close (fixture.harness, fixture.bus);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   TEST_ADD_CASES ("/slresize/caps", caps_cases, test_caps);

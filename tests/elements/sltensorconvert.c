@@ -9,6 +9,7 @@
 
 #include "plugins/meta/frame_meta.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define CAPS "video/x-raw,format=RGB,width=8,height=4,framerate=25/1"
 #define ROWS 2
@@ -303,8 +304,7 @@ test_letterbox (void)
   test_remove_file (model);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   g_test_add_func ("/sltensorconvert/to-frames", test_to_frames);

@@ -12,6 +12,7 @@
 #include "plugins/meta/frame_meta.h"
 #include "plugins/meta/predictions.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 #ifdef SL_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
 #endif
@@ -397,8 +398,7 @@ test_relations (void)
 }
 #endif
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   g_test_add_func ("/sltrack/crossing", test_crossing);

@@ -10,6 +10,7 @@
 #include "core/base/decoder_memory.h"
 #include "sightline/predictions.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 #include "tests/support/testdata.h"
 
 #define SIZE 256
@@ -313,8 +314,7 @@ test_clip (void)
   g_assert_cmpstr (said_inside, ==, expected);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   TEST_ADD_CASES ("/sltrack/interval", cases, test_same);

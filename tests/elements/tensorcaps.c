@@ -8,6 +8,7 @@
 
 #include "models/model.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 static const SlTensorInfo picture = {
   .dtype = SL_DTYPE_U8, .rank = 4, .dims = { 1, 224, 200, 3 }, .bytes = 224 * 200 * 3
@@ -224,8 +225,7 @@ test_template (void)
   g_assert_false (gst_caps_can_intersect (more, template));
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   TEST_ADD_CASES ("/tensorcaps/spelling", picture_spellings, test_spelling);

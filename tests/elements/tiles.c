@@ -11,6 +11,7 @@
 #include "plugins/meta/predictions.h"
 #include "tests/elements/support.h"
 #include "tests/read/symbols.h"
+#include "tests/support/program.h"
 
 static void
 test_parse (void)
@@ -279,8 +280,7 @@ test_refused (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   g_test_add_func ("/tiles/parse", test_parse);

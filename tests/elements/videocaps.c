@@ -13,6 +13,7 @@
 #include "plugins/elements.h"
 #include "plugins/video/input.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define SIZE ",width=16,height=16,framerate=25/1"
 #define PATIENCE (100 * GST_SECOND)
@@ -294,8 +295,7 @@ test_colours (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
 #ifdef SL_HAVE_OVERLAY

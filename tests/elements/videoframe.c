@@ -14,6 +14,7 @@
 #include "plugins/video/input.h"
 #include "plugins/video/part.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define WIDTH 64
 #define HEIGHT 48
@@ -481,8 +482,7 @@ test_directions (void)
   g_type_class_unref (directions);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
 #ifdef SL_HAVE_OVERLAY

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Pixels counted by hand. */
 #include "tools/evaluate/cells.h"
+#include "tests/support/program.h"
 
 #include <math.h>
 
@@ -44,8 +45,7 @@ test_nothing (void)
   g_assert_true (isnan (mean.iou) && isnan (right));
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/evaluate/cells/counts", test_counts);

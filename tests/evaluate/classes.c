@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Pictures counted by hand: shares, the order of the worst classes and of confusions. */
 #include "tools/evaluate/classes.h"
+#include "tests/support/program.h"
 
 static void
 add (SlClassScore *score, gint32 truth, guint times, gint32 first, gint32 second)
@@ -64,8 +65,7 @@ test_nothing (void)
   g_assert_cmpuint (all.pictures + classes->len + confusions->len, ==, 0);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/evaluate/classes/counts", test_counts);

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "tools/evaluate/matrix.h"
+#include "tests/support/program.h"
 
 static GArray *
 answers_new (const SlAnswer *answers, guint n)
@@ -146,8 +147,7 @@ test_equal_overlaps (void)
   g_assert_cmpuint (cell_of (matrix, 5, SL_MATRIX_NOTHING), ==, 2);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/evaluate/curve/points", test_curve);

@@ -11,6 +11,7 @@
 
 #include "core/runtime/session.h"
 #include "models/model.h"
+#include "tests/support/program.h"
 #include "tests/support/testdata.h"
 
 /* What the bytes of the input file are: the tensor, or a picture that becomes one channels first.
@@ -312,8 +313,7 @@ test_twin (gconstpointer data)
   sl_tensor_buffer_free (aligned);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {

@@ -9,6 +9,7 @@
 
 #include "core/runtime/session.h"
 #include "models/model.h"
+#include "tests/support/program.h"
 #include "tests/support/testdata.h"
 
 /* Of the largest magnitude: how far floats may be off. */
@@ -123,8 +124,7 @@ test_program (gconstpointer data)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (programs); i++) {

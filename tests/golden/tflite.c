@@ -18,6 +18,7 @@
 #include "core/runtime/session.h"
 #include "models/model.h"
 #include "tests/support/cpu.h"
+#include "tests/support/program.h"
 #include "tests/support/testdata.h"
 
 typedef struct
@@ -191,8 +192,7 @@ test_case (gconstpointer data)
     run (c, sl_model_graph (model), input, bytes, 2, TRUE);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   if (sl_test_lacks_cpu ())
     return 0;

@@ -15,6 +15,7 @@
 #include "core/passes/prepare.h"
 #include "core/runtime/session.h"
 #include "models/model.h"
+#include "tests/support/program.h"
 #include "tests/support/testdata.h"
 
 /* What a byte becomes in the input: itself, less 128, or (byte / 255, (byte - 127.5) / 127.5) in
@@ -133,8 +134,7 @@ test_case (gconstpointer data)
   sl_tensor_buffer_free (in);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {

@@ -6,6 +6,7 @@
 #include "core/passes/prepare.h"
 #include "core/runtime/session.h"
 #include "models/aten/ops.h"
+#include "tests/support/program.h"
 
 #define HEAP ((gsize) 1 << 20)
 #define ELEMENTS 6
@@ -154,8 +155,7 @@ test_refusals (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/models/aten/calls", test_calls);

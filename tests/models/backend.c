@@ -4,6 +4,7 @@
  * the same as Sightline. What may go wrong is in tests/elements/slinfer_backend.c.
  */
 #include "models/backend.h"
+#include "tests/support/program.h"
 #include "tests/support/testdata.h"
 
 #define TRIAL_MS 50
@@ -72,8 +73,7 @@ test_same (gconstpointer data)
   g_assert_cmpfloat (trial.difference, <=, c->limit);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {

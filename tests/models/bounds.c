@@ -12,6 +12,7 @@
 #include "core/runtime/session.h"
 #include "core/graph/work.h"
 #include "tests/models/helpers.h"
+#include "tests/support/program.h"
 
 /* Of matrices that are folded and whose products are not. */
 #define SIDE 1024
@@ -211,8 +212,7 @@ test_shared_weights (gconstpointer data)
     "set tensor-limit (MiB) higher", NULL);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/bounds/folding", test_folding);

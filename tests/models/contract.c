@@ -12,6 +12,7 @@
 #include "core/base/picture.h"
 #include "tests/models/helpers.h"
 #include "tests/models/tiny.h"
+#include "tests/support/program.h"
 
 #define HEADER "[modelinfo]\nversion=1.0\ngroup-id=test\n"
 
@@ -587,8 +588,7 @@ test_largest_side (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/contract/bytes", test_bytes);

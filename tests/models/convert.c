@@ -8,6 +8,7 @@
 #include "core/runtime/session.h"
 #include "tests/models/helpers.h"
 #include "tests/support/onnx_writer.h"
+#include "tests/support/program.h"
 
 #define N 8
 
@@ -114,8 +115,7 @@ test_activations (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/convert/activations", test_activations);

@@ -9,6 +9,7 @@
 #include "config.h"
 #include "models/default.h"
 #include "tests/models/helpers.h"
+#include "tests/support/program.h"
 
 #define VARIABLE "SIGHTLINE_MODEL"
 #define INSTALLED SL_MODEL_DIR "/codes.tflite"
@@ -105,8 +106,7 @@ test_finder (void)
   g_assert_false (sl_default_model_is_finder (NULL));
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/default/named", test_named);

@@ -9,6 +9,7 @@
 #include "models/fixed_inputs.h"
 #include "models/npy.h"
 #include "tests/models/helpers.h"
+#include "tests/support/program.h"
 
 /* Inputs "picture" float32[1,2,2,3] and "other" of @dtype and @dims. */
 static SlGraph *
@@ -364,8 +365,7 @@ test_key_file (void)
     "[other]: the model has no input of that name; it has 'picture' (input), 'y' (output)", NULL);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/fixed_inputs/numbers", test_numbers);

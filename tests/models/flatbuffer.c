@@ -4,6 +4,7 @@
 
 #include "models/tflite/flatbuffer.h"
 #include "tests/models/helpers.h"
+#include "tests/support/program.h"
 
 /* Fields of the root table: 0 int32, 1 absent, 2 string, 3 uint8, 4 vector of int32. */
 static const guint8 sample[] = {
@@ -127,8 +128,7 @@ test_messages (void)
   expect_problem (59, 0xff, sizeof sample, "at byte 56 of 68 a list is longer than the file");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/flatbuffer/read", test_read);

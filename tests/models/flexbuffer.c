@@ -6,6 +6,7 @@
 
 #include "tests/models/helpers.h"
 #include "tests/support/flexbuffer_writer.h"
+#include "tests/support/program.h"
 
 /* { "a": -3, "bc": 2.5f, "d": true, "e": 7 through an indirect int32 } with 4-byte values. */
 static const guint8 sample[] = {
@@ -95,8 +96,7 @@ test_message (void)
   expect_error (&error, SL_ERROR_FORMAT, "0 bytes", NULL);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/flexbuffer/read", test_read);

@@ -7,6 +7,7 @@
 #include "core/passes/prepare.h"
 #include "core/runtime/session.h"
 #include "tests/models/helpers.h"
+#include "tests/support/program.h"
 
 #define PIXELS 3
 #define CHANNELS 2
@@ -162,8 +163,7 @@ test_errors (void)
                 "input is a single number; expected at least 1 dimension", NULL);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/hybrid/pictures", test_pictures);

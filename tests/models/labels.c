@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/models/helpers.h"
+#include "tests/support/program.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/testdata.h"
 
@@ -387,8 +388,7 @@ test_real (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/labels/good", test_good);

@@ -9,6 +9,7 @@
 #include "core/ops/ops.h"
 #include "core/runtime/session.h"
 #include "tests/models/helpers.h"
+#include "tests/support/program.h"
 
 /* An input or result of 8-bit codes. */
 static gint32
@@ -353,8 +354,7 @@ test_scales (void)
       expect_codes (ops[i], scales[k][0], scales[k][1]);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/limits/detection", test_detection);

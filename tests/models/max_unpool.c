@@ -7,6 +7,7 @@
 #include "core/passes/prepare.h"
 #include "core/runtime/session.h"
 #include "tests/models/helpers.h"
+#include "tests/support/program.h"
 
 #define POOL "MaxPoolingWithArgmax2D"
 #define UNPOOL "MaxUnpooling2D"
@@ -209,8 +210,7 @@ test_errors (void)
           "values are float32[2,2,2,3] and their places float32[2,3,2,3]; expected the same shape");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/tflite/max-unpool/values", test_values);

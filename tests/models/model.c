@@ -15,6 +15,7 @@
 #include "core/runtime/session.h"
 #include "tests/models/helpers.h"
 #include "tests/models/tiny.h"
+#include "tests/support/program.h"
 #include "tests/support/testdata.h"
 
 static void
@@ -648,8 +649,7 @@ test_torn (void)
   sl_tflite_remove_temp (path);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/model/shared-unread", test_shared_unread);

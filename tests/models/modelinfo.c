@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/models/helpers.h"
+#include "tests/support/program.h"
 
 static const char complete[] =
   "[modelinfo]\nversion=1.0\ngroup-id=mobilenet-v2-output\n\n"
@@ -217,8 +218,7 @@ test_alike (void)
   g_assert_cmpstr (contract->outputs[0].id, ==, "numbers");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/modelinfo/complete", test_complete);

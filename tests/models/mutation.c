@@ -15,6 +15,7 @@
 #include "core/runtime/session.h"
 #include "tests/models/helpers.h"
 #include "tests/models/tiny.h"
+#include "tests/support/program.h"
 #include "tests/support/testdata.h"
 
 /* No mutant may take longer, sanitizers and loaded machines allowed for. */
@@ -249,8 +250,7 @@ test_real (gconstpointer file)
   victim_close (&victim);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   static const char *const files[] = { "models/mobilenet_v2_1.0_224_quant.tflite",
                                        "models/tf2_mobilenet_v2_1.0_224_ptq.tflite",

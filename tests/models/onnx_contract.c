@@ -7,6 +7,7 @@
 
 #include "tests/models/helpers.h"
 #include "tests/support/onnx_writer.h"
+#include "tests/support/program.h"
 
 /** A model in a folder "onnx", and what stands beside or above it. */
 typedef struct
@@ -620,8 +621,7 @@ test_scaled_twice (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/onnx-contract/preprocessor", test_preprocessor);

@@ -12,6 +12,7 @@
 
 #include "tests/models/helpers.h"
 #include "tests/support/onnx_writer.h"
+#include "tests/support/program.h"
 
 static void
 refuse_bytes (GBytes *bytes, SlError code, const char *text)
@@ -654,8 +655,7 @@ test_external_shared (void)
   split_clear (&split);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/onnx-hostile/dims", test_dims);

@@ -4,6 +4,7 @@
 
 #include "tests/models/helpers.h"
 #include "tests/support/onnx_writer.h"
+#include "tests/support/program.h"
 
 /**
  * Row: a node of inputs x float32[1,3,8,8], m float32[4,6], i int64[4,2], r float32[50,4], p
@@ -614,8 +615,7 @@ test_row (gconstpointer data)
   sl_tflite_remove_temp (path);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {

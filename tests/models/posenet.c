@@ -11,6 +11,7 @@
 #include "core/runtime/session.h"
 #include "tests/models/helpers.h"
 #include "tests/support/flexbuffer_writer.h"
+#include "tests/support/program.h"
 
 #define POINTS 17
 #define ROWS 9
@@ -338,8 +339,7 @@ test_errors (void)
     "the tensor of displacements is float32[1,10,12,64]; expected [1,H,W,64], of one size with the others");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/tflite/posenet/floats", test_floats);

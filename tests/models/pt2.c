@@ -6,6 +6,7 @@
 #include "models/convert.h"
 #include "tests/models/helpers.h"
 #include "tests/models/pt2_run.h"
+#include "tests/support/program.h"
 #include "tests/support/torchscript_writer.h"
 
 #define RELU "torch.ops.aten.relu.default"
@@ -470,8 +471,7 @@ test_number (void)
   expect_pt2 (w, x4, (const gfloat[]){ 1, 0, 3, 4 }, 4);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/models/pt2/forms", test_forms);

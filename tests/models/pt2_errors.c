@@ -5,6 +5,7 @@
 
 #include "tests/models/helpers.h"
 #include "tests/models/pt2_run.h"
+#include "tests/support/program.h"
 #include "tests/support/torchscript_writer.h"
 
 #define RELU "torch.ops.aten.relu.default"
@@ -343,8 +344,7 @@ test_archive (void)
               " (PyTorch up to 2.7) or NAME/archive_format (from 2.8 on)");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/models/pt2-errors/parts", test_parts);

@@ -7,6 +7,7 @@
 
 #include "tests/models/helpers.h"
 #include "tests/models/pt2_run.h"
+#include "tests/support/program.h"
 
 #define RELU "torch.ops.aten.relu.default"
 #define ZEROS "torch.ops.aten.zeros.default"
@@ -168,8 +169,7 @@ test_nested (void)
   refuse_net (w, SL_ERROR_FORMAT, "more than 60 objects and lists within each other");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/pt2-hostile/spare-values", test_spare_values);

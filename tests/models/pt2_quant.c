@@ -6,6 +6,7 @@
 
 #include "tests/models/helpers.h"
 #include "tests/models/pt2_run.h"
+#include "tests/support/program.h"
 
 #define Q "torch.ops.quantized_decomposed."
 #define UINT8 1
@@ -470,8 +471,7 @@ test_refused_nodes (void)
     refuse_node (rows[i].target, rows[i].args, rows[i].text, rows[i].code);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/models/pt2-quant/ranges", test_ranges);

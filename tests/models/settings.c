@@ -6,6 +6,7 @@
 #include "models/model.h"
 #include "models/settings.h"
 #include "tests/models/helpers.h"
+#include "tests/support/program.h"
 
 /* Each member of the struct has one row, so what the table copies, frees and offers is everything.
  */
@@ -186,8 +187,7 @@ test_help (void)
   g_assert_true (g_str_has_suffix (sl_setting_help (fit, SL_DOOR_ELEMENTS), "into its input"));
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/settings/whole", test_whole);

@@ -9,6 +9,7 @@
 
 #include "core/runtime/session.h"
 #include "tests/models/helpers.h"
+#include "tests/support/program.h"
 
 #define SIDE 16 /* one pixel a byte */
 #define PIXELS (SIDE * SIDE)
@@ -215,8 +216,7 @@ test_missing (void)
   expect_error (&error, SL_ERROR_OPEN, "/nowhere/model.tflite: ", NULL);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {

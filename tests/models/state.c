@@ -8,6 +8,7 @@
 #include "models/state.h"
 #include "tests/models/helpers.h"
 #include "tests/support/onnx_writer.h"
+#include "tests/support/program.h"
 
 #define RUNS 6
 #define HIDDEN 3
@@ -442,8 +443,7 @@ test_quantised (void)
                 NULL);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/state/names", test_names);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/models/helpers.h"
+#include "tests/support/program.h"
 #include "tests/support/testdata.h"
 
 static const SlWindow conv_window = { .padding = SL_PADDING_VALID,
@@ -335,8 +336,7 @@ test_real (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/tflite/simple-ops", test_simple_ops);

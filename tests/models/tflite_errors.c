@@ -8,6 +8,7 @@
 #include "tests/models/helpers.h"
 #include "tests/models/tiny.h"
 #include "models/tflite/flatbuffer_writer.h"
+#include "tests/support/program.h"
 
 static SlGraph *
 read_bytes (GBytes *bytes, GError **error)
@@ -710,8 +711,7 @@ test_truncation (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/tflite-errors/operators", test_operators);

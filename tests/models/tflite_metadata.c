@@ -9,6 +9,7 @@
 #include "models/tflite/schema.h"
 #include "tests/models/helpers.h"
 #include "models/tflite/flatbuffer_writer.h"
+#include "tests/support/program.h"
 
 static const char ultralytics[] =
   "{'description': 'Nano', 'task': 'detect', 'stride': 32, 'imgsz': [4, 6], 'names': {0: 'person', 1: 'bus'}}";
@@ -424,8 +425,7 @@ test_calibration (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/tflite-metadata/complete", test_complete);

@@ -7,6 +7,7 @@
 #include "tests/models/helpers.h"
 #include "models/tflite/flatbuffer_writer.h"
 #include "tests/support/flexbuffer_writer.h"
+#include "tests/support/program.h"
 
 static void
 test_names (void)
@@ -217,8 +218,7 @@ test_detection (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/tflite-ops/names", test_names);

@@ -5,6 +5,7 @@
 
 #include "core/runtime/session.h"
 #include "tests/models/helpers.h"
+#include "tests/support/program.h"
 
 #define ROWS 4
 #define MOST 16
@@ -201,8 +202,7 @@ test_growth (void)
   refuse_model (writer, SL_ERROR_LIMIT, "sparse tensors of 4294967296 bytes, over ");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/models/tflite-sparse/dense", test_dense);

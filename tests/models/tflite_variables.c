@@ -6,6 +6,7 @@
 #include "core/runtime/session.h"
 #include "models/state.h"
 #include "tests/models/helpers.h"
+#include "tests/support/program.h"
 
 #define MUTANTS 600
 #define RESOURCE 13
@@ -213,8 +214,7 @@ test_damaged (void)
   sl_tflite_remove_temp (path);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/tflite_variables/runs", test_runs);

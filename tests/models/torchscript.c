@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/models/helpers.h"
+#include "tests/support/program.h"
 #include "tests/support/torchscript_writer.h"
 #include "models/zip_writer.h"
 
@@ -220,8 +221,7 @@ test_hint (void)
   expect_hint ("__torch__.ultralytics.nn.tasks", "DetectionModel", NULL);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/models/torchscript/kinds", test_kinds);

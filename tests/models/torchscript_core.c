@@ -3,6 +3,7 @@
  * computed of the same calls. */
 #include "tests/models/helpers.h"
 #include "tests/models/torchscript_run.h"
+#include "tests/support/program.h"
 
 static const ProgramRow rows[] = {
   { "norms",
@@ -363,8 +364,7 @@ test_refusals (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   add_program_rows ("/models/torchscript-core", rows, G_N_ELEMENTS (rows));

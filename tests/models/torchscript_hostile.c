@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tests/models/helpers.h"
+#include "tests/support/program.h"
 #include "tests/support/torchscript_writer.h"
 
 static const char size_stated[] =
@@ -274,8 +275,7 @@ test_pickles (void)
   g_assert_cmpint (g_rmdir (folder), ==, 0);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/torchscript-hostile/loops", test_loops);

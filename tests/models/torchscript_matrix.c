@@ -2,6 +2,7 @@
 /* Products and arrangements of matrices, and distances, as TorchScript programs: what torch 2.6
  * computed of the same calls. */
 #include "tests/models/torchscript_run.h"
+#include "tests/support/program.h"
 
 static const ProgramRow rows[] = {
   { "matrices",
@@ -112,8 +113,7 @@ static const ProgramRow rows[] = {
       0.25f, -1, 0.5f,   1.25f, 0, -1.25f, -0.5f, 1,      -0.25f, 0.5f,   -0.75f, 0.75f } },
 };
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   add_program_rows ("/models/torchscript-matrix", rows, G_N_ELEMENTS (rows));

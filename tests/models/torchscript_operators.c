@@ -7,6 +7,7 @@
 #include "core/runtime/session.h"
 #include "tests/models/helpers.h"
 #include "tests/models/torchscript_run.h"
+#include "tests/support/program.h"
 
 static const ProgramRow rows[] = {
   { "picture-bits",
@@ -780,8 +781,7 @@ test_attention (gconstpointer data)
   expect_results (model, x, NULL, expected, 24);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   add_program_rows ("/models/torchscript-operators", rows, G_N_ELEMENTS (rows));

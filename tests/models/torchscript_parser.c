@@ -5,6 +5,7 @@
 
 #include "models/torchscript/ast.h"
 #include "tests/models/helpers.h"
+#include "tests/support/program.h"
 
 /* torch 1.13 wrote this for a module with a conditional, a loop and a default. */
 static const char sample[] = "class Net(Module):\n"
@@ -127,8 +128,7 @@ test_damaged (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/models/torchscript-parser/sample", test_sample);

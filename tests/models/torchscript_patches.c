@@ -5,6 +5,7 @@
  * torch 1.13 (qnnpack) computed of the same programs.
  */
 #include "tests/models/torchscript_run.h"
+#include "tests/support/program.h"
 
 static const ProgramRow rows[] = {
   { "unpool",
@@ -526,8 +527,7 @@ static const ProgramRow rows[] = {
     { 0.5f, 1.25f, 1, 1.25f } },
 };
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   add_program_rows ("/models/torchscript-patches", rows, G_N_ELEMENTS (rows));

@@ -6,6 +6,7 @@
 
 #include "models/torch/pickle.h"
 #include "tests/models/helpers.h"
+#include "tests/support/program.h"
 #include "tests/support/testdata.h"
 #include "tests/support/torchscript_writer.h"
 
@@ -387,8 +388,7 @@ test_heap (void)
           "the program's values take more than 16777216 bytes");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/models/torchscript-pickle/floats", test_floats);

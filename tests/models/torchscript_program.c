@@ -7,6 +7,7 @@
 #include "core/runtime/session.h"
 #include "tests/models/helpers.h"
 #include "tests/models/torchscript_run.h"
+#include "tests/support/program.h"
 
 static const ProgramRow rows[] = {
   { "arithmetic",
@@ -697,8 +698,7 @@ test_memory (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   add_program_rows ("/models/torchscript-program", rows, G_N_ELEMENTS (rows));

@@ -2,6 +2,7 @@
 /* Running extremes and sums, windows of signals, bits and functions of numbers, as TorchScript
  * programs: what torch 2.6 computed of the same calls. */
 #include "tests/models/torchscript_run.h"
+#include "tests/support/program.h"
 
 static const ProgramRow rows[] = {
   { "running",
@@ -324,8 +325,7 @@ static const ProgramRow rows[] = {
       1.75f, 1.25f, 0.75f, 2, 1, 1.25f, 0.4166667f, 0.125f, 0.25f, 0.375f, 0.08333334f, 0.3333333f } },
 };
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   add_program_rows ("/models/torchscript-series", rows, G_N_ELEMENTS (rows));

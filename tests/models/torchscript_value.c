@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "models/aten/value.h"
+#include "tests/support/program.h"
 
 #define SMALL_HEAP ((gsize) 1 << 16)
 
@@ -104,8 +105,7 @@ test_collisions (void)
   ts_heap_clear (&heap);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/models/torchscript-value/lists", test_lists);

@@ -6,6 +6,7 @@
 #include "core/passes/prepare.h"
 #include "core/runtime/session.h"
 #include "tests/models/helpers.h"
+#include "tests/support/program.h"
 
 #define NAME "Convolution2DTransposeBias"
 
@@ -120,8 +121,7 @@ test_errors (void)
   refuse (good, 12, 3, SL_ERROR_SHAPE, "expected data and weights of 4 dimensions and a bias");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/tflite/transpose-bias/values", test_values);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/models/helpers.h"
+#include "tests/support/program.h"
 
 static const char *const good[] = {
   "{'description': 'Some \\'model\\'', 'stride': 32, 'task': 'detect', 'imgsz': [224, 320], 'names': {0: 'person', 1: \"bird's\"}}",
@@ -115,8 +116,7 @@ test_damage (void)
   expect_error (&error, SL_ERROR_FORMAT, "not a dictionary", NULL);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/ultralytics/good", test_good);

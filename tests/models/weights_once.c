@@ -14,6 +14,7 @@
 #include "models/model_private.h"
 #include "tests/models/helpers.h"
 #include "tests/support/onnx_writer.h"
+#include "tests/support/program.h"
 
 #define N 256
 #define WEIGHTS (N * N)
@@ -234,8 +235,7 @@ test_changed (void)
   clear (fixture);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/models/weights-once/places", test_places);

@@ -7,6 +7,7 @@
 
 #include "tests/models/helpers.h"
 #include "models/zip_writer.h"
+#include "tests/support/program.h"
 
 #define PREFIX 10
 
@@ -267,8 +268,7 @@ test_large (void)
     g_bytes_unref (members[i].data);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/zip/read", test_read);

@@ -2,6 +2,7 @@
 /* Forms in which converters of different ages write the same layer: biases left away or omitted,
  * ranks, shapes to be computed. */
 #include "tests/ops/opmodel.h"
+#include "tests/support/program.h"
 
 #define FILTERS 5
 
@@ -214,8 +215,7 @@ test_mean_axes (void)
     }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/converters/biases", test_biases);

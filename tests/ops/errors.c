@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What every operator refuses, and how it says so: what, where, expected and got. */
 #include "tests/ops/opmodel.h"
+#include "tests/support/program.h"
 
 typedef enum
 {
@@ -521,8 +522,7 @@ test_refused (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/ops/refused", test_refused);

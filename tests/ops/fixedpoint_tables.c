@@ -5,6 +5,7 @@
 
 #include "tests/ops/litert_values.h"
 #include "tests/ops/opmodel.h"
+#include "tests/support/program.h"
 
 static guint8
 slope_byte (guint i)
@@ -92,8 +93,7 @@ test_quantize_wide (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/code-tables/litert", test_codes);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "tests/ops/opmodel.h"
+#include "tests/support/program.h"
 
 #define SCALE 1e-4f
 
@@ -163,8 +164,7 @@ test_softmax (void)
   om_clear (&m);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/int16/binary", test_binary);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/ops/opmodel.h"
+#include "tests/support/program.h"
 
 static const SlDtype dtypes[] = { SL_DTYPE_F32, SL_DTYPE_I8,  SL_DTYPE_U8,  SL_DTYPE_I16,
                                   SL_DTYPE_I32, SL_DTYPE_I64, SL_DTYPE_BOOL };
@@ -491,8 +492,7 @@ test_gather_limits (void)
   om_clear (&m);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/ops/transpose", test_transpose);

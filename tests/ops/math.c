@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/ops/opmodel.h"
+#include "tests/support/program.h"
 
 typedef double (*Function) (double x);
 
@@ -457,8 +458,7 @@ test_cast (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/ops/unary", test_unary);

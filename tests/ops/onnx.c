@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/ops/onnxmodel.h"
+#include "tests/support/program.h"
 
 #define DIMS(...) ((const gint64[]){ __VA_ARGS__ })
 
@@ -731,8 +732,7 @@ test_nms_gather (void)
   onnx_model_clear (&m);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/onnx-ops/cum-sum", test_cum_sum);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/ops/onnxmodel.h"
+#include "tests/support/program.h"
 
 #define DIMS(...) ((const gint64[]){ __VA_ARGS__ })
 #define BATCH 2
@@ -491,8 +492,7 @@ test_fused_mat_mul (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/onnx/attention/attention", test_attention);

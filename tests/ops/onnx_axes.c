@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Operators that compute along a dimension: sums, maxima, normalisations. */
 #include "tests/ops/onnxaxes.h"
+#include "tests/support/program.h"
 
 #include <math.h>
 #include <string.h>
@@ -247,8 +248,7 @@ static const AxisRow rows[] = {
   { "LpNormalization", 13, 2, { 0 }, FALSE, 1e-5, build_lp, lp_value },
 };
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   return axis_run (argc, argv, rows, G_N_ELEMENTS (rows));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Operators that move elements along dimensions and compute none. */
 #include "tests/ops/onnxaxes.h"
+#include "tests/support/program.h"
 
 #include <string.h>
 
@@ -436,8 +437,7 @@ static const AxisRow rows[] = {
   { "OneHot", 13, 1, { 0 }, FALSE, 0, build_one_hot, one_hot_value },
 };
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   return axis_run (argc, argv, rows, G_N_ELEMENTS (rows));
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tests/ops/onnxmodel.h"
+#include "tests/support/program.h"
 
 #define MOST 4
 #define SIZES "abcdefgh"
@@ -175,8 +176,7 @@ test_too_many_dimensions (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/onnx/einsum/equations", test_equations);

@@ -2,6 +2,7 @@
 /* ONNX's Gather, GatherND, GatherElements and ScatterND by computed indices, and NonZero, which
  * computes them, by their formulas. */
 #include "tests/ops/onnxmodel.h"
+#include "tests/support/program.h"
 
 #define DIMS(...) ((const gint64[]){ __VA_ARGS__ })
 
@@ -214,8 +215,7 @@ test_non_zero (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/onnx-gather/gather", test_gather);

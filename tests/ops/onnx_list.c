@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* ONNX's sequences of tensors: what is read from them, by their specification. */
 #include "tests/ops/onnxmodel.h"
+#include "tests/support/program.h"
 
 #define DIMS(...) ((const gint64[]){ __VA_ARGS__ })
 
@@ -133,8 +134,7 @@ test_refused (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/onnx-list/split", test_split);

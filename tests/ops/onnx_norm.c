@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "tests/ops/onnxmodel.h"
+#include "tests/support/program.h"
 
 #define DIMS(...) ((const gint64[]){ __VA_ARGS__ })
 #define BATCH 2
@@ -73,8 +74,7 @@ test_batch_norm (void)
     check_norm (&norms[i]);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/onnx/batch-norm", test_batch_norm);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "tests/ops/onnxmodel.h"
+#include "tests/support/program.h"
 
 #define DIMS(...) ((const gint64[]){ __VA_ARGS__ })
 
@@ -108,8 +109,7 @@ test_too_large (void)
   onnx_model_clear (&m);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/onnx/pool/dilated", test_dilated);

@@ -2,6 +2,7 @@
 /* Scales of blocks, as files have them since opset 21, against their definition in double
  * precision; types of codes that are refused. */
 #include "tests/ops/onnxmodel.h"
+#include "tests/support/program.h"
 
 #define DIMS(...) ((const gint64[]){ __VA_ARGS__ })
 #define ROWS 6
@@ -153,8 +154,7 @@ test_computed_codes (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/onnx/quant/blocks", test_blocks);

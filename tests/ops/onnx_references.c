@@ -6,6 +6,7 @@
 
 #include "core/runtime/session.h"
 #include "models/model.h"
+#include "tests/support/program.h"
 #include "tests/support/testdata.h"
 
 #define MAX_EDGES 8
@@ -165,8 +166,7 @@ test_case (gconstpointer data)
   sl_model_unref (model);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tests/ops/onnxmodel.h"
+#include "tests/support/program.h"
 
 #define DIMS(...) ((const gint64[]){ __VA_ARGS__ })
 #define OBJECTS 6
@@ -237,8 +238,7 @@ test_wild_sizes (void)
   onnx_model_clear (&m);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/onnx-two-stage/masks", test_masks);

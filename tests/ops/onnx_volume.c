@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/ops/onnxmodel.h"
+#include "tests/support/program.h"
 
 #define DIMS(...) ((const gint64[]){ __VA_ARGS__ })
 
@@ -311,8 +312,7 @@ test_conv (void)
       run_conv (&windows[i], groups);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/onnx-volume/grid-sample", test_grid_sample);

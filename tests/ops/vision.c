@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/ops/opmodel.h"
+#include "tests/support/program.h"
 
 static double
 source_place (gint32 i, gint32 in, gint32 out, guint mode)
@@ -755,8 +756,7 @@ test_static (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/ops/resize", test_resize);

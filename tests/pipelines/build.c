@@ -4,6 +4,7 @@
  * stay values whatever GStreamer's own parser makes of them.
  */
 #include "pipelines/description/build.h"
+#include "tests/support/program.h"
 
 #include <string.h>
 
@@ -264,8 +265,7 @@ test_no_injection_elsewhere (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   gst_init (NULL, NULL);

@@ -3,6 +3,7 @@
  * lines and properties that do not fit. */
 #include "pipelines/description/build.h"
 #include "plugins/elements.h"
+#include "tests/support/program.h"
 
 #include <string.h>
 
@@ -148,8 +149,7 @@ test_empty (void)
   gst_element_set_state (pipeline, GST_STATE_NULL);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);

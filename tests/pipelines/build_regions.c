@@ -2,6 +2,7 @@
 /* Groups of zones and lines on their way to slanalyze, and launch lines that they do not fit. */
 #include "pipelines/description/build.h"
 #include "plugins/elements.h"
+#include "tests/support/program.h"
 
 #define ZONE "[zone door]\npoints=0,0 1,0 1,1\n"
 
@@ -51,8 +52,7 @@ test_mistakes (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);

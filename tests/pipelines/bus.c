@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sightline/error.h"
+#include "tests/support/program.h"
 
 #define PATIENCE (20 * GST_SECOND)
 
@@ -232,8 +233,7 @@ test_clock (void)
   drop (pipeline);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);

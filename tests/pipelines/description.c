@@ -10,6 +10,7 @@
 
 #include "sightline/error.h"
 #include "pipelines/description/key_text.h"
+#include "tests/support/program.h"
 
 #define MINIMAL "[pipeline]\nlaunch=a ! b\n"
 
@@ -687,8 +688,7 @@ test_mutations (void)
   g_assert_cmpuint (good, >, 100);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   folder = g_dir_make_tmp ("sightline-description-XXXXXX", NULL);

@@ -9,6 +9,7 @@
 #include <glib/gstdio.h>
 
 #include "tests/predict/models.h"
+#include "tests/support/program.h"
 
 #define SECOND G_USEC_PER_SEC
 #define CHAIN "slnormalize ! slinfer model=${model} ! slpostprocess name=results"
@@ -706,8 +707,7 @@ test_let_go (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/slpipeline/pull", test_pull);

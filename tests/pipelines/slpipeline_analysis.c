@@ -6,6 +6,7 @@
 #include "sightline-pipeline.h"
 
 #include "tests/predict/models.h"
+#include "tests/support/program.h"
 
 /* What analysis-event told: all events in a line, and those with the detail "left". */
 typedef struct
@@ -123,8 +124,7 @@ test_analysis_events_bounded (void)
   g_string_free (regions, TRUE);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/slpipeline/analysis-events", test_analysis_events);

@@ -8,6 +8,7 @@
 #include <gst/video/video.h>
 
 #include "sightline-pipeline.h"
+#include "tests/support/program.h"
 #ifdef SL_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
 #endif
@@ -69,8 +70,7 @@ test_told (gconstpointer add)
   g_assert_no_error (error);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   gst_init (&argc, &argv);

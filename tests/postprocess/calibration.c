@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "tests/postprocess/support.h"
+#include "tests/support/program.h"
 
 static SlCalibration *
 parse (const char *text, guint classes)
@@ -145,8 +146,7 @@ test_ssd (void)
   g_assert_cmpfloat_with_epsilon (result->detections[1].confidence, 0.9, 1e-5);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/calibration/formula", test_formula);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "tests/postprocess/support.h"
+#include "tests/support/program.h"
 
 #define BINS 66
 
@@ -98,8 +99,7 @@ test_refused (void)
   assert_open_fails ("bins", &config, SL_ERROR_SHAPE, "expected vectors of 2 to 65536 bins");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/decode_bins/angles", test_angles);

@@ -9,6 +9,7 @@
 #include "models/model.h"
 #include "postprocess/anchors.h"
 #include "tests/postprocess/support.h"
+#include "tests/support/program.h"
 #include "tests/support/testdata.h"
 
 static void
@@ -391,8 +392,7 @@ test_fastestdet (void)
   assert_open_fails ("fastestdet", &config, SL_ERROR_SHAPE, "expected one map [1,5+classes,H,W]");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/boxes/ssd_anchors", test_ssd_anchors);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "tests/postprocess/support.h"
+#include "tests/support/program.h"
 
 #define WIDTH 12
 #define HEIGHT 8
@@ -151,8 +152,7 @@ test_refused (void)
   assert_open_fails ("centres", &config, SL_ERROR_SHAPE, "sizes and offsets of 2 channels each");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/decode_centres/fomo", test_fomo);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "tests/postprocess/support.h"
+#include "tests/support/program.h"
 
 #define WIDTH 20
 #define HEIGHT 12
@@ -124,8 +125,7 @@ test_refused (void)
   g_assert_true (other == NULL || g_strcmp0 (sl_decoding_decoder (other)->name, "dbface") != 0);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/decode_dbface/faces", test_faces);

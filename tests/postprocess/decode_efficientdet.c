@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "tests/postprocess/support.h"
+#include "tests/support/program.h"
 
 #define WIDTH 128
 #define HEIGHT 256
@@ -257,8 +258,7 @@ test_refused (void)
                      "9 anchors a cell, for an input of 128x256");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/decode_efficientdet/layouts", test_layouts);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/postprocess/support.h"
+#include "tests/support/program.h"
 
 static SlDecoderConfig
 vector_config (SlDtype dtype, gint32 n, gfloat scale, gint32 zero_point, gfloat threshold,
@@ -446,8 +447,7 @@ test_two_names_for_one_number (void)
   g_assert_cmpuint (run (decoding, (const gfloat[]){ NAN })->n_classes, ==, 0);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/decode_labels/uint8", test_uint8);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "tests/postprocess/support.h"
+#include "tests/support/program.h"
 
 #define WIDTH 200
 #define HEIGHT 100
@@ -155,8 +156,7 @@ test_refused (void)
                      "expected a vector of points such as float32[1,1404]");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/decode_landmarks/known", test_known);

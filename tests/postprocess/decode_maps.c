@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "tests/postprocess/support.h"
+#include "tests/support/program.h"
 
 #define SIDE 8
 #define CELLS (SIDE * SIDE)
@@ -428,8 +429,7 @@ test_range_of_frame (void)
   assert_open_fails ("image", &config, SL_ERROR_CONTRACT, "or range=frame for those of each frame");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/maps/map", test_map);

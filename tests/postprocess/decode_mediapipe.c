@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "tests/postprocess/support.h"
+#include "tests/support/program.h"
 
 /** @rows: of each tensor of boxes; @row: the one with a box, in the order of all; @x, @y: its
  * cell's centre in pixels */
@@ -186,8 +187,7 @@ test_refused (void)
   g_assert_nonnull (stated);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/decode_mediapipe/forms", test_forms);

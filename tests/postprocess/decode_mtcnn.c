@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "tests/postprocess/support.h"
+#include "tests/support/program.h"
 
 #define WIDTH 64 /* of the picture that P-Net sees; 27 x 18 cells: ceil ((64 - 2) / 2) - 4 */
 #define HEIGHT 45
@@ -175,8 +176,7 @@ test_refused (void)
   assert_open_fails ("mtcnn", &config, SL_ERROR_SHAPE, "possibly points [1,10]");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/decode_mtcnn/map", test_map);

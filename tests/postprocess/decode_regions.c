@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "tests/postprocess/support.h"
+#include "tests/support/program.h"
 
 #define WIDTH 120
 #define HEIGHT 90
@@ -171,8 +172,7 @@ test_refused (void)
   assert_open_fails ("regions", &config, SL_ERROR_SHAPE, "at most 4194304 cells");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/decode_regions/upright", test_upright);

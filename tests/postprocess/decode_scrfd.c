@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "tests/postprocess/support.h"
+#include "tests/support/program.h"
 
 #define WIDTH 96
 #define HEIGHT 64
@@ -231,8 +232,7 @@ test_errors (void)
                      "which boxes in strides need: state imgsz=HEIGHT,WIDTH");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   static const Form forms[] = {
     { 3, 2, TRUE, FALSE, FALSE }, { 3, 2, TRUE, TRUE, FALSE }, { 3, 2, FALSE, FALSE, FALSE },

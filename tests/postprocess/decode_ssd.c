@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/postprocess/support.h"
+#include "tests/support/program.h"
 
 static const gfloat boxes[] = {
   0.1f,  0.2f, 0.3f, 0.4f, /* y_min, x_min, y_max, x_max */
@@ -163,8 +164,7 @@ test_refused (void)
                      "background-offset: expected an integer -1000..1000, got '99999'");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/decode_ssd/plain", test_plain);

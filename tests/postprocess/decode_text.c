@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "tests/postprocess/support.h"
+#include "tests/support/program.h"
 
 #define STEPS 9
 #define CLASSES 5
@@ -223,8 +224,7 @@ test_refused (void)
                      "the name of class 2 has 65 bytes; expected one character, at most 64");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/decode_text/paths", test_paths);

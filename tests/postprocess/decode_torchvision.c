@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/postprocess/support.h"
+#include "tests/support/program.h"
 
 #define N 4
 
@@ -249,8 +250,7 @@ test_refused (void)
   assert_open_fails ("torchvision", &config, SL_ERROR_SHAPE, "imgsz");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/torchvision/orders", test_orders);

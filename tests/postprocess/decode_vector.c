@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "tests/postprocess/support.h"
+#include "tests/support/program.h"
 
 static SlDecoderConfig
 vector_config (SlDtype dtype, gint32 n, gfloat scale, gint32 zero_point, SlValueKind kind)
@@ -240,8 +241,7 @@ test_bad_gallery (void)
                      "decoder parameter threshold: expected a number 0..1");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/decode_vector/embedding", test_embedding);

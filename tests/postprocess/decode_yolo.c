@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "tests/postprocess/support.h"
+#include "tests/support/program.h"
 
 #define SIDE 64
 #define CLASSES 3
@@ -488,8 +489,7 @@ test_offsets (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/yolo/v8", test_v8);

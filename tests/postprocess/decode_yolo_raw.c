@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "tests/postprocess/support.h"
+#include "tests/support/program.h"
 
 #define WIDTH 96
 #define HEIGHT 64
@@ -180,8 +181,7 @@ test_refused (void)
                      "expected a map [1,H,W,A*(5+classes)] or [1,A*(5+classes),H,W]");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/decode_yolo_raw/heads", test_heads);

@@ -8,6 +8,7 @@
 
 #include "postprocess/plugin.h"
 #include "tests/postprocess/support.h"
+#include "tests/support/program.h"
 
 static SlDecoderConfig
 one_number (void)
@@ -154,8 +155,7 @@ test_too_many (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/decoder_plugin/found", test_found);

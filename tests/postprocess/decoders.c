@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/postprocess/support.h"
+#include "tests/support/program.h"
 
 static SlDecoderConfig
 scores_config (void)
@@ -162,8 +163,7 @@ test_most_results (void)
     g_assert_cmpfloat_with_epsilon (result->classes[i].confidence, (2999 - i) / 3000.0, 1e-6);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/decoders/names", test_names);

@@ -7,6 +7,7 @@
 
 #include "postprocess/nms.h"
 #include "postprocess/select.h"
+#include "tests/support/program.h"
 
 typedef struct
 {
@@ -172,8 +173,7 @@ test_million (void)
   g_assert_cmpint (best, <, CLOCKS_PER_SEC / 2);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/detector/select_floats", test_select_floats);

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "tests/postprocess/evidence.h"
+#include "tests/support/program.h"
 
 #define CELLS 1260 /* 40x24 + 20x12 + 10x6 cells of strides 8, 16, 32 */
 #define MAX_ROWS CELLS
@@ -681,8 +682,7 @@ test_choice (void)
   g_assert_null (again);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/evidence/tables", test_tables);

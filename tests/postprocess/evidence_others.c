@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "tests/postprocess/evidence.h"
+#include "tests/support/program.h"
 
 /* Other decoders that are named for what is not theirs. */
 static void
@@ -198,8 +199,7 @@ test_cost (void)
   g_assert_cmpstr (sl_decoding_contradiction (decoding), ==, NULL);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/evidence/other_decoders", test_other_decoders);

@@ -5,6 +5,7 @@
 
 #include "postprocess/rotated.h"
 #include "tests/postprocess/support.h"
+#include "tests/support/program.h"
 
 #define WIDTH 200
 #define HEIGHT 100
@@ -182,8 +183,7 @@ test_refused (void)
                      "5 channels are too few for 4 of a box, 1 behind the classes");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/rotated/overlap", test_overlap);

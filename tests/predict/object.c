@@ -4,6 +4,7 @@
  * predictions they were taken from.
  */
 #include "everything.h"
+#include "tests/support/program.h"
 
 static void
 test_object_handles (void)
@@ -187,8 +188,7 @@ test_boxed (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/object/objects", test_object_handles);

@@ -3,6 +3,7 @@
  * SlPredictions: every getter against the values put in, after the memory they came from is gone.
  */
 #include "everything.h"
+#include "tests/support/program.h"
 
 static void
 test_frame (void)
@@ -188,8 +189,7 @@ test_out_of_range (void)
   g_test_assert_expected_messages ();
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/predictions/frame", test_frame);

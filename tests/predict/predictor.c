@@ -5,6 +5,7 @@
  */
 #include "tests/predict/models.h"
 #include "tests/support/onnx_writer.h"
+#include "tests/support/program.h"
 #include "tests/support/tflite_writer.h"
 
 #include <math.h>
@@ -647,8 +648,7 @@ test_float16 (void)
   g_rmdir (dir);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/predictor/float16", test_float16);

@@ -5,6 +5,7 @@
  * definition of each model's tensors. Skipped without shared data.
  */
 #include "tests/predict/models.h"
+#include "tests/support/program.h"
 #include "tests/support/testdata.h"
 
 typedef struct
@@ -272,8 +273,7 @@ test_contradiction (void)
   g_assert_cmpuint (sl_predictions_get_n_objects (predictions), ==, 2);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/predictor/golden/classes", test_classes);

@@ -4,6 +4,7 @@
  * once; one predictor may be used, and its properties changed, by many threads.
  */
 #include "tests/predict/models.h"
+#include "tests/support/program.h"
 
 #define THREADS 4
 #define FRAMES 50
@@ -118,8 +119,7 @@ test_one_for_all (void)
   g_thread_join (changer);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/predictor/threads/shared", test_shared);

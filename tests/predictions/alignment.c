@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sightline/error.h"
+#include "tests/support/program.h"
 
 static const char *const two_names[] = { "a", "b" };
 static const SlSkeleton two = { 2, 0, two_names, NULL };
@@ -179,8 +180,7 @@ test_refused (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/alignment/placed", test_placed);

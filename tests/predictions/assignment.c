@@ -2,6 +2,7 @@
 /* Assignment against every permutation there is, and against the dual bound where those are too
  * many. */
 #include "postprocess/predictions/assignment.h"
+#include "tests/support/program.h"
 
 #define SMALL 7
 
@@ -110,8 +111,7 @@ test_extremes (void)
   sl_assignment_clear (&assignment);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/assignment/permutations", test_permutations);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sightline/error.h"
+#include "tests/support/program.h"
 
 static const struct
 {
@@ -116,8 +117,7 @@ test_check (void)
     "classes: coco.txt has no class '2': its classes have no names; expected numbers from 0 to 1, or names for them by labels=FILE");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/class-filter/passes", test_passes);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "postprocess/predictions/kalman.h"
+#include "tests/support/program.h"
 
 typedef double Matrix[8][8];
 
@@ -192,8 +193,7 @@ test_wild (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/kalman/dense", test_dense);

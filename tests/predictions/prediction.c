@@ -9,6 +9,7 @@
 #endif
 
 #include "postprocess/predictions/prediction.h"
+#include "tests/support/program.h"
 
 static const SlObjectView objects[] = {
   { 10, 20, 30, 40, 0.0123457, 0.1, 0.5, 1, 0.83, 0, "person" },
@@ -390,8 +391,7 @@ test_json_parses (void)
 }
 #endif
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/prediction/json", test_json);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "postprocess/predictions/track.h"
+#include "tests/support/program.h"
 
 #define MOST 128
 
@@ -313,8 +314,7 @@ test_bounded (void)
   g_assert_cmpuint (largest, <=, 4 * 32);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (scenes); i++) {

@@ -3,6 +3,7 @@
  * The map between tensor and frame against worked examples and the definitions of the three fits.
  */
 #include "core/base/affine.h"
+#include "tests/support/program.h"
 
 #include <glib.h>
 #include <math.h>
@@ -255,8 +256,7 @@ test_box_round_trips (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/affine/identity", test_identity);

@@ -4,6 +4,7 @@
  * white, and the coefficients printed in the recommendations.
  */
 #include "preprocess/colour.h"
+#include "tests/support/program.h"
 
 #include <glib.h>
 
@@ -104,8 +105,7 @@ test_gray (void)
   g_assert_cmpfloat_with_epsilon (row_apply (row, (double[]){ 0, 0, 100 }), 11.4, 1e-9);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/colour/known-values", test_known_values);

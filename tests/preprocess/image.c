@@ -4,6 +4,7 @@
  * normaliser.
  */
 #include "preprocess/image.h"
+#include "tests/support/program.h"
 
 #include <glib.h>
 #include <string.h>
@@ -116,8 +117,7 @@ test_check (void)
   g_assert_cmpstr (sl_image_status_text ((SlImageStatus) 99), ==, "unknown status");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/image/table", test_table);

@@ -12,6 +12,7 @@
 #include "preprocess/gather.h"
 #include "preprocess/normalize.h"
 #include "tests/preprocess/guard.h"
+#include "tests/support/program.h"
 
 #define CASES 3000
 #define MAX_N 400
@@ -510,8 +511,7 @@ bench_all (void)
   g_free (rows);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   static Case cases[G_N_ELEMENTS (names) * G_N_ELEMENTS (checks)];
   if (argc > 1 && strcmp (argv[1], "--bench") == 0) {

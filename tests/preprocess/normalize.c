@@ -13,6 +13,7 @@
 #include "tests/preprocess/frame.h"
 #include "tests/preprocess/reference.h"
 #include "tests/support/cpu.h"
+#include "tests/support/program.h"
 
 #define GUARD 64
 /* Errors allowed, in bytes of 0..255 before gain: of values that are not filtered, and of those
@@ -557,8 +558,7 @@ test_set_again (void)
   g_rand_free (rand);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   if (sl_test_lacks_cpu ())
     return 0;

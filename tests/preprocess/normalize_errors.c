@@ -4,6 +4,7 @@
  * message.
  */
 #include "preprocess/normalize.h"
+#include "tests/support/program.h"
 
 #include <glib.h>
 #include <math.h>
@@ -151,8 +152,7 @@ test_bad_enums (void)
   g_assert_cmpstr (sl_normalize_status_text (SL_NORMALIZE_OK), ==, "success");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/normalize/bad-sizes", test_bad_sizes);

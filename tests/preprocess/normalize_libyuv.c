@@ -11,6 +11,7 @@
 
 #include "preprocess/normalize.h"
 #include "tests/preprocess/frame.h"
+#include "tests/support/program.h"
 
 #define TOLERANCE 3
 
@@ -115,8 +116,7 @@ test_format (gconstpointer data)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   static const SlPixelFormat formats[] = { SL_PIXEL_I420, SL_PIXEL_Y42B, SL_PIXEL_Y444,
                                            SL_PIXEL_NV12, SL_PIXEL_NV21 };

@@ -10,6 +10,7 @@
 
 #include "preprocess/resize.h"
 #include "tests/preprocess/guard.h"
+#include "tests/support/program.h"
 
 /* Where component c lies: its plane, first sample and step in samples; @half_w, @half_h of
  * components 1 and 2. */
@@ -468,8 +469,7 @@ test_bad_stride (void)
   sl_resizer_free (NULL);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {

@@ -12,6 +12,7 @@
 
 #include "core/base/half.h"
 #include "tests/preprocess/frame.h"
+#include "tests/support/program.h"
 
 /* In bytes of 0..255. */
 #define SLACK 0.02
@@ -253,8 +254,7 @@ test_refused (void)
   sl_warp_free (NULL);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/warp/turned", test_turned);

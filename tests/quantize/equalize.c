@@ -7,6 +7,7 @@
 
 #include "core/graph/tensor.h"
 #include "models/quantize/activation_trace.h"
+#include "tests/support/program.h"
 
 #define SIDE 6
 #define CHANNELS 8
@@ -157,8 +158,7 @@ test_no_pairs (void)
   check (SL_ACTIVATION_RELU, TRUE, 1);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/quantize/equalize/pairs", test_pairs);

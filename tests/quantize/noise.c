@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "tests/support/onnx_writer.h"
+#include "tests/support/program.h"
 
 #define SIDE 8
 #define CHANNELS 16
@@ -81,8 +82,7 @@ test_infinite (void)
   check (INFINITY, -200, -200);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/quantize/noise/finite", test_finite);

@@ -10,6 +10,7 @@
 #include "models/convert.h"
 #include "models/model.h"
 #include "tests/support/onnx_writer.h"
+#include "tests/support/program.h"
 
 #define SIDE 16
 #define VALUES (3 * SIDE * SIDE)
@@ -121,8 +122,7 @@ test_growing (void)
   check ((const gdouble[]){ 100, 0.5, 2, 10 });
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/quantize/once/alike", test_alike);

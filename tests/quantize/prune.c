@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/graph/tensor.h"
+#include "tests/support/program.h"
 
 #define N 2048
 
@@ -124,8 +125,7 @@ test_not_finite (void)
   g_assert_cmpuint (sl_prune (graph, 0.5, FALSE), ==, 0);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/quantize/prune/shares", test_shares);

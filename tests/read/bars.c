@@ -6,6 +6,7 @@
 
 #include "postprocess/read/bars.h"
 #include "tests/read/symbols.h"
+#include "tests/support/program.h"
 
 #define WIDTH 420
 #define HEIGHT 40
@@ -119,8 +120,7 @@ test_others (void)
                                &(SlRect){ 0, 0, 0, 0 }, TEST_EAN_TEXT));
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/bars/confused", test_confused);

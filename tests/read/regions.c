@@ -15,6 +15,7 @@
 #include "postprocess/read/repeats.h"
 #include "postprocess/read/votes.h"
 #include "tests/read/symbols.h"
+#include "tests/support/program.h"
 
 #define WIDTH 480
 #define HEIGHT 400
@@ -653,8 +654,7 @@ test_intervals (void)
   g_assert_cmpstr (twice, ==, "110000000000");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {

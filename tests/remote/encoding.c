@@ -12,6 +12,7 @@
 #include "pipelines/remote/encoding.h"
 #include "pipelines/remote/message.h"
 #include "sightline/error.h"
+#include "tests/support/program.h"
 
 #if SL_HAVE_LZ4
 #include <lz4.h>
@@ -482,8 +483,7 @@ test_announced (void)
   g_assert_cmpuint (encodings, ==, 3);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/remote/encoding/names", test_names);

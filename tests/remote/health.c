@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/serve/report.h"
+#include "tests/support/program.h"
 
 static void
 check (SlServeState state, gint64 stuck, gint64 silent, const char *expected)
@@ -57,8 +58,7 @@ test_figures (void)
   sl_serve_figures_clear (&figures);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/serve/health", test_health);

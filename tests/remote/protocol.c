@@ -12,6 +12,7 @@
 #include "pipelines/remote/topics.h"
 #include "pipelines/remote/window.h"
 #include "sightline/error.h"
+#include "tests/support/program.h"
 
 #define MUTANTS 20000
 #define BODY                                                                                                                                                  \
@@ -599,8 +600,7 @@ test_window_unheard (void)
   sl_remote_window_clear (&window);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/remote/contract/read", test_contract_read);

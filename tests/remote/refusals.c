@@ -14,6 +14,7 @@
 #include "plugins/elements.h"
 #include "pipelines/remote/message.h"
 #include "tests/remote/pool.h"
+#include "tests/support/program.h"
 
 /* What cannot start says why. */
 static void
@@ -407,8 +408,7 @@ test_broker_dies_last (void)
   test_pool_close (&pool);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_pool_init (&argc, &argv);
   g_test_add_func ("/slremote/start-refused", test_start_refused);

@@ -18,6 +18,7 @@
 #include "plugins/meta/frame_meta.h"
 #include "pipelines/remote/message.h"
 #include "tests/remote/pool.h"
+#include "tests/support/program.h"
 
 #define SIDE 32
 #define PICTURE (SIDE * SIDE * 3)
@@ -541,8 +542,7 @@ test_manager (void)
   test_pool_close (&pool);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_pool_init (&argc, &argv);
   g_test_add_func ("/serve/encodings", test_encodings);

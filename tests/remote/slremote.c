@@ -9,6 +9,7 @@
 #include "plugins/elements.h"
 #include "plugins/meta/frame_meta.h"
 #include "tests/remote/pool.h"
+#include "tests/support/program.h"
 
 /* Real pixels through a real model, in slinfer and in slremote: the same bytes. */
 static GstBuffer *
@@ -526,8 +527,7 @@ test_busy_handler (void)
   test_pool_close (&pool);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_pool_init (&argc, &argv);
   g_test_add_func ("/slremote/same-as-slinfer", test_same_as_slinfer);

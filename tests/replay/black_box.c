@@ -8,6 +8,7 @@
 
 #include "core/base/xxh64.h"
 #include "tests/models/helpers.h"
+#include "tests/support/program.h"
 
 #define SHA "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 /* Where the second section begins, of a file whose first has the text INFO. */
@@ -303,8 +304,7 @@ test_hostile_info (void)
   refuse_file (file_of ("", NULL, 0), 1, 0, "section 0: expected a key file: it is empty");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/black-box/round-trip", test_round_trip);

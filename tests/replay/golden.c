@@ -11,6 +11,7 @@
 #include "models/replay/replay.h"
 #include "tests/models/helpers.h"
 #include "tests/models/tiny.h"
+#include "tests/support/program.h"
 
 typedef struct
 {
@@ -212,8 +213,7 @@ test_wrong_file (void)
   teardown (&other);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/golden/passes", test_passes);

@@ -11,6 +11,7 @@
 #include "tests/models/helpers.h"
 #include "tests/models/tiny.h"
 #include "tests/support/onnx_writer.h"
+#include "tests/support/program.h"
 
 #define RUNS 5
 
@@ -388,8 +389,7 @@ test_compare (void)
   g_assert_cmpfloat (difference.largest, ==, 4);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/replay/equal", test_equal);

@@ -11,6 +11,7 @@
 
 #include "models/replay/black_box.h"
 #include "tests/models/helpers.h"
+#include "tests/support/program.h"
 
 #define SHA "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define INFO                                                  \
@@ -177,8 +178,7 @@ test_part_taken (void)
   g_rmdir (folder);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_unsetenv ("RUNTIME_DIRECTORY");

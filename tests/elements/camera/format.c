@@ -6,6 +6,7 @@
 #include "plugins/camera/format.h"
 
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define USB                                                                                                             \
   "image/jpeg, width=1920, height=1080, framerate={30/1, 15/1}; image/jpeg, width=1280, height=720, framerate=30/1; "   \
@@ -126,8 +127,7 @@ test_model_size (void)
   test_remove_file (model);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   g_test_add_func ("/cameraformat/choose", test_choose);

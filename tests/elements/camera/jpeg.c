@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "sightline/error.h"
+#include "tests/support/program.h"
 
 #define LIMIT 1000000
 
@@ -267,8 +268,7 @@ test_size (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);

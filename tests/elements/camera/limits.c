@@ -12,6 +12,7 @@
 
 #include "tests/elements/camera/support.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define RTP_HEADER 12
 #define PACKET 60000
@@ -217,8 +218,7 @@ test_decoder_memory (void)
   gst_object_unref (bin);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   g_test_add_func ("/cameralimits/frames", test_frames);

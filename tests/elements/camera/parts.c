@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sightline/error.h"
+#include "tests/support/program.h"
 
 /* What begins a JPEG picture, and a picture that is recognised by its letter. */
 #define SOI "\xff\xd8\xff"
@@ -195,8 +196,7 @@ test_noise (void)
   g_rand_free (random);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/cameraparts/streams", test_streams);

@@ -8,6 +8,7 @@
 
 #include "tests/elements/camera/support.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define FILE_FRAMES 10
 
@@ -428,8 +429,7 @@ test_file_decoder (void)
   test_remove_file (video);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   g_test_add_func ("/slcamera/interlaced", test_interlaced);

@@ -9,6 +9,7 @@
 #include "plugins/camera/encoded.h"
 #include "tests/elements/camera/support.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define RTSP "SIGHTLINE_RTSP_SERVER"
 #define HTTP "SIGHTLINE_MJPEG_SERVER"
@@ -516,8 +517,7 @@ test_move (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   static const gboolean no = FALSE, yes = TRUE;
   test_elements_init (&argc, &argv);

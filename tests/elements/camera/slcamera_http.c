@@ -8,6 +8,7 @@
 #include "tests/elements/camera/support.h"
 #include "tests/elements/process.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define SERVER "SIGHTLINE_MJPEG_SERVER"
 #define FAST "reconnect-min=50 reconnect-max=200 stall-timeout=600"
@@ -335,8 +336,7 @@ test_attempts (void)
                          "Connection refused; gave up after 2 attempts (max-attempts)");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_unsetenv ("http_proxy");
   g_unsetenv ("https_proxy");

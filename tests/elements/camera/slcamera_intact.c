@@ -8,6 +8,7 @@
 #include "tests/elements/camera/compare.h"
 #include "tests/elements/camera/support.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define SERVER "SIGHTLINE_RTSP_SERVER"
 #define PICTURES "--numbered --size 128x96 --fps 100"
@@ -246,8 +247,7 @@ test_slow (void)
   test_server_kill (&server);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   for (guint i = 0; i < G_N_ELEMENTS (streams); i++) {

@@ -12,6 +12,7 @@
 #include "tests/elements/camera/support.h"
 #include "tests/elements/process.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 static const char configuration[] =
   "context.properties = { core.daemon = true core.name = pipewire-0 mem.allow-mlock = false support.dbus = false }\n"
@@ -150,8 +151,7 @@ test_frames (void)
   test_remove_file (path);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   g_test_add_func ("/slcamera/pipewire/frames", test_frames);

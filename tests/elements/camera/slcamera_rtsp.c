@@ -8,6 +8,7 @@
 
 #include "tests/elements/camera/support.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #include <signal.h>
 
@@ -347,8 +348,7 @@ test_attack_times_out (void)
   test_server_kill (&server);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   g_test_add_func ("/slcamera/rtsp/restart", test_restart);

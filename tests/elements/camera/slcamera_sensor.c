@@ -9,6 +9,7 @@
 
 #include "tests/elements/camera/support.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define FAST "reconnect-min=50 reconnect-max=200 stall-timeout=1000"
 #define NVMM "memory:NVMM"
@@ -298,8 +299,7 @@ test_missing (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   stand_in ("libcamerasrc", sensor_get_type ());

@@ -12,6 +12,7 @@
 
 #include "tests/elements/camera/support.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define REAL_DEVICE "/dev/video0"
 #define FAST "reconnect-min=50 reconnect-max=60000 stall-timeout=1000"
@@ -281,8 +282,7 @@ test_real (void)
   g_assert_false (camera->backwards);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   g_test_add_func ("/slcamera/v4l2/real", test_real);

@@ -3,6 +3,7 @@
  * Timestamps: what the clock says where the source is to be believed, growing in every case.
  */
 #include "plugins/camera/stamp.h"
+#include "tests/support/program.h"
 
 #define S GST_SECOND
 #define TRUST (5 * S)
@@ -55,8 +56,7 @@ test_passes (void)
                     3 * S + 2 * S / 25);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/camerastamp/live", test_live);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/redact.h"
+#include "tests/support/program.h"
 
 static const struct
 {
@@ -166,8 +167,7 @@ test_noise (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/camerauri/good", test_good);

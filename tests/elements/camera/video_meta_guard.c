@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define WIDTH 6
 #define HEIGHT 4
@@ -118,8 +119,7 @@ test_dropped (void)
   gst_harness_teardown (harness);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   g_test_add_func ("/video-meta-guard/straightened", test_straightened);

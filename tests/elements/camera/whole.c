@@ -14,6 +14,7 @@
 #include "plugins/camera/coded.h"
 #include "tests/elements/camera/support.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define H264 \
   "application/x-rtp,media=video,clock-rate=90000,encoding-name=H264,sprop-parameter-sets=\"Z0LAFQ==,aM4=\""
@@ -394,8 +395,7 @@ test_encoders (void)
     g_test_skip ("there are no encoders");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   for (guint s = 0; s < G_N_ELEMENTS (streams); s++) {

@@ -9,6 +9,7 @@
 
 #include "plugins/meta/predictions.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define CAPS "video/x-raw,format=I420,width=640,height=480,framerate=25/1"
 #define LABEL_CAPS \
@@ -205,8 +206,7 @@ test_postprocess (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   g_test_add_func ("/class-names/track", test_track);

@@ -7,6 +7,7 @@
 #include "plugins/meta/map/downstream.h"
 #include "plugins/meta/predictions.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define CAPS "video/x-raw,format=RGB,width=64,height=48,framerate=25/1"
 
@@ -370,8 +371,7 @@ test_bent (void)
   gst_harness_teardown (harness);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);

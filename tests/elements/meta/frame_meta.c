@@ -8,6 +8,7 @@
 
 #include "plugins/meta/predictions.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define FRAME_CAPS "video/x-raw,format=GRAY8,width=8,height=6,framerate=25/1"
 
@@ -212,8 +213,7 @@ test_foreign_region (void)
   gst_buffer_unref (buffer);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   g_test_add_func ("/frame-meta/ownership", test_ownership);

@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define SMALL "video/x-raw,format=I420,width=64,height=48,framerate=25/1"
 
@@ -329,8 +330,7 @@ test_twins (void)
     gst_analytics_relation_get_length (gst_buffer_get_analytics_relation_meta (buffer)), ==, 0);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   TEST_ADD_CASES ("/mappedrelations/turned", turn_cases, test_turned);

@@ -16,6 +16,7 @@
 #include "tests/elements/publish/support.h"
 #include "tests/elements/support.h"
 #include "tests/support/onnx_writer.h"
+#include "tests/support/program.h"
 
 #define WIDTH 64
 #define HEIGHT 48
@@ -302,8 +303,7 @@ test_tensors (void)
 
 #endif
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   publish_init (&argc, &argv);
 #ifdef SL_HAVE_OVERLAY

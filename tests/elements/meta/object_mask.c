@@ -16,6 +16,7 @@
 #include "postprocess/predictions/mapper.h"
 #include "plugins/meta/predictions.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 #ifdef SL_HAVE_SEGMENTATION_MTD
 #include <gst/analytics/analytics.h>
 #endif
@@ -449,8 +450,7 @@ test_semantic (void)
 }
 #endif
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
 #ifdef SL_HAVE_OVERLAY

@@ -10,6 +10,7 @@
 #include "plugins/meta/frame_meta.h"
 #include "plugins/meta/regions/mask.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define FRAME_CAPS "video/x-raw,format=RGB,width=96,height=64,framerate=25/1"
 #define MAP_CAPS \
@@ -188,8 +189,7 @@ test_gone (void)
   gst_harness_teardown (harness);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   TEST_ADD_CASES ("/objectparts/place", part_cases, test_place);

@@ -10,6 +10,7 @@
 
 #include "plugins/meta/frame_meta.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 #include "tests/support/testdata.h"
 #ifdef SL_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
@@ -547,8 +548,7 @@ test_real (void)
   }
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   TEST_ADD_CASES ("/objects/choice", choice_cases, test_choice);

@@ -12,6 +12,7 @@
 #include "plugins/elements.h"
 #include "plugins/meta/predictions.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 #ifdef SL_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
 #endif
@@ -695,8 +696,7 @@ test_drawn (void)
 }
 #endif
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
 #ifdef SL_HAVE_OVERLAY

@@ -14,6 +14,7 @@
 #include "postprocess/predictions/mapper.h"
 #include "sightline/predictions.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define FRAME_CAPS "video/x-raw,format=RGB,width=400,height=200,framerate=25/1"
 #define POSE_CAPS \
@@ -521,8 +522,7 @@ test_message (void)
   test_line_close (line.harness, line.bus);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   g_test_add_func ("/results/property", test_property);

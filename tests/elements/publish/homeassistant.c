@@ -9,6 +9,7 @@
 
 #include "plugins/publish/home.h"
 #include "plugins/publish/pace.h"
+#include "tests/support/program.h"
 
 typedef struct
 {
@@ -427,8 +428,7 @@ test_confirmed (void)
   sl_label_counts_free (counts);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/publish-homeassistant/device", test_device);

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 
 #include "plugins/publish/publisher.h"
+#include "tests/support/program.h"
 
 #define LINES 1500
 #define PATIENCE (100 * G_USEC_PER_SEC)
@@ -218,8 +219,7 @@ test_resets (void)
   clear_broker (&broker);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/publish-mqtt/resets", test_resets);

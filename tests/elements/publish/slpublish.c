@@ -17,6 +17,7 @@
 #include "plugins/publish/topic.h"
 #include "tests/elements/publish/support.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 static void
 assert_lines (char **lines, guint from, guint to)
@@ -752,8 +753,7 @@ test_nobody (void)
   publish_finish (harness, bus);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   publish_init (&argc, &argv);
   g_test_add_func ("/slpublish/file", test_file);

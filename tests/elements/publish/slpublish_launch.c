@@ -9,6 +9,7 @@
 
 #include "tests/elements/publish/support.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 typedef struct
 {
@@ -138,8 +139,7 @@ use_plugins (char **paths, int n)
          && launch ("fakesrc num-buffers=0 ! slpublish location=-");
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   publish_init (&argc, &argv);
   if (!use_plugins (argv + 1, argc - 1)) {

@@ -11,6 +11,7 @@
 #include "tests/elements/process.h"
 #include "tests/elements/publish/support.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 typedef struct
 {
@@ -389,8 +390,7 @@ test_tls (void)
   test_remove_file (key);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   publish_init (&argc, &argv);
   g_test_add_func ("/slpublish/mqtt/broker-restarts", test_broker_restarts);

@@ -13,6 +13,7 @@
 #include "plugins/elements.h"
 #include "tests/elements/publish/support.h"
 #include "tests/elements/support.h"
+#include "tests/support/program.h"
 
 #define SIZE 64
 #define CAPS "video/x-raw,format=RGB,width=64,height=64,framerate=25/1"
@@ -476,8 +477,7 @@ test_refusal (gconstpointer data)
   publish_finish (harness, bus);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   publish_init (&argc, &argv);
 #ifdef SL_HAVE_OVERLAY

@@ -5,6 +5,7 @@
 
 #include "tests/elements/camera/support.h"
 #include "tests/elements/record/support.h"
+#include "tests/support/program.h"
 
 #define RTSP "SIGHTLINE_RTSP_SERVER"
 #define HTTP "SIGHTLINE_MJPEG_SERVER"
@@ -165,8 +166,7 @@ test_raw (void)
   close_line (&line);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   g_test_add_func ("/slrecord/camera/rtsp", test_rtsp);

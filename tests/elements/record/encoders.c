@@ -10,6 +10,7 @@
 
 #include "plugins/record/encoder.h"
 #include "tests/elements/record/support.h"
+#include "tests/support/program.h"
 
 /* Frame @i of these tests is grey, and its brightness tells which one it is among a hundred. */
 #define NUMBERS 100
@@ -315,8 +316,7 @@ add_for_encoder (const char *test, const char *encoder, GTestDataFunc function)
   g_test_add_data_func (path, encoder, function);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   for (const char *name = sl_encoder_choose (NULL, NULL); name != NULL;

@@ -18,6 +18,7 @@
 #include "plugins/record/part_file.h"
 #include "plugins/record/writer.h"
 #include "tests/elements/record/support.h"
+#include "tests/support/program.h"
 
 typedef struct
 {
@@ -622,8 +623,7 @@ test_slow (void)
   record_remove_folder (path);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   TEST_ADD_CASES ("/slrecord/files/name", names, test_name);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "tests/elements/record/support.h"
+#include "tests/support/program.h"
 #include "tests/support/sanitized.h"
 
 #if defined(TEST_ADDRESS_SANITIZER) || defined(TEST_THREAD_SANITIZER)
@@ -166,8 +167,7 @@ test_kills (void)
   g_assert_cmpuint (clips, >, 0);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   program = argv[0];
   const char *folder = argc == 3 && strcmp (argv[1], "--write") == 0 ? argv[2] : NULL;

@@ -9,6 +9,7 @@
 
 #include "plugins/record/recorder.h"
 #include "tests/elements/record/support.h"
+#include "tests/support/program.h"
 
 #define QUEUE_BYTES 1000000
 
@@ -345,8 +346,7 @@ test_small_ring (void)
   close_fixture (&fixture, expected);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   g_test_add_func ("/slrecord/recorder/refused", test_refused);

@@ -11,6 +11,7 @@
 #include "plugins/meta/regions/object.h"
 #include "plugins/record/picture.h"
 #include "tests/elements/record/support.h"
+#include "tests/support/program.h"
 
 #define JPEG "jpegenc"
 #define H264 "openh264enc gop-size=10 ! h264parse ! video/x-h264,stream-format=avc,alignment=au"
@@ -553,8 +554,7 @@ test_wrong (gconstpointer data)
   gst_element_set_bus (element, NULL);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   g_test_add_func ("/slrecord/times", test_times);

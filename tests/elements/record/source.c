@@ -5,6 +5,7 @@
 
 #include "plugins/camera/encoded.h"
 #include "tests/elements/record/support.h"
+#include "tests/support/program.h"
 
 #define JPEG "jpegenc"
 #define OWN "pre-roll=0 post-roll=0.5 max-width=32 encoder=jpegenc"
@@ -136,8 +137,7 @@ test_late (void)
   record_stream_clear (&stream);
 }
 
-int
-main (int argc, char **argv)
+TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   g_test_add_func ("/slrecord/source/silent", test_silent);
