@@ -4,26 +4,18 @@
  * narrowed or external ones are copied, and copies are counted: a small file that refers to the
  * same bytes many times cannot make the graph large.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/half.h"
 #include "core/graph/constants.h"
-#include "models/data_file.h"
+#include "models/onnx/external_data.h"
 #include "models/onnx/ops.h"
 
 /* int64 stands for "as far as it goes" beyond this; what lies between it and 32 bits is refused. */
 #define FAR (G_GINT64_CONSTANT (1) << 62)
 /* So that their bytes can be counted, whatever the type. */
 #define MAX_ELEMENTS (G_MAXSIZE / 16)
-/* Bytes of one constant in a file beside the model, and of all together. */
-#define MAX_EXTERNAL SL_MAX_TENSOR_BYTES
-#define MAX_COPIED (G_GUINT64_CONSTANT (4) << 30)
 /* Keys and values of where such a constant lies. */
 #define MAX_WORD 4096
 
@@ -65,9 +57,7 @@ typedef struct
   gboolean has_raw, is_external;
   SlPbMessage raw;
   GArray *numbers; /* of guint64: varints and fixed numbers of the typed lists, bits as they are */
-  const char *location;
-  guint64 offset, length;
-  gboolean has_length;
+  OnnxExternal external;
 } Tensor;
 
 SlDtype
@@ -154,13 +144,13 @@ read_external (Lower *o, Tensor *t, SlPbMessage entry)
       value = onnx_text (onnx_reader (o)->file, &field.bytes);
   }
   if (strcmp (key, "location") == 0)
-    t->location = value;
+    t->external.location = value;
   else if (strcmp (key, "offset") == 0)
-    return g_ascii_string_to_unsigned (value, 10, 0, G_MAXINT64, &t->offset, NULL)
+    return g_ascii_string_to_unsigned (value, 10, 0, G_MAXINT64, &t->external.offset, NULL)
            || bad (o, t, SL_ERROR_FORMAT, "its offset is no number");
   else if (strcmp (key, "length") == 0) {
-    t->has_length = TRUE;
-    return g_ascii_string_to_unsigned (value, 10, 0, G_MAXINT64, &t->length, NULL)
+    t->external.has_length = TRUE;
+    return g_ascii_string_to_unsigned (value, 10, 0, G_MAXINT64, &t->external.length, NULL)
            || bad (o, t, SL_ERROR_FORMAT, "its length is no number");
   }
   return TRUE;
@@ -207,120 +197,6 @@ read_body (Lower *o, Tensor *t, SlPbMessage message)
   return sl_pb_check (&onnx_reader (o)->file->pb, &o->error);
 }
 
-static gboolean
-may_copy (Lower *o, const Tensor *t, guint64 bytes)
-{
-  o->copied += bytes;
-  return o->copied <= o->may_copy + o->granted
-         || bad (o, t, SL_ERROR_LIMIT,
-                 "copies of the constants would be much larger than the files that hold them");
-}
-
-/* Opens @relative below @folder without following a link: neither name has one left. */
-static int
-open_below (const char *folder, const char *relative)
-{
-  g_auto (GStrv) parts = g_strsplit (relative, "/", -1);
-  int fd = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  for (guint i = 0; parts[i] != NULL && fd >= 0; i++) {
-    const int how = parts[i + 1] != NULL ? O_RDONLY | O_DIRECTORY : O_RDONLY | O_NONBLOCK;
-    const int next = openat (fd, parts[i], how | O_NOFOLLOW | O_CLOEXEC), failed = errno;
-    close (fd);
-    fd = next;
-    errno = failed;
-  }
-  return fd;
-}
-
-/* Whether the name that a constant gives for its file can be one in the model's folder. */
-static gboolean
-stays_inside (const char *location)
-{
-  g_auto (GStrv) parts = g_strsplit (location, "/", -1);
-  gboolean inside =
-    location[0] != '\0' && !g_path_is_absolute (location) && strchr (location, '\\') == NULL;
-  for (guint i = 0; parts[i] != NULL; i++)
-    inside = inside && strcmp (parts[i], "..") != 0;
-  return inside;
-}
-
-/* A file beside the model, or below it: names that lead elsewhere are refused, links that do, too.
- */
-static int
-open_beside (Lower *o, const Tensor *t)
-{
-  struct stat status;
-  if (!stays_inside (t->location)) {
-    lower_fail (
-      o, SL_ERROR_FORMAT,
-      "constant '%s': its data would lie in '%s'; expected a file inside the model's folder",
-      t->name, t->location);
-    return -1;
-  }
-  g_autofree char *path = g_build_filename (onnx_reader (o)->folder, t->location, NULL);
-  g_autofree char *folder = realpath (onnx_reader (o)->folder, NULL),
-                  *real = folder != NULL ? realpath (path, NULL) : NULL;
-  int failed = errno;
-  const gsize length = folder != NULL ? strlen (folder) : 0, skipped = length > 1 ? length + 1 : 1;
-  if (real != NULL
-      && (strncmp (real, folder, length) != 0 || (length > 1 && real[length] != '/'))) {
-    lower_fail (
-      o, SL_ERROR_FORMAT,
-      "constant '%s': '%s' is a link out of the model's folder; put the file itself there", t->name,
-      t->location);
-    return -1;
-  }
-  const int fd = real != NULL ? open_below (folder, real + skipped) : -1;
-  if (real != NULL)
-    failed = errno;
-  if (fd >= 0 && fstat (fd, &status) == 0 && S_ISREG (status.st_mode))
-    return fd;
-  lower_fail (o, SL_ERROR_OPEN,
-              "constant '%s': cannot read its data in '%s': %s; put that file beside the model",
-              t->name, path, fd >= 0 ? "not a file" : g_strerror (failed));
-  if (fd >= 0)
-    close (fd);
-  return -1;
-}
-
-static const guint8 *
-read_external_bytes (Lower *o, const Tensor *t, gsize bytes)
-{
-  struct stat status;
-  guint8 *data = NULL;
-  const int fd = open_beside (o, t);
-  if (fd < 0)
-    return NULL;
-  if (bytes > MAX_EXTERNAL) {
-    bad (o, t, SL_ERROR_LIMIT, "it has more than 1 GiB");
-  } else if (fstat (fd, &status) != 0 || t->offset > (guint64) status.st_size
-             || bytes > (guint64) status.st_size - t->offset
-             || (t->has_length && t->length != bytes)) {
-    lower_fail (o, SL_ERROR_FORMAT,
-                "constant '%s': %" G_GSIZE_FORMAT " bytes from byte %" G_GUINT64_FORMAT
-                " of '%s', which has %" G_GINT64_FORMAT "; the files do not belong together",
-                t->name, bytes, t->offset, t->location, (gint64) status.st_size);
-  } else {
-    const guint64 size = MIN ((guint64) status.st_size, MAX_COPIED / 4);
-    o->may_copy = MAX (o->may_copy, 4 * size + 4 * (guint64) onnx_reader (o)->file->pb.size);
-    if (may_copy (o, t, bytes)) {
-      data = sl_arena_alloc (o->arena, bytes + SL_TENSOR_PADDING);
-      gsize got = 0;
-      gssize n = 1;
-      while (got < bytes && n > 0) {
-        n = pread (fd, data + got, bytes - got, (off_t) (t->offset + got));
-        got += n > 0 ? (gsize) n : 0;
-      }
-      if (got < bytes)
-        bad (o, t, SL_ERROR_OPEN, "its data cannot be read to the end");
-      else
-        sl_data_files_note (&onnx_reader (o)->data_files, t->location, t->offset, data, bytes);
-    }
-  }
-  close (fd);
-  return o->error == NULL ? data : NULL;
-}
-
 /* Two elements of 4 bits share a byte. */
 static gboolean
 is_packed (guint type)
@@ -346,7 +222,7 @@ unpack_numbers (Lower *o, const Tensor *t, gsize size)
                 MIN (t->numbers->len, (guint) units), units);
     return NULL;
   }
-  if (!may_copy (o, t, units * size))
+  if (!onnx_may_copy (o, t->name, units * size))
     return NULL;
   guint8 *data = sl_arena_alloc (o->arena, units * size + SL_TENSOR_PADDING);
   for (gsize i = 0; i < units; i++)
@@ -359,7 +235,7 @@ find_bytes (Lower *o, const Tensor *t, gsize size)
 {
   const gsize bytes = units_of (t) * size;
   if (t->is_external)
-    return read_external_bytes (o, t, bytes);
+    return onnx_read_external (o, &t->external, bytes);
   if (!t->has_raw)
     return unpack_numbers (o, t, size);
   if (sl_pb_size (&t->raw) != bytes) {
@@ -371,7 +247,7 @@ find_bytes (Lower *o, const Tensor *t, gsize size)
   const guint8 *data = sl_pb_data (&t->raw);
   if ((guintptr) data % size == 0)
     return data;
-  return may_copy (o, t, bytes) ? sl_graph_copy_constant (o->graph, data, bytes, &o->error) : NULL;
+  return onnx_may_copy (o, t->name, bytes) ? sl_graph_copy_constant (o->graph, data, bytes, &o->error) : NULL;
 }
 
 /* What a constant of another type is made of. */
@@ -403,7 +279,7 @@ load_whole (guint type, const guint8 *data, gsize i)
 static const void *
 narrow_ints (Lower *o, const Tensor *t, const guint8 *data)
 {
-  if (!may_copy (o, t, t->elements * sizeof (gint32)))
+  if (!onnx_may_copy (o, t->name, t->elements * sizeof (gint32)))
     return NULL;
   gint32 *copy = sl_arena_alloc (o->arena, t->elements * sizeof copy[0]);
   for (gsize i = 0; i < t->elements; i++) {
@@ -446,7 +322,7 @@ static const void *
 narrow_floats (Lower *o, const Tensor *t, const guint8 *data)
 {
   const Stored from = { o->graph, t->type, t->elements, data };
-  if (!may_copy (o, t, t->elements * sizeof (gfloat)))
+  if (!onnx_may_copy (o, t->name, t->elements * sizeof (gfloat)))
     return NULL;
   sl_graph_note_source (o->graph, data, t->elements * types[t->type].size);
   return sl_graph_make_constant (o->graph, t->elements * sizeof (gfloat), widen,
@@ -488,7 +364,7 @@ widen_small (Lower *o, const Tensor *t, const guint8 *data)
 {
   const gboolean whole = t->type == ONNX_UINT4 || t->type == ONNX_INT4;
   lower_grant (o, 2 * sizeof (gfloat) * (guint64) t->elements);
-  if (!may_copy (o, t, t->elements * (whole ? 1 : sizeof (gfloat))))
+  if (!onnx_may_copy (o, t->name, t->elements * (whole ? 1 : sizeof (gfloat))))
     return NULL;
   guint8 *codes =
     sl_arena_alloc (o->arena, t->elements * (whole ? 1 : sizeof (gfloat)) + SL_TENSOR_PADDING);
@@ -535,7 +411,7 @@ LowerValue *
 onnx_read_constant (Lower *o, SlPbMessage message, const char *name)
 {
   LowerValue *value = NULL;
-  Tensor t = { .name = name, .location = "" };
+  Tensor t = { .name = name, .external = { .constant = name, .location = "" } };
   if (o->error != NULL || !read_head (o, &t, message))
     return NULL;
   t.name = name;

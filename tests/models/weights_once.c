@@ -4,6 +4,7 @@
  * axes permuted, are of 16 bits, or are shared by layers, against sums in double precision.
  */
 #include <fcntl.h>
+#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -235,6 +236,39 @@ test_changed (void)
   clear (fixture);
 }
 
+/* Weights in a file of their own, which is another for the second session in the end. */
+static void
+test_external (void)
+{
+  g_autofree Fixture *fixture = g_new0 (Fixture, 1);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlOnnxWriter) w = start (0);
+  sl_onnx_message (w->graph, 5,
+                   sl_onnx_external_tensor ("a", SL_ONNX_FLOAT, 2, (const gint64[]){ N, N },
+                                            "weights.bin", NULL, NULL));
+  sl_onnx_writer_node (w, "MatMul", "x,a", "h", NULL);
+  sl_onnx_writer_node (w, "Gemm", "h,a", "y", "transB i 1", NULL);
+  sl_onnx_writer_output (w, "y", SL_ONNX_FLOAT);
+  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (w);
+  fixture->path =
+    write_temp ("model.onnx", g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
+  g_autofree char *folder = g_path_get_dirname (fixture->path),
+                  *data = g_build_filename (folder, "weights.bin", NULL);
+  fill (fixture->first, WEIGHTS, 1);
+  g_assert_true (g_file_set_contents (data, (const char *) fixture->first, BYTES, NULL));
+  sl_tflite_make_old (data);
+  fixture->model = sl_model_load (fixture->path, NULL, &error);
+  g_assert_no_error (error);
+  expect (fixture, FALSE, fixture->first, TRUE);
+  check (fixture, BYTES / 4);
+  g_assert_true (g_file_set_contents (data, (const char *) fixture->second, BYTES, NULL));
+  g_assert_null (sl_session_new (sl_model_graph (fixture->model), 1, &error));
+  expect_error (&error, SL_ERROR_OPEN, "the file 'weights.bin' with the model's weights has changed",
+                "load the model again", NULL);
+  g_unlink (data);
+  clear (fixture);
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
@@ -243,5 +277,6 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/models/weights-once/scaled", test_scaled);
   g_test_add_func ("/models/weights-once/halves", test_halves);
   g_test_add_func ("/models/weights-once/changed", test_changed);
+  g_test_add_func ("/models/weights-once/external", test_external);
   return g_test_run ();
 }
