@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/base/fail.h"
 #include "core/base/half.h"
 #include "core/graph/constants.h"
 #include "models/aten/value.h"
@@ -148,40 +149,69 @@ is_packed (const TsTensor *tensor, gboolean last)
   return TRUE;
 }
 
+/* A tensor of the file, as constants are made of it. */
+typedef struct
+{
+  SlGraph *graph;
+  TsTensor tensor;
+  TsStorage storage;
+  SlDtype dtype;
+} Stored;
+
+static gboolean
+convert_whole (gint64 whole, gint32 *number, GError **error)
+{
+  *number = (gint32) CLAMP (whole, G_MININT32, G_MAXINT32);
+  return whole == *number || whole >= FAR || whole <= -FAR
+         || sl_fail (error, SL_ERROR_UNSUPPORTED,
+                     "a tensor holds %" G_GINT64_FORMAT ", which does not fit 32 bits", whole);
+}
+
+/* The elements of @data, in torch's order. */
+static gboolean
+convert_elements (void *memory, gpointer data, GError **error)
+{
+  const Stored *from = data;
+  const TsTensor *tensor = &from->tensor;
+  const void *bytes = from->storage.bytes;
+  const gsize n = ts_tensor_elements (tensor), size = sl_dtype_size (from->dtype),
+              all = from->storage.elements * ts_dtype_size (tensor->dtype);
+  gint32 index[SL_MAX_RANK] = { 0 };
+  gsize at = tensor->offset;
+  if (!sl_graph_need_constant (from->graph, bytes, all, error))
+    return FALSE;
+  for (gsize i = 0; i < n; i++, at = next_place (tensor, index, at)) {
+    if (from->dtype == SL_DTYPE_F32)
+      ((gfloat *) memory)[i] = (gfloat) load_real (tensor->dtype, bytes, at);
+    else if (size == 1)
+      ((guint8 *) memory)[i] = (guint8) load_whole (tensor->dtype, bytes, at);
+    else if (!convert_whole (load_whole (tensor->dtype, bytes, at), (gint32 *) memory + i, error))
+      return FALSE;
+  }
+  if (all >= SL_LARGE_CONSTANT)
+    sl_graph_spare_constant (from->graph, bytes, all);
+  return TRUE;
+}
+
 static const void *
 copy_elements (Lower *o, TsHeap *heap, const TsTensor *tensor, SlDtype dtype)
 {
-  const gsize n = ts_tensor_elements (tensor), size = sl_dtype_size (dtype);
-  gint32 index[SL_MAX_RANK] = { 0 };
-  gsize at = tensor->offset;
-  o->copied += n * size;
+  const gsize bytes = ts_tensor_elements (tensor) * sl_dtype_size (dtype);
+  g_autoptr (GError) error = NULL;
+  o->copied += bytes;
   if (o->copied > o->may_copy) {
     ts_fail (heap, SL_ERROR_LIMIT,
              "copies of the file's tensors would be much larger than the file");
     return NULL;
   }
-  if (!sl_graph_need_constant (o->graph, tensor->storage->bytes,
-                               tensor->storage->elements * ts_dtype_size (tensor->dtype),
-                               &o->error))
-    return NULL;
-  guint8 *copy = sl_arena_alloc (o->arena, n * size + SL_TENSOR_PADDING);
-  for (gsize i = 0; i < n; i++, at = next_place (tensor, index, at)) {
-    if (dtype == SL_DTYPE_F32) {
-      ((gfloat *) (gpointer) copy)[i] =
-        (gfloat) load_real (tensor->dtype, tensor->storage->bytes, at);
-      continue;
-    }
-    const gint64 whole = load_whole (tensor->dtype, tensor->storage->bytes, at);
-    if (size == 1)
-      copy[i] = (guint8) whole;
-    else
-      ((gint32 *) (gpointer) copy)[i] = (gint32) CLAMP (whole, G_MININT32, G_MAXINT32);
-    if (size > 1 && whole != (gint32) whole && whole < FAR && whole > -FAR) {
-      ts_fail (heap, SL_ERROR_UNSUPPORTED,
-               "a tensor holds %" G_GINT64_FORMAT ", which does not fit 32 bits", whole);
-      return NULL;
-    }
-  }
+  Stored *from = g_new (Stored, 1);
+  *from = (Stored){ o->graph, *tensor, *tensor->storage, dtype };
+  sl_graph_note_source (o->graph, from->storage.bytes,
+                        from->storage.elements * ts_dtype_size (tensor->dtype));
+  const void *copy =
+    sl_graph_make_constant (o->graph, bytes, convert_elements, from, g_free, &error);
+  if (copy == NULL)
+    ts_fail (heap, (SlError) error->code, "%s", error->message);
   return copy;
 }
 
