@@ -5,7 +5,7 @@
  * of such while the graph was read. Either goes back to the system once it is not needed any more,
  * and comes back when it is: it is read from the file again, or made again.
  *
- * While a graph is read and prepared, and while a session is made, constants are "used". Whoever
+ * While a graph is read and prepared, and while a session is made, constants are "used". Code that
  * reads the values of a constant then calls sl_graph_need_constant() first. Passes and operators
  * may read the inputs of any node of the graph without asking.
  */

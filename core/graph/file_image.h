@@ -80,8 +80,8 @@ gboolean sl_file_image_multiply (SlFileImage *image, const gfloat *data, gsize n
  * thread. NULL with SL_ERROR_OPEN when it has changed since, or cannot be read. */
 char *sl_file_image_checksum (SlFileImage *image, GChecksumType type, gsize *size, GError **error);
 
-/** sl_file_image_use: bytes that are readable stay so until sl_file_image_done(), but for those that
- * this user spares and no other user is there; any thread, calls nest. */
+/** sl_file_image_use: bytes that are readable stay so until sl_file_image_done(), but for those
+ * that this user spares and no other user is there; any thread, calls nest. */
 void sl_file_image_use (SlFileImage *image);
 /** sl_file_image_need: between these calls: makes the bytes readable. Outside the image: ignored.
  * FALSE with SL_ERROR_OPEN when pages were given back and the file has changed since. */

@@ -43,8 +43,8 @@ struct _SlGraph
   SlFileImage *file; /* (nullable): what @bytes are of */
   SlMadeConstants *made;
   GArray *sources; /* of SlConstantSource */
-  gboolean copied;   /* see sl_graph_set_copied() */
-  gpointer source;   /* (nullable): sl_graph_set_source() */
+  gboolean copied; /* see sl_graph_set_copied() */
+  gpointer source; /* (nullable): sl_graph_set_source() */
   GDestroyNotify destroy_source;
   gboolean prepared;
   guint batch;           /* sl_graph_set_batch() */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Large constants that are made of others while a model is loaded, such as weights whose axes are
- * permuted. Each lies in memory of its own. Once sessions have packed it the memory goes back to the
- * system, and the constant is made again when it is needed once more.
+ * permuted. Each lies in memory of its own. Once sessions have packed it the memory goes back to
+ * the system, and the constant is made again when it is needed once more.
  */
 #ifndef SL_CORE_GRAPH_MADE_CONSTANTS_H
 #define SL_CORE_GRAPH_MADE_CONSTANTS_H
@@ -37,8 +37,8 @@ gboolean sl_made_constants_multiply (SlMadeConstants *made, const gfloat *data, 
 /** sl_made_constants_use, sl_made_constants_done: see sl_file_image_use(); any thread. */
 void sl_made_constants_use (SlMadeConstants *made);
 void sl_made_constants_done (SlMadeConstants *made);
-/** sl_made_constants_need, sl_made_constants_keep, sl_made_constants_spare: between these calls: see
- * sl_file_image_need(), of the constant that holds @data; others are ignored. */
+/** sl_made_constants_need, sl_made_constants_keep, sl_made_constants_spare: between these calls:
+ * see sl_file_image_need(), of the constant that holds @data; others are ignored. */
 gboolean sl_made_constants_need (SlMadeConstants *made, const void *data, GError **error);
 void sl_made_constants_keep (SlMadeConstants *made, const void *data);
 void sl_made_constants_spare (SlMadeConstants *made, const void *data);

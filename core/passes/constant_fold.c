@@ -128,8 +128,7 @@ recipe_new (SlGraph *graph, const SlNode *node)
     if (input != NULL && input->data != NULL)
       sl_graph_note_source (graph, input->data, input->bytes);
   }
-  const gint32 output =
-    sl_graph_add_tensor (recipe->alone, sl_node_output (graph, node, 0), NULL);
+  const gint32 output = sl_graph_add_tensor (recipe->alone, sl_node_output (graph, node, 0), NULL);
   sl_graph_add_node (recipe->alone, node->op, node->index, inputs, node->n_inputs, &output, 1,
                      &node->params, NULL);
   return recipe;

@@ -43,8 +43,7 @@ dequantize (void *memory, gpointer data, GError **error)
     const gsize channel = stored->quant.count > 1 ? i / inner % stored->quant.count : 0;
     const gint32 value = stored->dtype == SL_DTYPE_I8 ? ((const gint8 *) stored->data)[i]
                                                       : ((const guint8 *) stored->data)[i];
-    floats[i] =
-      (gfloat) (value - stored->quant.zero_point[channel]) * stored->quant.scale[channel];
+    floats[i] = (gfloat) (value - stored->quant.zero_point[channel]) * stored->quant.scale[channel];
   }
   if (stored->bytes >= SL_LARGE_CONSTANT)
     sl_graph_spare_constant (from->graph, stored->data, stored->bytes);

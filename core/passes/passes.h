@@ -41,8 +41,8 @@ extern const SlPass sl_pass_cancel_layout, sl_pass_collapse_quantize, sl_pass_de
 /** sl_node_has_stored_weights: @node computes in floats with 8-bit weights, which
  * dequantize_weights makes float: no kernel runs it before. */
 gboolean sl_node_has_stored_weights (const SlGraph *graph, const SlNode *node);
-/** sl_constant_fold: where the result of @node, just verified, is known, constants stand for it, its
- * op is SL_OP_INVALID and *@folded is one more. FALSE with @error set where a constant that it
+/** sl_constant_fold: where the result of @node, just verified, is known, constants stand for it,
+ * its op is SL_OP_INVALID and *@folded is one more. FALSE with @error set where a constant that it
  * reads cannot be read again. */
 gboolean sl_constant_fold (SlGraph *graph, SlNode *node, guint *folded, GError **error);
 /** sl_passes_run: every pass in the table's order, counted in the graph; returns the number of

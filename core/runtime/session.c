@@ -182,7 +182,8 @@ keep_scales (const SlSession *session)
   for (guint i = 0; i < sl_graph_n_tensors (session->graph); i++) {
     const SlQuant *quant = &sl_graph_tensor (session->graph, (gint32) i)->quant;
     sl_graph_keep_constant (session->graph, quant->scale, quant->count * sizeof quant->scale[0]);
-    sl_graph_keep_constant (session->graph, quant->zero_point, quant->count * sizeof quant->zero_point[0]);
+    sl_graph_keep_constant (session->graph, quant->zero_point,
+                            quant->count * sizeof quant->zero_point[0]);
   }
 }
 

@@ -153,7 +153,7 @@ lower_data (Lower *o, LowerValue *value, gsize *elements)
   *elements = lower_elements (value);
   const SlTensor *plain = lower_t (o, lower_plain (o, value));
   return sl_graph_need_constant (o->graph, plain->data, plain->bytes, &o->error) ? plain->data
-                                                                                : NULL;
+                                                                                 : NULL;
 }
 
 LowerValue *

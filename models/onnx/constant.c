@@ -247,7 +247,9 @@ find_bytes (Lower *o, const Tensor *t, gsize size)
   const guint8 *data = sl_pb_data (&t->raw);
   if ((guintptr) data % size == 0)
     return data;
-  return onnx_may_copy (o, t->name, bytes) ? sl_graph_copy_constant (o->graph, data, bytes, &o->error) : NULL;
+  return onnx_may_copy (o, t->name, bytes)
+           ? sl_graph_copy_constant (o->graph, data, bytes, &o->error)
+           : NULL;
 }
 
 /* What a constant of another type is made of. */

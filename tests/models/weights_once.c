@@ -263,7 +263,8 @@ test_external (void)
   check (fixture, BYTES / 4);
   g_assert_true (g_file_set_contents (data, (const char *) fixture->second, BYTES, NULL));
   g_assert_null (sl_session_new (sl_model_graph (fixture->model), 1, &error));
-  expect_error (&error, SL_ERROR_OPEN, "the file 'weights.bin' with the model's weights has changed",
+  expect_error (&error, SL_ERROR_OPEN,
+                "the file 'weights.bin' with the model's weights has changed",
                 "load the model again", NULL);
   g_unlink (data);
   clear (fixture);
