@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Door: other folders may include this header. */
 /* Large zeroed memory straight from the system, in huge pages where it has them: a model's weights
  * take a page fault for each page else, which costs as much as reading them. */
 #ifndef SL_CORE_BASE_PAGES_H
