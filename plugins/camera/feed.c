@@ -384,11 +384,13 @@ plan_init (SlCameraFeed *feed, GstElement *camera, SlCameraPlan *plan)
 {
   g_autoptr (GstPad) src = gst_element_get_static_pad (camera, "src");
   g_autoptr (GstCaps) raw = gst_caps_new_empty_simple ("video/x-raw");
-  *plan = (SlCameraPlan){ .uri = feed->uri,
-                          .settings = &feed->settings,
-                          .sockets = feed->sockets,
-                          .intact = feed->intact,
-                          .downstream = gst_pad_peer_query_caps (src, raw) };
+  *plan =
+    (SlCameraPlan){ .uri = feed->uri,
+                    .settings = &feed->settings,
+                    .sockets = feed->sockets,
+                    .request = feed->uri->kind == SL_CAMERA_HTTP ? sl_camera_request_new () : NULL,
+                    .intact = feed->intact,
+                    .downstream = gst_pad_peer_query_caps (src, raw) };
   if (gst_caps_is_empty (plan->downstream)) {
     gst_caps_unref (plan->downstream);
     plan->downstream = g_steal_pointer (&raw);
@@ -409,8 +411,10 @@ tear_down (GstElement *pipeline, gpointer data)
 /* To NULL. rtspsrc says good-bye to the camera, and cannot be stopped while that goes on talking.
  */
 static void
-end_pipeline (SlCameraFeed *feed, GstElement *pipeline)
+end_pipeline (SlCameraFeed *feed, GstElement *pipeline, const SlCameraPlan *plan)
 {
+  if (plan->request != NULL)
+    sl_camera_request_cancel (plan->request);
   if (feed->sockets == NULL) {
     tear_down (pipeline, feed);
     return;
@@ -453,7 +457,7 @@ run_pipeline (SlCameraFeed *feed, GstElement *camera, const SlCameraPlan *plan)
   const Outcome outcome = watch (feed, GST_BIN (pipeline), sink);
   g_mutex_unlock (&feed->lock);
   g_clear_error (&error);
-  end_pipeline (feed, pipeline);
+  end_pipeline (feed, pipeline, plan);
   gst_bus_set_sync_handler (bus, NULL, NULL, NULL);
   gst_object_unref (bus);
   feed->pipeline = NULL;
@@ -486,6 +490,7 @@ connect_once (SlCameraFeed *feed)
     outcome = run_pipeline (feed, camera, &plan);
   gst_caps_unref (plan.downstream);
   g_clear_pointer (&plan.tap, sl_camera_tap_unref);
+  g_clear_pointer (&plan.request, sl_camera_request_free);
   if (error == NULL)
     return outcome;
   g_mutex_lock (&feed->lock);

@@ -62,15 +62,20 @@ on_event (GSignalInvocationHint *hint, guint n, const GValue *values, gpointer d
   return TRUE;
 }
 
+void
+sl_camera_watch_signal (GType type, const char *signal, GSignalEmissionHook hook)
+{
+  GTypeClass *klass = g_type_class_ref (type);
+  g_signal_add_emission_hook (g_signal_lookup (signal, type), 0, hook, NULL, NULL);
+  g_type_class_unref (klass);
+}
+
 SlCameraSockets *
 sl_camera_sockets_new (void)
 {
   static gsize once = 0;
   if (g_once_init_enter (&once)) {
-    GTypeClass *klass = g_type_class_ref (G_TYPE_SOCKET_CLIENT);
-    g_signal_add_emission_hook (g_signal_lookup ("event", G_TYPE_SOCKET_CLIENT), 0, on_event, NULL,
-                                NULL);
-    g_type_class_unref (klass);
+    sl_camera_watch_signal (G_TYPE_SOCKET_CLIENT, "event", on_event);
     g_once_init_leave (&once, 1);
   }
   SlCameraSockets *sockets = g_new0 (SlCameraSockets, 1);

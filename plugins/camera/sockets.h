@@ -29,5 +29,8 @@ guint64 sl_camera_sockets_held (SlCameraSockets *sockets);
 /** sl_camera_sockets_cut: shuts the sockets down. Their readers get an error or the end of the
  * stream. */
 void sl_camera_sockets_cut (SlCameraSockets *sockets);
+/** sl_camera_watch_signal: @hook is called in each emission of @signal, for all instances of @type,
+ * until it returns FALSE. */
+void sl_camera_watch_signal (GType type, const char *signal, GSignalEmissionHook hook);
 
 #endif

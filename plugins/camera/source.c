@@ -403,6 +403,8 @@ build_http (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError *
   g_object_set (source, "location", plan->uri->location, "user-id", plan->uri->user, "user-pw",
                 plan->uri->password, "is-live", TRUE, "do-timestamp", TRUE, "retries", 0, "timeout",
                 element_timeout (plan->settings), "ssl-strict", plan->settings->tls_verify, NULL);
+  if (plan->request != NULL)
+    sl_camera_request_watch (plan->request, source);
   g_autoptr (GstPad) pad = gst_element_get_static_pad (source, "src");
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, check_content_type, NULL, NULL);
   return gst_element_link_many (source, demuxer, add_jpeg_decoder (plan, bin), convert, NULL);

@@ -10,6 +10,7 @@
 #include <gst/gst.h>
 
 #include "plugins/camera/intact.h"
+#include "plugins/camera/request.h"
 #include "plugins/camera/sockets.h"
 #include "plugins/camera/tap.h"
 #include "plugins/camera/uri.h"
@@ -41,6 +42,7 @@ typedef struct
  * @downstream: caps that frames must have
  * @model_width, @model_height: pixels of the model's input, 0 = no known model
  * @sockets: (nullable): counts the packets of the connections that it watches
+ * @request: (nullable): cancels the request of the source, where that is HTTP
  * @tap: (nullable): takes the encoded frames at the input of decoders
  * @intact: counts damaged frames that are dropped
  */
@@ -51,6 +53,7 @@ typedef struct
   GstCaps *downstream;
   gint model_width, model_height;
   SlCameraSockets *sockets;
+  SlCameraRequest *request;
   SlCameraTap *tap;
   SlIntact *intact;
 } SlCameraPlan;

@@ -191,14 +191,15 @@ is_past (GstClockTime clock, GstClockTime time)
   return GST_CLOCK_TIME_IS_VALID (clock) && clock > time;
 }
 
-/* One that waits for a key frame waits as long as they usually take. */
+/* One that waits for a key frame waits as long as they usually take, also after the end of the
+ * encoded frames: where frames are still looked at, those of another encoder may come. */
 static gboolean
 is_over (const SlClipRecorder *self)
 {
   const GstClockTime late = self->end + PATIENCE + (self->start != NULL ? self->gop : 0);
   const gboolean frames = self->frames_end || is_past (self->newest, self->end);
   const gboolean seen = self->seen_end || is_past (self->seen, self->end);
-  const gboolean waits = self->start != NULL && !self->frames_end;
+  const gboolean waits = self->start != NULL && !(self->frames_end && self->seen_end);
   return (frames && seen && !waits) || is_past (self->newest, late) || is_past (self->seen, late);
 }
 

@@ -3,13 +3,13 @@
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
 
 import harness
-from harness import SANITIZED, Skip, data, main, png, run, work
+from harness import SANITIZED, Skip, data, main, png, reserve_port, run, work
+from running import answers
 
 SECONDS = 120  # a machine with other work needs some; what used to hang took for ever
 PYTHON = "/usr/bin/python3"  # the one that has gi
@@ -104,18 +104,17 @@ def peak_kib(pid):
 
 
 def test_endless_part_of_mjpeg():
-    script = attack("mjpeg_endless.py")
-    with socket.socket() as probe:
-        if probe.connect_ex(("127.0.0.1", 8698)) == 0:
-            raise Skip("port 8698 is somebody else's")
-    server = subprocess.Popen([sys.executable, script], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    port = reserve_port()
+    with open(attack("mjpeg_endless.py"), encoding="utf-8") as file:
+        script = file.read().replace("8698", str(port))
+    server = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     process = None
     try:
         end = time.monotonic() + SECONDS
-        while socket.socket().connect_ex(("127.0.0.1", 8698)) != 0:
+        while not answers(port):
             assert server.poll() is None and time.monotonic() < end, "the server did not start"
             time.sleep(0.05)
-        process = subprocess.Popen([harness.PROGRAM, "predict", "--model", harness.model("brightest_channel.tflite"), "http://127.0.0.1:8698/"],
+        process = subprocess.Popen([harness.PROGRAM, "predict", "--model", harness.model("brightest_channel.tflite"), "http://127.0.0.1:%d/" % port],
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         line = process.stderr.readline()
         while line and "32" not in line:

@@ -4,7 +4,6 @@ objects, a cat at 16,24 of 32x48 and a dog at 80,12 of 32x24."""
 import json
 import os
 import shutil
-import socket
 import struct
 import subprocess
 import sys
@@ -14,9 +13,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from broker import Broker  # noqa: E402
 from camera import ALONE, Camera  # noqa: E402
-from harness import PROGRAM, ROOT, Skip, data, main, png, run, work, write  # noqa: E402
+from harness import PROGRAM, ROOT, Skip, data, main, png, reserve_port, run, work, write  # noqa: E402
 from media import difference, jpeg, read_png  # noqa: E402
-from running import PATIENCE, Running  # noqa: E402
+from running import PATIENCE, Running, answers  # noqa: E402
 
 FRACTIONS = ("--mean", "0", "--std", "255")
 CAT, DOG = ("cat", 16, 24, 32, 48), ("dog", 80, 12, 32, 24)
@@ -175,23 +174,18 @@ def probed(case, uri, frames, *more):
 
 
 class Server:
-    """A server of a case at a free port, until the test ends."""
+    """A server of a case at a port of its own, until the test ends."""
 
     def __init__(self, folder, script):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = reserve_port()
         self.child = subprocess.Popen([sys.executable, "-B", script, str(self.port)], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def __enter__(self):
         deadline = time.monotonic() + PATIENCE
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.port)).close()
-                return self
-            except OSError:
-                assert self.child.poll() is None and time.monotonic() < deadline, "the server does not listen"
-                time.sleep(0.05)
+        while not answers(self.port):
+            assert self.child.poll() is None and time.monotonic() < deadline, "the server does not listen"
+            time.sleep(0.05)
+        return self
 
     def __exit__(self, *error):
         self.child.kill()

@@ -263,6 +263,42 @@ test_late_key (void)
   close_fixture (&fixture, "in: 3 frames, cut: (null)\n");
 }
 
+/* The camera's stream has ended, and our encoder takes longer to start than the clip lasts. */
+static void
+test_late_encoder (void)
+{
+  Fixture fixture;
+  if (!open_fixture (&fixture, &short_clips))
+    return;
+  sl_clip_recorder_end (fixture.recorder, TRUE);
+  for (guint ms = 0; ms < 5000; ms += 100) {
+    if (ms == 1000)
+      happen (&fixture, ms, 0);
+    sl_clip_recorder_seen (fixture.recorder, ms * GST_MSECOND);
+  }
+  push (&fixture, 4000, TRUE);
+  push (&fixture, 4200, TRUE);
+  wait_told (&fixture, 1);
+  close_fixture (&fixture, "in: 1 frames, cut: (null)\n");
+}
+
+/* Both streams end while a clip waits for a key frame: nothing can come any more. */
+static void
+test_both_end (void)
+{
+  Fixture fixture;
+  if (!open_fixture (&fixture, &short_clips))
+    return;
+  happen (&fixture, 0, 0);
+  sl_clip_recorder_seen (fixture.recorder, 200 * GST_MSECOND);
+  sl_clip_recorder_end (fixture.recorder, TRUE);
+  sl_clip_recorder_end (fixture.recorder, FALSE);
+  wait_told (&fixture, 1);
+  close_fixture (
+    &fixture,
+    "no key frame came that the clip could begin with: clips are not recorded; tried again at each event\n");
+}
+
 /* The pre-roll does not count for max-length; clips that follow have the times of their frames. */
 static void
 test_max_length_times (void)
@@ -354,6 +390,8 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/slrecord/recorder/large", test_large);
   g_test_add_func ("/slrecord/recorder/no-key", test_no_key);
   g_test_add_func ("/slrecord/recorder/late-key", test_late_key);
+  g_test_add_func ("/slrecord/recorder/late-encoder", test_late_encoder);
+  g_test_add_func ("/slrecord/recorder/both-end", test_both_end);
   g_test_add_func ("/slrecord/recorder/max-length-times", test_max_length_times);
   g_test_add_func ("/slrecord/recorder/small-ring", test_small_ring);
   return test_elements_run ();
