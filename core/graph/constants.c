@@ -88,11 +88,11 @@ static gboolean
 copy (void *memory, gpointer data, GError **error)
 {
   const Copy *from = data;
-  if (!sl_graph_need_constant (from->graph, from->data, from->bytes, error))
+  gboolean came;
+  if (!sl_graph_take_source (from->graph, from->data, from->bytes, &came, error))
     return FALSE;
   memcpy (memory, from->data, from->bytes);
-  if (from->bytes >= SL_LARGE_CONSTANT)
-    sl_graph_spare_constant (from->graph, from->data, from->bytes);
+  sl_graph_return_source (from->graph, from->data, from->bytes, came);
   return TRUE;
 }
 
@@ -100,15 +100,36 @@ void *
 sl_graph_copy_constant (SlGraph *graph, const void *data, gsize bytes, GError **error)
 {
   const Copy from = { graph, data, bytes };
-  sl_graph_note_source (graph, data, bytes);
-  return sl_graph_make_constant (graph, bytes, copy, g_memdup2 (&from, sizeof from), g_free, error);
+  void *made =
+    sl_graph_make_constant (graph, bytes, copy, g_memdup2 (&from, sizeof from), g_free, error);
+  if (made != NULL)
+    sl_graph_used_source (graph, data, bytes);
+  return made;
 }
 
 void
-sl_graph_note_source (SlGraph *graph, const void *data, gsize bytes)
+sl_graph_used_source (SlGraph *graph, const void *data, gsize bytes)
 {
   const SlConstantSource source = { (guintptr) data, (guintptr) data + bytes };
   g_array_append_val (graph->sources, source);
+  if (bytes >= SL_LARGE_CONSTANT)
+    sl_graph_spare_constant (graph, data, bytes);
+}
+
+/* What was there is still read by the session that is being made, or by another. */
+gboolean
+sl_graph_take_source (SlGraph *graph, const void *data, gsize bytes, gboolean *came, GError **error)
+{
+  *came = !(is_of_file (graph, data) ? sl_file_image_is_there (graph->file, data, bytes)
+                                     : sl_made_constants_is_there (graph->made, data));
+  return sl_graph_need_constant (graph, data, bytes, error);
+}
+
+void
+sl_graph_return_source (SlGraph *graph, const void *data, gsize bytes, gboolean came)
+{
+  if (came)
+    sl_graph_spare_constant (graph, data, bytes);
 }
 
 gboolean

@@ -42,6 +42,14 @@ void sl_graph_spare_constant (SlGraph *graph, const void *data, gsize bytes);
  */
 void *sl_graph_make_constant (SlGraph *graph, gsize bytes, SlMakeFunc make, gpointer data,
                               GDestroyNotify destroy, GError **error);
+/** sl_graph_used_source: a constant was made of @bytes at @data, and may be so again; they are
+ * spared where they are large. */
+void sl_graph_used_source (SlGraph *graph, const void *data, gsize bytes);
+/** sl_graph_take_source: for SlMakeFunc: makes @bytes at @data readable until
+ * sl_graph_return_source(), which gets *@came. FALSE as sl_graph_need_constant(). */
+gboolean sl_graph_take_source (SlGraph *graph, const void *data, gsize bytes, gboolean *came,
+                               GError **error);
+void sl_graph_return_source (SlGraph *graph, const void *data, gsize bytes, gboolean came);
 /** sl_graph_copy_constant: @bytes of the file at @data, at an aligned place; large ones are spared
  * where they were. */
 void *sl_graph_copy_constant (SlGraph *graph, const void *data, gsize bytes, GError **error);
@@ -51,8 +59,6 @@ gboolean sl_graph_multiply_constant (SlGraph *graph, const gfloat *data, gsize n
                                      gsize n_by, gsize window);
 /** sl_graph_owns_constant: whether @bytes at @data can be multiplied so. */
 gboolean sl_graph_owns_constant (const SlGraph *graph, const void *data, gsize bytes);
-/** sl_graph_note_source: a large constant is made of @bytes at @data, also later. */
-void sl_graph_note_source (SlGraph *graph, const void *data, gsize bytes);
 /** sl_graph_resident_constants: bytes of the file's image, and of what was made, that are in
  * memory. */
 gsize sl_graph_resident_constants (const SlGraph *graph);

@@ -356,6 +356,16 @@ sl_file_image_use (SlFileImage *image)
 }
 
 gboolean
+sl_file_image_is_there (SlFileImage *image, const void *data, gsize bytes)
+{
+  gsize first, end;
+  if (!find_pages (image, data, bytes, FALSE, &first, &end))
+    return TRUE;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&image->lock);
+  return run_end (image, first, end, PAGE_GONE, 0) == end;
+}
+
+gboolean
 sl_file_image_need (SlFileImage *image, const void *data, gsize bytes, GError **error)
 {
   gsize first, end;

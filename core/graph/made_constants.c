@@ -151,6 +151,14 @@ sl_made_constants_done (SlMadeConstants *made)
 }
 
 gboolean
+sl_made_constants_is_there (SlMadeConstants *made, const void *data)
+{
+  g_autoptr (GRecMutexLocker) locker G_GNUC_UNUSED = g_rec_mutex_locker_new (&made->lock);
+  const Constant *constant = find (made, data);
+  return constant == NULL || !constant->gone;
+}
+
+gboolean
 sl_made_constants_need (SlMadeConstants *made, const void *data, GError **error)
 {
   g_autoptr (GRecMutexLocker) locker G_GNUC_UNUSED = g_rec_mutex_locker_new (&made->lock);

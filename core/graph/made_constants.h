@@ -37,6 +37,8 @@ gboolean sl_made_constants_multiply (SlMadeConstants *made, const gfloat *data, 
 /** sl_made_constants_use, sl_made_constants_done: see sl_file_image_use(); any thread. */
 void sl_made_constants_use (SlMadeConstants *made);
 void sl_made_constants_done (SlMadeConstants *made);
+/** sl_made_constants_is_there: see sl_file_image_is_there(). */
+gboolean sl_made_constants_is_there (SlMadeConstants *made, const void *data);
 /** sl_made_constants_need, sl_made_constants_keep, sl_made_constants_spare: between these calls:
  * see sl_file_image_need(), of the constant that holds @data; others are ignored. */
 gboolean sl_made_constants_need (SlMadeConstants *made, const void *data, GError **error);

@@ -96,22 +96,31 @@ recipe_free (gpointer data)
   g_free (recipe);
 }
 
+/* (nullable): input @i where it is a constant. */
+static const SlTensor *
+source_of (const Recipe *recipe, guint i)
+{
+  const SlTensor *input = sl_node_input (recipe->alone, sl_graph_node (recipe->alone, 0), i);
+  return input != NULL && input->data != NULL ? input : NULL;
+}
+
 static gboolean
 follow (void *memory, gpointer data, GError **error)
 {
   const Recipe *recipe = data;
   const SlNode *node = sl_graph_node (recipe->alone, 0);
+  gboolean came[SL_MAX_OPERANDS] = { FALSE };
   for (guint i = 0; i < node->n_inputs; i++) {
-    const SlTensor *input = sl_node_input (recipe->alone, node, i);
-    if (input != NULL && input->data != NULL
-        && !sl_graph_need_constant (recipe->of, input->data, input->bytes, error))
+    const SlTensor *source = source_of (recipe, i);
+    if (source != NULL
+        && !sl_graph_take_source (recipe->of, source->data, source->bytes, &came[i], error))
       return FALSE;
   }
   run_node (recipe->alone, node, &memory);
   for (guint i = 0; i < node->n_inputs; i++) {
-    const SlTensor *input = sl_node_input (recipe->alone, node, i);
-    if (input != NULL && input->data != NULL && input->bytes >= SL_LARGE_CONSTANT)
-      sl_graph_spare_constant (recipe->of, input->data, input->bytes);
+    const SlTensor *source = source_of (recipe, i);
+    if (source != NULL)
+      sl_graph_return_source (recipe->of, source->data, source->bytes, came[i]);
   }
   return TRUE;
 }
@@ -125,8 +134,6 @@ recipe_new (SlGraph *graph, const SlNode *node)
   for (guint i = 0; i < node->n_inputs; i++) {
     const SlTensor *input = sl_node_input (graph, node, i);
     inputs[i] = input != NULL ? sl_graph_add_tensor (recipe->alone, input, NULL) : -1;
-    if (input != NULL && input->data != NULL)
-      sl_graph_note_source (graph, input->data, input->bytes);
   }
   const gint32 output = sl_graph_add_tensor (recipe->alone, sl_node_output (graph, node, 0), NULL);
   sl_graph_add_node (recipe->alone, node->op, node->index, inputs, node->n_inputs, &output, 1,
@@ -139,8 +146,13 @@ static gboolean
 make_large (SlGraph *graph, const SlNode *node, GError **error)
 {
   SlTensor *output = sl_node_output (graph, node, 0);
-  Recipe *recipe = recipe_new (graph, node);
-  output->data = sl_graph_make_constant (graph, output->bytes, follow, recipe, recipe_free, error);
+  output->data = sl_graph_make_constant (graph, output->bytes, follow, recipe_new (graph, node),
+                                         recipe_free, error);
+  for (guint i = 0; i < node->n_inputs && output->data != NULL; i++) {
+    const SlTensor *input = sl_node_input (graph, node, i);
+    if (input != NULL && input->data != NULL)
+      sl_graph_used_source (graph, input->data, input->bytes);
+  }
   return output->data != NULL;
 }
 

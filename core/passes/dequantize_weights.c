@@ -34,7 +34,8 @@ dequantize (void *memory, gpointer data, GError **error)
   const SlTensor *stored = &from->stored;
   gsize elements = 0, inner = 1;
   gfloat *floats = memory;
-  if (!sl_graph_need_constant (from->graph, stored->data, stored->bytes, error))
+  gboolean came;
+  if (!sl_graph_take_source (from->graph, stored->data, stored->bytes, &came, error))
     return FALSE;
   sl_tensor_elements (stored, &elements);
   for (guint i = (guint) stored->quant.axis + 1; stored->quant.count > 1 && i < stored->rank; i++)
@@ -45,8 +46,7 @@ dequantize (void *memory, gpointer data, GError **error)
                                                       : ((const guint8 *) stored->data)[i];
     floats[i] = (gfloat) (value - stored->quant.zero_point[channel]) * stored->quant.scale[channel];
   }
-  if (stored->bytes >= SL_LARGE_CONSTANT)
-    sl_graph_spare_constant (from->graph, stored->data, stored->bytes);
+  sl_graph_return_source (from->graph, stored->data, stored->bytes, came);
   return TRUE;
 }
 
@@ -60,10 +60,12 @@ dequantized (SlGraph *graph, gint32 index)
   tensor.dtype = SL_DTYPE_F32;
   tensor.quant = (SlQuant){ 0 };
   tensor.bytes = elements * sizeof (gfloat);
-  sl_graph_note_source (graph, from.stored.data, from.stored.bytes);
   tensor.data = sl_graph_make_constant (graph, tensor.bytes, dequantize,
                                         g_memdup2 (&from, sizeof from), g_free, NULL);
-  return tensor.data != NULL ? sl_graph_add_tensor (graph, &tensor, NULL) : -1;
+  if (tensor.data == NULL)
+    return -1;
+  sl_graph_used_source (graph, from.stored.data, from.stored.bytes);
+  return sl_graph_add_tensor (graph, &tensor, NULL);
 }
 
 static gboolean

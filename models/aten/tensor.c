@@ -178,7 +178,8 @@ convert_elements (void *memory, gpointer data, GError **error)
               all = from->storage.elements * ts_dtype_size (tensor->dtype);
   gint32 index[SL_MAX_RANK] = { 0 };
   gsize at = tensor->offset;
-  if (!sl_graph_need_constant (from->graph, bytes, all, error))
+  gboolean came;
+  if (!sl_graph_take_source (from->graph, bytes, all, &came, error))
     return FALSE;
   for (gsize i = 0; i < n; i++, at = next_place (tensor, index, at)) {
     if (from->dtype == SL_DTYPE_F32)
@@ -188,8 +189,7 @@ convert_elements (void *memory, gpointer data, GError **error)
     else if (!convert_whole (load_whole (tensor->dtype, bytes, at), (gint32 *) memory + i, error))
       return FALSE;
   }
-  if (all >= SL_LARGE_CONSTANT)
-    sl_graph_spare_constant (from->graph, bytes, all);
+  sl_graph_return_source (from->graph, bytes, all, came);
   return TRUE;
 }
 
@@ -206,11 +206,12 @@ copy_elements (Lower *o, TsHeap *heap, const TsTensor *tensor, SlDtype dtype)
   }
   Stored *from = g_new (Stored, 1);
   *from = (Stored){ o->graph, *tensor, *tensor->storage, dtype };
-  sl_graph_note_source (o->graph, from->storage.bytes,
-                        from->storage.elements * ts_dtype_size (tensor->dtype));
   const void *copy =
     sl_graph_make_constant (o->graph, bytes, convert_elements, from, g_free, &error);
-  if (copy == NULL)
+  if (copy != NULL)
+    sl_graph_used_source (o->graph, tensor->storage->bytes,
+                          tensor->storage->elements * ts_dtype_size (tensor->dtype));
+  else
     ts_fail (heap, (SlError) error->code, "%s", error->message);
   return copy;
 }

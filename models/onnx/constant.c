@@ -303,7 +303,8 @@ widen (void *memory, gpointer data, GError **error)
   const Stored *from = data;
   const gsize bytes = from->elements * types[from->type].size;
   gfloat *floats = memory;
-  if (!sl_graph_need_constant (from->graph, from->data, bytes, error))
+  gboolean came;
+  if (!sl_graph_take_source (from->graph, from->data, bytes, &came, error))
     return FALSE;
   for (gsize i = 0; i < from->elements; i++) {
     if (from->type == ONNX_DOUBLE) {
@@ -314,8 +315,7 @@ widen (void *memory, gpointer data, GError **error)
     floats[i] =
       from->type == ONNX_BFLOAT16 ? sl_pb_float ((guint64) half << 16) : sl_half_to_float (half);
   }
-  if (bytes >= SL_LARGE_CONSTANT)
-    sl_graph_spare_constant (from->graph, from->data, bytes);
+  sl_graph_return_source (from->graph, from->data, bytes, came);
   return TRUE;
 }
 
@@ -326,9 +326,11 @@ narrow_floats (Lower *o, const Tensor *t, const guint8 *data)
   const Stored from = { o->graph, t->type, t->elements, data };
   if (!onnx_may_copy (o, t->name, t->elements * sizeof (gfloat)))
     return NULL;
-  sl_graph_note_source (o->graph, data, t->elements * types[t->type].size);
-  return sl_graph_make_constant (o->graph, t->elements * sizeof (gfloat), widen,
-                                 g_memdup2 (&from, sizeof from), g_free, &o->error);
+  const void *floats = sl_graph_make_constant (o->graph, t->elements * sizeof (gfloat), widen,
+                                               g_memdup2 (&from, sizeof from), g_free, &o->error);
+  if (floats != NULL)
+    sl_graph_used_source (o->graph, data, t->elements * types[t->type].size);
+  return floats;
 }
 
 /* Numbers of 8 and 4 bits with a sign, an exponent and a mantissa. Of those called "uz" and of 4

@@ -98,7 +98,9 @@ check (const Fixture *fixture, gsize most_resident)
     g_autoptr (GError) error = NULL;
     g_autoptr (SlSession) session = sl_session_new (graph, 1 + i % 2, &error);
     g_assert_no_error (error);
-    g_assert_cmpuint (sl_graph_resident_constants (graph), <=, most_resident);
+    if (strcmp (sl_session_backend (session, 0), "plain")
+        != 0) /* which reads them where they are */
+      g_assert_cmpuint (sl_graph_resident_constants (graph), <=, most_resident);
     g_assert_cmpint (sl_session_run (session, (const void *[]){ x }, (void *[]){ y }), ==,
                      SL_STATUS_OK);
     for (guint c = 0; c < N; c++)
