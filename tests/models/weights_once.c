@@ -216,12 +216,22 @@ test_halves (void)
   clear (fixture);
 }
 
+/* Weights that went do not come back. Where no backend packs them, they did not go. */
+static void
+expect_changed (const Fixture *fixture, const char *text)
+{
+  g_autoptr (GError) error = NULL;
+  if (sl_graph_resident_constants (sl_model_graph (fixture->model)) > BYTES / 4)
+    return;
+  g_assert_null (sl_session_new (sl_model_graph (fixture->model), 1, &error));
+  expect_error (&error, SL_ERROR_OPEN, text, "load the model again", NULL);
+}
+
 /* A second session of weights that went, when the file is another by then. */
 static void
 test_changed (void)
 {
   g_autofree Fixture *fixture = g_new0 (Fixture, 1);
-  g_autoptr (GError) error = NULL;
   g_autoptr (SlOnnxWriter) w = start (3);
   add_weights (fixture, w);
   sl_onnx_writer_node (w, "MatMul", "x,a", "h", NULL);
@@ -232,9 +242,7 @@ test_changed (void)
   const int fd = open (fixture->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
   g_assert_cmpint (write (fd, "other", 5), ==, 5);
   close (fd);
-  g_assert_null (sl_session_new (sl_model_graph (fixture->model), 1, &error));
-  expect_error (&error, SL_ERROR_OPEN, "the model file has changed since it was loaded",
-                "load the model again", NULL);
+  expect_changed (fixture, "the model file has changed since it was loaded");
   clear (fixture);
 }
 
@@ -264,10 +272,7 @@ test_external (void)
   expect (fixture, FALSE, fixture->first, TRUE);
   check (fixture, BYTES / 4);
   g_assert_true (g_file_set_contents (data, (const char *) fixture->second, BYTES, NULL));
-  g_assert_null (sl_session_new (sl_model_graph (fixture->model), 1, &error));
-  expect_error (&error, SL_ERROR_OPEN,
-                "the file 'weights.bin' with the model's weights has changed",
-                "load the model again", NULL);
+  expect_changed (fixture, "the file 'weights.bin' with the model's weights has changed");
   g_unlink (data);
   clear (fixture);
 }
