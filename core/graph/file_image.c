@@ -362,7 +362,11 @@ sl_file_image_is_there (SlFileImage *image, const void *data, gsize bytes)
   if (!find_pages (image, data, bytes, FALSE, &first, &end))
     return TRUE;
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&image->lock);
-  return run_end (image, first, end, PAGE_GONE, 0) == end;
+  for (gsize i = first; i < end; i++)
+    if ((image->pages[i] & PAGE_GONE) != 0
+        || (image->pages[i] & (PAGE_SPARE | PAGE_KEPT)) == PAGE_SPARE)
+      return FALSE;
+  return TRUE;
 }
 
 gboolean
@@ -373,8 +377,11 @@ sl_file_image_need (SlFileImage *image, const void *data, gsize bytes, GError **
     return TRUE;
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&image->lock);
   const gsize gone = run_end (image, first, end, PAGE_GONE, 0);
-  if (gone == end || bring_back (image, first, gone, end))
+  if (gone == end || bring_back (image, first, gone, end)) {
+    for (gsize i = first; i < end; i++)
+      image->pages[i] &= (guint8) ~PAGE_SPARE;
     return TRUE;
+  }
   return sl_fail (
     error, SL_ERROR_OPEN,
     "the model file has changed since it was loaded, and its weights are needed once more; load the model again");

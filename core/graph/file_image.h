@@ -83,10 +83,12 @@ char *sl_file_image_checksum (SlFileImage *image, GChecksumType type, gsize *siz
 /** sl_file_image_use: bytes that are readable stay so until sl_file_image_done(), but for those
  * that this user spares and no other user is there; any thread, calls nest. */
 void sl_file_image_use (SlFileImage *image);
-/** sl_file_image_need: between these calls: makes the bytes readable. Outside the image: ignored.
- * FALSE with SL_ERROR_OPEN when pages were given back and the file has changed since. */
+/** sl_file_image_need: between these calls: makes the bytes readable until they are spared again.
+ * Outside the image: ignored. FALSE with SL_ERROR_OPEN when pages were given back and the file has
+ * changed since. */
 gboolean sl_file_image_need (SlFileImage *image, const void *data, gsize bytes, GError **error);
-/** sl_file_image_is_there: whether the bytes are readable; outside the image: TRUE. */
+/** sl_file_image_is_there: whether the bytes are readable, and not spare; outside the image: TRUE.
+ */
 gboolean sl_file_image_is_there (SlFileImage *image, const void *data, gsize bytes);
 /** sl_file_image_keep: between these calls: the bytes are read later, too. Outside the image:
  * ignored. */

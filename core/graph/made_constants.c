@@ -155,7 +155,7 @@ sl_made_constants_is_there (SlMadeConstants *made, const void *data)
 {
   g_autoptr (GRecMutexLocker) locker G_GNUC_UNUSED = g_rec_mutex_locker_new (&made->lock);
   const Constant *constant = find (made, data);
-  return constant == NULL || !constant->gone;
+  return constant == NULL || !(constant->gone || (constant->spare && !constant->kept));
 }
 
 gboolean
@@ -163,7 +163,10 @@ sl_made_constants_need (SlMadeConstants *made, const void *data, GError **error)
 {
   g_autoptr (GRecMutexLocker) locker G_GNUC_UNUSED = g_rec_mutex_locker_new (&made->lock);
   Constant *constant = find (made, data);
-  if (constant == NULL || !constant->gone)
+  if (constant == NULL)
+    return TRUE;
+  constant->spare = FALSE;
+  if (!constant->gone)
     return TRUE;
   if (!constant->make (constant->memory, constant->data, error))
     return FALSE;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "sightline/error.h"
+#include "core/graph/constants.h"
 #include "core/ops/ops.h"
 #include "models/tflite/operators.h"
 
@@ -349,7 +350,18 @@ copy_io (Express *e)
 static void
 drop_reference (gpointer graph)
 {
+  sl_graph_done_constants (graph);
   sl_graph_unref (graph);
+}
+
+/* The new graph's constants are those of @graph. */
+static gboolean
+need_constants (SlGraph *graph, GError **error)
+{
+  for (guint i = 0; i < sl_graph_n_nodes (graph); i++)
+    if (!sl_graph_need_inputs (graph, sl_graph_node (graph, i), error))
+      return FALSE;
+  return TRUE;
 }
 
 static SlGraph *
@@ -360,6 +372,7 @@ start (Express *e, SlGraph *graph, GError **error)
   e->to = sl_graph_new (NULL);
   e->arena = sl_graph_arena (e->to);
   e->alias = sl_arena_alloc (e->arena, MAX (sl_graph_n_tensors (graph), 1) * sizeof e->alias[0]);
+  sl_graph_use_constants (graph);
   sl_graph_set_source (e->to, sl_graph_ref (graph), drop_reference);
   return e->to;
 }
@@ -370,7 +383,7 @@ sl_tflite_express (SlGraph *graph, gboolean nhwc, GError **error)
   Express e;
   g_autoptr (SlGraph) to = start (&e, graph, error);
   const SlNode *transpose = nhwc ? find_transpose (graph) : NULL;
-  if (!copy_tensors (&e))
+  if (!need_constants (graph, error) || !copy_tensors (&e))
     return NULL;
   if (transpose != NULL) {
     SlTensor *input = (SlTensor *) sl_graph_tensor (to, transpose->outputs[0]);

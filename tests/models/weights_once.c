@@ -12,6 +12,7 @@
 #include "core/base/half.h"
 #include "core/graph/constants.h"
 #include "core/runtime/session.h"
+#include "models/convert.h"
 #include "models/model_private.h"
 #include "tests/models/helpers.h"
 #include "tests/support/onnx_writer.h"
@@ -216,6 +217,32 @@ test_halves (void)
   clear (fixture);
 }
 
+/* A file of TensorFlow Lite that is written after sessions have packed the weights. */
+static void
+test_converted (void)
+{
+  g_autofree Fixture *fixture = g_new0 (Fixture, 1);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlOnnxWriter) w = start (2);
+  gsize size;
+  add_weights (fixture, w);
+  sl_onnx_writer_node (w, "MatMul", "x,a", "h", NULL);
+  sl_onnx_writer_node (w, "Gemm", "h,b", "y", "transB i 1", NULL);
+  load (fixture, w);
+  expect (fixture, FALSE, fixture->second, TRUE);
+  check (fixture, BYTES / 4);
+  g_autoptr (GBytes) bytes = sl_model_to_tflite (fixture->model, &error);
+  g_assert_no_error (error);
+  check (fixture, BYTES / 4);
+  clear (fixture);
+  const char *data = g_bytes_get_data (bytes, &size);
+  fixture->path = write_temp ("model.tflite", data, (gssize) size);
+  fixture->model = sl_model_load (fixture->path, NULL, &error);
+  g_assert_no_error (error);
+  check (fixture, BYTES / 4);
+  clear (fixture);
+}
+
 /* Weights that went do not come back. Where no backend packs them, they did not go. */
 static void
 expect_changed (const Fixture *fixture, const char *text)
@@ -284,6 +311,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/models/weights-once/shared", test_shared);
   g_test_add_func ("/models/weights-once/scaled", test_scaled);
   g_test_add_func ("/models/weights-once/halves", test_halves);
+  g_test_add_func ("/models/weights-once/converted", test_converted);
   g_test_add_func ("/models/weights-once/changed", test_changed);
   g_test_add_func ("/models/weights-once/external", test_external);
   return g_test_run ();
