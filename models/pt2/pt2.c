@@ -21,6 +21,9 @@
 /* A program that lies in an archive of several is of this name, if one is. */
 #define USUAL_MODEL "model"
 
+/* Where an archive has what AOTInductor made. */
+#define COMPILED "data/aotinductor/"
+
 /* One file while it is read. */
 typedef struct
 {
@@ -40,7 +43,8 @@ probe (GBytes *bytes)
   return size > 4 && memcmp (data, "PK\x03\x04", 4) == 0
          && (sl_reader_contains (bytes, TS_ARCHIVE_PROGRAM)
              || (sl_reader_contains (bytes, "/" TS_ARCHIVE_FORMAT)
-                 && sl_reader_contains (bytes, "/models/")));
+                 && (sl_reader_contains (bytes, "/models/")
+                     || sl_reader_contains (bytes, "/" COMPILED))));
 }
 
 /* The program's member. */
@@ -55,11 +59,11 @@ find_model (TsHeap *heap, const TsArchive *archive)
   char *model = NULL;
   guint n = 0;
   for (guint i = 0; (member = ts_archive_member (archive, i)) != NULL; i++) {
-    if (g_str_has_prefix (member, "data/aotinductor/")) {
-      ts_fail (
-        heap, SL_ERROR_UNSUPPORTED,
-        "the archive holds a program compiled by AOTInductor (data/aotinductor/), which runs in PyTorch alone; save the program "
-        "with torch.export.save() instead");
+    if (g_str_has_prefix (member, COMPILED)) {
+      ts_fail (heap, SL_ERROR_UNSUPPORTED,
+               "the archive holds a program compiled by AOTInductor (" COMPILED
+               "), which runs in PyTorch alone; save the program "
+               "with torch.export.save() instead");
       g_free (model);
       return NULL;
     }
