@@ -37,6 +37,24 @@ roi_align (TsProgram *program, const TsCall *call)
   return ts_new (program, ts_onnx (program, "RoiAlign", inputs, 3, attributes, 5), TS_FLOAT32);
 }
 
+/* Which pixel was the greatest is of use in training alone. */
+static TsValue
+roi_pool (TsProgram *program, const TsCall *call)
+{
+  const gint64 size[2] = { ts_to_int (program, call->args[3]), ts_to_int (program, call->args[4]) };
+  const LowerAttribute attributes[2] = {
+    ts_attr_ints (program, "pooled_shape", size, 2),
+    ts_attr_float ("spatial_scale", ts_to_float (program, call->args[2])),
+  };
+  LowerValue *const inputs[2] = { ts_read (program, call->args[0]),
+                                  ts_read (program, call->args[1]) };
+  const TsValue both[2] = {
+    ts_new (program, ts_onnx (program, "MaxRoiPool", inputs, 2, attributes, 2), TS_FLOAT32),
+    call->args[1],
+  };
+  return ts_tuple (program->heap, both, 2);
+}
+
 /* Masks stay as the network gives them, each over its box, which a decoder brings to the picture:
  * pasted into pictures of their own they would be as many as there can be boxes. */
 static TsValue
@@ -128,6 +146,8 @@ const TsOp ts_ops_detect[] = {
     NULL, SL_OP_HEAT_MAP_PEAKS },
   { "torchvision::roi_align",
     "input,rois,spatial_scale,pooled_height,pooled_width,sampling_ratio,aligned", roi_align, NULL,
+    0 },
+  { "torchvision::roi_pool", "input,rois,spatial_scale,pooled_height,pooled_width", roi_pool, NULL,
     0 },
   { NULL, NULL, NULL, NULL, 0 },
 };

@@ -54,6 +54,41 @@
   "y = torch.diagonal(torch.reshape(y, [n, c, k, k]), 0, 2, 3)\n"                                                  \
   "return (torch.reshape(y, [n, c, pooled_height, pooled_width]), rois)"
 
+/* Numbers that are exactly between two whole ones go away from zero, as C's round() has them. */
+#define ROUNDED(x) "torch.mul(torch.floor(torch.add(torch.abs(" x "), 0.5)), torch.sign(" x "))"
+/* Of cells @n along a side of @size pixels, which pixels of [regions,cells,size] are in, as 1 or 0:
+ * w. The last pixel is in none. @low, @high: columns of the regions. */
+#define CELLS(n, size, low, high)                                                                                 \
+  "a = torch.mul(torch.select(rois, 1, " low "), spatial_scale)\n"                                                \
+  "b = torch.mul(torch.select(rois, 1, " high "), spatial_scale)\n"                                               \
+  "a = torch.unsqueeze(" ROUNDED (                                                                                \
+    "a") ", 1)\n"                                                                                                 \
+         "b = torch.unsqueeze(" ROUNDED (                                                                         \
+           "b") ", 1)\n"                                                                                          \
+                "d = torch.div(torch.clamp_min(torch.sub(b, a), 1), " n ")\n"                                     \
+                "i = torch.to(torch.arange(" n "), 6)\n"                                                          \
+                "l = torch.sub(" size ", 1)\n"                                                                    \
+                "f = torch.clamp(torch.add(torch.floor(torch.mul(d, i)), a), 0, l)\n"                             \
+                "e = torch.clamp(torch.add(torch.ceil(torch.mul(d, torch.add(i, 1))), a), 0, l)\n"                \
+                "p = torch.to(torch.arange(" size "), 6)\n"                                                       \
+                "w = torch.logical_and(torch.ge(p, torch.unsqueeze(f, 2)), torch.lt(p, torch.unsqueeze(e, 2)))\n" \
+                "w = torch.to(w, 6)\n"
+
+/* The mean of each cell, of channels of its own. A sum of rows is a sum of columns before it. */
+#define PS_ROI_POOL                                                                                                                                    \
+  "k = torch.mul(pooled_height, pooled_width)\n"                                                                                                       \
+  "_, ch, h, g, = torch.size(input)\n"                                                                                                                 \
+  "c = torch.floordiv(ch, k)\n"                                                                                                                        \
+  "n = torch.size(rois, 0)\n" CELLS ("pooled_width", "g", "1", "3") "u = torch.reshape(w, [n, 1, 1, pooled_width, g, 1])\n" CELLS (                    \
+    "pooled_height", "h", "2",                                                                                                                         \
+    "4") "v = torch.reshape(w, [n, 1, pooled_height, 1, 1, h])\n"                                                                                      \
+         "x = torch.index_select(input, 0, torch.to(torch.select(rois, 1, 0), 4))\n"                                                                   \
+         "x = torch.reshape(x, [n, c, pooled_height, pooled_width, h, g])\n"                                                                           \
+         "y = torch.matmul(v, torch.matmul(x, u))\n"                                                                                                   \
+         "y = torch.reshape(y, [n, c, pooled_height, pooled_width])\n"                                                                                 \
+         "s = torch.matmul(torch.reshape(torch.sum(v, [-1]), [n, 1, pooled_height, 1]), torch.reshape(torch.sum(u, [-2]), [n, 1, 1, pooled_width]))\n" \
+         "return (torch.div(y, torch.clamp_min(s, 1)), rois)"
+
 #define TENSOR_SPLIT                                                                                                 \
   "s = torch.size(self, dim)\n"                                                                                      \
   "e = annotate(List[int], [])\n"                                                                                    \
@@ -118,6 +153,8 @@
   "return y"
 
 #define ROT90                                    \
+  "if torch.eq(torch.len(dims), 0):\n"           \
+  "  dims = [0, 1]\n"                            \
   "t = torch.remainder(k, 4)\n"                  \
   "y = self\n"                                   \
   "if torch.eq(torch.remainder(t, 2), 1):\n"     \
@@ -201,13 +238,15 @@ const TsOp ts_ops_patches[] = {
   { "torchvision::ps_roi_align",
     "input,rois,spatial_scale,pooled_height,pooled_width,sampling_ratio", ts_composite,
     PS_ROI_ALIGN, 0 },
+  { "torchvision::ps_roi_pool", "input,rois,spatial_scale,pooled_height,pooled_width", ts_composite,
+    PS_ROI_POOL, 0 },
   { "aten::tensor_split", "self,indices_or_sections,dim=0", ts_composite, TENSOR_SPLIT, 0 },
   { "aten::index_fill", "self,dim,index,value", ts_composite, INDEX_FILL, 0 },
   { "aten::index_add", "self,dim,index,source,alpha=1", ts_composite, INDEX_ADD, 0 },
   { "aten::index_copy", "self,dim,index,source", ts_composite, INDEX_COPY, 0 },
   { "aten::cumprod", "self,dim,dtype=None", ts_composite, CUMPROD, 0 },
   { "aten::diff", "self,n=1,dim=-1,prepend=None,append=None", ts_composite, DIFF, 0 },
-  { "aten::rot90", "self,k=1,dims", ts_composite, ROT90, 0 },
+  { "aten::rot90", "self,k=1,dims=[]", ts_composite, ROT90, 0 },
   { "aten::kthvalue", "self,k,dim=-1,keepdim=False", ts_composite, KTHVALUE, 0 },
   { "aten::take_along_dim", "self,indices,dim", ts_composite,
     "return torch.gather(self, dim, indices)", 0 },

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "core/base/half.h"
 #include "models/pt2/signature.h"
 #include "models/pt2/sizes.h"
 #include "models/pt2/structure.h"
@@ -19,6 +20,9 @@
 
 /* A program that lies in an archive of several is of this name, if one is. */
 #define USUAL_MODEL "model"
+
+/* Where an archive has what AOTInductor made. */
+#define COMPILED "data/aotinductor/"
 
 /* One file while it is read. */
 typedef struct
@@ -39,7 +43,8 @@ probe (GBytes *bytes)
   return size > 4 && memcmp (data, "PK\x03\x04", 4) == 0
          && (sl_reader_contains (bytes, TS_ARCHIVE_PROGRAM)
              || (sl_reader_contains (bytes, "/" TS_ARCHIVE_FORMAT)
-                 && sl_reader_contains (bytes, "/models/")));
+                 && (sl_reader_contains (bytes, "/models/")
+                     || sl_reader_contains (bytes, "/" COMPILED))));
 }
 
 /* The program's member. */
@@ -54,11 +59,11 @@ find_model (TsHeap *heap, const TsArchive *archive)
   char *model = NULL;
   guint n = 0;
   for (guint i = 0; (member = ts_archive_member (archive, i)) != NULL; i++) {
-    if (g_str_has_prefix (member, "data/aotinductor/")) {
-      ts_fail (
-        heap, SL_ERROR_UNSUPPORTED,
-        "the archive holds a program compiled by AOTInductor (data/aotinductor/), which runs in PyTorch alone; save the program "
-        "with torch.export.save() instead");
+    if (g_str_has_prefix (member, COMPILED)) {
+      ts_fail (heap, SL_ERROR_UNSUPPORTED,
+               "the archive holds a program compiled by AOTInductor (" COMPILED
+               "), which runs in PyTorch alone; save the program "
+               "with torch.export.save() instead");
       g_free (model);
       return NULL;
     }
@@ -169,16 +174,19 @@ copy_first (File *file, const TsTensor *tensor)
   const gint64 *wholes = real ? NULL : ts_tensor_ints (heap, tensor, n);
   if (heap->error != NULL)
     return NULL;
-  const gsize size = real                        ? sizeof (gfloat)
-                     : tensor->dtype == TS_INT64 ? sizeof (gint64)
-                                                 : sl_dtype_size (ts_dtype_graph (tensor->dtype));
-  guint8 *copy = sl_arena_alloc (file->program.ops.lower.arena, n * size + SL_TENSOR_PADDING);
+  const SlDtype dtype = ts_edge_dtype (&file->edges, tensor->dtype);
+  guint8 *copy =
+    sl_arena_alloc (file->program.ops.lower.arena, n * sl_dtype_size (dtype) + SL_TENSOR_PADDING);
   for (gsize i = 0; i < n; i++)
-    if (real)
+    if (dtype == SL_DTYPE_F64)
+      ((gdouble *) (gpointer) copy)[i] = reals[i];
+    else if (dtype == SL_DTYPE_F16)
+      ((guint16 *) (gpointer) copy)[i] = sl_half_from_float ((gfloat) reals[i]);
+    else if (real)
       ((gfloat *) (gpointer) copy)[i] = (gfloat) reals[i];
-    else if (size == sizeof (gint64))
+    else if (dtype == SL_DTYPE_I64)
       ((gint64 *) (gpointer) copy)[i] = wholes[i];
-    else if (size == sizeof (gint32))
+    else if (dtype == SL_DTYPE_I32)
       ((gint32 *) (gpointer) copy)[i] = (gint32) wholes[i];
     else
       copy[i] = (guint8) wholes[i];
@@ -227,6 +235,34 @@ make_values (File *file, const PtInput *inputs)
   return values;
 }
 
+/* @value in @dtype, if that is a type of floats which the graph computes as float32. */
+static TsValue
+as_type (TsProgram *ops, TsValue value, TsDtype dtype)
+{
+  const TsValue args[] = { value, ts_int (dtype) };
+  const gboolean other = dtype == TS_FLOAT16 || dtype == TS_FLOAT64;
+  return other && value.kind == TS_TENSOR && value.tensor->dtype != dtype
+           ? ts_run_op (ops, "aten::to", args, NULL, 2)
+           : value;
+}
+
+/* Gives the @n @results the types that the program states for its outputs. */
+static void
+set_types (File *file, TsValue *results, guint n)
+{
+  PtInput stated[2 * SL_MAX_IO];
+  if (n > G_N_ELEMENTS (stated)) /* more than a graph has */
+    return;
+  for (guint i = 0; i < n; i++) {
+    const char *name = g_array_index (file->outputs, PtSpec, i).name;
+    stated[i] = (PtInput){ .name = name != NULL ? name : "", .shape = { .dtype = TS_N_DTYPES } };
+  }
+  if (!pt_read_types (&file->program, stated, n))
+    return;
+  for (guint i = 0; i < n; i++)
+    results[i] = as_type (&file->program.ops, results[i], stated[i].shape.dtype);
+}
+
 /* The outputs of the graph that are the user's; then the new value of each state, in the order of
  * the states. */
 static void
@@ -244,6 +280,8 @@ add_results (File *file, TsValue results, const GArray *values, guint n_states)
                file->program.member, n, file->outputs->len);
     return;
   }
+  if (n > 0)
+    set_types (file, results.list->items, n);
   for (guint i = 0; i < n; i++) {
     const PtSpec *spec = &g_array_index (file->outputs, PtSpec, i);
     if (spec->kind == PT_RESULT)
@@ -260,9 +298,12 @@ add_results (File *file, TsValue results, const GArray *values, guint n_states)
     if (spec->kind != PT_STATE)
       continue;
     const TsValue *fresh = g_hash_table_lookup (buffers, spec->target);
+    const TsTensor *tensor = find_tensor (file, spec);
     const guint output = file->edges.n_outputs;
-    ts_add_outputs (&file->edges, spec->target,
-                    fresh != NULL ? *fresh : g_array_index (values, TsValue, i));
+    if (tensor != NULL)
+      ts_add_outputs (
+        &file->edges, spec->target,
+        as_type (ops, fresh != NULL ? *fresh : g_array_index (values, TsValue, i), tensor->dtype));
     g_string_append_printf (pairs, "%s#%u=#%u", state > 0 ? "," : "", first + state, output);
     state++;
   }
@@ -286,6 +327,15 @@ note_facts (File *file, const PtInput *inputs, guint n, char *operators)
   sl_model_metadata_add_fact (file->metadata, "operators", operators);
 }
 
+/* Pictures are prepared as float16 or float32. */
+static void
+keep_types (File *file, const PtInput *inputs, guint n)
+{
+  file->edges.halves = file->edges.doubles = TRUE;
+  for (guint i = 0; i < n; i++)
+    file->edges.doubles &= inputs[i].shape.rank < 3;
+}
+
 static gboolean
 run (File *file, const SlReaderSource *source, SlGraph *graph, GError **error)
 {
@@ -300,6 +350,7 @@ run (File *file, const SlReaderSource *source, SlGraph *graph, GError **error)
       || !pt_settle_sizes (program, inputs, n, stated, n_stated))
     return FALSE;
   note_facts (file, inputs, n, g_steal_pointer (&operators));
+  keep_types (file, inputs, n);
   for (guint i = 0; i < n; i++)
     if (!ts_shapes_batch (graph, &inputs[i].shape, 1, error))
       return FALSE;

@@ -301,7 +301,7 @@ read_tensor (PtProgram *program, SlJsonReader *reader, PtInput *input)
       sl_json_reader_enter (reader, SL_JSON_LIST);
       while (sl_json_reader_next (reader)) {
         if (input->shape.rank == SL_MAX_RANK) {
-          sl_json_reader_fail (reader, "input '%s' has more than %d dimensions", input->name,
+          sl_json_reader_fail (reader, "tensor '%s' has more than %d dimensions", input->name,
                                SL_MAX_RANK);
           return;
         }
@@ -314,7 +314,7 @@ read_tensor (PtProgram *program, SlJsonReader *reader, PtInput *input)
 }
 
 gboolean
-pt_read_inputs (PtProgram *program, PtInput *inputs, guint n)
+pt_read_types (PtProgram *program, PtInput *inputs, guint n)
 {
   SlJsonReader reader;
   pt_reader_init (&reader, program->graph.tensors);
@@ -328,7 +328,13 @@ pt_read_inputs (PtProgram *program, PtInput *inputs, guint n)
     else
       sl_json_reader_skip (&reader);
   }
-  if (!pt_reader_done (program, &reader))
+  return pt_reader_done (program, &reader);
+}
+
+gboolean
+pt_read_inputs (PtProgram *program, PtInput *inputs, guint n)
+{
+  if (!pt_read_types (program, inputs, n))
     return FALSE;
   for (guint i = 0; i < n; i++)
     if (inputs[i].shape.dtype >= TS_N_DTYPES)

@@ -9,8 +9,9 @@
 #include "models/pt2/program.h"
 #include "models/torch/shapes.h"
 
-/** PtInput: an input that is a tensor. @open: (nullable): by dimension: the expression in the text;
- * NULL = the size is fixed. @hints: sizes that the program was exported with, 0 = unknown. */
+/** PtInput: an input that is a tensor, or an output. @open: (nullable): by dimension: the
+ * expression in the text; NULL = the size is fixed. @hints: sizes that the program was exported
+ * with, 0 = unknown. */
 typedef struct
 {
   const char *name;
@@ -19,6 +20,9 @@ typedef struct
   gint64 hints[SL_MAX_RANK];
 } PtInput;
 
+/** pt_read_types: types and sizes of those of the @n tensors that the program lists, by their
+ * names; others stay as they are. */
+gboolean pt_read_types (PtProgram *program, PtInput *tensors, guint n);
 /** pt_read_inputs: types and sizes of the @n @inputs, whose names are set. */
 gboolean pt_read_inputs (PtProgram *program, PtInput *inputs, guint n);
 /** pt_describe_open: (transfer full) (nullable): the shapes of inputs that have open sizes, and the

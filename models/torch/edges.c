@@ -23,13 +23,21 @@ ts_edges_clear (TsEdges *edges)
   g_hash_table_unref (edges->names);
 }
 
+SlDtype
+ts_edge_dtype (const TsEdges *edges, TsDtype dtype)
+{
+  if (dtype == TS_FLOAT16 && edges->halves)
+    return SL_DTYPE_F16;
+  if (dtype == TS_FLOAT64 && edges->doubles)
+    return SL_DTYPE_F64;
+  return dtype == TS_INT64 ? SL_DTYPE_I64 : ts_dtype_graph (dtype);
+}
+
 TsValue
 ts_add_input (TsEdges *edges, const char *name, TsShape shape, gboolean listed)
 {
   TsProgram *program = edges->program;
-  SlTensor tensor = { .name = name,
-                      .dtype =
-                        shape.dtype == TS_INT64 ? SL_DTYPE_I64 : ts_dtype_graph (shape.dtype) };
+  SlTensor tensor = { .name = name, .dtype = ts_edge_dtype (edges, shape.dtype) };
   gsize elements = 0;
   if (listed && shape.rank == 4 && shape.dims[0] == 1) {
     memmove (shape.dims, shape.dims + 1, 3 * sizeof shape.dims[0]);
@@ -79,8 +87,8 @@ add_output (TsEdges *edges, const char *name, TsValue value)
   gint32 tensor = lower_plain (o, x);
   if (value.tensor->dtype == TS_QUINT8)
     tensor = lower_unsigned (o, tensor);
-  else if (value.tensor->dtype == TS_INT64)
-    tensor = lower_cast (o, tensor, SL_DTYPE_I64);
+  else if (value.tensor->dtype == TS_INT64 || sl_dtype_is_float (lower_tensor_type (o, tensor)))
+    tensor = lower_cast (o, tensor, ts_edge_dtype (edges, value.tensor->dtype));
   if (!ts_failed (program))
     tensor = lower_own_output (o, tensor, edges->inputs, edges->n_inputs, edges->outputs,
                                edges->n_outputs);

@@ -2,7 +2,8 @@
 /*
  * Inputs and outputs of a program of torch's operators. Tuples and lists of outputs are numbered,
  * those of dictionaries have their keys as names. Outputs whose number of rows depends on the
- * picture have as many as there can be, with zeros after the last.
+ * picture have as many as there can be, with zeros after the last. float16 and float64 are float32
+ * unless the reader asks for them.
  */
 #ifndef SL_MODELS_TORCH_EDGES_H
 #define SL_MODELS_TORCH_EDGES_H
@@ -10,10 +11,12 @@
 #include "models/aten/ops.h"
 #include "models/torch/shapes.h"
 
-/** TsEdges: @names: of outputs, each once. */
+/** TsEdges: @names: of outputs, each once. @halves, @doubles: tensors of float16 and of float64
+ * keep their type. */
 typedef struct
 {
   TsProgram *program;
+  gboolean halves, doubles;
   gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];
   guint n_inputs, n_outputs;
   GHashTable *names;
@@ -22,6 +25,8 @@ typedef struct
 /** ts_edges_init: @program must outlive @edges. */
 void ts_edges_init (TsEdges *edges, TsProgram *program);
 void ts_edges_clear (TsEdges *edges);
+/** ts_edge_dtype: the type that inputs and outputs of @dtype have outside of the graph. */
+SlDtype ts_edge_dtype (const TsEdges *edges, TsDtype dtype);
 /** ts_add_input: a new tensor of the graph for input @name. @listed: it is one of a list of
  * pictures, which have no batch. */
 TsValue ts_add_input (TsEdges *edges, const char *name, TsShape shape, gboolean listed);

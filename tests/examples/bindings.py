@@ -69,6 +69,15 @@ def expect_unknown(thing, name, message):
         raise AssertionError("%s was set" % name)
 
 
+def test_exported():
+    """Programs of torch.export, in both forms of the archive."""
+    for form in ("channels.pt2", "channels.v0.pt2"):
+        predictor = Sightline.Predictor.new(model(form))
+        assert "float32[1,3,8,8]" in predictor.dup_summary()
+        found = predictor.predict_bytes("RGB", 2, 2, GLib.Bytes.new(BLUE * 4))
+        assert found.labels[0].label == "blue", found.to_json()
+
+
 def test_unknown_attributes():
     """A property's name alone, or misspelt, is no attribute."""
     predictor = Sightline.Predictor.new(model("one_box.tflite"))

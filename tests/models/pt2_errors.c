@@ -201,6 +201,17 @@ test_several (void)
     "the archive holds 2 programs (first, second); expected one, or one that is called model");
 }
 
+/* What AOTInductor packages by itself: machine code, and no program beside it. */
+static void
+test_compiled (void)
+{
+  SlPt2Writer *w = net (TRUE);
+  sl_pt2_member (w, NEW, NULL, 0);
+  sl_pt2_member (w, "data/aotinductor/model/a.so", "x", 1);
+  refuse_pt2 (w, NULL, SL_ERROR_UNSUPPORTED,
+              "the archive holds a program compiled by AOTInductor (data/aotinductor/)");
+}
+
 /* An archive of the form since PyTorch 2.8 whose folder has other files alone. */
 static void
 test_none (void)
@@ -350,6 +361,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/models/pt2-errors/parts", test_parts);
   g_test_add_func ("/models/pt2-errors/members", test_members);
   g_test_add_func ("/models/pt2-errors/several", test_several);
+  g_test_add_func ("/models/pt2-errors/compiled", test_compiled);
   g_test_add_func ("/models/pt2-errors/none", test_none);
   g_test_add_func ("/models/pt2-errors/entries", test_entries);
   g_test_add_func ("/models/pt2-errors/pickles", test_pickles);

@@ -24,6 +24,22 @@ static const ProgramRow rows[] = {
     "return y",
     8,
     { -0.807861328f, -0.3828125f, 0.125f, -0.5f, 0.15625f, 0.71875f, 0.0625f, -0.1875f } },
+  /* Torchvision 0.21. */
+  { "highest-of-regions",
+    "y, i, = ops.torchvision.roi_pool(x, torch.tensor([[0., 0., 0., 2.5, 1.5], [0., -1., 0.5, 1., 3.]]), 1., 2, 2)\n"
+    "return y",
+    16,
+    { 0.5f, 1.25f, 0.75f, 1, 1, 1.25f, 1, 0.5f, 0.25f, 0.75f, -1, 0.75f, 0.75f, 1, 0.75f, 0.75f } },
+  { "means-by-place",
+    "y, r, = ops.torchvision.ps_roi_pool(torch.reshape(torch.cat([x, torch.add(x, 1)], 1), [1, 4, 3, 4]), torch.tensor([[0., 0., 0., 3., 3.], [0., 1., 1., 7., 5.]]), 1., 2, 2)\n"
+    "return y",
+    8,
+    { -0.3125f, 0.4375f, 0.75f, 1.5f, 0.125f, 0, 0, 0 } },
+  { "means-by-place-scaled",
+    "y, r, = ops.torchvision.ps_roi_pool(torch.reshape(torch.cat([x, torch.add(x, 1)], 1), [1, 4, 4, 3]), torch.tensor([[0., 0., 0., 3., 3.], [0., 1., 1., 7., 5.]]), 0.5, 1, 2)\n"
+    "return y",
+    8,
+    { 0, -0.625f, 1, 0.375f, 0.125f, 0, 1.125f, 0 } },
   { "quantized-norms",
     "q = torch.quantize_per_tensor(x, 0.0099999997764825821, 120, 13)\n"
     "w = torch.tensor([1.5, 0.5])\n"
@@ -192,6 +208,11 @@ static const ProgramRow rows[] = {
     24,
     { -2,   0.5f,  -2.5f, 1.5f,  -1.5f, 1,  -0.5f, 2, -1,   -2.5f, 0,  2.5f,
       1.5f, -1.5f, 1,     -0.5f, 2,     -1, -2.5f, 0, 2.5f, 1,     -2, 0.5f } },
+  { "rot90-first-two",
+    "return torch.rot90(x)",
+    24,
+    { 0.5f,   -0.5f, 1.25f, 0.25f, -0.75f, 1,      0, -1, 0.75f, -0.25f, -1.25f, 0.5f,
+      -1.25f, 0.5f,  -0.5f, 1.25f, 0.25f,  -0.75f, 1, 0,  -1,    0.75f,  -0.25f, -1.25f } },
   { "kthvalue",
     "a, b, = torch.kthvalue(x, 2, 1)\n"
     "return torch.add(a, b)",

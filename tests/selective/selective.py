@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A build for one model alone. Arguments: BUILD, of -Doperators=mobilenet_v2_1.0_224_quant.tflite and without the plugin; DATA, the shared data;
-SOURCES. It must be small, predict as LiteRT does, bit by bit, and say of what it has not that it was left out."""
+SOURCES; then EXPORTED, a build of -Doperators=channels.v0.pt2 in the folder TOYS. It must be small, predict as LiteRT does, bit by bit, and say of what it
+has not that it was left out."""
 import json
 import os
 import shutil
@@ -9,7 +10,7 @@ import sys
 import tempfile
 
 MAX_BYTES = 450000
-BUILD, DATA, SOURCES = (os.path.realpath(path) for path in sys.argv[1:4])
+BUILD, DATA, SOURCES, EXPORTED, TOYS = (os.path.realpath(path) for path in sys.argv[1:6])
 MODEL = "mobilenet_v2_1.0_224_quant"
 LEFT_OUT = "is left out of this build: build it with this model in meson's option operators"
 
@@ -22,8 +23,8 @@ def golden(name):
     return os.path.join(DATA, "golden", "%s.%s" % (MODEL, name))
 
 
-def run(program, *arguments):
-    return subprocess.run([program, *arguments], capture_output=True, env=os.environ | {"LD_LIBRARY_PATH": BUILD})
+def run(program, *arguments, library=BUILD):
+    return subprocess.run([program, *arguments], capture_output=True, env=os.environ | {"LD_LIBRARY_PATH": library})
 
 
 def compiled(folder):
@@ -63,6 +64,19 @@ def checks(folder):
         yield "of %s it says that it was left out: %s" % (what, result.stderr.decode()), result.returncode == 1 and LEFT_OUT in result.stderr.decode()
 
 
+def exported(folder):
+    """A build for a program of torch.export, which has neither the other formats nor ONNX's other operators."""
+    ppm = os.path.join(folder, "green.ppm")
+    with open(ppm, "wb") as file:
+        file.write(b"P6 8 8 255\n" + bytes((51, 204, 102)) * 64)
+    program = os.path.join(EXPORTED, "examples", "predict_picture")
+    for name in ("channels.v0.pt2", "channels.pt2"):
+        result = run(program, os.path.join(TOYS, name), ppm, library=EXPORTED)
+        yield "%s sees green %r" % (name, result.stdout + result.stderr), b"green" in result.stdout.split(b"\n")[0]
+    result = run(program, os.path.join(TOYS, "brightest_channel.tflite"), ppm, library=EXPORTED)
+    yield "of TensorFlow Lite it says that it was left out: %s" % result.stderr.decode(), result.returncode == 1 and LEFT_OUT in result.stderr.decode()
+
+
 def refusals(folder):
     """Lists that inspect --needs did not print, or not this version's, end the setup with a sentence."""
     version = json.loads(run("meson", "introspect", "--projectinfo", BUILD).stdout)["version"]
@@ -83,7 +97,7 @@ def refusals(folder):
 def main():
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        found = list(checks(folder)) + list(refusals(folder))
+        found = list(checks(folder)) + list(exported(folder)) + list(refusals(folder))
     for name, good in found:
         failed += not good
         print("%s %s" % ("ok" if good else "not ok", name.replace("\n", " ")))

@@ -22,6 +22,9 @@
  *   offset.tflite             the same without the sum as output: its second input is nothing but
  *                             added
  *   unknown_op.tflite         an operator that nobody has
+ *   channels.pt2, channels.v0.pt2
+ *                             float32[1,3,8,8] in 0..1 -> likewise brightest_channel, as PyTorch up
+ *                             to 2.7 and from 2.8 on save it
  *   hostile.tflite            brightest_channel with a tensor's name of 4,000 bytes, and labels,
  *                             that command a terminal
  *   hostile_bad.tflite        the same, and an operator does not take its input
@@ -29,6 +32,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/support/pt2_writer.h"
 #include "tests/support/tflite_writer.h"
 
 #define SIDE 8
@@ -311,6 +315,37 @@ make_large_tensor (const char *directory)
   save (writer, directory, "large_tensor.tflite");
 }
 
+/* The mean of each channel, times the matrix that changes nothing. */
+static void
+make_channels (const char *directory, const char *name, gboolean since_28)
+{
+  static const char labels[] = "red\ngreen\nblue\n", info[] =
+                                                       "[modelinfo]\nversion=1.0\ngroup-id=x\n"
+                                                       "[sightline]\nmean=0\nstd=255\n";
+  static const gfloat same[] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+  static const gint64 dims[] = { 3, 3 };
+  SlPt2Writer *w = sl_pt2_writer_new (since_28);
+  sl_pt2_weight (w, "parameter", "p_same", "same.weight");
+  sl_pt2_input (w, "picture", SL_PT2_FLOAT, "1,3,8,8");
+  sl_pt2_storage (w, "0", SL_PT2_FLOAT, same, sizeof same);
+  sl_pt2_tensor (w, "same.weight", "0", 0, 2, dims, NULL);
+  sl_pt2_node (w, "torch.ops.aten.mean.dim",
+               PT2_TENSOR_ARG ("self", "picture") "," PT2_ARG ("dim", "{\"as_ints\":[2,3]}"),
+               "mean");
+  sl_pt2_node (w, "torch.ops.aten.linear.default",
+               PT2_TENSOR_ARG ("input", "mean") "," PT2_TENSOR_ARG ("weight", "p_same"), "linear");
+  sl_pt2_output (w, "linear", NULL);
+  sl_pt2_member (w, since_28 ? "extra/labels.txt" : "extra_files/labels.txt", labels,
+                 strlen (labels));
+  sl_pt2_member (w, since_28 ? "extra/net.modelinfo" : "extra_files/net.modelinfo", info,
+                 strlen (info));
+  g_autoptr (GBytes) bytes = sl_pt2_writer_finish (w);
+  g_autofree char *path = g_build_filename (directory, name, NULL);
+  gsize size;
+  const char *data = g_bytes_get_data (bytes, &size);
+  g_file_set_contents (path, data, (gssize) size, NULL);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -331,5 +366,7 @@ main (int argc, char **argv)
   make_hostile (argv[1], "hostile.tflite", FALSE);
   make_hostile (argv[1], "hostile_bad.tflite", TRUE);
   make_large_tensor (argv[1]);
+  make_channels (argv[1], "channels.pt2", FALSE);
+  make_channels (argv[1], "channels.v0.pt2", TRUE);
   return 0;
 }

@@ -66,7 +66,7 @@ append (GString *list, const char *format, ...)
 }
 
 void
-sl_pt2_input (SlPt2Writer *writer, const char *name, guint dtype, const char *sizes)
+sl_pt2_state_type (SlPt2Writer *writer, const char *name, guint dtype, const char *sizes)
 {
   g_auto (GStrv) words = g_strsplit (sizes, ",", -1);
   g_autoptr (GString) list = g_string_new (NULL);
@@ -75,12 +75,18 @@ sl_pt2_input (SlPt2Writer *writer, const char *name, guint dtype, const char *si
       append (list, "{\"as_int\":%s}", words[i]);
     else
       append (list, "{\"as_expr\":{\"expr_str\":\"%s\",\"hint\":{\"as_int\":4}}}", words[i]);
-  append (writer->inputs, "{\"as_tensor\":{\"name\":\"%s\"}}", name);
-  append (writer->input_specs, "{\"user_input\":{\"arg\":{\"as_tensor\":{\"name\":\"%s\"}}}}",
-          name);
   append (writer->values,
           "\"%s\":{\"dtype\":%u,\"sizes\":[%s],\"requires_grad\":false,\"layout\":7}", name, dtype,
           list->str);
+}
+
+void
+sl_pt2_input (SlPt2Writer *writer, const char *name, guint dtype, const char *sizes)
+{
+  append (writer->inputs, "{\"as_tensor\":{\"name\":\"%s\"}}", name);
+  append (writer->input_specs, "{\"user_input\":{\"arg\":{\"as_tensor\":{\"name\":\"%s\"}}}}",
+          name);
+  sl_pt2_state_type (writer, name, dtype, sizes);
 }
 
 void

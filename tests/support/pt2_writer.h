@@ -19,6 +19,7 @@
 #define SL_PT2_INT64 5
 #define SL_PT2_HALF 6
 #define SL_PT2_FLOAT 7
+#define SL_PT2_DOUBLE 8
 #define SL_PT2_BFLOAT16 13
 
 /* Texts of the program: values, and arguments of nodes. */
@@ -32,6 +33,9 @@ typedef struct _SlPt2Writer SlPt2Writer;
 SlPt2Writer *sl_pt2_writer_new (gboolean since_28);
 /** sl_pt2_input: an input of the user's; @sizes: "1,3,s0", numbers and expressions. */
 void sl_pt2_input (SlPt2Writer *writer, const char *name, guint dtype, const char *sizes);
+/** sl_pt2_state_type: the program states type and sizes of the value @name, as it does of inputs.
+ */
+void sl_pt2_state_type (SlPt2Writer *writer, const char *name, guint dtype, const char *sizes);
 /** sl_pt2_weight: an input @name of @kind ("parameter", "buffer" or "tensor_constant"), which the
  * tensor @target is. */
 void sl_pt2_weight (SlPt2Writer *writer, const char *kind, const char *name, const char *target);
