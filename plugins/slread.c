@@ -147,8 +147,10 @@ as_text (const SlReadCode *code)
 static void
 attach (GstVideoRegionOfInterestMeta *region, const SlReadCode *code)
 {
-  SlCodeView view = { code->symbology,  as_text (code), code->bytes, code->n_bytes,
-                      code->is_checked, code->quality,  { { 0 } } };
+  SlCodeView view = { code->symbology,  as_text (code),
+                      code->bytes,      code->n_bytes,
+                      code->is_checked, code->quality,
+                      { { 0 } },        code->add_on[0] != '\0' ? code->add_on : NULL };
   memcpy (view.corners, code->corners, sizeof view.corners);
   sl_region_set_code (region, &view);
 }

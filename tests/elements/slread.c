@@ -465,6 +465,27 @@ test_foreign_codes (void)
   g_assert_cmpstr (got, ==, "x \\xff\\x00z");
 }
 
+/* The add-on of a code in its structure: digits, two or five; else there is none. */
+static void
+test_add_ons (void)
+{
+  static const char *const kept[] = { "12", "52495" }, *const dropped[] = {
+    "", "1", "123", "1x", "123456", "\n12"
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (kept) + G_N_ELEMENTS (dropped); i++) {
+    const gboolean is_kept = i < G_N_ELEMENTS (kept);
+    const char *digits = is_kept ? kept[i] : dropped[i - G_N_ELEMENTS (kept)];
+    const SlCodeView code = { "ean-8", "9", (const guint8 *) "9", 1, TRUE, 1, { { 0 } }, digits };
+    SlCodeView got;
+    GstBuffer *buffer = new_frame (0, NULL);
+    GstVideoRegionOfInterestMeta *region = add_region (buffer, "linear", &qr, 0);
+    sl_region_set_code (region, &code);
+    g_assert_true (sl_region_read_code (region, &got));
+    g_assert_cmpstr (got.add_on, ==, is_kept ? digits : NULL);
+    gst_buffer_unref (buffer);
+  }
+}
+
 static void
 on_predictions (GstElement *element, SlPredictions *predictions, gpointer data)
 {
@@ -731,6 +752,7 @@ TEST_MAIN (int argc, char **argv)
   }
   g_test_add_func ("/slread/untouched", test_untouched);
   g_test_add_func ("/slread/foreign-codes", test_foreign_codes);
+  g_test_add_func ("/slread/add-ons", test_add_ons);
   g_test_add_func ("/slread/labels", test_labels);
   g_test_add_func ("/slread/slpredict", test_slpredict);
   g_test_add_func ("/slread/thresholds", test_thresholds);
