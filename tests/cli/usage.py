@@ -381,6 +381,24 @@ def test_decoder():
     run("predict", "--model", m, "--decoder", "ssd", picture).expect(1, "boxes[1,N,4]", "got uint8[1,3]")
 
 
+def test_decoder_values():
+    """A value of a parameter that suits no model is wrong usage in each command that has --decoder; one that this model does not suit is not."""
+    m, picture = model("brightest_channel.tflite"), png("p.png", 4, 4, (255, 0, 0))
+    target = work("values.tflite")
+    commands = (["predict", "--model", m, picture], ["inspect", m], ["convert", m, "--output", target], ["quantize", m, "--calibrate", picture, "--output", target],
+                ["calibrate", m, "--camera", "test://", "--output", target], ["fit", m, picture], ["eval", m, "--dataset", harness.WORK.name],
+                ["serve", m, "--location", "mqtt://127.0.0.1:1/x"])
+    for command in commands:
+        run(*command, "--decoder", "yolo,preset=v99").expect(2, "--decoder=yolo,preset=v99: decoder parameter preset: expected one of v3, ", "got 'v99'")
+    for text, expected in (("yolo,columns=x1y1x2y2,scores", "columns: expected words of x1y1x2y2, "), ("yolo,transposed=perhaps", "transposed: expected one of no, "),
+                           ("yolo,strides=8,x", "strides: expected 1 to "), ("labels,threshold=2", "threshold: expected a number 0..1, got '2'"),
+                           ("labels,background-offset=1.5", "background-offset: expected an integer -1000..1000, got '1.5'"), ("image,range=0", None),
+                           ("image,range=all", "range: expected frame or 1 to 2 numbers"), ("ssd,order=boxes,boxes,boxes,box", "order: expected words of boxes, ")):
+        result = run("predict", "--model", m, picture, "--decoder", text)
+        assert result.status == (2 if expected else 1) and (expected is None or "decoder parameter " + expected in result.err), (text, result)
+    run("predict", "--model", m, picture, "--decoder", "yolo,preset=v8").expect(1)
+
+
 def test_no_decoder():
     picture, m = png("p.png", 4, 4, (0, 51, 204)), model("brightest_channel.tflite")
     frame = json.loads(run("predict", "--json", "--model", m, "--decoder", "none", picture).expect(0).out)

@@ -320,9 +320,13 @@ test_regions (void)
                                                 read),
                          ==, SL_SCAN_FOUND);
         g_assert_cmpstr ((const char *) read->bytes, ==, codes[0].text);
-        g_assert_cmpstr (read->add_on, ==, read->is_checked ? add_ons[i] : "");
-        g_assert_true (read->is_checked
-                       || (both && v == 1)); /* half of that box is beside the code */
+        /* Half of a turned box around both is beside them: there it may stay unread. */
+        if (!both || v != 1) {
+          g_assert_true (read->is_checked);
+          g_assert_cmpstr (read->add_on, ==, add_ons[i]);
+        } else if (read->add_on[0] != '\0') {
+          g_assert_cmpstr (read->add_on, ==, add_ons[i]);
+        }
       }
 }
 
