@@ -45,6 +45,7 @@ typedef struct
   GstBaseTransform parent;
   gint time_limit, max_tries, retry_interval, reread_interval; /* object lock */
   gdouble unread_weight, unread_threshold;                     /* object lock */
+  gboolean checked_only;                                       /* object lock */
   char *classes, *reader_name;                                 /* object lock */
   /* The rest is the streaming thread's. */
   gboolean refused, told_missing;
@@ -87,6 +88,10 @@ static const SlProperty properties[] = {
     "Library that reads: zbar, or zxing, which runs in a separate process; unset = both if available, each first for the "
     "codes that it reads better. Takes effect when the element starts",
     SL_PROPERTY_STRING, AT (reader_name), 0, 0, 0, NULL, FALSE },
+  { "checked-only", "Only checked texts",
+    "Leave out texts that neither check digits nor error correction confirm: code-39, itf, codabar, and EAN and UPC codes "
+    "whose readings disagree. Such an object counts as not read, and a tracked one is tried again",
+    SL_PROPERTY_BOOL, AT (checked_only), 0, 0, FALSE, NULL, TRUE },
   { "time-limit", "Time limit",
     "Most milliseconds that a frame waits for its codes; objects that were not tried by then come first in the next frame",
     SL_PROPERTY_INT, AT (time_limit), 1, 600000, 100, NULL, TRUE },
@@ -118,6 +123,7 @@ typedef struct
   SlReadPatience patience;
   gint64 limit, deadline; /* us */
   gdouble unread_weight, unread_threshold;
+  gboolean checked_only;
 } Settings;
 
 static Settings
@@ -130,7 +136,8 @@ take_settings (SlRead *self)
                               limit,
                               g_get_monotonic_time () + limit,
                               self->unread_weight,
-                              self->unread_threshold };
+                              self->unread_threshold,
+                              self->checked_only };
   GST_OBJECT_UNLOCK (self);
   return settings;
 }
@@ -147,8 +154,10 @@ as_text (const SlReadCode *code)
 static void
 attach (GstVideoRegionOfInterestMeta *region, const SlReadCode *code)
 {
-  SlCodeView view = { code->symbology,  as_text (code), code->bytes, code->n_bytes,
-                      code->is_checked, code->quality,  { { 0 } } };
+  SlCodeView view = { code->symbology,  as_text (code),
+                      code->bytes,      code->n_bytes,
+                      code->is_checked, code->quality,
+                      { { 0 } },        code->add_on[0] != '\0' ? code->add_on : NULL };
   memcpy (view.corners, code->corners, sizeof view.corners);
   sl_region_set_code (region, &view);
 }
@@ -182,8 +191,10 @@ read_object (SlRead *self, const SlLuma *luma, const SlObjectView *object, guint
 {
   double box[4];
   find_box (object, luma, box);
-  const SlScanResult result =
+  SlScanResult result =
     sl_region_reader_read (self->regions, luma, box, kinds, settings->deadline, &self->code);
+  if (result == SL_SCAN_FOUND && settings->checked_only && !self->code.is_checked)
+    result = SL_SCAN_NOTHING;
   self->repeats = settings->unread_threshold > 0 && result == SL_SCAN_NOTHING
                   && (kinds & (SL_READ_QR | SL_READ_MATRIX)) != 0
                   && sl_region_reader_repeats (self->regions, object->confidence);

@@ -19,6 +19,64 @@ typedef struct _SlDecoding SlDecoding;
 
 #define SL_OWN_THRESHOLD (-1.0f)
 
+typedef enum
+{
+  SL_PARAM_IS_TEXT, /* only the decoder knows, with the model's tensors */
+  SL_PARAM_IS_CHOICE,
+  SL_PARAM_IS_BOOL,
+  SL_PARAM_IS_INTEGER,
+  SL_PARAM_IS_NUMBER,
+  SL_PARAM_IS_LIST,
+  SL_PARAM_IS_WORDS, /* choices with ',' between */
+} SlDecoderParamKind;
+
+/**
+ * SlDecoderParam: a parameter of a decoder, and the values that it takes with any model. The
+ * readers of postprocess/params.h use the row, and so do programs that check options.
+ * @choices: of a choice and of words: NULL-terminated
+ * @minimum, @maximum: of an integer, of a number and of the numbers of a list
+ * @most: of a list: how many numbers
+ * @word: (nullable): of a list: a word in place of the numbers
+ */
+typedef struct
+{
+  const char *name;
+  SlDecoderParamKind kind;
+  const char *const *choices;
+  double minimum, maximum;
+  guint most;
+  const char *word;
+} SlDecoderParam;
+
+#define SL_PARAM_TEXT(name)  \
+  {                          \
+    (name), SL_PARAM_IS_TEXT \
+  }
+#define SL_PARAM_CHOICE(name, choices)    \
+  {                                       \
+    (name), SL_PARAM_IS_CHOICE, (choices) \
+  }
+#define SL_PARAM_WORDS(name, choices)    \
+  {                                      \
+    (name), SL_PARAM_IS_WORDS, (choices) \
+  }
+#define SL_PARAM_BOOL(name)  \
+  {                          \
+    (name), SL_PARAM_IS_BOOL \
+  }
+#define SL_PARAM_INTEGER(name, lo, hi)            \
+  {                                               \
+    (name), SL_PARAM_IS_INTEGER, NULL, (lo), (hi) \
+  }
+#define SL_PARAM_NUMBER(name, lo, hi)            \
+  {                                              \
+    (name), SL_PARAM_IS_NUMBER, NULL, (lo), (hi) \
+  }
+#define SL_PARAM_LIST(name, lo, hi, most)              \
+  {                                                    \
+    (name), SL_PARAM_IS_LIST, NULL, (lo), (hi), (most) \
+  }
+
 /**
  * SlDecoderConfig:
  * @tensors: the tensors to decode; their data changes every frame. The caller owns the names, which
@@ -69,7 +127,7 @@ typedef enum
  * SlDecoder:
  * @name: its name in the property decoder and in modelinfo
  * @description: one sentence for `sightline inspect` and messages: the shapes that it takes
- * @params: (nullable): names of the parameters that it takes, NULL-terminated
+ * @params: (nullable): the parameters that it takes; the last row has no name
  * @names: (nullable): default names of its classes, where there are no labels; NULL-terminated
  * @names_of: (nullable): the same for an open decoder; interned, or owned by the decoder; NULL =
  * @names. *@own becomes TRUE where they
@@ -101,7 +159,7 @@ struct _SlDecoder
 {
   const char *name;
   const char *description;
-  const char *const *params;
+  const SlDecoderParam *params;
   const char *const *names;
   const char *const *(*names_of) (gconstpointer state, gboolean *own);
   gfloat threshold;
@@ -155,7 +213,7 @@ gboolean sl_decoding_ids (const SlDecoding *decoding, const char *ids[SL_MAX_IO]
  * nothing states the setting, as a sentence. */
 const char *sl_decoding_note (const SlDecoding *decoding);
 /** sl_decoder_check: FALSE with SL_ERROR_ARGUMENT where @text, "NAME,PARAMETER=VALUE,...", names no
- * decoder or a parameter that it does not take. Values are checked with the model. */
+ * decoder, a parameter that it does not take, or a value that it takes with no model. */
 gboolean sl_decoder_check (const char *text, GError **error);
 /** sl_decoder_names: (transfer full): the names of all decoders, separated by ", ". */
 char *sl_decoder_names (void);

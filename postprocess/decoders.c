@@ -14,10 +14,6 @@
 #include "postprocess/plausible.h"
 #include "postprocess/plugin.h"
 
-/* Parameters of every decoder. */
-#define THRESHOLD "threshold"
-#define CHECK "check"
-
 struct _SlDecoding
 {
   const SlDecoder *decoder;
@@ -34,11 +30,6 @@ struct _SlDecoding
   char *contradiction, *choice; /* (nullable) */
   SlHalves *halves;             /* (nullable) */
 };
-
-/* What every decoder takes: its threshold, whether numbers are checked, and what models say of
- * themselves that no decoder needs to know. */
-static const char *const model_params[] = { THRESHOLD, CHECK,       "task", "stride",
-                                            "imgsz",   "kpt_shape", NULL };
 
 /* For finding out which decoder it is, whose own threshold then counts. */
 #define ANY_THRESHOLD 0.5f
@@ -172,32 +163,40 @@ parse_name (const char *text, GHashTable *params, GError **error)
   return g_strdup (pieces[0] != NULL ? g_strstrip (pieces[0]) : "");
 }
 
-static gboolean
-takes (const SlDecoder *decoder, const char *key)
+/* (transfer full) */
+static char *
+list_params (const SlDecoder *decoder)
 {
-  return decoder->params != NULL && g_strv_contains (decoder->params, key);
+  GString *names = g_string_new (NULL);
+  for (guint i = 0; decoder->params != NULL && decoder->params[i].name != NULL; i++)
+    g_string_append_printf (names, "%s%s", i > 0 ? ", " : "", decoder->params[i].name);
+  return g_string_free (g_string_append (names, names->len == 0 ? "none" : ""), FALSE);
 }
 
-/* Refuses what @decoder does not take; of the model's parameters, which may be another decoder's,
- * what none takes. */
+/* Refuses what @decoder does not take, and values that it takes with no model; of the model's
+ * parameters, which may be another decoder's, what none takes. */
 static gboolean
 check_params (const SlDecoder *decoder, GHashTable *params, gboolean of_model, GError **error)
 {
   GHashTableIter iter;
-  gpointer key;
+  gpointer key, value;
   if (params == NULL)
     return TRUE;
   g_hash_table_iter_init (&iter, params);
-  while (g_hash_table_iter_next (&iter, &key, NULL)) {
-    gboolean known = g_strv_contains (model_params, key) || takes (decoder, key);
+  while (g_hash_table_iter_next (&iter, &key, &value)) {
+    const SlDecoderParam *own = sl_decoder_param_row (decoder->params, key);
+    if (own == NULL)
+      own = sl_decoder_param_row (sl_decoder_model_params, key);
+    gboolean known = own != NULL;
     for (guint i = 0; i < G_N_ELEMENTS (decoders) && of_model; i++)
-      known = known || takes (decoders[i], key);
-    if (known)
-      continue;
-    g_autofree char *names =
-      decoder->params != NULL ? g_strjoinv (", ", (char **) decoder->params) : g_strdup ("none");
-    return sl_fail (error, SL_ERROR_ARGUMENT, "decoder %s: no parameter '%s'; there are: %s",
-                    decoder->name, (const char *) key, names);
+      known = known || sl_decoder_param_row (decoders[i]->params, key) != NULL;
+    if (!known) {
+      g_autofree char *names = list_params (decoder);
+      return sl_fail (error, SL_ERROR_ARGUMENT, "decoder %s: no parameter '%s'; there are: %s",
+                      decoder->name, (const char *) key, names);
+    }
+    if (!of_model && !sl_decoder_param_check (own, value, error))
+      return FALSE;
   }
   return TRUE;
 }
@@ -207,12 +206,13 @@ open_decoding (const SlDecoder *decoder, SlDecoderConfig *config, gfloat thresho
 {
   double chosen = (double) threshold;
   if (threshold == SL_OWN_THRESHOLD
-      && !sl_decoder_param_double (config, THRESHOLD, (double) decoder->threshold, 0, 1, &chosen,
-                                   error))
+      && !sl_decoder_param_double (config, sl_decoder_model_params, SL_PARAM_THRESHOLD,
+                                   (double) decoder->threshold, &chosen, error))
     return NULL;
   config->threshold = (gfloat) chosen;
   gboolean checked;
-  if (!sl_decoder_param_bool (config, CHECK, TRUE, &checked, error))
+  if (!sl_decoder_param_bool (config, sl_decoder_model_params, SL_PARAM_CHECK, TRUE, &checked,
+                              error))
     return NULL;
   gpointer state = decoder->open (config, error);
   if (state == NULL)

@@ -29,6 +29,8 @@ check_scales (const SlDecoderConfig *config, GError **error)
   return TRUE;
 }
 
+static const SlDecoderParam params[] = { SL_DETECTOR_PARAMS, { NULL } };
+
 gboolean
 sl_detector_init (SlDetector *self, const SlDecoderConfig *config, guint n, const SlValues *ranked,
                   double iou, GError **error)
@@ -36,8 +38,8 @@ sl_detector_init (SlDetector *self, const SlDecoderConfig *config, guint n, cons
   gboolean agnostic;
   double stated = iou;
   if (!check_scales (config, error)
-      || !sl_decoder_param_double (config, "iou-threshold", iou, 0, 1, &stated, error)
-      || !sl_decoder_param_bool (config, "agnostic", FALSE, &agnostic, error))
+      || !sl_decoder_param_double (config, params, "iou-threshold", iou, &stated, error)
+      || !sl_decoder_param_bool (config, params, "agnostic", FALSE, &agnostic, error))
     return FALSE;
   const guint capacity = MIN (n, MAX (MAX_CANDIDATES, CANDIDATES_PER_RESULT * config->max_results));
   self->n = n;

@@ -19,7 +19,7 @@
 #include "postprocess/values.h"
 
 /** Parameters that sl_detector_init() reads. */
-#define SL_DETECTOR_PARAMS "iou-threshold", "agnostic"
+#define SL_DETECTOR_PARAMS SL_PARAM_NUMBER ("iou-threshold", 0, 1), SL_PARAM_BOOL ("agnostic")
 
 /**
  * SlDetector:

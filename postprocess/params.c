@@ -8,61 +8,18 @@
 
 #include "core/base/fail.h"
 
+const SlDecoderParam sl_decoder_model_params[] = { SL_PARAM_NUMBER (SL_PARAM_THRESHOLD, 0, 1),
+                                                   SL_PARAM_BOOL (SL_PARAM_CHECK),
+                                                   SL_PARAM_TEXT ("task"),
+                                                   SL_PARAM_TEXT ("stride"),
+                                                   SL_PARAM_LIST ("imgsz", 1, 65536, 2),
+                                                   SL_PARAM_TEXT ("kpt_shape"),
+                                                   { NULL } };
+
 const char *
 sl_decoder_param (const SlDecoderConfig *config, const char *key)
 {
   return config->params != NULL ? g_hash_table_lookup (config->params, key) : NULL;
-}
-
-gboolean
-sl_decoder_param_int (const SlDecoderConfig *config, const char *key, gint fallback, gint lo,
-                      gint hi, gint *value, GError **error)
-{
-  const char *text = sl_decoder_param (config, key);
-  *value = fallback;
-  if (text == NULL)
-    return TRUE;
-  gint64 number = 0;
-  g_autofree char *trimmed = g_strstrip (g_strdup (text));
-  if (!g_ascii_string_to_signed (trimmed, 10, lo, hi, &number, NULL))
-    return sl_fail (error, SL_ERROR_ARGUMENT,
-                    "decoder parameter %s: expected an integer %d..%d, got '%s'", key, lo, hi,
-                    text);
-  *value = (gint) number;
-  return TRUE;
-}
-
-gboolean
-sl_decoder_param_choice (const SlDecoderConfig *config, const char *key, const char *const *choices,
-                         guint *value, GError **error)
-{
-  const char *text = sl_decoder_param (config, key);
-  *value = 0;
-  if (text == NULL)
-    return TRUE;
-  for (guint i = 0; choices[i] != NULL; i++)
-    if (g_ascii_strcasecmp (choices[i], text) == 0) {
-      *value = i;
-      return TRUE;
-    }
-  g_autofree char *all = g_strjoinv (", ", (char **) choices);
-  return sl_fail (error, SL_ERROR_ARGUMENT, "decoder parameter %s: expected one of %s, got '%s'",
-                  key, all, text);
-}
-
-gboolean
-sl_decoder_param_bool (const SlDecoderConfig *config, const char *key, gboolean fallback,
-                       gboolean *value, GError **error)
-{
-  static const char *const words[] = { "no", "false", "0", "yes", "true", "1", NULL };
-  guint choice;
-  *value = fallback;
-  if (sl_decoder_param (config, key) == NULL)
-    return TRUE;
-  if (!sl_decoder_param_choice (config, key, words, &choice, error))
-    return FALSE;
-  *value = choice >= 3;
-  return TRUE;
 }
 
 /* Reads numbers separated by ','. Returns 0 without numbers, with too many, or when one is outside
@@ -76,7 +33,9 @@ parse_numbers (const char *text, double lo, double hi, double *values, guint max
     double value = g_ascii_strtod (text, &end);
     if (end == text || n == max || !isfinite (value) || value < lo || value > hi)
       return 0;
-    values[n++] = value;
+    if (values != NULL)
+      values[n] = value;
+    n++;
     while (g_ascii_isspace (*end))
       end++;
     if (*end == '\0')
@@ -87,32 +46,184 @@ parse_numbers (const char *text, double lo, double hi, double *values, guint max
   }
 }
 
-gboolean
-sl_decoder_param_double (const SlDecoderConfig *config, const char *key, double fallback, double lo,
-                         double hi, double *value, GError **error)
+static const char *const bool_words[] = { "no", "false", "0", "yes", "true", "1", NULL };
+#define FIRST_YES 3
+
+static gint
+find_word (const char *const *words, const char *text)
 {
-  const char *text = sl_decoder_param (config, key);
-  *value = fallback;
-  if (text == NULL || parse_numbers (text, lo, hi, value, 1) == 1)
-    return TRUE;
-  return sl_fail (error, SL_ERROR_ARGUMENT,
-                  "decoder parameter %s: expected a number %g..%g, got '%s'", key, lo, hi, text);
+  for (gint i = 0; words[i] != NULL; i++)
+    if (g_ascii_strcasecmp (words[i], text) == 0)
+      return i;
+  return -1;
+}
+
+static gboolean
+parse_integer (const SlDecoderParam *row, const char *text, gint64 *number)
+{
+  g_autofree char *trimmed = g_strstrip (g_strdup (text));
+  return g_ascii_string_to_signed (trimmed, 10, (gint64) row->minimum, (gint64) row->maximum,
+                                   number, NULL);
+}
+
+static gboolean
+are_words (const char *const *choices, const char *text)
+{
+  g_auto (GStrv) words = g_strsplit (text, ",", -1);
+  for (guint i = 0; words[i] != NULL; i++)
+    if (find_word (choices, g_strstrip (words[i])) < 0)
+      return FALSE;
+  return words[0] != NULL;
+}
+
+static gboolean
+takes_value (const SlDecoderParam *row, const char *text)
+{
+  gint64 number;
+  switch (row->kind) {
+    case SL_PARAM_IS_CHOICE:
+      return find_word (row->choices, text) >= 0;
+    case SL_PARAM_IS_BOOL:
+      return find_word (bool_words, text) >= 0;
+    case SL_PARAM_IS_INTEGER:
+      return parse_integer (row, text, &number);
+    case SL_PARAM_IS_NUMBER:
+      return parse_numbers (text, row->minimum, row->maximum, NULL, 1) == 1;
+    case SL_PARAM_IS_LIST:
+      return g_strcmp0 (text, row->word) == 0
+             || parse_numbers (text, row->minimum, row->maximum, NULL, row->most) > 0;
+    case SL_PARAM_IS_WORDS:
+      return are_words (row->choices, text);
+    case SL_PARAM_IS_TEXT:
+      break;
+  }
+  return TRUE;
+}
+
+/* (transfer full) */
+static char *
+describe_values (const SlDecoderParam *row)
+{
+  const char *const *words = row->kind == SL_PARAM_IS_BOOL ? bool_words : row->choices;
+  g_autofree char *all = words != NULL ? g_strjoinv (", ", (char **) words) : NULL;
+  switch (row->kind) {
+    case SL_PARAM_IS_INTEGER:
+      return g_strdup_printf ("an integer %.0f..%.0f", row->minimum, row->maximum);
+    case SL_PARAM_IS_NUMBER:
+      return g_strdup_printf ("a number %g..%g", row->minimum, row->maximum);
+    case SL_PARAM_IS_LIST:
+      return g_strdup_printf ("%s%s1 to %u numbers %g..%g with ',' between",
+                              row->word != NULL ? row->word : "", row->word != NULL ? " or " : "",
+                              row->most, row->minimum, row->maximum);
+    case SL_PARAM_IS_WORDS:
+      return g_strdup_printf ("words of %s with ',' between", all);
+    case SL_PARAM_IS_CHOICE:
+    case SL_PARAM_IS_BOOL:
+    case SL_PARAM_IS_TEXT:
+      break;
+  }
+  return g_strdup_printf ("one of %s", all);
+}
+
+const SlDecoderParam *
+sl_decoder_param_row (const SlDecoderParam *params, const char *key)
+{
+  for (guint i = 0; params != NULL && params[i].name != NULL; i++)
+    if (g_str_equal (params[i].name, key))
+      return &params[i];
+  return NULL;
 }
 
 gboolean
-sl_decoder_param_list (const SlDecoderConfig *config, const char *key, double lo, double hi,
-                       double *values, guint max, guint *n, GError **error)
+sl_decoder_param_check (const SlDecoderParam *row, const char *text, GError **error)
 {
-  const char *text = sl_decoder_param (config, key);
-  if (text == NULL)
+  if (takes_value (row, text))
     return TRUE;
-  *n = parse_numbers (text, lo, hi, values, max);
-  if (*n > 0)
-    return TRUE;
-  return sl_fail (
-    error, SL_ERROR_ARGUMENT,
-    "decoder parameter %s: expected 1 to %u numbers %g..%g with ',' between, got '%s'", key, max,
-    lo, hi, text);
+  g_autofree char *expected = describe_values (row);
+  return sl_fail (error, SL_ERROR_ARGUMENT, "decoder parameter %s: expected %s, got '%s'",
+                  row->name, expected, text);
+}
+
+/* *@text becomes the value of @key, (nullable) NULL when it is absent; FALSE when its row does not
+ * allow it. */
+static gboolean
+read_param (const SlDecoderConfig *config, const SlDecoderParam *params, const char *key,
+            const SlDecoderParam **row, const char **text, GError **error)
+{
+  *row = sl_decoder_param_row (params, key);
+  g_assert (*row != NULL);
+  *text = sl_decoder_param (config, key);
+  return *text == NULL || sl_decoder_param_check (*row, *text, error);
+}
+
+gboolean
+sl_decoder_param_int (const SlDecoderConfig *config, const SlDecoderParam *params, const char *key,
+                      gint fallback, gint *value, GError **error)
+{
+  const SlDecoderParam *row;
+  const char *text;
+  gint64 number = fallback;
+  if (!read_param (config, params, key, &row, &text, error))
+    return FALSE;
+  if (text != NULL)
+    parse_integer (row, text, &number);
+  *value = (gint) number;
+  return TRUE;
+}
+
+gboolean
+sl_decoder_param_choice (const SlDecoderConfig *config, const SlDecoderParam *params,
+                         const char *key, guint *value, GError **error)
+{
+  const SlDecoderParam *row;
+  const char *text;
+  *value = 0;
+  if (!read_param (config, params, key, &row, &text, error))
+    return FALSE;
+  if (text != NULL)
+    *value = (guint) find_word (row->choices, text);
+  return TRUE;
+}
+
+gboolean
+sl_decoder_param_bool (const SlDecoderConfig *config, const SlDecoderParam *params, const char *key,
+                       gboolean fallback, gboolean *value, GError **error)
+{
+  const SlDecoderParam *row;
+  const char *text;
+  *value = fallback;
+  if (!read_param (config, params, key, &row, &text, error))
+    return FALSE;
+  if (text != NULL)
+    *value = find_word (bool_words, text) >= FIRST_YES;
+  return TRUE;
+}
+
+gboolean
+sl_decoder_param_double (const SlDecoderConfig *config, const SlDecoderParam *params,
+                         const char *key, double fallback, double *value, GError **error)
+{
+  const SlDecoderParam *row;
+  const char *text;
+  *value = fallback;
+  if (!read_param (config, params, key, &row, &text, error))
+    return FALSE;
+  if (text != NULL)
+    parse_numbers (text, row->minimum, row->maximum, value, 1);
+  return TRUE;
+}
+
+gboolean
+sl_decoder_param_list (const SlDecoderConfig *config, const SlDecoderParam *params, const char *key,
+                       double *values, guint *n, GError **error)
+{
+  const SlDecoderParam *row;
+  const char *text;
+  if (!read_param (config, params, key, &row, &text, error))
+    return FALSE;
+  if (text != NULL)
+    *n = parse_numbers (text, row->minimum, row->maximum, values, row->most);
+  return TRUE;
 }
 
 gboolean
@@ -142,7 +253,7 @@ sl_decoder_param_size (const SlDecoderConfig *config, gint32 *width, gint32 *hei
 {
   double size[2];
   guint n = 0;
-  if (!sl_decoder_param_list (config, "imgsz", 1, 65536, size, 2, &n, error))
+  if (!sl_decoder_param_list (config, sl_decoder_model_params, "imgsz", size, &n, error))
     return FALSE;
   *width = n > 0 ? (gint32) size[n - 1] : config->input_width;
   *height = n > 0 ? (gint32) size[0] : config->input_height;

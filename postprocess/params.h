@@ -10,26 +10,38 @@
 
 /** sl_decoder_param: (transfer none) (nullable): parameter @key as text. */
 const char *sl_decoder_param (const SlDecoderConfig *config, const char *key);
-/** sl_decoder_param_int: *@value becomes @fallback when @key is absent. FALSE with
- * SL_ERROR_ARGUMENT when it is not an integer in
- *  @lo..@hi. */
-gboolean sl_decoder_param_int (const SlDecoderConfig *config, const char *key, gint fallback,
-                               gint lo, gint hi, gint *value, GError **error);
-/** sl_decoder_param_choice: *@value becomes the index of the parameter's value in the
- * NULL-terminated @choices, 0 when it is absent. FALSE with SL_ERROR_ARGUMENT for another value;
- * the message lists the choices. */
-gboolean sl_decoder_param_choice (const SlDecoderConfig *config, const char *key,
-                                  const char *const *choices, guint *value, GError **error);
+/** Parameters of every decoder. */
+#define SL_PARAM_THRESHOLD "threshold"
+#define SL_PARAM_CHECK "check"
+/** sl_decoder_model_params: those, and what exporters write into models that not every
+ * decoder needs. */
+extern const SlDecoderParam sl_decoder_model_params[];
+/** sl_decoder_param_row: (transfer none) (nullable): the row @key of @params (nullable). */
+const SlDecoderParam *sl_decoder_param_row (const SlDecoderParam *params, const char *key);
+/** sl_decoder_param_check: FALSE with SL_ERROR_ARGUMENT when @text is a value that @row takes with
+ * no model. */
+gboolean sl_decoder_param_check (const SlDecoderParam *row, const char *text, GError **error);
+
+/* These read parameter @key by its row of @params. FALSE with SL_ERROR_ARGUMENT when the value is
+ * not one that the row allows. */
+/** sl_decoder_param_int: *@value becomes @fallback when @key is absent. */
+gboolean sl_decoder_param_int (const SlDecoderConfig *config, const SlDecoderParam *params,
+                               const char *key, gint fallback, gint *value, GError **error);
+/** sl_decoder_param_choice: *@value becomes the index of the value in the row's choices, 0 when
+ * @key is absent. */
+gboolean sl_decoder_param_choice (const SlDecoderConfig *config, const SlDecoderParam *params,
+                                  const char *key, guint *value, GError **error);
 /** sl_decoder_param_bool: as sl_decoder_param_int(), for yes/no, true/false, 1/0. */
-gboolean sl_decoder_param_bool (const SlDecoderConfig *config, const char *key, gboolean fallback,
-                                gboolean *value, GError **error);
-/** sl_decoder_param_double: as sl_decoder_param_int(), for a finite number in @lo..@hi. */
-gboolean sl_decoder_param_double (const SlDecoderConfig *config, const char *key, double fallback,
-                                  double lo, double hi, double *value, GError **error);
-/** sl_decoder_param_list: reads "1,2.5" into @values, at most @max finite numbers in @lo..@hi. *@n
- * and @values do not change when @key is absent. */
-gboolean sl_decoder_param_list (const SlDecoderConfig *config, const char *key, double lo,
-                                double hi, double *values, guint max, guint *n, GError **error);
+gboolean sl_decoder_param_bool (const SlDecoderConfig *config, const SlDecoderParam *params,
+                                const char *key, gboolean fallback, gboolean *value,
+                                GError **error);
+/** sl_decoder_param_double: as sl_decoder_param_int(), for a finite number. */
+gboolean sl_decoder_param_double (const SlDecoderConfig *config, const SlDecoderParam *params,
+                                  const char *key, double fallback, double *value, GError **error);
+/** sl_decoder_param_list: reads "1,2.5" into @values, which has room for the row's most numbers.
+ * *@n and @values do not change when @key is absent. */
+gboolean sl_decoder_param_list (const SlDecoderConfig *config, const SlDecoderParam *params,
+                                const char *key, double *values, guint *n, GError **error);
 /** sl_decoder_param_words: *@words (transfer full) (nullable) becomes one word for each of the @n
  * numbers of a vector. With @may_be_one, one word for all numbers is accepted, too. *@words does
  * not change when @key is absent. */

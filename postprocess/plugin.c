@@ -248,19 +248,18 @@ check_row (const char *path, const SlDecoderPlugin *plugin, GError **error)
 }
 
 /* The plug-in's parameters and, where boxes are suppressed, those of suppression. */
-static const char *const *
+static const SlDecoderParam *
 join_params (const SlDecoderPlugin *plugin)
 {
-  static const char *const ours[] = { SL_DETECTOR_PARAMS, NULL };
-  if (!plugin->suppress || plugin->params == NULL)
-    return plugin->suppress ? ours : plugin->params;
-  GPtrArray *all = g_ptr_array_new ();
-  for (guint i = 0; plugin->params[i] != NULL; i++)
-    g_ptr_array_add (all, (gpointer) plugin->params[i]);
-  for (guint i = 0; ours[i] != NULL; i++)
-    g_ptr_array_add (all, (gpointer) ours[i]);
-  g_ptr_array_add (all, NULL);
-  return (const char *const *) g_ptr_array_free (all, FALSE);
+  static const SlDecoderParam ours[] = { SL_DETECTOR_PARAMS };
+  GArray *all = g_array_new (TRUE, FALSE, sizeof (SlDecoderParam));
+  for (guint i = 0; plugin->params != NULL && plugin->params[i] != NULL; i++) {
+    const SlDecoderParam row = SL_PARAM_TEXT (plugin->params[i]);
+    g_array_append_val (all, row);
+  }
+  if (plugin->suppress)
+    g_array_append_vals (all, ours, G_N_ELEMENTS (ours));
+  return (const SlDecoderParam *) (gpointer) g_array_free (all, FALSE);
 }
 
 static Row *

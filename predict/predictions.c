@@ -72,6 +72,7 @@ copy_code (SlPredictions *self, const SlCodeView *from)
   SlCodeView *code = sl_arena_memdup (self->arena, from, sizeof *from);
   code->symbology = sl_arena_strdup (self->arena, from->symbology);
   code->text = from->text != NULL ? sl_arena_strdup (self->arena, from->text) : NULL;
+  code->add_on = from->add_on != NULL ? sl_arena_strdup (self->arena, from->add_on) : NULL;
   code->bytes = copy (self, from->bytes, (guint) from->n_bytes, 1);
   return code;
 }

@@ -203,7 +203,7 @@ run_infer (int argc, char **argv)
     { "frames", 'n', 0, G_OPTION_ARG_STRING, &frames_text,
       "Run N times on the same inputs, for a model with state, and write the last outputs", "N" },
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.settings.threads,
-      "Threads to compute with, 1..64 or auto (default 1)", "N" },
+      "Threads to compute with, 1..64 or auto (0 = auto; default 1)", "N" },
     { NULL },
   };
   int status = sl_options_parse (

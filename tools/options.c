@@ -414,8 +414,8 @@ check_setting (const char *command, const SlSetting *row, SlModelSettings *setti
   return row->kind != SL_SETTING_CHOICE || check_words (command, option, row, place);
 }
 
-/* Of the parameters only the names: their values depend on the model. A plug-in that cannot be
- * loaded is no wrong usage: it fails when the model is opened. */
+/* Which values of parameters suit the model is found when it is opened. So is a plug-in that cannot
+ * be loaded, which is no wrong usage. */
 static gboolean
 check_decoder (const char *command, const char *text)
 {

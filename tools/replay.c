@@ -277,7 +277,7 @@ run_replay (int argc, char **argv)
     { "any-model", 0, 0, G_OPTION_ARG_NONE, &options.any_model,
       "Compare with --model even if it is not the recorded model", NULL },
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads,
-      "Threads to compute with, 1..64 or auto (default: as recorded)", "N" },
+      "Threads to compute with, 1..64 or auto (0 = auto; default: as recorded)", "N" },
     { "cpu", 0, 0, G_OPTION_ARG_STRING, &options.cpu,
       "Best instruction set to use, such as avx2, like SIGHTLINE_CPU", "SET" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL },

@@ -12,7 +12,7 @@
 /** SL_MAX_THREADS: most threads that anything of ours is given. */
 #define SL_MAX_THREADS 64
 /** SL_THREADS_EXPECTED: for messages. */
-#define SL_THREADS_EXPECTED "1..64 or auto"
+#define SL_THREADS_EXPECTED "1..64 or auto (0 = auto)"
 
 /** sl_threads_resolve: @threads, or for 0 the most that suit this machine: its processors, at
  * most 4. */

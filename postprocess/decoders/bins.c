@@ -22,7 +22,14 @@
 /* Several vectors of this length or more are suspected to be bins. */
 #define USUAL_BINS 16
 
-static const char *const params[] = { "names", "units", "scale", "offset", "activation", NULL };
+static const char *const activations[] = { "none", "softmax", NULL };
+static const SlDecoderParam params[] = { SL_PARAM_TEXT ("names"),
+                                         SL_PARAM_TEXT ("units"),
+                                         SL_PARAM_NUMBER ("scale", -LARGEST_NUMBER, LARGEST_NUMBER),
+                                         SL_PARAM_NUMBER ("offset", -LARGEST_NUMBER,
+                                                          LARGEST_NUMBER),
+                                         SL_PARAM_CHOICE ("activation", activations),
+                                         { NULL } };
 
 typedef struct
 {
@@ -72,15 +79,12 @@ close_bins (gpointer opened)
 static gboolean
 read_parameters (State *state, const SlDecoderConfig *config, GError **error)
 {
-  static const char *const activations[] = { "none", "softmax", NULL };
   guint activation;
   if (!sl_decoder_param_words (config, "names", state->n, FALSE, &state->names, error)
       || !sl_decoder_param_words (config, "units", state->n, TRUE, &state->units, error)
-      || !sl_decoder_param_double (config, "scale", 1, -LARGEST_NUMBER, LARGEST_NUMBER,
-                                   &state->scale, error)
-      || !sl_decoder_param_double (config, "offset", 0, -LARGEST_NUMBER, LARGEST_NUMBER,
-                                   &state->offset, error)
-      || !sl_decoder_param_choice (config, "activation", activations, &activation, error))
+      || !sl_decoder_param_double (config, params, "scale", 1, &state->scale, error)
+      || !sl_decoder_param_double (config, params, "offset", 0, &state->offset, error)
+      || !sl_decoder_param_choice (config, params, "activation", &activation, error))
     return FALSE;
   for (guint t = 0; t < state->n; t++)
     state->softmax[t] = sl_decoder_param (config, "activation") != NULL

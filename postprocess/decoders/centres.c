@@ -23,7 +23,12 @@
 #define MAX_NUMBERS (1u << 24)
 #define FOMO_STRIDE 8
 
-static const char *const params[] = { "background", "activation", "units", NULL };
+static const char *const activations[] = { "none", "sigmoid", NULL };
+static const char *const unit_names[] = { "cells", "pixels", "normalised", NULL };
+static const SlDecoderParam params[] = { SL_PARAM_BOOL ("background"),
+                                         SL_PARAM_CHOICE ("activation", activations),
+                                         SL_PARAM_CHOICE ("units", unit_names),
+                                         { NULL } };
 
 typedef enum
 {
@@ -103,18 +108,16 @@ classes (const SlDecoderConfig *config)
 static gboolean
 read_parameters (State *state, const SlDecoderConfig *config, GError **error)
 {
-  static const char *const activations[] = { "none", "sigmoid", NULL };
-  static const char *const unit_names[] = { "cells", "pixels", "normalised", NULL };
   const SlTensorInfo *tensor = &config->tensors[state->heat_at];
   guint activation, units;
   gboolean background;
   gint32 width, height;
-  if (!sl_decoder_param_bool (config, "background",
+  if (!sl_decoder_param_bool (config, params, "background",
                               config->n_tensors == 1 && tensor->values == SL_VALUES_SHARES
                                 && state->heat.channels > 1,
                               &background, error)
-      || !sl_decoder_param_choice (config, "activation", activations, &activation, error)
-      || !sl_decoder_param_choice (config, "units", unit_names, &units, error)
+      || !sl_decoder_param_choice (config, params, "activation", &activation, error)
+      || !sl_decoder_param_choice (config, params, "units", &units, error)
       || !sl_decoder_param_size (config, &width, &height, error))
     return FALSE;
   if (units == UNITS_PIXELS && width == 0)

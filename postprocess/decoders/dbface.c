@@ -28,7 +28,10 @@
 #define LINEAR 1
 #define LARGEST_LOG 12
 
-static const char *const params[] = { "activation", SL_DETECTOR_PARAMS, NULL };
+static const char *const activations[] = { "none", "sigmoid", NULL };
+static const SlDecoderParam params[] = { SL_PARAM_CHOICE ("activation", activations),
+                                         SL_DETECTOR_PARAMS,
+                                         { NULL } };
 static const char *const names[] = { "face", NULL };
 
 /* The three maps. */
@@ -88,7 +91,6 @@ matches (const SlDecoderConfig *config)
 static gpointer
 open_dbface (const SlDecoderConfig *config, GError **error)
 {
-  static const char *const activations[] = { "none", "sigmoid", NULL };
   State *state = g_new0 (State, 1);
   guint activation;
   if (!find_tensors (config, state)) {
@@ -98,7 +100,7 @@ open_dbface (const SlDecoderConfig *config, GError **error)
       "maps of middles [1,H,W,1], boxes [1,H,W,4] and points [1,H,W,10], or channels first, of uint8, int8 or float32",
       error);
   }
-  if (!sl_decoder_param_choice (config, "activation", activations, &activation, error)
+  if (!sl_decoder_param_choice (config, params, "activation", &activation, error)
       || !sl_detector_init (&state->detector, config,
                             state->maps[HEAT].width * state->maps[HEAT].height, NULL, DEFAULT_IOU,
                             error)) {

@@ -79,12 +79,17 @@ typedef struct
   gfloat width, height; /* 0 = unknown */
 } State;
 
-static const char *const params[] = {
-  "order", "box", "units", "activation", "background-offset", SL_DETECTOR_PARAMS, NULL
-};
 static const char *const box_names[] = { "told", "xyxy", "yxyx", "xywh", NULL };
 static const char *const unit_names[] = { "auto", "normalised", "pixels", NULL };
 static const char *const activation_names[] = { "told", "none", "sigmoid", NULL };
+static const char *const words_known[] = { "-", "boxes", "scores", "classes", "count", NULL };
+static const SlDecoderParam params[] = { SL_PARAM_WORDS ("order", words_known),
+                                         SL_PARAM_CHOICE ("box", box_names),
+                                         SL_PARAM_CHOICE ("units", unit_names),
+                                         SL_PARAM_CHOICE ("activation", activation_names),
+                                         SL_PARAM_INTEGER ("background-offset", -1000, 1000),
+                                         SL_DETECTOR_PARAMS,
+                                         { NULL } };
 
 static gboolean
 is_whole (SlDtype dtype)
@@ -103,7 +108,6 @@ is_vector_of (const SlTensorInfo *tensor, guint n)
 static gboolean
 read_order (const SlDecoderConfig *config, const char *text, SlTensorRole roles[SL_MAX_IO])
 {
-  static const char *const words_known[] = { "-", "boxes", "scores", "classes", "count" };
   static const SlTensorRole known[] = { SL_TENSOR_OTHER, SL_TENSOR_BOXES, SL_TENSOR_SCORES,
                                         SL_TENSOR_CLASSES, SL_TENSOR_COUNT };
   g_auto (GStrv) words = g_strsplit (text, ",", SL_MAX_IO + 1);
@@ -260,7 +264,7 @@ classes (const SlDecoderConfig *config)
   Roles roles;
   gint offset = 0;
   if (!find_roles (config, &roles) || roles.n_classes == 0
-      || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, NULL))
+      || !sl_decoder_param_int (config, params, "background-offset", 0, &offset, NULL))
     return 0;
   return (guint) MAX ((gint64) roles.n_classes + offset, 0);
 }
@@ -270,10 +274,10 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
 {
   guint box, units, activation;
   gint32 width, height;
-  if (!sl_decoder_param_choice (config, "box", box_names, &box, error)
-      || !sl_decoder_param_choice (config, "units", unit_names, &units, error)
-      || !sl_decoder_param_choice (config, "activation", activation_names, &activation, error)
-      || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &state->offset, error)
+  if (!sl_decoder_param_choice (config, params, "box", &box, error)
+      || !sl_decoder_param_choice (config, params, "units", &units, error)
+      || !sl_decoder_param_choice (config, params, "activation", &activation, error)
+      || !sl_decoder_param_int (config, params, "background-offset", 0, &state->offset, error)
       || !sl_decoder_param_size (config, &width, &height, error))
     return FALSE;
   state->width = (gfloat) width;

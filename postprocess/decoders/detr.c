@@ -31,8 +31,8 @@
 /* Queries that are looked at. */
 #define MAX_QUERIES 64
 
-static const char *const params[] = { "activation", NULL };
 static const char *const activations[] = { "told", "softmax", "sigmoid", "none", NULL };
+static const SlDecoderParam params[] = { SL_PARAM_CHOICE ("activation", activations), { NULL } };
 
 typedef enum
 {
@@ -119,7 +119,7 @@ find_activation (const SlDecoderConfig *config, const SlTensorInfo *boxes,
                  const SlTensorInfo *logits, Activation *activation, GError **error)
 {
   guint stated;
-  if (!sl_decoder_param_choice (config, "activation", activations, &stated, error))
+  if (!sl_decoder_param_choice (config, params, "activation", &stated, error))
     return FALSE;
   const guint columns = sl_decoder_columns (logits);
   if (stated != TOLD)

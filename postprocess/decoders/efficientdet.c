@@ -33,10 +33,19 @@
 #define DEFAULT_IOU 0.5
 #define MAX_CLASSES 4096
 
-static const char *const params[] = {
-  "preset", "strides",    "anchor-scale",      "scales",           "ratios",
-  "order",  "activation", "background-offset", SL_DETECTOR_PARAMS, NULL
-};
+static const char *const presets[] = { "automl", "torch", NULL };
+static const char *const orders[] = { "yx", "xy", NULL };
+static const char *const activations[] = { "sigmoid", "none", NULL };
+static const SlDecoderParam params[] = { SL_PARAM_CHOICE ("preset", presets),
+                                         SL_PARAM_LIST ("strides", 1, 1024, SL_MAX_LEVELS),
+                                         SL_PARAM_NUMBER ("anchor-scale", 0.1, 100),
+                                         SL_PARAM_INTEGER ("scales", 1, SL_MAX_ASPECT_RATIOS),
+                                         SL_PARAM_LIST ("ratios", 0.01, 100, SL_MAX_ASPECT_RATIOS),
+                                         SL_PARAM_CHOICE ("order", orders),
+                                         SL_PARAM_CHOICE ("activation", activations),
+                                         SL_PARAM_INTEGER ("background-offset", -1000, 1000),
+                                         SL_DETECTOR_PARAMS,
+                                         { NULL } };
 
 /* Rows that follow each other: all of them, or those of a level. Row i of a part is anchor i %
  * per_cell of cell i / per_cell; with channels first, where rows of one anchor lie together, cell i
@@ -73,14 +82,12 @@ close_efficientdet (gpointer opened)
 static gboolean
 read_shapes (const SlDecoderConfig *config, SlPyramidAnchors *spec, GError **error)
 {
-  static const char *const presets[] = { "automl", "torch", NULL };
   static const double torch[3][2] = { { 1, 1 }, { 1.4, 0.7 }, { 0.7, 1.4 } };
   double ratios[SL_MAX_ASPECT_RATIOS] = { 1, 2, 0.5 };
   guint preset;
   spec->n_shapes = 3;
-  if (!sl_decoder_param_choice (config, "preset", presets, &preset, error)
-      || !sl_decoder_param_list (config, "ratios", 0.01, 100, ratios, SL_MAX_ASPECT_RATIOS,
-                                 &spec->n_shapes, error))
+  if (!sl_decoder_param_choice (config, params, "preset", &preset, error)
+      || !sl_decoder_param_list (config, params, "ratios", ratios, &spec->n_shapes, error))
     return FALSE;
   for (guint i = 0; i < spec->n_shapes; i++) {
     spec->shapes[i][0] = sqrt (ratios[i]);
@@ -98,10 +105,9 @@ read_spec (const SlDecoderConfig *config, SlPyramidAnchors *spec, gint32 *width,
   double strides[SL_MAX_LEVELS] = { 8, 16, 32, 64, 128 };
   gint scales;
   spec->n_levels = 5;
-  if (!sl_decoder_param_list (config, "strides", 1, 1024, strides, SL_MAX_LEVELS, &spec->n_levels,
-                              error)
-      || !sl_decoder_param_double (config, "anchor-scale", 4, 0.1, 100, &spec->side, error)
-      || !sl_decoder_param_int (config, "scales", 3, 1, SL_MAX_ASPECT_RATIOS, &scales, error)
+  if (!sl_decoder_param_list (config, params, "strides", strides, &spec->n_levels, error)
+      || !sl_decoder_param_double (config, params, "anchor-scale", 4, &spec->side, error)
+      || !sl_decoder_param_int (config, params, "scales", 3, &scales, error)
       || !read_shapes (config, spec, error)
       || !sl_decoder_param_size (config, width, height, error))
     return FALSE;
@@ -234,12 +240,10 @@ find_tensors (const SlDecoderConfig *config, State *state, GError **error)
 static gboolean
 read_parameters (State *state, const SlDecoderConfig *config, GError **error)
 {
-  static const char *const orders[] = { "yx", "xy", NULL };
-  static const char *const activations[] = { "sigmoid", "none", NULL };
   guint order, activation;
-  if (!sl_decoder_param_choice (config, "order", orders, &order, error)
-      || !sl_decoder_param_choice (config, "activation", activations, &activation, error)
-      || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &state->offset, error))
+  if (!sl_decoder_param_choice (config, params, "order", &order, error)
+      || !sl_decoder_param_choice (config, params, "activation", &activation, error)
+      || !sl_decoder_param_int (config, params, "background-offset", 0, &state->offset, error))
     return FALSE;
   const gboolean stated = sl_decoder_param (config, "activation") != NULL;
   state->swapped = order == 1;

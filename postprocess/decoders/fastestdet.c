@@ -20,7 +20,7 @@
 #define OBJECT_POWER 0.6f
 #define CLASS_POWER 0.4f
 
-static const char *const params[] = { SL_DETECTOR_PARAMS, NULL };
+static const SlDecoderParam params[] = { SL_DETECTOR_PARAMS, { NULL } };
 
 typedef struct
 {

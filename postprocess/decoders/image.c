@@ -20,7 +20,10 @@
 #define SMALLEST_MAP 32
 #define MAX_BYTES (1u << 28)
 
-static const char *const params[] = { "range", "colour", NULL };
+static const char *const colours[] = { "RGB", "BGR", NULL };
+static const SlDecoderParam params[] = { { "range", SL_PARAM_IS_LIST, NULL, -1e6, 1e6, 2, "frame" },
+                                         SL_PARAM_CHOICE ("colour", colours),
+                                         { NULL } };
 static const char *const range_names[] = { "lowest", "highest" };
 
 typedef struct
@@ -81,7 +84,6 @@ to_byte (gfloat value)
 static gpointer
 open_image (const SlDecoderConfig *config, GError **error)
 {
-  static const char *const colours[] = { "RGB", "BGR", NULL };
   const SlTensorInfo *tensor = &config->tensors[0];
   SlPictureShape shape;
   double range[2];
@@ -92,8 +94,8 @@ open_image (const SlDecoderConfig *config, GError **error)
       "one tensor [1,H,W,3], [1,3,H,W], [1,H,W,1], [1,1,H,W] or [1,H,W] of uint8, int8 or float32",
       error);
   const gboolean by_frame = g_strcmp0 (sl_decoder_param (config, "range"), "frame") == 0;
-  if (!sl_decoder_param_choice (config, "colour", colours, &colour, error)
-      || (!by_frame && !sl_decoder_param_list (config, "range", -1e6, 1e6, range, 2, &n, error)))
+  if (!sl_decoder_param_choice (config, params, "colour", &colour, error)
+      || (!by_frame && !sl_decoder_param_list (config, params, "range", range, &n, error)))
     return NULL;
   if (n == 1 || (n == 2 && range[0] == range[1])
       || (n == 0 && !by_frame && tensor->dtype == SL_DTYPE_F32))

@@ -34,8 +34,6 @@ typedef enum
   ACTIVATION_SIGMOID
 } Activation;
 
-static const char *const activations[] = { "none", "softmax", "sigmoid", NULL };
-
 /* Output quantisation that the 8-bit specification fixes for probabilities, for tensors that come
  * without one. */
 #define PROBABILITY_SCALE (1.0 / 256)
@@ -47,8 +45,11 @@ static const char *const activations[] = { "none", "softmax", "sigmoid", NULL };
 #define CODE_SLACK 0.1
 #define FLOAT_SLACK 1e-3f
 
-static const char *const params[] = { "activation", "background-offset", SL_CALIBRATION_PARAM,
-                                      NULL };
+static const char *const activations[] = { "none", "softmax", "sigmoid", NULL };
+static const SlDecoderParam params[] = { SL_PARAM_CHOICE ("activation", activations),
+                                         SL_PARAM_INTEGER ("background-offset", -1000, 1000),
+                                         SL_PARAM_TEXT (SL_CALIBRATION_PARAM),
+                                         { NULL } };
 
 typedef struct
 {
@@ -118,7 +119,7 @@ classes (const SlDecoderConfig *config)
 {
   gint offset = 0;
   if (!fits (config)
-      || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, NULL))
+      || !sl_decoder_param_int (config, params, "background-offset", 0, &offset, NULL))
     return 0;
   if (is_binary (config, offset))
     return 2;
@@ -191,8 +192,8 @@ open_labels (const SlDecoderConfig *config, GError **error)
       "uint8[1,1001], got %s",
       got);
   }
-  if (!sl_decoder_param_choice (config, "activation", activations, &activation, error)
-      || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, error))
+  if (!sl_decoder_param_choice (config, params, "activation", &activation, error)
+      || !sl_decoder_param_int (config, params, "background-offset", 0, &offset, error))
     return NULL;
   g_autoptr (SlCalibration) calibration = NULL;
   if (!sl_calibration_new (config, classes (config), &calibration, error))

@@ -25,7 +25,12 @@
 #define FEWEST_POINTS 2
 #define MANY_POINTS 8
 
-static const char *const params[] = { "point-size", "units", "activation", NULL };
+static const char *const unit_names[] = { "pixels", "normalised", "centred", NULL };
+static const char *const activations[] = { "none", "sigmoid", NULL };
+static const SlDecoderParam params[] = { SL_PARAM_INTEGER ("point-size", 2, 5),
+                                         SL_PARAM_CHOICE ("units", unit_names),
+                                         SL_PARAM_CHOICE ("activation", activations),
+                                         { NULL } };
 /* Models known by how many numbers they have. */
 static const struct
 {
@@ -112,8 +117,8 @@ read_size (State *state, const SlDecoderConfig *config, GError **error)
 {
   const gint found = find_known (state->n);
   gint size;
-  if (!sl_decoder_param_int (config, "point-size", found >= 0 ? (gint) known[found].point_size : 2,
-                             2, 5, &size, error))
+  if (!sl_decoder_param_int (config, params, "point-size",
+                             found >= 0 ? (gint) known[found].point_size : 2, &size, error))
     return FALSE;
   if (size == 4 || state->n % (guint) size != 0 || state->n / (guint) size > SL_MAX_KEYPOINTS)
     return sl_fail (
@@ -130,13 +135,11 @@ read_size (State *state, const SlDecoderConfig *config, GError **error)
 static gboolean
 read_parameters (State *state, const SlDecoderConfig *config, GError **error)
 {
-  static const char *const unit_names[] = { "pixels", "normalised", "centred", NULL };
-  static const char *const activations[] = { "none", "sigmoid", NULL };
   guint units, activation;
   gint32 width, height;
   if (!read_size (state, config, error)
-      || !sl_decoder_param_choice (config, "units", unit_names, &units, error)
-      || !sl_decoder_param_choice (config, "activation", activations, &activation, error)
+      || !sl_decoder_param_choice (config, params, "units", &units, error)
+      || !sl_decoder_param_choice (config, params, "activation", &activation, error)
       || !sl_decoder_param_size (config, &width, &height, error))
     return FALSE;
   state->units = sl_decoder_param (config, "units") != NULL ? (Units) units : UNITS_TOLD;

@@ -23,7 +23,9 @@
 #define MAX_LAYERS 8
 #define MAX_ANCHORS (1u << 20)
 
-static const char *const params[] = { "strides", SL_DETECTOR_PARAMS, NULL };
+static const SlDecoderParam params[] = { SL_PARAM_LIST ("strides", 1, 1024, MAX_LAYERS),
+                                         SL_DETECTOR_PARAMS,
+                                         { NULL } };
 /* What a detector with that many points finds: the name of its one class, names of the points. */
 typedef struct
 {
@@ -217,7 +219,7 @@ read_layout (State *state, const SlDecoderConfig *config, guint rows, GError **e
   double strides[MAX_LAYERS];
   guint n = 0;
   if (!sl_decoder_param_size (config, &width, &height, error)
-      || !sl_decoder_param_list (config, "strides", 1, 1024, strides, MAX_LAYERS, &n, error))
+      || !sl_decoder_param_list (config, params, "strides", strides, &n, error))
     return FALSE;
   if (width == 0)
     return sl_fail (

@@ -34,7 +34,14 @@
 #define R_NET_SIDE 24
 #define O_NET_SIDE 48
 
-static const char *const params[] = { "order", "points", "activation", SL_DETECTOR_PARAMS, NULL };
+static const char *const orders[] = { "xy", "yx", NULL };
+static const char *const layouts[] = { "split", "pairs", NULL };
+static const char *const activations[] = { "none", "softmax", NULL };
+static const SlDecoderParam params[] = { SL_PARAM_CHOICE ("order", orders),
+                                         SL_PARAM_CHOICE ("points", layouts),
+                                         SL_PARAM_CHOICE ("activation", activations),
+                                         SL_DETECTOR_PARAMS,
+                                         { NULL } };
 /* What each net finds, by which object-class tells a net's finds from those of the net before. */
 static const char *const proposal[] = { "proposal", NULL },
                          *const candidate[] = { "candidate", NULL },
@@ -116,14 +123,11 @@ matches (const SlDecoderConfig *config)
 static gboolean
 read_parameters (State *state, const SlDecoderConfig *config, GError **error)
 {
-  static const char *const orders[] = { "xy", "yx", NULL };
-  static const char *const layouts[] = { "split", "pairs", NULL };
-  static const char *const activations[] = { "none", "softmax", NULL };
   guint order, layout, activation;
   gint32 width, height;
-  if (!sl_decoder_param_choice (config, "order", orders, &order, error)
-      || !sl_decoder_param_choice (config, "points", layouts, &layout, error)
-      || !sl_decoder_param_choice (config, "activation", activations, &activation, error)
+  if (!sl_decoder_param_choice (config, params, "order", &order, error)
+      || !sl_decoder_param_choice (config, params, "points", &layout, error)
+      || !sl_decoder_param_choice (config, params, "activation", &activation, error)
       || !sl_decoder_param_size (config, &width, &height, error))
     return FALSE;
   if (state->is_map && width == 0)

@@ -20,8 +20,13 @@
 #define MAX_BINS 64
 #define COCO_CLASSES 80
 
-static const char *const params[] = { "strides",          "bins", "centre", "activation",
-                                      SL_DETECTOR_PARAMS, NULL };
+static const char *const activations[] = { "none", "sigmoid", NULL };
+static const SlDecoderParam params[] = { SL_PARAM_LIST ("strides", 1, 4096, SL_MAX_LEVELS),
+                                         SL_PARAM_INTEGER ("bins", 2, MAX_BINS),
+                                         SL_PARAM_NUMBER ("centre", -10, 10),
+                                         SL_PARAM_CHOICE ("activation", activations),
+                                         SL_DETECTOR_PARAMS,
+                                         { NULL } };
 
 /* Where rows of one stride are: tensor, columns of a row, first column. */
 typedef struct
@@ -118,8 +123,8 @@ find_shape (const SlDecoderConfig *config, State *state, GError **error)
   double numbers[SL_MAX_LEVELS] = { 8, 16, 32, 64 };
   guint strides[SL_MAX_LEVELS], n = 0;
   gint bins;
-  if (!sl_decoder_param_list (config, "strides", 1, 4096, numbers, SL_MAX_LEVELS, &n, error)
-      || !sl_decoder_param_int (config, "bins", 8, 2, MAX_BINS, &bins, error)
+  if (!sl_decoder_param_list (config, params, "strides", numbers, &n, error)
+      || !sl_decoder_param_int (config, params, "bins", 8, &bins, error)
       || !sl_decoder_param_size (config, &state->width, &state->height, error))
     return FALSE;
   state->bins = (guint) bins;
@@ -127,7 +132,7 @@ find_shape (const SlDecoderConfig *config, State *state, GError **error)
     strides[i] = (guint) numbers[i];
   if (n > 0 ? find_tensors (config, state, strides, n)
             : find_tensors (config, state, strides, 3) || find_tensors (config, state, strides, 4))
-    return sl_decoder_param_double (config, "centre", state->joined ? 0 : 0.5, -10, 10,
+    return sl_decoder_param_double (config, params, "centre", state->joined ? 0 : 0.5,
                                     &state->centre, error);
   g_autofree char *expected = g_strdup_printf (
     "for an input of %dx%d a row for each cell of strides 8,16,32 or of parameter strides=, with class scores and %d columns of "
@@ -155,11 +160,10 @@ classes (const SlDecoderConfig *config)
 static gpointer
 open_nanodet (const SlDecoderConfig *config, GError **error)
 {
-  static const char *const activations[] = { "none", "sigmoid", NULL };
   State *state = g_new0 (State, 1);
   guint sigmoid;
   if (!find_shape (config, state, error)
-      || !sl_decoder_param_choice (config, "activation", activations, &sigmoid, error)
+      || !sl_decoder_param_choice (config, params, "activation", &sigmoid, error)
       || !sl_detector_init (&state->detector, config, state->grid.n_rows, NULL, DEFAULT_IOU,
                             error)) {
     sl_detector_close (state);

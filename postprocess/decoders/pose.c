@@ -47,7 +47,14 @@ enum
   N_TENSORS
 };
 
-static const char *const params[] = { "order", "units", "activation", "point-threshold", NULL };
+static const char *const orders[] = { "yx", "xy", NULL };
+static const char *const unit_names[] = { "normalised", "pixels", NULL };
+static const char *const activations[] = { "none", "sigmoid", NULL };
+static const SlDecoderParam params[] = { SL_PARAM_CHOICE ("order", orders),
+                                         SL_PARAM_CHOICE ("units", unit_names),
+                                         SL_PARAM_CHOICE ("activation", activations),
+                                         SL_PARAM_NUMBER ("point-threshold", 0, 1),
+                                         { NULL } };
 static const char *const names[] = { "person", NULL };
 
 typedef struct
@@ -162,15 +169,12 @@ matches (const SlDecoderConfig *config)
 static gboolean
 read_parameters (State *state, const SlDecoderConfig *config, GError **error)
 {
-  static const char *const orders[] = { "yx", "xy", NULL };
-  static const char *const unit_names[] = { "normalised", "pixels", NULL };
-  static const char *const activations[] = { "none", "sigmoid", NULL };
   guint order, units, activation;
   gint32 width, height;
-  if (!sl_decoder_param_choice (config, "order", orders, &order, error)
-      || !sl_decoder_param_choice (config, "units", unit_names, &units, error)
-      || !sl_decoder_param_choice (config, "activation", activations, &activation, error)
-      || !sl_decoder_param_double (config, "point-threshold", 0.2, 0, 1, &state->point_threshold,
+  if (!sl_decoder_param_choice (config, params, "order", &order, error)
+      || !sl_decoder_param_choice (config, params, "units", &units, error)
+      || !sl_decoder_param_choice (config, params, "activation", &activation, error)
+      || !sl_decoder_param_double (config, params, "point-threshold", 0.2, &state->point_threshold,
                                    error)
       || !sl_decoder_param_size (config, &width, &height, error))
     return FALSE;

@@ -25,7 +25,12 @@
 #define MAX_REGIONS 1000
 #define CORNERS 4
 
-static const char *const params[] = { "cell-threshold", "unclip", "smallest", "activation", NULL };
+static const char *const activations[] = { "none", "sigmoid", NULL };
+static const SlDecoderParam params[] = { SL_PARAM_NUMBER ("cell-threshold", 0, 1),
+                                         SL_PARAM_NUMBER ("unclip", 0, 10),
+                                         SL_PARAM_NUMBER ("smallest", 0, 10000),
+                                         SL_PARAM_CHOICE ("activation", activations),
+                                         { NULL } };
 static const char *const names[] = { "region", NULL };
 
 typedef struct
@@ -90,13 +95,12 @@ close_regions (gpointer opened)
 static gboolean
 read_parameters (State *state, const SlDecoderConfig *config, GError **error)
 {
-  static const char *const activations[] = { "none", "sigmoid", NULL };
   double cell, unclip, smallest;
   guint activation;
-  if (!sl_decoder_param_double (config, "cell-threshold", 0.3, 0, 1, &cell, error)
-      || !sl_decoder_param_double (config, "unclip", 1.5, 0, 10, &unclip, error)
-      || !sl_decoder_param_double (config, "smallest", 3, 0, 10000, &smallest, error)
-      || !sl_decoder_param_choice (config, "activation", activations, &activation, error))
+  if (!sl_decoder_param_double (config, params, "cell-threshold", 0.3, &cell, error)
+      || !sl_decoder_param_double (config, params, "unclip", 1.5, &unclip, error)
+      || !sl_decoder_param_double (config, params, "smallest", 3, &smallest, error)
+      || !sl_decoder_param_choice (config, params, "activation", &activation, error))
     return FALSE;
   const SlTensorInfo *tensor = &config->tensors[0];
   const gboolean sigmoid = sl_decoder_param (config, "activation") != NULL

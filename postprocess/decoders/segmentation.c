@@ -25,7 +25,11 @@
 #define MAX_CLASSES 255
 #define MAX_CELLS (1u << 26)
 
-static const char *const params[] = { "background-offset", "activation", "background", NULL };
+static const char *const activations[] = { "none", "sigmoid", NULL };
+static const SlDecoderParam params[] = { SL_PARAM_INTEGER ("background-offset", -1000, 1000),
+                                         SL_PARAM_CHOICE ("activation", activations),
+                                         SL_PARAM_BOOL ("background"),
+                                         { NULL } };
 
 /* What data sets call the class of everything else. */
 static const char *const background_names[] = { "background", "__background__", "bg",      "void",
@@ -125,7 +129,7 @@ classes (const SlDecoderConfig *config)
   SlPictureShape shape;
   gint offset = 0;
   if (!find_shape (config, &shape)
-      || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, NULL))
+      || !sl_decoder_param_int (config, params, "background-offset", 0, &offset, NULL))
     return 0;
   const guint n =
     is_map (&config->tensors[0], &shape) ? config->tensors[0].classes : shape.channels;
@@ -153,7 +157,6 @@ tell_background (const SlDecoderConfig *config, const SlPictureShape *shape, gin
 static gpointer
 open_segmentation (const SlDecoderConfig *config, GError **error)
 {
-  static const char *const activations[] = { "none", "sigmoid", NULL };
   SlPictureShape shape;
   guint activation;
   gint offset;
@@ -165,10 +168,10 @@ open_segmentation (const SlDecoderConfig *config, GError **error)
       "uint8, int8 or float32 with at most 255 classes, alone or before others, which have the same shape where it is smaller than the "
       "input",
       error);
-  if (!sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, error)
-      || !sl_decoder_param_choice (config, "activation", activations, &activation, error)
-      || !sl_decoder_param_bool (config, "background", tell_background (config, &shape, offset),
-                                 &background, error))
+  if (!sl_decoder_param_int (config, params, "background-offset", 0, &offset, error)
+      || !sl_decoder_param_choice (config, params, "activation", &activation, error)
+      || !sl_decoder_param_bool (config, params, "background",
+                                 tell_background (config, &shape, offset), &background, error))
     return NULL;
   State *state = g_new0 (State, 1);
   state->dtype = config->tensors[0].dtype;

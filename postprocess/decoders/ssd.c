@@ -34,7 +34,7 @@ typedef enum
   N_ROLES
 } Role;
 
-static const char *const role_names[N_ROLES] = { "boxes", "classes", "scores", "count" };
+static const char *const role_names[] = { "boxes", "classes", "scores", "count", NULL };
 
 /* GStreamer's ssdobjectdetector finds them by these. */
 static const char *const role_ids[N_ROLES] = { "ssd-mobilenet-v1-variant-1-out-boxes",
@@ -48,7 +48,10 @@ static const guint known_orders[][N_ROLES] = {
   { 1, 3, 0, 2 },
 };
 
-static const char *const params[] = { "order", "background-offset", SL_CALIBRATION_PARAM, NULL };
+static const SlDecoderParam params[] = { SL_PARAM_WORDS ("order", role_names),
+                                         SL_PARAM_INTEGER ("background-offset", -1000, 1000),
+                                         SL_PARAM_TEXT (SL_CALIBRATION_PARAM),
+                                         { NULL } };
 
 typedef struct
 {
@@ -165,7 +168,7 @@ classes (const SlDecoderConfig *config)
   guint order[N_ROLES];
   gint offset = 0;
   if (!find_order (config, order)
-      || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, NULL)
+      || !sl_decoder_param_int (config, params, "background-offset", 0, &offset, NULL)
       || config->tensors[order[ROLE_CLASSES]].classes == 0)
     return 0;
   return (guint) MAX ((gint64) config->tensors[order[ROLE_CLASSES]].classes + offset, 0);
@@ -185,7 +188,7 @@ open_ssd (const SlDecoderConfig *config, GError **error)
       "parameter \"order\" (%s), got %s",
       text != NULL ? text : "not set", got);
   }
-  if (!sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, error))
+  if (!sl_decoder_param_int (config, params, "background-offset", 0, &offset, error))
     return NULL;
   SlCalibration *calibration = NULL;
   if (!sl_calibration_new (config, 0, &calibration, error))

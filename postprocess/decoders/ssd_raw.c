@@ -24,19 +24,21 @@
 #define DEFAULT_IOU 0.6
 #define FIRST_STRIDE 16
 
-static const char *const params[] = { "activation",
-                                      "background-offset",
-                                      "scales",
-                                      "anchors-file",
-                                      "layers",
-                                      "min-scale",
-                                      "max-scale",
-                                      "aspect-ratios",
-                                      "reduce-lowest",
-                                      "feature-maps",
-                                      "interpolated-ratio",
-                                      SL_DETECTOR_PARAMS,
-                                      NULL };
+static const char *const activations[] = { "sigmoid", "none", NULL };
+static const SlDecoderParam params[] = { SL_PARAM_CHOICE ("activation", activations),
+                                         SL_PARAM_INTEGER ("background-offset", -1000, 1000),
+                                         SL_PARAM_LIST ("scales", 0.001, 1000, 4),
+                                         SL_PARAM_TEXT ("anchors-file"),
+                                         SL_PARAM_INTEGER ("layers", 1, SL_MAX_LEVELS),
+                                         SL_PARAM_NUMBER ("min-scale", 0.001, 10),
+                                         SL_PARAM_NUMBER ("max-scale", 0.001, 10),
+                                         SL_PARAM_LIST ("aspect-ratios", 0.01, 100,
+                                                        SL_MAX_ASPECT_RATIOS),
+                                         SL_PARAM_BOOL ("reduce-lowest"),
+                                         SL_PARAM_LIST ("feature-maps", 1, 4096, SL_MAX_LEVELS),
+                                         SL_PARAM_NUMBER ("interpolated-ratio", 0, 100),
+                                         SL_DETECTOR_PARAMS,
+                                         { NULL } };
 
 typedef struct
 {
@@ -78,7 +80,7 @@ classes (const SlDecoderConfig *config)
   guint boxes, scores;
   gint offset = 0;
   if (!find_tensors (config, &boxes, &scores)
-      || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, NULL))
+      || !sl_decoder_param_int (config, params, "background-offset", 0, &offset, NULL))
     return 0;
   return (guint) MAX ((gint64) sl_decoder_columns (&config->tensors[scores]) + offset, 0);
 }
@@ -99,7 +101,7 @@ read_maps (const SlDecoderConfig *config, SlSsdAnchors *spec, GError **error)
   double sizes[SL_MAX_LEVELS];
   guint n = 0;
   if (!sl_decoder_param_size (config, &width, &height, error)
-      || !sl_decoder_param_list (config, "feature-maps", 1, 4096, sizes, SL_MAX_LEVELS, &n, error))
+      || !sl_decoder_param_list (config, params, "feature-maps", sizes, &n, error))
     return FALSE;
   if (n == 0 && width == 0)
     return sl_fail (
@@ -126,13 +128,13 @@ make_anchors (const SlDecoderConfig *config, guint *n, GError **error)
   gint layers;
   if (path != NULL)
     return sl_anchors_load (path, n, error);
-  if (!sl_decoder_param_int (config, "layers", 6, 1, SL_MAX_LEVELS, &layers, error)
-      || !sl_decoder_param_double (config, "min-scale", 0.2, 0.001, 10, &spec.scale_min, error)
-      || !sl_decoder_param_double (config, "max-scale", 0.95, 0.001, 10, &spec.scale_max, error)
-      || !sl_decoder_param_list (config, "aspect-ratios", 0.01, 100, spec.ratios,
-                                 SL_MAX_ASPECT_RATIOS, &spec.n_ratios, error)
-      || !sl_decoder_param_bool (config, "reduce-lowest", TRUE, &spec.reduce_lowest, error)
-      || !sl_decoder_param_double (config, "interpolated-ratio", 1, 0, 100, &spec.interpolated,
+  if (!sl_decoder_param_int (config, params, "layers", 6, &layers, error)
+      || !sl_decoder_param_double (config, params, "min-scale", 0.2, &spec.scale_min, error)
+      || !sl_decoder_param_double (config, params, "max-scale", 0.95, &spec.scale_max, error)
+      || !sl_decoder_param_list (config, params, "aspect-ratios", spec.ratios, &spec.n_ratios,
+                                 error)
+      || !sl_decoder_param_bool (config, params, "reduce-lowest", TRUE, &spec.reduce_lowest, error)
+      || !sl_decoder_param_double (config, params, "interpolated-ratio", 1, &spec.interpolated,
                                    error))
     return NULL;
   spec.n_maps = (guint) layers;
@@ -149,12 +151,11 @@ make_anchors (const SlDecoderConfig *config, guint *n, GError **error)
 static gboolean
 read_parameters (State *state, const SlDecoderConfig *config, GError **error)
 {
-  static const char *const activations[] = { "sigmoid", "none", NULL };
   double scales[4] = { 10, 10, 5, 5 };
   guint activation, n_scales = 4, n = 0;
-  if (!sl_decoder_param_choice (config, "activation", activations, &activation, error)
-      || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &state->offset, error)
-      || !sl_decoder_param_list (config, "scales", 0.001, 1000, scales, 4, &n_scales, error))
+  if (!sl_decoder_param_choice (config, params, "activation", &activation, error)
+      || !sl_decoder_param_int (config, params, "background-offset", 0, &state->offset, error)
+      || !sl_decoder_param_list (config, params, "scales", scales, &n_scales, error))
     return FALSE;
   if (n_scales != 4)
     return sl_fail (

@@ -30,7 +30,12 @@
 #define FEW_STEPS 4
 #define FEW_CLASSES 11
 
-static const char *const params[] = { "blank", "alphabet", "transposed", "activation", NULL };
+static const char *const activations[] = { "none", "softmax", NULL };
+static const SlDecoderParam params[] = { SL_PARAM_INTEGER ("blank", 0, G_MAXINT32),
+                                         SL_PARAM_TEXT ("alphabet"),
+                                         SL_PARAM_BOOL ("transposed"),
+                                         SL_PARAM_CHOICE ("activation", activations),
+                                         { NULL } };
 
 typedef struct
 {
@@ -163,8 +168,12 @@ static gboolean
 read_blank (State *state, const SlDecoderConfig *config, GError **error)
 {
   gint blank;
-  if (!sl_decoder_param_int (config, "blank", -1, 0, (gint) state->classes - 1, &blank, error))
+  if (!sl_decoder_param_int (config, params, "blank", -1, &blank, error))
     return FALSE;
+  if (blank >= (gint) state->classes)
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "decoder parameter blank: expected an integer 0..%u, got '%d'",
+                    state->classes - 1, blank);
   if (blank < 0)
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
@@ -178,10 +187,9 @@ read_blank (State *state, const SlDecoderConfig *config, GError **error)
 static gboolean
 read_activation (State *state, const SlDecoderConfig *config, GError **error)
 {
-  static const char *const activations[] = { "none", "softmax", NULL };
   const SlValueKind kind = config->tensors[0].values;
   guint activation;
-  if (!sl_decoder_param_choice (config, "activation", activations, &activation, error))
+  if (!sl_decoder_param_choice (config, params, "activation", &activation, error))
     return FALSE;
   const gboolean stated = sl_decoder_param (config, "activation") != NULL;
   state->softmax = stated ? activation == 1 : kind == SL_VALUES_LOGITS;
@@ -206,7 +214,7 @@ open_text (const SlDecoderConfig *config, GError **error)
   gboolean transposed;
   guint steps, classes;
   gsize longest = 0;
-  if (!sl_decoder_param_bool (config, "transposed", FALSE, &transposed, error))
+  if (!sl_decoder_param_bool (config, params, "transposed", FALSE, &transposed, error))
     return NULL;
   if (!find_shape (config, transposed, &steps, &classes))
     return sl_decoder_refuse (

@@ -24,7 +24,8 @@
 #include "postprocess/topk.h"
 #include "postprocess/values.h"
 
-static const char *const params[] = { "background-offset", NULL };
+static const SlDecoderParam params[] = { SL_PARAM_INTEGER ("background-offset", -1000, 1000),
+                                         { NULL } };
 
 /* Where boxes may end, in sides of the input. */
 #define FARTHEST 1.15f
@@ -160,7 +161,7 @@ open_torchvision (const SlDecoderConfig *config, GError **error)
       config, "torchvision",
       "boxes float32[N,4], labels int32 or int64 [N] and scores float32[N], one of each", error);
   if (!sl_decoder_param_size (config, &width, &height, error)
-      || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, error))
+      || !sl_decoder_param_int (config, params, "background-offset", 0, &offset, error))
     return NULL;
   if (width <= 0 || height <= 0)
     return sl_decoder_refuse (

@@ -24,7 +24,9 @@ typedef enum
 } Boxes;
 
 static const char *const boxes_names[] = { "auto", "corners", "offsets", NULL };
-static const char *const params[] = { "boxes", SL_DETECTOR_PARAMS, NULL };
+static const SlDecoderParam params[] = { SL_PARAM_CHOICE ("boxes", boxes_names),
+                                         SL_DETECTOR_PARAMS,
+                                         { NULL } };
 static const char *const names[] = { "face", NULL };
 /* Variances 0.1 and 0.2 as divisors. */
 static const gfloat scales[4] = { 10, 10, 5, 5 };
@@ -108,7 +110,7 @@ open_ultraface (const SlDecoderConfig *config, GError **error)
     return sl_decoder_refuse (config, "ultraface",
                               "tensors boxes[1,N,4] and scores[1,N,2] of uint8, int8 or float32",
                               error);
-  if (!sl_decoder_param_choice (config, "boxes", boxes_names, &choice, error))
+  if (!sl_decoder_param_choice (config, params, "boxes", &choice, error))
     return NULL;
   State *state = g_new0 (State, 1);
   state->boxes_at = boxes;

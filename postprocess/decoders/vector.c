@@ -28,8 +28,16 @@
 /* The default threshold: the cosine from which two embeddings count as alike. */
 #define ALIKE 0.5
 
-static const char *const params[] = { "kind",   "names",   "units",     "scale",
-                                      "offset", "gallery", "threshold", NULL };
+static const char *const kinds[] = { "values", "embedding", NULL };
+static const SlDecoderParam params[] = { SL_PARAM_CHOICE ("kind", kinds),
+                                         SL_PARAM_TEXT ("names"),
+                                         SL_PARAM_TEXT ("units"),
+                                         SL_PARAM_NUMBER ("scale", -LARGEST_NUMBER, LARGEST_NUMBER),
+                                         SL_PARAM_NUMBER ("offset", -LARGEST_NUMBER,
+                                                          LARGEST_NUMBER),
+                                         SL_PARAM_TEXT ("gallery"),
+                                         SL_PARAM_NUMBER ("threshold", 0, 1),
+                                         { NULL } };
 
 typedef struct
 {
@@ -69,8 +77,8 @@ read_gallery (State *state, const SlDecoderConfig *config, GError **error)
 {
   const char *path = sl_decoder_param (config, "gallery");
   double threshold;
-  if (!sl_decoder_param_double (config, "threshold",
-                                config->threshold > 0 ? config->threshold : ALIKE, 0, 1, &threshold,
+  if (!sl_decoder_param_double (config, params, "threshold",
+                                config->threshold > 0 ? config->threshold : ALIKE, &threshold,
                                 error))
     return FALSE;
   state->threshold = (gfloat) threshold;
@@ -86,19 +94,16 @@ read_gallery (State *state, const SlDecoderConfig *config, GError **error)
 static gboolean
 read_parameters (State *state, const SlDecoderConfig *config, GError **error)
 {
-  static const char *const kinds[] = { "values", "embedding", NULL };
   guint kind;
-  if (!sl_decoder_param_choice (config, "kind", kinds, &kind, error)
+  if (!sl_decoder_param_choice (config, params, "kind", &kind, error)
       || !sl_decoder_param_words (config, "names", state->n, FALSE, &state->names, error)
       || !sl_decoder_param_words (config, "units", state->n, TRUE, &state->units, error)
-      || !sl_decoder_param_double (config, "scale", 1, -LARGEST_NUMBER, LARGEST_NUMBER,
-                                   &state->scale, error)
-      || !sl_decoder_param_double (config, "offset", 0, -LARGEST_NUMBER, LARGEST_NUMBER,
-                                   &state->offset, error))
+      || !sl_decoder_param_double (config, params, "scale", 1, &state->scale, error)
+      || !sl_decoder_param_double (config, params, "offset", 0, &state->offset, error))
     return FALSE;
   state->told = TRUE;
-  for (guint i = 0; params[i] != NULL; i++)
-    state->told = state->told && sl_decoder_param (config, params[i]) == NULL;
+  for (guint i = 0; params[i].name != NULL; i++)
+    state->told = state->told && sl_decoder_param (config, params[i].name) == NULL;
   const gboolean looks_like_one =
     config->tensors[0].values == SL_VALUES_FEATURES && state->n >= SHORTEST_EMBEDDING;
   state->is_embedding = state->told ? looks_like_one : kind == 1;

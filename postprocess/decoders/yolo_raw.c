@@ -28,8 +28,12 @@
  * dropped. */
 #define LARGEST_LOG 12
 
-static const char *const params[] = { "anchors", "activation", "scale-xy", SL_DETECTOR_PARAMS,
-                                      NULL };
+static const char *const activations[] = { "softmax", "sigmoid", NULL };
+static const SlDecoderParam params[] = { SL_PARAM_LIST ("anchors", 0.01, 65536, 2 * MAX_ANCHORS),
+                                         SL_PARAM_CHOICE ("activation", activations),
+                                         SL_PARAM_LIST ("scale-xy", 1, LARGEST_SCALE, MAX_MAPS),
+                                         SL_DETECTOR_PARAMS,
+                                         { NULL } };
 
 typedef struct
 {
@@ -127,7 +131,7 @@ read_scales (State *state, const SlDecoderConfig *config, GError **error)
 {
   double scales[MAX_MAPS] = { 1 };
   guint n = 1;
-  if (!sl_decoder_param_list (config, "scale-xy", 1, LARGEST_SCALE, scales, MAX_MAPS, &n, error))
+  if (!sl_decoder_param_list (config, params, "scale-xy", scales, &n, error))
     return FALSE;
   if (n != 1 && n != state->n_maps)
     return sl_fail (
@@ -143,8 +147,7 @@ static gboolean
 read_anchors (State *state, const SlDecoderConfig *config, GError **error)
 {
   guint n = 0;
-  if (!sl_decoder_param_list (config, "anchors", 0.01, 65536, state->anchors,
-                              G_N_ELEMENTS (state->anchors), &n, error))
+  if (!sl_decoder_param_list (config, params, "anchors", state->anchors, &n, error))
     return FALSE;
   state->per_cell = n / (2 * state->n_maps);
   if (n == 0 || n % (2 * state->n_maps) != 0)
@@ -165,7 +168,6 @@ read_anchors (State *state, const SlDecoderConfig *config, GError **error)
 static gboolean
 read_parameters (State *state, const SlDecoderConfig *config, GError **error)
 {
-  static const char *const activations[] = { "softmax", "sigmoid", NULL };
   guint activation;
   gint32 width, height;
   if (!sl_decoder_param_size (config, &width, &height, error))
@@ -173,7 +175,7 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
   state->input_width = (gfloat) width;
   state->input_height = (gfloat) height;
   if (!read_anchors (state, config, error)
-      || !sl_decoder_param_choice (config, "activation", activations, &activation, error)
+      || !sl_decoder_param_choice (config, params, "activation", &activation, error)
       || !read_scales (state, config, error))
     return FALSE;
   if (width == 0)

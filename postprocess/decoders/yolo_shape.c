@@ -28,11 +28,33 @@
 /* Numbers of a row that "columns" can name. */
 #define MAX_COLUMNS 64
 
-const char *const sl_yolo_params[] = { "preset",    "transposed", "objectness", "end-to-end",
-                                       "columns",   "box",        "boxes",      "anchors",
-                                       "strides",   "units",      "activation", "keypoints",
-                                       "kpt_shape", "masks",      "angle",      SL_DETECTOR_PARAMS,
-                                       NULL };
+static const char *const preset_names[] = { "v3",  "v5",  "v7",  "v6", "v8", "v9",
+                                            "v11", "v10", "v26", "x",  NULL };
+static const char *const unit_names[] = { "auto", "normalised", "pixels", NULL };
+static const char *const box_names[] = { "xywh", "xyxy", NULL };
+static const char *const activations[] = { "none", "sigmoid", NULL };
+static const char *const boxes_names[] = { "decoded", "grid", "anchors", NULL };
+static const char *const column_words[] = { "x1y1x2y2",   "y1x1y2x2", "xywh", "score", "class",
+                                            "objectness", "image",    "-",    NULL };
+const SlDecoderParam sl_yolo_params[] = {
+  SL_PARAM_CHOICE ("preset", preset_names),
+  SL_PARAM_BOOL ("transposed"),
+  SL_PARAM_BOOL ("objectness"),
+  SL_PARAM_BOOL ("end-to-end"),
+  SL_PARAM_WORDS ("columns", column_words),
+  SL_PARAM_CHOICE ("box", box_names),
+  SL_PARAM_CHOICE ("boxes", boxes_names),
+  SL_PARAM_LIST ("anchors", 1, 65536, G_N_ELEMENTS (((SlYoloShape *) NULL)->anchors)),
+  SL_PARAM_LIST ("strides", 1, 4096, SL_MAX_LEVELS),
+  SL_PARAM_CHOICE ("units", unit_names),
+  SL_PARAM_CHOICE ("activation", activations),
+  SL_PARAM_LIST ("keypoints", 1, SL_MAX_KEYPOINTS, 2),
+  SL_PARAM_LIST ("kpt_shape", 1, SL_MAX_KEYPOINTS, 2),
+  SL_PARAM_BOOL ("masks"),
+  SL_PARAM_BOOL ("angle"),
+  SL_DETECTOR_PARAMS,
+  { NULL }
+};
 
 /* Parameters that say which columns a row has. */
 static const char *const column_params[] = { "preset",    "transposed", "objectness", "end-to-end",
@@ -46,19 +68,24 @@ typedef enum
   YES
 } Answer;
 
-/* What a model generation fixes. */
+/* What a model generation fixes, in the order of preset_names. */
 static const struct
 {
-  const char *name;
   Answer transposed, objectness, end_to_end;
   SlYoloBoxes boxes;
 } presets[] = {
-  { "v3", NO, YES, NO, SL_YOLO_BOXES_DECODED },  { "v5", NO, YES, NO, SL_YOLO_BOXES_DECODED },
-  { "v7", NO, YES, NO, SL_YOLO_BOXES_DECODED },  { "v6", UNKNOWN, NO, NO, SL_YOLO_BOXES_DECODED },
-  { "v8", YES, NO, NO, SL_YOLO_BOXES_DECODED },  { "v9", YES, NO, NO, SL_YOLO_BOXES_DECODED },
-  { "v11", YES, NO, NO, SL_YOLO_BOXES_DECODED }, { "v10", NO, NO, YES, SL_YOLO_BOXES_DECODED },
-  { "v26", NO, NO, YES, SL_YOLO_BOXES_DECODED }, { "x", NO, YES, NO, SL_YOLO_BOXES_GRID },
+  { NO, YES, NO, SL_YOLO_BOXES_DECODED },     /* v3 */
+  { NO, YES, NO, SL_YOLO_BOXES_DECODED },     /* v5 */
+  { NO, YES, NO, SL_YOLO_BOXES_DECODED },     /* v7 */
+  { UNKNOWN, NO, NO, SL_YOLO_BOXES_DECODED }, /* v6 */
+  { YES, NO, NO, SL_YOLO_BOXES_DECODED },     /* v8 */
+  { YES, NO, NO, SL_YOLO_BOXES_DECODED },     /* v9 */
+  { YES, NO, NO, SL_YOLO_BOXES_DECODED },     /* v11 */
+  { NO, NO, YES, SL_YOLO_BOXES_DECODED },     /* v10 */
+  { NO, NO, YES, SL_YOLO_BOXES_DECODED },     /* v26 */
+  { NO, YES, NO, SL_YOLO_BOXES_GRID },        /* x */
 };
+G_STATIC_ASSERT (G_N_ELEMENTS (presets) + 1 == G_N_ELEMENTS (preset_names));
 
 /* Answers so far. */
 typedef struct
@@ -73,7 +100,7 @@ read_answer (const SlDecoderConfig *config, const char *key, Answer *answer, GEr
   gboolean value;
   if (sl_decoder_param (config, key) == NULL)
     return TRUE;
-  if (!sl_decoder_param_bool (config, key, FALSE, &value, error))
+  if (!sl_decoder_param_bool (config, sl_yolo_params, key, FALSE, &value, error))
     return FALSE;
   *answer = value ? YES : NO;
   return TRUE;
@@ -82,25 +109,17 @@ read_answer (const SlDecoderConfig *config, const char *key, Answer *answer, GEr
 static gboolean
 read_preset (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, GError **error)
 {
-  const char *name = sl_decoder_param (config, "preset");
-  for (guint i = 0; i < G_N_ELEMENTS (presets) && name != NULL; i++)
-    if (g_ascii_strcasecmp (presets[i].name, name) == 0) {
-      facts->transposed = presets[i].transposed;
-      facts->objectness = presets[i].objectness;
-      facts->end_to_end = presets[i].end_to_end;
-      shape->boxes = presets[i].boxes;
-      shape->certain = TRUE;
-      return TRUE;
-    }
-  if (name == NULL)
+  guint i;
+  if (!sl_decoder_param_choice (config, sl_yolo_params, "preset", &i, error))
+    return FALSE;
+  if (sl_decoder_param (config, "preset") == NULL)
     return TRUE;
-  GString *known = g_string_new (NULL);
-  for (guint i = 0; i < G_N_ELEMENTS (presets); i++)
-    g_string_append_printf (known, "%s%s", i > 0 ? ", " : "", presets[i].name);
-  sl_fail (error, SL_ERROR_ARGUMENT, "decoder parameter preset: expected one of %s, got '%s'",
-           known->str, name);
-  g_string_free (known, TRUE);
-  return FALSE;
+  facts->transposed = presets[i].transposed;
+  facts->objectness = presets[i].objectness;
+  facts->end_to_end = presets[i].end_to_end;
+  shape->boxes = presets[i].boxes;
+  shape->certain = TRUE;
+  return TRUE;
 }
 
 static gboolean
@@ -109,7 +128,7 @@ read_keypoints (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts,
   const char *key = sl_decoder_param (config, "keypoints") != NULL ? "keypoints" : "kpt_shape";
   double size[2];
   guint n = 0;
-  if (!sl_decoder_param_list (config, key, 1, SL_MAX_KEYPOINTS, size, 2, &n, error))
+  if (!sl_decoder_param_list (config, sl_yolo_params, key, size, &n, error))
     return FALSE;
   if (n == 0)
     return TRUE;
@@ -128,7 +147,7 @@ static gboolean
 read_angle (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, GError **error)
 {
   const char *task = sl_decoder_param (config, "task");
-  if (!sl_decoder_param_bool (config, "angle",
+  if (!sl_decoder_param_bool (config, sl_yolo_params, "angle",
                               task != NULL && g_ascii_strcasecmp (task, "obb") == 0, &shape->turned,
                               error))
     return FALSE;
@@ -147,7 +166,7 @@ find_prototypes (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts
   const char *task = sl_decoder_param (config, "task");
   SlPictureShape picture;
   gboolean wanted;
-  if (!sl_decoder_param_bool (config, "masks", TRUE, &wanted, error))
+  if (!sl_decoder_param_bool (config, sl_yolo_params, "masks", TRUE, &wanted, error))
     return FALSE;
   if (shape->n_keypoints > 0 || shape->turned || shape->boxes != SL_YOLO_BOXES_DECODED)
     return TRUE;
@@ -223,10 +242,6 @@ read_columns (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, G
 static gboolean
 read_parameters (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, GError **error)
 {
-  static const char *const box_names[] = { "xywh", "xyxy", NULL };
-  static const char *const boxes_names[] = { "decoded", "grid", "anchors", NULL };
-  static const char *const unit_names[] = { "auto", "normalised", "pixels", NULL };
-  static const char *const activations[] = { "none", "sigmoid", NULL };
   const char *task = sl_decoder_param (config, "task");
   guint choice;
   if (!read_preset (config, shape, facts, error)
@@ -235,16 +250,16 @@ read_parameters (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts
       || !read_answer (config, "end-to-end", &facts->end_to_end, error)
       || !read_keypoints (config, shape, facts, error)
       || !read_columns (config, shape, facts, error)
-      || !sl_decoder_param_choice (config, "units", unit_names, &choice, error))
+      || !sl_decoder_param_choice (config, sl_yolo_params, "units", &choice, error))
     return FALSE;
   shape->units = (SlYoloUnits) choice;
-  if (!sl_decoder_param_choice (config, "box", box_names, &choice, error))
+  if (!sl_decoder_param_choice (config, sl_yolo_params, "box", &choice, error))
     return FALSE;
   shape->corners = shape->corners || choice == 1;
-  if (!sl_decoder_param_choice (config, "activation", activations, &choice, error))
+  if (!sl_decoder_param_choice (config, sl_yolo_params, "activation", &choice, error))
     return FALSE;
   shape->sigmoid = choice == 1;
-  if (!sl_decoder_param_choice (config, "boxes", boxes_names, &choice, error))
+  if (!sl_decoder_param_choice (config, sl_yolo_params, "boxes", &choice, error))
     return FALSE;
   if (sl_decoder_param (config, "boxes") != NULL)
     shape->boxes = (SlYoloBoxes) choice;
@@ -427,9 +442,9 @@ read_grid (const SlDecoderConfig *config, SlYoloShape *shape, GError **error)
 {
   double numbers[SL_MAX_LEVELS] = { 8, 16, 32 };
   guint strides[SL_MAX_LEVELS], n = 3, n_anchors = 0;
-  if (!sl_decoder_param_list (config, "strides", 1, 4096, numbers, SL_MAX_LEVELS, &n, error)
-      || !sl_decoder_param_list (config, "anchors", 1, 65536, shape->anchors,
-                                 G_N_ELEMENTS (shape->anchors), &n_anchors, error))
+  if (!sl_decoder_param_list (config, sl_yolo_params, "strides", numbers, &n, error)
+      || !sl_decoder_param_list (config, sl_yolo_params, "anchors", shape->anchors, &n_anchors,
+                                 error))
     return FALSE;
   for (guint i = 0; i < n; i++)
     strides[i] = (guint) numbers[i];

@@ -90,7 +90,7 @@ typedef struct
   double anchors[2 * SL_YOLO_MAX_ANCHORS];
 } SlYoloShape;
 
-extern const char *const sl_yolo_params[];
+extern const SlDecoderParam sl_yolo_params[];
 
 /** sl_yolo_shape_find: FALSE with @error set when a parameter is wrong, contradicts the tensors, or
  * says too little. */

@@ -20,7 +20,9 @@
 #define POINTS 5
 #define LARGEST_LOG 12
 
-static const char *const params[] = { "strides", SL_DETECTOR_PARAMS, NULL };
+static const SlDecoderParam params[] = { SL_PARAM_LIST ("strides", 1, 4096, SL_MAX_LEVELS),
+                                         SL_DETECTOR_PARAMS,
+                                         { NULL } };
 static const char *const names[] = { "face", NULL };
 
 /* Tensors of one stride: two scores, which may change places, boxes and points. */
@@ -43,7 +45,7 @@ find_shape (const SlDecoderConfig *config, State *state, GError **error)
 {
   double numbers[SL_MAX_LEVELS] = { 8, 16, 32 };
   guint strides[SL_MAX_LEVELS], n = 3;
-  if (!sl_decoder_param_list (config, "strides", 1, 4096, numbers, SL_MAX_LEVELS, &n, error)
+  if (!sl_decoder_param_list (config, params, "strides", numbers, &n, error)
       || !sl_decoder_param_size (config, &state->width, &state->height, error))
     return FALSE;
   for (guint i = 0; i < n; i++)

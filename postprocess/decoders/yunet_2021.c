@@ -23,7 +23,7 @@
 #define SIZE_VARIANCE 0.2f
 #define LARGEST_LOG 12
 
-static const char *const params[] = { SL_DETECTOR_PARAMS, NULL };
+static const SlDecoderParam params[] = { SL_DETECTOR_PARAMS, { NULL } };
 static const char *const names[] = { "face", NULL };
 
 static const struct

@@ -127,6 +127,10 @@ append_code (GString *out, const SlObjectView *object)
     g_string_append (out, ",\"base64\":");
     sl_json_append_string (out, base64);
   }
+  if (code->add_on != NULL) {
+    g_string_append (out, ",\"add_on\":");
+    sl_json_append_string (out, code->add_on);
+  }
   g_string_append (out, code->is_checked ? ",\"checked\":true" : ",\"checked\":false");
   sl_json_append_printf (out, ",\"quality\":%d,\"corners\":[", code->quality);
   for (guint i = 0; i < 4; i++) {
@@ -385,7 +389,7 @@ sl_code_append_text (GString *out, const SlCodeView *code, gsize most)
   }
 }
 
-/* "symbology text" in one line. */
+/* "symbology text", and the add-on behind it, in one line. */
 static void
 append_read (GString *out, guint depth, const SlCodeView *code)
 {
@@ -393,6 +397,8 @@ append_read (GString *out, guint depth, const SlCodeView *code)
   append_plain (out, code->symbology);
   g_string_append_c (out, ' ');
   sl_code_append_text (out, code, SL_MAX_CODE_BYTES);
+  if (code->add_on != NULL)
+    sl_json_append_printf (out, " + %s", code->add_on);
   g_string_append_c (out, '\n');
 }
 

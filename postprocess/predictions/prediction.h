@@ -39,7 +39,8 @@ typedef struct
 
 /** The content of a code (bar code, QR code). @text: (nullable): its bytes, where they are UTF-8
  * without NUL; @corners: x and y in 0..1 of the object's box, beginning at the code's own upper
- * left corner where the reader knows it; @quality: the reader's value, at least 1. */
+ * left corner where the reader knows it; @quality: the reader's value, at least 1; @add_on:
+ * (nullable): the two or five digits beside an EAN or UPC code. */
 typedef struct
 {
   const char *symbology;
@@ -49,6 +50,7 @@ typedef struct
   gboolean is_checked; /* by check digits or error correction */
   gint quality;
   gdouble corners[4][2];
+  const char *add_on;
 } SlCodeView;
 
 /** Most bytes of a code. */

@@ -22,6 +22,8 @@ typedef enum
 
 /** Most bytes that a code says: a QR code has up to 7,089 digits. */
 #define SL_READ_MAX_BYTES 8192
+/** SL_READ_MAX_ADD_ON: most digits of an add-on. */
+#define SL_READ_MAX_ADD_ON 5
 
 /**
  * SlReadCode: what one code says.
@@ -30,6 +32,8 @@ typedef enum
  * @is_checked: digits of the symbology's own, or its error correction, said that it was read right
  * @quality: how many lines across it were read alike, 1 and more; 1 for a QR code
  * @corners: x and y of four corners of the code, in pixels
+ * @add_on: the two or five digits beside an EAN or UPC code, "" = none. Readers leave it alone;
+ * sl_region_reader_read() sets it
  */
 typedef struct
 {
@@ -39,6 +43,7 @@ typedef struct
   gboolean is_checked;
   gint quality;
   double corners[4][2];
+  char add_on[SL_READ_MAX_ADD_ON + 1];
 } SlReadCode;
 
 /** How a picture is looked at: by which @reader, of those that are open; for which @kinds; whether

@@ -42,6 +42,9 @@
 #define REPEATS_SURE 0.75
 #define VERY_SURE 0.95
 
+/* The longest side of the picture in which an add-on is looked for. */
+#define MAX_BESIDE_SIDE 800
+
 typedef struct
 {
   double edges[4];
@@ -59,6 +62,7 @@ struct _SlRegionReader
   double rows;       /* the direction of rows of modules */
   GArray *objects;   /* of Box: all of the frame */
   SlReadCode again;  /* what a second reading said */
+  SlGray beside[2];  /* the code with room for an add-on: of the frame, and turned upright */
 };
 
 /* One way to try a region of @kinds, by the first reader of them or another one. */
@@ -141,6 +145,8 @@ sl_region_reader_free (SlRegionReader *reader)
   sl_scan_free (reader->scan);
   g_array_unref (reader->objects);
   sl_gray_clear (&reader->part);
+  sl_gray_clear (&reader->beside[0]);
+  sl_gray_clear (&reader->beside[1]);
   g_free (reader);
 }
 
@@ -501,6 +507,54 @@ confirm (SlRegionReader *reader, guint reader_number, gboolean inverted, gint64 
   sl_votes_choose (&votes, code);
 }
 
+/* Makes the picture of the box with room for an add-on on both sides, since the code may be upside
+ * down. The bars are upright. FALSE when nothing of it is inside the frame. */
+static gboolean
+cut_beside (SlRegionReader *reader, const SlLuma *luma, const double box[4], double room,
+            gboolean inverted)
+{
+  const double angle = reader->has_bars && fabs (reader->direction) > STEEP ? reader->direction : 0;
+  const double c = cos (angle), s = sin (angle);
+  const double width = box[2] - box[0], height = box[3] - box[1];
+  const double across = (fabs (width * c) + fabs (height * s)) * (1 + 2 * room);
+  const double down = fabs (width * s) + fabs (height * c);
+  const double half[2] = { (fabs (across * c) + fabs (down * s)) / 2,
+                           (fabs (across * s) + fabs (down * c)) / 2 };
+  const double middle[2] = { (box[0] + box[2]) / 2, (box[1] + box[3]) / 2 };
+  const double left = MAX (floor (middle[0] - half[0]), 0),
+               top = MAX (floor (middle[1] - half[1]), 0);
+  const SlRect part = { (int) left, (int) top,
+                        (int) (MIN (ceil (middle[0] + half[0]), luma->width) - left),
+                        (int) (MIN (ceil (middle[1] + half[1]), luma->height) - top) };
+  if (part.width < 2 || part.height < 2)
+    return FALSE;
+  const gint reduce = MIN ((gint) ceil (across / MAX_BESIDE_SIDE), MIN (part.width, part.height));
+  sl_gray_cut (&reader->beside[0], luma, &part, reduce);
+  sl_gray_resize (&reader->beside[1], MAX ((gint) lrint (across / reduce), 1),
+                  MAX ((gint) lrint (down / reduce), 1));
+  SlAffine map = { c, -s, 0, s, c, 0 };
+  map.x0 = (middle[0] - left) / reduce
+           - (map.xx * reader->beside[1].width + map.xy * reader->beside[1].height) / 2;
+  map.y0 = (middle[1] - top) / reduce
+           - (map.yx * reader->beside[1].width + map.yy * reader->beside[1].height) / 2;
+  sl_gray_warp (&reader->beside[1], &reader->beside[0], &map);
+  if (inverted)
+    invert (&reader->beside[1]);
+  return TRUE;
+}
+
+/* Only beside a checked code: the place of its bars says where the add-on is. */
+static void
+read_add_on (SlRegionReader *reader, const SlLuma *luma, const double box[4], gboolean inverted,
+             gint64 deadline, SlReadCode *code)
+{
+  if (!code->is_checked || g_get_monotonic_time () >= deadline
+      || !cut_beside (reader, luma, box, sl_bars_add_on_room (code->symbology), inverted)
+      || !sl_bars_add_on (&reader->beside[1], code->symbology, (const char *) code->bytes,
+                          code->add_on))
+    code->add_on[0] = '\0';
+}
+
 SlScanResult
 sl_region_reader_read (SlRegionReader *reader, const SlLuma *luma, const double box[4], guint kinds,
                        gint64 deadline, SlReadCode *code)
@@ -531,9 +585,12 @@ sl_region_reader_read (SlRegionReader *reader, const SlLuma *luma, const double 
     if (result == SL_SCAN_FOUND) {
       map_corners (reader, &map, code);
       sl_read_decode_kanji (code);
+      code->add_on[0] = '\0';
     }
-    if (result == SL_SCAN_FOUND && sl_votes_takes (code))
+    if (result == SL_SCAN_FOUND && sl_votes_takes (code)) {
       confirm (reader, (guint) number, attempt->inverted, deadline, code);
+      read_add_on (reader, luma, box, attempt->inverted, deadline, code);
+    }
     if (result != SL_SCAN_NOTHING)
       return result;
   }

@@ -148,13 +148,16 @@ def test_readers_are_missing():
 
 
 def test_shared_codes():
-    """What others wrote in a QR code's Kanji mode, in a light EAN on dark ground, and in two with an add-on, which is left out."""
+    """What others wrote in a QR code's Kanji mode, in a light EAN on dark ground, and in those with an add-on, which is apart from the text."""
     if run("predict", "--read", ean_picture(), env=HERE).status != 0:
         raise Skip("built without a reader of codes")
     texts = {"t_qr_kanji.png": "\u70b9\u8317", "w_isbn_inv.png": "9781234567897", "w_isbn5.png": "9781234567897", "t_ean2.png": "4006381333931"}
+    add_ons = {"w_isbn_inv.png": "52495", "w_isbn5.png": "52495", "t_ean2.png": "12"}
     for name, text in texts.items():
         found, = json.loads(run("predict", "--json", harness.data("bugs", "codes", name), env=HERE).expect(0, TOLD).out)["objects"]
-        assert found["code"]["text"] == text, found
+        assert (found["code"]["text"], found["code"].get("add_on")) == (text, add_ons.get(name)), found
+    picture = harness.data("bugs", "codes", "w_isbn5.png")
+    assert "ean-13 9781234567897 + 52495" in run("predict", picture, env=HERE).expect(0, TOLD).out
 
 
 def test_share_of_tiles():

@@ -91,7 +91,7 @@ def test_usage():
     run("replay").expect(2, "expected one FILE: a black box (docs/blackbox.md)")
     run("replay", box, box).expect(2, "expected one FILE")
     run("replay", box, "--any-model").expect(2, "--any-model: expected --model FILE with it")
-    run("replay", box, "--threads", "65").expect(2, "--threads: expected 1..64 or auto, got '65'")
+    run("replay", box, "--threads", "65").expect(2, "--threads: expected 1..64 or auto (0 = auto), got '65'")
     run("replay", box, "--cpu", "mmx").expect(2, "--cpu: expected an instruction set of this processor, got 'mmx'")
     run("replay", box, "--work-limit", "0").expect(2, "--work-limit: expected 1..1000000, got '0'")
 

@@ -112,7 +112,7 @@ def test_unknown_option():
 def test_numbers():
     m = model("brightest_channel.tflite")
     for value in ("65", "10000", "-1", "two", "", "4294967297"):
-        run("predict", "--model", m, "--threads", value, "x.png").expect(2, "--threads: expected 1..64 or auto, got '%s'" % value)
+        run("predict", "--model", m, "--threads", value, "x.png").expect(2, "--threads: expected 1..64 or auto (0 = auto), got '%s'" % value)
         run("infer", "--model", m, "--input", "x", "--output", "y", "--threads", value).expect(2, "--threads: expected 1..64")
     for value in ("0", "1048577", "-1", "1G"):
         for command in (["predict", "--model", m, "x.png"], ["inspect", m], ["bench", "model", m],
@@ -124,6 +124,17 @@ def test_numbers():
         run("predict", "--model", m, "--top", value, "x.png").expect(2, "--top: expected 1..1000, got '%s'" % value)
     for value in ("-0.1", "1.5", "nan", "inf", "high", "0.5x", ""):
         run("predict", "--model", m, "--threshold", value, "x.png").expect(2, "--threshold: expected a number in 0..1, got '%s'" % value)
+
+
+def test_automatic_threads():
+    """0 is auto, as in other programs of this field, and each command that has --threads says so."""
+    m, picture = model("brightest_channel.tflite"), png("p.png", 4, 4, (255, 0, 0))
+    for value in ("0", "auto"):
+        run("predict", "--model", m, "--threads", value, picture).expect(0)
+        run("bench", "model", m, "--runs", "2", "--warm-up", "0", "--threads", "1," + value).expect(0)
+    described = run("--describe-options").expect(0).out.splitlines()
+    options = [(line["command"], option["help"]) for line in map(json.loads, described) for option in line.get("options", ()) if option["long"] == "threads"]
+    assert len(options) >= 9 and all("(0 = auto; default" in text for _, text in options), options
 
 
 def test_choices():
@@ -284,7 +295,7 @@ MALFORMED = {
     "backend": (("foo", "TFLITE"), "--backend=%s: expected auto, sightline, onnxruntime or tflite"),
     "provider-options": (("foo", "=1", "a=1,b"), "--provider-options: expected KEY=VALUE with ',' between, such as device_id=0, got '"),
     "precision": (("foo", "FP16"), "--precision=%s: expected float, bf16 or fp16"),
-    "threads": (("x", "65", "-1"), "--threads: expected 1..64 or auto, got '%s'"),
+    "threads": (("x", "65", "-1"), "--threads: expected 1..64 or auto (0 = auto), got '%s'"),
     "predict shard": (("1", "0/2", "3/2"), "--shard %s: expected I/N"),
     "predict threshold": (("x", "2", "-0.1"), "--threshold: expected a number in 0..1, got '%s'"),
     "predict top": (("0", "x"), "--top: expected 1..1000, got '%s'"),
@@ -308,7 +319,7 @@ MALFORMED = {
     "fit pictures": (("0", "x"), "--pictures: expected 1..200, got '%s'"),
     "eval threshold": (("2", "x"), "--threshold: expected a number in 0..1, got '%s'"),
     "eval worst": (("0", "x"), "--worst: expected 1..100000, got '%s'"),
-    "bench model threads": (("x", "1,65"), "--threads: expected 1..64 or auto, got '"),
+    "bench model threads": (("x", "1,65"), "--threads: expected 1..64 or auto (0 = auto), got '"),
     "bench model runs": (("0", "x"), "--runs: expected 1..1000000, got '%s'"),
     "bench model warm-up": (("-1", "x"), "--warm-up: expected 0..1000000, got '%s'"),
     "bench model batch": (("1", "x"), "--batch: expected 2..64, got '%s'"),
@@ -326,6 +337,8 @@ MALFORMED = {
     "serve queue": (("0", "x"), "--queue: expected 1..1024, got '%s'"),
     "serve batch": (("0", "x"), "--batch: expected 1..64, got '%s'"),
 }
+# No option that wants a number takes one of these: below zero, above every range, no number.
+NO_NUMBERS = ("-1", "-9223372036854775809", "99999999999999999999", "1e999", "nan", "-inf", "0x10z", " ")
 # Any text may be right: names, sources of pictures, and what only the other machine or the library can judge.
 FREE = {"serve name", "provider", "camera", "calibrate", "evaluate"}
 
@@ -350,6 +363,8 @@ def test_malformed():
             values, message = MALFORMED.get(own, MALFORMED.get(option["long"], ((), "")))
             assert values or FREE & {own, option["long"]}, "no malformed value of " + own
             seen |= {own, option["long"]}
+            if re.search(r"expected (a number in )?[0-9.]+\.\.[0-9]", message):
+                values = (*values, *NO_NUMBERS)
             for value in values:
                 words = {"serve location": ["serve", m], "calibrate set": ["calibrate", m, description, "--output", target]}.get(own, command)
                 result = run(*words, "--%s=%s" % (option["long"], value))
@@ -364,6 +379,24 @@ def test_decoder():
     run("predict", "--model", m, "--decoder", "yolo", picture).expect(1, "decoder yolo", "too few for 4 of a box")
     run("predict", "--model", m, "--decoder", "labels,top=3", picture).expect(2, "--decoder=labels,top=3: decoder labels: no parameter 'top'")
     run("predict", "--model", m, "--decoder", "ssd", picture).expect(1, "boxes[1,N,4]", "got uint8[1,3]")
+
+
+def test_decoder_values():
+    """A value of a parameter that suits no model is wrong usage in each command that has --decoder; one that this model does not suit is not."""
+    m, picture = model("brightest_channel.tflite"), png("p.png", 4, 4, (255, 0, 0))
+    target = work("values.tflite")
+    commands = (["predict", "--model", m, picture], ["inspect", m], ["convert", m, "--output", target], ["quantize", m, "--calibrate", picture, "--output", target],
+                ["calibrate", m, "--camera", "test://", "--output", target], ["fit", m, picture], ["eval", m, "--dataset", harness.WORK.name],
+                ["serve", m, "--location", "mqtt://127.0.0.1:1/x"])
+    for command in commands:
+        run(*command, "--decoder", "yolo,preset=v99").expect(2, "--decoder=yolo,preset=v99: decoder parameter preset: expected one of v3, ", "got 'v99'")
+    for text, expected in (("yolo,columns=x1y1x2y2,scores", "columns: expected words of x1y1x2y2, "), ("yolo,transposed=perhaps", "transposed: expected one of no, "),
+                           ("yolo,strides=8,x", "strides: expected 1 to "), ("labels,threshold=2", "threshold: expected a number 0..1, got '2'"),
+                           ("labels,background-offset=1.5", "background-offset: expected an integer -1000..1000, got '1.5'"), ("image,range=0", None),
+                           ("image,range=all", "range: expected frame or 1 to 2 numbers"), ("ssd,order=boxes,boxes,boxes,box", "order: expected words of boxes, ")):
+        result = run("predict", "--model", m, picture, "--decoder", text)
+        assert result.status == (2 if expected else 1) and (expected is None or "decoder parameter " + expected in result.err), (text, result)
+    run("predict", "--model", m, picture, "--decoder", "yolo,preset=v8").expect(1)
 
 
 def test_no_decoder():

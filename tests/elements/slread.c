@@ -465,6 +465,51 @@ test_foreign_codes (void)
   g_assert_cmpstr (got, ==, "x \\xff\\x00z");
 }
 
+/* An ITF code, which nothing checks: wide bars are three modules, "90817264". */
+static const TestModules itf = {
+  "linear", "itf", "90817264", 81, 1, 40, { "ABA38B8AE8A2EE2EE28E8" }
+};
+
+/* Texts that nothing checks are left out where that is asked for, and only those: in tracked
+ * objects and in others. */
+static void
+test_checked_only (void)
+{
+  static const TestSymbol unchecked = { 320, 240, 4, 0, TRUE, FALSE, &itf };
+  for (gint only = 0; only < 2; only++)
+    for (gint id = 0; id < 2; id++) {
+      g_autofree char *launch =
+        g_strdup_printf ("slread time-limit=600000 checked-only=%s", only ? "true" : "false");
+      TestLine line = test_line_open (launch, NULL, CAPS);
+      g_autofree char *first = run (&line, 0, &unchecked, "linear", id, NULL);
+      g_assert_cmpstr (first, ==, only ? "" : "itf 90817264");
+      g_autofree char *second = run (&line, 1, &linear, "linear", 2 * id, NULL);
+      g_assert_cmpstr (second, ==, "ean-13 " TEST_EAN_TEXT);
+      teardown (&line);
+    }
+}
+
+/* The add-on of a code in its structure: digits, two or five; else there is none. */
+static void
+test_add_ons (void)
+{
+  static const char *const kept[] = { "12", "52495" }, *const dropped[] = {
+    "", "1", "123", "1x", "123456", "\n12"
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (kept) + G_N_ELEMENTS (dropped); i++) {
+    const gboolean is_kept = i < G_N_ELEMENTS (kept);
+    const char *digits = is_kept ? kept[i] : dropped[i - G_N_ELEMENTS (kept)];
+    const SlCodeView code = { "ean-8", "9", (const guint8 *) "9", 1, TRUE, 1, { { 0 } }, digits };
+    SlCodeView got;
+    GstBuffer *buffer = new_frame (0, NULL);
+    GstVideoRegionOfInterestMeta *region = add_region (buffer, "linear", &qr, 0);
+    sl_region_set_code (region, &code);
+    g_assert_true (sl_region_read_code (region, &got));
+    g_assert_cmpstr (got.add_on, ==, is_kept ? digits : NULL);
+    gst_buffer_unref (buffer);
+  }
+}
+
 static void
 on_predictions (GstElement *element, SlPredictions *predictions, gpointer data)
 {
@@ -731,6 +776,8 @@ TEST_MAIN (int argc, char **argv)
   }
   g_test_add_func ("/slread/untouched", test_untouched);
   g_test_add_func ("/slread/foreign-codes", test_foreign_codes);
+  g_test_add_func ("/slread/add-ons", test_add_ons);
+  g_test_add_func ("/slread/checked-only", test_checked_only);
   g_test_add_func ("/slread/labels", test_labels);
   g_test_add_func ("/slread/slpredict", test_slpredict);
   g_test_add_func ("/slread/thresholds", test_thresholds);

@@ -163,6 +163,72 @@ test_most_results (void)
     g_assert_cmpfloat_with_epsilon (result->classes[i].confidence, (2999 - i) / 3000.0, 1e-6);
 }
 
+/* Values that no model could make right, of every parameter of every decoder: only texts wait for
+ * the model. */
+static void
+test_values (void)
+{
+  static const char *const
+    texts[] = { "alphabet",          "names",     "units",  "gallery", "task", "anchors-file",
+                "score-calibration", "kpt_shape", "stride", NULL },
+    *const bad[] = { "@", "", "1e999", "-1e30", "0.5x", "yes,no,yes,no,@" };
+  g_autofree char *names = sl_decoder_names ();
+  g_auto (GStrv) decoders = g_strsplit (names, ", ", -1);
+  guint checked = 0;
+  for (guint i = 0; decoders[i] != NULL; i++) {
+    g_autoptr (GError) all = NULL;
+    g_autofree char *unknown = g_strconcat (decoders[i], ",nosuch=1", NULL);
+    g_assert_false (sl_decoder_check (unknown, &all));
+    g_auto (GStrv) listed = g_strsplit (strstr (all->message, "there are: ") + 11, ", ", -1);
+    for (guint k = 0; listed[k] != NULL && strcmp (listed[k], "none") != 0; k++)
+      for (guint b = 0; b < G_N_ELEMENTS (bad); b++) {
+        g_autoptr (GError) error = NULL;
+        g_autofree char *text = g_strdup_printf ("%s,%s=%s", decoders[i], listed[k], bad[b]);
+        g_autofree char *start = g_strdup_printf ("decoder parameter %s: expected ", listed[k]);
+        const gboolean good = sl_decoder_check (text, &error);
+        g_test_message ("%s", text);
+        if (good) {
+          g_assert_true (g_strv_contains (texts, listed[k]));
+          continue;
+        }
+        g_assert_error (error, SL_ERROR, SL_ERROR_ARGUMENT);
+        g_assert_true (g_str_has_prefix (error->message, start));
+        checked++;
+      }
+  }
+  g_assert_cmpuint (checked, >, 300);
+}
+
+/* Values at the ends of ranges, words in any case, and spaces are taken. */
+static void
+test_good_values (void)
+{
+  static const char *const good[] = { "yolo,preset=V11",
+                                      "yolo,columns=x1y1x2y2,score,class",
+                                      "yolo,columns=-, xywh ,score,class",
+                                      "yolo,strides=1,4096",
+                                      "yolo,keypoints=17,3",
+                                      "labels,threshold=0",
+                                      "labels,threshold=1",
+                                      "labels,check=No",
+                                      "labels,background-offset=-1000",
+                                      "image,range=frame",
+                                      "image,range=-1,1",
+                                      "vector,units=degrees",
+                                      "bins,units=degrees,years",
+                                      "text,blank=0",
+                                      "ssd,order=Scores, boxes,count,classes",
+                                      "yolo,imgsz=640",
+                                      "yolo,imgsz=480,640",
+                                      "pose,point-threshold=1e-3",
+                                      "none,threshold=0.5" };
+  for (guint i = 0; i < G_N_ELEMENTS (good); i++) {
+    g_autoptr (GError) error = NULL;
+    sl_decoder_check (good[i], &error);
+    g_assert_no_error (error);
+  }
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
@@ -172,6 +238,8 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/decoders/own_threshold", test_own_threshold);
   g_test_add_func ("/decoders/bad_dimensions", test_bad_dimensions);
   g_test_add_func ("/decoders/params", test_params);
+  g_test_add_func ("/decoders/values", test_values);
+  g_test_add_func ("/decoders/good_values", test_good_values);
   g_test_add_func ("/decoders/most_results", test_most_results);
   return g_test_run ();
 }

@@ -56,7 +56,8 @@ test_codes (void)
                             1,
                             TRUE,
                             9,
-                            { { 0, 0 }, { 1, 0 }, { 1, 1 }, { 0, 1 } } };
+                            { { 0, 0 }, { 1, 0 }, { 1, 1 }, { 0, 1 } },
+                            "52495" };
   const SlCodeView binary = { "qr-code", NULL, bytes, sizeof bytes, FALSE, 1, { { 0.5, -1 } } };
   const SlObjectView read[] = { { 0, 0, 1, 1, 0.25, 0.5, 0.75, 1, 0.5, 2, "linear", .code = &text },
                                 { 0, 0, 1, 1, 0, 0, 0.5, 1, 0.5, 0, "qr", .code = &binary } };
@@ -66,10 +67,10 @@ test_codes (void)
   g_autofree char *json = json_of (&prediction), *lines = text_of (&prediction);
   g_assert_cmpstr (
     lines, ==,
-    "linear 0.5 0 0 1 1\n  ean-13 1\\n\\x1b[2m\\u202e\nqr 0.5 0 0 1 1\n  qr-code a\\x5c\\x00\\xff\n");
+    "linear 0.5 0 0 1 1\n  ean-13 1\\n\\x1b[2m\\u202e + 52495\nqr 0.5 0 0 1 1\n  qr-code a\\x5c\\x00\\xff\n");
   g_assert_nonnull (strstr (
     json,
-    "\"code\":{\"symbology\":\"ean-13\",\"text\":\"1\\n\\u001b[2m\\u202e\",\"checked\":true,\"quality\":9,"
+    "\"code\":{\"symbology\":\"ean-13\",\"text\":\"1\\n\\u001b[2m\\u202e\",\"add_on\":\"52495\",\"checked\":true,\"quality\":9,"
     "\"corners\":[{\"x\":0.25,\"y\":0.5},{\"x\":0.75,\"y\":0.5},{\"x\":0.75,\"y\":1},{\"x\":0.25,\"y\":1}]}}"));
   g_assert_nonnull (strstr (
     json,

@@ -587,7 +587,7 @@ sl_bench_model (int argc, char **argv)
   Settings settings = { .runs = 100, .warm_up = 10 };
   const GOptionEntry entries[] = {
     { "threads", 't', 0, G_OPTION_ARG_STRING, &threads_text,
-      "Numbers of threads, 1..64 or auto (default 1)", "N[,N...]" },
+      "Numbers of threads, 1..64 or auto (0 = auto; default 1)", "N[,N...]" },
     { "runs", 'n', 0, G_OPTION_ARG_STRING, &runs_text, "Measured runs (default 100)", "N" },
     { "warm-up", 'w', 0, G_OPTION_ARG_STRING, &warm_up_text, "Runs before them (default 10)", "N" },
     { "backends", 0, 0, G_OPTION_ARG_NONE, &settings.backends,

@@ -211,7 +211,7 @@ run_eval (int argc, char **argv)
     { "threshold", 0, 0, G_OPTION_ARG_STRING, &options.threshold_text,
       "Confidence from which on boxes count, 0..1 (default 0.001)", "X" },
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads,
-      "Threads to compute with, 1..64 or auto (default 1)", "N" },
+      "Threads to compute with, 1..64 or auto (0 = auto; default 1)", "N" },
     { "csv", 0, 0, G_OPTION_ARG_FILENAME, &options.csv,
       "Write how well each picture was predicted, a row a picture and model", "FILE" },
     { "html", 0, 0, G_OPTION_ARG_FILENAME, &options.html,

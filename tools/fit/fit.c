@@ -162,7 +162,7 @@ run_fit (int argc, char **argv)
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output, "Write the choice to another file",
       "FILE" },
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads,
-      "Threads to compute with, 1..64 or auto (default 1)", "N" },
+      "Threads to compute with, 1..64 or auto (0 = auto; default 1)", "N" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json,
       "Print one JSON object, with all combinations", NULL },
     { NULL },

@@ -576,7 +576,7 @@ run_predict (int argc, char **argv)
       "Give up a source after so long without progress of its decoder, 0..86400 (default 10; 0: never)",
       "SECONDS" },
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads,
-      "Threads to compute with, 1..64 or auto (default 1)", "N" },
+      "Threads to compute with, 1..64 or auto (0 = auto; default 1)", "N" },
     { NULL },
   };
   g_autofree GOptionEntry *more = sl_model_options_entries (

@@ -87,6 +87,8 @@ end_read_row (SlReport *report, const SlObjectView *object)
                   *symbology = sl_printable (object->code->symbology, SL_PRINTABLE_LABEL);
   g_string_append_printf (report->line, "  %s  %s ", label, symbology);
   sl_code_append_text (report->line, object->code, SL_PRINTABLE_NAME);
+  if (object->code->add_on != NULL)
+    g_string_append_printf (report->line, " + %s", object->code->add_on);
   write_line (report);
 }
 

@@ -525,7 +525,7 @@ run_calibrate (int argc, char **argv)
       "Also use frames that look like earlier ones", NULL },
     SL_MAKING_ENTRIES (&options.making),
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads,
-      "Threads to compute with, 1..64 or auto (default 1)", "N" },
+      "Threads to compute with, 1..64 or auto (0 = auto; default 1)", "N" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL },
     { NULL },
   };

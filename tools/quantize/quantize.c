@@ -339,7 +339,7 @@ run_quantize (int argc, char **argv)
     { "html", 0, 0, G_OPTION_ARG_FILENAME, &options.html,
       "Write the report as a page, with pictures of both models' results", "FILE" },
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads,
-      "Threads to compute with, 1..64 or auto (default 1)", "N" },
+      "Threads to compute with, 1..64 or auto (0 = auto; default 1)", "N" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL },
     { NULL },
   };

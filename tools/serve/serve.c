@@ -83,7 +83,7 @@ parse (Options *o, int argc, char **argv, GStrv *models)
       "The worker's name, unique at the broker (default: the machine's name and a number)",
       "NAME" },
     { "threads", 0, 0, G_OPTION_ARG_STRING, &o->model.settings.threads,
-      "Threads that run a model, 1..64 or auto (default 1)", "N" },
+      "Threads that run a model, 1..64 or auto (0 = auto; default 1)", "N" },
     { "jobs", 0, 0, G_OPTION_ARG_STRING, &o->jobs_text,
       "Frames that are computed at the same time, 1..64 (default 1)", "N" },
     { "queue", 0, 0, G_OPTION_ARG_STRING, &o->queue_text,

@@ -6,9 +6,11 @@
 #include "plugins/meta/regions/code.h"
 
 #include <math.h>
+#include <string.h>
 
 #define NAME "code"
 #define CORNERS "corners"
+#define ADD_ON "add-on"
 /* Where corners are written that are far from the box, in its sides. */
 #define FAR 16
 
@@ -24,6 +26,8 @@ sl_region_set_code (GstVideoRegionOfInterestMeta *region, const SlCodeView *code
   GValue corners = G_VALUE_INIT;
   if (code->text != NULL)
     gst_structure_set (structure, "text", G_TYPE_STRING, code->text, NULL);
+  if (code->add_on != NULL)
+    gst_structure_set (structure, ADD_ON, G_TYPE_STRING, code->add_on, NULL);
   g_value_init (&corners, GST_TYPE_ARRAY);
   for (guint i = 0; i < 8; i++) {
     GValue number = G_VALUE_INIT;
@@ -53,6 +57,15 @@ read_corners (const GstStructure *structure, gdouble corners[4][2])
   }
 }
 
+/* (nullable) */
+static const char *
+read_add_on (const GstStructure *structure)
+{
+  const char *text = gst_structure_get_string (structure, ADD_ON);
+  const gsize n = text != NULL ? strspn (text, "0123456789") : 0;
+  return (n == 2 || n == 5) && text[n] == '\0' ? text : NULL;
+}
+
 gboolean
 sl_region_read_code (GstVideoRegionOfInterestMeta *region, SlCodeView *code)
 {
@@ -64,8 +77,9 @@ sl_region_read_code (GstVideoRegionOfInterestMeta *region, SlCodeView *code)
     value != NULL && G_VALUE_HOLDS_VARIANT (value) ? g_value_get_variant (value) : NULL;
   if (payload == NULL || !g_variant_is_of_type (payload, G_VARIANT_TYPE_BYTESTRING))
     return FALSE;
-  *code =
-    (SlCodeView){ .symbology = symbology, .text = gst_structure_get_string (structure, "text") };
+  *code = (SlCodeView){ .symbology = symbology,
+                        .text = gst_structure_get_string (structure, "text"),
+                        .add_on = read_add_on (structure) };
   code->bytes = g_variant_get_fixed_array (payload, &code->n_bytes, 1);
   if (code->n_bytes == 0 || code->n_bytes > SL_MAX_CODE_BYTES)
     return FALSE;
