@@ -486,7 +486,7 @@ typedef struct
 typedef struct
 {
   SlFloatLayer *layer;
-  const SlGraph *graph;
+  const SlHost *host;
   const SlNode *node;
 } Packing;
 
@@ -494,7 +494,7 @@ static void *
 pack (SlArena *arena, gpointer data)
 {
   const Packing *packing = data;
-  sl_float_pack (packing->layer, packing->graph, packing->node, arena);
+  sl_float_pack (packing->layer, packing->host->graph, packing->node, packing->host->pool, arena);
   const Packed packed = { packing->layer->tiles.gemm, packing->layer->depthwise.kernel,
                           packing->layer->sparse };
   return sl_arena_memdup (arena, &packed, sizeof packed);
@@ -553,7 +553,8 @@ pack_parts (SlArena *arena, gpointer data)
   SlFloatGemm *packed =
     sl_arena_alloc (arena, packing->layer->transposed.n_parts * sizeof packed[0]);
   for (guint i = 0; i < packing->layer->transposed.n_parts; i++) {
-    sl_float_pack_part (&packing->layer->transposed.parts[i], packing->graph, packing->node, arena);
+    sl_float_pack_part (&packing->layer->transposed.parts[i], packing->host->graph, packing->node,
+                        packing->host->pool, arena);
     packed[i] = packing->layer->transposed.parts[i].tiles.gemm;
   }
   return packed;
@@ -576,7 +577,7 @@ finish_transposed (SlFloatLayer *layer, SlHost *host, const SlNode *node)
     layer->cost_us += part->cost_us;
   }
   const SlFloatGemm *packed = sl_weight_cache_get (host->weights, node, layer->isa, pack_parts,
-                                                   &(Packing){ layer, host->graph, node }, NULL);
+                                                   &(Packing){ layer, host, node }, NULL);
   for (guint i = 0; i < layer->transposed.n_parts; i++)
     layer->transposed.parts[i].tiles.gemm = packed[i];
 }
@@ -615,7 +616,7 @@ sl_float_layer_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node)
   if (layer->mode != SL_FLOAT_DIRECT && layer->mode != SL_FLOAT_SPARSE)
     layer->zeros = zeros_new (layer, host->arena);
   const Packed *packed = sl_weight_cache_get (host->weights, node, layer->isa, pack,
-                                              &(Packing){ layer, host->graph, node }, NULL);
+                                              &(Packing){ layer, host, node }, NULL);
   layer->tiles.gemm = packed->gemm;
   layer->depthwise.kernel = packed->depthwise;
   layer->sparse = packed->sparse;

@@ -211,10 +211,12 @@ void sl_float_transposed_copy (const SlFloatPiece *piece, const gfloat *from, gi
 /** sl_float_step: the step if all @values are integer multiples of it, from -128 to 127 times, like
  * weights that a file stores in 8 bits; 0 = there is none. */
 gfloat sl_float_step (const gfloat *values, gsize n);
-/** sl_float_pack: weights and bias of a layer whose mode and geometry are set. */
-void sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena);
+/** sl_float_pack: weights and bias of a layer whose mode and geometry are set, by all threads of
+ * @pool (nullable). */
+void sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node, SlPool *pool,
+                    SlArena *arena);
 /** sl_float_pack_part: the same of a part of a transposed convolution. */
-void sl_float_pack_part (SlFloatLayer *part, const SlGraph *graph, const SlNode *node,
+void sl_float_pack_part (SlFloatLayer *part, const SlGraph *graph, const SlNode *node, SlPool *pool,
                          SlArena *arena);
 
 #endif

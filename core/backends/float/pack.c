@@ -12,6 +12,8 @@
 #define STEP_ERROR (2 * FLT_EPSILON)
 /* Weights of a row that are packed before those of the next one. */
 #define PACKED_AT_ONCE ((gsize) 16)
+/* Bytes of weights that a thread packs in a microsecond. */
+#define PACKED_IN_US 2000
 
 /* To whole registers, and a tile's more, so that every load of a register lies inside. Again for
  * each pixel that a window makes. */
@@ -160,50 +162,76 @@ allocate_panels (const SlFloatLayer *layer, const SlFloatPanel *packed, SlArena 
   return sl_tensor_alloc (arena, bytes);
 }
 
-static void
-pack_panels (const SlFloatLayer *layer, const gfloat *weights, SlFloatPanel *packed, SlArena *arena)
+/* What panels are packed of: @rows of all channels, or of a Winograd layer the windows. */
+typedef struct
 {
-  plan_panels (layer, packed);
-  guint8 *to = allocate_panels (layer, packed, arena);
-  for (gint32 p = 0; p < layer->n_panels; p++) {
-    const gfloat *rows = weights + (gsize) packed[p].channel * (gsize) layer->depth;
-    (layer->tiles.deep ? pack_deep_panel : pack_panel) (layer, &packed[p], rows, to);
-    to += panel_bytes (layer, &packed[p]);
+  const SlFloatLayer *layer;
+  const gfloat *weights;
+  SlFloatPanel *packed;
+  guint8 **to; /* where each panel of @packed begins */
+} Job;
+
+static void
+pack_one (const void *data, guint item, guint thread)
+{
+  const Job *job = data;
+  const SlFloatLayer *layer = job->layer;
+  SlFloatPanel *panel = &job->packed[item];
+  const gfloat *rows = job->weights + (gsize) panel->channel * (gsize) layer->depth;
+  (layer->tiles.deep ? pack_deep_panel : pack_panel) (layer, panel, rows, job->to[item]);
+}
+
+/* One panel of each of the sixteen matrices: those of all channels are never in memory at once. */
+static void
+pack_tiles (const void *data, guint item, guint thread)
+{
+  const Job *job = data;
+  const SlFloatLayer *layer = job->layer;
+  const SlFloatPanel *first = &job->packed[item];
+  const gsize size = (gsize) layer->depth * (gsize) first->channels;
+  g_autofree gfloat *matrices =
+    sl_float_winograd_weights (layer, job->weights, first->channel, first->channels);
+  for (guint i = 0; i < SL_FLOAT_TILE; i++) {
+    const guint at = i * (guint) layer->n_panels + item;
+    pack_panel (layer, &job->packed[at], matrices + i * size, job->to[at]);
   }
 }
 
+/* Memory for the panels of @n matrices, which @pack writes. */
 static void
-pack_gemm (SlFloatLayer *layer, const gfloat *weights, SlArena *arena)
+pack_panels (const SlFloatLayer *layer, const gfloat *weights, SlFloatPanel *packed, guint n,
+             SlPoolFunc pack, SlPool *pool, SlArena *arena)
+{
+  const guint panels = (guint) layer->n_panels;
+  g_autofree guint8 **to = g_new (guint8 *, n * panels);
+  gsize bytes = 0;
+  for (guint i = 0; i < n; i++) {
+    plan_panels (layer, packed + i * panels);
+    to[i * panels] = allocate_panels (layer, packed + i * panels, arena);
+    for (guint p = 1; p < panels; p++)
+      to[i * panels + p] = to[i * panels + p - 1] + panel_bytes (layer, &packed[p - 1]);
+    bytes += (gsize) (to[(i + 1) * panels - 1] - to[i * panels]);
+  }
+  sl_pool_run (pool, pack, &(Job){ layer, weights, packed, to }, panels,
+               (guint) MIN (bytes / PACKED_IN_US, G_MAXINT));
+}
+
+static void
+pack_gemm (SlFloatLayer *layer, const gfloat *weights, SlPool *pool, SlArena *arena)
 {
   SlFloatPanel *packed = sl_arena_alloc (arena, (gsize) layer->n_panels * sizeof packed[0]);
   layer->tiles.gemm.steps =
     layer->tiles.weights == SL_FLOAT_BYTES ? pack_steps (layer, weights, arena) : NULL;
-  pack_panels (layer, weights, packed, arena);
+  pack_panels (layer, weights, packed, 1, pack_one, pool, arena);
   layer->tiles.gemm.panels = packed;
 }
 
-/* Panel by panel, so that the sixteen matrices of all channels are never in memory at once. */
 static void
-pack_winograd (SlFloatLayer *layer, const gfloat *weights, SlArena *arena)
+pack_winograd (SlFloatLayer *layer, const gfloat *weights, SlPool *pool, SlArena *arena)
 {
-  const gsize depth = (gsize) layer->depth;
   SlFloatPanel *packed =
     sl_arena_alloc (arena, SL_FLOAT_TILE * (gsize) layer->n_panels * sizeof packed[0]);
-  guint8 *to[SL_FLOAT_TILE];
-  for (gint32 i = 0; i < SL_FLOAT_TILE; i++) {
-    plan_panels (layer, packed + i * layer->n_panels);
-    to[i] = allocate_panels (layer, packed, arena);
-  }
-  for (gint32 p = 0; p < layer->n_panels; p++) {
-    const gsize channels = (gsize) packed[p].channels;
-    g_autofree gfloat *matrices =
-      sl_float_winograd_weights (layer, weights, packed[p].channel, packed[p].channels);
-    for (gint32 i = 0; i < SL_FLOAT_TILE; i++) {
-      pack_panel (layer, packed + i * layer->n_panels + p, matrices + (gsize) i * depth * channels,
-                  to[i]);
-      to[i] += panel_bytes (layer, &packed[p]);
-    }
-  }
+  pack_panels (layer, weights, packed, SL_FLOAT_TILE, pack_tiles, pool, arena);
   layer->tiles.gemm.panels = packed;
 }
 
@@ -260,7 +288,8 @@ pack_sparse (SlFloatLayer *layer, const gfloat *weights, SlArena *arena)
 }
 
 void
-sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena)
+sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node, SlPool *pool,
+               SlArena *arena)
 {
   const SlTensor *weights = sl_node_input (graph, node, 1);
   if (layer->mode == SL_FLOAT_DEPTHWISE)
@@ -268,17 +297,18 @@ sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node, Sl
   else if (layer->mode == SL_FLOAT_SPARSE)
     pack_sparse (layer, weights->data, arena);
   else if (layer->mode == SL_FLOAT_WINOGRAD)
-    pack_winograd (layer, weights->data, arena);
+    pack_winograd (layer, weights->data, pool, arena);
   else
-    pack_gemm (layer, weights->data, arena);
+    pack_gemm (layer, weights->data, pool, arena);
   layer->tiles.gemm.bias = layer->depthwise.kernel.bias = layer->sparse.bias =
     pack_bias (layer, sl_float_bias (graph, node), arena);
 }
 
 void
-sl_float_pack_part (SlFloatLayer *part, const SlGraph *graph, const SlNode *node, SlArena *arena)
+sl_float_pack_part (SlFloatLayer *part, const SlGraph *graph, const SlNode *node, SlPool *pool,
+                    SlArena *arena)
 {
   g_autofree gfloat *weights = sl_float_transposed_weights (part, sl_node_input (graph, node, 1));
-  pack_gemm (part, weights, arena);
+  pack_gemm (part, weights, pool, arena);
   part->tiles.gemm.bias = pack_bias (part, sl_float_bias (graph, node), arena);
 }
