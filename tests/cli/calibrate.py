@@ -111,8 +111,8 @@ def test_large_tensors():
     """Those that are kept are as many as fit 128 MB: of 3 x 1024 x 1024 values of 16 bits there are 10 to 20."""
     if SANITIZED:
         raise Skip("frames counted, with no other code")
-    got = report(run("calibrate", data("formats", "models", "mobilenet_v2_035.traced.pt"), "--input-shape", "1,3,1024,1024", *IMAGENET, "-c",
-                     still("large", 105), "--rate", "10", "--alike", "-o", work("large.tflite"), "--json"))
+    got = report(run("calibrate", harness.model("many_pixels.tflite"), "--mean", "0", "--std", "255", "--decoder", "labels", "-c", still("large", 105),
+                     "--rate", "10", "--alike", "--float-head", "none", "-o", work("large.tflite"), "--json"))
     assert got["looked_at"] == 105 == got["calibrated"] + got["compared"] and 10 <= got["compared"] <= 20, got
 
 

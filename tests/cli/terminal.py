@@ -79,7 +79,7 @@ def test_narrow():
 
 def test_both_on_the_terminal():
     """Results are whole lines, whatever the line of progress does between them."""
-    pictures = many("both", 300, "%s\n")
+    pictures = many("both", 150, "%s\n")
     arguments = ["predict", "--model", model("brightest_channel.tflite"), "--json", "--list", pictures]
     status, _, screen = Terminal(*arguments, both=True, columns=4000).end()
     piped = run(*arguments)

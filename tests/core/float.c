@@ -202,25 +202,28 @@ expected (const SlGraph *graph, const Case *c, const gfloat *x, gsize at, double
                image = (gint32) (at / (gsize) c->out) / y->dims[2] / y->dims[1];
   const gint32 depth = c->shape == DEPTHWISE ? 1 : c->in / c->groups,
                first = channel / (c->out / c->groups) * depth;
-  double sum = bias != NULL ? bias[channel] : 0;
-  *magnitude = fabs (sum) + 1e-3;
+  double sum = bias != NULL ? bias[channel] : 0, terms = fabs (sum) + 1e-3;
   for (gint32 fy = 0; fy < c->fh; fy++)
-    for (gint32 fx = 0; fx < c->fw; fx++)
+    for (gint32 fx = 0; fx < c->fw; fx++) {
+      const gint32 iy =
+        oy * c->window.stride_h - node->params.window.pad_top + fy * c->window.dilation_h;
+      const gint32 ix =
+        ox * c->window.stride_w - node->params.window.pad_left + fx * c->window.dilation_w;
+      if (iy < 0 || iy >= c->h || ix < 0 || ix >= c->w)
+        continue;
+      const gfloat *values =
+        x + ((image * c->h + iy) * c->w + ix) * c->in + (c->shape == DEPTHWISE ? channel : first);
+      const gfloat *weights =
+        w
+        + (c->shape == DEPTHWISE ? (fy * c->fw + fx) * c->out + channel
+                                 : ((channel * c->fh + fy) * c->fw + fx) * depth);
       for (gint32 k = 0; k < depth; k++) {
-        const gint32 iy =
-          oy * c->window.stride_h - node->params.window.pad_top + fy * c->window.dilation_h;
-        const gint32 ix =
-          ox * c->window.stride_w - node->params.window.pad_left + fx * c->window.dilation_w;
-        if (iy < 0 || iy >= c->h || ix < 0 || ix >= c->w)
-          continue;
-        const gint32 from = c->shape == DEPTHWISE ? channel : first + k;
-        const double value = x[((image * c->h + iy) * c->w + ix) * c->in + from];
-        const double weight = c->shape == DEPTHWISE
-                                ? w[(fy * c->fw + fx) * c->out + channel]
-                                : w[((channel * c->fh + fy) * c->fw + fx) * depth + k];
-        sum += value * weight;
-        *magnitude += fabs (value * weight);
+        const double product = (double) values[k] * weights[k];
+        sum += product;
+        terms += fabs (product);
       }
+    }
+  *magnitude = terms;
   return sum;
 }
 

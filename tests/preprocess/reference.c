@@ -67,8 +67,8 @@ weigh_area (double from, double to, int first, int last, Weights *weights)
   weights->first = (int) floor (from + EPSILON);
   weights->count = (int) ceil (to - EPSILON) - weights->first;
   for (int k = 0; k < weights->count; k++) {
-    const double left = fmax (from, weights->first + k);
-    const double right = fmin (to, weights->first + k + 1);
+    const double left = MAX (from, weights->first + k);
+    const double right = MIN (to, weights->first + k + 1);
     weights->weight[k] = (right - left) / (to - from);
   }
 }
@@ -106,12 +106,16 @@ weigh (const Place *at, SlFilter filter, gboolean halved, SlSite site, Weights *
   weights->first = CLAMP (weights->first, first, last);
 }
 
+/* The components of a position follow each other: each has the weights of the one before it, unless
+ * it is the first, or the first of halved ones. */
 static double
 sample (const TestFrame *frame, SlFilter filter, int c, const Place *px, const Place *py)
 {
   double sum = 0;
-  weigh (px, filter, c > 0 && frame->halved_w, frame->info.site_h, &across);
-  weigh (py, filter, c > 0 && frame->halved_h, frame->info.site_v, &down);
+  if (c == 0 || (c == 1 && (frame->halved_w || frame->halved_h))) {
+    weigh (px, filter, c > 0 && frame->halved_w, frame->info.site_h, &across);
+    weigh (py, filter, c > 0 && frame->halved_h, frame->info.site_v, &down);
+  }
   for (int j = 0; j < down.count; j++) {
     const guint16 *row =
       frame->sample[c] + (gsize) (down.first + j) * (gsize) frame->width[c] + across.first;

@@ -4,6 +4,8 @@
  * first look at Sightline without a real model.
  *
  *   brightest_channel.tflite  uint8[1,8,8,3] -> the mean of red, green and blue, named so
+ *   many_pixels.tflite        float32[1,1024,1024,3] -> the mean of each channel of every 16th pixel,
+ *                             by a convolution that 8 bits can hold
  *   large_tensor.tflite       uint8[1,256,256,3] -> the mean of each channel, by two operators
  *   one_box.tflite            uint8[1,8,8,3] -> one box over x 0..0.5, y 0.25..0.75 of the picture:
  *                             "green" or "blue",
@@ -346,6 +348,38 @@ make_channels (const char *directory, const char *name, gboolean since_28)
   g_file_set_contents (path, data, (gssize) size, NULL);
 }
 
+/* A large picture, and little to compute. */
+static void
+make_many_pixels (const char *directory)
+{
+  static const gfloat identity[] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 }, none[3];
+  g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
+  gint32 picture =
+    add_tensor (writer, "picture", SL_DTYPE_F32, 4, (const gint32[]){ 1, 1024, 1024, 3 });
+  gint32 some = add_tensor (writer, "some", SL_DTYPE_F32, 4, (const gint32[]){ 1, 64, 64, 3 });
+  gint32 filter = add_constant (writer, "filter", 4, (const gint32[]){ 3, 1, 1, 3 }, identity);
+  gint32 bias = add_constant (writer, "bias", 1, (const gint32[]){ 3 }, none);
+  gint32 axes = sl_tflite_writer_const_i32 (writer, "axes", 2, (const gint32[]){ 1, 2 });
+  gint32 mean = add_tensor (writer, "brightness", SL_DTYPE_F32, 2, (const gint32[]){ 1, 3 });
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_CONV_2D,
+                                              .params.window = { .padding = SL_PADDING_VALID,
+                                                                 .stride_h = 16,
+                                                                 .stride_w = 16,
+                                                                 .dilation_h = 1,
+                                                                 .dilation_w = 1 },
+                                              .n_inputs = 3,
+                                              .inputs = { picture, filter, bias },
+                                              .n_outputs = 1,
+                                              .outputs = { some } });
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_MEAN,
+                                              .n_inputs = 2,
+                                              .inputs = { some, axes },
+                                              .n_outputs = 1,
+                                              .outputs = { mean } });
+  sl_tflite_writer_io (writer, 1, &picture, 1, &mean);
+  save (writer, directory, "many_pixels.tflite");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -368,5 +402,6 @@ main (int argc, char **argv)
   make_large_tensor (argv[1]);
   make_channels (argv[1], "channels.pt2", FALSE);
   make_channels (argv[1], "channels.v0.pt2", TRUE);
+  make_many_pixels (argv[1]);
   return 0;
 }
