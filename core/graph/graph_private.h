@@ -46,6 +46,7 @@ struct _SlGraph
   gboolean copied; /* see sl_graph_set_copied() */
   gpointer source; /* (nullable): sl_graph_set_source() */
   GDestroyNotify destroy_source;
+  struct _SlFirstNorm *norm; /* (nullable): sl_graph_set_first_norm() */
   gboolean prepared;
   guint batch;           /* sl_graph_set_batch() */
   const char *whole;     /* (nullable): sl_graph_set_whole() */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/graph/first_norm.h"
 #include "models/lower/ops.h"
 
 gint32
@@ -190,6 +191,24 @@ known_factors (Lower *o, const gint32 *inputs, gfloat epsilon, gint32 *factor, g
   return TRUE;
 }
 
+/* Whether @input is what the only convolution so far makes, and @scale and @bias are a number for
+ * each channel of it. */
+static gboolean
+is_first (const Lower *o, gint32 input, gint32 scale, gint32 bias)
+{
+  const SlTensor *by = lower_t (o, scale), *plus = lower_t (o, bias);
+  guint n = 0;
+  gboolean found = FALSE;
+  for (guint i = 0; i < sl_graph_n_nodes (o->graph); i++) {
+    const SlNode *node = sl_graph_node (o->graph, i);
+    n += node->op == SL_OP_CONV_2D;
+    found = found || (node->op == SL_OP_CONV_2D && node->outputs[0] == input);
+  }
+  return found && n == 1 && by->data != NULL && plus->data != NULL && by->dtype == SL_DTYPE_F32
+         && plus->dtype == SL_DTYPE_F32 && by->rank == 1 && plus->rank == 1
+         && by->bytes == plus->bytes;
+}
+
 void
 lower_batch_norm (Lower *o)
 {
@@ -204,6 +223,9 @@ lower_batch_norm (Lower *o)
     lower_set (o, 0, of_batch (o, x, input, scale, bias, epsilon), TRUE);
     return;
   }
+  if (is_first (o, input, scale, bias))
+    sl_graph_set_first_norm (o->graph, lower_t (o, scale)->data, lower_t (o, bias)->data,
+                             (guint) lower_t (o, scale)->dims[0]);
   gint32 factor, offset;
   if (!known_factors (o, (const gint32[]){ scale, bias, mean, variance }, epsilon, &factor,
                       &offset)) {

@@ -108,12 +108,12 @@ fits (const Draft *draft, const SlNode *node)
 }
 
 static gboolean
-cut (SlActivationTrace *tape, guint threads, GError **error)
+cut (SlActivationTrace *tape, guint n_nodes, guint threads, GError **error)
 {
   g_autofree gint32 *own = g_new (gint32, tape->n_tensors);
   Draft draft = { .tape = tape, .own = own };
   gboolean good = TRUE;
-  for (guint i = 0; i < sl_graph_n_nodes (tape->graph) && good; i++) {
+  for (guint i = 0; i < n_nodes && good; i++) {
     const SlNode *node = sl_graph_node (tape->graph, i);
     if (draft.graph != NULL && !fits (&draft, node))
       good = finish (&draft, threads, error);
@@ -141,6 +141,12 @@ allocate (SlActivationTrace *tape, gint32 tensor, GError **error)
 SlActivationTrace *
 sl_activation_trace_new (SlGraph *graph, guint threads, GError **error)
 {
+  return sl_activation_trace_new_part (graph, sl_graph_n_nodes (graph), threads, error);
+}
+
+SlActivationTrace *
+sl_activation_trace_new_part (SlGraph *graph, guint n_nodes, guint threads, GError **error)
+{
   g_autoptr (SlActivationTrace) tape = g_new0 (SlActivationTrace, 1);
   tape->graph = graph;
   tape->n_tensors = sl_graph_n_tensors (graph);
@@ -149,11 +155,11 @@ sl_activation_trace_new (SlGraph *graph, guint threads, GError **error)
   g_array_set_clear_func (tape->pieces, piece_clear);
   if (!allocate (tape, sl_graph_input (graph, 0), error))
     return NULL;
-  for (guint i = 0; i < sl_graph_n_nodes (graph); i++)
+  for (guint i = 0; i < n_nodes; i++)
     for (guint k = 0; k < sl_graph_node (graph, i)->n_outputs; k++)
       if (!allocate (tape, sl_graph_node (graph, i)->outputs[k], error))
         return NULL;
-  return cut (tape, threads, error) ? g_steal_pointer (&tape) : NULL;
+  return cut (tape, n_nodes, threads, error) ? g_steal_pointer (&tape) : NULL;
 }
 
 void

@@ -36,6 +36,65 @@ def test_known_models():
         assert (best["values"], best["colour"]) == (values, colour), (name, best)
 
 
+def photographs():
+    return [data("images", name) for name in ("bus.jpg", "dog.jpg", "cat_720p.jpg", "person.jpg", "face.jpg")]
+
+
+def test_first_layer():
+    """What the bias of batch normalisation tells of the pixels; what the networks of chance say of pictures is as good with others."""
+    for name, values in ("unit", "0..1"), ("signed", "-1..1"), ("bytes", "0..255"):
+        report = fit(model("trained_%s.tflite" % name), *photographs())
+        best = report["readings"][0]
+        others = [r["score"] for r in report["readings"] if r["values"] != values]
+        assert best["values"] == values and best["score"] > 1.1 * max(others), (name, best, others)
+
+
+def test_fixed_channel():
+    """The first layer is found behind a channel that is stated, and behind what the model itself computes of its pixels."""
+    best = fit(model("trained_inside.tflite"), *photographs(), "--fixed-inputs", "0[3]=1")["readings"][0]
+    assert best["values"] == "0..255", best
+
+
+def test_later_layers():
+    """Where the first layer tells nothing, the biases of the next one do."""
+    readings = fit(model("trained_behind.tflite"), *photographs())["readings"]
+    others = [r["score"] for r in readings if r["values"] != "-1..1"]
+    assert readings[0]["values"] == "-1..1" and readings[0]["score"] > 1.5 * max(others), readings[:4]
+
+
+def test_normalisation():
+    """What a file keeps of batch normalisation tells the values by itself."""
+    readings = fit(model("normalised.onnx"), *photographs())["readings"]
+    others = [r["score"] for r in readings if r["values"] != "-1..1"]
+    assert readings[0]["values"] == "-1..1" and readings[0]["score"] > 4 * max(others), readings[:4]
+
+
+def test_lean():
+    """Filters look at red more than at blue; a model that looks at its last channel most takes BGR. TensorFlow's models hardly ever do,
+    so that it is not chosen."""
+    for name, colour in ("red", "RGB"), ("blue", "BGR"):
+        report = fit(model("trained_%s.tflite" % name), *photographs(), "--mean", "0", "--std", "255", "--fit", "stretch")
+        shares = {r["colour"]: r["score"] for r in report["readings"]}
+        assert (shares["RGB"] > 0.97) == (colour == "RGB"), (name, shares)
+        assert report["chosen"] == (colour == "RGB"), (name, report)
+
+
+def test_boxes_off_the_picture():
+    """Boxes that are as sure and as steady as others, but off the picture, say nothing."""
+    pictures = [png("box%d.png" % n, 16, 16, (grey, grey, grey)) for n, grey in enumerate((105, 110, 115, 120, 125))]
+    report = fit(model("moving_box.tflite"), *pictures, "--colour", "RGB", "--fit", "stretch")
+    assert report["chosen"] and report["readings"][0]["values"] == "0..1", report
+
+
+def test_order_of_chance():
+    """A network of chance has no order of channels, so RGB and BGR are named and neither is chosen."""
+    pictures = [data("images", name) for name in ("bus.jpg", "dog.jpg", "asl_A1.jpg")]
+    first, second = fit(model("trained_bytes.tflite"), *pictures, "--fit", "stretch")["readings"][:2]
+    assert first["values"] == second["values"] == "0..255" and {first["colour"], second["colour"]} == {"RGB", "BGR"}, (first, second)
+    done = run("fit", model("trained_bytes.tflite"), *pictures, "--fit", "stretch").expect(0)
+    assert "not chosen: the best two are too close to choose, %s and %s: give more pictures, or --truth" % (first["options"], second["options"]) in done.out, done
+
+
 def test_few_pictures():
     """One picture may make a wrong reading look best; nothing is chosen then, and nothing written."""
     target = work("few.modelinfo")

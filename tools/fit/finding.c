@@ -16,13 +16,18 @@
 
 /* Value readings that other fits are tried with. */
 #define BEST_VALUES 3
-/* The best must be better than the second by this share of its own score to be chosen, and by that
- * to be sure. */
 #define FEWEST_PICTURES 3u
+/* How likely the best values and order of channels must be to be chosen, and to be sure. */
+#define CHOSEN_FROM 0.8
+#define SURE_FROM 0.95
+/* The evidence, as a logarithm, that there must be. */
+#define LEAST_EVIDENCE 0.1
+/* Of truths the best must be better than the second by this share to be chosen, and by that to be
+ * sure; fits that differ by less do not matter. */
 #define CHOSEN_BY 0.03
 #define SURE_BY 0.15
 /* Below this score nothing that a model says depends on the picture. */
-#define MIN_SCORE 0.05
+#define MIN_SAID 0.05
 
 void
 sl_finding_free (SlFinding *finding)
@@ -82,12 +87,6 @@ options_of (const SlReading *reading)
   return options[0] != '\0' ? g_steal_pointer (&options) : g_strdup ("as the model is read anyway");
 }
 
-static gboolean
-same_values (const SlReading *a, const SlReading *b)
-{
-  return a->convention == b->convention && a->colour == b->colour;
-}
-
 /* What readings are ranked by: the truth where it is known, else the score. */
 static gdouble
 rank_of (const SlReading *reading)
@@ -101,9 +100,54 @@ static const SlReading *
 best_other (const GPtrArray *readings)
 {
   for (guint i = 1; i < readings->len; i++)
-    if (!same_values (readings->pdata[0], readings->pdata[i]))
+    if (!sl_reading_same_values (readings->pdata[0], readings->pdata[i]))
       return readings->pdata[i];
   return NULL;
+}
+
+/* The most that the model says with any reading. */
+static gdouble
+most_said (const GPtrArray *readings)
+{
+  gdouble most = 0;
+  for (guint i = 0; i < readings->len; i++)
+    most = fmax (most, ((const SlReading *) readings->pdata[i])->said);
+  return most;
+}
+
+/* How much better the best reading is than @other (nullable), as a share of its own truth. */
+static gdouble
+lead_over (const SlReading *best, const SlReading *other)
+{
+  return other != NULL && rank_of (best) > 0 ? (rank_of (best) - rank_of (other)) / rank_of (best)
+                                             : 1;
+}
+
+/* (nullable): the best reading of the first one's values with the other order of channels. */
+static const SlReading *
+find_twin (const GPtrArray *readings)
+{
+  const SlReading *best = readings->pdata[0];
+  for (guint i = 1; i < readings->len; i++) {
+    const SlReading *reading = readings->pdata[i];
+    if (reading->convention == best->convention && reading->colour != best->colour)
+      return reading;
+  }
+  return NULL;
+}
+
+/* That a reading is usual chooses it not alone: pictures or the model itself must speak for it. */
+static gboolean
+is_only_usual (const SlReading *best, const SlReading *other)
+{
+  return other != NULL && isnan (best->truth) && best->evidence - other->evidence < LEAST_EVIDENCE;
+}
+
+static gboolean
+is_clear (const SlReading *best, const SlReading *other, gdouble likely, gdouble lead)
+{
+  return other == NULL
+         || (isnan (best->truth) ? best->likely >= likely : lead_over (best, other) >= lead);
 }
 
 /* Fits that hardly differ are no reason for another one than where nothing is stated. */
@@ -113,7 +157,7 @@ prefer_usual_fit (SlFinding *finding, SlFit usual)
   SlReading *best = finding->readings->pdata[0];
   for (guint i = 1; i < finding->readings->len; i++) {
     SlReading *reading = finding->readings->pdata[i];
-    if (!same_values (best, reading) || reading->fit != usual
+    if (!sl_reading_same_values (best, reading) || reading->fit != usual
         || rank_of (best) - rank_of (reading) >= CHOSEN_BY * rank_of (best))
       continue;
     finding->open_fit = TRUE;
@@ -123,16 +167,25 @@ prefer_usual_fit (SlFinding *finding, SlFit usual)
   }
 }
 
+/* (nullable): the reading that the first one is too close to. */
+static const SlReading *
+too_close (const GPtrArray *readings, const SlReading *other)
+{
+  const SlReading *best = readings->pdata[0], *twin = find_twin (readings);
+  if (!is_clear (best, other, CHOSEN_FROM, CHOSEN_BY) || is_only_usual (best, other))
+    return other;
+  return is_only_usual (best, twin) ? twin : NULL;
+}
+
 static void
 judge (SlFinding *finding, SlFit usual)
 {
   const SlReading *best = finding->readings->pdata[0], *other = best_other (finding->readings);
-  const gdouble lead =
-    other != NULL && rank_of (best) > 0 ? (rank_of (best) - rank_of (other)) / rank_of (best) : 1;
   if (best->fit != usual)
     prefer_usual_fit (finding, usual);
   best = finding->readings->pdata[0];
-  if (best->score < MIN_SCORE && !(best->truth > 0))
+  const SlReading *close = too_close (finding->readings, other);
+  if (most_said (finding->readings) < MIN_SAID && !(best->truth > 0))
     finding->why = g_strdup (
       "with no reading does what the model says depend on the picture: give other pictures, with what it looks for in them, or its "
       "decoder and labels");
@@ -141,14 +194,23 @@ judge (SlFinding *finding, SlFit usual)
       "%u %s too few to compare what the model says of different ones: give %u or more, or --truth",
       sl_trial_pictures (finding->trial),
       sl_trial_pictures (finding->trial) == 1 ? "picture is" : "pictures are", FEWEST_PICTURES);
-  else if (lead < CHOSEN_BY) {
-    g_autofree char *one = options_of (best), *two = options_of (other);
+  else if (close != NULL) {
+    g_autofree char *one = options_of (best), *two = options_of (close);
     finding->why =
       g_strdup_printf ("the best two are too close to choose, %s and %s: give more pictures%s", one,
                        two, isnan (best->truth) ? ", or --truth" : "");
   }
   finding->chosen = finding->why == NULL;
-  finding->sure = finding->chosen && other != NULL && lead >= SURE_BY;
+  finding->sure = finding->chosen && is_clear (best, other, SURE_FROM, SURE_BY);
+}
+
+static void
+weigh (SlFinding *finding)
+{
+  SlWeighed weighed;
+  sl_trial_weighed (finding->trial, &weighed);
+  sl_weigh_values (finding->readings, &weighed);
+  g_ptr_array_sort (finding->readings, by_score);
 }
 
 SlFinding *
@@ -165,10 +227,12 @@ sl_finding_new (SlTrial *trial, const SlModelOptions *options, const SlFitTruth 
               all = n + (options->settings.fit == NULL ? 2 * MIN (n, BEST_VALUES) : 0);
   sl_progress_start (&progress, "fit", "readings", all);
   gboolean good = try_all (trial, finding->readings, 0, &progress, error);
-  g_ptr_array_sort (finding->readings, by_score);
+  if (good)
+    weigh (finding);
   if (good && options->settings.fit == NULL) {
     add_fits (finding->readings, fit);
     good = try_all (trial, finding->readings, n, &progress, error);
+    sl_weigh_fits (finding->readings);
     g_ptr_array_sort (finding->readings, by_score);
   }
   sl_progress_hide ();

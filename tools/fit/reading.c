@@ -8,32 +8,40 @@
 #include "core/base/picture.h"
 #include "models/numbers.h"
 
-/* In the order in which equals are preferred. */
+/* In the order in which equals are preferred. Shares are of TensorFlow's models, then of others
+ * that name classes, of those that read text, and of the rest. */
 static const SlConvention conventions[] = {
-  { "0..1", { 0, 0, 0 }, { 255, 255, 255 }, 1 },
-  { "-1..1", { 127.5, 127.5, 127.5 }, { 127.5, 127.5, 127.5 }, 1 },
-  { "ImageNet", { 123.675, 116.28, 103.53 }, { 58.395, 57.12, 57.375 }, 1 },
-  { "0..255", { 0, 0, 0 }, { 1, 1, 1 }, 1 },
-  { "Caffe", { 123.68, 116.779, 103.939 }, { 1, 1, 1 }, 0.97 },
+  { "0..1", { 0, 0, 0 }, { 255, 255, 255 }, { 0.42, 0.28, 0.30, 0.33 } },
+  { "-1..1", { 127.5, 127.5, 127.5 }, { 127.5, 127.5, 127.5 }, { 0.38, 0.12, 0.50, 0.22 } },
+  { "ImageNet",
+    { 123.675, 116.28, 103.53 },
+    { 58.395, 57.12, 57.375 },
+    { 0.04, 0.38, 0.10, 0.23 } },
+  { "0..255", { 0, 0, 0 }, { 1, 1, 1 }, { 0.13, 0.14, 0.06, 0.17 } },
+  { "Caffe", { 123.68, 116.779, 103.939 }, { 1, 1, 1 }, { 0.025, 0.03, 0.02, 0.03 } },
   { "CLIP",
     { 122.7709383, 116.7460125, 104.09373615 },
     { 68.5005327, 66.6321579, 70.32316305 },
-    0.97 },
+    { 0.005, 0.05, 0.01, 0.02 } },
 };
 
 static const SlConvention of_gray[] = {
-  { "0..1", { 0 }, { 255 }, 1 },
-  { "-1..1", { 127.5 }, { 127.5 }, 1 },
-  { "0..255", { 0 }, { 1 }, 1 },
-  { "MNIST", { 33.3184 }, { 78.5655 }, 0.97 },
+  { "0..1", { 0 }, { 255 }, { 0.50, 0.45, 0.30, 0.45 } },
+  { "-1..1", { 127.5 }, { 127.5 }, { 0.30, 0.25, 0.60, 0.30 } },
+  { "0..255", { 0 }, { 1 }, { 0.15, 0.20, 0.07, 0.20 } },
+  { "MNIST", { 33.3184 }, { 78.5655 }, { 0.05, 0.10, 0.03, 0.05 } },
 };
 
 /* Codes of a quantised input. */
-static const SlConvention bytes = { "bytes", { 0 }, { 1 }, 1 };
+static const SlConvention bytes = { "bytes", { 0 }, { 1 }, { 1, 1, 1, 1 } };
 
-/* Orders of channels and fits that go rarely with other values or decoders must be better by as
- * much. */
-#define RARE 0.98
+/* How many models take BGR. TensorFlow reads pictures as RGB, OpenCV as BGR; bytes as they are come
+ * from OpenCV more often, and Caffe's values nearly always do. */
+#define BGR 0.3
+#define BGR_OF_TENSORFLOW 0.05
+#define BGR_OF_BYTES 0.5
+#define BGR_OF_TENSORFLOW_BYTES 0.25
+#define BGR_OF_CAFFE 0.85
 
 static SlReading *
 add (GPtrArray *readings, const SlConvention *convention, const SlImageContract *image,
@@ -41,12 +49,11 @@ add (GPtrArray *readings, const SlConvention *convention, const SlImageContract 
 {
   SlReading *reading = g_new0 (SlReading, 1);
   reading->convention = convention;
-  reading->layout = image->layout;
   reading->colour = colour;
   reading->fit = fit;
   reading->own_fit = image->fit;
   reading->own_share = image->crop_share;
-  reading->truth = NAN;
+  reading->layers = reading->truth = NAN;
   reading->score_of = g_array_new (FALSE, FALSE, sizeof (gdouble));
   g_ptr_array_add (readings, reading);
   return reading;
@@ -65,7 +72,7 @@ stated_values (const SlContract *contract, const SlModelOptions *options)
 {
   if (options == NULL || (options->settings.mean == NULL && options->settings.std == NULL))
     return NULL;
-  static SlConvention convention = { .name = "as stated", .weight = 1 };
+  static SlConvention convention = { .name = "as stated", .share = { 1, 1, 1, 1 } };
   const gboolean reversed = contract->image.colour == SL_COLOUR_BGR;
   for (guint c = 0; c < 3; c++) {
     convention.mean[reversed ? 2 - c : c] = contract->image.mean[c];
@@ -107,7 +114,7 @@ sl_reading_new (const SlReading *of, SlFit fit)
   SlReading *reading = g_new0 (SlReading, 1);
   *reading = *of;
   reading->fit = fit;
-  reading->score = 0;
+  reading->said = reading->score = 0;
   reading->score_of = g_array_new (FALSE, FALSE, sizeof (gdouble));
   return reading;
 }
@@ -160,16 +167,38 @@ sl_reading_spec (const SlReading *reading, SlNormalizeSpec *spec)
 }
 
 gdouble
-sl_reading_weight (const SlReading *reading)
+sl_reading_share (const SlReading *reading, SlOrigin origin)
 {
-  const gboolean of_bgr = g_str_equal (reading->convention->name, "Caffe"),
-                 of_both = g_str_equal (reading->convention->name, "0..255");
-  const char *elsewhere = reading->layout == SL_LAYOUT_NCHW
-                            ? "-1..1"
-                            : "ImageNet"; /* PyTorch's models are NCHW, TensorFlow's NHWC */
-  const gboolean rare = reading->colour == SL_COLOUR_BGR ? !of_bgr && !of_both : of_bgr;
-  return reading->convention->weight * (rare ? RARE : 1)
-         * (g_str_equal (reading->convention->name, elsewhere) ? RARE : 1);
+  const SlConvention *convention = reading->convention;
+  const gboolean of_tensorflow = origin == SL_ORIGIN_TENSORFLOW;
+  gdouble bgr = of_tensorflow ? BGR_OF_TENSORFLOW : BGR;
+  if (g_str_equal (convention->name, "Caffe"))
+    bgr = BGR_OF_CAFFE;
+  if (g_str_equal (convention->name, "0..255"))
+    bgr = of_tensorflow ? BGR_OF_TENSORFLOW_BYTES : BGR_OF_BYTES;
+  return convention->share[origin]
+         * (reading->colour == SL_COLOUR_GRAY  ? 1
+            : reading->colour == SL_COLOUR_BGR ? bgr
+                                               : 1 - bgr);
+}
+
+gboolean
+sl_reading_same_values (const SlReading *a, const SlReading *b)
+{
+  return a->convention == b->convention && a->colour == b->colour;
+}
+
+gdouble
+sl_reading_usual (const SlReading *reading)
+{
+  static const gdouble usual[] = { 123.675, 116.28, 103.53 };
+  gdouble sum = 0, mean, std;
+  for (guint c = 0; c < 3; c++) {
+    const guint at = reading->colour == SL_COLOUR_GRAY ? 0 : c;
+    values_of (reading, at, &mean, &std);
+    sum += (usual[reading->colour == SL_COLOUR_BGR ? 2 - c : c] - mean) / std;
+  }
+  return sum / 3;
 }
 
 static char *

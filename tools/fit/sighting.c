@@ -16,6 +16,8 @@
  * no object's. */
 #define SAME_OBJECT 0.5
 #define SAME_PLACE 0.8
+/* A box of a larger share of the picture is that of a crop. */
+#define CROPPED 0.5
 /* Points of two views are one within this share of the picture's side. */
 #define NEAR 0.06
 /* Classes that are surely in a picture: as many give a score of 0.63. */
@@ -222,11 +224,13 @@ find_box (const SlSighting *view, const SlSighted *box, gdouble same)
 }
 
 /* Whether most other pictures have a box of that class in the same place: then it is none of an
- * object. */
+ * object, unless it has most of the picture, as an object in a crop has. */
 static gboolean
 is_everywhere (const SlSightings *sightings, guint own, const SlSighted *box)
 {
   guint n = 0;
+  if ((box->x_max - box->x_min) * (box->y_max - box->y_min) > CROPPED)
+    return FALSE;
   for (guint p = 0; p < sightings->n_pictures; p++)
     n += p != own && find_box (views_of (sightings, p), box, SAME_PLACE) > 0;
   return sightings->n_pictures > 1 && 2 * n >= sightings->n_pictures - 1;

@@ -12,6 +12,8 @@
 #include "predict/contractspec.h"
 #include "predict/opendecoding.h"
 #include "sightline/error.h"
+#include "tools/fit/first_layer.h"
+#include "tools/fit/later_layers.h"
 #include "tools/quantize/pictures.h"
 
 /* A view of a picture: the part of it, and whether it is mirrored. */
@@ -39,6 +41,9 @@ struct _SlTrial
   SlSession *session;
   SlDecoding *decoding; /* (nullable) */
   SlLabels *labels;     /* (nullable) */
+  const char *scores;   /* (nullable): the decoder that is used where the model's has no scores */
+  SlFirstLayer *first;  /* (nullable) */
+  SlLaterLayers *later; /* (nullable) */
   SlPictures *pictures;
   GPtrArray *frames;
   SlNormalizeSpec spec;
@@ -54,6 +59,8 @@ sl_trial_free (SlTrial *trial)
   if (trial == NULL)
     return;
   sl_pictures_free (trial->pictures);
+  sl_first_layer_free (trial->first);
+  sl_later_layers_free (trial->later);
   g_clear_pointer (&trial->session, sl_session_free);
   g_clear_pointer (&trial->decoding, sl_decoding_free);
   g_clear_pointer (&trial->labels, sl_labels_unref);
@@ -65,6 +72,7 @@ sl_trial_free (SlTrial *trial)
   g_free (trial);
 }
 
+/* The model's own decoder where @decoder is NULL. */
 static SlDecoding *
 open_with (SlTrial *trial, const char *decoder, gdouble threshold, GError **error)
 {
@@ -108,17 +116,25 @@ open_decoding (SlTrial *trial, const SlModelOptions *options, GError **error)
     return FALSE;
   }
   const char *name = sl_trial_decoder (trial);
-  const char *scores =
-    trial->decoding != NULL
-      ? sl_decoding_scores_decoder (trial->decoding, sl_model_contract (trial->model))
-      : NULL;
-  trial->kind = kind_of (scores != NULL ? scores : name);
+  trial->scores = trial->decoding != NULL
+                    ? sl_decoding_scores_decoder (trial->decoding, sl_model_contract (trial->model))
+                    : NULL;
+  trial->kind = kind_of (trial->scores != NULL ? trial->scores : name);
   trial->n_moved = trial->kind == SL_SIGHT_POINTS || trial->kind == SL_SIGHT_NUMBERS ? 3 : 4;
   trial->n_views = trial->kind == SL_SIGHT_BOXES ? G_N_ELEMENTS (views) : trial->n_moved;
-  if (trial->kind != SL_SIGHT_CLASSES && scores == NULL)
+  return TRUE;
+}
+
+/* A decoder looks at the first values only, and may decide by them how it reads all: each reading
+ * has its own. */
+static gboolean
+reopen_decoding (SlTrial *trial, GError **error)
+{
+  const gboolean all = trial->kind == SL_SIGHT_CLASSES || trial->scores != NULL;
+  if (trial->decoding == NULL)
     return TRUE;
   sl_decoding_free (trial->decoding);
-  trial->decoding = open_with (trial, scores, 0, error);
+  trial->decoding = open_with (trial, trial->scores, all ? 0 : THRESHOLD, error);
   return trial->decoding != NULL;
 }
 
@@ -161,6 +177,9 @@ sl_trial_new (const char *path, const SlModelOptions *options, SlSpawner *spawne
     g_prefix_error (error, "%s: ", path);
     return NULL;
   }
+  trial->first = sl_first_layer_new (sl_model_graph (trial->model));
+  trial->later =
+    sl_later_layers_new (sl_model_graph (trial->model), sl_threads_resolve (options->threads));
   trial->pictures = sl_pictures_new (
     "fit", spawner, &trial->spec, sl_graph_input_tensor (sl_model_graph (trial->model), 0)->bytes);
   trial->sightings = g_new0 (SlSighting, (gsize) frames->len * trial->n_views);
@@ -185,6 +204,18 @@ sl_trial_pictures (const SlTrial *trial)
   return trial->frames->len;
 }
 
+void
+sl_trial_weighed (const SlTrial *trial, SlWeighed *weighed)
+{
+  const SlContract *contract = sl_model_contract (trial->model);
+  weighed->kind = trial->kind;
+  weighed->lean = trial->first != NULL ? sl_first_layer_lean (trial->first) : 0;
+  weighed->origin = contract->image.layout == SL_LAYOUT_NHWC         ? SL_ORIGIN_TENSORFLOW
+                    : g_str_equal (sl_trial_decoder (trial), "text") ? SL_ORIGIN_TEXT
+                    : trial->kind == SL_SIGHT_CLASSES                ? SL_ORIGIN_CLASSES
+                                                                     : SL_ORIGIN_OTHERS;
+}
+
 /* The part of the frame that @view has, in whole pixels. */
 static gboolean
 crop_of (const View *view, GstSample *frame, SlRect *crop)
@@ -200,10 +231,20 @@ crop_of (const View *view, GstSample *frame, SlRect *crop)
   return TRUE;
 }
 
+/* What the layers of the model make of a picture, for values that were not tried before. */
+static gboolean
+look_at_layers (SlTrial *trial, const void *tensor, GError **error)
+{
+  if (trial->first != NULL)
+    sl_first_layer_see (trial->first, tensor);
+  return trial->later == NULL || sl_later_layers_see (trial->later, tensor, error);
+}
+
 static gboolean
 run_view (SlTrial *trial, const SlReading *reading, GstSample *frame, const View *view,
           SlSighting *sighting, GError **error)
 {
+  static const SlResult nothing;
   const SlContract *contract = sl_model_contract (trial->model);
   SlNormalizeSpec spec = trial->spec;
   SlAffine map;
@@ -218,6 +259,8 @@ run_view (SlTrial *trial, const SlReading *reading, GstSample *frame, const View
   const void *tensor = sl_pictures_load_frame (trial->pictures, frame, error);
   if (tensor == NULL)
     return FALSE;
+  if (view == views && isnan (reading->layers) && !look_at_layers (trial, tensor, error))
+    return FALSE;
   sl_session_forget (trial->session); /* pictures are no sequence */
   const SlStatus status = sl_session_run (trial->session, &tensor, trial->outputs);
   if (status != SL_STATUS_OK) {
@@ -229,6 +272,8 @@ run_view (SlTrial *trial, const SlReading *reading, GstSample *frame, const View
     trial->decoding != NULL
       ? sl_decoding_run (trial->decoding, (const void *const *) trial->outputs)
       : NULL;
+  if (result != NULL && !sl_decoding_agrees (trial->decoding, NULL, NULL))
+    result = &nothing;
   sl_pictures_map (trial->pictures, &map, &width, &height);
   sighting->left = view->left;
   sighting->top = view->top;
@@ -240,23 +285,50 @@ run_view (SlTrial *trial, const SlReading *reading, GstSample *frame, const View
   return TRUE;
 }
 
+static void
+forget_layers (SlTrial *trial)
+{
+  if (trial->first != NULL)
+    sl_first_layer_forget (trial->first);
+  if (trial->later != NULL)
+    sl_later_layers_forget (trial->later);
+}
+
+static gdouble
+layers_of (const SlTrial *trial, const SlReading *reading)
+{
+  SlLayerFit first = { 0 };
+  if (trial->first != NULL)
+    sl_first_layer_fit (trial->first, sl_reading_usual (reading), &first);
+  const gdouble norm = trial->first != NULL ? sl_first_layer_norm (trial->first) : NAN;
+  if (!isnan (norm))
+    return norm;
+  if (first.n == 0 && trial->later == NULL)
+    return NAN;
+  return sl_weigh_layers (&first, trial->later != NULL ? sl_later_layers_off (trial->later) : 0);
+}
+
 gboolean
 sl_trial_run (SlTrial *trial, SlReading *reading, GError **error)
 {
   const guint n = trial->frames->len;
   g_autofree gdouble *scores = g_new0 (gdouble, n);
-  gdouble sum = 0;
+  forget_layers (trial);
+  if (!reopen_decoding (trial, error))
+    return FALSE;
   for (guint p = 0; p < n; p++)
     for (guint v = 0; v < trial->n_views; v++)
       if (!run_view (trial, reading, trial->frames->pdata[p], &views[v],
                      &trial->sightings[p * trial->n_views + v], error))
         return FALSE;
+  if (isnan (reading->layers))
+    reading->layers = layers_of (trial, reading);
   const SlSightings sightings = { trial->sightings, n, trial->n_views, trial->n_moved };
   sl_sightings_score (&sightings, scores);
   g_array_set_size (reading->score_of, 0);
   g_array_append_vals (reading->score_of, scores, n);
+  reading->said = 0;
   for (guint p = 0; p < n; p++)
-    sum += scores[p];
-  reading->score = sum / n * sl_reading_weight (reading);
+    reading->said += scores[p] / n;
   return TRUE;
 }

@@ -7,7 +7,7 @@
 
 #include "models/contract.h"
 #include "tools/fit/reading.h"
-#include "tools/fit/sighting.h"
+#include "tools/fit/weigh.h"
 #include "tools/predict/spawner.h"
 
 typedef struct _SlTrial SlTrial;
@@ -23,7 +23,9 @@ const SlContract *sl_trial_contract (const SlTrial *trial);
 const char *sl_trial_decoder (const SlTrial *trial);
 /** sl_trial_pictures: how many pictures the model looks at. */
 guint sl_trial_pictures (const SlTrial *trial);
-/** sl_trial_run: the score of @reading. */
+/** sl_trial_weighed: after a run: what all readings share. */
+void sl_trial_weighed (const SlTrial *trial, SlWeighed *weighed);
+/** sl_trial_run: what the model says with @reading, and what its layers tell of its values. */
 gboolean sl_trial_run (SlTrial *trial, SlReading *reading, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlTrial, sl_trial_free)
