@@ -6,6 +6,9 @@
 #include "core/graph/first_norm.h"
 #include "models/lower/ops.h"
 
+/* Nodes before the normalisation of a graph's first convolution. */
+#define MAX_BEFORE_NORM 64
+
 gint32
 lower_swap_last (Lower *o, gint32 x)
 {
@@ -192,21 +195,22 @@ known_factors (Lower *o, const gint32 *inputs, gfloat epsilon, gint32 *factor, g
 }
 
 /* Whether @input is what the only convolution so far makes, and @scale and @bias are a number for
- * each channel of it. */
+ * each channel of it. Few nodes are before that one's normalisation. */
 static gboolean
 is_first (const Lower *o, gint32 input, gint32 scale, gint32 bias)
 {
   const SlTensor *by = lower_t (o, scale), *plus = lower_t (o, bias);
-  guint n = 0;
+  const guint n = sl_graph_n_nodes (o->graph);
+  guint convolutions = 0;
   gboolean found = FALSE;
-  for (guint i = 0; i < sl_graph_n_nodes (o->graph); i++) {
+  for (guint i = 0; i < n && n <= MAX_BEFORE_NORM; i++) {
     const SlNode *node = sl_graph_node (o->graph, i);
-    n += node->op == SL_OP_CONV_2D;
+    convolutions += node->op == SL_OP_CONV_2D;
     found = found || (node->op == SL_OP_CONV_2D && node->outputs[0] == input);
   }
-  return found && n == 1 && by->data != NULL && plus->data != NULL && by->dtype == SL_DTYPE_F32
-         && plus->dtype == SL_DTYPE_F32 && by->rank == 1 && plus->rank == 1
-         && by->bytes == plus->bytes;
+  return found && convolutions == 1 && by->data != NULL && plus->data != NULL
+         && by->dtype == SL_DTYPE_F32 && plus->dtype == SL_DTYPE_F32 && by->rank == 1
+         && plus->rank == 1 && by->bytes == plus->bytes;
 }
 
 void
