@@ -217,6 +217,44 @@ test_halves (void)
   clear (fixture);
 }
 
+static gpointer
+run_sessions (gpointer data)
+{
+  const Fixture *fixture = data;
+  gfloat x[N], y[N];
+  fill_input (x);
+  for (guint i = 0; i < 8; i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (SlSession) session = sl_session_new (sl_model_graph (fixture->model), 1, &error);
+    g_assert_no_error (error);
+    g_assert_cmpint (sl_session_run (session, (const void *[]){ x }, (void *[]){ y }), ==,
+                     SL_STATUS_OK);
+    for (guint c = 0; c < N; c++)
+      g_assert_cmpfloat_with_epsilon (y[c], fixture->y[c], 1e-5 * (1 + fabs (fixture->y[c])));
+  }
+  return NULL;
+}
+
+/* Sessions that are made and that run at the same time: none takes away what another reads. */
+static void
+test_threads (void)
+{
+  g_autofree Fixture *fixture = g_new0 (Fixture, 1);
+  g_autoptr (SlOnnxWriter) w = start (1);
+  GThread *threads[4];
+  add_weights (fixture, w);
+  sl_onnx_writer_node (w, "Gemm", "x,a", "h", "transB i 1", NULL);
+  sl_onnx_writer_node (w, "Gemm", "h,a", "y", "transB i 0", NULL);
+  load (fixture, w);
+  expect (fixture, TRUE, fixture->first, FALSE);
+  for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
+    threads[i] = g_thread_new ("session", run_sessions, fixture);
+  for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
+    g_thread_join (threads[i]);
+  check (fixture, BYTES / 4);
+  clear (fixture);
+}
+
 /* A file of TensorFlow Lite that is written after sessions have packed the weights. */
 static void
 test_converted (void)
@@ -311,6 +349,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/models/weights-once/shared", test_shared);
   g_test_add_func ("/models/weights-once/scaled", test_scaled);
   g_test_add_func ("/models/weights-once/halves", test_halves);
+  g_test_add_func ("/models/weights-once/threads", test_threads);
   g_test_add_func ("/models/weights-once/converted", test_converted);
   g_test_add_func ("/models/weights-once/changed", test_changed);
   g_test_add_func ("/models/weights-once/external", test_external);
