@@ -103,15 +103,16 @@ sl_graph_copy_constant (SlGraph *graph, const void *data, gsize bytes, GError **
   void *made =
     sl_graph_make_constant (graph, bytes, copy, g_memdup2 (&from, sizeof from), g_free, error);
   if (made != NULL)
-    sl_graph_used_source (graph, data, bytes);
+    sl_graph_used_source (graph, data, bytes, bytes);
   return made;
 }
 
 void
-sl_graph_used_source (SlGraph *graph, const void *data, gsize bytes)
+sl_graph_used_source (SlGraph *graph, const void *data, gsize bytes, gsize made)
 {
   const SlConstantSource source = { (guintptr) data, (guintptr) data + bytes };
-  g_array_append_val (graph->sources, source);
+  if (made >= SL_LARGE_CONSTANT)
+    g_array_append_val (graph->sources, source);
   if (bytes >= SL_LARGE_CONSTANT)
     sl_graph_spare_constant (graph, data, bytes);
 }

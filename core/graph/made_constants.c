@@ -25,7 +25,7 @@ struct _SlMadeConstants
 {
   GRecMutex lock;
   guint users;    /* lock */
-  GPtrArray *all; /* lock: of Constant */
+  GPtrArray *all; /* lock: of Constant, by address */
 };
 
 static void
@@ -74,6 +74,33 @@ multiply (const Constant *constant, guint product)
                     (gfloat *) (gpointer) constant->memory, 0, constant->bytes / sizeof (gfloat));
 }
 
+/* With the lock: how many begin at or before @data. */
+static guint
+place_of (const SlMadeConstants *made, const void *data)
+{
+  guint first = 0, end = made->all->len;
+  while (first < end) {
+    const guint middle = first + (end - first) / 2;
+    const Constant *constant = g_ptr_array_index (made->all, middle);
+    if ((guintptr) constant->memory <= (guintptr) data)
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  return first;
+}
+
+/* With the lock. */
+static Constant *
+find (const SlMadeConstants *made, const void *data)
+{
+  const guint place = place_of (made, data);
+  Constant *constant = place > 0 ? g_ptr_array_index (made->all, place - 1) : NULL;
+  return constant != NULL && (guintptr) data - (guintptr) constant->memory < constant->bytes
+           ? constant
+           : NULL;
+}
+
 void *
 sl_made_constants_add (SlMadeConstants *made, gsize bytes, SlMakeFunc make, gpointer data,
                        GDestroyNotify destroy, GError **error)
@@ -88,20 +115,8 @@ sl_made_constants_add (SlMadeConstants *made, gsize bytes, SlMakeFunc make, gpoi
     return NULL;
   }
   g_autoptr (GRecMutexLocker) locker G_GNUC_UNUSED = g_rec_mutex_locker_new (&made->lock);
-  g_ptr_array_add (made->all, constant);
+  g_ptr_array_insert (made->all, (gint) place_of (made, constant->memory), constant);
   return constant->memory;
-}
-
-/* With the lock. */
-static Constant *
-find (const SlMadeConstants *made, const void *data)
-{
-  for (guint i = 0; i < made->all->len; i++) {
-    Constant *constant = g_ptr_array_index (made->all, i);
-    if ((guintptr) data - (guintptr) constant->memory < constant->bytes)
-      return constant;
-  }
-  return NULL;
 }
 
 gboolean

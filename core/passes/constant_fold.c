@@ -151,7 +151,7 @@ make_large (SlGraph *graph, const SlNode *node, GError **error)
   for (guint i = 0; i < node->n_inputs && output->data != NULL; i++) {
     const SlTensor *input = sl_node_input (graph, node, i);
     if (input != NULL && input->data != NULL)
-      sl_graph_used_source (graph, input->data, input->bytes);
+      sl_graph_used_source (graph, input->data, input->bytes, output->bytes);
   }
   return output->data != NULL;
 }

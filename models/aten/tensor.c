@@ -210,7 +210,7 @@ copy_elements (Lower *o, TsHeap *heap, const TsTensor *tensor, SlDtype dtype)
     sl_graph_make_constant (o->graph, bytes, convert_elements, from, g_free, &error);
   if (copy != NULL)
     sl_graph_used_source (o->graph, tensor->storage->bytes,
-                          tensor->storage->elements * ts_dtype_size (tensor->dtype));
+                          tensor->storage->elements * ts_dtype_size (tensor->dtype), bytes);
   else
     ts_fail (heap, (SlError) error->code, "%s", error->message);
   return copy;
