@@ -431,12 +431,16 @@ def test_crowds():
         for source in (lambda number: "127.0.0.%d" % (2 + number), lambda number: "127.0.0.2", lambda number: "127.0.0.1"):
             for words in (b"\x16", client_hello()):
                 asked_among(served, source, words, 5)
-        # Connections of a client that has many of them give way, not those of others.
-        with contextlib.ExitStack() as stack:
-            first = stack.enter_context(socket.create_connection((served.host, served.port), PATIENCE, ("127.0.0.2", 0)))
-            for _ in range(100):
-                stack.enter_context(socket.create_connection((served.host, served.port), PATIENCE, ("127.0.0.3", 0)))
-            assert served.get("/metrics").status == 200 and still_open(first)
+        eventually(lambda: gives_way(served))
+
+
+def gives_way(served):
+    """Whether connections of a client that has many of them give way, not those of others. The patience for any may end first on a busy machine."""
+    with contextlib.ExitStack() as stack:
+        first = stack.enter_context(socket.create_connection((served.host, served.port), PATIENCE, ("127.0.0.2", 0)))
+        for _ in range(100):
+            stack.enter_context(socket.create_connection((served.host, served.port), PATIENCE, ("127.0.0.3", 0)))
+        return served.get("/metrics").status == 200 and still_open(first)
 
 
 def ends_handshakes(served):
