@@ -363,7 +363,7 @@ def test_no_video():
 def test_sizes():
     m = model("brightest_channel.tflite")
     for width, height in ((1, 1), (1, 50), (50, 1), (3, 5), (8192, 8192)):
-        frame, = predict("--model", m, png("size.png", width, height, GREEN))
+        frame, = predict("--timeout", 100, "--model", m, png("size.png", width, height, GREEN))
         assert frame["resolution"] == {"width": width, "height": height}
         assert frame["labels"][0]["label"] == "green" and frame["labels"][0]["confidence"] > 0.98, frame
 

@@ -26,6 +26,7 @@ import schema  # noqa: E402
 FRAMES = "videotestsrc is-live=true pattern=blue ! video/x-raw,format=RGB,width=320,height=240,framerate=30/1"
 DARK = "fakesrc is-live=true do-timestamp=true ! identity sleep-time=20000 ! fakesink"  # no video
 MODEL = "slpredict name=predict model=${model} ! application/x-json ! fakesink"
+AT_ONCE = 8  # handshakes
 PAGES = ["/", "/snapshot.jpg", "/predictions", "/pipelines", "/health", "/metrics"]
 
 
@@ -374,22 +375,34 @@ def client_hello():
         return words.read()
 
 
+def waits(peer):
+    """Whether nothing has come for it, neither words nor the end."""
+    peer.setblocking(False)
+    try:
+        peer.recv(1)
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass
+    return False
+
+
 def asked_among(served, source, request, limit):
-    """Checks that an answer comes within @limit seconds in one of some tries, while each connection of others has said as much: @source gives the
-    address of the number-th."""
-    took = []
-    while not took or len(took) < 3 and min(took) >= limit and not SANITIZED:
+    """Checks that an answer comes early in one of some tries, while each connection of others has said as much: within @limit seconds, or, on a
+    busy machine, while more of them wait than are served at once. @source gives the address of the number-th."""
+    tries = []
+    while not tries or len(tries) < 10 and not SANITIZED and tries[-1][0] >= limit and tries[-1][1] <= AT_ONCE:
         with contextlib.ExitStack() as stack:
-            for number in range(60):
-                peer = stack.enter_context(socket.create_connection((served.host, served.port), PATIENCE, (source(number), 0)))
+            peers = [stack.enter_context(socket.create_connection((served.host, served.port), PATIENCE, (source(number), 0))) for number in range(60)]
+            for peer in peers:
                 peer.sendall(request)
             started = time.monotonic()
             answer = served.get("/metrics", Authorization="Bearer open sesame")
             while answer.status == 0 and time.monotonic() - started < PATIENCE:  # a handshake on a slow machine may be given up: clients try again
                 answer = served.get("/metrics", Authorization="Bearer open sesame")
-            took.append(time.monotonic() - started)
+            tries.append((time.monotonic() - started, sum(waits(peer) for peer in peers)))
             assert answer.status == 200, answer.status
-    assert min(took) < limit or SANITIZED, took
+    assert SANITIZED or tries[-1][0] < limit or tries[-1][1] > AT_ONCE, tries
 
 
 def test_crowds():
@@ -418,18 +431,22 @@ def test_crowds():
         for source in (lambda number: "127.0.0.%d" % (2 + number), lambda number: "127.0.0.2", lambda number: "127.0.0.1"):
             for words in (b"\x16", client_hello()):
                 asked_among(served, source, words, 5)
-        # Connections of a client that has many of them give way, not those of others.
-        with contextlib.ExitStack() as stack:
-            first = stack.enter_context(socket.create_connection((served.host, served.port), PATIENCE, ("127.0.0.2", 0)))
-            for _ in range(100):
-                stack.enter_context(socket.create_connection((served.host, served.port), PATIENCE, ("127.0.0.3", 0)))
-            assert served.get("/metrics").status == 200 and still_open(first)
+        eventually(lambda: gives_way(served))
+
+
+def gives_way(served):
+    """Whether connections of a client that has many of them give way, not those of others. The patience for any may end first on a busy machine."""
+    with contextlib.ExitStack() as stack:
+        first = stack.enter_context(socket.create_connection((served.host, served.port), PATIENCE, ("127.0.0.2", 0)))
+        for _ in range(100):
+            stack.enter_context(socket.create_connection((served.host, served.port), PATIENCE, ("127.0.0.3", 0)))
+        return served.get("/metrics").status == 200 and still_open(first)
 
 
 def ends_handshakes(served):
     """Whether peers that begin a handshake and go no further are let go before one that came with them and says nothing."""
     with contextlib.ExitStack() as stack:
-        count = 2 if SANITIZED else 8  # as many as may be in it; with a sanitizer on a busy machine each takes seconds to end
+        count = 2 if SANITIZED else AT_ONCE  # with a sanitizer on a busy machine each takes seconds to end
         silent, *peers = [stack.enter_context(socket.create_connection((served.host, served.port), PATIENCE)) for _ in range(count + 1)]
         for peer in peers:
             peer.sendall(b"\x16")

@@ -77,8 +77,17 @@ expect_rest (const char *why)
 
 #define ENDS "ends, or does not start, again and again without an answer"
 
-/* A code that zbar reads is read all the same; others say nothing, and are soon not tried any more.
- */
+/* What a look that ends with a rest says. A busy machine may take longer than that @rest, in ms, of
+ * which up to a quarter is taken off. @since: a time before it began. */
+static void
+assert_tired (SlScanResult scan, gint64 since, guint rest)
+{
+  const gboolean over = g_get_monotonic_time () - since >= rest * G_TIME_SPAN_MILLISECOND * 3 / 4;
+  g_assert_true (scan == SL_SCAN_UNTRIED || (scan == SL_SCAN_NOTHING && over));
+}
+
+/* A code that zbar reads is read all the same; others say nothing, and are soon not tried any more,
+ * until the rest is over. */
 static void
 test_broken (gconstpointer data)
 {
@@ -94,9 +103,16 @@ test_broken (gconstpointer data)
   const gboolean has_zbar = sl_readers[0] != NULL && sl_readers[1] != NULL;
   g_assert_cmpint (read_code (all, NULL, code), ==, has_zbar ? SL_SCAN_FOUND : SL_SCAN_NOTHING);
   expect_rest (ENDS);
-  for (guint n = 1; n < 12; n++)
-    g_assert_cmpint (read_code (alone, &test_aztec, code), ==,
-                     n < MAX_ENDS ? SL_SCAN_NOTHING : SL_SCAN_UNTRIED);
+  gint64 tried = 0;
+  for (guint n = 1; n < 12; n++) {
+    if (n <= MAX_ENDS)
+      tried = g_get_monotonic_time ();
+    const SlScanResult scan = read_code (alone, &test_aztec, code);
+    if (n < MAX_ENDS)
+      g_assert_cmpint (scan, ==, SL_SCAN_NOTHING);
+    else
+      assert_tired (scan, tried, SHORTEST_REST);
+  }
   g_test_assert_expected_messages ();
 }
 
@@ -123,15 +139,16 @@ test_rest (void)
   g_autoptr (SlRegionReader) reader = sl_region_reader_new ("zxing");
   g_assert_cmpuint (sl_region_reader_ready (reader), ==, SL_READ_ANY);
   expect_rest (ENDS);
-  for (guint n = 1; n <= MAX_ENDS; n++)
-    g_assert_cmpint (read_code (reader, &test_aztec, code), ==,
-                     n < MAX_ENDS ? SL_SCAN_NOTHING : SL_SCAN_UNTRIED);
+  for (guint n = 1; n < MAX_ENDS; n++)
+    g_assert_cmpint (read_code (reader, &test_aztec, code), ==, SL_SCAN_NOTHING);
+  const gint64 last = g_get_monotonic_time ();
+  assert_tired (read_code (reader, &test_aztec, code), last, SHORTEST_REST);
   g_test_assert_expected_messages ();
   g_assert_cmpuint (count_starts (), ==, MAX_ENDS);
   g_usleep (500 * G_TIME_SPAN_MILLISECOND);
   g_assert_cmpuint (sl_region_reader_ready (reader), ==, SL_READ_ANY);
   const gint64 start = g_get_monotonic_time ();
-  g_assert_cmpint (read_code (reader, &test_aztec, code), ==, SL_SCAN_UNTRIED);
+  assert_tired (read_code (reader, &test_aztec, code), start, 2 * SHORTEST_REST);
   g_assert_cmpuint (count_starts (), ==, MAX_ENDS + 1);
   g_assert_true (g_file_set_contents (mark, "", 0, NULL));
   while (sl_region_reader_ready (reader) == 0) {
