@@ -4,7 +4,8 @@
 
     scripts/fit_rate.py SIGHTLINE SHARED [NAME...]
 
-A model is found when the first reading has its values and its order of channels. Five pictures each; NAME: only models with that in their path.
+A model is found when the first reading has its values and its order of channels, and named when the second has them and nothing is chosen.
+Five pictures each; NAME: only models with that in their path.
 """
 import concurrent.futures
 import glob
@@ -69,16 +70,19 @@ def main(args):
         sys.exit("usage: scripts/fit_rate.py SIGHTLINE SHARED [NAME...]")
     program, shared, names = args[0], args[1], args[2:]
     rows = [row for row in MODELS if os.path.exists(os.path.join(shared, row[0])) and (not names or any(name in row[0] for name in names))]
-    found = wrong = 0
+    found = named = wrong = 0
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for (path, _, values, colours, _), report, complaint in pool.map(lambda row: attempt(program, shared, row), rows):
             readings = report["readings"] if report else []
             right = [i for i, r in enumerate(readings) if r["values"] in values and r["colour"] in colours]
+            others = [i for i, r in enumerate(readings) if (r["values"], r["colour"]) != (readings[0]["values"], readings[0]["colour"])]
+            is_named = bool(others) and others[0] in right and not report["chosen"] and right[:1] != [0]
             found += right[:1] == [0]
+            named += is_named
             wrong += bool(report and report["chosen"] and right[:1] != [0])
             best = "%(values)s %(colour)s %(fit)s %(score).2f" % readings[0] if readings else complaint
-            print("%-8s right at %-3s %s: %s" % ("found" if right[:1] == [0] else "not", right[0] + 1 if right else "-", path, best), flush=True)
-    print("%d of %d found; %d others were chosen" % (found, len(rows), wrong))
+            print("%-8s right at %-3s %s: %s" % ("found" if right[:1] == [0] else "named" if is_named else "not", right[0] + 1 if right else "-", path, best), flush=True)
+    print("%d of %d found; %d more named as one of two; %d others were chosen" % (found, len(rows), named, wrong))
 
 
 if __name__ == "__main__":
