@@ -37,7 +37,8 @@ roi_align (TsProgram *program, const TsCall *call)
   return ts_new (program, ts_onnx (program, "RoiAlign", inputs, 3, attributes, 5), TS_FLOAT32);
 }
 
-/* Which pixel was the greatest is of use in training alone. */
+/* Which pixel was the greatest is of use in training alone: a program that asks for it is refused.
+ */
 static TsValue
 roi_pool (TsProgram *program, const TsCall *call)
 {
@@ -50,7 +51,7 @@ roi_pool (TsProgram *program, const TsCall *call)
                                   ts_read (program, call->args[1]) };
   const TsValue both[2] = {
     ts_new (program, ts_onnx (program, "MaxRoiPool", inputs, 2, attributes, 2), TS_FLOAT32),
-    call->args[1],
+    ts_none (),
   };
   return ts_tuple (program->heap, both, 2);
 }

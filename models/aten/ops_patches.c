@@ -52,7 +52,7 @@
   "n = torch.size(rois, 0)\n"                                                                                      \
   "y = ops.torchvision.roi_align(input, rois, spatial_scale, pooled_height, pooled_width, sampling_ratio, True)\n" \
   "y = torch.diagonal(torch.reshape(y, [n, c, k, k]), 0, 2, 3)\n"                                                  \
-  "return (torch.reshape(y, [n, c, pooled_height, pooled_width]), rois)"
+  "return (torch.reshape(y, [n, c, pooled_height, pooled_width]), None)"
 
 /* Numbers that are exactly between two whole ones go away from zero, as C's round() has them. */
 #define ROUNDED(x) "torch.mul(torch.floor(torch.add(torch.abs(" x "), 0.5)), torch.sign(" x "))"
@@ -87,7 +87,7 @@
          "y = torch.matmul(v, torch.matmul(x, u))\n"                                                                                                   \
          "y = torch.reshape(y, [n, c, pooled_height, pooled_width])\n"                                                                                 \
          "s = torch.matmul(torch.reshape(torch.sum(v, [-1]), [n, 1, pooled_height, 1]), torch.reshape(torch.sum(u, [-2]), [n, 1, 1, pooled_width]))\n" \
-         "return (torch.div(y, torch.clamp_min(s, 1)), rois)"
+         "return (torch.div(y, torch.clamp_min(s, 1)), None)"
 
 #define TENSOR_SPLIT                                                                                                 \
   "s = torch.size(self, dim)\n"                                                                                      \
