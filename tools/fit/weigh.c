@@ -16,7 +16,7 @@
 /* What counts how much, of the logarithm of a likelihood: slopes of the first layer and of later
  * ones, which tell much the same; the spread; and what the model says. */
 #define OF_FIRST 2
-#define OF_LATER 0.4
+#define OF_LATER 0.15
 #define OF_SPREAD 0.5
 #define OF_SAID 2
 /* Models whose layers tell nothing, though they look as if. */
