@@ -120,6 +120,16 @@ def test_torchscript():
         write("words.bin", struct.pack("<4q", 1, 2, 3, 0)), "--output", work("towers")).expect(0)
 
 
+def test_tensor_limit():
+    """The limit is for tensors that are in memory at once: 64 MiB of 1.1 GiB, and those that making constants takes. The number of the refusal does."""
+    model = bug("tensor-limit", "chain.onnx")
+    told = run("inspect", model, "--tensor-limit", "70").expect(1, "at once; set tensor-limit").err.split("tensor-limit=")[1].split()[0]
+    assert int(told) < 100, told
+    for limit in ((), ("--tensor-limit", told)):
+        run("inspect", model, *limit).expect(0)
+    run("inspect", model, "--tensor-limit", "10").expect(1, "over the limit of 10485760 bytes; set tensor-limit (MiB) higher")
+
+
 def test_models_page():
     """The options that the page of models states give what the cases say."""
     page = open(os.path.join(os.environ["SIGHTLINE_SOURCE_ROOT"], "docs", "models.md"), encoding="utf-8").read()

@@ -219,8 +219,8 @@ test_numbers (void)
   g_assert_cmpuint (n_read, >=, 148);
 }
 
-/* Not an add-on of the code: nothing, digits whose parities are others', bars that are too near
- * or too far, another code, and an add-on of which the end is missing. */
+/* None of these is an add-on of the code: nothing, digits whose parities are others', bars that are
+ * too near or too far, another code, and an add-on of which the end is missing. */
 static void
 test_others (void)
 {
