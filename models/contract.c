@@ -320,6 +320,30 @@ near_bytes (const SlTensorInfo *input, const SlImageContract *image)
   return TRUE;
 }
 
+/* What PyTorch's pages state, of pixels in 0..1, brings bytes far outside of what any model takes.
+ */
+static gboolean
+check_scale (const Draft *draft, GError **error)
+{
+  gboolean small = draft->n_mean > 0 && draft->n_std > 0;
+  for (guint i = 0; i < draft->n_mean; i++)
+    small &= draft->mean[i] > 0 && draft->mean[i] <= 1;
+  for (guint i = 0; i < draft->n_std; i++)
+    small &= draft->std[i] < 1;
+  if (!small)
+    return TRUE;
+  g_autoptr (GString) mean = g_string_new (NULL);
+  g_autoptr (GString) std = g_string_new (NULL);
+  for (guint i = 0; i < draft->n_mean; i++)
+    g_string_append_printf (mean, "%s%.6g", i > 0 ? "," : "", draft->mean[i] * 255);
+  for (guint i = 0; i < draft->n_std; i++)
+    g_string_append_printf (std, "%s%.6g", i > 0 ? "," : "", draft->std[i] * 255);
+  return sl_fail (
+    error, SL_ERROR_CONTRACT,
+    "mean %g and std %g look like numbers of pixels in 0..1, as PyTorch states them; Sightline's are of pixels in 0..255: mean=%s and std=%s",
+    draft->mean[0], draft->std[0], mean->str, std->str);
+}
+
 static gboolean
 settle_range (const SlTensorInfo *input, const Draft *draft, SlImageContract *image, GError **error)
 {
@@ -328,7 +352,8 @@ settle_range (const SlTensorInfo *input, const Draft *draft, SlImageContract *im
   const gdouble zero = quantised ? input->zero_point : 0;
   if (!check_count (draft->n_mean, "mean", draft->mean_by, image, error)
       || !check_count (draft->n_std, "std", draft->std_by, image, error)
-      || !check_count (draft->n_ranges, "ranges", draft->ranges_by, image, error))
+      || !check_count (draft->n_ranges, "ranges", draft->ranges_by, image, error)
+      || !check_scale (draft, error))
     return FALSE;
   image->range_known = settle_means (input, draft, image) || quantised;
   if (quantised && draft->n_ranges == 0 && draft->n_mean == 0 && draft->n_std == 0) {
