@@ -289,6 +289,24 @@ sl_zip_peek (const SlZip *zip, guint index, gsize *size, GError **error)
   return packed;
 }
 
+/* FALSE with @error set. @bytes: (nullable): of the unpacked @member, unless it is damaged. */
+static gboolean
+is_intact (const Member *member, const guint8 *bytes, GError **error)
+{
+  if (bytes != NULL && crc32_z (0, bytes, member->unpacked) == member->crc)
+    return TRUE;
+  damaged (error, "the contents differ from their checksum or size", member->local);
+  return sl_fail_prefix (error, "member '%s': ", member->name);
+}
+
+gboolean
+sl_zip_check (const SlZip *zip, guint index, GError **error)
+{
+  gsize size;
+  const guint8 *bytes = sl_zip_peek (zip, index, &size, error);
+  return bytes != NULL && is_intact (&g_array_index (zip->members, Member, index), bytes, error);
+}
+
 GBytes *
 sl_zip_read (const SlZip *zip, guint index, GError **error)
 {
@@ -310,10 +328,7 @@ sl_zip_read (const SlZip *zip, guint index, GError **error)
     good = inflate_whole (packed, member->packed, out, member->unpacked);
   else if (good && member->unpacked > 0)
     memcpy (out, packed, member->unpacked);
-  if (!good || crc32_z (0, out, member->unpacked) != member->crc) {
-    damaged (error, "the contents differ from their checksum or size", member->local);
-    g_prefix_error (error, "member '%s': ", member->name);
+  if (!is_intact (member, good ? out : NULL, error))
     return NULL;
-  }
   return g_bytes_new_take (g_steal_pointer (&out), member->unpacked);
 }

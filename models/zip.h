@@ -36,6 +36,9 @@ GBytes *sl_zip_read (const SlZip *zip, guint index, GError **error);
  * a packed or damaged one. */
 const void *sl_zip_peek (const SlZip *zip, guint index, gsize *size, GError **error);
 
+/** sl_zip_check: whether such a member has its checksum; FALSE with @error set. */
+gboolean sl_zip_check (const SlZip *zip, guint index, GError **error);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlZip, sl_zip_free)
 
 #endif

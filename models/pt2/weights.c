@@ -9,7 +9,7 @@
 /* What torch.save() writes lies in a member of the archive that may be packed or at an odd place.
  */
 static gboolean
-read_saved (TsHeap *heap, const TsArchive *archive, SlGraph *graph, const char *member,
+read_saved (TsHeap *heap, TsArchive *archive, SlGraph *graph, const char *member,
             gboolean shapes_only, TsValue *value)
 {
   g_autoptr (GError) error = NULL;
@@ -29,8 +29,7 @@ read_saved (TsHeap *heap, const TsArchive *archive, SlGraph *graph, const char *
 }
 
 static gboolean
-read_table (TsHeap *heap, const TsArchive *archive, SlGraph *graph, const char *member,
-            TsDict **table)
+read_table (TsHeap *heap, TsArchive *archive, SlGraph *graph, const char *member, TsDict **table)
 {
   TsValue value;
   if (!ts_archive_has (archive, member)) {

@@ -16,6 +16,9 @@
 /* What a file of that size may have unpacked of its elements. */
 #define UNPACKED_FOR_EACH_BYTE 4
 #define UNPACKED_ALLOWANCE ((gsize) 64 << 10)
+/* Bytes that checksums are made of, for each of the file: members that lie in each other have more.
+ */
+#define CHECKED_FOR_EACH_BYTE 2
 #define MODULE "data.pkl"
 
 struct _TsArchive
@@ -26,6 +29,9 @@ struct _TsArchive
   GHashTable *copies; /* name of a member -> Copy * */
   gsize may_unpack;
   gboolean copies_all; /* elements do not stay where they are */
+  gboolean checks;     /* the checksums of stored members, too */
+  gsize may_check;
+  GHashTable *checked; /* places of members */
   const char *extra;   /* (nullable): folder of the files that the author added */
   GPtrArray *extras;   /* of their names, the archive's */
 };
@@ -99,6 +105,8 @@ open_zip (GBytes *bytes, SlGraph *graph, GError **error)
   GError *cause = NULL;
   archive->copies = g_hash_table_new_full (sl_name_hash, g_str_equal, g_free, g_free);
   archive->extras = g_ptr_array_new ();
+  archive->checked = g_hash_table_new (NULL, NULL);
+  archive->may_check = CHECKED_FOR_EACH_BYTE * g_bytes_get_size (bytes);
   archive->graph = graph;
   archive->may_unpack = UNPACKED_FOR_EACH_BYTE * g_bytes_get_size (bytes) + UNPACKED_ALLOWANCE;
   archive->zip = sl_zip_open (bytes, &cause);
@@ -158,6 +166,7 @@ ts_archive_open_exported (GBytes *bytes, SlGraph *graph, GError **error)
   g_autoptr (TsArchive) archive = open_zip (bytes, graph, error);
   if (archive == NULL)
     return NULL;
+  archive->checks = TRUE;
   if (sl_zip_find (archive->zip, TS_ARCHIVE_PROGRAM) >= 0) {
     archive->folder = g_strdup ("");
     return with_extras (g_steal_pointer (&archive), "extra_files/");
@@ -180,6 +189,7 @@ ts_archive_free (TsArchive *archive)
   sl_zip_free (archive->zip);
   g_ptr_array_unref (archive->extras);
   g_hash_table_unref (archive->copies);
+  g_hash_table_unref (archive->checked);
   g_free (archive->folder);
   g_free (archive);
 }
@@ -201,13 +211,28 @@ ts_archive_read (const TsArchive *archive, const char *name, GError **error)
   return NULL;
 }
 
+/* @size: of member @index, which is stored as it is. */
+static gboolean
+check_member (TsArchive *archive, gint index, gsize size, GError **error)
+{
+  if (!archive->checks || !g_hash_table_add (archive->checked, GINT_TO_POINTER (index)))
+    return TRUE;
+  if (size > archive->may_check)
+    return sl_fail (error, SL_ERROR_FORMAT,
+                    "members of the archive lie in each other; save it again with torch");
+  archive->may_check -= size;
+  return sl_zip_check (archive->zip, (guint) index, error);
+}
+
 GBytes *
-ts_archive_peek (const TsArchive *archive, const char *name, gboolean *lasting, GError **error)
+ts_archive_peek (TsArchive *archive, const char *name, gboolean *lasting, GError **error)
 {
   gsize size = 0;
   const gint index = find (archive, name);
   const guint8 *bytes = index >= 0 ? sl_zip_peek (archive->zip, (guint) index, &size, NULL) : NULL;
   *lasting = bytes != NULL;
+  if (bytes != NULL && !check_member (archive, index, size, error))
+    return NULL;
   return bytes != NULL ? g_bytes_new_static (bytes, size) : ts_archive_read (archive, name, error);
 }
 
@@ -301,6 +326,8 @@ ts_archive_elements (TsArchive *archive, const char *folder, const char *key, gs
   g_autofree char *name = g_strconcat (folder, "/", key, NULL);
   const gint index = find (archive, name);
   const guint8 *bytes = index >= 0 ? sl_zip_peek (archive->zip, (guint) index, length, NULL) : NULL;
+  if (bytes != NULL && !check_member (archive, index, *length, error))
+    return NULL;
   if (archive->copies_all)
     bytes = NULL;
   return bytes != NULL && (guintptr) bytes % size == 0

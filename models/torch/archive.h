@@ -39,8 +39,7 @@ gboolean ts_archive_has (const TsArchive *archive, const char *name);
 GBytes *ts_archive_read (const TsArchive *archive, const char *name, GError **error);
 /** ts_archive_peek: (transfer full): the same; a member that is stored as it is stays where it
  * lies, and @lasting says so. */
-GBytes *ts_archive_peek (const TsArchive *archive, const char *name, gboolean *lasting,
-                         GError **error);
+GBytes *ts_archive_peek (TsArchive *archive, const char *name, gboolean *lasting, GError **error);
 /** ts_archive_read_text: (transfer full): the unpacked member with a zero after it, which is
  * counted. */
 GBytes *ts_archive_read_text (const TsArchive *archive, const char *name, GError **error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the reader of torch.export's archives refuses, and what it says: of the archive, of its
  * program, of its tensors. */
+#define _GNU_SOURCE /* memmem() */
 #include <string.h>
 
 #include "tests/models/helpers.h"
@@ -355,6 +356,25 @@ test_archive (void)
               " (PyTorch up to 2.7) or NAME/archive_format (from 2.8 on)");
 }
 
+/* A changed byte of the weights, in both forms, would change results without a word. */
+static void
+test_damaged (void)
+{
+  static const gfloat elements[] = { 1, 2, 3, 4 };
+  for (guint since_28 = 0; since_28 < 2; since_28++) {
+    g_autoptr (GBytes) bytes = sl_pt2_writer_finish (net (since_28));
+    gsize size;
+    const guint8 *data = g_bytes_get_data (bytes, &size);
+    g_autofree guint8 *damaged = g_memdup2 (data, size);
+    guint8 *weights = memmem (damaged, size, elements, sizeof elements);
+    g_assert_nonnull (weights);
+    weights[5] ^= 64;
+    g_autofree char *path = write_temp ("net.pt2", (const char *) damaged, (gssize) size);
+    expect_file_refused (path, SL_ERROR_FORMAT, "the contents differ from their checksum or size");
+    sl_tflite_remove_temp (path);
+  }
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
@@ -368,5 +388,6 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/models/pt2-errors/branches", test_branches);
   g_test_add_func ("/models/pt2-errors/limits", test_limits);
   g_test_add_func ("/models/pt2-errors/archive", test_archive);
+  g_test_add_func ("/models/pt2-errors/damaged", test_damaged);
   return g_test_run ();
 }
