@@ -103,16 +103,19 @@ sl_graph_copy_constant (SlGraph *graph, const void *data, gsize bytes, GError **
   void *made =
     sl_graph_make_constant (graph, bytes, copy, g_memdup2 (&from, sizeof from), g_free, error);
   if (made != NULL)
-    sl_graph_used_source (graph, data, bytes, bytes);
+    sl_graph_used_source (graph, made, bytes, data, bytes);
   return made;
 }
 
 void
-sl_graph_used_source (SlGraph *graph, const void *data, gsize bytes, gsize made)
+sl_graph_used_source (SlGraph *graph, const void *constant, gsize made, const void *data,
+                      gsize bytes)
 {
   const SlConstantSource source = { (guintptr) data, (guintptr) data + bytes };
-  if (made >= SL_LARGE_CONSTANT)
+  if (made >= SL_LARGE_CONSTANT) {
     g_array_append_val (graph->sources, source);
+    sl_made_constants_derive (graph->made, constant, data);
+  }
   if (bytes >= SL_LARGE_CONSTANT)
     sl_graph_spare_constant (graph, data, bytes);
 }

@@ -42,9 +42,10 @@ void sl_graph_spare_constant (SlGraph *graph, const void *data, gsize bytes);
  */
 void *sl_graph_make_constant (SlGraph *graph, gsize bytes, SlMakeFunc make, gpointer data,
                               GDestroyNotify destroy, GError **error);
-/** sl_graph_used_source: a constant of @made bytes was made of @bytes at @data, and may be so again
- * where it is large; they are spared where they are. */
-void sl_graph_used_source (SlGraph *graph, const void *data, gsize bytes, gsize made);
+/** sl_graph_used_source: the constant of @made bytes at @constant was made of @bytes at @data, and
+ * may be so again where it is large; they are spared where they are. */
+void sl_graph_used_source (SlGraph *graph, const void *constant, gsize made, const void *data,
+                           gsize bytes);
 /** sl_graph_take_source: for SlMakeFunc: makes @bytes at @data readable until
  * sl_graph_return_source(), which gets *@came. FALSE as sl_graph_need_constant(). */
 gboolean sl_graph_take_source (SlGraph *graph, const void *data, gsize bytes, gboolean *came,

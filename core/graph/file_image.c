@@ -22,6 +22,9 @@
 #define TICK_NS (20 * G_GINT64_CONSTANT (1000000))
 
 #define CHECKSUM_PIECE ((gsize) 1 << 16)
+/* How many times the file may be read again before what is spared stays until the last user is
+ * done: a file may have thousands of nodes that read the same bytes, one after the other. */
+#define MAX_AGAIN 4
 
 /* Flags of a page. */
 enum
@@ -40,6 +43,7 @@ struct _SlFileImage
   gsize size, mapped, page;
   GMutex lock;
   guint users;      /* lock */
+  gsize again;      /* lock: bytes that were read again since the first of them came */
   guint8 *pages;    /* lock: PAGE_ flags */
   GArray *products; /* of SlProduct, in floats from the start of the image */
 };
@@ -362,11 +366,7 @@ sl_file_image_is_there (SlFileImage *image, const void *data, gsize bytes)
   if (!find_pages (image, data, bytes, FALSE, &first, &end))
     return TRUE;
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&image->lock);
-  for (gsize i = first; i < end; i++)
-    if ((image->pages[i] & PAGE_GONE) != 0
-        || (image->pages[i] & (PAGE_SPARE | PAGE_KEPT)) == PAGE_SPARE)
-      return FALSE;
-  return TRUE;
+  return run_end (image, first, end, PAGE_GONE, 0) == end;
 }
 
 gboolean
@@ -377,6 +377,8 @@ sl_file_image_need (SlFileImage *image, const void *data, gsize bytes, GError **
     return TRUE;
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&image->lock);
   const gsize gone = run_end (image, first, end, PAGE_GONE, 0);
+  if (gone < end)
+    image->again += (end - gone) * image->page;
   if (gone == end || bring_back (image, first, gone, end)) {
     for (gsize i = first; i < end; i++)
       image->pages[i] &= (guint8) ~PAGE_SPARE;
@@ -397,7 +399,7 @@ flag (SlFileImage *image, const void *data, gsize bytes, guint8 flags)
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&image->lock);
   for (gsize i = first; i < end; i++)
     image->pages[i] |= flags;
-  if (spare && image->users == 1)
+  if (spare && image->users == 1 && image->again / MAX_AGAIN <= image->size)
     give_back (image, first, end);
 }
 
@@ -424,8 +426,10 @@ sl_file_image_done (SlFileImage *image)
 {
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&image->lock);
   image->users--;
-  if (image->users == 0)
-    give_back (image, 0, image->mapped / image->page);
+  if (image->users > 0)
+    return;
+  image->again = 0;
+  give_back (image, 0, image->mapped / image->page);
 }
 
 gsize

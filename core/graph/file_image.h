@@ -87,8 +87,7 @@ void sl_file_image_use (SlFileImage *image);
  * Outside the image: ignored. FALSE with SL_ERROR_OPEN when pages were given back and the file has
  * changed since. */
 gboolean sl_file_image_need (SlFileImage *image, const void *data, gsize bytes, GError **error);
-/** sl_file_image_is_there: whether the bytes are readable, and not spare; outside the image: TRUE.
- */
+/** sl_file_image_is_there: whether the bytes are readable; outside the image: TRUE. */
 gboolean sl_file_image_is_there (SlFileImage *image, const void *data, gsize bytes);
 /** sl_file_image_keep: between these calls: the bytes are read later, too. Outside the image:
  * ignored. */

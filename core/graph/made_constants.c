@@ -10,6 +10,12 @@
 #include "core/graph/product.h"
 #include "core/graph/tensor.h"
 
+/* Constants that are made of each other and may all go: making the last again makes all. */
+#define MAX_DEPTH 8
+/* How often a constant is made again before it stays until the last user is done: a file may have
+ * thousands of nodes that read it, one after the other. */
+#define MAX_AGAIN 4
+
 typedef struct
 {
   guint8 *memory;
@@ -19,6 +25,8 @@ typedef struct
   GDestroyNotify destroy;
   GArray *products; /* (nullable): of SlProduct */
   gboolean kept, spare, gone;
+  guint depth; /* of what it is made of and may go, too */
+  guint again; /* how often it was made again since the first user came */
 } Constant;
 
 struct _SlMadeConstants
@@ -119,6 +127,17 @@ sl_made_constants_add (SlMadeConstants *made, gsize bytes, SlMakeFunc make, gpoi
   return constant->memory;
 }
 
+void
+sl_made_constants_derive (SlMadeConstants *made, const void *data, const void *source)
+{
+  g_autoptr (GRecMutexLocker) locker G_GNUC_UNUSED = g_rec_mutex_locker_new (&made->lock);
+  Constant *constant = find (made, data), *from = find (made, source);
+  if (constant == NULL || from == NULL || from->kept)
+    return;
+  constant->depth = MAX (constant->depth, from->depth + 1);
+  constant->kept |= constant->depth > MAX_DEPTH;
+}
+
 gboolean
 sl_made_constants_holds (SlMadeConstants *made, const void *data)
 {
@@ -152,7 +171,7 @@ sl_made_constants_use (SlMadeConstants *made)
 static void
 give_back (Constant *constant)
 {
-  if (constant->spare && !constant->kept && !constant->gone)
+  if (constant->spare && !constant->kept && !constant->gone && constant->again < MAX_AGAIN)
     constant->gone = madvise (constant->memory, constant->mapped, MADV_DONTNEED) == 0;
 }
 
@@ -161,8 +180,11 @@ sl_made_constants_done (SlMadeConstants *made)
 {
   g_autoptr (GRecMutexLocker) locker G_GNUC_UNUSED = g_rec_mutex_locker_new (&made->lock);
   made->users--;
-  for (guint i = 0; i < made->all->len && made->users == 0; i++)
-    give_back (g_ptr_array_index (made->all, i));
+  for (guint i = 0; i < made->all->len && made->users == 0; i++) {
+    Constant *constant = g_ptr_array_index (made->all, i);
+    constant->again = 0;
+    give_back (constant);
+  }
 }
 
 gboolean
@@ -170,7 +192,7 @@ sl_made_constants_is_there (SlMadeConstants *made, const void *data)
 {
   g_autoptr (GRecMutexLocker) locker G_GNUC_UNUSED = g_rec_mutex_locker_new (&made->lock);
   const Constant *constant = find (made, data);
-  return constant == NULL || !(constant->gone || (constant->spare && !constant->kept));
+  return constant == NULL || !constant->gone;
 }
 
 gboolean
@@ -183,6 +205,7 @@ sl_made_constants_need (SlMadeConstants *made, const void *data, GError **error)
   constant->spare = FALSE;
   if (!constant->gone)
     return TRUE;
+  constant->again++;
   if (!constant->make (constant->memory, constant->data, error))
     return FALSE;
   for (guint i = 0; constant->products != NULL && i < constant->products->len; i++)

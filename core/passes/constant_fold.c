@@ -109,7 +109,7 @@ follow (void *memory, gpointer data, GError **error)
 {
   const Recipe *recipe = data;
   const SlNode *node = sl_graph_node (recipe->alone, 0);
-  gboolean came[SL_MAX_OPERANDS] = { FALSE };
+  g_autofree gboolean *came = g_new0 (gboolean, MAX (node->n_inputs, 1));
   for (guint i = 0; i < node->n_inputs; i++) {
     const SlTensor *source = source_of (recipe, i);
     if (source != NULL
@@ -151,7 +151,7 @@ make_large (SlGraph *graph, const SlNode *node, GError **error)
   for (guint i = 0; i < node->n_inputs && output->data != NULL; i++) {
     const SlTensor *input = sl_node_input (graph, node, i);
     if (input != NULL && input->data != NULL)
-      sl_graph_used_source (graph, input->data, input->bytes, output->bytes);
+      sl_graph_used_source (graph, output->data, output->bytes, input->data, input->bytes);
   }
   return output->data != NULL;
 }

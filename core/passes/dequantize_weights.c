@@ -64,7 +64,7 @@ dequantized (SlGraph *graph, gint32 index)
                                         g_memdup2 (&from, sizeof from), g_free, NULL);
   if (tensor.data == NULL)
     return -1;
-  sl_graph_used_source (graph, from.stored.data, from.stored.bytes, tensor.bytes);
+  sl_graph_used_source (graph, tensor.data, tensor.bytes, from.stored.data, from.stored.bytes);
   return sl_graph_add_tensor (graph, &tensor, NULL);
 }
 

@@ -209,8 +209,8 @@ copy_elements (Lower *o, TsHeap *heap, const TsTensor *tensor, SlDtype dtype)
   const void *copy =
     sl_graph_make_constant (o->graph, bytes, convert_elements, from, g_free, &error);
   if (copy != NULL)
-    sl_graph_used_source (o->graph, tensor->storage->bytes,
-                          tensor->storage->elements * ts_dtype_size (tensor->dtype), bytes);
+    sl_graph_used_source (o->graph, copy, bytes, tensor->storage->bytes,
+                          tensor->storage->elements * ts_dtype_size (tensor->dtype));
   else
     ts_fail (heap, (SlError) error->code, "%s", error->message);
   return copy;

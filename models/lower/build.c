@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "core/graph/constants.h"
+
 /* What may be made of shapes alone, beside what may be copied. */
 #define MADE_ALLOWANCE ((guint64) 32 << 20)
 #define MAX_NAME 4096
@@ -37,6 +39,16 @@ const SlTensor *
 lower_t (const Lower *o, gint32 index)
 {
   return o->error == NULL && index >= 0 ? sl_graph_tensor (o->graph, index) : &nothing;
+}
+
+const void *
+lower_constant_data (Lower *o, gint32 index)
+{
+  const SlTensor *tensor = lower_t (o, index);
+  return tensor->data != NULL
+             && sl_graph_need_constant (o->graph, tensor->data, tensor->bytes, &o->error)
+           ? tensor->data
+           : NULL;
 }
 
 SlDtype

@@ -111,6 +111,9 @@ gint32 lower_fail (Lower *o, SlError code, const char *format, ...) G_GNUC_PRINT
 /** lower_t: (transfer none): tensor @index of the graph, until another is added; a scalar float
  * once there was an error. */
 const SlTensor *lower_t (const Lower *o, gint32 index);
+/** lower_constant_data: (nullable): the data of tensor @index where it is a constant, readable;
+ * NULL also where the error is set. */
+const void *lower_constant_data (Lower *o, gint32 index);
 /** lower_tensor_type: of tensor @index; for arguments beside calls that add tensors, which move
  * them. */
 SlDtype lower_tensor_type (const Lower *o, gint32 index);

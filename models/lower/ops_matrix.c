@@ -178,10 +178,10 @@ known_factors (Lower *o, const gint32 *inputs, gfloat epsilon, gint32 *factor, g
   const gsize bytes = lower_t (o, inputs[0])->bytes, n = bytes / sizeof (gfloat);
   for (guint i = 0; i < 4; i++) {
     const SlTensor *tensor = lower_t (o, inputs[i]);
+    data[i] = lower_constant_data (o, inputs[i]);
     if (tensor->dtype != SL_DTYPE_F32 || tensor->rank != 1 || tensor->bytes != bytes
-        || tensor->data == NULL)
+        || data[i] == NULL)
       return FALSE;
-    data[i] = tensor->data;
   }
   g_autofree gfloat *by = g_new (gfloat, 2 * n);
   gfloat *plus = by + n;
@@ -208,9 +208,8 @@ is_first (const Lower *o, gint32 input, gint32 scale, gint32 bias)
     convolutions += node->op == SL_OP_CONV_2D;
     found = found || (node->op == SL_OP_CONV_2D && node->outputs[0] == input);
   }
-  return found && convolutions == 1 && by->data != NULL && plus->data != NULL
-         && by->dtype == SL_DTYPE_F32 && plus->dtype == SL_DTYPE_F32 && by->rank == 1
-         && plus->rank == 1 && by->bytes == plus->bytes;
+  return found && convolutions == 1 && by->dtype == SL_DTYPE_F32 && plus->dtype == SL_DTYPE_F32
+         && by->rank == 1 && plus->rank == 1 && by->bytes == plus->bytes;
 }
 
 void
@@ -227,9 +226,9 @@ lower_batch_norm (Lower *o)
     lower_set (o, 0, of_batch (o, x, input, scale, bias, epsilon), TRUE);
     return;
   }
-  if (is_first (o, input, scale, bias))
-    sl_graph_set_first_norm (o->graph, lower_t (o, scale)->data, lower_t (o, bias)->data,
-                             (guint) lower_t (o, scale)->dims[0]);
+  const gfloat *by = lower_constant_data (o, scale), *plus = lower_constant_data (o, bias);
+  if (by != NULL && plus != NULL && is_first (o, input, scale, bias))
+    sl_graph_set_first_norm (o->graph, by, plus, (guint) lower_t (o, scale)->dims[0]);
   gint32 factor, offset;
   if (!known_factors (o, (const gint32[]){ scale, bias, mean, variance }, epsilon, &factor,
                       &offset)) {

@@ -2,7 +2,6 @@
 /* Values and their two layouts, and what a node says: its inputs, outputs and attributes. */
 #include <string.h>
 
-#include "core/graph/constants.h"
 #include "models/lower/build.h"
 
 /* Bytes of a text attribute. */
@@ -151,9 +150,7 @@ lower_data (Lower *o, LowerValue *value, gsize *elements)
   if (lower_t (o, any)->data == NULL)
     return NULL;
   *elements = lower_elements (value);
-  const SlTensor *plain = lower_t (o, lower_plain (o, value));
-  return sl_graph_need_constant (o->graph, plain->data, plain->bytes, &o->error) ? plain->data
-                                                                                 : NULL;
+  return lower_constant_data (o, lower_plain (o, value));
 }
 
 LowerValue *

@@ -329,8 +329,8 @@ narrow_floats (Lower *o, const Tensor *t, const guint8 *data)
   const void *floats = sl_graph_make_constant (o->graph, t->elements * sizeof (gfloat), widen,
                                                g_memdup2 (&from, sizeof from), g_free, &o->error);
   if (floats != NULL)
-    sl_graph_used_source (o->graph, data, t->elements * types[t->type].size,
-                          t->elements * sizeof (gfloat));
+    sl_graph_used_source (o->graph, floats, t->elements * sizeof (gfloat), data,
+                          t->elements * types[t->type].size);
   return floats;
 }
 

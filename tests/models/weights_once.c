@@ -255,6 +255,83 @@ test_threads (void)
   clear (fixture);
 }
 
+/* Runs the model of @w, from "x" to "y", of @n floats each, three times. */
+static void
+run_vector (SlOnnxWriter *w, gsize n, const gfloat *x, const gfloat *expected)
+{
+  g_autofree Fixture *fixture = g_new0 (Fixture, 1);
+  g_autofree gfloat *y = g_new (gfloat, n);
+  const gint64 start = g_get_monotonic_time ();
+  load (fixture, w);
+  for (guint i = 0; i < 3; i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (SlSession) session = sl_session_new (sl_model_graph (fixture->model), 1, &error);
+    g_assert_no_error (error);
+    g_assert_cmpint (sl_session_run (session, (const void *[]){ x }, (void *[]){ y }), ==,
+                     SL_STATUS_OK);
+    for (gsize k = 0; k < n; k++)
+      g_assert_cmpfloat_with_epsilon (y[k], expected[k], 1e-5f * (1 + fabsf (expected[k])));
+  }
+  g_test_message ("%" G_GINT64_FORMAT " us", g_get_monotonic_time () - start);
+  clear (fixture);
+}
+
+#define CHANNELS 20000
+
+/* Parameters of a normalisation that something else was made of before. */
+static void
+test_normalised (void)
+{
+  static const char *const names[] = { "scale", "bias", "mean", "variance" };
+  g_autofree gfloat *values = g_new (gfloat, 4 * CHANNELS), *x = g_new (gfloat, CHANNELS),
+                    *expected = g_new (gfloat, CHANNELS);
+  fill (x, CHANNELS, 7);
+  fill (values, 4 * CHANNELS, 9);
+  for (guint c = 0; c < CHANNELS; c++) {
+    values[3 * CHANNELS + c] = 1 + fabsf (values[3 * CHANNELS + c]);
+    expected[c] = (gfloat) (((double) x[c] - (double) values[2 * CHANNELS + c])
+                              / sqrt ((double) values[3 * CHANNELS + c] + 1e-5) * (double) values[c]
+                            + (double) values[CHANNELS + c]);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    g_autoptr (SlOnnxWriter) w = sl_onnx_writer_new (13);
+    g_autofree char *twice = g_strdup_printf ("%s,%s", names[i], names[i]);
+    sl_onnx_writer_input (w, "x", SL_ONNX_FLOAT, 4, (gint64[]){ 1, CHANNELS, 1, 1 });
+    for (guint k = 0; k < G_N_ELEMENTS (names); k++)
+      sl_onnx_writer_floats (w, names[k], 1, (const gint64[]){ CHANNELS }, values + k * CHANNELS);
+    sl_onnx_writer_node (w, "Add", twice, "other", NULL);
+    sl_onnx_writer_node (w, "BatchNormalization", "x,scale,bias,mean,variance", "y", NULL);
+    run_vector (w, CHANNELS, x, expected);
+  }
+}
+
+/* Each constant is the sum of the two before it: made again without a bound, the last one would
+ * take as many steps as its value. */
+static void
+test_sums (void)
+{
+  g_autofree gfloat *a = g_new (gfloat, CHANNELS), *b = g_new (gfloat, CHANNELS),
+                    *x = g_new0 (gfloat, CHANNELS);
+  g_autoptr (SlOnnxWriter) w = sl_onnx_writer_new (13);
+  sl_onnx_writer_input (w, "x", SL_ONNX_FLOAT, 2, (gint64[]){ 1, CHANNELS });
+  fill (a, CHANNELS, 3);
+  fill (b, CHANNELS, 4);
+  sl_onnx_writer_floats (w, "w0", 1, (const gint64[]){ CHANNELS }, a);
+  sl_onnx_writer_floats (w, "w1", 1, (const gint64[]){ CHANNELS }, b);
+  for (guint i = 2; i < 60; i++) {
+    g_autofree char *inputs = g_strdup_printf ("w%u,w%u", i - 1, i - 2),
+                    *output = g_strdup_printf ("w%u", i);
+    sl_onnx_writer_node (w, "Add", inputs, output, NULL);
+    for (guint k = 0; k < CHANNELS; k++) {
+      const gfloat sum = b[k] + a[k];
+      a[k] = b[k];
+      b[k] = sum;
+    }
+  }
+  sl_onnx_writer_node (w, "Add", "x,w59", "y", NULL);
+  run_vector (w, CHANNELS, x, b);
+}
+
 /* A file of TensorFlow Lite that is written after sessions have packed the weights. */
 static void
 test_converted (void)
@@ -350,6 +427,8 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/models/weights-once/scaled", test_scaled);
   g_test_add_func ("/models/weights-once/halves", test_halves);
   g_test_add_func ("/models/weights-once/threads", test_threads);
+  g_test_add_func ("/models/weights-once/normalised", test_normalised);
+  g_test_add_func ("/models/weights-once/sums", test_sums);
   g_test_add_func ("/models/weights-once/converted", test_converted);
   g_test_add_func ("/models/weights-once/changed", test_changed);
   g_test_add_func ("/models/weights-once/external", test_external);
