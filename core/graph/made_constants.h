@@ -27,8 +27,8 @@ void sl_made_constants_free (SlMadeConstants *made);
  */
 void *sl_made_constants_add (SlMadeConstants *made, gsize bytes, SlMakeFunc make, gpointer data,
                              GDestroyNotify destroy, GError **error);
-/** sl_made_constants_derive: the constant at @data is made of what is at @source. At the end of a
- * long row of such constants it stays in memory. */
+/** sl_made_constants_derive: the constant at @data is made of the one at @source. At the end of
+ * a long row of such constants it stays in memory. */
 void sl_made_constants_derive (SlMadeConstants *made, const void *data, const void *source);
 /** sl_made_constants_holds: whether @data is a byte of one of them. */
 gboolean sl_made_constants_holds (SlMadeConstants *made, const void *data);
