@@ -59,7 +59,7 @@ def test_later_layers():
     """Where the first layer tells nothing, the biases of the next one do."""
     readings = fit(model("trained_behind.tflite"), *photographs())["readings"]
     others = [r["score"] for r in readings if r["values"] != "-1..1"]
-    assert readings[0]["values"] == "-1..1" and readings[0]["score"] > 1.5 * max(others), readings[:4]
+    assert readings[0]["values"] == "-1..1" and readings[0]["score"] > 1.2 * max(others), readings[:4]
 
 
 def test_normalisation():
