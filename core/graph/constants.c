@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/graph/graph_private.h"
+#include "core/graph/product.h"
 
 void
 sl_graph_use_constants (SlGraph *graph)
@@ -159,9 +160,8 @@ sl_graph_multiply_constant (SlGraph *graph, const gfloat *data, gsize n, const g
     return sl_file_image_multiply (graph->file, data, n, by, n_by, window);
   if (sl_made_constants_holds (graph->made, data))
     return sl_made_constants_multiply (graph->made, data, by, n_by, window);
-  gfloat *floats = (gfloat *) (gpointer) data;
-  for (gsize i = 0; i < n; i++)
-    floats[i] *= by[i / window % n_by];
+  const SlProduct product = { 0, n, window, n_by, (gfloat *) by };
+  sl_product_apply (&product, (gfloat *) (gpointer) data, 0, n);
   return TRUE;
 }
 

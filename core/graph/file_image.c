@@ -93,8 +93,8 @@ sl_file_stamp_is_fresh (const SlFileStamp *stamp)
   return stamp->seen >= stamp->written && stamp->seen - stamp->written < TICK_NS;
 }
 
-static gboolean
-stamp_of (int fd, SlFileStamp *stamp)
+gboolean
+sl_file_stamp_of (int fd, SlFileStamp *stamp)
 {
   struct stat info;
   if (fstat (fd, &info) != 0)
@@ -124,7 +124,7 @@ static gboolean
 unchanged (const SlFileImage *image)
 {
   SlFileStamp now;
-  return stamp_of (image->fd, &now) && sl_file_stamp_same_content (&now, &image->stamp);
+  return sl_file_stamp_of (image->fd, &now) && sl_file_stamp_same_content (&now, &image->stamp);
 }
 
 /* Whether the file still has the bytes that were read. */
@@ -168,7 +168,7 @@ allocate (SlFileImage *image, GError **error)
 {
   image->page = (gsize) sysconf (_SC_PAGESIZE);
   image->size = (gsize) image->stamp.size;
-  image->mapped = (image->size + SL_TENSOR_PADDING + image->page - 1) / image->page * image->page;
+  image->mapped = sl_pages_round (image->size + SL_TENSOR_PADDING);
   void *data =
     mmap (NULL, image->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED)
@@ -189,7 +189,7 @@ sl_file_image_new (int fd, SlFileStamp *stamp, gboolean *torn, GError **error)
   image->fd = fd;
   image->products = sl_products_new ();
   *torn = FALSE;
-  if (!stamp_of (fd, &image->stamp))
+  if (!sl_file_stamp_of (fd, &image->stamp))
     return sl_fail_null (error, SL_ERROR_OPEN, "%s", g_strerror (errno));
   if (!allocate (image, error) || !fill (image, torn, error))
     return NULL;

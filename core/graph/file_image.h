@@ -30,6 +30,8 @@ typedef struct
 } SlFileStamp;
 
 void sl_file_stamp_init (SlFileStamp *stamp, const struct stat *info);
+/** sl_file_stamp_of: of an open file; FALSE when it has no state. */
+gboolean sl_file_stamp_of (int fd, SlFileStamp *stamp);
 /** sl_file_stamp_read: follows links; FALSE when there is no such file. */
 gboolean sl_file_stamp_read (const char *path, SlFileStamp *stamp);
 /** sl_file_stamp_same_content: the same file, and nothing was written to it; its name and

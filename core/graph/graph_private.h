@@ -11,7 +11,7 @@
 #define SL_PASS_CONSTANT_FOLD 0
 #define SL_MAX_PASSES 16
 
-/* Bytes that a constant is made of: see sl_graph_note_source(). */
+/* Bytes that a constant is made of: see sl_graph_used_source(). */
 typedef struct
 {
   guintptr start, end;

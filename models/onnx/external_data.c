@@ -114,12 +114,8 @@ open_beside (Lower *o, const OnnxExternal *where, Piece *piece, struct stat *sta
 static gboolean
 is_same (int fd, const SlFileStamp *stamp)
 {
-  struct stat status;
   SlFileStamp now;
-  if (fstat (fd, &status) != 0)
-    return FALSE;
-  sl_file_stamp_init (&now, &status);
-  return sl_file_stamp_same_content (&now, stamp);
+  return sl_file_stamp_of (fd, &now) && sl_file_stamp_same_content (&now, stamp);
 }
 
 static gboolean

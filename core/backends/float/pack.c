@@ -162,7 +162,8 @@ allocate_panels (const SlFloatLayer *layer, const SlFloatPanel *packed, SlArena 
   return sl_tensor_alloc (arena, bytes);
 }
 
-/* What panels are packed of: @rows of all channels, or of a Winograd layer the windows. */
+/* What panels are packed of. @weights: the rows of all channels, or the windows of a Winograd layer
+ * (pack_tiles). */
 typedef struct
 {
   const SlFloatLayer *layer;
