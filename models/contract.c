@@ -320,6 +320,16 @@ near_bytes (const SlTensorInfo *input, const SlImageContract *image)
   return TRUE;
 }
 
+/* (transfer full): "127.5,127.5" of 0.5 and 0.5. */
+static char *
+times_255 (const gdouble *numbers, guint n)
+{
+  GString *text = g_string_new (NULL);
+  for (guint i = 0; i < n; i++)
+    g_string_append_printf (text, "%s%.6g", i > 0 ? "," : "", numbers[i] * 255);
+  return g_string_free (text, FALSE);
+}
+
 /* What PyTorch's pages state, of pixels in 0..1, brings bytes far outside of what any model takes.
  */
 static gboolean
@@ -332,16 +342,12 @@ check_scale (const Draft *draft, GError **error)
     small &= draft->std[i] < 1;
   if (!small)
     return TRUE;
-  g_autoptr (GString) mean = g_string_new (NULL);
-  g_autoptr (GString) std = g_string_new (NULL);
-  for (guint i = 0; i < draft->n_mean; i++)
-    g_string_append_printf (mean, "%s%.6g", i > 0 ? "," : "", draft->mean[i] * 255);
-  for (guint i = 0; i < draft->n_std; i++)
-    g_string_append_printf (std, "%s%.6g", i > 0 ? "," : "", draft->std[i] * 255);
+  g_autofree char *mean = times_255 (draft->mean, draft->n_mean),
+                  *std = times_255 (draft->std, draft->n_std);
   return sl_fail (
     error, SL_ERROR_CONTRACT,
     "mean %g and std %g look like numbers of pixels in 0..1, as PyTorch states them; Sightline's are of pixels in 0..255: mean=%s and std=%s",
-    draft->mean[0], draft->std[0], mean->str, std->str);
+    draft->mean[0], draft->std[0], mean, std);
 }
 
 static gboolean

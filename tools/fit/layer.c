@@ -12,27 +12,27 @@
 #define FEWEST_CHANNELS 6
 /* A layer whose biases are smaller than that, of the spread, has none that says anything. */
 #define NO_BIAS 1e-6
-/* Filters whose sizes differ by less, as a logarithm, are as large as they were before training: no
- * normalisation has scaled them. */
+/* The spread of the filters' sizes, as logarithms, before training. Normalisation in training makes
+ * it larger. */
 #define AS_BEGUN 0.15
 
-/* Integers have one scale, or one a channel of the first or the last dimension. */
-static gdouble
-scale_of (const SlTensor *tensor, gsize i, gsize n)
+/* Which scale and zero point element @i of @n has: integers have one of each, or one a channel of
+ * the first or the last dimension. */
+static gsize
+channel_of (const SlQuant *quant, gsize i, gsize n)
 {
-  const SlQuant *quant = &tensor->quant;
-  if (quant->count <= 1)
-    return quant->count == 1 ? quant->scale[0] : 1;
-  return quant->scale[quant->axis == 0 ? i / (n / quant->count) : i % quant->count];
+  return quant->count <= 1 ? 0 : quant->axis == 0 ? i / (n / quant->count) : i % quant->count;
 }
 
-static gint32
-zero_of (const SlTensor *tensor, gsize i, gsize n)
+/* Element @i of @n. */
+static gdouble
+real_value (const SlTensor *tensor, gsize i, gsize n)
 {
-  const SlQuant *quant = &tensor->quant;
-  if (quant->count <= 1)
-    return quant->count == 1 ? quant->zero_point[0] : 0;
-  return quant->zero_point[quant->axis == 0 ? i / (n / quant->count) : i % quant->count];
+  const gdouble value = sl_dtype_value (tensor->dtype, tensor->data, i);
+  const gsize channel = channel_of (&tensor->quant, i, n);
+  return tensor->quant.count == 0
+           ? value
+           : (value - tensor->quant.zero_point[channel]) * tensor->quant.scale[channel];
 }
 
 gfloat *
@@ -45,9 +45,7 @@ sl_layer_floats (const SlTensor *tensor, gsize *n)
     return NULL;
   gfloat *values = g_new (gfloat, *n);
   for (gsize i = 0; i < *n; i++)
-    values[i] =
-      (gfloat) ((sl_dtype_value (tensor->dtype, tensor->data, i) - zero_of (tensor, i, *n))
-                * (real ? 1 : scale_of (tensor, i, *n)));
+    values[i] = (gfloat) real_value (tensor, i, *n);
   return values;
 }
 

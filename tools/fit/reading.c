@@ -35,8 +35,8 @@ static const SlConvention of_gray[] = {
 /* Codes of a quantised input. */
 static const SlConvention bytes = { "bytes", { 0 }, { 1 }, { 1, 1, 1, 1 } };
 
-/* How many models take BGR. TensorFlow reads pictures as RGB, OpenCV as BGR; bytes as they are come
- * from OpenCV more often, and Caffe's values nearly always do. */
+/* The share of models that take BGR. TensorFlow reads pictures as RGB and OpenCV as BGR. Models of
+ * plain bytes come from OpenCV more often, models of Caffe's values nearly always. */
 #define BGR 0.3
 #define BGR_OF_TENSORFLOW 0.05
 #define BGR_OF_BYTES 0.5
