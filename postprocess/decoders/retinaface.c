@@ -11,6 +11,7 @@
  */
 #include <math.h>
 
+#include "postprocess/anchors.h"
 #include "postprocess/decoders.h"
 #include "postprocess/detector.h"
 #include "postprocess/params.h"
@@ -18,9 +19,6 @@
 #define DEFAULT_IOU 0.4
 #define POINTS 5
 #define MAX_SIZES 3
-#define OFFSET_VARIANCE 0.1f
-#define SIZE_VARIANCE 0.2f
-#define LARGEST_LOG 12
 #define LARGEST_SIDE (1 << 15)
 /* Shares that a network rounded. */
 #define SLACK 1e-3f
@@ -47,17 +45,14 @@ static const struct
   { 4, { { 3, { 10, 16, 24 } }, { 2, { 32, 48 } }, { 2, { 64, 96 } }, { 3, { 128, 192, 256 } } } },
 };
 
-/* Middle and side of a prior, in pixels of the input. */
-typedef struct
-{
-  gfloat x, y, side;
-} Prior;
+/* What offsets and logarithms of sizes are divided by. */
+static const gfloat scales[] = { 10, 10, 5, 5 };
 
 typedef struct
 {
   gint32 width, height;
   guint boxes, scores, points, n, family;
-  Prior *priors;
+  SlAnchor *priors;
   gboolean softmax, told; /* the activation, by the numbers: nothing states it */
   gfloat threshold;
   SlDetector detector;
@@ -123,7 +118,8 @@ close_retinaface (gpointer opened)
 static void
 make_priors (State *state)
 {
-  Prior *prior = state->priors = g_new (Prior, state->n);
+  const gfloat width = (gfloat) state->width, height = (gfloat) state->height;
+  SlAnchor *prior = state->priors = g_new (SlAnchor, state->n);
   for (guint l = 0; l < families[state->family].n; l++) {
     const Level *level = &families[state->family].levels[l];
     const gfloat stride = (gfloat) (8u << l);
@@ -131,7 +127,8 @@ make_priors (State *state)
       for (guint x = 0; x < cells_along (state->width, l); x++)
         for (guint s = 0; s < level->n; s++)
           *prior++ =
-            (Prior){ ((gfloat) x + 0.5f) * stride, ((gfloat) y + 0.5f) * stride, level->sizes[s] };
+            (SlAnchor){ ((gfloat) x + 0.5f) * stride / width, ((gfloat) y + 0.5f) * stride / height,
+                        level->sizes[s] / width, level->sizes[s] / height };
   }
 }
 
@@ -165,13 +162,13 @@ number_at (const void *data, guint row, guint columns, guint column)
 static void
 add_points (const State *state, const void *data, guint row, SlResult *result, SlDetection *found)
 {
-  const Prior *prior = &state->priors[row];
+  const SlAnchor *prior = &state->priors[row];
   SlDetectedPoint *out = sl_result_add_keypoints (result, found, POINTS);
   for (guint k = 0; k < POINTS && out != NULL; k++) {
     const gfloat u = number_at (data, row, 2 * POINTS, 2 * k),
                  v = number_at (data, row, 2 * POINTS, 2 * k + 1);
-    const gfloat x = (prior->x + u * OFFSET_VARIANCE * prior->side) / (gfloat) state->width;
-    const gfloat y = (prior->y + v * OFFSET_VARIANCE * prior->side) / (gfloat) state->height;
+    const gfloat x = prior->x + u / scales[0] * prior->w;
+    const gfloat y = prior->y + v / scales[1] * prior->h;
     out[k] = isfinite (x) && isfinite (y) ? (SlDetectedPoint){ x, y, found->confidence }
                                           : (SlDetectedPoint){ 0 };
   }
@@ -180,17 +177,10 @@ add_points (const State *state, const void *data, guint row, SlResult *result, S
 static void
 add_face (State *state, const void *data, const SlRanked *ranked)
 {
-  const Prior *prior = &state->priors[ranked->index];
-  const gfloat width = (gfloat) state->width, height = (gfloat) state->height;
-  gfloat numbers[4];
+  gfloat numbers[4], corners[4];
   for (guint k = 0; k < 4; k++)
     numbers[k] = number_at (data, ranked->index, 4, k);
-  const gfloat x = prior->x + numbers[0] * OFFSET_VARIANCE * prior->side;
-  const gfloat y = prior->y + numbers[1] * OFFSET_VARIANCE * prior->side;
-  const gfloat w = prior->side * expf (fminf (numbers[2] * SIZE_VARIANCE, LARGEST_LOG));
-  const gfloat h = prior->side * expf (fminf (numbers[3] * SIZE_VARIANCE, LARGEST_LOG));
-  const gfloat corners[4] = { (x - w / 2) / width, (y - h / 2) / height, (x + w / 2) / width,
-                              (y + h / 2) / height };
+  sl_anchor_decode (&state->priors[ranked->index], numbers, scales, corners);
   sl_detector_add (&state->detector, corners, ranked->key, 0, ranked->index);
 }
 
