@@ -55,13 +55,22 @@ matches (const SlDecoderConfig *config)
          && shape.height >= SMALLEST_SIDE;
 }
 
+/* Whether a map has the input's proportions, to one cell; a table of rows has others. */
+static gboolean
+is_proportional (const SlDecoderConfig *config, const SlPictureShape *shape)
+{
+  const gint64 wide = (gint64) shape->width * config->input_height,
+               high = (gint64) shape->height * config->input_width;
+  return ABS (wide - high) <= MAX (config->input_width, config->input_height);
+}
+
 /* One number a pixel: what it may be by its size. */
 static const char *
 unmatched (const SlDecoderConfig *config)
 {
   SlPictureShape shape;
   if (!find_shape (config, &shape) || shape.channels != 1 || shape.width < SMALLEST_MAP
-      || shape.height < SMALLEST_MAP)
+      || shape.height < SMALLEST_MAP || !is_proportional (config, &shape))
     return NULL;
   const guint width = (guint) MAX (config->input_width, 1),
               height = (guint) MAX (config->input_height, 1);

@@ -29,6 +29,8 @@
 /* Fewer steps or classes than these are hardly text. */
 #define FEW_STEPS 4
 #define FEW_CLASSES 11
+/* A line of text is so many times as wide as it is high, or more. */
+#define LINE_PROPORTION 3
 
 static const char *const activations[] = { "none", "softmax", NULL };
 static const SlDecoderParam params[] = { SL_PARAM_INTEGER ("blank", 0, G_MAXINT32),
@@ -74,18 +76,29 @@ matches (const SlDecoderConfig *config)
   return FALSE;
 }
 
-/* Shares of many classes, or a batch of one in the middle, where recurrent layers of PyTorch and
- * Keras have it. */
+/* Whether the input is a line of text by its proportions, and has room for the steps: the shorter
+ * dimension, since classes may be the first. */
+static gboolean
+reads_line (const SlDecoderConfig *config, guint steps, guint classes)
+{
+  return config->input_width >= LINE_PROPORTION * config->input_height
+         && MIN (steps, classes) <= (guint) config->input_width;
+}
+
+/* Shares of many classes, a batch of one in the middle, where recurrent layers of PyTorch and Keras
+ * have it, or anything of a line of text. */
 static const char *
 unmatched (const SlDecoderConfig *config)
 {
   const SlTensorInfo *tensor = &config->tensors[0];
   guint steps, classes;
   if (!find_shape (config, FALSE, &steps, &classes) || tensor->rank != 3 || steps < FEW_STEPS
-      || classes < FEW_CLASSES || (tensor->dims[1] != 1 && tensor->values != SL_VALUES_SHARES))
+      || classes < FEW_CLASSES
+      || (tensor->dims[1] != 1 && tensor->values != SL_VALUES_SHARES
+          && !reads_line (config, steps, classes)))
     return NULL;
   return "they may be the characters of a text, step by step: state decoder=text,blank=0 (or the last class) with labels of one character "
-         "a line, or alphabet=0123... behind it";
+         "a line, or alphabet=0123... behind it; transposed=yes where classes are the first dimension";
 }
 
 static void

@@ -189,6 +189,38 @@ test_odd_numbers (void)
   g_assert_cmpuint (sl_decoding_run (sure, (const void *const[]){ scores })->n_classes, ==, 0);
 }
 
+/* The message proposes text for softmax rows and for inputs of the proportions of a line, not for
+ * rows of other pictures; a table of rows is no map of pixels. */
+static void
+test_proposed (void)
+{
+  static const struct
+  {
+    gint32 dims[4];
+    gint32 width, height;
+    SlValueKind values;
+    gboolean text;
+  } cases[] = { { { 1, 40, 6625 }, 320, 48, SL_VALUES_SHARES, TRUE },
+                { { 1, 68, 18 }, 94, 24, SL_VALUES_LOGITS, TRUE },
+                { { 1, 68, 18 }, 94, 32, SL_VALUES_LOGITS, FALSE },
+                { { 1, 300, 100 }, 94, 24, SL_VALUES_LOGITS, FALSE },
+                { { 1, 300, 57 }, 640, 640, SL_VALUES_LOGITS, FALSE } };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    SlDecoderConfig config = new_config (cases[i].dims, 0);
+    g_autoptr (GError) error = NULL;
+    config.label_names = NULL;
+    config.input_width = cases[i].width;
+    config.input_height = cases[i].height;
+    config.tensors[0].values = cases[i].values;
+    g_assert_null (sl_decoding_new (NULL, &config, &error));
+    g_assert_cmpint (strstr (error->message, "state decoder=text,blank=0") != NULL, ==,
+                     cases[i].text);
+    g_assert_cmpint (strstr (error->message, "transposed=yes where classes are the first") != NULL,
+                     ==, cases[i].text);
+    g_assert_null (strstr (error->message, "depth"));
+  }
+}
+
 static void
 test_refused (void)
 {
@@ -227,6 +259,7 @@ test_refused (void)
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/decode_text/proposed", test_proposed);
   g_test_add_func ("/decode_text/paths", test_paths);
   g_test_add_func ("/decode_text/logits", test_logits);
   g_test_add_func ("/decode_text/names", test_names);
