@@ -91,12 +91,26 @@ find_shape (const SlDecoderConfig *config, SlPictureShape *shape)
            : sl_values_readable (tensor->dtype) && shape->channels <= MAX_CLASSES;
 }
 
+/* Whether the tensors are maps of one channel of floats, the first as large as the input. */
+static gboolean
+are_masks (const SlDecoderConfig *config)
+{
+  SlPictureShape shape;
+  for (guint t = 0; t < config->n_tensors; t++)
+    if (!sl_picture_shape_find (&shape, &config->tensors[t], 1) || shape.channels != 1
+        || config->tensors[t].rank != 4 || config->tensors[t].dtype != SL_DTYPE_F32)
+      return FALSE;
+  return config->n_tensors > 1 && find_shape (config, &shape);
+}
+
 /* Why scores are not taken for classes of cells unless that is stated; NULL = they are. Maps of
  * less than half the input's size are heat maps and grids of detectors as often. */
 static const char *
 unmatched (const SlDecoderConfig *config)
 {
   SlPictureShape shape;
+  if (are_masks (config))
+    return "the first of several maps, as large as the input, may be a mask, as U-2-Net and IS-Net give it (decoder=segmentation)";
   if (config->n_tensors != 1 || !find_shape (config, &shape) || shape.channels < 2
       || shape.channels == config->n_labels || config->tensors[0].values == SL_VALUES_SHARES
       || (2 * (gint64) shape.width >= config->input_width
@@ -311,8 +325,8 @@ static gboolean
 likely (const SlDecoderConfig *config)
 {
   SlPictureShape shape;
-  return find_shape (config, &shape)
-         && (shape.channels > 1 || is_map (&config->tensors[0], &shape));
+  return find_shape (config, &shape) && (shape.channels > 1 || is_map (&config->tensors[0], &shape))
+         && (config->n_tensors == 1 || shape.channels != 3 || are_alike (config));
 }
 
 /* Logits of classes lead out of 0..1, and shares of classes add up to 1; the channels of pictures

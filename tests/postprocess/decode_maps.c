@@ -152,6 +152,28 @@ test_coarse (void)
   g_assert_true (labelled != NULL && shares != NULL && named != NULL && fine != NULL);
 }
 
+/* Several masks: the message names the line for the first. A picture with a mask behind it is no
+ * map of three classes. */
+static void
+test_several_masks (void)
+{
+  SlDecoderConfig config = new_config (SL_DTYPE_F32, DIMS (1, 1, SIDE, SIDE), 0, 0);
+  g_autoptr (GError) error = NULL;
+  config.input_width = config.input_height = SIDE;
+  config_add (&config, SL_DTYPE_F32, DIMS (1, 1, SIDE / 2, SIDE / 2), 0, 0);
+  assert_open_fails (
+    NULL, &config, SL_ERROR_SHAPE,
+    "the first of several maps, as large as the input, may be a mask, as U-2-Net and IS-Net give it "
+    "(decoder=segmentation)");
+  g_autoptr (SlDecoding) named = open_one ("segmentation", &config, "segmentation");
+  g_assert_nonnull (named);
+  config = new_config (SL_DTYPE_F32, DIMS (1, 3, SIDE, SIDE), 0, 0);
+  config.input_width = config.input_height = SIDE;
+  config_add (&config, SL_DTYPE_F32, DIMS (1, 1, SIDE, SIDE), 0, 0);
+  g_assert_null (sl_decoding_new (NULL, &config, &error));
+  g_assert_null (strstr (error->message, "decoder=segmentation"));
+}
+
 /* Points of a person alone are taken for one: of 21, a hand's, the third number is a depth. */
 static void
 test_other_points (void)
@@ -437,6 +459,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/maps/one_channel", test_one_channel);
   g_test_add_func ("/maps/auxiliary", test_auxiliary);
   g_test_add_func ("/maps/coarse", test_coarse);
+  g_test_add_func ("/maps/several_masks", test_several_masks);
   g_test_add_func ("/maps/other_points", test_other_points);
   g_test_add_func ("/maps/list", test_list);
   g_test_add_func ("/maps/persons", test_persons);
