@@ -23,11 +23,15 @@ sl_contract_open_decoding (SlContract *contract, GError **error)
 SlDecoding *
 sl_contract_open_pictures (SlContract *contract, GError **error)
 {
-  if (!contract->image.valid)
+  if (!contract->image.valid) {
+    const SlTensorInfo *input = &contract->inputs[0];
+    g_autofree char *got = sl_tensor_info_describe (input);
     return sl_fail_null (
       error, SL_ERROR_CONTRACT,
-      "%s: its first input is no picture (expected rank 3 or 4 and 1 or 3 channels): give it tensors with sightline infer%s",
-      contract->model, sl_contract_channel_hint (&contract->inputs[0]));
+      "%s: its first input '%s' is %s, no picture (expected uint8, int8, float32 or float16 of rank 3 or 4 with 1 or 3 channels and "
+      "batch 1): give it tensors with sightline infer%s",
+      contract->model, input->name, got, sl_contract_channel_hint (input));
+  }
   return sl_contract_require_one_input (contract, error)
              && sl_contract_require_range (contract, error)
            ? sl_contract_open_decoding (contract, error)

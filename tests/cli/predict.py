@@ -171,6 +171,12 @@ def test_state():
         assert struct.unpack("<3f", out.read()) == (0, 0, 3)
 
 
+def test_no_picture_input():
+    """The message says what the input is, beside what was expected."""
+    run("predict", "--model", model("add.tflite"), png("any.png", 8, 8, (0, 0, 255))).expect(
+        1, "add.tflite: its first input '", "' is float32[", "], no picture (expected uint8, int8, float32 or float16 of rank 3 or 4")
+
+
 def test_colours():
     m = model("brightest_channel.tflite")
     for name, colour, index in (("red", RED, 0), ("green", GREEN, 1), ("blue", BLUE, 2)):
