@@ -239,12 +239,19 @@ are_cells (const SlDecoderConfig *config, guint n)
   return FALSE;
 }
 
-/* Whether each tensor has a role. */
+/* Whether the numbers are a map's, of height and width, which detectors give before they decode. */
+static gboolean
+is_map (const SlTensorInfo *tensor)
+{
+  return tensor->rank == 4 && tensor->dims[1] > 1 && tensor->dims[2] > 1;
+}
+
+/* Whether each tensor has a role, and boxes are rows. */
 static gboolean
 likely (const SlDecoderConfig *config)
 {
   Roles roles;
-  return find_roles (config, &roles)
+  return find_roles (config, &roles) && !is_map (&config->tensors[roles.boxes])
          && 1u + (roles.scores != NONE) + (roles.classes != NONE) + (roles.count != NONE)
               == config->n_tensors;
 }

@@ -157,17 +157,29 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
   return TRUE;
 }
 
-/* Points are the largest tensor, and nothing is counted. */
+/* Whether @n numbers may be the points of @points numbers in metres: three each, beside three or
+ * five each. */
+static gboolean
+are_metres (guint n, guint points)
+{
+  return n % 3 == 0 && (n == points || n / 3 * 5 == points);
+}
+
+/* Points are the largest tensor, nothing is counted, and no other vector is as long as points. */
 static gboolean
 likely (const SlDecoderConfig *config)
 {
   State state = { 0 };
   if (!find_tensors (config, &state))
     return FALSE;
-  for (guint t = 0; t < config->n_tensors; t++)
-    if (sl_decoder_elements (&config->tensors[t]) > state.n
-        || config->tensors[t].dtype == SL_DTYPE_I32 || config->tensors[t].dtype == SL_DTYPE_I64)
+  for (guint t = 0; t < config->n_tensors; t++) {
+    const SlTensorInfo *tensor = &config->tensors[t];
+    const guint n = sl_decoder_elements (tensor);
+    if (n > state.n || tensor->dtype == SL_DTYPE_I32 || tensor->dtype == SL_DTYPE_I64
+        || (t != state.points_at && is_of (tensor, 2 * FEWEST_POINTS, state.n)
+            && !are_metres (n, state.n)))
       return FALSE;
+  }
   return TRUE;
 }
 

@@ -47,6 +47,33 @@ test_no_match (void)
     "decoders");
 }
 
+/* Whether the message for the tensors of @dims, up to a rank of 0, names @decoder. */
+static gboolean
+is_proposed (const gint32 dims[4][5], const char *decoder)
+{
+  SlDecoderConfig config = {
+    .threshold = 0.5f, .max_results = 5, .input_width = 320, .input_height = 320
+  };
+  g_autoptr (GError) error = NULL;
+  for (guint t = 0; t < 4 && dims[t][0] > 0; t++)
+    config_add (&config, SL_DTYPE_F32, dims[t], 0, 0);
+  g_assert_null (sl_decoding_new (NULL, &config, &error));
+  return strstr (error->message, decoder) != NULL;
+}
+
+/* Maps are no rows of boxes, and several vectors no points, unless one is the points in metres. */
+static void
+test_proposals (void)
+{
+  g_assert_false (
+    is_proposed ((const gint32[4][5]){ { 1, 40, 40, 4 }, { 1, 40, 40, 1 } }, "decoder=detections"));
+  g_assert_false (is_proposed ((const gint32[4][5]){ { 1, 8 }, { 1, 8 } }, "decoder=landmarks"));
+  g_assert_false (
+    is_proposed ((const gint32[4][5]){ { 1, 120 }, { 1, 66 }, { 1, 66 } }, "decoder=landmarks"));
+  g_assert_true (
+    is_proposed ((const gint32[4][5]){ { 1, 60 }, { 1, 1 }, { 1, 60 } }, "decoder=landmarks"));
+}
+
 /* If no threshold is stated, what is stated beside the decoder's name counts, or the decoder's own.
  */
 static void
@@ -234,6 +261,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/decoders/names", test_names);
   g_test_add_func ("/decoders/no_match", test_no_match);
+  g_test_add_func ("/decoders/proposals", test_proposals);
   g_test_add_func ("/decoders/bad_config", test_bad_config);
   g_test_add_func ("/decoders/own_threshold", test_own_threshold);
   g_test_add_func ("/decoders/bad_dimensions", test_bad_dimensions);
