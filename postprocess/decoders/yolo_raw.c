@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Decoder "yolo-raw": the heads of Darknet's YOLO (v2 to v4) as their last convolution leaves them:
- * maps [1,H,W,A*(5+C)] or [1,A*(5+C),H,W], one a stride. Each cell has A rows of x, y, width,
- * height, objectness and C classes, all logits: the centre is a sigmoid within the cell, the size
- * an exponent times an anchor's.
+ * maps [1,H,W,A*(5+C)], [1,H,W,A,5+C] or [1,A*(5+C),H,W], one a stride. Each cell has A rows of x,
+ * y, width, height, objectness and C classes, all logits: the centre is a sigmoid within the cell,
+ * the size an exponent times an anchor's.
  *
  * Parameters: "anchors", needed: width and height of each in pixels of the input, as many for each
  * map, in the order of the maps; "activation" of the classes: softmax (v2; unstated, of one map) or
@@ -47,6 +47,7 @@ typedef struct
 {
   SlDetector detector;
   guint n_maps, per_cell, channels, classes;
+  guint shaped; /* anchors that the shape tells, 0 = none */
   Map maps[MAX_MAPS];
   double anchors[2 * MAX_ANCHORS];
   gboolean softmax, told; /* the activation by the number of maps, since nothing states it */
@@ -58,6 +59,43 @@ static gboolean
 matches (const SlDecoderConfig *config)
 {
   return FALSE;
+}
+
+/* Whether anchors are a dimension of their own, behind a larger height and width. */
+static gboolean
+has_anchors (const SlTensorInfo *tensor)
+{
+  const gint32 *dims = tensor->dims;
+  return tensor->rank == 5 && dims[3] < dims[1] && dims[3] < dims[2] && dims[4] > BOX_COLUMNS;
+}
+
+/* Numbers of 0..1 went through the sigmoid of another YOLO's formulas. */
+static const char *
+unmatched (const SlDecoderConfig *config)
+{
+  for (guint t = 0; t < config->n_tensors; t++)
+    if (!has_anchors (&config->tensors[t]) || config->tensors[t].values == SL_VALUES_PROBABILITIES)
+      return NULL;
+  return "cells with rows of 5 numbers and classes may be the heads of YOLO v2 to v4: state decoder=yolo-raw,anchors=WIDTH,HEIGHT,... of "
+         "each map's anchors in pixels";
+}
+
+/* *@merged: @config with the anchors of each map as channels, in which order they lie. Returns how
+ * many anchors the shapes tell, 0 = none. */
+static guint
+merge_anchors (const SlDecoderConfig *config, SlDecoderConfig *merged)
+{
+  guint anchors = 0;
+  *merged = *config;
+  for (guint t = 0; t < merged->n_tensors; t++) {
+    SlTensorInfo *tensor = &merged->tensors[t];
+    if (!has_anchors (tensor))
+      continue;
+    anchors = (guint) tensor->dims[3];
+    tensor->dims[3] *= tensor->dims[4];
+    tensor->rank = 4;
+  }
+  return anchors;
 }
 
 /* Maps whose rows follow one another; their number, 0 = there is something else, or more than fit.
@@ -156,6 +194,11 @@ read_anchors (State *state, const SlDecoderConfig *config, GError **error)
       "decoder parameter anchors: expected a width and a height in pixels for each anchor of %u map%s, the same number for each, "
       "got %u numbers",
       state->n_maps, state->n_maps == 1 ? "" : "s", n);
+  if (state->shaped > 0 && state->shaped != state->per_cell)
+    return sl_fail (
+      error, SL_ERROR_SHAPE,
+      "decoder parameter anchors: the maps have %u anchors a cell, and %u are stated for each map; state all anchors of the model",
+      state->shaped, state->per_cell);
   if (find_layout (config, state))
     return TRUE;
   return sl_fail (
@@ -194,25 +237,29 @@ static guint
 classes (const SlDecoderConfig *config)
 {
   State state = { 0 };
-  state.n_maps = count_maps (config);
-  return state.n_maps > 0 && read_parameters (&state, config, NULL) ? state.classes : 0;
+  SlDecoderConfig merged;
+  state.shaped = merge_anchors (config, &merged);
+  state.n_maps = count_maps (&merged);
+  return state.n_maps > 0 && read_parameters (&state, &merged, NULL) ? state.classes : 0;
 }
 
 static gpointer
 open_yolo_raw (const SlDecoderConfig *config, GError **error)
 {
   State *state = g_new0 (State, 1);
+  SlDecoderConfig merged;
   guint rows = 0;
-  state->n_maps = count_maps (config);
+  state->shaped = merge_anchors (config, &merged);
+  state->n_maps = count_maps (&merged);
   if (state->n_maps == 0) {
     g_free (state);
     return sl_decoder_refuse (
       config, "yolo-raw",
-      "a map [1,H,W,A*(5+classes)] or [1,A*(5+classes),H,W] of uint8, int8 or float32 for each stride, of A "
+      "a map [1,H,W,A*(5+classes)], [1,H,W,A,5+classes] or [1,A*(5+classes),H,W] of uint8, int8 or float32 for each stride, of A "
       "anchors, such as float32[1,13,13,425]",
       error);
   }
-  if (!read_parameters (state, config, error)) {
+  if (!read_parameters (state, &merged, error)) {
     sl_detector_close (state);
     return NULL;
   }
@@ -332,6 +379,7 @@ const SlDecoder sl_decoder_yolo_raw = {
   .params = params,
   .threshold = 0.5f,
   .matches = matches,
+  .unmatched = unmatched,
   .open = open_yolo_raw,
   .decode = decode_yolo_raw,
   .close = sl_detector_close,

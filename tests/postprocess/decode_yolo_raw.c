@@ -113,6 +113,38 @@ test_planar (void)
     strstr (sl_decoding_note (other), "several maps are taken for YOLO v3's or v4's"));
 }
 
+/* Anchors as a dimension of their own: the same boxes, and the number of anchors is known. */
+static void
+test_five_dimensions (void)
+{
+  gfloat map[4 * 6 * 2 * ROW];
+  for (guint i = 0; i < G_N_ELEMENTS (map); i++)
+    map[i] = (gfloat) ((i * 37) % 101) / 20 - 2.5f;
+  SlDecoderConfig flat = new_config (2, 2 * ROW);
+  flat.n_tensors = 1;
+  flat.tensors[0] = flat.tensors[1];
+  SlDecoderConfig config = flat;
+  config.tensors[0].rank = 5;
+  config.tensors[0].dims[3] = 2;
+  config.tensors[0].dims[4] = ROW;
+  g_autoptr (SlDecoding) one = sl_decoding_new ("yolo-raw,anchors=10,20,30,40", &flat, NULL);
+  g_autoptr (SlDecoding) other = sl_decoding_new ("yolo-raw,anchors=10,20,30,40", &config, NULL);
+  const SlResult *expected = sl_decoding_run (one, (const void *const[]){ map });
+  const SlResult *got = sl_decoding_run (other, (const void *const[]){ map });
+  g_assert_cmpuint (sl_decoding_classes (other), ==, CLASSES);
+  g_assert_cmpuint (expected->n_detections, >, 1);
+  g_assert_cmpuint (got->n_detections, ==, expected->n_detections);
+  g_assert_cmpmem (got->detections, got->n_detections * sizeof (SlDetection), expected->detections,
+                   expected->n_detections * sizeof (SlDetection));
+  assert_open_fails ("yolo-raw,anchors=10,20", &config, SL_ERROR_SHAPE,
+                     "the maps have 2 anchors a cell, and 1 are stated for each map");
+  assert_open_fails (
+    NULL, &config, SL_ERROR_SHAPE,
+    "may be the heads of YOLO v2 to v4: state decoder=yolo-raw,anchors=WIDTH,HEIGHT,...");
+  config.tensors[0].values = SL_VALUES_PROBABILITIES;
+  assert_open_fails (NULL, &config, SL_ERROR_SHAPE, "[1,4,6,2,7]; sightline infer");
+}
+
 /* Where the anchors divide both dimensions, cells are square. */
 static void
 test_either (void)
@@ -177,8 +209,9 @@ test_refused (void)
   assert_open_fails ("yolo-raw,anchors=1,2,3,4,5,6,7,8", &config, SL_ERROR_ARGUMENT,
                      "state imgsz=HEIGHT,WIDTH");
   config.tensors[1].rank = 3;
-  assert_open_fails ("yolo-raw,anchors=1,2", &config, SL_ERROR_SHAPE,
-                     "expected a map [1,H,W,A*(5+classes)] or [1,A*(5+classes),H,W]");
+  assert_open_fails (
+    "yolo-raw,anchors=1,2", &config, SL_ERROR_SHAPE,
+    "expected a map [1,H,W,A*(5+classes)], [1,H,W,A,5+classes] or [1,A*(5+classes),H,W]");
 }
 
 TEST_MAIN (int argc, char **argv)
@@ -186,6 +219,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/decode_yolo_raw/heads", test_heads);
   g_test_add_func ("/decode_yolo_raw/planar", test_planar);
+  g_test_add_func ("/decode_yolo_raw/five_dimensions", test_five_dimensions);
   g_test_add_func ("/decode_yolo_raw/either", test_either);
   g_test_add_func ("/decode_yolo_raw/scale", test_scale);
   g_test_add_func ("/decode_yolo_raw/not_a_number", test_not_a_number);
