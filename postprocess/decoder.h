@@ -92,6 +92,7 @@ typedef struct
  * @label_names: (nullable): the @n_labels names; NULL for a name that is left out. Only read while
  * the decoder is opened
  * @input_width, @input_height: pixels of the model's input, 0 = unknown
+ * @gray: the model's input has one channel
  * @params: (nullable): string -> string, the decoder's own parameters (documented in its file)
  * @named: TRUE: the decoder is opened by its name; FALSE: it is chosen by the tensors.
  * sl_decoding_new() sets it
@@ -109,6 +110,7 @@ typedef struct
   const char *first_label;
   const char *const *label_names;
   gint32 input_width, input_height;
+  gboolean gray;
   GHashTable *params;
   gboolean named;
   const SlDecoder *decoder;

@@ -135,6 +135,7 @@ sl_decoding_open (SlContract *contract, const SlTensorInfo *tensors, guint n,
     config.params = contract->decoder_params;
     config.input_width = contract->image.valid ? contract->image.width : 0;
     config.input_height = contract->image.valid ? contract->image.height : 0;
+    config.gray = contract->image.valid && contract->image.channels == 1;
     if (decoder == NULL && settings->row == NULL && !check_origin (contract, error))
       return NULL;
     decoder = decoder != NULL ? decoder : contract->decoder;

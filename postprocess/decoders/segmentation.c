@@ -112,9 +112,12 @@ unmatched (const SlDecoderConfig *config)
   if (are_masks (config))
     return "the first of several maps, as large as the input, may be a mask, as U-2-Net and IS-Net give it (decoder=segmentation)";
   if (config->n_tensors != 1 || !find_shape (config, &shape) || shape.channels < 2
-      || shape.channels == config->n_labels || config->tensors[0].values == SL_VALUES_SHARES
-      || (2 * (gint64) shape.width >= config->input_width
-          && 2 * (gint64) shape.height >= config->input_height))
+      || shape.channels == config->n_labels || config->tensors[0].values == SL_VALUES_SHARES)
+    return NULL;
+  if (config->gray && shape.channels == 2)
+    return "two numbers a pixel of a gray picture may be its colours, which have no decoder, or two classes (decoder=segmentation)";
+  if (2 * (gint64) shape.width >= config->input_width
+      && 2 * (gint64) shape.height >= config->input_height)
     return NULL;
   return "maps much smaller than the input may be classes, heat maps of points or a grid of boxes (yolo-raw,anchors=)";
 }

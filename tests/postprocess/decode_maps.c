@@ -152,6 +152,26 @@ test_coarse (void)
   g_assert_true (labelled != NULL && shares != NULL && named != NULL && fine != NULL);
 }
 
+/* Two numbers a pixel: classes of a colour picture, which a gray one's may be too, beside its
+ * colours. */
+static void
+test_two_of_gray (void)
+{
+  SlDecoderConfig config = new_config (SL_DTYPE_F32, DIMS (1, 2, SIDE, SIDE), 0, 0);
+  config.input_width = config.input_height = SIDE;
+  g_autoptr (SlDecoding) colour = open_one (NULL, &config, "segmentation");
+  config.gray = TRUE;
+  assert_open_fails (
+    NULL, &config, SL_ERROR_SHAPE,
+    "two numbers a pixel of a gray picture may be its colours, which have no decoder, or two classes (decoder=segmentation)");
+  config.tensors[0].values = SL_VALUES_SHARES;
+  g_autoptr (SlDecoding) shares = open_one (NULL, &config, "segmentation");
+  config.tensors[0].values = SL_VALUES_UNKNOWN;
+  config.n_labels = 2;
+  g_autoptr (SlDecoding) labelled = open_one (NULL, &config, "segmentation");
+  g_assert_true (colour != NULL && shares != NULL && labelled != NULL);
+}
+
 /* Several masks: the message names the line for the first. A picture with a mask behind it is no
  * map of three classes. */
 static void
@@ -459,6 +479,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/maps/one_channel", test_one_channel);
   g_test_add_func ("/maps/auxiliary", test_auxiliary);
   g_test_add_func ("/maps/coarse", test_coarse);
+  g_test_add_func ("/maps/two_of_gray", test_two_of_gray);
   g_test_add_func ("/maps/several_masks", test_several_masks);
   g_test_add_func ("/maps/other_points", test_other_points);
   g_test_add_func ("/maps/list", test_list);
