@@ -10,8 +10,9 @@
  * Parameters: "background-offset": an integer added to every class; "activation" none or sigmoid,
  * for one channel of scores; "background" yes or no: whether class 0 is the background. Unstated,
  * it is where class 0 has no name or one that says so and, without labels, where that many classes
- * are usual with a background: 1, 2, 21 (PASCAL VOC) and 151 (ADE20K). Classes outside 0..254 and
- * cells without a number become SL_MASK_VOID.
+ * are usual with a background: 1, 2, 21 (PASCAL VOC) and 151 (ADE20K). The only label of one
+ * channel of scores names class 1, unless it says background. Classes outside 0..254 and cells
+ * without a number become SL_MASK_VOID.
  */
 #include <math.h>
 #include <string.h>
@@ -50,6 +51,7 @@ typedef struct
   SlValues values; /* scores only */
   gboolean watch;  /* that they are scores nothing but the shape says */
   guint8 *classes;
+  char *names[3]; /* of both classes, where the only label names the mask; NULL-terminated */
 } State;
 
 /* Whether the numbers are classes, not scores. */
@@ -153,16 +155,30 @@ classes (const SlDecoderConfig *config)
   return n < 2 ? 0 : (guint) MAX ((gint) n + offset, 0);
 }
 
+/* Whether class 0 has no name, or one that says background. */
+static gboolean
+is_unnamed (const SlDecoderConfig *config)
+{
+  g_autofree char *name =
+    config->first_label != NULL ? g_ascii_strdown (config->first_label, -1) : NULL;
+  return name == NULL || g_strv_contains (background_names, name);
+}
+
+/* Whether the only label names what a mask of scores shows. */
+static gboolean
+names_mask (const SlDecoderConfig *config, const SlPictureShape *shape)
+{
+  return config->n_labels == 1 && shape->channels == 1 && !is_map (&config->tensors[0], shape)
+         && !is_unnamed (config);
+}
+
 /* Whether class 0, after the offset, is the background, where no parameter says so. */
 static gboolean
 tell_background (const SlDecoderConfig *config, const SlPictureShape *shape, gint offset)
 {
   static const guint usual[] = { 1, 2, 21, 151 };
-  if (config->n_labels > 0) {
-    g_autofree char *name =
-      config->first_label != NULL ? g_ascii_strdown (config->first_label, -1) : NULL;
-    return name == NULL || g_strv_contains (background_names, name);
-  }
+  if (config->n_labels > 0)
+    return is_unnamed (config) || names_mask (config, shape);
   const guint classes =
     is_map (&config->tensors[0], shape) ? config->tensors[0].classes : shape->channels;
   for (guint i = 0; i < G_N_ELEMENTS (usual) && offset == 0; i++)
@@ -206,6 +222,10 @@ open_segmentation (const SlDecoderConfig *config, GError **error)
     sl_values_init (&state->values, &config->tensors[0],
                     activation == 1 ? SL_SCORES_SIGMOID : SL_SCORES_PLAIN);
   state->classes = g_new (guint8, (gsize) shape.width * shape.height);
+  if (names_mask (config, &shape) && offset == 0) {
+    state->names[0] = g_strdup (background_names[0]);
+    state->names[1] = g_strdup (config->first_label);
+  }
   return state;
 }
 
@@ -308,7 +328,17 @@ close_segmentation (gpointer opened)
 {
   State *state = opened;
   g_free (state->classes);
+  g_free (state->names[0]);
+  g_free (state->names[1]);
   g_free (state);
+}
+
+static const char *const *
+names_of (gconstpointer opened, gboolean *own)
+{
+  const State *state = opened;
+  *own = state->names[0] != NULL;
+  return *own ? (const char *const *) state->names : NULL;
 }
 
 static const char *
@@ -375,6 +405,7 @@ const SlDecoder sl_decoder_segmentation = {
   .open = open_segmentation,
   .decode = decode_segmentation,
   .close = close_segmentation,
+  .names_of = names_of,
   .classes = classes,
   .note = note,
   .check = check,

@@ -152,6 +152,32 @@ test_coarse (void)
   g_assert_true (labelled != NULL && shares != NULL && named != NULL && fine != NULL);
 }
 
+/* The only label of a mask is that of its pixels, not of the rest; "background" alone is no name.
+ */
+static void
+test_label_of_mask (void)
+{
+  static const char *const labels[] = { "selfie", "Background", NULL };
+  for (guint i = 0; i < G_N_ELEMENTS (labels); i++) {
+    SlDecoderConfig config = new_config (SL_DTYPE_F32, DIMS (1, SIDE, SIDE, 1), 0, 0);
+    gfloat scores[CELLS] = { 0, 1 };
+    gboolean own;
+    config.n_labels = 1;
+    config.first_label = labels[i];
+    g_autoptr (SlDecoding) decoding = open_one ("segmentation", &config, "segmentation");
+    const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ scores });
+    g_assert_cmpuint (result->mask.classes[0], ==, 0);
+    g_assert_cmpuint (result->mask.classes[1], ==, 1);
+    g_assert_cmpint (result->mask.background, ==, 0);
+    const char *const *names = sl_decoding_names (decoding, &own);
+    g_assert_cmpint (own, ==, i == 0);
+    if (i == 0)
+      g_assert_true (g_str_equal (names[0], "background") && g_str_equal (names[1], "selfie"));
+    else
+      g_assert_null (names);
+  }
+}
+
 /* Two numbers a pixel: classes of a colour picture, which a gray one's may be too, beside its
  * colours. */
 static void
@@ -479,6 +505,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/maps/one_channel", test_one_channel);
   g_test_add_func ("/maps/auxiliary", test_auxiliary);
   g_test_add_func ("/maps/coarse", test_coarse);
+  g_test_add_func ("/maps/label_of_mask", test_label_of_mask);
   g_test_add_func ("/maps/two_of_gray", test_two_of_gray);
   g_test_add_func ("/maps/several_masks", test_several_masks);
   g_test_add_func ("/maps/other_points", test_other_points);
