@@ -170,6 +170,8 @@ change_code (GBytes *bytes, GRand *random)
 static GBytes *
 change_instructions (GBytes *bytes, GRand *random)
 {
+  if (g_bytes_get_size (bytes) == 0)
+    return g_bytes_ref (bytes);
   gsize length;
   guint8 *data = g_bytes_unref_to_data (g_bytes_ref (bytes), &length);
   gsize at = below (random, length);
@@ -184,7 +186,7 @@ change_instructions (GBytes *bytes, GRand *random)
       value = mutate_int (random, value);
       memcpy (data + at + 1, &value, width);
     }
-  } else if (how == 2 && length > 0) {
+  } else if (how == 2) {
     data[at] = (guint8) g_rand_int (random);
   } else {
     GByteArray *copy = g_byte_array_new ();
