@@ -424,6 +424,25 @@ sl_object_get_text (const SlObject *object)
 }
 
 /**
+ * sl_object_get_add_on:
+ * @object: an object
+ *
+ * The digits beside an EAN or UPC code, such as an issue number or a price. They are not part of
+ * sl_object_get_text().
+ *
+ * Returns: (transfer none) (nullable): two or five digits; %NULL where no code was read, and where
+ * no add-on was read beside it
+ *
+ * Since: 0.1
+ */
+const char *
+sl_object_get_add_on (const SlObject *object)
+{
+  g_return_val_if_fail (object != NULL, NULL);
+  return object->value->code != NULL ? object->value->code->add_on : NULL;
+}
+
+/**
  * sl_object_get_payload:
  * @object: an object
  * @n_bytes: (out) (optional): how many bytes, up to 8192

@@ -133,6 +133,7 @@ SlKeypoint *const *sl_object_get_keypoints (const SlObject *object);
 SlLabel *const *sl_object_get_attributes (const SlObject *object);
 const char *sl_object_get_symbology (const SlObject *object);
 const char *sl_object_get_text (const SlObject *object);
+const char *sl_object_get_add_on (const SlObject *object);
 const guint8 *sl_object_get_payload (const SlObject *object, gsize *n_bytes);
 SlKeypoint *const *sl_object_get_corners (const SlObject *object);
 

@@ -66,7 +66,7 @@ read_recovery_point (const guint8 *bytes, gsize n)
 typedef struct
 {
   SlFrameNumbers *numbers;
-  gboolean picture, key, inter, referred, leading;
+  gboolean picture, key, inter, referred, leading, reordered;
   gint recovery, number;
   guint modulus;
 } Seen;
@@ -92,6 +92,7 @@ see_h264 (Seen *seen, const guint8 *unit, gsize n)
   seen->picture = TRUE;
   seen->key |= type == 5;
   seen->inter |= slice != 2 && slice != 4;
+  seen->reordered |= slice == 1; /* B */
   seen->referred |= (unit[0] & 0x60) != 0;
 }
 
@@ -108,6 +109,7 @@ see_h265 (Seen *seen, const guint8 *unit, gsize n)
   seen->picture = TRUE;
   seen->key |= type >= 16 && type <= 23;
   seen->inter |= type < 16;
+  seen->reordered |= type < 16; /* its header does not tell without the PPS */
   seen->leading |= type == 8 || type == 9;
   seen->referred |= type >= 16 || (type & 1) != 0;
 }
@@ -122,6 +124,7 @@ see_mpeg4 (Seen *seen, const guint8 *unit, gsize n)
   seen->key |= unit[1] >> 6 == 0;
   seen->inter |= unit[1] >> 6 != 0;
   seen->referred |= unit[1] >> 6 != 2;
+  seen->reordered |= unit[1] >> 6 == 2;
 }
 
 void
@@ -139,6 +142,7 @@ sl_coded_picture_read (SlCodedFormat *format, const guint8 *bytes, gsize n, SlCo
     if (length > 0)
       see[format->codec](&seen, unit, length);
   picture->referred = seen.referred;
+  picture->reordered = seen.reordered;
   picture->number = seen.number;
   picture->modulus = seen.modulus;
   picture->recovery = seen.picture && !seen.key && seen.recovery > 0 ? (guint) seen.recovery : 0;

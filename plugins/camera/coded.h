@@ -41,6 +41,7 @@ typedef enum
  * @recovery: pictures that are referred to from here on until all are whole, where the stream says
  * so; 0 = it says nothing
  * @referred: other pictures may refer to it
+ * @reordered: it may be shown before pictures that are decoded earlier
  * @number, @modulus: H.264's frame_num and what it counts up to; @number is -1 where it tells
  * nothing
  */
@@ -48,7 +49,7 @@ typedef struct
 {
   SlCodedKind kind;
   guint recovery;
-  gboolean referred;
+  gboolean referred, reordered;
   gint number;
   guint modulus;
 } SlCodedPicture;

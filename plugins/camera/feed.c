@@ -640,6 +640,7 @@ sl_camera_feed_start (GstElement *camera, GstAppSrc *output, GstAppSrc *encoded,
   feed->taps = encoded != NULL;
   feed->state = "stopped";
   sl_camera_stamper_init (&feed->stamper);
+  sl_camera_stamper_init (&feed->encoded_stamper);
   feed->thread = g_thread_new ("slcamera", run, feed_ref (feed));
   return feed;
 }

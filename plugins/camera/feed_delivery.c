@@ -117,7 +117,7 @@ const SlCameraSinkCalls sl_camera_feed_sink_calls = { take_frame, take_caps, tak
 /* A live frame's time is when it was taken, like that of what becomes of it. Before the inner
  * pipeline runs, it is about to. */
 static void
-stamp_encoded (gpointer data, GstBuffer *frame)
+stamp_encoded (gpointer data, GstBuffer *frame, gboolean reordered)
 {
   SlCameraFeed *feed = data;
   const GstClockTime running =
@@ -134,7 +134,8 @@ stamp_encoded (gpointer data, GstBuffer *frame)
   const gboolean timed = GST_CLOCK_TIME_IS_VALID (running);
   const GstClockTime taken =
     timed ? running + (inner_base > 0 ? inner_base : now) : GST_CLOCK_TIME_NONE;
-  const GstClockTime time = sl_camera_stamp_live (taken, now, base, trust_of (feed));
+  const GstClockTime time = sl_camera_stamper_encoded (&feed->encoded_stamper, reordered, taken,
+                                                       now, base, trust_of (feed));
   if (timed)
     sl_camera_encoded_move (frame, running, time);
   else

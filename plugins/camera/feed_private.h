@@ -35,12 +35,13 @@ struct _SlCameraFeed
   GstCaps *caps;
   const char *state;
 
-  SlCameraSockets *sockets; /* (nullable): of rtsp:// */
-  SlIntact *intact;         /* of all connections */
-  SlCameraStamper stamper;  /* inner streaming thread */
-  SlCameraEncoded taken;    /* inner streaming thread, before the decoder */
-  gboolean taps;            /* there is @encoded */
-  GstElement *pipeline;     /* the inner one, while it is there */
+  SlCameraSockets *sockets;        /* (nullable): of rtsp:// */
+  SlIntact *intact;                /* of all connections */
+  SlCameraStamper stamper;         /* inner streaming thread */
+  SlCameraStamper encoded_stamper; /* inner streaming thread, before the decoder, as @taken */
+  SlCameraEncoded taken;
+  gboolean taps;        /* there is @encoded */
+  GstElement *pipeline; /* the inner one, while it is there */
 
   guint attempt; /* these are the thread's own */
   gint64 down_since;

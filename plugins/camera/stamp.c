@@ -30,8 +30,8 @@ grow (SlCameraStamper *stamper, GstClockTime time)
   return time;
 }
 
-GstClockTime
-sl_camera_stamp_live (GstClockTime taken, GstClockTime now, GstClockTime base, GstClockTime trust)
+static GstClockTime
+live_time (GstClockTime taken, GstClockTime now, GstClockTime base, GstClockTime trust)
 {
   if (!GST_CLOCK_TIME_IS_VALID (taken) || (taken > now ? taken - now : now - taken) > trust)
     taken = now;
@@ -42,7 +42,18 @@ GstClockTime
 sl_camera_stamper_live (SlCameraStamper *stamper, GstClockTime taken, GstClockTime now,
                         GstClockTime base, GstClockTime trust)
 {
-  return grow (stamper, sl_camera_stamp_live (taken, now, base, trust));
+  return grow (stamper, live_time (taken, now, base, trust));
+}
+
+GstClockTime
+sl_camera_stamper_encoded (SlCameraStamper *stamper, gboolean reordered, GstClockTime taken,
+                           GstClockTime now, GstClockTime base, GstClockTime trust)
+{
+  const GstClockTime time = live_time (taken, now, base, trust);
+  if (!reordered)
+    return grow (stamper, time);
+  stamper->last = GST_CLOCK_TIME_IS_VALID (stamper->last) ? MAX (stamper->last, time) : time;
+  return time;
 }
 
 GstClockTime

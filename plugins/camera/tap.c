@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "plugins/camera/coded.h"
 #include "plugins/camera/jpeg.h"
 
 typedef struct _Inlet Inlet;
@@ -27,6 +28,7 @@ struct _Inlet
 {
   SlCameraTap *tap;
   GstSegment segment;
+  SlCodedFormat format;
   gboolean takes;             /* frames of the caps that came */
   GstCaps *jpeg;              /* (nullable): caps of JPEG that do not say a size */
   gint width, height;         /* of the last such frame */
@@ -182,6 +184,7 @@ take_caps (Inlet *inlet, GstCaps *caps)
                        : strcmp (type, "video/x-h265") == 0 ? "h265parse"
                                                             : NULL;
   gst_clear_caps (&inlet->jpeg);
+  sl_coded_format_read (caps, &inlet->format);
   inlet->takes = FALSE;
   if ((!jpeg && parser == NULL) || !is_open (inlet))
     return;
@@ -241,6 +244,18 @@ decoding_time (const GstSegment *segment, const GstBuffer *frame)
   return running_time (segment, early ? segment->start : GST_BUFFER_DTS (frame));
 }
 
+static gboolean
+is_reordered (Inlet *inlet, GstBuffer *frame)
+{
+  SlCodedPicture picture;
+  GstMapInfo map;
+  if (!gst_buffer_map (frame, &map, GST_MAP_READ))
+    return FALSE;
+  sl_coded_picture_read (&inlet->format, map.data, map.size, &picture);
+  gst_buffer_unmap (frame, &map);
+  return picture.reordered;
+}
+
 static void
 take_frame (Inlet *inlet, GstBuffer *buffer)
 {
@@ -254,7 +269,7 @@ take_frame (Inlet *inlet, GstBuffer *buffer)
     return;
   GST_BUFFER_PTS (frame) = running_time (&inlet->segment, GST_BUFFER_PTS (buffer));
   GST_BUFFER_DTS (frame) = decoding_time (&inlet->segment, buffer);
-  inlet->tap->calls->stamp (inlet->tap->data, frame);
+  inlet->tap->calls->stamp (inlet->tap->data, frame, is_reordered (inlet, frame));
   if (inlet->parser != NULL)
     gst_pad_push (inlet->to_parser, frame);
   else if (inlet->jpeg == NULL || take_jpeg_size (inlet, frame))

@@ -16,13 +16,13 @@
 /**
  * SlCameraTapCalls: all are called from the decoder's streaming thread, which waits meanwhile.
  * @stamp: @frame's timestamps, running time of the inner pipeline or NONE, become those of the
- * outer one
+ * outer one; @reordered: it may be shown before frames that came earlier
  * @caps: of the frames that follow
  * @frame: @frame (transfer full), with the timestamps that @stamp gave it
  */
 typedef struct
 {
-  void (*stamp) (gpointer data, GstBuffer *frame);
+  void (*stamp) (gpointer data, GstBuffer *frame, gboolean reordered);
   void (*caps) (gpointer data, GstCaps *caps);
   void (*frame) (gpointer data, GstBuffer *frame);
 } SlCameraTapCalls;

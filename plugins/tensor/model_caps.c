@@ -145,14 +145,30 @@ sl_model_caps_answer (GstQuery *query, SlContract *contracts[2])
   gst_query_set_caps_result (query, open);
 }
 
+/* What to do about tensors that are not the inputs of @contract. */
+static char *
+describe_remedy (const SlContract *contract, const char *element)
+{
+  if (!contract->image.valid)
+    return g_strdup_printf (
+      "input '%s' is no picture, so slpredict and slnormalize cannot make it: use an element that makes the model's tensors before %s",
+      contract->inputs[0].name, element);
+  if (contract->n_inputs > 1)
+    return g_strdup_printf (
+      "state the other inputs with fixed-inputs, or put all tensors into each buffer before %s",
+      element);
+  return g_strdup_printf (
+    "let slnormalize make the tensor, or correct the caps before %s, which list the sizes in reverse order",
+    element);
+}
+
 gboolean
 sl_model_caps_refuse (const SlContract *contract, const SlTensorInfo *tensors, guint n,
                       const char *element, GError **error)
 {
   g_autofree char *expected = sl_tensor_infos_describe (contract->inputs, contract->n_inputs);
   g_autofree char *got = sl_tensor_infos_describe (tensors, n);
-  return sl_fail (
-    error, SL_ERROR_SHAPE,
-    "%s: expected %s (innermost dimension first), got %s: let slnormalize make the tensor, or correct the caps before %s",
-    contract->model, expected, got, element);
+  g_autofree char *remedy = describe_remedy (contract, element);
+  return sl_fail (error, SL_ERROR_SHAPE, "%s: expected %s, got %s: %s", contract->model, expected,
+                  got, remedy);
 }

@@ -18,6 +18,10 @@
 /* Seconds without a frame after which objects may go on; how many sizes of its box one may move in
  * each, and in all. */
 #define CARRY_MOST 60
+/* A gap in which a tracker may lose its objects before they are gone here: seconds, and intervals
+ * of frames. */
+#define AWAY_LEAST 0.5
+#define AWAY_INTERVALS 8
 #define CARRY_SPEED 2
 #define CARRY_FARTHEST 2
 /* Most boxes that are kept of an object that waits for what it is. */
@@ -660,14 +664,24 @@ resume (SlAnalyzer *self, guint64 time)
     !self->begun || self->width != self->resumed_width || self->height != self->resumed_height;
 }
 
+/* Whether the camera was away, and not only slow, in the @gap before this frame. */
+static gboolean
+was_away (const SlAnalyzer *self, gdouble gap)
+{
+  return gap > MAX (self->settings.patience, 1)
+         || (self->frame_interval > 0 && gap > MAX (self->settings.relink, AWAY_LEAST)
+             && gap > AWAY_INTERVALS * self->frame_interval);
+}
+
 /* Nobody could see objects while no frame came, so that they are not gone for that: they go on
  * where one like them is seen next. Those that are not seen have left when they were seen last. */
 static void
 carry_over (SlAnalyzer *self, guint64 time)
 {
   const gdouble gap = seconds_between (self->last, time);
-  if (!self->begun
-      || (!self->resumed && (gap <= MAX (self->settings.patience, 1) || gap > CARRY_MOST)))
+  const gboolean carries = self->resumed || (was_away (self, gap) && gap <= CARRY_MOST);
+  self->frame_interval = self->begun ? gap : 0;
+  if (!self->begun || !carries)
     return;
   self->gap = gap;
   for (guint i = self->n_known; i > 0; i--) {

@@ -69,8 +69,9 @@ struct _SlAnalyzer
   gboolean resumed; /* the state is of an earlier analyzer, and no frame has come yet */
   gint resumed_width, resumed_height;
   gint64 utc, resumed_utc; /* microseconds since 1970, of the last frame; 0 = unknown */
-  guint64 offset; /* offset of this clock to that of frames: it continues the earlier one */
-  gdouble gap;    /* seconds without a frame, after which objects were carried over */
+  guint64 offset;         /* offset of this clock to that of frames: it continues the earlier one */
+  gdouble gap;            /* seconds without a frame, after which objects were carried over */
+  gdouble frame_interval; /* seconds between the last two frames, 0 = unknown */
   guint64 now, last, interval_since, heat_since;
   SlHeat *heat; /* (nullable) */
   GArray *events, *presences, *fresh;

@@ -242,6 +242,23 @@ test_relink (void)
   step (analyzer, 1.04, &object, 1, "entered left 2 person -1;");
 }
 
+/* The camera is away for longer than a tracker keeps its ids, and for less than the patience. What
+ * is seen once in such a time is not away: there another id is another object. */
+static void
+test_short_gap (void)
+{
+  const SlObjectView before = object_at (1, "person", 20, 50),
+                     after = object_at (2, "person", 22, 50);
+  for (guint i = 0; i < 2; i++) {
+    g_autoptr (SlAnalyzer) analyzer = open_with (LEFT, NULL);
+    const gdouble interval = i == 0 ? 0.05 : 1.6;
+    step (analyzer, 0, &before, 1, "entered left 1 person -1;");
+    step (analyzer, interval, &before, 1, "");
+    step (analyzer, interval + 1.6, &after, 1, i == 0 ? "" : "entered left 2 person -1;");
+    g_assert_cmpuint (sl_analyzer_last (analyzer)->regions[0].inside, ==, i + 1);
+  }
+}
+
 static void
 test_timers (void)
 {
@@ -694,6 +711,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/analyzer/confirm", test_confirm);
   g_test_add_func ("/analyzer/last-seen", test_last_seen);
   g_test_add_func ("/analyzer/relink", test_relink);
+  g_test_add_func ("/analyzer/short-gap", test_short_gap);
   g_test_add_func ("/analyzer/timers", test_timers);
   g_test_add_func ("/analyzer/classes", test_classes);
   g_test_add_func ("/analyzer/many-classes", test_many_classes);

@@ -677,6 +677,22 @@ def test_ranges():
         assert served.get("/", X="x" * 7000).status == 200
 
 
+def test_memory_of_tls():
+    """Clients that keep the connections of TLS open: each costs some buffers, and not a copy of the system's certificates."""
+    chain, key = certificate("kept")
+    context = ssl.create_default_context(cafile=chain)
+    context.check_hostname = False
+    with Served(describe("kept"), "--http-certificate", chain, "--http-key", key, context=context) as served:
+        eventually(lambda: served.get("/health").status == 200)
+        peak_bytes(served)
+        idle = peak_bytes(served)
+        with contextlib.ExitStack() as stack:
+            for _ in range(40):
+                stack.enter_context(served.connect())
+            grown = peak_bytes(served) - idle
+        assert grown < 40 << 20 or SANITIZED, "%d bytes" % grown
+
+
 def sees_pictures(served):
     with served.stream("/stream.mjpg") as peer:
         return read_for(peer, 2).count(b"image/jpeg") >= 2

@@ -124,8 +124,8 @@ def stops_well(path, ready):
     expect_stop(running)
 
 
-def silent(accepts):
-    """A server that takes connections, or leaves them to the kernel, and says nothing; whether one came."""
+def silent(accepts, greeting=b""):
+    """A server that takes connections, or leaves them to the kernel, and says nothing, or nothing after a greeting; whether one came."""
     server = socket.create_server(("127.0.0.1", 0))
     came, peers = threading.Event(), []
 
@@ -133,6 +133,7 @@ def silent(accepts):
         with contextlib.suppress(OSError):
             while True:
                 peers.append(server.accept()[0])
+                peers[-1].sendall(greeting)
                 came.set()
 
     if accepts:
@@ -159,15 +160,19 @@ def test_stop_while_waiting():
 
 
 def test_stop_of_a_worker():
-    """One that serves for a broker which is not there, and one that says nothing, stops, too."""
+    """One that serves for a broker which is not there, one that says nothing, and one that takes the connection and says no more, stops, too."""
     server, came = silent(True)
-    with server:
-        for port in (reserve_port(), server.getsockname()[1]):
+    polite, _ = silent(True, b"\x20\x03\x00\x00\x00")  # CONNACK of MQTT 5
+    with server, polite:
+        for port in (reserve_port(), server.getsockname()[1], polite.getsockname()[1]):
             child = subprocess.Popen([harness.PROGRAM, "serve", "toy=" + model("brightest_channel.tflite"), "--location", "mqtt://127.0.0.1:%d/models" % port],
                                      stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
             line = child.stderr.readline()  # of the model, which is loaded
             if port == server.getsockname()[1]:
                 assert came.wait(PATIENCE)
+            if port == polite.getsockname()[1]:
+                line = child.stderr.readline()
+                assert b"connected to" in line, line
             started = time.monotonic()
             child.send_signal(signal.SIGTERM)
             rest = child.stderr.read()

@@ -430,8 +430,7 @@ test_branch_released (void)
   g_autoptr (GstCaps) caps = gst_caps_from_string (CAPS);
   gst_pad_push_event (f.harness->srcpad, gst_event_new_caps (caps));
   test_assert_error (
-    f.bus, "expected float32[1,4], float32[1,4] (innermost dimension first), got float32[1,4]",
-    NULL);
+    f.bus, "expected float32[1,4], float32[1,4], got float32[1,4]: input 'a' is no picture", NULL);
   for (guint i = 0; i < 2; i++) {
     gst_pad_set_active (feeders[i], FALSE);
     gst_object_unref (inputs[i]);

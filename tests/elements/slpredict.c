@@ -716,6 +716,25 @@ test_bad_alignment (void)
   teardown (&fixture);
 }
 
+/* A model of two inputs that are no pictures. */
+static void
+test_no_picture (void)
+{
+  Fixture fixture = setup (FALSE, TEXT_CAPS);
+  g_autofree char *model = test_sum_model ();
+  gst_element_set_state (fixture.element, GST_STATE_READY);
+  g_object_set (fixture.element, "model", model, "labels", NULL, NULL);
+  gst_element_set_state (fixture.element, GST_STATE_PLAYING);
+  gst_harness_set_src_caps_str (fixture.harness, RGB_CAPS);
+  test_assert_error (
+    fixture.bus, ": expected float32[1,4], float32[1,4], got uint8[1,",
+    ": input 'a' is no picture, so slpredict and slnormalize cannot make it: use an "
+    "element that makes the model's tensors before slinfer",
+    NULL);
+  test_remove_file (model);
+  teardown (&fixture);
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
@@ -727,6 +746,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/slpredict/newest-objects", test_newest_objects);
   g_test_add_func ("/slpredict/flush", test_flush);
   g_test_add_func ("/slpredict/bad-alignment", test_bad_alignment);
+  g_test_add_func ("/slpredict/no-picture", test_no_picture);
   g_test_add_data_func ("/slpredict/drop/always", GINT_TO_POINTER (TRUE), test_drop);
   g_test_add_data_func ("/slpredict/drop/never", GINT_TO_POINTER (FALSE), test_drop);
   g_test_add_func ("/slpredict/latency", test_latency);

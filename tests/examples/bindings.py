@@ -230,7 +230,7 @@ def test_objects_keep_their_predictions():
     near(others[-1][0].box, (0, 25, 100, 50))
     for thing, box in zip(kept, boxes):
         assert (thing.label, thing.index, thing.track_id, thing.attributes) == ("blue", 0, None, [])
-        assert (thing.symbology, thing.text, thing.payload, thing.corners) == (None, None, None, [])
+        assert (thing.symbology, thing.text, thing.add_on, thing.payload, thing.corners) == (None, None, None, None, [])
         near(box, (0, 2.5, 10, 5))
         near(thing.box, (0, 2.5, 10, 5))
 

@@ -20,10 +20,10 @@ everything (void)
   char breed[] = "tabby", model[] = "breeds.tflite";
   guint8 outline[] = { 0, 255, 130, 7 };
   SlLabelled details[] = { { 5, 0.625, breed, model } };
-  char symbology[] = "qr-code", text[] = "hello";
+  char symbology[] = "qr-code", text[] = "hello", add_on[] = "52495";
   guint8 bytes[] = "hello";
   SlCodeView code = {
-    symbology, text, bytes, 5, TRUE, 1, { { 0, 0 }, { 1, 0 }, { 1, 1.5 }, { 0, 1 } }
+    symbology, text, bytes, 5, TRUE, 1, { { 0, 0 }, { 1, 0 }, { 1, 1.5 }, { 0, 1 } }, add_on
   };
   SlObjectView objects[] = {
     { 10, 20, 30, 40, 0.1, 0.2, 0.4, 0.6, 0.75, 17, label, 2, points, .object_id = 12,

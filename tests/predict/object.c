@@ -110,6 +110,7 @@ test_codes (void)
   gsize n;
   g_assert_cmpstr (sl_object_get_symbology (read), ==, "qr-code");
   g_assert_cmpstr (sl_object_get_text (read), ==, "hello");
+  g_assert_cmpstr (sl_object_get_add_on (read), ==, "52495");
   const guint8 *bytes = sl_object_get_payload (read, &n);
   g_assert_cmpmem (bytes, n, "hello", 5);
   g_assert_true (sl_object_get_payload (read, NULL) == bytes);
@@ -122,6 +123,7 @@ test_codes (void)
   g_assert_cmpfloat_with_epsilon (sl_keypoint_get_y (corners[2]), 80, 1e-9);
   g_assert_null (sl_object_get_symbology (unread));
   g_assert_null (sl_object_get_text (unread));
+  g_assert_null (sl_object_get_add_on (unread));
   g_assert_null (sl_object_get_payload (unread, &n));
   g_assert_cmpuint (n, ==, 0);
   g_assert_null (sl_object_get_corners (unread)[0]);

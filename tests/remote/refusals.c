@@ -105,7 +105,8 @@ test_contradiction (void)
   g_autofree char *text = test_wait_text (camera.bus, GST_MESSAGE_ERROR, "expected uint8[1,4,4,3]");
   g_assert_nonnull (strstr (
     text,
-    ", got uint8[1,5,5,3]: let slnormalize make the tensor, or correct the caps before slremote"));
+    ", got uint8[1,5,5,3]: let slnormalize make the tensor, or correct the caps before slremote, "
+    "which list the sizes in reverse order"));
   test_camera_close (&camera);
   /* And a worker whose model is another than that which is served under the name. */
   g_autofree char *other = test_pair_model (),

@@ -461,16 +461,17 @@ sl_serve_worker_drain (SlServeWorker *self, gint64 timeout_us)
   g_mutex_lock (&self->lock);
   self->draining = TRUE;
   const gboolean connected = self->connected && self->failed == NULL;
+  const gboolean serves = connected && self->state != SL_SERVE_JOINING; /* else it has no frames */
   self->state = SL_SERVE_LEAVING;
   self->marker++; /* reports that are under way do not end that */
-  if (connected)
+  if (serves)
     sl_serve_set_shares (self, FALSE);
   g_mutex_unlock (&self->lock);
-  if (connected)
+  if (serves)
     report (self, TRUE);
   g_mutex_lock (&self->lock);
   const gboolean drained =
-    !connected || (wait_for (self, has_left, until) && wait_for (self, has_answered, until));
+    !serves || (wait_for (self, has_left, until) && wait_for (self, has_answered, until));
   g_mutex_unlock (&self->lock);
   if (connected)
     sl_broker_send (self->broker,

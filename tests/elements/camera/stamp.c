@@ -39,6 +39,29 @@ test_before_base (void)
   g_assert_cmpuint (sl_camera_stamper_live (&stamper, 99 * S, 100 * S, 100 * S, TRUST), ==, 1);
 }
 
+/* In the order of decoding: a B frame may step back, no other may. */
+static void
+test_encoded (void)
+{
+  static const struct
+  {
+    gboolean reordered;
+    guint taken, expected; /* ms */
+    guint more;            /* ns */
+  } cases[] = {
+    { FALSE, 100, 100, 0 }, { FALSE, 400, 400, 0 }, { TRUE, 200, 200, 0 },
+    { TRUE, 300, 300, 0 },  { FALSE, 300, 400, 1 }, { FALSE, 350, 400, 2 },
+    { TRUE, 700, 700, 0 },  { FALSE, 500, 700, 1 }, { FALSE, 701, 701, 0 },
+  };
+  SlCameraStamper stamper;
+  sl_camera_stamper_init (&stamper);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    g_assert_cmpuint (sl_camera_stamper_encoded (&stamper, cases[i].reordered,
+                                                 100 * S + cases[i].taken * GST_MSECOND, 101 * S,
+                                                 100 * S, TRUST),
+                      ==, cases[i].expected * GST_MSECOND + cases[i].more);
+}
+
 static void
 test_passes (void)
 {
@@ -61,6 +84,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/camerastamp/live", test_live);
   g_test_add_func ("/camerastamp/before-base", test_before_base);
+  g_test_add_func ("/camerastamp/encoded", test_encoded);
   g_test_add_func ("/camerastamp/passes", test_passes);
   return g_test_run ();
 }

@@ -320,6 +320,35 @@ test_pictures (void)
   }
 }
 
+/* A picture with a B slice is shown before pictures that are decoded earlier. */
+static void
+test_reordered (void)
+{
+  static const struct
+  {
+    SlCodedFormat format;
+    guint8 bytes[6];
+    gboolean expected;
+  } slices[] = {
+    { { SL_CODED_H264, 0 }, { 0, 0, 1, 0x41, 0xc0, 0x80 }, FALSE }, /* P */
+    { { SL_CODED_H264, 0 }, { 0, 0, 1, 0x01, 0xa0, 0x80 }, TRUE },  /* B */
+    { { SL_CODED_H264, 0 }, { 0, 0, 1, 0x41, 0x9c, 0x80 }, TRUE },  /* all slices are B */
+    { { SL_CODED_H264, 0 }, { 0, 0, 1, 0x65, 0x88, 0x80 }, FALSE }, /* IDR */
+    { { SL_CODED_H265, 0 }, { 0, 0, 1, 0x02, 0x01, 0x80 }, TRUE },  /* TRAIL: it may be */
+    { { SL_CODED_H265, 0 }, { 0, 0, 1, 0x26, 0x01, 0x80 }, FALSE }, /* IDR */
+    { { SL_CODED_MPEG4, 0 }, { 0, 0, 1, 0xb6, 0x50, 0x80 }, FALSE },
+    { { SL_CODED_MPEG4, 0 }, { 0, 0, 1, 0xb6, 0x90, 0x80 }, TRUE },
+    { { SL_CODED_OTHER, 0 }, { 0xff, 0xd8, 0xff, 0xe0, 0, 0 }, FALSE },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (slices); i++) {
+    SlCodedFormat format = slices[i].format;
+    SlCodedPicture picture;
+    g_test_message ("slice %u", i);
+    sl_coded_picture_read (&format, slices[i].bytes, sizeof slices[i].bytes, &picture);
+    g_assert_true (picture.reordered == slices[i].expected);
+  }
+}
+
 /* Bits of the set: profile 100, number 0, a scaling list, frame numbers of 4 bits. A difference in
  * that list may have 32 bits. */
 static void
@@ -407,6 +436,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/camera/whole/noise", test_noise);
   g_test_add_func ("/camera/whole/tiny", test_tiny);
   g_test_add_func ("/camera/coded/pictures", test_pictures);
+  g_test_add_func ("/camera/coded/reordered", test_reordered);
   g_test_add_func ("/camera/coded/scaling-lists", test_scaling_lists);
   g_test_add_func ("/camera/coded/encoders", test_encoders);
   return test_elements_run ();

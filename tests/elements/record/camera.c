@@ -123,15 +123,15 @@ test_http (void)
   test_server_kill (&server);
 }
 
-/* rtspsrc's jitter buffer repeats a time or steps back a little where packets come late on a busy
- * machine; within a second that is still the same stream. No frame is there twice. */
+/* Frames that a camera sends late come together, and a clip counts milliseconds: two frames may
+ * have one time. No frame is there twice. */
 static void
 assert_order (GPtrArray *frames)
 {
   for (guint i = 1; i < frames->len; i++) {
     GstBuffer *before = frames->pdata[i - 1], *frame = frames->pdata[i];
     GstMapInfo map;
-    g_assert_cmpuint (GST_BUFFER_PTS (frame) + GST_SECOND, >, GST_BUFFER_PTS (before));
+    g_assert_cmpuint (GST_BUFFER_PTS (frame), >=, GST_BUFFER_PTS (before));
     g_assert_true (gst_buffer_map (before, &map, GST_MAP_READ));
     g_assert_true (gst_buffer_get_size (frame) != map.size
                    || gst_buffer_memcmp (frame, 0, map.data, map.size) != 0);

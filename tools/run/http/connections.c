@@ -128,9 +128,14 @@ drop (Connection *connection)
   on_gone (connection, NULL);
 }
 
+/* One that waits for its handshake is gone at once; others notice the end of their socket. */
 static void
 end (Connection *connection)
 {
+  if (connection->stream != NULL && connection->tls == NULL) {
+    drop (connection);
+    return;
+  }
   connection->ended = TRUE;
   g_socket_shutdown (connection->socket, TRUE, TRUE, NULL);
 }
@@ -210,15 +215,22 @@ next_handshake (SlConnections *connections)
   return chosen;
 }
 
+/* (nullable): with no database of certificates, since no client has to show one. By default GLib
+ * reads all of the system's for each connection: 4 MB and 20 ms. */
+static GIOStream *
+new_tls (const Connection *connection)
+{
+  const GType type = g_tls_backend_get_server_connection_type (g_tls_backend_get_default ());
+  return g_initable_new (type, NULL, NULL, "base-io-stream", connection->stream, "certificate",
+                         connection->connections->certificate, "database", NULL, NULL);
+}
+
 static void
 begin_handshakes (SlConnections *connections)
 {
   while (connections->handshakes < MAX_HANDSHAKES && connections->spoken.length > 0) {
     Connection *connection = next_handshake (connections);
-    connection->tls = connection->ended
-                        ? NULL
-                        : g_tls_server_connection_new (G_IO_STREAM (connection->stream),
-                                                       connections->certificate, NULL);
+    connection->tls = new_tls (connection);
     if (connection->tls == NULL) {
       drop (connection);
       continue;
@@ -343,8 +355,10 @@ sl_connections_free (SlConnections *connections)
     g_source_destroy (connections->retry);
   g_clear_pointer (&connections->retry, g_source_unref);
   soup_server_disconnect (connections->server);
-  for (GList *link = connections->all.head; link != NULL; link = link->next)
+  for (GList *next, *link = connections->all.head; link != NULL; link = next) {
+    next = link->next;
     end (link->data);
+  }
   while (connections->handshakes > 0) /* which end now, with their sockets */
     g_main_context_iteration (g_main_context_get_thread_default (), TRUE);
   for (Connection *connection; (connection = g_queue_peek_head (&connections->all)) != NULL;)
@@ -361,8 +375,9 @@ sl_connections_expire (SlConnections *connections)
   const gint64 now = g_get_monotonic_time ();
   const gint64 handshake =
     connections->spoken.length > 0 ? HANDSHAKE_IMPATIENCE : HANDSHAKE_PATIENCE;
-  for (GList *link = connections->all.head; link != NULL; link = link->next) {
+  for (GList *next, *link = connections->all.head; link != NULL; link = next) {
     Connection *connection = link->data;
+    next = link->next;
     if (now - connection->since > SL_CONNECTION_PATIENCE * G_USEC_PER_SEC
         || (connection->tls != NULL && now - connection->shaking > handshake))
       end (connection);

@@ -148,6 +148,7 @@ class Object(Sightline.Object, metaclass=_Documented):
     attributes = property(lambda self: self.get_attributes(), doc="A list of Label: what further models say of this object.")
     symbology = property(lambda self: self.get_symbology(), doc="The kind of code that was read here, such as 'qr-code', or None.")
     text = property(lambda self: self.get_text(), doc="What the code that was read here says, or None: payload has what is no text.")
+    add_on = property(lambda self: self.get_add_on(), doc="The two or five digits beside the EAN or UPC code that was read here, or None.")
     payload = property(lambda self: bytes(self.get_payload()) if self.symbology else None, doc="The bytes of the code that was read here, or None.")
     corners = property(lambda self: [(point.x, point.y) for point in self.get_corners()], doc="Four points (x, y) of the code that was read here.")
 
