@@ -401,7 +401,7 @@ open_and_read (File *file, TsHeap *heap, const SlReaderSource *source, SlGraph *
   g_autoptr (GBytes) text = ts_archive_read_text (file->archive, member, error);
   return text != NULL && file->program.member != NULL
          && ts_extras_read (file->archive, file->metadata, error)
-         && pt_weights_read (heap, file->archive, graph, model, &file->weights)
+         && pt_weights_read (heap, file->archive, model, &file->weights)
          && read_program (file, text, source, graph, error);
 }
 
