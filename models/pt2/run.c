@@ -437,7 +437,8 @@ check_targets (PtProgram *program, const GList *targets)
     if (is_known (program, target->data))
       continue;
     if (n++ < MAX_NAMED)
-      g_string_append_printf (list, "%s%s", n > 1 ? ", " : "", (const char *) target->data);
+      g_string_append_printf (list, "%s%.*s", n > 1 ? ", " : "", MAX_NAME,
+                              (const char *) target->data);
     if (is_custom (target->data) && n_custom++ == 0)
       custom = target->data;
   }
@@ -453,9 +454,9 @@ check_targets (PtProgram *program, const GList *targets)
   if (n_custom > 0)
     g_string_append_printf (
       list,
-      "; the file does not contain the code of custom operators: save what run_decompositions({%s: FUNCTION}) of the program gives, with a "
+      "; the file does not contain the code of custom operators: save what run_decompositions({%.*s: FUNCTION}) of the program gives, with a "
       "function of PyTorch's operators for each, or export the model with that code in place of the operators",
-      custom);
+      MAX_NAME, custom);
   return ts_fail (program->ops.heap, SL_ERROR_UNSUPPORTED,
                   "%s: operators that are not supported: %s", program->member, list->str);
 }

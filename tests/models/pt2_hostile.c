@@ -170,6 +170,27 @@ test_nested (void)
   refuse_net (w, SL_ERROR_FORMAT, "more than 60 objects and lists within each other");
 }
 
+/* Messages stay short: refuse_net() checks that. */
+static void
+test_long_messages (void)
+{
+  g_autofree char *name = repeat ("a", "", 10 * MANY),
+                  *target = g_strdup_printf ("torch.ops.%s.b.default", name);
+  g_autoptr (GString) ranges = g_string_new ("{");
+  SlPt2Writer *w = net ();
+  sl_pt2_node (w, target, X, "y");
+  refuse_net (w, SL_ERROR_UNSUPPORTED, "operators that are not supported: torch.ops.aaaa");
+  w = sl_pt2_writer_new (TRUE);
+  sl_pt2_input (w, "x", SL_PT2_FLOAT, "s0,s1");
+  sl_pt2_node (w, RELU, X, "y");
+  sl_pt2_output (w, "y", NULL);
+  for (guint i = 0; i < MANY; i++)
+    g_string_append_printf (ranges, "%s\"s%u\":{\"min_val\":2,\"max_val\":9}", i > 0 ? "," : "", i);
+  g_string_append_c (ranges, '}');
+  sl_pt2_set (w, "range_constraints", ranges->str);
+  refuse_net (w, SL_ERROR_SHAPE, "the program leaves sizes of input 'x' open (x s0,s1; s0 from 2");
+}
+
 /* Many entries name one member, which torch.save() wrote and which takes long to open. */
 static void
 test_one_for_many (void)
@@ -200,6 +221,23 @@ test_one_for_many (void)
   bound_net (w, TRUE);
 }
 
+/* A size with so many signs, brackets or calls that a recursion would leave the stack. */
+static void
+test_deep_sizes (void)
+{
+  static const char *const parts[] = { "-", "(", "Mul(" };
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++) {
+    g_autofree char *deep = repeat (parts[i], "", 10 * MANY),
+                    *values = g_strdup_printf (
+                      "{\"x\":{\"dtype\":7,\"sizes\":[{\"as_expr\":{\"expr_str\":\"%ss0\"}}]}}",
+                      deep);
+    SlPt2Writer *w = net ();
+    sl_pt2_set (w, "tensor_values", values);
+    sl_pt2_node (w, RELU, X, "y");
+    refuse_net (w, SL_ERROR_SHAPE, "the program leaves sizes of input 'x' open (x ");
+  }
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
@@ -209,6 +247,8 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/pt2-hostile/large-tensors", test_large_tensors);
   g_test_add_func ("/pt2-hostile/endless-loop", test_endless_loop);
   g_test_add_func ("/pt2-hostile/nested", test_nested);
+  g_test_add_func ("/pt2-hostile/deep-sizes", test_deep_sizes);
+  g_test_add_func ("/pt2-hostile/long-messages", test_long_messages);
   g_test_add_func ("/pt2-hostile/one-for-many", test_one_for_many);
   return g_test_run ();
 }
