@@ -622,6 +622,14 @@ sl_contract_unref (SlContract *contract)
 }
 
 gboolean
+sl_contract_may_be_vectors (const SlContract *contract)
+{
+  const SlTensorInfo *input = &contract->inputs[0];
+  return contract->image.valid && !contract->image.range_known && input->rank == 3
+         && input->dims[0] == 1;
+}
+
+gboolean
 sl_contract_require_range (const SlContract *contract, GError **error)
 {
   if (!contract->image.valid || contract->image.range_known)
@@ -630,10 +638,13 @@ sl_contract_require_range (const SlContract *contract, GError **error)
   g_autofree char *text = sl_tensor_info_describe (input);
   return sl_fail (
     error, SL_ERROR_CONTRACT,
-    "%s: input '%s' is %s and nothing states which values its pixels take; give mean and std, as properties or options (127.5 and "
+    "%s: input '%s' is %s and nothing states which values its pixels take; %sgive mean and std, as properties or options (127.5 and "
     "127.5 for -1..1, 0 and 255 for 0..1, 0 and 1 for 0..255), or write 'ranges=-1.0,1.0' or 'ranges=0.0,1.0' under [%s] of %s.modelinfo%s%s",
-    contract->model, input->name, text, input->name, contract->model,
-    contract->range_hint != NULL ? "; " : "",
+    contract->model, input->name, text,
+    sl_contract_may_be_vectors (contract)
+      ? "if it is no picture, run it with sightline infer; if it is, "
+      : "",
+    input->name, contract->model, contract->range_hint != NULL ? "; " : "",
     contract->range_hint != NULL ? contract->range_hint : "");
 }
 

@@ -74,6 +74,9 @@ void sl_contract_unref (SlContract *contract);
 /** sl_contract_channel_hint: a hint for messages about an input with one channel more than a
  * picture; "" for any other. */
 const char *sl_contract_channel_hint (const SlTensorInfo *input);
+/** sl_contract_may_be_vectors: whether the first input is float[1,length,features], whose values
+ * nothing states: a gray picture, or no picture at all. */
+gboolean sl_contract_may_be_vectors (const SlContract *contract);
 /** sl_contract_require_range: FALSE with SL_ERROR_CONTRACT when a float picture input has no known
  * range; the message names the property and the modelinfo line that would state it. */
 gboolean sl_contract_require_range (const SlContract *contract, GError **error);

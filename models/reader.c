@@ -47,6 +47,8 @@ static const struct
   { 0, "PK\x03\x04", 4, "model.weights.h5",
     "a Keras model (.keras); convert it in Python with tf.lite.TFLiteConverter.from_keras_model(model), or to ONNX with "
     "model.export('model.onnx', format='onnx')" },
+  { 0, "PK\x03\x04", 4, "data/aotinductor/",
+    "a package of AOTInductor, whose compiled code runs in PyTorch alone; " SL_EXPORT_TORCH },
   { 0, "PK\x03\x04", 4, NULL, "a zip archive" },
   { 0, "RKNN", 4, NULL,
     "a model for Rockchip's NPU (.rknn), which runs on that alone; " GIVE_SOURCE },

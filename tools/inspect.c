@@ -134,6 +134,13 @@ print_picture (const Report *report)
     printf ("  the first input is no picture (expected 1 or 3 channels and rank 3 or 4)\n");
     return;
   }
+  if (sl_contract_may_be_vectors (contract)) {
+    g_autofree char *text = sl_tensor_info_describe (input);
+    printf (
+      "  the first input, %s, is probably no picture: sightline infer runs the model; state mean and std if it is a gray picture of %dx%d\n",
+      text, image->width, image->height);
+    return;
+  }
   printf ("  size      %dx%d, %s %s\n", image->width, image->height, sl_colour_name (image->colour),
           sl_layout_name (image->layout));
   if (image->crop_share == 1)

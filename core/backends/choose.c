@@ -79,14 +79,26 @@ forced_backend (void)
   return NULL;
 }
 
+static gboolean
+is_layer (const SlNode *node)
+{
+  return node->op == SL_OP_CONV_2D || node->op == SL_OP_DEPTHWISE_CONV_2D
+         || node->op == SL_OP_FULLY_CONNECTED;
+}
+
+/* A row that is not faster is so in comparison with the next ones. The last row is slow at layers,
+ * so that one goes back to the first row that supports it. */
 static const SlBackend *
 choose (const SlGraph *graph, const SlNode *node, const SlBackend *forced)
 {
-  guint i = forced != NULL ? position_of (forced) : 0;
+  guint first = forced != NULL ? position_of (forced) : 0;
+  while (!rows[first]->supports (graph, node))
+    first++;
+  guint i = first;
   while (!rows[i]->supports (graph, node)
          || (rows[i] != forced && rows[i]->faster != NULL && !rows[i]->faster (graph, node)))
     i++;
-  return rows[i];
+  return i + 1 == G_N_ELEMENTS (rows) && is_layer (node) ? rows[first] : rows[i];
 }
 
 const SlBackend **
@@ -110,13 +122,6 @@ sl_backends_next (const SlBackend *backend, const SlGraph *graph, const SlNode *
   while (!rows[i]->supports (graph, node))
     i++;
   return rows[i];
-}
-
-static gboolean
-is_layer (const SlNode *node)
-{
-  return node->op == SL_OP_CONV_2D || node->op == SL_OP_DEPTHWISE_CONV_2D
-         || node->op == SL_OP_FULLY_CONNECTED;
 }
 
 gboolean

@@ -54,40 +54,38 @@
   "y = torch.diagonal(torch.reshape(y, [n, c, k, k]), 0, 2, 3)\n"                                                  \
   "return (torch.reshape(y, [n, c, pooled_height, pooled_width]), None)"
 
-/* Numbers that are exactly between two whole ones go away from zero, as C's round() has them. */
-#define ROUNDED(x) "torch.mul(torch.floor(torch.add(torch.abs(" x "), 0.5)), torch.sign(" x "))"
-/* Of cells @n along a side of @size pixels, which pixels of [regions,cells,size] are in, as 1 or 0:
- * w. The last pixel is in none. @low, @high: columns of the regions. */
-#define CELLS(n, size, low, high)                                                                                 \
-  "a = torch.mul(torch.select(rois, 1, " low "), spatial_scale)\n"                                                \
-  "b = torch.mul(torch.select(rois, 1, " high "), spatial_scale)\n"                                               \
-  "a = torch.unsqueeze(" ROUNDED (                                                                                \
-    "a") ", 1)\n"                                                                                                 \
-         "b = torch.unsqueeze(" ROUNDED (                                                                         \
-           "b") ", 1)\n"                                                                                          \
-                "d = torch.div(torch.clamp_min(torch.sub(b, a), 1), " n ")\n"                                     \
-                "i = torch.to(torch.arange(" n "), 6)\n"                                                          \
-                "l = torch.sub(" size ", 1)\n"                                                                    \
-                "f = torch.clamp(torch.add(torch.floor(torch.mul(d, i)), a), 0, l)\n"                             \
-                "e = torch.clamp(torch.add(torch.ceil(torch.mul(d, torch.add(i, 1))), a), 0, l)\n"                \
-                "p = torch.to(torch.arange(" size "), 6)\n"                                                       \
-                "w = torch.logical_and(torch.ge(p, torch.unsqueeze(f, 2)), torch.lt(p, torch.unsqueeze(e, 2)))\n" \
-                "w = torch.to(w, 6)\n"
+#define CELL_PIXELS "sightline::cell_pixels"
+/* Of regions [regions,1] from @low to @high, which are divided into @n cells, the pixels of
+ * [regions,cells,size] that are in each: 1, else 0. The last pixel is in none. */
+#define IN_CELLS                                                                                    \
+  "step = torch.div(torch.clamp_min(torch.sub(high, low), 1), n)\n"                                 \
+  "cell = torch.to(torch.arange(n), 6)\n"                                                           \
+  "last = torch.sub(size, 1)\n"                                                                     \
+  "a = torch.clamp(torch.add(torch.floor(torch.mul(step, cell)), low), 0, last)\n"                  \
+  "b = torch.clamp(torch.add(torch.ceil(torch.mul(step, torch.add(cell, 1))), low), 0, last)\n"     \
+  "p = torch.to(torch.arange(size), 6)\n"                                                           \
+  "m = torch.logical_and(torch.ge(p, torch.unsqueeze(a, 2)), torch.lt(p, torch.unsqueeze(b, 2)))\n" \
+  "return torch.to(m, 6)"
 
-/* The mean of each cell, of channels of its own. A sum of rows is a sum of columns before it. */
-#define PS_ROI_POOL                                                                                                                                    \
-  "k = torch.mul(pooled_height, pooled_width)\n"                                                                                                       \
-  "_, ch, h, g, = torch.size(input)\n"                                                                                                                 \
-  "c = torch.floordiv(ch, k)\n"                                                                                                                        \
-  "n = torch.size(rois, 0)\n" CELLS ("pooled_width", "g", "1", "3") "u = torch.reshape(w, [n, 1, 1, pooled_width, g, 1])\n" CELLS (                    \
-    "pooled_height", "h", "2",                                                                                                                         \
-    "4") "v = torch.reshape(w, [n, 1, pooled_height, 1, 1, h])\n"                                                                                      \
-         "x = torch.index_select(input, 0, torch.to(torch.select(rois, 1, 0), 4))\n"                                                                   \
-         "x = torch.reshape(x, [n, c, pooled_height, pooled_width, h, g])\n"                                                                           \
-         "y = torch.matmul(v, torch.matmul(x, u))\n"                                                                                                   \
-         "y = torch.reshape(y, [n, c, pooled_height, pooled_width])\n"                                                                                 \
-         "s = torch.matmul(torch.reshape(torch.sum(v, [-1]), [n, 1, pooled_height, 1]), torch.reshape(torch.sum(u, [-2]), [n, 1, 1, pooled_width]))\n" \
-         "return (torch.div(y, torch.clamp_min(s, 1)), None)"
+/* The mean of each cell, of channels of its own. Edges that are exactly between two pixels go away
+ * from zero, as C's round() has them. A sum of rows is a sum of columns before it. */
+#define PS_ROI_POOL                                                                                 \
+  "k = torch.mul(pooled_height, pooled_width)\n"                                                    \
+  "_, ch, h, w, = torch.size(input)\n"                                                              \
+  "c = torch.floordiv(ch, k)\n"                                                                     \
+  "n = torch.size(rois, 0)\n"                                                                       \
+  "e = torch.mul(torch.slice(rois, 1, 1, 5), spatial_scale)\n"                                      \
+  "e = torch.mul(torch.floor(torch.add(torch.abs(e), 0.5)), torch.sign(e))\n"                       \
+  "x0, y0, x1, y1, = torch.split(e, 1, 1)\n"                                                        \
+  "u = ops.sightline.cell_pixels(x0, x1, pooled_width, w)\n"                                        \
+  "v = ops.sightline.cell_pixels(y0, y1, pooled_height, h)\n"                                       \
+  "x = torch.index_select(input, 0, torch.to(torch.select(rois, 1, 0), 4))\n"                       \
+  "x = torch.reshape(x, [n, c, pooled_height, pooled_width, h, w])\n"                               \
+  "y = torch.matmul(x, torch.reshape(u, [n, 1, 1, pooled_width, w, 1]))\n"                          \
+  "y = torch.matmul(torch.reshape(v, [n, 1, pooled_height, 1, 1, h]), y)\n"                         \
+  "y = torch.reshape(y, [n, c, pooled_height, pooled_width])\n"                                     \
+  "s = torch.mul(torch.unsqueeze(torch.sum(v, [-1]), 2), torch.unsqueeze(torch.sum(u, [-1]), 1))\n" \
+  "return (torch.div(y, torch.clamp_min(torch.unsqueeze(s, 1), 1)), None)"
 
 #define TENSOR_SPLIT                                                                                                 \
   "s = torch.size(self, dim)\n"                                                                                      \
@@ -238,6 +236,7 @@ const TsOp ts_ops_patches[] = {
   { "torchvision::ps_roi_align",
     "input,rois,spatial_scale,pooled_height,pooled_width,sampling_ratio", ts_composite,
     PS_ROI_ALIGN, 0 },
+  { CELL_PIXELS, "low,high,n,size", ts_composite, IN_CELLS, 0 },
   { "torchvision::ps_roi_pool", "input,rois,spatial_scale,pooled_height,pooled_width", ts_composite,
     PS_ROI_POOL, 0 },
   { "aten::tensor_split", "self,indices_or_sections,dim=0", ts_composite, TENSOR_SPLIT, 0 },

@@ -360,6 +360,11 @@ run (File *file, const SlReaderSource *source, SlGraph *graph, GError **error)
     program, &program->graph, (const TsValue *) (gconstpointer) values->data, values->len);
   if (!ts_failed (&program->ops))
     add_results (file, results, values, n_states);
+  if (file->edges.padded->len > 0)
+    sl_model_metadata_add_fact (
+      file->metadata, "rows",
+      g_strdup_printf ("%s: as many as there can be; those without an object are zeros",
+                       file->edges.padded->str));
   return !ts_failed (&program->ops)
          && sl_graph_set_io (graph, file->edges.inputs, file->edges.n_inputs, file->edges.outputs,
                              file->edges.n_outputs, error);
@@ -396,7 +401,7 @@ open_and_read (File *file, TsHeap *heap, const SlReaderSource *source, SlGraph *
   g_autoptr (GBytes) text = ts_archive_read_text (file->archive, member, error);
   return text != NULL && file->program.member != NULL
          && ts_extras_read (file->archive, file->metadata, error)
-         && pt_weights_read (heap, file->archive, graph, model, &file->weights)
+         && pt_weights_read (heap, file->archive, model, &file->weights)
          && read_program (file, text, source, graph, error);
 }
 

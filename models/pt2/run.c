@@ -10,7 +10,8 @@
 
 #define MAX_NAME 128
 /* Operators that one message names. */
-#define MAX_NAMED 12
+#define MAX_NAMED 24
+#define TORCH_OPS "torch.ops."
 
 /* Functions on numbers, by the row that does the same. */
 static const struct
@@ -54,9 +55,9 @@ static const struct
 gboolean
 pt_operator_name (const char *target, char *name, gsize size)
 {
-  static const char ops[] = "torch.ops.";
-  const gboolean is_op = g_str_has_prefix (target, ops);
-  const char *dot = is_op ? strchr (target + strlen (ops), '.') : NULL,
+  const gsize start = strlen (TORCH_OPS);
+  const gboolean is_op = g_str_has_prefix (target, TORCH_OPS);
+  const char *dot = is_op ? strchr (target + start, '.') : NULL,
              *overload = dot != NULL ? strchr (dot + 1, '.') : NULL;
   const gsize length = overload != NULL ? (gsize) (overload - target) : strlen (target);
   for (guint i = 0; i < G_N_ELEMENTS (functions); i++)
@@ -67,8 +68,8 @@ pt_operator_name (const char *target, char *name, gsize size)
     }
   if (dot == NULL)
     return FALSE;
-  const int space = (int) (dot - target - (gssize) strlen (ops));
-  return (gsize) g_snprintf (name, size, "%.*s::%.*s", space, target + strlen (ops),
+  const int space = (int) (dot - target - (gssize) start);
+  return (gsize) g_snprintf (name, size, "%.*s::%.*s", space, target + start,
                              (int) (target + length - dot - 1), dot + 1)
          < size;
 }
@@ -408,29 +409,61 @@ is_known (PtProgram *program, const char *target)
          || (pt_operator_name (target, name, sizeof name) && ts_has_op (&program->ops, name));
 }
 
+/* An operator that PyTorch and its libraries do not have. */
+static gboolean
+is_custom (const char *target)
+{
+  static const char *const ours[] = { "aten",       "higher_order",         "prims",
+                                      "quantized",  "quantized_decomposed", "torchao",
+                                      "torchvision" };
+  if (!g_str_has_prefix (target, TORCH_OPS))
+    return FALSE;
+  const char *space = target + strlen (TORCH_OPS);
+  const gsize length = strcspn (space, ".");
+  for (guint i = 0; i < G_N_ELEMENTS (ours); i++)
+    if (strlen (ours[i]) == length && memcmp (ours[i], space, length) == 0)
+      return FALSE;
+  return TRUE;
+}
+
 /* FALSE with an error that names those of @targets that are not supported. */
 static gboolean
 check_targets (PtProgram *program, const GList *targets)
 {
   g_autoptr (GString) list = g_string_new (NULL);
-  guint n = 0;
-  for (const GList *target = targets; target != NULL; target = target->next)
-    if (!is_known (program, target->data) && n++ < MAX_NAMED)
-      g_string_append_printf (list, "%s%s", n > 1 ? ", " : "", (const char *) target->data);
+  const char *custom = NULL;
+  guint n = 0, n_custom = 0;
+  for (const GList *target = targets; target != NULL; target = target->next) {
+    if (is_known (program, target->data))
+      continue;
+    if (n++ < MAX_NAMED)
+      g_string_append_printf (list, "%s%.*s", n > 1 ? ", " : "", MAX_NAME,
+                              (const char *) target->data);
+    if (is_custom (target->data) && n_custom++ == 0)
+      custom = target->data;
+  }
+  if (n == 0)
+    return TRUE;
   if (n > MAX_NAMED)
     g_string_append_printf (list, " and %u more", n - MAX_NAMED);
-  return n == 0
-         || ts_fail (
-           program->ops.heap, SL_ERROR_UNSUPPORTED,
-           "%s: operators that are not supported: %s; save what run_decompositions() of the program gives, which writes many by others, or "
-           "export the model to ONNX with torch.onnx.export(); docs/operators.md lists those that are",
-           program->member, list->str);
+  if (n > n_custom)
+    g_string_append (
+      list,
+      "; save what run_decompositions() of the program gives, which writes many by others, or "
+      "export the model to ONNX with torch.onnx.export(); docs/operators.md lists those that are");
+  if (n_custom > 0)
+    g_string_append_printf (
+      list,
+      "; the file does not contain the code of custom operators: save what run_decompositions({%.*s: FUNCTION}) of the program gives, with a "
+      "function of PyTorch's operators for each, or export the model with that code in place of the operators",
+      MAX_NAME, custom);
+  return ts_fail (program->ops.heap, SL_ERROR_UNSUPPORTED,
+                  "%s: operators that are not supported: %s", program->member, list->str);
 }
 
 char *
 pt_check_operators (PtProgram *program)
 {
-  static const char prefix[] = "torch.ops.";
   g_autoptr (GHashTable) counts = g_hash_table_new (sl_name_hash, g_str_equal);
   const Walk walk = { program, counts, look_and_count };
   walk_nodes (&walk, program->graph.nodes);
@@ -441,7 +474,7 @@ pt_check_operators (PtProgram *program)
   for (const GList *target = targets; target != NULL; target = target->next) {
     const char *text = target->data;
     g_string_append_printf (list, "%s%s %u", list->len > 0 ? ", " : "",
-                            g_str_has_prefix (text, prefix) ? text + strlen (prefix) : text,
+                            g_str_has_prefix (text, TORCH_OPS) ? text + strlen (TORCH_OPS) : text,
                             GPOINTER_TO_UINT (g_hash_table_lookup (counts, text)));
   }
   return g_string_free (list, FALSE);

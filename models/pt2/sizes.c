@@ -8,6 +8,8 @@
 /* Expressions inside each other. */
 #define MAX_DEPTH 40
 #define MAX_NAME 64
+/* Bytes of an expression in a message. */
+#define MAX_SHOWN 200
 #define FAR ((gint64) 1 << 40)
 #define SYMBOL_LETTERS G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_"
 
@@ -164,9 +166,6 @@ parse_atom (Expr *e)
 {
   char name[MAX_NAME];
   char *end = NULL;
-  skip_space (e);
-  if (take (e, "-"))
-    return multiply (number (-1), parse_atom (e));
   if (take (e, "(")) {
     const Linear inner = parse_sum (e);
     return inner.good && take (e, ")") ? inner : bad;
@@ -186,17 +185,27 @@ parse_atom (Expr *e)
   return take (e, "(") ? parse_call (e, name) : symbol (e, name);
 }
 
+/* Signs are counted: a recursion would be as deep as their number. */
+static Linear
+parse_signed (Expr *e)
+{
+  gint64 sign = 1;
+  while (take (e, "-"))
+    sign = -sign;
+  return multiply (number (sign), parse_atom (e));
+}
+
 static Linear
 parse_product (Expr *e)
 {
-  Linear result = parse_atom (e);
+  Linear result = parse_signed (e);
   while (result.good)
     if (g_str_has_prefix (e->at, "**"))
       return bad;
     else if (take (e, "*"))
-      result = multiply (result, parse_atom (e));
+      result = multiply (result, parse_signed (e));
     else if (take (e, "//"))
-      result = combine ('/', result, parse_atom (e));
+      result = combine ('/', result, parse_signed (e));
     else
       break;
   return result;
@@ -228,14 +237,14 @@ evaluate (GHashTable *symbols, const char *text)
   return *e.at == '\0' ? result : bad;
 }
 
-/* "32*s3", or the program's own text for what is not of such a form. */
+/* "32*s3", or the program's own text for what is not of such a form, unless it is long. */
 static char *
 describe (const char *text)
 {
   g_autoptr (GHashTable) none = g_hash_table_new (sl_name_hash, g_str_equal);
   const Linear l = evaluate (none, text);
   if (!l.good)
-    return g_strdup (text);
+    return g_strdup (strlen (text) <= MAX_SHOWN ? text : "...");
   g_autofree char *factor =
     l.factor == 1 ? g_strdup ("") : g_strdup_printf ("%" G_GINT64_FORMAT "*", l.factor);
   g_autofree char *plus =
@@ -495,11 +504,12 @@ describe_shape (const Solver *solver, const PtInput *input)
   return g_string_free (g_steal_pointer (&text), FALSE);
 }
 
-/* "; h from 2 to 20" for every symbol that has an end. */
+/* "; h from 2 to 20" for symbols that have an end. */
 static void
 append_ranges (PtProgram *program, GString *text)
 {
   SlJsonReader reader;
+  guint n = 0;
   if (program->ranges.text == NULL)
     return;
   pt_reader_init (&reader, program->ranges);
@@ -509,7 +519,8 @@ append_ranges (PtProgram *program, GString *text)
     gint64 low = G_MININT64, high = G_MAXINT64;
     if (!read_range (&reader, &low, &high))
       break;
-    if (high != G_MAXINT64 && strspn (key, SYMBOL_LETTERS) == strlen (key))
+    if (high != G_MAXINT64 && n++ < SL_MAX_IO && strlen (key) < MAX_NAME
+        && strspn (key, SYMBOL_LETTERS) == strlen (key))
       g_string_append_printf (text, "; %s from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT, key, low,
                               high);
   }

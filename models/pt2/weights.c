@@ -9,14 +9,14 @@
 /* What torch.save() writes lies in a member of the archive that may be packed or at an odd place.
  */
 static gboolean
-read_saved (TsHeap *heap, TsArchive *archive, SlGraph *graph, const char *member,
-            gboolean shapes_only, TsValue *value)
+read_saved (TsHeap *heap, TsArchive *archive, const char *member, gboolean shapes_only,
+            TsValue *value)
 {
   g_autoptr (GError) error = NULL;
   gboolean lasting = FALSE;
   g_autoptr (GBytes) bytes = ts_archive_peek (archive, member, &lasting, &error);
   g_autoptr (TsArchive) inner =
-    bytes != NULL ? ts_archive_open_saved (bytes, lasting, graph, &error) : NULL;
+    bytes != NULL ? ts_archive_open_saved (archive, bytes, lasting, &error) : NULL;
   *value = ts_none ();
   if (inner == NULL)
     return ts_fail (heap, (SlError) error->code, "%s: %s", member, error->message);
@@ -29,14 +29,14 @@ read_saved (TsHeap *heap, TsArchive *archive, SlGraph *graph, const char *member
 }
 
 static gboolean
-read_table (TsHeap *heap, TsArchive *archive, SlGraph *graph, const char *member, TsDict **table)
+read_table (TsHeap *heap, TsArchive *archive, const char *member, TsDict **table)
 {
   TsValue value;
   if (!ts_archive_has (archive, member)) {
     *table = ts_dict (heap).dict;
     return heap->error == NULL;
   }
-  if (!read_saved (heap, archive, graph, member, FALSE, &value))
+  if (!read_saved (heap, archive, member, FALSE, &value))
     return FALSE;
   *table = value.dict;
   return value.kind == TS_DICT
@@ -51,9 +51,9 @@ typedef struct
 {
   TsHeap *heap;
   TsArchive *archive;
-  SlGraph *graph;
   const char *folder; /* "data/weights" */
   SlJsonReader reader;
+  TsDict *saved; /* by path: tensors that torch.save() wrote */
 } Config;
 
 typedef struct
@@ -198,6 +198,21 @@ make_tensor (Config *config, const Entry *entry)
   return tensor;
 }
 
+/* Each member is read once, however many entries name it. */
+static gboolean
+read_pickle (Config *config, const Entry *entry, TsValue *value)
+{
+  TsHeap *heap = config->heap;
+  const TsValue path = ts_string (heap, entry->path);
+  const TsValue *known = ts_dict_get (config->saved, path);
+  g_autofree char *member = g_strconcat (config->folder, "/", entry->path, NULL);
+  if (known != NULL)
+    *value = *known;
+  return known != NULL
+         || (read_saved (heap, config->archive, member, FALSE, value)
+             && ts_dict_set (heap, config->saved, path, *value));
+}
+
 static gboolean
 add_entry (Config *config, TsDict *table, const char *name, const Entry *entry)
 {
@@ -206,8 +221,7 @@ add_entry (Config *config, TsDict *table, const char *name, const Entry *entry)
     return ts_fail (config->heap, SL_ERROR_UNSUPPORTED,
                     "'%s' is an object of a class of its own; only tensors are supported", name);
   if (entry->use_pickle) {
-    g_autofree char *member = g_strconcat (config->folder, "/", entry->path, NULL);
-    if (!read_saved (config->heap, config->archive, config->graph, member, FALSE, &value))
+    if (!read_pickle (config, entry, &value))
       return FALSE;
   } else {
     value.tensor = make_tensor (config, entry);
@@ -241,13 +255,14 @@ read_entries (Config *config, TsDict *table)
 
 /* {"config": {NAME: {...}}} */
 static gboolean
-read_config (TsHeap *heap, TsArchive *archive, SlGraph *graph, const char *folder,
-             const char *member, TsDict **table)
+read_config (TsHeap *heap, TsArchive *archive, const char *folder, const char *member,
+             TsDict **table)
 {
   GError *error = NULL;
-  Config config = { .heap = heap, .archive = archive, .graph = graph, .folder = folder };
+  Config config = { .heap = heap, .archive = archive, .folder = folder };
   *table = ts_dict (heap).dict;
-  if (!ts_archive_has (archive, member))
+  config.saved = ts_dict (heap).dict;
+  if (heap->error != NULL || !ts_archive_has (archive, member))
     return heap->error == NULL;
   g_autoptr (GBytes) bytes = ts_archive_read_text (archive, member, &error);
   if (bytes == NULL) {
@@ -270,23 +285,22 @@ read_config (TsHeap *heap, TsArchive *archive, SlGraph *graph, const char *folde
 }
 
 gboolean
-pt_weights_read (TsHeap *heap, TsArchive *archive, SlGraph *graph, const char *model,
-                 PtWeights *weights)
+pt_weights_read (TsHeap *heap, TsArchive *archive, const char *model, PtWeights *weights)
 {
   weights->examples = ts_none ();
   if (model == NULL)
-    return read_table (heap, archive, graph, "serialized_state_dict.pt", &weights->weights)
-           && read_table (heap, archive, graph, "serialized_constants.pt", &weights->constants)
+    return read_table (heap, archive, "serialized_state_dict.pt", &weights->weights)
+           && read_table (heap, archive, "serialized_constants.pt", &weights->constants)
            && (!ts_archive_has (archive, "serialized_example_inputs.pt")
-               || read_saved (heap, archive, graph, "serialized_example_inputs.pt", TRUE,
+               || read_saved (heap, archive, "serialized_example_inputs.pt", TRUE,
                               &weights->examples));
   g_autofree char *first = g_strdup_printf ("data/weights/%s_weights_config.json", model);
   g_autofree char *second = g_strdup_printf ("data/constants/%s_constants_config.json", model);
   g_autofree char *examples = g_strdup_printf ("data/sample_inputs/%s.pt", model);
-  return read_config (heap, archive, graph, "data/weights", first, &weights->weights)
-         && read_config (heap, archive, graph, "data/constants", second, &weights->constants)
+  return read_config (heap, archive, "data/weights", first, &weights->weights)
+         && read_config (heap, archive, "data/constants", second, &weights->constants)
          && (!ts_archive_has (archive, examples)
-             || read_saved (heap, archive, graph, examples, TRUE, &weights->examples));
+             || read_saved (heap, archive, examples, TRUE, &weights->examples));
 }
 
 TsTensor *

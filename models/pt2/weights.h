@@ -18,8 +18,7 @@ typedef struct
 
 /** pt_weights_read: the tables of @archive, whose program is called @model. FALSE with @heap's
  * error set. */
-gboolean pt_weights_read (TsHeap *heap, TsArchive *archive, SlGraph *graph, const char *model,
-                          PtWeights *weights);
+gboolean pt_weights_read (TsHeap *heap, TsArchive *archive, const char *model, PtWeights *weights);
 /** pt_weights_find: (nullable): the tensor @name, a weight or a constant. */
 TsTensor *pt_weights_find (const PtWeights *weights, const char *name);
 

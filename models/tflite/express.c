@@ -162,15 +162,30 @@ is_same (const SlWindow *w, const SlTensor *input, gint32 filter_h, gint32 filte
          && w->pad_right == total_w - left;
 }
 
+/* The lowest value of the type of @like: no other value is lower than a border of it. */
+static gint32
+add_lowest (Express *e, gint32 like)
+{
+  const SlTensor *tensor = sl_graph_tensor (e->to, like);
+  const gfloat real = -FLT_MAX;
+  const gint8 byte = G_MININT8;
+  const gint16 word = G_MININT16;
+  const guint8 natural = 0;
+  const void *values[SL_DTYPE_COUNT] = {
+    [SL_DTYPE_F32] = &real, [SL_DTYPE_I8] = &byte, [SL_DTYPE_I16] = &word, [SL_DTYPE_U8] = &natural
+  };
+  SlTensor lowest = { .name = "lowest", .dtype = tensor->dtype, .quant = tensor->quant };
+  lowest.bytes = sl_dtype_size (tensor->dtype);
+  lowest.data = sl_arena_memdup (e->arena, values[tensor->dtype], lowest.bytes);
+  return sl_graph_add_tensor (e->to, &lowest, e->error);
+}
+
 /* *@input becomes itself with a border of zeros, or of the lowest value for a maximum. */
 static gboolean
 add_pad (Express *e, const SlNode *node, const SlWindow *w, gint32 *input)
 {
   const gint32 pads[8] = { 0, 0, w->pad_top, w->pad_bottom, w->pad_left, w->pad_right, 0, 0 };
-  const gfloat lowest = -FLT_MAX;
   const gboolean maximum = node->op == SL_OP_MAX_POOL_2D;
-  if (maximum && sl_graph_tensor (e->to, *input)->dtype != SL_DTYPE_F32)
-    return refuse (e, node, "such padding of quantised tensors");
   const gint32 padded = add_like (e, *input, "/padded");
   if (padded < 0)
     return FALSE;
@@ -181,11 +196,10 @@ add_pad (Express *e, const SlNode *node, const SlWindow *w, gint32 *input)
   if (!sl_tensor_elements (tensor, &elements)
       || !g_size_checked_mul (&tensor->bytes, elements, sl_dtype_size (tensor->dtype)))
     return sl_node_error (e->error, node, SL_ERROR_LIMIT, "its input with borders is too large");
-  const gint32 operands[3] = {
-    *input,
-    add_constant (e, "paddings", SL_DTYPE_I32, 2, (const gint32[]){ 4, 2 }, pads, sizeof pads),
-    maximum ? add_constant (e, "lowest", SL_DTYPE_F32, 0, NULL, &lowest, sizeof lowest) : -1
-  };
+  const gint32 operands[3] = { *input,
+                               add_constant (e, "paddings", SL_DTYPE_I32, 2,
+                                             (const gint32[]){ 4, 2 }, pads, sizeof pads),
+                               maximum ? add_lowest (e, *input) : -1 };
   *input = padded;
   return operands[1] >= 0 && (!maximum || operands[2] >= 0)
          && add_node (e, node, maximum ? SL_OP_PADV2 : SL_OP_PAD, operands, maximum ? 3 : 2,

@@ -26,10 +26,10 @@ struct _TsArchive
   SlZip *zip;
   char *folder; /* with a slash at its end */
   SlGraph *graph;
-  GHashTable *copies; /* name of a member -> Copy * */
-  gsize may_unpack;
-  gboolean copies_all; /* elements do not stay where they are */
-  gboolean checks;     /* the checksums of stored members, too */
+  GHashTable *copies;        /* name of a member -> Copy * */
+  gsize budget, *may_unpack; /* @budget, or that of the archive around this one */
+  gboolean copies_all;       /* elements do not stay where they are */
+  gboolean checks;           /* the checksums of stored members, too */
   gsize may_check;
   GHashTable *checked; /* places of members */
   const char *extra;   /* (nullable): folder of the files that the author added */
@@ -108,7 +108,8 @@ open_zip (GBytes *bytes, SlGraph *graph, GError **error)
   archive->checked = g_hash_table_new (NULL, NULL);
   archive->may_check = CHECKED_FOR_EACH_BYTE * g_bytes_get_size (bytes);
   archive->graph = graph;
-  archive->may_unpack = UNPACKED_FOR_EACH_BYTE * g_bytes_get_size (bytes) + UNPACKED_ALLOWANCE;
+  archive->budget = UNPACKED_FOR_EACH_BYTE * g_bytes_get_size (bytes) + UNPACKED_ALLOWANCE;
+  archive->may_unpack = &archive->budget;
   archive->zip = sl_zip_open (bytes, &cause);
   if (archive->zip != NULL)
     return g_steal_pointer (&archive);
@@ -146,12 +147,13 @@ ts_archive_open (GBytes *bytes, SlGraph *graph, GError **error)
 }
 
 TsArchive *
-ts_archive_open_saved (GBytes *bytes, gboolean lasting, SlGraph *graph, GError **error)
+ts_archive_open_saved (TsArchive *outer, GBytes *bytes, gboolean lasting, GError **error)
 {
-  g_autoptr (TsArchive) archive = open_zip (bytes, graph, error);
+  g_autoptr (TsArchive) archive = open_zip (bytes, outer->graph, error);
   if (archive == NULL)
     return NULL;
   archive->copies_all = !lasting;
+  archive->may_unpack = outer->may_unpack;
   archive->folder = find_folder (archive->zip, MODULE);
   if (archive->folder != NULL)
     return g_steal_pointer (&archive);
@@ -211,6 +213,17 @@ ts_archive_read (const TsArchive *archive, const char *name, GError **error)
   return NULL;
 }
 
+static gboolean
+may_copy (TsArchive *archive, gsize bytes, GError **error)
+{
+  if (bytes > *archive->may_unpack)
+    return sl_fail (
+      error, SL_ERROR_LIMIT,
+      "the tensors of the archive are much larger when unpacked; save it again with torch");
+  *archive->may_unpack -= bytes;
+  return TRUE;
+}
+
 /* @size: of member @index, which is stored as it is. */
 static gboolean
 check_member (TsArchive *archive, gint index, gsize size, GError **error)
@@ -231,9 +244,12 @@ ts_archive_peek (TsArchive *archive, const char *name, gboolean *lasting, GError
   const gint index = find (archive, name);
   const guint8 *bytes = index >= 0 ? sl_zip_peek (archive->zip, (guint) index, &size, NULL) : NULL;
   *lasting = bytes != NULL;
-  if (bytes != NULL && !check_member (archive, index, size, error))
-    return NULL;
-  return bytes != NULL ? g_bytes_new_static (bytes, size) : ts_archive_read (archive, name, error);
+  if (bytes != NULL)
+    return check_member (archive, index, size, error) ? g_bytes_new_static (bytes, size) : NULL;
+  g_autoptr (GBytes) unpacked = ts_archive_read (archive, name, error);
+  return unpacked != NULL && may_copy (archive, g_bytes_get_size (unpacked), error)
+           ? g_steal_pointer (&unpacked)
+           : NULL;
 }
 
 GBytes *
@@ -268,17 +284,6 @@ ts_archive_member (const TsArchive *archive, guint i)
   const gsize length = strlen (archive->folder);
   const char *name = i < sl_zip_count (archive->zip) ? sl_zip_name (archive->zip, i) : NULL;
   return name == NULL || !g_str_has_prefix (name, archive->folder) ? name : name + length;
-}
-
-static gboolean
-may_copy (TsArchive *archive, gsize bytes, GError **error)
-{
-  if (bytes > archive->may_unpack)
-    return sl_fail (
-      error, SL_ERROR_LIMIT,
-      "the tensors of the archive are much larger when unpacked; save it again with torch");
-  archive->may_unpack -= bytes;
-  return TRUE;
 }
 
 /* (nullable): a copy of an unpacked member in the graph's memory. */

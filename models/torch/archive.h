@@ -23,9 +23,10 @@ typedef struct _TsArchive TsArchive;
  * message says how to export.
  */
 TsArchive *ts_archive_open (GBytes *bytes, SlGraph *graph, GError **error);
-/** ts_archive_open_saved: (nullable): the same of an archive of torch.save(). @lasting: @bytes live
- * as long as the graph. */
-TsArchive *ts_archive_open_saved (GBytes *bytes, gboolean lasting, SlGraph *graph, GError **error);
+/** ts_archive_open_saved: (nullable): the same of an archive of torch.save() in @outer, which must
+ * outlive it. @lasting: @bytes live as long as the graph. */
+TsArchive *ts_archive_open_saved (TsArchive *outer, GBytes *bytes, gboolean lasting,
+                                  GError **error);
 /** The member that an archive of torch.export.save() has, before PyTorch 2.8 and since. */
 #define TS_ARCHIVE_PROGRAM "serialized_exported_program.json"
 #define TS_ARCHIVE_FORMAT "archive_format"

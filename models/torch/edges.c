@@ -15,12 +15,14 @@ ts_edges_init (TsEdges *edges, TsProgram *program)
 {
   *edges = (TsEdges){ .program = program };
   edges->names = g_hash_table_new (sl_name_hash, g_str_equal);
+  edges->padded = g_string_new (NULL);
 }
 
 void
 ts_edges_clear (TsEdges *edges)
 {
   g_hash_table_unref (edges->names);
+  g_string_free (edges->padded, TRUE);
 }
 
 SlDtype
@@ -96,6 +98,9 @@ add_output (TsEdges *edges, const char *name, TsValue value)
     return;
   lower_change_tensor (o, tensor)->name = unused_name (edges, name);
   edges->outputs[edges->n_outputs++] = tensor;
+  if (value.tensor->valid != NULL)
+    g_string_append_printf (edges->padded, "%s%s", edges->padded->len > 0 ? ", " : "",
+                            lower_t (o, tensor)->name);
 }
 
 static void

@@ -11,7 +11,8 @@
 #include "models/aten/ops.h"
 #include "models/torch/shapes.h"
 
-/** TsEdges: @names: of outputs, each once. @halves, @doubles: tensors of float16 and of float64
+/** TsEdges: @names: of outputs, each once. @padded: names of outputs whose number of rows depends
+ * on the picture. @halves, @doubles: tensors of float16 and of float64
  * keep their type. */
 typedef struct
 {
@@ -20,6 +21,7 @@ typedef struct
   gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];
   guint n_inputs, n_outputs;
   GHashTable *names;
+  GString *padded;
 } TsEdges;
 
 /** ts_edges_init: @program must outlive @edges. */

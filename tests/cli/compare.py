@@ -133,6 +133,12 @@ def test_missing():
     bench(env, "--compare").expect(1, "TensorFlow Lite is not here")
 
 
+def test_missing_after_profile():
+    """What was measured without the other runtime is printed."""
+    result = bench(fake(), "--profile", "--compare").expect(1, "TensorFlow Lite is not here")
+    assert "MEAN" in result.out, result
+
+
 def test_ratio():
     env = fake(numpy=NUMPY, tflite_runtime="__version__ = '2.1'\n")
     result = bench(env, "--compare").expect(0)

@@ -64,6 +64,14 @@ def test_inspect():
         assert "PyTorch 2.6.0, schema 8.2 of torch.export" in out and "aten.linear.default 1, aten.mean.dim 1" in out, out
 
 
+def test_vectors():
+    """A row of vectors is not asked for the values of pixels."""
+    path = harness.data("pytorch2", "models", "sdpa_causal.pt2")
+    out = run("inspect", path).expect(0).out
+    assert "the first input, float32[1,10,64], is probably no picture: sightline infer runs the model" in out and "range" not in out, out
+    run("predict", "--model", path, picture()).expect(1, "if it is no picture, run it with sightline infer")
+
+
 def test_infer():
     for form in FORMS:
         near(infer(model(form), form))
@@ -80,6 +88,15 @@ def test_convert():
         run("convert", model(form), "-o", path).expect(0)
         told = json.loads(run("predict", "--model", path, "--json", "--top", "1", picture()).expect(0).out)
         assert told["labels"][0]["label"] == "green", told
+
+
+def test_convert_quantised():
+    """TensorFlow Lite rounds biases to whole steps, so that results differ by a few steps of 0.026 from PyTorch's."""
+    path, target = harness.data("pytorch2", "models", "resnet18_thin_q.pt2e.pt2"), work("pt2e.tflite")
+    picture_bytes, expected = (harness.data("pytorch2", "golden", name) for name in ("in.resnet18_thin_q.pt2e.0.bin", "resnet18_thin_q.pt2e.torch.out0.bin"))
+    run("convert", path, "-o", target).expect(0)
+    run("infer", "--model", target, "--input", picture_bytes, "--output", work("pt2e")).expect(0)
+    near(struct.unpack("<100f", read(work("pt2e.0.bin"))), struct.unpack("<100f", read(expected)), 0.2)
 
 
 def test_quantize():

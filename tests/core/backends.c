@@ -95,11 +95,33 @@ test_unknown (void)
   g_test_assert_expected_messages ();
 }
 
+/* A layer of one row that has a scale for each channel, which not every XNNPACK takes. */
+static void
+test_layer_not_plain (void)
+{
+  static const gint8 weights[CHANNELS * CHANNELS] = { 1, -2, 3, -4, 5, -6, 7, -8, 9 };
+  static const gfloat scales[CHANNELS] = { 0.01f, 0.02f, 0.03f, 0.04f };
+  g_autoptr (GError) error = NULL;
+  Check check;
+  check_init (&check, 1);
+  const gint32 x = check_input (&check, SL_DTYPE_I8, 2, (const gint32[]){ 1, CHANNELS }, 0.05f, 0),
+               w = check_constant (&check, SL_DTYPE_I8, 2, (const gint32[]){ CHANNELS, CHANNELS },
+                                   scales, CHANNELS, 0, 0, weights);
+  check_node (&check, SL_OP_FULLY_CONNECTED, (const gint32[]){ x, w }, 2,
+              check_output (&check, SL_DTYPE_I8, 0.05f, 0), NULL);
+  check_prepare (&check);
+  g_autoptr (SlSession) session = sl_session_new (check.graph, 1, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (sl_session_backend (session, 0), !=, "plain");
+  check_clear (&check);
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/backends/table", test_table);
   g_test_add_func ("/backends/forced", test_forced);
   g_test_add_func ("/backends/unknown", test_unknown);
+  g_test_add_func ("/backends/layer-not-plain", test_layer_not_plain);
   return g_test_run ();
 }

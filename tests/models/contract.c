@@ -103,6 +103,29 @@ test_float_without_range (void)
                 NULL);
 }
 
+/* A row of vectors has the shape of a gray picture of rank 3. */
+static void
+test_vectors (void)
+{
+  static const gint32 shape[] = { 1, 10, 64 };
+  const SlModelSettings settings = { .mean = "0", .std = "255" };
+  for (guint i = 0; i < 2; i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (SlTfliteWriter) writer = picture_model (SL_DTYPE_F32, 3, shape, 0, 0);
+    g_autoptr (SlModel) model = load_with_info (writer, NULL, i == 1 ? &settings : NULL, &error);
+    g_assert_no_error (error);
+    const SlContract *contract = sl_model_contract (model);
+    g_assert_cmpint (sl_contract_may_be_vectors (contract), ==, i == 0);
+    g_assert_cmpint (sl_contract_require_range (contract, &error), ==, i == 1);
+    if (i == 0)
+      expect_error (
+        &error, SL_ERROR_CONTRACT,
+        "input 'image' is float32[1,10,64] and nothing states which values its pixels take; "
+        "if it is no picture, run it with sightline infer; if it is, give mean and std",
+        NULL);
+  }
+}
+
 /* Each way of stating a float input's range, and the order in which they win. */
 static void
 test_range (void)
@@ -607,6 +630,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/contract/bytes", test_bytes);
   g_test_add_func ("/contract/float-without-range", test_float_without_range);
+  g_test_add_func ("/contract/vectors", test_vectors);
   g_test_add_func ("/contract/range", test_range);
   g_test_add_func ("/contract/quantised-range", test_quantised_range);
   g_test_add_func ("/contract/quantised-codes", test_quantised_codes);

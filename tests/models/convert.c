@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Activations as TensorFlow Lite can express them: alone and behind a layer, against double
- * precision. */
+/* Activations and borders as TensorFlow Lite can express them, against double precision. */
 #include "models/convert.h"
 
 #include <math.h>
@@ -115,9 +114,90 @@ test_activations (void)
   }
 }
 
+/* Quantised maxima of 3x3 with a border on all sides, which SAME is not for an even side. */
+#define SIDE 4
+#define POOLED 2
+
+static GBytes *
+write_pool (guint type)
+{
+  const gfloat scale = 0.5f;
+  const guint8 zero_point = 40;
+  SlOnnxWriter *w = sl_onnx_writer_new (13);
+  sl_onnx_writer_input (w, "x", SL_ONNX_FLOAT, 4, (const gint64[]){ 1, 1, SIDE, SIDE });
+  sl_onnx_writer_floats (w, "s", 0, NULL, &scale);
+  sl_onnx_message (w->graph, 5, sl_onnx_tensor ("z", type, 0, NULL, &zero_point, 1));
+  sl_onnx_writer_node (w, "QuantizeLinear", "x,s,z", "a", NULL);
+  sl_onnx_writer_node (w, "DequantizeLinear", "a,s,z", "b", NULL);
+  sl_onnx_writer_node (w, "MaxPool", "b", "c", "kernel_shape I 3,3", "strides I 2,2",
+                       "pads I 1,1,1,1", NULL);
+  sl_onnx_writer_node (w, "QuantizeLinear", "c,s,z", "d", NULL);
+  sl_onnx_writer_node (w, "DequantizeLinear", "d,s,z", "y", NULL);
+  sl_onnx_writer_output (w, "y", SL_ONNX_FLOAT);
+  GBytes *bytes = sl_onnx_writer_finish (w);
+  sl_onnx_writer_free (w);
+  return bytes;
+}
+
+static double
+highest (const gfloat *x, gint row, gint column)
+{
+  double best = -INFINITY;
+  for (gint i = MAX (2 * row - 1, 0); i <= MIN (2 * row + 1, SIDE - 1); i++)
+    for (gint k = MAX (2 * column - 1, 0); k <= MIN (2 * column + 1, SIDE - 1); k++)
+      best = fmax (best, (double) x[SIDE * i + k]);
+  return best;
+}
+
+static gboolean
+pads (const SlGraph *graph)
+{
+  for (guint i = 0; i < sl_graph_n_nodes (graph); i++)
+    if (sl_graph_node (graph, i)->op == SL_OP_PADV2)
+      return TRUE;
+  return FALSE;
+}
+
+/* Every value is below zero, so that a border of zeros would be the highest. */
+static void
+check_pool (const SlModel *model)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), 1, &error);
+  g_assert_no_error (error);
+  gfloat *x = sl_tensor_buffer_new (SIDE * SIDE * sizeof *x),
+         *y = sl_tensor_buffer_new (POOLED * POOLED * sizeof *y);
+  for (gint i = 0; i < SIDE * SIDE; i++)
+    x[i] = -0.5f * (gfloat) (1 + i * 7 % 16);
+  g_assert_cmpint (sl_session_run (session, (const void *[]){ x }, (void *[]){ y }), ==,
+                   SL_STATUS_OK);
+  for (gint i = 0; i < POOLED * POOLED; i++)
+    g_assert_cmpfloat ((double) y[i], ==, highest (x, i / POOLED, i % POOLED));
+  sl_tensor_buffer_free (x);
+  sl_tensor_buffer_free (y);
+}
+
+static void
+test_quantised_border (void)
+{
+  static const guint types[] = { 3, 2 }; /* int8, uint8 */
+  for (guint i = 0; i < G_N_ELEMENTS (types); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (GBytes) onnx = write_pool (types[i]);
+    g_autoptr (SlModel) source = load (onnx, "model.onnx");
+    check_pool (source);
+    g_autoptr (GBytes) tflite = sl_model_to_tflite (source, &error);
+    g_assert_no_error (error);
+    g_autoptr (SlModel) model = load (tflite, "model.tflite");
+    g_assert_true (pads (sl_model_graph (model)));
+    check_pool (model);
+  }
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/convert/activations", test_activations);
+  g_test_add_func ("/convert/quantised-border", test_quantised_border);
   return g_test_run ();
 }

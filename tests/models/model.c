@@ -87,6 +87,8 @@ test_other_formats (void)
       "looks like a TensorRT engine, which is for one GPU; give the ONNX model that it was built from" },
     { "IMODabcdefghijklmnop", 20,
       "looks like an offline model of Ascend (.om), which is for one NPU; give the ONNX model" },
+    { "PK\x03\x04\0\0\0\0\0\0data/aotinductor/model/a.so", 38,
+      "looks like a package of AOTInductor, whose compiled code runs in PyTorch alone; export the model with torch.export.save(" },
     { "PK\x03\x04\0\0\0\0\0\0model/other.txt", 26, "looks like a zip archive; expected" },
     { "<!DOCTYPE html><html>404", 24,
       "looks like a web page, perhaps of a failed download; expected" },

@@ -386,6 +386,23 @@ test_facts (void)
   g_assert_null (sl_model_fact (model, G_N_ELEMENTS (facts), &value));
 }
 
+/* Outputs whose number of rows depends on the picture. */
+static void
+test_rows (void)
+{
+  const char *value = NULL;
+  SlPt2Writer *w = sl_pt2_writer_new (TRUE);
+  sl_pt2_input (w, "x", SL_PT2_FLOAT, "4");
+  sl_pt2_node (w, "torch.ops.aten.nonzero.default", X, "places");
+  sl_pt2_node (w, RELU, X, "y");
+  sl_pt2_output (w, "places", NULL);
+  sl_pt2_output (w, "y", NULL);
+  g_autoptr (SlModel) model = load_good_pt2 (w, NULL);
+  g_assert_cmpstr (sl_model_fact (model, 2, &value), ==, "rows");
+  g_assert_cmpstr (value, ==,
+                   "output.0: as many as there can be; those without an object are zeros");
+}
+
 static void
 test_refused_sizes (void)
 {
@@ -486,6 +503,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/models/pt2/structures", test_structures);
   g_test_add_func ("/models/pt2/state", test_state);
   g_test_add_func ("/models/pt2/sizes", test_sizes);
+  g_test_add_func ("/models/pt2/rows", test_rows);
   g_test_add_func ("/models/pt2/facts", test_facts);
   g_test_add_func ("/models/pt2/refused-sizes", test_refused_sizes);
   g_test_add_func ("/models/pt2/extra", test_extra);

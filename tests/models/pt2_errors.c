@@ -93,7 +93,16 @@ static const struct
     NEW
     ": operators that are not supported: builtins.print, torch.ops.aten.nothing.default, torch.ops.mine.blur.out; save what "
     "run_decompositions() of the program gives, which writes many by others, or export the model to ONNX with torch.onnx.export(); "
-    "docs/operators.md lists those that are" },
+    "docs/operators.md lists those that are; the file does not contain the code of custom operators: save what "
+    "run_decompositions({torch.ops.mine.blur.out: FUNCTION}) of the program gives, with a function of PyTorch's operators for each" },
+  { "nodes",
+    "[{\"target\":\"torch.ops.mine.blur.default\",\"inputs\":[],\"outputs\":[]},"
+    "{\"target\":\"torch.ops.its.edges.default\",\"inputs\":[],\"outputs\":[]}]",
+    SL_ERROR_UNSUPPORTED,
+    NEW
+    ": operators that are not supported: torch.ops.its.edges.default, torch.ops.mine.blur.default; the file does not contain the code "
+    "of custom operators: save what run_decompositions({torch.ops.its.edges.default: FUNCTION}) of the program gives, with a function "
+    "of PyTorch's operators for each, or export the model with that code in place of the operators" },
   { "nodes",
     NODE ("torch.ops.aten.split.Tensor", X "," PT2_ARG ("split_size", "{\"as_int\":2}"),
           "{\"as_tensors\":[{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":\"c\"}]}"),

@@ -8,6 +8,7 @@
 #include "tests/models/helpers.h"
 #include "tests/models/pt2_run.h"
 #include "tests/support/program.h"
+#include "tests/support/torchscript_writer.h"
 
 #define RELU "torch.ops.aten.relu.default"
 #define ZEROS "torch.ops.aten.zeros.default"
@@ -169,6 +170,74 @@ test_nested (void)
   refuse_net (w, SL_ERROR_FORMAT, "more than 60 objects and lists within each other");
 }
 
+/* Messages stay short: refuse_net() checks that. */
+static void
+test_long_messages (void)
+{
+  g_autofree char *name = repeat ("a", "", 10 * MANY),
+                  *target = g_strdup_printf ("torch.ops.%s.b.default", name);
+  g_autoptr (GString) ranges = g_string_new ("{");
+  SlPt2Writer *w = net ();
+  sl_pt2_node (w, target, X, "y");
+  refuse_net (w, SL_ERROR_UNSUPPORTED, "operators that are not supported: torch.ops.aaaa");
+  w = sl_pt2_writer_new (TRUE);
+  sl_pt2_input (w, "x", SL_PT2_FLOAT, "s0,s1");
+  sl_pt2_node (w, RELU, X, "y");
+  sl_pt2_output (w, "y", NULL);
+  for (guint i = 0; i < MANY; i++)
+    g_string_append_printf (ranges, "%s\"s%u\":{\"min_val\":2,\"max_val\":9}", i > 0 ? "," : "", i);
+  g_string_append_c (ranges, '}');
+  sl_pt2_set (w, "range_constraints", ranges->str);
+  refuse_net (w, SL_ERROR_SHAPE, "the program leaves sizes of input 'x' open (x s0,s1; s0 from 2");
+}
+
+/* Many entries name one member, which torch.save() wrote and which takes long to open. */
+static void
+test_one_for_many (void)
+{
+  static const char pickle[] =
+    "\x80\2ctorch._utils\n_rebuild_tensor_v2\n((X\7\0\0\0storagectorch\nFloatStorage\n"
+    "X\1\0\0\0000X\3\0\0\0cpuK\1tQK\0K\1\205K\1\205\211ccollections\nOrderedDict\n)RtR.";
+  static const gfloat one = 1;
+  SlPt2Writer *w = net ();
+  SlTorchscriptWriter *saved = sl_torchscript_writer_new ();
+  gsize size;
+  sl_torchscript_writer_add (saved, "data.pkl", pickle, sizeof pickle - 1);
+  sl_torchscript_writer_add (saved, "data/0", &one, sizeof one);
+  for (guint i = 0; i < MANY / 10; i++) {
+    g_autofree char *name = g_strdup_printf ("spare/%u", i);
+    sl_torchscript_writer_add (saved, name, "", 0);
+  }
+  g_autoptr (GBytes) bytes = sl_torchscript_writer_finish (saved);
+  g_autoptr (GString) config = g_string_new ("{\"config\":{");
+  for (guint i = 0; i < MANY / 10; i++)
+    g_string_append_printf (config, "%s\"w%u\":{\"path_name\":\"p\",\"use_pickle\":true}",
+                            i > 0 ? "," : "", i);
+  g_string_append (config, "}}");
+  const void *data = g_bytes_get_data (bytes, &size);
+  sl_pt2_member (w, "data/weights/p", data, size);
+  sl_pt2_member (w, "data/weights/model_weights_config.json", config->str, config->len);
+  sl_pt2_node (w, RELU, X, "y");
+  bound_net (w, TRUE);
+}
+
+/* A size with so many signs, brackets or calls that a recursion would leave the stack. */
+static void
+test_deep_sizes (void)
+{
+  static const char *const parts[] = { "-", "(", "Mul(" };
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++) {
+    g_autofree char *deep = repeat (parts[i], "", 10 * MANY),
+                    *values = g_strdup_printf (
+                      "{\"x\":{\"dtype\":7,\"sizes\":[{\"as_expr\":{\"expr_str\":\"%ss0\"}}]}}",
+                      deep);
+    SlPt2Writer *w = net ();
+    sl_pt2_set (w, "tensor_values", values);
+    sl_pt2_node (w, RELU, X, "y");
+    refuse_net (w, SL_ERROR_SHAPE, "the program leaves sizes of input 'x' open (x ");
+  }
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
@@ -178,5 +247,8 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/pt2-hostile/large-tensors", test_large_tensors);
   g_test_add_func ("/pt2-hostile/endless-loop", test_endless_loop);
   g_test_add_func ("/pt2-hostile/nested", test_nested);
+  g_test_add_func ("/pt2-hostile/deep-sizes", test_deep_sizes);
+  g_test_add_func ("/pt2-hostile/long-messages", test_long_messages);
+  g_test_add_func ("/pt2-hostile/one-for-many", test_one_for_many);
   return g_test_run ();
 }

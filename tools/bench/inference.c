@@ -554,11 +554,12 @@ bench_all (const Settings *settings, char **threads, GError **error)
     else
       print_text (n, &result, settings, i == 0);
     fflush (stdout);
+    /* The comparison is last, because the other runtime may be missing. */
     if (!sl_bench_precision (settings->model, n, &settings->how, settings->json, error)
+        || (settings->profile && !print_profile (settings, n, error))
         || !compare (settings, n, error))
       return FALSE;
-    if (settings->profile && !print_profile (settings, n, error))
-      return FALSE;
+    fflush (stdout);
   }
   return TRUE;
 }
