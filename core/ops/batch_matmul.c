@@ -184,6 +184,4 @@ run (const SlKernelCall *call)
   sl_parallel (call, elements / p->columns, 1, some_rows, (void *) call);
 }
 
-const SlOp sl_op_batch_matmul = {
-  SL_OP_ROW (BATCH_MATMUL, 2, 2, 1), .check = check, .infer = infer, .prepare = prepare, .run = run,
-};
+const SlOp sl_op_batch_matmul = { SL_OP_ROW (BATCH_MATMUL, 2, 2, 1, check, infer, prepare, run) };

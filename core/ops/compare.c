@@ -100,11 +100,9 @@ where_run (const SlKernelCall *call)
   }
 }
 
-#define COMPARE(symbol, op, arity)                                                          \
-  const SlOp symbol = {                                                                     \
-    SL_OP_ROW (op, arity, arity, 1),      .check = compare_check,   .infer = compare_infer, \
-    .prepare = sl_kernel_compare_prepare, .run = sl_kernel_compare,                         \
-  }
+#define COMPARE(symbol, op, arity)                                                    \
+  const SlOp symbol = { SL_OP_ROW (op, arity, arity, 1, compare_check, compare_infer, \
+                                   sl_kernel_compare_prepare, sl_kernel_compare) }
 
 COMPARE (sl_op_equal, EQUAL, 2);
 COMPARE (sl_op_not_equal, NOT_EQUAL, 2);
@@ -116,14 +114,7 @@ COMPARE (sl_op_logical_and, LOGICAL_AND, 2);
 COMPARE (sl_op_logical_or, LOGICAL_OR, 2);
 COMPARE (sl_op_logical_not, LOGICAL_NOT, 1);
 
-const SlOp sl_op_select = {
-  SL_OP_ROW (SELECT, 3, 3, 1),         .check = select_check,   .infer = select_infer,
-  .prepare = sl_kernel_select_prepare, .run = sl_kernel_select,
-};
+const SlOp sl_op_select = { SL_OP_ROW (SELECT, 3, 3, 1, select_check, select_infer,
+                                       sl_kernel_select_prepare, sl_kernel_select) };
 
-const SlOp sl_op_where = {
-  SL_OP_ROW (WHERE, 1, 1, 1),
-  .check = where_check,
-  .infer = where_infer,
-  .run = where_run,
-};
+const SlOp sl_op_where = { SL_OP_ROW (WHERE, 1, 1, 1, where_check, where_infer, NULL, where_run) };

@@ -185,21 +185,13 @@ fully_connected_infer (SlGraph *graph, SlNode *node, GError **error)
   return sl_node_set_shape (graph, node, 0, rank, dims, error);
 }
 
-const SlOp sl_op_conv_2d = {
-  SL_OP_ROW (CONV_2D, 2, 3, 1),      .check = conv_check,      .infer = conv_infer,
-  .prepare = sl_kernel_conv_prepare, .run = sl_kernel_conv_2d,
-};
+const SlOp sl_op_conv_2d = { SL_OP_ROW (CONV_2D, 2, 3, 1, conv_check, conv_infer,
+                                        sl_kernel_conv_prepare, sl_kernel_conv_2d) };
 
-const SlOp sl_op_depthwise_conv_2d = {
-  SL_OP_ROW (DEPTHWISE_CONV_2D, 2, 3, 1),
-  .check = depthwise_check,
-  .infer = depthwise_infer,
-  .prepare = sl_kernel_conv_prepare,
-  .run = sl_kernel_depthwise_conv_2d,
-};
+const SlOp sl_op_depthwise_conv_2d = { SL_OP_ROW (DEPTHWISE_CONV_2D, 2, 3, 1, depthwise_check,
+                                                  depthwise_infer, sl_kernel_conv_prepare,
+                                                  sl_kernel_depthwise_conv_2d) };
 
-const SlOp sl_op_fully_connected = {
-  SL_OP_ROW (FULLY_CONNECTED, 2, 3, 1), .check = fully_connected_check,
-  .infer = fully_connected_infer,       .prepare = sl_kernel_conv_prepare,
-  .run = sl_kernel_fully_connected,
-};
+const SlOp sl_op_fully_connected = { SL_OP_ROW (FULLY_CONNECTED, 2, 3, 1, fully_connected_check,
+                                                fully_connected_infer, sl_kernel_conv_prepare,
+                                                sl_kernel_fully_connected) };

@@ -178,9 +178,4 @@ run (const SlKernelCall *call)
                (void *) call);
 }
 
-const SlOp sl_op_deform_columns = {
-  SL_OP_ROW (DEFORM_COLUMNS, 2, 3, 1),
-  .check = check,
-  .infer = infer,
-  .run = run,
-};
+const SlOp sl_op_deform_columns = { SL_OP_ROW (DEFORM_COLUMNS, 2, 3, 1, check, infer, NULL, run) };

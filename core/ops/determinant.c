@@ -80,6 +80,4 @@ run (const SlKernelCall *call)
   }
 }
 
-const SlOp sl_op_determinant = {
-  SL_OP_ROW (DETERMINANT, 1, 1, 1), .check = check, .infer = infer, .prepare = prepare, .run = run,
-};
+const SlOp sl_op_determinant = { SL_OP_ROW (DETERMINANT, 1, 1, 1, check, infer, prepare, run) };

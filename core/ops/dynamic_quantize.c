@@ -131,16 +131,8 @@ fake_run (const SlKernelCall *call)
   sl_parallel (call, elements / row, MAX (PART_ELEMENTS / row, 1), fake_rows, (void *) call);
 }
 
-const SlOp sl_op_dynamic_quantize = {
-  SL_OP_ROW (DYNAMIC_QUANTIZE, 1, 1, 3),
-  .check = check,
-  .infer = infer,
-  .run = run,
-};
+const SlOp sl_op_dynamic_quantize = { SL_OP_ROW (DYNAMIC_QUANTIZE, 1, 1, 3, check, infer, NULL,
+                                                 run) };
 
-const SlOp sl_op_fake_quantize = {
-  SL_OP_ROW (FAKE_QUANTIZE, 1, 1, 1),
-  .check = fake_check,
-  .infer = sl_node_same_shape_infer,
-  .run = fake_run,
-};
+const SlOp sl_op_fake_quantize = { SL_OP_ROW (FAKE_QUANTIZE, 1, 1, 1, fake_check,
+                                              sl_node_same_shape_infer, NULL, fake_run) };

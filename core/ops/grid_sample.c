@@ -179,9 +179,4 @@ run (const SlKernelCall *call)
   sl_parallel (call, (gsize) grid->dims[0] * pixels_of (grid), 64, some_pixels, (void *) call);
 }
 
-const SlOp sl_op_grid_sample = {
-  SL_OP_ROW (GRID_SAMPLE, 2, 2, 1),
-  .check = check,
-  .infer = infer,
-  .run = run,
-};
+const SlOp sl_op_grid_sample = { SL_OP_ROW (GRID_SAMPLE, 2, 2, 1, check, infer, NULL, run) };

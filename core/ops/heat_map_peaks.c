@@ -226,9 +226,4 @@ run (const SlKernelCall *call)
                (void *) call);
 }
 
-const SlOp sl_op_heat_map_peaks = {
-  SL_OP_ROW (HEAT_MAP_PEAKS, 2, 2, 1),
-  .check = check,
-  .infer = infer,
-  .run = run,
-};
+const SlOp sl_op_heat_map_peaks = { SL_OP_ROW (HEAT_MAP_PEAKS, 2, 2, 1, check, infer, NULL, run) };

@@ -77,9 +77,5 @@ run (const SlKernelCall *call)
                &rows);
 }
 
-const SlOp sl_op_local_response_normalization = {
-  SL_OP_ROW (LOCAL_RESPONSE_NORMALIZATION, 1, 1, 1),
-  .check = check,
-  .infer = sl_node_same_shape_infer,
-  .run = run,
-};
+const SlOp sl_op_local_response_normalization = { SL_OP_ROW (
+  LOCAL_RESPONSE_NORMALIZATION, 1, 1, 1, check, sl_node_same_shape_infer, NULL, run) };

@@ -68,9 +68,4 @@ run (const SlKernelCall *call)
       out[k * n + i] = -1;
 }
 
-const SlOp sl_op_non_zero = {
-  SL_OP_ROW (NON_ZERO, 1, 1, 1),
-  .check = check,
-  .infer = infer,
-  .run = run,
-};
+const SlOp sl_op_non_zero = { SL_OP_ROW (NON_ZERO, 1, 1, 1, check, infer, NULL, run) };

@@ -344,15 +344,5 @@ run (const SlKernelCall *call)
   *(gfloat *) call->outputs[3] = (gfloat) kept;
 }
 
-const SlOp sl_op_posenet_decoder = {
-  .type = SL_OP_POSENET_DECODER,
-  .name = "PosenetDecoderOp",
-  .min_inputs = N_INPUTS,
-  .max_inputs = N_INPUTS,
-  .required = N_INPUTS,
-  .n_outputs = 4,
-  .check = check,
-  .infer = infer,
-  .prepare = prepare,
-  .run = run,
-};
+const SlOp sl_op_posenet_decoder = { SL_OP_NAMED_ROW (POSENET_DECODER, "PosenetDecoderOp", N_INPUTS,
+                                                      N_INPUTS, 4, check, infer, prepare, run) };

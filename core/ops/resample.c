@@ -84,9 +84,4 @@ run (const SlKernelCall *call)
   sl_parallel (call, rows, 1, some_rows, (void *) call);
 }
 
-const SlOp sl_op_resample = {
-  SL_OP_ROW (RESAMPLE, 3, 3, 1),
-  .check = check,
-  .infer = infer,
-  .run = run,
-};
+const SlOp sl_op_resample = { SL_OP_ROW (RESAMPLE, 3, 3, 1, check, infer, NULL, run) };

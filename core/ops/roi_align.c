@@ -177,9 +177,4 @@ run (const SlKernelCall *call)
                (void *) call);
 }
 
-const SlOp sl_op_roi_align = {
-  SL_OP_ROW (ROI_ALIGN, 3, 3, 1),
-  .check = check,
-  .infer = infer,
-  .run = run,
-};
+const SlOp sl_op_roi_align = { SL_OP_ROW (ROI_ALIGN, 3, 3, 1, check, infer, NULL, run) };

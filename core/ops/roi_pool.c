@@ -106,9 +106,4 @@ run (const SlKernelCall *call)
                (void *) call);
 }
 
-const SlOp sl_op_roi_pool = {
-  SL_OP_ROW (ROI_POOL, 2, 2, 1),
-  .check = check,
-  .infer = infer,
-  .run = run,
-};
+const SlOp sl_op_roi_pool = { SL_OP_ROW (ROI_POOL, 2, 2, 1, check, infer, NULL, run) };

@@ -92,10 +92,6 @@ infer (SlGraph *graph, SlNode *node, GError **error)
   return sl_node_set_shape (graph, node, 0, 4, shape, error);
 }
 
-const SlOp sl_op_transpose_conv = {
-  SL_OP_ROW (TRANSPOSE_CONV, 3, 4, 1),
-  .check = check,
-  .infer = infer,
-  .prepare = sl_kernel_transpose_conv_prepare,
-  .run = sl_kernel_transpose_conv,
-};
+const SlOp sl_op_transpose_conv = { SL_OP_ROW (TRANSPOSE_CONV, 3, 4, 1, check, infer,
+                                               sl_kernel_transpose_conv_prepare,
+                                               sl_kernel_transpose_conv) };

@@ -261,23 +261,11 @@ nd_run (const SlKernelCall *call)
   }
 }
 
-const SlOp sl_op_gather_elements = {
-  SL_OP_ROW (GATHER_ELEMENTS, 2, 2, 1),
-  .check = elements_check,
-  .infer = gather_infer,
-  .run = gather_run,
-};
+const SlOp sl_op_gather_elements = { SL_OP_ROW (GATHER_ELEMENTS, 2, 2, 1, elements_check,
+                                                gather_infer, NULL, gather_run) };
 
-const SlOp sl_op_scatter_elements = {
-  SL_OP_ROW (SCATTER_ELEMENTS, 3, 3, 1),
-  .check = elements_check,
-  .infer = sl_node_same_shape_infer,
-  .run = scatter_run,
-};
+const SlOp sl_op_scatter_elements = { SL_OP_ROW (SCATTER_ELEMENTS, 3, 3, 1, elements_check,
+                                                 sl_node_same_shape_infer, NULL, scatter_run) };
 
-const SlOp sl_op_scatter_nd = {
-  SL_OP_ROW (SCATTER_ND, 3, 3, 1),
-  .check = nd_check,
-  .infer = sl_node_same_shape_infer,
-  .run = nd_run,
-};
+const SlOp sl_op_scatter_nd = { SL_OP_ROW (SCATTER_ND, 3, 3, 1, nd_check, sl_node_same_shape_infer,
+                                           NULL, nd_run) };

@@ -159,17 +159,9 @@ mirror_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
   return moves;
 }
 
-const SlOp sl_op_pad = {
-  SL_OP_ROW (PAD, 2, 2, 1), .check = check,         .infer = infer,
-  .prepare = prepare,       .run = sl_kernel_moves,
-};
+const SlOp sl_op_pad = { SL_OP_ROW (PAD, 2, 2, 1, check, infer, prepare, sl_kernel_moves) };
 
-const SlOp sl_op_padv2 = {
-  SL_OP_ROW (PADV2, 3, 3, 1), .check = check,         .infer = infer,
-  .prepare = prepare,         .run = sl_kernel_moves,
-};
+const SlOp sl_op_padv2 = { SL_OP_ROW (PADV2, 3, 3, 1, check, infer, prepare, sl_kernel_moves) };
 
-const SlOp sl_op_mirror_pad = {
-  SL_OP_ROW (MIRROR_PAD, 2, 2, 1), .check = check,         .infer = mirror_infer,
-  .prepare = mirror_prepare,       .run = sl_kernel_moves,
-};
+const SlOp sl_op_mirror_pad = { SL_OP_ROW (MIRROR_PAD, 2, 2, 1, check, mirror_infer, mirror_prepare,
+                                           sl_kernel_moves) };

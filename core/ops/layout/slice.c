@@ -244,15 +244,8 @@ prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
   return moves;
 }
 
-const SlOp sl_op_slice = {
-  SL_OP_ROW (SLICE, 3, 3, 1), .check = slice_check,   .infer = infer,
-  .prepare = prepare,         .run = sl_kernel_moves,
-};
+const SlOp sl_op_slice = { SL_OP_ROW (SLICE, 3, 3, 1, slice_check, infer, prepare,
+                                      sl_kernel_moves) };
 
-const SlOp sl_op_strided_slice = {
-  SL_OP_ROW (STRIDED_SLICE, 4, 4, 1),
-  .check = strided_check,
-  .infer = infer,
-  .prepare = prepare,
-  .run = sl_kernel_moves,
-};
+const SlOp sl_op_strided_slice = { SL_OP_ROW (STRIDED_SLICE, 4, 4, 1, strided_check, infer, prepare,
+                                              sl_kernel_moves) };

@@ -205,34 +205,14 @@ batch_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
   return moves;
 }
 
-const SlOp sl_op_space_to_depth = {
-  SL_OP_ROW (SPACE_TO_DEPTH, 1, 1, 1),
-  .check = depth_check,
-  .infer = depth_infer,
-  .prepare = depth_prepare,
-  .run = sl_kernel_moves,
-};
+const SlOp sl_op_space_to_depth = { SL_OP_ROW (SPACE_TO_DEPTH, 1, 1, 1, depth_check, depth_infer,
+                                               depth_prepare, sl_kernel_moves) };
 
-const SlOp sl_op_depth_to_space = {
-  SL_OP_ROW (DEPTH_TO_SPACE, 1, 1, 1),
-  .check = depth_check,
-  .infer = depth_infer,
-  .prepare = depth_prepare,
-  .run = sl_kernel_moves,
-};
+const SlOp sl_op_depth_to_space = { SL_OP_ROW (DEPTH_TO_SPACE, 1, 1, 1, depth_check, depth_infer,
+                                               depth_prepare, sl_kernel_moves) };
 
-const SlOp sl_op_space_to_batch_nd = {
-  SL_OP_ROW (SPACE_TO_BATCH_ND, 3, 3, 1),
-  .check = batch_check,
-  .infer = batch_infer,
-  .prepare = batch_prepare,
-  .run = sl_kernel_moves,
-};
+const SlOp sl_op_space_to_batch_nd = { SL_OP_ROW (SPACE_TO_BATCH_ND, 3, 3, 1, batch_check,
+                                                  batch_infer, batch_prepare, sl_kernel_moves) };
 
-const SlOp sl_op_batch_to_space_nd = {
-  SL_OP_ROW (BATCH_TO_SPACE_ND, 3, 3, 1),
-  .check = batch_check,
-  .infer = batch_infer,
-  .prepare = batch_prepare,
-  .run = sl_kernel_moves,
-};
+const SlOp sl_op_batch_to_space_nd = { SL_OP_ROW (BATCH_TO_SPACE_ND, 3, 3, 1, batch_check,
+                                                  batch_infer, batch_prepare, sl_kernel_moves) };

@@ -183,25 +183,17 @@ pack_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
   return moves;
 }
 
-const SlOp sl_op_split = {
-  SL_OP_ROW (SPLIT, 2, 2, 1), .max_outputs = SL_MAX_OUTPUTS, .check = split_check,
-  .infer = split_infer,       .prepare = cut_prepare,        .run = sl_kernel_moves,
-};
+const SlOp sl_op_split = { SL_OP_ROW (SPLIT, 2, 2, 1, split_check, split_infer, cut_prepare,
+                                      sl_kernel_moves),
+                           .max_outputs = SL_MAX_OUTPUTS };
 
-const SlOp sl_op_split_v = {
-  SL_OP_ROW (SPLIT_V, 3, 3, 1), .max_outputs = SL_MAX_OUTPUTS, .check = split_check,
-  .infer = split_v_infer,       .prepare = cut_prepare,        .run = sl_kernel_moves,
-};
+const SlOp sl_op_split_v = { SL_OP_ROW (SPLIT_V, 3, 3, 1, split_check, split_v_infer, cut_prepare,
+                                        sl_kernel_moves),
+                             .max_outputs = SL_MAX_OUTPUTS };
 
-const SlOp sl_op_unpack = {
-  SL_OP_ROW (UNPACK, 1, 1, 1), .max_outputs = SL_MAX_OUTPUTS, .check = unpack_check,
-  .infer = unpack_infer,       .prepare = cut_prepare,        .run = sl_kernel_moves,
-};
+const SlOp sl_op_unpack = { SL_OP_ROW (UNPACK, 1, 1, 1, unpack_check, unpack_infer, cut_prepare,
+                                       sl_kernel_moves),
+                            .max_outputs = SL_MAX_OUTPUTS };
 
-const SlOp sl_op_pack = {
-  SL_OP_ROW (PACK, 1, SL_MAX_OPERANDS, 1),
-  .check = pack_check,
-  .infer = pack_infer,
-  .prepare = pack_prepare,
-  .run = sl_kernel_moves,
-};
+const SlOp sl_op_pack = { SL_OP_ROW (PACK, 1, SL_MAX_OPERANDS, 1, pack_check, pack_infer,
+                                     pack_prepare, sl_kernel_moves) };

@@ -158,17 +158,11 @@ broadcast_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
   return moves;
 }
 
-const SlOp sl_op_transpose = {
-  SL_OP_ROW (TRANSPOSE, 2, 2, 1), .check = transpose_check, .infer = transpose_infer,
-  .prepare = transpose_prepare,   .run = sl_kernel_moves,
-};
+const SlOp sl_op_transpose = { SL_OP_ROW (TRANSPOSE, 2, 2, 1, transpose_check, transpose_infer,
+                                          transpose_prepare, sl_kernel_moves) };
 
-const SlOp sl_op_tile = {
-  SL_OP_ROW (TILE, 2, 2, 1), .check = tile_check,    .infer = tile_infer,
-  .prepare = tile_prepare,   .run = sl_kernel_moves,
-};
+const SlOp sl_op_tile = { SL_OP_ROW (TILE, 2, 2, 1, tile_check, tile_infer, tile_prepare,
+                                     sl_kernel_moves) };
 
-const SlOp sl_op_broadcast_to = {
-  SL_OP_ROW (BROADCAST_TO, 2, 2, 1), .check = broadcast_check, .infer = broadcast_infer,
-  .prepare = broadcast_prepare,      .run = sl_kernel_moves,
-};
+const SlOp sl_op_broadcast_to = { SL_OP_ROW (BROADCAST_TO, 2, 2, 1, broadcast_check,
+                                             broadcast_infer, broadcast_prepare, sl_kernel_moves) };
