@@ -102,7 +102,7 @@ where_run (const SlKernelCall *call)
 
 #define COMPARE(symbol, op, arity)                                                    \
   const SlOp symbol = { SL_OP_ROW (op, arity, arity, 1, compare_check, compare_infer, \
-                                   sl_kernel_compare_prepare, sl_kernel_compare) }
+                                   sl_kernel_compare_prepare, sl_kernel_broadcast) }
 
 COMPARE (sl_op_equal, EQUAL, 2);
 COMPARE (sl_op_not_equal, NOT_EQUAL, 2);
@@ -115,6 +115,6 @@ COMPARE (sl_op_logical_or, LOGICAL_OR, 2);
 COMPARE (sl_op_logical_not, LOGICAL_NOT, 1);
 
 const SlOp sl_op_select = { SL_OP_ROW (SELECT, 3, 3, 1, select_check, select_infer,
-                                       sl_kernel_select_prepare, sl_kernel_select) };
+                                       sl_kernel_select_prepare, sl_kernel_broadcast) };
 
 const SlOp sl_op_where = { SL_OP_ROW (WHERE, 1, 1, 1, where_check, where_infer, NULL, where_run) };

@@ -453,10 +453,3 @@ sl_kernel_binary_prepare (const SlGraph *graph, const SlNode *node, SlArena *are
   sl_broadcast_init (&p->broadcast, graph, node, 2, row, p);
   return p;
 }
-
-void
-sl_kernel_binary (const SlKernelCall *call)
-{
-  const Binary *p = call->state;
-  sl_broadcast_run (&p->broadcast, call);
-}
