@@ -321,18 +321,13 @@ sl_window_resolve (const SlNode *node, SlWindow *window, gint32 in_h, gint32 in_
 SlActivation
 sl_op_clamp (SlOpType op)
 {
-  switch (op) {
-    case SL_OP_RELU:
-      return SL_ACTIVATION_RELU;
-    case SL_OP_RELU6:
-      return SL_ACTIVATION_RELU6;
-    case SL_OP_RELU_N1_TO_1:
-      return SL_ACTIVATION_RELU_N1_TO_1;
-    case SL_OP_RELU_0_TO_1:
-      return SL_ACTIVATION_RELU_0_TO_1;
-    default:
-      return SL_ACTIVATION_NONE;
-  }
+  static const SlActivation clamps[SL_OP_COUNT] = {
+    [SL_OP_RELU] = SL_ACTIVATION_RELU,
+    [SL_OP_RELU6] = SL_ACTIVATION_RELU6,
+    [SL_OP_RELU_N1_TO_1] = SL_ACTIVATION_RELU_N1_TO_1,
+    [SL_OP_RELU_0_TO_1] = SL_ACTIVATION_RELU_0_TO_1,
+  };
+  return clamps[op];
 }
 
 SlActivation *
@@ -398,22 +393,15 @@ sl_node_fuse (SlNode *node, SlActivation activation, gfloat slope)
 SlActivation
 sl_node_curve (const SlNode *node)
 {
-  switch (node->op) {
-    case SL_OP_LOGISTIC:
-      return SL_ACTIVATION_LOGISTIC;
-    case SL_OP_SILU:
-      return SL_ACTIVATION_SILU;
-    case SL_OP_HARD_SWISH:
-      return SL_ACTIVATION_HARD_SWISH;
-    case SL_OP_GELU:
-      return node->params.gelu.approximate ? SL_ACTIVATION_GELU_TANH : SL_ACTIVATION_GELU;
-    case SL_OP_TANH:
-      return SL_ACTIVATION_TANH;
-    case SL_OP_MISH:
-      return SL_ACTIVATION_MISH;
-    case SL_OP_LEAKY_RELU:
-      return SL_ACTIVATION_LEAKY_RELU;
-    default:
-      return SL_ACTIVATION_NONE;
-  }
+  static const SlActivation curves[SL_OP_COUNT] = {
+    [SL_OP_LOGISTIC] = SL_ACTIVATION_LOGISTIC,
+    [SL_OP_SILU] = SL_ACTIVATION_SILU,
+    [SL_OP_HARD_SWISH] = SL_ACTIVATION_HARD_SWISH,
+    [SL_OP_GELU] = SL_ACTIVATION_GELU,
+    [SL_OP_TANH] = SL_ACTIVATION_TANH,
+    [SL_OP_MISH] = SL_ACTIVATION_MISH,
+    [SL_OP_LEAKY_RELU] = SL_ACTIVATION_LEAKY_RELU,
+  };
+  return node->op == SL_OP_GELU && node->params.gelu.approximate ? SL_ACTIVATION_GELU_TANH
+                                                                 : curves[node->op];
 }
