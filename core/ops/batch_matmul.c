@@ -179,8 +179,7 @@ static void
 run (const SlKernelCall *call)
 {
   const MatMul *p = call->state;
-  gsize elements = 0;
-  sl_tensor_elements (p->output, &elements);
+  const gsize elements = sl_tensor_count (p->output);
   sl_parallel (call, elements / p->columns, 1, some_rows, (void *) call);
 }
 

@@ -20,7 +20,7 @@ compare_check (SlGraph *graph, SlNode *node, GError **error)
   const gboolean equality = node->op == SL_OP_EQUAL || node->op == SL_OP_NOT_EQUAL;
   if (!sl_node_check_dtype (node, "input", a,
                             logic ? BOOL_BIT : COMPARED | (equality ? BOOL_BIT : 0), error)
-      || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), BOOL_BIT, error))
+      || !sl_node_check_outputs (graph, node, BOOL_BIT, error))
     return FALSE;
   return b == NULL || sl_node_check_same_dtype (node, a, b, error);
 }
@@ -60,8 +60,7 @@ where_check (SlGraph *graph, SlNode *node, GError **error)
 {
   const SlTensor *condition = sl_node_input (graph, node, 0);
   if (!sl_node_check_dtype (node, "condition", condition, BOOL_BIT, error)
-      || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0),
-                               SL_DTYPE_BIT (SL_DTYPE_I64), error))
+      || !sl_node_check_outputs (graph, node, SL_DTYPE_BIT (SL_DTYPE_I64), error))
     return FALSE;
   if (condition->data != NULL)
     return TRUE;

@@ -54,7 +54,7 @@ check (SlGraph *graph, SlNode *node, GError **error)
   const guint32 f32 = SL_DTYPE_BIT (SL_DTYPE_F32);
   if (!sl_node_check_dtype (node, "input", input, f32, error)
       || !sl_node_check_rank4 (graph, node, INPUT, error)
-      || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), f32, error))
+      || !sl_node_check_outputs (graph, node, f32, error))
     return FALSE;
   if (groups < 1 || moved < 1 || input->dims[3] % groups != 0 || input->dims[3] % moved != 0)
     return sl_node_error (error, node, SL_ERROR_SHAPE,

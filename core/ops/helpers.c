@@ -61,6 +61,27 @@ sl_node_check_dtype (const SlNode *node, const char *role, const SlTensor *tenso
 }
 
 gboolean
+sl_node_check_outputs (const SlGraph *graph, const SlNode *node, guint32 mask, GError **error)
+{
+  for (guint i = 0; i < node->n_outputs; i++)
+    if (!sl_node_check_dtype (node, "output", sl_node_output (graph, node, i), mask, error))
+      return FALSE;
+  return TRUE;
+}
+
+gboolean
+sl_node_check_bias_dtype (const SlNode *node, const SlTensor *input, const SlTensor *bias,
+                          GError **error)
+{
+  guint32 types = SL_DTYPE_BIT (SL_DTYPE_I32);
+  if (input->dtype == SL_DTYPE_F32)
+    types = SL_DTYPE_BIT (SL_DTYPE_F32);
+  else if (input->dtype == SL_DTYPE_I16)
+    types |= SL_DTYPE_BIT (SL_DTYPE_I64);
+  return sl_node_check_dtype (node, "bias", bias, types, error);
+}
+
+gboolean
 sl_node_check_quant (const SlNode *node, const char *role, const SlTensor *tensor, GError **error)
 {
   if (tensor->dtype != SL_DTYPE_I8 && tensor->dtype != SL_DTYPE_U8 && tensor->dtype != SL_DTYPE_I16)
@@ -316,6 +337,13 @@ sl_window_resolve (const SlNode *node, SlWindow *window, gint32 in_h, gint32 in_
                           "a %dx%d window at %dx%d places is over the limit of %d reads a channel",
                           filter_h, filter_w, *out_h, *out_w, MAX_READS);
   return TRUE;
+}
+
+gboolean
+sl_op_is_layer (SlOpType op)
+{
+  return op == SL_OP_CONV_2D || op == SL_OP_DEPTHWISE_CONV_2D || op == SL_OP_FULLY_CONNECTED
+         || op == SL_OP_TRANSPOSE_CONV;
 }
 
 SlActivation

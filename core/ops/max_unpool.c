@@ -19,9 +19,8 @@ check_floats (const SlGraph *graph, const SlNode *node, GError **error)
     if (!sl_node_check_dtype (node, "input", sl_node_input (graph, node, i), floats, error)
         || !sl_node_check_rank4 (graph, node, i, error))
       return FALSE;
-  for (guint i = 0; i < node->n_outputs; i++)
-    if (!sl_node_check_dtype (node, "output", sl_node_output (graph, node, i), floats, error))
-      return FALSE;
+  if (!sl_node_check_outputs (graph, node, floats, error))
+    return FALSE;
   return TRUE;
 }
 

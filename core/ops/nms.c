@@ -6,9 +6,9 @@
  * ONNX's form: boxes [B,N,4] and scores [B,C,N], of which each class is suppressed by itself;
  * results are rows of batch, class and box, and -1 behind the last.
  */
+#include <math.h>
 #include <string.h>
 
-#include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
 
 static gfloat

@@ -108,10 +108,8 @@ check (SlGraph *graph, SlNode *node, GError **error)
     return sl_node_error (error, node, SL_ERROR_LIMIT,
                           "%dx%d cells of %d scores are over the limit of %d scores",
                           scores->dims[1], scores->dims[2], POINTS, MAX_SCORES);
-  for (guint i = 0; i < node->n_outputs; i++)
-    if (!sl_node_check_dtype (node, "output", sl_node_output (graph, node, i),
-                              SL_DTYPE_BIT (SL_DTYPE_F32), error))
-      return FALSE;
+  if (!sl_node_check_outputs (graph, node, SL_DTYPE_BIT (SL_DTYPE_F32), error))
+    return FALSE;
   return TRUE;
 }
 

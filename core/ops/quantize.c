@@ -49,8 +49,7 @@ static gboolean
 cast_check (SlGraph *graph, SlNode *node, GError **error)
 {
   return sl_node_check_dtype (node, "input", sl_node_input (graph, node, 0), SL_DTYPES_ANY, error)
-         && sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), SL_DTYPES_ANY,
-                                 error);
+         && sl_node_check_outputs (graph, node, SL_DTYPES_ANY, error);
 }
 
 const SlOp sl_op_quantize = { SL_OP_ROW (QUANTIZE, 1, 1, 1, quantize_check,

@@ -35,8 +35,7 @@ lookup_check (SlGraph *graph, SlNode *node, GError **error)
     return sl_node_error (error, node, SL_ERROR_FORMAT,
                           "the table must be a constant of 256 bytes");
   return sl_node_check_dtype (node, "input", sl_node_input (graph, node, 0), SL_DTYPES_8BIT, error)
-         && sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), SL_DTYPES_8BIT,
-                                 error);
+         && sl_node_check_outputs (graph, node, SL_DTYPES_8BIT, error);
 }
 
 #define UNARY(symbol, op)                                                             \

@@ -98,10 +98,9 @@ void sl_look_up (const SlKernelCall *call, const SlTable *table, const void *in,
                  gsize n);
 
 void *sl_kernel_conv_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
-void sl_kernel_conv_2d (const SlKernelCall *call);
-void sl_kernel_depthwise_conv_2d (const SlKernelCall *call);
-void sl_kernel_fully_connected (const SlKernelCall *call);
-/** sl_kernel_conv16: all three of int16 activations with int8 weights. */
+/** sl_kernel_conv: CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED. */
+void sl_kernel_conv (const SlKernelCall *call);
+/** sl_kernel_conv16: the same of int16 activations with int8 weights. */
 void *sl_kernel_conv16_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
 void sl_kernel_conv16 (const SlKernelCall *call);
 void *sl_kernel_transpose_conv_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);

@@ -13,7 +13,7 @@ static gboolean
 index_check (SlGraph *graph, SlNode *node, GError **error)
 {
   const guint32 types = node->op == SL_OP_RANK ? SL_DTYPE_BIT (SL_DTYPE_I32) : SL_DTYPES_INDEX;
-  return sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), types, error);
+  return sl_node_check_outputs (graph, node, types, error);
 }
 
 static gboolean

@@ -240,8 +240,7 @@ prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
   move->from_at = (gsize) at;
   for (guint i = 0; i < input->rank; i++)
     sl_move_axis (move, (gsize) slice.size[i], from[i] * slice.step[i], to[i]);
-  sl_moves_done (moves);
-  return moves;
+  return sl_moves_done (moves);
 }
 
 const SlOp sl_op_slice = { SL_OP_ROW (SLICE, 3, 3, 1, slice_check, infer, prepare,

@@ -66,8 +66,7 @@ depth_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
                               { size, w[2], channels },        { channels, 1, 1 } };
   for (guint i = 0; i < 6; i++)
     sl_move_axis (move, (gsize) axes[i][0], axes[i][to_depth ? 1 : 2], axes[i][to_depth ? 2 : 1]);
-  sl_moves_done (moves);
-  return moves;
+  return sl_moves_done (moves);
 }
 
 /* Block sizes, and paddings or crops, of the batch variants. */
@@ -201,8 +200,7 @@ batch_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
     box.to_at = (gsize) (to_batch ? at_deep : at_wide);
     *sl_moves_add (moves, 0, 0) = box;
   }
-  sl_moves_done (moves);
-  return moves;
+  return sl_moves_done (moves);
 }
 
 const SlOp sl_op_space_to_depth = { SL_OP_ROW (SPACE_TO_DEPTH, 1, 1, 1, depth_check, depth_infer,
