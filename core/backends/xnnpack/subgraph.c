@@ -31,13 +31,13 @@ typedef struct
   uint32_t in[2], out; /* values of the node at hand */
 } Builder;
 
-struct _SlXnnRuntime
+typedef struct
 {
   xnn_runtime_t runtime;
   SlArena *arena;
   guint n_externals;
   struct xnn_external_value *externals;
-};
+} Runtime;
 
 static const char *
 status_text (enum xnn_status status)
@@ -609,8 +609,8 @@ define_all (Builder *builder, const SlStep *step)
   return xnn_status_success;
 }
 
-SlXnnRuntime *
-sl_xnn_runtime_new (const SlHost *host, const SlStep *step, SlXnnThreads threads, GError **error)
+gpointer
+sl_xnn_runtime_new (SlHost *host, const SlStep *step, gpointer threads, GError **error)
 {
   Builder builder;
   xnn_runtime_t handle = NULL;
@@ -627,7 +627,7 @@ sl_xnn_runtime_new (const SlHost *host, const SlStep *step, SlXnnThreads threads
     builder_clear (&builder);
     return NULL;
   }
-  SlXnnRuntime *runtime = g_new0 (SlXnnRuntime, 1);
+  Runtime *runtime = g_new0 (Runtime, 1);
   runtime->runtime = handle;
   runtime->arena = g_steal_pointer (&builder.arena);
   runtime->n_externals = step->operands->len;
@@ -639,10 +639,9 @@ sl_xnn_runtime_new (const SlHost *host, const SlStep *step, SlXnnThreads threads
 }
 
 void
-sl_xnn_runtime_free (SlXnnRuntime *runtime)
+sl_xnn_runtime_free (gpointer prepared)
 {
-  if (runtime == NULL)
-    return;
+  Runtime *runtime = prepared;
   xnn_delete_runtime (runtime->runtime);
   sl_arena_free (runtime->arena);
   g_free (runtime->externals);
@@ -650,8 +649,9 @@ sl_xnn_runtime_free (SlXnnRuntime *runtime)
 }
 
 gboolean
-sl_xnn_runtime_run (SlXnnRuntime *runtime, void *const *memory)
+sl_xnn_runtime_run (gpointer prepared, void *const *memory)
 {
+  Runtime *runtime = prepared;
   gboolean changed = FALSE;
   for (guint i = 0; i < runtime->n_externals; i++) {
     changed |= runtime->externals[i].data != memory[i];
