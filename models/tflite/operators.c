@@ -7,7 +7,6 @@
 #include "models/tflite/operators.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/base/byte_order.h"
 #include "core/base/fail.h"

@@ -5,7 +5,6 @@
  */
 #include "models/tflite/options.h"
 
-#include "core/base/fail.h"
 #include "models/tflite/types.h"
 
 /* Not in the file: @initial always. */

@@ -17,7 +17,6 @@
 #include "models/tflite/versions.h"
 #include "models/tflite/write_metadata.h"
 #include "models/tflite/options.h"
-#include "models/zip_writer.h"
 
 /* Offsets have 31 bits; the rest of a file beside its weights is far less than what this leaves. */
 #define MAX_WEIGHTS ((gsize) 1900 << 20)
