@@ -186,14 +186,6 @@ sl_setting_find (const char *name)
   return NULL;
 }
 
-/* "@first, @second or @last": appends the @i-th of @n. */
-static void
-append_word (GString *list, const char *word, guint i, guint n)
-{
-  g_string_append (list, i == 0 ? "" : i + 1 < n ? ", " : " or ");
-  g_string_append (list, word);
-}
-
 const char *
 sl_setting_help (const SlSetting *setting, SlSettingDoor door)
 {
@@ -221,15 +213,12 @@ sl_setting_expected (const SlSetting *setting)
   if (setting->kind == SL_SETTING_NUMBER)
     g_string_printf (text, "%d..%d", setting->minimum, setting->maximum);
   for (guint i = 0; i < setting->n_words; i++)
-    append_word (text, setting->words[i].name, i, setting->n_words);
+    g_string_append_printf (text, "%s%s",
+                            i == 0                     ? ""
+                            : i + 1 < setting->n_words ? ", "
+                                                       : " or ",
+                            setting->words[i].name);
   return g_string_free (text, FALSE);
-}
-
-/* The place of the text. */
-static const char **
-place_of (const SlSetting *setting, SlModelSettings *settings)
-{
-  return (const char **) G_STRUCT_MEMBER_P (settings, setting->offset);
 }
 
 const char *
@@ -242,9 +231,8 @@ sl_setting_get (const SlSetting *setting, const SlModelSettings *settings)
 void
 sl_setting_set (const SlSetting *setting, SlModelSettings *settings, const char *text)
 {
-  const char **place = place_of (setting, settings);
-  char *copy = g_strdup (text);
-  g_free ((char *) *place);
+  char **place = G_STRUCT_MEMBER_P (settings, setting->offset), *copy = g_strdup (text);
+  g_free (*place);
   *place = copy;
 }
 
