@@ -260,14 +260,5 @@ run (const SlKernelCall *call)
 }
 
 const SlOp sl_op_recurrent = {
-  .type = SL_OP_RECURRENT,
-  .name = "RECURRENT",
-  .min_inputs = CELL + 1,
-  .max_inputs = PEEPHOLES + 1,
-  .required = BIAS,
-  .n_outputs = 3,
-  .check = check,
-  .infer = infer,
-  .prepare = prepare,
-  .run = run,
+  SL_OP_RECURRENT, "RECURRENT", CELL + 1, PEEPHOLES + 1, BIAS, 3, check, infer, prepare, run
 };
