@@ -16,7 +16,6 @@
 #include "core/base/xxh64.h"
 #include "config.h"
 #include "models/backend.h"
-#include "models/file.h"
 #include "core/base/fail.h"
 
 #define TRIAL_MS 1000

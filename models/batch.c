@@ -2,7 +2,6 @@
 /* Sessions of a batch: inputs are copied behind each other, outputs apart again. */
 #include "models/batch.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "models/backend.h"

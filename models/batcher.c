@@ -6,8 +6,6 @@
  */
 #include "models/batcher.h"
 
-#include <string.h>
-
 #include "core/base/fail.h"
 
 /* A stream that has handed in nothing for so long is not waited for. */

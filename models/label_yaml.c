@@ -18,12 +18,6 @@ typedef struct
   guint at; /* line */
 } Reading;
 
-static gboolean
-is_yaml_name (const char *extension)
-{
-  return g_strcmp0 (extension, "yaml") == 0 || g_strcmp0 (extension, "yml") == 0;
-}
-
 static guint
 indent_of (const char *line)
 {
@@ -50,7 +44,8 @@ probe (const char *text, const char *extension)
 {
   static const char *const keys[] = { "names:", "nc:", "train:" };
   gboolean items = TRUE, any = FALSE;
-  if (is_yaml_name (extension) || g_str_has_prefix (text, "---"))
+  if (g_strcmp0 (extension, "yaml") == 0 || g_strcmp0 (extension, "yml") == 0
+      || g_str_has_prefix (text, "---"))
     return TRUE;
   for (const char *line = text; line != NULL;) {
     for (guint k = 0; k < G_N_ELEMENTS (keys); k++)

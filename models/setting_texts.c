@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/picture.h"
+#include "core/base/fail.h"
 #include "core/base/printable.h"
 #include "core/graph/precision.h"
 #include "core/graph/tensor.h"
@@ -15,9 +16,7 @@ static gboolean
 refuse (GError **error, const char *name, const char *expected, const char *text)
 {
   g_autofree char *shown = sl_printable (text, SL_PRINTABLE_MESSAGE);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: expected %s, got '%s'", name, expected,
-               shown);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_ARGUMENT, "%s: expected %s, got '%s'", name, expected, shown);
 }
 
 gboolean

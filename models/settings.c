@@ -20,7 +20,13 @@
 #include "models/setting_texts.h"
 #include "models/state.h"
 
-#define AT(member) G_STRUCT_OFFSET (SlModelSettings, member)
+/* Begins a row. */
+#define ROW(name, nick, kind, group, doors, member)          \
+  name, nick, SL_SETTING_##kind, SL_SETTINGS_##group, doors, \
+    G_STRUCT_OFFSET (SlModelSettings, member)
+#define RANGE(least, most, by_default) \
+  .minimum = (least), .maximum = (most), .initial = (by_default)
+#define WORDS(list, n) .words = (list), .n_words = (n)
 /* In @help: stands for the endings of the model files that are read. */
 #define ENDINGS "@endings@"
 
@@ -29,12 +35,7 @@
 #define BY_USER (PROPERTIES | SL_DOOR_OPTION)
 
 static const SlSetting table[] = {
-  { .name = "model",
-    .nick = "Model",
-    .kind = SL_SETTING_FILE,
-    .group = SL_SETTINGS_FILES,
-    .doors = PROPERTIES,
-    .offset = AT (model),
+  { ROW ("model", "Model", FILE, FILES, PROPERTIES, model),
     .help =
       "Path of the model file (" ENDINGS
       "), such as model=ssd.tflite; unset = the finder of codes (QR, barcodes) that comes with "
@@ -42,86 +43,37 @@ static const SlSetting table[] = {
     .element_help =
       ". What it does not say about its input and output is read from MODEL.modelinfo beside it. While frames flow, a new "
       "model is loaded in the background and takes over between two frames; if it cannot, a warning says why, and the old one continues" },
-  { .name = "threads", /* SlPredictor has a number */
-    .nick = "Threads",
-    .kind = SL_SETTING_TEXT,
-    .group = SL_SETTINGS_FILES,
-    .doors = SL_DOOR_ELEMENTS,
-    .offset = AT (threads),
+  { ROW ("threads", "Threads", TEXT, FILES, SL_DOOR_ELEMENTS,
+         threads), /* SlPredictor has a number */
     .help =
       "CPU threads that run the model: 1..64, or auto, the same as 0: the fastest number up to 4, measured when the model is loaded; unset = 1" },
-  { .name = "labels",
-    .nick = "Labels",
-    .kind = SL_SETTING_FILE,
-    .group = SL_SETTINGS_CONTRACT,
-    .doors = EVERYWHERE,
-    .offset = AT (labels),
+  { ROW ("labels", "Labels", FILE, CONTRACT, EVERYWHERE, labels),
     .help = "Path of a text file with one class name a line; unset = the names in the model file",
-    .letter = 'l',
-    .option_help = "Class names, one a line (default: the model's own)",
+    .letter = 'l', .option_help = "Class names, one a line (default: the model's own)",
     .value_name = "FILE" },
-  { .name = "mean",
-    .nick = "Mean",
-    .kind = SL_SETTING_TEXT,
-    .group = SL_SETTINGS_CONTRACT,
-    .doors = EVERYWHERE,
-    .offset = AT (mean),
-    .check = sl_mean_check,
+  { ROW ("mean", "Mean", TEXT, CONTRACT, EVERYWHERE, mean), .check = sl_mean_check,
     .help =
       "Overrides the model: real input = (byte - mean) / std, byte in 0..255; one number or one a channel, such as mean=127.5 or "
       "mean=123.7,116.3,103.5",
     .option_help = "Mean of the input, one number or one a channel, in 0..255",
     .value_name = "M[,M,M]" },
-  { .name = "std",
-    .nick = "Standard deviation",
-    .kind = SL_SETTING_TEXT,
-    .group = SL_SETTINGS_CONTRACT,
-    .doors = EVERYWHERE,
-    .offset = AT (std),
-    .check = sl_std_check,
+  { ROW ("std", "Standard deviation", TEXT, CONTRACT, EVERYWHERE, std), .check = sl_std_check,
     .help =
       "Overrides the model: real input = (byte - mean) / std; one number above 0 or one a channel, such as std=127.5",
     .option_help = "Divisor of the input, above 0: value = (byte - mean) / std",
     .value_name = "S[,S,S]" },
-  { .name = "colour",
-    .nick = "Colour",
-    .kind = SL_SETTING_CHOICE,
-    .group = SL_SETTINGS_CONTRACT,
-    .doors = EVERYWHERE,
-    .offset = AT (colour),
-    .words = sl_colour_words,
-    .n_words = SL_N_COLOURS,
+  { ROW ("colour", "Colour", CHOICE, CONTRACT, EVERYWHERE, colour),
+    WORDS (sl_colour_words, SL_N_COLOURS),
     .help = "Overrides the model: channels of its input and their order",
-    .option_help = "Channel order of the input: " SL_COLOUR_NAMES,
-    .value_name = "ORDER" },
-  { .name = "layout",
-    .nick = "Layout",
-    .kind = SL_SETTING_CHOICE,
-    .group = SL_SETTINGS_CONTRACT,
-    .doors = EVERYWHERE,
-    .offset = AT (layout),
-    .words = sl_layout_words,
-    .n_words = SL_N_LAYOUTS,
+    .option_help = "Channel order of the input: " SL_COLOUR_NAMES, .value_name = "ORDER" },
+  { ROW ("layout", "Layout", CHOICE, CONTRACT, EVERYWHERE, layout),
+    WORDS (sl_layout_words, SL_N_LAYOUTS),
     .help = "Overrides the model: order of its input's dimensions",
-    .option_help = "Layout of the input: " SL_LAYOUT_NAMES,
-    .value_name = "LAYOUT" },
-  { .name = "fit",
-    .nick = "Fit",
-    .kind = SL_SETTING_CHOICE,
-    .group = SL_SETTINGS_CONTRACT,
-    .doors = EVERYWHERE,
-    .offset = AT (fit),
-    .words = sl_fit_words,
-    .n_words = SL_N_FITS,
+    .option_help = "Layout of the input: " SL_LAYOUT_NAMES, .value_name = "LAYOUT" },
+  { ROW ("fit", "Fit", CHOICE, CONTRACT, EVERYWHERE, fit), WORDS (sl_fit_words, SL_N_FITS),
     .help = "Overrides the model: how a frame is fitted into its input",
-    .option_help = "How frames fill the input: " SL_FIT_NAMES,
-    .value_name = "FIT" },
-  { .name = "crop-share",
-    .nick = "Crop share",
-    .kind = SL_SETTING_TEXT,
-    .group = SL_SETTINGS_CONTRACT,
-    .doors = EVERYWHERE,
-    .offset = AT (crop_share),
+    .option_help = "How frames fill the input: " SL_FIT_NAMES, .value_name = "FIT" },
+  { ROW ("crop-share", "Crop share", TEXT, CONTRACT, EVERYWHERE, crop_share),
     .check = sl_crop_share_check,
     .help =
       "Overrides the model, with fit=crop or fit=stretch: the central share of each side that fills the input, 0.01..1, such as 0.875 "
@@ -129,89 +81,46 @@ static const SlSetting table[] = {
     .option_help =
       "With fit crop or stretch: the central share of each side, such as 0.875 (default: the model's, else 1)",
     .value_name = "SHARE" },
-  { .name = "pad-value",
-    .nick = "Pad value",
-    .kind = SL_SETTING_NUMBER,
-    .group = SL_SETTINGS_CONTRACT,
-    .doors = EVERYWHERE,
-    .offset = AT (pad_value),
-    .minimum = 0,
-    .maximum = 255,
-    .initial = -1,
+  { ROW ("pad-value", "Pad value", NUMBER, CONTRACT, EVERYWHERE, pad_value), RANGE (0, 255, -1),
     .help =
       "Overrides the model: brightness of letterbox borders, 0..255; -1 = what the model says, 114 when nothing says",
     .option_help = "Brightness of letterbox borders, 0..255 (default: the model's, else 114)",
     .value_name = "N" },
-  { .name = "decoder",
-    .nick = "Decoder",
-    .kind = SL_SETTING_TEXT,
-    .group = SL_SETTINGS_CONTRACT,
-    .doors = EVERYWHERE,
-    .offset = AT (decoder),
+  { ROW ("decoder", "Decoder", TEXT, CONTRACT, EVERYWHERE, decoder),
     .help =
       "Overrides the model: what its outputs mean (labels, ssd, yolo, pose, ... with parameters, such as yolo,preset=v5); unset = "
       "what the model says, else found by the outputs' shapes",
     .element_help = ". The slpostprocess downstream decodes by it",
     .option_help = "What the outputs mean: labels, ssd, yolo, ...",
     .value_name = "NAME[,PARAMETER=VALUE...]" },
-  { .name = "tensor-limit",
-    .nick = "Tensor limit",
-    .kind = SL_SETTING_NUMBER,
-    .group = SL_SETTINGS_LIMITS,
-    .doors = BY_USER,
-    .offset = AT (tensor_limit),
-    .minimum = 1,
-    .maximum = SL_MAX_TENSOR_LIMIT,
-    .initial = SL_MAX_TENSOR_BYTES >> 20,
+  { ROW ("tensor-limit", "Tensor limit", NUMBER, LIMITS, BY_USER, tensor_limit),
+    RANGE (1, SL_MAX_TENSOR_LIMIT, SL_MAX_TENSOR_BYTES >> 20),
     .help =
       "Most memory that the model's tensors may take at once, in MiB; a file that needs more is refused",
     .option_help = "Most MiB that the model's tensors may take, 1..1048576 (default 1024)",
     .value_name = "MIB" },
-  { .name = "work-limit",
-    .nick = "Work limit",
-    .kind = SL_SETTING_NUMBER,
-    .group = SL_SETTINGS_LIMITS,
-    .doors = BY_USER,
-    .offset = AT (work_limit),
-    .minimum = 1,
-    .maximum = 1000000,
-    .initial = SL_MAX_WORK / 1000000000,
+  { ROW ("work-limit", "Work limit", NUMBER, LIMITS, BY_USER, work_limit),
+    RANGE (1, 1000000, SL_MAX_WORK / 1000000000),
     .help =
       "Most multiply-adds that a frame may take, in billions, or as much other work; a file that asks for more is refused "
       "(sightline inspect shows them)",
     .option_help = "Most multiply-adds of a frame, in billions, 1..1000000 (default 250)",
     .value_name = "N" },
-  { .name = "input-shape",
-    .nick = "Input shape",
-    .kind = SL_SETTING_TEXT,
-    .group = SL_SETTINGS_LIMITS,
-    .doors = EVERYWHERE,
-    .offset = AT (input_shape),
+  { ROW ("input-shape", "Input shape", TEXT, LIMITS, EVERYWHERE, input_shape),
     .check = sl_input_shape_check,
     .help =
       "Size of an input that the model leaves open, outermost dimension first, such as 1,3,224,224; several inputs are separated by ';'; "
       "unset = what the model says",
     .option_help = "Size of an input that the model leaves open, such as 1,3,224,224",
     .value_name = "N,N,..." },
-  { .name = "fixed-inputs",
-    .nick = "Fixed inputs",
-    .kind = SL_SETTING_TEXT,
-    .group = SL_SETTINGS_LIMITS,
-    .doors = EVERYWHERE,
-    .offset = AT (fixed_inputs),
+  { ROW ("fixed-inputs", "Fixed inputs", TEXT, LIMITS, EVERYWHERE, fixed_inputs),
     .check = sl_fixed_inputs_check,
     .help =
       "Constant inputs, INPUT=VALUE separated by ';': the input's number, from 0 on, or name; the value a number, a NumPy file (.npy), "
       "or a file with the tensor's bytes, such as 1=style.npy; the remaining input gets the frames; unset = what MODEL.modelinfo says",
     .option_help = "Constant inputs, such as 1=style.npy or 1=0.5",
     .value_name = "INPUT=VALUE;..." },
-  { .name = "state",
-    .nick = "State",
-    .kind = SL_SETTING_TEXT,
-    .group = SL_SETTINGS_LIMITS,
-    .doors = EVERYWHERE,
-    .offset = AT (state),
-    .check = sl_state_check,
+  { ROW ("state", "State", TEXT, LIMITS, EVERYWHERE, state), .check = sl_state_check,
     .help =
       "Inputs that get an output of the previous frame, INPUT=OUTPUT separated by ',', each a number, from 0 on, or a name, such as "
       "h0=hn,c0=cn; the first frame gets zeros, or the values of fixed-inputs; none = no state; unset = what MODEL.modelinfo says, else "
@@ -219,68 +128,37 @@ static const SlSetting table[] = {
     .option_help =
       "Inputs that get an output of the previous frame, such as h0=hn,c0=cn, or none (default: found by names)",
     .value_name = "INPUT=OUTPUT,..." },
-  { .name = "backend",
-    .nick = "Backend",
-    .kind = SL_SETTING_TEXT,
-    .group = SL_SETTINGS_BACKEND,
-    .doors = EVERYWHERE,
-    .offset = AT (backend),
-    .check = sl_backend_name_check,
+  { ROW ("backend", "Backend", TEXT, BACKEND, EVERYWHERE, backend), .check = sl_backend_name_check,
     .help =
       "Runtime of the model: sightline; onnxruntime or tflite, which vendors of GPUs and NPUs support, if their library is installed; "
       "auto: the other runtime if it is faster with the same results, measured once and remembered, or if Sightline refuses the model; "
       "unset = what MODEL.modelinfo says, else sightline",
     .option_help = "Runtime of the model: " SL_BACKEND_NAMES " (default sightline)",
     .value_name = "NAME" },
-  { .name = "provider",
-    .nick = "Provider",
-    .kind = SL_SETTING_TEXT,
-    .group = SL_SETTINGS_BACKEND,
-    .doors = EVERYWHERE,
-    .offset = AT (provider),
+  { ROW ("provider", "Provider", TEXT, BACKEND, EVERYWHERE, provider),
     .help =
       "Execution providers of ONNX Runtime, in order of preference, separated by ',', such as cuda or tensorrt,cuda; unset = its own "
       "on the CPU",
     .option_help = "Execution providers of ONNX Runtime, such as tensorrt,cuda",
     .value_name = "NAME,..." },
-  { .name = "provider-options", /* no key: see above */
-    .nick = "Provider options",
-    .kind = SL_SETTING_TEXT,
-    .group = SL_SETTINGS_BACKEND,
-    .doors = BY_USER,
-    .offset = AT (provider_options),
+  { ROW ("provider-options", "Provider options", TEXT, BACKEND, BY_USER,
+         provider_options), /* no key: see above */
     .check = sl_backend_options_check,
     .help =
       "Options of the first provider, or of the delegate, KEY=VALUE separated by ',', such as device_id=0",
     .option_help = "Options of the first provider, or of the delegate",
     .value_name = "KEY=VALUE,..." },
-  { .name = "delegate", /* no key: see above */
-    .nick = "Delegate",
-    .kind = SL_SETTING_FILE,
-    .group = SL_SETTINGS_BACKEND,
-    .doors = BY_USER,
-    .offset = AT (delegate),
+  { ROW ("delegate", "Delegate", FILE, BACKEND, BY_USER, delegate), /* no key: see above */
     .help =
       "Path of an external delegate of TensorFlow Lite, such as delegate=/usr/lib/libvx_delegate.so; unset = the CPU, or the device "
       "that the model was compiled for",
-    .option_help = "External delegate of TensorFlow Lite",
-    .value_name = "FILE.so" },
-  { .name = "fallback",
-    .nick = "Fallback",
-    .kind = SL_SETTING_BOOL,
-    .group = SL_SETTINGS_BACKEND,
-    .doors = EVERYWHERE,
-    .offset = AT (fallback),
+    .option_help = "External delegate of TensorFlow Lite", .value_name = "FILE.so" },
+  { ROW ("fallback", "Fallback", BOOL, BACKEND, EVERYWHERE, fallback),
     .help =
       "With another backend: Sightline runs the model, with a warning, if the backend is not installed, refuses the model, or fails "
       "while frames flow; without fallback these are errors",
     .option_help = "Sightline runs the model if the backend cannot" },
-  { .name = "precision",
-    .nick = "Precision",
-    .kind = SL_SETTING_TEXT,
-    .group = SL_SETTINGS_BACKEND,
-    .doors = EVERYWHERE,
-    .offset = AT (precision),
+  { ROW ("precision", "Precision", TEXT, BACKEND, EVERYWHERE, precision),
     .check = sl_precision_check,
     .help =
       "Precision of the model's float layers, if Sightline runs it: float; bf16 or fp16: weights in 16 bits, faster and smaller "
@@ -306,14 +184,6 @@ sl_setting_find (const char *name)
     if (strcmp (table[i].name, name) == 0)
       return &table[i];
   return NULL;
-}
-
-/* "@first, @second or @last": appends the @i-th of @n. */
-static void
-append_word (GString *list, const char *word, guint i, guint n)
-{
-  g_string_append (list, i == 0 ? "" : i + 1 < n ? ", " : " or ");
-  g_string_append (list, word);
 }
 
 const char *
@@ -343,15 +213,12 @@ sl_setting_expected (const SlSetting *setting)
   if (setting->kind == SL_SETTING_NUMBER)
     g_string_printf (text, "%d..%d", setting->minimum, setting->maximum);
   for (guint i = 0; i < setting->n_words; i++)
-    append_word (text, setting->words[i].name, i, setting->n_words);
+    g_string_append_printf (text, "%s%s",
+                            i == 0                     ? ""
+                            : i + 1 < setting->n_words ? ", "
+                                                       : " or ",
+                            setting->words[i].name);
   return g_string_free (text, FALSE);
-}
-
-/* The place of the text. */
-static const char **
-place_of (const SlSetting *setting, SlModelSettings *settings)
-{
-  return (const char **) G_STRUCT_MEMBER_P (settings, setting->offset);
 }
 
 const char *
@@ -364,9 +231,8 @@ sl_setting_get (const SlSetting *setting, const SlModelSettings *settings)
 void
 sl_setting_set (const SlSetting *setting, SlModelSettings *settings, const char *text)
 {
-  const char **place = place_of (setting, settings);
-  char *copy = g_strdup (text);
-  g_free ((char *) *place);
+  char **place = G_STRUCT_MEMBER_P (settings, setting->offset), *copy = g_strdup (text);
+  g_free (*place);
   *place = copy;
 }
 

@@ -112,10 +112,8 @@ static gboolean
 split_pair (char *piece, const char *text, char **output, GError **error)
 {
   *output = strchr (piece, '=');
-  if (*output == NULL || *output == piece || (*output)[1] == '\0') {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "state: " SYNTAX, text);
-    return FALSE;
-  }
+  if (*output == NULL || *output == piece || (*output)[1] == '\0')
+    return sl_fail (error, SL_ERROR_ARGUMENT, "state: " SYNTAX, text);
   *(*output)++ = '\0';
   return TRUE;
 }

@@ -6,8 +6,6 @@
  */
 #include "predict/predictions_private.h"
 
-#include <string.h>
-
 #include "predict/object_private.h"
 
 struct _SlPredictions
@@ -28,13 +26,20 @@ copy (SlPredictions *self, const void *data, guint n, gsize size)
   return n > 0 ? sl_arena_memdup (self->arena, data, n * size) : NULL;
 }
 
+/* (nullable) */
+static const char *
+copy_text (SlPredictions *self, const char *from)
+{
+  return from != NULL ? sl_arena_strdup (self->arena, from) : NULL;
+}
+
 static SlLabelled *
 copy_labels (SlPredictions *self, const SlLabelled *from, guint n)
 {
   SlLabelled *labels = copy (self, from, n, sizeof *from);
   for (guint i = 0; i < n; i++) {
     labels[i].label = sl_arena_strdup (self->arena, from[i].label);
-    labels[i].model = from[i].model != NULL ? sl_arena_strdup (self->arena, from[i].model) : NULL;
+    labels[i].model = copy_text (self, from[i].model);
   }
   return labels;
 }
@@ -44,7 +49,7 @@ copy_skeleton (SlPredictions *self, const SlSkeleton *from)
 {
   const char **names = sl_arena_alloc (self->arena, from->n_points * sizeof *names);
   for (guint i = 0; i < from->n_points; i++)
-    names[i] = from->names[i] != NULL ? sl_arena_strdup (self->arena, from->names[i]) : NULL;
+    names[i] = copy_text (self, from->names[i]);
   SlSkeleton *skeleton = copy (self, from, 1, sizeof *from);
   skeleton->names = names;
   skeleton->bones = copy (self, from->bones, from->n_bones, sizeof *from->bones);
@@ -71,8 +76,8 @@ copy_code (SlPredictions *self, const SlCodeView *from)
     return NULL;
   SlCodeView *code = sl_arena_memdup (self->arena, from, sizeof *from);
   code->symbology = sl_arena_strdup (self->arena, from->symbology);
-  code->text = from->text != NULL ? sl_arena_strdup (self->arena, from->text) : NULL;
-  code->add_on = from->add_on != NULL ? sl_arena_strdup (self->arena, from->add_on) : NULL;
+  code->text = copy_text (self, from->text);
+  code->add_on = copy_text (self, from->add_on);
   code->bytes = copy (self, from->bytes, (guint) from->n_bytes, 1);
   return code;
 }
@@ -83,30 +88,14 @@ copy_objects (SlPredictions *self, const SlPredictionView *from)
   SlObjectView *objects = sl_arena_alloc (self->arena, from->n_objects * sizeof *objects);
   for (guint i = 0; i < from->n_objects; i++) {
     const SlObjectView *object = &from->objects[i];
-    objects[i] = (SlObjectView){
-      .x = object->x,
-      .y = object->y,
-      .w = object->w,
-      .h = object->h,
-      .x_min = object->x_min,
-      .y_min = object->y_min,
-      .x_max = object->x_max,
-      .y_max = object->y_max,
-      .confidence = object->confidence,
-      .label_id = object->label_id,
-      .label = sl_arena_strdup (self->arena, object->label),
-      .object_id = object->object_id,
-      .tracked_since = object->tracked_since,
-      .mask = { object->mask.width, object->mask.height,
-                copy (self, object->mask.cells, object->mask.width * object->mask.height, 1) },
-      .n_labels = object->n_labels,
-      .labels = copy_labels (self, object->labels, object->n_labels),
-      .code = copy_code (self, object->code),
-      .parent = object->parent,
-      .n_points = object->n_points,
-      .points = copy (self, object->points, object->n_points, sizeof *object->points),
-      .skeleton = copy_own_skeleton (self, from, objects, i)
-    };
+    objects[i] = *object;
+    objects[i].label = sl_arena_strdup (self->arena, object->label);
+    objects[i].mask.cells =
+      copy (self, object->mask.cells, object->mask.width * object->mask.height, 1);
+    objects[i].labels = copy_labels (self, object->labels, object->n_labels);
+    objects[i].code = copy_code (self, object->code);
+    objects[i].points = copy (self, object->points, object->n_points, sizeof *object->points);
+    objects[i].skeleton = copy_own_skeleton (self, from, objects, i);
   }
   self->value.objects = objects;
 }
@@ -146,9 +135,7 @@ copy_outputs (SlPredictions *self, const SlOutputs *from)
   SlTensorInfo *infos = copy (self, from->infos, from->n, sizeof *from->infos);
   const void **data = copy (self, from->data, from->n, sizeof *from->data);
   for (guint i = 0; i < from->n; i++) {
-    infos[i].name = from->infos[i].name != NULL
-                      ? (char *) sl_arena_strdup (self->arena, from->infos[i].name)
-                      : NULL;
+    infos[i].name = (char *) copy_text (self, from->infos[i].name);
     data[i] = sl_arena_memdup (self->arena, from->data[i], infos[i].bytes);
   }
   self->value.outputs.infos = infos;
@@ -163,8 +150,7 @@ sl_predictions_new (const SlPredictionView *prediction)
   g_atomic_ref_count_init (&self->refs);
   self->arena = sl_arena_new ();
   self->value = *prediction;
-  self->value.source =
-    prediction->source != NULL ? sl_arena_strdup (self->arena, prediction->source) : NULL;
+  self->value.source = copy_text (self, prediction->source);
   copy_objects (self, prediction);
   self->value.labels = copy_labels (self, prediction->labels, prediction->n_labels);
   if (prediction->skeleton != NULL)
@@ -181,8 +167,7 @@ sl_predictions_new (const SlPredictionView *prediction)
     self->latency = *prediction->latency;
     self->value.latency = &self->latency;
   }
-  self->value.worker =
-    prediction->worker != NULL ? sl_arena_strdup (self->arena, prediction->worker) : NULL;
+  self->value.worker = copy_text (self, prediction->worker);
   return self;
 }
 

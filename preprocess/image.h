@@ -7,9 +7,11 @@
 #ifndef SL_PREPROCESS_IMAGE_H
 #define SL_PREPROCESS_IMAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/affine.h"
 #include "core/base/picture.h"
 
 typedef enum
@@ -135,6 +137,15 @@ SlImageStatus sl_image_check_plane (int rows, size_t row_bytes, const void *firs
  */
 SlImageStatus sl_image_check (const SlImageInfo *info, const SlImage *image,
                               const SlMemory memory[3]);
+/** sl_image_has_crop: whether @crop lies inside of the picture; all 0 is the whole of it. */
+static inline bool
+sl_image_has_crop (const SlImageInfo *info, const SlRect *crop)
+{
+  return (crop->x == 0 && crop->y == 0 && crop->width == 0 && crop->height == 0)
+         || (crop->x >= 0 && crop->y >= 0 && crop->width >= 1 && crop->height >= 1
+             && crop->width <= info->width && crop->height <= info->height
+             && crop->x <= info->width - crop->width && crop->y <= info->height - crop->height);
+}
 /** sl_image_status_text: what is wrong and what was expected, without a full stop. */
 const char *sl_image_status_text (SlImageStatus status);
 

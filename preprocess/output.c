@@ -50,16 +50,6 @@ valid_enums (const SlImageInfo *image, const SlNormalizeSpec *spec)
          && (unsigned int) spec->orientation <= SL_ORIENTATION_UR_LL;
 }
 
-static bool
-valid_crop (const SlImageInfo *image, const SlRect *crop)
-{
-  if (crop->x == 0 && crop->y == 0 && crop->width == 0 && crop->height == 0)
-    return true;
-  return crop->x >= 0 && crop->y >= 0 && crop->width >= 1 && crop->height >= 1
-         && crop->width <= image->width && crop->height <= image->height
-         && crop->x <= image->width - crop->width && crop->y <= image->height - crop->height;
-}
-
 SlNormalizeStatus
 sl_output_check (const SlImageInfo *image, const SlNormalizeSpec *spec)
 {
@@ -70,7 +60,7 @@ sl_output_check (const SlImageInfo *image, const SlNormalizeSpec *spec)
   if (!valid_size (image->width) || !valid_size (image->height) || !valid_size (spec->width)
       || !valid_size (spec->height))
     return SL_NORMALIZE_BAD_SIZE;
-  if (!valid_crop (image, &spec->crop))
+  if (!sl_image_has_crop (image, &spec->crop))
     return SL_NORMALIZE_BAD_CROP;
   const int channels = spec->colour == SL_COLOUR_GRAY ? 1 : 3;
   if ((uint64_t) spec->width * (uint64_t) spec->height * (uint64_t) channels

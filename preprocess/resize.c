@@ -250,15 +250,6 @@ size_fits (int width, int height)
   return width >= 1 && width <= SL_RESIZE_MAX_SIZE && height >= 1 && height <= SL_RESIZE_MAX_SIZE;
 }
 
-static bool
-crop_fits (const SlRect *crop, int width, int height)
-{
-  if (crop->x == 0 && crop->y == 0 && crop->width == 0 && crop->height == 0)
-    return true;
-  return crop->x >= 0 && crop->y >= 0 && crop->width >= 1 && crop->height >= 1 && crop->x < width
-         && crop->y < height && crop->width <= width - crop->x && crop->height <= height - crop->y;
-}
-
 static SlResizeStatus
 check (const SlImageInfo *image, const SlResizeSpec *spec)
 {
@@ -267,7 +258,7 @@ check (const SlImageInfo *image, const SlResizeSpec *spec)
     return SL_RESIZE_BAD_FORMAT;
   if (!size_fits (image->width, image->height) || !size_fits (spec->width, spec->height))
     return SL_RESIZE_BAD_SIZE;
-  if (!crop_fits (&spec->crop, image->width, image->height))
+  if (!sl_image_has_crop (image, &spec->crop))
     return SL_RESIZE_BAD_CROP;
   if ((unsigned int) spec->fit > SL_FIT_CROP
       || (unsigned int) spec->orientation > SL_ORIENTATION_UR_LL

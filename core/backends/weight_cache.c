@@ -33,7 +33,7 @@ entry_free (gpointer data)
   g_free (entry);
 }
 
-SlWeightCache *
+gpointer
 sl_weight_cache_new (void)
 {
   SlWeightCache *cache = g_new0 (SlWeightCache, 1);
@@ -44,8 +44,9 @@ sl_weight_cache_new (void)
 }
 
 void
-sl_weight_cache_free (SlWeightCache *cache)
+sl_weight_cache_free (gpointer weights)
 {
+  SlWeightCache *cache = weights;
   g_ptr_array_unref (cache->all);
   g_cond_clear (&cache->made);
   g_mutex_clear (&cache->mutex);

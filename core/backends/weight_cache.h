@@ -13,8 +13,9 @@ typedef struct _SlWeightCache SlWeightCache;
 /** SlWeightFunc: makes an entry in @arena, which no other thread uses meanwhile. */
 typedef void *(*SlWeightFunc) (SlArena *arena, gpointer data);
 
-SlWeightCache *sl_weight_cache_new (void);
-void sl_weight_cache_free (SlWeightCache *cache);
+/* Functions for sl_graph_attach(), of a SlWeightCache. */
+gpointer sl_weight_cache_new (void);
+void sl_weight_cache_free (gpointer cache);
 /**
  * sl_weight_cache_get:
  * @key, @how: identify the entry, such as a node and an instruction set; both are compared as

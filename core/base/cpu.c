@@ -226,6 +226,16 @@ sl_cpu_runs (const SlCpuRow *row)
   return reached (chosen ()->features, row->level) && sl_cpu_has (row->more);
 }
 
+unsigned int
+sl_cpu_all (const SlCpuRow *rows, unsigned int n, const void **kernels)
+{
+  unsigned int found = 0;
+  for (unsigned int i = 0; i < n; i++)
+    if (sl_cpu_runs (&rows[i]))
+      kernels[found++] = rows[i].kernels;
+  return found;
+}
+
 const void *
 sl_cpu_best (const SlCpuRow *rows, unsigned int n)
 {

@@ -84,6 +84,8 @@ typedef struct
 
 /** sl_cpu_runs: whether the processor has what @row needs and no mask hides it; any thread. */
 bool sl_cpu_runs (const SlCpuRow *row);
+/** sl_cpu_all: kernels of all of @n rows that run here, to @kernels; returns how many. */
+unsigned int sl_cpu_all (const SlCpuRow *rows, unsigned int n, const void **kernels);
 /** sl_cpu_best: kernels of the last of @n rows that run here and that SIGHTLINE_CPU allows; the
  * first row must always run. Any thread. */
 const void *sl_cpu_best (const SlCpuRow *rows, unsigned int n);

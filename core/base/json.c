@@ -6,6 +6,7 @@
 #include "core/base/json.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/base/printable.h"
 
@@ -23,28 +24,14 @@ sl_json_append_printf (GString *out, const char *format, ...)
 static void
 append_escaped (GString *out, gunichar c)
 {
-  switch (c) {
-    case '"':
-      g_string_append (out, "\\\"");
-      break;
-    case '\\':
-      g_string_append (out, "\\\\");
-      break;
-    case '\n':
-      g_string_append (out, "\\n");
-      break;
-    case '\r':
-      g_string_append (out, "\\r");
-      break;
-    case '\t':
-      g_string_append (out, "\\t");
-      break;
-    default:
-      if (!sl_is_plain (c))
-        sl_json_append_printf (out, "\\u%04x", (guint) c);
-      else
-        g_string_append_unichar (out, c);
-  }
+  static const char escaped[] = "\"\\\n\r\t", letters[] = "\"\\nrt";
+  const char *found = c < 128 && c != 0 ? strchr (escaped, (int) c) : NULL;
+  if (found != NULL)
+    sl_json_append_printf (out, "\\%c", letters[found - escaped]);
+  else if (!sl_is_plain (c))
+    sl_json_append_printf (out, "\\u%04x", (guint) c);
+  else
+    g_string_append_unichar (out, c);
 }
 
 void
@@ -73,7 +60,9 @@ void
 sl_json_append_key (GString *out, const char *key)
 {
   const char last = out->str[out->len - 1];
-  g_string_append_printf (out, "%s\"%s\":", last == '{' || last == '[' ? "" : ",", key);
+  g_string_append (out, last == '{' || last == '[' ? "\"" : ",\"");
+  g_string_append (out, key);
+  g_string_append (out, "\":");
 }
 
 void
@@ -94,5 +83,5 @@ void
 sl_json_append_count (GString *out, const char *key, guint64 count)
 {
   sl_json_append_key (out, key);
-  g_string_append_printf (out, "%" G_GUINT64_FORMAT, count);
+  sl_json_append_printf (out, "%" G_GUINT64_FORMAT, count);
 }

@@ -11,7 +11,6 @@
 
 #include "core/base/build_selection.h"
 #include "core/base/printable.h"
-#include "core/base/suggest.h"
 #include "core/base/fail.h"
 
 /* NULL: left out of this build. */

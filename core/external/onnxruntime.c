@@ -8,7 +8,6 @@
 #include "core/external/onnxruntime.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/printable.h"
@@ -23,44 +22,45 @@
     NULL, position, G_STRUCT_OFFSET (SlOrtApi, member) \
   }
 
+/* By their places in the table of the library, with the library's names. */
 static const SlRuntimeFunction functions[] = {
-  AT (SL_ORT_GET_ERROR_MESSAGE, get_message),
-  AT (SL_ORT_CREATE_ENV, create_env),
-  AT (SL_ORT_CREATE_SESSION, create_session),
-  AT (SL_ORT_CREATE_SESSION_FROM_ARRAY, create_session_from_array),
-  AT (SL_ORT_RUN, run),
-  AT (SL_ORT_CREATE_SESSION_OPTIONS, create_options),
-  AT (SL_ORT_SET_INTRA_OP_NUM_THREADS, set_threads),
-  AT (SL_ORT_SESSION_GET_INPUT_COUNT, count_inputs),
-  AT (SL_ORT_SESSION_GET_OUTPUT_COUNT, count_outputs),
-  AT (SL_ORT_SESSION_GET_INPUT_TYPE_INFO, input_type),
-  AT (SL_ORT_SESSION_GET_OUTPUT_TYPE_INFO, output_type),
-  AT (SL_ORT_SESSION_GET_INPUT_NAME, input_name),
-  AT (SL_ORT_SESSION_GET_OUTPUT_NAME, output_name),
-  AT (SL_ORT_CREATE_RUN_OPTIONS, create_run_options),
-  AT (SL_ORT_RUN_OPTIONS_SET_TERMINATE, set_terminate),
-  AT (SL_ORT_RUN_OPTIONS_UNSET_TERMINATE, unset_terminate),
-  AT (SL_ORT_CREATE_TENSOR_WITH_DATA, create_tensor),
-  AT (SL_ORT_GET_TENSOR_MUTABLE_DATA, get_data),
-  AT (SL_ORT_CAST_TYPE_INFO_TO_TENSOR_INFO, type_to_shape),
-  AT (SL_ORT_GET_TENSOR_ELEMENT_TYPE, element_type),
-  AT (SL_ORT_GET_DIMENSIONS_COUNT, count_dimensions),
-  AT (SL_ORT_GET_DIMENSIONS, get_dimensions),
-  AT (SL_ORT_GET_TENSOR_TYPE_AND_SHAPE, value_shape),
-  AT (SL_ORT_CREATE_CPU_MEMORY_INFO, create_cpu_memory),
-  AT (SL_ORT_ALLOCATOR_FREE, allocator_free),
-  AT (SL_ORT_GET_ALLOCATOR_WITH_DEFAULT_OPTIONS, default_allocator),
-  AT (SL_ORT_RELEASE_STATUS, release_status),
-  AT (SL_ORT_RELEASE_SESSION, release_session),
-  AT (SL_ORT_RELEASE_VALUE, release_value),
-  AT (SL_ORT_RELEASE_RUN_OPTIONS, release_run_options),
-  AT (SL_ORT_RELEASE_TYPE_INFO, release_type),
-  AT (SL_ORT_RELEASE_TENSOR_TYPE_AND_SHAPE_INFO, release_shape),
-  AT (SL_ORT_RELEASE_SESSION_OPTIONS, release_options),
-  AT (SL_ORT_GET_AVAILABLE_PROVIDERS, available_providers),
-  AT (SL_ORT_RELEASE_AVAILABLE_PROVIDERS, release_providers),
-  AT (SL_ORT_ADD_SESSION_CONFIG_ENTRY, add_config),
-  AT (SL_ORT_APPEND_PROVIDER, append_provider),
+  AT (2 /* GetErrorMessage */, get_message),
+  AT (3 /* CreateEnv */, create_env),
+  AT (7 /* CreateSession */, create_session),
+  AT (8 /* CreateSessionFromArray */, create_session_from_array),
+  AT (9 /* Run */, run),
+  AT (10 /* CreateSessionOptions */, create_options),
+  AT (24 /* SetIntraOpNumThreads */, set_threads),
+  AT (30 /* SessionGetInputCount */, count_inputs),
+  AT (31 /* SessionGetOutputCount */, count_outputs),
+  AT (33 /* SessionGetInputTypeInfo */, input_type),
+  AT (34 /* SessionGetOutputTypeInfo */, output_type),
+  AT (36 /* SessionGetInputName */, input_name),
+  AT (37 /* SessionGetOutputName */, output_name),
+  AT (39 /* CreateRunOptions */, create_run_options),
+  AT (46 /* RunOptionsSetTerminate */, set_terminate),
+  AT (47 /* RunOptionsUnsetTerminate */, unset_terminate),
+  AT (49 /* CreateTensorWithDataAsOrtValue */, create_tensor),
+  AT (51 /* GetTensorMutableData */, get_data),
+  AT (55 /* CastTypeInfoToTensorInfo */, type_to_shape),
+  AT (60 /* GetTensorElementType */, element_type),
+  AT (61 /* GetDimensionsCount */, count_dimensions),
+  AT (62 /* GetDimensions */, get_dimensions),
+  AT (65 /* GetTensorTypeAndShape */, value_shape),
+  AT (69 /* CreateCpuMemoryInfo */, create_cpu_memory),
+  AT (76 /* AllocatorFree */, allocator_free),
+  AT (78 /* GetAllocatorWithDefaultOptions */, default_allocator),
+  AT (93 /* ReleaseStatus */, release_status),
+  AT (95 /* ReleaseSession */, release_session),
+  AT (96 /* ReleaseValue */, release_value),
+  AT (97 /* ReleaseRunOptions */, release_run_options),
+  AT (98 /* ReleaseTypeInfo */, release_type),
+  AT (99 /* ReleaseTensorTypeAndShapeInfo */, release_shape),
+  AT (100 /* ReleaseSessionOptions */, release_options),
+  AT (125 /* GetAvailableProviders */, available_providers),
+  AT (126 /* ReleaseAvailableProviders */, release_providers),
+  AT (130 /* AddSessionConfigEntry */, add_config),
+  AT (216 /* SessionOptionsAppendExecutionProvider */, append_provider),
 };
 
 /* By SlDtype. */
@@ -338,8 +338,7 @@ settle (gpointer data, SlRuntimeEdges *edges, GError **error)
   gboolean good = TRUE;
   for (guint i = 0; good && i < model->n_inputs; i++) {
     SlTensor *tensor = &edges->inputs[i];
-    gsize elements = 0;
-    sl_tensor_elements (tensor, &elements);
+    const gsize elements = sl_tensor_count (tensor);
     tensor->bytes = elements * sl_dtype_size (tensor->dtype);
     zeros[i] = sl_tensor_buffer_new (tensor->bytes);
     if (zeros[i] == NULL)

@@ -30,12 +30,9 @@ typedef struct
 } Provider;
 
 static const Provider providers[] = {
-  { "cuda", "CUDA", "CUDAExecutionProvider", SL_ORT_APPEND_CUDA, SL_ORT_CREATE_CUDA,
-    SL_ORT_UPDATE_CUDA, SL_ORT_RELEASE_CUDA, NULL },
-  { "tensorrt", "TensorRT", "TensorrtExecutionProvider", SL_ORT_APPEND_TENSORRT,
-    SL_ORT_CREATE_TENSORRT, SL_ORT_UPDATE_TENSORRT, SL_ORT_RELEASE_TENSORRT, NULL },
-  { "cann", "CANN", "CANNExecutionProvider", SL_ORT_APPEND_CANN, SL_ORT_CREATE_CANN,
-    SL_ORT_UPDATE_CANN, SL_ORT_RELEASE_CANN, NULL },
+  { "cuda", "CUDA", "CUDAExecutionProvider", 204, 205, 206, 208, NULL },
+  { "tensorrt", "TensorRT", "TensorrtExecutionProvider", 170, 171, 172, 174, NULL },
+  { "cann", "CANN", "CANNExecutionProvider", 220, 221, 222, 224, NULL },
   { "openvino", "OpenVINO", "OpenVINOExecutionProvider", 0, 0, 0, 0, NULL },
   { "qnn", "QNN", "QNNExecutionProvider", 0, 0, 0, 0, NULL },
   { "migraphx", "MIGraphX", "MIGraphXExecutionProvider", 0, 0, 0, 0, NULL },

@@ -499,21 +499,23 @@ typedef struct
 {
   SlOpType type;
   const char *name;
-  guint min_inputs, max_inputs, required, n_outputs, max_outputs;
-  gboolean is_view;
-  gboolean is_static; /* the result follows from the inputs' shapes alone */
-  gboolean in_place;  /* @run may be given an input of the output's size as its output */
+  guint min_inputs, max_inputs, required, n_outputs;
   gboolean (*check) (SlGraph *graph, SlNode *node, GError **error);
   gboolean (*infer) (SlGraph *graph, SlNode *node, GError **error);
   void *(*prepare) (const SlGraph *graph, const SlNode *node, SlArena *arena);
   void (*run) (const SlKernelCall *call);
+  guint max_outputs;
+  gboolean is_view;
+  gboolean is_static; /* the result follows from the inputs' shapes alone */
+  gboolean in_place;  /* @run may be given an input of the output's size as its output */
 } SlOp;
 
-/** SL_OP_ROW: begins the row of SL_OP_@op, whose name is @op's: from @least inputs, which must be
- * there, to @most, and @outputs. */
-#define SL_OP_ROW(op, least, most, outputs)                                     \
-  .type = SL_OP_##op, .name = #op, .min_inputs = (least), .max_inputs = (most), \
-  .required = (least), .n_outputs = (outputs)
+/** SL_OP_NAMED_ROW: begins the row of SL_OP_@op, called @text: from @least inputs, which must be
+ * there, to @most, @outputs, and the functions in the order of #SlOp. */
+#define SL_OP_NAMED_ROW(op, text, least, most, outputs, ...) \
+  SL_OP_##op, text, least, most, least, outputs, __VA_ARGS__
+/** SL_OP_ROW: likewise, with the name of @op. */
+#define SL_OP_ROW(op, ...) SL_OP_NAMED_ROW (op, #op, __VA_ARGS__)
 
 /** sl_op_get: (nullable): the row of @type. */
 const SlOp *sl_op_get (SlOpType type);

@@ -16,6 +16,23 @@ sl_tensor_elements (const SlTensor *tensor, gsize *elements)
   return TRUE;
 }
 
+gsize
+sl_tensor_count (const SlTensor *tensor)
+{
+  gsize elements = 0;
+  sl_tensor_elements (tensor, &elements);
+  return elements;
+}
+
+gsize
+sl_tensor_span (const SlTensor *tensor, guint first, guint end)
+{
+  gsize n = 1;
+  for (guint i = first; i < end; i++)
+    n *= (gsize) tensor->dims[i];
+  return n;
+}
+
 gfloat
 sl_tensor_scale (const SlTensor *tensor)
 {

@@ -59,6 +59,10 @@ typedef struct
 
 /** sl_tensor_elements: product of the dimensions, FALSE on overflow or a negative dimension. */
 gboolean sl_tensor_elements (const SlTensor *tensor, gsize *elements);
+/** sl_tensor_count: the same of a tensor whose dimensions were checked; else 0. */
+gsize sl_tensor_count (const SlTensor *tensor);
+/** sl_tensor_span: likewise, of dimensions @first to before @end. */
+gsize sl_tensor_span (const SlTensor *tensor, guint first, guint end);
 /** sl_tensor_scale: per-tensor scale, 0 when not quantised per tensor. */
 gfloat sl_tensor_scale (const SlTensor *tensor);
 /** sl_tensor_zero_point: per-tensor zero point, 0 when not quantised per tensor. */

@@ -64,21 +64,11 @@ topk_infer (SlGraph *graph, SlNode *node, GError **error)
          && sl_node_set_shape (graph, node, 1, input->rank, dims, error);
 }
 
-const SlOp sl_op_arg_max = {
-  SL_OP_ROW (ARG_MAX, 2, 2, 1),
-  .check = arg_check,
-  .infer = arg_infer,
-  .run = sl_kernel_arg_max,
-};
+const SlOp sl_op_arg_max = { SL_OP_ROW (ARG_MAX, 2, 2, 1, arg_check, arg_infer, NULL,
+                                        sl_kernel_arg_max) };
 
-const SlOp sl_op_arg_min = {
-  SL_OP_ROW (ARG_MIN, 2, 2, 1),
-  .check = arg_check,
-  .infer = arg_infer,
-  .run = sl_kernel_arg_max,
-};
+const SlOp sl_op_arg_min = { SL_OP_ROW (ARG_MIN, 2, 2, 1, arg_check, arg_infer, NULL,
+                                        sl_kernel_arg_max) };
 
-const SlOp sl_op_topk_v2 = {
-  SL_OP_ROW (TOPK_V2, 2, 2, 2),      .check = topk_check,   .infer = topk_infer,
-  .prepare = sl_kernel_topk_prepare, .run = sl_kernel_topk,
-};
+const SlOp sl_op_topk_v2 = { SL_OP_ROW (TOPK_V2, 2, 2, 2, topk_check, topk_infer,
+                                        sl_kernel_topk_prepare, sl_kernel_topk) };

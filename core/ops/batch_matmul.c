@@ -179,11 +179,8 @@ static void
 run (const SlKernelCall *call)
 {
   const MatMul *p = call->state;
-  gsize elements = 0;
-  sl_tensor_elements (p->output, &elements);
+  const gsize elements = sl_tensor_count (p->output);
   sl_parallel (call, elements / p->columns, 1, some_rows, (void *) call);
 }
 
-const SlOp sl_op_batch_matmul = {
-  SL_OP_ROW (BATCH_MATMUL, 2, 2, 1), .check = check, .infer = infer, .prepare = prepare, .run = run,
-};
+const SlOp sl_op_batch_matmul = { SL_OP_ROW (BATCH_MATMUL, 2, 2, 1, check, infer, prepare, run) };

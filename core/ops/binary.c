@@ -37,14 +37,10 @@ infer (SlGraph *graph, SlNode *node, GError **error)
          && sl_node_set_shape (graph, node, 0, rank, dims, error);
 }
 
-#define BINARY(symbol, op)               \
-  const SlOp symbol = {                  \
-    SL_OP_ROW (op, 2, 2, 1),             \
-    .in_place = TRUE,                    \
-    .check = check,                      \
-    .infer = infer,                      \
-    .prepare = sl_kernel_binary_prepare, \
-    .run = sl_kernel_binary,             \
+#define BINARY(symbol, op)                                                                \
+  const SlOp symbol = {                                                                   \
+    SL_OP_ROW (op, 2, 2, 1, check, infer, sl_kernel_binary_prepare, sl_kernel_broadcast), \
+    .in_place = TRUE,                                                                     \
   }
 
 BINARY (sl_op_add, ADD);

@@ -20,7 +20,7 @@ compare_check (SlGraph *graph, SlNode *node, GError **error)
   const gboolean equality = node->op == SL_OP_EQUAL || node->op == SL_OP_NOT_EQUAL;
   if (!sl_node_check_dtype (node, "input", a,
                             logic ? BOOL_BIT : COMPARED | (equality ? BOOL_BIT : 0), error)
-      || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), BOOL_BIT, error))
+      || !sl_node_check_outputs (graph, node, BOOL_BIT, error))
     return FALSE;
   return b == NULL || sl_node_check_same_dtype (node, a, b, error);
 }
@@ -60,8 +60,7 @@ where_check (SlGraph *graph, SlNode *node, GError **error)
 {
   const SlTensor *condition = sl_node_input (graph, node, 0);
   if (!sl_node_check_dtype (node, "condition", condition, BOOL_BIT, error)
-      || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0),
-                               SL_DTYPE_BIT (SL_DTYPE_I64), error))
+      || !sl_node_check_outputs (graph, node, SL_DTYPE_BIT (SL_DTYPE_I64), error))
     return FALSE;
   if (condition->data != NULL)
     return TRUE;
@@ -100,11 +99,9 @@ where_run (const SlKernelCall *call)
   }
 }
 
-#define COMPARE(symbol, op, arity)                                                          \
-  const SlOp symbol = {                                                                     \
-    SL_OP_ROW (op, arity, arity, 1),      .check = compare_check,   .infer = compare_infer, \
-    .prepare = sl_kernel_compare_prepare, .run = sl_kernel_compare,                         \
-  }
+#define COMPARE(symbol, op, arity)                                                    \
+  const SlOp symbol = { SL_OP_ROW (op, arity, arity, 1, compare_check, compare_infer, \
+                                   sl_kernel_compare_prepare, sl_kernel_broadcast) }
 
 COMPARE (sl_op_equal, EQUAL, 2);
 COMPARE (sl_op_not_equal, NOT_EQUAL, 2);
@@ -116,14 +113,7 @@ COMPARE (sl_op_logical_and, LOGICAL_AND, 2);
 COMPARE (sl_op_logical_or, LOGICAL_OR, 2);
 COMPARE (sl_op_logical_not, LOGICAL_NOT, 1);
 
-const SlOp sl_op_select = {
-  SL_OP_ROW (SELECT, 3, 3, 1),         .check = select_check,   .infer = select_infer,
-  .prepare = sl_kernel_select_prepare, .run = sl_kernel_select,
-};
+const SlOp sl_op_select = { SL_OP_ROW (SELECT, 3, 3, 1, select_check, select_infer,
+                                       sl_kernel_select_prepare, sl_kernel_broadcast) };
 
-const SlOp sl_op_where = {
-  SL_OP_ROW (WHERE, 1, 1, 1),
-  .check = where_check,
-  .infer = where_infer,
-  .run = where_run,
-};
+const SlOp sl_op_where = { SL_OP_ROW (WHERE, 1, 1, 1, where_check, where_infer, NULL, where_run) };

@@ -58,7 +58,7 @@ check_weights (const SlGraph *graph, const SlNode *node, gint axis, guint rank, 
 static gboolean
 check_bias (const SlGraph *graph, const SlNode *node, gint32 channels, GError **error)
 {
-  const SlTensor *bias = sl_node_input (graph, node, 2), *input = sl_node_input (graph, node, 0);
+  const SlTensor *bias = sl_node_input (graph, node, 2);
   gsize elements = 0;
   if (bias == NULL)
     return TRUE;
@@ -69,10 +69,7 @@ check_bias (const SlGraph *graph, const SlNode *node, gint32 channels, GError **
     return sl_node_error (error, node, SL_ERROR_SHAPE, "bias '%s' is %s; expected %d values",
                           bias->name, text, channels);
   }
-  const guint32 whole =
-    SL_DTYPE_BIT (SL_DTYPE_I32) | (input->dtype == SL_DTYPE_I16 ? SL_DTYPE_BIT (SL_DTYPE_I64) : 0);
-  return sl_node_check_dtype (
-    node, "bias", bias, input->dtype == SL_DTYPE_F32 ? SL_DTYPE_BIT (SL_DTYPE_F32) : whole, error);
+  return sl_node_check_bias_dtype (node, sl_node_input (graph, node, 0), bias, error);
 }
 
 /* int16 values are symmetric by specification: their zero points are 0. */
@@ -109,16 +106,6 @@ conv_check (SlGraph *graph, SlNode *node, GError **error)
 }
 
 static gboolean
-conv_infer (SlGraph *graph, SlNode *node, GError **error)
-{
-  const SlTensor *input = sl_node_input (graph, node, 0), *weights = sl_node_input (graph, node, 1);
-  gint32 dims[4] = { input->dims[0], 0, 0, weights->dims[0] };
-  return sl_window_resolve (node, &node->params.window, input->dims[1], input->dims[2],
-                            weights->dims[1], weights->dims[2], &dims[1], &dims[2], error)
-         && sl_node_set_shape (graph, node, 0, 4, dims, error);
-}
-
-static gboolean
 depthwise_check (SlGraph *graph, SlNode *node, GError **error)
 {
   if (!check_data (graph, node, error) || !sl_node_check_rank4 (graph, node, 0, error)
@@ -135,10 +122,11 @@ depthwise_check (SlGraph *graph, SlNode *node, GError **error)
 }
 
 static gboolean
-depthwise_infer (SlGraph *graph, SlNode *node, GError **error)
+conv_infer (SlGraph *graph, SlNode *node, GError **error)
 {
   const SlTensor *input = sl_node_input (graph, node, 0), *weights = sl_node_input (graph, node, 1);
-  gint32 dims[4] = { input->dims[0], 0, 0, weights->dims[3] };
+  const guint channels = node->op == SL_OP_DEPTHWISE_CONV_2D ? 3 : 0;
+  gint32 dims[4] = { input->dims[0], 0, 0, weights->dims[channels] };
   return sl_window_resolve (node, &node->params.window, input->dims[1], input->dims[2],
                             weights->dims[1], weights->dims[2], &dims[1], &dims[2], error)
          && sl_node_set_shape (graph, node, 0, 4, dims, error);
@@ -173,33 +161,23 @@ fully_connected_infer (SlGraph *graph, SlNode *node, GError **error)
     for (guint i = 0; i + 1 < rank; i++)
       dims[i] = input->dims[i];
   } else {
-    gsize elements = 0;
-    sl_tensor_elements (input, &elements);
-    elements /= (gsize) weights->dims[1];
-    if (elements > G_MAXINT32)
+    const gsize rows = sl_tensor_count (input) / (gsize) weights->dims[1];
+    if (rows > G_MAXINT32)
       return sl_node_error (error, node, SL_ERROR_LIMIT, "%" G_GSIZE_FORMAT " rows are too many",
-                            elements);
-    dims[0] = (gint32) elements;
+                            rows);
+    dims[0] = (gint32) rows;
   }
   dims[rank - 1] = weights->dims[0];
   return sl_node_set_shape (graph, node, 0, rank, dims, error);
 }
 
-const SlOp sl_op_conv_2d = {
-  SL_OP_ROW (CONV_2D, 2, 3, 1),      .check = conv_check,      .infer = conv_infer,
-  .prepare = sl_kernel_conv_prepare, .run = sl_kernel_conv_2d,
-};
+const SlOp sl_op_conv_2d = { SL_OP_ROW (CONV_2D, 2, 3, 1, conv_check, conv_infer,
+                                        sl_kernel_conv_prepare, sl_kernel_conv) };
 
-const SlOp sl_op_depthwise_conv_2d = {
-  SL_OP_ROW (DEPTHWISE_CONV_2D, 2, 3, 1),
-  .check = depthwise_check,
-  .infer = depthwise_infer,
-  .prepare = sl_kernel_conv_prepare,
-  .run = sl_kernel_depthwise_conv_2d,
-};
+const SlOp sl_op_depthwise_conv_2d = { SL_OP_ROW (DEPTHWISE_CONV_2D, 2, 3, 1, depthwise_check,
+                                                  conv_infer, sl_kernel_conv_prepare,
+                                                  sl_kernel_conv) };
 
-const SlOp sl_op_fully_connected = {
-  SL_OP_ROW (FULLY_CONNECTED, 2, 3, 1), .check = fully_connected_check,
-  .infer = fully_connected_infer,       .prepare = sl_kernel_conv_prepare,
-  .run = sl_kernel_fully_connected,
-};
+const SlOp sl_op_fully_connected = { SL_OP_ROW (FULLY_CONNECTED, 2, 3, 1, fully_connected_check,
+                                                fully_connected_infer, sl_kernel_conv_prepare,
+                                                sl_kernel_conv) };

@@ -86,9 +86,5 @@ run (const SlKernelCall *call)
   sl_parallel (call, shape_of (call).blocks, 1, some_blocks, (void *) call);
 }
 
-const SlOp sl_op_cumsum = {
-  SL_OP_ROW (CUMSUM, 2, 2, 1),
-  .check = check,
-  .infer = sl_node_same_shape_infer,
-  .run = run,
-};
+const SlOp sl_op_cumsum = { SL_OP_ROW (CUMSUM, 2, 2, 1, check, sl_node_same_shape_infer, NULL,
+                                       run) };

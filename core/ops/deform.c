@@ -54,7 +54,7 @@ check (SlGraph *graph, SlNode *node, GError **error)
   const guint32 f32 = SL_DTYPE_BIT (SL_DTYPE_F32);
   if (!sl_node_check_dtype (node, "input", input, f32, error)
       || !sl_node_check_rank4 (graph, node, INPUT, error)
-      || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), f32, error))
+      || !sl_node_check_outputs (graph, node, f32, error))
     return FALSE;
   if (groups < 1 || moved < 1 || input->dims[3] % groups != 0 || input->dims[3] % moved != 0)
     return sl_node_error (error, node, SL_ERROR_SHAPE,
@@ -178,9 +178,4 @@ run (const SlKernelCall *call)
                (void *) call);
 }
 
-const SlOp sl_op_deform_columns = {
-  SL_OP_ROW (DEFORM_COLUMNS, 2, 3, 1),
-  .check = check,
-  .infer = infer,
-  .run = run,
-};
+const SlOp sl_op_deform_columns = { SL_OP_ROW (DEFORM_COLUMNS, 2, 3, 1, check, infer, NULL, run) };

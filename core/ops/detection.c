@@ -86,15 +86,6 @@ infer (SlGraph *graph, SlNode *node, GError **error)
          && sl_node_set_shape (graph, node, 3, 1, &one, error);
 }
 
-const SlOp sl_op_detection_postprocess = {
-  .type = SL_OP_DETECTION_POSTPROCESS,
-  .name = "TFLite_Detection_PostProcess",
-  .min_inputs = 3,
-  .max_inputs = 3,
-  .required = 3,
-  .n_outputs = 4,
-  .check = check,
-  .infer = infer,
-  .prepare = sl_kernel_detection_prepare,
-  .run = sl_kernel_detection,
-};
+const SlOp sl_op_detection_postprocess = { SL_OP_NAMED_ROW (
+  DETECTION_POSTPROCESS, "TFLite_Detection_PostProcess", 3, 3, 4, check, infer,
+  sl_kernel_detection_prepare, sl_kernel_detection) };

@@ -14,7 +14,7 @@ check (SlGraph *graph, SlNode *node, GError **error)
   const SlTensor *input = sl_node_input (graph, node, 0);
   const guint32 f32 = SL_DTYPE_BIT (SL_DTYPE_F32);
   if (!sl_node_check_dtype (node, "input", input, f32, error)
-      || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), f32, error))
+      || !sl_node_check_outputs (graph, node, f32, error))
     return FALSE;
   if (input->rank >= 2 && input->dims[input->rank - 1] == input->dims[input->rank - 2]
       && input->dims[input->rank - 1] <= MAX_ROWS)
@@ -70,8 +70,7 @@ run (const SlKernelCall *call)
 {
   const SlTensor *input = sl_node_input (call->graph, call->node, 0);
   const gsize n = (gsize) input->dims[input->rank - 1];
-  gsize elements = 0;
-  sl_tensor_elements (input, &elements);
+  const gsize elements = sl_tensor_count (input);
   gdouble *scratch = call->state;
   for (gsize i = 0; i < elements / (n * n); i++) {
     for (gsize k = 0; k < n * n; k++)
@@ -80,6 +79,4 @@ run (const SlKernelCall *call)
   }
 }
 
-const SlOp sl_op_determinant = {
-  SL_OP_ROW (DETERMINANT, 1, 1, 1), .check = check, .infer = infer, .prepare = prepare, .run = run,
-};
+const SlOp sl_op_determinant = { SL_OP_ROW (DETERMINANT, 1, 1, 1, check, infer, prepare, run) };

@@ -40,10 +40,8 @@ codes_of (gfloat least, gfloat most)
 static gboolean
 check (SlGraph *graph, SlNode *node, GError **error)
 {
-  for (guint i = 0; i < node->n_outputs; i++)
-    if (!sl_node_check_dtype (node, "output", sl_node_output (graph, node, i),
-                              SL_DTYPE_BIT (SL_DTYPE_F32), error))
-      return FALSE;
+  if (!sl_node_check_outputs (graph, node, SL_DTYPE_BIT (SL_DTYPE_F32), error))
+    return FALSE;
   return sl_node_check_dtype (node, "input", sl_node_input (graph, node, 0),
                               SL_DTYPE_BIT (SL_DTYPE_F32), error);
 }
@@ -72,8 +70,7 @@ static void
 run (const SlKernelCall *call)
 {
   gfloat least = 0, most = 0;
-  gsize elements = 0;
-  sl_tensor_elements (sl_node_input (call->graph, call->node, 0), &elements);
+  const gsize elements = sl_tensor_count (sl_node_input (call->graph, call->node, 0));
   sl_simd_loops ()->widen (call->inputs[0], &least, &most, elements);
   const Codes codes = codes_of (least, most);
   *(gfloat *) call->outputs[1] = codes.scale;
@@ -87,7 +84,7 @@ fake_check (SlGraph *graph, SlNode *node, GError **error)
   const SlTensor *input = sl_node_input (graph, node, 0);
   const guint32 floats = SL_DTYPE_BIT (SL_DTYPE_F32);
   if (!sl_node_check_dtype (node, "input", input, floats, error)
-      || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), floats, error))
+      || !sl_node_check_outputs (graph, node, floats, error))
     return FALSE;
   return input->rank > 0
          || sl_node_error (error, node, SL_ERROR_SHAPE,
@@ -99,8 +96,7 @@ static gsize
 row_elements (const SlKernelCall *call)
 {
   const SlTensor *input = sl_node_input (call->graph, call->node, 0);
-  gsize elements = 0;
-  sl_tensor_elements (input, &elements);
+  const gsize elements = sl_tensor_count (input);
   return call->node->params.fake_quantize.by_pixel ? (gsize) input->dims[input->rank - 1]
                                                    : elements / (gsize) input->dims[0];
 }
@@ -126,21 +122,12 @@ static void
 fake_run (const SlKernelCall *call)
 {
   const gsize row = row_elements (call);
-  gsize elements = 0;
-  sl_tensor_elements (sl_node_input (call->graph, call->node, 0), &elements);
+  const gsize elements = sl_tensor_count (sl_node_input (call->graph, call->node, 0));
   sl_parallel (call, elements / row, MAX (PART_ELEMENTS / row, 1), fake_rows, (void *) call);
 }
 
-const SlOp sl_op_dynamic_quantize = {
-  SL_OP_ROW (DYNAMIC_QUANTIZE, 1, 1, 3),
-  .check = check,
-  .infer = infer,
-  .run = run,
-};
+const SlOp sl_op_dynamic_quantize = { SL_OP_ROW (DYNAMIC_QUANTIZE, 1, 1, 3, check, infer, NULL,
+                                                 run) };
 
-const SlOp sl_op_fake_quantize = {
-  SL_OP_ROW (FAKE_QUANTIZE, 1, 1, 1),
-  .check = fake_check,
-  .infer = sl_node_same_shape_infer,
-  .run = fake_run,
-};
+const SlOp sl_op_fake_quantize = { SL_OP_ROW (FAKE_QUANTIZE, 1, 1, 1, fake_check,
+                                              sl_node_same_shape_infer, NULL, fake_run) };

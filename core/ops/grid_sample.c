@@ -25,7 +25,7 @@ check (SlGraph *graph, SlNode *node, GError **error)
   const guint32 f32 = SL_DTYPE_BIT (SL_DTYPE_F32);
   if (!sl_node_check_dtype (node, "input", input, f32, error)
       || !sl_node_check_dtype (node, "grid", grid, f32, error)
-      || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), f32, error))
+      || !sl_node_check_outputs (graph, node, f32, error))
     return FALSE;
   const gboolean volume = input->rank == 5;
   if (volume && node->params.grid_sample.mode == SL_SAMPLE_CUBIC)
@@ -123,15 +123,6 @@ find_taps (const SlNode *node, gfloat place, gint32 size, Taps *taps)
   add_tap (taps, whole + 1, t, size, border, align);
 }
 
-static gsize
-pixels_of (const SlTensor *grid)
-{
-  gsize n = 1;
-  for (guint i = 1; i + 1 < grid->rank; i++)
-    n *= (gsize) grid->dims[i];
-  return n;
-}
-
 /* Adds what the pixels of a row count to @to. */
 static void
 add_row (gfloat *to, const gfloat *row, const Taps *x, gfloat weight, gsize channels)
@@ -151,7 +142,8 @@ some_pixels (void *data, gsize first, gsize n)
   const SlTensor *input = sl_node_input (call->graph, call->node, 0),
                  *grid = sl_node_input (call->graph, call->node, 1);
   const guint rank = input->rank;
-  const gsize area = pixels_of (grid), channels = (gsize) input->dims[rank - 1],
+  const gsize area = sl_tensor_span (grid, 1, grid->rank - 1),
+              channels = (gsize) input->dims[rank - 1],
               row = (gsize) input->dims[rank - 2] * channels,
               plane = (gsize) input->dims[rank - 3] * row,
               volume = rank == 5 ? (gsize) input->dims[1] * plane : plane;
@@ -176,12 +168,8 @@ static void
 run (const SlKernelCall *call)
 {
   const SlTensor *grid = sl_node_input (call->graph, call->node, 1);
-  sl_parallel (call, (gsize) grid->dims[0] * pixels_of (grid), 64, some_pixels, (void *) call);
+  sl_parallel (call, (gsize) grid->dims[0] * sl_tensor_span (grid, 1, grid->rank - 1), 64,
+               some_pixels, (void *) call);
 }
 
-const SlOp sl_op_grid_sample = {
-  SL_OP_ROW (GRID_SAMPLE, 2, 2, 1),
-  .check = check,
-  .infer = infer,
-  .run = run,
-};
+const SlOp sl_op_grid_sample = { SL_OP_ROW (GRID_SAMPLE, 2, 2, 1, check, infer, NULL, run) };

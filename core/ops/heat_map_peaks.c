@@ -26,7 +26,7 @@ check (SlGraph *graph, SlNode *node, GError **error)
   const guint32 f32 = SL_DTYPE_BIT (SL_DTYPE_F32);
   if (!sl_node_check_dtype (node, "maps", maps, f32, error)
       || !sl_node_check_dtype (node, "regions", regions, f32, error)
-      || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), f32, error)
+      || !sl_node_check_outputs (graph, node, f32, error)
       || !sl_node_check_rank4 (graph, node, 0, error))
     return FALSE;
   if (regions->rank == 2 && regions->dims[1] == 4 && regions->dims[0] == maps->dims[0])
@@ -226,9 +226,4 @@ run (const SlKernelCall *call)
                (void *) call);
 }
 
-const SlOp sl_op_heat_map_peaks = {
-  SL_OP_ROW (HEAT_MAP_PEAKS, 2, 2, 1),
-  .check = check,
-  .infer = infer,
-  .run = run,
-};
+const SlOp sl_op_heat_map_peaks = { SL_OP_ROW (HEAT_MAP_PEAKS, 2, 2, 1, check, infer, NULL, run) };

@@ -61,6 +61,27 @@ sl_node_check_dtype (const SlNode *node, const char *role, const SlTensor *tenso
 }
 
 gboolean
+sl_node_check_outputs (const SlGraph *graph, const SlNode *node, guint32 mask, GError **error)
+{
+  for (guint i = 0; i < node->n_outputs; i++)
+    if (!sl_node_check_dtype (node, "output", sl_node_output (graph, node, i), mask, error))
+      return FALSE;
+  return TRUE;
+}
+
+gboolean
+sl_node_check_bias_dtype (const SlNode *node, const SlTensor *input, const SlTensor *bias,
+                          GError **error)
+{
+  guint32 types = SL_DTYPE_BIT (SL_DTYPE_I32);
+  if (input->dtype == SL_DTYPE_F32)
+    types = SL_DTYPE_BIT (SL_DTYPE_F32);
+  else if (input->dtype == SL_DTYPE_I16)
+    types |= SL_DTYPE_BIT (SL_DTYPE_I64);
+  return sl_node_check_dtype (node, "bias", bias, types, error);
+}
+
+gboolean
 sl_node_check_quant (const SlNode *node, const char *role, const SlTensor *tensor, GError **error)
 {
   if (tensor->dtype != SL_DTYPE_I8 && tensor->dtype != SL_DTYPE_U8 && tensor->dtype != SL_DTYPE_I16)
@@ -318,21 +339,23 @@ sl_window_resolve (const SlNode *node, SlWindow *window, gint32 in_h, gint32 in_
   return TRUE;
 }
 
+gboolean
+sl_op_is_layer (SlOpType op)
+{
+  return op == SL_OP_CONV_2D || op == SL_OP_DEPTHWISE_CONV_2D || op == SL_OP_FULLY_CONNECTED
+         || op == SL_OP_TRANSPOSE_CONV;
+}
+
 SlActivation
 sl_op_clamp (SlOpType op)
 {
-  switch (op) {
-    case SL_OP_RELU:
-      return SL_ACTIVATION_RELU;
-    case SL_OP_RELU6:
-      return SL_ACTIVATION_RELU6;
-    case SL_OP_RELU_N1_TO_1:
-      return SL_ACTIVATION_RELU_N1_TO_1;
-    case SL_OP_RELU_0_TO_1:
-      return SL_ACTIVATION_RELU_0_TO_1;
-    default:
-      return SL_ACTIVATION_NONE;
-  }
+  static const SlActivation clamps[SL_OP_COUNT] = {
+    [SL_OP_RELU] = SL_ACTIVATION_RELU,
+    [SL_OP_RELU6] = SL_ACTIVATION_RELU6,
+    [SL_OP_RELU_N1_TO_1] = SL_ACTIVATION_RELU_N1_TO_1,
+    [SL_OP_RELU_0_TO_1] = SL_ACTIVATION_RELU_0_TO_1,
+  };
+  return clamps[op];
 }
 
 SlActivation *
@@ -398,22 +421,15 @@ sl_node_fuse (SlNode *node, SlActivation activation, gfloat slope)
 SlActivation
 sl_node_curve (const SlNode *node)
 {
-  switch (node->op) {
-    case SL_OP_LOGISTIC:
-      return SL_ACTIVATION_LOGISTIC;
-    case SL_OP_SILU:
-      return SL_ACTIVATION_SILU;
-    case SL_OP_HARD_SWISH:
-      return SL_ACTIVATION_HARD_SWISH;
-    case SL_OP_GELU:
-      return node->params.gelu.approximate ? SL_ACTIVATION_GELU_TANH : SL_ACTIVATION_GELU;
-    case SL_OP_TANH:
-      return SL_ACTIVATION_TANH;
-    case SL_OP_MISH:
-      return SL_ACTIVATION_MISH;
-    case SL_OP_LEAKY_RELU:
-      return SL_ACTIVATION_LEAKY_RELU;
-    default:
-      return SL_ACTIVATION_NONE;
-  }
+  static const SlActivation curves[SL_OP_COUNT] = {
+    [SL_OP_LOGISTIC] = SL_ACTIVATION_LOGISTIC,
+    [SL_OP_SILU] = SL_ACTIVATION_SILU,
+    [SL_OP_HARD_SWISH] = SL_ACTIVATION_HARD_SWISH,
+    [SL_OP_GELU] = SL_ACTIVATION_GELU,
+    [SL_OP_TANH] = SL_ACTIVATION_TANH,
+    [SL_OP_MISH] = SL_ACTIVATION_MISH,
+    [SL_OP_LEAKY_RELU] = SL_ACTIVATION_LEAKY_RELU,
+  };
+  return node->op == SL_OP_GELU && node->params.gelu.approximate ? SL_ACTIVATION_GELU_TANH
+                                                                 : curves[node->op];
 }

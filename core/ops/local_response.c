@@ -4,7 +4,8 @@
  * neighbouring channels, which are the last dimension. AlexNet, GoogLeNet and networks of Caffe
  * have it.
  */
-#include "core/ops/kernels/kernels.h"
+#include <math.h>
+
 #include "core/ops/kernels/parallel.h"
 #include "core/ops/ops.h"
 
@@ -71,15 +72,10 @@ run (const SlKernelCall *call)
 {
   const SlTensor *input = sl_node_input (call->graph, call->node, 0);
   Rows rows = { call, input->dims[input->rank - 1] };
-  gsize elements = 0;
-  sl_tensor_elements (input, &elements);
+  const gsize elements = sl_tensor_count (input);
   sl_parallel (call, elements / (gsize) rows.n, PART_ELEMENTS / (gsize) rows.n + 1, run_rows,
                &rows);
 }
 
-const SlOp sl_op_local_response_normalization = {
-  SL_OP_ROW (LOCAL_RESPONSE_NORMALIZATION, 1, 1, 1),
-  .check = check,
-  .infer = sl_node_same_shape_infer,
-  .run = run,
-};
+const SlOp sl_op_local_response_normalization = { SL_OP_ROW (
+  LOCAL_RESPONSE_NORMALIZATION, 1, 1, 1, check, sl_node_same_shape_infer, NULL, run) };

@@ -19,9 +19,8 @@ check_floats (const SlGraph *graph, const SlNode *node, GError **error)
     if (!sl_node_check_dtype (node, "input", sl_node_input (graph, node, i), floats, error)
         || !sl_node_check_rank4 (graph, node, i, error))
       return FALSE;
-  for (guint i = 0; i < node->n_outputs; i++)
-    if (!sl_node_check_dtype (node, "output", sl_node_output (graph, node, i), floats, error))
-      return FALSE;
+  if (!sl_node_check_outputs (graph, node, floats, error))
+    return FALSE;
   return TRUE;
 }
 
@@ -164,26 +163,9 @@ unpool_run (const SlKernelCall *call)
                unpool_pictures, (void *) call);
 }
 
-const SlOp sl_op_max_pool_with_argmax = {
-  .type = SL_OP_MAX_POOL_WITH_ARGMAX,
-  .name = "MaxPoolingWithArgmax2D",
-  .min_inputs = 1,
-  .max_inputs = 1,
-  .required = 1,
-  .n_outputs = 2,
-  .check = pool_check,
-  .infer = pool_infer,
-  .run = pool_run,
-};
+const SlOp sl_op_max_pool_with_argmax = { SL_OP_NAMED_ROW (
+  MAX_POOL_WITH_ARGMAX, "MaxPoolingWithArgmax2D", 1, 1, 2, pool_check, pool_infer, NULL,
+  pool_run) };
 
-const SlOp sl_op_max_unpool = {
-  .type = SL_OP_MAX_UNPOOL,
-  .name = "MaxUnpooling2D",
-  .min_inputs = 2,
-  .max_inputs = 2,
-  .required = 2,
-  .n_outputs = 1,
-  .check = unpool_check,
-  .infer = unpool_infer,
-  .run = unpool_run,
-};
+const SlOp sl_op_max_unpool = { SL_OP_NAMED_ROW (MAX_UNPOOL, "MaxUnpooling2D", 2, 2, 1,
+                                                 unpool_check, unpool_infer, NULL, unpool_run) };

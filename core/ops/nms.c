@@ -6,9 +6,9 @@
  * ONNX's form: boxes [B,N,4] and scores [B,C,N], of which each class is suppressed by itself;
  * results are rows of batch, class and box, and -1 behind the last.
  */
+#include <math.h>
 #include <string.h>
 
-#include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
 
 static gfloat
@@ -283,26 +283,11 @@ batch_run (const SlKernelCall *call)
     *row++ = -1;
 }
 
-const SlOp sl_op_non_max_suppression_v4 = {
-  SL_OP_ROW (NON_MAX_SUPPRESSION_V4, 5, 5, 2),
-  .check = check,
-  .infer = infer,
-  .prepare = prepare,
-  .run = run,
-};
+const SlOp sl_op_non_max_suppression_v4 = { SL_OP_ROW (NON_MAX_SUPPRESSION_V4, 5, 5, 2, check,
+                                                       infer, prepare, run) };
 
-const SlOp sl_op_non_max_suppression_v5 = {
-  SL_OP_ROW (NON_MAX_SUPPRESSION_V5, 6, 6, 3),
-  .check = check,
-  .infer = infer,
-  .prepare = prepare,
-  .run = run,
-};
+const SlOp sl_op_non_max_suppression_v5 = { SL_OP_ROW (NON_MAX_SUPPRESSION_V5, 6, 6, 3, check,
+                                                       infer, prepare, run) };
 
-const SlOp sl_op_non_max_suppression_batch = {
-  SL_OP_ROW (NON_MAX_SUPPRESSION_BATCH, 2, 2, 1),
-  .check = batch_check,
-  .infer = batch_infer,
-  .prepare = batch_prepare,
-  .run = batch_run,
-};
+const SlOp sl_op_non_max_suppression_batch = { SL_OP_ROW (
+  NON_MAX_SUPPRESSION_BATCH, 2, 2, 1, batch_check, batch_infer, batch_prepare, batch_run) };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/ops/kernels/kernels.h"
 /*
  * NON_ZERO: the coordinates of elements other than 0, in order. The output has a row for each
  * dimension of the input and a column for each of its elements. The number of elements other than 0
  * is known only at run time; the remaining columns are -1.
  */
-#include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
 
 #define TYPES \
@@ -15,8 +15,7 @@ check (SlGraph *graph, SlNode *node, GError **error)
 {
   const SlTensor *input = sl_node_input (graph, node, 0);
   if (!sl_node_check_dtype (node, "input", input, TYPES, error)
-      || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0),
-                               SL_DTYPE_BIT (SL_DTYPE_I32), error))
+      || !sl_node_check_outputs (graph, node, SL_DTYPE_BIT (SL_DTYPE_I32), error))
     return FALSE;
   return input->rank > 0
          || sl_node_error (error, node, SL_ERROR_SHAPE,
@@ -68,9 +67,4 @@ run (const SlKernelCall *call)
       out[k * n + i] = -1;
 }
 
-const SlOp sl_op_non_zero = {
-  SL_OP_ROW (NON_ZERO, 1, 1, 1),
-  .check = check,
-  .infer = infer,
-  .run = run,
-};
+const SlOp sl_op_non_zero = { SL_OP_ROW (NON_ZERO, 1, 1, 1, check, infer, NULL, run) };

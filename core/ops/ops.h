@@ -40,6 +40,14 @@ gboolean sl_node_set_shape (SlGraph *graph, const SlNode *node, guint i, guint r
  * SlDtype). */
 gboolean sl_node_check_dtype (const SlNode *node, const char *role, const SlTensor *tensor,
                               guint32 mask, GError **error);
+/** sl_op_is_layer: whether it is a convolution or a fully connected layer, with weights. */
+gboolean sl_op_is_layer (SlOpType op);
+/** sl_node_check_outputs: sl_node_check_dtype() of every output. */
+gboolean sl_node_check_outputs (const SlGraph *graph, const SlNode *node, guint32 mask,
+                                GError **error);
+/** sl_node_check_bias_dtype: whether @bias has the type of sums of a layer of @input. */
+gboolean sl_node_check_bias_dtype (const SlNode *node, const SlTensor *input, const SlTensor *bias,
+                                   GError **error);
 /** sl_node_check_quant: 8-bit and int16 tensors must be quantised per tensor; other types pass. */
 gboolean sl_node_check_quant (const SlNode *node, const char *role, const SlTensor *tensor,
                               GError **error);

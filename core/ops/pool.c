@@ -53,23 +53,11 @@ infer (SlGraph *graph, SlNode *node, GError **error)
   return sl_node_set_shape (graph, node, 0, 4, dims, error);
 }
 
-const SlOp sl_op_average_pool_2d = {
-  SL_OP_ROW (AVERAGE_POOL_2D, 1, 1, 1),
-  .check = check,
-  .infer = infer,
-  .run = sl_kernel_pool_2d,
-};
+const SlOp sl_op_average_pool_2d = { SL_OP_ROW (AVERAGE_POOL_2D, 1, 1, 1, check, infer, NULL,
+                                                sl_kernel_pool_2d) };
 
-const SlOp sl_op_max_pool_2d = {
-  SL_OP_ROW (MAX_POOL_2D, 1, 1, 1),
-  .check = check,
-  .infer = infer,
-  .run = sl_kernel_pool_2d,
-};
+const SlOp sl_op_max_pool_2d = { SL_OP_ROW (MAX_POOL_2D, 1, 1, 1, check, infer, NULL,
+                                            sl_kernel_pool_2d) };
 
-const SlOp sl_op_l2_pool_2d = {
-  SL_OP_ROW (L2_POOL_2D, 1, 1, 1),
-  .check = check,
-  .infer = infer,
-  .run = sl_kernel_pool_2d,
-};
+const SlOp sl_op_l2_pool_2d = { SL_OP_ROW (L2_POOL_2D, 1, 1, 1, check, infer, NULL,
+                                           sl_kernel_pool_2d) };

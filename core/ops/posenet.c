@@ -108,10 +108,8 @@ check (SlGraph *graph, SlNode *node, GError **error)
     return sl_node_error (error, node, SL_ERROR_LIMIT,
                           "%dx%d cells of %d scores are over the limit of %d scores",
                           scores->dims[1], scores->dims[2], POINTS, MAX_SCORES);
-  for (guint i = 0; i < node->n_outputs; i++)
-    if (!sl_node_check_dtype (node, "output", sl_node_output (graph, node, i),
-                              SL_DTYPE_BIT (SL_DTYPE_F32), error))
-      return FALSE;
+  if (!sl_node_check_outputs (graph, node, SL_DTYPE_BIT (SL_DTYPE_F32), error))
+    return FALSE;
   return TRUE;
 }
 
@@ -344,15 +342,5 @@ run (const SlKernelCall *call)
   *(gfloat *) call->outputs[3] = (gfloat) kept;
 }
 
-const SlOp sl_op_posenet_decoder = {
-  .type = SL_OP_POSENET_DECODER,
-  .name = "PosenetDecoderOp",
-  .min_inputs = N_INPUTS,
-  .max_inputs = N_INPUTS,
-  .required = N_INPUTS,
-  .n_outputs = 4,
-  .check = check,
-  .infer = infer,
-  .prepare = prepare,
-  .run = run,
-};
+const SlOp sl_op_posenet_decoder = { SL_OP_NAMED_ROW (POSENET_DECODER, "PosenetDecoderOp", N_INPUTS,
+                                                      N_INPUTS, 4, check, infer, prepare, run) };

@@ -49,26 +49,15 @@ static gboolean
 cast_check (SlGraph *graph, SlNode *node, GError **error)
 {
   return sl_node_check_dtype (node, "input", sl_node_input (graph, node, 0), SL_DTYPES_ANY, error)
-         && sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), SL_DTYPES_ANY,
-                                 error);
+         && sl_node_check_outputs (graph, node, SL_DTYPES_ANY, error);
 }
 
-const SlOp sl_op_quantize = {
-  SL_OP_ROW (QUANTIZE, 1, 1, 1),     .check = quantize_check,
-  .infer = sl_node_same_shape_infer, .prepare = sl_kernel_quantize_prepare,
-  .run = sl_kernel_quantize,
-};
+const SlOp sl_op_quantize = { SL_OP_ROW (QUANTIZE, 1, 1, 1, quantize_check,
+                                         sl_node_same_shape_infer, sl_kernel_quantize_prepare,
+                                         sl_kernel_quantize) };
 
-const SlOp sl_op_dequantize = {
-  SL_OP_ROW (DEQUANTIZE, 1, 1, 1),
-  .check = dequantize_check,
-  .infer = sl_node_same_shape_infer,
-  .run = sl_kernel_dequantize,
-};
+const SlOp sl_op_dequantize = { SL_OP_ROW (DEQUANTIZE, 1, 1, 1, dequantize_check,
+                                           sl_node_same_shape_infer, NULL, sl_kernel_dequantize) };
 
-const SlOp sl_op_cast = {
-  SL_OP_ROW (CAST, 1, 1, 1),
-  .check = cast_check,
-  .infer = sl_node_same_shape_infer,
-  .run = sl_kernel_cast,
-};
+const SlOp sl_op_cast = { SL_OP_ROW (CAST, 1, 1, 1, cast_check, sl_node_same_shape_infer, NULL,
+                                     sl_kernel_cast) };

@@ -134,41 +134,30 @@ look (const Run *run, guint which, gfloat *gate)
     gate[i] += run->peepholes[which * n + i] * run->cell[i];
 }
 
-/* The input and the forget gate see the cells before the step, the output gate those behind it. */
-static void
-step_with_peepholes (const Run *run)
-{
-  const gsize n = run->sizes->cells;
-  gfloat *input = run->sizes->gates, *output = input + n, *forget = output + n, *new = forget + n,
-         *cell = run->cell;
-  start_gates (run, 4 * n);
-  add_state (run, run->hidden, 0, 4 * n);
-  look (run, 0, input);
-  look (run, 2, forget);
-  run->loops->activate (SL_ACTIVATION_LOGISTIC, input, input, n);
-  run->loops->activate (SL_ACTIVATION_LOGISTIC, forget, forget, n);
-  run->loops->activate (SL_ACTIVATION_TANH, new, new, n);
-  for (gsize i = 0; i < n; i++)
-    cell[i] = forget[i] * cell[i] + input[i] * new[i];
-  look (run, 1, output);
-  run->loops->activate (SL_ACTIVATION_LOGISTIC, output, output, n);
-  run->loops->activate (SL_ACTIVATION_TANH, cell, new, n);
-  for (gsize i = 0; i < n; i++)
-    run->hidden[i] = output[i] * new[i];
-}
-
+/* With peepholes the input and the forget gate see the cells before the step, the output gate those
+ * behind it. */
 static void
 step_lstm (const Run *run)
 {
   const gsize n = run->sizes->cells;
+  const gboolean sees = run->peepholes != NULL;
   gfloat *input = run->sizes->gates, *output = input + n, *forget = output + n, *new = forget + n,
          *cell = run->cell;
   start_gates (run, 4 * n);
   add_state (run, run->hidden, 0, 4 * n);
-  run->loops->activate (SL_ACTIVATION_LOGISTIC, input, input, 3 * n);
+  if (sees) {
+    look (run, 0, input);
+    look (run, 2, forget);
+    run->loops->activate (SL_ACTIVATION_LOGISTIC, forget, forget, n);
+  }
+  run->loops->activate (SL_ACTIVATION_LOGISTIC, input, input, sees ? n : 3 * n);
   run->loops->activate (SL_ACTIVATION_TANH, new, new, n);
   for (gsize i = 0; i < n; i++)
     cell[i] = forget[i] * cell[i] + input[i] * new[i];
+  if (sees) {
+    look (run, 1, output);
+    run->loops->activate (SL_ACTIVATION_LOGISTIC, output, output, n);
+  }
   run->loops->activate (SL_ACTIVATION_TANH, cell, new, n);
   for (gsize i = 0; i < n; i++)
     run->hidden[i] = output[i] * new[i];
@@ -235,9 +224,7 @@ sl_recurrent_run (const SlKernelCall *call, const SlRecurrentLoops *loops)
       run.x = (const gfloat *) call->inputs[INPUT] + (t * p->batch + b) * p->width;
       run.hidden = hidden + b * p->cells;
       run.cell = cell + b * p->cells;
-      if (p->kind == SL_CELL_LSTM && run.peepholes != NULL)
-        step_with_peepholes (&run);
-      else if (p->kind == SL_CELL_LSTM)
+      if (p->kind == SL_CELL_LSTM)
         step_lstm (&run);
       else if (p->kind == SL_CELL_GRU || p->kind == SL_CELL_GRU_RESET_FIRST)
         step_gru (&run);
@@ -273,14 +260,5 @@ run (const SlKernelCall *call)
 }
 
 const SlOp sl_op_recurrent = {
-  .type = SL_OP_RECURRENT,
-  .name = "RECURRENT",
-  .min_inputs = CELL + 1,
-  .max_inputs = PEEPHOLES + 1,
-  .required = BIAS,
-  .n_outputs = 3,
-  .check = check,
-  .infer = infer,
-  .prepare = prepare,
-  .run = run,
+  SL_OP_RECURRENT, "RECURRENT", CELL + 1, PEEPHOLES + 1, BIAS, 3, check, infer, prepare, run
 };

@@ -53,11 +53,9 @@ infer (SlGraph *graph, SlNode *node, GError **error)
   return sl_node_set_shape (graph, node, 0, rank, dims, error);
 }
 
-#define REDUCE(symbol, op)                                                                        \
-  const SlOp symbol = {                                                                           \
-    SL_OP_ROW (op, 2, 2, 1), .check = check, .infer = infer, .prepare = sl_kernel_reduce_prepare, \
-    .run = sl_kernel_reduce,                                                                      \
-  }
+#define REDUCE(symbol, op)                                                              \
+  const SlOp symbol = { SL_OP_ROW (op, 2, 2, 1, check, infer, sl_kernel_reduce_prepare, \
+                                   sl_kernel_reduce) }
 
 REDUCE (sl_op_mean, MEAN);
 REDUCE (sl_op_sum, SUM);

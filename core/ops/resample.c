@@ -54,10 +54,7 @@ some_rows (void *data, gsize first, gsize n)
                  *places = sl_node_input (call->graph, call->node, 1);
   const guint axis = (guint) call->node->params.axis.axis;
   const gsize out = (gsize) places->dims[0], taps = (gsize) places->dims[1],
-              in = (gsize) input->dims[axis];
-  gsize inner = 1;
-  for (guint i = axis + 1; i < input->rank; i++)
-    inner *= (gsize) input->dims[i];
+              in = (gsize) input->dims[axis], inner = sl_tensor_span (input, axis + 1, input->rank);
   for (gsize row = first; row < first + n; row++) {
     const gint32 *place = (const gint32 *) call->inputs[1] + row % out * taps;
     const gfloat *weight = (const gfloat *) call->inputs[2] + row % out * taps;
@@ -78,15 +75,8 @@ static void
 run (const SlKernelCall *call)
 {
   const SlTensor *output = sl_node_output (call->graph, call->node, 0);
-  gsize rows = 1;
-  for (guint i = 0; i <= (guint) call->node->params.axis.axis; i++)
-    rows *= (gsize) output->dims[i];
-  sl_parallel (call, rows, 1, some_rows, (void *) call);
+  sl_parallel (call, sl_tensor_span (output, 0, (guint) call->node->params.axis.axis + 1), 1,
+               some_rows, (void *) call);
 }
 
-const SlOp sl_op_resample = {
-  SL_OP_ROW (RESAMPLE, 3, 3, 1),
-  .check = check,
-  .infer = infer,
-  .run = run,
-};
+const SlOp sl_op_resample = { SL_OP_ROW (RESAMPLE, 3, 3, 1, check, infer, NULL, run) };

@@ -40,13 +40,8 @@ infer (SlGraph *graph, SlNode *node, GError **error)
   return sl_node_set_shape (graph, node, 0, 4, dims, error);
 }
 
-const SlOp sl_op_resize_bilinear = {
-  SL_OP_ROW (RESIZE_BILINEAR, 2, 2, 1),
-  .check = check,
-  .infer = infer,
-  .prepare = sl_kernel_resize_prepare,
-  .run = sl_kernel_resize_bilinear,
-};
+const SlOp sl_op_resize_bilinear = { SL_OP_ROW (
+  RESIZE_BILINEAR, 2, 2, 1, check, infer, sl_kernel_resize_prepare, sl_kernel_resize_bilinear) };
 
 /* Inputs: the picture, the size, the axis, which is the last. */
 static gboolean
@@ -66,23 +61,10 @@ arg_max_infer (SlGraph *graph, SlNode *node, GError **error)
   return sl_node_set_shape (graph, node, 0, 3, dims, error);
 }
 
-const SlOp sl_op_resize_arg_max = {
-  .type = SL_OP_RESIZE_ARG_MAX,
-  .name = "RESIZE_BILINEAR+ARG_MAX",
-  .min_inputs = 3,
-  .max_inputs = 3,
-  .required = 3,
-  .n_outputs = 1,
-  .check = arg_max_check,
-  .infer = arg_max_infer,
-  .prepare = sl_kernel_resize_prepare,
-  .run = sl_kernel_resize_bilinear,
-};
+const SlOp sl_op_resize_arg_max = { SL_OP_NAMED_ROW (
+  RESIZE_ARG_MAX, "RESIZE_BILINEAR+ARG_MAX", 3, 3, 1, arg_max_check, arg_max_infer,
+  sl_kernel_resize_prepare, sl_kernel_resize_bilinear) };
 
-const SlOp sl_op_resize_nearest_neighbor = {
-  SL_OP_ROW (RESIZE_NEAREST_NEIGHBOR, 2, 2, 1),
-  .check = check,
-  .infer = infer,
-  .prepare = sl_kernel_resize_prepare,
-  .run = sl_kernel_resize_nearest,
-};
+const SlOp sl_op_resize_nearest_neighbor = { SL_OP_ROW (RESIZE_NEAREST_NEIGHBOR, 2, 2, 1, check,
+                                                        infer, sl_kernel_resize_prepare,
+                                                        sl_kernel_resize_nearest) };

@@ -19,7 +19,7 @@ check (SlGraph *graph, SlNode *node, GError **error)
   const guint32 f32 = SL_DTYPE_BIT (SL_DTYPE_F32);
   if (!sl_node_check_dtype (node, "input", input, f32, error)
       || !sl_node_check_dtype (node, "regions", regions, f32, error)
-      || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), f32, error)
+      || !sl_node_check_outputs (graph, node, f32, error)
       || !sl_node_check_rank4 (graph, node, 0, error))
     return FALSE;
   if (regions->rank == 2 && regions->dims[1] == 5)
@@ -106,9 +106,4 @@ run (const SlKernelCall *call)
                (void *) call);
 }
 
-const SlOp sl_op_roi_pool = {
-  SL_OP_ROW (ROI_POOL, 2, 2, 1),
-  .check = check,
-  .infer = infer,
-  .run = run,
-};
+const SlOp sl_op_roi_pool = { SL_OP_ROW (ROI_POOL, 2, 2, 1, check, infer, NULL, run) };

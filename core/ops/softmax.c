@@ -17,21 +17,11 @@ check (SlGraph *graph, SlNode *node, GError **error)
   return TRUE;
 }
 
-const SlOp sl_op_softmax = {
-  SL_OP_ROW (SOFTMAX, 1, 1, 1),         .check = check,           .infer = sl_node_same_shape_infer,
-  .prepare = sl_kernel_softmax_prepare, .run = sl_kernel_softmax,
-};
+const SlOp sl_op_softmax = { SL_OP_ROW (SOFTMAX, 1, 1, 1, check, sl_node_same_shape_infer,
+                                        sl_kernel_softmax_prepare, sl_kernel_softmax) };
 
-const SlOp sl_op_log_softmax = {
-  SL_OP_ROW (LOG_SOFTMAX, 1, 1, 1),
-  .check = check,
-  .infer = sl_node_same_shape_infer,
-  .run = sl_kernel_softmax,
-};
+const SlOp sl_op_log_softmax = { SL_OP_ROW (LOG_SOFTMAX, 1, 1, 1, check, sl_node_same_shape_infer,
+                                            NULL, sl_kernel_softmax) };
 
-const SlOp sl_op_l2_normalization = {
-  SL_OP_ROW (L2_NORMALIZATION, 1, 1, 1),
-  .check = check,
-  .infer = sl_node_same_shape_infer,
-  .run = sl_kernel_softmax,
-};
+const SlOp sl_op_l2_normalization = { SL_OP_ROW (
+  L2_NORMALIZATION, 1, 1, 1, check, sl_node_same_shape_infer, NULL, sl_kernel_softmax) };

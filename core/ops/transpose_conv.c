@@ -59,10 +59,7 @@ check (SlGraph *graph, SlNode *node, GError **error)
       || elements != (gsize) sl_node_input (graph, node, 1)->dims[0])
     return sl_node_error (error, node, SL_ERROR_SHAPE, "the bias must be a constant of %d values",
                           sl_node_input (graph, node, 1)->dims[0]);
-  const guint32 whole =
-    SL_DTYPE_BIT (SL_DTYPE_I32) | (input->dtype == SL_DTYPE_I16 ? SL_DTYPE_BIT (SL_DTYPE_I64) : 0);
-  return sl_node_check_dtype (
-    node, "bias", bias, input->dtype == SL_DTYPE_F32 ? SL_DTYPE_BIT (SL_DTYPE_F32) : whole, error);
+  return sl_node_check_bias_dtype (node, input, bias, error);
 }
 
 /* The forward convolution from the output must give the input back: that fixes the paddings. */
@@ -92,10 +89,6 @@ infer (SlGraph *graph, SlNode *node, GError **error)
   return sl_node_set_shape (graph, node, 0, 4, shape, error);
 }
 
-const SlOp sl_op_transpose_conv = {
-  SL_OP_ROW (TRANSPOSE_CONV, 3, 4, 1),
-  .check = check,
-  .infer = infer,
-  .prepare = sl_kernel_transpose_conv_prepare,
-  .run = sl_kernel_transpose_conv,
-};
+const SlOp sl_op_transpose_conv = { SL_OP_ROW (TRANSPOSE_CONV, 3, 4, 1, check, infer,
+                                               sl_kernel_transpose_conv_prepare,
+                                               sl_kernel_transpose_conv) };

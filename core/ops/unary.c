@@ -35,18 +35,14 @@ lookup_check (SlGraph *graph, SlNode *node, GError **error)
     return sl_node_error (error, node, SL_ERROR_FORMAT,
                           "the table must be a constant of 256 bytes");
   return sl_node_check_dtype (node, "input", sl_node_input (graph, node, 0), SL_DTYPES_8BIT, error)
-         && sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), SL_DTYPES_8BIT,
-                                 error);
+         && sl_node_check_outputs (graph, node, SL_DTYPES_8BIT, error);
 }
 
-#define UNARY(symbol, op)               \
-  const SlOp symbol = {                 \
-    SL_OP_ROW (op, 1, 1, 1),            \
-    .in_place = TRUE,                   \
-    .check = check,                     \
-    .infer = sl_node_same_shape_infer,  \
-    .prepare = sl_kernel_unary_prepare, \
-    .run = sl_kernel_unary,             \
+#define UNARY(symbol, op)                                                             \
+  const SlOp symbol = {                                                               \
+    SL_OP_ROW (op, 1, 1, 1, check, sl_node_same_shape_infer, sl_kernel_unary_prepare, \
+               sl_kernel_unary),                                                      \
+    .in_place = TRUE,                                                                 \
   }
 
 UNARY (sl_op_logistic, LOGISTIC);
@@ -84,7 +80,6 @@ UNARY (sl_op_asinh, ASINH);
 UNARY (sl_op_acosh, ACOSH);
 UNARY (sl_op_atanh, ATANH);
 
-const SlOp sl_op_lookup = {
-  SL_OP_ROW (LOOKUP, 2, 2, 1),       .in_place = TRUE,        .check = lookup_check,
-  .infer = sl_node_same_shape_infer, .run = sl_kernel_lookup,
-};
+const SlOp sl_op_lookup = { SL_OP_ROW (LOOKUP, 2, 2, 1, lookup_check, sl_node_same_shape_infer,
+                                       NULL, sl_kernel_lookup),
+                            .in_place = TRUE };

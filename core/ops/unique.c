@@ -130,7 +130,5 @@ run (const SlKernelCall *call)
   }
 }
 
-const SlOp sl_op_unique = {
-  SL_OP_ROW (UNIQUE, 1, 1, 4), .check = check, .infer = sl_node_same_shape_infer,
-  .prepare = prepare,          .run = run,
-};
+const SlOp sl_op_unique = { SL_OP_ROW (UNIQUE, 1, 1, 4, check, sl_node_same_shape_infer, prepare,
+                                       run) };

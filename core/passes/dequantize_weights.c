@@ -15,8 +15,7 @@ static gboolean
 is_layer (SlOpType op, guint *data)
 {
   *data = sl_op_data_at (op);
-  return op == SL_OP_CONV_2D || op == SL_OP_DEPTHWISE_CONV_2D || op == SL_OP_FULLY_CONNECTED
-         || op == SL_OP_TRANSPOSE_CONV || op == SL_OP_BATCH_MATMUL
+  return sl_op_is_layer (op) || op == SL_OP_BATCH_MATMUL
          || op == SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM;
 }
 
@@ -32,14 +31,14 @@ dequantize (void *memory, gpointer data, GError **error)
 {
   const Stored *from = data;
   const SlTensor *stored = &from->stored;
-  gsize elements = 0, inner = 1;
+  const gsize elements = sl_tensor_count (stored);
+  const gsize inner = stored->quant.count > 1
+                        ? sl_tensor_span (stored, (guint) stored->quant.axis + 1, stored->rank)
+                        : 1;
   gfloat *floats = memory;
   gboolean came;
   if (!sl_graph_take_source (from->graph, stored->data, stored->bytes, &came, error))
     return FALSE;
-  sl_tensor_elements (stored, &elements);
-  for (guint i = (guint) stored->quant.axis + 1; stored->quant.count > 1 && i < stored->rank; i++)
-    inner *= (gsize) stored->dims[i];
   for (gsize i = 0; i < elements; i++) {
     const gsize channel = stored->quant.count > 1 ? i / inner % stored->quant.count : 0;
     const gint32 value = stored->dtype == SL_DTYPE_I8 ? ((const gint8 *) stored->data)[i]
@@ -55,8 +54,7 @@ dequantized (SlGraph *graph, gint32 index)
 {
   SlTensor tensor = *sl_graph_tensor (graph, index);
   const Stored from = { graph, tensor };
-  gsize elements = 0;
-  sl_tensor_elements (&tensor, &elements);
+  const gsize elements = sl_tensor_count (&tensor);
   tensor.dtype = SL_DTYPE_F32;
   tensor.quant = (SlQuant){ 0 };
   tensor.bytes = elements * sizeof (gfloat);

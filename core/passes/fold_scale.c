@@ -106,9 +106,7 @@ layer_of (const Fold *fold, gint32 tensor)
   SlNode *layer = fold->index.consumers[tensor] == 1
                     ? sl_pass_producer (&fold->index, fold->graph, tensor)
                     : NULL;
-  if (layer == NULL
-      || (layer->op != SL_OP_CONV_2D && layer->op != SL_OP_DEPTHWISE_CONV_2D
-          && layer->op != SL_OP_FULLY_CONNECTED && layer->op != SL_OP_TRANSPOSE_CONV))
+  if (layer == NULL || !sl_op_is_layer (layer->op))
     return NULL;
   const SlTensor *bias = sl_node_input (fold->graph, layer, sl_op_bias_at (layer->op));
   return sl_node_fused_activation (layer) == SL_ACTIVATION_NONE

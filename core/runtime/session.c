@@ -6,12 +6,11 @@
  */
 #include "core/runtime/session_private.h"
 
-#include <string.h>
-
 #include "core/base/printable.h"
 #include "core/base/fail.h"
 #include "core/graph/constants.h"
 #include "core/graph/lifetimes.h"
+#include "core/ops/ops.h"
 
 const char *
 sl_session_status_text (const SlSession *session, SlStatus status)
@@ -133,8 +132,7 @@ static const SlTensor *
 packed_weights (const SlSession *session, guint index)
 {
   const SlNode *node = sl_graph_node (session->graph, index);
-  const gboolean layer = node->op == SL_OP_CONV_2D || node->op == SL_OP_DEPTHWISE_CONV_2D
-                         || node->op == SL_OP_FULLY_CONNECTED || node->op == SL_OP_TRANSPOSE_CONV;
+  const gboolean layer = sl_op_is_layer (node->op);
   const SlBackend *backend = session->host.backends[index];
   const gboolean packs = backend != NULL && backend->packs_weights;
   const SlTensor *weights = layer && packs ? sl_node_input (session->graph, node, 1) : NULL;
@@ -383,18 +381,6 @@ open_backends (GError **error)
   return TRUE;
 }
 
-static gpointer
-weights_new (void)
-{
-  return sl_weight_cache_new ();
-}
-
-static void
-weights_free (gpointer weights)
-{
-  sl_weight_cache_free (weights);
-}
-
 /* What every session has: the graph, and memory for its held inputs. */
 static SlSession *
 start (SlGraph *graph, GError **error)
@@ -435,7 +421,7 @@ sl_session_new_full (SlGraph *graph, guint threads, gboolean profile, GError **e
   if (session == NULL)
     return NULL;
   session->host = (SlHost){ .graph = graph, .threads = threads, .arena = sl_arena_new () };
-  session->host.weights = sl_graph_attach (graph, weights_new, weights_free);
+  session->host.weights = sl_graph_attach (graph, sl_weight_cache_new, sl_weight_cache_free);
   session->roots = sl_roots_new (graph);
   session->memory = g_new0 (void *, sl_graph_n_tensors (graph));
   session->node_ns = profile ? g_new0 (guint64, sl_graph_n_nodes (graph) + 1) : NULL;

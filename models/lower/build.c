@@ -15,15 +15,12 @@
 
 static const SlTensor nothing = { .name = "", .dtype = SL_DTYPE_F32 };
 
-gint32
-lower_fail (Lower *o, SlError code, const char *format, ...)
+static void
+fail (Lower *o, SlError code, const char *format, va_list args)
 {
-  va_list args;
   if (o->error != NULL)
-    return -1;
-  va_start (args, format);
+    return;
   g_autofree char *text = g_strdup_vprintf (format, args);
-  va_end (args);
   const LowerNode *node = o->caller != NULL ? o->caller : o->node;
   if (node == NULL || o->is_foreign)
     g_set_error (&o->error, SL_ERROR, code, "%s", text);
@@ -32,7 +29,47 @@ lower_fail (Lower *o, SlError code, const char *format, ...)
                  node->index, node->op,
                  node->name[0] != '\0' || node->n_outputs == 0 ? node->name : node->outputs[0],
                  o->opset, text);
+}
+
+gint32
+lower_fail (Lower *o, SlError code, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  fail (o, code, format, args);
+  va_end (args);
   return -1;
+}
+
+gboolean
+lower_refuse (Lower *o, SlError code, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  fail (o, code, format, args);
+  va_end (args);
+  return FALSE;
+}
+
+gpointer
+lower_fail_null (Lower *o, SlError code, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  fail (o, code, format, args);
+  va_end (args);
+  return NULL;
+}
+
+gboolean
+lower_fail_if (Lower *o, gboolean bad, SlError code, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  if (bad)
+    fail (o, code, format, args);
+  va_end (args);
+  return bad;
 }
 
 const SlTensor *
@@ -220,11 +257,9 @@ lower_transpose (Lower *o, gint32 input, const gint32 *order)
   }
   const SlQuant quant = tensor->quant;
   const guint rank = tensor->rank;
-  const gint32 y = moves
-                     ? lower_emit (o, SL_OP_TRANSPOSE,
-                                   (const gint32[]){ input, lower_ints_constant (o, order, rank) },
-                                   2, NULL, lower_tensor_type (o, input))
-                     : lower_reshape (o, input, dims, rank);
+  const gint32 y =
+    moves ? lower_binary (o, SL_OP_TRANSPOSE, input, lower_ints_constant (o, order, rank))
+          : lower_reshape (o, input, dims, rank);
   for (guint i = 0; i < rank && quant.count > 1; i++)
     if (order[i] == quant.axis)
       lower_change_tensor (o, y)->quant.axis = (gint) i;
@@ -275,8 +310,7 @@ lower_pad (Lower *o, gint32 input, const gint32 *amounts, gfloat value)
     return input;
   const gint32 pads = lower_constant (o, SL_DTYPE_I32, 2, dims, amounts);
   if (value == 0)
-    return lower_emit (o, SL_OP_PAD, (const gint32[]){ input, pads }, 2, NULL,
-                       lower_tensor_type (o, input));
+    return lower_binary (o, SL_OP_PAD, input, pads);
   return lower_emit (o, SL_OP_PADV2,
                      (const gint32[]){ input, pads, lower_float_like (o, input, value) }, 3, NULL,
                      lower_tensor_type (o, input));
@@ -297,11 +331,10 @@ lower_may_make (Lower *o, guint64 bytes)
   o->made += bytes;
   if (o->made <= o->may_copy + o->granted + MADE_ALLOWANCE)
     return TRUE;
-  lower_fail (o, SL_ERROR_LIMIT,
-              "what is made of the shapes of the model's nodes takes %" G_GUINT64_FORMAT
-              " bytes, over %" G_GUINT64_FORMAT,
-              o->made, o->may_copy + o->granted + MADE_ALLOWANCE);
-  return FALSE;
+  return lower_refuse (o, SL_ERROR_LIMIT,
+                       "what is made of the shapes of the model's nodes takes %" G_GUINT64_FORMAT
+                       " bytes, over %" G_GUINT64_FORMAT,
+                       o->made, o->may_copy + o->granted + MADE_ALLOWANCE);
 }
 
 gint32

@@ -108,6 +108,13 @@ lower_times (gint32 a, gint32 b)
 
 /** lower_fail: "node 12 Conv 'name' (opset 13): ..."; returns -1. */
 gint32 lower_fail (Lower *o, SlError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
+/** lower_refuse, lower_fail_null: likewise; return FALSE and NULL. */
+gboolean lower_refuse (Lower *o, SlError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
+gpointer lower_fail_null (Lower *o, SlError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
+/** lower_fail_if: likewise where it is @bad, which it returns. The arguments are evaluated anyway.
+ */
+gboolean lower_fail_if (Lower *o, gboolean bad, SlError code, const char *format, ...)
+  G_GNUC_PRINTF (4, 5);
 /** lower_t: (transfer none): tensor @index of the graph, until another is added; a scalar float
  * once there was an error. */
 const SlTensor *lower_t (const Lower *o, gint32 index);
@@ -233,8 +240,9 @@ LowerValue *lower_lookup (Lower *o, const char *name);
 struct _LowerOp
 {
   const char *op;
-  void (*convert) (Lower *o); /* (nullable): left out of this build */
-  SlOpType type;              /* for converters of many operators */
+  void (*convert) (Lower *o);          /* (nullable): left out of this build */
+  SlOpType type;                       /* for converters of many operators */
+  gint32 (*each) (Lower *o, gint32 x); /* for lower_each(): what an element becomes */
 };
 
 /** lower_convert: the current node by its row, which there is. */

@@ -10,31 +10,35 @@
 /** LOWER_ROW: the first two members of a row; a build that leaves the operator out has no
  * converter. */
 #define LOWER_ROW(name, convert) #name, SL_KEEPS(onnx, name) ? convert : NULL
+/** LOWER_EACH: a row of an operator on each element: @function is what @x becomes. */
+#define LOWER_EACH(name, function) \
+  LOWER_ROW (name, lower_each), SL_OP_INVALID, SL_KEEPS (onnx, name) ? function : NULL
 
 /* ops_elementwise.c */
+void lower_each (Lower *o);
 void lower_unary_op (Lower *o);
 void lower_identity (Lower *o);
-void lower_reciprocal (Lower *o);
-void lower_softplus (Lower *o);
-void lower_softsign (Lower *o);
-void lower_tan (Lower *o);
-void lower_swish (Lower *o);
-void lower_gelu (Lower *o);
-void lower_leaky_relu (Lower *o);
-void lower_elu (Lower *o);
-void lower_thresholded_relu (Lower *o);
-void lower_shrink (Lower *o);
-void lower_affine (Lower *o);
-void lower_scaled_tanh (Lower *o);
-void lower_parametric_softplus (Lower *o);
+gint32 lower_reciprocal (Lower *o, gint32 x);
+gint32 lower_softplus (Lower *o, gint32 x);
+gint32 lower_softsign (Lower *o, gint32 x);
+gint32 lower_tan (Lower *o, gint32 x);
+gint32 lower_swish (Lower *o, gint32 x);
+gint32 lower_gelu (Lower *o, gint32 x);
+gint32 lower_leaky_relu (Lower *o, gint32 x);
+gint32 lower_elu (Lower *o, gint32 x);
+gint32 lower_thresholded_relu (Lower *o, gint32 x);
+gint32 lower_shrink (Lower *o, gint32 x);
+gint32 lower_affine (Lower *o, gint32 x);
+gint32 lower_scaled_tanh (Lower *o, gint32 x);
+gint32 lower_parametric_softplus (Lower *o, gint32 x);
 void lower_image_scaler (Lower *o);
-void lower_hard_sigmoid (Lower *o);
-void lower_clip (Lower *o);
+gint32 lower_hard_sigmoid (Lower *o, gint32 x);
+gint32 lower_clip (Lower *o, gint32 x);
 void lower_binary_op (Lower *o);
 void lower_compare (Lower *o);
 void lower_xor (Lower *o);
-void lower_is_nan (Lower *o);
-void lower_is_inf (Lower *o);
+gint32 lower_is_nan (Lower *o, gint32 x);
+gint32 lower_is_inf (Lower *o, gint32 x);
 void lower_mod (Lower *o);
 void lower_pow (Lower *o);
 void lower_variadic (Lower *o);

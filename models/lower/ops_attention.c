@@ -462,13 +462,12 @@ lower_rotary_embedding (Lower *o)
     return;
   }
   const gint32 depth = o->error == NULL ? lower_t (o, input)->dims[3] : 0;
-  if (size < 0 || size > depth || size % 2 != 0 || (size == 0 && depth % 2 != 0)) {
-    lower_fail (o, SL_ERROR_FORMAT,
-                "attribute rotary_embedding_dim is %" G_GINT64_FORMAT
-                " for a depth of %d; expected an even number up to it",
-                size, depth);
+  if (lower_fail_if (o, size < 0 || size > depth || size % 2 != 0 || (size == 0 && depth % 2 != 0),
+                     SL_ERROR_FORMAT,
+                     "attribute rotary_embedding_dim is %" G_GINT64_FORMAT
+                     " for a depth of %d; expected an even number up to it",
+                     size, depth))
     return;
-  }
   whole = size > 0 ? (gint32) size : depth;
   if (places >= 0)
     places = row_places (o, places, x->dims[x->rank == 4 ? 2 : 1]);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Operators along dimensions: the dimension is found in whatever layout the operand is in. */
-#include <math.h>
 #include <string.h>
 
 #include "models/lower/ops.h"
@@ -110,10 +109,8 @@ lower_slice (Lower *o)
     const guint logical = n_axes > 0 ? lower_norm_axis (o, axes[i], rank) : i,
                 axis = lower_axis (logical, rank, last);
     const gint32 step = n_steps > 0 ? steps[i] : 1, dim = x->dims[logical];
-    if (step == 0 || o->error != NULL) {
-      lower_fail (o, SL_ERROR_FORMAT, "step %u is 0", i);
+    if (lower_fail_if (o, step == 0 || o->error != NULL, SL_ERROR_FORMAT, "step %u is 0", i))
       return;
-    }
     gint64 begin = begins[i] < 0 ? (gint64) begins[i] + dim : begins[i],
            end = ends[i] < 0 ? (gint64) ends[i] + dim : ends[i];
     begin = CLAMP (begin, 0, step > 0 ? dim : dim - 1);
@@ -206,13 +203,12 @@ lower_compress (Lower *o)
     return;
   const guint axis = flat ? 0 : lower_norm_axis (o, lower_attr_int (o, "axis", 0), x->rank);
   const gsize dim = flat ? lower_elements (x) : (gsize) x->dims[axis];
-  if (set == NULL || lower_dtype (o, condition) != SL_DTYPE_BOOL || n > dim) {
-    lower_fail (o, SL_ERROR_UNSUPPORTED,
-                "its condition, input 1, must be a constant of at most %" G_GSIZE_FORMAT
-                " elements of bool",
-                dim);
+  if (lower_fail_if (o, set == NULL || lower_dtype (o, condition) != SL_DTYPE_BOOL || n > dim,
+                     SL_ERROR_UNSUPPORTED,
+                     "its condition, input 1, must be a constant of at most %" G_GSIZE_FORMAT
+                     " elements of bool",
+                     dim))
     return;
-  }
   g_autofree gint32 *places = g_new (gint32, MAX (n, 1));
   for (gsize i = 0; i < n; i++)
     if (set[i] != 0)
@@ -305,10 +301,9 @@ lower_pad_op (Lower *o)
   if (o->error != NULL)
     return;
   const guint named = n_axes > 0 ? n_axes : x->rank;
-  if (n != 2 * named) {
-    lower_fail (o, SL_ERROR_SHAPE, "%u pads for %u dimensions; expected %u", n, named, 2 * named);
+  if (lower_fail_if (o, n != 2 * named, SL_ERROR_SHAPE, "%u pads for %u dimensions; expected %u", n,
+                     named, 2 * named))
     return;
-  }
   for (guint i = 0; i < named; i++) {
     const guint logical = n_axes > 0 ? lower_norm_axis (o, axes[i], x->rank) : i,
                 axis = lower_axis (logical, x->rank, last);
@@ -341,11 +336,9 @@ lower_center_crop_pad (Lower *o)
   gint32 input = lower_any (o, x, &last);
   if (o->error != NULL)
     return;
-  if (n != (named ? n_axes : x->rank)) {
-    lower_fail (o, SL_ERROR_SHAPE, "a shape of %u dimensions; expected %u", n,
-                named ? n_axes : x->rank);
+  if (lower_fail_if (o, n != (named ? n_axes : x->rank), SL_ERROR_SHAPE,
+                     "a shape of %u dimensions; expected %u", n, named ? n_axes : x->rank))
     return;
-  }
   for (guint i = 0; i < n && o->error == NULL; i++) {
     const guint logical = named ? lower_norm_axis (o, axes[i], x->rank) : i,
                 axis = lower_axis (logical, x->rank, last);
@@ -609,10 +602,8 @@ lower_softmax (Lower *o)
   gint32 order[SL_MAX_RANK], rows[2] = { 1, 1 };
   if (o->error != NULL)
     return;
-  if (x->rank == 0) {
-    lower_fail (o, SL_ERROR_SHAPE, "its input is a scalar");
+  if (lower_fail_if (o, x->rank == 0, SL_ERROR_SHAPE, "its input is a scalar"))
     return;
-  }
   const gboolean flat = o->opset < 13;
   const guint axis = lower_norm_axis (o, lower_attr_int (o, "axis", flat ? 1 : -1), x->rank);
   guint behind = 0;
@@ -670,10 +661,9 @@ lower_trilu (Lower *o)
   const gint32 input = lower_plain (o, x);
   if (o->error != NULL)
     return;
-  if (x->rank < 2) {
-    lower_fail (o, SL_ERROR_SHAPE, "its input has %u dimensions; expected matrices", x->rank);
+  if (lower_fail_if (o, x->rank < 2, SL_ERROR_SHAPE,
+                     "its input has %u dimensions; expected matrices", x->rank))
     return;
-  }
   const gint32 height = x->dims[x->rank - 2], width = x->dims[x->rank - 1];
   const gint64 diagonal = CLAMP (k, -MAX_DIAGONAL, MAX_DIAGONAL);
   const gint32 columns = lower_count (o, 0, width),
@@ -697,10 +687,9 @@ lower_depth_to_space (Lower *o)
   gint32 input = lower_last (o, x);
   if (o->error != NULL)
     return;
-  if (x->rank != 4 || b < 1 || (to_space && x->dims[1] % (b * b) != 0)) {
-    lower_fail (o, SL_ERROR_SHAPE, "blocks of %d do not fit its input", b);
+  if (lower_fail_if (o, x->rank != 4 || b < 1 || (to_space && x->dims[1] % (b * b) != 0),
+                     SL_ERROR_SHAPE, "blocks of %d do not fit its input", b))
     return;
-  }
   if (to_space && strcmp (lower_attr_text (o, "mode", "DCR"), "CRD") == 0) {
     /* Depth is stored column, row, depth here: bring the depth of a place behind the place. */
     const gint32 apart[5] = { x->dims[0], x->dims[2], x->dims[3], x->dims[1] / (b * b), b * b },
@@ -734,13 +723,11 @@ lower_global_lp_pool (Lower *o)
   gint32 axes[SL_MAX_RANK], input = lower_last (o, x);
   if (o->error != NULL)
     return;
-  if (x->rank < 3 || p < 1 || p > G_MAXINT8) {
-    lower_fail (o, SL_ERROR_UNSUPPORTED,
-                "attribute p is %" G_GINT64_FORMAT
-                " and its input has %u dimensions; expected 1 to %d, and at least 3",
-                p, x->rank, G_MAXINT8);
+  if (lower_fail_if (o, x->rank < 3 || p < 1 || p > G_MAXINT8, SL_ERROR_UNSUPPORTED,
+                     "attribute p is %" G_GINT64_FORMAT
+                     " and its input has %u dimensions; expected 1 to %d, and at least 3",
+                     p, x->rank, G_MAXINT8))
     return;
-  }
   for (guint i = 0; i + 2 < x->rank; i++)
     axes[i] = (gint32) i + 1;
   input = lower_unary (o, SL_OP_ABS, input);

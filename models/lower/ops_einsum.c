@@ -152,17 +152,14 @@ take_diagonal (Lower *o, Term *term, guint first, guint second)
   if (o->error != NULL)
     return;
   const gint32 size = t.dims[first];
-  if (size > G_MAXINT16 && t.dims[second] == size) {
-    lower_fail (o, SL_ERROR_LIMIT, "the diagonal of %d by %d elements is not supported; at most %d",
-                size, size, G_MAXINT16);
+  if (lower_fail_if (o, size > G_MAXINT16 && t.dims[second] == size, SL_ERROR_LIMIT,
+                     "the diagonal of %d by %d elements is not supported; at most %d", size, size,
+                     G_MAXINT16))
     return;
-  }
-  if (t.dims[second] != size) {
-    lower_fail (o, SL_ERROR_SHAPE,
-                "label '%c' stands for dimensions of %d and %d; expected equal ones",
-                term->labels[first], size, t.dims[second]);
+  if (lower_fail_if (o, t.dims[second] != size, SL_ERROR_SHAPE,
+                     "label '%c' stands for dimensions of %d and %d; expected equal ones",
+                     term->labels[first], size, t.dims[second]))
     return;
-  }
   for (guint i = 0; i < rank; i++)
     if (i != first && i != second) {
       dims[n] = t.dims[i];
@@ -259,11 +256,10 @@ join (Lower *o, Term *a, const Term *b, const Labels *l)
   const guint nb = (guint) strlen (l->batch), nl = (guint) strlen (l->left),
               ns = (guint) strlen (l->sum), n = (guint) strlen (order);
   gint32 dims[SL_MAX_RANK];
-  if (n > SL_MAX_RANK) {
-    lower_fail (o, SL_ERROR_LIMIT, "its operands join to %u dimensions; at most %d are supported",
-                n, SL_MAX_RANK);
+  if (lower_fail_if (o, n > SL_MAX_RANK, SL_ERROR_LIMIT,
+                     "its operands join to %u dimensions; at most %d are supported", n,
+                     SL_MAX_RANK))
     return;
-  }
   const gint32 x = ordered (o, a, order_a), w = ordered (o, b, order_b);
   const SlTensor tx = *lower_t (o, x), tw = *lower_t (o, w);
   if (o->error != NULL)

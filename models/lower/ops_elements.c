@@ -106,13 +106,12 @@ lower_unique (Lower *o)
   const SlDtype types[4] = { lower_tensor_type (o, input), SL_DTYPE_I32, SL_DTYPE_I32,
                              SL_DTYPE_I32 };
   const gsize n = lower_elements (x);
-  if (n > G_MAXINT32 || (lower_attribute (o, "axis") != NULL && x->rank != 1)) {
-    lower_fail (o, SL_ERROR_UNSUPPORTED,
-                "attribute axis of an input of %u dimensions and %" G_GSIZE_FORMAT
-                " elements; expected a vector, or no axis",
-                x->rank, n);
+  if (lower_fail_if (o, n > G_MAXINT32 || (lower_attribute (o, "axis") != NULL && x->rank != 1),
+                     SL_ERROR_UNSUPPORTED,
+                     "attribute axis of an input of %u dimensions and %" G_GSIZE_FORMAT
+                     " elements; expected a vector, or no axis",
+                     x->rank, n))
     return;
-  }
   const gint32 flat = lower_reshape (o, input, (const gint32[]){ (gint32) n }, 1);
   if (lower_emit_all (o, SL_OP_UNIQUE, &flat, 1, &params, types, outputs, 4))
     for (guint i = 0; i < 4; i++)

@@ -5,14 +5,12 @@
 
 #include "models/lower/ops.h"
 
-typedef gint32 (*Function) (Lower *o, gint32 x);
-
-static void
-map (Lower *o, Function function)
+void
+lower_each (Lower *o)
 {
   gboolean last = FALSE;
   const gint32 x = lower_any (o, lower_required (o, 0), &last);
-  lower_set (o, 0, function (o, x), last);
+  lower_set (o, 0, o->row->each (o, x), last);
 }
 
 static gint32
@@ -43,21 +41,15 @@ lower_identity (Lower *o)
   lower_set_value (o, 0, value);
 }
 
-static gint32
-reciprocal (Lower *o, gint32 x)
+gint32
+lower_reciprocal (Lower *o, gint32 x)
 {
   return lower_binary (o, SL_OP_DIV, lower_float_like (o, x, 1), x);
 }
 
-void
-lower_reciprocal (Lower *o)
-{
-  map (o, reciprocal);
-}
-
 /* log (1 + exp (x)) where neither overflows nor vanishes. */
-static gint32
-softplus (Lower *o, gint32 x)
+gint32
+lower_softplus (Lower *o, gint32 x)
 {
   const gint32 small =
     lower_unary (o, SL_OP_EXP, lower_unary (o, SL_OP_NEG, lower_unary (o, SL_OP_ABS, x)));
@@ -65,52 +57,28 @@ softplus (Lower *o, gint32 x)
                        lower_unary (o, SL_OP_LOG, add (o, small, 1)));
 }
 
-void
-lower_softplus (Lower *o)
-{
-  map (o, softplus);
-}
-
-static gint32
-softsign (Lower *o, gint32 x)
+gint32
+lower_softsign (Lower *o, gint32 x)
 {
   return lower_binary (o, SL_OP_DIV, x, add (o, lower_unary (o, SL_OP_ABS, x), 1));
 }
 
-void
-lower_softsign (Lower *o)
-{
-  map (o, softsign);
-}
-
-static gint32
-tangent (Lower *o, gint32 x)
+gint32
+lower_tan (Lower *o, gint32 x)
 {
   return lower_binary (o, SL_OP_DIV, lower_unary (o, SL_OP_SIN, x), lower_unary (o, SL_OP_COS, x));
 }
 
-void
-lower_tan (Lower *o)
-{
-  map (o, tangent);
-}
-
-static gint32
-swish (Lower *o, gint32 x)
+gint32
+lower_swish (Lower *o, gint32 x)
 {
   return lower_binary (
     o, SL_OP_MUL, x,
     lower_unary (o, SL_OP_LOGISTIC, times (o, x, lower_attr_float (o, "alpha", 1))));
 }
 
-void
-lower_swish (Lower *o)
-{
-  map (o, swish);
-}
-
-static gint32
-gelu (Lower *o, gint32 x)
+gint32
+lower_gelu (Lower *o, gint32 x)
 {
   const SlOpParams params = {
     .gelu = { .approximate = strcmp (lower_attr_text (o, "approximate", "none"), "tanh") == 0 }
@@ -118,23 +86,11 @@ gelu (Lower *o, gint32 x)
   return lower_emit (o, SL_OP_GELU, &x, 1, &params, SL_DTYPE_F32);
 }
 
-void
-lower_gelu (Lower *o)
-{
-  map (o, gelu);
-}
-
-static gint32
-leaky_relu (Lower *o, gint32 x)
+gint32
+lower_leaky_relu (Lower *o, gint32 x)
 {
   const SlOpParams params = { .leaky_relu = { .alpha = lower_attr_float (o, "alpha", 0.01f) } };
   return lower_emit (o, SL_OP_LEAKY_RELU, &x, 1, &params, lower_tensor_type (o, x));
-}
-
-void
-lower_leaky_relu (Lower *o)
-{
-  map (o, leaky_relu);
 }
 
 /* gamma * (max (x, 0) + alpha * (exp (min (x, 0) / width) - 1)) */
@@ -148,8 +104,8 @@ elu_of (Lower *o, gint32 x, gfloat alpha, gfloat gamma, gfloat width)
   return times (o, lower_binary (o, SL_OP_ADD, lower_unary (o, SL_OP_RELU, x), curve), gamma);
 }
 
-static gint32
-elu (Lower *o, gint32 x)
+gint32
+lower_elu (Lower *o, gint32 x)
 {
   const char *op = o->node->op;
   if (strcmp (op, "Selu") == 0)
@@ -159,14 +115,8 @@ elu (Lower *o, gint32 x)
   return elu_of (o, x, alpha, 1, strcmp (op, "Celu") == 0 ? alpha : 1);
 }
 
-void
-lower_elu (Lower *o)
-{
-  map (o, elu);
-}
-
-static gint32
-thresholded_relu (Lower *o, gint32 x)
+gint32
+lower_thresholded_relu (Lower *o, gint32 x)
 {
   const gint32 above = lower_emit (
     o, SL_OP_GREATER, (const gint32[]){ x, lower_float (o, lower_attr_float (o, "alpha", 1)) }, 2,
@@ -175,15 +125,9 @@ thresholded_relu (Lower *o, gint32 x)
                      SL_DTYPE_F32);
 }
 
-void
-lower_thresholded_relu (Lower *o)
-{
-  map (o, thresholded_relu);
-}
-
 /* x + bias below -lambd, x - bias above it, 0 between. */
-static gint32
-shrink (Lower *o, gint32 x)
+gint32
+lower_shrink (Lower *o, gint32 x)
 {
   const gfloat limit = lower_attr_float (o, "lambd", 0.5f), bias = lower_attr_float (o, "bias", 0);
   const SlDtype dtype = lower_tensor_type (o, x);
@@ -199,50 +143,26 @@ shrink (Lower *o, gint32 x)
                      dtype);
 }
 
-void
-lower_shrink (Lower *o)
-{
-  map (o, shrink);
-}
-
 /* Operators of opset 6 and before that exporters went on writing: alpha x + beta, and alpha tanh
  * (beta x). */
-static gint32
-affine (Lower *o, gint32 x)
+gint32
+lower_affine (Lower *o, gint32 x)
 {
   return add (o, times (o, x, lower_attr_float (o, "alpha", 1)), lower_attr_float (o, "beta", 0));
 }
 
-void
-lower_affine (Lower *o)
-{
-  map (o, affine);
-}
-
-static gint32
-scaled_tanh (Lower *o, gint32 x)
+gint32
+lower_scaled_tanh (Lower *o, gint32 x)
 {
   return times (o, lower_unary (o, SL_OP_TANH, times (o, x, lower_attr_float (o, "beta", 1))),
                 lower_attr_float (o, "alpha", 1));
 }
 
-void
-lower_scaled_tanh (Lower *o)
+gint32
+lower_parametric_softplus (Lower *o, gint32 x)
 {
-  map (o, scaled_tanh);
-}
-
-static gint32
-parametric_softplus (Lower *o, gint32 x)
-{
-  return times (o, softplus (o, times (o, x, lower_attr_float (o, "beta", 1))),
+  return times (o, lower_softplus (o, times (o, x, lower_attr_float (o, "beta", 1))),
                 lower_attr_float (o, "alpha", 1));
-}
-
-void
-lower_parametric_softplus (Lower *o)
-{
-  map (o, parametric_softplus);
 }
 
 /* A picture times one scale, plus a bias for each channel. */
@@ -270,18 +190,12 @@ lower_image_scaler (Lower *o)
   lower_set (o, 0, y, TRUE);
 }
 
-static gint32
-hard_sigmoid (Lower *o, gint32 x)
+gint32
+lower_hard_sigmoid (Lower *o, gint32 x)
 {
   const gint32 line =
     add (o, times (o, x, lower_attr_float (o, "alpha", 0.2f)), lower_attr_float (o, "beta", 0.5f));
   return lower_unary (o, SL_OP_RELU_0_TO_1, line);
-}
-
-void
-lower_hard_sigmoid (Lower *o)
-{
-  map (o, hard_sigmoid);
 }
 
 /* The limits of Clip: attributes before opset 11, constant inputs since. */
@@ -304,8 +218,8 @@ clip_limit (Lower *o, const char *name, guint i, gfloat fallback)
   return value;
 }
 
-static gint32
-clip (Lower *o, gint32 x)
+gint32
+lower_clip (Lower *o, gint32 x)
 {
   const gfloat low = clip_limit (o, "min", 1, -INFINITY), high = clip_limit (o, "max", 2, INFINITY);
   if (lower_tensor_type (o, x) == SL_DTYPE_F32) {
@@ -319,12 +233,6 @@ clip (Lower *o, gint32 x)
   if (low > -G_MAXFLOAT)
     x = lower_binary (o, SL_OP_MAXIMUM, x, lower_float_like (o, x, low));
   return high < G_MAXFLOAT ? lower_binary (o, SL_OP_MINIMUM, x, lower_float_like (o, x, high)) : x;
-}
-
-void
-lower_clip (Lower *o)
-{
-  map (o, clip);
 }
 
 /* The layout and rank in which @n inputs broadcast. */
@@ -393,20 +301,14 @@ same (Lower *o, SlOpType op, gint32 a, gint32 b)
   return lower_emit (o, op, (const gint32[]){ a, b }, 2, NULL, SL_DTYPE_BOOL);
 }
 
-static gint32
-is_nan (Lower *o, gint32 x)
+gint32
+lower_is_nan (Lower *o, gint32 x)
 {
   return same (o, SL_OP_NOT_EQUAL, x, x);
 }
 
-void
-lower_is_nan (Lower *o)
-{
-  map (o, is_nan);
-}
-
-static gint32
-is_inf (Lower *o, gint32 x)
+gint32
+lower_is_inf (Lower *o, gint32 x)
 {
   const gboolean below = lower_attr_int (o, "detect_negative", 1) != 0,
                  above = lower_attr_int (o, "detect_positive", 1) != 0;
@@ -415,12 +317,6 @@ is_inf (Lower *o, gint32 x)
   if (!below && !above)
     return same (o, SL_OP_LESS, lower_unary (o, SL_OP_ABS, x), lower_float (o, 0));
   return same (o, SL_OP_EQUAL, x, lower_float (o, below ? -INFINITY : INFINITY));
-}
-
-void
-lower_is_inf (Lower *o)
-{
-  map (o, is_inf);
 }
 
 /* The rest has the divisor's sign; with fmod the dividend's. */

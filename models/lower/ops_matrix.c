@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Products of matrices, and normalisations made of means and products. */
 #include <math.h>
-#include <string.h>
 
 #include "core/graph/first_norm.h"
 #include "models/lower/ops.h"
@@ -108,10 +107,9 @@ lower_mat_mul (Lower *o)
                : lower_plain (o, values[1]);
   if (o->error != NULL)
     return;
-  if (values[0]->rank == 0 || values[1]->rank == 0) {
-    lower_fail (o, SL_ERROR_SHAPE, "a scalar is no matrix");
+  if (lower_fail_if (o, values[0]->rank == 0 || values[1]->rank == 0, SL_ERROR_SHAPE,
+                     "a scalar is no matrix"))
     return;
-  }
   if (values[0]->rank == 1)
     a = lower_reshape (o, a, (const gint32[]){ 1, values[0]->dims[0] }, 2);
   if (values[1]->rank == 1)
@@ -247,10 +245,9 @@ lower_instance_norm (Lower *o)
   LowerValue *x = lower_required (o, 0);
   const gint32 scale = channel_input (o, 1), bias = channel_input (o, 2), input = lower_last (o, x);
   gint32 axes[SL_MAX_RANK];
-  if (o->error != NULL || x->rank < 3) {
-    lower_fail (o, SL_ERROR_SHAPE, "its input has fewer than 3 dimensions");
+  if (lower_fail_if (o, o->error != NULL || x->rank < 3, SL_ERROR_SHAPE,
+                     "its input has fewer than 3 dimensions"))
     return;
-  }
   for (guint i = 0; i + 2 < x->rank; i++)
     axes[i] = (gint32) i + 1;
   const gint32 y =
@@ -385,15 +382,12 @@ lower_lrn (Lower *o)
   const gint64 size = lower_attr_int (o, "size", 1);
   if (o->error != NULL)
     return;
-  if (x->rank < 2) {
-    lower_fail (o, SL_ERROR_SHAPE,
-                "input has %u dimensions; expected at least 2, a batch and channels", x->rank);
+  if (lower_fail_if (o, x->rank < 2, SL_ERROR_SHAPE,
+                     "input has %u dimensions; expected at least 2, a batch and channels", x->rank))
     return;
-  }
-  if (size < 1 || size > G_MAXINT32) {
-    lower_fail (o, SL_ERROR_FORMAT, "size is %" G_GINT64_FORMAT "; expected 1 or more", size);
+  if (lower_fail_if (o, size < 1 || size > G_MAXINT32, SL_ERROR_FORMAT,
+                     "size is %" G_GINT64_FORMAT "; expected 1 or more", size))
     return;
-  }
   const SlOpParams params = { .local_response = { .before = (gint32) ((size - 1) / 2),
                                                   .after = (gint32) (size / 2),
                                                   .bias = lower_attr_float (o, "bias", 1),

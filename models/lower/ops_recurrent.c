@@ -123,14 +123,12 @@ check_shapes (Lower *o, Layer *l)
   l->cells = r.rank == 3 ? r.dims[2] : 0;
   const gint32 width = l->gates * l->cells;
   if (x.rank != 3 || x.dtype != SL_DTYPE_F32 || !has_shape (o, l->weights, 3, n, width, x.dims[2])
-      || !has_shape (o, l->recurrent, 3, n, width, l->cells)) {
-    lower_fail (
+      || !has_shape (o, l->recurrent, 3, n, width, l->cells))
+    return lower_refuse (
       o, SL_ERROR_SHAPE,
       "its input has %u dimensions, its weights %u and %u; expected [time,batch,inputs], [%d,%d hidden,inputs] and "
       "[%d,%d hidden,hidden]",
       x.rank, w.rank, r.rank, n, l->gates, n, l->gates);
-    return FALSE;
-  }
   if ((l->biases >= 0 && !has_shape (o, l->biases, 2, n, 2 * width, 0))
       || (l->peepholes >= 0 && !has_shape (o, l->peepholes, 2, n, 3 * l->cells, 0)))
     lower_fail (o, SL_ERROR_SHAPE, "its biases or peepholes do not fit %d cells", l->cells);

@@ -75,10 +75,9 @@ lower_affine_grid (Lower *o)
     return;
   }
   for (guint i = 0; i < n; i++)
-    if (size[i] < 1) {
-      lower_fail (o, SL_ERROR_SHAPE, "dimension %u of the size is %d", i, size[i]);
+    if (lower_fail_if (o, size[i] < 1, SL_ERROR_SHAPE, "dimension %u of the size is %d", i,
+                       size[i]))
       return;
-    }
   /* Coordinate c of the result is theta[c][0] x + theta[c][1] y (+ theta[c][2] z) + theta[c][k]; x
    * counts along the last dimension. */
   const gint32 apart[6] = { size[0], 1, 1, (gint32) k, 1, 1 },

@@ -119,11 +119,10 @@ fill_table (Lower *o, const Resize *r, Table *table, guint axis, guint rank, gin
   const gboolean nearest = is (r->mode, "nearest");
   const gdouble width = ceil (2 * reach (r, axis)) + 1;
   table->taps = nearest ? 1 : (guint) MIN (width, 1e6);
-  if ((gdouble) table->taps * out > (1 << 22)) {
-    lower_fail (o, SL_ERROR_LIMIT, "dimension %u: %d elements from %u each are not supported", axis,
-                out, table->taps);
-    return FALSE;
-  }
+  if ((gdouble) table->taps * out > (1 << 22))
+    return lower_refuse (o, SL_ERROR_LIMIT,
+                         "dimension %u: %d elements from %u each are not supported", axis, out,
+                         table->taps);
   table->places = g_new0 (gint32, (gsize) out * table->taps);
   table->weights = g_new0 (gfloat, (gsize) out * table->taps);
   for (gint32 i = 0; i < out; i++) {
@@ -261,21 +260,18 @@ settle_size (Lower *o, const LowerValue *x, Resize *r, const gfloat *scales, gui
     r->scales[i] = 1;
     r->dims[i] = x->dims[i];
   }
-  if ((n_scales > 0) == (n_sizes > 0) || n != (n_axes > 0 ? n_axes : x->rank)) {
-    lower_fail (o, SL_ERROR_SHAPE,
-                "%u scales and %u sizes for %u dimensions; expected one of the two", n_scales,
-                n_sizes, x->rank);
+  if (lower_fail_if (o, (n_scales > 0) == (n_sizes > 0) || n != (n_axes > 0 ? n_axes : x->rank),
+                     SL_ERROR_SHAPE,
+                     "%u scales and %u sizes for %u dimensions; expected one of the two", n_scales,
+                     n_sizes, x->rank))
     return;
-  }
   for (guint i = 0; i < n && o->error == NULL; i++) {
     const guint axis = n_axes > 0 ? lower_norm_axis (o, axes[i], x->rank) : i;
     const gdouble size =
       n_scales > 0 ? (gdouble) floorf ((gfloat) x->dims[axis] * scales[i]) : sizes[i];
-    if (!(size >= 1) || size > G_MAXINT32) {
-      lower_fail (o, SL_ERROR_SHAPE, "dimension %u of size %d would become %g", axis, x->dims[axis],
-                  size);
+    if (lower_fail_if (o, !(size >= 1) || size > G_MAXINT32, SL_ERROR_SHAPE,
+                       "dimension %u of size %d would become %g", axis, x->dims[axis], size))
       return;
-    }
     r->dims[axis] = (gint32) size;
     r->scales[axis] = n_scales > 0 ? scales[i] : (gfloat) r->dims[axis] / (gfloat) x->dims[axis];
     const gboolean smaller = is (r->policy, "not_larger");
@@ -324,12 +320,11 @@ follows_from_shapes (Lower *o, guint i, const char *what)
   LowerValue *value = lower_has_input (o, i) ? lower_input (o, i) : NULL;
   if (value == NULL || value->empty || lower_data (o, value, &n) != NULL)
     return o->error == NULL;
-  lower_fail (
+  return lower_refuse (
     o, SL_ERROR_UNSUPPORTED,
     "the %s, input %u, are computed from the picture, as those of masks brought to the size of their boxes are; export the model "
     "without that step (of torchvision's Mask R-CNN: without paste_masks_in_image), and bring masks to size in the application",
     what, i);
-  return FALSE;
 }
 
 /* A region's first and last places, of the dimensions that are named: of all, where what is not
@@ -339,11 +334,9 @@ spread_region (Lower *o, Resize *r, guint n, guint rank, const gint32 *axes, gui
 {
   const guint named = n_axes > 0 ? n_axes : rank;
   gfloat stated[2 * SL_MAX_RANK];
-  if (n != 2 * named) {
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "a region of %u numbers for %u dimensions; expected %u", n,
-                named, 2 * named);
+  if (lower_fail_if (o, n != 2 * named, SL_ERROR_UNSUPPORTED,
+                     "a region of %u numbers for %u dimensions; expected %u", n, named, 2 * named))
     return;
-  }
   memcpy (stated, r->roi, sizeof stated);
   for (guint i = 0; i < 2 * rank; i++)
     r->roi[i] = i < rank ? 0 : 1;

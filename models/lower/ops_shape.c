@@ -187,11 +187,9 @@ lower_unsqueeze (Lower *o)
   if (o->error != NULL)
     return;
   const guint rank = x->rank + n;
-  if (rank > SL_MAX_RANK) {
-    lower_fail (o, SL_ERROR_LIMIT, "the result has %u dimensions; at most %d are supported", rank,
-                SL_MAX_RANK);
+  if (lower_fail_if (o, rank > SL_MAX_RANK, SL_ERROR_LIMIT,
+                     "the result has %u dimensions; at most %d are supported", rank, SL_MAX_RANK))
     return;
-  }
   for (guint i = 0; i < n; i++)
     added |= 1u << lower_norm_axis (o, axes[i], rank);
   for (guint i = 0; i < rank; i++) {
@@ -236,11 +234,9 @@ lower_transpose_op (Lower *o)
       perm[n] = (gint32) (x->rank - 1 - n);
   for (guint i = 0; i < n; i++)
     seen |= perm[i] >= 0 && perm[i] < (gint32) x->rank ? 1u << perm[i] : 0;
-  if (n != x->rank || seen != (1u << n) - 1) {
-    lower_fail (o, SL_ERROR_FORMAT, "attribute perm does not name each of %u dimensions once",
-                x->rank);
+  if (lower_fail_if (o, n != x->rank || seen != (1u << n) - 1, SL_ERROR_FORMAT,
+                     "attribute perm does not name each of %u dimensions once", x->rank))
     return;
-  }
   if (x->codes >= 0 && x->plain < 0 && x->last < 0) { /* weights stay codes */
     LowerValue *turned = lower_value_new (o, lower_transpose (o, x->codes, perm), FALSE);
     if (turned != NULL) {
@@ -290,10 +286,7 @@ lower_expand (Lower *o)
     return;
   }
   const gint32 input = lower_plain (o, x);
-  lower_set (o, 0,
-             lower_emit (o, SL_OP_BROADCAST_TO,
-                         (const gint32[]){ input, lower_ints_constant (o, dims, rank) }, 2, NULL,
-                         lower_tensor_type (o, input)),
+  lower_set (o, 0, lower_binary (o, SL_OP_BROADCAST_TO, input, lower_ints_constant (o, dims, rank)),
              FALSE);
 }
 
@@ -306,11 +299,7 @@ lower_tile (Lower *o)
   if (!lower_input_ints (o, 1, "repeats", repeats, SL_MAX_RANK, &n) || o->error != NULL)
     return;
   const gint32 input = lower_plain (o, x);
-  lower_set (o, 0,
-             lower_emit (o, SL_OP_TILE,
-                         (const gint32[]){ input, lower_ints_constant (o, repeats, n) }, 2, NULL,
-                         lower_tensor_type (o, input)),
-             FALSE);
+  lower_set (o, 0, lower_binary (o, SL_OP_TILE, input, lower_ints_constant (o, repeats, n)), FALSE);
 }
 
 void

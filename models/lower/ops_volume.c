@@ -39,11 +39,10 @@ split_list (Lower *o, Split *s, guint i)
   LowerAttribute *planes = &s->planes[i], *across = &s->across[i];
   const gboolean pads = strcmp (planes->name, "pads") == 0;
   const gint64 *from = planes->ints, other = pads ? 0 : 1;
-  if (planes->n_ints != (pads ? 6 : 3)) {
-    lower_fail (o, SL_ERROR_FORMAT, "attribute %s has %u numbers; expected %u", planes->name,
-                planes->n_ints, pads ? 6 : 3);
+  if (lower_fail_if (o, planes->n_ints != (pads ? 6 : 3), SL_ERROR_FORMAT,
+                     "attribute %s has %u numbers; expected %u", planes->name, planes->n_ints,
+                     pads ? 6 : 3))
     return;
-  }
   memcpy (s->ints[0][i],
           pads ? (gint64[]){ from[1], from[2], from[4], from[5] }
                : (gint64[]){ from[1], from[2], 0, 0 },

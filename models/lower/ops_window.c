@@ -379,12 +379,11 @@ check_deformed (Lower *o, const Window *w, const LowerValue *x, const LowerValue
   if (offsets->rank == 4 && out[0] > 0 && out[1] > 0 && offsets->dims[2] == out[0]
       && offsets->dims[3] == out[1])
     return TRUE;
-  lower_fail (o, SL_ERROR_SHAPE,
-              "its offsets have %u dimensions, for %dx%d places; expected [%d,offsets,%d,%d]",
-              offsets->rank, offsets->rank == 4 ? offsets->dims[2] : 0,
-              offsets->rank == 4 ? offsets->dims[3] : 0, x->dims[0], MAX (out[0], 0),
-              MAX (out[1], 0));
-  return FALSE;
+  return lower_refuse (
+    o, SL_ERROR_SHAPE,
+    "its offsets have %u dimensions, for %dx%d places; expected [%d,offsets,%d,%d]", offsets->rank,
+    offsets->rank == 4 ? offsets->dims[2] : 0, offsets->rank == 4 ? offsets->dims[3] : 0,
+    x->dims[0], MAX (out[0], 0), MAX (out[1], 0));
 }
 
 /* The core gathers the pixels that the moved windows read; what is left is a convolution of one

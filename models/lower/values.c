@@ -203,11 +203,10 @@ lower_set_value (Lower *o, guint i, LowerValue *value)
 {
   if (o->error != NULL || value == NULL || !lower_has_output (o, i))
     return;
-  if (g_hash_table_contains (o->scope->values, o->node->outputs[i])) {
-    lower_fail (o, SL_ERROR_FORMAT, "output %u '%s' already has a producer", i,
-                o->node->outputs[i]);
+  if (lower_fail_if (o, g_hash_table_contains (o->scope->values, o->node->outputs[i]),
+                     SL_ERROR_FORMAT, "output %u '%s' already has a producer", i,
+                     o->node->outputs[i]))
     return;
-  }
   g_hash_table_insert (o->scope->values, (gpointer) o->node->outputs[i], value);
 }
 
@@ -273,25 +272,24 @@ lower_attr_ints (Lower *o, const char *name, gint32 *values, guint most, guint *
   *n = 0;
   if (attribute == NULL || o->error != NULL)
     return FALSE;
-  if (attribute->n_ints > most) {
-    lower_fail (o, SL_ERROR_FORMAT, "attribute %s has %u numbers; expected at most %u", name,
-                attribute->n_ints, most);
-    return FALSE;
-  }
+  if (attribute->n_ints > most)
+    return lower_refuse (o, SL_ERROR_FORMAT, "attribute %s has %u numbers; expected at most %u",
+                         name, attribute->n_ints, most);
   *n = attribute->n_ints;
   for (guint i = 0; i < *n; i++)
     values[i] = (gint32) CLAMP (attribute->ints[i], G_MININT32, G_MAXINT32);
   return TRUE;
 }
 
-static const void *
-constant_input (Lower *o, guint i, const char *what, SlDtype dtype, guint most, guint *n)
+/* Numbers of @dtype, which have 32 bits, to @values. */
+static gboolean
+read_input (Lower *o, guint i, const char *what, SlDtype dtype, void *values, guint most, guint *n)
 {
   gsize elements = 0;
   LowerValue *value = lower_input (o, i);
   *n = 0;
   if (value == NULL || value->empty)
-    return NULL;
+    return o->error == NULL && lower_has_input (o, i);
   const void *data = lower_data (o, value, &elements);
   if (data == NULL)
     lower_fail (
@@ -304,27 +302,22 @@ constant_input (Lower *o, guint i, const char *what, SlDtype dtype, guint most, 
       "the %s, input %u, is %s with %" G_GSIZE_FORMAT " elements; expected at most %u of %s", what,
       i, sl_dtype_name (lower_dtype (o, value)), elements, most, sl_dtype_name (dtype));
   if (o->error != NULL)
-    return NULL;
+    return FALSE;
   *n = (guint) elements;
-  return data;
+  memcpy (values, data, elements * sizeof (gint32));
+  return TRUE;
 }
 
 gboolean
 lower_input_ints (Lower *o, guint i, const char *what, gint32 *values, guint most, guint *n)
 {
-  const void *data = constant_input (o, i, what, SL_DTYPE_I32, most, n);
-  if (data != NULL)
-    memcpy (values, data, *n * sizeof values[0]);
-  return o->error == NULL && lower_has_input (o, i);
+  return read_input (o, i, what, SL_DTYPE_I32, values, most, n);
 }
 
 gboolean
 lower_input_floats (Lower *o, guint i, const char *what, gfloat *values, guint most, guint *n)
 {
-  const void *data = constant_input (o, i, what, SL_DTYPE_F32, most, n);
-  if (data != NULL)
-    memcpy (values, data, *n * sizeof values[0]);
-  return o->error == NULL && lower_has_input (o, i);
+  return read_input (o, i, what, SL_DTYPE_F32, values, most, n);
 }
 
 gboolean

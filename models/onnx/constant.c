@@ -75,8 +75,7 @@ onnx_file_type (guint type)
 static gboolean
 bad (Lower *o, const Tensor *t, SlError code, const char *what)
 {
-  lower_fail (o, code, "constant '%s': %s", t->name, what);
-  return FALSE;
+  return lower_refuse (o, code, "constant '%s': %s", t->name, what);
 }
 
 static gboolean
@@ -216,12 +215,10 @@ static const guint8 *
 unpack_numbers (Lower *o, const Tensor *t, gsize size)
 {
   const gsize units = units_of (t);
-  if (t->numbers->len != units) {
-    lower_fail (o, SL_ERROR_FORMAT, "constant '%s' has %s%u numbers; expected %" G_GSIZE_FORMAT,
-                t->name, t->numbers->len > units ? "more than " : "",
-                MIN (t->numbers->len, (guint) units), units);
-    return NULL;
-  }
+  if (t->numbers->len != units)
+    return lower_fail_null (
+      o, SL_ERROR_FORMAT, "constant '%s' has %s%u numbers; expected %" G_GSIZE_FORMAT, t->name,
+      t->numbers->len > units ? "more than " : "", MIN (t->numbers->len, (guint) units), units);
   if (!onnx_may_copy (o, t->name, units * size))
     return NULL;
   guint8 *data = sl_arena_alloc (o->arena, units * size + SL_TENSOR_PADDING);
@@ -238,12 +235,10 @@ find_bytes (Lower *o, const Tensor *t, gsize size)
     return onnx_read_external (o, &t->external, bytes);
   if (!t->has_raw)
     return unpack_numbers (o, t, size);
-  if (sl_pb_size (&t->raw) != bytes) {
-    lower_fail (o, SL_ERROR_FORMAT,
-                "constant '%s' has %" G_GSIZE_FORMAT " bytes; expected %" G_GSIZE_FORMAT, t->name,
-                sl_pb_size (&t->raw), bytes);
-    return NULL;
-  }
+  if (sl_pb_size (&t->raw) != bytes)
+    return lower_fail_null (
+      o, SL_ERROR_FORMAT, "constant '%s' has %" G_GSIZE_FORMAT " bytes; expected %" G_GSIZE_FORMAT,
+      t->name, sl_pb_size (&t->raw), bytes);
   const guint8 *data = sl_pb_data (&t->raw);
   if ((guintptr) data % size == 0)
     return data;
@@ -289,10 +284,9 @@ narrow_ints (Lower *o, const Tensor *t, const guint8 *data)
     copy[i] = (gint32) CLAMP (value, G_MININT32, G_MAXINT32);
     if (value == copy[i] || value >= FAR || value <= -FAR)
       continue;
-    lower_fail (o, SL_ERROR_UNSUPPORTED,
-                "constant '%s' holds %" G_GINT64_FORMAT ", which does not fit 32 bits", t->name,
-                value);
-    return NULL;
+    return lower_fail_null (o, SL_ERROR_UNSUPPORTED,
+                            "constant '%s' holds %" G_GINT64_FORMAT ", which does not fit 32 bits",
+                            t->name, value);
   }
   return copy;
 }
@@ -420,11 +414,10 @@ onnx_read_constant (Lower *o, SlPbMessage message, const char *name)
   if (o->error != NULL || !read_head (o, &t, message))
     return NULL;
   t.name = name;
-  if (t.type >= G_N_ELEMENTS (types) || types[t.type].size == 0) {
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "constant '%s' is of %s, which is not supported", name,
-                onnx_type_name (t.type));
-    return NULL;
-  }
+  if (t.type >= G_N_ELEMENTS (types) || types[t.type].size == 0)
+    return lower_fail_null (o, SL_ERROR_UNSUPPORTED,
+                            "constant '%s' is of %s, which is not supported", name,
+                            onnx_type_name (t.type));
   if (t.elements == 0)
     return lower_value_empty (o, t.rank, t.dims);
   t.numbers = g_array_new (FALSE, FALSE, sizeof (guint64));

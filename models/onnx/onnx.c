@@ -114,11 +114,9 @@ settle_shape (Lower *o, const OnnxEdge *edge, const char *given, SlTensor *tenso
   tensor->rank = edge->rank;
   for (guint i = 0; i < edge->rank; i++) {
     const gint64 dim = known_dim (o, edge, i);
-    if (dim > G_MAXINT32) {
-      lower_fail (o, SL_ERROR_LIMIT, "input '%s': dimension %u is %" G_GINT64_FORMAT, edge->name, i,
-                  dim);
-      return FALSE;
-    }
+    if (dim > G_MAXINT32)
+      return lower_refuse (o, SL_ERROR_LIMIT, "input '%s': dimension %u is %" G_GINT64_FORMAT,
+                           edge->name, i, dim);
     tensor->dims[i] = (gint32) dim;
     open |= dim < 0;
   }
@@ -130,11 +128,10 @@ settle_shape (Lower *o, const OnnxEdge *edge, const char *given, SlTensor *tenso
              && (!edge->has_shape || edge->dims[i] < 0 || numbers[i] == (gdouble) edge->dims[i]);
     if (!fits) {
       g_autofree char *text = describe_edge (edge);
-      lower_fail (
+      return lower_refuse (
         o, SL_ERROR_ARGUMENT,
         "input-shape is '%s', but input '%s' is %s: expected as many whole numbers that fit", given,
         edge->name, text);
-      return FALSE;
     }
     tensor->rank = n;
     for (guint i = 0; i < n; i++)

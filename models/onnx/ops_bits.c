@@ -14,12 +14,10 @@ operands (Lower *o, gint32 inputs[2], gboolean *last, SlDtype *dtype)
   *dtype = lower_dtype (o, values[0]);
   if (o->error != NULL)
     return FALSE;
-  if (*dtype == SL_DTYPE_F32 || *dtype != lower_dtype (o, values[1])) {
-    lower_fail (o, SL_ERROR_UNSUPPORTED,
-                "its inputs are %s and %s; expected whole numbers of one type",
-                sl_dtype_name (*dtype), sl_dtype_name (lower_dtype (o, values[1])));
-    return FALSE;
-  }
+  if (*dtype == SL_DTYPE_F32 || *dtype != lower_dtype (o, values[1]))
+    return lower_refuse (o, SL_ERROR_UNSUPPORTED,
+                         "its inputs are %s and %s; expected whole numbers of one type",
+                         sl_dtype_name (*dtype), sl_dtype_name (lower_dtype (o, values[1])));
   const guint rank = MAX (values[0]->rank, values[1]->rank);
   for (guint i = 0; i < 2; i++)
     *last |= values[i]->rank == rank && lower_is_last (values[i]);

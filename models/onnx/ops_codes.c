@@ -60,14 +60,12 @@ find_blocks (Lower *o, const LowerValue *x, const LowerValue *scale, Blocks *b)
                   && x->rank < SL_MAX_RANK && x->dims[axis] % size == 0;
   for (guint i = 0; fits && i < x->rank; i++)
     fits = scale->dims[i] == (i == axis ? x->dims[axis] / (gint32) size : x->dims[i]);
-  if (!fits) {
-    lower_fail (o, SL_ERROR_UNSUPPORTED,
-                "its scales do not fit blocks of %" G_GINT64_FORMAT
-                " along dimension %u of size %d; expected one scale, one for each element "
-                "of the dimension, or one for each whole block",
-                size, axis, x->dims[axis]);
-    return FALSE;
-  }
+  if (!fits)
+    return lower_refuse (o, SL_ERROR_UNSUPPORTED,
+                         "its scales do not fit blocks of %" G_GINT64_FORMAT
+                         " along dimension %u of size %d; expected one scale, one for each element "
+                         "of the dimension, or one for each whole block",
+                         size, axis, x->dims[axis]);
   b->rank = x->rank + 1;
   memmove (b->dims + axis + 1, b->dims + axis, (x->rank - axis) * sizeof b->dims[0]);
   b->dims[axis] = scale->dims[axis];
@@ -106,17 +104,14 @@ onnx_quantize_real (Lower *o, guint type)
   Blocks b;
   if (o->error != NULL)
     return;
-  if (!onnx_code_range (type, &low, &high)) {
-    lower_fail (o, SL_ERROR_UNSUPPORTED,
-                "its codes are %s; expected whole numbers of 4, 8 or 16 bits",
-                onnx_type_name (type));
+  if (lower_fail_if (o, !onnx_code_range (type, &low, &high), SL_ERROR_UNSUPPORTED,
+                     "its codes are %s; expected whole numbers of 4, 8 or 16 bits",
+                     onnx_type_name (type)))
     return;
-  }
-  if (lower_dtype (o, x) != SL_DTYPE_F32 || !find_blocks (o, x, scale, &b)) {
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "its input is %s; expected float",
-                sl_dtype_name (lower_dtype (o, x)));
+  if (lower_fail_if (o, lower_dtype (o, x) != SL_DTYPE_F32 || !find_blocks (o, x, scale, &b),
+                     SL_ERROR_UNSUPPORTED, "its input is %s; expected float",
+                     sl_dtype_name (lower_dtype (o, x))))
     return;
-  }
   const gint32 s = spread (o, 1, &b), zero = spread (o, 2, &b);
   gint32 y = lower_binary (o, SL_OP_DIV, lower_reshape (o, lower_plain (o, x), b.dims, b.rank), s);
   y = lower_unary (o, SL_OP_ROUND, y);
@@ -202,11 +197,10 @@ read_few_bits (Lower *o, FewBits *w)
     return FALSE;
   w->blocks = (w->depth + w->size - 1) / w->size;
   w->bytes = w->size * w->bits / 8;
-  if (w->blocks > MAX_BLOCKS) {
-    lower_fail (o, SL_ERROR_LIMIT, "%" G_GINT64_FORMAT " blocks in a row are over the limit of %d",
-                w->blocks, MAX_BLOCKS);
-    return FALSE;
-  }
+  if (w->blocks > MAX_BLOCKS)
+    return lower_refuse (o, SL_ERROR_LIMIT,
+                         "%" G_GINT64_FORMAT " blocks in a row are over the limit of %d", w->blocks,
+                         MAX_BLOCKS);
   w->codes = constant_of (o, 1, SL_DTYPE_U8, w->outputs * w->blocks * w->bytes);
   w->scales = constant_of (o, 2, SL_DTYPE_F32, w->outputs * w->blocks);
   if (lower_has_input (o, 3) && lower_dtype (o, lower_input (o, 3)) == SL_DTYPE_F32)
@@ -245,13 +239,11 @@ onnx_mat_mul_few_bits (Lower *o)
   if (!codes->widened)
     lower_grant (o, bytes);
   codes->widened = TRUE;
-  if (bytes > SL_MAX_TENSOR_BYTES) {
-    lower_fail (o, SL_ERROR_LIMIT,
-                "weights of %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
-                " numbers are over the limit of 1 GiB",
-                w.outputs, w.depth);
+  if (lower_fail_if (o, bytes > SL_MAX_TENSOR_BYTES, SL_ERROR_LIMIT,
+                     "weights of %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
+                     " numbers are over the limit of 1 GiB",
+                     w.outputs, w.depth))
     return;
-  }
   const gint32 dims[2] = { (gint32) w.outputs, (gint32) w.depth };
   g_autofree gfloat *real = g_new (gfloat, (gsize) w.outputs * (gsize) w.depth);
   for (gint64 row = 0; row < w.outputs; row++)

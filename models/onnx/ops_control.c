@@ -34,20 +34,17 @@ chosen (Lower *o, LowerValue *condition, LowerValue *yes, LowerValue *no, guint 
     !yes->empty && !no->empty && yes->rank == no->rank
     && lower_dtype (o, yes) == lower_dtype (o, no)
     && (yes->rank == 0 || memcmp (yes->dims, no->dims, yes->rank * sizeof yes->dims[0]) == 0);
-  if (!same) {
-    lower_fail (
+  if (!same)
+    return lower_fail_null (
       o, SL_ERROR_UNSUPPORTED,
       "the picture decides about output %u, whose two values have other shapes or types, or are no tensors; expected the same: export the "
       "model so that both have",
       i);
-    return NULL;
-  }
-  if (lower_elements (condition) != 1 || lower_dtype (o, condition) != SL_DTYPE_BOOL) {
-    lower_fail (o, SL_ERROR_FORMAT,
-                "its condition is %s with %" G_GSIZE_FORMAT " elements; expected one truth value",
-                sl_dtype_name (lower_dtype (o, condition)), lower_elements (condition));
-    return NULL;
-  }
+  if (lower_elements (condition) != 1 || lower_dtype (o, condition) != SL_DTYPE_BOOL)
+    return lower_fail_null (o, SL_ERROR_FORMAT,
+                            "its condition is %s with %" G_GSIZE_FORMAT
+                            " elements; expected one truth value",
+                            sl_dtype_name (lower_dtype (o, condition)), lower_elements (condition));
   LowerValue *one =
     lower_value_new (o, lower_reshape (o, lower_plain (o, condition), NULL, 0), FALSE);
   return lower_call (o, "Where", (LowerValue *[]){ one, yes, no }, 3, NULL, 0);
@@ -99,18 +96,16 @@ join_scans (Lower *o, const GArray *parts)
 {
   const SlOpParams params = { .concat = { .axis = 0 } };
   g_autoptr (GArray) tensors = g_array_new (FALSE, FALSE, sizeof (gint32));
-  if (parts->len == 0) {
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "a scan output of no iterations is not supported");
-    return NULL;
-  }
+  if (parts->len == 0)
+    return lower_fail_null (o, SL_ERROR_UNSUPPORTED,
+                            "a scan output of no iterations is not supported");
   for (guint i = 0; i < parts->len && o->error == NULL; i++) {
     const LowerValue *value = g_array_index (parts, LowerValue *, i);
     gint32 dims[SL_MAX_RANK + 1] = { 1 };
-    if (value->rank + 1 > SL_MAX_RANK) {
-      lower_fail (o, SL_ERROR_LIMIT, "a scan output of %u dimensions; at most %d are supported",
-                  value->rank + 1, SL_MAX_RANK);
-      return NULL;
-    }
+    if (value->rank + 1 > SL_MAX_RANK)
+      return lower_fail_null (o, SL_ERROR_LIMIT,
+                              "a scan output of %u dimensions; at most %d are supported",
+                              value->rank + 1, SL_MAX_RANK);
     memcpy (dims + 1, value->dims, value->rank * sizeof dims[0]);
     const gint32 row = lower_reshape (o, lower_plain (o, g_array_index (parts, LowerValue *, i)),
                                       dims, value->rank + 1);
@@ -383,10 +378,8 @@ onnx_scan (Lower *o)
   const LowerAttribute *body = lower_attribute (o, "body");
   LowerValue *state[MAX_OUTPUTS] = { NULL }, *outputs[MAX_OUTPUTS] = { NULL };
   Scan s = { 0 };
-  if (body == NULL || body->graph == NULL) {
-    lower_fail (o, SL_ERROR_FORMAT, "it has no body");
+  if (lower_fail_if (o, body == NULL || body->graph == NULL, SL_ERROR_FORMAT, "it has no body"))
     return;
-  }
   if (!read_scan (o, &s, body->graph))
     return;
   g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify) g_array_unref);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Nodes of the domain com.microsoft, which ONNX Runtime's optimiser fuses: they are split again,
  * since the passes here fuse nodes themselves. */
-#include <math.h>
 #include <string.h>
 
 #include "models/onnx/ops.h"
@@ -46,11 +45,10 @@ activated (Lower *o, LowerValue *x, const gfloat *params, guint n)
     attributes[1] = number ("beta", n > 1 ? params[1] : 0.5f);
     return lower_call (o, name, &x, 1, attributes, 2);
   }
-  lower_fail (
+  return lower_fail_null (
     o, SL_ERROR_UNSUPPORTED,
     "attribute activation is '%s'; expected Relu, Sigmoid, Tanh, LeakyRelu, Elu, Clip, HardSigmoid, HardSwish, Softplus or Softsign",
     name);
-  return NULL;
 }
 
 /* Input 3 is added before the activation. */

@@ -11,13 +11,11 @@ onnx_list_new (Lower *o, guint n)
   if (o->error != NULL)
     return NULL;
   o->copied += n * sizeof (LowerValue *);
-  if (n > SL_MAX_OPERANDS || o->copied > o->may_copy) {
-    lower_fail (
+  if (n > SL_MAX_OPERANDS || o->copied > o->may_copy)
+    return lower_fail_null (
       o, SL_ERROR_LIMIT,
       "a sequence of %u tensors; at most %d are supported, and fewer where a small file makes many",
       n, SL_MAX_OPERANDS);
-    return NULL;
-  }
   LowerValue *list = lower_value_empty (o, 0, NULL);
   list->is_list = TRUE;
   list->n_items = n;
@@ -140,12 +138,10 @@ onnx_concat_from_sequence (Lower *o)
   gint32 inputs[SL_MAX_OPERANDS];
   if (list == NULL)
     return;
-  if (list->n_items == 0 || lower_attribute (o, "axis") == NULL) {
-    lower_fail (o, SL_ERROR_FORMAT,
-                "a sequence of %u tensors, and %s attribute axis; expected at least 1 and one",
-                list->n_items, lower_attribute (o, "axis") != NULL ? "an" : "no");
+  if (lower_fail_if (o, list->n_items == 0 || lower_attribute (o, "axis") == NULL, SL_ERROR_FORMAT,
+                     "a sequence of %u tensors, and %s attribute axis; expected at least 1 and one",
+                     list->n_items, lower_attribute (o, "axis") != NULL ? "an" : "no"))
     return;
-  }
   const guint rank = list->items[0]->rank + (fresh ? 1 : 0);
   const gint32 axis = (gint32) lower_norm_axis (o, lower_attr_int (o, "axis", 0), rank);
   for (guint i = 0; i < list->n_items; i++)
@@ -183,11 +179,9 @@ onnx_split_to_sequence (Lower *o)
   }
   LowerValue *list = onnx_list_new (o, n);
   for (guint i = 0; i < n && o->error == NULL; i++) {
-    if (sizes[i] < 1 || sizes[i] > dim - at) {
-      lower_fail (o, SL_ERROR_SHAPE, "part %u of %d elements does not fit a dimension of %d", i,
-                  sizes[i], dim);
+    if (lower_fail_if (o, sizes[i] < 1 || sizes[i] > dim - at, SL_ERROR_SHAPE,
+                       "part %u of %d elements does not fit a dimension of %d", i, sizes[i], dim))
       return;
-    }
     const gint32 part = lower_cut (o, input, lower_axis (axis, x->rank, last), at, at + sizes[i]);
     list->items[i] = lower_value_new (o, part, last);
     at += sizes[i];

@@ -23,31 +23,27 @@ read_quant (Lower *o, guint at, SlDtype *dtype, SlQuant *quant)
   if (o->error != NULL)
     return FALSE;
   if (from == NULL || lower_dtype (o, scales) != SL_DTYPE_F32
-      || (zeros != NULL && (zero == NULL || (n_zero != n && n_zero != 1)))) {
-    lower_fail (o, SL_ERROR_UNSUPPORTED,
-                "its scale and zero point, inputs %u and %u, must be constants of as many elements",
-                at, at + 1);
-    return FALSE;
-  }
+      || (zeros != NULL && (zero == NULL || (n_zero != n && n_zero != 1))))
+    return lower_refuse (
+      o, SL_ERROR_UNSUPPORTED,
+      "its scale and zero point, inputs %u and %u, must be constants of as many elements", at,
+      at + 1);
   const SlDtype type = zeros != NULL                ? lower_dtype (o, zeros)
                        : *dtype != SL_DTYPE_INVALID ? *dtype
                                                     : SL_DTYPE_U8;
-  if (zeros != NULL && type != SL_DTYPE_U8 && type != SL_DTYPE_I8 && type != SL_DTYPE_I32) {
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "its zero point is %s; expected uint8, int8 or int32",
-                sl_dtype_name (type));
-    return FALSE;
-  }
+  if (zeros != NULL && type != SL_DTYPE_U8 && type != SL_DTYPE_I8 && type != SL_DTYPE_I32)
+    return lower_refuse (o, SL_ERROR_UNSUPPORTED,
+                         "its zero point is %s; expected uint8, int8 or int32",
+                         sl_dtype_name (type));
   gfloat *scale = sl_arena_alloc (o->arena, n * sizeof scale[0]);
   gint32 *zero_point = sl_arena_alloc (o->arena, n * sizeof zero_point[0]);
   for (gsize i = 0; i < n; i++) {
     const gsize k = n_zero == 1 ? 0 : i;
     scale[i] = from[i] == 0 ? FLT_MIN : from[i];
-    if (!isfinite (scale[i]) || scale[i] < 0) {
-      lower_fail (o, SL_ERROR_FORMAT,
-                  "scale %" G_GSIZE_FORMAT " is %g; expected a finite number above 0", i,
-                  (gdouble) scale[i]);
-      return FALSE;
-    }
+    if (!isfinite (scale[i]) || scale[i] < 0)
+      return lower_refuse (o, SL_ERROR_FORMAT,
+                           "scale %" G_GSIZE_FORMAT " is %g; expected a finite number above 0", i,
+                           (gdouble) scale[i]);
     if (zero != NULL)
       zero_point[i] = lower_code_at (type, zero, k);
   }
@@ -61,9 +57,8 @@ check_codes (Lower *o, SlDtype dtype)
 {
   if (dtype == SL_DTYPE_U8 || dtype == SL_DTYPE_I8)
     return TRUE;
-  lower_fail (o, SL_ERROR_UNSUPPORTED, "its codes are %s; expected uint8 or int8",
-              sl_dtype_name (dtype));
-  return FALSE;
+  return lower_refuse (o, SL_ERROR_UNSUPPORTED, "its codes are %s; expected uint8 or int8",
+                       sl_dtype_name (dtype));
 }
 
 /* The dimension of scales of their own. */
@@ -74,20 +69,17 @@ find_axis (Lower *o, const LowerValue *x, SlQuant *quant)
     return TRUE;
   const guint axis = lower_norm_axis (o, lower_attr_int (o, "axis", 1), x->rank);
   quant->axis = (gint) axis;
-  if (lower_attr_int (o, "block_size", 0) != 0) {
-    lower_fail (o, SL_ERROR_UNSUPPORTED,
-                "attribute block_size is %" G_GINT64_FORMAT
-                "; expected 0 where constants are quantised",
-                lower_attr_int (o, "block_size", 0));
-    return FALSE;
-  }
+  if (lower_attr_int (o, "block_size", 0) != 0)
+    return lower_refuse (o, SL_ERROR_UNSUPPORTED,
+                         "attribute block_size is %" G_GINT64_FORMAT
+                         "; expected 0 where constants are quantised",
+                         lower_attr_int (o, "block_size", 0));
   if (o->error == NULL && quant->count == (guint) x->dims[axis])
     return TRUE;
-  lower_fail (
+  return lower_refuse (
     o, SL_ERROR_UNSUPPORTED,
     "%u scales along dimension %u of size %d; expected one, or one for each element of the dimension",
     quant->count, axis, o->error == NULL ? x->dims[axis] : 0);
-  return FALSE;
 }
 
 /* The type of codes that QuantizeLinear makes: stated, or that of the zero point; 0 where neither
@@ -352,10 +344,8 @@ onnx_qlinear_concat (Lower *o)
     inputs[n++] = quantised_input (o, i, last, &value);
   if (o->error != NULL || !quantised_output (o, 0, &like))
     return;
-  if (n == 0) {
-    lower_fail (o, SL_ERROR_FORMAT, "it has no inputs");
+  if (lower_fail_if (o, n == 0, SL_ERROR_FORMAT, "it has no inputs"))
     return;
-  }
   const guint axis = lower_norm_axis (o, lower_attr_int (o, "axis", 0), value->rank);
   const SlOpParams params = { .concat = { .axis = (gint32) lower_axis (axis, value->rank, last) } };
   lower_set (o, 0, lower_settled (o, SL_OP_CONCATENATION, inputs, n, &params, &like), last);

@@ -56,10 +56,10 @@ check_length (Lower *o, gint64 length)
 {
   if (length >= 1 && length <= MAX_SAMPLES)
     return TRUE;
-  lower_fail (o, SL_ERROR_LIMIT,
-              "a transform of %" G_GINT64_FORMAT " samples is not supported; expected 1 to %d",
-              length, MAX_SAMPLES);
-  return FALSE;
+  return lower_refuse (o, SL_ERROR_LIMIT,
+                       "a transform of %" G_GINT64_FORMAT
+                       " samples is not supported; expected 1 to %d",
+                       length, MAX_SAMPLES);
 }
 
 /* The last dimension but one is transformed: [...,samples,1 or 2] to [...,bins,2]. */
@@ -121,11 +121,10 @@ onnx_dft (Lower *o)
                         .length = length,
                         .complex = x->dims[x->rank - 1] == 2,
                         .inverse = lower_attr_int (o, "inverse", 0) != 0 };
-  if (onesided && (t.complex || t.inverse)) {
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "attribute onesided is 1 for %s; expected 0",
-                t.inverse ? "an inverse transform" : "an input with imaginary parts");
+  if (lower_fail_if (o, onesided && (t.complex || t.inverse), SL_ERROR_UNSUPPORTED,
+                     "attribute onesided is 1 for %s; expected 0",
+                     t.inverse ? "an inverse transform" : "an input with imaginary parts"))
     return;
-  }
   for (guint i = 0; i < x->rank; i++)
     order[i] = (gint32) i;
   order[axis] = (gint32) x->rank - 2;

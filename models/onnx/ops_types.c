@@ -11,11 +11,10 @@ onnx_cast_op (Lower *o)
   const SlDtype dtype = to > 0 && to < 64 ? onnx_ir_type ((guint) to) : SL_DTYPE_INVALID;
   gboolean last = FALSE;
   LowerValue *value = lower_required (o, 0);
-  if (dtype == SL_DTYPE_INVALID) {
-    lower_fail (o, SL_ERROR_UNSUPPORTED, "attribute to is %s, which is not supported",
-                onnx_type_name ((guint) CLAMP (to, 0, 64)));
+  if (lower_fail_if (o, dtype == SL_DTYPE_INVALID, SL_ERROR_UNSUPPORTED,
+                     "attribute to is %s, which is not supported",
+                     onnx_type_name ((guint) CLAMP (to, 0, 64))))
     return;
-  }
   if (value != NULL && value->empty) {
     lower_set_value (o, 0, value);
     return;
@@ -114,13 +113,11 @@ onnx_eye_like (Lower *o)
   const SlDtype dtype = to > 0 && to < 64 ? onnx_ir_type ((guint) to) : lower_dtype (o, x);
   if (o->error != NULL)
     return;
-  if (x->rank != 2 || x->empty || dtype == SL_DTYPE_INVALID) {
-    lower_fail (o, SL_ERROR_SHAPE,
-                "its input has %u dimensions, and attribute dtype is %" G_GINT64_FORMAT
-                "; expected a matrix and a type of numbers",
-                x->rank, to);
+  if (lower_fail_if (o, x->rank != 2 || x->empty || dtype == SL_DTYPE_INVALID, SL_ERROR_SHAPE,
+                     "its input has %u dimensions, and attribute dtype is %" G_GINT64_FORMAT
+                     "; expected a matrix and a type of numbers",
+                     x->rank, to))
     return;
-  }
   const gint32 columns = lower_count (o, 0, x->dims[1]),
                rows = lower_reshape (o, lower_count (o, k, k + x->dims[0]),
                                      (const gint32[]){ x->dims[0], 1 }, 2);

@@ -7,6 +7,7 @@
 
 #include "sightline/error.h"
 #include "core/base/name_hash.h"
+#include "core/base/fail.h"
 #include "core/graph/graph.h"
 
 /* Graphs within attributes of nodes, one in the other. */
@@ -45,8 +46,7 @@ onnx_type_name (guint type)
 static gboolean
 too_many (GError **error, const char *what, guint most)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the model has more than %u %s", most, what);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_LIMIT, "the model has more than %u %s", most, what);
 }
 
 static gboolean
@@ -54,9 +54,8 @@ check_packed (OnnxFile *file, const SlPbField *field, gsize element, GError **er
 {
   if (field->wire != SL_PB_BYTES || sl_pb_size (&field->bytes) % element == 0)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-               "byte %" G_GSIZE_FORMAT ": a list of numbers is cut off", field->bytes.at);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_FORMAT, "byte %" G_GSIZE_FORMAT ": a list of numbers is cut off",
+                  field->bytes.at);
 }
 
 /* Numbers one by one or packed: both are legal for both. */
@@ -155,11 +154,9 @@ static gboolean
 add_name (OnnxFile *file, const SlPbField *field, GPtrArray *names, const char *what, guint index,
           GError **error)
 {
-  if (names->len >= SL_MAX_OPERANDS) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "node %u has more than %d %s", index,
-                 SL_MAX_OPERANDS, what);
-    return FALSE;
-  }
+  if (names->len >= SL_MAX_OPERANDS)
+    return sl_fail (error, SL_ERROR_LIMIT, "node %u has more than %d %s", index, SL_MAX_OPERANDS,
+                    what);
   g_ptr_array_add (names, (gpointer) onnx_text (file, &field->bytes));
   return TRUE;
 }
@@ -209,11 +206,9 @@ static gboolean
 parse_dim (OnnxFile *file, SlPbMessage message, OnnxEdge *edge, GError **error)
 {
   SlPbField field;
-  if (edge->rank >= SL_MAX_RANK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "'%s' has more than %d dimensions", edge->name,
-                 SL_MAX_RANK);
-    return FALSE;
-  }
+  if (edge->rank >= SL_MAX_RANK)
+    return sl_fail (error, SL_ERROR_LIMIT, "'%s' has more than %d dimensions", edge->name,
+                    SL_MAX_RANK);
   edge->dims[edge->rank] = -1;
   edge->dim_names[edge->rank] = "";
   while (sl_pb_next (&message, &field)) {
@@ -280,14 +275,6 @@ text_field (OnnxFile *file, SlPbMessage message, guint32 number)
 }
 
 static void
-add_initializer (OnnxFile *file, OnnxGraph *graph, const SlPbMessage *tensor)
-{
-  const char *name = text_field (file, *tensor, 8);
-  g_hash_table_replace (graph->initializers, (gpointer) name,
-                        sl_arena_memdup (file->arena, tensor, sizeof *tensor));
-}
-
-static void
 graph_free (gpointer data)
 {
   OnnxGraph *graph = data;
@@ -307,11 +294,10 @@ refuse_sparse (OnnxFile *file, SlPbMessage message, GError **error)
   while (sl_pb_next (&message, &field))
     if (sl_pb_is (&field, 1, SL_PB_BYTES))
       name = text_field (file, field.bytes, 8);
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+  return sl_fail (
+    error, SL_ERROR_UNSUPPORTED,
     "initializer '%.200s' is sparse, which is not supported; export the model with dense weights",
     name);
-  return FALSE;
 }
 
 static gboolean
@@ -330,7 +316,8 @@ parse_graph_field (OnnxFile *file, OnnxGraph *graph, const SlPbField *field, gui
     case 5:
       if (g_hash_table_size (graph->initializers) >= SL_MAX_TENSORS)
         return too_many (error, "initializers", SL_MAX_TENSORS);
-      add_initializer (file, graph, &field->bytes);
+      g_hash_table_replace (graph->initializers, (gpointer) text_field (file, field->bytes, 8),
+                            sl_arena_memdup (file->arena, &field->bytes, sizeof field->bytes));
       return sl_pb_check (&file->pb, error);
     case 11:
       return parse_edge (file, field->bytes, graph->inputs, error);
@@ -347,11 +334,9 @@ static OnnxGraph *
 parse_graph (OnnxFile *file, SlPbMessage message, guint depth, GError **error)
 {
   SlPbField field;
-  if (depth > MAX_DEPTH) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "graphs within graphs are nested more than %d deep", MAX_DEPTH);
-    return NULL;
-  }
+  if (depth > MAX_DEPTH)
+    return sl_fail_null (error, SL_ERROR_LIMIT, "graphs within graphs are nested more than %d deep",
+                         MAX_DEPTH);
   if (file->graphs->len >= MAX_GRAPHS) {
     too_many (error, "graphs", MAX_GRAPHS);
     return NULL;
@@ -424,12 +409,11 @@ parse_model_field (OnnxFile *file, const SlPbField *field, GError **error)
       parse_metadata (file, field->bytes);
       return TRUE;
     case 25:
-      g_set_error (
-        error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+      return sl_fail (
+        error, SL_ERROR_UNSUPPORTED,
         "the model defines function '%.200s' of the domain '%.200s', and functions are not supported; inline them with "
         "onnx.inliner.inline_local_functions(), or export the model without them",
         text_field (file, field->bytes, 1), text_field (file, field->bytes, 10));
-      return FALSE;
     default:
       return TRUE;
   }
@@ -451,17 +435,13 @@ onnx_file_parse (OnnxFile *file, const void *data, gsize size, GError **error)
       return FALSE;
   if (!sl_pb_check (&file->pb, error))
     return FALSE;
-  if (file->graph == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "the model has no graph; the file is damaged or truncated");
-    return FALSE;
-  }
+  if (file->graph == NULL)
+    return sl_fail (error, SL_ERROR_FORMAT,
+                    "the model has no graph; the file is damaged or truncated");
   const guint n_outputs = file->graph->outputs->len;
-  if (n_outputs == 0 || n_outputs > SL_MAX_IO) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the model has %u outputs; expected 1 to %d",
-                 n_outputs, SL_MAX_IO);
-    return FALSE;
-  }
+  if (n_outputs == 0 || n_outputs > SL_MAX_IO)
+    return sl_fail (error, SL_ERROR_LIMIT, "the model has %u outputs; expected 1 to %d", n_outputs,
+                    SL_MAX_IO);
   for (guint i = 0; i < file->graphs->len; i++)
     onnx_graph_sort (g_ptr_array_index (file->graphs, i));
   return TRUE;

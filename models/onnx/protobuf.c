@@ -3,6 +3,7 @@
  */
 #include "models/onnx/protobuf.h"
 
+#include "core/base/fail.h"
 #include <string.h>
 
 #include "sightline/error.h"
@@ -32,10 +33,9 @@ sl_pb_check (const SlProtobuf *pb, GError **error)
 {
   if (pb->problem == NULL)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-               "byte %" G_GSIZE_FORMAT ": %s; the file is damaged or truncated", pb->problem_at,
-               pb->problem);
-  return FALSE;
+  return sl_fail (error, SL_ERROR_FORMAT,
+                  "byte %" G_GSIZE_FORMAT ": %s; the file is damaged or truncated", pb->problem_at,
+                  pb->problem);
 }
 
 gboolean

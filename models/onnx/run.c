@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Names and scopes, and the walk over a graph's nodes and those of graphs within it. */
-#include <string.h>
 
 #include "core/base/name_hash.h"
 #include "models/onnx/ops.h"
@@ -112,9 +111,8 @@ check_operators (Lower *o, const OnnxGraph *graph, const guint8 *live)
     g_string_append_c (others, ')');
   o->node = first;
   g_autofree char *name = full_name (first);
-  lower_fail (o, SL_ERROR_UNSUPPORTED, "operator %s is not supported%s; %s", name, others->str,
-              advice (first->domain));
-  return FALSE;
+  return lower_refuse (o, SL_ERROR_UNSUPPORTED, "operator %s is not supported%s; %s", name,
+                       others->str, advice (first->domain));
 }
 
 gboolean
@@ -124,11 +122,10 @@ onnx_run_graph (Lower *o)
   const LowerNode *outer = o->node;
   onnx_reader (o)->steps += graph->nodes->len + 1;
   g_autofree guint8 *live = onnx_reader (o)->steps <= ONNX_MAX_STEPS ? find_live (o, graph) : NULL;
-  if (onnx_reader (o)->steps > ONNX_MAX_STEPS) {
-    lower_fail (o, SL_ERROR_LIMIT, "the iterations of the model's loops have more than %d nodes",
-                ONNX_MAX_STEPS);
-    return FALSE;
-  }
+  if (onnx_reader (o)->steps > ONNX_MAX_STEPS)
+    return lower_refuse (o, SL_ERROR_LIMIT,
+                         "the iterations of the model's loops have more than %d nodes",
+                         ONNX_MAX_STEPS);
   if (!check_operators (o, graph, live))
     return FALSE;
   for (guint i = 0; i < graph->nodes->len && o->error == NULL; i++) {

@@ -59,7 +59,7 @@ static const LowerOp microsoft[] = {
   { LOWER_ROW (FusedConv, onnx_fused_conv), 0 },
   { LOWER_ROW (FusedGemm, onnx_fused_gemm), 0 },
   { LOWER_ROW (FusedMatMul, onnx_fused_mat_mul), 0 },
-  { LOWER_ROW (Gelu, lower_gelu), 0 },
+  { LOWER_EACH (Gelu, lower_gelu) },
   { LOWER_ROW (GridSample, lower_grid_sample), 0 },
   { LOWER_ROW (LayerNormalization, lower_layer_norm), 0 },
   { LOWER_ROW (MatMulIntegerToFloat, onnx_mat_mul_integer_to_float), 0 },

@@ -7,9 +7,6 @@
 #include "models/quantize/int8_graph.h"
 
 #include <math.h>
-#include <string.h>
-
-#include "core/ops/ops.h"
 
 /* A quantised bias keeps a bit free for the sums that are added to it. */
 #define MAX_BIAS ((gdouble) (1 << 30))

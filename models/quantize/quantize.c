@@ -11,6 +11,7 @@
 
 #include "core/base/percentile.h"
 #include "core/base/fail.h"
+#include "core/ops/ops.h"
 #include "core/passes/prepare.h"
 #include "core/runtime/session.h"
 #include "models/convert.h"
@@ -116,13 +117,6 @@ check_model (const SlModel *model, GError **error)
     sl_model_path (model), text);
 }
 
-static gboolean
-has_weights (SlOpType op)
-{
-  return op == SL_OP_CONV_2D || op == SL_OP_DEPTHWISE_CONV_2D || op == SL_OP_FULLY_CONNECTED
-         || op == SL_OP_TRANSPOSE_CONV;
-}
-
 /* Refuses a model whose layers' weights have 8 bits. */
 static gboolean
 check_weights (const SlQuantizer *q, GError **error)
@@ -130,7 +124,7 @@ check_weights (const SlQuantizer *q, GError **error)
   guint floats = 0, codes = 0;
   for (guint i = 0; i < sl_graph_n_nodes (q->graph); i++) {
     const SlNode *node = sl_graph_node (q->graph, i);
-    const SlTensor *weights = has_weights (node->op) ? sl_node_input (q->graph, node, 1) : NULL;
+    const SlTensor *weights = sl_op_is_layer (node->op) ? sl_node_input (q->graph, node, 1) : NULL;
     floats += weights != NULL && weights->dtype == SL_DTYPE_F32;
     codes += weights != NULL && (weights->dtype == SL_DTYPE_I8 || weights->dtype == SL_DTYPE_U8);
   }

@@ -33,13 +33,6 @@ compare_names (gconstpointer a, gconstpointer b)
   return strcmp (*(const char *const *) a, *(const char *const *) b);
 }
 
-/* What is too long is cut; what is not UTF-8 is replaced. */
-static char *
-shorten (const char *name)
-{
-  return g_utf8_make_valid (name, (gssize) strnlen (name, SL_BLACK_BOX_DATA_NAME));
-}
-
 static void
 copy_data (SlBlackBoxInfo *info, GHashTable *files)
 {
@@ -57,9 +50,10 @@ copy_data (SlBlackBoxInfo *info, GHashTable *files)
     row->hash = row->name == NULL ? file->hash : sl_xxh64 (chained, sizeof chained, 0);
     row->bytes += file->bytes;
     if (row->name == NULL)
-      row->name = n > SL_BLACK_BOX_DATA_FILES && row == &info->data[SL_BLACK_BOX_DATA_FILES - 1]
-                    ? g_strdup_printf ("%u other files", n - SL_BLACK_BOX_DATA_FILES + 1)
-                    : shorten (names[i]);
+      row->name =
+        n > SL_BLACK_BOX_DATA_FILES && row == &info->data[SL_BLACK_BOX_DATA_FILES - 1]
+          ? g_strdup_printf ("%u other files", n - SL_BLACK_BOX_DATA_FILES + 1)
+          : g_utf8_make_valid (names[i], (gssize) strnlen (names[i], SL_BLACK_BOX_DATA_NAME));
   }
 }
 

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The operator table of the TFLite reader and the writer: a new operator is one row, with a parser
- * when it has options. Parsers refuse values outside the schema; what fits an operator's tensors is
- * checked later, by its row in core/ops.
+ * The operator table of the TFLite reader and the writer: a new operator is one row. Its options
+ * are rows of options.c; a parser reads what these cannot say. Parsers refuse values outside the
+ * schema; what fits an operator's tensors is checked later, by its row in core/ops.
  */
 #include "models/tflite/operators.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/base/byte_order.h"
 #include "core/base/fail.h"
 #include "models/tflite/flexbuffer.h"
 
-static gboolean
-bad_option (GError **error, SlError code, const char *name, gint value, const char *expected)
+gboolean
+tfl_bad_option (GError **error, SlError code, const char *name, gint value, const char *expected)
 {
   return sl_fail (error, code, "option %s is %d; expected %s", name, value, expected);
 }
@@ -23,113 +22,29 @@ bad_option (GError **error, SlError code, const char *name, gint value, const ch
 static const SlActivation activations[] = { SL_ACTIVATION_NONE, SL_ACTIVATION_RELU,
                                             SL_ACTIVATION_RELU_N1_TO_1, SL_ACTIVATION_RELU6 };
 
-static gboolean
-read_activation (const SlFbTable *options, guint field, SlActivation *activation, GError **error)
+gboolean
+tfl_read_activation (guint8 number, SlActivation *activation, GError **error)
 {
-  const guint8 value = sl_fb_u8 (options, field, 0);
-  if (value >= G_N_ELEMENTS (activations))
-    return bad_option (error, SL_ERROR_UNSUPPORTED, "fused_activation_function", value,
-                       "0 NONE, 1 RELU, 2 RELU_N1_TO_1 or 3 RELU6");
-  *activation = activations[value];
+  if (number >= G_N_ELEMENTS (activations))
+    return tfl_bad_option (error, SL_ERROR_UNSUPPORTED, "fused_activation_function", number,
+                           "0 NONE, 1 RELU, 2 RELU_N1_TO_1 or 3 RELU6");
+  *activation = activations[number];
   return TRUE;
-}
-
-static gboolean
-read_padding (const SlFbTable *options, guint field, SlPadding *padding, GError **error)
-{
-  const guint8 value = sl_fb_u8 (options, field, 0);
-  if (value > 1)
-    return bad_option (error, SL_ERROR_FORMAT, "padding", value, "0 SAME or 1 VALID");
-  *padding = value == 0 ? SL_PADDING_SAME : SL_PADDING_VALID;
-  return TRUE;
-}
-
-static gboolean
-read_positive (const SlFbTable *options, guint field, gint32 fallback, const char *name,
-               gint32 *value, GError **error)
-{
-  *value = sl_fb_i32 (options, field, fallback);
-  return *value >= 1 || bad_option (error, SL_ERROR_FORMAT, name, *value, "1 or more");
-}
-
-static gboolean
-read_strides (const SlFbTable *options, SlWindow *window, GError **error)
-{
-  return read_padding (options, 0, &window->padding, error)
-         && read_positive (options, 1, 0, "stride_w", &window->stride_w, error)
-         && read_positive (options, 2, 0, "stride_h", &window->stride_h, error);
-}
-
-static gboolean
-parse_conv (const TflOptions *o, SlOpParams *params, GError **error)
-{
-  SlWindow *w = &params->window;
-  return read_strides (&o->options, w, error)
-         && read_activation (&o->options, 3, &w->activation, error)
-         && read_positive (&o->options, 4, 1, "dilation_w_factor", &w->dilation_w, error)
-         && read_positive (&o->options, 5, 1, "dilation_h_factor", &w->dilation_h, error);
-}
-
-/* TFLite ignores depth_multiplier and derives it from the shapes, so files may carry any number. */
-static gboolean
-parse_depthwise (const TflOptions *o, SlOpParams *params, GError **error)
-{
-  SlWindow *w = &params->window;
-  w->depth_multiplier = sl_fb_i32 (&o->options, 3, 0);
-  return read_strides (&o->options, w, error)
-         && read_activation (&o->options, 4, &w->activation, error)
-         && read_positive (&o->options, 5, 1, "dilation_w_factor", &w->dilation_w, error)
-         && read_positive (&o->options, 6, 1, "dilation_h_factor", &w->dilation_h, error);
-}
-
-static gboolean
-parse_pool (const TflOptions *o, SlOpParams *params, GError **error)
-{
-  SlWindow *w = &params->window;
-  w->dilation_w = w->dilation_h = 1;
-  return read_strides (&o->options, w, error)
-         && read_positive (&o->options, 3, 0, "filter_width", &w->filter_w, error)
-         && read_positive (&o->options, 4, 0, "filter_height", &w->filter_h, error)
-         && read_activation (&o->options, 5, &w->activation, error);
-}
-
-static gboolean
-parse_binary (const TflOptions *o, SlOpParams *params, GError **error)
-{
-  return read_activation (&o->options, 0, &params->binary.activation, error);
-}
-
-static gboolean
-parse_concat (const TflOptions *o, SlOpParams *params, GError **error)
-{
-  params->concat.axis = sl_fb_i32 (&o->options, 0, 0);
-  return read_activation (&o->options, 1, &params->concat.activation, error);
 }
 
 static gboolean
 parse_fully_connected (const TflOptions *o, SlOpParams *params, GError **error)
 {
   const guint8 format = sl_fb_u8 (&o->options, 1, 0);
-  if (format != 0)
-    return bad_option (error, SL_ERROR_UNSUPPORTED, "weights_format", format, "0 DEFAULT");
-  params->fully_connected.keep_dims = sl_fb_u8 (&o->options, 2, 0) != 0;
-  return read_activation (&o->options, 0, &params->fully_connected.activation, error);
-}
-
-static gboolean
-parse_reducer (const TflOptions *o, SlOpParams *params, GError **error)
-{
-  params->reduce.keep_dims = sl_fb_u8 (&o->options, 0, 0) != 0;
-  return TRUE;
+  return format == 0
+         || tfl_bad_option (error, SL_ERROR_UNSUPPORTED, "weights_format", format, "0 DEFAULT");
 }
 
 static gboolean
 parse_softmax (const TflOptions *o, SlOpParams *params, GError **error)
 {
-  params->softmax.beta = sl_fb_f32 (&o->options, 0, 0.0f);
-  if (isfinite (params->softmax.beta))
-    return TRUE;
-  return sl_fail (error, SL_ERROR_FORMAT, "option beta is not finite");
+  return isfinite (params->softmax.beta)
+         || sl_fail (error, SL_ERROR_FORMAT, "option beta is not finite");
 }
 
 static gboolean
@@ -221,80 +136,11 @@ parse_detection (const TflOptions *o, SlOpParams *params, GError **error)
 }
 
 static gboolean
-parse_block (const TflOptions *o, SlOpParams *params, GError **error)
-{
-  return read_positive (&o->options, 0, 0, "block_size", &params->block.size, error);
-}
-
-static gboolean
-parse_bilinear (const TflOptions *o, SlOpParams *params, GError **error)
-{
-  params->resize.align_corners = sl_fb_u8 (&o->options, 2, 0) != 0;
-  params->resize.half_pixel_centers = sl_fb_u8 (&o->options, 3, 0) != 0;
-  return TRUE;
-}
-
-static gboolean
-parse_nearest (const TflOptions *o, SlOpParams *params, GError **error)
-{
-  params->resize.align_corners = sl_fb_u8 (&o->options, 0, 0) != 0;
-  params->resize.half_pixel_centers = sl_fb_u8 (&o->options, 1, 0) != 0;
-  return TRUE;
-}
-
-static gboolean
-parse_gather (const TflOptions *o, SlOpParams *params, GError **error)
-{
-  params->axis.axis = sl_fb_i32 (&o->options, 0, 0);
-  params->axis.batch_dims = sl_fb_i32 (&o->options, 1, 0);
-  return TRUE;
-}
-
-/* PACK and UNPACK: how many there are is counted, not believed. */
-static gboolean
-parse_pack (const TflOptions *o, SlOpParams *params, GError **error)
-{
-  params->axis.count = sl_fb_i32 (&o->options, 0, 0);
-  params->axis.axis = sl_fb_i32 (&o->options, 1, 0);
-  return TRUE;
-}
-
-static gboolean
-parse_strided_slice (const TflOptions *o, SlOpParams *params, GError **error)
-{
-  params->slice.begin_mask = (guint32) sl_fb_i32 (&o->options, 0, 0);
-  params->slice.end_mask = (guint32) sl_fb_i32 (&o->options, 1, 0);
-  params->slice.ellipsis_mask = (guint32) sl_fb_i32 (&o->options, 2, 0);
-  params->slice.new_axis_mask = (guint32) sl_fb_i32 (&o->options, 3, 0);
-  params->slice.shrink_axis_mask = (guint32) sl_fb_i32 (&o->options, 4, 0);
-  params->slice.end_is_size = sl_fb_u8 (&o->options, 5, 0) != 0;
-  return TRUE;
-}
-
-static gboolean
-parse_leaky_relu (const TflOptions *o, SlOpParams *params, GError **error)
-{
-  params->leaky_relu.alpha = sl_fb_f32 (&o->options, 0, 0.0f);
-  return TRUE;
-}
-
-static gboolean
 parse_mirror (const TflOptions *o, SlOpParams *params, GError **error)
 {
   const guint8 mode = sl_fb_u8 (&o->options, 0, 0);
-  if (mode > 1)
-    return bad_option (error, SL_ERROR_FORMAT, "mode", mode, "0 REFLECT or 1 SYMMETRIC");
-  params->mirror.symmetric = mode == 1;
-  return TRUE;
-}
-
-static gboolean
-parse_transpose_conv (const TflOptions *o, SlOpParams *params, GError **error)
-{
-  SlWindow *w = &params->window;
-  w->dilation_w = w->dilation_h = 1;
-  return read_strides (&o->options, w, error)
-         && read_activation (&o->options, 3, &w->activation, error);
+  return mode <= 1
+         || tfl_bad_option (error, SL_ERROR_FORMAT, "mode", mode, "0 REFLECT or 1 SYMMETRIC");
 }
 
 /* MediaPipe's: padding, and strides across and down, as three numbers of 32 bits. */
@@ -381,22 +227,6 @@ parse_posenet (const TflOptions *o, SlOpParams *params, GError **error)
          && flex_float (&map, "nms_radius", FALSE, &p->nms_radius, error);
 }
 
-static gboolean
-parse_matmul (const TflOptions *o, SlOpParams *params, GError **error)
-{
-  params->matmul.transpose_a = sl_fb_u8 (&o->options, 0, 0) != 0;
-  params->matmul.transpose_b = sl_fb_u8 (&o->options, 1, 0) != 0;
-  return TRUE;
-}
-
-static gboolean
-parse_cumsum (const TflOptions *o, SlOpParams *params, GError **error)
-{
-  params->cumsum.exclusive = sl_fb_u8 (&o->options, 0, 0) != 0;
-  params->cumsum.reverse = sl_fb_u8 (&o->options, 1, 0) != 0;
-  return TRUE;
-}
-
 /* TANH, number 4, is an activation of LSTMs only. */
 static gboolean
 parse_lstm (const TflOptions *o, SlOpParams *params, GError **error)
@@ -406,62 +236,51 @@ parse_lstm (const TflOptions *o, SlOpParams *params, GError **error)
   params->lstm.projection_clip = sl_fb_f32 (&o->options, 2, 0.0f);
   params->lstm.time_major = sl_fb_u8 (&o->options, 3, 0) != 0;
   return params->lstm.activation_is_tanh
-         || read_activation (&o->options, 0, &params->lstm.activation, error);
-}
-
-static gboolean
-parse_gelu (const TflOptions *o, SlOpParams *params, GError **error)
-{
-  params->gelu.approximate = sl_fb_u8 (&o->options, 0, 0) != 0;
-  return TRUE;
+         || tfl_read_activation (sl_fb_u8 (&o->options, 0, 0), &params->lstm.activation, error);
 }
 
 static gboolean
 parse_local_response (const TflOptions *o, SlOpParams *params, GError **error)
 {
-  const gint32 radius = sl_fb_i32 (&o->options, 0, 0);
-  params->local_response.before = params->local_response.after = radius;
-  params->local_response.bias = sl_fb_f32 (&o->options, 1, 0);
-  params->local_response.alpha = sl_fb_f32 (&o->options, 2, 0);
-  params->local_response.beta = sl_fb_f32 (&o->options, 3, 0);
+  params->local_response.after = params->local_response.before;
   return TRUE;
 }
 
 static const TflOp table[] = {
-  { 0, NULL, SL_OP_ADD, 11, parse_binary },
-  { 1, NULL, SL_OP_AVERAGE_POOL_2D, 5, parse_pool },
-  { 2, NULL, SL_OP_CONCATENATION, 10, parse_concat },
-  { 3, NULL, SL_OP_CONV_2D, 1, parse_conv },
-  { 4, NULL, SL_OP_DEPTHWISE_CONV_2D, 2, parse_depthwise },
-  { 5, NULL, SL_OP_DEPTH_TO_SPACE, 94, parse_block },
+  { 0, NULL, SL_OP_ADD, 11, NULL },
+  { 1, NULL, SL_OP_AVERAGE_POOL_2D, 5, NULL },
+  { 2, NULL, SL_OP_CONCATENATION, 10, NULL },
+  { 3, NULL, SL_OP_CONV_2D, 1, NULL },
+  { 4, NULL, SL_OP_DEPTHWISE_CONV_2D, 2, NULL },
+  { 5, NULL, SL_OP_DEPTH_TO_SPACE, 94, NULL },
   { 6, NULL, SL_OP_DEQUANTIZE, 0, NULL },
   { 8, NULL, SL_OP_FLOOR, 0, NULL },
   { 9, NULL, SL_OP_FULLY_CONNECTED, 8, parse_fully_connected },
   { 11, NULL, SL_OP_L2_NORMALIZATION, 0, NULL },
-  { 12, NULL, SL_OP_L2_POOL_2D, 5, parse_pool },
+  { 12, NULL, SL_OP_L2_POOL_2D, 5, NULL },
   { 13, NULL, SL_OP_LOCAL_RESPONSE_NORMALIZATION, 13, parse_local_response },
   { 14, NULL, SL_OP_LOGISTIC, 0, NULL },
-  { 17, NULL, SL_OP_MAX_POOL_2D, 5, parse_pool },
-  { 18, NULL, SL_OP_MUL, 21, parse_binary },
+  { 17, NULL, SL_OP_MAX_POOL_2D, 5, NULL },
+  { 18, NULL, SL_OP_MUL, 21, NULL },
   { 19, NULL, SL_OP_RELU, 0, NULL },
   { 20, NULL, SL_OP_RELU_N1_TO_1, 0, NULL },
   { 21, NULL, SL_OP_RELU6, 0, NULL },
   { 22, NULL, SL_OP_RESHAPE, 17, parse_reshape },
-  { 23, NULL, SL_OP_RESIZE_BILINEAR, 15, parse_bilinear },
+  { 23, NULL, SL_OP_RESIZE_BILINEAR, 15, NULL },
   { 25, NULL, SL_OP_SOFTMAX, 9, parse_softmax },
-  { 26, NULL, SL_OP_SPACE_TO_DEPTH, 19, parse_block },
+  { 26, NULL, SL_OP_SPACE_TO_DEPTH, 19, NULL },
   { 28, NULL, SL_OP_TANH, 0, NULL },
   { 34, NULL, SL_OP_PAD, 0, NULL },
-  { 36, NULL, SL_OP_GATHER, 23, parse_gather },
+  { 36, NULL, SL_OP_GATHER, 23, NULL },
   { 37, NULL, SL_OP_BATCH_TO_SPACE_ND, 0, NULL },
   { 38, NULL, SL_OP_SPACE_TO_BATCH_ND, 0, NULL },
   { 39, NULL, SL_OP_TRANSPOSE, 0, NULL },
-  { 40, NULL, SL_OP_MEAN, 27, parse_reducer },
-  { 41, NULL, SL_OP_SUB, 28, parse_binary },
-  { 42, NULL, SL_OP_DIV, 29, parse_binary },
+  { 40, NULL, SL_OP_MEAN, 27, NULL },
+  { 41, NULL, SL_OP_SUB, 28, NULL },
+  { 42, NULL, SL_OP_DIV, 29, NULL },
   { 43, NULL, SL_OP_SQUEEZE, 30, parse_squeeze },
   { 44, NULL, SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM, 71, parse_lstm, 18, 2 },
-  { 45, NULL, SL_OP_STRIDED_SLICE, 32, parse_strided_slice },
+  { 45, NULL, SL_OP_STRIDED_SLICE, 32, NULL },
   { 47, NULL, SL_OP_EXP, 0, NULL },
   { 48, NULL, SL_OP_TOPK_V2, 0, NULL },
   { 49, NULL, SL_OP_SPLIT, 35, NULL },
@@ -480,34 +299,34 @@ static const TflOp table[] = {
   { 64, NULL, SL_OP_SELECT, 0, NULL },
   { 65, NULL, SL_OP_SLICE, 0, NULL },
   { 66, NULL, SL_OP_SIN, 0, NULL },
-  { 67, NULL, SL_OP_TRANSPOSE_CONV, 49, parse_transpose_conv },
+  { 67, NULL, SL_OP_TRANSPOSE_CONV, 49, NULL },
   { 69, NULL, SL_OP_TILE, 0, NULL },
   { 70, NULL, SL_OP_EXPAND_DIMS, 0, NULL },
   { 71, NULL, SL_OP_EQUAL, 0, NULL },
   { 72, NULL, SL_OP_NOT_EQUAL, 0, NULL },
   { 73, NULL, SL_OP_LOG, 0, NULL },
-  { 74, NULL, SL_OP_SUM, 27, parse_reducer },
+  { 74, NULL, SL_OP_SUM, 27, NULL },
   { 75, NULL, SL_OP_SQRT, 0, NULL },
   { 76, NULL, SL_OP_RSQRT, 0, NULL },
   { 77, NULL, SL_OP_SHAPE, 55, NULL },
   { 78, NULL, SL_OP_POW, 0, NULL },
   { 79, NULL, SL_OP_ARG_MIN, 57, NULL },
-  { 81, NULL, SL_OP_REDUCE_PROD, 27, parse_reducer },
-  { 82, NULL, SL_OP_REDUCE_MAX, 27, parse_reducer },
-  { 83, NULL, SL_OP_PACK, 59, parse_pack },
+  { 81, NULL, SL_OP_REDUCE_PROD, 27, NULL },
+  { 82, NULL, SL_OP_REDUCE_MAX, 27, NULL },
+  { 83, NULL, SL_OP_PACK, 59, NULL },
   { 84, NULL, SL_OP_LOGICAL_OR, 0, NULL },
   { 86, NULL, SL_OP_LOGICAL_AND, 0, NULL },
   { 87, NULL, SL_OP_LOGICAL_NOT, 0, NULL },
-  { 88, NULL, SL_OP_UNPACK, 64, parse_pack },
-  { 89, NULL, SL_OP_REDUCE_MIN, 27, parse_reducer },
+  { 88, NULL, SL_OP_UNPACK, 64, NULL },
+  { 89, NULL, SL_OP_REDUCE_MIN, 27, NULL },
   { 90, NULL, SL_OP_FLOOR_DIV, 0, NULL },
   { 92, NULL, SL_OP_SQUARE, 0, NULL },
   { 93, NULL, SL_OP_ZEROS_LIKE, 0, NULL },
   { 94, NULL, SL_OP_FILL, 0, NULL },
   { 95, NULL, SL_OP_FLOOR_MOD, 0, NULL },
   { 96, NULL, SL_OP_RANGE, 0, NULL },
-  { 97, NULL, SL_OP_RESIZE_NEAREST_NEIGHBOR, 74, parse_nearest },
-  { 98, NULL, SL_OP_LEAKY_RELU, 75, parse_leaky_relu },
+  { 97, NULL, SL_OP_RESIZE_NEAREST_NEIGHBOR, 74, NULL },
+  { 98, NULL, SL_OP_LEAKY_RELU, 75, NULL },
   { 99, NULL, SL_OP_SQUARED_DIFFERENCE, 0, NULL },
   { 100, NULL, SL_OP_MIRROR_PAD, 77, parse_mirror },
   { 101, NULL, SL_OP_ABS, 0, NULL },
@@ -525,10 +344,10 @@ static const TflOp table[] = {
   { 121, NULL, SL_OP_NON_MAX_SUPPRESSION_V5, 0, NULL },
   { 123, NULL, SL_OP_SELECT, 0, NULL },
   { TFL_BUILTIN_DENSIFY, NULL, SL_OP_RESHAPE, 0, NULL },
-  { 126, NULL, SL_OP_BATCH_MATMUL, 101, parse_matmul },
-  { 128, NULL, SL_OP_CUMSUM, 102, parse_cumsum },
+  { 126, NULL, SL_OP_BATCH_MATMUL, 101, NULL },
+  { 128, NULL, SL_OP_CUMSUM, 102, NULL },
   { 130, NULL, SL_OP_BROADCAST_TO, 0, NULL },
-  { 150, NULL, SL_OP_GELU, 120, parse_gelu },
+  { 150, NULL, SL_OP_GELU, 120, NULL },
   { 152, NULL, SL_OP_RELU_0_TO_1, 0, NULL },
   { 158, NULL, SL_OP_SIGN, 0, NULL },
   { TFL_BUILTIN_CUSTOM, "Convolution2DTransposeBias", SL_OP_TRANSPOSE_CONV, 0,

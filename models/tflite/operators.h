@@ -7,6 +7,7 @@
 #define SL_MODELS_TFLITE_OPERATORS_H
 
 #include "core/graph/op.h"
+#include "sightline/error.h"
 #include "models/tflite/flatbuffer.h"
 
 /** Number of the builtin operator that stands for all custom ones. */
@@ -30,7 +31,8 @@ typedef struct
  * @options_type: union member of the options table; 0 when nobody needs its options
  * @first_state, @n_states: inputs that are state kept by TFLite; they are left away, so every run
  * starts anew
- * @parse: (nullable): fills @params; NULL = the operator has none
+ * @parse: (nullable): fills @params with what the fields of options.c do not say, and checks those;
+ * use tfl_read_options()
  */
 typedef struct
 {
@@ -49,6 +51,11 @@ gboolean tfl_op_is_state (const TflOp *op, guint i);
 const TflOp *tfl_op_find (gint32 builtin, const char *custom);
 /** tfl_op_row: (nullable): the row of @op; NULL for an operator that TensorFlow Lite lacks. */
 const TflOp *tfl_op_row (SlOpType op);
+/** tfl_bad_option: sets @error, with @expected of option @name; returns FALSE. */
+gboolean tfl_bad_option (GError **error, SlError code, const char *name, gint value,
+                         const char *expected);
+/** tfl_read_activation: FALSE with @error for a number that the schema lacks. */
+gboolean tfl_read_activation (guint8 number, SlActivation *activation, GError **error);
 /** tfl_activation_number: of a fused activation; -1 for one that the schema lacks. */
 gint tfl_activation_number (SlActivation activation);
 /** tfl_builtin_name: TensorFlow Lite's name, "UNKNOWN" for a number without one. */

@@ -17,7 +17,7 @@
 #include "models/reader.h"
 #include "models/tflite/metadata.h"
 #include "models/tflite/missing.h"
-#include "models/tflite/operators.h"
+#include "models/tflite/options.h"
 #include "models/tflite/schema.h"
 #include "models/tflite/sparse.h"
 #include "models/tflite/types.h"
@@ -683,7 +683,7 @@ read_operator (Reader *reader, guint index, GError **error)
     memcpy (params.reshape.dims, constant->dims, sizeof params.reshape.dims);
   }
   if (!read_options (reader, &node, code->op, &options, error)
-      || (code->op->parse != NULL && !code->op->parse (&options, &params, error))
+      || !tfl_read_options (code->op, &options, &params, error)
       || (code->op->op == SL_OP_TRANSPOSE_CONV && code->custom != NULL
           && !add_output_shape (reader, &params.window, inputs, &n_inputs, error))) {
     g_autofree char *name = node_name (reader, &node);

@@ -16,8 +16,7 @@
 #include "models/tflite/types.h"
 #include "models/tflite/versions.h"
 #include "models/tflite/write_metadata.h"
-#include "models/tflite/write_options.h"
-#include "models/zip_writer.h"
+#include "models/tflite/options.h"
 
 /* Offsets have 31 bits; the rest of a file beside its weights is far less than what this leaves. */
 #define MAX_WEIGHTS ((gsize) 1900 << 20)

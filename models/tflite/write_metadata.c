@@ -5,7 +5,6 @@
  */
 #include "models/tflite/write_metadata.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "models/tflite/flatbuffer_writer.h"

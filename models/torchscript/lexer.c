@@ -3,7 +3,6 @@
 #include "models/torchscript/lexer.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "sightline/error.h"

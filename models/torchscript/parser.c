@@ -9,7 +9,6 @@
 #include "core/base/name_hash.h"
 #include "models/torchscript/ast.h"
 #include "models/torchscript/lexer.h"
-#include "sightline/error.h"
 
 #define MAX_DEPTH 200
 #define MAX_NODES (1 << 20)

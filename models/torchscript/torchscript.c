@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "core/base/fail.h"
 #include "models/reader.h"
 #include "models/torch/extras.h"
 #include "models/torch/pickle.h"
@@ -84,11 +85,10 @@ find_shapes (const TsModule *module, const SlReaderSource *source, SlModelMetada
   }
   if (*n > 0)
     return TRUE;
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_SHAPE,
+  return sl_fail (
+    error, SL_ERROR_SHAPE,
     "the file does not state the size of its input; state it, for example as input-shape=1,3,224,224: property of slinfer, option "
     "--input-shape of the program, or line under [sightline] of the model's .modelinfo");
-  return FALSE;
 }
 
 /* Torchvision's models, alone or as parts of a module, were trained with known values, which their

@@ -92,17 +92,17 @@ sl_analysis_event_name (SlAnalysisEventKind kind)
 }
 
 static void
-append_number (GString *out, const char *name, gdouble value)
+append_number (GString *out, const char *key, gdouble value)
 {
-  g_string_append (out, name);
-  sl_json_append_double (out, value, 6);
+  sl_json_append_number (out, key, value, 6);
 }
 
 static void
 append_occupancy (GString *out, const SlOccupancy *occupancy)
 {
-  append_number (out, ",\"occupancy\":{\"seconds\":", occupancy->seconds);
-  append_number (out, ",\"mean\":", occupancy->mean);
+  g_string_append (out, ",\"occupancy\":{");
+  append_number (out, "seconds", occupancy->seconds);
+  append_number (out, "mean", occupancy->mean);
   sl_json_append_printf (
     out, ",\"most\":%u,\"entered\":%" G_GUINT64_FORMAT ",\"left\":%" G_GUINT64_FORMAT "}",
     occupancy->most, occupancy->entered, occupancy->left);
@@ -124,19 +124,19 @@ append_counts (GString *out, SlRegionKind kind, guint inside, guint64 entered, g
 static void
 append_region (GString *out, const SlRegionView *region)
 {
-  g_string_append (out, "{\"name\":");
-  sl_json_append_string (out, region->name);
+  g_string_append_c (out, '{');
+  sl_json_append_text (out, "name", region->name);
   append_counts (out, region->kind, region->inside, region->entered, region->left);
   if (region->kind == SL_REGION_ZONE) {
-    append_number (out, ",\"longest\":", region->longest);
-    append_number (out, ",\"mean_dwell\":", region->mean_dwell);
-    append_number (out, ",\"empty\":", region->empty);
+    append_number (out, "longest", region->longest);
+    append_number (out, "mean_dwell", region->mean_dwell);
+    append_number (out, "empty", region->empty);
   }
   g_string_append (out, ",\"classes\":[");
   for (guint i = 0; i < region->n_classes; i++) {
     const SlClassCount *count = &region->classes[i];
-    g_string_append (out, i > 0 ? ",{\"label\":" : "{\"label\":");
-    sl_json_append_string (out, count->label);
+    g_string_append (out, i > 0 ? ",{" : "{");
+    sl_json_append_text (out, "label", count->label);
     append_counts (out, region->kind, count->inside, count->entered, count->left);
     g_string_append_c (out, '}');
   }
@@ -163,30 +163,30 @@ append_regions (GString *out, const SlAnalysis *analysis, SlRegionKind kind)
 static void
 append_place (GString *out, const SlAnalysis *analysis, guint region)
 {
-  sl_json_append_printf (out, "\"%s\":", sl_region_kind_name (analysis->regions[region].kind));
-  sl_json_append_string (out, analysis->regions[region].name);
+  const SlRegionView *view = &analysis->regions[region];
+  sl_json_append_text (out, sl_region_kind_name (view->kind), view->name);
 }
 
 void
 sl_analysis_append_event (GString *out, const SlAnalysis *analysis, const SlAnalysisEvent *event)
 {
-  sl_json_append_printf (out, "{\"event\":\"%s\",", sl_analysis_event_name (event->kind));
+  sl_json_append_printf (out, "{\"event\":\"%s\"", sl_analysis_event_name (event->kind));
   append_place (out, analysis, event->region);
   if (event->object_id > 0) {
-    sl_json_append_printf (out, ",\"id\":%d,\"label\":", event->object_id);
-    sl_json_append_string (out, event->label);
+    sl_json_append_printf (out, ",\"id\":%d", event->object_id);
+    sl_json_append_text (out, "label", event->label);
   }
   if (event->seconds >= 0)
-    append_number (out, ",\"seconds\":", event->seconds);
+    append_number (out, "seconds", event->seconds);
   g_string_append_c (out, '}');
 }
 
 static void
 append_presence (GString *out, const SlAnalysis *analysis, const SlPresence *presence)
 {
-  sl_json_append_printf (out, "{\"id\":%d,", presence->object_id);
+  sl_json_append_printf (out, "{\"id\":%d", presence->object_id);
   append_place (out, analysis, presence->region);
-  append_number (out, ",\"seconds\":", presence->seconds);
+  append_number (out, "seconds", presence->seconds);
   g_string_append_c (out, '}');
 }
 
@@ -195,7 +195,7 @@ static void
 append_heat (GString *out, const SlHeatMap *heat)
 {
   sl_json_append_printf (out, ",\"heat\":{\"width\":%u,\"height\":%u", heat->width, heat->height);
-  append_number (out, ",\"most\":", heat->most);
+  append_number (out, "most", heat->most);
   g_string_append (out, ",\"cells\":[");
   for (gsize i = 0; i < (gsize) heat->width * heat->height; i++)
     sl_json_append_printf (out, i > 0 ? ",%u" : "%u", heat->cells[i]);

@@ -16,81 +16,48 @@
 /* Characters of a name that are shown. */
 #define NAME_LENGTH 200
 
-#define LOAD(type) \
-  type value;      \
-  memcpy (&value, (const type *) data + i, sizeof value)
-
 static void
 append_value (GString *out, SlDtype dtype, const void *data, gsize i)
 {
-  switch (dtype) {
-    case SL_DTYPE_F32: {
-      LOAD (gfloat);
-      sl_json_append_double (out, value, FLOAT_DIGITS);
-      break;
-    }
-    case SL_DTYPE_F16: {
-      LOAD (guint16);
-      sl_json_append_double (out, sl_half_to_float (value), FLOAT_DIGITS);
-      break;
-    }
-    case SL_DTYPE_F64: {
-      LOAD (gdouble);
-      sl_json_append_double (out, value, DOUBLE_DIGITS);
-      break;
-    }
-    case SL_DTYPE_I8: {
-      LOAD (gint8);
-      sl_json_append_printf (out, "%d", value);
-      break;
-    }
-    case SL_DTYPE_BOOL:
-    case SL_DTYPE_U8: {
-      LOAD (guint8);
-      sl_json_append_printf (out, "%u", value);
-      break;
-    }
-    case SL_DTYPE_I16: {
-      LOAD (gint16);
-      sl_json_append_printf (out, "%d", value);
-      break;
-    }
-    case SL_DTYPE_U16: {
-      LOAD (guint16);
-      sl_json_append_printf (out, "%u", value);
-      break;
-    }
-    case SL_DTYPE_I32: {
-      LOAD (gint32);
-      sl_json_append_printf (out, "%d", value);
-      break;
-    }
-    case SL_DTYPE_U32: {
-      LOAD (guint32);
-      sl_json_append_printf (out, "%u", value);
-      break;
-    }
-    case SL_DTYPE_I64: {
-      LOAD (gint64);
-      sl_json_append_printf (out, "%" G_GINT64_FORMAT, value);
-      break;
-    }
-    case SL_DTYPE_U64: {
-      LOAD (guint64);
-      sl_json_append_printf (out, "%" G_GUINT64_FORMAT, value);
-      break;
-    }
-    default:
-      g_assert_not_reached ();
-  }
+  union
+  {
+    gfloat f32;
+    guint16 f16, u16;
+    gdouble f64;
+    gint8 i8;
+    guint8 u8;
+    gint16 i16;
+    gint32 i32;
+    guint32 u32;
+    gint64 i64;
+    guint64 u64;
+  } v;
+  memcpy (&v, (const guint8 *) data + i * sl_dtype_size (dtype), sl_dtype_size (dtype));
+  if (dtype == SL_DTYPE_F32)
+    sl_json_append_double (out, v.f32, FLOAT_DIGITS);
+  else if (dtype == SL_DTYPE_F16)
+    sl_json_append_double (out, sl_half_to_float (v.f16), FLOAT_DIGITS);
+  else if (dtype == SL_DTYPE_F64)
+    sl_json_append_double (out, v.f64, DOUBLE_DIGITS);
+  else if (dtype == SL_DTYPE_U64)
+    sl_json_append_printf (out, "%" G_GUINT64_FORMAT, v.u64);
+  else
+    sl_json_append_printf (out, "%" G_GINT64_FORMAT,
+                           dtype == SL_DTYPE_I8    ? v.i8
+                           : dtype == SL_DTYPE_I16 ? v.i16
+                           : dtype == SL_DTYPE_U16 ? v.u16
+                           : dtype == SL_DTYPE_I32 ? v.i32
+                           : dtype == SL_DTYPE_U32 ? v.u32
+                           : dtype == SL_DTYPE_I64 ? v.i64
+                                                   : v.u8); /* or BOOL */
 }
 
 static void
 append_output (GString *out, const SlTensorInfo *info, const void *data)
 {
   const gsize n = info->bytes / sl_dtype_size (info->dtype);
-  g_string_append (out, "{\"name\":");
-  sl_json_append_string (out, info->name != NULL ? info->name : "");
+  g_string_append_c (out, '{');
+  sl_json_append_text (out, "name", info->name != NULL ? info->name : "");
   sl_json_append_printf (out, ",\"type\":\"%s\",\"shape\":[", sl_dtype_name (info->dtype));
   for (guint d = 0; d < info->rank; d++)
     sl_json_append_printf (out, "%s%d", d > 0 ? "," : "", info->dims[d]);

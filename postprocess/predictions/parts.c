@@ -6,8 +6,6 @@
  */
 #include "postprocess/predictions/parts.h"
 
-#include <string.h>
-
 #include "postprocess/predictions/class_mask_map.h"
 #include "postprocess/predictions/mapper.h"
 

@@ -10,6 +10,8 @@
 #include "core/base/utc.h"
 #include "postprocess/predictions/outputs.h"
 
+#define DIGITS 6
+
 /* As JSON strings, but bare: characters that would break a line or command a terminal become
  * spaces. */
 static void
@@ -24,14 +26,13 @@ append_plain (GString *out, const char *text)
 static void
 append_double (GString *out, double value)
 {
-  sl_json_append_double (out, value, 6);
+  sl_json_append_double (out, value, DIGITS);
 }
 
 static void
-append_field (GString *out, const char *name, double value)
+append_field (GString *out, const char *key, double value)
 {
-  g_string_append (out, name);
-  append_double (out, value);
+  sl_json_append_number (out, key, value, DIGITS);
 }
 
 static void
@@ -41,11 +42,11 @@ append_points (GString *out, const SlObjectView *object, const SlSkeleton *commo
   g_string_append (out, ",\"keypoints\":[");
   for (guint i = 0; i < object->n_points; i++) {
     const SlPoint *point = &object->points[i];
-    g_string_append (out, i > 0 ? ",{\"name\":" : "{\"name\":");
-    sl_json_append_string (out, skeleton != NULL ? skeleton->names[i] : NULL);
-    append_field (out, ",\"x\":", point->x);
-    append_field (out, ",\"y\":", point->y);
-    append_field (out, ",\"confidence\":", point->confidence);
+    g_string_append (out, i > 0 ? ",{" : "{");
+    sl_json_append_text (out, "name", skeleton != NULL ? skeleton->names[i] : NULL);
+    append_field (out, "x", point->x);
+    append_field (out, "y", point->y);
+    append_field (out, "confidence", point->confidence);
     g_string_append_c (out, '}');
   }
   g_string_append_c (out, ']');
@@ -70,13 +71,12 @@ append_object_mask (GString *out, const SlObjectMask *mask)
 static void
 append_label (GString *out, const SlLabelled *label)
 {
-  g_string_append (out, "{\"label\":");
-  sl_json_append_string (out, label->label);
+  g_string_append_c (out, '{');
+  sl_json_append_text (out, "label", label->label);
   sl_json_append_printf (out, ",\"label_id\":%d", label->label_id);
-  append_field (out, ",\"confidence\":", label->confidence);
+  append_field (out, "confidence", label->confidence);
   if (label->model != NULL) {
-    g_string_append (out, ",\"model\":");
-    sl_json_append_string (out, label->model);
+    sl_json_append_text (out, "model", label->model);
   }
   g_string_append_c (out, '}');
 }
@@ -120,24 +120,20 @@ append_code (GString *out, const SlObjectView *object)
   const SlCodeView *code = object->code;
   g_string_append (out, ",\"code\":{\"symbology\":");
   sl_json_append_string (out, code->symbology);
-  g_string_append (out, ",\"text\":");
-  sl_json_append_string (out, code->text);
+  sl_json_append_text (out, "text", code->text);
   if (code->text == NULL) {
     g_autofree char *base64 = g_base64_encode (code->bytes, code->n_bytes);
-    g_string_append (out, ",\"base64\":");
-    sl_json_append_string (out, base64);
+    sl_json_append_text (out, "base64", base64);
   }
   if (code->add_on != NULL) {
-    g_string_append (out, ",\"add_on\":");
-    sl_json_append_string (out, code->add_on);
+    sl_json_append_text (out, "add_on", code->add_on);
   }
   g_string_append (out, code->is_checked ? ",\"checked\":true" : ",\"checked\":false");
   sl_json_append_printf (out, ",\"quality\":%d,\"corners\":[", code->quality);
   for (guint i = 0; i < 4; i++) {
-    append_field (out, i > 0 ? ",{\"x\":" : "{\"x\":",
-                  object->x_min + code->corners[i][0] * (object->x_max - object->x_min));
-    append_field (out,
-                  ",\"y\":", object->y_min + code->corners[i][1] * (object->y_max - object->y_min));
+    g_string_append (out, i > 0 ? ",{" : "{");
+    append_field (out, "x", object->x_min + code->corners[i][0] * (object->x_max - object->x_min));
+    append_field (out, "y", object->y_min + code->corners[i][1] * (object->y_max - object->y_min));
     g_string_append_c (out, '}');
   }
   g_string_append (out, "]}");
@@ -151,13 +147,14 @@ append_object (GString *out, const SlObjectView *object, const SlSkeleton *skele
   sl_json_append_string (out, object->label);
   if (object->object_id > 0)
     sl_json_append_printf (out, ",\"id\":%d", object->object_id);
-  append_field (out, ",\"detection\":{\"bounding_box\":{\"x_min\":", object->x_min);
-  append_field (out, ",\"x_max\":", object->x_max);
-  append_field (out, ",\"y_min\":", object->y_min);
-  append_field (out, ",\"y_max\":", object->y_max);
-  append_field (out, "},\"confidence\":", object->confidence);
-  g_string_append (out, ",\"label\":");
-  sl_json_append_string (out, object->label);
+  g_string_append (out, ",\"detection\":{\"bounding_box\":{");
+  append_field (out, "x_min", object->x_min);
+  append_field (out, "x_max", object->x_max);
+  append_field (out, "y_min", object->y_min);
+  append_field (out, "y_max", object->y_max);
+  g_string_append_c (out, '}');
+  append_field (out, "confidence", object->confidence);
+  sl_json_append_text (out, "label", object->label);
   sl_json_append_printf (out, ",\"label_id\":%d}", object->label_id);
   if (object->n_points > 0)
     append_points (out, object, skeleton);
@@ -183,7 +180,7 @@ append_objects (GString *out, const SlPredictionView *prediction, guint parent, 
     first = FALSE;
     append_object (out, &prediction->objects[i], prediction->skeleton);
     if (nested && next_inside (prediction, i + 1, i + 1) < prediction->n_objects) {
-      g_string_append (out, ",\"objects\":");
+      sl_json_append_key (out, "objects");
       append_objects (out, prediction, i + 1, nested);
     }
     g_string_append_c (out, '}');
@@ -211,10 +208,10 @@ append_mask (GString *out, const SlPredictionView *prediction)
                          prediction->mask.width, prediction->mask.height);
   for (guint i = 0; i < prediction->n_mask_classes; i++) {
     const SlMaskClass *found = &prediction->mask_classes[i];
-    g_string_append (out, i > 0 ? ",{\"label\":" : "{\"label\":");
-    sl_json_append_string (out, found->label);
+    g_string_append (out, i > 0 ? ",{" : "{");
+    sl_json_append_text (out, "label", found->label);
     sl_json_append_printf (out, ",\"label_id\":%d", found->label_id);
-    append_field (out, ",\"fraction\":", found->fraction);
+    append_field (out, "fraction", found->fraction);
     g_string_append_c (out, '}');
   }
   g_string_append (out, "],\"runs\":[");
@@ -228,7 +225,7 @@ append_vector_words (GString *out, const char *key, const char *const *words, gu
 {
   if (words == NULL)
     return;
-  g_string_append (out, key);
+  sl_json_append_key (out, key);
   for (guint i = 0; i < n; i++) {
     g_string_append_c (out, i > 0 ? ',' : '[');
     sl_json_append_string (out, words[i]);
@@ -239,16 +236,16 @@ append_vector_words (GString *out, const char *key, const char *const *words, gu
 static void
 append_vector (GString *out, const SlVector *vector)
 {
-  g_string_append (out, vector->is_embedding ? ",\"vector\":{\"kind\":\"embedding\""
-                                             : ",\"vector\":{\"kind\":\"values\"");
-  g_string_append (out, ",\"values\":");
+  g_string_append (out, ",\"vector\":{");
+  sl_json_append_text (out, "kind", vector->is_embedding ? "embedding" : "values");
+  sl_json_append_key (out, "values");
   for (guint i = 0; i < vector->n; i++) {
     g_string_append_c (out, i > 0 ? ',' : '[');
     append_double (out, vector->values[i]);
   }
   g_string_append_c (out, ']');
-  append_vector_words (out, ",\"names\":", vector->names, vector->n);
-  append_vector_words (out, ",\"units\":", vector->units, vector->n);
+  append_vector_words (out, "names", vector->names, vector->n);
+  append_vector_words (out, "units", vector->units, vector->n);
   g_string_append_c (out, '}');
 }
 
@@ -277,8 +274,8 @@ append_latency (GString *out, const SlLatency *latency)
 void
 sl_prediction_append_json (GString *out, const SlPredictionView *prediction)
 {
-  g_string_append (out, "{\"source\":");
-  sl_json_append_string (out, prediction->source);
+  g_string_append_c (out, '{');
+  sl_json_append_text (out, "source", prediction->source);
   sl_json_append_printf (out, ",\"frame\":%" G_GUINT64_FORMAT ",\"timestamp\":", prediction->frame);
   if (prediction->timestamp == G_MAXUINT64)
     g_string_append (out, "null");
@@ -293,11 +290,11 @@ sl_prediction_append_json (GString *out, const SlPredictionView *prediction)
   if (prediction->vector.n > 0)
     append_vector (out, &prediction->vector);
   if (prediction->outputs.n > 0) {
-    g_string_append (out, ",\"outputs\":");
+    sl_json_append_key (out, "outputs");
     sl_outputs_append_json (out, &prediction->outputs);
   }
   if (prediction->analysis != NULL) {
-    g_string_append (out, ",\"analysis\":");
+    sl_json_append_key (out, "analysis");
     sl_analysis_append_json (out, prediction->analysis);
   }
   if (prediction->utc > 0) {
@@ -308,8 +305,7 @@ sl_prediction_append_json (GString *out, const SlPredictionView *prediction)
   if (prediction->latency != NULL)
     append_latency (out, prediction->latency);
   if (prediction->worker != NULL) {
-    g_string_append (out, ",\"worker\":");
-    sl_json_append_string (out, prediction->worker);
+    sl_json_append_text (out, "worker", prediction->worker);
   }
   g_string_append_c (out, '}');
 }

@@ -108,7 +108,7 @@ put_digit (float *bars, gint digit, gint pattern)
 static void
 put_guards (Code *code, gint n, const guint8 *guards, guint n_guards)
 {
-  code->n = n;
+  *code = (Code){ .n = n };
   for (guint i = 0; i < n_guards; i++)
     code->bars[guards[i]] = 1;
 }
@@ -134,7 +134,6 @@ make_code (const char *text, Code *code)
   if (!has_digits (text, DIGITS) && !has_digits (text, DIGITS + 1))
     return FALSE;
   const guint8 parity = n == DIGITS ? 0 : parities[text[0] - '0'];
-  memset (code, 0, sizeof *code);
   put_guards (code, MODULES, guards, G_N_ELEMENTS (guards));
   for (gint i = 0; i < DIGITS; i++) {
     const gboolean even = i < DIGITS / 2 && (parity >> (DIGITS / 2 - 1 - i) & 1) != 0;
@@ -162,7 +161,6 @@ make_upc_e (const char *text, Code *code)
   if (!has_digits (text, 8) || text[0] > '1')
     return FALSE;
   const guint8 parity = (guint8) (short_parity (text[7] - '0') ^ (text[0] == '1' ? 0x3f : 0));
-  memset (code, 0, sizeof *code);
   put_guards (code, 51, guards, G_N_ELEMENTS (guards));
   for (gint i = 0; i < 6; i++)
     put_pattern (code->bars + 3 + DIGIT * i,
@@ -177,7 +175,6 @@ make_ean_8 (const char *text, Code *code)
   static const guint8 guards[] = { 0, 2, 32, 34, 64, 66 };
   if (!has_digits (text, 8))
     return FALSE;
-  memset (code, 0, sizeof *code);
   put_guards (code, 67, guards, G_N_ELEMENTS (guards));
   for (gint i = 0; i < 8; i++)
     put_pattern (code->bars + 3 + DIGIT * i + (i >= 4 ? 5 : 0), text[i] - '0', i >= 4);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The import table: names, and options with values outside the schema. */
-#include "models/tflite/operators.h"
+#include "models/tflite/options.h"
 
 #include <math.h>
 
@@ -65,7 +65,7 @@ parse (gint32 builtin, const guint8 bytes[8], const gint32 ints[8], guint n_inpu
   sl_fb_init (&fb, buffer->data, buffer->len);
   options.options = sl_fb_root (&fb);
   *params = (SlOpParams){ 0 };
-  return tfl_op_find (builtin, NULL)->parse (&options, params, error);
+  return tfl_read_options (tfl_op_find (builtin, NULL), &options, params, error);
 }
 
 static void
@@ -143,7 +143,7 @@ test_lists (void)
     TflOptions options = { .n_inputs = 1 };
     sl_fb_init (&fb, buffer->data, buffer->len);
     options.options = sl_fb_root (&fb);
-    const gboolean good = tfl_op_find (22, NULL)->parse (&options, &params, &error);
+    const gboolean good = tfl_read_options (tfl_op_find (22, NULL), &options, &params, &error);
     if (n == 9) {
       expect_error (&error, SL_ERROR_LIMIT,
                     "option new_shape has 9 entries; at most 8 are supported", NULL);
@@ -155,7 +155,7 @@ test_lists (void)
       g_assert_cmpint (params.reshape.dims[i], ==, shape[i]);
     options.n_inputs = 2;
     params = (SlOpParams){ 0 };
-    g_assert_true (tfl_op_find (22, NULL)->parse (&options, &params, &error));
+    g_assert_true (tfl_read_options (tfl_op_find (22, NULL), &options, &params, &error));
     g_assert_cmpuint (params.reshape.count, ==, 0);
   }
 }

@@ -9,14 +9,14 @@
 static inline Vec
 gated (Vec x, Vec gate)
 {
-  return product_of (x, reciprocal_of (sum_of (broadcast (1), decay (gate))));
+  return x * reciprocal_of (broadcast (1) + decay (gate));
 }
 
 static inline Vec
 hard_swish (Vec x)
 {
-  const Vec gate = limited (sum_of (x, broadcast (3)), broadcast (0), broadcast (6));
-  return product_of (product_of (x, gate), broadcast (1 / 6.0f));
+  const Vec gate = limited (x + broadcast (3), broadcast (0), broadcast (6));
+  return x * gate * broadcast (1 / 6.0f);
 }
 
 /* x erf (x / sqrt 2) is even, so it is taken of |x|. The error function is 1 less a polynomial of
@@ -25,26 +25,24 @@ hard_swish (Vec x)
 static inline Vec
 gelu (Vec x)
 {
-  const Vec size = larger (x, product_of (x, broadcast (-1))),
-            near = smaller (broadcast (40), size), z = product_of (near, broadcast (0.70710678f));
+  const Vec size = larger (x, x * broadcast (-1)), near = smaller (broadcast (40), size),
+            z = near * broadcast (0.70710678f);
   const Vec t = reciprocal_of (fused (z, broadcast (0.3275911f), broadcast (1)));
   Vec sum = broadcast (1.061405429f);
   sum = fused (sum, t, broadcast (-1.453152027f));
   sum = fused (sum, t, broadcast (1.421413741f));
   sum = fused (sum, t, broadcast (-0.284496736f));
-  sum = product_of (fused (sum, t, broadcast (0.254829592f)), t);
-  const Vec rest = product_of (sum, decay (product_of (z, z)));
-  return product_of (broadcast (0.5f),
-                     sum_of (x, fused (product_of (near, broadcast (-1)), rest, size)));
+  sum = fused (sum, t, broadcast (0.254829592f)) * t;
+  const Vec rest = sum * decay (z * z);
+  return broadcast (0.5f) * (x + fused (near * broadcast (-1), rest, size));
 }
 
 /* x logistic (2 u), since 1 + tanh u = 2 logistic (2 u) */
 static inline Vec
 gelu_tanh (Vec x)
 {
-  const Vec cube = product_of (product_of (x, x), x);
-  return gated (x,
-                product_of (fused (cube, broadcast (0.044715f), x), broadcast (2 * 0.7978845608f)));
+  const Vec cube = x * x * x;
+  return gated (x, fused (cube, broadcast (0.044715f), x) * broadcast (2 * 0.7978845608f));
 }
 
 /* x times a fraction of polynomials in its square, of degrees 6 and 3, 2e-9 off at most relative to
@@ -53,7 +51,7 @@ static inline Vec
 tangent (Vec x)
 {
   x = limited (x, broadcast (-8), broadcast (8));
-  const Vec square = product_of (x, x);
+  const Vec square = x * x;
   Vec above = broadcast (-1.156464002e-13f), below = broadcast (2.612982589e-4f);
   above = fused (above, square, broadcast (6.365655772e-11f));
   above = fused (above, square, broadcast (-2.231490916e-8f));
@@ -64,7 +62,7 @@ tangent (Vec x)
   below = fused (below, square, broadcast (2.467502321e-2f));
   below = fused (below, square, broadcast (4.645768640e-1f));
   below = fused (below, square, broadcast (1));
-  return product_of (product_of (x, above), reciprocal_of (below));
+  return x * above * reciprocal_of (below);
 }
 
 /* With d = e^-x the tangent is (1 + 2 d) / (1 + 2 d + 2 d^2). Below -40 it is less than rounding
@@ -74,8 +72,7 @@ mish (Vec x)
 {
   x = larger (broadcast (-40), x);
   const Vec d = decay (x), above = fused (d, broadcast (2), broadcast (1));
-  return product_of (product_of (x, above),
-                     reciprocal_of (fused (product_of (d, broadcast (2)), d, above)));
+  return x * above * reciprocal_of (fused (d * broadcast (2), d, above));
 }
 
 static inline __attribute__ ((always_inline)) Vec

@@ -18,7 +18,7 @@ static inline Vec
 decay (Vec x)
 {
   x = limited (x, broadcast (-MOST), broadcast (-LEAST));
-  const Vec power = rounded (product_of (x, broadcast (-1.44269504f)));
+  const Vec power = rounded (x * broadcast (-1.44269504f));
   Vec rest = fused (power, broadcast (LN2_HIGH), x);
   rest = fused (power, broadcast (LN2_LOW), rest);
   Vec sum = broadcast (-8.3125019e-3f);

@@ -142,9 +142,9 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows 
     }
     SL_UNROLL
     for (gint m = 0; m < rows; m++) {
-      sums[2 * m] = sum_of (sums[2 * m], vcvt_f32_f16 (vget_low_f16 (part[m])));
+      sums[2 * m] = sums[2 * m] + vcvt_f32_f16 (vget_low_f16 (part[m]));
       if (groups == 2)
-        sums[2 * m + 1] = sum_of (sums[2 * m + 1], vcvt_high_f32_f16 (part[m]));
+        sums[2 * m + 1] = sums[2 * m + 1] + vcvt_high_f32_f16 (part[m]);
     }
   }
   const Vec lo = broadcast (gemm->lo), hi = broadcast (gemm->hi);

@@ -34,11 +34,7 @@ void sl_float_gemm_fp16_neon (const SlFloatGemm *gemm, gint32 first, gint32 end,
 guint
 sl_float_isas (const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS])
 {
-  guint n = 0;
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
-    if (sl_cpu_runs (&rows[i]))
-      isas[n++] = rows[i].kernels;
-  return n;
+  return sl_cpu_all (rows, G_N_ELEMENTS (rows), (const void **) isas);
 }
 
 void

@@ -13,7 +13,7 @@ add_simd (const gfloat *a, const gfloat *b, gfloat *out, gsize n, gfloat lo, gfl
   const Vec least = broadcast (lo), most = broadcast (hi);
   for (gsize i = 0; i < n; i += LANES)
     store_some (out + i, (gint32) MIN (n - i, LANES),
-                limited (sum_of (load (a + i), load (b + i)), least, most));
+                limited (load (a + i) + load (b + i), least, most));
 }
 
 static void
@@ -22,7 +22,7 @@ multiply_simd (const gfloat *a, const gfloat *b, gfloat *out, gsize n, gfloat lo
   const Vec least = broadcast (lo), most = broadcast (hi);
   for (gsize i = 0; i < n; i += LANES)
     store_some (out + i, (gint32) MIN (n - i, LANES),
-                limited (product_of (load (a + i), load (b + i)), least, most));
+                limited (load (a + i) * load (b + i), least, most));
 }
 
 static inline Vec

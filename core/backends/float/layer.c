@@ -129,10 +129,7 @@ sl_float_supports (const SlGraph *graph, const SlNode *node)
   if (is_element_wise (node))
     return is_float (second) && sl_node_input (graph, node, 0)->data == NULL && second->data == NULL
            && sl_tensor_same_shape (sl_node_input (graph, node, 0), second);
-  if (node->op != SL_OP_CONV_2D && node->op != SL_OP_DEPTHWISE_CONV_2D
-      && node->op != SL_OP_FULLY_CONNECTED && node->op != SL_OP_TRANSPOSE_CONV)
-    return FALSE;
-  if (!is_constant (second) || (bias != NULL && !is_constant (bias)))
+  if (!sl_op_is_layer (node->op) || !is_constant (second) || (bias != NULL && !is_constant (bias)))
     return FALSE;
   if (node->op == SL_OP_TRANSPOSE_CONV)
     return sl_float_transposed_fits (graph, node);

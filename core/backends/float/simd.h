@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The register operations of the float loops: LANES floats each, tiles of at most MAX_ROWS rows and
- * MAX_GROUPS registers of channels. The loops are compiled once for each instruction set: AVX-512,
- * AVX2 with FMA, and what every processor has. Where SL_WIDENS is defined, weights of 16 and 8 bits
- * become floats as they are loaded.
+ * The register operations of the float loops, beside +, - and *: LANES floats each, tiles of at
+ * most MAX_ROWS rows and MAX_GROUPS registers of channels. The loops are compiled once for each
+ * instruction set: AVX-512, AVX2 with FMA, and what every processor has. Where SL_WIDENS is
+ * defined, weights of 16 and 8 bits become floats as they are loaded.
  */
 #ifndef SL_CORE_BACKENDS_FLOAT_SIMD_H
 #define SL_CORE_BACKENDS_FLOAT_SIMD_H

@@ -93,24 +93,6 @@ fused (Vec a, Vec b, Vec sum)
 #define fused_lane(a, lane, b, sum) vfmaq_laneq_f32 (sum, b, a, lane)
 #endif
 
-static inline Vec
-sum_of (Vec a, Vec b)
-{
-  return a + b;
-}
-
-static inline Vec
-difference_of (Vec a, Vec b)
-{
-  return a - b;
-}
-
-static inline Vec
-product_of (Vec a, Vec b)
-{
-  return a * b;
-}
-
 /* 1 / @values */
 static inline Vec
 reciprocal_of (Vec values)

@@ -89,24 +89,6 @@ fused (Vec a, Vec b, Vec sum)
   return V (fmadd_ps) (a, b, sum);
 }
 
-static inline Vec
-sum_of (Vec a, Vec b)
-{
-  return V (add_ps) (a, b);
-}
-
-static inline Vec
-difference_of (Vec a, Vec b)
-{
-  return V (sub_ps) (a, b);
-}
-
-static inline Vec
-product_of (Vec a, Vec b)
-{
-  return V (mul_ps) (a, b);
-}
-
 /* 1 / @values, of values from 1: the processor's approximation, made exact to three units of the
  * last place by one step of Newton's. It is a third of a division's work. */
 static inline Vec

@@ -22,9 +22,7 @@
 static inline Vec
 risen (Vec x, Vec highest, Vec beta)
 {
-  return larger (
-    broadcast (0),
-    difference_of (decay (product_of (difference_of (highest, x), beta)), broadcast (NOTHING)));
+  return larger (broadcast (0), decay ((highest - x) * beta) - broadcast (NOTHING));
 }
 
 /* The largest, or the sum, of the first @n lanes of @values. */
@@ -57,7 +55,7 @@ long_row (gfloat beta, const gfloat *in, gfloat *out, gsize n)
   Vec total = broadcast (0);
   for (gsize i = 0; i < whole; i += LANES) {
     const Vec value = risen (load (in + i), top, factor);
-    total = sum_of (total, value);
+    total = total + value;
     store (out + i, value);
   }
   if (left > 0) {
@@ -67,9 +65,9 @@ long_row (gfloat beta, const gfloat *in, gfloat *out, gsize n)
   }
   const Vec part = reciprocal_of (broadcast (sum + across (total, LANES, TRUE)));
   for (gsize i = 0; i < whole; i += LANES)
-    store (out + i, product_of (load (out + i), part));
+    store (out + i, load (out + i) * part);
   if (left > 0)
-    store_first (out + whole, left, product_of (load_first (out + whole, left), part));
+    store_first (out + whole, left, load_first (out + whole, left) * part);
 }
 
 /* BLOCK rows of @n values as columns, in place. */
@@ -91,7 +89,7 @@ softmax_columns (gfloat beta, gfloat *columns, gsize n)
     SL_UNROLL
   for (gint t = 0; t < TOGETHER; t++) {
     const Vec value = risen (load (columns + k * BLOCK + t * LANES), most[t], factor);
-    total[t] = sum_of (total[t], value);
+    total[t] = total[t] + value;
     store (columns + k * BLOCK + t * LANES, value);
   }
   SL_UNROLL
@@ -100,8 +98,7 @@ softmax_columns (gfloat beta, gfloat *columns, gsize n)
   for (gsize k = 0; k < n; k++)
     SL_UNROLL
   for (gint t = 0; t < TOGETHER; t++)
-    store (columns + k * BLOCK + t * LANES,
-           product_of (load (columns + k * BLOCK + t * LANES), total[t]));
+    store (columns + k * BLOCK + t * LANES, load (columns + k * BLOCK + t * LANES) * total[t]);
 }
 
 static inline __attribute__ ((always_inline)) void

@@ -8,7 +8,6 @@
  * allows, and an infinite activation makes NaN.
  */
 #include <math.h>
-#include <string.h>
 
 #include "core/backends/float/layer.h"
 

@@ -7,10 +7,10 @@ static inline void
 spread (Vec *a, Vec *b, Vec *c, Vec *d)
 {
   const Vec second = *b, third = *c;
-  *a = difference_of (*a, third);
-  *b = sum_of (second, third);
-  *c = difference_of (third, second);
-  *d = difference_of (second, *d);
+  *a = *a - third;
+  *b = second + third;
+  *c = third - second;
+  *d = second - *d;
 }
 
 void
@@ -46,14 +46,14 @@ SL_SIMD (sl_float_tile_out) (const SlFloatGemm *gemm, const gfloat *sums, gsize 
       v[i] = load (sums + (gsize) i * apart + c);
     SL_UNROLL
     for (gint x = 0; x < 4; x++) {
-      rows[x] = sum_of (v[x], sum_of (v[4 + x], v[8 + x]));
-      rows[4 + x] = difference_of (difference_of (v[4 + x], v[8 + x]), v[12 + x]);
+      rows[x] = v[x] + (v[4 + x] + v[8 + x]);
+      rows[4 + x] = v[4 + x] - v[8 + x] - v[12 + x];
     }
     SL_UNROLL
     for (gint y = 0; y < 2; y++) {
       const Vec *row = rows + 4 * y;
-      const Vec first = sum_of (bias, sum_of (row[0], sum_of (row[1], row[2])));
-      const Vec second = sum_of (bias, difference_of (difference_of (row[1], row[2]), row[3]));
+      const Vec first = bias + (row[0] + (row[1] + row[2]));
+      const Vec second = bias + (row[1] - row[2] - row[3]);
       if (out[2 * y] != NULL)
         store_some (out[2 * y] + c, channels - c, limited (first, lo, hi));
       if (out[2 * y + 1] != NULL)

@@ -39,11 +39,7 @@ static const SlInt8Isa *forced;
 guint
 sl_int8_isas (const SlInt8Isa *isas[SL_INT8_MAX_ISAS])
 {
-  guint n = 0;
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
-    if (sl_cpu_runs (&rows[i]))
-      isas[n++] = rows[i].kernels;
-  return n;
+  return sl_cpu_all (rows, G_N_ELEMENTS (rows), (const void **) isas);
 }
 
 void

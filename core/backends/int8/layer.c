@@ -146,8 +146,7 @@ static void
 set_window (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
 {
   const SlTensor *w = sl_node_input (graph, node, 1), *y = sl_node_output (graph, node, 0);
-  gsize elements = 0;
-  sl_tensor_elements (y, &elements);
+  const gsize elements = sl_tensor_count (y);
   layer->channels = y->dims[y->rank - 1];
   layer->rows = (gint32) (elements / (gsize) layer->channels);
   layer->depth = (gint32) (w->bytes / (gsize) layer->channels);

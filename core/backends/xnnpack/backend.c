@@ -26,36 +26,6 @@ start_threads (const SlHost *host, GError **error)
                                                        : NULL;
 }
 
-static void
-rest_threads (gpointer threads)
-{
-  sl_xnn_threads_rest (threads);
-}
-
-static void
-stop_threads (gpointer threads)
-{
-  sl_xnn_threads_free (threads);
-}
-
-static gpointer
-prepare (SlHost *host, const SlStep *step, gpointer threads, GError **error)
-{
-  return sl_xnn_runtime_new (host, step, threads, error);
-}
-
-static gboolean
-run (gpointer prepared, void *const *memory)
-{
-  return sl_xnn_runtime_run (prepared, memory);
-}
-
-static void
-runtime_free (gpointer prepared)
-{
-  sl_xnn_runtime_free (prepared);
-}
-
 const SlBackend sl_backend_xnnpack = {
   .name = "xnnpack",
   .title = "XNNPACK",
@@ -67,9 +37,9 @@ const SlBackend sl_backend_xnnpack = {
   .supports = sl_xnn_supports,
   .faster = faster,
   .start_threads = start_threads,
-  .rest_threads = rest_threads,
-  .stop_threads = stop_threads,
-  .prepare = prepare,
-  .run = run,
-  .free = runtime_free,
+  .rest_threads = sl_xnn_threads_rest,
+  .stop_threads = sl_xnn_threads_free,
+  .prepare = sl_xnn_runtime_new,
+  .run = sl_xnn_runtime_run,
+  .free = sl_xnn_runtime_free,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Nodes -> XNNPACK subgraphs. One function per operator family, listed in a table by SlOpType; a
- * node is supported when its function succeeds on a scratch subgraph. Constants are referenced in
+ * Nodes -> XNNPACK subgraphs, by a table of operators; a node is supported when its row succeeds on
+ * a scratch subgraph. Constants are referenced in
  * place until XNNPACK packs them while the runtime is created; inputs and outputs are the caller's
  * memory, nothing is copied.
  */
@@ -26,19 +26,18 @@ typedef struct
 {
   const SlGraph *graph;
   xnn_subgraph_t subgraph;
-  GHashTable *values; /* tensor index + 1 -> value id + 1 */
-  SlArena *arena;     /* outlives the runtime: XNNPACK keeps pointers to scales */
+  GHashTable *values;  /* tensor index + 1 -> value id + 1 */
+  SlArena *arena;      /* outlives the runtime: XNNPACK keeps pointers to scales */
+  uint32_t in[2], out; /* values of the node at hand */
 } Builder;
 
-struct _SlXnnRuntime
+typedef struct
 {
   xnn_runtime_t runtime;
   SlArena *arena;
   guint n_externals;
   struct xnn_external_value *externals;
-};
-
-typedef enum xnn_status (*DefineFunction) (Builder *builder, const SlNode *node);
+} Runtime;
 
 static const char *
 status_text (enum xnn_status status)
@@ -121,17 +120,6 @@ value_of (Builder *builder, gint32 tensor, uint32_t *id)
   return status;
 }
 
-static enum xnn_status
-io_values (Builder *builder, const SlNode *node, guint n_inputs, uint32_t *inputs, uint32_t *output)
-{
-  for (guint i = 0; i < n_inputs; i++) {
-    const enum xnn_status status = value_of (builder, node->inputs[i], &inputs[i]);
-    if (status != xnn_status_success)
-      return status;
-  }
-  return value_of (builder, node->outputs[0], output);
-}
-
 /* XNNPACK takes int8 weights for symmetric and does not look at their zero points. */
 static gboolean
 is_shifted (const SlTensor *weights)
@@ -204,108 +192,57 @@ limits_of (SlActivation activation)
   return limits[activation];
 }
 
+/* Weights, with channels along @channel_dim, and bias of a layer. */
+static enum xnn_status
+define_constants (Builder *builder, const SlNode *node, gsize channel_dim, uint32_t *filter,
+                  uint32_t *bias)
+{
+  const enum xnn_status status = define_weights (builder, node, channel_dim, filter);
+  return status == xnn_status_success ? define_bias (builder, node, bias) : status;
+}
+
 static enum xnn_status
 define_conv (Builder *builder, const SlNode *node)
 {
+  const gboolean depthwise = node->op == SL_OP_DEPTHWISE_CONV_2D;
   const SlTensor *input = sl_node_input (builder->graph, node, 0),
                  *weights = sl_node_input (builder->graph, node, 1);
   const SlWindow *w = &node->params.window;
   const Limits limits = limits_of (w->activation);
-  const uint32_t groups = (uint32_t) (input->dims[3] / weights->dims[3]);
-  uint32_t in, out, filter, bias;
-  enum xnn_status status = io_values (builder, node, 1, &in, &out);
-  if (status == xnn_status_success)
-    status = define_weights (builder, node, 0, &filter);
-  if (status == xnn_status_success)
-    status = define_bias (builder, node, &bias);
+  uint32_t filter, bias;
+  const enum xnn_status status =
+    define_constants (builder, node, depthwise ? 3 : 0, &filter, &bias);
   if (status != xnn_status_success)
     return status;
+  if (depthwise)
+    return xnn_define_depthwise_convolution_2d (
+      builder->subgraph, (uint32_t) w->pad_top, (uint32_t) w->pad_right, (uint32_t) w->pad_bottom,
+      (uint32_t) w->pad_left, (uint32_t) weights->dims[1], (uint32_t) weights->dims[2],
+      (uint32_t) w->stride_h, (uint32_t) w->stride_w, (uint32_t) w->dilation_h,
+      (uint32_t) w->dilation_w, (uint32_t) w->depth_multiplier, (size_t) input->dims[3], limits.lo,
+      limits.hi, builder->in[0], filter, bias, builder->out, 0);
+  const uint32_t groups = (uint32_t) (input->dims[3] / weights->dims[3]);
   return xnn_define_convolution_2d (
     builder->subgraph, (uint32_t) w->pad_top, (uint32_t) w->pad_right, (uint32_t) w->pad_bottom,
     (uint32_t) w->pad_left, (uint32_t) weights->dims[1], (uint32_t) weights->dims[2],
     (uint32_t) w->stride_h, (uint32_t) w->stride_w, (uint32_t) w->dilation_h,
     (uint32_t) w->dilation_w, groups, (size_t) weights->dims[3], (size_t) weights->dims[0] / groups,
-    limits.lo, limits.hi, in, filter, bias, out, 0);
-}
-
-static enum xnn_status
-define_depthwise (Builder *builder, const SlNode *node)
-{
-  const SlTensor *input = sl_node_input (builder->graph, node, 0),
-                 *weights = sl_node_input (builder->graph, node, 1);
-  const SlWindow *w = &node->params.window;
-  const Limits limits = limits_of (w->activation);
-  uint32_t in, out, filter, bias;
-  enum xnn_status status = io_values (builder, node, 1, &in, &out);
-  if (status == xnn_status_success)
-    status = define_weights (builder, node, 3, &filter);
-  if (status == xnn_status_success)
-    status = define_bias (builder, node, &bias);
-  if (status != xnn_status_success)
-    return status;
-  return xnn_define_depthwise_convolution_2d (
-    builder->subgraph, (uint32_t) w->pad_top, (uint32_t) w->pad_right, (uint32_t) w->pad_bottom,
-    (uint32_t) w->pad_left, (uint32_t) weights->dims[1], (uint32_t) weights->dims[2],
-    (uint32_t) w->stride_h, (uint32_t) w->stride_w, (uint32_t) w->dilation_h,
-    (uint32_t) w->dilation_w, (uint32_t) w->depth_multiplier, (size_t) input->dims[3], limits.lo,
-    limits.hi, in, filter, bias, out, 0);
+    limits.lo, limits.hi, builder->in[0], filter, bias, builder->out, 0);
 }
 
 static enum xnn_status
 define_fully_connected (Builder *builder, const SlNode *node)
 {
-  const SlTensor *weights = sl_node_input (builder->graph, node, 1);
   const Limits limits = limits_of (node->params.fully_connected.activation);
-  uint32_t in, out, filter, bias;
-  if (weights->quant.count > 1)
+  uint32_t filter, bias;
+  if (sl_node_input (builder->graph, node, 1)->quant.count > 1)
     return xnn_status_unsupported_parameter;
-  enum xnn_status status = io_values (builder, node, 1, &in, &out);
-  if (status == xnn_status_success)
-    status = define_weights (builder, node, 0, &filter);
-  if (status == xnn_status_success)
-    status = define_bias (builder, node, &bias);
+  const enum xnn_status status = define_constants (builder, node, 0, &filter, &bias);
   if (status != xnn_status_success)
     return status;
   return xnn_define_fully_connected (
-    builder->subgraph, limits.lo, limits.hi, in, filter, bias, out,
+    builder->subgraph, limits.lo, limits.hi, builder->in[0], filter, bias, builder->out,
     node->params.fully_connected.keep_dims ? 0 : XNN_FLAG_TENSORFLOW_RESHAPE_2D);
-}
-
-static enum xnn_status
-define_binary (Builder *builder, const SlNode *node)
-{
-  const Limits limits = limits_of (node->params.binary.activation);
-  uint32_t in[2], out;
-  const enum xnn_status status = io_values (builder, node, 2, in, &out);
-  if (status != xnn_status_success)
-    return status;
-  switch (node->op) {
-    case SL_OP_ADD:
-      return xnn_define_add2 (builder->subgraph, limits.lo, limits.hi, in[0], in[1], out, 0);
-    case SL_OP_SUB:
-      return xnn_define_subtract (builder->subgraph, limits.lo, limits.hi, in[0], in[1], out, 0);
-    case SL_OP_MUL:
-      return xnn_define_multiply2 (builder->subgraph, limits.lo, limits.hi, in[0], in[1], out, 0);
-    default:
-      return xnn_define_divide (builder->subgraph, limits.lo, limits.hi, in[0], in[1], out, 0);
-  }
-}
-
-static enum xnn_status
-define_plain_binary (Builder *builder, const SlNode *node)
-{
-  uint32_t in[2], out;
-  const enum xnn_status status = io_values (builder, node, 2, in, &out);
-  if (status != xnn_status_success)
-    return status;
-  switch (node->op) {
-    case SL_OP_MAXIMUM:
-      return xnn_define_maximum2 (builder->subgraph, in[0], in[1], out, 0);
-    case SL_OP_MINIMUM:
-      return xnn_define_minimum2 (builder->subgraph, in[0], in[1], out, 0);
-    default:
-      return xnn_define_squared_difference (builder->subgraph, in[0], in[1], out, 0);
-  }
 }
 
 /* One slope a channel only. */
@@ -315,17 +252,17 @@ define_prelu (Builder *builder, const SlNode *node)
   const SlTensor *input = sl_node_input (builder->graph, node, 0),
                  *slope = sl_node_input (builder->graph, node, 1);
   const size_t channels = input->rank > 0 ? (size_t) input->dims[input->rank - 1] : 0;
-  uint32_t in, out, weights;
+  uint32_t weights;
   if (input->dtype != SL_DTYPE_F32 || slope->data == NULL
       || slope->bytes != channels * sizeof (float)
       || slope->dims[slope->rank - 1] != input->dims[input->rank - 1] || slope->rank > input->rank)
     return xnn_status_unsupported_parameter;
-  enum xnn_status status = io_values (builder, node, 1, &in, &out);
-  if (status == xnn_status_success)
-    status = xnn_define_tensor_value (builder->subgraph, xnn_datatype_fp32, 1, &channels,
-                                      slope->data, XNN_INVALID_VALUE_ID, 0, &weights);
-  return status == xnn_status_success ? xnn_define_prelu (builder->subgraph, in, weights, out, 0)
-                                      : status;
+  const enum xnn_status status =
+    xnn_define_tensor_value (builder->subgraph, xnn_datatype_fp32, 1, &channels, slope->data,
+                             XNN_INVALID_VALUE_ID, 0, &weights);
+  if (status != xnn_status_success)
+    return status;
+  return xnn_define_prelu (builder->subgraph, builder->in[0], weights, builder->out, 0);
 }
 
 /* Quantised values go to the plain kernel: same arithmetic, no table of four pointers for every
@@ -339,12 +276,9 @@ define_resize (Builder *builder, const SlNode *node)
   const uint32_t flags = node->params.resize.align_corners        ? XNN_FLAG_ALIGN_CORNERS
                          : node->params.resize.half_pixel_centers ? 0
                                                                   : XNN_FLAG_TENSORFLOW_LEGACY_MODE;
-  uint32_t in, out;
-  const enum xnn_status status = io_values (builder, node, 1, &in, &out);
-  if (status != xnn_status_success)
-    return status;
   return xnn_define_static_resize_bilinear_2d (builder->subgraph, (size_t) output->dims[1],
-                                               (size_t) output->dims[2], in, out, flags);
+                                               (size_t) output->dims[2], builder->in[0],
+                                               builder->out, flags);
 }
 
 static enum xnn_status
@@ -356,14 +290,10 @@ define_transpose_conv (Builder *builder, const SlNode *node)
   const SlWindow *w = &node->params.window;
   const Limits limits = limits_of (w->activation);
   const size_t channels = (size_t) weights->dims[0];
-  uint32_t in, out, filter, add = XNN_INVALID_VALUE_ID;
+  uint32_t filter, add = XNN_INVALID_VALUE_ID;
   if (input->dtype != SL_DTYPE_F32 || weights->dtype != SL_DTYPE_F32)
     return xnn_status_unsupported_parameter;
-  enum xnn_status status = value_of (builder, node->inputs[2], &in);
-  if (status == xnn_status_success)
-    status = value_of (builder, node->outputs[0], &out);
-  if (status == xnn_status_success)
-    status = define_value (builder, weights, XNN_INVALID_VALUE_ID, 0, &filter);
+  enum xnn_status status = define_value (builder, weights, XNN_INVALID_VALUE_ID, 0, &filter);
   if (status == xnn_status_success && bias != NULL)
     status = xnn_define_tensor_value (builder->subgraph, xnn_datatype_fp32, 1, &channels,
                                       bias->data, XNN_INVALID_VALUE_ID, 0, &add);
@@ -382,18 +312,15 @@ define_transpose_conv (Builder *builder, const SlNode *node)
     builder->subgraph, (uint32_t) w->pad_top, (uint32_t) w->pad_right, (uint32_t) w->pad_bottom,
     (uint32_t) w->pad_left, (uint32_t) rest_h, (uint32_t) rest_w, (uint32_t) weights->dims[1],
     (uint32_t) weights->dims[2], (uint32_t) w->stride_h, (uint32_t) w->stride_w, 1, 1, 1,
-    (size_t) weights->dims[3], channels, limits.lo, limits.hi, in, filter, add, out, 0);
+    (size_t) weights->dims[3], channels, limits.lo, limits.hi, builder->in[0], filter, add,
+    builder->out, 0);
 }
 
 static enum xnn_status
 define_depth_to_space (Builder *builder, const SlNode *node)
 {
-  uint32_t in, out;
-  const enum xnn_status status = io_values (builder, node, 1, &in, &out);
-  if (status != xnn_status_success)
-    return status;
-  return xnn_define_depth_to_space (builder->subgraph, in, out, (uint32_t) node->params.block.size,
-                                    0);
+  return xnn_define_depth_to_space (builder->subgraph, builder->in[0], builder->out,
+                                    (uint32_t) node->params.block.size, 0);
 }
 
 /* Averages of quantised values round differently in TensorFlow Lite, so only float ones go to
@@ -403,21 +330,18 @@ define_pool (Builder *builder, const SlNode *node)
 {
   const SlWindow *w = &node->params.window;
   const Limits limits = limits_of (w->activation);
-  uint32_t in, out;
-  const enum xnn_status status = io_values (builder, node, 1, &in, &out);
-  if (status != xnn_status_success)
-    return status;
   if (node->op == SL_OP_MAX_POOL_2D)
     return xnn_define_max_pooling_2d (
       builder->subgraph, (uint32_t) w->pad_top, (uint32_t) w->pad_right, (uint32_t) w->pad_bottom,
       (uint32_t) w->pad_left, (uint32_t) w->filter_h, (uint32_t) w->filter_w,
-      (uint32_t) w->stride_h, (uint32_t) w->stride_w, 1, 1, limits.lo, limits.hi, in, out, 0);
+      (uint32_t) w->stride_h, (uint32_t) w->stride_w, 1, 1, limits.lo, limits.hi, builder->in[0],
+      builder->out, 0);
   if (sl_node_input (builder->graph, node, 0)->dtype != SL_DTYPE_F32)
     return xnn_status_unsupported_parameter;
   return xnn_define_average_pooling_2d (
     builder->subgraph, (uint32_t) w->pad_top, (uint32_t) w->pad_right, (uint32_t) w->pad_bottom,
     (uint32_t) w->pad_left, (uint32_t) w->filter_h, (uint32_t) w->filter_w, (uint32_t) w->stride_h,
-    (uint32_t) w->stride_w, limits.lo, limits.hi, in, out, 0);
+    (uint32_t) w->stride_w, limits.lo, limits.hi, builder->in[0], builder->out, 0);
 }
 
 /* Newer versions drop reduced dimensions unless told not to; older ones keep them and know no such
@@ -434,82 +358,20 @@ define_mean (Builder *builder, const SlNode *node)
 {
   const SlTensor *input = sl_node_input (builder->graph, node, 0),
                  *output = sl_node_output (builder->graph, node, 0);
-  uint32_t in, out;
   if (input->rank != 4 || output->rank != 4 || output->dims[1] != 1 || output->dims[2] != 1
       || output->dims[0] != input->dims[0] || output->dims[3] != input->dims[3])
     return xnn_status_unsupported_parameter;
-  const enum xnn_status status = io_values (builder, node, 1, &in, &out);
-  if (status != xnn_status_success)
-    return status;
-  return xnn_define_global_average_pooling_2d (builder->subgraph, -INFINITY, INFINITY, in, out,
-                                               KEEP_DIMS);
-}
-
-/* Quantised values of these go through a table of the plain kernel, made once. */
-static gboolean
-floats_only (SlOpType op)
-{
-  return op == SL_OP_LEAKY_RELU || op == SL_OP_ELU || op == SL_OP_HARD_SWISH || op == SL_OP_ABS
-         || op == SL_OP_NEG || op == SL_OP_FLOOR || op == SL_OP_CEIL || op == SL_OP_ROUND
-         || op == SL_OP_SQRT || op == SL_OP_SQUARE;
-}
-
-static enum xnn_status
-define_unary (Builder *builder, const SlNode *node)
-{
-  uint32_t in, out;
-  if (floats_only (node->op) && sl_node_input (builder->graph, node, 0)->dtype != SL_DTYPE_F32)
-    return xnn_status_unsupported_parameter;
-  if (sl_node_input (builder->graph, node, 0)->rank == 0) /* XNNPACK aborts */
-    return xnn_status_unsupported_parameter;
-  const enum xnn_status status = io_values (builder, node, 1, &in, &out);
-  if (status != xnn_status_success)
-    return status;
-  switch (node->op) {
-    case SL_OP_LOGISTIC:
-      return xnn_define_sigmoid (builder->subgraph, in, out, 0);
-    case SL_OP_RELU:
-      return xnn_define_clamp (builder->subgraph, 0.0f, INFINITY, in, out, 0);
-    case SL_OP_RELU6:
-      return xnn_define_clamp (builder->subgraph, 0.0f, 6.0f, in, out, 0);
-    case SL_OP_RELU_N1_TO_1:
-      return xnn_define_clamp (builder->subgraph, -1.0f, 1.0f, in, out, 0);
-    case SL_OP_RELU_0_TO_1:
-      return xnn_define_clamp (builder->subgraph, 0.0f, 1.0f, in, out, 0);
-    case SL_OP_LEAKY_RELU:
-      return xnn_define_leaky_relu (builder->subgraph, node->params.leaky_relu.alpha, in, out, 0);
-    case SL_OP_ELU:
-      return xnn_define_elu (builder->subgraph, 1.0f, in, out, 0);
-    case SL_OP_HARD_SWISH:
-      return xnn_define_hardswish (builder->subgraph, in, out, 0);
-    case SL_OP_ABS:
-      return xnn_define_abs (builder->subgraph, in, out, 0);
-    case SL_OP_NEG:
-      return xnn_define_negate (builder->subgraph, in, out, 0);
-    case SL_OP_FLOOR:
-      return xnn_define_floor (builder->subgraph, in, out, 0);
-    case SL_OP_CEIL:
-      return xnn_define_ceiling (builder->subgraph, in, out, 0);
-    case SL_OP_ROUND:
-      return xnn_define_bankers_rounding (builder->subgraph, in, out, 0);
-    case SL_OP_SQRT:
-      return xnn_define_square_root (builder->subgraph, in, out, 0);
-    case SL_OP_SQUARE:
-      return xnn_define_square (builder->subgraph, in, out, 0);
-    default:
-      return xnn_define_convert (builder->subgraph, in, out, 0);
-  }
+  return xnn_define_global_average_pooling_2d (builder->subgraph, -INFINITY, INFINITY,
+                                               builder->in[0], builder->out, KEEP_DIMS);
 }
 
 static enum xnn_status
 define_softmax (Builder *builder, const SlNode *node)
 {
-  uint32_t in, out;
   if (node->params.softmax.beta != 1.0f
       || sl_node_input (builder->graph, node, 0)->dtype != SL_DTYPE_F32)
     return xnn_status_unsupported_parameter;
-  const enum xnn_status status = io_values (builder, node, 1, &in, &out);
-  return status != xnn_status_success ? status : xnn_define_softmax (builder->subgraph, in, out, 0);
+  return xnn_define_softmax (builder->subgraph, builder->in[0], builder->out, 0);
 }
 
 static enum xnn_status
@@ -518,56 +380,113 @@ define_pad (Builder *builder, const SlNode *node)
   gint32 amounts[2 * SL_MAX_RANK];
   size_t before[SL_MAX_RANK], after[SL_MAX_RANK];
   guint count = 0;
-  uint32_t in, out;
-  const enum xnn_status status = io_values (builder, node, 1, &in, &out);
-  if (status != xnn_status_success)
-    return status;
   sl_constant_ints (sl_node_input (builder->graph, node, 1), amounts, 2 * SL_MAX_RANK, &count);
   for (guint i = 0; i < count / 2; i++) {
     before[i] = (size_t) amounts[2 * i];
     after[i] = (size_t) amounts[2 * i + 1];
   }
-  return xnn_define_static_constant_pad (builder->subgraph, before, after, 0.0f, in, out, 0);
+  return xnn_define_static_constant_pad (builder->subgraph, before, after, 0.0f, builder->in[0],
+                                         builder->out, 0);
 }
 
-static const DefineFunction define_functions[SL_OP_COUNT] = {
-  [SL_OP_ADD] = define_binary,
-  [SL_OP_SUB] = define_binary,
-  [SL_OP_MUL] = define_binary,
-  [SL_OP_AVERAGE_POOL_2D] = define_pool,
-  [SL_OP_MAX_POOL_2D] = define_pool,
-  [SL_OP_CONV_2D] = define_conv,
-  [SL_OP_DEPTHWISE_CONV_2D] = define_depthwise,
-  [SL_OP_FULLY_CONNECTED] = define_fully_connected,
-  [SL_OP_DEQUANTIZE] = define_unary,
-  [SL_OP_QUANTIZE] = define_unary,
-  [SL_OP_LOGISTIC] = define_unary,
-  [SL_OP_MEAN] = define_mean,
-  [SL_OP_PAD] = define_pad,
-  [SL_OP_RELU] = define_unary,
-  [SL_OP_RELU6] = define_unary,
-  [SL_OP_SOFTMAX] = define_softmax,
-  [SL_OP_DIV] = define_binary,
-  [SL_OP_MAXIMUM] = define_plain_binary,
-  [SL_OP_MINIMUM] = define_plain_binary,
-  [SL_OP_SQUARED_DIFFERENCE] = define_plain_binary,
-  [SL_OP_PRELU] = define_prelu,
-  [SL_OP_TRANSPOSE_CONV] = define_transpose_conv,
-  [SL_OP_RESIZE_BILINEAR] = define_resize,
-  [SL_OP_DEPTH_TO_SPACE] = define_depth_to_space,
-  [SL_OP_RELU_N1_TO_1] = define_unary,
-  [SL_OP_RELU_0_TO_1] = define_unary,
-  [SL_OP_LEAKY_RELU] = define_unary,
-  [SL_OP_ELU] = define_unary,
-  [SL_OP_HARD_SWISH] = define_unary,
-  [SL_OP_ABS] = define_unary,
-  [SL_OP_NEG] = define_unary,
-  [SL_OP_FLOOR] = define_unary,
-  [SL_OP_CEIL] = define_unary,
-  [SL_OP_ROUND] = define_unary,
-  [SL_OP_SQRT] = define_unary,
-  [SL_OP_SQUARE] = define_unary,
+static enum xnn_status
+define_clamp (Builder *builder, const SlNode *node)
+{
+  const Limits limits = limits_of (sl_op_clamp (node->op));
+  return xnn_define_clamp (builder->subgraph, limits.lo, limits.hi, builder->in[0], builder->out,
+                           0);
+}
+
+static enum xnn_status
+define_leaky_relu (Builder *builder, const SlNode *node)
+{
+  return xnn_define_leaky_relu (builder->subgraph, node->params.leaky_relu.alpha, builder->in[0],
+                                builder->out, 0);
+}
+
+static enum xnn_status
+define_elu (Builder *builder, const SlNode *node)
+{
+  return xnn_define_elu (builder->subgraph, 1.0f, builder->in[0], builder->out, 0);
+}
+
+/* How an operator is defined: by one of the four functions. @n_inputs from input @first on are
+ * values, and the output is; other inputs are constants. @floats: only floats; quantised values go
+ * through a table of the plain kernel, made once. @tensors: inputs without dimensions make XNNPACK
+ * abort. */
+static const struct
+{
+  guint n_inputs, first;
+  enum xnn_status (*define) (Builder *builder, const SlNode *node);
+  gboolean tensors, floats;
+  enum xnn_status (*unary) (xnn_subgraph_t, uint32_t, uint32_t, uint32_t);
+  enum xnn_status (*binary) (xnn_subgraph_t, uint32_t, uint32_t, uint32_t, uint32_t);
+  enum xnn_status (*limited) (xnn_subgraph_t, float, float, uint32_t, uint32_t, uint32_t, uint32_t);
+} rows[SL_OP_COUNT] = {
+  [SL_OP_ADD] = { 2, .limited = xnn_define_add2 },
+  [SL_OP_SUB] = { 2, .limited = xnn_define_subtract },
+  [SL_OP_MUL] = { 2, .limited = xnn_define_multiply2 },
+  [SL_OP_DIV] = { 2, .limited = xnn_define_divide },
+  [SL_OP_MAXIMUM] = { 2, .binary = xnn_define_maximum2 },
+  [SL_OP_MINIMUM] = { 2, .binary = xnn_define_minimum2 },
+  [SL_OP_SQUARED_DIFFERENCE] = { 2, .binary = xnn_define_squared_difference },
+  [SL_OP_AVERAGE_POOL_2D] = { 1, 0, define_pool },
+  [SL_OP_MAX_POOL_2D] = { 1, 0, define_pool },
+  [SL_OP_CONV_2D] = { 1, 0, define_conv },
+  [SL_OP_DEPTHWISE_CONV_2D] = { 1, 0, define_conv },
+  [SL_OP_FULLY_CONNECTED] = { 1, 0, define_fully_connected },
+  [SL_OP_MEAN] = { 1, 0, define_mean },
+  [SL_OP_PAD] = { 1, 0, define_pad },
+  [SL_OP_SOFTMAX] = { 1, 0, define_softmax },
+  [SL_OP_PRELU] = { 1, 0, define_prelu },
+  [SL_OP_TRANSPOSE_CONV] = { 1, 2, define_transpose_conv },
+  [SL_OP_RESIZE_BILINEAR] = { 1, 0, define_resize },
+  [SL_OP_DEPTH_TO_SPACE] = { 1, 0, define_depth_to_space },
+  [SL_OP_RELU] = { 1, 0, define_clamp, TRUE },
+  [SL_OP_RELU6] = { 1, 0, define_clamp, TRUE },
+  [SL_OP_RELU_N1_TO_1] = { 1, 0, define_clamp, TRUE },
+  [SL_OP_RELU_0_TO_1] = { 1, 0, define_clamp, TRUE },
+  [SL_OP_LEAKY_RELU] = { 1, 0, define_leaky_relu, TRUE, TRUE },
+  [SL_OP_ELU] = { 1, 0, define_elu, TRUE, TRUE },
+  [SL_OP_DEQUANTIZE] = { 1, 0, NULL, TRUE, FALSE, xnn_define_convert },
+  [SL_OP_QUANTIZE] = { 1, 0, NULL, TRUE, FALSE, xnn_define_convert },
+  [SL_OP_LOGISTIC] = { 1, 0, NULL, TRUE, FALSE, xnn_define_sigmoid },
+  [SL_OP_HARD_SWISH] = { 1, 0, NULL, TRUE, TRUE, xnn_define_hardswish },
+  [SL_OP_ABS] = { 1, 0, NULL, TRUE, TRUE, xnn_define_abs },
+  [SL_OP_NEG] = { 1, 0, NULL, TRUE, TRUE, xnn_define_negate },
+  [SL_OP_FLOOR] = { 1, 0, NULL, TRUE, TRUE, xnn_define_floor },
+  [SL_OP_CEIL] = { 1, 0, NULL, TRUE, TRUE, xnn_define_ceiling },
+  [SL_OP_ROUND] = { 1, 0, NULL, TRUE, TRUE, xnn_define_bankers_rounding },
+  [SL_OP_SQRT] = { 1, 0, NULL, TRUE, TRUE, xnn_define_square_root },
+  [SL_OP_SQUARE] = { 1, 0, NULL, TRUE, TRUE, xnn_define_square },
 };
+
+static enum xnn_status
+define_node (Builder *builder, const SlNode *node)
+{
+  const uint32_t *in = builder->in;
+  const guint n_inputs = rows[node->op].n_inputs, first = rows[node->op].first;
+  const SlTensor *input = sl_node_input (builder->graph, node, first);
+  if ((rows[node->op].floats && input->dtype != SL_DTYPE_F32)
+      || (rows[node->op].tensors && input->rank == 0))
+    return xnn_status_unsupported_parameter;
+  enum xnn_status status = xnn_status_success;
+  for (guint i = 0; status == xnn_status_success && i < n_inputs; i++)
+    status = value_of (builder, node->inputs[first + i], &builder->in[i]);
+  if (status == xnn_status_success)
+    status = value_of (builder, node->outputs[0], &builder->out);
+  if (status != xnn_status_success)
+    return status;
+  if (rows[node->op].unary != NULL)
+    return rows[node->op].unary (builder->subgraph, in[0], builder->out, 0);
+  if (rows[node->op].binary != NULL)
+    return rows[node->op].binary (builder->subgraph, in[0], in[1], builder->out, 0);
+  if (rows[node->op].define != NULL)
+    return rows[node->op].define (builder, node);
+  const Limits limits = limits_of (node->params.binary.activation);
+  return rows[node->op].limited (builder->subgraph, limits.lo, limits.hi, in[0], in[1],
+                                 builder->out, 0);
+}
 
 gboolean
 sl_xnn_init (GError **error)
@@ -656,12 +575,12 @@ gboolean
 sl_xnn_supports (const SlGraph *graph, const SlNode *node)
 {
   Builder builder;
-  if (define_functions[node->op] == NULL || sl_activation_is_curve (sl_node_fused_activation (node))
+  if (rows[node->op].n_inputs == 0 || sl_activation_is_curve (sl_node_fused_activation (node))
       || !scales_fit (graph, node))
     return FALSE;
   enum xnn_status status = builder_init (&builder, graph, 0);
   if (status == xnn_status_success)
-    status = define_functions[node->op](&builder, node);
+    status = define_node (&builder, node);
   builder_clear (&builder);
   return status == xnn_status_success;
 }
@@ -683,15 +602,15 @@ define_all (Builder *builder, const SlStep *step)
   }
   for (guint i = 0; i < step->nodes->len; i++) {
     const SlNode *node = sl_graph_node (builder->graph, g_array_index (step->nodes, guint, i));
-    const enum xnn_status status = define_functions[node->op](builder, node);
+    const enum xnn_status status = define_node (builder, node);
     if (status != xnn_status_success)
       return status;
   }
   return xnn_status_success;
 }
 
-SlXnnRuntime *
-sl_xnn_runtime_new (const SlHost *host, const SlStep *step, SlXnnThreads threads, GError **error)
+gpointer
+sl_xnn_runtime_new (SlHost *host, const SlStep *step, gpointer threads, GError **error)
 {
   Builder builder;
   xnn_runtime_t handle = NULL;
@@ -708,7 +627,7 @@ sl_xnn_runtime_new (const SlHost *host, const SlStep *step, SlXnnThreads threads
     builder_clear (&builder);
     return NULL;
   }
-  SlXnnRuntime *runtime = g_new0 (SlXnnRuntime, 1);
+  Runtime *runtime = g_new0 (Runtime, 1);
   runtime->runtime = handle;
   runtime->arena = g_steal_pointer (&builder.arena);
   runtime->n_externals = step->operands->len;
@@ -720,10 +639,9 @@ sl_xnn_runtime_new (const SlHost *host, const SlStep *step, SlXnnThreads threads
 }
 
 void
-sl_xnn_runtime_free (SlXnnRuntime *runtime)
+sl_xnn_runtime_free (gpointer prepared)
 {
-  if (runtime == NULL)
-    return;
+  Runtime *runtime = prepared;
   xnn_delete_runtime (runtime->runtime);
   sl_arena_free (runtime->arena);
   g_free (runtime->externals);
@@ -731,8 +649,9 @@ sl_xnn_runtime_free (SlXnnRuntime *runtime)
 }
 
 gboolean
-sl_xnn_runtime_run (SlXnnRuntime *runtime, void *const *memory)
+sl_xnn_runtime_run (gpointer prepared, void *const *memory)
 {
+  Runtime *runtime = prepared;
   gboolean changed = FALSE;
   for (guint i = 0; i < runtime->n_externals; i++) {
     changed |= runtime->externals[i].data != memory[i];

@@ -19,7 +19,7 @@ sl_xnn_threads_new (guint threads, GError **error)
 }
 
 void
-sl_xnn_threads_free (SlXnnThreads pool)
+sl_xnn_threads_free (gpointer pool)
 {
   if (pool != NULL)
     pthreadpool_destroy (pool);
@@ -31,7 +31,7 @@ nothing (void *data, size_t i)
 }
 
 void
-sl_xnn_threads_rest (SlXnnThreads pool)
+sl_xnn_threads_rest (gpointer pool)
 {
   if (pool != NULL)
     pthreadpool_parallelize_1d (pool, nothing, NULL, pthreadpool_get_threads_count (pool),

@@ -9,7 +9,6 @@
 
 #include "core/backends/backend.h"
 
-typedef struct _SlXnnRuntime SlXnnRuntime;
 typedef struct pthreadpool *SlXnnThreads;
 struct xnn_subgraph;
 struct xnn_runtime;
@@ -25,13 +24,11 @@ char *sl_xnn_start_problem (const char *root, gboolean arm, const char *otherwis
  * for the definition; creating the runtime may still refuse unusual scales. */
 gboolean sl_xnn_supports (const SlGraph *graph, const SlNode *node);
 
-/** sl_xnn_runtime_new: @threads (nullable) must outlive the runtime. */
-SlXnnRuntime *sl_xnn_runtime_new (const SlHost *host, const SlStep *step, SlXnnThreads threads,
-                                  GError **error);
-void sl_xnn_runtime_free (SlXnnRuntime *runtime);
-/** sl_xnn_runtime_run: @memory holds one pointer per operand of the step; set up again only when
- * one changed. FALSE when XNNPACK returns an error. */
-gboolean sl_xnn_runtime_run (SlXnnRuntime *runtime, void *const *memory);
+/* SlBackend's prepare(), run() and free(). A runtime is set up again only when one of the pointers
+ * in @memory changed. */
+gpointer sl_xnn_runtime_new (SlHost *host, const SlStep *step, gpointer threads, GError **error);
+gboolean sl_xnn_runtime_run (gpointer runtime, void *const *memory);
+void sl_xnn_runtime_free (gpointer runtime);
 
 /** sl_xnn_make_runtime: returns an enum xnn_status; any thread. Weights packed for another runtime
  * of the graph are shared where this XNNPACK can share them; they are in the host's cache. */
@@ -41,9 +38,9 @@ int sl_xnn_make_runtime (const SlHost *host, struct xnn_subgraph *subgraph, SlXn
 /** sl_xnn_threads_new: NULL with @error set when threads cannot be started; @threads 1 gives NULL
  * without error. */
 SlXnnThreads sl_xnn_threads_new (guint threads, GError **error);
-void sl_xnn_threads_free (SlXnnThreads threads);
+void sl_xnn_threads_free (gpointer threads);
 /** sl_xnn_threads_rest: between parallel loops the threads spin, to be quick; this makes them sleep
  * until the next one. (nullable) @threads */
-void sl_xnn_threads_rest (SlXnnThreads threads);
+void sl_xnn_threads_rest (gpointer threads);
 
 #endif

@@ -107,18 +107,19 @@ search_part (void *data, gsize first, gsize n)
 void
 sl_kernel_arg_max (const SlKernelCall *call)
 {
-  Search s = { .call = call, .input = sl_node_input (call->graph, call->node, 0), .inner = 1 };
+  Search s = {
+    .call = call,
+    .input = sl_node_input (call->graph, call->node, 0),
+  };
   gint32 axis = 0;
   guint count = 0;
-  gsize results = 0;
   sl_constant_ints (sl_node_input (call->graph, call->node, 1), &axis, 1, &count);
   axis += axis < 0 ? (gint32) s.input->rank : 0;
   s.n = (gsize) s.input->dims[axis];
   s.lowest = call->node->op == SL_OP_ARG_MIN;
-  for (guint i = (guint) axis + 1; i < s.input->rank; i++)
-    s.inner *= (gsize) s.input->dims[i];
-  sl_tensor_elements (sl_node_output (call->graph, call->node, 0), &results);
-  sl_parallel (call, results, PART_ELEMENTS / s.n + 1, search_part, &s);
+  s.inner = sl_tensor_span (s.input, (guint) axis + 1, s.input->rank);
+  sl_parallel (call, sl_tensor_count (sl_node_output (call->graph, call->node, 0)),
+               PART_ELEMENTS / s.n + 1, search_part, &s);
 }
 
 /* An ordered list of the k best so far; most elements are refused by one comparison. */
@@ -178,8 +179,7 @@ sl_kernel_topk (const SlKernelCall *call)
                  *output = sl_node_output (call->graph, call->node, 0);
   const gsize n = (gsize) input->dims[input->rank - 1], k = (gsize) output->dims[output->rank - 1],
               size = sl_dtype_size (input->dtype);
-  gsize elements = 0;
-  sl_tensor_elements (input, &elements);
+  const gsize elements = sl_tensor_count (input);
   for (gsize row = 0; row < elements / n; row++) {
     gint32 *indices = (gint32 *) call->outputs[1] + row * k;
     if (call->node->params.topk.unstable && k == n) {

@@ -79,12 +79,6 @@ real_squared_difference (gfloat a, gfloat b)
 }
 
 static gfloat
-real_power (gfloat a, gfloat b)
-{
-  return powf (a, b);
-}
-
-static gfloat
 real_floor_divide (gfloat a, gfloat b)
 {
   return floorf (a / b);
@@ -94,12 +88,6 @@ static gfloat
 real_floor_modulo (gfloat a, gfloat b)
 {
   return a - floorf (a / b) * b;
-}
-
-static gfloat
-real_modulo (gfloat a, gfloat b)
-{
-  return fmodf (a, b);
 }
 
 static gfloat
@@ -209,10 +197,10 @@ static const struct
   [SL_OP_MAXIMUM] = { real_maximum, whole_maximum },
   [SL_OP_MINIMUM] = { real_minimum, whole_minimum },
   [SL_OP_SQUARED_DIFFERENCE] = { real_squared_difference, whole_squared_difference },
-  [SL_OP_POW] = { real_power, whole_power },
+  [SL_OP_POW] = { powf, whole_power },
   [SL_OP_FLOOR_DIV] = { real_floor_divide, whole_floor_divide },
   [SL_OP_FLOOR_MOD] = { real_floor_modulo, whole_floor_modulo },
-  [SL_OP_FMOD] = { real_modulo, whole_modulo },
+  [SL_OP_FMOD] = { fmodf, whole_modulo },
   [SL_OP_BITWISE_AND] = { NULL, whole_and },
   [SL_OP_BITWISE_OR] = { NULL, whole_or },
   [SL_OP_BITWISE_XOR] = { NULL, whole_xor },
@@ -452,11 +440,4 @@ sl_kernel_binary_prepare (const SlGraph *graph, const SlNode *node, SlArena *are
   const SlRow row = choose_row (p, node, arena);
   sl_broadcast_init (&p->broadcast, graph, node, 2, row, p);
   return p;
-}
-
-void
-sl_kernel_binary (const SlKernelCall *call)
-{
-  const Binary *p = call->state;
-  sl_broadcast_run (&p->broadcast, call);
 }

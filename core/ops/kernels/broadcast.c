@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/ops/kernels/kernels.h"
 #include "core/ops/kernels/parallel.h"
 
 #define PART_ELEMENTS 16384
@@ -126,8 +127,9 @@ run_part (void *data, gsize first, gsize n)
 }
 
 void
-sl_broadcast_run (const SlBroadcast *broadcast, const SlKernelCall *call)
+sl_kernel_broadcast (const SlKernelCall *call)
 {
+  const SlBroadcast *broadcast = call->state;
   Job job = { broadcast, call };
   gsize rows = 1;
   for (guint i = 0; i + 1 < broadcast->rank; i++)

@@ -30,10 +30,9 @@ typedef struct
   const void *context;
 } SlBroadcast;
 
-/** sl_broadcast_init: for inputs 0 .. @n_inputs-1 and output 0 of @node. */
+/** sl_broadcast_init: for inputs 0 .. @n_inputs-1 and output 0 of @node. The state of
+ * sl_kernel_broadcast() begins with @broadcast. */
 void sl_broadcast_init (SlBroadcast *broadcast, const SlGraph *graph, const SlNode *node,
                         guint n_inputs, SlRow row, const void *context);
-/** sl_broadcast_run: carries it out on the call's operands. */
-void sl_broadcast_run (const SlBroadcast *broadcast, const SlKernelCall *call);
 
 #endif

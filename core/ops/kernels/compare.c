@@ -103,13 +103,6 @@ sl_kernel_compare_prepare (const SlGraph *graph, const SlNode *node, SlArena *ar
   return p;
 }
 
-void
-sl_kernel_compare (const SlKernelCall *call)
-{
-  const Compare *p = call->state;
-  sl_broadcast_run (&p->broadcast, call);
-}
-
 static inline __attribute__ ((always_inline)) void
 select_elements (gsize size, const void *const *inputs, const gsize *strides, guint8 *out, gsize n)
 {
@@ -139,11 +132,4 @@ sl_kernel_select_prepare (const SlGraph *graph, const SlNode *node, SlArena *are
   p->size = sl_dtype_size (sl_node_output (graph, node, 0)->dtype);
   sl_broadcast_init (&p->broadcast, graph, node, 3, row_select, p);
   return p;
-}
-
-void
-sl_kernel_select (const SlKernelCall *call)
-{
-  const Compare *p = call->state;
-  sl_broadcast_run (&p->broadcast, call);
 }

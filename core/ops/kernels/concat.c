@@ -41,15 +41,13 @@ sl_kernel_concatenation_prepare (const SlGraph *graph, const SlNode *node, SlAre
   const SlTensor *output = sl_node_output (graph, node, 0);
   const guint axis = (guint) node->params.concat.axis;
   Concat *p = sl_arena_alloc (arena, sizeof *p);
-  gsize inner = sl_dtype_size (output->dtype), at = 0;
+  const gsize inner =
+    sl_tensor_span (output, axis + 1, output->rank) * sl_dtype_size (output->dtype);
+  gsize at = 0;
   p->row = sl_arena_alloc (arena, node->n_inputs * sizeof p->row[0]);
   p->at = sl_arena_alloc (arena, node->n_inputs * sizeof p->at[0]);
   p->tables = sl_arena_alloc (arena, node->n_inputs * sizeof p->tables[0]);
-  p->outer = 1;
-  for (guint i = 0; i < axis; i++)
-    p->outer *= (gsize) output->dims[i];
-  for (guint i = axis + 1; i < output->rank; i++)
-    inner *= (gsize) output->dims[i];
+  p->outer = sl_tensor_span (output, 0, axis);
   p->out_row = inner * (gsize) output->dims[axis];
   for (guint k = 0; k < node->n_inputs; k++) {
     const SlTensor *input = sl_node_input (graph, node, k);

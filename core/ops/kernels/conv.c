@@ -111,43 +111,18 @@ window_sum (const SlKernelCall *call, const Conv *conv, gsize image, gint32 y, g
   *acc_f = sum_f;
 }
 
-void
-sl_kernel_conv_2d (const SlKernelCall *call)
+static void
+convolve (const SlKernelCall *call)
 {
-  if (sl_node_input (call->graph, call->node, 0)->dtype == SL_DTYPE_I16) {
-    sl_kernel_conv16 (call);
-    return;
-  }
   const Conv *conv = call->state;
   const SlTensor *input = sl_node_input (call->graph, call->node, 0),
                  *weights = sl_node_input (call->graph, call->node, 1);
   const SlTensor *output = sl_node_output (call->graph, call->node, 0);
-  const gint32 in_group = weights->dims[3], out_channels = output->dims[3];
-  const gint32 out_group = out_channels / (input->dims[3] / in_group);
-  const gsize filter = (gsize) weights->dims[1] * (gsize) weights->dims[2] * (gsize) in_group;
-  gsize at = 0;
-  for (gint32 n = 0; n < output->dims[0]; n++)
-    for (gint32 y = 0; y < output->dims[1]; y++)
-      for (gint32 x = 0; x < output->dims[2]; x++)
-        for (gint32 c = 0; c < out_channels; c++, at++) {
-          gint32 acc;
-          gfloat acc_f;
-          window_sum (call, conv, (gsize) n, y, x, c / out_group * in_group, in_group,
-                      (gsize) c * filter, (gsize) in_group, &acc, &acc_f);
-          store (call, conv, c, at, acc, acc_f);
-        }
-}
-
-void
-sl_kernel_depthwise_conv_2d (const SlKernelCall *call)
-{
-  if (sl_node_input (call->graph, call->node, 0)->dtype == SL_DTYPE_I16) {
-    sl_kernel_conv16 (call);
-    return;
-  }
-  const Conv *conv = call->state;
-  const SlTensor *output = sl_node_output (call->graph, call->node, 0);
-  const gint32 multiplier = call->node->params.window.depth_multiplier, channels = output->dims[3];
+  const gboolean depthwise = call->node->op == SL_OP_DEPTHWISE_CONV_2D;
+  const gint32 channels = output->dims[3], in_group = depthwise ? 1 : weights->dims[3],
+               out_group = channels / (input->dims[3] / in_group);
+  const gsize pixel = (gsize) weights->dims[3],
+              filter = (gsize) weights->dims[1] * (gsize) weights->dims[2] * pixel;
   gsize at = 0;
   for (gint32 n = 0; n < output->dims[0]; n++)
     for (gint32 y = 0; y < output->dims[1]; y++)
@@ -155,25 +130,20 @@ sl_kernel_depthwise_conv_2d (const SlKernelCall *call)
         for (gint32 c = 0; c < channels; c++, at++) {
           gint32 acc;
           gfloat acc_f;
-          window_sum (call, conv, (gsize) n, y, x, c / multiplier, 1, (gsize) c, (gsize) channels,
-                      &acc, &acc_f);
+          window_sum (call, conv, (gsize) n, y, x, c / out_group * in_group, in_group,
+                      (gsize) c * (depthwise ? 1 : filter), pixel, &acc, &acc_f);
           store (call, conv, c, at, acc, acc_f);
         }
 }
 
-void
-sl_kernel_fully_connected (const SlKernelCall *call)
+static void
+multiply (const SlKernelCall *call)
 {
-  if (sl_node_input (call->graph, call->node, 0)->dtype == SL_DTYPE_I16) {
-    sl_kernel_conv16 (call);
-    return;
-  }
   const Conv *conv = call->state;
   const SlTensor *input = sl_node_input (call->graph, call->node, 0),
                  *weights = sl_node_input (call->graph, call->node, 1);
   const gint32 depth = weights->dims[1], channels = weights->dims[0];
-  gsize elements = 0;
-  sl_tensor_elements (input, &elements);
+  const gsize elements = sl_tensor_count (input);
   const gsize rows = elements / (gsize) depth;
   for (gsize r = 0; r < rows; r++)
     for (gint32 c = 0; c < channels; c++) {
@@ -187,4 +157,15 @@ sl_kernel_fully_connected (const SlKernelCall *call)
         acc = dot_quantised (call->inputs[0], x0, call->inputs[1], w0, depth, input->dtype, conv);
       store (call, conv, c, r * (gsize) channels + (gsize) c, acc, acc_f);
     }
+}
+
+void
+sl_kernel_conv (const SlKernelCall *call)
+{
+  if (sl_node_input (call->graph, call->node, 0)->dtype == SL_DTYPE_I16)
+    sl_kernel_conv16 (call);
+  else if (call->node->op == SL_OP_FULLY_CONNECTED)
+    multiply (call);
+  else
+    convolve (call);
 }

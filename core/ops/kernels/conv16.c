@@ -113,8 +113,7 @@ void
 sl_kernel_conv16 (const SlKernelCall *call)
 {
   const Conv16 *p = call->state;
-  gsize elements = 0;
-  sl_tensor_elements (p->output, &elements);
+  const gsize elements = sl_tensor_count (p->output);
   if (call->node->op == SL_OP_FULLY_CONNECTED)
     sl_parallel (call, elements / (gsize) p->weights->dims[0], 1, dense_rows, (void *) call);
   else

@@ -10,269 +10,142 @@
 #define PART_ELEMENTS 16384
 #define PART_FLOATS 4096
 
+typedef gfloat (*RealFunction) (gfloat x);
+
 static gfloat
-real_identity (gfloat x, gfloat parameter)
+real_identity (gfloat x)
 {
   return x;
 }
 
 static gfloat
-real_logistic (gfloat x, gfloat parameter)
+real_logistic (gfloat x)
 {
   return 1.0f / (1.0f + expf (-x));
 }
 
 static gfloat
-real_mish (gfloat x, gfloat parameter)
+real_mish (gfloat x)
 {
   return x * tanhf (x > 20 ? x : log1pf (expf (x)));
 }
 
 static gfloat
-real_silu (gfloat x, gfloat parameter)
+real_silu (gfloat x)
 {
   return x / (1.0f + expf (-x));
 }
 
 static gfloat
-real_leaky_relu (gfloat x, gfloat alpha)
-{
-  return x < 0 ? x * alpha : x;
-}
-
-static gfloat
-real_elu (gfloat x, gfloat parameter)
+real_elu (gfloat x)
 {
   return x < 0 ? expm1f (x) : x;
 }
 
 static gfloat
-real_gelu (gfloat x, gfloat approximate)
+real_gelu (gfloat x)
 {
-  if (approximate != 0)
-    return 0.5f * x * (1.0f + tanhf (0.7978845608f * (x + 0.044715f * x * x * x)));
   return 0.5f * x * erfcf (x * -0.7071067812f);
 }
 
 static gfloat
-real_hard_swish (gfloat x, gfloat parameter)
+real_gelu_tanh (gfloat x)
+{
+  return 0.5f * x * (1.0f + tanhf (0.7978845608f * (x + 0.044715f * x * x * x)));
+}
+
+static gfloat
+real_hard_swish (gfloat x)
 {
   const gfloat gate = x + 3.0f;
   return x * (gate < 0 ? 0 : gate > 6.0f ? 6.0f : gate) / 6.0f;
 }
 
 static gfloat
-real_tanh (gfloat x, gfloat parameter)
-{
-  return tanhf (x);
-}
-
-static gfloat
-real_abs (gfloat x, gfloat parameter)
-{
-  return fabsf (x);
-}
-
-static gfloat
-real_neg (gfloat x, gfloat parameter)
+real_neg (gfloat x)
 {
   return -x;
 }
 
 static gfloat
-real_sign (gfloat x, gfloat parameter)
+real_sign (gfloat x)
 {
   return x > 0 ? 1.0f : x < 0 ? -1.0f : x;
 }
 
 static gfloat
-real_floor (gfloat x, gfloat parameter)
-{
-  return floorf (x);
-}
-
-static gfloat
-real_ceil (gfloat x, gfloat parameter)
-{
-  return ceilf (x);
-}
-
-/* Half to even. */
-static gfloat
-real_round (gfloat x, gfloat parameter)
-{
-  return rintf (x);
-}
-
-static gfloat
-real_exp (gfloat x, gfloat parameter)
-{
-  return expf (x);
-}
-
-static gfloat
-real_log (gfloat x, gfloat parameter)
-{
-  return logf (x);
-}
-
-static gfloat
-real_sqrt (gfloat x, gfloat parameter)
-{
-  return sqrtf (x);
-}
-
-static gfloat
-real_rsqrt (gfloat x, gfloat parameter)
+real_rsqrt (gfloat x)
 {
   return 1.0f / sqrtf (x);
 }
 
 static gfloat
-real_square (gfloat x, gfloat parameter)
+real_square (gfloat x)
 {
   return x * x;
 }
 
-static gfloat
-real_sin (gfloat x, gfloat parameter)
-{
-  return sinf (x);
-}
-
-static gfloat
-real_cos (gfloat x, gfloat parameter)
-{
-  return cosf (x);
-}
-
-static gfloat
-real_erf (gfloat x, gfloat parameter)
-{
-  return erff (x);
-}
-
-static gfloat
-real_asin (gfloat x, gfloat parameter)
-{
-  return asinf (x);
-}
-
-static gfloat
-real_acos (gfloat x, gfloat parameter)
-{
-  return acosf (x);
-}
-
-static gfloat
-real_atan (gfloat x, gfloat parameter)
-{
-  return atanf (x);
-}
-
-static gfloat
-real_sinh (gfloat x, gfloat parameter)
-{
-  return sinhf (x);
-}
-
-static gfloat
-real_cosh (gfloat x, gfloat parameter)
-{
-  return coshf (x);
-}
-
-static gfloat
-real_asinh (gfloat x, gfloat parameter)
-{
-  return asinhf (x);
-}
-
-static gfloat
-real_acosh (gfloat x, gfloat parameter)
-{
-  return acoshf (x);
-}
-
-static gfloat
-real_atanh (gfloat x, gfloat parameter)
-{
-  return atanhf (x);
-}
-
-static const SlRealFunction functions[SL_OP_COUNT] = {
+static const RealFunction functions[SL_OP_COUNT] = {
   [SL_OP_LOGISTIC] = real_logistic,
   [SL_OP_SILU] = real_silu,
   [SL_OP_MISH] = real_mish,
-  [SL_OP_LEAKY_RELU] = real_leaky_relu,
   [SL_OP_ELU] = real_elu,
   [SL_OP_GELU] = real_gelu,
   [SL_OP_HARD_SWISH] = real_hard_swish,
-  [SL_OP_TANH] = real_tanh,
-  [SL_OP_ABS] = real_abs,
+  [SL_OP_TANH] = tanhf,
+  [SL_OP_ABS] = fabsf,
   [SL_OP_NEG] = real_neg,
   [SL_OP_SIGN] = real_sign,
-  [SL_OP_FLOOR] = real_floor,
-  [SL_OP_CEIL] = real_ceil,
-  [SL_OP_ROUND] = real_round,
-  [SL_OP_EXP] = real_exp,
-  [SL_OP_LOG] = real_log,
-  [SL_OP_SQRT] = real_sqrt,
+  [SL_OP_FLOOR] = floorf,
+  [SL_OP_CEIL] = ceilf,
+  [SL_OP_ROUND] = rintf, /* half to even */
+  [SL_OP_EXP] = expf,
+  [SL_OP_LOG] = logf,
+  [SL_OP_SQRT] = sqrtf,
   [SL_OP_RSQRT] = real_rsqrt,
   [SL_OP_SQUARE] = real_square,
-  [SL_OP_SIN] = real_sin,
-  [SL_OP_COS] = real_cos,
-  [SL_OP_ERF] = real_erf,
-  [SL_OP_ASIN] = real_asin,
-  [SL_OP_ACOS] = real_acos,
-  [SL_OP_ATAN] = real_atan,
-  [SL_OP_SINH] = real_sinh,
-  [SL_OP_COSH] = real_cosh,
-  [SL_OP_ASINH] = real_asinh,
-  [SL_OP_ACOSH] = real_acosh,
-  [SL_OP_ATANH] = real_atanh,
+  [SL_OP_SIN] = sinf,
+  [SL_OP_COS] = cosf,
+  [SL_OP_ERF] = erff,
+  [SL_OP_ASIN] = asinf,
+  [SL_OP_ACOS] = acosf,
+  [SL_OP_ATAN] = atanf,
+  [SL_OP_SINH] = sinhf,
+  [SL_OP_COSH] = coshf,
+  [SL_OP_ASINH] = asinhf,
+  [SL_OP_ACOSH] = acoshf,
+  [SL_OP_ATANH] = atanhf,
   [SL_OP_RELU] = real_identity,
   [SL_OP_RELU6] = real_identity,
   [SL_OP_RELU_N1_TO_1] = real_identity,
   [SL_OP_RELU_0_TO_1] = real_identity,
 };
 
-static const SlRealFunction curves[] = {
+static const RealFunction curves[] = {
   [SL_ACTIVATION_LOGISTIC] = real_logistic,
   [SL_ACTIVATION_SILU] = real_silu,
   [SL_ACTIVATION_HARD_SWISH] = real_hard_swish,
   [SL_ACTIVATION_GELU] = real_gelu,
-  [SL_ACTIVATION_GELU_TANH] = real_gelu,
-  [SL_ACTIVATION_TANH] = real_tanh,
+  [SL_ACTIVATION_GELU_TANH] = real_gelu_tanh,
+  [SL_ACTIVATION_TANH] = tanhf,
   [SL_ACTIVATION_MISH] = real_mish,
-  [SL_ACTIVATION_LEAKY_RELU] = real_leaky_relu,
 };
 
-G_STATIC_ASSERT (G_N_ELEMENTS (curves) == SL_ACTIVATION_LEAKY_RELU + 1);
+G_STATIC_ASSERT (G_N_ELEMENTS (curves) == SL_ACTIVATION_LEAKY_RELU);
+
+static gfloat
+leaky_relu (gfloat x, gfloat slope)
+{
+  return x < 0 ? x * slope : x;
+}
 
 void
 sl_activate_float (SlActivation activation, gfloat slope, gfloat *value)
 {
-  const gfloat approximate = activation == SL_ACTIVATION_GELU_TANH ? 1 : 0;
-  if (sl_activation_is_curve (activation))
-    *value =
-      curves[activation](*value, activation == SL_ACTIVATION_LEAKY_RELU ? slope : approximate);
-}
-
-void
-sl_table_fill (SlTable *table, const SlTensor *input, const SlTensor *output,
-               SlActivation activation, SlRealFunction function, gfloat parameter)
-{
-  SlClamp clamp;
-  const gfloat inverse = 1.0f / sl_tensor_scale (output);
-  sl_clamp_for (&clamp, activation, output);
-  for (guint i = 0; i < 256; i++) {
-    const gint32 quantised = input->dtype == SL_DTYPE_I8 ? (gint8) i : (gint32) i;
-    const gfloat real =
-      (gfloat) (quantised - sl_tensor_zero_point (input)) * sl_tensor_scale (input);
-    table->bytes[i] = (guint8) sl_requantize (function (real, parameter) * inverse,
-                                              sl_tensor_zero_point (output), &clamp);
-  }
+  if (activation == SL_ACTIVATION_LEAKY_RELU)
+    *value = leaky_relu (*value, slope);
+  else if (sl_activation_is_curve (activation))
+    *value = curves[activation](*value);
 }
 
 typedef struct
@@ -306,12 +179,32 @@ sl_kernel_lookup (const SlKernelCall *call)
 typedef struct
 {
   SlTable table;
-  SlRealFunction function;
-  gfloat parameter;
+  RealFunction function; /* NULL for LEAKY_RELU, which has @alpha */
+  gfloat alpha;
   SlClamp clamp;
   const SlTensor *input, *output;
   gsize elements;
 } Unary;
+
+static inline gfloat
+value_of (const Unary *p, gfloat x)
+{
+  return p->function != NULL ? p->function (x) : leaky_relu (x, p->alpha);
+}
+
+/* To the nearest quantised value. */
+static void
+fill_nearest (Unary *p)
+{
+  const gfloat inverse = 1.0f / sl_tensor_scale (p->output);
+  for (guint i = 0; i < 256; i++) {
+    const gint32 quantised = p->input->dtype == SL_DTYPE_I8 ? (gint8) i : (gint32) i;
+    const gfloat real =
+      (gfloat) (quantised - sl_tensor_zero_point (p->input)) * sl_tensor_scale (p->input);
+    p->table.bytes[i] = (guint8) sl_requantize (value_of (p, real) * inverse,
+                                                sl_tensor_zero_point (p->output), &p->clamp);
+  }
+}
 
 /* From quantised values to quantised values: in the fixed point of LiteRT where that is known to
  * differ from the nearest one. */
@@ -319,11 +212,11 @@ static void
 fill_table (Unary *p, SlOpType op)
 {
   if (op == SL_OP_LEAKY_RELU)
-    sl_table_fill_leaky_relu (&p->table, p->input, p->output, p->parameter);
+    sl_table_fill_leaky_relu (&p->table, p->input, p->output, p->alpha);
   else if (op == SL_OP_ABS)
     sl_table_fill_abs (&p->table, p->input, p->output);
   else if (op != SL_OP_HARD_SWISH || !sl_table_fill_hard_swish (&p->table, p->input, p->output))
-    sl_table_fill (&p->table, p->input, p->output, sl_op_clamp (op), p->function, p->parameter);
+    fill_nearest (p);
 }
 
 void *
@@ -334,9 +227,9 @@ sl_kernel_unary_prepare (const SlGraph *graph, const SlNode *node, SlArena *aren
   p->output = sl_node_output (graph, node, 0);
   p->function = functions[node->op];
   if (node->op == SL_OP_LEAKY_RELU)
-    p->parameter = node->params.leaky_relu.alpha;
-  else if (node->op == SL_OP_GELU)
-    p->parameter = node->params.gelu.approximate ? 1.0f : 0.0f;
+    p->alpha = node->params.leaky_relu.alpha;
+  else if (node->op == SL_OP_GELU && node->params.gelu.approximate)
+    p->function = real_gelu_tanh;
   sl_tensor_elements (p->output, &p->elements);
   sl_clamp_for (&p->clamp, sl_op_clamp (node->op), p->output);
   if (sl_dtype_size (p->input->dtype) == 1)
@@ -358,7 +251,7 @@ floats_part (void *data, gsize first, gsize n)
   const gfloat *in = (const gfloat *) job->call->inputs[0] + first;
   gfloat *out = (gfloat *) job->call->outputs[0] + first;
   for (gsize i = 0; i < n; i++) {
-    const gfloat x = p->function (in[i], p->parameter);
+    const gfloat x = value_of (p, in[i]);
     out[i] = x < p->clamp.lo_f ? p->clamp.lo_f : x > p->clamp.hi_f ? p->clamp.hi_f : x;
   }
 }
@@ -373,7 +266,7 @@ quantised_part (void *data, gsize first, gsize n)
   for (gsize i = first; i < first + n; i++) {
     const gfloat real =
       (gfloat) (sl_load_16bit (job->call->inputs[0], p->input->dtype, i) - zero) * scale;
-    const gfloat value = p->function (real, p->parameter) * inverse;
+    const gfloat value = value_of (p, real) * inverse;
     sl_store_16bit (job->call->outputs[0], p->output->dtype, i,
                     sl_requantize (value, zero_out, &p->clamp));
   }

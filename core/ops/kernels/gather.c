@@ -26,15 +26,6 @@ write_zeros (const SlKernelCall *call, guint8 *to, gsize bytes)
   memset (to, sl_dtype_size (data->dtype) == 1 ? sl_tensor_zero_point (data) : 0, bytes);
 }
 
-static gsize
-product (const SlTensor *tensor, guint first, guint end)
-{
-  gsize n = 1;
-  for (guint i = first; i < end; i++)
-    n *= (gsize) tensor->dims[i];
-  return n;
-}
-
 void
 sl_kernel_gather (const SlKernelCall *call)
 {
@@ -42,9 +33,10 @@ sl_kernel_gather (const SlKernelCall *call)
                  *indices = sl_node_input (call->graph, call->node, 1);
   const guint axis = (guint) call->node->params.axis.axis,
               batch_dims = (guint) call->node->params.axis.batch_dims;
-  const gsize batches = product (data, 0, batch_dims), outer = product (data, batch_dims, axis),
-              n = product (indices, batch_dims, indices->rank);
-  const gsize run = product (data, axis + 1, data->rank) * sl_dtype_size (data->dtype),
+  const gsize batches = sl_tensor_span (data, 0, batch_dims),
+              outer = sl_tensor_span (data, batch_dims, axis),
+              n = sl_tensor_span (indices, batch_dims, indices->rank);
+  const gsize run = sl_tensor_span (data, axis + 1, data->rank) * sl_dtype_size (data->dtype),
               dim = (gsize) data->dims[axis];
   guint8 *out = call->outputs[0];
   for (gsize b = 0; b < batches; b++)
@@ -65,9 +57,9 @@ sl_kernel_gather_nd (const SlKernelCall *call)
                  *indices = sl_node_input (call->graph, call->node, 1);
   const guint n = (guint) indices->dims[indices->rank - 1],
               batch_dims = (guint) call->node->params.axis.batch_dims;
-  const gsize slices = product (indices, 0, indices->rank - 1),
-              in_batch = product (indices, batch_dims, indices->rank - 1),
-              run = product (data, batch_dims + n, data->rank) * sl_dtype_size (data->dtype);
+  const gsize slices = sl_tensor_span (indices, 0, indices->rank - 1),
+              in_batch = sl_tensor_span (indices, batch_dims, indices->rank - 1),
+              run = sl_tensor_span (data, batch_dims + n, data->rank) * sl_dtype_size (data->dtype);
   for (gsize i = 0; i < slices; i++) {
     gsize at = i / in_batch, place = 0;
     gboolean inside = TRUE;

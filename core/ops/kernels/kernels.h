@@ -86,12 +86,9 @@ typedef struct
   guint8 bytes[256];
 } SlTable;
 
-typedef gfloat (*SlRealFunction) (gfloat x, gfloat parameter);
-/** sl_table_fill: from the input's bytes to the output's, through @function of real numbers. */
-void sl_table_fill (SlTable *table, const SlTensor *input, const SlTensor *output,
-                    SlActivation activation, SlRealFunction function, gfloat parameter);
-/** sl_table_fill_hard_swish, sl_table_fill_leaky_relu, sl_table_fill_abs: likewise in the fixed
- * point of LiteRT with XNNPACK; FALSE when the scales are outside of what it takes. */
+/** sl_table_fill_hard_swish, sl_table_fill_leaky_relu, sl_table_fill_abs: from the input's bytes to
+ * the output's, in the fixed point of LiteRT with XNNPACK; FALSE when the scales are outside of
+ * what it takes. */
 gboolean sl_table_fill_hard_swish (SlTable *table, const SlTensor *input, const SlTensor *output);
 void sl_table_fill_abs (SlTable *table, const SlTensor *input, const SlTensor *output);
 void sl_table_fill_leaky_relu (SlTable *table, const SlTensor *input, const SlTensor *output,
@@ -101,21 +98,20 @@ void sl_look_up (const SlKernelCall *call, const SlTable *table, const void *in,
                  gsize n);
 
 void *sl_kernel_conv_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
-void sl_kernel_conv_2d (const SlKernelCall *call);
-void sl_kernel_depthwise_conv_2d (const SlKernelCall *call);
-void sl_kernel_fully_connected (const SlKernelCall *call);
-/** sl_kernel_conv16: all three of int16 activations with int8 weights. */
+/** sl_kernel_conv: CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED. */
+void sl_kernel_conv (const SlKernelCall *call);
+/** sl_kernel_conv16: the same of int16 activations with int8 weights. */
 void *sl_kernel_conv16_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
 void sl_kernel_conv16 (const SlKernelCall *call);
 void *sl_kernel_transpose_conv_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
 void sl_kernel_transpose_conv (const SlKernelCall *call);
 void sl_kernel_pool_2d (const SlKernelCall *call);
+/** sl_kernel_broadcast: runs what sl_kernel_binary_prepare(), sl_kernel_compare_prepare() and
+ * sl_kernel_select_prepare() made. */
+void sl_kernel_broadcast (const SlKernelCall *call);
 void *sl_kernel_binary_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
-void sl_kernel_binary (const SlKernelCall *call);
 void *sl_kernel_compare_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
-void sl_kernel_compare (const SlKernelCall *call);
 void *sl_kernel_select_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
-void sl_kernel_select (const SlKernelCall *call);
 void *sl_kernel_unary_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
 void sl_kernel_unary (const SlKernelCall *call);
 void sl_kernel_lookup (const SlKernelCall *call);

@@ -37,6 +37,18 @@ sl_moves_add (SlMoves *moves, guint input, guint output)
   return move;
 }
 
+SlMoves *
+sl_moves_one (const SlGraph *graph, const SlNode *node, SlArena *arena, SlMove **move,
+              gssize from[SL_MAX_RANK], gssize to[SL_MAX_RANK])
+{
+  const SlTensor *input = sl_node_input (graph, node, 0);
+  SlMoves *moves = sl_moves_new (arena, input->dtype, 1);
+  *move = sl_moves_add (moves, 0, 0);
+  sl_tensor_strides (input, from);
+  sl_tensor_strides (sl_node_output (graph, node, 0), to);
+  return moves;
+}
+
 void
 sl_move_axis (SlMove *move, gsize dim, gssize from, gssize to)
 {
@@ -87,11 +99,12 @@ simplify (SlMove *move)
   }
 }
 
-void
+SlMoves *
 sl_moves_done (SlMoves *moves)
 {
   for (guint i = 0; i < moves->n; i++)
     simplify (&moves->moves[i]);
+  return moves;
 }
 
 /* Inlined once per element size, so that each element is one load and one store. */

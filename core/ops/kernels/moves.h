@@ -40,10 +40,14 @@ typedef struct
 SlMoves *sl_moves_new (SlArena *arena, SlDtype dtype, guint room);
 /** sl_moves_add: the next move, all zero but for @input and @output. */
 SlMove *sl_moves_add (SlMoves *moves, guint input, guint output);
+/** sl_moves_one: a SlMoves for the only move, of @node's input 0 to its output, *@move, and the
+ * strides of both. */
+SlMoves *sl_moves_one (const SlGraph *graph, const SlNode *node, SlArena *arena, SlMove **move,
+                       gssize from[SL_MAX_RANK], gssize to[SL_MAX_RANK]);
 /** sl_move_axis: appends a dimension. */
 void sl_move_axis (SlMove *move, gsize dim, gssize from, gssize to);
-/** sl_moves_done: merges what can be merged; call once after the last move. */
-void sl_moves_done (SlMoves *moves);
+/** sl_moves_done: merges what can be merged; call once after the last move. Returns @moves. */
+SlMoves *sl_moves_done (SlMoves *moves);
 /** sl_tensor_strides: elements between neighbours along each dimension. */
 void sl_tensor_strides (const SlTensor *tensor, gssize strides[SL_MAX_RANK]);
 /** sl_copy_row: memcpy() for the pixels of a few channels that most rows are, where its call is

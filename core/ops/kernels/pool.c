@@ -3,7 +3,6 @@
  * Pooling, a block of channels at a time. Quantised averages are rounded half away from zero, as
  * TensorFlow Lite's integer kernels define them; padding is left out of sums and counts.
  */
-#include <string.h>
 
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/kernels/parallel.h"

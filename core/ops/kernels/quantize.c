@@ -95,8 +95,7 @@ sl_kernel_quantize (const SlKernelCall *call)
   const SlTensor *input = sl_node_input (call->graph, call->node, 0),
                  *output = sl_node_output (call->graph, call->node, 0);
   const Quantize *p = call->state;
-  gsize elements = 0;
-  sl_tensor_elements (output, &elements);
+  const gsize elements = sl_tensor_count (output);
   if (sl_dtype_size (input->dtype) == 1 && sl_dtype_size (output->dtype) == 1)
     sl_look_up (call, &p->table, call->inputs[0], call->outputs[0], elements);
   else
@@ -116,9 +115,8 @@ dequantize_part (void *data, gsize first, gsize n)
     return;
   }
   const guint count = input->quant.count;
-  gsize inner = 1;
-  for (guint i = (guint) input->quant.axis + 1; count > 1 && i < input->rank; i++)
-    inner *= (gsize) input->dims[i];
+  const gsize inner =
+    count > 1 ? sl_tensor_span (input, (guint) input->quant.axis + 1, input->rank) : 1;
   for (gsize i = first; i < first + n; i++) {
     const gsize channel = count > 1 ? i / inner % count : 0;
     out[i] =
@@ -130,9 +128,8 @@ dequantize_part (void *data, gsize first, gsize n)
 void
 sl_kernel_dequantize (const SlKernelCall *call)
 {
-  gsize elements = 0;
-  sl_tensor_elements (sl_node_output (call->graph, call->node, 0), &elements);
-  sl_parallel (call, elements, PART_ELEMENTS, dequantize_part, (void *) call);
+  sl_parallel (call, sl_tensor_count (sl_node_output (call->graph, call->node, 0)), PART_ELEMENTS,
+               dequantize_part, (void *) call);
 }
 
 /* Whole numbers travel as int64, everything else as double. */
@@ -251,7 +248,6 @@ cast_part (void *data, gsize first, gsize n)
 void
 sl_kernel_cast (const SlKernelCall *call)
 {
-  gsize elements = 0;
-  sl_tensor_elements (sl_node_output (call->graph, call->node, 0), &elements);
-  sl_parallel (call, elements, PART_ELEMENTS, cast_part, (void *) call);
+  sl_parallel (call, sl_tensor_count (sl_node_output (call->graph, call->node, 0)), PART_ELEMENTS,
+               cast_part, (void *) call);
 }

@@ -4,7 +4,6 @@
  * numbers) or doubles (floats) of the outputs. Sums of quantised values are requantised once, from
  * the exact sum.
  */
-#include <string.h>
 
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/kernels/simd/loops.h"

@@ -171,8 +171,7 @@ sl_kernel_softmax (const SlKernelCall *call)
 {
   const SlTensor *input = sl_node_input (call->graph, call->node, 0);
   Rows rows = { call, input->dims[input->rank - 1] };
-  gsize elements = 0;
-  sl_tensor_elements (input, &elements);
+  const gsize elements = sl_tensor_count (input);
   sl_parallel (call, elements / (gsize) rows.n, PART_ELEMENTS / (gsize) rows.n + 1, run_rows,
                &rows);
 }

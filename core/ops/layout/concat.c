@@ -59,10 +59,6 @@ infer (SlGraph *graph, SlNode *node, GError **error)
   return sl_node_set_shape (graph, node, 0, first->rank, dims, error);
 }
 
-const SlOp sl_op_concatenation = {
-  SL_OP_ROW (CONCATENATION, 1, SL_MAX_OPERANDS, 1),
-  .check = check,
-  .infer = infer,
-  .prepare = sl_kernel_concatenation_prepare,
-  .run = sl_kernel_concatenation,
-};
+const SlOp sl_op_concatenation = { SL_OP_ROW (CONCATENATION, 1, SL_MAX_OPERANDS, 1, check, infer,
+                                              sl_kernel_concatenation_prepare,
+                                              sl_kernel_concatenation) };

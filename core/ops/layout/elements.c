@@ -111,7 +111,6 @@ typedef struct
 static gsize
 rows_init (Rows *r, const SlKernelCall *call)
 {
-  gsize elements = 0;
   r->data = sl_node_input (call->graph, call->node, 0);
   r->indices = sl_node_input (call->graph, call->node, 1);
   r->axis = (guint) call->node->params.elements.axis;
@@ -119,8 +118,7 @@ rows_init (Rows *r, const SlKernelCall *call)
   r->size = sl_dtype_size (r->data->dtype);
   r->columns = (gsize) r->indices->dims[r->last];
   sl_tensor_strides (r->data, r->strides);
-  sl_tensor_elements (r->indices, &elements);
-  return elements / r->columns;
+  return sl_tensor_count (r->indices) / r->columns;
 }
 
 /* @index within @dim; -1 for an open row. */
@@ -243,10 +241,7 @@ nd_run (const SlKernelCall *call)
                  *indices = sl_node_input (call->graph, call->node, 1);
   const guint n = (guint) indices->dims[indices->rank - 1];
   const gint32 *index = call->inputs[1];
-  gsize count = 0, run = 1;
-  sl_tensor_elements (indices, &count);
-  for (guint i = n; i < data->rank; i++)
-    run *= (gsize) data->dims[i];
+  const gsize count = sl_tensor_count (indices), run = sl_tensor_span (data, n, data->rank);
   memcpy (call->outputs[0], call->inputs[0], data->bytes);
   for (gsize i = 0; i < count / n; i++) {
     gboolean inside = TRUE;
@@ -261,23 +256,11 @@ nd_run (const SlKernelCall *call)
   }
 }
 
-const SlOp sl_op_gather_elements = {
-  SL_OP_ROW (GATHER_ELEMENTS, 2, 2, 1),
-  .check = elements_check,
-  .infer = gather_infer,
-  .run = gather_run,
-};
+const SlOp sl_op_gather_elements = { SL_OP_ROW (GATHER_ELEMENTS, 2, 2, 1, elements_check,
+                                                gather_infer, NULL, gather_run) };
 
-const SlOp sl_op_scatter_elements = {
-  SL_OP_ROW (SCATTER_ELEMENTS, 3, 3, 1),
-  .check = elements_check,
-  .infer = sl_node_same_shape_infer,
-  .run = scatter_run,
-};
+const SlOp sl_op_scatter_elements = { SL_OP_ROW (SCATTER_ELEMENTS, 3, 3, 1, elements_check,
+                                                 sl_node_same_shape_infer, NULL, scatter_run) };
 
-const SlOp sl_op_scatter_nd = {
-  SL_OP_ROW (SCATTER_ND, 3, 3, 1),
-  .check = nd_check,
-  .infer = sl_node_same_shape_infer,
-  .run = nd_run,
-};
+const SlOp sl_op_scatter_nd = { SL_OP_ROW (SCATTER_ND, 3, 3, 1, nd_check, sl_node_same_shape_infer,
+                                           NULL, nd_run) };

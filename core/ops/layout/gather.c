@@ -113,16 +113,8 @@ gather_nd_infer (SlGraph *graph, SlNode *node, GError **error)
          && sl_node_set_shape (graph, node, 0, rank, dims, error);
 }
 
-const SlOp sl_op_gather = {
-  SL_OP_ROW (GATHER, 2, 2, 1),
-  .check = check,
-  .infer = gather_infer,
-  .run = sl_kernel_gather,
-};
+const SlOp sl_op_gather = { SL_OP_ROW (GATHER, 2, 2, 1, check, gather_infer, NULL,
+                                       sl_kernel_gather) };
 
-const SlOp sl_op_gather_nd = {
-  SL_OP_ROW (GATHER_ND, 2, 2, 1),
-  .check = check,
-  .infer = gather_nd_infer,
-  .run = sl_kernel_gather_nd,
-};
+const SlOp sl_op_gather_nd = { SL_OP_ROW (GATHER_ND, 2, 2, 1, check, gather_nd_infer, NULL,
+                                          sl_kernel_gather_nd) };

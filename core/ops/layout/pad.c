@@ -86,13 +86,11 @@ prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
 {
   const SlTensor *input = sl_node_input (graph, node, 0), *output = sl_node_output (graph, node, 0),
                  *value = sl_node_input (graph, node, 2);
-  SlMoves *moves = sl_moves_new (arena, input->dtype, 1);
-  SlMove *move = sl_moves_add (moves, 0, 0);
   gint32 amounts[2 * SL_MAX_RANK];
   gssize from[SL_MAX_RANK], to[SL_MAX_RANK];
+  SlMove *move;
+  SlMoves *moves = sl_moves_one (graph, node, arena, &move, from, to);
   amounts_of (graph, node, amounts);
-  sl_tensor_strides (input, from);
-  sl_tensor_strides (output, to);
   moves->fill = TRUE;
   if (value != NULL)
     memcpy (moves->fill_value, value->data, moves->size);
@@ -102,8 +100,7 @@ prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
     move->to_at += (gsize) amounts[2 * i] * (gsize) to[i];
     sl_move_axis (move, (gsize) input->dims[i], from[i], to[i]);
   }
-  sl_moves_done (moves);
-  return moves;
+  return sl_moves_done (moves);
 }
 
 /* A run of output elements along one dimension: @n from @to, read from @from onwards or, when
@@ -155,21 +152,12 @@ mirror_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
       sl_move_axis (move, (gsize) run->n, run->backwards ? -from[i] : from[i], to[i]);
     }
   }
-  sl_moves_done (moves);
-  return moves;
+  return sl_moves_done (moves);
 }
 
-const SlOp sl_op_pad = {
-  SL_OP_ROW (PAD, 2, 2, 1), .check = check,         .infer = infer,
-  .prepare = prepare,       .run = sl_kernel_moves,
-};
+const SlOp sl_op_pad = { SL_OP_ROW (PAD, 2, 2, 1, check, infer, prepare, sl_kernel_moves) };
 
-const SlOp sl_op_padv2 = {
-  SL_OP_ROW (PADV2, 3, 3, 1), .check = check,         .infer = infer,
-  .prepare = prepare,         .run = sl_kernel_moves,
-};
+const SlOp sl_op_padv2 = { SL_OP_ROW (PADV2, 3, 3, 1, check, infer, prepare, sl_kernel_moves) };
 
-const SlOp sl_op_mirror_pad = {
-  SL_OP_ROW (MIRROR_PAD, 2, 2, 1), .check = check,         .infer = mirror_infer,
-  .prepare = mirror_prepare,       .run = sl_kernel_moves,
-};
+const SlOp sl_op_mirror_pad = { SL_OP_ROW (MIRROR_PAD, 2, 2, 1, check, mirror_infer, mirror_prepare,
+                                           sl_kernel_moves) };

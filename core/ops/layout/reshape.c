@@ -96,23 +96,12 @@ expand_dims_infer (SlGraph *graph, SlNode *node, GError **error)
   return sl_node_set_shape (graph, node, 0, input->rank + 1, dims, error);
 }
 
-const SlOp sl_op_reshape = {
-  SL_OP_ROW (RESHAPE, 1, 2, 1),
-  .is_view = TRUE,
-  .check = check,
-  .infer = reshape_infer,
-};
+const SlOp sl_op_reshape = { SL_OP_ROW (RESHAPE, 1, 2, 1, check, reshape_infer, NULL, NULL),
+                             .is_view = TRUE };
 
-const SlOp sl_op_squeeze = {
-  SL_OP_ROW (SQUEEZE, 1, 1, 1),
-  .is_view = TRUE,
-  .check = check,
-  .infer = squeeze_infer,
-};
+const SlOp sl_op_squeeze = { SL_OP_ROW (SQUEEZE, 1, 1, 1, check, squeeze_infer, NULL, NULL),
+                             .is_view = TRUE };
 
 const SlOp sl_op_expand_dims = {
-  SL_OP_ROW (EXPAND_DIMS, 2, 2, 1),
-  .is_view = TRUE,
-  .check = check,
-  .infer = expand_dims_infer,
+  SL_OP_ROW (EXPAND_DIMS, 2, 2, 1, check, expand_dims_infer, NULL, NULL), .is_view = TRUE
 };

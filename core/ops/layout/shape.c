@@ -13,7 +13,7 @@ static gboolean
 index_check (SlGraph *graph, SlNode *node, GError **error)
 {
   const guint32 types = node->op == SL_OP_RANK ? SL_DTYPE_BIT (SL_DTYPE_I32) : SL_DTYPES_INDEX;
-  return sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), types, error);
+  return sl_node_check_outputs (graph, node, types, error);
 }
 
 static gboolean
@@ -152,31 +152,16 @@ range_run (const SlKernelCall *call)
   }
 }
 
-const SlOp sl_op_shape = {
-  SL_OP_ROW (SHAPE, 1, 1, 1), .is_static = TRUE, .check = index_check,
-  .infer = index_infer,       .run = shape_run,
-};
+const SlOp sl_op_shape = { SL_OP_ROW (SHAPE, 1, 1, 1, index_check, index_infer, NULL, shape_run),
+                           .is_static = TRUE };
 
-const SlOp sl_op_rank = {
-  SL_OP_ROW (RANK, 1, 1, 1), .is_static = TRUE, .check = index_check,
-  .infer = index_infer,      .run = rank_run,
-};
+const SlOp sl_op_rank = { SL_OP_ROW (RANK, 1, 1, 1, index_check, index_infer, NULL, rank_run),
+                          .is_static = TRUE };
 
-const SlOp sl_op_fill = {
-  SL_OP_ROW (FILL, 2, 2, 1),
-  .check = fill_check,
-  .infer = fill_infer,
-  .run = fill_run,
-};
+const SlOp sl_op_fill = { SL_OP_ROW (FILL, 2, 2, 1, fill_check, fill_infer, NULL, fill_run) };
 
-const SlOp sl_op_range = {
-  SL_OP_ROW (RANGE, 3, 3, 1),
-  .check = range_check,
-  .infer = range_infer,
-  .run = range_run,
-};
+const SlOp sl_op_range = { SL_OP_ROW (RANGE, 3, 3, 1, range_check, range_infer, NULL, range_run) };
 
-const SlOp sl_op_zeros_like = {
-  SL_OP_ROW (ZEROS_LIKE, 1, 1, 1),   .is_static = TRUE, .check = zeros_check,
-  .infer = sl_node_same_shape_infer, .run = zeros_run,
-};
+const SlOp sl_op_zeros_like = { SL_OP_ROW (ZEROS_LIKE, 1, 1, 1, zeros_check,
+                                           sl_node_same_shape_infer, NULL, zeros_run),
+                                .is_static = TRUE };

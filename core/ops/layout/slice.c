@@ -240,19 +240,11 @@ prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
   move->from_at = (gsize) at;
   for (guint i = 0; i < input->rank; i++)
     sl_move_axis (move, (gsize) slice.size[i], from[i] * slice.step[i], to[i]);
-  sl_moves_done (moves);
-  return moves;
+  return sl_moves_done (moves);
 }
 
-const SlOp sl_op_slice = {
-  SL_OP_ROW (SLICE, 3, 3, 1), .check = slice_check,   .infer = infer,
-  .prepare = prepare,         .run = sl_kernel_moves,
-};
+const SlOp sl_op_slice = { SL_OP_ROW (SLICE, 3, 3, 1, slice_check, infer, prepare,
+                                      sl_kernel_moves) };
 
-const SlOp sl_op_strided_slice = {
-  SL_OP_ROW (STRIDED_SLICE, 4, 4, 1),
-  .check = strided_check,
-  .infer = infer,
-  .prepare = prepare,
-  .run = sl_kernel_moves,
-};
+const SlOp sl_op_strided_slice = { SL_OP_ROW (STRIDED_SLICE, 4, 4, 1, strided_check, infer, prepare,
+                                              sl_kernel_moves) };

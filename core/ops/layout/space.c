@@ -66,8 +66,7 @@ depth_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
                               { size, w[2], channels },        { channels, 1, 1 } };
   for (guint i = 0; i < 6; i++)
     sl_move_axis (move, (gsize) axes[i][0], axes[i][to_depth ? 1 : 2], axes[i][to_depth ? 2 : 1]);
-  sl_moves_done (moves);
-  return moves;
+  return sl_moves_done (moves);
 }
 
 /* Block sizes, and paddings or crops, of the batch variants. */
@@ -201,38 +200,17 @@ batch_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
     box.to_at = (gsize) (to_batch ? at_deep : at_wide);
     *sl_moves_add (moves, 0, 0) = box;
   }
-  sl_moves_done (moves);
-  return moves;
+  return sl_moves_done (moves);
 }
 
-const SlOp sl_op_space_to_depth = {
-  SL_OP_ROW (SPACE_TO_DEPTH, 1, 1, 1),
-  .check = depth_check,
-  .infer = depth_infer,
-  .prepare = depth_prepare,
-  .run = sl_kernel_moves,
-};
+const SlOp sl_op_space_to_depth = { SL_OP_ROW (SPACE_TO_DEPTH, 1, 1, 1, depth_check, depth_infer,
+                                               depth_prepare, sl_kernel_moves) };
 
-const SlOp sl_op_depth_to_space = {
-  SL_OP_ROW (DEPTH_TO_SPACE, 1, 1, 1),
-  .check = depth_check,
-  .infer = depth_infer,
-  .prepare = depth_prepare,
-  .run = sl_kernel_moves,
-};
+const SlOp sl_op_depth_to_space = { SL_OP_ROW (DEPTH_TO_SPACE, 1, 1, 1, depth_check, depth_infer,
+                                               depth_prepare, sl_kernel_moves) };
 
-const SlOp sl_op_space_to_batch_nd = {
-  SL_OP_ROW (SPACE_TO_BATCH_ND, 3, 3, 1),
-  .check = batch_check,
-  .infer = batch_infer,
-  .prepare = batch_prepare,
-  .run = sl_kernel_moves,
-};
+const SlOp sl_op_space_to_batch_nd = { SL_OP_ROW (SPACE_TO_BATCH_ND, 3, 3, 1, batch_check,
+                                                  batch_infer, batch_prepare, sl_kernel_moves) };
 
-const SlOp sl_op_batch_to_space_nd = {
-  SL_OP_ROW (BATCH_TO_SPACE_ND, 3, 3, 1),
-  .check = batch_check,
-  .infer = batch_infer,
-  .prepare = batch_prepare,
-  .run = sl_kernel_moves,
-};
+const SlOp sl_op_batch_to_space_nd = { SL_OP_ROW (BATCH_TO_SPACE_ND, 3, 3, 1, batch_check,
+                                                  batch_infer, batch_prepare, sl_kernel_moves) };

@@ -117,20 +117,18 @@ cut_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
   const guint data = node->op == SL_OP_SPLIT ? 1 : 0, axis = (guint) node->params.axis.axis;
   const SlTensor *input = sl_node_input (graph, node, data);
   SlMoves *moves = sl_moves_new (arena, input->dtype, node->n_outputs);
-  gssize from[SL_MAX_RANK], at = 0, outer = 1;
+  const gsize outer = sl_tensor_span (input, 0, axis);
+  gssize from[SL_MAX_RANK], at = 0;
   sl_tensor_strides (input, from);
-  for (guint i = 0; i < axis; i++)
-    outer *= input->dims[i];
   for (guint i = 0; i < node->n_outputs; i++) {
     SlMove *move = sl_moves_add (moves, data, i);
     const gssize run = node->op == SL_OP_UNPACK ? 1 : sl_node_output (graph, node, i)->dims[axis];
     move->from_at = (gsize) (at * from[axis]);
-    sl_move_axis (move, (gsize) outer, from[axis] * input->dims[axis], run * from[axis]);
+    sl_move_axis (move, outer, from[axis] * input->dims[axis], run * from[axis]);
     sl_move_axis (move, (gsize) (run * from[axis]), 1, 1);
     at += run;
   }
-  sl_moves_done (moves);
-  return moves;
+  return sl_moves_done (moves);
 }
 
 static gboolean
@@ -169,39 +167,29 @@ pack_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
   const SlTensor *output = sl_node_output (graph, node, 0);
   const guint axis = (guint) node->params.axis.axis;
   SlMoves *moves = sl_moves_new (arena, output->dtype, node->n_inputs);
-  gssize to[SL_MAX_RANK], outer = 1;
+  const gsize outer = sl_tensor_span (output, 0, axis);
+  gssize to[SL_MAX_RANK];
   sl_tensor_strides (output, to);
-  for (guint i = 0; i < axis; i++)
-    outer *= output->dims[i];
   for (guint i = 0; i < node->n_inputs; i++) {
     SlMove *move = sl_moves_add (moves, i, 0);
     move->to_at = i * (gsize) to[axis];
-    sl_move_axis (move, (gsize) outer, to[axis], to[axis] * output->dims[axis]);
+    sl_move_axis (move, outer, to[axis], to[axis] * output->dims[axis]);
     sl_move_axis (move, (gsize) to[axis], 1, 1);
   }
-  sl_moves_done (moves);
-  return moves;
+  return sl_moves_done (moves);
 }
 
-const SlOp sl_op_split = {
-  SL_OP_ROW (SPLIT, 2, 2, 1), .max_outputs = SL_MAX_OUTPUTS, .check = split_check,
-  .infer = split_infer,       .prepare = cut_prepare,        .run = sl_kernel_moves,
-};
+const SlOp sl_op_split = { SL_OP_ROW (SPLIT, 2, 2, 1, split_check, split_infer, cut_prepare,
+                                      sl_kernel_moves),
+                           .max_outputs = SL_MAX_OUTPUTS };
 
-const SlOp sl_op_split_v = {
-  SL_OP_ROW (SPLIT_V, 3, 3, 1), .max_outputs = SL_MAX_OUTPUTS, .check = split_check,
-  .infer = split_v_infer,       .prepare = cut_prepare,        .run = sl_kernel_moves,
-};
+const SlOp sl_op_split_v = { SL_OP_ROW (SPLIT_V, 3, 3, 1, split_check, split_v_infer, cut_prepare,
+                                        sl_kernel_moves),
+                             .max_outputs = SL_MAX_OUTPUTS };
 
-const SlOp sl_op_unpack = {
-  SL_OP_ROW (UNPACK, 1, 1, 1), .max_outputs = SL_MAX_OUTPUTS, .check = unpack_check,
-  .infer = unpack_infer,       .prepare = cut_prepare,        .run = sl_kernel_moves,
-};
+const SlOp sl_op_unpack = { SL_OP_ROW (UNPACK, 1, 1, 1, unpack_check, unpack_infer, cut_prepare,
+                                       sl_kernel_moves),
+                            .max_outputs = SL_MAX_OUTPUTS };
 
-const SlOp sl_op_pack = {
-  SL_OP_ROW (PACK, 1, SL_MAX_OPERANDS, 1),
-  .check = pack_check,
-  .infer = pack_infer,
-  .prepare = pack_prepare,
-  .run = sl_kernel_moves,
-};
+const SlOp sl_op_pack = { SL_OP_ROW (PACK, 1, SL_MAX_OPERANDS, 1, pack_check, pack_infer,
+                                     pack_prepare, sl_kernel_moves) };

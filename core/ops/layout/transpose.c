@@ -50,18 +50,15 @@ transpose_infer (SlGraph *graph, SlNode *node, GError **error)
 static void *
 transpose_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
 {
-  const SlTensor *input = sl_node_input (graph, node, 0), *output = sl_node_output (graph, node, 0);
-  SlMoves *moves = sl_moves_new (arena, input->dtype, 1);
-  SlMove *move = sl_moves_add (moves, 0, 0);
+  const SlTensor *output = sl_node_output (graph, node, 0);
   gint32 order[SL_MAX_RANK];
   gssize from[SL_MAX_RANK], to[SL_MAX_RANK];
+  SlMove *move;
+  SlMoves *moves = sl_moves_one (graph, node, arena, &move, from, to);
   transpose_order (graph, node, order);
-  sl_tensor_strides (input, from);
-  sl_tensor_strides (output, to);
   for (guint i = 0; i < output->rank; i++)
     sl_move_axis (move, (gsize) output->dims[i], from[order[i]], to[i]);
-  sl_moves_done (moves);
-  return moves;
+  return sl_moves_done (moves);
 }
 
 static gboolean
@@ -99,17 +96,14 @@ static void *
 tile_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
 {
   const SlTensor *input = sl_node_input (graph, node, 0), *output = sl_node_output (graph, node, 0);
-  SlMoves *moves = sl_moves_new (arena, input->dtype, 1);
-  SlMove *move = sl_moves_add (moves, 0, 0);
   gssize from[SL_MAX_RANK], to[SL_MAX_RANK];
-  sl_tensor_strides (input, from);
-  sl_tensor_strides (output, to);
+  SlMove *move;
+  SlMoves *moves = sl_moves_one (graph, node, arena, &move, from, to);
   for (guint i = 0; i < output->rank; i++) {
     sl_move_axis (move, (gsize) (output->dims[i] / input->dims[i]), 0, to[i] * input->dims[i]);
     sl_move_axis (move, (gsize) input->dims[i], from[i], to[i]);
   }
-  sl_moves_done (moves);
-  return moves;
+  return sl_moves_done (moves);
 }
 
 static gboolean
@@ -143,32 +137,23 @@ static void *
 broadcast_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
 {
   const SlTensor *input = sl_node_input (graph, node, 0), *output = sl_node_output (graph, node, 0);
-  SlMoves *moves = sl_moves_new (arena, input->dtype, 1);
-  SlMove *move = sl_moves_add (moves, 0, 0);
   gssize from[SL_MAX_RANK], to[SL_MAX_RANK];
-  sl_tensor_strides (input, from);
-  sl_tensor_strides (output, to);
+  SlMove *move;
+  SlMoves *moves = sl_moves_one (graph, node, arena, &move, from, to);
   for (guint i = 0; i < output->rank; i++) {
     const gboolean repeats =
       i + input->rank < output->rank || input->dims[i + input->rank - output->rank] == 1;
     sl_move_axis (move, (gsize) output->dims[i], repeats ? 0 : from[i + input->rank - output->rank],
                   to[i]);
   }
-  sl_moves_done (moves);
-  return moves;
+  return sl_moves_done (moves);
 }
 
-const SlOp sl_op_transpose = {
-  SL_OP_ROW (TRANSPOSE, 2, 2, 1), .check = transpose_check, .infer = transpose_infer,
-  .prepare = transpose_prepare,   .run = sl_kernel_moves,
-};
+const SlOp sl_op_transpose = { SL_OP_ROW (TRANSPOSE, 2, 2, 1, transpose_check, transpose_infer,
+                                          transpose_prepare, sl_kernel_moves) };
 
-const SlOp sl_op_tile = {
-  SL_OP_ROW (TILE, 2, 2, 1), .check = tile_check,    .infer = tile_infer,
-  .prepare = tile_prepare,   .run = sl_kernel_moves,
-};
+const SlOp sl_op_tile = { SL_OP_ROW (TILE, 2, 2, 1, tile_check, tile_infer, tile_prepare,
+                                     sl_kernel_moves) };
 
-const SlOp sl_op_broadcast_to = {
-  SL_OP_ROW (BROADCAST_TO, 2, 2, 1), .check = broadcast_check, .infer = broadcast_infer,
-  .prepare = broadcast_prepare,      .run = sl_kernel_moves,
-};
+const SlOp sl_op_broadcast_to = { SL_OP_ROW (BROADCAST_TO, 2, 2, 1, broadcast_check,
+                                             broadcast_infer, broadcast_prepare, sl_kernel_moves) };

@@ -17,11 +17,7 @@ static const SlCpuRow rows[] = {
 guint
 sl_simd_loops_all (const SlSimdLoops *sets[3])
 {
-  guint n = 0;
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
-    if (sl_cpu_runs (&rows[i]))
-      sets[n++] = rows[i].kernels;
-  return n;
+  return sl_cpu_all (rows, G_N_ELEMENTS (rows), (const void **) sets);
 }
 
 const SlSimdLoops *
