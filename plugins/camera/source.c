@@ -22,9 +22,6 @@
 #define DEFAULT_HEIGHT 720
 #define DEFAULT_RATE 25.0
 #define MAX_ELEMENTS 6
-/* What may wait for a decoder. */
-#define WAITING_TIME (5 * GST_SECOND)
-#define WAITING_PICTURES 2
 
 typedef gboolean (*Build) (const SlCameraPlan *plan, GstBin *bin, GstElement *convert,
                            GError **error);
@@ -274,36 +271,6 @@ rtsp_pads_done (GstElement *source, gpointer data)
     GST_ELEMENT_ERROR (source, STREAM, WRONG_TYPE, ("the server offers no video stream"), (NULL));
 }
 
-static void
-decoder_behind (GstElement *queue, gpointer intact)
-{
-  sl_intact_note (intact, SL_INTACT_SLOW);
-}
-
-static void
-unref_intact (gpointer intact, GClosure *closure)
-{
-  sl_intact_unref (intact);
-}
-
-/* Packets of whole pictures, and a thread of its own for decoding: what waits for that, waits here,
- * and never where single packets would be dropped. */
-static GstElement *
-add_packet_filter (const SlCameraPlan *plan, GstBin *bin, GstElement *decoder)
-{
-  const guint max_bytes = (guint) plan->settings->max_part_bytes;
-  GstElement *whole = sl_camera_whole_new (plan->intact, max_bytes), *queue = add (bin, "queue");
-  gst_bin_add (bin, whole);
-  g_object_set (queue, "max-size-buffers", 0, "max-size-bytes",
-                MIN (max_bytes, G_MAXUINT / WAITING_PICTURES) * WAITING_PICTURES, "max-size-time",
-                WAITING_TIME, NULL);
-  gst_util_set_object_arg (G_OBJECT (queue), "leaky", "downstream");
-  g_signal_connect_data (queue, "overrun", G_CALLBACK (decoder_behind),
-                         sl_intact_ref (plan->intact), unref_intact, 0);
-  gst_element_link_many (whole, queue, decoder, NULL);
-  return whole;
-}
-
 static gboolean
 build_rtsp (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError **error)
 {
@@ -324,8 +291,9 @@ build_rtsp (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError *
   g_signal_connect (source, "select-stream", G_CALLBACK (select_video), NULL);
   g_signal_connect_data (source, "pad-added", G_CALLBACK (watch_packets),
                          sl_camera_sockets_ref (plan->sockets), unref_sockets, 0);
-  g_signal_connect_object (source, "pad-added", G_CALLBACK (rtsp_pad),
-                           add_packet_filter (plan, bin, decoder), 0);
+  g_signal_connect_object (
+    source, "pad-added", G_CALLBACK (rtsp_pad),
+    sl_camera_whole_add (bin, plan->intact, (guint) settings->max_part_bytes, decoder), 0);
   g_signal_connect (source, "no-more-pads", G_CALLBACK (rtsp_pads_done), NULL);
   return TRUE;
 }

@@ -23,6 +23,9 @@
 /* How long the first key frame is waited for here. Then the gate at the decoder knows more of the
  * stream. */
 #define KEY_PATIENCE_US (12 * G_USEC_PER_SEC)
+/* What may wait for a decoder. */
+#define WAITING_TIME (5 * GST_SECOND)
+#define WAITING_PICTURES 2
 
 /* How parameter sets come, which a key frame cannot do without. */
 typedef enum
@@ -376,4 +379,46 @@ sl_camera_whole_new (SlIntact *intact, guint max_part_bytes)
   self->intact = sl_intact_ref (intact);
   self->max_part_bytes = max_part_bytes;
   return GST_ELEMENT (self);
+}
+
+static void
+decoder_behind (GstElement *queue, gpointer intact)
+{
+  sl_intact_note (intact, SL_INTACT_SLOW);
+}
+
+static void
+unref_intact (gpointer intact, GClosure *closure)
+{
+  sl_intact_unref (intact);
+}
+
+/* A queue measures from what left it last, and before that from the start of the segment, when the
+ * camera was joined. The first key frame may come later than the limit, and it must not be removed
+ * while decodebin looks for a decoder. So the limit begins with the first picture that leaves. */
+static GstPadProbeReturn
+limit_waiting (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  g_object_set (GST_PAD_PARENT (pad), "max-size-time", WAITING_TIME, NULL);
+  return GST_PAD_PROBE_REMOVE;
+}
+
+GstElement *
+sl_camera_whole_add (GstBin *bin, SlIntact *intact, guint max_part_bytes, GstElement *decoder)
+{
+  GstElement *whole = sl_camera_whole_new (intact, max_part_bytes),
+             *queue = gst_element_factory_make ("queue", NULL);
+  g_return_val_if_fail (queue != NULL, NULL); /* sl_camera_check() found its factory */
+  g_autoptr (GstPad) src = gst_element_get_static_pad (queue, "src");
+  gst_bin_add_many (bin, whole, queue, NULL);
+  g_object_set (queue, "max-size-buffers", 0, "max-size-time", G_GUINT64_CONSTANT (0),
+                "max-size-bytes",
+                MIN (max_part_bytes, G_MAXUINT / WAITING_PICTURES) * WAITING_PICTURES, NULL);
+  gst_util_set_object_arg (G_OBJECT (queue), "leaky", "downstream");
+  gst_pad_add_probe (src, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, limit_waiting,
+                     NULL, NULL);
+  g_signal_connect_data (queue, "overrun", G_CALLBACK (decoder_behind), sl_intact_ref (intact),
+                         unref_intact, 0);
+  gst_element_link_many (whole, queue, decoder, NULL);
+  return whole;
 }

@@ -17,5 +17,10 @@ G_DECLARE_FINAL_TYPE (SlCameraWhole, sl_camera_whole, SL, CAMERA_WHOLE, GstEleme
  * their packets are counted in @intact; one larger than @max_part_bytes is an error message of the
  * element. */
 GstElement *sl_camera_whole_new (SlIntact *intact, guint max_part_bytes);
+/** sl_camera_whole_add: (transfer none): adds the element to @bin, with a queue between it and
+ * @decoder, which is in @bin, too. Pictures that wait there longer than 5 s, or with more than
+ * twice @max_part_bytes, are left out up to the next key frame, and counted in @intact as slow. */
+GstElement *sl_camera_whole_add (GstBin *bin, SlIntact *intact, guint max_part_bytes,
+                                 GstElement *decoder);
 
 #endif

@@ -306,6 +306,90 @@ static const struct
   { "P of MPEG-4", { SL_CODED_MPEG4, 0 }, PAYLOAD ("\0\0\1\xb6\x50"), SL_CODED_DELTA, 0 },
 };
 
+/* The thread behind the queue, which stays in the caps event until it may go on. */
+typedef struct
+{
+  GMutex lock;
+  GCond cond;
+  gboolean there, may_go_on;
+} Stay;
+
+static GstPadProbeReturn
+stay_at_caps (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Stay *stay = data;
+  if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) != GST_EVENT_CAPS)
+    return GST_PAD_PROBE_OK;
+  g_mutex_lock (&stay->lock);
+  stay->there = TRUE;
+  g_cond_broadcast (&stay->cond);
+  while (!stay->may_go_on)
+    g_cond_wait (&stay->cond, &stay->lock);
+  g_mutex_unlock (&stay->lock);
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+push_timed (GstHarness *harness, guint i, GstClockTime time)
+{
+  const Packet *packet = &h264[i];
+  GstBuffer *buffer =
+    make_packet (packet, packet->picture, (guint16) i,
+                 i + 1 == G_N_ELEMENTS (h264) || packet[1].picture != packet->picture);
+  GST_BUFFER_PTS (buffer) = time + packet->picture * 40 * GST_MSECOND;
+  gst_harness_push (harness, buffer);
+}
+
+/* A first key frame that comes long after the stream was joined waits for a decoder that is found
+ * slowly, and so do the pictures after it. */
+static void
+test_first_key (void)
+{
+  Stay stay = { 0 };
+  SlIntactCounts counts;
+  SlIntact *intact = sl_intact_new ();
+  GstElement *bin = gst_bin_new (NULL), *decoder = gst_element_factory_make ("identity", NULL);
+  g_mutex_init (&stay.lock);
+  g_cond_init (&stay.cond);
+  gst_bin_add (GST_BIN (bin), decoder);
+  GstElement *whole = sl_camera_whole_add (GST_BIN (bin), intact, 2000, decoder);
+  g_autoptr (GstPad) into = gst_element_get_static_pad (whole, "sink");
+  g_autoptr (GstPad) out = gst_element_get_static_pad (decoder, "src");
+  g_autoptr (GstPad) found = gst_element_get_static_pad (decoder, "sink");
+  gst_element_add_pad (bin, gst_ghost_pad_new ("sink", into));
+  gst_element_add_pad (bin, gst_ghost_pad_new ("src", out));
+  gst_pad_add_probe (found, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, stay_at_caps, &stay, NULL);
+  g_autoptr (GstElement) owned = gst_object_ref_sink (bin);
+  GstHarness *harness = gst_harness_new_with_element (bin, "sink", "src");
+  gst_harness_set_src_caps_str (harness, H264);
+  for (guint i = 0; i < G_N_ELEMENTS (h264); i++) {
+    push_timed (harness, i, 9 * GST_SECOND);
+    if (packets_of (0, 0) != i + 1)
+      continue;
+    g_mutex_lock (&stay.lock);
+    while (!stay.there)
+      g_cond_wait (&stay.cond, &stay.lock);
+    g_mutex_unlock (&stay.lock);
+  }
+  g_mutex_lock (&stay.lock);
+  stay.may_go_on = TRUE;
+  g_cond_broadcast (&stay.cond);
+  g_mutex_unlock (&stay.lock);
+  for (guint i = 0; i < G_N_ELEMENTS (h264); i++) {
+    g_autoptr (GstBuffer) buffer = gst_harness_pull (harness);
+    guint8 header[12];
+    g_assert_nonnull (buffer);
+    gst_buffer_extract (buffer, 0, header, sizeof header);
+    g_assert_cmpuint (GST_READ_UINT16_BE (header + 2), ==, i);
+  }
+  sl_intact_read (intact, &counts);
+  g_assert_cmpuint (counts.early + counts.damaged + counts.slow, ==, 0);
+  gst_harness_teardown (harness);
+  sl_intact_unref (intact);
+  g_mutex_clear (&stay.lock);
+  g_cond_clear (&stay.cond);
+}
+
 static void
 test_pictures (void)
 {
@@ -435,6 +519,7 @@ TEST_MAIN (int argc, char **argv)
   }
   g_test_add_func ("/camera/whole/noise", test_noise);
   g_test_add_func ("/camera/whole/tiny", test_tiny);
+  g_test_add_func ("/camera/whole/first-key", test_first_key);
   g_test_add_func ("/camera/coded/pictures", test_pictures);
   g_test_add_func ("/camera/coded/reordered", test_reordered);
   g_test_add_func ("/camera/coded/scaling-lists", test_scaling_lists);
