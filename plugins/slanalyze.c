@@ -59,22 +59,14 @@ static GstStaticPadTemplate sink_template =
 static GstStaticPadTemplate src_template =
   GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
 
-static GType
-anchor_get_type (void)
-{
-  static GType type = 0;
-  static const GEnumValue values[] = {
-    { SL_ANCHOR_BOTTOM, "The middle of the box's lower edge: where something stands", "bottom" },
-    { SL_ANCHOR_CENTRE, "The box's centre: seen from above", "centre" },
-    { SL_ANCHOR_TOP, "The middle of the upper edge", "top" },
-    { SL_ANCHOR_LEFT, "The middle of the left edge", "left" },
-    { SL_ANCHOR_RIGHT, "The middle of the right edge", "right" },
-    { 0, NULL, NULL },
-  };
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("SlAnalyzeAnchor", values));
-  return type;
-}
+static GType anchor_get_type (void);
+G_DEFINE_ENUM_TYPE (SlAnalyzeAnchor, anchor,
+                    { SL_ANCHOR_BOTTOM,
+                      "The middle of the box's lower edge: where something stands", "bottom" },
+                    { SL_ANCHOR_CENTRE, "The box's centre: seen from above", "centre" },
+                    { SL_ANCHOR_TOP, "The middle of the upper edge", "top" },
+                    { SL_ANCHOR_LEFT, "The middle of the left edge", "left" },
+                    { SL_ANCHOR_RIGHT, "The middle of the right edge", "right" })
 
 #define AT(member) G_STRUCT_OFFSET (SlAnalyze, member)
 #define PROP_COUNTS (G_N_ELEMENTS (properties) + 1)

@@ -82,19 +82,10 @@ G_DEFINE_TYPE (SlNormalize, sl_normalize, GST_TYPE_BASE_TRANSFORM)
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
   "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
 
-static GType
-corrupted_get_type (void)
-{
-  static GType type = 0;
-  static const GEnumValue values[] = {
-    { CORRUPTED_DROP, "They are dropped and counted", "drop" },
-    { CORRUPTED_KEEP, "They are looked at like all others", "keep" },
-    { 0, NULL, NULL },
-  };
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("SlNormalizeCorrupted", values));
-  return type;
-}
+static GType corrupted_get_type (void);
+G_DEFINE_ENUM_TYPE (SlNormalizeCorrupted, corrupted,
+                    { CORRUPTED_DROP, "They are dropped and counted", "drop" },
+                    { CORRUPTED_KEEP, "They are looked at like all others", "keep" })
 
 #define AT(member) G_STRUCT_OFFSET (SlNormalize, settings.member)
 

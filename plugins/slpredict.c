@@ -145,20 +145,13 @@ list_forwarded (GObjectClass *infer)
   g_array_append_vals (forwarded, named, G_N_ELEMENTS (named));
 }
 
-static GType
-drop_get_type (void)
-{
-  static GType type = 0;
-  static const GEnumValue values[] = {
-    { DROP_AUTO, "On live sources (cameras, network streams), not on files", "auto" },
-    { DROP_ALWAYS, "Always: the newest frame counts", "always" },
-    { DROP_NEVER, "Never: every frame is looked at, a camera has to wait", "never" },
-    { 0, NULL, NULL },
-  };
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("SlPredictDrop", values));
-  return type;
-}
+static GType drop_get_type (void);
+G_DEFINE_ENUM_TYPE (SlPredictDrop, drop,
+                    { DROP_AUTO, "On live sources (cameras, network streams), not on files",
+                      "auto" },
+                    { DROP_ALWAYS, "Always: the newest frame counts", "always" },
+                    { DROP_NEVER, "Never: every frame is looked at, a camera has to wait",
+                      "never" })
 
 /* Tells slnormalize which part of a frame to look at. */
 static gboolean
