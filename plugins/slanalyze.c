@@ -54,10 +54,6 @@ typedef GstBaseTransformClass SlAnalyzeClass;
 G_DEFINE_TYPE (SlAnalyze, sl_analyze, GST_TYPE_BASE_TRANSFORM)
 
 #define CAPS "video/x-raw(ANY)"
-static GstStaticPadTemplate sink_template =
-  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
-static GstStaticPadTemplate src_template =
-  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
 
 static GType anchor_get_type (void);
 G_DEFINE_ENUM_TYPE (SlAnalyzeAnchor, anchor,
@@ -419,8 +415,7 @@ sl_analyze_class_init (SlAnalyzeClass *klass)
       "The state as text: counts, times and objects, now or when the element stopped last. If set before the start, counts of "
       "regions of the same kind and name continue from it",
       NULL, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS));
-  gst_element_class_add_static_pad_template (element_class, &sink_template);
-  gst_element_class_add_static_pad_template (element_class, &src_template);
+  sl_element_class_pads (element_class, CAPS, CAPS);
   sl_element_class_describe (
     element_class, "Sightline analytics", "Filter/Analyzer/Video",
     "Counts tracked objects in zones and across lines: entries, exits, crossings, dwell times, occupancy, heat map. Results "

@@ -79,9 +79,6 @@ typedef GstBaseTransformClass SlNormalizeClass;
 
 G_DEFINE_TYPE (SlNormalize, sl_normalize, GST_TYPE_BASE_TRANSFORM)
 
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
-  "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
-
 static GType corrupted_get_type (void);
 G_DEFINE_ENUM_TYPE (SlNormalizeCorrupted, corrupted,
                     { CORRUPTED_DROP, "They are dropped and counted", "drop" },
@@ -753,7 +750,7 @@ sl_normalize_class_init (SlNormalizeClass *klass)
   g_autoptr (GstCaps) frames = frame_caps ();
   gst_element_class_add_pad_template (
     element_class, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, frames));
-  gst_element_class_add_static_pad_template (element_class, &src_template);
+  sl_element_class_pads (element_class, NULL, SL_TENSOR_TEMPLATE_CAPS);
   sl_element_class_describe (
     element_class, "Sightline normalizer", "Filter/Converter/Video/Tensor",
     "Converts video frames to the input tensor of the model in the downstream slinfer (size, element type, colour order, "

@@ -48,11 +48,6 @@ typedef GstBaseTransformClass SlOverlayClass;
 
 G_DEFINE_TYPE (SlOverlay, sl_overlay, GST_TYPE_BASE_TRANSFORM)
 
-static GstStaticPadTemplate sink_template =
-  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
-static GstStaticPadTemplate src_template =
-  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
-
 #define AT(member) G_STRUCT_OFFSET (SlOverlay, member)
 
 static const SlProperty properties[] = {
@@ -208,7 +203,7 @@ sl_overlay_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *q
 static gboolean
 check_caps (SlOverlay *self, GstEvent *event)
 {
-  g_autoptr (GstCaps) template = gst_static_pad_template_get_caps (&sink_template);
+  g_autoptr (GstCaps) template = gst_pad_get_pad_template_caps (GST_BASE_TRANSFORM_SINK_PAD (self));
   GError *error = NULL;
   GstCaps *caps;
   gst_event_parse_caps (event, &caps);
@@ -267,8 +262,7 @@ sl_overlay_class_init (SlOverlayClass *klass)
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GST_DEBUG_CATEGORY_INIT (sl_overlay_debug, "sloverlay", 0, "predictions drawn on frames");
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
-  gst_element_class_add_static_pad_template (element_class, &sink_template);
-  gst_element_class_add_static_pad_template (element_class, &src_template);
+  sl_element_class_pads (element_class, CAPS, CAPS);
   sl_element_class_describe (
     element_class, "Sightline overlay", "Filter/Effect/Video",
     "Draws boxes, labels, masks and skeletons of predictions, zones and lines on YUV, RGB and gray frames, in place. Reads "

@@ -73,10 +73,6 @@ typedef GstBaseSinkClass SlPublishClass;
 
 G_DEFINE_TYPE (SlPublish, sl_publish, GST_TYPE_BASE_SINK)
 
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
-  "sink", GST_PAD_SINK, GST_PAD_ALWAYS,
-  GST_STATIC_CAPS ("application/x-json; text/x-raw, format=(string)utf8; video/x-raw(ANY)"));
-
 #define AT(member) G_STRUCT_OFFSET (SlPublish, settings.member)
 #define DAY 86400
 /* Pixels a row of a picture at most, and the time between two messages about commands. */
@@ -763,7 +759,8 @@ sl_publish_class_init (SlPublishClass *klass)
   sink_class->propose_allocation = sl_publish_propose_allocation;
   sink_class->render = sl_publish_render;
   sink_class->event = sl_publish_event;
-  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  sl_element_class_pads (
+    element_class, "application/x-json; text/x-raw, format=(string)utf8; video/x-raw(ANY)", NULL);
   sl_element_class_describe (
     element_class, "Prediction publisher", "Sink/Network",
     "Writes predictions (JSON or text, a line for each frame) to a file with rotation, standard output, a UNIX or TCP "

@@ -57,9 +57,6 @@ typedef GstBaseTransformClass SlResizeClass;
 
 G_DEFINE_TYPE (SlResize, sl_resize, GST_TYPE_BASE_TRANSFORM)
 
-static GstStaticPadTemplate src_template =
-  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
-
 #define AT(member) G_STRUCT_OFFSET (SlResize, settings.member)
 
 static const SlProperty properties[] = {
@@ -594,7 +591,7 @@ sl_resize_class_init (SlResizeClass *klass)
   g_autoptr (GstCaps) taken = sl_dmabuf_offer (gst_caps_from_string (CAPS));
   gst_element_class_add_pad_template (
     element_class, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, taken));
-  gst_element_class_add_static_pad_template (element_class, &src_template);
+  sl_element_class_pads (element_class, NULL, CAPS);
   sl_element_class_describe (
     element_class, "Sightline resizer", "Filter/Converter/Video/Scaler",
     "Makes YUV frames smaller, for use before queues and tees: crops, turns, fits and scales within one pixel format, from "
