@@ -9,7 +9,6 @@
 #include "plugins/elements.h"
 
 #include <gst/base/gstbasetransform.h>
-#include <gst/video/video.h>
 
 #include "postprocess/analyze/analyzer.h"
 #include "postprocess/analyze/heat.h"
@@ -404,9 +403,7 @@ sl_analyze_class_init (SlAnalyzeClass *klass)
       "Current counts: a structure with since (int64, microseconds since 1970, 0 before the first frame) and the list "
       "regions. It has a structure zone or line for each region, with name (string), inside (uint), entered, left (uint64, "
       "for a line the crossings to its right and to its left), longest, mean-dwell, empty (double, seconds) and the list "
-      "classes of structures class with label, inside, entered, left"
-      "inside (uint), entered, left (uint64, of a line those who crossed it to its right and to its left), longest, mean-dwell, "
-      "empty (double, seconds) and the list classes of structures class with label, inside, entered, left",
+      "classes of structures class with label, inside, entered, left",
       GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   g_object_class_install_property (
     object_class, PROP_KEPT,

@@ -147,10 +147,7 @@ static const SlProperty properties[] = {
     "face, hand or person, as MediaPipe's landmark models expect the objects of its detectors; or box; or a direction from "
     "one keypoint to another, such as from=right_eye,to=left_eye,angle=0,scale=1.5. angle is the direction after the "
     "rotation, 90 = up; scale is the ratio of the square's side to the longer side of the region; shift-x and shift-y move "
-    "the square"
-    "person, as MediaPipe's landmark models want what its detectors find, or box, or a direction from one keypoint to another such as "
-    "from=right_eye,to=left_eye,angle=0,scale=1.5; angle is what the direction becomes, 90 = up; scale is the side of the square looked at by the "
-    "longer side of the box; shift-x and shift-y move it by the box's sides; unset = the box as it is",
+    "the square; unset = the box as it is",
     SL_PROPERTY_STRING, G_STRUCT_OFFSET (SlNormalize, parts.object_alignment) },
   { "follow-landmarks", "Follow landmarks",
     "With object-alignment and a model with MediaPipe's landmarks: also use the positions of landmarks in the previous "
