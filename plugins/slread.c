@@ -332,15 +332,11 @@ static void
 choose_objects (SlRead *self, const SlLuma *luma, GstBuffer *buffer)
 {
   gpointer state = NULL;
-  GstMeta *meta;
+  GstVideoRegionOfInterestMeta *region;
   g_ptr_array_set_size (self->objects, 0);
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
-                                                   GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
-         != NULL) {
-    GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
+  while ((region = sl_next_region (buffer, &state)) != NULL)
     if (!sl_region_is_label (region, luma->width, luma->height))
       g_ptr_array_add (self->objects, region);
-  }
 }
 
 /* Objects that may be linear codes, for codes that reach into the box of one beside them. */

@@ -15,7 +15,6 @@
 
 #include "plugins/base/describe.h"
 #include "plugins/meta/class_names.h"
-#include "plugins/meta/frame_meta.h"
 #include "plugins/meta/map/relations.h"
 #include "plugins/meta/regions/choose.h"
 #include "plugins/meta/predictions.h"
@@ -24,7 +23,6 @@
 #include "plugins/meta/regions/object.h"
 #include "plugins/base/properties.h"
 #include "plugins/meta/relations/write.h"
-#include "plugins/base/report.h"
 #include "plugins/base/tracking.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_track_debug);
@@ -128,13 +126,10 @@ static void
 collect_regions (SlTrack *self, GstBuffer *buffer)
 {
   gpointer state = NULL;
-  GstMeta *meta;
+  GstVideoRegionOfInterestMeta *region;
   g_ptr_array_set_size (self->regions, 0);
   g_array_set_size (self->boxes, 0);
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
-                                                   GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
-         != NULL) {
-    GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
+  while ((region = sl_next_region (buffer, &state)) != NULL) {
     if (sl_region_is_label (region, self->width, self->height)
         || !sl_class_filter_passes (self->choice.filter, sl_region_type_name (region)))
       continue;
@@ -191,12 +186,9 @@ static void
 mark_predicted (GstBuffer *buffer)
 {
   gpointer state = NULL;
-  GstMeta *meta;
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
-                                                   GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
-         != NULL) {
-    GstStructure *detection = gst_video_region_of_interest_meta_get_param (
-      (GstVideoRegionOfInterestMeta *) meta, "detection");
+  GstVideoRegionOfInterestMeta *region;
+  while ((region = sl_next_region (buffer, &state)) != NULL) {
+    GstStructure *detection = gst_video_region_of_interest_meta_get_param (region, "detection");
     if (detection != NULL)
       gst_structure_set (detection, "predicted", G_TYPE_BOOLEAN, TRUE, NULL);
   }
