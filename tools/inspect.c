@@ -491,7 +491,7 @@ predict_picture (int argc, char **argv, const char *model, const char *picture)
 static int
 run_inspect (int argc, char **argv)
 {
-  SlModelOptions options = { 0 };
+  g_auto (SlModelOptions) options = { 0 };
   g_auto (GStrv) rest = NULL;
   g_autoptr (GError) error = NULL;
   g_auto (Report) report = { 0 };
@@ -517,40 +517,29 @@ run_inspect (int argc, char **argv)
   };
   g_autofree GOptionEntry *more =
     sl_model_options_entries (&options, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
-  int status = sl_options_parse (
+  const int status = sl_options_parse (
     "inspect", "MODEL...", "Shows a model's inputs, outputs, operators, backends and contract.",
     NULL, argc, argv, entries, more, &rest);
   if (status >= 0)
-    goto done;
-  if (operators && g_strv_length (rest) > 0) {
-    status = sl_options_usage ("inspect",
-                               "--operators lists what runs: expected no MODEL, got '%s'", rest[0]);
-    goto done;
-  }
+    return status;
+  if (operators && g_strv_length (rest) > 0)
+    return sl_options_usage ("inspect", "--operators lists what runs: expected no MODEL, got '%s'",
+                             rest[0]);
   if (operators) {
     print_operators ();
-    status = SL_EXIT_OK;
-    goto done;
+    return SL_EXIT_OK;
   }
-  if (needs ? g_strv_length (rest) == 0 : g_strv_length (rest) != 1) {
-    status = sl_options_usage ("inspect", "expected one MODEL%s, got %u", needs ? " or more" : "",
-                               g_strv_length (rest));
-    goto done;
-  }
-  if (!sl_model_options_check ("inspect", &options)) {
-    status = SL_EXIT_USAGE;
-    goto done;
-  }
-  if (needs) {
-    status = sl_print_needs (rest, &options);
-    goto done;
-  }
+  if (needs ? g_strv_length (rest) == 0 : g_strv_length (rest) != 1)
+    return sl_options_usage ("inspect", "expected one MODEL%s, got %u", needs ? " or more" : "",
+                             g_strv_length (rest));
+  if (!sl_model_options_check ("inspect", &options))
+    return SL_EXIT_USAGE;
+  if (needs)
+    return sl_print_needs (rest, &options);
   options.settings.model = g_strdup (rest[0]);
-  status = SL_EXIT_OK;
-  if (!report_fill (&report, &options, &error)) {
-    sl_complain ("inspect", "%s", error->message);
-    status = SL_EXIT_FAILED;
-  } else if (json)
+  if (!report_fill (&report, &options, &error))
+    return sl_complain ("inspect", "%s", error->message);
+  if (json)
     print_json (&report);
   else {
     print_text (&report);
@@ -559,11 +548,8 @@ run_inspect (int argc, char **argv)
     if (passes)
       print_passes (&report);
   }
-  if (status == SL_EXIT_OK && picture != NULL)
-    status = predict_picture (n_given, given, options.settings.model, picture);
-done:
-  sl_model_options_clear (&options);
-  return status;
+  return picture != NULL ? predict_picture (n_given, given, options.settings.model, picture)
+                         : SL_EXIT_OK;
 }
 
 const SlCommand sl_command_inspect = { "inspect",

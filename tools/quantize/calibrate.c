@@ -6,7 +6,6 @@
  */
 #include "models/quantize/quantize.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "core/base/half.h"
@@ -86,19 +85,6 @@ typedef struct
   gint64 opened, first, next;           /* by the clock */
   gint64 first_stamp, last, next_stamp; /* time stamps */
 } Schedule;
-
-static void
-options_clear (Options *options)
-{
-  sl_model_options_clear (&options->model);
-  sl_making_options_clear (&options->making);
-  sl_run_options_clear (&options->set);
-  g_free (options->camera);
-  g_free (options->description);
-  g_free (options->output);
-  g_free (options->minutes_text);
-  g_free (options->rate_text);
-}
 
 static void
 job_clear (Job *job)
@@ -555,7 +541,10 @@ run_calibrate (int argc, char **argv)
     else if (check (&options))
       status = run (&options);
   }
-  options_clear (&options);
+  sl_options_clear (entries);
+  sl_model_options_clear (&options.model);
+  sl_run_options_clear (&options.set);
+  g_free (options.description);
   return status;
 }
 
