@@ -12,7 +12,6 @@
  */
 #include "plugins/elements.h"
 
-#include <gst/analytics/analytics.h>
 #include <math.h>
 
 #include "models/model.h"
