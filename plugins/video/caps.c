@@ -5,6 +5,7 @@
 #include "plugins/video/caps.h"
 
 #include "core/base/fail.h"
+#include "plugins/base/report.h"
 
 /* Elements between an element and the one that makes its caps. */
 #define MAX_BETWEEN 64
@@ -31,18 +32,8 @@ static GstPad *
 find_source (GstPad *sink)
 {
   GstPad *peer = gst_pad_get_peer (sink);
-  while (peer != NULL && GST_IS_PROXY_PAD (peer)) {
-    GstPad *next = NULL;
-    if (GST_IS_GHOST_PAD (peer)) {
-      next = gst_ghost_pad_get_target (GST_GHOST_PAD (peer)); /* into a bin */
-    } else {
-      GstProxyPad *outside = gst_proxy_pad_get_internal (GST_PROXY_PAD (peer)); /* out of one */
-      next = outside != NULL ? gst_pad_get_peer (GST_PAD (outside)) : NULL;
-      gst_clear_object (&outside);
-    }
-    gst_object_unref (peer);
-    peer = next;
-  }
+  while (peer != NULL && GST_IS_PROXY_PAD (peer))
+    peer = sl_pad_pass_bin (peer);
   return peer;
 }
 
