@@ -258,16 +258,6 @@ sl_frame_predictor_free (SlFramePredictor *predictor)
   g_free (predictor);
 }
 
-static guint64
-stream_time (GstSample *frame)
-{
-  const GstSegment *segment = gst_sample_get_segment (frame);
-  GstClockTime time = GST_BUFFER_PTS (gst_sample_get_buffer (frame));
-  if (segment->format == GST_FORMAT_TIME && GST_CLOCK_TIME_IS_VALID (time))
-    time = gst_segment_to_stream_time (segment, GST_FORMAT_TIME, time);
-  return time;
-}
-
 static gboolean
 read_result (SlFramePredictor *predictor, SlPredictionView *prediction, GError **error)
 {
@@ -314,7 +304,7 @@ sl_frame_predictor_run (SlFramePredictor *predictor, GstSample *frame, SlPredict
   if (predictor->broken && !start (predictor, error))
     return FALSE;
   g_clear_pointer (&predictor->result, gst_sample_unref);
-  prediction->timestamp = stream_time (frame);
+  prediction->timestamp = sl_frames_time (frame);
   GstFlowReturn flow = gst_app_src_push_sample (GST_APP_SRC (predictor->source), frame);
   while (!sl_interrupted ()) {
     predictor->result =

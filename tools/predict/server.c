@@ -171,21 +171,11 @@ obey (Server *server)
   }
 }
 
-static guint64
-stream_time (GstSample *frame)
-{
-  const GstSegment *segment = gst_sample_get_segment (frame);
-  const GstClockTime time = GST_BUFFER_PTS (gst_sample_get_buffer (frame));
-  if (segment->format != GST_FORMAT_TIME || !GST_CLOCK_TIME_IS_VALID (time))
-    return time;
-  return gst_segment_to_stream_time (segment, GST_FORMAT_TIME, time);
-}
-
 static gboolean
 send_frame (Server *server, GstSample *frame, GError **error)
 {
   SlWire message = { .kind = SL_WIRE_FRAME,
-                     .time = stream_time (frame),
+                     .time = sl_frames_time (frame),
                      .duration = GST_BUFFER_DURATION (gst_sample_get_buffer (frame)) };
   int file;
   GstSample *upright = turn_upright (&server->turner, frame, sl_frames_orientation (frame), error);
