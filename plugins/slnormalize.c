@@ -485,17 +485,6 @@ sl_normalize_fixate_caps (GstBaseTransform *base, GstPadDirection direction, Gst
     ->fixate_caps (base, direction, caps, othercaps);
 }
 
-/* Any raw video is let through to set_caps(), which can say what is wrong with it; the base class
- * could not. */
-static gboolean
-sl_normalize_accept_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps)
-{
-  if (direction != GST_PAD_SINK)
-    return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)
-      ->accept_caps (base, direction, caps);
-  return sl_video_caps_is_raw (caps);
-}
-
 static gboolean
 read_video (SlNormalize *self, GstCaps *caps, GstVideoInfo *video, SlImageInfo *image,
             GError **error)
@@ -758,7 +747,7 @@ sl_normalize_class_init (SlNormalizeClass *klass)
     "slpredict.md");
   base_class->transform_caps = sl_normalize_transform_caps;
   base_class->fixate_caps = sl_normalize_fixate_caps;
-  base_class->accept_caps = sl_normalize_accept_caps;
+  sl_video_caps_let_through (base_class);
   base_class->set_caps = sl_normalize_set_caps;
   base_class->sink_event = sl_normalize_sink_event;
   base_class->src_event = sl_normalize_src_event;

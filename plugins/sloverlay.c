@@ -84,10 +84,8 @@ static const SlProperty properties[] = {
 static gboolean
 wants_stats (SlOverlay *self)
 {
-  GST_OBJECT_LOCK (self);
-  const gboolean stats = self->stats;
-  GST_OBJECT_UNLOCK (self);
-  return stats;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  return self->stats;
 }
 
 /* Whether something of the frame is drawn. */
@@ -180,25 +178,6 @@ sl_overlay_submit_input_buffer (GstBaseTransform *base, gboolean discont, GstBuf
   return GST_FLOW_NOT_NEGOTIATED;
 }
 
-/* Any raw video is let through to its CAPS event, where it can be said what is wrong with it. */
-static gboolean
-sl_overlay_accept_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps)
-{
-  if (direction != GST_PAD_SINK)
-    return GST_BASE_TRANSFORM_CLASS (sl_overlay_parent_class)->accept_caps (base, direction, caps);
-  return sl_video_caps_is_raw (caps);
-}
-
-static gboolean
-sl_overlay_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *query)
-{
-  const gboolean answered =
-    GST_BASE_TRANSFORM_CLASS (sl_overlay_parent_class)->query (base, direction, query);
-  if (answered)
-    sl_video_caps_open (base, direction, query);
-  return answered;
-}
-
 /* Caps that the base class would refuse without a word. */
 static gboolean
 check_caps (SlOverlay *self, GstEvent *event)
@@ -272,8 +251,7 @@ sl_overlay_class_init (SlOverlayClass *klass)
   klass->transform_ip = sl_overlay_transform_ip;
   klass->prepare_output_buffer = sl_overlay_prepare_output_buffer;
   klass->set_caps = sl_overlay_set_caps;
-  klass->accept_caps = sl_overlay_accept_caps;
-  klass->query = sl_overlay_query;
+  sl_video_caps_let_through (klass);
   klass->sink_event = sl_overlay_sink_event;
   klass->submit_input_buffer = sl_overlay_submit_input_buffer;
   klass->start = sl_overlay_start;

@@ -99,10 +99,8 @@ static const SlProperty properties[] = {
 static gboolean
 interpolates (SlTrack *self)
 {
-  GST_OBJECT_LOCK (self);
-  const gboolean interpolate = self->interpolate;
-  GST_OBJECT_UNLOCK (self);
-  return interpolate;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  return self->interpolate;
 }
 
 /* The region's box: exact where it has a detection with its edges, else in whole pixels; none

@@ -147,6 +147,31 @@ sl_video_caps_is_raw (GstCaps *caps)
          && (in_system_memory (caps) || find_memory (caps) != NULL);
 }
 
+static gboolean
+accept_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps)
+{
+  const GstBaseTransformClass *parent = g_type_class_peek (GST_TYPE_BASE_TRANSFORM);
+  return direction == GST_PAD_SINK ? sl_video_caps_is_raw (caps)
+                                   : parent->accept_caps (base, direction, caps);
+}
+
+static gboolean
+answer_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *query)
+{
+  const GstBaseTransformClass *parent = g_type_class_peek (GST_TYPE_BASE_TRANSFORM);
+  const gboolean answered = parent->query (base, direction, query);
+  if (answered)
+    sl_video_caps_open (base, direction, query);
+  return answered;
+}
+
+void
+sl_video_caps_let_through (GstBaseTransformClass *klass)
+{
+  klass->accept_caps = accept_caps;
+  klass->query = answer_query;
+}
+
 gboolean
 sl_video_caps_check_memory (GstCaps *caps, const char *element, GError **error)
 {
