@@ -83,15 +83,6 @@ fill_share (const void *data, guint share, guint thread)
                             slicer->scratch + share * slicer->scratch_bytes);
 }
 
-/* What sl_normalizer_run() makes, bit by bit. */
-static void
-slicer_run (SlSlicer *slicer, const SlImage *image, void *tensor)
-{
-  slicer->image = image;
-  slicer->tensor = tensor;
-  sl_pool_run (slicer->pool, fill_share, slicer, slicer->shares, COST_US);
-}
-
 SlNormalizeStatus
 sl_tensor_maker_open (SlTensorMaker *maker, const SlImageInfo *image, const SlNormalizeSpec *spec,
                       guint threads)
@@ -174,10 +165,14 @@ sl_tensor_maker_map (const SlTensorMaker *maker)
 void
 sl_tensor_maker_run (SlTensorMaker *maker, const SlImage *image, void *tensor)
 {
-  if (maker->chosen == NULL)
+  SlSlicer *slicer = maker->slicer;
+  if (maker->chosen == NULL) {
     sl_warp_run (maker->turned, image, tensor);
-  else if (maker->sliced)
-    slicer_run (maker->slicer, image, tensor);
-  else
+  } else if (maker->sliced) { /* the same bits as on one thread */
+    slicer->image = image;
+    slicer->tensor = tensor;
+    sl_pool_run (slicer->pool, fill_share, slicer, slicer->shares, COST_US);
+  } else {
     sl_normalizer_run (maker->chosen, image, tensor);
+  }
 }

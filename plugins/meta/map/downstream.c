@@ -24,15 +24,23 @@
 typedef enum
 {
   UNMOVED, /* it leaves pixels where they are, or nothing is known of it */
-  MOVED,   /* it moves them as geometry_find() says */
+  MOVED,   /* it moves them as find_affine() says */
   BENT     /* it moves them in no way that a box could follow */
 } GeometryKind;
 
+#define FOLLOWED "sl-results-followed"
+
+/* An element that is followed. */
 typedef struct
 {
-  const GstVideoInfo *from, *to;
+  GstElement *element; /* the probes are its pads', and live no longer */
+  GeometryKind kind;
+  GstCaps *from_caps, *to_caps; /* (nullable) */
+  GstVideoInfo from, to;
   GstVideoOrientationMethod tagged;
-} Frames;
+  GstBuffer *kept; /* (nullable): the predictions that went in */
+  gboolean warned;
+} Step;
 
 /* Pixels cut off in front of the first, of @front and @back; -1 is what the sizes leave. */
 static gint
@@ -44,48 +52,49 @@ cut_of (gint front, gint back, gint from, gint to)
 
 /* videocrop */
 static void
-find_crop (GstElement *element, const Frames *frames, SlAffine *affine)
+find_crop (const Step *step, SlAffine *affine)
 {
   gint left, right, top, bottom;
-  g_object_get (element, "left", &left, "right", &right, "top", &top, "bottom", &bottom, NULL);
-  affine->x0 = cut_of (left, right, frames->from->width, frames->to->width);
-  affine->y0 = cut_of (top, bottom, frames->from->height, frames->to->height);
+  g_object_get (step->element, "left", &left, "right", &right, "top", &top, "bottom", &bottom,
+                NULL);
+  affine->x0 = cut_of (left, right, step->from.width, step->to.width);
+  affine->y0 = cut_of (top, bottom, step->from.height, step->to.height);
 }
 
 /* videobox: less than 0 is a border */
 static void
-find_box (GstElement *element, const Frames *frames, SlAffine *affine)
+find_box (const Step *step, SlAffine *affine)
 {
   gint left, top;
-  g_object_get (element, "left", &left, "top", &top, NULL);
+  g_object_get (step->element, "left", &left, "top", &top, NULL);
   affine->x0 = left;
   affine->y0 = top;
 }
 
 /* videoflip and glvideoflip; of the latter "method" is the name. */
 static void
-find_flip (GstElement *element, const Frames *frames, SlAffine *affine)
+find_flip (const Step *step, SlAffine *affine)
 {
   const gboolean has_direction =
-    g_object_class_find_property (G_OBJECT_GET_CLASS (element), "video-direction") != NULL;
+    g_object_class_find_property (G_OBJECT_GET_CLASS (step->element), "video-direction") != NULL;
   gint method = GST_VIDEO_ORIENTATION_IDENTITY;
-  g_object_get (element, has_direction ? "video-direction" : "method", &method, NULL);
+  g_object_get (step->element, has_direction ? "video-direction" : "method", &method, NULL);
   if (method == GST_VIDEO_ORIENTATION_AUTO)
-    method = frames->tagged;
-  const SlRect whole = { 0, 0, frames->from->width, frames->from->height };
+    method = step->tagged;
+  const SlRect whole = { 0, 0, step->from.width, step->from.height };
   if (method >= 0 && method <= GST_VIDEO_ORIENTATION_UR_LL)
-    sl_affine_view (affine, SL_FIT_STRETCH, (SlOrientation) method, &whole, frames->to->width,
-                    frames->to->height);
+    sl_affine_view (affine, SL_FIT_STRETCH, (SlOrientation) method, &whole, step->to.width,
+                    step->to.height);
 }
 
 /* videoscale: borders where the shape changes, in whole pixels as GStreamer makes them. */
 static void
-find_scale (GstElement *element, const Frames *frames, SlAffine *affine)
+find_scale (const Step *step, SlAffine *affine)
 {
-  const GstVideoInfo *from = frames->from, *to = frames->to;
+  const GstVideoInfo *from = &step->from, *to = &step->to;
   gint from_n, from_d, n, d, width = to->width, height = to->height;
   gboolean borders = FALSE;
-  g_object_get (element, "add-borders", &borders, NULL);
+  g_object_get (step->element, "add-borders", &borders, NULL);
   if (borders
       && gst_util_fraction_multiply (from->width, from->height, from->par_n, from->par_d, &from_n,
                                      &from_d)
@@ -105,7 +114,7 @@ find_scale (GstElement *element, const Frames *frames, SlAffine *affine)
 static const struct
 {
   const char *factory;
-  void (*find) (GstElement *element, const Frames *frames, SlAffine *affine);
+  void (*find) (const Step *step, SlAffine *affine);
 } elements[] = {
   { "videocrop", find_crop },   { "videobox", find_box },     { "videoflip", find_flip },
   { "glvideoflip", find_flip }, { "videoscale", find_scale }, { "videoconvertscale", find_scale },
@@ -131,32 +140,16 @@ geometry_kind (GstElement *element)
   return find_row (element) >= 0 ? MOVED : UNMOVED;
 }
 
-/* @affine: points of a frame of @to, which came out of @element, -> points of
- * the one of @from that went in. @tagged: how the stream's tag says that frames are to be turned.
- */
+/* @affine: points of a frame of @step's @to, which came out of the element, -> points of the one of
+ * @from that went in. */
 static void
-geometry_find (GstElement *element, const GstVideoInfo *from, const GstVideoInfo *to,
-               GstVideoOrientationMethod tagged, SlAffine *affine)
+find_affine (const Step *step, SlAffine *affine)
 {
-  const gint row = find_row (element);
+  const gint row = find_row (step->element);
   sl_affine_identity (affine);
   if (row >= 0)
-    elements[row].find (element, &(Frames){ from, to, tagged }, affine);
+    elements[row].find (step, affine);
 }
-
-#define FOLLOWED "sl-results-followed"
-
-/* An element that is followed. */
-typedef struct
-{
-  GstElement *element; /* the probes are its pads', and live no longer */
-  GeometryKind kind;
-  GstCaps *from_caps, *to_caps; /* (nullable) */
-  GstVideoInfo from, to;
-  GstVideoOrientationMethod tagged;
-  GstBuffer *kept; /* (nullable): the predictions that went in */
-  gboolean warned;
-} Step;
 
 static void
 step_free (gpointer data)
@@ -275,7 +268,7 @@ came_out (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   if (step->kept == NULL || GST_BUFFER_PTS (out) != GST_BUFFER_PTS (step->kept)
       || !read_caps (pad, &step->to_caps, &step->to))
     return GST_PAD_PROBE_OK;
-  geometry_find (step->element, &step->from, &step->to, step->tagged, &affine);
+  find_affine (step, &affine);
   const gboolean bent = step->kind == BENT;
   if (bent || !is_identity (&affine) || step->from.width != step->to.width
       || step->from.height != step->to.height) {
