@@ -400,13 +400,6 @@ apply (GstElement *pipeline, const SlElementOverride *override, GError **error)
   return good;
 }
 
-static gboolean
-is_of_factory (GstElement *element, const char *name)
-{
-  GstElementFactory *factory = gst_element_get_factory (element);
-  return factory != NULL && strcmp (GST_OBJECT_NAME (factory), name) == 0;
-}
-
 GPtrArray *
 sl_find_elements (GstElement *pipeline, const char *factory)
 {
@@ -421,7 +414,7 @@ sl_find_elements (GstElement *pipeline, const char *factory)
       gst_iterator_resync (elements);
       continue;
     }
-    if (is_of_factory (g_value_get_object (&item), factory))
+    if (strcmp (factory_of (g_value_get_object (&item)), factory) == 0)
       g_ptr_array_insert (found, 0, g_value_dup_object (&item));
     g_value_reset (&item);
   }

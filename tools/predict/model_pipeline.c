@@ -54,19 +54,13 @@ add_own (SlFramePredictor *predictor, GType type)
 }
 
 static void
-set_choice (GstElement *element, const char *property, const char *value)
-{
-  if (value != NULL)
-    gst_util_set_object_arg (G_OBJECT (element), property, value);
-}
-
-static void
 set_properties (SlFramePredictor *predictor, const SlFramePredictorOptions *options)
 {
   sl_setting_properties_give (&options->model->settings, G_OBJECT (predictor->infer));
   if (!isnan (options->threshold))
     g_object_set (predictor->postprocess, "threshold", options->threshold, NULL);
-  set_choice (predictor->normalize, "filter", options->filter);
+  if (options->filter != NULL)
+    gst_util_set_object_arg (G_OBJECT (predictor->normalize), "filter", options->filter);
   g_object_set (predictor->normalize, "tiles", options->tiles, NULL);
   g_object_set (predictor->postprocess, "classes", options->classes, NULL);
   if (options->top > 0)
