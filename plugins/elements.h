@@ -45,6 +45,18 @@ GType sl_remote_get_type (void);
  * type with the name @type_name where the process has one, else @type(). */
 gboolean sl_plugin_register_element (GstPlugin *plugin, const char *name, const char *type_name,
                                      guint rank, GType (*type) (void));
+/** GST_PLUGIN_DEFINE() takes it from here. */
+#define PACKAGE "sightline"
+/** SL_DEFINE_ELEMENT_PLUGIN: the plugin @plugin of a file that has one element, @type() of the name
+ * @type_name. */
+#define SL_DEFINE_ELEMENT_PLUGIN(plugin, description, name, type_name, type)                 \
+  static gboolean plugin_init (GstPlugin *self)                                              \
+  {                                                                                          \
+    return sl_plugin_register_element (self, name, type_name, GST_RANK_NONE, type);          \
+  }                                                                                          \
+  GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, plugin, description, plugin_init, \
+                     SL_VERSION, "LGPL", "Sightline", SL_DOCS_URI)
+
 /** sl_plugin_register_elements: registers every element with @plugin. */
 gboolean sl_plugin_register_elements (GstPlugin *plugin);
 /** sl_elements_ensure_types: registers the GTypes of those elements from the caller's code. */

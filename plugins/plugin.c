@@ -11,8 +11,6 @@ plugin_init (GstPlugin *plugin)
   return sl_plugin_register_elements (plugin);
 }
 
-#define PACKAGE "sightline"
-
 GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, sightline,
                    "From camera frames to predictions: preprocessing, inference, decoding",
                    plugin_init, SL_VERSION, "LGPL", "Sightline", SL_DOCS_URI)

@@ -9,7 +9,6 @@
 #include "plugins/elements.h"
 
 #include <gst/base/gstbasetransform.h>
-#include <gst/video/video.h>
 
 #include "postprocess/analyze/analyzer.h"
 #include "postprocess/analyze/heat.h"
@@ -54,27 +53,15 @@ typedef GstBaseTransformClass SlAnalyzeClass;
 G_DEFINE_TYPE (SlAnalyze, sl_analyze, GST_TYPE_BASE_TRANSFORM)
 
 #define CAPS "video/x-raw(ANY)"
-static GstStaticPadTemplate sink_template =
-  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
-static GstStaticPadTemplate src_template =
-  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
 
-static GType
-anchor_get_type (void)
-{
-  static GType type = 0;
-  static const GEnumValue values[] = {
-    { SL_ANCHOR_BOTTOM, "The middle of the box's lower edge: where something stands", "bottom" },
-    { SL_ANCHOR_CENTRE, "The box's centre: seen from above", "centre" },
-    { SL_ANCHOR_TOP, "The middle of the upper edge", "top" },
-    { SL_ANCHOR_LEFT, "The middle of the left edge", "left" },
-    { SL_ANCHOR_RIGHT, "The middle of the right edge", "right" },
-    { 0, NULL, NULL },
-  };
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("SlAnalyzeAnchor", values));
-  return type;
-}
+static GType anchor_get_type (void);
+G_DEFINE_ENUM_TYPE (SlAnalyzeAnchor, anchor,
+                    { SL_ANCHOR_BOTTOM,
+                      "The middle of the box's lower edge: where something stands", "bottom" },
+                    { SL_ANCHOR_CENTRE, "The box's centre: seen from above", "centre" },
+                    { SL_ANCHOR_TOP, "The middle of the upper edge", "top" },
+                    { SL_ANCHOR_LEFT, "The middle of the left edge", "left" },
+                    { SL_ANCHOR_RIGHT, "The middle of the right edge", "right" })
 
 #define AT(member) G_STRUCT_OFFSET (SlAnalyze, member)
 #define PROP_COUNTS (G_N_ELEMENTS (properties) + 1)
@@ -416,9 +403,7 @@ sl_analyze_class_init (SlAnalyzeClass *klass)
       "Current counts: a structure with since (int64, microseconds since 1970, 0 before the first frame) and the list "
       "regions. It has a structure zone or line for each region, with name (string), inside (uint), entered, left (uint64, "
       "for a line the crossings to its right and to its left), longest, mean-dwell, empty (double, seconds) and the list "
-      "classes of structures class with label, inside, entered, left"
-      "inside (uint), entered, left (uint64, of a line those who crossed it to its right and to its left), longest, mean-dwell, "
-      "empty (double, seconds) and the list classes of structures class with label, inside, entered, left",
+      "classes of structures class with label, inside, entered, left",
       GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   g_object_class_install_property (
     object_class, PROP_KEPT,
@@ -427,8 +412,7 @@ sl_analyze_class_init (SlAnalyzeClass *klass)
       "The state as text: counts, times and objects, now or when the element stopped last. If set before the start, counts of "
       "regions of the same kind and name continue from it",
       NULL, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS));
-  gst_element_class_add_static_pad_template (element_class, &sink_template);
-  gst_element_class_add_static_pad_template (element_class, &src_template);
+  sl_element_class_pads (element_class, CAPS, CAPS);
   sl_element_class_describe (
     element_class, "Sightline analytics", "Filter/Analyzer/Video",
     "Counts tracked objects in zones and across lines: entries, exits, crossings, dwell times, occupancy, heat map. Results "

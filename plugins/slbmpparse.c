@@ -35,11 +35,6 @@ struct _SlBmpParse
 G_DECLARE_FINAL_TYPE (SlBmpParse, sl_bmp_parse, SL, BMP_PARSE, GstBaseParse)
 G_DEFINE_TYPE (SlBmpParse, sl_bmp_parse, GST_TYPE_BASE_PARSE)
 
-static GstStaticPadTemplate sink_template =
-  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("image/bmp"));
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
-  "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("image/bmp, parsed = (boolean) true"));
-
 /* Fields lie at odd addresses, where GST_READ_UINT32_LE would read a whole word. */
 static guint32
 read_le (const guint8 *bytes, guint n)
@@ -164,8 +159,7 @@ sl_bmp_parse_class_init (SlBmpParseClass *klass)
   GstBaseParseClass *parse_class = GST_BASE_PARSE_CLASS (klass);
   parse_class->start = sl_bmp_parse_start;
   parse_class->handle_frame = sl_bmp_parse_handle_frame;
-  gst_element_class_add_static_pad_template (element_class, &sink_template);
-  gst_element_class_add_static_pad_template (element_class, &src_template);
+  sl_element_class_pads (element_class, "image/bmp", "image/bmp, parsed = (boolean) true");
   sl_element_class_describe (
     element_class, "BMP parser", "Codec/Parser/Image",
     "Splits a stream of bytes into complete BMP pictures for decoders; decodebin uses it automatically.",

@@ -30,11 +30,6 @@ struct _SlExifParse
 G_DECLARE_FINAL_TYPE (SlExifParse, sl_exif_parse, SL, EXIF_PARSE, GstBaseTransform)
 G_DEFINE_TYPE (SlExifParse, sl_exif_parse, GST_TYPE_BASE_TRANSFORM)
 
-static GstStaticPadTemplate sink_template =
-  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (MEDIA));
-static GstStaticPadTemplate src_template =
-  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (MEDIA));
-
 /* How a picture of each orientation is turned upright. */
 static const char *const tags[SL_EXIF_LAST + 1] = {
   [SL_EXIF_UPRIGHT] = "rotate-0",
@@ -107,8 +102,7 @@ sl_exif_parse_class_init (SlExifParseClass *klass)
 {
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseTransformClass *base_class = GST_BASE_TRANSFORM_CLASS (klass);
-  gst_element_class_add_static_pad_template (element_class, &sink_template);
-  gst_element_class_add_static_pad_template (element_class, &src_template);
+  sl_element_class_pads (element_class, MEDIA, MEDIA);
   sl_element_class_describe (
     element_class, "EXIF orientation parser", "Codec/Parser/Image",
     "Reads the orientation of JPEG, PNG and WebP pictures from their EXIF and sends it as image-orientation tag, which "

@@ -78,11 +78,6 @@ typedef GstBaseTransformClass SlInferClass;
 
 G_DEFINE_TYPE (SlInfer, sl_infer, GST_TYPE_BASE_TRANSFORM)
 
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
-  "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
-  "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
-
 static GstStaticPadTemplate input_template = GST_STATIC_PAD_TEMPLATE (
   "input_%u", GST_PAD_SINK, GST_PAD_REQUEST, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
 
@@ -263,7 +258,7 @@ sl_infer_accept_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps
 {
   if (direction != GST_PAD_SINK)
     return GST_BASE_TRANSFORM_CLASS (sl_infer_parent_class)->accept_caps (base, direction, caps);
-  g_autoptr (GstCaps) template = gst_static_pad_template_get_caps (&sink_template);
+  g_autoptr (GstCaps) template = gst_pad_get_pad_template_caps (GST_BASE_TRANSFORM_SINK_PAD (base));
   return gst_caps_can_intersect (caps, template) || sl_video_caps_is_raw (caps);
 }
 
@@ -760,8 +755,7 @@ sl_infer_class_init (SlInferClass *klass)
   sl_infer_signals_add (G_TYPE_FROM_CLASS (klass), G_CALLBACK (sl_infer_dump),
                         G_CALLBACK (sl_infer_reset_state));
   gst_element_class_add_static_pad_template (element_class, &input_template);
-  gst_element_class_add_static_pad_template (element_class, &sink_template);
-  gst_element_class_add_static_pad_template (element_class, &src_template);
+  sl_element_class_pads (element_class, SL_TENSOR_TEMPLATE_CAPS, SL_TENSOR_TEMPLATE_CAPS);
   sl_element_class_describe (
     element_class, "Sightline inference", "Filter/Analyzer/Tensor",
     "Runs a model on the CPU with XNNPACK, or with a vendor's runtime (backend). Tensors come from slnormalize, which learns what the model wants through the "

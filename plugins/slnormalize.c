@@ -79,22 +79,10 @@ typedef GstBaseTransformClass SlNormalizeClass;
 
 G_DEFINE_TYPE (SlNormalize, sl_normalize, GST_TYPE_BASE_TRANSFORM)
 
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
-  "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
-
-static GType
-corrupted_get_type (void)
-{
-  static GType type = 0;
-  static const GEnumValue values[] = {
-    { CORRUPTED_DROP, "They are dropped and counted", "drop" },
-    { CORRUPTED_KEEP, "They are looked at like all others", "keep" },
-    { 0, NULL, NULL },
-  };
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("SlNormalizeCorrupted", values));
-  return type;
-}
+static GType corrupted_get_type (void);
+G_DEFINE_ENUM_TYPE (SlNormalizeCorrupted, corrupted,
+                    { CORRUPTED_DROP, "They are dropped and counted", "drop" },
+                    { CORRUPTED_KEEP, "They are looked at like all others", "keep" })
 
 #define AT(member) G_STRUCT_OFFSET (SlNormalize, settings.member)
 
@@ -159,10 +147,7 @@ static const SlProperty properties[] = {
     "face, hand or person, as MediaPipe's landmark models expect the objects of its detectors; or box; or a direction from "
     "one keypoint to another, such as from=right_eye,to=left_eye,angle=0,scale=1.5. angle is the direction after the "
     "rotation, 90 = up; scale is the ratio of the square's side to the longer side of the region; shift-x and shift-y move "
-    "the square"
-    "person, as MediaPipe's landmark models want what its detectors find, or box, or a direction from one keypoint to another such as "
-    "from=right_eye,to=left_eye,angle=0,scale=1.5; angle is what the direction becomes, 90 = up; scale is the side of the square looked at by the "
-    "longer side of the box; shift-x and shift-y move it by the box's sides; unset = the box as it is",
+    "the square; unset = the box as it is",
     SL_PROPERTY_STRING, G_STRUCT_OFFSET (SlNormalize, parts.object_alignment) },
   { "follow-landmarks", "Follow landmarks",
     "With object-alignment and a model with MediaPipe's landmarks: also use the positions of landmarks in the previous "
@@ -500,17 +485,6 @@ sl_normalize_fixate_caps (GstBaseTransform *base, GstPadDirection direction, Gst
     ->fixate_caps (base, direction, caps, othercaps);
 }
 
-/* Any raw video is let through to set_caps(), which can say what is wrong with it; the base class
- * could not. */
-static gboolean
-sl_normalize_accept_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps)
-{
-  if (direction != GST_PAD_SINK)
-    return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)
-      ->accept_caps (base, direction, caps);
-  return sl_video_caps_is_raw (caps);
-}
-
 static gboolean
 read_video (SlNormalize *self, GstCaps *caps, GstVideoInfo *video, SlImageInfo *image,
             GError **error)
@@ -762,7 +736,7 @@ sl_normalize_class_init (SlNormalizeClass *klass)
   g_autoptr (GstCaps) frames = frame_caps ();
   gst_element_class_add_pad_template (
     element_class, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, frames));
-  gst_element_class_add_static_pad_template (element_class, &src_template);
+  sl_element_class_pads (element_class, NULL, SL_TENSOR_TEMPLATE_CAPS);
   sl_element_class_describe (
     element_class, "Sightline normalizer", "Filter/Converter/Video/Tensor",
     "Converts video frames to the input tensor of the model in the downstream slinfer (size, element type, colour order, "
@@ -773,7 +747,7 @@ sl_normalize_class_init (SlNormalizeClass *klass)
     "slpredict.md");
   base_class->transform_caps = sl_normalize_transform_caps;
   base_class->fixate_caps = sl_normalize_fixate_caps;
-  base_class->accept_caps = sl_normalize_accept_caps;
+  sl_video_caps_let_through (base_class);
   base_class->set_caps = sl_normalize_set_caps;
   base_class->sink_event = sl_normalize_sink_event;
   base_class->src_event = sl_normalize_src_event;

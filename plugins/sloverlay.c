@@ -48,11 +48,6 @@ typedef GstBaseTransformClass SlOverlayClass;
 
 G_DEFINE_TYPE (SlOverlay, sl_overlay, GST_TYPE_BASE_TRANSFORM)
 
-static GstStaticPadTemplate sink_template =
-  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
-static GstStaticPadTemplate src_template =
-  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
-
 #define AT(member) G_STRUCT_OFFSET (SlOverlay, member)
 
 static const SlProperty properties[] = {
@@ -89,10 +84,8 @@ static const SlProperty properties[] = {
 static gboolean
 wants_stats (SlOverlay *self)
 {
-  GST_OBJECT_LOCK (self);
-  const gboolean stats = self->stats;
-  GST_OBJECT_UNLOCK (self);
-  return stats;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  return self->stats;
 }
 
 /* Whether something of the frame is drawn. */
@@ -185,30 +178,11 @@ sl_overlay_submit_input_buffer (GstBaseTransform *base, gboolean discont, GstBuf
   return GST_FLOW_NOT_NEGOTIATED;
 }
 
-/* Any raw video is let through to its CAPS event, where it can be said what is wrong with it. */
-static gboolean
-sl_overlay_accept_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps)
-{
-  if (direction != GST_PAD_SINK)
-    return GST_BASE_TRANSFORM_CLASS (sl_overlay_parent_class)->accept_caps (base, direction, caps);
-  return sl_video_caps_is_raw (caps);
-}
-
-static gboolean
-sl_overlay_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *query)
-{
-  const gboolean answered =
-    GST_BASE_TRANSFORM_CLASS (sl_overlay_parent_class)->query (base, direction, query);
-  if (answered)
-    sl_video_caps_open (base, direction, query);
-  return answered;
-}
-
 /* Caps that the base class would refuse without a word. */
 static gboolean
 check_caps (SlOverlay *self, GstEvent *event)
 {
-  g_autoptr (GstCaps) template = gst_static_pad_template_get_caps (&sink_template);
+  g_autoptr (GstCaps) template = gst_pad_get_pad_template_caps (GST_BASE_TRANSFORM_SINK_PAD (self));
   GError *error = NULL;
   GstCaps *caps;
   gst_event_parse_caps (event, &caps);
@@ -267,8 +241,7 @@ sl_overlay_class_init (SlOverlayClass *klass)
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GST_DEBUG_CATEGORY_INIT (sl_overlay_debug, "sloverlay", 0, "predictions drawn on frames");
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
-  gst_element_class_add_static_pad_template (element_class, &sink_template);
-  gst_element_class_add_static_pad_template (element_class, &src_template);
+  sl_element_class_pads (element_class, CAPS, CAPS);
   sl_element_class_describe (
     element_class, "Sightline overlay", "Filter/Effect/Video",
     "Draws boxes, labels, masks and skeletons of predictions, zones and lines on YUV, RGB and gray frames, in place. Reads "
@@ -278,8 +251,7 @@ sl_overlay_class_init (SlOverlayClass *klass)
   klass->transform_ip = sl_overlay_transform_ip;
   klass->prepare_output_buffer = sl_overlay_prepare_output_buffer;
   klass->set_caps = sl_overlay_set_caps;
-  klass->accept_caps = sl_overlay_accept_caps;
-  klass->query = sl_overlay_query;
+  sl_video_caps_let_through (klass);
   klass->sink_event = sl_overlay_sink_event;
   klass->submit_input_buffer = sl_overlay_submit_input_buffer;
   klass->start = sl_overlay_start;

@@ -88,11 +88,6 @@ G_DEFINE_TYPE (SlPostprocess, sl_postprocess, GST_TYPE_ELEMENT)
 
 static guint predictions_signal;
 
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
-  "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
-  "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_RESULT_OUTPUT_CAPS));
-
 #define AT(member) G_STRUCT_OFFSET (SlPostprocess, settings.member)
 
 static const SlProperty properties[] = {
@@ -757,8 +752,7 @@ sl_postprocess_class_init (SlPostprocessClass *klass)
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
   object_class->set_property = sl_postprocess_set_property;
   predictions_signal = sl_prediction_signal_add (object_class);
-  gst_element_class_add_static_pad_template (element_class, &sink_template);
-  gst_element_class_add_static_pad_template (element_class, &src_template);
+  sl_element_class_pads (element_class, SL_TENSOR_TEMPLATE_CAPS, SL_RESULT_OUTPUT_CAPS);
   sl_element_class_describe (
     element_class, "Sightline postprocessor", "Filter/Analyzer/Converter/Tensor",
     "Decodes a model's output tensors and maps the results to pixels of the original frame. The caps downstream choose the "
@@ -782,14 +776,16 @@ sl_postprocess_init (SlPostprocess *self)
   self->line = g_string_new (NULL);
   g_queue_init (&self->output.held);
   gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
-  self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
+  self->sinkpad =
+    gst_pad_new_from_template (gst_element_get_pad_template (GST_ELEMENT (self), "sink"), "sink");
   GST_PAD_SET_ACCEPT_INTERSECT (self->sinkpad);
   GST_PAD_SET_ACCEPT_TEMPLATE (self->sinkpad);
   gst_pad_set_chain_function (self->sinkpad, sl_postprocess_chain);
   gst_pad_set_event_function (self->sinkpad, sl_postprocess_sink_event);
   gst_pad_set_query_function (self->sinkpad, sl_postprocess_sink_query);
   gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
-  self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
+  self->srcpad =
+    gst_pad_new_from_template (gst_element_get_pad_template (GST_ELEMENT (self), "src"), "src");
   gst_pad_use_fixed_caps (self->srcpad);
   sl_class_names_install (self->srcpad);
   gst_element_add_pad (GST_ELEMENT (self), self->srcpad);

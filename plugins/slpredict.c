@@ -15,7 +15,6 @@
  */
 #include "plugins/elements.h"
 
-#include <gst/video/video.h>
 #include <string.h>
 
 #include "core/base/fail.h"
@@ -145,20 +144,13 @@ list_forwarded (GObjectClass *infer)
   g_array_append_vals (forwarded, named, G_N_ELEMENTS (named));
 }
 
-static GType
-drop_get_type (void)
-{
-  static GType type = 0;
-  static const GEnumValue values[] = {
-    { DROP_AUTO, "On live sources (cameras, network streams), not on files", "auto" },
-    { DROP_ALWAYS, "Always: the newest frame counts", "always" },
-    { DROP_NEVER, "Never: every frame is looked at, a camera has to wait", "never" },
-    { 0, NULL, NULL },
-  };
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("SlPredictDrop", values));
-  return type;
-}
+static GType drop_get_type (void);
+G_DEFINE_ENUM_TYPE (SlPredictDrop, drop,
+                    { DROP_AUTO, "On live sources (cameras, network streams), not on files",
+                      "auto" },
+                    { DROP_ALWAYS, "Always: the newest frame counts", "always" },
+                    { DROP_NEVER, "Never: every frame is looked at, a camera has to wait",
+                      "never" })
 
 /* Tells slnormalize which part of a frame to look at. */
 static gboolean
@@ -607,15 +599,7 @@ install_properties (GObjectClass *object_class, GstElementClass *const children[
       "Read the text of the codes that the model finds, with an internal slread called \"read\"; the output is then frames, "
       "not lines. With track=true each code is read once. If neither model nor threshold is set and post-messages is off, "
       "codes that were read pass from a confidence of 0.4 on, large unread ones from 0.9 on (linear 0.7, stacked 0.75), "
-      "others from 0.6 on. The signal predictions and slpublish have the texts, messages of post-messages do not"
-      "not lines. With track=true each code is read once. If neither model nor threshold is set and post-messages is off, "
-      "codes that were read pass from a confidence of 0.4 on, large unread ones from 0.9 on (linear 0.7, stacked 0.75), "
-      "others from 0.6 on. The signal predictions and slpublish have the texts, messages of post-messages do not"
-      "not lines. With track=true each code is read once. If neither model nor threshold is set and post-messages is off, "
-      "codes that were read pass from a confidence of 0.4 on, large unread ones from 0.9 on (linear and stacked 0.7 and "
-      "0.75), others from 0.6 on, instead of 0.6 for all"
-      "With track=true each code is read once. Of what the code finder finds, where neither model nor threshold is stated and post-messages is "
-      "off, codes then count from 0.4 on where they read, and where a reader here could read them and does not from 0.9 on (qr, matrix), 0.75 (stacked) or 0.7 (linear). The signal and slpublish tell what was read; messages of post-messages do not",
+      "others from 0.6 on. The signal predictions and slpublish have the texts, messages of post-messages do not",
       FALSE, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property (
     object_class, PROP_DROPPED,
@@ -687,11 +671,8 @@ sl_predict_class_init (SlPredictClass *klass)
     "Runs a model on video frames. The caps downstream choose the output: video/x-raw is the frame with its predictions as "
     "metas, text/x-raw a line for each object or the best label, application/x-json a line for each frame. On live sources "
     "the model gets the newest frame and never falls behind; on files it gets every frame. A second slpredict with "
-    "object-class=LABEL runs its model on each such object."
-    "predictions on it as metas, text/x-raw one line an object or the best label, application/x-json one line a frame. On "
-    "live sources the newest frame counts and the model never falls behind; of files every frame is looked at. A second "
-    "slpredict with object-class=LABEL runs its model on each such object that the first one found. The signal "
-    "\"predictions\" tells applications what was found on each frame, in the streaming thread.",
+    "object-class=LABEL runs its model on each such object. The signal \"predictions\" tells applications what was found on "
+    "each frame, in the streaming thread.",
     "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite ! sloverlay ! videoconvert ! autovideosink",
     "slpredict.md");
   element_class->change_state = sl_predict_change_state;

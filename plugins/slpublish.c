@@ -37,12 +37,11 @@ GST_DEBUG_CATEGORY_STATIC (sl_publish_debug);
 
 typedef struct
 {
-  char *location, *source, *client_id, *username, *password, *password_file, *file_mode, *ca_file,
-    *certificate, *key, *availability, *discovery, *classes, *message_key, *sasl_mechanism, *kept;
-  gint format, queue_bytes, retry_min, retry_max, drain_ms, file_bytes, file_seconds, keep_files,
-    qos, keep_alive;
+  SlPublishSettings to; /* but for what the start adds */
+  char *password_file, *file_mode, *classes, *kept;
+  gint format, drain_ms;
   gdouble interval, picture_interval;
-  gboolean retain, counts, on_change, enabled;
+  gboolean on_change, enabled;
 } Settings;
 
 typedef struct
@@ -73,10 +72,6 @@ typedef GstBaseSinkClass SlPublishClass;
 
 G_DEFINE_TYPE (SlPublish, sl_publish, GST_TYPE_BASE_SINK)
 
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
-  "sink", GST_PAD_SINK, GST_PAD_ALWAYS,
-  GST_STATIC_CAPS ("application/x-json; text/x-raw, format=(string)utf8; video/x-raw(ANY)"));
-
 #define AT(member) G_STRUCT_OFFSET (SlPublish, settings.member)
 #define DAY 86400
 /* Pixels a row of a picture at most, and the time between two messages about commands. */
@@ -88,11 +83,11 @@ static const SlProperty properties[] = {
     "Where lines go: a path or file:///path (appended to), - (standard output), unix:/path, tcp://host:port, "
     "mqtt[s]://[user[:password]@]host[:port]/topic, kafka[s]://[user[:password]@]host[:port][,host[:port]...]/topic; {host}, {element} and "
     "{source} in a topic stand for names. Reads back without the password",
-    SL_PROPERTY_STRING, AT (location) },
+    SL_PROPERTY_STRING, AT (to.location) },
   { "source", "Source",
     "Value of {source} in a topic, such as the camera's name; unset = \"unnamed\". For video also \"source\" of the lines; "
     "unset = null",
-    SL_PROPERTY_STRING, AT (source) },
+    SL_PROPERTY_STRING, AT (to.source) },
   { "format", "Format",
     "Video: format of lines. Input lines of application/x-json or text/x-raw are published unchanged",
     SL_PROPERTY_CHOICE, AT (format), 0, 0, SL_LINE_JSON, sl_line_format_get_type },
@@ -101,64 +96,64 @@ static const SlProperty properties[] = {
     SL_PROPERTY_STRING, AT (classes) },
   { "max-queue-bytes", "Queue",
     "Most bytes of lines that wait to be sent; beyond it the oldest are lost and counted in \"dropped\"",
-    SL_PROPERTY_INT, AT (queue_bytes), 1024, G_MAXINT, 1 << 20 },
+    SL_PROPERTY_INT, AT (to.queue_bytes), 1024, G_MAXINT, 1 << 20 },
   { "retry-min", "First retry",
     "Milliseconds until the first attempt after a lost connection; doubled after each; a random part of up to a quarter is "
     "subtracted",
-    SL_PROPERTY_INT, AT (retry_min), 10, DAY * 1000, 500 },
+    SL_PROPERTY_INT, AT (to.retry_min_ms), 10, DAY * 1000, 500 },
   { "retry-max", "Longest retry", "Most milliseconds between two attempts", SL_PROPERTY_INT,
-    AT (retry_max), 10, DAY * 1000, 30000 },
+    AT (to.retry_max_ms), 10, DAY * 1000, 30000 },
   { "drain-timeout", "Drain", "Milliseconds that EOS waits for lines that could not be sent yet",
     SL_PROPERTY_INT, AT (drain_ms), 0, 60000, 2000 },
   { "max-file-size", "File size",
     "Files: bytes after which the file is renamed to FILE.1 and a new one begins; 0 = never",
-    SL_PROPERTY_INT, AT (file_bytes), 0, G_MAXINT, 0 },
+    SL_PROPERTY_INT, AT (to.file_bytes), 0, G_MAXINT, 0 },
   { "max-file-age", "File age",
     "Files: seconds after which the file is renamed to FILE.1 and a new one begins; 0 = never",
-    SL_PROPERTY_INT, AT (file_seconds), 0, 366 * DAY, 0 },
+    SL_PROPERTY_INT, AT (to.file_seconds), 0, 366 * DAY, 0 },
   { "keep-files", "Files kept",
     "Files: number of rotated files that are kept, FILE.1 is the newest", SL_PROPERTY_INT,
-    AT (keep_files), 0, 1000, 5 },
+    AT (to.keep_files), 0, 1000, 5 },
   { "file-mode", "File mode",
     "Files: permissions of files that are made, in octal, 0600 to 0666; unset = 0640",
     SL_PROPERTY_STRING, AT (file_mode) },
   { "qos", "Quality of service",
     "MQTT: 0 = at most once, 1 = at least once, 2 = exactly once (with a client-id)",
-    SL_PROPERTY_INT, AT (qos), 0, 2, 1 },
+    SL_PROPERTY_INT, AT (to.qos), 0, 2, 1 },
   { "retain", "Retain", "MQTT: the broker keeps the last line for later subscribers",
-    SL_PROPERTY_BOOL, AT (retain) },
+    SL_PROPERTY_BOOL, AT (to.retain) },
   { "keep-alive", "Keep alive", "MQTT: seconds after which a silent connection is tested",
-    SL_PROPERTY_INT, AT (keep_alive), 5, 3600, 30 },
+    SL_PROPERTY_INT, AT (to.keep_alive), 5, 3600, 30 },
   { "client-id", "Client id",
     "MQTT, Kafka: name of this client. MQTT: unique at the broker; if set, the broker keeps the session across "
     "reconnections; unset = a random one",
-    SL_PROPERTY_STRING, AT (client_id) },
+    SL_PROPERTY_STRING, AT (to.client_id) },
   { "username", "User name", "MQTT, Kafka: user name; replaces the location's", SL_PROPERTY_STRING,
-    AT (username) },
+    AT (to.username) },
   { "password", "Password",
     "MQTT, Kafka: password; replaces the location's. Never shown: reads back as unset",
-    SL_PROPERTY_STRING, AT (password) },
+    SL_PROPERTY_STRING, AT (to.password) },
   { "password-file", "Password file",
     "MQTT, Kafka: file with the password in one line, read at each start; replaces password and the location's",
     SL_PROPERTY_STRING, AT (password_file) },
   { "ca-file", "Certificate authorities",
     "mqtts://, kafkas://: PEM file of the authorities that sign the broker's certificate; unset = the system's",
-    SL_PROPERTY_STRING, AT (ca_file) },
+    SL_PROPERTY_STRING, AT (to.ca_file) },
   { "certificate", "Certificate", "mqtts://, kafkas://: PEM file of this client's certificate",
-    SL_PROPERTY_STRING, AT (certificate) },
+    SL_PROPERTY_STRING, AT (to.certificate) },
   { "private-key", "Private key", "mqtts://, kafkas://: PEM file of this client's key",
-    SL_PROPERTY_STRING, AT (key) },
+    SL_PROPERTY_STRING, AT (to.key) },
   { "availability-topic", "Availability topic",
     "MQTT: topic of the retained words online and offline (also the last will); unset = TOPIC/available; \"\" = none",
-    SL_PROPERTY_STRING, AT (availability) },
+    SL_PROPERTY_STRING, AT (to.availability) },
   { "counts", "Counts",
     "MQTT, JSON lines: also publish the number of objects of each label, retained, to TOPIC/LABEL when it changes; and "
     "counts of zones and lines to TOPIC/zones/NAME, TOPIC/lines/NAME/in and out",
-    SL_PROPERTY_BOOL, AT (counts) },
+    SL_PROPERTY_BOOL, AT (to.counts) },
   { "discovery-prefix", "Discovery prefix",
     "MQTT, JSON lines: announce the camera to Home Assistant under this prefix, usually \"homeassistant\", and accept its "
     "switch and its threshold; unset = off",
-    SL_PROPERTY_STRING, AT (discovery) },
+    SL_PROPERTY_STRING, AT (to.discovery) },
   { "interval", "Interval",
     "Least seconds between two lines; a line with an event is sent at once; 0 = a line for each frame",
     SL_PROPERTY_DOUBLE, AT (interval), 0, DAY, 0 },
@@ -178,10 +173,10 @@ static const SlProperty properties[] = {
   { "message-key", "Message key",
     "Kafka: key of each message; messages of one key stay in order, in one partition. {host}, {element} and {source} stand for names; unset = "
     "{source}, or {host}/{element} where source is unset",
-    SL_PROPERTY_STRING, AT (message_key) },
+    SL_PROPERTY_STRING, AT (to.message_key) },
   { "sasl-mechanism", "SASL mechanism",
     "Kafka, with a user name: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512; unset = PLAIN",
-    SL_PROPERTY_STRING, AT (sasl_mechanism) },
+    SL_PROPERTY_STRING, AT (to.sasl_mechanism) },
 };
 
 enum
@@ -207,7 +202,7 @@ static char *
 dup_display_location (SlPublish *self)
 {
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
-  return sl_redact_uri (self->settings.location, NULL);
+  return sl_redact_uri (self->settings.to.location, NULL);
 }
 
 /* Publisher's thread. */
@@ -342,41 +337,19 @@ open_publisher (SlPublish *self, char **warning, GError **error)
   guint mode;
   GST_OBJECT_LOCK (self);
   if (!read_mode (s->file_mode, &mode, error)
-      || !sl_password_choose (s->password, s->password_file, &password, warning, error)) {
+      || !sl_password_choose (s->to.password, s->password_file, &password, warning, error)) {
     GST_OBJECT_UNLOCK (self);
     return NULL;
   }
   g_autofree char *name = g_strdup (GST_OBJECT_NAME (self));
-  const SlPublishSettings settings = {
-    .location = s->location,
-    .name = name,
-    .source = s->source,
-    .queue_bytes = (gsize) s->queue_bytes,
-    .retry_min_ms = (guint) s->retry_min,
-    .retry_max_ms = (guint) s->retry_max,
-    .file_bytes = (guint64) s->file_bytes,
-    .file_seconds = (guint) s->file_seconds,
-    .keep_files = (guint) s->keep_files,
-    .file_mode = mode,
-    .qos = (guint) s->qos,
-    .keep_alive = (guint) s->keep_alive,
-    .retain = s->retain,
-    .counts = s->counts,
-    .client_id = s->client_id,
-    .username = s->username,
-    .password = password,
-    .ca_file = s->ca_file,
-    .certificate = s->certificate,
-    .key = s->key,
-    .availability = s->availability,
-    .discovery = s->discovery,
-    .message_key = s->message_key,
-    .sasl_mechanism = s->sasl_mechanism,
-    .pictures = s->picture_interval > 0,
-    .has_threshold = self->detector != NULL,
-    .command = obey,
-    .command_data = self,
-  };
+  SlPublishSettings settings = s->to;
+  settings.name = name;
+  settings.password = password;
+  settings.file_mode = mode;
+  settings.pictures = s->picture_interval > 0;
+  settings.has_threshold = self->detector != NULL;
+  settings.command = obey;
+  settings.command_data = self;
   SlPublisher *publisher =
     sl_publisher_new (&settings, notify, gst_object_ref (self), gst_object_unref, error);
   GST_OBJECT_UNLOCK (self);
@@ -407,7 +380,7 @@ sl_publish_start (GstBaseSink *sink)
   self->publisher = publisher;
   self->refused = self->warned = self->loses = self->told_bare = self->told_refused = FALSE;
   g_free (self->line_source);
-  self->line_source = g_strdup (self->settings.source);
+  self->line_source = g_strdup (self->settings.to.source);
   self->lines.frames = 0;
   if (self->settings.kept != NULL)
     self->settings.enabled = strcmp (self->settings.kept, "OFF") != 0;
@@ -465,9 +438,9 @@ open_input (SlPublish *self, GstCaps *caps, GError **error)
   const gboolean json = gst_structure_has_name (structure, "application/x-json"),
                  text = gst_structure_has_name (structure, "text/x-raw");
   GST_OBJECT_LOCK (self);
-  const gboolean home = self->settings.discovery != NULL && *self->settings.discovery != '\0';
+  const gboolean home = self->settings.to.discovery != NULL && *self->settings.to.discovery != '\0';
   const gboolean on_change = self->settings.on_change,
-                 reads = self->settings.counts || home || on_change;
+                 reads = self->settings.to.counts || home || on_change;
   const gint64 interval = (gint64) (self->settings.interval * G_USEC_PER_SEC);
   const SlLineFormat format = (SlLineFormat) self->settings.format;
   g_autofree char *classes = g_strdup (self->settings.classes);
@@ -704,9 +677,9 @@ sl_publish_get_property (GObject *object, guint id, GValue *value, GParamSpec *s
   else {
     const SlProperty *property = &properties[id - 1];
     GST_OBJECT_LOCK (object);
-    if (property->offset == AT (location) && self->settings.location != NULL)
-      g_value_take_string (value, sl_redact_uri (self->settings.location, NULL));
-    else if (property->offset != AT (password))
+    if (property->offset == AT (to.location) && self->settings.to.location != NULL)
+      g_value_take_string (value, sl_redact_uri (self->settings.to.location, NULL));
+    else if (property->offset != AT (to.password))
       sl_property_get (object, property, value);
     GST_OBJECT_UNLOCK (object);
   }
@@ -763,7 +736,8 @@ sl_publish_class_init (SlPublishClass *klass)
   sink_class->propose_allocation = sl_publish_propose_allocation;
   sink_class->render = sl_publish_render;
   sink_class->event = sl_publish_event;
-  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  sl_element_class_pads (
+    element_class, "application/x-json; text/x-raw, format=(string)utf8; video/x-raw(ANY)", NULL);
   sl_element_class_describe (
     element_class, "Prediction publisher", "Sink/Network",
     "Writes predictions (JSON or text, a line for each frame) to a file with rotation, standard output, a UNIX or TCP "

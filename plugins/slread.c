@@ -72,10 +72,6 @@ G_DEFINE_TYPE (SlRead, sl_read, GST_TYPE_BASE_TRANSFORM)
 static guint predictions_signal;
 
 #define CAPS "video/x-raw, format = " SL_VIDEO_INPUT_FORMATS
-static GstStaticPadTemplate sink_template =
-  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
-static GstStaticPadTemplate src_template =
-  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
 
 #define AT(member) G_STRUCT_OFFSET (SlRead, member)
 
@@ -336,15 +332,11 @@ static void
 choose_objects (SlRead *self, const SlLuma *luma, GstBuffer *buffer)
 {
   gpointer state = NULL;
-  GstMeta *meta;
+  GstVideoRegionOfInterestMeta *region;
   g_ptr_array_set_size (self->objects, 0);
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
-                                                   GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
-         != NULL) {
-    GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
+  while ((region = sl_next_region (buffer, &state)) != NULL)
     if (!sl_region_is_label (region, luma->width, luma->height))
       g_ptr_array_add (self->objects, region);
-  }
 }
 
 /* Objects that may be linear codes, for codes that reach into the box of one beside them. */
@@ -578,8 +570,7 @@ sl_read_class_init (SlReadClass *klass)
   object_class->finalize = sl_read_finalize;
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
   predictions_signal = sl_prediction_signal_add (object_class);
-  gst_element_class_add_static_pad_template (element_class, &sink_template);
-  gst_element_class_add_static_pad_template (element_class, &src_template);
+  sl_element_class_pads (element_class, CAPS, CAPS);
   sl_element_class_describe (
     element_class, "Sightline code reader", "Filter/Analyzer/Video",
     "Reads the codes that a model found; each is cut from the frame, turned upright and enlarged. ZBar or zxing-cpp reads "

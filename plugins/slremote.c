@@ -69,11 +69,6 @@ typedef GstElementClass SlRemoteClass;
 
 G_DEFINE_TYPE (SlRemote, sl_remote, GST_TYPE_ELEMENT)
 
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
-  "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
-  "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
-
 #define AT(member) G_STRUCT_OFFSET (SlRemote, settings.member)
 
 static const SlProperty properties[] = {
@@ -323,7 +318,7 @@ answer_caps (SlRemote *self, GstPad *pad, GstQuery *query)
   g_autoptr (SlContract) contract = get_contract (self);
   SlContract *contracts[] = { offer, contract };
   gst_query_parse_caps (query, &filter);
-  g_autoptr (GstCaps) template = gst_static_pad_template_get_caps (&sink_template);
+  g_autoptr (GstCaps) template = gst_pad_get_pad_template_caps (self->sinkpad);
   g_autoptr (GstCaps) caps =
     pad == self->sinkpad ? sl_remote_query_sink_caps (self->srcpad, filter, contracts)
                          : sl_model_caps_transform (GST_PAD_SINK, template, filter, contracts);
@@ -766,8 +761,7 @@ sl_remote_class_init (SlRemoteClass *klass)
   g_signal_new_class_handler ("interrupt", G_TYPE_FROM_CLASS (klass),
                               G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION, G_CALLBACK (interrupt), NULL,
                               NULL, NULL, G_TYPE_NONE, 0);
-  gst_element_class_add_static_pad_template (element_class, &sink_template);
-  gst_element_class_add_static_pad_template (element_class, &src_template);
+  sl_element_class_pads (element_class, SL_TENSOR_TEMPLATE_CAPS, SL_TENSOR_TEMPLATE_CAPS);
   sl_element_class_describe (
     element_class, "Sightline remote inference", "Filter/Analyzer/Tensor",
     "Runs a model on other machines: an MQTT 5 broker passes tensors to workers (sightline serve). It replaces slinfer and "
@@ -781,12 +775,14 @@ static void
 sl_remote_init (SlRemote *self)
 {
   sl_properties_init (self, properties, G_N_ELEMENTS (properties));
-  self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
+  self->sinkpad =
+    gst_pad_new_from_template (gst_element_get_pad_template (GST_ELEMENT (self), "sink"), "sink");
   gst_pad_set_chain_function (self->sinkpad, sink_chain);
   gst_pad_set_event_function (self->sinkpad, sink_event);
   gst_pad_set_query_function (self->sinkpad, sink_query);
   gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
-  self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
+  self->srcpad =
+    gst_pad_new_from_template (gst_element_get_pad_template (GST_ELEMENT (self), "src"), "src");
   gst_pad_set_activatemode_function (self->srcpad, src_activate);
   gst_pad_set_query_function (self->srcpad, src_query);
   gst_element_add_pad (GST_ELEMENT (self), self->srcpad);

@@ -57,9 +57,6 @@ typedef GstBaseTransformClass SlResizeClass;
 
 G_DEFINE_TYPE (SlResize, sl_resize, GST_TYPE_BASE_TRANSFORM)
 
-static GstStaticPadTemplate src_template =
-  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
-
 #define AT(member) G_STRUCT_OFFSET (SlResize, settings.member)
 
 static const SlProperty properties[] = {
@@ -242,26 +239,6 @@ sl_resize_fixate_caps (GstBaseTransform *base, GstPadDirection direction, GstCap
   return gst_caps_fixate (othercaps);
 }
 
-/* Any raw video is let through to set_caps(), which can say what is wrong with it; the base class
- * could not. */
-static gboolean
-sl_resize_accept_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps)
-{
-  if (direction != GST_PAD_SINK)
-    return GST_BASE_TRANSFORM_CLASS (sl_resize_parent_class)->accept_caps (base, direction, caps);
-  return sl_video_caps_is_raw (caps);
-}
-
-static gboolean
-sl_resize_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *query)
-{
-  const gboolean answered =
-    GST_BASE_TRANSFORM_CLASS (sl_resize_parent_class)->query (base, direction, query);
-  if (answered)
-    sl_video_caps_open (base, direction, query);
-  return answered;
-}
-
 static gboolean
 read_video (GstCaps *caps, GstVideoInfo *video, SlImageInfo *image, GError **error)
 {
@@ -349,12 +326,6 @@ sl_resize_submit_input_buffer (GstBaseTransform *base, gboolean is_discont, GstB
     ->submit_input_buffer (base, is_discont, in);
 }
 
-static gboolean
-is_video_pool (GstBufferPool *pool)
-{
-  return gst_buffer_pool_has_option (pool, GST_BUFFER_POOL_OPTION_VIDEO_META);
-}
-
 /* A pool of video buffers, downstream's if it has one; strides of its own only when downstream
  * reads GstVideoMeta. */
 static gboolean
@@ -373,7 +344,8 @@ sl_resize_decide_allocation (GstBaseTransform *base, GstQuery *query)
     pool = gst_video_buffer_pool_new ();
   GstStructure *config = gst_buffer_pool_get_config (pool);
   gst_buffer_pool_config_set_params (config, caps, size, least, most);
-  if (is_video_pool (pool) && gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL))
+  if (gst_buffer_pool_has_option (pool, GST_BUFFER_POOL_OPTION_VIDEO_META)
+      && gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL))
     gst_buffer_pool_config_add_option (config, GST_BUFFER_POOL_OPTION_VIDEO_META);
   gst_buffer_pool_set_config (pool, config);
   if (offered)
@@ -594,7 +566,7 @@ sl_resize_class_init (SlResizeClass *klass)
   g_autoptr (GstCaps) taken = sl_dmabuf_offer (gst_caps_from_string (CAPS));
   gst_element_class_add_pad_template (
     element_class, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, taken));
-  gst_element_class_add_static_pad_template (element_class, &src_template);
+  sl_element_class_pads (element_class, NULL, CAPS);
   sl_element_class_describe (
     element_class, "Sightline resizer", "Filter/Converter/Video/Scaler",
     "Makes YUV frames smaller, for use before queues and tees: crops, turns, fits and scales within one pixel format, from "
@@ -605,8 +577,7 @@ sl_resize_class_init (SlResizeClass *klass)
     "architecture.md");
   base_class->transform_caps = sl_resize_transform_caps;
   base_class->fixate_caps = sl_resize_fixate_caps;
-  base_class->accept_caps = sl_resize_accept_caps;
-  base_class->query = sl_resize_query;
+  sl_video_caps_let_through (base_class);
   base_class->set_caps = sl_resize_set_caps;
   base_class->decide_allocation = sl_resize_decide_allocation;
   base_class->propose_allocation = sl_resize_propose_allocation;

@@ -12,7 +12,6 @@
  */
 #include "plugins/elements.h"
 
-#include <gst/analytics/analytics.h>
 #include <math.h>
 
 #include "models/model.h"
@@ -50,11 +49,6 @@ typedef GstElementClass SlTensorConvertClass;
 G_DEFINE_TYPE (SlTensorConvert, sl_tensor_convert, GST_TYPE_ELEMENT)
 
 #define TEMPLATE_CAPS SL_TENSOR_TEMPLATE_CAPS "; video/x-raw(ANY)"
-
-static GstStaticPadTemplate sink_template =
-  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (TEMPLATE_CAPS));
-static GstStaticPadTemplate src_template =
-  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (TEMPLATE_CAPS));
 
 #define AT(member) G_STRUCT_OFFSET (SlTensorConvert, member)
 
@@ -507,8 +501,7 @@ sl_tensor_convert_class_init (SlTensorConvertClass *klass)
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   object_class->finalize = sl_tensor_convert_finalize;
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
-  gst_element_class_add_static_pad_template (element_class, &sink_template);
-  gst_element_class_add_static_pad_template (element_class, &src_template);
+  sl_element_class_pads (element_class, TEMPLATE_CAPS, TEMPLATE_CAPS);
   sl_element_class_describe (
     element_class, "Sightline tensor converter", "Filter/Converter/Tensor",
     "Puts tensors onto the frame that they were made of, as GstTensorMeta, for GStreamer's own tensor decoders; and takes those that "
@@ -524,13 +517,15 @@ sl_tensor_convert_init (SlTensorConvert *self)
 {
   sl_properties_init (self, properties, G_N_ELEMENTS (properties));
   g_queue_init (&self->held);
-  self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
+  self->sinkpad =
+    gst_pad_new_from_template (gst_element_get_pad_template (GST_ELEMENT (self), "sink"), "sink");
   GST_PAD_SET_ACCEPT_INTERSECT (self->sinkpad);
   GST_PAD_SET_ACCEPT_TEMPLATE (self->sinkpad);
   gst_pad_set_chain_function (self->sinkpad, sl_tensor_convert_chain);
   gst_pad_set_event_function (self->sinkpad, sl_tensor_convert_sink_event);
   gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
-  self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
+  self->srcpad =
+    gst_pad_new_from_template (gst_element_get_pad_template (GST_ELEMENT (self), "src"), "src");
   gst_pad_use_fixed_caps (self->srcpad);
   gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
 }

@@ -15,7 +15,6 @@
 
 #include "plugins/base/describe.h"
 #include "plugins/meta/class_names.h"
-#include "plugins/meta/frame_meta.h"
 #include "plugins/meta/map/relations.h"
 #include "plugins/meta/regions/choose.h"
 #include "plugins/meta/predictions.h"
@@ -24,7 +23,6 @@
 #include "plugins/meta/regions/object.h"
 #include "plugins/base/properties.h"
 #include "plugins/meta/relations/write.h"
-#include "plugins/base/report.h"
 #include "plugins/base/tracking.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_track_debug);
@@ -57,10 +55,6 @@ G_DEFINE_TYPE (SlTrack, sl_track, GST_TYPE_BASE_TRANSFORM)
 static guint predictions_signal;
 
 #define CAPS "video/x-raw(ANY)"
-static GstStaticPadTemplate sink_template =
-  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
-static GstStaticPadTemplate src_template =
-  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
 
 #define AT(member) G_STRUCT_OFFSET (SlTrack, member)
 
@@ -105,10 +99,8 @@ static const SlProperty properties[] = {
 static gboolean
 interpolates (SlTrack *self)
 {
-  GST_OBJECT_LOCK (self);
-  const gboolean interpolate = self->interpolate;
-  GST_OBJECT_UNLOCK (self);
-  return interpolate;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  return self->interpolate;
 }
 
 /* The region's box: exact where it has a detection with its edges, else in whole pixels; none
@@ -132,13 +124,10 @@ static void
 collect_regions (SlTrack *self, GstBuffer *buffer)
 {
   gpointer state = NULL;
-  GstMeta *meta;
+  GstVideoRegionOfInterestMeta *region;
   g_ptr_array_set_size (self->regions, 0);
   g_array_set_size (self->boxes, 0);
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
-                                                   GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
-         != NULL) {
-    GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
+  while ((region = sl_next_region (buffer, &state)) != NULL) {
     if (sl_region_is_label (region, self->width, self->height)
         || !sl_class_filter_passes (self->choice.filter, sl_region_type_name (region)))
       continue;
@@ -195,12 +184,9 @@ static void
 mark_predicted (GstBuffer *buffer)
 {
   gpointer state = NULL;
-  GstMeta *meta;
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
-                                                   GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
-         != NULL) {
-    GstStructure *detection = gst_video_region_of_interest_meta_get_param (
-      (GstVideoRegionOfInterestMeta *) meta, "detection");
+  GstVideoRegionOfInterestMeta *region;
+  while ((region = sl_next_region (buffer, &state)) != NULL) {
+    GstStructure *detection = gst_video_region_of_interest_meta_get_param (region, "detection");
     if (detection != NULL)
       gst_structure_set (detection, "predicted", G_TYPE_BOOLEAN, TRUE, NULL);
   }
@@ -340,8 +326,7 @@ sl_track_class_init (SlTrackClass *klass)
   object_class->finalize = sl_track_finalize;
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
   predictions_signal = sl_prediction_signal_add (object_class);
-  gst_element_class_add_static_pad_template (element_class, &sink_template);
-  gst_element_class_add_static_pad_template (element_class, &src_template);
+  sl_element_class_pads (element_class, CAPS, CAPS);
   sl_element_class_describe (
     element_class, "Sightline tracker", "Filter/Analyzer/Video",
     "Tracks objects of any element (ByteTrack): each gets an id that stays the same from frame to frame, in a structure "

@@ -34,7 +34,7 @@ convert (const SlModelOptions *options, const char *path, GError **error)
 static int
 run_convert (int argc, char **argv)
 {
-  SlModelOptions options = { 0 };
+  g_auto (SlModelOptions) options = { 0 };
   g_auto (GStrv) rest = NULL;
   g_autofree char *output = NULL;
   g_autoptr (GError) error = NULL;
@@ -48,7 +48,7 @@ run_convert (int argc, char **argv)
     "convert", "MODEL", "Converts a model to a TensorFlow Lite file with its labels and metadata.",
     NULL, argc, argv, entries, more, &rest);
   if (status >= 0)
-    goto done;
+    return status;
   status = SL_EXIT_USAGE;
   if (rest[0] == NULL || rest[1] != NULL)
     sl_options_usage ("convert", "expected one MODEL, got %u arguments", g_strv_length (rest));
@@ -63,8 +63,6 @@ run_convert (int argc, char **argv)
   }
   if (error != NULL)
     sl_complain ("convert", "%s", error->message);
-done:
-  sl_model_options_clear (&options);
   return status;
 }
 

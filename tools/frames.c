@@ -711,6 +711,16 @@ sl_frames_orientation (GstSample *sample)
     GST_MINI_OBJECT_CAST (gst_sample_get_buffer (sample)), orientation_quark ()));
 }
 
+guint64
+sl_frames_time (GstSample *frame)
+{
+  const GstSegment *segment = gst_sample_get_segment (frame);
+  GstClockTime time = GST_BUFFER_PTS (gst_sample_get_buffer (frame));
+  if (segment->format == GST_FORMAT_TIME && GST_CLOCK_TIME_IS_VALID (time))
+    time = gst_segment_to_stream_time (segment, GST_FORMAT_TIME, time);
+  return time;
+}
+
 guint
 sl_frames_moves (SlFrames *frames)
 {

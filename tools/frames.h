@@ -32,6 +32,8 @@ void sl_frames_close (SlFrames *frames);
 SlFramesStatus sl_frames_pull (SlFrames *frames, guint ms, GstSample **sample, GError **error);
 /** sl_frames_orientation: how @sample, of sl_frames_pull(), is to be turned to be upright. */
 GstVideoOrientationMethod sl_frames_orientation (GstSample *sample);
+/** sl_frames_time: the time of @frame in its stream, ns; GST_CLOCK_TIME_NONE where it has none. */
+guint64 sl_frames_time (GstSample *frame);
 /** sl_frames_moves: a number that changes while bytes are read or frames made. */
 guint sl_frames_moves (SlFrames *frames);
 /** sl_frames_take_note: (transfer full) (nullable): what a camera has to say to the user, or that

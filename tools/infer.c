@@ -48,19 +48,17 @@ shape_text (const SlTensor *tensor)
 static gboolean
 allocate (SlGraph *graph, Io *io, GError **error)
 {
-  for (guint i = 0; i < sl_graph_n_inputs (graph); i++)
-    if ((io->inputs[io->n_inputs++] =
-           sl_tensor_buffer_new (sl_graph_input_tensor (graph, i)->bytes))
-        == NULL)
-      goto no_memory;
-  for (guint i = 0; i < sl_graph_n_outputs (graph); i++)
-    if ((io->outputs[io->n_outputs++] =
-           sl_tensor_buffer_new (sl_graph_output_tensor (graph, i)->bytes))
-        == NULL)
-      goto no_memory;
-  return TRUE;
-no_memory:
-  return sl_fail (error, SL_ERROR_LIMIT, "not enough memory for the model's inputs and outputs");
+  gboolean good = TRUE;
+  for (; io->n_inputs < sl_graph_n_inputs (graph) && good; io->n_inputs++)
+    good = (io->inputs[io->n_inputs] =
+              sl_tensor_buffer_new (sl_graph_input_tensor (graph, io->n_inputs)->bytes))
+           != NULL;
+  for (; io->n_outputs < sl_graph_n_outputs (graph) && good; io->n_outputs++)
+    good = (io->outputs[io->n_outputs] =
+              sl_tensor_buffer_new (sl_graph_output_tensor (graph, io->n_outputs)->bytes))
+           != NULL;
+  return good
+         || sl_fail (error, SL_ERROR_LIMIT, "not enough memory for the model's inputs and outputs");
 }
 
 static gboolean
@@ -187,7 +185,7 @@ infer (const SlModelOptions *options, char **inputs, const char *prefix, guint f
 static int
 run_infer (int argc, char **argv)
 {
-  SlModelOptions options = { 0 };
+  g_auto (SlModelOptions) options = { 0 };
   g_auto (GStrv) inputs = NULL, rest = NULL;
   g_autofree char *prefix = NULL, *frames_text = NULL;
   guint frames = 1;
@@ -211,7 +209,7 @@ run_infer (int argc, char **argv)
     "Prints a line for each output: name, type, shape, scale, zero point and bytes, separated by tabs.",
     argc, argv, entries, more, &rest);
   if (status >= 0)
-    goto done;
+    return status;
   status = SL_EXIT_USAGE;
   if (rest[0] != NULL)
     sl_options_usage ("infer", "unexpected argument '%s'", rest[0]);
@@ -225,8 +223,6 @@ run_infer (int argc, char **argv)
     status = infer (&options, inputs, prefix, frames, &error) ? SL_EXIT_OK : SL_EXIT_FAILED;
   if (error != NULL)
     sl_complain ("infer", "%s", error->message);
-done:
-  sl_model_options_clear (&options);
   return status;
 }
 

@@ -3,9 +3,12 @@
  * `sightline inspect`: what a model takes and gives, what runs it, and what Sightline makes of it,
  * for people or as one JSON object. Both are printed from the same Report.
  */
+#include "config.h"
+
 #include <stdio.h>
 #include <string.h>
 
+#include "core/backends/backend.h"
 #include "core/base/fail.h"
 #include "core/base/printable.h"
 #include "core/graph/work.h"
@@ -16,8 +19,62 @@
 #include "core/base/json.h"
 #include "tools/command.h"
 #include "tools/contract_preview.h"
-#include "tools/needs.h"
 #include "tools/options.h"
+
+/* What models need of a build, for core/base/build_selection.h: a line is a kind and a name, such
+ * as "operator CONV_2D". The models are loaded here, so the list is what reading, rewriting and
+ * decoding them took, and not a guess from their bytes. */
+static void
+need (GHashTable *needs, const char *kind, const char *name)
+{
+  g_hash_table_add (needs, g_strdup_printf ("%s %s", kind, name));
+}
+
+static gboolean
+add_model (GHashTable *needs, const char *path, const SlModelOptions *options, GError **error)
+{
+  const SlModelLoadOptions how = sl_model_options_load (options, TRUE);
+  g_autoptr (SlModel) model = sl_model_load_with (path, &options->settings, &how, error);
+  if (model == NULL)
+    return FALSE;
+  SlGraph *graph = sl_model_graph (model);
+  g_autoptr (SlSession) session = sl_session_new (
+    graph, 1, error); /* starts the backends, which say what they support only then */
+  if (session == NULL)
+    return sl_fail_prefix (error, "%s: ", path);
+  g_autofree const char **imports = sl_graph_imports (graph);
+  need (needs, "reader", sl_model_format (model));
+  for (guint i = 0; imports[i] != NULL; i++)
+    need (needs, "onnx", imports[i]);
+  for (guint i = 1; i < SL_OP_COUNT; i++)
+    if (sl_graph_may_need (graph, (SlOpType) i) != NULL)
+      need (needs, "operator", sl_graph_may_need (graph, (SlOpType) i));
+  g_autofree const char **backends = sl_backends_for (graph);
+  for (guint i = 0; backends[i] != NULL; i++)
+    need (needs, "backend", backends[i]);
+  g_autoptr (SlDecoding) decoding = sl_contract_open_decoding (sl_model_contract (model), NULL);
+  if (decoding != NULL)
+    need (needs, "decoder", sl_decoding_decoder (decoding)->name);
+  return TRUE;
+}
+
+/* One line a reader, operator, row of ONNX's table and decoder that one of @models needs, sorted;
+ * an exit status. */
+static int
+print_needs (char **models, const SlModelOptions *options)
+{
+  g_autoptr (GHashTable) needs = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  for (guint i = 0; models[i] != NULL; i++) {
+    g_autoptr (GError) error = NULL;
+    if (!add_model (needs, models[i], options, &error))
+      return sl_complain ("inspect", "%s", error->message);
+  }
+  need (needs, "version", SL_VERSION);
+  g_autoptr (GList) lines = g_list_sort (g_hash_table_get_keys (needs), (GCompareFunc) g_strcmp0);
+  for (const GList *line = lines; line != NULL; line = line->next)
+    printf ("%s\n", (const char *) line->data);
+  return SL_EXIT_OK;
+}
 
 #define SHOWN_LABELS 5
 #define MAX_BACKENDS 8
@@ -498,7 +555,7 @@ predict_picture (int argc, char **argv, const char *model, const char *picture)
 static int
 run_inspect (int argc, char **argv)
 {
-  SlModelOptions options = { 0 };
+  g_auto (SlModelOptions) options = { 0 };
   g_auto (GStrv) rest = NULL;
   g_autoptr (GError) error = NULL;
   g_auto (Report) report = { 0 };
@@ -524,40 +581,29 @@ run_inspect (int argc, char **argv)
   };
   g_autofree GOptionEntry *more =
     sl_model_options_entries (&options, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
-  int status = sl_options_parse (
+  const int status = sl_options_parse (
     "inspect", "MODEL...", "Shows a model's inputs, outputs, operators, backends and contract.",
     NULL, argc, argv, entries, more, &rest);
   if (status >= 0)
-    goto done;
-  if (operators && g_strv_length (rest) > 0) {
-    status = sl_options_usage ("inspect",
-                               "--operators lists what runs: expected no MODEL, got '%s'", rest[0]);
-    goto done;
-  }
+    return status;
+  if (operators && g_strv_length (rest) > 0)
+    return sl_options_usage ("inspect", "--operators lists what runs: expected no MODEL, got '%s'",
+                             rest[0]);
   if (operators) {
     print_operators ();
-    status = SL_EXIT_OK;
-    goto done;
+    return SL_EXIT_OK;
   }
-  if (needs ? g_strv_length (rest) == 0 : g_strv_length (rest) != 1) {
-    status = sl_options_usage ("inspect", "expected one MODEL%s, got %u", needs ? " or more" : "",
-                               g_strv_length (rest));
-    goto done;
-  }
-  if (!sl_model_options_check ("inspect", &options)) {
-    status = SL_EXIT_USAGE;
-    goto done;
-  }
-  if (needs) {
-    status = sl_print_needs (rest, &options);
-    goto done;
-  }
+  if (needs ? g_strv_length (rest) == 0 : g_strv_length (rest) != 1)
+    return sl_options_usage ("inspect", "expected one MODEL%s, got %u", needs ? " or more" : "",
+                             g_strv_length (rest));
+  if (!sl_model_options_check ("inspect", &options))
+    return SL_EXIT_USAGE;
+  if (needs)
+    return print_needs (rest, &options);
   options.settings.model = g_strdup (rest[0]);
-  status = SL_EXIT_OK;
-  if (!report_fill (&report, &options, &error)) {
-    sl_complain ("inspect", "%s", error->message);
-    status = SL_EXIT_FAILED;
-  } else if (json)
+  if (!report_fill (&report, &options, &error))
+    return sl_complain ("inspect", "%s", error->message);
+  if (json)
     print_json (&report);
   else {
     print_text (&report);
@@ -566,11 +612,8 @@ run_inspect (int argc, char **argv)
     if (passes)
       print_passes (&report);
   }
-  if (status == SL_EXIT_OK && picture != NULL)
-    status = predict_picture (n_given, given, options.settings.model, picture);
-done:
-  sl_model_options_clear (&options);
-  return status;
+  return picture != NULL ? predict_picture (n_given, given, options.settings.model, picture)
+                         : SL_EXIT_OK;
 }
 
 const SlCommand sl_command_inspect = { "inspect",

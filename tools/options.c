@@ -198,6 +198,17 @@ sl_options_parse (const char *command, const char *arguments, const char *summar
   return -1;
 }
 
+void
+sl_options_clear (const GOptionEntry *entries)
+{
+  for (; entries->long_name != NULL; entries++)
+    if (entries->arg == G_OPTION_ARG_STRING || entries->arg == G_OPTION_ARG_FILENAME)
+      g_clear_pointer ((char **) entries->arg_data, g_free);
+    else if (entries->arg == G_OPTION_ARG_STRING_ARRAY
+             || entries->arg == G_OPTION_ARG_FILENAME_ARRAY)
+      g_clear_pointer ((GStrv *) entries->arg_data, g_strfreev);
+}
+
 gboolean
 sl_options_integer (const char *command, const char *option, const char *text, guint lo, guint hi,
                     guint *value)

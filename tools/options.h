@@ -31,6 +31,17 @@ SlModelLoadOptions sl_model_options_load (const SlModelOptions *options,
 /** sl_model_options_state: whether something of @groups is given. */
 gboolean sl_model_options_state (const SlModelOptions *options, guint groups);
 
+/** SL_TEXT_ENTRY, SL_SWITCH_ENTRY: rows of a command's options without a short name. The value of
+ * the first is a text, called @value in the help; the second has none. */
+#define SL_TEXT_ENTRY(name, place, help, value)         \
+  {                                                     \
+    name, 0, 0, G_OPTION_ARG_STRING, place, help, value \
+  }
+#define SL_SWITCH_ENTRY(name, place, help)           \
+  {                                                  \
+    name, 0, 0, G_OPTION_ARG_NONE, place, help, NULL \
+  }
+
 /** An only argument that makes a command print its options as a JSON object (scripts/manual.py). It
  * is no part of --help. */
 #define SL_OPTION_DESCRIBE "--describe-options"
@@ -48,6 +59,9 @@ gboolean sl_model_options_state (const SlModelOptions *options, guint groups);
 int sl_options_parse (const char *command, const char *arguments, const char *summary,
                       const char *details, int argc, char **argv, const GOptionEntry *entries,
                       const GOptionEntry *more, GStrv *rest);
+
+/** sl_options_clear: frees the texts that sl_options_parse() stored where @entries say. */
+void sl_options_clear (const GOptionEntry *entries);
 
 /** sl_options_integer: *@value unchanged when @text is NULL; FALSE, having complained, unless it is
  * an integer in @lo..@hi. */

@@ -112,23 +112,13 @@ sl_events_take_predictions (SlEvents *events)
   return event != NULL ? g_steal_pointer (&event->predictions) : NULL;
 }
 
-GType
-sl_pipeline_state_get_type (void)
-{
-  static gsize type;
-  static const GEnumValue values[] = {
-    { SL_PIPELINE_STATE_STOPPED, "SL_PIPELINE_STATE_STOPPED", "stopped" },
-    { SL_PIPELINE_STATE_STARTING, "SL_PIPELINE_STATE_STARTING", "starting" },
-    { SL_PIPELINE_STATE_RUNNING, "SL_PIPELINE_STATE_RUNNING", "running" },
-    { SL_PIPELINE_STATE_PAUSED, "SL_PIPELINE_STATE_PAUSED", "paused" },
-    { SL_PIPELINE_STATE_ENDED, "SL_PIPELINE_STATE_ENDED", "ended" },
-    { SL_PIPELINE_STATE_FAILED, "SL_PIPELINE_STATE_FAILED", "failed" },
-    { 0, NULL, NULL },
-  };
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("SlPipelineState", values));
-  return type;
-}
+G_DEFINE_ENUM_TYPE (SlPipelineState, sl_pipeline_state,
+                    { SL_PIPELINE_STATE_STOPPED, "SL_PIPELINE_STATE_STOPPED", "stopped" },
+                    { SL_PIPELINE_STATE_STARTING, "SL_PIPELINE_STATE_STARTING", "starting" },
+                    { SL_PIPELINE_STATE_RUNNING, "SL_PIPELINE_STATE_RUNNING", "running" },
+                    { SL_PIPELINE_STATE_PAUSED, "SL_PIPELINE_STATE_PAUSED", "paused" },
+                    { SL_PIPELINE_STATE_ENDED, "SL_PIPELINE_STATE_ENDED", "ended" },
+                    { SL_PIPELINE_STATE_FAILED, "SL_PIPELINE_STATE_FAILED", "failed" })
 
 const char *
 sl_pipeline_state_name (SlPipelineState state)

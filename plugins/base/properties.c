@@ -377,94 +377,69 @@ sl_properties_clear (gpointer instance, const SlProperty *table, guint n)
       g_clear_pointer ((char **) G_STRUCT_MEMBER_P (instance, table[i].offset), g_free);
 }
 
-/* @words as an enumeration; with @automatic (nullable), what "auto" means, which then comes first
- * and moves the others by one. */
+/* Once: @words as the enumeration @name; with @automatic (nullable), what "auto" means, which then
+ * comes first and moves the others by one. */
 static GType
-register_words (const char *name, const char *automatic, const SlPictureWord *words, gint n)
+words_type (GType *type, const char *name, const char *automatic, const SlPictureWord *words,
+            gint n)
 {
+  if (!g_once_init_enter (type))
+    return *type;
   const gint first = automatic != NULL ? 1 : 0;
   GEnumValue *values = g_new0 (GEnumValue, n + 2); /* as static as the type */
   if (automatic != NULL)
     values[0] = (GEnumValue){ SL_CHOICE_AUTO, automatic, "auto" };
   for (gint i = 0; i < n; i++)
     values[first + i] = (GEnumValue){ first + i, words[i].meaning, words[i].name };
-  return g_enum_register_static (name, values);
+  g_once_init_leave (type, g_enum_register_static (name, values));
+  return *type;
 }
 
 GType
 sl_colour_choice_get_type (void)
 {
   static GType type = 0;
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, register_words ("SlColourChoice", "What the model wants",
-                                              sl_colour_words, SL_N_COLOURS));
-  return type;
+  return words_type (&type, "SlColourChoice", "What the model wants", sl_colour_words,
+                     SL_N_COLOURS);
 }
 
 GType
 sl_layout_choice_get_type (void)
 {
   static GType type = 0;
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, register_words ("SlLayoutChoice", "What the model wants",
-                                              sl_layout_words, SL_N_LAYOUTS));
-  return type;
+  return words_type (&type, "SlLayoutChoice", "What the model wants", sl_layout_words,
+                     SL_N_LAYOUTS);
 }
 
 GType
 sl_fit_choice_get_type (void)
 {
   static GType type = 0;
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, register_words ("SlFitChoice",
-                                              "What the model wants, stretch when it does not say",
-                                              sl_fit_words, SL_N_FITS));
-  return type;
+  return words_type (&type, "SlFitChoice", "What the model wants, stretch when it does not say",
+                     sl_fit_words, SL_N_FITS);
 }
 
 GType
 sl_resize_fit_get_type (void)
 {
   static GType type = 0;
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, register_words ("SlResizeFit", NULL, sl_fit_words, SL_N_FITS));
-  return type;
+  return words_type (&type, "SlResizeFit", NULL, sl_fit_words, SL_N_FITS);
 }
 
-GType
-sl_type_choice_get_type (void)
-{
-  static GType type = 0;
-  static const GEnumValue values[] = {
-    { SL_CHOICE_AUTO, "What the model wants", "auto" },
-    { 1 + SL_OUT_U8, "Bytes 0..255", "uint8" },
-    { 1 + SL_OUT_I8, "Bytes minus 128", "int8" },
-    { 1 + SL_OUT_F32, "(byte - mean) / std", "float32" },
-    { 1 + SL_OUT_F16, "(byte - mean) / std, half precision", "float16" },
-    { 0, NULL, NULL },
-  };
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("SlTypeChoice", values));
-  return type;
-}
+G_DEFINE_ENUM_TYPE (SlTypeChoice, sl_type_choice,
+                    { SL_CHOICE_AUTO, "What the model wants", "auto" },
+                    { 1 + SL_OUT_U8, "Bytes 0..255", "uint8" },
+                    { 1 + SL_OUT_I8, "Bytes minus 128", "int8" },
+                    { 1 + SL_OUT_F32, "(byte - mean) / std", "float32" },
+                    { 1 + SL_OUT_F16, "(byte - mean) / std, half precision", "float16" })
 
-GType
-sl_filter_get_type (void)
-{
-  static GType type = 0;
-  static const GEnumValue values[] = {
-    { SL_FILTER_NEAREST, "The nearest pixel: fast, jagged", "nearest" },
-    { SL_FILTER_BILINEAR,
-      "Between the nearest four pixels, centres aligned: aliases when reducing beyond 2",
-      "bilinear" },
-    { SL_FILTER_AREA, "Mean of the area that a pixel of the result covers", "area" },
-    { SL_FILTER_AUTO, "area when reducing beyond 2, else bilinear", "auto" },
-    { 0, NULL, NULL },
-  };
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("SlFilter", values));
-  return type;
-}
+G_DEFINE_ENUM_TYPE (
+  SlFilter, sl_filter, { SL_FILTER_NEAREST, "The nearest pixel: fast, jagged", "nearest" },
+  { SL_FILTER_BILINEAR,
+    "Between the nearest four pixels, centres aligned: aliases when reducing beyond 2",
+    "bilinear" },
+  { SL_FILTER_AREA, "Mean of the area that a pixel of the result covers", "area" },
+  { SL_FILTER_AUTO, "area when reducing beyond 2, else bilinear", "auto" })
 
 const char *
 sl_choice_nick (GType type, gint value)

@@ -76,6 +76,21 @@ sl_element_is_inside (GstElement *element, const char *type)
   return inside;
 }
 
+GstPad *
+sl_pad_pass_bin (GstPad *pad)
+{
+  GstPad *next = NULL;
+  if (GST_IS_GHOST_PAD (pad)) {
+    next = gst_ghost_pad_get_target (GST_GHOST_PAD (pad)); /* into a bin */
+  } else {
+    GstProxyPad *outside = gst_proxy_pad_get_internal (GST_PROXY_PAD (pad)); /* out of one */
+    next = outside != NULL ? gst_pad_get_peer (GST_PAD (outside)) : NULL;
+    gst_clear_object (&outside);
+  }
+  gst_object_unref (pad);
+  return next;
+}
+
 const char *
 sl_element_shown_name (GstElement *element)
 {

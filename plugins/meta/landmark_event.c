@@ -78,9 +78,7 @@ count_regions (GstBuffer *frame)
 {
   gpointer state = NULL;
   guint n = 0;
-  while (
-    gst_buffer_iterate_meta_filtered (frame, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)
-    != NULL)
+  while (sl_next_region (frame, &state) != NULL)
     n++;
   return n;
 }

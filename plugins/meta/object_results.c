@@ -111,14 +111,12 @@ static gint
 list_regions (GPtrArray *regions, GstBuffer *frame)
 {
   gpointer state = NULL;
-  GstMeta *meta;
+  GstVideoRegionOfInterestMeta *region;
   gint highest = 0;
   g_ptr_array_set_size (regions, 0);
-  while ((meta = gst_buffer_iterate_meta_filtered (frame, &state,
-                                                   GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
-         != NULL) {
-    highest = MAX (highest, ((GstVideoRegionOfInterestMeta *) meta)->id);
-    g_ptr_array_add (regions, meta);
+  while ((region = sl_next_region (frame, &state)) != NULL) {
+    highest = MAX (highest, region->id);
+    g_ptr_array_add (regions, region);
   }
   return highest;
 }

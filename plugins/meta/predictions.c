@@ -303,21 +303,15 @@ sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer,
                            SlPredictionView *prediction)
 {
   gpointer state = NULL;
-  GstMeta *meta;
+  GstVideoRegionOfInterestMeta *region;
   const guint n_related =
     sl_related_list (reader->related, buffer, prediction->width, prediction->height);
   forget (reader);
-  for (guint i = 0; i < MAX_REGIONS; i++) {
-    if ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
-                                                  GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
-        == NULL)
-      break;
-    GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
+  for (guint i = 0; i < MAX_REGIONS && (region = sl_next_region (buffer, &state)) != NULL; i++)
     if (sl_region_is_label (region, prediction->width, prediction->height))
       sl_region_read_frame_label (region, reader->texts, reader->labels);
     else
       read_object (reader, region, prediction);
-  }
   find_parents (reader);
   reader->n_regions = reader->objects->len;
   for (guint i = 0; i < n_related; i++)
@@ -343,16 +337,11 @@ has_unclaimed (SlPredictionReader *reader, GstBuffer *buffer, gint width, gint h
 {
   const guint n_related = sl_related_list (reader->related, buffer, width, height);
   gpointer state = NULL;
-  GstMeta *meta;
+  GstVideoRegionOfInterestMeta *region;
   guint claimed = 0;
-  for (guint i = 0; i < MAX_REGIONS && n_related > 0; i++) {
-    if ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
-                                                  GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
-        == NULL)
-      break;
-    claimed +=
-      sl_related_claim (reader->related, (const GstVideoRegionOfInterestMeta *) meta) != NULL;
-  }
+  for (guint i = 0;
+       i < MAX_REGIONS && n_related > 0 && (region = sl_next_region (buffer, &state)) != NULL; i++)
+    claimed += sl_related_claim (reader->related, region) != NULL;
   return claimed < n_related;
 }
 

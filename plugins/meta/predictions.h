@@ -9,7 +9,6 @@
 #define SL_PLUGINS_META_PREDICTIONS_H
 
 #include <gst/gst.h>
-#include <gst/video/video.h>
 
 #include "plugins/base/byte_pool.h"
 #include "plugins/meta/frame_meta.h"

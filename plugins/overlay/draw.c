@@ -7,12 +7,149 @@
 
 #include <math.h>
 
-#include "plugins/overlay/draw_regions.h"
+#include "postprocess/predictions/analysis.h"
 
 #define BLACK 0x000000
 #define WHITE 0xffffff
 /* Lines of labels and mask classes in the corner. */
 #define MAX_NOTES 12
+/* All regions have one colour, so they differ from objects. Regions with an event in this frame
+ * have another colour. */
+#define QUIET 0xf2f2f2
+#define BUSY 0xffd400
+/* An arrow's length, and that of its head, in thicknesses of lines. */
+#define ARROW 8
+#define HEAD 4
+
+static SlRegionPoint
+in_pixels (const SlPen *pen, SlRegionPoint point)
+{
+  return (SlRegionPoint){ point.x * pen->canvas->width, point.y * pen->canvas->height };
+}
+
+static void
+draw_line (const SlPen *pen, SlRegionPoint a, SlRegionPoint b, SlInk ink)
+{
+  sl_canvas_line (pen->canvas, a.x, a.y, b.x, b.y, pen->thickness, ink);
+}
+
+/* From the middle of the line to its right, where objects go that come in. */
+static void
+draw_arrow (const SlPen *pen, SlRegionPoint a, SlRegionPoint b, SlInk ink)
+{
+  const gdouble length = MAX (hypot (b.x - a.x, b.y - a.y), 1), x = (a.y - b.y) / length,
+                y = (b.x - a.x) / length;
+  const gdouble shaft = ARROW * pen->thickness, head = HEAD * pen->thickness;
+  const SlRegionPoint middle = { (a.x + b.x) / 2, (a.y + b.y) / 2 };
+  const SlRegionPoint tip = { middle.x + shaft * x, middle.y + shaft * y };
+  draw_line (pen, middle, tip, ink);
+  draw_line (pen, tip, (SlRegionPoint){ tip.x - head * (x + y), tip.y - head * (y - x) }, ink);
+  draw_line (pen, tip, (SlRegionPoint){ tip.x - head * (x - y), tip.y - head * (y + x) }, ink);
+}
+
+static gboolean
+is_busy (const SlAnalysis *analysis, guint region)
+{
+  for (guint i = 0; i < analysis->n_events; i++)
+    if (analysis->events[i].region == region)
+      return TRUE;
+  return analysis->regions[region].inside > 0;
+}
+
+/* Beside the first point, inside the frame. */
+static void
+draw_name (const SlPen *pen, const SlRegionView *region, SlRegionPoint at, guint32 colour)
+{
+  char number[96];
+  gint height;
+  if (region->kind == SL_REGION_ZONE)
+    g_snprintf (number, sizeof number, " %u (+%" G_GUINT64_FORMAT " -%" G_GUINT64_FORMAT ")",
+                region->inside, region->entered, region->left);
+  else
+    g_snprintf (number, sizeof number, " in %" G_GUINT64_FORMAT " out %" G_GUINT64_FORMAT,
+                region->entered, region->left);
+  const gint width =
+    sl_text_cache_measure (pen->text, region->name, number, &height) + 2 * pen->padding;
+  const gint x = CLAMP ((gint) at.x, 0, MAX (pen->canvas->width - width, 0));
+  const gint y = CLAMP ((gint) at.y, 0, MAX (pen->canvas->height - height, 0));
+  sl_pen_tag (pen, x, y, region->name, number, colour);
+}
+
+/* Outlines of zones, lines with an arrow to the side that is in, names and counts
+ * of both. */
+static void
+draw_regions (const SlPen *pen, const SlAnalysis *analysis)
+{
+  for (guint i = 0; i < analysis->n_regions; i++) {
+    const SlRegionView *region = &analysis->regions[i];
+    const guint32 colour = is_busy (analysis, i) ? BUSY : QUIET;
+    const SlInk ink = sl_canvas_ink (pen->canvas, colour);
+    if (region->n_points < 2)
+      continue;
+    for (guint k = region->kind == SL_REGION_LINE ? 1 : 0; k < region->n_points; k++)
+      draw_line (pen,
+                 in_pixels (pen, region->points[(k + region->n_points - 1) % region->n_points]),
+                 in_pixels (pen, region->points[k]), ink);
+    if (region->kind == SL_REGION_LINE)
+      draw_arrow (pen, in_pixels (pen, region->points[0]), in_pixels (pen, region->points[1]), ink);
+    if (pen->style->labels)
+      draw_name (pen, region, in_pixels (pen, region->points[0]), colour);
+  }
+}
+
+/* Cells from @start to before @end of the row @row of a grid over the frame. */
+static void
+blend_cells (const SlPen *pen, guint columns, guint rows, guint row, guint start, guint end,
+             SlInk ink, guint alpha)
+{
+  const guint64 width = (guint64) pen->canvas->width, height = (guint64) pen->canvas->height;
+  const gint left = (gint) (start * width / columns), right = (gint) (end * width / columns),
+             top = (gint) (row * height / rows), bottom = (gint) ((row + 1) * height / rows);
+  sl_canvas_blend (pen->canvas, left, top, right - left, bottom - top, ink, alpha);
+}
+
+/* Blue, green, yellow, red. */
+static guint32
+heat_colour (guint heat)
+{
+  const guint part = heat * 3 % 256;
+  if (heat < 86)
+    return part << 8 | (255 - part);
+  if (heat < 171)
+    return part << 16 | 0xff00;
+  return 0xff0000 | (255 - part) << 8;
+}
+
+/* Cells in colours from blue to red, the emptier the clearer; without a map nothing. */
+static void
+draw_heat (const SlPen *pen, const SlHeatMap *heat)
+{
+  const gdouble opacity = CLAMP (pen->style->opacity, 0, 1);
+  for (guint row = 0; row < heat->height; row++)
+    for (guint column = 0; column < heat->width; column++) {
+      const guint8 value = heat->cells[(gsize) row * heat->width + column];
+      if (value > 0)
+        blend_cells (pen, heat->width, heat->height, row, column, column + 1,
+                     sl_canvas_ink (pen->canvas, heat_colour (value)),
+                     (guint) lrint (opacity * (64 + value * 192 / 255)));
+    }
+}
+
+static void
+tag_label (const SlPen *pen, gint x, gint y, const SlLabelled *label)
+{
+  char number[16];
+  g_snprintf (number, sizeof number, " %.2f",
+              isfinite (label->confidence) ? CLAMP (label->confidence, -9, 9) : 0);
+  sl_pen_tag (pen, x, y, label->label, pen->style->scores ? number : NULL,
+              sl_draw_colour (label->label_id, label->label));
+}
+
+static SlInk
+object_ink (const SlPen *pen, const SlObjectView *object)
+{
+  return sl_canvas_ink (pen->canvas, sl_draw_colour (object->label_id, object->label));
+}
 
 static void
 draw_label (const SlPen *pen, const SlObjectView *object)
@@ -40,12 +177,8 @@ draw_label (const SlPen *pen, const SlObjectView *object)
                 sl_draw_colour (object->label_id, object->label));
   }
   for (guint i = 0; i < object->n_labels && i < MAX_NOTES && pen->style->labels; i++) {
-    const SlLabelled *said = &object->labels[i];
     y += height;
-    g_snprintf (number, sizeof number, " %.2f",
-                isfinite (said->confidence) ? CLAMP (said->confidence, -9, 9) : 0);
-    sl_pen_tag (pen, MAX (x, 0), y, said->label, pen->style->scores ? number : NULL,
-                sl_draw_colour (said->label_id, said->label));
+    tag_label (pen, MAX (x, 0), y, &object->labels[i]);
   }
 }
 
@@ -54,7 +187,7 @@ draw_skeleton (const SlPen *pen, const SlObjectView *object, const SlSkeleton *c
 {
   const SlSkeleton *skeleton = sl_object_skeleton (object, common);
   const double width = pen->canvas->width, height = pen->canvas->height;
-  const SlInk bone = sl_canvas_ink (pen->canvas, sl_draw_colour (object->label_id, object->label));
+  const SlInk bone = object_ink (pen, object);
   const SlInk joint = sl_canvas_ink (pen->canvas, WHITE);
   for (guint i = 0; skeleton != NULL && i < skeleton->n_bones; i++) {
     const guint a = skeleton->bones[i][0], b = skeleton->bones[i][1];
@@ -86,17 +219,11 @@ draw_mask (const SlPen *pen, const SlClassMask *mask)
     inks[i] = sl_canvas_ink (pen->canvas, sl_draw_colour ((gint32) i, NULL));
   for (guint row = 0; row < mask->height; row++) {
     const guint8 *cells = mask->classes + (gsize) row * mask->width;
-    const gint top = (gint) ((guint64) row * (guint) pen->canvas->height / mask->height);
-    const gint bottom = (gint) ((guint64) (row + 1) * (guint) pen->canvas->height / mask->height);
     for (guint start = 0, end; start < mask->width; start = end) {
       for (end = start + 1; end < mask->width && cells[end] == cells[start];)
         end++;
-      if (cells[start] == mask->background || cells[start] == SL_MASK_VOID)
-        continue;
-      const gint left = (gint) ((guint64) start * (guint) pen->canvas->width / mask->width);
-      const gint right = (gint) ((guint64) end * (guint) pen->canvas->width / mask->width);
-      sl_canvas_blend (pen->canvas, left, top, right - left, bottom - top, inks[cells[start]],
-                       alpha);
+      if (cells[start] != mask->background && cells[start] != SL_MASK_VOID)
+        blend_cells (pen, mask->width, mask->height, row, start, end, inks[cells[start]], alpha);
     }
   }
 }
@@ -128,7 +255,7 @@ draw_object_mask (const SlPen *pen, const SlObjectView *object, guint8 *shares)
 {
   const SlObjectMask *mask = &object->mask;
   const guint alpha = (guint) lrint (CLAMP (pen->style->opacity, 0, 1) * 256);
-  const SlInk ink = sl_canvas_ink (pen->canvas, sl_draw_colour (object->label_id, object->label));
+  const SlInk ink = object_ink (pen, object);
   const double pixels = (double) object->w / mask->width;
   const gint top = MAX (object->y, 0),
              bottom = (gint) MIN ((gint64) object->y + object->h, pen->canvas->height);
@@ -174,10 +301,7 @@ draw_notes (const SlPen *pen, const SlPredictionView *prediction)
   for (guint i = 0; i < prediction->n_labels && lines < MAX_NOTES && pen->style->labels;
        i++, lines++) {
     const SlLabelled *label = &prediction->labels[i];
-    g_snprintf (number, sizeof number, " %.2f",
-                isfinite (label->confidence) ? CLAMP (label->confidence, -9, 9) : 0);
-    sl_pen_tag (pen, 0, y, label->label, pen->style->scores ? number : NULL,
-                sl_draw_colour (label->label_id, label->label));
+    tag_label (pen, 0, y, label);
     sl_text_cache_measure (pen->text, label->label, NULL, &height);
     y += height;
   }
@@ -202,17 +326,17 @@ sl_draw_prediction (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *styl
 {
   const SlPen pen = sl_pen_make (canvas, text, style);
   if (style->heat && prediction->analysis != NULL)
-    sl_draw_heat (&pen, &prediction->analysis->heat);
+    draw_heat (&pen, &prediction->analysis->heat);
   if (style->masks && prediction->mask.width > 0)
     draw_mask (&pen, &prediction->mask);
   if (style->masks)
     draw_object_masks (&pen, prediction);
   if (style->regions && prediction->analysis != NULL)
-    sl_draw_regions (&pen, prediction->analysis);
+    draw_regions (&pen, prediction->analysis);
   for (guint i = 0; i < prediction->n_objects && style->boxes; i++) {
     const SlObjectView *object = &prediction->objects[i];
     sl_canvas_outline (canvas, object->x, object->y, object->w, object->h, pen.thickness,
-                       sl_canvas_ink (canvas, sl_draw_colour (object->label_id, object->label)));
+                       object_ink (&pen, object));
   }
   for (guint i = 0; i < prediction->n_objects && style->keypoints; i++)
     draw_skeleton (&pen, &prediction->objects[i], prediction->skeleton);

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "plugins/base/report.h"
+
 #define MAX_ELEMENTS 256
 
 static gboolean
@@ -20,7 +22,6 @@ element_before (GstPad *pad)
 {
   GstPad *peer = gst_pad_get_peer (pad);
   while (peer != NULL) {
-    GstPad *next = NULL;
     GstElement *element = gst_pad_get_parent_element (peer);
     if (element != NULL
         && (!GST_IS_GHOST_PAD (peer) || finds (element)
@@ -28,16 +29,11 @@ element_before (GstPad *pad)
       gst_object_unref (peer);
       return element;
     }
-    if (GST_IS_GHOST_PAD (peer)) {
-      next = gst_ghost_pad_get_target (GST_GHOST_PAD (peer)); /* into a bin */
-    } else if (GST_IS_PROXY_PAD (peer)) {
-      GstProxyPad *outside = gst_proxy_pad_get_internal (GST_PROXY_PAD (peer)); /* out of one */
-      next = outside != NULL ? gst_pad_get_peer (GST_PAD (outside)) : NULL;
-      gst_clear_object (&outside);
-    }
     gst_clear_object (&element);
-    gst_object_unref (peer);
-    peer = next;
+    if (GST_IS_PROXY_PAD (peer))
+      peer = sl_pad_pass_bin (peer);
+    else
+      gst_clear_object (&peer);
   }
   return NULL;
 }

@@ -5,19 +5,10 @@
 #include "core/base/fail.h"
 #include "plugins/meta/frame_meta.h"
 
-GType
-sl_line_format_get_type (void)
-{
-  static GType type = 0;
-  static const GEnumValue values[] = {
-    { SL_LINE_JSON, "An object of JSON, as slpostprocess gives with application/x-json", "json" },
-    { SL_LINE_TEXT, "Text, as slpostprocess gives with text/x-raw", "text" },
-    { 0, NULL, NULL },
-  };
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("SlLineFormat", values));
-  return type;
-}
+G_DEFINE_ENUM_TYPE (SlLineFormat, sl_line_format,
+                    { SL_LINE_JSON,
+                      "An object of JSON, as slpostprocess gives with application/x-json", "json" },
+                    { SL_LINE_TEXT, "Text, as slpostprocess gives with text/x-raw", "text" })
 
 void
 sl_frame_lines_init (SlFrameLines *lines)

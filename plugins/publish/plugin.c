@@ -6,14 +6,5 @@
 #include "config.h"
 #include "plugins/elements.h"
 
-static gboolean
-plugin_init (GstPlugin *plugin)
-{
-  return sl_plugin_register_element (plugin, "slpublish", "SlPublish", GST_RANK_NONE,
-                                     sl_publish_get_type);
-}
-
-#define PACKAGE "sightline"
-
-GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, sightlinepublish, "Publishes predictions",
-                   plugin_init, SL_VERSION, "LGPL", "Sightline", SL_DOCS_URI)
+SL_DEFINE_ELEMENT_PLUGIN (sightlinepublish, "Publishes predictions", "slpublish", "SlPublish",
+                          sl_publish_get_type)

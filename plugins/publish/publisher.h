@@ -25,16 +25,16 @@ typedef enum
 typedef void (*SlPublishCommand) (gpointer user_data, const char *name, const char *text,
                                   gsize bytes);
 
-/** SlPublishSettings: what the element's properties say; strings are borrowed while a publisher is
- * opened. */
+/** SlPublishSettings: what the element's properties say, of which each is stored as its kind;
+ * strings are borrowed while a publisher is opened. */
 typedef struct
 {
   const char *location;
   const char *name;   /* of the element: {element} of topics */
   const char *source; /* {source} of topics */
-  gsize queue_bytes;
+  guint queue_bytes;
   guint retry_min_ms, retry_max_ms;
-  guint64 file_bytes; /* 0: never rotated by size */
+  guint file_bytes;   /* 0: never rotated by size */
   guint file_seconds; /* 0: never rotated by time */
   guint keep_files;
   guint file_mode; /* permissions of new files */

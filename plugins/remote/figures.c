@@ -100,20 +100,10 @@ sl_remote_figures_get (const SlRemoteFigures *figures, guint index, GValue *valu
     g_value_set_uint64 (value, G_STRUCT_MEMBER (guint64, figures, counts[index].offset));
 }
 
-GType
-sl_remote_encoding_get_type (void)
-{
-  static const GEnumValue values[] = {
-    { SL_REMOTE_ENCODING_NONE, "As they are", "none" },
-    { SL_REMOTE_ENCODING_LZ4, "LZ4, without loss", "lz4" },
-    { SL_REMOTE_ENCODING_JPEG, "JPEG, with loss", "jpeg" },
-    { 0, NULL, NULL },
-  };
-  static GType type = 0;
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("SlRemoteEncoding", values));
-  return type;
-}
+G_DEFINE_ENUM_TYPE (SlRemoteEncoding, sl_remote_encoding,
+                    { SL_REMOTE_ENCODING_NONE, "As they are", "none" },
+                    { SL_REMOTE_ENCODING_LZ4, "LZ4, without loss", "lz4" },
+                    { SL_REMOTE_ENCODING_JPEG, "JPEG, with loss", "jpeg" })
 
 void
 sl_remote_figures_post (const SlRemoteFigures *figures, GstElement *element, const char *state,

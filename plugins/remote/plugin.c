@@ -6,15 +6,5 @@
 #include "config.h"
 #include "plugins/elements.h"
 
-static gboolean
-plugin_init (GstPlugin *plugin)
-{
-  return sl_plugin_register_element (plugin, "slremote", "SlRemote", GST_RANK_NONE,
-                                     sl_remote_get_type);
-}
-
-#define PACKAGE "sightline"
-
-GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, sightlineremote,
-                   "Runs models on other machines", plugin_init, SL_VERSION, "LGPL", "Sightline",
-                   SL_DOCS_URI)
+SL_DEFINE_ELEMENT_PLUGIN (sightlineremote, "Runs models on other machines", "slremote", "SlRemote",
+                          sl_remote_get_type)

@@ -1,9 +1,87 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The choice among normalizers and the warp, for slnormalize. The slicer is set anew only where
- * another normalizer is chosen.
+ * The choice among normalizers and the warp, for slnormalize. A slicer is a normalizer on several
+ * threads: each fills a contiguous share of the tensor's slices and has a scratch of its own. The
+ * threads wait between frames without spinning; the caller is one of them. The slicer is set anew
+ * only where another normalizer is chosen.
  */
 #include "plugins/tensor/maker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/thread_pool.h"
+
+#define SCRATCH_ALIGN 64
+/* Tensors worth threads take longer than this, microseconds. */
+#define COST_US 100
+
+struct _SlSlicer
+{
+  const SlNormalizer *normalizer;
+  SlPool *pool;
+  guint threads, shares;
+  gint slices;
+  gsize scratch_bytes, room; /* of a share; of all that there is */
+  guint8 *scratch;
+  const SlImage *image; /* of the run in progress */
+  void *tensor;
+};
+
+/* @slicer is for @normalizer from now on, another one, or the same set anew, which must outlive it.
+ * FALSE when out of memory: it must be set again before it runs. */
+static gboolean
+slicer_set (SlSlicer *slicer, const SlNormalizer *normalizer)
+{
+  slicer->normalizer = normalizer;
+  slicer->slices = sl_normalizer_slices (normalizer);
+  slicer->shares = MIN (slicer->threads, (guint) slicer->slices);
+  slicer->scratch_bytes =
+    (sl_normalizer_scratch_bytes (normalizer) + SCRATCH_ALIGN - 1) / SCRATCH_ALIGN * SCRATCH_ALIGN;
+  const gsize needed = slicer->scratch_bytes * slicer->shares;
+  if (needed > slicer->room) {
+    free (slicer->scratch);
+    slicer->scratch = aligned_alloc (SCRATCH_ALIGN, needed);
+    slicer->room = slicer->scratch != NULL ? needed : 0;
+  }
+  if (slicer->scratch == NULL)
+    return FALSE;
+  memset (slicer->scratch, 0, needed);
+  return TRUE;
+}
+
+static void
+slicer_free (SlSlicer *slicer)
+{
+  sl_pool_free (slicer->pool);
+  free (slicer->scratch);
+  g_free (slicer);
+}
+
+/* (nullable): @threads (2..64) for @normalizer; NULL when out of memory. */
+static SlSlicer *
+slicer_new (const SlNormalizer *normalizer, guint threads)
+{
+  SlSlicer *slicer = g_new0 (SlSlicer, 1);
+  slicer->threads = threads;
+  if (!slicer_set (slicer, normalizer)) {
+    slicer_free (slicer);
+    return NULL;
+  }
+  if (slicer->shares > 1)
+    slicer->pool = sl_pool_new (slicer->shares, NULL);
+  return slicer;
+}
+
+static void
+fill_share (const void *data, guint share, guint thread)
+{
+  const SlSlicer *slicer = data;
+  const gint first = (gint) ((gint64) slicer->slices * (gint64) share / slicer->shares);
+  const gint end = (gint) ((gint64) slicer->slices * (gint64) (share + 1) / slicer->shares);
+  sl_normalizer_run_slices (slicer->normalizer, slicer->image, slicer->tensor, first, end - first,
+                            slicer->scratch + share * slicer->scratch_bytes);
+}
 
 SlNormalizeStatus
 sl_tensor_maker_open (SlTensorMaker *maker, const SlImageInfo *image, const SlNormalizeSpec *spec,
@@ -16,14 +94,14 @@ sl_tensor_maker_open (SlTensorMaker *maker, const SlImageInfo *image, const SlNo
   maker->image = *image;
   maker->spec = *spec;
   if (threads > 1)
-    maker->slicer = sl_slicer_new (maker->whole, threads);
+    maker->slicer = slicer_new (maker->whole, threads);
   return status;
 }
 
 void
 sl_tensor_maker_close (SlTensorMaker *maker)
 {
-  g_clear_pointer (&maker->slicer, sl_slicer_free);
+  g_clear_pointer (&maker->slicer, slicer_free);
   g_clear_pointer (&maker->whole, sl_normalizer_free);
   g_clear_pointer (&maker->part, sl_normalizer_free);
   g_clear_pointer (&maker->turned, sl_warp_free);
@@ -43,7 +121,7 @@ choose (SlTensorMaker *maker, SlNormalizer *normalizer)
   const gboolean whole = normalizer == maker->whole;
   maker->chosen = normalizer;
   maker->sliced = maker->slicer != NULL
-                  && ((whole && !maker->slices_part) || sl_slicer_set (maker->slicer, normalizer));
+                  && ((whole && !maker->slices_part) || slicer_set (maker->slicer, normalizer));
   maker->slices_part = !whole || !maker->sliced;
 }
 
@@ -87,10 +165,14 @@ sl_tensor_maker_map (const SlTensorMaker *maker)
 void
 sl_tensor_maker_run (SlTensorMaker *maker, const SlImage *image, void *tensor)
 {
-  if (maker->chosen == NULL)
+  SlSlicer *slicer = maker->slicer;
+  if (maker->chosen == NULL) {
     sl_warp_run (maker->turned, image, tensor);
-  else if (maker->sliced)
-    sl_slicer_run (maker->slicer, image, tensor);
-  else
+  } else if (maker->sliced) { /* the same bits as on one thread */
+    slicer->image = image;
+    slicer->tensor = tensor;
+    sl_pool_run (slicer->pool, fill_share, slicer, slicer->shares, COST_US);
+  } else {
     sl_normalizer_run (maker->chosen, image, tensor);
+  }
 }

@@ -7,8 +7,12 @@
 #ifndef SL_PLUGINS_TENSOR_MAKER_H
 #define SL_PLUGINS_TENSOR_MAKER_H
 
-#include "plugins/tensor/slicer.h"
+#include <glib.h>
+
+#include "preprocess/normalize.h"
 #include "preprocess/warp.h"
+
+typedef struct _SlSlicer SlSlicer; /* a normalizer on several threads */
 
 /** SlTensorMaker: zeroed at first, then closed. All fields are private. */
 typedef struct

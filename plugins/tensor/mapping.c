@@ -4,8 +4,6 @@
  */
 #include "plugins/tensor/mapping.h"
 
-#include "core/runtime/session.h"
-
 #include <string.h>
 
 void

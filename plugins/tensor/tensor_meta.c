@@ -2,8 +2,6 @@
 /* Tensors to and from GStreamer's common meta. */
 #include "plugins/tensor/tensor_meta.h"
 
-#include <gst/analytics/analytics.h>
-
 #include "core/base/fail.h"
 
 static const struct

@@ -5,6 +5,7 @@
 #include "plugins/video/caps.h"
 
 #include "core/base/fail.h"
+#include "plugins/base/report.h"
 
 /* Elements between an element and the one that makes its caps. */
 #define MAX_BETWEEN 64
@@ -31,18 +32,8 @@ static GstPad *
 find_source (GstPad *sink)
 {
   GstPad *peer = gst_pad_get_peer (sink);
-  while (peer != NULL && GST_IS_PROXY_PAD (peer)) {
-    GstPad *next = NULL;
-    if (GST_IS_GHOST_PAD (peer)) {
-      next = gst_ghost_pad_get_target (GST_GHOST_PAD (peer)); /* into a bin */
-    } else {
-      GstProxyPad *outside = gst_proxy_pad_get_internal (GST_PROXY_PAD (peer)); /* out of one */
-      next = outside != NULL ? gst_pad_get_peer (GST_PAD (outside)) : NULL;
-      gst_clear_object (&outside);
-    }
-    gst_object_unref (peer);
-    peer = next;
-  }
+  while (peer != NULL && GST_IS_PROXY_PAD (peer))
+    peer = sl_pad_pass_bin (peer);
   return peer;
 }
 
@@ -154,6 +145,31 @@ sl_video_caps_is_raw (GstCaps *caps)
   return gst_caps_get_size (caps) == 1
          && gst_structure_has_name (gst_caps_get_structure (caps, 0), "video/x-raw")
          && (in_system_memory (caps) || find_memory (caps) != NULL);
+}
+
+static gboolean
+accept_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps)
+{
+  const GstBaseTransformClass *parent = g_type_class_peek (GST_TYPE_BASE_TRANSFORM);
+  return direction == GST_PAD_SINK ? sl_video_caps_is_raw (caps)
+                                   : parent->accept_caps (base, direction, caps);
+}
+
+static gboolean
+answer_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *query)
+{
+  const GstBaseTransformClass *parent = g_type_class_peek (GST_TYPE_BASE_TRANSFORM);
+  const gboolean answered = parent->query (base, direction, query);
+  if (answered)
+    sl_video_caps_open (base, direction, query);
+  return answered;
+}
+
+void
+sl_video_caps_let_through (GstBaseTransformClass *klass)
+{
+  klass->accept_caps = accept_caps;
+  klass->query = answer_query;
 }
 
 gboolean

@@ -32,9 +32,7 @@ advise_converter (GstElement *element, GArray *findings)
       findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (source),
       "unnecessary before %s, which reads YUV, RGB and gray of any size in one pass; without it a copy of each frame is saved",
       GST_OBJECT_NAME (element));
-    GstElement *next = sl_check_upstream (source, TRUE);
-    gst_object_unref (source);
-    source = next;
+    sl_check_go_up (&source, TRUE);
   }
   GstElement *camera = source != NULL ? sl_check_upstream (source, TRUE) : NULL;
   if (camera != NULL && sl_check_is (source, "jpegdec") && sl_check_is (camera, "v4l2src"))
@@ -133,11 +131,8 @@ leads_to_model (GstElement *queue, GPtrArray *elements)
     if (!sl_check_is (normalize, "slnormalize"))
       continue;
     GstElement *at = sl_check_upstream (normalize, FALSE);
-    while (at != NULL && at != queue) {
-      GstElement *next = sl_check_upstream (at, FALSE);
-      gst_object_unref (at);
-      at = next;
-    }
+    while (at != NULL && at != queue)
+      sl_check_go_up (&at, FALSE);
     if (at == queue) {
       gst_object_unref (at);
       return TRUE;

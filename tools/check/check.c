@@ -39,14 +39,6 @@ write_golden (const char *path, const SlModelOptions *options, GError **error)
   return TRUE;
 }
 
-static int
-make_golden (const char *model, const SlModelOptions *options)
-{
-  g_autoptr (GError) error = NULL;
-  return write_golden (model, options, &error) ? SL_EXIT_OK
-                                               : sl_complain ("check", "%s", error->message);
-}
-
 static void
 describe (const SlDescription *description, GArray *findings)
 {
@@ -81,20 +73,15 @@ check_pipeline (GstElement *pipeline, GArray *findings)
   gst_element_set_state (pipeline, GST_STATE_NULL);
 }
 
+/* What the description says beside the pipeline. */
 static void
-check_http (const SlDescription *description, GArray *findings)
+check_service (const SlDescription *description, GArray *findings)
 {
-  g_autoptr (GError) error = NULL;
-  if (!sl_http_check (description, &error))
-    sl_findings_add (findings, SL_FINDING_PROBLEM, "http", "%s", error->message);
-}
-
-static void
-check_state (const SlDescription *description, GArray *findings)
-{
-  g_autoptr (GError) error = NULL;
-  if (description->state != NULL && !sl_keep_check (description->state, FALSE, &error))
-    sl_findings_add (findings, SL_FINDING_PROBLEM, "state", "%s", error->message);
+  g_autoptr (GError) bad_http = NULL, bad_state = NULL;
+  if (!sl_http_check (description, &bad_http))
+    sl_findings_add (findings, SL_FINDING_PROBLEM, "http", "%s", bad_http->message);
+  if (description->state != NULL && !sl_keep_check (description->state, FALSE, &bad_state))
+    sl_findings_add (findings, SL_FINDING_PROBLEM, "state", "%s", bad_state->message);
 }
 
 static int
@@ -112,10 +99,8 @@ check_file (const SlRunOptions *options, const char *path)
     check_pipeline (pipeline, findings);
   else
     sl_findings_add (findings, SL_FINDING_PROBLEM, "description", "%s", error->message);
-  if (description != NULL) {
-    check_http (description, findings);
-    check_state (description, findings);
-  }
+  if (description != NULL)
+    check_service (description, findings);
   gst_clear_object (&pipeline);
   sl_findings_print (findings, path, options->json);
   return sl_findings_have_problems (findings) ? SL_EXIT_FAILED : SL_EXIT_OK;
@@ -128,6 +113,7 @@ run_check (int argc, char **argv)
   g_auto (SlModelOptions) model = { 0 };
   g_autofree GOptionEntry *more = sl_model_options_entries (&model, SL_SETTINGS_LIMITS);
   g_auto (GStrv) files = NULL;
+  g_autoptr (GError) error = NULL;
   g_autofree char *golden = NULL;
   const GOptionEntry entries[] = {
     SL_RUN_OPTION_SET (options),
@@ -148,7 +134,8 @@ run_check (int argc, char **argv)
   if (!sl_model_options_check ("check", &model))
     return SL_EXIT_USAGE;
   if (golden != NULL)
-    return make_golden (golden, &model);
+    return write_golden (golden, &model, &error) ? SL_EXIT_OK
+                                                 : sl_complain ("check", "%s", error->message);
   if (files[0] == NULL || files[1] != NULL)
     return sl_options_usage ("check",
                              "expected one FILE: a pipeline description (docs/pipelines.md)");

@@ -7,6 +7,7 @@
 
 #include "core/base/printable.h"
 #include "core/base/json.h"
+#include "plugins/base/report.h"
 #include "tools/terminal.h"
 
 static const char *const kinds[] = { "fact", "advice", "problem" };
@@ -112,17 +113,8 @@ before (GstElement *element)
   if (element->sinkpads == NULL)
     return NULL;
   GstPad *peer = gst_pad_get_peer (element->sinkpads->data);
-  while (peer != NULL && GST_IS_PROXY_PAD (peer)) {
-    GstPad *inner =
-      GST_IS_GHOST_PAD (peer) ? gst_ghost_pad_get_target (GST_GHOST_PAD (peer)) : NULL;
-    if (inner == NULL && !GST_IS_GHOST_PAD (peer)) {
-      GstProxyPad *internal = gst_proxy_pad_get_internal (GST_PROXY_PAD (peer));
-      inner = internal != NULL ? gst_pad_get_peer (GST_PAD (internal)) : NULL;
-      gst_clear_object (&internal);
-    }
-    gst_object_unref (peer);
-    peer = inner;
-  }
+  while (peer != NULL && GST_IS_PROXY_PAD (peer))
+    peer = sl_pad_pass_bin (peer);
   GstElement *found = peer != NULL ? gst_pad_get_parent_element (peer) : NULL;
   gst_clear_object (&peer);
   return found;
@@ -132,12 +124,16 @@ GstElement *
 sl_check_upstream (GstElement *element, gboolean skip)
 {
   GstElement *found = before (element);
-  while (skip && found != NULL && only_passes (found)) {
-    GstElement *next = before (found);
-    gst_object_unref (found);
-    found = next;
-  }
+  while (skip && found != NULL && only_passes (found))
+    sl_check_go_up (&found, FALSE);
   return found;
+}
+
+void
+sl_check_go_up (GstElement **element, gboolean skip)
+{
+  g_autoptr (GstElement) from = *element;
+  *element = sl_check_upstream (from, skip);
 }
 
 /* In the order of the stream as far as there is one, the elements of bins in place of these. */

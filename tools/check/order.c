@@ -219,9 +219,7 @@ check_displaced (GstElement *user, GHashTable *told, GArray *findings)
   while (at != NULL && !is_model (at)) {
     if (moves (at))
       g_ptr_array_add (between, gst_object_ref (at));
-    GstElement *next = sl_check_upstream (at, FALSE);
-    gst_object_unref (at);
-    at = next;
+    sl_check_go_up (&at, FALSE);
   }
   for (guint i = 0; at != NULL && i < between->len; i++)
     if (g_hash_table_add (told, between->pdata[i]))

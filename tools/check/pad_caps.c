@@ -4,7 +4,6 @@
  * tensors, cameras for their formats. What it will carry is predicted as the first of that,
  * completed to a common size where anything goes.
  */
-#include <gst/video/video.h>
 #include <string.h>
 
 #include "pipelines/supervise/bus.h"

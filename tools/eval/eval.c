@@ -33,18 +33,6 @@ typedef struct
 } Options;
 
 static void
-options_clear (Options *options)
-{
-  sl_model_options_clear (&options->model);
-  g_free (options->dataset);
-  g_free (options->images);
-  g_free (options->threshold_text);
-  g_free (options->csv);
-  g_free (options->html);
-  g_free (options->worst_text);
-}
-
-static void
 contender_free (gpointer contender)
 {
   sl_evaluated_model_free (contender);
@@ -240,7 +228,8 @@ run_eval (int argc, char **argv)
              && check_targets (&options, rest))
       status = run (&options, rest);
   }
-  options_clear (&options);
+  sl_options_clear (entries);
+  sl_model_options_clear (&options.model);
   return status;
 }
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "config.h"
 #include "tools/eval/page.h"
 
 #include <glib/gstdio.h>
 #include <math.h>
+#ifdef SL_HAVE_GDK_PIXBUF
+#include <gdk-pixbuf/gdk-pixbuf.h>
+#endif
 
 #include "tools/eval/matrix_view.h"
 #include "tools/eval/page_classes.h"
-#include "tools/eval/thumbnail.h"
 #include "tools/eval/verdicts.h"
 #include "tools/evaluate/curve.h"
 #include "tools/html_chart.h"
@@ -14,6 +17,36 @@
 #include "tools/interrupt.h"
 #include "tools/progress.h"
 #include "tools/quantize/drawn.h"
+
+/* Longest side of a thumbnail, pixels: sharp on screens with two pixels a point. */
+#define SIDE 560
+
+/* (transfer full): the JPEG @image (base64), small enough for a page of many; as it is where it
+ * cannot be made smaller. */
+static char *
+thumbnail_of (const char *image)
+{
+#ifdef SL_HAVE_GDK_PIXBUF
+  gsize size;
+  g_autofree guchar *data = g_base64_decode (image, &size);
+  g_autoptr (GInputStream) stream = g_memory_input_stream_new_from_data (data, (gssize) size, NULL);
+  g_autoptr (GdkPixbuf) large = gdk_pixbuf_new_from_stream (stream, NULL, NULL);
+  const int width = large != NULL ? gdk_pixbuf_get_width (large) : 0,
+            height = large != NULL ? gdk_pixbuf_get_height (large) : 0;
+  if (MAX (width, height) <= SIDE)
+    return g_strdup (image);
+  const gdouble scale = (gdouble) SIDE / MAX (width, height);
+  g_autoptr (GdkPixbuf) small = gdk_pixbuf_scale_simple (
+    large, MAX ((int) (width * scale), 1), MAX ((int) (height * scale), 1), GDK_INTERP_BILINEAR);
+  g_autofree char *jpeg = NULL;
+  if (small == NULL
+      || !gdk_pixbuf_save_to_buffer (small, &jpeg, &size, "jpeg", NULL, "quality", "85", NULL))
+    return g_strdup (image);
+  return g_base64_encode ((const guchar *) jpeg, size);
+#else
+  return g_strdup (image);
+#endif
+}
 
 /* Curves of single classes beside that of all: more would hide it. */
 #define MOST_CURVES 20
@@ -204,7 +237,7 @@ append_picture (GString *page, const SlEvaluatedModel *contender, const SlModelS
                              ? sl_drawn_new_from (sl_evaluated_model_path (contender), settings,
                                                   threshold, file, folder, &error)
                              : NULL;
-  g_autofree char *small = image != NULL ? sl_thumbnail_new (image) : NULL;
+  g_autofree char *small = image != NULL ? thumbnail_of (image) : NULL;
   g_string_append (page, "<figure>");
   if (small != NULL)
     g_string_append_printf (page, "<img alt=\"\" src=\"data:image/jpeg;base64,%s\">", small);

@@ -66,12 +66,6 @@ is_camera (const char *text)
 }
 
 static gboolean
-is_uri (const char *text)
-{
-  return gst_uri_is_valid (text) && strstr (text, ":/") != NULL;
-}
-
-static gboolean
 check_scheme (const char *uri, GError **error)
 {
   g_autofree char *scheme = gst_uri_get_protocol (uri);
@@ -93,7 +87,7 @@ local_path (const char *text, GStatBuf *status, GError **error)
   if (g_stat (text, status) == 0)
     return g_strdup (text);
   const int reason = errno;
-  if (is_uri (text)) {
+  if (gst_uri_is_valid (text) && strstr (text, ":/") != NULL) {
     if (!gst_uri_has_protocol (text, "file"))
       return NULL;
     path = g_filename_from_uri (text, NULL, error);

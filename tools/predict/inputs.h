@@ -7,7 +7,6 @@
 #define SL_TOOLS_PREDICT_INPUTS_H
 
 #include <glib.h>
-#include <sys/types.h>
 
 typedef enum
 {

@@ -54,19 +54,13 @@ add_own (SlFramePredictor *predictor, GType type)
 }
 
 static void
-set_choice (GstElement *element, const char *property, const char *value)
-{
-  if (value != NULL)
-    gst_util_set_object_arg (G_OBJECT (element), property, value);
-}
-
-static void
 set_properties (SlFramePredictor *predictor, const SlFramePredictorOptions *options)
 {
   sl_setting_properties_give (&options->model->settings, G_OBJECT (predictor->infer));
   if (!isnan (options->threshold))
     g_object_set (predictor->postprocess, "threshold", options->threshold, NULL);
-  set_choice (predictor->normalize, "filter", options->filter);
+  if (options->filter != NULL)
+    gst_util_set_object_arg (G_OBJECT (predictor->normalize), "filter", options->filter);
   g_object_set (predictor->normalize, "tiles", options->tiles, NULL);
   g_object_set (predictor->postprocess, "classes", options->classes, NULL);
   if (options->top > 0)
@@ -258,16 +252,6 @@ sl_frame_predictor_free (SlFramePredictor *predictor)
   g_free (predictor);
 }
 
-static guint64
-stream_time (GstSample *frame)
-{
-  const GstSegment *segment = gst_sample_get_segment (frame);
-  GstClockTime time = GST_BUFFER_PTS (gst_sample_get_buffer (frame));
-  if (segment->format == GST_FORMAT_TIME && GST_CLOCK_TIME_IS_VALID (time))
-    time = gst_segment_to_stream_time (segment, GST_FORMAT_TIME, time);
-  return time;
-}
-
 static gboolean
 read_result (SlFramePredictor *predictor, SlPredictionView *prediction, GError **error)
 {
@@ -314,7 +298,7 @@ sl_frame_predictor_run (SlFramePredictor *predictor, GstSample *frame, SlPredict
   if (predictor->broken && !start (predictor, error))
     return FALSE;
   g_clear_pointer (&predictor->result, gst_sample_unref);
-  prediction->timestamp = stream_time (frame);
+  prediction->timestamp = sl_frames_time (frame);
   GstFlowReturn flow = gst_app_src_push_sample (GST_APP_SRC (predictor->source), frame);
   while (!sl_interrupted ()) {
     predictor->result =

@@ -586,22 +586,8 @@ run_predict (int argc, char **argv)
                       SOURCES, argc, argv, entries, more, &rest);
   if (status < 0)
     status = check_and_predict (&options, rest);
+  sl_options_clear (entries);
   sl_model_options_clear (&options.model);
-  g_free (options.threshold_text);
-  g_free (options.top_text);
-  g_free (options.filter);
-  g_free (options.classes);
-  g_free (options.draw);
-  g_free (options.gallery);
-  g_free (options.style);
-  g_free (options.style_model);
-  g_free (options.tiles);
-  g_free (options.timeout_text);
-  g_free (options.frames_text);
-  g_free (options.format_text);
-  g_free (options.output);
-  g_free (options.list);
-  g_free (options.shard_text);
   return status;
 }
 

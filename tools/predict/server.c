@@ -6,12 +6,102 @@
  */
 #include "tools/predict/server.h"
 
+#include <gst/app/gstappsink.h>
+#include <gst/app/gstappsrc.h>
+
+#include "core/base/fail.h"
+#include "pipelines/supervise/bus.h"
 #include "plugins/elements.h"
+#include "plugins/video/input.h"
 #include "tools/frames.h"
 #include "tools/predict/inputs.h"
 #include "tools/predict/slots.h"
-#include "tools/predict/orient.h"
 #include "tools/predict/wire.h"
+
+/* Frames turned upright, as their tag says: appsrc ! videoconvert ! videoflip ! videoconvert !
+ * appsink, one frame in flight. videoflip supports nearly all formats that the preprocessor reads.
+ */
+#define POLL_INTERVAL (100 * GST_MSECOND)
+
+/* @pipeline: (nullable): made when the first frame has to be turned */
+typedef struct
+{
+  GstVideoOrientationMethod method; /* of the pipeline, which has another one when that changes */
+  GstElement *pipeline, *source, *sink;
+} Turner;
+
+static void
+drop_pipeline (Turner *turner)
+{
+  if (turner->pipeline != NULL)
+    gst_element_set_state (turner->pipeline, GST_STATE_NULL);
+  gst_clear_object (&turner->pipeline);
+}
+
+static GstElement *
+make_flip (GstBin *bin, GError **error)
+{
+  GstElement *flip = gst_element_factory_make ("videoflip", NULL);
+  if (flip == NULL)
+    sl_fail (
+      error, SL_ERROR_UNSUPPORTED,
+      "its tag says that it is to be turned upright, and GStreamer has no element 'videoflip': install its good plugins "
+      "(Debian: gstreamer1.0-plugins-good)");
+  else
+    gst_bin_add (bin, flip);
+  return flip;
+}
+
+static gboolean
+build (Turner *turner, GError **error)
+{
+  turner->pipeline = gst_object_ref_sink (gst_pipeline_new (NULL));
+  GstBin *bin = GST_BIN (turner->pipeline);
+  GstElement *flip = make_flip (bin, error);
+  GstElement *before = flip != NULL ? sl_make_element (bin, "videoconvert", error) : NULL;
+  GstElement *behind = before != NULL ? sl_make_element (bin, "videoconvert", error) : NULL;
+  turner->source = behind != NULL ? sl_make_element (bin, "appsrc", error) : NULL;
+  turner->sink = turner->source != NULL ? sl_make_element (bin, "appsink", error) : NULL;
+  if (turner->sink == NULL)
+    return FALSE;
+  g_autoptr (GstCaps) caps = gst_caps_from_string (GST_VIDEO_CAPS_MAKE (SL_VIDEO_INPUT_FORMATS));
+  g_object_set (flip, "video-direction", turner->method, NULL);
+  g_object_set (turner->source, "format", GST_FORMAT_TIME, NULL);
+  g_object_set (turner->sink, "caps", caps, "sync", FALSE, "async", FALSE, "enable-last-sample",
+                FALSE, NULL);
+  if (gst_element_link_many (turner->source, before, flip, behind, turner->sink, NULL)
+      && gst_element_set_state (turner->pipeline, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE)
+    return TRUE;
+  sl_bus_take_refusal (turner->pipeline, "the pipeline that turns frames", NULL, error);
+  return FALSE;
+}
+
+/* (transfer full): @frame turned by @method, in a format that slnormalize takes;
+ * @frame itself where nothing is to do. */
+static GstSample *
+turn_upright (Turner *turner, GstSample *frame, GstVideoOrientationMethod method, GError **error)
+{
+  if (method == GST_VIDEO_ORIENTATION_IDENTITY || method > GST_VIDEO_ORIENTATION_UR_LL)
+    return gst_sample_ref (frame);
+  if (method != turner->method)
+    drop_pipeline (turner);
+  turner->method = method;
+  if (turner->pipeline == NULL && !build (turner, error)) {
+    drop_pipeline (turner);
+    return NULL;
+  }
+  gst_app_src_push_sample (GST_APP_SRC (turner->source), frame);
+  for (;;) {
+    GstSample *turned = gst_app_sink_try_pull_sample (GST_APP_SINK (turner->sink), POLL_INTERVAL);
+    if (turned != NULL)
+      return turned;
+    if (sl_bus_take_error (turner->pipeline, 0, NULL, error)) {
+      g_prefix_error (error, "cannot be turned upright: ");
+      drop_pipeline (turner);
+      return NULL;
+    }
+  }
+}
 
 #define WAIT_MS 50
 #define PROGRESS_EVERY (G_USEC_PER_SEC / 5)
@@ -20,7 +110,7 @@ typedef struct
 {
   int socket;
   SlSlots slots;
-  SlOrient *turner;
+  Turner turner;
   SlFrames *frames; /* (nullable): the source at hand */
   guint wanted;     /* frames that may be sent */
   guint moves;      /* of the source when progress was last told */
@@ -81,24 +171,14 @@ obey (Server *server)
   }
 }
 
-static guint64
-stream_time (GstSample *frame)
-{
-  const GstSegment *segment = gst_sample_get_segment (frame);
-  const GstClockTime time = GST_BUFFER_PTS (gst_sample_get_buffer (frame));
-  if (segment->format != GST_FORMAT_TIME || !GST_CLOCK_TIME_IS_VALID (time))
-    return time;
-  return gst_segment_to_stream_time (segment, GST_FORMAT_TIME, time);
-}
-
 static gboolean
 send_frame (Server *server, GstSample *frame, GError **error)
 {
   SlWire message = { .kind = SL_WIRE_FRAME,
-                     .time = stream_time (frame),
+                     .time = sl_frames_time (frame),
                      .duration = GST_BUFFER_DURATION (gst_sample_get_buffer (frame)) };
   int file;
-  GstSample *upright = sl_orient_run (server->turner, frame, sl_frames_orientation (frame), error);
+  GstSample *upright = turn_upright (&server->turner, frame, sl_frames_orientation (frame), error);
   const gboolean written =
     upright != NULL && sl_slots_write (&server->slots, upright, &message.number, &file, error);
   if (written) {
@@ -164,7 +244,6 @@ sl_server_run (int socket)
   Server server = { .socket = socket };
   sl_elements_init (NULL, NULL);
   sl_elements_register_static ();
-  server.turner = sl_orient_new ();
   gboolean going = tell (&server, SL_WIRE_READY, NULL);
   while (going) {
     const gboolean busy = server.frames != NULL && server.wanted > 0;

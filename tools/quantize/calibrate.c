@@ -6,12 +6,12 @@
  */
 #include "models/quantize/quantize.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "core/base/half.h"
 #include "core/base/thread_count.h"
 #include "plugins/elements.h"
+#include "preprocess/normalize.h"
 #include "core/base/fail.h"
 #include "tools/command.h"
 #include "tools/frames.h"
@@ -23,7 +23,74 @@
 #include "tools/quantize/pictures.h"
 #include "tools/quantize/pipeline.h"
 #include "tools/quantize/report.h"
-#include "tools/quantize/scenes.h"
+
+/* Frames that show a new scene: many frames of a scene that does not change count as one picture. A
+ * scene is remembered as the mean brightness of each part of the picture: noise of a sensor
+ * averages out there, and somebody who walks by does not. The picture itself cannot be made of it
+ * again. */
+#define GRID 16
+#define DIFFERENT 10
+#define MOST 4096
+
+typedef struct
+{
+  guint8 parts[GRID * GRID];
+} Scene;
+
+typedef struct
+{
+  SlNormalizeSpec spec; /* how the tensors are made, of float32 */
+  GArray *seen;         /* of Scene */
+  guint next;           /* the one that is forgotten for the next, once there are MOST */
+} Scenes;
+
+static void
+summarize (const SlNormalizeSpec *spec, const gfloat *tensor, Scene *scene)
+{
+  const guint width = (guint) spec->width, height = (guint) spec->height,
+              channels = spec->colour == SL_COLOUR_GRAY ? 1 : 3;
+  gdouble sums[GRID * GRID] = { 0 };
+  guint counts[GRID * GRID] = { 0 };
+  for (guint y = 0; y < height; y++) {
+    for (guint x = 0; x < width; x++) {
+      const guint part = y * GRID / height * GRID + x * GRID / width;
+      for (guint c = 0; c < channels; c++) {
+        const gsize at = spec->layout == SL_LAYOUT_NHWC ? ((gsize) y * width + x) * channels + c
+                                                        : ((gsize) c * height + y) * width + x;
+        sums[part] += ((gdouble) tensor[at] - spec->offset[c]) / spec->gain[c];
+      }
+      counts[part] += channels;
+    }
+  }
+  for (guint i = 0; i < GRID * GRID; i++)
+    scene->parts[i] = (guint8) CLAMP (sums[i] / MAX (counts[i], 1), 0, 255);
+}
+
+static gboolean
+is_like (const Scene *a, const Scene *b)
+{
+  for (guint i = 0; i < GRID * GRID; i++)
+    if (ABS ((gint) a->parts[i] - (gint) b->parts[i]) >= DIFFERENT)
+      return FALSE;
+  return TRUE;
+}
+
+/* Whether @tensor differs from each of the last 4,096 that did: in 16 times 16 parts of the
+ * picture, one is lighter or darker by 10 of 255 or more. */
+static gboolean
+scenes_add (Scenes *scenes, const void *tensor)
+{
+  Scene scene;
+  summarize (&scenes->spec, tensor, &scene);
+  for (guint i = 0; i < scenes->seen->len; i++)
+    if (is_like (&g_array_index (scenes->seen, Scene, i), &scene))
+      return FALSE;
+  if (scenes->seen->len < MOST)
+    g_array_append_val (scenes->seen, scene);
+  else
+    g_array_index (scenes->seen, Scene, scenes->next++ % MOST) = scene;
+  return TRUE;
+}
 
 /* Seconds that a source may be without progress before its first frame. */
 #define TIMEOUT 10
@@ -67,7 +134,7 @@ typedef struct
   const Options *options;
   SlQuantizer *quantizer;
   SlPictures *pictures;
-  SlScenes *scenes;
+  Scenes scenes;
   GPtrArray *kept;          /* (element-type tensor of float16) */
   gfloat *restored;         /* one of them */
   gsize elements;           /* of a tensor */
@@ -88,24 +155,11 @@ typedef struct
 } Schedule;
 
 static void
-options_clear (Options *options)
-{
-  sl_model_options_clear (&options->model);
-  sl_making_options_clear (&options->making);
-  sl_run_options_clear (&options->set);
-  g_free (options->camera);
-  g_free (options->description);
-  g_free (options->output);
-  g_free (options->minutes_text);
-  g_free (options->rate_text);
-}
-
-static void
 job_clear (Job *job)
 {
   g_clear_pointer (&job->quantizer, sl_quantizer_free);
   g_clear_pointer (&job->pictures, sl_pictures_free);
-  g_clear_pointer (&job->scenes, sl_scenes_free);
+  g_clear_pointer (&job->scenes.seen, g_array_unref);
   g_clear_pointer (&job->kept, g_ptr_array_unref);
   g_clear_pointer (&job->restored, g_free);
 }
@@ -170,7 +224,7 @@ take (Job *job, GstSample *sample, GError **error, GError **reason)
   if (tensor == NULL)
     return TRUE;
   job->learned.looked_at++;
-  if (!job->options->alike && !sl_scenes_add (job->scenes, tensor)) {
+  if (!job->options->alike && !scenes_add (&job->scenes, tensor)) {
     job->learned.alike++;
     return TRUE;
   }
@@ -416,7 +470,7 @@ calibrate (Job *job, SlSpawner *spawner, const SlInput *input, GstElement *camer
   job->elements = sl_quantizer_tensor_bytes (job->quantizer) / sizeof (gfloat);
   job->restored = g_new (gfloat, job->elements);
   job->pictures = sl_pictures_new ("calibrate", spawner, &spec, job->elements * sizeof (gfloat));
-  job->scenes = sl_scenes_new (&spec);
+  job->scenes = (Scenes){ spec, g_array_new (FALSE, FALSE, sizeof (Scene)), 0 };
   job->kept = g_ptr_array_new_with_free_func (g_free);
   const gboolean learned = (camera != NULL ? open_own (&source, camera, error)
                                            : open_remote (&source, spawner, input, error))
@@ -555,7 +609,10 @@ run_calibrate (int argc, char **argv)
     else if (check (&options))
       status = run (&options);
   }
-  options_clear (&options);
+  sl_options_clear (entries);
+  sl_model_options_clear (&options.model);
+  sl_run_options_clear (&options.set);
+  g_free (options.description);
   return status;
 }
 

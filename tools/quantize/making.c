@@ -9,19 +9,6 @@
 
 #define DEFAULT_PERCENT 99.99
 
-void
-sl_making_options_clear (SlMakingOptions *making)
-{
-  g_free (making->method);
-  g_free (making->percentile);
-  g_free (making->float_head);
-  g_free (making->weights);
-  g_free (making->activations);
-  g_free (making->min_agreement);
-  g_free (making->prune);
-  memset (making, 0, sizeof *making);
-}
-
 gboolean
 sl_making_options_check (const char *command, SlMakingOptions *making)
 {

@@ -7,6 +7,7 @@
 #define SL_TOOLS_QUANTIZE_MAKING_H
 
 #include "models/quantize/quantize.h"
+#include "tools/options.h"
 
 /** @limit, @how: of the texts, once checked. */
 typedef struct
@@ -17,66 +18,31 @@ typedef struct
   SlQuantizeOptions how;
 } SlMakingOptions;
 
-/** SL_MAKING_ENTRIES: entries that put their texts into @making. */
-#define SL_MAKING_ENTRIES(making)                                                      \
-  { "method",                                                                          \
-    0,                                                                                 \
-    0,                                                                                 \
-    G_OPTION_ARG_STRING,                                                               \
-    &(making)->method,                                                                 \
-    "Method for the ranges of tensors: minmax, percentile or mse (default mse)",       \
-    "NAME" },                                                                          \
-    { "percentile",                                                                    \
-      0,                                                                               \
-      0,                                                                               \
-      G_OPTION_ARG_STRING,                                                             \
-      &(making)->percentile,                                                           \
-      "Share of values inside a range, 0..1 (default 0.9999)",                         \
-      "X" },                                                                           \
-    { "float-head",                                                                    \
-      0,                                                                               \
-      0,                                                                               \
-      G_OPTION_ARG_STRING,                                                             \
-      &(making)->float_head,                                                           \
-      "Keep layers float that lose too much with 8 bits: auto or none (default auto)", \
-      "HOW" },                                                                         \
-    { "weights",                                                                       \
-      0,                                                                               \
-      0,                                                                               \
-      G_OPTION_ARG_STRING,                                                             \
-      &(making)->weights,                                                              \
-      "Scales of weights: per-channel or per-tensor (default per-channel)",            \
-      "HOW" },                                                                         \
-    { "activations",                                                                   \
-      0,                                                                               \
-      0,                                                                               \
-      G_OPTION_ARG_STRING,                                                             \
-      &(making)->activations,                                                          \
-      "Type of 8-bit values: int8 or uint8 (default int8)",                            \
-      "TYPE" },                                                                        \
-    { "prune",                                                                         \
-      0,                                                                               \
-      0,                                                                               \
-      G_OPTION_ARG_STRING,                                                             \
-      &(making)->prune,                                                                \
-      "First set this share of each layer's weights to zero, the smallest ones, 0..1", \
-      "X" },                                                                           \
-    { "prune-blocks",                                                                  \
-      0,                                                                               \
-      0,                                                                               \
-      G_OPTION_ARG_NONE,                                                               \
-      &(making)->prune_blocks,                                                         \
-      "With --prune: in blocks of four, which 8-bit layers skip",                      \
-      NULL },                                                                          \
-  {                                                                                    \
-    "min-agreement", 0, 0, G_OPTION_ARG_STRING, &(making)->min_agreement,              \
-      "Keep the noisiest layers float until this agreement is reached, 0..1", "X"      \
-  }
+/** SL_MAKING_ENTRIES: entries that put their texts into @making, which sl_options_clear() frees. */
+#define SL_MAKING_ENTRIES(making)                                                                \
+  SL_TEXT_ENTRY ("method", &(making)->method,                                                    \
+                 "Method for the ranges of tensors: minmax, percentile or mse (default mse)",    \
+                 "NAME"),                                                                        \
+    SL_TEXT_ENTRY ("percentile", &(making)->percentile,                                          \
+                   "Share of values inside a range, 0..1 (default 0.9999)", "X"),                \
+    SL_TEXT_ENTRY (                                                                              \
+      "float-head", &(making)->float_head,                                                       \
+      "Keep layers float that lose too much with 8 bits: auto or none (default auto)", "HOW"),   \
+    SL_TEXT_ENTRY ("weights", &(making)->weights,                                                \
+                   "Scales of weights: per-channel or per-tensor (default per-channel)", "HOW"), \
+    SL_TEXT_ENTRY ("activations", &(making)->activations,                                        \
+                   "Type of 8-bit values: int8 or uint8 (default int8)", "TYPE"),                \
+    SL_TEXT_ENTRY (                                                                              \
+      "prune", &(making)->prune,                                                                 \
+      "First set this share of each layer's weights to zero, the smallest ones, 0..1", "X"),     \
+    SL_SWITCH_ENTRY ("prune-blocks", &(making)->prune_blocks,                                    \
+                     "With --prune: in blocks of four, which 8-bit layers skip"),                \
+    SL_TEXT_ENTRY ("min-agreement", &(making)->min_agreement,                                    \
+                   "Keep the noisiest layers float until this agreement is reached, 0..1", "X")
 
 /** sl_making_options_check: fills @limit and @how, of which @what, @equalize and @threads are the
  * caller's; FALSE, having complained, when a text is wrong. */
 gboolean sl_making_options_check (const char *command, SlMakingOptions *making);
-void sl_making_options_clear (SlMakingOptions *making);
 
 /** SlCompareAll: has @quantizer's file compared on all that is kept for it. FALSE with @error set,
  * and without when the program was interrupted. */
@@ -91,7 +57,5 @@ GBytes *sl_making_file (SlQuantizer *quantizer, const SlMakingOptions *making, S
  * nothing; @output is not to be written then. */
 gboolean sl_making_check_agreement (const SlMakingOptions *making, const SlQuantizeReport *report,
                                     const char *output, GError **error);
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlMakingOptions, sl_making_options_clear)
 
 #endif

@@ -50,18 +50,6 @@ typedef struct
   GPtrArray *learned, *compared;         /* of these, without copies */
 } Job;
 
-static void
-options_clear (Options *options)
-{
-  sl_model_options_clear (&options->model);
-  sl_making_options_clear (&options->making);
-  g_free (options->calibrate);
-  g_free (options->evaluate);
-  g_free (options->output);
-  g_free (options->pictures);
-  g_free (options->html);
-}
-
 /* What is done with each of @sources; those that cannot be read leave the list. */
 typedef gboolean (*Step) (Job *job, const void *tensor, guint pass, GError **error);
 
@@ -360,7 +348,8 @@ run_quantize (int argc, char **argv)
     else if (check (&options))
       status = run (&options);
   }
-  options_clear (&options);
+  sl_options_clear (entries);
+  sl_model_options_clear (&options.model);
   return status;
 }
 

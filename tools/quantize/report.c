@@ -64,13 +64,6 @@ sl_quantize_print (const SlQuantizeReport *report, const SlLearned *learned, con
   }
 }
 
-static void
-append_number (GString *out, const char *key, gdouble value)
-{
-  g_string_append_printf (out, ",\"%s\":", key);
-  sl_json_append_double (out, value, 6);
-}
-
 void
 sl_quantize_print_json (const SlQuantizeReport *report, const SlLearned *learned,
                         const char *output, guint threads)
@@ -84,10 +77,10 @@ sl_quantize_print_json (const SlQuantizeReport *report, const SlLearned *learned
     learned->pictures, report->compared, report->nodes, report->quantized, report->float_bytes,
     report->quantized_bytes, threads);
   sl_json_append_string (out, report->measure);
-  append_number (out, "agreement", report->agreement);
-  append_number (out, "float_ms", report->float_ms);
-  append_number (out, "ms", report->quantized_ms);
-  append_number (out, "output_snr_db", report->compared > 0 ? report->output_snr : NAN);
+  sl_json_append_number (out, "agreement", report->agreement, 6);
+  sl_json_append_number (out, "float_ms", report->float_ms, 6);
+  sl_json_append_number (out, "ms", report->quantized_ms, 6);
+  sl_json_append_number (out, "output_snr_db", report->compared > 0 ? report->output_snr : NAN, 6);
   if (learned->looked_at > 0)
     g_string_append_printf (out,
                             ",\"looked_at\":%" G_GUINT64_FORMAT ",\"alike\":%" G_GUINT64_FORMAT,
@@ -103,7 +96,7 @@ sl_quantize_print_json (const SlQuantizeReport *report, const SlLearned *learned
     g_string_append (out, i > 0 ? ",{\"operator\":" : "{\"operator\":");
     sl_json_append_string (out, report->worst[i].op);
     sl_json_append_text (out, "name", report->worst[i].name);
-    append_number (out, "snr_db", report->worst[i].snr);
+    sl_json_append_number (out, "snr_db", report->worst[i].snr, 6);
     g_string_append_c (out, '}');
   }
   g_string_append (out, "]}");

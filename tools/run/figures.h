@@ -6,7 +6,6 @@
 #ifndef SL_TOOLS_RUN_FIGURES_H
 #define SL_TOOLS_RUN_FIGURES_H
 
-#include "tools/run/process.h"
 #include "tools/run/worker.h"
 
 /**

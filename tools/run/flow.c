@@ -124,6 +124,13 @@ watch_pad (GstPad *pad, Point *point)
     gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, on_event, point->flow, NULL);
 }
 
+static gboolean
+watch_each (GstElement *element, GstPad *pad, gpointer point)
+{
+  watch_pad (pad, point);
+  return TRUE;
+}
+
 static void
 on_pad_added (GstElement *element, GstPad *pad, gpointer point)
 {
@@ -137,16 +144,10 @@ static void
 watch_element (GstElement *element, Point *point)
 {
   const gboolean at_sink = point->kind == POINT_SINK || point->kind == POINT_RESULT;
-  GstIterator *pads =
-    at_sink ? gst_element_iterate_sink_pads (element) : gst_element_iterate_src_pads (element);
-  GValue item = G_VALUE_INIT;
-  while (gst_iterator_next (pads, &item) == GST_ITERATOR_OK) {
-    watch_pad (g_value_get_object (&item), point);
-    g_value_reset (&item);
-  }
-  if (G_IS_VALUE (&item))
-    g_value_unset (&item);
-  gst_iterator_free (pads);
+  if (at_sink)
+    gst_element_foreach_sink_pad (element, watch_each, point);
+  else
+    gst_element_foreach_src_pad (element, watch_each, point);
   if (!at_sink)
     g_signal_connect (element, "pad-added", G_CALLBACK (on_pad_added), point);
 }

@@ -82,27 +82,16 @@ sl_run_models_free (SlRunModels *models)
   g_free (models);
 }
 
-static gboolean
-is_known (const GArray *files, const File *file)
-{
-  for (guint i = 0; i < files->len; i++) {
-    const File *known = &g_array_index (files, File, i);
-    if (known->infer == file->infer && strcmp (known->path, file->path) == 0
-        && sl_file_stamp_same_content (&known->stamp, &file->stamp))
-      return TRUE;
-  }
-  return FALSE;
-}
-
-static gboolean
-is_listed (const GArray *files, const File *file)
+/* (nullable): the row of @files for the element and the path of @file. */
+static const File *
+find (const GArray *files, const File *file)
 {
   for (guint i = 0; i < files->len; i++) {
     const File *listed = &g_array_index (files, File, i);
     if (listed->infer == file->infer && strcmp (listed->path, file->path) == 0)
-      return TRUE;
+      return listed;
   }
-  return FALSE;
+  return NULL;
 }
 
 /* Adds the files of @before that are gone to @files, as they were, and names them. */
@@ -112,7 +101,7 @@ keep_missing (const GArray *before, GArray *files)
   GString *names = g_string_new (NULL);
   for (guint i = 0; i < before->len; i++) {
     File file = g_array_index (before, File, i);
-    if (is_listed (files, &file))
+    if (find (files, &file) != NULL)
       continue;
     g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", file.path);
     gst_object_ref (file.infer);
@@ -131,7 +120,8 @@ sl_run_models_reload (SlRunModels *models, char **missing)
   models->files = find_files (models->pipeline);
   for (guint i = 0; i < models->files->len; i++) {
     const File *file = &g_array_index (models->files, File, i);
-    if (is_known (before, file))
+    const File *known = find (before, file);
+    if (known != NULL && sl_file_stamp_same_content (&known->stamp, &file->stamp))
       continue;
     g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", file->path);
     if (!g_ptr_array_find (elements, file->infer, NULL))

@@ -363,15 +363,6 @@ begin (SlWorker *worker)
   sl_jobs_push (worker->jobs, worker->pipeline, GST_STATE_PLAYING);
 }
 
-/* As the restart policy wants it: a reload is no restart, nor is a start that is only waited for.
- */
-static void
-begin_again (SlWorker *worker)
-{
-  worker->restarts++;
-  begin (worker);
-}
-
 /* The new description did not get as far as a frame. */
 static void
 fall_back (SlWorker *worker)
@@ -620,9 +611,10 @@ void
 sl_worker_tick (SlWorker *worker)
 {
   const gint64 now = g_get_monotonic_time ();
-  if (worker->state == SL_WORKER_WAITING && now >= worker->next_start)
-    begin_again (worker);
-  else if (worker->state == SL_WORKER_STARTING || worker->state == SL_WORKER_RUNNING)
+  if (worker->state == SL_WORKER_WAITING && now >= worker->next_start) {
+    worker->restarts++; /* a reload is no restart, nor is a start that is only waited for */
+    begin (worker);
+  } else if (worker->state == SL_WORKER_STARTING || worker->state == SL_WORKER_RUNNING)
     tick_alive (worker, now);
   else if (worker->state == SL_WORKER_STOPPING && worker->draining
            && now - worker->stop_since > END_TIMEOUT)

@@ -2,7 +2,6 @@
 /* What the threads of a worker have in common: complaints, shared subscriptions, answers. */
 #include "tools/serve/serving.h"
 
-#include "pipelines/remote/topics.h"
 #include "tools/run/log.h"
 
 /* The most messages of one kind about invalid requests. */

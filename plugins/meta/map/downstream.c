@@ -10,8 +10,8 @@
 #include <gst/video/video.h>
 #include <string.h>
 
+#include "core/base/affine.h"
 #include "plugins/meta/frame_meta.h"
-#include "plugins/meta/map/geometry.h"
 #include "plugins/meta/map/regions.h"
 #include "plugins/meta/map/relations.h"
 #include "plugins/meta/mask_meta.h"
@@ -19,19 +19,137 @@
 #include "plugins/meta/regions/keep.h"
 #include "plugins/meta/regions/object.h"
 
+/* The geometry of GStreamer's elements that crop, turn, mirror or scale a picture: where each puts
+ * the pixels. There is one function for each element. It reads the element's current properties. */
+typedef enum
+{
+  UNMOVED, /* it leaves pixels where they are, or nothing is known of it */
+  MOVED,   /* it moves them as find_affine() says */
+  BENT     /* it moves them in no way that a box could follow */
+} GeometryKind;
+
 #define FOLLOWED "sl-results-followed"
 
 /* An element that is followed. */
 typedef struct
 {
   GstElement *element; /* the probes are its pads', and live no longer */
-  SlGeometryKind kind;
+  GeometryKind kind;
   GstCaps *from_caps, *to_caps; /* (nullable) */
   GstVideoInfo from, to;
   GstVideoOrientationMethod tagged;
   GstBuffer *kept; /* (nullable): the predictions that went in */
   gboolean warned;
 } Step;
+
+/* Pixels cut off in front of the first, of @front and @back; -1 is what the sizes leave. */
+static gint
+cut_of (gint front, gint back, gint from, gint to)
+{
+  const gint all = from - to;
+  return front >= 0 ? front : back >= 0 ? all - back : all / 2;
+}
+
+/* videocrop */
+static void
+find_crop (const Step *step, SlAffine *affine)
+{
+  gint left, right, top, bottom;
+  g_object_get (step->element, "left", &left, "right", &right, "top", &top, "bottom", &bottom,
+                NULL);
+  affine->x0 = cut_of (left, right, step->from.width, step->to.width);
+  affine->y0 = cut_of (top, bottom, step->from.height, step->to.height);
+}
+
+/* videobox: less than 0 is a border */
+static void
+find_box (const Step *step, SlAffine *affine)
+{
+  gint left, top;
+  g_object_get (step->element, "left", &left, "top", &top, NULL);
+  affine->x0 = left;
+  affine->y0 = top;
+}
+
+/* videoflip and glvideoflip; of the latter "method" is the name. */
+static void
+find_flip (const Step *step, SlAffine *affine)
+{
+  const gboolean has_direction =
+    g_object_class_find_property (G_OBJECT_GET_CLASS (step->element), "video-direction") != NULL;
+  gint method = GST_VIDEO_ORIENTATION_IDENTITY;
+  g_object_get (step->element, has_direction ? "video-direction" : "method", &method, NULL);
+  if (method == GST_VIDEO_ORIENTATION_AUTO)
+    method = step->tagged;
+  const SlRect whole = { 0, 0, step->from.width, step->from.height };
+  if (method >= 0 && method <= GST_VIDEO_ORIENTATION_UR_LL)
+    sl_affine_view (affine, SL_FIT_STRETCH, (SlOrientation) method, &whole, step->to.width,
+                    step->to.height);
+}
+
+/* videoscale: borders where the shape changes, in whole pixels as GStreamer makes them. */
+static void
+find_scale (const Step *step, SlAffine *affine)
+{
+  const GstVideoInfo *from = &step->from, *to = &step->to;
+  gint from_n, from_d, n, d, width = to->width, height = to->height;
+  gboolean borders = FALSE;
+  g_object_get (step->element, "add-borders", &borders, NULL);
+  if (borders
+      && gst_util_fraction_multiply (from->width, from->height, from->par_n, from->par_d, &from_n,
+                                     &from_d)
+      && gst_util_fraction_multiply (from_n, from_d, to->par_d, to->par_n, &n, &d)) {
+    const gint fitting = (gint) gst_util_uint64_scale_int ((guint64) to->width, d, n);
+    if (fitting <= to->height)
+      height = fitting;
+    else
+      width = (gint) gst_util_uint64_scale_int ((guint64) to->height, n, d);
+  }
+  affine->xx = (double) from->width / MAX (width, 1);
+  affine->yy = (double) from->height / MAX (height, 1);
+  affine->x0 = -affine->xx * ((to->width - width) / 2);
+  affine->y0 = -affine->yy * ((to->height - height) / 2);
+}
+
+static const struct
+{
+  const char *factory;
+  void (*find) (const Step *step, SlAffine *affine);
+} elements[] = {
+  { "videocrop", find_crop },   { "videobox", find_box },     { "videoflip", find_flip },
+  { "glvideoflip", find_flip }, { "videoscale", find_scale }, { "videoconvertscale", find_scale },
+};
+
+/* -1: none of them */
+static gint
+find_row (GstElement *element)
+{
+  GstElementFactory *factory = gst_element_get_factory (element);
+  for (guint i = 0; i < G_N_ELEMENTS (elements) && factory != NULL; i++)
+    if (g_str_equal (GST_OBJECT_NAME (factory), elements[i].factory))
+      return (gint) i;
+  return -1;
+}
+
+static GeometryKind
+geometry_kind (GstElement *element)
+{
+  const GType bending = g_type_from_name ("GstGeometricTransform");
+  if (bending != 0 && g_type_is_a (G_OBJECT_TYPE (element), bending))
+    return BENT;
+  return find_row (element) >= 0 ? MOVED : UNMOVED;
+}
+
+/* @affine: points of a frame of @step's @to, which came out of the element, -> points of the one of
+ * @from that went in. */
+static void
+find_affine (const Step *step, SlAffine *affine)
+{
+  const gint row = find_row (step->element);
+  sl_affine_identity (affine);
+  if (row >= 0)
+    elements[row].find (step, affine);
+}
 
 static void
 step_free (gpointer data)
@@ -113,15 +231,13 @@ move_predictions (Step *step, GstBuffer *out, const SlAffine *affine)
 {
   SlAffine whole;
   gpointer state = NULL;
-  GstMeta *meta;
+  GstVideoRegionOfInterestMeta *region;
   sl_affine_fit (&whole, SL_FIT_STRETCH, step->from.width, step->from.height, step->to.width,
                  step->to.height);
   gboolean has_mask = memcmp (affine, &whole, sizeof whole) == 0;
   gst_buffer_foreach_meta (out, is_left_out, &has_mask);
-  while ((meta = gst_buffer_iterate_meta_filtered (step->kept, &state,
-                                                   GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
-         != NULL)
-    move_region (step, out, (GstVideoRegionOfInterestMeta *) meta, affine);
+  while ((region = sl_next_region (step->kept, &state)) != NULL)
+    move_region (step, out, region, affine);
   sl_buffer_add_mapped_relations (out, step->kept, affine, &step->to);
   sl_buffer_keep_regions (out);
 }
@@ -152,8 +268,8 @@ came_out (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   if (step->kept == NULL || GST_BUFFER_PTS (out) != GST_BUFFER_PTS (step->kept)
       || !read_caps (pad, &step->to_caps, &step->to))
     return GST_PAD_PROBE_OK;
-  sl_geometry_find (step->element, &step->from, &step->to, step->tagged, &affine);
-  const gboolean bent = step->kind == SL_GEOMETRY_BENT;
+  find_affine (step, &affine);
+  const gboolean bent = step->kind == BENT;
   if (bent || !is_identity (&affine) || step->from.width != step->to.width
       || step->from.height != step->to.height) {
     out = gst_buffer_make_writable (out);
@@ -170,9 +286,9 @@ came_out (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 static void
 follow_element (GstElement *element, GstPad *sink)
 {
-  const SlGeometryKind kind = sl_geometry_kind (element);
+  const GeometryKind kind = geometry_kind (element);
   g_autoptr (GstPad) source = gst_element_get_static_pad (element, "src");
-  if (kind == SL_GEOMETRY_NONE || source == NULL)
+  if (kind == UNMOVED || source == NULL)
     return;
   Step *step = g_new0 (Step, 1);
   step->element = element;
@@ -219,8 +335,7 @@ enter (Walk *walk, GstPad *pad)
   if (element == NULL)
     return;
   follow_element (element, pad);
-  if (GST_IS_BIN (element) && GST_IS_GHOST_PAD (pad)
-      && sl_geometry_kind (element) == SL_GEOMETRY_NONE) {
+  if (GST_IS_BIN (element) && GST_IS_GHOST_PAD (pad) && geometry_kind (element) == UNMOVED) {
     g_autoptr (GstPad) inside = gst_ghost_pad_get_target (GST_GHOST_PAD (pad));
     if (inside != NULL)
       enter (walk, inside);

@@ -51,13 +51,10 @@ gboolean
 sl_object_region_find (GstBuffer *frame, const GstVideoInfo *video, guint index, SlRect *part)
 {
   gpointer state = NULL;
-  GstMeta *meta;
-  for (guint i = 0; (meta = gst_buffer_iterate_meta_filtered (
-                       frame, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
-                    != NULL;
-       i++)
+  GstVideoRegionOfInterestMeta *region;
+  for (guint i = 0; (region = sl_next_region (frame, &state)) != NULL; i++)
     if (i == index)
-      return clip ((const GstVideoRegionOfInterestMeta *) meta, video, part);
+      return clip (region, video, part);
   return FALSE;
 }
 
@@ -66,20 +63,14 @@ sl_object_regions_choose (GstBuffer *frame, const GstVideoInfo *video, const cha
                           guint most, GArray *chosen)
 {
   gpointer state = NULL;
-  GstMeta *meta;
+  GstVideoRegionOfInterestMeta *region;
   g_array_set_size (chosen, 0);
-  for (guint i = 0; chosen->len < most; i++) {
-    meta =
-      gst_buffer_iterate_meta_filtered (frame, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
-    if (meta == NULL)
-      return;
-    GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
+  for (guint i = 0; chosen->len < most && (region = sl_next_region (frame, &state)) != NULL; i++) {
     SlObjectRegion object = { .index = i };
-    if (!clip (region, video, &object.part)
-        || sl_region_is_label (region, GST_VIDEO_INFO_WIDTH (video), GST_VIDEO_INFO_HEIGHT (video))
-        || !is_wanted (region, classes))
-      continue;
-    g_array_append_val (chosen, object);
+    if (clip (region, video, &object.part)
+        && !sl_region_is_label (region, GST_VIDEO_INFO_WIDTH (video), GST_VIDEO_INFO_HEIGHT (video))
+        && is_wanted (region, classes))
+      g_array_append_val (chosen, object);
   }
 }
 
@@ -103,20 +94,15 @@ sl_object_regions_align (GstBuffer *frame, const GstVideoInfo *video, const SlAl
                          double aspect, SlRegionPoints *points, GArray *chosen)
 {
   gpointer state = NULL;
-  GstMeta *meta;
+  GstVideoRegionOfInterestMeta *region;
   guint n = 0, next = 0;
-  for (guint i = 0; next < chosen->len; i++) {
-    meta =
-      gst_buffer_iterate_meta_filtered (frame, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
-    SlObjectRegion region = g_array_index (chosen, SlObjectRegion, next);
-    if (meta == NULL)
-      break;
-    if (region.index != i)
+  for (guint i = 0; next < chosen->len && (region = sl_next_region (frame, &state)) != NULL; i++) {
+    SlObjectRegion object = g_array_index (chosen, SlObjectRegion, next);
+    if (object.index != i)
       continue;
     next++;
-    if (align ((GstVideoRegionOfInterestMeta *) meta, video, alignment, aspect, points,
-               &region.turned))
-      g_array_index (chosen, SlObjectRegion, n++) = region;
+    if (align (region, video, alignment, aspect, points, &object.turned))
+      g_array_index (chosen, SlObjectRegion, n++) = object;
   }
   g_array_set_size (chosen, n);
 }
@@ -125,11 +111,9 @@ gboolean
 sl_buffer_has_objects (GstBuffer *buffer, gint width, gint height)
 {
   gpointer state = NULL;
-  GstMeta *meta;
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
-                                                   GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
-         != NULL)
-    if (!sl_region_is_label ((GstVideoRegionOfInterestMeta *) meta, width, height))
+  GstVideoRegionOfInterestMeta *region;
+  while ((region = sl_next_region (buffer, &state)) != NULL)
+    if (!sl_region_is_label (region, width, height))
       return TRUE;
   return sl_buffer_has_related (buffer, TRUE) || sl_buffer_was_looked_at (buffer);
 }

@@ -6,9 +6,8 @@
  */
 #include "plugins/meta/regions/keep.h"
 
-#include <gst/video/video.h>
-
 #include "plugins/meta/meta_type.h"
+#include "plugins/meta/regions/object.h"
 
 static const GstMetaInfo *keeper_info (void);
 
@@ -16,14 +15,6 @@ static gboolean
 keeper_init (GstMeta *meta, gpointer params, GstBuffer *buffer)
 {
   return TRUE;
-}
-
-/* (nullable): the one after *@state. */
-static GstVideoRegionOfInterestMeta *
-next_region (GstBuffer *buffer, gpointer *state)
-{
-  return (GstVideoRegionOfInterestMeta *) gst_buffer_iterate_meta_filtered (
-    buffer, state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
 }
 
 /* Where a region was left out of the copy, nobody knows which is which. */
@@ -35,8 +26,8 @@ restore (GstBuffer *copy, GstBuffer *buffer)
   if (gst_buffer_get_n_meta (copy, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)
       != gst_buffer_get_n_meta (buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
     return;
-  while ((region = next_region (buffer, &from)) != NULL
-         && (copied = next_region (copy, &to)) != NULL) {
+  while ((region = sl_next_region (buffer, &from)) != NULL
+         && (copied = sl_next_region (copy, &to)) != NULL) {
     if (copied->params != NULL || copied->roi_type != region->roi_type)
       continue;
     for (const GList *l = region->params; l != NULL; l = l->next)

@@ -15,6 +15,13 @@
 /* Name of the structure with a label, of the whole frame or of an object. */
 #define LABEL "classification"
 
+GstVideoRegionOfInterestMeta *
+sl_next_region (GstBuffer *buffer, gpointer *state)
+{
+  return (GstVideoRegionOfInterestMeta *) gst_buffer_iterate_meta_filtered (
+    buffer, state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+}
+
 void
 sl_region_set_object_id (GstVideoRegionOfInterestMeta *region, gint32 id)
 {

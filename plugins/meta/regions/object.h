@@ -11,6 +11,10 @@
 
 #include "postprocess/predictions/prediction.h"
 
+/** sl_next_region: (nullable): the region of @buffer that follows *@state, which is NULL before the
+ * first one. */
+GstVideoRegionOfInterestMeta *sl_next_region (GstBuffer *buffer, gpointer *state);
+
 /** sl_region_is_label: whether a region stands for a label of the whole frame of @width x @height,
  * and not for an object. */
 gboolean sl_region_is_label (GstVideoRegionOfInterestMeta *region, gint width, gint height);
