@@ -12,6 +12,7 @@
  */
 #include "plugins/elements.h"
 
+#include <gst/analytics/analytics.h>
 #include <math.h>
 
 #include "models/model.h"

@@ -2,6 +2,8 @@
 /* Tensors to and from GStreamer's common meta. */
 #include "plugins/tensor/tensor_meta.h"
 
+#include <gst/analytics/analytics.h>
+
 #include "core/base/fail.h"
 
 static const struct
