@@ -333,7 +333,9 @@ parse_watched (const char *launch, GstParseContext *context, GPtrArray *refused,
 {
   static GMutex lock;
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&lock);
-  const guint handler = g_log_set_handler ("GLib-GObject", G_LOG_LEVEL_WARNING, take_refusal, NULL);
+  /* A warning up to GLib 2.78, critical since then. */
+  const guint handler = g_log_set_handler (
+    "GLib-GObject", G_LOG_LEVEL_WARNING | G_LOG_LEVEL_CRITICAL, take_refusal, NULL);
   g_private_set (&refusals, refused);
   GstElement *parsed =
     gst_parse_launch_full (launch, context, GST_PARSE_FLAG_FATAL_ERRORS, problem);
