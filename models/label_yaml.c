@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "models/label_list.h"
+#include "core/base/prefix.h"
 #include "models/literal.h"
 
 /* Memory for the words of a map is taken by so many bytes. */
@@ -29,8 +30,8 @@ static gboolean
 is_empty (const char *line)
 {
   const char *p = line + strspn (line, " \t\r");
-  return *p == '\0' || *p == '\n' || *p == '#' || g_str_has_prefix (p, "---")
-         || g_str_has_prefix (p, "%YAML");
+  return *p == '\0' || *p == '\n' || *p == '#' || sl_has_prefix (p, "---")
+         || sl_has_prefix (p, "%YAML");
 }
 
 static gboolean
@@ -49,7 +50,7 @@ probe (const char *text, const char *extension)
     return TRUE;
   for (const char *line = text; line != NULL;) {
     for (guint k = 0; k < G_N_ELEMENTS (keys); k++)
-      if (g_str_has_prefix (line, keys[k]))
+      if (sl_has_prefix (line, keys[k]))
         return TRUE;
     if (!is_empty (line)) {
       any = TRUE;

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "core/base/prefix.h"
+
 #define MIN_SECRET 3
 /* What ends a part of a sentence, and is no end of what stands before it. */
 #define PUNCTUATION ":,;.)]"
@@ -303,7 +305,7 @@ value_length (const char *text, gsize *quote)
   gsize length = strcspn (text, " \t\r\n\"'\\");
   while (length > 0 && strchr (PUNCTUATION, text[length - 1]) != NULL)
     length--;
-  return length == strlen ("NULL") && g_str_has_prefix (text, "NULL") ? 0 : length;
+  return length == strlen ("NULL") && sl_has_prefix (text, "NULL") ? 0 : length;
 }
 
 char *

@@ -8,6 +8,8 @@
 
 #include "models/lower/ops.h"
 
+#include "core/base/prefix.h"
+
 /** A tensor, and a label for each of its dimensions. */
 typedef struct
 {
@@ -46,7 +48,7 @@ read_labels (const char *text, gint dots, char *labels)
   if (dots < 0 || dots > SL_MAX_RANK)
     return FALSE;
   for (const char *p = text; *p != '\0'; p++) {
-    if (!seen && g_str_has_prefix (p, "...")) {
+    if (!seen && sl_has_prefix (p, "...")) {
       if (n + (guint) dots > SL_MAX_RANK)
         return FALSE;
       for (gint i = dots; i-- > 0;)

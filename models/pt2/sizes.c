@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/name_hash.h"
+#include "core/base/prefix.h"
 
 /* Expressions inside each other. */
 #define MAX_DEPTH 40
@@ -101,7 +102,7 @@ static gboolean
 take (Expr *e, const char *text)
 {
   skip_space (e);
-  if (!g_str_has_prefix (e->at, text))
+  if (!sl_has_prefix (e->at, text))
     return FALSE;
   e->at += strlen (text);
   return TRUE;
@@ -200,7 +201,7 @@ parse_product (Expr *e)
 {
   Linear result = parse_signed (e);
   while (result.good)
-    if (g_str_has_prefix (e->at, "**"))
+    if (sl_has_prefix (e->at, "**"))
       return bad;
     else if (take (e, "*"))
       result = multiply (result, parse_signed (e));

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "core/base/fail.h"
+#include "core/base/prefix.h"
 
 /* What needs no backslash in any place of the grammar. '=' is not among it: a bare word with one
  * would set a property. */
@@ -202,10 +203,10 @@ sl_substitute (const char *text, gboolean launch, SlLookup lookup, gpointer data
   Place place = { .element = TRUE };
   gsize read = 0;
   while (text != NULL && *text != '\0') {
-    if (g_str_has_prefix (text, "$${")) {
+    if (sl_has_prefix (text, "$${")) {
       g_string_append (out, "${");
       text += 3;
-    } else if (g_str_has_prefix (text, "${")) {
+    } else if (sl_has_prefix (text, "${")) {
       text = append_value (out, text + 2, launch, &place, lookup, data, error);
     } else {
       g_string_append_c (out, *text++);

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "core/base/fail.h"
+#include "core/base/prefix.h"
 #include "postprocess/decoders.h"
 #include "postprocess/params.h"
 #include "postprocess/values.h"
@@ -116,7 +117,7 @@ split_characters (const char *text)
 {
   GPtrArray *words = g_ptr_array_new_with_free_func (g_free);
   for (const char *at = text, *next; *at != '\0'; at = next) {
-    next = g_str_has_prefix (at, SPACE) ? at + strlen (SPACE) : g_utf8_next_char (at);
+    next = sl_has_prefix (at, SPACE) ? at + strlen (SPACE) : g_utf8_next_char (at);
     g_ptr_array_add (words, g_strndup (at, (gsize) (next - at)));
   }
   return words;
