@@ -348,7 +348,8 @@ test_first_key (void)
   Stay stay = { 0 };
   SlIntactCounts counts;
   SlIntact *intact = sl_intact_new ();
-  GstElement *bin = gst_bin_new (NULL), *decoder = gst_element_factory_make ("identity", NULL);
+  GstElement *bin = gst_object_ref_sink (gst_bin_new (NULL)),
+             *decoder = gst_element_factory_make ("identity", NULL);
   g_mutex_init (&stay.lock);
   g_cond_init (&stay.cond);
   gst_bin_add (GST_BIN (bin), decoder);
@@ -359,7 +360,6 @@ test_first_key (void)
   gst_element_add_pad (bin, gst_ghost_pad_new ("sink", into));
   gst_element_add_pad (bin, gst_ghost_pad_new ("src", out));
   gst_pad_add_probe (found, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, stay_at_caps, &stay, NULL);
-  g_autoptr (GstElement) owned = gst_object_ref_sink (bin);
   GstHarness *harness = gst_harness_new_with_element (bin, "sink", "src");
   gst_harness_set_src_caps_str (harness, H264);
   for (guint i = 0; i < G_N_ELEMENTS (h264); i++) {
@@ -385,6 +385,7 @@ test_first_key (void)
   sl_intact_read (intact, &counts);
   g_assert_cmpuint (counts.early + counts.damaged + counts.slow, ==, 0);
   gst_harness_teardown (harness);
+  gst_object_unref (bin);
   sl_intact_unref (intact);
   g_mutex_clear (&stay.lock);
   g_cond_clear (&stay.cond);
