@@ -270,8 +270,8 @@ nms (TsProgram *program, const TsCall *call)
 }
 
 const TsOp ts_ops_rows[] = {
-  { "aten::nonzero", "self", nonzero, NULL, 0 },
-  { "aten::nonzero_numpy", "self", nonzero_columns, NULL, 0 },
-  { "torchvision::nms", "dets,scores,iou_threshold", nms, NULL, 0 },
-  { NULL, NULL, NULL, NULL, 0 },
+  { "aten::nonzero", "self", nonzero },
+  { "aten::nonzero_numpy", "self", nonzero_columns },
+  { "torchvision::nms", "dets,scores,iou_threshold", nms },
+  { NULL },
 };

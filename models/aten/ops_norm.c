@@ -123,13 +123,13 @@ group_norm (TsProgram *program, const TsCall *call)
 const TsOp ts_ops_norm[] = {
   { "aten::batch_norm",
     "input,weight,bias,running_mean,running_var,training,momentum,eps,cudnn_enabled=None",
-    batch_norm, NULL, 0 },
+    batch_norm },
   { "aten::instance_norm",
     "input,weight,bias,running_mean,running_var,use_input_stats,momentum,eps,cudnn_enabled=None",
-    instance_norm, NULL, 0 },
+    instance_norm },
   { "aten::layer_norm", "input,normalized_shape,weight=None,bias=None,eps=1e-05,cudnn_enable=None",
-    layer_norm, NULL, 0 },
+    layer_norm },
   { "aten::group_norm", "input,num_groups,weight=None,bias=None,eps=1e-05,cudnn_enabled=None",
-    group_norm, NULL, 0 },
-  { NULL, NULL, NULL, NULL, 0 },
+    group_norm },
+  { NULL },
 };
