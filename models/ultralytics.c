@@ -142,18 +142,12 @@ is_rtdetr (const Facts *facts)
          || (description != NULL && strstr (description, "rtdetr") != NULL);
 }
 
-/* YOLOv5 writes names and stride, and no task. */
-static gboolean
-is_yolov5 (const Facts *facts)
-{
-  return facts->task == NULL && facts->stride != NULL && facts->n_names > 0;
-}
-
 static gboolean
 apply (const Facts *facts, const char *origin, SlModelMetadata *metadata, GError **error)
 {
   const gboolean classify = g_strcmp0 (facts->task, "classify") == 0;
-  if (facts->task == NULL && !is_yolov5 (facts))
+  /* YOLOv5 writes names and stride, and no task. */
+  if (facts->task == NULL && (facts->stride == NULL || facts->n_names == 0))
     return TRUE;
   if (facts->n_names > 0) {
     g_autofree char *where = g_strdup_printf ("%s inside the model", origin);

@@ -137,13 +137,6 @@ check_axis (TsProgram *program, const LowerValue *x, TsValue axis, SlQuant *quan
   return FALSE;
 }
 
-/* How the program holds codes of @dtype. */
-static TsDtype
-codes_type (TsDtype dtype)
-{
-  return dtype == TS_UINT8 ? TS_QUINT8 : TS_QINT8;
-}
-
 /* Codes as whole numbers of the program, as they are where scales are computed. */
 static TsValue
 rounded (TsProgram *program, TsValue x, const TsValue range[3])
@@ -187,7 +180,9 @@ quantized (TsProgram *program, TsValue value, SlQuant quant, LowerCodes *codes, 
   codes->quant = quant;
   const gint32 tensor = lower_quantised (&program->lower, x, codes, &last);
   /* constants stay whole numbers of the file's type */
-  const TsDtype type = lower_data (&program->lower, x, &n) != NULL ? dtype : codes_type (dtype);
+  const TsDtype type = lower_data (&program->lower, x, &n) != NULL ? dtype
+                       : dtype == TS_UINT8                         ? TS_QUINT8
+                                                                   : TS_QINT8;
   return last ? ts_new_last (program, tensor, type) : ts_new_plain (program, tensor, type);
 }
 

@@ -261,15 +261,6 @@ average_pool (TsProgram *program, const TsCall *call)
                : real_average_pool (program, call);
 }
 
-/* Cell @i of @out along a dimension of @in elements, as torch cuts it: cells may overlap by an
- * element. */
-static void
-cell (gint64 i, gint64 in, gint64 out, gint64 *first, gint64 *end)
-{
-  *first = i * in / out;
-  *end = ((i + 1) * in + out - 1) / out;
-}
-
 static LowerValue *
 cut (TsProgram *program, LowerValue *x, gint64 axis, gint64 first, gint64 end)
 {
@@ -297,9 +288,8 @@ uneven_cells (TsProgram *program, LowerValue *x, gint64 axis, gint64 out, gboole
     return NULL;
   }
   for (gint64 i = 0; i < out; i++) {
-    gint64 first, end;
-    cell (i, in, out, &first, &end);
-    LowerValue *one = cut (program, x, axis, first, end);
+    /* as torch cuts them: cells may overlap by an element */
+    LowerValue *one = cut (program, x, axis, i * in / out, ((i + 1) * in + out - 1) / out);
     cells[i] = ts_onnx (program, average ? "ReduceMean" : "ReduceMax", &one, 1, keep, 2);
   }
   return out == 1 ? cells[0] : ts_onnx (program, "Concat", cells, (guint) out, &join, 1);

@@ -205,14 +205,6 @@ take_key (SlDescription *self, SlParameterSet *set, const Key *keys, guint n, co
 }
 
 static gboolean
-take_pipeline_key (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry,
-                   GError **error)
-{
-  return take_key (self, set, pipeline_keys, G_N_ELEMENTS (pipeline_keys), SL_INCLUDE_KEY, entry,
-                   error);
-}
-
-static gboolean
 take_http_key (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, GError **error)
 {
   g_clear_pointer (&self->http.file, g_ref_string_release);
@@ -352,7 +344,9 @@ take_entry (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, g
            || sl_parameter_set_detail (set, entry->group + strlen (SL_PARAMETER_PREFIX), entry,
                                        error);
   if (strcmp (entry->group, SL_PIPELINE_GROUP) == 0)
-    return !second || take_pipeline_key (self, set, entry, error);
+    return !second
+           || take_key (self, set, pipeline_keys, G_N_ELEMENTS (pipeline_keys), SL_INCLUDE_KEY,
+                        entry, error);
   if (is_named_group (entry, ELEMENT_PREFIX))
     return !second
            || take_override (self, set, entry->group + strlen (ELEMENT_PREFIX), entry, error);

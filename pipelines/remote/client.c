@@ -535,15 +535,6 @@ sl_remote_client_offer (SlRemoteClient *self, char hash[SL_REMOTE_HASH])
   return contract;
 }
 
-/* Under the lock: whether what is pushed waits for room; live input waits for nobody who takes
- * frames. */
-static gboolean
-must_wait (SlRemoteClient *self, gboolean has_tensors, SlRemotePush how)
-{
-  return (has_tensors && self->window.n_waiting > 0)
-         || (how == SL_REMOTE_KEPT && !sl_remote_window_has_room (&self->window));
-}
-
 static SlRemoteEncoding
 choose_encoding (SlRemoteClient *self)
 {
@@ -573,7 +564,10 @@ sl_remote_client_push (SlRemoteClient *self, gpointer data, SlContract *contract
   g_mutex_lock (&self->lock);
   if (live)
     sl_remote_window_displace (&self->window, is_stuck (self));
-  while (must_wait (self, contract != NULL, how) && !self->unlocked)
+  /* Live input waits for nobody who takes frames. */
+  while (((contract != NULL && self->window.n_waiting > 0)
+          || (how == SL_REMOTE_KEPT && !sl_remote_window_has_room (&self->window)))
+         && !self->unlocked)
     g_cond_wait (&self->changed, &self->lock);
   const gboolean unlocked = self->unlocked,
                  taken = !unlocked && (!entry->frame || sl_remote_window_has_room (&self->window));
