@@ -42,14 +42,6 @@ facts_clear (Facts *facts)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Facts, facts_clear)
 
-static void
-add_name (Facts *facts, const char *number, GString *name)
-{
-  g_strdelimit (name->str, "\r\n", ' ');
-  g_string_append_printf (facts->names, "%s %s\n", number, name->str);
-  facts->n_names++;
-}
-
 /* {0: 'person', ...} or ['person', ...] */
 static gboolean
 read_names (SlLiteral *c, Facts *facts)
@@ -70,7 +62,9 @@ read_names (SlLiteral *c, Facts *facts)
       return FALSE;
     if (!sl_literal_scalar (c, name))
       return FALSE;
-    add_name (facts, number->str, name);
+    g_strdelimit (name->str, "\r\n", ' ');
+    g_string_append_printf (facts->names, "%s %s\n", number->str, name->str);
+    facts->n_names++;
     if (!sl_literal_accept (c, ',') && (c->p >= c->end || *c->p != closing))
       return FALSE;
   }

@@ -122,14 +122,6 @@ copy_words (SlPredictions *self, const char *const *from, guint n)
 }
 
 static void
-copy_vector (SlPredictions *self, const SlVector *from)
-{
-  self->value.vector.values = copy (self, from->values, from->n, sizeof *from->values);
-  self->value.vector.names = copy_words (self, from->names, from->n);
-  self->value.vector.units = copy_words (self, from->units, from->n);
-}
-
-static void
 copy_outputs (SlPredictions *self, const SlOutputs *from)
 {
   SlTensorInfo *infos = copy (self, from->infos, from->n, sizeof *from->infos);
@@ -157,7 +149,10 @@ sl_predictions_new (const SlPredictionView *prediction)
     self->value.skeleton = copy_skeleton (self, prediction->skeleton);
   if (prediction->mask.width > 0)
     copy_mask (self, prediction);
-  copy_vector (self, &prediction->vector);
+  const SlVector *vector = &prediction->vector;
+  self->value.vector.values = copy (self, vector->values, vector->n, sizeof *vector->values);
+  self->value.vector.names = copy_words (self, vector->names, vector->n);
+  self->value.vector.units = copy_words (self, vector->units, vector->n);
   copy_outputs (self, &prediction->outputs);
   if (prediction->analysis != NULL)
     self->value.analysis = sl_analysis_copy (

@@ -104,16 +104,6 @@ take_stall (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const c
 }
 
 static gboolean
-take_number (const SlKeyEntry *entry, const char *value, gdouble least, gdouble most,
-             gdouble *number, GError **error)
-{
-  if (sl_value_number (value, number) && *number >= least && *number <= most)
-    return TRUE;
-  return sl_key_fail (entry, error, "expected a number from %g to %g, got '%s'", least, most,
-                      value);
-}
-
-static gboolean
 take_whole (const SlKeyEntry *entry, const char *value, guint least, guint most, guint *whole,
             GError **error)
 {
@@ -129,7 +119,12 @@ static gboolean
 take_rate (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value,
            GError **error)
 {
-  return take_number (entry, value, 0.1, 60, slot, error);
+  const gdouble least = 0.1, most = 60;
+  gdouble *number = slot;
+  if (sl_value_number (value, number) && *number >= least && *number <= most)
+    return TRUE;
+  return sl_key_fail (entry, error, "expected a number from %g to %g, got '%s'", least, most,
+                      value);
 }
 
 static gboolean

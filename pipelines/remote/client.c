@@ -57,14 +57,6 @@ tell (SlRemoteClient *self, SlRemoteNews news, const char *text)
   self->notify (self->user, news, shown);
 }
 
-static void
-make_correlation (const SlRemoteClient *self, guint64 id, guint8 correlation[SL_REMOTE_CORRELATION])
-{
-  const guint64 big = GUINT64_TO_BE (id);
-  memcpy (correlation, self->instance, sizeof self->instance);
-  memcpy (correlation + sizeof self->instance, &big, sizeof big);
-}
-
 /* Under the lock: no broker will ever have @entry. */
 static void
 give_up (SlRemoteClient *self, SlRemoteEntry *entry, gint sent)
@@ -84,7 +76,9 @@ send_entry (SlRemoteClient *self, SlRemoteEntry *entry, gint64 now)
   const gint64 left = MAX (begun + self->window.deadline_us - now, 1000);
   g_autofree char *topic =
     sl_remote_topic_work (self->prefix, self->model, entry->hash, self->asker);
-  make_correlation (self, entry->id, correlation);
+  const guint64 big = GUINT64_TO_BE (entry->id);
+  memcpy (correlation, self->instance, sizeof self->instance);
+  memcpy (correlation + sizeof self->instance, &big, sizeof big);
   sl_remote_request_renew (entry->request, (guint) (left / 1000));
   const gint message =
     sl_broker_send (self->broker, &(SlBrokerSend){ .topic = topic,

@@ -134,15 +134,6 @@ remove_file (const SlFolder *folder, const char *stem, SlClipFile file)
     unlinkat (folder->fd, name, 0);
 }
 
-/* The clip without its notes would be worse than the notes without the clip. */
-static void
-remove_clip (const SlFolder *folder, const char *stem)
-{
-  remove_file (folder, stem, SL_CLIP_VIDEO);
-  remove_file (folder, stem, SL_CLIP_NOTES);
-  remove_file (folder, stem, SL_CLIP_PICTURE);
-}
-
 /* The clip got its name last: what has its name already goes with it, and before it, or nobody
  * would find it. */
 static gboolean
@@ -273,7 +264,10 @@ sl_folder_trim (SlFolder *folder, gint64 now, guint *sacrificed)
     const gboolean space = !old && !many && helps && !sl_folder_has_room (folder);
     if (!old && !many && !space)
       continue;
-    remove_clip (folder, clip->stem);
+    /* The clip without its notes would be worse than the notes without the clip. */
+    remove_file (folder, clip->stem, SL_CLIP_VIDEO);
+    remove_file (folder, clip->stem, SL_CLIP_NOTES);
+    remove_file (folder, clip->stem, SL_CLIP_PICTURE);
     total -= clip->bytes;
     *sacrificed += space ? 1 : 0;
   }
