@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
-/*
- * Any model as a TensorFlow Lite file.
- */
+/* Any model as a TensorFlow Lite file. */
 #ifndef SL_MODELS_CONVERT_H
 #define SL_MODELS_CONVERT_H
 

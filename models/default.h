@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
-/*
- * The default model: the code finder that is installed with Sightline.
- */
+/* The default model: the code finder that is installed with Sightline. */
 #ifndef SL_MODELS_DEFAULT_H
 #define SL_MODELS_DEFAULT_H
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
-/*
- * Model formats: bytes -> graph and metadata. Each format is a file and a table row.
- */
+/* Model formats: bytes -> graph and metadata. Each format is a file and a table row. */
 #ifndef SL_MODELS_READER_H
 #define SL_MODELS_READER_H
 

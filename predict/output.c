@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * SlOutput: handles into a frame's predictions, as SlObject's are (object.c).
- */
+/* SlOutput: handles into a frame's predictions, as SlObject's are (object.c). */
 #include "predict/object_private.h"
 
 struct _SlOutput

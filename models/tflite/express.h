@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * A prepared graph in operators of TensorFlow Lite, for the writer and the quantiser.
- */
+/* A prepared graph in operators of TensorFlow Lite, for the writer and the quantiser. */
 #ifndef SL_MODELS_TFLITE_EXPRESS_H
 #define SL_MODELS_TFLITE_EXPRESS_H
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
-/*
- * Builds a GstPipeline from a description.
- */
+/* Builds a GstPipeline from a description. */
 #ifndef SL_PIPELINES_DESCRIPTION_BUILD_H
 #define SL_PIPELINES_DESCRIPTION_BUILD_H
 

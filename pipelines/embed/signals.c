@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The signals of SlPipeline with their documentation, and how they are emitted.
- */
+/* The signals of SlPipeline with their documentation, and how they are emitted. */
 #include "pipelines/embed/signals.h"
 
 enum

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The metadata of elements that gst-inspect-1.0 shows first. Every element has the same parts.
- */
+/* The metadata of elements that gst-inspect-1.0 shows first. Every element has the same parts. */
 #ifndef SL_PLUGINS_BASE_DESCRIBE_H
 #define SL_PLUGINS_BASE_DESCRIBE_H
 

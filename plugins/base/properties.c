@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The property table helper and the enumerations that several elements' properties share.
- */
+/* The property table helper and the enumerations that several elements' properties share. */
 #include "plugins/base/properties.h"
 
 #include "core/base/picture.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tensors read from a buffer, in place where possible.
- */
+/* Tensors read from a buffer, in place where possible. */
 #include "plugins/tensor/mapping.h"
 
 #include <string.h>

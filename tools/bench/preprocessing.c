@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Measures and prints; see preprocessing.h.
- */
+/* Measures and prints; see preprocessing.h. */
 #include "tools/bench/preprocessing.h"
 
 #include <math.h>

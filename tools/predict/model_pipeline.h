@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * A model at work: one pipeline for the whole run of the program, fed frame by frame.
- */
+/* A model at work: one pipeline for the whole run of the program, fed frame by frame. */
 #ifndef SL_TOOLS_PREDICT_MODEL_PIPELINE_H
 #define SL_TOOLS_PREDICT_MODEL_PIPELINE_H
 
