@@ -13,8 +13,7 @@
  * of the installation.
  *
  * Returns: (transfer full): path of a file that exists; NULL with SL_ERROR_OPEN when there is none,
- * the message says where
- *   it was looked for
+ * the message says where it was looked for
  */
 char *sl_default_model_find (GError **error);
 

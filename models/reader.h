@@ -28,8 +28,7 @@
  * @data_files: (nullable): files beside the model's whose bytes are in the graph
  * (models/data_file.h)
  * @state: (nullable): inputs that get an output of the run before, as sl_state_read() has them;
- * @state_first: (nullable): by pair: what the first run
- *   gets, in the graph's arena
+ * @state_first: (nullable): by pair: what the first run gets, in the graph's arena
  * @facts: (nullable): names and values, one after the other, that inspect shows of a program
  * @missing_labels: (nullable): a labels file that the metadata names and the model file does not
  * contain

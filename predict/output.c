@@ -81,8 +81,7 @@ sl_output_get_name (const SlOutput *output)
  * Gets the type of the tensor's numbers.
  *
  * Returns: (transfer none): type of its numbers as NumPy calls it: "float32", "float16", "float64",
- * "int8", "uint8", "int16", "uint16",
- *   "int32", "uint32", "int64", "uint64" or "bool"
+ * "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64" or "bool"
  *
  * Since: 0.1
  */

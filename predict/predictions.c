@@ -439,8 +439,7 @@ sl_predictions_get_labels (const SlPredictions *predictions)
  * Gets the names of all keypoints.
  *
  * Returns: (array zero-terminated=1) (transfer none): what the keypoints of each object are called,
- * in their order, "" for one without a
- *   name, then %NULL; the array belongs to @predictions
+ * in their order, "" for one without a name, then %NULL; the array belongs to @predictions
  *
  * Since: 0.1
  */
@@ -618,8 +617,7 @@ sl_predictions_get_value_name (const SlPredictions *predictions, guint value, co
  * Gets the model's output tensors as they are.
  *
  * Returns: (array zero-terminated=1) (transfer none): the model's output tensors in its order, then
- * %NULL: there are some where the decoder
- *   is "none"; the array belongs to @predictions
+ * %NULL: there are some where the decoder is "none"; the array belongs to @predictions
  *
  * Since: 0.1
  */

@@ -16,8 +16,7 @@
  * SAME nor VALID become PAD.
  *
  * Returns: (transfer full): a graph that is not prepared, with shapes known; NULL with
- * SL_ERROR_UNSUPPORTED that names the node and what
- *   TensorFlow Lite lacks
+ * SL_ERROR_UNSUPPORTED that names the node and what TensorFlow Lite lacks
  */
 SlGraph *sl_tflite_express (SlGraph *graph, gboolean nhwc, GError **error);
 

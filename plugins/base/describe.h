@@ -11,8 +11,7 @@
 void sl_element_class_describe (GstElementClass *klass, const char *name, const char *kinds,
                                 const char *text, const char *example, const char *page);
 /** sl_element_class_pads: for class_init: every element has the pads "sink" and "src", with @sink
- * and
- * @src as caps; NULL (nullable) for a pad that is not there, or that the class adds itself. */
+ * and @src as caps; NULL (nullable) for a pad that is not there, or that the class adds itself. */
 void sl_element_class_pads (GstElementClass *klass, const char *sink, const char *src);
 
 #endif

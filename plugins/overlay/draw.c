@@ -75,8 +75,7 @@ draw_name (const SlPen *pen, const SlRegionView *region, SlRegionPoint at, guint
   sl_pen_tag (pen, x, y, region->name, number, colour);
 }
 
-/* Outlines of zones, lines with an arrow to the side that is in, names and counts
- * of both. */
+/* Outlines of zones, lines with an arrow to the side that is in, names and counts of both. */
 static void
 draw_regions (const SlPen *pen, const SlAnalysis *analysis)
 {

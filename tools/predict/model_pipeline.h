@@ -36,9 +36,8 @@ typedef struct _SlFramePredictor SlFramePredictor;
 SlFramePredictor *sl_frame_predictor_new (const SlFramePredictorOptions *options, GError **error);
 void sl_frame_predictor_free (SlFramePredictor *predictor);
 /** sl_frame_predictor_run: @frame: in a format that slnormalize takes. Fills width, height,
- * timestamp, objects, labels and mask of @prediction, valid until the next run. FALSE with
- *  @error set, after which the next run starts afresh; FALSE without when the program was
- * interrupted. */
+ * timestamp, objects, labels and mask of @prediction, valid until the next run. FALSE with @error
+ * set, after which the next run starts afresh; FALSE without when the program was interrupted. */
 gboolean sl_frame_predictor_run (SlFramePredictor *predictor, GstSample *frame,
                                  SlPredictionView *prediction, GError **error);
 
