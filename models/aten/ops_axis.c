@@ -123,8 +123,7 @@ arg (TsProgram *program, const TsCall *call)
   if (x == NULL)
     return ts_none ();
   if (call->args[1].kind == TS_NONE)
-    x = ts_onnx (program, "Reshape", (LowerValue *[]){ x, ts_constant_ints (program, &flat, 1) }, 2,
-                 NULL, 0);
+    x = ts_onnx_pair (program, "Reshape", x, ts_constant_ints (program, &flat, 1));
   const guint axis =
     call->args[1].kind == TS_NONE ? 0 : ts_axis (program, call->args[1], x != NULL ? x->rank : 0);
   return ts_failed (program)
@@ -206,7 +205,7 @@ top (TsProgram *program, TsValue tensor, gint64 k, guint axis, gboolean largest,
   const TsValue pair[] = { ts_new (program, outputs[0], tensor.tensor->dtype),
                            ts_new (program, outputs[1], TS_INT64) };
   if (valid != NULL)
-    valid = ts_onnx (program, "Gather", (LowerValue *[]){ valid, outputs[1] }, 2, NULL, 0);
+    valid = ts_onnx_pair (program, "Gather", valid, outputs[1]);
   for (guint i = 0; i < 2 && !ts_failed (program); i++)
     pair[i].tensor->valid = valid;
   return ts_tuple (program->heap, pair, 2);
@@ -255,16 +254,13 @@ variance (TsProgram *program, const TsCall *call)
   for (guint i = 0; i < n; i++)
     count *= x->dims[axes[i]];
   LowerValue *mean = reduced (program, "ReduceMean", x, axes, n, TRUE);
-  LowerValue *apart = ts_onnx (program, "Sub", (LowerValue *[]){ x, mean }, 2, NULL, 0);
+  LowerValue *apart = ts_onnx_pair (program, "Sub", x, mean);
   LowerValue *y =
-    reduced (program, "ReduceMean",
-             ts_onnx (program, "Mul", (LowerValue *[]){ apart, apart }, 2, NULL, 0), axes, n, keep);
+    reduced (program, "ReduceMean", ts_onnx_pair (program, "Mul", apart, apart), axes, n, keep);
   if (fewer != 0 && (gdouble) count > fewer)
-    y = ts_onnx (program, "Mul",
-                 (LowerValue *[]){
-                   y, ts_scalar (program, ts_float ((gdouble) count / ((gdouble) count - fewer)),
-                                 TS_FLOAT32) },
-                 2, NULL, 0);
+    y = ts_onnx_pair (
+      program, "Mul", y,
+      ts_scalar (program, ts_float ((gdouble) count / ((gdouble) count - fewer)), TS_FLOAT32));
   if (strcmp (call->op->name, "aten::std") == 0)
     y = ts_onnx (program, "Sqrt", &y, 1, NULL, 0);
   return ts_new (program, y, TS_FLOAT32);
@@ -301,7 +297,7 @@ frobenius_norm (TsProgram *program, const TsCall *call)
 static LowerValue *
 product (TsProgram *program, LowerValue *a, LowerValue *b)
 {
-  return ts_onnx (program, "MatMul", (LowerValue *[]){ a, b }, 2, NULL, 0);
+  return ts_onnx_pair (program, "MatMul", a, b);
 }
 
 static TsValue
@@ -325,17 +321,12 @@ addmm (TsProgram *program, const TsCall *call)
                    TS_FLOAT32);
   LowerValue *y = product (program, a, b);
   if (alpha != 1)
-    y = ts_onnx (program, "Mul",
-                 (LowerValue *[]){ y, ts_scalar (program, ts_float (alpha), TS_FLOAT32) }, 2, NULL,
-                 0);
+    y = ts_onnx_pair (program, "Mul", y, ts_scalar (program, ts_float (alpha), TS_FLOAT32));
   if (beta == 0)
     return ts_new (program, y, TS_FLOAT32);
   if (beta != 1)
-    c =
-      ts_onnx (program, "Mul",
-               (LowerValue *[]){ c, ts_scalar (program, ts_float (beta), TS_FLOAT32) }, 2, NULL, 0);
-  return ts_new (program, ts_onnx (program, "Add", (LowerValue *[]){ y, c }, 2, NULL, 0),
-                 TS_FLOAT32);
+    c = ts_onnx_pair (program, "Mul", c, ts_scalar (program, ts_float (beta), TS_FLOAT32));
+  return ts_new (program, ts_onnx_pair (program, "Add", y, c), TS_FLOAT32);
 }
 
 static TsValue
@@ -354,7 +345,7 @@ linear (TsProgram *program, const TsCall *call)
                    TS_FLOAT32);
   LowerValue *y = product (program, x, ts_permuted (program, w, order, 2));
   if (bias != NULL)
-    y = ts_onnx (program, "Add", (LowerValue *[]){ y, bias }, 2, NULL, 0);
+    y = ts_onnx_pair (program, "Add", y, bias);
   return ts_new (program, y, TS_FLOAT32);
 }
 

@@ -75,9 +75,7 @@ arithmetic (TsProgram *program, const TsCall *call)
   LowerValue *pair[2] = { operand (program, call->args[0], dtype),
                           operand (program, call->args[1], dtype) };
   if (ts_is_number (call->args[2]) && ts_to_float (program, call->args[2]) != 1)
-    pair[1] =
-      ts_onnx (program, "Mul",
-               (LowerValue *[]){ pair[1], ts_scalar (program, call->args[2], dtype) }, 2, NULL, 0);
+    pair[1] = ts_onnx_pair (program, "Mul", pair[1], ts_scalar (program, call->args[2], dtype));
   return ts_new (program, ts_onnx (program, onnx, pair, 2, NULL, 0), dtype);
 }
 
@@ -289,10 +287,10 @@ softplus (TsProgram *program, const TsCall *call)
   const gdouble beta = ts_to_float (program, call->args[1]);
   LowerValue *factor = ts_scalar (program, ts_float (beta), TS_FLOAT32);
   if (beta != 1)
-    x = ts_onnx (program, "Mul", (LowerValue *[]){ x, factor }, 2, NULL, 0);
+    x = ts_onnx_pair (program, "Mul", x, factor);
   x = ts_onnx (program, "Softplus", &x, 1, NULL, 0);
   if (beta != 1)
-    x = ts_onnx (program, "Div", (LowerValue *[]){ x, factor }, 2, NULL, 0);
+    x = ts_onnx_pair (program, "Div", x, factor);
   const TsValue y = ts_new (program, x, dtype);
   if (ts_to_float (program, call->args[2]) >= 20) /* what differs there is below a float's digits */
     return y;
@@ -312,10 +310,7 @@ logarithm (TsProgram *program, const TsCall *call)
   const gdouble base = strcmp (call->op->name, "aten::log2") == 0 ? log (2) : log (10);
   x = ts_onnx (program, "Log", &x, 1, NULL, 0);
   return ts_new (
-    program,
-    ts_onnx (program, "Mul",
-             (LowerValue *[]){ x, ts_scalar (program, ts_float (1 / base), TS_FLOAT32) }, 2, NULL,
-             0),
+    program, ts_onnx_pair (program, "Mul", x, ts_scalar (program, ts_float (1 / base), TS_FLOAT32)),
     dtype);
 }
 
@@ -340,10 +335,10 @@ near_one (TsProgram *program, const TsCall *call)
              *one = ts_scalar (program, ts_float (1), TS_FLOAT32);
   const gboolean log1p = strcmp (call->op->name, "aten::log1p") == 0;
   if (log1p)
-    x = ts_onnx (program, "Add", (LowerValue *[]){ x, one }, 2, NULL, 0);
+    x = ts_onnx_pair (program, "Add", x, one);
   x = ts_onnx (program, log1p ? "Log" : "Exp", &x, 1, NULL, 0);
   if (!log1p)
-    x = ts_onnx (program, "Sub", (LowerValue *[]){ x, one }, 2, NULL, 0);
+    x = ts_onnx_pair (program, "Sub", x, one);
   return ts_new (program, x, dtype);
 }
 
@@ -364,9 +359,8 @@ clip (TsProgram *program, TsValue x, TsValue low, TsValue high)
     for (guint i = 1; i < 3; i++) {
       const TsValue limit = i == 1 ? low : high;
       if (limit.kind != TS_NONE)
-        inputs[0] =
-          ts_onnx (program, i == 1 ? "Max" : "Min",
-                   (LowerValue *[]){ inputs[0], operand (program, limit, dtype) }, 2, NULL, 0);
+        inputs[0] = ts_onnx_pair (program, i == 1 ? "Max" : "Min", inputs[0],
+                                  operand (program, limit, dtype));
     }
     return ts_new (program, inputs[0], dtype);
   }
@@ -403,12 +397,9 @@ prelu (TsProgram *program, const TsCall *call)
   if (lower_elements (slope) > 1 && x->rank >= 2) { /* one a channel */
     for (guint i = 0; i + 1 < x->rank; i++)
       dims[i] = i == 0 ? (gint64) lower_elements (slope) : 1;
-    slope = ts_onnx (program, "Reshape",
-                     (LowerValue *[]){ slope, ts_constant_ints (program, dims, x->rank - 1) }, 2,
-                     NULL, 0);
+    slope = ts_onnx_pair (program, "Reshape", slope, ts_constant_ints (program, dims, x->rank - 1));
   }
-  return ts_new (program, ts_onnx (program, "PRelu", (LowerValue *[]){ x, slope }, 2, NULL, 0),
-                 call->args[0].tensor->dtype);
+  return ts_new (program, ts_onnx_pair (program, "PRelu", x, slope), call->args[0].tensor->dtype);
 }
 
 /* x where it is above the threshold, else a value. */
@@ -420,8 +411,7 @@ threshold (TsProgram *program, const TsCall *call)
     return ts_none ();
   const TsDtype dtype = call->args[0].tensor->dtype;
   LowerValue *above =
-    ts_onnx (program, "Greater", (LowerValue *[]){ x, ts_scalar (program, call->args[1], dtype) },
-             2, NULL, 0);
+    ts_onnx_pair (program, "Greater", x, ts_scalar (program, call->args[1], dtype));
   LowerValue *const inputs[3] = { above, x, ts_scalar (program, call->args[2], dtype) };
   return ts_new (program, ts_onnx (program, "Where", inputs, 3, NULL, 0), dtype);
 }
@@ -443,8 +433,7 @@ square (TsProgram *program, const TsCall *call)
   LowerValue *x = ts_read (program, call->args[0]);
   return x == NULL
            ? ts_none ()
-           : ts_new (program, ts_onnx (program, "Mul", (LowerValue *[]){ x, x }, 2, NULL, 0),
-                     call->args[0].tensor->dtype);
+           : ts_new (program, ts_onnx_pair (program, "Mul", x, x), call->args[0].tensor->dtype);
 }
 
 static TsValue
@@ -480,13 +469,9 @@ add_product (TsProgram *program, const TsCall *call)
                           operand (program, call->args[2], dtype) };
   LowerValue *product = ts_onnx (program, call->op->onnx, pair, 2, NULL, 0);
   if (ts_to_float (program, call->args[3]) != 1)
-    product =
-      ts_onnx (program, "Mul",
-               (LowerValue *[]){ product, ts_scalar (program, call->args[3], dtype) }, 2, NULL, 0);
+    product = ts_onnx_pair (program, "Mul", product, ts_scalar (program, call->args[3], dtype));
   return ts_new (program,
-                 ts_onnx (program, "Add",
-                          (LowerValue *[]){ operand (program, call->args[0], dtype), product }, 2,
-                          NULL, 0),
+                 ts_onnx_pair (program, "Add", operand (program, call->args[0], dtype), product),
                  dtype);
 }
 

@@ -42,8 +42,7 @@ filled (TsProgram *program, const gint64 *dims, guint rank, TsValue number, TsDt
   if (empty)
     return ts_new (program, lower_value_empty (&program->lower, rank, shape), dtype);
   if (rank > 0)
-    one = ts_onnx (program, "Expand",
-                   (LowerValue *[]){ one, ts_constant_ints (program, dims, rank) }, 2, NULL, 0);
+    one = ts_onnx_pair (program, "Expand", one, ts_constant_ints (program, dims, rank));
   return ts_new (program, one, dtype);
 }
 
@@ -102,11 +101,9 @@ count_up (TsProgram *program, gint32 n, TsValue first, TsValue step, TsDtype dty
 {
   LowerValue *x = lower_value_new (&program->lower, lower_count (&program->lower, 0, n), FALSE);
   x = ts_cast (program, x, dtype);
-  x = ts_onnx (program, "Mul", (LowerValue *[]){ x, ts_scalar (program, step, dtype) }, 2, NULL, 0);
-  return ts_new (
-    program,
-    ts_onnx (program, "Add", (LowerValue *[]){ x, ts_scalar (program, first, dtype) }, 2, NULL, 0),
-    dtype);
+  x = ts_onnx_pair (program, "Mul", x, ts_scalar (program, step, dtype));
+  return ts_new (program, ts_onnx_pair (program, "Add", x, ts_scalar (program, first, dtype)),
+                 dtype);
 }
 
 /* arange (end), (start, end) and (start, end, step); options come by name, or as four arguments
@@ -275,8 +272,7 @@ meshgrid (TsProgram *program, const TsCall *call)
     for (guint k = 0; k < n; k++)
       shape[k] = k == at ? dims[k] : 1;
     LowerValue *x = ts_reshaped (program, ts_read (program, list.list->items[i]), shape, n);
-    x = ts_onnx (program, "Expand", (LowerValue *[]){ x, ts_constant_ints (program, dims, n) }, 2,
-                 NULL, 0);
+    x = ts_onnx_pair (program, "Expand", x, ts_constant_ints (program, dims, n));
     ts_list_append (program->heap, results.list,
                     ts_new (program, x, list.list->items[i].tensor->dtype));
   }
@@ -297,8 +293,7 @@ broadcast_tensors (TsProgram *program, const TsCall *call)
       if (x == NULL)
         return ts_none ();
       if (pass == 1) {
-        x = ts_onnx (program, "Expand",
-                     (LowerValue *[]){ x, ts_constant_ints (program, dims, rank) }, 2, NULL, 0);
+        x = ts_onnx_pair (program, "Expand", x, ts_constant_ints (program, dims, rank));
         ts_list_append (program->heap, results.list,
                         ts_new (program, x, list.list->items[i].tensor->dtype));
         continue;
@@ -329,9 +324,7 @@ overwrite (TsProgram *program, const TsCall *call)
   LowerValue *x = from.kind == TS_TENSOR ? ts_cast (program, ts_read (program, from), dtype)
                                          : ts_scalar (program, from, dtype);
   if (x != NULL && !x->empty && box.tensor->rank > 0)
-    x = ts_onnx (program, "Expand",
-                 (LowerValue *[]){ x, ts_constant_ints (program, dims, box.tensor->rank) }, 2, NULL,
-                 0);
+    x = ts_onnx_pair (program, "Expand", x, ts_constant_ints (program, dims, box.tensor->rank));
   const TsValue result = ts_new (program, x, dtype);
   if (result.kind == TS_TENSOR)
     ts_write (program, box.tensor, result);

@@ -113,10 +113,9 @@ group_norm (TsProgram *program, const TsCall *call)
     program, ts_onnx (program, "InstanceNormalization", inputs, 3, &epsilon, 1), dims, x->rank);
   for (guint i = 2; i < 4; i++)
     if (call->args[i].kind != TS_NONE)
-      y = ts_onnx (program, i == 2 ? "Mul" : "Add",
-                   (LowerValue *[]){ y, ts_reshaped (program, ts_read (program, call->args[i]),
-                                                     per_channel, x->rank - 1) },
-                   2, NULL, 0);
+      y = ts_onnx_pair (
+        program, i == 2 ? "Mul" : "Add", y,
+        ts_reshaped (program, ts_read (program, call->args[i]), per_channel, x->rank - 1));
   return ts_new (program, y, TS_FLOAT32);
 }
 

@@ -295,8 +295,7 @@ expand (TsProgram *program, const TsCall *call)
   for (guint i = 0; i < x->rank; i++)
     if (dims[n - x->rank + i] == -1)
       dims[n - x->rank + i] = x->dims[i];
-  x = ts_onnx (program, "Expand", (LowerValue *[]){ x, ts_constant_ints (program, dims, n) }, 2,
-               NULL, 0);
+  x = ts_onnx_pair (program, "Expand", x, ts_constant_ints (program, dims, n));
   return view_of (program, x, call->args[0], &(TsView){ .kind = TS_VIEW_OTHER });
 }
 
@@ -319,9 +318,7 @@ repeat (TsProgram *program, const TsCall *call)
   for (guint i = 0; i < n; i++)
     dims[i] = i < n - x->rank ? 1 : x->dims[i - (n - x->rank)];
   x = ts_reshaped (program, x, dims, n);
-  return like (program,
-               ts_onnx (program, "Tile",
-                        (LowerValue *[]){ x, ts_constant_ints (program, times, n) }, 2, NULL, 0),
+  return like (program, ts_onnx_pair (program, "Tile", x, ts_constant_ints (program, times, n)),
                call->args[0]);
 }
 
@@ -523,8 +520,7 @@ join (TsProgram *program, const TsCall *call)
     values[i] = ts_cast (program, values[i], dtype);
     if (stack)
       values[i] =
-        ts_onnx (program, "Unsqueeze",
-                 (LowerValue *[]){ values[i], ts_constant_ints (program, &at, 1) }, 2, NULL, 0);
+        ts_onnx_pair (program, "Unsqueeze", values[i], ts_constant_ints (program, &at, 1));
   }
   const LowerAttribute attribute = ts_attr_int ("axis", axis);
   const TsValue result = ts_new (
@@ -672,7 +668,7 @@ convert (TsProgram *program, TsValue tensor, TsDtype dtype)
                       ts_dtype_name (tensor.tensor->dtype), ts_dtype_name (dtype));
   if (dtype == TS_BOOLEAN && !x->empty && lower_dtype (&program->lower, x) != SL_DTYPE_BOOL) {
     LowerValue *zero = ts_scalar (program, ts_int (0), tensor.tensor->dtype);
-    x = ts_onnx (program, "Equal", (LowerValue *[]){ x, zero }, 2, NULL, 0);
+    x = ts_onnx_pair (program, "Equal", x, zero);
     return ts_new (program, ts_onnx (program, "Not", &x, 1, NULL, 0), dtype);
   }
   return ts_new (program, ts_cast (program, x, dtype), dtype);

@@ -38,9 +38,7 @@ with_batch (TsProgram *program, LowerValue *x, guint spatial, gboolean *added)
 {
   const gint64 axis = 0;
   *added = x != NULL && x->rank == spatial + 1;
-  return *added ? ts_onnx (program, "Unsqueeze",
-                           (LowerValue *[]){ x, ts_constant_ints (program, &axis, 1) }, 2, NULL, 0)
-                : x;
+  return *added ? ts_onnx_pair (program, "Unsqueeze", x, ts_constant_ints (program, &axis, 1)) : x;
 }
 
 static TsValue
@@ -48,8 +46,7 @@ without_batch (TsProgram *program, LowerValue *y, gboolean added, TsDtype dtype)
 {
   const gint64 axis = 0;
   if (added)
-    y = ts_onnx (program, "Squeeze", (LowerValue *[]){ y, ts_constant_ints (program, &axis, 1) }, 2,
-                 NULL, 0);
+    y = ts_onnx_pair (program, "Squeeze", y, ts_constant_ints (program, &axis, 1));
   return ts_new (program, y, dtype);
 }
 
@@ -244,9 +241,7 @@ real_average_pool (TsProgram *program, const TsCall *call)
     gdouble factor = 1 / ts_to_float (program, divisor);
     for (guint i = 0; i < spatial; i++)
       factor *= (gdouble) attributes[0].ints[i];
-    y = ts_onnx (program, "Mul",
-                 (LowerValue *[]){ y, ts_scalar (program, ts_float (factor), TS_FLOAT32) }, 2, NULL,
-                 0);
+    y = ts_onnx_pair (program, "Mul", y, ts_scalar (program, ts_float (factor), TS_FLOAT32));
   }
   return without_batch (program, y, added, call->args[0].tensor->dtype);
 }
@@ -383,9 +378,7 @@ windows (TsProgram *program, const TsCall *call)
     const gint64 y = k / kernel[1] * dilation[0], z = k % kernel[1] * dilation[1];
     LowerValue *rows = ts_slice_of (program, x, 2, y, y + (out[0] - 1) * stride[0] + 1, stride[0]);
     rows = ts_slice_of (program, rows, 3, z, z + (out[1] - 1) * stride[1] + 1, stride[1]);
-    cells[n++] =
-      ts_onnx (program, "Unsqueeze", (LowerValue *[]){ rows, ts_constant_ints (program, &axis, 1) },
-               2, NULL, 0);
+    cells[n++] = ts_onnx_pair (program, "Unsqueeze", rows, ts_constant_ints (program, &axis, 1));
   }
   LowerValue *all = n == 1 ? cells[0] : ts_onnx (program, "Concat", cells, n, &join, 1);
   const gint64 dims[3] = { x->dims[0], (gint64) x->dims[1] * n, out[0] * out[1] };
