@@ -456,14 +456,6 @@ check_format (const SlModel *model, const char *runtime, GError **error)
                   wanted, format, other != NULL ? other : SL_BACKEND_OURS);
 }
 
-static void
-forget (SlModel *model)
-{
-  g_clear_pointer (&model->contract, sl_contract_unref);
-  g_clear_pointer (&model->graph, sl_graph_unref);
-  g_clear_pointer (&model->external, sl_external_model_unref);
-}
-
 /* Says where a precision that was asked for changes nothing. */
 static void
 note_precision (SlModel *model)
@@ -519,7 +511,9 @@ load_for (SlModel *model, const SlModelSettings *overrides, const SlLoadRequest 
     g_propagate_error (error, g_steal_pointer (&failed));
     return FALSE;
   }
-  forget (model);
+  g_clear_pointer (&model->contract, sl_contract_unref);
+  g_clear_pointer (&model->graph, sl_graph_unref);
+  g_clear_pointer (&model->external, sl_external_model_unref);
   model->notice = g_strdup_printf (SL_BACKEND_FELL_BACK, failed->message);
   return load (model, overrides, options, error);
 }

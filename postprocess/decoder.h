@@ -84,8 +84,7 @@ typedef struct
  * @threshold: lowest confidence reported, 0..1; SL_OWN_THRESHOLD = the decoder's default, which its
  * parameter "threshold" overrides
  * @iou_threshold: overlap (intersection over union) above which the less confident of two boxes is
- * removed, 0..1; 0 = the
- *   decoder's default, which its parameter "iou-threshold" overrides
+ * removed, 0..1; 0 = the decoder's default, which its parameter "iou-threshold" overrides
  * @max_results: 1..SL_MAX_RESULTS
  * @n_labels: number of known class names, 0 = unknown
  * @first_label: (nullable): name of class 0; NULL where the names leave it out
@@ -132,8 +131,7 @@ typedef enum
  * @params: (nullable): the parameters that it takes; the last row has no name
  * @names: (nullable): default names of its classes, where there are no labels; NULL-terminated
  * @names_of: (nullable): the same for an open decoder; interned, or owned by the decoder; NULL =
- * @names. *@own becomes TRUE where they
- *   replace labels
+ * @names. *@own becomes TRUE where they replace labels
  * @threshold: the default threshold
  * @matches: (nullable): whether it can decode these tensors without being named; NULL = it must be
  * named
@@ -148,12 +146,10 @@ typedef enum
  * @close: frees the state
  * @classes: (nullable): number of classes in the tensors, 0 = the tensors do not tell it
  * @ids: (nullable): fills in the ids of GStreamer's tensor-id registry for each tensor. Only set
- * where a tensor decoder of GStreamer
- *   decodes the same
+ * where a tensor decoder of GStreamer decodes the same
  * @check: (nullable): called after @decode on the first frames: whether the values fit the way in
- * which they are read. If not, the
- *   contradiction and the fitting reading are appended to @why. postprocess/plausible.h has shared
- * code
+ * which they are read. If not, the contradiction and the fitting reading are appended to @why.
+ * postprocess/plausible.h has shared code
  * @note: (nullable): the assumption of the decoder, a sentence for `sightline inspect`; NULL = no
  * assumption
  */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Opening a decoder. Without a contract only the tensors' own types and dimensions are known.
- */
+/* Opening a decoder. Without a contract only the tensors' own types and dimensions are known. */
 #include "predict/opendecoding.h"
 
 #include "core/base/fail.h"

@@ -515,14 +515,6 @@ print_json (const Report *report)
   g_string_free (out, TRUE);
 }
 
-static void
-print_operators (void)
-{
-  g_autofree const char **names = sl_op_supported_names ();
-  for (guint i = 0; names[i] != NULL; i++)
-    printf ("%s\n", names[i]);
-}
-
 /* What `sightline predict` makes of @picture with the same options, which are those in @argv but
  * inspect's own. It looks whether the numbers can be what the decoder takes them for. */
 static int
@@ -590,7 +582,9 @@ run_inspect (int argc, char **argv)
     return sl_options_usage ("inspect", "--operators lists what runs: expected no MODEL, got '%s'",
                              rest[0]);
   if (operators) {
-    print_operators ();
+    g_autofree const char **names = sl_op_supported_names ();
+    for (guint i = 0; names[i] != NULL; i++)
+      printf ("%s\n", names[i]);
     return SL_EXIT_OK;
   }
   if (needs ? g_strv_length (rest) == 0 : g_strv_length (rest) != 1)

@@ -118,12 +118,6 @@ check_listed (const SlOrt *ort, const Provider *provider, GError **error)
   return listed;
 }
 
-static void *
-entry (const SlOrt *ort, guint position)
-{
-  return (void *) ort->table[position];
-}
-
 /* A provider with options of a type of its own. */
 static SlOrtStatus *
 append_typed (const SlOrt *ort, const Provider *provider, const Options *options)
@@ -139,7 +133,7 @@ append_typed (const SlOrt *ort, const Provider *provider, const Options *options
                     { provider->update, G_STRUCT_OFFSET (SlOrtProviderApi, update) },
                     { provider->release, G_STRUCT_OFFSET (SlOrtProviderApi, release) } };
   for (guint i = 0; i < G_N_ELEMENTS (functions); i++) {
-    void *function = entry (ort, functions[i].position);
+    void *function = (void *) ort->table[functions[i].position];
     memcpy ((char *) &api + functions[i].offset, &function, sizeof function);
   }
   SlOrtStatus *status = api.create (&made);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
-/*
- * Bump allocator: everything a graph owns is allocated here and freed at once.
- */
+/* Bump allocator: everything a graph owns is allocated here and freed at once. */
 #ifndef SL_CORE_GRAPH_ARENA_H
 #define SL_CORE_GRAPH_ARENA_H
 

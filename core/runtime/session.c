@@ -371,16 +371,6 @@ make (SlSession *session, GError **error)
   return TRUE;
 }
 
-static gboolean
-open_backends (GError **error)
-{
-  const SlBackend *backend;
-  for (guint i = 0; (backend = sl_backends_get (i)) != NULL; i++)
-    if (backend->open != NULL && !backend->open (error))
-      return FALSE;
-  return TRUE;
-}
-
 /* What every session has: the graph, and memory for its held inputs. */
 static SlSession *
 start (SlGraph *graph, GError **error)
@@ -415,8 +405,10 @@ sl_session_new_full (SlGraph *graph, guint threads, gboolean profile, GError **e
   if (sl_graph_whole (graph) != NULL)
     return sl_fail_null (error, SL_ERROR_UNSUPPORTED, "only %s runs it, see backend",
                          sl_graph_whole (graph));
-  if (!open_backends (error))
-    return NULL;
+  const SlBackend *backend;
+  for (guint i = 0; (backend = sl_backends_get (i)) != NULL; i++)
+    if (backend->open != NULL && !backend->open (error))
+      return NULL;
   g_autoptr (SlSession) session = start (graph, error);
   if (session == NULL)
     return NULL;

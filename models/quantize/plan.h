@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Which nodes of a float graph compute with int8 values, and which tensors share a scale.
- */
+/* Which nodes of a float graph compute with int8 values, and which tensors share a scale. */
 #ifndef SL_QUANTIZE_PLAN_H
 #define SL_QUANTIZE_PLAN_H
 

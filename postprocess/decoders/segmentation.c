@@ -261,14 +261,6 @@ copy_map (State *state, const guint8 *data, gsize n)
 }
 
 static void
-split_scores (State *state, const void *data, gsize n)
-{
-  for (gsize i = 0; i < n; i++)
-    state->classes[i] =
-      to_class (state, sl_values_get (&state->values, data, i) >= state->threshold);
-}
-
-static void
 rank_codes (State *state, const guint8 *data, gsize n)
 {
   const SlPictureShape *shape = &state->shape;
@@ -314,7 +306,9 @@ decode_segmentation (gpointer opened, const void *const *data, SlResult *result)
   if (state->is_map)
     copy_map (state, data[0], n);
   else if (state->shape.channels == 1)
-    split_scores (state, data[0], n);
+    for (gsize i = 0; i < n; i++)
+      state->classes[i] =
+        to_class (state, sl_values_get (&state->values, data[0], i) >= state->threshold);
   else if (state->values.quantised)
     rank_codes (state, data[0], n);
   else

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * A model that a worker serves: its announcement, its topics, and frames that wait for it.
- */
+/* A model that a worker serves: its announcement, its topics, and frames that wait for it. */
 #ifndef SL_TOOLS_SERVE_SERVED_MODEL_H
 #define SL_TOOLS_SERVE_SERVED_MODEL_H
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Nodes -> XNNPACK subgraphs, by a table of operators; a node is supported when its row succeeds on
- * a scratch subgraph. Constants are referenced in
- * place until XNNPACK packs them while the runtime is created; inputs and outputs are the caller's
- * memory, nothing is copied.
+ * a scratch subgraph. Constants are referenced in place until XNNPACK packs them while the runtime
+ * is created; inputs and outputs are the caller's memory, nothing is copied.
  */
 #include "core/backends/xnnpack/xnn.h"
 
