@@ -78,8 +78,7 @@ test_decoder_expects (void)
     g_assert_cmpint (spec.pad_value, ==, rows[i].pad);
     g_assert_cmpint (fit.fit, ==, rows[i].fit);
     g_assert_cmpstr (fit.decoder, ==, rows[i].decoder);
-    g_assert_cmpint (fit.expected, ==,
-                     rows[i].decoder != NULL ? SL_FIT_LETTERBOX : SL_FIT_STRETCH);
+    g_assert_cmpint (fit.expected, ==, rows[i].decoder != NULL ? SL_FIT_LETTERBOX : SL_FIT_STRETCH);
   }
 }
 
