@@ -10,6 +10,7 @@
 
 #include <glib.h>
 
+#include "core/base/picture.h"
 #include "core/graph/graph.h"
 #include "core/graph/tensor_info.h"
 #include "postprocess/result.h"
@@ -124,6 +125,14 @@ typedef enum
   SL_CHECK_CONTRADICTS
 } SlCheck;
 
+/** SlDecoderPictures: how the models of a decoder get their pictures. @pad_value: of letterbox
+ * borders, 0..255 */
+typedef struct
+{
+  SlFit fit;
+  gint32 pad_value;
+} SlDecoderPictures;
+
 /**
  * SlDecoder:
  * @name: its name in the property decoder and in modelinfo
@@ -150,6 +159,8 @@ typedef enum
  * @check: (nullable): called after @decode on the first frames: whether the values fit the way in
  * which they are read. If not, the contradiction and the fitting reading are appended to @why.
  * postprocess/plausible.h has shared code
+ * @pictures: (nullable): the fit that its models are made for, where nothing states one; NULL =
+ * stretch
  * @note: (nullable): the assumption of the decoder, a sentence for `sightline inspect`; NULL = no
  * assumption
  */
@@ -171,6 +182,7 @@ struct _SlDecoder
   void (*ids) (gconstpointer state, const char *ids[SL_MAX_IO]);
   const char *(*note) (gconstpointer state);
   SlCheck (*check) (gpointer state, const void *const *data, GString *why);
+  const SlDecoderPictures *pictures;
 };
 
 /** sl_decoding_new: opens the decoder @name, which may be the name or the path of a plug-in

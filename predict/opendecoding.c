@@ -119,7 +119,7 @@ open_with_part (const SlDecoder *row, const char *decoder, SlDecoderConfig *conf
 }
 
 SlDecoding *
-sl_decoding_open (SlContract *contract, const SlTensorInfo *tensors, guint n,
+sl_decoding_open (const SlContract *contract, const SlTensorInfo *tensors, guint n,
                   const SlDecodingSettings *settings, SlLabels **labels, GError **error)
 {
   SlDecoderConfig config = { .max_results = (guint) settings->max_results,

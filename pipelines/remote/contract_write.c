@@ -87,10 +87,12 @@ append_image (GString *json, const SlImageContract *image)
   append_integer (json, "channels", image->channels);
   append_text (json, "layout", sl_layout_name (image->layout));
   append_text (json, "colour", sl_colour_name (image->colour));
-  append_text (json, "fit", sl_fit_name (image->fit));
+  if (image->fit_known)
+    append_text (json, "fit", sl_fit_name (image->fit));
   if (image->crop_share != 1)
     sl_json_append_number (json, "crop-share", image->crop_share, ALL_DIGITS);
-  append_integer (json, "pad-value", image->pad_value);
+  if (image->pad_known)
+    append_integer (json, "pad-value", image->pad_value);
   sl_json_append_key (json, "range-known");
   g_string_append (json, image->range_known ? "true" : "false");
   append_numbers (json, "mean", image->mean, n);

@@ -118,6 +118,10 @@ unmatched (const SlDecoderConfig *config)
     return NULL;
   if (config->gray && shape.channels == 2)
     return "two numbers a pixel of a gray picture may be its colours, which have no decoder, or two classes (decoder=segmentation)";
+  if (shape.channels == 2 && 2 * (gint64) shape.width == config->input_width
+      && 2 * (gint64) shape.height == config->input_height)
+    return "two maps half as large as the input may be text and the links between its characters, as CRAFT gives them "
+           "(decoder=regions), or two classes (decoder=segmentation)";
   if (2 * (gint64) shape.width >= config->input_width
       && 2 * (gint64) shape.height >= config->input_height)
     return NULL;

@@ -140,7 +140,8 @@ test_pictures (void)
     H = 2,
     N = W * H * 3
   };
-  static const guint8 packed[N] = { 0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120, 130, 140, 150, 160, 255 };
+  static const guint8 packed[N] = { 0,  10,  20,  30,  40,  50,  60,  70,  80,
+                                    90, 100, 110, 120, 130, 140, 150, 160, 255 };
   guint8 planar[N], scratch[N];
   gfloat unit[N], large[N];
   SlImageInfo info;
@@ -168,7 +169,8 @@ test_pictures (void)
     g_assert_cmpint (info.format, ==, cases[i].header.planar ? SL_PIXEL_RGBP : SL_PIXEL_RGB);
     for (guint plane = 0; plane < (cases[i].header.planar ? 3 : 1); plane++)
       for (int row = 0; row < H; row++)
-        g_assert_cmpmem (image.plane[plane] + row * image.stride[plane], (gsize) image.stride[plane],
+        g_assert_cmpmem (image.plane[plane] + row * image.stride[plane],
+                         (gsize) image.stride[plane],
                          cases[i].expected + plane * W * H + row * image.stride[plane],
                          (gsize) image.stride[plane]);
   }

@@ -112,8 +112,7 @@ send_reply (SlZmqDoor *door, Reply *reply)
   const int more = ZMQ_SNDMORE | ZMQ_DONTWAIT;
   if (zmq_send (door->socket, reply->route, reply->route_size, more) >= 0
       && zmq_send (door->socket, "", 0, more) >= 0
-      && zmq_send (door->socket, header, strlen (header),
-                   reply->text != NULL ? ZMQ_DONTWAIT : more)
+      && zmq_send (door->socket, header, strlen (header), reply->text != NULL ? ZMQ_DONTWAIT : more)
            >= 0
       && reply->text == NULL)
     zmq_send (door->socket, reply->rows, sizeof reply->rows, ZMQ_DONTWAIT);
@@ -219,14 +218,16 @@ take_message (SlZmqDoor *door, zmq_msg_t *parts, guint n)
   const void *route = zmq_msg_data (&parts[0]);
   const gsize route_size = zmq_msg_size (&parts[0]);
   if (n < 2 || zmq_msg_size (&parts[1]) > 0 || route_size > SL_ZMQ_ROUTE) {
-    sl_serve_complain_some (door->worker, door->served->name,
-                            "request: expected an empty part in front, as sockets of type REQ send it");
+    sl_serve_complain_some (
+      door->worker, door->served->name,
+      "request: expected an empty part in front, as sockets of type REQ send it");
     return;
   }
   Reply *reply = new_reply (route, route_size, NULL);
   if (n < 3)
     refuse (door, reply, "request: expected a header and a picture, got neither");
-  else if (!sl_zmq_header_read (zmq_msg_data (&parts[2]), zmq_msg_size (&parts[2]), &header, &error))
+  else if (!sl_zmq_header_read (zmq_msg_data (&parts[2]), zmq_msg_size (&parts[2]), &header,
+                                &error))
     refuse (door, reply, error->message);
   else if (header.kind != SL_ZMQ_PICTURE)
     answer_about_model (door, &header, reply);
@@ -338,8 +339,7 @@ answer (SlServeWorker *worker, SlWork *work, void *const *outputs, const char *r
     g_mutex_unlock (&door->lock);
   }
   if (!good)
-    sl_serve_complain_some (worker, work->served->name,
-                            refusal != NULL ? refusal : error->message);
+    sl_serve_complain_some (worker, work->served->name, refusal != NULL ? refusal : error->message);
   g_async_queue_push (door->replies, reply);
   wake (door);
   return good;
@@ -367,8 +367,8 @@ check_path (const char *endpoint, const char *path, GError **error)
   if (lstat (path, &info) != 0)
     return TRUE;
   if (!S_ISSOCK (info.st_mode))
-    return sl_fail (error, SL_ERROR_OPEN, "--zmq %s: expected a socket or nothing there, got a file",
-                    endpoint);
+    return sl_fail (error, SL_ERROR_OPEN,
+                    "--zmq %s: expected a socket or nothing there, got a file", endpoint);
   g_strlcpy (address.sun_path, path, sizeof address.sun_path);
   const int client = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const gboolean heard =
@@ -384,9 +384,8 @@ static gboolean
 bind_socket (SlZmqDoor *door, const char *endpoint, GError **error)
 {
   const int one = HIGH_WATER, linger = LINGER_MS;
-  const gint64 most =
-    MAX ((gint64) door->spec.width * door->spec.height * 3 * MAX_ENLARGED * MAX_ENLARGED,
-         MIN_MESSAGE);
+  const gint64 most = MAX (
+    (gint64) door->spec.width * door->spec.height * 3 * MAX_ENLARGED * MAX_ENLARGED, MIN_MESSAGE);
   const char *path = sl_zmq_endpoint_path (endpoint);
   if (path != NULL && !check_path (endpoint, path, error))
     return FALSE;
@@ -429,8 +428,8 @@ read_label_map (SlZmqDoor *door, const char *path, GError **error)
   }
   if (n_missing == names->len)
     return sl_fail (error, SL_ERROR_CONTRACT,
-                    "--label-map %s: expected names of the model's classes, such as %s, got %s", path,
-                    names->len > 0 ? missing->str : "none, since the model names none",
+                    "--label-map %s: expected names of the model's classes, such as %s, got %s",
+                    path, names->len > 0 ? missing->str : "none, since the model names none",
                     sl_labels_get (theirs, 0) != NULL ? sl_labels_get (theirs, 0) : "others");
   if (n_missing > 0)
     sl_run_log (SL_LOG_INFO, door->served->name, "labels",
@@ -443,9 +442,10 @@ static gboolean
 open_decoding (SlZmqDoor *door, const SlServeSettings *settings, GError **error)
 {
   SlContract *contract = door->served->contract;
-  const SlDecodingSettings how = { .threshold = settings->threshold, .max_results = SL_ZMQ_ROWS * 2 };
-  door->decoding = sl_decoding_open (contract, contract->outputs, contract->n_outputs, &how,
-                                     &door->labels, error);
+  const SlDecodingSettings how = { .threshold = settings->threshold,
+                                   .max_results = SL_ZMQ_ROWS * 2 };
+  door->decoding =
+    sl_decoding_open (contract, contract->outputs, contract->n_outputs, &how, &door->labels, error);
   if (door->decoding == NULL)
     return sl_fail_prefix (error, "%s: ", contract->model);
   door->mapper = sl_prediction_mapper_new ();
@@ -455,8 +455,8 @@ open_decoding (SlZmqDoor *door, const SlServeSettings *settings, GError **error)
 
 /* Whether the model finds objects, and in time. */
 static gboolean
-try_model (SlZmqDoor *door, const SlServeSettings *settings, const SlWork *work, void *const *outputs,
-           GError **error)
+try_model (SlZmqDoor *door, const SlServeSettings *settings, const SlWork *work,
+           void *const *outputs, GError **error)
 {
   const SlContract *contract = door->served->contract;
   gint64 least = G_MAXINT64;
@@ -466,8 +466,7 @@ try_model (SlZmqDoor *door, const SlServeSettings *settings, const SlWork *work,
     return FALSE;
   for (guint i = 0; i < N_TIMED; i++) {
     const gint64 start = g_get_monotonic_time ();
-    const SlStatus status =
-      sl_session_run (session, (const void *const *) work->inputs, outputs);
+    const SlStatus status = sl_session_run (session, (const void *const *) work->inputs, outputs);
     if (status != SL_STATUS_OK)
       return sl_fail (error, SL_ERROR_BACKEND, "%s: %s", contract->model,
                       sl_session_status_text (session, status));
@@ -477,16 +476,17 @@ try_model (SlZmqDoor *door, const SlServeSettings *settings, const SlWork *work,
   if (result->n_classes > 0 || result->mask.width > 0 || result->vector.n > 0
       || result->picture.width > 0 || result->outputs.n > 0)
     return sl_fail (error, SL_ERROR_CONTRACT,
-                    "--zmq: %s: expected a model that finds objects, got decoder %s", contract->model,
-                    sl_decoding_decoder (door->decoding)->name);
+                    "--zmq: %s: expected a model that finds objects, got decoder %s",
+                    contract->model, sl_decoding_decoder (door->decoding)->name);
   const double ms = (double) least / G_TIME_SPAN_MILLISECOND,
                patience = (double) door->patience_us / G_TIME_SPAN_MILLISECOND;
   const gboolean slow = ms > patience;
   sl_run_log (slow ? SL_LOG_WARNING : SL_LOG_INFO, door->served->name, "speed",
-              slow ? "a frame takes %.1f ms, and clients wait %.0f ms, so they get no objects: take "
-                     "a smaller or an 8-bit model, more --threads, or a longer request_timeout_ms in "
-                     "Frigate with --zmq-timeout here"
-                   : "a frame takes %.1f ms, of the %.0f ms that clients wait",
+              slow
+                ? "a frame takes %.1f ms, and clients wait %.0f ms, so they get no objects: take "
+                  "a smaller or an 8-bit model, more --threads, or a longer request_timeout_ms in "
+                  "Frigate with --zmq-timeout here"
+                : "a frame takes %.1f ms, of the %.0f ms that clients wait",
               ms, patience);
   return TRUE;
 }
@@ -500,8 +500,8 @@ try_door (SlZmqDoor *door, const SlServeSettings *settings, GError **error)
   gboolean good = work != NULL;
   for (guint i = 0; good && i < contract->n_outputs; i++)
     if ((outputs[i] = sl_tensor_buffer_new (contract->outputs[i].bytes)) == NULL)
-      good = sl_fail (error, SL_ERROR_LIMIT, "%s: there is no memory for its outputs",
-                      contract->model);
+      good =
+        sl_fail (error, SL_ERROR_LIMIT, "%s: there is no memory for its outputs", contract->model);
   if (good)
     memset (work->inputs[0], 0, contract->inputs[0].bytes);
   good = good && try_model (door, settings, work, outputs, error);

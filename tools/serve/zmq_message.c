@@ -114,9 +114,7 @@ judge_shape (const Raw *raw, SlZmqHeader *header, GError **error)
 static gboolean
 judge (const Raw *raw, SlZmqHeader *header, GError **error)
 {
-  header->kind = raw->sends  ? SL_ZMQ_MODEL_DATA
-                 : raw->asks ? SL_ZMQ_MODEL_REQUEST
-                             : SL_ZMQ_PICTURE;
+  header->kind = raw->sends ? SL_ZMQ_MODEL_DATA : raw->asks ? SL_ZMQ_MODEL_REQUEST : SL_ZMQ_PICTURE;
   return header->kind != SL_ZMQ_PICTURE
          || (judge_dtype (raw->dtype, header, error) && judge_shape (raw, header, error));
 }
