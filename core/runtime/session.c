@@ -213,7 +213,7 @@ spare_weights (const SlSession *session, GHashTable *last, guint i)
   for (guint k = 0; k < step->nodes->len; k++) {
     const SlTensor *weights = packed_weights (session, g_array_index (step->nodes, guint, k));
     if (weights != NULL && GPOINTER_TO_UINT (g_hash_table_lookup (last, weights->data)) == i + 1)
-      sl_graph_spare_constant (session->graph, weights->data, weights->bytes);
+      sl_graph_spare_weights (session->graph, weights->data, weights->bytes);
   }
 }
 
