@@ -205,6 +205,7 @@ start_graph (SlModel *model, int *fd, const SlModelLoadOptions *options,
   sl_graph_set_source (graph, source, source_free);
   sl_graph_set_file (graph, image);
   sl_graph_use_constants (graph);
+  sl_graph_set_later (graph);
   sl_graph_set_limit (graph, options->tensor_limit);
   sl_graph_set_batch (graph, model->batch);
   sl_graph_set_precision (graph, model->precision);
