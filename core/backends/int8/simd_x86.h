@@ -81,6 +81,67 @@ load_floats (const gfloat *at)
   return V (loadu_ps) (at);
 }
 
+static inline VecF
+set_floats (gfloat value)
+{
+  return V (set1_ps) (value);
+}
+
+static inline VecF
+plus (VecF a, VecF b)
+{
+  return V (add_ps) (a, b);
+}
+
+static inline VecF
+times (VecF a, VecF b)
+{
+  return V (mul_ps) (a, b);
+}
+
+/* Of @limit and @x, which is the result where it is NaN. */
+static inline VecF
+at_least (VecF limit, VecF x)
+{
+  return V (max_ps) (limit, x);
+}
+
+static inline VecF
+at_most (VecF limit, VecF x)
+{
+  return V (min_ps) (limit, x);
+}
+
+static inline VecF
+to_floats (Vec sums)
+{
+  return V (cvtepi32_ps) (sums);
+}
+
+static inline Vec
+rounded (VecF x)
+{
+  return V (cvtps_epi32) (x);
+}
+
+/* The first @left floats. */
+static inline void
+store_floats (gfloat *at, gint32 left, VecF x)
+{
+  if (left >= LANES) {
+    V (storeu_ps) (at, x);
+    return;
+  }
+#ifdef SL_INT8_FOR_AVX512
+  _mm512_mask_storeu_ps (at, (__mmask16) ((1u << MAX (left, 0)) - 1), x);
+#else
+  gfloat some[LANES];
+  V (storeu_ps) (some, x);
+  for (gint32 i = 0; i < left; i++)
+    at[i] = some[i];
+#endif
+}
+
 static inline Vec
 set_bytes (guint8 byte)
 {
