@@ -62,7 +62,7 @@ model (gint32 width, gboolean old)
 
 /* What 8 bits can say of @value, one of the @n numbers @row. */
 static double
-rounded (double value, const gfloat *row, guint n, gboolean old)
+rounded (double value, const gfloat *row, guint n, gboolean old, double last)
 {
   double least = 0, most = 0;
   for (guint i = 0; i < n; i++) {
@@ -73,8 +73,8 @@ rounded (double value, const gfloat *row, guint n, gboolean old)
     const double scale = fmax (-least, most) / 127;
     return rint (value / scale) * scale;
   }
-  const double scale = (most - least) / 255, zero = rint (-least / scale);
-  return fmin (fmax (rint (value / scale) + zero, 0), 255) * scale - zero * scale;
+  const double scale = (most - least) / last, zero = rint (-least / scale);
+  return fmin (fmax (rint (value / scale) + zero, 0), last) * scale - zero * scale;
 }
 
 static void
@@ -101,7 +101,7 @@ check_values (gint32 width, gboolean old)
         const gboolean by_pixel = width == 1 && !old;
         const gfloat *row = by_pixel ? in[picture][first] : in[picture][0];
         sum += rounded ((double) in[picture][first + p][c], row,
-                        by_pixel ? CHANNELS : PIXELS * CHANNELS, old)
+                        by_pixel ? CHANNELS : PIXELS * CHANNELS, old, 255)
                * codes[filter][p][c] * (old || filter == 0 ? 0.01 : 0.3);
       }
     g_assert_cmpfloat_with_epsilon ((double) ((const gfloat *) y)[at], sum, 1e-5);
@@ -244,16 +244,16 @@ run_full (const Full *f, gboolean dynamic, gboolean by_channel, SlActivation act
 
 static void
 check_full (const Full *f, gboolean dynamic, gboolean by_channel, SlActivation activation,
-            guint threads)
+            guint threads, gint32 last)
 {
   g_autofree gfloat *y = run_full (f, dynamic, by_channel, activation, threads);
   for (gint32 r = 0; r < ROWS; r++)
     for (gint32 o = 0; o < WIDE; o++) {
       double sum = 0;
       for (gint32 i = 0; i < DEPTH; i++)
-        sum +=
-          f->weights[o][i]
-          * (dynamic ? rounded ((double) f->x[r][i], f->x[r], DEPTH, FALSE) : (double) f->x[r][i]);
+        sum += f->weights[o][i]
+               * (dynamic ? rounded ((double) f->x[r][i], f->x[r], DEPTH, FALSE, last)
+                          : (double) f->x[r][i]);
       sum = sum * (double) f->scales[by_channel ? o : 0] + (double) f->bias[o];
       if (activation == SL_ACTIVATION_RELU)
         sum = fmax (sum, 0);
@@ -269,19 +269,20 @@ test_rows (void)
   const SlInt8Isa *isas[SL_INT8_MAX_ISAS];
   const guint n = sl_int8_isas (isas);
   fill (&f);
-  check_full (&f, FALSE, TRUE, SL_ACTIVATION_NONE, 1);
+  check_full (&f, FALSE, TRUE, SL_ACTIVATION_NONE, 1, 0);
   for (guint i = 0; i < n; i++) {
+    const gint32 last = isas[i]->rounding != NULL ? isas[i]->rounding->last : isas[i]->last;
     sl_int8_isa_force (isas[i]);
-    check_full (&f, TRUE, TRUE, SL_ACTIVATION_NONE, 1);
-    check_full (&f, TRUE, FALSE, SL_ACTIVATION_RELU, 2);
+    check_full (&f, TRUE, TRUE, SL_ACTIVATION_NONE, 1, last);
+    check_full (&f, TRUE, FALSE, SL_ACTIVATION_RELU, 2, last);
   }
   sl_int8_isa_force (NULL);
   g_setenv ("SIGHTLINE_BACKEND", "plain", TRUE);
-  check_full (&f, TRUE, TRUE, SL_ACTIVATION_RELU, 1);
+  check_full (&f, TRUE, TRUE, SL_ACTIVATION_RELU, 1, 255);
   g_unsetenv ("SIGHTLINE_BACKEND");
 }
 
-/* What is no number stays in its row. */
+/* NaN stays in its row. */
 static void
 test_row_of_nan (void)
 {

@@ -85,8 +85,7 @@ multiply (const void *data, guint item, guint thread)
   const gint32 tiles = (layer->rows + layer->tile_rows - 1) / layer->tile_rows;
   const gint32 first = (gint32) item % tiles * layer->tile_rows,
                panel = (gint32) item / tiles * layer->chunk_panels;
-  layer->isa->gemm_floats (&layer->gemm, panel,
-                           MIN (panel + layer->chunk_panels, layer->n_panels),
+  layer->isa->gemm_floats (&layer->gemm, panel, MIN (panel + layer->chunk_panels, layer->n_panels),
                            run->codes + (gsize) first * row_bytes (layer), row_bytes (layer),
                            MIN (layer->tile_rows, layer->rows - first), run->rows + first,
                            run->y + (gsize) first * (gsize) layer->channels,

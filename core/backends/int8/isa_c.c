@@ -72,11 +72,11 @@ round_c (const gfloat *from, gsize n, void *to, SlInt8Row *row)
     most = MAX (most, from[i]);
     poison += from[i] * 0;
   }
-  const SlRowCodes as = sl_row_codes (least, most);
+  const SlRowCodes as = sl_row_codes (least, most, G_MAXUINT8);
   *row = (SlInt8Row){ as.scale + poison, -as.zero };
   for (gsize i = 0; i < n; i++) {
     const gfloat code = poison == 0 ? rintf (from[i] * as.inverse) + as.zero : 0;
-    codes[i] = (guint8) CLAMP (code, 0, SL_ROW_CODES_MOST);
+    codes[i] = (guint8) CLAMP (code, 0, G_MAXUINT8);
   }
 }
 
@@ -146,6 +146,7 @@ const SlInt8Isa sl_int8_isa_c = {
   .dw_lanes = LANES,
   .flip = flip_c,
   .gemm = gemm_c,
+  .last = G_MAXUINT8,
   .round = round_c,
   .gemm_floats = gemm_floats_c,
   .depthwise = depthwise_c,

@@ -93,10 +93,10 @@ SL_SIMD (sl_int8_round) (const gfloat *from, gsize n, void *to, SlInt8Row *row)
 {
   gfloat least = 0, most = 0, poison = 0, last[STEP] = { 0 };
   find_range (from, n, &least, &most, &poison);
-  const SlRowCodes as = sl_row_codes (least, most);
+  const SlRowCodes as = sl_row_codes (least, most, ROUNDED_MOST);
   *row = (SlInt8Row){ as.scale + poison, -as.zero };
   const SlInt8Output output = {
-    .zero_point = (gint16) as.zero, .lo = 0, .hi = (guint8) SL_ROW_CODES_MOST, .flip = FLIP
+    .zero_point = (gint16) as.zero, .lo = 0, .hi = ROUNDED_MOST, .flip = FLIP
   };
   const Narrow narrow = narrow_of (&output);
   const VecF inverse = set_floats (poison == 0 ? as.inverse : 0);

@@ -13,6 +13,11 @@
 #include "core/backends/int8/simd_x86.h"
 #endif
 
+/* The last quantised value of a rounded row; the first is 0. */
+#ifndef ROUNDED_MOST
+#define ROUNDED_MOST 255
+#endif
+
 #ifdef SL_SIMD
 /** FloatFinish: what turns the sums of LANES channels into floats. */
 typedef struct

@@ -3,7 +3,8 @@
  * The register operations of the x86 loops. The loops are compiled once for each instruction set:
  * AVX-512 with VNNI, 256-bit VNNI in the encoding of AVX-VNNI, the same in that of AVX-512, AVX2,
  * and SSE4.1. The last two have no byte product that cannot overflow, so there weights and
- * activations are int16.
+ * activations are int16. Where activations are rounded here, AVX2 rounds them to seven bits, whose
+ * byte products cannot overflow.
  */
 #ifndef SL_CORE_BACKENDS_INT8_SIMD_X86_H
 #define SL_CORE_BACKENDS_INT8_SIMD_X86_H
@@ -48,6 +49,10 @@ typedef gint32 Mask;
 #define SL_SIMD(name) name##_avxvnni
 #elif defined(SL_INT8_FOR_VNNI256)
 #define SL_SIMD(name) name##_vnni256
+#elif defined(SL_INT8_FOR_AVX2BYTES)
+#define SL_SIMD(name) name##_avx2bytes
+/* Two products of these and of int8 weights fit 16 bits. */
+#define ROUNDED_MOST 127
 #else
 #define SL_SIMD(name) name##_avx2
 #define USES_INT16
@@ -208,6 +213,9 @@ dot (Vec sums, Vec values, Vec weights)
 {
 #if defined(USES_INT16)
   return V (add_epi32) (sums, V (madd_epi16) (values, weights));
+#elif defined(SL_INT8_FOR_AVX2BYTES)
+  return V (add_epi32) (sums,
+                        V (madd_epi16) (V (maddubs_epi16) (values, weights), V (set1_epi16) (1)));
 #elif defined(SL_INT8_FOR_AVXVNNI)
   return _mm256_dpbusd_avx_epi32 (sums, values, weights);
 #else

@@ -177,7 +177,7 @@ multiply_dynamic (const SlKernelCall *call)
       most = MAX (most, row[i]);
       poison += row[i] * 0;
     }
-    const SlRowCodes as = sl_row_codes (least, most);
+    const SlRowCodes as = sl_row_codes (least, most, G_MAXUINT8);
     for (gsize c = 0; c < channels; c++) {
       const gint8 *w = (const gint8 *) call->inputs[1] + c * depth;
       gint64 sum = 0;
