@@ -346,6 +346,11 @@ NO_NUMBERS = ("-1", "-9223372036854775809", "99999999999999999999", "1e999", "na
 FREE = {"serve name", "provider", "camera", "calibrate", "evaluate"}
 
 
+def malformed_key(command, option):
+    own = "%s %s" % (command, option["long"])
+    return own if own in MALFORMED else option["long"]
+
+
 def test_malformed():
     """A value that no model and no input could make right is wrong usage: exit status 2 and what is expected, with each option of each command."""
     m, picture = model("brightest_channel.tflite"), png("p.png", 4, 4, (255, 0, 0))
@@ -356,18 +361,22 @@ def test_malformed():
                 "calibrate": ["calibrate", m, "--camera", "test://", "--output", target], "fit": ["fit", m, picture], "eval": ["eval", m, "--dataset", harness.WORK.name],
                 "bench model": ["bench", "model", m], "bench preprocess": ["bench", "preprocess", "--quick"], "run": ["run", description], "check": ["check", description],
                 "replay": ["replay", work("none.slbox")], "serve": here}
+    described = {name: json.loads(run(*name.split(), "--describe-options").expect(0).out)["options"] for name in commands}
     seen = set()
     for name, command in commands.items():
-        described = json.loads(run(*name.split(), "--describe-options").expect(0).out)
-        for option in described["options"]:
+        for option in described[name]:
             own = "%s %s" % (name, option["long"])
             if option["value"] is None or option["file"]:
                 continue
-            values, message = MALFORMED.get(own, MALFORMED.get(option["long"], ((), "")))
+            key = malformed_key(name, option)
+            values, message = MALFORMED.get(key, ((), ""))
             assert values or FREE & {own, option["long"]}, "no malformed value of " + own
             seen |= {own, option["long"]}
             if re.search(r"expected (a number in )?[0-9.]+\.\.[0-9]", message):
                 values = (*values, *NO_NUMBERS)
+            # Commands that share an option share its values: each value is refused by one of them at least, and each command refuses some.
+            sharing = [other for other in commands if any(malformed_key(other, o) == key for o in described[other])]
+            values = values[sharing.index(name) % max(1, len(values))::len(sharing)]
             for value in values:
                 words = {"serve location": ["serve", m], "serve zmq": ["serve", m], "calibrate set": ["calibrate", m, description, "--output", target]}.get(own, command)
                 result = run(*words, "--%s=%s" % (option["long"], value))
