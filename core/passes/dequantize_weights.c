@@ -83,8 +83,7 @@ is_stored (const SlGraph *graph, const SlNode *node, guint k)
   const guint data = sl_op_data_at (node->op);
   return (sl_op_is_layer (node->op) || node->op == SL_OP_BATCH_MATMUL
           || node->op == SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM)
-         && !is_dynamic (node)
-         && sl_node_input (graph, node, data)->dtype == SL_DTYPE_F32
+         && !is_dynamic (node) && sl_node_input (graph, node, data)->dtype == SL_DTYPE_F32
          && is_quantised (sl_node_input (graph, node, k));
 }
 
