@@ -59,15 +59,24 @@ passes_by (const SlNode *node, guint input)
 gboolean
 sl_graph_need_values (SlGraph *graph, const SlNode *node, GError **error)
 {
-  SlMadeOf of;
   for (guint i = 0; i < node->n_inputs; i++) {
     const SlTensor *input = sl_node_input (graph, node, i);
     if (input != NULL && input->data != NULL
-        && !(passes_by (node, i) && sl_made_constants_of (graph->made, input->data, TRUE, &of))
+        && !(passes_by (node, i) && sl_made_constants_is_pending (graph->made, input->data))
         && !sl_graph_need_constant (graph, input->data, input->bytes, error))
       return FALSE;
   }
   return TRUE;
+}
+
+/* What pending copies lead to. */
+static const void *
+follow_copies (SlGraph *graph, const void *data)
+{
+  SlMadeOf of;
+  while (sl_made_constants_of (graph->made, data, TRUE, &of) && of.rows == 0)
+    data = of.data;
+  return data;
 }
 
 void
@@ -141,16 +150,6 @@ sl_graph_make_later (SlGraph *graph, gsize bytes, const SlMadeOf *of, SlMakeFunc
   return memory;
 }
 
-/* What pending copies lead to. */
-static const void *
-follow_copies (SlGraph *graph, const void *data)
-{
-  SlMadeOf of;
-  while (sl_made_constants_of (graph->made, data, TRUE, &of) && of.rows == 0)
-    data = of.data;
-  return data;
-}
-
 gboolean
 sl_graph_is_pending (SlGraph *graph, const void *data, SlMadeOf *of)
 {
@@ -206,7 +205,7 @@ sl_graph_used_source (SlGraph *graph, const void *constant, gsize made, const vo
   if (made >= SL_LARGE_CONSTANT)
     note_source (graph, constant, data, bytes);
   if (bytes >= SL_LARGE_CONSTANT)
-    sl_graph_spare_constant (graph, data, bytes);
+    sl_graph_spare_weights (graph, data, bytes);
 }
 
 /* What was there is still read by the session that is being made, or by another. */

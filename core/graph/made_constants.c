@@ -159,6 +159,14 @@ sl_made_constants_of (SlMadeConstants *made, const void *data, gboolean pending,
   return TRUE;
 }
 
+gboolean
+sl_made_constants_is_pending (SlMadeConstants *made, const void *data)
+{
+  g_autoptr (GRecMutexLocker) locker G_GNUC_UNUSED = g_rec_mutex_locker_new (&made->lock);
+  const Constant *constant = find (made, data);
+  return constant != NULL && constant->pending;
+}
+
 void
 sl_made_constants_derive (SlMadeConstants *made, const void *data, const void *source)
 {

@@ -46,6 +46,8 @@ void *sl_made_constants_add_later (SlMadeConstants *made, gsize bytes, const SlM
  * @of's. */
 gboolean sl_made_constants_of (SlMadeConstants *made, const void *data, gboolean pending,
                                SlMadeOf *of);
+/** sl_made_constants_is_pending: whether the constant at @data was not needed yet. */
+gboolean sl_made_constants_is_pending (SlMadeConstants *made, const void *data);
 /** sl_made_constants_derive: the constant at @data is made of the one at @source. At the end of
  * a long row of such constants it stays in memory. */
 void sl_made_constants_derive (SlMadeConstants *made, const void *data, const void *source);

@@ -118,6 +118,7 @@ test_later (void)
   g_assert_false (sl_made_constants_of (made, first + 1, FALSE, &got));
   g_assert_true (sl_made_constants_multiply (made, first, &four, 1, FLOATS));
   g_assert_false (sl_made_constants_of (made, first, TRUE, &got));
+  g_assert_true (sl_made_constants_is_pending (made, first));
   g_assert_cmpuint (from.calls, ==, 0);
   from.fails = TRUE;
   g_assert_false (sl_made_constants_need (made, first, &error));

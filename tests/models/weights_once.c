@@ -217,6 +217,35 @@ test_halves (void)
   clear (fixture);
 }
 
+/* Weights that are no multiples of a step are packed without being transposed before, wherever they
+ * lie: floats, and floats that binary16 holds. */
+static void
+test_transposed (void)
+{
+  g_autofree Fixture *fixture = g_new0 (Fixture, 1);
+  for (guint i = 0; i < 8; i++) {
+    g_autoptr (SlOnnxWriter) w = start (i / 2);
+    const gint64 dims[2] = { N, N };
+    fill (fixture->first, WEIGHTS, 1);
+    fill (fixture->second, WEIGHTS, 2);
+    for (guint k = 0; k < WEIGHTS; k++) {
+      fixture->first[k] = fixture->first[k] * (1 + (gfloat) (k % 999) / 1111);
+      fixture->second[k] = fixture->second[k] * (1 + (gfloat) (k % 777) / 999);
+      if (i % 2 != 0)
+        fixture->first[k] = sl_half_to_float (sl_half_from_float (fixture->first[k]));
+    }
+    sl_onnx_writer_floats (w, "a", 2, dims, fixture->first);
+    sl_onnx_writer_floats (w, "b", 2, dims, fixture->second);
+    sl_onnx_writer_node (w, "MatMul", "x,a", "h", NULL);
+    sl_onnx_writer_node (w, "MatMul", "h,b", "y", NULL);
+    load (fixture, w);
+    g_assert_cmpuint (sl_graph_resident_constants (sl_model_graph (fixture->model)), <, 3 * BYTES);
+    expect (fixture, FALSE, fixture->second, FALSE);
+    check (fixture, BYTES / 4);
+    clear (fixture);
+  }
+}
+
 static gpointer
 run_sessions (gpointer data)
 {
@@ -426,6 +455,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/models/weights-once/shared", test_shared);
   g_test_add_func ("/models/weights-once/scaled", test_scaled);
   g_test_add_func ("/models/weights-once/halves", test_halves);
+  g_test_add_func ("/models/weights-once/transposed", test_transposed);
   g_test_add_func ("/models/weights-once/threads", test_threads);
   g_test_add_func ("/models/weights-once/normalised", test_normalised);
   g_test_add_func ("/models/weights-once/sums", test_sums);
