@@ -193,7 +193,7 @@ void *
 sl_graph_copy_later (SlGraph *graph, const void *data, gsize bytes, GError **error)
 {
   const Copy from = { graph, data, bytes };
-  const SlMadeOf of = { data, bytes, 0, 0 };
+  const SlMadeOf of = { .data = data, .bytes = bytes };
   return sl_graph_make_later (graph, bytes, &of, copy, g_memdup2 (&from, sizeof from), g_free,
                               error);
 }

@@ -15,12 +15,14 @@ typedef gboolean (*SlMakeFunc) (void *memory, gpointer data, GError **error);
 
 /**
  * SlMadeOf: @bytes at @data, of which a constant is a copy; or, where @rows is not 0, a matrix of
- * so many rows and @columns, 32 bits an element, whose rows are the constant's columns
+ * so many rows and @columns, 32 bits an element, whose rows are the constant's columns. @by
+ * (nullable): then: a factor for each of the matrix's columns
  */
 typedef struct
 {
   const void *data;
   gsize bytes, rows, columns;
+  const gfloat *by;
 } SlMadeOf;
 
 typedef struct _SlMadeConstants SlMadeConstants;

@@ -163,7 +163,10 @@ is_turned (const SlGraph *graph, const SlNode *node, SlMadeOf *of)
       || !sl_constant_ints (sl_node_input (graph, node, 1), order, 2, &n) || n != 2
       || (order[0] != 1 && order[0] != -1))
     return FALSE;
-  *of = (SlMadeOf){ input->data, input->bytes, (gsize) input->dims[0], (gsize) input->dims[1] };
+  *of = (SlMadeOf){ .data = input->data,
+                    .bytes = input->bytes,
+                    .rows = (gsize) input->dims[0],
+                    .columns = (gsize) input->dims[1] };
   return TRUE;
 }
 

@@ -218,13 +218,16 @@ test_halves (void)
 }
 
 /* Weights that are no multiples of a step are packed without being transposed before, wherever they
- * lie: floats, and floats that binary16 holds. */
+ * lie: floats, and floats that binary16 holds; as they are, and with a factor for each channel. */
 static void
 test_transposed (void)
 {
   g_autofree Fixture *fixture = g_new0 (Fixture, 1);
-  for (guint i = 0; i < 8; i++) {
-    g_autoptr (SlOnnxWriter) w = start (i / 2);
+  gfloat by[N];
+  for (guint c = 0; c < N; c++)
+    by[c] = 0.5f + (gfloat) c / N;
+  for (guint i = 0; i < 16; i++) {
+    g_autoptr (SlOnnxWriter) w = start (i / 2 % 4);
     const gint64 dims[2] = { N, N };
     fill (fixture->first, WEIGHTS, 1);
     fill (fixture->second, WEIGHTS, 2);
@@ -236,10 +239,15 @@ test_transposed (void)
     }
     sl_onnx_writer_floats (w, "a", 2, dims, fixture->first);
     sl_onnx_writer_floats (w, "b", 2, dims, fixture->second);
-    sl_onnx_writer_node (w, "MatMul", "x,a", "h", NULL);
+    sl_onnx_writer_floats (w, "by", 1, (const gint64[]){ N }, by);
+    sl_onnx_writer_node (w, "MatMul", "x,a", i < 8 ? "h" : "g", NULL);
+    if (i >= 8)
+      sl_onnx_writer_node (w, "Mul", "g,by", "h", NULL);
     sl_onnx_writer_node (w, "MatMul", "h,b", "y", NULL);
     load (fixture, w);
     g_assert_cmpuint (sl_graph_resident_constants (sl_model_graph (fixture->model)), <, 3 * BYTES);
+    for (guint k = 0; i >= 8 && k < WEIGHTS; k++)
+      fixture->first[k] *= by[k % N];
     expect (fixture, FALSE, fixture->second, FALSE);
     check (fixture, BYTES / 4);
     clear (fixture);

@@ -74,21 +74,23 @@ pack_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *rows, 
 
 /* The same of a transposed matrix, whose rows hold the channels, at any address. */
 static void
-pack_turned_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const guint8 *matrix, void *to)
+pack_turned_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const SlFloatSource *source,
+                   void *to)
 {
   const gsize width = (gsize) (panel->groups * layer->isa->lanes),
               channels = (gsize) panel->channels, row = (gsize) layer->channels * sizeof (gfloat);
-  const guint8 *from = matrix + (gsize) panel->channel * sizeof (gfloat);
+  const guint8 *from = (const guint8 *) source->values + (gsize) panel->channel * sizeof (gfloat);
+  const gfloat *by = source->by != NULL ? source->by + panel->channel : NULL;
   panel->weights = to;
   for (gsize k = 0; k < (gsize) layer->depth; k++, from += row) {
-    if (layer->tiles.weights == SL_FLOAT_SINGLE) {
+    if (layer->tiles.weights == SL_FLOAT_SINGLE && by == NULL) {
       memcpy ((gfloat *) to + k * width, from, channels * sizeof (gfloat));
       continue;
     }
     for (gsize lane = 0; lane < channels; lane++) {
       gfloat value;
       memcpy (&value, from + lane * sizeof value, sizeof value);
-      put (layer->tiles.weights, 1, to, k * width + lane, value);
+      put (layer->tiles.weights, 1, to, k * width + lane, by != NULL ? value * by[lane] : value);
     }
   }
 }
@@ -153,7 +155,7 @@ allocate_panels (const SlFloatLayer *layer, const SlFloatPanel *packed, SlArena 
 }
 
 /* What panels are packed of. @weights: the rows of all channels, the windows of a Winograd layer
- * (pack_tiles), or a transposed matrix (pack_turned). */
+ * (pack_tiles), or the source of a transposed matrix (pack_turned). */
 typedef struct
 {
   const SlFloatLayer *layer;
@@ -290,7 +292,8 @@ sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node,
   else if (layer->mode == SL_FLOAT_WINOGRAD)
     pack_winograd (layer, weights->values, pool, arena);
   else
-    pack_gemm (layer, weights->values, weights->turned, pool, arena);
+    pack_gemm (layer, weights->turned ? (const void *) weights : weights->values, weights->turned,
+               pool, arena);
   layer->tiles.gemm.bias = layer->depthwise.kernel.bias = layer->sparse.bias =
     pack_bias (layer, sl_float_bias (graph, node), arena);
 }

@@ -18,6 +18,7 @@ static gboolean
 take_straight (SlFloatSource *source, GError **error)
 {
   source->values = source->tensor->data;
+  source->by = NULL;
   source->turned = source->came = FALSE;
   return sl_graph_need_constant (source->graph, source->tensor->data, source->tensor->bytes, error);
 }
@@ -36,6 +37,7 @@ sl_float_source_take (SlFloatSource *source, SlGraph *graph, const SlNode *node,
       || of.rows != (gsize) tensor->dims[1] || of.columns != (gsize) tensor->dims[0])
     return take_straight (source, error);
   source->turned = TRUE;
+  source->by = of.by;
   return sl_graph_take_values (graph, of.data, of.bytes, &source->values, &source->came, error);
 }
 
@@ -60,7 +62,7 @@ value_at (const SlFloatSource *source, gsize i)
 {
   gfloat value;
   memcpy (&value, (const guint8 *) source->values + i * sizeof value, sizeof value);
-  return value;
+  return source->by != NULL ? value * source->by[i % source->channels] : value;
 }
 
 gboolean

@@ -12,6 +12,7 @@
  * SlFloatSource:
  * @values: of @n floats, at an address that is aligned for floats unless @turned
  * @turned: it has a row for each of the depth's elements, else for each of the @channels
+ * @by: (nullable): then: a factor for each of the channels
  * @came: whether it was read from the file for this
  */
 typedef struct
@@ -19,6 +20,7 @@ typedef struct
   SlGraph *graph;
   const SlTensor *tensor;
   const void *values;
+  const gfloat *by;
   gsize n, channels;
   gboolean turned, came;
 } SlFloatSource;
