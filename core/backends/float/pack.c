@@ -5,6 +5,7 @@
 
 #include "core/base/half.h"
 #include "core/backends/float/layer.h"
+#include "core/backends/transpose.h"
 
 /* Weights of a row that are packed before those of the next one. */
 #define PACKED_AT_ONCE ((gsize) 16)
@@ -53,6 +54,23 @@ pack_steps (const SlFloatLayer *layer, const gfloat *weights, SlArena *arena)
   return steps;
 }
 
+/* Whole fours of floats of whole fours of rows, which are transposed in registers. Returns how many
+ * rows are packed so. */
+static gint32
+pack_fours (const SlFloatPanel *panel, const gfloat *rows, gsize depth, gsize width, gfloat *to)
+{
+  const gint32 lanes = panel->channels / 4 * 4;
+  for (gsize first = 0; first < depth / 4 * 4; first += PACKED_AT_ONCE)
+    for (gint32 lane = 0; lane < lanes; lane += 4)
+      for (gsize k = first; k < MIN (first + PACKED_AT_ONCE, depth / 4 * 4); k += 4)
+        sl_turn (rows + (gsize) lane * depth + k, depth * sizeof rows[0],
+                 to + k * width + (gsize) lane, width * sizeof to[0], 0);
+  for (gint32 lane = 0; lane < lanes; lane++)
+    for (gsize k = depth / 4 * 4; k < depth; k++)
+      to[k * width + (gsize) lane] = rows[(gsize) lane * depth + k];
+  return lanes;
+}
+
 /* @rows: the windows of the panel's channels, as the file has them. A few columns of all rows at a
  * time stay in the first cache. */
 static void
@@ -60,9 +78,11 @@ pack_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *rows, 
 {
   const gsize width = (gsize) (panel->groups * layer->isa->lanes), depth = (gsize) layer->depth;
   const guint together = layer->tiles.weights == SL_FLOAT_PAIRS ? 2 : 1;
+  const gint32 packed =
+    layer->tiles.weights == SL_FLOAT_SINGLE ? pack_fours (panel, rows, depth, width, to) : 0;
   panel->weights = to;
   for (gsize first = 0; first < depth; first += PACKED_AT_ONCE)
-    for (gint32 lane = 0; lane < panel->channels; lane++) {
+    for (gint32 lane = packed; lane < panel->channels; lane++) {
       const gfloat *from = rows + (gsize) lane * depth;
       const gfloat step =
         layer->tiles.weights == SL_FLOAT_BYTES ? layer->tiles.gemm.steps[panel->channel + lane] : 1;
