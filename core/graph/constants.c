@@ -129,6 +129,12 @@ sl_graph_make_constant (SlGraph *graph, gsize bytes, SlMakeFunc make, gpointer d
 }
 
 void
+sl_graph_read_beside (SlGraph *graph, gsize bytes)
+{
+  graph->beside += bytes;
+}
+
+void
 sl_graph_set_later (SlGraph *graph)
 {
   graph->later = TRUE;

@@ -456,6 +456,41 @@ test_external (void)
   clear (fixture);
 }
 
+#define LARGE 1024
+#define MANY 40
+
+/* Transposing what a file beside the model has takes more work than a file of the model's size may.
+ */
+static void
+test_external_work (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlOnnxWriter) w = sl_onnx_writer_new (13);
+  sl_onnx_writer_input (w, "h0", SL_ONNX_FLOAT, 2, (gint64[]){ 1, LARGE });
+  sl_onnx_message (w->graph, 5,
+                   sl_onnx_external_tensor ("a", SL_ONNX_FLOAT, 2, (const gint64[]){ LARGE, LARGE },
+                                            "weights.bin", NULL, NULL));
+  for (guint i = 0; i < MANY; i++) {
+    g_autofree char *inputs = g_strdup_printf ("h%u,a", i),
+                    *output = g_strdup_printf ("h%u", i + 1);
+    sl_onnx_writer_node (w, "MatMul", inputs, output, NULL);
+  }
+  sl_onnx_writer_output (w, "h40", SL_ONNX_FLOAT);
+  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (w);
+  g_autofree char *path = write_temp ("model.onnx", g_bytes_get_data (bytes, NULL),
+                                      (gssize) g_bytes_get_size (bytes)),
+                  *folder = g_path_get_dirname (path),
+                  *data = g_build_filename (folder, "weights.bin", NULL);
+  const int fd = open (data, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  g_assert_cmpint (ftruncate (fd, LARGE * LARGE * sizeof (gfloat)), ==, 0);
+  close (fd);
+  sl_tflite_make_old (data);
+  g_autoptr (SlModel) model = sl_model_load (path, NULL, &error);
+  g_assert_no_error (error);
+  g_unlink (data);
+  sl_tflite_remove_temp (path);
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
@@ -470,5 +505,6 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/models/weights-once/converted", test_converted);
   g_test_add_func ("/models/weights-once/changed", test_changed);
   g_test_add_func ("/models/weights-once/external", test_external);
+  g_test_add_func ("/models/weights-once/external-work", test_external_work);
   return g_test_run ();
 }
