@@ -67,6 +67,7 @@ typedef struct
  * @failure: the message when @run fails
  * @joins_nodes: neighbouring nodes become one step
  * @packs_weights: layers read a packed copy of their weights, so that the model file's pages may go
+ * @asks_weights: @prepare makes weights readable: see sl_graph_need_values()
  * @uses_pool: steps run on the host's pool
  * @keeps_halves: in most steps, one of two threads reads and writes the first half of the data, and
  * the other the second
@@ -92,7 +93,7 @@ typedef struct
 struct _SlBackend
 {
   const char *name, *title, *failure;
-  gboolean joins_nodes, packs_weights, uses_pool, keeps_halves, may_refuse;
+  gboolean joins_nodes, packs_weights, asks_weights, uses_pool, keeps_halves, may_refuse;
   const char *(*cpu) (void);
   gboolean (*open) (GError **error);
   gboolean (*supports) (const SlGraph *graph, const SlNode *node);

@@ -59,15 +59,24 @@ passes_by (const SlNode *node, guint input)
 gboolean
 sl_graph_need_values (SlGraph *graph, const SlNode *node, GError **error)
 {
-  SlMadeOf of;
   for (guint i = 0; i < node->n_inputs; i++) {
     const SlTensor *input = sl_node_input (graph, node, i);
     if (input != NULL && input->data != NULL
-        && !(passes_by (node, i) && sl_made_constants_of (graph->made, input->data, TRUE, &of))
+        && !(passes_by (node, i) && sl_made_constants_is_pending (graph->made, input->data))
         && !sl_graph_need_constant (graph, input->data, input->bytes, error))
       return FALSE;
   }
   return TRUE;
+}
+
+/* What pending copies lead to. */
+static const void *
+follow_copies (SlGraph *graph, const void *data)
+{
+  SlMadeOf of;
+  while (sl_made_constants_of (graph->made, data, TRUE, &of) && of.rows == 0)
+    data = of.data;
+  return data;
 }
 
 void
@@ -120,6 +129,12 @@ sl_graph_make_constant (SlGraph *graph, gsize bytes, SlMakeFunc make, gpointer d
 }
 
 void
+sl_graph_read_beside (SlGraph *graph, gsize bytes)
+{
+  graph->beside += bytes;
+}
+
+void
 sl_graph_set_later (SlGraph *graph)
 {
   graph->later = TRUE;
@@ -139,16 +154,6 @@ sl_graph_make_later (SlGraph *graph, gsize bytes, const SlMadeOf *of, SlMakeFunc
   if (memory != NULL)
     note_source (graph, memory, of->data, of->bytes);
   return memory;
-}
-
-/* What pending copies lead to. */
-static const void *
-follow_copies (SlGraph *graph, const void *data)
-{
-  SlMadeOf of;
-  while (sl_made_constants_of (graph->made, data, TRUE, &of) && of.rows == 0)
-    data = of.data;
-  return data;
 }
 
 gboolean
@@ -194,7 +199,7 @@ void *
 sl_graph_copy_later (SlGraph *graph, const void *data, gsize bytes, GError **error)
 {
   const Copy from = { graph, data, bytes };
-  const SlMadeOf of = { data, bytes, 0, 0 };
+  const SlMadeOf of = { .data = data, .bytes = bytes };
   return sl_graph_make_later (graph, bytes, &of, copy, g_memdup2 (&from, sizeof from), g_free,
                               error);
 }
@@ -206,7 +211,7 @@ sl_graph_used_source (SlGraph *graph, const void *constant, gsize made, const vo
   if (made >= SL_LARGE_CONSTANT)
     note_source (graph, constant, data, bytes);
   if (bytes >= SL_LARGE_CONSTANT)
-    sl_graph_spare_constant (graph, data, bytes);
+    sl_graph_spare_weights (graph, data, bytes);
 }
 
 /* What was there is still read by the session that is being made, or by another. */

@@ -57,6 +57,9 @@ void *sl_graph_make_later (SlGraph *graph, gsize bytes, const SlMadeOf *of, SlMa
 /** sl_graph_is_pending: whether nobody has needed the constant at @data, made later, and if so what
  * it will be made of. A copy stands for what it will be a copy of. */
 gboolean sl_graph_is_pending (SlGraph *graph, const void *data, SlMadeOf *of);
+/** sl_graph_read_beside: a reader has read @bytes more, of a file beside the model's: constant
+ * folding may take more work. */
+void sl_graph_read_beside (SlGraph *graph, gsize bytes);
 /** sl_graph_set_later: constants of @graph can be made later: a session, or sl_model_to_tflite()
  * and the like, asks for all that it reads. */
 void sl_graph_set_later (SlGraph *graph);

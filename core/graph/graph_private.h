@@ -37,6 +37,7 @@ struct _SlGraph
   guint64 work_limit;                /* multiply-adds a run */
   SlPrecision precision;
   guint64 folding;     /* work that constant folding has taken */
+  guint64 beside;      /* see sl_graph_read_beside() */
   gpointer attachment; /* (nullable): sl_graph_attach() */
   GDestroyNotify destroy_attachment;
   char *identity;    /* (nullable): sl_graph_share() */

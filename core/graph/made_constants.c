@@ -147,16 +147,43 @@ sl_made_constants_add_later (SlMadeConstants *made, gsize bytes, const SlMadeOf 
   return add (made, bytes, of, make, data, destroy, error);
 }
 
+/* (nullable): of the columns of the matrix whose transpose it will be. */
+static const gfloat *
+factors_of (const Constant *constant)
+{
+  return constant->products != NULL ? g_array_index (constant->products, SlProduct, 0).by : NULL;
+}
+
+/* Whether its values will be those of what it is made of, but for a factor for each column. */
+static gboolean
+is_simple (const Constant *constant)
+{
+  if (constant->products == NULL)
+    return TRUE;
+  const SlProduct *product = &g_array_index (constant->products, SlProduct, 0);
+  return constant->products->len == 1 && constant->of.rows > 0
+         && product->window == constant->of.rows && product->n == constant->of.columns;
+}
+
 gboolean
 sl_made_constants_of (SlMadeConstants *made, const void *data, gboolean pending, SlMadeOf *of)
 {
   g_autoptr (GRecMutexLocker) locker G_GNUC_UNUSED = g_rec_mutex_locker_new (&made->lock);
   const Constant *constant = find (made, data);
   if (constant == NULL || constant->of.data == NULL || data != constant->memory
-      || (pending && (!constant->pending || constant->products != NULL)))
+      || (pending && (!constant->pending || !is_simple (constant))))
     return FALSE;
   *of = constant->of;
+  of->by = pending ? factors_of (constant) : NULL;
   return TRUE;
+}
+
+gboolean
+sl_made_constants_is_pending (SlMadeConstants *made, const void *data)
+{
+  g_autoptr (GRecMutexLocker) locker G_GNUC_UNUSED = g_rec_mutex_locker_new (&made->lock);
+  const Constant *constant = find (made, data);
+  return constant != NULL && constant->pending;
 }
 
 void

@@ -15,12 +15,14 @@ typedef gboolean (*SlMakeFunc) (void *memory, gpointer data, GError **error);
 
 /**
  * SlMadeOf: @bytes at @data, of which a constant is a copy; or, where @rows is not 0, a matrix of
- * so many rows and @columns, 32 bits an element, whose rows are the constant's columns
+ * so many rows and @columns, 32 bits an element, whose rows are the constant's columns. @by
+ * (nullable): then: a factor for each of the matrix's columns
  */
 typedef struct
 {
   const void *data;
   gsize bytes, rows, columns;
+  const gfloat *by;
 } SlMadeOf;
 
 typedef struct _SlMadeConstants SlMadeConstants;
@@ -46,6 +48,8 @@ void *sl_made_constants_add_later (SlMadeConstants *made, gsize bytes, const SlM
  * @of's. */
 gboolean sl_made_constants_of (SlMadeConstants *made, const void *data, gboolean pending,
                                SlMadeOf *of);
+/** sl_made_constants_is_pending: whether the constant at @data was not needed yet. */
+gboolean sl_made_constants_is_pending (SlMadeConstants *made, const void *data);
 /** sl_made_constants_derive: the constant at @data is made of the one at @source. At the end of
  * a long row of such constants it stays in memory. */
 void sl_made_constants_derive (SlMadeConstants *made, const void *data, const void *source);

@@ -15,7 +15,8 @@
 #define ALWAYS_BYTES 65536
 /* Larger ones may be this many times their inputs: int8 to float32. */
 #define GROWTH 4
-/* Work that folding may take, for any file, and for each of its bytes: enough to make float16
+/* Work that folding may take, for any file, and for each byte of it and of
+ * those beside it: enough to make float16
  * weights float32 and turn them around. */
 #define ANY_WORK (G_GUINT64_CONSTANT (1) << 26)
 #define BYTE_WORK 32
@@ -54,8 +55,8 @@ is_graph_output (const SlGraph *graph, const SlNode *node)
 static gboolean
 take_work (SlGraph *graph, const SlNode *node)
 {
-  const guint64 most =
-    ANY_WORK + BYTE_WORK * (graph->bytes != NULL ? (guint64) g_bytes_get_size (graph->bytes) : 0);
+  const guint64 bytes = graph->bytes != NULL ? (guint64) g_bytes_get_size (graph->bytes) : 0;
+  const guint64 most = ANY_WORK + BYTE_WORK * (bytes + graph->beside);
   const guint64 work = sl_node_work (graph, node);
   if (work > most - graph->folding)
     return FALSE;
@@ -163,7 +164,10 @@ is_turned (const SlGraph *graph, const SlNode *node, SlMadeOf *of)
       || !sl_constant_ints (sl_node_input (graph, node, 1), order, 2, &n) || n != 2
       || (order[0] != 1 && order[0] != -1))
     return FALSE;
-  *of = (SlMadeOf){ input->data, input->bytes, (gsize) input->dims[0], (gsize) input->dims[1] };
+  *of = (SlMadeOf){ .data = input->data,
+                    .bytes = input->bytes,
+                    .rows = (gsize) input->dims[0],
+                    .columns = (gsize) input->dims[1] };
   return TRUE;
 }
 

@@ -44,10 +44,11 @@ threads_of (const SlSession *session, const SlBackend *backend)
 static gpointer
 prepare (SlSession *session, const SlStep *step, GError **error)
 {
+  gboolean (*need) (SlGraph *, const SlNode *, GError **) =
+    step->backend->asks_weights ? sl_graph_need_values : sl_graph_need_inputs;
   for (guint i = 0; i < step->nodes->len; i++)
-    if (!sl_graph_need_inputs (
-          session->graph, sl_graph_node (session->graph, g_array_index (step->nodes, guint, i)),
-          error))
+    if (!need (session->graph,
+               sl_graph_node (session->graph, g_array_index (step->nodes, guint, i)), error))
       return NULL;
   return step->backend->prepare (&session->host, step, threads_of (session, step->backend), error);
 }

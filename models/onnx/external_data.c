@@ -147,6 +147,7 @@ piece_free (gpointer data)
 static const guint8 *
 read_bytes (Lower *o, Piece *piece)
 {
+  sl_graph_read_beside (o->graph, piece->bytes);
   if (!sl_file_stamp_is_fresh (&piece->stamp))
     return sl_graph_make_constant (o->graph, piece->bytes, read_piece, piece, piece_free,
                                    &o->error);

@@ -104,10 +104,11 @@ static void
 test_later (void)
 {
   static const gfloat four = 4;
+  g_autofree gfloat *ones = g_new (gfloat, FLOATS / 8);
   g_autoptr (GError) error = NULL;
   Count from = { 5, 0, FALSE };
-  const SlMadeOf of = { &from, BYTES, 8, FLOATS / 8 };
-  SlMadeOf got = { NULL, 0, 0, 0 };
+  const SlMadeOf of = { .data = &from, .bytes = BYTES, .rows = 8, .columns = FLOATS / 8 };
+  SlMadeOf got = { .rows = 0 };
   SlMadeConstants *made = sl_made_constants_new ();
   sl_made_constants_use (made);
   const gfloat *first = sl_made_constants_add_later (made, BYTES, &of, count, &from, NULL, &error);
@@ -116,8 +117,14 @@ test_later (void)
   g_assert_true (sl_made_constants_of (made, first, TRUE, &got));
   g_assert_true (got.data == &from && got.bytes == BYTES && got.rows == 8);
   g_assert_false (sl_made_constants_of (made, first + 1, FALSE, &got));
+  for (gsize i = 0; i < FLOATS / 8; i++)
+    ones[i] = 1;
+  g_assert_true (sl_made_constants_multiply (made, first, ones, FLOATS / 8, 8));
+  g_assert_true (sl_made_constants_of (made, first, TRUE, &got));
+  g_assert_cmpmem (got.by, FLOATS / 8 * sizeof ones[0], ones, FLOATS / 8 * sizeof ones[0]);
   g_assert_true (sl_made_constants_multiply (made, first, &four, 1, FLOATS));
   g_assert_false (sl_made_constants_of (made, first, TRUE, &got));
+  g_assert_true (sl_made_constants_is_pending (made, first));
   g_assert_cmpuint (from.calls, ==, 0);
   from.fails = TRUE;
   g_assert_false (sl_made_constants_need (made, first, &error));

@@ -217,6 +217,43 @@ test_halves (void)
   clear (fixture);
 }
 
+/* Weights that are no multiples of a step are packed without being transposed before, wherever they
+ * lie: floats, and floats that binary16 holds; as they are, and with a factor for each channel. */
+static void
+test_transposed (void)
+{
+  g_autofree Fixture *fixture = g_new0 (Fixture, 1);
+  gfloat by[N];
+  for (guint c = 0; c < N; c++)
+    by[c] = 0.5f + (gfloat) c / N;
+  for (guint i = 0; i < 16; i++) {
+    g_autoptr (SlOnnxWriter) w = start (i / 2 % 4);
+    const gint64 dims[2] = { N, N };
+    fill (fixture->first, WEIGHTS, 1);
+    fill (fixture->second, WEIGHTS, 2);
+    for (guint k = 0; k < WEIGHTS; k++) {
+      fixture->first[k] = fixture->first[k] * (1 + (gfloat) (k % 999) / 1111);
+      fixture->second[k] = fixture->second[k] * (1 + (gfloat) (k % 777) / 999);
+      if (i % 2 != 0)
+        fixture->first[k] = sl_half_to_float (sl_half_from_float (fixture->first[k]));
+    }
+    sl_onnx_writer_floats (w, "a", 2, dims, fixture->first);
+    sl_onnx_writer_floats (w, "b", 2, dims, fixture->second);
+    sl_onnx_writer_floats (w, "by", 1, (const gint64[]){ N }, by);
+    sl_onnx_writer_node (w, "MatMul", "x,a", i < 8 ? "h" : "g", NULL);
+    if (i >= 8)
+      sl_onnx_writer_node (w, "Mul", "g,by", "h", NULL);
+    sl_onnx_writer_node (w, "MatMul", "h,b", "y", NULL);
+    load (fixture, w);
+    g_assert_cmpuint (sl_graph_resident_constants (sl_model_graph (fixture->model)), <, 3 * BYTES);
+    for (guint k = 0; i >= 8 && k < WEIGHTS; k++)
+      fixture->first[k] *= by[k % N];
+    expect (fixture, FALSE, fixture->second, FALSE);
+    check (fixture, BYTES / 4);
+    clear (fixture);
+  }
+}
+
 static gpointer
 run_sessions (gpointer data)
 {
@@ -419,6 +456,41 @@ test_external (void)
   clear (fixture);
 }
 
+#define LARGE 1024
+#define MANY 40
+
+/* Transposing what a file beside the model has takes more work than a file of the model's size may.
+ */
+static void
+test_external_work (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlOnnxWriter) w = sl_onnx_writer_new (13);
+  sl_onnx_writer_input (w, "h0", SL_ONNX_FLOAT, 2, (gint64[]){ 1, LARGE });
+  sl_onnx_message (w->graph, 5,
+                   sl_onnx_external_tensor ("a", SL_ONNX_FLOAT, 2, (const gint64[]){ LARGE, LARGE },
+                                            "weights.bin", NULL, NULL));
+  for (guint i = 0; i < MANY; i++) {
+    g_autofree char *inputs = g_strdup_printf ("h%u,a", i),
+                    *output = g_strdup_printf ("h%u", i + 1);
+    sl_onnx_writer_node (w, "MatMul", inputs, output, NULL);
+  }
+  sl_onnx_writer_output (w, "h40", SL_ONNX_FLOAT);
+  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (w);
+  g_autofree char *path = write_temp ("model.onnx", g_bytes_get_data (bytes, NULL),
+                                      (gssize) g_bytes_get_size (bytes)),
+                  *folder = g_path_get_dirname (path),
+                  *data = g_build_filename (folder, "weights.bin", NULL);
+  const int fd = open (data, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  g_assert_cmpint (ftruncate (fd, LARGE * LARGE * sizeof (gfloat)), ==, 0);
+  close (fd);
+  sl_tflite_make_old (data);
+  g_autoptr (SlModel) model = sl_model_load (path, NULL, &error);
+  g_assert_no_error (error);
+  g_unlink (data);
+  sl_tflite_remove_temp (path);
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
@@ -426,11 +498,13 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/models/weights-once/shared", test_shared);
   g_test_add_func ("/models/weights-once/scaled", test_scaled);
   g_test_add_func ("/models/weights-once/halves", test_halves);
+  g_test_add_func ("/models/weights-once/transposed", test_transposed);
   g_test_add_func ("/models/weights-once/threads", test_threads);
   g_test_add_func ("/models/weights-once/normalised", test_normalised);
   g_test_add_func ("/models/weights-once/sums", test_sums);
   g_test_add_func ("/models/weights-once/converted", test_converted);
   g_test_add_func ("/models/weights-once/changed", test_changed);
   g_test_add_func ("/models/weights-once/external", test_external);
+  g_test_add_func ("/models/weights-once/external-work", test_external_work);
   return g_test_run ();
 }

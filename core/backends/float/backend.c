@@ -43,8 +43,11 @@ prepare (SlHost *host, const SlStep *step, gpointer threads, GError **error)
     made->recurrent = sl_float_recurrent_new (sl_float_isa (), host, node);
   else if (node->op == SL_OP_BATCH_MATMUL)
     made->matmul = sl_float_matmul_new (sl_float_isa (), host, node);
-  else
-    made->layer = sl_float_layer_new (sl_float_isa (), host, node);
+  else {
+    made->layer = sl_float_layer_new (sl_float_isa (), host, node, error);
+    if (made->layer == NULL)
+      return NULL;
+  }
   made->pool = host->pool;
   made->output = node->n_inputs;
   return made;
@@ -70,6 +73,7 @@ const SlBackend sl_backend_float = {
   .title = "float kernels",
   .failure = "a float kernel failed while running the model",
   .packs_weights = TRUE,
+  .asks_weights = TRUE,
   .uses_pool = TRUE,
   .keeps_halves = TRUE,
   .cpu = cpu,

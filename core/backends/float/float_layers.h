@@ -14,8 +14,9 @@ gboolean sl_float_supports (const SlGraph *graph, const SlNode *node);
 /** sl_float_faster: whether @isa's beat XNNPACK's on @node, which they support. */
 gboolean sl_float_faster (const SlFloatIsa *isa, const SlGraph *graph, const SlNode *node);
 /** sl_float_layer_new: (transfer none): in @host's arena; weights are packed once for all sessions
- * of the graph. */
-SlFloatLayer *sl_float_layer_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node);
+ * of the graph. NULL with @error set where they cannot be read again. */
+SlFloatLayer *sl_float_layer_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node,
+                                  GError **error);
 /** sl_float_layer_run: @inputs are the node's; those that are constants and packed are not read. */
 void sl_float_layer_run (const SlFloatLayer *layer, SlPool *pool, const void *const *inputs,
                          void *output);

@@ -344,76 +344,41 @@ choose_winograd (SlFloatLayer *layer, const SlFloatIsa *isa, gdouble work)
 
 /* Whether going through the weights that are not zero is less work than going through all. */
 static void
-choose_sparse (SlFloatLayer *layer, const SlFloatIsa *isa, const SlTensor *weights)
+choose_sparse (SlFloatLayer *layer, const SlFloatIsa *isa, const SlFloatSource *weights)
 {
   if (layer->mode != SL_FLOAT_DIRECT || layer->depth > SPARSE_DEPTH)
     return;
-  const gdouble density = sl_float_density (weights);
   const gdouble tiles = ceil ((gdouble) layer->rows / isa->sparse_rows),
                 rows = tiles * isa->sparse_rows;
   const gdouble step = (gsize) (layer->depth * isa->sparse_rows) * sizeof (gfloat) <= FIRST_CACHE
                          ? SPARSE_STEP
                          : SPARSE_FAR_STEP;
-  const gdouble work = rows
-                       * (density * layer->depth * layer->channels * step
-                          + SPARSE_TURN * ((gdouble) layer->depth + layer->channels));
-  if (density == 1 || work >= row_work (layer, layer->isa, layer->tiles.deep) * layer->rows)
+  const gdouble work = row_work (layer, layer->isa, layer->tiles.deep) * layer->rows / rows,
+                density = (work - SPARSE_TURN * ((gdouble) layer->depth + layer->channels))
+                          / ((gdouble) layer->depth * layer->channels * step);
+  if (density <= 0 || sl_float_source_full (weights, density))
     return;
   layer->isa = isa;
   layer->mode = SL_FLOAT_SPARSE;
   layer->tiles.deep = FALSE;
 }
 
-/* Whether all weights are finite numbers of at most @most. */
-static gboolean
-are_within (const SlTensor *weights, gfloat most)
-{
-  const gfloat *values = weights->data;
-  gboolean within = TRUE;
-  for (gsize i = 0; i < weights->bytes / sizeof values[0]; i++)
-    within &= fabsf (values[i]) <= most;
-  return within;
-}
-
-/* Whether all weights are numbers of binary16, as those of files that keep them so. */
-static gboolean
-are_halves (const SlTensor *weights)
-{
-  const gfloat *values = weights->data;
-  for (gsize i = 0; i < weights->bytes / sizeof values[0]; i++)
-    if (!sl_half_holds (values[i]))
-      return FALSE;
-  return TRUE;
-}
-
 /* The power of two that times the largest of @weights is no more than SL_FLOAT_HALVES_REACH, within
  * the range of binary16. */
 static gfloat
-reach_of (const SlTensor *weights)
+reach_of (const SlFloatSource *weights)
 {
   gfloat reach = HALVES_TOP;
-  while (reach > 1 && !are_within (weights, SL_FLOAT_HALVES_REACH / reach))
+  while (reach > 1 && !sl_float_source_within (weights, SL_FLOAT_HALVES_REACH / reach))
     reach /= 2;
   return reach;
-}
-
-/* Whether the weights of each channel are whole multiples of a step, as those of files that keep
- * them in 8 bits. */
-static gboolean
-are_bytes (const SlFloatLayer *layer, const SlTensor *weights)
-{
-  const gfloat *values = weights->data;
-  for (gint32 c = 0; c < layer->channels; c++)
-    if (sl_float_step (values + (gsize) c * (gsize) layer->depth, (gsize) layer->depth) == 0)
-      return FALSE;
-  return TRUE;
 }
 
 /* In what form a tile reads @weights, and the loops for that. Weights out of the range of 16 bits
  * stay floats. What is half or a quarter as large without a loss is so where rows are few, so that
  * it takes no longer, or where 16 bits are asked for. */
 static void
-choose_weights (SlFloatLayer *layer, const SlTensor *weights)
+choose_weights (SlFloatLayer *layer, const SlFloatSource *weights)
 {
   const SlFloatIsa *isa = layer->isa;
   const gboolean tiles = (layer->mode == SL_FLOAT_DIRECT || layer->mode == SL_FLOAT_WINDOW)
@@ -421,20 +386,21 @@ choose_weights (SlFloatLayer *layer, const SlTensor *weights)
   if (!tiles || isa->gemm_half == NULL)
     return;
   if (layer->precision == SL_PRECISION_FP16 && goes_by_pairs (layer, isa)
-      && are_within (weights, HALVES_MOST)) {
+      && sl_float_source_within (weights, HALVES_MOST)) {
     layer->tiles.weights = SL_FLOAT_HALF;
     layer->tiles.pairs = pairs_of (layer, isa);
     layer->tiles.gemm.reach = reach_of (weights);
   } else if (layer->precision != SL_PRECISION_BF16
              && (layer->precision == SL_PRECISION_FP16 || layer->rows <= FEW_ROWS)
-             && are_bytes (layer, weights))
+             && sl_float_source_bytes (weights))
     layer->tiles.weights = SL_FLOAT_BYTES;
   else if (layer->precision == SL_PRECISION_FP16
-             ? are_within (weights, SL_HALF_MOST)
+             ? sl_float_source_within (weights, SL_HALF_MOST)
              : layer->precision == SL_PRECISION_FLOAT && layer->rows <= FEW_ROWS
-                 && are_halves (weights))
+                 && sl_float_source_halves (weights))
     layer->tiles.weights = SL_FLOAT_HALF;
-  else if (layer->precision == SL_PRECISION_BF16 && are_within (weights, SL_BFLOAT_MOST)) {
+  else if (layer->precision == SL_PRECISION_BF16
+           && sl_float_source_within (weights, SL_BFLOAT_MOST)) {
     layer->tiles.weights = goes_by_pairs (layer, isa) ? SL_FLOAT_PAIRS : SL_FLOAT_BFLOAT;
     layer->tiles.pairs = layer->tiles.weights == SL_FLOAT_PAIRS ? pairs_of (layer, isa) : NULL;
   }
@@ -485,13 +451,15 @@ typedef struct
   SlFloatLayer *layer;
   const SlHost *host;
   const SlNode *node;
+  const SlFloatSource *weights; /* but of transposed convolutions */
 } Packing;
 
 static void *
 pack (SlArena *arena, gpointer data)
 {
   const Packing *packing = data;
-  sl_float_pack (packing->layer, packing->host->graph, packing->node, packing->host->pool, arena);
+  sl_float_pack (packing->layer, packing->host->graph, packing->node, packing->weights,
+                 packing->host->pool, arena);
   const Packed packed = { packing->layer->tiles.gemm, packing->layer->depthwise.kernel,
                           packing->layer->sparse };
   return sl_arena_memdup (arena, &packed, sizeof packed);
@@ -574,13 +542,71 @@ finish_transposed (SlFloatLayer *layer, SlHost *host, const SlNode *node)
     layer->cost_us += part->cost_us;
   }
   const SlFloatGemm *packed = sl_weight_cache_get (host->weights, node, layer->isa, pack_parts,
-                                                   &(Packing){ layer, host, node }, NULL);
+                                                   &(Packing){ layer, host, node, NULL }, NULL);
   for (guint i = 0; i < layer->transposed.n_parts; i++)
     layer->transposed.parts[i].tiles.gemm = packed[i];
 }
 
+/* The loops of a layer, by its shape and its weights. */
+static void
+choose (SlFloatLayer *layer, const SlFloatIsa *isa, const SlFloatSource *weights)
+{
+  const gdouble row = choose_loops (layer, isa);
+  choose_sparse (layer, isa, weights);
+  layer->cost_us = cost_of (layer);
+  choose_winograd (layer, isa, row * layer->rows);
+  choose_weights (layer, weights);
+}
+
+/* Tiles of floats and of binary16 are packed from either direction. */
+static gboolean
+packs_turned (const SlFloatLayer *layer)
+{
+  return layer->mode == SL_FLOAT_DIRECT && !layer->tiles.deep
+         && (layer->tiles.weights == SL_FLOAT_SINGLE || layer->tiles.weights == SL_FLOAT_HALF);
+}
+
+static void
+set_work (SlFloatLayer *layer, SlHost *host)
+{
+  set_multiply (layer, host);
+  if (layer->mode == SL_FLOAT_DEPTHWISE)
+    set_strip (layer);
+  else if (layer->mode == SL_FLOAT_SPARSE)
+    set_sparse_tiles (layer, host);
+  else if (layer->mode == SL_FLOAT_WINOGRAD)
+    sl_float_winograd_tiles (layer, host);
+  else
+    set_tiles (layer, host->threads);
+  if (layer->mode != SL_FLOAT_DIRECT && layer->mode != SL_FLOAT_SPARSE)
+    layer->zeros = zeros_new (layer, host->arena);
+}
+
+static gboolean
+finish_layer (SlFloatLayer *layer, const SlFloatIsa *isa, SlHost *host, const SlNode *node,
+              GError **error)
+{
+  SlFloatSource weights;
+  layer->precision = sl_graph_precision (host->graph);
+  const gboolean may_turn =
+    node->op == SL_OP_FULLY_CONNECTED && layer->precision == SL_PRECISION_FLOAT;
+  if (!sl_float_source_take (&weights, host->graph, node, may_turn, error))
+    return FALSE;
+  choose (layer, isa, &weights);
+  set_work (layer, host);
+  if (!packs_turned (layer) && !sl_float_source_straighten (&weights, error))
+    return FALSE;
+  const Packed *packed = sl_weight_cache_get (host->weights, node, layer->isa, pack,
+                                              &(Packing){ layer, host, node, &weights }, NULL);
+  layer->tiles.gemm = packed->gemm;
+  layer->depthwise.kernel = packed->depthwise;
+  layer->sparse = packed->sparse;
+  sl_float_source_return (&weights);
+  return TRUE;
+}
+
 SlFloatLayer *
-sl_float_layer_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node)
+sl_float_layer_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node, GError **error)
 {
   SlFloatLayer *layer = sl_arena_alloc (host->arena, sizeof *layer);
   layer->isa = isa;
@@ -594,28 +620,5 @@ sl_float_layer_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node)
     set_elements (layer, host, node);
     return layer;
   }
-  const SlTensor *weights = sl_node_input (host->graph, node, 1);
-  layer->precision = sl_graph_precision (host->graph);
-  const gdouble row = choose_loops (layer, isa);
-  choose_sparse (layer, isa, weights);
-  layer->cost_us = cost_of (layer);
-  choose_winograd (layer, isa, row * layer->rows);
-  choose_weights (layer, weights);
-  set_multiply (layer, host);
-  if (layer->mode == SL_FLOAT_DEPTHWISE)
-    set_strip (layer);
-  else if (layer->mode == SL_FLOAT_SPARSE)
-    set_sparse_tiles (layer, host);
-  else if (layer->mode == SL_FLOAT_WINOGRAD)
-    sl_float_winograd_tiles (layer, host);
-  else
-    set_tiles (layer, host->threads);
-  if (layer->mode != SL_FLOAT_DIRECT && layer->mode != SL_FLOAT_SPARSE)
-    layer->zeros = zeros_new (layer, host->arena);
-  const Packed *packed = sl_weight_cache_get (host->weights, node, layer->isa, pack,
-                                              &(Packing){ layer, host, node }, NULL);
-  layer->tiles.gemm = packed->gemm;
-  layer->depthwise.kernel = packed->depthwise;
-  layer->sparse = packed->sparse;
-  return layer;
+  return finish_layer (layer, isa, host, node, error) ? layer : NULL;
 }

@@ -4,6 +4,7 @@
 #define SL_CORE_BACKENDS_FLOAT_LAYER_H
 
 #include "core/backends/float/float_layers.h"
+#include "core/backends/float/weights.h"
 #include "core/backends/window.h"
 
 /** Most runs of activations of a row, and most pixels under a strip of a depthwise window. */
@@ -160,8 +161,6 @@ sl_float_first_panel (const SlFloatLayer *layer, gint32 chunk)
 
 /** sl_float_bias: (nullable): of @node, a layer. */
 const SlTensor *sl_float_bias (const SlGraph *graph, const SlNode *node);
-/** sl_float_density: the share of constant @weights, of floats, that is not zero. */
-gdouble sl_float_density (const SlTensor *weights);
 /** sl_float_activate_rows: the curve, where there is one, of whole rows of the output, in place. */
 void sl_float_activate_rows (const SlFloatLayer *layer, gfloat *rows, gint32 n);
 /** sl_float_winograd_fits: whether tiles can stand for the windows of @layer, whose geometry is
@@ -208,13 +207,10 @@ gboolean sl_float_transposed_inside (const SlFloatLayer *part, gint32 place, gin
  * on, to row @line of the output. */
 void sl_float_transposed_copy (const SlFloatPiece *piece, const gfloat *from, gint32 place,
                                gint32 rows, gfloat *line);
-/** sl_float_step: the step if all @values are integer multiples of it, from -128 to 127 times, like
- * weights that a file stores in 8 bits; 0 = there is none. */
-gfloat sl_float_step (const gfloat *values, gsize n);
 /** sl_float_pack: weights and bias of a layer whose mode and geometry are set, by all threads of
  * @pool (nullable). */
-void sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node, SlPool *pool,
-                    SlArena *arena);
+void sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node,
+                    const SlFloatSource *weights, SlPool *pool, SlArena *arena);
 /** sl_float_pack_part: the same of a part of a transposed convolution. */
 void sl_float_pack_part (SlFloatLayer *part, const SlGraph *graph, const SlNode *node, SlPool *pool,
                          SlArena *arena);

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Weights in the order in which the inner loops read them. */
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "core/base/half.h"
 #include "core/backends/float/layer.h"
+#include "core/backends/transpose.h"
 
-/* How far a weight may be from a whole number of steps, as a part of itself: what is left of
- * rounding a product and a quotient. */
-#define STEP_ERROR (2 * FLT_EPSILON)
 /* Weights of a row that are packed before those of the next one. */
 #define PACKED_AT_ONCE ((gsize) 16)
 /* Bytes of weights that a thread packs in a microsecond. */
@@ -45,33 +42,6 @@ put (SlFloatWeights kind, gfloat step, void *to, gsize at, gfloat value)
       (kind == SL_FLOAT_HALF ? sl_half_from_float : sl_bfloat_from_float) (value);
 }
 
-/* Most values differ within the first few of a row, so other weights are soon known as such. */
-static gboolean
-are_steps (const gfloat *values, gsize n, gfloat step)
-{
-  for (gsize i = 0; i < n; i++) {
-    const gfloat whole = rintf (values[i] / step);
-    if (whole < G_MININT8 || whole > G_MAXINT8
-        || !(fabsf (values[i] - whole * step) <= STEP_ERROR * fabsf (values[i])))
-      return FALSE;
-  }
-  return TRUE;
-}
-
-gfloat
-sl_float_step (const gfloat *values, gsize n)
-{
-  gfloat most = 0;
-  for (gsize i = 0; i < n; i++)
-    most = MAX (most, fabsf (values[i]));
-  if (most == 0)
-    return 1;
-  for (gint whole = -G_MININT8; whole > 0; whole--)
-    if (most / (gfloat) whole >= FLT_MIN && are_steps (values, n, most / (gfloat) whole))
-      return most / (gfloat) whole;
-  return 0;
-}
-
 /* To whole registers, and a tile's more, as of the bias. */
 static gfloat *
 pack_steps (const SlFloatLayer *layer, const gfloat *weights, SlArena *arena)
@@ -84,6 +54,23 @@ pack_steps (const SlFloatLayer *layer, const gfloat *weights, SlArena *arena)
   return steps;
 }
 
+/* Whole fours of floats of whole fours of rows, which are transposed in registers. Returns how many
+ * rows are packed so. */
+static gint32
+pack_fours (const SlFloatPanel *panel, const gfloat *rows, gsize depth, gsize width, gfloat *to)
+{
+  const gint32 lanes = panel->channels / 4 * 4;
+  for (gsize first = 0; first < depth / 4 * 4; first += PACKED_AT_ONCE)
+    for (gint32 lane = 0; lane < lanes; lane += 4)
+      for (gsize k = first; k < MIN (first + PACKED_AT_ONCE, depth / 4 * 4); k += 4)
+        sl_turn (rows + (gsize) lane * depth + k, depth * sizeof rows[0],
+                 to + k * width + (gsize) lane, width * sizeof to[0], 0);
+  for (gint32 lane = 0; lane < lanes; lane++)
+    for (gsize k = depth / 4 * 4; k < depth; k++)
+      to[k * width + (gsize) lane] = rows[(gsize) lane * depth + k];
+  return lanes;
+}
+
 /* @rows: the windows of the panel's channels, as the file has them. A few columns of all rows at a
  * time stay in the first cache. */
 static void
@@ -91,9 +78,11 @@ pack_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *rows, 
 {
   const gsize width = (gsize) (panel->groups * layer->isa->lanes), depth = (gsize) layer->depth;
   const guint together = layer->tiles.weights == SL_FLOAT_PAIRS ? 2 : 1;
+  const gint32 packed =
+    layer->tiles.weights == SL_FLOAT_SINGLE ? pack_fours (panel, rows, depth, width, to) : 0;
   panel->weights = to;
   for (gsize first = 0; first < depth; first += PACKED_AT_ONCE)
-    for (gint32 lane = 0; lane < panel->channels; lane++) {
+    for (gint32 lane = packed; lane < panel->channels; lane++) {
       const gfloat *from = rows + (gsize) lane * depth;
       const gfloat step =
         layer->tiles.weights == SL_FLOAT_BYTES ? layer->tiles.gemm.steps[panel->channel + lane] : 1;
@@ -101,6 +90,29 @@ pack_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *rows, 
         put (layer->tiles.weights, step, to,
              (k / together * width + (gsize) lane) * together + k % together, from[k]);
     }
+}
+
+/* The same of a transposed matrix, whose rows hold the channels, at any address. */
+static void
+pack_turned_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const SlFloatSource *source,
+                   void *to)
+{
+  const gsize width = (gsize) (panel->groups * layer->isa->lanes),
+              channels = (gsize) panel->channels, row = (gsize) layer->channels * sizeof (gfloat);
+  const guint8 *from = (const guint8 *) source->values + (gsize) panel->channel * sizeof (gfloat);
+  const gfloat *by = source->by != NULL ? source->by + panel->channel : NULL;
+  panel->weights = to;
+  for (gsize k = 0; k < (gsize) layer->depth; k++, from += row) {
+    if (layer->tiles.weights == SL_FLOAT_SINGLE && by == NULL) {
+      memcpy ((gfloat *) to + k * width, from, channels * sizeof (gfloat));
+      continue;
+    }
+    for (gsize lane = 0; lane < channels; lane++) {
+      gfloat value;
+      memcpy (&value, from + lane * sizeof value, sizeof value);
+      put (layer->tiles.weights, 1, to, k * width + lane, by != NULL ? value * by[lane] : value);
+    }
+  }
 }
 
 /* The same along the depth: run by run in whole registers. */
@@ -162,12 +174,12 @@ allocate_panels (const SlFloatLayer *layer, const SlFloatPanel *packed, SlArena 
   return sl_tensor_alloc (arena, bytes);
 }
 
-/* What panels are packed of. @weights: the rows of all channels, or the windows of a Winograd layer
- * (pack_tiles). */
+/* What panels are packed of. @weights: the rows of all channels, the windows of a Winograd layer
+ * (pack_tiles), or the source of a transposed matrix (pack_turned). */
 typedef struct
 {
   const SlFloatLayer *layer;
-  const gfloat *weights;
+  const void *weights;
   SlFloatPanel *packed;
   guint8 **to; /* where each panel of @packed begins */
 } Job;
@@ -178,8 +190,16 @@ pack_one (const void *data, guint item, guint thread)
   const Job *job = data;
   const SlFloatLayer *layer = job->layer;
   SlFloatPanel *panel = &job->packed[item];
-  const gfloat *rows = job->weights + (gsize) panel->channel * (gsize) layer->depth;
+  const gfloat *rows =
+    (const gfloat *) job->weights + (gsize) panel->channel * (gsize) layer->depth;
   (layer->tiles.deep ? pack_deep_panel : pack_panel) (layer, panel, rows, job->to[item]);
+}
+
+static void
+pack_turned (const void *data, guint item, guint thread)
+{
+  const Job *job = data;
+  pack_turned_panel (job->layer, &job->packed[item], job->weights, job->to[item]);
 }
 
 /* One panel of each of the sixteen matrices: those of all channels are never in memory at once. */
@@ -200,7 +220,7 @@ pack_tiles (const void *data, guint item, guint thread)
 
 /* Memory for the panels of @n matrices, which @pack writes. */
 static void
-pack_panels (const SlFloatLayer *layer, const gfloat *weights, SlFloatPanel *packed, guint n,
+pack_panels (const SlFloatLayer *layer, const void *weights, SlFloatPanel *packed, guint n,
              SlPoolFunc pack, SlPool *pool, SlArena *arena)
 {
   const guint panels = (guint) layer->n_panels;
@@ -218,12 +238,12 @@ pack_panels (const SlFloatLayer *layer, const gfloat *weights, SlFloatPanel *pac
 }
 
 static void
-pack_gemm (SlFloatLayer *layer, const gfloat *weights, SlPool *pool, SlArena *arena)
+pack_gemm (SlFloatLayer *layer, const void *weights, gboolean turned, SlPool *pool, SlArena *arena)
 {
   SlFloatPanel *packed = sl_arena_alloc (arena, (gsize) layer->n_panels * sizeof packed[0]);
   layer->tiles.gemm.steps =
     layer->tiles.weights == SL_FLOAT_BYTES ? pack_steps (layer, weights, arena) : NULL;
-  pack_panels (layer, weights, packed, 1, pack_one, pool, arena);
+  pack_panels (layer, weights, packed, 1, turned ? pack_turned : pack_one, pool, arena);
   layer->tiles.gemm.panels = packed;
 }
 
@@ -260,13 +280,6 @@ count (const gfloat *values, gsize n)
   return found;
 }
 
-gdouble
-sl_float_density (const SlTensor *weights)
-{
-  const gsize n = weights->bytes / sizeof (gfloat);
-  return n > 0 ? (gdouble) count (weights->data, n) / (gdouble) n : 1;
-}
-
 static void
 pack_sparse (SlFloatLayer *layer, const gfloat *weights, SlArena *arena)
 {
@@ -289,18 +302,18 @@ pack_sparse (SlFloatLayer *layer, const gfloat *weights, SlArena *arena)
 }
 
 void
-sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node, SlPool *pool,
-               SlArena *arena)
+sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node,
+               const SlFloatSource *weights, SlPool *pool, SlArena *arena)
 {
-  const SlTensor *weights = sl_node_input (graph, node, 1);
   if (layer->mode == SL_FLOAT_DEPTHWISE)
-    pack_depthwise (layer, weights, arena);
+    pack_depthwise (layer, weights->tensor, arena);
   else if (layer->mode == SL_FLOAT_SPARSE)
-    pack_sparse (layer, weights->data, arena);
+    pack_sparse (layer, weights->values, arena);
   else if (layer->mode == SL_FLOAT_WINOGRAD)
-    pack_winograd (layer, weights->data, pool, arena);
+    pack_winograd (layer, weights->values, pool, arena);
   else
-    pack_gemm (layer, weights->data, pool, arena);
+    pack_gemm (layer, weights->turned ? (const void *) weights : weights->values, weights->turned,
+               pool, arena);
   layer->tiles.gemm.bias = layer->depthwise.kernel.bias = layer->sparse.bias =
     pack_bias (layer, sl_float_bias (graph, node), arena);
 }
@@ -310,6 +323,6 @@ sl_float_pack_part (SlFloatLayer *part, const SlGraph *graph, const SlNode *node
                     SlArena *arena)
 {
   g_autofree gfloat *weights = sl_float_transposed_weights (part, sl_node_input (graph, node, 1));
-  pack_gemm (part, weights, pool, arena);
+  pack_gemm (part, weights, FALSE, pool, arena);
   part->tiles.gemm.bias = pack_bias (part, sl_float_bias (graph, node), arena);
 }

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/backends/float/weights.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/base/half.h"
+#include "core/graph/constants.h"
+
+/* How far a weight may be from a whole number of steps, as a part of itself: what is left of
+ * rounding a product and a quotient. */
+#define STEP_ERROR (2 * FLT_EPSILON)
+/* Weights that are counted before the count is looked at. */
+#define COUNTED_AT_ONCE ((gsize) 4096)
+
+static gboolean
+take_straight (SlFloatSource *source, GError **error)
+{
+  source->values = source->tensor->data;
+  source->by = NULL;
+  source->turned = source->came = FALSE;
+  return sl_graph_need_constant (source->graph, source->tensor->data, source->tensor->bytes, error);
+}
+
+gboolean
+sl_float_source_take (SlFloatSource *source, SlGraph *graph, const SlNode *node, gboolean may_turn,
+                      GError **error)
+{
+  SlMadeOf of;
+  const SlTensor *tensor = sl_node_input (graph, node, 1);
+  *source = (SlFloatSource){ .graph = graph,
+                             .tensor = tensor,
+                             .n = tensor->bytes / sizeof (gfloat),
+                             .channels = (gsize) tensor->dims[0] };
+  if (!may_turn || tensor->rank != 2 || !sl_graph_is_pending (graph, tensor->data, &of)
+      || of.rows != (gsize) tensor->dims[1] || of.columns != (gsize) tensor->dims[0])
+    return take_straight (source, error);
+  source->turned = TRUE;
+  source->by = of.by;
+  return sl_graph_take_values (graph, of.data, of.bytes, &source->values, &source->came, error);
+}
+
+void
+sl_float_source_return (SlFloatSource *source)
+{
+  if (source->turned)
+    sl_graph_return_source (source->graph, source->values, source->tensor->bytes, source->came);
+}
+
+gboolean
+sl_float_source_straighten (SlFloatSource *source, GError **error)
+{
+  if (!source->turned)
+    return TRUE;
+  sl_float_source_return (source);
+  return take_straight (source, error);
+}
+
+static gfloat
+value_at (const SlFloatSource *source, gsize i)
+{
+  gfloat value;
+  memcpy (&value, (const guint8 *) source->values + i * sizeof value, sizeof value);
+  return source->by != NULL ? value * source->by[i % source->channels] : value;
+}
+
+gboolean
+sl_float_source_full (const SlFloatSource *source, gdouble share)
+{
+  const gsize most = (gsize) MIN (share * (gdouble) source->n, (gdouble) source->n - 1);
+  gsize found = 0;
+  for (gsize i = 0; i < source->n && found <= most;)
+    for (const gsize end = MIN (i + COUNTED_AT_ONCE, source->n); i < end; i++)
+      found += value_at (source, i) != 0;
+  return found > most;
+}
+
+gboolean
+sl_float_source_within (const SlFloatSource *source, gfloat most)
+{
+  gboolean within = TRUE;
+  for (gsize i = 0; i < source->n; i++)
+    within &= fabsf (value_at (source, i)) <= most;
+  return within;
+}
+
+gboolean
+sl_float_source_halves (const SlFloatSource *source)
+{
+  for (gsize i = 0; i < source->n; i++)
+    if (!sl_half_holds (value_at (source, i)))
+      return FALSE;
+  return TRUE;
+}
+
+gboolean
+sl_float_source_bytes (const SlFloatSource *source)
+{
+  const gsize depth = source->n / source->channels;
+  g_autofree gfloat *row = g_new (gfloat, depth);
+  for (gsize c = 0; c < source->channels; c++) {
+    for (gsize k = 0; k < depth; k++)
+      row[k] = value_at (source, source->turned ? k * source->channels + c : c * depth + k);
+    if (sl_float_step (row, depth) == 0)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Most values differ within the first few of a row, so other weights are soon known as such. */
+static gboolean
+are_steps (const gfloat *values, gsize n, gfloat step)
+{
+  for (gsize i = 0; i < n; i++) {
+    const gfloat whole = rintf (values[i] / step);
+    if (whole < G_MININT8 || whole > G_MAXINT8
+        || !(fabsf (values[i] - whole * step) <= STEP_ERROR * fabsf (values[i])))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gfloat
+sl_float_step (const gfloat *values, gsize n)
+{
+  gfloat most = 0;
+  for (gsize i = 0; i < n; i++)
+    most = MAX (most, fabsf (values[i]));
+  if (most == 0)
+    return 1;
+  for (gint whole = -G_MININT8; whole > 0; whole--)
+    if (most / (gfloat) whole >= FLT_MIN && are_steps (values, n, most / (gfloat) whole))
+      return most / (gfloat) whole;
+  return 0;
+}
