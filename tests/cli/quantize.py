@@ -242,7 +242,8 @@ def test_same_bytes():
     assert len(sums) == 1
 
 
-def test_broken_pictures():
+def test_only_broken_pictures():
+    """Among whole ones they are named; where no other is left, nothing is written."""
     path = folder("broken", 6)
     names = ["broken%d.jpg" % i for i in range(20)]
     for i, name in enumerate(names):
