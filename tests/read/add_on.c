@@ -196,14 +196,14 @@ test_read (void)
       }
 }
 
-/* Every number of two digits, and some of five, blurred by nearly a module: hardly any stays
- * unread, and none is another one. */
+/* Every third number of two digits, which has each of the four parities, and some of five, blurred
+ * by nearly a module: hardly any stays unread, and none is another one. */
 static void
 test_numbers (void)
 {
   g_autoptr (GRand) random = g_rand_new_with_seed (5);
   guint n_read = 0;
-  for (guint i = 0; i < 120; i++) {
+  for (guint i = 0; i < 120; i += i < 99 ? 3 : 1) {
     char got[SL_READ_MAX_ADD_ON + 1];
     guint own;
     g_autofree char *digits = i < 100
@@ -217,7 +217,7 @@ test_numbers (void)
     g_assert_cmpstr (got, ==, digits);
     n_read++;
   }
-  g_assert_cmpuint (n_read, >=, 118);
+  g_assert_cmpuint (n_read, >=, 52);
 }
 
 /* None of these is an add-on of the code: nothing, digits whose parities are others', bars that are
