@@ -291,7 +291,7 @@ def test_description():
     without the description."""
     target, sink = work("described.tflite"), work("sink.raw")
     path = described("described", "slcamera uri=${source} ! %s ! filesink location=%s" % (SEE, sink))
-    got = report(run("calibrate", path, "--rate", "10", "--alike", "--minutes", str(PATIENT / 2), "-o", target, "--json"))
+    got = report(run("calibrate", path, "--rate", "5", "--alike", "--minutes", str(PATIENT / 2), "-o", target, "--json"))
     assert got["looked_at"] >= 10 and os.path.getsize(target) == got["bytes"] and not os.path.exists(sink), got
     run("calibrate", path, "-c", clip(), "--rate", "3", "-o", target).expect(0)
     same = work("undescribed.tflite")
