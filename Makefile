@@ -56,7 +56,7 @@ setup:
 	@$(SETUP)
 
 release: setup
-	@test -f $(RELEASE)/build.ninja || meson setup $(RELEASE) --buildtype=release --prefix=$(PREFIX) $(MESONFLAGS)
+	@test -f $(RELEASE)/build.ninja || meson setup $(RELEASE) --buildtype=release --prefix=$(PREFIX) -Dtests=disabled $(MESONFLAGS)
 	@ninja -C $(RELEASE)
 
 clean:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Prints how long each suite and the slowest programs took, and "N passed, N failed, N skipped" for one run of `meson test`.
+"""Prints how long each suite and the slowest programs took, what ran at the end, and "N passed, N failed, N skipped" for one run of `meson test`.
 
 Called by scripts/test.sh with meson's log folder. Counts TAP test cases where a program reported them, else the
 program as one; a program that failed without a failing case (it crashed or timed out) counts as one failure. Before
@@ -16,6 +16,7 @@ import xml.etree.ElementTree as ET
 GOOD = {"OK", "EXPECTEDFAIL"}
 SHOWN_LINES = 60
 SHOWN_PROGRAMS = 15
+END_SECONDS = 30
 
 
 def print_times(durations):
@@ -26,6 +27,15 @@ def print_times(durations):
     print("seconds by suite: " + ", ".join("%s %.0f" % pair for pair in sorted(suites.items(), key=lambda pair: -pair[1])))
     slowest = sorted(durations, key=lambda row: -row[2])[:SHOWN_PROGRAMS]
     print("slowest programs: " + ", ".join("%s %.1f" % (program, seconds) for _, program, seconds in slowest))
+
+
+def print_end(spans):
+    """Programs that ended in the last seconds, of [(program, begin, end)], and how much of this time each ran: one that is alone there had better
+    begin earlier (`priority` in meson.build)."""
+    last = max(end for _, _, end in spans)
+    first = last - END_SECONDS
+    ran = sorted(((end, program, end - max(begin, first)) for program, begin, end in spans if end > first), reverse=True)[:SHOWN_PROGRAMS]
+    print("last %d s: " % END_SECONDS + ", ".join("%s %.1f" % (program, seconds) for _, program, seconds in ran))
 
 
 def cases_by_program(path):
@@ -52,7 +62,7 @@ def main():
     cases = {}
     for path in junit:
         cases.update(cases_by_program(path))
-    total, durations = [0, 0, 0], []
+    total, durations, spans = [0, 0, 0], [], []
     for path in records:
         with open(path, encoding="utf-8") as lines:
             for line in filter(str.strip, lines):
@@ -61,6 +71,7 @@ def main():
                 # "PROJECT:SUITE+SUITE / PROGRAM"
                 suite, _, program = record["name"].rpartition(" / ")
                 durations.append((suite.partition(":")[2].partition("+")[0], program, record["duration"]))
+                spans.append((program, record["starttime"], record["starttime"] + record["duration"]))
                 good, skipped = record["result"] in GOOD, record["result"] == "SKIP"
                 if not good and not skipped:
                     print("-- %s, end of its output:" % record["name"])
@@ -73,6 +84,8 @@ def main():
                     counts[1] = 1
                 total = [a + b for a, b in zip(total, counts)]
     print_times(durations)
+    if spans:
+        print_end(spans)
     print("%d passed, %d failed, %d skipped" % tuple(total))
     return 0
 

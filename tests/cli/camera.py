@@ -3,16 +3,18 @@
 import os
 import socket
 import threading
+import time
 
 ALONE = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
 
 
 class Camera(threading.Thread):
-    """A server of MJPEG that ends each connection after some pictures; of @pictures: connections, then no more. @head: what it says of itself."""
+    """A server of MJPEG that ends each connection after some pictures; of @pictures: connections, then no more. @head: what it says of itself; @rate: pictures
+    a second, without which it sends as fast as they are taken."""
 
-    def __init__(self, picture, counts, head=b"Content-Type: multipart/x-mixed-replace; boundary=next\r\n"):
+    def __init__(self, picture, counts, head=b"Content-Type: multipart/x-mixed-replace; boundary=next\r\n", rate=None):
         super().__init__(daemon=True)
-        self.picture, self.counts, self.head = picture, counts, head
+        self.picture, self.counts, self.head, self.pause = picture, counts, head, 1 / rate if rate else 0
         self.server = socket.create_server(("127.0.0.1", 0))
         self.uri = "http://127.0.0.1:%d/video" % self.server.getsockname()[1]
         self.start()
@@ -27,6 +29,7 @@ class Camera(threading.Thread):
         peer.sendall(b"HTTP/1.0 200 OK\r\n" + self.head + b"\r\n")
         for _ in range(count):
             peer.sendall(b"--next\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n" % len(self.picture) + self.picture + b"\r\n")
+            time.sleep(self.pause)
         return True
 
     def run(self):

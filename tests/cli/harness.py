@@ -81,6 +81,15 @@ def data(*parts):
     return path
 
 
+def some_of(folder, every):
+    """A folder of links to the first of each @every files of another one."""
+    path = work("%s-by-%d" % (os.path.basename(folder), every))
+    os.makedirs(path, exist_ok=True)
+    for name in sorted(os.listdir(folder))[::every]:
+        os.symlink(os.path.abspath(os.path.join(folder, name)), os.path.join(path, name))
+    return path
+
+
 def model(name):
     path = work(name)
     if not os.path.exists(path):

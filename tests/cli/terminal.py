@@ -17,9 +17,9 @@ def many(name, n, line="%s 1\n"):
 
 def long_work():
     """What takes long: (what the line counts, the arguments, whether the command ends by itself when interrupted)."""
-    channel, pictures = model("brightest_channel.tflite"), many("many", 200000)
+    channel, pictures = model("brightest_channel.tflite"), many("many", 20000)
     yield "pictures", ["eval", channel, "--dataset", pictures], True
-    yield "sources", ["predict", "--model", channel, "--list", many("listed", 200000, "%s\n"), "--json"], True
+    yield "sources", ["predict", "--model", channel, "--list", many("listed", 20000, "%s\n"), "--json"], True
     yield "runs", ["bench", "model", channel, "--runs", "1000000"], False
     yield "cases", ["bench", "preprocess", "--cold", "0"], False
 
@@ -49,15 +49,15 @@ def test_two_signals():
 
 def test_quantize():
     terminal = Terminal("quantize", data("quantize", "models", "mobilenetv2_float.onnx"), "--calibrate", data("quantize", "pictures", "calibrate"), "--mean",
-                        "123.675,116.28,103.53", "--std", "58.395,57.12,57.375", "--pictures", "20", "-o", work("quantized.tflite"))
+                        "123.675,116.28,103.53", "--std", "58.395,57.12,57.375", "--pictures", "10", "-o", work("quantized.tflite"))
     status, out, screen = terminal.end()
-    assert status == 0 and screen == "" and "learning  [" in terminal.told and "/20 pictures" in terminal.told, terminal.told
+    assert status == 0 and screen == "" and "learning  [" in terminal.told and "/10 pictures" in terminal.told, terminal.told
     assert "\033" not in out and "\r" not in out, out
 
 
 def test_fit():
     pictures = data("quantize", "pictures", "calibrate")
-    terminal = Terminal("fit", data("quantize", "models", "mobilenetv2_float.onnx"), pictures)
+    terminal = Terminal("fit", data("quantize", "models", "mobilenetv2_float.onnx"), pictures, "--pictures", "4")
     status, out, screen = terminal.end()
     assert status == 0 and screen == "" and " readings  " in terminal.told, terminal.told
     assert "\033" not in out, out
@@ -66,12 +66,12 @@ def test_fit():
 def test_narrow():
     """A line that would wrap could not be taken away: it is cut, the name first, and then whole fields, such as a time of hours."""
     for columns in 20, 60:
-        terminal = Terminal("eval", model("brightest_channel.tflite"), "--dataset", many("narrow", 200000), columns=columns)
+        terminal = Terminal("eval", model("brightest_channel.tflite"), "--dataset", many("narrow", 100000), columns=columns)
         terminal.wait_for(" %")
         terminal.child.send_signal(signal.SIGINT)
         assert terminal.end()[2] == "", terminal.told
         lines = [line for line in re.split(r"\r\x1b\[K", terminal.told) if " %" in line]
-        field = r"(\S*) +(\[[#.]{24}\] +)?\d+ %(  \d+/200000 pictures)?(  [\d.]+/s)?(  [\d:]+ left)?"
+        field = r"(\S*) +(\[[#.]{24}\] +)?\d+ %(  \d+/100000 pictures)?(  [\d.]+/s)?(  [\d:]+ left)?"
         for line in lines:
             match = re.fullmatch(field, line)
             assert match and len(line) < columns and (match[1] == "" or match[1].startswith("...") or match[1] in "brightest_channel.tflite"), (columns, line)
@@ -79,7 +79,7 @@ def test_narrow():
 
 def test_both_on_the_terminal():
     """Results are whole lines, whatever the line of progress does between them."""
-    pictures = many("both", 150, "%s\n")
+    pictures = many("both", 60, "%s\n")
     arguments = ["predict", "--model", model("brightest_channel.tflite"), "--json", "--list", pictures]
     status, _, screen = Terminal(*arguments, both=True, columns=4000).end()
     piped = run(*arguments)
@@ -132,7 +132,7 @@ def test_headings_and_findings():
 
 def test_dumb():
     """A terminal that cannot write over a line gets none."""
-    status, _, _ = (terminal := Terminal("bench", "preprocess", "--format", "NV12", "--cold", "0", "--rounds", "3", TERM="dumb")).end()
+    status, _, _ = (terminal := Terminal("bench", "preprocess", "--format", "GRAY8", "--cold", "0", "--rounds", "3", TERM="dumb")).end()
     assert status == 0 and terminal.told == "", terminal.told
 
 

@@ -186,7 +186,7 @@ test_tiny (gconstpointer data)
   victim_open (&victim, original, size);
   try_mutant (&victim, TRUE);
   g_assert_cmpuint (victim.ran, ==, 1);
-  for (guint i = 0; i < effort (10000); i++)
+  for (guint i = 0; i < effort (4000); i++)
     mutate (&victim, rand, 0, size, TRUE);
   for (gsize length = 0; length < size; length++)
     cut (&victim, length);
@@ -232,7 +232,7 @@ test_real (gconstpointer file)
   g_assert_no_error (error);
   const gsize size = g_mapped_file_get_length (map), tail = MIN (size, 80000);
   victim_open (&victim, g_mapped_file_get_contents (map), size);
-  for (guint i = 0; i < effort (400); i++) {
+  for (guint i = 0; i < effort (150); i++) {
     switch (g_rand_int_range (rand, 0, 10)) {
       case 0:
         mutate (&victim, rand, 0, size, FALSE);

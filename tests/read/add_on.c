@@ -132,7 +132,7 @@ draw (guint8 *pixels, gint width, gint height, const char *bars, guint own, cons
         const double u = (dx * c + dy * s) / view->module + own / 2.0
                          + ((i + 0.5) / 16 - 0.5) * (view->blur + 1 / view->module);
         const double v = (dy * c - dx * s) / view->module;
-        const gint at = (gint) floor (u);
+        const gint at = u < 0 ? -1 : (gint) u;
         dark += at >= 0 && at < (gint) n && bars[at] == '1' && v < HALF_HEIGHT
                 && v > -HALF_HEIGHT + (at >= (gint) own ? LOWER : 0);
       }
@@ -176,14 +176,15 @@ static const View views[] = { { .module = 3, .blur = 0.2 },
                               { .module = 2.2, .blur = 1, .angle = G_PI },
                               { .module = 1.2, .blur = 0.4 } };
 
-/* Each kind of code, gaps by the standard, both lengths. */
+/* Each kind of code, gaps by the standard, both lengths; each view of a code beside half of the
+ * add-ons, and the next view beside the other half. */
 static void
 test_read (void)
 {
   static const char *const add_ons[] = { "12", "05", "99", "52495", "90000", "00101" };
   for (guint code = 0; code < G_N_ELEMENTS (codes); code++)
     for (guint v = 0; v < G_N_ELEMENTS (views); v++)
-      for (guint i = 0; i < G_N_ELEMENTS (add_ons); i++) {
+      for (guint i = (code + v) % 2; i < G_N_ELEMENTS (add_ons); i += 2) {
         char got[SL_READ_MAX_ADD_ON + 1];
         guint own;
         g_autoptr (GString) bars = bars_of (code, &own);
@@ -195,14 +196,14 @@ test_read (void)
       }
 }
 
-/* Every number of two digits, and many of five, blurred by nearly a module: hardly any stays
- * unread, and none is another one. */
+/* Every third number of two digits, which has each of the four parities, and some of five, blurred
+ * by nearly a module: hardly any stays unread, and none is another one. */
 static void
 test_numbers (void)
 {
   g_autoptr (GRand) random = g_rand_new_with_seed (5);
   guint n_read = 0;
-  for (guint i = 0; i < 150; i++) {
+  for (guint i = 0; i < 120; i += i < 99 ? 3 : 1) {
     char got[SL_READ_MAX_ADD_ON + 1];
     guint own;
     g_autofree char *digits = i < 100
@@ -216,7 +217,7 @@ test_numbers (void)
     g_assert_cmpstr (got, ==, digits);
     n_read++;
   }
-  g_assert_cmpuint (n_read, >=, 148);
+  g_assert_cmpuint (n_read, >=, 52);
 }
 
 /* None of these is an add-on of the code: nothing, digits whose parities are others', bars that are
@@ -265,7 +266,7 @@ static void
 test_noise (void)
 {
   g_autoptr (GRand) random = g_rand_new_with_seed (11);
-  for (guint i = 0; i < 100; i++) {
+  for (guint i = 0; i < 50; i++) {
     char got[SL_READ_MAX_ADD_ON + 1];
     guint own;
     g_autoptr (GString) bars = bars_of (0, &own);

@@ -20,7 +20,7 @@
 #if defined(TEST_ADDRESS_SANITIZER) || defined(TEST_THREAD_SANITIZER)
 #define KILLS 20
 #else
-#define KILLS 100
+#define KILLS 40
 #endif
 /* Kills of processes that write into one folder, one after the other. */
 #define TOGETHER 5
