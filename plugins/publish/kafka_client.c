@@ -125,9 +125,9 @@ sl_kafka_client_find_topic (SlKafkaClient *client, gint timeout_ms, GCancellable
   g_atomic_ref_count_inc (&client->refs);
   Work *work = work_new (client, timeout_ms);
   begin (work, ask);
-  const gulong id = cancellable != NULL ? g_cancellable_connect (
-                                            cancellable, G_CALLBACK (on_cancelled), work, NULL)
-                                        : 0;
+  const gulong id = cancellable != NULL
+                      ? g_cancellable_connect (cancellable, G_CALLBACK (on_cancelled), work, NULL)
+                      : 0;
   g_mutex_lock (&work->lock);
   while (!work->done && !work->cancelled)
     g_cond_wait (&work->changed, &work->lock);
