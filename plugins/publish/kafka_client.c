@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Clients are counted: the publisher's thread has one reference, and so has each thread that asks a
- * broker. Whoever drops the last one ends the client.
+ * broker. The thread that drops the last one ends the client.
  */
 #include "plugins/publish/kafka_client.h"
 
