@@ -209,6 +209,14 @@ is_real (const SlTensorInfo *input)
   return input->dtype == SL_DTYPE_F32 || input->dtype == SL_DTYPE_F16;
 }
 
+/* Bytes, or the same numbers with more bits. */
+static gboolean
+is_whole (const SlTensorInfo *input)
+{
+  return input->dtype == SL_DTYPE_U8 || input->dtype == SL_DTYPE_I8 || input->dtype == SL_DTYPE_I32
+         || input->dtype == SL_DTYPE_I64;
+}
+
 /* Below this, a side of a tensor of rank 3 has the coordinates of points or the like. */
 #define SMALLEST_SIDE 4
 
@@ -234,7 +242,7 @@ shape_as (const SlTensorInfo *input, SlLayout layout, SlImageContract *image)
 static gboolean
 find_shape (const SlTensorInfo *input, const Draft *draft, SlImageContract *image, GError **error)
 {
-  if (input->dtype != SL_DTYPE_U8 && input->dtype != SL_DTYPE_I8 && !is_real (input))
+  if (!is_real (input) && !is_whole (input))
     return TRUE;
   image->valid = shape_as (input, draft->layout_by != NULL ? draft->layout : SL_LAYOUT_NHWC, image);
   if (!image->valid && draft->layout_by == NULL)
@@ -425,7 +433,7 @@ settle_image (SlContract *contract, const Draft *draft, GError **error)
     g_autofree char *text = sl_tensor_info_describe (input);
     return sl_fail (
       error, SL_ERROR_CONTRACT,
-      "properties describe a picture, but input '%s' is %s; expected uint8, int8, float32 or float16 with 1 or 3 channels and batch 1%s",
+      "properties describe a picture, but input '%s' is %s; expected uint8, int8, int32, int64, float32 or float16 with 1 or 3 channels and batch 1%s",
       input->name, text, sl_contract_channel_hint (input));
   }
   image->fit_known = draft->fit_by != NULL;

@@ -427,9 +427,9 @@ static GstCaps *
 all_tensors (const GstCaps *frames, gpointer data)
 {
   return gst_caps_from_string (
-    "other/tensors, format=(string)static, num_tensors=(int)1, types=(string){ uint8, int8, float16, float32 }, "
+    "other/tensors, format=(string)static, num_tensors=(int)1, types=(string){ uint8, int8, int32, int64, float16, float32 }, "
     "framerate=(fraction)[0/1, max]; "
-    "other/tensor, type=(string){ uint8, int8, float16, float32 }, framerate=(fraction)[0/1, max]");
+    "other/tensor, type=(string){ uint8, int8, int32, int64, float16, float32 }, framerate=(fraction)[0/1, max]");
 }
 
 /* (transfer full): of the sink pad */

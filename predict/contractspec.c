@@ -11,10 +11,10 @@
 gboolean
 sl_contract_out_type (SlDtype dtype, SlOutType *type)
 {
-  static const SlDtype dtypes[] = { [SL_OUT_U8] = SL_DTYPE_U8,
-                                    [SL_OUT_I8] = SL_DTYPE_I8,
-                                    [SL_OUT_F32] = SL_DTYPE_F32,
-                                    [SL_OUT_F16] = SL_DTYPE_F16 };
+  static const SlDtype dtypes[] = {
+    [SL_OUT_U8] = SL_DTYPE_U8,   [SL_OUT_I8] = SL_DTYPE_I8,   [SL_OUT_F32] = SL_DTYPE_F32,
+    [SL_OUT_F16] = SL_DTYPE_F16, [SL_OUT_I32] = SL_DTYPE_I32, [SL_OUT_I64] = SL_DTYPE_I64
+  };
   for (guint i = 0; i < G_N_ELEMENTS (dtypes); i++) {
     if (dtypes[i] == dtype) {
       *type = (SlOutType) i;

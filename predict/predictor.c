@@ -92,7 +92,7 @@ choose_spec (SlPredictor *self, const SlContract *contract, GError **error)
     g_autofree char *summary = sl_contract_summary (contract);
     return sl_fail (
       error, SL_ERROR_CONTRACT,
-      "%s: expected a model whose input is a picture (uint8, int8, float16 or float32; 1 or 3 channels), got %s",
+      "%s: expected a model whose input is a picture (uint8, int8, int32, int64, float16 or float32; 1 or 3 channels), got %s",
       contract->model, summary);
   }
   return sl_contract_require_one_input (contract, error)

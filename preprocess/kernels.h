@@ -77,7 +77,7 @@ typedef void (*SlStore) (void *const dst[3], const int32_t *const src[3], const 
  * @reduce: for each of 1 to 3 @rows, dst[i] = the sum of row[start[i] + t] * weight[i * stride + t]
  * over the taps t of each column i; the axis has taps.
  *   Garbage beyond the last column is allowed up to a multiple of SL_AXIS_GROUP
- * @store: by SlOutType and SlStoreLayout
+ * @store: by SlOutType and SlStoreLayout; NULL where only the plain kernels have one
  */
 typedef struct
 {
@@ -91,7 +91,7 @@ typedef struct
   void (*split_triples) (int16_t *const dst[3], const int16_t *src, int n);
   void (*reduce) (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns,
                   int rows, SlPrefetch *prefetch);
-  SlStore store[4][SL_STORE_COUNT];
+  SlStore store[SL_OUT_COUNT][SL_STORE_COUNT];
 } SlKernels;
 
 extern const SlKernels sl_kernels_c;

@@ -4,6 +4,7 @@
  * against, and what they call for the ends of rows. Floats are computed operation by operation,
  * without contraction.
  */
+#include <math.h>
 #include <string.h>
 
 #include "preprocess/kernels.h"
@@ -184,6 +185,10 @@ put (void *dst, SlOutType type, size_t at, float value)
     ((float *) dst)[at] = value;
   else if (type == SL_OUT_F16)
     ((uint16_t *) dst)[at] = to_half (value);
+  else if (type == SL_OUT_I32)
+    ((int32_t *) dst)[at] = (int32_t) lrintf (value);
+  else if (type == SL_OUT_I64)
+    ((int64_t *) dst)[at] = lrintf (value);
   else
     ((uint8_t *) dst)[at] = to_byte (value) ^ (type == SL_OUT_I8 ? 0x80 : 0);
 }
@@ -205,6 +210,12 @@ store (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n,
 }
 
 SL_STORES
+SL_STORE (store_i32_one, SL_OUT_I32, SL_STORE_ONE)
+SL_STORE (store_i32_planes, SL_OUT_I32, SL_STORE_PLANES)
+SL_STORE (store_i32_interleaved, SL_OUT_I32, SL_STORE_INTERLEAVED)
+SL_STORE (store_i64_one, SL_OUT_I64, SL_STORE_ONE)
+SL_STORE (store_i64_planes, SL_OUT_I64, SL_STORE_PLANES)
+SL_STORE (store_i64_interleaved, SL_OUT_I64, SL_STORE_INTERLEAVED)
 
 const SlKernels sl_kernels_c = {
   .name = "c",
@@ -214,5 +225,7 @@ const SlKernels sl_kernels_c = {
   .split_pairs = split_pairs,
   .split_triples = split_triples,
   .reduce = reduce,
-  .store = SL_STORE_TABLE,
+  .store = { SL_STORE_ROWS,
+             [SL_OUT_I32] = { store_i32_one, store_i32_planes, store_i32_interleaved },
+             [SL_OUT_I64] = { store_i64_one, store_i64_planes, store_i64_interleaved } },
 };

@@ -314,5 +314,5 @@ const SlKernels SL_SIMD (sl_kernels) = {
   .split_pairs = split_pairs,
   .split_triples = split_triples,
   .reduce = reduce,
-  .store = SL_STORE_TABLE,
+  .store = { SL_STORE_ROWS },
 };

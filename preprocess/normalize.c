@@ -123,7 +123,7 @@ init_memory (SlNormalizer *self)
                                : interleaved (self) ? SL_STORE_INTERLEAVED
                                                     : SL_STORE_PLANES;
   const size_t columns = (size_t) self->source.grid[0].columns.count;
-  self->store = self->source.kernels->store[self->spec.type][layout];
+  self->store = sl_output_store (self->spec.type, layout);
   self->element = sl_output_bytes (self->spec.type);
   self->row_ints = (columns + SL_AXIS_GROUP) / SL_AXIS_GROUP * SL_AXIS_GROUP;
   self->scratch = sl_tables_take (&self->source.tables, sl_normalizer_scratch_bytes (self), 1);

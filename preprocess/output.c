@@ -18,12 +18,21 @@ static const struct
   [SL_OUT_I8] = { sizeof (int8_t), 0.0, 255.0, 128.0 },
   [SL_OUT_F32] = { sizeof (float), -INFINITY, INFINITY, 0.0 },
   [SL_OUT_F16] = { sizeof (uint16_t), -65504.0, 65504.0, 0.0 },
+  [SL_OUT_I32] = { sizeof (int32_t), -2147483520.0, 2147483520.0, 0.0 },
+  [SL_OUT_I64] = { sizeof (int64_t), -2147483520.0, 2147483520.0, 0.0 },
 };
 
 size_t
 sl_output_bytes (SlOutType type)
 {
   return out_types[type].bytes;
+}
+
+SlStore
+sl_output_store (SlOutType type, SlStoreLayout layout)
+{
+  const SlStore store = sl_kernels_get ()->store[type][layout];
+  return store != NULL ? store : sl_kernels_c.store[type][layout];
 }
 
 double
@@ -44,7 +53,8 @@ valid_enums (const SlImageInfo *image, const SlNormalizeSpec *spec)
   return (unsigned int) image->matrix <= SL_MATRIX_BT2020
          && (unsigned int) image->site_h <= SL_SITE_COSITED
          && (unsigned int) image->site_v <= SL_SITE_COSITED
-         && (unsigned int) spec->type <= SL_OUT_F16 && (unsigned int) spec->layout <= SL_LAYOUT_NCHW
+         && (unsigned int) spec->type < SL_OUT_COUNT
+         && (unsigned int) spec->layout <= SL_LAYOUT_NCHW
          && (unsigned int) spec->colour <= SL_COLOUR_GRAY && (unsigned int) spec->fit <= SL_FIT_CROP
          && (unsigned int) spec->filter <= SL_FILTER_AUTO
          && (unsigned int) spec->orientation <= SL_ORIENTATION_UR_LL;

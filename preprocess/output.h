@@ -14,6 +14,8 @@
 SlNormalizeStatus sl_output_check (const SlImageInfo *image, const SlNormalizeSpec *spec);
 /** sl_output_bytes: of an element. */
 size_t sl_output_bytes (SlOutType type);
+/** sl_output_store: of the fastest kernels that have one. */
+SlStore sl_output_store (SlOutType type, SlStoreLayout layout);
 /** sl_output_bias: mixes produce values that are this much above the stored ones (SlStore). */
 double sl_output_bias (SlOutType type);
 /** sl_output_mix: makes @mix of 32-bit rows of components of @bits: row[0..2] are their factors and

@@ -14,8 +14,11 @@ typedef enum
   SL_OUT_U8,
   SL_OUT_I8,
   SL_OUT_F32,
-  SL_OUT_F16 /* IEEE 754 binary16, native byte order */
+  SL_OUT_F16, /* IEEE 754 binary16, native byte order */
+  SL_OUT_I32, /* this and the next one: as bytes, with wider bounds */
+  SL_OUT_I64
 } SlOutType;
+#define SL_OUT_COUNT (SL_OUT_I64 + 1)
 
 /** How a tensor pixel is made of the frame's pixels. Nothing outside the fitted part is read. */
 typedef enum

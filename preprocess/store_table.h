@@ -2,7 +2,7 @@
 /*
  * The stores of a table of row functions, one for each type and layout, out of the includer's
  * store(), which takes these as constants: define it always_inline, write SL_STORES behind it, and
- * .store = SL_STORE_TABLE in the table.
+ * .store = { SL_STORE_ROWS } in the table.
  */
 #ifndef SL_PREPROCESS_STORE_TABLE_H
 #define SL_PREPROCESS_STORE_TABLE_H
@@ -30,12 +30,10 @@
   SL_STORE (store_f16_planes, SL_OUT_F16, SL_STORE_PLANES)           \
   SL_STORE (store_f16_interleaved, SL_OUT_F16, SL_STORE_INTERLEAVED)
 
-#define SL_STORE_TABLE                                                         \
-  {                                                                            \
-    [SL_OUT_U8] = { store_u8_one, store_u8_planes, store_u8_interleaved },     \
-    [SL_OUT_I8] = { store_i8_one, store_i8_planes, store_i8_interleaved },     \
-    [SL_OUT_F32] = { store_f32_one, store_f32_planes, store_f32_interleaved }, \
-    [SL_OUT_F16] = { store_f16_one, store_f16_planes, store_f16_interleaved }, \
-  }
+#define SL_STORE_ROWS                                                        \
+  [SL_OUT_U8] = { store_u8_one, store_u8_planes, store_u8_interleaved },     \
+  [SL_OUT_I8] = { store_i8_one, store_i8_planes, store_i8_interleaved },     \
+  [SL_OUT_F32] = { store_f32_one, store_f32_planes, store_f32_interleaved }, \
+  [SL_OUT_F16] = { store_f16_one, store_f16_planes, store_f16_interleaved }
 
 #endif

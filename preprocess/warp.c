@@ -145,7 +145,7 @@ sl_warp_set (SlWarp *self, const SlImageInfo *image, const SlNormalizeSpec *spec
   const SlStoreLayout layout = self->channels == 1              ? SL_STORE_ONE
                                : spec->layout == SL_LAYOUT_NHWC ? SL_STORE_INTERLEAVED
                                                                 : SL_STORE_PLANES;
-  self->store = sl_kernels_get ()->store[spec->type][layout];
+  self->store = sl_output_store (spec->type, layout);
   status = set_upright (self, image, part);
   return status == SL_NORMALIZE_OK && !take_memory (self) ? SL_NORMALIZE_NO_MEMORY : status;
 }

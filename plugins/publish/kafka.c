@@ -14,6 +14,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "plugins/publish/kafka_client.h"
 #include "plugins/publish/kafka_location.h"
 #include "core/base/fail.h"
 
@@ -30,9 +31,8 @@ typedef struct
 {
   SlKafkaLocation at;
   rd_kafka_conf_t *conf; /* what clients are made of */
-  rd_kafka_t *client;    /* (nullable) */
-  rd_kafka_topic_t *topic;
-  gint events; /* readable when the library has something to say */
+  SlKafkaClient *client; /* (nullable) */
+  gint events;           /* readable when the library has something to say */
   gsize window, bytes_on_the_way;
   guint on_the_way, refused;
   char *refusal;           /* (nullable): why the last line was refused */
@@ -219,39 +219,14 @@ configure (Kafka *self, const SlPublishSettings *settings, GError **error)
 static void
 drop_client (Kafka *self)
 {
-  if (self->topic != NULL)
-    rd_kafka_topic_destroy (self->topic);
-  if (self->client != NULL) {
-    rd_kafka_purge (self->client, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
-    rd_kafka_poll (self->client, 0);
-    rd_kafka_destroy (self->client);
-  }
-  self->topic = NULL;
-  self->client = NULL;
+  g_clear_pointer (&self->client, sl_kafka_client_free);
 }
 
 static gboolean
 make_client (Kafka *self, GError **error)
 {
-  static const guint64 one = 1;
-  char reason[512];
-  rd_kafka_conf_t *conf = rd_kafka_conf_dup (self->conf);
-  self->client = rd_kafka_new (RD_KAFKA_PRODUCER, conf, reason, sizeof reason);
-  if (self->client == NULL) {
-    rd_kafka_conf_destroy (conf);
-    return sl_fail (error, SL_ERROR_ARGUMENT, "Kafka cannot be set up: %s", reason);
-  }
-  self->topic = rd_kafka_topic_new (self->client, self->at.topic, NULL);
-  if (self->topic == NULL) {
-    sl_fail (error, SL_ERROR_ARGUMENT, "Kafka topic %s cannot be set up: %s", self->at.topic,
-             rd_kafka_err2str (rd_kafka_last_error ()));
-    drop_client (self);
-    return FALSE;
-  }
-  rd_kafka_queue_t *queue = rd_kafka_queue_get_main (self->client);
-  rd_kafka_queue_io_event_enable (queue, self->events, &one, sizeof one);
-  rd_kafka_queue_destroy (queue);
-  return TRUE;
+  self->client = sl_kafka_client_new (self->conf, self->at.topic, self->events, error);
+  return self->client != NULL;
 }
 
 static void
@@ -309,22 +284,6 @@ renew (Kafka *self, GError **error)
   return TRUE;
 }
 
-/* Asks for the topic. TRUE: it is there. @code: (out): what is wrong with it,
- * RD_KAFKA_RESP_ERR__TIMED_OUT where there was no answer. */
-static gboolean
-find_topic (Kafka *self, gint timeout_ms, rd_kafka_resp_err_t *code)
-{
-  const struct rd_kafka_metadata *about;
-  *code = rd_kafka_metadata (self->client, 0, self->topic, &about, timeout_ms);
-  if (*code != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    *code = RD_KAFKA_RESP_ERR__TIMED_OUT;
-    return FALSE;
-  }
-  *code = about->topic_cnt == 1 ? about->topics[0].err : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
-  rd_kafka_metadata_destroy (about);
-  return *code == RD_KAFKA_RESP_ERR_NO_ERROR;
-}
-
 /* Whether a topic that is not there may be yet: it is being made, or its partitions move. */
 static gboolean
 may_come (rd_kafka_resp_err_t code)
@@ -343,12 +302,12 @@ kafka_connect (gpointer state, GCancellable *cancellable, GError **error)
   if (!renew (self, error))
     return FALSE;
   self->down = FALSE;
-  for (gint step = STEP_MS; !find_topic (self, step, &code);
+  for (gint step = STEP_MS; !sl_kafka_client_find_topic (self->client, step, cancellable, &code);
        step = MIN (2 * step, LONGEST_STEP_MS)) {
-    rd_kafka_poll (self->client, code == RD_KAFKA_RESP_ERR__TIMED_OUT ? 0 : STEP_MS);
-    const gint64 now = g_get_monotonic_time ();
     if (g_cancellable_set_error_if_cancelled (cancellable, error))
       return FALSE;
+    rd_kafka_poll (self->client->client, code == RD_KAFKA_RESP_ERR__TIMED_OUT ? 0 : STEP_MS);
+    const gint64 now = g_get_monotonic_time ();
     if (!may_come (code) || (code != RD_KAFKA_RESP_ERR__TIMED_OUT && now > begun + TOPIC_US))
       return fail_topic (self, code, error);
     if (self->down || now > until || self->why == RD_KAFKA_RESP_ERR__AUTHENTICATION)
@@ -364,7 +323,7 @@ kafka_connect (gpointer state, GCancellable *cancellable, GError **error)
 static gboolean
 hear (Kafka *self, gint timeout_ms, GError **error)
 {
-  rd_kafka_poll (self->client, timeout_ms);
+  rd_kafka_poll (self->client->client, timeout_ms);
   if (!self->down && !self->fatal)
     return TRUE;
   self->up = FALSE;
@@ -382,7 +341,7 @@ kafka_send (gpointer state, const char *line, gsize bytes, GCancellable *cancell
     return FALSE;
   while (code == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
     if (self->on_the_way == 0 || self->bytes_on_the_way + length <= self->window)
-      code = rd_kafka_producev (self->client, RD_KAFKA_V_RKT (self->topic),
+      code = rd_kafka_producev (self->client->client, RD_KAFKA_V_RKT (self->client->topic),
                                 RD_KAFKA_V_MSGFLAGS (RD_KAFKA_MSG_F_COPY),
                                 RD_KAFKA_V_KEY (self->at.key, strlen (self->at.key)),
                                 RD_KAFKA_V_VALUE ((void *) line, length), RD_KAFKA_V_END);
@@ -438,7 +397,7 @@ kafka_disconnect (gpointer state)
 {
   Kafka *self = state;
   if (self->up)
-    rd_kafka_flush (self->client, GOODBYE_MS);
+    rd_kafka_flush (self->client->client, GOODBYE_MS);
   self->up = FALSE;
 }
 

@@ -183,7 +183,7 @@ choose_by_contract (const SlNormalizeSettings *settings, const SlContract *contr
     g_autofree char *wanted = sl_tensor_infos_describe (contract->inputs, contract->n_inputs);
     return sl_fail (
       error, SL_ERROR_CONTRACT,
-      "the model %s wants %s, which is no picture that slnormalize makes; expected uint8, int8 or float32 of 1 or 3 channels: use another "
+      "the model %s wants %s, which is no picture that slnormalize makes; expected uint8, int8, int32, int64, float16 or float32 of 1 or 3 channels: use another "
       "element to make its tensors",
       contract->model, wanted);
   }
@@ -267,7 +267,7 @@ choose_alone (const SlNormalizeSettings *settings, const SlTensorInfo *tensors, 
     g_autofree char *got = sl_tensor_infos_describe (tensors, n);
     return sl_fail (
       error, SL_ERROR_SHAPE,
-      "slnormalize makes one picture of uint8, int8, float16 or float32 with 1 or 3 channels, such as uint8[1,224,224,3]; the caps after it "
+      "slnormalize makes one picture of uint8, int8, int32, int64, float16 or float32 with 1 or 3 channels, such as uint8[1,224,224,3]; the caps after it "
       "want %s%s",
       got, settings->layout != SL_CHOICE_AUTO ? " (mind the layout property)" : "");
   }

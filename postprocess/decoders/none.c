@@ -59,9 +59,68 @@ decode_none (gpointer opened, const void *const *data, SlResult *result)
   result->outputs = (SlOutputs){ state->n, state->infos, (const void *const *) state->data };
 }
 
+/* Whether tensor @a is [1,H,W,@channels] of the size of the map @b. */
+static gboolean
+is_map_of (const SlTensorInfo *a, gint32 channels, const SlTensorInfo *b)
+{
+  return a->rank == 4 && b->rank == 4 && a->dims[0] == 1 && a->dims[1] == b->dims[1]
+         && a->dims[2] == b->dims[2] && a->dims[3] == channels;
+}
+
+/* Displacements of both ends of a line, and how sure its middle is, in each cell of half the input.
+ */
+static gboolean
+are_lines (const SlDecoderConfig *config)
+{
+  const SlTensorInfo *t = config->tensors;
+  const guint ends = config->n_tensors == 2 && t[0].rank == 4 && t[0].dims[3] == 1 ? 1 : 0;
+  return config->n_tensors == 2 && is_map_of (&t[ends], 4, &t[1 - ends])
+         && is_map_of (&t[1 - ends], 1, &t[ends]) && 2 * t[0].dims[1] == config->input_height
+         && 2 * t[0].dims[2] == config->input_width;
+}
+
+/* SSR-Net's three stages: shares and shifts of bins, and a number that widens them. */
+static gboolean
+are_stages (const SlDecoderConfig *config)
+{
+  guint rows = 0, numbers = 0;
+  for (guint t = 0; t < config->n_tensors; t++) {
+    const guint elements = sl_decoder_elements (&config->tensors[t]);
+    rows += elements > 1 && elements == (guint) sl_decoder_columns (&config->tensors[t]);
+    numbers += elements == 1;
+  }
+  return config->n_tensors == 9 && rows == 6 && numbers == 3;
+}
+
+/* Two rows of as many numbers. */
+static gboolean
+are_pair (const SlDecoderConfig *config)
+{
+  const SlTensorInfo *t = config->tensors;
+  return config->n_tensors == 2 && t[0].rank == 2 && t[1].rank == 2 && t[0].dims[0] == 1
+         && t[1].dims[0] == 1 && t[0].dims[1] > 1 && t[0].dims[1] == t[1].dims[1];
+}
+
+/* Known outputs for which there is no decoder yet. */
+static const char *
+unmatched (const SlDecoderConfig *config)
+{
+  if (are_lines (config))
+    return "maps of four numbers and one number at half the input's size may be the ends and the middles of line segments, as M-LSD has "
+           "them, which no decoder reads";
+  if (are_stages (config))
+    return "six rows and three single numbers may be the three stages of SSR-Net, whose age or gender is a sum over all of them, which "
+           "no decoder computes";
+  return are_pair (config)
+           ? "two rows of as many numbers belong together, as a product or as two lists of classes, and nothing says which: no decoder "
+             "computes the one, and decoders read one list"
+           : NULL;
+}
+
 const SlDecoder sl_decoder_none = {
   .name = "none",
   .description = "any tensors, given as they are",
+  .unmatched = unmatched,
   .open = open_none,
   .decode = decode_none,
   .close = close_none,

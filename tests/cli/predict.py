@@ -174,7 +174,7 @@ def test_state():
 def test_no_picture_input():
     """The message says what the input is, beside what was expected."""
     run("predict", "--model", model("add.tflite"), png("any.png", 8, 8, (0, 0, 255))).expect(
-        1, "add.tflite: its first input '", "' is float32[", "], no picture (expected uint8, int8, float32 or float16 of rank 3 or 4")
+        1, "add.tflite: its first input '", "' is float32[", "], no picture (expected uint8, int8, int32, int64, float32 or float16 of rank 3 or 4")
 
 
 def test_colours():

@@ -149,6 +149,33 @@ test_float16 (void)
   test_line_close (line.harness, line.bus);
 }
 
+/* A model that takes the picture's bytes as wider whole numbers. */
+static void
+test_whole_numbers (void)
+{
+  static const char *const types[] = { TENSOR ("1:4:2:1", "int32"), TENSOR ("1:4:2:1", "int64") };
+  for (guint t = 0; t < G_N_ELEMENTS (types); t++) {
+    TestLine line = setup ("", types[t]);
+    const gsize size = t == 0 ? sizeof (gint32) : sizeof (gint64);
+    g_assert_cmpint (gst_harness_push (line.harness, picture ()), ==, GST_FLOW_OK);
+    test_assert_no_error (line.bus);
+    g_autoptr (GstBuffer) out = gst_harness_pull (line.harness);
+    GstMapInfo map;
+    g_assert_true (gst_buffer_map (out, &map, GST_MAP_READ));
+    g_assert_cmpuint (map.size, ==, 8 * size);
+    for (guint i = 0; i < 8; i++) {
+      gint32 narrow;
+      gint64 wide = 0;
+      memcpy (&narrow, map.data + size * i, sizeof narrow);
+      if (t == 1)
+        memcpy (&wide, map.data + size * i, sizeof wide);
+      g_assert_cmpint (t == 1 ? wide : narrow, ==, 10 * i);
+    }
+    gst_buffer_unmap (out, &map);
+    test_line_close (line.harness, line.bus);
+  }
+}
+
 /* The same tensor by three threads, by as many as suit the machine, and by one, of rows that all
  * differ. */
 static void
@@ -192,6 +219,7 @@ TEST_MAIN (int argc, char **argv)
   test_elements_init (&argc, &argv);
   TEST_ADD_CASES ("/slnormalize/geometry", cases, test_case);
   g_test_add_func ("/slnormalize/geometry/float16", test_float16);
+  g_test_add_func ("/slnormalize/geometry/whole_numbers", test_whole_numbers);
   g_test_add_func ("/slnormalize/geometry/threads", test_threads);
   g_test_add_func ("/slnormalize/geometry/crop-outside", test_crop_outside);
   return test_elements_run ();

@@ -592,7 +592,8 @@ test_no_picture (void)
     g_assert_null (load (SL_DTYPE_F32, shapes[i], 0, 0, NULL, &overrides, &error));
     expect_error (
       &error, SL_ERROR_CONTRACT, "properties describe a picture, but input 'image' is float32[",
-      "expected uint8, int8, float32 or float16 with 1 or 3 channels and batch 1", NULL);
+      "expected uint8, int8, int32, int64, float32 or float16 with 1 or 3 channels and batch 1",
+      NULL);
   }
 }
 

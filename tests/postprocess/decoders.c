@@ -256,9 +256,33 @@ test_good_values (void)
   }
 }
 
+/* Outputs of known networks that no decoder reads: the message says what they are, and proposes no
+ * labels. */
+static void
+test_known_outputs (void)
+{
+  for (guint order = 0; order < 2; order++) {
+    SlDecoderConfig lines = { .max_results = 1, .input_width = 320, .input_height = 320 };
+    config_add (&lines, SL_DTYPE_F32, DIMS (1, 160, 160, order == 0 ? 4 : 1), 0, 0);
+    config_add (&lines, SL_DTYPE_F32, DIMS (1, 160, 160, order == 0 ? 1 : 4), 0, 0);
+    assert_open_fails (NULL, &lines, SL_ERROR_SHAPE,
+                       "the ends and the middles of line segments, as M-LSD has them");
+  }
+  SlDecoderConfig stages = { .max_results = 1, .input_width = 64, .input_height = 64 };
+  for (guint t = 0; t < 9; t++)
+    config_add (&stages, SL_DTYPE_F32, DIMS (1, t / 3 == 1 ? 1 : 3), 0, 0);
+  assert_open_fails (NULL, &stages, SL_ERROR_SHAPE, "may be the three stages of SSR-Net");
+  SlDecoderConfig pair = { .max_results = 1, .input_width = 256, .input_height = 256 };
+  config_add (&pair, SL_DTYPE_F32, DIMS (1, 8), 0, 0);
+  config_add (&pair, SL_DTYPE_F32, DIMS (1, 8), 0, 0);
+  assert_open_fails (NULL, &pair, SL_ERROR_SHAPE,
+                     "two rows of as many numbers belong together, as a product or");
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/decoders/known_outputs", test_known_outputs);
   g_test_add_func ("/decoders/names", test_names);
   g_test_add_func ("/decoders/no_match", test_no_match);
   g_test_add_func ("/decoders/proposals", test_proposals);

@@ -1,14 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The fit of a model's pictures: what is stated, else what the decoder of its outputs expects. */
+/* Pictures by contracts: the fit, which is stated or which the decoder of the outputs expects, and
+ * whole numbers of more than 8 bits. */
 #include <glib/gstdio.h>
 
 #include "models/model.h"
 #include "predict/contractspec.h"
+#include "tests/predict/models.h"
 #include "tests/support/onnx_writer.h"
 #include "tests/support/program.h"
 
 #define SIDE 128
 #define ROWS 896
+
+/* (transfer full): the file */
+static char *
+write_model (const SlOnnxWriter *writer)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
+  char *path = NULL;
+  const gint fd = g_file_open_tmp ("sightline-XXXXXX.onnx", &path, &error);
+  g_assert_no_error (error);
+  g_close (fd, NULL);
+  g_file_set_contents (path, g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes),
+                       &error);
+  g_assert_no_error (error);
+  return path;
+}
 
 /* Rows @from to @to of the pixels in 16 columns, of which it has the first @columns. */
 static void
@@ -26,7 +44,6 @@ add_rows (SlOnnxWriter *writer, const char *name, gint64 columns)
 static char *
 write_detector (gint64 columns)
 {
-  g_autoptr (GError) error = NULL;
   g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (13);
   sl_onnx_writer_input (writer, "x", SL_ONNX_FLOAT, 4, (const gint64[]){ 1, 3, SIDE, SIDE });
   sl_onnx_writer_ints (writer, "shape", 3, (const gint64[]){ 1, -1, 16 });
@@ -35,15 +52,7 @@ write_detector (gint64 columns)
   sl_onnx_writer_node (writer, "Reshape", "x,shape", "rows", NULL);
   add_rows (writer, "boxes", columns);
   add_rows (writer, "logits", 1);
-  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
-  char *path = NULL;
-  const gint fd = g_file_open_tmp ("sightline-XXXXXX.onnx", &path, &error);
-  g_assert_no_error (error);
-  g_close (fd, NULL);
-  g_file_set_contents (path, g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes),
-                       &error);
-  g_assert_no_error (error);
-  return path;
+  return write_model (writer);
 }
 
 static void
@@ -82,9 +91,43 @@ test_decoder_expects (void)
   }
 }
 
+/* A picture's bytes reach a model that takes them as int32 or int64; the mean of each channel
+ * leaves it. */
+static void
+test_whole_numbers (void)
+{
+  static const guint types[] = { SL_ONNX_INT32, SL_ONNX_INT64 };
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (types); i++) {
+    const gboolean planar = i % 2 == 0;
+    g_autoptr (GError) error = NULL;
+    g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (13);
+    sl_onnx_writer_input (writer, "x", types[i / 2], 4,
+                          planar ? (const gint64[]){ 1, 3, 6, 9 } : (const gint64[]){ 1, 6, 9, 3 });
+    sl_onnx_writer_node (writer, "Cast", "x", "real", "to i 1", NULL);
+    sl_onnx_writer_node (writer, "ReduceMean", "real", "y", planar ? "axes I 2,3" : "axes I 1,2",
+                         "keepdims i 0", NULL);
+    sl_onnx_writer_output (writer, "y", SL_ONNX_FLOAT);
+    g_autofree char *path = write_model (writer);
+    g_autoptr (SlPredictor) predictor = sl_predictor_new (path, &error);
+    g_assert_no_error (error);
+    g_object_set (predictor, "decoder", "vector", NULL);
+    g_autoptr (SlFrame) frame = plain_frame (20, 10, 0, 128, 255);
+    g_autoptr (SlPredictions) predictions = sl_predictor_predict (predictor, frame, &error);
+    g_assert_no_error (error);
+    g_unlink (path);
+    guint n = 0;
+    const gfloat *values = sl_predictions_get_values (predictions, &n);
+    g_assert_cmpuint (n, ==, 3);
+    g_assert_cmpfloat (values[0], ==, 0);
+    g_assert_cmpfloat (values[1], ==, 128);
+    g_assert_cmpfloat (values[2], ==, 255);
+  }
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/predict/contractspec/decoder_expects", test_decoder_expects);
+  g_test_add_func ("/predict/contractspec/whole_numbers", test_whole_numbers);
   return g_test_run ();
 }

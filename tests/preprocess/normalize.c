@@ -42,7 +42,9 @@ static double worst_error;
 static gsize
 element_size (SlOutType type)
 {
-  return type == SL_OUT_F32 ? sizeof (gfloat) : type == SL_OUT_F16 ? sizeof (guint16) : 1;
+  static const gsize sizes[] = { [SL_OUT_U8] = 1,  [SL_OUT_I8] = 1,  [SL_OUT_F32] = 4,
+                                 [SL_OUT_F16] = 2, [SL_OUT_I32] = 4, [SL_OUT_I64] = 8 };
+  return sizes[type];
 }
 
 /* By the definition of binary16. */
@@ -62,11 +64,19 @@ element (const SlNormalizeSpec *spec, const guint8 *tensor, gsize index)
 {
   gfloat value;
   guint16 half;
+  gint32 narrow;
+  gint64 wide;
   switch (spec->type) {
     case SL_OUT_U8:
       return tensor[index];
     case SL_OUT_I8:
       return (gint8) tensor[index];
+    case SL_OUT_I32:
+      memcpy (&narrow, tensor + index * sizeof narrow, sizeof narrow);
+      return narrow;
+    case SL_OUT_I64:
+      memcpy (&wide, tensor + index * sizeof wide, sizeof wide);
+      return (double) wide;
     case SL_OUT_F16:
       memcpy (&half, tensor + index * sizeof half, sizeof half);
       return half_value (half);
@@ -91,7 +101,8 @@ check_value (const SlNormalizeSpec *spec, int channel, double got, double value)
     return;
   }
   const double low = spec->type == SL_OUT_U8 ? 0 : -128;
-  value = CLAMP (value, low, low + 255);
+  if (spec->type == SL_OUT_U8 || spec->type == SL_OUT_I8)
+    value = CLAMP (value, low, low + 255);
   if (got == rint (value))
     return;
   g_assert_cmpfloat (fabs (got - rint (value)), ==, 1.0);
@@ -199,10 +210,10 @@ random_crop (GRand *rand, int width, int height)
 static void
 check_tensors (GRand *rand, SlImageInfo *info, int first)
 {
-  for (int i = first; i < 4 * 2 * 3 * 3 * 4; i += 10) {
+  for (int i = first; i < SL_OUT_COUNT * 2 * 3 * 3 * 4; i += 10) {
     int choice = i;
     SlNormalizeSpec spec = {
-      .type = take (&choice, 4),
+      .type = take (&choice, SL_OUT_COUNT),
       .layout = take (&choice, 2),
       .colour = take (&choice, 3),
       .fit = take (&choice, 3),

@@ -56,6 +56,10 @@ element (const SlNormalizeSpec *spec, const guint8 *tensor, int x, int y, int c)
     memcpy (&half, tensor + 2 * i, sizeof half);
     return (double) sl_half_to_float (half);
   }
+  if (spec->type == SL_OUT_I32)
+    return ((const gint32 *) (const void *) tensor)[i];
+  if (spec->type == SL_OUT_I64)
+    return (double) ((const gint64 *) (const void *) tensor)[i];
   memcpy (&value, tensor + 4 * i, sizeof value);
   return (double) value;
 }
@@ -63,9 +67,8 @@ element (const SlNormalizeSpec *spec, const guint8 *tensor, int x, int y, int c)
 static gsize
 tensor_bytes (const SlNormalizeSpec *spec)
 {
-  static const gsize bytes[] = {
-    [SL_OUT_U8] = 1, [SL_OUT_I8] = 1, [SL_OUT_F32] = 4, [SL_OUT_F16] = 2
-  };
+  static const gsize bytes[] = { [SL_OUT_U8] = 1,  [SL_OUT_I8] = 1,  [SL_OUT_F32] = 4,
+                                 [SL_OUT_F16] = 2, [SL_OUT_I32] = 4, [SL_OUT_I64] = 8 };
   return (gsize) spec->width * (gsize) spec->height * (spec->colour == SL_COLOUR_GRAY ? 1 : 3)
          * bytes[spec->type];
 }
@@ -113,7 +116,9 @@ check (const TestFrame *frame, const SlNormalizeSpec *spec, const SlTurnedRect *
           value =
             CLAMP (value, spec->type == SL_OUT_U8 ? 0 : -128, spec->type == SL_OUT_U8 ? 255 : 127);
           slack += 0.5;
-        } else if (spec->type == SL_OUT_F16)
+        } else if (spec->type == SL_OUT_I32 || spec->type == SL_OUT_I64)
+          slack += 0.5;
+        else if (spec->type == SL_OUT_F16)
           slack += fabs (value) / 2048;
         g_assert_cmpfloat (fabs (element (spec, tensor, x, y, c) - value), <=, slack + 1e-6);
       }
@@ -136,7 +141,7 @@ test_turned (void)
     const double *factor = factors[i % 3];
     SlNormalizeSpec spec = { .width = g_rand_int_range (rand, 1, 40),
                              .height = g_rand_int_range (rand, 1, 40),
-                             .type = (SlOutType) g_rand_int_range (rand, 0, 4),
+                             .type = (SlOutType) g_rand_int_range (rand, 0, SL_OUT_COUNT),
                              .layout = (SlLayout) g_rand_int_range (rand, 0, 2),
                              .colour = g_rand_boolean (rand) ? SL_COLOUR_RGB : SL_COLOUR_BGR,
                              .pad_value = 114,

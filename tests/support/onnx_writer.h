@@ -16,6 +16,7 @@
 
 /** Numbers of ONNX's element types. */
 #define SL_ONNX_FLOAT 1
+#define SL_ONNX_INT32 6
 #define SL_ONNX_INT64 7
 #define SL_ONNX_BOOL 9
 #define SL_ONNX_FLOAT16 10

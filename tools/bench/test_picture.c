@@ -191,6 +191,10 @@ element (SlOutType type, const void *tensor, size_t at)
       return ((const int8_t *) tensor)[at];
     case SL_OUT_F16:
       return half_value (((const uint16_t *) tensor)[at]);
+    case SL_OUT_I32:
+      return ((const int32_t *) tensor)[at];
+    case SL_OUT_I64:
+      return (double) ((const int64_t *) tensor)[at];
     case SL_OUT_F32:
       break;
   }

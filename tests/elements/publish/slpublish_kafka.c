@@ -12,7 +12,10 @@
 #include <librdkafka/rdkafka_mock.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
+#include "plugins/publish/kafka_client.h"
 #include "tests/elements/process.h"
 #include "tests/elements/publish/support.h"
 #include "tests/elements/support.h"
@@ -52,6 +55,44 @@ rd_kafka_new (rd_kafka_type_t type, rd_kafka_conf_t *conf, char *reason, size_t 
   rd_kafka_t *client = make (type, conf, reason, bytes);
   g_atomic_pointer_set (&newest, client);
   return client;
+}
+
+/* Questions to brokers get no answer while it is on. */
+static struct
+{
+  GMutex lock;
+  GCond changed;
+  gboolean on, asked;
+  guint destroyed;
+} silence;
+
+rd_kafka_resp_err_t
+rd_kafka_metadata (rd_kafka_t *client, int all, rd_kafka_topic_t *topic,
+                   const struct rd_kafka_metadata **about, int timeout)
+{
+  rd_kafka_resp_err_t (*ask) (rd_kafka_t *, int, rd_kafka_topic_t *,
+                              const struct rd_kafka_metadata **, int) = NULL;
+  *(void **) &ask = dlsym (RTLD_NEXT, "rd_kafka_metadata");
+  g_mutex_lock (&silence.lock);
+  const gboolean silent = silence.on;
+  silence.asked = TRUE;
+  g_cond_broadcast (&silence.changed);
+  while (silence.on)
+    g_cond_wait (&silence.changed, &silence.lock);
+  g_mutex_unlock (&silence.lock);
+  return silent ? RD_KAFKA_RESP_ERR__TIMED_OUT : ask (client, all, topic, about, timeout);
+}
+
+void
+rd_kafka_destroy (rd_kafka_t *client)
+{
+  void (*destroy) (rd_kafka_t *) = NULL;
+  *(void **) &destroy = dlsym (RTLD_NEXT, "rd_kafka_destroy");
+  destroy (client);
+  g_mutex_lock (&silence.lock);
+  silence.destroyed++;
+  g_cond_broadcast (&silence.changed);
+  g_mutex_unlock (&silence.lock);
 }
 
 static void
@@ -525,10 +566,54 @@ test_stop (void)
   close_cluster (&cluster);
 }
 
+static gpointer
+cancel_when_asked (gpointer data)
+{
+  g_mutex_lock (&silence.lock);
+  while (!silence.asked)
+    g_cond_wait (&silence.changed, &silence.lock);
+  g_mutex_unlock (&silence.lock);
+  g_cancellable_cancel (data);
+  return NULL;
+}
+
+/* A broker that accepts and says nothing: a stop ends the question while the library waits for an
+ * answer, and so does the client; the library's own is destroyed when the question has ended. */
+static void
+test_silent_broker (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GCancellable) stop = g_cancellable_new ();
+  rd_kafka_conf_t *conf = rd_kafka_conf_new ();
+  const gint events = eventfd (0, EFD_NONBLOCK | EFD_CLOEXEC);
+  silence.on = TRUE;
+  silence.asked = FALSE;
+  silence.destroyed = 0;
+  SlKafkaClient *client = sl_kafka_client_new (conf, "boxes", events, &error);
+  g_assert_no_error (error);
+  GThread *canceller = g_thread_new ("stop", cancel_when_asked, stop);
+  rd_kafka_resp_err_t code;
+  g_assert_false (sl_kafka_client_find_topic (client, 1000, stop, &code));
+  g_assert_cmpint (code, ==, RD_KAFKA_RESP_ERR__TIMED_OUT);
+  g_assert_true (g_cancellable_is_cancelled (stop));
+  g_thread_join (canceller);
+  sl_kafka_client_free (client);
+  g_mutex_lock (&silence.lock);
+  g_assert_cmpuint (silence.destroyed, ==, 0);
+  silence.on = FALSE;
+  g_cond_broadcast (&silence.changed);
+  while (silence.destroyed == 0)
+    g_cond_wait (&silence.changed, &silence.lock);
+  g_mutex_unlock (&silence.lock);
+  rd_kafka_conf_destroy (conf);
+  close (events);
+}
+
 int
 main (int argc, char **argv)
 {
   publish_init (&argc, &argv);
+  g_test_add_func ("/slpublish-kafka/silent-broker", test_silent_broker);
   g_test_add_func ("/slpublish-kafka/keys", test_keys);
   g_test_add_func ("/slpublish-kafka/once", test_once);
   g_test_add_func ("/slpublish-kafka/away", test_away);
